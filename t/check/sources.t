@@ -1,0 +1,40 @@
+#!/bin/sh
+# Nothing is forgotten in the build's lists.
+set -u
+. "$(dirname "$0")/check.sh"
+
+lists_are_up_to_date() { "$top_srcdir/build-aux/sources" --check "$1"; }
+
+# forgotten TREE: the files that no Makefile of the tree names.
+forgotten()
+{
+	(
+		cd "$1" || exit
+		cat Makefile.am ./*/Makefile.inc | tr -s ' \t\\' '\n\n\n' | sort -u >"$scratch/named"
+		tree_files -name '*.[ch]' -o -name '*.sql' -o -name '*.t' -o -name '*.sh' | comm -23 - "$scratch/named"
+	)
+}
+
+nothing_forgotten() { forgotten "$1" | not grep .; }
+
+scripts_are_executable() { cd "$top_srcdir" && tree_files -name '*.t' ! -perm -u+x | not grep .; }
+
+test_that 'the lists name what is in the folders (else: make sources)' lists_are_up_to_date "$top_srcdir"
+test_that 'every source, statement and test is in a list' nothing_forgotten "$top_srcdir"
+test_that 'every test script can be executed' scripts_are_executable
+
+# A small tree of the same form, to see the checks fail.
+small=$scratch/small
+mkdir -p "$small/room"
+printf '# files: room/*.c !room/out.c\nx_SOURCES = \\\n\troom/a.c \\\n\troom/gone.c\nafter = 1\n' >"$small/room/Makefile.inc"
+: >"$small/Makefile.am"
+touch "$small/room/a.c" "$small/room/b.c" "$small/room/out.c"
+
+test_that 'a list that is out of date is noticed' not lists_are_up_to_date "$small"
+"$top_srcdir/build-aux/sources" "$small" >/dev/null
+test_that 'it is brought up to date' lists_are_up_to_date "$small"
+printf '# files: room/*.c !room/out.c\nx_SOURCES = \\\n\troom/a.c \\\n\troom/b.c\nafter = 1\n' >"$scratch/expected"
+test_that 'and nothing else is changed' cmp "$scratch/expected" "$small/room/Makefile.inc"
+test_that 'a source outside all lists is noticed' not nothing_forgotten "$small"
+
+done_testing
