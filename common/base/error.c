@@ -1,0 +1,198 @@
+#include "base/error.h"
+
+#include "base/memory.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOGIN_AGAIN "Invalid token, please login again"
+
+static const struct {
+	int status;
+	const char *code;
+	const char *text; /* NULL: depends on what happened */
+} kinds[ERR_KINDS] = {
+    [ERR_NONE] = {200, "OK", NULL},
+    [ERR_BAD_REQUEST] = {400, "BAD_REQUEST", NULL},
+    [ERR_INVALID_HOST] = {400, "INVALID_HOST", "Invalid host header"},
+    [ERR_INVALID_CONTENT_LENGTH] = {400, "INVALID_CONTENT_LENGTH",
+	"Invalid Content-Length header."},
+    [ERR_REVOKED_TOKEN] = {403, "REVOKED_TOKEN", LOGIN_AGAIN},
+    [ERR_EXPIRED_TOKEN] = {403, "EXPIRED_TOKEN", "Token has expired, please login again"},
+    [ERR_INVALID_TOKEN] = {403, "INVALID_TOKEN", LOGIN_AGAIN},
+    [ERR_JWT_SETTINGS] = {403, "JWT_SETTINGS_NOT_CONFIGURED", "JWT settings are not configured"},
+    [ERR_ACCOUNT] = {403, "USER_ACCOUNT_DISABLE", NULL},
+    [ERR_AUTHENTICATION_FAILED] = {403, "AUTHENTICATION_FAILED", NULL},
+    [ERR_PERMISSION] = {403, "PERMISSION_ERROR", NULL},
+    [ERR_RESOURCE_NOT_FOUND] = {404, "RESOURCE_NOT_FOUND", NULL},
+    [ERR_NOT_FOUND] = {404, "NOT_FOUND", "Not Found"},
+    [ERR_METHOD_NOT_ALLOWED] = {405, "METHOD_NOT_ALLOWED", "Method Not Allowed"},
+    [ERR_THREAD_BUSY] = {409, "THREAD_BUSY", NULL},
+    [ERR_REQUEST_TOO_LARGE] = {413, "REQUEST_TOO_LARGE", NULL},
+    [ERR_FILE_TOO_LARGE] = {413, "FILE_TOO_LARGE", NULL},
+    [ERR_UNSUPPORTED_MEDIA_TYPE] = {415, "UNSUPPORTED_MEDIA_TYPE", NULL},
+    [ERR_RANGE_NOT_SATISFIABLE] = {416, "RANGE_NOT_SATISFIABLE", "Requested range not satisfiable"},
+    [ERR_VALIDATION] = {422, "VALIDATION_ERROR", NULL},
+    [ERR_INVALID_INPUT] = {422, "INVALID_INPUT", NULL},
+    [ERR_GRAPH_IS_LIVE] = {422, "GRAPH_IS_LIVE",
+	"This graph is a live (realtime) agent; connect to /v1/graph/live"},
+    [ERR_UPGRADE_REQUIRED] = {426, "UPGRADE_REQUIRED", "This route needs a WebSocket upgrade"},
+    [ERR_RATE_LIMIT] = {429, "RATE_LIMIT_EXCEEDED", NULL},
+    [ERR_GRAPH] = {500, "GRAPH_ERROR", NULL},
+    [ERR_NODE] = {500, "NODE_ERROR", NULL},
+    [ERR_NODE_TIMEOUT] = {500, "NODE_TIMEOUT", NULL},
+    [ERR_RECURSION_LIMIT] = {500, "GRAPH_RECURSION_LIMIT", NULL},
+    [ERR_STORAGE] = {500, "STORAGE_ERROR", "An error occurred accessing storage."},
+    [ERR_INTERNAL] = {500, "INTERNAL_ERROR",
+	"An unexpected error occurred. Please contact support."},
+    [ERR_TRANSIENT_STORAGE] = {503, "TRANSIENT_STORAGE_ERROR",
+	"Storage is temporarily unavailable"},
+    [ERR_STORE_NOT_CONFIGURED] = {503, "STORE_NOT_CONFIGURED", "Store is not configured"},
+    [ERR_STORE_UNAVAILABLE] = {503, "STORE_UNAVAILABLE", "Store is unavailable"},
+    [ERR_TOO_MANY_CONNECTIONS] = {503, "TOO_MANY_CONNECTIONS", "Too many connections"},
+    [ERR_SERVICE_UNAVAILABLE] = {503, "SERVICE_UNAVAILABLE", "Service is temporarily unavailable"},
+};
+
+int error_status(enum error_kind kind)
+{
+	return kinds[kind].status;
+}
+
+const char *error_code(enum error_kind kind)
+{
+	return kinds[kind].code;
+}
+
+const char *error_fixed_text(enum error_kind kind)
+{
+	return kinds[kind].text;
+}
+
+/* printf into a field of the error: valid UTF-8, and cut at a character when too long. */
+static void write_text(char *out, size_t size, const char *fmt, va_list args)
+{
+	char *text = xvasprintf(fmt, args);
+	utf8_repair(text);
+	size_t len = strlen(text);
+	if (len >= size)
+		len = utf8_cut(text, size - 1);
+	memcpy(out, text, len);
+	out[len] = '\0';
+	free(text);
+}
+
+static void set_kind(struct error *err, enum error_kind kind, const char *fmt, va_list args)
+{
+	if (error_is_set(err))
+		return;
+	err->kind = kind;
+	if (fmt)
+		write_text(err->detail, sizeof(err->detail), fmt, args);
+	else
+		snprintf(err->detail, sizeof(err->detail), "%s",
+		    kinds[kind].text ? kinds[kind].text : kinds[kind].code);
+}
+
+bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	set_kind(err, kind, fmt, args);
+	va_end(args);
+	return false;
+}
+
+/* Length of "[digits]" at s, with the number in *index; 0 when something else stands there. */
+static size_t index_part(const char *s, double *index)
+{
+	size_t digits = s[0] == '[' ? strspn(s + 1, "0123456789") : 0;
+	if (!digits || s[1 + digits] != ']')
+		return 0;
+	*index = strtod(s + 1, NULL);
+	return digits + 2;
+}
+
+/* Length of the name at s: up to the next dot or index. */
+static size_t name_part(const char *s)
+{
+	double index;
+	size_t len = 0;
+	while (s[len] && s[len] != '.' && !index_part(s + len, &index))
+		len++;
+	return len;
+}
+
+static void add_name(cJSON *loc, const char *name, size_t len)
+{
+	char *text = xstrndup(name, len);
+	utf8_repair(text);
+	cJSON_AddItemToArray(loc, cJSON_CreateString(text));
+	free(text);
+}
+
+/* "body.messages[0].role" → ["body","messages",0,"role"].  A name is whatever stands between. */
+static cJSON *loc_from_path(const char *path)
+{
+	cJSON *loc = cJSON_CreateArray();
+	double index;
+	for (size_t len; *path; path += len) {
+		len = index_part(path, &index);
+		if (len) {
+			cJSON_AddItemToArray(loc, cJSON_CreateNumber(index));
+		} else {
+			len = name_part(path);
+			add_name(loc, path, len);
+		}
+		if (path[len] == '.')
+			len++;
+	}
+	return loc;
+}
+
+static void add_detail(struct error *err, const char *path, const char *type, const char *msg)
+{
+	if (!err->details)
+		err->details = cJSON_CreateArray();
+	cJSON *entry = cJSON_CreateObject();
+	cJSON_AddItemToObject(entry, "loc", loc_from_path(path));
+	cJSON_AddStringToObject(entry, "msg", msg);
+	cJSON_AddStringToObject(entry, "type", type);
+	cJSON_AddItemToArray(err->details, entry);
+}
+
+bool error_field(struct error *err, enum error_kind kind, const char *path, const char *type,
+    const char *fmt, ...)
+{
+	struct error this = {0};
+	va_list args;
+	va_start(args, fmt);
+	set_kind(&this, kind, fmt, args);
+	va_end(args);
+	add_detail(err, path, type, this.detail);
+	return error_set(err, kind, "%s", this.detail);
+}
+
+bool error_cause(struct error *err, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	if (!err->cause[0])
+		write_text(err->cause, sizeof(err->cause), fmt, args);
+	va_end(args);
+	return false;
+}
+
+void error_move(struct error *dst, struct error *src)
+{
+	*dst = *src;
+	*src = (struct error){0};
+}
+
+void error_release(struct error *err)
+{
+	cJSON_Delete(err->details);
+	*err = (struct error){0};
+}

@@ -1,0 +1,95 @@
+/*
+ * The one error type.
+ *
+ * A function that can fail takes a struct error *, fills it where the fact is known and returns
+ * false (or NULL).  The kind decides HTTP status and error code (table in error.c, WIRE 7.1).  The
+ * detail is what a client reads; the cause is for the log alone.  Several mistakes can be
+ * collected: the detail is that of the first, details holds all of them.
+ */
+#ifndef AGENTGRAPH_BASE_ERROR_H
+#define AGENTGRAPH_BASE_ERROR_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+enum error_kind {
+	ERR_NONE,
+	ERR_BAD_REQUEST,
+	ERR_INVALID_HOST,
+	ERR_INVALID_CONTENT_LENGTH,
+	ERR_REVOKED_TOKEN,
+	ERR_EXPIRED_TOKEN,
+	ERR_INVALID_TOKEN,
+	ERR_JWT_SETTINGS,
+	ERR_ACCOUNT,
+	ERR_AUTHENTICATION_FAILED,
+	ERR_PERMISSION,
+	ERR_RESOURCE_NOT_FOUND,
+	ERR_NOT_FOUND,
+	ERR_METHOD_NOT_ALLOWED,
+	ERR_THREAD_BUSY,
+	ERR_REQUEST_TOO_LARGE,
+	ERR_FILE_TOO_LARGE,
+	ERR_UNSUPPORTED_MEDIA_TYPE,
+	ERR_RANGE_NOT_SATISFIABLE,
+	ERR_VALIDATION,
+	ERR_INVALID_INPUT,
+	ERR_GRAPH_IS_LIVE,
+	ERR_UPGRADE_REQUIRED,
+	ERR_RATE_LIMIT,
+	ERR_GRAPH,
+	ERR_NODE,
+	ERR_NODE_TIMEOUT,
+	ERR_RECURSION_LIMIT,
+	ERR_STORAGE,
+	ERR_INTERNAL,
+	ERR_TRANSIENT_STORAGE,
+	ERR_STORE_NOT_CONFIGURED,
+	ERR_STORE_UNAVAILABLE,
+	ERR_TOO_MANY_CONNECTIONS,
+	ERR_SERVICE_UNAVAILABLE,
+	ERR_KINDS
+};
+
+struct error {
+	enum error_kind kind;
+	char detail[1024]; /* UTF-8, cut at a character */
+	char cause[512];   /* log only; "" when the detail says it all */
+	cJSON *details;    /* NULL, or an owned array of {loc, msg, type} */
+};
+
+/* HTTP status and error code of a kind. */
+int error_status(enum error_kind kind);
+const char *error_code(enum error_kind kind);
+
+/* The fixed text of a kind whose detail never varies (WIRE 7.1), else NULL. */
+const char *error_fixed_text(enum error_kind kind);
+
+/* Sets kind and detail unless an error is set already; returns false always, for `return
+ * error_set(…)`. */
+bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * One mistake in one field.  path is "body.messages[0].role": its first part is where (body, query,
+ * path, header, node); it becomes loc.  type is missing, type_error, value_error, json_invalid or
+ * node_error.  The first call sets kind and detail, every call appends to details.  Returns false.
+ */
+bool error_field(struct error *err, enum error_kind kind, const char *path, const char *type,
+    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* What the log should say of it; keeps the first.  Returns false. */
+bool error_cause(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static inline bool error_is_set(const struct error *err)
+{
+	return err->kind != ERR_NONE;
+}
+
+/* Moves src into dst, which must be empty or released; src is then empty. */
+void error_move(struct error *dst, struct error *src);
+
+/* Empties err and frees what it owns.  An all-zero struct is an empty error. */
+void error_release(struct error *err);
+
+#endif

@@ -1,0 +1,235 @@
+#include "base/id.h"
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define POOL_SIZE 512
+#define LONGEST_ID 255
+
+/* ---- Random bytes ---- */
+
+/* Counts the forks this process descends from, so that bytes fetched before one are not used again
+ * after it. */
+static _Atomic unsigned generation;
+
+static _Thread_local struct {
+	unsigned char bytes[POOL_SIZE];
+	size_t left;
+	unsigned generation;
+} pool;
+
+static void fetch(void *out, size_t len)
+{
+	for (unsigned char *p = out; len;) {
+		ssize_t got = getrandom(p, len, 0);
+		if (got < 0 && errno != EINTR)
+			abort(); /* no kernel we run on: nothing safe can be done without it */
+		if (got > 0) {
+			p += got;
+			len -= (size_t)got;
+		}
+	}
+}
+
+static void forked(void)
+{
+	atomic_fetch_add(&generation, 1);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
+}
+
+static void fill_pool(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, watch_forks);
+	pool.generation = atomic_load_explicit(&generation, memory_order_relaxed);
+	fetch(pool.bytes, POOL_SIZE);
+	pool.left = POOL_SIZE;
+}
+
+void random_bytes(void *out, size_t len)
+{
+	if (len > POOL_SIZE) {
+		fetch(out, len);
+		return;
+	}
+	if (pool.left < len ||
+	    pool.generation != atomic_load_explicit(&generation, memory_order_relaxed))
+		fill_pool();
+	pool.left -= len;
+	memcpy(out, pool.bytes + pool.left, len);
+	memset(pool.bytes + pool.left, 0, len); /* what was handed out is a secret of its user */
+}
+
+/* ---- UUIDs and hexadecimal ids ---- */
+
+static char *put_hex(char *out, const unsigned char *bytes, size_t count)
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < count; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 15];
+	}
+	return out;
+}
+
+static char *put_uuid(char out[UUID_SIZE], unsigned char bytes[16], int version)
+{
+	static const unsigned char parts[] = {4, 2, 2, 2, 6};
+	bytes[6] = (unsigned char)((bytes[6] & 0x0F) | version << 4);
+	bytes[8] = (unsigned char)((bytes[8] & 0x3F) | 0x80); /* the variant of RFC 9562 */
+	char *to = out;
+	for (size_t i = 0; i < sizeof(parts); i++) {
+		if (i)
+			*to++ = '-';
+		to = put_hex(to, bytes, parts[i]);
+		bytes += parts[i];
+	}
+	*to = '\0';
+	return out;
+}
+
+char *uuid4(char out[UUID_SIZE])
+{
+	unsigned char bytes[16];
+	random_bytes(bytes, sizeof(bytes));
+	return put_uuid(out, bytes, 4);
+}
+
+/* Milliseconds and, in the lowest 12 bits, the fraction of one (RFC 9562, 6.2, method 3); always
+ * greater than before. */
+static uint64_t next_tick(void)
+{
+	static _Atomic uint64_t last;
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	uint64_t tick = ms << 12 | ((uint64_t)now.tv_nsec % 1000000 << 12) / 1000000;
+	uint64_t previous = atomic_load_explicit(&last, memory_order_relaxed), next;
+	do
+		next = tick > previous ? tick : previous + 1;
+	while (!atomic_compare_exchange_weak(&last, &previous, next));
+	return next;
+}
+
+char *uuid7(char out[UUID_SIZE])
+{
+	unsigned char bytes[16];
+	random_bytes(bytes + 8, 8);
+	uint64_t tick = next_tick(), ms = tick >> 12;
+	for (int i = 0; i < 6; i++)
+		bytes[i] = (unsigned char)(ms >> (40 - 8 * i));
+	bytes[6] = (unsigned char)(tick >> 8);
+	bytes[7] = (unsigned char)tick;
+	return put_uuid(out, bytes, 7);
+}
+
+char *hex_id(char out[HEX_ID_SIZE])
+{
+	unsigned char bytes[16];
+	random_bytes(bytes, sizeof(bytes));
+	*put_hex(out, bytes, sizeof(bytes)) = '\0';
+	return out;
+}
+
+/* ---- Snowflakes ---- */
+
+int snowflake_sequence_bits(const struct snowflake *s)
+{
+	return s->total_bits - 1 - s->time_bits - s->node_bits - s->worker_bits;
+}
+
+static int64_t assemble(const struct snowflake *s, uint64_t ms, uint64_t sequence)
+{
+	int sequence_bits = snowflake_sequence_bits(s);
+	uint64_t id = ms & ((UINT64_C(1) << s->time_bits) - 1);
+	id = id << s->node_bits | (uint64_t)s->node_id;
+	id = id << s->worker_bits | (uint64_t)s->worker_id;
+	return (int64_t)(id << sequence_bits | sequence);
+}
+
+/* The value after previous at the time ms, or previous itself when there is none yet. */
+static uint64_t advance(uint64_t previous, uint64_t ms, int sequence_bits)
+{
+	uint64_t full = (UINT64_C(1) << sequence_bits) - 1, latest = previous >> sequence_bits;
+	if (ms > latest)
+		return ms << sequence_bits;
+	return ms == latest && (previous & full) != full ? previous + 1 : previous;
+}
+
+int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last)
+{
+	int bits = snowflake_sequence_bits(s);
+	uint64_t previous = atomic_load(last);
+	for (;;) {
+		int64_t ms = clock_now() / 1000 - s->epoch_ms;
+		uint64_t next = advance(previous, ms > 0 ? (uint64_t)ms : 0, bits);
+		if (next == previous) {
+			clock_sleep_ms(1);
+			previous = atomic_load(last);
+		} else if (atomic_compare_exchange_weak(last, &previous, next)) {
+			return assemble(s, next >> bits, next & ((UINT64_C(1) << bits) - 1));
+		}
+	}
+}
+
+/* ---- Ids from clients ---- */
+
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7F && c <= 0x9F);
+}
+
+bool id_valid(const char *s)
+{
+	size_t count = 0, len;
+	for (; *s; s += len, count++)
+		if (count == LONGEST_ID || is_control(utf8_decode(s, &len)))
+			return false;
+	return count > 0;
+}
+
+static bool is_space(uint32_t c)
+{
+	if (c < 0x80)
+		return c == ' ' || (c >= '\t' && c <= '\r');
+	return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
+	    c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+bool id_blank(const char *s)
+{
+	size_t len;
+	while (*s && is_space(utf8_decode(s, &len)))
+		s += len;
+	return *s == '\0';
+}
+
+bool id_not_positive(const char *s)
+{
+	bool negative = *s == '-';
+	s += negative || *s == '+';
+	size_t digits = strspn(s, "0123456789");
+	return digits > 0 && s[digits] == '\0' && (negative || strspn(s, "0") == digits);
+}
+
+char *id_make(const struct id_source *source, char out[UUID_SIZE])
+{
+	if (!source->layout)
+		return uuid7(out);
+	snprintf(out, UUID_SIZE, "%" PRId64, snowflake_next(source->layout, source->word));
+	return out;
+}

@@ -1,0 +1,87 @@
+/*
+ * JSON as this service needs it, over cJSON.
+ *
+ * cJSON alone loses large integers, accepts invalid UTF-8 and cuts strings at U+0000.  json_parse
+ * guards it with one scan before parsing, so every tree that went through here holds only valid
+ * UTF-8 without U+0000, objects whose keys occur once (of duplicates the last one stays), and
+ * numbers that print as they came: those that a double would change are cJSON_Raw items with their
+ * own text.  Read numbers only through json_number and json_integer.
+ */
+#ifndef AGENTGRAPH_BASE_JSON_H
+#define AGENTGRAPH_BASE_JSON_H
+
+#include "base/utf8.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSON_REQUEST_DEPTH 100 /* WIRE 1.2 */
+#define JSON_TRUSTED_DEPTH 400 /* what we wrote ourselves may wrap client values */
+
+enum json_fault {
+	JSON_OK,
+	JSON_INVALID,  /* not JSON or not UTF-8 */
+	JSON_TOO_DEEP, /* more than max_depth levels */
+	JSON_NUL,      /* U+0000 in a string */
+	JSON_RANGE     /* a number no double can hold, e.g. 1e400 */
+};
+
+/* The fixed end of "Request body …": a sentence part for a fault, e.g. "must be valid JSON". */
+const char *json_fault_text(enum json_fault fault);
+
+/*
+ * Parses len bytes (leading and trailing white space allowed, nothing else after the value).
+ * Returns a tree that the caller deletes, or NULL with *fault set (fault may be NULL).  A scalar at
+ * the top is a value too.
+ */
+cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault);
+
+/* Compact text, malloc'd, never NULL. */
+char *json_print(const cJSON *item);
+
+/* Member by exact name, or NULL; JSON null counts as a member. */
+cJSON *json_get(const cJSON *object, const char *key);
+
+/* Member by exact name, but NULL when absent or null ("null for an optional field: as if absent",
+ * WIRE 1.2). */
+cJSON *json_opt(const cJSON *object, const char *key);
+
+/* String member's value, or NULL when absent or of another type. */
+const char *json_str(const cJSON *object, const char *key);
+
+/* True for numbers, also those kept as text. */
+bool json_is_number(const cJSON *item);
+
+/* Value as a double; false when item is no number. */
+bool json_number(const cJSON *item, double *value);
+
+/* Value when item is a number without a fraction (25 and 25.0) that fits; else false. */
+bool json_integer(const cJSON *item, int64_t *value);
+
+/* New number items.  json_new_int is exact over 64 bits; json_new_double turns NaN and infinities
+ * into null. */
+cJSON *json_new_int(int64_t value);
+cJSON *json_new_double(double value);
+
+/* Adds to an object and returns the new item. */
+cJSON *json_add_int(cJSON *object, const char *key, int64_t value);
+cJSON *json_add_str(cJSON *object, const char *key, const char *value); /* NULL adds null */
+
+/* Adds text that is known to be JSON (it came from json_print) without parsing it. */
+cJSON *json_add_raw(cJSON *object, const char *key, const char *text);
+
+/* Sets member key to item (taken over), replacing an older one in place. */
+void json_set(cJSON *object, const char *key, cJSON *item);
+
+/* Deep comparison: numbers by value, objects without regard to order. */
+bool json_equal(const cJSON *a, const cJSON *b);
+
+/* SPEC 4.12: copies patch into target key by key, deeply; null members leave the target's value. */
+void json_merge(cJSON *target, const cJSON *patch);
+
+/* The kind of an item for messages: "string", "number", "boolean", "object", "array", "null". */
+const char *json_type_name(const cJSON *item);
+
+#endif

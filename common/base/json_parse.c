@@ -1,0 +1,96 @@
+#include "base/json.h"
+#include "base/json_members.h"
+#include "base/json_scan.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *json_fault_text(enum json_fault fault)
+{
+	switch (fault) {
+	case JSON_OK:
+		return "is valid JSON";
+	case JSON_INVALID:
+		return "must be valid JSON";
+	case JSON_TOO_DEEP:
+		return "must not be nested more than 100 levels deep";
+	case JSON_NUL:
+		return "must not contain the character U+0000";
+	case JSON_RANGE:
+		return "must not contain numbers beyond the range of a double";
+	}
+	abort();
+}
+
+/* What the walk over a fresh tree carries: the tree has its numbers in the order of the text. */
+struct walk {
+	const struct json_scan *scan;
+	size_t numbers; /* met so far */
+	size_t kept;    /* of the noted ones */
+};
+
+static void keep_text(cJSON *item, const char *text, size_t len)
+{
+	item->type = (item->type & ~cJSON_Number) | cJSON_Raw;
+	item->valuestring = xstrndup(text, len);
+}
+
+static void visit_number(struct walk *w, cJSON *item)
+{
+	const struct json_scan *s = w->scan;
+	if (w->kept < s->noted_count && s->noted[w->kept].ordinal == w->numbers) {
+		keep_text(item, s->text + s->noted[w->kept].offset, s->noted[w->kept].len);
+		w->kept++;
+	}
+	w->numbers++;
+}
+
+/* Recursive, but no deeper than the scan allowed. */
+static void visit(struct walk *w, cJSON *item)
+{
+	if (cJSON_IsNumber(item))
+		visit_number(w, item);
+	for (cJSON *child = item->child; child; child = child->next)
+		visit(w, child);
+	if (cJSON_IsObject(item) && item->child)
+		json_members_unique(item);
+}
+
+/* cJSON cannot read numbers of more than 63 characters: it gets the text with a zero in the place
+ * of each noted number. */
+static char *without_noted(const struct json_scan *s, size_t len)
+{
+	char *copy = xmalloc(len);
+	memcpy(copy, s->text, len);
+	for (size_t i = 0; i < s->noted_count; i++) {
+		memset(copy + s->noted[i].offset, ' ', s->noted[i].len);
+		copy[s->noted[i].offset] = '0';
+	}
+	return copy;
+}
+
+static cJSON *parse_scanned(const struct json_scan *s, size_t len)
+{
+	char *copy = s->oversized ? without_noted(s, len) : NULL;
+	cJSON *root = cJSON_ParseWithLengthOpts(copy ? copy : s->text, len, NULL, false);
+	free(copy);
+	if (root)
+		visit(&(struct walk){.scan = s}, root);
+	return root;
+}
+
+cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault)
+{
+	struct json_scan scan;
+	cJSON *root = NULL;
+	enum json_fault found = json_scan(&scan, text, len, max_depth);
+	if (found == JSON_OK) {
+		root = parse_scanned(&scan, len);
+		found = root ? JSON_OK : JSON_INVALID;
+	}
+	json_scan_release(&scan);
+	if (fault)
+		*fault = found;
+	return root;
+}

@@ -1,0 +1,117 @@
+#include "base/log.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/redact.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define LONGEST_LINE 8192 /* with its newline */
+
+static const char *logger = "agentgraph-cli";
+static enum log_level threshold = LOG_INFO;
+static _Thread_local const char *request;
+
+static const char *const level_names[] = {
+    [LOG_DEBUG] = "DEBUG", [LOG_INFO] = "INFO", [LOG_WARNING] = "WARNING", [LOG_ERROR] = "ERROR"};
+
+void log_init(const char *name, enum log_level level)
+{
+	logger = name;
+	threshold = level;
+}
+
+bool log_level_parse(const char *text, enum log_level *level)
+{
+	static const struct {
+		const char *name;
+		enum log_level level;
+	} known[] = {{"DEBUG", LOG_DEBUG}, {"INFO", LOG_INFO}, {"WARNING", LOG_WARNING},
+	    {"WARN", LOG_WARNING}, {"ERROR", LOG_ERROR}, {"CRITICAL", LOG_ERROR}};
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcasecmp(text, known[i].name) == 0) {
+			*level = known[i].level;
+			return true;
+		}
+	}
+	return false;
+}
+
+void log_request(const char *id)
+{
+	request = id;
+}
+
+/* Control characters, those beyond ASCII too, could forge lines or drive a terminal. */
+static void put_escaped(struct buf *out, const char *s)
+{
+	for (size_t len; *s; s += len) {
+		uint32_t c = utf8_decode(s, &len);
+		if (c == '\n')
+			buf_puts(out, "\\n");
+		else if (c == '\r')
+			buf_puts(out, "\\r");
+		else if (c == '\t')
+			buf_puts(out, "\\t");
+		else if (c < 0x20 || (c >= 0x7F && c <= 0x9F))
+			buf_printf(out, "\\u%04x", (unsigned)c);
+		else
+			buf_add(out, s, len);
+	}
+}
+
+/* Takes text over and makes it fit to be seen. */
+static void put_text(struct buf *out, char *text)
+{
+	struct buf clean = {0};
+	utf8_repair(text);
+	redact(&clean, text);
+	put_escaped(out, buf_str(&clean));
+	buf_release(&clean);
+	free(text);
+}
+
+static void put_head(struct buf *line, enum log_level level)
+{
+	char time[ISO_TIME_SIZE];
+	buf_printf(line, "%s %s %s[%ld] ", clock_iso(clock_now(), time), level_names[level], logger,
+	    (long)getpid());
+	if (request)
+		buf_printf(line, "request_id=%s ", request);
+}
+
+static void write_line(struct buf *line)
+{
+	if (line->len >= LONGEST_LINE)
+		line->len = utf8_cut(line->data, LONGEST_LINE - 1);
+	line->data[line->len++] = '\n'; /* in the place of the NUL */
+	ssize_t written;
+	do
+		written = write(STDERR_FILENO, line->data, line->len);
+	while (written < 0 && errno == EINTR); /* other failures have nowhere to be told */
+}
+
+void log_at(enum log_level level, const char *fmt, ...)
+{
+	if (level < threshold)
+		return;
+	int saved = errno;
+	struct buf line = {0};
+	va_list args;
+	va_start(args, fmt);
+	char *text = xvasprintf(fmt, args);
+	va_end(args);
+	put_head(&line, level);
+	put_text(&line, text);
+	write_line(&line);
+	buf_release(&line);
+	errno = saved;
+}

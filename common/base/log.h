@@ -1,0 +1,33 @@
+/*
+ * The log: one line a record on standard error, with time, level, logger name, process, and the
+ * request id where there is one. Lines are written with one write(2) each, so processes can share a
+ * file.
+ */
+#ifndef AGENTGRAPH_BASE_LOG_H
+#define AGENTGRAPH_BASE_LOG_H
+
+#include <stdbool.h>
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
+
+/* name is LOGGER_NAME; call once at start, before threads.  name must outlive the process's
+ * logging. */
+void log_init(const char *name, enum log_level level);
+
+/* DEBUG, INFO, WARNING (or WARN), ERROR, CRITICAL (as ERROR), case does not matter; false when
+ * unknown. */
+bool log_level_parse(const char *text, enum log_level *level);
+
+/* Ties the calling thread's records to a request id; NULL ends that.  id must stay valid meanwhile.
+ */
+void log_request(const char *id);
+
+/* Control characters in the text are escaped; secrets are redacted as WIRE 1.7 says. */
+void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)
+#define log_info(...) log_at(LOG_INFO, __VA_ARGS__)
+#define log_warning(...) log_at(LOG_WARNING, __VA_ARGS__)
+#define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,79 @@
+#include "base/memory.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Writes without allocating: stdio might need memory of its own. */
+static _Noreturn void exhausted(void)
+{
+	static const char message[] = "out of memory\n";
+	ssize_t ignored = write(STDERR_FILENO, message, sizeof(message) - 1);
+	(void)ignored;
+	abort();
+}
+
+void memory_init(void)
+{
+	cJSON_Hooks hooks = {.malloc_fn = xmalloc, .free_fn = free};
+	cJSON_InitHooks(&hooks);
+}
+
+void *xmalloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+	if (!p)
+		exhausted();
+	return p;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	void *p = calloc(count ? count : 1, size ? size : 1);
+	if (!p)
+		exhausted();
+	return p;
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	p = realloc(p, size ? size : 1);
+	if (!p)
+		exhausted();
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	return s ? xstrndup(s, strlen(s)) : NULL;
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	if (!s)
+		return NULL;
+	size_t len = strnlen(s, n);
+	char *copy = xmalloc(len + 1);
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+char *xvasprintf(const char *fmt, va_list args)
+{
+	char *text = NULL;
+	if (vasprintf(&text, fmt, args) < 0)
+		exhausted();
+	return text;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *text = xvasprintf(fmt, args);
+	va_end(args);
+	return text;
+}

@@ -1,0 +1,37 @@
+#include "base/problems.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* Takes text over. */
+static void append(struct problems *p, char *text, bool warning)
+{
+	p->items = xrealloc(p->items, (p->count + 1) * sizeof(*p->items));
+	p->items[p->count++] = (struct problem){.text = text, .warning = warning};
+	p->errors += !warning;
+}
+
+void problems_add(struct problems *p, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	append(p, xvasprintf(fmt, args), false);
+	va_end(args);
+}
+
+void problems_warn(struct problems *p, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	append(p, xvasprintf(fmt, args), true);
+	va_end(args);
+}
+
+void problems_release(struct problems *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->items[i].text);
+	free(p->items);
+	*p = (struct problems){0};
+}

@@ -1,0 +1,76 @@
+/*
+ * A child process with limits: time, output, and no way to outlive what it was started for.
+ *
+ * The child leads a process group of its own and is killed with the thread that started it.  It
+ * inherits nothing but its three standard streams.  The caller is never blocked by a child that
+ * does not read, does not write, or leaves others behind that hold its streams open.  SIGCHLD must
+ * not be ignored by the process.
+ */
+#ifndef AGENTGRAPH_BASE_PROCESS_H
+#define AGENTGRAPH_BASE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROCESS_TAIL 4096     /* how much of the end of standard error is kept */
+#define PROCESS_GRACE_MS 2000 /* between SIGTERM and SIGKILL */
+
+struct process {
+	const char *path;    /* the executable; see process_find */
+	char *const *argv;   /* ends with NULL */
+	char *const *envp;   /* ends with NULL; NULL: the caller's environment */
+	const char *cwd;     /* NULL: the caller's */
+	const char *input;   /* bytes for standard input */
+	size_t input_len;    /* 0: standard input is at its end at once */
+	int64_t deadline_ms; /* by clock_monotonic_ms */
+	size_t max_line;     /* bytes, without the newline */
+	size_t max_output;   /* bytes of standard output in total */
+
+	/* Called for each line of standard output, NUL-terminated, without its newline; the last
+	 * one may lack it.  False ends the child: PROCESS_REFUSED. */
+	bool (*on_line)(const char *line, size_t len, void *arg);
+
+	/* Asked several times a second; true ends the child: PROCESS_STOPPED.  May be NULL. */
+	bool (*stop)(void *arg);
+	void *arg;
+};
+
+enum process_end {
+	PROCESS_EXITED,    /* code: its status */
+	PROCESS_SIGNALLED, /* code: the signal that it died of */
+	PROCESS_TIMED_OUT,
+	PROCESS_REFUSED,
+	PROCESS_STOPPED,
+	PROCESS_LINE_TOO_LONG,
+	PROCESS_TOO_MUCH_OUTPUT,
+	PROCESS_NOT_STARTED /* code: errno; tail says what could not be done */
+};
+
+struct process_result {
+	enum process_end end;
+	int code;
+	char tail[PROCESS_TAIL + 1]; /* the last of standard error, as the child wrote it */
+};
+
+/* Runs the child to its end, whatever that is.  Afterwards it and its group are gone. */
+void process_run(const struct process *p, struct process_result *result);
+
+/*
+ * Finds an executable: a name with a slash is relative to dir, another one is looked up in PATH.
+ * The malloc'd path, or NULL with errno set.
+ */
+char *process_find(const char *name, const char *dir);
+
+/*
+ * Says in one sentence part, as UTF-8 without control characters, how a child failed: "exited with
+ * status 3", "timed out", …  The second one prefers the last line that an exited child wrote to
+ * standard error.  Returns out.
+ */
+char *process_describe(const struct process_result *result, char *out, size_t size);
+char *process_complaint(const struct process_result *result, char *out, size_t size);
+
+/* Replaces bytes that are no UTF-8 or control characters by '?', in place; returns text. */
+char *process_clean(char *text);
+
+#endif

@@ -1,0 +1,103 @@
+#include "unit.h"
+
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static unsigned reported; /* tests printed so far; CUnit runs them in one thread */
+
+static void print_failures(const CU_FailureRecord *failure)
+{
+	for (; failure; failure = failure->pNext)
+		printf("# %s:%u: %s\n", failure->strFileName ? failure->strFileName : "?",
+		    failure->uiLineNumber, failure->strCondition ? failure->strCondition : "?");
+}
+
+static void test_complete(
+    const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failure)
+{
+	(void)suite;
+	reported++;
+	printf("%s %u - %s\n", failure ? "not ok" : "ok", reported, test->pName);
+	print_failures(failure);
+	fflush(stdout);
+}
+
+static int bail_out(const char *name, const char *what)
+{
+	printf("Bail out! %s: %s: %s\n", name, what, CU_get_error_msg());
+	return 1;
+}
+
+static int run(const char *name, const struct unit_test *tests, size_t count)
+{
+	CU_pSuite suite = CU_add_suite(name, NULL, NULL);
+	if (!suite)
+		return bail_out(name, "no suite");
+	for (size_t i = 0; i < count; i++) {
+		CU_add_test(suite, tests[i].sentence, tests[i].run);
+		if (CU_get_error() != CUE_SUCCESS)
+			return bail_out(name, tests[i].sentence);
+	}
+	CU_set_test_complete_handler(test_complete);
+	CU_set_error_action(CUEA_IGNORE);
+	printf("1..%zu\n", count);
+	fflush(stdout);
+	CU_run_all_tests();
+	return reported == count ? 0 : bail_out(name, "not every test was run");
+}
+
+int unit_main(const char *name, const struct unit_test *tests, size_t count)
+{
+	if (CU_initialize_registry() != CUE_SUCCESS)
+		return bail_out(name, "no registry");
+	int status = run(name, tests, count);
+	CU_cleanup_registry();
+	return status;
+}
+
+static char directory[PATH_MAX];
+static pid_t directory_owner; /* a forked child that exits leaves the directory alone */
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void remove_directory(void)
+{
+	if (directory_owner == getpid())
+		nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *unit_dir(void)
+{
+	if (directory[0])
+		return directory;
+	const char *parent = getenv("TMPDIR");
+	snprintf(directory, sizeof(directory), "%s/agentgraph-unit-XXXXXX",
+	    parent && *parent ? parent : "/tmp");
+	if (!mkdtemp(directory)) {
+		printf("Bail out! no directory %s\n", directory);
+		exit(1);
+	}
+	directory_owner = getpid();
+	atexit(remove_directory);
+	return directory;
+}
+
+const char *unit_path(const char *name)
+{
+	static char paths[8][PATH_MAX + 256];
+	static unsigned next;
+	char *path = paths[next++ % 8];
+	snprintf(path, sizeof(paths[0]), "%s/%s", unit_dir(), name);
+	return path;
+}

@@ -1,0 +1,42 @@
+/*
+ * What every unit test program shares: a table of sentences and functions, run under CUnit and
+ * reported as TAP.
+ *
+ *     static void empty_text_is_refused(void) { CU_ASSERT_PTR_NULL(...); }
+ *
+ *     static const struct unit_test tests[] = {
+ *             {"empty text is refused", empty_text_is_refused},
+ *     };
+ *
+ *     int main(void)
+ *     {
+ *             return unit_main("json", tests, UNIT_COUNT(tests));
+ *     }
+ */
+#ifndef AGENTGRAPH_UNIT_UNIT_H
+#define AGENTGRAPH_UNIT_UNIT_H
+
+#include <CUnit/CUnit.h>
+#include <stddef.h>
+
+struct unit_test {
+	const char *sentence; /* one fact, without a dot at its end */
+	void (*run)(void);
+};
+
+#define UNIT_COUNT(tests) (sizeof(tests) / sizeof((tests)[0]))
+
+/*
+ * Runs the tests in the table's order and prints TAP.  Returns 0 once every test was reported,
+ * failed ones too, because the harness reads the lines; another value when they could not be run.
+ */
+int unit_main(const char *name, const struct unit_test *tests, size_t count);
+
+/* A private, empty directory for this program, the same at each call; it is removed with all that
+ * is in it when the program ends. */
+const char *unit_dir(void);
+
+/* "<unit_dir>/<name>" in one of a few rotating static buffers. */
+const char *unit_path(const char *name);
+
+#endif
