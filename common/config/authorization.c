@@ -1,0 +1,112 @@
+#include "config/keys.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The objects that ask for role-based access, and the names without an object. */
+static const struct choice rbac_names[] = {
+    {"rbac", AUTHZ_RBAC}, {"role_based", AUTHZ_RBAC}, {"roles", AUTHZ_RBAC}, {NULL, 0}};
+
+static const struct choice names[] = {
+    {"ownership", AUTHZ_OWNERSHIP},
+    {"allow_all", AUTHZ_ALLOW_ALL},
+    {"default", AUTHZ_ALLOW_ALL},
+    {"none", AUTHZ_ALLOW_ALL},
+    {NULL, 0},
+};
+
+static void read_name(const struct section *root, const char *name, struct config *config)
+{
+	int kind = AUTHZ_CUSTOM;
+	char *module, *attribute;
+	if (choice_find(names, name, &kind)) {
+		config->authorization = (enum authorization_kind)kind;
+	} else if (import_split(name, &module, &attribute)) {
+		free(module);
+		free(attribute);
+		config->authorization = AUTHZ_CUSTOM;
+		config->authorization_path = xstrdup(name);
+	} else {
+		section_problem(root, "authorization",
+		    "Unknown authorization backend '%s'. Use a 'module:attr' path or one of: "
+		    "allow_all, default, none, ownership.",
+		    name);
+	}
+}
+
+/* A copy of the scopes, an array of strings; an empty one for NULL and after a report. */
+static cJSON *read_scopes(const struct section *s, const char *key, const cJSON *scopes)
+{
+	const cJSON *wrong = not_strings(scopes);
+	if (wrong)
+		section_refuse(s, key, wrong, "an array of scopes, which are strings");
+	return scopes && !wrong ? cJSON_Duplicate(scopes, true) : cJSON_CreateArray();
+}
+
+/* Role to array of scopes, under either of its two names. */
+static cJSON *read_roles(const struct section *rbac)
+{
+	cJSON *result = cJSON_CreateObject();
+	struct section roles;
+	const char *key = json_opt(rbac->object, "roles") ? "roles" : "role_scopes";
+	if (!section_open(&roles, rbac, key))
+		return result;
+	const cJSON *role;
+	cJSON_ArrayForEach(role, roles.object) {
+		json_set(result, role->string, read_scopes(&roles, role->string, role));
+	}
+	return result;
+}
+
+/* SPEC 5.5: everything but `none` isolates by owner. */
+static const char *read_isolation(const struct section *rbac)
+{
+	const cJSON *value = json_opt(rbac->object, "isolation");
+	const char *text = cJSON_GetStringValue(value);
+	if (text && strcmp(text, "none") == 0)
+		return "none";
+	if (value && (!text || strcmp(text, "owner") != 0))
+		section_warning(
+		    rbac, "isolation", "neither \"owner\" nor \"none\"; \"owner\" is used");
+	return "owner";
+}
+
+static bool is_rbac(const cJSON *object)
+{
+	const cJSON *backend = json_opt(object, "backend");
+	const char *name = cJSON_GetStringValue(backend ? backend : json_opt(object, "type"));
+	int kind;
+	return name && choice_find(rbac_names, name, &kind);
+}
+
+static void read_rbac(const struct section *rbac, struct config *config)
+{
+	cJSON *scopes =
+	    read_scopes(rbac, "default_scopes", json_opt(rbac->object, "default_scopes"));
+	config->authorization = AUTHZ_RBAC;
+	config->rbac = cJSON_CreateObject();
+	json_set(config->rbac, "roles", read_roles(rbac));
+	json_set(config->rbac, "default_scopes", scopes);
+	json_add_str(config->rbac, "isolation", read_isolation(rbac));
+}
+
+void authorization_read(const struct section *root, struct config *config)
+{
+	const cJSON *value = json_opt(root->object, "authorization");
+	struct section rbac;
+	if (!value) {
+		config->authorization = config->env.production ? AUTHZ_OWNERSHIP : AUTHZ_ALLOW_ALL;
+	} else if (cJSON_IsString(value)) {
+		read_name(root, value->valuestring, config);
+	} else if (is_rbac(value) && section_open(&rbac, root, "authorization")) {
+		read_rbac(&rbac, config);
+	} else {
+		char *json = json_print(value);
+		section_problem(
+		    root, "authorization", "Unknown authorization backend config: %s", json);
+		free(json);
+	}
+}

@@ -1,0 +1,146 @@
+#include "config/config.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "config/dotenv.h"
+#include "config/environment.h"
+#include "config/keys.h"
+#include "config/text_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_FILE "agentgraph.json"
+#define DEFAULT_STATE_DIR ".agentgraph"
+
+/* The line at which cJSON stops; 0 when it would take the text, being less strict than json_parse.
+ */
+static size_t syntax_error_line(const char *text, size_t len)
+{
+	const char *at = NULL;
+	cJSON *root = cJSON_ParseWithLengthOpts(text, len + 1, &at, true);
+	size_t line = root || !at ? 0 : text_line_of(text, at);
+	cJSON_Delete(root);
+	return line;
+}
+
+/* Reports why the text is no configuration, with the line where that can be told. */
+static void refuse_text(const char *file, const char *text, size_t len, enum json_fault fault,
+    struct problems *problems)
+{
+	size_t line = text_bad_line(text, len);
+	if (!line && fault == JSON_INVALID)
+		line = syntax_error_line(text, len);
+	if (line)
+		problems_add(
+		    problems, "%s: line %zu: the file %s", file, line, json_fault_text(fault));
+	else
+		problems_add(problems, "%s: the file %s", file, json_fault_text(fault));
+}
+
+/* The file's object, or NULL after a report. */
+static cJSON *read_file(const char *file, struct problems *problems)
+{
+	size_t len;
+	char *text = text_file_read(file, &len);
+	if (!text) {
+		problems_add(
+		    problems, "%s: cannot read the configuration: %s", file, strerror(errno));
+		return NULL;
+	}
+	enum json_fault fault;
+	cJSON *root = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
+	if (!root)
+		refuse_text(file, text, len, fault, problems);
+	free(text);
+	if (root && !cJSON_IsObject(root)) {
+		problems_add(
+		    problems, "%s: expected an object, found %s", file, json_type_name(root));
+		cJSON_Delete(root);
+		root = NULL;
+	}
+	return root;
+}
+
+/* The file to read; NULL when nobody named one and there is none. */
+static const char *find_file(const struct config_source *source)
+{
+	const char *file = source->file ? source->file : environment_text("GRAPH_PATH");
+	if (file)
+		return file;
+	bool missing = access(DEFAULT_FILE, F_OK) != 0 && errno == ENOENT;
+	return missing ? NULL : DEFAULT_FILE;
+}
+
+/* `env` comes before all other keys, because it decides what they see of the environment. */
+static void load_dotenv(const struct section *root, const char *dir)
+{
+	const cJSON *value = json_opt(root->object, "env");
+	if (!value)
+		return;
+	if (!cJSON_IsString(value) || !value->valuestring[0]) {
+		section_refuse(root, "env", value, "the name of a dotenv file");
+		return;
+	}
+	char *path = path_absolute(dir, value->valuestring);
+	char *source = xasprintf("%s: env", root->file);
+	dotenv_load(path, source, root->problems);
+	free(source);
+	free(path);
+}
+
+static char *find_state_dir(const struct config_source *source, struct problems *problems)
+{
+	const char *variable = environment_text("AGENTGRAPH_STATE_DIR");
+	if (source->state_dir && !source->state_dir[0])
+		problems_add(problems, "--state: expected a directory, found an empty text");
+	if (source->state_dir)
+		return path_absolute(NULL, source->state_dir);
+	return path_absolute(NULL, variable ? variable : DEFAULT_STATE_DIR);
+}
+
+/* What is served where nobody configured anything: the same as if this were the file. */
+static cJSON *default_file(void)
+{
+	cJSON *root = cJSON_CreateObject();
+	json_add_str(root, "agent", "builtin:demo");
+	return root;
+}
+
+struct config *config_load(const struct config_source *source, struct problems *problems)
+{
+	struct config *config = xcalloc(1, sizeof(*config));
+	size_t errors_before = problems->errors;
+	const char *file = find_file(source);
+	cJSON *object = file ? read_file(file, problems) : default_file();
+	struct section root = {problems, file ? file : DEFAULT_FILE, "", object};
+	config->path = file ? xstrdup(file) : NULL;
+	config->dir = path_directory(root.file);
+	if (config->dir[0] != '/')
+		problems_add(problems, "%s: cannot tell its directory", root.file);
+	if (object)
+		load_dotenv(&root, config->dir);
+	environment_read(&config->env, problems);
+	if (object)
+		keys_read(&root, config);
+	config->state_dir = find_state_dir(source, problems);
+	cJSON_Delete(object);
+	if (problems->errors == errors_before)
+		return config;
+	config_free(config);
+	return NULL;
+}
+
+void config_free(struct config *config)
+{
+	if (!config)
+		return;
+	free(config->path);
+	free(config->dir);
+	free(config->state_dir);
+	keys_release(config);
+	environment_release(&config->env);
+	free(config);
+}

@@ -1,0 +1,166 @@
+/*
+ * The configuration: agentgraph.json, the dotenv file it names, and the environment (SPEC 2.11 and
+ * 8, WIRE 2.11, 7.4, 8), read once at start into one immutable struct.  Every key is validated
+ * here, whichever room uses it.
+ */
+#ifndef AGENTGRAPH_CONFIG_CONFIG_H
+#define AGENTGRAPH_CONFIG_CONFIG_H
+
+#include "base/id.h"
+#include "base/log.h"
+#include "base/problems.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum auth_method { AUTH_NONE, AUTH_JWT, AUTH_CUSTOM };
+enum authorization_kind { AUTHZ_OWNERSHIP, AUTHZ_ALLOW_ALL, AUTHZ_RBAC, AUTHZ_CUSTOM };
+enum rate_backend { RATE_MEMORY, RATE_CACHE, RATE_CUSTOM };
+enum rate_by { RATE_BY_IP, RATE_BY_USER, RATE_BY_GLOBAL };
+enum trace_level { TRACE_SPANS, TRACE_STANDARD, TRACE_FULL };
+
+/* A declared client-executed tool (SPEC 2.11). */
+struct remote_tool {
+	char *node;
+	char *name;
+	char *description;
+	cJSON *parameters; /* always with type, properties and required */
+};
+
+struct string_list {
+	char **items;
+	size_t count;
+};
+
+struct rate_limit_config {
+	bool present; /* the block exists and enabled is true */
+	enum rate_backend backend;
+	int64_t requests;
+	int64_t window; /* seconds */
+	enum rate_by by;
+	struct string_list exclude_paths;
+	char *cache_url;    /* expanded, or NULL */
+	char *cache_prefix; /* never NULL */
+	bool fail_open;
+	bool trusted_proxy_headers;
+	int64_t trusted_proxy_hops;
+	struct string_list trusted_proxies; /* syntax checked: IPv4/IPv6 address or CIDR */
+};
+
+struct websocket_config {
+	int64_t max_connections;          /* 0: unlimited */
+	int64_t max_connections_per_user; /* 0: unlimited */
+	struct string_list realtime_models;
+	struct string_list bearer_protocols;
+};
+
+struct exporter_config { /* logfire, langsmith */
+	bool enabled;
+	char *service_name; /* logfire */
+	char *project;      /* langsmith; NULL when unset */
+	char *endpoint;     /* without trailing slash */
+	bool send;          /* logfire's send_to_logfire */
+	bool console;
+	char *token; /* from the environment, NULL when unset */
+};
+
+struct observability_config {
+	enum trace_level level;
+	struct exporter_config logfire;
+	struct exporter_config langsmith;
+};
+
+/* Values of the environment variables of SPEC 8. */
+struct environment {
+	char *mode; /* lower case */
+	bool production;
+	bool is_debug;
+	enum log_level log_level;
+	char *logger_name;
+	char *app_name, *app_version, *summary;
+	struct string_list origins;
+	struct string_list allowed_hosts;
+	bool cors_allow_credentials;   /* after the rule of WIRE 7.4 on wildcards in production */
+	char *root_path;               /* "" or "/prefix", no trailing slash */
+	char *docs_path, *redocs_path; /* "" when off */
+	char *cache_url;
+	char *jwt_secret, *jwt_algorithm, *jwt_issuer, *jwt_audience; /* NULL when unset */
+	char *error_tracker_dsn;
+	double error_tracker_traces_rate, error_tracker_profiles_rate;
+	bool otel_enabled;
+	char *otel_service_name, *otel_endpoint;
+	enum trace_level otel_level;
+	bool security_headers;
+	bool hsts;
+	int64_t hsts_max_age;
+	bool hsts_subdomains, hsts_preload;
+	char *frame_options, *content_type_options, *xss_protection,
+	    *referrer_policy; /* "" drops the header */
+	char *permissions_policy, *csp_policy;
+	int64_t max_request_size; /* bytes */
+	double media_max_size_mb;
+	char *media_storage_type, *media_storage_path, *document_handling;
+	struct string_list media_allowed_types;
+	bool media_require_owner;
+	char *media_cloud_provider, *media_cloud_bucket, *media_cloud_region, *media_cloud_prefix;
+	char *media_cloud_endpoint, *media_cloud_key_id, *media_cloud_secret,
+	    *media_cloud_session_token;
+	char *media_cloud_project_id, *media_cloud_credentials;
+	int64_t media_signed_url_ttl; /* seconds */
+	int64_t realtime_max_frame_bytes, realtime_input_queue, realtime_drain_timeout;
+	bool use_snowflake;
+	struct snowflake snowflake;
+};
+
+struct config {
+	char
+	    *path; /* as given, for messages; NULL when no file exists and builtin:demo is served */
+	char *dir; /* absolute directory that relative paths of the file start from */
+	char *agent;
+	enum auth_method auth;
+	char *auth_path;
+	enum authorization_kind authorization;
+	char *authorization_path;
+	cJSON *rbac; /* {"roles": {…}, "default_scopes": […], "isolation": "owner"|"none"} */
+	char *injectq;
+	char *store;
+	char *thread_name_generator;
+	char *cache; /* expanded; falls back to CACHE_URL; NULL when neither is set */
+	struct remote_tool *remote_tools;
+	size_t remote_tool_count;
+	struct rate_limit_config rate_limit;
+	struct websocket_config websocket;
+	bool ag_ui_enabled, ag_ui_allow_client_tools;
+	struct observability_config observability;
+	double run_wait_timeout; /* seconds, runs.wait_timeout */
+	char *state_dir;         /* absolute */
+	struct environment env;
+};
+
+/* Where the configuration comes from; NULL members mean "not given". */
+struct config_source {
+	const char *file;      /* --config */
+	const char *state_dir; /* --state */
+};
+
+/*
+ * Reads everything.  The file is source->file, else $GRAPH_PATH, else ./agentgraph.json; when the
+ * last does not exist either, `builtin:demo` is served with all defaults.  The dotenv file's
+ * variables are put into the process's environment unless they exist there already.  The state
+ * directory is source->state_dir, else $AGENTGRAPH_STATE_DIR, else ./.agentgraph; it is not created
+ * here.  Every mistake becomes one entry of problems; the result is NULL when there was at least
+ * one error.
+ */
+struct config *config_load(const struct config_source *source, struct problems *problems);
+
+void config_free(struct config *config);
+
+/*
+ * Splits an import path "module:attribute" (the last colon separates).  True when both parts are
+ * there; then *module and *attribute are malloc'd.
+ */
+bool import_split(const char *import_path, char **module, char **attribute);
+
+#endif

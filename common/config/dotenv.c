@@ -1,0 +1,191 @@
+#include "config/dotenv.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "config/expand.h"
+#include "config/text_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+	const char
+	    *at; /* what is to be read next; the text ends with a NUL, which is nowhere else */
+	const char *start;
+	struct dotenv_fault *fault;
+};
+
+/* Notes a mistake in the line that where points into. */
+static bool refuse(struct parser *p, const char *where, const char *expected)
+{
+	p->fault->line = text_line_of(p->start, where);
+	p->fault->expected = expected;
+	return false;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void skip_blanks(struct parser *p)
+{
+	while (is_blank(*p->at))
+		p->at++;
+}
+
+/* Skips blanks and a comment; false when something else stands before the end of the line. */
+static bool finish_line(struct parser *p)
+{
+	skip_blanks(p);
+	if (*p->at == '#')
+		p->at += strcspn(p->at, "\n");
+	if (*p->at == '\n')
+		p->at++;
+	else if (*p->at)
+		return false;
+	return true;
+}
+
+/* Reads "NAME =", with "export" before it or without; NULL when it is something else. */
+static char *read_name(struct parser *p)
+{
+	static const char keyword[] = "export";
+	size_t len = variable_name_length(p->at);
+	if (len == strlen(keyword) && memcmp(p->at, keyword, len) == 0 && is_blank(p->at[len])) {
+		const char *name = p->at + len + strspn(p->at + len, " \t");
+		if (*name != '=') { /* a variable may be called "export" */
+			p->at = name;
+			len = variable_name_length(name);
+		}
+	}
+	const char *name = p->at;
+	p->at += len;
+	skip_blanks(p);
+	if (len == 0 || *p->at != '=')
+		return NULL;
+	p->at++;
+	return xstrndup(name, len);
+}
+
+/* The rest of the line up to " #", without the blanks around it. */
+static void read_plain(struct parser *p, struct buf *value)
+{
+	const char *start = p->at;
+	const char *end = start + strcspn(start, "\n");
+	p->at = end;
+	for (const char *c = start; c < end; c++)
+		if (*c == '#' && c > start && is_blank(c[-1]))
+			end = c;
+	while (start < end && is_blank(*start))
+		start++;
+	while (end > start && is_blank(end[-1]))
+		end--;
+	if (end > start)
+		buf_add(value, start, (size_t)(end - start));
+}
+
+/* One character of a quoted value, which an escape may stand for; lines end with \n alone. */
+static void read_quoted_character(struct parser *p, char quote, struct buf *value)
+{
+	static const char escapes[] = "n\nt\t\"\"\\\\";
+	if (*p->at == '\r' && p->at[1] == '\n')
+		p->at++;
+	if (quote == '"' && *p->at == '\\') {
+		for (const char *e = escapes; *e; e += 2) {
+			if (p->at[1] == *e) {
+				buf_putc(value, e[1]);
+				p->at += 2;
+				return;
+			}
+		}
+	}
+	buf_putc(value, *p->at++);
+}
+
+static bool read_quoted(struct parser *p, struct buf *value)
+{
+	const char *open = p->at;
+	char quote = *p->at++;
+	while (*p->at && *p->at != quote)
+		read_quoted_character(p, quote, value);
+	if (!*p->at)
+		return refuse(p, open, "a closing quote for the one opened here");
+	p->at++;
+	return true;
+}
+
+static bool read_value(struct parser *p, struct buf *value)
+{
+	const char *behind_equals = p->at;
+	skip_blanks(p);
+	if (*p->at != '"' && *p->at != '\'') {
+		p->at = behind_equals; /* a blank before # matters */
+		read_plain(p, value);
+	} else if (!read_quoted(p, value)) {
+		return false;
+	}
+	const char *behind = p->at;
+	return finish_line(p) || refuse(p, behind, "nothing behind the closing quote");
+}
+
+/* Reads one line, or one assignment over several, into variables. */
+static bool read_line(struct parser *p, cJSON *variables)
+{
+	if (finish_line(p))
+		return true;
+	const char *line = p->at;
+	char *name = read_name(p);
+	if (!name)
+		return refuse(p, line, "KEY=VALUE");
+	struct buf value = {0};
+	bool ok = read_value(p, &value);
+	if (ok)
+		json_set(variables, name, cJSON_CreateString(buf_str(&value)));
+	buf_release(&value);
+	free(name);
+	return ok;
+}
+
+cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault)
+{
+	size_t bad_line = text_bad_line(text, len);
+	if (bad_line) {
+		*fault = (struct dotenv_fault){bad_line, "UTF-8 without NUL"};
+		return NULL;
+	}
+	char *copy = xstrndup(text, len);
+	struct parser p = {.at = copy, .start = copy, .fault = fault};
+	cJSON *variables = cJSON_CreateObject();
+	bool ok = true;
+	while (ok && *p.at)
+		ok = read_line(&p, variables);
+	free(copy);
+	if (ok)
+		return variables;
+	cJSON_Delete(variables);
+	return NULL;
+}
+
+void dotenv_load(const char *path, const char *source, struct problems *problems)
+{
+	size_t len;
+	char *text = text_file_read(path, &len);
+	if (!text) {
+		problems_add(problems, "%s: cannot read %s: %s", source, path, strerror(errno));
+		return;
+	}
+	struct dotenv_fault fault;
+	cJSON *variables = dotenv_parse(text, len, &fault);
+	if (!variables)
+		problems_add(
+		    problems, "%s: line %zu: expected %s", path, fault.line, fault.expected);
+	const cJSON *v;
+	cJSON_ArrayForEach(v, variables) {
+		setenv(v->string, v->valuestring, 0);
+	}
+	cJSON_Delete(variables);
+	free(text);
+}

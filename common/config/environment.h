@@ -1,0 +1,28 @@
+/*
+ * The environment variables (SPEC 8, WIRE 8) as one struct.
+ *
+ * An empty variable counts as unset, except where WIRE gives it a meaning: the texts of the
+ * security headers, DOCS_PATH and REDOCS_PATH.  A wrong value is reported and its default used, so
+ * that after environment_read every member has a value that can be worked with.
+ */
+#ifndef AGENTGRAPH_CONFIG_ENVIRONMENT_H
+#define AGENTGRAPH_CONFIG_ENVIRONMENT_H
+
+#include "base/problems.h"
+#include "config/config.h"
+
+/* Fills env, which is all-zero, by the table of variables and the rules between them. */
+void environment_read(struct environment *env, struct problems *problems);
+
+/* The settings that `auth` "jwt" needs (SPEC 5.2, WIRE 5.2). */
+void environment_check_jwt(const struct environment *env, struct problems *problems);
+
+void environment_release(struct environment *env);
+
+/* The variable's value; NULL when it is unset or empty. */
+const char *environment_text(const char *name);
+
+/* What binds several variables together; the second half of environment_read. */
+void environment_apply_rules(struct environment *env, struct problems *problems);
+
+#endif

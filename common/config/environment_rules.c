@@ -1,0 +1,176 @@
+/* The rules that bind several environment variables together. */
+#include "config/environment.h"
+
+#include "base/clock.h"
+#include "config/fields.h"
+#include "config/found.h"
+#include "config/string_list.h"
+#include "config/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HMAC_SECRET_MIN 32 /* bytes, SPEC 5.2 */
+
+/* WIRE 9.2: in production a page is off unless its variable turns it on. */
+static void apply_pages(struct environment *env, struct problems *problems)
+{
+	if (env->production && !getenv("DOCS_PATH"))
+		string_replace(&env->docs_path, "");
+	if (env->production && !getenv("REDOCS_PATH"))
+		string_replace(&env->redocs_path, "");
+	if (env->docs_path[0] && strcmp(env->docs_path, env->redocs_path) == 0)
+		problems_add(problems,
+		    "REDOCS_PATH: expected another path than that of DOCS_PATH, "
+		    "found the same");
+}
+
+/* WIRE 7.4: everybody's pages with everybody's cookies is never what production wants. */
+static void apply_cors(struct environment *env, struct problems *problems)
+{
+	bool wildcard = string_list_has(&env->origins, "*");
+	if (!env->production || !wildcard || !env->cors_allow_credentials)
+		return;
+	bool asked_for;
+	const char *text = environment_text("CORS_ALLOW_CREDENTIALS");
+	if (text && word_bool(text, &asked_for))
+		problems_add(problems,
+		    "CORS_ALLOW_CREDENTIALS: expected false in production while "
+		    "ORIGINS allows *, found true");
+	else
+		problems_warn(problems,
+		    "ORIGINS allows * in production, so cross-origin requests "
+		    "run without credentials");
+	env->cors_allow_credentials = false;
+}
+
+static void check_hosts(const struct environment *env, struct problems *problems)
+{
+	if (env->production && string_list_has(&env->allowed_hosts, "*"))
+		problems_warn(problems, "ALLOWED_HOST allows every host name in production");
+}
+
+static void check_media(const struct environment *env, struct problems *problems)
+{
+	if (strcmp(env->media_storage_type, "cloud") == 0 && !env->media_cloud_bucket[0])
+		problems_add(problems,
+		    "MEDIA_CLOUD_BUCKET: expected a bucket's name, because "
+		    "MEDIA_STORAGE_TYPE is cloud, found nothing");
+}
+
+static void check_otel(const struct environment *env, struct problems *problems)
+{
+	if (env->otel_enabled && !env->otel_endpoint)
+		problems_warn(problems,
+		    "OTEL_ENABLED is on, but nothing is sent, because the "
+		    "variable OTEL_EXPORTER_OTLP_ENDPOINT is not set");
+}
+
+static bool snowflake_is_asked_for(void)
+{
+	static const char *const names[] = {"SNOWFLAKE_EPOCH", "SNOWFLAKE_TOTAL_BITS",
+	    "SNOWFLAKE_TIME_BITS", "SNOWFLAKE_NODE_BITS", "SNOWFLAKE_NODE_ID",
+	    "SNOWFLAKE_WORKER_ID", "SNOWFLAKE_WORKER_BITS"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (environment_text(names[i]))
+			return true;
+	return false;
+}
+
+static bool fits(int64_t value, int bits)
+{
+	return value >> bits == 0;
+}
+
+/* WIRE 2.6: the layout has room for a sequence, this machine's numbers and the present time. */
+static void check_snowflake(struct environment *env, struct problems *problems)
+{
+	const struct snowflake *s = &env->snowflake;
+	int64_t age = clock_now() / 1000 - s->epoch_ms;
+	env->use_snowflake = snowflake_is_asked_for();
+	if (!env->use_snowflake)
+		return;
+	if (snowflake_sequence_bits(s) < 1)
+		problems_add(problems,
+		    "SNOWFLAKE_TOTAL_BITS: expected at least 2 bits more than "
+		    "SNOWFLAKE_TIME_BITS, SNOWFLAKE_NODE_BITS and "
+		    "SNOWFLAKE_WORKER_BITS have together, found %d",
+		    s->total_bits);
+	if (!fits(s->node_id, s->node_bits))
+		problems_add(problems,
+		    "SNOWFLAKE_NODE_ID: expected a number of %d bits, found %lld", s->node_bits,
+		    (long long)s->node_id);
+	if (!fits(s->worker_id, s->worker_bits))
+		problems_add(problems,
+		    "SNOWFLAKE_WORKER_ID: expected a number of %d bits, found %lld", s->worker_bits,
+		    (long long)s->worker_id);
+	if (age < 0)
+		problems_add(problems, "SNOWFLAKE_EPOCH: expected a time in the past, found %lld",
+		    (long long)s->epoch_ms);
+	else if (!fits(age, s->time_bits))
+		problems_add(problems,
+		    "SNOWFLAKE_TIME_BITS: expected enough bits for the %lld "
+		    "milliseconds since SNOWFLAKE_EPOCH, found %d",
+		    (long long)age, s->time_bits);
+}
+
+void environment_apply_rules(struct environment *env, struct problems *problems)
+{
+	env->production = strcmp(env->mode, "production") == 0;
+	apply_pages(env, problems);
+	apply_cors(env, problems);
+	check_hosts(env, problems);
+	check_media(env, problems);
+	check_otel(env, problems);
+	check_snowflake(env, problems);
+}
+
+/* A secret that can be guessed lets everybody in. */
+static void check_hmac_secret(const struct environment *env, struct problems *problems)
+{
+	static const char text[] = "JWT_SECRET_KEY: expected at least %d bytes for %s, found %zu";
+	size_t len = strlen(env->jwt_secret);
+	if (len >= HMAC_SECRET_MIN)
+		return;
+	if (env->production)
+		problems_add(problems, text, HMAC_SECRET_MIN, env->jwt_algorithm, len);
+	else
+		problems_warn(problems, text, HMAC_SECRET_MIN, env->jwt_algorithm, len);
+}
+
+static void check_public_key(const struct environment *env, struct problems *problems)
+{
+	static const char armour[] = "-----BEGIN ";
+	const char *key = env->jwt_secret + strspn(env->jwt_secret, " \t\r\n");
+	if (strncmp(key, armour, strlen(armour)) != 0)
+		problems_add(problems,
+		    "JWT_SECRET_KEY: expected a public key as PEM for %s, "
+		    "found other text",
+		    env->jwt_algorithm);
+}
+
+void environment_check_jwt(const struct environment *env, struct problems *problems)
+{
+	static const struct choice algorithms[] = {{"HS256", 1}, {"HS384", 1}, {"HS512", 1},
+	    {"RS256", 0}, {"RS384", 0}, {"RS512", 0}, {"ES256", 0}, {"ES384", 0}, {"ES512", 0},
+	    {NULL, 0}};
+	int hmac = 0;
+	char shown[FOUND_SIZE];
+	if (!env->jwt_secret)
+		problems_add(problems,
+		    "JWT_SECRET_KEY: expected a value, because auth is \"jwt\", "
+		    "found nothing");
+	if (!env->jwt_algorithm)
+		problems_add(problems,
+		    "JWT_ALGORITHM: expected a value, because auth is \"jwt\", "
+		    "found nothing");
+	else if (!choice_find(algorithms, env->jwt_algorithm, &hmac))
+		problems_add(problems,
+		    "JWT_ALGORITHM: expected HS256, HS384, HS512, RS256, RS384, "
+		    "RS512, ES256, ES384 or ES512, found %s",
+		    found_text(shown, env->jwt_algorithm));
+	else if (env->jwt_secret && hmac)
+		check_hmac_secret(env, problems);
+	else if (env->jwt_secret)
+		check_public_key(env, problems);
+}

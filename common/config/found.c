@@ -1,0 +1,42 @@
+#include "config/found.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 40 /* bytes of a text that are shown */
+
+/* Copies the text, which ends after SHOWN bytes and an ellipsis when it is longer. */
+static char *shorten(char out[FOUND_SIZE], const char *text)
+{
+	size_t len = strlen(text);
+	size_t cut = len > SHOWN ? utf8_cut(text, SHOWN) : len;
+	snprintf(out, FOUND_SIZE, "%.*s%s", (int)cut, text, cut < len ? "…" : "");
+	return out;
+}
+
+char *found_json(char out[FOUND_SIZE], const cJSON *value)
+{
+	if (!value)
+		return shorten(out, "nothing");
+	if (cJSON_IsObject(value))
+		return shorten(out, "an object");
+	if (cJSON_IsArray(value))
+		return shorten(out, "an array");
+	if (cJSON_IsString(value) && strstr(value->valuestring, "://"))
+		return shorten(out, "a URL");
+	char *json = json_print(value);
+	shorten(out, json);
+	free(json);
+	return out;
+}
+
+char *found_text(char out[FOUND_SIZE], const char *value)
+{
+	cJSON *item = cJSON_CreateString(value);
+	found_json(out, item);
+	cJSON_Delete(item);
+	return out;
+}

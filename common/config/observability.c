@@ -1,0 +1,99 @@
+#include "config/keys.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct choice levels[] = {
+    {"spans", TRACE_SPANS}, {"standard", TRACE_STANDARD}, {"full", TRACE_FULL}, {NULL, 0}};
+
+static const struct field level_rows[] = {
+    FIELD(observability_config, level, .kind = FIELD_CHOICE, .choices = levels,
+	.expected = "\"spans\", \"standard\" or \"full\""),
+};
+static const struct field_table level_table = FIELD_TABLE(level_rows);
+
+#define ROW(member, ...) FIELD(exporter_config, member, __VA_ARGS__)
+#define ENABLED ROW(enabled, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL)
+#define ENDPOINT ROW(endpoint, .kind = FIELD_URL, .expected = "a URL")
+
+static const struct field logfire_rows[] = {
+    ENABLED,
+    ENDPOINT,
+    ROW(service_name, .kind = FIELD_STRING, .expected = EXPECTED_STRING),
+    FIELD_AT(
+	"send_to_logfire", exporter_config, send, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
+    ROW(console, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
+};
+static const struct field_table logfire_table = FIELD_TABLE(logfire_rows);
+
+static const struct field langsmith_rows[] = {
+    ENABLED,
+    ENDPOINT,
+    ROW(project, .kind = FIELD_STRING, .expected = EXPECTED_STRING),
+};
+static const struct field_table langsmith_table = FIELD_TABLE(langsmith_rows);
+
+static char *token_from(const char *variable)
+{
+	const char *token = getenv(variable);
+	return token && *token ? xstrdup(token) : NULL;
+}
+
+/* WIRE 2.11: a backend without its token is reported and sends nothing. */
+static void require_token(const struct section *s, struct exporter_config *e, const char *variable)
+{
+	if (!e->enabled || !e->send || e->token)
+		return;
+	section_warning(
+	    s, "enabled", "nothing is sent, because the variable %s is not set", variable);
+	e->send = false;
+	e->enabled = e->console;
+}
+
+static void read_logfire(const struct section *parent, struct config *config)
+{
+	struct exporter_config *e = &config->observability.logfire;
+	struct section s;
+	if (!section_open(&s, parent, "logfire"))
+		return;
+	e->enabled = e->send = true;
+	e->token = token_from("LOGFIRE_TOKEN");
+	string_replace(&e->endpoint, "https://logfire-api.pydantic.dev");
+	string_replace(&e->service_name, config->env.otel_service_name);
+	fields_read(&s, &logfire_table, e);
+	require_token(&s, e, "LOGFIRE_TOKEN");
+}
+
+static void read_langsmith(const struct section *parent, struct exporter_config *e)
+{
+	struct section s;
+	if (!section_open(&s, parent, "langsmith"))
+		return;
+	e->enabled = e->send = true;
+	e->token = token_from("LANGSMITH_API_KEY");
+	string_replace(&e->endpoint, "https://api.smith.langchain.com/otel");
+	fields_read(&s, &langsmith_table, e);
+	require_token(&s, e, "LANGSMITH_API_KEY");
+}
+
+void observability_read(const struct section *root, struct config *config)
+{
+	struct section s;
+	config->observability.level = TRACE_STANDARD;
+	if (!section_open(&s, root, "observability"))
+		return;
+	fields_read(&s, &level_table, &config->observability);
+	read_logfire(&s, config);
+	read_langsmith(&s, &config->observability.langsmith);
+}
+
+void observability_release(struct observability_config *observability)
+{
+	fields_release(&logfire_table, &observability->logfire);
+	fields_release(&langsmith_table, &observability->langsmith);
+	free(observability->logfire.token);
+	free(observability->langsmith.token);
+}

@@ -1,0 +1,75 @@
+#include "config/words.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char digits[] = "0123456789";
+
+bool word_bool(const char *text, bool *value)
+{
+	static const struct {
+		const char *word;
+		bool value;
+	} words[] = {
+	    {"true", true},
+	    {"1", true},
+	    {"yes", true},
+	    {"on", true},
+	    {"false", false},
+	    {"0", false},
+	    {"no", false},
+	    {"off", false},
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(text, words[i].word) == 0) {
+			*value = words[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool word_integer(const char *text, int64_t *value)
+{
+	const char *number = text + (*text == '-' || *text == '+');
+	if (!*number || number[strspn(number, digits)])
+		return false;
+	errno = 0;
+	*value = strtoll(text, NULL, 10);
+	return errno == 0;
+}
+
+bool word_number(const char *text, double *value)
+{
+	/* strtod alone would take blanks, hexadecimal, "inf" and "nan" too. */
+	if (!*text || text[strspn(text, "0123456789+-.eE")])
+		return false;
+	char *end;
+	*value = strtod(text, &end);
+	return end != text && !*end && isfinite(*value);
+}
+
+void drop_slashes(char *text)
+{
+	size_t len = strlen(text);
+	while (len > 0 && text[len - 1] == '/')
+		text[--len] = '\0';
+}
+
+bool word_token(const char *text)
+{
+	static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				    "!#$%&'*+-.^_`|~";
+	return *text && !text[strspn(text, token)];
+}
+
+bool word_path(const char *text)
+{
+	static const char characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789-._~!$&'()*+,;=:@/";
+	return *text == '/' && !text[strspn(text, characters)];
+}

@@ -1,0 +1,27 @@
+/* How single words and numbers are written in the environment and, in part, in the file. */
+#ifndef AGENTGRAPH_CONFIG_WORDS_H
+#define AGENTGRAPH_CONFIG_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* true, 1, yes, on, false, 0, no, off in any case (WIRE 8); false when it is none of them. */
+bool word_bool(const char *text, bool *value);
+
+/* A whole decimal number with an optional sign and nothing around it; false when it is none or does
+ * not fit. */
+bool word_integer(const char *text, int64_t *value);
+
+/* The same with a fraction and an exponent; never infinite or NaN. */
+bool word_number(const char *text, double *value);
+
+/* Takes the slashes at the end away, in place; "/" becomes "". */
+void drop_slashes(char *text);
+
+/* An HTTP token (RFC 9110, 5.6.2). */
+bool word_token(const char *text);
+
+/* A path of a URL: a slash and characters that need no escaping there (RFC 3986, 3.3). */
+bool word_path(const char *text);
+
+#endif

@@ -1,0 +1,28 @@
+/* Dotenv files: whatever the bytes, the answer is a line with a mistake or usable variables. */
+#include "config/dotenv.h"
+#include "base/json.h"
+#include "config/expand.h"
+#include "replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dotenv_fault fault = {0};
+	cJSON *variables = dotenv_parse((const char *)data, size, &fault);
+	require(variables || (fault.line >= 1 && fault.line <= size + 1 && fault.expected));
+	const cJSON *v;
+	cJSON_ArrayForEach(v, variables) {
+		require(v->string[0] && variable_name_length(v->string) == strlen(v->string));
+		require(utf8_valid(v->valuestring, strlen(v->valuestring)));
+	}
+	cJSON_Delete(variables);
+	return 0;
+}

@@ -1,0 +1,284 @@
+#include "config_fixture.h"
+
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same(const char *a, const char *b)
+{
+	return a && strcmp(a, b) == 0;
+}
+
+static void agent_is_required(void)
+{
+	struct load l = fixture_load("{}");
+	CU_ASSERT(fixture_has_error(&l, "agentgraph.json: agent: expected an import path"));
+	fixture_end(&l);
+	l = fixture_load("{\"agent\": \"demo\"}");
+	CU_ASSERT(fixture_has_error(&l, "found \"demo\""));
+	fixture_end(&l);
+	l = fixture_load("{\"agent\": null}");
+	CU_ASSERT(fixture_has_error(&l, "agent"));
+	fixture_end(&l);
+}
+
+static void defaults(void)
+{
+	CHECK_ACCEPTED("", same(c->agent, "builtin:demo") && c->auth == AUTH_NONE);
+	CHECK_ACCEPTED("", !c->store && !c->injectq && !c->cache && !c->thread_name_generator);
+	CHECK_ACCEPTED("",
+	    c->websocket.max_connections == 1000 && c->websocket.max_connections_per_user == 10);
+	CHECK_ACCEPTED("",
+	    c->websocket.bearer_protocols.count == 1 &&
+		same(c->websocket.bearer_protocols.items[0], "service-bearer"));
+	CHECK_ACCEPTED("", !c->ag_ui_enabled && c->ag_ui_allow_client_tools);
+	CHECK_ACCEPTED("", !c->rate_limit.present && c->run_wait_timeout == 30);
+	CHECK_ACCEPTED("",
+	    c->observability.level == TRACE_STANDARD && !c->observability.logfire.enabled &&
+		!c->observability.langsmith.enabled);
+}
+
+static void unknown_keys(void)
+{
+	CHECK_ACCEPTED(", \"mystery\": {\"a\": 1}, \"websocket\": {\"b\": 2}, \"Auth\": 3",
+	    c->auth == AUTH_NONE);
+	CHECK_ACCEPTED(", \"test\": 1, \"evaluation\": {}, \"checkpointer\": 5", true);
+}
+
+static void import_paths(void)
+{
+	CHECK_ACCEPTED(", \"store\": \"builtin:store\"", same(c->store, "builtin:store"));
+	CHECK_ACCEPTED(", \"injectq\": null", !c->injectq);
+	CHECK_REFUSED(
+	    ", \"store\": \"nothing\"", "agentgraph.json: store: expected an import path");
+	CHECK_REFUSED(", \"injectq\": 5", "injectq");
+	CHECK_REFUSED(", \"thread_name_generator\": \"m:\"", "thread_name_generator");
+}
+
+static void auth_values(void)
+{
+	struct load l = fixture_load_with("");
+	CU_ASSERT(fixture_has_warning(&l, "authentication is off"));
+	fixture_end(&l);
+	CHECK_ACCEPTED(", \"auth\": null", c->auth == AUTH_NONE);
+	CHECK_ACCEPTED(", \"auth\": {\"method\": \"custom\", \"path\": \"a.so:b\"}",
+	    c->auth == AUTH_CUSTOM && same(c->auth_path, "a.so:b"));
+	CHECK_REFUSED(", \"auth\": \"JWT\"", "agentgraph.json: auth: expected null, \"jwt\"");
+	CHECK_REFUSED(", \"auth\": false", "auth");
+	CHECK_REFUSED(", \"auth\": {\"method\": \"custom\"}", "auth.path");
+	CHECK_REFUSED(", \"auth\": {\"method\": \"jwt\", \"path\": \"a:b\"}", "auth.method");
+	CHECK_REFUSED(", \"auth\": {\"path\": \"a:b\"}", "auth.method: expected \"custom\"");
+}
+
+static void authorization_by_mode(void)
+{
+	CHECK_ACCEPTED("", c->authorization == AUTHZ_ALLOW_ALL);
+	setenv("MODE", "production", 1);
+	CHECK_ACCEPTED(", \"authorization\": null", c->authorization == AUTHZ_OWNERSHIP);
+}
+
+static void authorization_names(void)
+{
+	CHECK_ACCEPTED(", \"authorization\": \"ownership\"", c->authorization == AUTHZ_OWNERSHIP);
+	CHECK_ACCEPTED(", \"authorization\": \"default\"", c->authorization == AUTHZ_ALLOW_ALL);
+	CHECK_ACCEPTED(", \"authorization\": \"none\"", c->authorization == AUTHZ_ALLOW_ALL);
+	CHECK_ACCEPTED(", \"authorization\": \"p/a.so:f\"",
+	    c->authorization == AUTHZ_CUSTOM && same(c->authorization_path, "p/a.so:f"));
+	CHECK_REFUSED(", \"authorization\": \"owner\"",
+	    "Unknown authorization backend 'owner'. Use a 'module:attr' path or one of: allow_all, "
+	    "default, none, ownership.");
+	CHECK_REFUSED(", \"authorization\": {\"backend\": \"acl\"}",
+	    "Unknown authorization backend config: {\"backend\":\"acl\"}");
+	CHECK_REFUSED(", \"authorization\": true", "Unknown authorization backend config: true");
+}
+
+static void rbac_block(void)
+{
+	struct load l = fixture_load_with(
+	    ", \"authorization\": {\"type\": \"role_based\", \"role_scopes\": {\"admin\": [\"*\"]},"
+	    "\"default_scopes\": [\"graph:read\"], \"isolation\": \"none\"}");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l.config);
+	CU_ASSERT_EQUAL(l.config->authorization, AUTHZ_RBAC);
+	char *text = json_print(l.config->rbac);
+	CU_ASSERT_STRING_EQUAL(text,
+	    "{\"roles\":{\"admin\":[\"*\"]},\"default_scopes\":["
+	    "\"graph:read\"],\"isolation\":\"none\"}");
+	free(text);
+	fixture_end(&l);
+}
+
+static void rbac_defaults(void)
+{
+	struct load l =
+	    fixture_load_with(", \"authorization\": {\"backend\": \"roles\", \"isolation\": 5}");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l.config);
+	char *text = json_print(l.config->rbac);
+	CU_ASSERT_STRING_EQUAL(
+	    text, "{\"roles\":{},\"default_scopes\":[],\"isolation\":\"owner\"}");
+	CU_ASSERT(fixture_has_warning(&l, "authorization.isolation"));
+	free(text);
+	fixture_end(&l);
+}
+
+static void rbac_mistakes(void)
+{
+	CHECK_REFUSED(", \"authorization\": {\"backend\": \"rbac\", \"roles\": {\"a\": \"x\"}}",
+	    "authorization.roles.a: expected an array");
+	CHECK_REFUSED(", \"authorization\": {\"backend\": \"rbac\", \"roles\": []}",
+	    "authorization.roles: expected an object");
+	CHECK_REFUSED(", \"authorization\": {\"backend\": \"rbac\", \"default_scopes\": [1]}",
+	    "authorization.default_scopes");
+}
+
+static void owner_cache_warning(void)
+{
+	struct load l = fixture_load_with(
+	    ", \"authorization\": \"ownership\", \"auth\": {\"method\": \"custom\", \"path\": \"a:b\"}");
+	CU_ASSERT(fixture_has_warning(&l, "no shared cache"));
+	fixture_end(&l);
+}
+
+static void cache_expansion(void)
+{
+	setenv("HOST", "h", 1);
+	setenv("EMPTY", "", 1);
+	CHECK_ACCEPTED(", \"cache\": \"redis://$EMPTY${HOST}:1/$$HOST$1$\"",
+	    same(c->cache, "redis://h:1/$h$1$"));
+	setenv("CACHE_URL", "redis://env", 1);
+	CHECK_ACCEPTED("", same(c->cache, "redis://env"));
+	setenv("CACHE_URL", "redis://env", 1);
+	CHECK_ACCEPTED(", \"cache\": \"redis://file\"", same(c->cache, "redis://file"));
+	CHECK_REFUSED(", \"cache\": \"redis://:secret@$NO_HOST\"",
+	    "cache: expected a URL, found the variable NO_HOST, which is not set");
+	CHECK_REFUSED(", \"cache\": \"${NO-HOST}\"", "NO-HOST");
+	CHECK_REFUSED(", \"cache\": \"\"", "found an empty string");
+	CHECK_REFUSED(", \"cache\": {}", "cache: expected a URL, found an object");
+}
+
+static void secrets_stay_hidden(void)
+{
+	struct load l = fixture_load_with(", \"cache\": \"redis://:hunter2@$NO_HOST\", \"auth\": "
+					  "\"redis://:hunter2@h\", \"websocket\": \"x://hunter2\"");
+	CU_ASSERT_EQUAL(l.problems.errors, 3);
+	for (size_t i = 0; i < l.problems.count; i++)
+		CU_ASSERT_PTR_NULL(strstr(l.problems.items[i].text, "hunter2"));
+	fixture_end(&l);
+}
+
+static void websocket_block(void)
+{
+	CHECK_ACCEPTED(
+	    ", \"websocket\": {\"max_connections\": null, \"max_connections_per_user\": 0}",
+	    c->websocket.max_connections == 0 && c->websocket.max_connections_per_user == 0);
+	CHECK_ACCEPTED(", \"websocket\": {\"max_connections\": 25.0, \"realtime_models\": [\"m\"]}",
+	    c->websocket.max_connections == 25 && c->websocket.realtime_models.count == 1);
+	CHECK_ACCEPTED(", \"websocket\": {\"bearer_protocols\": []}",
+	    c->websocket.bearer_protocols.count == 0);
+	CHECK_REFUSED(", \"websocket\": {\"max_connections\": -1}", "websocket.max_connections");
+	CHECK_REFUSED(", \"websocket\": {\"max_connections\": 1.5}", "found 1.5");
+	CHECK_REFUSED(", \"websocket\": {\"max_connections\": true}", "websocket.max_connections");
+	CHECK_REFUSED(", \"websocket\": {\"bearer_protocols\": [\"a\", \"b c\"]}",
+	    "websocket.bearer_protocols[1]");
+	CHECK_REFUSED(", \"websocket\": {\"realtime_models\": \"m\"}",
+	    "websocket.realtime_models: expected an array of strings");
+	CHECK_REFUSED(", \"websocket\": []", "agentgraph.json: websocket: expected an object");
+}
+
+static void small_blocks(void)
+{
+	CHECK_ACCEPTED(", \"ag_ui\": {\"enabled\": true, \"allow_client_tools\": false}",
+	    c->ag_ui_enabled && !c->ag_ui_allow_client_tools);
+	CHECK_REFUSED(", \"ag_ui\": {\"enabled\": \"true\"}", "ag_ui.enabled: expected true or");
+	CHECK_REFUSED(", \"ag_ui\": {\"enabled\": 1}", "ag_ui.enabled");
+	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 0.5}", c->run_wait_timeout == 0.5);
+	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 1e300}", c->run_wait_timeout == 1e9);
+	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": -0.1}", "runs.wait_timeout");
+	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": \"30\"}", "runs.wait_timeout");
+}
+
+static void observability_block(void)
+{
+	CHECK_ACCEPTED(
+	    ", \"observability\": {\"level\": \"full\"}", c->observability.level == TRACE_FULL);
+	CHECK_REFUSED(", \"observability\": {\"level\": \"all\"}",
+	    "observability.level: expected \"spans\", \"standard\" or \"full\", found \"all\"");
+	CHECK_REFUSED(", \"observability\": {\"logfire\": {\"enabled\": 1}}",
+	    "observability.logfire.enabled");
+}
+
+static void exporters(void)
+{
+	setenv("LOGFIRE_TOKEN", "t1", 1);
+	setenv("LANGSMITH_API_KEY", "t2", 1);
+	struct load l = fixture_load_with(
+	    ", \"observability\": {\"logfire\": {\"endpoint\": \"http://l/\"}, \"langsmith\": "
+	    "{\"project\": \"p\"}}");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l.config);
+	const struct observability_config *o = &l.config->observability;
+	CU_ASSERT(o->logfire.enabled && o->logfire.send && !o->logfire.console);
+	CU_ASSERT(same(o->logfire.endpoint, "http://l") && same(o->logfire.token, "t1"));
+	CU_ASSERT(same(o->logfire.service_name, "agentgraph-api"));
+	CU_ASSERT(o->langsmith.enabled && same(o->langsmith.token, "t2"));
+	CU_ASSERT(same(o->langsmith.project, "p"));
+	CU_ASSERT(same(o->langsmith.endpoint, "https://api.smith.langchain.com/otel"));
+	fixture_end(&l);
+}
+
+static void exporters_without_token(void)
+{
+	struct load l = fixture_load_with(
+	    ", \"observability\": {\"logfire\": {\"console\": true}, \"langsmith\": {}}");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l.config);
+	const struct observability_config *o = &l.config->observability;
+	CU_ASSERT(o->logfire.enabled && !o->logfire.send && !o->langsmith.enabled);
+	CU_ASSERT(fixture_has_warning(&l, "LOGFIRE_TOKEN"));
+	CU_ASSERT(fixture_has_warning(&l, "LANGSMITH_API_KEY"));
+	fixture_end(&l);
+	l = fixture_load_with(", \"observability\": {\"logfire\": {\"enabled\": false}}");
+	CU_ASSERT(l.config && !l.config->observability.logfire.enabled);
+	CU_ASSERT_EQUAL(l.problems.count, 1); /* that authentication is off */
+	fixture_end(&l);
+}
+
+static void splitting(void)
+{
+	char *module, *attribute;
+	CU_ASSERT_FATAL(import_split("a:b:c", &module, &attribute));
+	CU_ASSERT_STRING_EQUAL(module, "a:b");
+	CU_ASSERT_STRING_EQUAL(attribute, "c");
+	free(module);
+	free(attribute);
+	CU_ASSERT_FALSE(import_split("abc", &module, &attribute));
+	CU_ASSERT_FALSE(import_split(":a", &module, &attribute));
+	CU_ASSERT_FALSE(import_split("a:", &module, &attribute));
+	CU_ASSERT_FALSE(import_split("", &module, &attribute));
+}
+
+static const struct unit_test tests[] = {
+    {"agent is required and an import path", agent_is_required},
+    {"absent keys have their defaults", defaults},
+    {"unknown keys and keys without effect are ignored", unknown_keys},
+    {"import paths have two parts", import_paths},
+    {"auth is null, jwt or a custom object", auth_values},
+    {"without authorization MODE decides", authorization_by_mode},
+    {"an authorization name is known or refused", authorization_names},
+    {"an RBAC block is taken over in one form", rbac_block},
+    {"an RBAC block has defaults and falls back to owner", rbac_defaults},
+    {"a mistake in an RBAC block is refused", rbac_mistakes},
+    {"ownership without a shared cache is warned about", owner_cache_warning},
+    {"variables in cache are expanded", cache_expansion},
+    {"no message shows a URL", secrets_stay_hidden},
+    {"the websocket block is checked", websocket_block},
+    {"the blocks ag_ui and runs are checked", small_blocks},
+    {"the observability block is checked", observability_block},
+    {"exporters take their tokens from the environment", exporters},
+    {"an exporter without a token stays off", exporters_without_token},
+    {"the last colon splits an import path", splitting},
+};
+
+int main(void)
+{
+	fixture_init();
+	return unit_main("config_keys", tests, UNIT_COUNT(tests));
+}
