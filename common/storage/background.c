@@ -1,0 +1,65 @@
+#include "storage/background.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define STACK_SIZE (256u << 10)
+
+static void init(struct background *b)
+{
+	pthread_condattr_t attr;
+
+	*b = (struct background){0};
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&b->wake, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void destroy(struct background *b)
+{
+	pthread_cond_destroy(&b->wake);
+	pthread_mutex_destroy(&b->lock);
+}
+
+bool background_start(struct background *b, void *(*fn)(void *arg), void *arg, struct error *err)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int rc;
+
+	init(b);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&b->thread, &attr, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc == 0)
+		return true;
+	destroy(b);
+	return error_set(err, ERR_STORAGE, "cannot start a thread: %s", strerror(rc));
+}
+
+void background_stop(struct background *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->stopping = true;
+	pthread_cond_signal(&b->wake);
+	pthread_mutex_unlock(&b->lock);
+	pthread_join(b->thread, NULL);
+	destroy(b);
+}
+
+void background_sleep(struct background *b, int64_t due)
+{
+	struct timespec t = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
+
+	if (due < 0)
+		pthread_cond_wait(&b->wake, &b->lock);
+	else
+		pthread_cond_timedwait(&b->wake, &b->lock, &t);
+}

@@ -1,0 +1,95 @@
+/*
+ * The backup is a directory with a copy of each database under its own name.  A copy gets that name
+ * only when it is complete and on disk, so what looks like a backup is one.
+ */
+#include "base/memory.h"
+#include "storage/engine.h"
+#include "storage/migrate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool failed(struct error *err, const char *path)
+{
+	return error_set(err, ERR_STORAGE, "%s: %s", path, strerror(errno));
+}
+
+static bool is_empty(const char *path, struct error *err)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (!dir)
+		return failed(err, path);
+	while (empty && (entry = readdir(dir)) != NULL)
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	closedir(dir);
+	return empty ||
+	    error_set(
+		err, ERR_STORAGE, "%s is not empty: a backup needs a directory of its own", path);
+}
+
+static bool make_directory(const char *path, struct error *err)
+{
+	if (mkdir(path, 0700) == 0)
+		return true;
+	return errno == EEXIST ? is_empty(path, err) : failed(err, path);
+}
+
+/* fsync of a file or a directory. */
+static bool put_on_disk(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && fsync(fd) == 0;
+
+	if (!ok)
+		failed(err, path);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* A snapshot, taken by a reader: writers go on meanwhile. */
+static bool copy_database(const char *from, const char *to, struct error *err)
+{
+	struct db *db = db_open(from, DB_WRITE, err);
+	struct query q;
+	bool ok;
+
+	query_start(&q, db, SQL_BACKUP, err);
+	query_text(&q, ":path", to);
+	ok = query_run(&q);
+	db_close(db);
+	return ok;
+}
+
+static bool publish(const char *part, const char *final, struct error *err)
+{
+	if (rename(part, final) != 0)
+		return failed(err, final);
+	return true;
+}
+
+bool engine_backup(struct storage *st, const char *path, struct error *err)
+{
+	char *part = xasprintf("%s/threads.db.part", path);
+	char *final = xasprintf("%s/threads.db", path);
+	bool ok = make_directory(path, err);
+
+	if (ok) {
+		ok = database_create(part, err) && copy_database(engine_of(st)->path, part, err) &&
+		    put_on_disk(part, err) && publish(part, final, err) && put_on_disk(path, err);
+		if (!ok)
+			unlink(part);
+	}
+	free(part);
+	free(final);
+	return ok;
+}

@@ -1,0 +1,26 @@
+/*
+ * Moving the log into the database, off the requests' path.
+ *
+ * One process of those over a state directory is elected; a thread in it checkpoints as long as the
+ * log grows.  That never stops writers or readers, but a log that always grows is never begun anew;
+ * past a bound the thread makes the writers wait for a moment so that it is.
+ */
+#ifndef AGENTGRAPH_STORAGE_CHECKPOINT_H
+#define AGENTGRAPH_STORAGE_CHECKPOINT_H
+
+#include "storage/db.h"
+#include "storage/turnstile.h"
+
+struct checkpointer;
+
+/* Starts the thread with a connection of its own, which it takes over. */
+struct checkpointer *checkpointer_new(struct db *db, struct shared *sh, struct error *err);
+
+/* NULL is fine. */
+void checkpointer_free(struct checkpointer *c);
+
+/* For a writer that has its turn, after a commit: does the work itself once the log has grown
+ * beyond all bounds. */
+void checkpoint_by_writer(struct db *db, struct turnstile *t);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * Deferred writes: they wait a few milliseconds for a successor that carries them, else a thread of
+ * the process puts them on disk. The rules are those of storage.h.
+ */
+#ifndef AGENTGRAPH_STORAGE_DEFER_H
+#define AGENTGRAPH_STORAGE_DEFER_H
+
+#include "storage/storage.h"
+#include "storage/writer.h"
+
+struct deferrals;
+
+struct deferrals *deferrals_new(struct writer *writer, struct error *err);
+
+/* Puts on disk what still waits.  NULL is fine. */
+void deferrals_free(struct deferrals *d);
+
+void deferrals_add(struct deferrals *d, struct thread_write *w, struct deferred **pending);
+
+/* thread_flush, with after NULL, and thread_write_after. */
+bool deferrals_write(
+    struct deferrals *d, struct deferred **pending, struct thread_write *after, struct error *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* The inside of the SQLite engine: what its files share.  The functions are the operations of
+ * storage.h under the same names. */
+#ifndef AGENTGRAPH_STORAGE_ENGINE_H
+#define AGENTGRAPH_STORAGE_ENGINE_H
+
+#include "base/shared.h"
+#include "storage/checkpoint.h"
+#include "storage/defer.h"
+#include "storage/lease.h"
+#include "storage/pool.h"
+#include "storage/storage.h"
+#include "storage/writer.h"
+
+struct engine {
+	struct storage storage; /* first, so that one pointer is both */
+	char *path;             /* of threads.db */
+	struct shared *shared;
+	struct writer *writer;
+	struct deferrals *deferrals;
+	struct checkpointer *checkpointer;
+	struct pool *pool;
+	struct leases *leases;
+};
+
+static inline struct engine *engine_of(struct storage *st)
+{
+	return (struct engine *)st;
+}
+
+/* threads.c */
+bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_id,
+    struct thread *thread, struct error *err);
+bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
+    thread_fn fn, void *arg, struct error *err);
+bool engine_thread_write(struct storage *st, struct thread_write *w, struct error *err);
+void engine_thread_defer(struct storage *st, struct thread_write *w, struct deferred **pending);
+bool engine_thread_flush(struct storage *st, struct deferred **pending, struct error *err);
+bool engine_thread_write_after(
+    struct storage *st, struct deferred **pending, struct thread_write *w, struct error *err);
+bool engine_thread_delete(struct storage *st, int64_t thread_row, struct error *err);
+
+/* messages.c */
+bool engine_message_list(struct storage *st, int64_t thread_row, const struct page *page,
+    message_fn fn, void *arg, struct error *err);
+bool engine_message_get(struct storage *st, struct arena *a, int64_t thread_row,
+    const char *message_id, const char **body, struct error *err);
+bool engine_message_known(struct storage *st, int64_t thread_row, const char *message_id,
+    bool *known, bool *in_context, struct error *err);
+bool engine_context(
+    struct storage *st, int64_t thread_row, message_fn fn, void *arg, struct error *err);
+bool engine_context_count(
+    struct storage *st, int64_t thread_row, int64_t *count, struct error *err);
+
+/* backup.c */
+bool engine_backup(struct storage *st, const char *path, struct error *err);
+
+/* Binds :search, :limit and :offset; an empty search is none. */
+void engine_bind_page(struct query *q, const struct page *page);
+
+#endif

@@ -1,0 +1,404 @@
+/*
+ * The table is an array of entries in shared memory, one for each lease and each waiter.  Those of
+ * one hash bucket form a chain in the order of arrival; of the entries of one thread the first
+ * living one is the holder, the others wait in line.
+ *
+ * An entry's state says alone whether it is in use, and it is written last when an entry is filled
+ * and first when it is given back.  Chains and the free list can be rebuilt from that, which is
+ * done when a process has died while it held the table's lock.
+ */
+#include "storage/lease.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "storage/futex.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 4096
+#define ID_SIZE 1021
+
+/* How often a waiter looks whether those before it are still alive. */
+#define LOOK_MS 250
+
+enum entry_state { ENTRY_FREE, ENTRY_WAITS, ENTRY_HELD };
+
+struct entry {
+	_Atomic uint32_t state; /* also the futex of the waiter */
+	uint32_t process;       /* slot of its owner */
+	uint32_t next;          /* in the chain or the free list: index + 1, 0 at the end */
+	uint32_t hash;
+	uint64_t ticket;  /* ascending with arrival */
+	atomic_bool runs; /* by a run */
+	atomic_bool stop; /* which is asked to stop */
+	char thread_id[ID_SIZE];
+};
+
+/* The layout of the region SHARED_LEASES; its first mutex guards all of it, but for the two flags
+ * and waiting on a state. */
+struct table {
+	struct shared_head head;
+	uint64_t tickets;
+	uint32_t used; /* entries beyond were never touched */
+	uint32_t free; /* head of the free list */
+	uint32_t buckets[BUCKETS];
+	struct entry entries[];
+};
+
+#define ENTRIES ((uint32_t)((SHARED_LEASES_SIZE - sizeof(struct table)) / sizeof(struct entry)))
+
+struct leases {
+	struct shared *shared;
+	struct table *table;
+	uint32_t self;
+};
+
+struct lease {
+	struct leases *leases;
+	struct entry *entry;
+};
+
+static uint32_t hash_of(const char *s)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	return h;
+}
+
+static enum entry_state state_of(const struct entry *e)
+{
+	return atomic_load_explicit(&e->state, memory_order_acquire);
+}
+
+static void set_state(struct entry *e, enum entry_state state)
+{
+	atomic_store_explicit(&e->state, state, memory_order_release);
+}
+
+static struct entry *at(struct table *t, uint32_t link)
+{
+	return link ? &t->entries[link - 1] : NULL;
+}
+
+static uint32_t link_to(const struct table *t, const struct entry *e)
+{
+	return (uint32_t)(e - t->entries) + 1;
+}
+
+static uint32_t *bucket_of(struct table *t, uint32_t hash)
+{
+	return &t->buckets[hash % BUCKETS];
+}
+
+/* To the end of its chain. */
+static void link_entry(struct table *t, struct entry *e)
+{
+	uint32_t *link = bucket_of(t, e->hash);
+
+	while (*link)
+		link = &at(t, *link)->next;
+	e->next = 0;
+	*link = link_to(t, e);
+}
+
+static void give_back(struct table *t, struct entry *e)
+{
+	e->next = t->free;
+	t->free = link_to(t, e);
+}
+
+static void remove_entry(struct table *t, struct entry *e)
+{
+	uint32_t *link = bucket_of(t, e->hash), self = link_to(t, e);
+
+	set_state(e, ENTRY_FREE);
+	while (*link != self)
+		link = &at(t, *link)->next;
+	*link = e->next;
+	give_back(t, e);
+}
+
+static int by_ticket(const void *a, const void *b)
+{
+	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+
+	return (x->ticket > y->ticket) - (x->ticket < y->ticket);
+}
+
+/* Makes chains, free list and counter anew from the entries. */
+static void rebuild(struct table *t)
+{
+	struct entry **live = xcalloc((size_t)t->used + 1, sizeof(struct entry *));
+	size_t count = 0;
+
+	memset(t->buckets, 0, sizeof(t->buckets));
+	t->free = 0;
+	for (uint32_t i = 0; i < t->used; i++) {
+		if (state_of(&t->entries[i]) == ENTRY_FREE)
+			give_back(t, &t->entries[i]);
+		else
+			live[count++] = &t->entries[i];
+	}
+	qsort(live, count, sizeof(*live), by_ticket);
+	for (size_t i = 0; i < count; i++)
+		link_entry(t, live[i]);
+	if (count)
+		t->tickets = live[count - 1]->ticket;
+	free(live);
+}
+
+static struct table *lock(struct leases *leases)
+{
+	struct table *t = leases->table;
+
+	if (shared_lock(&t->head.mutex[0]))
+		rebuild(t);
+	return t;
+}
+
+static void unlock(struct table *t)
+{
+	shared_unlock(&t->head.mutex[0]);
+}
+
+static bool lives(const struct leases *leases, const struct entry *e)
+{
+	return e->process == leases->self || shared_alive(leases->shared, e->process);
+}
+
+/* The first entry of the chain from link on that is of this thread. */
+static struct entry *find(struct table *t, uint32_t link, uint32_t hash, const char *thread_id)
+{
+	struct entry *e = at(t, link);
+
+	while (e && (e->hash != hash || strcmp(e->thread_id, thread_id) != 0))
+		e = at(t, e->next);
+	return e;
+}
+
+/*
+ * Removes the dead from the head of the thread's line and gives the lease to the first living one,
+ * which is returned; NULL when there is none.
+ */
+static struct entry *settle(struct leases *leases, uint32_t hash, const char *thread_id)
+{
+	struct table *t = leases->table;
+	struct entry *e;
+
+	while ((e = find(t, *bucket_of(t, hash), hash, thread_id)) && !lives(leases, e))
+		remove_entry(t, e);
+	if (e && state_of(e) == ENTRY_WAITS) {
+		set_state(e, ENTRY_HELD);
+		futex_wake(&e->state, FUTEX_OF_ALL);
+	}
+	return e;
+}
+
+/* Removes an entry and lets the next in line have the lease. */
+static void leave_line(struct leases *leases, struct entry *e)
+{
+	char thread_id[ID_SIZE];
+	uint32_t hash = e->hash;
+	bool followed = find(leases->table, e->next, hash, e->thread_id) != NULL;
+
+	if (followed)
+		strcpy(thread_id, e->thread_id);
+	remove_entry(leases->table, e);
+	if (followed)
+		settle(leases, hash, thread_id);
+}
+
+/* Removes every entry of the process in this slot. */
+static void forget_process(struct leases *leases, uint32_t process)
+{
+	struct table *t = leases->table;
+
+	for (uint32_t i = 0; i < t->used; i++) {
+		if (state_of(&t->entries[i]) != ENTRY_FREE && t->entries[i].process == process)
+			leave_line(leases, &t->entries[i]);
+	}
+}
+
+/* Leases of the dead that nobody asked for since. */
+static void forget_dead(struct leases *leases)
+{
+	struct table *t = leases->table;
+
+	for (uint32_t i = 0; i < t->used; i++) {
+		if (state_of(&t->entries[i]) != ENTRY_FREE && !lives(leases, &t->entries[i]))
+			leave_line(leases, &t->entries[i]);
+	}
+}
+
+static struct entry *unused_entry(struct table *t)
+{
+	struct entry *e = at(t, t->free);
+
+	if (e)
+		t->free = e->next;
+	else if (t->used < ENTRIES)
+		e = &t->entries[t->used++];
+	return e;
+}
+
+/* The entry is complete before its state says so. */
+static struct entry *join_line(struct leases *leases, uint32_t hash, const char *thread_id)
+{
+	struct table *t = leases->table;
+	struct entry *e = unused_entry(t);
+	bool first = !find(t, *bucket_of(t, hash), hash, thread_id);
+
+	if (!e)
+		return NULL;
+	e->process = leases->self;
+	e->hash = hash;
+	e->ticket = ++t->tickets;
+	e->runs = false;
+	e->stop = false;
+	strcpy(e->thread_id, thread_id);
+	set_state(e, first ? ENTRY_HELD : ENTRY_WAITS);
+	link_entry(t, e);
+	return e;
+}
+
+struct leases *leases_new(struct shared *sh)
+{
+	struct leases *leases = xcalloc(1, sizeof(*leases));
+
+	leases->shared = sh;
+	leases->table = shared_region(sh, SHARED_LEASES);
+	leases->self = shared_self(sh);
+	lock(leases);
+	forget_process(leases, leases->self);
+	unlock(leases->table);
+	return leases;
+}
+
+void leases_free(struct leases *leases)
+{
+	free(leases);
+}
+
+/* Puts the caller in line; NULL when the table is full of the living. */
+static struct entry *enter(struct leases *leases, uint32_t hash, const char *thread_id)
+{
+	struct entry *e;
+
+	lock(leases);
+	e = join_line(leases, hash, thread_id);
+	if (!e) {
+		forget_dead(leases);
+		e = join_line(leases, hash, thread_id);
+	}
+	if (e && state_of(e) == ENTRY_WAITS)
+		settle(leases, hash, thread_id);
+	unlock(leases->table);
+	return e;
+}
+
+/* One more look at those before, and at the clock: false when the time is up and the caller has
+ * left the line. */
+static bool look_again(struct leases *leases, struct entry *e, bool time_is_up)
+{
+	bool held;
+
+	lock(leases);
+	settle(leases, e->hash, e->thread_id);
+	held = state_of(e) == ENTRY_HELD;
+	if (!held && time_is_up)
+		leave_line(leases, e);
+	unlock(leases->table);
+	return held || !time_is_up;
+}
+
+static bool wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms)
+{
+	int64_t deadline = clock_monotonic_ms() + wait_ms, left = wait_ms;
+
+	while (state_of(e) == ENTRY_WAITS) {
+		if (left > 0)
+			futex_wait(
+			    &e->state, ENTRY_WAITS, left < LOOK_MS ? left : LOOK_MS, FUTEX_OF_ALL);
+		left = deadline - clock_monotonic_ms();
+		if (state_of(e) == ENTRY_WAITS && !look_again(leases, e, left <= 0))
+			return false;
+	}
+	return true;
+}
+
+struct lease *lease_acquire(
+    struct leases *leases, const char *thread_id, int64_t wait_ms, struct error *err)
+{
+	struct entry *e;
+	struct lease *lease;
+
+	assert(strlen(thread_id) < ID_SIZE);
+	e = enter(leases, hash_of(thread_id), thread_id);
+	if (!e) {
+		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+		error_cause(err, "more than %u leases and waiters", ENTRIES);
+		return NULL;
+	}
+	if (!wait_in_line(leases, e, wait_ms))
+		return NULL;
+	lease = xmalloc(sizeof(*lease));
+	*lease = (struct lease){leases, e};
+	return lease;
+}
+
+void lease_run(struct lease *lease)
+{
+	lock(lease->leases);
+	lease->entry->stop = false;
+	lease->entry->runs = true;
+	unlock(lease->leases->table);
+}
+
+bool lease_stop_requested(const struct lease *lease)
+{
+	return lease->entry->stop;
+}
+
+void lease_release(struct lease *lease)
+{
+	lock(lease->leases);
+	leave_line(lease->leases, lease->entry);
+	unlock(lease->leases->table);
+	free(lease);
+}
+
+/* The run that holds the thread's lease now.  With the lock held. */
+static struct entry *run_of(struct leases *leases, const char *thread_id)
+{
+	uint32_t hash = hash_of(thread_id);
+	struct entry *e = settle(leases, hash, thread_id);
+
+	return e && e->runs ? e : NULL;
+}
+
+bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requested)
+{
+	struct entry *e;
+
+	lock(leases);
+	e = run_of(leases, thread_id);
+	*stop_requested = e && e->stop;
+	unlock(leases->table);
+	return e != NULL;
+}
+
+bool lease_stop(struct leases *leases, const char *thread_id)
+{
+	struct entry *e;
+
+	lock(leases);
+	e = run_of(leases, thread_id);
+	if (e)
+		e->stop = true;
+	unlock(leases->table);
+	return e != NULL;
+}

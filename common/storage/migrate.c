@@ -1,0 +1,129 @@
+#include "storage/migrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Opened only when it is new: closing a descriptor of a database would drop the locks that SQLite
+ * holds on it elsewhere in this process.
+ */
+bool database_create(const char *path, struct error *err)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno != EEXIST)
+		return error_set(
+		    err, ERR_STORAGE, "%s cannot be created: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return true;
+}
+
+static bool enter_wal(struct db *db, const char *path, struct error *err)
+{
+	struct query q;
+	bool wal;
+
+	query_start(&q, db, SQL_JOURNAL_WAL, err);
+	wal = query_row(&q) && strcmp(query_column_text(&q, 0), "wal") == 0;
+	if (!query_end(&q))
+		return false;
+	return wal ||
+	    error_set(
+		err, ERR_STORAGE, "%s: its file system does not support SQLite's WAL mode", path);
+}
+
+static bool read_version(struct db *db, int *version, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_USER_VERSION, err);
+	if (query_row(&q))
+		*version = (int)query_column_int(&q, 0);
+	return query_end(&q);
+}
+
+static int newest_version(const char *name)
+{
+	int newest = 0;
+
+	for (size_t i = 0; i < sql_migration_count; i++) {
+		if (strcmp(sql_migrations[i].database, name) == 0 &&
+		    sql_migrations[i].version > newest)
+			newest = sql_migrations[i].version;
+	}
+	return newest;
+}
+
+static bool apply_from(struct db *db, const char *name, int version, struct error *err)
+{
+	const struct sql_migration *m = sql_migrations;
+
+	for (const struct sql_migration *end = m + sql_migration_count; m < end; m++) {
+		if (strcmp(m->database, name) == 0 && m->version > version &&
+		    !db_script(db, m->text, err))
+			return false;
+	}
+	return true;
+}
+
+/* In one transaction, so that a process that dies here leaves the old version. */
+static bool bring_up_to_date(struct db *db, const char *name, int version, struct error *err)
+{
+	if (!db_begin(db, err))
+		return false;
+	if (apply_from(db, name, version, err) && db_commit(db, err))
+		return true;
+	db_rollback(db);
+	return false;
+}
+
+static bool migrate(struct db *db, const char *path, const char *name, struct error *err)
+{
+	int version = 0, newest = newest_version(name);
+
+	if (sqlite3_db_readonly(db->handle, "main") == 1)
+		return error_set(err, ERR_STORAGE,
+		    "%s cannot be written: check the permissions of the file and its directory",
+		    path);
+	if (!enter_wal(db, path, err) || !read_version(db, &version, err))
+		return false;
+	if (version > newest)
+		return error_set(err, ERR_STORAGE,
+		    "%s has schema version %d, but this program knows versions up to %d: it was "
+		    "written by a newer one",
+		    path, version, newest);
+	return version == newest || bring_up_to_date(db, name, version, err);
+}
+
+/* An error that only has SQLite's words gets a sentence with the file's name, which is what a
+ * start-up failure needs. */
+static void name_file(struct error *err, const char *path)
+{
+	struct error named = {0};
+
+	if (err->cause[0] == '\0')
+		return;
+	error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
+	error_release(err);
+	error_move(err, &named);
+}
+
+struct db *database_open(const char *path, const char *name, enum db_mode mode,
+    struct turnstile *turnstile, struct error *err)
+{
+	struct db *db = NULL;
+	bool ok;
+
+	turnstile_enter(turnstile);
+	ok = database_create(path, err) && (db = db_open(path, mode, err)) != NULL &&
+	    migrate(db, path, name, err);
+	turnstile_leave(turnstile);
+	if (ok)
+		return db;
+	db_close(db);
+	name_file(err, path);
+	return NULL;
+}

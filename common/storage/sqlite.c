@@ -1,0 +1,151 @@
+/* The SQLite engine: opening, closing, and the table of its operations. */
+#include "base/memory.h"
+#include "config/config.h"
+#include "storage/engine.h"
+#include "storage/migrate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static void engine_close(struct storage *st)
+{
+	struct engine *e = engine_of(st);
+
+	deferrals_free(e->deferrals);
+	checkpointer_free(e->checkpointer);
+	pool_free(e->pool);
+	writer_free(e->writer);
+	leases_free(e->leases);
+	if (e->shared)
+		shared_close(e->shared);
+	free(e->path);
+	free(e);
+}
+
+static struct lease *engine_lease_acquire(
+    struct storage *st, const char *thread_id, int64_t wait_ms, struct error *err)
+{
+	return lease_acquire(engine_of(st)->leases, thread_id, wait_ms, err);
+}
+
+static bool engine_lease_running(struct storage *st, const char *thread_id, bool *stop_requested)
+{
+	return lease_running(engine_of(st)->leases, thread_id, stop_requested);
+}
+
+static bool engine_lease_stop(struct storage *st, const char *thread_id)
+{
+	return lease_stop(engine_of(st)->leases, thread_id);
+}
+
+/* The layout of the region SHARED_IDS. */
+struct ids {
+	struct shared_head head;
+	_Atomic uint64_t snowflake;
+};
+
+_Static_assert(sizeof(struct ids) <= SHARED_IDS_SIZE, "SHARED_IDS is too small");
+_Static_assert(sizeof(struct turnstile) <= SHARED_WRITER_SIZE, "SHARED_WRITER is too small");
+
+static _Atomic uint64_t *engine_snowflake_word(struct storage *st)
+{
+	struct ids *ids = shared_region(engine_of(st)->shared, SHARED_IDS);
+
+	return &ids->snowflake;
+}
+
+static const struct storage_ops sqlite_ops = {
+    .type = "sqlite",
+    .close = engine_close,
+    .thread_get = engine_thread_get,
+    .thread_list = engine_thread_list,
+    .message_list = engine_message_list,
+    .message_get = engine_message_get,
+    .message_known = engine_message_known,
+    .context = engine_context,
+    .context_count = engine_context_count,
+    .thread_write = engine_thread_write,
+    .thread_defer = engine_thread_defer,
+    .thread_flush = engine_thread_flush,
+    .thread_write_after = engine_thread_write_after,
+    .thread_delete = engine_thread_delete,
+    .lease_acquire = engine_lease_acquire,
+    .lease_run = lease_run,
+    .lease_stop_requested = lease_stop_requested,
+    .lease_release = lease_release,
+    .lease_running = engine_lease_running,
+    .lease_stop = engine_lease_stop,
+    .snowflake_word = engine_snowflake_word,
+    .backup = engine_backup,
+};
+
+/* AGENTGRAPH_SYNCHRONOUS: whether a commit survives a power cut (FULL), or may be lost with the
+ * last moments (NORMAL). */
+static bool write_mode(enum db_mode *mode, struct error *err)
+{
+	const char *text = getenv("AGENTGRAPH_SYNCHRONOUS");
+
+	*mode = text && strcasecmp(text, "FULL") == 0 ? DB_DURABLE : DB_WRITE;
+	if (!text || *mode == DB_DURABLE || *text == '\0' || strcasecmp(text, "NORMAL") == 0)
+		return true;
+	return error_set(
+	    err, ERR_STORAGE, "AGENTGRAPH_SYNCHRONOUS must be NORMAL or FULL, not '%s'", text);
+}
+
+/* Also the directories above it, so that a fresh machine needs no preparation. */
+static bool make_directory(const char *path, struct error *err)
+{
+	char *copy = xstrdup(path);
+	bool ok;
+
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(copy, 0700);
+		*slash = '/';
+	}
+	ok = mkdir(copy, 0700) == 0 || errno == EEXIST;
+	if (!ok)
+		error_set(err, ERR_STORAGE, "the state directory %s cannot be made: %s", path,
+		    strerror(errno));
+	free(copy);
+	return ok;
+}
+
+static bool open_databases(struct engine *e, struct error *err)
+{
+	struct turnstile *t = turnstile_of(e->shared);
+	enum db_mode mode;
+	struct db *db;
+
+	if (!write_mode(&mode, err) || !(db = database_open(e->path, "threads", mode, t, err)))
+		return false;
+	e->writer = writer_new(db, t);
+	e->pool = pool_new(e->path);
+	e->deferrals = deferrals_new(e->writer, err);
+	if (!e->deferrals || !(db = db_open(e->path, DB_WRITE, err)))
+		return false;
+	e->checkpointer = checkpointer_new(db, e->shared, err);
+	return e->checkpointer != NULL;
+}
+
+struct storage *storage_open(const struct config *config, struct error *err)
+{
+	struct engine *e;
+
+	if (!make_directory(config->state_dir, err))
+		return NULL;
+	e = xcalloc(1, sizeof(*e));
+	e->storage.ops = &sqlite_ops;
+	e->path = xasprintf("%s/threads.db", config->state_dir);
+	e->shared = shared_open(config->state_dir, err);
+	if (e->shared) {
+		e->leases = leases_new(e->shared);
+		if (open_databases(e, err))
+			return &e->storage;
+	}
+	engine_close(&e->storage);
+	return NULL;
+}

@@ -1,0 +1,118 @@
+#include "storage/change.h"
+#include "storage/engine.h"
+
+/* The columns that every query on threads begins with.  The texts live as long as the row. */
+static void read_record(struct query *q, struct thread *t)
+{
+	*t = (struct thread){
+	    .row = query_column_int(q, 0),
+	    .thread_id = query_column_text(q, 1),
+	    .user_id = query_column_text(q, 2),
+	    .created_at = query_column_int(q, 3),
+	    .updated_at = query_column_int(q, 4),
+	    .thread_name = query_column_text(q, 5),
+	    .metadata_json = query_column_text(q, 6),
+	    .run_id = query_column_text(q, 7),
+	    .status = (enum run_status)query_column_int(q, 8),
+	    .stop = (enum stop_state)query_column_int(q, 9),
+	    .node = query_column_text(q, 10),
+	    .step = query_column_int(q, 11),
+	    .fields_json = "{}",
+	};
+}
+
+/* All columns, copied into the arena. */
+static void copy_thread(struct query *q, struct arena *a, struct thread *t)
+{
+	read_record(q, t);
+	t->thread_id = arena_strdup(a, t->thread_id);
+	t->user_id = arena_strdup(a, t->user_id);
+	t->thread_name = arena_strdup(a, t->thread_name);
+	t->metadata_json = arena_strdup(a, t->metadata_json);
+	t->run_id = arena_strdup(a, t->run_id);
+	t->node = arena_strdup(a, t->node);
+	t->next = arena_strdup(a, query_column_text(q, 12));
+	t->pause_json = arena_strdup(a, query_column_text(q, 13));
+	t->waiting_json = arena_strdup(a, query_column_text(q, 14));
+	t->summary = arena_strdup(a, query_column_text(q, 15));
+	t->fields_json = arena_strdup(a, query_column_text(q, 16));
+}
+
+bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_id,
+    struct thread *thread, struct error *err)
+{
+	struct pool *pool = engine_of(st)->pool;
+	struct query q;
+	bool found;
+
+	pool_query(pool, &q, SQL_THREAD_GET, err);
+	query_text(&q, ":thread_id", thread_id);
+	found = query_row(&q);
+	if (found)
+		copy_thread(&q, a, thread);
+	return pool_query_end(pool, &q) && found;
+}
+
+bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
+    thread_fn fn, void *arg, struct error *err)
+{
+	struct pool *pool = engine_of(st)->pool;
+	struct thread t;
+	struct query q;
+
+	pool_query(pool, &q, owner ? SQL_THREAD_LIST_OWNED : SQL_THREAD_LIST, err);
+	if (owner)
+		query_text(&q, ":owner", owner);
+	engine_bind_page(&q, page);
+	while (query_row(&q)) {
+		read_record(&q, &t);
+		if (!fn(arg, &t))
+			break;
+	}
+	return pool_query_end(pool, &q);
+}
+
+bool engine_thread_write(struct storage *st, struct thread_write *w, struct error *err)
+{
+	struct deferred *none = NULL;
+
+	return deferrals_write(engine_of(st)->deferrals, &none, w, err);
+}
+
+void engine_thread_defer(struct storage *st, struct thread_write *w, struct deferred **pending)
+{
+	deferrals_add(engine_of(st)->deferrals, w, pending);
+}
+
+bool engine_thread_flush(struct storage *st, struct deferred **pending, struct error *err)
+{
+	return deferrals_write(engine_of(st)->deferrals, pending, NULL, err);
+}
+
+bool engine_thread_write_after(
+    struct storage *st, struct deferred **pending, struct thread_write *w, struct error *err)
+{
+	return deferrals_write(engine_of(st)->deferrals, pending, w, err);
+}
+
+struct removal {
+	struct unit unit;
+	int64_t row;
+};
+
+static bool remove_thread(struct db *db, struct unit *unit, struct error *err)
+{
+	struct removal *r = (struct removal *)unit;
+	struct query q;
+
+	query_start(&q, db, SQL_THREAD_DELETE, err);
+	query_int(&q, ":row", r->row);
+	return query_run(&q);
+}
+
+bool engine_thread_delete(struct storage *st, int64_t thread_row, struct error *err)
+{
+	struct removal r = {.unit = {.run = remove_thread}, .row = thread_row};
+
+	return writer_run(engine_of(st)->writer, &r.unit, err);
+}

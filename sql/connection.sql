@@ -1,0 +1,37 @@
+-- What every connection does, whatever its database.
+
+-- name: connection_setup
+-- Checkpoints belong to a thread of their own, never to a commit.  A cache would be thrown away at each commit of another
+-- connection, so it is small.
+PRAGMA foreign_keys = ON;
+PRAGMA wal_autocheckpoint = 0;
+PRAGMA temp_store = MEMORY;
+PRAGMA trusted_schema = OFF;
+PRAGMA cache_size = -512;
+
+-- name: connection_read_only
+PRAGMA query_only = ON;
+
+-- name: journal_wal
+PRAGMA journal_mode = WAL;
+
+-- name: synchronous_normal
+PRAGMA synchronous = NORMAL;
+
+-- name: synchronous_full
+PRAGMA synchronous = FULL;
+
+-- name: begin
+BEGIN IMMEDIATE;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- name: user_version
+PRAGMA user_version;
+
+-- name: backup
+VACUUM INTO :path;
