@@ -1,0 +1,311 @@
+/* The building calls of agentgraph.h.  They collect; graph_compile (compile.c) judges the whole. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+ag_graph *graph_new(const char *name)
+{
+	ag_graph *graph = xcalloc(1, sizeof(*graph));
+	graph->name = xstrdup(name);
+	return graph;
+}
+
+static void tool_release(struct tool *tool)
+{
+	free(tool->name);
+	free(tool->description);
+	cJSON_Delete(tool->parameters);
+}
+
+static void node_release(struct node *node)
+{
+	for (size_t i = 0; i < node->tool_count; i++)
+		tool_release(&node->tools[i]);
+	free(node->tools);
+	free(node->name);
+}
+
+static void edge_release(struct edge *edge)
+{
+	for (size_t i = 0; i < edge->target_count; i++)
+		free(edge->names[i]);
+	free(edge->names);
+	free(edge->targets);
+	free(edge->from);
+}
+
+static void field_release(struct field *field)
+{
+	free(field->name);
+	free(field->type);
+	free(field->description);
+	cJSON_Delete(field->initial);
+}
+
+void graph_free(ag_graph *graph)
+{
+	if (!graph)
+		return;
+	for (size_t i = graph->hook_count; i-- > 0;)
+		graph->hooks[i].fn(graph->hooks[i].data);
+	for (size_t i = 0; i < graph->node_count; i++)
+		node_release(&graph->nodes[i]);
+	for (size_t i = 0; i < graph->edge_count; i++)
+		edge_release(&graph->edges[i]);
+	for (size_t i = 0; i < graph->field_count; i++)
+		field_release(&graph->fields[i]);
+	free(graph->nodes);
+	free(graph->edges);
+	free(graph->fields);
+	free(graph->hooks);
+	free(graph->state_type);
+	problems_release(&graph->problems);
+	graph_unload(graph->library);
+	free(graph->name);
+	free(graph);
+}
+
+/* Names are written into messages, edges and URLs: letters, digits, blank, and _ - . : only. */
+bool graph_name_valid(const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+	return len > 0 && len <= GRAPH_NAME_MAX &&
+	    strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.: ") ==
+	    len;
+}
+
+static bool name_check(ag_graph *graph, const char *what, const char *name)
+{
+	if (graph_name_valid(name))
+		return true;
+	problems_add(&graph->problems,
+	    "%s: %s name '%.80s': expected 1 to %d letters, digits, blanks or _ - . :", graph->name,
+	    what, name ? name : "", GRAPH_NAME_MAX);
+	return false;
+}
+
+static struct node *node_add(ag_graph *graph, const char *name)
+{
+	if (!name_check(graph, "node", name))
+		return NULL;
+	if (graph_node_index(graph, name) != GRAPH_UNSET || strcmp(name, AG_START) == 0) {
+		problems_add(
+		    &graph->problems, "%s: node '%s': the name is taken", graph->name, name);
+		return NULL;
+	}
+	graph->nodes = xrealloc(graph->nodes, (graph->node_count + 1) * sizeof(*graph->nodes));
+	struct node *node = &graph->nodes[graph->node_count++];
+	*node = (struct node){.name = xstrdup(name)};
+	return node;
+}
+
+void ag_graph_node(ag_graph *graph, const char *name, ag_node_fn fn, void *data)
+{
+	struct node *node = node_add(graph, name);
+	if (!node)
+		return;
+	node->fn = fn;
+	node->data = data;
+	if (!fn)
+		problems_add(
+		    &graph->problems, "%s: node '%s': expected a function", graph->name, name);
+}
+
+void ag_graph_tools(ag_graph *graph, const char *name)
+{
+	struct node *node = node_add(graph, name);
+	if (node)
+		node->is_tools = true;
+}
+
+cJSON *graph_tool_parameters(cJSON *parameters)
+{
+	if (!parameters)
+		parameters = cJSON_CreateObject();
+	if (!json_opt(parameters, "type"))
+		json_set(parameters, "type", cJSON_CreateString("object"));
+	if (!json_opt(parameters, "properties"))
+		json_set(parameters, "properties", cJSON_CreateObject());
+	if (!json_opt(parameters, "required"))
+		json_set(parameters, "required", cJSON_CreateArray());
+	return parameters;
+}
+
+/* A tools node that was declared before, or NULL with a problem noted. */
+static struct node *tools_node(ag_graph *graph, const char *name, const char *tool)
+{
+	int i = name ? graph_node_index(graph, name) : GRAPH_UNSET;
+	if (i >= 0 && graph->nodes[i].is_tools)
+		return &graph->nodes[i];
+	problems_add(&graph->problems, "%s: tool '%s': expected a tools node, '%s' is none",
+	    graph->name, tool, name ? name : "");
+	return NULL;
+}
+
+struct tool *graph_tool_add(struct node *node, const char *name, const char *description)
+{
+	node->tools = xrealloc(node->tools, (node->tool_count + 1) * sizeof(*node->tools));
+	struct tool *tool = &node->tools[node->tool_count++];
+	*tool = (struct tool){.name = xstrdup(name),
+	    .description = xstrdup(description ? description : ""),
+	    .source = TOOL_LOCAL};
+	return tool;
+}
+
+void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
+    const char *description, const char *parameters, ag_tool_fn fn, void *data)
+{
+	cJSON *schema = NULL;
+	if (!name_check(graph, "tool", name))
+		return;
+	struct node *node = tools_node(graph, node_name, name);
+	if (!node)
+		return;
+	if (graph_tool_get(node, name))
+		problems_add(
+		    &graph->problems, "%s: tool '%s': the name is taken", graph->name, name);
+	if (!fn)
+		problems_add(
+		    &graph->problems, "%s: tool '%s': expected a function", graph->name, name);
+	if (parameters) {
+		schema = json_parse(parameters, strlen(parameters), JSON_REQUEST_DEPTH, NULL);
+		if (!cJSON_IsObject(schema))
+			problems_add(&graph->problems,
+			    "%s: tool '%s': expected parameters to be a JSON Schema object",
+			    graph->name, name);
+	}
+	struct tool *tool = graph_tool_add(node, name, description);
+	tool->parameters = graph_tool_parameters(cJSON_IsObject(schema) ? schema : NULL);
+	if (schema != tool->parameters)
+		cJSON_Delete(schema);
+	tool->fn = fn;
+	tool->data = data;
+}
+
+static struct edge *edge_add(ag_graph *graph, const char *from, size_t targets)
+{
+	graph->edges = xrealloc(graph->edges, (graph->edge_count + 1) * sizeof(*graph->edges));
+	struct edge *edge = &graph->edges[graph->edge_count++];
+	*edge = (struct edge){.from = xstrdup(from ? from : ""),
+	    .names = xcalloc(targets + 1, sizeof(char *)),
+	    .targets = xcalloc(targets + 1, sizeof(int)),
+	    .target_count = targets};
+	return edge;
+}
+
+void ag_graph_edge(ag_graph *graph, const char *from, const char *to)
+{
+	struct edge *edge = edge_add(graph, from, 1);
+	edge->names[0] = xstrdup(to ? to : "");
+}
+
+void ag_graph_branch(
+    ag_graph *graph, const char *from, ag_route_fn fn, void *data, const char *const targets[])
+{
+	size_t count = 0;
+	while (targets && targets[count])
+		count++;
+	struct edge *edge = edge_add(graph, from, count);
+	for (size_t i = 0; i < count; i++)
+		edge->names[i] = xstrdup(targets[i]);
+	edge->fn = fn;
+	edge->data = data;
+	if (!fn || count == 0)
+		problems_add(&graph->problems,
+		    "%s: conditional edge from '%s': expected a function and at least one target",
+		    graph->name, edge->from);
+}
+
+void ag_graph_field(ag_graph *graph, const char *name, const char *type, ag_reducer reducer,
+    const char *initial, const char *description)
+{
+	if (!name_check(graph, "state field", name))
+		return;
+	graph->fields = xrealloc(graph->fields, (graph->field_count + 1) * sizeof(*graph->fields));
+	struct field *field = &graph->fields[graph->field_count++];
+	*field = (struct field){.name = xstrdup(name),
+	    .type = xstrdup(type ? type : ""),
+	    .description = description ? xstrdup(description) : NULL,
+	    .reducer = reducer};
+	if (!initial)
+		return;
+	field->initial = json_parse(initial, strlen(initial), JSON_REQUEST_DEPTH, NULL);
+	if (!field->initial)
+		problems_add(&graph->problems,
+		    "%s: state field '%s': expected its default to be JSON", graph->name, name);
+}
+
+void ag_graph_state_type(ag_graph *graph, const char *name)
+{
+	if (!name_check(graph, "state type", name))
+		return;
+	free(graph->state_type);
+	graph->state_type = xstrdup(name);
+}
+
+static struct node *interrupt_node(ag_graph *graph, const char *name, const char *what)
+{
+	int i = name ? graph_node_index(graph, name) : GRAPH_UNSET;
+	if (i >= 0)
+		return &graph->nodes[i];
+	problems_add(&graph->problems, "%s: %s: expected a node, '%s' is none", graph->name, what,
+	    name ? name : "");
+	return NULL;
+}
+
+void ag_graph_interrupt_before(ag_graph *graph, const char *name)
+{
+	struct node *node = interrupt_node(graph, name, "interrupt_before");
+	if (node)
+		node->interrupt_before = true;
+}
+
+void ag_graph_interrupt_after(ag_graph *graph, const char *name)
+{
+	struct node *node = interrupt_node(graph, name, "interrupt_after");
+	if (node)
+		node->interrupt_after = true;
+}
+
+void ag_graph_on_free(ag_graph *graph, void (*fn)(void *data), void *data)
+{
+	graph->hooks = xrealloc(graph->hooks, (graph->hook_count + 1) * sizeof(*graph->hooks));
+	graph->hooks[graph->hook_count++] = (struct graph_free_hook){fn, data};
+}
+
+int graph_node_index(const ag_graph *graph, const char *name)
+{
+	if (strcmp(name, AG_END) == 0)
+		return GRAPH_END;
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (strcmp(graph->nodes[i].name, name) == 0)
+			return (int)i;
+	}
+	return GRAPH_UNSET;
+}
+
+const char *graph_node_name(const ag_graph *graph, int index)
+{
+	return index < 0 ? AG_END : graph->nodes[index].name;
+}
+
+const struct field *graph_field_get(const ag_graph *graph, const char *name)
+{
+	for (size_t i = 0; i < graph->field_count; i++) {
+		if (strcmp(graph->fields[i].name, name) == 0)
+			return &graph->fields[i];
+	}
+	return NULL;
+}
+
+const struct tool *graph_tool_get(const struct node *node, const char *name)
+{
+	for (size_t i = 0; i < node->tool_count; i++) {
+		if (strcmp(node->tools[i].name, name) == 0)
+			return &node->tools[i];
+	}
+	return NULL;
+}

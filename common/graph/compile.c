@@ -1,0 +1,182 @@
+/* The check of a graph that was built, and what follows from it: edges by index, defaults filled
+ * in. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "config/config.h"
+#include "graph/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const graph_fixed_fields[GRAPH_FIXED_FIELDS] = {
+    "context", "context_summary", "execution_meta"};
+
+/* The types of state fields, what stands where nothing else is said, and what they accept. */
+static const struct {
+	const char *name;
+	const char *initial;
+} field_types[] = {{"string", "\"\""}, {"integer", "0"}, {"number", "0"}, {"boolean", "false"},
+    {"array", "[]"}, {"object", "{}"}, {"any", "null"}};
+
+static const char *type_default(const char *type)
+{
+	for (size_t i = 0; i < sizeof(field_types) / sizeof(field_types[0]); i++) {
+		if (strcmp(field_types[i].name, type) == 0)
+			return field_types[i].initial;
+	}
+	return NULL;
+}
+
+bool graph_field_accepts(const struct field *field, const cJSON *value)
+{
+	int64_t integer;
+	if (cJSON_IsNull(value) || strcmp(field->type, "any") == 0)
+		return true;
+	if (strcmp(field->type, "integer") == 0)
+		return json_integer(value, &integer);
+	return strcmp(field->type, json_type_name(value)) == 0;
+}
+
+static void problem(ag_graph *graph, const char *what, const char *name, const char *text)
+{
+	problems_add(&graph->problems, "%s: %s '%s': %s", graph->name, what, name, text);
+}
+
+static bool is_fixed_field(const char *name)
+{
+	for (size_t i = 0; i < GRAPH_FIXED_FIELDS; i++) {
+		if (strcmp(graph_fixed_fields[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a reducer makes sense for a type (AG_REPLACE always does). */
+static bool reducer_fits(const struct field *field)
+{
+	switch (field->reducer) {
+	case AG_REPLACE:
+		return true;
+	case AG_APPEND:
+		return strcmp(field->type, "array") == 0;
+	case AG_ADD:
+		return strcmp(field->type, "number") == 0 || strcmp(field->type, "integer") == 0;
+	case AG_MERGE:
+		return strcmp(field->type, "object") == 0;
+	}
+	return false;
+}
+
+static void compile_field(ag_graph *graph, struct field *field)
+{
+	const char *initial = type_default(field->type);
+	if (!initial) {
+		problem(graph, "state field", field->name,
+		    "expected a type of string, integer, number, boolean, array, object, any");
+		return;
+	}
+	if (is_fixed_field(field->name))
+		problem(graph, "state field", field->name, "every graph has this field already");
+	if (graph_field_get(graph, field->name) != field)
+		problem(graph, "state field", field->name, "it is declared twice");
+	if (!reducer_fits(field))
+		problem(graph, "state field", field->name,
+		    "its reducer does not fit its type (append: array, add: number, merge: object)");
+	if (!field->initial)
+		field->initial = cJSON_Parse(initial);
+	else if (!graph_field_accepts(field, field->initial))
+		problem(graph, "state field", field->name, "its default is not of its type");
+}
+
+static void compile_edge(ag_graph *graph, struct edge *edge)
+{
+	int from = graph_node_index(graph, edge->from);
+	bool is_start = strcmp(edge->from, AG_START) == 0;
+	const struct edge **slot = is_start ? &graph->start : NULL;
+	for (size_t i = 0; i < edge->target_count; i++) {
+		edge->targets[i] = graph_node_index(graph, edge->names[i]);
+		if (edge->targets[i] == GRAPH_UNSET)
+			problem(graph, "edge to", edge->names[i], "there is no such node");
+	}
+	if (from >= 0)
+		slot = &graph->nodes[from].edge;
+	if (!slot)
+		problem(graph, "edge from", edge->from, "there is no such node");
+	else if (*slot)
+		problem(graph, "edge from", edge->from, "a second one: expected exactly one edge");
+	else
+		*slot = edge;
+}
+
+static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached)
+{
+	for (size_t i = 0; edge && i < edge->target_count; i++) {
+		int target = edge->targets[i];
+		if (target < 0 || reached[target])
+			continue;
+		reached[target] = true;
+		mark_reached(graph, graph->nodes[target].edge, reached);
+	}
+}
+
+static void check_reach(ag_graph *graph)
+{
+	bool *reached = xcalloc(graph->node_count + 1, sizeof(*reached));
+	mark_reached(graph, graph->start, reached);
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (!reached[i])
+			problem(graph, "node", graph->nodes[i].name, "no edge leads to it");
+		if (!graph->nodes[i].edge)
+			problem(
+			    graph, "node", graph->nodes[i].name, "expected an edge that leaves it");
+	}
+	free(reached);
+}
+
+bool graph_compile(ag_graph *graph)
+{
+	for (size_t i = 0; i < graph->field_count; i++)
+		compile_field(graph, &graph->fields[i]);
+	for (size_t i = 0; i < graph->edge_count; i++)
+		compile_edge(graph, &graph->edges[i]);
+	if (graph->node_count == 0)
+		problem(graph, "graph", graph->name, "expected at least one node");
+	if (!graph->start)
+		problem(graph, "node", AG_START, "expected an edge that leaves it");
+	check_reach(graph);
+	if (!graph->state_type)
+		graph->state_type = xstrdup(graph->field_count ? "State" : "AgentState");
+	return graph->problems.errors == 0;
+}
+
+/* One declared remote tool joins its node (WIRE 3.4). */
+static void add_remote_tool(
+    ag_graph *graph, const struct remote_tool *remote, const char *file, struct problems *problems)
+{
+	int i = graph_node_index(graph, remote->node);
+	if (i < 0 || !graph->nodes[i].is_tools) {
+		problems_add(problems,
+		    "%s: remote_tools: '%s': expected node to be a tools node of the graph, '%s' is not",
+		    file, remote->name, remote->node);
+		return;
+	}
+	for (size_t n = 0; n < graph->node_count; n++) {
+		if (!graph_tool_get(&graph->nodes[n], remote->name))
+			continue;
+		problems_add(problems,
+		    "%s: remote_tools: '%s': expected another name, a tool of the graph has this one",
+		    file, remote->name);
+		return;
+	}
+	struct tool *tool = graph_tool_add(&graph->nodes[i], remote->name, remote->description);
+	tool->source = TOOL_REMOTE;
+	tool->parameters = cJSON_Duplicate(remote->parameters, true);
+}
+
+void graph_add_remote_tools(ag_graph *graph, const struct config *config, struct problems *problems)
+{
+	const char *file = config->path ? config->path : "agentgraph.json";
+	for (size_t i = 0; i < config->remote_tool_count; i++)
+		add_remote_tool(graph, &config->remote_tools[i], file, problems);
+}

@@ -1,0 +1,152 @@
+/*
+ * What the files that read a graph document share: where in the document one is, how mistakes are
+ * reported, and which keys each kind of object has.
+ *
+ * Reading goes on after a mistake, so that all of them are reported at once: document_check reports
+ * what is wrong with an object's own members, and the getters then treat a member of a wrong type
+ * as absent.
+ */
+#ifndef AGENTGRAPH_GRAPH_DOCUMENT_H
+#define AGENTGRAPH_GRAPH_DOCUMENT_H
+
+#include "agentgraph.h"
+#include "graph/graph.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A document while it is read.  root lives as long as the graph, so that nodes may point into it.
+ */
+struct document {
+	ag_graph *graph;
+	const char *file; /* as named in the configuration, for messages */
+	char *dir;        /* absolute; executables and folders are relative to it */
+	const cJSON *nodes;
+};
+
+/* A place in the document, linked to the one that holds it; on the stack of who reads it. */
+struct place {
+	const struct place *up;
+	const char *key; /* NULL: an array element */
+	size_t index;
+};
+
+/* The place of member key, or of element index, of the value at up. */
+#define PLACE_KEY(up, key) (&(const struct place){(up), (key), 0})
+#define PLACE_INDEX(up, index) (&(const struct place){(up), NULL, (index)})
+
+/* Reports a mistake: "agents.json: /assistant/nodes/greet/text: expected …". */
+void document_problem(struct document *d, const struct place *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- The keys */
+
+enum document_type {
+	TYPE_STRING = 1,
+	TYPE_NUMBER = 2,
+	TYPE_BOOLEAN = 4,
+	TYPE_ARRAY = 8,
+	TYPE_OBJECT = 16,
+	TYPE_ANY = 0
+};
+
+struct document_key {
+	const char *name;
+	unsigned types; /* those it may have */
+	bool required;
+};
+
+/* A kind of object.  document.schema.json has a definition of the same name and keys. */
+struct document_shape {
+	const char *name;
+	const struct document_key *keys; /* ends with a NULL name */
+};
+
+extern const struct document_shape shape_graph, shape_state, shape_field, shape_edge, shape_choice,
+    shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt, shape_tools,
+    shape_exec_tool;
+
+/* All of them, ending with NULL, for the test that compares them with the schema. */
+extern const struct document_shape *const document_shapes[];
+
+/* Reports unknown keys, missing ones and wrong types; false when item is no object at all. */
+bool document_check(struct document *d, const struct place *at, const cJSON *item,
+    const struct document_shape *shape);
+
+/* Whether item has one of the types; a mistake is reported. */
+bool document_is(struct document *d, const struct place *at, const cJSON *item, unsigned types);
+
+/* Members of that type, or NULL. */
+const cJSON *document_array(const cJSON *object, const char *key);
+const cJSON *document_object(const cJSON *object, const char *key);
+
+/* A number member within a range; the fallback when it is absent or wrong, which is reported. */
+struct range {
+	double least, most, fallback;
+};
+double document_number(struct document *d, const struct place *at, const cJSON *object,
+    const char *key, const struct range *range);
+
+/* ---- Templates (document_value.c) */
+
+/* What the names of a template stand for during a run. */
+struct values {
+	ag_run *run;
+	const ag_state *state;
+	const cJSON *answer; /* NULL where there is none */
+};
+
+struct template;
+
+/* Parses a template and checks its names; NULL when there was a mistake. */
+struct template *document_template(
+    struct document *d, const struct place *at, const char *text, bool with_answer);
+
+/* The text of a template now, malloc'd. */
+char *values_text(const struct template *t, const struct values *values);
+
+/*
+ * JSON with templates in its strings.  A string that is one name and nothing else becomes that
+ * value itself, whatever its type; others become text.  The check reports mistakes; the value is a
+ * new tree.
+ */
+void document_check_json(struct document *d, const struct place *at, const cJSON *json);
+cJSON *values_json(const cJSON *json, const struct values *values);
+
+/* Whether some string in json holds a name, so that its value is not known before the run. */
+bool json_has_names(const cJSON *json);
+
+/* Whether templates and programs use that name for something else than a state field. */
+bool document_reserved(const char *name);
+
+/* ---- Rules (document_rule.c) */
+
+struct rule;
+
+/* Never NULL; one with mistakes, which are reported, never holds. */
+struct rule *document_rule(struct document *d, const struct place *at, const cJSON *item);
+void rule_free(struct rule *rule);
+bool rule_holds(const struct rule *rule, const ag_state *state);
+
+/* ---- Commands (document_command.c) */
+
+struct command;
+
+/* Reads command, cwd, env, timeout, max_line and max_output into command, whose limits hold the
+ * defaults. */
+void document_command(struct document *d, const struct place *at, const cJSON *item,
+    double most_seconds, struct command *command);
+
+/* ---- Nodes and edges (document_node.c, document_edge.c) */
+
+/* Adds the node called name. */
+void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item);
+
+/* The shape of the i-th kind of node, whose name is the kind's; NULL when there are no more. */
+const struct document_shape *document_node_kind(size_t i);
+
+/* Adds all edges and checks that each node has one. */
+void document_edges(struct document *d, const struct place *at, const cJSON *edges);
+
+#endif

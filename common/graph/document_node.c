@@ -1,0 +1,330 @@
+/* The kinds of node that documents have. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "graph/document.h"
+#include "graph/exec_node.h"
+#include "graph/template.h"
+#include "tool/command.h"
+#include "tool/exec.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reply: says a text */
+
+struct reply {
+	struct template *text;
+	const char *role;    /* these two live in the document */
+	const cJSON *update; /* or NULL */
+};
+
+static void reply_free(void *data)
+{
+	struct reply *reply = data;
+	template_free(reply->text);
+	free(reply);
+}
+
+/* The assistant speaks word by word; other roles do not. */
+static ag_result speak(ag_run *run, const char *role, const char *text)
+{
+	if (strcmp(role, "assistant") == 0)
+		return ag_say(run, "%s", text);
+	cJSON *message = cJSON_CreateObject();
+	json_add_str(message, "role", role);
+	json_add_str(message, "content", text);
+	return ag_message(run, message);
+}
+
+static ag_result reply_run(ag_run *run, const ag_state *state, void *data)
+{
+	const struct reply *reply = data;
+	const struct values values = {run, state, NULL};
+	const cJSON *field;
+	cJSON_ArrayForEach(field, reply->update) {
+		ag_result result = ag_update(run, field->string, values_json(field, &values));
+		if (result != AG_OK)
+			return result;
+	}
+	char *text = values_text(reply->text, &values);
+	ag_result result = speak(run, reply->role, text);
+	free(text);
+	return result;
+}
+
+/* Whether the reducer of field can take value. */
+static bool update_fits(const struct field *field, const cJSON *value)
+{
+	return field->reducer == AG_APPEND || json_has_names(value) ||
+	    graph_field_accepts(field, value);
+}
+
+static void check_update(struct document *d, const struct place *at, const cJSON *update)
+{
+	const cJSON *value;
+	cJSON_ArrayForEach(value, update) {
+		const struct place *place = PLACE_KEY(at, value->string);
+		const struct field *field = graph_field_get(d->graph, value->string);
+		document_check_json(d, place, value);
+		if (!field)
+			document_problem(d, place, "there is no state field of that name");
+		else if (!update_fits(field, value))
+			document_problem(d, place, "expected a value of type %s, found %s",
+			    field->type, json_type_name(value));
+	}
+}
+
+static void read_role(struct document *d, const struct place *at, struct reply *reply)
+{
+	if (!reply->role)
+		reply->role = "assistant";
+	else if (strcmp(reply->role, "assistant") != 0 && strcmp(reply->role, "user") != 0 &&
+	    strcmp(reply->role, "system") != 0)
+		document_problem(d, PLACE_KEY(at, "role"),
+		    "expected one of assistant, user, system, found '%s'", reply->role);
+}
+
+static void read_reply(
+    struct document *d, const struct place *at, const char *name, const cJSON *item)
+{
+	struct reply *reply = xcalloc(1, sizeof(*reply));
+	const char *text = json_str(item, "text");
+	ag_graph_on_free(d->graph, reply_free, reply);
+	if (text)
+		reply->text = document_template(d, PLACE_KEY(at, "text"), text, false);
+	reply->role = json_str(item, "role");
+	read_role(d, at, reply);
+	reply->update = document_object(item, "update");
+	check_update(d, PLACE_KEY(at, "update"), reply->update);
+	ag_graph_node(d->graph, name, reply_run, reply);
+}
+
+/* ---- interrupt: asks a person */
+
+struct ask {
+	const char *reason; /* these three live in the document; NULL where not given */
+	const cJSON *value;
+	const char *field;
+	struct template *reply;
+};
+
+static void ask_free(void *data)
+{
+	struct ask *ask = data;
+	template_free(ask->reply);
+	free(ask);
+}
+
+static ag_result say_answer(ag_run *run, const struct ask *ask, const struct values *values)
+{
+	if (!ask->reply)
+		return AG_OK;
+	char *text = values_text(ask->reply, values);
+	ag_result result = ag_say(run, "%s", text);
+	free(text);
+	return result;
+}
+
+static ag_result ask_run(ag_run *run, const ag_state *state, void *data)
+{
+	const struct ask *ask = data;
+	struct values values = {run, state, NULL};
+	ag_result result =
+	    ag_interrupt(run, ask->reason, values_json(ask->value, &values), &values.answer);
+	if (result == AG_OK && ask->field)
+		result = ag_update(run, ask->field, cJSON_Duplicate(values.answer, true));
+	return result == AG_OK ? say_answer(run, ask, &values) : result;
+}
+
+static void read_interrupt(
+    struct document *d, const struct place *at, const char *name, const cJSON *item)
+{
+	struct ask *ask = xcalloc(1, sizeof(*ask));
+	const char *reply = json_str(item, "reply");
+	ag_graph_on_free(d->graph, ask_free, ask);
+	ask->reason = json_str(item, "reason");
+	ask->value = json_get(item, "value");
+	document_check_json(d, PLACE_KEY(at, "value"), ask->value);
+	ask->field = json_str(item, "field");
+	if (ask->field && !graph_field_get(d->graph, ask->field))
+		document_problem(
+		    d, PLACE_KEY(at, "field"), "there is no state field '%s'", ask->field);
+	if (reply)
+		ask->reply = document_template(d, PLACE_KEY(at, "reply"), reply, true);
+	ag_graph_node(d->graph, name, ask_run, ask);
+}
+
+/* ---- exec: runs a program */
+
+static void exec_node_free(void *data)
+{
+	struct exec_node *node = data;
+	command_release(&node->command);
+	free(node);
+}
+
+static void read_exec(
+    struct document *d, const struct place *at, const char *name, const cJSON *item)
+{
+	struct exec_node *node = xcalloc(1, sizeof(*node));
+	const char *input = json_str(item, "input");
+	ag_graph_on_free(d->graph, exec_node_free, node);
+	node->command.max_line = EXEC_NODE_MAX_LINE;
+	node->command.max_output = EXEC_NODE_MAX_OUTPUT;
+	document_command(d, at, item, EXEC_NODE_TIMEOUT_MS / 1000, &node->command);
+	node->last_only = input && strcmp(input, "last") == 0;
+	if (input && !node->last_only && strcmp(input, "full") != 0)
+		document_problem(
+		    d, PLACE_KEY(at, "input"), "expected one of full, last, found '%s'", input);
+	ag_graph_node(d->graph, name, exec_node_run, node);
+}
+
+/* ---- tools: runs the calls of the last message */
+
+static void command_free(void *data)
+{
+	command_release(data);
+	free(data);
+}
+
+static const struct node *tools_node(const struct document *d, const char *name)
+{
+	int i = graph_node_index(d->graph, name);
+	return i >= 0 ? &d->graph->nodes[i] : NULL;
+}
+
+static void check_tool_name(
+    struct document *d, const struct place *at, const char *node, const char *name)
+{
+	const struct node *tools = tools_node(d, node);
+	if (!graph_name_valid(name))
+		document_problem(
+		    d, at, "expected 1 to %d letters, digits, blanks or _ - . :", GRAPH_NAME_MAX);
+	else if (tools && graph_tool_get(tools, name))
+		document_problem(d, at, "another tool of this node is called '%s'", name);
+}
+
+/* Models are shown the schema of an object. */
+static void check_parameters(struct document *d, const struct place *at, const cJSON *parameters)
+{
+	const cJSON *type = json_get(parameters, "type");
+	if (type && (!cJSON_IsString(type) || strcmp(type->valuestring, "object") != 0))
+		document_problem(d, PLACE_KEY(at, "type"), "expected \"object\"");
+	if (json_get(parameters, "properties"))
+		document_is(d, PLACE_KEY(at, "properties"), json_get(parameters, "properties"),
+		    TYPE_OBJECT);
+	if (json_get(parameters, "required"))
+		document_is(
+		    d, PLACE_KEY(at, "required"), json_get(parameters, "required"), TYPE_ARRAY);
+}
+
+static void add_exec_tool(struct document *d, const char *node, const cJSON *item, void *command)
+{
+	const cJSON *parameters = document_object(item, "parameters");
+	char *schema = parameters ? json_print(parameters) : NULL;
+	ag_graph_tool(d->graph, node, json_str(item, "name"), json_str(item, "description"), schema,
+	    exec_tool, command);
+	free(schema);
+}
+
+static void read_exec_tool(
+    struct document *d, const struct place *at, const char *node, const cJSON *item)
+{
+	size_t errors = d->graph->problems.errors;
+	struct command *command = xcalloc(1, sizeof(*command));
+	const char *name = json_str(item, "name");
+	ag_graph_on_free(d->graph, command_free, command);
+	document_check(d, at, item, &shape_exec_tool);
+	if (name)
+		check_tool_name(d, PLACE_KEY(at, "name"), node, name);
+	check_parameters(d, PLACE_KEY(at, "parameters"), document_object(item, "parameters"));
+	command->max_output = EXEC_TOOL_MAX_OUTPUT;
+	command->max_line = SIZE_MAX; /* lines mean nothing to a tool */
+	document_command(d, at, item, EXEC_TOOL_TIMEOUT_MS / 1000, command);
+	if (d->graph->problems.errors == errors)
+		add_exec_tool(d, node, item, command);
+}
+
+static void read_tool(
+    struct document *d, const struct place *at, const char *node, const cJSON *item)
+{
+	const char *kind = json_str(item, "kind");
+	if (!document_is(d, at, item, TYPE_OBJECT))
+		return;
+	if (kind && strcmp(kind, "exec") == 0)
+		read_exec_tool(d, at, node, item);
+	else
+		document_problem(
+		    d, PLACE_KEY(at, "kind"), "expected a kind of tool, known is exec");
+}
+
+static void read_tools(
+    struct document *d, const struct place *at, const char *name, const cJSON *item)
+{
+	const cJSON *tool;
+	size_t i = 0;
+	ag_graph_tools(d->graph, name);
+	cJSON_ArrayForEach(tool, document_array(item, "tools")) {
+		read_tool(d, PLACE_INDEX(PLACE_KEY(at, "tools"), i), name, tool);
+		i++;
+	}
+}
+
+/* ---- All kinds */
+
+/* A kind is called like its shape. */
+static const struct {
+	const struct document_shape *shape;
+	void (*read)(
+	    struct document *d, const struct place *at, const char *name, const cJSON *item);
+} kinds[] = {{&shape_reply, read_reply}, {&shape_exec, read_exec},
+    {&shape_interrupt, read_interrupt}, {&shape_tools, read_tools}};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+const struct document_shape *document_node_kind(size_t i)
+{
+	return i < KIND_COUNT ? kinds[i].shape : NULL;
+}
+
+static void unknown_kind(struct document *d, const struct place *at, const cJSON *kind)
+{
+	struct buf known = {0};
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", kinds[i].shape->name);
+	if (!kind)
+		document_problem(d, at, "expected the key 'kind', one of %s", buf_str(&known));
+	else if (document_is(d, PLACE_KEY(at, "kind"), kind, TYPE_STRING))
+		document_problem(d, PLACE_KEY(at, "kind"),
+		    "expected a kind of node, one of %s, found '%s'", buf_str(&known),
+		    kind->valuestring);
+	buf_release(&known);
+}
+
+static bool node_name_fits(struct document *d, const struct place *at, const char *name)
+{
+	if (graph_name_valid(name) && strcmp(name, AG_START) != 0 && strcmp(name, AG_END) != 0)
+		return true;
+	document_problem(d, at,
+	    "expected a node's name of 1 to %d letters, digits, blanks or _ - . :, other than "
+	    "START and END",
+	    GRAPH_NAME_MAX);
+	return false;
+}
+
+void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item)
+{
+	const cJSON *kind = json_get(item, "kind");
+	if (!node_name_fits(d, at, name) || !document_is(d, at, item, TYPE_OBJECT))
+		return;
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		if (!cJSON_IsString(kind) || strcmp(kinds[i].shape->name, kind->valuestring) != 0)
+			continue;
+		document_check(d, at, item, kinds[i].shape);
+		kinds[i].read(d, at, name, item);
+		return;
+	}
+	unknown_kind(d, at, kind);
+}

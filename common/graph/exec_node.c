@@ -1,0 +1,291 @@
+#include "graph/exec_node.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXCERPT 80 /* bytes of a line that an error shows */
+
+/* One run of the program. */
+struct session {
+	ag_run *run;
+	struct buf said; /* deltas that no message has closed yet */
+	size_t line;     /* number of the line that is read, from 1 */
+	ag_result outcome;
+};
+
+/* ---- What the program is given */
+
+/* Items that are the state's own are only referred to, so that a long history is not copied. */
+static void refer(cJSON *input, const char *key, const cJSON *item)
+{
+	if (item)
+		cJSON_AddItemReferenceToObject(input, key, (cJSON *)item);
+	else
+		cJSON_AddNullToObject(input, key);
+}
+
+static void add_context(cJSON *input, const ag_state *state, bool last_only)
+{
+	if (!last_only) {
+		refer(input, "context", ag_context(state));
+		return;
+	}
+	cJSON *context = cJSON_AddArrayToObject(input, "context");
+	const cJSON *last = ag_last_message(state);
+	if (last)
+		cJSON_AddItemReferenceToArray(context, (cJSON *)last);
+}
+
+static void add_answers(cJSON *input, const ag_run *run)
+{
+	const cJSON *answers = ag_answers(run);
+	if (answers)
+		refer(input, "answers", answers);
+	else
+		cJSON_AddArrayToObject(input, "answers");
+}
+
+static char *input_text(const struct exec_node *node, ag_run *run, const ag_state *state)
+{
+	cJSON *input = cJSON_CreateObject();
+	const cJSON *field;
+	add_context(input, state, node->last_only);
+	json_add_str(input, "context_summary", ag_summary(state));
+	cJSON_ArrayForEach(field, ag_fields(state))
+		refer(input, field->string, field);
+	json_add_str(input, "user_text", ag_user_text(state));
+	refer(input, "config", ag_config(run));
+	json_add_str(input, "thread_id", ag_thread_id(run));
+	json_add_str(input, "run_id", ag_run_id(run));
+	json_add_str(input, "node", ag_node_name(run));
+	json_add_int(input, "step", ag_step(run));
+	add_answers(input, run);
+	char *json = json_print(input);
+	cJSON_Delete(input);
+	struct buf text = {0};
+	buf_puts(&text, json);
+	buf_putc(&text, '\n');
+	free(json);
+	return buf_detach(&text);
+}
+
+/* ---- What it says */
+
+/* The pieces are one message; the program need not repeat them to close it. */
+static ag_result close_message(struct session *s)
+{
+	if (s->said.len == 0)
+		return AG_OK;
+	cJSON *message = cJSON_CreateObject();
+	json_add_str(message, "role", "assistant");
+	json_add_str(message, "content", buf_str(&s->said));
+	buf_reset(&s->said);
+	return ag_message(s->run, message);
+}
+
+static ag_result refuse(struct session *s, const char *key, const char *expected)
+{
+	return ag_fail(
+	    s->run, "line %zu of its output: expected \"%s\" to be %s", s->line, key, expected);
+}
+
+static ag_result take_delta(struct session *s, cJSON *value)
+{
+	if (!cJSON_IsString(value))
+		return refuse(s, "delta", "a string");
+	buf_puts(&s->said, value->valuestring);
+	return ag_delta(s->run, value->valuestring);
+}
+
+static ag_result take_reasoning(struct session *s, cJSON *value)
+{
+	if (!cJSON_IsString(value))
+		return refuse(s, "reasoning", "a string");
+	return ag_reasoning_delta(s->run, value->valuestring);
+}
+
+static ag_result take_message(struct session *s, cJSON *value)
+{
+	cJSON *message;
+	if (cJSON_IsObject(value)) {
+		message = cJSON_Duplicate(value, true);
+	} else if (cJSON_IsString(value)) {
+		message = cJSON_CreateObject();
+		json_add_str(message, "content", value->valuestring);
+	} else {
+		return refuse(s, "message", "a string or an object");
+	}
+	if (!json_opt(message, "role"))
+		json_set(message, "role", cJSON_CreateString("assistant"));
+	buf_reset(&s->said);
+	return ag_message(s->run, message);
+}
+
+static ag_result take_update(struct session *s, cJSON *value)
+{
+	if (!cJSON_IsObject(value))
+		return refuse(s, "update", "an object");
+	const cJSON *field;
+	cJSON_ArrayForEach(field, value) {
+		ag_result result = ag_update(s->run, field->string, cJSON_Duplicate(field, true));
+		if (result != AG_OK)
+			return result;
+	}
+	return AG_OK;
+}
+
+/* Calls with an answer return at once: the program has it in "answers" already. */
+static ag_result take_interrupt(struct session *s, cJSON *value)
+{
+	const cJSON *item, *answer, *reason = json_opt(value, "reason");
+	if (!cJSON_IsObject(value))
+		return refuse(s, "interrupt", "an object");
+	cJSON_ArrayForEach(item, value) {
+		if (strcmp(item->string, "reason") != 0 && strcmp(item->string, "value") != 0)
+			return refuse(s, "interrupt", "an object with reason and value only");
+	}
+	if (reason && !cJSON_IsString(reason))
+		return refuse(s, "reason", "a string");
+	return ag_interrupt(s->run, reason ? reason->valuestring : NULL,
+	    cJSON_Duplicate(json_get(value, "value"), true), &answer);
+}
+
+static ag_result take_error(struct session *s, cJSON *value)
+{
+	if (!cJSON_IsString(value))
+		return refuse(s, "error", "a string");
+	return ag_fail(s->run, "%s", value->valuestring);
+}
+
+static ag_result take_log(struct session *s, cJSON *value)
+{
+	if (!cJSON_IsString(value))
+		return refuse(s, "log", "a string");
+	ag_log(s->run, "%s", value->valuestring);
+	return AG_OK;
+}
+
+static const struct {
+	const char *key;
+	ag_result (*take)(struct session *s, cJSON *value);
+} kinds[] = {{"delta", take_delta}, {"reasoning", take_reasoning}, {"message", take_message},
+    {"update", take_update}, {"interrupt", take_interrupt}, {"error", take_error},
+    {"log", take_log}};
+
+static ag_result take_object(struct session *s, const cJSON *object, const char *excerpt)
+{
+	cJSON *member = object->child;
+	if (!member || member->next)
+		return ag_fail(s->run, "line %zu of its output: expected exactly one member: %s",
+		    s->line, excerpt);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].key, member->string) == 0)
+			return kinds[i].take(s, member);
+	}
+	return ag_fail(s->run,
+	    "line %zu of its output: expected one of delta, reasoning, message, update, "
+	    "interrupt, error, log: %s",
+	    s->line, excerpt);
+}
+
+static ag_result take_line(struct session *s, const char *line, size_t len)
+{
+	char excerpt[EXCERPT + 1];
+	snprintf(excerpt, sizeof(excerpt), "%s", line);
+	if (len > EXCERPT)
+		excerpt[utf8_cut(line, EXCERPT)] = '\0';
+	process_clean(excerpt);
+	cJSON *object = json_parse(line, len, JSON_REQUEST_DEPTH, NULL);
+	ag_result result = cJSON_IsObject(object)
+	    ? take_object(s, object, excerpt)
+	    : ag_fail(
+		  s->run, "line %zu of its output: expected a JSON object: %s", s->line, excerpt);
+	cJSON_Delete(object);
+	return result;
+}
+
+static bool on_line(const char *line, size_t len, void *arg)
+{
+	struct session *s = arg;
+	s->line++;
+	if (strspn(line, " \t\r") == len)
+		return true;
+	s->outcome = take_line(s, line, len);
+	return s->outcome == AG_OK;
+}
+
+/* ---- How it ends */
+
+static bool stop_requested(void *arg)
+{
+	const struct session *s = arg;
+	return ag_stop_requested(s->run);
+}
+
+static ag_result fail(ag_run *run, const char *name, const struct process_result *result)
+{
+	char what[256], complaint[512];
+	process_describe(result, what, sizeof(what));
+	process_complaint(result, complaint, sizeof(complaint));
+	if (result->tail[0])
+		ag_log(run, "%s %s; it wrote: %s", name, what, result->tail);
+	if (strcmp(what, complaint) == 0)
+		return ag_fail(run, "%s %s", name, what);
+	return ag_fail(run, "%s %s: %s", name, what, complaint);
+}
+
+/* When the node's own time is up too, the engine says so itself. */
+static ag_result time_out(ag_run *run, const struct command *command)
+{
+	if (ag_time_left_ms(run) <= 0)
+		return AG_ERROR;
+	return ag_fail(
+	    run, "%s timed out after %g s", command->argv[0], (double)command->timeout_ms / 1000);
+}
+
+static ag_result finish(
+    struct session *s, const struct command *command, const struct process_result *result)
+{
+	switch (result->end) {
+	case PROCESS_EXITED:
+		if (result->code == 0)
+			return close_message(s);
+		break;
+	case PROCESS_STOPPED: /* what was said before the stop counts */
+		return close_message(s);
+	case PROCESS_REFUSED:
+		return s->outcome;
+	case PROCESS_TIMED_OUT:
+		return time_out(s->run, command);
+	case PROCESS_SIGNALLED:
+	case PROCESS_LINE_TOO_LONG:
+	case PROCESS_TOO_MUCH_OUTPUT:
+	case PROCESS_NOT_STARTED:
+		break;
+	}
+	return fail(s->run, command->argv[0], result);
+}
+
+ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
+{
+	const struct exec_node *node = data;
+	struct session s = {.run = run};
+	struct process_result result;
+	char *input = input_text(node, run, state);
+	struct command_call call = {.run = run,
+	    .input = input,
+	    .input_len = strlen(input),
+	    .on_line = on_line,
+	    .stop = stop_requested,
+	    .arg = &s};
+	command_run(&node->command, &call, &result);
+	free(input);
+	ag_result outcome = finish(&s, &node->command, &result);
+	buf_release(&s.said);
+	return outcome;
+}

@@ -1,0 +1,144 @@
+/*
+ * A graph: nodes, edges, tools and state fields, built once at start-up and immutable afterwards.
+ *
+ * Graphs are built through the functions of agentgraph.h, by a C plug-in, by a JSON document, or by
+ * the library itself (builtin:demo); all three end here.  Mistakes are collected while building and
+ * reported together.
+ */
+#ifndef AGENTGRAPH_GRAPH_GRAPH_H
+#define AGENTGRAPH_GRAPH_GRAPH_H
+
+#include "agentgraph.h"
+#include "base/problems.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct config;
+
+#define GRAPH_END (-1)   /* target: the end */
+#define GRAPH_UNSET (-2) /* no such node */
+#define GRAPH_NAME_MAX 64
+
+enum tool_source { TOOL_LOCAL, TOOL_REMOTE };
+
+/* A tool of a tools node. */
+struct tool {
+	char *name;
+	char *description;
+	cJSON *parameters; /* with type, properties and required */
+	enum tool_source source;
+	ag_tool_fn fn; /* NULL when remote */
+	void *data;
+};
+
+/* Where a node, or START, leads: to one target, or to the one of several that fn names. */
+struct edge {
+	char *from;
+	char **names; /* targets as declared */
+	int *targets; /* the same as node indexes or GRAPH_END, once compiled */
+	size_t target_count;
+	ag_route_fn fn; /* NULL: fixed, one target */
+	void *data;
+};
+
+struct node {
+	char *name;
+	ag_node_fn fn; /* NULL for a tools node */
+	void *data;
+	bool is_tools;
+	struct tool *tools;
+	size_t tool_count;
+	const struct edge *edge; /* once compiled */
+	bool interrupt_before, interrupt_after;
+};
+
+/* A state field of the graph's own. */
+struct field {
+	char *name;
+	char *type;
+	char *description; /* or NULL */
+	ag_reducer reducer;
+	cJSON *initial;
+};
+
+struct graph_free_hook {
+	void (*fn)(void *data);
+	void *data;
+};
+
+struct ag_graph {
+	char *name;       /* the import path, for messages */
+	char *state_type; /* never NULL once compiled */
+	struct node *nodes;
+	size_t node_count;
+	struct edge *edges; /* in the order of declaration */
+	size_t edge_count;
+	const struct edge *start; /* once compiled */
+	struct field *fields;
+	size_t field_count;
+	struct graph_free_hook *hooks;
+	size_t hook_count;
+	void *library; /* dlopen handle of a plug-in, or NULL */
+	struct problems problems;
+};
+
+#define GRAPH_FIXED_FIELDS 3
+/* Names of the state fields that every graph has: context, context_summary, execution_meta. */
+extern const char *const graph_fixed_fields[GRAPH_FIXED_FIELDS];
+
+/*
+ * Loads the graph that config->agent names (ARCHITECTURE 4): a shared object, a JSON document or a
+ * built-in one; adds config->remote_tools to their nodes; compiles.  NULL when there were errors,
+ * each of them in problems.
+ */
+ag_graph *graph_load(const struct config *config, struct problems *problems);
+void graph_free(ag_graph *graph);
+
+/* An empty graph to build, and the check of what was built: false adds every mistake to
+ * graph->problems. */
+ag_graph *graph_new(const char *name);
+bool graph_compile(ag_graph *graph);
+
+/* Lets config->remote_tools join their nodes; mistakes go to problems. */
+void graph_add_remote_tools(ag_graph *graph, const struct config *config,
+    struct problems *problems);
+
+/* Closes a plug-in; NULL is fine. */
+void graph_unload(void *library);
+
+/* Whether nodes, tools, state fields and state types may have that name. */
+bool graph_name_valid(const char *name);
+
+/* Index of a node, GRAPH_END for "END", GRAPH_UNSET when there is none of that name. */
+int graph_node_index(const ag_graph *graph, const char *name);
+
+/* Name of a node index, "END" for GRAPH_END. */
+const char *graph_node_name(const ag_graph *graph, int index);
+
+const struct field *graph_field_get(const ag_graph *graph, const char *name);
+
+/* Whether value fits a field's type; null fits every field. */
+bool graph_field_accepts(const struct field *field, const cJSON *value);
+
+/* The tool of that name in a tools node, or NULL. */
+const struct tool *graph_tool_get(const struct node *node, const char *name);
+
+/* Adds an empty tool; its parameters and function are the caller's to set. */
+struct tool *graph_tool_add(struct node *node, const char *name, const char *description);
+
+/* Fills in what a tool's parameters lack: type, properties, required (WIRE 4.7). parameters may be
+ * NULL; taken over. */
+cJSON *graph_tool_parameters(cJSON *parameters);
+
+/* Builders of the graphs that ship in the library. */
+int graph_demo(ag_graph *graph);
+
+/*
+ * Builds graph from the member attribute of the JSON document in file path; mistakes go to
+ * graph->problems with their path in the document.
+ */
+void graph_document(ag_graph *graph, const char *path, const char *attribute);
+
+#endif

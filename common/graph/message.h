@@ -1,0 +1,64 @@
+/*
+ * Messages and content blocks (WIRE 2.2): checking and normalising what comes in, making what goes
+ * out.
+ *
+ * A message in its output form is a cJSON object with the eleven members of WIRE 2.2; only that
+ * form is stored and shown to nodes.
+ */
+#ifndef AGENTGRAPH_GRAPH_MESSAGE_H
+#define AGENTGRAPH_GRAPH_MESSAGE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/id.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Who wrote a message: usage numbers and parsed content count only when a node did. */
+enum message_origin { MESSAGE_FROM_CLIENT, MESSAGE_FROM_NODE };
+
+/*
+ * The output form of input (borrowed), a new tree, or NULL with every mistake in err.  path is
+ * where it stands, for errors: "body.messages[0]".  A missing id is made from ids.
+ */
+cJSON *message_normalise(const cJSON *input, const char *path, enum message_origin origin,
+    const struct id_source *ids, struct error *err);
+
+/* A new message in output form; content (an array of blocks) is taken over. */
+cJSON *message_new(const char *role, const char *id, cJSON *content);
+
+/* A text block, and an array that holds just one. */
+cJSON *block_text(const char *text);
+cJSON *content_text(const char *text);
+
+/* A streamed piece of message id. */
+cJSON *message_delta(const char *id, const char *text);
+cJSON *message_reasoning_delta(const char *id, const char *text);
+
+/* A tool message with one result; output is taken over. */
+cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error);
+
+const char *message_id(const cJSON *message);
+const char *message_role(const cJSON *message);
+bool message_is(const cJSON *message, const char *role);
+
+/* Appends the texts of all text blocks. */
+void message_text(const cJSON *message, struct buf *out);
+
+/* The type of a block. */
+bool block_is(const cJSON *block, const char *type);
+
+/* Whether block is a tool_call or remote_tool_call, and whether message asks for a tool anywhere.
+ */
+bool block_is_call(const cJSON *block);
+bool message_has_calls(const cJSON *message);
+
+/* Rewrites tools_calls from the call blocks of the content; null when there are none. */
+void message_fill_calls(cJSON *message);
+
+/* The first file_id that a block of message refers to, or NULL. */
+const char *message_file_id(const cJSON *message);
+
+#endif

@@ -1,0 +1,347 @@
+/* What agentgraph.h offers to a node while it runs, and to routes and tools. */
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "graph/message.h"
+#include "graph/run_internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the state ---- */
+
+/* The last message of a role (any when NULL); the history is loaded only when the run has none. */
+static const cJSON *last_message(const ag_state *state, const char *role)
+{
+	struct error err = {0};
+	ag_run *run = state->run;
+	const cJSON *array = run->messages.array;
+	for (int pass = 0; pass < 2; pass++) {
+		const cJSON *first = array ? array->child : NULL;
+		for (const cJSON *m = first ? first->prev : NULL; m;
+		     m = m == first ? NULL : m->prev) {
+			if (!role || message_is(m, role))
+				return m;
+		}
+		if (pass == 0 && run_load_context(run, &err))
+			array = run->context;
+	}
+	error_release(&err);
+	return NULL;
+}
+
+const cJSON *ag_last_message(const ag_state *state)
+{
+	return last_message(state, NULL);
+}
+
+const char *ag_user_text(const ag_state *state)
+{
+	const cJSON *message = last_message(state, "user");
+	if (!message)
+		return "";
+	char *text = ag_message_text(message);
+	arena_defer(state->run->setup.arena, free, text);
+	return text;
+}
+
+const cJSON *ag_context(const ag_state *state)
+{
+	struct error err = {0};
+	ag_run *run = state->run;
+	if (run_load_context(run, &err))
+		return run->context;
+	log_error("context of thread %s cannot be read: %s", run->thread.thread_id, err.cause);
+	error_release(&err);
+	return run->messages.array;
+}
+
+size_t ag_context_length(const ag_state *state)
+{
+	struct error err = {0};
+	ag_run *run = state->run;
+	struct storage *storage = run->setup.storage;
+	int64_t stored = 0;
+	if (run->context)
+		return (size_t)cJSON_GetArraySize(run->context);
+	if (checkpoint_settle(run, &err) && run->thread.row)
+		storage->ops->context_count(storage, run->thread.row, &stored, &err);
+	error_release(&err);
+	return (size_t)stored + run->messages.count - run->messages.written;
+}
+
+const char *ag_summary(const ag_state *state)
+{
+	return state->run->thread.summary;
+}
+
+const cJSON *ag_field(const ag_state *state, const char *name)
+{
+	return json_get(state->run->fields, name);
+}
+
+const cJSON *ag_fields(const ag_state *state)
+{
+	return state->run->fields;
+}
+
+char *ag_message_text(const cJSON *message)
+{
+	struct buf text = {0};
+	message_text(message, &text);
+	return buf_detach(&text);
+}
+
+double ag_number(const cJSON *item)
+{
+	double value;
+	return json_number(item, &value) ? value : NAN;
+}
+
+/* ---- the run ---- */
+
+const cJSON *ag_config(const ag_run *run)
+{
+	return run->setup.config;
+}
+
+const char *ag_thread_id(const ag_run *run)
+{
+	return run->thread.thread_id;
+}
+
+const char *ag_run_id(const ag_run *run)
+{
+	return run->setup.run_id;
+}
+
+const char *ag_node_name(const ag_run *run)
+{
+	return run->frame.node->name;
+}
+
+int ag_step(const ag_run *run)
+{
+	return run->step;
+}
+
+ag_result ag_fail(ag_run *run, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *text = xvasprintf(fmt, args);
+	va_end(args);
+	arena_defer(run->setup.arena, free, text);
+	run->frame.failure = text;
+	return AG_ERROR;
+}
+
+void ag_log(ag_run *run, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *text = xvasprintf(fmt, args);
+	va_end(args);
+	log_info("thread %s, node %s: %s", run->thread.thread_id, run->frame.node->name, text);
+	free(text);
+}
+
+int64_t ag_time_left_ms(const ag_run *run)
+{
+	int64_t left = run->frame.deadline - clock_monotonic_ms();
+	return left > 0 ? left : 0;
+}
+
+ag_result ag_sleep_ms(ag_run *run, int64_t ms)
+{
+	int64_t left = ag_time_left_ms(run);
+	clock_sleep_ms(ms < left ? ms : left);
+	return ms < left ? AG_OK : AG_ERROR;
+}
+
+bool ag_stop_requested(const ag_run *run)
+{
+	return run->setup.storage->ops->lease_stop_requested(run->setup.lease);
+}
+
+bool ag_remote_tool(const ag_run *run, const char *name)
+{
+	const ag_graph *graph = run->setup.graph;
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct tool *tool = graph_tool_get(&graph->nodes[i], name);
+		if (tool)
+			return tool->source == TOOL_REMOTE;
+	}
+	return false;
+}
+
+ag_result ag_update(ag_run *run, const char *field, cJSON *value)
+{
+	cJSON_AddItemToObject(run->frame.updates, field, value ? value : cJSON_CreateNull());
+	return AG_OK;
+}
+
+/* ---- speaking ---- */
+
+/* All pieces of one answer and its final message share one id (WIRE 2.2). */
+static const char *open_message(ag_run *run)
+{
+	if (!*run->frame.open_id)
+		id_make(run->setup.ids, run->frame.open_id);
+	return run->frame.open_id;
+}
+
+static ag_result show_piece(ag_run *run, cJSON *piece)
+{
+	run_show_piece(run, piece);
+	cJSON_Delete(piece);
+	return AG_OK;
+}
+
+ag_result ag_delta(ag_run *run, const char *text)
+{
+	const char *id = open_message(run);
+	if (!*text || !run->setup.observer->live)
+		return AG_OK;
+	return show_piece(run, message_delta(id, text));
+}
+
+ag_result ag_reasoning_delta(ag_run *run, const char *text)
+{
+	const char *id = open_message(run);
+	if (!*text || !run->setup.observer->live)
+		return AG_OK;
+	return show_piece(run, message_reasoning_delta(id, text));
+}
+
+/* Calls of tools that the client runs stand in blocks of their own type (WIRE 3.4). */
+static void mark_remote_calls(ag_run *run, cJSON *message)
+{
+	cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content"))
+	{
+		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))
+			continue;
+		json_set(block, "type", cJSON_CreateString("remote_tool_call"));
+		json_set(block, "tool_type", cJSON_CreateString("remote"));
+	}
+}
+
+static void message_add(ag_run *run, cJSON *message)
+{
+	run_show_held(run);
+	if (*run->frame.open_id)
+		json_set(message, "message_id", cJSON_CreateString(run->frame.open_id));
+	run->frame.open_id[0] = '\0';
+	cJSON_AddItemToArray(run->frame.messages, message);
+	run->frame.held = message;
+}
+
+ag_result ag_message(ag_run *run, cJSON *message)
+{
+	struct error err = {0};
+	cJSON *made =
+	    message_normalise(message, "body.message", MESSAGE_FROM_NODE, run->setup.ids, &err);
+	cJSON_Delete(message);
+	if (!made) {
+		ag_fail(run, "%s", err.detail);
+		error_release(&err);
+		return AG_ERROR;
+	}
+	mark_remote_calls(run, made);
+	message_fill_calls(made);
+	message_add(run, made);
+	return AG_OK;
+}
+
+ag_result node_add_message(ag_run *run, cJSON *message)
+{
+	message_add(run, message);
+	return AG_OK;
+}
+
+static void stream_words(ag_run *run, const char *text)
+{
+	struct buf word = {0};
+	while (*text && run->setup.observer->live) {
+		size_t space = strspn(text, " \t\n");
+		size_t len = space + strcspn(text + space, " \t\n");
+		if (!text[len + strspn(text + len, " \t\n")])
+			len = strlen(text); /* white space at the end goes with the last word */
+		buf_reset(&word);
+		buf_add(&word, text, len);
+		ag_delta(run, buf_str(&word));
+		text += len;
+	}
+	buf_release(&word);
+}
+
+ag_result ag_say(ag_run *run, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *text = xvasprintf(fmt, args);
+	va_end(args);
+	cJSON *message = cJSON_CreateObject();
+	cJSON_AddStringToObject(message, "role", "assistant");
+	cJSON_AddStringToObject(message, "content", text);
+	stream_words(run, text);
+	free(text);
+	return ag_message(run, message);
+}
+
+/* ---- asking ---- */
+
+static cJSON *interrupt_data(const cJSON *value)
+{
+	if (!value || cJSON_IsNull(value))
+		return cJSON_CreateObject();
+	if (cJSON_IsObject(value))
+		return cJSON_Duplicate(value, true);
+	cJSON *data = cJSON_CreateObject();
+	cJSON_AddItemToObject(data, "value", cJSON_Duplicate(value, true));
+	return data;
+}
+
+cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value)
+{
+	char hex[HEX_ID_SIZE], id[HEX_ID_SIZE + 4];
+	snprintf(id, sizeof(id), "int_%s", hex_id(hex));
+	cJSON *object = cJSON_CreateObject();
+	cJSON_AddStringToObject(object, "id", id);
+	cJSON_AddStringToObject(object, "node", node);
+	cJSON_AddStringToObject(object, "reason", reason);
+	cJSON_AddStringToObject(object, "status", "interrupted");
+	cJSON_AddNullToObject(object, "message");
+	cJSON_AddItemToObject(
+	    object, "value", value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
+	cJSON_AddItemToObject(object, "data", interrupt_data(value));
+	cJSON_AddNullToObject(object, "tool_call_id");
+	cJSON_AddNullToObject(object, "response_schema");
+	return object;
+}
+
+const cJSON *ag_answers(const ag_run *run)
+{
+	return run->answers;
+}
+
+ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSON **answer)
+{
+	const cJSON *given = cJSON_GetArrayItem(run->answers, run->frame.answers_used++);
+	if (given) {
+		cJSON_Delete(value);
+		*answer = given;
+		return AG_OK;
+	}
+	cJSON *pause =
+	    interrupt_new(run->frame.node->name, reason ? reason : "input_required", value);
+	run->frame.pause = arena_json(run->setup.arena, pause);
+	cJSON_Delete(value);
+	return AG_PAUSE;
+}

@@ -1,0 +1,466 @@
+#include "graph/run.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "graph/message.h"
+#include "graph/run_internal.h"
+#include "graph/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What follows a node, or the entry into the graph. */
+enum verdict {
+	GO_ON,
+	AT_END,
+	WAITS_FOR_CLIENT, /* remote calls are open */
+	PAUSED,
+	WAS_STOPPED,
+	FAILED
+};
+
+ag_run *run_new(const struct run_setup *setup)
+{
+	ag_run *run = arena_alloc(setup->arena, sizeof(*run));
+	run->setup = *setup;
+	run->state.run = run;
+	run->thread = *setup->thread;
+	run->thread.run_id = setup->run_id;
+	run->thread.status = RUN_RUNNING;
+	run->thread.stop = STOP_NONE;
+	run->thread.step = 0;
+	run->fields = arena_json(setup->arena, state_fields(setup->graph, run->thread.fields_json));
+	run->messages.array = arena_json(setup->arena, cJSON_CreateArray());
+	return run;
+}
+
+bool run_initial_state(ag_run *run, const cJSON *initial, struct error *err)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, initial)
+	{
+		const struct field *field = graph_field_get(run->setup.graph, item->string);
+		if (!field || cJSON_IsNull(item))
+			continue;
+		if (!graph_field_accepts(field, item)) {
+			char at[160];
+			snprintf(at, sizeof(at), "body.initial_state.%s", field->name);
+			return error_field(err, ERR_VALIDATION, at, "type_error",
+			    "initial_state.%s must be of type %s", field->name, field->type);
+		}
+		json_set(run->fields, field->name, cJSON_Duplicate(item, true));
+	}
+	return true;
+}
+
+void run_append(ag_run *run, cJSON *message)
+{
+	struct run_messages *m = &run->messages;
+	if (m->count == m->size) {
+		struct new_message *old = m->stored;
+		m->size = m->size ? 2 * m->size : 8;
+		m->stored = arena_alloc(run->setup.arena, m->size * sizeof(*m->stored));
+		if (old)
+			memcpy(m->stored, old, m->count * sizeof(*old));
+	}
+	char *json = json_print(message);
+	arena_defer(run->setup.arena, cJSON_free, json);
+	m->stored[m->count++] = (struct new_message){message_id(message), json};
+	cJSON_AddItemToArray(m->array, message);
+	if (run->context)
+		cJSON_AddItemReferenceToArray(run->context, message);
+}
+
+void run_bring(ag_run *run, cJSON *message)
+{
+	run_append(run, message);
+}
+
+static void tell(ag_run *run, enum run_event_kind kind, const cJSON *message, const char *json)
+{
+	const struct run_event event = {.kind = kind,
+	    .node = run->frame.node->name,
+	    .step = run->step,
+	    .message = message,
+	    .json = json};
+	run->setup.observer->event(run->setup.observer, run, &event);
+}
+
+void run_show_held(ag_run *run)
+{
+	const cJSON *held = run->frame.held;
+	run->frame.held = NULL;
+	if (held)
+		tell(run, RUN_MESSAGE, held, NULL);
+}
+
+void run_show_piece(ag_run *run, const cJSON *piece)
+{
+	run_show_held(run);
+	tell(run, RUN_PIECE, piece, NULL);
+}
+
+/* The context before this run is what lies before its first message. */
+struct context_walk {
+	cJSON *context;
+	const char *first;
+};
+
+static bool context_add(void *arg, const char *id, const char *body_json)
+{
+	struct context_walk *walk = arg;
+	if (walk->first && strcmp(walk->first, id) == 0)
+		return false;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	if (message)
+		cJSON_AddItemToArray(walk->context, message);
+	return true;
+}
+
+bool run_load_context(ag_run *run, struct error *err)
+{
+	struct storage *storage = run->setup.storage;
+	struct context_walk walk = {.context = arena_json(run->setup.arena, cJSON_CreateArray())};
+	const cJSON *message;
+	if (run->context)
+		return true;
+	if (!checkpoint_settle(run, err))
+		return false;
+	if (run->messages.written)
+		walk.first = run->messages.stored[0].message_id;
+	if (run->thread.row &&
+	    !storage->ops->context(storage, run->thread.row, context_add, &walk, err))
+		return false;
+	cJSON_ArrayForEach(message, run->messages.array)
+	    cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
+	run->context = walk.context;
+	return true;
+}
+
+/* ---- one node ---- */
+
+static bool node_failed(ag_run *run, struct error *err)
+{
+	const char *why = run->frame.failure ? run->frame.failure : "the node failed";
+	char at[GRAPH_NAME_MAX + 8];
+	snprintf(at, sizeof(at), "node.%s", run->frame.node->name);
+	error_set(err, ERR_NODE, "Graph execution failed: %s", why);
+	return error_field(err, ERR_NODE, at, "node_error", "%s", why);
+}
+
+static bool node_timed_out(ag_run *run, struct error *err)
+{
+	const char *name = run->frame.node->name;
+	char at[GRAPH_NAME_MAX + 8];
+	snprintf(at, sizeof(at), "node.%s", name);
+	error_set(err, ERR_NODE_TIMEOUT, "Graph execution failed: node %s timed out after %g s",
+	    name, run->setup.node_timeout);
+	return error_field(err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s",
+	    name, run->setup.node_timeout);
+}
+
+static bool apply_update(ag_run *run, cJSON *item, struct error *err)
+{
+	const struct field *field = graph_field_get(run->setup.graph, item->string);
+	char *name = arena_strdup(run->setup.arena, item->string);
+	if (field && state_reduce(run->fields, field, item))
+		return true;
+	if (!field)
+		cJSON_Delete(item);
+	return error_set(err, ERR_GRAPH,
+	    field ? "Graph execution failed: the update of field '%s' is not of its type"
+		  : "Graph execution failed: there is no state field '%s'",
+	    name);
+}
+
+/* Takes over what a node that ended well left in its frame. */
+static bool apply_frame(ag_run *run, struct error *err)
+{
+	cJSON *updates = run->frame.updates, *messages = run->frame.messages;
+	while (updates->child) {
+		if (!apply_update(run, cJSON_DetachItemViaPointer(updates, updates->child), err))
+			return false;
+	}
+	while (messages->child)
+		run_append(run, cJSON_DetachItemViaPointer(messages, messages->child));
+	return true;
+}
+
+static void frame_open(ag_run *run, const struct node *node)
+{
+	struct arena *a = run->setup.arena;
+	run->frame = (struct node_frame){
+	    .node = node,
+	    .deadline = clock_monotonic_ms() + (int64_t)(run->setup.node_timeout * 1000),
+	    .updates = arena_json(a, cJSON_CreateObject()),
+	    .messages = arena_json(a, cJSON_CreateArray()),
+	};
+}
+
+/* The node's function, and what its return means.  A node that overran its time has failed,
+ * whatever it says. */
+static enum verdict node_call(ag_run *run, struct error *err)
+{
+	const struct node *node = run->frame.node;
+	ag_result result =
+	    node->is_tools ? tools_node_run(run) : node->fn(run, &run->state, node->data);
+	if (clock_monotonic_ms() >= run->frame.deadline) {
+		node_timed_out(run, err);
+		return FAILED;
+	}
+	if (result == AG_PAUSE && run->frame.pause)
+		return PAUSED;
+	if (result != AG_OK) {
+		node_failed(run, err);
+		return FAILED;
+	}
+	return apply_frame(run, err) ? GO_ON : FAILED;
+}
+
+/* The target that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
+static int edge_follow(ag_run *run, const struct edge *edge, struct error *err)
+{
+	if (!edge->fn)
+		return edge->targets[0];
+	const char *name = edge->fn(&run->state, edge->data);
+	for (size_t i = 0; name && i < edge->target_count; i++) {
+		if (strcmp(edge->names[i], name) == 0)
+			return edge->targets[i];
+	}
+	error_set(err, ERR_GRAPH,
+	    "Graph execution failed: the edge from '%s' chose %s%s%s, none of "
+	    "its targets",
+	    edge->from, name ? "'" : "", name ? name : "nothing", name ? "'" : "");
+	return GRAPH_UNSET;
+}
+
+/* ---- between nodes ---- */
+
+static const char *kept_text(ag_run *run, const cJSON *tree)
+{
+	char *text = json_print(tree);
+	arena_defer(run->setup.arena, cJSON_free, text);
+	return text;
+}
+
+/* The pause as it is stored: the interrupt that is shown, its kind, and the answers the node had so
+ * far. */
+static void pause_store(ag_run *run, const cJSON *interrupt, const char *kind)
+{
+	const cJSON *answers = run->answers;
+	cJSON *pause = cJSON_CreateObject();
+	cJSON_AddItemToObject(pause, "interrupt", cJSON_Duplicate(interrupt, true));
+	cJSON_AddStringToObject(pause, "kind", kind);
+	cJSON_AddItemToObject(
+	    pause, "answers", answers ? cJSON_Duplicate(answers, true) : cJSON_CreateArray());
+	run->thread.pause_json = kept_text(run, pause);
+	run->thread.status = RUN_INTERRUPTED;
+	cJSON_Delete(pause);
+}
+
+/* interrupt_before and interrupt_after (WIRE 3.3): reason and kind are one word, and there is no
+ * value. */
+static enum verdict pause_around(ag_run *run, const struct node *node, const char *kind)
+{
+	cJSON *interrupt = interrupt_new(node->name, kind, NULL);
+	run->answers = NULL;
+	pause_store(run, interrupt, kind);
+	cJSON_Delete(interrupt);
+	return PAUSED;
+}
+
+static void waiting_store(ag_run *run)
+{
+	cJSON *waiting = cJSON_CreateObject();
+	cJSON_AddStringToObject(waiting, "message_id", run->frame.waiting_id);
+	cJSON_AddItemReferenceToObject(waiting, "calls", run->frame.waiting);
+	run->thread.waiting_json = kept_text(run, waiting);
+	run->thread.status = RUN_COMPLETED;
+	cJSON_Delete(waiting);
+}
+
+static enum verdict ended(
+    ag_run *run, enum verdict verdict, enum run_status status, enum stop_state stop)
+{
+	run->thread.status = status;
+	run->thread.stop = stop;
+	return verdict;
+}
+
+/* Whether node may run now.  at_pause: the run was paused just before it and goes on. */
+static enum verdict may_run(ag_run *run, int node, bool at_pause, struct error *err)
+{
+	bool stop = run->setup.storage->ops->lease_stop_requested(run->setup.lease);
+	if (node == GRAPH_END) {
+		run->thread.node = AG_END;
+		return ended(run, AT_END, RUN_COMPLETED, stop ? STOP_REQUESTED : STOP_NONE);
+	}
+	if (stop)
+		return ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
+	if (run->step >= run->setup.recursion_limit) {
+		error_set(err, ERR_RECURSION_LIMIT, "Graph execution exceeded recursion limit: %d",
+		    run->setup.recursion_limit);
+		return FAILED;
+	}
+	run->thread.next = graph_node_name(run->setup.graph, node);
+	if (run->setup.graph->nodes[node].interrupt_before && !at_pause)
+		return pause_around(run, &run->setup.graph->nodes[node], "interrupt_before");
+	return GO_ON;
+}
+
+/* What comes after a node that ended well; *next is the node to run on GO_ON. */
+static enum verdict after_node(ag_run *run, int *next, struct error *err)
+{
+	const struct node *node = run->frame.node;
+	if (run->frame.waiting) {
+		waiting_store(run);
+		return WAITS_FOR_CLIENT;
+	}
+	if (node->interrupt_after)
+		return pause_around(run, node, "interrupt_after");
+	*next = edge_follow(run, node->edge, err);
+	return *next == GRAPH_UNSET ? FAILED : may_run(run, *next, false, err);
+}
+
+/* A failed run keeps the state up to its last completed node, and the next one is a new turn. */
+static bool save(ag_run *run, enum verdict verdict, struct error *err)
+{
+	struct error storage = {0};
+	if (verdict == FAILED) {
+		run->thread.status = RUN_ERROR;
+		run->thread.next = NULL;
+		run->thread.pause_json = NULL;
+	}
+	if (checkpoint_save(run, &storage))
+		return true;
+	error_release(err);
+	error_move(err, &storage);
+	return false;
+}
+
+static void tell_end(ag_run *run, enum verdict verdict)
+{
+	const cJSON *held = run->frame.held;
+	run->frame.held = NULL;
+	if (held)
+		tell(run, RUN_MESSAGE, held,
+		    run->messages.stored[run->messages.count - 1].body_json);
+	const struct run_event event = {.kind = RUN_NODE_ENDS,
+	    .node = run->frame.node->name,
+	    .step = run->step,
+	    .reason = verdict == WAITS_FOR_CLIENT ? "Remote tool call - graph interrupted" : NULL};
+	run->setup.observer->event(run->setup.observer, run, &event);
+}
+
+/* Runs one node and stores what came of it; on GO_ON *node is the next one. */
+static enum verdict run_step(ag_run *run, int *node, struct error *err)
+{
+	frame_open(run, &run->setup.graph->nodes[*node]);
+	run->thread.step = ++run->step;
+	tell(run, RUN_NODE_STARTS, NULL, NULL);
+	enum verdict verdict = node_call(run, err);
+	bool ended_well = verdict == GO_ON;
+	run->thread.node = run->frame.node->name;
+	if (verdict == PAUSED) {
+		pause_store(run, run->frame.pause, "interrupt");
+	} else {
+		run->thread.pause_json = NULL;
+		run->thread.next = NULL;
+		run->answers = NULL;
+	}
+	if (ended_well)
+		verdict = after_node(run, node, err);
+	if (!save(run, verdict, err))
+		return FAILED;
+	if (ended_well)
+		tell_end(run, verdict);
+	return verdict;
+}
+
+/* The first node of the run, or what keeps it from running. */
+static enum verdict enter(ag_run *run, enum run_entry entry, int *node, struct error *err)
+{
+	const ag_graph *graph = run->setup.graph;
+	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT;
+	const char *from = at_pause ? run->thread.next : run->thread.node;
+	int i = from ? graph_node_index(graph, from) : GRAPH_UNSET;
+	run->thread.next = NULL;
+	run->thread.pause_json = NULL;
+	run->thread.waiting_json = NULL;
+	if (entry == RUN_FROM_START)
+		*node = edge_follow(run, graph->start, err);
+	else if (i < 0)
+		error_set(err, ERR_GRAPH,
+		    "Graph execution failed: the graph has no node '%s' any more",
+		    from ? from : "");
+	else
+		*node = at_pause ? i : edge_follow(run, graph->nodes[i].edge, err);
+	if (error_is_set(err))
+		return FAILED;
+	return may_run(run, *node, at_pause, err);
+}
+
+bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct error *err)
+{
+	int node = GRAPH_END;
+	run->answers = answers;
+	run->setup.storage->ops->lease_run(run->setup.lease);
+	enum verdict verdict = enter(run, entry, &node, err);
+	if (verdict == GO_ON && !checkpoint_begin(run, err))
+		return false;
+	if (verdict != GO_ON && !save(run, verdict, err))
+		return false;
+	while (verdict == GO_ON)
+		verdict = run_step(run, &node, err);
+	return verdict != FAILED;
+}
+
+const struct thread *run_thread(const ag_run *run)
+{
+	return &run->thread;
+}
+
+int run_steps(const ag_run *run)
+{
+	return run->step;
+}
+
+int run_limit(const ag_run *run)
+{
+	return run->setup.recursion_limit;
+}
+
+struct arena *run_arena(const ag_run *run)
+{
+	return run->setup.arena;
+}
+
+const char *run_node(const ag_run *run)
+{
+	return run->frame.node ? run->frame.node->name : run->thread.node;
+}
+
+const cJSON *run_messages(const ag_run *run)
+{
+	return run->messages.array;
+}
+
+const cJSON *run_context(ag_run *run, struct error *err)
+{
+	return run_load_context(run, err) ? run->context : NULL;
+}
+
+cJSON *run_state(ag_run *run, bool in_node, struct error *err)
+{
+	struct thread shown = run->thread;
+	const struct run_flags flags = {.running = in_node};
+	if (!run_load_context(run, err))
+		return NULL;
+	if (in_node)
+		shown.next = run_node(run);
+	cJSON *context = cJSON_CreateArray();
+	const cJSON *message;
+	cJSON_ArrayForEach(message, run->context)
+	    cJSON_AddItemReferenceToArray(context, (cJSON *)message);
+	return state_json(run->setup.graph, &shown, &flags, context);
+}

@@ -1,0 +1,82 @@
+/* What the files of the engine (run.c, checkpoint.c, node_api.c, tools_node.c) share. */
+#ifndef AGENTGRAPH_GRAPH_RUN_INTERNAL_H
+#define AGENTGRAPH_GRAPH_RUN_INTERNAL_H
+
+#include "base/buf.h"
+#include "graph/run.h"
+
+struct ag_state {
+	ag_run *run;
+};
+
+/* Messages of the run in order: those it was given, then those its nodes made. */
+struct run_messages {
+	cJSON *array;               /* every message, in output form */
+	struct new_message *stored; /* the same for the storage */
+	size_t count, size;
+	size_t written; /* how many a write has been handed */
+};
+
+/* What lives as long as one execution of a node. */
+struct node_frame {
+	const struct node *node;
+	int64_t deadline;        /* monotonic ms */
+	cJSON *updates;          /* array of {field: value}, applied when the node ends well */
+	cJSON *messages;         /* array of messages, added when the node ends well */
+	cJSON *held;             /* in messages: the latest, not shown yet */
+	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
+	int answers_used;
+	const char *failure;    /* text of ag_fail */
+	cJSON *pause;           /* the interrupt object when the node pauses */
+	const char *waiting_id; /* id of the message that holds remote calls left unanswered */
+	cJSON *waiting;         /* those calls, an array of blocks; NULL when there are none */
+};
+
+struct ag_run {
+	struct run_setup setup;
+	struct ag_state state;
+	struct thread thread; /* as the next write will store it */
+	cJSON *fields;
+	struct run_messages messages;
+	cJSON
+	    *context; /* the loaded context, the run's messages included; NULL while nobody asked */
+	const cJSON *answers;
+	int step;
+	struct node_frame frame;
+
+	/* the first write, which may wait for the first checkpoint (storage.h, thread_defer) */
+	struct thread start_thread;
+	struct thread_write start_write;
+	struct deferred *pending;
+};
+
+/* Shows the message that was held back, if there is one, or that and a piece of the next. */
+void run_show_held(ag_run *run);
+void run_show_piece(ag_run *run, const cJSON *piece);
+
+/* Adds to the run's messages (taken over) and to a loaded context. */
+void run_append(ag_run *run, cJSON *message);
+
+/* Loads the context into run->context. */
+bool run_load_context(ag_run *run, struct error *err);
+
+/* The first write of a run: thread, its new messages, status running.  Durable on return when the
+ * run is live. */
+bool checkpoint_begin(ag_run *run, struct error *err);
+
+/* Makes the first write durable. */
+bool checkpoint_settle(ag_run *run, struct error *err);
+
+/* Stores thread, fields and new messages in one transaction. */
+bool checkpoint_save(ag_run *run, struct error *err);
+
+/* Adds a message that is in output form already (taken over) to what the node makes; AG_OK. */
+ag_result node_add_message(ag_run *run, cJSON *message);
+
+/* An interrupt object (WIRE 3.3) with a new id, a new tree; value is borrowed. */
+cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value);
+
+/* Runs the calls of the last message (ag_graph_tools). */
+ag_result tools_node_run(ag_run *run);
+
+#endif

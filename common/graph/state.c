@@ -1,0 +1,217 @@
+#include "graph/state.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+static const char *const status_names[] = {
+    [RUN_IDLE] = "idle",
+    [RUN_RUNNING] = "running",
+    [RUN_INTERRUPTED] = "interrupted",
+    [RUN_COMPLETED] = "completed",
+    [RUN_ERROR] = "error",
+    [RUN_STOPPED] = "stopped",
+};
+
+static const char *const stop_names[] = {
+    [STOP_NONE] = "none",
+    [STOP_REQUESTED] = "stop_requested",
+    [STOP_DONE] = "stopped",
+};
+
+void thread_blank(struct thread *thread, const char *thread_id, const char *user_id)
+{
+	*thread = (struct thread){
+	    .thread_id = thread_id,
+	    .thread_name = "",
+	    .user_id = user_id,
+	    .metadata_json = "{}",
+	    .node = AG_START,
+	    .fields_json = "{}",
+	};
+}
+
+cJSON *state_fields(const ag_graph *graph, const char *fields_json)
+{
+	cJSON *fields = cJSON_CreateObject();
+	cJSON *stored = json_parse(fields_json, strlen(fields_json), JSON_TRUSTED_DEPTH, NULL);
+	for (size_t i = 0; i < graph->field_count; i++) {
+		const struct field *field = &graph->fields[i];
+		cJSON *value = cJSON_DetachItemFromObjectCaseSensitive(stored, field->name);
+		if (!value)
+			value = cJSON_Duplicate(field->initial, true);
+		cJSON_AddItemToObject(fields, field->name, value);
+	}
+	cJSON_Delete(stored);
+	return fields;
+}
+
+static bool add_raw_message(void *arg, const char *id, const char *body_json)
+{
+	(void)id;
+	cJSON_AddItemToArray(arg, cJSON_CreateRaw(body_json));
+	return true;
+}
+
+cJSON *state_context(struct storage *storage, int64_t thread_row, struct error *err)
+{
+	cJSON *context = cJSON_CreateArray();
+	if (!thread_row ||
+	    storage->ops->context(storage, thread_row, add_raw_message, context, err))
+		return context;
+	cJSON_Delete(context);
+	return NULL;
+}
+
+cJSON *thread_interrupt(const struct thread *thread)
+{
+	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
+		return NULL;
+	cJSON *pause =
+	    json_parse(thread->pause_json, strlen(thread->pause_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *interrupt = cJSON_DetachItemFromObjectCaseSensitive(pause, "interrupt");
+	cJSON_Delete(pause);
+	return interrupt;
+}
+
+static void add_copy(cJSON *meta, const char *name, const cJSON *value)
+{
+	cJSON_AddItemToObject(
+	    meta, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
+}
+
+static void add_interrupt(cJSON *meta, cJSON *interrupt)
+{
+	add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
+	add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
+	add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
+	cJSON_AddItemToObject(meta, "interrupt", interrupt);
+}
+
+/* Remote calls that wait are told in the same three members, but they are no interrupt (WIRE 3.4).
+ */
+static void add_waiting(cJSON *meta, const struct thread *thread)
+{
+	cJSON *waiting = json_parse(
+	    thread->waiting_json, strlen(thread->waiting_json), JSON_TRUSTED_DEPTH, NULL);
+	const cJSON *call;
+	cJSON_AddStringToObject(meta, "interrupted_node", thread->node);
+	cJSON_AddStringToObject(meta, "interrupt_reason", "remote_tool_call");
+	cJSON *ids =
+	    cJSON_AddArrayToObject(cJSON_AddObjectToObject(meta, "interrupt_data"), "call_ids");
+	cJSON_ArrayForEach(call, json_get(waiting, "calls"))
+	    cJSON_AddItemToArray(ids, cJSON_Duplicate(json_get(call, "id"), true));
+	cJSON_Delete(waiting);
+}
+
+static void add_no_interrupt(cJSON *meta)
+{
+	cJSON_AddNullToObject(meta, "interrupted_node");
+	cJSON_AddNullToObject(meta, "interrupt_reason");
+	cJSON_AddNullToObject(meta, "interrupt_data");
+}
+
+static enum run_status shown_status(const struct thread *thread, const struct run_flags *flags)
+{
+	if (flags->running)
+		return RUN_RUNNING;
+	return thread->status == RUN_RUNNING ? RUN_ERROR : thread->status;
+}
+
+static cJSON *execution_meta(const struct thread *thread, const struct run_flags *flags)
+{
+	enum run_status status = shown_status(thread, flags);
+	enum stop_state stop = flags->stop_requested ? STOP_REQUESTED : thread->stop;
+	cJSON *interrupt = flags->running ? NULL : thread_interrupt(thread);
+	cJSON *meta = cJSON_CreateObject();
+	cJSON_AddStringToObject(
+	    meta, "current_node", flags->running && thread->next ? thread->next : thread->node);
+	json_add_int(meta, "step", thread->step);
+	cJSON_AddBoolToObject(meta, "is_running", flags->running);
+	cJSON_AddBoolToObject(meta, "is_interrupted", interrupt != NULL);
+	cJSON_AddBoolToObject(
+	    meta, "is_stopped_requested", flags->running && flags->stop_requested);
+	cJSON_AddStringToObject(meta, "status", status_names[status]);
+	if (interrupt)
+		add_interrupt(meta, interrupt);
+	else if (thread->waiting_json && !flags->running)
+		add_waiting(meta, thread);
+	else
+		add_no_interrupt(meta);
+	cJSON_AddStringToObject(meta, "thread_id", thread->thread_id);
+	cJSON_AddStringToObject(meta, "stop_current_execution", stop_names[stop]);
+	cJSON_AddObjectToObject(meta, "internal_data");
+	return meta;
+}
+
+cJSON *state_json(const ag_graph *graph, const struct thread *thread, const struct run_flags *flags,
+    cJSON *context)
+{
+	cJSON *state = cJSON_CreateObject();
+	cJSON_AddItemToObject(state, "context", context);
+	json_add_str(state, "context_summary", thread->summary);
+	cJSON_AddItemToObject(state, "execution_meta", execution_meta(thread, flags));
+	cJSON *fields = state_fields(graph, thread->fields_json);
+	while (fields->child) {
+		cJSON *item = cJSON_DetachItemViaPointer(fields, fields->child);
+		cJSON_AddItemToObject(state, item->string, item);
+	}
+	cJSON_Delete(fields);
+	return state;
+}
+
+static void append(cJSON *array, cJSON *value)
+{
+	if (!cJSON_IsArray(value)) {
+		cJSON_AddItemToArray(array, value);
+		return;
+	}
+	while (value->child)
+		cJSON_AddItemToArray(array, cJSON_DetachItemViaPointer(value, value->child));
+	cJSON_Delete(value);
+}
+
+static cJSON *sum(const cJSON *a, const cJSON *b)
+{
+	int64_t x, y, whole;
+	double u = 0, v = 0;
+	if (json_integer(a, &x) && json_integer(b, &y) && !__builtin_add_overflow(x, y, &whole))
+		return json_new_int(whole);
+	json_number(a, &u);
+	json_number(b, &v);
+	return json_new_double(u + v);
+}
+
+/* Whether value may be given as an update: an element to append need not be an array. */
+static bool update_fits(const struct field *field, const cJSON *value)
+{
+	return field->reducer == AG_APPEND || graph_field_accepts(field, value);
+}
+
+bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
+{
+	cJSON *old = json_opt(fields, field->name);
+	if (!update_fits(field, value)) {
+		cJSON_Delete(value);
+		return false;
+	}
+	if (!old || cJSON_IsNull(value) || field->reducer == AG_REPLACE) {
+		if (field->reducer == AG_APPEND && !cJSON_IsArray(value) && !cJSON_IsNull(value)) {
+			cJSON *array = cJSON_CreateArray();
+			cJSON_AddItemToArray(array, value);
+			value = array;
+		}
+		json_set(fields, field->name, value);
+		return true;
+	}
+	if (field->reducer == AG_APPEND) {
+		append(old, value);
+		return true;
+	}
+	if (field->reducer == AG_ADD)
+		json_set(fields, field->name, sum(old, value));
+	else
+		json_merge(old, value);
+	cJSON_Delete(value);
+	return true;
+}

@@ -1,0 +1,42 @@
+/* AgentState (WIRE 2.3): the state of a thread as clients see it, and the graph's own fields in it.
+ */
+#ifndef AGENTGRAPH_GRAPH_STATE_H
+#define AGENTGRAPH_GRAPH_STATE_H
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "storage/storage.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* A thread that has never run, with id and owner; its strings are static or the caller's. */
+void thread_blank(struct thread *thread, const char *thread_id, const char *user_id);
+
+/* The open interrupt of a paused thread (WIRE 3.3), a new tree, or NULL. */
+cJSON *thread_interrupt(const struct thread *thread);
+
+/* What only the lease knows of a run in flight. */
+struct run_flags {
+	bool running;
+	bool stop_requested;
+};
+
+/*
+ * The AgentState of a thread, a new tree.  A thread that says it is running while no run holds its
+ * lease was left by a process that died: it is shown as failed (WIRE 3.1).
+ */
+cJSON *state_json(const ag_graph *graph, const struct thread *thread, const struct run_flags *flags,
+    cJSON *context);
+
+/* The graph's own fields from their stored text, a new object; fields that are missing get their
+ * defaults. */
+cJSON *state_fields(const ag_graph *graph, const char *fields_json);
+
+/* An array of the context's messages as raw items, a new tree; NULL with err set. */
+cJSON *state_context(struct storage *storage, int64_t thread_row, struct error *err);
+
+/* Joins a value (taken over) to a field by its reducer; false when its type does not fit. */
+bool state_reduce(cJSON *fields, const struct field *field, cJSON *value);
+
+#endif

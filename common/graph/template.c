@@ -1,0 +1,130 @@
+#include "graph/template.h"
+
+#include "base/memory.h"
+#include "base/utf8.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS " \t\r\n"
+#define EXCERPT 40 /* bytes of the text that an error shows */
+
+struct part {
+	char *text;
+	bool is_name;
+};
+
+struct template
+{
+	struct part *parts;
+	size_t count;
+};
+
+static void add_part(struct template *t, const char *text, size_t len, bool is_name)
+{
+	t->parts = xrealloc(t->parts, (t->count + 1) * sizeof(*t->parts));
+	t->parts[t->count++] = (struct part){xstrndup(text, len), is_name};
+}
+
+static void add_literal(struct template *t, struct buf *literal)
+{
+	if (literal->len > 0)
+		add_part(t, literal->data, literal->len, false);
+	buf_reset(literal);
+}
+
+/* Reads the name whose braces open at p; the place after it, or NULL with *error set. */
+static const char *read_name(struct template *t, const char *p, char **error)
+{
+	const char *name = p + 2 + strspn(p + 2, BLANKS);
+	const char *end = strstr(p + 2, "}}");
+	if (!end) {
+		*error = xasprintf("'%.*s' opens a name that no }} closes",
+		    (int)utf8_cut(p, strnlen(p, EXCERPT)), p);
+		return NULL;
+	}
+	const char *name_end = end;
+	while (name_end > name && strchr(BLANKS, name_end[-1]))
+		name_end--;
+	if (name >= name_end || memchr(name, '{', (size_t)(name_end - name))) {
+		*error = xasprintf("expected a name between {{ and }}, found '%.*s'",
+		    (int)utf8_cut(p, strnlen(p, (size_t)(end - p) + 2)), p);
+		return NULL;
+	}
+	add_part(t, name, (size_t)(name_end - name), true);
+	return end + 2;
+}
+
+/* Fills t; false with *error set. */
+static bool read_parts(struct template *t, const char *text, struct buf *literal, char **error)
+{
+	const char *p = text;
+	while (p && *p) {
+		if (strncmp(p, "{{", 2) != 0) {
+			buf_putc(literal, *p++);
+		} else if (strncmp(p, "{{{{", 4) == 0) {
+			buf_puts(literal, "{{");
+			p += 4;
+		} else {
+			add_literal(t, literal);
+			p = read_name(t, p, error);
+		}
+	}
+	add_literal(t, literal);
+	return p;
+}
+
+struct template *template_parse(const char *text, char **error)
+{
+	struct template *t = xcalloc(1, sizeof(*t));
+	struct buf literal = {0};
+	bool ok = read_parts(t, text, &literal, error);
+	buf_release(&literal);
+	if (ok)
+		return t;
+	template_free(t);
+	return NULL;
+}
+
+void template_free(struct template *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->count; i++)
+		free(t->parts[i].text);
+	free(t->parts);
+	free(t);
+}
+
+size_t template_name_count(const struct template *t)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < t->count; i++)
+		count += t->parts[i].is_name;
+	return count;
+}
+
+const char *template_name(const struct template *t, size_t i)
+{
+	for (size_t part = 0; part < t->count; part++) {
+		if (t->parts[part].is_name && i-- == 0)
+			return t->parts[part].text;
+	}
+	return NULL;
+}
+
+const char *template_only_name(const struct template *t)
+{
+	return t->count == 1 && t->parts[0].is_name ? t->parts[0].text : NULL;
+}
+
+void template_render(const struct template *t, template_value_fn *value, void *arg, struct buf *out)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		if (t->parts[i].is_name)
+			value(t->parts[i].text, out, arg);
+		else
+			buf_puts(out, t->parts[i].text);
+	}
+}

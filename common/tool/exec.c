@@ -1,0 +1,55 @@
+#include "tool/exec.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "tool/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool collect(const char *line, size_t len, void *arg)
+{
+	struct buf *output = arg;
+	buf_add(output, line, len);
+	buf_putc(output, '\n');
+	return true;
+}
+
+static cJSON *result_value(struct buf *output)
+{
+	cJSON *value = json_parse(buf_str(output), output->len, JSON_REQUEST_DEPTH, NULL);
+	if (value)
+		return value;
+	while (output->len > 0 && output->data[output->len - 1] == '\n')
+		output->data[--output->len] = '\0';
+	return utf8_valid(buf_str(output), output->len) ? cJSON_CreateString(buf_str(output))
+							: NULL;
+}
+
+static ag_result finish(
+    ag_run *run, const struct process_result *result, struct buf *output, cJSON **value)
+{
+	char complaint[512];
+	if (result->end != PROCESS_EXITED || result->code != 0)
+		return ag_fail(run, "%s", process_complaint(result, complaint, sizeof(complaint)));
+	*value = result_value(output);
+	return *value ? AG_OK : ag_fail(run, "wrote output that is not UTF-8 text");
+}
+
+ag_result exec_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
+{
+	const struct command *command = data;
+	struct process_result result;
+	struct buf written = {0};
+	char *input = json_print(args);
+	struct command_call call = {.run = run,
+	    .input = input,
+	    .input_len = strlen(input),
+	    .on_line = collect,
+	    .arg = &written};
+	command_run(command, &call, &result);
+	free(input);
+	ag_result outcome = finish(run, &result, &written, output);
+	buf_release(&written);
+	return outcome;
+}
