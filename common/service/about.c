@@ -1,0 +1,231 @@
+#include "service/about.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "service/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- GET /v1/graph ---- */
+
+static void add_node(cJSON *nodes, const char *name)
+{
+	cJSON *node = cJSON_CreateObject();
+	cJSON_AddStringToObject(node, "id", name);
+	cJSON_AddStringToObject(node, "name", name);
+	cJSON_AddItemToArray(nodes, node);
+}
+
+static cJSON *nodes_json(const ag_graph *graph)
+{
+	cJSON *nodes = cJSON_CreateArray();
+	add_node(nodes, AG_START);
+	for (size_t i = 0; i < graph->node_count; i++)
+		add_node(nodes, graph->nodes[i].name);
+	add_node(nodes, AG_END);
+	return nodes;
+}
+
+static cJSON *edges_json(const ag_graph *graph)
+{
+	cJSON *edges = cJSON_CreateArray();
+	char id[24];
+	int n = 0;
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		const struct edge *edge = &graph->edges[i];
+		for (size_t t = 0; t < edge->target_count; t++) {
+			cJSON *item = cJSON_CreateObject();
+			snprintf(id, sizeof(id), "e%d", n++);
+			cJSON_AddStringToObject(item, "id", id);
+			cJSON_AddStringToObject(item, "source", edge->from);
+			cJSON_AddStringToObject(item, "target", edge->names[t]);
+			cJSON_AddItemToArray(edges, item);
+		}
+	}
+	return edges;
+}
+
+/* Names of the nodes with an interrupt, or null when the graph declares none. */
+static cJSON *interrupts_json(const ag_graph *graph, bool before)
+{
+	cJSON *names = cJSON_CreateArray();
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct node *node = &graph->nodes[i];
+		if (before ? node->interrupt_before : node->interrupt_after)
+			cJSON_AddItemToArray(names, cJSON_CreateString(node->name));
+	}
+	if (names->child)
+		return names;
+	cJSON_Delete(names);
+	return cJSON_CreateNull();
+}
+
+static void add_state_fields(cJSON *info, const ag_graph *graph)
+{
+	cJSON *names = cJSON_AddArrayToObject(info, "state_fields");
+	for (size_t i = 0; i < GRAPH_FIXED_FIELDS; i++)
+		cJSON_AddItemToArray(names, cJSON_CreateString(graph_fixed_fields[i]));
+	for (size_t i = 0; i < graph->field_count; i++)
+		cJSON_AddItemToArray(names, cJSON_CreateString(graph->fields[i].name));
+}
+
+static cJSON *info_json(const struct service *service, int nodes, int edges)
+{
+	const ag_graph *graph = service->graph;
+	bool snowflake = service->ids.layout != NULL;
+	cJSON *info = cJSON_CreateObject();
+	json_add_int(info, "node_count", nodes);
+	json_add_int(info, "edge_count", edges);
+	cJSON_AddFalseToObject(info, "is_realtime");
+	cJSON_AddTrueToObject(info, "checkpointer");
+	cJSON_AddStringToObject(info, "checkpointer_type", service->storage->ops->type);
+	cJSON_AddFalseToObject(info, "publisher");
+	cJSON_AddFalseToObject(info, "store");
+	cJSON_AddItemToObject(info, "interrupt_before", interrupts_json(graph, true));
+	cJSON_AddItemToObject(info, "interrupt_after", interrupts_json(graph, false));
+	cJSON_AddNullToObject(info, "context_type");
+	cJSON_AddStringToObject(info, "id_generator", snowflake ? "snowflake" : "uuid7");
+	cJSON_AddStringToObject(info, "id_type", snowflake ? "BIGINT" : "string");
+	cJSON_AddStringToObject(info, "state_type", graph->state_type);
+	add_state_fields(info, graph);
+	return info;
+}
+
+cJSON *graph_info(struct call *call)
+{
+	const ag_graph *graph = call->service->graph;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *nodes = nodes_json(graph), *edges = edges_json(graph);
+	cJSON_AddItemToObject(data, "info",
+	    info_json(call->service, cJSON_GetArraySize(nodes), cJSON_GetArraySize(edges)));
+	cJSON_AddItemToObject(data, "nodes", nodes);
+	cJSON_AddItemToObject(data, "edges", edges);
+	return data;
+}
+
+/* ---- GET /v1/graph/tools ---- */
+
+static cJSON *tool_json(const struct tool *tool)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddStringToObject(out, "name", tool->name);
+	cJSON_AddStringToObject(out, "description", tool->description);
+	cJSON_AddStringToObject(out, "source", tool->source == TOOL_REMOTE ? "remote" : "local");
+	cJSON_AddItemToObject(out, "parameters", cJSON_Duplicate(tool->parameters, true));
+	return out;
+}
+
+static void add_tools_node(cJSON *nodes, const struct node *node)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddStringToObject(out, "node_name", node->name);
+	json_add_int(out, "tool_count", (int64_t)node->tool_count);
+	cJSON *tools = cJSON_AddArrayToObject(out, "tools");
+	for (size_t i = 0; i < node->tool_count; i++)
+		cJSON_AddItemToArray(tools, tool_json(&node->tools[i]));
+	cJSON_AddItemToArray(nodes, out);
+}
+
+cJSON *graph_tools(struct call *call)
+{
+	const ag_graph *graph = call->service->graph;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *nodes = cJSON_CreateArray();
+	int64_t tools = 0;
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (!graph->nodes[i].is_tools)
+			continue;
+		add_tools_node(nodes, &graph->nodes[i]);
+		tools += (int64_t)graph->nodes[i].tool_count;
+	}
+	json_add_int(data, "node_count", cJSON_GetArraySize(nodes));
+	json_add_int(data, "tool_count", tools);
+	cJSON_AddItemToObject(data, "nodes", nodes);
+	return data;
+}
+
+cJSON *graph_schema(struct call *call)
+{
+	return arena_json(call->arena, schema_of(call->service->graph));
+}
+
+/* ---- POST /v1/graph/setup ---- */
+
+/* The node of an announced tool when it is declared there, else NULL with the error set. */
+static const char *announced_node(struct call *call, const cJSON *tool, int i)
+{
+	const char *name = json_str(tool, "name"), *node = json_str(tool, "node_name");
+	const ag_graph *graph = call->service->graph;
+	if (!node)
+		node = json_str(tool, "node");
+	if (!name || !node) {
+		const char *where =
+		    arena_printf(call->arena, "body.tools[%d].%s", i, name ? "node_name" : "name");
+		error_field(&call->error, ERR_VALIDATION, where, "missing",
+		    "tools[%d].%s must be a string", i, name ? "node_name" : "name");
+		return NULL;
+	}
+	int n = graph_node_index(graph, node);
+	const struct tool *found = n >= 0 ? graph_tool_get(&graph->nodes[n], name) : NULL;
+	if (found && found->source == TOOL_REMOTE)
+		return node;
+	error_set(&call->error, ERR_INVALID_INPUT,
+	    "Tool '%s' is not declared in remote_tools for node '%s'", name, node);
+	return NULL;
+}
+
+/* Appends ", name" unless the array seen has it already. */
+static void list_once(struct buf *list, cJSON *seen, const char *name)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, seen) {
+		if (strcmp(item->valuestring, name) == 0)
+			return;
+	}
+	cJSON_AddItemToArray(seen, cJSON_CreateString(name));
+	buf_printf(list, "%s%s", list->len ? ", " : "", name);
+}
+
+static bool announced_nodes(struct call *call, const cJSON *tools, struct buf *nodes)
+{
+	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
+	const cJSON *tool;
+	int i = 0;
+	cJSON_ArrayForEach(tool, tools) {
+		const char *node = announced_node(call, tool, i++);
+		if (!node)
+			return false;
+		list_once(nodes, seen, node);
+	}
+	return true;
+}
+
+static cJSON *setup_data(struct call *call, int count, const char *nodes)
+{
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "status", "success");
+	cJSON_AddStringToObject(
+	    data, "message", arena_printf(call->arena, "Registered %d tool(s)", count));
+	cJSON_AddStringToObject(
+	    data, "details", arena_printf(call->arena, "Tools available on nodes: %s", nodes));
+	json_add_int(data, "registered_tools", count);
+	return data;
+}
+
+cJSON *graph_setup(struct call *call, const cJSON *body)
+{
+	const cJSON *tools = json_opt(body, "tools");
+	struct buf nodes = {0};
+	cJSON *data = NULL;
+	if (!cJSON_IsArray(tools)) {
+		error_field(&call->error, ERR_VALIDATION, "body.tools",
+		    tools ? "type_error" : "missing", "tools must be an array");
+		return NULL;
+	}
+	if (announced_nodes(call, tools, &nodes))
+		data = setup_data(call, cJSON_GetArraySize(tools), buf_str(&nodes));
+	buf_release(&nodes);
+	return data;
+}

@@ -1,0 +1,128 @@
+#include "service/answers.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "graph/message.h"
+
+#include <string.h>
+
+static const cJSON *find_call(const cJSON *calls, const char *id)
+{
+	const cJSON *call;
+	cJSON_ArrayForEach(call, calls) {
+		if (strcmp(json_str(call, "id"), id) == 0)
+			return call;
+	}
+	return NULL;
+}
+
+static bool is_plain_text(const cJSON *message)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (!block_is(block, "text"))
+			return false;
+	}
+	return true;
+}
+
+/* A tool message that names no call answers the only one that waits. */
+static bool name_call(struct call *call, cJSON *message, const cJSON *waiting)
+{
+	int count = cJSON_GetArraySize(waiting);
+	struct buf text = {0};
+	if (count != 1)
+		return error_set(&call->error, ERR_INVALID_INPUT,
+		    "A tool message needs a call_id: %d remote tool calls are waiting", count);
+	message_text(message, &text);
+	cJSON *result = message_tool_result(
+	    "", json_str(waiting->child, "id"), cJSON_CreateString(buf_str(&text)), false);
+	json_set(message, "content", cJSON_DetachItemFromObjectCaseSensitive(result, "content"));
+	cJSON_Delete(result);
+	buf_release(&text);
+	return true;
+}
+
+/* Counts the results of one message; a call can be answered once, and only while it waits. */
+static bool take_results(
+    struct call *call, const cJSON *message, const cJSON *asked, cJSON *calls, int *answered)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = block_is(block, "tool_result") ? json_str(block, "call_id") : NULL;
+		if (!id)
+			continue;
+		const cJSON *waits = find_call(calls, id);
+		if (!waits && find_call(asked, id))
+			return error_set(&call->error, ERR_INVALID_INPUT,
+			    "Each tool call can be answered only once");
+		if (!waits)
+			return error_set(&call->error, ERR_INVALID_INPUT,
+			    "No remote tool call '%s' is waiting for a result", id);
+		cJSON_Delete(cJSON_DetachItemViaPointer(calls, (cJSON *)waits));
+		(*answered)++;
+	}
+	return true;
+}
+
+/* Answers first, then the rest, each in its own order. */
+static void answers_first(cJSON *bring)
+{
+	cJSON *rest = cJSON_CreateArray(), *message = bring->child;
+	while (message) {
+		cJSON *next = message->next;
+		if (!message_is(message, "tool"))
+			cJSON_AddItemToArray(rest, cJSON_DetachItemViaPointer(bring, message));
+		message = next;
+	}
+	while (rest->child)
+		cJSON_AddItemToArray(bring, cJSON_DetachItemViaPointer(rest, rest->child));
+	cJSON_Delete(rest);
+}
+
+bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
+{
+	const cJSON *asked = arena_json(call->arena, cJSON_Duplicate(calls, true));
+	cJSON *message;
+	cJSON_ArrayForEach(message, bring) {
+		if (!message_is(message, "tool"))
+			continue;
+		if (is_plain_text(message) && !name_call(call, message, asked))
+			return false;
+		if (!take_results(call, message, asked, calls, answered))
+			return false;
+	}
+	answers_first(bring);
+	return true;
+}
+
+void answers_close(struct call *call, cJSON *bring, const cJSON *calls)
+{
+	const cJSON *item;
+	int at = 0;
+	cJSON_ArrayForEach(item, calls) {
+		char id[UUID_SIZE];
+		cJSON *output = cJSON_CreateObject();
+		cJSON_AddStringToObject(output, "error", "No result was provided");
+		cJSON *message = message_tool_result(
+		    id_make(&call->service->ids, id), json_str(item, "id"), output, true);
+		cJSON_InsertItemInArray(bring, at++, message);
+	}
+}
+
+bool answers_none_waiting(struct call *call, const cJSON *bring)
+{
+	const cJSON *message;
+	int answered = 0;
+	cJSON *none = arena_json(call->arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(message, bring) {
+		if (!message_is(message, "tool"))
+			continue;
+		if (is_plain_text(message))
+			return error_set(&call->error, ERR_INVALID_INPUT,
+			    "A tool message needs a call_id: 0 remote tool calls are waiting");
+		if (!take_results(call, message, none, none, &answered))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,21 @@
+/* Tool messages in a run's input: answers to remote calls that wait at the client (WIRE 3.4). */
+#ifndef AGENTGRAPH_SERVICE_ANSWERS_H
+#define AGENTGRAPH_SERVICE_ANSWERS_H
+
+#include "service/service.h"
+
+/*
+ * Matches the tool messages of bring with the waiting calls.  Calls that are answered leave calls;
+ * plain text becomes the result of the only call; the answers move before the other messages.
+ * *answered counts them.  False with INVALID_INPUT set.
+ */
+bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered);
+
+/* Puts an error result for every call before the messages of bring: a new turn closes what waited.
+ */
+void answers_close(struct call *call, cJSON *bring, const cJSON *calls);
+
+/* Refuses tool messages where nothing waits. */
+bool answers_none_waiting(struct call *call, const cJSON *bring);
+
+#endif

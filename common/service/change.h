@@ -1,0 +1,57 @@
+/* Changes to one thread under its lease (WIRE 3.1, 3.2). */
+#ifndef AGENTGRAPH_SERVICE_CHANGE_H
+#define AGENTGRAPH_SERVICE_CHANGE_H
+
+#include "service/service.h"
+
+/*
+ * Waits for the thread's lease as long as runs.wait_timeout says; NULL with THREAD_BUSY, or a
+ * storage error, set.
+ */
+struct lease *lease_take(struct call *call, const char *thread_id);
+
+/* Reads a thread without waiting; false with "Thread not found", a bad id, or a storage error set.
+ */
+bool thread_find(struct call *call, const char *thread_id, struct thread *thread);
+
+/* Checks the config member of a body that is otherwise ignored; NULL is fine. */
+bool config_check(struct call *call, const cJSON *body);
+
+struct change {
+	struct call *call;
+	struct lease *lease;
+	struct thread thread; /* as stored; row 0 and blank when there is none */
+};
+
+/* Checks the id, takes the lease and reads the thread; false with call->error set and nothing to
+ * end. */
+bool change_begin(struct change *change, struct call *call, const char *thread_id);
+void change_end(struct change *change);
+
+/* Whether the thread is stored; else "Thread not found" is set. */
+bool change_exists(struct change *change);
+
+/* Sets updated_at, and created_at of a new thread, to now. */
+void change_touch(struct change *change);
+
+/* Stores the thread with messages (an array in output form, or NULL) added to list and context. */
+bool change_append(struct change *change, const cJSON *messages);
+
+/*
+ * Removes the messages of these ids (an array of strings), and the pause or the waiting calls that
+ * rested on one of them.
+ */
+bool change_remove(struct change *change, const cJSON *ids);
+
+/* The AgentState as it is now, a new tree; NULL with the error set. */
+cJSON *change_state(struct change *change);
+
+/*
+ * The stored text and id of every message of an array (output form), in the arena.  *count is set.
+ */
+struct new_message *messages_stored(struct call *call, const cJSON *messages, size_t *count);
+
+/* Refuses a file_id that does not exist (WIRE 2.2). */
+bool files_check(struct call *call, const cJSON *messages);
+
+#endif

@@ -1,0 +1,220 @@
+#include "service/messages.h"
+
+#include "base/json.h"
+#include "graph/message.h"
+#include "service/ident.h"
+#include "service/page.h"
+#include "service/threads.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool add_raw(void *arg, const char *id, const char *body_json)
+{
+	(void)id;
+	cJSON_AddItemToArray(arg, cJSON_CreateRaw(body_json));
+	return true;
+}
+
+cJSON *messages_list(struct call *call, const char *thread_id, const struct list_query *query)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread;
+	struct page page;
+	if (!page_read(call, query, &page) || !thread_find(call, thread_id, &thread))
+		return NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *messages = cJSON_AddArrayToObject(data, "messages");
+	if (!storage->ops->message_list(
+		storage, thread.row, &page, add_raw, messages, &call->error))
+		return NULL;
+	return data;
+}
+
+cJSON *message_read(struct call *call, const char *thread_id, const char *message_id)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread;
+	const char *body;
+	if (!message_id_check(call, message_id) || !thread_find(call, thread_id, &thread) ||
+	    !storage->ops->message_get(
+		storage, call->arena, thread.row, message_id, &body, &call->error))
+		return NULL;
+	if (body)
+		return arena_json(call->arena, cJSON_CreateRaw(body));
+	error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
+	return NULL;
+}
+
+/* ---- remove ---- */
+
+static bool remove_message(struct change *change, const char *id)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	bool known, in_context;
+	if (!storage->ops->message_known(
+		storage, change->thread.row, id, &known, &in_context, &call->error))
+		return false;
+	if (!known)
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
+	cJSON *ids = arena_json(call->arena, cJSON_CreateArray());
+	cJSON_AddItemToArray(ids, cJSON_CreateString(id));
+	return change_remove(change, ids);
+}
+
+cJSON *message_remove(
+    struct call *call, const char *thread_id, const char *message_id, const cJSON *body)
+{
+	struct change change;
+	cJSON *data = NULL;
+	if (!message_id_check(call, message_id) || !config_check(call, body) ||
+	    !change_begin(&change, call, thread_id))
+		return NULL;
+	if (change_exists(&change) && remove_message(&change, message_id)) {
+		data = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddTrueToObject(data, "success");
+		cJSON_AddStringToObject(data, "message", "Message deleted successfully");
+	}
+	change_end(&change);
+	return data;
+}
+
+/* ---- add ---- */
+
+cJSON *messages_read(struct call *call, const cJSON *messages, const char *where)
+{
+	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
+	const cJSON *item;
+	int i = 0;
+	cJSON_ArrayForEach(item, messages) {
+		const char *at = arena_printf(call->arena, "%s[%d]", where, i++);
+		cJSON *message = message_normalise(
+		    item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
+		if (message)
+			cJSON_AddItemToArray(out, message);
+	}
+	return error_is_set(&call->error) ? NULL : out;
+}
+
+/* Messages of a request, sorted by what the thread has of them. */
+struct sorted {
+	cJSON *fresh;       /* references */
+	const char **enter; /* ids that had left the context */
+	size_t enter_count;
+};
+
+static bool is_among(const cJSON *array, const char *id)
+{
+	const cJSON *message;
+	cJSON_ArrayForEach(message, array) {
+		if (strcmp(message_id(message), id) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool sort(struct change *change, const cJSON *messages, struct sorted *out)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	const cJSON *message;
+	out->fresh = arena_json(call->arena, cJSON_CreateArray());
+	out->enter = arena_alloc(
+	    call->arena, ((size_t)cJSON_GetArraySize(messages) + 1) * sizeof(*out->enter));
+	cJSON_ArrayForEach(message, messages) {
+		bool known = false, in_context = false;
+		const char *id = message_id(message);
+		if (change->thread.row &&
+		    !storage->ops->message_known(
+			storage, change->thread.row, id, &known, &in_context, &call->error))
+			return false;
+		if (known && !in_context)
+			out->enter[out->enter_count++] = id;
+		else if (!known && !is_among(out->fresh, id))
+			cJSON_AddItemReferenceToArray(out->fresh, (cJSON *)message);
+	}
+	return true;
+}
+
+bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
+{
+	struct storage *storage = change->call->service->storage;
+	struct sorted sorted = {0};
+	const cJSON *message;
+	if (!sort(change, messages, &sorted))
+		return false;
+	struct thread_write write = {
+	    .thread = &change->thread, .enter = sorted.enter, .enter_count = sorted.enter_count};
+	write.messages = messages_stored(change->call, sorted.fresh, &write.message_count);
+	change_touch(change);
+	if (!storage->ops->thread_write(storage, &write, &change->call->error))
+		return false;
+	for (size_t i = 0; ids && i < sorted.enter_count; i++)
+		cJSON_AddItemToArray(ids, cJSON_CreateString(sorted.enter[i]));
+	cJSON_ArrayForEach(message, sorted.fresh) {
+		if (ids)
+			cJSON_AddItemToArray(ids, cJSON_CreateString(message_id(message)));
+	}
+	return true;
+}
+
+/* metadata of the request joins that of each message; keys the message has stay. */
+static void join_metadata(cJSON *messages, const cJSON *metadata)
+{
+	cJSON *message;
+	const cJSON *item;
+	cJSON_ArrayForEach(message, messages) {
+		cJSON *own = json_get(message, "metadata");
+		cJSON_ArrayForEach(item, metadata) {
+			if (!json_get(own, item->string))
+				cJSON_AddItemToObject(
+				    own, item->string, cJSON_Duplicate(item, true));
+		}
+	}
+}
+
+static cJSON *read_body(struct call *call, const cJSON *body)
+{
+	const cJSON *messages = json_opt(body, "messages");
+	const cJSON *metadata = json_opt(body, "metadata");
+	if (metadata && !cJSON_IsObject(metadata))
+		error_field(&call->error, ERR_VALIDATION, "body.metadata", "type_error",
+		    "metadata must be an object");
+	config_check(call, body);
+	if (messages && !cJSON_IsArray(messages))
+		error_field(&call->error, ERR_VALIDATION, "body.messages", "type_error",
+		    "messages must be an array");
+	else if (!messages || !messages->child)
+		error_field(&call->error, ERR_VALIDATION, "body.messages",
+		    messages ? "value_error" : "missing", "messages must not be empty");
+	cJSON *read = messages_read(call, messages, "body.messages");
+	if (read)
+		join_metadata(read, metadata);
+	return read;
+}
+
+static cJSON *add_data(struct change *change, const cJSON *messages)
+{
+	struct call *call = change->call;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "message", "Messages put successfully");
+	cJSON *inner = cJSON_AddObjectToObject(data, "data");
+	cJSON_AddStringToObject(inner, "thread_id", change->thread.thread_id);
+	cJSON *ids = cJSON_AddArrayToObject(inner, "message_ids");
+	return messages_store(change, messages, ids) ? data : NULL;
+}
+
+cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct change change;
+	cJSON *data = NULL;
+	cJSON *messages = read_body(call, body);
+	if (!messages || !change_begin(&change, call, thread_id))
+		return NULL;
+	if (files_check(call, messages))
+		data = add_data(&change, messages);
+	change_end(&change);
+	return data;
+}

@@ -1,0 +1,18 @@
+/* Messages that are stored outside runs: POST messages and PUT state (WIRE 4.12). */
+#ifndef AGENTGRAPH_SERVICE_MESSAGES_H
+#define AGENTGRAPH_SERVICE_MESSAGES_H
+
+#include "service/change.h"
+
+/* An array of messages in output form, in the arena; NULL with every mistake set.  where:
+ * "body.messages". */
+cJSON *messages_read(struct call *call, const cJSON *messages, const char *where);
+
+/*
+ * Stores those of messages (or NULL) that the thread does not have, and lets those that had left
+ * the context enter again, together with the change's thread.  ids, when not NULL, gets the ids of
+ * what was stored.
+ */
+bool messages_store(struct change *change, const cJSON *messages, cJSON *ids);
+
+#endif

@@ -1,0 +1,10 @@
+/* search, offset and limit of the listings (WIRE 4.12). */
+#ifndef AGENTGRAPH_SERVICE_PAGE_H
+#define AGENTGRAPH_SERVICE_PAGE_H
+
+#include "service/threads.h"
+
+/* Reads a query; false with every mistake in call->error.  A larger limit counts as the largest. */
+bool page_read(struct call *call, const struct list_query *query, struct page *page);
+
+#endif

@@ -1,0 +1,26 @@
+/* The body of a run (WIRE 4.2), checked and brought into shape. */
+#ifndef AGENTGRAPH_SERVICE_RUN_INPUT_H
+#define AGENTGRAPH_SERVICE_RUN_INPUT_H
+
+#include "service/service.h"
+
+enum granularity { GRANULARITY_LOW, GRANULARITY_PARTIAL, GRANULARITY_FULL };
+
+struct run_input {
+	const char *thread_id; /* NULL: a new thread */
+	const char *run_id;    /* NULL: one is made */
+	cJSON *config;         /* without server-owned keys, with the user */
+	cJSON *messages;       /* array of messages in output form */
+	bool *given_id;        /* per message: its id came from the client */
+	bool has_resume;
+	const cJSON *resume; /* borrowed from the body */
+	const cJSON *initial_state;
+	int recursion_limit;
+	enum granularity granularity;
+	double node_timeout, tool_timeout; /* seconds */
+};
+
+/* Reads a body; false with every mistake in call->error.  All of it lives in the call's arena. */
+bool run_input_read(struct call *call, const cJSON *body, struct run_input *in);
+
+#endif

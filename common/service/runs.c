@@ -1,0 +1,140 @@
+#include "service/runs.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "graph/message.h"
+#include "service/chunk.h"
+#include "service/ident.h"
+#include "service/turn.h"
+
+#include <string.h>
+
+/* ---- invoke ---- */
+
+/* Nobody watches an invoke run; its messages are read when it is over. */
+static void ignore_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	(void)observer, (void)run, (void)event;
+}
+
+/* The latest user message of the request, then what the run made (WIRE 4.2). */
+static cJSON *answer_messages(const struct turn *turn)
+{
+	cJSON *out = cJSON_CreateArray();
+	const cJSON *message, *user = turn_user_message(turn);
+	int skip = turn_brought(turn);
+	if (turn->action == TURN_REPORT_PAUSE)
+		return out;
+	if (user)
+		cJSON_AddItemReferenceToArray(out, (cJSON *)user);
+	if (turn->action == TURN_REPORT_WAITING)
+		cJSON_AddItemToArray(out, turn_waiting_message(turn));
+	const cJSON *made = turn->run ? run_messages(turn->run) : NULL;
+	cJSON_ArrayForEach(message, made) {
+		if (skip-- <= 0)
+			cJSON_AddItemReferenceToArray(out, (cJSON *)message);
+	}
+	return out;
+}
+
+static void add_meta(cJSON *data, const struct turn *turn)
+{
+	cJSON *meta = cJSON_AddObjectToObject(data, "meta");
+	cJSON *interrupt = turn_interrupt(turn);
+	cJSON_AddBoolToObject(meta, "is_new_thread", turn->is_new);
+	cJSON_AddStringToObject(meta, "thread_id", turn->thread.thread_id);
+	cJSON_AddStringToObject(meta, "run_id", turn->run_id);
+	cJSON_AddItemToObject(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	if (turn_thread_name(turn))
+		cJSON_AddStringToObject(meta, "thread_name", turn_thread_name(turn));
+}
+
+/* What the granularity shows beside messages and meta. */
+static bool add_state(cJSON *data, struct turn *turn)
+{
+	if (turn->in.granularity == GRANULARITY_LOW)
+		return true;
+	cJSON *state = turn_state(turn);
+	if (!state)
+		return false;
+	cJSON_AddItemToObject(data, "state", state);
+	cJSON_AddItemReferenceToObject(data, "context", json_get(state, "context"));
+	if (turn->in.granularity == GRANULARITY_FULL)
+		cJSON_AddItemReferenceToObject(data, "summary", json_get(state, "context_summary"));
+	return true;
+}
+
+static cJSON *invoke_data(struct turn *turn)
+{
+	cJSON *data = arena_json(turn->call->arena, cJSON_CreateObject());
+	cJSON_AddItemToObject(data, "messages", answer_messages(turn));
+	add_meta(data, turn);
+	return add_state(data, turn) ? data : NULL;
+}
+
+cJSON *run_invoke(struct call *call, const cJSON *body)
+{
+	struct run_observer observer = {.event = ignore_event};
+	struct turn turn;
+	cJSON *data = NULL;
+	if (turn_begin(&turn, call, body) && turn_run(&turn, &observer))
+		data = invoke_data(&turn);
+	turn_end(&turn);
+	return data;
+}
+
+/* ---- stream ---- */
+
+bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
+{
+	struct chunk_writer writer;
+	struct turn turn;
+	if (!turn_begin(&turn, call, body)) {
+		turn_end(&turn);
+		return false;
+	}
+	chunk_writer_init(&writer, &turn, sink);
+	bool ok = turn_run(&turn, &writer.observer);
+	if (ok && turn.action == TURN_REPORT_WAITING) {
+		cJSON *message = turn_waiting_message(&turn);
+		chunk_message(&writer, message);
+		cJSON_Delete(message);
+	}
+	chunk_outcome(&writer, ok);
+	turn_end(&turn); /* who reads the terminator finds the thread free */
+	chunk_done(&writer);
+	chunk_writer_release(&writer);
+	return true;
+}
+
+/* ---- stop ---- */
+
+static cJSON *stop_data(struct call *call, const char *thread_id, bool running, bool known)
+{
+	char now[ISO_TIME_SIZE];
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddStringToObject(data, "status", "stopped");
+	cJSON_AddStringToObject(data, "thread_id", thread_id);
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddTrueToObject(data, "ok");
+	cJSON_AddBoolToObject(data, "running", running);
+	json_add_str(data, "reason", running ? NULL : known ? "not-running" : "no-state");
+	cJSON_AddStringToObject(
+	    data, "message", running ? "Stop requested" : "Thread is not running");
+	cJSON_AddStringToObject(data, "stopped_at", clock_iso(clock_now(), now));
+	return data;
+}
+
+cJSON *run_stop(struct call *call, const cJSON *body)
+{
+	struct storage *storage = call->service->storage;
+	const char *thread_id;
+	struct thread thread;
+	if (!thread_id_read(call, "body.thread_id", json_opt(body, "thread_id"), &thread_id) ||
+	    !thread_id_check(call, "body.thread_id", thread_id))
+		return NULL;
+	bool running = storage->ops->lease_stop(storage, thread_id);
+	bool known = running ||
+	    storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error);
+	return error_is_set(&call->error) ? NULL : stop_data(call, thread_id, running, known);
+}

@@ -1,0 +1,33 @@
+/* Threads, their state and messages (SPEC 4.5, 4.12; WIRE 3.1, 4.5, 4.12).  thread_id and
+ * message_id come percent-decoded from the path. */
+#ifndef AGENTGRAPH_SERVICE_THREADS_H
+#define AGENTGRAPH_SERVICE_THREADS_H
+
+#include "service/service.h"
+
+/* Query parameters as they came, percent-decoded; NULL when absent. */
+struct list_query {
+	const char *search;
+	const char *offset;
+	const char *limit;
+};
+
+/* Each returns the data of its route. */
+cJSON *threads_list(struct call *call, const struct list_query *query);
+cJSON *thread_read(struct call *call, const char *thread_id);
+cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body);
+
+cJSON *state_read(struct call *call, const char *thread_id);
+cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body);
+cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body);
+
+cJSON *messages_list(struct call *call, const char *thread_id, const struct list_query *query);
+cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body);
+cJSON *message_read(struct call *call, const char *thread_id, const char *message_id);
+cJSON *message_remove(
+    struct call *call, const char *thread_id, const char *message_id, const cJSON *body);
+
+/* data of POST /v1/graph/fix. */
+cJSON *thread_fix(struct call *call, const cJSON *body);
+
+#endif

@@ -1,0 +1,303 @@
+#include "service/turn.h"
+
+#include "base/json.h"
+#include "graph/message.h"
+#include "graph/state.h"
+#include "service/answers.h"
+#include "service/change.h"
+#include "service/names.h"
+
+#include <string.h>
+
+#define ID_ATTEMPTS 5 /* WIRE 2.6 */
+
+static const struct storage_ops *ops_of(const struct turn *turn)
+{
+	return turn->call->service->storage->ops;
+}
+
+/* Takes the lease of thread_id and reads the thread; what does not exist yet becomes a blank one.
+ */
+static bool open_thread(struct turn *turn, const char *thread_id)
+{
+	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	turn->lease = lease_take(call, thread_id);
+	if (!turn->lease)
+		return false;
+	turn->is_new =
+	    !storage->ops->thread_get(storage, call->arena, thread_id, &turn->thread, &call->error);
+	if (turn->is_new)
+		thread_blank(&turn->thread, thread_id, call->user_id);
+	return !error_is_set(&call->error);
+}
+
+/* A new thread under an id that nothing has yet. */
+static bool open_new_thread(struct turn *turn)
+{
+	for (int i = 0; i < ID_ATTEMPTS; i++) {
+		char *id = arena_alloc(turn->call->arena, UUID_SIZE);
+		if (!open_thread(turn, id_make(&turn->call->service->ids, id)))
+			return false;
+		if (turn->is_new)
+			return true;
+		turn_end(turn);
+	}
+	return error_set(&turn->call->error, ERR_INTERNAL, NULL);
+}
+
+bool turn_begin(struct turn *turn, struct call *call, const cJSON *body)
+{
+	*turn = (struct turn){.call = call};
+	if (!run_input_read(call, body, &turn->in))
+		return false;
+	turn->run_id = turn->in.run_id;
+	if (!turn->run_id)
+		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+	return turn->in.thread_id ? open_thread(turn, turn->in.thread_id) : open_new_thread(turn);
+}
+
+void turn_end(struct turn *turn)
+{
+	if (turn->lease)
+		ops_of(turn)->lease_release(turn->lease);
+	turn->lease = NULL;
+}
+
+/* ---- what the input brings ---- */
+
+static bool is_known(struct turn *turn, const cJSON *message)
+{
+	bool known = false, in_context = false;
+	struct storage *storage = turn->call->service->storage;
+	if (!turn->is_new)
+		storage->ops->message_known(storage, turn->thread.row, message_id(message), &known,
+		    &in_context, &turn->call->error);
+	return known;
+}
+
+static bool is_among(const cJSON *array, const char *id)
+{
+	const cJSON *message;
+	cJSON_ArrayForEach(message, array) {
+		if (strcmp(message_id(message), id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing new came: the last user message of the request is said again, under a new id (WIRE 2.2).
+ */
+static void say_again(struct turn *turn)
+{
+	char id[UUID_SIZE];
+	const cJSON *last = turn_user_message(turn);
+	if (!last || turn->in.has_resume)
+		return;
+	cJSON *copy = cJSON_Duplicate(last, true);
+	json_set(copy, "message_id", cJSON_CreateString(id_make(&turn->call->service->ids, id)));
+	cJSON_AddItemToArray(turn->bring, copy);
+}
+
+/* The messages of the request that the thread does not have yet. */
+static bool collect_new(struct turn *turn)
+{
+	const cJSON *message;
+	int i = 0;
+	turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(message, turn->in.messages) {
+		bool given = turn->in.given_id[i++];
+		if (given &&
+		    (is_among(turn->bring, message_id(message)) || is_known(turn, message)))
+			continue;
+		cJSON_AddItemToArray(turn->bring, cJSON_Duplicate(message, true));
+	}
+	if (!turn->bring->child)
+		say_again(turn);
+	return !error_is_set(&turn->call->error);
+}
+
+/* ---- what the thread makes of it ---- */
+
+static cJSON *parse_stored(struct turn *turn, const char *text)
+{
+	return arena_json(
+	    turn->call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
+}
+
+/* The answers the node had before, with the one that this request brings (WIRE 3.3). */
+static void answer_interrupt(struct turn *turn, cJSON *pause)
+{
+	cJSON *answers = json_get(pause, "answers");
+	cJSON_AddItemToArray(answers, cJSON_Duplicate(turn->in.resume, true));
+	turn->answers = answers;
+	turn->entry = RUN_AGAIN;
+}
+
+static bool continue_paused(struct turn *turn)
+{
+	cJSON *pause = parse_stored(turn, turn->thread.pause_json);
+	const char *kind = json_str(pause, "kind");
+	bool interrupt = kind && strcmp(kind, "interrupt") == 0;
+	if (interrupt && !turn->in.has_resume) {
+		turn->action = TURN_REPORT_PAUSE;
+		return true;
+	}
+	if (interrupt)
+		answer_interrupt(turn, pause);
+	else
+		turn->entry =
+		    kind && strcmp(kind, "interrupt_after") == 0 ? RUN_AFTER_NODE : RUN_AT_NEXT;
+	return answers_none_waiting(turn->call, turn->bring);
+}
+
+/* Calls wait at the client: its answers, or a new turn that closes them (WIRE 3.4). */
+static bool continue_waiting(struct turn *turn)
+{
+	cJSON *waiting = parse_stored(turn, turn->thread.waiting_json);
+	cJSON *calls = json_get(waiting, "calls");
+	int answered = 0;
+	if (!answers_match(turn->call, turn->bring, calls, &answered))
+		return false;
+	turn->waiting = calls;
+	turn->waiting_id = json_str(waiting, "message_id");
+	if (answered == 0)
+		answers_close(turn->call, turn->bring, calls);
+	else if (calls->child)
+		turn->action = TURN_REPORT_WAITING;
+	else
+		turn->entry = RUN_AFTER_NODE;
+	return true;
+}
+
+static bool decide(struct turn *turn)
+{
+	const struct thread *t = &turn->thread;
+	bool paused = t->status == RUN_INTERRUPTED && t->pause_json;
+	turn->action = TURN_RUN;
+	turn->entry = RUN_FROM_START;
+	if (turn->in.has_resume && !paused)
+		return error_set(&turn->call->error, ERR_INVALID_INPUT,
+		    "Nothing to resume: this thread is not paused at an interrupt");
+	if (!collect_new(turn))
+		return false;
+	if (paused)
+		return continue_paused(turn) && files_check(turn->call, turn->bring);
+	if (t->status == RUN_COMPLETED && t->waiting_json)
+		return continue_waiting(turn) && files_check(turn->call, turn->bring);
+	return answers_none_waiting(turn->call, turn->bring) &&
+	    files_check(turn->call, turn->bring);
+}
+
+/* ---- doing it ---- */
+
+static void open_run(struct turn *turn, struct run_observer *observer)
+{
+	struct call *call = turn->call;
+	cJSON *config = turn->in.config;
+	json_set(config, "thread_id", cJSON_CreateString(turn->thread.thread_id));
+	json_set(config, "run_id", cJSON_CreateString(turn->run_id));
+	if (turn->is_new)
+		turn->thread.thread_name = thread_name_make(call);
+	const struct run_setup setup = {
+	    .graph = call->service->graph,
+	    .storage = call->service->storage,
+	    .lease = turn->lease,
+	    .arena = call->arena,
+	    .ids = &call->service->ids,
+	    .config = config,
+	    .run_id = turn->run_id,
+	    .thread = &turn->thread,
+	    .observer = observer,
+	    .recursion_limit = turn->in.recursion_limit,
+	    .node_timeout = turn->in.node_timeout,
+	    .tool_timeout = turn->in.tool_timeout,
+	};
+	turn->run = run_new(&setup);
+}
+
+static bool run_graph(struct turn *turn, struct run_observer *observer)
+{
+	const cJSON *message;
+	open_run(turn, observer);
+	if (!run_initial_state(turn->run, turn->in.initial_state, &turn->call->error))
+		return false;
+	cJSON_ArrayForEach(message, turn->bring)
+		run_bring(turn->run, cJSON_Duplicate(message, true));
+	return run_execute(turn->run, turn->entry, turn->answers, &turn->call->error);
+}
+
+/* Stores the answers that came while others are missing. */
+static bool store_answers(struct turn *turn)
+{
+	struct call *call = turn->call;
+	cJSON *waiting = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddStringToObject(waiting, "message_id", turn->waiting_id);
+	cJSON_AddItemToObject(waiting, "calls", cJSON_Duplicate(turn->waiting, true));
+	char *text = json_print(waiting);
+	arena_defer(call->arena, cJSON_free, text);
+	turn->thread.waiting_json = text;
+	struct change change = {call, turn->lease, turn->thread};
+	return change_append(&change, turn->bring);
+}
+
+bool turn_run(struct turn *turn, struct run_observer *observer)
+{
+	if (!decide(turn))
+		return false;
+	switch (turn->action) {
+	case TURN_RUN:
+		return run_graph(turn, observer);
+	case TURN_REPORT_WAITING:
+		return store_answers(turn);
+	case TURN_REPORT_PAUSE:
+		break;
+	}
+	return true;
+}
+
+/* ---- what is told of it ---- */
+
+const cJSON *turn_user_message(const struct turn *turn)
+{
+	const cJSON *message, *found = NULL;
+	cJSON_ArrayForEach(message, turn->in.messages) {
+		if (message_is(message, "user"))
+			found = message;
+	}
+	return found;
+}
+
+int turn_brought(const struct turn *turn)
+{
+	return cJSON_GetArraySize(turn->bring);
+}
+
+cJSON *turn_waiting_message(const struct turn *turn)
+{
+	cJSON *message =
+	    message_new("assistant", turn->waiting_id, cJSON_Duplicate(turn->waiting, true));
+	message_fill_calls(message);
+	return message;
+}
+
+cJSON *turn_interrupt(const struct turn *turn)
+{
+	return thread_interrupt(turn->run ? run_thread(turn->run) : &turn->thread);
+}
+
+const char *turn_thread_name(const struct turn *turn)
+{
+	return turn->is_new && turn->run && *turn->thread.thread_name ? turn->thread.thread_name
+								      : NULL;
+}
+
+cJSON *turn_state(struct turn *turn)
+{
+	struct call *call = turn->call;
+	const struct run_flags flags = {0};
+	if (turn->run)
+		return run_state(turn->run, false, &call->error);
+	cJSON *context = state_context(call->service->storage, turn->thread.row, &call->error);
+	return context ? state_json(call->service->graph, &turn->thread, &flags, context) : NULL;
+}

@@ -1,0 +1,67 @@
+/*
+ * One request to run the graph on a thread: from the lease to the end of the run (WIRE 3.2–3.4).
+ *
+ * A turn reads the body, takes the thread's lease, and decides what the input means for the thread
+ * as it is: a new turn, an answer to a pause or to waiting remote calls, or no run at all because a
+ * pause, or calls, must be reported again.
+ */
+#ifndef AGENTGRAPH_SERVICE_TURN_H
+#define AGENTGRAPH_SERVICE_TURN_H
+
+#include "graph/run.h"
+#include "service/run_input.h"
+#include "service/service.h"
+
+enum turn_action {
+	TURN_RUN,           /* the graph runs */
+	TURN_REPORT_PAUSE,  /* nothing is stored; the open pause is told again */
+	TURN_REPORT_WAITING /* answers were stored, others are missing; the graph does not run */
+};
+
+struct turn {
+	struct call *call;
+	struct run_input in;
+	struct lease *lease;
+	struct thread thread; /* as stored, with row 0 for a new one */
+	bool is_new;
+	const char *run_id;
+	enum turn_action action;
+	enum run_entry entry;
+	const cJSON *answers; /* RUN_AGAIN: answers of the interrupted node */
+	cJSON *bring;         /* messages to add before the run, in order */
+	const cJSON *waiting; /* remote calls that still wait */
+	const char *waiting_id;
+	ag_run *run; /* TURN_RUN, once turn_run began */
+};
+
+/* Reads the body and takes the lease; false with call->error set: malformed, busy, storage. */
+bool turn_begin(struct turn *turn, struct call *call, const cJSON *body);
+
+/*
+ * Decides and runs.  False with call->error set when the input does not fit the thread (nothing was
+ * stored) or the run failed.  observer is what the run is watched by.
+ */
+bool turn_run(struct turn *turn, struct run_observer *observer);
+
+/* Gives the lease back; a turn that never began is fine. */
+void turn_end(struct turn *turn);
+
+/* The latest user message of the request, or NULL. */
+const cJSON *turn_user_message(const struct turn *turn);
+
+/* How many messages the run was brought: those of run_messages before it made its own. */
+int turn_brought(const struct turn *turn);
+
+/* The message that asks for the calls that still wait, a new tree (TURN_REPORT_WAITING). */
+cJSON *turn_waiting_message(const struct turn *turn);
+
+/* The open interrupt, a new tree, or NULL. */
+cJSON *turn_interrupt(const struct turn *turn);
+
+/* The name the thread got in this turn, or NULL. */
+const char *turn_thread_name(const struct turn *turn);
+
+/* The AgentState after the turn, a new tree; NULL with call->error set. */
+cJSON *turn_state(struct turn *turn);
+
+#endif
