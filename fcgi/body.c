@@ -1,0 +1,100 @@
+#include "body.h"
+
+#include "base/json.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define READ_SIZE 16384
+#define LENGTH_DIGITS 18 /* always fit 63 bits */
+
+static bool too_large(int64_t max, struct error *err)
+{
+	return error_set(err, ERR_REQUEST_TOO_LARGE,
+	    "Request body too large. Maximum size is %.1fMB", (double)max / (1 << 20));
+}
+
+bool body_length(const char *content_length, int64_t max, int64_t *length, struct error *err)
+{
+	*length = -1;
+	if (!*content_length)
+		return true;
+	size_t digits = strspn(content_length, "0123456789");
+	if (content_length[digits] || digits > LENGTH_DIGITS)
+		return error_set(err, ERR_INVALID_CONTENT_LENGTH, "%s",
+		    error_fixed_text(ERR_INVALID_CONTENT_LENGTH));
+	*length = 0;
+	for (const char *c = content_length; *c; c++)
+		*length = *length * 10 + (*c - '0');
+	return *length <= max || too_large(max, err);
+}
+
+/* Bytes to ask for next: one more than allowed, so that an excess shows. */
+static size_t next_size(size_t have, int64_t length, int64_t max)
+{
+	int64_t end = length >= 0 ? length : max + 1;
+	int64_t left = end - (int64_t)have;
+	return left < READ_SIZE ? (size_t)left : READ_SIZE;
+}
+
+bool body_read(
+    struct client *client, int64_t length, int64_t max, struct buf *out, struct error *err)
+{
+	for (;;) {
+		size_t want = next_size(out->len, length, max);
+		if (want == 0)
+			return (int64_t)out->len <= max || too_large(max, err);
+		char *end = buf_reserve(out, want);
+		ssize_t got = client->read(client, end, want);
+		if (got < 0 || (got == 0 && length >= 0))
+			return error_set(err, ERR_BAD_REQUEST, "Request body is incomplete");
+		if (got == 0)
+			return true;
+		out->len += (size_t)got;
+		out->data[out->len] = '\0';
+	}
+}
+
+bool body_type_is_json(const char *content_type)
+{
+	static const char application[] = "application/";
+	static const size_t prefix = sizeof(application) - 1;
+	size_t len = strcspn(content_type, "; \t");
+	if (*content_type == '\0')
+		return true;
+	if (len <= prefix || strncasecmp(content_type, application, prefix) != 0)
+		return false;
+	const char *subtype = content_type + prefix;
+	len -= prefix;
+	if (len > 5)
+		return !strncasecmp(subtype + len - 5, "+json", 5);
+	return len == 4 && !strncasecmp(subtype, "json", 4);
+}
+
+static bool missing(enum body_rule rule, struct error *err)
+{
+	return rule != BODY_REQUIRED ||
+	    error_field(err, ERR_VALIDATION, "body", "missing", "Request body is required");
+}
+
+bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
+    enum body_rule rule, const cJSON **object, struct error *err)
+{
+	*object = NULL;
+	if (text->len == 0)
+		return missing(rule, err);
+	if (!body_type_is_json(content_type))
+		return error_field(err, ERR_VALIDATION, "header.content-type", "value_error",
+		    "Content-Type must be application/json");
+	enum json_fault fault;
+	cJSON *value =
+	    arena_json(arena, json_parse(text->data, text->len, JSON_REQUEST_DEPTH, &fault));
+	if (!value)
+		return error_field(err, ERR_VALIDATION, "body", "json_invalid", "Request body %s",
+		    json_fault_text(fault));
+	if (!cJSON_IsObject(value))
+		return error_field(err, ERR_VALIDATION, "body", "type_error",
+		    "Request body must be a JSON object");
+	*object = value;
+	return true;
+}

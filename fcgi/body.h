@@ -1,0 +1,43 @@
+/*
+ * Request bodies (WIRE 1.2).
+ *
+ * Reading and parsing are two steps, because a body that is too large is refused before the caller
+ * is known, and one that does not parse afterwards (WIRE 1.4).
+ */
+#ifndef AGENTGRAPH_FCGI_BODY_H
+#define AGENTGRAPH_FCGI_BODY_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "client.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum body_rule { BODY_NONE, BODY_OPTIONAL, BODY_REQUIRED };
+
+/*
+ * The announced length: *length is -1 when the text is empty (no body, or a chunked one).  False
+ * with err set when the text is no number, or the number is over max.
+ */
+bool body_length(const char *content_length, int64_t max, int64_t *length, struct error *err);
+
+/*
+ * Appends the body to out.  Memory grows with what arrives, not with what was announced.  False
+ * with err set when it has more than max bytes, or ended before it was complete.
+ */
+bool body_read(
+    struct client *client, int64_t length, int64_t max, struct buf *out, struct error *err);
+
+/*
+ * The object that a body holds, in the arena; *object is NULL when there is none and it is
+ * optional. False with err set for anything else.
+ */
+bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
+    enum body_rule rule, const cJSON **object, struct error *err);
+
+/* Media types that stand for JSON: application/json, application/<any>+json, and none at all. */
+bool body_type_is_json(const char *content_type);
+
+#endif

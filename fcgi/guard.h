@@ -1,0 +1,14 @@
+/* The boot-time guard (SPEC 5.6): no route is open by mistake. */
+#ifndef AGENTGRAPH_FCGI_GUARD_H
+#define AGENTGRAPH_FCGI_GUARD_H
+
+#include "base/problems.h"
+#include "route.h"
+
+#include <stdbool.h>
+
+/* Adds one problem that names every row without resource and action which is not on the allowlist
+ * of public paths.  True when there is none. */
+bool guard_check(const struct route_table *table, struct problems *problems);
+
+#endif

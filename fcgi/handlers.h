@@ -1,0 +1,30 @@
+/* The handlers that the route table names: each reads what its row has not checked yet, calls one
+ * service function and writes one answer. */
+#ifndef AGENTGRAPH_FCGI_HANDLERS_H
+#define AGENTGRAPH_FCGI_HANDLERS_H
+
+struct request;
+
+void get_ping(struct request *rq);
+
+void post_invoke(struct request *rq);
+void post_stream(struct request *rq);
+void post_stop(struct request *rq);
+void post_fix(struct request *rq);
+void post_setup(struct request *rq);
+void get_graph(struct request *rq);
+void get_graph_tools(struct request *rq);
+void get_graph_schema(struct request *rq);
+
+void get_threads(struct request *rq);
+void get_thread(struct request *rq);
+void delete_thread(struct request *rq);
+void get_state(struct request *rq);
+void put_state(struct request *rq);
+void delete_state(struct request *rq);
+void get_messages(struct request *rq);
+void post_messages(struct request *rq);
+void get_message(struct request *rq);
+void delete_message(struct request *rq);
+
+#endif

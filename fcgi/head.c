@@ -1,0 +1,62 @@
+#include "head.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+struct variable {
+	const char *name;
+	size_t len;
+	size_t member;
+};
+
+#define VARIABLE(name, member)                                        \
+	{                                                             \
+		name, sizeof(name) - 1, offsetof(struct head, member) \
+	}
+
+static const struct variable variables[] = {
+    VARIABLE("REQUEST_METHOD", method),
+    VARIABLE("REQUEST_URI", uri),
+    VARIABLE("CONTENT_LENGTH", content_length),
+    VARIABLE("CONTENT_TYPE", content_type),
+    VARIABLE("HTTP_HOST", host),
+    VARIABLE("HTTP_ORIGIN", origin),
+    VARIABLE("HTTP_ACCESS_CONTROL_REQUEST_METHOD", cors_method),
+    VARIABLE("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", cors_headers),
+    VARIABLE("HTTPS", https),
+    VARIABLE("REQUEST_SCHEME", scheme),
+    VARIABLE("HTTP_X_FORWARDED_PROTO", forwarded_proto),
+};
+
+#define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))
+
+static const char **member(struct head *head, const struct variable *v)
+{
+	return (const char **)((char *)head + v->member);
+}
+
+static void take(struct head *head, const char *param)
+{
+	const char *equals = strchr(param, '=');
+	if (!equals)
+		return;
+	size_t len = (size_t)(equals - param);
+	for (size_t i = 0; i < VARIABLE_COUNT; i++)
+		if (variables[i].len == len && !memcmp(variables[i].name, param, len))
+			*member(head, &variables[i]) = equals + 1;
+}
+
+void head_read(struct head *head, char *const *params)
+{
+	for (size_t i = 0; i < VARIABLE_COUNT; i++)
+		*member(head, &variables[i]) = "";
+	for (; *params; params++)
+		take(head, *params);
+}
+
+bool head_is_https(const struct head *head)
+{
+	return !strcasecmp(head->https, "on") || !strcasecmp(head->scheme, "https") ||
+	    !strcasecmp(head->forwarded_proto, "https");
+}

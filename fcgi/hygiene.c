@@ -1,0 +1,146 @@
+#include "hygiene.h"
+
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct hygiene {
+	const struct environment *env;
+	struct buf plain, https;
+	bool any_origin, any_host;
+};
+
+/* A value from outside may not start a line of its own. */
+static bool header_safe(const char *value)
+{
+	for (; *value; value++)
+		if ((unsigned char)*value < ' ' || *value == 0x7f)
+			return false;
+	return true;
+}
+
+static void add_header(struct buf *out, const char *name, const char *value)
+{
+	if (value && *value && header_safe(value))
+		buf_printf(out, "%s: %s\r\n", name, value);
+}
+
+static void add_security(struct buf *out, const struct environment *env)
+{
+	add_header(out, "X-Content-Type-Options", env->content_type_options);
+	add_header(out, "X-Frame-Options", env->frame_options);
+	add_header(out, "X-XSS-Protection", env->xss_protection);
+	add_header(out, "Referrer-Policy", env->referrer_policy);
+	add_header(out, "Permissions-Policy", env->permissions_policy);
+	add_header(out, "Content-Security-Policy", env->csp_policy);
+}
+
+static void add_hsts(struct buf *out, const struct environment *env)
+{
+	buf_printf(out, "Strict-Transport-Security: max-age=%" PRId64 "%s%s\r\n", env->hsts_max_age,
+	    env->hsts_subdomains ? "; includeSubDomains" : "",
+	    env->hsts_preload ? "; preload" : "");
+}
+
+static bool lists(const struct string_list *list, const char *entry)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], entry))
+			return true;
+	return false;
+}
+
+struct hygiene *hygiene_new(const struct environment *env)
+{
+	struct hygiene *hygiene = xcalloc(1, sizeof(*hygiene));
+	hygiene->env = env;
+	hygiene->any_origin = lists(&env->origins, "*");
+	hygiene->any_host = lists(&env->allowed_hosts, "*");
+	if (!env->security_headers)
+		return hygiene;
+	add_security(&hygiene->plain, env);
+	add_security(&hygiene->https, env);
+	if (env->hsts)
+		add_hsts(&hygiene->https, env);
+	return hygiene;
+}
+
+void hygiene_free(struct hygiene *hygiene)
+{
+	if (!hygiene)
+		return;
+	buf_release(&hygiene->plain);
+	buf_release(&hygiene->https);
+	free(hygiene);
+}
+
+const struct buf *hygiene_headers(const struct hygiene *hygiene, bool https)
+{
+	return https ? &hygiene->https : &hygiene->plain;
+}
+
+bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin)
+{
+	if (!*origin || !header_safe(origin))
+		return false;
+	return hygiene->any_origin || lists(&hygiene->env->origins, origin);
+}
+
+void hygiene_add_cors(const struct hygiene *hygiene, const char *origin, struct buf *out)
+{
+	bool credentials = hygiene->env->cors_allow_credentials;
+	if (hygiene->any_origin && !credentials) {
+		buf_puts(out, "Access-Control-Allow-Origin: *\r\n");
+	} else {
+		buf_printf(out, "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n", origin);
+		if (credentials)
+			buf_puts(out, "Access-Control-Allow-Credentials: true\r\n");
+	}
+	buf_puts(out,
+	    "Access-Control-Expose-Headers: X-Request-ID, X-Timestamp, Retry-After, "
+	    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
+	    "X-RateLimit-Reset-After, Content-Disposition, Content-Range, Accept-Ranges, "
+	    "ETag\r\n");
+}
+
+void hygiene_add_preflight(const char *headers, struct buf *out)
+{
+	buf_puts(out,
+	    "Access-Control-Allow-Methods: DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT\r\n"
+	    "Access-Control-Max-Age: 600\r\n");
+	add_header(out, "Access-Control-Allow-Headers", headers);
+}
+
+/* Length of the name in "name:port" or "[v6]:port". */
+static size_t name_length(const char *host)
+{
+	const char *bracket = *host == '[' ? strchr(host, ']') : NULL;
+	if (bracket)
+		return (size_t)(bracket - host) + 1;
+	return strcspn(host, ":");
+}
+
+/* "*.example.com" stands for every subdomain, not for example.com itself. */
+static bool host_fits(const char *pattern, const char *host, size_t len)
+{
+	size_t want = strlen(pattern);
+	if (strncmp(pattern, "*.", 2) != 0)
+		return want == len && !strncasecmp(pattern, host, len);
+	want--;
+	return len > want && !strncasecmp(pattern + 1, host + len - want, want);
+}
+
+bool hygiene_allows_host(const struct hygiene *hygiene, const char *host)
+{
+	if (hygiene->any_host)
+		return true;
+	size_t len = name_length(host);
+	const struct string_list *allowed = &hygiene->env->allowed_hosts;
+	for (size_t i = 0; i < allowed->count; i++)
+		if (host_fits(allowed->items[i], host, len))
+			return true;
+	return false;
+}

@@ -1,0 +1,287 @@
+/*
+ * agentgraph-fcgi: one process of the pool.
+ *
+ * It is started with the listening socket as descriptor 0 and serves until SIGTERM; then nothing
+ * more is accepted, and requests in hand have some seconds to end.  It never outlives the process
+ * that started it.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "guard.h"
+#include "hygiene.h"
+#include "server.h"
+#include "service/service.h"
+#include "workers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PROGRAM "agentgraph-fcgi"
+#define LISTENER 0
+#define EXIT_USAGE 2
+
+#define MAX_THREADS 4096
+#define MAX_DRAIN 86400
+#define MIN_DRAIN_MS 200 /* idle threads need a moment too */
+
+struct options {
+	struct config_source source;
+	const char *unlink;
+	long threads;
+	long drain; /* seconds */
+};
+
+static const char usage[] =
+    "usage: " PROGRAM " [OPTION]...\n"
+    "One process of the pool.  The listening socket is descriptor 0; `agentgraph serve`\n"
+    "starts it so.\n"
+    "\n"
+    "  --config FILE    configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
+    "  --state DIR      state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
+    "  --threads N      requests served at the same time (default 64)\n"
+    "  --drain SECONDS  how long requests in hand may take after SIGTERM (default 30)\n"
+    "  --unlink PATH    remove this socket when the parent process has died\n"
+    "  --routes         print the routes and the permissions they take\n"
+    "  --help, --version\n";
+
+static int fail(int status, const char *what)
+{
+	fprintf(stderr, PROGRAM ": %s\n", what);
+	return status;
+}
+
+static int path_width(void)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < routes.count; i++)
+		if (strlen(routes.rows[i].path) > width)
+			width = strlen(routes.rows[i].path);
+	return (int)width;
+}
+
+static int print_routes(void)
+{
+	int width = path_width();
+	for (size_t i = 0; i < routes.count; i++) {
+		const struct route *row = &routes.rows[i];
+		printf("%-7s %-*s ", method_name(row->method), width, row->path);
+		if (row->resource)
+			printf("%s:%s\n", row->resource, row->action);
+		else
+			puts("public");
+	}
+	return EXIT_SUCCESS;
+}
+
+static long number(const char *option, const char *text, long min, long max)
+{
+	char *end;
+	errno = 0;
+	long value = strtol(text, &end, 10);
+	if (!*text || *end || errno || value < min || value > max) {
+		fprintf(
+		    stderr, PROGRAM ": --%s must be a number from %ld to %ld\n", option, min, max);
+		exit(EXIT_USAGE);
+	}
+	return value;
+}
+
+/* Options that answer by themselves end the process. */
+static void parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option names[] = {{"config", required_argument, NULL, 'c'},
+	    {"state", required_argument, NULL, 's'}, {"threads", required_argument, NULL, 't'},
+	    {"drain", required_argument, NULL, 'd'}, {"unlink", required_argument, NULL, 'u'},
+	    {"routes", no_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'},
+	    {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
+	int option;
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			options->source.file = optarg;
+			break;
+		case 's':
+			options->source.state_dir = optarg;
+			break;
+		case 't':
+			options->threads = number("threads", optarg, 1, MAX_THREADS);
+			break;
+		case 'd':
+			options->drain = number("drain", optarg, 0, MAX_DRAIN);
+			break;
+		case 'u':
+			options->unlink = optarg;
+			break;
+		case 'r':
+			exit(print_routes());
+		case 'h':
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		case 'v':
+			puts(PROGRAM " " AGENTGRAPH_VERSION);
+			exit(EXIT_SUCCESS);
+		default:
+			exit(fail(EXIT_USAGE, "--help lists the options"));
+		}
+	}
+	if (optind < argc)
+		exit(fail(EXIT_USAGE, "takes options only; --help lists them"));
+}
+
+/* The workers share the socket's flags: that all of them set this is harmless. */
+static bool take_listener(void)
+{
+	int listening = 0;
+	socklen_t size = sizeof(listening);
+	if (getsockopt(LISTENER, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0 || !listening)
+		return false;
+	int flags = fcntl(LISTENER, F_GETFL);
+	return flags >= 0 && fcntl(LISTENER, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+/*
+ * Signals are read from a descriptor, so that no handler runs anywhere.  A terminal sends SIGINT
+ * and SIGHUP to all processes of the service: the parent answers them, and tells this one by
+ * SIGTERM.
+ */
+static int take_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	sigdelset(&set, SIGINT);
+	sigdelset(&set, SIGHUP);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* Many threads, few arenas; what was large goes back to the system when it is freed. */
+static void tune_malloc(void)
+{
+	mallopt(M_ARENA_MAX, 4);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+}
+
+static void report(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		fprintf(stderr, PROGRAM ": %s%s\n", problems->items[i].warning ? "warning: " : "",
+		    problems->items[i].text);
+}
+
+/* Opens what is served; false after saying why not. */
+static bool open_server(struct server *server, const struct config_source *source)
+{
+	struct problems problems = {0};
+	server->routes = &routes;
+	if (guard_check(server->routes, &problems))
+		server->service = service_open(source, &problems);
+	report(&problems);
+	problems_release(&problems);
+	if (!server->service)
+		return false;
+	const struct environment *env = &server->service->config->env;
+	log_init(env->logger_name, env->log_level);
+	server->hygiene = hygiene_new(env);
+	return true;
+}
+
+static void close_server(struct server *server)
+{
+	hygiene_free(server->hygiene);
+	service_close(server->service);
+}
+
+/* Waits until fd is readable; false when that took longer than timeout_ms (-1: for ever). */
+static bool readable(int fd, int64_t timeout_ms)
+{
+	struct pollfd waiting = {.fd = fd, .events = POLLIN};
+	int ready;
+	do
+		ready = poll(&waiting, 1, (int)timeout_ms);
+	while (ready < 0 && errno == EINTR);
+	return ready > 0;
+}
+
+/* Waits for SIGTERM.  When it is the parent's death, nobody else removes the socket. */
+static void wait_for_end(int signals, const struct options *options, pid_t parent)
+{
+	struct signalfd_siginfo info;
+	while (getppid() == parent) {
+		readable(signals, -1);
+		if (read(signals, &info, sizeof(info)) == sizeof(info))
+			break;
+	}
+	if (getppid() != parent && options->unlink)
+		unlink(options->unlink);
+}
+
+/* Lets requests in hand end; false when some were still there in the end.  A second SIGTERM means
+ * now. */
+static bool drain(struct workers *workers, int signals, int64_t drain_ms)
+{
+	struct pollfd waiting[] = {
+	    {.fd = workers_done(workers), .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+	int64_t end = clock_monotonic_ms() + (drain_ms > MIN_DRAIN_MS ? drain_ms : MIN_DRAIN_MS);
+	for (;;) {
+		int64_t left = end - clock_monotonic_ms();
+		poll(waiting, 2, left > 0 ? (int)left : 0);
+		if (waiting[0].revents)
+			return true;
+		if (waiting[1].revents || left <= 0)
+			return false;
+	}
+}
+
+static int serve(struct server *server, const struct options *options, int signals, pid_t parent)
+{
+	struct error err = {0};
+	struct workers *workers = workers_start(server, LISTENER, (unsigned)options->threads, &err);
+	if (!workers)
+		return fail(EXIT_FAILURE, err.detail);
+	wait_for_end(signals, options, parent);
+	workers_stop(workers);
+	if (!drain(workers, signals, options->drain * 1000)) {
+		log_warning("ended with %u requests in hand", workers_running(workers));
+		_exit(EXIT_FAILURE);
+	}
+	workers_free(workers);
+	close_server(server);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.threads = 64, .drain = 30};
+	struct server server = {0};
+	pid_t parent = getppid();
+
+	memory_init();
+	parse_options(&options, argc, argv);
+	int signals = take_signals();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (signals < 0 || !take_listener())
+		return fail(EXIT_FAILURE,
+		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
+		    "program");
+	tune_malloc();
+	if (!open_server(&server, &options.source))
+		return EXIT_FAILURE;
+	return serve(&server, &options, signals, parent);
+}

@@ -1,0 +1,24 @@
+/* Query parameters (WIRE 1.1). */
+#ifndef AGENTGRAPH_FCGI_QUERY_H
+#define AGENTGRAPH_FCGI_QUERY_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct query_field {
+	const char *name;
+	bool empty_is_absent; /* else an empty value is a mistake */
+	const char *value;    /* out: decoded, valid UTF-8, in the arena; NULL when absent */
+};
+
+/*
+ * Fills the fields from a raw query.  Of a repeated parameter the last one counts; unknown ones are
+ * ignored.  False with err set for an empty value, or one that is not text.
+ */
+bool query_read(struct arena *arena, const char *query, struct query_field *fields, size_t count,
+    struct error *err);
+
+#endif

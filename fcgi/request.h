@@ -1,0 +1,30 @@
+/* One request while it is served, by one thread. */
+#ifndef AGENTGRAPH_FCGI_REQUEST_H
+#define AGENTGRAPH_FCGI_REQUEST_H
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "client.h"
+#include "head.h"
+#include "path.h"
+#include "response.h"
+#include "route.h"
+#include "service/service.h"
+
+struct server;
+
+struct request {
+	const struct server *server;
+	struct client *client;
+	struct response *response; /* this thread's, reused from request to request */
+	struct head head;
+	enum method method;
+	struct path path;
+	struct route_match match;
+	const cJSON *body; /* NULL when the route takes none, or none came */
+	char id[UUID_SIZE];
+	char time[ISO_TIME_SIZE];
+	struct call call;
+};
+
+#endif

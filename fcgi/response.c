@@ -1,0 +1,260 @@
+#include "response.h"
+
+#include "base/json.h"
+#include "hygiene.h"
+#include "request.h"
+#include "server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEEP_SIZE 65536 /* a buffer that grew over this is not kept for the next request */
+
+static void reset(struct buf *b)
+{
+	if (b->size > KEEP_SIZE)
+		buf_release(b);
+	else
+		buf_reset(b);
+}
+
+void response_reset(struct response *response)
+{
+	reset(&response->head);
+	reset(&response->extra);
+	reset(&response->body);
+	response->status = 0;
+}
+
+void response_release(struct response *response)
+{
+	buf_release(&response->head);
+	buf_release(&response->extra);
+	buf_release(&response->body);
+}
+
+void response_header(struct request *rq, const char *name, const char *value)
+{
+	buf_printf(&rq->response->extra, "%s: %s\r\n", name, value);
+}
+
+static const char *reason(int status)
+{
+	static const struct {
+		int status;
+		const char *reason;
+	} reasons[] = {{200, "OK"}, {204, "No Content"}, {400, "Bad Request"},
+	    {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+	    {405, "Method Not Allowed"}, {409, "Conflict"}, {413, "Content Too Large"},
+	    {415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
+	    {422, "Unprocessable Content"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
+	    {500, "Internal Server Error"}, {503, "Service Unavailable"}};
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].status == status)
+			return reasons[i].reason;
+	return "Status";
+}
+
+static void put(struct buf *out, const char *name, const char *value)
+{
+	buf_puts(out, name);
+	buf_puts(out, value);
+	buf_puts(out, "\r\n");
+}
+
+static void put_number(struct buf *out, const char *name, size_t number)
+{
+	char digits[24];
+	char *start = digits + sizeof(digits) - 1;
+	*start = '\0';
+	do
+		*--start = (char)('0' + number % 10);
+	while (number /= 10);
+	put(out, name, start);
+}
+
+/* Everything of the head but the blank line; type is the lines that the kind of body brings. */
+static void build_head(struct request *rq, int status, const char *type)
+{
+	const struct hygiene *hygiene = rq->server->hygiene;
+	struct buf *head = &rq->response->head;
+	const struct buf *fixed = hygiene_headers(hygiene, head_is_https(&rq->head));
+	rq->response->status = status;
+	if (status == 200)
+		buf_puts(head, "Status: 200 OK\r\n");
+	else
+		buf_printf(head, "Status: %d %s\r\n", status, reason(status));
+	buf_puts(head, type);
+	put(head, "X-Request-ID: ", rq->id);
+	put(head, "X-Timestamp: ", rq->time);
+	if (fixed->len)
+		buf_add(head, fixed->data, fixed->len);
+	if (hygiene_allows_origin(hygiene, rq->head.origin))
+		hygiene_add_cors(hygiene, rq->head.origin, head);
+	if (rq->response->extra.len)
+		buf_add(head, rq->response->extra.data, rq->response->extra.len);
+}
+
+static void send_head(struct request *rq)
+{
+	buf_puts(&rq->response->head, "\r\n");
+	rq->client->write(rq->client, rq->response->head.data, rq->response->head.len);
+}
+
+/* Head and body in one write: the connection's buffer mostly holds both. */
+static void send_all(struct request *rq, int status, const char *type)
+{
+	struct response *response = rq->response;
+	build_head(rq, status, type);
+	put_number(&response->head, "Content-Length: ", response->body.len);
+	send_head(rq);
+	if (rq->method != METHOD_HEAD)
+		rq->client->write(rq->client, buf_str(&response->body), response->body.len);
+}
+
+static void send_json(struct request *rq, int status)
+{
+	send_all(rq, status, "Content-Type: application/json\r\nCache-Control: no-store\r\n");
+}
+
+void reply_empty(struct request *rq, int status)
+{
+	build_head(rq, status, "");
+	send_head(rq);
+}
+
+void reply_text(struct request *rq, int status, const char *text)
+{
+	buf_puts(&rq->response->body, text);
+	send_all(rq, status, "Content-Type: text/plain; charset=utf-8\r\n");
+}
+
+/* extra: further members of metadata, as JSON text with a leading comma, or "". */
+static void reply_envelope(struct request *rq, const char *data, const char *extra)
+{
+	struct buf *body = &rq->response->body;
+	buf_puts(body, "{\"success\":true,\"data\":");
+	buf_puts(body, data);
+	buf_puts(body, ",\"message\":\"OK\",\"timestamp\":\"");
+	buf_puts(body, rq->time);
+	buf_puts(body, "\",\"metadata\":{\"request_id\":\"");
+	buf_puts(body, rq->id);
+	buf_puts(body, "\",\"timestamp\":\"");
+	buf_puts(body, rq->time);
+	buf_puts(body, "\",\"message\":\"OK\"");
+	buf_puts(body, extra);
+	buf_puts(body, "}}");
+	send_json(rq, 200);
+}
+
+void reply_json(struct request *rq, const char *data)
+{
+	reply_envelope(rq, data, "");
+}
+
+static void reply_printed(struct request *rq, const cJSON *data, const char *extra)
+{
+	char *text = json_print(data);
+	reply_envelope(rq, text, extra);
+	free(text);
+}
+
+void reply_data(struct request *rq, const cJSON *data)
+{
+	if (data)
+		reply_printed(rq, data, "");
+	else
+		reply_error(rq);
+}
+
+void reply_run(struct request *rq, const cJSON *data)
+{
+	if (!data) {
+		reply_error(rq);
+		return;
+	}
+	const cJSON *meta = json_get(data, "meta");
+	char *thread_id = json_print(json_get(meta, "thread_id"));
+	const char *is_new = cJSON_IsTrue(json_get(meta, "is_new_thread")) ? "true" : "false";
+	reply_printed(rq, data,
+	    arena_printf(
+		rq->call.arena, ",\"thread_id\":%s,\"is_new_thread\":%s", thread_id, is_new));
+	free(thread_id);
+}
+
+static cJSON *error_object(struct request *rq, const struct error_view *view)
+{
+	cJSON *error = cJSON_CreateObject();
+	json_add_str(error, "code", view->code);
+	json_add_str(error, "message", view->detail);
+	cJSON_AddItemToObject(error, "details",
+	    view->details ? cJSON_Duplicate(view->details, true) : cJSON_CreateArray());
+	if (rq->call.error.kind == ERR_REQUEST_TOO_LARGE) {
+		int64_t max = rq->server->service->config->env.max_request_size;
+		json_add_int(error, "max_size_bytes", max);
+		json_add_raw(error, "max_size_mb",
+		    arena_printf(rq->call.arena, "%.1f", (double)max / (1 << 20)));
+	}
+	return error;
+}
+
+static cJSON *error_body(struct request *rq, const struct error_view *view)
+{
+	cJSON *body = arena_json(rq->call.arena, cJSON_CreateObject());
+	json_add_str(body, "detail", view->detail);
+	json_add_str(body, "error_code", view->code);
+	cJSON_AddItemToObject(body, "error", error_object(rq, view));
+	cJSON *metadata = cJSON_AddObjectToObject(body, "metadata");
+	json_add_str(metadata, "request_id", rq->id);
+	json_add_str(metadata, "timestamp", rq->time);
+	json_add_str(metadata, "message", view->detail);
+	return body;
+}
+
+/* The one place where a failed request is logged. */
+static void log_failure(const struct request *rq, int status)
+{
+	const struct error *err = &rq->call.error;
+	log_at(status >= 500 ? LOG_ERROR : LOG_DEBUG, "%d %s: %s%s%s", status,
+	    error_code(err->kind), err->detail, *err->cause ? ": " : "", err->cause);
+}
+
+void reply_error(struct request *rq)
+{
+	struct error_view view;
+	if (!error_is_set(&rq->call.error)) {
+		error_set(&rq->call.error, ERR_INTERNAL, "%s", error_fixed_text(ERR_INTERNAL));
+		error_cause(&rq->call.error, "the handler failed without saying why");
+	}
+	call_error_view(&rq->call, &view);
+	log_failure(rq, view.status);
+	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE)
+		response_header(rq, "Retry-After", "1");
+	char *text = json_print(error_body(rq, &view));
+	buf_reset(&rq->response->body);
+	buf_puts(&rq->response->body, text);
+	free(text);
+	send_json(rq, view.status);
+}
+
+static void send_chunk(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct request *rq = ((struct reply_stream *)sink)->rq;
+	if (!rq->response->status) {
+		build_head(rq, 200,
+		    "Content-Type: text/event-stream; charset=utf-8\r\n"
+		    "Cache-Control: no-cache, no-transform\r\n"
+		    "X-Accel-Buffering: no\r\n"
+		    "Content-Encoding: identity\r\n");
+		send_head(rq);
+	}
+	rq->client->write(rq->client, json, len);
+	rq->client->write(rq->client, "\n", 1);
+	rq->client->flush(rq->client);
+}
+
+void reply_stream_init(struct reply_stream *stream, struct request *rq)
+{
+	stream->sink.chunk = send_chunk;
+	stream->rq = rq;
+}

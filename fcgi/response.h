@@ -1,0 +1,54 @@
+/*
+ * Answers: status and header lines, the envelopes of WIRE 2.1, and streams.
+ *
+ * A handler writes exactly one answer.  Errors need no decision by the handler: where data is
+ * expected, NULL stands for the error in the request's call.
+ */
+#ifndef AGENTGRAPH_FCGI_RESPONSE_H
+#define AGENTGRAPH_FCGI_RESPONSE_H
+
+#include "base/buf.h"
+#include "service/runs.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+struct request;
+
+/* A thread's buffers; all-zero is ready to use. */
+struct response {
+	struct buf head, extra, body;
+	int status; /* of the answer that was sent; 0 before */
+};
+
+/* Empties the buffers, and gives large ones back. */
+void response_reset(struct response *response);
+void response_release(struct response *response);
+
+/* Adds a header line to the answer that follows. */
+void response_header(struct request *rq, const char *name, const char *value);
+
+/* 200 with data in the envelope; data may be NULL, see above. */
+void reply_data(struct request *rq, const cJSON *data);
+
+/* The same, with thread_id and is_new_thread of data.meta also in the envelope's metadata. */
+void reply_run(struct request *rq, const cJSON *data);
+
+/* 200 with data given as JSON text. */
+void reply_json(struct request *rq, const char *data);
+
+/* The error in the request's call, which must be set. */
+void reply_error(struct request *rq);
+
+/* A bare status, and a status with a text: for OPTIONS alone. */
+void reply_empty(struct request *rq, int status);
+void reply_text(struct request *rq, int status, const char *text);
+
+/* Chunks as lines, each sent at once; the head goes out with the first (WIRE 4.3). */
+struct reply_stream {
+	struct chunk_sink sink; /* first: a sink is its stream */
+	struct request *rq;
+};
+void reply_stream_init(struct reply_stream *stream, struct request *rq);
+
+#endif

@@ -1,0 +1,42 @@
+#include "handlers.h"
+#include "route.h"
+
+/*
+ * Everything the service answers (SPEC 4.1, WIRE 1.1).  Of two rows that fit a request the first
+ * one wins, so a literal segment stands before an {id}.
+ */
+/* clang-format off */
+static const struct route rows[] = {
+    {METHOD_GET, "/ping", NULL, NULL, BODY_NONE, get_ping, ROUTE_ANY_HOST},
+
+    {METHOD_POST, "/v1/graph/invoke", "graph", "invoke", BODY_REQUIRED, post_invoke, 0},
+    {METHOD_POST, "/v1/graph/stream", "graph", "stream", BODY_REQUIRED, post_stream, 0},
+    {METHOD_POST, "/v1/graph/stop", "graph", "stop", BODY_REQUIRED, post_stop, 0},
+    {METHOD_POST, "/v1/graph/fix", "graph", "fix", BODY_REQUIRED, post_fix, 0},
+    {METHOD_POST, "/v1/graph/setup", "graph", "setup", BODY_REQUIRED, post_setup, 0},
+    {METHOD_GET, "/v1/graph", "graph", "read", BODY_NONE, get_graph, 0},
+    {METHOD_GET, "/v1/graph/tools", "graph", "read", BODY_NONE, get_graph_tools, 0},
+    {METHOD_GET, "/v1/graph:StateSchema", "graph", "read", BODY_NONE, get_graph_schema, 0},
+
+    {METHOD_GET, "/v1/threads", "checkpointer", "read", BODY_NONE, get_threads, 0},
+    {METHOD_GET, "/v1/threads/{thread_id}", "checkpointer", "read", BODY_NONE, get_thread,
+        ROUTE_EMPTY_ID},
+    {METHOD_DELETE, "/v1/threads/{thread_id}", "checkpointer", "delete", BODY_REQUIRED,
+        delete_thread, ROUTE_EMPTY_ID},
+    {METHOD_GET, "/v1/threads/{thread_id}/state", "checkpointer", "read", BODY_NONE, get_state, 0},
+    {METHOD_PUT, "/v1/threads/{thread_id}/state", "checkpointer", "write", BODY_REQUIRED,
+        put_state, 0},
+    {METHOD_DELETE, "/v1/threads/{thread_id}/state", "checkpointer", "delete", BODY_OPTIONAL,
+        delete_state, 0},
+    {METHOD_GET, "/v1/threads/{thread_id}/messages", "checkpointer", "read", BODY_NONE,
+        get_messages, 0},
+    {METHOD_POST, "/v1/threads/{thread_id}/messages", "checkpointer", "write", BODY_REQUIRED,
+        post_messages, 0},
+    {METHOD_GET, "/v1/threads/{thread_id}/messages/{message_id}", "checkpointer", "read",
+        BODY_NONE, get_message, 0},
+    {METHOD_DELETE, "/v1/threads/{thread_id}/messages/{message_id}", "checkpointer", "delete",
+        BODY_OPTIONAL, delete_message, 0},
+};
+/* clang-format on */
+
+const struct route_table routes = {rows, sizeof(rows) / sizeof(rows[0])};

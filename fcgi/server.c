@@ -1,0 +1,143 @@
+#include "server.h"
+
+#include "base/log.h"
+#include "request.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#define LARGE_BODY (1 << 20) /* after one, memory goes back to the system */
+
+static bool is_preflight(const struct request *rq)
+{
+	return rq->method == METHOD_OPTIONS && *rq->head.origin && *rq->head.cors_method;
+}
+
+static void answer_preflight(struct request *rq)
+{
+	if (!hygiene_allows_origin(rq->server->hygiene, rq->head.origin)) {
+		reply_text(rq, 400, "Disallowed CORS origin");
+		return;
+	}
+	hygiene_add_preflight(rq->head.cors_headers, &rq->response->extra);
+	reply_text(rq, 200, "OK");
+}
+
+static bool refuse(struct request *rq, enum error_kind kind)
+{
+	return error_set(&rq->call.error, kind, "%s", error_fixed_text(kind));
+}
+
+static bool check_host(struct request *rq)
+{
+	return (rq->match.flags & ROUTE_ANY_HOST) ||
+	    hygiene_allows_host(rq->server->hygiene, rq->head.host) || refuse(rq, ERR_INVALID_HOST);
+}
+
+/* OPTIONS needs no row of its own. */
+static bool check_route(struct request *rq)
+{
+	char allow[METHOD_LIST_SIZE];
+	if (!rq->match.allowed)
+		return refuse(rq, ERR_NOT_FOUND);
+	if (rq->match.route)
+		return true;
+	response_header(rq, "Allow", method_list(rq->match.allowed, allow));
+	return rq->method == METHOD_OPTIONS || refuse(rq, ERR_METHOD_NOT_ALLOWED);
+}
+
+static bool find_route(struct request *rq)
+{
+	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
+	if (valid)
+		route_find(rq->server->routes, &rq->path, rq->method, &rq->match);
+	if (!check_host(rq))
+		return false;
+	if (!valid)
+		return error_set(&rq->call.error, ERR_BAD_REQUEST, "Invalid path");
+	return check_route(rq);
+}
+
+/* The announced size counts on every route; only routes that take a body read it. */
+static bool read_body(struct request *rq, struct buf *text)
+{
+	int64_t max = rq->server->service->config->env.max_request_size;
+	int64_t length;
+	struct error *err = &rq->call.error;
+	if (!body_length(rq->head.content_length, max, &length, err))
+		return false;
+	return rq->match.route->body == BODY_NONE || body_read(rq->client, length, max, text, err);
+}
+
+static bool parse_body(struct request *rq, const struct buf *text)
+{
+	enum body_rule rule = rq->match.route->body;
+	return rule == BODY_NONE ||
+	    body_parse(
+		rq->call.arena, text, rq->head.content_type, rule, &rq->body, &rq->call.error);
+}
+
+/* Steps 5 to 10; step 6 and 7 belong between reading the body and looking at it. */
+static void answer_route(struct request *rq)
+{
+	struct buf text = {0};
+	bool ok = read_body(rq, &text) && parse_body(rq, &text);
+	bool large = text.len > LARGE_BODY;
+	buf_release(&text);
+	if (ok)
+		rq->match.route->handle(rq);
+	else
+		reply_error(rq);
+	if (large)
+		malloc_trim(LARGE_BODY);
+}
+
+/* Steps 1 to 4. */
+static void answer(struct request *rq)
+{
+	if (is_preflight(rq)) {
+		answer_preflight(rq);
+		return;
+	}
+	if (!find_route(rq))
+		reply_error(rq);
+	else if (!rq->match.route)
+		reply_empty(rq, 204);
+	else
+		answer_route(rq);
+}
+
+static void request_init(struct request *rq, const struct server *server, struct client *client)
+{
+	memset(rq, 0, sizeof(*rq));
+	rq->server = server;
+	rq->client = client;
+	head_read(&rq->head, client->params);
+	rq->method = method_parse(rq->head.method);
+	uuid4(rq->id);
+	clock_iso(clock_now(), rq->time);
+	call_init(&rq->call, server->service, rq->id);
+}
+
+/* The path without its query, which may hold a token (WIRE 1.7). */
+static void log_access(const struct request *rq, int64_t start)
+{
+	log_debug("%s %.*s %d %lld ms", rq->head.method, (int)strcspn(rq->head.uri, "?"),
+	    rq->head.uri, rq->response->status, (long long)(clock_monotonic_ms() - start));
+}
+
+void server_answer(const struct server *server, struct client *client, struct response *buffers)
+{
+	struct request rq;
+	bool debug = server->service->config->env.log_level == LOG_DEBUG;
+	int64_t start = debug ? clock_monotonic_ms() : 0;
+	request_init(&rq, server, client);
+	rq.response = buffers;
+	response_reset(buffers);
+	log_request(rq.id);
+	answer(&rq);
+	if (debug)
+		log_access(&rq, start);
+	log_request(NULL);
+	call_release(&rq.call);
+}

@@ -1,0 +1,21 @@
+/* The life of one request: the checks of WIRE 1.4 in their order, then the route's handler. */
+#ifndef AGENTGRAPH_FCGI_SERVER_H
+#define AGENTGRAPH_FCGI_SERVER_H
+
+#include "client.h"
+#include "hygiene.h"
+#include "response.h"
+#include "route.h"
+#include "service/service.h"
+
+/* What all threads share; immutable while requests are served. */
+struct server {
+	struct service *service;
+	struct hygiene *hygiene;
+	const struct route_table *routes;
+};
+
+/* Serves one request, whatever it holds.  buffers belong to the calling thread. */
+void server_answer(const struct server *server, struct client *client, struct response *buffers);
+
+#endif

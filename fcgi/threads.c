@@ -1,0 +1,69 @@
+/* /v1/threads: threads, their state and their messages (SPEC 4.12). */
+#include "service/threads.h"
+
+#include "handlers.h"
+#include "query.h"
+#include "request.h"
+
+static bool read_query(struct request *rq, struct list_query *query)
+{
+	struct query_field fields[] = {
+	    {"search", true, NULL}, {"offset", false, NULL}, {"limit", false, NULL}};
+	if (!query_read(rq->call.arena, rq->path.query, fields, 3, &rq->call.error))
+		return false;
+	*query = (struct list_query){fields[0].value, fields[1].value, fields[2].value};
+	return true;
+}
+
+void get_threads(struct request *rq)
+{
+	struct list_query query;
+	reply_data(rq, read_query(rq, &query) ? threads_list(&rq->call, &query) : NULL);
+}
+
+void get_thread(struct request *rq)
+{
+	reply_data(rq, thread_read(&rq->call, rq->match.ids[0]));
+}
+
+void delete_thread(struct request *rq)
+{
+	reply_data(rq, thread_remove(&rq->call, rq->match.ids[0], rq->body));
+}
+
+void get_state(struct request *rq)
+{
+	reply_data(rq, state_read(&rq->call, rq->match.ids[0]));
+}
+
+void put_state(struct request *rq)
+{
+	reply_data(rq, state_update(&rq->call, rq->match.ids[0], rq->body));
+}
+
+void delete_state(struct request *rq)
+{
+	reply_data(rq, state_clear(&rq->call, rq->match.ids[0], rq->body));
+}
+
+void get_messages(struct request *rq)
+{
+	struct list_query query;
+	reply_data(
+	    rq, read_query(rq, &query) ? messages_list(&rq->call, rq->match.ids[0], &query) : NULL);
+}
+
+void post_messages(struct request *rq)
+{
+	reply_data(rq, messages_add(&rq->call, rq->match.ids[0], rq->body));
+}
+
+void get_message(struct request *rq)
+{
+	reply_data(rq, message_read(&rq->call, rq->match.ids[0], rq->match.ids[1]));
+}
+
+void delete_message(struct request *rq)
+{
+	reply_data(rq, message_remove(&rq->call, rq->match.ids[0], rq->match.ids[1], rq->body));
+}

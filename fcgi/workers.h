@@ -1,0 +1,34 @@
+/*
+ * The threads of one process: each accepts a connection, serves its one request and closes it.
+ *
+ * All of them wait in one epoll instance for the listening socket, which the other processes of the
+ * pool share, and for the end.  fcgiapp.h is known here alone.
+ */
+#ifndef AGENTGRAPH_FCGI_WORKERS_H
+#define AGENTGRAPH_FCGI_WORKERS_H
+
+#include "base/error.h"
+#include "server.h"
+
+#include <stdbool.h>
+
+struct workers;
+
+/* Starts the threads on the listening, non-blocking socket.  Signals should be blocked by then: the
+ * threads inherit that.  NULL with err set on failure. */
+struct workers *workers_start(
+    const struct server *server, int listener, unsigned threads, struct error *err);
+
+/* From now on nothing more is accepted; requests in hand go on. */
+void workers_stop(struct workers *workers);
+
+/* A descriptor that becomes readable when the last thread has finished. */
+int workers_done(const struct workers *workers);
+
+/* How many threads are left. */
+unsigned workers_running(const struct workers *workers);
+
+/* Only after workers_done. */
+void workers_free(struct workers *workers);
+
+#endif
