@@ -1,0 +1,56 @@
+#include "base/error.h"
+#include "command.h"
+#include "examine.h"
+#include "options.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int backup(const struct config *config, const char *path)
+{
+	struct error err = {0};
+	struct storage *storage;
+	bool done;
+
+	if (access(config->state_dir, F_OK) != 0)
+		return complain(
+		    1, "there is nothing to back up: %s: %s", config->state_dir, strerror(errno));
+	storage = storage_open(config, &err);
+	done = storage && storage->ops->backup(storage, path, &err);
+	if (storage)
+		storage->ops->close(storage);
+	if (done)
+		printf(
+		    "agentgraph: the databases of %s are copied to %s\n", config->state_dir, path);
+	else
+		complain(1, "backup of %s to %s failed: %s", config->state_dir, path,
+		    err.cause[0] ? err.cause : err.detail);
+	error_release(&err);
+	return done ? 0 : 1;
+}
+
+int cmd_backup(int argc, char **argv)
+{
+	struct config_source source = {0};
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	};
+	struct problems problems = {0};
+	struct config *config;
+	int operands, status = 1;
+
+	if (!options_parse(specs, argc, argv, 1, &operands))
+		return EXIT_USAGE;
+	config = config_load(&source, &problems);
+	problems_print(&problems);
+	if (config)
+		status = backup(config, argv[0]);
+	config_free(config);
+	problems_release(&problems);
+	return status;
+}

@@ -1,0 +1,25 @@
+#include "command.h"
+#include "options.h"
+#include "programs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int cmd_routes(int argc, char **argv)
+{
+	static const struct option_spec none[] = {{NULL, OPTION_FLAG, NULL, 0, 0}};
+	int operands;
+	char *path;
+
+	if (!options_parse(none, argc, argv, 0, &operands))
+		return EXIT_USAGE;
+	path = program_own("agentgraph-fcgi");
+	if (!path)
+		return 1;
+	execl(path, path, "--routes", (char *)NULL);
+	complain(1, "cannot run %s: %s", path, strerror(errno));
+	free(path);
+	return 1;
+}

@@ -1,0 +1,44 @@
+#include "command.h"
+#include "options.h"
+#include "supervisor.h"
+
+#include <sched.h>
+
+#define DEFAULT_LISTEN "127.0.0.1:8080"
+#define DEFAULT_THREADS 64
+#define DEFAULT_DRAIN 30
+
+/* One process for each core that this one may use; two at least, so that one can crash. */
+static long default_processes(void)
+{
+	cpu_set_t cores;
+	long count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 0;
+
+	return count < 2 ? 2 : count;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	struct serve_options o = {
+	    .listen = DEFAULT_LISTEN,
+	    .processes = default_processes(),
+	    .threads = DEFAULT_THREADS,
+	    .drain = DEFAULT_DRAIN,
+	};
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &o.source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &o.source.state_dir, 0, 0},
+	    {"--listen", OPTION_TEXT, &o.listen, 0, 0},
+	    {"--socket", OPTION_TEXT, &o.socket, 0, 0},
+	    {"--processes", OPTION_NUMBER, &o.processes, 1, 1024},
+	    {"--threads", OPTION_NUMBER, &o.threads, 1, 4096},
+	    {"--drain", OPTION_NUMBER, &o.drain, 0, 86400},
+	    {"--no-nginx", OPTION_FLAG, &o.no_nginx, 0, 0},
+	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	};
+	int operands;
+
+	if (!options_parse(specs, argc, argv, 0, &operands))
+		return EXIT_USAGE;
+	return supervise(&o);
+}

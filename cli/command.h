@@ -1,0 +1,39 @@
+/*
+ * The commands of `agentgraph`.  Each is a row of the table in main.c and a function in a file of
+ * its own; the function parses its arguments, does the work and returns the exit status: 0, 1 for a
+ * failure, 2 for a wrong command line.
+ */
+#ifndef AGENTGRAPH_CLI_COMMAND_H
+#define AGENTGRAPH_CLI_COMMAND_H
+
+#include <stdbool.h>
+
+#define EXIT_USAGE 2
+
+struct command {
+	const char *name;
+	const char *arguments; /* synopsis, after the name */
+	const char *summary;   /* one line */
+	int (*run)(int argc, char **argv);
+};
+
+/* The table, ended by a row without a name. */
+extern const struct command commands[];
+
+/* The row called name, or NULL. */
+const struct command *command_find(const char *name);
+
+/* argv[0] is the command's name. */
+int cmd_serve(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_init(int argc, char **argv);
+int cmd_nginx_conf(int argc, char **argv);
+int cmd_routes(int argc, char **argv);
+int cmd_backup(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+
+/* "agentgraph: <sentence>" on standard error.  Returns status, for `return complain(1, …)`. */
+int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

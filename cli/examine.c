@@ -1,0 +1,206 @@
+#include "examine.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "command.h"
+#include "graph/graph.h"
+#include "nginx_conf.h"
+#include "spawn.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void problems_print(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		complain(0, "%s: %s", problems->items[i].warning ? "warning" : "error",
+		    problems->items[i].text);
+}
+
+char *examine_socket_path(const char *state_dir, const char *chosen)
+{
+	char *cwd, *path;
+
+	if (!chosen)
+		return xasprintf("%s/run/fcgi.sock", state_dir);
+	if (*chosen == '/')
+		return xstrdup(chosen);
+	cwd = getcwd(NULL, 0);
+	path = xasprintf("%s/%s", cwd ? cwd : "", chosen);
+	free(cwd);
+	return path;
+}
+
+/* Opens the databases where there are some; a check must not make any. */
+static void examine_storage(const struct config *config, struct problems *problems)
+{
+	struct error err = {0};
+	struct storage *storage;
+	struct stat st;
+
+	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {
+		char *copy = xstrdup(config->state_dir);
+		const char *parent = dirname(copy);
+
+		if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
+			problems_add(problems, "the state directory %s cannot be made: %s",
+			    config->state_dir, strerror(errno));
+		free(copy);
+		return;
+	}
+	storage = storage_open(config, &err);
+	if (storage)
+		storage->ops->close(storage);
+	else
+		problems_add(problems, "the databases in %s cannot be opened: %s",
+		    config->state_dir, err.cause[0] ? err.cause : err.detail);
+	error_release(&err);
+}
+
+static char *examine_nginx(
+    const struct examine_request *request, const struct config *config, struct problems *problems)
+{
+	char *socket = examine_socket_path(config->state_dir, request->socket);
+	char *run = xasprintf("%s/run", config->state_dir);
+	const struct nginx_place place = {socket, request->listen, run, request->drain};
+	char *text = nginx_conf(config, &place, problems);
+
+	free(socket);
+	free(run);
+	return text;
+}
+
+static void examine_all(const struct examine_request *request, const struct config *config,
+    cJSON *report, struct problems *problems)
+{
+	ag_graph *graph = graph_load(config, problems);
+	char *nginx = examine_nginx(request, config, problems);
+
+	if (graph)
+		graph_free(graph);
+	examine_storage(config, problems);
+	json_add_str(report, "agent", config->agent);
+	json_add_str(report, "state_dir", config->state_dir);
+	json_add_str(report, "nginx", request->listen ? nginx : NULL);
+	free(nginx);
+}
+
+static const char *file_name(const struct config_source *source, const struct config *config)
+{
+	const char *variable = getenv("GRAPH_PATH");
+
+	if (config)
+		return config->path ? config->path : config->agent;
+	if (source->file)
+		return source->file;
+	return variable && *variable ? variable : "agentgraph.json";
+}
+
+/* The child's whole life. */
+static void examine_here(const struct examine_request *request, int fd)
+{
+	struct problems problems = {0};
+	struct config *config = config_load(&request->source, &problems);
+	cJSON *report = cJSON_CreateObject();
+	char *text;
+
+	if (config)
+		examine_all(request, config, report, &problems);
+	problems_print(&problems);
+	json_add_str(report, "file", file_name(&request->source, config));
+	json_add_int(report, "errors", (int64_t)problems.errors);
+	text = json_print(report);
+	dprintf(fd, "%s", text);
+	free(text);
+	cJSON_Delete(report);
+	problems_release(&problems);
+	config_free(config);
+}
+
+pid_t examine_start(const struct examine_request *request, int *fd)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	pid = spawn_fork();
+	if (pid == 0) {
+		close(ends[0]);
+		examine_here(request, ends[1]);
+		exit(0);
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	*fd = ends[0];
+	return pid;
+}
+
+static char *take(const cJSON *report, const char *key)
+{
+	return xstrdup(json_str(report, key));
+}
+
+void examine_result(const struct buf *written, int wait_status, struct examination *result)
+{
+	cJSON *report = json_parse(buf_str(written), written->len, JSON_TRUSTED_DEPTH, NULL);
+	int64_t errors = 1;
+
+	*result = (struct examination){.errors = 1};
+	if (WIFSIGNALED(wait_status))
+		complain(1, "error: the graph or a plug-in crashed while it was loaded (%s)",
+		    strsignal(WTERMSIG(wait_status)));
+	else if (!report)
+		complain(1, "error: the graph or a plug-in ended the process while it was loaded");
+	else if (json_integer(json_get(report, "errors"), &errors))
+		result->errors = errors;
+	result->file = take(report, "file");
+	result->agent = take(report, "agent");
+	result->state_dir = take(report, "state_dir");
+	result->nginx = take(report, "nginx");
+	cJSON_Delete(report);
+}
+
+bool examine(const struct examine_request *request, struct examination *result)
+{
+	struct buf written = {0};
+	int fd, status = 0;
+	ssize_t len;
+	pid_t pid = examine_start(request, &fd);
+
+	*result = (struct examination){.errors = 1};
+	if (pid < 0) {
+		complain(1, "cannot start a process: %s", strerror(errno));
+		return false;
+	}
+	while (
+	    (len = read(fd, buf_reserve(&written, 4096), 4096)) > 0 || (len < 0 && errno == EINTR))
+		written.len += len > 0 ? (size_t)len : 0;
+	close(fd);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	examine_result(&written, status, result);
+	buf_release(&written);
+	return result->errors == 0;
+}
+
+void examination_release(struct examination *result)
+{
+	free(result->file);
+	free(result->agent);
+	free(result->state_dir);
+	free(result->nginx);
+	*result = (struct examination){0};
+}

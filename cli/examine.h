@@ -1,0 +1,52 @@
+/*
+ * What must hold before anything is started: configuration, environment, graph, plug-ins, databases
+ * and what nginx is to be told.  All of it is looked at in a child process, because a plug-in may
+ * crash and because the dotenv file must not settle in the environment of a process that lives on:
+ * a changed one is to count at the next reload.
+ */
+#ifndef AGENTGRAPH_CLI_EXAMINE_H
+#define AGENTGRAPH_CLI_EXAMINE_H
+
+#include "base/buf.h"
+#include "config/config.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct examine_request {
+	struct config_source source;
+	const char *socket; /* NULL: run/fcgi.sock in the state directory */
+	const char *listen; /* NULL: without a private nginx */
+	long drain;
+};
+
+struct examination {
+	long long errors;
+	char *file;      /* the configuration's name for messages */
+	char *agent;     /* this and the rest only without errors, else NULL */
+	char *state_dir; /* absolute */
+	char *nginx;     /* text of nginx.conf; NULL without a private nginx */
+};
+
+/*
+ * Starts the child.  It writes problems to standard error, a line each, and its result to *fd.
+ * Read that to its end, wait for the child, and give both to examine_result.  -1 with errno when
+ * there can be no child.
+ */
+pid_t examine_start(const struct examine_request *request, int *fd);
+
+/* Understands what the child wrote; when it died instead, says so and counts that as an error. */
+void examine_result(const struct buf *written, int wait_status, struct examination *result);
+
+/* All of it at once, waiting for the child.  True when there was no error. */
+bool examine(const struct examine_request *request, struct examination *result);
+
+void examination_release(struct examination *result);
+
+/* Prints problems on standard error, a line each. */
+void problems_print(const struct problems *problems);
+
+/* The path where the state directory has its FastCGI socket, unless another was chosen. */
+char *examine_socket_path(const char *state_dir, const char *chosen);
+
+#endif

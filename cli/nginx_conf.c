@@ -1,0 +1,336 @@
+#include "nginx_conf.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "template.h"
+#include "texts.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DEFAULT_READ_TIMEOUT 3600
+#define MAX_READ_TIMEOUT (365L * 24 * 3600)
+#define CONNECTIONS 8192
+#define DESCRIPTORS 20000 /* two for each connection, and some */
+#define MEGABYTE 1048576.0
+#define MULTIPART_ROOM 65536 /* WIRE 4.14: what an upload's body may have beside the file */
+#define EXPOSED_HEADERS                                                                      \
+	"X-Request-ID, X-Timestamp, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, " \
+	"X-RateLimit-Reset, X-RateLimit-Reset-After, Content-Disposition, Content-Range, "   \
+	"Accept-Ranges, ETag"
+
+/* nginx takes everything between quotes but variables and control characters. */
+static bool can_quote(const char *text)
+{
+	for (; *text; text++)
+		if (*text == '$' || (unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
+/* text as it stands between double quotes. */
+static char *quoted(struct arena *a, const char *text)
+{
+	struct buf out = {0};
+	char *copy;
+
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buf_putc(&out, '\\');
+		buf_putc(&out, *text);
+	}
+	copy = arena_strdup(a, buf_str(&out));
+	buf_release(&out);
+	return copy;
+}
+
+static const char *quoted_path(
+    struct arena *a, const char *what, const char *path, struct problems *problems)
+{
+	if (!can_quote(path))
+		problems_add(problems,
+		    "the path of the %s, \"%s\", holds a $ or a control character, which nginx "
+		    "cannot be told",
+		    what, path);
+	return quoted(a, path);
+}
+
+static void add_header(struct arena *a, struct buf *out, const char *name, const char *value,
+    struct problems *problems)
+{
+	if (!value || !*value)
+		return;
+	if (can_quote(value))
+		buf_printf(out, "add_header %s \"%s\" always;\n", name, quoted(a, value));
+	else
+		problems_warn(problems,
+		    "%s: nginx cannot be told a value with a $ or a control character, so answers "
+		    "that nginx gives by itself lack the header",
+		    name);
+}
+
+static void add_hsts(struct buf *out, const struct environment *env)
+{
+	if (!env->hsts)
+		return;
+	buf_printf(out,
+	    "set $agentgraph_secure $scheme/$http_x_forwarded_proto;\n"
+	    "set $agentgraph_hsts \"\";\n"
+	    "if ($agentgraph_secure ~* \"^https/|/https$\") {\n"
+	    "    set $agentgraph_hsts \"max-age=%lld%s%s\";\n"
+	    "}\n"
+	    "add_header Strict-Transport-Security $agentgraph_hsts always;\n",
+	    (long long)env->hsts_max_age, env->hsts_subdomains ? "; includeSubDomains" : "",
+	    env->hsts_preload ? "; preload" : "");
+}
+
+/* WIRE 1.5. */
+static const char *security_headers(
+    struct arena *a, const struct environment *env, struct problems *problems)
+{
+	struct buf out = {0};
+	const char *text;
+
+	if (env->security_headers) {
+		add_header(a, &out, "X-Content-Type-Options", env->content_type_options, problems);
+		add_header(a, &out, "X-Frame-Options", env->frame_options, problems);
+		add_header(a, &out, "X-XSS-Protection", env->xss_protection, problems);
+		add_header(a, &out, "Referrer-Policy", env->referrer_policy, problems);
+		add_header(a, &out, "Permissions-Policy", env->permissions_policy, problems);
+		add_header(a, &out, "Content-Security-Policy", env->csp_policy, problems);
+		add_hsts(&out, env);
+	}
+	text = arena_strdup(a, buf_str(&out));
+	buf_release(&out);
+	return text;
+}
+
+/* An alternative of a regular expression that matches text and nothing else. */
+static void add_literal(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("\\^$.|?*+()[]{}\"", *text))
+			buf_putc(out, '\\');
+		buf_putc(out, *text);
+	}
+}
+
+static bool has_wildcard(const struct string_list *origins)
+{
+	for (size_t i = 0; i < origins->count; i++)
+		if (strcmp(origins->items[i], "*") == 0)
+			return true;
+	return false;
+}
+
+/* A regular expression, unquoted, for the allowed origins. */
+static void add_origins(struct buf *out, const struct string_list *origins)
+{
+	if (has_wildcard(origins)) {
+		buf_puts(out, ".");
+		return;
+	}
+	for (size_t i = 0; i < origins->count; i++) {
+		buf_puts(out, i ? "|^" : "^");
+		add_literal(out, origins->items[i]);
+		buf_puts(out, "$");
+	}
+}
+
+/* WIRE 1.6: browsers show an error only to pages that may see it. */
+static const char *cors_headers(struct arena *a, const struct environment *env)
+{
+	bool echo = !has_wildcard(&env->origins) || env->cors_allow_credentials;
+	struct buf origins = {0}, out = {0};
+	const char *text;
+
+	add_origins(&origins, &env->origins);
+	if (origins.len)
+		buf_printf(&out,
+		    "set $agentgraph_origin \"\";\n"
+		    "set $agentgraph_vary \"\";\n"
+		    "set $agentgraph_credentials \"\";\n"
+		    "set $agentgraph_expose \"\";\n"
+		    "if ($http_origin ~ \"%s\") {\n"
+		    "    set $agentgraph_origin %s;\n"
+		    "    set $agentgraph_vary \"%s\";\n"
+		    "    set $agentgraph_credentials \"%s\";\n"
+		    "    set $agentgraph_expose \"%s\";\n"
+		    "}\n"
+		    "add_header Access-Control-Allow-Origin $agentgraph_origin always;\n"
+		    "add_header Vary $agentgraph_vary always;\n"
+		    "add_header Access-Control-Allow-Credentials $agentgraph_credentials always;\n"
+		    "add_header Access-Control-Expose-Headers $agentgraph_expose always;\n",
+		    quoted(a, buf_str(&origins)), echo ? "$http_origin" : "*", echo ? "Origin" : "",
+		    env->cors_allow_credentials ? "true" : "", EXPOSED_HEADERS);
+	text = arena_strdup(a, buf_str(&out));
+	buf_release(&origins);
+	buf_release(&out);
+	return text;
+}
+
+static void add_page(struct arena *a, struct buf *out, const char *path, struct problems *problems)
+{
+	const char *text = quoted_path(a, "pages", path, problems);
+
+	if (!*text)
+		return;
+	buf_printf(out, "location = \"%s\" { rewrite ^ /v1/ last; }\n", text);
+	if (strcmp(text, "/") != 0)
+		buf_printf(out, "location ^~ \"%s/\" { rewrite ^ /v1/ last; }\n", text);
+}
+
+/* Locations of the two pages and of what lies below them (WIRE 9.2). */
+static const char *pages(struct arena *a, const struct environment *env, struct problems *problems)
+{
+	struct buf out = {0};
+	const char *text;
+
+	add_page(a, &out, env->docs_path, problems);
+	if (strcmp(env->redocs_path, env->docs_path) != 0)
+		add_page(a, &out, env->redocs_path, problems);
+	text = arena_strdup(a, buf_str(&out));
+	buf_release(&out);
+	return text;
+}
+
+/* As short as JSON numbers are; with_point: with at least one decimal, as messages have it. */
+static const char *number(struct arena *a, double value, bool with_point)
+{
+	cJSON *item = arena_json(a, json_new_double(value));
+	char *text = json_print(item);
+	const char *copy =
+	    arena_printf(a, "%s%s", text, with_point && !strpbrk(text, ".eE") ? ".0" : "");
+
+	free(text);
+	return copy;
+}
+
+static const char *read_timeout(struct arena *a, struct problems *problems)
+{
+	const char *text = getenv("AGENTGRAPH_READ_TIMEOUT");
+	long seconds = DEFAULT_READ_TIMEOUT;
+	char *end;
+
+	if (text && *text) {
+		errno = 0;
+		seconds = strtol(text, &end, 10);
+		if (errno || *end || seconds < 1 || seconds > MAX_READ_TIMEOUT)
+			problems_add(problems,
+			    "AGENTGRAPH_READ_TIMEOUT: expected a whole number of seconds from 1 to "
+			    "%ld, found \"%s\"",
+			    MAX_READ_TIMEOUT, text);
+	}
+	return arena_printf(a, "%ld", seconds);
+}
+
+/* nginx as root would give its workers another user, who may not open the socket. */
+static const char *user_directive(struct arena *a)
+{
+	const struct passwd *user = geteuid() == 0 ? getpwuid(0) : NULL;
+	const struct group *group = user ? getgrgid(getegid()) : NULL;
+
+	return group ? arena_printf(a, "user \"%s\" \"%s\";", user->pw_name, group->gr_name) : "";
+}
+
+static long descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max > DESCRIPTORS)
+		return DESCRIPTORS;
+	return (long)limit.rlim_max;
+}
+
+/* Everything around the snippet. */
+static char *full_conf(struct arena *a, const struct nginx_place *place, const char *snippet,
+    const char *max_size, struct problems *problems)
+{
+	long files = descriptors();
+	struct buf out = {0};
+	const struct template_value values[] = {
+	    {"USER", user_directive(a)},
+	    {"RUN", quoted_path(a, "state directory", place->run, problems)},
+	    {"LISTEN", place->listen},
+	    {"DRAIN", arena_printf(a, "%ld", place->drain)},
+	    {"NOFILE", arena_printf(a, "%ld", files)},
+	    {"CONNECTIONS",
+		arena_printf(a, "%ld", files / 2 < CONNECTIONS ? files / 2 : CONNECTIONS)},
+	    {"MAX_REQUEST_SIZE", max_size},
+	    {"SNIPPET", snippet},
+	    {NULL, NULL},
+	};
+
+	template_expand(&out, text_nginx_conf_in, values);
+	return buf_detach(&out);
+}
+
+static char *fastcgi_part(const char *socket)
+{
+	const struct template_value values[] = {{"SOCKET", socket}, {NULL, NULL}};
+	struct buf out = {0};
+
+	template_expand(&out, text_fastcgi_conf_in, values);
+	return buf_detach(&out);
+}
+
+static char *snippet_conf(struct arena *a, const struct environment *env, const char *socket,
+    const char *max_size, struct problems *problems)
+{
+	double mb = (double)env->max_request_size / MEGABYTE;
+	double file_size = env->media_max_size_mb * MEGABYTE;
+	char *fastcgi = fastcgi_part(socket);
+	struct buf out = {0};
+	const struct template_value values[] = {
+	    {"SOCKET", socket},
+	    {"FASTCGI", fastcgi},
+	    {"PAGES", pages(a, env, problems)},
+	    {"READ_TIMEOUT", read_timeout(a, problems)},
+	    {"MAX_REQUEST_SIZE", max_size},
+	    {"MAX_REQUEST_MB", number(a, mb, false)},
+	    {"REQUEST_TOO_LARGE",
+		arena_printf(a, "Request body too large. Maximum size is %.1fMB", mb)},
+	    {"MAX_UPLOAD_SIZE", arena_printf(a, "%.0f", file_size + MULTIPART_ROOM)},
+	    {"MAX_FILE_SIZE", arena_printf(a, "%.0f", file_size)},
+	    {"MAX_FILE_MB", number(a, env->media_max_size_mb, false)},
+	    {"FILE_TOO_LARGE",
+		arena_printf(
+		    a, "File exceeds maximum %sMB", number(a, env->media_max_size_mb, true))},
+	    {"SECURITY_HEADERS", security_headers(a, env, problems)},
+	    {"CORS_HEADERS", cors_headers(a, env)},
+	    {NULL, NULL},
+	};
+
+	template_expand(&out, text_snippet_conf_in, values);
+	free(fastcgi);
+	return buf_detach(&out);
+}
+
+char *nginx_conf(
+    const struct config *config, const struct nginx_place *place, struct problems *problems)
+{
+	struct arena *a = arena_new();
+	size_t errors = problems->errors;
+	const char *socket = quoted_path(a, "FastCGI socket", place->socket, problems);
+	const char *max_size = arena_printf(a, "%lld", (long long)config->env.max_request_size);
+	char *text = snippet_conf(a, &config->env, socket, max_size, problems);
+
+	if (place->listen) {
+		char *full = full_conf(a, place, text, max_size, problems);
+
+		free(text);
+		text = full;
+	}
+	arena_free(a);
+	if (problems->errors == errors)
+		return text;
+	free(text);
+	return NULL;
+}

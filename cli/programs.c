@@ -1,0 +1,56 @@
+#include "programs.h"
+
+#include "base/memory.h"
+#include "base/process.h"
+#include "command.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* dir/name when that can be executed, else NULL. */
+static char *executable(const char *dir, const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *program_own(const char *name)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *path = NULL;
+
+	if (len > 0) {
+		self[len] = '\0';
+		*strrchr(self, '/') = '\0';
+		path = executable(self, name);
+	}
+	if (!path)
+		path = executable(AGENTGRAPH_LIBEXECDIR, name);
+	if (!path)
+		complain(1, "%s is neither beside this program nor in %s; install agentgraph again",
+		    name, AGENTGRAPH_LIBEXECDIR);
+	return path;
+}
+
+char *program_nginx(void)
+{
+	static const char *const dirs[] = {"/usr/sbin", "/usr/local/sbin", "/usr/local/nginx/sbin"};
+	const char *name = getenv("AGENTGRAPH_NGINX");
+	char *path = process_find(name && *name ? name : "nginx", ".");
+
+	for (size_t i = 0; !path && !(name && *name) && i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		path = executable(dirs[i], "nginx");
+	if (!path)
+		complain(1,
+		    "nginx was not found (%s); install it, or put the service behind a server of "
+		    "your own with --no-nginx",
+		    name && *name ? name : "looked in PATH and the sbin directories");
+	return path;
+}

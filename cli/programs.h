@@ -1,0 +1,13 @@
+/* Where the other programs are. */
+#ifndef AGENTGRAPH_CLI_PROGRAMS_H
+#define AGENTGRAPH_CLI_PROGRAMS_H
+
+/* A program of this package: beside this one, so that a build directory works uninstalled, else in
+ * the package's libexec directory.  The malloc'd path, or NULL after a complaint. */
+char *program_own(const char *name);
+
+/* nginx: $AGENTGRAPH_NGINX, else from PATH, else from the sbin directories, which are not in
+ * everybody's PATH.  The malloc'd path, or NULL after a complaint. */
+char *program_nginx(void);
+
+#endif

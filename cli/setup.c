@@ -1,0 +1,159 @@
+#include "base/memory.h"
+#include "command.h"
+#include "programs.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Makes path with its parents, for the owner alone. */
+static bool make_directory(const char *path)
+{
+	char *copy = xstrdup(path);
+	struct stat st;
+	bool made;
+
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(copy, 0700);
+		*slash = '/';
+	}
+	made = mkdir(copy, 0700) == 0 ||
+	    (errno == EEXIST && stat(copy, &st) == 0 && S_ISDIR(st.st_mode));
+	if (!made)
+		complain(1, "cannot make the directory %s: %s", path, strerror(errno));
+	free(copy);
+	return made;
+}
+
+static bool write_file(const char *path, const char *text)
+{
+	char *temporary = xasprintf("%s.new", path);
+	FILE *f = fopen(temporary, "we");
+	bool written = f && fputs(text, f) >= 0;
+
+	if (f && fclose(f) != 0)
+		written = false;
+	if (!written || rename(temporary, path) != 0) {
+		complain(1, "cannot write %s: %s", path, strerror(errno));
+		written = false;
+	}
+	free(temporary);
+	return written;
+}
+
+bool setup_nginx_conf(const struct supervisor *s, const char *text)
+{
+	char *path;
+	bool written;
+
+	if (s->current.nginx && text != s->current.nginx && strcmp(text, s->current.nginx) == 0)
+		return false;
+	path = xasprintf("%s/nginx.conf", s->run);
+	written = write_file(path, text);
+	free(path);
+	return written;
+}
+
+static bool find_programs(struct supervisor *s)
+{
+	s->worker = program_own("agentgraph-fcgi");
+	if (s->worker && !s->options->no_nginx)
+		s->nginx = program_nginx();
+	return s->worker && (s->nginx || s->options->no_nginx);
+}
+
+static bool examine_first(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+
+	s->request = (struct examine_request){
+	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain};
+	if (examine(&s->request, &s->current))
+		return true;
+	complain(1, "configuration %s: %lld errors, not started",
+	    s->current.file ? s->current.file : "?", s->current.errors);
+	return false;
+}
+
+/* The directory for sockets and nginx, locked against a second service. */
+static bool prepare_run(struct supervisor *s)
+{
+	char *path;
+
+	s->run = xasprintf("%s/run", s->current.state_dir);
+	if (!make_directory(s->run))
+		return false;
+	path = xasprintf("%s/serve.lock", s->run);
+	s->lock = lock_take(path);
+	free(path);
+	return s->lock >= 0;
+}
+
+static bool open_fastcgi(struct supervisor *s)
+{
+	s->socket_path = examine_socket_path(s->current.state_dir, s->options->socket);
+	s->fastcgi = unix_listen(s->socket_path, s->options->socket ? 0660 : 0600);
+	return s->fastcgi >= 0;
+}
+
+static bool watch_signals(struct supervisor *s)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
+		s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		complain(1, "cannot watch signals: %s", strerror(errno));
+	return s->signals >= 0;
+}
+
+bool setup(struct supervisor *s)
+{
+	s->tcp = s->fastcgi = s->lock = s->signals = s->reload.fd = -1;
+	if (!find_programs(s))
+		return false;
+	if (!s->options->no_nginx && (s->tcp = tcp_listen(s->options->listen, s->address)) < 0)
+		return false;
+	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_fastcgi(s) &&
+	    (s->options->no_nginx || setup_nginx_conf(s, s->current.nginx));
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void teardown(struct supervisor *s)
+{
+	if (s->fastcgi >= 0)
+		unlink(s->socket_path);
+	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
+		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
+	close_fd(&s->tcp);
+	close_fd(&s->fastcgi);
+	close_fd(&s->signals);
+	close_fd(&s->lock);
+	reload_release(&s->reload);
+	children_release(&s->children);
+	examination_release(&s->current);
+	free(s->nginx);
+	free(s->worker);
+	free(s->run);
+	free(s->socket_path);
+}

@@ -1,0 +1,213 @@
+#include "sockets.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 4096 /* the kernel cuts it to net.core.somaxconn */
+#define DEFAULT_HOST "127.0.0.1"
+
+/* Splits text into host and port; false when it has no such form. */
+static bool split(const char *text, char *host, size_t size, const char **port)
+{
+	const char *colon = strrchr(text, ':');
+	size_t len = colon ? (size_t)(colon - text) : 0;
+	char *end;
+	long n;
+
+	*port = colon ? colon + 1 : text;
+	n = strtol(*port, &end, 10);
+	if (**port < '0' || **port > '9' || *end || n > 65535)
+		return false;
+	if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
+		text++;
+		len -= 2;
+	} else if (memchr(text, ':', len)) {
+		return false;
+	}
+	if (!colon)
+		text = DEFAULT_HOST, len = strlen(DEFAULT_HOST);
+	else if (len == 0 || (len == 1 && *text == '*'))
+		text = "0.0.0.0", len = strlen("0.0.0.0");
+	return snprintf(host, size, "%.*s", (int)len, text) < (int)size;
+}
+
+static int bind_tcp(const struct addrinfo *info)
+{
+	int fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC, info->ai_protocol);
+	int on = 1;
+
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	    bind(fd, info->ai_addr, info->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	int saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+/* The address that fd is bound to, as text. */
+static void describe(int fd, char address[ADDRESS_SIZE])
+{
+	struct sockaddr_storage bound;
+	socklen_t len = sizeof(bound);
+	char host[INET6_ADDRSTRLEN] = "?", port[8] = "?";
+
+	if (getsockname(fd, (struct sockaddr *)&bound, &len) == 0)
+		getnameinfo((struct sockaddr *)&bound, len, host, sizeof(host), port, sizeof(port),
+		    NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(address, ADDRESS_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+int tcp_listen(const char *text, char address[ADDRESS_SIZE])
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+	struct addrinfo *info;
+	const char *port;
+	char host[256];
+	int fd, failure;
+
+	if (!split(text, host, sizeof(host), &port))
+		return complain(-1,
+		    "--listen must be HOST:PORT, [IPV6]:PORT or PORT with a port up to 65535, not "
+		    "\"%s\"",
+		    text);
+	failure = getaddrinfo(host, port, &hints, &info);
+	if (failure)
+		return complain(-1, "cannot listen on %s: %s", text, gai_strerror(failure));
+	fd = bind_tcp(info);
+	freeaddrinfo(info);
+	if (fd < 0)
+		return complain(-1, "cannot listen on %s: %s", text, strerror(errno));
+	describe(fd, address);
+	return fd;
+}
+
+int tcp_connect(int listener)
+{
+	struct sockaddr_storage bound;
+	socklen_t len = sizeof(bound);
+	int fd;
+
+	if (getsockname(listener, (struct sockaddr *)&bound, &len) != 0)
+		return -1;
+	fd = socket(bound.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&bound, len) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool unix_address(const char *path, struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(address->sun_path)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	strcpy(address->sun_path, path);
+	return true;
+}
+
+int unix_connect(const char *path)
+{
+	struct sockaddr_un address;
+	int fd;
+
+	if (!unix_address(path, &address))
+		return -1;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	int saved = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return -1;
+}
+
+/* Whether path is free, after removing a socket that a dead process has left. */
+static bool make_free(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(path, &st) != 0)
+		return true;
+	if (!S_ISSOCK(st.st_mode)) {
+		complain(1, "%s is in the way: it exists and is no socket", path);
+		return false;
+	}
+	fd = unix_connect(path);
+	if (fd >= 0) {
+		close(fd);
+		complain(1, "another process serves at %s", path);
+		return false;
+	}
+	unlink(path);
+	return true;
+}
+
+int unix_listen(const char *path, unsigned mode)
+{
+	struct sockaddr_un address;
+	mode_t mask;
+	int fd;
+
+	if (!unix_address(path, &address))
+		return complain(-1,
+		    "the socket path %s is longer than %zu bytes; choose a shorter one with "
+		    "--socket",
+		    path, sizeof(address.sun_path) - 1);
+	if (!make_free(path))
+		return -1;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return complain(-1, "cannot make a socket: %s", strerror(errno));
+	mask = umask(0777 & ~mode);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    listen(fd, BACKLOG) == 0) {
+		umask(mask);
+		return fd;
+	}
+	complain(1, "cannot listen at %s: %s", path, strerror(errno));
+	umask(mask);
+	close(fd);
+	return -1;
+}
+
+int lock_take(const char *path)
+{
+	char holder[32] = "";
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ssize_t len;
+
+	if (fd < 0)
+		return complain(-1, "cannot open %s: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		if (ftruncate(fd, 0) == 0)
+			dprintf(fd, "%ld\n", (long)getpid());
+		return fd;
+	}
+	len = read(fd, holder, sizeof(holder) - 1);
+	close(fd);
+	holder[len > 0 ? strcspn(holder, "\n") : 0] = '\0';
+	return complain(-1,
+	    "process %s serves from this state directory already (%s); stop it, or give this one "
+	    "another with --state",
+	    *holder ? holder : "?", path);
+}

@@ -1,0 +1,34 @@
+/*
+ * The sockets of the service.  The supervisor binds them before it starts anything, so that an
+ * address in use is a clear error, and keeps them while programs come and go, so that clients wait
+ * instead of being refused.  All are close-on-exec.
+ */
+#ifndef AGENTGRAPH_CLI_SOCKETS_H
+#define AGENTGRAPH_CLI_SOCKETS_H
+
+#include <stddef.h>
+
+#define ADDRESS_SIZE 64 /* numeric host, port, brackets */
+
+/*
+ * Binds and listens on text, HOST:PORT, [IPV6]:PORT or PORT; port 0 takes a free one.  address is
+ * what was bound, numeric, as nginx and URLs write it.  -1 after a complaint.
+ */
+int tcp_listen(const char *text, char address[ADDRESS_SIZE]);
+
+/* Connects to what tcp_listen bound; -1 with errno. */
+int tcp_connect(int listener);
+
+/*
+ * Binds and listens at path with that mode; not blocking.  A socket there that nobody answers at is
+ * replaced; anything else is left alone.  -1 after a complaint.
+ */
+int unix_listen(const char *path, unsigned mode);
+
+/* Connects to path; -1 with errno. */
+int unix_connect(const char *path);
+
+/* Takes the lock file path for this process until fd is closed; -1 after a complaint. */
+int lock_take(const char *path);
+
+#endif

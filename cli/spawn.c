@@ -1,0 +1,107 @@
+#include "spawn.h"
+
+#include "base/memory.h"
+#include "command.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void reset_signals(void)
+{
+	static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGQUIT};
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
+		signal(changed[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Puts fd, or /dev/null for -1, in the place of standard input. */
+static void set_input(int fd)
+{
+	int from = fd >= 0 ? fd : open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (from < 0 || dup2(from, STDIN_FILENO) < 0)
+		_exit(127);
+}
+
+pid_t spawn_fork(void)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	setpgid(0, 0);
+	reset_signals();
+	set_input(-1);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	return 0;
+}
+
+pid_t spawn_program(const struct spawn *spawn)
+{
+	pid_t pid = spawn_fork();
+
+	if (pid != 0)
+		return pid;
+	if (spawn->input >= 0)
+		set_input(spawn->input);
+	if (spawn->inherit >= 0)
+		fcntl(spawn->inherit, F_SETFD, 0);
+	if (spawn->variable)
+		putenv(xstrdup(spawn->variable));
+	execv(spawn->argv[0], spawn->argv);
+	complain(127, "cannot run %s: %s", spawn->argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* The parent of a process, or 0. */
+static pid_t parent_of(const char *pid)
+{
+	char *path = xasprintf("/proc/%s/stat", pid);
+	FILE *f = fopen(path, "re");
+	char line[512] = "";
+	const char *end;
+	int parent = 0;
+
+	free(path);
+	if (!f)
+		return 0;
+	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')))
+		sscanf(end, ") %*c %d", &parent);
+	fclose(f);
+	return parent;
+}
+
+size_t spawn_children(pid_t **pids)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	size_t count = 0;
+
+	*pids = NULL;
+	while (proc && (entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    parent_of(entry->d_name) != getpid())
+			continue;
+		*pids = xrealloc(*pids, (count + 1) * sizeof(**pids));
+		(*pids)[count++] = (pid_t)atoi(entry->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return count;
+}

@@ -1,0 +1,284 @@
+#include "supervisor.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "command.h"
+#include "spawn.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HURRY_MS 1000 /* what is left to a process once time is up */
+
+/* ---- stopping ---- */
+
+/* First nginx, which still needs workers for the requests that it has; then the workers. */
+static void stop(struct supervisor *s, int status)
+{
+	int64_t now = clock_monotonic_ms();
+
+	s->phase = PHASE_STOPPING;
+	s->status = status;
+	s->stop_at = now + s->options->drain * 1000;
+	if (s->tcp >= 0)
+		close(s->tcp);
+	s->tcp = -1;
+	for (size_t i = s->children.count; i-- > 0;) {
+		struct child *child = &s->children.items[i];
+
+		if (!child->pid)
+			children_remove(&s->children, child);
+		else if (child->role == ROLE_NGINX)
+			child_leave(child, SIGQUIT, s->options->drain * 1000 + KILL_AFTER_MS, now);
+		else if (child->role != ROLE_WORKER)
+			child_leave(child, SIGKILL, HURRY_MS, now);
+	}
+}
+
+static int fail_start(struct supervisor *s, const char *sentence)
+{
+	complain(1, "%s; not started", sentence);
+	stop(s, 1);
+	s->stop_at = 0;
+	return 1;
+}
+
+static void stop_workers(struct supervisor *s, int64_t now)
+{
+	int64_t grace = s->stop_at > now ? s->stop_at - now : 0;
+
+	for (size_t i = 0; i < s->children.count; i++)
+		if (s->children.items[i].role == ROLE_WORKER && !s->children.items[i].kill_at)
+			child_leave(&s->children.items[i], SIGTERM, grace + HURRY_MS, now);
+}
+
+/* Time is up: everybody gets a second to go. */
+static void hurry(struct supervisor *s, int64_t now)
+{
+	s->hurried = true;
+	for (size_t i = 0; i < s->children.count; i++)
+		child_leave(&s->children.items[i], SIGTERM, HURRY_MS, now);
+}
+
+static void stop_step(struct supervisor *s, int64_t now)
+{
+	if (s->phase != PHASE_STOPPING)
+		return;
+	if (!s->hurried && now >= s->stop_at)
+		hurry(s, now);
+	if (!children_running(&s->children, ROLE_NGINX) &&
+	    !children_running(&s->children, ROLE_ORPHAN))
+		stop_workers(s, now);
+}
+
+/* ---- deaths ---- */
+
+/*
+ * As a subreaper, this process becomes the parent of what a dead child has left behind: of nginx's
+ * workers, which would go on holding the port, and of executables that a worker had started.
+ */
+static void sweep_orphans(struct supervisor *s, int signal, int64_t grace)
+{
+	int64_t now = clock_monotonic_ms();
+	pid_t *pids;
+	size_t count = spawn_children(&pids);
+
+	for (size_t i = 0; i < count; i++) {
+		struct child *orphan;
+
+		if (children_find(&s->children, pids[i]))
+			continue;
+		orphan = children_add(&s->children, ROLE_ORPHAN, 0);
+		child_started(orphan, pids[i], now);
+		child_leave(orphan, signal, grace, now);
+	}
+	free(pids);
+}
+
+static void describe_end(int status, char *out, size_t size)
+{
+	if (WIFSIGNALED(status))
+		snprintf(out, size, "ended by signal %d (%s)", WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else
+		snprintf(out, size, "exited with status %d", WEXITSTATUS(status));
+}
+
+static void now_serving(struct supervisor *s)
+{
+	if (s->options->no_nginx)
+		printf("agentgraph: serving %s on unix:%s\n", s->current.agent, s->socket_path);
+	else
+		printf("agentgraph: serving %s on http://%s\n", s->current.agent, s->address);
+	fflush(stdout);
+	s->phase = PHASE_SERVING;
+}
+
+static void probe_ended(struct supervisor *s, int status)
+{
+	if (s->phase != PHASE_STARTING)
+		return;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		now_serving(s);
+	else
+		fail_start(s, "the service gave no answer to /ping within a minute");
+}
+
+/* A worker or nginx died without being asked to. */
+static void died(struct supervisor *s, struct child *child, int status)
+{
+	bool nginx = child->role == ROLE_NGINX;
+	long pid = child->pid;
+	char end[64];
+
+	describe_end(status, end, sizeof(end));
+	child_died(child, clock_monotonic_ms());
+	log_error("%s %ld %s; starting another in %lld ms", role_name(child->role), pid, end,
+	    (long long)child->delay);
+	sweep_orphans(
+	    s, nginx ? SIGQUIT : SIGTERM, nginx ? s->options->drain * 1000 : KILL_AFTER_MS);
+	if (s->phase != PHASE_STARTING)
+		return;
+	if (nginx)
+		fail_start(s, "nginx could not start; its message is above");
+	else if (++s->early_deaths >= (size_t)s->options->processes)
+		fail_start(s, "the workers could not start; their messages are above");
+}
+
+static void reaped(struct supervisor *s, pid_t pid, int status)
+{
+	struct child *child = children_find(&s->children, pid);
+	enum role role;
+
+	if (!child)
+		return;
+	role = child->role;
+	if ((role == ROLE_WORKER || role == ROLE_NGINX) && !child->kill_at &&
+	    s->phase != PHASE_STOPPING) {
+		died(s, child, status);
+		return;
+	}
+	children_remove(&s->children, child);
+	if (role == ROLE_PROBE)
+		probe_ended(s, status);
+	if (role == ROLE_EXAMINER) {
+		s->reload.ended = true;
+		s->reload.wait_status = status;
+	}
+}
+
+static void reap(struct supervisor *s)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		reaped(s, pid, status);
+}
+
+/* ---- the loop ---- */
+
+static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
+{
+	bool hangup = info->ssi_signo == SIGHUP && info->ssi_code == SI_KERNEL;
+
+	if (info->ssi_signo == SIGCHLD)
+		return;
+	if (info->ssi_signo == SIGHUP && !hangup)
+		reload_request(s);
+	else if (s->phase == PHASE_STOPPING) /* a second Ctrl-C */
+		s->stop_at = 0;
+	else /* a terminal that is closed asks for no reload */
+		stop(s, 0);
+}
+
+static void read_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		on_signal(s, &info);
+}
+
+static void start_due(struct supervisor *s, int64_t now)
+{
+	for (size_t i = 0; i < s->children.count; i++)
+		if (!s->children.items[i].pid && s->children.items[i].start_at <= now)
+			start_child(s, &s->children.items[i], now);
+}
+
+/* Milliseconds until something is due; -1: nothing is. */
+static int time_left(const struct supervisor *s, int64_t now)
+{
+	int64_t next = children_next(&s->children);
+
+	if (s->phase == PHASE_STOPPING && !s->hurried && s->stop_at < next)
+		next = s->stop_at;
+	if (s->reload.retire_at && s->reload.retire_at < next)
+		next = s->reload.retire_at;
+	if (next == INT64_MAX)
+		return -1;
+	return next <= now ? 0 : next - now > INT_MAX ? INT_MAX : (int)(next - now);
+}
+
+static void wait_for_something(struct supervisor *s)
+{
+	struct pollfd fds[] = {{s->signals, POLLIN, 0}, {s->reload.fd, POLLIN, 0}};
+
+	if (poll(fds, 2, time_left(s, clock_monotonic_ms())) < 0 && errno != EINTR)
+		clock_sleep_ms(10);
+	if (fds[1].revents)
+		reload_read(&s->reload);
+	read_signals(s);
+	reap(s);
+}
+
+/* Whether the last process is gone, those that nobody knows included. */
+static bool all_gone(struct supervisor *s)
+{
+	if (s->phase != PHASE_STOPPING || s->children.count)
+		return false;
+	sweep_orphans(s, SIGTERM, HURRY_MS);
+	return s->children.count == 0;
+}
+
+static void run(struct supervisor *s)
+{
+	for (long i = 0; i < s->options->processes; i++)
+		children_add(&s->children, ROLE_WORKER, 0);
+	if (!s->options->no_nginx)
+		children_add(&s->children, ROLE_NGINX, 0);
+	children_add(&s->children, ROLE_PROBE, 0);
+	while (!all_gone(s)) {
+		int64_t now = clock_monotonic_ms();
+
+		start_due(s, now);
+		children_kill_overdue(&s->children, now);
+		reload_step(s, now);
+		stop_step(s, now);
+		wait_for_something(s);
+	}
+}
+
+int supervise(const struct serve_options *options)
+{
+	struct supervisor s = {.options = options};
+
+	log_init("agentgraph", LOG_INFO);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (setup(&s))
+		run(&s);
+	else
+		s.status = 1;
+	teardown(&s);
+	return s.status;
+}

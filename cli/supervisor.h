@@ -1,0 +1,83 @@
+/*
+ * The supervisor behind `agentgraph serve`: one thread that starts the workers and nginx, replaces
+ * what dies, reloads, and takes everything down again.  It serves no request and loads no
+ * configuration itself (see examine.h), so there is little that could make it fail.
+ */
+#ifndef AGENTGRAPH_CLI_SUPERVISOR_H
+#define AGENTGRAPH_CLI_SUPERVISOR_H
+
+#include "children.h"
+#include "examine.h"
+#include "sockets.h"
+
+struct serve_options {
+	struct config_source source;
+	const char *listen; /* HOST:PORT */
+	const char *socket; /* NULL: in the state directory */
+	long processes, threads, drain;
+	bool no_nginx;
+};
+
+#define KILL_AFTER_MS 2000 /* how much longer than its drain a process may take to go */
+
+enum phase { PHASE_STARTING, PHASE_SERVING, PHASE_STOPPING };
+
+/* A reload on its way: the examiner's report and how it ended. */
+struct reload {
+	bool wanted;        /* another SIGHUP came */
+	int fd;             /* -1 when there is nothing more to read */
+	struct buf written; /* what was read so far */
+	bool ended;         /* the examiner is gone */
+	int wait_status;
+	int64_t retire_at; /* when the old generation may go; 0: there is none */
+	bool nginx_changed;
+};
+
+struct supervisor {
+	const struct serve_options *options;
+	struct examine_request request;
+	struct examination current; /* what is served */
+	char address[ADDRESS_SIZE]; /* of tcp */
+	char *nginx, *worker;       /* programs */
+	char *run;                  /* directory for sockets and nginx's files */
+	char *socket_path;
+	int tcp, fastcgi, lock, signals; /* -1: not open */
+	enum phase phase;
+	struct children children;
+	unsigned generation;
+	size_t early_deaths; /* workers that died before the service had answered */
+	struct reload reload;
+	int64_t stop_at; /* when open requests have had their time */
+	bool hurried;
+	int status; /* exit status */
+};
+
+/* Runs the service until a signal ends it; returns the exit status. */
+int supervise(const struct serve_options *options);
+
+/* setup.c: everything up to the first process: sockets, examination, directories, lock.  False
+ * after a complaint. */
+bool setup(struct supervisor *s);
+
+/* Gives back what setup took, sockets and their files included. */
+void teardown(struct supervisor *s);
+
+/* Writes nginx.conf when it is not what the file says; true when it was written. */
+bool setup_nginx_conf(const struct supervisor *s, const char *text);
+
+/* start.c: starts the program of a row; when that fails the row waits for the next try. */
+void start_child(struct supervisor *s, struct child *child, int64_t now);
+
+/* reload.c: SIGHUP. */
+void reload_request(struct supervisor *s);
+
+/* Does what is due of a reload. */
+void reload_step(struct supervisor *s, int64_t now);
+
+/* Reads from the examiner. */
+void reload_read(struct reload *reload);
+
+/* Forgets a reload in progress. */
+void reload_release(struct reload *reload);
+
+#endif

@@ -1,0 +1,17 @@
+/* Files that the build puts into the program (build-aux/embed-text), NUL-terminated. */
+#ifndef AGENTGRAPH_CLI_TEXTS_H
+#define AGENTGRAPH_CLI_TEXTS_H
+
+/* nginx-conf/: templates with @NAME@ markers, filled in by nginx_conf.c. */
+extern const char text_nginx_conf_in[];
+extern const char text_snippet_conf_in[];
+extern const char text_fastcgi_conf_in[];
+
+/* cli/init/: the project that `agentgraph init` makes. */
+extern const char text_agentgraph_json[];
+extern const char text_graph_json[];
+extern const char text_dotenv[];
+extern const char text_gitignore[];
+extern const char text_README_md[];
+
+#endif
