@@ -1,0 +1,244 @@
+#!/bin/bash
+# The whole service: what `agentgraph serve` starts, keeps alive, reloads and takes down.
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+for tool in nginx:/usr/sbin/nginx curl:/usr/bin/curl jq:/usr/bin/jq; do
+	command -v "${tool%%:*}" >/dev/null || [ -x "${tool#*:}" ] || tap_skip_all "no ${tool%%:*} here"
+done
+
+ping_status() {
+	curl -s -o /dev/null -w '%{http_code}' --max-time 5 "$BASE/ping"
+}
+
+pings() {
+	[ "$(ping_status)" = 200 ]
+}
+
+# All processes below PID, PID included.
+family() {
+	local child
+	echo "$1"
+	for child in $(children "$1"); do
+		family "$child"
+	done
+}
+
+all_gone() {
+	local pid
+	for pid in "$@"; do
+		alive "$pid" && return 1
+	done
+	return 0
+}
+
+# The children of the service whose command line matches.
+members() {
+	local child
+	for child in $(children "$SERVE_PID"); do
+		tr '\0' ' ' <"/proc/$child/cmdline" 2>/dev/null | grep -q -e "$1" && echo "$child"
+	done
+}
+
+# Bytes as they are to the service's port, and what comes back.
+raw() {
+	exec 3<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+	printf "$1" >&3
+	cat <&3
+	exec 3>&-
+}
+
+# Whether BODY is the error that HEADERS, STATUS and the arguments CODE and TEXT say.
+is_error() {
+	is "$STATUS" "$1" "$4: status $1"
+	is "$(json '[.error_code, .error.code, .detail, .error.message, .metadata.message] | unique | sort | join("|")' "$BODY")" \
+		"$(printf '%s\n%s\n' "$2" "$3" | sort -u | paste -sd '|')" "$4: code and text in all their places"
+	is "$(json '.metadata | .request_id + " " + .timestamp' "$BODY")" \
+		"$(header X-Request-ID) $(header X-Timestamp)" "$4: headers and body agree"
+	is "$(json '.error.details | type' "$BODY")" array "$4: details are an array"
+	is "$(header Content-Type)" application/json "$4: it is JSON"
+	is "$(header X-Frame-Options)" DENY "$4: security headers are there"
+}
+
+# ---- start and stop ----
+
+serve_start
+ok $? "the service starts on a free port"
+[ -n "$BASE" ] || tap_bail "the rest needs a service"
+is "$(cat "$SERVE_OUT")" "agentgraph: serving builtin:demo on $BASE" "standard output has one line, with agent and address"
+is "$(ping_status)" 200 "it answers /ping"
+is "$(stat -c %a "$STATE/run/fcgi.sock")" 600 "the socket is for its owner alone"
+is "$(members agentgraph-fcgi | wc -l | tr -d ' ')" 2 "as many workers run as were asked for"
+
+"$AGENTGRAPH" serve --listen 127.0.0.1:0 --state "$STATE" >second.out 2>second.err
+is $? 1 "a second service on the same state directory is refused"
+like "$(cat second.err)" "process $SERVE_PID serves from this state directory" "and the refusal says who is there"
+"$AGENTGRAPH" serve --listen "${BASE#http://}" --state other >second.out 2>second.err
+is $? 1 "a port in use is refused"
+like "$(cat second.err)" "cannot listen on ${BASE#http://}: Address already in use" "and the refusal names it"
+is "$(cat second.out)" "" "a service that does not start prints nothing on standard output"
+is "$(ping_status)" 200 "the first service has not noticed"
+
+everybody=$(family "$SERVE_PID")
+ok '[ "$(echo "$everybody" | wc -l)" -ge 5 ]' "supervisor, workers and nginx run"
+state=$STATE
+kill -INT "$SERVE_PID"
+wait "$SERVE_PID"
+is $? 0 "Ctrl-C ends it with status 0"
+ok 'all_gone $everybody' "Ctrl-C leaves no process behind"
+ok '[ ! -e "$state/run/fcgi.sock" ]' "nor the socket"
+ok '[ ! -e "$state/run/nginx.pid" ]' "nor nginx's pid file"
+
+# ---- killing ----
+
+STATE=$state
+serve_start
+ok $? "it starts again on the state directory"
+workers=$(members agentgraph-fcgi)
+for worker in $workers; do
+	kill -9 "$worker"
+done
+ok 'wait_for 5 pings' "it answers again after all workers were killed"
+ok 'wait_for 5 test "$(members agentgraph-fcgi | wc -l)" -eq 2' "the workers were replaced"
+like "$(cat "$SERVE_ERR")" "worker ${workers%%[!0-9]*} ended by signal 9" "and the log says so"
+
+master=$(members 'nginx: master')
+nginx_workers=$(children "$master")
+kill -9 "$master"
+ok 'wait_for 5 pings' "it answers again after nginx was killed"
+ok 'wait_for 5 all_gone $nginx_workers' "the killed nginx's workers are gone"
+ok 'wait_for 5 members "nginx: master"' "nginx was replaced"
+
+everybody=$(family "$SERVE_PID")
+kill -9 "$SERVE_PID"
+wait "$SERVE_PID" 2>/dev/null
+ok 'wait_for 5 all_gone $everybody' "nothing survives kill -9 of the supervisor"
+ok 'wait_for 2 test ! -e "$state/run/fcgi.sock"' "not even the socket"
+
+# ---- reload ----
+
+STATE=
+printf 'MAX_REQUEST_SIZE=100000\n' >settings
+echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
+serve_start --config agent.json
+ok $? "it starts with a configuration file"
+http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
+is_error 413 REQUEST_TOO_LARGE "Request body too large. Maximum size is 0.1MB" "a body over the limit"
+is "$(json '.error.max_size_bytes' "$BODY")" 100000 "with the limit in bytes"
+
+(
+	sent=0 failed=0
+	while [ ! -e enough ]; do
+		sent=$((sent + 1))
+		[ "$(ping_status)" = 200 ] || failed=$((failed + 1))
+	done
+	echo "$failed" >dropped
+	echo "$sent" >sent
+) &
+load=$!
+workers=$(members agentgraph-fcgi)
+echo '{"agent": 1, "store": 2}' >agent.json
+kill -HUP "$SERVE_PID"
+ok 'wait_for 5 grep -q "goes on with the one it has" "$SERVE_ERR"' "a bad configuration is refused by a reload"
+is "$(grep -c '^agentgraph: error: agent.json' "$SERVE_ERR")" 2 "with all of its mistakes"
+is "$(members agentgraph-fcgi)" "$workers" "and the workers stay"
+
+echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
+printf 'MAX_REQUEST_SIZE=300000\n' >settings
+kill -HUP "$SERVE_PID"
+ok 'wait_for 10 grep -q "reloaded configuration" "$SERVE_ERR"' "a good configuration is taken over"
+ok 'wait_for 10 all_gone $workers' "the old workers leave"
+kill -HUP "$SERVE_PID"
+kill -HUP "$SERVE_PID"
+sleep 1.5
+touch enough
+wait "$load"
+is "$(cat dropped)" 0 "reloads drop no request"
+ok '[ "$(cat sent)" -gt 20 ]' "and there were requests meanwhile"
+is "$(members agentgraph-fcgi | wc -l | tr -d ' ')" 2 "as many workers run as before"
+http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
+is "$STATUS" 422 "a changed dotenv file counts after a reload, in workers and nginx"
+
+# ---- what nginx answers by itself ----
+
+http GET /../etc/passwd
+is_error 400 BAD_REQUEST "Invalid path" "a path that leaves the root"
+http GET /v1/threads/%2e%2e/%2E./../x
+is_error 400 BAD_REQUEST "Invalid path" "an encoded path that leaves the root"
+http GET /v1/threads/a%00b
+is_error 400 BAD_REQUEST "Invalid path" "a path with a NUL"
+http GET /ping "" -H 'Host: /'
+is_error 400 BAD_REQUEST "Bad request" "an invalid Host"
+http GET /ping "" -H 'Content-Length: x'
+is_error 400 INVALID_CONTENT_LENGTH "Invalid Content-Length header." "an invalid Content-Length"
+http GET "/$(head -c 70000 /dev/zero | tr '\0' a)"
+is_error 414 URI_TOO_LONG "URI too long" "a long request line"
+http GET /ping "" -H "X-Long: $(head -c 70000 /dev/zero | tr '\0' a)"
+is_error 431 REQUEST_HEADER_TOO_LARGE "Request header too large" "a long header"
+http POST /ping "" -H 'Transfer-Encoding: gzip'
+is_error 501 NOT_IMPLEMENTED "Not implemented" "an unknown transfer encoding"
+answer=$(raw 'GET / HTTP/7.0\r\n\r\n')
+like "$answer" '^HTTP/1.1 505 ' "an unknown HTTP version is 505"
+like "$answer" '"error_code":"HTTP_VERSION_NOT_SUPPORTED"' "and in shape"
+like "$(raw 'nonsense\r\n\r\n')" '"detail":"Bad request"' "what is no request is 400, in shape"
+http TRACE /ping
+is "$STATUS" 405 "TRACE on a known path is 405"
+like "$(header Allow)" GET "with the methods that the path has"
+http TRACE /nowhere
+is "$STATUS" 404 "TRACE on an unknown path is 404"
+http GET /_agentgraph/error
+is_error 404 NOT_FOUND "Not Found" "nginx's internal paths from outside"
+http GET /nowhere
+is_error 404 NOT_FOUND "Not Found" "an unknown path"
+http GET /ping "" -H 'Origin: https://a.example'
+is "$(header X-Request-ID | grep -Ec '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')" 1 "request ids are UUIDs of version 4"
+http POST /ping "" -H "Origin: https://a.example" -H "Transfer-Encoding: gzip"
+is "$(header Access-Control-Allow-Origin)" https://a.example "errors of nginx can be read by allowed pages"
+is "$(header X-Request-ID | grep -Ec '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')" 1 "nginx's request ids are too"
+now=$(date -u +%s)
+then=$(date -u -d "$(header X-Timestamp)" +%s)
+ok '[ $((now - then)) -le 2 ] && [ $((then - now)) -le 2 ]' "nginx's time is the time, in UTC"
+like "$(header X-Timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$' "with six decimals"
+
+for worker in $(members agentgraph-fcgi); do
+	kill -STOP "$worker"
+done
+rm "$STATE/run/fcgi.sock"
+http GET /ping
+is_error 503 SERVICE_UNAVAILABLE "Service is temporarily unavailable" "no worker to be had"
+for worker in $(members agentgraph-fcgi); do
+	kill -CONT "$worker"
+done
+serve_stop
+is $? 0 "SIGTERM ends it with status 0"
+
+# ---- not starting ----
+
+echo '{"agent": "builtin:nothing-like-it", "auth": null}' >agent.json
+timeout 20 "$AGENTGRAPH" serve --config agent.json --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+is $? 1 "it does not start without a graph"
+like "$(cat bad.err)" '^agentgraph: error: .*nothing-like-it' "and names what is missing"
+echo '{"agent": 1, "auth": "magic", "runs": {"wait_timeout": -1}}' >agent.json
+timeout 20 "$AGENTGRAPH" serve --config agent.json --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+is $? 1 "it does not start with a bad configuration"
+is "$(grep -c '^agentgraph: error: agent.json' bad.err)" 3 "and says all that is wrong with it"
+is "$(cat bad.out)" "" "and nothing on standard output"
+AGENTGRAPH_NGINX=/nowhere/nginx "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+is $? 1 "it does not start without nginx"
+AGENTGRAPH_NGINX=/bin/false timeout 20 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+is $? 1 "nor with one that ends at once"
+like "$(cat bad.err)" 'nginx could not start' "and says so"
+ok '[ ! -e other/run/fcgi.sock ]' "a service that did not start leaves no socket"
+
+# ---- other ways to listen ----
+
+serve_run --listen '[::1]:0' && like "$(cat "$SERVE_OUT")" '^agentgraph: serving builtin:demo on http://\[::1\]:[0-9]+$' "it serves on IPv6" || ok 1 "it serves on IPv6"
+BASE=$(sed -n 's/^agentgraph: serving .* on //p' "$SERVE_OUT")
+is "$(ping_status)" 200 "and answers there"
+serve_stop
+api_start
+ok $? "it serves without nginx"
+is "$(stat -c %a "$SOCKET")" 660 "at a socket that the group may use"
+api GET /ping
+is "$STATUS $(json .data "$BODY")" "200 pong" "that answers"
+serve_stop
+done_testing

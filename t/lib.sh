@@ -1,0 +1,275 @@
+# Shell library of the tests in t/api and t/e2e: TAP output, a service of one's own, requests.
+#
+#	. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+#	tap_plan 2
+#	api GET /ping
+#	is "$STATUS" 200 "ping is answered"
+#	is "$(json .data "$BODY")" pong "with pong"
+#
+# Works in every POSIX shell.  The programs are those named by AGENTGRAPH and AGENTGRAPH_FCGI, else
+# those of the build directory.  A test runs in an empty directory of its own, WORK, with a clean
+# environment: no configuration file or setting of the person who runs it is seen.  At the end all
+# services that were started are stopped and WORK is removed.
+
+# ---- where things are -------------------------------------------------------------------------
+
+TOP_SRCDIR=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+TOP_BUILDDIR=$(cd "${top_builddir:-$TOP_SRCDIR/_build}" 2>/dev/null && pwd) || TOP_BUILDDIR=$PWD
+[ -x "$TOP_BUILDDIR/agentgraph" ] || TOP_BUILDDIR=$PWD
+AGENTGRAPH=${AGENTGRAPH:-$TOP_BUILDDIR/agentgraph}
+AGENTGRAPH_FCGI=${AGENTGRAPH_FCGI:-$(dirname "$AGENTGRAPH")/agentgraph-fcgi}
+
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/agentgraph-test.XXXXXX") || exit 99
+cd "$WORK" || exit 99
+unset GRAPH_PATH AGENTGRAPH_STATE_DIR MODE ORIGINS ALLOWED_HOST JWT_SECRET_KEY MAX_REQUEST_SIZE
+
+# ---- TAP --------------------------------------------------------------------------------------
+
+tap_count=0
+tap_planned=
+tap_failed=0
+tap_pids=
+
+# tap_plan N: that many tests follow.  Without it, done_testing ends the file.
+tap_plan() {
+	tap_planned=$1
+	echo "1..$1"
+}
+
+done_testing() {
+	tap_planned=$tap_count
+	echo "1..$tap_count"
+}
+
+# tap_skip_all REASON: nothing here can be tested on this machine.
+tap_skip_all() {
+	echo "1..0 # SKIP $*"
+	tap_planned=0
+	exit 0
+}
+
+# tap_bail REASON: nothing that follows makes sense.
+tap_bail() {
+	echo "Bail out! $*"
+	exit 1
+}
+
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# tap_result STATUS NAME
+tap_result() {
+	tap_count=$((tap_count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_count - $2"
+		return 0
+	fi
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $2"
+	return 1
+}
+
+# ok COND NAME: COND is an exit status (ok $? "…") or a command (ok '[ -e file ]' "…").
+ok() {
+	case $1 in
+	'' | *[!0-9]*) eval "$1" && tap_result 0 "$2" || tap_result 1 "$2" || diag "failed: $1" ;;
+	*) tap_result "$1" "$2" || diag "exit status $1" ;;
+	esac
+}
+
+# is GOT EXPECTED NAME
+is() {
+	[ "$1" = "$2" ]
+	tap_result $? "$3" || {
+		diag "     got: $1"
+		diag "expected: $2"
+	}
+}
+
+# like GOT REGEX NAME: an extended regular expression matches one line of GOT.
+like() {
+	printf '%s\n' "$1" | grep -Eq -e "$2"
+	tap_result $? "$3" || {
+		diag "     got: $1"
+		diag "expected to match: $2"
+	}
+}
+
+# unlike GOT REGEX NAME
+unlike() {
+	! printf '%s\n' "$1" | grep -Eq -e "$2"
+	tap_result $? "$3" || {
+		diag "     got: $1"
+		diag "expected not to match: $2"
+	}
+}
+
+tap_end() {
+	tap_status=$?
+	trap - EXIT HUP INT TERM
+	for tap_pid in $tap_pids; do
+		tap_stop "$tap_pid"
+	done
+	cd / && rm -rf "$WORK"
+	[ "$tap_status" -eq 0 ] || exit "$tap_status"
+	if [ "${tap_planned:--1}" -ne "$tap_count" ]; then
+		echo "# planned ${tap_planned:-no} tests, ran $tap_count"
+		exit 1
+	fi
+	[ "$tap_failed" -eq 0 ]
+	exit $?
+}
+trap tap_end EXIT
+trap 'exit 130' HUP INT TERM
+
+# ---- processes --------------------------------------------------------------------------------
+
+# wait_for SECONDS COMMAND…: repeats the command every 50 ms until it succeeds.
+wait_for() {
+	wait_tries=$(($1 * 20))
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		wait_tries=$((wait_tries - 1))
+		[ "$wait_tries" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# alive PID, gone PID: whether the process exists (a zombie does not).
+alive() {
+	[ -r "/proc/$1/stat" ] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+}
+
+gone() {
+	! alive "$1"
+}
+
+# children PID: the process ids of its children.
+children() {
+	cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+
+# tap_stop PID: by SIGTERM, after 20 seconds by SIGKILL.
+tap_stop() {
+	kill "$1" 2>/dev/null || return 0
+	wait_for 20 gone "$1" || kill -9 "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
+# ---- a service --------------------------------------------------------------------------------
+
+# serve_start [ARGUMENT…]: the whole service on a free port, with two processes unless told
+# otherwise.  Uses the state directory STATE, or a new one.  Sets BASE, SERVE_PID, STATE, SERVE_OUT
+# and SERVE_ERR.  Fails when the service does not start; its messages are then shown.
+serve_start() {
+	serve_run --listen 127.0.0.1:0 "$@" || return 1
+	BASE=$(sed -n 's/^agentgraph: serving .* on \(http:.*\)$/\1/p' "$SERVE_OUT")
+	[ -n "$BASE" ]
+}
+
+# api_start [ARGUMENT…]: one worker process without nginx, reached by `api`.  Sets SOCKET as well.
+api_start() {
+	SOCKET=$(mktemp -u "$WORK/fcgi.XXXXXX")
+	serve_run --no-nginx --processes 1 --threads 8 --socket "$SOCKET" "$@"
+}
+
+serve_run() {
+	[ -n "$STATE" ] || STATE=$(mktemp -d "$WORK/state.XXXXXX")
+	SERVE_OUT=$(mktemp "$WORK/out.XXXXXX")
+	SERVE_ERR=$(mktemp "$WORK/err.XXXXXX")
+	"$AGENTGRAPH" serve --state "$STATE" --processes 2 --drain 5 "$@" \
+		>"$SERVE_OUT" 2>"$SERVE_ERR" </dev/null &
+	SERVE_PID=$!
+	tap_pids="$SERVE_PID $tap_pids"
+	wait_for 60 serve_settled
+	grep -q '^agentgraph: serving' "$SERVE_OUT" && return 0
+	diag "the service did not start:"
+	diag "$(cat "$SERVE_ERR")"
+	return 1
+}
+
+serve_settled() {
+	grep -q '^agentgraph: serving' "$SERVE_OUT" || gone "$SERVE_PID"
+}
+
+# serve_stop: stops the service that was started last; its exit status is serve_stop's.
+serve_stop() {
+	kill "$SERVE_PID" 2>/dev/null
+	wait "$SERVE_PID"
+	set -- $?
+	tap_pids=$(printf '%s\n' $tap_pids | grep -vx "$SERVE_PID")
+	STATE=
+	SOCKET=
+	return "$1"
+}
+
+# ---- requests ---------------------------------------------------------------------------------
+
+# api METHOD PATH [BODY [HEADER…]]: one request straight to a worker; a HEADER is "Name: value".
+# Starts the worker when there is none yet.  A BODY that is empty is none.  Sets STATUS, HEADERS
+# (without carriage returns) and BODY; the file RAW has the answer as it came.
+api() {
+	[ -n "$SOCKET" ] || api_start || return 1
+	RAW=$WORK/answer
+	request_method=$1 request_uri=$2 request_body=${3-}
+	[ $# -lt 3 ] || shift
+	shift 2
+	request_type=application/json
+	[ -n "$request_body" ] || request_type=
+	for request_header in "$@"; do
+		shift
+		request_name=$(printf '%s' "${request_header%%:*}" | tr 'a-z-' 'A-Z_')
+		request_value=${request_header#*:}
+		request_value=${request_value# }
+		case $request_name in
+		CONTENT_TYPE) request_type=$request_value ;;
+		*) set -- "$@" "HTTP_$request_name=$request_value" ;;
+		esac
+	done
+	request_query=
+	case $request_uri in *\?*) request_query=${request_uri#*\?} ;; esac
+	printf '%s' "$request_body" >"$WORK/request"
+	env -i PATH="$PATH" REQUEST_METHOD="$request_method" REQUEST_URI="$request_uri" \
+		QUERY_STRING="$request_query" SERVER_PROTOCOL=HTTP/1.1 REQUEST_SCHEME=http \
+		REMOTE_ADDR=127.0.0.1 HTTP_HOST=localhost CONTENT_TYPE="$request_type" \
+		CONTENT_LENGTH="$(wc -c <"$WORK/request" | tr -d ' ')" "$@" \
+		cgi-fcgi -bind -connect "$SOCKET" <"$WORK/request" >"$RAW"
+	HEADERS=$(tr -d '\r' <"$RAW" | sed '/^$/q')
+	BODY=$(sed "1,/^\r\{0,1\}\$/d" "$RAW")
+	STATUS=$(header Status)
+	STATUS=${STATUS%% *}
+	STATUS=${STATUS:-200}
+}
+
+# http METHOD PATH [BODY [CURL-ARGUMENT…]]: one request through nginx at BASE.  Sets the same.
+http() {
+	RAW=$WORK/answer
+	request_method=$1 request_uri=$2 request_body=${3-}
+	[ $# -lt 3 ] || shift
+	shift 2
+	[ "$request_method" != HEAD ] || set -- --head "$@"
+	if [ -n "$request_body" ]; then
+		printf '%s' "$request_body" >"$WORK/request"
+		set -- -H 'Content-Type: application/json' --data-binary "@$WORK/request" "$@"
+	fi
+	curl -s --path-as-is -X "$request_method" -D "$WORK/headers" -o "$RAW" "$@" \
+		"$BASE$request_uri" || true
+	HEADERS=$(tr -d '\r' <"$WORK/headers")
+	BODY=$(cat "$RAW" 2>/dev/null)
+	STATUS=$(printf '%s\n' "$HEADERS" | sed -n '1s/^[^ ]* \([0-9]*\).*/\1/p')
+}
+
+# header NAME: the value of that header of the last answer.
+header() {
+	printf '%s\n' "$HEADERS" | sed -n "s/^$1: *//Ip" | sed 1q
+}
+
+# json EXPRESSION [TEXT]: jq's raw output for TEXT, or for standard input.
+json() {
+	if [ $# -gt 1 ]; then
+		printf '%s' "$2" | jq -r "$1"
+	else
+		jq -r "$1"
+	fi
+}

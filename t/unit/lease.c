@@ -1,0 +1,443 @@
+#include "storage/lease.h"
+#include "base/clock.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct shared *shared;
+static struct leases *leases;
+static struct error err;
+
+/* What forked children tell the test. */
+struct notes {
+	atomic_int step;
+	atomic_int inside;
+	atomic_int overlaps;
+	atomic_int order[64];
+	atomic_int served;
+};
+
+static struct notes *notes;
+
+static void wait_for(const atomic_int *value, int wanted)
+{
+	for (int i = 0; i < 10000 && *value < wanted; i++)
+		clock_sleep_ms(1);
+	CU_ASSERT_EQUAL(*value, wanted);
+}
+
+static struct lease *acquire(const char *id, int64_t wait_ms)
+{
+	struct lease *l = lease_acquire(leases, id, wait_ms, &err);
+
+	CU_ASSERT_FALSE(error_is_set(&err));
+	return l;
+}
+
+/* In a forked child: a process of its own over the same table. */
+static struct leases *join(void)
+{
+	struct shared *sh = shared_open(unit_dir(), &err);
+
+	if (!sh)
+		_exit(1);
+	return leases_new(sh);
+}
+
+/* A child that holds thread_id, or waits for it, until it is killed. */
+static pid_t start_child(const char *thread_id, bool runs)
+{
+	int before = notes->step;
+	pid_t pid = fork();
+	struct lease *l;
+
+	if (pid != 0) {
+		wait_for(&notes->step, before + 1);
+		clock_sleep_ms(20);
+		return pid;
+	}
+	leases = join();
+	notes->step++;
+	l = lease_acquire(leases, thread_id, 60000, &err);
+	if (l && runs)
+		lease_run(l);
+	for (;;)
+		pause();
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void a_lease_is_held_by_one(void)
+{
+	struct lease *l = acquire("one", 0), *other;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	CU_ASSERT_PTR_NULL(acquire("one", 0));
+	other = acquire("two", 0);
+	CU_ASSERT_PTR_NOT_NULL(other);
+	lease_release(other);
+	lease_release(l);
+	l = acquire("one", 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	lease_release(l);
+}
+
+static void threads_with_similar_ids_are_different(void)
+{
+	char ids[3][1021];
+	struct lease *l[3];
+
+	for (int i = 0; i < 3; i++) {
+		memset(ids[i], 'x', 1020);
+		ids[i][1020 - i] = '\0';
+		l[i] = acquire(ids[i], 0);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(l[i]);
+	}
+	for (int i = 0; i < 3; i++)
+		lease_release(l[i]);
+}
+
+static void a_wait_ends_in_time(void)
+{
+	struct lease *l = acquire("busy", 0);
+	int64_t start = clock_monotonic_ms(), took;
+
+	CU_ASSERT_PTR_NULL(acquire("busy", 330));
+	took = clock_monotonic_ms() - start;
+	CU_ASSERT(took >= 329 && took < 400);
+	lease_release(l);
+	l = acquire("busy", 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	lease_release(l);
+}
+
+static void *wait_and_note(void *arg)
+{
+	struct lease *l = lease_acquire(leases, "line", 10000, &(struct error){0});
+
+	if (l) {
+		notes->order[notes->served++] = *(int *)arg;
+		lease_release(l);
+	}
+	return NULL;
+}
+
+static void waiters_are_served_in_the_order_of_arrival(void)
+{
+	struct lease *l = acquire("line", 0);
+	pthread_t ids[8];
+	int numbers[8];
+
+	notes->served = 0;
+	for (int i = 0; i < 8; i++) {
+		numbers[i] = i;
+		pthread_create(&ids[i], NULL, wait_and_note, &numbers[i]);
+		clock_sleep_ms(20);
+	}
+	CU_ASSERT_EQUAL(notes->served, 0);
+	lease_release(l);
+	for (int i = 0; i < 8; i++)
+		pthread_join(ids[i], NULL);
+	for (int i = 0; i < 8; i++)
+		CU_ASSERT_EQUAL(notes->order[i], i);
+}
+
+static void one_that_gave_up_is_left_out_of_the_line(void)
+{
+	struct lease *l = acquire("line", 0);
+	pthread_t id;
+	int number = 9;
+
+	notes->served = 0;
+	CU_ASSERT_PTR_NULL(acquire("line", 10));
+	pthread_create(&id, NULL, wait_and_note, &number);
+	clock_sleep_ms(20);
+	lease_release(l);
+	pthread_join(id, NULL);
+	CU_ASSERT_EQUAL(notes->served, 1);
+}
+
+static void a_release_wakes_the_next_at_once(void)
+{
+	struct lease *l = acquire("line", 0);
+	int64_t start;
+	pthread_t id;
+	int number = 1;
+
+	pthread_create(&id, NULL, wait_and_note, &number);
+	clock_sleep_ms(50);
+	start = clock_monotonic_ms();
+	lease_release(l);
+	pthread_join(id, NULL);
+	CU_ASSERT(clock_monotonic_ms() - start < 100);
+}
+
+static void only_a_run_can_be_stopped(void)
+{
+	struct lease *l = acquire("runs", 0);
+	bool stop = true;
+
+	CU_ASSERT_FALSE(lease_stop(leases, "runs"));
+	CU_ASSERT_FALSE(lease_running(leases, "runs", &stop));
+	CU_ASSERT_FALSE(stop);
+	lease_run(l);
+	CU_ASSERT_TRUE(lease_running(leases, "runs", &stop));
+	CU_ASSERT_FALSE(stop);
+	CU_ASSERT_FALSE(lease_stop_requested(l));
+	CU_ASSERT_TRUE(lease_stop(leases, "runs"));
+	CU_ASSERT_TRUE(lease_stop_requested(l));
+	CU_ASSERT_TRUE(lease_running(leases, "runs", &stop));
+	CU_ASSERT_TRUE(stop);
+	lease_release(l);
+	CU_ASSERT_FALSE(lease_running(leases, "runs", &stop));
+	CU_ASSERT_FALSE(lease_stop(leases, "runs"));
+}
+
+static void a_stop_never_hits_the_next_run(void)
+{
+	struct lease *l = acquire("next", 0);
+
+	lease_run(l);
+	CU_ASSERT_TRUE(lease_stop(leases, "next"));
+	lease_release(l);
+	l = acquire("next", 0);
+	CU_ASSERT_FALSE(lease_stop_requested(l));
+	lease_run(l);
+	CU_ASSERT_FALSE(lease_stop_requested(l));
+	lease_release(l);
+}
+
+static void other_processes_see_and_stop_a_run(void)
+{
+	pid_t child = start_child("remote", true);
+	bool stop;
+
+	CU_ASSERT_PTR_NULL(acquire("remote", 0));
+	CU_ASSERT_TRUE(lease_running(leases, "remote", &stop));
+	CU_ASSERT_TRUE(lease_stop(leases, "remote"));
+	CU_ASSERT_TRUE(lease_running(leases, "remote", &stop));
+	CU_ASSERT_TRUE(stop);
+	end_child(child);
+	CU_ASSERT_FALSE(lease_running(leases, "remote", &stop));
+	CU_ASSERT_FALSE(lease_stop(leases, "remote"));
+}
+
+static void a_dead_holders_lease_is_free(void)
+{
+	struct lease *l;
+
+	end_child(start_child("dead", true));
+	l = acquire("dead", 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	CU_ASSERT_FALSE(lease_stop_requested(l));
+	lease_release(l);
+}
+
+static void *kill_later(void *arg)
+{
+	clock_sleep_ms(100);
+	end_child(*(pid_t *)arg);
+	return NULL;
+}
+
+static void a_waiter_notices_the_holders_death(void)
+{
+	pid_t child = start_child("dying", false);
+	int64_t start = clock_monotonic_ms();
+	struct lease *l;
+	pthread_t id;
+
+	pthread_create(&id, NULL, kill_later, &child);
+	l = acquire("dying", 5000);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	CU_ASSERT(clock_monotonic_ms() - start < 1000);
+	lease_release(l);
+	pthread_join(id, NULL);
+}
+
+static void a_dead_waiter_is_passed_over(void)
+{
+	struct lease *l = acquire("skip", 0);
+	pid_t child = start_child("skip", false);
+
+	end_child(child);
+	lease_release(l);
+	l = acquire("skip", 1000);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	lease_release(l);
+}
+
+/* Takes and releases leases for ever, on few threads, so that it often dies inside the table's
+ * lock. */
+static void churn(int number)
+{
+	struct lease *l;
+	char id[32];
+
+	leases = join();
+	notes->step++;
+	for (unsigned i = 0;; i++) {
+		snprintf(id, sizeof(id), "churn-%u", (i * 7 + (unsigned)number) % 5);
+		l = lease_acquire(leases, id, 50, &err);
+		if (!l)
+			continue;
+		if (atomic_fetch_add(&notes->order[id[6] - '0'], 1) != 0)
+			notes->overlaps++;
+		atomic_fetch_sub(&notes->order[id[6] - '0'], 1);
+		lease_release(l);
+	}
+}
+
+static void deaths_at_any_point_leave_the_table_whole(void)
+{
+	struct lease *l;
+	char id[32];
+
+	for (int i = 0; i < 40; i++) {
+		pid_t pids[2];
+		int before = notes->step;
+
+		memset(notes->order, 0, sizeof(notes->order));
+		for (int k = 0; k < 2; k++) {
+			pids[k] = fork();
+			if (pids[k] == 0)
+				churn(k);
+		}
+		wait_for(&notes->step, before + 2);
+		clock_sleep_ms(3 + i % 7);
+		CU_ASSERT_EQUAL(notes->overlaps, 0);
+		end_child(pids[0]);
+		end_child(pids[1]);
+		notes->overlaps = 0; /* a process that dies between the two notes is no overlap */
+	}
+	for (int i = 0; i < 5; i++) {
+		snprintf(id, sizeof(id), "churn-%d", i);
+		l = acquire(id, 1000);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+		lease_release(l);
+	}
+}
+
+static void *enter_and_leave(void *arg)
+{
+	struct lease *l;
+
+	for (int i = 0; i < 300; i++) {
+		l = lease_acquire(arg, "crowd", 20000, &(struct error){0});
+		if (!l)
+			return NULL;
+		if (atomic_fetch_add(&notes->inside, 1) != 0)
+			notes->overlaps++;
+		atomic_fetch_sub(&notes->inside, 1);
+		lease_release(l);
+		notes->served++;
+	}
+	return NULL;
+}
+
+static void run_crowd(struct leases *mine)
+{
+	pthread_t ids[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&ids[i], NULL, enter_and_leave, mine);
+	for (int i = 0; i < 4; i++)
+		pthread_join(ids[i], NULL);
+}
+
+static void a_crowd_of_processes_and_threads_enters_one_by_one(void)
+{
+	pid_t pids[2];
+
+	notes->served = notes->inside = notes->overlaps = 0;
+	for (int i = 0; i < 2; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			run_crowd(join());
+			_exit(0);
+		}
+	}
+	run_crowd(leases);
+	for (int i = 0; i < 2; i++)
+		waitpid(pids[i], NULL, 0);
+	CU_ASSERT_EQUAL(notes->served, 3 * 4 * 300);
+	CU_ASSERT_EQUAL(notes->overlaps, 0);
+}
+
+/* Fills the table and dies. */
+static void take_all(void)
+{
+	char id[32];
+	int n = 0;
+
+	leases = join();
+	do
+		snprintf(id, sizeof(id), "full-%d", n++);
+	while (lease_acquire(leases, id, 0, &err));
+	notes->order[0] = err.kind == ERR_TRANSIENT_STORAGE && n > 10000;
+	_exit(0);
+}
+
+static void a_full_table_is_transient_and_is_swept_of_the_dead(void)
+{
+	struct lease *l;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		take_all();
+	waitpid(pid, NULL, 0);
+	CU_ASSERT_TRUE(notes->order[0]);
+	l = acquire("after-the-flood", 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	lease_release(l);
+}
+
+static const struct unit_test tests[] = {
+    {"a lease is held by one", a_lease_is_held_by_one},
+    {"threads with similar ids are different", threads_with_similar_ids_are_different},
+    {"a wait ends in time", a_wait_ends_in_time},
+    {"waiters are served in the order of arrival", waiters_are_served_in_the_order_of_arrival},
+    {"one that gave up is left out of the line", one_that_gave_up_is_left_out_of_the_line},
+    {"a release wakes the next at once", a_release_wakes_the_next_at_once},
+    {"only a run can be stopped", only_a_run_can_be_stopped},
+    {"a stop never hits the next run", a_stop_never_hits_the_next_run},
+    {"other processes see and stop a run", other_processes_see_and_stop_a_run},
+    {"a dead holder's lease is free", a_dead_holders_lease_is_free},
+    {"a waiter notices the holder's death", a_waiter_notices_the_holders_death},
+    {"a dead waiter is passed over", a_dead_waiter_is_passed_over},
+    {"deaths at any point leave the table whole", deaths_at_any_point_leave_the_table_whole},
+    {"a crowd of processes and threads enters one by one",
+	a_crowd_of_processes_and_threads_enters_one_by_one},
+    {"a full table is transient and is swept of the dead",
+	a_full_table_is_transient_and_is_swept_of_the_dead},
+};
+
+int main(void)
+{
+	int rc;
+
+	notes =
+	    mmap(NULL, sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = shared_open(unit_dir(), &err);
+	if (!shared) {
+		printf("Bail out! %s\n", err.detail);
+		return 1;
+	}
+	leases = leases_new(shared);
+	rc = unit_main("lease", tests, UNIT_COUNT(tests));
+	leases_free(leases);
+	shared_close(shared);
+	return rc;
+}

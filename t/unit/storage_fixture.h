@@ -1,0 +1,136 @@
+/* What the tests of the storage room share: opening an engine, and threads to write. */
+#ifndef AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
+#define AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
+
+#include "config/config.h"
+#include "storage/storage.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Opens the engine over <unit_dir>/<name>. */
+static inline struct storage *try_open(const char *name, struct error *err)
+{
+	struct config config = {.state_dir = (char *)unit_path(name)};
+
+	return storage_open(&config, err);
+}
+
+static inline struct storage *open_storage(const char *name)
+{
+	struct error err = {0};
+	struct storage *st = try_open(name, &err);
+
+	if (!st)
+		printf("# %s (%s)\n", err.detail, err.cause);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(st);
+	return st;
+}
+
+static inline struct thread sample_thread(const char *thread_id)
+{
+	return (struct thread){
+	    .thread_id = thread_id,
+	    .thread_name = "",
+	    .user_id = "alice",
+	    .metadata_json = "{}",
+	    .created_at = 1000,
+	    .updated_at = 1000,
+	    .node = "START",
+	    .fields_json = "{}",
+	};
+}
+
+/* A message whose one text block is its id. */
+static inline struct new_message sample_message(const char *message_id, char body[256])
+{
+	snprintf(body, 256,
+	    "{\"message_id\":\"%s\",\"content\":[{\"type\":\"text\",\"text\":\"%s\"}]}", message_id,
+	    message_id);
+	return (struct new_message){message_id, body};
+}
+
+/* Writes the thread, with one message unless message_id is NULL. */
+static inline bool put(
+    struct storage *st, struct thread *t, const char *message_id, struct error *err)
+{
+	char body[256];
+	struct new_message m = sample_message(message_id ? message_id : "", body);
+	struct thread_write w = {.thread = t, .messages = &m, .message_count = message_id != NULL};
+
+	return st->ops->thread_write(st, &w, err);
+}
+
+/* As put, for what must work. */
+static inline void must_put(struct storage *st, struct thread *t, const char *message_id)
+{
+	struct error err = {0};
+	bool ok = put(st, t, message_id, &err);
+
+	if (!ok)
+		printf("# %s (%s)\n", err.detail, err.cause);
+	CU_ASSERT_TRUE_FATAL(ok);
+}
+
+/* Collects ids, each followed by a space. */
+struct id_list {
+	char text[4096];
+	int left; /* how many more are wanted */
+};
+
+static inline bool add_id(struct id_list *list, const char *id)
+{
+	strcat(list->text, id);
+	strcat(list->text, " ");
+	return --list->left > 0;
+}
+
+static inline bool collect_message(void *arg, const char *message_id, const char *body_json)
+{
+	return body_json && add_id(arg, message_id);
+}
+
+static inline bool collect_thread(void *arg, const struct thread *thread)
+{
+	return add_id(arg, thread->thread_id);
+}
+
+/* The messages of the list or of the context. */
+static inline const char *listed(struct storage *st, int64_t row, const struct page *page)
+{
+	static struct id_list list;
+	struct page all = {NULL, 0, 1000};
+	struct error err = {0};
+
+	list = (struct id_list){.left = 100};
+	CU_ASSERT_TRUE(
+	    st->ops->message_list(st, row, page ? page : &all, collect_message, &list, &err));
+	return list.text;
+}
+
+static inline const char *context_of(struct storage *st, int64_t row)
+{
+	static struct id_list list;
+	struct error err = {0};
+
+	list = (struct id_list){.left = 100};
+	CU_ASSERT_TRUE(st->ops->context(st, row, collect_message, &list, &err));
+	return list.text;
+}
+
+static inline bool thread_exists(struct storage *st, const char *thread_id, int64_t *row)
+{
+	struct arena *a = arena_new();
+	struct error err = {0};
+	struct thread t = {0};
+	bool found = st->ops->thread_get(st, a, thread_id, &t, &err);
+
+	CU_ASSERT_FALSE(error_is_set(&err));
+	if (row)
+		*row = t.row;
+	arena_free(a);
+	return found;
+}
+
+#endif

@@ -1,0 +1,610 @@
+#include "storage/db.h"
+#include "storage_fixture.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static struct storage *st;
+static struct error err;
+
+static void a_thread_comes_back_as_it_was_written(void)
+{
+	struct arena *a = arena_new();
+	struct thread t = sample_thread("whole"), back;
+
+	t.thread_name = "brave-otter";
+	t.metadata_json = "{\"k\":\"v\"}";
+	t.created_at = 1756722600123456;
+	t.updated_at = 1756722600123457;
+	t.run_id = "run-1";
+	t.status = RUN_INTERRUPTED;
+	t.stop = STOP_DONE;
+	t.node = "agent";
+	t.next = "tools";
+	t.step = 7;
+	t.pause_json = "{\"p\":1}";
+	t.waiting_json = "[2]";
+	t.fields_json = "{\"notes\":[\"ä\"]}";
+	t.summary = "so far";
+	must_put(st, &t, NULL);
+	CU_ASSERT(t.row != 0);
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_get(st, a, "whole", &back, &err));
+	CU_ASSERT_EQUAL(back.row, t.row);
+	CU_ASSERT_STRING_EQUAL(back.thread_id, "whole");
+	CU_ASSERT_STRING_EQUAL(back.user_id, "alice");
+	CU_ASSERT_STRING_EQUAL(back.thread_name, "brave-otter");
+	CU_ASSERT_STRING_EQUAL(back.metadata_json, "{\"k\":\"v\"}");
+	CU_ASSERT_EQUAL(back.created_at, 1756722600123456);
+	CU_ASSERT_EQUAL(back.updated_at, 1756722600123457);
+	CU_ASSERT_STRING_EQUAL(back.run_id, "run-1");
+	CU_ASSERT_EQUAL(back.status, RUN_INTERRUPTED);
+	CU_ASSERT_EQUAL(back.stop, STOP_DONE);
+	CU_ASSERT_STRING_EQUAL(back.node, "agent");
+	CU_ASSERT_STRING_EQUAL(back.next, "tools");
+	CU_ASSERT_EQUAL(back.step, 7);
+	CU_ASSERT_STRING_EQUAL(back.pause_json, "{\"p\":1}");
+	CU_ASSERT_STRING_EQUAL(back.waiting_json, "[2]");
+	CU_ASSERT_STRING_EQUAL(back.fields_json, "{\"notes\":[\"ä\"]}");
+	CU_ASSERT_STRING_EQUAL(back.summary, "so far");
+	arena_free(a);
+}
+
+static void what_is_null_stays_null(void)
+{
+	struct arena *a = arena_new();
+	struct thread t = sample_thread("nulls"), back;
+
+	must_put(st, &t, NULL);
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_get(st, a, "nulls", &back, &err));
+	CU_ASSERT_PTR_NULL(back.run_id);
+	CU_ASSERT_PTR_NULL(back.next);
+	CU_ASSERT_PTR_NULL(back.pause_json);
+	CU_ASSERT_PTR_NULL(back.waiting_json);
+	CU_ASSERT_PTR_NULL(back.summary);
+	arena_free(a);
+}
+
+static void an_unknown_thread_is_no_error(void)
+{
+	CU_ASSERT_FALSE(thread_exists(st, "nobody", NULL));
+}
+
+static void a_second_write_replaces_all_but_identity(void)
+{
+	struct arena *a = arena_new();
+	struct thread t = sample_thread("twice"), back;
+
+	must_put(st, &t, "m1");
+	t.thread_id = "other";
+	t.user_id = "mallory";
+	t.created_at = 5;
+	t.updated_at = 6;
+	t.summary = "new";
+	must_put(st, &t, "m2");
+	CU_ASSERT_FALSE(thread_exists(st, "other", NULL));
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_get(st, a, "twice", &back, &err));
+	CU_ASSERT_STRING_EQUAL(back.user_id, "alice");
+	CU_ASSERT_EQUAL(back.created_at, 1000);
+	CU_ASSERT_EQUAL(back.updated_at, 6);
+	CU_ASSERT_STRING_EQUAL(back.summary, "new");
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 ");
+	arena_free(a);
+}
+
+static void a_failed_write_leaves_nothing_behind(void)
+{
+	char bodies[2][256];
+	struct thread t = sample_thread("half");
+	struct new_message m[2] = {
+	    sample_message("same", bodies[0]), sample_message("same", bodies[1])};
+	struct thread_write w = {.thread = &t, .messages = m, .message_count = 2};
+
+	CU_ASSERT_FALSE(st->ops->thread_write(st, &w, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
+	CU_ASSERT_STRING_EQUAL(err.detail, error_fixed_text(ERR_STORAGE));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, "UNIQUE"));
+	error_release(&err);
+	CU_ASSERT_EQUAL(t.row, 0);
+	CU_ASSERT_FALSE(thread_exists(st, "half", NULL));
+}
+
+static void a_thread_that_is_gone_cannot_be_written(void)
+{
+	struct thread t = sample_thread("gone");
+
+	must_put(st, &t, NULL);
+	CU_ASSERT_TRUE(st->ops->thread_delete(st, t.row, &err));
+	CU_ASSERT_FALSE(put(st, &t, "m", &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
+	error_release(&err);
+}
+
+static void deleting_a_thread_takes_its_messages_along(void)
+{
+	struct thread t = sample_thread("doomed");
+
+	must_put(st, &t, "m1");
+	CU_ASSERT_TRUE(st->ops->thread_delete(st, t.row, &err));
+	CU_ASSERT_FALSE(thread_exists(st, "doomed", NULL));
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "");
+}
+
+static void a_row_is_never_used_again(void)
+{
+	struct thread first = sample_thread("first-user"), second = sample_thread("second-user");
+
+	must_put(st, &first, "secret");
+	CU_ASSERT_TRUE(st->ops->thread_delete(st, first.row, &err));
+	must_put(st, &second, "other");
+	CU_ASSERT(second.row > first.row);
+	CU_ASSERT_STRING_EQUAL(listed(st, first.row, NULL), "");
+}
+
+/* A thread with the messages m1 to m4. */
+static struct thread four(const char *thread_id)
+{
+	struct thread t = sample_thread(thread_id);
+
+	must_put(st, &t, "m1");
+	must_put(st, &t, "m2");
+	must_put(st, &t, "m3");
+	must_put(st, &t, "m4");
+	return t;
+}
+
+static void messages_are_listed_and_seen_in_order(void)
+{
+	struct thread t = four("ordered");
+	int64_t count;
+
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 ");
+	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m1 m2 m3 m4 ");
+	CU_ASSERT_TRUE(st->ops->context_count(st, t.row, &count, &err));
+	CU_ASSERT_EQUAL(count, 4);
+}
+
+static void a_page_of_messages_starts_at_its_offset(void)
+{
+	struct thread t = four("paged");
+	struct page middle = {NULL, 1, 2}, beyond = {NULL, 9, 2};
+
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &middle), "m2 m3 ");
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &beyond), "");
+}
+
+static void a_removed_message_leaves_both_views(void)
+{
+	struct thread t = four("removal");
+	const char *const ids[] = {"m2", "m4"};
+	struct thread_write w = {.thread = &t, .remove = ids, .remove_count = 2};
+
+	CU_ASSERT_TRUE(st->ops->thread_write(st, &w, &err));
+	must_put(st, &t, "m5");
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m3 m5 ");
+	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m1 m3 m5 ");
+}
+
+static void clearing_the_context_keeps_the_list(void)
+{
+	struct thread t = four("cleared");
+	struct thread_write w = {.thread = &t, .clear_context = true};
+	int64_t count = -1;
+
+	CU_ASSERT_TRUE(st->ops->thread_write(st, &w, &err));
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 ");
+	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "");
+	CU_ASSERT_TRUE(st->ops->context_count(st, t.row, &count, &err));
+	CU_ASSERT_EQUAL(count, 0);
+}
+
+static void a_message_enters_the_context_again_at_its_end(void)
+{
+	struct thread t = four("again");
+	const char *const third[] = {"m3"}, *const others[] = {"m2", "m1"};
+	struct thread_write clear = {
+	    .thread = &t, .clear_context = true, .enter = third, .enter_count = 1};
+	struct thread_write more = {.thread = &t, .enter = others, .enter_count = 2};
+
+	CU_ASSERT_TRUE(st->ops->thread_write(st, &clear, &err));
+	must_put(st, &t, "m5");
+	CU_ASSERT_TRUE(st->ops->thread_write(st, &more, &err));
+	must_put(st, &t, "m6");
+	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m3 m5 m2 m1 m6 ");
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 m5 m6 ");
+}
+
+static void messages_are_found_by_id_in_their_thread_only(void)
+{
+	struct arena *a = arena_new();
+	struct thread t = four("finding"), other = sample_thread("elsewhere");
+	struct thread_write clear = {.thread = &t, .clear_context = true};
+	const char *body;
+	bool known, in_context;
+
+	must_put(st, &other, "foreign");
+	CU_ASSERT_TRUE(st->ops->message_get(st, a, t.row, "m2", &body, &err));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(body);
+	CU_ASSERT_PTR_NOT_NULL(strstr(body, "\"m2\""));
+	CU_ASSERT_TRUE(st->ops->message_get(st, a, t.row, "foreign", &body, &err));
+	CU_ASSERT_PTR_NULL(body);
+	CU_ASSERT_TRUE(st->ops->message_known(st, t.row, "m2", &known, &in_context, &err));
+	CU_ASSERT(known && in_context);
+	CU_ASSERT_TRUE(st->ops->thread_write(st, &clear, &err));
+	CU_ASSERT_TRUE(st->ops->message_known(st, t.row, "m2", &known, &in_context, &err));
+	CU_ASSERT(known && !in_context);
+	CU_ASSERT_TRUE(st->ops->message_known(st, t.row, "foreign", &known, &in_context, &err));
+	CU_ASSERT(!known && !in_context);
+	arena_free(a);
+}
+
+static void a_walk_ends_when_its_reader_has_enough(void)
+{
+	struct thread t = four("enough");
+	struct id_list list = {.left = 2};
+
+	CU_ASSERT_TRUE(st->ops->context(st, t.row, collect_message, &list, &err));
+	CU_ASSERT_STRING_EQUAL(list.text, "m1 m2 ");
+}
+
+static bool read_inside(void *arg, const char *message_id, const char *body_json)
+{
+	int64_t *row = arg;
+
+	CU_ASSERT_STRING_EQUAL(context_of(st, *row), "m1 m2 m3 m4 ");
+	return message_id && body_json;
+}
+
+static void a_reader_may_read_again_inside_a_walk(void)
+{
+	struct thread t = four("nested");
+
+	CU_ASSERT_TRUE(st->ops->context(st, t.row, read_inside, &t.row, &err));
+}
+
+static void put_for_listing(
+    const char *id, const char *owner, int64_t updated, const char *name, const char *metadata)
+{
+	struct thread t = sample_thread(id);
+
+	t.user_id = owner;
+	t.updated_at = updated;
+	t.thread_name = name;
+	t.metadata_json = metadata;
+	must_put(st, &t, NULL);
+}
+
+static const char *threads_of(const char *owner, const char *search, int64_t offset, int64_t limit)
+{
+	static struct id_list list;
+	struct page page = {search, offset, limit};
+
+	list = (struct id_list){.left = 100};
+	CU_ASSERT_TRUE(st->ops->thread_list(st, owner, &page, collect_thread, &list, &err));
+	return list.text;
+}
+
+static void threads_are_listed_latest_first(void)
+{
+	put_for_listing("l-b", "lister", 20, "", "{}");
+	put_for_listing("l-a", "lister", 20, "", "{}");
+	put_for_listing("l-c", "lister", 30, "", "{}");
+	put_for_listing("l-d", "lister", 10, "", "{}");
+	put_for_listing("zz-top", "somebody", INT64_C(9000000000000000), "", "{}");
+	CU_ASSERT_STRING_EQUAL(threads_of("lister", NULL, 0, 10), "l-c l-a l-b l-d ");
+	CU_ASSERT_STRING_EQUAL(threads_of("lister", NULL, 1, 2), "l-a l-b ");
+	CU_ASSERT_STRING_EQUAL(threads_of("lister", NULL, 4, 2), "");
+	CU_ASSERT_STRING_EQUAL(threads_of("liste", NULL, 0, 10), "");
+	CU_ASSERT_STRING_EQUAL(threads_of(NULL, NULL, 0, 1), "zz-top ");
+}
+
+static void a_changed_thread_moves_to_the_front(void)
+{
+	struct thread first = sample_thread("front-1"), second = sample_thread("front-2");
+
+	first.user_id = second.user_id = "mover";
+	must_put(st, &first, NULL);
+	second.updated_at = 2000;
+	must_put(st, &second, NULL);
+	CU_ASSERT_STRING_EQUAL(threads_of("mover", NULL, 0, 9), "front-2 front-1 ");
+	first.updated_at = 3000;
+	must_put(st, &first, NULL);
+	CU_ASSERT_STRING_EQUAL(threads_of("mover", NULL, 0, 9), "front-1 front-2 ");
+}
+
+static void threads_are_searched_by_id_name_and_metadata_strings(void)
+{
+	put_for_listing("S-Id-Needle", "searcher", 6, "", "{}");
+	put_for_listing("s-name", "searcher", 5, "the nEEdle", "{}");
+	put_for_listing("s-meta", "searcher", 4, "", "{\"a\":[{\"b\":\"a NEEDLE here\"}]}");
+	put_for_listing("s-key", "searcher", 3, "", "{\"needle\":1,\"n\":12345}");
+	put_for_listing("s-none", "searcher", 2, "hay", "{}");
+	CU_ASSERT_STRING_EQUAL(
+	    threads_of("searcher", "needle", 0, 9), "S-Id-Needle s-name s-meta ");
+	CU_ASSERT_STRING_EQUAL(threads_of("searcher", "needle", 1, 1), "s-name ");
+	CU_ASSERT_STRING_EQUAL(threads_of(NULL, "NEEDLE", 0, 9), "S-Id-Needle s-name s-meta ");
+	CU_ASSERT_STRING_EQUAL(threads_of("searcher", "2345", 0, 9), "");
+	CU_ASSERT_STRING_EQUAL(
+	    threads_of("searcher", "", 0, 9), "S-Id-Needle s-name s-meta s-key s-none ");
+}
+
+static void signs_of_patterns_and_quotes_are_searched_literally(void)
+{
+	put_for_listing("q-percent", "quoter", 5, "100% sure", "{}");
+	put_for_listing("q-under", "quoter", 4, "snake_case", "{}");
+	put_for_listing("q-quote", "quoter", 3, "it's", "{\"x\":\"say \\\"hi\\\" \\\\\"}");
+	CU_ASSERT_STRING_EQUAL(threads_of("quoter", "%", 0, 9), "q-percent ");
+	CU_ASSERT_STRING_EQUAL(threads_of("quoter", "_", 0, 9), "q-under ");
+	CU_ASSERT_STRING_EQUAL(threads_of("quoter", "'", 0, 9), "q-quote ");
+	CU_ASSERT_STRING_EQUAL(threads_of("quoter", "\"HI\"", 0, 9), "q-quote ");
+	CU_ASSERT_STRING_EQUAL(threads_of("quoter", "\\", 0, 9), "q-quote ");
+	CU_ASSERT_STRING_EQUAL(threads_of("quoter", "*", 0, 9), "");
+}
+
+static void messages_are_searched_in_texts_and_text_results(void)
+{
+	struct thread t = sample_thread("m-search");
+	struct new_message m[] = {
+	    {"text",
+		"{\"content\":[{\"type\":\"image\"},{\"type\":\"text\",\"text\":\"find ME 50%\"}]}"},
+	    {"result", "{\"content\":[{\"type\":\"tool_result\",\"output\":\"find me_too\"}]}"},
+	    {"json", "{\"content\":[{\"type\":\"tool_result\",\"output\":{\"x\":\"find me\"}}]}"},
+	    {"call",
+		"{\"content\":[{\"type\":\"tool_call\",\"text\":\"find me\",\"name\":\"find me\"}]}"},
+	    {"meta find me", "{\"content\":[],\"metadata\":{\"text\":\"find me\"}}"},
+	};
+	struct thread_write w = {.thread = &t, .messages = m, .message_count = 5};
+	struct page page = {"Find Me", 0, 9};
+
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_write(st, &w, &err));
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "text result ");
+	page.search = "%";
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "text ");
+	page.search = "_";
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "result ");
+	page.search = "me' OR '1'='1";
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "");
+	page = (struct page){"find", 1, 9};
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "result ");
+}
+
+static struct thread_write write_of(struct thread *t, struct new_message *m)
+{
+	return (struct thread_write){.thread = t, .messages = m, .message_count = 1};
+}
+
+static void a_deferred_write_gets_to_disk_by_itself(void)
+{
+	char body[256];
+	struct new_message m = sample_message("d1", body);
+	struct thread t = sample_thread("deferred-alone");
+	struct thread_write w = write_of(&t, &m);
+	struct deferred *pending;
+	int tries = 0;
+
+	st->ops->thread_defer(st, &w, &pending);
+	CU_ASSERT_PTR_NOT_NULL(pending);
+	while (!thread_exists(st, "deferred-alone", NULL) && ++tries < 100000)
+		;
+	CU_ASSERT(tries < 100000);
+	CU_ASSERT_TRUE(st->ops->thread_flush(st, &pending, &err));
+	CU_ASSERT_PTR_NULL(pending);
+	CU_ASSERT(t.row != 0);
+	CU_ASSERT_TRUE(st->ops->thread_flush(st, &pending, &err));
+}
+
+static void a_flush_does_not_wait_for_the_delay(void)
+{
+	char body[256];
+	struct new_message m = sample_message("d1", body);
+	struct thread t = sample_thread("flushed");
+	struct thread_write w = write_of(&t, &m);
+	struct deferred *pending;
+
+	st->ops->thread_defer(st, &w, &pending);
+	CU_ASSERT_TRUE(st->ops->thread_flush(st, &pending, &err));
+	CU_ASSERT_TRUE(thread_exists(st, "flushed", NULL));
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "d1 ");
+}
+
+/* Defers the creation of a thread with message d1, then writes message id after it, at once or
+ * late. */
+static bool defer_and_write(const char *thread_id, const char *id, bool late, struct thread *second)
+{
+	char bodies[2][256];
+	struct new_message m1 = sample_message("d1", bodies[0]), m2 = sample_message(id, bodies[1]);
+	struct thread t = sample_thread(thread_id);
+	struct thread_write first = write_of(&t, &m1), after = write_of(second, &m2);
+	struct deferred *pending;
+	bool ok;
+
+	*second = t;
+	second->step = 2;
+	second->created_at = 77;
+	st->ops->thread_defer(st, &first, &pending);
+	while (late && !thread_exists(st, thread_id, NULL))
+		;
+	ok = st->ops->thread_write_after(st, &pending, &after, &err);
+	CU_ASSERT_PTR_NULL(pending);
+	if (ok)
+		CU_ASSERT_EQUAL(t.row, second->row);
+	return ok;
+}
+
+static void check_both_written(const char *thread_id, bool late)
+{
+	struct arena *a = arena_new();
+	struct thread t, back;
+
+	CU_ASSERT_TRUE_FATAL(defer_and_write(thread_id, "d2", late, &t));
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_get(st, a, thread_id, &back, &err));
+	CU_ASSERT_EQUAL(back.step, 2);
+	CU_ASSERT_EQUAL(back.created_at, 1000);
+	CU_ASSERT_STRING_EQUAL(listed(st, back.row, NULL), "d1 d2 ");
+	must_put(st, &t, "d3");
+	CU_ASSERT_STRING_EQUAL(context_of(st, back.row), "d1 d2 d3 ");
+	arena_free(a);
+}
+
+static void a_write_after_carries_the_deferred_one(void)
+{
+	check_both_written("carried", false);
+}
+
+static void a_write_after_follows_one_that_is_on_disk(void)
+{
+	check_both_written("followed", true);
+}
+
+static void a_carried_write_fails_with_its_carrier(void)
+{
+	struct thread t;
+
+	CU_ASSERT_FALSE(defer_and_write("torn", "d1", false, &t));
+	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
+	error_release(&err);
+	CU_ASSERT_FALSE(thread_exists(st, "torn", NULL));
+}
+
+static void a_deferred_failure_reaches_its_owner(void)
+{
+	char body[256];
+	struct new_message m = sample_message("d1", body);
+	struct thread taken = sample_thread("taken"), t = sample_thread("taken");
+	struct thread other = sample_thread("taken"), probe = sample_thread("probe");
+	struct thread_write w = write_of(&t, &m), after = write_of(&other, &m);
+	struct thread_write probing = write_of(&probe, &m);
+	struct deferred *pending, *behind;
+
+	must_put(st, &taken, NULL);
+	st->ops->thread_defer(st, &w, &pending);
+	st->ops->thread_defer(st, &probing, &behind);
+	while (!thread_exists(st, "probe", NULL))
+		;
+	CU_ASSERT_FALSE(st->ops->thread_write_after(st, &pending, &after, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
+	error_release(&err);
+	CU_ASSERT_EQUAL(t.row, 0);
+	CU_ASSERT_TRUE(st->ops->thread_flush(st, &behind, &err));
+	CU_ASSERT_STRING_EQUAL(listed(st, taken.row, NULL), "");
+}
+
+static void the_snowflake_word_is_one_word(void)
+{
+	*st->ops->snowflake_word(st) = 42;
+	CU_ASSERT_EQUAL(*st->ops->snowflake_word(st), 42);
+}
+
+static void a_backup_is_a_state_directory(void)
+{
+	struct thread t = sample_thread("saved");
+	struct storage *live = st;
+	struct stat info;
+
+	must_put(st, &t, "m1");
+	CU_ASSERT_TRUE_FATAL(st->ops->backup(st, unit_path("copy"), &err));
+	CU_ASSERT_EQUAL(stat(unit_path("copy/threads.db"), &info), 0);
+	CU_ASSERT_EQUAL(info.st_mode & 0777, 0600);
+	CU_ASSERT_EQUAL(stat(unit_path("copy"), &info), 0);
+	CU_ASSERT_EQUAL(info.st_mode & 0777, 0700);
+	CU_ASSERT_NOT_EQUAL(stat(unit_path("copy/threads.db.part"), &info), 0);
+	must_put(st, &t, "m2");
+	st = open_storage("copy");
+	CU_ASSERT_TRUE(thread_exists(st, "saved", NULL));
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 ");
+	must_put(st, &t, "m3");
+	st->ops->close(st);
+	st = live;
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 ");
+}
+
+static void a_backup_needs_an_empty_directory(void)
+{
+	CU_ASSERT_FALSE(st->ops->backup(st, unit_path("state"), &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "not empty"));
+	error_release(&err);
+	CU_ASSERT_FALSE(st->ops->backup(st, unit_path("no/such/place"), &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no/such/place"));
+	error_release(&err);
+}
+
+static void full_synchronisation_works_too(void)
+{
+	struct thread t = sample_thread("durable");
+	struct storage *normal = st;
+
+	setenv("AGENTGRAPH_SYNCHRONOUS", "full", 1);
+	st = open_storage("full");
+	must_put(st, &t, "m1");
+	st->ops->close(st);
+	st = normal;
+	setenv("AGENTGRAPH_SYNCHRONOUS", "sometimes", 1);
+	CU_ASSERT_PTR_NULL(try_open("full", &err));
+	CU_ASSERT_STRING_EQUAL(
+	    err.detail, "AGENTGRAPH_SYNCHRONOUS must be NORMAL or FULL, not 'sometimes'");
+	error_release(&err);
+	unsetenv("AGENTGRAPH_SYNCHRONOUS");
+}
+
+static void every_statement_was_used(void)
+{
+	for (size_t i = 0; i < SQL_COUNT; i++) {
+		if (!db_was_used((enum sql_id)i))
+			printf("# no test uses %s\n", sql_statements[i].name);
+		CU_ASSERT_TRUE(db_was_used((enum sql_id)i));
+	}
+}
+
+static const struct unit_test tests[] = {
+    {"a thread comes back as it was written", a_thread_comes_back_as_it_was_written},
+    {"what is NULL stays NULL", what_is_null_stays_null},
+    {"an unknown thread is no error", an_unknown_thread_is_no_error},
+    {"a second write replaces all but identity", a_second_write_replaces_all_but_identity},
+    {"a failed write leaves nothing behind", a_failed_write_leaves_nothing_behind},
+    {"a thread that is gone cannot be written", a_thread_that_is_gone_cannot_be_written},
+    {"deleting a thread takes its messages along", deleting_a_thread_takes_its_messages_along},
+    {"a row is never used again", a_row_is_never_used_again},
+    {"messages are listed and seen in order", messages_are_listed_and_seen_in_order},
+    {"a page of messages starts at its offset", a_page_of_messages_starts_at_its_offset},
+    {"a removed message leaves both views", a_removed_message_leaves_both_views},
+    {"clearing the context keeps the list", clearing_the_context_keeps_the_list},
+    {"a message enters the context again at its end",
+	a_message_enters_the_context_again_at_its_end},
+    {"messages are found by id in their thread only",
+	messages_are_found_by_id_in_their_thread_only},
+    {"a walk ends when its reader has enough", a_walk_ends_when_its_reader_has_enough},
+    {"a reader may read again inside a walk", a_reader_may_read_again_inside_a_walk},
+    {"threads are listed latest first", threads_are_listed_latest_first},
+    {"a changed thread moves to the front", a_changed_thread_moves_to_the_front},
+    {"threads are searched by id, name and metadata strings",
+	threads_are_searched_by_id_name_and_metadata_strings},
+    {"signs of patterns and quotes are searched literally",
+	signs_of_patterns_and_quotes_are_searched_literally},
+    {"messages are searched in texts and text results",
+	messages_are_searched_in_texts_and_text_results},
+    {"a deferred write gets to disk by itself", a_deferred_write_gets_to_disk_by_itself},
+    {"a flush does not wait for the delay", a_flush_does_not_wait_for_the_delay},
+    {"a write after carries the deferred one", a_write_after_carries_the_deferred_one},
+    {"a write after follows one that is on disk", a_write_after_follows_one_that_is_on_disk},
+    {"a carried write fails with its carrier", a_carried_write_fails_with_its_carrier},
+    {"a deferred failure reaches its owner", a_deferred_failure_reaches_its_owner},
+    {"the snowflake word is one word", the_snowflake_word_is_one_word},
+    {"a backup is a state directory", a_backup_is_a_state_directory},
+    {"a backup needs an empty directory", a_backup_needs_an_empty_directory},
+    {"full synchronisation works too", full_synchronisation_works_too},
+    {"every statement was used", every_statement_was_used},
+};
+
+int main(void)
+{
+	struct config config = {.state_dir = (char *)unit_path("state")};
+	int rc;
+
+	st = storage_open(&config, &err);
+	if (!st) {
+		printf("Bail out! %s\n", err.detail);
+		return 1;
+	}
+	rc = unit_main("storage_threads", tests, UNIT_COUNT(tests));
+	st->ops->close(st);
+	return rc;
+}
