@@ -29,4 +29,7 @@ void chunk_outcome(struct chunk_writer *writer, bool ok);
 /* The terminator. */
 void chunk_done(struct chunk_writer *writer);
 
+/* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
+void stream_turn(struct turn *turn, struct chunk_sink *sink);
+
 #endif

@@ -77,7 +77,7 @@ cJSON *run_invoke(struct call *call, const cJSON *body)
 	struct run_observer observer = {.event = ignore_event};
 	struct turn turn;
 	cJSON *data = NULL;
-	if (turn_begin(&turn, call, body) && turn_run(&turn, &observer))
+	if (turn_read(&turn, call, body) && turn_open(&turn) && turn_run(&turn, &observer))
 		data = invoke_data(&turn);
 	turn_end(&turn);
 	return data;
@@ -85,26 +85,32 @@ cJSON *run_invoke(struct call *call, const cJSON *body)
 
 /* ---- stream ---- */
 
-bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
+void stream_turn(struct turn *turn, struct chunk_sink *sink)
 {
 	struct chunk_writer writer;
-	struct turn turn;
-	if (!turn_begin(&turn, call, body)) {
-		turn_end(&turn);
-		return false;
-	}
-	chunk_writer_init(&writer, &turn, sink);
-	bool ok = turn_run(&turn, &writer.observer);
-	if (ok && turn.action == TURN_REPORT_WAITING) {
-		cJSON *message = turn_waiting_message(&turn);
+	chunk_writer_init(&writer, turn, sink);
+	bool ok = turn_run(turn, &writer.observer);
+	if (ok && turn->action == TURN_REPORT_WAITING) {
+		cJSON *message = turn_waiting_message(turn);
 		chunk_message(&writer, message);
 		cJSON_Delete(message);
 	}
 	chunk_outcome(&writer, ok);
-	turn_end(&turn); /* who reads the terminator finds the thread free */
+	turn_end(turn); /* who reads the terminator finds the thread free */
 	chunk_done(&writer);
 	chunk_writer_release(&writer);
-	return true;
+}
+
+bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
+{
+	struct turn turn;
+	if (!turn_read(&turn, call, body))
+		return false;
+	bool open = turn_open(&turn);
+	if (open)
+		stream_turn(&turn, sink);
+	turn_end(&turn);
+	return open;
 }
 
 /* ---- stop ---- */

@@ -46,7 +46,7 @@ static bool open_new_thread(struct turn *turn)
 	return error_set(&turn->call->error, ERR_INTERNAL, NULL);
 }
 
-bool turn_begin(struct turn *turn, struct call *call, const cJSON *body)
+bool turn_read(struct turn *turn, struct call *call, const cJSON *body)
 {
 	*turn = (struct turn){.call = call};
 	if (!run_input_read(call, body, &turn->in))
@@ -54,6 +54,11 @@ bool turn_begin(struct turn *turn, struct call *call, const cJSON *body)
 	turn->run_id = turn->in.run_id;
 	if (!turn->run_id)
 		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+	return true;
+}
+
+bool turn_open(struct turn *turn)
+{
 	return turn->in.thread_id ? open_thread(turn, turn->in.thread_id) : open_new_thread(turn);
 }
 

@@ -34,8 +34,11 @@ struct turn {
 	ag_run *run; /* TURN_RUN, once turn_run began */
 };
 
-/* Reads the body and takes the lease; false with call->error set: malformed, busy, storage. */
-bool turn_begin(struct turn *turn, struct call *call, const cJSON *body);
+/* Reads the body; false with every mistake in call->error.  Nothing is to be ended then. */
+bool turn_read(struct turn *turn, struct call *call, const cJSON *body);
+
+/* Takes the lease and reads the thread; false with call->error set: busy, storage. */
+bool turn_open(struct turn *turn);
 
 /*
  * Decides and runs.  False with call->error set when the input does not fit the thread (nothing was
@@ -43,7 +46,7 @@ bool turn_begin(struct turn *turn, struct call *call, const cJSON *body);
  */
 bool turn_run(struct turn *turn, struct run_observer *observer);
 
-/* Gives the lease back; a turn that never began is fine. */
+/* Gives the lease back; a turn that was never opened is fine. */
 void turn_end(struct turn *turn);
 
 /* The latest user message of the request, or NULL. */

@@ -1,0 +1,194 @@
+#include "service/socket.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "service/chunk.h"
+#include "service/turn.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PREFIX "Invalid request: "
+
+/* The thread that a frame asks for, as it stands there, or NULL. */
+static const cJSON *asked_thread(const cJSON *frame)
+{
+	const cJSON *config = json_opt(frame, "config");
+	const cJSON *id = json_opt(config, "thread_id");
+	return id ? id : json_opt(frame, "thread_id");
+}
+
+/* One error chunk for a frame that does not run.  Its shape is that of WIRE 4.9: no run, no
+ * metadata. */
+static void refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
+{
+	struct error_view view;
+	const cJSON *thread_id = asked_thread(frame);
+	call_error_view(call, &view);
+	cJSON *chunk = cJSON_CreateObject();
+	cJSON_AddStringToObject(chunk, "event", "error");
+	cJSON_AddNullToObject(chunk, "message");
+	cJSON_AddNullToObject(chunk, "state");
+	cJSON *data = cJSON_AddObjectToObject(chunk, "data");
+	cJSON_AddStringToObject(data, "status", "error");
+	cJSON_AddStringToObject(data, "reason", view.detail);
+	cJSON_AddStringToObject(data, "error_code", view.code);
+	cJSON_AddItemToObject(data, "details",
+	    view.details ? cJSON_Duplicate(view.details, true) : cJSON_CreateArray());
+	json_add_str(chunk, "thread_id", cJSON_IsString(thread_id) ? thread_id->valuestring : NULL);
+	if (json_is_number(thread_id)) {
+		char *text = json_print(thread_id);
+		json_set(chunk, "thread_id", cJSON_CreateString(text));
+		cJSON_free(text);
+	}
+	cJSON_AddNullToObject(chunk, "run_id");
+	cJSON_AddNullToObject(chunk, "metadata");
+	cJSON_AddItemToObject(chunk, "timestamp", json_new_double(clock_seconds(clock_now())));
+	char *line = json_print(chunk);
+	sink->chunk(sink, line, strlen(line));
+	cJSON_free(line);
+	cJSON_Delete(chunk);
+}
+
+static void refuse_as(
+    struct call *call, enum error_kind kind, const char *text, struct chunk_sink *sink)
+{
+	error_set(&call->error, kind, "%s", text);
+	refuse(call, NULL, sink);
+}
+
+void socket_refuse_binary(struct call *call, struct chunk_sink *sink)
+{
+	refuse_as(call, ERR_VALIDATION, PREFIX "binary frames are not accepted", sink);
+}
+
+void socket_refuse_large(struct call *call, struct chunk_sink *sink)
+{
+	const char *text = arena_printf(call->arena, PREFIX "frame exceeds %" PRId64 " bytes",
+	    call->service->config->env.max_request_size);
+	refuse_as(call, ERR_REQUEST_TOO_LARGE, text, sink);
+}
+
+void socket_refuse_live(struct call *call, struct chunk_sink *sink)
+{
+	refuse_as(call, ERR_GRAPH_IS_LIVE,
+	    "This graph is a live (realtime) agent; connect to /v1/graph/live instead of "
+	    "/v1/graph/ws.",
+	    sink);
+}
+
+/* ---- from a frame to the body of a run ---- */
+
+static bool invalid(struct call *call, const char *text)
+{
+	return error_set(&call->error, ERR_VALIDATION, PREFIX "%s", text);
+}
+
+static bool has_items(const cJSON *frame, const char *key)
+{
+	const cJSON *array = json_opt(frame, key);
+	return array && !(cJSON_IsArray(array) && !array->child);
+}
+
+/* Whether the frame names a thread that can exist already: blank and "new" name none. */
+static bool names_thread(const cJSON *frame)
+{
+	const cJSON *id = asked_thread(frame);
+	if (!cJSON_IsString(id))
+		return id != NULL;
+	return !id_blank(id->valuestring) && strcmp(id->valuestring, "new") != 0;
+}
+
+/* A resume frame's results are the messages of its run; what else it may carry is ignored. */
+static bool resume_body(struct call *call, cJSON *frame)
+{
+	if (!has_items(frame, "tool_result"))
+		return invalid(call, "tool_result must not be empty for invoke_type='resume'");
+	if (!names_thread(frame))
+		return invalid(call, "config.thread_id is required for invoke_type='resume'");
+	cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
+	json_set(frame, "messages", cJSON_DetachItemFromObjectCaseSensitive(frame, "tool_result"));
+	return true;
+}
+
+static bool fresh_body(struct call *call, const cJSON *frame)
+{
+	bool resumes = json_get(frame, "resume") != NULL;
+	if (!resumes && !has_items(frame, "messages"))
+		return invalid(call, "messages must not be empty for invoke_type='fresh'");
+	if (resumes && !names_thread(frame))
+		return invalid(call, "config.thread_id is required with resume");
+	return true;
+}
+
+static bool frame_body(struct call *call, cJSON *frame)
+{
+	const cJSON *type = json_opt(frame, "invoke_type");
+	const char *name = type ? cJSON_GetStringValue(type) : "fresh";
+	if (name && strcmp(name, "fresh") == 0)
+		return fresh_body(call, frame);
+	if (name && strcmp(name, "resume") == 0)
+		return resume_body(call, frame);
+	return invalid(call, "invoke_type must be fresh or resume");
+}
+
+/* The frame as a tree in the arena; NULL with the error set. */
+static cJSON *parse(struct call *call, const char *text, size_t len)
+{
+	enum json_fault fault;
+	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
+	if (fault == JSON_INVALID)
+		invalid(call, "frame is not valid JSON");
+	else if (!frame)
+		error_set(&call->error, ERR_VALIDATION, PREFIX "frame %s", json_fault_text(fault));
+	else if (!cJSON_IsObject(frame))
+		invalid(call, "frame must be a JSON object");
+	return arena_json(call->arena, frame);
+}
+
+/* What a run refuses, a frame is refused for with its detail behind the prefix. */
+static void prefix_detail(struct call *call)
+{
+	struct error *err = &call->error;
+	char detail[sizeof(err->detail)];
+	if (err->kind != ERR_VALIDATION && err->kind != ERR_BAD_REQUEST)
+		return;
+	snprintf(detail, sizeof(detail), PREFIX "%.*s", (int)(sizeof(detail) - sizeof(PREFIX)),
+	    err->detail);
+	memcpy(err->detail, detail, sizeof(detail));
+}
+
+static bool expired(const struct socket_session *session)
+{
+	return session->credential_exp && clock_now() / 1000000 >= session->credential_exp;
+}
+
+enum socket_next socket_frame(struct call *call, const struct socket_session *session,
+    const char *text, size_t len, struct chunk_sink *sink)
+{
+	struct turn turn;
+	cJSON *frame = parse(call, text, len);
+	if (error_is_set(&call->error) || !frame_body(call, frame)) {
+		refuse(call, frame, sink);
+		return SOCKET_GOES_ON;
+	}
+	if (!turn_read(&turn, call, frame)) {
+		prefix_detail(call);
+		refuse(call, frame, sink);
+		return SOCKET_GOES_ON;
+	}
+	if (expired(session)) {
+		error_set(&call->error, ERR_EXPIRED_TOKEN,
+		    "Session expired. Reconnect with a valid token.");
+		refuse(call, frame, sink);
+		return SOCKET_EXPIRED;
+	}
+	if (turn_open(&turn))
+		stream_turn(&turn, sink);
+	else
+		refuse(call, frame, sink);
+	turn_end(&turn);
+	return SOCKET_GOES_ON;
+}
