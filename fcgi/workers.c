@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -73,10 +74,12 @@ static void serve(const struct server *server, FCGX_Request *request, struct res
 }
 
 /*
- * Reads the request's head from a connection.  FCGX_Accept_r would accept and read in one call, and
- * a connection that sends nothing would hold it up between the two; so the connection is handed to
- * it as one that it keeps.  It is not kept afterwards, whatever the web server wishes: a thread
- * that waits for the next request on one connection serves no other.
+ * libfcgi's one call to accept a connection and read the head of a request would let a connection
+ * that sends nothing hold up the thread between the two, and its way to end one waits until the web
+ * server has closed first.  So connections are accepted and, where that is safe, closed here, and
+ * FCGX_Request's ipcFd and keepConnection say so: to libfcgi each is one that it keeps.  None is
+ * kept in fact, whatever the web server wishes: a thread that waits for the next request on one
+ * connection serves no other.
  */
 static bool begin(FCGX_Request *request, int fd)
 {
@@ -84,10 +87,26 @@ static bool begin(FCGX_Request *request, int fd)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
 	request->ipcFd = fd;
 	request->keepConnection = 1;
-	if (FCGX_Accept_r(request) < 0)
-		return false;
-	request->keepConnection = 0;
-	return true;
+	return FCGX_Accept_r(request) >= 0;
+}
+
+/* Whether the web server has nothing left to send, which closing at once would turn into an error
+ * there.  Where no body was announced, the end of the body has mostly arrived with the head. */
+static bool all_read(const FCGX_Request *request)
+{
+	const char *length = FCGX_GetParam("CONTENT_LENGTH", request->envp);
+	if (FCGX_HasSeenEOF(request->in))
+		return true;
+	return (!length || !*length || !strcmp(length, "0")) && FCGX_GetChar(request->in) == EOF;
+}
+
+static void end(FCGX_Request *request)
+{
+	request->keepConnection = all_read(request);
+	FCGX_Finish_r(request);
+	if (request->ipcFd >= 0)
+		close(request->ipcFd);
+	request->ipcFd = -1;
 }
 
 /* Out of descriptors or memory the listening socket stays readable: do not spin on it. */
@@ -99,20 +118,23 @@ static void accept_failed(int error)
 	clock_sleep_ms(100);
 }
 
-/* The next connection, or -1 when the workers stop. */
-static int next_connection(struct workers *workers)
+/*
+ * The next connection, or -1 when the workers stop.  A thread accepts once more after they have
+ * been stopped (*last): the kernel may have told it alone of a connection that waits.
+ */
+static int next_connection(struct workers *workers, bool *last)
 {
 	struct epoll_event event;
-	while (!atomic_load(&workers->stopping)) {
+	for (;;) {
+		*last = atomic_load(&workers->stopping);
 		int fd = accept4(workers->listener, NULL, NULL, SOCK_CLOEXEC);
-		if (fd >= 0)
+		if (fd >= 0 || *last)
 			return fd;
 		if (errno == EAGAIN)
 			epoll_wait(workers->epoll, &event, 1, -1);
 		else
 			accept_failed(errno);
 	}
-	return -1;
 }
 
 static void *work(void *arg)
@@ -120,13 +142,14 @@ static void *work(void *arg)
 	struct workers *workers = arg;
 	struct response buffers = {0};
 	FCGX_Request request;
-	int fd;
+	bool last = false;
 	FCGX_InitRequest(&request, -1, 0);
-	while ((fd = next_connection(workers)) >= 0) {
-		if (!begin(&request, fd))
+	while (!last) {
+		int fd = next_connection(workers, &last);
+		if (fd < 0 || !begin(&request, fd))
 			continue;
 		serve(workers->server, &request, &buffers);
-		FCGX_Finish_r(&request);
+		end(&request);
 	}
 	response_release(&buffers);
 	if (atomic_fetch_sub(&workers->running, 1) == 1)
@@ -187,6 +210,7 @@ struct workers *workers_start(
 
 void workers_stop(struct workers *workers)
 {
+	epoll_ctl(workers->epoll, EPOLL_CTL_DEL, workers->listener, NULL);
 	atomic_store(&workers->stopping, true);
 	eventfd_write(workers->wake, 1);
 }
