@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
-#include "template.h"
+#include "markers.h"
 #include "texts.h"
 
 #include <errno.h>
@@ -255,7 +255,7 @@ static char *full_conf(struct arena *a, const struct nginx_place *place, const c
 {
 	long files = descriptors();
 	struct buf out = {0};
-	const struct template_value values[] = {
+	const struct marker values[] = {
 	    {"USER", user_directive(a)},
 	    {"RUN", quoted_path(a, "state directory", place->run, problems)},
 	    {"LISTEN", place->listen},
@@ -268,16 +268,16 @@ static char *full_conf(struct arena *a, const struct nginx_place *place, const c
 	    {NULL, NULL},
 	};
 
-	template_expand(&out, text_nginx_conf_in, values);
+	markers_fill(&out, text_nginx_conf_in, values);
 	return buf_detach(&out);
 }
 
 static char *fastcgi_part(const char *socket)
 {
-	const struct template_value values[] = {{"SOCKET", socket}, {NULL, NULL}};
+	const struct marker values[] = {{"SOCKET", socket}, {NULL, NULL}};
 	struct buf out = {0};
 
-	template_expand(&out, text_fastcgi_conf_in, values);
+	markers_fill(&out, text_fastcgi_conf_in, values);
 	return buf_detach(&out);
 }
 
@@ -288,7 +288,7 @@ static char *snippet_conf(struct arena *a, const struct environment *env, const 
 	double file_size = env->media_max_size_mb * MEGABYTE;
 	char *fastcgi = fastcgi_part(socket);
 	struct buf out = {0};
-	const struct template_value values[] = {
+	const struct marker values[] = {
 	    {"SOCKET", socket},
 	    {"FASTCGI", fastcgi},
 	    {"PAGES", pages(a, env, problems)},
@@ -308,7 +308,7 @@ static char *snippet_conf(struct arena *a, const struct environment *env, const 
 	    {NULL, NULL},
 	};
 
-	template_expand(&out, text_snippet_conf_in, values);
+	markers_fill(&out, text_snippet_conf_in, values);
 	free(fastcgi);
 	return buf_detach(&out);
 }

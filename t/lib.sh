@@ -73,36 +73,44 @@ tap_result() {
 # ok COND NAME: COND is an exit status (ok $? "…") or a command (ok '[ -e file ]' "…").
 ok() {
 	case $1 in
-	'' | *[!0-9]*) eval "$1" && tap_result 0 "$2" || tap_result 1 "$2" || diag "failed: $1" ;;
-	*) tap_result "$1" "$2" || diag "exit status $1" ;;
+	'' | *[!0-9]*)
+		eval "$1"
+		tap_result $? "$2" && return
+		diag "failed: $1"
+		;;
+	*)
+		tap_result "$1" "$2" && return
+		diag "exit status $1"
+		;;
 	esac
+	return 1
 }
 
 # is GOT EXPECTED NAME
 is() {
 	[ "$1" = "$2" ]
-	tap_result $? "$3" || {
-		diag "     got: $1"
-		diag "expected: $2"
-	}
+	tap_result $? "$3" && return
+	diag "     got: $1"
+	diag "expected: $2"
+	return 1
 }
 
 # like GOT REGEX NAME: an extended regular expression matches one line of GOT.
 like() {
 	printf '%s\n' "$1" | grep -Eq -e "$2"
-	tap_result $? "$3" || {
-		diag "     got: $1"
-		diag "expected to match: $2"
-	}
+	tap_result $? "$3" && return
+	diag "     got: $1"
+	diag "expected to match: $2"
+	return 1
 }
 
 # unlike GOT REGEX NAME
 unlike() {
 	! printf '%s\n' "$1" | grep -Eq -e "$2"
-	tap_result $? "$3" || {
-		diag "     got: $1"
-		diag "expected not to match: $2"
-	}
+	tap_result $? "$3" && return
+	diag "     got: $1"
+	diag "expected not to match: $2"
+	return 1
 }
 
 tap_end() {
@@ -159,6 +167,10 @@ tap_stop() {
 
 # ---- a service --------------------------------------------------------------------------------
 
+STATE=
+SOCKET=
+BASE=
+
 # serve_start [ARGUMENT…]: the whole service on a free port, with two processes unless told
 # otherwise.  Uses the state directory STATE, or a new one.  Sets BASE, SERVE_PID, STATE, SERVE_OUT
 # and SERVE_ERR.  Fails when the service does not start; its messages are then shown.
@@ -208,7 +220,8 @@ serve_stop() {
 
 # api METHOD PATH [BODY [HEADER…]]: one request straight to a worker; a HEADER is "Name: value".
 # Starts the worker when there is none yet.  A BODY that is empty is none.  Sets STATUS, HEADERS
-# (without carriage returns) and BODY; the file RAW has the answer as it came.
+# (without carriage returns) and BODY; the file RAW has the answer as it came.  After API_TIMEOUT
+# seconds (60) the client goes away.
 api() {
 	[ -n "$SOCKET" ] || api_start || return 1
 	RAW=$WORK/answer
@@ -234,7 +247,7 @@ api() {
 		QUERY_STRING="$request_query" SERVER_PROTOCOL=HTTP/1.1 REQUEST_SCHEME=http \
 		REMOTE_ADDR=127.0.0.1 HTTP_HOST=localhost CONTENT_TYPE="$request_type" \
 		CONTENT_LENGTH="$(wc -c <"$WORK/request" | tr -d ' ')" "$@" \
-		cgi-fcgi -bind -connect "$SOCKET" <"$WORK/request" >"$RAW"
+		timeout "${API_TIMEOUT:-60}" cgi-fcgi -bind -connect "$SOCKET" <"$WORK/request" >"$RAW"
 	HEADERS=$(tr -d '\r' <"$RAW" | sed '/^$/q')
 	BODY=$(sed "1,/^\r\{0,1\}\$/d" "$RAW")
 	STATUS=$(header Status)
@@ -256,7 +269,7 @@ http() {
 	curl -s --path-as-is -X "$request_method" -D "$WORK/headers" -o "$RAW" "$@" \
 		"$BASE$request_uri" || true
 	HEADERS=$(tr -d '\r' <"$WORK/headers")
-	BODY=$(cat "$RAW" 2>/dev/null)
+	BODY=$(tr -d '\000' <"$RAW" 2>/dev/null)
 	STATUS=$(printf '%s\n' "$HEADERS" | sed -n '1s/^[^ ]* \([0-9]*\).*/\1/p')
 }
 

@@ -39,6 +39,10 @@ members() {
 	done
 }
 
+workers_are() {
+	[ "$(members agentgraph-fcgi | wc -l)" -eq "$1" ]
+}
+
 # Bytes as they are to the service's port, and what comes back.
 raw() {
 	exec 3<>"/dev/tcp/127.0.0.1/${BASE##*:}"
@@ -67,7 +71,7 @@ ok $? "the service starts on a free port"
 is "$(cat "$SERVE_OUT")" "agentgraph: serving builtin:demo on $BASE" "standard output has one line, with agent and address"
 is "$(ping_status)" 200 "it answers /ping"
 is "$(stat -c %a "$STATE/run/fcgi.sock")" 600 "the socket is for its owner alone"
-is "$(members agentgraph-fcgi | wc -l | tr -d ' ')" 2 "as many workers run as were asked for"
+ok 'workers_are 2' "as many workers run as were asked for"
 
 "$AGENTGRAPH" serve --listen 127.0.0.1:0 --state "$STATE" >second.out 2>second.err
 is $? 1 "a second service on the same state directory is refused"
@@ -98,7 +102,7 @@ for worker in $workers; do
 	kill -9 "$worker"
 done
 ok 'wait_for 5 pings' "it answers again after all workers were killed"
-ok 'wait_for 5 test "$(members agentgraph-fcgi | wc -l)" -eq 2' "the workers were replaced"
+ok 'wait_for 5 workers_are 2' "the workers were replaced"
 like "$(cat "$SERVE_ERR")" "worker ${workers%%[!0-9]*} ended by signal 9" "and the log says so"
 
 master=$(members 'nginx: master')
@@ -127,9 +131,11 @@ is "$(json '.error.max_size_bytes' "$BODY")" 100000 "with the limit in bytes"
 
 (
 	sent=0 failed=0
+	: >failures
 	while [ ! -e enough ]; do
 		sent=$((sent + 1))
-		[ "$(ping_status)" = 200 ] || failed=$((failed + 1))
+		status=$(ping_status)
+		[ "$status" = 200 ] || { failed=$((failed + 1)); echo "request $sent: $status" >>failures; }
 	done
 	echo "$failed" >dropped
 	echo "$sent" >sent
@@ -152,11 +158,60 @@ kill -HUP "$SERVE_PID"
 sleep 1.5
 touch enough
 wait "$load"
-is "$(cat dropped)" 0 "reloads drop no request"
+is "$(cat dropped)" 0 "reloads drop no request" || diag "$(cat failures)"
 ok '[ "$(cat sent)" -gt 20 ]' "and there were requests meanwhile"
-is "$(members agentgraph-fcgi | wc -l | tr -d ' ')" 2 "as many workers run as before"
+ok 'workers_are 2' "as many workers run as before"
 http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
 is "$STATUS" 422 "a changed dotenv file counts after a reload, in workers and nginx"
+
+# ---- what passes through ----
+
+http GET /v1/graph:StateSchema "" -H "Accept-Encoding: gzip"
+is "$STATUS $(header Content-Encoding)" "200 gzip" "a long answer is compressed when the client can read that"
+is "$(gunzip -c "$RAW" | json .success)" true "and is itself again afterwards"
+like "$HEADERS" "^Vary: .*Accept-Encoding" "with a Vary header"
+http GET /v1/graph:StateSchema
+is "$(header Content-Encoding)" "" "otherwise it is not"
+http GET /ping "" -H "Accept-Encoding: gzip"
+is "$(header Content-Encoding)" "" "nor is a short one"
+http GET "/v1/threads/a%2Fb"
+is "$STATUS" 404 "an id with a slash reaches the service"
+http GET /v1/threads/
+is "$STATUS" 422 "so does an empty one"
+stream() {
+	curl -sN --compressed -D headers -H "Content-Type: application/json" \
+		-d "{\"messages\": [{\"role\": \"user\", \"content\": \"/slow 3 400\"}]}" "$BASE/v1/graph/stream"
+}
+arrivals=$(stream | while IFS= read -r line; do date +%s%N; done)
+first=$(printf "%s\n" "$arrivals" | sed 1q)
+last=$(printf "%s\n" "$arrivals" | sed -n "\$p")
+ok '[ $((last - first)) -gt 500000000 ]' "the lines of a stream arrive one by one"
+HEADERS=$(tr -d "\r" <headers)
+is "$(header X-Accel-Buffering) $(header Content-Encoding)" "no identity" "with all of its headers"
+
+# ---- stopping with requests in hand ----
+
+stream >streamed &
+reader=$!
+sleep 0.3
+serve_stop
+is $? 0 "a stop waits for a stream"
+wait "$reader"
+is $? 0 "which comes to its end"
+like "$(tail -n 1 streamed)" '"status":"done"' "with its last line"
+serve_start --drain 30
+stream >streamed &
+reader=$!
+sleep 0.3
+before=$(date +%s)
+kill -INT "$SERVE_PID"
+sleep 0.2
+kill -INT "$SERVE_PID"
+wait "$SERVE_PID"
+is $? 0 "a second Ctrl-C is a clean end too"
+ok '[ $(($(date +%s) - before)) -le 3 ]' "which does not wait"
+wait "$reader"
+serve_start --config agent.json
 
 # ---- what nginx answers by itself ----
 

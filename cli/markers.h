@@ -1,10 +1,10 @@
 /* Texts with @NAME@ markers. */
-#ifndef AGENTGRAPH_CLI_TEMPLATE_H
-#define AGENTGRAPH_CLI_TEMPLATE_H
+#ifndef AGENTGRAPH_CLI_MARKERS_H
+#define AGENTGRAPH_CLI_MARKERS_H
 
 #include "base/buf.h"
 
-struct template_value {
+struct marker {
 	const char *name;
 	const char *text;
 };
@@ -14,6 +14,6 @@ struct template_value {
  * its line stands for any number of lines, which get the line's indentation; without text the line
  * goes.  A name that values lacks is a mistake in the program and ends it.
  */
-void template_expand(struct buf *out, const char *text, const struct template_value *values);
+void markers_fill(struct buf *out, const char *text, const struct marker *values);
 
 #endif

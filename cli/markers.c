@@ -1,4 +1,4 @@
-#include "template.h"
+#include "markers.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static size_t marker_length(const char *p)
 	return len && p[len + 1] == '@' ? len + 2 : 0;
 }
 
-static const char *lookup(const struct template_value *values, const char *marker, size_t len)
+static const char *lookup(const struct marker *values, const char *marker, size_t len)
 {
 	while (values->name &&
 	    (strlen(values->name) != len - 2 || memcmp(values->name, marker + 1, len - 2) != 0))
@@ -37,8 +37,7 @@ static void add_block(struct buf *out, const char *indent, size_t indent_len, co
 	}
 }
 
-static void add_line(
-    struct buf *out, const char *line, size_t len, const struct template_value *values)
+static void add_line(struct buf *out, const char *line, size_t len, const struct marker *values)
 {
 	for (const char *end = line + len; line < end; line++) {
 		size_t marker = marker_length(line);
@@ -53,7 +52,7 @@ static void add_line(
 	buf_putc(out, '\n');
 }
 
-void template_expand(struct buf *out, const char *text, const struct template_value *values)
+void markers_fill(struct buf *out, const char *text, const struct marker *values)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");

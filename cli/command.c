@@ -1,0 +1,43 @@
+#include "command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WHERE "[--config FILE] [--state DIR]"
+#define SERVE_OPTIONS                                                 \
+	WHERE " [--listen HOST:PORT] [--processes N] [--threads T]\n" \
+	      "    [--socket PATH] [--no-nginx] [--drain SECONDS]"
+
+const struct command commands[] = {
+    {"serve", SERVE_OPTIONS, "run the service in the foreground", cmd_serve},
+    {"check", WHERE, "test configuration, environment, graph and databases", cmd_check},
+    {"init", "DIR", "make a project to start from", cmd_init},
+    {"nginx-conf", WHERE " [--socket PATH] [--full]",
+	"print the nginx snippet for an existing server block", cmd_nginx_conf},
+    {"routes", "", "print the route table with permissions", cmd_routes},
+    {"backup", "PATH " WHERE, "copy all databases, also while the service runs", cmd_backup},
+    {"version", "", "print the version", cmd_version},
+    {"help", "[COMMAND]", "print this help, or that of one command", cmd_help},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+int complain(int status, const char *fmt, ...)
+{
+	char text[2048];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(stderr, "agentgraph: %s\n", text);
+	return status;
+}

@@ -1,0 +1,220 @@
+#!/bin/bash
+# The commands beside `serve`, and the snippet in somebody else's nginx.
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+# run ARGUMENT…: sets OUT, ERR and CODE.
+run() {
+	"$AGENTGRAPH" "$@" >run.out 2>run.err </dev/null
+	CODE=$?
+	OUT=$(cat run.out)
+	ERR=$(cat run.err)
+}
+
+# ---- the command line ----
+
+run
+is "$CODE" 2 "no command is a usage error"
+run frobnicate
+is "$CODE" 2 "an unknown command is one"
+like "$ERR" '^agentgraph: there is no command "frobnicate"' "with a sentence that names it"
+run serve --colour red
+is "$CODE" 2 "an unknown option is one"
+like "$ERR" '^agentgraph: serve has no option --colour' "with a sentence that names it"
+run serve --processes many
+is "$CODE" 2 "a number that is none is one"
+run serve --processes
+is "$CODE" 2 "an option without its value is one"
+run serve --no-nginx=yes
+is "$CODE" 2 "a flag with a value is one"
+run check here
+is "$CODE" 2 "an argument too many is one"
+run backup
+is "$CODE" 2 "an argument too few is one"
+run serve --listen example
+is "$CODE" 1 "an address without a port cannot be served"
+like "$ERR" 'must be HOST:PORT' "and the sentence says what is expected"
+run --help
+is "$CODE" 0 "--help is no error"
+for command in serve check init nginx-conf routes backup version help; do
+	like "$OUT" "^  $command " "and lists $command"
+	"$AGENTGRAPH" help "$command" | grep -q "^usage: agentgraph $command"
+	ok $? "$command has help of its own"
+done
+run version
+like "$OUT" '^agentgraph [0-9]+\.[0-9]+' "version prints it"
+run routes
+is "$CODE" 0 "the routes can be listed"
+like "$OUT" '/v1/graph/invoke.*graph:invoke' "with their permissions"
+
+# ---- check ----
+
+run check --state state
+is "$CODE" 0 "without a file the built-in graph is checked"
+ok '[ ! -e state ]' "and nothing is made by that"
+echo '{"agent": "builtin:demo", "auth": 7, "rate_limit": {"requests": 0}, "websocket": {"max_connections": -1}}' >bad.json
+run check --config bad.json
+is "$CODE" 1 "a bad configuration fails"
+is "$(grep -c '^agentgraph: error: bad.json' run.err)" 3 "with a line for each of its mistakes"
+like "$ERR" '^agentgraph: configuration bad.json test failed: 3 errors$' "and a sum"
+run check --config nowhere.json
+is "$CODE" 1 "a missing file fails"
+MAX_REQUEST_SIZE=much run check
+is "$CODE" 1 "a bad variable fails"
+like "$ERR" '^agentgraph: error: .*MAX_REQUEST_SIZE' "and is named"
+mkdir -p broken && echo 'this is no database, and it is long enough to be looked at as one' >broken/threads.db
+run check --state broken
+is "$CODE" 1 "a database that is none fails"
+if command -v "${CC:-cc}" >/dev/null; then
+	cat >crash.c <<-'END'
+		#include <stdlib.h>
+		int crash(void *graph);
+		int crash(void *graph)
+		{
+			(void)graph;
+			abort();
+		}
+	END
+	${CC:-cc} -shared -fPIC -o crash.so crash.c
+	echo '{"agent": "crash.so:crash", "auth": null}' >crash.json
+	run check --config crash.json
+	is "$CODE" 1 "a plug-in that crashes or does not fit fails the check, not the program"
+	like "$ERR" '^agentgraph: error: ' "with a sentence"
+fi
+
+# ---- init ----
+
+run init project
+is "$CODE" 0 "init makes a project"
+ok '[ -s project/agentgraph.json ] && [ -s project/graph.json ] && [ -s project/README.md ]' "with configuration, graph and README"
+is "$(stat -c %a project/.env)" 600 "and settings for the owner alone"
+(cd project && "$AGENTGRAPH" check) 2>check.err
+is $? 0 "the project passes the check"
+unlike "$(cat check.err)" 'error' "without an error"
+echo mine >project/graph.json
+run init project
+is "$CODE" 1 "init does not overwrite"
+is "$(cat project/graph.json)" mine "not a byte"
+run init /dev/null/x
+is "$CODE" 1 "a directory that cannot be made is an error"
+rm -rf project
+run init project
+cd project && serve_run --listen 127.0.0.1:0
+ok $? "the project can be served"
+BASE=$(sed -n 's/^agentgraph: serving .* on //p' "$SERVE_OUT")
+http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "Hello"}]}'
+like "$BODY" 'You said: Hello' "and its reply node answers"
+http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "What time is it?"}]}'
+like "$BODY" 'It is [0-9][0-9]:[0-9][0-9] on ' "and so does the node that is a program"
+
+# ---- backup ----
+
+state=$STATE
+run backup "$WORK/copy" --state "$state"
+is "$CODE" 0 "the databases can be copied while the service runs"
+ok '[ -e "$WORK/copy" ]' "and the copy is there"
+serve_stop
+cd "$WORK" || exit 1
+run backup copy2 --state nowhere
+is "$CODE" 1 "where there is no state there is no backup"
+like "$ERR" 'nothing to back up' "and a sentence says so"
+
+# ---- the snippet ----
+
+run nginx-conf --socket /run/agentgraph/fcgi.sock
+is "$CODE" 0 "the snippet is printed"
+like "$OUT" 'fastcgi_pass "unix:/run/agentgraph/fcgi.sock";' "with the socket"
+unlike "$OUT" '@[A-Z_]+@' "and everything filled in"
+MAX_REQUEST_SIZE=4096 AGENTGRAPH_READ_TIMEOUT=77 FRAME_OPTIONS=SAMEORIGIN DOCS_PATH=/manual run nginx-conf
+like "$OUT" 'client_max_body_size 4096;' "the size limit is the configured one"
+like "$OUT" 'fastcgi_read_timeout 77s;' "so is the time-out"
+like "$OUT" 'add_header X-Frame-Options "SAMEORIGIN" always;' "so are the headers"
+like "$OUT" 'location = "/manual"' "so are the pages"
+AGENTGRAPH_READ_TIMEOUT=soon run nginx-conf
+is "$CODE" 1 "a time-out that is no number is refused"
+SECURITY_HEADERS_ENABLED=false run nginx-conf
+unlike "$OUT" 'X-Frame-Options' "headers can be turned off"
+run nginx-conf --state 'a$b'
+is "$CODE" 1 "a path that nginx cannot be told is refused"
+CSP_POLICY='default-src $self' run nginx-conf
+is "$CODE" 0 "a header that nginx cannot be told is left out"
+like "$ERR" '^agentgraph: warning: Content-Security-Policy' "with a warning"
+
+nginx=$(command -v nginx || echo /usr/sbin/nginx)
+if [ ! -x "$nginx" ]; then
+	done_testing
+	exit 0
+fi
+mkdir -p full
+run nginx-conf --full --state "$WORK/full"
+mkdir -p full/run && printf '%s\n' "$OUT" >full/nginx.conf
+"$nginx" -t -p "$WORK/full" -c "$WORK/full/nginx.conf" -e stderr >nginx.out 2>&1
+ok $? "nginx accepts the whole configuration" || diag "$(cat nginx.out)"
+
+# Somebody's server, at a Unix socket, with a site of its own.
+api_start
+mkdir -p site/html && echo 'my own page' >site/html/index.html
+ORIGINS=https://a.example,https://b.example "$AGENTGRAPH" nginx-conf --socket "$SOCKET" >site/snippet.conf
+cat >site/nginx.conf <<END
+daemon off;
+$([ "$(id -u)" != 0 ] || echo 'user root;')
+pid $WORK/site/nginx.pid;
+error_log stderr;
+events { }
+http {
+    client_body_temp_path $WORK/site/body;
+    fastcgi_temp_path $WORK/site/fastcgi;
+    proxy_temp_path $WORK/site/proxy;
+    scgi_temp_path $WORK/site/scgi;
+    uwsgi_temp_path $WORK/site/uwsgi;
+    access_log off;
+    server {
+        listen unix:$WORK/site/http.sock;
+        root $WORK/site/html;
+        location ~ \\.js\$ { return 418; }
+        include $WORK/site/snippet.conf;
+    }
+}
+END
+TZ=Asia/Kathmandu "$nginx" -p "$WORK/site" -c "$WORK/site/nginx.conf" -e stderr >site/log 2>&1 &
+tap_pids="$! $tap_pids"
+BASE=http://site.example
+site() {
+	local method=$1 path=$2
+	shift 2
+	http "$method" "$path" "" --unix-socket "$WORK/site/http.sock" "$@"
+}
+wait_for 5 test -S site/http.sock
+site GET /ping
+is "$STATUS $(json .data "$BODY")" "200 pong" "the snippet serves /ping"
+site GET /index.html
+is "$BODY" "my own page" "the site's own pages stay"
+site GET /nowhere
+is "$STATUS" 404 "and so do its errors"
+unlike "$BODY" 'error_code' "as they were"
+site GET /v1/nowhere
+is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "below /v1/ the service answers"
+site GET /v1/a%2Fb%00
+is "$STATUS $(json .detail "$BODY")" "400 Invalid path" "what cannot be parsed is answered in shape"
+site POST /v1/graph/invoke -H 'Content-Length: 99999999' -H 'Origin: https://b.example'
+is "$STATUS $(json .error_code "$BODY")" "413 REQUEST_TOO_LARGE" "a body over the limit is refused"
+is "$(header Access-Control-Allow-Origin)" https://b.example "an allowed page may read that"
+like "$(header Access-Control-Expose-Headers)" 'X-Request-ID' "with its headers"
+now=$(date -u +%s)
+then=$(date -u -d "$(header X-Timestamp)" +%s)
+ok '[ $((now - then)) -le 2 ] && [ $((then - now)) -le 2 ]' "times are in UTC on a machine in another zone"
+site POST /v1/graph/invoke -H 'Content-Length: 99999999' -H 'Origin: https://bXexample'
+is "$(header Access-Control-Allow-Origin)" "" "another page may not read it"
+is "$(header Strict-Transport-Security)" "" "plain HTTP gets no Strict-Transport-Security"
+site POST /v1/graph/invoke -H 'Content-Length: 99999999' -H 'X-Forwarded-Proto: https'
+like "$(header Strict-Transport-Security)" '^max-age=31536000; includeSubDomains$' "HTTPS gets it"
+site POST /v1/files/upload -H 'Content-Length: 99999999'
+is "$STATUS $(json '.error_code + " " + .detail' "$BODY")" "413 FILE_TOO_LARGE File exceeds maximum 25.0MB" "an upload has a limit of its own"
+site GET /v1/graph -H 'Accept-Encoding: gzip'
+is "$STATUS" 200 "the graph is described"
+site GET /openapi.json
+like "$STATUS" '^(200|404)$' "the service answers for its description"
+like "$HEADERS" 'X-Request-ID' "by itself"
+serve_stop
+site GET /ping
+is "$STATUS $(json '.error_code + " " + .detail' "$BODY")" "503 SERVICE_UNAVAILABLE Service is temporarily unavailable" "without the service the snippet says so"
+done_testing
