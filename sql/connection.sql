@@ -1,8 +1,8 @@
 -- What every connection does, whatever its database.
 
 -- name: connection_setup
--- Checkpoints belong to a thread of their own, never to a commit.  A cache would be thrown away at each commit of another
--- connection, so it is small.
+-- Checkpoints belong to a thread of their own, never to a commit.  A cache is thrown away at each
+-- commit of another connection, so it is small.
 PRAGMA foreign_keys = ON;
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = MEMORY;

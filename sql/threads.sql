@@ -1,14 +1,15 @@
 -- Statements on threads.db: the threads.
 
 -- name: thread_get
-SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id, status, stop, node, step,
-	next, pause, waiting, summary, fields
+SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
+	status, stop, node, step, next, pause, waiting, summary, fields
 FROM threads
 WHERE thread_id = :thread_id;
 
 -- name: thread_list
 -- Without the state, which can be large.
-SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id, status, stop, node, step
+SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
+	status, stop, node, step
 FROM threads
 WHERE :search IS NULL
 	OR instr(lower(thread_id), lower(:search)) > 0
@@ -20,7 +21,8 @@ ORDER BY updated_at DESC, thread_id
 LIMIT :limit OFFSET :offset;
 
 -- name: thread_list_owned
-SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id, status, stop, node, step
+SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
+	status, stop, node, step
 FROM threads
 WHERE user_id = :owner
 	AND (:search IS NULL
@@ -33,17 +35,19 @@ ORDER BY updated_at DESC, thread_id
 LIMIT :limit OFFSET :offset;
 
 -- name: thread_insert
-INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number,
-	run_id, status, stop, node, next, step, pause, waiting, summary, fields)
-VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads)), :thread_id, :user_id, :created_at,
-	:updated_at, :thread_name, :metadata, :numbers,
-	:run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary, :fields);
+INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
+	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields)
+VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads)), :thread_id, :user_id,
+	:created_at, :updated_at, :thread_name, :metadata,
+	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
+	:fields);
 
 -- name: thread_update
 UPDATE threads
 SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
-	last_number = last_number + :numbers, run_id = :run_id, status = :status, stop = :stop, node = :node,
-	next = :next, step = :step, pause = :pause, waiting = :waiting, summary = :summary, fields = :fields
+	last_number = last_number + :numbers, run_id = :run_id, status = :status, stop = :stop,
+	node = :node, next = :next, step = :step, pause = :pause, waiting = :waiting,
+	summary = :summary, fields = :fields
 WHERE row = :row
 RETURNING last_number;
 

@@ -107,6 +107,13 @@ static bool insert_message(
 	return query_run(&q);
 }
 
+static bool add_message(
+    struct db *db, int64_t row, const struct new_message *m, int64_t number, struct error *err)
+{
+	return m->body_json ? insert_message(db, row, m, number, err)
+			    : enter_context(db, row, m->message_id, number, err);
+}
+
 /* *number is the last one used. */
 static bool apply_messages(
     struct db *db, int64_t row, const struct thread_write *w, int64_t *number, struct error *err)
@@ -117,12 +124,8 @@ static bool apply_messages(
 		if (!on_message(db, SQL_MESSAGE_DELETE, row, w->remove[i], err))
 			return false;
 	}
-	for (size_t i = 0; i < w->enter_count; i++) {
-		if (!enter_context(db, row, w->enter[i], ++*number, err))
-			return false;
-	}
 	for (size_t i = 0; i < w->message_count; i++) {
-		if (!insert_message(db, row, &w->messages[i], ++*number, err))
+		if (!add_message(db, row, &w->messages[i], ++*number, err))
 			return false;
 	}
 	return true;
@@ -133,7 +136,7 @@ static int64_t numbers_needed(const struct change *c)
 	size_t n = 0;
 
 	for (int i = 0; i < c->count; i++)
-		n += c->writes[i]->enter_count + c->writes[i]->message_count;
+		n += c->writes[i]->message_count;
 	return (int64_t)n;
 }
 

@@ -50,10 +50,10 @@ struct thread {
 	const char *summary;     /* context_summary, or NULL */
 };
 
-/* A message to store. */
+/* A message to store, or a stored one that enters the context again, at its end. */
 struct new_message {
 	const char *message_id;
-	const char *body_json; /* the whole message in its output form */
+	const char *body_json; /* the whole message in its output form; NULL: it is stored */
 };
 
 /*
@@ -65,9 +65,6 @@ struct thread_write {
 	struct thread *thread;
 	const struct new_message *messages; /* appended to the list and to the context, in order */
 	size_t message_count;
-	const char *const
-	    *enter; /* ids of stored messages that enter the context again, at its end */
-	size_t enter_count;
 	const char *const *remove; /* ids of messages to delete */
 	size_t remove_count;
 	bool clear_context; /* every stored message leaves the context first (DELETE state) */
@@ -105,7 +102,11 @@ struct storage_ops {
 	 */
 	bool (*thread_get)(struct storage *st, struct arena *a, const char *thread_id,
 	    struct thread *thread, struct error *err);
-	/* Most recently updated first, ties by thread_id. */
+	/*
+	 * Most recently updated first, ties by thread_id.  A listing leaves out what can be large:
+	 * next, pause_json, waiting_json and summary are NULL, fields_json is "{}".  The thread's
+	 * texts are valid only during the call.
+	 */
 	bool (*thread_list)(struct storage *st, const char *owner, const struct page *page,
 	    thread_fn fn, void *arg, struct error *err);
 	/* All messages of the list, oldest first. */
@@ -165,15 +166,22 @@ struct storage_ops {
 	/* The word for snowflake_next, shared by all processes. */
 	_Atomic uint64_t *(*snowflake_word)(struct storage *st);
 
-	/* An online, consistent copy of all databases into a new directory or file (agentgraph
-	 * backup). */
+	/*
+	 * An online, consistent copy of all databases (agentgraph backup) into the directory path,
+	 * which is made (0700) or empty.  A copy gets its name when it is complete and on disk, so
+	 * path can serve as a state directory.
+	 */
 	bool (*backup)(struct storage *st, const char *path, struct error *err);
 };
 
 struct config;
 
-/* Opens (and migrates, where needed) the SQLite engine over config's state directory, making the
- * directory (0700) first. */
+/*
+ * Opens (and migrates, where needed) the SQLite engine over config's state directory, making the
+ * directory (0700) first.  It starts threads, so a process that forks opens it afterwards.
+ * AGENTGRAPH_SYNCHRONOUS=FULL in the environment makes each commit wait for the disk.  The detail
+ * of an error names the file or variable.
+ */
 struct storage *storage_open(const struct config *config, struct error *err);
 
 #endif

@@ -200,17 +200,18 @@ static void clearing_the_context_keeps_the_list(void)
 static void a_message_enters_the_context_again_at_its_end(void)
 {
 	struct thread t = four("again");
-	const char *const third[] = {"m3"}, *const others[] = {"m2", "m1"};
+	const struct new_message third[] = {{.message_id = "m3"}};
+	const struct new_message others[] = {{"m2", NULL}, {"new", "{}"}, {"m1", NULL}};
 	struct thread_write clear = {
-	    .thread = &t, .clear_context = true, .enter = third, .enter_count = 1};
-	struct thread_write more = {.thread = &t, .enter = others, .enter_count = 2};
+	    .thread = &t, .clear_context = true, .messages = third, .message_count = 1};
+	struct thread_write more = {.thread = &t, .messages = others, .message_count = 3};
 
 	CU_ASSERT_TRUE(st->ops->thread_write(st, &clear, &err));
 	must_put(st, &t, "m5");
 	CU_ASSERT_TRUE(st->ops->thread_write(st, &more, &err));
 	must_put(st, &t, "m6");
-	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m3 m5 m2 m1 m6 ");
-	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 m5 m6 ");
+	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m3 m5 m2 new m1 m6 ");
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 m5 new m6 ");
 }
 
 static void messages_are_found_by_id_in_their_thread_only(void)

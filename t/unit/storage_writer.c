@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -452,6 +453,71 @@ static void an_outsider_that_keeps_the_lock_is_a_transient_error(void)
 	error_release(&err);
 }
 
+static off_t size_of(const char *name)
+{
+	struct stat info;
+
+	return stat(unit_path(name), &info) == 0 ? info.st_size : -1;
+}
+
+/* Waits up to ten seconds. */
+static bool shrinks_to_nothing(const char *name)
+{
+	for (int i = 0; i < 1000 && size_of(name) > 0; i++)
+		clock_sleep_ms(10);
+	return size_of(name) == 0;
+}
+
+/* 80 MiB in pieces. */
+static void write_much(struct storage *st)
+{
+	char *body = calloc(1, 512 << 10), id[16];
+	struct new_message m = {"big", body};
+
+	memset(body, 'x', (512 << 10) - 1);
+	for (int i = 0; i < 160; i++) {
+		struct thread t = sample_thread(id);
+		struct thread_write w = {.thread = &t, .messages = &m, .message_count = 1};
+
+		snprintf(id, sizeof(id), "big-%d", i);
+		CU_ASSERT_TRUE(st->ops->thread_write(st, &w, &err));
+	}
+	free(body);
+}
+
+/* Opens, is the first and so the one that checkpoints, and dies. */
+static void kill_a_checkpointer(void)
+{
+	atomic_bool *ready = shared_memory(sizeof(*ready));
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		*ready = try_open("log", &err) != NULL;
+		for (;;)
+			pause();
+	}
+	while (!*ready)
+		clock_sleep_ms(1);
+	clock_sleep_ms(50);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	munmap(ready, sizeof(*ready));
+}
+
+static void a_large_log_gives_its_space_back(void)
+{
+	struct storage *st;
+
+	kill_a_checkpointer();
+	st = open_storage("log");
+	write_much(st);
+	CU_ASSERT(size_of("log/threads.db-wal") > 0);
+	CU_ASSERT_TRUE(shrinks_to_nothing("log/threads.db-wal"));
+	CU_ASSERT(size_of("log/threads.db") > 80 << 20);
+	CU_ASSERT_TRUE(thread_exists(st, "big-159", NULL));
+	st->ops->close(st);
+}
+
 static const struct unit_test tests[] = {
     {"nothing is lost or doubled", nothing_is_lost_or_doubled},
     {"a faulty write does not hurt its group", a_faulty_write_does_not_hurt_its_group},
@@ -463,6 +529,7 @@ static const struct unit_test tests[] = {
     {"an outsider with the lock is waited for", an_outsider_with_the_lock_is_waited_for},
     {"an outsider that keeps the lock is a transient error",
 	an_outsider_that_keeps_the_lock_is_a_transient_error},
+    {"a large log gives its space back", a_large_log_gives_its_space_back},
 };
 
 int main(void)
