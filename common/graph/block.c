@@ -100,8 +100,7 @@ static bool all_of(const cJSON *array, bool (*test)(const cJSON *item))
 	const cJSON *item;
 	if (!cJSON_IsArray(array))
 		return false;
-	cJSON_ArrayForEach(item, array)
-	{
+	cJSON_ArrayForEach(item, array) {
 		if (!test(item))
 			return false;
 	}
@@ -352,8 +351,7 @@ static bool add_refs(cJSON *out, const cJSON *in, const char *path, struct error
 	if (refs && !fits(F_REFS, refs))
 		return wrong(err, path, "refs", field_rules[F_REFS].expected);
 	cJSON *array = cJSON_AddArrayToObject(out, "refs");
-	cJSON_ArrayForEach(ref, refs)
-	{
+	cJSON_ArrayForEach(ref, refs) {
 		cJSON *copy = cJSON_CreateObject();
 		cJSON_AddItemToArray(array, copy);
 		if (!copy_fields(copy, ref, ref_fields, COUNT(ref_fields), path, err))

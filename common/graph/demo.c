@@ -237,8 +237,7 @@ static ag_result do_context(struct demo *d)
 static const cJSON *last_user_message(const ag_state *state)
 {
 	const cJSON *message, *found = NULL;
-	cJSON_ArrayForEach(message, ag_context(state))
-	{
+	cJSON_ArrayForEach(message, ag_context(state)) {
 		if (message_is(message, "user"))
 			found = message;
 	}
@@ -249,8 +248,7 @@ static ag_result do_files(struct demo *d)
 {
 	struct buf lines = {0};
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(last_user_message(d->state), "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(last_user_message(d->state), "content")) {
 		const cJSON *media = json_get(block, "media");
 		int64_t size = 0;
 		const char *type = json_str(media, "mime_type");
@@ -297,8 +295,7 @@ static const struct {
 static const cJSON *asking_message(const cJSON *messages)
 {
 	const cJSON *message, *found = NULL;
-	cJSON_ArrayForEach(message, messages)
-	{
+	cJSON_ArrayForEach(message, messages) {
 		if (message_has_calls(message))
 			found = message;
 	}
@@ -309,8 +306,7 @@ static const cJSON *asking_message(const cJSON *messages)
 static bool is_remote_call(const cJSON *asking, const char *call_id)
 {
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(asking, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(asking, "content")) {
 		const char *id = json_str(block, "id");
 		if (id && strcmp(id, call_id) == 0)
 			return block_is(block, "remote_tool_call");
@@ -349,8 +345,7 @@ static ag_result answer_results(struct demo *d)
 	     message = message->next) {
 		if (!message_is(message, "tool"))
 			continue;
-		cJSON_ArrayForEach(block, json_get(message, "content"))
-		{
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
 			if (!block_is(block, "tool_result"))
 				continue;
 			prefix = outputs.len ? prefix : result_prefix(asking, block);
@@ -369,8 +364,7 @@ static bool has_results(ag_run *run)
 {
 	const cJSON *message;
 	bool found = false;
-	cJSON_ArrayForEach(message, run_messages(run))
-	{
+	cJSON_ArrayForEach(message, run_messages(run)) {
 		if (message_is(message, "assistant"))
 			found = false;
 		else if (message_is(message, "tool"))
@@ -386,8 +380,7 @@ static const char *paused_command(ag_run *run, const ag_state *state)
 	int own = cJSON_GetArraySize(run_messages(run));
 	int left = cJSON_GetArraySize(ag_context(state)) - own;
 	const cJSON *message, *found = NULL;
-	cJSON_ArrayForEach(message, ag_context(state))
-	{
+	cJSON_ArrayForEach(message, ag_context(state)) {
 		if (left-- > 0 && message_is(message, "user"))
 			found = message;
 	}

@@ -1,10 +1,10 @@
 /* The keys of documents, and the mistakes that can be told from them alone. */
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "graph/document.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,15 +105,15 @@ static void add_path(struct buf *out, const struct place *at)
 
 void document_problem(struct document *d, const struct place *at, const char *fmt, ...)
 {
-	char text[1024];
 	struct buf path = {0};
 	va_list args;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	char *text = xvasprintf(fmt, args);
 	va_end(args);
 	add_path(&path, at);
 	problems_add(&d->graph->problems, "%s: %s: %s", d->file, buf_str(&path), text);
 	buf_release(&path);
+	free(text);
 }
 
 /* ---- Checking */

@@ -84,11 +84,13 @@ static void read_env(
 	}
 }
 
-static size_t read_bytes(
-    struct document *d, const struct place *at, const cJSON *item, const char *key, size_t fallback)
+/* A number of bytes; what is not given keeps its default. */
+static void read_bytes(
+    struct document *d, const struct place *at, const cJSON *item, const char *key, size_t *bytes)
 {
-	const struct range range = {1, MOST_BYTES, (double)fallback};
-	return (size_t)document_number(d, at, item, key, &range);
+	const struct range range = {1, MOST_BYTES, 1};
+	if (json_get(item, key))
+		*bytes = (size_t)document_number(d, at, item, key, &range);
 }
 
 void document_command(struct document *d, const struct place *at, const cJSON *item,
@@ -100,6 +102,6 @@ void document_command(struct document *d, const struct place *at, const cJSON *i
 	command_pass_environment(command);
 	read_env(d, PLACE_KEY(at, "env"), document_object(item, "env"), command);
 	command->timeout_ms = (int64_t)(document_number(d, at, item, "timeout", &seconds) * 1000);
-	command->max_output = read_bytes(d, at, item, "max_output", command->max_output);
-	command->max_line = read_bytes(d, at, item, "max_line", command->max_line);
+	read_bytes(d, at, item, "max_output", &command->max_output);
+	read_bytes(d, at, item, "max_line", &command->max_line);
 }

@@ -102,8 +102,8 @@ ag_graph *graph_new(const char *name);
 bool graph_compile(ag_graph *graph);
 
 /* Lets config->remote_tools join their nodes; mistakes go to problems. */
-void graph_add_remote_tools(ag_graph *graph, const struct config *config,
-    struct problems *problems);
+void graph_add_remote_tools(
+    ag_graph *graph, const struct config *config, struct problems *problems);
 
 /* Closes a plug-in; NULL is fine. */
 void graph_unload(void *library);

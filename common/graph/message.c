@@ -46,8 +46,7 @@ bool message_has_calls(const cJSON *message)
 	const cJSON *block;
 	if (cJSON_GetArraySize(json_get(message, "tools_calls")) > 0)
 		return true;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (block_is_call(block))
 			return true;
 	}
@@ -57,8 +56,7 @@ bool message_has_calls(const cJSON *message)
 void message_text(const cJSON *message, struct buf *out)
 {
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (block_is(block, "text"))
 			buf_puts(out, json_str(block, "text"));
 	}
@@ -67,8 +65,7 @@ void message_text(const cJSON *message, struct buf *out)
 const char *message_file_id(const cJSON *message)
 {
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		const char *id = json_str(json_get(block, "media"), "file_id");
 		if (!id)
 			id = json_str(json_get(block, "thumbnail"), "file_id");
@@ -155,8 +152,7 @@ void message_fill_calls(cJSON *message)
 {
 	cJSON *calls = cJSON_CreateArray();
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is_call(block))
 			continue;
 		cJSON *call = cJSON_CreateObject();
@@ -181,8 +177,7 @@ static void fill_reasoning(cJSON *message)
 {
 	struct buf text = {0};
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is(block, "reasoning"))
 			continue;
 		if (text.len)
@@ -256,8 +251,7 @@ static cJSON *read_blocks(struct reading *r, const cJSON *content)
 	cJSON *out = cJSON_CreateArray();
 	const cJSON *item;
 	int i = 0;
-	cJSON_ArrayForEach(item, content)
-	{
+	cJSON_ArrayForEach(item, content) {
 		char at[PATH_SIZE];
 		snprintf(at, sizeof(at), "%s.content[%d]", r->path, i++);
 		cJSON *block = block_normalise(item, at, r->err);
@@ -319,8 +313,7 @@ static bool read_calls(struct reading *r, cJSON *message)
 	}
 	if (!cJSON_IsArray(calls))
 		return wrong(r, "tools_calls", "type_error", "an array");
-	cJSON_ArrayForEach(call, calls)
-	{
+	cJSON_ArrayForEach(call, calls) {
 		if (!is_call(call))
 			return wrong(r, "tools_calls", "value_error",
 			    "an array of {id, type, function: {name, arguments}}");

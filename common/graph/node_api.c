@@ -223,8 +223,7 @@ ag_result ag_reasoning_delta(ag_run *run, const char *text)
 static void mark_remote_calls(ag_run *run, cJSON *message)
 {
 	cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))
 			continue;
 		json_set(block, "type", cJSON_CreateString("remote_tool_call"));

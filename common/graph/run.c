@@ -37,8 +37,7 @@ ag_run *run_new(const struct run_setup *setup)
 bool run_initial_state(ag_run *run, const cJSON *initial, struct error *err)
 {
 	const cJSON *item;
-	cJSON_ArrayForEach(item, initial)
-	{
+	cJSON_ArrayForEach(item, initial) {
 		const struct field *field = graph_field_get(run->setup.graph, item->string);
 		if (!field || cJSON_IsNull(item))
 			continue;
@@ -132,7 +131,7 @@ bool run_load_context(ag_run *run, struct error *err)
 	    !storage->ops->context(storage, run->thread.row, context_add, &walk, err))
 		return false;
 	cJSON_ArrayForEach(message, run->messages.array)
-	    cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
+		cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
 	run->context = walk.context;
 	return true;
 }
@@ -461,6 +460,6 @@ cJSON *run_state(ag_run *run, bool in_node, struct error *err)
 	cJSON *context = cJSON_CreateArray();
 	const cJSON *message;
 	cJSON_ArrayForEach(message, run->context)
-	    cJSON_AddItemReferenceToArray(context, (cJSON *)message);
+		cJSON_AddItemReferenceToArray(context, (cJSON *)message);
 	return state_json(run->setup.graph, &shown, &flags, context);
 }

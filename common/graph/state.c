@@ -100,7 +100,7 @@ static void add_waiting(cJSON *meta, const struct thread *thread)
 	cJSON *ids =
 	    cJSON_AddArrayToObject(cJSON_AddObjectToObject(meta, "interrupt_data"), "call_ids");
 	cJSON_ArrayForEach(call, json_get(waiting, "calls"))
-	    cJSON_AddItemToArray(ids, cJSON_Duplicate(json_get(call, "id"), true));
+		cJSON_AddItemToArray(ids, cJSON_Duplicate(json_get(call, "id"), true));
 	cJSON_Delete(waiting);
 }
 

@@ -14,8 +14,7 @@ static const cJSON *asking_message(ag_run *run)
 	if (!last || message_has_calls(last))
 		return last;
 	const cJSON *context = ag_context(&run->state), *message, *found = NULL;
-	cJSON_ArrayForEach(message, context)
-	{
+	cJSON_ArrayForEach(message, context) {
 		if (message_has_calls(message))
 			found = message;
 	}
@@ -27,10 +26,8 @@ static const cJSON *asking_message(ag_run *run)
 static bool is_answered(ag_run *run, const char *call_id)
 {
 	const cJSON *message, *block;
-	cJSON_ArrayForEach(message, run->messages.array)
-	{
-		cJSON_ArrayForEach(block, json_get(message, "content"))
-		{
+	cJSON_ArrayForEach(message, run->messages.array) {
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
 			const char *id = json_str(block, "call_id");
 			if (id && strcmp(id, call_id) == 0)
 				return true;
@@ -98,8 +95,7 @@ static ag_result run_call(ag_run *run, const cJSON *call)
 ag_result tools_node_run(ag_run *run)
 {
 	const cJSON *message = asking_message(run), *block;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-	{
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is_call(block) || is_answered(run, json_str(block, "id")))
 			continue;
 		if (block_is(block, "remote_tool_call"))

@@ -37,8 +37,6 @@ static ag_graph *graph_of(const char *document)
 	ag_graph *graph = graph_new("graph.json:g");
 	write_file("graph.json", document);
 	graph_document(graph, unit_path("graph.json"), "g");
-	if (graph->problems.errors == 0)
-		graph_compile(graph);
 	return graph;
 }
 
@@ -54,6 +52,8 @@ const char *problems_of(const char *document)
 {
 	static struct buf out;
 	ag_graph *graph = graph_of(document);
+	if (graph->problems.errors == 0)
+		graph_compile(graph);
 	buf_reset(&out);
 	for (size_t i = 0; i < graph->problems.count; i++)
 		buf_printf(
@@ -78,15 +78,15 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 		talk->storage->ops->lease_stop(talk->storage, talk->thread.thread_id);
 }
 
-void talk_open(struct talk *talk, const char *document)
+void talk_begin(struct talk *talk, ag_graph *graph)
 {
 	struct error err = {0};
 	struct config config = {.state_dir = (char *)unit_path("state")};
-	*talk = (struct talk){.arena = arena_new(), .node_timeout = 20};
-	talk->graph = graph_of(document);
-	for (size_t i = 0; i < talk->graph->problems.count; i++)
-		printf("# %s\n", talk->graph->problems.items[i].text);
-	CU_ASSERT_EQUAL_FATAL(talk->graph->problems.errors, 0);
+	*talk = (struct talk){.arena = arena_new(), .graph = graph, .node_timeout = 20};
+	bool sound = graph->problems.errors == 0 && graph_compile(graph);
+	for (size_t i = 0; i < graph->problems.count; i++)
+		printf("# %s\n", graph->problems.items[i].text);
+	CU_ASSERT_TRUE_FATAL(sound);
 	talk->storage = storage_open(&config, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(talk->storage);
 	char *id = arena_alloc(talk->arena, UUID_SIZE);
@@ -96,6 +96,11 @@ void talk_open(struct talk *talk, const char *document)
 	    .metadata_json = "{}",
 	    .node = "START",
 	    .fields_json = "{}"};
+}
+
+void talk_open(struct talk *talk, const char *document)
+{
+	talk_begin(talk, graph_of(document));
 }
 
 void talk_close(struct talk *talk)

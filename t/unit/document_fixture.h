@@ -33,6 +33,9 @@ struct talk {
 };
 
 void talk_open(struct talk *talk, const char *document);
+
+/* The same with any graph, which is compiled and taken over. */
+void talk_begin(struct talk *talk, ag_graph *graph);
 void talk_close(struct talk *talk);
 
 /* Runs with a user message, or with an answer as JSON.  What was said: "role: text|" for each

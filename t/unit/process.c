@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,26 @@ static void a_child_that_ignores_sigterm_is_killed(void)
 	int64_t took = timed(&p);
 	CU_ASSERT_EQUAL(result.end, PROCESS_TIMED_OUT);
 	CU_ASSERT_TRUE(took >= PROCESS_GRACE_MS && took < SOON);
+}
+
+static void a_child_that_left_its_group_is_killed(void)
+{
+	struct process p = script("");
+	char *argv[] = {"python3", "-c",
+	    "import os,signal,time; os.setpgid(0, os.getpgid(os.getppid())); "
+	    "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('left', flush=True); "
+	    "time.sleep(30)",
+	    NULL};
+	char *python = process_find("python3", "/");
+	if (!python)
+		return;
+	p.path = python;
+	p.argv = argv;
+	p.deadline_ms = clock_monotonic_ms() + 1500;
+	CU_ASSERT_TRUE(timed(&p) < SOON);
+	CU_ASSERT_EQUAL(result.end, PROCESS_TIMED_OUT);
+	CU_ASSERT_STRING_EQUAL(buf_str(&output.text), "left|");
+	free(python);
 }
 
 static void ten_mebibytes_of_output_arrive(void)
@@ -470,6 +491,44 @@ static void a_child_does_not_outlive_its_starter(void)
 	CU_ASSERT_TRUE(gone(child));
 }
 
+/* One of many threads: each child repeats what it is given. */
+static void *repeat(void *arg)
+{
+	bool *ok = arg;
+	char input[32];
+	*ok = true;
+	for (int i = 0; i < 20; i++) {
+		struct output heard = {0};
+		struct process_result ended;
+		struct process p = {.path = "/bin/cat",
+		    .argv = (char *[]){"cat", NULL},
+		    .deadline_ms = clock_monotonic_ms() + 20000,
+		    .max_line = MIB,
+		    .max_output = MIB,
+		    .on_line = on_line,
+		    .arg = &heard};
+		p.input = input;
+		p.input_len = (size_t)snprintf(input, sizeof(input), "%p %d|", arg, i);
+		process_run(&p, &ended);
+		*ok = *ok && ended.end == PROCESS_EXITED && ended.code == 0 &&
+		    strncmp(buf_str(&heard.text), input, p.input_len) == 0;
+		buf_release(&heard.text);
+	}
+	return NULL;
+}
+
+static void many_threads_run_children_at_once(void)
+{
+	pthread_t threads[8];
+	bool ok[8];
+	for (int i = 0; i < 8; i++)
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, repeat, &ok[i]), 0);
+	for (int i = 0; i < 8; i++) {
+		pthread_join(threads[i], NULL);
+		CU_ASSERT_TRUE(ok[i]);
+	}
+}
+
 static void an_executable_is_found(void)
 {
 	const char *path = executable("found", "#!/bin/sh\n");
@@ -514,6 +573,7 @@ static const struct unit_test tests[] = {
 	a_deadline_in_the_past_ends_the_child_at_once},
     {"a child that ignores SIGTERM is killed after the grace",
 	a_child_that_ignores_sigterm_is_killed},
+    {"a child that left its group is killed, too", a_child_that_left_its_group_is_killed},
     {"ten mebibytes of output arrive", ten_mebibytes_of_output_arrive},
     {"a line of the greatest length passes", a_line_of_the_greatest_length_passes},
     {"a longer line ends the child", a_longer_line_ends_the_child},
@@ -541,6 +601,7 @@ static const struct unit_test tests[] = {
     {"signals are as usual in the child", signals_are_as_usual_in_the_child},
     {"it works in a service with closed standard streams", it_works_with_closed_standard_streams},
     {"a child does not outlive its starter", a_child_does_not_outlive_its_starter},
+    {"many threads run children at once", many_threads_run_children_at_once},
     {"an executable is found by path, in PATH, and relative to a directory",
 	an_executable_is_found},
     {"what is absent or cannot be executed is not found", what_cannot_be_executed_is_not_found},

@@ -1,0 +1,214 @@
+#include "base/process_spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct pipes {
+	int in[2], out[2], err[2];
+	int report[2]; /* carries why the child could not be started; execve closes it */
+};
+
+struct start_failure {
+	bool in_chdir;
+	int code;
+};
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_pair(int fds[2])
+{
+	close_fd(&fds[0]);
+	close_fd(&fds[1]);
+}
+
+static void close_pipes(struct pipes *pipes)
+{
+	close_pair(pipes->in);
+	close_pair(pipes->out);
+	close_pair(pipes->err);
+	close_pair(pipes->report);
+}
+
+/* A service may run with its standard streams closed; the child's dup2 calls must not meet a pipe
+ * that has one of those numbers. */
+static bool move_above_standard(int *fd)
+{
+	if (*fd > STDERR_FILENO)
+		return true;
+	int moved = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (moved < 0)
+		return false;
+	close(*fd);
+	*fd = moved;
+	return true;
+}
+
+static bool open_pair(int fds[2])
+{
+	if (pipe2(fds, O_CLOEXEC) != 0) {
+		fds[0] = fds[1] = -1;
+		return false;
+	}
+	return move_above_standard(&fds[0]) && move_above_standard(&fds[1]);
+}
+
+static bool open_pipes(struct pipes *pipes)
+{
+	*pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+	return open_pair(pipes->in) && open_pair(pipes->out) && open_pair(pipes->err) &&
+	    open_pair(pipes->report);
+}
+
+static void reset_signals(void)
+{
+	struct sigaction standard = {.sa_handler = SIG_DFL};
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &standard, NULL); /* fails for those that cannot be caught */
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void take_streams(const struct pipes *pipes)
+{
+	dup2(pipes->in[0], STDIN_FILENO);
+	dup2(pipes->out[1], STDOUT_FILENO);
+	dup2(pipes->err[1], STDERR_FILENO);
+	/* Not every library opens its descriptors with O_CLOEXEC; a client's connection that a
+	 * child holds open would never end. */
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+/* Runs in the child of a process with many threads: only what is async-signal-safe. */
+static _Noreturn void child_exec(const struct process *p, const struct pipes *pipes, pid_t parent)
+{
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127); /* it died before prctl could see that */
+	take_streams(pipes);
+	reset_signals();
+	struct start_failure failure = {.in_chdir = p->cwd && chdir(p->cwd) != 0};
+	if (!failure.in_chdir)
+		execve(p->path, p->argv, p->envp ? p->envp : environ);
+	failure.code = errno;
+	ssize_t ignored = write(pipes->report[1], &failure, sizeof(failure));
+	(void)ignored;
+	_exit(127);
+}
+
+/* Signals are blocked around fork, so that no handler of the service runs in the child. */
+static pid_t fork_child(const struct process *p, const struct pipes *pipes)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pid_t parent = getpid();
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid_t pid = fork();
+	if (pid == 0)
+		child_exec(p, pipes, parent);
+	int code = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = code;
+	return pid;
+}
+
+int process_reap(pid_t pid)
+{
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return status;
+}
+
+static bool not_started(struct process_result *result, const char *what, int code)
+{
+	result->end = PROCESS_NOT_STARTED;
+	result->code = code;
+	snprintf(result->tail, sizeof(result->tail), "%s: %s", what, strerror(code));
+	return false;
+}
+
+static bool exec_failed(
+    const struct process *p, const struct start_failure *failure, struct process_result *result)
+{
+	if (failure->in_chdir)
+		return not_started(result, p->cwd, failure->code);
+	not_started(result, p->path, failure->code);
+	if (failure->code == ENOENT && access(p->path, F_OK) == 0)
+		snprintf(result->tail, sizeof(result->tail),
+		    "%s: the interpreter that it names does not exist", p->path);
+	return false;
+}
+
+/* Waits until the child runs its executable.  After that it leads its group. */
+static bool await_exec(
+    const struct process *p, pid_t pid, int report, struct process_result *result)
+{
+	struct start_failure failure;
+	ssize_t n;
+	do
+		n = read(report, &failure, sizeof(failure));
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(failure))
+		return true;
+	process_reap(pid);
+	return exec_failed(p, &failure, result);
+}
+
+static bool watch(struct spawned *spawned, struct process_result *result)
+{
+	spawned->pidfd = pidfd_open(spawned->pid, 0); /* close-on-exec by itself */
+	if (spawned->pidfd >= 0)
+		return true;
+	int code = errno;
+	kill(-spawned->pid, SIGKILL);
+	process_reap(spawned->pid);
+	return not_started(result, "pidfd_open", code);
+}
+
+static int keep(int *fd)
+{
+	int kept = *fd;
+	*fd = -1;
+	fcntl(kept, F_SETFL, O_NONBLOCK);
+	return kept;
+}
+
+static bool start(const struct process *p, struct pipes *pipes, struct spawned *spawned,
+    struct process_result *result)
+{
+	if (!open_pipes(pipes))
+		return not_started(result, "pipe", errno);
+	spawned->pid = fork_child(p, pipes);
+	if (spawned->pid < 0)
+		return not_started(result, "fork", errno);
+	close_fd(&pipes->report[1]);
+	if (!await_exec(p, spawned->pid, pipes->report[0], result) || !watch(spawned, result))
+		return false;
+	spawned->in = keep(&pipes->in[1]);
+	spawned->out = keep(&pipes->out[0]);
+	spawned->err = keep(&pipes->err[0]);
+	return true;
+}
+
+bool process_spawn(const struct process *p, struct spawned *spawned, struct process_result *result)
+{
+	struct pipes pipes;
+	bool started = start(p, &pipes, spawned, result);
+	close_pipes(&pipes);
+	return started;
+}

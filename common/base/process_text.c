@@ -1,0 +1,73 @@
+/* Saying how a child ended. */
+#include "base/process.h"
+#include "base/utf8.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+char *process_clean(char *text)
+{
+	utf8_repair(text);
+	for (char *p = text; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	}
+	return text;
+}
+
+char *process_describe(const struct process_result *result, char *out, size_t size)
+{
+	const char *name;
+	switch (result->end) {
+	case PROCESS_EXITED:
+		snprintf(out, size, "exited with status %d", result->code);
+		return out;
+	case PROCESS_SIGNALLED:
+		name = sigdescr_np(result->code);
+		snprintf(out, size, "died of signal %d (%s)", result->code, name ? name : "?");
+		return out;
+	case PROCESS_TIMED_OUT:
+		snprintf(out, size, "timed out");
+		return out;
+	case PROCESS_REFUSED:
+		snprintf(out, size, "wrote output that is not understood");
+		return out;
+	case PROCESS_STOPPED:
+		snprintf(out, size, "was stopped");
+		return out;
+	case PROCESS_LINE_TOO_LONG:
+		snprintf(out, size, "wrote a line that is too long");
+		return out;
+	case PROCESS_TOO_MUCH_OUTPUT:
+		snprintf(out, size, "wrote too much output");
+		return out;
+	case PROCESS_NOT_STARTED:
+		snprintf(out, size, "could not be started: %s", result->tail);
+		return process_clean(out);
+	}
+	return out;
+}
+
+/* The last line of text that is not empty; false when there is none. */
+static bool last_line(const char *text, char *out, size_t size)
+{
+	size_t end = strlen(text);
+	while (end > 0 && strchr(" \t\r\n", text[end - 1]))
+		end--;
+	size_t begin = end;
+	while (begin > 0 && text[begin - 1] != '\n')
+		begin--;
+	size_t len = utf8_cut(text + begin, end - begin < size ? end - begin : size - 1);
+	memcpy(out, text + begin, len);
+	out[len] = '\0';
+	return len > 0;
+}
+
+char *process_complaint(const struct process_result *result, char *out, size_t size)
+{
+	if (result->end == PROCESS_EXITED && last_line(result->tail, out, size))
+		return process_clean(out);
+	return process_describe(result, out, size);
+}

@@ -1,0 +1,55 @@
+/*
+ * Graph documents: whatever the bytes, there are problems with a text, or a graph with nodes.  The
+ * graph is the member "g".
+ */
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "graph/graph.h"
+#include "replay.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check_problems(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		const char *text = problems->items[i].text;
+		require(text[0] && utf8_valid(text, strlen(text)));
+	}
+}
+
+static void load(const char *path)
+{
+	ag_graph *graph = graph_new("g");
+	graph_document(graph, path, "g");
+	bool sound = graph->problems.errors == 0 && graph_compile(graph);
+	require(sound == (graph->problems.errors == 0));
+	require(!sound || (graph->node_count > 0 && graph->start));
+	check_problems(&graph->problems);
+	graph_free(graph);
+}
+
+/* Documents are written by those who run the service, and a pattern of theirs can make the compiler
+ * of regular expressions in libc use any amount of memory: patterns stay out of it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char path[64];
+	if (memmem(data, size, "matches", strlen("matches")))
+		return 0;
+	int fd = memfd_create("document", MFD_CLOEXEC);
+	require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	load(path);
+	close(fd);
+	return 0;
+}

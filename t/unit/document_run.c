@@ -1,0 +1,316 @@
+/* Graphs of documents at work: replies, questions, tools, and the rules of edges. */
+#include "base/memory.h"
+#include "document_fixture.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* START → n → END, with a state of its own. */
+#define ONE_NODE(node)                                                                           \
+	"{\"g\": {\"state\": {\"type\": \"Desk\", \"fields\": {"                                 \
+	"\"notes\": {\"type\": \"array\", \"reducer\": \"append\"},"                             \
+	"\"count\": {\"type\": \"integer\", \"reducer\": \"add\", \"default\": 40},"             \
+	"\"who\": {\"type\": \"any\"}, \"my name\": {\"type\": \"string\", \"default\": \"x\"}"  \
+	"}}, \"nodes\": {\"n\": {" node "}}, \"edges\": [{\"from\": \"START\", \"to\": \"n\"}, " \
+	"{\"from\": \"n\", \"to\": \"END\"}]}}"
+
+static void a_reply_is_streamed_word_by_word(void)
+{
+	struct talk talk;
+	talk_open(&talk, ONE_NODE("\"kind\": \"reply\", \"text\": \"You said: {{user_text}}\""));
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "hi there"), "assistant: You said: hi there|");
+	CU_ASSERT_STRING_EQUAL(buf_str(&talk.pieces), "You| said:| hi| there|");
+	talk_close(&talk);
+}
+
+static void percent_signs_are_text(void)
+{
+	CU_ASSERT_STRING_EQUAL(
+	    said_by(ONE_NODE("\"kind\": \"reply\", \"text\": \"{{user_text}}%s\""), "%d %s %n"),
+	    "assistant: %d %s %n%s|");
+}
+
+static void a_template_has_values_of_every_kind(void)
+{
+	struct talk talk;
+	talk_open(&talk,
+	    ONE_NODE("\"kind\": \"reply\", \"text\": \"{{last_text}} {{count}} {{fields.notes}} "
+		     "[{{who}}] {{my name}} {{config.user.user_id}} {{config.a.b}} "
+		     "[{{config.none.at.all}}] {{run_id}} {{{{x}}\""));
+	talk.config = "{\"user\": {\"user_id\": \"alice\"}, \"a\": {\"b\": [1, {\"c\": true}]}}";
+	CU_ASSERT_STRING_EQUAL(
+	    talk_say(&talk, "hi"), "assistant: hi 40 [] [] x alice [1,{\"c\":true}] [] r1 {{x}}|");
+	talk_close(&talk);
+}
+
+static void a_reply_may_have_another_role(void)
+{
+	CU_ASSERT_STRING_EQUAL(
+	    said_by(ONE_NODE("\"kind\": \"reply\", \"text\": \"be brief\", \"role\": \"system\""),
+		"hi"),
+	    "system: be brief|");
+}
+
+static void a_reply_updates_fields_through_their_reducers(void)
+{
+	struct talk talk;
+	talk_open(&talk,
+	    ONE_NODE("\"kind\": \"reply\", \"text\": \"ok\", \"update\": {\"notes\": "
+		     "\"{{user_text}}\", \"count\": 2, \"who\": {\"id\": \"u-{{run_id}}\"}}"));
+	talk_say(&talk, "one");
+	talk_say(&talk, "two");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "notes"), "[\"one\",\"two\"]");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "count"), "44");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "who"), "{\"id\":\"u-r1\"}");
+	talk_close(&talk);
+}
+
+static void a_lone_name_keeps_its_type(void)
+{
+	struct talk talk;
+	talk_open(&talk,
+	    ONE_NODE("\"kind\": \"reply\", \"text\": \"ok\", \"update\": {\"who\": "
+		     "[\"{{count}}\", \" {{count}}\", \"{{config.none}}\"]}"));
+	talk_say(&talk, "hi");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "who"), "[40,\" 40\",null]");
+	talk_close(&talk);
+}
+
+#define QUESTION                                                                                 \
+	ONE_NODE("\"kind\": \"interrupt\", \"reason\": \"approval\", \"value\": {\"question\": " \
+		 "\"Send '{{user_text}}'?\", \"so_far\": \"{{notes}}\"}, \"field\": \"notes\", " \
+		 "\"reply\": \"answer: {{answer}}\"")
+
+static void a_question_pauses_and_its_answer_goes_on(void)
+{
+	struct talk talk;
+	talk_open(&talk, QUESTION);
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "mail"),
+	    "pause: approval {\"question\":\"Send 'mail'?\",\"so_far\":[]}|");
+	CU_ASSERT_STRING_EQUAL(talk_answer(&talk, "\"yes\""), "assistant: answer: yes|");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "notes"), "[\"yes\"]");
+	talk_close(&talk);
+}
+
+static void an_answer_may_be_any_json(void)
+{
+	struct talk talk;
+	talk_open(&talk, QUESTION);
+	talk_say(&talk, "mail");
+	CU_ASSERT_STRING_EQUAL(
+	    talk_answer(&talk, "{\"ok\": true}"), "assistant: answer: {\"ok\":true}|");
+	talk_say(&talk, "mail");
+	CU_ASSERT_STRING_EQUAL(talk_answer(&talk, "null"), "assistant: answer: |");
+	talk_close(&talk);
+}
+
+static void interrupts_before_and_after_a_node_pause(void)
+{
+	CU_ASSERT_STRING_EQUAL(
+	    said_by("{\"g\": {\"interrupt_before\": [\"n\"], \"nodes\": {\"n\": {\"kind\": "
+		    "\"reply\", \"text\": \"hi\"}}, \"edges\": [{\"from\": \"START\", \"to\": "
+		    "\"n\"}, {\"from\": \"n\", \"to\": \"END\"}]}}",
+		"hi"),
+	    "pause: interrupt_before null|");
+	CU_ASSERT_STRING_EQUAL(
+	    said_by("{\"g\": {\"interrupt_after\": [\"n\"], \"nodes\": {\"n\": {\"kind\": "
+		    "\"reply\", \"text\": \"hi\"}}, \"edges\": [{\"from\": \"START\", \"to\": "
+		    "\"n\"}, {\"from\": \"n\", \"to\": \"END\"}]}}",
+		"hi"),
+	    "assistant: hi|pause: interrupt_after null|");
+}
+
+/* ---- Edges */
+
+/* Whether a rule holds, for a user's text and a state; a node leads to "yes" or "no". */
+static bool holds(const char *rule, const char *text)
+{
+	char document[4096];
+	snprintf(document, sizeof(document),
+	    "{\"g\": {\"state\": {\"fields\": {\"n\": {\"type\": \"number\", \"default\": 2.5}, "
+	    "\"s\": {\"type\": \"string\", \"default\": \"blue sky\"}, \"null\": {\"type\": "
+	    "\"any\"}, \"a\": {\"type\": \"array\", \"default\": [1, {\"k\": [true]}]}, \"o\": "
+	    "{\"type\": \"object\", \"default\": {\"k\": null}}}}, \"nodes\": {\"first\": "
+	    "{\"kind\": \"reply\", \"text\": \"First {{user_text}}\"}, \"yes\": {\"kind\": "
+	    "\"reply\", \"text\": \"yes\"}, \"no\": {\"kind\": \"reply\", \"text\": \"no\"}}, "
+	    "\"edges\": [{\"from\": \"START\", \"to\": \"first\"}, {\"from\": \"first\", \"if\": "
+	    "[{\"when\": %s, \"to\": \"yes\"}], \"else\": \"no\"}, {\"from\": \"yes\", \"to\": "
+	    "\"END\"}, {\"from\": \"no\", \"to\": \"END\"}]}}",
+	    rule);
+	const char *said = said_by(document, text);
+	bool yes = strstr(said, "assistant: yes|");
+	CU_ASSERT_TRUE(yes || strstr(said, "assistant: no|"));
+	return yes;
+}
+
+struct expectation {
+	const char *rule, *text;
+	bool holds;
+};
+
+static void check_rules(const struct expectation *rules, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool same = holds(rules[i].rule, rules[i].text) == rules[i].holds;
+		if (!same)
+			printf("# %s with '%s'\n", rules[i].rule, rules[i].text);
+		CU_ASSERT_TRUE(same);
+	}
+}
+
+static void rules_look_at_texts(void)
+{
+	static const struct expectation rules[] = {
+	    {"{\"user_text\": {\"equals\": \"hi\"}}", "hi", true},
+	    {"{\"user_text\": {\"equals\": \"hi\"}}", "Hi", false},
+	    {"{\"user_text\": {\"equals\": \"hi\", \"ignore_case\": true}}", "Hi", true},
+	    {"{\"user_text\": {\"contains\": \"el\"}}", "hello", true},
+	    {"{\"user_text\": {\"contains\": \"EL\"}}", "hello", false},
+	    {"{\"user_text\": {\"contains\": \"EL\", \"ignore_case\": true}}", "hello", true},
+	    {"{\"user_text\": {\"starts_with\": \"/add \"}}", "/add 1", true},
+	    {"{\"user_text\": {\"starts_with\": \"/add \"}}", "x /add 1", false},
+	    {"{\"user_text\": {\"starts_with\": \"/ADD\", \"ignore_case\": true}}", "/add", true},
+	    {"{\"user_text\": {\"matches\": \"^[0-9]+( EUR)?$\"}}", "12 EUR", true},
+	    {"{\"user_text\": {\"matches\": \"^[0-9]+( EUR)?$\"}}", "12 eur", false},
+	    {"{\"user_text\": {\"matches\": \"EUR$\", \"ignore_case\": true}}", "12 eur", true},
+	    {"{\"last_text\": {\"equals\": \"First hi\"}}", "hi", true},
+	    {"{\"last_text\": {\"equals\": \"hi\"}}", "hi", false},
+	};
+	check_rules(rules, UNIT_COUNT(rules));
+}
+
+static void rules_look_at_fields(void)
+{
+	static const struct expectation rules[] = {
+	    {"{\"field\": \"n\", \"equals\": 2.50}", "", true},
+	    {"{\"field\": \"n\", \"equals\": \"2.5\"}", "", false},
+	    {"{\"field\": \"n\", \"gt\": 2}", "", true},
+	    {"{\"field\": \"n\", \"gt\": 2.5}", "", false},
+	    {"{\"field\": \"n\", \"gte\": 2.5}", "", true},
+	    {"{\"field\": \"n\", \"lt\": 2.5}", "", false},
+	    {"{\"field\": \"n\", \"lte\": 2.5}", "", true},
+	    {"{\"field\": \"n\", \"lt\": 3}", "", true},
+	    {"{\"field\": \"s\", \"gt\": 1}", "", false},
+	    {"{\"field\": \"s\", \"contains\": \"sky\"}", "", true},
+	    {"{\"field\": \"s\", \"contains\": \"sea\"}", "", false},
+	    {"{\"field\": \"a\", \"contains\": {\"k\": [true]}}", "", true},
+	    {"{\"field\": \"a\", \"contains\": 2}", "", false},
+	    {"{\"field\": \"o\", \"contains\": \"k\"}", "", true},
+	    {"{\"field\": \"o\", \"contains\": \"l\"}", "", false},
+	    {"{\"field\": \"null\", \"exists\": false}", "", true},
+	    {"{\"field\": \"null\", \"exists\": true}", "", false},
+	    {"{\"field\": \"null\", \"equals\": null}", "", true},
+	    {"{\"field\": \"n\", \"equals\": null}", "", false},
+	    {"{\"field\": \"n\", \"exists\": true}", "", true},
+	};
+	check_rules(rules, UNIT_COUNT(rules));
+}
+
+#define TRUE_RULE "{\"field\": \"n\", \"exists\": true}"
+#define FALSE_RULE "{\"field\": \"n\", \"exists\": false}"
+
+static void rules_combine(void)
+{
+	static const struct expectation rules[] = {
+	    {"{\"all\": [" TRUE_RULE ", " TRUE_RULE "]}", "", true},
+	    {"{\"all\": [" TRUE_RULE ", " FALSE_RULE "]}", "", false},
+	    {"{\"any\": [" FALSE_RULE ", " TRUE_RULE "]}", "", true},
+	    {"{\"any\": [" FALSE_RULE ", " FALSE_RULE "]}", "", false},
+	    {"{\"not\": " FALSE_RULE "}", "", true},
+	    {"{\"not\": {\"any\": [" FALSE_RULE ", {\"all\": [" TRUE_RULE "]}]}}", "", false},
+	    {"{\"tool_calls\": false}", "", true},
+	    {"{\"tool_calls\": true}", "", false},
+	};
+	check_rules(rules, UNIT_COUNT(rules));
+}
+
+/* ---- Tools */
+
+/* A program asks for the tool t with the user's text as arguments, and repeats what it gave. */
+static const char *tool_says(const char *tool, const char *args)
+{
+	char document[4096];
+	write_file("ask.sh",
+	    "#!/bin/sh\n"
+	    "args=$(sed -n 's/.*\"user_text\":\"\\(.*\\)\",\"config\".*/\\1/p' | tr -d '\\\\')\n"
+	    "printf '{\"message\": {\"content\": [{\"type\": \"tool_call\", \"id\": \"c1\", "
+	    "\"name\": \"t\", \"args\": %s}]}}\\n' \"$args\"\n");
+	write_file("repeat.sh",
+	    "#!/bin/sh\n"
+	    "result=$(sed -n 's/.*\"content\":\\[\\({\"type\":\"tool_result\".*}\\)\\],\"delta\".*/\\1/p')\n"
+	    "printf '{\"delta\": \"%s\"}\\n' \"$(printf %s \"$result\" | sed 's/[\\\\\"]/\\\\&/g')\"\n");
+	snprintf(document, sizeof(document),
+	    "{\"g\": {\"nodes\": {\"ask\": {\"kind\": \"exec\", \"command\": \"./ask.sh\"}, "
+	    "\"tools\": {\"kind\": \"tools\", \"tools\": [{\"kind\": \"exec\", \"name\": \"t\", "
+	    "\"description\": \"d\", %s}]}, \"repeat\": {\"kind\": \"exec\", \"command\": "
+	    "\"./repeat.sh\", \"input\": \"last\"}}, \"edges\": [{\"from\": \"START\", \"to\": "
+	    "\"ask\"}, {\"from\": \"ask\", \"if\": [{\"when\": {\"tool_calls\": true}, \"to\": "
+	    "\"tools\"}], \"else\": \"END\"}, {\"from\": \"tools\", \"to\": \"repeat\"}, {\"from\": "
+	    "\"repeat\", \"to\": \"END\"}]}}",
+	    tool);
+	const char *said = said_by(document, args);
+	const char *last = strstr(said, "assistant: {");
+	return last ? last + strlen("assistant: ") : said;
+}
+
+#define RESULT(output) "{\"type\":\"tool_result\",\"call_id\":\"c1\",\"output\":" output "}|"
+#define FINE ",\"is_error\":false,\"status\":\"completed\""
+#define BAD ",\"is_error\":true,\"status\":\"failed\""
+
+static void a_tool_is_given_its_arguments_and_gives_json(void)
+{
+	CU_ASSERT_STRING_EQUAL(
+	    tool_says("\"command\": \"cat\"", "{\"a\": [1, 2]}"), RESULT("{\"a\":[1,2]}" FINE));
+	CU_ASSERT_STRING_EQUAL(tool_says("\"command\": [\"echo\", \"5\"]", "{}"), RESULT("5" FINE));
+}
+
+static void output_that_is_no_json_is_text(void)
+{
+	CU_ASSERT_STRING_EQUAL(tool_says("\"command\": [\"printf\", \"two words\\n\\n\"]", "{}"),
+	    RESULT("\"two words\"" FINE));
+	CU_ASSERT_STRING_EQUAL(
+	    tool_says("\"command\": [\"printf\", \"a\\nb\"]", "{}"), RESULT("\"a\\nb\"" FINE));
+	CU_ASSERT_STRING_EQUAL(tool_says("\"command\": \"true\"", "{}"), RESULT("\"\"" FINE));
+}
+
+static void a_tool_that_fails_gives_an_error_result(void)
+{
+	CU_ASSERT_STRING_EQUAL(tool_says("\"command\": [\"sh\", \"-c\", \"exit 4\"]", "{}"),
+	    RESULT("\"exited with status 4\"" BAD));
+	CU_ASSERT_STRING_EQUAL(
+	    tool_says("\"command\": [\"sh\", \"-c\", \"echo no >&2; echo x; exit 4\"]", "{}"),
+	    RESULT("\"no\"" BAD));
+	CU_ASSERT_STRING_EQUAL(tool_says("\"command\": [\"printf\", \"\\\\377\"]", "{}"),
+	    RESULT("\"wrote output that is not UTF-8 text\"" BAD));
+	CU_ASSERT_STRING_EQUAL(tool_says("\"command\": \"yes\", \"max_output\": 1000", "{}"),
+	    RESULT("\"wrote too much output\"" BAD));
+	CU_ASSERT_STRING_EQUAL(
+	    tool_says("\"command\": [\"sleep\", \"20\"], \"timeout\": 0.1", "{}"),
+	    RESULT("\"timed out\"" BAD));
+}
+
+static const struct unit_test tests[] = {
+    {"a reply is streamed word by word", a_reply_is_streamed_word_by_word},
+    {"percent signs are text", percent_signs_are_text},
+    {"a template has values of every kind", a_template_has_values_of_every_kind},
+    {"a reply may have another role", a_reply_may_have_another_role},
+    {"a reply updates fields through their reducers",
+	a_reply_updates_fields_through_their_reducers},
+    {"a lone name keeps its type", a_lone_name_keeps_its_type},
+    {"a question pauses, and its answer goes on", a_question_pauses_and_its_answer_goes_on},
+    {"an answer may be any JSON", an_answer_may_be_any_json},
+    {"interrupts before and after a node pause", interrupts_before_and_after_a_node_pause},
+    {"rules look at texts", rules_look_at_texts},
+    {"rules look at fields", rules_look_at_fields},
+    {"rules combine", rules_combine},
+    {"a tool is given its arguments and gives JSON", a_tool_is_given_its_arguments_and_gives_json},
+    {"output that is no JSON is text", output_that_is_no_json_is_text},
+    {"a tool that fails gives an error result", a_tool_that_fails_gives_an_error_result},
+};
+
+int main(void)
+{
+	memory_init();
+	return unit_main("document_run", tests, UNIT_COUNT(tests));
+}
