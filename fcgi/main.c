@@ -26,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM "agentgraph-fcgi"
@@ -185,6 +186,17 @@ static void report(const struct problems *problems)
 		    problems->items[i].text);
 }
 
+static struct service *load_key(struct server *server, struct service *service)
+{
+	struct error err = {0};
+	if (!service || ticket_key_load(&server->ticket_key, service->config->state_dir, &err))
+		return service;
+	fail(EXIT_FAILURE, err.detail);
+	error_release(&err);
+	service_close(service);
+	return NULL;
+}
+
 /* Opens what is served; false after saying why not. */
 static bool open_server(struct server *server, const struct config_source *source)
 {
@@ -194,6 +206,7 @@ static bool open_server(struct server *server, const struct config_source *sourc
 		server->service = service_open(source, &problems);
 	report(&problems);
 	problems_release(&problems);
+	server->service = load_key(server, server->service);
 	if (!server->service)
 		return false;
 	const struct environment *env = &server->service->config->env;
@@ -219,13 +232,38 @@ static bool readable(int fd, int64_t timeout_ms)
 	return ready > 0;
 }
 
+#define REST_MS 5000 /* how often to look whether a busy spell is over */
+#define BUSY_MS 50   /* processor time that makes a spell busy */
+
+static int64_t processor_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* What the threads freed lies scattered over the heap; after a busy spell it goes back to the
+ * system. */
+static void rest(int64_t *used_ms, bool *busy)
+{
+	int64_t now = processor_ms();
+	bool was_busy = *busy;
+	*busy = now - *used_ms > BUSY_MS;
+	*used_ms = now;
+	if (was_busy && !*busy)
+		malloc_trim(0);
+}
+
 /* Waits for SIGTERM.  When it is the parent's death, nobody else removes the socket. */
 static void wait_for_end(int signals, const struct options *options, pid_t parent)
 {
 	struct signalfd_siginfo info;
+	int64_t used_ms = 0;
+	bool busy = false;
 	while (getppid() == parent) {
-		readable(signals, -1);
-		if (read(signals, &info, sizeof(info)) == sizeof(info))
+		if (!readable(signals, REST_MS))
+			rest(&used_ms, &busy);
+		else if (read(signals, &info, sizeof(info)) == sizeof(info))
 			break;
 	}
 	if (getppid() != parent && options->unlink)

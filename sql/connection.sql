@@ -10,7 +10,9 @@ PRAGMA trusted_schema = OFF;
 PRAGMA cache_size = -512;
 
 -- name: connection_read_only
+-- There are several of them in a process, and what one has cached the next commit makes stale.
 PRAGMA query_only = ON;
+PRAGMA cache_size = -64;
 
 -- name: journal_wal
 PRAGMA journal_mode = WAL;
