@@ -1,0 +1,115 @@
+# shellcheck shell=sh
+# What the HTTP benchmarks share: the service and the floor behind one private nginx.  Sourced after lib.sh.
+#
+#	bench_start              starts both pools and nginx; BASE is its address, /floor is the floor
+#	rate PATH [LUA-FILE]     requests a second, at CONCURRENCY for SECONDS_EACH seconds
+#	compare NAME PATH [LUA]  rates of PATH and of the floor in turn, ROUNDS times; prints the median of the ratios
+#
+# Only ratios of the same run mean anything: they are what is printed at the start of each line.
+
+: "${CONCURRENCY:=64}" "${SECONDS_EACH:=3}" "${ROUNDS:=5}" "${PROCESSES:=2}" "${THREADS:=64}"
+
+for tool in wrk nginx curl; do
+	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
+done
+
+# bench_nginx_conf PORT: the workers of an nginx that root starts would belong to somebody else.
+bench_nginx_conf() {
+	[ "$(id -u)" -ne 0 ] || echo 'user root;'
+	cat <<CONF
+daemon off;
+pid $WORK/nginx.pid;
+error_log $WORK/nginx.log warn;
+worker_processes auto;
+events { worker_connections 2048; }
+http {
+	access_log off;
+	client_body_temp_path $WORK/body;
+	fastcgi_temp_path $WORK/fastcgi;
+	proxy_temp_path $WORK/proxy;
+	scgi_temp_path $WORK/scgi;
+	uwsgi_temp_path $WORK/uwsgi;
+	keepalive_requests 1000000;
+	server {
+		listen 127.0.0.1:$1;
+		fastcgi_param REQUEST_METHOD \$request_method;
+		fastcgi_param REQUEST_URI \$request_uri;
+		fastcgi_param QUERY_STRING \$query_string;
+		fastcgi_param CONTENT_TYPE \$content_type;
+		fastcgi_param CONTENT_LENGTH \$content_length;
+		fastcgi_param SERVER_PROTOCOL \$server_protocol;
+		fastcgi_param REQUEST_SCHEME \$scheme;
+		fastcgi_param REMOTE_ADDR \$remote_addr;
+		client_body_buffer_size 64k;
+		location = $WORK { return 204; }
+		location / { fastcgi_pass unix:$SOCKET; }
+		location /v1/graph/stream { fastcgi_pass unix:$SOCKET; fastcgi_buffering off; }
+		location /floor { fastcgi_pass unix:$WORK/floor; }
+	}
+}
+CONF
+}
+
+# bench_nginx: on some free port.  Another nginx may have it, and this one then tries again for a while: only an
+# answer with the name of this run is its own.
+bench_nginx() {
+	port=$((20000 + $$ % 10000))
+	for _ in 1 2 3 4 5; do
+		port=$((port + 1))
+		bench_nginx_conf $port >"$WORK/nginx.conf"
+		nginx -p "$WORK" -e "$WORK/nginx.log" -c "$WORK/nginx.conf" 2>/dev/null &
+		nginx_pid=$!
+		tap_pids="$nginx_pid $tap_pids"
+		BASE=http://127.0.0.1:$port
+		wait_for 3 curl -sf "$BASE$WORK" && return 0
+		kill "$nginx_pid" 2>/dev/null
+	done
+	sed 's/^/# /' "$WORK/nginx.log" >&2
+	return 1
+}
+
+bench_start() {
+	SOCKET=$WORK/service
+	serve_run --no-nginx --processes "$PROCESSES" --threads "$THREADS" --socket "$SOCKET" || exit 1
+	"${FLOOR:-$TOP_BUILDDIR/t/bench/floor}" "$WORK/floor" "$PROCESSES" "$THREADS" &
+	tap_pids="$! $tap_pids"
+	wait_for 5 test -S "$WORK/floor"
+	bench_nginx || exit 1
+	curl -sf "$BASE/ping" >/dev/null || exit 1
+}
+
+rate() {
+	wrk -t 1 -c "$CONCURRENCY" -d "${SECONDS_EACH}s" ${2:+-s "$2"} "$BASE$1" >"$WORK/wrk"
+	if grep -Eq 'Non-2xx|Socket errors' "$WORK/wrk"; then
+		sed 's/^/# /' "$WORK/wrk" >&2
+	fi
+	awk '/^Requests\/sec/ { print $2 }' "$WORK/wrk"
+}
+
+# median: of the numbers on standard input, one a line.
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+compare() {
+	: >"$WORK/ratios"
+	round=0
+	while [ "$round" -lt "$ROUNDS" ]; do
+		round=$((round + 1))
+		floor=$(rate /floor)
+		mine=$(rate "$2" "${3-}")
+		echo "$mine $floor" | awk '{ printf "%.3f %d %d\n", $1 / $2, $1, $2 }' >>"$WORK/ratios"
+	done
+	printf '%s  %s of the floor; requests a second, service/floor:' \
+		"$(cut -d' ' -f1 "$WORK/ratios" | median)" "$1"
+	awk '{ printf " %d/%d", $2, $3 } END { print "" }' "$WORK/ratios"
+}
+
+# post_script JSON: a file for wrk that posts this body.
+post_script() {
+	file=$(mktemp "$WORK/post.XXXXXX")
+	cat >"$file" <<LUA
+wrk.method = "POST"
+wrk.body = [==[$1]==]
+wrk.headers["Content-Type"] = "application/json"
+LUA
+	echo "$file"
+}
