@@ -119,6 +119,10 @@ tap_end() {
 	for tap_pid in $tap_pids; do
 		tap_stop "$tap_pid"
 	done
+	if grep -E 'ERROR: [A-Za-z]+Sanitizer|: runtime error: ' "$WORK"/err.* 2>/dev/null; then
+		echo "# a sanitizer complained"
+		tap_failed=$((tap_failed + 1))
+	fi
 	cd / && rm -rf "$WORK"
 	[ "$tap_status" -eq 0 ] || exit "$tap_status"
 	if [ "${tap_planned:--1}" -ne "$tap_count" ]; then

@@ -66,6 +66,31 @@ const char *error_code(enum error_kind kind)
 	return kinds[kind].code;
 }
 
+int error_status_of(const struct error *err)
+{
+	return err->status ? err->status : error_status(err->kind);
+}
+
+const char *error_code_of(const struct error *err)
+{
+	return *err->code ? err->code : error_code(err->kind);
+}
+
+int error_close_code(enum error_kind kind)
+{
+	switch (kinds[kind].status) {
+	case 403:
+		return 1008;
+	case 429:
+	case 503:
+		return 1013;
+	case 500:
+		return 1011;
+	default:
+		return 0;
+	}
+}
+
 const char *error_fixed_text(enum error_kind kind)
 {
 	return kinds[kind].text;
@@ -154,6 +179,8 @@ static cJSON *loc_from_path(const char *path)
 
 static void add_detail(struct error *err, const char *path, const char *type, const char *msg)
 {
+	if (err->mistakes++ >= ERROR_DETAILS_MAX)
+		return;
 	if (!err->details)
 		err->details = cJSON_CreateArray();
 	cJSON *entry = cJSON_CreateObject();

@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 enum error_kind {
 	ERR_NONE,
@@ -51,16 +52,30 @@ enum error_kind {
 	ERR_KINDS
 };
 
+/* A small body can hold millions of mistakes, and a detail is a hundred times its size. */
+#define ERROR_DETAILS_MAX 1000
+
 struct error {
 	enum error_kind kind;
 	char detail[1024]; /* UTF-8, cut at a character */
 	char cause[512];   /* log only; "" when the detail says it all */
 	cJSON *details;    /* NULL, or an owned array of {loc, msg, type} */
+	size_t mistakes;   /* calls of error_field; details holds the first ERROR_DETAILS_MAX */
+	int status;        /* instead of the kind's, where the route or a plug-in says so; or 0 */
+	char code[64];     /* instead of the kind's, where a plug-in says so; or "" */
 };
 
 /* HTTP status and error code of a kind. */
 int error_status(enum error_kind kind);
 const char *error_code(enum error_kind kind);
+
+/* The same for an error, whatever overrides its kind. */
+int error_status_of(const struct error *err);
+const char *error_code_of(const struct error *err);
+
+/* The close code for a WebSocket handshake that is refused with this kind (WIRE 4.9); 0 where none
+ * belongs to the status. */
+int error_close_code(enum error_kind kind);
 
 /* The fixed text of a kind whose detail never varies (WIRE 7.1), else NULL. */
 const char *error_fixed_text(enum error_kind kind);
@@ -73,7 +88,8 @@ bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 /*
  * One mistake in one field.  path is "body.messages[0].role": its first part is where (body, query,
  * path, header, node); it becomes loc.  type is missing, type_error, value_error, json_invalid or
- * node_error.  The first call sets kind and detail, every call appends to details.  Returns false.
+ * node_error.  The first call sets kind and detail, every call appends to details while there is
+ * room.  Returns false.
  */
 bool error_field(struct error *err, enum error_kind kind, const char *path, const char *type,
     const char *fmt, ...) __attribute__((format(printf, 5, 6)));

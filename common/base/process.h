@@ -64,8 +64,9 @@ char *process_find(const char *name, const char *dir);
 
 /*
  * Says in one sentence part, as UTF-8 without control characters, how a child failed: "exited with
- * status 3", "timed out", …  The second one prefers the last line that an exited child wrote to
- * standard error.  Returns out.
+ * status 3", "timed out", …  The second one is for clients: it prefers the last line that an exited
+ * child wrote to standard error, and names no path of a child that could not be started.  Returns
+ * out.
  */
 char *process_describe(const struct process_result *result, char *out, size_t size);
 char *process_complaint(const struct process_result *result, char *out, size_t size);

@@ -69,5 +69,9 @@ char *process_complaint(const struct process_result *result, char *out, size_t s
 {
 	if (result->end == PROCESS_EXITED && last_line(result->tail, out, size))
 		return process_clean(out);
+	if (result->end == PROCESS_NOT_STARTED) {
+		snprintf(out, size, "could not be started");
+		return out;
+	}
 	return process_describe(result, out, size);
 }

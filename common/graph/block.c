@@ -261,14 +261,14 @@ struct media_source {
 static bool source_types(const struct media_source *s, const char *path, struct error *err)
 {
 	if (s->file_id && !(cJSON_IsString(s->file_id) && *s->file_id->valuestring))
-		return wrong(err, path, "file_id", "a string");
+		return wrong(err, path, "file_id", "a string that is not empty");
 	if (s->url && !(cJSON_IsString(s->url) && web_url(s->url->valuestring)))
 		return wrong(err, path, "url", "an http or https URL");
 	if (s->data && !(cJSON_IsString(s->data) && base64_valid(s->data->valuestring)))
 		return wrong(err, path, "data_base64", "valid base64");
 	if (s->mime_type && !cJSON_IsString(s->mime_type))
 		return wrong(err, path, "mime_type", "a string");
-	if (s->data && !s->mime_type)
+	if (s->data && !(s->mime_type && *s->mime_type->valuestring))
 		return wrong(err, path, "mime_type", "given with data_base64");
 	if (s->file_id || s->url || s->data)
 		return true;

@@ -1,6 +1,7 @@
 /* The building calls of agentgraph.h.  They collect; graph_compile (compile.c) judges the whole. */
 #include "base/json.h"
 #include "base/memory.h"
+#include "config/plugin.h"
 #include "graph/graph.h"
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ void graph_free(ag_graph *graph)
 	free(graph->hooks);
 	free(graph->state_type);
 	problems_release(&graph->problems);
-	graph_unload(graph->library);
+	plugin_close(graph->library);
 	free(graph->name);
 	free(graph);
 }

@@ -106,7 +106,7 @@ static ag_result do_add(struct demo *d)
 	if (!numbers) {
 		cJSON_Delete(a);
 		cJSON_Delete(b);
-		return say(d, "", "usage: /add A B");
+		return say(d, "echo: ", d->text);
 	}
 	cJSON *args = cJSON_CreateObject();
 	cJSON_AddItemToObject(args, "a", a);
@@ -150,7 +150,7 @@ static ag_result do_remote(struct demo *d)
 		if (!known || !call) {
 			cJSON_Delete(content);
 			cJSON_Delete(call);
-			result = known ? say(d, "", "usage: /remote NAME JSON")
+			result = known ? say(d, "echo: ", d->text)
 				       : say(d, "unknown remote tool: ", name);
 			free(name);
 			return result;
@@ -186,7 +186,8 @@ static ag_result do_slow(struct demo *d)
 {
 	int steps = 0, ms = 0;
 	char tick[32];
-	sscanf(d->rest, "%d %d", &steps, &ms);
+	if (sscanf(d->rest, "%d %d", &steps, &ms) != 2)
+		return say(d, "echo: ", d->text);
 	if (ag_sleep_ms(d->run, ms) != AG_OK)
 		return AG_ERROR;
 	snprintf(tick, sizeof(tick), "tick %d", ag_step(d->run));
@@ -302,18 +303,6 @@ static const cJSON *asking_message(const cJSON *messages)
 	return found;
 }
 
-/* Whether the call of that id is one that the client runs. */
-static bool is_remote_call(const cJSON *asking, const char *call_id)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(asking, "content")) {
-		const char *id = json_str(block, "id");
-		if (id && strcmp(id, call_id) == 0)
-			return block_is(block, "remote_tool_call");
-	}
-	return false;
-}
-
 static void add_output(struct buf *out, const cJSON *output)
 {
 	if (cJSON_IsString(output)) {
@@ -325,50 +314,61 @@ static void add_output(struct buf *out, const cJSON *output)
 	cJSON_free(text);
 }
 
-static const char *result_prefix(const cJSON *asking, const cJSON *result)
+static const char *result_prefix(const cJSON *call, const cJSON *result)
 {
-	if (is_remote_call(asking, json_str(result, "call_id")))
+	if (block_is(call, "remote_tool_call"))
 		return "remote: ";
 	return cJSON_IsTrue(json_get(result, "is_error")) ? "tool failed: " : "sum: ";
 }
 
-/* The results after the message that asked for them.  The history is read only when an earlier run
- * asked. */
+/* The result of a call among the messages after the one that asked; NULL when there is none. */
+static const cJSON *find_result(const cJSON *asking, const char *call_id)
+{
+	const cJSON *block;
+	for (const cJSON *message = asking->next; message; message = message->next) {
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
+			const char *id = json_str(block, "call_id");
+			if (block_is(block, "tool_result") && id && strcmp(id, call_id) == 0)
+				return block;
+		}
+	}
+	return NULL;
+}
+
+/* The results in the order of the calls.  The history is read only when an earlier run asked. */
 static ag_result answer_results(struct demo *d)
 {
-	const cJSON *asking = asking_message(run_messages(d->run)), *block;
-	const char *prefix = "";
+	const cJSON *asking = asking_message(run_messages(d->run)), *call;
+	const char *prefix = NULL;
 	struct buf outputs = {0};
 	if (!asking)
 		asking = asking_message(ag_context(d->state));
-	for (const cJSON *message = asking ? asking->next : NULL; message;
-	     message = message->next) {
-		if (!message_is(message, "tool"))
+	cJSON_ArrayForEach(call, json_get(asking, "content")) {
+		const cJSON *result =
+		    block_is_call(call) ? find_result(asking, json_str(call, "id")) : NULL;
+		if (!result)
 			continue;
-		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			if (!block_is(block, "tool_result"))
-				continue;
-			prefix = outputs.len ? prefix : result_prefix(asking, block);
-			buf_puts(&outputs, outputs.len ? ", " : "");
-			add_output(&outputs, json_get(block, "output"));
-		}
+		buf_puts(&outputs, prefix ? ", " : "");
+		prefix = prefix ? prefix : result_prefix(call, result);
+		add_output(&outputs, json_get(result, "output"));
 	}
-	ag_result result = say(d, prefix, buf_str(&outputs));
+	ag_result result = say(d, prefix ? prefix : "", buf_str(&outputs));
 	buf_release(&outputs);
 	return result;
 }
 
-/* Whether this run has a tool message that no assistant message followed: then its result is what
- * to act on. */
+/*
+ * Whether a tool message came after the last assistant message of this run: then its result is what
+ * to act on, whatever user message came with it.  In a new turn, tool messages before the user's
+ * only close calls that were never answered.
+ */
 static bool has_results(ag_run *run)
 {
 	const cJSON *message;
-	bool found = false;
+	bool found = false, new_turn = run_is_new_turn(run);
 	cJSON_ArrayForEach(message, run_messages(run)) {
-		if (message_is(message, "assistant"))
-			found = false;
-		else if (message_is(message, "tool"))
-			found = true;
+		bool ends = new_turn || message_is(message, "assistant");
+		found = message_is(message, "tool") || (found && !ends);
 	}
 	return found;
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "graph/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,31 +222,16 @@ static bool on_line(const char *line, size_t len, void *arg)
 
 /* ---- How it ends */
 
-static bool stop_requested(void *arg)
-{
-	const struct session *s = arg;
-	return ag_stop_requested(s->run);
-}
-
 static ag_result fail(ag_run *run, const char *name, const struct process_result *result)
 {
 	char what[256], complaint[512];
 	process_describe(result, what, sizeof(what));
 	process_complaint(result, complaint, sizeof(complaint));
-	if (result->tail[0])
+	if (result->tail[0] && result->end != PROCESS_NOT_STARTED)
 		ag_log(run, "%s %s; it wrote: %s", name, what, result->tail);
-	if (strcmp(what, complaint) == 0)
-		return ag_fail(run, "%s %s", name, what);
+	if (result->end != PROCESS_EXITED || strcmp(what, complaint) == 0)
+		return ag_fail(run, "%s %s", name, complaint);
 	return ag_fail(run, "%s %s: %s", name, what, complaint);
-}
-
-/* When the node's own time is up too, the engine says so itself. */
-static ag_result time_out(ag_run *run, const struct command *command)
-{
-	if (ag_time_left_ms(run) <= 0)
-		return AG_ERROR;
-	return ag_fail(
-	    run, "%s timed out after %g s", command->argv[0], (double)command->timeout_ms / 1000);
 }
 
 static ag_result finish(
@@ -256,12 +242,11 @@ static ag_result finish(
 		if (result->code == 0)
 			return close_message(s);
 		break;
-	case PROCESS_STOPPED: /* what was said before the stop counts */
-		return close_message(s);
 	case PROCESS_REFUSED:
 		return s->outcome;
-	case PROCESS_TIMED_OUT:
-		return time_out(s->run, command);
+	case PROCESS_TIMED_OUT: /* the node's time is up, too; the engine says so */
+		return AG_ERROR;
+	case PROCESS_STOPPED:
 	case PROCESS_SIGNALLED:
 	case PROCESS_LINE_TOO_LONG:
 	case PROCESS_TOO_MUCH_OUTPUT:
@@ -276,13 +261,10 @@ ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
 	const struct exec_node *node = data;
 	struct session s = {.run = run};
 	struct process_result result;
+	run_limit_node(run, (double)node->command.timeout_ms / 1000);
 	char *input = input_text(node, run, state);
-	struct command_call call = {.run = run,
-	    .input = input,
-	    .input_len = strlen(input),
-	    .on_line = on_line,
-	    .stop = stop_requested,
-	    .arg = &s};
+	struct command_call call = {
+	    .run = run, .input = input, .input_len = strlen(input), .on_line = on_line, .arg = &s};
 	command_run(&node->command, &call, &result);
 	free(input);
 	ag_result outcome = finish(&s, &node->command, &result);

@@ -21,7 +21,8 @@
  *
  * An interrupt pauses the run and ends the program.  When the run is resumed the program is started
  * again, with all answers so far in "answers"; it writes its interrupts in the same order as
- * before, and those that have an answer are passed over.  A status other than 0 is an error of the
+ * before, and those that have an answer are passed over.  A stop of the run lets the program go on
+ * to its end, as it does with every node (SPEC 4.4).  A status other than 0 is an error of the
  * node, and so are a signal, output that is not understood, and a time-out.
  */
 #ifndef AGENTGRAPH_GRAPH_EXEC_NODE_H

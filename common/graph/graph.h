@@ -105,9 +105,6 @@ bool graph_compile(ag_graph *graph);
 void graph_add_remote_tools(
     ag_graph *graph, const struct config *config, struct problems *problems);
 
-/* Closes a plug-in; NULL is fine. */
-void graph_unload(void *library);
-
 /* Whether nodes, tools, state fields and state types may have that name. */
 bool graph_name_valid(const char *name);
 

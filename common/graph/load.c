@@ -2,9 +2,9 @@
 #include "base/memory.h"
 #include "base/problems.h"
 #include "config/config.h"
+#include "config/plugin.h"
 #include "graph/graph.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,6 @@ static const struct {
 	const char *name;
 	ag_graph_fn *build;
 } builtins[] = {{"demo", graph_demo}};
-
-void graph_unload(void *library)
-{
-	if (library)
-		dlclose(library);
-}
 
 static void load_builtin(ag_graph *graph, const char *attribute)
 {
@@ -31,38 +25,14 @@ static void load_builtin(ag_graph *graph, const char *attribute)
 	problems_add(&graph->problems, "%s: agent: expected one of builtin:demo", graph->name);
 }
 
-/* A plug-in built for a newer interface may call what is not there. */
-static bool abi_fits(ag_graph *graph, const char *path)
-{
-	const unsigned *abi = dlsym(graph->library, "ag_plugin_abi");
-	if (!abi) {
-		problems_add(&graph->problems,
-		    "%s: expected a plug-in that states its interface with AG_PLUGIN", path);
-		return false;
-	}
-	if (*abi != AG_ABI_VERSION)
-		problems_add(&graph->problems,
-		    "%s: built for plug-in interface %u, expected %u: build it again", path, *abi,
-		    (unsigned)AG_ABI_VERSION);
-	return *abi == AG_ABI_VERSION;
-}
-
 static void load_plugin(ag_graph *graph, const char *path, const char *attribute)
 {
-	graph->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!graph->library) {
-		problems_add(
-		    &graph->problems, "%s: expected a loadable plug-in: %s", path, dlerror());
+	graph->library = plugin_open(path, &graph->problems);
+	void *symbol = graph->library
+	    ? plugin_symbol(graph->library, path, attribute, "function", &graph->problems)
+	    : NULL;
+	if (!symbol)
 		return;
-	}
-	if (!abi_fits(graph, path))
-		return;
-	void *symbol = dlsym(graph->library, attribute);
-	if (!symbol) {
-		problems_add(&graph->problems, "%s: expected it to export the function '%s'", path,
-		    attribute);
-		return;
-	}
 	ag_graph_fn *build;
 	memcpy(&build, &symbol, sizeof(build)); /* ISO C has no cast from object to function */
 	if (build(graph) != 0)
@@ -70,28 +40,10 @@ static void load_plugin(ag_graph *graph, const char *path, const char *attribute
 		    &graph->problems, "%s: '%s' refused to build the graph", path, attribute);
 }
 
-static bool ends_with(const char *s, const char *end)
+static bool is_document(const char *path)
 {
-	size_t len = strlen(s), n = strlen(end);
-	return len > n && strcmp(s + len - n, end) == 0;
-}
-
-/* A module's file: a path as it is, a dotted name as folders with .so at the end; from the file's
- * folder. */
-static char *module_path(const struct config *config, const char *module)
-{
-	char *name = xstrdup(module), *path;
-	if (!strchr(module, '/') && !ends_with(module, ".so") && !ends_with(module, ".json")) {
-		for (char *p = name; *p; p++)
-			*p = *p == '.' ? '/' : *p;
-		path = xasprintf("%s/%s.so", config->dir, name);
-	} else if (*module == '/') {
-		path = xstrdup(module);
-	} else {
-		path = xasprintf("%s/%s", config->dir, module);
-	}
-	free(name);
-	return path;
+	size_t len = strlen(path);
+	return len > 5 && strcmp(path + len - 5, ".json") == 0;
 }
 
 static void load_module(
@@ -101,8 +53,8 @@ static void load_module(
 		load_builtin(graph, attribute);
 		return;
 	}
-	char *path = module_path(config, module);
-	if (ends_with(path, ".json"))
+	char *path = plugin_path(config, module);
+	if (is_document(path))
 		graph_document(graph, path, attribute);
 	else
 		load_plugin(graph, path, attribute);

@@ -148,6 +148,17 @@ cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, b
 	return message_new("tool", id, content_of(block));
 }
 
+static void add_call(cJSON *calls, const char *id, const char *name, const char *arguments)
+{
+	cJSON *call = cJSON_CreateObject();
+	cJSON_AddItemToArray(calls, call);
+	cJSON_AddStringToObject(call, "id", id);
+	cJSON_AddStringToObject(call, "type", "function");
+	cJSON *function = cJSON_AddObjectToObject(call, "function");
+	cJSON_AddStringToObject(function, "name", name);
+	cJSON_AddStringToObject(function, "arguments", arguments);
+}
+
 void message_fill_calls(cJSON *message)
 {
 	cJSON *calls = cJSON_CreateArray();
@@ -155,14 +166,8 @@ void message_fill_calls(cJSON *message)
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is_call(block))
 			continue;
-		cJSON *call = cJSON_CreateObject();
-		cJSON_AddItemToArray(calls, call);
-		cJSON_AddStringToObject(call, "id", json_str(block, "id"));
-		cJSON_AddStringToObject(call, "type", "function");
-		cJSON *function = cJSON_AddObjectToObject(call, "function");
-		cJSON_AddStringToObject(function, "name", json_str(block, "name"));
 		char *arguments = json_print(json_get(block, "args"));
-		cJSON_AddStringToObject(function, "arguments", arguments);
+		add_call(calls, json_str(block, "id"), json_str(block, "name"), arguments);
 		cJSON_free(arguments);
 	}
 	if (!calls->child) {
@@ -222,6 +227,15 @@ static const char *read_role(struct reading *r)
 	return NULL;
 }
 
+/* An id that is a string, or an integer beyond 64 bits, which is kept as it was written. */
+static const char *id_text(const cJSON *item)
+{
+	static const char digits[] = "-0123456789";
+	const char *text = item->valuestring;
+	bool big = cJSON_IsRaw(item) && text[strspn(text, digits)] == '\0';
+	return cJSON_IsString(item) || big ? text : NULL;
+}
+
 /* The client's id as text; "" when one is to be assigned. */
 static bool read_id(struct reading *r, char *out, size_t size)
 {
@@ -235,14 +249,15 @@ static bool read_id(struct reading *r, char *out, size_t size)
 			snprintf(out, size, "%" PRId64, number);
 		return true;
 	}
-	if (!cJSON_IsString(item))
+	const char *text = id_text(item);
+	if (!text)
 		return wrong(r, "message_id", "type_error", "a string or an integer");
-	if (id_blank(item->valuestring) || strcmp(item->valuestring, "0") == 0)
+	if (id_blank(text) || strcmp(text, "0") == 0)
 		return true;
-	if (!id_valid(item->valuestring))
+	if (!id_valid(text))
 		return wrong(r, "message_id", "value_error",
 		    "1 to 255 characters without control characters");
-	snprintf(out, size, "%s", item->valuestring);
+	snprintf(out, size, "%s", text);
 	return true;
 }
 
@@ -318,7 +333,13 @@ static bool read_calls(struct reading *r, cJSON *message)
 			return wrong(r, "tools_calls", "value_error",
 			    "an array of {id, type, function: {name, arguments}}");
 	}
-	json_set(message, "tools_calls", cJSON_Duplicate(calls, true));
+	cJSON *out = cJSON_CreateArray();
+	json_set(message, "tools_calls", out);
+	cJSON_ArrayForEach(call, calls) {
+		const cJSON *function = json_get(call, "function");
+		add_call(out, json_str(call, "id"), json_str(function, "name"),
+		    json_str(function, "arguments"));
+	}
 	return true;
 }
 
@@ -365,7 +386,7 @@ cJSON *message_normalise(const cJSON *input, const char *path, enum message_orig
     const struct id_source *ids, struct error *err)
 {
 	struct reading r = {input, path, origin, err};
-	size_t mistakes = (size_t)cJSON_GetArraySize(err->details);
+	size_t mistakes = err->mistakes;
 	if (!cJSON_IsObject(input)) {
 		error_field(err, ERR_VALIDATION, path, "type_error", "%s must be an object",
 		    path_in_body(path));
@@ -386,7 +407,7 @@ cJSON *message_normalise(const cJSON *input, const char *path, enum message_orig
 	if (origin == MESSAGE_FROM_NODE)
 		read_node_members(&r, message);
 	fill_reasoning(message);
-	if (!role || !ok || (size_t)cJSON_GetArraySize(err->details) != mistakes) {
+	if (!role || !ok || err->mistakes != mistakes) {
 		cJSON_Delete(message);
 		return NULL;
 	}

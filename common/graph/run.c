@@ -153,16 +153,16 @@ static bool node_timed_out(ag_run *run, struct error *err)
 	char at[GRAPH_NAME_MAX + 8];
 	snprintf(at, sizeof(at), "node.%s", name);
 	error_set(err, ERR_NODE_TIMEOUT, "Graph execution failed: node %s timed out after %g s",
-	    name, run->setup.node_timeout);
+	    name, run->frame.seconds);
 	return error_field(err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s",
-	    name, run->setup.node_timeout);
+	    name, run->frame.seconds);
 }
 
-static bool apply_update(ag_run *run, cJSON *item, struct error *err)
+static bool apply_update(ag_run *run, cJSON *fields, cJSON *item, struct error *err)
 {
 	const struct field *field = graph_field_get(run->setup.graph, item->string);
 	char *name = arena_strdup(run->setup.arena, item->string);
-	if (field && state_reduce(run->fields, field, item))
+	if (field && state_reduce(fields, field, item))
 		return true;
 	if (!field)
 		cJSON_Delete(item);
@@ -172,14 +172,38 @@ static bool apply_update(ag_run *run, cJSON *item, struct error *err)
 	    name);
 }
 
+static bool apply_each_update(ag_run *run, cJSON *fields, struct error *err)
+{
+	cJSON *updates = run->frame.updates;
+	while (updates->child) {
+		cJSON *item = cJSON_DetachItemViaPointer(updates, updates->child);
+		if (!apply_update(run, fields, item, err))
+			return false;
+	}
+	return true;
+}
+
+/* All updates of the node, or none of them. */
+static bool apply_updates(ag_run *run, struct error *err)
+{
+	if (!run->frame.updates->child)
+		return true;
+	cJSON *fields = cJSON_Duplicate(run->fields, true), *old = run->fields->child;
+	bool ok = apply_each_update(run, fields, err);
+	if (ok) {
+		run->fields->child = fields->child;
+		fields->child = old;
+	}
+	cJSON_Delete(fields);
+	return ok;
+}
+
 /* Takes over what a node that ended well left in its frame. */
 static bool apply_frame(ag_run *run, struct error *err)
 {
-	cJSON *updates = run->frame.updates, *messages = run->frame.messages;
-	while (updates->child) {
-		if (!apply_update(run, cJSON_DetachItemViaPointer(updates, updates->child), err))
-			return false;
-	}
+	cJSON *messages = run->frame.messages;
+	if (!apply_updates(run, err))
+		return false;
 	while (messages->child)
 		run_append(run, cJSON_DetachItemViaPointer(messages, messages->child));
 	return true;
@@ -190,10 +214,20 @@ static void frame_open(ag_run *run, const struct node *node)
 	struct arena *a = run->setup.arena;
 	run->frame = (struct node_frame){
 	    .node = node,
-	    .deadline = clock_monotonic_ms() + (int64_t)(run->setup.node_timeout * 1000),
+	    .deadline = INT64_MAX,
 	    .updates = arena_json(a, cJSON_CreateObject()),
 	    .messages = arena_json(a, cJSON_CreateArray()),
 	};
+	run_limit_node(run, run->setup.node_timeout);
+}
+
+void run_limit_node(ag_run *run, double seconds)
+{
+	int64_t deadline = clock_monotonic_ms() + (int64_t)(seconds * 1000);
+	if (deadline >= run->frame.deadline)
+		return;
+	run->frame.deadline = deadline;
+	run->frame.seconds = seconds;
 }
 
 /* The node's function, and what its return means.  A node that overran its time has failed,
@@ -403,6 +437,7 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 {
 	int node = GRAPH_END;
 	run->answers = answers;
+	run->entry = entry;
 	run->setup.storage->ops->lease_run(run->setup.lease);
 	enum verdict verdict = enter(run, entry, &node, err);
 	if (verdict == GO_ON && !checkpoint_begin(run, err))
@@ -432,6 +467,11 @@ int run_limit(const ag_run *run)
 struct arena *run_arena(const ag_run *run)
 {
 	return run->setup.arena;
+}
+
+bool run_is_new_turn(const ag_run *run)
+{
+	return run->entry == RUN_FROM_START;
 }
 
 const char *run_node(const ag_run *run)

@@ -86,6 +86,12 @@ int run_limit(const ag_run *run);
 /* Where things that live as long as the run are kept. */
 struct arena *run_arena(const ag_run *run);
 
+/* Gives the node that runs less time than the run's node_timeout. */
+void run_limit_node(ag_run *run, double seconds);
+
+/* Whether it is a new turn, whatever it was brought, and no answer to a pause or remote calls. */
+bool run_is_new_turn(const ag_run *run);
+
 /* The node that runs or ran last, and every message of this run, what it was brought included. */
 const char *run_node(const ag_run *run);
 const cJSON *run_messages(const ag_run *run);

@@ -20,7 +20,8 @@ struct run_messages {
 /* What lives as long as one execution of a node. */
 struct node_frame {
 	const struct node *node;
-	int64_t deadline;        /* monotonic ms */
+	double seconds;          /* the time it has */
+	int64_t deadline;        /* its end, monotonic ms */
 	cJSON *updates;          /* array of {field: value}, applied when the node ends well */
 	cJSON *messages;         /* array of messages, added when the node ends well */
 	cJSON *held;             /* in messages: the latest, not shown yet */
@@ -41,6 +42,7 @@ struct ag_run {
 	cJSON
 	    *context; /* the loaded context, the run's messages included; NULL while nobody asked */
 	const cJSON *answers;
+	enum run_entry entry;
 	int step;
 	struct node_frame frame;
 

@@ -65,18 +65,24 @@ static bool take_results(
 	return true;
 }
 
+/* Moves the items of from that are no tool messages, or all of them, to the end of to. */
+static void move_items(cJSON *from, cJSON *to, bool tools_too)
+{
+	cJSON *message = from->child;
+	while (message) {
+		cJSON *next = message->next;
+		if (tools_too || !message_is(message, "tool"))
+			cJSON_AddItemToArray(to, cJSON_DetachItemViaPointer(from, message));
+		message = next;
+	}
+}
+
 /* Answers first, then the rest, each in its own order. */
 static void answers_first(cJSON *bring)
 {
-	cJSON *rest = cJSON_CreateArray(), *message = bring->child;
-	while (message) {
-		cJSON *next = message->next;
-		if (!message_is(message, "tool"))
-			cJSON_AddItemToArray(rest, cJSON_DetachItemViaPointer(bring, message));
-		message = next;
-	}
-	while (rest->child)
-		cJSON_AddItemToArray(bring, cJSON_DetachItemViaPointer(rest, rest->child));
+	cJSON *rest = cJSON_CreateArray();
+	move_items(bring, rest, false);
+	move_items(rest, bring, true);
 	cJSON_Delete(rest);
 }
 
@@ -96,18 +102,24 @@ bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 	return true;
 }
 
+static cJSON *closing_message(struct call *call, const char *call_id)
+{
+	char id[UUID_SIZE];
+	cJSON *output = cJSON_CreateObject();
+	cJSON_AddStringToObject(output, "error", "No result was provided");
+	return message_tool_result(id_make(&call->service->ids, id), call_id, output, true);
+}
+
+/* Not by cJSON_InsertItemInArray: that of Debian 12 refuses every place but the first. */
 void answers_close(struct call *call, cJSON *bring, const cJSON *calls)
 {
+	cJSON *rest = cJSON_CreateArray();
 	const cJSON *item;
-	int at = 0;
-	cJSON_ArrayForEach(item, calls) {
-		char id[UUID_SIZE];
-		cJSON *output = cJSON_CreateObject();
-		cJSON_AddStringToObject(output, "error", "No result was provided");
-		cJSON *message = message_tool_result(
-		    id_make(&call->service->ids, id), json_str(item, "id"), output, true);
-		cJSON_InsertItemInArray(bring, at++, message);
-	}
+	move_items(bring, rest, true);
+	cJSON_ArrayForEach(item, calls)
+		cJSON_AddItemToArray(bring, closing_message(call, json_str(item, "id")));
+	move_items(rest, bring, true);
+	cJSON_Delete(rest);
 }
 
 bool answers_none_waiting(struct call *call, const cJSON *bring)

@@ -33,7 +33,7 @@ bool thread_find(struct call *call, const char *thread_id, struct thread *thread
 	if (!thread_id_check(call, "path.thread_id", thread_id))
 		return false;
 	if (storage->ops->thread_get(storage, call->arena, thread_id, thread, &call->error))
-		return true;
+		return call_owns(call, thread);
 	return not_found(call);
 }
 
@@ -55,8 +55,10 @@ bool change_begin(struct change *change, struct call *call, const char *thread_i
 	change->lease = lease_take(call, thread_id);
 	if (!change->lease)
 		return false;
-	if (!storage->ops->thread_get(
+	if (storage->ops->thread_get(
 		storage, call->arena, thread_id, &change->thread, &call->error))
+		call_owns(call, &change->thread);
+	else
 		thread_blank(&change->thread, thread_id, call->user_id);
 	if (!error_is_set(&call->error))
 		return true;
@@ -74,18 +76,11 @@ bool change_exists(struct change *change)
 	return change->thread.row || not_found(change->call);
 }
 
-struct new_message *messages_stored(struct call *call, const cJSON *messages, size_t *count)
+const char *message_stored(struct call *call, const cJSON *message)
 {
-	size_t size = (size_t)cJSON_GetArraySize(messages);
-	struct new_message *stored = arena_alloc(call->arena, (size + 1) * sizeof(*stored));
-	const cJSON *message;
-	*count = 0;
-	cJSON_ArrayForEach(message, messages) {
-		char *text = json_print(message);
-		arena_defer(call->arena, cJSON_free, text);
-		stored[(*count)++] = (struct new_message){message_id(message), text};
-	}
-	return stored;
+	char *text = json_print(message);
+	arena_defer(call->arena, cJSON_free, text);
+	return text;
 }
 
 void change_touch(struct change *change)
@@ -98,25 +93,37 @@ void change_touch(struct change *change)
 
 bool change_append(struct change *change, const cJSON *messages)
 {
-	struct storage *storage = change->call->service->storage;
-	struct thread_write write = {.thread = &change->thread};
-	write.messages = messages_stored(change->call, messages, &write.message_count);
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
+	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
+	struct thread_write write = {.thread = &change->thread, .messages = stored};
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages)
+		stored[write.message_count++] =
+		    (struct new_message){message_id(message), message_stored(call, message)};
 	change_touch(change);
-	return storage->ops->thread_write(storage, &write, &change->call->error);
+	return storage->ops->thread_write(storage, &write, &call->error);
+}
+
+static bool has_id(const cJSON *ids, const char *id)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, ids) {
+		if (id && strcmp(item->valuestring, id) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Whether the calls that wait at the client were asked for by one of the messages. */
 static bool waits_on(struct change *change, const cJSON *ids)
 {
 	const char *text = change->thread.waiting_json;
-	const cJSON *id;
-	bool found = false;
 	if (!text)
 		return false;
 	cJSON *waiting = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-	const char *asking = json_str(waiting, "message_id");
-	cJSON_ArrayForEach(id, ids)
-		found = found || (asking && strcmp(asking, id->valuestring) == 0);
+	bool found = has_id(ids, json_str(waiting, "message_id"));
 	cJSON_Delete(waiting);
 	return found;
 }
@@ -131,16 +138,45 @@ static bool pauses_on_calls(const struct change *change)
 	return i >= 0 && graph->nodes[i].is_tools;
 }
 
-static void close_waiting(struct change *change, const cJSON *ids)
+/* Notes the latest message of the context that asks for tools. */
+struct asking {
+	struct arena *arena;
+	const char *id;
+};
+
+static bool note_asking(void *arg, const char *id, const char *body_json)
 {
-	struct thread *t = &change->thread;
-	if (waits_on(change, ids))
-		t->waiting_json = NULL;
-	if (!pauses_on_calls(change))
-		return;
+	struct asking *asking = arg;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	if (message_has_calls(message))
+		asking->id = arena_strdup(asking->arena, id);
+	cJSON_Delete(message);
+	return true;
+}
+
+static void close_pause(struct thread *t)
+{
 	t->pause_json = NULL;
 	t->next = NULL;
 	t->status = RUN_COMPLETED;
+}
+
+/* Closes what rested on the messages; false with the error set. */
+static bool close_waiting(struct change *change, const cJSON *ids)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	struct thread *t = &change->thread;
+	struct asking asking = {.arena = call->arena};
+	if (waits_on(change, ids))
+		t->waiting_json = NULL;
+	if (!pauses_on_calls(change))
+		return true;
+	if (!storage->ops->context(storage, t->row, note_asking, &asking, &call->error))
+		return false;
+	if (has_id(ids, asking.id))
+		close_pause(t);
+	return true;
 }
 
 bool change_remove(struct change *change, const cJSON *ids)
@@ -152,7 +188,8 @@ bool change_remove(struct change *change, const cJSON *ids)
 	const cJSON *id;
 	cJSON_ArrayForEach(id, ids)
 		remove[count++] = id->valuestring;
-	close_waiting(change, ids);
+	if (!close_waiting(change, ids))
+		return false;
 	change_touch(change);
 	struct thread_write write = {
 	    .thread = &change->thread, .remove = remove, .remove_count = count};

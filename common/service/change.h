@@ -46,10 +46,8 @@ bool change_remove(struct change *change, const cJSON *ids);
 /* The AgentState as it is now, a new tree; NULL with the error set. */
 cJSON *change_state(struct change *change);
 
-/*
- * The stored text and id of every message of an array (output form), in the arena.  *count is set.
- */
-struct new_message *messages_stored(struct call *call, const cJSON *messages, size_t *count);
+/* The text of a message (output form) as it is stored, in the arena. */
+const char *message_stored(struct call *call, const cJSON *message);
 
 /* Refuses a file_id that does not exist (WIRE 2.2). */
 bool files_check(struct call *call, const cJSON *messages);

@@ -6,7 +6,7 @@
 #include "service/page.h"
 #include "service/threads.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool add_raw(void *arg, const char *id, const char *body_json)
@@ -97,65 +97,72 @@ cJSON *messages_read(struct call *call, const cJSON *messages, const char *where
 	return error_is_set(&call->error) ? NULL : out;
 }
 
-/* Messages of a request, sorted by what the thread has of them. */
-struct sorted {
-	cJSON *fresh;       /* references */
-	const char **enter; /* ids that had left the context */
-	size_t enter_count;
+/* A message of a request by its id. */
+struct entry {
+	const char *id;
+	int place;
 };
 
-static bool is_among(const cJSON *array, const char *id)
+static int by_id(const void *left, const void *right)
 {
-	const cJSON *message;
-	cJSON_ArrayForEach(message, array) {
-		if (strcmp(message_id(message), id) == 0)
-			return true;
-	}
-	return false;
+	const struct entry *a = left, *b = right;
+	int order = strcmp(a->id, b->id);
+	return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-static bool sort(struct change *change, const cJSON *messages, struct sorted *out)
+bool *messages_repeated(struct call *call, const cJSON *messages)
+{
+	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
+	struct entry *entries = arena_alloc(call->arena, size * sizeof(*entries));
+	bool *repeated = arena_alloc(call->arena, size);
+	const cJSON *message;
+	int count = 0;
+	cJSON_ArrayForEach(message, messages) {
+		entries[count] = (struct entry){message_id(message), count};
+		count++;
+	}
+	qsort(entries, (size_t)count, sizeof(*entries), by_id);
+	for (int i = 1; i < count; i++)
+		repeated[entries[i].place] = strcmp(entries[i - 1].id, entries[i].id) == 0;
+	return repeated;
+}
+
+/* Adds to the write what the thread does not have in its context. */
+static bool take_message(struct change *change, struct thread_write *write,
+    struct new_message *stored, const cJSON *message)
 {
 	struct call *call = change->call;
 	struct storage *storage = call->service->storage;
-	const cJSON *message;
-	out->fresh = arena_json(call->arena, cJSON_CreateArray());
-	out->enter = arena_alloc(
-	    call->arena, ((size_t)cJSON_GetArraySize(messages) + 1) * sizeof(*out->enter));
-	cJSON_ArrayForEach(message, messages) {
-		bool known = false, in_context = false;
-		const char *id = message_id(message);
-		if (change->thread.row &&
-		    !storage->ops->message_known(
-			storage, change->thread.row, id, &known, &in_context, &call->error))
-			return false;
-		if (known && !in_context)
-			out->enter[out->enter_count++] = id;
-		else if (!known && !is_among(out->fresh, id))
-			cJSON_AddItemReferenceToArray(out->fresh, (cJSON *)message);
-	}
+	const char *id = message_id(message);
+	bool known = false, in_context = false;
+	if (change->thread.row &&
+	    !storage->ops->message_known(
+		storage, change->thread.row, id, &known, &in_context, &call->error))
+		return false;
+	if (!in_context)
+		stored[write->message_count++] =
+		    (struct new_message){id, known ? NULL : message_stored(call, message)};
 	return true;
 }
 
 bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 {
-	struct storage *storage = change->call->service->storage;
-	struct sorted sorted = {0};
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
+	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
+	struct thread_write write = {.thread = &change->thread, .messages = stored};
+	const bool *repeated = messages_repeated(call, messages);
 	const cJSON *message;
-	if (!sort(change, messages, &sorted))
-		return false;
-	struct thread_write write = {
-	    .thread = &change->thread, .enter = sorted.enter, .enter_count = sorted.enter_count};
-	write.messages = messages_stored(change->call, sorted.fresh, &write.message_count);
-	change_touch(change);
-	if (!storage->ops->thread_write(storage, &write, &change->call->error))
-		return false;
-	for (size_t i = 0; ids && i < sorted.enter_count; i++)
-		cJSON_AddItemToArray(ids, cJSON_CreateString(sorted.enter[i]));
-	cJSON_ArrayForEach(message, sorted.fresh) {
-		if (ids)
-			cJSON_AddItemToArray(ids, cJSON_CreateString(message_id(message)));
+	cJSON_ArrayForEach(message, messages) {
+		if (!*repeated++ && !take_message(change, &write, stored, message))
+			return false;
 	}
+	change_touch(change);
+	if (!storage->ops->thread_write(storage, &write, &call->error))
+		return false;
+	for (size_t i = 0; ids && i < write.message_count; i++)
+		cJSON_AddItemToArray(ids, cJSON_CreateString(stored[i].message_id));
 	return true;
 }
 

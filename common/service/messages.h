@@ -8,6 +8,9 @@
  * "body.messages". */
 cJSON *messages_read(struct call *call, const cJSON *messages, const char *where);
 
+/* For each message of an array whether one before it has the same id; in the arena. */
+bool *messages_repeated(struct call *call, const cJSON *messages);
+
 /*
  * Stores those of messages (or NULL) that the thread does not have, and lets those that had left
  * the context enter again, together with the change's thread.  ids, when not NULL, gets the ids of

@@ -25,9 +25,8 @@ static void read_message(struct call *call, struct run_input *in, const cJSON *i
 	    message_normalise(item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
 	if (!message)
 		return;
-	int n = cJSON_GetArraySize(in->messages);
 	cJSON_AddItemToArray(in->messages, message);
-	in->given_id[n] = cJSON_IsString(id) ? strcmp(id->valuestring, message_id(message)) == 0
+	in->given_id[i] = cJSON_IsString(id) ? strcmp(id->valuestring, message_id(message)) == 0
 					     : json_is_number(id);
 	if (message_has_calls(message))
 		error_field(&call->error, ERR_VALIDATION, at, "value_error",

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "graph/message.h"
+#include "service/change.h"
 #include "service/chunk.h"
 #include "service/ident.h"
 #include "service/turn.h"
@@ -137,10 +138,12 @@ cJSON *run_stop(struct call *call, const cJSON *body)
 	const char *thread_id;
 	struct thread thread;
 	if (!thread_id_read(call, "body.thread_id", json_opt(body, "thread_id"), &thread_id) ||
-	    !thread_id_check(call, "body.thread_id", thread_id))
+	    !thread_id_check(call, "body.thread_id", thread_id) || !config_check(call, body))
+		return NULL;
+	bool known =
+	    storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error);
+	if (error_is_set(&call->error) || (known && !call_owns(call, &thread)))
 		return NULL;
 	bool running = storage->ops->lease_stop(storage, thread_id);
-	bool known = running ||
-	    storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error);
-	return error_is_set(&call->error) ? NULL : stop_data(call, thread_id, running, known);
+	return stop_data(call, thread_id, running, known);
 }

@@ -75,6 +75,15 @@ static void free_environment(const struct command *command, char **env)
 	free(env);
 }
 
+/* Why is for the log alone; what clients are told names no paths (WIRE 7.1). */
+static void log_not_started(
+    const struct command *command, ag_run *run, const struct process_result *result)
+{
+	char why[512];
+	if (result->end == PROCESS_NOT_STARTED)
+		ag_log(run, "%s %s", command->argv[0], process_describe(result, why, sizeof(why)));
+}
+
 void command_run(
     const struct command *command, const struct command_call *call, struct process_result *result)
 {
@@ -91,8 +100,8 @@ void command_run(
 	    .max_line = command->max_line,
 	    .max_output = command->max_output,
 	    .on_line = call->on_line,
-	    .stop = call->stop,
 	    .arg = call->arg};
 	process_run(&p, result);
 	free_environment(command, env);
+	log_not_started(command, call->run, result);
 }

@@ -32,7 +32,6 @@ struct command_call {
 	const char *input;
 	size_t input_len;
 	bool (*on_line)(const char *line, size_t len, void *arg);
-	bool (*stop)(void *arg);
 	void *arg;
 };
 

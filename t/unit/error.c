@@ -152,6 +152,18 @@ static void paths_become_locations(void)
 	assert_loc("", "[]");
 }
 
+static void details_end_where_they_would_be_too_many(void)
+{
+	struct error err = {0};
+	for (int i = 0; i < ERROR_DETAILS_MAX + 5; i++)
+		error_field(&err, ERR_VALIDATION, "body.x", "missing", "mistake %d", i);
+	CU_ASSERT_EQUAL(cJSON_GetArraySize(err.details), ERROR_DETAILS_MAX);
+	CU_ASSERT_EQUAL(err.mistakes, ERROR_DETAILS_MAX + 5);
+	CU_ASSERT_STRING_EQUAL(err.detail, "mistake 0");
+	error_release(&err);
+	CU_ASSERT_EQUAL(err.mistakes, 0);
+}
+
 static void errors_can_be_moved(void)
 {
 	struct error from = {0}, to = {0};
@@ -178,6 +190,7 @@ static const struct unit_test tests[] = {
     {"the first cause stays", the_first_cause_stays},
     {"mistakes in fields are collected", mistakes_in_fields_are_collected},
     {"paths become locations", paths_become_locations},
+    {"details end where they would be too many", details_end_where_they_would_be_too_many},
     {"errors can be moved", errors_can_be_moved},
 };
 

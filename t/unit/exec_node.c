@@ -271,7 +271,7 @@ static void the_time_of_the_document_is_kept(void)
 	int64_t before = clock_monotonic_ms();
 	script("exec sleep 19");
 	CU_ASSERT_STRING_EQUAL(said_by(DOCUMENT(", \"timeout\": 0.2"), "hi"),
-	    "error: Graph execution failed: ./node.sh timed out after 0.2 s|");
+	    "error: Graph execution failed: node n timed out after 0.2 s|");
 	CU_ASSERT_TRUE(clock_monotonic_ms() - before < 10000);
 }
 
@@ -298,15 +298,13 @@ static void the_limits_of_the_document_are_kept(void)
 	    "error: Graph execution failed: ./node.sh wrote too much output|");
 }
 
-static void a_stop_ends_the_program_and_keeps_what_it_said(void)
+static void a_stop_lets_the_program_end(void)
 {
 	struct talk talk;
-	int64_t before = clock_monotonic_ms();
-	script("echo '{\"delta\": \"so far\"}'; exec sleep 19");
+	script("echo '{\"delta\": \"so far\"}'; sleep 0.2; echo '{\"delta\": \", so good\"}'");
 	talk_open(&talk, DOCUMENT(""));
 	talk.stop_at_piece = true;
-	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "hi"), "assistant: so far|");
-	CU_ASSERT_TRUE(clock_monotonic_ms() - before < 10000);
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "hi"), "assistant: so far, so good|");
 	talk_close(&talk);
 }
 
@@ -329,8 +327,7 @@ static const struct unit_test tests[] = {
     {"the time that the document gives is kept", the_time_of_the_document_is_kept},
     {"the time that the run gives is kept", the_time_of_the_node_is_kept},
     {"the limits that the document gives are kept", the_limits_of_the_document_are_kept},
-    {"a stop ends the program and keeps what it said",
-	a_stop_ends_the_program_and_keeps_what_it_said},
+    {"a stop lets the program end", a_stop_lets_the_program_end},
 };
 
 int main(void)

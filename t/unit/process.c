@@ -436,7 +436,10 @@ static void signals_are_as_usual_in_the_child(void)
 	sigaddset(&blocked, SIGTERM);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 	void (*handler)(int) = signal(SIGPIPE, SIG_IGN);
-	const char *text = run_script("grep -E '^Sig(Blk|Ign):' /proc/self/status | cut -f 2");
+	/* Whoever was started by glibc's posix_spawn, as under make, ignores its two inner signals
+	 * for good. */
+	const char *text = run_script("grep -E '^Sig(Blk|Ign):' /proc/self/status | cut -f 2 | "
+				      "sed s/0000000180000000/0000000000000000/");
 	CU_ASSERT_STRING_EQUAL(text, "0000000000000000|0000000000000000|");
 	signal(SIGPIPE, handler);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -1,0 +1,113 @@
+# shellcheck shell=sh
+# What the tests of running the graph share.  Sourced after lib.sh; needs jq.
+#
+# TEXT, VALUE and MEMBERS are written as they stand in JSON: a quote in TEXT is \", and MEMBERS is
+# a part of an object, such as '"response_granularity":"full"'.
+
+command -v jq >/dev/null || tap_skip_all 'jq is not installed'
+
+# run_body MESSAGES [MEMBERS]: a request's body.
+run_body() {
+	printf '{"messages":%s%s}' "$1" "${2:+,$2}"
+}
+
+# user TEXT [MEMBERS]: a user message.
+user() {
+	printf '{"role":"user","content":"%s"%s}' "$1" "${2:+,$2}"
+}
+
+# thread ID [MEMBERS]: the member config, with that thread.
+thread() {
+	printf '"config":{"thread_id":"%s"%s}' "$1" "${2:+,$2}"
+}
+
+# invoke TEXT [MEMBERS], stream TEXT [MEMBERS]: what a user says.
+invoke() { api POST /v1/graph/invoke "$(run_body "[$(user "$1")]" "${2-}")"; }
+stream() { api POST /v1/graph/stream "$(run_body "[$(user "$1")]" "${2-}")"; }
+
+# resume VALUE THREAD [MEMBERS]: the answer to a pause.
+resume() {
+	api POST /v1/graph/invoke "{\"resume\":$1,$(thread "$2")${3:+,$3}}"
+}
+
+# answer CALL VALUE: a tool message with the result of a call.
+answer() {
+	printf '{"role":"tool","content":[{"type":"tool_result","call_id":"%s","output":%s}]}' "$1" "$2"
+}
+
+# in_background NAME COMMAND...: a request whose answer is waited for later, by `collect NAME`.
+in_background() {
+	[ -n "$SOCKET" ] || api_start || return 1
+	mkdir -p "$WORK/$1"
+	(
+		WORK=$WORK/$1
+		shift
+		"$@"
+		printf '%s' "$STATUS" >"$WORK/status"
+		printf '%s' "$BODY" >"$WORK/body"
+	) &
+	eval "background_$1=$!"
+}
+
+# collect NAME: sets STATUS and BODY.
+collect() {
+	eval "wait \$background_$1"
+	STATUS=$(cat "$WORK/$1/status")
+	BODY=$(cat "$WORK/$1/body")
+}
+
+# is_running THREAD: whether a run is in flight on it.
+is_running() {
+	api GET "/v1/threads/$1/state"
+	case $BODY in *'"is_running":true'*) return 0 ;; esac
+	return 1
+}
+
+# workers: the process ids of the workers of the service that was started last.
+workers() {
+	for worker in $(children "$SERVE_PID"); do
+		case $(readlink "/proc/$worker/exe") in */agentgraph-fcgi) echo "$worker" ;; esac
+	done
+}
+
+# Words for the facts below.
+facts_words='
+def text: [.content[]? | select(.type == "text").text] | join("");
+def types: [.content[]?.type];
+def texts: map(text);
+def said: .data.messages | texts;
+def last: .data.messages[-1];
+def uuid7: test("^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$");
+def pieces: map(select(.event == "message" and .message.delta));
+def finals: map(select(.event == "message" and (.message.delta | not)).message);
+def events: map(if .event == "updates" then .data.status
+	elif .event != "message" then .event
+	elif .message.delta then "piece" else .message.role end);
+'
+
+# facts <<TABLE: a line "NAME :: EXPRESSION" for each fact; jq finds the expression true for BODY.
+# chunks <<TABLE: the same for the lines of BODY as one array.
+facts() { facts_hold '.'; }
+chunks() { facts_hold '[., inputs]'; }
+
+facts_hold() {
+	facts_table=$(cat)
+	facts_program=$(printf '%s\n' "$facts_table" |
+		sed 's/^.* :: \(.*\)$/, (try (\1) catch "error: \\(.)" | if . == true then "yes" else tojson end)/')
+	printf '%s' "$BODY" | jq -r "$facts_words $1 | (empty$(printf '%s' "$facts_program"))" \
+		>"$WORK/facts" 2>"$WORK/facts.err" || diag "$(cat "$WORK/facts.err")"
+	printf '%s\n' "$facts_table" >"$WORK/facts.table"
+	while IFS= read -r facts_line; do
+		facts_got=
+		IFS= read -r facts_got <&3 || :
+		[ "$facts_got" = yes ]
+		tap_result $? "${facts_line%% :: *}" || facts_explain "$1" "${facts_line##* :: }"
+	done <"$WORK/facts.table" 3<"$WORK/facts"
+}
+
+# Why a fact does not hold: what stands left of its ==, and the answer.
+facts_explain() {
+	diag "$2"
+	diag "left side: $(printf '%s' "$BODY" | jq -c "$facts_words $1 | (${2% == *})" 2>&1)"
+	diag "status $STATUS, answer: $(printf '%.3000s' "$BODY")"
+}
