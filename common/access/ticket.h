@@ -1,0 +1,53 @@
+/*
+ * Tickets: how agentgraph-fcgi tells the relay and agentgraph-ws whom it let in to a WebSocket
+ * (ARCHITECTURE 6).
+ *
+ * A ticket is a JWT (HS256) signed with a key that only the service can read, <state>/ticket.key
+ * (0600, 32 random bytes, made by whoever needs it first).  It is good for TICKET_SECONDS and for
+ * one route.
+ */
+#ifndef AGENTGRAPH_ACCESS_TICKET_H
+#define AGENTGRAPH_ACCESS_TICKET_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TICKET_SECONDS 30
+/* The header that carries a ticket from nginx to the relay, and from there to the helper; clients
+ * cannot set it. */
+#define TICKET_HEADER "X-Agentgraph-Ticket"
+
+struct ticket {
+	const char *route;       /* "/v1/graph/ws" or "/v1/graph/live" */
+	const char *request_id;  /* of the handshake */
+	const char *user_id;     /* of user */
+	bool verified;           /* a credential was checked: counts for max_connections_per_user */
+	const char *owner;       /* what the user's listings reach; NULL: everything */
+	const char *subprotocol; /* to echo, or NULL */
+	const char *address;     /* the client's, for limits */
+	int64_t credential_exp;  /* Unix seconds when the credential ends, 0: never */
+	const cJSON *user;       /* the whole user context */
+};
+
+struct ticket_key {
+	unsigned char bytes[32];
+};
+
+/* Reads the key, making it first where there is none; false with err set. */
+bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err);
+
+/* The signed text, in the arena. */
+const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticket, struct arena *a);
+
+/*
+ * Checks signature, algorithm, time and route (NULL: any of the two), and fills ticket from the
+ * arena.  False with ERR_INVALID_TOKEN set and the cause for the log.
+ */
+bool ticket_verify(const struct ticket_key *key, const char *text, const char *route,
+    struct arena *a, struct ticket *ticket, struct error *err);
+
+#endif

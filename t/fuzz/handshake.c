@@ -1,0 +1,50 @@
+/* Heads of HTTP: whatever the bytes, they are refused, or what is taken from them is text without
+ * line ends. */
+#include "replay.h"
+#include "ws-bridge/relay_handshake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check_text(const char *text)
+{
+	if (strpbrk(text, "\r\n"))
+		abort();
+}
+
+static void check_request(char *head, size_t len)
+{
+	struct handshake handshake;
+	if (handshake_parse(head, len, &handshake) != HANDSHAKE_OK)
+		return;
+	check_text(handshake.path);
+	check_text(handshake.key);
+	if (handshake.path[0] != '/' || strlen(handshake.key) != HANDSHAKE_KEY_SIZE - 1)
+		abort();
+	if (handshake.ticket)
+		check_text(handshake.ticket);
+}
+
+/* In a block without spare room, so that a read beyond the head is seen. */
+static char *copy(const uint8_t *data, size_t len)
+{
+	char *head = malloc(len ? len : 1);
+	if (len)
+		memcpy(head, data, len);
+	return head;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t end = handshake_length((const char *)data, size);
+	size_t len = end ? end : size;
+	bool good;
+	char *head = copy(data, len);
+	check_request(head, len);
+	free(head);
+	head = copy(data, len);
+	if (handshake_answer(head, len, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", &good) != 101 && good)
+		abort();
+	free(head);
+	return 0;
+}

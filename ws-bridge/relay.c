@@ -1,0 +1,168 @@
+#include "relay.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "relay_connection.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define TICK_MS 250
+#define DRAIN_MS 5000
+#define EVENTS 256
+#define ACCEPTS 64 /* new connections a turn */
+
+/* What epoll reports for the two descriptors that are no connection. */
+static char listener_mark, signal_mark;
+
+static bool watch(const struct relay *relay, int fd, void *mark)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = mark};
+	if (epoll_ctl(relay->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return true;
+	log_error("cannot wait for connections: %s", strerror(errno));
+	return false;
+}
+
+/* Without descriptors the listener stays readable: it is left alone until the next tick. */
+static void accept_failed(struct relay *relay, int error)
+{
+	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
+		return;
+	log_error("cannot accept a connection: %s", strerror(error));
+	epoll_ctl(relay->epoll, EPOLL_CTL_DEL, relay->listener, NULL);
+	relay->deaf = true;
+}
+
+static void accept_some(struct relay *relay)
+{
+	for (int i = 0; i < ACCEPTS; i++) {
+		int fd = accept4(relay->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0) {
+			accept_failed(relay, errno);
+			return;
+		}
+		connection_new(relay, fd);
+	}
+}
+
+/* A ticket is remembered for one period at least, which is as long as it is good. */
+static void forget_tickets(struct relay *relay)
+{
+	if (relay->now < relay->period_end)
+		return;
+	tally_clear(&relay->used_before);
+	relay->used_before = relay->used;
+	relay->used = (struct tally){0};
+	relay->period_end = relay->now + TICKET_SECONDS * 1000;
+}
+
+static void tick(struct relay *relay)
+{
+	struct connection *next;
+	for (struct connection *c = relay->connections; c; c = next) {
+		next = c->next;
+		connection_tick(c);
+	}
+	forget_tickets(relay);
+	if (relay->deaf && relay->listener >= 0)
+		relay->deaf = !watch(relay, relay->listener, &listener_mark);
+}
+
+static void stop(struct relay *relay)
+{
+	struct connection *next;
+	relay->stopping = true;
+	close(relay->listener);
+	relay->listener = -1;
+	for (struct connection *c = relay->connections; c; c = next) {
+		next = c->next;
+		connection_stop(c);
+	}
+}
+
+/* With nobody there is nothing to time. */
+static int patience(const struct relay *relay)
+{
+	return relay->connections || relay->deaf ? TICK_MS : -1;
+}
+
+/* One turn of the loop; false when there was a signal. */
+static bool turn(struct relay *relay)
+{
+	struct epoll_event events[EVENTS];
+	bool signalled = false;
+	int count = epoll_wait(relay->epoll, events, EVENTS, patience(relay));
+	relay->now = clock_monotonic_ms();
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.ptr == &signal_mark)
+			signalled = true;
+		else if (events[i].data.ptr == &listener_mark)
+			accept_some(relay);
+		else
+			connection_event(events[i].data.ptr, events[i].events);
+	}
+	return !signalled;
+}
+
+/* Turns with a tick every TICK_MS; the dead are freed when no event can be for them any more. */
+static bool turn_in_time(struct relay *relay, int64_t *next_tick)
+{
+	bool quiet = turn(relay);
+	if (relay->now >= *next_tick) {
+		tick(relay);
+		*next_tick = relay->now + TICK_MS;
+	}
+	connection_sweep(relay);
+	return quiet;
+}
+
+/* False when a second signal came. */
+static bool drain(struct relay *relay, int signals)
+{
+	int64_t next_tick = 0, end = relay->now + DRAIN_MS;
+	struct signalfd_siginfo first;
+	while (read(signals, &first, sizeof(first)) > 0)
+		continue;
+	while (relay->connections && relay->now < end)
+		if (!turn_in_time(relay, &next_tick))
+			return false;
+	return true;
+}
+
+/* Closes what the drain has left. */
+static void release(struct relay *relay)
+{
+	while (relay->connections) {
+		struct connection *c = relay->connections;
+		client_drop(c);
+		helper_drop(c);
+		connection_tick(c);
+	}
+	connection_sweep(relay);
+	tally_clear(&relay->users);
+	tally_clear(&relay->used);
+	tally_clear(&relay->used_before);
+	close(relay->epoll);
+}
+
+bool relay_run(const struct relay_settings *settings, int listener, int signals)
+{
+	static struct relay relay;
+	int64_t next_tick = 0;
+	relay = (struct relay){.settings = settings, .listener = listener};
+	relay.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (relay.epoll < 0 || !watch(&relay, listener, &listener_mark) ||
+	    !watch(&relay, signals, &signal_mark))
+		return false;
+	while (turn_in_time(&relay, &next_tick))
+		continue;
+	stop(&relay);
+	connection_sweep(&relay);
+	bool complete = drain(&relay, signals);
+	release(&relay);
+	return complete;
+}

@@ -1,0 +1,267 @@
+#include "relay_frames.h"
+
+#include "base/memory.h"
+#include "base/utf8.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wslay/wslay.h>
+
+struct frames {
+	wslay_event_context_ptr wslay;
+	enum frames_role role;
+	struct buf *out;
+	struct buf message; /* the fragments so far; empty between messages */
+	const char *in;     /* what wslay has not asked for yet */
+	size_t in_len;
+	size_t limit;
+	frames_message *on_message;
+	void *arg;
+	bool data_frame; /* the frame that arrives belongs to a message, and is no control frame */
+	bool binary;     /* the message does */
+	bool stopped;
+	int code;   /* see frames_code */
+	int answer; /* of the close frame to send at the end of a feed; 0: none */
+};
+
+/* ---- What wslay calls */
+
+static ssize_t give(
+    wslay_event_context_ptr wslay, uint8_t *to, size_t size, int flags, void *user_data)
+{
+	struct frames *frames = user_data;
+	size_t len = frames->in_len < size ? frames->in_len : size;
+	(void)flags;
+	if (len == 0) {
+		wslay_event_set_error(wslay, WSLAY_ERR_WOULDBLOCK);
+		return -1;
+	}
+	memcpy(to, frames->in, len);
+	frames->in += len;
+	frames->in_len -= len;
+	return (ssize_t)len;
+}
+
+static ssize_t take(
+    wslay_event_context_ptr wslay, const uint8_t *data, size_t len, int flags, void *user_data)
+{
+	struct frames *frames = user_data;
+	(void)wslay;
+	(void)flags;
+	buf_add(frames->out, data, len);
+	return (ssize_t)len;
+}
+
+/* Between two programs of this service a mask protects nobody; zeroes are allowed, and free. */
+static int mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, void *user_data)
+{
+	(void)wslay;
+	(void)user_data;
+	memset(to, 0, len);
+	return 0;
+}
+
+/* Reads no further.  wslay itself goes on until its callback returns. */
+static void stop(struct frames *frames)
+{
+	frames->stopped = true;
+	frames->in_len = 0;
+	wslay_event_shutdown_read(frames->wslay);
+	buf_release(&frames->message);
+}
+
+/* Callbacks cannot answer: see answer_close. */
+static void fail(struct frames *frames, int code)
+{
+	stop(frames);
+	frames->code = frames->answer = code;
+}
+
+/* wslay takes a close frame of one byte for one without a code (RFC 6455, 5.5.1: 0, or 2 and more).
+ */
+static void begin_frame(wslay_event_context_ptr wslay,
+    const struct wslay_event_on_frame_recv_start_arg *frame, void *user_data)
+{
+	struct frames *frames = user_data;
+	(void)wslay;
+	frames->data_frame = !wslay_is_ctrl_frame(frame->opcode);
+	if (frame->opcode == WSLAY_CONNECTION_CLOSE && frame->payload_length == 1)
+		fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
+	if (!frames->data_frame)
+		return;
+	if (frame->opcode != WSLAY_CONTINUATION_FRAME)
+		frames->binary = frame->opcode == WSLAY_BINARY_FRAME;
+	if (frame->payload_length > frames->limit - frames->message.len)
+		fail(frames, WSLAY_CODE_MESSAGE_TOO_BIG);
+}
+
+static void add_chunk(wslay_event_context_ptr wslay,
+    const struct wslay_event_on_frame_recv_chunk_arg *chunk, void *user_data)
+{
+	struct frames *frames = user_data;
+	(void)wslay;
+	if (frames->data_frame && !frames->stopped)
+		buf_add(&frames->message, chunk->data, chunk->data_length);
+}
+
+/* utf8_valid, but NUL is a character. */
+static bool is_utf8(const char *text, size_t len)
+{
+	for (size_t n; len > 0; text += n, len -= n)
+		if ((n = utf8_sequence(text, len)) == 0)
+			return false;
+	return true;
+}
+
+/* wslay checks the reason only when it comes in one piece. */
+static void end_close(struct frames *frames, const struct wslay_event_on_msg_recv_arg *message)
+{
+	size_t head = message->msg_length < 2 ? message->msg_length : 2;
+	if (!is_utf8((const char *)message->msg + head, message->msg_length - head)) {
+		fail(frames, WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA);
+		return;
+	}
+	fail(frames, message->status_code ? message->status_code : WSLAY_CODE_NORMAL_CLOSURE);
+	if (!message->status_code)
+		frames->code = WSLAY_CODE_NO_STATUS_RCVD;
+}
+
+static void end_data(struct frames *frames)
+{
+	struct buf whole = frames->message;
+	char nothing[] = "";
+	frames->message = (struct buf){0};
+	if (!frames->on_message(
+		frames->arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
+		stop(frames);
+	buf_release(&whole);
+}
+
+/* In wslay's mode without buffers this has control frames whole, and messages without content. */
+static void end_message(wslay_event_context_ptr wslay,
+    const struct wslay_event_on_msg_recv_arg *message, void *user_data)
+{
+	struct frames *frames = user_data;
+	(void)wslay;
+	if (frames->stopped)
+		return;
+	if (message->opcode == WSLAY_CONNECTION_CLOSE)
+		end_close(frames, message);
+	else if (!wslay_is_ctrl_frame(message->opcode))
+		end_data(frames);
+}
+
+/* ---- Life */
+
+static void open_wslay(struct frames *frames)
+{
+	static const struct wslay_event_callbacks callbacks = {
+	    .recv_callback = give,
+	    .send_callback = take,
+	    .genmask_callback = mask,
+	    .on_frame_recv_start_callback = begin_frame,
+	    .on_frame_recv_chunk_callback = add_chunk,
+	    .on_msg_recv_callback = end_message,
+	};
+	int failed = frames->role == FRAMES_OF_CLIENT
+	    ? wslay_event_context_server_init(&frames->wslay, &callbacks, frames)
+	    : wslay_event_context_client_init(&frames->wslay, &callbacks, frames);
+	if (failed)
+		abort(); /* only for want of memory */
+	wslay_event_config_set_no_buffering(frames->wslay, 1);
+}
+
+struct frames *frames_new(
+    enum frames_role role, size_t limit, struct buf *out, frames_message *message, void *arg)
+{
+	struct frames *frames = xcalloc(1, sizeof(*frames));
+	frames->role = role;
+	frames->limit = limit;
+	frames->out = out;
+	frames->on_message = message;
+	frames->arg = arg;
+	open_wslay(frames);
+	return frames;
+}
+
+void frames_free(struct frames *frames)
+{
+	if (!frames)
+		return;
+	wslay_event_context_free(frames->wslay);
+	buf_release(&frames->message);
+	free(frames);
+}
+
+/* ---- Use */
+
+static void send_close(struct frames *frames, int code, const char *reason, size_t len)
+{
+	wslay_event_queue_close(frames->wslay, (uint16_t)code, (const uint8_t *)reason, len);
+	wslay_event_send(frames->wslay);
+}
+
+/*
+ * wslay has queued an answer of its own, and takes no other: to a frame that is none, without a
+ * code; to a close frame, with its reason, and without a code where it has none.  Pongs that are
+ * dropped with it are no longer due.
+ */
+static void answer_close(struct frames *frames)
+{
+	wslay_event_context_free(frames->wslay);
+	open_wslay(frames);
+	send_close(frames, frames->answer, NULL, 0);
+	frames->answer = 0;
+}
+
+bool frames_feed(struct frames *frames, const char *data, size_t len)
+{
+	if (frames->stopped)
+		return false;
+	frames->in = data;
+	frames->in_len = len;
+	if (wslay_event_recv(frames->wslay) != 0 && !frames->stopped)
+		fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
+	if (!frames->stopped && !wslay_event_get_read_enabled(frames->wslay))
+		stop(frames); /* wslay has refused what came */
+	frames->in = NULL;
+	frames->in_len = 0;
+	if (frames->answer)
+		answer_close(frames);
+	else
+		wslay_event_send(frames->wslay);
+	return !frames->stopped;
+}
+
+int frames_code(const struct frames *frames)
+{
+	if (!frames->code && wslay_event_get_close_sent(frames->wslay))
+		return wslay_event_get_status_code_sent(frames->wslay);
+	return frames->code;
+}
+
+static void queue(struct frames *frames, uint8_t opcode, const char *data, size_t len)
+{
+	const struct wslay_event_msg message = {opcode, (const uint8_t *)data, len};
+	wslay_event_queue_msg(frames->wslay, &message); /* fails after a close frame only */
+	wslay_event_send(frames->wslay);
+}
+
+void frames_send(struct frames *frames, bool binary, const char *data, size_t len)
+{
+	queue(frames, binary ? WSLAY_BINARY_FRAME : WSLAY_TEXT_FRAME, data, len);
+}
+
+void frames_ping(struct frames *frames)
+{
+	queue(frames, WSLAY_PING, NULL, 0);
+}
+
+void frames_close(struct frames *frames, int code, const char *reason, size_t len)
+{
+	stop(frames);
+	if (!frames->code)
+		frames->code = code;
+	send_close(frames, code, reason, len);
+}

@@ -1,0 +1,229 @@
+/*
+ * agentgraph-relay: carries WebSockets between the web server and the helpers of websocketd.
+ *
+ * It listens on a Unix socket, its own or descriptor 0, and serves until SIGTERM.  It never
+ * outlives the process that started it.
+ */
+#include "base/log.h"
+#include "base/memory.h"
+#include "relay.h"
+#include "relay_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 1024
+#define SMALLEST_LIMIT ((int64_t)16 << 20) /* of a message (WIRE 4.9) */
+#define BYE_SPARE 5                        /* seconds beyond REALTIME_DRAIN_TIMEOUT */
+
+static bool complain(const char *what, const char *why)
+{
+	fprintf(stderr, RELAY_PROGRAM ": %s: %s\n", what, why);
+	return false;
+}
+
+/* ---- The listening socket */
+
+static bool is_listening(int fd)
+{
+	int listening = 0;
+	socklen_t size = sizeof(listening);
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
+}
+
+static bool set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+/* Whether somebody answers at the address; what a dead process has left there is removed. */
+static bool is_taken(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool taken = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+	if (!taken && errno == ECONNREFUSED)
+		unlink(address->sun_path);
+	close(fd);
+	return taken;
+}
+
+/* A socket for its owner alone, or -1 after saying why not. */
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		complain(path, "the name is too long for a socket");
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (is_taken(&address)) {
+		complain(path, "somebody listens there already");
+		return -1;
+	}
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	mode_t mask = umask(0177);
+	bool listening =
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, BACKLOG) == 0;
+	umask(mask);
+	if (listening)
+		return fd;
+	complain(path, strerror(errno));
+	close(fd);
+	return -1;
+}
+
+static int take_listener(const struct relay_options *options)
+{
+	if (options->socket)
+		return listen_at(options->socket);
+	if (is_listening(STDIN_FILENO) && set_nonblocking(STDIN_FILENO))
+		return STDIN_FILENO;
+	complain("descriptor 0", "not a listening socket, and there is no --socket");
+	return -1;
+}
+
+/* ---- Settings */
+
+/* "127.0.0.1:9000", "[::1]:9000" or a name. */
+static bool find_websocketd(struct relay_settings *settings, const char *text)
+{
+	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	struct addrinfo *found = NULL;
+	const char *colon = strrchr(text, ':');
+	bool bracketed = colon && text[0] == '[' && colon[-1] == ']';
+	if (!colon || colon == text || !colon[1])
+		return complain("--websocketd", "expected HOST:PORT");
+	char *host = xstrndup(text + bracketed, (size_t)(colon - text) - 2 * bracketed);
+	int failure = getaddrinfo(host, colon + 1, &hints, &found);
+	free(host);
+	if (failure)
+		return complain(text, gai_strerror(failure));
+	memcpy(&settings->websocketd, found->ai_addr, found->ai_addrlen);
+	settings->websocketd_size = found->ai_addrlen;
+	settings->host = text;
+	freeaddrinfo(found);
+	return true;
+}
+
+static void take_config(struct relay_settings *settings, const struct config *config)
+{
+	int64_t twice = config->env.max_request_size < INT64_MAX / 8
+	    ? config->env.max_request_size * 2
+	    : INT64_MAX / 8;
+	settings->max_connections = config->websocket.max_connections;
+	settings->max_connections_per_user = config->websocket.max_connections_per_user;
+	settings->message_limit = (size_t)(twice > SMALLEST_LIMIT ? twice : SMALLEST_LIMIT);
+	settings->bye_ms = (config->env.realtime_drain_timeout + BYE_SPARE) * 1000;
+}
+
+static void take_options(struct relay_settings *settings, const struct relay_options *options)
+{
+	settings->slow_bytes = (size_t)options->slow_bytes;
+	settings->ping_ms = options->ping * 1000;
+	settings->stall_ms = options->stall * 1000;
+	settings->linger_ms = options->linger_ms;
+	if (options->bye >= 0)
+		settings->bye_ms = options->bye * 1000;
+}
+
+static struct config *load(const struct config_source *source)
+{
+	struct problems problems = {0};
+	struct config *config = config_load(source, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		if (!problems.items[i].warning)
+			complain("configuration", problems.items[i].text);
+	problems_release(&problems);
+	return config;
+}
+
+static bool prepare(struct relay_settings *settings, const struct relay_options *options,
+    const struct config *config)
+{
+	struct error err = {0};
+	take_config(settings, config);
+	take_options(settings, options);
+	if (!find_websocketd(settings, options->websocketd))
+		return false;
+	if (ticket_key_load(&settings->key, config->state_dir, &err))
+		return true;
+	complain("cannot start", err.detail);
+	error_release(&err);
+	return false;
+}
+
+/* ---- The process */
+
+/* SIGINT and SIGHUP of a terminal go to all processes of the service: the parent answers them. */
+static int take_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	sigdelset(&set, SIGINT);
+	sigdelset(&set, SIGHUP);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Two descriptors a connection; and what was large goes back to the system when it is freed. */
+static void tune(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+}
+
+static int serve(const struct relay_options *options, int signals, pid_t parent)
+{
+	struct relay_settings settings = {0};
+	struct config *config = load(&options->source);
+	int listener = config && prepare(&settings, options, config) ? take_listener(options) : -1;
+	bool complete = false;
+	if (listener >= 0) {
+		log_init(config->env.logger_name, config->env.log_level);
+		complete = relay_run(&settings, listener, signals);
+		if (options->socket)
+			unlink(options->socket);
+		else if (getppid() != parent && options->unlink)
+			unlink(options->unlink);
+	}
+	config_free(config);
+	return complete ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	struct relay_options options;
+	pid_t parent = getppid();
+	memory_init();
+	relay_options_parse(&options, argc, argv);
+	int signals = take_signals();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (signals < 0 || getppid() != parent)
+		return EXIT_FAILURE;
+	tune();
+	return serve(&options, signals, parent);
+}

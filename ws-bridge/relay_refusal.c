@@ -1,0 +1,74 @@
+#include "relay_refusal.h"
+
+#include "base/id.h"
+#include "base/json.h"
+#include "refusal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reason phrases; clients go by the number. */
+static const char *phrase(int status)
+{
+	switch (status) {
+	case 400:
+		return "Bad Request";
+	case 403:
+		return "Forbidden";
+	case 426:
+		return "Upgrade Required";
+	case 429:
+		return "Too Many Requests";
+	case 503:
+		return "Service Unavailable";
+	default:
+		return "Refused";
+	}
+}
+
+/* A header line, unless the value is absent or would end it. */
+static void put_header(struct buf *out, const char *name, const char *value)
+{
+	if (value && !strpbrk(value, "\r\n"))
+		buf_printf(out, "%s: %s\r\n", name, value);
+}
+
+/* The whole answer; its head repeats what the body says. */
+static void put_answer(struct buf *out, int status, const cJSON *body)
+{
+	const cJSON *metadata = json_get(body, "metadata");
+	int64_t close_code;
+	char *text = json_print(body);
+	buf_printf(
+	    out, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n", status, phrase(status));
+	buf_printf(out, "Content-Length: %zu\r\nCache-Control: no-store\r\n", strlen(text));
+	put_header(out, "X-Request-ID", json_str(metadata, "request_id"));
+	put_header(out, "X-Timestamp", json_str(metadata, "timestamp"));
+	if (json_integer(json_get(body, "close_code"), &close_code))
+		buf_printf(out, "X-WebSocket-Close-Code: %lld\r\n", (long long)close_code);
+	if (status == 426)
+		buf_puts(out, "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
+	buf_puts(out,
+	    status == 426 ? "Connection: Upgrade, close\r\n\r\n" : "Connection: close\r\n\r\n");
+	buf_puts(out, text);
+	free(text);
+}
+
+bool refusal_given(struct buf *out, int status, const char *json, size_t len)
+{
+	cJSON *body = json_parse(json, len, JSON_TRUSTED_DEPTH, NULL);
+	bool good = cJSON_IsObject(body);
+	if (good)
+		put_answer(out, status, body);
+	cJSON_Delete(body);
+	return good;
+}
+
+void refusal_error(struct buf *out, const struct error *err, const char *request_id)
+{
+	char id[UUID_SIZE];
+	char *body = refusal_json(err, request_id ? request_id : uuid4(id));
+	refusal_given(out, error_status(err->kind), body, strlen(body));
+	free(body);
+}

@@ -1,0 +1,285 @@
+/*
+ * agentgraph-ws: one WebSocket connection.
+ *
+ * websocketd starts it for each connection of agentgraph-relay.  Without a valid ticket it says so
+ * and ends before it has looked at anything else: anybody on this machine can connect to
+ * websocketd.
+ */
+#include "access/ticket.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "record.h"
+#include "refusal.h"
+#include "service/service.h"
+#include "ws_session.h"
+
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define PROGRAM "agentgraph-ws"
+#define EXIT_USAGE 2
+#define TURN_ROUTE "/v1/graph/ws"
+#define DEFAULT_STATE "./.agentgraph"
+
+struct options {
+	struct config_source source;
+	const char *route;
+	int log; /* a descriptor for the log, or -1 */
+	bool by_hand, ticket;
+};
+
+static const char usage[] =
+    "usage: " PROGRAM " [OPTION]...\n"
+    "One WebSocket connection, as records on standard input and output: agentgraph-record(7).\n"
+    "websocketd starts it, with a ticket in its environment.\n"
+    "\n"
+    "  --config FILE   configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
+    "  --state DIR     state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
+    "  --log FD        open descriptor that the log goes to (default 2)\n"
+    "  --by-hand       for a person at a shell: needs no ticket, but the right to make one\n"
+    "  --ticket        print a ticket and end\n"
+    "  --route ROUTE   what --by-hand and --ticket are for (default " TURN_ROUTE ")\n"
+    "  --help, --version\n";
+
+static int fail(int status, const char *what)
+{
+	fprintf(stderr, PROGRAM ": %s\n", what);
+	return status;
+}
+
+static int descriptor(const char *text)
+{
+	char *end;
+	long fd = strtol(text, &end, 10);
+	if (!*text || *end || fd < 0 || fd > 65535)
+		exit(fail(EXIT_USAGE, "--log must be the number of an open descriptor"));
+	return (int)fd;
+}
+
+/* Options that answer by themselves end the process. */
+static void parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option names[] = {{"config", required_argument, NULL, 'c'},
+	    {"state", required_argument, NULL, 's'}, {"log", required_argument, NULL, 'l'},
+	    {"route", required_argument, NULL, 'r'}, {"by-hand", no_argument, NULL, 'b'},
+	    {"ticket", no_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+	    {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
+	int option;
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			options->source.file = optarg;
+			break;
+		case 's':
+			options->source.state_dir = optarg;
+			break;
+		case 'l':
+			options->log = descriptor(optarg);
+			break;
+		case 'r':
+			options->route = optarg;
+			break;
+		case 'b':
+			options->by_hand = true;
+			break;
+		case 't':
+			options->ticket = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		case 'v':
+			puts(PROGRAM " " AGENTGRAPH_VERSION);
+			exit(EXIT_SUCCESS);
+		default:
+			exit(fail(EXIT_USAGE, "--help lists the options"));
+		}
+	}
+	if (optind < argc)
+		exit(fail(EXIT_USAGE, "takes options only; --help lists them"));
+}
+
+/* websocketd would stop reading a long line of standard error, and then block this process. */
+static void redirect_log(int fd)
+{
+	if (fd < 0 || fd == STDERR_FILENO)
+		return;
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+}
+
+/* The key is looked for before the configuration is read, so the dotenv file has no say in this. */
+static void settle_state_dir(struct config_source *source)
+{
+	const char *variable = getenv("AGENTGRAPH_STATE_DIR");
+	if (!source->state_dir)
+		source->state_dir = variable && *variable ? variable : DEFAULT_STATE;
+}
+
+/* ---- the ticket ---- */
+
+struct visitor {
+	struct arena *arena;
+	struct ticket_key key;
+	struct ticket ticket;
+	struct error err;
+};
+
+/* A ticket for the anonymous user, whoever may read the key. */
+static const char *sign(struct visitor *visitor, const char *route)
+{
+	cJSON *user = arena_json(visitor->arena, cJSON_CreateObject());
+	char *id = arena_alloc(visitor->arena, UUID_SIZE);
+	cJSON_AddStringToObject(user, "user_id", "anonymous");
+	const struct ticket ticket = {
+	    .route = route, .request_id = uuid4(id), .user_id = "anonymous", .user = user};
+	return ticket_sign(&visitor->key, &ticket, visitor->arena);
+}
+
+/* A variable of websocketd's; without one, by hand, nothing is asked for. */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
+}
+
+static bool speaks_this_version(struct error *err)
+{
+	const char *version = variable("HTTP_X_AGENTGRAPH_RECORD");
+	if (!version || atoi(version) == RECORD_VERSION)
+		return true;
+	error_set(err, ERR_SERVICE_UNAVAILABLE, "%s", error_fixed_text(ERR_SERVICE_UNAVAILABLE));
+	return error_cause(
+	    err, "the relay speaks version %s of the records, not %d", version, RECORD_VERSION);
+}
+
+static bool let_in(struct visitor *visitor, const struct options *options)
+{
+	const char *text = variable("HTTP_X_AGENTGRAPH_TICKET");
+	const char *route = variable("PATH_INFO");
+	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
+		return false;
+	if (options->by_hand) {
+		text = sign(visitor, options->route);
+		route = options->route;
+	}
+	return ticket_verify(
+		   &visitor->key, text, route, visitor->arena, &visitor->ticket, &visitor->err) &&
+	    speaks_this_version(&visitor->err);
+}
+
+/* What went wrong with the key is for the log, as every failure of our own. */
+static void hide(struct error *err)
+{
+	struct error shown = {0};
+	if (error_status(err->kind) != 500)
+		return;
+	error_set(&shown, err->kind, "%s", error_fixed_text(err->kind));
+	error_cause(&shown, "%s", err->detail);
+	error_release(err);
+	error_move(err, &shown);
+}
+
+static int refuse(struct visitor *visitor)
+{
+	struct error *err = &visitor->err;
+	struct buf record = {0};
+	char id[UUID_SIZE];
+	hide(err);
+	char *json =
+	    refusal_json(err, visitor->ticket.request_id ? visitor->ticket.request_id : uuid4(id));
+	log_warning("refused: %s", *err->cause ? err->cause : err->detail);
+	record_refuse(&record, error_status(err->kind), json);
+	puts(buf_str(&record));
+	free(json);
+	buf_release(&record);
+	return EXIT_FAILURE;
+}
+
+/* ---- serving ---- */
+
+/*
+ * Signals are read from a descriptor, so that no handler runs anywhere.  At a shell they keep their
+ * meaning: Ctrl-C ends the program.
+ */
+static int take_signals(bool by_hand)
+{
+	sigset_t set;
+	signal(SIGPIPE, SIG_IGN);
+	if (by_hand)
+		return -1;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* There may be a thousand of this process. */
+static void tune_malloc(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_TRIM_THRESHOLD, 128 << 10);
+	mallopt(M_TOP_PAD, 16 << 10);
+}
+
+static struct service *load_service(const struct config_source *source, struct error *err)
+{
+	struct problems problems = {0};
+	struct service *service = service_load(source, &problems);
+	for (size_t i = 0; !service && i < problems.count; i++)
+		log_error("%s", problems.items[i].text);
+	problems_release(&problems);
+	if (service)
+		log_init(service->config->env.logger_name, service->config->env.log_level);
+	else
+		error_set(
+		    err, ERR_SERVICE_UNAVAILABLE, "%s", error_fixed_text(ERR_SERVICE_UNAVAILABLE));
+	return service;
+}
+
+static int serve(struct visitor *visitor, const struct options *options)
+{
+	struct service *service = NULL;
+	int signals = take_signals(options->by_hand);
+	if (let_in(visitor, options))
+		service = load_service(&options->source, &visitor->err);
+	if (!service)
+		return refuse(visitor);
+	session_run(service, &visitor->ticket, signals);
+	service_close(service);
+	return EXIT_SUCCESS;
+}
+
+static int print_ticket(struct visitor *visitor, const struct options *options)
+{
+	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
+		return fail(EXIT_FAILURE, visitor->err.detail);
+	puts(sign(visitor, options->route));
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.route = TURN_ROUTE, .log = -1};
+	struct visitor visitor = {0};
+
+	tune_malloc();
+	memory_init();
+	parse_options(&options, argc, argv);
+	redirect_log(options.log);
+	settle_state_dir(&options.source);
+	visitor.arena = arena_new();
+	int status = options.ticket ? print_ticket(&visitor, &options) : serve(&visitor, &options);
+	error_release(&visitor.err);
+	arena_free(visitor.arena);
+	return status;
+}

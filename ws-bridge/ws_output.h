@@ -1,0 +1,53 @@
+/*
+ * The way out: records, one a line, to a descriptor that may be slow.
+ *
+ * Any thread may send.  What the descriptor does not take at once waits here until the thread that
+ * polls comes and flushes; so nobody who sends ever blocks, but a run that is too far ahead of its
+ * reader.
+ */
+#ifndef AGENTGRAPH_WS_BRIDGE_WS_OUTPUT_H
+#define AGENTGRAPH_WS_BRIDGE_WS_OUTPUT_H
+
+#include "base/buf.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OUTPUT_AHEAD (1 << 20) /* bytes that wait before a chunk has to */
+
+struct output {
+	int fd;   /* not blocking */
+	int wake; /* an eventfd that the polling thread watches */
+	pthread_mutex_t lock;
+	pthread_cond_t room;
+	/* guarded by lock */
+	struct buf waiting;
+	size_t sent; /* of waiting */
+	bool muted;  /* chunks are thrown away */
+	bool broken; /* nobody reads any more: everything is */
+};
+
+/* Makes a pipe or socket at fd non-blocking; a terminal, which others share, is left as it is. */
+void output_init(struct output *out, int fd, int wake);
+void output_release(struct output *out);
+
+/* Sends a record, to which the newline is added. */
+void output_send(struct output *out, struct buf *record);
+
+/* The same for what only the client reads: thrown away once muted, and made to wait for room. */
+void output_chunk(struct output *out, struct buf *record);
+
+/* The client is gone: throws away all lines that were not begun, and every chunk to come. */
+void output_mute(struct output *out);
+
+/* Has the polling thread look at what has changed. */
+void output_wake(struct output *out);
+
+/* Writes what can be written. */
+void output_flush(struct output *out);
+
+bool output_is_waiting(struct output *out);
+bool output_is_broken(struct output *out);
+
+#endif

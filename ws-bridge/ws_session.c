@@ -1,0 +1,281 @@
+#include "ws_session.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "record.h"
+#include "ws_input.h"
+#include "ws_output.h"
+#include "ws_turns.h"
+
+#include <malloc.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define WAITING_MAX 16 /* WIRE 4.9: then the client is not read */
+#define WAITING_LOW 8
+#define RECORD_ROOM 16  /* what a record has beside its text */
+#define TRIM_AFTER 1000 /* milliseconds of rest before free memory is given back */
+
+struct session {
+	struct service *service;
+	struct input in;
+	struct output out;
+	struct turns *turns;
+	struct buf record; /* the main thread's own */
+	size_t large;      /* bytes of a frame that is refused unread */
+	int signals, wake;
+	unsigned interrupts; /* signals that came */
+	bool held;           /* the relay was told not to read the client */
+	bool closing;        /* the last record for the client was sent */
+	bool gone;           /* the client is */
+	bool bye;
+	bool dirty; /* frames were handled since memory was given back */
+};
+
+/* ---- out ---- */
+
+static void send_record(struct session *s)
+{
+	output_send(&s->out, &s->record);
+	buf_reset(&s->record);
+}
+
+static void send_signal(struct session *s, enum record_kind kind)
+{
+	record_signal(&s->record, kind);
+	send_record(s);
+}
+
+/* Frames that still come are not looked at. */
+static void close_client(struct session *s, int code, const char *reason)
+{
+	if (s->closing || s->gone)
+		return;
+	s->closing = true;
+	record_close(&s->record, code, reason);
+	send_record(s);
+}
+
+/* There is no live agent yet, so this is all that the live socket has to say (WIRE 4.10). */
+static void refuse_live_socket(struct session *s)
+{
+	static const char event[] =
+	    "{\"type\":\"error\",\"code\":\"not_live\",\"message\":\"This graph is not a live "
+	    "(realtime) agent; use the turn-based /v1/graph/ws endpoint instead of "
+	    "/v1/graph/live.\",\"fatal\":true}";
+	record_text(&s->record, event, strlen(event));
+	send_record(s);
+	close_client(s, 1008, "Graph is not live");
+}
+
+/* ---- in ---- */
+
+/* A line that the relay would not send: the two do not understand each other. */
+static void fail_record(struct session *s, const char *line)
+{
+	log_error("record of kind 0x%02x is not understood", (unsigned char)*line);
+	close_client(s, 1011, "Internal error");
+}
+
+static void take_frame(struct session *s, enum frame_kind kind, const char *text, size_t len)
+{
+	if (s->closing || s->gone || s->interrupts)
+		return;
+	if (kind == FRAME_TEXT && len > s->large)
+		kind = FRAME_LARGE;
+	s->dirty = true;
+	turns_push(s->turns, kind, text, len);
+}
+
+static void client_is_gone(struct session *s)
+{
+	s->gone = true;
+	turns_drop_waiting(s->turns);
+	output_mute(&s->out);
+}
+
+static void take_record(struct session *s, const struct record *record)
+{
+	switch (record->kind) {
+	case RECORD_TEXT:
+		take_frame(s, FRAME_TEXT, record->data, record->len);
+		return;
+	case RECORD_BINARY:
+		take_frame(s, FRAME_BINARY, NULL, 0);
+		return;
+	case RECORD_GONE:
+		client_is_gone(s);
+		return;
+	case RECORD_READY:
+	case RECORD_REFUSE:
+	case RECORD_CLOSE:
+	case RECORD_BYE:
+	case RECORD_HOLD:
+	case RECORD_ON:
+		break;
+	}
+	fail_record(s, (const char[]){(char)record->kind});
+}
+
+/* Of a line that was cut only the kind is known, and that is enough. */
+static void take_line(struct session *s, char *line, size_t len, bool cut)
+{
+	struct record record;
+	if (cut && *line == RECORD_TEXT)
+		take_frame(s, FRAME_LARGE, NULL, 0);
+	else if (cut && *line == RECORD_BINARY)
+		take_frame(s, FRAME_BINARY, NULL, 0);
+	else if (!cut && record_parse(line, len, &record))
+		take_record(s, &record);
+	else
+		fail_record(s, line);
+}
+
+static void take_lines(struct session *s)
+{
+	size_t len;
+	bool cut;
+	char *line;
+	input_read(&s->in);
+	while ((line = input_line(&s->in, &len, &cut)))
+		take_line(s, line, len, cut);
+}
+
+/* ---- what follows from where things stand ---- */
+
+/* Frames wait in the helper, but neither many nor much. */
+static void hold_or_go_on(struct session *s, const struct turns_state *turns)
+{
+	bool full = turns->waiting >= WAITING_MAX || turns->bytes > 2 * s->large;
+	bool low = turns->waiting <= WAITING_LOW && turns->bytes <= s->large;
+	if (s->held ? !low : !full)
+		return;
+	s->held = !s->held;
+	turns_watch(s->turns, s->held);
+	send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
+}
+
+/* A frame may have been taken between the look and the watch: true when there is more to look at.
+ */
+static void end_turns(struct session *s, enum turns_end end)
+{
+	if (end == TURNS_EXPIRED)
+		close_client(s, 1008, "Session expired");
+	if (end == TURNS_FAILED)
+		close_client(s, 1011, "Internal error");
+}
+
+static void say_bye(struct session *s)
+{
+	s->bye = true;
+	send_signal(s, RECORD_BYE);
+}
+
+/* Sends what is due; false when the connection is over. */
+static bool go_on(struct session *s)
+{
+	if (s->interrupts || output_is_broken(&s->out))
+		turns_drop_waiting(s->turns);
+	struct turns_state turns = turns_state(s->turns);
+	end_turns(s, turns.end);
+	if (!s->gone && !s->closing && !s->in.ended)
+		hold_or_go_on(s, &turns);
+	if (turns.busy)
+		return true;
+	if (s->gone && !s->bye)
+		say_bye(s);
+	if (s->interrupts && !s->in.ended)
+		close_client(s, 1001, "Shutting down");
+	if (output_is_waiting(&s->out))
+		return true;
+	return !s->in.ended && s->interrupts < 2;
+}
+
+/* ---- the loop ---- */
+
+static void take_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
+		s->interrupts++;
+}
+
+static void take_wake(struct session *s)
+{
+	uint64_t count;
+	if (read(s->wake, &count, sizeof(count)) < 0)
+		return; /* somebody else's wake-up was counted already */
+}
+
+/* An idle connection should cost little, whatever its runs had needed. */
+static void rest(struct session *s)
+{
+	malloc_trim(0);
+	s->dirty = false;
+}
+
+static int patience(struct session *s)
+{
+	return s->dirty && !turns_state(s->turns).busy ? TRIM_AFTER : -1;
+}
+
+static void wait_for_something(struct session *s)
+{
+	struct pollfd fds[] = {
+	    {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
+	    {output_is_waiting(&s->out) ? s->out.fd : -1, POLLOUT, 0},
+	    {s->wake, POLLIN, 0},
+	    {s->signals, POLLIN, 0},
+	};
+	int ready = poll(fds, 4, patience(s));
+	if (ready == 0)
+		rest(s);
+	if (ready <= 0)
+		return;
+	if (fds[0].revents)
+		take_lines(s);
+	if (fds[1].revents)
+		output_flush(&s->out);
+	if (fds[2].revents)
+		take_wake(s);
+	if (fds[3].revents)
+		take_signals(s);
+}
+
+static void session_init(struct session *s, struct service *service, const struct ticket *ticket)
+{
+	s->large = (size_t)service->config->env.max_request_size;
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	/* in the worst case every byte of a text is stuffed */
+	s->in = (struct input){.fd = STDIN_FILENO, .limit = 2 * s->large + RECORD_ROOM};
+	output_init(&s->out, STDOUT_FILENO, s->wake);
+	s->turns = turns_new(service, ticket, &s->out);
+}
+
+static void session_release(struct session *s)
+{
+	turns_free(s->turns);
+	output_release(&s->out);
+	input_release(&s->in);
+	buf_release(&s->record);
+	close(s->wake);
+}
+
+void session_run(struct service *service, const struct ticket *ticket, int signals)
+{
+	struct session s = {.service = service, .signals = signals};
+	session_init(&s, service, ticket);
+	record_ready(&s.record);
+	send_record(&s);
+	if (strcmp(ticket->route, "/v1/graph/live") == 0)
+		refuse_live_socket(&s);
+	while (go_on(&s))
+		wait_for_something(&s);
+	session_release(&s);
+}
