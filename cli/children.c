@@ -15,6 +15,8 @@ const char *role_name(enum role role)
 	static const char *const names[] = {
 	    [ROLE_WORKER] = "worker",
 	    [ROLE_NGINX] = "nginx",
+	    [ROLE_RELAY] = "relay",
+	    [ROLE_WEBSOCKETD] = "websocketd",
 	    [ROLE_PROBE] = "probe",
 	    [ROLE_EXAMINER] = "configuration check",
 	    [ROLE_ORPHAN] = "orphan",

@@ -15,11 +15,13 @@ static char *make(
     const struct config *config, const char *socket, bool full, struct problems *problems)
 {
 	char *path = examine_socket_path(config->state_dir, socket);
+	char *relay = examine_relay_path(config->state_dir, socket);
 	char *run = xasprintf("%s/run", config->state_dir);
-	const struct nginx_place place = {path, full ? FULL_LISTEN : NULL, run, FULL_DRAIN};
+	const struct nginx_place place = {path, relay, full ? FULL_LISTEN : NULL, run, FULL_DRAIN};
 	char *text = nginx_conf(config, &place, problems);
 
 	free(path);
+	free(relay);
 	free(run);
 	return text;
 }

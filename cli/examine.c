@@ -1,5 +1,6 @@
 #include "examine.h"
 
+#include "access/access.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -40,41 +41,69 @@ char *examine_socket_path(const char *state_dir, const char *chosen)
 	return path;
 }
 
+char *examine_relay_path(const char *state_dir, const char *chosen)
+{
+	char *socket, *path;
+
+	if (!chosen)
+		return xasprintf("%s/run/relay.sock", state_dir);
+	socket = examine_socket_path(state_dir, chosen);
+	path = xasprintf("%s.relay", socket);
+	free(socket);
+	return path;
+}
+
+static void examine_parent(const struct config *config, struct problems *problems)
+{
+	char *copy = xstrdup(config->state_dir);
+	const char *parent = dirname(copy);
+
+	if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
+		problems_add(problems, "the state directory %s cannot be made: %s",
+		    config->state_dir, strerror(errno));
+	free(copy);
+}
+
 /* Opens the databases where there are some; a check must not make any. */
-static void examine_storage(const struct config *config, struct problems *problems)
+static struct storage *examine_storage(const struct config *config, struct problems *problems)
 {
 	struct error err = {0};
 	struct storage *storage;
 	struct stat st;
 
 	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {
-		char *copy = xstrdup(config->state_dir);
-		const char *parent = dirname(copy);
-
-		if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
-			problems_add(problems, "the state directory %s cannot be made: %s",
-			    config->state_dir, strerror(errno));
-		free(copy);
-		return;
+		examine_parent(config, problems);
+		return NULL;
 	}
 	storage = storage_open(config, &err);
-	if (storage)
-		storage->ops->close(storage);
-	else
+	if (!storage)
 		problems_add(problems, "the databases in %s cannot be opened: %s",
 		    config->state_dir, err.cause[0] ? err.cause : err.detail);
 	error_release(&err);
+	return storage;
+}
+
+/* Databases, keys, and the plug-ins and the cache that say who may do what. */
+static void examine_access(const struct config *config, struct problems *problems)
+{
+	struct storage *storage = examine_storage(config, problems);
+
+	access_close(access_open(config, storage, problems));
+	if (storage)
+		storage->ops->close(storage);
 }
 
 static char *examine_nginx(
     const struct examine_request *request, const struct config *config, struct problems *problems)
 {
 	char *socket = examine_socket_path(config->state_dir, request->socket);
+	char *relay = examine_relay_path(config->state_dir, request->socket);
 	char *run = xasprintf("%s/run", config->state_dir);
-	const struct nginx_place place = {socket, request->listen, run, request->drain};
+	const struct nginx_place place = {socket, relay, request->listen, run, request->drain};
 	char *text = nginx_conf(config, &place, problems);
 
 	free(socket);
+	free(relay);
 	free(run);
 	return text;
 }
@@ -87,7 +116,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 
 	if (graph)
 		graph_free(graph);
-	examine_storage(config, problems);
+	examine_access(config, problems);
 	json_add_str(report, "agent", config->agent);
 	json_add_str(report, "state_dir", config->state_dir);
 	json_add_str(report, "nginx", request->listen ? nginx : NULL);

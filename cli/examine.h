@@ -49,4 +49,7 @@ void problems_print(const struct problems *problems);
 /* The path where the state directory has its FastCGI socket, unless another was chosen. */
 char *examine_socket_path(const char *state_dir, const char *chosen);
 
+/* The same for the relay's socket, which is beside that: <chosen>.relay, else run/relay.sock. */
+char *examine_relay_path(const char *state_dir, const char *chosen);
+
 #endif

@@ -62,6 +62,16 @@ static const char *quoted_path(
 	return quoted(a, path);
 }
 
+/* In a URL, nginx takes the path of a socket to end at the first colon. */
+static const char *quoted_relay(struct arena *a, const char *path, struct problems *problems)
+{
+	if (strchr(path, ':'))
+		problems_add(problems,
+		    "the path of the relay's socket, \"%s\", holds a colon, which nginx cannot be told",
+		    path);
+	return quoted_path(a, "relay's socket", path, problems);
+}
+
 static void add_header(struct arena *a, struct buf *out, const char *name, const char *value,
     struct problems *problems)
 {
@@ -281,15 +291,17 @@ static char *fastcgi_part(const char *socket)
 	return buf_detach(&out);
 }
 
-static char *snippet_conf(struct arena *a, const struct environment *env, const char *socket,
-    const char *max_size, struct problems *problems)
+static char *snippet_conf(struct arena *a, const struct environment *env,
+    const struct nginx_place *place, const char *max_size, struct problems *problems)
 {
+	const char *socket = quoted_path(a, "FastCGI socket", place->socket, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
 	double file_size = env->media_max_size_mb * MEGABYTE;
 	char *fastcgi = fastcgi_part(socket);
 	struct buf out = {0};
 	const struct marker values[] = {
 	    {"SOCKET", socket},
+	    {"RELAY", quoted_relay(a, place->relay, problems)},
 	    {"FASTCGI", fastcgi},
 	    {"PAGES", pages(a, env, problems)},
 	    {"READ_TIMEOUT", read_timeout(a, problems)},
@@ -318,9 +330,8 @@ char *nginx_conf(
 {
 	struct arena *a = arena_new();
 	size_t errors = problems->errors;
-	const char *socket = quoted_path(a, "FastCGI socket", place->socket, problems);
 	const char *max_size = arena_printf(a, "%lld", (long long)config->env.max_request_size);
-	char *text = snippet_conf(a, &config->env, socket, max_size, problems);
+	char *text = snippet_conf(a, &config->env, place, max_size, problems);
 
 	if (place->listen) {
 		char *full = full_conf(a, place, text, max_size, problems);

@@ -12,6 +12,7 @@
 
 struct nginx_place {
 	const char *socket; /* absolute path of the FastCGI socket */
+	const char *relay;  /* and of the relay's */
 	const char *listen; /* numeric HOST:PORT of a private nginx; NULL: the snippet alone */
 	const char *run;    /* directory for a private nginx's files */
 	long drain;         /* seconds that open requests have when it stops */

@@ -83,7 +83,16 @@ static size_t ask(int fd, const struct buf *question, char *answer, size_t size)
 	return len;
 }
 
-static bool probe(int tcp, const char *socket_path)
+static bool listens(int port)
+{
+	int fd = tcp_connect(port);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool ping(int tcp, const char *socket_path)
 {
 	int fd = tcp >= 0 ? tcp_connect(tcp) : unix_connect(socket_path);
 	struct buf question = {0};
@@ -103,14 +112,14 @@ static bool probe(int tcp, const char *socket_path)
 	return tcp >= 0 ? http_success(answer, len) : fastcgi_success(answer, len);
 }
 
-pid_t probe_start(int tcp, const char *socket_path)
+pid_t probe_start(const struct probe *probe)
 {
 	pid_t pid = spawn_fork();
 
 	if (pid == 0) {
 		int64_t limit = clock_monotonic_ms() + PROBE_LIMIT_MS;
 
-		while (!probe(tcp, socket_path)) {
+		while (!listens(probe->websocketd) || !ping(probe->tcp, probe->socket_path)) {
 			if (clock_monotonic_ms() > limit)
 				_exit(1);
 			clock_sleep_ms(PROBE_PAUSE_MS);

@@ -4,11 +4,17 @@
 
 #include <sys/types.h>
 
+struct probe {
+	int tcp; /* nginx's listening socket; -1: asks straight at the FastCGI socket */
+	const char *socket_path;
+	int websocketd; /* its reserved port */
+};
+
 /*
- * Starts a child that asks several times a second, through nginx when tcp is a listening socket,
- * else straight at the FastCGI socket.  It ends with 0 at the first answer with status 200, with 1
- * when there was none for a minute.  -1 with errno when there can be no child.
+ * Starts a child that asks several times a second.  It ends with 0 at the first answer with status
+ * 200, if websocketd listens by then; with 1 when there was none for a minute.  -1 with errno when
+ * there can be no child.
  */
-pid_t probe_start(int tcp, const char *socket_path);
+pid_t probe_start(const struct probe *probe);
 
 #endif

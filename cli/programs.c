@@ -5,6 +5,7 @@
 #include "command.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,5 +53,19 @@ char *program_nginx(void)
 		    "nginx was not found (%s); install it, or put the service behind a server of "
 		    "your own with --no-nginx",
 		    name && *name ? name : "looked in PATH and the sbin directories");
+	return path;
+}
+
+char *program_websocketd(void)
+{
+	const char *name = getenv("AGENTGRAPH_WEBSOCKETD");
+	bool named = name && *name;
+	char *path = process_find(named ? name : "websocketd", ".");
+
+	if (!path)
+		complain(1,
+		    "websocketd was not found (%s), and WebSockets need it; install it (Debian: "
+		    "apt-get install websocketd), or name it in AGENTGRAPH_WEBSOCKETD",
+		    named ? name : "looked in PATH");
 	return path;
 }

@@ -10,4 +10,7 @@ char *program_own(const char *name);
  * everybody's PATH.  The malloc'd path, or NULL after a complaint. */
 char *program_nginx(void);
 
+/* websocketd: $AGENTGRAPH_WEBSOCKETD, else from PATH.  The same. */
+char *program_websocketd(void);
+
 #endif

@@ -62,12 +62,23 @@ bool setup_nginx_conf(const struct supervisor *s, const char *text)
 	return written;
 }
 
+/* What WebSockets need. */
+static bool find_bridge(struct supervisor *s)
+{
+	s->relay = program_own("agentgraph-relay");
+	if (s->relay)
+		s->helper = program_own("agentgraph-ws");
+	if (s->helper)
+		s->websocketd = program_websocketd();
+	return s->websocketd;
+}
+
 static bool find_programs(struct supervisor *s)
 {
 	s->worker = program_own("agentgraph-fcgi");
 	if (s->worker && !s->options->no_nginx)
 		s->nginx = program_nginx();
-	return s->worker && (s->nginx || s->options->no_nginx);
+	return s->worker && (s->nginx || s->options->no_nginx) && find_bridge(s);
 }
 
 static bool examine_first(struct supervisor *s)
@@ -97,11 +108,25 @@ static bool prepare_run(struct supervisor *s)
 	return s->lock >= 0;
 }
 
-static bool open_fastcgi(struct supervisor *s)
+/* The two sockets that nginx connects to. */
+static bool open_sockets(struct supervisor *s)
 {
+	unsigned mode = s->options->socket ? 0660 : 0600;
+
 	s->socket_path = examine_socket_path(s->current.state_dir, s->options->socket);
-	s->fastcgi = unix_listen(s->socket_path, s->options->socket ? 0660 : 0600);
-	return s->fastcgi >= 0;
+	s->relay_path = examine_relay_path(s->current.state_dir, s->options->socket);
+	s->fastcgi = unix_listen(s->socket_path, mode);
+	if (s->fastcgi >= 0)
+		s->relay_socket = unix_listen(s->relay_path, mode);
+	return s->relay_socket >= 0;
+}
+
+/* What websocketd and its children are to find. */
+static bool prepare_bridge(struct supervisor *s)
+{
+	s->port_holder = tcp_reserve(&s->port);
+	s->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return s->port_holder >= 0 && (s->log >= 0 || complain(0, "standard error is closed"));
 }
 
 static bool watch_signals(struct supervisor *s)
@@ -124,12 +149,13 @@ static bool watch_signals(struct supervisor *s)
 bool setup(struct supervisor *s)
 {
 	s->tcp = s->fastcgi = s->lock = s->signals = s->reload.fd = -1;
+	s->relay_socket = s->port_holder = s->log = -1;
 	if (!find_programs(s))
 		return false;
 	if (!s->options->no_nginx && (s->tcp = tcp_listen(s->options->listen, s->address)) < 0)
 		return false;
-	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_fastcgi(s) &&
-	    (s->options->no_nginx || setup_nginx_conf(s, s->current.nginx));
+	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_sockets(s) &&
+	    prepare_bridge(s) && (s->options->no_nginx || setup_nginx_conf(s, s->current.nginx));
 }
 
 static void close_fd(int *fd)
@@ -143,10 +169,15 @@ void teardown(struct supervisor *s)
 {
 	if (s->fastcgi >= 0)
 		unlink(s->socket_path);
+	if (s->relay_socket >= 0)
+		unlink(s->relay_path);
 	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
 		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
 	close_fd(&s->tcp);
 	close_fd(&s->fastcgi);
+	close_fd(&s->relay_socket);
+	close_fd(&s->port_holder);
+	close_fd(&s->log);
 	close_fd(&s->signals);
 	close_fd(&s->lock);
 	reload_release(&s->reload);
@@ -154,6 +185,10 @@ void teardown(struct supervisor *s)
 	examination_release(&s->current);
 	free(s->nginx);
 	free(s->worker);
+	free(s->websocketd);
+	free(s->relay);
+	free(s->helper);
 	free(s->run);
 	free(s->socket_path);
+	free(s->relay_path);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,28 @@ int tcp_listen(const char *text, char address[ADDRESS_SIZE])
 		return complain(-1, "cannot listen on %s: %s", text, strerror(errno));
 	describe(fd, address);
 	return fd;
+}
+
+int tcp_reserve(unsigned *port)
+{
+	struct sockaddr_in address = {
+	    .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int on = 1;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	/* sockets that do not listen may share a port when all of them say so, as websocketd does
+	 */
+	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	    bind(fd, (struct sockaddr *)&address, len) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
+		*port = ntohs(address.sin_port);
+		return fd;
+	}
+	complain(1, "cannot take a port for websocketd: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 int tcp_connect(int listener)

@@ -16,7 +16,14 @@
  */
 int tcp_listen(const char *text, char address[ADDRESS_SIZE]);
 
-/* Connects to what tcp_listen bound; -1 with errno. */
+/*
+ * Takes a free port on 127.0.0.1 for a program that must bind it itself and cannot be handed a
+ * socket.  While the result is open, the kernel gives the port to nobody who does not ask for it by
+ * its number.  -1 after a complaint.
+ */
+int tcp_reserve(unsigned *port);
+
+/* Connects to what tcp_listen bound, or to what listens on a reserved port; -1 with errno. */
 int tcp_connect(int listener);
 
 /*

@@ -1,3 +1,4 @@
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "probe.h"
@@ -7,6 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define RUN_SECONDS "86400" /* a run may go on for so long when its client is gone */
 
 static pid_t start_worker(const struct supervisor *s)
 {
@@ -41,6 +45,80 @@ static pid_t start_nginx(const struct supervisor *s)
 	return pid;
 }
 
+static pid_t start_relay(const struct supervisor *s)
+{
+	char *websocketd = xasprintf("127.0.0.1:%u", s->port);
+	char *argv[] = {s->relay, "--state", s->current.state_dir, "--websocketd", websocketd,
+	    "--unlink", s->relay_path, "--bye", RUN_SECONDS, NULL, NULL, NULL};
+	const struct spawn spawn = {argv, NULL, s->relay_socket, -1};
+	pid_t pid;
+
+	if (s->options->source.file) {
+		argv[9] = "--config";
+		argv[10] = (char *)s->options->source.file;
+	}
+	pid = spawn_program(&spawn);
+	free(websocketd);
+	return pid;
+}
+
+/*
+ * The names of this process's environment, for websocketd, which hands over what it is told to and
+ * nothing else.  HTTP_... would look to the helpers like headers of the relay's request.
+ */
+static char *environment_names(void)
+{
+	struct buf names = {0};
+
+	for (char **entry = environ; *entry; entry++) {
+		size_t len = strcspn(*entry, "=");
+
+		if (!len || memchr(*entry, ',', len) || strncmp(*entry, "HTTP_", 5) == 0)
+			continue;
+		if (names.len)
+			buf_putc(&names, ',');
+		buf_add(&names, *entry, len);
+	}
+	return buf_detach(&names);
+}
+
+/*
+ * It logs whole URLs and forwards lines of its children badly, so it is kept quiet, and they get
+ * standard error as another descriptor.  When it loses the relay, their runs have as long as others
+ * to end.
+ */
+static pid_t start_websocketd(const struct supervisor *s)
+{
+	char *names = environment_names();
+	char *port = xasprintf("--port=%u", s->port);
+	char *patience = xasprintf("--closems=%ld", s->options->drain * 1000);
+	char *pass = xasprintf("--passenv=%s", names);
+	char *log = xasprintf("%d", s->log);
+	char *argv[] = {s->websocketd, "--address=127.0.0.1", port, "--loglevel=fatal", patience,
+	    pass, s->helper, "--state", s->current.state_dir, "--log", log, NULL, NULL, NULL};
+	const struct spawn spawn = {argv, NULL, -1, s->log};
+	pid_t pid;
+
+	if (s->options->source.file) {
+		argv[11] = "--config";
+		argv[12] = (char *)s->options->source.file;
+	}
+	pid = spawn_program(&spawn);
+	free(names);
+	free(port);
+	free(patience);
+	free(pass);
+	free(log);
+	return pid;
+}
+
+static pid_t start_probe(const struct supervisor *s)
+{
+	const struct probe probe = {s->tcp, s->socket_path, s->port_holder};
+
+	return probe_start(&probe);
+}
+
 static pid_t start(struct supervisor *s, enum role role)
 {
 	switch (role) {
@@ -48,8 +126,12 @@ static pid_t start(struct supervisor *s, enum role role)
 		return start_worker(s);
 	case ROLE_NGINX:
 		return start_nginx(s);
+	case ROLE_RELAY:
+		return start_relay(s);
+	case ROLE_WEBSOCKETD:
+		return start_websocketd(s);
 	case ROLE_PROBE:
-		return probe_start(s->tcp, s->socket_path);
+		return start_probe(s);
 	case ROLE_EXAMINER:
 		return examine_start(&s->request, &s->reload.fd);
 	case ROLE_ORPHAN:

@@ -21,7 +21,33 @@
 
 /* ---- stopping ---- */
 
-/* First nginx, which still needs workers for the requests that it has; then the workers. */
+/* Workers and websocketd stay while others need them. */
+static void ask_to_leave(struct supervisor *s, struct child *child, int64_t now)
+{
+	int64_t grace = s->options->drain * 1000 + KILL_AFTER_MS;
+
+	switch (child->role) {
+	case ROLE_NGINX:
+		child_leave(child, SIGQUIT, grace, now);
+		break;
+	case ROLE_RELAY:
+		child_leave(child, SIGTERM, grace, now);
+		break;
+	case ROLE_PROBE:
+	case ROLE_EXAMINER:
+		child_leave(child, SIGKILL, HURRY_MS, now);
+		break;
+	case ROLE_WORKER:
+	case ROLE_WEBSOCKETD:
+	case ROLE_ORPHAN: /* was asked when it was found */
+		break;
+	}
+}
+
+/*
+ * First nginx, which still needs workers for the requests that it has, and the relay, which tells
+ * the clients of its WebSockets; then the workers and websocketd.
+ */
 static void stop(struct supervisor *s, int status)
 {
 	int64_t now = clock_monotonic_ms();
@@ -37,10 +63,8 @@ static void stop(struct supervisor *s, int status)
 
 		if (!child->pid)
 			children_remove(&s->children, child);
-		else if (child->role == ROLE_NGINX)
-			child_leave(child, SIGQUIT, s->options->drain * 1000 + KILL_AFTER_MS, now);
-		else if (child->role != ROLE_WORKER)
-			child_leave(child, SIGKILL, HURRY_MS, now);
+		else
+			ask_to_leave(s, child, now);
 	}
 }
 
@@ -52,13 +76,17 @@ static int fail_start(struct supervisor *s, const char *sentence)
 	return 1;
 }
 
-static void stop_workers(struct supervisor *s, int64_t now)
+/* What is left of the time for open requests, and a moment. */
+static int64_t time_to_finish(const struct supervisor *s, int64_t now)
 {
-	int64_t grace = s->stop_at > now ? s->stop_at - now : 0;
+	return (s->stop_at > now ? s->stop_at - now : 0) + HURRY_MS;
+}
 
+static void stop_role(struct supervisor *s, enum role role, int64_t now)
+{
 	for (size_t i = 0; i < s->children.count; i++)
-		if (s->children.items[i].role == ROLE_WORKER && !s->children.items[i].kill_at)
-			child_leave(&s->children.items[i], SIGTERM, grace + HURRY_MS, now);
+		if (s->children.items[i].role == role && !s->children.items[i].kill_at)
+			child_leave(&s->children.items[i], SIGTERM, time_to_finish(s, now), now);
 }
 
 /* Time is up: everybody gets a second to go. */
@@ -75,9 +103,11 @@ static void stop_step(struct supervisor *s, int64_t now)
 		return;
 	if (!s->hurried && now >= s->stop_at)
 		hurry(s, now);
+	if (!children_running(&s->children, ROLE_RELAY))
+		stop_role(s, ROLE_WEBSOCKETD, now);
 	if (!children_running(&s->children, ROLE_NGINX) &&
 	    !children_running(&s->children, ROLE_ORPHAN))
-		stop_workers(s, now);
+		stop_role(s, ROLE_WORKER, now);
 }
 
 /* ---- deaths ---- */
@@ -133,25 +163,48 @@ static void probe_ended(struct supervisor *s, int status)
 		fail_start(s, "the service gave no answer to /ping within a minute");
 }
 
-/* A worker or nginx died without being asked to. */
+/* Whether it is started again whenever it dies. */
+static bool is_kept(enum role role)
+{
+	return role == ROLE_WORKER || role == ROLE_NGINX || role == ROLE_RELAY ||
+	    role == ROLE_WEBSOCKETD;
+}
+
+/* nginx's workers have requests, and websocketd's helpers runs, that may come to their end. */
+static void sweep_after(struct supervisor *s, enum role role)
+{
+	bool finishes = role == ROLE_NGINX || role == ROLE_WEBSOCKETD;
+
+	sweep_orphans(s, role == ROLE_NGINX ? SIGQUIT : SIGTERM,
+	    finishes ? s->options->drain * 1000 : KILL_AFTER_MS);
+}
+
+static void died_early(struct supervisor *s, enum role role)
+{
+	if (role == ROLE_NGINX)
+		fail_start(s, "nginx could not start; its message is above");
+	else if (role == ROLE_RELAY)
+		fail_start(s, "the relay could not start; its message is above");
+	else if (role == ROLE_WEBSOCKETD)
+		fail_start(s, "websocketd could not start");
+	else if (++s->early_deaths >= (size_t)s->options->processes)
+		fail_start(s, "the workers could not start; their messages are above");
+}
+
+/* A process that is kept died without being asked to. */
 static void died(struct supervisor *s, struct child *child, int status)
 {
-	bool nginx = child->role == ROLE_NGINX;
+	enum role role = child->role;
 	long pid = child->pid;
 	char end[64];
 
 	describe_end(status, end, sizeof(end));
 	child_died(child, clock_monotonic_ms());
-	log_error("%s %ld %s; starting another in %lld ms", role_name(child->role), pid, end,
+	log_error("%s %ld %s; starting another in %lld ms", role_name(role), pid, end,
 	    (long long)child->delay);
-	sweep_orphans(
-	    s, nginx ? SIGQUIT : SIGTERM, nginx ? s->options->drain * 1000 : KILL_AFTER_MS);
-	if (s->phase != PHASE_STARTING)
-		return;
-	if (nginx)
-		fail_start(s, "nginx could not start; its message is above");
-	else if (++s->early_deaths >= (size_t)s->options->processes)
-		fail_start(s, "the workers could not start; their messages are above");
+	sweep_after(s, role);
+	if (s->phase == PHASE_STARTING)
+		died_early(s, role);
 }
 
 static void reaped(struct supervisor *s, pid_t pid, int status)
@@ -162,12 +215,13 @@ static void reaped(struct supervisor *s, pid_t pid, int status)
 	if (!child)
 		return;
 	role = child->role;
-	if ((role == ROLE_WORKER || role == ROLE_NGINX) && !child->kill_at &&
-	    s->phase != PHASE_STOPPING) {
+	if (is_kept(role) && !child->kill_at && s->phase != PHASE_STOPPING) {
 		died(s, child, status);
 		return;
 	}
 	children_remove(&s->children, child);
+	if (role == ROLE_WEBSOCKETD)
+		sweep_orphans(s, SIGTERM, time_to_finish(s, clock_monotonic_ms()));
 	if (role == ROLE_PROBE)
 		probe_ended(s, status);
 	if (role == ROLE_EXAMINER) {
@@ -257,6 +311,8 @@ static void run(struct supervisor *s)
 		children_add(&s->children, ROLE_WORKER, 0);
 	if (!s->options->no_nginx)
 		children_add(&s->children, ROLE_NGINX, 0);
+	children_add(&s->children, ROLE_WEBSOCKETD, 0);
+	children_add(&s->children, ROLE_RELAY, 0);
 	children_add(&s->children, ROLE_PROBE, 0);
 	while (!all_gone(s)) {
 		int64_t now = clock_monotonic_ms();

@@ -39,9 +39,14 @@ struct supervisor {
 	struct examination current; /* what is served */
 	char address[ADDRESS_SIZE]; /* of tcp */
 	char *nginx, *worker;       /* programs */
-	char *run;                  /* directory for sockets and nginx's files */
-	char *socket_path;
+	char *websocketd, *relay, *helper;
+	char *run; /* directory for sockets and nginx's files */
+	char *socket_path, *relay_path;
 	int tcp, fastcgi, lock, signals; /* -1: not open */
+	int relay_socket;                /* the relay's listener */
+	int port_holder;                 /* reserves port, which is websocketd's */
+	unsigned port;
+	int log; /* standard error, for the helpers that websocketd starts */
 	enum phase phase;
 	struct children children;
 	unsigned generation;

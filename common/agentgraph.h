@@ -41,6 +41,9 @@
 extern "C" {
 #endif
 
+/* Both sides find each other's names, also when they are compiled with -fvisibility=hidden. */
+#pragma GCC visibility push(default)
+
 /* The interface's version.  It grows when something is added; a plug-in built for a newer one, or
  * for an incompatible one, is refused at start-up. */
 #define AG_ABI_VERSION 1
@@ -233,6 +236,136 @@ bool ag_stop_requested(const ag_run *run);
 
 /* A line in the service's log, with the request's id. */
 void ag_log(ag_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- Who may use the service
+ * --------------------------------------------------------------------------------------- */
+
+/*
+ * An authentication of your own: "auth": {"method": "custom", "path": "path/to/file.so:attribute"}
+ * names an exported `const struct ag_auth`.  Its functions are called from many threads at once.
+ */
+
+typedef struct ag_request ag_request; /* a request that asks to be let in */
+
+/* Borrowed texts.  A header's name is in lower case with dashes; NULL when the request has none. */
+const char *ag_request_method(const ag_request *request);
+const char *ag_request_path(const ag_request *request);
+const char *ag_request_address(const ag_request *request);
+const char *ag_request_header(const ag_request *request, const char *name);
+
+/* The bearer token, or NULL; of a WebSocket, from wherever it stood. */
+const char *ag_request_credential(const ag_request *request);
+bool ag_request_is_websocket(const ag_request *request);
+
+/*
+ * Lets the request in as that user; taken over.  An object with user_id, a text or an integer, is
+ * somebody; without one, or NULL, the request is anonymous.  The object is "user" in every node's
+ * configuration.
+ */
+ag_result ag_let_in(ag_request *request, cJSON *user);
+
+/* Refuses the account: 403 with a code of your own (capitals, digits and _; NULL stands for
+ * USER_ACCOUNT_DISABLE) and a text for the client. */
+ag_result ag_refuse_account(ag_request *request, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Refuses with an HTTP status from 400 to 599 and a text for the client. */
+ag_result ag_refuse(ag_request *request, int status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define AG_AUTH (0x61750000u + AG_ABI_VERSION)
+
+struct ag_auth {
+	unsigned kind; /* AG_AUTH */
+
+	/* At start-up, once per process; *data is what the other functions get.  Not 0: the service
+	 * does not start.  NULL stands for nothing to do. */
+	int (*open)(void **data);
+
+	/* Returns what one of the three functions above returned.  AG_OK without any of them lets
+	 * in as anonymous; AG_ERROR without any is a failure of the service, answered with 500. */
+	ag_result (*authenticate)(ag_request *request, void *data);
+
+	/* At the end, or NULL. */
+	void (*close)(void *data);
+};
+
+/*
+ * An authorization of your own: "authorization": "path/to/file.so:attribute" names an exported
+ * `const struct ag_authorization`.  Its functions are called from many threads at once.
+ */
+
+typedef enum {
+	AG_DENY = 0,
+	AG_ALLOW = 1 /* nothing else allows */
+} ag_decision;
+
+#define AG_AUTHORIZATION (0x617a0000u + AG_ABI_VERSION)
+
+struct ag_authorization {
+	unsigned kind; /* AG_AUTHORIZATION */
+
+	/* As in struct ag_auth. */
+	int (*open)(void **data);
+
+	/* Whether user, borrowed, may do the action on the resource: "invoke" on "graph".
+	 * resource_id is the id of the thread, memory or file, NULL where the request names none.
+	 */
+	ag_decision (*authorize)(const cJSON *user, const char *resource, const char *action,
+	    const char *resource_id, void *data);
+
+	/* Whose data listings reach: "owner", the caller's own, or "none", everybody's.  NULL
+	 * stands for "owner". */
+	const char *(*isolation_scope)(void *data);
+
+	/* The scopes of the user, an array of texts like "graph:invoke", taken over: what is not
+	 * among them is refused.  NULL, the function or its result, leaves it to the user's own
+	 * "scopes". */
+	cJSON *(*scopes_for)(const cJSON *user, void *data);
+
+	/* Forget what is known about this thread: it is about to be deleted, or was.  Or NULL. */
+	void (*evict)(const char *thread_id, void *data);
+
+	/* At the end, or NULL. */
+	void (*close)(void *data);
+};
+
+/*
+ * A container of parts that stand in for built-in ones: "injectq": "path/to/file.so:attribute"
+ * names an exported `const struct ag_container`.  Its functions are called from many threads at
+ * once.
+ */
+
+struct ag_rate_verdict {
+	bool allowed;
+	int64_t remaining;   /* requests that are left in the window */
+	int64_t reset_after; /* seconds until the oldest one leaves it */
+};
+
+/* The backend of the rate limit where "rate_limit" has "backend": "custom". */
+struct ag_rate_limit {
+	/* Counts a request of key, unless requests were allowed within the last window seconds, and
+	 * fills in the verdict.  The client waits meanwhile, so it should take no longer than a
+	 * second.  AG_ERROR is a failure: "fail_open" then says whether the request is let in. */
+	ag_result (*check)(const char *key, int64_t requests, int64_t window,
+	    struct ag_rate_verdict *verdict, void *data);
+};
+
+#define AG_CONTAINER (0x636f0000u + AG_ABI_VERSION)
+
+struct ag_container {
+	unsigned kind; /* AG_CONTAINER */
+
+	/* As in struct ag_auth. */
+	int (*open)(void **data);
+
+	const struct ag_rate_limit *rate_limit; /* or NULL */
+
+	/* At the end, or NULL. */
+	void (*close)(void *data);
+};
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

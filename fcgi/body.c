@@ -14,6 +14,12 @@ static bool too_large(int64_t max, struct error *err)
 	    "Request body too large. Maximum size is %.1fMB", (double)max / (1 << 20));
 }
 
+static bool wrong_length(struct error *err)
+{
+	return error_set(
+	    err, ERR_INVALID_CONTENT_LENGTH, "%s", error_fixed_text(ERR_INVALID_CONTENT_LENGTH));
+}
+
 bool body_length(const char *content_length, int64_t max, int64_t *length, struct error *err)
 {
 	*length = -1;
@@ -21,38 +27,37 @@ bool body_length(const char *content_length, int64_t max, int64_t *length, struc
 		return true;
 	size_t digits = strspn(content_length, "0123456789");
 	if (content_length[digits] || digits > LENGTH_DIGITS)
-		return error_set(err, ERR_INVALID_CONTENT_LENGTH, "%s",
-		    error_fixed_text(ERR_INVALID_CONTENT_LENGTH));
+		return wrong_length(err);
 	*length = 0;
 	for (const char *c = content_length; *c; c++)
 		*length = *length * 10 + (*c - '0');
 	return *length <= max || too_large(max, err);
 }
 
-/* Bytes to ask for next: one more than allowed, so that an excess shows. */
-static size_t next_size(size_t have, int64_t length, int64_t max)
+/* Bytes to ask for next: in the end one more than there should be, so that the end of the body is
+ * seen, or an excess. */
+static size_t next_size(size_t have, int64_t expected)
 {
-	int64_t end = length >= 0 ? length : max + 1;
-	int64_t left = end - (int64_t)have;
+	int64_t left = expected - (int64_t)have + 1;
 	return left < READ_SIZE ? (size_t)left : READ_SIZE;
 }
 
 bool body_read(
     struct client *client, int64_t length, int64_t max, struct buf *out, struct error *err)
 {
-	for (;;) {
-		size_t want = next_size(out->len, length, max);
-		if (want == 0)
-			return (int64_t)out->len <= max || too_large(max, err);
-		char *end = buf_reserve(out, want);
-		ssize_t got = client->read(client, end, want);
-		if (got < 0 || (got == 0 && length >= 0))
-			return error_set(err, ERR_BAD_REQUEST, "Request body is incomplete");
-		if (got == 0)
-			return true;
-		out->len += (size_t)got;
+	int64_t expected = length >= 0 ? length : max;
+	ssize_t got = 1;
+	while (got > 0 && (int64_t)out->len <= expected) {
+		size_t want = next_size(out->len, expected);
+		got = client->read(client, buf_reserve(out, want), want);
+		out->len += got > 0 ? (size_t)got : 0;
 		out->data[out->len] = '\0';
 	}
+	if ((int64_t)out->len > expected)
+		return length < 0 ? too_large(max, err) : wrong_length(err);
+	if (got < 0 || (int64_t)out->len < length)
+		return error_set(err, ERR_BAD_REQUEST, "Request body is incomplete");
+	return true;
 }
 
 bool body_type_is_json(const char *content_type)

@@ -15,6 +15,7 @@ void post_setup(struct request *rq);
 void get_graph(struct request *rq);
 void get_graph_tools(struct request *rq);
 void get_graph_schema(struct request *rq);
+void get_socket(struct request *rq);
 
 void get_threads(struct request *rq);
 void get_thread(struct request *rq);

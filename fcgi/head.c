@@ -18,6 +18,7 @@ struct variable {
 static const struct variable variables[] = {
     VARIABLE("REQUEST_METHOD", method),
     VARIABLE("REQUEST_URI", uri),
+    VARIABLE("REMOTE_ADDR", address),
     VARIABLE("CONTENT_LENGTH", content_length),
     VARIABLE("CONTENT_TYPE", content_type),
     VARIABLE("HTTP_HOST", host),

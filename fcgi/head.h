@@ -7,7 +7,8 @@
 /* Values borrowed from the server's parameters, "" where there is none. */
 struct head {
 	const char *method;
-	const char *uri; /* REQUEST_URI: raw path and query */
+	const char *uri;     /* REQUEST_URI: raw path and query */
+	const char *address; /* of the web server's peer */
 	const char *content_length;
 	const char *content_type;
 	const char *host;

@@ -22,6 +22,11 @@ struct request {
 	struct path path;
 	struct route_match match;
 	const cJSON *body; /* NULL when the route takes none, or none came */
+	bool large;        /* the body was */
+	bool asked;        /* the credential was looked at, with this result: */
+	struct identity identity;
+	struct error refusal;       /* set when nobody is known by the credential */
+	char address[ADDRESS_SIZE]; /* the client's, or "" before it was asked for */
 	char id[UUID_SIZE];
 	char time[ISO_TIME_SIZE];
 	struct call call;

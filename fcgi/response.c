@@ -4,6 +4,7 @@
 #include "hygiene.h"
 #include "request.h"
 #include "server.h"
+#include "upgrade.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,14 +188,18 @@ static cJSON *error_object(struct request *rq, const struct error_view *view)
 	cJSON *error = cJSON_CreateObject();
 	json_add_str(error, "code", view->code);
 	json_add_str(error, "message", view->detail);
-	cJSON_AddItemToObject(error, "details",
-	    view->details ? cJSON_Duplicate(view->details, true) : cJSON_CreateArray());
+	if (view->details) /* only read: a reference */
+		cJSON_AddItemReferenceToObject(error, "details", (cJSON *)view->details);
+	else
+		cJSON_AddArrayToObject(error, "details");
 	if (rq->call.error.kind == ERR_REQUEST_TOO_LARGE) {
 		int64_t max = rq->server->service->config->env.max_request_size;
 		json_add_int(error, "max_size_bytes", max);
 		json_add_raw(error, "max_size_mb",
 		    arena_printf(rq->call.arena, "%.1f", (double)max / (1 << 20)));
 	}
+	if (rq->call.error.kind == ERR_RATE_LIMIT)
+		limit_describe(&rq->call.limit, error);
 	return error;
 }
 
@@ -211,12 +216,22 @@ static cJSON *error_body(struct request *rq, const struct error_view *view)
 	return body;
 }
 
+/* A refused WebSocket is told the code that it would have been closed with (WIRE 4.9). */
+static void add_close_code(struct request *rq, cJSON *body)
+{
+	int code = upgrade_close_code(rq);
+	if (!code)
+		return;
+	json_add_int(body, "close_code", code);
+	response_header(rq, "X-WebSocket-Close-Code", arena_printf(rq->call.arena, "%d", code));
+}
+
 /* The one place where a failed request is logged. */
 static void log_failure(const struct request *rq, int status)
 {
 	const struct error *err = &rq->call.error;
-	log_at(status >= 500 ? LOG_ERROR : LOG_DEBUG, "%d %s: %s%s%s", status,
-	    error_code(err->kind), err->detail, *err->cause ? ": " : "", err->cause);
+	log_at(status >= 500 ? LOG_ERROR : LOG_DEBUG, "%d %s: %s%s%s", status, error_code_of(err),
+	    err->detail, *err->cause ? ": " : "", err->cause);
 }
 
 void reply_error(struct request *rq)
@@ -230,7 +245,11 @@ void reply_error(struct request *rq)
 	log_failure(rq, view.status);
 	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE)
 		response_header(rq, "Retry-After", "1");
-	char *text = json_print(error_body(rq, &view));
+	if (view.status == 401)
+		response_header(rq, "WWW-Authenticate", "Bearer");
+	cJSON *body = error_body(rq, &view);
+	add_close_code(rq, body);
+	char *text = json_print(body);
 	buf_reset(&rq->response->body);
 	buf_puts(&rq->response->body, text);
 	free(text);

@@ -19,8 +19,11 @@ struct request;
 #define ROUTE_IDS 2 /* {names} that a path can have */
 
 enum route_flag {
-	ROUTE_EMPTY_ID = 1, /* the last id may be empty; elsewhere a trailing slash is 404 */
-	ROUTE_ANY_HOST = 2  /* exempt from ALLOWED_HOST */
+	ROUTE_EMPTY_ID = 1,     /* the last id may be empty; elsewhere a trailing slash is 404 */
+	ROUTE_ANY_HOST = 2,     /* exempt from ALLOWED_HOST */
+	ROUTE_WEBSOCKET = 4,    /* only for requests that ask for a WebSocket */
+	ROUTE_UNAUTHORIZED = 8, /* 401, not 403, for a credential that is missing or refused */
+	ROUTE_UNCOUNTED = 16    /* exempt from the rate limit */
 };
 
 struct route {

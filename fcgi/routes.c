@@ -7,13 +7,16 @@
  */
 /* clang-format off */
 static const struct route rows[] = {
-    {METHOD_GET, "/ping", NULL, NULL, BODY_NONE, get_ping, ROUTE_ANY_HOST},
+    {METHOD_GET, "/ping", NULL, NULL, BODY_NONE, get_ping,
+        ROUTE_ANY_HOST | ROUTE_UNCOUNTED},
 
     {METHOD_POST, "/v1/graph/invoke", "graph", "invoke", BODY_REQUIRED, post_invoke, 0},
     {METHOD_POST, "/v1/graph/stream", "graph", "stream", BODY_REQUIRED, post_stream, 0},
     {METHOD_POST, "/v1/graph/stop", "graph", "stop", BODY_REQUIRED, post_stop, 0},
     {METHOD_POST, "/v1/graph/fix", "graph", "fix", BODY_REQUIRED, post_fix, 0},
     {METHOD_POST, "/v1/graph/setup", "graph", "setup", BODY_REQUIRED, post_setup, 0},
+    {METHOD_GET, "/v1/graph/ws", "graph", "stream", BODY_NONE, get_socket, ROUTE_WEBSOCKET},
+    {METHOD_GET, "/v1/graph/live", "graph", "stream", BODY_NONE, get_socket, ROUTE_WEBSOCKET},
     {METHOD_GET, "/v1/graph", "graph", "read", BODY_NONE, get_graph, 0},
     {METHOD_GET, "/v1/graph/tools", "graph", "read", BODY_NONE, get_graph_tools, 0},
     {METHOD_GET, "/v1/graph:StateSchema", "graph", "read", BODY_NONE, get_graph_schema, 0},

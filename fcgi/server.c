@@ -1,12 +1,16 @@
 #include "server.h"
 
+#include "admit.h"
 #include "base/log.h"
+#include "limit.h"
 #include "request.h"
+#include "upgrade.h"
 
 #include <malloc.h>
 #include <string.h>
 
-#define LARGE_BODY (1 << 20) /* after one, memory goes back to the system */
+/* After a body or an answer of more bytes, free memory goes back to the system. */
+#define LARGE (1 << 20)
 
 static bool is_preflight(const struct request *rq)
 {
@@ -41,7 +45,7 @@ static bool check_route(struct request *rq)
 	if (!rq->match.allowed)
 		return refuse(rq, ERR_NOT_FOUND);
 	if (rq->match.route)
-		return true;
+		return !(rq->match.route->flags & ROUTE_WEBSOCKET) || upgrade_check(rq);
 	response_header(rq, "Allow", method_list(rq->match.allowed, allow));
 	return rq->method == METHOD_OPTIONS || refuse(rq, ERR_METHOD_NOT_ALLOWED);
 }
@@ -51,7 +55,7 @@ static bool find_route(struct request *rq)
 	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
 	if (valid)
 		route_find(rq->server->routes, &rq->path, rq->method, &rq->match);
-	if (!check_host(rq))
+	if (!limit_admit(rq) || !check_host(rq))
 		return false;
 	if (!valid)
 		return error_set(&rq->call.error, ERR_BAD_REQUEST, "Invalid path");
@@ -69,27 +73,31 @@ static bool read_body(struct request *rq, struct buf *text)
 	return rq->match.route->body == BODY_NONE || body_read(rq->client, length, max, text, err);
 }
 
-static bool parse_body(struct request *rq, const struct buf *text)
+/* Steps 7 and 9.  The body says what step 7 is about, but what is wrong with it is told later. */
+static bool admit_body(struct request *rq, const struct buf *text)
 {
+	struct error mistake = {0};
 	enum body_rule rule = rq->match.route->body;
-	return rule == BODY_NONE ||
-	    body_parse(
-		rq->call.arena, text, rq->head.content_type, rule, &rq->body, &rq->call.error);
+	bool parsed = rule == BODY_NONE ||
+	    body_parse(rq->call.arena, text, rq->head.content_type, rule, &rq->body, &mistake);
+	bool admitted = admit_action(rq);
+	if (admitted && !parsed)
+		error_move(&rq->call.error, &mistake);
+	error_release(&mistake);
+	return admitted && parsed;
 }
 
-/* Steps 5 to 10; step 6 and 7 belong between reading the body and looking at it. */
+/* Steps 5 to 10. */
 static void answer_route(struct request *rq)
 {
 	struct buf text = {0};
-	bool ok = read_body(rq, &text) && parse_body(rq, &text);
-	bool large = text.len > LARGE_BODY;
+	bool ok = read_body(rq, &text) && admit_user(rq) && admit_body(rq, &text);
+	rq->large = text.len > LARGE;
 	buf_release(&text);
 	if (ok)
 		rq->match.route->handle(rq);
 	else
 		reply_error(rq);
-	if (large)
-		malloc_trim(LARGE_BODY);
 }
 
 /* Steps 1 to 4. */
@@ -119,6 +127,16 @@ static void request_init(struct request *rq, const struct server *server, struct
 	call_init(&rq->call, server->service, rq->id);
 }
 
+static void request_release(struct request *rq)
+{
+	bool large = rq->large || rq->response->body.len > LARGE;
+	error_release(&rq->refusal);
+	call_release(&rq->call);
+	response_reset(rq->response);
+	if (large)
+		malloc_trim(LARGE);
+}
+
 /* The path without its query, which may hold a token (WIRE 1.7). */
 static void log_access(const struct request *rq, int64_t start)
 {
@@ -133,11 +151,10 @@ void server_answer(const struct server *server, struct client *client, struct re
 	int64_t start = debug ? clock_monotonic_ms() : 0;
 	request_init(&rq, server, client);
 	rq.response = buffers;
-	response_reset(buffers);
 	log_request(rq.id);
 	answer(&rq);
 	if (debug)
 		log_access(&rq, start);
 	log_request(NULL);
-	call_release(&rq.call);
+	request_release(&rq);
 }

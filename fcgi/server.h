@@ -2,6 +2,7 @@
 #ifndef AGENTGRAPH_FCGI_SERVER_H
 #define AGENTGRAPH_FCGI_SERVER_H
 
+#include "access/ticket.h"
 #include "client.h"
 #include "hygiene.h"
 #include "response.h"
@@ -13,6 +14,7 @@ struct server {
 	struct service *service;
 	struct hygiene *hygiene;
 	const struct route_table *routes;
+	struct ticket_key ticket_key; /* signs for the WebSockets that are let in */
 };
 
 /* Serves one request, whatever it holds.  buffers belong to the calling thread. */

@@ -6,6 +6,9 @@ SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, r
 FROM threads
 WHERE thread_id = :thread_id;
 
+-- name: thread_owner
+SELECT user_id FROM threads WHERE thread_id = :thread_id;
+
 -- name: thread_list
 -- Without the state, which can be large.
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,

@@ -20,6 +20,13 @@ int64_t clock_monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t clock_uptime_us(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
+}
+
 /* Writes value with leading zeroes into the width characters at out. */
 static void put_digits(char *out, int width, int64_t value)
 {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MAGIC "agshared"
-#define LAYOUT 1 /* goes up with every change of what the regions hold */
+#define LAYOUT 3 /* goes up with every change of what the regions hold */
 
 #define HEADER_SIZE 4096u
 
@@ -21,9 +21,13 @@ static const size_t region_size[SHARED_REGIONS] = {
     [SHARED_IDS] = SHARED_IDS_SIZE,
     [SHARED_WRITER] = SHARED_WRITER_SIZE,
     [SHARED_LEASES] = SHARED_LEASES_SIZE,
+    [SHARED_OWNERS] = SHARED_OWNERS_SIZE,
+    [SHARED_LIMITS] = SHARED_LIMITS_SIZE,
 };
 
-#define TOTAL_SIZE (HEADER_SIZE + SHARED_IDS_SIZE + SHARED_WRITER_SIZE + SHARED_LEASES_SIZE)
+#define TOTAL_SIZE                                                                 \
+	(HEADER_SIZE + SHARED_IDS_SIZE + SHARED_WRITER_SIZE + SHARED_LEASES_SIZE + \
+	    SHARED_OWNERS_SIZE + SHARED_LIMITS_SIZE)
 
 /* What the file begins with.  identity is compared as bytes: two builds share the file only when
  * they agree on all of it. */
@@ -83,18 +87,23 @@ static struct identity our_identity(void)
 	return id;
 }
 
-static void init_mutexes(struct shared *sh)
+void shared_mutex_init(pthread_mutex_t *m)
 {
 	pthread_mutexattr_t attr;
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(m, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+static void init_mutexes(struct shared *sh)
+{
 	for (int i = 0; i < SHARED_REGIONS; i++) {
 		struct shared_head *head = shared_region(sh, (enum shared_region)i);
 		for (size_t m = 0; m < sizeof(head->mutex) / sizeof(head->mutex[0]); m++)
-			pthread_mutex_init(&head->mutex[m], &attr);
+			shared_mutex_init(&head->mutex[m]);
 	}
-	pthread_mutexattr_destroy(&attr);
 }
 
 static bool map(struct shared *sh, const char *dir, struct error *err)

@@ -22,6 +22,8 @@ enum shared_region {
 	SHARED_IDS,    /* snowflake: one atomic word */
 	SHARED_WRITER, /* the turnstile before SQLite's write lock */
 	SHARED_LEASES, /* who runs which thread */
+	SHARED_OWNERS, /* which threads were deleted, for caches of their owners */
+	SHARED_LIMITS, /* who asked how often, for the rate limit */
 	SHARED_REGIONS
 };
 
@@ -29,6 +31,8 @@ enum shared_region {
 #define SHARED_IDS_SIZE 4096
 #define SHARED_WRITER_SIZE 4096
 #define SHARED_LEASES_SIZE (16u << 20)
+#define SHARED_OWNERS_SIZE (260u << 10)
+#define SHARED_LIMITS_SIZE (16u << 20)
 
 struct shared;
 
@@ -47,6 +51,9 @@ void shared_close(struct shared *sh);
 struct shared_head {
 	pthread_mutex_t mutex[2];
 };
+
+/* Makes one more mutex of that kind.  Whoever calls it sees to it that nobody uses the mutex yet. */
+void shared_mutex_init(pthread_mutex_t *m);
 
 /* The region's memory, page-aligned, the same contents in every process. */
 void *shared_region(struct shared *sh, enum shared_region region);

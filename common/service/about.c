@@ -27,20 +27,35 @@ static cJSON *nodes_json(const ag_graph *graph)
 	return nodes;
 }
 
+static void add_edge(cJSON *edges, const char *source, const char *target)
+{
+	char id[24];
+	cJSON *item = cJSON_CreateObject();
+	snprintf(id, sizeof(id), "e%d", cJSON_GetArraySize(edges));
+	cJSON_AddStringToObject(item, "id", id);
+	cJSON_AddStringToObject(item, "source", source);
+	cJSON_AddStringToObject(item, "target", target);
+	cJSON_AddItemToArray(edges, item);
+}
+
+/* Several rules of one edge may lead to one place. */
+static bool is_listed(const struct edge *edge, size_t target)
+{
+	for (size_t i = 0; i < target; i++) {
+		if (edge->targets[i] == edge->targets[target])
+			return true;
+	}
+	return false;
+}
+
 static cJSON *edges_json(const ag_graph *graph)
 {
 	cJSON *edges = cJSON_CreateArray();
-	char id[24];
-	int n = 0;
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];
 		for (size_t t = 0; t < edge->target_count; t++) {
-			cJSON *item = cJSON_CreateObject();
-			snprintf(id, sizeof(id), "e%d", n++);
-			cJSON_AddStringToObject(item, "id", id);
-			cJSON_AddStringToObject(item, "source", edge->from);
-			cJSON_AddStringToObject(item, "target", edge->names[t]);
-			cJSON_AddItemToArray(edges, item);
+			if (!is_listed(edge, t))
+				add_edge(edges, edge->from, edge->names[t]);
 		}
 	}
 	return edges;

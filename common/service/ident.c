@@ -51,17 +51,37 @@ static const char *integer_text(struct call *call, const cJSON *item)
 	return NULL;
 }
 
+/* Text of an id, or NULL when it is neither a string nor an integer. */
+static const char *id_text(struct call *call, const cJSON *item)
+{
+	if (cJSON_IsString(item))
+		return arena_strdup(call->arena, item->valuestring);
+	return json_is_number(item) ? integer_text(call, item) : NULL;
+}
+
 bool thread_id_read(struct call *call, const char *where, const cJSON *item, const char **id)
 {
 	*id = NULL;
 	if (!item || cJSON_IsNull(item))
 		return true;
-	if (cJSON_IsString(item))
-		*id = arena_strdup(call->arena, item->valuestring);
-	else if (json_is_number(item))
-		*id = integer_text(call, item);
+	*id = id_text(call, item);
 	if (!*id)
 		return refuse(
 		    call, where, "type_error", "thread_id must be a string or an integer");
 	return true;
+}
+
+static const char *named_thread(struct call *call, const cJSON *object)
+{
+	const char *id = id_text(call, json_opt(object, "thread_id"));
+	return id && !id_blank(id) && strcmp(id, "new") != 0 ? id : NULL;
+}
+
+const char *thread_id_of(struct call *call, const cJSON *body, bool is_run)
+{
+	const char *top = named_thread(call, body);
+	const char *inner = named_thread(call, json_opt(body, "config"));
+	if (is_run && top && inner && strcmp(top, inner) != 0)
+		return NULL;
+	return top ? top : inner;
 }

@@ -17,4 +17,11 @@ bool message_id_check(struct call *call, const char *message_id);
  */
 bool thread_id_read(struct call *call, const char *where, const cJSON *item, const char **id);
 
+/*
+ * The thread that a body is about, for permissions: thread_id, else config.thread_id, as text in
+ * the arena.  NULL when it names none that can exist, or cannot be told: a run whose two differ is
+ * refused before anybody is asked (WIRE 2.6).  body may be NULL.
+ */
+const char *thread_id_of(struct call *call, const cJSON *body, bool is_run);
+
 #endif

@@ -10,27 +10,11 @@
 static void refuse_unserved(const struct config *config, struct problems *problems)
 {
 	const char *file = config->path ? config->path : "agentgraph.json";
-	if (config->auth != AUTH_NONE)
-		problems_add(problems,
-		    "%s: auth: expected null, this version cannot verify credentials yet", file);
 	if (config->thread_name_generator &&
 	    strcmp(config->thread_name_generator, "builtin:names") != 0)
 		problems_add(problems,
 		    "%s: thread_name_generator: expected builtin:names, found '%s'", file,
 		    config->thread_name_generator);
-	if (config->rate_limit.present)
-		problems_add(problems,
-		    "%s: rate_limit: expected it absent or disabled, this version has no limiter yet",
-		    file);
-}
-
-static void open_storage(struct service *service, struct problems *problems)
-{
-	struct error err = {0};
-	service->storage = storage_open(service->config, &err);
-	if (!service->storage)
-		problems_add(problems, "%s", *err.cause ? err.cause : err.detail);
-	error_release(&err);
 }
 
 static void open_ids(struct service *service)
@@ -42,29 +26,69 @@ static void open_ids(struct service *service)
 	service->ids.word = service->storage->ops->snowflake_word(service->storage);
 }
 
-struct service *service_open(const struct config_source *source, struct problems *problems)
+bool service_open_storage(struct service *service, struct error *err)
+{
+	service->storage = storage_open(service->config, err);
+	if (!service->storage)
+		return false;
+	open_ids(service);
+	if (service->access)
+		access_attach(service->access, service->storage);
+	if (service->limiter)
+		limiter_share(service->limiter, service->storage->ops->shared(service->storage));
+	return true;
+}
+
+static struct service *load(const struct config_source *source, struct problems *problems)
 {
 	struct service *service = xcalloc(1, sizeof(*service));
 	service->config = config_load(source, problems);
 	if (service->config) {
 		refuse_unserved(service->config, problems);
 		service->graph = graph_load(service->config, problems);
-		open_storage(service, problems);
+		service->limiter = limiter_open(service->config, problems);
 	}
-	if (problems->errors) {
-		service_close(service);
-		return NULL;
-	}
-	open_ids(service);
 	service->anonymous = cJSON_CreateObject();
 	cJSON_AddStringToObject(service->anonymous, "user_id", "anonymous");
 	return service;
+}
+
+/* The service, unless something was wrong with it. */
+static struct service *sound(struct service *service, const struct problems *problems)
+{
+	if (!problems->errors)
+		return service;
+	service_close(service);
+	return NULL;
+}
+
+struct service *service_load(const struct config_source *source, struct problems *problems)
+{
+	struct service *service = load(source, problems);
+	if (service->config)
+		service->access = access_open(service->config, NULL, problems);
+	return sound(service, problems);
+}
+
+struct service *service_open(const struct config_source *source, struct problems *problems)
+{
+	struct service *service = load(source, problems);
+	struct error err = {0};
+	/* tried whatever else is wrong, so that all mistakes are told at once */
+	if (service->config && !service_open_storage(service, &err))
+		problems_add(problems, "%s", *err.cause ? err.cause : err.detail);
+	error_release(&err);
+	if (service->config)
+		service->access = access_open(service->config, service->storage, problems);
+	return sound(service, problems);
 }
 
 void service_close(struct service *service)
 {
 	if (!service)
 		return;
+	access_close(service->access);
+	limiter_close(service->limiter);
 	if (service->storage)
 		service->storage->ops->close(service->storage);
 	graph_free(service->graph);
@@ -91,6 +115,27 @@ void call_release(struct call *call)
 	call->arena = NULL;
 }
 
+void call_identify(struct call *call, const struct identity *identity)
+{
+	call->identity = *identity;
+	call->user = identity->user;
+	call->user_id = identity->user_id ? identity->user_id : "anonymous";
+	call->owner = access_reach(call->service->access, identity);
+}
+
+bool call_permit(struct call *call, const struct permission *permission)
+{
+	call->permission = *permission;
+	return access_permit(call->service->access, &call->identity, permission, &call->error);
+}
+
+bool call_owns(struct call *call, const struct thread *thread)
+{
+	return !call->permission.resource ||
+	    access_owns(call->service->access, &call->identity, &call->permission, thread->user_id,
+		&call->error);
+}
+
 /* What production shows of a failure inside the graph (WIRE 7.1); NULL: the error's own text. */
 static const char *hidden_text(enum error_kind kind)
 {
@@ -106,8 +151,8 @@ void call_error_view(const struct call *call, struct error_view *view)
 	const struct error *err = &call->error;
 	const char *hidden = call->service->config->env.production ? hidden_text(err->kind) : NULL;
 	*view = (struct error_view){
-	    .status = error_status(err->kind),
-	    .code = error_code(err->kind),
+	    .status = error_status_of(err),
+	    .code = error_code_of(err),
 	    .detail = hidden ? hidden : err->detail,
 	    .details = hidden ? NULL : err->details,
 	};

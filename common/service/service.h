@@ -9,6 +9,8 @@
 #ifndef AGENTGRAPH_SERVICE_SERVICE_H
 #define AGENTGRAPH_SERVICE_SERVICE_H
 
+#include "access/access.h"
+#include "access/limit.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/id.h"
@@ -25,27 +27,50 @@ struct service {
 	struct config *config;
 	ag_graph *graph;
 	struct storage *storage;
-	struct id_source ids; /* thread, run and message ids */
-	cJSON *anonymous;     /* the user where authentication is off */
+	struct access *access;   /* who is let in to what */
+	struct limiter *limiter; /* and how often */
+	struct id_source ids;    /* thread, run and message ids */
+	cJSON *anonymous;        /* the user where authentication is off */
 };
 
 /* Loads configuration and graph and opens the storage; NULL with every mistake in problems. */
 struct service *service_open(const struct config_source *source, struct problems *problems);
+
+/*
+ * The same in two steps, for a process that may never need the storage: until service_open_storage
+ * has succeeded, storage is NULL and there are no calls to make.  That returns false with err set,
+ * and can be tried again.
+ */
+struct service *service_load(const struct config_source *source, struct problems *problems);
+bool service_open_storage(struct service *service, struct error *err);
+
 void service_close(struct service *service);
 
 struct call {
 	struct service *service;
 	struct arena *arena;
-	const cJSON *user;      /* the verified user, an object with user_id; never NULL */
-	const char *user_id;    /* its user_id */
-	const char *owner;      /* listings reach this user's threads only; NULL: all */
-	const char *request_id; /* for the log */
+	struct identity identity;
+	struct permission permission; /* what call_permit allowed, for texts; or all NULL */
+	const cJSON *user;            /* the identity's, an object; never NULL */
+	const char *user_id;          /* its user_id, "anonymous" when it has none */
+	const char *owner;            /* listings reach this user's threads only; NULL: all */
+	const char *request_id;       /* for the log */
+	struct limit_verdict limit;   /* what the rate limit said, where it was asked */
 	struct error error;
 };
 
 /* A call by the anonymous user; call_release ends it, whatever happened. */
 void call_init(struct call *call, struct service *service, const char *request_id);
 void call_release(struct call *call);
+
+/* The call is from now on by somebody else, whose texts live as long as it. */
+void call_identify(struct call *call, const struct identity *identity);
+
+/* Whether its user may do that (access_permit); the permission's texts live as long as the call. */
+bool call_permit(struct call *call, const struct permission *permission);
+
+/* Whether its user may have a thread that exists, by what call_permit was asked (access_owns). */
+bool call_owns(struct call *call, const struct thread *thread);
 
 /* What is shown to the client of call->error: texts that production hides are replaced (WIRE 7.1).
  */

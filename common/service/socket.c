@@ -37,6 +37,8 @@ static void refuse(struct call *call, const cJSON *frame, struct chunk_sink *sin
 	cJSON_AddStringToObject(data, "error_code", view.code);
 	cJSON_AddItemToObject(data, "details",
 	    view.details ? cJSON_Duplicate(view.details, true) : cJSON_CreateArray());
+	if (call->error.kind == ERR_RATE_LIMIT)
+		limit_describe(&call->limit, data);
 	json_add_str(chunk, "thread_id", cJSON_IsString(thread_id) ? thread_id->valuestring : NULL);
 	if (json_is_number(thread_id)) {
 		char *text = json_print(thread_id);
@@ -165,6 +167,37 @@ static bool expired(const struct socket_session *session)
 	return session->credential_exp && clock_now() / 1000000 >= session->credential_exp;
 }
 
+/* The handshake knew no thread, so every frame is asked about its own (WIRE 5.5). */
+static bool may_stream(struct call *call, const char *thread_id)
+{
+	const struct permission permission = {"graph", "stream", thread_id};
+	return call_permit(call, &permission);
+}
+
+/* Beside others on the same socket, a refusal says which thread it is about. */
+static void name_thread(struct call *call, const char *thread_id)
+{
+	if (call->error.kind != ERR_PERMISSION || !thread_id)
+		return;
+	error_release(&call->error);
+	error_set(&call->error, ERR_PERMISSION, "Not authorized to stream thread %s", thread_id);
+}
+
+/* Each run counts as a request, where the handshake did. */
+static bool within_limit(struct call *call, const struct socket_session *session)
+{
+	struct limiter *limiter = call->service->limiter;
+	struct limit_verdict *verdict = &call->limit;
+	const char *user_id = call->identity.verified ? call->identity.user_id : NULL;
+	if (!limiter_is_on(limiter) ||
+	    limiter_excludes(limiter, session->path, strlen(session->path)))
+		return true;
+	limit_check(limiter, limiter_key(limiter, user_id, session->address, call->arena), verdict);
+	return verdict->allowed ||
+	    error_set(&call->error, ERR_RATE_LIMIT,
+		"Rate limit exceeded. Retry after %" PRId64 "s.", verdict->reset_after);
+}
+
 enum socket_next socket_frame(struct call *call, const struct socket_session *session,
     const char *text, size_t len, struct chunk_sink *sink)
 {
@@ -185,10 +218,16 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 		refuse(call, frame, sink);
 		return SOCKET_EXPIRED;
 	}
-	if (turn_open(&turn))
-		stream_turn(&turn, sink);
-	else
+	if (!within_limit(call, session)) {
 		refuse(call, frame, sink);
+		return SOCKET_GOES_ON;
+	}
+	if (may_stream(call, turn.in.thread_id) && turn_open(&turn)) {
+		stream_turn(&turn, sink);
+	} else {
+		name_thread(call, turn.in.thread_id);
+		refuse(call, frame, sink);
+	}
 	turn_end(&turn);
 	return SOCKET_GOES_ON;
 }

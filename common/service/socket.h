@@ -18,6 +18,8 @@ enum socket_next {
 /* What the handshake says of every frame of a socket. */
 struct socket_session {
 	int64_t credential_exp; /* Unix seconds, 0: never */
+	const char *path;       /* of the handshake */
+	const char *address;    /* the client's */
 };
 
 /* Handles one text frame of len bytes.  The call serves this frame alone. */

@@ -58,15 +58,24 @@ cJSON *thread_read(struct call *call, const char *thread_id)
 	return data;
 }
 
+static bool delete_thread(struct change *change)
+{
+	struct service *service = change->call->service;
+	struct storage *storage = service->storage;
+	access_evict(service->access, change->thread.thread_id);
+	bool deleted =
+	    storage->ops->thread_delete(storage, change->thread.row, &change->call->error);
+	access_evict(service->access, change->thread.thread_id);
+	return deleted;
+}
+
 cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body)
 {
-	struct storage *storage = call->service->storage;
 	struct change change;
 	cJSON *data = NULL;
 	if (!config_check(call, body) || !change_begin(&change, call, thread_id))
 		return NULL;
-	if (change_exists(&change) &&
-	    storage->ops->thread_delete(storage, change.thread.row, &call->error)) {
+	if (change_exists(&change) && delete_thread(&change)) {
 		data = arena_json(call->arena, cJSON_CreateObject());
 		cJSON_AddTrueToObject(data, "success");
 		cJSON_AddStringToObject(data, "message", "Thread deleted successfully");
@@ -126,45 +135,62 @@ static bool is_orphan(const cJSON *message)
 	return orphan;
 }
 
-static void add_once(cJSON *removed, const char *id)
+static bool answers_one(const cJSON *message, const cJSON *ids)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, removed) {
-		if (strcmp(item->valuestring, id) == 0)
-			return;
+	const cJSON *block, *id;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *answered = json_str(block, "call_id");
+		cJSON_ArrayForEach(id, ids) {
+			if (answered && strcmp(answered, id->valuestring) == 0)
+				return true;
+		}
 	}
-	cJSON_AddItemToArray(removed, cJSON_CreateString(id));
+	return false;
+}
+
+/* Takes the message out of messages; its id goes to removed. */
+static void take_out(cJSON *messages, cJSON *message, cJSON *removed)
+{
+	cJSON_AddItemToArray(removed, cJSON_CreateString(message_id(message)));
+	cJSON_Delete(cJSON_DetachItemViaPointer(messages, message));
 }
 
 /* The tool messages that answered the other calls of a message that goes. */
-static void add_answers(cJSON *removed, const cJSON *orphan)
+static void take_answers(cJSON *messages, cJSON *orphan, cJSON *removed)
 {
-	cJSON *ids = call_ids(orphan);
-	const cJSON *id, *block;
-	for (const cJSON *later = orphan->next; later; later = later->next) {
-		cJSON_ArrayForEach(block, json_get(later, "content")) {
-			const char *answered = json_str(block, "call_id");
-			cJSON_ArrayForEach(id, ids) {
-				if (answered && strcmp(answered, id->valuestring) == 0)
-					add_once(removed, message_id(later));
-			}
-		}
+	cJSON *ids = call_ids(orphan), *next;
+	for (cJSON *later = orphan->next; later; later = next) {
+		next = later->next;
+		if (message_is(later, "tool") && answers_one(later, ids))
+			take_out(messages, later, removed);
 	}
 	cJSON_Delete(ids);
 }
 
-/* Ids of the messages that fix removes, an array of strings. */
-static cJSON *find_orphans(const cJSON *messages)
+/* Takes out every message with a call that has no result; false when there is none. */
+static bool take_orphans(cJSON *messages, cJSON *removed)
+{
+	bool found = false;
+	cJSON *next;
+	for (cJSON *message = messages->child; message; message = next) {
+		bool goes = message_is(message, "assistant") && is_orphan(message);
+		if (goes)
+			take_answers(messages, message, removed);
+		next = message->next;
+		if (goes)
+			take_out(messages, message, removed);
+		found = found || goes;
+	}
+	return found;
+}
+
+/* Ids of the messages that fix removes, an array of strings.  An answer that goes may have been
+ * one to a second message, too, so it takes as many rounds as it takes. */
+static cJSON *find_orphans(cJSON *messages)
 {
 	cJSON *removed = cJSON_CreateArray();
-	const cJSON *message;
-	cJSON_ArrayForEach(message, messages) {
-		if (!message_is(message, "assistant") || !message_has_calls(message) ||
-		    !is_orphan(message))
-			continue;
-		add_once(removed, message_id(message));
-		add_answers(removed, message);
-	}
+	while (take_orphans(messages, removed))
+		continue;
 	return removed;
 }
 
@@ -193,10 +219,11 @@ static cJSON *fix_thread(struct change *change)
 	if (!storage->ops->message_list(
 		storage, change->thread.row, &all, add_message, messages, &call->error))
 		return NULL;
+	bool empty = !messages->child;
 	cJSON *removed = arena_json(call->arena, find_orphans(messages));
 	if (removed->child && !change_remove(change, removed))
 		return NULL;
-	return fix_data(change, cJSON_GetArraySize(removed), !messages->child);
+	return fix_data(change, cJSON_GetArraySize(removed), empty);
 }
 
 cJSON *thread_fix(struct call *call, const cJSON *body)

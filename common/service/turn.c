@@ -5,6 +5,7 @@
 #include "graph/state.h"
 #include "service/answers.h"
 #include "service/change.h"
+#include "service/messages.h"
 #include "service/names.h"
 
 #include <string.h>
@@ -59,7 +60,10 @@ bool turn_read(struct turn *turn, struct call *call, const cJSON *body)
 
 bool turn_open(struct turn *turn)
 {
-	return turn->in.thread_id ? open_thread(turn, turn->in.thread_id) : open_new_thread(turn);
+	if (!turn->in.thread_id)
+		return open_new_thread(turn);
+	return open_thread(turn, turn->in.thread_id) &&
+	    (turn->is_new || call_owns(turn->call, &turn->thread));
 }
 
 void turn_end(struct turn *turn)
@@ -81,16 +85,6 @@ static bool is_known(struct turn *turn, const cJSON *message)
 	return known;
 }
 
-static bool is_among(const cJSON *array, const char *id)
-{
-	const cJSON *message;
-	cJSON_ArrayForEach(message, array) {
-		if (strcmp(message_id(message), id) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Nothing new came: the last user message of the request is said again, under a new id (WIRE 2.2).
  */
 static void say_again(struct turn *turn)
@@ -107,13 +101,13 @@ static void say_again(struct turn *turn)
 /* The messages of the request that the thread does not have yet. */
 static bool collect_new(struct turn *turn)
 {
+	const bool *repeated = messages_repeated(turn->call, turn->in.messages);
 	const cJSON *message;
 	int i = 0;
 	turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
 	cJSON_ArrayForEach(message, turn->in.messages) {
-		bool given = turn->in.given_id[i++];
-		if (given &&
-		    (is_among(turn->bring, message_id(message)) || is_known(turn, message)))
+		bool given = turn->in.given_id[i];
+		if (repeated[i++] || (given && is_known(turn, message)))
 			continue;
 		cJSON_AddItemToArray(turn->bring, cJSON_Duplicate(message, true));
 	}
@@ -156,7 +150,8 @@ static bool continue_paused(struct turn *turn)
 	return answers_none_waiting(turn->call, turn->bring);
 }
 
-/* Calls wait at the client: its answers, or a new turn that closes them (WIRE 3.4). */
+/* Calls wait at the client: its answers, or a new turn that closes them (WIRE 3.4).  A request that
+ * brings nothing new, such as an answer that is sent twice, does neither. */
 static bool continue_waiting(struct turn *turn)
 {
 	cJSON *waiting = parse_stored(turn, turn->thread.waiting_json);
@@ -166,7 +161,7 @@ static bool continue_waiting(struct turn *turn)
 		return false;
 	turn->waiting = calls;
 	turn->waiting_id = json_str(waiting, "message_id");
-	if (answered == 0)
+	if (answered == 0 && turn->bring->child)
 		answers_close(turn->call, turn->bring, calls);
 	else if (calls->child)
 		turn->action = TURN_REPORT_WAITING;

@@ -30,6 +30,8 @@ static inline struct engine *engine_of(struct storage *st)
 /* threads.c */
 bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_id,
     struct thread *thread, struct error *err);
+bool engine_thread_owner(struct storage *st, struct arena *a, const char *thread_id,
+    const char **owner, struct error *err);
 bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
     thread_fn fn, void *arg, struct error *err);
 bool engine_thread_write(struct storage *st, struct thread_write *w, struct error *err);

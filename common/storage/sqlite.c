@@ -57,10 +57,16 @@ static _Atomic uint64_t *engine_snowflake_word(struct storage *st)
 	return &ids->snowflake;
 }
 
+static struct shared *engine_shared(struct storage *st)
+{
+	return engine_of(st)->shared;
+}
+
 static const struct storage_ops sqlite_ops = {
     .type = "sqlite",
     .close = engine_close,
     .thread_get = engine_thread_get,
+    .thread_owner = engine_thread_owner,
     .thread_list = engine_thread_list,
     .message_list = engine_message_list,
     .message_get = engine_message_get,
@@ -79,6 +85,7 @@ static const struct storage_ops sqlite_ops = {
     .lease_running = engine_lease_running,
     .lease_stop = engine_lease_stop,
     .snowflake_word = engine_snowflake_word,
+    .shared = engine_shared,
     .backup = engine_backup,
 };
 

@@ -88,6 +88,8 @@ struct lease;
 /* A deferred write. */
 struct deferred;
 
+struct shared;
+
 struct storage {
 	const struct storage_ops *ops;
 };
@@ -102,6 +104,10 @@ struct storage_ops {
 	 */
 	bool (*thread_get)(struct storage *st, struct arena *a, const char *thread_id,
 	    struct thread *thread, struct error *err);
+	/* Only its user_id, without the state, which can be large; *owner is arena text, or NULL
+	 * when there is no such thread. */
+	bool (*thread_owner)(struct storage *st, struct arena *a, const char *thread_id,
+	    const char **owner, struct error *err);
 	/*
 	 * Most recently updated first, ties by thread_id.  A listing leaves out what can be large:
 	 * next, pause_json, waiting_json and summary are NULL, fields_json is "{}".  The thread's
@@ -165,6 +171,9 @@ struct storage_ops {
 
 	/* The word for snowflake_next, shared by all processes. */
 	_Atomic uint64_t *(*snowflake_word)(struct storage *st);
+
+	/* The memory that all processes of the instance share. */
+	struct shared *(*shared)(struct storage *st);
 
 	/*
 	 * An online, consistent copy of all databases (agentgraph backup) into the directory path,

@@ -53,6 +53,20 @@ bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_i
 	return pool_query_end(pool, &q) && found;
 }
 
+bool engine_thread_owner(struct storage *st, struct arena *a, const char *thread_id,
+    const char **owner, struct error *err)
+{
+	struct pool *pool = engine_of(st)->pool;
+	struct query q;
+
+	*owner = NULL;
+	pool_query(pool, &q, SQL_THREAD_OWNER, err);
+	query_text(&q, ":thread_id", thread_id);
+	if (query_row(&q))
+		*owner = arena_strdup(a, query_column_text(&q, 0));
+	return pool_query_end(pool, &q);
+}
+
 bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
     thread_fn fn, void *arg, struct error *err)
 {

@@ -4,7 +4,7 @@
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=$top_srcdir/_build}"
 : "${CC:=cc}"
-: "${CPPFLAGS:=-D_GNU_SOURCE -I$top_srcdir/common -I$top_srcdir/t/unit -I$top_builddir/sql-gen}"
+: "${CPPFLAGS:=-D_GNU_SOURCE -I$top_srcdir/common -I$top_srcdir -I$top_builddir/sql-gen}"
 : "${CFLAGS:=-std=c11}"
 LC_ALL=C
 export LC_ALL
@@ -48,3 +48,6 @@ tree_files()
 	find . \( -name '.?*' -o -path './_build*' -o -path './agentgraph-[0-9]*' -o -path './*-gen' \) -prune \
 		-o -type f \( "$@" \) -print | sed 's|^\./||' | sort
 }
+
+# named_files: the words in the Makefiles below the current directory, which every file of the tree is one of.
+named_files() { cat Makefile.am ./*/Makefile.inc | tr -s '\\[:space:]' '\n' | sort -u; }

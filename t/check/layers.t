@@ -21,6 +21,7 @@ violations()
 		place["sqlite3.h"] = "common/storage/"
 		place["fcgiapp.h"] = place["fcgi_stdio.h"] = place["fcgios.h"] = "fcgi/"
 		place["jwt.h"] = "common/access/"
+		place["wslay/wslay.h"] = "ws-bridge/"
 		place["curl/curl.h"] = place["hiredis.h"] = place["hiredis/hiredis.h"] = "once"
 		place["sql.h"] = "common/storage/"
 	}

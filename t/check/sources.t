@@ -5,13 +5,14 @@ set -u
 
 lists_are_up_to_date() { "$top_srcdir/build-aux/sources" --check "$1"; }
 
-# forgotten TREE: the files that no Makefile of the tree names.
+# forgotten TREE: the files that no Makefile of the tree names.  What autoreconf puts into build-aux names itself.
 forgotten()
 {
 	(
 		cd "$1" || exit
-		cat Makefile.am ./*/Makefile.inc | tr -s ' \t\\' '\n\n\n' | sort -u >"$scratch/named"
-		tree_files -name '*.[ch]' -o -name '*.sql' -o -name '*.t' -o -name '*.sh' | comm -23 - "$scratch/named"
+		named_files >"$scratch/named"
+		tree_files -name '*.[ch]' -o -name '*.sql' -o -name '*.t' -o -name '*.sh' ! -path './build-aux/*' |
+			comm -23 - "$scratch/named"
 	)
 }
 

@@ -11,7 +11,7 @@ declared()
 		BEGIN { RS = ";" }
 		{ sub(/.*extern "C" *{/, "") }
 		/^[ \t\n]*typedef/ { next }
-		match($0, /ag_[a-z0-9_]+[ \t\n]*\(/) {
+		match($0, /ag_[a-z0-9_]+[ \t\n]*\([^*]/) { # not a pointer to a function
 			name = substr($0, RSTART, RLENGTH)
 			sub(/[^a-z0-9_].*/, "", name)
 			print name
@@ -35,7 +35,7 @@ exports_all_of()
 exports_nothing_private() { [ -s "$scratch/exported" ] && not grep -v '^ag_' "$scratch/exported"; }
 
 header=$top_srcdir/common/agentgraph.h
-for program in agentgraph-fcgi agentgraph; do
+for program in agentgraph-fcgi agentgraph-ws agentgraph; do
 	test_that "$program exports every function of agentgraph.h" exports_all_of "$header" "$top_builddir/$program"
 	case $CFLAGS in
 	*-fsanitize*) ;; # these bring symbols of their own

@@ -64,8 +64,10 @@ struct answer fixture_answer(
     const struct route_table *table, const struct environment *env, const char *const params[])
 {
 	struct config config = {.env = *env};
-	struct service service = {.config = &config};
-	struct server server = {&service, hygiene_new(&config.env), table};
+	struct problems problems = {0};
+	struct service service = {
+	    .config = &config, .access = access_open(&config, NULL, &problems)};
+	struct server server = {&service, hygiene_new(&config.env), table, {{0}}};
 	struct response buffers = {0};
 	struct fake_client fake;
 	struct answer answer = {0};
@@ -79,6 +81,7 @@ struct answer fixture_answer(
 	response_release(&buffers);
 	buf_release(&fake.out);
 	hygiene_free(server.hygiene);
+	access_close(service.access);
 	return answer;
 }
 

@@ -211,8 +211,8 @@ static void reads_bodies_in_pieces(void)
 	CU_ASSERT_EQUAL(read_body("0123456789abcdef", false, -1, 16, &out), ERR_NONE);
 	CU_ASSERT_STRING_EQUAL(buf_str(&out), "0123456789abcdef");
 	buf_reset(&out);
-	CU_ASSERT_EQUAL(read_body("0123456789", false, 4, 16, &out), ERR_NONE);
-	CU_ASSERT_STRING_EQUAL(buf_str(&out), "0123");
+	CU_ASSERT_EQUAL(read_body("0123456789", false, 10, 16, &out), ERR_NONE);
+	CU_ASSERT_STRING_EQUAL(buf_str(&out), "0123456789");
 	buf_release(&out);
 	CHECK_BODY("", false, 0, 16, ERR_NONE);
 	CHECK_BODY("", false, -1, 16, ERR_NONE);
@@ -231,6 +231,13 @@ static void refuses_bodies_cut_short(void)
 	CHECK_BODY("0123", true, 5, 10, ERR_BAD_REQUEST);
 	CHECK_BODY("0123", true, -1, 10, ERR_BAD_REQUEST);
 	CHECK_BODY("", true, -1, 10, ERR_BAD_REQUEST);
+}
+
+static void refuses_bodies_longer_than_announced(void)
+{
+	CHECK_BODY("012345", false, 5, 10, ERR_INVALID_CONTENT_LENGTH);
+	CHECK_BODY("0123456789abcdef", false, 5, 10, ERR_INVALID_CONTENT_LENGTH);
+	CHECK_BODY("0", false, 0, 10, ERR_INVALID_CONTENT_LENGTH);
 }
 
 static void an_announcement_alone_takes_no_memory(void)
@@ -353,6 +360,7 @@ static const struct unit_test tests[] = {
     {"a body may come in pieces", reads_bodies_in_pieces},
     {"a body without length is counted while it arrives", counts_bodies_that_announce_nothing},
     {"a body that was cut short is refused", refuses_bodies_cut_short},
+    {"a body longer than announced is refused", refuses_bodies_longer_than_announced},
     {"an announced body takes no memory before it comes", an_announcement_alone_takes_no_memory},
     {"a body is a JSON object", takes_objects},
     {"any other body is refused with a sentence", refuses_other_bodies},

@@ -1,0 +1,266 @@
+#include "access/access.h"
+
+#include "access/authorization.h"
+#include "access/cache.h"
+#include "access/custom_auth.h"
+#include "access/jwt_auth.h"
+#include "access/owner_cache.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct access {
+	enum auth_method auth;
+	struct jwt_auth jwt;
+	struct custom_auth custom;
+	struct authorization authorization;
+	struct cache *cache;        /* NULL: none is configured, or none is needed */
+	struct owner_cache *owners; /* NULL: nobody asks, or the storage knows no owners */
+};
+
+/* ---- who ---- */
+
+static bool check_token(const struct access *access, const struct presented *presented,
+    struct arena *a, struct identity *identity, struct error *err)
+{
+	struct jwt_claims claims;
+	if (!presented->credential || !*presented->credential)
+		return error_set(err, ERR_REVOKED_TOKEN, NULL);
+	if (!jwt_auth_check(
+		&access->jwt, presented->credential, clock_seconds(clock_now()), a, &claims, err))
+		return false;
+	*identity = (struct identity){claims.user, claims.user_id, true, claims.expires};
+	return true;
+}
+
+/* To a WebSocket everything is 403, whatever a plug-in chose or failed at (WIRE 4.9). */
+static bool check_custom(const struct access *access, const struct presented *presented,
+    struct arena *a, struct identity *identity, struct error *err)
+{
+	struct error why = {0};
+	if (custom_auth_check(&access->custom, presented, a, identity, &why))
+		return true;
+	if (presented->websocket) {
+		why.status = 0;
+		if (why.kind == ERR_INTERNAL) {
+			log_error("%s", why.cause);
+			why.kind = ERR_AUTHENTICATION_FAILED;
+			strcpy(why.detail, "Authentication failed");
+		}
+	}
+	error_move(err, &why);
+	return false;
+}
+
+static void be_anonymous(struct arena *a, struct identity *identity)
+{
+	*identity =
+	    (struct identity){.user = arena_json(a, cJSON_CreateObject()), .user_id = "anonymous"};
+	cJSON_AddStringToObject(identity->user, "user_id", identity->user_id);
+}
+
+bool access_authenticate(struct access *access, const struct presented *presented, struct arena *a,
+    struct identity *identity, struct error *err)
+{
+	bool known = true;
+	switch (access->auth) {
+	case AUTH_NONE:
+		be_anonymous(a, identity);
+		return true;
+	case AUTH_JWT:
+		known = check_token(access, presented, a, identity, err);
+		break;
+	case AUTH_CUSTOM:
+		known = check_custom(access, presented, a, identity, err);
+		break;
+	}
+	/* Only access_permit says what somebody is allowed. */
+	if (known)
+		cJSON_DeleteItemFromObjectCaseSensitive(identity->user, "authz");
+	return known;
+}
+
+/* ---- what ---- */
+
+static bool deny(const struct permission *permission, struct error *err)
+{
+	return error_set(err, ERR_PERMISSION, "Not authorized to %s %s", permission->action,
+	    permission->resource);
+}
+
+/* Whether the decision table of SPEC 5.5 has a say in it. */
+static bool is_guarded(const struct access *access, const struct permission *permission)
+{
+	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization) &&
+	    (strcmp(permission->resource, "graph") == 0 ||
+		strcmp(permission->resource, "checkpointer") == 0);
+}
+
+/* A lookup that fails denies; the log has why. */
+static bool find_owner(
+    struct access *access, const struct permission *permission, struct arena *a, const char **owner)
+{
+	struct error failure = {0};
+	bool found = owner_cache_get(access->owners, permission->resource_id, a, owner, &failure);
+	if (!found)
+		log_error("the owner of a thread cannot be looked up: %s",
+		    *failure.cause ? failure.cause : failure.detail);
+	error_release(&failure);
+	return found;
+}
+
+static bool check_owner(struct access *access, const struct identity *identity,
+    const struct permission *permission, struct arena *a, struct error *err)
+{
+	const char *owner = NULL;
+	if (!is_guarded(access, permission))
+		return true;
+	if (!identity->user_id)
+		return deny(permission, err);
+	if (!permission->resource_id || !access->owners)
+		return true;
+	if (!find_owner(access, permission, a, &owner))
+		return deny(permission, err);
+	return !owner || access_owns(access, identity, permission, owner, err);
+}
+
+bool access_owns(const struct access *access, const struct identity *identity,
+    const struct permission *permission, const char *owner, struct error *err)
+{
+	if (!is_guarded(access, permission) ||
+	    (identity->user_id && strcmp(identity->user_id, owner) == 0))
+		return true;
+	return deny(permission, err);
+}
+
+static void stamp(const struct access *access, const struct identity *identity, const cJSON *scopes)
+{
+	cJSON *authz = cJSON_CreateObject();
+	json_add_str(authz, "user_id", identity->user_id);
+	json_add_str(authz, "scope", authorization_isolation(&access->authorization));
+	cJSON_AddItemToObject(
+	    authz, "scopes", scopes ? cJSON_Duplicate(scopes, true) : cJSON_CreateNull());
+	json_set(identity->user, "authz", authz);
+}
+
+static bool check(struct access *access, struct identity *identity,
+    const struct permission *permission, struct arena *a, struct error *err)
+{
+	const struct authorization *z = &access->authorization;
+	const cJSON *scopes = authorization_scopes(z, identity->user, a);
+	if (!scopes_hold(scopes, permission, a))
+		return error_set(err, ERR_PERMISSION, "Missing required scope: %s:%s",
+		    permission->resource, permission->action);
+	if (!check_owner(access, identity, permission, a, err))
+		return false;
+	if (!authorization_allows(z, identity->user, permission))
+		return deny(permission, err);
+	stamp(access, identity, scopes);
+	return true;
+}
+
+bool access_permit(struct access *access, struct identity *identity,
+    const struct permission *permission, struct error *err)
+{
+	if (access->auth == AUTH_NONE)
+		return true;
+	struct arena *a = arena_new();
+	bool permitted = check(access, identity, permission, a, err);
+	arena_free(a);
+	return permitted;
+}
+
+const char *access_reach(const struct access *access, const struct identity *identity)
+{
+	if (access->auth == AUTH_NONE ||
+	    strcmp(authorization_isolation(&access->authorization), "none") == 0)
+		return NULL;
+	return identity->user_id ? identity->user_id : "anonymous";
+}
+
+void access_evict(struct access *access, const char *thread_id)
+{
+	if (access->owners)
+		owner_cache_evict(access->owners, thread_id);
+	if (access->auth != AUTH_NONE)
+		authorization_evict(&access->authorization, thread_id);
+}
+
+/* ---- its life ---- */
+
+/* Only the decision table asks for owners. */
+static bool needs_owners(const struct access *access)
+{
+	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization);
+}
+
+static void open_auth(struct access *access, const struct config *config, struct problems *problems)
+{
+	switch (config->auth) {
+	case AUTH_NONE:
+		break;
+	case AUTH_JWT:
+		jwt_auth_init(&access->jwt, &config->env, problems);
+		break;
+	case AUTH_CUSTOM:
+		custom_auth_open(&access->custom, config, problems);
+		break;
+	}
+}
+
+static void check_cache(const struct access *access, struct problems *problems)
+{
+	const char *why;
+	if (!cache_ping(access->cache, &why))
+		problems_warn(problems,
+		    "cache: the server at %s does not answer (%s): each process caches the owners "
+		    "of threads alone until it does",
+		    cache_name(access->cache), why);
+}
+
+struct access *access_open(
+    const struct config *config, struct storage *storage, struct problems *problems)
+{
+	struct access *access = xcalloc(1, sizeof(*access));
+	size_t before = problems->errors;
+	access->auth = config->auth;
+	open_auth(access, config, problems);
+	authorization_open(&access->authorization, config, problems);
+	if (config->cache && needs_owners(access))
+		access->cache = cache_new(config->cache, "cache", problems);
+	if (problems->errors > before) {
+		access_close(access);
+		return NULL;
+	}
+	if (storage && access->cache)
+		check_cache(access, problems);
+	if (storage)
+		access_attach(access, storage);
+	return access;
+}
+
+void access_attach(struct access *access, struct storage *storage)
+{
+	if (!needs_owners(access))
+		return;
+	if (storage->ops->thread_owner)
+		access->owners = owner_cache_new(storage, access->cache);
+	else
+		log_warning("this storage knows no owners of threads: whoever is let in reaches "
+			    "all of them");
+}
+
+void access_close(struct access *access)
+{
+	if (!access)
+		return;
+	owner_cache_free(access->owners);
+	cache_free(access->cache);
+	authorization_close(&access->authorization);
+	custom_auth_close(&access->custom);
+	free(access);
+}

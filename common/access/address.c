@@ -1,0 +1,219 @@
+#include "access/address.h"
+
+#include "base/memory.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS " \t"
+#define V4_BITS 32
+
+/* An address in the 16 bytes of IPv6; IPv4 is what is mapped into it. */
+struct ip {
+	unsigned char bytes[16];
+};
+
+struct network {
+	struct ip ip;
+	unsigned bits; /* of all 16 bytes */
+};
+
+static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+static bool is_v4(const struct ip *ip)
+{
+	return memcmp(ip->bytes, mapped, sizeof(mapped)) == 0;
+}
+
+static bool parse_ip(const char *text, struct ip *ip)
+{
+	memcpy(ip->bytes, mapped, sizeof(mapped));
+	return inet_pton(AF_INET, text, ip->bytes + sizeof(mapped)) == 1 ||
+	    inet_pton(AF_INET6, text, ip->bytes) == 1;
+}
+
+static void print_ip(const struct ip *ip, char out[ADDRESS_SIZE])
+{
+	if (is_v4(ip))
+		inet_ntop(AF_INET, ip->bytes + sizeof(mapped), out, ADDRESS_SIZE);
+	else
+		inet_ntop(AF_INET6, ip->bytes, out, ADDRESS_SIZE);
+}
+
+/* ---- the text of one address ---- */
+
+struct span {
+	const char *start;
+	size_t len;
+};
+
+static struct span trimmed(struct span s)
+{
+	while (s.len && strchr(BLANKS, s.start[0])) {
+		s.start++;
+		s.len--;
+	}
+	while (s.len && strchr(BLANKS, s.start[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+static bool is_port(const char *text, size_t len)
+{
+	size_t digits = 0;
+	while (digits < len && text[digits] >= '0' && text[digits] <= '9')
+		digits++;
+	return digits == len && len >= 1 && len <= 5;
+}
+
+/* [address] or [address]:port. */
+static bool strip_brackets(struct span *s)
+{
+	const char *close = memchr(s->start, ']', s->len);
+	if (!close)
+		return false;
+	size_t rest = s->len - (size_t)(close + 1 - s->start);
+	if (rest && (close[1] != ':' || !is_port(close + 2, rest - 1)))
+		return false;
+	s->start++;
+	s->len = (size_t)(close - s->start);
+	return memchr(s->start, ':', s->len) != NULL; /* only IPv6 has brackets */
+}
+
+/* A single colon is that of a port: IPv6 has at least two. */
+static bool strip_port(struct span *s)
+{
+	const char *colon = memchr(s->start, ':', s->len);
+	if (!colon)
+		return true;
+	size_t before = (size_t)(colon - s->start), behind = s->len - before - 1;
+	if (memchr(colon + 1, ':', behind))
+		return true;
+	s->len = before;
+	return is_port(colon + 1, behind);
+}
+
+static bool parse_entry(struct span s, struct ip *ip)
+{
+	char text[ADDRESS_SIZE];
+	s = trimmed(s);
+	if (!s.len || !(s.start[0] == '[' ? strip_brackets(&s) : strip_port(&s)))
+		return false;
+	if (s.len >= sizeof(text) || memchr(s.start, '\0', s.len))
+		return false;
+	memcpy(text, s.start, s.len);
+	text[s.len] = '\0';
+	return parse_ip(text, ip);
+}
+
+bool address_normal(const char *text, size_t len, char out[ADDRESS_SIZE])
+{
+	struct ip ip;
+	if (!parse_entry((struct span){text, len}, &ip))
+		return false;
+	print_ip(&ip, out);
+	return true;
+}
+
+/* ---- trust ---- */
+
+/* The configuration has been checked: what does not parse cannot come here, and matches nothing. */
+static struct network parse_network(const char *text)
+{
+	struct network network = {.bits = UINT32_MAX};
+	char address[ADDRESS_SIZE];
+	size_t len = strcspn(text, "/");
+	if (len >= sizeof(address))
+		return network;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	if (!parse_ip(address, &network.ip))
+		return network;
+	unsigned whole = strchr(address, ':') ? 128 : V4_BITS;
+	unsigned bits = text[len] ? (unsigned)strtoul(text + len + 1, NULL, 10) : whole;
+	network.bits = 128 - whole + bits;
+	return network;
+}
+
+void address_trust_init(struct address_trust *trust, const struct rate_limit_config *config)
+{
+	const struct string_list *proxies = &config->trusted_proxies;
+	*trust = (struct address_trust){
+	    .headers = config->trusted_proxy_headers,
+	    .hops = config->trusted_proxy_hops,
+	    .networks = xcalloc(proxies->count, sizeof(struct network)),
+	    .count = proxies->count,
+	};
+	for (size_t i = 0; i < proxies->count; i++)
+		trust->networks[i] = parse_network(proxies->items[i]);
+}
+
+void address_trust_release(struct address_trust *trust)
+{
+	free(trust->networks);
+	*trust = (struct address_trust){0};
+}
+
+/* A short IPv6 prefix, ::/0, is not about IPv4, although that is mapped into it. */
+static bool contains(const struct network *network, const struct ip *ip)
+{
+	unsigned bytes = network->bits / 8, rest = network->bits % 8;
+	if (network->bits > 128 || is_v4(ip) != is_v4(&network->ip))
+		return false;
+	if (memcmp(network->ip.bytes, ip->bytes, bytes) != 0)
+		return false;
+	return !rest || (network->ip.bytes[bytes] ^ ip->bytes[bytes]) >> (8 - rest) == 0;
+}
+
+static bool is_trusted(const struct address_trust *trust, const struct ip *peer)
+{
+	for (size_t i = 0; i < trust->count; i++)
+		if (peer && contains(&trust->networks[i], peer))
+			return true;
+	return trust->count == 0;
+}
+
+/* ---- the header ---- */
+
+/* Takes the last entry off the text of *line; false when none is left.  Empty ones are none. */
+static bool last_entry(struct span *line, struct span *entry)
+{
+	while (line->len) {
+		size_t start = line->len;
+		while (start && line->start[start - 1] != ',')
+			start--;
+		*entry = trimmed((struct span){line->start + start, line->len - start});
+		line->len = start ? start - 1 : 0;
+		if (entry->len)
+			return true;
+	}
+	return false;
+}
+
+/* The entry that is `hops` from the right, all lines taken as one. */
+static bool forwarded(int64_t hops, const char *const *lines, size_t count, struct ip *ip)
+{
+	while (count--) {
+		struct span line = {lines[count], strlen(lines[count])}, entry;
+		while (last_entry(&line, &entry))
+			if (--hops == 0)
+				return parse_entry(entry, ip);
+	}
+	return false;
+}
+
+void address_client(const struct address_trust *trust, const char *peer, const char *const *lines,
+    size_t count, char out[ADDRESS_SIZE])
+{
+	struct ip ip, client;
+	bool known = parse_entry((struct span){peer, strlen(peer)}, &ip);
+	if (trust->headers && is_trusted(trust, known ? &ip : NULL) &&
+	    forwarded(trust->hops, lines, count, &client))
+		print_ip(&client, out);
+	else if (known)
+		print_ip(&ip, out);
+	else
+		snprintf(out, ADDRESS_SIZE, "%s", *peer ? peer : "unknown");
+}

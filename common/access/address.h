@@ -1,0 +1,46 @@
+/*
+ * Who a request comes from: the peer of the web server, or what proxies in front of it say
+ * (WIRE 8).
+ *
+ * The web server of the service itself is no hop: its peer is what counts as the first one.
+ */
+#ifndef AGENTGRAPH_ACCESS_ADDRESS_H
+#define AGENTGRAPH_ACCESS_ADDRESS_H
+
+#include "config/config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ADDRESS_SIZE 46 /* the longest IPv6 address and its NUL */
+
+/* Which proxies are believed; immutable between init and release. */
+struct address_trust {
+	bool headers;
+	int64_t hops;
+	struct network *networks;
+	size_t count; /* 0: whoever asks */
+};
+
+/* Of a validated configuration. */
+void address_trust_init(struct address_trust *trust, const struct rate_limit_config *config);
+void address_trust_release(struct address_trust *trust);
+
+/*
+ * The normal form of an IPv4 or IPv6 address, which may have a port and, for IPv6, brackets: IPv6
+ * in lower case and as short as can be, an IPv4 address that is mapped into IPv6 as IPv4.  False,
+ * with out untouched, when the len bytes are none.
+ */
+bool address_normal(const char *text, size_t len, char out[ADDRESS_SIZE]);
+
+/*
+ * The client's address.  peer is the web server's peer; lines are the values of the request's
+ * X-Forwarded-For headers in their order.  Whatever is wrong with them, the peer's address is the
+ * answer; one that is no IP address (a Unix socket's) stands as it is, cut to fit, or as "unknown"
+ * when it is empty.
+ */
+void address_client(const struct address_trust *trust, const char *peer, const char *const *lines,
+    size_t count, char out[ADDRESS_SIZE]);
+
+#endif

@@ -1,0 +1,184 @@
+#include "access/authorization.h"
+
+#include "agentgraph.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ag_authorization *custom(const struct authorization *z)
+{
+	return z->kind == AUTHZ_CUSTOM ? z->plugin.table : NULL;
+}
+
+/* ---- roles ---- */
+
+static void add_strings(cJSON *scopes, const cJSON *array)
+{
+	const cJSON *item;
+	if (!cJSON_IsArray(array))
+		return;
+	cJSON_ArrayForEach(item, array) {
+		if (cJSON_IsString(item))
+			cJSON_AddItemToArray(scopes, cJSON_CreateString(item->valuestring));
+	}
+}
+
+static bool has_string(const cJSON *array, const char *text)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, array) {
+		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Adds what one role grants; true when that is everything. */
+static bool add_role(cJSON *scopes, const cJSON *roles, const cJSON *role)
+{
+	const cJSON *granted = cJSON_IsString(role) ? json_get(roles, role->valuestring) : NULL;
+	add_strings(scopes, granted);
+	return has_string(granted, "*");
+}
+
+/* The user's roles are "roles", an array or a string, else "role". */
+static bool add_roles(cJSON *scopes, const cJSON *roles, const cJSON *user)
+{
+	const cJSON *own = json_opt(user, "roles"), *role;
+	bool everything = false;
+	if (!own)
+		own = json_opt(user, "role");
+	if (!cJSON_IsArray(own))
+		return add_role(scopes, roles, own);
+	cJSON_ArrayForEach(role, own)
+		everything = add_role(scopes, roles, role) || everything;
+	return everything;
+}
+
+static cJSON *role_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
+{
+	cJSON *scopes = arena_json(a, cJSON_CreateArray());
+	add_strings(scopes, json_get(z->rbac, "default_scopes"));
+	return add_roles(scopes, json_get(z->rbac, "roles"), user) ? NULL : scopes;
+}
+
+/* ---- scopes ---- */
+
+/* The identity's own claim counts when it is an array (WIRE 5.5). */
+static cJSON *own_scopes(const cJSON *user, struct arena *a)
+{
+	const cJSON *claim = json_get(user, "scopes");
+	if (!cJSON_IsArray(claim))
+		return NULL;
+	cJSON *scopes = arena_json(a, cJSON_CreateArray());
+	add_strings(scopes, claim);
+	return scopes;
+}
+
+static cJSON *plugin_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
+{
+	const struct ag_authorization *table = custom(z);
+	cJSON *given = table->scopes_for ? table->scopes_for(user, z->data) : NULL;
+	if (!given)
+		return own_scopes(user, a);
+	/* What is no array grants nothing. */
+	cJSON *scopes = arena_json(a, cJSON_CreateArray());
+	add_strings(scopes, arena_json(a, given));
+	return scopes;
+}
+
+cJSON *authorization_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
+{
+	switch (z->kind) {
+	case AUTHZ_RBAC:
+		return role_scopes(z, user, a);
+	case AUTHZ_CUSTOM:
+		return plugin_scopes(z, user, a);
+	case AUTHZ_OWNERSHIP:
+	case AUTHZ_ALLOW_ALL:
+		break;
+	}
+	return own_scopes(user, a);
+}
+
+bool scopes_hold(const cJSON *scopes, const struct permission *permission, struct arena *a)
+{
+	return !scopes ||
+	    has_string(scopes, arena_printf(a, "%s:%s", permission->resource, permission->action));
+}
+
+/* ---- whose data ---- */
+
+const char *authorization_isolation(const struct authorization *z)
+{
+	const struct ag_authorization *table = custom(z);
+	const char *scope = "owner";
+	if (z->kind == AUTHZ_ALLOW_ALL)
+		scope = "none";
+	else if (z->kind == AUTHZ_RBAC)
+		scope = json_str(z->rbac, "isolation");
+	else if (table && table->isolation_scope)
+		scope = table->isolation_scope(z->data);
+	return scope && strcmp(scope, "none") == 0 ? "none" : "owner";
+}
+
+bool authorization_guards_threads(const struct authorization *z)
+{
+	return z->kind == AUTHZ_OWNERSHIP ||
+	    (z->kind == AUTHZ_RBAC && strcmp(authorization_isolation(z), "owner") == 0);
+}
+
+/* ---- the plug-in ---- */
+
+bool authorization_allows(
+    const struct authorization *z, const cJSON *user, const struct permission *permission)
+{
+	const struct ag_authorization *table = custom(z);
+	return !table ||
+	    table->authorize(user, permission->resource, permission->action,
+		permission->resource_id, z->data) == AG_ALLOW;
+}
+
+void authorization_evict(const struct authorization *z, const char *thread_id)
+{
+	const struct ag_authorization *table = custom(z);
+	if (table && table->evict)
+		table->evict(thread_id, z->data);
+}
+
+static bool open_plugin(
+    struct authorization *z, const struct config *config, struct problems *problems)
+{
+	const struct plugin_want want = {"authorization", config->authorization_path,
+	    AG_AUTHORIZATION, "struct ag_authorization"};
+	if (!plugin_load(&z->plugin, config, &want, problems))
+		return false;
+	const struct ag_authorization *table = z->plugin.table;
+	if (table->authorize && (!table->open || table->open(&z->data) == 0))
+		return true;
+	problems_add(problems, "authorization: %s: %s", config->authorization_path,
+	    table->authorize ? "the plug-in refused to start"
+			     : "expected it to have a function authorize");
+	plugin_close(z->plugin.library);
+	return false;
+}
+
+bool authorization_open(
+    struct authorization *z, const struct config *config, struct problems *problems)
+{
+	*z = (struct authorization){.kind = config->authorization, .rbac = config->rbac};
+	if (z->kind != AUTHZ_CUSTOM || open_plugin(z, config, problems))
+		return true;
+	*z = (struct authorization){0};
+	return false;
+}
+
+void authorization_close(struct authorization *z)
+{
+	const struct ag_authorization *table = custom(z);
+	if (table && table->close)
+		table->close(z->data);
+	plugin_close(z->plugin.library);
+	*z = (struct authorization){0};
+}

@@ -1,0 +1,407 @@
+#include "access/cache.h"
+
+#include "access/cache_url.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <hiredis.h>
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define IDLE_MAX 8 /* connections kept for the next calls */
+#define WHY_SIZE 160
+
+struct cache {
+	struct cache_url url;
+	char *name;
+	_Atomic int64_t retry_at; /* monotonic milliseconds; 0 while the server answers */
+
+	pthread_mutex_t lock; /* guards what follows */
+	redisContext *idle[IDLE_MAX];
+	size_t idle_count;
+	bool failing; /* and that was logged */
+	char why[WHY_SIZE];
+};
+
+/* One call: its time, and why it failed. */
+struct attempt {
+	struct cache *cache;
+	int64_t end; /* monotonic milliseconds */
+	const char *why;
+	char text[WHY_SIZE];
+};
+
+static bool fail(struct attempt *at, const char *why)
+{
+	snprintf(at->text, sizeof(at->text), "%s", why);
+	at->why = at->text;
+	return false;
+}
+
+/* ---- one connection ---- */
+
+static bool wait_for(struct attempt *at, redisContext *c, short events)
+{
+	struct pollfd waiting = {.fd = c->fd, .events = events};
+	int64_t left = at->end - clock_monotonic_ms();
+	while (left > 0) {
+		if (poll(&waiting, 1, (int)left) > 0)
+			return true;
+		left = at->end - clock_monotonic_ms();
+	}
+	return fail(at, "it does not answer in time");
+}
+
+static bool is_connected(struct attempt *at, redisContext *c)
+{
+	int status = 0;
+	socklen_t size = sizeof(status);
+	if (c->err)
+		return fail(at, c->errstr);
+	if (!wait_for(at, c, POLLOUT))
+		return false;
+	getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &status, &size);
+	return status == 0 || fail(at, strerror(status));
+}
+
+static bool send_command(
+    struct attempt *at, redisContext *c, int argc, const char **argv, const size_t *sizes)
+{
+	int done = 0;
+	redisAppendCommandArgv(c, argc, argv, sizes);
+	while (!done) {
+		if (!wait_for(at, c, POLLOUT))
+			return false;
+		if (redisBufferWrite(c, &done) != REDIS_OK)
+			return fail(at, c->errstr);
+	}
+	return true;
+}
+
+static redisReply *read_reply(struct attempt *at, redisContext *c)
+{
+	void *reply = NULL;
+	for (;;) {
+		if (redisGetReplyFromReader(c, &reply) != REDIS_OK) {
+			fail(at, c->errstr);
+			return NULL;
+		}
+		if (reply)
+			return reply;
+		if (!wait_for(at, c, POLLIN))
+			return NULL;
+		if (redisBufferRead(c) != REDIS_OK) {
+			fail(at, c->errstr);
+			return NULL;
+		}
+	}
+}
+
+#define ARGS_MAX 8
+
+/* Sends one command, ended by NULL, and reads its reply; NULL when the connection is of no use. */
+static redisReply *ask(struct attempt *at, redisContext *c, const char *const command[])
+{
+	const char *argv[ARGS_MAX];
+	size_t sizes[ARGS_MAX];
+	int argc = 0;
+	for (; argc < ARGS_MAX && command[argc]; argc++) {
+		argv[argc] = command[argc];
+		sizes[argc] = strlen(command[argc]);
+	}
+	return send_command(at, c, argc, argv, sizes) ? read_reply(at, c) : NULL;
+}
+
+/* A command of the beginning, which must succeed. */
+static bool begin(struct attempt *at, redisContext *c, const char *const command[])
+{
+	redisReply *reply = ask(at, c, command);
+	bool good = reply && reply->type == REDIS_REPLY_STATUS;
+	if (reply && !good)
+		fail(at, reply->type == REDIS_REPLY_ERROR ? reply->str : "it is no Redis");
+	freeReplyObject(reply);
+	return good;
+}
+
+static bool authenticate(struct attempt *at, redisContext *c)
+{
+	const struct cache_url *url = &at->cache->url;
+	if (!url->password)
+		return true;
+	if (url->user)
+		return begin(at, c, (const char *const[]){"AUTH", url->user, url->password, NULL});
+	return begin(at, c, (const char *const[]){"AUTH", url->password, NULL});
+}
+
+static bool select_database(struct attempt *at, redisContext *c)
+{
+	char number[16];
+	snprintf(number, sizeof(number), "%d", at->cache->url.database);
+	return !at->cache->url.database ||
+	    begin(at, c, (const char *const[]){"SELECT", number, NULL});
+}
+
+static redisContext *connect_new(struct attempt *at)
+{
+	const struct cache_url *url = &at->cache->url;
+	redisContext *c = url->host ? redisConnectNonBlock(url->host, url->port)
+				    : redisConnectUnixNonBlock(url->path);
+	if (!c)
+		abort(); /* out of memory */
+	if (is_connected(at, c) && authenticate(at, c) && select_database(at, c))
+		return c;
+	redisFree(c);
+	return NULL;
+}
+
+/* ---- all of them ---- */
+
+static redisContext *take_idle(struct cache *cache)
+{
+	pthread_mutex_lock(&cache->lock);
+	redisContext *c = cache->idle_count ? cache->idle[--cache->idle_count] : NULL;
+	pthread_mutex_unlock(&cache->lock);
+	return c;
+}
+
+static void give_back(struct cache *cache, redisContext *c)
+{
+	pthread_mutex_lock(&cache->lock);
+	bool keep = cache->idle_count < IDLE_MAX;
+	if (keep)
+		cache->idle[cache->idle_count++] = c;
+	pthread_mutex_unlock(&cache->lock);
+	if (!keep)
+		redisFree(c);
+}
+
+/* Told once when it begins, and once when it is over. */
+static void note(struct cache *cache, const char *why)
+{
+	pthread_mutex_lock(&cache->lock);
+	bool changed = cache->failing != (why != NULL);
+	cache->failing = why != NULL;
+	if (why)
+		snprintf(cache->why, sizeof(cache->why), "%s", why);
+	pthread_mutex_unlock(&cache->lock);
+	if (changed && why)
+		log_warning("the cache at %s is not used for now: %s", cache->name, why);
+	else if (changed)
+		log_info("the cache at %s is used again", cache->name);
+}
+
+static void give_up(struct attempt *at)
+{
+	atomic_store(&at->cache->retry_at, clock_monotonic_ms() + CACHE_RETRY_MS);
+	note(at->cache, at->why ? at->why : "it does not answer");
+}
+
+/*
+ * One command over an idle connection, or a new one.  An idle one may be from before the server was
+ * restarted, so its failure counts only when time ran out.
+ */
+static redisReply *run(struct attempt *at, const char *const command[])
+{
+	redisContext *c;
+	redisReply *reply = NULL;
+	while (!reply && (c = take_idle(at->cache))) {
+		reply = ask(at, c, command);
+		if (reply)
+			give_back(at->cache, c);
+		else
+			redisFree(c);
+	}
+	if (reply || !(c = connect_new(at)))
+		return reply;
+	reply = ask(at, c, command);
+	if (reply)
+		give_back(at->cache, c);
+	else
+		redisFree(c);
+	return reply;
+}
+
+/* Whether the server is worth a try.  After a failure one thread tries again for all of them. */
+static bool may_try(struct cache *cache, int64_t now)
+{
+	int64_t retry_at = atomic_load(&cache->retry_at);
+	return retry_at == 0 ||
+	    (now >= retry_at &&
+		atomic_compare_exchange_strong(&cache->retry_at, &retry_at, now + CACHE_RETRY_MS));
+}
+
+/* Whatever the server replies to a command, within so many milliseconds; NULL when it does not. */
+static redisReply *try(struct cache *cache, const char *const command[], int64_t patience_ms)
+{
+	int64_t now = clock_monotonic_ms();
+	struct attempt at = {.cache = cache, .end = now + patience_ms};
+	if (!may_try(cache, now))
+		return NULL;
+	redisReply *reply = run(&at, command);
+	if (reply)
+		atomic_store(&cache->retry_at, 0);
+	else
+		give_up(&at);
+	return reply;
+}
+
+/* The reply, or NULL for one that says "error". */
+static redisReply *settle(struct cache *cache, redisReply *reply)
+{
+	if (!reply)
+		return NULL;
+	if (reply->type != REDIS_REPLY_ERROR) {
+		note(cache, NULL);
+		return reply;
+	}
+	note(cache, reply->str);
+	freeReplyObject(reply);
+	return NULL;
+}
+
+static redisReply *call(struct cache *cache, const char *const command[])
+{
+	return settle(cache, try(cache, command, CACHE_PATIENCE_MS));
+}
+
+/* Runs a command whose reply says nothing. */
+static bool done(struct cache *cache, const char *const command[])
+{
+	redisReply *reply = call(cache, command);
+	freeReplyObject(reply);
+	return reply != NULL;
+}
+
+/* ---- what it can do ---- */
+
+bool cache_get(struct cache *cache, const char *key, char **value)
+{
+	*value = NULL;
+	redisReply *reply = call(cache, (const char *const[]){"GET", key, NULL});
+	bool known = reply && (reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_NIL);
+	if (known && reply->type == REDIS_REPLY_STRING)
+		*value = xstrndup(reply->str, reply->len);
+	freeReplyObject(reply);
+	return known;
+}
+
+bool cache_set(struct cache *cache, const char *key, const char *value)
+{
+	return done(cache, (const char *const[]){"SET", key, value, NULL});
+}
+
+bool cache_delete(struct cache *cache, const char *key)
+{
+	return done(cache, (const char *const[]){"DEL", key, NULL});
+}
+
+bool cache_ping(struct cache *cache, const char **why)
+{
+	if (done(cache, (const char *const[]){"PING", NULL}))
+		return true;
+	*why = cache->why;
+	return false;
+}
+
+const char *cache_name(const struct cache *cache)
+{
+	return cache->name;
+}
+
+/* ---- scripts ---- */
+
+static bool is_unknown(const redisReply *reply)
+{
+	return reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOSCRIPT", 8) == 0;
+}
+
+/* A server that was started since has forgotten the script; it learns it from the text. */
+static redisReply *eval(struct cache *cache, const struct cache_script *script,
+    const char *const command[], int64_t patience_ms)
+{
+	const char *whole[ARGS_MAX];
+	int64_t start = clock_monotonic_ms();
+	redisReply *reply = try(cache, command, patience_ms);
+	if (!is_unknown(reply))
+		return settle(cache, reply);
+	freeReplyObject(reply);
+	memcpy(whole, command, sizeof(whole));
+	whole[0] = "EVAL";
+	whole[1] = script->text;
+	return settle(cache, try(cache, whole, patience_ms - (clock_monotonic_ms() - start)));
+}
+
+static bool read_answers(const redisReply *reply, int64_t answers[SCRIPT_ANSWERS])
+{
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != SCRIPT_ANSWERS)
+		return false;
+	for (size_t i = 0; i < SCRIPT_ANSWERS; i++) {
+		if (reply->element[i]->type != REDIS_REPLY_INTEGER)
+			return false;
+		answers[i] = reply->element[i]->integer;
+	}
+	return true;
+}
+
+void cache_script_init(struct cache_script *script, const char *text)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned size;
+	script->text = text;
+	if (EVP_Digest(text, strlen(text), digest, &size, EVP_sha1(), NULL) != 1)
+		abort();
+	for (size_t i = 0; 2 * i + 2 < sizeof(script->name); i++)
+		snprintf(script->name + 2 * i, 3, "%02x", digest[i]);
+}
+
+bool cache_run(struct cache *cache, const struct cache_script *script, const char *key,
+    const int64_t args[SCRIPT_ARGS], int64_t answers[SCRIPT_ANSWERS], int64_t patience_ms)
+{
+	char numbers[SCRIPT_ARGS][24];
+	for (size_t i = 0; i < SCRIPT_ARGS; i++)
+		snprintf(numbers[i], sizeof(numbers[i]), "%" PRId64, args[i]);
+	const char *const command[ARGS_MAX] = {
+	    "EVALSHA", script->name, "1", key, numbers[0], numbers[1], NULL};
+	redisReply *reply = eval(cache, script, command, patience_ms);
+	bool answered = read_answers(reply, answers);
+	freeReplyObject(reply);
+	return answered;
+}
+
+/* ---- opening and closing ---- */
+
+struct cache *cache_new(const char *url, const char *where, struct problems *problems)
+{
+	struct cache_url parsed;
+	const char *wrong = cache_url_parse(&parsed, url);
+	if (wrong) {
+		problems_add(problems, "%s: %s", where, wrong);
+		return NULL;
+	}
+	struct cache *cache = xcalloc(1, sizeof(*cache));
+	cache->url = parsed;
+	cache->name =
+	    parsed.host ? xasprintf("%s:%d", parsed.host, parsed.port) : xstrdup(parsed.path);
+	pthread_mutex_init(&cache->lock, NULL);
+	return cache;
+}
+
+void cache_free(struct cache *cache)
+{
+	if (!cache)
+		return;
+	while (cache->idle_count)
+		redisFree(cache->idle[--cache->idle_count]);
+	pthread_mutex_destroy(&cache->lock);
+	cache_url_release(&cache->url);
+	free(cache->name);
+	free(cache);
+}

@@ -1,0 +1,56 @@
+/*
+ * A shared cache: a Redis server that the processes, and several machines, have in common.
+ *
+ * It is never needed.  Every call ends within CACHE_PATIENCE_MS, and after one that the server did
+ * not answer the next ones fail at once for a while, so that a dead or slow server costs little.
+ * All threads of a process use one struct cache, over a few connections.
+ */
+#ifndef AGENTGRAPH_ACCESS_CACHE_H
+#define AGENTGRAPH_ACCESS_CACHE_H
+
+#include "base/problems.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CACHE_PATIENCE_MS 400 /* of a call, connecting included */
+#define CACHE_RETRY_MS 1000   /* after a failure */
+
+struct cache;
+
+/*
+ * Reads a URL, redis://[[user]:password@]host[:port][/database] or unix:///path/to/socket.  where
+ * names the key for messages.  Connects to nothing.  NULL with a problem for any other URL.
+ */
+struct cache *cache_new(const char *url, const char *where, struct problems *problems);
+void cache_free(struct cache *cache); /* NULL is fine */
+
+/* Whether the server answers; else says why not, which is valid until the cache is freed. */
+bool cache_ping(struct cache *cache, const char **why);
+
+/* Host and port, or the path of the socket: for messages. */
+const char *cache_name(const struct cache *cache);
+
+/* Each returns false when the server did not do it.  *value is malloc'd, NULL when there is none.
+ */
+bool cache_get(struct cache *cache, const char *key, char **value);
+bool cache_set(struct cache *cache, const char *key, const char *value);
+bool cache_delete(struct cache *cache, const char *key);
+
+/* A script of the server's (Lua), which takes one key and two numbers and answers three. */
+struct cache_script {
+	const char *text;
+	char name[41]; /* by which the server knows it */
+};
+
+/* text must live as long as the script. */
+void cache_script_init(struct cache_script *script, const char *text);
+
+#define SCRIPT_ARGS 2
+#define SCRIPT_ANSWERS 3
+
+/* Runs it, as one step of the server.  Ends within patience_ms instead of CACHE_PATIENCE_MS. */
+bool cache_run(struct cache *cache, const struct cache_script *script, const char *key,
+    const int64_t args[SCRIPT_ARGS], int64_t answers[SCRIPT_ANSWERS], int64_t patience_ms);
+
+#endif

@@ -1,0 +1,234 @@
+#include "access/jwt_auth.h"
+
+#include "base/id.h"
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <jwt.h>
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <string.h>
+
+#define NO_USER_ID "Invalid token, user_id missing"
+
+/* ---- the key ---- */
+
+/* Bits of the curve that an algorithm of ECDSA goes with (RFC 7518 3.4); 0 for the others. */
+static int curve_bits(const char *algorithm)
+{
+	static const struct {
+		const char *name;
+		int bits;
+	} curves[] = {{"ES256", 256}, {"ES384", 384}, {"ES512", 521}};
+	for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
+		if (strcmp(curves[i].name, algorithm) == 0)
+			return curves[i].bits;
+	return 0;
+}
+
+static bool is_hmac(const char *algorithm)
+{
+	return strncmp(algorithm, "HS", 2) == 0;
+}
+
+static bool key_fits(const char *pem, const char *algorithm)
+{
+	int bits = curve_bits(algorithm);
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	EVP_PKEY *key = PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL);
+	bool fits = key && EVP_PKEY_base_id(key) == (bits ? EVP_PKEY_EC : EVP_PKEY_RSA) &&
+	    (!bits || EVP_PKEY_bits(key) == bits);
+	EVP_PKEY_free(key);
+	BIO_free(bio);
+	return fits;
+}
+
+void jwt_auth_init(struct jwt_auth *auth, const struct environment *env, struct problems *problems)
+{
+	*auth = (struct jwt_auth){.issuer = env->jwt_issuer, .audience = env->jwt_audience};
+	/* An empty key would let every token in. */
+	if (!env->jwt_secret || !*env->jwt_secret || !env->jwt_algorithm)
+		return;
+	auth->algorithm = env->jwt_algorithm;
+	auth->secret = env->jwt_secret;
+	if (is_hmac(auth->algorithm) || key_fits(auth->secret, auth->algorithm))
+		return;
+	int bits = curve_bits(auth->algorithm);
+	if (bits)
+		problems_add(problems,
+		    "JWT_SECRET_KEY: expected the public key of a curve of %d bits as PEM for %s",
+		    bits, auth->algorithm);
+	else
+		problems_add(problems, "JWT_SECRET_KEY: expected a public RSA key as PEM for %s",
+		    auth->algorithm);
+}
+
+/* ---- the parts of a token ---- */
+
+static bool refuse(struct error *err, const char *why)
+{
+	error_set(err, ERR_INVALID_TOKEN, NULL);
+	return error_cause(err, "token: %s", why);
+}
+
+static int digit(char c)
+{
+	static const char digits[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	const char *at = c ? strchr(digits, c) : NULL;
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Decodes base64url without padding (RFC 7515 2); NULL when it is none. */
+static char *decode(const char *text, size_t len, struct arena *a, size_t *size)
+{
+	char *out = arena_alloc(a, len + 1);
+	uint32_t bits = 0;
+	unsigned held = 0;
+	*size = 0;
+	for (size_t i = 0; i < len; i++) {
+		int value = digit(text[i]);
+		if (value < 0)
+			return NULL;
+		bits = (bits << 6 | (uint32_t)value) & 0xffffff;
+		held += 6;
+		if (held >= 8) {
+			held -= 8;
+			out[(*size)++] = (char)(bits >> held);
+		}
+	}
+	return len % 4 == 1 ? NULL : out;
+}
+
+/* A part that holds a JSON object, or NULL. */
+static cJSON *decode_object(const char *text, size_t len, struct arena *a)
+{
+	size_t size;
+	char *json = decode(text, len, a, &size);
+	cJSON *value = json ? json_parse(json, size, JSON_REQUEST_DEPTH, NULL) : NULL;
+	arena_json(a, value);
+	return cJSON_IsObject(value) ? value : NULL;
+}
+
+struct parts {
+	cJSON *header;
+	cJSON *payload;
+};
+
+/* header.payload.signature, none of them empty. */
+static bool take_apart(const char *token, struct arena *a, struct parts *parts)
+{
+	size_t size;
+	size_t header = strcspn(token, ".");
+	const char *second = token + header + (token[header] == '.');
+	size_t payload = strcspn(second, ".");
+	const char *third = second + payload + (second[payload] == '.');
+	if (!*third || strlen(token) > JWT_LONGEST || !decode(third, strlen(third), a, &size))
+		return false;
+	parts->header = decode_object(token, header, a);
+	parts->payload = parts->header ? decode_object(second, payload, a) : NULL;
+	return parts->payload != NULL;
+}
+
+/* ---- the signature ---- */
+
+/*
+ * The algorithm is ours to choose, not the token's: else a token could be signed with a public key
+ * as if that were a secret, or not at all.  "crit" names extensions that must be understood (RFC
+ * 7515 4.1.11); none is here.
+ */
+static bool check_header(const struct jwt_auth *auth, const cJSON *header, struct error *err)
+{
+	const char *algorithm = json_str(header, "alg");
+	if (!algorithm || strcmp(algorithm, auth->algorithm) != 0)
+		return refuse(err, "signed with another algorithm than is configured");
+	if (json_get(header, "crit"))
+		return refuse(err, "needs an extension that is not known");
+	return true;
+}
+
+static bool check_signature(const struct jwt_auth *auth, const char *token, struct error *err)
+{
+	jwt_t *jwt = NULL;
+	bool good = jwt_decode(&jwt, token, (const unsigned char *)auth->secret,
+			(int)strlen(auth->secret)) == 0 &&
+	    jwt_get_alg(jwt) == jwt_str_alg(auth->algorithm);
+	jwt_free(jwt);
+	return good || refuse(err, "the signature does not verify");
+}
+
+/* ---- the claims ---- */
+
+static bool check_time(const cJSON *payload, double now, int64_t *expires, struct error *err)
+{
+	double exp, nbf;
+	const cJSON *not_before = json_get(payload, "nbf");
+	if (!json_number(json_get(payload, "exp"), &exp))
+		return refuse(err, "exp is missing or not a number");
+	if (not_before && !json_number(not_before, &nbf))
+		return refuse(err, "nbf is not a number");
+	if (not_before && now < nbf)
+		return refuse(err, "not yet valid");
+	if (now >= exp)
+		return error_set(err, ERR_EXPIRED_TOKEN, NULL);
+	*expires = exp < 9e18 ? (int64_t)exp : INT64_MAX;
+	return true;
+}
+
+static bool is_text(const cJSON *item, const char *text)
+{
+	return cJSON_IsString(item) && strcmp(item->valuestring, text) == 0;
+}
+
+static bool check_audience(const struct jwt_auth *auth, const cJSON *audience, struct error *err)
+{
+	const cJSON *item;
+	if (!auth->audience || is_text(audience, auth->audience))
+		return true;
+	if (cJSON_IsArray(audience)) {
+		cJSON_ArrayForEach(item, audience) {
+			if (is_text(item, auth->audience))
+				return true;
+		}
+	}
+	return refuse(err, "for another audience");
+}
+
+static bool take_user_id(cJSON *payload, struct arena *a, struct error *err)
+{
+	const cJSON *id = json_get(payload, "user_id");
+	int64_t number;
+	if (cJSON_IsString(id) && !id_blank(id->valuestring))
+		return true;
+	if (!json_integer(id, &number))
+		return error_set(err, ERR_INVALID_TOKEN, NO_USER_ID);
+	json_set(payload, "user_id", cJSON_CreateString(arena_printf(a, "%" PRId64, number)));
+	return true;
+}
+
+static bool check_claims(const struct jwt_auth *auth, cJSON *payload, double now, struct arena *a,
+    struct jwt_claims *claims, struct error *err)
+{
+	if (!check_time(payload, now, &claims->expires, err))
+		return false;
+	if (auth->issuer && !is_text(json_get(payload, "iss"), auth->issuer))
+		return refuse(err, "of another issuer");
+	if (!check_audience(auth, json_get(payload, "aud"), err) || !take_user_id(payload, a, err))
+		return false;
+	claims->user = payload;
+	claims->user_id = json_str(payload, "user_id");
+	return true;
+}
+
+bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, struct arena *a,
+    struct jwt_claims *claims, struct error *err)
+{
+	struct parts parts;
+	*claims = (struct jwt_claims){0};
+	if (!auth->algorithm)
+		return error_set(err, ERR_JWT_SETTINGS, NULL);
+	if (!take_apart(token, a, &parts))
+		return refuse(err, "malformed");
+	return check_header(auth, parts.header, err) && check_signature(auth, token, err) &&
+	    check_claims(auth, parts.payload, now, a, claims, err);
+}

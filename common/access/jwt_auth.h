@@ -1,0 +1,45 @@
+/*
+ * Bearer tokens: JWTs of the one algorithm that is configured (SPEC 5.2, WIRE 5.2).
+ *
+ * libjwt checks signatures, and nothing else is left to it: it would take any algorithm that the
+ * token names, and a token without a key, and knows no time.
+ */
+#ifndef AGENTGRAPH_ACCESS_JWT_AUTH_H
+#define AGENTGRAPH_ACCESS_JWT_AUTH_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/problems.h"
+#include "config/config.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JWT_LONGEST 16384 /* bytes of a token; more than a request's header can hold */
+
+/* What tokens are checked against; borrowed from the configuration. */
+struct jwt_auth {
+	const char *algorithm; /* NULL, as is secret: not configured, every token is refused */
+	const char *secret;
+	const char *issuer;   /* NULL: any */
+	const char *audience; /* NULL: any */
+};
+
+/* Takes the settings, and reports a public key that is none or does not fit the algorithm. */
+void jwt_auth_init(struct jwt_auth *auth, const struct environment *env, struct problems *problems);
+
+/* A token that was found good. */
+struct jwt_claims {
+	cJSON *user;         /* all claims, user_id as text; in the arena */
+	const char *user_id; /* in user */
+	int64_t expires;     /* Unix seconds */
+};
+
+/* Checks a token at a time, Unix seconds with a fraction.  False with the error of WIRE 5.2 and the
+ * cause for the log. */
+bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, struct arena *a,
+    struct jwt_claims *claims, struct error *err);
+
+#endif

@@ -1,0 +1,249 @@
+#include "access/limit.h"
+
+#include "access/cache.h"
+#include "access/container.h"
+#include "access/limit_table.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GLOBAL_KEY "__global__"
+#define TELL_EVERY_MS 60000 /* about a backend that fails */
+#define PATIENCE_MS 950     /* with a server: a request waits for a second at most */
+
+struct limiter {
+	const struct rate_limit_config *rules;
+	struct address_trust trust;
+	struct limit_table *table; /* RATE_MEMORY */
+	struct cache *cache;       /* RATE_CACHE */
+	struct cache_script script;
+	struct container container; /* RATE_CUSTOM */
+	_Atomic int64_t told_at;    /* monotonic milliseconds; 0: never */
+};
+
+/* ---- backends: each fills in what it knows, or returns false when it failed ---- */
+
+static bool ask_memory(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+{
+	const struct limit_rule rule = {
+	    limiter->rules->requests, limiter->rules->window, clock_uptime_us};
+	if (!limiter->table)
+		return false;
+	limit_table_check(limiter->table, &rule, key, verdict);
+	return true;
+}
+
+/*
+ * The server's clock counts, in microseconds, so that those of the machines do not matter.  A key
+ * is a list of the times of the requests that were allowed; should that clock be set back, those
+ * that lie in the future are dropped.  Answers whether it is allowed, how many are left, and the
+ * microseconds until the oldest leaves.
+ */
+static const char window_script[] =
+    "local t = redis.call('TIME')\n"
+    "local now = t[1] * 1000000 + t[2]\n"
+    "local requests, window = tonumber(ARGV[1]), tonumber(ARGV[2])\n"
+    "local function oldest() return tonumber(redis.call('LINDEX', KEYS[1], 0) or nil) end\n"
+    "local first = oldest()\n"
+    "while first and (first <= now - window or first > now) do\n"
+    "  redis.call('LPOP', KEYS[1])\n"
+    "  first = oldest()\n"
+    "end\n"
+    "local count = redis.call('LLEN', KEYS[1])\n"
+    "if count >= requests then return {0, 0, first + window - now} end\n"
+    "redis.call('RPUSH', KEYS[1], string.format('%.0f', now))\n"
+    "redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))\n"
+    "return {1, requests - count - 1, window}\n";
+
+/* The longest window, in seconds, that is exact in the server's numbers: thirty years. */
+static int64_t window_us(const struct rate_limit_config *rules)
+{
+	const int64_t longest = 1000000000;
+	return (rules->window < longest ? rules->window : longest) * 1000000;
+}
+
+static bool ask_cache(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+{
+	const struct rate_limit_config *rules = limiter->rules;
+	char *name = xasprintf("%s:%s", rules->cache_prefix, key);
+	const int64_t args[] = {rules->requests, window_us(rules)};
+	int64_t answer[3];
+	bool answered =
+	    cache_run(limiter->cache, &limiter->script, name, args, answer, PATIENCE_MS);
+	free(name);
+	if (!answered)
+		return false;
+	verdict->allowed = answer[0] == 1;
+	verdict->remaining = answer[1];
+	verdict->reset_after =
+	    verdict->allowed ? rules->window : (answer[2] + 1000000 - 1) / 1000000;
+	return true;
+}
+
+static bool ask_container(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+{
+	const struct rate_limit_config *rules = limiter->rules;
+	const struct container *container = &limiter->container;
+	struct ag_rate_verdict found = {0};
+	if (container->parts->rate_limit->check(
+		key, rules->requests, rules->window, &found, container->data) != AG_OK)
+		return false;
+	verdict->allowed = found.allowed;
+	verdict->remaining = found.allowed ? found.remaining : 0;
+	verdict->reset_after = found.reset_after;
+	return true;
+}
+
+static bool ask(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+{
+	switch (limiter->rules->backend) {
+	case RATE_MEMORY:
+		return ask_memory(limiter, key, verdict);
+	case RATE_CACHE:
+		return ask_cache(limiter, key, verdict);
+	case RATE_CUSTOM:
+		return ask_container(limiter, key, verdict);
+	}
+	return false;
+}
+
+/* ---- the verdict ---- */
+
+/* One line a minute says what happens meanwhile. */
+static void tell(struct limiter *limiter)
+{
+	int64_t now = clock_monotonic_ms(), told = atomic_load(&limiter->told_at);
+	if (told && now - told < TELL_EVERY_MS)
+		return;
+	if (atomic_compare_exchange_strong(&limiter->told_at, &told, now))
+		log_error("the backend of the rate limit failed: requests are %s",
+		    limiter->rules->fail_open ? "let in without being counted" : "refused");
+}
+
+/* What a backend of somebody else's may say. */
+static void keep_in_range(struct limit_verdict *verdict)
+{
+	if (verdict->remaining < 0)
+		verdict->remaining = 0;
+	if (verdict->remaining > verdict->limit)
+		verdict->remaining = verdict->limit;
+	if (verdict->reset_after < 1)
+		verdict->reset_after = 1;
+}
+
+void limit_check(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+{
+	const struct rate_limit_config *rules = limiter->rules;
+	*verdict = (struct limit_verdict){.limit = rules->requests, .window = rules->window};
+	verdict->counted = ask(limiter, key, verdict);
+	if (!verdict->counted) {
+		tell(limiter);
+		verdict->allowed = rules->fail_open;
+		verdict->remaining = 0;
+	}
+	keep_in_range(verdict);
+}
+
+void limit_describe(const struct limit_verdict *verdict, cJSON *object)
+{
+	json_add_int(object, "limit", verdict->limit);
+	json_add_int(object, "window_seconds", verdict->window);
+	json_add_int(object, "retry_after_seconds", verdict->reset_after);
+}
+
+const char *limiter_key(
+    const struct limiter *limiter, const char *user_id, const char *address, struct arena *a)
+{
+	switch (limiter->rules->by) {
+	case RATE_BY_IP:
+		return address;
+	case RATE_BY_USER:
+		return user_id ? arena_printf(a, "user:%s", user_id)
+			       : arena_printf(a, "ip:%s", address);
+	case RATE_BY_GLOBAL:
+		break;
+	}
+	return GLOBAL_KEY;
+}
+
+bool limiter_is_on(const struct limiter *limiter)
+{
+	return limiter->rules->present;
+}
+
+bool limiter_needs_user(const struct limiter *limiter)
+{
+	return limiter->rules->present && limiter->rules->by == RATE_BY_USER;
+}
+
+bool limiter_excludes(const struct limiter *limiter, const char *path, size_t len)
+{
+	const struct string_list *paths = &limiter->rules->exclude_paths;
+	for (size_t i = 0; i < paths->count; i++)
+		if (strlen(paths->items[i]) == len && !memcmp(paths->items[i], path, len))
+			return true;
+	return false;
+}
+
+const struct address_trust *limiter_trust(const struct limiter *limiter)
+{
+	return &limiter->trust;
+}
+
+/* ---- opening and closing ---- */
+
+static void open_backend(
+    struct limiter *limiter, const struct config *config, struct problems *problems)
+{
+	const char *file = config->path ? config->path : "agentgraph.json";
+	const struct container *container = &limiter->container;
+	if (!config->rate_limit.present)
+		return;
+	if (config->rate_limit.backend == RATE_CACHE) {
+		char *where = xasprintf("%s: rate_limit.cache", file);
+		limiter->cache = cache_new(config->rate_limit.cache_url, where, problems);
+		cache_script_init(&limiter->script, window_script);
+		free(where);
+	}
+	if (config->rate_limit.backend == RATE_CUSTOM && container->parts &&
+	    !(container->parts->rate_limit && container->parts->rate_limit->check))
+		problems_add(problems,
+		    "%s: rate_limit.backend: \"custom\" expects a rate_limit in the container that "
+		    "injectq names",
+		    file);
+}
+
+struct limiter *limiter_open(const struct config *config, struct problems *problems)
+{
+	size_t before = problems->errors;
+	struct limiter *limiter = xcalloc(1, sizeof(*limiter));
+	limiter->rules = &config->rate_limit;
+	address_trust_init(&limiter->trust, &config->rate_limit);
+	container_open(&limiter->container, config, problems);
+	open_backend(limiter, config, problems);
+	if (problems->errors == before)
+		return limiter;
+	limiter_close(limiter);
+	return NULL;
+}
+
+void limiter_share(struct limiter *limiter, struct shared *shared)
+{
+	if (limiter->rules->present && limiter->rules->backend == RATE_MEMORY)
+		limiter->table = limit_table_of(shared);
+}
+
+void limiter_close(struct limiter *limiter)
+{
+	if (!limiter)
+		return;
+	cache_free(limiter->cache);
+	container_close(&limiter->container);
+	address_trust_release(&limiter->trust);
+	free(limiter);
+}

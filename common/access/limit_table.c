@@ -1,0 +1,508 @@
+/*
+ * The table is cut into shards, each with a lock of its own; a key's hash says which.
+ *
+ * A shard has entries, one for each key, in hash chains and in a list from the one asked for last
+ * to the one not asked for longest; and blocks of marks, of which each entry has a chain, the
+ * oldest mark first.  An entry's `used` and its chain of blocks say all that counts: they are
+ * changed by single stores, in an order that leaves them true at any instant.  Everything else can
+ * be made anew from them, which is done when a process has died while it held the lock.
+ */
+#include "access/limit_table.h"
+
+#include "base/id.h"
+#include "base/memory.h"
+
+#include <openssl/evp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARDS 16u
+#define ENTRIES (LIMIT_KEYS / SHARDS)
+#define BLOCKS 10000u
+#define BUCKETS 4096u
+#define BLOCK_MARKS 7u
+#define US_PER_SECOND 1000000
+
+/* A mark is when, in microseconds, and how many requests: the clock has room for nine years. */
+#define COUNT_BITS 16
+#define COUNT_MAX ((1 << COUNT_BITS) - 1)
+
+struct key {
+	char text[64]; /* filled up with zeroes */
+};
+
+struct block { /* as long as a cache line */
+	uint32_t next;
+	uint16_t begin, end; /* the marks in use */
+	uint64_t marks[BLOCK_MARKS];
+};
+
+/* Links are an index + 1, and 0 for none. */
+struct entry {
+	struct key key;
+	uint32_t used;
+	uint32_t chain;        /* the next one of its bucket, or of the free ones */
+	uint32_t newer, older; /* asked for later and earlier than this one */
+	uint32_t first, last;  /* blocks; an entry has at least one */
+	int64_t sum;           /* requests in its marks */
+	int64_t seen;          /* when it was asked for last */
+};
+
+struct shard {
+	pthread_mutex_t lock;
+	uint32_t entries_used, blocks_used; /* those beyond were never touched */
+	uint32_t free_entry, free_block;
+	uint32_t newest, oldest;
+	uint32_t count;
+	uint32_t buckets[BUCKETS];
+	struct entry entries[ENTRIES];
+	struct block blocks[BLOCKS];
+};
+
+/* The layout of the region.  The first mutex of its head guards making it ready. */
+struct limit_table {
+	struct shared_head head;
+	uint64_t seed;
+	uint32_t ready;
+	struct shard shards[SHARDS];
+};
+
+_Static_assert(sizeof(struct limit_table) <= SHARED_LIMITS_SIZE, "SHARED_LIMITS is too small");
+_Static_assert(LIMIT_KEYS % SHARDS == 0, "shards have the same number of keys");
+/* A log, also one whose marks lie as badly as can be, leaves room for that of a second key. */
+_Static_assert((LIMIT_EXACT + 1) / BLOCK_MARKS + 2 < BLOCKS / 2, "a shard has room for two logs");
+
+/* What stands before it is stored before what follows, should this process be killed between. */
+static void in_order(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static struct entry *entry_at(struct shard *s, uint32_t link)
+{
+	return link ? &s->entries[link - 1] : NULL;
+}
+
+static struct block *block_at(struct shard *s, uint32_t link)
+{
+	return link ? &s->blocks[link - 1] : NULL;
+}
+
+static uint32_t link_of(const struct shard *s, const struct entry *e)
+{
+	return (uint32_t)(e - s->entries) + 1;
+}
+
+/* ---- keys ---- */
+
+/* A key that is too long is told by its digest; no key of the service begins with '#'. */
+static void key_digest(struct key *key, const char *text)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned size;
+	if (EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL) != 1)
+		abort();
+	key->text[0] = '#';
+	for (size_t i = 0; 2 * i + 3 < sizeof(key->text); i++)
+		snprintf(key->text + 1 + 2 * i, 3, "%02x", digest[i]);
+}
+
+static void key_set(struct key *key, const char *text)
+{
+	size_t len = strlen(text);
+	memset(key, 0, sizeof(*key));
+	if (len < sizeof(key->text))
+		memcpy(key->text, text, len);
+	else
+		key_digest(key, text);
+}
+
+/* Seeded, so that nobody can choose addresses that fall into one chain. */
+static uint64_t key_hash(const struct key *key, uint64_t seed)
+{
+	uint64_t words[sizeof(*key) / sizeof(uint64_t)], h = seed;
+	memcpy(words, key, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		h = (h ^ words[i]) * 0x9E3779B97F4A7C15u;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static uint32_t *bucket_of(struct shard *s, uint64_t hash)
+{
+	return &s->buckets[(hash >> 32) % BUCKETS];
+}
+
+static struct shard *shard_of(struct limit_table *t, uint64_t hash)
+{
+	return &t->shards[hash % SHARDS];
+}
+
+/* ---- the order of asking ---- */
+
+static void leave_order(struct shard *s, struct entry *e)
+{
+	struct entry *newer = entry_at(s, e->newer), *older = entry_at(s, e->older);
+	*(newer ? &newer->older : &s->newest) = e->older;
+	*(older ? &older->newer : &s->oldest) = e->newer;
+}
+
+static void enter_order(struct shard *s, struct entry *e)
+{
+	struct entry *newest = entry_at(s, s->newest);
+	e->newer = 0;
+	e->older = s->newest;
+	s->newest = link_of(s, e);
+	*(newest ? &newest->newer : &s->oldest) = s->newest;
+}
+
+/* ---- marks ---- */
+
+static int64_t time_of(uint64_t mark)
+{
+	return (int64_t)(mark >> COUNT_BITS);
+}
+
+static int64_t count_of(uint64_t mark)
+{
+	return (int64_t)(mark & COUNT_MAX);
+}
+
+static uint64_t make_mark(int64_t when, int64_t count)
+{
+	return (uint64_t)when << COUNT_BITS | (uint64_t)count;
+}
+
+static void free_block(struct shard *s, uint32_t link)
+{
+	block_at(s, link)->next = s->free_block;
+	s->free_block = link;
+}
+
+/* The oldest mark, or NULL. */
+static const uint64_t *oldest_mark(struct shard *s, const struct entry *e)
+{
+	const struct block *b = block_at(s, e->first);
+	return b->begin < b->end ? &b->marks[b->begin] : NULL;
+}
+
+/* Takes the oldest mark away, and its block when that was the last one in it. */
+static void drop_mark(struct shard *s, struct entry *e)
+{
+	uint32_t link = e->first;
+	struct block *b = block_at(s, link);
+	e->sum -= count_of(b->marks[b->begin]);
+	b->begin++;
+	if (b->begin < b->end || !b->next)
+		return;
+	e->first = b->next;
+	in_order();
+	free_block(s, link);
+}
+
+/* Takes as many as it needs to give a block back; there is another one behind it. */
+static void drop_block(struct shard *s, struct entry *e)
+{
+	uint32_t first = e->first;
+	while (e->first == first)
+		drop_mark(s, e);
+}
+
+/* ---- entries and blocks come and go ---- */
+
+static void free_blocks(struct shard *s, uint32_t link)
+{
+	while (link) {
+		uint32_t next = block_at(s, link)->next;
+		free_block(s, link);
+		link = next;
+	}
+}
+
+static void leave_bucket(struct shard *s, struct entry *e, uint64_t seed)
+{
+	uint32_t *link = bucket_of(s, key_hash(&e->key, seed)), self = link_of(s, e);
+	while (*link != self)
+		link = &entry_at(s, *link)->chain;
+	*link = e->chain;
+}
+
+static void forget_oldest(struct shard *s, uint64_t seed)
+{
+	struct entry *e = entry_at(s, s->oldest);
+	e->used = 0;
+	in_order();
+	leave_bucket(s, e, seed);
+	leave_order(s, e);
+	free_blocks(s, e->first);
+	e->chain = s->free_entry;
+	s->free_entry = link_of(s, e);
+	s->count--;
+}
+
+/* An empty block.  Somebody who has all of them loses his own oldest marks. */
+static uint32_t take_block(struct shard *s, uint64_t seed)
+{
+	while (!s->free_block && s->blocks_used == BLOCKS) {
+		if (s->newest == s->oldest)
+			drop_block(s, entry_at(s, s->newest));
+		else
+			forget_oldest(s, seed);
+	}
+	uint32_t link = s->free_block;
+	if (link)
+		s->free_block = block_at(s, link)->next;
+	else
+		link = ++s->blocks_used;
+	struct block *b = block_at(s, link);
+	b->next = 0;
+	b->begin = b->end = 0;
+	return link;
+}
+
+static struct entry *take_entry(struct shard *s, uint64_t seed)
+{
+	if (!s->free_entry && s->entries_used == ENTRIES)
+		forget_oldest(s, seed);
+	struct entry *e = entry_at(s, s->free_entry);
+	if (!e)
+		return &s->entries[s->entries_used++];
+	s->free_entry = e->chain;
+	return e;
+}
+
+static struct entry *find(struct shard *s, const struct key *key, uint64_t hash)
+{
+	struct entry *e = entry_at(s, *bucket_of(s, hash));
+	while (e && memcmp(&e->key, key, sizeof(*key)) != 0)
+		e = entry_at(s, e->chain);
+	return e;
+}
+
+static struct entry *add(struct shard *s, const struct key *key, uint64_t hash, uint64_t seed)
+{
+	uint32_t block = take_block(s, seed), *bucket = bucket_of(s, hash);
+	struct entry *e = take_entry(s, seed);
+	*e = (struct entry){.key = *key, .first = block, .last = block, .chain = *bucket};
+	*bucket = link_of(s, e);
+	enter_order(s, e);
+	s->count++;
+	in_order();
+	e->used = 1;
+	return e;
+}
+
+/* ---- the window ---- */
+
+/* What is older than the window leaves it. */
+static void expire(struct shard *s, struct entry *e, int64_t until)
+{
+	const uint64_t *mark;
+	while ((mark = oldest_mark(s, e)) && time_of(*mark) <= until)
+		drop_mark(s, e);
+}
+
+/* Microseconds; thirty years are for ever. */
+static int64_t window_of(const struct limit_rule *rule)
+{
+	const int64_t longest = 1000000000;
+	return (rule->window < longest ? rule->window : longest) * US_PER_SECOND;
+}
+
+/* Whether a mark takes in one more request: never while a window has few of them. */
+static bool takes_in(uint64_t mark, const struct limit_rule *rule, int64_t now)
+{
+	int64_t slot = window_of(rule) / LIMIT_EXACT;
+	return rule->requests > LIMIT_EXACT && count_of(mark) < COUNT_MAX &&
+	    time_of(mark) / slot == now / slot;
+}
+
+static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_t mark)
+{
+	struct block *b = block_at(s, e->last);
+	if (b->end == BLOCK_MARKS && b->begin == BLOCK_MARKS) { /* all of them have left */
+		b->begin = 0;
+		in_order();
+		b->end = 0;
+	} else if (b->end == BLOCK_MARKS) {
+		uint32_t link = take_block(s, seed);
+		b->next = link;
+		e->last = link;
+		b = block_at(s, link);
+	}
+	b->marks[b->end] = mark;
+	in_order();
+	b->end++;
+}
+
+static void count_request(
+    struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule, int64_t now)
+{
+	struct block *b = block_at(s, e->last);
+	uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
+	if (last && takes_in(*last, rule, now))
+		*last = make_mark(now, count_of(*last) + 1);
+	else
+		append_mark(s, e, seed, make_mark(now, 1));
+	e->sum++;
+}
+
+/* ---- after a death ---- */
+
+/* A block whose last mark was just dropped may still stand before others. */
+static void skip_empty(struct shard *s, struct entry *e, unsigned char *claimed)
+{
+	struct block *b = block_at(s, e->first);
+	while (b->begin >= b->end && b->next) {
+		claimed[e->first - 1] = 0;
+		e->first = b->next;
+		b = block_at(s, e->first);
+	}
+}
+
+/*
+ * Follows an entry's blocks and makes what hangs on them anew.  claimed says which blocks have an
+ * owner already: a process that died while it moved one from here to there may have left it with
+ * two.
+ */
+static void mend_entry(struct shard *s, struct entry *e, unsigned char *claimed)
+{
+	uint32_t *link = &e->first;
+	e->sum = 0;
+	e->last = 0;
+	while (*link && *link <= s->blocks_used && !claimed[*link - 1]) {
+		struct block *b = block_at(s, *link);
+		claimed[*link - 1] = 1;
+		for (uint16_t i = b->begin; i < b->end && i < BLOCK_MARKS; i++)
+			e->sum += count_of(b->marks[i]);
+		e->last = *link;
+		link = &b->next;
+	}
+	*link = 0;
+	if (e->last)
+		skip_empty(s, e, claimed);
+	else
+		e->used = 0;
+}
+
+static int by_seen(const void *left, const void *right)
+{
+	const struct entry *a = *(struct entry *const *)left, *b = *(struct entry *const *)right;
+	return (a->seen > b->seen) - (a->seen < b->seen);
+}
+
+static void link_entries(struct shard *s, struct entry **live, uint64_t seed)
+{
+	qsort(live, s->count, sizeof(*live), by_seen);
+	for (uint32_t i = 0; i < s->count; i++) {
+		uint32_t *bucket = bucket_of(s, key_hash(&live[i]->key, seed));
+		live[i]->chain = *bucket;
+		*bucket = link_of(s, live[i]);
+		enter_order(s, live[i]);
+	}
+}
+
+static void mend(struct shard *s, uint64_t seed)
+{
+	unsigned char *claimed = xcalloc(BLOCKS, 1);
+	struct entry **live = xcalloc(ENTRIES, sizeof(struct entry *));
+	memset(s->buckets, 0, sizeof(s->buckets));
+	s->free_entry = s->free_block = s->newest = s->oldest = s->count = 0;
+	for (uint32_t i = 0; i < s->entries_used; i++) {
+		struct entry *e = &s->entries[i];
+		if (e->used)
+			mend_entry(s, e, claimed);
+		if (e->used) {
+			live[s->count++] = e;
+		} else {
+			e->chain = s->free_entry;
+			s->free_entry = i + 1;
+		}
+	}
+	link_entries(s, live, seed);
+	for (uint32_t i = 0; i < s->blocks_used; i++)
+		if (!claimed[i])
+			free_block(s, i + 1);
+	free(live);
+	free(claimed);
+}
+
+static void lock(struct shard *s, uint64_t seed)
+{
+	if (shared_lock(&s->lock))
+		mend(s, seed);
+}
+
+/* ---- the table ---- */
+
+struct limit_table *limit_table_of(struct shared *sh)
+{
+	struct limit_table *t = shared_region(sh, SHARED_LIMITS);
+	shared_lock(&t->head.mutex[0]); /* who died inside has not set ready */
+	if (!t->ready) {
+		random_bytes(&t->seed, sizeof(t->seed));
+		for (size_t i = 0; i < SHARDS; i++)
+			shared_mutex_init(&t->shards[i].lock);
+		in_order();
+		t->ready = 1;
+	}
+	shared_unlock(&t->head.mutex[0]);
+	return t;
+}
+
+/* Rounded up, so that who waits that long comes in. */
+static int64_t seconds_until(int64_t then, int64_t now)
+{
+	int64_t seconds = (then - now + US_PER_SECOND - 1) / US_PER_SECOND;
+	return seconds < 1 ? 1 : seconds;
+}
+
+static void judge(struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule,
+    struct limit_verdict *verdict)
+{
+	int64_t now = rule->now(), window = window_of(rule);
+	e->seen = now;
+	expire(s, e, now - window);
+	verdict->allowed = e->sum < rule->requests;
+	if (verdict->allowed) {
+		count_request(s, e, seed, rule, now);
+		verdict->remaining = rule->requests - e->sum;
+		verdict->reset_after = rule->window;
+	} else {
+		verdict->remaining = 0;
+		verdict->reset_after = seconds_until(time_of(*oldest_mark(s, e)) + window, now);
+	}
+}
+
+void limit_table_check(struct limit_table *table, const struct limit_rule *rule, const char *text,
+    struct limit_verdict *verdict)
+{
+	struct key key;
+	key_set(&key, text);
+	uint64_t hash = key_hash(&key, table->seed);
+	struct shard *s = shard_of(table, hash);
+	lock(s, table->seed);
+	struct entry *e = find(s, &key, hash);
+	if (e) {
+		leave_order(s, e);
+		enter_order(s, e);
+	} else {
+		e = add(s, &key, hash, table->seed);
+	}
+	judge(s, e, table->seed, rule, verdict);
+	shared_unlock(&s->lock);
+}
+
+size_t limit_table_count(struct limit_table *table)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < SHARDS; i++) {
+		lock(&table->shards[i], table->seed);
+		count += table->shards[i].count;
+		shared_unlock(&table->shards[i].lock);
+	}
+	return count;
+}

@@ -1,0 +1,223 @@
+#include "access/owner_cache.h"
+
+#include "base/memory.h"
+#include "base/shared.h"
+
+#include <pthread.h>
+#include <search.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define LONGEST 1024 /* bytes of an id or an owner that is kept */
+
+#define GENERATIONS 65536u
+
+/* The layout of the region SHARED_OWNERS. */
+struct generations {
+	struct shared_head head;
+	_Atomic uint32_t of[GENERATIONS]; /* by hash of the id; 0: nothing was deleted */
+};
+
+_Static_assert(sizeof(struct generations) <= SHARED_OWNERS_SIZE, "SHARED_OWNERS is too small");
+
+struct owned {
+	TAILQ_ENTRY(owned) link;
+	char *thread_id;
+	char *owner;
+	uint32_t generation;
+};
+
+TAILQ_HEAD(entries, owned);
+
+struct owner_cache {
+	struct storage *storage;
+	struct cache *cache;
+	struct generations *generations;
+
+	pthread_mutex_t lock;  /* guards what follows */
+	void *tree;            /* entries by id: a tree, so that no choice of ids makes it slow */
+	struct entries recent; /* the same, the latest asked for first */
+	size_t count;
+};
+
+/* The same in all processes: FNV-1a. */
+static _Atomic uint32_t *generation_of(struct owner_cache *owners, const char *thread_id)
+{
+	uint32_t hash = 2166136261u;
+	for (const char *c = thread_id; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 16777619u;
+	return &owners->generations->of[(hash ^ hash >> 16) % GENERATIONS];
+}
+
+/* ---- this process ---- */
+
+static int by_id(const void *left, const void *right)
+{
+	const struct owned *a = left, *b = right;
+	return strcmp(a->thread_id, b->thread_id);
+}
+
+static struct owned *find(struct owner_cache *owners, const char *thread_id)
+{
+	const struct owned key = {.thread_id = (char *)thread_id};
+	struct owned **found = tfind(&key, &owners->tree, by_id);
+	return found ? *found : NULL;
+}
+
+static void drop(struct owner_cache *owners, struct owned *entry)
+{
+	tdelete(entry, &owners->tree, by_id);
+	TAILQ_REMOVE(&owners->recent, entry, link);
+	owners->count--;
+	free(entry->thread_id);
+	free(entry->owner);
+	free(entry);
+}
+
+static const char *recall(
+    struct owner_cache *owners, const char *thread_id, uint32_t generation, struct arena *a)
+{
+	const char *owner = NULL;
+	pthread_mutex_lock(&owners->lock);
+	struct owned *entry = find(owners, thread_id);
+	if (entry && entry->generation == generation) {
+		owner = arena_strdup(a, entry->owner);
+		TAILQ_REMOVE(&owners->recent, entry, link);
+		TAILQ_INSERT_HEAD(&owners->recent, entry, link);
+	}
+	pthread_mutex_unlock(&owners->lock);
+	return owner;
+}
+
+static void add(
+    struct owner_cache *owners, const char *thread_id, const char *owner, uint32_t generation)
+{
+	struct owned *entry = xcalloc(1, sizeof(*entry));
+	*entry = (struct owned){
+	    .thread_id = xstrdup(thread_id), .owner = xstrdup(owner), .generation = generation};
+	if (!tsearch(entry, &owners->tree, by_id))
+		abort(); /* out of memory */
+	TAILQ_INSERT_HEAD(&owners->recent, entry, link);
+	owners->count++;
+}
+
+static void keep(
+    struct owner_cache *owners, const char *thread_id, const char *owner, uint32_t generation)
+{
+	if (strlen(thread_id) > LONGEST || strlen(owner) > LONGEST)
+		return;
+	pthread_mutex_lock(&owners->lock);
+	struct owned *old = find(owners, thread_id);
+	if (old)
+		drop(owners, old);
+	else if (owners->count == OWNER_CACHE_SIZE)
+		drop(owners, TAILQ_LAST(&owners->recent, entries));
+	add(owners, thread_id, owner, generation);
+	pthread_mutex_unlock(&owners->lock);
+}
+
+static void forget(struct owner_cache *owners, const char *thread_id)
+{
+	pthread_mutex_lock(&owners->lock);
+	struct owned *entry = find(owners, thread_id);
+	if (entry)
+		drop(owners, entry);
+	pthread_mutex_unlock(&owners->lock);
+}
+
+/* ---- the shared cache ---- */
+
+static const char *key_of(struct arena *a, const char *thread_id)
+{
+	return arena_printf(a, OWNER_KEY_PREFIX "%s", thread_id);
+}
+
+static const char *shared_recall(
+    struct owner_cache *owners, const char *thread_id, uint32_t generation, struct arena *a)
+{
+	char *value;
+	if (!owners->cache || generation != 0 ||
+	    !cache_get(owners->cache, key_of(a, thread_id), &value))
+		return NULL;
+	const char *owner = value && *value ? arena_strdup(a, value) : NULL;
+	free(value);
+	return owner;
+}
+
+/* A thread that was deleted meanwhile must not stay there: whoever deleted it may have looked
+ * before. */
+static void shared_keep(struct owner_cache *owners, const char *thread_id, const char *owner,
+    uint32_t generation, struct arena *a)
+{
+	_Atomic uint32_t *now = generation_of(owners, thread_id);
+	if (!owners->cache || atomic_load(now) != generation)
+		return;
+	const char *key = key_of(a, thread_id);
+	cache_set(owners->cache, key, owner);
+	if (atomic_load(now) != generation)
+		cache_delete(owners->cache, key);
+}
+
+/* ---- all of them ---- */
+
+bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct arena *a,
+    const char **owner, struct error *err)
+{
+	uint32_t generation = atomic_load(generation_of(owners, thread_id));
+	*owner = recall(owners, thread_id, generation, a);
+	if (*owner)
+		return true;
+	*owner = shared_recall(owners, thread_id, generation, a);
+	if (!*owner) {
+		if (!owners->storage->ops->thread_owner(owners->storage, a, thread_id, owner, err))
+			return false;
+		if (*owner)
+			shared_keep(owners, thread_id, *owner, generation, a);
+	}
+	if (*owner)
+		keep(owners, thread_id, *owner, generation);
+	return true;
+}
+
+void owner_cache_evict(struct owner_cache *owners, const char *thread_id)
+{
+	atomic_fetch_add(generation_of(owners, thread_id), 1);
+	forget(owners, thread_id);
+	if (!owners->cache)
+		return;
+	struct arena *a = arena_new();
+	cache_delete(owners->cache, key_of(a, thread_id));
+	arena_free(a);
+}
+
+size_t owner_cache_count(struct owner_cache *owners)
+{
+	pthread_mutex_lock(&owners->lock);
+	size_t count = owners->count;
+	pthread_mutex_unlock(&owners->lock);
+	return count;
+}
+
+struct owner_cache *owner_cache_new(struct storage *storage, struct cache *cache)
+{
+	struct owner_cache *owners = xcalloc(1, sizeof(*owners));
+	owners->storage = storage;
+	owners->cache = cache;
+	owners->generations = shared_region(storage->ops->shared(storage), SHARED_OWNERS);
+	pthread_mutex_init(&owners->lock, NULL);
+	TAILQ_INIT(&owners->recent);
+	return owners;
+}
+
+void owner_cache_free(struct owner_cache *owners)
+{
+	if (!owners)
+		return;
+	while (!TAILQ_EMPTY(&owners->recent))
+		drop(owners, TAILQ_FIRST(&owners->recent));
+	pthread_mutex_destroy(&owners->lock);
+	free(owners);
+}

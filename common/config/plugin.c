@@ -1,0 +1,126 @@
+#include "config/plugin.h"
+
+#include "agentgraph.h"
+#include "base/memory.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t len = strlen(s), n = strlen(end);
+	return len > n && strcmp(s + len - n, end) == 0;
+}
+
+static bool is_dotted(const char *module)
+{
+	return !strchr(module, '/') && !ends_with(module, ".so") && !ends_with(module, ".json");
+}
+
+char *plugin_path(const struct config *config, const char *module)
+{
+	if (*module == '/')
+		return xstrdup(module);
+	if (!is_dotted(module))
+		return xasprintf("%s/%s", config->dir, module);
+	char *name = xstrdup(module);
+	for (char *p = name; *p; p++)
+		*p = *p == '.' ? '/' : *p;
+	char *path = xasprintf("%s/%s.so", config->dir, name);
+	free(name);
+	return path;
+}
+
+/* One that was built for a newer interface may call what is not there. */
+static bool abi_fits(void *library, const char *path, struct problems *problems)
+{
+	const unsigned *abi = dlsym(library, "ag_plugin_abi");
+	if (!abi) {
+		problems_add(problems,
+		    "%s: expected a plug-in that states its interface with AG_PLUGIN", path);
+		return false;
+	}
+	if (*abi != AG_ABI_VERSION)
+		problems_add(problems,
+		    "%s: built for plug-in interface %u, expected %u: build it again", path, *abi,
+		    (unsigned)AG_ABI_VERSION);
+	return *abi == AG_ABI_VERSION;
+}
+
+void *plugin_open(const char *path, struct problems *problems)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		problems_add(problems, "%s: expected a loadable plug-in: %s", path, dlerror());
+		return NULL;
+	}
+	if (abi_fits(library, path, problems))
+		return library;
+	plugin_close(library);
+	return NULL;
+}
+
+void *plugin_symbol(void *library, const char *path, const char *attribute, const char *what,
+    struct problems *problems)
+{
+	void *symbol = dlsym(library, attribute);
+	if (!symbol)
+		problems_add(
+		    problems, "%s: expected it to export the %s '%s'", path, what, attribute);
+	return symbol;
+}
+
+void plugin_close(void *library)
+{
+	if (library)
+		dlclose(library);
+}
+
+/* The struct that the library exports, checked by the number it begins with. */
+static const void *find_table(void *library, const char *path, const char *attribute,
+    const struct plugin_want *want, struct problems *problems)
+{
+	const unsigned *table = plugin_symbol(library, path, attribute, want->what, problems);
+	if (table && *table != want->kind) {
+		problems_add(problems,
+		    "%s: expected '%s' to be a %s of plug-in interface %u, as its first member "
+		    "would say",
+		    path, attribute, want->what, (unsigned)AG_ABI_VERSION);
+		table = NULL;
+	}
+	return table;
+}
+
+static void load(struct plugin *plugin, const struct config *config, const char *module,
+    const char *attribute, const struct plugin_want *want, struct problems *problems)
+{
+	char *path = plugin_path(config, module);
+	plugin->library = plugin_open(path, problems);
+	if (plugin->library)
+		plugin->table = find_table(plugin->library, path, attribute, want, problems);
+	if (!plugin->table)
+		plugin_close(plugin->library);
+	free(path);
+}
+
+bool plugin_load(struct plugin *plugin, const struct config *config, const struct plugin_want *want,
+    struct problems *problems)
+{
+	struct problems found = {0};
+	char *module, *attribute;
+	*plugin = (struct plugin){0};
+	if (import_split(want->import_path, &module, &attribute)) {
+		load(plugin, config, module, attribute, want, &found);
+		free(module);
+		free(attribute);
+	} else {
+		problems_add(&found, "expected 'module:attribute', found '%s'", want->import_path);
+	}
+	for (size_t i = 0; i < found.count; i++)
+		problems_add(problems, "%s: %s: %s",
+		    config->path ? config->path : "agentgraph.json", want->key,
+		    found.items[i].text);
+	problems_release(&found);
+	return plugin->table != NULL;
+}

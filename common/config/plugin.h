@@ -1,0 +1,47 @@
+/*
+ * Plug-ins: shared objects that the configuration names as "module:attribute" (ARCHITECTURE 4).
+ *
+ * Each states the interface it was built for with AG_PLUGIN.  Whatever keeps one from being used is
+ * a problem that names the file and what was expected there.
+ */
+#ifndef AGENTGRAPH_CONFIG_PLUGIN_H
+#define AGENTGRAPH_CONFIG_PLUGIN_H
+
+#include "base/problems.h"
+#include "config/config.h"
+
+/*
+ * The file of a module, malloc'd: a path as it is, a dotted name as folders with .so at the end;
+ * from the configuration's folder.
+ */
+char *plugin_path(const struct config *config, const char *module);
+
+/* Opens the shared object; NULL with a problem added. */
+void *plugin_open(const char *path, struct problems *problems);
+
+/* What it exports as attribute; NULL with a problem that says it should have been a `what`. */
+void *plugin_symbol(void *library, const char *path, const char *attribute, const char *what,
+    struct problems *problems);
+
+/* Closes it; NULL is fine. */
+void plugin_close(void *library);
+
+/* A struct of functions that a plug-in exports: all-zero is none. */
+struct plugin {
+	void *library;
+	const void *table;
+};
+
+/* A struct that the configuration asks for. */
+struct plugin_want {
+	const char *key; /* of the configuration, for messages */
+	const char *import_path;
+	unsigned kind;    /* the number that it begins with */
+	const char *what; /* "struct ag_auth" */
+};
+
+/* Loads it.  False with a problem added and nothing to close. */
+bool plugin_load(struct plugin *plugin, const struct config *config, const struct plugin_want *want,
+    struct problems *problems);
+
+#endif

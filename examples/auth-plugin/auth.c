@@ -1,0 +1,105 @@
+/*
+ * Who may use the service, decided by a plug-in: API keys in a file, and a rule of one's own.
+ *
+ * The file that AUTH_KEYS names has a line for each key: the key, the user, and the user's team.  A
+ * request presents a key as bearer token, or in the header X-Api-Key.  Members of a team read what
+ * the others wrote, but only the team "staff" deletes.
+ */
+#include <agentgraph.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+AG_PLUGIN;
+
+#define FIELD 128
+
+/* ---- Authentication ---- */
+
+static int open_keys(void **data)
+{
+	const char *path = getenv("AUTH_KEYS");
+	FILE *file = path ? fopen(path, "r") : NULL;
+	if (!file)
+		return -1;
+	fclose(file);
+	*data = strdup(path);
+	return 0;
+}
+
+/* The line of a key: user and team. */
+static bool find_key(const char *path, const char *key, char user[FIELD], char team[FIELD])
+{
+	char line[512], known[FIELD];
+	bool found = false;
+	FILE *file = fopen(path, "r");
+	while (!found && file && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%127s %127s %127s", known, user, team) == 3 &&
+		    strcmp(known, key) == 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* The file is read for each request, so a key that is taken out is refused at once. */
+static ag_result check_key(ag_request *request, void *data)
+{
+	char user[FIELD], team[FIELD];
+	const char *key = ag_request_credential(request);
+	if (!key)
+		key = ag_request_header(request, "x-api-key");
+	if (!key)
+		return ag_refuse(request, 401, "An API key is needed");
+	if (!find_key(data, key, user, team))
+		return ag_refuse(request, 403, "This API key is not known");
+	if (strcmp(team, "suspended") == 0)
+		return ag_refuse_account(
+		    request, "ACCOUNT_SUSPENDED", "The account of %s is suspended", user);
+	cJSON *who = cJSON_CreateObject();
+	cJSON_AddStringToObject(who, "user_id", user);
+	cJSON_AddStringToObject(who, "team", team);
+	return ag_let_in(request, who);
+}
+
+const struct ag_auth keys = {
+    .kind = AG_AUTH, .open = open_keys, .authenticate = check_key, .close = free};
+
+/* ---- Authorization ---- */
+
+static const char *team_of(const cJSON *user)
+{
+	const char *team = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(user, "team"));
+	return team ? team : "";
+}
+
+/* A thread belongs to the team whose name its id begins with: "sales-42". */
+static ag_decision decide(const cJSON *user, const char *resource, const char *action,
+    const char *resource_id, void *data)
+{
+	const char *team = team_of(user);
+	(void)resource, (void)data;
+	if (strcmp(team, "staff") == 0)
+		return AG_ALLOW;
+	if (strcmp(action, "delete") == 0)
+		return AG_DENY;
+	if (!resource_id)
+		return AG_ALLOW;
+	size_t len = strlen(team);
+	return len && strncmp(resource_id, team, len) == 0 && resource_id[len] == '-' ? AG_ALLOW
+										      : AG_DENY;
+}
+
+/* Guests look, and touch nothing; for the others their own scopes count. */
+static cJSON *scopes(const cJSON *user, void *data)
+{
+	(void)data;
+	if (strcmp(team_of(user), "guests") != 0)
+		return NULL;
+	cJSON *list = cJSON_CreateArray();
+	cJSON_AddItemToArray(list, cJSON_CreateString("graph:read"));
+	cJSON_AddItemToArray(list, cJSON_CreateString("checkpointer:read"));
+	return list;
+}
+
+const struct ag_authorization teams = {
+    .kind = AG_AUTHORIZATION, .authorize = decide, .scopes_for = scopes};

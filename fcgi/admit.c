@@ -1,0 +1,115 @@
+#include "admit.h"
+
+#include "credential.h"
+#include "limit.h"
+#include "request.h"
+#include "server.h"
+#include "service/ident.h"
+#include "upgrade.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- who ---- */
+
+/* A header as CGI has it; the length and type of the body have names without HTTP_. */
+static const char *find_header(void *arg, const char *name)
+{
+	const struct request *rq = arg;
+	bool plain = !strcmp(name, "content-type") || !strcmp(name, "content-length");
+	char *variable = arena_printf(rq->call.arena, "%s%s", plain ? "" : "HTTP_", name);
+	for (char *c = variable; *c; c++)
+		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+	const char *value = param_find(rq->client->params, variable);
+	return *value ? value : NULL;
+}
+
+/* The path without its query, which can hold a token that a custom backend may log. */
+static const char *plain_path(const struct request *rq)
+{
+	return arena_strndup(rq->call.arena, rq->head.uri, strcspn(rq->head.uri, "?"));
+}
+
+static void present(struct request *rq, struct presented *presented)
+{
+	char *const *params = rq->client->params;
+	*presented = (struct presented){
+	    .websocket = rq->match.flags & ROUTE_WEBSOCKET,
+	    .method = rq->head.method,
+	    .path = plain_path(rq),
+	    .address = limit_address(rq),
+	    .header = find_header,
+	    .arg = rq,
+	};
+	presented->credential = presented->websocket
+	    ? upgrade_credential(rq)
+	    : credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), rq->call.arena);
+}
+
+/* Two routes say 401 where the others say 403 (WIRE 5.2). */
+static void choose_status(const struct route *route, struct error *err)
+{
+	bool token = err->kind == ERR_REVOKED_TOKEN || err->kind == ERR_EXPIRED_TOKEN ||
+	    err->kind == ERR_INVALID_TOKEN || err->kind == ERR_JWT_SETTINGS;
+	if (token && (route->flags & ROUTE_UNAUTHORIZED))
+		err->status = 401;
+}
+
+/* Once for a request, however often it is asked for. */
+static bool authenticate(struct request *rq)
+{
+	struct presented presented;
+	if (!rq->asked) {
+		rq->asked = true;
+		present(rq, &presented);
+		access_authenticate(rq->server->service->access, &presented, rq->call.arena,
+		    &rq->identity, &rq->refusal);
+	}
+	return !error_is_set(&rq->refusal);
+}
+
+const char *admit_verified_user(struct request *rq)
+{
+	return authenticate(rq) && rq->identity.verified ? rq->identity.user_id : NULL;
+}
+
+bool admit_user(struct request *rq)
+{
+	const struct service *service = rq->server->service;
+	if (!rq->match.route->resource || service->config->auth == AUTH_NONE)
+		return true;
+	if (authenticate(rq)) {
+		call_identify(&rq->call, &rq->identity);
+		return true;
+	}
+	error_move(&rq->call.error, &rq->refusal);
+	choose_status(rq->match.route, &rq->call.error);
+	return false;
+}
+
+/* ---- what ---- */
+
+static bool is(const char *a, const char *b)
+{
+	return !strcmp(a, b);
+}
+
+static const char *resource_id(struct request *rq)
+{
+	const struct route *route = rq->match.route;
+	if (rq->match.ids[0])
+		return *rq->match.ids[0] ? rq->match.ids[0] : NULL;
+	if (!is(route->resource, "graph") && !is(route->resource, "checkpointer"))
+		return NULL;
+	return thread_id_of(
+	    &rq->call, rq->body, is(route->action, "invoke") || is(route->action, "stream"));
+}
+
+bool admit_action(struct request *rq)
+{
+	const struct route *route = rq->match.route;
+	if (!route->resource)
+		return true;
+	const struct permission permission = {route->resource, route->action, resource_id(rq)};
+	return call_permit(&rq->call, &permission);
+}

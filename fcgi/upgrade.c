@@ -1,0 +1,186 @@
+#include "upgrade.h"
+
+#include "access/ticket.h"
+#include "credential.h"
+#include "handlers.h"
+#include "limit.h"
+#include "query.h"
+#include "request.h"
+#include "server.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define BLANKS " \t"
+#define KEY_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+#define PROTOCOL_PARAM "HTTP_SEC_WEBSOCKET_PROTOCOL="
+
+/* ---- the credential ---- */
+
+/* The next entry of a comma-separated list; NULL at its end.  Empty entries are none. */
+static const char *next_entry(const char **list, size_t *len)
+{
+	*list += strspn(*list, BLANKS ",");
+	const char *entry = *list;
+	*len = strcspn(entry, ",");
+	*list += *len;
+	while (*len && strchr(BLANKS, entry[*len - 1]))
+		(*len)--;
+	return *len ? entry : NULL;
+}
+
+struct protocols {
+	const char *entry[2]; /* the first two */
+	size_t len[2];
+	size_t count;
+};
+
+/* A header that came in several lines is one list; the web server may hand over each line. */
+static void read_protocols(struct protocols *offered, char *const *params)
+{
+	*offered = (struct protocols){0};
+	for (; *params; params++) {
+		size_t len;
+		const char *entry;
+		if (strncmp(*params, PROTOCOL_PARAM, strlen(PROTOCOL_PARAM)) != 0)
+			continue;
+		const char *list = *params + strlen(PROTOCOL_PARAM);
+		while ((entry = next_entry(&list, &len))) {
+			if (offered->count < 2) {
+				offered->entry[offered->count] = entry;
+				offered->len[offered->count] = len;
+			}
+			offered->count++;
+		}
+	}
+}
+
+static bool among(const struct string_list *list, const char *text, size_t len)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strlen(list->items[i]) == len && !memcmp(list->items[i], text, len))
+			return true;
+	return false;
+}
+
+/* Browsers can set no header but this one, so a token comes as if it were a protocol. */
+static void from_protocols(struct upgrade_offer *offer, char *const *params,
+    const struct string_list *bearer_protocols, struct arena *arena)
+{
+	struct protocols offered;
+	read_protocols(&offered, params);
+	if (offered.count != 2 || !among(bearer_protocols, offered.entry[0], offered.len[0]))
+		return;
+	offer->subprotocol = arena_strndup(arena, offered.entry[0], offered.len[0]);
+	if (!offer->credential)
+		offer->credential = arena_strndup(arena, offered.entry[1], offered.len[1]);
+}
+
+static const char *from_query(const char *query, struct arena *arena)
+{
+	struct query_field field = {"token", true, NULL};
+	struct error ignored = {0}; /* what is no text is a token that nothing verifies */
+	query_read(arena, query, &field, 1, &ignored);
+	error_release(&ignored);
+	return field.value;
+}
+
+void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char *query,
+    const struct string_list *bearer_protocols, struct arena *arena)
+{
+	*offer = (struct upgrade_offer){
+	    .credential = credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), arena)};
+	from_protocols(offer, params, bearer_protocols, arena);
+	if (!offer->credential)
+		offer->credential = from_query(query, arena);
+}
+
+static void read_offer(struct request *rq, struct upgrade_offer *offer)
+{
+	upgrade_offer(offer, rq->client->params, rq->path.query,
+	    &rq->server->service->config->websocket.bearer_protocols, rq->call.arena);
+}
+
+const char *upgrade_credential(struct request *rq)
+{
+	struct upgrade_offer offer;
+	read_offer(rq, &offer);
+	return offer.credential;
+}
+
+/* ---- the request ---- */
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t len;
+	const char *entry;
+	while ((entry = next_entry(&list, &len)))
+		if (len == strlen(word) && !strncasecmp(entry, word, len))
+			return true;
+	return false;
+}
+
+/* 16 bytes in base64. */
+static bool is_key(const char *key)
+{
+	return strspn(key, KEY_DIGITS) == 22 && !strcmp(key + 22, "==");
+}
+
+bool upgrade_is_asked(const struct request *rq)
+{
+	char *const *params = rq->client->params;
+	return (rq->match.flags & ROUTE_WEBSOCKET) && rq->method == METHOD_GET &&
+	    has_word(param_find(params, "HTTP_UPGRADE"), "websocket") &&
+	    has_word(param_find(params, "HTTP_CONNECTION"), "upgrade") &&
+	    !strcmp(param_find(params, "HTTP_SEC_WEBSOCKET_VERSION"), "13");
+}
+
+bool upgrade_check(struct request *rq)
+{
+	char *const *params = rq->client->params;
+	if (!upgrade_is_asked(rq)) {
+		response_header(rq, "Upgrade", "websocket");
+		response_header(rq, "Sec-WebSocket-Version", "13");
+		return error_set(&rq->call.error, ERR_UPGRADE_REQUIRED, "%s",
+		    error_fixed_text(ERR_UPGRADE_REQUIRED));
+	}
+	if (is_key(param_find(params, "HTTP_SEC_WEBSOCKET_KEY")))
+		return true;
+	return error_set(
+	    &rq->call.error, ERR_BAD_REQUEST, "Sec-WebSocket-Key must be 16 bytes in base64");
+}
+
+int upgrade_close_code(const struct request *rq)
+{
+	if (!upgrade_is_asked(rq))
+		return 0;
+	return error_close_code(rq->call.error.kind);
+}
+
+/* ---- letting in ---- */
+
+static const char *make_ticket(struct request *rq, const struct upgrade_offer *offer)
+{
+	const struct ticket ticket = {
+	    .route = rq->match.route->path,
+	    .request_id = rq->id,
+	    .user_id = rq->call.user_id,
+	    .verified = rq->call.identity.verified,
+	    .owner = rq->call.owner,
+	    .subprotocol = offer->subprotocol,
+	    .address = limit_address(rq),
+	    .credential_exp = rq->call.identity.expires,
+	    .user = rq->call.user,
+	};
+	return ticket_sign(&rq->server->ticket_key, &ticket, rq->call.arena);
+}
+
+void get_socket(struct request *rq)
+{
+	struct upgrade_offer offer;
+	read_offer(rq, &offer);
+	response_header(rq, TICKET_HEADER, make_ticket(rq, &offer));
+	response_header(rq, "X-Accel-Redirect",
+	    arena_printf(rq->call.arena, UPGRADE_REDIRECT "%s", rq->match.route->path));
+	reply_empty(rq, 200);
+}

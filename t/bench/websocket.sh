@@ -1,0 +1,102 @@
+#!/bin/sh
+# A WebSocket through nginx, relay, websocketd and an echoing helper, against one through nginx and websocketd alone.  It
+# prints ratios; nothing passes or fails.  CONNECTIONS, TRIPS and ROUNDS change the load.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+: "${CONNECTIONS:=1000}" "${TRIPS:=5000}" "${ROUNDS:=5}"
+RELAY=${RELAY:-$TOP_BUILDDIR/agentgraph-relay}
+CLIENT=${CLIENT:-$TOP_BUILDDIR/t/bench/websocket}
+ECHO=${ECHO:-$TOP_BUILDDIR/t/e2e/ws_echo}
+PATH=$PATH:/usr/sbin
+
+for tool in nginx websocketd; do
+	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
+done
+
+nginx_conf() {
+	[ "$(id -u)" -ne 0 ] || echo 'user root;'
+	cat <<CONF
+daemon off;
+pid $WORK/nginx.pid;
+error_log $WORK/nginx.log warn;
+worker_processes auto;
+events { worker_connections 8192; }
+http {
+	access_log off;
+	client_body_temp_path $WORK/body;
+	fastcgi_temp_path $WORK/fastcgi;
+	proxy_temp_path $WORK/proxy;
+	scgi_temp_path $WORK/scgi;
+	uwsgi_temp_path $WORK/uwsgi;
+	proxy_http_version 1.1;
+	proxy_set_header Host \$host;
+	proxy_set_header Upgrade \$http_upgrade;
+	proxy_set_header Connection Upgrade;
+	server {
+		listen 127.0.0.1:$1 backlog=2048;
+		location / { proxy_pass http://unix:$WORK/relay.sock; }
+		location /bare { proxy_pass http://127.0.0.1:$3; }
+	}
+}
+CONF
+}
+
+# start PROGRAM...: in the background, until the end.
+start() {
+	"$@" >>"$WORK/log" 2>&1 &
+	started=$!
+	tap_pids="$started $tap_pids"
+}
+
+mkdir -m 700 "$WORK/state"
+echo '{"agent": "builtin:demo", "websocket": {"max_connections": 0}}' >agentgraph.json
+start websocketd --address=127.0.0.1 --port=18072 --loglevel=fatal "$ECHO"
+start websocketd --address=127.0.0.1 --port=18073 --loglevel=fatal cat
+start "$RELAY" --socket "$WORK/relay.sock" --websocketd 127.0.0.1:18072 --state "$WORK/state" --config agentgraph.json
+relay=$started
+nginx_conf 18071 18072 18073 >nginx.conf
+start nginx -p "$WORK" -e "$WORK/nginx.log" -c "$WORK/nginx.conf"
+wait_for 10 test -S "$WORK/relay.sock"
+wait_for 10 "$CLIENT" 18071 /bare "$WORK/state" trip 16 || tap_bail 'nothing answers'
+
+rss() { awk '/^VmRSS/ { print $2 }' "/proc/$relay/status"; }
+before=$(rss)
+mkfifo hold
+"$CLIENT" 18071 /v1/graph/ws "$WORK/state" open "$CONNECTIONS" <hold >opened &
+exec 3>hold
+wait_for 60 test -s opened
+awk -v kib=$(($(rss) - before)) -v n="$CONNECTIONS" 'BEGIN { printf "%.1f  KiB of the relay for an idle connection\n", kib / n }'
+exec 3>&-
+wait $!
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+# round_of ACTION N: what the client measures, through the relay and without it.
+round_of() {
+	through=$("$CLIENT" 18071 /v1/graph/ws "$WORK/state" "$@" </dev/null)
+	bare=$("$CLIENT" 18071 /bare "$WORK/state" "$@" </dev/null)
+	echo "$through $bare"
+}
+
+# rounds FILE ACTION N
+rounds() {
+	file=$1
+	shift
+	round=0
+	while [ "$round" -lt "$ROUNDS" ]; do
+		round=$((round + 1))
+		round_of "$@"
+	done >"$file"
+}
+
+rounds trips trip "$TRIPS"
+printf '%s  round trip of 100 bytes, through the relay against websocketd alone; microseconds:' \
+	"$(awk '{ printf "%.2f\n", $1 / $2 }' trips | median)"
+awk '{ printf " %s/%s", $1, $2 } END { print "" }' trips
+rounds opens open "$CONNECTIONS"
+printf '%s  opening %s connections, likewise; seconds (ms for 99 of 100):' \
+	"$(awk '{ printf "%.2f\n", $1 / $3 }' opens | median)" "$CONNECTIONS"
+awk '{ printf " %s/%s (%s/%s)", $1, $3, $2, $4 } END { print "" }' opens
+
+tap_plan 0
