@@ -23,7 +23,7 @@ static cJSON *answer_messages(const struct turn *turn)
 {
 	cJSON *out = cJSON_CreateArray();
 	const cJSON *message, *user = turn_user_message(turn);
-	int skip = turn_brought(turn);
+	int skip = turn->brought;
 	if (turn->action == TURN_REPORT_PAUSE)
 		return out;
 	if (user)

@@ -218,12 +218,13 @@ static void open_run(struct turn *turn, struct run_observer *observer)
 
 static bool run_graph(struct turn *turn, struct run_observer *observer)
 {
-	const cJSON *message;
+	cJSON *bring = turn->bring;
 	open_run(turn, observer);
 	if (!run_initial_state(turn->run, turn->in.initial_state, &turn->call->error))
 		return false;
-	cJSON_ArrayForEach(message, turn->bring)
-		run_bring(turn->run, cJSON_Duplicate(message, true));
+	turn->brought = cJSON_GetArraySize(bring);
+	while (bring->child)
+		run_bring(turn->run, cJSON_DetachItemViaPointer(bring, bring->child));
 	return run_execute(turn->run, turn->entry, turn->answers, &turn->call->error);
 }
 
@@ -266,11 +267,6 @@ const cJSON *turn_user_message(const struct turn *turn)
 			found = message;
 	}
 	return found;
-}
-
-int turn_brought(const struct turn *turn)
-{
-	return cJSON_GetArraySize(turn->bring);
 }
 
 cJSON *turn_waiting_message(const struct turn *turn)

@@ -28,7 +28,8 @@ struct turn {
 	enum turn_action action;
 	enum run_entry entry;
 	const cJSON *answers; /* RUN_AGAIN: answers of the interrupted node */
-	cJSON *bring;         /* messages to add before the run, in order */
+	cJSON *bring; /* messages to add before the run, in order; the run takes them over */
+	int brought;  /* how many those were */
 	const cJSON *waiting; /* remote calls that still wait */
 	const char *waiting_id;
 	ag_run *run; /* TURN_RUN, once turn_run began */
@@ -51,9 +52,6 @@ void turn_end(struct turn *turn);
 
 /* The latest user message of the request, or NULL. */
 const cJSON *turn_user_message(const struct turn *turn);
-
-/* How many messages the run was brought: those of run_messages before it made its own. */
-int turn_brought(const struct turn *turn);
 
 /* The message that asks for the calls that still wait, a new tree (TURN_REPORT_WAITING). */
 cJSON *turn_waiting_message(const struct turn *turn);
