@@ -23,14 +23,16 @@ static char *executable(const char *dir, const char *name)
 
 char *program_own(const char *name)
 {
+	static const char *const places[] = {"", "/../libexec/agentgraph"};
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *path = NULL;
 
-	if (len > 0) {
+	for (size_t i = 0; len > 0 && !path && i < sizeof(places) / sizeof(places[0]); i++) {
 		self[len] = '\0';
-		*strrchr(self, '/') = '\0';
-		path = executable(self, name);
+		char *dir = xasprintf("%.*s%s", (int)(strrchr(self, '/') - self), self, places[i]);
+		path = executable(dir, name);
+		free(dir);
 	}
 	if (!path)
 		path = executable(AGENTGRAPH_LIBEXECDIR, name);
