@@ -16,14 +16,14 @@ static pid_t start_worker(const struct supervisor *s)
 {
 	char *threads = xasprintf("%ld", s->options->threads);
 	char *drain = xasprintf("%ld", s->options->drain);
-	char *argv[] = {s->worker, "--state", s->current.state_dir, "--threads", threads, "--drain",
-	    drain, "--unlink", s->socket_path, NULL, NULL, NULL};
+	char *argv[] = {s->worker, "--quiet", "--state", s->current.state_dir, "--threads", threads,
+	    "--drain", drain, "--unlink", s->socket_path, NULL, NULL, NULL};
 	const struct spawn spawn = {argv, NULL, s->fastcgi, -1};
 	pid_t pid;
 
 	if (s->options->source.file) {
-		argv[9] = "--config";
-		argv[10] = (char *)s->options->source.file;
+		argv[10] = "--config";
+		argv[11] = (char *)s->options->source.file;
 	}
 	pid = spawn_program(&spawn);
 	free(threads);

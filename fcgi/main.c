@@ -40,6 +40,7 @@
 struct options {
 	struct config_source source;
 	const char *unlink;
+	bool quiet;
 	long threads;
 	long drain; /* seconds */
 };
@@ -53,6 +54,7 @@ static const char usage[] =
     "  --state DIR      state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
     "  --threads N      requests served at the same time (default 64)\n"
     "  --drain SECONDS  how long requests in hand may take after SIGTERM (default 30)\n"
+    "  --quiet          show no warnings about the configuration, only errors\n"
     "  --unlink PATH    remove this socket when the parent process has died\n"
     "  --routes         print the routes and the permissions they take\n"
     "  --help, --version\n";
@@ -105,8 +107,9 @@ static void parse_options(struct options *options, int argc, char **argv)
 	static const struct option names[] = {{"config", required_argument, NULL, 'c'},
 	    {"state", required_argument, NULL, 's'}, {"threads", required_argument, NULL, 't'},
 	    {"drain", required_argument, NULL, 'd'}, {"unlink", required_argument, NULL, 'u'},
-	    {"routes", no_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'},
-	    {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
+	    {"quiet", no_argument, NULL, 'q'}, {"routes", no_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'v'},
+	    {NULL, 0, NULL, 0}};
 	int option;
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		switch (option) {
@@ -124,6 +127,9 @@ static void parse_options(struct options *options, int argc, char **argv)
 			break;
 		case 'u':
 			options->unlink = optarg;
+			break;
+		case 'q':
+			options->quiet = true;
 			break;
 		case 'r':
 			exit(print_routes());
@@ -179,11 +185,14 @@ static void tune_malloc(void)
 	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 }
 
-static void report(const struct problems *problems)
+/* quiet: who started this process has shown the warnings already, once for the whole pool. */
+static void report(const struct problems *problems, bool quiet)
 {
-	for (size_t i = 0; i < problems->count; i++)
-		fprintf(stderr, PROGRAM ": %s%s\n", problems->items[i].warning ? "warning: " : "",
-		    problems->items[i].text);
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct problem *p = &problems->items[i];
+		if (!p->warning || !quiet)
+			fprintf(stderr, PROGRAM ": %s%s\n", p->warning ? "warning: " : "", p->text);
+	}
 }
 
 static struct service *load_key(struct server *server, struct service *service)
@@ -198,13 +207,13 @@ static struct service *load_key(struct server *server, struct service *service)
 }
 
 /* Opens what is served; false after saying why not. */
-static bool open_server(struct server *server, const struct config_source *source)
+static bool open_server(struct server *server, const struct options *options)
 {
 	struct problems problems = {0};
 	server->routes = &routes;
 	if (guard_check(server->routes, &problems))
-		server->service = service_open(source, &problems);
-	report(&problems);
+		server->service = service_open(&options->source, &problems);
+	report(&problems, options->quiet);
 	problems_release(&problems);
 	server->service = load_key(server, server->service);
 	if (!server->service)
@@ -319,7 +328,7 @@ int main(int argc, char **argv)
 		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
 		    "program");
 	tune_malloc();
-	if (!open_server(&server, &options.source))
+	if (!open_server(&server, &options))
 		return EXIT_FAILURE;
 	return serve(&server, &options, signals, parent);
 }
