@@ -35,7 +35,8 @@
 
 #define MAX_THREADS 4096
 #define MAX_DRAIN 86400
-#define MIN_DRAIN_MS 200 /* idle threads need a moment too */
+#define MIN_DRAIN_MS 200   /* idle threads need a moment too */
+#define SAME_SIGNAL_MS 200 /* two SIGTERMs within so little time are one */
 
 struct options {
 	struct config_source source;
@@ -279,19 +280,31 @@ static void wait_for_end(int signals, const struct options *options, pid_t paren
 		unlink(options->unlink);
 }
 
-/* Lets requests in hand end; false when some were still there in the end.  A second SIGTERM means
- * now. */
+/*
+ * Whether a further SIGTERM came that means "now".  Who ends a whole process group or control group
+ * signals this process itself, and the parent does once more: what comes within the first second is
+ * the same wish.
+ */
+static bool told_again(int signals, int64_t since)
+{
+	struct signalfd_siginfo info;
+	bool got = read(signals, &info, sizeof(info)) == sizeof(info);
+	return got && clock_monotonic_ms() - since >= SAME_SIGNAL_MS;
+}
+
+/* Lets requests in hand end; false when some were still there in the end. */
 static bool drain(struct workers *workers, int signals, int64_t drain_ms)
 {
 	struct pollfd waiting[] = {
 	    {.fd = workers_done(workers), .events = POLLIN}, {.fd = signals, .events = POLLIN}};
-	int64_t end = clock_monotonic_ms() + (drain_ms > MIN_DRAIN_MS ? drain_ms : MIN_DRAIN_MS);
+	int64_t start = clock_monotonic_ms();
+	int64_t end = start + (drain_ms > MIN_DRAIN_MS ? drain_ms : MIN_DRAIN_MS);
 	for (;;) {
 		int64_t left = end - clock_monotonic_ms();
 		poll(waiting, 2, left > 0 ? (int)left : 0);
 		if (waiting[0].revents)
 			return true;
-		if (waiting[1].revents || left <= 0)
+		if (left <= 0 || (waiting[1].revents && told_again(signals, start)))
 			return false;
 	}
 }

@@ -83,8 +83,9 @@ api_start
 pid=$(worker)
 slow_run
 kill "$pid"
+kill "$pid"
 sleep 0.3
-ok "alive $pid" 'after one SIGTERM requests in hand go on'
+ok "alive $pid" 'after one SIGTERM, or two at once, requests in hand go on'
 kill "$pid"
 ok "wait_for 1 gone $pid" 'a second one ends them'
 wait "$slow_pid"
