@@ -1,6 +1,6 @@
 #include "access/container.h"
 
-bool container_open(
+static bool load(
     struct container *container, const struct config *config, struct problems *problems)
 {
 	const struct plugin_want want = {
@@ -9,19 +9,26 @@ bool container_open(
 	    .kind = AG_CONTAINER,
 	    .what = "struct ag_container",
 	};
-	*container = (struct container){0};
-	if (!config->injectq)
-		return true;
-	if (!plugin_load(&container->plugin, config, &want, problems))
+	struct plugin plugin;
+	if (!plugin_load(&plugin, config, &want, problems))
 		return false;
-	container->parts = container->plugin.table;
-	if (!container->parts->open || container->parts->open(&container->data) == 0)
+	const struct ag_container *parts = plugin.table;
+	if (!parts->open || parts->open(&container->data) == 0) {
+		container->plugin = plugin;
+		container->parts = parts;
 		return true;
+	}
 	problems_add(problems, "%s: injectq: '%s' refused to open",
 	    config->path ? config->path : "agentgraph.json", config->injectq);
-	plugin_close(container->plugin.library);
-	*container = (struct container){0};
+	plugin_close(plugin.library);
 	return false;
+}
+
+bool container_open(
+    struct container *container, const struct config *config, struct problems *problems)
+{
+	*container = (struct container){0};
+	return !config->injectq || load(container, config, problems);
 }
 
 void container_close(struct container *container)

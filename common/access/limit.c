@@ -232,6 +232,14 @@ struct limiter *limiter_open(const struct config *config, struct problems *probl
 	return NULL;
 }
 
+void limiter_probe(struct limiter *limiter, struct problems *problems)
+{
+	const char *why;
+	if (limiter->cache && !cache_ping(limiter->cache, &why))
+		problems_warn(problems, "rate_limit.cache: the server at %s does not answer (%s)",
+		    cache_name(limiter->cache), why);
+}
+
 void limiter_share(struct limiter *limiter, struct shared *shared)
 {
 	if (limiter->rules->present && limiter->rules->backend == RATE_MEMORY)

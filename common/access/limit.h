@@ -37,6 +37,9 @@ struct limit_verdict {
 struct limiter *limiter_open(const struct config *config, struct problems *problems);
 void limiter_close(struct limiter *limiter); /* NULL is fine */
 
+/* Warns of a server that does not answer now. */
+void limiter_probe(struct limiter *limiter, struct problems *problems);
+
 /* The memory that the backend `memory` counts in; before the first check. */
 void limiter_share(struct limiter *limiter, struct shared *shared);
 

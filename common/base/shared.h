@@ -52,7 +52,8 @@ struct shared_head {
 	pthread_mutex_t mutex[2];
 };
 
-/* Makes one more mutex of that kind.  Whoever calls it sees to it that nobody uses the mutex yet. */
+/* Makes one more mutex of that kind.  Whoever calls it sees to it that nobody uses the mutex yet.
+ */
 void shared_mutex_init(pthread_mutex_t *m);
 
 /* The region's memory, page-aligned, the same contents in every process. */

@@ -41,7 +41,7 @@ http {
 		fastcgi_param REQUEST_SCHEME \$scheme;
 		fastcgi_param REMOTE_ADDR \$remote_addr;
 		client_body_buffer_size 64k;
-		location = $WORK { return 204; }
+		location = $SOCKET { return 204; }
 		location / { fastcgi_pass unix:$SOCKET; }
 		location /v1/graph/stream { fastcgi_pass unix:$SOCKET; fastcgi_buffering off; }
 		location /floor { fastcgi_pass unix:$WORK/floor; }
@@ -51,7 +51,7 @@ CONF
 }
 
 # bench_nginx: on some free port.  Another nginx may have it, and this one then tries again for a while: only an
-# answer with the name of this run is its own.
+# answer with the name of this service is its own.
 bench_nginx() {
 	port=$((20000 + $$ % 10000))
 	for _ in 1 2 3 4 5; do
@@ -61,7 +61,7 @@ bench_nginx() {
 		nginx_pid=$!
 		tap_pids="$nginx_pid $tap_pids"
 		BASE=http://127.0.0.1:$port
-		wait_for 3 curl -sf "$BASE$WORK" && return 0
+		wait_for 3 curl -sf "$BASE$SOCKET" && return 0
 		kill "$nginx_pid" 2>/dev/null
 	done
 	sed 's/^/# /' "$WORK/nginx.log" >&2

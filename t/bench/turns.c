@@ -1,10 +1,11 @@
 /*
  * A client that makes echo turns, one after another, on one connection.
  *
- *     turns PORT http|socket SECONDS     turns a second
+ *     turns PORT http|socket|ahead SECONDS     turns a second
  *
  * http posts to /v1/graph/invoke and keeps the connection; socket sends frames on /v1/graph/ws and
- * reads each turn's chunks up to the terminator.  Every turn begins a thread of its own.
+ * reads each turn's chunks up to the terminator; ahead does the same with a few frames always
+ * waiting.  Every turn begins a thread of its own.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define AHEAD 4
 #define TURN "{\"messages\":[{\"role\":\"user\",\"content\":\"hello there\"}]}"
 
 /* What was received and not used yet. */
@@ -156,14 +158,16 @@ static void socket_turn(int fd)
 int main(int argc, char **argv)
 {
 	if (argc != 4) {
-		fprintf(stderr, "usage: turns PORT http|socket SECONDS\n");
+		fprintf(stderr, "usage: turns PORT http|socket|ahead SECONDS\n");
 		return 2;
 	}
-	int socket = strcmp(argv[2], "socket") == 0;
+	int http = strcmp(argv[2], "http") == 0;
 	int fd = dial(argv[1]);
-	if (socket)
+	if (!http)
 		shake_hands(fd);
-	void (*turn)(int) = socket ? socket_turn : http_turn;
+	for (int i = strcmp(argv[2], "ahead") == 0 ? AHEAD : 0; i > 0; i--)
+		put_frame(fd);
+	void (*turn)(int) = http ? http_turn : socket_turn;
 	turn(fd); /* the first one opens databases */
 	long turns = 0;
 	double start = now(), end = start + atof(argv[3]);

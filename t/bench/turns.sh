@@ -17,9 +17,16 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 round=0
 while [ "$round" -lt "$ROUNDS" ]; do
 	round=$((round + 1))
-	echo "$(rate socket) $(rate http)"
+	echo "$(rate socket) $(rate ahead) $(rate http)"
 done >rates
-printf '%s  echo turns on a WebSocket against invoke on one connection; turns a second:' \
-	"$(awk '{ printf "%.2f\n", $1 / $2 }' rates | median)"
-awk '{ printf " %s/%s", $1, $2 } END { print "" }' rates
+
+# ratio COLUMN WHAT: of that column to the last one.
+ratio() {
+	awk -v c="$1" '{ printf "%.2f %s/%s\n", $c / $3, $c, $3 }' rates >ratios
+	printf '%s  %s against invoke on one connection; turns a second:' "$(cut -d' ' -f1 ratios | median)" "$2"
+	awk '{ printf " %s", $2 } END { print "" }' ratios
+}
+
+ratio 1 'echo turns on a WebSocket, each sent after the one before,'
+ratio 2 'echo turns on a WebSocket, with a few frames waiting,'
 tap_plan 0

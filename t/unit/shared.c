@@ -86,8 +86,8 @@ static void files_belong_to_their_user_alone(void)
 
 static void regions_are_aligned_apart_and_zero(void)
 {
-	static const size_t sizes[] = {
-	    SHARED_IDS_SIZE, SHARED_WRITER_SIZE, SHARED_LEASES_SIZE, SHARED_OWNERS_SIZE};
+	static const size_t sizes[] = {SHARED_IDS_SIZE, SHARED_WRITER_SIZE, SHARED_LEASES_SIZE,
+	    SHARED_OWNERS_SIZE, SHARED_LIMITS_SIZE};
 	struct shared *sh = open_in(fresh_state("regions"));
 	for (int r = 0; r < SHARED_REGIONS; r++) {
 		unsigned char *region = shared_region(sh, (enum shared_region)r);

@@ -1,0 +1,52 @@
+# shellcheck shell=sh
+# What letting people in costs: runs with a token, ownership and a rate limit by user against runs with all of it off,
+# each on a service and an nginx of its own.  Sourced after http.sh.
+
+# bearer SECRET: a token for somebody (HS256).
+bearer() {
+	python3 - "$1" <<'PYTHON'
+import base64, hashlib, hmac, sys
+
+def b64(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=")
+
+text = b64(b'{"alg":"HS256","typ":"JWT"}') + b"." + b64(b'{"user_id":"somebody","exp":4102444800}')
+print((text + b"." + b64(hmac.new(sys.argv[1].encode(), text, hashlib.sha256).digest())).decode())
+PYTHON
+}
+
+# access_service NAME CONFIGURATION: sets BASE.
+access_service() {
+	mkdir "$WORK/$1" || exit 1
+	printf '%s\n' "$2" >"$WORK/$1/agentgraph.json"
+	SOCKET=$WORK/$1/socket STATE=
+	serve_run --no-nginx --processes "$PROCESSES" --threads "$THREADS" --socket "$SOCKET" \
+		--config "$WORK/$1/agentgraph.json" || exit 1
+	bench_nginx || exit 1
+	curl -sf "$BASE/ping" >/dev/null || exit 1
+}
+
+access_cost() {
+	JWT_SECRET_KEY=0123456789abcdef0123456789abcdef JWT_ALGORITHM=HS256
+	export JWT_SECRET_KEY JWT_ALGORITHM
+	access_service open '{"agent":"builtin:demo"}'
+	open=$BASE
+	access_service guarded '{"agent":"builtin:demo","auth":"jwt","authorization":"ownership",
+		"rate_limit":{"requests":1000000000,"window":60,"by":"user"}}'
+	guarded=$BASE
+	script=$(post_script '{"messages":[{"role":"user","content":"hello there"}]}')
+	echo "wrk.headers[\"Authorization\"] = \"Bearer $(bearer "$JWT_SECRET_KEY")\"" >>"$script"
+	: >"$WORK/ratios"
+	round=0
+	while [ "$round" -lt "$ROUNDS" ]; do
+		round=$((round + 1))
+		BASE=$open
+		without=$(rate /v1/graph/invoke "$script")
+		BASE=$guarded
+		with=$(rate /v1/graph/invoke "$script")
+		echo "$with $without" | awk '{ printf "%.3f %d %d\n", $1 / $2, $1, $2 }' >>"$WORK/ratios"
+	done
+	printf '%s  invoke with token, ownership and rate limit against none of it; requests a second, with/without:' \
+		"$(cut -d' ' -f1 "$WORK/ratios" | median)"
+	awk '{ printf " %d/%d", $2, $3 } END { print "" }' "$WORK/ratios"
+}
