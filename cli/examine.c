@@ -1,6 +1,7 @@
 #include "examine.h"
 
 #include "access/access.h"
+#include "access/limit.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -93,6 +94,15 @@ static void examine_access(const struct config *config, struct problems *problem
 		storage->ops->close(storage);
 }
 
+static void examine_limit(const struct config *config, struct problems *problems)
+{
+	struct limiter *limiter = limiter_open(config, problems);
+
+	if (limiter)
+		limiter_probe(limiter, problems);
+	limiter_close(limiter);
+}
+
 static char *examine_nginx(
     const struct examine_request *request, const struct config *config, struct problems *problems)
 {
@@ -117,6 +127,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 	if (graph)
 		graph_free(graph);
 	examine_access(config, problems);
+	examine_limit(config, problems);
 	json_add_str(report, "agent", config->agent);
 	json_add_str(report, "state_dir", config->state_dir);
 	json_add_str(report, "nginx", request->listen ? nginx : NULL);

@@ -90,7 +90,9 @@ static void retire(struct supervisor *s, int64_t now)
 	for (size_t i = s->children.count; i-- > 0;) {
 		struct child *child = &s->children.items[i];
 
-		if (child->role == ROLE_NGINX && child->pid && s->reload.nginx_changed)
+		if (child->pid &&
+		    (child->role == ROLE_RELAY ||
+			(child->role == ROLE_NGINX && s->reload.nginx_changed)))
 			kill(child->pid, SIGHUP);
 		if (child->role != ROLE_WORKER || child->generation == s->generation)
 			continue;

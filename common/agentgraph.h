@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-/* Both sides find each other's names, also when they are compiled with -fvisibility=hidden. */
+/* Plug-ins find these names, although the programs hide all others. */
 #pragma GCC visibility push(default)
 
 /* The interface's version.  It grows when something is added; a plug-in built for a newer one, or
@@ -49,8 +49,8 @@ extern "C" {
 #define AG_ABI_VERSION 1
 
 /* States the version the plug-in was built for; exactly once in each plug-in. */
-#define AG_PLUGIN                            \
-	extern const unsigned ag_plugin_abi; \
+#define AG_PLUGIN                                                                   \
+	extern const unsigned ag_plugin_abi __attribute__((visibility("default"))); \
 	const unsigned ag_plugin_abi = AG_ABI_VERSION
 
 #define AG_START "START"

@@ -225,7 +225,7 @@ serve_stop() {
 # api METHOD PATH [BODY [HEADER…]]: one request straight to a worker; a HEADER is "Name: value".
 # Starts the worker when there is none yet.  A BODY that is empty is none.  Sets STATUS, HEADERS
 # (without carriage returns) and BODY; the file RAW has the answer as it came.  After API_TIMEOUT
-# seconds (60) the client goes away.
+# seconds (60) the client goes away.  It comes from the address API_ADDRESS (127.0.0.1).
 api() {
 	[ -n "$SOCKET" ] || api_start || return 1
 	RAW=$WORK/answer
@@ -249,7 +249,7 @@ api() {
 	printf '%s' "$request_body" >"$WORK/request"
 	env -i PATH="$PATH" REQUEST_METHOD="$request_method" REQUEST_URI="$request_uri" \
 		QUERY_STRING="$request_query" SERVER_PROTOCOL=HTTP/1.1 REQUEST_SCHEME=http \
-		REMOTE_ADDR=127.0.0.1 HTTP_HOST=localhost CONTENT_TYPE="$request_type" \
+		REMOTE_ADDR="${API_ADDRESS-127.0.0.1}" HTTP_HOST=localhost CONTENT_TYPE="$request_type" \
 		CONTENT_LENGTH="$(wc -c <"$WORK/request" | tr -d ' ')" "$@" \
 		timeout "${API_TIMEOUT:-60}" cgi-fcgi -bind -connect "$SOCKET" <"$WORK/request" >"$RAW"
 	HEADERS=$(tr -d '\r' <"$RAW" | sed '/^$/q')

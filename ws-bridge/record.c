@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ESCAPE '\x1b'
+#define ESCAPE RECORD_JOINT
 #define LONGEST_REASON 123 /* RFC 6455, 5.5: what a close frame has room for beside its code */
 
 /* What stands after an escape for a byte that a line cannot hold; 0 for all others. */
@@ -89,6 +89,24 @@ void record_gone(struct buf *out, int code)
 void record_signal(struct buf *out, enum record_kind kind)
 {
 	buf_putc(out, (char)kind);
+}
+
+char *record_next(char **rest, size_t *left, size_t *len)
+{
+	char *record = *rest;
+	char *end = record ? record + *left : NULL;
+	char *joint = record;
+	if (!record)
+		return NULL;
+	while ((joint = memchr(joint, RECORD_JOINT, (size_t)(end - joint)))) {
+		joint++;
+		if (joint < end && *joint >= 'A' && *joint <= 'Z')
+			break;
+	}
+	*len = (size_t)((joint ? joint - 1 : end) - record);
+	*left = joint ? (size_t)(end - joint) : 0;
+	*rest = joint;
+	return record;
 }
 
 /* Reads a number of up to four digits and moves the record's data behind it. */

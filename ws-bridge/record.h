@@ -3,7 +3,8 @@
  *
  * One WebSocket text message between relay and websocketd is one line on the helper's standard
  * input or output is one record. The first byte is the kind.  Everything after it is text without
- * newline, carriage return and NUL.
+ * newline, carriage return and NUL.  A helper whose relay has named its version may put several
+ * records on one line, with an escape between two: text has no escape before a capital letter.
  */
 #ifndef AGENTGRAPH_WS_BRIDGE_RECORD_H
 #define AGENTGRAPH_WS_BRIDGE_RECORD_H
@@ -24,7 +25,8 @@ enum record_kind {
 	    'T', /* both: a text message; newline, carriage return and escape are stuffed */
 	RECORD_BINARY = 'B', /* both: a binary message in base64 */
 	RECORD_CLOSE = 'C',  /* helper: close the client with code, blank, reason */
-	RECORD_GONE = 'G',   /* relay: the client is gone; its close code, 1006 when it gave none */
+	RECORD_GONE = 'G',   /* relay: the client is gone; its close code, 1005 when its
+			      close frame had none, 1006 without a close frame */
 	RECORD_BYE = 'Y',    /* helper: nothing follows; the answer to GONE */
 	RECORD_HOLD = 'H',   /* helper: read no more from the client until RECORD_ON */
 	RECORD_ON = 'O'      /* helper: read again */
@@ -46,8 +48,16 @@ void record_close(struct buf *out, int code, const char *reason);
 void record_gone(struct buf *out, int code);
 void record_signal(struct buf *out, enum record_kind kind); /* BYE, HOLD, ON */
 
+#define RECORD_JOINT '\x1b' /* between two records on one line */
+
 /*
- * Reads one line (without newline) in place: data points into line, which is changed.  False when
+ * Cuts the next record off a line of *left bytes; NULL at its end.  An empty line has one record,
+ * which is empty.  Start with *rest at the line.
+ */
+char *record_next(char **rest, size_t *left, size_t *len);
+
+/*
+ * Reads one record (without newline) in place: data points into line, which is changed.  False when
  * it is no record of this version; text that is not UTF-8 is none.
  */
 bool record_parse(char *line, size_t len, struct record *record);

@@ -5,6 +5,7 @@
 #include "relay_connection.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -90,7 +91,21 @@ static int patience(const struct relay *relay)
 	return relay->connections || relay->deaf ? TICK_MS : -1;
 }
 
-/* One turn of the loop; false when there was a signal. */
+/* True when one of the signals means the end. */
+static bool take_signals(struct relay *relay)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+	while (read(relay->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			relay->settings->reload(relay->settings);
+		else
+			end = true;
+	}
+	return end;
+}
+
+/* One turn of the loop; false when there was a signal to end. */
 static bool turn(struct relay *relay)
 {
 	struct epoll_event events[EVENTS];
@@ -99,7 +114,7 @@ static bool turn(struct relay *relay)
 	relay->now = clock_monotonic_ms();
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &signal_mark)
-			signalled = true;
+			signalled = take_signals(relay);
 		else if (events[i].data.ptr == &listener_mark)
 			accept_some(relay);
 		else
@@ -121,12 +136,9 @@ static bool turn_in_time(struct relay *relay, int64_t *next_tick)
 }
 
 /* False when a second signal came. */
-static bool drain(struct relay *relay, int signals)
+static bool drain(struct relay *relay)
 {
 	int64_t next_tick = 0, end = relay->now + DRAIN_MS;
-	struct signalfd_siginfo first;
-	while (read(signals, &first, sizeof(first)) > 0)
-		continue;
 	while (relay->connections && relay->now < end)
 		if (!turn_in_time(relay, &next_tick))
 			return false;
@@ -149,11 +161,11 @@ static void release(struct relay *relay)
 	close(relay->epoll);
 }
 
-bool relay_run(const struct relay_settings *settings, int listener, int signals)
+bool relay_run(struct relay_settings *settings, int listener, int signals)
 {
 	static struct relay relay;
 	int64_t next_tick = 0;
-	relay = (struct relay){.settings = settings, .listener = listener};
+	relay = (struct relay){.settings = settings, .signals = signals, .listener = listener};
 	relay.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (relay.epoll < 0 || !watch(&relay, listener, &listener_mark) ||
 	    !watch(&relay, signals, &signal_mark))
@@ -162,7 +174,7 @@ bool relay_run(const struct relay_settings *settings, int listener, int signals)
 		continue;
 	stop(&relay);
 	connection_sweep(&relay);
-	bool complete = drain(&relay, signals);
+	bool complete = drain(&relay);
 	release(&relay);
 	return complete;
 }

@@ -32,11 +32,15 @@ struct relay_settings {
 	int64_t stall_ms;     /* that a client may take nothing of what waits for it */
 	int64_t bye_ms;       /* that a helper may take for its last word */
 	int64_t linger_ms;    /* that a client may take to close after us */
+	/* At SIGHUP: takes over of a changed configuration what can change, for what comes. */
+	void (*reload)(struct relay_settings *settings);
+	const void *origin; /* reload's own */
 };
 
 struct relay {
-	const struct relay_settings *settings;
+	struct relay_settings *settings;
 	int epoll;
+	int signals;
 	int listener; /* -1 once it stops */
 	bool deaf;    /* out of descriptors: nothing is accepted for a moment */
 	bool stopping;
@@ -50,9 +54,10 @@ struct relay {
 };
 
 /*
- * Serves until signals (a signalfd) has SIGTERM or the process that started it is gone; then all
- * clients are closed with 1001 within some seconds.  False when a second signal cut that short.
+ * Serves until signals (a signalfd, not blocking) has SIGTERM or the process that started it is
+ * gone; then all clients are closed with 1001 within some seconds.  False when a second signal cut
+ * that short.
  */
-bool relay_run(const struct relay_settings *settings, int listener, int signals);
+bool relay_run(struct relay_settings *settings, int listener, int signals);
 
 #endif

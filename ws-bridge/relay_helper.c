@@ -201,12 +201,10 @@ static void take_leaving(struct connection *c, const struct record *record)
 		helper_drop(c);
 }
 
-static bool on_message(void *arg, bool binary, char *data, size_t len)
+static void take_record(struct connection *c, char *data, size_t len)
 {
-	struct connection *c = arg;
 	struct record record;
-	bool good = !binary && record_parse(data, len, &record);
-	if (!good) {
+	if (!record_parse(data, len, &record)) {
 		confused(c, len ? data[0] : '\0');
 	} else if (c->helper_stage == HELPER_LEAVING) {
 		take_leaving(c, &record);
@@ -217,6 +215,19 @@ static bool on_message(void *arg, bool binary, char *data, size_t len)
 	} else {
 		ready(c, &record);
 	}
+}
+
+/* A line can have several records. */
+static bool on_message(void *arg, bool binary, char *data, size_t len)
+{
+	struct connection *c = arg;
+	char *record;
+	size_t size;
+	if (binary)
+		confused(c, '\0');
+	while (
+	    !binary && c->helper_stage != HELPER_GONE && (record = record_next(&data, &len, &size)))
+		take_record(c, record, size);
 	return c->helper_stage != HELPER_GONE;
 }
 

@@ -151,12 +151,26 @@ static struct config *load(const struct config_source *source)
 	return config;
 }
 
+/* The old settings stay when the new configuration has a mistake. */
+static void reload(struct relay_settings *settings)
+{
+	const struct relay_options *options = settings->origin;
+	struct config *config = load(&options->source);
+	if (!config)
+		return;
+	take_config(settings, config);
+	take_options(settings, options);
+	config_free(config);
+}
+
 static bool prepare(struct relay_settings *settings, const struct relay_options *options,
     const struct config *config)
 {
 	struct error err = {0};
 	take_config(settings, config);
 	take_options(settings, options);
+	settings->reload = reload;
+	settings->origin = options;
 	if (!find_websocketd(settings, options->websocketd))
 		return false;
 	if (ticket_key_load(&settings->key, config->state_dir, &err))
@@ -168,7 +182,7 @@ static bool prepare(struct relay_settings *settings, const struct relay_options 
 
 /* ---- The process */
 
-/* SIGINT and SIGHUP of a terminal go to all processes of the service: the parent answers them. */
+/* SIGINT of a terminal goes to all processes of the service: the parent answers it. */
 static int take_signals(void)
 {
 	sigset_t set;
@@ -179,7 +193,6 @@ static int take_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	sigdelset(&set, SIGINT);
-	sigdelset(&set, SIGHUP);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

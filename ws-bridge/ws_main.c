@@ -6,6 +6,7 @@
  * websocketd.
  */
 #include "access/ticket.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "record.h"
@@ -15,6 +16,7 @@
 
 #include <getopt.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,7 @@
 #define EXIT_USAGE 2
 #define TURN_ROUTE "/v1/graph/ws"
 #define DEFAULT_STATE "./.agentgraph"
+#define FAREWELL_MS 5000 /* for whoever is refused to hang up */
 
 struct options {
 	struct config_source source;
@@ -186,6 +189,17 @@ static void hide(struct error *err)
 	error_move(err, &shown);
 }
 
+/* A process that ends while websocketd still writes to it costs websocketd memory. */
+static void wait_for_end_of_input(void)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	int64_t end = clock_monotonic_ms() + FAREWELL_MS, left;
+	char ignored[4096];
+	while ((left = end - clock_monotonic_ms()) > 0 && poll(&input, 1, (int)left) > 0)
+		if (read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0)
+			return;
+}
+
 static int refuse(struct visitor *visitor)
 {
 	struct error *err = &visitor->err;
@@ -197,6 +211,8 @@ static int refuse(struct visitor *visitor)
 	log_warning("refused: %s", *err->cause ? err->cause : err->detail);
 	record_refuse(&record, error_status(err->kind), json);
 	puts(buf_str(&record));
+	fflush(stdout);
+	wait_for_end_of_input();
 	free(json);
 	buf_release(&record);
 	return EXIT_FAILURE;
@@ -254,7 +270,9 @@ static int serve(struct visitor *visitor, const struct options *options)
 		service = load_service(&options->source, &visitor->err);
 	if (!service)
 		return refuse(visitor);
-	session_run(service, &visitor->ticket, signals);
+	const struct session_setup setup = {
+	    &visitor->ticket, signals, !options->by_hand && variable("HTTP_X_AGENTGRAPH_RECORD")};
+	session_run(service, &setup);
 	service_close(service);
 	return EXIT_SUCCESS;
 }

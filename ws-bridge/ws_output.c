@@ -1,18 +1,26 @@
 #include "ws_output.h"
 
+#include "base/clock.h"
+#include "record.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define KEEP_SIZE 65536
+#define TOGETHER_MS 1 /* chunks so close to each other go out together */
 
-void output_init(struct output *out, int fd, int wake)
+void output_init(struct output *out, int fd)
 {
 	struct stat st;
-	*out = (struct output){.fd = fd, .wake = wake};
+	*out = (struct output){.fd = fd};
+	out->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	out->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	pthread_mutex_init(&out->lock, NULL);
 	pthread_cond_init(&out->room, NULL);
 	if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
@@ -24,6 +32,8 @@ void output_release(struct output *out)
 	buf_release(&out->waiting);
 	pthread_cond_destroy(&out->room);
 	pthread_mutex_destroy(&out->lock);
+	close(out->wake);
+	close(out->timer);
 }
 
 static size_t left(const struct output *out)
@@ -40,23 +50,34 @@ static void empty(struct output *out)
 	out->sent = 0;
 }
 
-static void give_up(struct output *out)
+/* Forgets what was sent, but for the beginning of the line that is under way. */
+static void compact(struct output *out)
 {
-	out->broken = true;
-	empty(out);
-	pthread_cond_broadcast(&out->room);
+	if (!left(out)) {
+		empty(out);
+		return;
+	}
+	if (out->sent < KEEP_SIZE)
+		return;
+	size_t surplus = out->sent - 1; /* the last byte tells whether a line was begun */
+	memmove(out->waiting.data, out->waiting.data + surplus, out->waiting.len - surplus + 1);
+	out->waiting.len -= surplus;
+	out->sent = 1;
 }
 
-/* As many bytes as the descriptor takes; 0 when it takes none now or ever. */
-static size_t put(struct output *out, const char *data, size_t len)
+/* As many bytes as the descriptor takes; nobody reads them any more when that fails. */
+static void put(struct output *out)
 {
 	ssize_t n;
 	do
-		n = write(out->fd, data, len);
+		n = write(out->fd, out->waiting.data + out->sent, left(out));
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno != EAGAIN)
-		give_up(out);
-	return n > 0 ? (size_t)n : 0;
+	if (n < 0 && errno != EAGAIN) {
+		out->broken = true;
+		empty(out);
+	}
+	if (n > 0)
+		out->sent += (size_t)n;
 }
 
 void output_wake(struct output *out)
@@ -66,31 +87,64 @@ void output_wake(struct output *out)
 		return; /* it is full of wake-ups already */
 }
 
-/* Straight to the descriptor when nothing waits, so that mostly no other thread is needed. */
-static void send_line(struct output *out, struct buf *record)
+static void flush(struct output *out)
 {
+	if (!left(out))
+		return;
+	put(out);
+	compact(out);
+	out->flushed = clock_monotonic_ms();
+	if (left(out) || out->broken)
+		output_wake(out);
+	if (left(out) <= OUTPUT_AHEAD)
+		pthread_cond_broadcast(&out->room);
+}
+
+void output_flush(struct output *out)
+{
+	pthread_mutex_lock(&out->lock);
+	flush(out);
+	pthread_mutex_unlock(&out->lock);
+}
+
+void output_woken(struct output *out)
+{
+	uint64_t count;
+	if (read(out->wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		abort();
+	pthread_mutex_lock(&out->lock);
+	if (read(out->timer, &count, sizeof(count)) > 0)
+		out->armed = false;
+	pthread_mutex_unlock(&out->lock);
+}
+
+/* As a line of its own, or joined to the last one, whose end was not sent yet. */
+static void add_line(struct output *out, struct buf *record)
+{
+	bool joined = out->joins && left(out) && out->line < OUTPUT_LINE;
 	buf_putc(record, '\n');
 	if (out->broken)
 		return;
-	if (left(out)) {
-		buf_add(&out->waiting, record->data, record->len);
-		return;
-	}
-	size_t n = put(out, record->data, record->len);
-	if (out->broken || n == record->len)
-		return;
-	empty(out);
-	/* What was written stays in front of the rest: output_mute sees where the line began. */
+	if (joined)
+		out->waiting.data[out->waiting.len - 1] = RECORD_JOINT;
+	out->line = record->len + (joined ? out->line : 0);
 	buf_add(&out->waiting, record->data, record->len);
-	out->sent = n;
-	output_wake(out);
 }
 
 void output_send(struct output *out, struct buf *record)
 {
 	pthread_mutex_lock(&out->lock);
-	send_line(out, record);
+	add_line(out, record);
+	flush(out);
 	pthread_mutex_unlock(&out->lock);
+}
+
+/* Sees to it that what waits is flushed soon, unless it is flushed by something else before. */
+static void arm(struct output *out)
+{
+	const struct itimerspec soon = {.it_value.tv_nsec = TOGETHER_MS * 1000000};
+	if (!out->armed)
+		out->armed = timerfd_settime(out->timer, 0, &soon, NULL) == 0;
 }
 
 void output_chunk(struct output *out, struct buf *record)
@@ -98,8 +152,13 @@ void output_chunk(struct output *out, struct buf *record)
 	pthread_mutex_lock(&out->lock);
 	while (left(out) > OUTPUT_AHEAD && !out->muted && !out->broken)
 		pthread_cond_wait(&out->room, &out->lock);
-	if (!out->muted)
-		send_line(out, record);
+	if (!out->muted) {
+		add_line(out, record);
+		if (clock_monotonic_ms() - out->flushed > TOGETHER_MS)
+			flush(out);
+		else
+			arm(out);
+	}
 	pthread_mutex_unlock(&out->lock);
 }
 
@@ -120,34 +179,6 @@ void output_mute(struct output *out)
 	if (left(out))
 		out->waiting.len = end_of_begun_line(out);
 	pthread_cond_broadcast(&out->room);
-	pthread_mutex_unlock(&out->lock);
-}
-
-/* Forgets what was sent, but for the beginning of the line that is under way. */
-static void compact(struct output *out)
-{
-	if (!left(out)) {
-		empty(out);
-		return;
-	}
-	if (out->sent < KEEP_SIZE)
-		return;
-	size_t surplus = out->sent - 1; /* the last byte tells whether a line was begun */
-	memmove(out->waiting.data, out->waiting.data + surplus, out->waiting.len - surplus + 1);
-	out->waiting.len -= surplus;
-	out->sent = 1;
-}
-
-void output_flush(struct output *out)
-{
-	pthread_mutex_lock(&out->lock);
-	if (left(out)) {
-		size_t n = put(out, out->waiting.data + out->sent, left(out));
-		out->sent += n;
-	}
-	compact(out);
-	if (left(out) <= OUTPUT_AHEAD)
-		pthread_cond_broadcast(&out->room);
 	pthread_mutex_unlock(&out->lock);
 }
 

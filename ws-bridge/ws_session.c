@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -23,13 +22,12 @@
 #define TRIM_AFTER 1000 /* milliseconds of rest before free memory is given back */
 
 struct session {
-	struct service *service;
 	struct input in;
 	struct output out;
 	struct turns *turns;
 	struct buf record; /* the main thread's own */
 	size_t large;      /* bytes of a frame that is refused unread */
-	int signals, wake;
+	int signals;
 	unsigned interrupts; /* signals that came */
 	bool held;           /* the relay was told not to read the client */
 	bool closing;        /* the last record for the client was sent */
@@ -157,12 +155,10 @@ static void hold_or_go_on(struct session *s, const struct turns_state *turns)
 	if (s->held ? !low : !full)
 		return;
 	s->held = !s->held;
-	turns_watch(s->turns, s->held);
 	send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
+	output_wake(&s->out); /* to look again: frames may have been done meanwhile, unwatched */
 }
 
-/* A frame may have been taken between the look and the watch: true when there is more to look at.
- */
 static void end_turns(struct session *s, enum turns_end end)
 {
 	if (end == TURNS_EXPIRED)
@@ -180,9 +176,10 @@ static void say_bye(struct session *s)
 /* Sends what is due; false when the connection is over. */
 static bool go_on(struct session *s)
 {
+	bool ending = s->interrupts || s->gone || s->in.ended;
 	if (s->interrupts || output_is_broken(&s->out))
 		turns_drop_waiting(s->turns);
-	struct turns_state turns = turns_state(s->turns);
+	struct turns_state turns = turns_look(s->turns, ending || s->held);
 	end_turns(s, turns.end);
 	if (!s->gone && !s->closing && !s->in.ended)
 		hold_or_go_on(s, &turns);
@@ -206,23 +203,13 @@ static void take_signals(struct session *s)
 		s->interrupts++;
 }
 
-static void take_wake(struct session *s)
-{
-	uint64_t count;
-	if (read(s->wake, &count, sizeof(count)) < 0)
-		return; /* somebody else's wake-up was counted already */
-}
-
 /* An idle connection should cost little, whatever its runs had needed. */
 static void rest(struct session *s)
 {
+	if (turns_look(s->turns, false).busy)
+		return;
 	malloc_trim(0);
 	s->dirty = false;
-}
-
-static int patience(struct session *s)
-{
-	return s->dirty && !turns_state(s->turns).busy ? TRIM_AFTER : -1;
 }
 
 static void wait_for_something(struct session *s)
@@ -230,10 +217,11 @@ static void wait_for_something(struct session *s)
 	struct pollfd fds[] = {
 	    {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
 	    {output_is_waiting(&s->out) ? s->out.fd : -1, POLLOUT, 0},
-	    {s->wake, POLLIN, 0},
+	    {s->out.wake, POLLIN, 0},
+	    {s->out.timer, POLLIN, 0},
 	    {s->signals, POLLIN, 0},
 	};
-	int ready = poll(fds, 4, patience(s));
+	int ready = poll(fds, 5, s->dirty ? TRIM_AFTER : -1);
 	if (ready == 0)
 		rest(s);
 	if (ready <= 0)
@@ -242,20 +230,22 @@ static void wait_for_something(struct session *s)
 		take_lines(s);
 	if (fds[1].revents)
 		output_flush(&s->out);
-	if (fds[2].revents)
-		take_wake(s);
-	if (fds[3].revents)
+	if (fds[2].revents || fds[3].revents)
+		output_woken(&s->out);
+	if (fds[4].revents)
 		take_signals(s);
 }
 
-static void session_init(struct session *s, struct service *service, const struct ticket *ticket)
+static void session_init(
+    struct session *s, struct service *service, const struct session_setup *setup)
 {
+	*s = (struct session){.signals = setup->signals};
 	s->large = (size_t)service->config->env.max_request_size;
-	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* in the worst case every byte of a text is stuffed */
 	s->in = (struct input){.fd = STDIN_FILENO, .limit = 2 * s->large + RECORD_ROOM};
-	output_init(&s->out, STDOUT_FILENO, s->wake);
-	s->turns = turns_new(service, ticket, &s->out);
+	output_init(&s->out, STDOUT_FILENO);
+	s->out.joins = setup->joins;
+	s->turns = turns_new(service, setup->ticket, &s->out);
 }
 
 static void session_release(struct session *s)
@@ -264,16 +254,15 @@ static void session_release(struct session *s)
 	output_release(&s->out);
 	input_release(&s->in);
 	buf_release(&s->record);
-	close(s->wake);
 }
 
-void session_run(struct service *service, const struct ticket *ticket, int signals)
+void session_run(struct service *service, const struct session_setup *setup)
 {
-	struct session s = {.service = service, .signals = signals};
-	session_init(&s, service, ticket);
+	struct session s;
+	session_init(&s, service, setup);
 	record_ready(&s.record);
 	send_record(&s);
-	if (strcmp(ticket->route, "/v1/graph/live") == 0)
+	if (strcmp(setup->ticket->route, "/v1/graph/live") == 0)
 		refuse_live_socket(&s);
 	while (go_on(&s))
 		wait_for_something(&s);

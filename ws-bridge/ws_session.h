@@ -11,8 +11,16 @@
 #include "access/ticket.h"
 #include "service/service.h"
 
-/* Serves the ticket's route on standard input and output.  signals is a signalfd, or -1: SIGINT,
- * SIGTERM or SIGHUP there let the run in hand end, and nothing begins any more. */
-void session_run(struct service *service, const struct ticket *ticket, int signals);
+#include <stdbool.h>
+
+struct session_setup {
+	const struct ticket *ticket;
+	int signals; /* a signalfd, or -1: SIGINT, SIGTERM or SIGHUP there let the run in hand end,
+			and nothing begins any more */
+	bool joins;  /* a relay reads the records, and knows several on one line */
+};
+
+/* Serves the ticket's route on standard input and output. */
+void session_run(struct service *service, const struct session_setup *setup);
 
 #endif

@@ -36,7 +36,7 @@ struct turns {
 	struct frame *first, **last;
 	size_t waiting, bytes;
 	enum turns_end end;
-	bool each, stopping;
+	bool watched, stopping;
 };
 
 /* ---- the thread ---- */
@@ -125,7 +125,7 @@ static void finish(struct turns *turns, enum turns_end end)
 		turns->end = end;
 	if (turns->end == TURNS_GO_ON && !turns->stopping)
 		turns->current = take_first(turns);
-	if (!turns->current || turns->each)
+	if (turns->watched || end != TURNS_GO_ON)
 		output_wake(turns->out);
 }
 
@@ -142,6 +142,7 @@ static void *work(void *arg)
 			break;
 		pthread_mutex_unlock(&turns->lock);
 		enum turns_end end = handle(turns, frame);
+		output_flush(turns->out);
 		pthread_mutex_lock(&turns->lock);
 		finish(turns, end);
 	}
@@ -236,18 +237,12 @@ void turns_drop_waiting(struct turns *turns)
 	pthread_mutex_unlock(&turns->lock);
 }
 
-struct turns_state turns_state(struct turns *turns)
+struct turns_state turns_look(struct turns *turns, bool watch)
 {
 	pthread_mutex_lock(&turns->lock);
+	turns->watched = watch;
 	struct turns_state state = {
 	    turns->current != NULL, turns->waiting, turns->bytes, turns->end};
 	pthread_mutex_unlock(&turns->lock);
 	return state;
-}
-
-void turns_watch(struct turns *turns, bool each)
-{
-	pthread_mutex_lock(&turns->lock);
-	turns->each = each;
-	pthread_mutex_unlock(&turns->lock);
 }

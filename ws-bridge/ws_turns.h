@@ -23,8 +23,7 @@ enum turns_end {
 
 struct turns;
 
-/* All three are borrowed.  What the frames make goes to out, whose wake is set when the last frame
- * that was there is done. */
+/* All three are borrowed.  What the frames make goes to out. */
 struct turns *turns_new(struct service *service, const struct ticket *ticket, struct output *out);
 
 /* Waits for the frame in hand; those that wait are dropped. */
@@ -43,9 +42,8 @@ struct turns_state {
 	enum turns_end end;
 };
 
-struct turns_state turns_state(struct turns *turns);
-
-/* Has the wake set after every frame, not just after the last. */
-void turns_watch(struct turns *turns, bool each);
+/* How things stand.  With watch, the wake is set after every frame from now on, until a look
+ * without; at an end it is set in any case. */
+struct turns_state turns_look(struct turns *turns, bool watch);
 
 #endif

@@ -9,14 +9,35 @@
 
 #include <string.h>
 
+/*
+ * The thread, and whether a run has it.  A thread that is running, but that no run has, is looked
+ * at again: only when it has not changed, its process died, else the run just ended.
+ */
+static bool look(
+    struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
+{
+	struct storage *storage = call->service->storage;
+	const char *seen = NULL;
+	for (;;) {
+		if (!thread_find(call, thread_id, thread))
+			return false;
+		flags->running =
+		    storage->ops->lease_running(storage, thread_id, &flags->stop_requested);
+		if (flags->running || thread->status != RUN_RUNNING)
+			return true;
+		if (seen && strcmp(seen, thread->run_id) == 0)
+			return true;
+		seen = thread->run_id;
+	}
+}
+
 cJSON *state_read(struct call *call, const char *thread_id)
 {
 	struct storage *storage = call->service->storage;
 	struct thread thread;
 	struct run_flags flags = {0};
-	if (!thread_find(call, thread_id, &thread))
+	if (!look(call, thread_id, &thread, &flags))
 		return NULL;
-	flags.running = storage->ops->lease_running(storage, thread_id, &flags.stop_requested);
 	cJSON *context = state_context(storage, thread.row, &call->error);
 	if (!context)
 		return NULL;

@@ -10,7 +10,7 @@ api_start || tap_bail 'the rest needs a service on the state directory'
 # helper [VARIABLE=VALUE...]: answers standard input; sets nothing.
 helper() { env "$@" "$AGENTGRAPH_WS" --state "$STATE" 2>>"$WORK/log"; }
 by_hand() { "$AGENTGRAPH_WS" --by-hand --state "$STATE" "$@" 2>>"$WORK/log"; }
-ticket() { "$AGENTGRAPH_WS" --ticket --state "$STATE" "$@"; }
+ticket() { "$AGENTGRAPH_WS" --ticket --state "$STATE"; }
 
 # frame TEXT [MEMBERS]: a record with a fresh frame.
 frame() { printf 'T%s\n' "$(run_body "[$(user "$1")]" "${2-}")"; }
@@ -161,7 +161,7 @@ stored() {
 	sleep 1
 } | by_hand >out
 is "$(tail -n 1 out)" Y 'a client that is gone is answered with BYE'
-is "$(records out | grep -c done)" 0 'nothing that only it would read is sent any more'
+is "$(records out | grep -c 'done')" 0 'nothing that only it would read is sent any more'
 is "$(stored gone)" '/slow 3 200|tick 1|tick 2|tick 3|done' 'the run went on to its end, and no other began'
 
 mkfifo in

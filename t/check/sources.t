@@ -11,8 +11,8 @@ forgotten()
 	(
 		cd "$1" || exit
 		named_files >"$scratch/named"
-		tree_files -name '*.[ch]' -o -name '*.sql' -o -name '*.t' -o -name '*.sh' ! -path './build-aux/*' |
-			comm -23 - "$scratch/named"
+		tree_files -name '*.[ch]' -o -name '*.sql' -o -name '*.t' -o -name '*.py' -o -name '*.json' \
+			-o -name '*.sh' ! -path './build-aux/*' | comm -23 - "$scratch/named"
 	)
 }
 

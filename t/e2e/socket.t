@@ -454,6 +454,11 @@ async def reload():
     old = await connect()
     with open("settings", "w") as f:
         f.write("MAX_REQUEST_SIZE=300\n")
+    with open("agent.json") as f:
+        config = json.load(f)
+    config["websocket"]["max_connections"] = 3
+    with open("agent.json", "w") as f:
+        json.dump(config, f)
     os.kill(SERVE, signal.SIGHUP)
     end = time.monotonic() + 15
     while True:
@@ -465,7 +470,10 @@ async def reload():
         await asyncio.sleep(0.1)
     same(got[0]["data"]["reason"], "Invalid request: frame exceeds 300 bytes")
     same(text(await turn(old, "x" * 400)), "echo: " + "x" * 400)
-    await old.close()
+    held = [await connect(), await connect()]
+    await until(lambda: rest("GET", "/v1/graph/ws", None, UPGRADE)[0].status == 503)
+    for ws in held + [old]:
+        await ws.close()
 
 
 @fact

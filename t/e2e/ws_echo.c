@@ -104,7 +104,7 @@ static bool obey(const char *order)
 	else if (sscanf(order, "!nap %u", &ms) == 1)
 		usleep(ms * 1000);
 	else if (strcmp(order, "!deaf") == 0)
-		pause();
+		sleep(60); /* and then as others, so that none is left behind */
 	else if (strcmp(order, "!exit") == 0)
 		exit(0);
 	else

@@ -63,10 +63,13 @@ static const char *find_body(const char *const params[])
 struct answer fixture_answer(
     const struct route_table *table, const struct environment *env, const char *const params[])
 {
-	struct config config = {.env = *env};
+	struct config config = {.env = *env, .auth = env->jwt_secret ? AUTH_JWT : AUTH_NONE};
 	struct problems problems = {0};
 	struct service service = {
-	    .config = &config, .access = access_open(&config, NULL, &problems)};
+	    .config = &config,
+	    .access = access_open(&config, NULL, &problems),
+	    .limiter = limiter_open(&config, &problems),
+	};
 	struct server server = {&service, hygiene_new(&config.env), table, {{0}}};
 	struct response buffers = {0};
 	struct fake_client fake;
@@ -82,6 +85,7 @@ struct answer fixture_answer(
 	buf_release(&fake.out);
 	hygiene_free(server.hygiene);
 	access_close(service.access);
+	limiter_close(service.limiter);
 	return answer;
 }
 

@@ -37,7 +37,7 @@ struct answer {
 };
 
 /* Serves one request over these rows with this environment.  params is ended by NULL; the one named
- * BODY is what the client sends. */
+ * BODY is what the client sends.  A jwt_secret in the environment turns authentication on. */
 struct answer fixture_answer(
     const struct route_table *table, const struct environment *env, const char *const params[]);
 void fixture_answer_end(struct answer *answer);

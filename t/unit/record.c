@@ -135,6 +135,52 @@ static void codes_that_may_be_sent_are_taken(void)
 		CU_ASSERT(parse(right[i]));
 }
 
+/* The records of a line, each in brackets. */
+static const char *records(const char *text)
+{
+	static char all[256], copy[256];
+	char *rest = copy;
+	size_t len = strlen(text), size;
+	char *one;
+	strcpy(copy, text);
+	*all = '\0';
+	while ((one = record_next(&rest, &len, &size))) {
+		strcat(all, "[");
+		strncat(all, one, size);
+		strcat(all, "]");
+	}
+	return all;
+}
+
+static void a_line_can_have_several_records(void)
+{
+	CU_ASSERT_STRING_EQUAL(records("Ta"), "[Ta]");
+	CU_ASSERT_STRING_EQUAL(records("Ta\033Tb\033C1008 x"), "[Ta][Tb][C1008 x]");
+	CU_ASSERT_STRING_EQUAL(records("Ta\033nb\033eT\033rc"), "[Ta\033nb\033eT\033rc]");
+	CU_ASSERT_STRING_EQUAL(records("Ta\033e\033Tb"), "[Ta\033e][Tb]");
+	CU_ASSERT_STRING_EQUAL(records("T\033Y"), "[T][Y]");
+	CU_ASSERT_STRING_EQUAL(records("Ta\033"), "[Ta\033]");
+	CU_ASSERT_STRING_EQUAL(records(""), "[]");
+}
+
+static void joined_texts_come_apart_again(void)
+{
+	static const char text[] = "\033T\n\033";
+	size_t len, size;
+	record_text(&line, text, 4);
+	buf_putc(&line, RECORD_JOINT);
+	record_text(&line, text, 4);
+	char *rest = line.data, *one;
+	len = line.len;
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_FATAL((one = record_next(&rest, &len, &size)) != NULL);
+		CU_ASSERT(record_parse(one, size, &record));
+		check_data(text, 4);
+	}
+	CU_ASSERT_PTR_NULL(record_next(&rest, &len, &size));
+	buf_release(&line);
+}
+
 static const struct unit_test tests[] = {
     {"written records are read again", written_records_are_read_again},
     {"texts keep what would end a line", texts_keep_what_would_end_a_line},
@@ -143,6 +189,8 @@ static const struct unit_test tests[] = {
     {"records are added to what is there", records_are_added_to_what_is_there},
     {"a refusal stays on its line", a_refusal_stays_on_its_line},
     {"a long reason is cut at a character", a_long_reason_is_cut_at_a_character},
+    {"a line can have several records", a_line_can_have_several_records},
+    {"joined texts come apart again, whatever they hold", joined_texts_come_apart_again},
     {"lines that are no records are refused", lines_that_are_no_records_are_refused},
     {"codes that may be sent are taken", codes_that_may_be_sent_are_taken},
 };

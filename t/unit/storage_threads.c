@@ -238,6 +238,19 @@ static void messages_are_found_by_id_in_their_thread_only(void)
 	arena_free(a);
 }
 
+static void the_owner_of_a_thread_is_read_alone(void)
+{
+	struct arena *a = arena_new();
+	struct thread t = four("owned");
+	const char *owner = NULL;
+
+	CU_ASSERT_TRUE(st->ops->thread_owner(st, a, t.thread_id, &owner, &err));
+	CU_ASSERT_STRING_EQUAL(owner ? owner : "none", t.user_id);
+	CU_ASSERT_TRUE(st->ops->thread_owner(st, a, "nobody's", &owner, &err));
+	CU_ASSERT_PTR_NULL(owner);
+	arena_free(a);
+}
+
 static void a_walk_ends_when_its_reader_has_enough(void)
 {
 	struct thread t = four("enough");
@@ -572,6 +585,7 @@ static const struct unit_test tests[] = {
 	a_message_enters_the_context_again_at_its_end},
     {"messages are found by id in their thread only",
 	messages_are_found_by_id_in_their_thread_only},
+    {"the owner of a thread is read alone", the_owner_of_a_thread_is_read_alone},
     {"a walk ends when its reader has enough", a_walk_ends_when_its_reader_has_enough},
     {"a reader may read again inside a walk", a_reader_may_read_again_inside_a_walk},
     {"threads are listed latest first", threads_are_listed_latest_first},

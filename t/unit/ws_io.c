@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 /* ---- in ---- */
@@ -126,12 +125,11 @@ static void open_way(struct way_out *way)
 	way->pipe = open_pipe();
 	fcntl(way->pipe.in, F_SETPIPE_SZ, 4096);
 	fcntl(way->pipe.out, F_SETFL, O_NONBLOCK);
-	output_init(&way->out, way->pipe.in, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	output_init(&way->out, way->pipe.in);
 }
 
 static void close_way(struct way_out *way)
 {
-	close(way->out.wake);
 	output_release(&way->out);
 	close(way->pipe.in);
 	close(way->pipe.out);
@@ -179,9 +177,72 @@ static void sends_at_once(void)
 	struct way_out way;
 	open_way(&way);
 	put(&way, 'a', 10, output_send);
+	CU_ASSERT_FALSE(output_is_waiting(&way.out));
+	usleep(3000);
 	put(&way, 'b', 20, output_chunk);
 	CU_ASSERT_FALSE(output_is_waiting(&way.out));
 	CU_ASSERT_STRING_EQUAL(all(&way), "a10 b20 ");
+	close_way(&way);
+}
+
+static void chunks_in_quick_succession_go_out_together(void)
+{
+	struct way_out way;
+	open_way(&way);
+	struct pollfd timer = {.fd = way.out.timer, .events = POLLIN};
+	put(&way, 'a', 10, output_send);
+	put(&way, 'b', 10, output_chunk);
+	put(&way, 'c', 10, output_chunk);
+	CU_ASSERT(output_is_waiting(&way.out));
+	CU_ASSERT_STRING_EQUAL(all(&way), "a10 b10 c10 ");
+	put(&way, 'd', 10, output_chunk);
+	CU_ASSERT_EQUAL(poll(&timer, 1, 1000), 1);
+	output_woken(&way.out);
+	CU_ASSERT_EQUAL(poll(&timer, 1, 0), 0);
+	output_flush(&way.out);
+	CU_ASSERT_FALSE(output_is_waiting(&way.out));
+	CU_ASSERT_STRING_EQUAL(all(&way), "d10 ");
+	close_way(&way);
+}
+
+static void a_record_takes_the_chunks_before_it_along(void)
+{
+	struct way_out way;
+	open_way(&way);
+	put(&way, 'a', 10, output_send);
+	put(&way, 'b', 10, output_chunk);
+	put(&way, 'C', 10, output_send);
+	CU_ASSERT_FALSE(output_is_waiting(&way.out));
+	CU_ASSERT_STRING_EQUAL(all(&way), "a10 b10 C10 ");
+	close_way(&way);
+}
+
+static void joins_records_that_wait_together(void)
+{
+	struct way_out way;
+	char data[100];
+	open_way(&way);
+	way.out.joins = true;
+	put(&way, 'A', 1, output_send);
+	put(&way, 'B', 1, output_chunk);
+	put(&way, 'C', 1, output_chunk);
+	put(&way, 'D', 1, output_send);
+	ssize_t n = read(way.pipe.out, data, sizeof(data));
+	CU_ASSERT_EQUAL_FATAL(n, 8);
+	CU_ASSERT(memcmp(data, "A\nB\033C\033D\n", 8) == 0);
+	close_way(&way);
+}
+
+static void joins_no_more_to_a_long_line(void)
+{
+	struct way_out way;
+	open_way(&way);
+	way.out.joins = true;
+	put(&way, 'A', 5000, output_send); /* more than the pipe takes */
+	put(&way, 'B', OUTPUT_LINE, output_send);
+	put(&way, 'C', 1, output_send);
+	put(&way, 'D', 1, output_send);
+	CU_ASSERT_STRING_EQUAL(all(&way), "B37769 D3 "); /* A, joint, B; C, joint, D */
 	close_way(&way);
 }
 
@@ -221,6 +282,7 @@ static void mute_drops_lines_that_were_not(void)
 	open_way(&way);
 	put(&way, 'a', 4095, output_chunk); /* fills the pipe exactly */
 	put(&way, 'b', 10, output_chunk);
+	output_flush(&way.out);
 	CU_ASSERT(output_is_waiting(&way.out));
 	output_mute(&way.out);
 	CU_ASSERT_FALSE(output_is_waiting(&way.out));
@@ -272,6 +334,12 @@ static const struct unit_test tests[] = {
     {"of a line over the limit only the kind is kept", cuts_long_lines},
     {"memory that a long line took is given back", gives_memory_of_a_long_line_back},
     {"a record goes out at once", sends_at_once},
+    {"chunks in quick succession go out together, soon",
+	chunks_in_quick_succession_go_out_together},
+    {"a record takes the chunks before it along", a_record_takes_the_chunks_before_it_along},
+    {"records that wait together share a line, for a reader that knows that",
+	joins_records_that_wait_together},
+    {"but no line becomes too long", joins_no_more_to_a_long_line},
     {"what the pipe does not take is flushed later, in order", keeps_what_does_not_fit},
     {"muting completes the line that was begun", mute_keeps_the_line_that_was_begun},
     {"muting drops the lines that were not", mute_drops_lines_that_were_not},

@@ -1,0 +1,123 @@
+#!/bin/sh
+# The example of a plug-in that says who may use the service, built and asked; and plug-ins that are none.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/auth.sh"
+
+cp "$TOP_SRCDIR"/examples/auth-plugin/* .
+chmod u+w ./*
+make -s AGENTGRAPH_INCLUDE="$TOP_SRCDIR/common" >make.out 2>&1
+ok $? 'the example is built' || diag "$(cat make.out)"
+AUTH_KEYS=$PWD/keys.txt
+export AUTH_KEYS
+api_start
+
+ask() { with "$1" POST /v1/graph/invoke "$(a_run /whoami "$2")"; }
+
+ask key-of-ann sales-1
+is "$(reply)" ann 'a key is a user'
+ask key-of-bob sales-1
+is "$(said)" '403 PERMISSION_ERROR Not authorized to invoke graph' 'the plug-in says who may run what'
+ask key-of-guy guests-1
+is "$(said)" '403 PERMISSION_ERROR Missing required scope: graph:invoke' 'and what scopes there are'
+ask key-of-eve sales-1
+is "$(said)" '403 ACCOUNT_SUSPENDED The account of eve is suspended' 'an account is refused with a code of its own'
+ask key-of-nobody sales-1
+is "$(said)" '403 AUTHENTICATION_FAILED This API key is not known' 'an unknown key with a status'
+api GET /v1/threads
+is "$(said)" '401 AUTHENTICATION_FAILED An API key is needed' 'which can be 401'
+is "$(header WWW-Authenticate)" Bearer 'and then says which scheme is wanted'
+api GET /v1/threads/sales-1 '' 'X-Api-Key: key-of-ann'
+is "$STATUS" 200 'headers can be read'
+api GET /v1/threads '' 'X-Api-Key: key-of-sue'
+is "$(json '.data.threads | length' "$BODY")" 0 'lists hold the own threads'
+api DELETE /v1/threads/sales-1 '{}' 'X-Api-Key: key-of-ann'
+is "$STATUS" 403 'not everybody deletes'
+api DELETE /v1/threads/sales-1 '{}' 'X-Api-Key: key-of-sue'
+is "$STATUS" 200 'staff does'
+api GET /v1/threads '' 'X-Api-Key: key-of-ann' 'Upgrade: websocket'
+is "$STATUS" 200 'a header for an upgrade elsewhere means nothing'
+api GET /v1/graph/ws '' 'Upgrade: websocket' 'Connection: Upgrade' 'Sec-WebSocket-Version: 13' \
+	'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+is "$(said) $(json .close_code "$BODY")" '403 AUTHENTICATION_FAILED An API key is needed 1008' \
+	'a WebSocket is always refused with 403'
+ok '! grep -q key-of "$SERVE_ERR"' 'no key is in the log'
+sed -i /ann/d keys.txt
+ask key-of-ann sales-2
+is "$STATUS" 403 'a key that is taken out is refused at once'
+serve_stop
+
+# refuses MEMBERS TEXT NAME: neither check nor serve takes it.
+refuses() {
+	configure "$1"
+	"$AGENTGRAPH" check >out 2>&1
+	is $? 1 "$3: check finds it"
+	like "$(cat out)" "$2" 'and says what it is'
+}
+plugin='"auth":{"method":"custom","path"'
+refuses "$plugin:\"none.so:keys\"}" 'auth.path: .*/none.so: expected a loadable plug-in' 'no such file'
+refuses "$plugin:\"auth.so:nothing\"}" "expected it to export the struct ag_auth 'nothing'" 'no such name'
+refuses "$plugin:\"auth.so:teams\"}" "expected 'teams' to be a struct ag_auth" 'another struct'
+refuses "$plugin:\"auth.so:keys\"},\"authorization\":\"auth.so:keys\"" \
+	"authorization: .*expected 'keys' to be a struct ag_authorization" 'another one'
+refuses "$plugin:\"auth.c:keys\"}" 'expected a loadable plug-in' 'no plug-in'
+refuses "$plugin:7}" 'auth.path' 'no text'
+refuses '"auth":{"method":"custom"}' 'auth.path' 'no path'
+AUTH_KEYS=$PWD/none
+refuses "$plugin:\"auth.so:keys\"}" 'auth.path: auth.so:keys: the plug-in refused to start' 'one that does not want'
+
+# A plug-in that misbehaves.
+cat >bad.c <<'C'
+#include <agentgraph.h>
+#include <stdlib.h>
+#include <string.h>
+AG_PLUGIN;
+static ag_result answer(ag_request *rq, void *data)
+{
+	const char *how = ag_request_credential(rq);
+	(void)data;
+	if (!how)
+		return AG_OK;
+	if (!strcmp(how, "fails"))
+		return AG_ERROR;
+	if (!strcmp(how, "forges"))
+		return ag_let_in(rq, cJSON_Parse("{\"user_id\":\"f\",\"authz\":{\"scopes\":[]}}"));
+	if (!strcmp(how, "team"))
+		return ag_let_in(rq, cJSON_Parse("{\"team\":\"x\"}"));
+	return ag_refuse(rq, atoi(how), "text");
+}
+const struct ag_auth bad = {.kind = AG_AUTH, .authenticate = answer};
+const struct ag_auth empty = {.kind = AG_AUTH};
+const struct ag_auth old = {.kind = AG_AUTH + 1, .authenticate = answer};
+C
+# shellcheck disable=SC2046
+cc -std=c11 -fPIC -shared -I"$TOP_SRCDIR/common" $(pkg-config --cflags libcjson) -o bad.so bad.c
+refuses "$plugin:\"bad.so:empty\"}" 'expected it to have a function authenticate' 'one without the function'
+refuses "$plugin:\"bad.so:old\"}" "expected 'old' to be a struct ag_auth of plug-in interface" 'one of another interface'
+
+configure "$plugin:\"bad.so:bad\"}"
+api_start
+with fails GET /v1/threads
+is "$(said)" '500 INTERNAL_ERROR An unexpected error occurred. Please contact support.' 'a plug-in that fails is a 500'
+with 200 GET /v1/threads
+is "$STATUS" 500 'and so is one that refuses with a good status'
+with 418 GET /v1/threads
+is "$(said)" '418 AUTHENTICATION_FAILED text' 'any other status is its own'
+api POST /v1/graph/invoke "$(a_run /whoami t)"
+is "$STATUS $(reply)" '200 anonymous' 'without a word everybody is anonymous'
+api GET /v1/threads/t
+is "$(json .data.thread_data.user_id "$BODY")" anonymous 'and owns things as such'
+with forges POST /v1/graph/invoke "$(a_run /whoami)"
+is "$(reply)" f 'what it says of authorization is not believed'
+serve_stop
+
+configure "$plugin:\"bad.so:bad\"},\"authorization\":\"ownership\""
+api_start
+api GET /v1/threads
+is "$(said)" '403 PERMISSION_ERROR Not authorized to read checkpointer' 'under ownership nobody anonymous reaches a thread'
+with team GET /v1/threads
+is "$STATUS" 403 'nor does a user without an id'
+with forges GET /v1/threads
+is "$STATUS" 200 'one with an id does'
+
+done_testing

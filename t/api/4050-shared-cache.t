@@ -1,0 +1,127 @@
+#!/bin/sh
+# The shared cache of owners: used when it is there, never needed.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/auth.sh"
+
+command -v redis-server >/dev/null || tap_skip_all 'redis-server is not installed'
+command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
+
+REDIS=$WORK/redis.sock
+redis_start() {
+	redis-server --port 0 --unixsocket "$REDIS" --save '' --appendonly no "$@" >redis.out 2>&1 &
+	REDIS_PID=$!
+	tap_pids="$tap_pids $REDIS_PID"
+	wait_for 10 redis-cli -s "$REDIS" ping
+}
+redis_stop() {
+	kill -9 "$REDIS_PID" 2>/dev/null
+	wait "$REDIS_PID" 2>/dev/null
+	rm -f "$REDIS"
+}
+owner() { redis-cli -s "$REDIS" get "agentgraph:authz:owner:$1"; }
+
+# fake MANNER: a server on the same socket that reads and is silent, or answers with garbage.
+fake() {
+	python3 - "$REDIS" "$1" <<'PYTHON' &
+import socket, sys, threading
+
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen(16)
+
+def serve(connection):
+    while connection.recv(1000):
+        if sys.argv[2] == "garbage":
+            connection.sendall(b"\x00\xffHTTP/1.1 200 OK\r\n\r\n")
+
+while True:
+    threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()
+PYTHON
+	REDIS_PID=$!
+	tap_pids="$tap_pids $REDIS_PID"
+	wait_for 10 test -S "$REDIS"
+}
+
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+
+# works NAME: alice has her thread, bob has not, and neither waits for more than a second.
+works() {
+	start=$(milliseconds)
+	as alice POST /v1/graph/invoke "$(a_run hello "$2")"
+	is "$STATUS" 200 "$1: a thread is made"
+	as alice GET "/v1/threads/$2"
+	is "$STATUS" 200 "$1: it is read"
+	as bob GET "/v1/threads/$2"
+	is "$STATUS" 403 "$1: by nobody else"
+	as alice DELETE "/v1/threads/$2" '{}'
+	is "$STATUS" 200 "$1: it is deleted"
+	took=$(($(milliseconds) - start))
+	ok "[ $took -lt 3000 ]" "$1: and it took no time ($took ms)"
+}
+
+configure "\"auth\":\"jwt\",\"authorization\":\"ownership\",\"cache\":\"unix://$REDIS\""
+redis_start
+api_start --processes 2
+ok '! grep -q "cache" "$SERVE_ERR"' 'a cache that answers is no cause for a warning'
+as alice POST /v1/graph/invoke "$(a_run hello t1)"
+is "$(owner t1)" '' 'that there is no thread is not kept'
+as alice GET /v1/threads/t1
+is "$(owner t1)" alice 'an owner is kept for everybody'
+is "$(redis-cli -s "$REDIS" ttl agentgraph:authz:owner:t1)" -1 'for ever'
+as bob GET /v1/threads/none
+is "$(owner none)" '' 'an unknown thread is not'
+as alice DELETE /v1/threads/t1 '{}'
+is "$(owner t1)" '' 'until the thread is deleted'
+as bob POST /v1/graph/invoke "$(a_run hello t1)"
+as bob GET /v1/threads/t1
+is "$STATUS $(owner t1)" '200 bob' 'then it belongs to who made it again'
+as alice GET /v1/threads/t1
+is "$STATUS" 403 'and to nobody else'
+
+redis_stop
+works 'a cache that died' d1
+redis_start
+sleep 1.2
+as alice POST /v1/graph/invoke "$(a_run hello d2)"
+as alice GET /v1/threads/d2
+is "$STATUS" 200 'when it is back'
+is "$(owner d2)" alice 'it is used again'
+redis_stop
+fake silent
+works 'a cache that hangs' d4
+redis_stop
+sleep 1.2
+fake garbage
+works 'a cache that talks nonsense' d5
+redis_stop
+serve_stop
+
+api_start
+like "$(cat "$SERVE_ERR")" 'warning: cache: the server at .* does not answer' 'a cache that is not there is a warning'
+works 'without the cache' d6
+"$AGENTGRAPH" check >out 2>&1
+is $? 0 'check finds no error in that'
+serve_stop
+
+redis_start --requirepass 'p@ss word'
+configure "\"auth\":\"jwt\",\"authorization\":\"ownership\",\"cache\":\"unix://$REDIS\""
+api_start
+like "$(cat "$SERVE_ERR")" 'does not answer \(NOAUTH' 'a password that is missing is told'
+works 'without the password' d7
+serve_stop
+redis_stop
+
+# refuses URL TEXT: a URL that is none stops the start, and nothing of it is shown.
+refuses() {
+	configure "\"auth\":\"jwt\",\"authorization\":\"ownership\",\"cache\":\"$1\""
+	"$AGENTGRAPH" check >out 2>&1
+	is $? 1 "$1 is refused"
+	like "$(cat out)" "$2" 'with a sentence'
+	ok '! grep -q s3cret out' 'that does not show it'
+}
+refuses 'rediss://:s3cret@localhost' 'rediss:// is not supported'
+refuses 'http://me:s3cret@localhost' 'cache: expected redis://'
+refuses 'redis://:s3cret@localhost:none' 'cache: expected redis://'
+
+done_testing

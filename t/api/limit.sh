@@ -1,0 +1,26 @@
+# shellcheck shell=sh
+# What the tests of the rate limit share.  Sourced after auth.sh.
+
+# limit MEMBERS [MORE]: agentgraph.json with this block, and more members; a new worker serves it.
+limit() {
+	[ -z "$SOCKET" ] || serve_stop
+	configure "\"rate_limit\":{$1}${2:+,$2}"
+}
+
+# handshake PATH [HEADER...]
+handshake() {
+	handshake_path=$1
+	shift
+	api GET "$handshake_path" '' 'Connection: Upgrade' 'Upgrade: websocket' 'Sec-WebSocket-Version: 13' \
+		'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' "$@"
+}
+
+# counts: the headers of the last answer, "limit remaining reset-after retry-after".
+counts() {
+	echo "$(header X-RateLimit-Limit) $(header X-RateLimit-Remaining) $(header X-RateLimit-Reset-After) $(header Retry-After)"
+}
+
+# left: status and remaining requests of the last answer.
+left() { echo "$STATUS $(header X-RateLimit-Remaining)"; }
+
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }

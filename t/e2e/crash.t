@@ -1,0 +1,142 @@
+#!/bin/sh
+# Processes that are killed at any moment under load: what was acknowledged is there, once, and nothing hangs.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/e2e/load.sh"
+
+serve_start || tap_bail 'the rest needs a service'
+state=$STATE
+
+# ---- one run ----
+
+# interrupted THREAD NAME: the run that was under way is over, and the thread goes on.
+interrupted() {
+	wait_for 10 rests "$1"
+	is "$(meta "$1" '[.status, .is_running, .is_interrupted, .is_stopped_requested]')" '["error",false,false,false]' \
+		"$2: its run is shown as failed"
+	is "$(texts "$1" | head -n 3 | paste -sd ' ')" '/slow 90 100 tick 1 tick 2' "$2: the nodes that had ended are kept"
+	unlike "$(texts "$1")" '^done$' "$2: it did not go on"
+	say "$1" hello
+	is "$STATUS $(json '.data.messages[1].content[0].text' "$BODY")" '200 echo: hello' "$2: the next turn is taken"
+	is "$(meta "$1" .status)" '"completed"' "$2: and ends well"
+}
+
+# begin THREAD: a long run that is well under way; sets CLIENT.
+begin() {
+	echo "$1 id-$1 /slow 90 100" | turns 1 >"answer.$1" &
+	CLIENT=$!
+	wait_for 20 has_text "$1" 'tick 2' || diag "the run on $1 has not begun"
+}
+
+begin worker
+is "$(meta worker '[.status, .is_running]')" '["running",true]' 'a run is under way'
+for pid in $(workers); do
+	kill -9 "$pid"
+done
+wait "$CLIENT"
+is "$(cut -d ' ' -f 1 answer.worker)" 503 'its client is told when the worker is killed'
+wait_for 10 pings
+interrupted worker 'a killed worker'
+
+begin service
+kill -9 "$SERVE_PID"
+wait "$SERVE_PID" 2>/dev/null
+wait "$CLIENT"
+is "$(cut -d ' ' -f 1 answer.service)" 000 'with the whole service killed there is no answer'
+STATE=$state
+serve_start
+ok $? 'the service starts again on what is left'
+interrupted service 'a killed service'
+
+# ---- load ----
+
+rounds=9
+threads=6
+each=24
+
+# turns_of ROUND: two thirds of a step, the others of several.
+turns_of() {
+	for i in $(seq "$each"); do
+		text="text r$1-$i"
+		[ $((i % 3)) -ne 0 ] || text='/slow 4 30'
+		echo "t$((i % threads)) r$1-$i $text"
+	done
+}
+
+all_rest() {
+	for i in $(seq 0 $((threads - 1))); do
+		! runs "t$i" || return 1
+	done
+}
+
+for round in $(seq "$rounds"); do
+	turns_of "$round" | turns "$each" >"round.$round" &
+	client=$!
+	ms=$(nap 500)
+	case $((round % 3)) in
+	0)
+		victim='the service'
+		kill -9 "$SERVE_PID"
+		wait "$SERVE_PID" 2>/dev/null
+		wait "$client"
+		STATE=$state
+		serve_start || tap_bail 'the service does not start again'
+		;;
+	1)
+		victim='a worker'
+		kill -9 "$(workers | head -n 1)"
+		wait "$client"
+		;;
+	2)
+		victim='all workers'
+		for pid in $(workers); do
+			kill -9 "$pid"
+		done
+		wait "$client"
+		;;
+	esac
+	{ wait_for 10 pings && wait_for 20 all_rest; }
+	ok $? "round $round, $victim killed after $ms ms: nothing is left running"
+done
+
+cat round.* >answers
+is "$(wc -l <answers | tr -d ' ')" $((rounds * each)) 'every client has come to an end'
+grep -c '^200 ' answers >good || :
+ok '[ "$(cat good)" -gt 20 ]' "many were answered ($(cat good) of $((rounds * each)))"
+ok '[ "$(cat good)" -lt $((rounds * each)) ]' 'and some were hit'
+is "$(grep -cv -e '^200 ' -e '^503 ' -e '^000 ' answers)" 0 'who was hit got 503 or nothing'
+
+# Every turn that is stored as one line "ID KIND TEXT"; KIND says whether what follows the user message is the whole
+# answer, its beginning, or something else.
+for i in $(seq 0 $((threads - 1))); do
+	http GET "/v1/threads/t$i/messages?limit=1000"
+	json '[.data.messages[] | {id: .message_id, role, text: .content[0].text}] as $all
+		| [range($all | length) | select($all[.].role == "user")] as $users
+		| range($users | length) as $n
+		| $all[$users[$n]] as $user
+		| [$all[$users[$n] + 1 : $users[$n + 1]][].text] as $after
+		| (if ($user.text | startswith("/slow")) then ["tick 1", "tick 2", "tick 3", "tick 4", "done"]
+			else ["echo: " + $user.text] end) as $whole
+		| [$user.id, (if $after == $whole then "whole" elif $after == $whole[: $after | length] then "begun"
+			else "mixed" end), $user.text] | join(" ")' "$BODY" >>stored
+done
+sed -n 's/^200 //p' answers | sort >acknowledged
+sort stored | sed -n 's/^\([^ ]*\) whole.*/\1/p' >whole
+is "$(comm -23 acknowledged whole | paste -sd ' ')" '' 'every acknowledged turn is there with its whole answer'
+is "$(cut -d ' ' -f 1 stored | sort | uniq -d)" '' 'no message is there twice'
+is "$(cut -d ' ' -f 3- stored | grep ^text | sort | uniq -d)" '' 'under whatever id'
+is "$(grep ' mixed ' stored)" '' 'no two turns are mixed'
+cut -d ' ' -f 2 answers | sort >sent
+is "$(cut -d ' ' -f 1 stored | sort | comm -23 - sent)" '' 'nothing is there that was not sent'
+ok '[ "$(wc -l <whole)" -ge "$(cat good)" ]' 'as many turns are there as were answered'
+for i in $(seq 0 $((threads - 1))); do
+	say "t$i" last
+	is "$STATUS $(json '.data.messages[1].content[0].text' "$BODY")" '200 echo: last' "the thread t$i takes its next turn"
+done
+
+serve_stop
+is $? 0 'the service still stops as it should'
+if command -v sqlite3 >/dev/null; then
+	is "$(sqlite3 "$state/threads.db" 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok 'and its database is sound'
+fi
+done_testing
