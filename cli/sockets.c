@@ -44,9 +44,12 @@ static bool split(const char *text, char *host, size_t size, const char **port)
 	return snprintf(host, size, "%.*s", (int)len, text) < (int)size;
 }
 
+/* Non-blocking, as nginx expects of a socket that it inherits: a worker that another one beat to a
+ * connection would sit in accept with all its clients. */
 static int bind_tcp(const struct addrinfo *info)
 {
-	int fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC, info->ai_protocol);
+	int type = info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK;
+	int fd = socket(info->ai_family, type, info->ai_protocol);
 	int on = 1;
 
 	if (fd < 0)
