@@ -173,6 +173,7 @@ static int take_signals(void)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, no end */
 	sigdelset(&set, SIGINT);
 	sigdelset(&set, SIGHUP);
 	return signalfd(-1, &set, SFD_CLOEXEC);

@@ -228,6 +228,7 @@ static int take_signals(bool by_hand)
 {
 	sigset_t set;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, no end */
 	if (by_hand)
 		return -1;
 	sigemptyset(&set);
