@@ -88,6 +88,8 @@ cJSON *messages_read(struct call *call, const cJSON *messages, const char *where
 	const cJSON *item;
 	int i = 0;
 	cJSON_ArrayForEach(item, messages) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			break; /* nobody would be told of more */
 		const char *at = arena_printf(call->arena, "%s[%d]", where, i++);
 		cJSON *message = message_normalise(
 		    item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);

@@ -46,8 +46,11 @@ static void read_messages(struct call *call, const cJSON *body, struct run_input
 	if (count == 0 && !in->has_resume)
 		refuse(call, "body.messages", messages ? "value_error" : "missing",
 		    "messages must contain at least one message");
-	cJSON_ArrayForEach(item, messages)
+	cJSON_ArrayForEach(item, messages) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			break; /* nobody would be told of more */
 		read_message(call, in, item, i++);
+	}
 }
 
 static void read_initial_state(struct call *call, const cJSON *body, struct run_input *in)

@@ -22,7 +22,7 @@ static void ignore_event(struct run_observer *observer, ag_run *run, const struc
 static cJSON *answer_messages(const struct turn *turn)
 {
 	cJSON *out = cJSON_CreateArray();
-	const cJSON *message, *user = turn_user_message(turn);
+	const cJSON *message, *user = turn->user;
 	int skip = turn->brought;
 	if (turn->action == TURN_REPORT_PAUSE)
 		return out;

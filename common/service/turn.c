@@ -47,11 +47,22 @@ static bool open_new_thread(struct turn *turn)
 	return error_set(&turn->call->error, ERR_INTERNAL, NULL);
 }
 
+static const cJSON *last_user_message(const cJSON *messages)
+{
+	const cJSON *message, *found = NULL;
+	cJSON_ArrayForEach(message, messages) {
+		if (message_is(message, "user"))
+			found = message;
+	}
+	return found;
+}
+
 bool turn_read(struct turn *turn, struct call *call, const cJSON *body)
 {
 	*turn = (struct turn){.call = call};
 	if (!run_input_read(call, body, &turn->in))
 		return false;
+	turn->user = last_user_message(turn->in.messages);
 	turn->run_id = turn->in.run_id;
 	if (!turn->run_id)
 		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
@@ -90,7 +101,7 @@ static bool is_known(struct turn *turn, const cJSON *message)
 static void say_again(struct turn *turn)
 {
 	char id[UUID_SIZE];
-	const cJSON *last = turn_user_message(turn);
+	const cJSON *last = turn->user;
 	if (!last || turn->in.has_resume)
 		return;
 	cJSON *copy = cJSON_Duplicate(last, true);
@@ -102,14 +113,15 @@ static void say_again(struct turn *turn)
 static bool collect_new(struct turn *turn)
 {
 	const bool *repeated = messages_repeated(turn->call, turn->in.messages);
-	const cJSON *message;
+	cJSON *message, *next;
 	int i = 0;
 	turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
-	cJSON_ArrayForEach(message, turn->in.messages) {
+	for (message = turn->in.messages->child; message; message = next) {
 		bool given = turn->in.given_id[i];
-		if (repeated[i++] || (given && is_known(turn, message)))
-			continue;
-		cJSON_AddItemToArray(turn->bring, cJSON_Duplicate(message, true));
+		next = message->next;
+		if (!repeated[i++] && !(given && is_known(turn, message)))
+			cJSON_AddItemToArray(
+			    turn->bring, cJSON_DetachItemViaPointer(turn->in.messages, message));
 	}
 	if (!turn->bring->child)
 		say_again(turn);
@@ -258,16 +270,6 @@ bool turn_run(struct turn *turn, struct run_observer *observer)
 }
 
 /* ---- what is told of it ---- */
-
-const cJSON *turn_user_message(const struct turn *turn)
-{
-	const cJSON *message, *found = NULL;
-	cJSON_ArrayForEach(message, turn->in.messages) {
-		if (message_is(message, "user"))
-			found = message;
-	}
-	return found;
-}
 
 cJSON *turn_waiting_message(const struct turn *turn)
 {

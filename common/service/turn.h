@@ -20,7 +20,8 @@ enum turn_action {
 
 struct turn {
 	struct call *call;
-	struct run_input in;
+	struct run_input in; /* messages that are new move from there to bring */
+	const cJSON *user;   /* the latest user message of the request, or NULL */
 	struct lease *lease;
 	struct thread thread; /* as stored, with row 0 for a new one */
 	bool is_new;
@@ -49,9 +50,6 @@ bool turn_run(struct turn *turn, struct run_observer *observer);
 
 /* Gives the lease back; a turn that was never opened is fine. */
 void turn_end(struct turn *turn);
-
-/* The latest user message of the request, or NULL. */
-const cJSON *turn_user_message(const struct turn *turn);
 
 /* The message that asks for the calls that still wait, a new tree (TURN_REPORT_WAITING). */
 cJSON *turn_waiting_message(const struct turn *turn);
