@@ -206,7 +206,9 @@ fi
 # ---- a damaged database ----
 
 STATE=$state
-dd if=/dev/urandom of="$state/threads.db" bs=4096 seek=1 count=20 conv=notrunc 2>/dev/null
+sqlite3 "$state/threads.db" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null # the log would stand in for what is damaged
+pages=$(($(stat -c %s "$state/threads.db") / 4096))
+dd if=/dev/urandom of="$state/threads.db" bs=4096 seek=1 count=$((pages - 1)) conv=notrunc 2>/dev/null
 if serve_start --config agent.json; then
 	http GET /v1/threads
 	error 'what cannot be read is an error' 500 STORAGE_ERROR 'An error occurred accessing storage.'
