@@ -63,12 +63,33 @@ cJSON *state_context(struct storage *storage, int64_t thread_row, struct error *
 	return NULL;
 }
 
+static cJSON *stored_pause(const struct thread *thread)
+{
+	const char *text = thread->pause_json;
+	return json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+}
+
+enum pause_kind pause_kind_of(const cJSON *pause)
+{
+	const char *kind = json_str(pause, "kind");
+	if (kind && strcmp(kind, "interrupt_before") == 0)
+		return PAUSE_BEFORE_NODE;
+	return kind && strcmp(kind, "interrupt_after") == 0 ? PAUSE_AFTER_NODE : PAUSE_BY_NODE;
+}
+
+enum pause_kind thread_pause_kind(const struct thread *thread)
+{
+	cJSON *pause = stored_pause(thread);
+	enum pause_kind kind = pause_kind_of(pause);
+	cJSON_Delete(pause);
+	return kind;
+}
+
 cJSON *thread_interrupt(const struct thread *thread)
 {
 	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
 		return NULL;
-	cJSON *pause =
-	    json_parse(thread->pause_json, strlen(thread->pause_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *pause = stored_pause(thread);
 	cJSON *interrupt = cJSON_DetachItemFromObjectCaseSensitive(pause, "interrupt");
 	cJSON_Delete(pause);
 	return interrupt;

@@ -16,6 +16,16 @@ void thread_blank(struct thread *thread, const char *thread_id, const char *user
 /* The open interrupt of a paused thread (WIRE 3.3), a new tree, or NULL. */
 cJSON *thread_interrupt(const struct thread *thread);
 
+/* How a thread came to pause. */
+enum pause_kind { PAUSE_BY_NODE, PAUSE_BEFORE_NODE, PAUSE_AFTER_NODE };
+
+/* The kind of a stored pause.  A node may give any reason and value, so the interrupt itself does
+ * not tell. */
+enum pause_kind pause_kind_of(const cJSON *pause);
+
+/* The same for a paused thread. */
+enum pause_kind thread_pause_kind(const struct thread *thread);
+
 /* What only the lease knows of a run in flight. */
 struct run_flags {
 	bool running;

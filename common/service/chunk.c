@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "graph/state.h"
 
 #include <string.h>
 
@@ -170,15 +171,16 @@ void chunk_message(struct chunk_writer *writer, const cJSON *message)
 	cJSON_free(text);
 }
 
-/* A node may give any reason, so the stored kind of the pause decides the text, not the interrupt.
- */
 static const char *pause_text(const struct turn *turn)
 {
-	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
-	if (strstr(thread->pause_json, "\"kind\":\"interrupt_before\""))
+	switch (thread_pause_kind(turn->run ? run_thread(turn->run) : &turn->thread)) {
+	case PAUSE_BEFORE_NODE:
 		return "Graph execution interrupted before node execution";
-	if (strstr(thread->pause_json, "\"kind\":\"interrupt_after\""))
+	case PAUSE_AFTER_NODE:
 		return "Graph execution interrupted after node execution";
+	case PAUSE_BY_NODE:
+		break;
+	}
 	return "Graph execution paused by interrupt()";
 }
 

@@ -148,17 +148,15 @@ static void answer_interrupt(struct turn *turn, cJSON *pause)
 static bool continue_paused(struct turn *turn)
 {
 	cJSON *pause = parse_stored(turn, turn->thread.pause_json);
-	const char *kind = json_str(pause, "kind");
-	bool interrupt = kind && strcmp(kind, "interrupt") == 0;
-	if (interrupt && !turn->in.has_resume) {
+	enum pause_kind kind = pause_kind_of(pause);
+	if (kind == PAUSE_BY_NODE && !turn->in.has_resume) {
 		turn->action = TURN_REPORT_PAUSE;
 		return true;
 	}
-	if (interrupt)
+	if (kind == PAUSE_BY_NODE)
 		answer_interrupt(turn, pause);
 	else
-		turn->entry =
-		    kind && strcmp(kind, "interrupt_after") == 0 ? RUN_AFTER_NODE : RUN_AT_NEXT;
+		turn->entry = kind == PAUSE_AFTER_NODE ? RUN_AFTER_NODE : RUN_AT_NEXT;
 	return answers_none_waiting(turn->call, turn->bring);
 }
 

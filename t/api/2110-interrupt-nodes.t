@@ -20,7 +20,10 @@ cat >graph.json <<'JSON'
  "endless": {
   "nodes": {"again": {"kind": "reply", "text": "{{user_text}}"}},
   "edges": [{"from": "START", "to": "again"}, {"from": "again", "to": "again"}],
-  "interrupt_after": ["again"]}}
+  "interrupt_after": ["again"]},
+ "asking": {
+  "nodes": {"ask": {"kind": "interrupt", "reason": "interrupt_after", "value": {"kind": "interrupt_before"}}},
+  "edges": [{"from": "START", "to": "ask"}, {"from": "ask", "to": "END"}]}}
 JSON
 serves() { printf '{"agent":"graph.json:%s"}\n' "$1" >agentgraph.json; }
 
@@ -118,6 +121,17 @@ TABLE
 api GET /v1/threads/s/messages
 facts <<'TABLE'
 nothing is lost :: .data.messages | texts == ["go", "go on", "said go on", "the end"]
+TABLE
+serve_stop
+
+serves asking
+stream go "$(thread s)"
+chunks <<'TABLE'
+a node that uses these words has paused by interrupt() all the same :: .[-2].data | [.status, .reason] == ["interrupted", "Graph execution paused by interrupt()"]
+TABLE
+stream again "$(thread s)"
+chunks <<'TABLE'
+and is not run for a message :: [events, (.[0].data.reason)] == [["interrupted", "done"], "Graph execution paused by interrupt()"]
 TABLE
 serve_stop
 
