@@ -3,45 +3,9 @@
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
+. "$TOP_SRCDIR/t/api/redis.sh"
 
-command -v redis-server >/dev/null || tap_skip_all 'redis-server is not installed'
-command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
-
-REDIS=$WORK/redis.sock
-redis_start() {
-	redis-server --port 0 --unixsocket "$REDIS" --save '' --appendonly no "$@" >redis.out 2>&1 &
-	REDIS_PID=$!
-	tap_pids="$tap_pids $REDIS_PID"
-	wait_for 10 redis-cli -s "$REDIS" ping
-}
-redis_stop() {
-	kill -9 "$REDIS_PID" 2>/dev/null
-	wait "$REDIS_PID" 2>/dev/null
-	rm -f "$REDIS"
-}
 owner() { redis-cli -s "$REDIS" get "agentgraph:authz:owner:$1"; }
-
-# fake MANNER: a server on the same socket that reads and is silent, or answers with garbage.
-fake() {
-	python3 - "$REDIS" "$1" <<'PYTHON' &
-import socket, sys, threading
-
-server = socket.socket(socket.AF_UNIX)
-server.bind(sys.argv[1])
-server.listen(16)
-
-def serve(connection):
-    while connection.recv(1000):
-        if sys.argv[2] == "garbage":
-            connection.sendall(b"\x00\xffHTTP/1.1 200 OK\r\n\r\n")
-
-while True:
-    threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()
-PYTHON
-	REDIS_PID=$!
-	tap_pids="$tap_pids $REDIS_PID"
-	wait_for 10 test -S "$REDIS"
-}
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
@@ -88,11 +52,11 @@ as alice GET /v1/threads/d2
 is "$STATUS" 200 'when it is back'
 is "$(owner d2)" alice 'it is used again'
 redis_stop
-fake silent
+redis_fake silent
 works 'a cache that hangs' d4
 redis_stop
 sleep 1.2
-fake garbage
+redis_fake garbage
 works 'a cache that talks nonsense' d5
 redis_stop
 serve_stop
