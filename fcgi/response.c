@@ -258,7 +258,8 @@ void reply_error(struct request *rq)
 
 static void send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 {
-	struct request *rq = ((struct reply_stream *)sink)->rq;
+	const struct reply_stream *stream = (struct reply_stream *)sink;
+	struct request *rq = stream->rq;
 	if (!rq->response->status) {
 		build_head(rq, 200,
 		    "Content-Type: text/event-stream; charset=utf-8\r\n"
@@ -269,11 +270,19 @@ static void send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 	}
 	rq->client->write(rq->client, json, len);
 	rq->client->write(rq->client, "\n", 1);
-	rq->client->flush(rq->client);
+	if (!stream->corked)
+		rq->client->flush(rq->client);
+}
+
+static void cork_stream(struct chunk_sink *sink, bool on)
+{
+	struct reply_stream *stream = (struct reply_stream *)sink;
+	if (stream->corked && !on)
+		stream->rq->client->flush(stream->rq->client);
+	stream->corked = on;
 }
 
 void reply_stream_init(struct reply_stream *stream, struct request *rq)
 {
-	stream->sink.chunk = send_chunk;
-	stream->rq = rq;
+	*stream = (struct reply_stream){.sink = {send_chunk, cork_stream}, .rq = rq};
 }

@@ -48,6 +48,7 @@ void reply_text(struct request *rq, int status, const char *text);
 struct reply_stream {
 	struct chunk_sink sink; /* first: a sink is its stream */
 	struct request *rq;
+	bool corked;
 };
 void reply_stream_init(struct reply_stream *stream, struct request *rq);
 

@@ -28,13 +28,22 @@ static void freshen(ag_run *run)
 	run->thread.fields_json = text;
 }
 
-bool checkpoint_begin(ag_run *run, struct error *err)
+/* Tells the observer; the storage calls it from a thread of its own. */
+static void tell_settled(void *arg, bool ok)
+{
+	struct run_observer *observer = ((ag_run *)arg)->setup.observer;
+	if (observer->settled)
+		observer->settled(observer, ok);
+}
+
+void checkpoint_begin(ag_run *run)
 {
 	freshen(run);
 	run->start_thread = run->thread;
 	run->start_write = next_write(run, &run->start_thread);
+	run->start_write.settled = tell_settled;
+	run->start_write.arg = run;
 	run->setup.storage->ops->thread_defer(run->setup.storage, &run->start_write, &run->pending);
-	return !run->setup.observer->live || checkpoint_settle(run, err);
 }
 
 /* A thread that the first write created now has its row. */
@@ -42,13 +51,15 @@ static bool settled(ag_run *run, bool ok)
 {
 	if (!run->thread.row)
 		run->thread.row = run->start_thread.row;
+	tell_settled(run, ok);
 	return ok;
 }
 
 bool checkpoint_settle(ag_run *run, struct error *err)
 {
 	const struct storage_ops *ops = run->setup.storage->ops;
-	return settled(run, ops->thread_flush(run->setup.storage, &run->pending, err));
+	return !run->pending ||
+	    settled(run, ops->thread_flush(run->setup.storage, &run->pending, err));
 }
 
 bool checkpoint_save(ag_run *run, struct error *err)

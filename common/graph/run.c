@@ -440,9 +440,9 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	run->entry = entry;
 	run->setup.storage->ops->lease_run(run->setup.lease);
 	enum verdict verdict = enter(run, entry, &node, err);
-	if (verdict == GO_ON && !checkpoint_begin(run, err))
-		return false;
-	if (verdict != GO_ON && !save(run, verdict, err))
+	if (verdict == GO_ON)
+		checkpoint_begin(run);
+	else if (!save(run, verdict, err))
 		return false;
 	while (verdict == GO_ON)
 		verdict = run_step(run, &node, err);

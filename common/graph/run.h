@@ -34,9 +34,18 @@ struct run_event {
 	const char *reason;   /* RUN_NODE_ENDS: why the run goes no further, or NULL */
 };
 
+/*
+ * Who watches a run.  A live one shows events as they happen; it keeps back what it shows until
+ * settled says that the run's start is on disk, some milliseconds later at most, so that nobody
+ * sees a run that a crash could undo.
+ */
 struct run_observer {
-	bool live; /* events are shown as they happen, so what they rest on is on disk before */
+	bool live;
 	void (*event)(struct run_observer *observer, ag_run *run, const struct run_event *event);
+
+	/* The run's start is on disk, or could not be written.  Called from any thread, and
+	 * possibly again; it must not block for long.  May be NULL. */
+	void (*settled)(struct run_observer *observer, bool ok);
 };
 
 /* What a run is made of.  All of it outlives the run. */

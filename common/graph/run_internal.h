@@ -62,9 +62,9 @@ void run_append(ag_run *run, cJSON *message);
 /* Loads the context into run->context. */
 bool run_load_context(ag_run *run, struct error *err);
 
-/* The first write of a run: thread, its new messages, status running.  Durable on return when the
- * run is live. */
-bool checkpoint_begin(ag_run *run, struct error *err);
+/* The first write of a run: thread, its new messages, status running.  It is on disk when the
+ * observer is told, at the latest with the first checkpoint. */
+void checkpoint_begin(ag_run *run);
 
 /* Makes the first write durable. */
 bool checkpoint_settle(ag_run *run, struct error *err);

@@ -28,6 +28,7 @@ static void add_string(struct buf *out, const char *text)
 
 void chunk_writer_release(struct chunk_writer *writer)
 {
+	gate_release(&writer->gate);
 	buf_release(&writer->line);
 	buf_release(&writer->tail);
 }
@@ -53,7 +54,7 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 		add_string(line, chunk->thread_name);
 	}
 	buf_printf(line, "},\"timestamp\":%.6f}", clock_seconds(clock_now()));
-	writer->sink->chunk(writer->sink, line->data, line->len);
+	writer->gate.sink.chunk(&writer->gate.sink, line->data, line->len);
 }
 
 /* An AgentState as text, malloc'd, or NULL; a stream goes on without a state that cannot be read.
@@ -133,27 +134,44 @@ static void on_node_ends(struct chunk_writer *writer, ag_run *run, const struct 
 	send_update(writer, &chunk, data, state_text(writer, run, true));
 }
 
+/* From the end of a node to the start of the next nothing is waited for. */
+static void cork(struct chunk_writer *writer, bool on)
+{
+	if (writer->corked != on)
+		writer->gate.sink.cork(&writer->gate.sink, on);
+	writer->corked = on;
+}
+
 static void on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct chunk_writer *writer = (struct chunk_writer *)observer;
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		on_node_starts(writer, event);
+		cork(writer, false);
 		return;
 	case RUN_PIECE:
 	case RUN_MESSAGE:
+		cork(writer, event->json != NULL);
 		on_message(writer, event);
 		return;
 	case RUN_NODE_ENDS:
+		cork(writer, true);
 		on_node_ends(writer, run, event);
 		return;
 	}
 }
 
+static void on_settled(struct run_observer *observer, bool ok)
+{
+	gate_settle(&((struct chunk_writer *)observer)->gate, ok);
+}
+
 void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink)
 {
 	*writer = (struct chunk_writer){
-	    .observer = {.live = true, .event = on_event}, .turn = turn, .sink = sink};
+	    .observer = {.live = true, .event = on_event, .settled = on_settled}, .turn = turn};
+	gate_init(&writer->gate, sink);
 	buf_puts(&writer->tail, ",\"thread_id\":");
 	add_string(&writer->tail, turn->thread.thread_id);
 	buf_puts(&writer->tail, ",\"run_id\":");
@@ -230,6 +248,8 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 {
 	struct turn *turn = writer->turn;
 	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
+	gate_open(&writer->gate);
+	cork(writer, true);
 	if (!ok)
 		end_failed(writer);
 	else if (interrupt)
@@ -244,4 +264,5 @@ void chunk_done(struct chunk_writer *writer)
 	    .data = "{\"status\":\"done\"}",
 	    .thread_name = turn_thread_name(writer->turn)};
 	write_chunk(writer, &done);
+	cork(writer, false);
 }

@@ -4,13 +4,15 @@
 
 #include "base/buf.h"
 #include "graph/run.h"
+#include "service/gate.h"
 #include "service/runs.h"
 #include "service/turn.h"
 
 struct chunk_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
-	struct chunk_sink *sink;
+	struct gate gate; /* before the sink */
+	bool corked;
 	struct buf line;
 	struct buf
 	    tail; /* thread_id, run_id and the common part of metadata, the same in all chunks */

@@ -13,6 +13,10 @@ cJSON *run_invoke(struct call *call, const cJSON *body);
  */
 struct chunk_sink {
 	void (*chunk)(struct chunk_sink *sink, const char *json, size_t len);
+
+	/* Between cork on and cork off the chunks follow each other at once, and may go out
+	 * together.  Corks do not nest; one on is as good as two.  May be NULL. */
+	void (*cork)(struct chunk_sink *sink, bool on);
 };
 
 /*

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#define DELAY_MS 5
-#define NAP_MS 5
+#define DELAY_MS 2
+#define NAP_MS 2
 #define NAPS_FOR_MS 200
 
 enum deferred_state { WAITS, BEING_WRITTEN, SETTLED };
@@ -63,6 +63,14 @@ static struct deferred *take_due(struct deferrals *d, int64_t now)
 	return first;
 }
 
+static void report(const struct deferred *p)
+{
+	const struct thread_write *w = p->change.writes[0];
+
+	if (w->settled)
+		w->settled(w->arg, !error_is_set(&p->err));
+}
+
 /* All of them are submitted before the first is waited for, so that they share a transaction. */
 static void write_all(struct writer *w, struct deferred *first)
 {
@@ -70,6 +78,8 @@ static void write_all(struct writer *w, struct deferred *first)
 		writer_submit(w, &p->change.unit);
 	for (struct deferred *p = first; p; p = p->next)
 		writer_wait(w, &p->change.unit, &p->err);
+	for (struct deferred *p = first; p; p = p->next)
+		report(p);
 }
 
 static void settle_all(struct deferrals *d, struct deferred *first)

@@ -68,6 +68,11 @@ struct thread_write {
 	const char *const *remove; /* ids of messages to delete */
 	size_t remove_count;
 	bool clear_context; /* every stored message leaves the context first (DELETE state) */
+
+	/* Of a deferred write, may be NULL: called by a thread of the storage's when it has put the
+	 * write on disk, or failed to, before its owner asked.  It must not block for long. */
+	void (*settled)(void *arg, bool ok);
+	void *arg;
 };
 
 /* A page of a listing (WIRE 4.12). */

@@ -55,8 +55,12 @@ static void get_answer(int fd)
 		if (len > 4 && strcmp(head + len - 4, "\r\n\r\n") == 0)
 			break;
 	}
-	if (strncmp(head, "HTTP/1.1 101", 12) != 0)
-		fail("the handshake was refused");
+	head[len] = '\0';
+	if (strncmp(head, "HTTP/1.1 101", 12) != 0) {
+		fprintf(
+		    stderr, "the handshake was refused: %.*s\n", (int)strcspn(head, "\r"), head);
+		exit(1);
+	}
 }
 
 static int open_socket(void)

@@ -9,6 +9,9 @@ RELAY=${RELAY:-$TOP_BUILDDIR/agentgraph-relay}
 CLIENT=${CLIENT:-$TOP_BUILDDIR/t/bench/websocket}
 ECHO=${ECHO:-$TOP_BUILDDIR/t/e2e/ws_echo}
 PATH=$PATH:/usr/sbin
+front=$((20000 + $$ % 4000 * 3)) # below the ports that the kernel hands out
+relayed=$((front + 1))
+bare=$((front + 2))
 
 for tool in nginx websocketd; do
 	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
@@ -34,9 +37,9 @@ http {
 	proxy_set_header Upgrade \$http_upgrade;
 	proxy_set_header Connection Upgrade;
 	server {
-		listen 127.0.0.1:$1 backlog=2048;
+		listen 127.0.0.1:$front backlog=2048;
 		location / { proxy_pass http://unix:$WORK/relay.sock; }
-		location /bare { proxy_pass http://127.0.0.1:$3; }
+		location /bare { proxy_pass http://127.0.0.1:$bare; }
 	}
 }
 CONF
@@ -51,19 +54,19 @@ start() {
 
 mkdir -m 700 "$WORK/state"
 echo '{"agent": "builtin:demo", "websocket": {"max_connections": 0}}' >agentgraph.json
-start websocketd --address=127.0.0.1 --port=18072 --loglevel=fatal "$ECHO"
-start websocketd --address=127.0.0.1 --port=18073 --loglevel=fatal cat
-start "$RELAY" --socket "$WORK/relay.sock" --websocketd 127.0.0.1:18072 --state "$WORK/state" --config agentgraph.json
+start websocketd --address=127.0.0.1 --port="$relayed" --loglevel=fatal "$ECHO"
+start websocketd --address=127.0.0.1 --port="$bare" --loglevel=fatal cat
+start "$RELAY" --socket "$WORK/relay.sock" --websocketd 127.0.0.1:"$relayed" --state "$WORK/state" --config agentgraph.json
 relay=$started
-nginx_conf 18071 18072 18073 >nginx.conf
+nginx_conf >nginx.conf
 start nginx -p "$WORK" -e "$WORK/nginx.log" -c "$WORK/nginx.conf"
 wait_for 10 test -S "$WORK/relay.sock"
-wait_for 10 "$CLIENT" 18071 /bare "$WORK/state" trip 16 || tap_bail 'nothing answers'
+wait_for 10 "$CLIENT" "$front" /bare "$WORK/state" trip 16 || tap_bail 'nothing answers'
 
 rss() { awk '/^VmRSS/ { print $2 }' "/proc/$relay/status"; }
 before=$(rss)
 mkfifo hold
-"$CLIENT" 18071 /v1/graph/ws "$WORK/state" open "$CONNECTIONS" <hold >opened &
+"$CLIENT" "$front" /v1/graph/ws "$WORK/state" open "$CONNECTIONS" <hold >opened &
 exec 3>hold
 wait_for 60 test -s opened
 awk -v kib=$(($(rss) - before)) -v n="$CONNECTIONS" 'BEGIN { printf "%.1f  KiB of the relay for an idle connection\n", kib / n }'
@@ -74,9 +77,9 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 # round_of ACTION N: what the client measures, through the relay and without it.
 round_of() {
-	through=$("$CLIENT" 18071 /v1/graph/ws "$WORK/state" "$@" </dev/null)
-	bare=$("$CLIENT" 18071 /bare "$WORK/state" "$@" </dev/null)
-	echo "$through $bare"
+	through=$("$CLIENT" "$front" /v1/graph/ws "$WORK/state" "$@" </dev/null)
+	alone=$("$CLIENT" "$front" /bare "$WORK/state" "$@" </dev/null)
+	echo "$through $alone"
 }
 
 # rounds FILE ACTION N

@@ -149,7 +149,7 @@ static void hear_pause(struct talk *talk)
 static const char *talk_run(
     struct talk *talk, enum run_entry entry, cJSON *message, const cJSON *answers)
 {
-	struct listener listener = {{true, on_event}, talk};
+	struct listener listener = {.observer = {.live = true, .event = on_event}, .talk = talk};
 	error_release(&talk->error);
 	buf_reset(&talk->heard);
 	buf_reset(&talk->pieces);
