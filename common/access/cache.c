@@ -1,6 +1,7 @@
 #include "access/cache.h"
 
 #include "access/cache_url.h"
+#include "access/resolve.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -152,7 +153,13 @@ static bool select_database(struct attempt *at, redisContext *c)
 static redisContext *connect_new(struct attempt *at)
 {
 	const struct cache_url *url = &at->cache->url;
-	redisContext *c = url->host ? redisConnectNonBlock(url->host, url->port)
+	char address[RESOLVE_SIZE];
+	const char *unknown = url->host ? resolve(url->host, at->end, address) : NULL;
+	if (unknown) {
+		fail(at, unknown);
+		return NULL;
+	}
+	redisContext *c = url->host ? redisConnectNonBlock(address, url->port)
 				    : redisConnectUnixNonBlock(url->path);
 	if (!c)
 		abort(); /* out of memory */
