@@ -202,6 +202,14 @@ ag_result ag_say(ag_run *run, const char *fmt, ...) __attribute__((format(printf
 /* Updates a state field through its reducer when the node has ended well.  value is taken over. */
 ag_result ag_update(ag_run *run, const char *field, cJSON *value);
 
+/*
+ * Lets the oldest messages, up to last, which is one of ag_context, leave the context when the node
+ * has ended well; they stay in the thread's list.  summary, when not NULL, replaces the rolling
+ * summary (ag_summary), which should then tell what they said.  A call must not leave without its
+ * result.
+ */
+ag_result ag_trim(ag_run *run, const cJSON *last, const char *summary);
+
 /* Whether a client runs the tool of that name (remote_tools, or tools that an AG-UI client
  * brought). */
 bool ag_remote_tool(const ag_run *run, const char *name);

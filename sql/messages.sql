@@ -39,5 +39,10 @@ SELECT count(position) FROM messages WHERE thread = :thread;
 -- name: context_enter
 UPDATE messages SET position = :position WHERE thread = :thread AND message_id = :message_id;
 
+-- name: context_leave
+UPDATE messages SET position = NULL
+WHERE thread = :thread
+	AND position <= (SELECT position FROM messages WHERE thread = :thread AND message_id = :message_id);
+
 -- name: context_clear
 UPDATE messages SET position = NULL WHERE thread = :thread AND position IS NOT NULL;

@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#define LONG_MESSAGES 8 /* of the longest kind may arrive at once */
 #define TICK_MS 250
 #define DRAIN_MS 5000
 #define EVENTS 256
@@ -166,6 +167,7 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	static struct relay relay;
 	int64_t next_tick = 0;
 	relay = (struct relay){.settings = settings, .signals = signals, .listener = listener};
+	relay.room.max = LONG_MESSAGES * settings->message_limit;
 	relay.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (relay.epoll < 0 || !watch(&relay, listener, &listener_mark) ||
 	    !watch(&relay, signals, &signal_mark))

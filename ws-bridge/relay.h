@@ -10,6 +10,7 @@
 #define AGENTGRAPH_WS_BRIDGE_RELAY_H
 
 #include "access/ticket.h"
+#include "relay_frames.h"
 #include "relay_tally.h"
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ struct relay {
 	struct connection *dead;        /* to be freed at the end of the turn */
 	int64_t taken;                  /* slots */
 	struct tally users;             /* slots of each verified user */
+	struct frames_room room;        /* for what clients have sent in part */
 	struct tally used, used_before; /* tickets of this period and the one before */
 	int64_t period_end;
 };

@@ -217,8 +217,13 @@ void client_accept(struct connection *c)
 	if (c->subprotocol)
 		buf_printf(&client->link.out, "Sec-WebSocket-Protocol: %s\r\n", c->subprotocol);
 	buf_puts(&client->link.out, "\r\n");
-	client->frames = frames_new(
-	    FRAMES_OF_CLIENT, c->relay->settings->message_limit, &client->link.out, on_message, c);
+	const struct frames_setup setup = {.role = FRAMES_OF_CLIENT,
+	    .limit = c->relay->settings->message_limit,
+	    .room = &c->relay->room,
+	    .out = &client->link.out,
+	    .on_message = on_message,
+	    .arg = c};
+	client->frames = frames_new(&setup);
 	c->client_stage = CLIENT_OPEN;
 	c->pinged = c->clear = client->link.received = c->relay->now;
 	if (client->head.len > 0)

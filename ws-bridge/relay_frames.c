@@ -8,16 +8,14 @@
 #include <string.h>
 #include <wslay/wslay.h>
 
+#define CODE_TRY_AGAIN_LATER 1013 /* wslay has no name for it */
+
 struct frames {
 	wslay_event_context_ptr wslay;
-	enum frames_role role;
-	struct buf *out;
+	struct frames_setup setup;
 	struct buf message; /* the fragments so far; empty between messages */
 	const char *in;     /* what wslay has not asked for yet */
 	size_t in_len;
-	size_t limit;
-	frames_message *on_message;
-	void *arg;
 	bool data_frame; /* the frame that arrives belongs to a message, and is no control frame */
 	bool binary;     /* the message does */
 	bool stopped;
@@ -49,7 +47,7 @@ static ssize_t take(
 	struct frames *frames = user_data;
 	(void)wslay;
 	(void)flags;
-	buf_add(frames->out, data, len);
+	buf_add(frames->setup.out, data, len);
 	return (ssize_t)len;
 }
 
@@ -62,13 +60,28 @@ static int mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, void *us
 	return 0;
 }
 
+static struct buf detach(struct frames *frames)
+{
+	struct buf message = frames->message;
+	if (frames->setup.room)
+		frames->setup.room->used -= message.len;
+	frames->message = (struct buf){0};
+	return message;
+}
+
+static void forget(struct frames *frames)
+{
+	struct buf message = detach(frames);
+	buf_release(&message);
+}
+
 /* Reads no further.  wslay itself goes on until its callback returns. */
 static void stop(struct frames *frames)
 {
 	frames->stopped = true;
 	frames->in_len = 0;
 	wslay_event_shutdown_read(frames->wslay);
-	buf_release(&frames->message);
+	forget(frames);
 }
 
 /* Callbacks cannot answer: see answer_close. */
@@ -92,8 +105,20 @@ static void begin_frame(wslay_event_context_ptr wslay,
 		return;
 	if (frame->opcode != WSLAY_CONTINUATION_FRAME)
 		frames->binary = frame->opcode == WSLAY_BINARY_FRAME;
-	if (frame->payload_length > frames->limit - frames->message.len)
+	if (frame->payload_length > frames->setup.limit - frames->message.len)
 		fail(frames, WSLAY_CODE_MESSAGE_TOO_BIG);
+}
+
+static void add(struct frames *frames, const uint8_t *data, size_t len)
+{
+	struct frames_room *room = frames->setup.room;
+	if (room && frames->message.len + len > FRAMES_SMALL && room->used + len > room->max) {
+		fail(frames, CODE_TRY_AGAIN_LATER);
+		return;
+	}
+	buf_add(&frames->message, data, len);
+	if (room)
+		room->used += len;
 }
 
 static void add_chunk(wslay_event_context_ptr wslay,
@@ -102,7 +127,7 @@ static void add_chunk(wslay_event_context_ptr wslay,
 	struct frames *frames = user_data;
 	(void)wslay;
 	if (frames->data_frame && !frames->stopped)
-		buf_add(&frames->message, chunk->data, chunk->data_length);
+		add(frames, chunk->data, chunk->data_length);
 }
 
 /* utf8_valid, but NUL is a character. */
@@ -129,11 +154,10 @@ static void end_close(struct frames *frames, const struct wslay_event_on_msg_rec
 
 static void end_data(struct frames *frames)
 {
-	struct buf whole = frames->message;
+	struct buf whole = detach(frames);
 	char nothing[] = "";
-	frames->message = (struct buf){0};
-	if (!frames->on_message(
-		frames->arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
+	if (!frames->setup.on_message(
+		frames->setup.arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
 		stop(frames);
 	buf_release(&whole);
 }
@@ -164,7 +188,7 @@ static void open_wslay(struct frames *frames)
 	    .on_frame_recv_chunk_callback = add_chunk,
 	    .on_msg_recv_callback = end_message,
 	};
-	int failed = frames->role == FRAMES_OF_CLIENT
+	int failed = frames->setup.role == FRAMES_OF_CLIENT
 	    ? wslay_event_context_server_init(&frames->wslay, &callbacks, frames)
 	    : wslay_event_context_client_init(&frames->wslay, &callbacks, frames);
 	if (failed)
@@ -172,15 +196,10 @@ static void open_wslay(struct frames *frames)
 	wslay_event_config_set_no_buffering(frames->wslay, 1);
 }
 
-struct frames *frames_new(
-    enum frames_role role, size_t limit, struct buf *out, frames_message *message, void *arg)
+struct frames *frames_new(const struct frames_setup *setup)
 {
 	struct frames *frames = xcalloc(1, sizeof(*frames));
-	frames->role = role;
-	frames->limit = limit;
-	frames->out = out;
-	frames->on_message = message;
-	frames->arg = arg;
+	frames->setup = *setup;
 	open_wslay(frames);
 	return frames;
 }
@@ -190,7 +209,7 @@ void frames_free(struct frames *frames)
 	if (!frames)
 		return;
 	wslay_event_context_free(frames->wslay);
-	buf_release(&frames->message);
+	forget(frames);
 	free(frames);
 }
 

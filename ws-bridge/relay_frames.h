@@ -23,16 +23,31 @@ enum frames_role {
  * nothing more is read. */
 typedef bool frames_message(void *arg, bool binary, char *data, size_t len);
 
-/* limit is the longest message; out gets what is to be sent.  Both pointers stay valid. */
-struct frames *frames_new(
-    enum frames_role role, size_t limit, struct buf *out, frames_message *message, void *arg);
+#define FRAMES_SMALL 65536 /* a message so long is never refused for the others */
+
+/* What messages that are not complete hold together, over all connections. */
+struct frames_room {
+	size_t used, max; /* bytes */
+};
+
+struct frames_setup {
+	enum frames_role role;
+	size_t limit;             /* of the longest message */
+	struct frames_room *room; /* shared with others, or NULL */
+	struct buf *out;          /* gets what is to be sent */
+	frames_message *on_message;
+	void *arg;
+};
+
+/* The setup is copied; what it points to stays valid. */
+struct frames *frames_new(const struct frames_setup *setup);
 void frames_free(struct frames *frames);
 
 /*
  * Reads bytes that came.  Pings are answered.  A close frame is answered with its own code, 1000
  * when it has none; a broken protocol with 1002, text that is not UTF-8 with 1007, a message over
- * the limit with 1009, each as soon as it is known.  After any of these nothing more is read, and
- * the result is false; frames_code says why.
+ * the limit with 1009, one for which the room is not there with 1013, each as soon as it is known.
+ * After any of these nothing more is read, and the result is false; frames_code says why.
  */
 bool frames_feed(struct frames *frames, const char *data, size_t len);
 

@@ -250,8 +250,12 @@ static void answered(struct connection *c, size_t len)
 		lost(c, "no helper");
 		return;
 	}
-	c->helper.frames = frames_new(FRAMES_OF_SERVER,
-	    c->relay->settings->message_limit * RECORD_FACTOR, &c->helper.link.out, on_message, c);
+	const struct frames_setup setup = {.role = FRAMES_OF_SERVER,
+	    .limit = c->relay->settings->message_limit * RECORD_FACTOR,
+	    .out = &c->helper.link.out,
+	    .on_message = on_message,
+	    .arg = c};
+	c->helper.frames = frames_new(&setup);
 	c->helper_stage = HELPER_CHECKING;
 	if (c->gone)
 		say_gone(c, c->gone);

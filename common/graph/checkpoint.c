@@ -11,8 +11,10 @@ static struct thread_write next_write(ag_run *run, struct thread *thread)
 	    .thread = thread,
 	    .messages = m->stored ? m->stored + m->written : NULL,
 	    .message_count = m->count - m->written,
+	    .leave = run->leaves,
 	};
 	m->written = m->count;
+	run->leaves = NULL;
 	return w;
 }
 

@@ -141,6 +141,20 @@ ag_result ag_fail(ag_run *run, const char *fmt, ...)
 	return AG_ERROR;
 }
 
+ag_result ag_trim(ag_run *run, const cJSON *last, const char *summary)
+{
+	const cJSON *message;
+	cJSON_ArrayForEach(message, run->context) {
+		if (message_id(message) != message_id(last))
+			continue;
+		run->frame.leaves = arena_strdup(run->setup.arena, message_id(last));
+		if (summary)
+			run->frame.summary = arena_strdup(run->setup.arena, summary);
+		return AG_OK;
+	}
+	return ag_fail(run, "ag_trim: the message is not in the context");
+}
+
 void ag_log(ag_run *run, const char *fmt, ...)
 {
 	va_list args;

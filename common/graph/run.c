@@ -198,12 +198,27 @@ static bool apply_updates(ag_run *run, struct error *err)
 	return ok;
 }
 
+/* The oldest messages, up to the one that ag_trim named, leave the loaded context too. */
+static void apply_trim(ag_run *run)
+{
+	const char *last = run->frame.leaves;
+	bool found = !last;
+	if (run->frame.summary)
+		run->thread.summary = run->frame.summary;
+	run->leaves = last;
+	while (!found && run->context->child) {
+		found = strcmp(message_id(run->context->child), last) == 0;
+		cJSON_DeleteItemFromArray(run->context, 0);
+	}
+}
+
 /* Takes over what a node that ended well left in its frame. */
 static bool apply_frame(ag_run *run, struct error *err)
 {
 	cJSON *messages = run->frame.messages;
 	if (!apply_updates(run, err))
 		return false;
+	apply_trim(run);
 	while (messages->child)
 		run_append(run, cJSON_DetachItemViaPointer(messages, messages->child));
 	return true;

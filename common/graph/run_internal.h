@@ -27,6 +27,8 @@ struct node_frame {
 	cJSON *held;             /* in messages: the latest, not shown yet */
 	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
 	int answers_used;
+	const char *leaves;     /* ag_trim: id of the last message that leaves the context */
+	const char *summary;    /* what takes the place of what leaves; NULL: nothing new */
 	const char *failure;    /* text of ag_fail */
 	cJSON *pause;           /* the interrupt object when the node pauses */
 	const char *waiting_id; /* id of the message that holds remote calls left unanswered */
@@ -41,6 +43,7 @@ struct ag_run {
 	struct run_messages messages;
 	cJSON
 	    *context; /* the loaded context, the run's messages included; NULL while nobody asked */
+	const char *leaves; /* for the next write */
 	const cJSON *answers;
 	enum run_entry entry;
 	int step;

@@ -128,7 +128,7 @@ static bool apply_messages(
 		if (!add_message(db, row, &w->messages[i], ++*number, err))
 			return false;
 	}
-	return true;
+	return !w->leave || on_message(db, SQL_CONTEXT_LEAVE, row, w->leave, err);
 }
 
 static int64_t numbers_needed(const struct change *c)

@@ -68,6 +68,8 @@ struct thread_write {
 	const char *const *remove; /* ids of messages to delete */
 	size_t remove_count;
 	bool clear_context; /* every stored message leaves the context first (DELETE state) */
+	const char *leave;  /* id of a message: at the end it and what is before it leave the
+			       context; or NULL */
 
 	/* Of a deferred write, may be NULL: called by a thread of the storage's when it has put the
 	 * write on disk, or failed to, before its owner asked.  It must not block for long. */

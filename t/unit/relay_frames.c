@@ -1,0 +1,107 @@
+/* What messages that arrive in parts may hold together; the frames themselves are t/e2e/relay.t's.
+ */
+#include "ws-bridge/relay_frames.h"
+
+#include "base/memory.h"
+#include "unit.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static struct frames_room room;
+static size_t heard; /* bytes of the latest whole message */
+
+static bool hear(void *arg, bool binary, char *data, size_t len)
+{
+	(void)arg, (void)binary, (void)data;
+	heard = len;
+	return true;
+}
+
+struct client {
+	struct buf out;
+	struct frames *frames;
+};
+
+static void client_open(struct client *client)
+{
+	*client = (struct client){0};
+	const struct frames_setup setup = {.role = FRAMES_OF_CLIENT,
+	    .limit = 1 << 20,
+	    .room = &room,
+	    .out = &client->out,
+	    .on_message = hear};
+	client->frames = frames_new(&setup);
+}
+
+static void client_close(struct client *client)
+{
+	frames_free(client->frames);
+	buf_release(&client->out);
+}
+
+/* The head of a masked binary frame of size bytes, and then len of its bytes. */
+static bool send_part(struct client *client, uint32_t size, size_t len)
+{
+	static char zeroes[1 << 20];
+	const unsigned char head[] = {0x82, 0xff, 0, 0, 0, 0, (unsigned char)(size >> 24),
+	    (unsigned char)(size >> 16), (unsigned char)(size >> 8), (unsigned char)size, 0, 0, 0,
+	    0};
+	return frames_feed(client->frames, (const char *)head, sizeof(head)) &&
+	    frames_feed(client->frames, zeroes, len);
+}
+
+static void what_is_whole_takes_no_room(void)
+{
+	struct client client;
+	room = (struct frames_room){.max = 100000};
+	client_open(&client);
+	for (int i = 0; i < 10; i++) {
+		CU_ASSERT(send_part(&client, 90000, 90000));
+		CU_ASSERT_EQUAL(heard, 90000);
+		CU_ASSERT_EQUAL(room.used, 0);
+	}
+	client_close(&client);
+}
+
+static void a_message_without_room_is_refused(void)
+{
+	struct client first, second;
+	room = (struct frames_room){.max = 100000};
+	client_open(&first);
+	client_open(&second);
+	CU_ASSERT(send_part(&first, 95000, 90000));
+	CU_ASSERT_EQUAL(room.used, 90000);
+	CU_ASSERT_FALSE(send_part(&second, 90000, 90000));
+	CU_ASSERT_EQUAL(frames_code(second.frames), 1013);
+	CU_ASSERT_EQUAL(room.used, 90000);
+	client_close(&first);
+	CU_ASSERT_EQUAL(room.used, 0);
+	client_close(&second);
+	CU_ASSERT_EQUAL(room.used, 0);
+}
+
+static void a_small_message_always_passes(void)
+{
+	struct client first, second;
+	room = (struct frames_room){.max = 1000};
+	client_open(&first);
+	client_open(&second);
+	CU_ASSERT(send_part(&first, 65536, 65000));
+	CU_ASSERT(send_part(&second, 65536, 65536));
+	CU_ASSERT_EQUAL(heard, 65536);
+	client_close(&first);
+	client_close(&second);
+}
+
+static const struct unit_test tests[] = {
+    {"what is whole takes no room", what_is_whole_takes_no_room},
+    {"a message without room is refused", a_message_without_room_is_refused},
+    {"a small message always passes", a_small_message_always_passes},
+};
+
+int main(void)
+{
+	memory_init();
+	return unit_main("relay_frames", tests, UNIT_COUNT(tests));
+}
