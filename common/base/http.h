@@ -3,8 +3,12 @@
  *
  * libcurl is loaded when the first request is made, so a process that makes none does not pay for
  * it.  A call blocks its thread and takes no signals.  Connections are kept and used again by later
- * calls of any thread of the process.  Redirects are not followed; only http and https are spoken;
- * proxies are those of the environment (https_proxy, no_proxy).
+ * calls of any thread of the process, but never by a forked child.  Where a kept connection turns
+ * out to be dead before any byte of an answer came, the request is sent again on a new one.
+ *
+ * Redirects are not followed; only http and https are spoken, HTTP/2 over TLS alone; no cookies are
+ * kept; certificates are verified with those of the system, or of SSL_CERT_FILE and SSL_CERT_DIR;
+ * proxies are those of the environment (https_proxy, no_proxy).  http_curl.h is how it is done.
  */
 #ifndef AGENTGRAPH_BASE_HTTP_H
 #define AGENTGRAPH_BASE_HTTP_H
@@ -29,12 +33,12 @@ struct http_request {
 	size_t body_len;
 
 	/* Where body is NULL and this is not: fills up to size bytes and returns how many, until
-	 * body_len bytes are given; SIZE_MAX ends the call (HTTP_REFUSED). */
+	 * body_len bytes are given; 0 before that, or SIZE_MAX, ends the call (HTTP_REFUSED). */
 	size_t (*read)(char *into, size_t size, void *arg);
 
 	int64_t connect_ms;    /* until the connection stands, TLS included */
-	int64_t first_byte_ms; /* from there to the first byte of the answer */
-	int64_t idle_ms;       /* between two bytes of the answer */
+	int64_t first_byte_ms; /* from there, or from when the body last moved, to the answer */
+	int64_t idle_ms;       /* between two bytes of the answer, without the time of on_data */
 	int64_t deadline_ms;   /* for all of it, by clock_monotonic_ms */
 	size_t max_body;       /* bytes of the answer that are kept; 0: 16 MiB */
 
@@ -82,7 +86,7 @@ char *http_response_header(const struct http_response *response, const char *nam
 /* Milliseconds that Retry-After asks for, seconds or date; -1 when it asks for nothing. */
 int64_t http_retry_after_ms(const struct http_response *response);
 
-/* Closes connections that are kept, at the end of a process. */
+/* Closes the connections that are kept and not in use. */
 void http_close_kept(void);
 
 #endif

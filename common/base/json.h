@@ -10,6 +10,7 @@
 #ifndef AGENTGRAPH_BASE_JSON_H
 #define AGENTGRAPH_BASE_JSON_H
 
+#include "base/buf.h"
 #include "base/utf8.h"
 
 #include <cjson/cJSON.h>
@@ -40,6 +41,9 @@ cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fa
 
 /* Compact text, malloc'd, never NULL. */
 char *json_print(const cJSON *item);
+
+/* Appends text (valid UTF-8) as a JSON string. */
+void json_put_string(struct buf *out, const char *text);
 
 /* Member by exact name, or NULL; JSON null counts as a member. */
 cJSON *json_get(const cJSON *object, const char *key);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json_quote.h"
 #include "base/memory.h"
 #include "base/redact.h"
 #include "base/utf8.h"
@@ -15,10 +16,12 @@
 #include <unistd.h>
 
 #define LONGEST_LINE 8192 /* with its newline */
+#define JSON_MESSAGE 1024 /* bytes, each of which may become six */
 
 static const char *logger = "agentgraph-cli";
 static enum log_level threshold = LOG_INFO;
-static _Thread_local const char *request;
+static enum log_format form = LOG_PLAIN;
+static _Thread_local const char *request, *run;
 
 static const char *const level_names[] = {
     [LOG_DEBUG] = "DEBUG", [LOG_INFO] = "INFO", [LOG_WARNING] = "WARNING", [LOG_ERROR] = "ERROR"};
@@ -45,9 +48,24 @@ bool log_level_parse(const char *text, enum log_level *level)
 	return false;
 }
 
+void log_set_format(enum log_format format)
+{
+	form = format;
+}
+
 void log_request(const char *id)
 {
 	request = id;
+}
+
+void log_run(const char *id)
+{
+	run = id;
+}
+
+struct log_ids log_ids(void)
+{
+	return (struct log_ids){request, run};
 }
 
 /* Control characters, those beyond ASCII too, could forge lines or drive a terminal. */
@@ -68,24 +86,52 @@ static void put_escaped(struct buf *out, const char *s)
 	}
 }
 
-/* Takes text over and makes it fit to be seen. */
-static void put_text(struct buf *out, char *text)
+/* Takes text over and makes it fit to be seen: valid, and without secrets. */
+static void clean_text(struct buf *clean, char *text)
 {
-	struct buf clean = {0};
 	utf8_repair(text);
-	redact(&clean, text);
-	put_escaped(out, buf_str(&clean));
-	buf_release(&clean);
+	redact(clean, text);
 	free(text);
 }
 
-static void put_head(struct buf *line, enum log_level level)
+static void put_plain(struct buf *line, enum log_level level, const char *text)
 {
 	char time[ISO_TIME_SIZE];
 	buf_printf(line, "%s %s %s[%ld] ", clock_iso(clock_now(), time), level_names[level], logger,
 	    (long)getpid());
 	if (request)
 		buf_printf(line, "request_id=%s ", request);
+	if (run) {
+		buf_puts(line, "run_id=");
+		put_escaped(line, run);
+		buf_putc(line, ' ');
+	}
+	put_escaped(line, text);
+}
+
+static void put_member(struct buf *line, const char *key, const char *text)
+{
+	buf_printf(line, ",\"%s\":", key);
+	json_quote(line, text);
+}
+
+/* A line that is cut would be no JSON, so the message is. */
+static void put_json(struct buf *line, enum log_level level, const char *text)
+{
+	char time[ISO_TIME_SIZE];
+	size_t len = strlen(text);
+	char *message = xstrndup(text, utf8_cut(text, len < JSON_MESSAGE ? len : JSON_MESSAGE));
+	buf_printf(line, "{\"time\":\"%s\",\"level\":\"%s\"", clock_iso(clock_now(), time),
+	    level_names[level]);
+	put_member(line, "logger", logger);
+	buf_printf(line, ",\"pid\":%ld", (long)getpid());
+	if (request)
+		put_member(line, "request_id", request);
+	if (run)
+		put_member(line, "run_id", run);
+	put_member(line, "message", message);
+	buf_putc(line, '}');
+	free(message);
 }
 
 static void write_line(struct buf *line)
@@ -109,9 +155,11 @@ void log_at(enum log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
-	put_head(&line, level);
-	put_text(&line, text);
+	struct buf clean = {0};
+	clean_text(&clean, text);
+	(form == LOG_JSON ? put_json : put_plain)(&line, level, buf_str(&clean));
 	write_line(&line);
+	buf_release(&clean);
 	buf_release(&line);
 	errno = saved;
 }

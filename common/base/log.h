@@ -1,7 +1,7 @@
 /*
  * The log: one line a record on standard error, with time, level, logger name, process, and the
- * request id where there is one. Lines are written with one write(2) each, so processes can share a
- * file.
+ * request and run ids where there are any. Lines are written with one write(2) each, so processes
+ * can share a file.
  */
 #ifndef AGENTGRAPH_BASE_LOG_H
 #define AGENTGRAPH_BASE_LOG_H
@@ -18,9 +18,22 @@ void log_init(const char *name, enum log_level level);
  * unknown. */
 bool log_level_parse(const char *text, enum log_level *level);
 
+/* How a record looks: a line for people, or a JSON object for machines. */
+enum log_format { LOG_PLAIN, LOG_JSON };
+void log_set_format(enum log_format format);
+
 /* Ties the calling thread's records to a request id; NULL ends that.  id must stay valid meanwhile.
  */
 void log_request(const char *id);
+
+/* The same for the run that the thread is busy with. */
+void log_run(const char *id);
+
+/* What the calling thread's records are tied to, for a thread that helps it. */
+struct log_ids {
+	const char *request, *run; /* or NULL */
+};
+struct log_ids log_ids(void);
 
 /* Control characters in the text are escaped; secrets are redacted as WIRE 1.7 says. */
 void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -92,6 +92,13 @@ static void split_lines(struct child *c)
 		end_child(c, PROCESS_LINE_TOO_LONG);
 }
 
+static void deliver_piece(struct child *c)
+{
+	if (!c->p->on_line(c->pending.data, c->pending.len, c->p->arg))
+		end_child(c, PROCESS_REFUSED);
+	buf_reset(&c->pending);
+}
+
 /* Reads once; false when there is nothing left to read now. */
 static bool read_output(struct child *c)
 {
@@ -112,6 +119,8 @@ static bool read_output(struct child *c)
 	c->total += (size_t)n;
 	if (c->total > c->p->max_output)
 		end_child(c, PROCESS_TOO_MUCH_OUTPUT);
+	else if (c->p->raw)
+		deliver_piece(c);
 	else
 		split_lines(c);
 	return true;

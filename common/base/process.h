@@ -23,6 +23,7 @@ struct process {
 	const char *cwd;     /* NULL: the caller's */
 	const char *input;   /* bytes for standard input */
 	size_t input_len;    /* 0: standard input is at its end at once */
+	int input_fd;        /* in place of input: standard input itself; 0: none */
 	int64_t deadline_ms; /* by clock_monotonic_ms */
 	size_t max_line;     /* bytes, without the newline */
 	size_t max_output;   /* bytes of standard output in total */
@@ -30,6 +31,7 @@ struct process {
 	/* Called for each line of standard output, NUL-terminated, without its newline; the last
 	 * one may lack it.  False ends the child: PROCESS_REFUSED. */
 	bool (*on_line)(const char *line, size_t len, void *arg);
+	bool raw; /* on_line gets the output in pieces as they come instead, newlines included */
 
 	/* Asked several times a second; true ends the child: PROCESS_STOPPED.  May be NULL. */
 	bool (*stop)(void *arg);

@@ -82,9 +82,9 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void take_streams(const struct pipes *pipes)
+static void take_streams(const struct process *p, const struct pipes *pipes)
 {
-	dup2(pipes->in[0], STDIN_FILENO);
+	dup2(p->input_fd > 0 ? p->input_fd : pipes->in[0], STDIN_FILENO);
 	dup2(pipes->out[1], STDOUT_FILENO);
 	dup2(pipes->err[1], STDERR_FILENO);
 	/* Not every library opens its descriptors with O_CLOEXEC; a client's connection that a
@@ -99,7 +99,7 @@ static _Noreturn void child_exec(const struct process *p, const struct pipes *pi
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127); /* it died before prctl could see that */
-	take_streams(pipes);
+	take_streams(p, pipes);
 	reset_signals();
 	struct start_failure failure = {.in_chdir = p->cwd && chdir(p->cwd) != 0};
 	if (!failure.in_chdir)

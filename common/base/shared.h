@@ -19,11 +19,15 @@
 #define SHARED_PROCESSES 16384
 
 enum shared_region {
-	SHARED_IDS,    /* snowflake: one atomic word */
-	SHARED_WRITER, /* the turnstile before SQLite's write lock */
-	SHARED_LEASES, /* who runs which thread */
-	SHARED_OWNERS, /* which threads were deleted, for caches of their owners */
-	SHARED_LIMITS, /* who asked how often, for the rate limit */
+	SHARED_IDS,     /* snowflake: one atomic word */
+	SHARED_WRITER,  /* the turnstile before SQLite's write lock */
+	SHARED_LEASES,  /* who runs which thread */
+	SHARED_OWNERS,  /* which threads were deleted, for caches of their owners */
+	SHARED_LIMITS,  /* who asked how often, for the rate limit */
+	SHARED_TRACES,  /* what runs did, on its way to the database */
+	SHARED_METRICS, /* counters for whoever watches the service */
+	SHARED_FILES,   /* the turnstile before files.db, and how much is in memory */
+	SHARED_STORE,   /* the turnstile before store.db */
 	SHARED_REGIONS
 };
 
@@ -33,6 +37,10 @@ enum shared_region {
 #define SHARED_LEASES_SIZE (16u << 20)
 #define SHARED_OWNERS_SIZE (260u << 10)
 #define SHARED_LIMITS_SIZE (16u << 20)
+#define SHARED_TRACES_SIZE ((4u << 20) + 4096)
+#define SHARED_METRICS_SIZE (128u << 10)
+#define SHARED_FILES_SIZE 4096
+#define SHARED_STORE_SIZE 4096
 
 struct shared;
 

@@ -1,0 +1,11 @@
+/* Base64 (RFC 4648, section 4). */
+#ifndef AGENTGRAPH_BASE_BASE64_H
+#define AGENTGRAPH_BASE_BASE64_H
+
+#include <stddef.h>
+
+/* The bytes that the text stands for, malloc'd, with a NUL behind them, and how many; NULL when it
+ * is not base64 with its padding. */
+char *base64_decode(const char *text, size_t *len);
+
+#endif

@@ -1,0 +1,316 @@
+/* One HTTP call: what libcurl calls back, and its clocks. */
+#include "base/http.h"
+#include "base/clock.h"
+#include "base/http_call.h"
+#include "base/process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define DEFAULT_MAX_BODY ((size_t)16 << 20)
+#define MAX_HEAD ((size_t)256 << 10)
+#define STOP_MS 150 /* between two questions whether to stop */
+#define MAX_WAIT_MS 60000
+
+void http_call_end(struct http_call *c, enum http_end end, const char *reason)
+{
+	if (c->end != HTTP_DONE)
+		return;
+	c->end = end;
+	snprintf(c->response->reason, sizeof(c->response->reason), "%s", reason);
+}
+
+/* ---- what libcurl calls ---- */
+
+static int on_connected(void *arg, char *ip, char *local_ip, int port, int local_port)
+{
+	(void)ip, (void)local_ip, (void)port, (void)local_port;
+	struct http_call *c = arg;
+	c->connected = c->sent_at = clock_monotonic_ms();
+	return CURL_PREREQFUNC_OK;
+}
+
+size_t http_call_read(char *into, size_t size, size_t count, void *arg)
+{
+	struct http_call *c = arg;
+	size_t left = c->request->body_len - c->given;
+	size_t room = size * count < left ? size * count : left;
+	size_t got = room > 0 ? c->request->read(into, room, c->request->arg) : 0;
+	if (got == 0 ? room > 0 : got > room) {
+		http_call_end(c, HTTP_REFUSED, "the body could not be read");
+		return CURL_READFUNC_ABORT;
+	}
+	c->given += got;
+	return got;
+}
+
+/* 0 for a line that is no status line. */
+static int status_of(const char *line, size_t len)
+{
+	const char *blank =
+	    len > 5 && memcmp(line, "HTTP/", 5) == 0 ? memchr(line, ' ', len) : NULL;
+	int status = 0;
+	for (const char *p = blank ? blank + 1 : line; blank && p < line + len; p++) {
+		if (*p < '0' || *p > '9' || status > 99)
+			break;
+		status = status * 10 + (*p - '0');
+	}
+	return status;
+}
+
+/* The line is whole.  An interim answer (1xx) is followed by another head, which replaces it. */
+static size_t on_header(char *line, size_t size, size_t count, void *arg)
+{
+	struct http_call *c = arg;
+	size_t len = size * count;
+	int status = status_of(line, len);
+	if (status) {
+		c->response->status = status;
+		buf_reset(&c->response->head);
+	}
+	if (c->response->head.len + len > MAX_HEAD) {
+		http_call_end(c, HTTP_TOO_LARGE, "the answer's head is too large");
+		return 0;
+	}
+	buf_add(&c->response->head, line, len);
+	c->heard_at = clock_monotonic_ms();
+	return len;
+}
+
+/* False when on_head wants no more. */
+static bool tell_head(struct http_call *c)
+{
+	if (c->head_told || c->response->status < 200)
+		return true;
+	c->head_told = true;
+	if (!c->request->on_head || c->request->on_head(c->response->status, c->request->arg))
+		return true;
+	http_call_end(c, HTTP_REFUSED, "the answer was not wanted");
+	return false;
+}
+
+static bool keep(struct http_call *c, const char *data, size_t len)
+{
+	size_t most = c->request->max_body ? c->request->max_body : DEFAULT_MAX_BODY;
+	if (len > most || c->response->body.len > most - len) {
+		http_call_end(c, HTTP_TOO_LARGE, "the answer is too large");
+		return false;
+	}
+	buf_add(&c->response->body, data, len);
+	return true;
+}
+
+static bool hand_on(struct http_call *c, const char *data, size_t len)
+{
+	if (c->request->on_data(data, len, c->request->arg))
+		return true;
+	http_call_end(c, HTTP_REFUSED, "the answer was not wanted");
+	return false;
+}
+
+/* The clock is read last: what the caller does with the data is not the server's silence. */
+static size_t on_body(char *data, size_t size, size_t count, void *arg)
+{
+	struct http_call *c = arg;
+	size_t len = size * count;
+	bool wanted =
+	    tell_head(c) && (c->request->on_data ? hand_on(c, data, len) : keep(c, data, len));
+	c->heard_at = clock_monotonic_ms();
+	return wanted ? len : 0;
+}
+
+static void set_callbacks(struct http_call *c)
+{
+	CURL *easy = c->handle->easy;
+	c->curl->easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+	c->curl->easy_setopt(easy, CURLOPT_PREREQDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	c->curl->easy_setopt(easy, CURLOPT_HEADERDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	c->curl->easy_setopt(easy, CURLOPT_WRITEDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, c->handle->message);
+}
+
+/* ---- clocks ---- */
+
+/* Keeps the earlier of two times; true when it has passed. */
+static bool passed(int64_t from, int64_t span, int64_t now, int64_t *next)
+{
+	if (span <= 0 || from == 0)
+		return false;
+	int64_t at = from > INT64_MAX - span ? INT64_MAX : from + span;
+	if (at < *next)
+		*next = at;
+	return at <= now;
+}
+
+/* The four times.  Sets *next to when the earliest one is over. */
+static void check_clocks(struct http_call *c, int64_t now, int64_t *next)
+{
+	const struct http_request *r = c->request;
+	const char *late = NULL;
+	if (!c->connected && passed(c->started, r->connect_ms, now, next))
+		late = "no connection in time";
+	if (c->connected && !c->heard_at && passed(c->sent_at, r->first_byte_ms, now, next))
+		late = "no answer in time";
+	if (passed(c->heard_at, r->idle_ms, now, next))
+		late = "the answer stopped half-way";
+	if (r->deadline_ms > 0 && r->deadline_ms < *next)
+		*next = r->deadline_ms;
+	if (r->deadline_ms > 0 && r->deadline_ms <= now)
+		late = c->heard_at ? "the answer took too long" : "no answer in time";
+	if (late)
+		http_call_end(c, HTTP_TIMED_OUT, late);
+}
+
+static void ask_stop(struct http_call *c, int64_t now, int64_t *next)
+{
+	if (!c->request->stop)
+		return;
+	if (now - c->asked_at >= STOP_MS) {
+		c->asked_at = now;
+		if (c->request->stop(c->request->arg))
+			http_call_end(c, HTTP_STOPPED, "stopped");
+	}
+	if (c->asked_at + STOP_MS < *next)
+		*next = c->asked_at + STOP_MS;
+}
+
+/* A body that still goes out keeps the first byte of the answer waiting, and is no silence. */
+static void note_progress(struct http_call *c, int64_t now)
+{
+	curl_off_t sent = 0;
+	c->curl->easy_getinfo(c->handle->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+	if (sent != c->sent)
+		c->sent_at = now;
+	c->sent = sent;
+}
+
+/* ---- the call ---- */
+
+static bool never_connected(CURLcode code)
+{
+	switch ((int)code) {
+	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_PROXY:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum http_end end_of(const struct http_call *c, CURLcode code)
+{
+	if (code == CURLE_OK)
+		return HTTP_DONE;
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return HTTP_TIMED_OUT;
+	if (!c->connected && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT))
+		return HTTP_BAD_REQUEST;
+	return !c->connected || never_connected(code) ? HTTP_NO_CONNECT : HTTP_CLOSED;
+}
+
+/* libcurl's own end, unless it only follows from ours. */
+static void take_code(struct http_call *c, CURLcode code)
+{
+	enum http_end end = end_of(c, code);
+	if (end == HTTP_DONE && tell_head(c))
+		return;
+	const char *text =
+	    c->handle->message[0] ? c->handle->message : c->curl->easy_strerror(code);
+	http_call_end(c, end, text);
+	process_clean(c->response->reason);
+}
+
+/* True when libcurl has ended the transfer. */
+static bool is_over(struct http_call *c)
+{
+	int left;
+	for (CURLMsg *m; (m = c->curl->multi_info_read(c->handle->multi, &left));) {
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		take_code(c, m->data.result);
+		return true;
+	}
+	return false;
+}
+
+static int wait_ms(int64_t next, int64_t now)
+{
+	int64_t wait = next - now;
+	return wait < 0 ? 0 : wait > MAX_WAIT_MS ? MAX_WAIT_MS : (int)wait;
+}
+
+static void drive(struct http_call *c)
+{
+	int running;
+	while (c->end == HTTP_DONE) {
+		if (c->curl->multi_perform(c->handle->multi, &running) != CURLM_OK)
+			http_call_end(c, HTTP_UNAVAILABLE, "libcurl failed");
+		if (is_over(c))
+			return;
+		int64_t now = clock_monotonic_ms(), next = INT64_MAX;
+		note_progress(c, now);
+		check_clocks(c, now, &next);
+		ask_stop(c, now, &next);
+		if (c->end == HTTP_DONE)
+			c->curl->multi_poll(c->handle->multi, NULL, 0, wait_ms(next, now), NULL);
+	}
+}
+
+static void transfer(struct http_call *c)
+{
+	if (!http_call_set_up(c))
+		return;
+	set_callbacks(c);
+	c->started = clock_monotonic_ms();
+	if (c->curl->multi_add_handle(c->handle->multi, c->handle->easy) != CURLM_OK) {
+		http_call_end(c, HTTP_UNAVAILABLE, "libcurl failed");
+		return;
+	}
+	drive(c);
+	c->curl->multi_remove_handle(c->handle->multi, c->handle->easy);
+}
+
+/* OpenSSL writes to sockets whose other end may be closed. */
+static void block_sigpipe(sigset_t *pipe_signal, sigset_t *before)
+{
+	sigemptyset(pipe_signal);
+	sigaddset(pipe_signal, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, pipe_signal, before);
+}
+
+static void restore_sigpipe(const sigset_t *pipe_signal, const sigset_t *before)
+{
+	if (!sigismember(before, SIGPIPE))
+		while (sigtimedwait(pipe_signal, NULL, &(struct timespec){0}) > 0)
+			continue;
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+enum http_end http_call(const struct http_request *request, struct http_response *response)
+{
+	struct http_call c = {.request = request, .response = response};
+	const char *why;
+	sigset_t pipe_signal, before;
+	c.curl = http_curl(&why);
+	c.handle = c.curl ? http_handle_take(c.curl, request->url) : NULL;
+	if (!c.handle) {
+		http_call_end(&c, HTTP_UNAVAILABLE, c.curl ? "libcurl failed" : why);
+		return response->end = c.end;
+	}
+	block_sigpipe(&pipe_signal, &before);
+	transfer(&c);
+	http_handle_give(c.curl, c.handle);
+	restore_sigpipe(&pipe_signal, &before);
+	c.curl->slist_free_all(c.headers);
+	return response->end = c.end;
+}

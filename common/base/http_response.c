@@ -1,0 +1,70 @@
+/* Looking at an answer. */
+#include "base/clock.h"
+#include "base/http.h"
+#include "base/http_curl.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_SECONDS 1000000000 /* some thirty years */
+
+void http_response_release(struct http_response *response)
+{
+	buf_release(&response->head);
+	buf_release(&response->body);
+	*response = (struct http_response){0};
+}
+
+static char *trimmed(const char *from, const char *to)
+{
+	while (from < to && strchr(" \t", *from))
+		from++;
+	while (to > from && strchr(" \t\r\n", to[-1]))
+		to--;
+	return xstrndup(from, (size_t)(to - from));
+}
+
+char *http_response_header(const struct http_response *response, const char *name)
+{
+	size_t len = strlen(name);
+	const char *value = NULL, *end = NULL;
+	const char *line = buf_str(&response->head), *after = line + response->head.len;
+	while (line < after) {
+		const char *newline = memchr(line, '\n', (size_t)(after - line));
+		const char *next = newline ? newline + 1 : after;
+		if ((size_t)(next - line) > len && line[len] == ':' &&
+		    strncasecmp(line, name, len) == 0) {
+			value = line + len + 1;
+			end = next;
+		}
+		line = next;
+	}
+	return value ? trimmed(value, end) : NULL;
+}
+
+static int64_t until_date(const char *text)
+{
+	const char *why;
+	const struct http_curl *curl = http_curl(&why);
+	time_t at = curl ? curl->getdate(text, NULL) : -1;
+	if (at == -1)
+		return -1;
+	int64_t ms = (int64_t)at * 1000 - clock_now() / 1000;
+	return ms > 0 ? ms : 0;
+}
+
+int64_t http_retry_after_ms(const struct http_response *response)
+{
+	char *text = http_response_header(response, "Retry-After");
+	int64_t ms = -1;
+	if (text && *text && text[strspn(text, "0123456789")] == '\0') {
+		long long seconds = strtoll(text, NULL, 10);
+		ms = (seconds < MAX_SECONDS ? seconds : MAX_SECONDS) * 1000;
+	} else if (text && *text) {
+		ms = until_date(text);
+	}
+	free(text);
+	return ms;
+}

@@ -1,0 +1,72 @@
+/*
+ * Numbers about the service for whoever watches it: counters, histograms and gauges of all
+ * processes together.
+ *
+ * They live in shared memory, so one look sees the whole pool, and a process that dies takes only
+ * its gauges along.  Counting is an atomic addition; before metrics_attach it does nothing.  Labels
+ * are routes, states and models, never ids or anything of a user's.
+ */
+#ifndef AGENTGRAPH_BASE_METRICS_H
+#define AGENTGRAPH_BASE_METRICS_H
+
+#include "base/buf.h"
+#include "base/shared.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum metric {
+	METRIC_RATE_LIMITED,      /* requests and frames that the rate limit refused */
+	METRIC_OWNER_HITS,        /* owners found in this process's cache */
+	METRIC_OWNER_SHARED_HITS, /* in the shared cache */
+	METRIC_OWNER_MISSES,      /* in neither */
+	METRIC_WRITES,            /* database writes */
+	METRIC_WRITE_WAITS,       /* those that waited for others */
+	METRIC_WRITE_WAIT_US,     /* and for how long */
+	METRIC_SPANS_SENT,        /* runs that an export of traces delivered */
+	METRIC_SPANS_DROPPED,     /* and those it had to drop */
+	METRIC_FAILURES_SENT,     /* the same for the error tracker */
+	METRIC_FAILURES_DROPPED,
+	METRIC_TRACES_DROPPED, /* pieces of traces for /v1/observability */
+	METRICS
+};
+
+/* What a process has now. */
+enum gauge {
+	GAUGE_THREADS,      /* that serve requests */
+	GAUGE_BUSY,         /* of those, the ones that do */
+	GAUGE_SOCKETS,      /* WebSockets that are open */
+	GAUGE_EXPORT_QUEUE, /* items that wait to be sent */
+	GAUGE_LEASE_QUEUE,  /* requests that wait for another run on their thread */
+	GAUGES
+};
+
+#define METRIC_ROUTES 128 /* rows of the route table that are told apart */
+#define METRIC_MODELS 32  /* models that are; further ones count as "other" */
+
+/* From here on numbers go to the memory that shared holds; NULL ends that. */
+void metrics_attach(struct shared *shared);
+
+void metrics_count(enum metric metric, uint64_t n);
+void metrics_gauge(enum gauge gauge, int64_t change);
+
+/* An answer to a request; row is that of the route table, METRIC_ROUTES - 1 for all that have none.
+ */
+void metrics_request(size_t row, int status, int64_t us);
+
+/* A run that is over: 0 done, 1 error, 2 stopped. */
+void metrics_run(unsigned end, int64_t us);
+
+/* What a model took and gave; model may be NULL. */
+void metrics_tokens(const char *model, int64_t in, int64_t out);
+
+/*
+ * Appends everything in Prometheus's text format.  route_name gives method and path of a row of the
+ * route table; false: there is no such row.
+ */
+struct metric_route {
+	const char *method, *path;
+};
+void metrics_write(struct buf *out, bool (*route_name)(size_t row, struct metric_route *route));
+
+#endif
