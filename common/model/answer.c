@@ -1,0 +1,306 @@
+/* Putting an answer together, piece by piece or at once. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "model/provider.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PARTS 4096
+#define MAX_BYTES ((size_t)8 << 20)
+#define MAX_SHOWN 1000 /* of arguments that are no JSON */
+
+void chat_answer_init(
+    struct chat_answer *a, const struct chat_target *t, const struct chat_request *request)
+{
+	*a = (struct chat_answer){
+	    .target = t, .request = request, .started = clock_monotonic_ms(), .first_piece_ms = -1};
+}
+
+void chat_answer_release(struct chat_answer *a)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		struct chat_part *part = &a->parts[i];
+		buf_release(&part->text);
+		free(part->id);
+		free(part->name);
+		cJSON_Delete(part->details);
+	}
+	free(a->parts);
+	free(a->model);
+	free(a->finish);
+	free(a->fault);
+}
+
+void chat_answer_fault(struct chat_answer *a, bool passes, const char *fmt, ...)
+{
+	if (a->fault)
+		return;
+	va_list args;
+	va_start(args, fmt);
+	a->fault = xvasprintf(fmt, args);
+	va_end(args);
+	a->fault_passes = passes;
+}
+
+struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind kind, int64_t index)
+{
+	for (size_t i = a->count; i-- > 0;)
+		if (a->parts[i].kind == kind && a->parts[i].index == index)
+			return &a->parts[i];
+	if (a->count == MAX_PARTS) {
+		chat_answer_fault(a, false, "wrote more than %d blocks", MAX_PARTS);
+		return &a->parts[a->count - 1];
+	}
+	if ((a->count & (a->count + 1)) == 0)
+		a->parts = xrealloc(a->parts, (a->count * 2 + 1) * sizeof(*a->parts));
+	a->parts[a->count] = (struct chat_part){.kind = kind, .index = index};
+	return &a->parts[a->count++];
+}
+
+static void hand_on(
+    struct chat_answer *a, bool (*on_piece)(const char *piece, void *arg), const char *text)
+{
+	if (a->first_piece_ms < 0)
+		a->first_piece_ms = clock_monotonic_ms() - a->started;
+	if (!on_piece || a->unwanted)
+		return;
+	a->handed_on = true;
+	a->unwanted = !on_piece(text, a->request->arg);
+}
+
+void chat_answer_add(
+    struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+	if (len == 0 || a->fault)
+		return;
+	if (len > MAX_BYTES - a->bytes) {
+		chat_answer_fault(a, false, "wrote too long an answer");
+		return;
+	}
+	a->bytes += len;
+	buf_add(&chat_answer_part(a, kind, index)->text, text, len);
+	if (kind == PART_TEXT)
+		hand_on(a, a->request->on_text, text);
+	else if (kind == PART_REASONING)
+		hand_on(a, a->request->on_reasoning, text);
+}
+
+static void replace(char **text, const char *with)
+{
+	if (!with || !*with)
+		return;
+	free(*text);
+	*text = xstrdup(with);
+}
+
+void chat_part_name(struct chat_part *part, const char *id, const char *name)
+{
+	replace(&part->id, id);
+	replace(&part->name, name);
+}
+
+void chat_part_details(struct chat_part *part, cJSON *details)
+{
+	char *text = json_print(details);
+	if (!part->details)
+		part->details = cJSON_CreateArray();
+	cJSON_AddItemToArray(part->details, cJSON_CreateString(text));
+	free(text);
+	cJSON_Delete(details);
+}
+
+void chat_answer_finish(struct chat_answer *a, const char *word, const char *const known[][2])
+{
+	if (!word)
+		return;
+	while ((*known)[0] && strcmp((*known)[0], word) != 0)
+		known++;
+	replace(&a->finish, (*known)[0] ? (*known)[1] : word);
+}
+
+char *chat_error_message(const cJSON *body)
+{
+	if (cJSON_IsArray(body)) /* Gemini, now and then */
+		body = body->child;
+	const cJSON *error = json_opt(body, "error");
+	const char *texts[] = {json_str(error, "message"),
+	    cJSON_IsString(error) ? error->valuestring : NULL, json_str(body, "message"),
+	    json_str(body, "detail"), json_str(error, "status"), json_str(error, "type")};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i] && *texts[i])
+			return xstrdup(texts[i]);
+	return NULL;
+}
+
+bool chat_answer_error(struct chat_answer *a, const cJSON *data)
+{
+	if (!json_opt(data, "error"))
+		return false;
+	char *message = chat_error_message(data);
+	chat_answer_fault(
+	    a, true, "failed while it answered: %s", message ? message : "no reason given");
+	free(message);
+	return true;
+}
+
+void chat_usage_take(int64_t *number, const cJSON *object, const char *key)
+{
+	int64_t value;
+	if (json_integer(json_opt(object, key), &value) && value >= 0)
+		*number = value;
+}
+
+/* ---- The message */
+
+static cJSON *usages(const struct chat_usage *u)
+{
+	cJSON *out = cJSON_CreateObject();
+	json_add_int(out, "completion_tokens", u->completion);
+	json_add_int(out, "prompt_tokens", u->prompt);
+	json_add_int(out, "total_tokens", u->total ? u->total : u->prompt + u->completion);
+	json_add_int(out, "reasoning_tokens", u->reasoning);
+	json_add_int(out, "cache_creation_input_tokens", u->cache_creation);
+	json_add_int(out, "cache_read_input_tokens", u->cache_read);
+	json_add_int(out, "image_tokens", u->image);
+	json_add_int(out, "audio_tokens", u->audio);
+	return out;
+}
+
+static cJSON *typed_block(cJSON *content, const char *type)
+{
+	cJSON *block = cJSON_CreateObject();
+	cJSON_AddItemToArray(content, block);
+	cJSON_AddStringToObject(block, "type", type);
+	return block;
+}
+
+static void add_text_block(cJSON *content, const char *text)
+{
+	cJSON *block = typed_block(content, "text");
+	cJSON_AddStringToObject(block, "text", text);
+	cJSON_AddArrayToObject(block, "annotations");
+}
+
+static void add_reasoning_block(cJSON *content, const struct chat_part *part)
+{
+	cJSON *block = typed_block(content, "reasoning");
+	cJSON_AddStringToObject(block, "summary", buf_str(&part->text));
+	cJSON_AddItemToObject(block, "details",
+	    part->details ? cJSON_Duplicate(part->details, true) : cJSON_CreateArray());
+}
+
+/* The arguments; NULL when they are no JSON object.  Nothing at all means none. */
+static cJSON *arguments(const struct chat_part *part)
+{
+	const char *text = buf_str(&part->text);
+	if (text[strspn(text, " \t\r\n")] == '\0')
+		return cJSON_CreateObject();
+	cJSON *args = json_parse(text, part->text.len, JSON_REQUEST_DEPTH, NULL);
+	if (cJSON_IsObject(args))
+		return args;
+	cJSON_Delete(args);
+	return NULL;
+}
+
+static void note_invalid(cJSON *metadata, const char *id, const char *text)
+{
+	cJSON *invalid = json_get(metadata, "invalid_arguments");
+	if (!invalid)
+		invalid = cJSON_AddObjectToObject(metadata, "invalid_arguments");
+	char *shown = xstrndup(text, utf8_cut(text, strnlen(text, MAX_SHOWN)));
+	cJSON_AddStringToObject(invalid, id, shown);
+	free(shown);
+}
+
+static void add_call_block(cJSON *content, const struct chat_part *part, cJSON *metadata)
+{
+	cJSON *args = arguments(part);
+	cJSON *block = typed_block(content, "tool_call");
+	cJSON_AddStringToObject(block, "id", part->id);
+	cJSON_AddStringToObject(block, "name", part->name ? part->name : "");
+	cJSON_AddItemToObject(block, "args", args ? args : cJSON_CreateObject());
+	cJSON_AddStringToObject(block, "tool_type", "local");
+	if (!args)
+		note_invalid(metadata, part->id, buf_str(&part->text));
+}
+
+char *chat_call_id(char out[CHAT_CALL_ID])
+{
+	char id[HEX_ID_SIZE];
+	snprintf(out, CHAT_CALL_ID, "call_%s", hex_id(id));
+	return out;
+}
+
+/* A call needs an id of its own, which not every server gives. */
+static void fill_ids(const struct chat_answer *a)
+{
+	char id[CHAT_CALL_ID];
+	for (size_t i = 0; i < a->count; i++)
+		if (a->parts[i].kind == PART_CALL && !a->parts[i].id)
+			a->parts[i].id = xstrdup(chat_call_id(id));
+}
+
+static cJSON *content_of(const struct chat_answer *a, cJSON *metadata)
+{
+	cJSON *content = cJSON_CreateArray();
+	fill_ids(a);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct chat_part *part = &a->parts[i];
+		switch (part->kind) {
+		case PART_TEXT:
+			add_text_block(content, buf_str(&part->text));
+			break;
+		case PART_REASONING:
+			add_reasoning_block(content, part);
+			break;
+		case PART_CALL:
+			if (a->ended)
+				add_call_block(content, part, metadata);
+			break;
+		}
+	}
+	if (!content->child)
+		add_text_block(content, "");
+	return content;
+}
+
+/* The JSON that was asked for; models like to put it into a fence. */
+static cJSON *parsed_content(const struct chat_answer *a)
+{
+	struct buf text = {0};
+	if (chat_target_format(a->target) == CHAT_FORMAT_TEXT)
+		return cJSON_CreateNull();
+	for (size_t i = 0; i < a->count; i++)
+		if (a->parts[i].kind == PART_TEXT)
+			buf_puts(&text, buf_str(&a->parts[i].text));
+	const char *from = buf_str(&text), *to = from + text.len;
+	from += strspn(from, " \t\r\n");
+	if (strncmp(from, "```", 3) == 0) {
+		from += strcspn(from, "\n");
+		const char *fence = strstr(from, "\n```");
+		to = fence ? fence : to;
+	}
+	cJSON *parsed = json_parse(from, (size_t)(to - from), JSON_REQUEST_DEPTH, NULL);
+	buf_release(&text);
+	return parsed ? parsed : cJSON_CreateNull();
+}
+
+cJSON *chat_answer_message(const struct chat_answer *a)
+{
+	cJSON *message = cJSON_CreateObject(), *metadata = cJSON_CreateObject();
+	json_add_str(metadata, "model", a->model ? a->model : a->target->model);
+	json_add_str(metadata, "provider", a->target->provider->name);
+	if (a->finish)
+		json_add_str(metadata, "finish_reason", a->finish);
+	json_add_str(message, "role", "assistant");
+	cJSON_AddItemToObject(message, "content", content_of(a, metadata));
+	cJSON_AddItemToObject(message, "usages", usages(&a->usage));
+	cJSON_AddItemToObject(message, "metadata", metadata);
+	cJSON_AddItemToObject(message, "parsed_content", parsed_content(a));
+	return message;
+}

@@ -1,0 +1,425 @@
+/* Anthropic's messages. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "model/provider.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DEFAULT_MAX_TOKENS 8192
+
+/* ---- The request */
+
+static char *url(const char *base_url, const char *model, bool stream)
+{
+	(void)model, (void)stream;
+	size_t len = strlen(base_url);
+	bool versioned = len > 3 && strcmp(base_url + len - 3, "/v1") == 0;
+	return xasprintf("%s%s/messages", base_url, versioned ? "" : "/v1");
+}
+
+static cJSON *add_typed(cJSON *array, const char *type)
+{
+	cJSON *object = cJSON_CreateObject();
+	cJSON_AddItemToArray(array, object);
+	json_add_str(object, "type", type);
+	return object;
+}
+
+/* The content of a message of that role at the end: turns of one role are one message. */
+static cJSON *content_for(cJSON *messages, const char *role)
+{
+	cJSON *last = messages->child ? messages->child->prev : NULL;
+	const char *own = json_str(last, "role");
+	if (own && strcmp(own, role) == 0)
+		return json_get(last, "content");
+	cJSON *message = cJSON_CreateObject();
+	cJSON_AddItemToArray(messages, message);
+	json_add_str(message, "role", role);
+	return cJSON_AddArrayToObject(message, "content");
+}
+
+static void add_text(cJSON *content, const char *text)
+{
+	json_add_str(add_typed(content, "text"), "text", text);
+}
+
+/* What the provider reads of such a medium: image, document, or NULL. */
+static const char *readable(const cJSON *block, const struct chat_part_media *media)
+{
+	if (media->kind == MEDIA_TEXT)
+		return NULL;
+	if (chat_block_is(block, "image") || strncasecmp(media->mime_type, "image/", 6) == 0)
+		return "image";
+	bool pdf = strcasecmp(media->mime_type, "application/pdf") == 0;
+	bool unknown = !*media->mime_type && chat_block_is(block, "document");
+	return pdf || (unknown && media->kind == MEDIA_URL) ? "document" : NULL;
+}
+
+static void add_source(cJSON *part, const struct chat_part_media *media)
+{
+	cJSON *source = cJSON_AddObjectToObject(part, "source");
+	if (media->kind == MEDIA_URL) {
+		json_add_str(source, "type", "url");
+		json_add_str(source, "url", media->text);
+		return;
+	}
+	json_add_str(source, "type", "base64");
+	json_add_str(source, "media_type", *media->mime_type ? media->mime_type : "image/png");
+	json_add_str(source, "data", media->text);
+}
+
+static void add_media(const struct chat_build *b, cJSON *content, const cJSON *block)
+{
+	struct chat_part_media media;
+	if (!chat_media_get(b, block, &media))
+		return;
+	const char *type = readable(block, &media);
+	if (type) {
+		add_source(add_typed(content, type), &media);
+	} else {
+		char *note = chat_media_note(block, &media);
+		add_text(content, note);
+		free(note);
+	}
+	chat_media_free(&media);
+}
+
+/* Thinking is signed; without its signature it is refused, so that of others is left out. */
+static void add_thinking(cJSON *content, const cJSON *block)
+{
+	int at = 0;
+	for (cJSON *detail; (detail = chat_details_next(block, "anthropic", &at));) {
+		const char *signature = json_str(detail, "signature");
+		const char *redacted = json_str(detail, "redacted");
+		if (redacted) {
+			json_add_str(add_typed(content, "redacted_thinking"), "data", redacted);
+		} else if (signature) {
+			cJSON *part = add_typed(content, "thinking");
+			json_add_str(part, "thinking", json_str(block, "summary"));
+			json_add_str(part, "signature", signature);
+		}
+		cJSON_Delete(detail);
+	}
+}
+
+static void add_call(cJSON *content, const cJSON *block)
+{
+	cJSON *part = add_typed(content, "tool_use");
+	json_add_str(part, "id", json_str(block, "id"));
+	json_add_str(part, "name", json_str(block, "name"));
+	cJSON_AddItemToObject(part, "input", cJSON_Duplicate(json_get(block, "args"), true));
+}
+
+static void add_result(cJSON *content, const cJSON *block)
+{
+	cJSON *part = add_typed(content, "tool_result");
+	char *text = chat_output_text(block);
+	json_add_str(part, "tool_use_id", json_str(block, "call_id"));
+	if (*text)
+		json_add_str(part, "content", text);
+	if (cJSON_IsTrue(json_get(block, "is_error")))
+		cJSON_AddTrueToObject(part, "is_error");
+	free(text);
+}
+
+static void add_block(const struct chat_build *b, cJSON *content, const cJSON *block)
+{
+	if (chat_block_is(block, "text"))
+		add_text(content, json_str(block, "text"));
+	else if (chat_block_is(block, "reasoning"))
+		add_thinking(content, block);
+	else if (chat_block_is_call(block))
+		add_call(content, block);
+	else if (chat_block_is(block, "tool_result"))
+		add_result(content, block);
+	else
+		add_media(b, content, block);
+}
+
+/* A turn whose blocks all fell away (somebody else's reasoning) leaves no message behind. */
+static void drop_empty(cJSON *messages)
+{
+	cJSON *last = messages->child ? messages->child->prev : NULL;
+	if (last && !json_get(last, "content")->child)
+		cJSON_Delete(cJSON_DetachItemViaPointer(messages, last));
+}
+
+static void add_messages(const struct chat_build *b, cJSON *body)
+{
+	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
+	for (size_t i = 0; i < b->turns->count; i++) {
+		const struct chat_turn *turn = &b->turns->items[i];
+		if (turn->role == ROLE_SYSTEM)
+			continue;
+		bool assistant = turn->role == ROLE_ASSISTANT;
+		if (assistant && !messages->child)
+			add_text(content_for(messages, "user"), "(The conversation begins.)");
+		cJSON *content = content_for(messages, assistant ? "assistant" : "user");
+		for (size_t j = 0; j < turn->count; j++)
+			add_block(b, content, turn->blocks[j]);
+		drop_empty(messages);
+	}
+	const char *last = json_str(messages->child ? messages->child->prev : NULL, "role");
+	if (!last || strcmp(last, "assistant") == 0)
+		add_text(content_for(messages, "user"), "(Continue.)");
+}
+
+static void add_choice(const struct chat_build *b, cJSON *body)
+{
+	static const char *const types[] = {[CHAT_TOOLS_AUTO] = "auto",
+	    [CHAT_TOOLS_NONE] = "none",
+	    [CHAT_TOOLS_REQUIRED] = "any",
+	    [CHAT_TOOLS_NAMED] = "tool"};
+	const struct chat_request *request = b->request;
+	bool single = cJSON_IsFalse(json_opt(b->target->settings, "parallel_tool_calls"));
+	if (request->choice == CHAT_TOOLS_AUTO && !single)
+		return;
+	cJSON *choice = cJSON_AddObjectToObject(body, "tool_choice");
+	json_add_str(choice, "type", types[request->choice]);
+	if (request->choice == CHAT_TOOLS_NAMED)
+		json_add_str(choice, "name", request->tool_name);
+	if (single && request->choice != CHAT_TOOLS_NONE)
+		cJSON_AddTrueToObject(choice, "disable_parallel_tool_use");
+}
+
+static void add_tools(const struct chat_build *b, cJSON *body)
+{
+	const struct chat_request *request = b->request;
+	if (request->tool_count == 0)
+		return;
+	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
+	for (size_t i = 0; i < request->tool_count; i++) {
+		const struct chat_tool *tool = &request->tools[i];
+		cJSON *item = cJSON_CreateObject();
+		cJSON_AddItemToArray(tools, item);
+		json_add_str(item, "name", tool->name);
+		if (tool->description)
+			json_add_str(item, "description", tool->description);
+		cJSON *schema = tool->parameters ? cJSON_Duplicate(tool->parameters, true)
+						 : cJSON_CreateObject();
+		if (!json_get(schema, "type"))
+			json_add_str(schema, "type", "object");
+		cJSON_AddItemToObject(item, "input_schema", schema);
+	}
+	add_choice(b, body);
+}
+
+/* Thinking cannot begin in the middle of a turn: the calls whose results are sent now must have
+ * come with thinking of this provider. */
+static bool may_think(const cJSON *body)
+{
+	const cJSON *messages = json_get(body, "messages");
+	const cJSON *last = messages->child ? messages->child->prev : NULL;
+	const cJSON *first = last ? json_get(last, "content")->child : NULL;
+	if (!chat_block_is(first, "tool_result") || last == messages->child)
+		return true;
+	first = json_get(last->prev, "content")->child;
+	return chat_block_is(first, "thinking") || chat_block_is(first, "redacted_thinking");
+}
+
+static cJSON *output_config(cJSON *body)
+{
+	cJSON *config = json_get(body, "output_config");
+	return config ? config : cJSON_AddObjectToObject(body, "output_config");
+}
+
+/* A number of tokens is a budget; an effort leaves it to the model how much it thinks. */
+static void add_reasoning(const struct chat_build *b, cJSON *body)
+{
+	const cJSON *settings = b->target->settings;
+	const char *effort = json_str(settings, "reasoning_effort");
+	bool none = effort && strcmp(effort, "none") == 0;
+	bool budget = json_opt(settings, "reasoning_tokens") != NULL;
+	if (effort && !none)
+		json_add_str(
+		    output_config(body), "effort", strcmp(effort, "minimal") == 0 ? "low" : effort);
+	if (none || (!budget && !effort) || !may_think(body))
+		return;
+	cJSON *thinking = cJSON_AddObjectToObject(body, "thinking");
+	json_add_str(thinking, "type", budget ? "enabled" : "adaptive");
+	if (budget)
+		chat_copy_setting(b, "reasoning_tokens", thinking, "budget_tokens");
+}
+
+static void add_format(const struct chat_build *b, cJSON *body)
+{
+	if (chat_target_format(b->target) != CHAT_FORMAT_SCHEMA)
+		return;
+	const cJSON *format = json_get(b->target->settings, "response_format");
+	cJSON *out = cJSON_AddObjectToObject(output_config(body), "format");
+	json_add_str(out, "type", "json_schema");
+	cJSON_AddItemToObject(out, "schema", cJSON_Duplicate(json_get(format, "schema"), true));
+}
+
+static void add_system(const struct chat_build *b, cJSON *body)
+{
+	static const char only_json[] = "Answer with one JSON object and nothing else.";
+	bool json = chat_target_format(b->target) == CHAT_FORMAT_OBJECT;
+	if (!json && !*b->system)
+		return;
+	char *text =
+	    xasprintf("%s%s%s", b->system, json && *b->system ? "\n\n" : "", json ? only_json : "");
+	json_add_str(body, "system", text);
+	free(text);
+}
+
+static void add_stop(const struct chat_build *b, cJSON *body)
+{
+	const cJSON *stop = json_opt(b->target->settings, "stop");
+	if (!cJSON_IsString(stop)) {
+		chat_copy_setting(b, "stop", body, "stop_sequences");
+		return;
+	}
+	cJSON_AddItemToArray(
+	    cJSON_AddArrayToObject(body, "stop_sequences"), cJSON_Duplicate(stop, true));
+}
+
+/* Asked for more than this number of thinking tokens, the answer needs room besides. */
+static void add_max_tokens(const struct chat_build *b, cJSON *body)
+{
+	int64_t budget = 0;
+	json_integer(json_opt(b->target->settings, "reasoning_tokens"), &budget);
+	if (json_opt(b->target->settings, "max_tokens"))
+		chat_copy_setting(b, "max_tokens", body, "max_tokens");
+	else
+		json_add_int(body, "max_tokens", DEFAULT_MAX_TOKENS + budget);
+}
+
+static void build(const struct chat_build *b, cJSON *body)
+{
+	static const char *const same[] = {"temperature", "top_p", "top_k"};
+	json_add_str(body, "model", b->target->model);
+	add_max_tokens(b, body);
+	add_system(b, body);
+	add_messages(b, body);
+	add_tools(b, body);
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+		chat_copy_setting(b, same[i], body, same[i]);
+	add_stop(b, body);
+	add_reasoning(b, body);
+	add_format(b, body);
+	if (b->target->stream)
+		cJSON_AddTrueToObject(body, "stream");
+}
+
+/* ---- The answer */
+
+static const char *const reasons[][2] = {{"end_turn", "stop"}, {"stop_sequence", "stop"},
+    {"max_tokens", "length"}, {"model_context_window_exceeded", "length"},
+    {"tool_use", "tool_calls"}, {"refusal", "content_filter"}, {NULL, NULL}};
+
+/* Cached tokens are not in input_tokens; in usages they are, as other providers count them. */
+static void take_usage(struct chat_answer *a, const cJSON *usage)
+{
+	struct chat_usage *u = &a->usage;
+	int64_t fresh = u->prompt - u->cache_creation - u->cache_read;
+	chat_usage_take(&fresh, usage, "input_tokens");
+	chat_usage_take(&u->completion, usage, "output_tokens");
+	chat_usage_take(&u->cache_creation, usage, "cache_creation_input_tokens");
+	chat_usage_take(&u->cache_read, usage, "cache_read_input_tokens");
+	chat_usage_take(&u->reasoning, json_opt(usage, "output_tokens_details"), "thinking_tokens");
+	u->prompt = fresh + u->cache_creation + u->cache_read;
+}
+
+static void take_model(struct chat_answer *a, const cJSON *message)
+{
+	const char *model = json_str(message, "model");
+	if (model && *model && !a->model)
+		a->model = xstrdup(model);
+}
+
+static void add_detail(struct chat_answer *a, int64_t index, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	cJSON *detail = cJSON_CreateObject();
+	json_add_str(detail, "provider", "anthropic");
+	json_add_str(detail, name, value);
+	chat_part_details(chat_answer_part(a, PART_REASONING, index), detail);
+}
+
+/* A block whole, or as it starts: then it is empty but for its names. */
+static void take_block(struct chat_answer *a, const cJSON *block, int64_t index)
+{
+	const cJSON *input = json_opt(block, "input");
+	if (chat_block_is(block, "text")) {
+		chat_answer_add(a, PART_TEXT, index, json_str(block, "text"));
+	} else if (chat_block_is(block, "thinking")) {
+		chat_answer_add(a, PART_REASONING, index, json_str(block, "thinking"));
+		add_detail(a, index, "signature", json_str(block, "signature"));
+	} else if (chat_block_is(block, "redacted_thinking")) {
+		add_detail(a, index, "redacted", json_str(block, "data"));
+	} else if (chat_block_is(block, "tool_use")) {
+		struct chat_part *part = chat_answer_part(a, PART_CALL, index);
+		chat_part_name(part, json_str(block, "id"), json_str(block, "name"));
+		char *text = input && input->child ? json_print(input) : NULL;
+		chat_answer_add(a, PART_CALL, index, text);
+		free(text);
+	}
+}
+
+static void take_delta(struct chat_answer *a, const cJSON *delta, int64_t index)
+{
+	chat_answer_add(a, PART_TEXT, index, json_str(delta, "text"));
+	chat_answer_add(a, PART_REASONING, index, json_str(delta, "thinking"));
+	if (chat_block_is(delta, "input_json_delta"))
+		chat_answer_add(a, PART_CALL, index, json_str(delta, "partial_json"));
+	add_detail(a, index, "signature", json_str(delta, "signature"));
+}
+
+static void take_event(struct chat_answer *a, const char *name, const cJSON *data)
+{
+	const char *type = json_str(data, "type");
+	const cJSON *delta = json_opt(data, "delta");
+	int64_t index = 0;
+	type = type ? type : name;
+	json_integer(json_opt(data, "index"), &index);
+	if (chat_answer_error(a, data))
+		return;
+	if (strcmp(type, "message_start") == 0) {
+		take_model(a, json_opt(data, "message"));
+		take_usage(a, json_opt(json_opt(data, "message"), "usage"));
+	} else if (strcmp(type, "content_block_start") == 0) {
+		take_block(a, json_opt(data, "content_block"), index);
+	} else if (strcmp(type, "content_block_delta") == 0) {
+		take_delta(a, delta, index);
+	} else if (strcmp(type, "message_delta") == 0) {
+		chat_answer_finish(a, json_str(delta, "stop_reason"), reasons);
+		take_usage(a, json_opt(data, "usage"));
+	} else if (strcmp(type, "message_stop") == 0) {
+		a->ended = true;
+	}
+}
+
+static void take_whole(struct chat_answer *a, const cJSON *body)
+{
+	const cJSON *content = json_opt(body, "content"), *block;
+	int64_t index = 0;
+	if (chat_answer_error(a, body))
+		return;
+	if (!cJSON_IsArray(content)) {
+		chat_answer_fault(a, true, "gave an answer without content");
+		return;
+	}
+	take_model(a, body);
+	cJSON_ArrayForEach(block, content)
+		take_block(a, block, index++);
+	take_usage(a, json_opt(body, "usage"));
+	chat_answer_finish(a, json_str(body, "stop_reason"), reasons);
+	a->ended = true;
+}
+
+const struct chat_provider chat_anthropic = {.name = "anthropic",
+    .home = "https://api.anthropic.com",
+    .url_env = "ANTHROPIC_BASE_URL",
+    .key_envs = {"ANTHROPIC_API_KEY"},
+    .key_header = "x-api-key",
+    .key_prefix = "",
+    .header = {"anthropic-version", "2023-06-01"},
+    .url = url,
+    .build = build,
+    .take_event = take_event,
+    .take_whole = take_whole,
+    .user_first_and_last = true};

@@ -1,0 +1,423 @@
+/* One call: its tries at each model, and what is said of those that failed. */
+#include "model/chat.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/sse.h"
+#include "model/provider.h"
+#include "model/retry.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_WHOLE ((size_t)32 << 20) /* bytes of an answer that is not streamed, or one event */
+#define MAX_STREAM ((size_t)256 << 20)
+#define MAX_SAID 500   /* bytes of what a provider says of a failure */
+#define LINGER_MS 2000 /* how long a stream may stay open after the event that ends it */
+#define MAX_HEADERS 64
+
+/* A try at one model. */
+struct
+try {
+	const struct chat_target *target;
+	const struct chat_request *request;
+	struct chat_answer answer;
+	struct http_response response;
+	struct sse sse;
+	struct buf whole;
+	size_t streamed;
+	int64_t ended_at;
+	bool is_stream;
+	bool stopped;
+};
+
+/* ---- The answer arrives */
+
+static void note_end(struct try *t)
+{
+	if (t->answer.ended)
+		t->ended_at = clock_monotonic_ms();
+}
+
+static bool wants_more(struct try *t)
+{
+	note_end(t);
+	return !t->answer.fault && !t->answer.unwanted;
+}
+
+static bool on_event(const struct sse_event *event, void *arg)
+{
+	struct try *t = arg;
+	if (strcmp(event->data, "[DONE]") == 0) {
+		t->answer.ended = true;
+		return wants_more(t);
+	}
+	if (event->data[strspn(event->data, " \n")] == '\0')
+		return true; /* only there to keep the connection */
+	char *text = xstrndup(event->data, event->len);
+	cJSON *data = chat_parse(text, event->len);
+	if (data)
+		t->target->provider->take_event(&t->answer, event->name, data);
+	else
+		chat_answer_fault(&t->answer, true, "sent an event that is not JSON");
+	cJSON_Delete(data);
+	free(text);
+	return wants_more(t);
+}
+
+/* A stream is what does not say that it is something else. */
+static bool on_head(int status, void *arg)
+{
+	struct try *t = arg;
+	char *type = http_response_header(&t->response, "Content-Type");
+	bool other = type && (strcasestr(type, "json") || strcasestr(type, "html"));
+	t->is_stream = status / 100 == 2 && t->target->stream && !other;
+	free(type);
+	return true;
+}
+
+static bool take_stream(struct try *t, const char *data, size_t len)
+{
+	t->streamed += len;
+	if (t->streamed > MAX_STREAM)
+		chat_answer_fault(&t->answer, false, "sent too long an answer");
+	else if (!sse_feed(&t->sse, data, len) && t->sse.too_large)
+		chat_answer_fault(&t->answer, false, "sent too large an event");
+	return wants_more(t);
+}
+
+static bool on_data(const char *data, size_t len, void *arg)
+{
+	struct try *t = arg;
+	if (t->is_stream)
+		return take_stream(t, data, len);
+	if (len > MAX_WHOLE - t->whole.len) {
+		chat_answer_fault(&t->answer, false, "sent too large an answer");
+		return false;
+	}
+	buf_add(&t->whole, data, len);
+	return true;
+}
+
+/* A server need not close its stream. */
+static bool on_stop(void *arg)
+{
+	struct try *t = arg;
+	if (t->request->stop && t->request->stop(t->request->arg))
+		t->stopped = true;
+	bool lingers = t->ended_at && clock_monotonic_ms() - t->ended_at > LINGER_MS;
+	return t->stopped || lingers;
+}
+
+/* ---- The request goes out */
+
+static size_t fill_headers(const struct try *t, const char *key, struct http_header *headers)
+{
+	const struct chat_target *target = t->target;
+	size_t n = 0;
+	headers[n++] = (struct http_header){"Content-Type", "application/json"};
+	headers[n++] = (struct http_header){
+	    "Accept", target->stream ? "text/event-stream, application/json" : "application/json"};
+	if (key)
+		headers[n++] = (struct http_header){target->provider->key_header, key};
+	if (target->provider->header.name)
+		headers[n++] = target->provider->header;
+	if (t->request->traceparent)
+		headers[n++] = (struct http_header){"traceparent", t->request->traceparent};
+	for (size_t i = 0; i < target->header_count && n < MAX_HEADERS; i++)
+		headers[n++] = target->headers[i];
+	return n;
+}
+
+static void post(struct try *t, const char *body, int64_t deadline_ms)
+{
+	const struct chat_target *target = t->target;
+	const struct chat_provider *provider = target->provider;
+	struct http_header headers[MAX_HEADERS];
+	char *url = provider->url(target->base_url, target->model, target->stream);
+	char *key = target->key ? xasprintf("%s%s", provider->key_prefix, target->key) : NULL;
+	struct http_request request = {.url = url,
+	    .headers = headers,
+	    .header_count = fill_headers(t, key, headers),
+	    .body = body,
+	    .body_len = strlen(body),
+	    .connect_ms = target->times.connect,
+	    .first_byte_ms = target->times.first_byte,
+	    .idle_ms = target->times.idle,
+	    .deadline_ms = deadline_ms,
+	    .on_head = on_head,
+	    .on_data = on_data,
+	    .stop = on_stop,
+	    .arg = t};
+	http_call(&request, &t->response);
+	if (key)
+		explicit_bzero(key, strlen(key));
+	free(key);
+	free(url);
+}
+
+static void try_init(
+    struct try *t, const struct chat_target *target, const struct chat_request *request)
+{
+	*t = (struct try){.target = target, .request = request};
+	chat_answer_init(&t->answer, target, request);
+	t->sse = (struct sse){.max = MAX_WHOLE, .on_event = on_event, .arg = t};
+}
+
+static void try_release(struct try *t)
+{
+	chat_answer_release(&t->answer);
+	http_response_release(&t->response);
+	sse_release(&t->sse);
+	buf_release(&t->whole);
+}
+
+/* ---- What came of it */
+
+static void take_whole(struct try *t)
+{
+	cJSON *body = chat_parse(t->whole.data, t->whole.len);
+	if (body)
+		t->target->provider->take_whole(&t->answer, body);
+	else
+		chat_answer_fault(&t->answer, true, "gave an answer that is not JSON");
+	cJSON_Delete(body);
+}
+
+/* Looks at what has come.  False when it is no answer; then the fault says why, except where the
+ * HTTP call failed, or has another status. */
+static bool complete(struct try *t)
+{
+	if (t->response.status / 100 != 2)
+		return false;
+	if (t->answer.fault || t->answer.unwanted || t->stopped)
+		return false;
+	if (t->response.end == HTTP_DONE) {
+		if (!t->is_stream)
+			take_whole(t);
+		else if (!t->answer.ended)
+			sse_finish(&t->sse);
+		if (!t->answer.ended && !t->answer.fault)
+			chat_answer_fault(&t->answer, true, "broke off its answer");
+	}
+	return t->answer.ended && !t->answer.fault && !t->answer.unwanted;
+}
+
+/* What an error answer says for itself. */
+static char *said(struct try *t)
+{
+	cJSON *body = chat_parse(t->whole.data, t->whole.len);
+	char *message = chat_error_message(body);
+	char *type = http_response_header(&t->response, "Content-Type");
+	if (!message && !body && t->whole.len > 0)
+		message = xasprintf(
+		    "no JSON%s%s", type && *type ? ", but " : "", type && *type ? type : "");
+	free(type);
+	cJSON_Delete(body);
+	return message;
+}
+
+static void describe_status(struct try *t, struct buf *out)
+{
+	char *message = said(t);
+	buf_printf(out, "answered %d", t->response.status);
+	if (message) {
+		buf_puts(out, ": ");
+		clean_text(out, message, t->target->key, MAX_SAID);
+	}
+	free(message);
+}
+
+static const char *end_text(const struct try *t)
+{
+	switch (t->response.end) {
+	case HTTP_NO_CONNECT:
+		return "cannot be reached";
+	case HTTP_CLOSED:
+		return "broke off the connection";
+	case HTTP_TIMED_OUT:
+		return "timed out";
+	case HTTP_BAD_REQUEST:
+		return "cannot be asked";
+	case HTTP_TOO_LARGE:
+	case HTTP_REFUSED:
+	case HTTP_STOPPED:
+	case HTTP_UNAVAILABLE:
+	case HTTP_DONE:
+		break;
+	}
+	return "failed";
+}
+
+/* "openai model gpt-x: answered 429: …" */
+static void describe(struct try *t, struct buf *out)
+{
+	buf_puts(out, out->len ? "; " : "");
+	buf_printf(out, "%s model ", t->target->provider->name);
+	clean_text(out, t->target->model, t->target->key, 200);
+	buf_puts(out, ": ");
+	if (t->answer.fault) {
+		clean_text(out, t->answer.fault, t->target->key, MAX_SAID);
+	} else if (t->response.status && t->response.status / 100 != 2) {
+		describe_status(t, out);
+	} else {
+		buf_printf(out, "%s: ", end_text(t));
+		clean_text(out, t->response.reason, t->target->key, MAX_SAID);
+	}
+}
+
+/* Nothing is asked twice of which the caller has seen a part. */
+static bool may_try_again(const struct try *t)
+{
+	if (t->answer.handed_on || t->answer.unwanted || t->stopped)
+		return false;
+	return t->answer.fault ? t->answer.fault_passes : retry_helps(&t->response);
+}
+
+/* ---- Tries, models */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static void keep_partial(struct try *t, struct chat_result *result)
+{
+	t->answer.ended = false; /* no calls */
+	for (size_t i = 0; i < t->answer.count && t->answer.handed_on && !result->message; i++)
+		if (t->answer.parts[i].text.len > 0)
+			result->message = chat_answer_message(&t->answer);
+}
+
+enum after { AFTER_DONE, AFTER_STOP, AFTER_NEXT_MODEL, AFTER_NEXT_TRY, AFTER_FAILURE };
+
+/* What is being tried, for the whole call. */
+struct calling {
+	const struct chat_request *request;
+	struct chat_result *result;
+	struct buf errors;
+	int64_t started;
+	bool timed_out; /* the latest failure was one of time */
+};
+
+/* Makes one try and takes from it what the result needs. */
+static enum after attempt(struct calling *c, struct try *t, const char *body, int64_t deadline_ms)
+{
+	struct chat_result *result = c->result;
+	t->answer.started = c->started;
+	post(t, body, deadline_ms);
+	result->tries++;
+	result->status = t->response.status ? t->response.status : result->status;
+	bool done = complete(t);
+	if (t->answer.first_piece_ms >= 0 && result->first_piece_ms < 0)
+		result->first_piece_ms = t->answer.first_piece_ms;
+	if (done) {
+		result->message = chat_answer_message(&t->answer);
+		return AFTER_DONE;
+	}
+	if (t->stopped || t->answer.unwanted) {
+		keep_partial(t, result);
+		return AFTER_STOP;
+	}
+	if (may_try_again(t))
+		return AFTER_NEXT_TRY;
+	return t->answer.handed_on ? AFTER_FAILURE : AFTER_NEXT_MODEL;
+}
+
+static void note_failure(struct calling *c, struct try *t)
+{
+	c->timed_out = t->response.end == HTTP_TIMED_OUT && !t->answer.fault;
+	describe(t, &c->errors);
+}
+
+/* Waits before the next try, where there is to be one. */
+static enum after pause_before(
+    struct calling *c, const struct try *t, unsigned tries, int64_t deadline_ms)
+{
+	if (tries > (unsigned)t->target->retries)
+		return AFTER_NEXT_MODEL;
+	int64_t wait = retry_wait_ms(&t->response, tries, deadline_ms);
+	if (wait < 0)
+		return AFTER_NEXT_MODEL;
+	log_info("%s model %s failed, try %u follows in %lld ms", t->target->provider->name,
+	    t->target->model, tries + 1, (long long)wait);
+	return retry_sleep(wait, c->request->stop, c->request->arg) ? AFTER_NEXT_TRY : AFTER_STOP;
+}
+
+/* All tries at one model. */
+static enum after ask_model(struct calling *c, const struct chat_target *target, const char *body)
+{
+	int64_t deadline_ms =
+	    earlier(c->request->deadline_ms, clock_monotonic_ms() + target->times.total);
+	for (unsigned tries = 1;; tries++) {
+		struct try t;
+		try_init(&t, target, c->request);
+		enum after after = attempt(c, &t, body, deadline_ms);
+		if (after == AFTER_NEXT_TRY)
+			after = pause_before(c, &t, tries, deadline_ms);
+		if (after == AFTER_NEXT_MODEL || after == AFTER_FAILURE)
+			note_failure(c, &t);
+		try_release(&t);
+		if (after != AFTER_NEXT_TRY)
+			return after;
+	}
+}
+
+static enum after ask_target(struct calling *c, const struct chat_target *target)
+{
+	char *problem = NULL;
+	char *body = chat_request_body(target, c->request, &problem);
+	if (!body) {
+		buf_printf(&c->errors, "%s%s", c->errors.len ? "; " : "", problem);
+		free(problem);
+		return AFTER_FAILURE;
+	}
+	enum after after = ask_model(c, target, body);
+	free(body);
+	return after;
+}
+
+static bool too_late(const struct chat_request *request)
+{
+	return request->deadline_ms > 0 && clock_monotonic_ms() >= request->deadline_ms;
+}
+
+static enum chat_end end_of(const struct calling *c, enum after after)
+{
+	if (after == AFTER_DONE)
+		return CHAT_DONE;
+	if (after == AFTER_STOP)
+		return CHAT_STOPPED;
+	return c->timed_out ? CHAT_TIMED_OUT : CHAT_FAILED;
+}
+
+enum chat_end chat_call(
+    const struct chat_model *m, const struct chat_request *request, struct chat_result *result)
+{
+	struct calling c = {.request = request, .result = result, .started = clock_monotonic_ms()};
+	enum after after = AFTER_NEXT_MODEL;
+	*result = (struct chat_result){.first_piece_ms = -1};
+	for (size_t i = 0; after == AFTER_NEXT_MODEL && i < m->count; i++) {
+		if (i > 0 && too_late(request))
+			break;
+		if (i > 0)
+			log_warning("%s; the next model is asked", buf_str(&c.errors));
+		after = ask_target(&c, &m->targets[i]);
+	}
+	result->end = end_of(&c, after);
+	if (result->end == CHAT_STOPPED)
+		result->error = xstrdup("stopped");
+	else if (result->end != CHAT_DONE)
+		result->error = buf_detach(&c.errors);
+	buf_release(&c.errors);
+	return result->end;
+}
+
+void chat_result_release(struct chat_result *result)
+{
+	cJSON_Delete(result->message);
+	free(result->error);
+	*result = (struct chat_result){0};
+}

@@ -1,0 +1,198 @@
+/*
+ * JSON Schema as Gemini takes it: the subset of OpenAPI's, which refuses a request over any other
+ * key.
+ */
+#include "model/gemini_schema.h"
+#include "base/json.h"
+
+#include <string.h>
+
+/* A schema may refer to itself, and more than once. */
+#define MAX_DEPTH 24
+#define MAX_OBJECTS 10000
+
+struct walk {
+	const cJSON *root;
+	unsigned left; /* objects that may still be made */
+};
+
+/* Copied as they are. */
+static const char *const plain[] = {"title", "description", "minItems", "maxItems", "minProperties",
+    "maxProperties", "minLength", "maxLength", "pattern", "minimum", "maximum", "default",
+    "required", "nullable", NULL};
+
+static bool is_one_of(const char *const *words, const char *word)
+{
+	while (*words && strcmp(*words, word) != 0)
+		words++;
+	return *words != NULL;
+}
+
+static cJSON *clean(const cJSON *schema, struct walk *w, int depth);
+
+/* What "#/$defs/name" points at, or NULL. */
+static const cJSON *resolve(const cJSON *root, const char *ref)
+{
+	static const char *const homes[] = {"$defs", "definitions"};
+	const char *name = strrchr(ref, '/');
+	for (size_t i = 0; name && i < 2; i++) {
+		const cJSON *found = json_opt(json_opt(root, homes[i]), name + 1);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/* One type; null beside it makes it nullable, and of several others anyOf is made. */
+static void add_types(cJSON *out, const cJSON *types)
+{
+	const cJSON *type;
+	int others = 0;
+	cJSON_ArrayForEach(type, types) {
+		const char *name = cJSON_IsString(type) ? type->valuestring : "null";
+		if (strcmp(name, "null") == 0)
+			json_set(out, "nullable", cJSON_CreateTrue());
+		else if (others++ == 0)
+			json_set(out, "type", cJSON_CreateString(name));
+	}
+	if (others < 2)
+		return;
+	cJSON_DeleteItemFromObjectCaseSensitive(out, "type");
+	cJSON *any = cJSON_AddArrayToObject(out, "anyOf");
+	cJSON_ArrayForEach(type, types) {
+		if (!cJSON_IsString(type) || strcmp(type->valuestring, "null") == 0)
+			continue;
+		cJSON *item = cJSON_CreateObject();
+		cJSON_AddItemToArray(any, item);
+		json_add_str(item, "type", type->valuestring);
+	}
+}
+
+static void add_type(cJSON *out, const cJSON *schema)
+{
+	const cJSON *type = json_opt(schema, "type");
+	if (cJSON_IsString(type))
+		json_set(out, "type", cJSON_CreateString(type->valuestring));
+	else if (cJSON_IsArray(type))
+		add_types(out, type);
+	else if (!json_get(out, "type") && json_opt(schema, "properties"))
+		json_set(out, "type", cJSON_CreateString("object"));
+}
+
+/* Only strings may be enumerated. */
+static void add_enum(cJSON *out, const cJSON *schema)
+{
+	const cJSON *values = json_opt(schema, "enum"), *only = json_opt(schema, "const"), *value;
+	cJSON *kept = cJSON_CreateArray();
+	cJSON_ArrayForEach(value, values) {
+		if (cJSON_IsString(value) && *value->valuestring)
+			cJSON_AddItemToArray(kept, cJSON_CreateString(value->valuestring));
+	}
+	if (cJSON_IsString(only))
+		cJSON_AddItemToArray(kept, cJSON_CreateString(only->valuestring));
+	if (!kept->child) {
+		cJSON_Delete(kept);
+		return;
+	}
+	json_set(out, "enum", kept);
+	json_set(out, "type", cJSON_CreateString("string"));
+}
+
+static void add_format(cJSON *out, const cJSON *schema)
+{
+	static const char *const known[] = {
+	    "enum", "date-time", "int32", "int64", "float", "double", NULL};
+	const char *format = json_str(schema, "format");
+	if (format && is_one_of(known, format))
+		json_set(out, "format", cJSON_CreateString(format));
+}
+
+static void add_properties(cJSON *out, const cJSON *schema, struct walk *w, int depth)
+{
+	const cJSON *properties = json_opt(schema, "properties"), *property;
+	if (!cJSON_IsObject(properties) || !properties->child)
+		return;
+	cJSON *own = json_get(out, "properties");
+	if (!own)
+		own = cJSON_AddObjectToObject(out, "properties");
+	cJSON_ArrayForEach(property, properties)
+		json_set(own, property->string, clean(property, w, depth));
+}
+
+static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int depth)
+{
+	const cJSON *choice;
+	if (!cJSON_IsArray(choices) || !choices->child)
+		return;
+	cJSON *any = cJSON_CreateArray();
+	cJSON_ArrayForEach(choice, choices) {
+		const char *type = json_str(choice, "type");
+		if (type && strcmp(type, "null") == 0)
+			json_set(out, "nullable", cJSON_CreateTrue());
+		else
+			cJSON_AddItemToArray(any, clean(choice, w, depth));
+	}
+	if (any->child)
+		json_set(out, "anyOf", any);
+	else
+		cJSON_Delete(any);
+}
+
+static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
+{
+	const cJSON *part, *items = json_opt(schema, "items");
+	const char *ref = json_str(schema, "$ref");
+	const cJSON *target = ref ? resolve(w->root, ref) : NULL;
+	if (depth <= 0 || w->left == 0)
+		return;
+	w->left--;
+	if (target)
+		add_all(out, target, w, depth - 1);
+	cJSON_ArrayForEach(part, json_opt(schema, "allOf"))
+		add_all(out, part, w, depth - 1);
+	for (size_t i = 0; plain[i]; i++) {
+		const cJSON *value = json_opt(schema, plain[i]);
+		if (value)
+			json_set(out, plain[i], cJSON_Duplicate(value, true));
+	}
+	add_type(out, schema);
+	add_enum(out, schema);
+	add_format(out, schema);
+	add_properties(out, schema, w, depth - 1);
+	if (cJSON_IsObject(items))
+		json_set(out, "items", clean(items, w, depth - 1));
+	add_choices(out, json_opt(schema, "anyOf"), w, depth - 1);
+	add_choices(out, json_opt(schema, "oneOf"), w, depth - 1);
+}
+
+static bool has_property(const cJSON *out, const cJSON *name)
+{
+	return cJSON_IsString(name) && json_get(json_get(out, "properties"), name->valuestring);
+}
+
+/* A required property that is not there is an error too. */
+static void check_required(cJSON *out)
+{
+	cJSON *required = json_get(out, "required"), *next;
+	for (cJSON *name = required ? required->child : NULL; name; name = next) {
+		next = name->next;
+		if (!has_property(out, name))
+			cJSON_Delete(cJSON_DetachItemViaPointer(required, name));
+	}
+	if (required && !required->child)
+		cJSON_DeleteItemFromObjectCaseSensitive(out, "required");
+}
+
+static cJSON *clean(const cJSON *schema, struct walk *w, int depth)
+{
+	cJSON *out = cJSON_CreateObject();
+	add_all(out, schema, w, depth);
+	check_required(out);
+	return out;
+}
+
+cJSON *gemini_schema(const cJSON *schema)
+{
+	struct walk w = {schema, MAX_OBJECTS};
+	return clean(schema, &w, MAX_DEPTH);
+}

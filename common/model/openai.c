@@ -1,0 +1,468 @@
+/* Chat completions, as OpenAI documents them and most other services and servers speak them. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "model/provider.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- The request */
+
+static char *url(const char *base_url, const char *model, bool stream)
+{
+	(void)model, (void)stream;
+	return xasprintf("%s/chat/completions", base_url);
+}
+
+static cJSON *add_object(cJSON *array)
+{
+	cJSON *object = cJSON_CreateObject();
+	cJSON_AddItemToArray(array, object);
+	return object;
+}
+
+static void add_text_part(cJSON *parts, const char *text)
+{
+	cJSON *part = add_object(parts);
+	json_add_str(part, "type", "text");
+	json_add_str(part, "text", text);
+}
+
+static char *data_url(const struct chat_part_media *media, const char *fallback)
+{
+	if (media->kind == MEDIA_URL)
+		return xstrdup(media->text);
+	return xasprintf(
+	    "data:%s;base64,%s", *media->mime_type ? media->mime_type : fallback, media->text);
+}
+
+static void add_image(cJSON *part, const struct chat_part_media *media)
+{
+	char *where = data_url(media, "image/png");
+	json_add_str(part, "type", "image_url");
+	json_add_str(cJSON_AddObjectToObject(part, "image_url"), "url", where);
+	free(where);
+}
+
+/* The two formats that there are; NULL for another. */
+static const char *audio_format(const char *mime_type)
+{
+	if (strcasestr(mime_type, "wav"))
+		return "wav";
+	return strcasestr(mime_type, "mp3") || strcasestr(mime_type, "mpeg") ? "mp3" : NULL;
+}
+
+static void add_audio(cJSON *part, const struct chat_part_media *media)
+{
+	json_add_str(part, "type", "input_audio");
+	cJSON *audio = cJSON_AddObjectToObject(part, "input_audio");
+	json_add_str(audio, "data", media->text);
+	json_add_str(audio, "format", audio_format(media->mime_type));
+}
+
+static void add_file(cJSON *part, const struct chat_part_media *media)
+{
+	char *data = data_url(media, "application/pdf");
+	json_add_str(part, "type", "file");
+	cJSON *file = cJSON_AddObjectToObject(part, "file");
+	json_add_str(file, "filename", media->filename);
+	json_add_str(file, "file_data", data);
+	free(data);
+}
+
+static bool is_pdf(const struct chat_part_media *media)
+{
+	return media->kind == MEDIA_BYTES && strcasecmp(media->mime_type, "application/pdf") == 0;
+}
+
+static bool is_audio(const struct chat_part_media *media)
+{
+	return media->kind == MEDIA_BYTES && audio_format(media->mime_type);
+}
+
+static void add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
+{
+	struct chat_part_media media;
+	if (!chat_media_get(b, block, &media))
+		return;
+	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
+		add_image(add_object(parts), &media);
+	} else if (chat_block_is(block, "audio") && is_audio(&media)) {
+		add_audio(add_object(parts), &media);
+	} else if (is_pdf(&media)) {
+		add_file(add_object(parts), &media);
+	} else {
+		char *note = chat_media_note(block, &media);
+		add_text_part(parts, note);
+		free(note);
+	}
+	chat_media_free(&media);
+}
+
+/* All texts of a turn, a newline between blocks. */
+static char *joined(const struct chat_turn *turn)
+{
+	struct buf text = {0};
+	for (size_t i = 0; i < turn->count; i++) {
+		if (!chat_block_is(turn->blocks[i], "text"))
+			continue;
+		buf_puts(&text, text.len ? "\n" : "");
+		buf_puts(&text, json_str(turn->blocks[i], "text"));
+	}
+	return buf_detach(&text);
+}
+
+static void add_joined(cJSON *message, const struct chat_turn *turn)
+{
+	char *text = joined(turn);
+	json_add_str(message, "content", *text ? text : NULL);
+	free(text);
+}
+
+static cJSON *add_message(cJSON *messages, const char *role)
+{
+	cJSON *message = add_object(messages);
+	json_add_str(message, "role", role);
+	return message;
+}
+
+static void add_user(const struct chat_build *b, cJSON *messages, const struct chat_turn *turn)
+{
+	cJSON *message = add_message(messages, "user");
+	bool plain = true;
+	for (size_t i = 0; i < turn->count; i++)
+		plain = plain && chat_block_is(turn->blocks[i], "text");
+	if (plain) {
+		add_joined(message, turn);
+		return;
+	}
+	cJSON *parts = cJSON_AddArrayToObject(message, "content");
+	for (size_t i = 0; i < turn->count; i++) {
+		const cJSON *block = turn->blocks[i];
+		if (chat_block_is(block, "text"))
+			add_text_part(parts, json_str(block, "text"));
+		else
+			add_media(b, parts, block);
+	}
+}
+
+static void add_call(cJSON *message, const cJSON *block)
+{
+	cJSON *calls = json_get(message, "tool_calls");
+	cJSON *call = add_object(calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"));
+	char *args = json_print(json_get(block, "args"));
+	json_add_str(call, "id", json_str(block, "id"));
+	json_add_str(call, "type", "function");
+	cJSON *function = cJSON_AddObjectToObject(call, "function");
+	json_add_str(function, "name", json_str(block, "name"));
+	json_add_str(function, "arguments", args);
+	free(args);
+}
+
+/* Servers that sent reasoning_content want it back with the calls it led to, as long as these are
+ * being worked on; and not later. */
+static void add_reasoning(cJSON *message, const cJSON *block)
+{
+	int at = 0;
+	cJSON *detail = chat_details_next(block, "openai", &at);
+	const char *field = json_str(detail, "field");
+	if (field && !json_get(message, field))
+		json_add_str(message, field, json_str(block, "summary"));
+	cJSON_Delete(detail);
+}
+
+static void add_assistant(cJSON *messages, const struct chat_turn *turn, bool at_work)
+{
+	cJSON *message = NULL;
+	for (size_t i = 0; i < turn->count; i++) {
+		const cJSON *block = turn->blocks[i];
+		if (!chat_block_is(block, "text") && !chat_block_is_call(block))
+			continue;
+		if (!message) {
+			message = add_message(messages, "assistant");
+			add_joined(message, turn);
+		}
+		if (chat_block_is_call(block))
+			add_call(message, block);
+	}
+	for (size_t i = 0; at_work && json_get(message, "tool_calls") && i < turn->count; i++)
+		if (chat_block_is(turn->blocks[i], "reasoning"))
+			add_reasoning(message, turn->blocks[i]);
+}
+
+static void add_results(cJSON *messages, const struct chat_turn *turn)
+{
+	for (size_t i = 0; i < turn->count; i++) {
+		cJSON *message = add_message(messages, "tool");
+		char *text = chat_output_text(turn->blocks[i]);
+		json_add_str(message, "tool_call_id", json_str(turn->blocks[i], "call_id"));
+		json_add_str(message, "content", text);
+		free(text);
+	}
+}
+
+static size_t last_user(const struct chat_turns *turns)
+{
+	size_t last = turns->count;
+	while (last > 0 && turns->items[last - 1].role != ROLE_USER)
+		last--;
+	return last;
+}
+
+static void add_messages(const struct chat_build *b, cJSON *body)
+{
+	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
+	size_t user = last_user(b->turns);
+	if (*b->system)
+		json_add_str(add_message(messages, "system"), "content", b->system);
+	for (size_t i = 0; i < b->turns->count; i++) {
+		const struct chat_turn *turn = &b->turns->items[i];
+		switch (turn->role) {
+		case ROLE_SYSTEM:
+			add_joined(add_message(messages, "system"), turn);
+			break;
+		case ROLE_USER:
+			add_user(b, messages, turn);
+			break;
+		case ROLE_ASSISTANT:
+			add_assistant(messages, turn, i >= user);
+			break;
+		case ROLE_TOOL:
+			add_results(messages, turn);
+			break;
+		}
+	}
+}
+
+static cJSON *no_parameters(void)
+{
+	cJSON *schema = cJSON_CreateObject();
+	json_add_str(schema, "type", "object");
+	cJSON_AddObjectToObject(schema, "properties");
+	return schema;
+}
+
+static void add_choice(const struct chat_request *request, cJSON *body)
+{
+	static const char *const words[] = {[CHAT_TOOLS_AUTO] = NULL,
+	    [CHAT_TOOLS_NONE] = "none",
+	    [CHAT_TOOLS_REQUIRED] = "required",
+	    [CHAT_TOOLS_NAMED] = NULL};
+	if (words[request->choice])
+		json_add_str(body, "tool_choice", words[request->choice]);
+	if (request->choice != CHAT_TOOLS_NAMED)
+		return;
+	cJSON *choice = cJSON_AddObjectToObject(body, "tool_choice");
+	json_add_str(choice, "type", "function");
+	json_add_str(cJSON_AddObjectToObject(choice, "function"), "name", request->tool_name);
+}
+
+static void add_tools(const struct chat_build *b, cJSON *body)
+{
+	const struct chat_request *request = b->request;
+	if (request->tool_count == 0)
+		return;
+	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
+	for (size_t i = 0; i < request->tool_count; i++) {
+		const struct chat_tool *tool = &request->tools[i];
+		cJSON *item = add_object(tools);
+		json_add_str(item, "type", "function");
+		cJSON *function = cJSON_AddObjectToObject(item, "function");
+		json_add_str(function, "name", tool->name);
+		if (tool->description)
+			json_add_str(function, "description", tool->description);
+		cJSON_AddItemToObject(function, "parameters",
+		    tool->parameters ? cJSON_Duplicate(tool->parameters, true) : no_parameters());
+	}
+	add_choice(request, body);
+	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
+}
+
+static void add_format(const struct chat_build *b, cJSON *body)
+{
+	const cJSON *format = json_opt(b->target->settings, "response_format");
+	const char *type = json_str(format, "type"), *name = json_str(format, "name");
+	if (!format)
+		return;
+	cJSON *out = cJSON_AddObjectToObject(body, "response_format");
+	json_add_str(out, "type", type);
+	if (chat_target_format(b->target) != CHAT_FORMAT_SCHEMA)
+		return;
+	cJSON *schema = cJSON_AddObjectToObject(out, "json_schema");
+	json_add_str(schema, "name", name ? name : "answer");
+	cJSON_AddItemToObject(schema, "schema", cJSON_Duplicate(json_get(format, "schema"), true));
+	if (cJSON_IsBool(json_opt(format, "strict")))
+		cJSON_AddBoolToObject(schema, "strict", cJSON_IsTrue(json_get(format, "strict")));
+}
+
+static void build(const struct chat_build *b, cJSON *body)
+{
+	static const char *const same[] = {"temperature", "top_p", "top_k", "presence_penalty",
+	    "frequency_penalty", "seed", "stop", "reasoning_effort"};
+	json_add_str(body, "model", b->target->model);
+	add_messages(b, body);
+	add_tools(b, body);
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+		chat_copy_setting(b, same[i], body, same[i]);
+	/* OpenAI's reasoning models know only the new name, other servers only the old one. */
+	chat_copy_setting(
+	    b, "max_tokens", body, b->target->at_home ? "max_completion_tokens" : "max_tokens");
+	add_format(b, body);
+	if (!b->target->stream)
+		return;
+	cJSON_AddTrueToObject(body, "stream");
+	cJSON_AddTrueToObject(cJSON_AddObjectToObject(body, "stream_options"), "include_usage");
+}
+
+/* ---- The answer */
+
+static const char *const reasons[][2] = {{"function_call", "tool_calls"}, {NULL, NULL}};
+
+static void take_usage(struct chat_answer *a, const cJSON *usage)
+{
+	struct chat_usage *u = &a->usage;
+	const cJSON *in = json_opt(usage, "prompt_tokens_details");
+	const cJSON *out = json_opt(usage, "completion_tokens_details");
+	int64_t audio_in = 0, audio_out = 0;
+	chat_usage_take(&u->prompt, usage, "prompt_tokens");
+	chat_usage_take(&u->completion, usage, "completion_tokens");
+	chat_usage_take(&u->total, usage, "total_tokens");
+	chat_usage_take(&u->cache_read, usage, "prompt_cache_hit_tokens");
+	chat_usage_take(&u->cache_read, in, "cached_tokens");
+	chat_usage_take(&u->image, in, "image_tokens");
+	chat_usage_take(&u->reasoning, out, "reasoning_tokens");
+	chat_usage_take(&audio_in, in, "audio_tokens");
+	chat_usage_take(&audio_out, out, "audio_tokens");
+	if (audio_in + audio_out > 0)
+		u->audio = audio_in + audio_out;
+}
+
+/* A call's pieces go by their index.  Where a server sends none, an id that is new starts a call,
+ * and pieces without an id go to the latest one. */
+static int64_t index_of(const struct chat_answer *a, const cJSON *call)
+{
+	int64_t index = 0;
+	const char *id = json_str(call, "id");
+	if (json_integer(json_opt(call, "index"), &index))
+		return index;
+	for (size_t i = a->count; i-- > 0;) {
+		const struct chat_part *part = &a->parts[i];
+		if (part->kind != PART_CALL)
+			continue;
+		if (!id || !*id || (part->id && strcmp(part->id, id) == 0))
+			return part->index;
+		index = part->index >= index ? part->index + 1 : index;
+	}
+	return index;
+}
+
+static void take_call(struct chat_answer *a, const cJSON *call)
+{
+	const cJSON *function = json_opt(call, "function"), *args = json_opt(function, "arguments");
+	int64_t index = index_of(a, call);
+	struct chat_part *part = chat_answer_part(a, PART_CALL, index);
+	chat_part_name(part, json_str(call, "id"), json_str(function, "name"));
+	if (cJSON_IsString(args)) {
+		chat_answer_add(a, PART_CALL, index, args->valuestring);
+	} else if (cJSON_IsObject(args)) {
+		char *text = json_print(args);
+		chat_answer_add(a, PART_CALL, index, text);
+		free(text);
+	}
+}
+
+static void take_calls(struct chat_answer *a, const cJSON *calls)
+{
+	const cJSON *call;
+	cJSON_ArrayForEach(call, calls)
+		take_call(a, call);
+}
+
+static void take_reasoning(struct chat_answer *a, const cJSON *message)
+{
+	static const char *const fields[] = {"reasoning_content", "reasoning"};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		const char *text = json_str(message, fields[i]);
+		if (!text || !*text)
+			continue;
+		chat_answer_add(a, PART_REASONING, 0, text);
+		struct chat_part *part = chat_answer_part(a, PART_REASONING, 0);
+		if (i == 0 && !part->details) {
+			cJSON *detail = cJSON_CreateObject();
+			json_add_str(detail, "provider", "openai");
+			json_add_str(detail, "field", fields[i]);
+			chat_part_details(part, detail);
+		}
+		return;
+	}
+}
+
+/* Text is a string, or, from some servers, an array of parts. */
+static void take_content(struct chat_answer *a, const cJSON *content)
+{
+	const cJSON *part;
+	if (cJSON_IsString(content))
+		chat_answer_add(a, PART_TEXT, 0, content->valuestring);
+	cJSON_ArrayForEach(part, content)
+		chat_answer_add(a, PART_TEXT, 0, json_str(part, "text"));
+}
+
+/* A message, or a delta of it: they have the same members. */
+static void take_message(struct chat_answer *a, const cJSON *message)
+{
+	take_reasoning(a, message);
+	take_content(a, json_opt(message, "content"));
+	chat_answer_add(a, PART_TEXT, 0, json_str(message, "refusal"));
+	take_calls(a, json_opt(message, "tool_calls"));
+}
+
+static void take_rest(struct chat_answer *a, const cJSON *data, const cJSON *choice)
+{
+	const char *model = json_str(data, "model"), *finish = json_str(choice, "finish_reason");
+	if (model && *model && !a->model)
+		a->model = xstrdup(model);
+	take_usage(a, json_opt(data, "usage"));
+	if (!finish)
+		return;
+	chat_answer_finish(a, finish, reasons);
+	a->ended = true;
+}
+
+static void take_event(struct chat_answer *a, const char *name, const cJSON *data)
+{
+	(void)name;
+	const cJSON *choices = json_opt(data, "choices");
+	const cJSON *choice = cJSON_IsArray(choices) ? choices->child : NULL;
+	if (chat_answer_error(a, data))
+		return;
+	take_message(a, json_opt(choice, "delta"));
+	take_rest(a, data, choice);
+}
+
+static void take_whole(struct chat_answer *a, const cJSON *body)
+{
+	const cJSON *choices = json_opt(body, "choices");
+	const cJSON *choice = cJSON_IsArray(choices) ? choices->child : NULL;
+	const cJSON *message = json_opt(choice, "message");
+	if (chat_answer_error(a, body))
+		return;
+	if (!message) {
+		chat_answer_fault(a, true, "gave an answer without a message");
+		return;
+	}
+	take_message(a, message);
+	take_rest(a, body, choice);
+	a->ended = true;
+}
+
+const struct chat_provider chat_openai = {.name = "openai",
+    .home = "https://api.openai.com/v1",
+    .url_env = "OPENAI_BASE_URL",
+    .key_envs = {"OPENAI_API_KEY"},
+    .key_header = "Authorization",
+    .key_prefix = "Bearer ",
+    .url = url,
+    .build = build,
+    .take_event = take_event,
+    .take_whole = take_whole};

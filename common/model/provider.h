@@ -1,0 +1,220 @@
+/*
+ * What the files of this room share: one model that can be asked (a target), the making of its
+ * request, and the putting together of its answer.  Each provider is one struct of functions.
+ */
+#ifndef AGENTGRAPH_MODEL_PROVIDER_H
+#define AGENTGRAPH_MODEL_PROVIDER_H
+
+#include "base/buf.h"
+#include "base/http.h"
+#include "model/chat.h"
+
+struct chat_answer;
+struct chat_build;
+
+struct chat_provider {
+	const char *name;
+	const char *home;        /* base URL of its own service */
+	const char *url_env;     /* variable that names another one */
+	const char *key_envs[3]; /* variables that hold the key, ended by NULL */
+	const char *key_header;
+	const char *key_prefix;    /* before the key in that header */
+	struct http_header header; /* one more, or NULLs */
+
+	/* The URL to post to, malloc'd. */
+	char *(*url)(const char *base_url, const char *model, bool stream);
+
+	/* Fills body from what is asked. */
+	void (*build)(const struct chat_build *b, cJSON *body);
+
+	/* Takes one event of a streamed answer, and a whole one. */
+	void (*take_event)(struct chat_answer *a, const char *name, const cJSON *data);
+	void (*take_whole)(struct chat_answer *a, const cJSON *body);
+
+	/* Whether a message list must begin and end with the user. */
+	bool user_first_and_last;
+};
+
+extern const struct chat_provider chat_openai, chat_anthropic, chat_gemini;
+
+/* ---- Targets (settings.c) */
+
+struct chat_times {
+	int64_t connect, first_byte, idle, total; /* milliseconds */
+};
+
+/* One model: the settings of the first or of a fallback. */
+struct chat_target {
+	const struct chat_provider *provider;
+	cJSON *settings; /* checked; owned, as all below */
+	const char *model;
+	char *base_url;
+	bool at_home; /* base_url is the provider's own service */
+	char *key;    /* NULL: none */
+	struct http_header *headers;
+	size_t header_count;
+	struct chat_times times;
+	int retries;
+	bool stream;
+};
+
+struct chat_model {
+	struct chat_target *targets;
+	size_t count;
+};
+
+/* What response_format asks for. */
+enum chat_format { CHAT_FORMAT_TEXT, CHAT_FORMAT_OBJECT, CHAT_FORMAT_SCHEMA };
+enum chat_format chat_target_format(const struct chat_target *t);
+
+/* ---- Requests (turns.c, request.c) */
+
+enum chat_role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
+
+/*
+ * The messages in an order that every provider takes: each assistant turn with calls is followed by
+ * one tool turn, which has a result for each of them in their order (a made-up one where there is
+ * none); results without a call are left out.
+ */
+struct chat_turn {
+	enum chat_role role;
+	const cJSON **blocks; /* borrowed from the messages, or from made_up */
+	size_t count;
+};
+
+struct chat_turns {
+	struct chat_turn *items;
+	size_t count;
+	cJSON *made_up; /* array of results */
+};
+
+void chat_turns_init(struct chat_turns *turns, const cJSON *messages);
+void chat_turns_release(struct chat_turns *turns);
+
+struct chat_build {
+	const struct chat_target *target;
+	const struct chat_request *request;
+	const struct chat_turns *turns;
+	const char *system; /* the system prompt, "" when there is none; with the system messages
+			     * where the provider takes none among the others */
+	char **problem;     /* set when the request cannot be made */
+};
+
+/* The body to be posted, malloc'd; NULL with *problem set (malloc'd). */
+char *chat_request_body(
+    const struct chat_target *t, const struct chat_request *request, char **problem);
+
+/* Copies a setting, where it is given, under the provider's name for it. */
+void chat_copy_setting(const struct chat_build *b, const char *key, cJSON *to, const char *name);
+
+/* The name that a media object or block goes by in texts; never NULL. */
+const char *chat_media_name(const cJSON *media);
+
+/* What is to be sent for the block of a medium. */
+struct chat_part_media {
+	enum { MEDIA_BYTES, MEDIA_URL, MEDIA_TEXT } kind;
+	char *text;      /* base64; the URL; or the text */
+	char *mime_type; /* never NULL; "" when unknown */
+	char *filename;  /* never NULL */
+};
+
+/* Finds out; false when it could not be done, *b->problem then says why. */
+bool chat_media_get(const struct chat_build *b, const cJSON *block, struct chat_part_media *media);
+void chat_media_free(struct chat_part_media *media);
+
+/* The text that stands for a medium which the provider does not take, malloc'd. */
+char *chat_media_note(const cJSON *block, const struct chat_part_media *media);
+
+/* Whether block is of that type, and whether it is a call of either kind. */
+bool chat_block_is(const cJSON *block, const char *type);
+bool chat_block_is_call(const cJSON *block);
+bool chat_block_is_media(const cJSON *block);
+
+/* The text of a tool_result's output: a string as it is, other JSON compact; malloc'd. */
+char *chat_output_text(const cJSON *block);
+
+/* One of the JSON texts in a reasoning block's details that this provider wrote, as a tree; NULL
+ * when there is none from index *at on, which is moved behind it. */
+cJSON *chat_details_next(const cJSON *block, const char *provider, int *at);
+
+/* ---- Answers (answer.c) */
+
+enum chat_part_kind { PART_TEXT, PART_REASONING, PART_CALL };
+
+/* A block in the making. */
+struct chat_part {
+	enum chat_part_kind kind;
+	int64_t index;   /* the provider's number of it */
+	struct buf text; /* text, summary, or arguments */
+	char *id, *name; /* of a call; malloc'd or NULL */
+	cJSON *details;  /* of reasoning: array of strings, or NULL */
+};
+
+struct chat_usage {
+	int64_t prompt, completion, total, reasoning, cache_creation, cache_read, image, audio;
+};
+
+struct chat_answer {
+	const struct chat_target *target;
+	const struct chat_request *request;
+	int64_t started; /* by clock_monotonic_ms */
+	struct chat_part *parts;
+	size_t count;
+	size_t bytes; /* in all parts */
+	struct chat_usage usage;
+	char *model;  /* as the provider names it */
+	char *finish; /* why it ended, in our words */
+
+	bool ended;        /* the provider said that it is complete */
+	bool handed_on;    /* the caller got some of it */
+	bool unwanted;     /* a callback said false */
+	char *fault;       /* what is wrong with it */
+	bool fault_passes; /* and whether another try may help */
+	int64_t first_piece_ms;
+};
+
+void chat_answer_init(
+    struct chat_answer *a, const struct chat_target *t, const struct chat_request *request);
+void chat_answer_release(struct chat_answer *a);
+
+/* The part of that kind and number, made at the end when there is none. */
+struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind kind, int64_t index);
+
+/* Adds text to a part, and hands it on.  NULL and "" are fine. */
+void chat_answer_add(
+    struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text);
+
+/* An id for a call that came without one; returns out. */
+#define CHAT_CALL_ID (5 + 33)
+char *chat_call_id(char out[CHAT_CALL_ID]);
+
+/* Sets what is neither NULL nor empty. */
+void chat_part_name(struct chat_part *part, const char *id, const char *name);
+
+/* Adds what the provider wants back; details is taken over. */
+void chat_part_details(struct chat_part *part, cJSON *details);
+
+/* Sets the reason of the end; known is pairs of the provider's word and ours, ended by NULL. */
+void chat_answer_finish(struct chat_answer *a, const char *word, const char *const known[][2]);
+
+/* The first fault stays. */
+void chat_answer_fault(struct chat_answer *a, bool passes, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An {"error": …} of the provider as a fault of the stream; false when data has none. */
+bool chat_answer_error(struct chat_answer *a, const cJSON *data);
+
+/* What an error body of any provider says, malloc'd; NULL when it says nothing. */
+char *chat_error_message(const cJSON *body);
+
+/* A usage number, where it is given. */
+void chat_usage_take(int64_t *number, const cJSON *object, const char *key);
+
+/* The message of chat_result; with calls only when the answer is complete. */
+cJSON *chat_answer_message(const struct chat_answer *a);
+
+/* JSON from a provider: invalid UTF-8, U+0000 and lone surrogates are replaced.  text is changed.
+ * NULL when it is no JSON. */
+cJSON *chat_parse(char *text, size_t len);
+
+#endif

@@ -1,0 +1,98 @@
+#include "model/retry.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "base/redact.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_WAIT_MS 500
+#define MAX_BACK_OFF_MS 10000
+#define MAX_ASKED_MS 60000
+#define SLICE_MS 100
+
+bool retry_helps(const struct http_response *response)
+{
+	switch (response->end) {
+	case HTTP_DONE:
+		return response->status == 408 || response->status == 425 ||
+		    response->status == 429 || response->status >= 500;
+	case HTTP_NO_CONNECT:
+	case HTTP_CLOSED:
+	case HTTP_TIMED_OUT:
+		return true;
+	case HTTP_TOO_LARGE:
+	case HTTP_REFUSED:
+	case HTTP_STOPPED:
+	case HTTP_BAD_REQUEST:
+	case HTTP_UNAVAILABLE:
+		return false;
+	}
+	return false;
+}
+
+static int64_t back_off(unsigned tries)
+{
+	int64_t ms = FIRST_WAIT_MS << (tries > 6 ? 6 : tries ? tries - 1 : 0);
+	uint32_t chance;
+	random_bytes(&chance, sizeof(chance));
+	ms = ms < MAX_BACK_OFF_MS ? ms : MAX_BACK_OFF_MS;
+	return ms - (int64_t)(chance % (uint64_t)(ms / 2 + 1));
+}
+
+/* OpenAI and Azure say it in milliseconds, too. */
+static int64_t asked_for(const struct http_response *response)
+{
+	char *text = http_response_header(response, "retry-after-ms");
+	bool digits = text && *text && text[strspn(text, "0123456789")] == '\0';
+	int64_t ms =
+	    digits && strlen(text) < 12 ? strtoll(text, NULL, 10) : http_retry_after_ms(response);
+	free(text);
+	return ms;
+}
+
+int64_t retry_wait_ms(const struct http_response *response, unsigned tries, int64_t deadline_ms)
+{
+	int64_t asked = response->end == HTTP_DONE ? asked_for(response) : -1;
+	int64_t wait = asked >= 0 ? asked : back_off(tries);
+	if (wait > MAX_ASKED_MS)
+		return -1;
+	return deadline_ms > 0 && clock_monotonic_ms() + wait >= deadline_ms ? -1 : wait;
+}
+
+bool retry_sleep(int64_t ms, bool (*stop)(void *arg), void *arg)
+{
+	int64_t until = clock_monotonic_ms() + ms;
+	for (int64_t left = ms; left > 0; left = until - clock_monotonic_ms()) {
+		if (stop && stop(arg))
+			return false;
+		clock_sleep_ms(left < SLICE_MS ? left : SLICE_MS);
+	}
+	return true;
+}
+
+static void blot(char *text, const char *key)
+{
+	size_t len = key ? strlen(key) : 0;
+	for (char *at = text; len > 0 && (at = strstr(at, key)); at += len)
+		memset(at, '*', len);
+}
+
+void clean_text(struct buf *out, const char *text, const char *key, size_t max)
+{
+	char *copy = xstrdup(text);
+	struct buf safe = {0};
+	blot(copy, key);
+	for (char *p = copy; *p; p++)
+		*p = strchr("\t\r\n", *p) ? ' ' : *p;
+	redact(&safe, process_clean(copy));
+	size_t len = safe.len > max ? utf8_cut(buf_str(&safe), max) : safe.len;
+	buf_add(out, buf_str(&safe), len);
+	if (len < safe.len)
+		buf_puts(out, "…");
+	buf_release(&safe);
+	free(copy);
+}

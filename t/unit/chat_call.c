@@ -1,0 +1,528 @@
+/* Calls to providers that answer, and to those that have a bad day. */
+#include "base/clock.h"
+#include "base/http.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "chat_fixture.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCRIPT(...)                                        \
+	static const struct step script[] = {__VA_ARGS__}; \
+	provider_script(script, UNIT_COUNT(script))
+
+#define QUICK "'retries':0,'model':'m'"
+
+/* ---- What the providers send, as they document it */
+
+static const char openai_stream[] =
+    "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"gpt-x-1\",\"choices\":"
+    "[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}]}\n\n"
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"H\xc3\xa9\"}}]}\n\n"
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"llo \\ud83d\\ude00\"}}]}\n\n"
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":5,"
+    "\"total_tokens\":17,\"prompt_tokens_details\":{\"cached_tokens\":8,\"audio_tokens\":1},"
+    "\"completion_tokens_details\":{\"reasoning_tokens\":3,\"audio_tokens\":2}}}\n\n"
+    "data: [DONE]\n\n";
+
+static const char openai_calls[] =
+    "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c1\",\"type\":"
+    "\"function\",\"function\":{\"name\":\"add\",\"arguments\":\"\"}}]}}]}\n\n"
+    "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":"
+    "\"{\\\"a\\\":\"}}]}}]}\n\n"
+    "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"c2\",\"function\":"
+    "{\"name\":\"now\",\"arguments\":\"\"}},{\"index\":0,\"function\":{\"arguments\":\"1}\"}}]}}]}"
+    "\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n"
+    "data: [DONE]\n\n";
+
+static const char anthropic_stream[] =
+    "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":"
+    "\"assistant\",\"model\":\"claude-x-1\",\"content\":[],\"usage\":{\"input_tokens\":10,"
+    "\"cache_creation_input_tokens\":4,\"cache_read_input_tokens\":6,\"output_tokens\":1}}}\n\n"
+    "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,"
+    "\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}\n\n"
+    "event: ping\ndata: {\"type\": \"ping\"}\n\n"
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+    "{\"type\":\"thinking_delta\",\"thinking\":\"Let me \"}}\n\n"
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+    "{\"type\":\"thinking_delta\",\"thinking\":\"see\"}}\n\n"
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+    "{\"type\":\"signature_delta\",\"signature\":\"EqQB\"}}\n\n"
+    "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+    "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,"
+    "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":"
+    "{\"type\":\"text_delta\",\"text\":\"Okay\"}}\n\n"
+    "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":2,"
+    "\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"add\",\"input\":{}}}\n\n"
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":"
+    "{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\": \"}}\n\n"
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":"
+    "{\"type\":\"input_json_delta\",\"partial_json\":\"1}\"}}\n\n"
+    "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
+    "\"tool_use\"},\"usage\":{\"output_tokens\":15}}\n\n"
+    "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+
+static const char gemini_stream[] =
+    "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hm\",\"thought\":true}],\"role\":"
+    "\"model\"},\"index\":0}],\"modelVersion\":\"gemini-x-1\"}\r\n\r\n"
+    "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Sure\"}],\"role\":\"model\"}}]}"
+    "\r\n\r\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"add\","
+    "\"args\":{\"a\":1}},\"thoughtSignature\":\"c2ln\"},{\"functionCall\":{\"name\":\"now\"}}],"
+    "\"role\":\"model\"},\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":20,"
+    "\"candidatesTokenCount\":7,\"thoughtsTokenCount\":5,\"totalTokenCount\":32,"
+    "\"cachedContentTokenCount\":4,\"promptTokensDetails\":[{\"modality\":\"IMAGE\","
+    "\"tokenCount\":9}]}}\r\n\r\n";
+
+/* ---- Answers */
+
+static void check_openai(enum step_kind kind)
+{
+	const struct step script[] = {{kind, 200, NULL, openai_stream}};
+	struct chat_result r;
+	struct heard h = {0};
+	provider_script(script, 1);
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", &h, &r), CHAT_DONE);
+	CU_ASSERT_PTR_NULL(r.error);
+	CU_ASSERT_STRING_EQUAL(buf_str(&h.text), "H\xc3\xa9llo \xf0\x9f\x98\x80");
+	CU_ASSERT_EQUAL(h.pieces, 2);
+	CU_ASSERT(r.first_piece_ms >= 0);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "role"), "assistant");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/text"), "H\xc3\xa9llo \xf0\x9f\x98\x80");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1"), "(none)");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata"),
+	    "{\"model\":\"gpt-x-1\",\"provider\":\"openai\",\"finish_reason\":\"stop\"}");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "usages"),
+	    "{\"completion_tokens\":5,\"prompt_tokens\":12,\"total_tokens\":17,"
+	    "\"reasoning_tokens\":3,\"cache_creation_input_tokens\":0,"
+	    "\"cache_read_input_tokens\":8,\"image_tokens\":0,\"audio_tokens\":3}");
+	heard_release(&h);
+	chat_result_release(&r);
+}
+
+static void openai_text_is_streamed(void)
+{
+	check_openai(STEP_STREAM);
+	check_openai(STEP_BYTES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "POST /chat/completions HTTP/1.1\r\n"));
+	CU_ASSERT_PTR_NOT_NULL(
+	    strstr(provider_head(), "\r\nAuthorization: Bearer sk-openai-secret\r\n"));
+}
+
+static void openai_calls_are_put_together(void)
+{
+	SCRIPT({STEP_BYTES, 200, NULL, openai_calls});
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0"),
+	    "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"add\",\"args\":{\"a\":1},"
+	    "\"tool_type\":\"local\"}");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/id"), "c2");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/args"), "{}");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/2"), "(none)");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/finish_reason"), "tool_calls");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/invalid_arguments"), "(none)");
+	chat_result_release(&r);
+}
+
+static void calls_without_an_index_are_told_apart(void)
+{
+	SCRIPT({STEP_STREAM, 200, NULL,
+	    "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":"
+	    "\"x\",\"arguments\":\"{}\"}},{\"id\":\"b\",\"function\":{\"name\":\"y\",\"arguments\":"
+	    "\"{\"}}]}}]}\n\n"
+	    "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"}\"}}]},"
+	    "\"finish_reason\":\"tool_calls\"}]}\n\n"
+	    "data: [DONE]\n\n"});
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/name"), "x");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/name"), "y");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/invalid_arguments"), "(none)");
+	chat_result_release(&r);
+}
+
+static void an_answer_in_one_piece_is_the_same(void)
+{
+	SCRIPT({STEP_WHOLE, 200, NULL,
+	    "{\"model\":\"gpt-x-1\",\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":"
+	    "\"Hello\",\"reasoning_content\":\"Well\",\"tool_calls\":[{\"id\":\"c1\",\"type\":"
+	    "\"function\",\"function\":{\"name\":\"add\",\"arguments\":\"{\\\"a\\\":2}\"}}]},"
+	    "\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":1,"
+	    "\"completion_tokens\":2,\"total_tokens\":3}}"});
+	struct chat_result r;
+	struct heard h = {0};
+	CU_ASSERT_EQUAL(ask("{" QUICK ",'stream':false}", &h, &r), CHAT_DONE);
+	CU_ASSERT_PTR_NULL(json_get(provider_body(), "stream"));
+	CU_ASSERT_STRING_EQUAL(buf_str(&h.text), "Hello");
+	CU_ASSERT_STRING_EQUAL(buf_str(&h.reasoning), "Well");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/summary"), "Well");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/text"), "Hello");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/2/args/a"), "2");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "usages/total_tokens"), "3");
+	heard_release(&h);
+	chat_result_release(&r);
+	/* the same from a server that was asked to stream */
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/text"), "Hello");
+	chat_result_release(&r);
+}
+
+static void anthropic_blocks_are_put_together(void)
+{
+	SCRIPT({STEP_BYTES, 200, NULL, anthropic_stream});
+	struct chat_result r;
+	struct heard h = {0};
+	CU_ASSERT_EQUAL(ask("{" QUICK ",'provider':'anthropic'}", &h, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(buf_str(&h.reasoning), "Let me see");
+	CU_ASSERT_STRING_EQUAL(buf_str(&h.text), "Okay");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/summary"), "Let me see");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/details/0"),
+	    "{\"provider\":\"anthropic\",\"signature\":\"EqQB\"}");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/text"), "Okay");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/2/id"), "toolu_1");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/2/args"), "{\"a\":1}");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/finish_reason"), "tool_calls");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/model"), "claude-x-1");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "usages"),
+	    "{\"completion_tokens\":15,\"prompt_tokens\":20,\"total_tokens\":35,"
+	    "\"reasoning_tokens\":0,\"cache_creation_input_tokens\":4,"
+	    "\"cache_read_input_tokens\":6,\"image_tokens\":0,\"audio_tokens\":0}");
+	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "POST /v1/messages HTTP/1.1\r\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\nx-api-key: sk-anthropic-secret\r\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\nanthropic-version: 2023-06-01\r\n"));
+	heard_release(&h);
+	chat_result_release(&r);
+}
+
+static void gemini_parts_are_put_together(void)
+{
+	SCRIPT({STEP_BYTES, 200, NULL, gemini_stream});
+	struct chat_result r;
+	struct heard h = {0};
+	CU_ASSERT_EQUAL(ask("{" QUICK ",'provider':'gemini'}", &h, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(buf_str(&h.reasoning), "Hm");
+	CU_ASSERT_STRING_EQUAL(buf_str(&h.text), "Sure");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/summary"), "Hm");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/text"), "Sure");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/2/args"), "{\"a\":1}");
+	CU_ASSERT_EQUAL(strncmp(at(r.message, "content/2/id"), "call_", 5), 0);
+	CU_ASSERT_STRING_NOT_EQUAL(at(r.message, "content/2/id"), at(r.message, "content/3/id"));
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/3/name"), "now");
+	cJSON *detail = json_from(at(r.message, "content/0/details/0"));
+	CU_ASSERT_STRING_EQUAL(at(detail, "signature"), "c2ln");
+	CU_ASSERT_STRING_EQUAL(at(detail, "call"), at(r.message, "content/2/id"));
+	cJSON_Delete(detail);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/finish_reason"), "tool_calls");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "usages"),
+	    "{\"completion_tokens\":12,\"prompt_tokens\":20,\"total_tokens\":32,"
+	    "\"reasoning_tokens\":5,\"cache_creation_input_tokens\":0,"
+	    "\"cache_read_input_tokens\":4,\"image_tokens\":9,\"audio_tokens\":0}");
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+	    provider_head(), "POST /v1beta/models/m:streamGenerateContent?alt=sse HTTP/1.1\r\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\nx-goog-api-key: gemini-secret\r\n"));
+	heard_release(&h);
+	chat_result_release(&r);
+}
+
+static void structured_output_is_parsed(void)
+{
+	SCRIPT({STEP_WHOLE, 200, NULL,
+		   "{\"choices\":[{\"message\":{\"content\":\"{\\\"n\\\": 1}\"}}]}"},
+	    {STEP_WHOLE, 200, NULL,
+		"{\"choices\":[{\"message\":{\"content\":\"```json\\n{\\\"n\\\": 2}\\n```\"}}]}"},
+	    {STEP_WHOLE, 200, NULL, "{\"choices\":[{\"message\":{\"content\":\"{\\\"n\\\"\"}}]}"});
+	static const char settings[] = "{" QUICK ",'response_format':{'type':'json_object'}}";
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask(settings, NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "parsed_content"), "{\"n\":1}");
+	chat_result_release(&r);
+	ask(settings, NULL, &r);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "parsed_content"), "{\"n\":2}");
+	chat_result_release(&r);
+	ask(settings, NULL, &r);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "parsed_content"), "null");
+	chat_result_release(&r);
+}
+
+/* ---- Bad days */
+
+/* Asks, expects that end, and that the error says so and holds no key. */
+static void check_failure(const char *settings, enum chat_end end, const char *says)
+{
+	struct chat_result r;
+	struct heard h = {0};
+	CU_ASSERT_EQUAL(ask(settings, &h, &r), end);
+	CU_ASSERT_PTR_NULL(r.message);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(r.error);
+	if (!strstr(r.error, says)) {
+		CU_FAIL("the error says something else");
+		printf("# expected '%s' in '%s'\n", says, r.error);
+	}
+	CU_ASSERT_PTR_NULL(strstr(r.error, "secret"));
+	CU_ASSERT_PTR_NULL(strchr(r.error, '\n'));
+	heard_release(&h);
+	chat_result_release(&r);
+}
+
+static void a_provider_that_never_answers_times_out(void)
+{
+	SCRIPT({STEP_NEVER, 0, NULL, ""});
+	int64_t before = clock_monotonic_ms();
+	check_failure("{" QUICK ",'timeouts':{'first_byte':0.1}}", CHAT_TIMED_OUT,
+	    "openai model m: timed out: no answer in time");
+	check_failure("{" QUICK ",'timeouts':{'total':0.1}}", CHAT_TIMED_OUT, "timed out");
+	CU_ASSERT(clock_monotonic_ms() - before < 5000);
+}
+
+static void a_stream_that_stalls_times_out_and_is_not_tried_again(void)
+{
+	SCRIPT({STEP_STALL, 0, NULL, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"});
+	check_failure("{'model':'m','retries':3,'timeouts':{'idle':0.1}}", CHAT_TIMED_OUT,
+	    "the answer stopped half-way");
+	CU_ASSERT_EQUAL(provider_requests(), 1);
+}
+
+static void a_stream_that_breaks_off_is_an_error_and_is_not_tried_again(void)
+{
+	SCRIPT({STEP_CUT, 0, NULL,
+	    "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"cho"});
+	check_failure("{'model':'m','retries':3,'fallbacks':[{'model':'n'}]}", CHAT_FAILED,
+	    "broke off the connection");
+	CU_ASSERT_EQUAL(provider_requests(), 1);
+}
+
+static void a_stream_that_ends_early_is_an_error(void)
+{
+	SCRIPT({STEP_STREAM, 0, NULL, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"});
+	check_failure("{" QUICK "}", CHAT_FAILED, "broke off its answer");
+}
+
+static void what_breaks_off_before_its_first_piece_is_tried_again(void)
+{
+	SCRIPT({STEP_CUT, 0, NULL, "data: {\"choi"}, {STEP_CUT, 0, NULL, ""},
+	    {STEP_STREAM, 0, NULL, openai_stream});
+	struct chat_result r;
+	struct heard h = {0};
+	CU_ASSERT_EQUAL(ask("{'model':'m','retries':2}", &h, &r), CHAT_DONE);
+	CU_ASSERT_EQUAL(r.tries, 3);
+	CU_ASSERT_EQUAL(h.pieces, 2);
+	heard_release(&h);
+	chat_result_release(&r);
+}
+
+static void a_flood_is_cut_off(void)
+{
+	SCRIPT({STEP_FLOOD, 0, NULL, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},
+	    {STEP_FLOOD, 0, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", "[1,2]"},
+	    {STEP_FLOOD, 0, NULL,
+		"data: {\"choices\":[{\"delta\":{\"content\":\"all work and no play makes\"}}]}\n\n"});
+	check_failure("{" QUICK "}", CHAT_FAILED, "too large an event");
+	check_failure("{" QUICK "}", CHAT_FAILED, "too large an answer");
+	check_failure("{" QUICK "}", CHAT_FAILED, "wrote too long an answer");
+}
+
+static void invalid_bytes_become_question_marks(void)
+{
+	SCRIPT({STEP_STREAM, 0, NULL,
+	    "data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\\u0000b\\ud800c\"},"
+	    "\"finish_reason\":\"stop\"}]}\n\n"});
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/text"),
+	    "a?\xef\xbf\xbd"
+	    "b\xef\xbf\xbd"
+	    "c");
+	chat_result_release(&r);
+}
+
+static void arguments_that_are_no_json_are_marked(void)
+{
+	SCRIPT({STEP_WHOLE, 200, NULL,
+	    "{\"choices\":[{\"message\":{\"tool_calls\":[{\"id\":\"c1\",\"function\":{\"name\":"
+	    "\"add\",\"arguments\":\"{a:1\"}},{\"id\":\"c2\",\"function\":{\"name\":\"add\","
+	    "\"arguments\":\"[1]\"}},{\"id\":\"c3\",\"function\":{\"name\":\"add\"}}]}}]}"});
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/args"), "{}");
+	CU_ASSERT_STRING_EQUAL(
+	    at(r.message, "metadata/invalid_arguments"), "{\"c1\":\"{a:1\",\"c2\":\"[1]\"}");
+	chat_result_release(&r);
+}
+
+static void what_is_no_json_is_an_error(void)
+{
+	SCRIPT({STEP_WHOLE, 200, "Content-Type: text/html\r\n", "<html>secret</html>"},
+	    {STEP_WHOLE, 502, "Content-Type: text/html\r\n", "<html>secret</html>"},
+	    {STEP_STREAM, 200, NULL, "data: <html>\n\n"}, {STEP_WHOLE, 200, NULL, "{}"},
+	    {STEP_WHOLE, 200, NULL, "[]"}, {STEP_WHOLE, 200, NULL, ""});
+	check_failure("{" QUICK "}", CHAT_FAILED, "gave an answer that is not JSON");
+	check_failure("{" QUICK "}", CHAT_FAILED, "answered 502: no JSON, but text/html");
+	check_failure("{" QUICK "}", CHAT_FAILED, "sent an event that is not JSON");
+	check_failure("{" QUICK "}", CHAT_FAILED, "gave an answer without a message");
+	check_failure("{" QUICK "}", CHAT_FAILED, "gave an answer without a message");
+	check_failure("{" QUICK "}", CHAT_FAILED, "gave an answer that is not JSON");
+}
+
+static void a_refused_key_is_an_error_without_the_key(void)
+{
+	SCRIPT({STEP_WHOLE, 401, NULL,
+	    "{\"error\":{\"message\":\"Incorrect API key: sk-openai-secret.\\nSee the docs\","
+	    "\"type\":\"invalid_request_error\"}}"});
+	check_failure("{'model':'m','retries':3}", CHAT_FAILED,
+	    "openai model m: answered 401: Incorrect API key");
+	CU_ASSERT_EQUAL(provider_requests(), 1);
+}
+
+static void a_busy_provider_is_asked_again_when_it_says(void)
+{
+	SCRIPT({STEP_WHOLE, 429, "Retry-After: 1\r\n", "{\"error\":{\"message\":\"slow down\"}}"},
+	    {STEP_STREAM, 0, NULL, openai_stream});
+	struct chat_result r;
+	int64_t before = clock_monotonic_ms();
+	CU_ASSERT_EQUAL(ask("{'model':'m','retries':1}", NULL, &r), CHAT_DONE);
+	CU_ASSERT(clock_monotonic_ms() - before >= 1000);
+	CU_ASSERT_EQUAL(r.tries, 2);
+	chat_result_release(&r);
+}
+
+static void a_wait_that_is_too_long_is_not_made(void)
+{
+	SCRIPT(
+	    {STEP_WHOLE, 429, "Retry-After: 3600\r\n", "{\"error\":{\"message\":\"slow down\"}}"});
+	int64_t before = clock_monotonic_ms();
+	check_failure("{'model':'m','retries':5}", CHAT_FAILED, "answered 429: slow down");
+	CU_ASSERT(clock_monotonic_ms() - before < 3000);
+	CU_ASSERT_EQUAL(provider_requests(), 1);
+}
+
+static void a_failing_provider_is_asked_again_after_a_while(void)
+{
+	SCRIPT({STEP_WHOLE, 500, NULL, ""}, {STEP_WHOLE, 429, NULL, "{}"},
+	    {STEP_STREAM, 0, NULL, openai_stream});
+	struct chat_result r;
+	int64_t before = clock_monotonic_ms();
+	CU_ASSERT_EQUAL(ask("{'model':'m'}", NULL, &r), CHAT_DONE);
+	CU_ASSERT(clock_monotonic_ms() - before >= 250 + 500);
+	CU_ASSERT_EQUAL(r.tries, 3);
+	chat_result_release(&r);
+	provider_script(script, 1);
+	check_failure("{'model':'m','retries':1}", CHAT_FAILED, "answered 500");
+	CU_ASSERT_EQUAL(provider_requests(), 2);
+}
+
+static void the_next_model_is_asked_when_one_fails(void)
+{
+	SCRIPT({STEP_WHOLE, 503, NULL, "{}"}, {STEP_STREAM, 0, NULL, openai_stream});
+	struct chat_result r;
+	CU_ASSERT_EQUAL(
+	    ask("{" QUICK ",'fallbacks':[{'model':'other'},{'model':'third'}]}", NULL, &r),
+	    CHAT_DONE);
+	CU_ASSERT_EQUAL(provider_requests(), 2);
+	CU_ASSERT_STRING_EQUAL(at(provider_body(), "model"), "other");
+	chat_result_release(&r);
+	static const struct step never[] = {{STEP_WHOLE, 503, NULL, "{}"}};
+	provider_script(never, 1);
+	check_failure("{" QUICK ",'fallbacks':[{'model':'other'}]}", CHAT_FAILED,
+	    "openai model m: answered 503; openai model other: answered 503");
+}
+
+static void a_closed_port_is_an_error(void)
+{
+	check_failure("{" QUICK ",'base_url':'http://127.0.0.1:1'}", CHAT_FAILED,
+	    "openai model m: cannot be reached: ");
+}
+
+static void errors_in_a_stream_are_errors(void)
+{
+	SCRIPT({STEP_STREAM, 0, NULL, "data: {\"error\":{\"message\":\"out of memory\"}}\n\n"},
+	    {STEP_STREAM, 0, NULL,
+		"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\","
+		"\"message\":\"Overloaded\"}}\n\n"},
+	    {STEP_STREAM, 0, NULL, "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n"});
+	check_failure("{" QUICK "}", CHAT_FAILED, "failed while it answered: out of memory");
+	check_failure("{" QUICK ",'provider':'anthropic'}", CHAT_FAILED,
+	    "anthropic model m: failed while it answered: Overloaded");
+	check_failure(
+	    "{" QUICK ",'provider':'gemini'}", CHAT_FAILED, "refused the prompt (SAFETY)");
+}
+
+static void check_stop(bool refuse)
+{
+	struct heard h = {.stop_after = 1, .refuse = refuse};
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask("{'model':'m'}", &h, &r), CHAT_STOPPED);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/text"), "so far");
+	CU_ASSERT_EQUAL(provider_requests(), 1);
+	heard_release(&h);
+	chat_result_release(&r);
+}
+
+static void a_stopped_call_gives_what_there_was(void)
+{
+	SCRIPT({STEP_STALL, 0, NULL,
+	    "data: {\"choices\":[{\"delta\":{\"content\":\"so far\",\"tool_calls\":[{\"index\":0,"
+	    "\"id\":\"c\",\"function\":{\"name\":\"x\",\"arguments\":\"{}\"}}]}}]}\n\n"});
+	check_stop(false);
+	provider_script(script, 1);
+	check_stop(true);
+}
+
+static void the_callers_deadline_counts(void)
+{
+	SCRIPT({STEP_WHOLE, 500, NULL, "{}"});
+	cJSON *messages = cJSON_CreateArray();
+	struct chat_result r;
+	int64_t before = clock_monotonic_ms();
+	struct chat_request rq = {.messages = messages, .deadline_ms = before + 200};
+	CU_ASSERT_EQUAL(
+	    ask_with("{'model':'m','retries':10,'fallbacks':[{}]}", &rq, NULL, &r), CHAT_FAILED);
+	CU_ASSERT(clock_monotonic_ms() - before < 3000);
+	chat_result_release(&r);
+	cJSON_Delete(messages);
+}
+
+static const struct unit_test tests[] = {
+    {"OpenAI text is streamed", openai_text_is_streamed},
+    {"OpenAI calls are put together", openai_calls_are_put_together},
+    {"calls without an index are told apart", calls_without_an_index_are_told_apart},
+    {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
+    {"Anthropic blocks are put together", anthropic_blocks_are_put_together},
+    {"Gemini parts are put together", gemini_parts_are_put_together},
+    {"structured output is parsed", structured_output_is_parsed},
+    {"a provider that never answers times out", a_provider_that_never_answers_times_out},
+    {"a stream that stalls times out and is not tried again",
+	a_stream_that_stalls_times_out_and_is_not_tried_again},
+    {"a stream that breaks off is an error and is not tried again",
+	a_stream_that_breaks_off_is_an_error_and_is_not_tried_again},
+    {"a stream that ends early is an error", a_stream_that_ends_early_is_an_error},
+    {"what breaks off before its first piece is tried again",
+	what_breaks_off_before_its_first_piece_is_tried_again},
+    {"a flood is cut off", a_flood_is_cut_off},
+    {"invalid bytes become question marks", invalid_bytes_become_question_marks},
+    {"arguments that are no JSON are marked", arguments_that_are_no_json_are_marked},
+    {"what is no JSON is an error", what_is_no_json_is_an_error},
+    {"a refused key is an error without the key", a_refused_key_is_an_error_without_the_key},
+    {"a busy provider is asked again when it says", a_busy_provider_is_asked_again_when_it_says},
+    {"a wait that is too long is not made", a_wait_that_is_too_long_is_not_made},
+    {"a failing provider is asked again after a while",
+	a_failing_provider_is_asked_again_after_a_while},
+    {"the next model is asked when one fails", the_next_model_is_asked_when_one_fails},
+    {"a closed port is an error", a_closed_port_is_an_error},
+    {"errors in a stream are errors", errors_in_a_stream_are_errors},
+    {"a stopped call gives what there was", a_stopped_call_gives_what_there_was},
+    {"the caller's deadline counts", the_callers_deadline_counts},
+};
+
+int main(void)
+{
+	memory_init();
+	provider_start();
+	int status = unit_main("chat_call", tests, UNIT_COUNT(tests));
+	http_close_kept();
+	provider_stop();
+	return status;
+}
