@@ -77,19 +77,38 @@ static bool publish(const char *part, const char *final, struct error *err)
 	return true;
 }
 
-bool engine_backup(struct storage *st, const char *path, struct error *err)
+static bool copy_one(const char *from, const char *dir, const char *name, struct error *err)
 {
-	char *part = xasprintf("%s/threads.db.part", path);
-	char *final = xasprintf("%s/threads.db", path);
-	bool ok = make_directory(path, err);
+	char *part = xasprintf("%s/%s.part", dir, name);
+	char *final = xasprintf("%s/%s", dir, name);
+	bool ok = database_create(part, err) && copy_database(from, part, err) &&
+	    put_on_disk(part, err) && publish(part, final, err) && put_on_disk(dir, err);
 
-	if (ok) {
-		ok = database_create(part, err) && copy_database(engine_of(st)->path, part, err) &&
-		    put_on_disk(part, err) && publish(part, final, err) && put_on_disk(path, err);
-		if (!ok)
-			unlink(part);
-	}
+	if (!ok)
+		unlink(part);
 	free(part);
 	free(final);
 	return ok;
+}
+
+/* Files, where there are any, and memories lie in databases beside the threads; an older service
+ * has none. */
+static bool copy_beside(const char *threads, const char *dir, const char *name, struct error *err)
+{
+	int state = (int)(strrchr(threads, '/') - threads);
+	char *from = xasprintf("%.*s/%s", state, threads, name);
+	bool ok = access(from, F_OK) != 0 || copy_one(from, dir, name, err);
+
+	free(from);
+	return ok;
+}
+
+/* threads.db last: a backup that has it is whole. */
+bool engine_backup(struct storage *st, const char *path, struct error *err)
+{
+	const char *threads = engine_of(st)->path;
+
+	return make_directory(path, err) && copy_beside(threads, path, "files.db", err) &&
+	    copy_beside(threads, path, "store.db", err) &&
+	    copy_one(threads, path, "threads.db", err);
 }

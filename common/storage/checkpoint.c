@@ -114,14 +114,15 @@ static void *run(void *arg)
 	return NULL;
 }
 
-struct checkpointer *checkpointer_new(struct db *db, struct shared *sh, struct error *err)
+struct checkpointer *checkpointer_new(
+    struct db *db, struct shared *sh, struct turnstile *turnstile, struct error *err)
 {
 	struct checkpointer *c = xcalloc(1, sizeof(*c));
 
 	db->patience_ms = READER_PATIENCE_MS;
 	c->db = db;
 	c->shared = sh;
-	c->turnstile = turnstile_of(sh);
+	c->turnstile = turnstile;
 	c->pause_ms = SHORTEST_PAUSE_MS;
 	if (background_start(&c->thread, run, c, err))
 		return c;

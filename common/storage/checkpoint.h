@@ -13,8 +13,10 @@
 
 struct checkpointer;
 
-/* Starts the thread with a connection of its own, which it takes over. */
-struct checkpointer *checkpointer_new(struct db *db, struct shared *sh, struct error *err);
+/* Starts the thread with a connection of its own, which it takes over, for the database that
+ * turnstile is before. */
+struct checkpointer *checkpointer_new(
+    struct db *db, struct shared *sh, struct turnstile *turnstile, struct error *err);
 
 /* NULL is fine. */
 void checkpointer_free(struct checkpointer *c);

@@ -206,6 +206,18 @@ void query_int(struct query *q, const char *name, int64_t value)
 		fail(q, rc);
 }
 
+void query_blob(struct query *q, const char *name, const void *value, size_t size)
+{
+	int rc;
+
+	if (q->failed)
+		return;
+	rc = sqlite3_bind_blob64(
+	    q->stmt, sqlite3_bind_parameter_index(q->stmt, name), value, size, SQLITE_STATIC);
+	if (rc != SQLITE_OK)
+		fail(q, rc);
+}
+
 bool query_row(struct query *q)
 {
 	int rc;
@@ -227,6 +239,19 @@ const char *query_column_text(struct query *q, int column)
 int64_t query_column_int(struct query *q, int column)
 {
 	return sqlite3_column_int64(q->stmt, column);
+}
+
+double query_column_double(struct query *q, int column)
+{
+	return sqlite3_column_double(q->stmt, column);
+}
+
+const void *query_column_blob(struct query *q, int column, size_t *size)
+{
+	const void *value = sqlite3_column_blob(q->stmt, column);
+
+	*size = (size_t)sqlite3_column_bytes(q->stmt, column);
+	return value;
 }
 
 bool query_end(struct query *q)

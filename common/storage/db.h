@@ -65,6 +65,7 @@ void query_start(struct query *q, struct db *db, enum sql_id id, struct error *e
 /* Parameters, by name.  Texts are not copied; NULL is SQL's NULL. */
 void query_text(struct query *q, const char *name, const char *value);
 void query_int(struct query *q, const char *name, int64_t value);
+void query_blob(struct query *q, const char *name, const void *value, size_t size);
 
 /* The next row; false at the end and after a failure. */
 bool query_row(struct query *q);
@@ -72,6 +73,8 @@ bool query_row(struct query *q);
 /* Columns of the present row.  Texts live until the next row; NULL stays NULL. */
 const char *query_column_text(struct query *q, int column);
 int64_t query_column_int(struct query *q, int column);
+double query_column_double(struct query *q, int column);
+const void *query_column_blob(struct query *q, int column, size_t *size);
 
 /* Ends the query; false when anything failed. */
 bool query_end(struct query *q);

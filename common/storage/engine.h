@@ -56,6 +56,9 @@ bool engine_context_count(
 /* backup.c */
 bool engine_backup(struct storage *st, const char *path, struct error *err);
 
+/* How the databases are opened for writing, as AGENTGRAPH_SYNCHRONOUS says. */
+bool engine_write_mode(enum db_mode *mode, struct error *err);
+
 /* Binds :search, :limit and :offset; an empty search is none. */
 void engine_bind_page(struct query *q, const struct page *page);
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "storage/futex.h"
 
 #include <assert.h>
@@ -343,8 +344,13 @@ struct lease *lease_acquire(
 		error_cause(err, "more than %u leases and waiters", ENTRIES);
 		return NULL;
 	}
-	if (!wait_in_line(leases, e, wait_ms))
-		return NULL;
+	if (state_of(e) == ENTRY_WAITS) {
+		metrics_gauge(GAUGE_LEASE_QUEUE, 1);
+		bool held = wait_in_line(leases, e, wait_ms);
+		metrics_gauge(GAUGE_LEASE_QUEUE, -1);
+		if (!held)
+			return NULL;
+	}
 	lease = xmalloc(sizeof(*lease));
 	*lease = (struct lease){leases, e};
 	return lease;

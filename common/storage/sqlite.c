@@ -91,7 +91,7 @@ static const struct storage_ops sqlite_ops = {
 
 /* AGENTGRAPH_SYNCHRONOUS: whether a commit survives a power cut (FULL), or may be lost with the
  * last moments (NORMAL). */
-static bool write_mode(enum db_mode *mode, struct error *err)
+bool engine_write_mode(enum db_mode *mode, struct error *err)
 {
 	const char *text = getenv("AGENTGRAPH_SYNCHRONOUS");
 
@@ -127,14 +127,14 @@ static bool open_databases(struct engine *e, struct error *err)
 	enum db_mode mode;
 	struct db *db;
 
-	if (!write_mode(&mode, err) || !(db = database_open(e->path, "threads", mode, t, err)))
+	if (!engine_write_mode(&mode, err) || !(db = database_open(e->path, "threads", mode, t, err)))
 		return false;
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(e->path);
 	e->deferrals = deferrals_new(e->writer, err);
 	if (!e->deferrals || !(db = db_open(e->path, DB_WRITE, err)))
 		return false;
-	e->checkpointer = checkpointer_new(db, e->shared, err);
+	e->checkpointer = checkpointer_new(db, e->shared, t, err);
 	return e->checkpointer != NULL;
 }
 

@@ -1,6 +1,8 @@
 #include "storage/writer.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "storage/checkpoint.h"
 #include "storage/futex.h"
 
@@ -191,19 +193,33 @@ static void lead(struct writer *w, struct unit *own)
 	finish_group(group, own);
 }
 
+static void note_wait(int64_t since)
+{
+	int64_t us = clock_now() - since;
+
+	metrics_count(METRIC_WRITE_WAITS, 1);
+	metrics_count(METRIC_WRITE_WAIT_US, us > 0 ? (uint64_t)us : 0);
+}
+
 bool writer_wait(struct writer *w, struct unit *unit, struct error *err)
 {
 	uint32_t state;
+	int64_t since = 0;
 
+	metrics_count(METRIC_WRITES, 1);
 	for (;;) {
 		state = atomic_load_explicit(&unit->state, memory_order_acquire);
 		if (state == UNIT_DONE)
 			break;
-		if (state == UNIT_LEADS)
-			lead(w, unit);
-		else
+		if (state != UNIT_LEADS) {
+			since = since ? since : clock_now();
 			futex_wait(&unit->state, state, -1, FUTEX_OF_PROCESS);
+			continue;
+		}
+		lead(w, unit);
 	}
+	if (since)
+		note_wait(since);
 	if (!error_is_set(&unit->err))
 		return true;
 	error_move(err, &unit->err);

@@ -1,0 +1,278 @@
+#include "storage/files.h"
+
+#include "base/memory.h"
+#include "storage/engine.h"
+#include "storage/migrate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_MAX (1LL << 30) /* bytes of all files in memory together */
+
+/* The layout of the region SHARED_FILES. */
+struct files_region {
+	struct turnstile turnstile;
+	_Atomic uint32_t begun; /* what an earlier life left in memory is forgotten */
+	_Atomic int64_t memory_used;
+};
+
+_Static_assert(sizeof(struct files_region) <= SHARED_FILES_SIZE, "SHARED_FILES is too small");
+
+struct files {
+	struct files_region *region;
+	struct pool *pool;
+	pthread_mutex_t lock; /* guards db */
+	struct db *db;
+	struct blobs *memory, *local;
+	struct blobs *current; /* one of them */
+};
+
+/* ---- opening ---- */
+
+static bool forget(struct db *db, const char *backend, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_FILES_FORGET, err);
+	query_text(&q, ":backend", backend);
+	return query_run(&q);
+}
+
+/* The first process of the instance finds the region as it was made: all zero. */
+static bool begin_life(struct files *f, struct error *err)
+{
+	bool ok = true;
+
+	turnstile_enter(&f->region->turnstile);
+	if (!atomic_load(&f->region->begun)) {
+		ok = forget(f->db, BLOBS_MEMORY, err);
+		f->memory->ops->clear(f->memory);
+		atomic_store(&f->region->begun, ok);
+	}
+	turnstile_leave(&f->region->turnstile);
+	return ok;
+}
+
+static bool open_records(struct files *f, const char *path, struct error *err)
+{
+	enum db_mode mode;
+
+	if (!engine_write_mode(&mode, err))
+		return false;
+	f->db = database_open(path, "files", mode, &f->region->turnstile, err);
+	f->pool = pool_new(path);
+	return f->db && db_exec(f->db, SQL_FILES_CONNECTION, err);
+}
+
+static bool is_recorded(const char *file_id, void *arg)
+{
+	struct arena *arena = arena_new();
+	struct file_record record;
+	struct error err = {0};
+	bool recorded = files_get(arg, arena, file_id, &record, &err) || error_is_set(&err);
+
+	error_release(&err);
+	arena_free(arena);
+	return recorded;
+}
+
+static void sweep(struct files *f)
+{
+	f->memory->ops->sweep(f->memory, is_recorded, f);
+	f->local->ops->sweep(f->local, is_recorded, f);
+}
+
+static void make_stores(struct files *f, const struct config *config)
+{
+	char *path = blobs_memory_path(config->state_dir);
+
+	f->memory = blobs_memory(path, &f->region->memory_used, MEMORY_MAX);
+	f->local = blobs_local(config->env.media_storage_path);
+	free(path);
+}
+
+static bool choose_store(struct files *f, const char *type, struct error *err)
+{
+	if (strcmp(type, BLOBS_MEMORY) == 0)
+		f->current = f->memory;
+	else if (strcmp(type, BLOBS_LOCAL) == 0)
+		f->current = f->local;
+	else
+		return error_set(err, ERR_STORAGE, "MEDIA_STORAGE_TYPE: " FILES_NO_CLOUD);
+	return true;
+}
+
+struct files *files_open(const struct config *config, struct shared *shared, struct error *err)
+{
+	struct files *f = xcalloc(1, sizeof(*f));
+	char *path = xasprintf("%s/files.db", config->state_dir);
+	bool ok;
+
+	pthread_mutex_init(&f->lock, NULL);
+	f->region = shared_region(shared, SHARED_FILES);
+	make_stores(f, config);
+	ok = choose_store(f, config->env.media_storage_type, err) && open_records(f, path, err) &&
+	    begin_life(f, err);
+	free(path);
+	if (ok) {
+		sweep(f);
+		return f;
+	}
+	files_close(f);
+	return NULL;
+}
+
+void files_close(struct files *f)
+{
+	if (!f)
+		return;
+	pool_free(f->pool);
+	db_close(f->db);
+	f->memory->ops->close(f->memory);
+	f->local->ops->close(f->local);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+struct blobs *files_store(struct files *f)
+{
+	return f->current;
+}
+
+struct blobs *files_store_of(struct files *f, const struct file_record *record, struct error *err)
+{
+	if (strcmp(record->backend, BLOBS_MEMORY) == 0)
+		return f->memory;
+	if (strcmp(record->backend, BLOBS_LOCAL) == 0)
+		return f->local;
+	error_set(err, ERR_STORAGE, NULL);
+	error_cause(err, "file %s is in the store %s, which is not configured", record->file_id,
+	    record->backend);
+	return NULL;
+}
+
+/* ---- records ---- */
+
+static void copy_record(struct query *q, struct arena *a, struct file_record *r)
+{
+	*r = (struct file_record){
+	    .file_id = arena_strdup(a, query_column_text(q, 0)),
+	    .owner = arena_strdup(a, query_column_text(q, 1)),
+	    .filename = arena_strdup(a, query_column_text(q, 2)),
+	    .mime_type = arena_strdup(a, query_column_text(q, 3)),
+	    .size = query_column_int(q, 4),
+	    .sha256 = arena_strdup(a, query_column_text(q, 5)),
+	    .created_at = query_column_int(q, 6),
+	    .backend = arena_strdup(a, query_column_text(q, 7)),
+	    .key = arena_strdup(a, query_column_text(q, 8)),
+	    .text_state = (enum text_state)query_column_int(q, 9),
+	};
+}
+
+bool files_get(struct files *f, struct arena *arena, const char *file_id,
+    struct file_record *record, struct error *err)
+{
+	struct query q;
+	bool found;
+
+	pool_query(f->pool, &q, SQL_FILE_GET, err);
+	query_text(&q, ":file_id", file_id);
+	found = query_row(&q);
+	if (found)
+		copy_record(&q, arena, record);
+	return pool_query_end(f->pool, &q) && found;
+}
+
+char *files_text(struct files *f, const char *file_id, struct error *err)
+{
+	struct query q;
+	char *text = NULL;
+
+	pool_query(f->pool, &q, SQL_FILE_TEXT, err);
+	query_text(&q, ":file_id", file_id);
+	if (query_row(&q))
+		text = xstrdup(query_column_text(&q, 0));
+	if (pool_query_end(f->pool, &q))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool insert(struct db *db, const struct file_record *r, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_FILE_INSERT, err);
+	query_text(&q, ":file_id", r->file_id);
+	query_text(&q, ":owner", r->owner);
+	query_text(&q, ":filename", r->filename);
+	query_text(&q, ":mime_type", r->mime_type);
+	query_int(&q, ":size", r->size);
+	query_text(&q, ":sha256", r->sha256);
+	query_int(&q, ":created_at", r->created_at);
+	query_text(&q, ":backend", r->backend);
+	query_text(&q, ":key", r->key);
+	query_int(&q, ":text_state", r->text_state);
+	query_text(&q, ":text", r->text);
+	return query_run(&q);
+}
+
+bool files_add(struct files *f, const struct file_record *record, struct error *err)
+{
+	bool ok;
+
+	pthread_mutex_lock(&f->lock);
+	turnstile_enter(&f->region->turnstile);
+	ok = insert(f->db, record, err);
+	turnstile_leave(&f->region->turnstile);
+	pthread_mutex_unlock(&f->lock);
+	return ok;
+}
+
+/* ---- bytes ---- */
+
+static bool read_all(struct blob *blob, char *out, int64_t size, struct error *err)
+{
+	const struct blob_ops *ops = blob->blobs->ops;
+	int64_t have = 0;
+
+	while (have < size) {
+		ssize_t n = ops->read(blob, out + have, (size_t)(size - have), have, err);
+		if (n <= 0)
+			break;
+		have += n;
+	}
+	if (have == size)
+		return true;
+	error_set(err, ERR_STORAGE, NULL);
+	return error_cause(
+	    err, "a file has %lld bytes instead of %lld", (long long)have, (long long)size);
+}
+
+static bool fits(const struct file_record *record, int64_t max, struct error *err)
+{
+	return record->size <= max ||
+	    error_set(err, ERR_FILE_TOO_LARGE, "File %s has more than %lld bytes", record->file_id,
+		(long long)max);
+}
+
+char *files_read(struct files *f, const struct file_record *record, int64_t max, struct error *err)
+{
+	struct blobs *blobs = files_store_of(f, record, err);
+	struct blob *blob;
+	char *data;
+
+	if (!blobs || !fits(record, max, err))
+		return NULL;
+	blob = blobs->ops->open(blobs, record->key, err);
+	if (!blob)
+		return NULL;
+	data = xmalloc((size_t)record->size + 1);
+	data[record->size] = '\0';
+	if (!read_all(blob, data, record->size, err)) {
+		free(data);
+		data = NULL;
+	}
+	blobs->ops->shut(blob);
+	return data;
+}

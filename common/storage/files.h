@@ -1,0 +1,70 @@
+/*
+ * Uploaded files: a record of each in files.db, and its bytes behind struct blob_ops.
+ *
+ * The record is written last, when the bytes are in place, so what is listed is whole.  One struct
+ * files is shared by all threads of a process.  Bytes in memory are gone when the service starts
+ * again, and their records with them.
+ */
+#ifndef AGENTGRAPH_STORAGE_FILES_H
+#define AGENTGRAPH_STORAGE_FILES_H
+
+#include "base/shared.h"
+#include "storage/blob.h"
+
+struct files;
+
+#define FILES_NO_CLOUD                                                                  \
+	"expected memory or local, because this version cannot keep files in a cloud, " \
+	"found cloud"
+
+/* What became of the extraction of a file's text. */
+enum text_state {
+	TEXT_NONE, /* none was asked for, or the type has none */
+	TEXT_EXTRACTED,
+	TEXT_FAILED
+};
+
+struct file_record {
+	const char *file_id;
+	const char *owner; /* NULL: nobody in particular */
+	const char *filename;
+	const char *mime_type;
+	int64_t size;
+	const char *sha256;
+	int64_t created_at; /* microseconds */
+	const char *backend, *key;
+	enum text_state text_state;
+	const char *text; /* what was extracted, or NULL; files_get leaves it out */
+};
+
+/*
+ * Opens (and migrates) <state>/files.db and the store that MEDIA_STORAGE_TYPE names.  The first
+ * process of an instance forgets what was in memory; every one takes away what a dead one left
+ * half-stored.  NULL with err set; its detail names the file or variable.
+ */
+struct files *files_open(const struct config *config, struct shared *shared, struct error *err);
+void files_close(struct files *files); /* NULL is fine */
+
+/* Where new bytes go. */
+struct blobs *files_store(struct files *files);
+
+/* Where the bytes of a record are; NULL with err set when that store is not configured any more. */
+struct blobs *files_store_of(
+    struct files *files, const struct file_record *record, struct error *err);
+
+/* The record, in the arena; false with no error set when there is none. */
+bool files_get(struct files *files, struct arena *arena, const char *file_id,
+    struct file_record *record, struct error *err);
+
+/* Its text, malloc'd; NULL when it has none, or with err set. */
+char *files_text(struct files *files, const char *file_id, struct error *err);
+
+/* Stores a record. */
+bool files_add(struct files *files, const struct file_record *record, struct error *err);
+
+/* All bytes of a file, malloc'd, with a NUL behind them; NULL with err set when they cannot be had,
+ * or are more than max. */
+char *files_read(
+    struct files *files, const struct file_record *record, int64_t max, struct error *err);
+
+#endif

@@ -1,0 +1,217 @@
+#include "storage/memory_filter.h"
+
+#include "base/json.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- checking ---- */
+
+static bool is_scalar(const cJSON *value)
+{
+	return !cJSON_IsObject(value) && !cJSON_IsArray(value);
+}
+
+static bool is_ordered(const cJSON *value)
+{
+	return cJSON_IsString(value) || json_is_number(value);
+}
+
+struct operator_row {
+	const char *name;
+	bool (*accepts)(const cJSON *operand);
+	const char *expected;
+};
+
+static bool is_boolean(const cJSON *value)
+{
+	return cJSON_IsBool(value);
+}
+
+static const struct operator_row operators[] = {
+    {"gt", is_ordered, "a number or a string"},
+    {"gte", is_ordered, "a number or a string"},
+    {"lt", is_ordered, "a number or a string"},
+    {"lte", is_ordered, "a number or a string"},
+    {"ne", is_scalar, "a string, number, boolean or null"},
+    {"exists", is_boolean, "true or false"},
+};
+
+static const struct operator_row *find_operator(const char *name)
+{
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (strcmp(operators[i].name, name) == 0)
+			return &operators[i];
+	return NULL;
+}
+
+static bool refuse(struct error *err, const char *path, const char *key, const char *what)
+{
+	char where[256];
+	const char *name = strrchr(path, '.');
+	snprintf(where, sizeof(where), "%s.%s", path, key);
+	return error_field(err, ERR_VALIDATION, where, "value_error", "%s.%s %s",
+	    name ? name + 1 : path, key, what);
+}
+
+static bool check_operators(
+    const cJSON *condition, const char *path, const char *key, struct error *err)
+{
+	const cJSON *operand;
+	if (!condition->child)
+		return refuse(err, path, key, "must have one of gt, gte, lt, lte, ne, exists");
+	cJSON_ArrayForEach(operand, condition) {
+		char text[128];
+		const struct operator_row *row = find_operator(operand->string);
+		if (row && row->accepts(operand))
+			continue;
+		if (!row)
+			return refuse(
+			    err, path, key, "must have only gt, gte, lt, lte, ne, exists");
+		snprintf(text, sizeof(text), "must have %s for %s", row->expected, row->name);
+		return refuse(err, path, key, text);
+	}
+	return true;
+}
+
+static bool check_list(const cJSON *list, const char *path, const char *key, struct error *err)
+{
+	const cJSON *value;
+	cJSON_ArrayForEach(value, list) {
+		if (!is_scalar(value))
+			return refuse(
+			    err, path, key, "must be an array of strings, numbers or booleans");
+	}
+	return true;
+}
+
+bool memory_filter_check(const cJSON *filters, const char *path, struct error *err)
+{
+	const cJSON *condition;
+	bool ok = true;
+	cJSON_ArrayForEach(condition, filters) {
+		const char *key = condition->string;
+		if (cJSON_IsObject(condition))
+			ok = check_operators(condition, path, key, err) && ok;
+		else if (cJSON_IsArray(condition))
+			ok = check_list(condition, path, key, err) && ok;
+	}
+	return ok;
+}
+
+/* ---- applying ---- */
+
+/* Numbers with numbers, texts with texts; false for anything else. */
+static bool compare(const cJSON *a, const cJSON *b, int *order)
+{
+	double x, y;
+	if (json_number(a, &x) && json_number(b, &y)) {
+		*order = (x > y) - (x < y);
+		return true;
+	}
+	if (!cJSON_IsString(a) || !cJSON_IsString(b))
+		return false;
+	*order = strcmp(a->valuestring, b->valuestring);
+	return true;
+}
+
+static bool operator_holds(const cJSON *value, const cJSON *operand)
+{
+	const char *name = operand->string;
+	int order;
+	if (strcmp(name, "exists") == 0)
+		return (value != NULL) == cJSON_IsTrue(operand);
+	if (strcmp(name, "ne") == 0)
+		return !value || !json_equal(value, operand);
+	if (!value || !compare(value, operand, &order))
+		return false;
+	bool or_equal = name[2] == 'e';
+	return (or_equal && order == 0) || (name[0] == 'g' ? order > 0 : order < 0);
+}
+
+static bool operators_hold(const cJSON *value, const cJSON *condition)
+{
+	const cJSON *operand;
+	cJSON_ArrayForEach(operand, condition) {
+		if (!operator_holds(value, operand))
+			return false;
+	}
+	return true;
+}
+
+static bool is_one_of(const cJSON *value, const cJSON *list)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list) {
+		if (json_equal(value, item))
+			return true;
+	}
+	return false;
+}
+
+bool memory_filter_fits(const cJSON *metadata, const cJSON *filters)
+{
+	const cJSON *condition;
+	cJSON_ArrayForEach(condition, filters) {
+		const cJSON *value = json_get(metadata, condition->string);
+		bool fits;
+		if (cJSON_IsObject(condition))
+			fits = operators_hold(value, condition);
+		else if (cJSON_IsArray(condition))
+			fits = value && is_one_of(value, condition);
+		else
+			fits = value && json_equal(value, condition);
+		if (!fits)
+			return false;
+	}
+	return true;
+}
+
+/* ---- in SQL ---- */
+
+static cJSON *parse(sqlite3_value *value)
+{
+	const char *text = (const char *)sqlite3_value_text(value);
+	return text ? json_parse(text, (size_t)sqlite3_value_bytes(value), JSON_TRUSTED_DEPTH, NULL)
+		    : NULL;
+}
+
+static void delete_tree(void *tree)
+{
+	cJSON_Delete(tree);
+}
+
+/* The filters are the same in every row, so they are parsed once for a statement. */
+static void memory_fits(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	cJSON *filters = sqlite3_get_auxdata(context, 1), *made = NULL;
+	(void)count;
+	if (!filters)
+		filters = made = parse(values[1]);
+	cJSON *metadata = parse(values[0]);
+	sqlite3_result_int(context, metadata && filters && memory_filter_fits(metadata, filters));
+	cJSON_Delete(metadata);
+	if (made)
+		sqlite3_set_auxdata(context, 1, made, delete_tree);
+}
+
+static int add_function(sqlite3 *handle, const char **message, const void *api)
+{
+	(void)message;
+	(void)api;
+	return sqlite3_create_function(handle, "memory_fits", 2,
+	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, memory_fits, NULL, NULL);
+}
+
+static void add_everywhere(void)
+{
+	sqlite3_auto_extension((void (*)(void))add_function);
+}
+
+void memory_filter_register(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, add_everywhere);
+}

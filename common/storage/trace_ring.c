@@ -1,0 +1,126 @@
+#include "storage/trace_ring.h"
+
+#include "base/memory.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static size_t aligned(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
+/* Copies to the ring, around its end. */
+static void put(struct trace_ring *ring, uint64_t at, const void *data, size_t len)
+{
+	size_t from = at % RING_SIZE, first = RING_SIZE - from;
+	if (first > len)
+		first = len;
+	memcpy(ring->bytes + from, data, first);
+	memcpy(ring->bytes, (const char *)data + first, len - first);
+}
+
+static void put_text(struct trace_ring *ring, uint64_t *at, const char *text, size_t len)
+{
+	put(ring, *at, text, len);
+	put(ring, *at + len, "", 1);
+	*at += len + 1;
+}
+
+/* Entries are aligned, so this word never lies around the end. */
+static _Atomic uint32_t *superseded_at(struct trace_ring *ring, uint64_t place)
+{
+	size_t at = (place + offsetof(struct ring_entry, superseded)) % RING_SIZE;
+	return (_Atomic uint32_t *)(void *)(ring->bytes + at);
+}
+
+/* place is that of the entry plus 1, so that 0 is none. */
+static void supersede(struct trace_ring *ring, uint64_t place)
+{
+	if (place && place - 1 >= atomic_load(&ring->taken))
+		atomic_store(superseded_at(ring, place - 1), 1);
+}
+
+/* With the first mutex held. */
+static bool add(struct trace_ring *ring, struct ring_entry *entry, const struct trace_run *run,
+    const char *records)
+{
+	uint64_t start = atomic_load(&ring->added), at = start;
+	if (start - atomic_load(&ring->taken) + entry->size > RING_SIZE)
+		return false;
+	put(ring, at, entry, sizeof(*entry));
+	at += sizeof(*entry);
+	put_text(ring, &at, run->thread_id, entry->thread_len);
+	put_text(ring, &at, run->run_id, entry->run_len);
+	put_text(ring, &at, records, entry->records_len);
+	atomic_store_explicit(&ring->added, start + entry->size, memory_order_release);
+	return true;
+}
+
+static struct ring_entry entry_of(const struct trace_run *run, const struct trace_piece *piece)
+{
+	struct ring_entry entry = {
+	    .run = *run,
+	    .first = piece->first,
+	    .thread_len = (uint32_t)strlen(run->thread_id),
+	    .run_len = (uint32_t)strlen(run->run_id),
+	    .records_len = (uint32_t)piece->len,
+	};
+	entry.run.thread_id = entry.run.run_id = NULL;
+	entry.size = (uint32_t)aligned(
+	    sizeof(entry) + entry.thread_len + entry.run_len + entry.records_len + 3);
+	return entry;
+}
+
+bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct trace_piece *piece,
+    uint64_t *place)
+{
+	struct ring_entry entry = entry_of(run, piece);
+	shared_lock(&ring->head.mutex[0]);
+	uint64_t start = atomic_load(&ring->added);
+	bool added = add(ring, &entry, run, piece->len ? piece->records : "");
+	if (added) {
+		supersede(ring, *place);
+		*place = start + 1;
+	}
+	shared_unlock(&ring->head.mutex[0]);
+	if (!added)
+		atomic_fetch_add(&ring->dropped, 1);
+	return added;
+}
+
+size_t ring_fill(struct trace_ring *ring)
+{
+	uint64_t taken = atomic_load(&ring->taken);
+	return (size_t)(atomic_load(&ring->added) - taken);
+}
+
+char *ring_copy(struct trace_ring *ring, size_t *len)
+{
+	uint64_t taken = atomic_load(&ring->taken);
+	*len = (size_t)(atomic_load_explicit(&ring->added, memory_order_acquire) - taken);
+	if (!*len)
+		return NULL;
+	size_t from = taken % RING_SIZE, first = RING_SIZE - from;
+	char *copy = xmalloc(*len);
+	if (first > *len)
+		first = *len;
+	memcpy(copy, ring->bytes + from, first);
+	memcpy(copy + first, ring->bytes, *len - first);
+	return copy;
+}
+
+void ring_remove(struct trace_ring *ring, size_t len)
+{
+	atomic_fetch_add(&ring->taken, len);
+}
+
+void ring_unpack(struct ring_entry *entry, struct trace_run *run, struct trace_piece *piece)
+{
+	const char *text = (const char *)(entry + 1);
+	*run = entry->run;
+	run->thread_id = text;
+	run->run_id = text + entry->thread_len + 1;
+	*piece = (struct trace_piece){
+	    entry->first, run->run_id + entry->run_len + 1, entry->records_len};
+}

@@ -1,0 +1,23 @@
+-- Statements on files.db.
+
+-- name: files_connection
+-- Writes are few here, so a commit does its own checkpoints.
+PRAGMA wal_autocheckpoint = 1000;
+
+-- name: file_get
+-- Without the text, which can be long.
+SELECT file_id, owner, filename, mime_type, size, sha256, created_at, backend, key, text_state
+FROM files
+WHERE file_id = :file_id;
+
+-- name: file_text
+SELECT text FROM files WHERE file_id = :file_id;
+
+-- name: file_insert
+INSERT INTO files (file_id, owner, filename, mime_type, size, sha256, created_at, backend, key,
+	text_state, text)
+VALUES (:file_id, :owner, :filename, :mime_type, :size, :sha256, :created_at, :backend, :key,
+	:text_state, :text);
+
+-- name: files_forget
+DELETE FROM files WHERE backend = :backend;

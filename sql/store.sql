@@ -1,0 +1,177 @@
+-- Statements on store.db.  Parameters of a filter are NULL where there is no such condition;
+-- memory_fits is the function of storage/memory_filter.h.
+
+-- name: memory_insert
+INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity,
+	created_at, metadata, content)
+VALUES (max(:created_at, (SELECT coalesce(max(row), 0) + 1 FROM memories)), :memory_id, :user_id,
+	:owner, :thread_id, :memory_type, :category, :entity, :created_at, :metadata, :content)
+RETURNING row;
+
+-- name: memory_find
+SELECT row FROM memories
+WHERE memory_id = :memory_id
+	AND (:user_id IS NULL OR user_id = :user_id)
+	AND (:thread_id IS NULL OR thread_id = :thread_id);
+
+-- name: memory_get
+SELECT row, memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content
+FROM memories
+WHERE memory_id = :memory_id
+	AND (:user_id IS NULL OR user_id = :user_id)
+	AND (:thread_id IS NULL OR thread_id = :thread_id);
+
+-- name: memory_load
+SELECT row, memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content
+FROM memories
+WHERE row = :row
+	AND (:user_id IS NULL OR user_id = :user_id)
+	AND (:thread_id IS NULL OR thread_id = :thread_id)
+	AND (:memory_type IS NULL OR memory_type = :memory_type)
+	AND (:category IS NULL OR category = :category)
+	AND (:filters IS NULL OR memory_fits(metadata, :filters));
+
+-- name: memory_rows
+SELECT row, created_at FROM memories
+WHERE row <= :newest
+	AND (:thread_id IS NULL OR thread_id = :thread_id)
+	AND (:memory_type IS NULL OR memory_type = :memory_type)
+	AND (:category IS NULL OR category = :category)
+	AND (:filters IS NULL OR memory_fits(metadata, :filters))
+ORDER BY row DESC
+LIMIT :limit;
+
+-- name: memory_rows_owned
+SELECT row, created_at FROM memories
+WHERE user_id = :user_id
+	AND row <= :newest
+	AND (:thread_id IS NULL OR thread_id = :thread_id)
+	AND (:memory_type IS NULL OR memory_type = :memory_type)
+	AND (:category IS NULL OR category = :category)
+	AND (:filters IS NULL OR memory_fits(metadata, :filters))
+ORDER BY row DESC
+LIMIT :limit;
+
+-- name: memory_update
+UPDATE memories
+SET content = :content,
+	metadata = coalesce(json_set(:metadata, '$.category', category), metadata),
+	entity = CASE WHEN :metadata IS NULL THEN entity ELSE :entity END
+WHERE row = :row;
+
+-- name: memory_delete
+-- After word_delete; what else belongs to it goes by the foreign keys.
+DELETE FROM memories WHERE row = :row;
+
+-- name: word_insert
+INSERT INTO words (rowid, owner, content)
+SELECT row, owner, content FROM memories WHERE row = :row;
+
+-- name: word_delete
+-- While the memory still has the content that was indexed.
+INSERT INTO words (words, rowid, owner, content)
+SELECT 'delete', row, owner, content FROM memories WHERE row = :row;
+
+-- name: relation_insert
+INSERT OR IGNORE INTO relations (memory, target) VALUES (:memory, :target);
+
+-- name: relation_clear
+DELETE FROM relations WHERE memory = :memory;
+
+-- name: memory_linked
+-- By its own relations, by those of others to it, and by the name of its entity.
+WITH linked (row) AS (
+	SELECT m.row FROM relations AS r JOIN memories AS m ON m.memory_id = r.target
+	WHERE r.memory = :row
+	UNION
+	SELECT r.memory FROM memories AS s JOIN relations AS r ON r.target = s.memory_id
+	WHERE s.row = :row
+	UNION
+	SELECT m.row FROM memories AS s JOIN memories AS m ON m.entity = s.entity
+	WHERE s.row = :row AND (:user_id IS NULL OR m.user_id = :user_id)
+)
+SELECT m.row, m.created_at FROM linked JOIN memories AS m ON m.row = linked.row
+WHERE m.row <> :row
+	AND (:user_id IS NULL OR m.user_id = :user_id)
+	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+	AND (:category IS NULL OR m.category = :category)
+	AND (:filters IS NULL OR memory_fits(m.metadata, :filters))
+ORDER BY m.row DESC
+LIMIT :limit;
+
+-- name: memory_matching
+-- The owner is a word that every memory of theirs has; it finds them, and weighs nothing.
+SELECT m.row, m.created_at, -bm25(words, 0.0, 1.0) AS weight
+FROM words JOIN memories AS m ON m.row = words.rowid
+WHERE words MATCH :words
+	AND (:user_id IS NULL OR m.user_id = :user_id)
+	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+	AND (:category IS NULL OR m.category = :category)
+	AND (:filters IS NULL OR memory_fits(m.metadata, :filters))
+ORDER BY weight DESC, m.row DESC
+LIMIT :limit;
+
+-- name: model_insert
+INSERT OR IGNORE INTO models (name, dimension) VALUES (:name, :dimension);
+
+-- name: model_find
+SELECT model FROM models WHERE name = :name AND dimension = :dimension;
+
+-- name: model_others
+SELECT EXISTS (SELECT 1 FROM vectors WHERE model < :model)
+	OR EXISTS (SELECT 1 FROM vectors WHERE model > :model);
+
+-- name: model_counts
+SELECT name, dimension, count(vectors.model), models.model = :model
+FROM models LEFT JOIN vectors ON vectors.model = models.model
+GROUP BY models.model
+ORDER BY models.model;
+
+-- name: memory_count
+SELECT count(*) FROM memories;
+
+-- name: vector_insert
+INSERT OR REPLACE INTO vectors (memory, model, hash, vector)
+VALUES (:memory, :model, :hash, :vector);
+
+-- name: vector_adopt
+-- Made for a text that may have changed, or gone, meanwhile.
+INSERT OR REPLACE INTO vectors (memory, model, hash, vector)
+SELECT row, :model, :hash, :vector FROM memories WHERE row = :memory AND content = :content;
+
+-- name: vector_drop
+DELETE FROM vectors WHERE memory = :memory;
+
+-- name: vector_known
+SELECT vector FROM vectors WHERE hash = :hash AND model = :model LIMIT 1;
+
+-- name: vector_changes
+SELECT v.change, v.memory, m.user_id, m.thread_id, v.vector
+FROM vectors AS v JOIN memories AS m ON m.row = v.memory
+WHERE v.model = :model AND v.change > :after
+ORDER BY v.change
+LIMIT :limit;
+
+-- name: pending_insert
+INSERT OR IGNORE INTO pending (memory) VALUES (:memory);
+
+-- name: pending_drop
+DELETE FROM pending WHERE memory = :memory;
+
+-- name: pending_list
+SELECT row, content FROM pending JOIN memories ON row = memory
+WHERE row > :after ORDER BY row LIMIT :limit;
+
+-- name: foreign_list
+-- Those without a vector of that model.
+SELECT row, content FROM memories
+WHERE row > :after
+	AND NOT EXISTS (SELECT 1 FROM vectors WHERE memory = row AND model = :model)
+ORDER BY row
+LIMIT :limit;
+
+-- name: pending_settle
+DELETE FROM pending
+WHERE memory = (SELECT row FROM memories WHERE row = :memory AND content = :content);

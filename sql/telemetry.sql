@@ -1,0 +1,62 @@
+-- Statements on telemetry.db.
+
+-- name: telemetry_setup
+-- The database is thrown away at the next start, so nothing waits for the disk.
+PRAGMA synchronous = OFF;
+PRAGMA wal_autocheckpoint = 1000;
+PRAGMA journal_size_limit = 4194304;
+
+-- name: trace_replace
+-- An earlier run of the same id.
+DELETE FROM runs WHERE thread_id = :thread_id AND run_id = :run_id AND number <> :number;
+
+-- name: trace_put
+INSERT INTO runs (number, thread_id, run_id, status, started_at, finished_at, last_at,
+	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
+	llm_calls, tool_calls, iterations)
+VALUES (:number, :thread_id, :run_id, :status, :started_at, :finished_at, :last_at,
+	:prompt, :completion, :reasoning, :total, :llm_calls, :tool_calls, :iterations)
+ON CONFLICT (number) DO UPDATE SET
+	status = excluded.status,
+	finished_at = excluded.finished_at,
+	last_at = excluded.last_at,
+	prompt_tokens = excluded.prompt_tokens,
+	completion_tokens = excluded.completion_tokens,
+	reasoning_tokens = excluded.reasoning_tokens,
+	total_tokens = excluded.total_tokens,
+	llm_calls = excluded.llm_calls,
+	tool_calls = excluded.tool_calls,
+	iterations = excluded.iterations;
+
+-- name: trace_piece
+INSERT OR REPLACE INTO pieces (run, first, records) VALUES (:number, :first, :records);
+
+-- name: trace_forget
+DELETE FROM runs WHERE thread_id = :thread_id;
+
+-- name: trace_trim_threads
+-- The thread whose latest run is the oldest goes first.
+DELETE FROM runs WHERE thread_id NOT IN (
+	SELECT thread_id FROM runs GROUP BY thread_id ORDER BY max(number) DESC LIMIT :threads);
+
+-- name: trace_trim_runs
+DELETE FROM runs WHERE number IN (
+	SELECT number FROM (
+		SELECT number, row_number() OVER (PARTITION BY thread_id ORDER BY number DESC) AS age
+		FROM runs)
+	WHERE age > :runs);
+
+-- name: trace_ids
+SELECT run_id FROM runs WHERE thread_id = :thread_id ORDER BY number;
+
+-- name: trace_get
+SELECT number, run_id, status, started_at, finished_at, last_at,
+	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
+	llm_calls, tool_calls, iterations
+FROM runs
+WHERE thread_id = :thread_id AND (:run_id IS NULL OR run_id = :run_id)
+ORDER BY number DESC
+LIMIT 1;
+
+-- name: trace_pieces
+SELECT records FROM pieces WHERE run = :number ORDER BY first;
