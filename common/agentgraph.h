@@ -101,6 +101,19 @@ void ag_graph_tools(ag_graph *graph, const char *name);
 void ag_graph_tool(ag_graph *graph, const char *node, const char *name, const char *description,
     const char *parameters, ag_tool_fn fn, void *data);
 
+/*
+ * Adds a model node: it asks a chat model with the context, streams its answer and adds it, calls
+ * of tools included.  settings is what a JSON document says of such a node, as text: "model",
+ * "provider", "system_prompt", "tools" and so on (agentgraph.json(5)).  The tools nodes and state
+ * fields that it names were added before.
+ */
+void ag_graph_model(ag_graph *graph, const char *name, const char *settings);
+
+/* A chat model for nodes of your own to ask (ag_chat), from the same settings without those of the
+ * node.  It belongs to the graph; NULL when a setting is wrong, which refuses the start. */
+typedef struct ag_chat_model ag_chat_model;
+ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings);
+
 /* A fixed edge.  Each node, and START, has either one fixed edge or one conditional edge. */
 void ag_graph_edge(ag_graph *graph, const char *from, const char *to);
 
@@ -135,6 +148,139 @@ void ag_graph_interrupt_after(ag_graph *graph, const char *node);
 /* Calls fn(data) when the graph is taken down, for data given to nodes and tools. */
 void ag_graph_on_free(ag_graph *graph, void (*fn)(void *data), void *data);
 
+/* ---- Live agents
+ * ---------------------------------------------------------------------------------------------- */
+
+/*
+ * A graph whose one agent listens and speaks: it is served on /v1/graph/live, and nowhere else.
+ *
+ *     static int voice(ag_graph *graph)
+ *     {
+ *             const struct ag_live live = {.kind = AG_LIVE, .provider = &my_provider};
+ *             ag_graph_live(graph, "voice", &live);
+ *             ag_graph_edge(graph, AG_START, "voice");
+ *             ag_graph_edge(graph, "voice", AG_END);
+ *             return 0;
+ *     }
+ *
+ * The audio is PCM16 little-endian mono: 16000 Hz from the client, 24000 Hz to it.
+ */
+
+typedef struct ag_live_session ag_live_session; /* one client's session, as a provider sees it */
+
+/* What a connection to the model is opened with: the agent's settings and what the client's first
+ * frame said of them.  Borrowed, until open returns. */
+struct ag_live_setup {
+	const char *model, *voice, *system_prompt; /* NULL: the provider's own */
+	bool text;                                 /* answer in text, without audio */
+	const cJSON *tools; /* array of {"name", "description", "parameters"}, maybe empty */
+	const cJSON *vad;   /* object; of enabled, start_sensitivity, end_sensitivity,
+			       prefix_padding_ms, silence_duration_ms those that were given */
+	const char *resumption_handle; /* the latest one that was reported, or NULL */
+};
+
+#define AG_LIVE_PROVIDER (0x6c700000u + AG_ABI_VERSION)
+
+/*
+ * What stands behind a live agent.  All functions of one connection are called by one thread, and
+ * none may block: a connection that waits for the network says so by its descriptor.  What happens
+ * is reported by the ag_live_ functions below, from within step and the functions that send, never
+ * from open, close, takes or descriptor.
+ */
+struct ag_live_provider {
+	unsigned kind; /* AG_LIVE_PROVIDER */
+
+	/* Begins a connection; ag_live_ready or ag_live_lost tells later what came of it.  data is
+	 * struct ag_live's.  NULL: it cannot even be begun. */
+	void *(*open)(ag_live_session *session, const struct ag_live_setup *setup, void *data);
+
+	/* Ends it, at once, whatever its state. */
+	void (*close)(void *connection);
+
+	/* Whether it takes input now.  While it does not, input waits, and the oldest is dropped
+	 * when that is too much.  Only asked once it is ready. */
+	bool (*takes)(void *connection);
+
+	/* Input: whole samples; a text turn; the bounds of speech where vad.enabled is false; the
+	 * result of a tool call, which is borrowed. */
+	void (*audio)(void *connection, const void *pcm, size_t bytes);
+	void (*text)(void *connection, const char *text);
+	void (*activity)(void *connection, bool starts);
+	void (*tool_result)(void *connection, const char *call_id, const char *name,
+	    const cJSON *result, bool is_error);
+
+	/* There will be no more input: ag_live_ended when everything that was said is answered. */
+	void (*finish)(void *connection);
+
+	/* What to wait for with poll(2), -1 for nothing; *events as there. */
+	int (*descriptor)(void *connection, short *events);
+
+	/* Does what is due: called when the descriptor is ready, after input, and when the time is
+	 * up that the last call asked for.  now counts milliseconds.  Returns the milliseconds
+	 * until it wants to be called again at the latest, -1 for no such time. */
+	int64_t (*step)(void *connection, int64_t now);
+};
+
+#define AG_LIVE (0x6c760000u + AG_ABI_VERSION)
+
+/* A live agent.  What may be NULL or 0 is marked so. */
+struct ag_live {
+	unsigned kind; /* AG_LIVE */
+	const struct ag_live_provider *provider;
+	void *data;                                /* for its open */
+	const char *model, *voice, *system_prompt; /* or NULL */
+	bool text;                                 /* answers in text unless the client asks for audio */
+	const char *tools;                         /* the tools node with its tools, or NULL */
+	const char *const *tools_tags; /* ends with NULL: only tools with one of these tags; or NULL */
+	const char *vad;               /* a JSON object as in struct ag_live_setup, or NULL */
+};
+
+/* Adds the live agent: the one node that START leads to.  live is copied, its data is not. */
+void ag_graph_live(ag_graph *graph, const char *name, const struct ag_live *live);
+
+/* Gives a tool of a tools node tags; they end with NULL. */
+void ag_graph_tool_tags(
+    ag_graph *graph, const char *node, const char *tool, const char *const tags[]);
+
+/* The connection stands: input may come. */
+void ag_live_ready(ag_live_session *session);
+
+/* Audio to the client, sent at once. */
+void ag_live_audio(ag_live_session *session, const void *pcm, size_t bytes);
+
+/* What was said, in pieces, and at the end with finished.  The whole text is then that of the
+ * pieces joined when text is NULL. */
+void ag_live_input_transcript(ag_live_session *session, const char *text, bool finished);
+void ag_live_output_transcript(ag_live_session *session, const char *text, bool finished);
+
+/* The model asks for a tool: the service runs it and gives the result to tool_result.  args, an
+ * object, is taken over. */
+void ag_live_tool_call(ag_live_session *session, const char *id, const char *name, cJSON *args);
+
+/* The model has ended its turn; or the user spoke into it, and it was cut. */
+void ag_live_turn_complete(ag_live_session *session);
+void ag_live_interrupted(ag_live_session *session);
+
+/* A handle with which a later connection can go on with this conversation; NULL: no longer. */
+void ag_live_session_update(ag_live_session *session, const char *handle);
+
+/* The connection will be ended by the other side, in so many seconds (below 0: unknown); the
+ * service opens another one. */
+void ag_live_go_away(ag_live_session *session, double seconds);
+
+void ag_live_agent_changed(ag_live_session *session, const char *author);
+
+/* An error that the client is told; code may be NULL.  A fatal one ends the session. */
+void ag_live_error(ag_live_session *session, const char *code, bool fatal, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The connection is lost, or could not be made; the service tries again. */
+void ag_live_lost(ag_live_session *session, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The conversation is over. */
+void ag_live_ended(ag_live_session *session);
+
 /* ---- Reading the state
  * --------------------------------------------------------------------------------------------- */
 
@@ -163,6 +309,19 @@ const cJSON *ag_fields(const ag_state *state);
 
 /* The plain text of a message: its text blocks joined.  Malloc'd; the caller frees it. */
 char *ag_message_text(const cJSON *message);
+
+/*
+ * Files in messages.  media is a block of type image, audio, video, document or data, or the media
+ * object in one, with kind "file_id" or "data"; a file that a message names was checked when the
+ * message came in, so that its sender may read it.
+ *
+ * The text that was extracted from an uploaded document, malloc'd; NULL when there is none.
+ */
+char *ag_media_text(ag_run *run, const cJSON *media);
+
+/* The bytes, malloc'd with a NUL behind them, and their number; NULL when media has none here (it
+ * may be a URL), or more than max. */
+void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len);
 
 /* The value of a number item, also of one kept as text; NAN when item is no number. */
 double ag_number(const cJSON *item);
@@ -199,6 +358,21 @@ ag_result ag_message(ag_run *run, cJSON *message);
 /* Says a text as the assistant: streamed word by word, then added as a message. */
 ag_result ag_say(ag_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* What a model is asked.  Borrowed. */
+struct ag_question {
+	const char *system;    /* the system prompt, or NULL */
+	const cJSON *messages; /* an array, such as ag_context's */
+	bool show;             /* stream the answer to the client as it comes */
+};
+
+/*
+ * Asks a chat model.  *answer, taken over by the caller, is then a message for ag_message: its text,
+ * reasoning, usage and structured output.  AG_ERROR, with the reason in place for the node to
+ * return it, when no model answered in time.
+ */
+ag_result ag_chat(ag_run *run, const ag_chat_model *model, const struct ag_question *question,
+    cJSON **answer);
+
 /* Updates a state field through its reducer when the node has ended well.  value is taken over. */
 ag_result ag_update(ag_run *run, const char *field, cJSON *value);
 
@@ -230,6 +404,21 @@ const cJSON *ag_answers(const ag_run *run);
 
 /* Says why the node or tool failed; returns AG_ERROR. */
 ag_result ag_fail(ag_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * The memory store, as the run's user: body is taken over and is that of the route under
+ * /v1/store, and *answer, borrowed, is the "data" that the route answers with.  NULL for a body
+ * stands for {}.  Where no "config" is given, memories belong to and come from the user alone whose
+ * run it is.  AG_ERROR with the reason as ag_fail has it, which a node may return or pass over;
+ * also when no store is configured.
+ */
+ag_result ag_store_put(ag_run *run, cJSON *body, const cJSON **answer);
+ag_result ag_store_search(ag_run *run, cJSON *body, const cJSON **answer);
+ag_result ag_store_list(ag_run *run, cJSON *body, const cJSON **answer);
+ag_result ag_store_get(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer);
+ag_result ag_store_update(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer);
+ag_result ag_store_delete(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer);
+ag_result ag_store_forget(ag_run *run, cJSON *body, const cJSON **answer);
 
 /* Milliseconds until the node's time is up, 0 when it is; after that the run fails, whatever the
  * node returns. */
@@ -368,6 +557,57 @@ struct ag_container {
 	int (*open)(void **data);
 
 	const struct ag_rate_limit *rate_limit; /* or NULL */
+
+	/* At the end, or NULL. */
+	void (*close)(void *data);
+};
+
+/*
+ * A memory store of your own: "store": "path/to/file.so:attribute" names an exported
+ * `const struct ag_store`.  Its functions are called from many threads at once.
+ *
+ * Each is given a request, borrowed, and answers with an item that is taken over.  The service has
+ * checked what a client sent; what a caller reaches is in "scope": {"user_id", "thread_id"}, each a
+ * text, or null for no such bound, and must be kept to.  "config" and "options" are the client's,
+ * as they came.  A memory is an object with "memory_id", "content", "memory_type", "category",
+ * "metadata", "user_id", "thread_id" and "timestamp" (ISO 8601); of a search also "score", from 0
+ * to 1.  AG_ERROR is a failure of the store: the client gets 503.
+ */
+
+typedef ag_result (*ag_store_fn)(const cJSON *request, cJSON **answer, void *data);
+
+#define AG_STORE (0x73740000u + AG_ABI_VERSION)
+
+struct ag_store {
+	unsigned kind; /* AG_STORE */
+
+	/* As in struct ag_auth. */
+	int (*open)(void **data);
+
+	/* Stores "memory", which has an id already.  The answer is not read. */
+	ag_store_fn put;
+
+	/* The memory with "memory_id"; no answer, or null: there is none in the scope. */
+	ag_store_fn get;
+
+	/* Replaces the "content" of the memory with "memory_id" and, unless it is null, its
+	 * "metadata".  true, or no answer for a memory that is not in the scope. */
+	ag_store_fn update;
+
+	/* Deletes the memory with "memory_id", and answers as update does. */
+	ag_store_fn remove;
+
+	/* Up to "limit" memories as an array, newest first. */
+	ag_store_fn list;
+
+	/* Memories as an array, best first: for "query", with "memory_type", "category", "filters",
+	 * "limit", "score_threshold", "retrieval_strategy", "distance_metric" and "max_tokens",
+	 * each null where it was not given and has no default. */
+	ag_store_fn search;
+
+	/* Deletes all that "memory_type", "category" and "filters" hold, each null for no bound.
+	 * The answer is how many they were. */
+	ag_store_fn forget;
 
 	/* At the end, or NULL. */
 	void (*close)(void *data);

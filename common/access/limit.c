@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -147,6 +148,8 @@ void limit_check(struct limiter *limiter, const char *key, struct limit_verdict 
 		verdict->remaining = 0;
 	}
 	keep_in_range(verdict);
+	if (!verdict->allowed)
+		metrics_count(METRIC_RATE_LIMITED, 1);
 }
 
 void limit_describe(const struct limit_verdict *verdict, cJSON *object)

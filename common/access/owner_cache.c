@@ -1,6 +1,7 @@
 #include "access/owner_cache.h"
 
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "base/shared.h"
 
 #include <pthread.h>
@@ -168,9 +169,12 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
 {
 	uint32_t generation = atomic_load(generation_of(owners, thread_id));
 	*owner = recall(owners, thread_id, generation, a);
-	if (*owner)
+	if (*owner) {
+		metrics_count(METRIC_OWNER_HITS, 1);
 		return true;
+	}
 	*owner = shared_recall(owners, thread_id, generation, a);
+	metrics_count(*owner ? METRIC_OWNER_SHARED_HITS : METRIC_OWNER_MISSES, 1);
 	if (!*owner) {
 		if (!owners->storage->ops->thread_owner(owners->storage, a, thread_id, owner, err))
 			return false;

@@ -19,6 +19,7 @@ enum auth_method { AUTH_NONE, AUTH_JWT, AUTH_CUSTOM };
 enum authorization_kind { AUTHZ_OWNERSHIP, AUTHZ_ALLOW_ALL, AUTHZ_RBAC, AUTHZ_CUSTOM };
 enum rate_backend { RATE_MEMORY, RATE_CACHE, RATE_CUSTOM };
 enum rate_by { RATE_BY_IP, RATE_BY_USER, RATE_BY_GLOBAL };
+enum embeddings_provider { EMBEDDINGS_LOCAL, EMBEDDINGS_OPENAI };
 enum trace_level { TRACE_SPANS, TRACE_STANDARD, TRACE_FULL };
 
 /* A declared client-executed tool (SPEC 2.11). */
@@ -72,6 +73,16 @@ struct observability_config {
 	struct exporter_config langsmith;
 };
 
+/* What makes vectors of the store's memories. */
+struct embeddings_config {
+	enum embeddings_provider provider;
+	char *model;
+	char *base_url; /* NULL: the provider's own */
+	int64_t dimensions;
+	bool ask_dimensions; /* the file says how many */
+	char *api_key_env;   /* NULL: the provider's usual one */
+};
+
 /* Values of the environment variables of SPEC 8. */
 struct environment {
 	char *mode; /* lower case */
@@ -79,6 +90,8 @@ struct environment {
 	bool is_debug;
 	enum log_level log_level;
 	char *logger_name;
+	enum log_format log_format; /* AGENTGRAPH_LOG_FORMAT */
+	char *access_log;           /* AGENTGRAPH_ACCESS_LOG: a path, NULL for none */
 	char *app_name, *app_version, *summary;
 	struct string_list origins;
 	struct string_list allowed_hosts;
@@ -91,6 +104,8 @@ struct environment {
 	double error_tracker_traces_rate, error_tracker_profiles_rate;
 	bool otel_enabled;
 	char *otel_service_name, *otel_endpoint;
+	int64_t otel_delay_ms; /* how long an export waits for more runs */
+	char *otel_headers;    /* "name=value,…", percent-encoded; NULL when unset */
 	enum trace_level otel_level;
 	bool security_headers;
 	bool hsts;
@@ -126,6 +141,7 @@ struct config {
 	cJSON *rbac; /* {"roles": {…}, "default_scopes": […], "isolation": "owner"|"none"} */
 	char *injectq;
 	char *store;
+	struct embeddings_config embeddings;
 	char *thread_name_generator;
 	char *cache; /* expanded; falls back to CACHE_URL; NULL when neither is set */
 	struct remote_tool *remote_tools;

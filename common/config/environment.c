@@ -51,6 +51,8 @@ struct variable {
 static const struct choice trace_levels[] = {
     {"spans", TRACE_SPANS}, {"standard", TRACE_STANDARD}, {"full", TRACE_FULL}, {NULL, 0}};
 
+static const struct choice log_formats[] = {{"plain", LOG_PLAIN}, {"json", LOG_JSON}, {NULL, 0}};
+
 static const struct choice storage_types[] = {{"memory", 0}, {"local", 0}, {"cloud", 0}, {NULL, 0}};
 
 #define COUNT .expected = "an integer of 0 or more"
@@ -71,6 +73,9 @@ static const struct variable variables[] = {
     BOOL("IS_DEBUG", is_debug, "true"),
     ROW("LOG_LEVEL", VAR_LOG_LEVEL, log_level, .preset = "INFO"),
     TEXT("LOGGER_NAME", logger_name, "agentgraph-cli"),
+    ROW("AGENTGRAPH_LOG_FORMAT", VAR_CHOICE, log_format, .preset = "plain", .choices = log_formats,
+	.expected = "plain or json"),
+    TEXT("AGENTGRAPH_ACCESS_LOG", access_log, NULL),
     TEXT("APP_NAME", app_name, "MyApp"),
     TEXT("APP_VERSION", app_version, "0.1.0"),
     TEXT("SUMMARY", summary, "agentgraph backend"),
@@ -93,6 +98,9 @@ static const struct variable variables[] = {
     BOOL("OTEL_ENABLED", otel_enabled, "false"),
     TEXT("OTEL_SERVICE_NAME", otel_service_name, "agentgraph-api"),
     ROW("OTEL_EXPORTER_OTLP_ENDPOINT", VAR_URL, otel_endpoint, .preset = NULL),
+    TEXT("OTEL_EXPORTER_OTLP_HEADERS", otel_headers, NULL),
+    ROW("OTEL_BSP_SCHEDULE_DELAY", VAR_INTEGER, otel_delay_ms, .preset = "5000",
+	.expected = "milliseconds, an integer of 0 or more"),
     ROW("OTEL_LEVEL", VAR_CHOICE, otel_level, .preset = "standard", .choices = trace_levels,
 	.expected = "spans, standard or full"),
     BOOL("SECURITY_HEADERS_ENABLED", security_headers, "true"),

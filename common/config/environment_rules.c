@@ -2,6 +2,7 @@
 #include "config/environment.h"
 
 #include "base/clock.h"
+#include "config/dsn.h"
 #include "config/fields.h"
 #include "config/found.h"
 #include "config/string_list.h"
@@ -66,6 +67,19 @@ static void check_otel(const struct environment *env, struct problems *problems)
 		    "variable OTEL_EXPORTER_OTLP_ENDPOINT is not set");
 }
 
+static void check_tracker(const struct environment *env, struct problems *problems)
+{
+	struct dsn dsn;
+	if (!env->error_tracker_dsn)
+		return;
+	if (dsn_parse(env->error_tracker_dsn, &dsn))
+		dsn_release(&dsn);
+	else
+		problems_add(problems,
+		    "ERROR_TRACKER_DSN: expected an address like https://key@host/1, "
+		    "found other text");
+}
+
 static bool snowflake_is_asked_for(void)
 {
 	static const char *const names[] = {"SNOWFLAKE_EPOCH", "SNOWFLAKE_TOTAL_BITS",
@@ -122,6 +136,7 @@ void environment_apply_rules(struct environment *env, struct problems *problems)
 	check_hosts(env, problems);
 	check_media(env, problems);
 	check_otel(env, problems);
+	check_tracker(env, problems);
 	check_snowflake(env, problems);
 }
 

@@ -146,6 +146,7 @@ void keys_read(const struct section *root, struct config *config)
 	remote_tools_read(root, config);
 	rate_limit_read(root, config);
 	observability_read(root, config);
+	embeddings_read(root, config);
 	read_object(root, "websocket", &websocket_table, &config->websocket);
 	read_object(root, "ag_ui", &ag_ui_table, config);
 	read_object(root, "runs", &runs_table, config);
@@ -164,4 +165,5 @@ void keys_release(struct config *config)
 	remote_tools_release(config);
 	rate_limit_release(&config->rate_limit);
 	observability_release(&config->observability);
+	embeddings_release(&config->embeddings);
 }

@@ -15,6 +15,10 @@ void keys_release(struct config *config);
 /* `authorization` (SPEC 5.5, WIRE 5.5). */
 void authorization_read(const struct section *root, struct config *config);
 
+/* `embeddings`: where the vectors of memories come from. */
+void embeddings_read(const struct section *root, struct config *config);
+void embeddings_release(struct embeddings_config *embeddings);
+
 /* `observability` (WIRE 2.11). */
 void observability_read(const struct section *root, struct config *config);
 void observability_release(struct observability_config *observability);

@@ -99,8 +99,10 @@ static void load(struct plugin *plugin, const struct config *config, const char 
 	plugin->library = plugin_open(path, problems);
 	if (plugin->library)
 		plugin->table = find_table(plugin->library, path, attribute, want, problems);
-	if (!plugin->table)
+	if (!plugin->table) {
 		plugin_close(plugin->library);
+		plugin->library = NULL;
+	}
 	free(path);
 }
 

@@ -3,6 +3,9 @@
 #include "base/memory.h"
 #include "config/plugin.h"
 #include "graph/graph.h"
+#include "graph/live.h"
+#include "graph/node_tools.h"
+#include "tool/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,9 @@ static void tool_release(struct tool *tool)
 {
 	free(tool->name);
 	free(tool->description);
+	schema_free(tool->schema);
 	cJSON_Delete(tool->parameters);
+	live_tags_free(tool->tags);
 }
 
 static void node_release(struct node *node)
@@ -26,6 +31,8 @@ static void node_release(struct node *node)
 	for (size_t i = 0; i < node->tool_count; i++)
 		tool_release(&node->tools[i]);
 	free(node->tools);
+	node_free_servers(node);
+	live_agent_free(node->live);
 	free(node->name);
 }
 
@@ -122,6 +129,13 @@ void ag_graph_tools(ag_graph *graph, const char *name)
 		node->is_tools = true;
 }
 
+void ag_graph_live(ag_graph *graph, const char *name, const struct ag_live *live)
+{
+	struct node *node = node_add(graph, name);
+	if (node)
+		node->live = live_agent_new(graph, name, live);
+}
+
 cJSON *graph_tool_parameters(cJSON *parameters)
 {
 	if (!parameters)
@@ -156,6 +170,13 @@ struct tool *graph_tool_add(struct node *node, const char *name, const char *des
 	return tool;
 }
 
+static void tool_compile(ag_graph *graph, struct tool *tool)
+{
+	char *where = xasprintf("%s: tool '%s': parameters", graph->name, tool->name);
+	tool->schema = schema_compile(tool->parameters, where, &graph->problems);
+	free(where);
+}
+
 void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
     const char *description, const char *parameters, ag_tool_fn fn, void *data)
 {
@@ -182,8 +203,26 @@ void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
 	tool->parameters = graph_tool_parameters(cJSON_IsObject(schema) ? schema : NULL);
 	if (schema != tool->parameters)
 		cJSON_Delete(schema);
+	tool_compile(graph, tool);
 	tool->fn = fn;
 	tool->data = data;
+}
+
+void ag_graph_tool_tags(
+    ag_graph *graph, const char *node_name, const char *name, const char *const tags[])
+{
+	struct node *node = tools_node(graph, node_name, name ? name : "");
+	for (size_t i = 0; node && i < node->tool_count; i++) {
+		struct tool *tool = &node->tools[i];
+		if (!name || strcmp(tool->name, name) != 0)
+			continue;
+		live_tags_free(tool->tags);
+		tool->tags = live_tags_copy(tags);
+		return;
+	}
+	if (node)
+		problems_add(&graph->problems, "%s: tags of tool '%s': there is no such tool",
+		    graph->name, name ? name : "");
 }
 
 static struct edge *edge_add(ag_graph *graph, const char *from, size_t targets)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "graph/graph.h"
+#include "graph/live.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,11 +121,19 @@ static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *r
 	}
 }
 
+/* A live agent calls its tools itself: no edge need lead to them, or leave them. */
+static bool needs_edges(const ag_graph *graph, const struct node *node)
+{
+	return !graph->live || node != graph->live->live->tools;
+}
+
 static void check_reach(ag_graph *graph)
 {
 	bool *reached = xcalloc(graph->node_count + 1, sizeof(*reached));
 	mark_reached(graph, graph->start, reached);
 	for (size_t i = 0; i < graph->node_count; i++) {
+		if (!needs_edges(graph, &graph->nodes[i]))
+			continue;
 		if (!reached[i])
 			problem(graph, "node", graph->nodes[i].name, "no edge leads to it");
 		if (!graph->nodes[i].edge)
@@ -144,6 +153,7 @@ bool graph_compile(ag_graph *graph)
 		problem(graph, "graph", graph->name, "expected at least one node");
 	if (!graph->start)
 		problem(graph, "node", AG_START, "expected an edge that leaves it");
+	live_compile(graph);
 	check_reach(graph);
 	if (!graph->state_type)
 		graph->state_type = xstrdup(graph->field_count ? "State" : "AgentState");

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #define WHITE " \t\r\n"
+#define FILE_TEXT 80 /* characters of a file's text that are shown */
 
 struct demo {
 	ag_run *run;
@@ -245,6 +246,20 @@ static const cJSON *last_user_message(const ag_state *state)
 	return found;
 }
 
+/* Adds the beginning of the text that was extracted from a block's file. */
+static void add_extract(struct buf *line, ag_run *run, const cJSON *block)
+{
+	char *text = ag_media_text(run, block);
+	size_t end = 0;
+	for (int i = 0; text && text[end] && i < FILE_TEXT; i++)
+		end += utf8_sequence(text + end, strlen(text + end));
+	if (text) {
+		buf_puts(line, ": ");
+		buf_add(line, text, end);
+	}
+	free(text);
+}
+
 static ag_result do_files(struct demo *d)
 {
 	struct buf lines = {0};
@@ -260,6 +275,7 @@ static ag_result do_files(struct demo *d)
 			size = (int64_t)(strcspn(data, "=") * 3 / 4);
 		buf_printf(&lines, "%s%s %s %" PRId64, lines.len ? "\n" : "",
 		    json_str(block, "type"), type ? type : "unknown", size);
+		add_extract(&lines, d->run, block);
 	}
 	ag_result result = say(d, "", lines.len ? buf_str(&lines) : "none");
 	buf_release(&lines);
@@ -450,6 +466,14 @@ static ag_result tool_fail(ag_run *run, const cJSON *args, cJSON **output, void 
 	return ag_fail(run, "demo failure");
 }
 
+void graph_demo_add(ag_graph *graph, const char *node)
+{
+	ag_graph_tool(graph, node, "add", "Adds two numbers",
+	    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},\"b\":{\"type\":"
+	    "\"number\"}},\"required\":[\"a\",\"b\"]}",
+	    tool_add, NULL);
+}
+
 int graph_demo(ag_graph *graph)
 {
 	static const char *const targets[] = {"tools", "agent", AG_END, NULL};
@@ -457,10 +481,7 @@ int graph_demo(ag_graph *graph)
 	ag_graph_field(graph, "notes", "array", AG_APPEND, NULL, "What /note was told");
 	ag_graph_node(graph, "agent", agent_node, NULL);
 	ag_graph_tools(graph, "tools");
-	ag_graph_tool(graph, "tools", "add", "Adds two numbers",
-	    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},\"b\":{\"type\":"
-	    "\"number\"}},\"required\":[\"a\",\"b\"]}",
-	    tool_add, NULL);
+	graph_demo_add(graph, "tools");
 	ag_graph_tool(graph, "tools", "fail", "Always fails", NULL, tool_fail, NULL);
 	ag_graph_edge(graph, AG_START, "agent");
 	ag_graph_branch(graph, "agent", agent_route, NULL, targets);

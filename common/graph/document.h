@@ -65,7 +65,8 @@ struct document_shape {
 
 extern const struct document_shape shape_graph, shape_state, shape_field, shape_edge, shape_choice,
     shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt, shape_tools,
-    shape_exec_tool;
+    shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp, shape_live,
+    shape_model, shape_context;
 
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];
@@ -76,6 +77,9 @@ bool document_check(struct document *d, const struct place *at, const cJSON *ite
 
 /* Whether item has one of the types; a mistake is reported. */
 bool document_is(struct document *d, const struct place *at, const cJSON *item, unsigned types);
+
+/* The same without a report. */
+bool document_fits(const cJSON *item, unsigned types);
 
 /* Members of that type, or NULL. */
 const cJSON *document_array(const cJSON *object, const char *key);
@@ -143,8 +147,28 @@ void document_command(struct document *d, const struct place *at, const cJSON *i
 /* Adds the node called name. */
 void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item);
 
+/* A model node (document_model.c). */
+void document_model(
+    struct document *d, const struct place *at, const char *name, const cJSON *item);
+
+/* The chat model that an object's members describe; NULL when there were mistakes, which are
+ * reported, here or by document_check. */
+struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *item);
+
 /* The shape of the i-th kind of node, whose name is the kind's; NULL when there are no more. */
 const struct document_shape *document_node_kind(size_t i);
+
+/* Adds a live agent; gives a tool that was added its tags (document_live.c). */
+void document_live(struct document *d, const struct place *at, const char *name, const cJSON *item);
+void document_tool_tags(
+    struct document *d, const struct place *at, const char *node, const cJSON *item);
+
+/* Whether a live agent calls the tools of that node: then it needs no edges. */
+bool document_is_live_tools(const struct document *d, const char *name);
+
+/* Adds the tools node called name (document_tools.c). */
+void document_tools(
+    struct document *d, const struct place *at, const char *name, const cJSON *item);
 
 /* Adds all edges and checks that each node has one. */
 void document_edges(struct document *d, const struct place *at, const cJSON *edges);

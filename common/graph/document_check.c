@@ -61,9 +61,52 @@ KEYS(interrupt_keys) = {{"kind", TYPE_STRING, true}, {"value", TYPE_ANY, true},
 
 KEYS(tools_keys) = {{"kind", TYPE_STRING, true}, {"tools", TYPE_ARRAY, true}, END_OF_KEYS};
 
-KEYS(exec_tool_keys) = {{"kind", TYPE_STRING, true}, {"name", TYPE_STRING, true},
-    {"description", TYPE_STRING, true}, {"parameters", TYPE_OBJECT, false}, COMMAND_KEYS,
+KEYS(exec_tool_keys) = {{"kind", TYPE_STRING, false}, {"name", TYPE_STRING, true},
+    {"description", TYPE_STRING, true}, {"parameters", TYPE_OBJECT, false},
+    {"tags", TYPE_ARRAY, false}, COMMAND_KEYS, END_OF_KEYS};
+
+KEYS(live_keys) = {{"kind", TYPE_STRING, true}, {"provider", TYPE_STRING, true},
+    {"model", TYPE_STRING, false}, {"voice", TYPE_STRING, false},
+    {"modalities", TYPE_STRING | TYPE_ARRAY, false}, {"system_prompt", TYPE_STRING, false},
+    {"tools", TYPE_STRING, false}, {"tools_tags", TYPE_ARRAY, false}, {"vad", TYPE_OBJECT, false},
     END_OF_KEYS};
+
+KEYS(http_tool_keys) = {{"kind", TYPE_STRING, false}, {"name", TYPE_STRING, true},
+    {"description", TYPE_STRING, true}, {"parameters", TYPE_OBJECT, false},
+    {"http", TYPE_OBJECT, true}, END_OF_KEYS};
+
+KEYS(http_keys) = {{"url", TYPE_STRING, true}, {"method", TYPE_STRING, false},
+    {"headers", TYPE_OBJECT, false}, {"query", TYPE_OBJECT, false}, {"body", TYPE_ANY, false},
+    {"timeout", TYPE_NUMBER, false}, {"max_output", TYPE_NUMBER, false}, END_OF_KEYS};
+
+KEYS(mcp_tools_keys) = {{"kind", TYPE_STRING, false}, {"name", TYPE_STRING, false},
+    {"mcp", TYPE_OBJECT, true}, {"timeout", TYPE_NUMBER, false}, {"tools", TYPE_ARRAY, false},
+    {"prefix", TYPE_STRING, false}, END_OF_KEYS};
+
+KEYS(mcp_keys) = {{"command", TYPE_STRING | TYPE_ARRAY, false}, {"cwd", TYPE_STRING, false},
+    {"env", TYPE_OBJECT, false}, {"url", TYPE_STRING, false}, {"headers", TYPE_OBJECT, false},
+    END_OF_KEYS};
+
+KEYS(model_keys) = {{"kind", TYPE_STRING, true}, {"provider", TYPE_STRING, false},
+    {"model", TYPE_STRING, true}, {"base_url", TYPE_STRING, false},
+    {"api_key_env", TYPE_STRING, false}, {"temperature", TYPE_NUMBER, false},
+    {"top_p", TYPE_NUMBER, false}, {"top_k", TYPE_NUMBER, false},
+    {"presence_penalty", TYPE_NUMBER, false}, {"frequency_penalty", TYPE_NUMBER, false},
+    {"max_tokens", TYPE_NUMBER, false}, {"seed", TYPE_NUMBER, false},
+    {"stop", TYPE_STRING | TYPE_ARRAY, false}, {"reasoning_effort", TYPE_STRING, false},
+    {"reasoning_tokens", TYPE_NUMBER, false}, {"response_format", TYPE_OBJECT, false},
+    {"parallel_tool_calls", TYPE_BOOLEAN, false}, {"stream", TYPE_BOOLEAN, false},
+    {"extra", TYPE_OBJECT, false}, {"headers", TYPE_OBJECT, false},
+    {"timeouts", TYPE_OBJECT, false}, {"retries", TYPE_NUMBER, false},
+    {"fallbacks", TYPE_ARRAY, false},
+    {"system_prompt", TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT, false},
+    {"tools", TYPE_STRING | TYPE_ARRAY, false}, {"tool_choice", TYPE_STRING, false},
+    {"context", TYPE_OBJECT, false}, {"output", TYPE_STRING, false},
+    {"silent", TYPE_BOOLEAN, false}, END_OF_KEYS};
+
+KEYS(context_keys) = {{"max_messages", TYPE_NUMBER, false}, {"max_tokens", TYPE_NUMBER, false},
+    {"keep", TYPE_NUMBER, false}, {"summary", TYPE_BOOLEAN, false},
+    {"summary_prompt", TYPE_STRING, false}, END_OF_KEYS};
 
 SHAPE(graph);
 SHAPE(state);
@@ -77,10 +120,18 @@ SHAPE(exec);
 SHAPE(interrupt);
 SHAPE(tools);
 SHAPE(exec_tool);
+SHAPE(http_tool);
+SHAPE(http);
+SHAPE(mcp_tools);
+SHAPE(mcp);
+SHAPE(live);
+SHAPE(model);
+SHAPE(context);
 
 const struct document_shape *const document_shapes[] = {&shape_graph, &shape_state, &shape_field,
     &shape_edge, &shape_choice, &shape_rule, &shape_text_rule, &shape_reply, &shape_exec,
-    &shape_interrupt, &shape_tools, &shape_exec_tool, NULL};
+    &shape_interrupt, &shape_tools, &shape_exec_tool, &shape_http_tool, &shape_http,
+    &shape_mcp_tools, &shape_mcp, &shape_live, &shape_model, &shape_context, NULL};
 
 /* ---- Reporting */
 
@@ -128,7 +179,7 @@ static const struct {
 
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
 
-static bool has_type(const cJSON *item, unsigned wanted)
+bool document_fits(const cJSON *item, unsigned wanted)
 {
 	for (size_t i = 0; i < TYPE_COUNT; i++) {
 		if ((types[i].type & wanted) && strcmp(types[i].name, json_type_name(item)) == 0)
@@ -139,7 +190,7 @@ static bool has_type(const cJSON *item, unsigned wanted)
 
 bool document_is(struct document *d, const struct place *at, const cJSON *item, unsigned wanted)
 {
-	if (has_type(item, wanted))
+	if (document_fits(item, wanted))
 		return true;
 	struct buf expected = {0};
 	for (size_t i = 0; i < TYPE_COUNT; i++) {

@@ -154,6 +154,8 @@ void document_edges(struct document *d, const struct place *at, const cJSON *edg
 		i++;
 	}
 	check_leaves(d, at, edges, AG_START);
-	cJSON_ArrayForEach(item, d->nodes)
-		check_leaves(d, at, edges, item->string);
+	cJSON_ArrayForEach(item, d->nodes) {
+		if (!document_is_live_tools(d, item->string))
+			check_leaves(d, at, edges, item->string);
+	}
 }

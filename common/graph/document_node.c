@@ -6,7 +6,6 @@
 #include "graph/exec_node.h"
 #include "graph/template.h"
 #include "tool/command.h"
-#include "tool/exec.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -181,97 +180,6 @@ static void read_exec(
 	ag_graph_node(d->graph, name, exec_node_run, node);
 }
 
-/* ---- tools: runs the calls of the last message */
-
-static void command_free(void *data)
-{
-	command_release(data);
-	free(data);
-}
-
-static const struct node *tools_node(const struct document *d, const char *name)
-{
-	int i = graph_node_index(d->graph, name);
-	return i >= 0 ? &d->graph->nodes[i] : NULL;
-}
-
-static void check_tool_name(
-    struct document *d, const struct place *at, const char *node, const char *name)
-{
-	const struct node *tools = tools_node(d, node);
-	if (!graph_name_valid(name))
-		document_problem(
-		    d, at, "expected 1 to %d letters, digits, blanks or _ - . :", GRAPH_NAME_MAX);
-	else if (tools && graph_tool_get(tools, name))
-		document_problem(d, at, "another tool of this node is called '%s'", name);
-}
-
-/* Models are shown the schema of an object. */
-static void check_parameters(struct document *d, const struct place *at, const cJSON *parameters)
-{
-	const cJSON *type = json_get(parameters, "type");
-	if (type && (!cJSON_IsString(type) || strcmp(type->valuestring, "object") != 0))
-		document_problem(d, PLACE_KEY(at, "type"), "expected \"object\"");
-	if (json_get(parameters, "properties"))
-		document_is(d, PLACE_KEY(at, "properties"), json_get(parameters, "properties"),
-		    TYPE_OBJECT);
-	if (json_get(parameters, "required"))
-		document_is(
-		    d, PLACE_KEY(at, "required"), json_get(parameters, "required"), TYPE_ARRAY);
-}
-
-static void add_exec_tool(struct document *d, const char *node, const cJSON *item, void *command)
-{
-	const cJSON *parameters = document_object(item, "parameters");
-	char *schema = parameters ? json_print(parameters) : NULL;
-	ag_graph_tool(d->graph, node, json_str(item, "name"), json_str(item, "description"), schema,
-	    exec_tool, command);
-	free(schema);
-}
-
-static void read_exec_tool(
-    struct document *d, const struct place *at, const char *node, const cJSON *item)
-{
-	size_t errors = d->graph->problems.errors;
-	struct command *command = xcalloc(1, sizeof(*command));
-	const char *name = json_str(item, "name");
-	ag_graph_on_free(d->graph, command_free, command);
-	document_check(d, at, item, &shape_exec_tool);
-	if (name)
-		check_tool_name(d, PLACE_KEY(at, "name"), node, name);
-	check_parameters(d, PLACE_KEY(at, "parameters"), document_object(item, "parameters"));
-	command->max_output = EXEC_TOOL_MAX_OUTPUT;
-	command->max_line = SIZE_MAX; /* lines mean nothing to a tool */
-	document_command(d, at, item, EXEC_TOOL_TIMEOUT_MS / 1000, command);
-	if (d->graph->problems.errors == errors)
-		add_exec_tool(d, node, item, command);
-}
-
-static void read_tool(
-    struct document *d, const struct place *at, const char *node, const cJSON *item)
-{
-	const char *kind = json_str(item, "kind");
-	if (!document_is(d, at, item, TYPE_OBJECT))
-		return;
-	if (kind && strcmp(kind, "exec") == 0)
-		read_exec_tool(d, at, node, item);
-	else
-		document_problem(
-		    d, PLACE_KEY(at, "kind"), "expected a kind of tool, known is exec");
-}
-
-static void read_tools(
-    struct document *d, const struct place *at, const char *name, const cJSON *item)
-{
-	const cJSON *tool;
-	size_t i = 0;
-	ag_graph_tools(d->graph, name);
-	cJSON_ArrayForEach(tool, document_array(item, "tools")) {
-		read_tool(d, PLACE_INDEX(PLACE_KEY(at, "tools"), i), name, tool);
-		i++;
-	}
-}
-
 /* ---- All kinds */
 
 /* A kind is called like its shape. */
@@ -280,7 +188,8 @@ static const struct {
 	void (*read)(
 	    struct document *d, const struct place *at, const char *name, const cJSON *item);
 } kinds[] = {{&shape_reply, read_reply}, {&shape_exec, read_exec},
-    {&shape_interrupt, read_interrupt}, {&shape_tools, read_tools}};
+    {&shape_interrupt, read_interrupt}, {&shape_tools, document_tools},
+    {&shape_live, document_live}, {&shape_model, document_model}};
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 

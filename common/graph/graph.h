@@ -21,16 +21,18 @@ struct config;
 #define GRAPH_UNSET (-2) /* no such node */
 #define GRAPH_NAME_MAX 64
 
-enum tool_source { TOOL_LOCAL, TOOL_REMOTE };
+enum tool_source { TOOL_LOCAL, TOOL_MCP, TOOL_REMOTE };
 
 /* A tool of a tools node. */
 struct tool {
 	char *name;
 	char *description;
-	cJSON *parameters; /* with type, properties and required */
+	cJSON *parameters;     /* with type, properties and required */
+	struct schema *schema; /* of them; NULL: not checked here */
 	enum tool_source source;
 	ag_tool_fn fn; /* NULL when remote */
 	void *data;
+	char **tags; /* ends with NULL; NULL: none */
 };
 
 /* Where a node, or START, leads: to one target, or to the one of several that fn names. */
@@ -45,11 +47,14 @@ struct edge {
 
 struct node {
 	char *name;
-	ag_node_fn fn; /* NULL for a tools node */
+	ag_node_fn fn; /* NULL for a tools node, and a live agent */
 	void *data;
+	struct live_agent *live; /* of a live agent (live.h), else NULL */
 	bool is_tools;
 	struct tool *tools;
 	size_t tool_count;
+	struct tool_server *servers; /* whose tools join those (node_tools.h) */
+	size_t server_count;
 	const struct edge *edge; /* once compiled */
 	bool interrupt_before, interrupt_after;
 };
@@ -76,6 +81,8 @@ struct ag_graph {
 	struct edge *edges; /* in the order of declaration */
 	size_t edge_count;
 	const struct edge *start; /* once compiled */
+	const struct node
+	    *live; /* the live agent, once compiled; NULL: the engine runs the graph */
 	struct field *fields;
 	size_t field_count;
 	struct graph_free_hook *hooks;
@@ -131,6 +138,10 @@ cJSON *graph_tool_parameters(cJSON *parameters);
 
 /* Builders of the graphs that ship in the library. */
 int graph_demo(ag_graph *graph);
+int graph_live_demo(ag_graph *graph);
+
+/* Adds the tool `add` of both to a tools node. */
+void graph_demo_add(ag_graph *graph, const char *node);
 
 /*
  * Builds graph from the member attribute of the JSON document in file path; mistakes go to

@@ -12,7 +12,7 @@
 static const struct {
 	const char *name;
 	ag_graph_fn *build;
-} builtins[] = {{"demo", graph_demo}};
+} builtins[] = {{"demo", graph_demo}, {"live-demo", graph_live_demo}};
 
 static void load_builtin(ag_graph *graph, const char *attribute)
 {
@@ -22,7 +22,7 @@ static void load_builtin(ag_graph *graph, const char *attribute)
 			return;
 		}
 	}
-	problems_add(&graph->problems, "%s: agent: expected one of builtin:demo", graph->name);
+	problems_add(&graph->problems, "%s: agent: expected one of builtin:demo, builtin:live-demo", graph->name);
 }
 
 static void load_plugin(ag_graph *graph, const char *path, const char *attribute)

@@ -62,19 +62,6 @@ void message_text(const cJSON *message, struct buf *out)
 	}
 }
 
-const char *message_file_id(const cJSON *message)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *id = json_str(json_get(block, "media"), "file_id");
-		if (!id)
-			id = json_str(json_get(block, "thumbnail"), "file_id");
-		if (id)
-			return id;
-	}
-	return NULL;
-}
-
 cJSON *block_text(const char *text)
 {
 	cJSON *block = cJSON_CreateObject();

@@ -58,7 +58,4 @@ bool message_has_calls(const cJSON *message);
 /* Rewrites tools_calls from the call blocks of the content; null when there are none. */
 void message_fill_calls(cJSON *message);
 
-/* The first file_id that a block of message refers to, or NULL. */
-const char *message_file_id(const cJSON *message);
-
 #endif

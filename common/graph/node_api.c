@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "graph/message.h"
 #include "graph/run_internal.h"
+#include "graph/tool_calls.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -180,23 +181,23 @@ ag_result ag_sleep_ms(ag_run *run, int64_t ms)
 
 bool ag_stop_requested(const ag_run *run)
 {
+	if (run->setup.stop)
+		return *run->setup.stop;
 	return run->setup.storage->ops->lease_stop_requested(run->setup.lease);
 }
 
 bool ag_remote_tool(const ag_run *run, const char *name)
 {
-	const ag_graph *graph = run->setup.graph;
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct tool *tool = graph_tool_get(&graph->nodes[i], name);
-		if (tool)
-			return tool->source == TOOL_REMOTE;
-	}
-	return false;
+	return run_remote_tool(run, NULL, name);
 }
 
 ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 {
-	cJSON_AddItemToObject(run->frame.updates, field, value ? value : cJSON_CreateNull());
+	if (run->call)
+		tool_call_update(run->call, field, value);
+	else
+		cJSON_AddItemToObject(
+		    run->frame.updates, field, value ? value : cJSON_CreateNull());
 	return AG_OK;
 }
 
@@ -212,7 +213,10 @@ static const char *open_message(ag_run *run)
 
 static ag_result show_piece(ag_run *run, cJSON *piece)
 {
-	run_show_piece(run, piece);
+	if (run->call)
+		tool_call_piece(run->call, piece);
+	else
+		run_show_piece(run, piece);
 	cJSON_Delete(piece);
 	return AG_OK;
 }
@@ -247,10 +251,14 @@ static void mark_remote_calls(ag_run *run, cJSON *message)
 
 static void message_add(ag_run *run, cJSON *message)
 {
-	run_show_held(run);
 	if (*run->frame.open_id)
 		json_set(message, "message_id", cJSON_CreateString(run->frame.open_id));
 	run->frame.open_id[0] = '\0';
+	if (run->call) {
+		tool_call_message(run->call, message);
+		return;
+	}
+	run_show_held(run);
 	cJSON_AddItemToArray(run->frame.messages, message);
 	run->frame.held = message;
 }
@@ -346,6 +354,11 @@ const cJSON *ag_answers(const ag_run *run)
 
 ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSON **answer)
 {
+	run = run->call ? tool_call_turn(run->call) : run;
+	if (!run) { /* a call before this one paused the run */
+		cJSON_Delete(value);
+		return AG_PAUSE;
+	}
 	const cJSON *given = cJSON_GetArrayItem(run->answers, run->frame.answers_used++);
 	if (given) {
 		cJSON_Delete(value);

@@ -479,6 +479,43 @@ int run_limit(const ag_run *run)
 	return run->setup.recursion_limit;
 }
 
+const ag_graph *run_graph(const ag_run *run)
+{
+	return run->setup.graph;
+}
+
+const struct client_tools *run_client_tools(const ag_run *run)
+{
+	return &run->setup.client_tools;
+}
+
+static const struct tool *declared_tool(
+    const ag_graph *graph, const struct node *node, const char *name)
+{
+	const struct tool *tool = node ? graph_tool_get(node, name) : NULL;
+	for (size_t i = 0; !node && !tool && i < graph->node_count; i++)
+		tool = graph_tool_get(&graph->nodes[i], name);
+	return tool;
+}
+
+bool run_remote_tool(const ag_run *run, const struct node *node, const char *name)
+{
+	const struct client_tools *offered = run_client_tools(run);
+	const struct tool *tool = declared_tool(run->setup.graph, node, name);
+	if (tool)
+		return tool->source == TOOL_REMOTE;
+	for (size_t i = 0; i < offered->count; i++) {
+		if (strcmp(offered->items[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+const cJSON *run_fields(const ag_run *run)
+{
+	return run->fields;
+}
+
 struct arena *run_arena(const ag_run *run)
 {
 	return run->setup.arena;
@@ -487,6 +524,11 @@ struct arena *run_arena(const ag_run *run)
 bool run_is_new_turn(const ag_run *run)
 {
 	return run->entry == RUN_FROM_START;
+}
+
+const char *run_traceparent(const ag_run *run)
+{
+	return run->setup.traceparent;
 }
 
 const char *run_node(const ag_run *run)

@@ -48,10 +48,34 @@ struct run_observer {
 	void (*settled)(struct run_observer *observer, bool ok);
 };
 
+/*
+ * Tools that the client offers for one run and runs itself (WIRE 4.11), beside the remote ones that
+ * tools nodes declare.  None has the name of a tool of the graph.
+ */
+struct client_tools {
+	const struct tool *items;
+	size_t count;
+};
+
+struct files;
+
+/*
+ * The memory store as nodes reach it: does what the route of that name does for the run's user,
+ * "put", "search", "list", "get", "update", "delete" or "forget"; memory_id is NULL where the route
+ * has none.  The data is a tree in the run's arena, NULL with err set.
+ */
+struct run_store {
+	cJSON *(*ask)(void *arg, const char *action, const char *memory_id, const cJSON *body,
+	    struct error *err);
+	void *arg;
+};
+
 /* What a run is made of.  All of it outlives the run. */
 struct run_setup {
 	const ag_graph *graph;
 	struct storage *storage;
+	struct files *files; /* those that messages refer to; NULL: there are none */
+	struct run_store store; /* all-zero: there is none */
 	struct lease *lease;
 	struct arena *arena;
 	const struct id_source *ids;
@@ -61,6 +85,9 @@ struct run_setup {
 	struct run_observer *observer;
 	int recursion_limit;
 	double node_timeout, tool_timeout; /* seconds */
+	const _Atomic bool *stop; /* of a tool that is called alone; else NULL */
+	struct client_tools client_tools;
+	const char *traceparent; /* for calls out (run_traceparent), or NULL */
 };
 
 ag_run *run_new(const struct run_setup *setup);
@@ -92,6 +119,18 @@ const struct thread *run_thread(const ag_run *run);
 int run_steps(const ag_run *run);
 int run_limit(const ag_run *run);
 
+const ag_graph *run_graph(const ag_run *run);
+
+/* The tools that the client offers for this run. */
+const struct client_tools *run_client_tools(const ag_run *run);
+
+/* Whether the client runs the tool of that name: node declares it as remote (NULL: any node does),
+ * or the run offers it. */
+bool run_remote_tool(const ag_run *run, const struct node *node, const char *name);
+
+/* The graph's own state fields as they are now; the run owns them. */
+const cJSON *run_fields(const ag_run *run);
+
 /* Where things that live as long as the run are kept. */
 struct arena *run_arena(const ag_run *run);
 
@@ -100,6 +139,13 @@ void run_limit_node(ag_run *run, double seconds);
 
 /* Whether it is a new turn, whatever it was brought, and no answer to a pause or remote calls. */
 bool run_is_new_turn(const ag_run *run);
+
+/*
+ * The value of the header `traceparent` (W3C Trace Context) that calls to models and tools carry, so
+ * that what they record belongs to this run; NULL when there is nothing to pass on.  It names the
+ * span of the node that runs, so it is asked for anew at each call and copied by who keeps it.
+ */
+const char *run_traceparent(const ag_run *run);
 
 /* The node that runs or ran last, and every message of this run, what it was brought included. */
 const char *run_node(const ag_run *run);
@@ -113,5 +159,13 @@ cJSON *run_state(ag_run *run, bool in_node, struct error *err);
 
 /* The context as an array that the run owns; NULL with err set. */
 const cJSON *run_context(ag_run *run, struct error *err);
+
+/*
+ * Calls one tool of a tools node outside of any run, for a live agent.  setup's run_id, observer,
+ * lease and recursion_limit are not used; a stop is requested by its stop.  *output is then the
+ * result, or what the model sees of the failure, a new tree; false on failure.
+ */
+bool run_tool(const struct run_setup *setup, const struct node *node, const char *name,
+    const cJSON *args, cJSON **output);
 
 #endif

@@ -48,6 +48,7 @@ struct ag_run {
 	enum run_entry entry;
 	int step;
 	struct node_frame frame;
+	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */
 
 	/* the first write, which may wait for the first checkpoint (storage.h, thread_defer) */
 	struct thread start_thread;
@@ -80,6 +81,16 @@ ag_result node_add_message(ag_run *run, cJSON *message);
 
 /* An interrupt object (WIRE 3.3) with a new id, a new tree; value is borrowed. */
 cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value);
+
+/* Calls the tool of that name of the run's node.  *output, which is NULL before, is then its
+ * result, or what the model sees of its failure; NULL on AG_PAUSE. */
+ag_result tools_node_call(ag_run *run, const char *name, const cJSON *args, cJSON **output);
+
+/* The same for a tool_call block of the message asking. */
+ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block, cJSON **output);
+
+/* Adds the tool message with a call's output (taken over). */
+void node_add_result(ag_run *run, const cJSON *block, cJSON *output, ag_result result);
 
 /* Runs the calls of the last message (ag_graph_tools). */
 ag_result tools_node_run(ag_run *run);

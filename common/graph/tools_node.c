@@ -2,7 +2,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "graph/message.h"
+#include "graph/node_tools.h"
 #include "graph/run_internal.h"
+#include "graph/tool_calls.h"
+#include "tool/schema.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,36 +75,124 @@ static ag_result call_tool(ag_run *run, const struct tool *tool, const cJSON *ar
 	return ag_fail(run, "tool %s timed out", tool->name);
 }
 
-static ag_result run_call(ag_run *run, const cJSON *call)
+static ag_result check_and_call(
+    ag_run *run, const struct tool *tool, const cJSON *args, cJSON **output)
 {
-	const char *name = json_str(call, "name");
-	const struct tool *tool = graph_tool_get(run->frame.node, name);
-	char id[UUID_SIZE];
-	cJSON *output = NULL;
-	ag_result result = tool && tool->fn ? call_tool(run, tool, json_get(call, "args"), &output)
-					    : ag_fail(run, "unknown tool: %s", name);
-	if (result == AG_PAUSE) {
-		cJSON_Delete(output);
-		return result;
+	char why[SCHEMA_WHY_SIZE];
+	if (!cJSON_IsObject(args))
+		return ag_fail(run, "arguments: expected an object");
+	if (tool->schema && !schema_accepts(tool->schema, args, "arguments", why))
+		return ag_fail(run, "%s", why);
+	return call_tool(run, tool, args, output);
+}
+
+#define LOOK_AGAIN_MS 50
+
+/* The node's tools with the one of that name, as soon as its server is ready: others are not waited
+ * for.  The tool, or NULL; tools is to be released. */
+static const struct tool *await_tool(ag_run *run, const char *name, struct node_tools *tools)
+{
+	int64_t end = clock_monotonic_ms() + (int64_t)(run->setup.tool_timeout * 1000);
+	if (end > run->frame.deadline)
+		end = run->frame.deadline;
+	for (;;) {
+		node_tools_get(run->frame.node, NULL, clock_monotonic_ms(), tools);
+		const struct tool *tool = node_tools_find(tools, name);
+		if (tool || !tools->starting || clock_monotonic_ms() >= end ||
+		    ag_stop_requested(run))
+			return tool;
+		node_tools_release(tools);
+		clock_sleep_ms(LOOK_AGAIN_MS);
 	}
-	if (result != AG_OK)
-		output = failure_output(run, output);
+}
+
+/* Calls a tool of the node's servers. */
+static ag_result call_of_server(ag_run *run, const char *name, const cJSON *args, cJSON **output)
+{
+	struct node_tools tools;
+	const struct tool *tool = await_tool(run, name, &tools);
+	ag_result result;
+	if (tool && tool->fn)
+		result = check_and_call(run, tool, args, output);
+	else
+		result = ag_fail(run, "unknown tool: %s%s", name,
+		    tools.unreached ? " (a server of tools is not available)" : "");
+	node_tools_release(&tools);
+	return result;
+}
+
+static ag_result find_and_call(ag_run *run, const char *name, const cJSON *args, cJSON **output)
+{
+	const struct node *node = run->frame.node;
+	const struct tool *tool = graph_tool_get(node, name);
+	if (tool && tool->fn)
+		return check_and_call(run, tool, args, output);
+	if (!tool && node->server_count)
+		return call_of_server(run, name, args, output);
+	return ag_fail(run, "unknown tool: %s", name);
+}
+
+ag_result tools_node_call(ag_run *run, const char *name, const cJSON *args, cJSON **output)
+{
+	ag_result result = find_and_call(run, name, args, output);
+	if (result == AG_PAUSE) {
+		cJSON_Delete(*output);
+		*output = NULL;
+	} else if (result != AG_OK) {
+		*output = failure_output(run, *output);
+	}
 	run->frame.failure = NULL;
-	return node_add_message(run,
+	return result;
+}
+
+/* What a model wrote for arguments that are no JSON object (model/chat.h), or NULL. */
+static const char *invalid_arguments(const cJSON *asking, const char *call_id)
+{
+	return json_str(json_get(json_get(asking, "metadata"), "invalid_arguments"), call_id);
+}
+
+ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block, cJSON **output)
+{
+	if (!invalid_arguments(asking, json_str(block, "id")))
+		return tools_node_call(
+		    run, json_str(block, "name"), json_get(block, "args"), output);
+	*output = cJSON_CreateString("arguments: expected a valid JSON object");
+	return AG_ERROR;
+}
+
+void node_add_result(ag_run *run, const cJSON *block, cJSON *output, ag_result result)
+{
+	char id[UUID_SIZE];
+	node_add_message(run,
 	    message_tool_result(
-		id_make(run->setup.ids, id), json_str(call, "id"), output, result != AG_OK));
+		id_make(run->setup.ids, id), json_str(block, "id"), output, result != AG_OK));
+}
+
+static ag_result run_alone(ag_run *run, const cJSON *asking, const cJSON *block)
+{
+	cJSON *output = NULL;
+	ag_result result = tools_node_answer(run, asking, block, &output);
+	if (result == AG_PAUSE)
+		return result;
+	node_add_result(run, block, output, result);
+	return AG_OK;
 }
 
 ag_result tools_node_run(ag_run *run)
 {
-	const cJSON *message = asking_message(run), *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
+	const cJSON *asking = asking_message(run), *content = json_get(asking, "content"), *block;
+	const cJSON **calls = arena_alloc(
+	    run->setup.arena, (size_t)(cJSON_GetArraySize(content) + 1) * sizeof(*calls));
+	size_t count = 0;
+	cJSON_ArrayForEach(block, content) {
 		if (!block_is_call(block) || is_answered(run, json_str(block, "id")))
 			continue;
 		if (block_is(block, "remote_tool_call"))
-			wait_for_client(run, message, block);
-		else if (run_call(run, block) == AG_PAUSE)
-			return AG_PAUSE;
+			wait_for_client(run, asking, block);
+		else
+			calls[count++] = block;
 	}
-	return AG_OK;
+	if (count == 1)
+		return run_alone(run, asking, calls[0]);
+	return count ? tool_calls_run(run, asking, calls, count) : AG_OK;
 }

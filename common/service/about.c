@@ -1,8 +1,12 @@
 #include "service/about.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
+#include "graph/node_tools.h"
 #include "service/schema.h"
+#include "telemetry/telemetry.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,10 +96,11 @@ static cJSON *info_json(const struct service *service, int nodes, int edges)
 	cJSON *info = cJSON_CreateObject();
 	json_add_int(info, "node_count", nodes);
 	json_add_int(info, "edge_count", edges);
-	cJSON_AddFalseToObject(info, "is_realtime");
+	cJSON_AddBoolToObject(info, "is_realtime", graph->live != NULL);
 	cJSON_AddTrueToObject(info, "checkpointer");
 	cJSON_AddStringToObject(info, "checkpointer_type", service->storage->ops->type);
-	cJSON_AddFalseToObject(info, "publisher");
+	cJSON_AddBoolToObject(
+	    info, "publisher", service->telemetry && telemetry_exports(service->telemetry));
 	cJSON_AddFalseToObject(info, "store");
 	cJSON_AddItemToObject(info, "interrupt_before", interrupts_json(graph, true));
 	cJSON_AddItemToObject(info, "interrupt_after", interrupts_json(graph, false));
@@ -121,25 +126,49 @@ cJSON *graph_info(struct call *call)
 
 /* ---- GET /v1/graph/tools ---- */
 
+#define SERVERS_WAIT_MS 9000 /* of the ten seconds that an answer may take */
+
+static const char *source_name(enum tool_source source)
+{
+	switch (source) {
+	case TOOL_LOCAL:
+		return "local";
+	case TOOL_MCP:
+		return "mcp";
+	case TOOL_REMOTE:
+		return "remote";
+	}
+	return "local";
+}
+
 static cJSON *tool_json(const struct tool *tool)
 {
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "name", tool->name);
 	cJSON_AddStringToObject(out, "description", tool->description);
-	cJSON_AddStringToObject(out, "source", tool->source == TOOL_REMOTE ? "remote" : "local");
+	cJSON_AddStringToObject(out, "source", source_name(tool->source));
 	cJSON_AddItemToObject(out, "parameters", cJSON_Duplicate(tool->parameters, true));
 	return out;
 }
 
-static void add_tools_node(cJSON *nodes, const struct node *node)
+/* How many tools the node has: none when one of its servers fails (SPEC 4.7). */
+static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t deadline_ms)
 {
+	struct node_tools tools;
+	node_tools_get(node, NULL, deadline_ms, &tools);
+	if (tools.unreached)
+		log_warning(
+		    "the tools of node %s are not listed: a server of them fails", node->name);
+	size_t count = tools.unreached ? 0 : tools.count;
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "node_name", node->name);
-	json_add_int(out, "tool_count", (int64_t)node->tool_count);
-	cJSON *tools = cJSON_AddArrayToObject(out, "tools");
-	for (size_t i = 0; i < node->tool_count; i++)
-		cJSON_AddItemToArray(tools, tool_json(&node->tools[i]));
+	json_add_int(out, "tool_count", (int64_t)count);
+	cJSON *list = cJSON_AddArrayToObject(out, "tools");
+	for (size_t i = 0; i < count; i++)
+		cJSON_AddItemToArray(list, tool_json(&tools.items[i]));
 	cJSON_AddItemToArray(nodes, out);
+	node_tools_release(&tools);
+	return count;
 }
 
 cJSON *graph_tools(struct call *call)
@@ -147,15 +176,16 @@ cJSON *graph_tools(struct call *call)
 	const ag_graph *graph = call->service->graph;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *nodes = cJSON_CreateArray();
-	int64_t tools = 0;
+	int64_t deadline = clock_monotonic_ms() + SERVERS_WAIT_MS;
+	size_t tools = 0;
+	for (size_t i = 0; i < graph->node_count; i++)
+		node_tools_wake(&graph->nodes[i]); /* they get ready side by side */
 	for (size_t i = 0; i < graph->node_count; i++) {
-		if (!graph->nodes[i].is_tools)
-			continue;
-		add_tools_node(nodes, &graph->nodes[i]);
-		tools += (int64_t)graph->nodes[i].tool_count;
+		if (graph->nodes[i].is_tools)
+			tools += add_tools_node(nodes, &graph->nodes[i], deadline);
 	}
 	json_add_int(data, "node_count", cJSON_GetArraySize(nodes));
-	json_add_int(data, "tool_count", tools);
+	json_add_int(data, "tool_count", (int64_t)tools);
 	cJSON_AddItemToObject(data, "nodes", nodes);
 	return data;
 }

@@ -203,14 +203,3 @@ cJSON *change_state(struct change *change)
 	cJSON *context = state_context(call->service->storage, change->thread.row, &call->error);
 	return context ? state_json(call->service->graph, &change->thread, &flags, context) : NULL;
 }
-
-bool files_check(struct call *call, const cJSON *messages)
-{
-	const cJSON *message;
-	cJSON_ArrayForEach(message, messages) {
-		const char *id = message_file_id(message);
-		if (id)
-			return error_set(&call->error, ERR_INVALID_INPUT, "File not found: %s", id);
-	}
-	return true;
-}

@@ -49,7 +49,4 @@ cJSON *change_state(struct change *change);
 /* The text of a message (output form) as it is stored, in the arena. */
 const char *message_stored(struct call *call, const cJSON *message);
 
-/* Refuses a file_id that does not exist (WIRE 2.2). */
-bool files_check(struct call *call, const cJSON *messages);
-
 #endif

@@ -18,14 +18,6 @@ struct chunk {
 	const char *thread_name;
 };
 
-static void add_string(struct buf *out, const char *text)
-{
-	cJSON item = {.type = cJSON_String, .valuestring = (char *)text};
-	char *json = json_print(&item);
-	buf_puts(out, json);
-	cJSON_free(json);
-}
-
 void chunk_writer_release(struct chunk_writer *writer)
 {
 	gate_release(&writer->gate);
@@ -46,12 +38,12 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 	buf_add(line, writer->tail.data, writer->tail.len);
 	if (chunk->node) {
 		buf_puts(line, ",\"node\":");
-		add_string(line, chunk->node);
+		json_put_string(line, chunk->node);
 		buf_printf(line, ",\"step\":%d", chunk->step);
 	}
 	if (chunk->thread_name) {
 		buf_puts(line, ",\"thread_name\":");
-		add_string(line, chunk->thread_name);
+		json_put_string(line, chunk->thread_name);
 	}
 	buf_printf(line, "},\"timestamp\":%.6f}", clock_seconds(clock_now()));
 	writer->gate.sink.chunk(&writer->gate.sink, line->data, line->len);
@@ -173,12 +165,12 @@ void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct ch
 	    .observer = {.live = true, .event = on_event, .settled = on_settled}, .turn = turn};
 	gate_init(&writer->gate, sink);
 	buf_puts(&writer->tail, ",\"thread_id\":");
-	add_string(&writer->tail, turn->thread.thread_id);
+	json_put_string(&writer->tail, turn->thread.thread_id);
 	buf_puts(&writer->tail, ",\"run_id\":");
-	add_string(&writer->tail, turn->run_id);
+	json_put_string(&writer->tail, turn->run_id);
 	buf_printf(&writer->tail,
 	    ",\"metadata\":{\"is_new_thread\":%s,\"thread_id\":", turn->is_new ? "true" : "false");
-	add_string(&writer->tail, turn->thread.thread_id);
+	json_put_string(&writer->tail, turn->thread.thread_id);
 }
 
 void chunk_message(struct chunk_writer *writer, const cJSON *message)

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "service/ident.h"
+#include "service/media.h"
 #include "service/page.h"
 #include "service/threads.h"
 
@@ -222,7 +223,7 @@ cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body)
 	cJSON *messages = read_body(call, body);
 	if (!messages || !change_begin(&change, call, thread_id))
 		return NULL;
-	if (files_check(call, messages))
+	if (files_resolve(call, messages))
 		data = add_data(&change, messages);
 	change_end(&change);
 	return data;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define RECURSION_LIMIT 25
 #define NODE_TIMEOUT 900.0
 #define TOOL_TIMEOUT 300.0
 
@@ -76,7 +77,7 @@ static void read_limits(struct call *call, const cJSON *body, struct run_input *
 	static const char *const names[] = {"low", "partial", "full"};
 	const cJSON *limit = json_opt(body, "recursion_limit");
 	const cJSON *granularity = json_opt(body, "response_granularity");
-	int64_t value = 25;
+	int64_t value = RECURSION_LIMIT;
 	if (limit && !(json_integer(limit, &value) && value >= 1 && value <= 100))
 		refuse(call, "body.recursion_limit",
 		    json_is_number(limit) ? "value_error" : "type_error",
@@ -166,6 +167,14 @@ static void read_thread_id(
 		error_set(
 		    &call->error, ERR_BAD_REQUEST, "thread_id and config.thread_id must match");
 	in->thread_id = top ? top : inner;
+}
+
+void run_input_default(struct call *call, struct run_input *in)
+{
+	*in = (struct run_input){.recursion_limit = RECURSION_LIMIT,
+	    .node_timeout = NODE_TIMEOUT,
+	    .tool_timeout = TOOL_TIMEOUT,
+	    .config = clean_config(call, NULL)};
 }
 
 bool run_input_read(struct call *call, const cJSON *body, struct run_input *in)

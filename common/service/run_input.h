@@ -2,6 +2,7 @@
 #ifndef AGENTGRAPH_SERVICE_RUN_INPUT_H
 #define AGENTGRAPH_SERVICE_RUN_INPUT_H
 
+#include "graph/run.h"
 #include "service/service.h"
 
 enum granularity { GRANULARITY_LOW, GRANULARITY_PARTIAL, GRANULARITY_FULL };
@@ -18,7 +19,13 @@ struct run_input {
 	int recursion_limit;
 	enum granularity granularity;
 	double node_timeout, tool_timeout; /* seconds */
+	bool only_new; /* without anything new nothing runs (WIRE 4.11); else the last user message
+			  is said again (WIRE 2.2) */
+	struct client_tools client_tools;
 };
+
+/* What holds for a run of which nothing else is said: the limits, and a config with the user. */
+void run_input_default(struct call *call, struct run_input *in);
 
 /* Reads a body; false with every mistake in call->error.  All of it lives in the call's arena. */
 bool run_input_read(struct call *call, const cJSON *body, struct run_input *in);

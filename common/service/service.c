@@ -2,6 +2,12 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "service/memories.h"
+#include "storage/files.h"
+#include "base/metrics.h"
+#include "storage/traces.h"
+#include "telemetry/telemetry.h"
+#include "service/eval_reports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +32,29 @@ static void open_ids(struct service *service)
 	service->ids.word = service->storage->ops->snowflake_word(service->storage);
 }
 
+/* Without it there is no storage either. */
+static bool open_files(struct service *service, struct error *err)
+{
+	const struct storage_ops *ops = service->storage->ops;
+	service->files = files_open(service->config, ops->shared(service->storage), err);
+	if (service->files)
+		return true;
+	ops->close(service->storage);
+	service->storage = NULL;
+	return false;
+}
+
 bool service_open_storage(struct service *service, struct error *err)
 {
 	service->storage = storage_open(service->config, err);
-	if (!service->storage)
+	if (!service->storage || !open_files(service, err))
 		return false;
 	open_ids(service);
+	struct shared *shared = service->storage->ops->shared(service->storage);
+	metrics_attach(shared);
+	memories_attach(service->memories, shared);
+	if (!service->config->env.production)
+		service->traces = traces_new(shared, service->config->state_dir);
 	if (service->access)
 		access_attach(service->access, service->storage);
 	if (service->limiter)
@@ -46,8 +69,11 @@ static struct service *load(const struct config_source *source, struct problems 
 	if (service->config) {
 		refuse_unserved(service->config, problems);
 		service->graph = graph_load(service->config, problems);
+		service->telemetry = telemetry_new(service->config);
 		service->limiter = limiter_open(service->config, problems);
+		service->memories = memories_new(service->config, problems);
 	}
+	service->evals = eval_cache_new();
 	service->anonymous = cJSON_CreateObject();
 	cJSON_AddStringToObject(service->anonymous, "user_id", "anonymous");
 	return service;
@@ -75,7 +101,8 @@ struct service *service_open(const struct config_source *source, struct problems
 	struct service *service = load(source, problems);
 	struct error err = {0};
 	/* tried whatever else is wrong, so that all mistakes are told at once */
-	if (service->config && !service_open_storage(service, &err))
+	if (service->config &&
+	    (!service_open_storage(service, &err) || !memories_open(service->memories, &err)))
 		problems_add(problems, "%s", *err.cause ? err.cause : err.detail);
 	error_release(&err);
 	if (service->config)
@@ -87,12 +114,19 @@ void service_close(struct service *service)
 {
 	if (!service)
 		return;
+	telemetry_free(service->telemetry);
+	traces_free(service->traces);
 	access_close(service->access);
 	limiter_close(service->limiter);
-	if (service->storage)
+	memories_free(service->memories);
+	if (service->storage) {
+		metrics_attach(NULL);
+		files_close(service->files);
 		service->storage->ops->close(service->storage);
+	}
 	graph_free(service->graph);
 	config_free(service->config);
+	eval_cache_free(service->evals);
 	cJSON_Delete(service->anonymous);
 	free(service);
 }
@@ -110,6 +144,7 @@ void call_init(struct call *call, struct service *service, const char *request_i
 
 void call_release(struct call *call)
 {
+	log_run(NULL); /* which lies in the arena */
 	error_release(&call->error);
 	arena_free(call->arena);
 	call->arena = NULL;

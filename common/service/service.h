@@ -23,13 +23,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct eval_cache;
+struct memories;
+
 struct service {
 	struct config *config;
 	ag_graph *graph;
 	struct storage *storage;
+	struct files *files; /* uploaded ones */
+	struct memories *memories; /* NULL: no store is configured */
+	struct traces *traces; /* NULL in production, and while storage is */
+	struct telemetry *telemetry; /* who is told outside; NULL in tests */
 	struct access *access;   /* who is let in to what */
 	struct limiter *limiter; /* and how often */
 	struct id_source ids;    /* thread, run and message ids */
+	struct eval_cache *evals; /* what was read of eval reports */
 	cJSON *anonymous;        /* the user where authentication is off */
 };
 
@@ -55,6 +63,8 @@ struct call {
 	const char *user_id;          /* its user_id, "anonymous" when it has none */
 	const char *owner;            /* listings reach this user's threads only; NULL: all */
 	const char *request_id;       /* for the log */
+	const char *traceparent;      /* of the request, as it came, or NULL */
+	bool reported;                /* the error tracker knows of the error */
 	struct limit_verdict limit;   /* what the rate limit said, where it was asked */
 	struct error error;
 };

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "service/change.h"
+#include "service/media.h"
 #include "service/messages.h"
 #include "service/threads.h"
 
@@ -163,7 +164,7 @@ cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body)
 	if (!config_check(call, body) || error_is_set(&call->error) ||
 	    !change_begin(&u.change, call, thread_id))
 		return NULL;
-	if (update_members(&u, state) && files_check(call, u.context))
+	if (update_members(&u, state) && files_resolve(call, u.context))
 		data = update_store(&u);
 	cJSON_Delete(u.ignored);
 	change_end(&u.change);

@@ -7,6 +7,7 @@
 #include "graph/state.h"
 #include "service/change.h"
 #include "service/ident.h"
+#include "service/observe.h"
 #include "service/page.h"
 
 #include <string.h>
@@ -62,6 +63,8 @@ static bool delete_thread(struct change *change)
 {
 	struct service *service = change->call->service;
 	struct storage *storage = service->storage;
+	if (!observe_forget(change->call, change->thread.thread_id))
+		return false;
 	access_evict(service->access, change->thread.thread_id);
 	bool deleted =
 	    storage->ops->thread_delete(storage, change->thread.row, &change->call->error);

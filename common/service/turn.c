@@ -5,8 +5,11 @@
 #include "graph/state.h"
 #include "service/answers.h"
 #include "service/change.h"
+#include "service/media.h"
+#include "service/memory_run.h"
 #include "service/messages.h"
 #include "service/names.h"
+#include "service/trace.h"
 
 #include <string.h>
 
@@ -57,15 +60,23 @@ static const cJSON *last_user_message(const cJSON *messages)
 	return found;
 }
 
-bool turn_read(struct turn *turn, struct call *call, const cJSON *body)
+void turn_init(struct turn *turn, struct call *call, const struct run_input *in)
 {
-	*turn = (struct turn){.call = call};
-	if (!run_input_read(call, body, &turn->in))
-		return false;
-	turn->user = last_user_message(turn->in.messages);
-	turn->run_id = turn->in.run_id;
+	*turn = (struct turn){.call = call, .in = *in, .run_id = in->run_id};
+	turn->user = last_user_message(in->messages);
 	if (!turn->run_id)
 		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+}
+
+bool turn_read(struct turn *turn, struct call *call, const cJSON *body)
+{
+	struct run_input in;
+	*turn = (struct turn){.call = call};
+	if (call->service->graph->live)
+		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
+	if (!run_input_read(call, body, &in))
+		return false;
+	turn_init(turn, call, &in);
 	return true;
 }
 
@@ -102,7 +113,7 @@ static void say_again(struct turn *turn)
 {
 	char id[UUID_SIZE];
 	const cJSON *last = turn->user;
-	if (!last || turn->in.has_resume)
+	if (!last || turn->in.has_resume || turn->in.only_new)
 		return;
 	cJSON *copy = cJSON_Duplicate(last, true);
 	json_set(copy, "message_id", cJSON_CreateString(id_make(&turn->call->service->ids, id)));
@@ -191,17 +202,21 @@ static bool decide(struct turn *turn)
 		    "Nothing to resume: this thread is not paused at an interrupt");
 	if (!collect_new(turn))
 		return false;
+	if (turn->in.only_new && !turn->in.has_resume && !turn->bring->child) {
+		turn->action = TURN_NOTHING_NEW;
+		return true;
+	}
 	if (paused)
-		return continue_paused(turn) && files_check(turn->call, turn->bring);
+		return continue_paused(turn) && files_resolve(turn->call, turn->bring);
 	if (t->status == RUN_COMPLETED && t->waiting_json)
-		return continue_waiting(turn) && files_check(turn->call, turn->bring);
+		return continue_waiting(turn) && files_resolve(turn->call, turn->bring);
 	return answers_none_waiting(turn->call, turn->bring) &&
-	    files_check(turn->call, turn->bring);
+	    files_resolve(turn->call, turn->bring);
 }
 
 /* ---- doing it ---- */
 
-static void open_run(struct turn *turn, struct run_observer *observer)
+static void open_run(struct turn *turn, struct trace *trace)
 {
 	struct call *call = turn->call;
 	cJSON *config = turn->in.config;
@@ -212,30 +227,37 @@ static void open_run(struct turn *turn, struct run_observer *observer)
 	const struct run_setup setup = {
 	    .graph = call->service->graph,
 	    .storage = call->service->storage,
+	    .store = memories_of_run(call, config),
+	    .files = call->service->files,
 	    .lease = turn->lease,
 	    .arena = call->arena,
 	    .ids = &call->service->ids,
 	    .config = config,
 	    .run_id = turn->run_id,
 	    .thread = &turn->thread,
-	    .observer = observer,
+	    .observer = trace_observer(trace),
 	    .recursion_limit = turn->in.recursion_limit,
 	    .node_timeout = turn->in.node_timeout,
 	    .tool_timeout = turn->in.tool_timeout,
+	    .traceparent = trace_parent(trace),
+	    .client_tools = turn->in.client_tools,
 	};
 	turn->run = run_new(&setup);
 }
 
-static bool run_graph(struct turn *turn, struct run_observer *observer)
+static bool execute(struct turn *turn, struct run_observer *observer)
 {
 	cJSON *bring = turn->bring;
-	open_run(turn, observer);
+	struct trace *trace = trace_begin(turn, observer);
+	open_run(turn, trace);
 	if (!run_initial_state(turn->run, turn->in.initial_state, &turn->call->error))
 		return false;
 	turn->brought = cJSON_GetArraySize(bring);
 	while (bring->child)
 		run_bring(turn->run, cJSON_DetachItemViaPointer(bring, bring->child));
-	return run_execute(turn->run, turn->entry, turn->answers, &turn->call->error);
+	bool ok = run_execute(turn->run, turn->entry, turn->answers, &turn->call->error);
+	trace_end(trace, ok);
+	return ok;
 }
 
 /* Stores the answers that came while others are missing. */
@@ -258,10 +280,11 @@ bool turn_run(struct turn *turn, struct run_observer *observer)
 		return false;
 	switch (turn->action) {
 	case TURN_RUN:
-		return run_graph(turn, observer);
+		return execute(turn, observer);
 	case TURN_REPORT_WAITING:
 		return store_answers(turn);
 	case TURN_REPORT_PAUSE:
+	case TURN_NOTHING_NEW:
 		break;
 	}
 	return true;

@@ -13,9 +13,10 @@
 #include "service/service.h"
 
 enum turn_action {
-	TURN_RUN,           /* the graph runs */
-	TURN_REPORT_PAUSE,  /* nothing is stored; the open pause is told again */
-	TURN_REPORT_WAITING /* answers were stored, others are missing; the graph does not run */
+	TURN_RUN,            /* the graph runs */
+	TURN_REPORT_PAUSE,   /* nothing is stored; the open pause is told again */
+	TURN_REPORT_WAITING, /* answers were stored, others are missing; the graph does not run */
+	TURN_NOTHING_NEW     /* nothing is stored, and nothing runs (run_input.only_new) */
 };
 
 struct turn {
@@ -38,6 +39,9 @@ struct turn {
 
 /* Reads the body; false with every mistake in call->error.  Nothing is to be ended then. */
 bool turn_read(struct turn *turn, struct call *call, const cJSON *body);
+
+/* The same for a request that was read already; in's trees live as long as the call. */
+void turn_init(struct turn *turn, struct call *call, const struct run_input *in);
 
 /* Takes the lease and reads the thread; false with call->error set: busy, storage. */
 bool turn_open(struct turn *turn);

@@ -1,0 +1,84 @@
+#include "config/dsn.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define LONGEST 512
+
+static size_t scheme_length(const char *text)
+{
+	if (strncmp(text, "https://", 8) == 0)
+		return 8;
+	return strncmp(text, "http://", 7) == 0 ? 7 : 0;
+}
+
+/* Letters and digits up to the @, or up to a colon and a secret of the same kind. */
+static const char *skip_keys(const char *at, size_t *key_len)
+{
+	*key_len = strspn(at, LETTERS DIGITS);
+	at += *key_len;
+	if (*at == ':')
+		at += 1 + strspn(at + 1, LETTERS DIGITS);
+	return *key_len && *at == '@' ? at + 1 : NULL;
+}
+
+static const char *skip_port(const char *at)
+{
+	size_t len;
+	if (*at != ':')
+		return at;
+	len = strspn(++at, DIGITS);
+	long port = len && len <= 5 ? strtol(at, NULL, 10) : 0;
+	return port >= 1 && port <= 65535 ? at + len : NULL;
+}
+
+/* A name, an IPv4 address, or an IPv6 address in brackets; and a port. */
+static const char *skip_host(const char *at)
+{
+	size_t len = strspn(at, LETTERS DIGITS "-._");
+	if (*at == '[') {
+		len = 1 + strspn(at + 1, DIGITS "abcdefABCDEF:.");
+		if (len == 1 || at[len] != ']')
+			return NULL;
+		len++;
+	}
+	return len ? skip_port(at + len) : NULL;
+}
+
+/* Folders, and the project behind the last slash; NULL when there is none. */
+static const char *find_project(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (*path != '/' || strspn(path, LETTERS DIGITS "-._~/") != strlen(path))
+		return NULL;
+	return slash[1] && strspn(slash + 1, DIGITS) == strlen(slash + 1) ? slash + 1 : NULL;
+}
+
+bool dsn_parse(const char *text, struct dsn *dsn)
+{
+	size_t scheme = scheme_length(text), key_len;
+	const char *host = NULL, *path = NULL, *project = NULL;
+	if (scheme && strlen(text) <= LONGEST)
+		host = skip_keys(text + scheme, &key_len);
+	if (host)
+		path = skip_host(host);
+	if (path)
+		project = find_project(path);
+	if (!project)
+		return false;
+	dsn->key = xstrndup(text + scheme, key_len);
+	dsn->url = xasprintf(
+	    "%.*s%.*sapi/%s/envelope/", (int)scheme, text, (int)(project - host), host, project);
+	return true;
+}
+
+void dsn_release(struct dsn *dsn)
+{
+	free(dsn->url);
+	free(dsn->key);
+	*dsn = (struct dsn){0};
+}

@@ -1,0 +1,76 @@
+/* Chat models for plug-ins: what agentgraph.h offers of them. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "graph/document.h"
+#include "graph/model_node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ag_chat_model {
+	struct chat_model *chat;
+};
+
+/* The settings as a new tree; NULL with the mistake reported. */
+static cJSON *read_settings(ag_graph *graph, const char *what, const char *settings)
+{
+	const char *text = settings ? settings : "";
+	cJSON *tree = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
+	if (cJSON_IsObject(tree))
+		return tree;
+	cJSON_Delete(tree);
+	problems_add(
+	    &graph->problems, "%s: %s: expected the settings as a JSON object", graph->name, what);
+	return NULL;
+}
+
+void ag_graph_model(ag_graph *graph, const char *name, const char *settings)
+{
+	struct document d = {.graph = graph, .file = graph->name, .dir = "."};
+	const struct place at = {NULL, name, 0};
+	cJSON *tree = read_settings(graph, name, settings);
+	if (!tree)
+		return;
+	json_set(tree, "kind", cJSON_CreateString("model"));
+	if (document_check(&d, &at, tree, &shape_model))
+		document_model(&d, &at, name, tree);
+	cJSON_Delete(tree);
+}
+
+static void model_free(void *data)
+{
+	ag_chat_model *model = data;
+	chat_model_free(model->chat);
+	free(model);
+}
+
+ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings)
+{
+	struct document d = {.graph = graph, .file = graph->name, .dir = "."};
+	const struct place at = {NULL, "chat model", 0};
+	cJSON *tree = read_settings(graph, "chat model", settings);
+	size_t errors = graph->problems.errors;
+	struct chat_model *chat = tree ? document_chat(&d, &at, tree) : NULL;
+	if (tree && !chat && graph->problems.errors == errors)
+		document_problem(&d, &at, "expected the key 'model'");
+	cJSON_Delete(tree);
+	if (!chat)
+		return NULL;
+	ag_chat_model *model = xcalloc(1, sizeof(*model));
+	model->chat = chat;
+	ag_graph_on_free(graph, model_free, model);
+	return model;
+}
+
+ag_result ag_chat(
+    ag_run *run, const ag_chat_model *model, const struct ag_question *question, cJSON **answer)
+{
+	const struct model_question asked = {
+	    .chat = model->chat,
+	    .system = question->system,
+	    .messages = question->messages,
+	    .choice = CHAT_TOOLS_NONE,
+	    .show = question->show,
+	};
+	return model_ask(run, &asked, answer);
+}

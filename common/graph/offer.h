@@ -1,0 +1,30 @@
+/* What a model node offers its model: tools, and the files that messages name. */
+#ifndef AGENTGRAPH_GRAPH_OFFER_H
+#define AGENTGRAPH_GRAPH_OFFER_H
+
+#include "graph/node_tools.h"
+#include "model/chat.h"
+
+struct offer {
+	struct node_tools *nodes; /* of each tools node */
+	size_t node_count;
+	struct chat_tool *tools;
+	size_t count;
+};
+
+/*
+ * The tools of those tools nodes now, and those that the run's client brought.  names ends with
+ * NULL.  Servers that are just starting are waited for, some seconds at most; a tool whose server
+ * is away is missing.
+ */
+void offer_open(struct offer *offer, ag_run *run, char *const *names);
+void offer_close(struct offer *offer);
+
+/* Writes into each call of an answer what kind of tool it is for (WIRE 2.2, tool_type); returns
+ * answer. */
+cJSON *offer_mark(const struct offer *offer, cJSON *answer);
+
+/* chat_request's media; arg begins with the ag_run *. */
+bool offer_media(const cJSON *media, struct chat_media *out, void *arg);
+
+#endif

@@ -1,0 +1,243 @@
+#include "graph/tool_calls.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "graph/message.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As that of the threads that serve requests: a tool may be any C function. */
+#define STACK_SIZE (1 << 20)
+
+struct tool_calls;
+
+struct tool_call {
+	struct tool_calls *calls;
+	const cJSON *block;
+	ag_run view;   /* what the tool is given */
+	cJSON *kept;   /* what it said before its turn: an array of objects with one member */
+	cJSON *output; /* taken when it has ended */
+	ag_result result;
+	bool ended;
+};
+
+struct tool_calls {
+	ag_run *run;
+	const cJSON *asking;
+	struct log_ids ids;
+	pthread_mutex_t lock;
+	pthread_cond_t turned; /* turn or paused changed */
+	/* guarded by lock, and so is what calls have kept */
+	struct tool_call *items;
+	size_t count;
+	size_t next; /* the first that has not begun */
+	size_t turn; /* the first that has not ended; it alone changes run */
+	bool paused;
+};
+
+/* ---- Speaking */
+
+/* said is taken over. */
+static void speak(ag_run *run, cJSON *said)
+{
+	const char *kind = said->string;
+	if (strcmp(kind, "piece") == 0) {
+		run_show_piece(run, said);
+		cJSON_Delete(said);
+	} else if (strcmp(kind, "update") == 0) {
+		cJSON *value = said->child;
+		ag_update(run, value->string, cJSON_DetachItemViaPointer(said, value));
+		cJSON_Delete(said);
+	} else {
+		node_add_message(run, said);
+	}
+}
+
+static void speak_kept(struct tool_call *call)
+{
+	cJSON *entry;
+	cJSON_ArrayForEach(entry, call->kept)
+		speak(call->calls->run, cJSON_DetachItemViaPointer(entry, entry->child));
+	cJSON_Delete(call->kept);
+	call->kept = NULL;
+}
+
+static bool has_turn(const struct tool_call *call)
+{
+	return call == &call->calls->items[call->calls->turn];
+}
+
+static void keep(struct tool_call *call, const char *kind, cJSON *said)
+{
+	cJSON *entry = cJSON_CreateObject();
+	cJSON_AddItemToObject(entry, kind, said);
+	if (!call->kept)
+		call->kept = cJSON_CreateArray();
+	cJSON_AddItemToArray(call->kept, entry);
+}
+
+void tool_call_piece(struct tool_call *call, const cJSON *piece)
+{
+	pthread_mutex_lock(&call->calls->lock);
+	if (has_turn(call))
+		run_show_piece(call->calls->run, piece);
+	else
+		keep(call, "piece", cJSON_Duplicate(piece, true));
+	pthread_mutex_unlock(&call->calls->lock);
+}
+
+void tool_call_message(struct tool_call *call, cJSON *message)
+{
+	pthread_mutex_lock(&call->calls->lock);
+	if (has_turn(call))
+		node_add_message(call->calls->run, message);
+	else
+		keep(call, "message", message);
+	pthread_mutex_unlock(&call->calls->lock);
+}
+
+void tool_call_update(struct tool_call *call, const char *field, cJSON *value)
+{
+	pthread_mutex_lock(&call->calls->lock);
+	if (has_turn(call)) {
+		ag_update(call->calls->run, field, value);
+	} else {
+		cJSON *update = cJSON_CreateObject();
+		cJSON_AddItemToObject(update, field, value ? value : cJSON_CreateNull());
+		keep(call, "update", update);
+	}
+	pthread_mutex_unlock(&call->calls->lock);
+}
+
+ag_run *tool_call_turn(struct tool_call *call)
+{
+	struct tool_calls *calls = call->calls;
+	int64_t start = clock_monotonic_ms();
+	pthread_mutex_lock(&calls->lock);
+	while (!has_turn(call) && !calls->paused)
+		pthread_cond_wait(&calls->turned, &calls->lock);
+	bool turn = has_turn(call);
+	pthread_mutex_unlock(&calls->lock);
+	/* the time of others is not its own */
+	int64_t *deadline = &call->view.frame.deadline, most = calls->run->frame.deadline;
+	*deadline += clock_monotonic_ms() - start;
+	if (*deadline > most)
+		*deadline = most;
+	return turn ? calls->run : NULL;
+}
+
+/* ---- Running */
+
+/* Hands on what calls said that have ended in their turn, up to the first that has not. */
+static void pass_turn(struct tool_calls *calls)
+{
+	while (calls->turn < calls->count && calls->items[calls->turn].ended && !calls->paused) {
+		struct tool_call *call = &calls->items[calls->turn];
+		speak_kept(call);
+		if (call->result == AG_PAUSE) {
+			calls->paused = true;
+			break;
+		}
+		node_add_result(calls->run, call->block, call->output, call->result);
+		call->output = NULL;
+		calls->turn++;
+		if (calls->turn < calls->count)
+			speak_kept(&calls->items[calls->turn]);
+	}
+	pthread_cond_broadcast(&calls->turned);
+}
+
+static void call_init(struct tool_call *call, struct tool_calls *calls, const cJSON *block)
+{
+	ag_run *view = &call->view;
+	call->calls = calls;
+	call->block = block;
+	*view = *calls->run;
+	view->state.run = view;
+	view->call = call;
+	view->frame.updates = view->frame.messages = view->frame.held = NULL;
+}
+
+static void call_run(struct tool_call *call)
+{
+	ag_run *view = &call->view;
+	cJSON *output = NULL;
+	view->setup.arena = arena_new();
+	call->result = tools_node_answer(view, call->calls->asking, call->block, &output);
+	call->output = output;
+	arena_free(view->setup.arena);
+}
+
+static struct tool_call *next_call(struct tool_calls *calls)
+{
+	if (calls->paused || calls->next == calls->count)
+		return NULL;
+	return &calls->items[calls->next++];
+}
+
+static void *work(void *arg)
+{
+	struct tool_calls *calls = arg;
+	struct tool_call *call;
+	log_request(calls->ids.request);
+	log_run(calls->ids.run);
+	pthread_mutex_lock(&calls->lock);
+	while ((call = next_call(calls))) {
+		pthread_mutex_unlock(&calls->lock);
+		call_run(call);
+		pthread_mutex_lock(&calls->lock);
+		call->ended = true;
+		pass_turn(calls);
+	}
+	pthread_mutex_unlock(&calls->lock);
+	return NULL;
+}
+
+/* The calling thread works as well, so that calls are made even where no thread can be had. */
+static void work_together(struct tool_calls *calls)
+{
+	size_t wanted = calls->count < TOOL_CALLS_AT_ONCE ? calls->count : TOOL_CALLS_AT_ONCE;
+	pthread_t threads[TOOL_CALLS_AT_ONCE];
+	pthread_attr_t attr;
+	size_t started = 0;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	while (started + 1 < wanted && pthread_create(&threads[started], &attr, work, calls) == 0)
+		started++;
+	pthread_attr_destroy(&attr);
+	work(calls);
+	for (size_t i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void calls_release(struct tool_calls *calls)
+{
+	for (size_t i = 0; i < calls->count; i++) {
+		cJSON_Delete(calls->items[i].kept);
+		cJSON_Delete(calls->items[i].output);
+	}
+	free(calls->items);
+	pthread_mutex_destroy(&calls->lock);
+	pthread_cond_destroy(&calls->turned);
+}
+
+ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *blocks, size_t count)
+{
+	struct tool_calls calls = {.run = run,
+	    .asking = asking,
+	    .ids = log_ids(),
+	    .lock = PTHREAD_MUTEX_INITIALIZER,
+	    .turned = PTHREAD_COND_INITIALIZER,
+	    .items = xcalloc(count, sizeof(*calls.items)),
+	    .count = count};
+	for (size_t i = 0; i < count; i++)
+		call_init(&calls.items[i], &calls, blocks[i]);
+	work_together(&calls);
+	bool paused = calls.paused;
+	calls_release(&calls);
+	return paused ? AG_PAUSE : AG_OK;
+}

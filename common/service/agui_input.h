@@ -1,0 +1,26 @@
+/*
+ * The body of POST /v1/ag-ui, AG-UI's RunAgentInput (SPEC 4.11, WIRE 4.11), checked and brought
+ * into the shape of a run.
+ *
+ * Of the conversation that a browser sends, only what follows the last assistant message is looked
+ * at: the thread has the rest.
+ */
+#ifndef AGENTGRAPH_SERVICE_AGUI_INPUT_H
+#define AGENTGRAPH_SERVICE_AGUI_INPUT_H
+
+#include "service/run_input.h"
+
+struct agui_input {
+	struct run_input run; /* without resume, which the thread decides on */
+	const cJSON
+	    *resume;        /* entries that answer interrupts, an array; NULL when there are none */
+	const cJSON *state; /* what the client has of the state, an object, or NULL */
+};
+
+/*
+ * Reads a body; false with every mistake in call->error.  All of it lives in the call's arena or is
+ * borrowed from the body.
+ */
+bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in);
+
+#endif

@@ -1,0 +1,17 @@
+/* A run compared with the one before it in its set (WIRE 4.17, "Regression"). */
+#ifndef AGENTGRAPH_SERVICE_EVAL_REGRESSION_H
+#define AGENTGRAPH_SERVICE_EVAL_REGRESSION_H
+
+#include "service/eval_case.h"
+#include "service/eval_reports.h"
+
+struct eval_run {
+	const struct eval_report *report;
+	double pass_rate;
+	struct eval_cases cases;
+};
+
+/* A new tree. */
+cJSON *eval_regression(const struct eval_run *current, const struct eval_run *previous);
+
+#endif

@@ -1,0 +1,10 @@
+/* What is shown of a file (WIRE 4.14), for upload.c and files.c. */
+#ifndef AGENTGRAPH_SERVICE_FILE_DATA_H
+#define AGENTGRAPH_SERVICE_FILE_DATA_H
+
+#include "service/files.h"
+
+/* data of the upload route; record has its text. */
+cJSON *file_upload_data(struct call *call, const struct file_record *record);
+
+#endif

@@ -1,0 +1,221 @@
+/* The connection to the model: made, lost, made again; and what goes over it. */
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/live_internal.h"
+
+#include <stdlib.h>
+
+#define CONNECT_MS 15000 /* for a provider to be ready */
+#define ATTEMPTS 5
+#define BACKOFF_MS 500
+#define BACKOFF_MOST_MS 10000
+#define STABLE_MS 10000 /* a connection that stood so long was of use */
+
+/* ---- making it ---- */
+
+static void note_loss(struct live *live, const char *why)
+{
+	live->lost = true;
+	free(live->why);
+	live->why = xstrdup(why);
+}
+
+void live_connect(struct live *live)
+{
+	const struct live_config *config = &live->config;
+	const struct ag_live_setup setup = {
+	    .model = config->model,
+	    .voice = config->voice,
+	    .system_prompt = config->system_prompt,
+	    .text = config->text,
+	    .tools = config->tools,
+	    .vad = config->vad,
+	    .resumption_handle = live->handle,
+	};
+	live->epoch++;
+	live->state = LIVE_CONNECTS;
+	live->deadline = live_now(live) + CONNECT_MS;
+	live->answering = live->finished = false;
+	live->rotate = 0;
+	live->fed = false;
+	live->due = 0;
+	live->resumed = live->handle != NULL;
+	live->connection = live->agent->provider->open(&live->session, &setup, live->agent->data);
+	if (!live->connection)
+		note_loss(live, "the provider cannot be used");
+}
+
+void live_disconnect(struct live *live)
+{
+	if (live->connection)
+		live->agent->provider->close(live->connection);
+	live->connection = NULL;
+	live->lost = live->ended = live->fatal = false;
+	free(live->why);
+	live->why = NULL;
+}
+
+/* ---- losing it ---- */
+
+/* After 0, then 0.5, 1, 2 and 4 seconds. */
+static int64_t backoff(int attempt)
+{
+	if (attempt <= 1)
+		return 0;
+	int64_t ms = (int64_t)BACKOFF_MS << (attempt - 2);
+	return ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS;
+}
+
+static void fail_start(struct live *live)
+{
+	struct error_view view;
+	error_set(&live->call.error, ERR_NODE, "the live provider cannot be reached: %s",
+	    live->why ? live->why : "");
+	call_error_view(&live->call, &view);
+	live_send_error(live, "provider_error", view.detail, true);
+	live_close(live, 1000, NULL);
+}
+
+static void try_later(struct live *live)
+{
+	if (++live->attempts > ATTEMPTS) {
+		live_send_error(live, "reconnect_failed",
+		    "realtime session lost and could not be resumed after 5 attempts", true);
+		live_close(live, 1000, NULL);
+		return;
+	}
+	live->state = LIVE_WAITS;
+	live->deadline = live_now(live) + backoff(live->attempts);
+}
+
+static void handle_loss(struct live *live)
+{
+	bool stable = live->state == LIVE_TALKS && live_now(live) - live->since >= STABLE_MS;
+	log_warning("the connection to the model is lost: %s", live->why ? live->why : "");
+	live_finish_transcripts(live);
+	if (!live->was_ready && !live->resumed) {
+		fail_start(live);
+		return;
+	}
+	live_disconnect(live);
+	if (stable)
+		live->attempts = 0;
+	if (live->ending && !live->queue.first) {
+		live_close(live, 1000, NULL);
+	} else if (!live->was_ready) {
+		/* a handle that is too old must not keep its thread silent for ever */
+		free(live->handle);
+		live->handle = NULL;
+		live_connect(live);
+	} else {
+		try_later(live);
+	}
+}
+
+/* Between two turns where that can be waited for. */
+static void rotate(struct live *live)
+{
+	bool busy = live->answering || live_tools_open(live->tools) > 0;
+	if (!live->rotate || live->ending || (busy && live_now(live) < live->rotate))
+		return;
+	live_finish_transcripts(live);
+	live_disconnect(live);
+	if (live->fed)
+		live->attempts = 0;
+	try_later(live);
+}
+
+/* Acts on what the provider said; false when there is no more to do with this connection. */
+static bool settle(struct live *live)
+{
+	if (live->fatal || live->ended)
+		live_close(live, 1000, NULL);
+	else if (live->lost)
+		handle_loss(live);
+	else
+		return live->state == LIVE_TALKS || live->state == LIVE_CONNECTS;
+	return false;
+}
+
+/* ---- using it ---- */
+
+static void hand_over(struct live *live, const struct live_input *input)
+{
+	const struct ag_live_provider *provider = live->agent->provider;
+	live->fed = true;
+	switch (input->kind) {
+	case LIVE_INPUT_AUDIO:
+		provider->audio(live->connection, input->data, input->len);
+		break;
+	case LIVE_INPUT_TEXT:
+		live_keep_text(live, input->data);
+		provider->text(live->connection, input->data);
+		break;
+	case LIVE_INPUT_START:
+	case LIVE_INPUT_END:
+		provider->activity(live->connection, input->kind == LIVE_INPUT_START);
+		break;
+	}
+}
+
+static bool is_talking(const struct live *live)
+{
+	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
+}
+
+/* Input that came after a go_away is for the next connection. */
+static void feed(struct live *live)
+{
+	const struct ag_live_provider *provider = live->agent->provider;
+	while (is_talking(live) && live->queue.first && (!live->rotate || live->answering) &&
+	    provider->takes(live->connection)) {
+		struct live_input *input = live_queue_take(&live->queue);
+		hand_over(live, input);
+		free(input);
+	}
+	if (is_talking(live) && live->ending && !live->queue.first && !live->finished) {
+		live->finished = true;
+		provider->finish(live->connection);
+	}
+}
+
+static bool may_speak(const struct live *live)
+{
+	return live->gone || !live->setup.sink->full(live->setup.sink);
+}
+
+static void step(struct live *live)
+{
+	int64_t now = live_now(live);
+	if (live->lost || !may_speak(live))
+		return;
+	int64_t wait = live->agent->provider->step(live->connection, now);
+	live->due = wait < 0 ? -1 : now + wait;
+}
+
+void live_work(struct live *live)
+{
+	unsigned epoch;
+	do {
+		if (!live->connection && !live->lost)
+			return;
+		epoch = live->epoch;
+		feed(live);
+		if (live->connection)
+			step(live);
+		if (settle(live))
+			rotate(live);
+	} while (live->epoch != epoch ||
+	    (is_talking(live) && live->queue.first && !live->rotate && may_speak(live) &&
+		live->agent->provider->takes(live->connection)));
+}
+
+void live_late(struct live *live)
+{
+	if (live->state == LIVE_WAITS) {
+		live_connect(live);
+	} else if (live->state == LIVE_CONNECTS) {
+		note_loss(live, "it does not answer");
+		handle_loss(live);
+	}
+}

@@ -1,0 +1,15 @@
+/* Files that messages refer to (WIRE 2.2). */
+#ifndef AGENTGRAPH_SERVICE_MEDIA_H
+#define AGENTGRAPH_SERVICE_MEDIA_H
+
+#include "service/service.h"
+
+/*
+ * Looks up every file that a block of the messages (an array in output form, or NULL) has for its
+ * source, thumbnails included, and fills in what is recorded of it: type, size, hash and name.
+ * False with INVALID_INPUT set for one that does not exist or that the caller may not read.  The
+ * file_id of a citation is what somebody wrote about a source, not a source, and is left alone.
+ */
+bool files_resolve(struct call *call, cJSON *messages);
+
+#endif

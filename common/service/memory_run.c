@@ -1,0 +1,73 @@
+#include "service/memory_run.h"
+
+#include "base/json.h"
+#include "service/memories.h"
+
+#include <string.h>
+
+struct run_memories {
+	struct call *call;
+	const cJSON *config; /* of the run */
+};
+
+static cJSON *one(struct call *call, const char *action, const char *id, const cJSON *body)
+{
+	if (strcmp(action, "get") == 0)
+		return memory_read(call, id, body);
+	if (strcmp(action, "update") == 0)
+		return memory_update(call, id, body);
+	return memory_remove(call, id, body);
+}
+
+static cJSON *many(struct call *call, const char *action, const cJSON *body)
+{
+	if (strcmp(action, "put") == 0)
+		return memory_store(call, body);
+	if (strcmp(action, "search") == 0)
+		return memory_search(call, body);
+	if (strcmp(action, "list") == 0)
+		return memory_list(call, body);
+	return memory_forget(call, body);
+}
+
+/* Where everybody is anonymous, the run's client says whose memories they are, as it would say to
+ * the routes. */
+static const cJSON *scoped(struct run_memories *m, const cJSON *body)
+{
+	cJSON *out = body ? cJSON_Duplicate(body, true) : cJSON_CreateObject();
+	const cJSON *user_id = json_opt(m->config, "user_id");
+	arena_json(m->call->arena, out);
+	if (!json_opt(out, "config")) {
+		cJSON *config = cJSON_CreateObject();
+		cJSON_AddItemToObject(config, "user_id",
+		    user_id ? cJSON_Duplicate(user_id, true)
+			    : cJSON_CreateString(m->call->user_id));
+		json_set(out, "config", config);
+	}
+	return out;
+}
+
+/* The call is that of the run but for its error, which is not yet the run's. */
+static cJSON *ask(
+    void *arg, const char *action, const char *memory_id, const cJSON *body, struct error *err)
+{
+	struct run_memories *m = arg;
+	struct call call = *m->call;
+	call.error = (struct error){0};
+	cJSON *data = NULL;
+	if (memory_configured(&call)) {
+		const cJSON *whole = scoped(m, body);
+		data =
+		    memory_id ? one(&call, action, memory_id, whole) : many(&call, action, whole);
+	}
+	if (!data)
+		error_move(err, &call.error);
+	return data;
+}
+
+struct run_store memories_of_run(struct call *call, const cJSON *config)
+{
+	struct run_memories *m = arena_alloc(call->arena, sizeof(*m));
+	*m = (struct run_memories){call, config};
+	return (struct run_store){ask, m};
+}

@@ -1,0 +1,271 @@
+#include "telemetry/otlp.h"
+
+#include "base/json.h"
+#include "base/json_quote.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX 32768 /* bytes of an attribute */
+
+/* Numbers of the protocol's enums. */
+enum { KIND_INTERNAL = 1, KIND_CLIENT = 3, STATUS_OK = 1, STATUS_ERROR = 2 };
+
+/* ---- attributes ---- */
+
+struct attributes {
+	struct buf *out;
+	int count;
+};
+
+static void begin(struct attributes *list, const char *key)
+{
+	buf_puts(list->out, list->count++ ? ",{\"key\":\"" : "{\"key\":\"");
+	buf_puts(list->out, key);
+	buf_puts(list->out, "\",\"value\":{");
+}
+
+static void add_text(struct attributes *list, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	begin(list, key);
+	buf_puts(list->out, "\"stringValue\":");
+	if (strlen(text) > TEXT_MAX) {
+		char *cut = strndup(text, utf8_cut(text, TEXT_MAX));
+		json_quote(list->out, cut);
+		free(cut);
+	} else {
+		json_quote(list->out, text);
+	}
+	buf_puts(list->out, "}}");
+}
+
+/* 64-bit integers are strings there. */
+static void add_int(struct attributes *list, const char *key, int64_t value)
+{
+	begin(list, key);
+	buf_printf(list->out, "\"intValue\":\"%" PRId64 "\"}}", value);
+}
+
+static void add_json(struct attributes *list, const char *key, const cJSON *value)
+{
+	if (!value)
+		return;
+	char *text = json_print(value);
+	add_text(list, key, text);
+	free(text);
+}
+
+/* ---- messages, as the conventions want them ---- */
+
+static void put_part(struct buf *out, const cJSON *block, int *count)
+{
+	const char *type = json_str(block, "type");
+	const char *text = json_str(block, "text");
+	if (!type)
+		return;
+	buf_puts(out, (*count)++ ? ",{\"type\":" : "{\"type\":");
+	json_quote(out, type);
+	if (text) {
+		buf_puts(out, ",\"content\":");
+		json_quote(out, text);
+	} else if (json_str(block, "name")) {
+		buf_puts(out, ",\"id\":");
+		json_quote(out, json_str(block, "id"));
+		buf_puts(out, ",\"name\":");
+		json_quote(out, json_str(block, "name"));
+		char *args = json_get(block, "args") ? json_print(json_get(block, "args")) : NULL;
+		buf_puts(out, ",\"arguments\":");
+		buf_puts(out, args ? args : "null");
+		free(args);
+	}
+	buf_putc(out, '}');
+}
+
+static void put_message(struct buf *out, const cJSON *message)
+{
+	const cJSON *block;
+	int count = 0;
+	buf_puts(out, "{\"role\":");
+	json_quote(out, json_str(message, "role"));
+	buf_puts(out, ",\"parts\":[");
+	cJSON_ArrayForEach(block, json_get(message, "content"))
+		put_part(out, block, &count);
+	buf_puts(out, "]}");
+}
+
+static void add_messages(struct attributes *list, const char *key, const cJSON *first, size_t count)
+{
+	struct buf text = {0};
+	if (!first || !count)
+		return;
+	buf_putc(&text, '[');
+	for (size_t i = 0; first && i < count; i++, first = first->next) {
+		if (i)
+			buf_putc(&text, ',');
+		put_message(&text, first);
+	}
+	buf_putc(&text, ']');
+	add_text(list, key, buf_str(&text));
+	buf_release(&text);
+}
+
+/* ---- one span ---- */
+
+static const char *operation_of(enum span_kind kind)
+{
+	switch (kind) {
+	case SPAN_RUN:
+		return "invoke_agent";
+	case SPAN_LLM:
+		return "chat";
+	case SPAN_TOOL:
+		return "execute_tool";
+	case SPAN_NODE:
+		break;
+	}
+	return NULL;
+}
+
+void otlp_name(struct buf *out, const struct run_report *report, const struct span *span,
+    enum trace_level level)
+{
+	const char *operation = operation_of(span->kind);
+	const char *of = span->kind == SPAN_RUN ? report->agent : span->name;
+	bool known = span->kind == SPAN_RUN || span->kind == SPAN_NODE || level != TRACE_SPANS;
+	buf_puts(out, operation ? operation : "node");
+	if (of && known) {
+		buf_putc(out, ' ');
+		buf_puts(out, of);
+	}
+}
+
+static void add_run(
+    struct attributes *list, const struct run_report *report, enum trace_level level)
+{
+	static const char *const ends[] = {"done", "error", "stopped"};
+	add_text(list, "gen_ai.agent.name", report->agent);
+	add_text(list, "gen_ai.conversation.id", report->thread_id);
+	add_text(list, "agentgraph.run.id", report->run_id);
+	add_text(list, "agentgraph.run.status", ends[report->end]);
+	add_int(list, "gen_ai.usage.input_tokens", report->input_tokens);
+	add_int(list, "gen_ai.usage.output_tokens", report->output_tokens);
+	if (level == TRACE_FULL)
+		add_messages(list, "gen_ai.input.messages",
+		    report->input ? report->input->child : NULL, report->input_count);
+}
+
+static void add_llm(struct attributes *list, const struct span *span, enum trace_level level)
+{
+	add_text(list, "gen_ai.request.model", span->name);
+	add_text(list, "gen_ai.response.model", span->name);
+	add_int(list, "gen_ai.usage.input_tokens", span->input_tokens);
+	add_int(list, "gen_ai.usage.output_tokens", span->output_tokens);
+	if (level == TRACE_FULL)
+		add_messages(list, "gen_ai.output.messages", span->message, span->message != NULL);
+}
+
+static void add_tool(struct attributes *list, const struct span *span, enum trace_level level)
+{
+	add_text(list, "gen_ai.tool.name", span->name);
+	add_text(list, "gen_ai.tool.call.id", span->call_id);
+	if (level != TRACE_FULL)
+		return;
+	add_json(list, "gen_ai.tool.call.arguments", span->args);
+	add_json(list, "gen_ai.tool.call.result", span->output);
+}
+
+static void put_attributes(struct buf *out, const struct run_report *report,
+    const struct span *span, enum trace_level level)
+{
+	struct attributes list = {.out = out};
+	buf_puts(out, ",\"attributes\":[");
+	if (level != TRACE_SPANS) {
+		add_text(&list, "gen_ai.operation.name", operation_of(span->kind));
+		if (span->error)
+			add_text(&list, "error.type",
+			    span->kind == SPAN_TOOL ? "tool_error" : report->error_code);
+	}
+	if (level != TRACE_SPANS && span->kind == SPAN_RUN)
+		add_run(&list, report, level);
+	if (level != TRACE_SPANS && span->kind == SPAN_LLM)
+		add_llm(&list, span, level);
+	if (level != TRACE_SPANS && span->kind == SPAN_TOOL)
+		add_tool(&list, span, level);
+	if (level != TRACE_SPANS && span->kind == SPAN_NODE) {
+		add_text(&list, "agentgraph.node", span->name);
+		add_int(&list, "agentgraph.step", span->step);
+	}
+	buf_putc(out, ']');
+}
+
+/* What a node says of its failure may repeat what a user said, so only `full` has it. */
+static void put_status(struct buf *out, const struct run_report *report, const struct span *span,
+    enum trace_level level)
+{
+	const char *code = span->kind == SPAN_TOOL ? "tool_error" : report->error_code;
+	if (!span->error) {
+		buf_printf(out, ",\"status\":{\"code\":%d}", STATUS_OK);
+		return;
+	}
+	buf_printf(out, ",\"status\":{\"code\":%d,\"message\":", STATUS_ERROR);
+	json_quote(out, level == TRACE_FULL ? span->error : code);
+	buf_putc(out, '}');
+}
+
+static void put_span(struct buf *out, const struct run_report *report, const struct span *span,
+    enum trace_level level)
+{
+	const char *parent = span->parent ? span->parent->id : report->parent;
+	struct buf name = {0};
+	otlp_name(&name, report, span, level);
+	buf_printf(
+	    out, "{\"traceId\":\"%s\",\"spanId\":\"%s\"", report->context.trace_id, span->id);
+	if (*parent)
+		buf_printf(out, ",\"parentSpanId\":\"%s\"", parent);
+	buf_puts(out, ",\"name\":");
+	json_quote(out, buf_str(&name));
+	buf_printf(out,
+	    ",\"kind\":%d,\"startTimeUnixNano\":\"%" PRId64 "000\",\"endTimeUnixNano\":\"%" PRId64
+	    "000\"",
+	    span->kind == SPAN_LLM ? KIND_CLIENT : KIND_INTERNAL, span->start, span->end);
+	put_attributes(out, report, span, level);
+	put_status(out, report, span, level);
+	buf_putc(out, '}');
+	buf_release(&name);
+}
+
+void otlp_spans(struct buf *out, const struct run_report *report, enum trace_level level)
+{
+	for (size_t i = 0; i < report->span_count; i++) {
+		if (i)
+			buf_putc(out, ',');
+		put_span(out, report, report->spans[i], level);
+	}
+}
+
+/* ---- around the spans ---- */
+
+char *otlp_prefix(const struct environment *env, const char *service_name)
+{
+	struct buf out = {0};
+	struct attributes list = {.out = &out};
+	buf_puts(&out, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
+	add_text(&list, "service.name", service_name);
+	add_text(&list, "service.version", env->app_version);
+	add_text(&list, "deployment.environment.name", env->mode);
+	buf_puts(&out,
+	    "]},\"scopeSpans\":[{\"scope\":{\"name\":\"agentgraph\",\"version\":"
+	    "\"" AGENTGRAPH_VERSION "\"},\"spans\":[");
+	return buf_detach(&out);
+}
+
+char *otlp_suffix(void)
+{
+	struct buf out = {0};
+	buf_puts(&out, "]}]}]}");
+	return buf_detach(&out);
+}

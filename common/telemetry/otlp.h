@@ -1,0 +1,21 @@
+/* Runs in the JSON form of OTLP, with the attributes of the semantic conventions for generative AI.
+ */
+#ifndef AGENTGRAPH_TELEMETRY_OTLP_H
+#define AGENTGRAPH_TELEMETRY_OTLP_H
+
+#include "base/buf.h"
+#include "config/config.h"
+#include "telemetry/report.h"
+
+/* Appends the spans of a run, separated by commas, as elements of an array. */
+void otlp_spans(struct buf *out, const struct run_report *report, enum trace_level level);
+
+/* What stands before and after the spans of a request; malloc'd. */
+char *otlp_prefix(const struct environment *env, const char *service_name);
+char *otlp_suffix(void);
+
+/* What the span is called at that level: its kind and, from `standard` on, of what. */
+void otlp_name(struct buf *out, const struct run_report *report, const struct span *span,
+    enum trace_level level);
+
+#endif

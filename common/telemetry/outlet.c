@@ -1,0 +1,369 @@
+#include "telemetry/outlet.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/background.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#define ITEMS_MAX 4096
+#define BYTES_MAX (8u << 20)
+#define REQUEST_BYTES (1u << 20) /* a batch grows no further */
+#define KEEP_BYTES (256u << 10)  /* of a buffer that is used again */
+#define ATTEMPTS 6
+#define FIRST_PAUSE_MS 1000
+#define LONGEST_PAUSE_MS 30000
+#define LONGEST_LIMIT_MS 3600000
+#define CONNECT_MS 5000
+#define ANSWER_MS 10000
+
+/* Items of one request; the body lacks what follows them. */
+struct batch {
+	TAILQ_ENTRY(batch) link;
+	struct buf body;
+	size_t count;
+	unsigned kind;
+	int64_t since; /* its first item came */
+};
+
+TAILQ_HEAD(batches, batch);
+
+struct outlet {
+	struct outlet_setup setup;
+	struct http_header headers[OUTLET_HEADERS];
+	pthread_mutex_t start; /* guards started */
+	bool started;
+	struct background thread; /* its lock, once started, guards what follows */
+	struct batches queue;     /* items come to the last one while it has room */
+	struct batch *spare; /* an empty one, or NULL: large buffers that come and go are dear */
+	size_t count, bytes; /* of all items */
+	bool busy;           /* the first batch is on its way and grows no more */
+	int64_t not_before;  /* the next request */
+	int64_t paused_until[OUTLET_KINDS];
+	int64_t deadline;  /* once it is stopping */
+	unsigned attempts; /* for the first batch */
+	uint64_t dropped;
+	bool failing; /* the log knows */
+};
+
+struct outlet *outlet_new(const struct outlet_setup *setup)
+{
+	struct outlet *outlet = xcalloc(1, sizeof(*outlet));
+	outlet->setup = *setup;
+	for (size_t i = 0; i < setup->header_count; i++)
+		outlet->headers[i] =
+		    (struct http_header){setup->headers[i][0], setup->headers[i][1]};
+	TAILQ_INIT(&outlet->queue);
+	outlet->deadline = INT64_MAX;
+	pthread_mutex_init(&outlet->start, NULL);
+	return outlet;
+}
+
+/* ---- the queue ---- */
+
+static void drop(struct outlet *outlet, uint64_t n)
+{
+	outlet->dropped += n;
+	metrics_count(outlet->setup.dropped, n);
+}
+
+static void batch_free(struct batch *batch)
+{
+	if (!batch)
+		return;
+	buf_release(&batch->body);
+	free(batch);
+}
+
+/* Takes the first batch out. */
+static void take_first(struct outlet *outlet)
+{
+	struct batch *batch = TAILQ_FIRST(&outlet->queue);
+	TAILQ_REMOVE(&outlet->queue, batch, link);
+	outlet->count -= batch->count;
+	outlet->bytes -= batch->body.len;
+	outlet->attempts = 0;
+	metrics_gauge(GAUGE_EXPORT_QUEUE, -(int64_t)batch->count);
+	if (outlet->spare || batch->body.size > KEEP_BYTES) {
+		batch_free(batch);
+		return;
+	}
+	buf_reset(&batch->body);
+	outlet->spare = batch;
+}
+
+static bool has_room(const struct outlet *outlet, const struct batch *batch, size_t len)
+{
+	return batch->count < outlet->setup.batch && batch->body.len + len <= REQUEST_BYTES;
+}
+
+/* The batch that an item goes to. */
+static struct batch *open_batch(struct outlet *outlet, unsigned kind, size_t len, int64_t now)
+{
+	struct batch *last = TAILQ_LAST(&outlet->queue, batches);
+	bool sent = last && outlet->busy && last == TAILQ_FIRST(&outlet->queue);
+	if (last && !sent && last->kind == kind && has_room(outlet, last, len))
+		return last;
+	struct batch *batch = outlet->spare ? outlet->spare : xcalloc(1, sizeof(*batch));
+	outlet->spare = NULL;
+	batch->count = 0;
+	batch->kind = kind;
+	batch->since = now;
+	TAILQ_INSERT_TAIL(&outlet->queue, batch, link);
+	return batch;
+}
+
+static void add(struct outlet *outlet, const char *text, size_t len, unsigned kind)
+{
+	int64_t now = clock_monotonic_ms();
+	if (outlet->count >= ITEMS_MAX || outlet->bytes + len > BYTES_MAX ||
+	    now < outlet->paused_until[kind]) {
+		drop(outlet, 1);
+		return;
+	}
+	struct batch *batch = open_batch(outlet, kind, len, now);
+	size_t before = batch->body.len;
+	if (!batch->count++)
+		buf_puts(&batch->body, outlet->setup.prefix ? outlet->setup.prefix : "");
+	else
+		buf_putc(&batch->body, ',');
+	buf_add(&batch->body, text, len);
+	outlet->bytes += batch->body.len - before;
+	outlet->count++;
+	metrics_gauge(GAUGE_EXPORT_QUEUE, 1);
+	if (batch->count == 1 || batch->count == outlet->setup.batch)
+		pthread_cond_signal(&outlet->thread.wake);
+}
+
+/* ---- sending ---- */
+
+static bool time_is_up(void *arg)
+{
+	return clock_monotonic_ms() >= ((struct outlet *)arg)->deadline;
+}
+
+static enum http_end post(
+    struct outlet *outlet, const struct buf *body, struct http_response *response)
+{
+	const struct http_request request = {
+	    .method = "POST",
+	    .url = outlet->setup.url,
+	    .headers = outlet->headers,
+	    .header_count = outlet->setup.header_count,
+	    .body = body->data,
+	    .body_len = body->len,
+	    .connect_ms = CONNECT_MS,
+	    .first_byte_ms = ANSWER_MS,
+	    .idle_ms = ANSWER_MS,
+	    .max_body = 65536,
+	    .stop = time_is_up,
+	    .arg = outlet,
+	};
+	return http_call(&request, response);
+}
+
+enum outcome { DELIVERED, MAY_PASS, REFUSED };
+
+static enum outcome outcome_of(const struct outlet *outlet, const struct http_response *response)
+{
+	int status = response->status;
+	if (response->end == HTTP_BAD_REQUEST || response->end == HTTP_UNAVAILABLE)
+		return REFUSED;
+	if (response->end != HTTP_DONE && response->end != HTTP_TOO_LARGE)
+		return MAY_PASS;
+	if (status >= 200 && status < 300)
+		return DELIVERED;
+	if (status == 429)
+		return outlet->setup.keeps_refused ? MAY_PASS : REFUSED;
+	return status == 502 || status == 503 || status == 504 ? MAY_PASS : REFUSED;
+}
+
+/* Each spell of trouble is told once, and its end. */
+static void tell(struct outlet *outlet, enum outcome outcome, const struct http_response *response)
+{
+	if (outcome == DELIVERED && outlet->failing)
+		log_info("%s: sending works again, %" PRIu64 " dropped so far", outlet->setup.name,
+		    outlet->dropped);
+	else if (outcome != DELIVERED && !outlet->failing && response->end == HTTP_DONE)
+		log_warning("%s: sending fails: status %d", outlet->setup.name, response->status);
+	else if (outcome != DELIVERED && !outlet->failing)
+		log_warning("%s: sending fails: %s", outlet->setup.name, response->reason);
+	outlet->failing = outcome != DELIVERED;
+}
+
+static int64_t pause_after(const struct outlet *outlet, const struct http_response *response)
+{
+	int64_t asked = http_retry_after_ms(response);
+	int64_t pause = FIRST_PAUSE_MS << (outlet->attempts - 1);
+	if (pause > LONGEST_PAUSE_MS)
+		pause = LONGEST_PAUSE_MS;
+	if (asked > LONGEST_LIMIT_MS)
+		asked = LONGEST_LIMIT_MS;
+	return asked > pause ? asked : pause;
+}
+
+static void note_limits(struct outlet *outlet, const struct http_response *response)
+{
+	int64_t pause_ms[OUTLET_KINDS] = {0}, now = clock_monotonic_ms();
+	if (!outlet->setup.limits || response->end != HTTP_DONE)
+		return;
+	outlet->setup.limits(response, pause_ms);
+	for (int i = 0; i < OUTLET_KINDS; i++) {
+		if (pause_ms[i] > LONGEST_LIMIT_MS)
+			pause_ms[i] = LONGEST_LIMIT_MS;
+		if (pause_ms[i] > 0)
+			outlet->paused_until[i] = now + pause_ms[i];
+	}
+}
+
+static void settle(struct outlet *outlet, const struct http_response *response)
+{
+	size_t n = TAILQ_FIRST(&outlet->queue)->count;
+	enum outcome outcome = outcome_of(outlet, response);
+	tell(outlet, outcome, response);
+	note_limits(outlet, response);
+	if (outcome == DELIVERED)
+		metrics_count(outlet->setup.sent, n);
+	else if (outcome == REFUSED || ++outlet->attempts == ATTEMPTS)
+		drop(outlet, n);
+	else {
+		outlet->not_before = clock_monotonic_ms() + pause_after(outlet, response);
+		return;
+	}
+	take_first(outlet);
+}
+
+/* What was queued before its kind was refused. */
+static void drop_paused(struct outlet *outlet)
+{
+	const struct batch *first;
+	int64_t now = clock_monotonic_ms();
+	while ((first = TAILQ_FIRST(&outlet->queue)) && now < outlet->paused_until[first->kind]) {
+		drop(outlet, first->count);
+		take_first(outlet);
+	}
+}
+
+/* With the lock held, which is let go while the request is made: only this thread takes out. */
+static void send_batch(struct outlet *outlet)
+{
+	const char *suffix = outlet->setup.suffix ? outlet->setup.suffix : "";
+	struct http_response response = {0};
+	drop_paused(outlet);
+	struct batch *batch = TAILQ_FIRST(&outlet->queue);
+	if (!batch)
+		return;
+	outlet->busy = true;
+	pthread_mutex_unlock(&outlet->thread.lock);
+	size_t len = batch->body.len;
+	buf_puts(&batch->body, suffix);
+	post(outlet, &batch->body, &response);
+	batch->body.len = len;
+	pthread_mutex_lock(&outlet->thread.lock);
+	settle(outlet, &response);
+	outlet->busy = false;
+	http_response_release(&response);
+}
+
+/* When the head of the queue is due; INT64_MAX when there is none. */
+static int64_t due(const struct outlet *outlet)
+{
+	const struct batch *first = TAILQ_FIRST(&outlet->queue);
+	if (!first)
+		return INT64_MAX;
+	bool full = first->count >= outlet->setup.batch || TAILQ_NEXT(first, link) ||
+	    outlet->thread.stopping;
+	int64_t ready = full ? 0 : first->since + outlet->setup.delay_ms;
+	return ready > outlet->not_before ? ready : outlet->not_before;
+}
+
+/* Until it is asked to end; then until the queue is empty or the time is up. */
+static bool goes_on(const struct outlet *outlet)
+{
+	if (!outlet->thread.stopping)
+		return true;
+	return outlet->count && due(outlet) < outlet->deadline &&
+	    clock_monotonic_ms() < outlet->deadline;
+}
+
+static void *work(void *arg)
+{
+	struct outlet *outlet = arg;
+	pthread_mutex_lock(&outlet->thread.lock);
+	while (goes_on(outlet)) {
+		int64_t when = due(outlet);
+		if (when <= clock_monotonic_ms())
+			send_batch(outlet);
+		else
+			background_sleep(&outlet->thread, when == INT64_MAX ? -1 : when);
+	}
+	pthread_mutex_unlock(&outlet->thread.lock);
+	return NULL;
+}
+
+/* ---- the others' side ---- */
+
+static bool start(struct outlet *outlet)
+{
+	struct error err = {0};
+	pthread_mutex_lock(&outlet->start);
+	if (!outlet->started)
+		outlet->started = background_start(&outlet->thread, work, outlet, &err);
+	bool started = outlet->started;
+	pthread_mutex_unlock(&outlet->start);
+	error_release(&err);
+	return started;
+}
+
+void outlet_put(struct outlet *outlet, const char *text, size_t len, unsigned kind)
+{
+	if (!start(outlet)) {
+		metrics_count(outlet->setup.dropped, 1);
+		return;
+	}
+	pthread_mutex_lock(&outlet->thread.lock);
+	add(outlet, text, len, kind);
+	pthread_mutex_unlock(&outlet->thread.lock);
+}
+
+void outlet_stop(struct outlet *outlet, int64_t deadline)
+{
+	if (!outlet || !outlet->started)
+		return;
+	pthread_mutex_lock(&outlet->thread.lock);
+	outlet->deadline = deadline;
+	outlet->thread.stopping = true;
+	pthread_cond_signal(&outlet->thread.wake);
+	pthread_mutex_unlock(&outlet->thread.lock);
+}
+
+static void setup_release(struct outlet_setup *setup)
+{
+	free(setup->url);
+	free(setup->prefix);
+	free(setup->suffix);
+	for (size_t i = 0; i < setup->header_count; i++) {
+		free(setup->headers[i][0]);
+		free(setup->headers[i][1]);
+	}
+}
+
+void outlet_free(struct outlet *outlet)
+{
+	if (!outlet)
+		return;
+	if (outlet->started)
+		background_stop(&outlet->thread);
+	if (outlet->count)
+		log_warning("%s: %zu not sent before the end", outlet->setup.name, outlet->count);
+	drop(outlet, outlet->count);
+	while (outlet->count)
+		take_first(outlet);
+	batch_free(outlet->spare);
+	setup_release(&outlet->setup);
+	pthread_mutex_destroy(&outlet->start);
+	free(outlet);
+}

@@ -1,0 +1,50 @@
+/*
+ * One place outside that things are sent to: a bounded queue and a thread that sends what is in it.
+ *
+ * The thread is started with the first item.  Items of one outlet are sent in batches, one request
+ * at a time; an outlet whose other side is slow or gone holds up no other.  Requests that failed in
+ * a way that may pass are made again, later and later, and given up in the end.
+ */
+#ifndef AGENTGRAPH_TELEMETRY_OUTLET_H
+#define AGENTGRAPH_TELEMETRY_OUTLET_H
+
+#include "base/http.h"
+#include "base/metrics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OUTLET_KINDS 2 /* of items that the other side can refuse apart */
+#define OUTLET_HEADERS 8
+
+struct outlet_setup {
+	const char *name;                 /* in the log; borrowed */
+	char *url;                        /* taken over */
+	char *headers[OUTLET_HEADERS][2]; /* names and values, taken over */
+	size_t header_count;
+	char *prefix, *suffix; /* around the items of a request; taken over, NULL for none */
+	size_t batch;          /* items in a request */
+	int64_t delay_ms;      /* how long the first of them waits for more */
+	bool keeps_refused;    /* what is answered 429 is sent again */
+	enum metric sent, dropped;
+
+	/* What the answer says of items to come: milliseconds that those of a kind are not wanted.
+	 * May be NULL. */
+	void (*limits)(const struct http_response *response, int64_t pause_ms[OUTLET_KINDS]);
+};
+
+struct outlet;
+
+/* Takes over what setup points to. */
+struct outlet *outlet_new(const struct outlet_setup *setup);
+
+/* Hands over an item of a kind (0 or 1), which is copied.  Never blocks for long. */
+void outlet_put(struct outlet *outlet, const char *text, size_t len, unsigned kind);
+
+/* Asks the thread to send what is left until clock_monotonic_ms reaches deadline; outlet_free then
+ * waits for it.  NULL is fine. */
+void outlet_stop(struct outlet *outlet, int64_t deadline);
+void outlet_free(struct outlet *outlet);
+
+#endif

@@ -1,0 +1,56 @@
+/* A run that is over, as those outside hear of it: a tree of spans. */
+#ifndef AGENTGRAPH_TELEMETRY_REPORT_H
+#define AGENTGRAPH_TELEMETRY_REPORT_H
+
+#include "base/traceparent.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum span_kind { SPAN_RUN, SPAN_NODE, SPAN_LLM, SPAN_TOOL };
+
+/* Times are microseconds since 1970.  Everything that is pointed to is borrowed. */
+struct span {
+	enum span_kind kind;
+	char id[SPAN_ID_SIZE];
+	const struct span *parent; /* NULL for the run */
+	const char *name;          /* of the node, model or tool; NULL where it is not known */
+	int64_t start, end;
+	const char *error; /* what went wrong, or NULL */
+	int step;          /* SPAN_NODE */
+
+	int64_t input_tokens, output_tokens; /* SPAN_LLM */
+	const cJSON *message;                /* SPAN_LLM: the model's answer */
+
+	const char *call_id; /* SPAN_TOOL */
+	const cJSON *args;   /* NULL when the call was made in an earlier run */
+	const cJSON *output;
+};
+
+enum run_end { RUN_END_DONE, RUN_END_ERROR, RUN_END_STOPPED };
+
+struct run_report {
+	struct trace_context context; /* of the run's own span */
+	char parent[SPAN_ID_SIZE];    /* the caller's span, or "" */
+	const char *agent, *thread_id, *run_id;
+	const struct span *const *spans; /* the run's first, parents before children */
+	size_t span_count;
+	enum run_end end;
+	const char *error_code, *error; /* RUN_END_ERROR */
+	int64_t input_tokens, output_tokens;
+	const cJSON *input; /* messages that the run was given, an array */
+	size_t input_count; /* how many of its first ones */
+};
+
+/* A failure that is ours, not the client's. */
+struct failure_report {
+	const char *code, *message, *cause;
+	const char *node;                /* where a node failed, else NULL */
+	const char *route;               /* as in the table of routes, or NULL */
+	const char *request_id, *run_id; /* or NULL */
+	const char *trace_id, *span_id;  /* or NULL */
+};
+
+#endif

@@ -1,0 +1,94 @@
+#include "telemetry/scrub.h"
+
+#include "base/redact.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define LONG_NUMBER 9
+
+/* Letters of any script count: their bytes are beyond ASCII. */
+static bool in_word(char c)
+{
+	unsigned char u = (unsigned char)c;
+	return isalnum(u) || u >= 0x80 || (u && strchr("@.+-_%", u));
+}
+
+static size_t digits_of(const char *word, size_t len)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < len; i++)
+		count += isdigit((unsigned char)word[i]) != 0;
+	return count;
+}
+
+static bool is_mail(const char *word, size_t len)
+{
+	const char *at = memchr(word, '@', len);
+	return at && at > word && at < word + len - 1;
+}
+
+static bool is_ipv4(const char *word, size_t len)
+{
+	int dots = 0, digits = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (word[i] == '.' && digits && i + 1 < len) {
+			dots++;
+			digits = 0;
+		} else if (isdigit((unsigned char)word[i]) && digits < 3) {
+			digits++;
+		} else if (!(word[i] == '.' && i + 1 == len)) {
+			return false;
+		}
+	}
+	return dots == 3;
+}
+
+static bool is_number(const char *word, size_t len)
+{
+	return digits_of(word, len) >= LONG_NUMBER && strspn(word, "0123456789+-._") >= len;
+}
+
+static void put_word(struct buf *out, const char *word, size_t len)
+{
+	if (is_mail(word, len))
+		buf_puts(out, "[mail]");
+	else if (is_ipv4(word, len))
+		buf_puts(out, "[address]");
+	else if (is_number(word, len))
+		buf_puts(out, "[number]");
+	else
+		buf_add(out, word, len);
+}
+
+/* Numbers are also written in groups with blanks between them. */
+static size_t grouped_number(const char *text)
+{
+	size_t len = *text == ' ' ? 0 : strspn(text, "0123456789+-() ");
+	while (len && text[len - 1] == ' ')
+		len--;
+	return digits_of(text, len) >= LONG_NUMBER && !in_word(text[len]) ? len : 0;
+}
+
+void scrub(struct buf *out, const char *text)
+{
+	struct buf clean = {0};
+	redact(&clean, text);
+	for (const char *at = buf_str(&clean); *at;) {
+		size_t len = grouped_number(at), word = 0;
+		if (len) {
+			buf_puts(out, "[number]");
+			at += len;
+			continue;
+		}
+		while (in_word(at[word]))
+			word++;
+		if (word)
+			put_word(out, at, word);
+		else
+			buf_putc(out, at[word++]);
+		at += word;
+	}
+	buf_release(&clean);
+}

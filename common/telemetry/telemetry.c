@@ -1,0 +1,225 @@
+#include "telemetry/telemetry.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "telemetry/otlp.h"
+#include "telemetry/outlet.h"
+#include "telemetry/tracker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 128      /* runs in a request */
+#define SPAN_BYTES 800 /* of one in JSON, mostly */
+#define FAREWELL_MS 2000
+
+enum target { TARGET_OTEL, TARGET_LOGFIRE, TARGET_LANGSMITH, TARGETS };
+
+struct telemetry {
+	const struct config *config;
+	struct outlet *targets[TARGETS]; /* NULL: off */
+	bool console;
+	struct tracker *tracker; /* or NULL */
+};
+
+/* ---- targets ---- */
+
+static void add_header(struct outlet_setup *setup, const char *name, const char *value)
+{
+	if (setup->header_count == OUTLET_HEADERS)
+		return;
+	setup->headers[setup->header_count][0] = xstrdup(name);
+	setup->headers[setup->header_count++][1] = xstrdup(value);
+}
+
+static unsigned hex_value(char c)
+{
+	const char *digits = "0123456789abcdef0123456789ABCDEF";
+	const char *at = c ? strchr(digits, c) : NULL;
+	return at ? (unsigned)(at - digits) % 16 : 16;
+}
+
+/* Percent-decoding in place; what would end a header line stays as it was written. */
+static char *decode(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++) {
+		unsigned high = *from == '%' ? hex_value(from[1]) : 16;
+		unsigned low = high < 16 ? hex_value(from[2]) : 16;
+		unsigned byte = high * 16 + low;
+		if (low < 16 && byte >= ' ' && byte != 0x7f) {
+			*to++ = (char)byte;
+			from += 2;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+static char *trim(char *text)
+{
+	text += strspn(text, " \t");
+	for (size_t len = strlen(text); len && strchr(" \t", text[len - 1]); len--)
+		text[len - 1] = '\0';
+	return text;
+}
+
+/* OTEL_EXPORTER_OTLP_HEADERS: "name=value,name=value". */
+static void add_headers(struct outlet_setup *setup, const char *list)
+{
+	char *copy = xstrdup(list ? list : ""), *rest = copy, *entry;
+	while ((entry = strsep(&rest, ","))) {
+		char *equals = strchr(entry, '=');
+		if (!equals)
+			continue;
+		*equals = '\0';
+		if (*trim(entry))
+			add_header(setup, decode(trim(entry)), decode(trim(equals + 1)));
+	}
+	free(copy);
+}
+
+static struct outlet_setup target_setup(
+    const struct config *config, const char *name, const char *endpoint, const char *service_name)
+{
+	struct outlet_setup setup = {
+	    .name = name,
+	    .url = xasprintf("%s/v1/traces", endpoint),
+	    .prefix = otlp_prefix(&config->env, service_name),
+	    .suffix = otlp_suffix(),
+	    .batch = BATCH,
+	    .delay_ms = config->env.otel_delay_ms,
+	    .keeps_refused = true,
+	    .sent = METRIC_SPANS_SENT,
+	    .dropped = METRIC_SPANS_DROPPED,
+	};
+	add_header(&setup, "Content-Type", "application/json");
+	return setup;
+}
+
+static struct outlet *open_otel(const struct config *config)
+{
+	const struct environment *env = &config->env;
+	if (!env->otel_enabled || !env->otel_endpoint)
+		return NULL;
+	struct outlet_setup setup =
+	    target_setup(config, "OpenTelemetry", env->otel_endpoint, env->otel_service_name);
+	add_headers(&setup, env->otel_headers);
+	return outlet_new(&setup);
+}
+
+static struct outlet *open_logfire(const struct config *config)
+{
+	const struct exporter_config *e = &config->observability.logfire;
+	if (!e->enabled || !e->send)
+		return NULL;
+	struct outlet_setup setup = target_setup(config, "logfire", e->endpoint, e->service_name);
+	add_header(&setup, "Authorization", e->token);
+	return outlet_new(&setup);
+}
+
+static struct outlet *open_langsmith(const struct config *config)
+{
+	const struct exporter_config *e = &config->observability.langsmith;
+	if (!e->enabled || !e->send)
+		return NULL;
+	struct outlet_setup setup =
+	    target_setup(config, "langsmith", e->endpoint, config->env.otel_service_name);
+	add_header(&setup, "x-api-key", e->token);
+	if (e->project)
+		add_header(&setup, "Langsmith-Project", e->project);
+	return outlet_new(&setup);
+}
+
+struct telemetry *telemetry_new(const struct config *config)
+{
+	const struct exporter_config *logfire = &config->observability.logfire;
+	struct telemetry *telemetry = xcalloc(1, sizeof(*telemetry));
+	telemetry->config = config;
+	telemetry->targets[TARGET_OTEL] = open_otel(config);
+	telemetry->targets[TARGET_LOGFIRE] = open_logfire(config);
+	telemetry->targets[TARGET_LANGSMITH] = open_langsmith(config);
+	telemetry->console = logfire->enabled && logfire->console;
+	telemetry->tracker = tracker_new(&config->env);
+	return telemetry;
+}
+
+/* All of them at once, so that the time is spent once. */
+void telemetry_free(struct telemetry *telemetry)
+{
+	if (!telemetry)
+		return;
+	int64_t deadline = clock_monotonic_ms() + FAREWELL_MS;
+	for (int i = 0; i < TARGETS; i++)
+		outlet_stop(telemetry->targets[i], deadline);
+	tracker_stop(telemetry->tracker, deadline);
+	for (int i = 0; i < TARGETS; i++)
+		outlet_free(telemetry->targets[i]);
+	tracker_free(telemetry->tracker);
+	free(telemetry);
+}
+
+bool telemetry_exports(const struct telemetry *telemetry)
+{
+	for (int i = 0; i < TARGETS; i++)
+		if (telemetry->targets[i])
+			return true;
+	return telemetry->console;
+}
+
+bool telemetry_wants_runs(const struct telemetry *telemetry)
+{
+	return telemetry_exports(telemetry) ||
+	    (telemetry->tracker && tracker_samples(telemetry->tracker));
+}
+
+/* ---- what is handed over ---- */
+
+static enum trace_level level_of(const struct telemetry *telemetry, int target)
+{
+	return target == TARGET_OTEL ? telemetry->config->env.otel_level
+				     : telemetry->config->observability.level;
+}
+
+static void log_span(
+    const struct run_report *report, const struct span *span, enum trace_level level)
+{
+	struct buf name = {0};
+	const char *parent = span->parent ? span->parent->id : report->parent;
+	otlp_name(&name, report, span, level);
+	log_info("span \"%s\" trace_id=%s span_id=%s parent=%s %.3f ms %s", buf_str(&name),
+	    report->context.trace_id, span->id, *parent ? parent : "-",
+	    (double)(span->end - span->start) / 1000.0, span->error ? "error" : "ok");
+	buf_release(&name);
+}
+
+/* Each level is written once, however many targets want it. */
+void telemetry_run(struct telemetry *telemetry, const struct run_report *report)
+{
+	struct buf texts[TRACE_FULL + 1] = {{0}};
+	for (int i = 0; i < TARGETS; i++) {
+		enum trace_level level = level_of(telemetry, i);
+		if (!telemetry->targets[i])
+			continue;
+		if (!texts[level].len) {
+			buf_reserve(&texts[level], report->span_count * SPAN_BYTES);
+			otlp_spans(&texts[level], report, level);
+		}
+		outlet_put(telemetry->targets[i], buf_str(&texts[level]), texts[level].len, 0);
+	}
+	for (size_t i = 0; telemetry->console && i < report->span_count; i++)
+		log_span(report, report->spans[i], telemetry->config->observability.level);
+	if (telemetry->tracker && tracker_samples(telemetry->tracker))
+		tracker_run(telemetry->tracker, report);
+	for (int i = 0; i <= TRACE_FULL; i++)
+		buf_release(&texts[i]);
+}
+
+void telemetry_failure(struct telemetry *telemetry, const struct failure_report *report)
+{
+	if (telemetry->tracker)
+		tracker_failure(telemetry->tracker, report);
+}

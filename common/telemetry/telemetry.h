@@ -1,0 +1,34 @@
+/*
+ * What leaves the service about what it does: traces by OTLP (WIRE 2.11) and failures to an error
+ * tracker (SPEC 8).
+ *
+ * Nothing here ever makes a run wait or fail.  What is to be sent is put into bounded queues, each
+ * with a thread of its own that is started with the first item; what does not fit, or cannot be
+ * delivered, is dropped and counted.
+ */
+#ifndef AGENTGRAPH_TELEMETRY_TELEMETRY_H
+#define AGENTGRAPH_TELEMETRY_TELEMETRY_H
+
+#include "config/config.h"
+#include "telemetry/report.h"
+
+struct telemetry;
+
+/* By the configuration, which outlives it. */
+struct telemetry *telemetry_new(const struct config *config);
+
+/* Sends what waits, for two seconds at most, and ends the threads.  NULL is fine. */
+void telemetry_free(struct telemetry *telemetry);
+
+/* Whether an export of traces is active (info.publisher), and whether anybody at all wants to hear
+ * of runs. */
+bool telemetry_exports(const struct telemetry *telemetry);
+bool telemetry_wants_runs(const struct telemetry *telemetry);
+
+/* Hands over a run that is over. */
+void telemetry_run(struct telemetry *telemetry, const struct run_report *report);
+
+/* Hands over a failure. */
+void telemetry_failure(struct telemetry *telemetry, const struct failure_report *report);
+
+#endif

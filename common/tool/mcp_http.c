@@ -1,0 +1,410 @@
+/*
+ * MCP over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events; one
+ * that breaks off is taken up again where it ended, when the server named its events.  A GET
+ * listens for what the server says unasked.
+ */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "base/sse.h"
+#include "tool/mcp_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CONNECT_MS 10000
+#define MOST_HEADERS 32
+#define LINGER_MS 200 /* a stream may end by itself once the reply has come */
+#define RETRY_MS 1000 /* where the server does not say; and the most that it may ask for */
+#define MOST_RETRY_MS 30000
+#define MOST_RESUMES 20 /* in a row without an event */
+#define STACK_SIZE (512 << 10)
+
+/* One request, and the stream that answers it. */
+struct exchange {
+	struct mcp_server *server;
+	struct mcp_pending *pending; /* or NULL */
+	const struct mcp_wait *wait; /* or NULL: the listener's */
+	unsigned session;
+	struct http_response response;
+	struct buf body;
+	struct sse sse;
+	bool is_stream, too_large;
+	size_t events; /* with data, in the latest stream */
+	char *last_id; /* of an event, or NULL */
+	int64_t retry_ms;
+};
+
+/* ---- Headers */
+
+struct header_list {
+	struct http_header items[MOST_HEADERS];
+	size_t count;
+	char *session_id, *version;
+};
+
+static void header_add(struct header_list *list, const char *name, const char *value)
+{
+	if (value && *value && list->count < MOST_HEADERS)
+		list->items[list->count++] = (struct http_header){name, value};
+}
+
+static void headers_init(struct header_list *list, struct mcp_server *server)
+{
+	*list = (struct header_list){0};
+	for (size_t i = 0; i < server->settings.header_count; i++)
+		header_add(
+		    list, server->settings.headers[i].name, server->settings.headers[i].value);
+	pthread_mutex_lock(&server->lock);
+	list->session_id = xstrdup(server->session_id);
+	list->version = xstrdup(server->version);
+	pthread_mutex_unlock(&server->lock);
+	header_add(list, "Mcp-Session-Id", list->session_id);
+	header_add(list, "MCP-Protocol-Version", list->version);
+}
+
+static void headers_release(struct header_list *list)
+{
+	free(list->session_id);
+	free(list->version);
+}
+
+static void keep_session_id(struct exchange *x)
+{
+	char *id = http_response_header(&x->response, "Mcp-Session-Id");
+	if (!id)
+		return;
+	pthread_mutex_lock(&x->server->lock);
+	if (!x->server->session_id && x->server->session == x->session) {
+		x->server->session_id = id;
+		id = NULL;
+	}
+	pthread_mutex_unlock(&x->server->lock);
+	free(id);
+}
+
+/* ---- The answer */
+
+static void take_text(struct exchange *x, const char *text, size_t len)
+{
+	if (len > 0 && !mcp_take(x->server, text, len))
+		mcp_log(x->server, "sent something that is no JSON");
+}
+
+static bool on_event(const struct sse_event *event, void *arg)
+{
+	struct exchange *x = arg;
+	if (*event->id) {
+		free(x->last_id);
+		x->last_id = xstrdup(event->id);
+	}
+	if (event->len == 0)
+		return true;
+	x->events++;
+	if (strcmp(event->name, "message") == 0)
+		take_text(x, event->data, event->len);
+	return true;
+}
+
+static bool on_head(int status, void *arg)
+{
+	struct exchange *x = arg;
+	char *type = http_response_header(&x->response, "Content-Type");
+	x->is_stream = status == 200 && type && strncasecmp(type, "text/event-stream", 17) == 0;
+	free(type);
+	if (status < 300)
+		keep_session_id(x);
+	return true;
+}
+
+static bool on_data(const char *data, size_t len, void *arg)
+{
+	struct exchange *x = arg;
+	if (x->is_stream)
+		return sse_feed(&x->sse, data, len);
+	if (x->body.len + len > MCP_MESSAGE_MAX) {
+		x->too_large = true;
+		return false;
+	}
+	buf_add(&x->body, data, len);
+	return true;
+}
+
+/* Whether this request has nothing more to wait for. */
+static bool is_settled(struct exchange *x)
+{
+	struct mcp_server *server = x->server;
+	pthread_mutex_lock(&server->lock);
+	bool settled = server->closing && !x->wait;
+	settled = settled || server->session != x->session;
+	if (!x->wait)
+		settled = settled || server->state == MCP_IDLE || server->state == MCP_DOWN;
+	if (x->pending)
+		settled = settled || x->pending->lost ||
+		    (x->pending->reply && clock_monotonic_ms() - x->pending->done_at >= LINGER_MS);
+	pthread_mutex_unlock(&server->lock);
+	return settled;
+}
+
+/* Runs outside of libcurl, so it may make the requests that answer those of the server. */
+static bool on_stop(void *arg)
+{
+	struct exchange *x = arg;
+	if (x->pending)
+		mcp_http_send_answers(x->server);
+	return is_settled(x) || (x->wait && mcp_is_over(x->wait));
+}
+
+/* ---- Requests */
+
+static enum http_end perform(
+    struct exchange *x, const char *method, const char *text, struct header_list *headers)
+{
+	struct http_request request = {.method = method,
+	    .url = x->server->settings.url,
+	    .headers = headers->items,
+	    .header_count = headers->count,
+	    .body = text,
+	    .body_len = text ? strlen(text) : 0,
+	    .connect_ms = CONNECT_MS,
+	    .deadline_ms = x->wait ? x->wait->deadline_ms : 0,
+	    .on_head = on_head,
+	    .on_data = on_data,
+	    .stop = on_stop,
+	    .arg = x};
+	http_response_release(&x->response);
+	x->response = (struct http_response){0};
+	buf_reset(&x->body);
+	x->is_stream = false;
+	x->events = 0;
+	x->sse =
+	    (struct sse){.max = MCP_MESSAGE_MAX, .on_event = on_event, .arg = x, .retry_ms = -1};
+	enum http_end end = http_call(&request, &x->response);
+	if (x->is_stream && end == HTTP_DONE)
+		sse_finish(&x->sse);
+	if (x->sse.retry_ms >= 0)
+		x->retry_ms = x->sse.retry_ms;
+	sse_release(&x->sse);
+	return end;
+}
+
+static enum http_end post(struct exchange *x, const char *text)
+{
+	struct header_list headers;
+	headers_init(&headers, x->server);
+	header_add(&headers, "Content-Type", "application/json");
+	header_add(&headers, "Accept", "application/json, text/event-stream");
+	enum http_end end = perform(x, "POST", text, &headers);
+	headers_release(&headers);
+	return end;
+}
+
+static enum http_end get(struct exchange *x)
+{
+	struct header_list headers;
+	headers_init(&headers, x->server);
+	header_add(&headers, "Accept", "text/event-stream");
+	header_add(&headers, "Last-Event-ID", x->last_id);
+	enum http_end end = perform(x, "GET", NULL, &headers);
+	headers_release(&headers);
+	return end;
+}
+
+static void exchange_init(struct exchange *x, struct mcp_server *server,
+    struct mcp_pending *pending, const struct mcp_wait *wait)
+{
+	*x = (struct exchange){
+	    .server = server, .pending = pending, .wait = wait, .retry_ms = RETRY_MS};
+	pthread_mutex_lock(&server->lock);
+	x->session = server->session;
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void exchange_release(struct exchange *x)
+{
+	http_response_release(&x->response);
+	buf_release(&x->body);
+	free(x->last_id);
+}
+
+static bool has_reply(struct exchange *x)
+{
+	pthread_mutex_lock(&x->server->lock);
+	bool reply = x->pending && x->pending->reply;
+	pthread_mutex_unlock(&x->server->lock);
+	return reply;
+}
+
+/* Sleeps as long as the server asked before a stream is taken up again; false when there is nothing
+ * more to wait for. */
+static bool rest(struct exchange *x)
+{
+	int64_t ms = x->retry_ms < MOST_RETRY_MS ? x->retry_ms : MOST_RETRY_MS;
+	int64_t until = clock_monotonic_ms() + ms;
+	while (clock_monotonic_ms() < until) {
+		if (on_stop(x))
+			return false;
+		pthread_mutex_lock(&x->server->lock);
+		mcp_pause(x->server, until);
+		pthread_mutex_unlock(&x->server->lock);
+	}
+	return !on_stop(x);
+}
+
+/* Takes up a stream that ended before the reply came; last_id says where. */
+static void resume(struct exchange *x)
+{
+	int fruitless = 0;
+	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES && rest(x)) {
+		get(x);
+		if (x->response.status >= 400)
+			return;
+		fruitless = x->events ? 0 : fruitless + 1;
+	}
+}
+
+static bool has_session(const struct exchange *x)
+{
+	pthread_mutex_lock(&x->server->lock);
+	bool has = x->server->session_id != NULL;
+	pthread_mutex_unlock(&x->server->lock);
+	return has;
+}
+
+/* What a refusal says beside its status: the message of a JSON-RPC error. */
+static void refused(struct exchange *x, char why[MCP_WHY_SIZE])
+{
+	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
+	const char *message = json_str(json_get(json, "error"), "message");
+	snprintf(why, MCP_WHY_SIZE, "the server answered %d%s%.300s", x->response.status,
+	    message ? ": " : "", message ? message : "");
+	process_clean(why);
+	cJSON_Delete(json);
+}
+
+/* What became of a message that has no reply. */
+static enum mcp_sent judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
+{
+	int status = x->response.status;
+	if (end == HTTP_NO_CONNECT || end == HTTP_UNAVAILABLE || end == HTTP_BAD_REQUEST) {
+		snprintf(why, MCP_WHY_SIZE, "%s", x->response.reason);
+		mcp_lose(x->server, x->session, "cannot be reached: %s", why);
+		return end == HTTP_NO_CONNECT ? MCP_UNSENT : MCP_FAILED;
+	}
+	if (end == HTTP_DONE && (status == 404 || status == 400) && has_session(x)) {
+		refused(x, why);
+		mcp_lose(x->server, x->session, "the server has ended the session");
+		return MCP_UNSENT;
+	}
+	if (end == HTTP_DONE && status >= 300) {
+		refused(x, why);
+		return MCP_FAILED;
+	}
+	if (x->too_large || x->sse.too_large || end == HTTP_TOO_LARGE) {
+		snprintf(why, MCP_WHY_SIZE, "the answer is too large");
+		return MCP_SENT;
+	}
+	if (x->pending && end != HTTP_STOPPED && end != HTTP_TIMED_OUT)
+		snprintf(why, MCP_WHY_SIZE, "the server gave no answer%s%.200s",
+		    *x->response.reason ? ": " : "", x->response.reason);
+	return MCP_SENT;
+}
+
+enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
+    struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	struct exchange x;
+	enum mcp_sent sent = MCP_SENT;
+	exchange_init(&x, server, pending, wait);
+	enum http_end end = post(&x, text);
+	if (end == HTTP_DONE && x.response.status == 200 && !x.is_stream)
+		take_text(&x, buf_str(&x.body), x.body.len);
+	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait))
+		resume(&x);
+	if (!has_reply(&x))
+		sent = judge(&x, end, why);
+	exchange_release(&x);
+	return sent;
+}
+
+void mcp_http_send_answers(struct mcp_server *server)
+{
+	for (;;) {
+		pthread_mutex_lock(&server->lock);
+		size_t count = server->answer_count;
+		struct buf text = count ? server->answers[0] : (struct buf){0};
+		if (count)
+			memmove(server->answers, server->answers + 1, (count - 1) * sizeof(text));
+		server->answer_count -= count > 0;
+		pthread_mutex_unlock(&server->lock);
+		if (!count)
+			return;
+		char why[MCP_WHY_SIZE];
+		const struct mcp_wait wait = {.deadline_ms = clock_monotonic_ms() + CONNECT_MS};
+		mcp_http_send(server, buf_str(&text), NULL, &wait, why);
+		buf_release(&text);
+	}
+}
+
+/* ---- Listening */
+
+static void *listen_on(void *arg)
+{
+	struct mcp_server *server = arg;
+	struct exchange x;
+	exchange_init(&x, server, NULL, NULL);
+	do {
+		get(&x);
+		/* 405: it has nothing to say unasked */
+		if (x.response.status != 200 || !x.is_stream)
+			break;
+	} while (rest(&x));
+	exchange_release(&x);
+	return NULL;
+}
+
+void mcp_http_listen(struct mcp_server *server)
+{
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	server->has_listener = pthread_create(&server->listener, &attr, listen_on, server) == 0;
+	pthread_attr_destroy(&attr);
+	if (!server->has_listener)
+		log_warning("mcp %s: no thread to listen with", server->settings.name);
+}
+
+#define GOODBYE_MS 2000
+
+/* Ends the session of the server's, if it is not over there as well. */
+static void say_goodbye(struct mcp_server *server)
+{
+	struct header_list headers;
+	struct http_response response = {0};
+	headers_init(&headers, server);
+	struct http_request request = {.method = "DELETE",
+	    .url = server->settings.url,
+	    .headers = headers.items,
+	    .header_count = headers.count,
+	    .deadline_ms = clock_monotonic_ms() + GOODBYE_MS};
+	if (headers.session_id)
+		http_call(&request, &response);
+	http_response_release(&response);
+	headers_release(&headers);
+}
+
+void mcp_http_close(struct mcp_server *server)
+{
+	if (server->has_listener)
+		pthread_join(server->listener, NULL);
+	server->has_listener = false;
+	say_goodbye(server);
+	pthread_mutex_lock(&server->lock);
+	free(server->session_id);
+	server->session_id = NULL;
+	pthread_mutex_unlock(&server->lock);
+}

@@ -1,0 +1,294 @@
+/* Requests and their replies, and what a server says unasked. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "tool/mcp_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define STOP_POLL_MS 100
+#define MOST_ANSWERS 100    /* that wait to be sent */
+#define LOG_WINDOW_MS 10000 /* lines of a server in the log, per window */
+#define LOG_LINES 50
+#define SILENCES 2 /* calls without a sign of life until the session is given up */
+
+/* ---- Waiting */
+
+void mcp_pause(struct mcp_server *server, int64_t until_ms)
+{
+	int64_t most = clock_monotonic_ms() + STOP_POLL_MS;
+	if (until_ms > most)
+		until_ms = most;
+	struct timespec until = {until_ms / 1000, until_ms % 1000 * 1000000};
+	pthread_cond_timedwait(&server->changed, &server->lock, &until);
+}
+
+bool mcp_is_over(const struct mcp_wait *wait)
+{
+	return clock_monotonic_ms() >= wait->deadline_ms || (wait->stop && wait->stop(wait->arg));
+}
+
+static void pending_add(struct mcp_server *server, struct mcp_pending *pending)
+{
+	pthread_mutex_lock(&server->lock);
+	pending->id = ++server->next_id;
+	pending->next = server->pending;
+	server->pending = pending;
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void pending_remove(struct mcp_server *server, struct mcp_pending *pending)
+{
+	pthread_mutex_lock(&server->lock);
+	struct mcp_pending **link = &server->pending;
+	while (*link != pending)
+		link = &(*link)->next;
+	*link = pending->next;
+	pthread_mutex_unlock(&server->lock);
+}
+
+/* ---- What the server says */
+
+void mcp_log(struct mcp_server *server, const char *line)
+{
+	int64_t now = clock_monotonic_ms();
+	pthread_mutex_lock(&server->lock);
+	if (now - server->log_from >= LOG_WINDOW_MS) {
+		server->log_from = now;
+		server->log_lines = 0;
+	}
+	unsigned lines = ++server->log_lines;
+	pthread_mutex_unlock(&server->lock);
+	if (lines > LOG_LINES)
+		return;
+	char *text = xstrndup(line, 1000);
+	log_info("mcp %s: %s", server->settings.name, process_clean(text));
+	free(text);
+	if (lines == LOG_LINES)
+		log_warning("mcp %s: writes much; more lines are left out for a while",
+		    server->settings.name);
+}
+
+static void take_reply(struct mcp_server *server, cJSON *message)
+{
+	int64_t id = mcp_reply_id(message);
+	pthread_mutex_lock(&server->lock);
+	for (struct mcp_pending *p = server->pending; p; p = p->next) {
+		if (p->id != id || p->reply || p->lost)
+			continue;
+		p->reply = message;
+		p->done_at = clock_monotonic_ms();
+		message = NULL;
+		pthread_cond_broadcast(&server->changed);
+		break;
+	}
+	pthread_mutex_unlock(&server->lock);
+	cJSON_Delete(message); /* an answer that nobody waits for any more */
+}
+
+/* Over HTTP the answer is a request of its own, which this thread is in the midst of one to make.
+ */
+static void answer(struct mcp_server *server, const cJSON *request)
+{
+	char *text = mcp_answer_text(request);
+	if (!server->settings.url) {
+		mcp_stdio_send(server, text);
+		free(text);
+		return;
+	}
+	pthread_mutex_lock(&server->lock);
+	if (server->answer_count < MOST_ANSWERS) {
+		server->answers = xrealloc(
+		    server->answers, (server->answer_count + 1) * sizeof(*server->answers));
+		server->answers[server->answer_count] = (struct buf){0};
+		buf_puts(&server->answers[server->answer_count++], text);
+		pthread_cond_broadcast(&server->changed);
+	}
+	pthread_mutex_unlock(&server->lock);
+	free(text);
+}
+
+static void take_notification(struct mcp_server *server, const cJSON *message)
+{
+	const char *method = json_str(message, "method");
+	const cJSON *params = json_get(message, "params");
+	if (strcmp(method, "notifications/tools/list_changed") == 0) {
+		pthread_mutex_lock(&server->lock);
+		server->stale = true;
+		pthread_cond_broadcast(&server->changed);
+		pthread_mutex_unlock(&server->lock);
+	} else if (strcmp(method, "notifications/message") == 0) {
+		char *data = json_print(json_get(params, "data"));
+		mcp_log(server, data);
+		free(data);
+	}
+}
+
+static void take_message(struct mcp_server *server, cJSON *message)
+{
+	switch (mcp_kind_of(message)) {
+	case MCP_REPLY:
+		take_reply(server, message);
+		return;
+	case MCP_REQUEST:
+		answer(server, message);
+		break;
+	case MCP_NOTIFICATION:
+		take_notification(server, message);
+		break;
+	case MCP_NO_MESSAGE:
+		mcp_log(server, "sent JSON that is no message");
+		break;
+	}
+	cJSON_Delete(message);
+}
+
+bool mcp_take(struct mcp_server *server, const char *text, size_t len)
+{
+	cJSON *message = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
+	if (!message)
+		return false;
+	pthread_mutex_lock(&server->lock);
+	server->silences = 0;
+	pthread_mutex_unlock(&server->lock);
+	if (!cJSON_IsArray(message)) {
+		take_message(server, message);
+		return true;
+	}
+	while (message->child)
+		take_message(server, cJSON_DetachItemViaPointer(message, message->child));
+	cJSON_Delete(message);
+	return true;
+}
+
+/* A session that was good for something may be followed by another at once. */
+static void end_ready(struct mcp_server *server)
+{
+	server->state = MCP_IDLE;
+	if (++server->failures < 2)
+		return;
+	server->state = MCP_DOWN;
+	server->retry_at = clock_monotonic_ms() + mcp_retry_ms(server->failures);
+}
+
+void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
+{
+	char why[MCP_WHY_SIZE];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	pthread_mutex_lock(&server->lock);
+	bool current = server->session == session;
+	bool was_ready = current && server->state == MCP_READY && !server->closing;
+	if (current) {
+		for (struct mcp_pending *p = server->pending; p; p = p->next)
+			p->lost = !p->reply;
+		memcpy(server->why, why, sizeof(why));
+		free(server->session_id);
+		server->session_id = NULL;
+		if (server->state == MCP_READY)
+			end_ready(server);
+	}
+	pthread_cond_broadcast(&server->changed);
+	pthread_mutex_unlock(&server->lock);
+	if (was_ready)
+		log_warning("mcp %s: %s", server->settings.name, why);
+}
+
+/* ---- Requests */
+
+/* Tells the server to give up, and gives the session up when it shows no sign of life. */
+static void cancel(struct mcp_server *server, const struct mcp_pending *pending,
+    const struct mcp_wait *wait, const char *why)
+{
+	cJSON *params = cJSON_CreateObject();
+	json_add_int(params, "requestId", pending->id);
+	json_add_str(params, "reason", why);
+	mcp_notify(server, "notifications/cancelled", params);
+	if (clock_monotonic_ms() < wait->deadline_ms)
+		return;
+	pthread_mutex_lock(&server->lock);
+	unsigned session = server->session;
+	bool silent = ++server->silences >= SILENCES && server->state == MCP_READY;
+	pthread_mutex_unlock(&server->lock);
+	if (silent)
+		mcp_lose(server, session, "does not answer any more");
+}
+
+static enum mcp_sent send_stdio(struct mcp_server *server, const char *text,
+    struct mcp_pending *pending, const struct mcp_wait *wait)
+{
+	if (!mcp_stdio_send(server, text))
+		return MCP_UNSENT;
+	pthread_mutex_lock(&server->lock);
+	while (!pending->reply && !pending->lost) {
+		pthread_mutex_unlock(&server->lock);
+		bool over = mcp_is_over(wait);
+		pthread_mutex_lock(&server->lock);
+		if (over)
+			break;
+		if (!pending->reply && !pending->lost)
+			mcp_pause(server, wait->deadline_ms);
+	}
+	pthread_mutex_unlock(&server->lock);
+	return MCP_SENT;
+}
+
+static void explain(struct mcp_server *server, const struct mcp_pending *pending,
+    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	if (pending->lost) {
+		pthread_mutex_lock(&server->lock);
+		snprintf(
+		    why, MCP_WHY_SIZE, "mcp %.60s: %.400s", server->settings.name, server->why);
+		pthread_mutex_unlock(&server->lock);
+	} else {
+		snprintf(why, MCP_WHY_SIZE,
+		    clock_monotonic_ms() >= wait->deadline_ms ? "timed out" : "stopped");
+	}
+}
+
+cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params,
+    const struct mcp_wait *wait, char why[MCP_WHY_SIZE], bool *unsent)
+{
+	struct mcp_pending pending = {0};
+	enum mcp_sent sent;
+	*why = '\0';
+	pending_add(server, &pending);
+	char *text = mcp_request_text(pending.id, method, params);
+	if (server->settings.url)
+		sent = mcp_http_send(server, text, &pending, wait, why);
+	else
+		sent = send_stdio(server, text, &pending, wait);
+	free(text);
+	pending_remove(server, &pending);
+	*unsent = sent == MCP_UNSENT && !pending.reply;
+	if (pending.reply)
+		return pending.reply;
+	if (*why)
+		return NULL;
+	explain(server, &pending, wait, why);
+	if (sent == MCP_SENT && !pending.lost && strcmp(method, "initialize") != 0)
+		cancel(server, &pending, wait, why);
+	return NULL;
+}
+
+#define NOTIFY_MS 2000
+
+void mcp_notify(struct mcp_server *server, const char *method, cJSON *params)
+{
+	char *text = mcp_notification_text(method, params), why[MCP_WHY_SIZE];
+	const struct mcp_wait wait = {.deadline_ms = clock_monotonic_ms() + NOTIFY_MS};
+	if (server->settings.url)
+		mcp_http_send(server, text, NULL, &wait, why);
+	else
+		mcp_stdio_send(server, text);
+	free(text);
+}

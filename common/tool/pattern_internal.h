@@ -1,0 +1,53 @@
+/* What the halves of the pattern module share: pattern.c compiles, pattern_match.c matches. */
+#ifndef AGENTGRAPH_TOOL_PATTERN_INTERNAL_H
+#define AGENTGRAPH_TOOL_PATTERN_INTERNAL_H
+
+#include "tool/pattern.h"
+
+#include <stdint.h>
+
+#define LAST_CHARACTER 0x10FFFF
+
+enum step_kind {
+	STEP_CLASS, /* one character of a class */
+	STEP_SPLIT, /* goes on at both of two places */
+	STEP_JUMP,
+	STEP_BEGIN, /* the text's begin, end, and the border of a word */
+	STEP_END,
+	STEP_BORDER,
+	STEP_NO_BORDER,
+	STEP_DONE
+};
+
+/* A step of the machine; places are relative to it. */
+struct step {
+	enum step_kind kind;
+	int32_t to, or_to;
+	size_t class; /* index */
+};
+
+struct span {
+	uint32_t first, last;
+};
+
+/* Characters: sorted spans that do not meet. */
+struct class
+{
+	struct span *spans;
+	size_t count;
+};
+
+struct pattern {
+	struct step *steps;
+	size_t count;
+	struct class *classes;
+	size_t class_count;
+};
+
+/* The next character of valid UTF-8, 0 at the end. */
+uint32_t utf8_take(const char **p);
+
+/* Whether c is one of \w. */
+bool is_word(uint32_t c);
+
+#endif

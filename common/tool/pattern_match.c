@@ -1,0 +1,142 @@
+/* All ways through a pattern at once (Thompson): a text is read once, and each step is in the set
+ * of those that may be next or is not. */
+#include "base/memory.h"
+#include "tool/pattern_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps that are reached at one place of the text, each once. */
+struct reached {
+	size_t *steps;
+	size_t count;
+};
+
+struct machine {
+	const struct pattern *pattern;
+	struct reached now, next;
+	unsigned *marked; /* by step: the round in which it was reached */
+	unsigned round;
+	size_t *open; /* steps still to be followed */
+	size_t *budget;
+	uint32_t before, after; /* the characters around the place; 0 at an end */
+	bool done;
+};
+
+static bool border(const struct machine *m)
+{
+	return is_word(m->before) != is_word(m->after);
+}
+
+/* Whether a step that reads nothing lets go on. */
+static bool passes(const struct machine *m, enum step_kind kind)
+{
+	switch (kind) {
+	case STEP_BEGIN:
+		return m->before == 0;
+	case STEP_END:
+		return m->after == 0;
+	case STEP_BORDER:
+		return border(m);
+	case STEP_NO_BORDER:
+		return !border(m);
+	case STEP_CLASS:
+	case STEP_SPLIT:
+	case STEP_JUMP:
+	case STEP_DONE:
+		break;
+	}
+	return false;
+}
+
+static void open_step(struct machine *m, size_t *open, size_t at)
+{
+	if (m->marked[at] == m->round)
+		return;
+	m->marked[at] = m->round;
+	m->open[(*open)++] = at;
+}
+
+/* Adds what is reached from the step at without reading. */
+static void reach(struct machine *m, struct reached *set, size_t at)
+{
+	size_t open = 0;
+	open_step(m, &open, at);
+	while (open > 0) {
+		size_t i = m->open[--open];
+		const struct step *step = &m->pattern->steps[i];
+		*m->budget -= *m->budget > 0;
+		if (step->kind == STEP_CLASS) {
+			set->steps[set->count++] = i;
+		} else if (step->kind == STEP_DONE) {
+			m->done = true;
+		} else if (step->kind == STEP_SPLIT) {
+			open_step(m, &open, i + (size_t)step->to);
+			open_step(m, &open, i + (size_t)step->or_to);
+		} else if (step->kind == STEP_JUMP) {
+			open_step(m, &open, i + (size_t)step->to);
+		} else if (passes(m, step->kind)) {
+			open_step(m, &open, i + 1);
+		}
+	}
+}
+
+static bool class_has(const struct class *class, uint32_t c)
+{
+	size_t low = 0, high = class->count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (c > class->spans[middle].last)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < class->count && c >= class->spans[low].first;
+}
+
+/* Reads one character: from now to next. */
+static void advance(struct machine *m, uint32_t c)
+{
+	m->round++;
+	m->next.count = 0;
+	for (size_t i = 0; i < m->now.count; i++) {
+		size_t at = m->now.steps[i];
+		*m->budget -= *m->budget > 0;
+		if (class_has(&m->pattern->classes[m->pattern->steps[at].class], c))
+			reach(m, &m->next, at + 1);
+	}
+	struct reached swap = m->now;
+	m->now = m->next;
+	m->next = swap;
+}
+
+static void run(struct machine *m, const char *text)
+{
+	uint32_t c;
+	m->after = utf8_take(&text);
+	m->round = 1;
+	reach(m, &m->now, 0);
+	while (!m->done && m->after && *m->budget > 0) {
+		c = m->after;
+		m->before = c;
+		m->after = utf8_take(&text);
+		advance(m, c);
+		reach(m, &m->now, 0); /* it may begin anywhere */
+	}
+}
+
+bool pattern_matches(const struct pattern *pattern, const char *text, size_t *budget)
+{
+	size_t count = pattern->count;
+	size_t *steps = xcalloc(3 * count, sizeof(*steps));
+	struct machine m = {.pattern = pattern,
+	    .now = {steps, 0},
+	    .next = {steps + count, 0},
+	    .open = steps + 2 * count,
+	    .marked = xcalloc(count, sizeof(*m.marked)),
+	    .budget = budget};
+	run(&m, text);
+	free(steps);
+	free(m.marked);
+	return m.done;
+}

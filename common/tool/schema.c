@@ -1,0 +1,636 @@
+#include "tool/schema.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "tool/decimal.h"
+#include "tool/pattern.h"
+#include "tool/schema_internal.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SCHEMAS 10000
+#define MOST_DEPTH 200
+
+/* A schema while it is compiled. */
+struct compiler {
+	struct schema *schema;
+	const cJSON *root;
+	const char *where;
+	struct problems *problems;
+	size_t errors; /* before this schema */
+	bool ref_stands_alone;
+	unsigned depth;
+};
+
+/* ---- Mistakes */
+
+static void add_spot(struct buf *out, const struct spot *at)
+{
+	if (!at)
+		return;
+	add_spot(out, at->up);
+	if (at->key)
+		buf_printf(out, "/%.64s", at->key);
+	else
+		buf_printf(out, "/%zu", at->index);
+}
+
+__attribute__((format(printf, 4, 5))) static void report(
+    struct compiler *c, const struct spot *at, bool warning, const char *fmt, ...)
+{
+	struct buf path = {0};
+	va_list args;
+	va_start(args, fmt);
+	char *what = xvasprintf(fmt, args);
+	va_end(args);
+	add_spot(&path, at);
+	(warning ? problems_warn : problems_add)(
+	    c->problems, "%s%s: %s", c->where, buf_str(&path), what);
+	buf_release(&path);
+	free(what);
+}
+
+#define SPOT(up, key) (&(const struct spot){(up), (key), 0})
+#define SPOT_INDEX(up, index) (&(const struct spot){(up), NULL, (index)})
+
+/* ---- Parts */
+
+static struct check *check_add(struct subschema *s, check_fn *fits, const cJSON *json)
+{
+	s->checks = xrealloc(s->checks, (s->check_count + 1) * sizeof(*s->checks));
+	struct check *check = &s->checks[s->check_count++];
+	*check = (struct check){.fits = fits, .json = json};
+	return check;
+}
+
+static struct subschema *compile(struct compiler *c, const struct spot *at, const cJSON *json);
+
+static struct subschema **subs_new(struct check *check, size_t count)
+{
+	check->subs = xcalloc(count + 1, sizeof(struct subschema *));
+	check->sub_count = count;
+	return check->subs;
+}
+
+/* A check that holds one schema. */
+static void add_one(struct compiler *c, struct subschema *s, const struct spot *at, check_fn *fits,
+    const cJSON *json)
+{
+	struct subschema *sub = compile(c, at, json);
+	subs_new(check_add(s, fits, json), 1)[0] = sub;
+}
+
+static bool count_of(struct compiler *c, const struct spot *at, const cJSON *json, size_t *count)
+{
+	double number;
+	if (!json_number(json, &number) || number < 0 || !decimal_is_integer(json)) {
+		report(c, at, false, "expected an integer of at least 0");
+		return false;
+	}
+	*count = number >= (double)SIZE_MAX ? SIZE_MAX : (size_t)number;
+	return true;
+}
+
+static struct pattern *read_pattern(struct compiler *c, const struct spot *at, const char *text)
+{
+	enum pattern_fault fault;
+	const char *why;
+	struct pattern *pattern = pattern_compile(text, &fault, &why);
+	if (fault == PATTERN_INVALID)
+		report(c, at, false, "expected a regular expression, this one %s", why);
+	else if (fault == PATTERN_UNKNOWN)
+		report(c, at, true, "the regular expression %s and is not checked", why);
+	return pattern;
+}
+
+/* ---- Keywords: each is given its value, and the schema that it stands in */
+
+struct keyword_call {
+	struct compiler *c;
+	struct subschema *s;
+	const struct spot *at; /* of the value */
+	const cJSON *json;
+	check_fn *fits; /* from the table */
+};
+
+static bool is_strings(const cJSON *json)
+{
+	const cJSON *item;
+	if (!cJSON_IsArray(json))
+		return false;
+	cJSON_ArrayForEach(item, json) {
+		if (!cJSON_IsString(item))
+			return false;
+	}
+	return true;
+}
+
+static bool is_type_name(const cJSON *json)
+{
+	static const char *const names[] = {
+	    "null", "boolean", "object", "array", "number", "integer", "string"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (cJSON_IsString(json) && strcmp(names[i], json->valuestring) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_type(const cJSON *json)
+{
+	const cJSON *item;
+	if (!cJSON_IsArray(json))
+		return is_type_name(json);
+	cJSON_ArrayForEach(item, json) {
+		if (!is_type_name(item))
+			return false;
+	}
+	return json->child != NULL;
+}
+
+static void compile_type(const struct keyword_call *k)
+{
+	if (is_type(k->json))
+		check_add(k->s, k->fits, k->json);
+	else
+		report(k->c, k->at, false,
+		    "expected one of null, boolean, object, array, number, integer, string, or "
+		    "an array of them");
+}
+
+static void compile_value(const struct keyword_call *k)
+{
+	check_add(k->s, k->fits, k->json);
+}
+
+static void compile_values(const struct keyword_call *k)
+{
+	if (cJSON_IsArray(k->json))
+		check_add(k->s, k->fits, k->json);
+	else
+		report(k->c, k->at, false, "expected an array");
+}
+
+/* Draft-04 has booleans beside maximum and minimum. */
+static void compile_number(const struct keyword_call *k)
+{
+	if (json_is_number(k->json))
+		check_add(k->s, k->fits, k->json);
+	else if (!cJSON_IsBool(k->json) || (k->fits != check_below && k->fits != check_above))
+		report(k->c, k->at, false, "expected a number");
+	else if (cJSON_IsTrue(k->json))
+		report(
+		    k->c, k->at, true, "expected a number; true, as in draft-04, is not checked");
+}
+
+static void compile_multiple(const struct keyword_call *k)
+{
+	double number;
+	if (json_number(k->json, &number) && number > 0)
+		check_add(k->s, k->fits, k->json);
+	else
+		report(k->c, k->at, false, "expected a number greater than 0");
+}
+
+static void compile_count(const struct keyword_call *k)
+{
+	size_t count;
+	if (count_of(k->c, k->at, k->json, &count))
+		check_add(k->s, k->fits, k->json)->number = count;
+}
+
+static void compile_pattern(const struct keyword_call *k)
+{
+	if (!cJSON_IsString(k->json)) {
+		report(k->c, k->at, false, "expected a string");
+		return;
+	}
+	struct pattern *pattern = read_pattern(k->c, k->at, k->json->valuestring);
+	if (pattern)
+		check_add(k->s, k->fits, k->json)->pattern = pattern;
+}
+
+static void compile_flag(const struct keyword_call *k)
+{
+	if (!cJSON_IsBool(k->json))
+		report(k->c, k->at, false, "expected true or false");
+	else if (cJSON_IsTrue(k->json))
+		check_add(k->s, k->fits, k->json);
+}
+
+static void compile_names(const struct keyword_call *k)
+{
+	if (is_strings(k->json))
+		check_add(k->s, k->fits, k->json);
+	else if (!cJSON_IsBool(k->json)) /* draft-03 has a boolean at each property */
+		report(k->c, k->at, false, "expected an array of strings");
+}
+
+static void compile_schema(const struct keyword_call *k)
+{
+	add_one(k->c, k->s, k->at, k->fits, k->json);
+}
+
+static void compile_schemas(const struct keyword_call *k)
+{
+	const cJSON *item;
+	size_t i = 0;
+	if (!cJSON_IsArray(k->json) || !k->json->child) {
+		report(k->c, k->at, false, "expected an array of schemas");
+		return;
+	}
+	size_t count = (size_t)cJSON_GetArraySize(k->json);
+	struct subschema **subs = subs_new(check_add(k->s, k->fits, k->json), count);
+	cJSON_ArrayForEach(item, k->json) {
+		subs[i] = compile(k->c, SPOT_INDEX(k->at, i), item);
+		i++;
+	}
+}
+
+static void compile_contains(const struct keyword_call *k)
+{
+	struct subschema *sub = compile(k->c, k->at, k->json);
+	subs_new(check_add(k->s, k->fits, k->s->json), 1)[0] = sub;
+}
+
+/* dependencies of draft-07 are names or schemas; the later keywords are one of them each. */
+static void compile_dependent(const struct keyword_call *k)
+{
+	const cJSON *item;
+	size_t i = 0;
+	if (!cJSON_IsObject(k->json)) {
+		report(k->c, k->at, false, "expected an object");
+		return;
+	}
+	struct subschema **subs = subs_new(
+	    check_add(k->s, check_dependent_schemas, k->json), (size_t)cJSON_GetArraySize(k->json));
+	check_add(k->s, check_dependent_names, k->json);
+	cJSON_ArrayForEach(item, k->json) {
+		const struct spot *at = SPOT(k->at, item->string);
+		if (!cJSON_IsArray(item))
+			subs[i] = compile(k->c, at, item);
+		else if (!is_strings(item))
+			report(k->c, at, false, "expected an array of strings");
+		i++;
+	}
+}
+
+static void compile_condition(const struct keyword_call *k)
+{
+	static const char *const names[] = {"if", "then", "else"};
+	struct subschema *subs[3] = {NULL, NULL, NULL};
+	for (size_t i = 0; i < 3; i++) {
+		const cJSON *json = json_get(k->s->json, names[i]);
+		if (json)
+			subs[i] = compile(k->c, SPOT(k->at->up, names[i]), json);
+	}
+	memcpy(subs_new(check_add(k->s, k->fits, k->json), 3), subs, sizeof(subs));
+}
+
+static void compile_unserved(const struct keyword_call *k)
+{
+	report(k->c, k->at, true, "this keyword is not checked");
+}
+
+/* ---- Arrays: items and what came before it */
+
+static void compile_first_items(
+    struct compiler *c, const struct spot *at, const cJSON *first, struct subschema **subs)
+{
+	const cJSON *item;
+	size_t i = 0;
+	cJSON_ArrayForEach(item, first) {
+		subs[i] = compile(c, SPOT_INDEX(at, i), item);
+		i++;
+	}
+}
+
+static void compile_array(struct compiler *c, struct subschema *s, const struct spot *at)
+{
+	const cJSON *prefix = json_get(s->json, "prefixItems"), *items = json_get(s->json, "items");
+	const char *first_name = "prefixItems", *rest_name = "items";
+	if (!prefix && cJSON_IsArray(items)) {
+		prefix = items;
+		items = json_get(s->json, "additionalItems");
+		first_name = "items";
+		rest_name = "additionalItems";
+	}
+	if (!prefix && !items)
+		return;
+	if (prefix && !cJSON_IsArray(prefix)) {
+		report(c, SPOT(at, first_name), false, "expected an array of schemas");
+		return;
+	}
+	size_t count = prefix ? (size_t)cJSON_GetArraySize(prefix) : 0;
+	struct subschema **subs = subs_new(check_add(s, check_array, s->json), count + 1);
+	compile_first_items(c, SPOT(at, first_name), prefix, subs);
+	if (items)
+		subs[count] = compile(c, SPOT(at, rest_name), items);
+}
+
+/* ---- Objects: properties and their like */
+
+static const cJSON *object_member(
+    struct compiler *c, const struct spot *at, const cJSON *json, const char *name)
+{
+	const cJSON *member = json_get(json, name);
+	if (member && !cJSON_IsObject(member)) {
+		report(c, SPOT(at, name), false, "expected an object");
+		return NULL;
+	}
+	return member;
+}
+
+static void compile_properties(
+    struct compiler *c, const struct spot *at, const cJSON *properties, struct object_rule *rule)
+{
+	const cJSON *item;
+	rule->names = xcalloc((size_t)cJSON_GetArraySize(properties) + 1, sizeof(*rule->names));
+	cJSON_ArrayForEach(item, properties) {
+		struct subschema *sub = compile(c, SPOT(at, item->string), item);
+		rule->names[rule->name_count++] = (struct member_rule){item->string, sub};
+	}
+	qsort(rule->names, rule->name_count, sizeof(*rule->names), member_rule_order);
+}
+
+/* False when one of the patterns is not checked: then nothing can be said about other members. */
+static bool compile_patterns(
+    struct compiler *c, const struct spot *at, const cJSON *patterns, struct object_rule *rule)
+{
+	const cJSON *item;
+	bool all = true;
+	rule->patterns = xcalloc((size_t)cJSON_GetArraySize(patterns) + 1, sizeof(*rule->patterns));
+	cJSON_ArrayForEach(item, patterns) {
+		const struct spot *here = SPOT(at, item->string);
+		struct subschema *sub = compile(c, here, item);
+		struct pattern *pattern = read_pattern(c, here, item->string);
+		if (pattern)
+			rule->patterns[rule->pattern_count++] = (struct pattern_rule){pattern, sub};
+		else
+			all = false;
+	}
+	return all;
+}
+
+static void compile_object(struct compiler *c, struct subschema *s, const struct spot *at)
+{
+	const cJSON *properties = object_member(c, at, s->json, "properties");
+	const cJSON *patterns = object_member(c, at, s->json, "patternProperties");
+	const cJSON *others = json_get(s->json, "additionalProperties");
+	if (!properties && !patterns && !others)
+		return;
+	struct object_rule *rule = xcalloc(1, sizeof(*rule));
+	check_add(s, check_object, s->json)->object = rule;
+	compile_properties(c, SPOT(at, "properties"), properties, rule);
+	bool all = compile_patterns(c, SPOT(at, "patternProperties"), patterns, rule);
+	struct subschema *sub =
+	    others ? compile(c, SPOT(at, "additionalProperties"), others) : NULL;
+	rule->others = all ? sub : NULL;
+}
+
+/* ---- The table */
+
+static const struct {
+	const char *name;
+	void (*compile)(const struct keyword_call *k);
+	check_fn *fits;
+} keywords[] = {{"type", compile_type, check_type}, {"enum", compile_values, check_enum},
+    {"const", compile_value, check_const}, {"maximum", compile_number, check_maximum},
+    {"minimum", compile_number, check_minimum}, {"exclusiveMaximum", compile_number, check_below},
+    {"exclusiveMinimum", compile_number, check_above},
+    {"multipleOf", compile_multiple, check_multiple},
+    {"maxLength", compile_count, check_max_length}, {"minLength", compile_count, check_min_length},
+    {"pattern", compile_pattern, check_pattern}, {"maxItems", compile_count, check_max_items},
+    {"minItems", compile_count, check_min_items}, {"uniqueItems", compile_flag, check_unique},
+    {"contains", compile_contains, check_contains},
+    {"maxProperties", compile_count, check_max_properties},
+    {"minProperties", compile_count, check_min_properties},
+    {"required", compile_names, check_required}, {"propertyNames", compile_schema, check_names},
+    {"dependencies", compile_dependent, NULL}, {"dependentRequired", compile_dependent, NULL},
+    {"dependentSchemas", compile_dependent, NULL}, {"allOf", compile_schemas, check_all},
+    {"anyOf", compile_schemas, check_any}, {"oneOf", compile_schemas, check_one},
+    {"not", compile_schema, check_not}, {"if", compile_condition, check_condition},
+    {"unevaluatedProperties", compile_unserved, NULL}, {"unevaluatedItems", compile_unserved, NULL},
+    {"$dynamicRef", compile_unserved, NULL}};
+
+static void compile_keywords(struct compiler *c, struct subschema *s, const struct spot *at)
+{
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+		const cJSON *json = json_get(s->json, keywords[i].name);
+		const struct keyword_call call = {
+		    c, s, SPOT(at, keywords[i].name), json, keywords[i].fits};
+		if (json)
+			keywords[i].compile(&call);
+	}
+	compile_array(c, s, at);
+	compile_object(c, s, at);
+}
+
+static struct subschema *subschema_new(struct compiler *c, const cJSON *json)
+{
+	struct schema *schema = c->schema;
+	struct subschema *s = xcalloc(1, sizeof(*s));
+	s->json = json;
+	s->never = cJSON_IsFalse(json);
+	if ((schema->count & (schema->count - 1)) == 0)
+		schema->all = xrealloc(
+		    schema->all, (schema->count ? 2 * schema->count : 1) * sizeof(*schema->all));
+	schema->all[schema->count++] = s;
+	return s;
+}
+
+/* Never NULL; one with mistakes allows everything. */
+static struct subschema *compile(struct compiler *c, const struct spot *at, const cJSON *json)
+{
+	struct subschema *s = subschema_new(c, json);
+	if (cJSON_IsBool(json))
+		return s;
+	if (!cJSON_IsObject(json)) {
+		report(c, at, false, "expected a schema, found %s", json_type_name(json));
+		return s;
+	}
+	if (c->schema->count > MOST_SCHEMAS || c->depth >= MOST_DEPTH) {
+		if (c->problems->errors == c->errors)
+			report(c, at, false, "expected a smaller schema");
+		return s;
+	}
+	c->depth++;
+	if (!cJSON_IsString(json_get(json, "$ref")) || !c->ref_stands_alone)
+		compile_keywords(c, s, at);
+	c->depth--;
+	return s;
+}
+
+/* ---- References */
+
+/* The key of a JSON Pointer up to its next "/", with escapes of URIs and pointers undone. */
+static char *pointer_key(const char **p)
+{
+	struct buf key = {0};
+	const char *s = *p;
+	for (; *s && *s != '/'; s++) {
+		char hex[3] = {s[0] == '%' ? s[1] : '\0', s[1] ? s[2] : '\0', '\0'}, *end;
+		long byte = strtol(hex, &end, 16);
+		if (s[0] == '%' && end == hex + 2) {
+			buf_putc(&key, (char)byte);
+			s += 2;
+		} else if (s[0] == '~' && (s[1] == '0' || s[1] == '1')) {
+			buf_putc(&key, s[1] == '0' ? '~' : '/');
+			s++;
+		} else {
+			buf_putc(&key, *s);
+		}
+	}
+	*p = s;
+	return buf_detach(&key);
+}
+
+static const cJSON *pointer_step(const cJSON *json, const char *key)
+{
+	char *end;
+	if (cJSON_IsObject(json))
+		return json_get(json, key);
+	unsigned long index = strtoul(key, &end, 10);
+	if (!cJSON_IsArray(json) || !*key || *end || index > INT32_MAX)
+		return NULL;
+	return cJSON_GetArrayItem(json, (int)index);
+}
+
+static const cJSON *at_pointer(const cJSON *json, const char *pointer)
+{
+	while (json && *pointer == '/') {
+		pointer++;
+		char *key = pointer_key(&pointer);
+		json = pointer_step(json, key);
+		free(key);
+	}
+	return *pointer ? NULL : json;
+}
+
+/* Whether a schema calls itself so; id is without "#". */
+static bool has_anchor(const cJSON *json, const char *name)
+{
+	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
+	if (anchor && strcmp(anchor, name) == 0)
+		return true;
+	return id && id[0] == '#' && strcmp(id + 1, name) == 0;
+}
+
+static const cJSON *find_anchor(const cJSON *json, const char *name)
+{
+	const cJSON *child, *hit = NULL;
+	if (cJSON_IsObject(json) && has_anchor(json, name))
+		return json;
+	cJSON_ArrayForEach(child, json) {
+		if (!hit)
+			hit = find_anchor(child, name);
+	}
+	return hit;
+}
+
+static const cJSON *ref_target(const struct compiler *c, const char *ref)
+{
+	const char *id = json_str(c->root, "$id");
+	size_t len = id ? strcspn(id, "#") : 0;
+	if (len && strncmp(ref, id, len) == 0 && (ref[len] == '#' || !ref[len]))
+		ref += len; /* the document by its own name */
+	if (!*ref || strcmp(ref, "#") == 0)
+		return c->root;
+	if (*ref != '#')
+		return NULL;
+	return ref[1] == '/' ? at_pointer(c->root, ref + 1) : find_anchor(c->root, ref + 1);
+}
+
+static struct subschema *compiled(struct compiler *c, const cJSON *json)
+{
+	for (size_t i = 0; i < c->schema->count; i++) {
+		if (c->schema->all[i]->json == json)
+			return c->schema->all[i];
+	}
+	return compile(c, SPOT(NULL, "$ref"), json);
+}
+
+static void resolve(struct compiler *c, struct subschema *s, const cJSON *ref)
+{
+	const cJSON *target = ref_target(c, ref->valuestring);
+	if (!target) {
+		report(c, SPOT(NULL, "$ref"), false,
+		    "expected a reference to a place in this schema, found '%.80s'",
+		    ref->valuestring);
+		return;
+	}
+	struct subschema *sub = compiled(c, target);
+	subs_new(check_add(s, check_all, ref), 1)[0] = sub;
+}
+
+/* Compiling a target adds schemas at the end, whose references come later. */
+static void resolve_all(struct compiler *c)
+{
+	for (size_t i = 0; i < c->schema->count; i++) {
+		const cJSON *ref = json_get(c->schema->all[i]->json, "$ref");
+		if (cJSON_IsString(ref))
+			resolve(c, c->schema->all[i], ref);
+		else if (ref)
+			report(c, SPOT(NULL, "$ref"), false, "expected a string");
+	}
+}
+
+/* Until draft-07 what stands beside "$ref" is ignored. */
+static bool is_old_draft(const cJSON *json)
+{
+	const char *draft = json_str(json, "$schema");
+	return draft && (strstr(draft, "draft-0") != NULL);
+}
+
+struct schema *schema_compile(const cJSON *json, const char *where, struct problems *problems)
+{
+	struct schema *schema = xcalloc(1, sizeof(*schema));
+	struct compiler c = {.schema = schema,
+	    .root = json,
+	    .where = where,
+	    .problems = problems,
+	    .errors = problems->errors,
+	    .ref_stands_alone = is_old_draft(json)};
+	schema->root = compile(&c, NULL, json);
+	resolve_all(&c);
+	if (problems->errors == c.errors)
+		return schema;
+	schema_free(schema);
+	return NULL;
+}
+
+static void object_rule_free(struct object_rule *rule)
+{
+	if (!rule)
+		return;
+	for (size_t i = 0; i < rule->pattern_count; i++)
+		pattern_free(rule->patterns[i].pattern);
+	free(rule->names);
+	free(rule->patterns);
+	free(rule);
+}
+
+static void subschema_free(struct subschema *s)
+{
+	for (size_t i = 0; i < s->check_count; i++) {
+		free(s->checks[i].subs);
+		pattern_free(s->checks[i].pattern);
+		object_rule_free(s->checks[i].object);
+	}
+	free(s->checks);
+	free(s);
+}
+
+void schema_free(struct schema *schema)
+{
+	if (!schema)
+		return;
+	for (size_t i = 0; i < schema->count; i++)
+		subschema_free(schema->all[i]);
+	free(schema->all);
+	free(schema);
+}

@@ -1,0 +1,71 @@
+/* What the two halves of the schema module share: schema.c compiles, schema_check.c checks. */
+#ifndef AGENTGRAPH_TOOL_SCHEMA_INTERNAL_H
+#define AGENTGRAPH_TOOL_SCHEMA_INTERNAL_H
+
+#include "tool/schema.h"
+
+struct pattern;
+struct walk;
+
+/* A place in a schema or a value, linked to the one that holds it; on the stack of who walks. */
+struct spot {
+	const struct spot *up;
+	const char *key; /* NULL: an array element */
+	size_t index;
+};
+
+/* One thing that a value must be. */
+struct check {
+	bool (*fits)(struct walk *w, const struct check *check, const cJSON *value);
+	const cJSON *json;       /* the keyword's value in the schema */
+	size_t number;           /* the same as a count */
+	struct subschema **subs; /* those it holds; what each is, fits knows */
+	size_t sub_count;
+	struct object_rule *object;
+	struct pattern *pattern;
+};
+
+struct subschema {
+	const cJSON *json;
+	bool never; /* the schema false */
+	struct check *checks;
+	size_t check_count;
+};
+
+struct member_rule {
+	const char *name; /* lives in the schema */
+	struct subschema *sub;
+};
+
+struct pattern_rule {
+	struct pattern *pattern;
+	struct subschema *sub;
+};
+
+/* properties, patternProperties and additionalProperties, which depend on each other. */
+struct object_rule {
+	struct member_rule *names; /* sorted */
+	size_t name_count;
+	struct pattern_rule *patterns;
+	size_t pattern_count;
+	struct subschema *others; /* or NULL */
+};
+
+struct schema {
+	struct subschema **all; /* owned */
+	size_t count;
+	struct subschema *root;
+};
+
+/* The tests of the keywords. */
+typedef bool check_fn(struct walk *w, const struct check *check, const cJSON *value);
+check_fn check_type, check_enum, check_const, check_maximum, check_minimum, check_below,
+    check_above, check_multiple, check_max_length, check_min_length, check_pattern, check_max_items,
+    check_min_items, check_unique, check_array, check_contains, check_max_properties,
+    check_min_properties, check_required, check_object, check_names, check_dependent_names,
+    check_dependent_schemas, check_all, check_any, check_one, check_not, check_condition;
+
+/* Order of struct member_rule by name. */
+int member_rule_order(const void *a, const void *b);
+
+#endif
