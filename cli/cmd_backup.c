@@ -2,12 +2,22 @@
 #include "command.h"
 #include "examine.h"
 #include "options.h"
+#include "storage/blob.h"
 #include "storage/storage.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static void report(const struct config *config, const char *path)
+{
+	const char *uploads = config->env.media_storage_path;
+
+	printf("agentgraph: the databases of %s are copied to %s\n", config->state_dir, path);
+	if (strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 && access(uploads, F_OK) == 0)
+		printf("agentgraph: copy the uploaded files now, too: %s\n", uploads);
+}
 
 static int backup(const struct config *config, const char *path)
 {
@@ -23,8 +33,7 @@ static int backup(const struct config *config, const char *path)
 	if (storage)
 		storage->ops->close(storage);
 	if (done)
-		printf(
-		    "agentgraph: the databases of %s are copied to %s\n", config->state_dir, path);
+		report(config, path);
 	else
 		complain(1, "backup of %s to %s failed: %s", config->state_dir, path,
 		    err.cause[0] ? err.cause : err.detail);

@@ -9,16 +9,20 @@
 
 int cmd_routes(int argc, char **argv)
 {
-	static const struct option_spec none[] = {{NULL, OPTION_FLAG, NULL, 0, 0}};
+	const char *config = NULL;
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &config, 0, 0},
+	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	};
 	int operands;
 	char *path;
 
-	if (!options_parse(none, argc, argv, 0, &operands))
+	if (!options_parse(specs, argc, argv, 0, &operands))
 		return EXIT_USAGE;
 	path = program_own("agentgraph-fcgi");
 	if (!path)
 		return 1;
-	execl(path, path, "--routes", (char *)NULL);
+	execl(path, path, "--routes", config ? "--config" : (char *)NULL, config, (char *)NULL);
 	complain(1, "cannot run %s: %s", path, strerror(errno));
 	free(path);
 	return 1;

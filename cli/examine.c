@@ -8,7 +8,9 @@
 #include "command.h"
 #include "graph/graph.h"
 #include "nginx_conf.h"
+#include "service/memories.h"
 #include "spawn.h"
+#include "storage/files.h"
 #include "storage/storage.h"
 
 #include <errno.h>
@@ -84,14 +86,51 @@ static struct storage *examine_storage(const struct config *config, struct probl
 	return storage;
 }
 
+/* The memory store, opened only where there is one. */
+static void examine_memories(
+    const struct config *config, struct storage *storage, struct problems *problems)
+{
+	struct memories *memories = memories_new(config, problems);
+	char *path = xasprintf("%s/store.db", config->state_dir);
+	struct error err = {0};
+
+	if (memories && storage && access(path, F_OK) == 0) {
+		memories_attach(memories, storage->ops->shared(storage));
+		if (!memories_check(memories, problems, &err))
+			problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
+	}
+	error_release(&err);
+	memories_free(memories);
+	free(path);
+}
+
 /* Databases, keys, and the plug-ins and the cache that say who may do what. */
 static void examine_access(const struct config *config, struct problems *problems)
 {
 	struct storage *storage = examine_storage(config, problems);
 
 	access_close(access_open(config, storage, problems));
+	examine_memories(config, storage, problems);
 	if (storage)
 		storage->ops->close(storage);
+}
+
+/* A place that was asked for must do; the usual one may be made later, or never be needed. */
+static void examine_files(const struct config *config, struct problems *problems)
+{
+	const char *asked = getenv("MEDIA_STORAGE_PATH");
+	struct error err = {0};
+
+	if (strcmp(config->env.media_storage_type, BLOBS_CLOUD) == 0)
+		problems_add(problems, "MEDIA_STORAGE_TYPE: " FILES_NO_CLOUD);
+	else if (strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 &&
+	    !blobs_local_check(config->env.media_storage_path, &err)) {
+		if (asked && *asked)
+			problems_add(problems, "%s", err.detail);
+		else
+			problems_warn(problems, "%s; no file can be uploaded", err.detail);
+	}
+	error_release(&err);
 }
 
 static void examine_limit(const struct config *config, struct problems *problems)
@@ -128,6 +167,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 		graph_free(graph);
 	examine_access(config, problems);
 	examine_limit(config, problems);
+	examine_files(config, problems);
 	json_add_str(report, "agent", config->agent);
 	json_add_str(report, "state_dir", config->state_dir);
 	json_add_str(report, "nginx", request->listen ? nginx : NULL);

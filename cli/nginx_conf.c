@@ -4,10 +4,12 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "markers.h"
+#include "storage/blob.h"
 #include "texts.h"
 
 #include <errno.h>
 #include <grp.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,9 +261,19 @@ static long descriptors(void)
 	return (long)limit.rlim_max;
 }
 
+static const char *access_log(
+    struct arena *a, const struct environment *env, struct problems *problems)
+{
+	if (!env->access_log)
+		return "off";
+	return arena_printf(a, "\"%s\" %s", quoted_path(a, "access log", env->access_log, problems),
+	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
+}
+
 /* Everything around the snippet. */
-static char *full_conf(struct arena *a, const struct nginx_place *place, const char *snippet,
-    const char *max_size, struct problems *problems)
+static char *full_conf(struct arena *a, const struct environment *env,
+    const struct nginx_place *place, const char *snippet, const char *max_size,
+    struct problems *problems)
 {
 	long files = descriptors();
 	struct buf out = {0};
@@ -275,6 +287,7 @@ static char *full_conf(struct arena *a, const struct nginx_place *place, const c
 		arena_printf(a, "%ld", files / 2 < CONNECTIONS ? files / 2 : CONNECTIONS)},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"SNIPPET", snippet},
+	    {"ACCESS_LOG", access_log(a, env, problems)},
 	    {NULL, NULL},
 	};
 
@@ -291,19 +304,23 @@ static char *fastcgi_part(const char *socket)
 	return buf_detach(&out);
 }
 
-static char *snippet_conf(struct arena *a, const struct environment *env,
+static char *snippet_conf(struct arena *a, const struct config *config,
     const struct nginx_place *place, const char *max_size, struct problems *problems)
 {
+	const struct environment *env = &config->env;
 	const char *socket = quoted_path(a, "FastCGI socket", place->socket, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
-	double file_size = env->media_max_size_mb * MEGABYTE;
+	double file_size = floor(env->media_max_size_mb * MEGABYTE);
 	char *fastcgi = fastcgi_part(socket);
+	char *memory = blobs_memory_path(config->state_dir);
 	struct buf out = {0};
 	const struct marker values[] = {
 	    {"SOCKET", socket},
 	    {"RELAY", quoted_relay(a, place->relay, problems)},
 	    {"FASTCGI", fastcgi},
 	    {"PAGES", pages(a, env, problems)},
+	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
+	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
 	    {"READ_TIMEOUT", read_timeout(a, problems)},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", number(a, mb, false)},
@@ -322,6 +339,7 @@ static char *snippet_conf(struct arena *a, const struct environment *env,
 
 	markers_fill(&out, text_snippet_conf_in, values);
 	free(fastcgi);
+	free(memory);
 	return buf_detach(&out);
 }
 
@@ -331,10 +349,10 @@ char *nginx_conf(
 	struct arena *a = arena_new();
 	size_t errors = problems->errors;
 	const char *max_size = arena_printf(a, "%lld", (long long)config->env.max_request_size);
-	char *text = snippet_conf(a, &config->env, place, max_size, problems);
+	char *text = snippet_conf(a, config, place, max_size, problems);
 
 	if (place->listen) {
-		char *full = full_conf(a, place, text, max_size, problems);
+		char *full = full_conf(a, &config->env, place, text, max_size, problems);
 
 		free(text);
 		text = full;

@@ -325,11 +325,20 @@ static void run(struct supervisor *s)
 	}
 }
 
+/* The processes read it with the configuration, this one has none. */
+static enum log_format log_format(void)
+{
+	const char *text = getenv("AGENTGRAPH_LOG_FORMAT");
+
+	return text && strcmp(text, "json") == 0 ? LOG_JSON : LOG_PLAIN;
+}
+
 int supervise(const struct serve_options *options)
 {
 	struct supervisor s = {.options = options};
 
 	log_init("agentgraph", LOG_INFO);
+	log_set_format(log_format());
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (setup(&s))
 		run(&s);

@@ -5,6 +5,7 @@
 #include "request.h"
 #include "server.h"
 #include "service/ident.h"
+#include "service/memories.h"
 #include "upgrade.h"
 
 #include <ctype.h>
@@ -99,6 +100,8 @@ static const char *resource_id(struct request *rq)
 	const struct route *route = rq->match.route;
 	if (rq->match.ids[0])
 		return *rq->match.ids[0] ? rq->match.ids[0] : NULL;
+	if (route->flags & ROUTE_AG_UI)
+		return NULL; /* the run asks about its thread, once it is known (WIRE 5.5) */
 	if (!is(route->resource, "graph") && !is(route->resource, "checkpointer"))
 		return NULL;
 	return thread_id_of(
@@ -112,4 +115,10 @@ bool admit_action(struct request *rq)
 		return true;
 	const struct permission permission = {route->resource, route->action, resource_id(rq)};
 	return call_permit(&rq->call, &permission);
+}
+
+bool admit_feature(struct request *rq)
+{
+	const char *resource = rq->match.route->resource;
+	return !resource || !is(resource, "store") || memory_configured(&rq->call);
 }

@@ -20,4 +20,7 @@ const char *admit_verified_user(struct request *rq);
  */
 bool admit_action(struct request *rq);
 
+/* Step 8: whether what the route needs is configured; false with the call's error set. */
+bool admit_feature(struct request *rq);
+
 #endif

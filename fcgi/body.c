@@ -83,7 +83,7 @@ static bool missing(enum body_rule rule, struct error *err)
 }
 
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
-    enum body_rule rule, const cJSON **object, struct error *err)
+    enum body_rule rule, const char *not_json, const cJSON **object, struct error *err)
 {
 	*object = NULL;
 	if (text->len == 0)
@@ -96,7 +96,7 @@ bool body_parse(struct arena *arena, const struct buf *text, const char *content
 	    arena_json(arena, json_parse(text->data, text->len, JSON_REQUEST_DEPTH, &fault));
 	if (!value)
 		return error_field(err, ERR_VALIDATION, "body", "json_invalid", "Request body %s",
-		    json_fault_text(fault));
+		    fault == JSON_INVALID ? not_json : json_fault_text(fault));
 	if (!cJSON_IsObject(value))
 		return error_field(err, ERR_VALIDATION, "body", "type_error",
 		    "Request body must be a JSON object");

@@ -15,7 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum body_rule { BODY_NONE, BODY_OPTIONAL, BODY_REQUIRED };
+enum body_rule {
+	BODY_NONE,
+	BODY_OPTIONAL,
+	BODY_REQUIRED,
+	BODY_STREAM /* the handler reads it, as it arrives and up to a limit of its own */
+};
 
 /*
  * The announced length: *length is -1 when the text is empty (no body, or a chunked one).  False
@@ -32,10 +37,11 @@ bool body_read(
 
 /*
  * The object that a body holds, in the arena; *object is NULL when there is none and it is
- * optional. False with err set for anything else.
+ * optional. False with err set for anything else; "Request body <not_json>" is told of what is no
+ * JSON.
  */
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
-    enum body_rule rule, const cJSON **object, struct error *err);
+    enum body_rule rule, const char *not_json, const cJSON **object, struct error *err);
 
 /* Media types that stand for JSON: application/json, application/<any>+json, and none at all. */
 bool body_type_is_json(const char *content_type);

@@ -2,6 +2,7 @@
 #include "handlers.h"
 #include "request.h"
 #include "service/about.h"
+#include "service/agui.h"
 #include "service/runs.h"
 #include "service/threads.h"
 
@@ -15,6 +16,14 @@ void post_stream(struct request *rq)
 	struct reply_stream stream;
 	reply_stream_init(&stream, rq);
 	if (!run_stream(&rq->call, rq->body, &stream.sink))
+		reply_error(rq);
+}
+
+void post_ag_ui(struct request *rq)
+{
+	struct reply_stream stream;
+	reply_events_init(&stream, rq);
+	if (!run_agui(&rq->call, rq->body, &stream.sink))
 		reply_error(rq);
 }
 

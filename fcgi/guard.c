@@ -19,7 +19,8 @@ bool guard_check(const struct route_table *table, struct problems *problems)
 	struct buf open = {0};
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
-		if ((row->resource && row->action) || on_allowlist(row->path))
+		if ((row->resource && row->action) || on_allowlist(row->path) ||
+		    (row->flags & ROUTE_INFRASTRUCTURE))
 			continue;
 		buf_printf(
 		    &open, "%s%s %s", open.len ? ", " : "", method_name(row->method), row->path);

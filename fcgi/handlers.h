@@ -12,10 +12,13 @@ void post_stream(struct request *rq);
 void post_stop(struct request *rq);
 void post_fix(struct request *rq);
 void post_setup(struct request *rq);
+void post_ag_ui(struct request *rq);
 void get_graph(struct request *rq);
 void get_graph_tools(struct request *rq);
 void get_graph_schema(struct request *rq);
 void get_socket(struct request *rq);
+
+void get_observability(struct request *rq);
 
 void get_threads(struct request *rq);
 void get_thread(struct request *rq);
@@ -27,5 +30,28 @@ void get_messages(struct request *rq);
 void post_messages(struct request *rq);
 void get_message(struct request *rq);
 void delete_message(struct request *rq);
+
+void post_upload(struct request *rq);
+void get_file(struct request *rq);
+void get_file_info(struct request *rq);
+void get_file_url(struct request *rq);
+void get_multimodal(struct request *rq);
+
+void post_memory(struct request *rq);
+void post_memory_search(struct request *rq);
+void post_memory_list(struct request *rq);
+void post_memory_forget(struct request *rq);
+void post_memory_read(struct request *rq);
+void put_memory(struct request *rq);
+void delete_memory(struct request *rq);
+
+void get_eval_runs(struct request *rq);
+void get_eval_run(struct request *rq);
+
+void get_document(struct request *rq);
+void get_docs(struct request *rq);
+void get_docs_asset(struct request *rq);
+void get_redocs(struct request *rq);
+void get_redocs_asset(struct request *rq);
 
 #endif

@@ -28,6 +28,8 @@ static const struct variable variables[] = {
     VARIABLE("HTTPS", https),
     VARIABLE("REQUEST_SCHEME", scheme),
     VARIABLE("HTTP_X_FORWARDED_PROTO", forwarded_proto),
+    VARIABLE("HTTP_TRACEPARENT", traceparent),
+    VARIABLE("AGENTGRAPH_INTERNAL", internal),
 };
 
 #define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))

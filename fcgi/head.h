@@ -18,6 +18,8 @@ struct head {
 	const char *https;
 	const char *scheme;
 	const char *forwarded_proto;
+	const char *traceparent;
+	const char *internal; /* set by the web server's configuration alone */
 };
 
 void head_read(struct head *head, char *const *params);

@@ -9,7 +9,7 @@
 
 struct hygiene {
 	const struct environment *env;
-	struct buf plain, https;
+	struct buf plain[SECURITY_KINDS], https[SECURITY_KINDS];
 	bool any_origin, any_host;
 };
 
@@ -28,14 +28,32 @@ static void add_header(struct buf *out, const char *name, const char *value)
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-static void add_security(struct buf *out, const struct environment *env)
+static void add_sniffing(struct buf *out, const struct environment *env, enum security security)
 {
-	add_header(out, "X-Content-Type-Options", env->content_type_options);
-	add_header(out, "X-Frame-Options", env->frame_options);
-	add_header(out, "X-XSS-Protection", env->xss_protection);
-	add_header(out, "Referrer-Policy", env->referrer_policy);
-	add_header(out, "Permissions-Policy", env->permissions_policy);
-	add_header(out, "Content-Security-Policy", env->csp_policy);
+	if (security != SECURITY_PLAIN)
+		add_header(out, "X-Content-Type-Options", "nosniff");
+	else if (env->security_headers)
+		add_header(out, "X-Content-Type-Options", env->content_type_options);
+}
+
+static void add_policy(struct buf *out, const struct environment *env, enum security security)
+{
+	if (security == SECURITY_SANDBOX)
+		add_header(out, "Content-Security-Policy", "default-src 'none'; sandbox");
+	else if (env->security_headers)
+		add_header(out, "Content-Security-Policy", env->csp_policy);
+}
+
+static void add_security(struct buf *out, const struct environment *env, enum security security)
+{
+	add_sniffing(out, env, security);
+	if (env->security_headers) {
+		add_header(out, "X-Frame-Options", env->frame_options);
+		add_header(out, "X-XSS-Protection", env->xss_protection);
+		add_header(out, "Referrer-Policy", env->referrer_policy);
+		add_header(out, "Permissions-Policy", env->permissions_policy);
+	}
+	add_policy(out, env, security);
 }
 
 static void add_hsts(struct buf *out, const struct environment *env)
@@ -59,12 +77,12 @@ struct hygiene *hygiene_new(const struct environment *env)
 	hygiene->env = env;
 	hygiene->any_origin = lists(&env->origins, "*");
 	hygiene->any_host = lists(&env->allowed_hosts, "*");
-	if (!env->security_headers)
-		return hygiene;
-	add_security(&hygiene->plain, env);
-	add_security(&hygiene->https, env);
-	if (env->hsts)
-		add_hsts(&hygiene->https, env);
+	for (int i = 0; i < SECURITY_KINDS; i++) {
+		add_security(&hygiene->plain[i], env, (enum security)i);
+		add_security(&hygiene->https[i], env, (enum security)i);
+		if (env->security_headers && env->hsts)
+			add_hsts(&hygiene->https[i], env);
+	}
 	return hygiene;
 }
 
@@ -72,14 +90,16 @@ void hygiene_free(struct hygiene *hygiene)
 {
 	if (!hygiene)
 		return;
-	buf_release(&hygiene->plain);
-	buf_release(&hygiene->https);
+	for (int i = 0; i < SECURITY_KINDS; i++) {
+		buf_release(&hygiene->plain[i]);
+		buf_release(&hygiene->https[i]);
+	}
 	free(hygiene);
 }
 
-const struct buf *hygiene_headers(const struct hygiene *hygiene, bool https)
+const struct buf *hygiene_headers(const struct hygiene *hygiene, enum security security, bool https)
 {
-	return https ? &hygiene->https : &hygiene->plain;
+	return https ? &hygiene->https[security] : &hygiene->plain[security];
 }
 
 bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin)

@@ -17,8 +17,14 @@ struct hygiene;
 struct hygiene *hygiene_new(const struct environment *env);
 void hygiene_free(struct hygiene *hygiene);
 
+/* What the answer is: files are never sniffed, and what no page may show can do nothing
+ * (WIRE 4.14).
+ */
+enum security { SECURITY_PLAIN, SECURITY_FILE, SECURITY_SANDBOX, SECURITY_KINDS };
+
 /* The header lines that never vary; Strict-Transport-Security is among them for https only. */
-const struct buf *hygiene_headers(const struct hygiene *hygiene, bool https);
+const struct buf *hygiene_headers(
+    const struct hygiene *hygiene, enum security security, bool https);
 
 /* Whether ORIGINS lets pages of this origin in; false for "", a request without Origin. */
 bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin);

@@ -5,11 +5,16 @@
  * more is accepted, and requests in hand have some seconds to end.  It never outlives the process
  * that started it.
  */
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "guard.h"
 #include "hygiene.h"
+#include "mount.h"
+#include "openapi.h"
+#include "pages.h"
 #include "server.h"
 #include "service/service.h"
 #include "workers.h"
@@ -41,7 +46,7 @@
 struct options {
 	struct config_source source;
 	const char *unlink;
-	bool quiet;
+	bool quiet, routes;
 	long threads;
 	long drain; /* seconds */
 };
@@ -66,27 +71,26 @@ static int fail(int status, const char *what)
 	return status;
 }
 
-static int path_width(void)
+static int path_width(const struct route_table *table)
 {
 	size_t width = 0;
-	for (size_t i = 0; i < routes.count; i++)
-		if (strlen(routes.rows[i].path) > width)
-			width = strlen(routes.rows[i].path);
+	for (size_t i = 0; i < table->count; i++)
+		if (strlen(table->rows[i].path) > width)
+			width = strlen(table->rows[i].path);
 	return (int)width;
 }
 
-static int print_routes(void)
+static void print_table(const struct route_table *table)
 {
-	int width = path_width();
-	for (size_t i = 0; i < routes.count; i++) {
-		const struct route *row = &routes.rows[i];
+	int width = path_width(table);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct route *row = &table->rows[i];
 		printf("%-7s %-*s ", method_name(row->method), width, row->path);
 		if (row->resource)
 			printf("%s:%s\n", row->resource, row->action);
 		else
-			puts("public");
+			puts(row->flags & ROUTE_INFRASTRUCTURE ? "reference" : "public");
 	}
-	return EXIT_SUCCESS;
 }
 
 static long number(const char *option, const char *text, long min, long max)
@@ -133,7 +137,8 @@ static void parse_options(struct options *options, int argc, char **argv)
 			options->quiet = true;
 			break;
 		case 'r':
-			exit(print_routes());
+			options->routes = true;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			exit(EXIT_SUCCESS);
@@ -197,6 +202,22 @@ static void report(const struct problems *problems, bool quiet)
 	}
 }
 
+/* What the configuration has switched on. */
+static int print_routes(const struct options *options)
+{
+	struct problems problems = {0};
+	struct arena *arena = arena_new();
+	struct config *config = config_load(&options->source, &problems);
+	if (config)
+		print_table(routes_mount(&routes, config, arena, &problems));
+	report(&problems, true);
+	int status = problems.errors ? EXIT_FAILURE : EXIT_SUCCESS;
+	problems_release(&problems);
+	config_free(config);
+	arena_free(arena);
+	return status;
+}
+
 static struct service *load_key(struct server *server, struct service *service)
 {
 	struct error err = {0};
@@ -208,20 +229,40 @@ static struct service *load_key(struct server *server, struct service *service)
 	return NULL;
 }
 
-/* Opens what is served; false after saying why not. */
-static bool open_server(struct server *server, const struct options *options)
+/* What is served, and how it is described; all of it lives in the arena. */
+static bool mount_routes(struct server *server, struct arena *arena, struct problems *problems)
+{
+	const struct config *config = server->service ? server->service->config : NULL;
+	if (!config)
+		return false;
+	server->routes = routes_mount(&routes, config, arena, problems);
+	cJSON *document = openapi_document(server->routes, config);
+	char *text = json_print(document), *pages = pages_directory();
+	server->document = arena_strdup(arena, text);
+	server->pages = arena_strdup(arena, pages);
+	cJSON_Delete(document);
+	free(text);
+	free(pages);
+	return !problems->errors;
+}
+
+/* Opens what is served; false after saying why not.  What the server borrows lives in the arena. */
+static bool open_server(struct server *server, const struct options *options, struct arena *arena)
 {
 	struct problems problems = {0};
-	server->routes = &routes;
-	if (guard_check(server->routes, &problems))
+	if (guard_check(&routes, &problems))
 		server->service = service_open(&options->source, &problems);
+	bool mounted = mount_routes(server, arena, &problems);
 	report(&problems, options->quiet);
 	problems_release(&problems);
 	server->service = load_key(server, server->service);
-	if (!server->service)
+	if (!server->service || !mounted) {
+		service_close(server->service);
 		return false;
+	}
 	const struct environment *env = &server->service->config->env;
 	log_init(env->logger_name, env->log_level);
+	log_set_format(env->log_format);
 	server->hygiene = hygiene_new(env);
 	return true;
 }
@@ -335,6 +376,8 @@ int main(int argc, char **argv)
 
 	memory_init();
 	parse_options(&options, argc, argv);
+	if (options.routes)
+		return print_routes(&options);
 	int signals = take_signals();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || !take_listener())
@@ -342,7 +385,10 @@ int main(int argc, char **argv)
 		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
 		    "program");
 	tune_malloc();
-	if (!open_server(&server, &options))
-		return EXIT_FAILURE;
-	return serve(&server, &options, signals, parent);
+	struct arena *arena = arena_new();
+	int status = EXIT_FAILURE;
+	if (open_server(&server, &options, arena))
+		status = serve(&server, &options, signals, parent);
+	arena_free(arena);
+	return status;
 }

@@ -4,11 +4,14 @@
 #include "hygiene.h"
 #include "request.h"
 #include "server.h"
+#include "service/files.h"
+#include "telemetry/telemetry.h"
 #include "upgrade.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define MESSAGE "OK" /* of an answer that says nothing else */
 #define KEEP_SIZE 65536 /* a buffer that grew over this is not kept for the next request */
 
 static void reset(struct buf *b)
@@ -25,6 +28,7 @@ void response_reset(struct response *response)
 	reset(&response->extra);
 	reset(&response->body);
 	response->status = 0;
+	response->security = SECURITY_PLAIN;
 }
 
 void response_release(struct response *response)
@@ -44,7 +48,8 @@ static const char *reason(int status)
 	static const struct {
 		int status;
 		const char *reason;
-	} reasons[] = {{200, "OK"}, {204, "No Content"}, {400, "Bad Request"},
+	} reasons[] = {{200, "OK"}, {204, "No Content"}, {206, "Partial Content"},
+	    {304, "Not Modified"}, {400, "Bad Request"},
 	    {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
 	    {405, "Method Not Allowed"}, {409, "Conflict"}, {413, "Content Too Large"},
 	    {415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
@@ -79,7 +84,7 @@ static void build_head(struct request *rq, int status, const char *type)
 {
 	const struct hygiene *hygiene = rq->server->hygiene;
 	struct buf *head = &rq->response->head;
-	const struct buf *fixed = hygiene_headers(hygiene, head_is_https(&rq->head));
+	const struct buf *fixed = hygiene_headers(hygiene, rq->response->security, head_is_https(&rq->head));
 	rq->response->status = status;
 	if (status == 200)
 		buf_puts(head, "Status: 200 OK\r\n");
@@ -115,6 +120,7 @@ static void send_all(struct request *rq, int status, const char *type)
 
 static void send_json(struct request *rq, int status)
 {
+	rq->response->security = SECURITY_PLAIN;
 	send_all(rq, status, "Content-Type: application/json\r\nCache-Control: no-store\r\n");
 }
 
@@ -130,19 +136,34 @@ void reply_text(struct request *rq, int status, const char *text)
 	send_all(rq, status, "Content-Type: text/plain; charset=utf-8\r\n");
 }
 
-/* extra: further members of metadata, as JSON text with a leading comma, or "". */
-static void reply_envelope(struct request *rq, const char *data, const char *extra)
+void reply_bytes(struct request *rq, const char *type, const char *data, size_t len)
+{
+	build_head(rq, 200, type);
+	put_number(&rq->response->head, "Content-Length: ", len);
+	send_head(rq);
+	if (rq->method != METHOD_HEAD)
+		rq->client->write(rq->client, data, len);
+}
+
+/* message has nothing that JSON escapes; extra: further members of metadata, as JSON text with a
+ * leading comma, or "". */
+static void reply_envelope(
+    struct request *rq, const char *data, const char *message, const char *extra)
 {
 	struct buf *body = &rq->response->body;
 	buf_puts(body, "{\"success\":true,\"data\":");
 	buf_puts(body, data);
-	buf_puts(body, ",\"message\":\"OK\",\"timestamp\":\"");
+	buf_puts(body, ",\"message\":\"");
+	buf_puts(body, message);
+	buf_puts(body, "\",\"timestamp\":\"");
 	buf_puts(body, rq->time);
 	buf_puts(body, "\",\"metadata\":{\"request_id\":\"");
 	buf_puts(body, rq->id);
 	buf_puts(body, "\",\"timestamp\":\"");
 	buf_puts(body, rq->time);
-	buf_puts(body, "\",\"message\":\"OK\"");
+	buf_puts(body, "\",\"message\":\"");
+	buf_puts(body, message);
+	buf_puts(body, "\"");
 	buf_puts(body, extra);
 	buf_puts(body, "}}");
 	send_json(rq, 200);
@@ -150,20 +171,29 @@ static void reply_envelope(struct request *rq, const char *data, const char *ext
 
 void reply_json(struct request *rq, const char *data)
 {
-	reply_envelope(rq, data, "");
+	reply_envelope(rq, data, MESSAGE, "");
 }
 
-static void reply_printed(struct request *rq, const cJSON *data, const char *extra)
+static void reply_printed(
+    struct request *rq, const cJSON *data, const char *message, const char *extra)
 {
 	char *text = json_print(data);
-	reply_envelope(rq, text, extra);
+	reply_envelope(rq, text, message, extra);
 	free(text);
 }
 
 void reply_data(struct request *rq, const cJSON *data)
 {
 	if (data)
-		reply_printed(rq, data, "");
+		reply_printed(rq, data, MESSAGE, "");
+	else
+		reply_error(rq);
+}
+
+void reply_done(struct request *rq, const cJSON *data, const char *message)
+{
+	if (data)
+		reply_printed(rq, data, message, "");
 	else
 		reply_error(rq);
 }
@@ -177,7 +207,7 @@ void reply_run(struct request *rq, const cJSON *data)
 	const cJSON *meta = json_get(data, "meta");
 	char *thread_id = json_print(json_get(meta, "thread_id"));
 	const char *is_new = cJSON_IsTrue(json_get(meta, "is_new_thread")) ? "true" : "false";
-	reply_printed(rq, data,
+	reply_printed(rq, data, MESSAGE,
 	    arena_printf(
 		rq->call.arena, ",\"thread_id\":%s,\"is_new_thread\":%s", thread_id, is_new));
 	free(thread_id);
@@ -197,6 +227,12 @@ static cJSON *error_object(struct request *rq, const struct error_view *view)
 		json_add_int(error, "max_size_bytes", max);
 		json_add_raw(error, "max_size_mb",
 		    arena_printf(rq->call.arena, "%.1f", (double)max / (1 << 20)));
+	}
+	if (rq->call.error.kind == ERR_FILE_TOO_LARGE) {
+		const struct config *config = rq->server->service->config;
+		json_add_int(error, "max_size_bytes", upload_max_file(config));
+		cJSON_AddItemToObject(
+		    error, "max_size_mb", json_new_double(config->env.media_max_size_mb));
 	}
 	if (rq->call.error.kind == ERR_RATE_LIMIT)
 		limit_describe(&rq->call.limit, error);
@@ -234,6 +270,23 @@ static void log_failure(const struct request *rq, int status)
 	    err->detail, *err->cause ? ": " : "", err->cause);
 }
 
+/* What is our fault; a run's own failures are reported where it ended. */
+static void report_failure(struct request *rq, int status)
+{
+	struct call *call = &rq->call;
+	const struct failure_report report = {
+	    .code = error_code_of(&call->error),
+	    .message = call->error.detail,
+	    .cause = call->error.cause,
+	    .route = rq->match.route ? rq->match.route->path : NULL,
+	    .request_id = rq->id,
+	};
+	if (status != 500 || call->reported || !call->service->telemetry)
+		return;
+	call->reported = true;
+	telemetry_failure(call->service->telemetry, &report);
+}
+
 void reply_error(struct request *rq)
 {
 	struct error_view view;
@@ -243,6 +296,7 @@ void reply_error(struct request *rq)
 	}
 	call_error_view(&rq->call, &view);
 	log_failure(rq, view.status);
+	report_failure(rq, view.status);
 	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE)
 		response_header(rq, "Retry-After", "1");
 	if (view.status == 401)
@@ -268,8 +322,9 @@ static void send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 		    "Content-Encoding: identity\r\n");
 		send_head(rq);
 	}
+	rq->client->write(rq->client, stream->before, strlen(stream->before));
 	rq->client->write(rq->client, json, len);
-	rq->client->write(rq->client, "\n", 1);
+	rq->client->write(rq->client, stream->after, strlen(stream->after));
 	if (!stream->corked)
 		rq->client->flush(rq->client);
 }
@@ -284,5 +339,13 @@ static void cork_stream(struct chunk_sink *sink, bool on)
 
 void reply_stream_init(struct reply_stream *stream, struct request *rq)
 {
-	*stream = (struct reply_stream){.sink = {send_chunk, cork_stream}, .rq = rq};
+	*stream = (struct reply_stream){
+	    .sink = {send_chunk, cork_stream}, .rq = rq, .before = "", .after = "\n"};
+}
+
+void reply_events_init(struct reply_stream *stream, struct request *rq)
+{
+	reply_stream_init(stream, rq);
+	stream->before = "data: ";
+	stream->after = "\n\n";
 }

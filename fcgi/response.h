@@ -8,6 +8,7 @@
 #define AGENTGRAPH_FCGI_RESPONSE_H
 
 #include "base/buf.h"
+#include "hygiene.h"
 #include "service/runs.h"
 
 #include <cjson/cJSON.h>
@@ -19,6 +20,7 @@ struct request;
 struct response {
 	struct buf head, extra, body;
 	int status; /* of the answer that was sent; 0 before */
+	enum security security; /* of the answer; set before it is sent, else SECURITY_PLAIN */
 };
 
 /* Empties the buffers, and gives large ones back. */
@@ -31,25 +33,36 @@ void response_header(struct request *rq, const char *name, const char *value);
 /* 200 with data in the envelope; data may be NULL, see above. */
 void reply_data(struct request *rq, const cJSON *data);
 
+/* The same with a message other than OK, which has nothing that JSON escapes. */
+void reply_done(struct request *rq, const cJSON *data, const char *message);
+
 /* The same, with thread_id and is_new_thread of data.meta also in the envelope's metadata. */
 void reply_run(struct request *rq, const cJSON *data);
 
 /* 200 with data given as JSON text. */
 void reply_json(struct request *rq, const char *data);
 
+/* 200 with len bytes outside the envelope; type is header lines, each ended by \r\n. */
+void reply_bytes(struct request *rq, const char *type, const char *data, size_t len);
+
 /* The error in the request's call, which must be set. */
 void reply_error(struct request *rq);
 
-/* A bare status, and a status with a text: for OPTIONS alone. */
+/* A bare status with its header lines, which may announce a body that the caller writes; and a status with a text: for OPTIONS alone. */
 void reply_empty(struct request *rq, int status);
 void reply_text(struct request *rq, int status, const char *text);
 
-/* Chunks as lines, each sent at once; the head goes out with the first (WIRE 4.3). */
+/*
+ * Chunks as lines (WIRE 4.3), or as the data of server-sent events (WIRE 4.11), each sent at once;
+ * the head goes out with the first.
+ */
 struct reply_stream {
 	struct chunk_sink sink; /* first: a sink is its stream */
 	struct request *rq;
+	const char *before, *after; /* what stands around a chunk */
 	bool corked;
 };
 void reply_stream_init(struct reply_stream *stream, struct request *rq);
+void reply_events_init(struct reply_stream *stream, struct request *rq);
 
 #endif

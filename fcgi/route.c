@@ -1,5 +1,7 @@
 #include "route.h"
 
+#include "config/config.h"
+
 #include <string.h>
 
 /* Whether one segment fits its part of a pattern, which has len bytes. */
@@ -31,6 +33,11 @@ static bool matches(const struct route *route, const struct path *path, const ch
 		i++;
 	}
 	return !*part && i == path->count && slash_allowed(route, path);
+}
+
+bool route_enabled(unsigned flags, const struct config *config)
+{
+	return !(flags & ROUTE_AG_UI) || config->ag_ui_enabled;
 }
 
 static unsigned implied(enum method method)

@@ -14,16 +14,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct config;
 struct request;
 
 #define ROUTE_IDS 2 /* {names} that a path can have */
 
 enum route_flag {
-	ROUTE_EMPTY_ID = 1,     /* the last id may be empty; elsewhere a trailing slash is 404 */
-	ROUTE_ANY_HOST = 2,     /* exempt from ALLOWED_HOST */
-	ROUTE_WEBSOCKET = 4,    /* only for requests that ask for a WebSocket */
-	ROUTE_UNAUTHORIZED = 8, /* 401, not 403, for a credential that is missing or refused */
-	ROUTE_UNCOUNTED = 16    /* exempt from the rate limit */
+	ROUTE_EMPTY_ID = 1,        /* the last id may be empty; elsewhere a trailing slash is 404 */
+	ROUTE_ANY_HOST = 2,        /* exempt from ALLOWED_HOST */
+	ROUTE_WEBSOCKET = 4,       /* only for requests that ask for a WebSocket */
+	ROUTE_UNAUTHORIZED = 8,    /* 401, not 403, for a credential that is missing or refused */
+	ROUTE_UNCOUNTED = 16,      /* exempt from the rate limit */
+	ROUTE_AG_UI = 32,          /* there only when ag_ui is enabled */
+	ROUTE_INFRASTRUCTURE = 64, /* part of the API reference: takes no permission */
+	ROUTE_DOCUMENT = 128       /* there only with one of its pages in production */
 };
 
 struct route {
@@ -49,6 +53,9 @@ struct route_match {
 	unsigned flags;             /* of the path's rows */
 	const char *ids[ROUTE_IDS]; /* what the {names} stand for, in order; else NULL */
 };
+
+/* Whether a row, or the flags of a path's rows, are of something that is switched on. */
+bool route_enabled(unsigned flags, const struct config *config);
 
 /* Finds the first row for path and method, HEAD counting as GET. */
 void route_find(const struct route_table *table, const struct path *path, enum method method,

@@ -3,7 +3,7 @@
 
 /*
  * Everything the service answers (SPEC 4.1, WIRE 1.1).  Of two rows that fit a request the first
- * one wins, so a literal segment stands before an {id}.
+ * one wins, so a literal segment stands before an {id}.  <NAME> is a setting (mount.h).
  */
 /* clang-format off */
 static const struct route rows[] = {
@@ -20,6 +20,12 @@ static const struct route rows[] = {
     {METHOD_GET, "/v1/graph", "graph", "read", BODY_NONE, get_graph, 0},
     {METHOD_GET, "/v1/graph/tools", "graph", "read", BODY_NONE, get_graph_tools, 0},
     {METHOD_GET, "/v1/graph:StateSchema", "graph", "read", BODY_NONE, get_graph_schema, 0},
+
+    {METHOD_POST, "/v1/ag-ui", "graph", "stream", BODY_REQUIRED, post_ag_ui,
+        ROUTE_AG_UI | ROUTE_UNAUTHORIZED},
+
+    {METHOD_GET, "/v1/observability/{thread_id}", "graph", "read", BODY_NONE, get_observability,
+        0},
 
     {METHOD_GET, "/v1/threads", "checkpointer", "read", BODY_NONE, get_threads, 0},
     {METHOD_GET, "/v1/threads/{thread_id}", "checkpointer", "read", BODY_NONE, get_thread,
@@ -39,6 +45,36 @@ static const struct route rows[] = {
         BODY_NONE, get_message, 0},
     {METHOD_DELETE, "/v1/threads/{thread_id}/messages/{message_id}", "checkpointer", "delete",
         BODY_OPTIONAL, delete_message, 0},
+
+    {METHOD_POST, "/v1/store/memories", "store", "write", BODY_REQUIRED, post_memory, 0},
+    {METHOD_POST, "/v1/store/search", "store", "read", BODY_REQUIRED, post_memory_search, 0},
+    {METHOD_POST, "/v1/store/memories/list", "store", "read", BODY_OPTIONAL, post_memory_list, 0},
+    {METHOD_POST, "/v1/store/memories/forget", "store", "delete", BODY_REQUIRED,
+        post_memory_forget, 0},
+    {METHOD_POST, "/v1/store/memories/{memory_id}", "store", "read", BODY_OPTIONAL,
+        post_memory_read, 0},
+    {METHOD_PUT, "/v1/store/memories/{memory_id}", "store", "write", BODY_REQUIRED, put_memory, 0},
+    {METHOD_DELETE, "/v1/store/memories/{memory_id}", "store", "delete", BODY_OPTIONAL,
+        delete_memory, 0},
+
+    {METHOD_POST, "/v1/files/upload", "files", "upload", BODY_STREAM, post_upload, 0},
+    {METHOD_GET, "/v1/files/{file_id}", "files", "read", BODY_NONE, get_file, 0},
+    {METHOD_GET, "/v1/files/{file_id}/info", "files", "read", BODY_NONE, get_file_info, 0},
+    {METHOD_GET, "/v1/files/{file_id}/url", "files", "read", BODY_NONE, get_file_url, 0},
+    {METHOD_GET, "/v1/config/multimodal", "config", "read", BODY_NONE, get_multimodal,
+        ROUTE_UNAUTHORIZED},
+
+    {METHOD_GET, "/v1/evals/runs", NULL, NULL, BODY_NONE, get_eval_runs, 0},
+    {METHOD_GET, "/v1/evals/runs/{run_id}", NULL, NULL, BODY_NONE, get_eval_run, 0},
+
+    {METHOD_GET, "/openapi.json", NULL, NULL, BODY_NONE, get_document,
+        ROUTE_INFRASTRUCTURE | ROUTE_DOCUMENT},
+    {METHOD_GET, "<DOCS_PATH>", NULL, NULL, BODY_NONE, get_docs, ROUTE_INFRASTRUCTURE},
+    {METHOD_GET, "<DOCS_PATH>/assets/{asset}", NULL, NULL, BODY_NONE, get_docs_asset,
+        ROUTE_INFRASTRUCTURE},
+    {METHOD_GET, "<REDOCS_PATH>", NULL, NULL, BODY_NONE, get_redocs, ROUTE_INFRASTRUCTURE},
+    {METHOD_GET, "<REDOCS_PATH>/assets/{asset}", NULL, NULL, BODY_NONE, get_redocs_asset,
+        ROUTE_INFRASTRUCTURE},
 };
 /* clang-format on */
 

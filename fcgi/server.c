@@ -2,8 +2,11 @@
 
 #include "admit.h"
 #include "base/log.h"
+#include "base/metrics.h"
+#include "internal.h"
 #include "limit.h"
 #include "request.h"
+#include "service/files.h"
 #include "upgrade.h"
 
 #include <malloc.h>
@@ -55,6 +58,8 @@ static bool find_route(struct request *rq)
 	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
 	if (valid)
 		route_find(rq->server->routes, &rq->path, rq->method, &rq->match);
+	if (!route_enabled(rq->match.flags, rq->server->service->config))
+		rq->match = (struct route_match){0}; /* unknown, not unauthorized (WIRE 4.11) */
 	if (!limit_admit(rq) || !check_host(rq))
 		return false;
 	if (!valid)
@@ -62,25 +67,39 @@ static bool find_route(struct request *rq)
 	return check_route(rq);
 }
 
+/* A body that its handler reads has a limit of its own. */
+static bool check_stream(struct request *rq)
+{
+	return body_length(
+		   rq->head.content_length, INT64_MAX, &rq->length, &rq->call.error) &&
+	    (rq->length <= upload_max_body(rq->server->service->config) ||
+		upload_too_large(&rq->call));
+}
+
 /* The announced size counts on every route; only routes that take a body read it. */
 static bool read_body(struct request *rq, struct buf *text)
 {
 	int64_t max = rq->server->service->config->env.max_request_size;
-	int64_t length;
+	enum body_rule rule = rq->match.route->body;
 	struct error *err = &rq->call.error;
-	if (!body_length(rq->head.content_length, max, &length, err))
+	if (rule == BODY_STREAM)
+		return check_stream(rq);
+	if (!body_length(rq->head.content_length, max, &rq->length, err))
 		return false;
-	return rq->match.route->body == BODY_NONE || body_read(rq->client, length, max, text, err);
+	return rule == BODY_NONE || body_read(rq->client, rq->length, max, text, err);
 }
 
-/* Steps 7 and 9.  The body says what step 7 is about, but what is wrong with it is told later. */
+/* Steps 7 to 9.  The body says what step 7 is about, but what is wrong with it is told later. */
 static bool admit_body(struct request *rq, const struct buf *text)
 {
 	struct error mistake = {0};
 	enum body_rule rule = rq->match.route->body;
-	bool parsed = rule == BODY_NONE ||
-	    body_parse(rq->call.arena, text, rq->head.content_type, rule, &rq->body, &mistake);
-	bool admitted = admit_action(rq);
+	const char *not_json =
+	    rq->match.flags & ROUTE_AG_UI ? "must be JSON" : "must be valid JSON";
+	bool parsed = rule == BODY_NONE || rule == BODY_STREAM ||
+	    body_parse(
+		rq->call.arena, text, rq->head.content_type, rule, not_json, &rq->body, &mistake);
+	bool admitted = admit_action(rq) && admit_feature(rq);
 	if (admitted && !parsed)
 		error_move(&rq->call.error, &mistake);
 	error_release(&mistake);
@@ -125,6 +144,7 @@ static void request_init(struct request *rq, const struct server *server, struct
 	uuid4(rq->id);
 	clock_iso(clock_now(), rq->time);
 	call_init(&rq->call, server->service, rq->id);
+	rq->call.traceparent = *rq->head.traceparent ? rq->head.traceparent : NULL;
 }
 
 static void request_release(struct request *rq)
@@ -138,23 +158,37 @@ static void request_release(struct request *rq)
 }
 
 /* The path without its query, which may hold a token (WIRE 1.7). */
-static void log_access(const struct request *rq, int64_t start)
+static void log_access(const struct request *rq, int64_t us)
 {
 	log_debug("%s %.*s %d %lld ms", rq->head.method, (int)strcspn(rq->head.uri, "?"),
-	    rq->head.uri, rq->response->status, (long long)(clock_monotonic_ms() - start));
+	    rq->head.uri, rq->response->status, (long long)(us / 1000));
+}
+
+static void count(const struct request *rq, int64_t us)
+{
+	const struct route_table *table = rq->server->routes;
+	const struct route *route = rq->match.route;
+	metrics_request(
+	    route ? (size_t)(route - table->rows) : METRIC_ROUTES - 1, rq->response->status, us);
 }
 
 void server_answer(const struct server *server, struct client *client, struct response *buffers)
 {
 	struct request rq;
-	bool debug = server->service->config->env.log_level == LOG_DEBUG;
-	int64_t start = debug ? clock_monotonic_ms() : 0;
+	int64_t start = clock_uptime_us();
+	metrics_gauge(GAUGE_BUSY, 1);
 	request_init(&rq, server, client);
 	rq.response = buffers;
 	log_request(rq.id);
-	answer(&rq);
-	if (debug)
-		log_access(&rq, start);
+	if (*rq.head.internal) {
+		internal_answer(&rq);
+	} else {
+		answer(&rq);
+		count(&rq, clock_uptime_us() - start);
+	}
+	if (server->service->config->env.log_level == LOG_DEBUG)
+		log_access(&rq, clock_uptime_us() - start);
 	log_request(NULL);
 	request_release(&rq);
+	metrics_gauge(GAUGE_BUSY, -1);
 }

@@ -15,6 +15,8 @@ struct server {
 	struct hygiene *hygiene;
 	const struct route_table *routes;
 	struct ticket_key ticket_key; /* signs for the WebSockets that are let in */
+	const char *document;         /* OpenAPI, as text */
+	const char *pages;            /* directory of the pages' files, or NULL */
 };
 
 /* Serves one request, whatever it holds.  buffers belong to the calling thread. */

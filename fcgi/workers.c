@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 
 #include <errno.h>
 #include <fcgiapp.h>
@@ -140,6 +141,7 @@ static int next_connection(struct workers *workers, bool *last)
 static void *work(void *arg)
 {
 	struct workers *workers = arg;
+	metrics_gauge(GAUGE_THREADS, 1);
 	struct response buffers = {0};
 	FCGX_Request request;
 	bool last = false;
@@ -152,6 +154,7 @@ static void *work(void *arg)
 		end(&request);
 	}
 	response_release(&buffers);
+	metrics_gauge(GAUGE_THREADS, -1);
 	if (atomic_fetch_sub(&workers->running, 1) == 1)
 		eventfd_write(workers->done, 1);
 	return NULL;

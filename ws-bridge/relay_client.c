@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "relay_refusal.h"
 
 #include <errno.h>
@@ -82,6 +83,7 @@ static bool take_slot(struct connection *c, const struct ticket *ticket, struct 
 		return error_set(
 		    err, ERR_TOO_MANY_CONNECTIONS, "Too many connections for this user");
 	relay->taken++;
+	metrics_gauge(GAUGE_SOCKETS, 1);
 	c->has_slot = true;
 	if (ticket->verified) {
 		c->user = xstrdup(ticket->user_id);
@@ -92,8 +94,10 @@ static bool take_slot(struct connection *c, const struct ticket *ticket, struct 
 
 static void give_slot_back(struct connection *c)
 {
-	if (c->has_slot)
+	if (c->has_slot) {
 		c->relay->taken--;
+		metrics_gauge(GAUGE_SOCKETS, -1);
+	}
 	if (c->user)
 		tally_add(&c->relay->users, c->user, -1);
 	c->has_slot = false;

@@ -6,6 +6,7 @@
  */
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "relay.h"
 #include "relay_options.h"
 
@@ -209,6 +210,18 @@ static void tune(void)
 	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 }
 
+/* How many sockets are open is told where the pool's numbers are; without that it is not. */
+static struct shared *join_metrics(const struct config *config)
+{
+	struct error err = {0};
+	struct shared *shared = shared_open(config->state_dir, &err);
+	if (!shared)
+		log_warning("open sockets are not counted: %s", err.detail);
+	error_release(&err);
+	metrics_attach(shared);
+	return shared;
+}
+
 static int serve(const struct relay_options *options, int signals, pid_t parent)
 {
 	struct relay_settings settings = {0};
@@ -217,7 +230,11 @@ static int serve(const struct relay_options *options, int signals, pid_t parent)
 	bool complete = false;
 	if (listener >= 0) {
 		log_init(config->env.logger_name, config->env.log_level);
+		log_set_format(config->env.log_format);
+		struct shared *shared = join_metrics(config);
 		complete = relay_run(&settings, listener, signals);
+		metrics_attach(NULL);
+		shared_close(shared);
 		if (options->socket)
 			unlink(options->socket);
 		else if (getppid() != parent && options->unlink)

@@ -12,6 +12,7 @@
 #include "record.h"
 #include "refusal.h"
 #include "service/service.h"
+#include "ws_live.h"
 #include "ws_session.h"
 
 #include <getopt.h>
@@ -27,6 +28,7 @@
 #define PROGRAM "agentgraph-ws"
 #define EXIT_USAGE 2
 #define TURN_ROUTE "/v1/graph/ws"
+#define LIVE_ROUTE "/v1/graph/live"
 #define DEFAULT_STATE "./.agentgraph"
 #define FAREWELL_MS 5000 /* for whoever is refused to hang up */
 
@@ -255,11 +257,13 @@ static struct service *load_service(const struct config_source *source, struct e
 	for (size_t i = 0; !service && i < problems.count; i++)
 		log_error("%s", problems.items[i].text);
 	problems_release(&problems);
-	if (service)
+	if (service) {
 		log_init(service->config->env.logger_name, service->config->env.log_level);
-	else
+		log_set_format(service->config->env.log_format);
+	} else {
 		error_set(
 		    err, ERR_SERVICE_UNAVAILABLE, "%s", error_fixed_text(ERR_SERVICE_UNAVAILABLE));
+	}
 	return service;
 }
 
@@ -273,7 +277,10 @@ static int serve(struct visitor *visitor, const struct options *options)
 		return refuse(visitor);
 	const struct session_setup setup = {
 	    &visitor->ticket, signals, !options->by_hand && variable("HTTP_X_AGENTGRAPH_RECORD")};
-	session_run(service, &setup);
+	if (strcmp(visitor->ticket.route, LIVE_ROUTE) != 0)
+		session_run(service, &setup);
+	else if (!ws_live_run(service, &setup))
+		_exit(EXIT_SUCCESS); /* a tool still uses the service */
 	service_close(service);
 	return EXIT_SUCCESS;
 }

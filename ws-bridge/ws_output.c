@@ -182,12 +182,17 @@ void output_mute(struct output *out)
 	pthread_mutex_unlock(&out->lock);
 }
 
-bool output_is_waiting(struct output *out)
+size_t output_waiting(struct output *out)
 {
 	pthread_mutex_lock(&out->lock);
-	bool waiting = left(out) > 0;
+	size_t waiting = left(out);
 	pthread_mutex_unlock(&out->lock);
 	return waiting;
+}
+
+bool output_is_waiting(struct output *out)
+{
+	return output_waiting(out) > 0;
 }
 
 bool output_is_broken(struct output *out)

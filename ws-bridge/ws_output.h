@@ -59,6 +59,8 @@ void output_flush(struct output *out);
 /* After wake or timer were found readable. */
 void output_woken(struct output *out);
 
+/* Bytes that wait, and whether there are any. */
+size_t output_waiting(struct output *out);
 bool output_is_waiting(struct output *out);
 bool output_is_broken(struct output *out);
 

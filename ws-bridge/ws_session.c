@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "record.h"
+#include "service/socket.h"
 #include "ws_input.h"
 #include "ws_output.h"
 #include "ws_turns.h"
@@ -36,6 +37,11 @@ struct session {
 	bool dirty; /* frames were handled since memory was given back */
 };
 
+struct refusal {
+	struct chunk_sink sink; /* first: a sink is its refusal */
+	struct session *session;
+};
+
 /* ---- out ---- */
 
 static void send_record(struct session *s)
@@ -60,16 +66,22 @@ static void close_client(struct session *s, int code, const char *reason)
 	send_record(s);
 }
 
-/* There is no live agent yet, so this is all that the live socket has to say (WIRE 4.10). */
-static void refuse_live_socket(struct session *s)
+/* The one chunk that a live graph has for this socket (WIRE 4.9). */
+static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
 {
-	static const char event[] =
-	    "{\"type\":\"error\",\"code\":\"not_live\",\"message\":\"This graph is not a live "
-	    "(realtime) agent; use the turn-based /v1/graph/ws endpoint instead of "
-	    "/v1/graph/live.\",\"fatal\":true}";
-	record_text(&s->record, event, strlen(event));
-	send_record(s);
-	close_client(s, 1008, "Graph is not live");
+	struct refusal *refusal = (struct refusal *)sink;
+	record_text(&refusal->session->record, json, len);
+	send_record(refusal->session);
+}
+
+static void refuse_turns(struct session *s, struct service *service)
+{
+	struct refusal refusal = {.sink = {.chunk = send_refusal}, .session = s};
+	struct call call;
+	call_init(&call, service, NULL);
+	socket_refuse_live(&call, &refusal.sink);
+	call_release(&call);
+	close_client(s, 1008, "Graph is live");
 }
 
 /* ---- in ---- */
@@ -262,8 +274,8 @@ void session_run(struct service *service, const struct session_setup *setup)
 	session_init(&s, service, setup);
 	record_ready(&s.record);
 	send_record(&s);
-	if (strcmp(setup->ticket->route, "/v1/graph/live") == 0)
-		refuse_live_socket(&s);
+	if (service->graph->live)
+		refuse_turns(&s, service);
 	while (go_on(&s))
 		wait_for_something(&s);
 	session_release(&s);

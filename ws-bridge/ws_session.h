@@ -20,7 +20,7 @@ struct session_setup {
 	bool joins;  /* a relay reads the records, and knows several on one line */
 };
 
-/* Serves the ticket's route on standard input and output. */
+/* Serves the turn socket on standard input and output. */
 void session_run(struct service *service, const struct session_setup *setup);
 
 #endif

@@ -1,0 +1,113 @@
+#include "base/error.h"
+#include "command.h"
+#include "examine.h"
+#include "options.h"
+#include "service/memories.h"
+#include "storage/storage.h"
+#include "storage/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void print_report(const struct embed_report *report)
+{
+	int64_t vectors = 0;
+
+	printf("%" PRId64 " memories; configured: %s, %" PRId64 " dimensions\n", report->memories,
+	    report->model, report->dimension);
+	for (size_t i = 0; i < report->model_count; i++) {
+		const struct store_model *m = &report->models[i];
+		vectors += m->vectors;
+		if (m->vectors)
+			printf("%10" PRId64 "  %s, %" PRId64 " dimensions%s\n", m->vectors, m->name,
+			    m->dimension, m->current ? "" : "  (not searched)");
+	}
+	if (report->memories > vectors)
+		printf("%10" PRId64 "  without a vector\n", report->memories - vectors);
+}
+
+static void show_progress(int64_t done)
+{
+	if (isatty(STDOUT_FILENO)) {
+		printf("\r%10" PRId64, done);
+		fflush(stdout);
+	}
+}
+
+static int embed(struct memories *memories, bool all)
+{
+	struct arena *a = arena_new();
+	struct embed_report report;
+	struct error err = {0};
+	int64_t done = 0;
+	bool ok = memories_report(memories, a, &report, &err);
+
+	if (ok)
+		print_report(&report);
+	if (ok && all) {
+		ok = memories_embed_all(memories, show_progress, &done, &err);
+		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
+	}
+	if (!ok)
+		complain(1, "%s", err.cause[0] ? err.cause : err.detail);
+	error_release(&err);
+	arena_free(a);
+	return ok ? 0 : 1;
+}
+
+static int embed_with(const struct config *config, bool all, struct problems *problems)
+{
+	struct error err = {0};
+	struct memories *memories;
+	struct storage *storage;
+	int status = 1;
+
+	if (access(config->state_dir, F_OK) != 0)
+		return complain(
+		    1, "there is nothing to embed: %s: %s", config->state_dir, strerror(errno));
+	memories = memories_new(config, problems);
+	problems_print(problems);
+	if (!memories)
+		return config->store ? 1 : complain(1, "no store is configured");
+	storage = storage_open(config, &err);
+	if (storage) {
+		memories_attach(memories, storage->ops->shared(storage));
+		status = embed(memories, all);
+	} else {
+		complain(1, "%s", err.cause[0] ? err.cause : err.detail);
+	}
+	memories_free(memories);
+	if (storage)
+		storage->ops->close(storage);
+	error_release(&err);
+	return status;
+}
+
+int cmd_embed(int argc, char **argv)
+{
+	struct config_source source = {0};
+	bool dry = false;
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    {"--show", OPTION_FLAG, &dry, 0, 0},
+	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	};
+	struct problems problems = {0}, more = {0};
+	struct config *config;
+	int operands, status = 1;
+
+	if (!options_parse(specs, argc, argv, 0, &operands))
+		return EXIT_USAGE;
+	config = config_load(&source, &problems);
+	problems_print(&problems);
+	if (config)
+		status = embed_with(config, !dry, &more);
+	config_free(config);
+	problems_release(&problems);
+	problems_release(&more);
+	return status;
+}

@@ -1,0 +1,15 @@
+/* /v1/evals: reports of evaluations (SPEC 4.17). */
+#include "service/evals.h"
+
+#include "handlers.h"
+#include "request.h"
+
+void get_eval_runs(struct request *rq)
+{
+	reply_data(rq, evals_list(&rq->call));
+}
+
+void get_eval_run(struct request *rq)
+{
+	reply_data(rq, evals_read(&rq->call, rq->match.ids[0]));
+}

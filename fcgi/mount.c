@@ -1,0 +1,78 @@
+#include "mount.h"
+
+#include <string.h>
+
+/* What may stand at the beginning of a path. */
+static const char docs[] = "<DOCS_PATH>", redocs[] = "<REDOCS_PATH>";
+
+static bool starts(const char *path, const char *name)
+{
+	return !strncmp(path, name, strlen(name));
+}
+
+/* Production shows the document only together with a page (WIRE 9.2). */
+static bool shows_document(const struct environment *env)
+{
+	return !env->production || *env->docs_path || *env->redocs_path;
+}
+
+/* The path that the row has here; NULL when it has none. */
+static const char *place(const struct route *row, const struct config *config, struct arena *arena)
+{
+	const struct environment *env = &config->env;
+	const char *name = starts(row->path, docs) ? docs : redocs;
+	const char *value = name == docs ? env->docs_path : env->redocs_path;
+	if (!route_enabled(row->flags, config))
+		return NULL;
+	if (starts(row->path, name))
+		return *value ? arena_printf(arena, "%s%s", value, row->path + strlen(name)) : NULL;
+	if ((row->flags & ROUTE_DOCUMENT) && !shows_document(env))
+		return NULL;
+	return row->path;
+}
+
+/* Pages come last in the table, so a path that others have would never be reached. */
+static void check_free(const struct route_table *table, const struct route *row, const char *path,
+    struct arena *arena, struct problems *problems)
+{
+	struct path parsed;
+	struct route_match match;
+	if (row->path == path || strchr(row->path, '/'))
+		return;
+	const char *name = arena_strndup(arena, row->path + 1, strlen(row->path) - 2);
+	if (!path_parse(&parsed, arena_strdup(arena, path)) || parsed.count + 2 > PATH_SEGMENTS)
+		problems_add(problems, "%s: expected a path of at most %d parts, found '%s'", name,
+		    PATH_SEGMENTS - 2, path);
+	route_find(table, &parsed, METHOD_GET, &match);
+	if (match.allowed)
+		problems_add(
+		    problems, "%s: expected a path that no route has, found '%s'", name, path);
+}
+
+const struct route_table *routes_mount(const struct route_table *table, const struct config *config,
+    struct arena *arena, struct problems *problems)
+{
+	struct route_table *mounted = arena_alloc(arena, sizeof(*mounted));
+	struct route *rows = arena_alloc(arena, table->count * sizeof(*rows));
+	mounted->rows = rows;
+	for (size_t i = 0; i < table->count; i++) {
+		const char *path = place(&table->rows[i], config, arena);
+		if (!path)
+			continue;
+		check_free(mounted, &table->rows[i], path, arena, problems);
+		rows[mounted->count] = table->rows[i];
+		rows[mounted->count++].path = path;
+	}
+	return mounted;
+}
+
+const char *route_written(const struct route_table *table, const struct route *mounted)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct route *row = &table->rows[i];
+		if (row->path == mounted->path ||
+		    (row->handle == mounted->handle && (row->flags & ROUTE_INFRASTRUCTURE)))
+			return row->path;
+	}
+	return mounted->path;
+}

@@ -1,0 +1,13 @@
+/* /v1/observability: what the runs of a thread did (SPEC 4.16). */
+#include "service/observe.h"
+
+#include "handlers.h"
+#include "query.h"
+#include "request.h"
+
+void get_observability(struct request *rq)
+{
+	struct query_field run_id = {"run_id", true, NULL};
+	bool ok = query_read(rq->call.arena, rq->path.query, &run_id, 1, &rq->call.error);
+	reply_data(rq, ok ? observe_thread(&rq->call, rq->match.ids[0], run_id.value) : NULL);
+}

@@ -1,0 +1,277 @@
+#include "openapi.h"
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "mount.h"
+#include "openapi_prune.h"
+#include "texts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMAS "#/components/schemas/"
+
+static cJSON *parse(const char *text)
+{
+	return json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+}
+
+static void add_copy(cJSON *to, const char *key, const cJSON *item)
+{
+	if (item)
+		cJSON_AddItemToObject(to, key, cJSON_Duplicate(item, true));
+}
+
+/* {"$ref": "<where><name>"} */
+static cJSON *reference(const char *where, const char *name)
+{
+	cJSON *ref = cJSON_CreateObject();
+	char *target = xasprintf("%s%s", where, name);
+	json_add_str(ref, "$ref", target);
+	free(target);
+	return ref;
+}
+
+static cJSON *json_content(cJSON *schema)
+{
+	cJSON *content = cJSON_CreateObject();
+	cJSON *json = cJSON_AddObjectToObject(content, "application/json");
+	cJSON_AddItemToObject(json, "schema", schema);
+	return content;
+}
+
+/* ---- Answers ---- */
+
+static void add_header(cJSON *headers, const char *name, const char *component)
+{
+	cJSON_AddItemToObject(headers, name, reference("#/components/headers/", component));
+}
+
+static cJSON *headers_of(const struct route *row)
+{
+	cJSON *headers = cJSON_CreateObject();
+	add_header(headers, "X-Request-ID", "RequestId");
+	add_header(headers, "X-Timestamp", "Timestamp");
+	if (row->flags & ROUTE_UNCOUNTED)
+		return headers;
+	add_header(headers, "X-RateLimit-Limit", "RateLimit");
+	add_header(headers, "X-RateLimit-Remaining", "RateLimitRemaining");
+	add_header(headers, "X-RateLimit-Reset", "RateLimitReset");
+	add_header(headers, "X-RateLimit-Reset-After", "RateLimitResetAfter");
+	return headers;
+}
+
+/* The envelope of WIRE 2.1 around the schema of data. */
+static cJSON *envelope(const char *data, const char *metadata)
+{
+	static const char *const members[] = {
+	    "success", "data", "message", "timestamp", "metadata"};
+	cJSON *schema = cJSON_CreateObject();
+	json_add_str(schema, "type", "object");
+	cJSON_AddItemToObject(schema, "required",
+	    cJSON_CreateStringArray(members, sizeof(members) / sizeof(members[0])));
+	cJSON *properties = cJSON_AddObjectToObject(schema, "properties");
+	cJSON_AddTrueToObject(cJSON_AddObjectToObject(properties, "success"), "const");
+	cJSON_AddItemToObject(properties, "data", reference(SCHEMAS, data));
+	json_add_str(cJSON_AddObjectToObject(properties, "message"), "type", "string");
+	cJSON_AddItemToObject(properties, "timestamp", reference(SCHEMAS, "Time"));
+	cJSON_AddItemToObject(properties, "metadata", reference(SCHEMAS, metadata));
+	return schema;
+}
+
+static void add_success(cJSON *responses, const cJSON *spec)
+{
+	const char *data = json_str(spec, "data"), *metadata = json_str(spec, "metadata");
+	cJSON *response = cJSON_AddObjectToObject(responses, "200");
+	json_add_str(response, "description", "Success.");
+	cJSON_AddItemToObject(
+	    response, "content", json_content(envelope(data, metadata ? metadata : "Metadata")));
+}
+
+static void add_error(cJSON *responses, int status)
+{
+	char key[16], name[32];
+	snprintf(key, sizeof(key), "%d", status);
+	snprintf(name, sizeof(name), "Error%d", status);
+	cJSON_AddItemToObject(responses, key, reference("#/components/responses/", name));
+}
+
+/* Whether something of the request besides its path is looked at. */
+static bool has_values(const struct route *row, const cJSON *spec)
+{
+	return row->body != BODY_NONE || json_get(spec, "query") ||
+	    (row->resource && strchr(row->path, '{'));
+}
+
+static void add_errors(cJSON *responses, const struct route *row, const cJSON *spec)
+{
+	const cJSON *more;
+	add_error(responses, 400);
+	if (row->resource && (row->flags & ROUTE_UNAUTHORIZED))
+		add_error(responses, 401);
+	if (row->resource)
+		add_error(responses, 403);
+	add_error(responses, 413);
+	if (has_values(row, spec))
+		add_error(responses, 422);
+	if (!(row->flags & ROUTE_UNCOUNTED))
+		add_error(responses, 429);
+	add_error(responses, 500);
+	add_error(responses, 503);
+	cJSON_ArrayForEach(more, json_get(spec, "errors"))
+		add_error(responses, more->valueint);
+}
+
+static cJSON *responses_of(const struct route *row, const cJSON *spec)
+{
+	cJSON *responses = cJSON_Duplicate(json_get(spec, "responses"), true), *response;
+	if (!responses)
+		responses = cJSON_CreateObject();
+	if (json_get(spec, "data"))
+		add_success(responses, spec);
+	cJSON_ArrayForEach(response, responses)
+		cJSON_AddItemToObject(response, "headers", headers_of(row));
+	add_errors(responses, row, spec);
+	return responses;
+}
+
+/* ---- Operations ---- */
+
+static void add_parameter(cJSON *parameters, const char *name)
+{
+	cJSON_AddItemToArray(parameters, reference("#/components/parameters/", name));
+}
+
+static cJSON *parameters_of(const struct route *row, const cJSON *spec)
+{
+	const cJSON *name;
+	cJSON *parameters = cJSON_CreateArray();
+	for (const char *p = row->path; (p = strchr(p, '{')); p++) {
+		char *id = xstrndup(p + 1, strcspn(p + 1, "}"));
+		add_parameter(parameters, id);
+		free(id);
+	}
+	cJSON_ArrayForEach(name, json_get(spec, "query"))
+		add_parameter(parameters, name->valuestring);
+	return parameters;
+}
+
+static void add_body(cJSON *operation, const struct route *row, const cJSON *spec)
+{
+	const char *body = json_str(spec, "body");
+	add_copy(operation, "requestBody", json_get(spec, "requestBody"));
+	if (!body)
+		return;
+	cJSON *request = cJSON_AddObjectToObject(operation, "requestBody");
+	cJSON_AddBoolToObject(request, "required", row->body == BODY_REQUIRED);
+	cJSON_AddItemToObject(request, "content", json_content(reference(SCHEMAS, body)));
+}
+
+static void add_access(cJSON *operation, const struct route *row)
+{
+	if (row->flags & ROUTE_WEBSOCKET)
+		cJSON_AddTrueToObject(operation, "x-websocket");
+	if (!row->resource) {
+		cJSON_AddArrayToObject(operation, "security");
+		return;
+	}
+	char *scope = xasprintf("%s:%s", row->resource, row->action);
+	json_add_str(operation, "x-permission", scope);
+	free(scope);
+}
+
+static cJSON *operation_of(const struct route *row, const cJSON *spec)
+{
+	cJSON *operation = cJSON_CreateObject();
+	add_copy(operation, "operationId", json_get(spec, "operationId"));
+	add_copy(operation, "tags", json_get(spec, "tags"));
+	add_copy(operation, "summary", json_get(spec, "summary"));
+	add_copy(operation, "description", json_get(spec, "description"));
+	cJSON *parameters = parameters_of(row, spec);
+	if (parameters->child)
+		cJSON_AddItemToObject(operation, "parameters", parameters);
+	else
+		cJSON_Delete(parameters);
+	add_body(operation, row, spec);
+	cJSON_AddItemToObject(operation, "responses", responses_of(row, spec));
+	add_access(operation, row);
+	return operation;
+}
+
+/* "GET /ping": the row's place in operations.json. */
+static const cJSON *spec_of(const cJSON *operations, enum method method, const char *path)
+{
+	char *key = xasprintf("%s %s", method_name(method), path);
+	const cJSON *spec = json_get(operations, key);
+	free(key);
+	return spec;
+}
+
+static void add_operation(cJSON *paths, const struct route *row, const cJSON *spec)
+{
+	char method[METHOD_LIST_SIZE];
+	cJSON *path = json_get(paths, row->path);
+	if (!path)
+		path = cJSON_AddObjectToObject(paths, row->path);
+	snprintf(method, sizeof(method), "%s", method_name(row->method));
+	for (char *c = method; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	cJSON_AddItemToObject(path, method, operation_of(row, spec));
+}
+
+/* ---- The document ---- */
+
+static void add_info(cJSON *document, const struct environment *env)
+{
+	cJSON *info = json_get(document, "info");
+	json_add_str(info, "title", env->app_name);
+	json_add_str(info, "version", env->app_version);
+	json_add_str(info, "summary", env->summary);
+	cJSON *server = cJSON_CreateObject();
+	json_add_str(server, "url", *env->root_path ? env->root_path : "/");
+	cJSON_AddItemToArray(json_get(document, "servers"), server);
+}
+
+/* With authentication a token is asked for wherever nothing else is said. */
+static void add_security(cJSON *document, enum auth_method auth)
+{
+	cJSON *security = cJSON_AddArrayToObject(document, "security");
+	if (auth == AUTH_NONE) {
+		cJSON *components = json_get(document, "components");
+		cJSON_DeleteItemFromObjectCaseSensitive(components, "securitySchemes");
+		return;
+	}
+	cJSON *requirement = cJSON_CreateObject();
+	cJSON_AddArrayToObject(requirement, "bearer");
+	cJSON_AddItemToArray(security, requirement);
+}
+
+cJSON *openapi_document(const struct route_table *table, const struct config *config)
+{
+	cJSON *document = parse(text_document_json);
+	cJSON *operations = parse(text_operations_json);
+	cJSON *paths = json_get(document, "paths");
+	add_info(document, &config->env);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct route *row = &table->rows[i];
+		const cJSON *spec = spec_of(operations, row->method, route_written(&routes, row));
+		if (spec)
+			add_operation(paths, row, spec);
+	}
+	cJSON_Delete(operations);
+	cJSON_AddItemToObject(document, "components", parse(text_components_json));
+	add_security(document, config->auth);
+	openapi_prune(document);
+	return document;
+}
+
+bool openapi_describes(const struct route *row)
+{
+	cJSON *operations = parse(text_operations_json);
+	bool found = spec_of(operations, row->method, row->path) != NULL;
+	cJSON_Delete(operations);
+	return found;
+}

@@ -1,0 +1,228 @@
+#include "ws_live.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "record.h"
+#include "service/live.h"
+#include "ws_input.h"
+#include "ws_output.h"
+
+#include <malloc.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define RECORD_ROOM 16
+#define TRIM_AFTER 1000 /* milliseconds of rest before free memory is given back */
+
+/* What poll waits for. */
+enum { FD_IN, FD_OUT, FD_WAKE, FD_SIGNALS, FD_LIVE, FD_COUNT = FD_LIVE + LIVE_FDS };
+
+struct live_socket {
+	struct live_sink sink; /* first: a sink is its socket */
+	struct live *live;
+	struct input in;
+	struct output out;
+	struct buf record;
+	int signals;
+	unsigned interrupts;
+	bool gone, bye;
+	bool dirty; /* something was done since memory was given back */
+};
+
+/* ---- out: at once, whatever follows ---- */
+
+static void send_record(struct live_socket *s)
+{
+	output_send(&s->out, &s->record);
+	buf_reset(&s->record);
+}
+
+static void send_event(struct live_sink *sink, const char *json, size_t len)
+{
+	struct live_socket *s = (struct live_socket *)sink;
+	record_text(&s->record, json, len);
+	send_record(s);
+}
+
+static void send_audio(struct live_sink *sink, const void *pcm, size_t bytes)
+{
+	struct live_socket *s = (struct live_socket *)sink;
+	record_binary(&s->record, pcm, bytes);
+	send_record(s);
+}
+
+static void send_close(struct live_sink *sink, int code, const char *reason)
+{
+	struct live_socket *s = (struct live_socket *)sink;
+	record_close(&s->record, code, reason);
+	send_record(s);
+}
+
+static bool is_full(struct live_sink *sink)
+{
+	struct live_socket *s = (struct live_socket *)sink;
+	return output_waiting(&s->out) > OUTPUT_AHEAD;
+}
+
+/* ---- in ---- */
+
+static void fail_record(struct live_socket *s, const char *line)
+{
+	log_error("record of kind 0x%02x is not understood", (unsigned char)*line);
+	if (!live_is_closed(s->live))
+		send_close(&s->sink, 1011, "Internal error");
+	s->gone = true;
+	live_gone(s->live);
+}
+
+static void client_is_gone(struct live_socket *s)
+{
+	s->gone = true;
+	output_mute(&s->out);
+	live_gone(s->live);
+}
+
+static void take_record(struct live_socket *s, const struct record *record)
+{
+	if (record->kind == RECORD_TEXT)
+		live_text(s->live, record->data, record->len);
+	else if (record->kind == RECORD_BINARY)
+		live_audio(s->live, record->data, record->len);
+	else if (record->kind == RECORD_GONE)
+		client_is_gone(s);
+	else
+		fail_record(s, (const char[]){(char)record->kind});
+}
+
+/* Of a line that was cut only the kind is known, and that is enough. */
+static void take_line(struct live_socket *s, char *line, size_t len, bool cut)
+{
+	struct record record;
+	s->dirty = true;
+	if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY))
+		live_large(s->live, *line == RECORD_BINARY);
+	else if (!cut && record_parse(line, len, &record))
+		take_record(s, &record);
+	else
+		fail_record(s, line);
+}
+
+/* What was heard is answered before more is read. */
+static void take_lines(struct live_socket *s)
+{
+	size_t len;
+	bool cut;
+	char *line;
+	input_read(&s->in);
+	while ((line = input_line(&s->in, &len, &cut))) {
+		take_line(s, line, len, cut);
+		live_step(s->live);
+	}
+	if (s->in.ended)
+		live_gone(s->live);
+}
+
+static void take_signals(struct live_socket *s)
+{
+	struct signalfd_siginfo info;
+	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
+		s->interrupts++;
+	live_stop(s->live);
+}
+
+/* ---- the loop ---- */
+
+/* False when the connection is over. */
+static bool go_on(struct live_socket *s)
+{
+	if (output_is_broken(&s->out))
+		live_gone(s->live);
+	if (!live_is_over(s->live))
+		return true;
+	if (s->gone && !s->bye) {
+		s->bye = true;
+		record_signal(&s->record, RECORD_BYE);
+		send_record(s);
+	}
+	if (output_is_waiting(&s->out))
+		return true;
+	return !s->in.ended && s->interrupts < 2;
+}
+
+static int rest_time(const struct live_socket *s, int timeout)
+{
+	return s->dirty && (timeout < 0 || timeout > TRIM_AFTER) ? TRIM_AFTER : timeout;
+}
+
+static void wait_for_something(struct live_socket *s)
+{
+	struct pollfd fds[FD_COUNT] = {
+	    [FD_IN] = {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
+	    [FD_OUT] = {output_is_waiting(&s->out) ? s->out.fd : -1, POLLOUT, 0},
+	    [FD_WAKE] = {s->out.wake, POLLIN, 0},
+	    [FD_SIGNALS] = {s->signals, POLLIN, 0},
+	};
+	int timeout = live_poll(s->live, fds + FD_LIVE);
+	int wait = rest_time(s, timeout);
+	int ready = poll(fds, FD_COUNT, wait);
+	if (ready == 0 && wait != timeout) {
+		malloc_trim(0);
+		s->dirty = false;
+	}
+	if (fds[FD_SIGNALS].revents)
+		take_signals(s);
+	if (fds[FD_IN].revents)
+		take_lines(s);
+	if (fds[FD_OUT].revents)
+		output_flush(&s->out);
+	if (fds[FD_WAKE].revents)
+		output_woken(&s->out);
+	live_step(s->live);
+}
+
+/* In the worst case every byte of a text is stuffed; audio is a third longer in base64. */
+static size_t longest_line(const struct environment *env)
+{
+	size_t text = 2 * (size_t)env->max_request_size;
+	size_t audio = ((size_t)env->realtime_max_frame_bytes + 2) / 3 * 4;
+	return (text > audio ? text : audio) + RECORD_ROOM;
+}
+
+/* Who was let in by the handshake.  A user without an id is nobody, whatever name threads get. */
+static struct identity identity_of(const struct ticket *ticket)
+{
+	cJSON *user = cJSON_Duplicate(ticket->user, true); /* permissions leave a stamp on it */
+	return (struct identity){
+	    user, json_str(user, "user_id"), ticket->verified, ticket->credential_exp};
+}
+
+bool ws_live_run(struct service *service, const struct session_setup *setup)
+{
+	const struct ticket *ticket = setup->ticket;
+	const struct identity identity = identity_of(ticket);
+	struct live_socket s = {.sink = {send_event, send_audio, send_close, is_full},
+	    .signals = setup->signals,
+	    .in = {.fd = STDIN_FILENO, .limit = longest_line(&service->config->env)}};
+	output_init(&s.out, STDOUT_FILENO);
+	s.out.joins = setup->joins;
+	record_ready(&s.record);
+	send_record(&s);
+	log_request(ticket->request_id);
+	const struct live_setup live = {
+	    service, &identity, ticket->request_id, &s.sink, clock_monotonic_ms};
+	s.live = live_new(&live);
+	while (go_on(&s))
+		wait_for_something(&s);
+	log_request(NULL);
+	if (!live_free(s.live))
+		return false;
+	cJSON_Delete(identity.user);
+	output_release(&s.out);
+	input_release(&s.in);
+	buf_release(&s.record);
+	return true;
+}
