@@ -257,6 +257,19 @@ api() {
 	STATUS=$(header Status)
 	STATUS=${STATUS%% *}
 	STATUS=${STATUS:-200}
+	api_record
+}
+
+# Where AGENTGRAPH_RECORD names a directory, every request and its answer is kept there, a line of JSON each, for
+# t/api/openapi.mjs.
+api_record() {
+	[ -n "${AGENTGRAPH_RECORD-}" ] && [ -s "$RAW" ] && [ -z "$(header X-Accel-Redirect)" ] || return 0
+	mkdir -p "$AGENTGRAPH_RECORD"
+	printf '%s' "$BODY" >"$WORK/recorded"
+	jq -cn --arg method "$request_method" --arg uri "$request_uri" --arg status "$STATUS" \
+		--arg type "$(header Content-Type)" --rawfile request "$WORK/request" --rawfile body "$WORK/recorded" \
+		'{method: $method, uri: $uri, request: $request, status: ($status | tonumber), type: $type, body: $body}' \
+		>>"$AGENTGRAPH_RECORD/$(basename "$0").jsonl"
 }
 
 # http METHOD PATH [BODY [CURL-ARGUMENT…]]: one request through nginx at BASE.  Sets the same.

@@ -7,7 +7,7 @@ set -u
 ok $? 'the routes can be printed'
 like "$(cat routes)" '^GET +/ping +public$' 'ping is public'
 like "$(cat routes)" '^POST +/v1/graph/invoke +graph:invoke$' 'the others take a permission'
-is "$(grep -c public routes)" 1 'and no other route is public'
+is "$(grep -c public routes)" 3 'and so are the reports of evaluations, and no other route'
 like "$("$AGENTGRAPH_FCGI" --version)" '^agentgraph-fcgi [0-9]' 'it knows its version'
 like "$("$AGENTGRAPH_FCGI" --help)" '^usage: ' 'and its usage'
 

@@ -66,7 +66,7 @@ is "$STATUS" 200 'there is a thread'
 while read -r method path permission; do
 	uri=$(printf '%s' "$path" | sed 's/{thread_id}/hers/; s/{[a-z_]*}/0123456789abcdef0123456789abcdef/')
 	resource=${permission%%:*} action=${permission##*:}
-	if [ "$permission" = public ]; then
+	if [ "$permission" = public ] || [ "$permission" = reference ]; then
 		ask ''
 		ok "[ $STATUS != 401 ] && [ $STATUS != 403 ]" "$method $path is public"
 		continue
@@ -83,13 +83,16 @@ while read -r method path permission; do
 	refused "$no_exp" "$status INVALID_TOKEN $again" 'no exp'
 	refused "$no_scope" "403 PERMISSION_ERROR Missing required scope: $permission" 'a missing scope'
 	if names_thread; then
-		refused "$foreign" "403 PERMISSION_ERROR Not authorized to $action $resource" 'a thread of somebody else'
+		foreign_text="Not authorized to $action $resource"
+		[ "$path" != /v1/ag-ui ] || foreign_text='Not allowed to access this thread'
+		refused "$foreign" "403 PERMISSION_ERROR $foreign_text" 'a thread of somebody else'
 	fi
 	ask "$right"
 	ok "[ $STATUS != 401 ] && [ $STATUS != 403 ] && [ $STATUS != 500 ]" "$method $path: the right token"
 	make_thread
 done <routes
 
+make_thread
 is "$STATUS" 200 'the thread could be made again in the end'
 ok "[ $(wc -l <routes) -gt 15 ]" 'there were routes to test'
 for secret in "$right" "$expired" "$none" "$SECRET"; do

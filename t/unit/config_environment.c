@@ -145,10 +145,10 @@ static void mode_case(void)
 static void aliases(void)
 {
 	setenv("REDIS_URL", "redis://old", 1);
-	setenv("SENTRY_DSN", "http://dsn", 1);
+	setenv("SENTRY_DSN", "http://k@dsn/1", 1);
 	CHECK_ACCEPTED("",
 	    strcmp(c->env.cache_url, "redis://old") == 0 &&
-		strcmp(c->env.error_tracker_dsn, "http://dsn") == 0);
+		strcmp(c->env.error_tracker_dsn, "http://k@dsn/1") == 0);
 	setenv("REDIS_URL", "redis://old", 1);
 	setenv("CACHE_URL", "redis://new", 1);
 	CHECK_ACCEPTED("", strcmp(c->cache, "redis://new") == 0);

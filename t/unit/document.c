@@ -89,9 +89,9 @@ static void mistakes_in_nodes_are_told_with_their_place(void)
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"x\", \"txet\": 1"),
 		"/g/nodes/n/txet: unknown key; expected one of kind, text, role, update"},
 	    {ONE_NODE("\"text\": \"x\""),
-		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools"},
+		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools, live"},
 	    {ONE_NODE("\"kind\": \"model\""),
-		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, "
+		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, live, "
 		"found 'model'"},
 	    {ONE_NODE("\"kind\": null"), "/g/nodes/n/kind: expected a string, found null"},
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"{{nmae}}\""),
@@ -153,7 +153,10 @@ static void mistakes_in_commands_are_told_with_their_place(void)
 		"/g/nodes/n/env/A=B: expected the name of a variable"},
 	    {ONE_NODE("\"kind\": \"exec\", " SH ", \"env\": {\"A\": \"$NO_SUCH_VARIABLE\"}"),
 		"/g/nodes/n/env/A: expected the environment variable NO_SUCH_VARIABLE to be set"},
-	    {TOOL(SH), "/g/nodes/n/tools/0/kind: expected a kind of tool, known is exec"},
+	    {TOOL("\"name\": \"t\""),
+		"/g/nodes/n/tools/0/kind: expected a kind of tool, one of exec, http, mcp"},
+	    {TOOL("\"kind\": \"httb\", \"http\": {}"),
+		"/g/nodes/n/tools/0/kind: expected a kind of tool, one of exec, http, mcp"},
 	    {TOOL("\"kind\": \"exec\", \"description\": \"d\", " SH),
 		"/g/nodes/n/tools/0: expected the key 'name'"},
 	    {TOOL(NAMED ", " SH ", \"timeout\": 301"),
@@ -165,6 +168,61 @@ static void mistakes_in_commands_are_told_with_their_place(void)
 		"/g/nodes/n/tools/1/name: another tool of this node is called 't'"},
 	    {ONE_NODE("\"kind\": \"tools\", \"tools\": [1]"),
 		"/g/nodes/n/tools/0: expected an object, found number"},
+	};
+	CHECK_MISTAKES(mistakes);
+}
+
+#define DESCRIBED "\"name\": \"t\", \"description\": \"d\""
+#define REQUEST(request) TOOL(DESCRIBED ", \"http\": {" request "}")
+#define AT_URL "\"url\": \"http://127.0.0.1/x\""
+#define SERVER(server) TOOL("\"mcp\": {" server "}")
+
+static void mistakes_in_tools_are_told_with_their_place(void)
+{
+	static const struct mistake mistakes[] = {
+	    {TOOL(DESCRIBED ", " SH
+			    ", \"parameters\": {\"properties\": {\"a\": {\"type\": \"strng\"}}}"),
+		"graph.json:g: tool 't': parameters/properties/a/type: expected one of null, "},
+	    {REQUEST(""), "/g/nodes/n/tools/0/http: expected the key 'url'"},
+	    {REQUEST("\"url\": \"ftp://h/\""),
+		"/g/nodes/n/tools/0/http/url: expected an http or https URL with a host"},
+	    {REQUEST("\"url\": \"http://{{host}}/\""),
+		"/g/nodes/n/tools/0/http/url: expected an http or https URL with a host"},
+	    {REQUEST("\"url\": \"http://h:{{port}}/\""),
+		"/g/nodes/n/tools/0/http/url: expected an http or https URL with a host"},
+	    {REQUEST("\"url\": \"http://h{{rest}}\""),
+		"/g/nodes/n/tools/0/http/url: expected an http or https URL with a host"},
+	    {REQUEST("\"url\": \"http://user@h/\""),
+		"/g/nodes/n/tools/0/http/url: expected an http or https URL with a host"},
+	    {REQUEST("\"url\": \"http://h/{{a\""),
+		"/g/nodes/n/tools/0/http/url: '{{a' opens a name that no }} closes"},
+	    {REQUEST(AT_URL ", \"method\": \"GET /\""),
+		"/g/nodes/n/tools/0/http/method: expected a method such as GET or POST"},
+	    {REQUEST(AT_URL ", \"headers\": {\"A\": \"$NO_SUCH_VARIABLE\"}"),
+		"/g/nodes/n/tools/0/http/headers/A: expected the environment variable "
+		"NO_SUCH_VARIABLE to be set"},
+	    {REQUEST(AT_URL ", \"headers\": {\"A:\": \"\"}"),
+		"/g/nodes/n/tools/0/http/headers/A:: expected the name of a header"},
+	    {REQUEST(AT_URL ", \"headers\": {\"A\": \"x\\r\\nB: y\"}"),
+		"/g/nodes/n/tools/0/http/headers/A: expected a value without control characters"},
+	    {REQUEST(AT_URL ", \"body\": {\"a\": [\"{{\"]}"),
+		"/g/nodes/n/tools/0/http/body/a/0: '{{' opens a name that no }} closes"},
+	    {REQUEST(AT_URL ", \"timeout\": 301"),
+		"/g/nodes/n/tools/0/http/timeout: expected a number from 0.001 to 300"},
+	    {SERVER(""), "/g/nodes/n/tools/0/mcp: expected either 'command' or 'url'"},
+	    {SERVER(SH ", \"url\": \"http://h/\""),
+		"/g/nodes/n/tools/0/mcp: expected either 'command' or 'url'"},
+	    {SERVER("\"command\": \"./absent.sh\""),
+		"/g/nodes/n/tools/0/mcp/command: expected an executable file, './absent.sh' is "
+		"none"},
+	    {SERVER("\"url\": \"h:80/mcp\""),
+		"/g/nodes/n/tools/0/mcp/url: expected an http or https URL with a host"},
+	    {TOOL("\"mcp\": {" SH "}, \"tools\": [1]"),
+		"/g/nodes/n/tools/0/tools/0: expected a string, found number"},
+	    {TOOL("\"mcp\": {" SH "}, \"prefix\": \"a/\""),
+		"/g/nodes/n/tools/0/prefix: expected up to 64 letters"},
+	    {TOOL("\"mcp\": {" SH "}, \"description\": \"\""),
+		"/g/nodes/n/tools/0/description: unknown key"},
 	};
 	CHECK_MISTAKES(mistakes);
 }
@@ -302,7 +360,7 @@ static void all_mistakes_are_told_at_once(void)
 	    "object, any, found 'x'\n"
 	    "/g/nodes/a/text: expected a string, found number\n"
 	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update\n"
-	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools");
+	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live");
 }
 
 /* ---- The schema */
@@ -418,6 +476,7 @@ static const struct unit_test tests[] = {
     {"mistakes in nodes are told with their place", mistakes_in_nodes_are_told_with_their_place},
     {"mistakes in commands and tools are told with their place",
 	mistakes_in_commands_are_told_with_their_place},
+    {"mistakes in tools are told with their place", mistakes_in_tools_are_told_with_their_place},
     {"mistakes in edges are told with their place", mistakes_in_edges_are_told_with_their_place},
     {"mistakes in rules are told with their place", mistakes_in_rules_are_told_with_their_place},
     {"mistakes in the state are told with their place",

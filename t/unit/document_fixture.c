@@ -78,6 +78,17 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 		talk->storage->ops->lease_stop(talk->storage, talk->thread.thread_id);
 }
 
+static void talk_new_thread(struct talk *talk)
+{
+	char *id = arena_alloc(talk->arena, UUID_SIZE);
+	talk->thread = (struct thread){.thread_id = uuid4(id),
+	    .thread_name = "",
+	    .user_id = "alice",
+	    .metadata_json = "{}",
+	    .node = "START",
+	    .fields_json = "{}"};
+}
+
 void talk_begin(struct talk *talk, ag_graph *graph)
 {
 	struct error err = {0};
@@ -89,13 +100,14 @@ void talk_begin(struct talk *talk, ag_graph *graph)
 	CU_ASSERT_TRUE_FATAL(sound);
 	talk->storage = storage_open(&config, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(talk->storage);
-	char *id = arena_alloc(talk->arena, UUID_SIZE);
-	talk->thread = (struct thread){.thread_id = uuid4(id),
-	    .thread_name = "",
-	    .user_id = "alice",
-	    .metadata_json = "{}",
-	    .node = "START",
-	    .fields_json = "{}"};
+	talk_new_thread(talk);
+}
+
+void talk_renew(struct talk *talk)
+{
+	arena_free(talk->arena);
+	talk->arena = arena_new();
+	talk_new_thread(talk);
 }
 
 void talk_open(struct talk *talk, const char *document)

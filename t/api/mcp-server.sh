@@ -1,0 +1,92 @@
+#!/bin/sh
+# An MCP server on its standard streams, for the tests of bad days.  Its arguments are what it does:
+#
+#   noise    writes lines that are no messages      deaf     ignores SIGTERM and the end of its input
+#   stillborn  ends before it says anything         dumb     answers nothing at all
+#   asks     has questions of its own               children leaves programs behind
+#   flood    writes without end                     long     writes one line without end
+#
+# Tools: echo, die, hang, change (more tools from then on), count (processes that were started), big.
+has() { case " $modes " in *" $1 "*) return 0 ;; esac; return 1; }
+modes=$*
+say() { printf '%s\n' "$1"; }
+reply() { say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$1}"; }
+
+tool() {
+	printf '{"name":"%s","description":"The tool %s","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}' "$1" "$1"
+}
+
+list() {
+	case $line in
+	*'"cursor":"second"'*)
+		if [ -f changed ]; then
+			reply "{\"tools\":[$(tool hang),$(tool count),$(tool big),$(tool later)]}"
+		else
+			reply "{\"tools\":[$(tool hang),$(tool count),$(tool big),$(tool change)]}"
+		fi
+		;;
+	*) reply "{\"tools\":[$(tool echo),$(tool die)],\"nextCursor\":\"second\"}" ;;
+	esac
+}
+
+call() {
+	case $line in
+	*'"name":"echo"'*)
+		text=$(printf '%s' "$line" | sed 's/.*"text":"\([^"]*\)".*/\1/')
+		reply "{\"content\":[{\"type\":\"text\",\"text\":\"$text\"}]}"
+		;;
+	*'"name":"die"'*) exit 3 ;;
+	*'"name":"hang"'*) : ;;
+	*'"name":"count"'*) reply "{\"content\":[{\"type\":\"text\",\"text\":\"$(wc -l <starts | tr -d ' ')\"}]}" ;;
+	*'"name":"big"'*) reply "{\"content\":[{\"type\":\"text\",\"text\":\"$(head -c 300000 /dev/zero | tr '\0' x)\"}]}" ;;
+	*'"name":"change"'*)
+		: >changed
+		say '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+		reply '{"content":[{"type":"text","text":"done"}]}'
+		;;
+	*) reply '{"content":[{"type":"text","text":"no such tool"}],"isError":true}' ;;
+	esac
+}
+
+echo started >>starts
+echo $$ >>pids
+if has stillborn; then
+	echo 'no licence' >&2
+	exit 4
+fi
+if has deaf; then trap '' TERM; fi
+if has children; then
+	sleep 1000 &
+	echo $! >>pids
+	setsid sleep 1000 &
+	echo $! >>strays
+fi
+if has flood; then while :; do echo 'garbage'; done; fi
+if has long; then tr '\0' x </dev/zero; fi
+while read -r line; do
+	id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
+	if has noise; then
+		echo 'INFO a log line'
+		echo '{"not": "a message"}'
+		echo '{broken'
+		printf '\377\376\n'
+	fi
+	if has dumb; then continue; fi
+	case $line in
+	*'"method":"initialize"'*)
+		reply '{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"t","version":"1"}}'
+		;;
+	*'"method":"notifications/initialized"'*)
+		if has asks; then
+			say '{"jsonrpc":"2.0","id":"p-1","method":"ping"}'
+			say '{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{}}'
+			say '{"jsonrpc":"2.0","id":8,"method":"roots/list"}'
+		fi
+		;;
+	*'"method":"notifications/cancelled"'*) printf '%s\n' "$line" >>cancelled ;;
+	*'"method":"tools/list"'*) list ;;
+	*'"method":"tools/call"'*) call ;;
+	*) printf '%s\n' "$line" >>answers ;;
+	esac
+done
+if has deaf; then sleep 1000; fi

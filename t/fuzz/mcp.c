@@ -1,0 +1,84 @@
+/*
+ * Messages of MCP servers: whatever the bytes, a message is one kind of them, each request is
+ * answered with JSON, a result becomes an output that can be printed, and a list is made of tools
+ * with names of their own.
+ */
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "replay.h"
+#include "tool/mcp_message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check_text(char *text)
+{
+	cJSON *json = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	require(cJSON_IsObject(json));
+	cJSON_Delete(json);
+	free(text);
+}
+
+static void check_output(const cJSON *result)
+{
+	bool is_error;
+	cJSON *output = mcp_output(result, &is_error);
+	char *text = json_print(output);
+	require(output && utf8_valid(text, strlen(text)));
+	free(text);
+	cJSON_Delete(output);
+}
+
+static void check_tools(const cJSON *result)
+{
+	char why[SCHEMA_WHY_SIZE];
+	struct mcp_tools *tools = mcp_tools_new();
+	mcp_tools_add(tools, result, "fuzz");
+	mcp_tools_add(tools, result, "fuzz"); /* the same page again adds nothing */
+	for (size_t i = 0; i < tools->count; i++) {
+		const struct mcp_tool *tool = &tools->items[i];
+		require(mcp_tools_get(tools, tool->name) == tool);
+		if (tool->schema && !schema_accepts(tool->schema, result, "arguments", why))
+			require(*why && utf8_valid(why, strlen(why)));
+	}
+	mcp_tools_release(tools);
+}
+
+static void check_reply(const cJSON *message)
+{
+	char why[MCP_WHY_SIZE];
+	const cJSON *result = json_get(message, "result");
+	require(mcp_reply_id(message) >= -1);
+	mcp_error_text(json_get(message, "error"), why);
+	require(utf8_valid(why, strlen(why)));
+	mcp_version_known(json_str(result, "protocolVersion"));
+	check_output(result);
+	check_tools(result);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	log_init("fuzz", LOG_ERROR);
+	cJSON *message = json_parse((const char *)data, size, JSON_REQUEST_DEPTH, NULL);
+	switch (mcp_kind_of(message)) {
+	case MCP_REQUEST:
+		check_text(mcp_answer_text(message));
+		break;
+	case MCP_REPLY:
+		check_reply(message);
+		break;
+	case MCP_NOTIFICATION:
+	case MCP_NO_MESSAGE:
+		break;
+	}
+	cJSON_Delete(message);
+	return 0;
+}

@@ -1,0 +1,854 @@
+/* The live session, with a provider that does what it is told. */
+#include "service/live.h"
+
+#include "base/memory.h"
+#include "live_fixture.h"
+#include "unit.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAYS(expected) CU_ASSERT_STRING_EQUAL(client_heard(&c), expected)
+#define HEARS(expected) CU_ASSERT_STRING_EQUAL(fake_heard(), expected)
+
+static struct service *service;
+static struct client c;
+
+static void begin(const char *init)
+{
+	service = live_service("", "");
+	client_open(&c, service, init);
+}
+
+static void end(void)
+{
+	client_free(&c);
+	service_close(service);
+	CU_ASSERT_EQUAL(fake.opened - (fake.refuses ? fake.opened : 0), fake.closed);
+}
+
+static void send_text(const char *json)
+{
+	live_text(c.live, json, strlen(json));
+	client_settle(&c);
+}
+
+static void send_audio(size_t bytes, int first)
+{
+	int16_t *pcm = xcalloc(bytes / 2 + 1, sizeof(*pcm));
+	pcm[0] = (int16_t)first;
+	live_audio(c.live, pcm, bytes);
+	free(pcm);
+}
+
+/* ---- the first frame */
+
+static void check_init(const char *init, const char *expected)
+{
+	client_open(&c, service, init);
+	const char *said = client_heard(&c);
+	if (strcmp(said, expected) != 0)
+		printf("# %s\n# gives    %s\n# expected %s\n", init, said, expected);
+	CU_ASSERT_STRING_EQUAL(said, expected);
+	client_free(&c);
+}
+
+static void the_first_frame_is_checked(void)
+{
+	service = live_service("", "");
+	check_init("nonsense", "close 1003 Invalid init frame|");
+	check_init("[]", "close 1003 Invalid init frame|");
+	check_init("\"x\"", "close 1003 Invalid init frame|");
+	check_init("{}", "");
+	check_init("{\"thread_id\": null, \"resumption_handle\": 5, \"more\": []}", "");
+#define INVALID(text) "error! invalid_config " text "|close 1000 |"
+	check_init("{\"thread_id\": true}", INVALID("thread_id must be a string or an integer"));
+	check_init("{\"thread_id\": \"0\"}", INVALID("thread_id must be a positive integer"));
+	check_init("{\"model\": 5}", INVALID("model must be a string"));
+	check_init("{\"voice\": {}}", INVALID("voice must be a string"));
+	check_init("{\"system_prompt\": []}", INVALID("system_prompt must be a string"));
+	check_init(
+	    "{\"modalities\": []}", INVALID("modalities must be exactly one of AUDIO, TEXT"));
+	check_init("{\"modalities\": [\"AUDIO\", \"TEXT\"]}",
+	    INVALID("modalities must be exactly one of AUDIO, TEXT"));
+	check_init("{\"modalities\": \"VIDEO\"}",
+	    INVALID("modalities must be exactly one of AUDIO, TEXT"));
+	check_init(
+	    "{\"tools_tags\": 5}", INVALID("tools_tags must be a string or an array of strings"));
+	check_init(
+	    "{\"tools_tags\": [1]}", INVALID("tools_tags must be a string or an array of strings"));
+	check_init("{\"vad\": true}", INVALID("vad must be an object"));
+	check_init("{\"vad\": {\"enabled\": 1}}", INVALID("vad.enabled must be true or false"));
+	check_init("{\"vad\": {\"silence_duration_ms\": -1}}",
+	    INVALID("vad.silence_duration_ms must be an integer from 0 to 60000"));
+	service_close(service);
+}
+
+static void a_first_frame_that_is_no_text_closes(void)
+{
+	service = live_service("", "");
+	client_open(&c, service, NULL);
+	send_audio(2, 0);
+	SAYS("close 1003 Invalid init frame|");
+	client_free(&c);
+	client_open(&c, service, NULL);
+	live_large(c.live, false);
+	SAYS("close 1003 Invalid init frame|");
+	client_free(&c);
+	service_close(service);
+}
+
+static void so_does_none_within_30_seconds(void)
+{
+	begin(NULL);
+	client_pass(&c, 29999);
+	SAYS("");
+	client_pass(&c, 1);
+	SAYS("close 1003 Invalid init frame|");
+	end();
+}
+
+#define TOOL(name)                                                                         \
+	"{\"name\":\"" name "\",\"description\":\"\",\"parameters\":{\"type\":\"object\"," \
+	"\"properties\":{},\"required\":[]}}"
+#define OWN_TOOLS "[" TOOL("twice") "," TOOL("broken") "," TOOL("slow") "]"
+
+static void check_asked(const char *init, const char *expected)
+{
+	client_open(&c, service, init);
+	const char *asked = buf_str(&fake.asked);
+	if (strcmp(asked, expected) != 0)
+		printf("# %s\n# gives    %s\n# expected %s\n", init, asked, expected);
+	CU_ASSERT_STRING_EQUAL(asked, expected);
+	buf_reset(&fake.asked);
+	client_free(&c);
+}
+
+static void the_first_frame_overrides_the_agent(void)
+{
+	service = live_service("", "");
+	check_asked("{}", "m1,v1,-,AUDIO,{\"enabled\":true}," OWN_TOOLS ",-|");
+	check_asked("{\"model\": \"m2\", \"voice\": \"v2\", \"system_prompt\": \"p\", "
+		    "\"modalities\": \" text \", \"vad\": {\"enabled\": false, \"other\": 1, "
+		    "\"silence_duration_ms\": 300}}",
+	    "m2,v2,p,TEXT,{\"enabled\":false,\"other\":1,\"silence_duration_ms\":300}," OWN_TOOLS
+	    ",-|");
+	check_asked(
+	    "{\"modalities\": [\"Audio\"]}", "m1,v1,-,AUDIO,{\"enabled\":true}," OWN_TOOLS ",-|");
+	service_close(service);
+}
+
+static void a_model_that_is_not_listed_is_ignored(void)
+{
+	service = live_service("", "");
+	check_asked("{\"model\": \"m3\"}", "m1,v1,-,AUDIO,{\"enabled\":true}," OWN_TOOLS ",-|");
+	service_close(service);
+}
+
+static void tags_narrow_the_tools(void)
+{
+#define WITH(tools) "m1,v1,-,AUDIO,{\"enabled\":true}," tools ",-|"
+	service = live_service("", "");
+	check_asked("{\"tools_tags\": [\"a\"]}", WITH("[" TOOL("twice") "]"));
+	check_asked("{\"tools_tags\": \"b\"}", WITH("[" TOOL("broken") "," TOOL("slow") "]"));
+	check_asked("{\"tools_tags\": [\"a\", \"x\"]}", WITH("[" TOOL("twice") "]"));
+	check_asked("{\"tools_tags\": [\"x\"]}", WITH(OWN_TOOLS));
+	check_asked("{\"tools_tags\": []}", WITH(OWN_TOOLS));
+	service_close(service);
+}
+
+/* ---- frames */
+
+static void input_reaches_the_model_in_order(void)
+{
+	begin("{}");
+	send_audio(4, 1);
+	send_text("{\"type\": \"activity_start\"}");
+	send_audio(6, 2);
+	send_text("{\"type\": \"activity_end\"}");
+	send_text("{\"type\": \"text\", \"text\": \"hello\"}");
+	client_settle(&c);
+	HEARS("audio 4 1|start|audio 6 2|end|text hello|");
+	SAYS("");
+	end();
+}
+
+static void what_is_no_frame_is_ignored(void)
+{
+	static const char *const frames[] = {"nonsense", "[]", "5", "{}", "{\"type\": \"image\"}",
+	    "{\"type\": 5}", "{\"type\": \"text\"}", "{\"type\": \"text\", \"text\": 5}",
+	    "{\"type\": \"text\", \"text\": \"a\\u0000b\"}"};
+	begin("{}");
+	for (size_t i = 0; i < UNIT_COUNT(frames); i++)
+		send_text(frames[i]);
+	live_audio(c.live, "", 0);
+	live_large(c.live, true);
+	live_large(c.live, false);
+	client_settle(&c);
+	HEARS("");
+	SAYS("");
+	end();
+}
+
+static void half_a_sample_is_left_out(void)
+{
+	begin("{}");
+	send_audio(1, 7);
+	send_audio(5, 8);
+	client_settle(&c);
+	HEARS("audio 4 8|");
+	end();
+}
+
+static void a_frame_of_a_mebibyte_is_heard_and_a_longer_one_is_not(void)
+{
+	begin("{}");
+	send_audio(1 << 20, 1);
+	send_audio((1 << 20) + 1, 2);
+	send_audio((1 << 20) + 2, 3);
+	send_audio(2, 4);
+	client_settle(&c);
+	HEARS("audio 1048576 1|audio 2 4|");
+	SAYS("");
+	end();
+}
+
+static void of_too_many_frames_the_oldest_are_dropped(void)
+{
+	begin("{}");
+	fake.stalls = true;
+	for (int i = 1; i <= 2000; i++)
+		send_audio(2, i);
+	client_settle(&c);
+	HEARS("");
+	fake.stalls = false;
+	client_settle(&c);
+	live_step(c.live);
+	const char *heard = fake_heard();
+	CU_ASSERT_EQUAL(strncmp(heard, "audio 2 1001|audio 2 1002|", 26), 0);
+	CU_ASSERT_STRING_EQUAL(heard + strlen(heard) - 13, "|audio 2 2000|" + 1);
+	end();
+}
+
+static void the_queue_has_its_limit_from_the_environment(void)
+{
+	service = live_service("REALTIME_INPUT_QUEUE_MAXSIZE=3\nREALTIME_MAX_FRAME_BYTES=4\n", "");
+	client_open(&c, service, "{}");
+	fake.stalls = true;
+	for (int i = 1; i <= 5; i++)
+		send_audio(i == 4 ? 6 : 4, i);
+	fake.stalls = false;
+	client_settle(&c);
+	live_step(c.live);
+	HEARS("audio 4 2|audio 4 3|audio 4 5|");
+	end();
+}
+
+static void input_before_the_connection_stands_waits_for_it(void)
+{
+	service = live_service("", "");
+	client_open(&c, service, NULL);
+	fake.silent = true;
+	live_text(c.live, "{}", 2);
+	send_audio(2, 1);
+	client_settle(&c);
+	HEARS("");
+	fake.silent = false;
+	live_step(c.live);
+	client_settle(&c);
+	HEARS("audio 2 1|");
+	end();
+}
+
+/* ---- events */
+
+static void say_everything(ag_live_session *s)
+{
+	static const char pcm[10];
+	ag_live_input_transcript(s, "good", false);
+	ag_live_input_transcript(s, " day", false);
+	ag_live_input_transcript(s, NULL, true);
+	ag_live_audio(s, pcm, 10);
+	ag_live_output_transcript(s, "hel", false);
+	ag_live_output_transcript(s, "lo", false);
+	ag_live_output_transcript(s, "hello", true);
+	ag_live_turn_complete(s);
+	ag_live_interrupted(s);
+	ag_live_session_update(s, "h1");
+	ag_live_agent_changed(s, "Bob");
+	ag_live_error(s, "slow_down", false, "%s", "not so fast");
+	ag_live_error(s, NULL, false, "no code");
+}
+
+static void events_reach_the_client(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, say_everything);
+	SAYS("input_transcript good|input_transcript  day|input_transcript! good day|audio 10|"
+	     "output_transcript hel|output_transcript lo|output_transcript! hello|turn_complete|"
+	     "interrupted|session_update h1|agent_changed Bob|error slow_down not so fast|"
+	     "error no code|");
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "user: good day|assistant: hello|");
+	end();
+}
+
+static void say_halves(ag_live_session *s)
+{
+	ag_live_output_transcript(s, "I was", false);
+	ag_live_interrupted(s);
+	ag_live_output_transcript(s, "And", false);
+	ag_live_output_transcript(s, " then", false);
+	ag_live_turn_complete(s);
+	ag_live_turn_complete(s);
+}
+
+static void a_turn_that_ends_finishes_its_transcript(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, say_halves);
+	SAYS("output_transcript I was|output_transcript! I was|interrupted|output_transcript And|"
+	     "output_transcript  then|output_transcript! And then|turn_complete|turn_complete|");
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: I was|assistant: And then|");
+	end();
+}
+
+static void texts_of_the_user_are_kept(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	send_text("{\"type\": \"text\", \"text\": \"typed\"}");
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "user: typed|");
+	end();
+}
+
+static void say_a_word(ag_live_session *s)
+{
+	ag_live_audio(s, "12", 2);
+	ag_live_output_transcript(s, "word", true);
+}
+
+static void in_text_no_audio_is_sent(void)
+{
+	begin("{\"modalities\": \"TEXT\"}");
+	client_says(&c, say_a_word);
+	SAYS("output_transcript! word|");
+	end();
+}
+
+static void a_client_that_does_not_keep_up_is_not_spoken_to(void)
+{
+	begin("{}");
+	c.full = true;
+	client_says(&c, say_a_word);
+	SAYS("");
+	c.full = false;
+	client_settle(&c);
+	live_step(c.live);
+	SAYS("audio 2|output_transcript! word|");
+	end();
+}
+
+static void say_garbage(ag_live_session *s)
+{
+	ag_live_input_transcript(s, "\xff\xfe", true);
+	ag_live_input_transcript(s, NULL, false);
+	ag_live_output_transcript(s, NULL, true);
+	ag_live_audio(s, "123", 3);
+	ag_live_audio(s, "", 1);
+	ag_live_ready(s);
+	ag_live_session_update(s, NULL);
+	ag_live_agent_changed(s, NULL);
+	ag_live_tool_call(s, NULL, NULL, NULL);
+	ag_live_tool_call(s, "i", "twice", cJSON_CreateString("no object"));
+	ag_live_error(s, "\xc3", false, "\xff");
+}
+
+static void garbage_does_no_harm(void)
+{
+	begin("{}");
+	client_says(&c, say_garbage);
+	SAYS("input_transcript! ??|output_transcript! |audio 2|session_update null|agent_changed |"
+	     "tool_call |tool_call twice|error ? ?|tool_result unknown tool: |tool_result null|");
+	end();
+}
+
+static void say_after_the_end(ag_live_session *s)
+{
+	ag_live_error(s, "worn_out", true, "enough");
+	ag_live_output_transcript(s, "too late", true);
+	ag_live_tool_call(s, "i", "twice", cJSON_CreateObject());
+	ag_live_lost(s, "too late");
+}
+
+static void a_fatal_error_ends_the_session(void)
+{
+	begin("{}");
+	client_says(&c, say_after_the_end);
+	SAYS("error! worn_out enough|close 1000 |");
+	CU_ASSERT_TRUE(live_is_over(c.live));
+	end();
+}
+
+static void the_end_of_the_provider_ends_the_session(void)
+{
+	begin("{}");
+	client_says(&c, ag_live_ended);
+	SAYS("close 1000 |");
+	end();
+}
+
+/* ---- tools */
+
+static void call_twice(ag_live_session *s)
+{
+	ag_live_tool_call(s, "c1", "twice", cJSON_Parse("{\"n\": 4}"));
+}
+
+static void a_tool_is_called_and_its_result_told_kept_and_given_back(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, call_twice);
+	client_settle(&c);
+	SAYS("tool_call twice|tool_result 8|");
+	HEARS("result c1 twice 8|");
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "tool: 8|");
+	end();
+}
+
+static void call_wrongly(ag_live_session *s)
+{
+	ag_live_tool_call(s, "c1", "broken", cJSON_CreateObject());
+}
+
+static void call_hidden(ag_live_session *s)
+{
+	ag_live_tool_call(s, "c2", "hidden", cJSON_CreateObject());
+}
+
+static void a_tool_that_fails_is_a_result(void)
+{
+	begin("{}");
+	client_says(&c, call_wrongly);
+	client_settle(&c);
+	HEARS("result c1 broken \"broken\" failed|");
+	client_says(&c, call_hidden);
+	client_settle(&c);
+	HEARS("result c2 hidden \"unknown tool: hidden\" failed|");
+	SAYS(
+	    "tool_call broken|tool_result broken|tool_call hidden|tool_result unknown tool: hidden|");
+	end();
+}
+
+static void call_slow(ag_live_session *s)
+{
+	for (int i = 0; i < 20; i++)
+		ag_live_tool_call(s, "c3", "slow", cJSON_CreateObject());
+}
+
+static void a_slow_tool_holds_nothing_up(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, call_slow);
+	client_heard(&c);
+	fake_heard();
+	send_audio(2, 1);
+	client_says(&c, say_a_word);
+	SAYS("audio 2|output_transcript! word|");
+	HEARS("audio 2 1|");
+	live_stop(c.live);
+	SAYS("close 1001 Shutting down|");
+	end();
+}
+
+/* ---- connections that are lost */
+
+static void a_provider_that_cannot_be_reached_at_start_is_an_error(void)
+{
+	service = live_service("", "");
+	fake.loses = true;
+	client_open(&c, service, "{}");
+	SAYS("error! provider_error the live provider cannot be reached: no ? route|close 1000 |");
+	end();
+	service = live_service("", "");
+	fake.refuses = true;
+	client_open(&c, service, "{}");
+	SAYS("error! provider_error the live provider cannot be reached: the provider cannot be "
+	     "used|close 1000 |");
+	end();
+}
+
+static void in_production_the_error_tells_nothing(void)
+{
+	service = live_service("MODE=production\nORIGINS=http://example.org\n", ", \"auth\": null");
+	fake.loses = true;
+	client_open(&c, service, "{}");
+	SAYS("error! provider_error An error occurred in a graph node.|close 1000 |");
+	end();
+}
+
+static void a_provider_that_never_answers_is_given_up(void)
+{
+	service = live_service("", "");
+	fake.silent = true;
+	client_open(&c, service, "{}");
+	client_pass(&c, 14999);
+	SAYS("");
+	client_pass(&c, 1);
+	SAYS("error! provider_error the live provider cannot be reached: it does not answer|close "
+	     "1000 |");
+	end();
+}
+
+static void lose(ag_live_session *s)
+{
+	ag_live_lost(s, "gone");
+}
+
+static void say_half_and_lose(ag_live_session *s)
+{
+	ag_live_session_update(s, "h7");
+	ag_live_output_transcript(s, "I am", false);
+	ag_live_lost(s, "gone");
+}
+
+static void a_lost_connection_is_made_again_with_the_handle(void)
+{
+	begin("{}");
+	buf_reset(&fake.asked);
+	client_says(&c, say_half_and_lose);
+	SAYS("session_update h7|output_transcript I am|output_transcript! I am|");
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&fake.asked), ",h7|"));
+	send_audio(2, 9);
+	client_settle(&c);
+	HEARS("audio 2 9|");
+	end();
+}
+
+static void it_is_tried_five_times_with_pauses(void)
+{
+	static const int pauses[] = {500, 1000, 2000, 4000};
+	begin("{}");
+	fake.loses = true;
+	live_step(c.live);
+	client_settle(&c);
+	for (size_t i = 0; i < UNIT_COUNT(pauses); i++) {
+		CU_ASSERT_EQUAL(fake.opened, (int)i + 2);
+		client_pass(&c, pauses[i] - 1);
+		CU_ASSERT_EQUAL(fake.opened, (int)i + 2);
+		SAYS("");
+		client_pass(&c, 1);
+	}
+	CU_ASSERT_EQUAL(fake.opened, 6);
+	SAYS("error! reconnect_failed realtime session lost and could not be resumed after 5 "
+	     "attempts|close 1000 |");
+	end();
+}
+
+static void one_that_is_closed_at_once_each_time_is_given_up(void)
+{
+	begin("{}");
+	fake.closes = true;
+	client_says(&c, lose);
+	client_pass(&c, 8000);
+	CU_ASSERT_EQUAL(fake.opened, 6);
+	SAYS("error! reconnect_failed realtime session lost and could not be resumed after 5 "
+	     "attempts|close 1000 |");
+	end();
+}
+
+static void one_that_was_of_use_is_tried_anew(void)
+{
+	begin("{}");
+	for (int i = 0; i < 12; i++) {
+		client_says(&c, say_a_word);
+		client_says(&c, lose);
+		CU_ASSERT_EQUAL(fake.opened, i + 2);
+	}
+	end();
+}
+
+static void input_waits_for_the_next_connection(void)
+{
+	begin("{}");
+	fake.silent = true;
+	fake.stalls = true;
+	send_audio(2, 3);
+	ag_live_lost(fake.session, "gone");
+	fake.stalls = false;
+	client_settle(&c);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	HEARS("");
+	fake.silent = false;
+	live_step(c.live);
+	client_settle(&c);
+	HEARS("audio 2 3|");
+	end();
+}
+
+static void go_away(ag_live_session *s)
+{
+	ag_live_go_away(s, 5);
+}
+
+static void talk_and_go_away(ag_live_session *s)
+{
+	ag_live_output_transcript(s, "long", false);
+	ag_live_go_away(s, 5);
+}
+
+static void before_the_other_side_goes_another_connection_is_made(void)
+{
+	begin("{}");
+	client_says(&c, go_away);
+	SAYS("go_away 5s|");
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	end();
+}
+
+static void but_not_in_the_middle_of_an_answer(void)
+{
+	begin("{}");
+	client_says(&c, talk_and_go_away);
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	client_says(&c, ag_live_turn_complete);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	SAYS("output_transcript long|go_away 5s|output_transcript! long|turn_complete|");
+	client_says(&c, talk_and_go_away);
+	client_pass(&c, 4400);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	client_pass(&c, 200);
+	CU_ASSERT_EQUAL(fake.opened, 3);
+	end();
+}
+
+static void handle_h1(ag_live_session *s)
+{
+	ag_live_session_update(s, "h1");
+}
+
+static void handle_none(ag_live_session *s)
+{
+	ag_live_session_update(s, NULL);
+}
+
+static void the_handle_is_kept_with_the_thread(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, handle_h1);
+	client_free(&c);
+	buf_reset(&fake.asked);
+	client_open(&c, service, "{\"thread_id\": \"t\"}");
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&fake.asked), ",h1|"));
+	client_says(&c, handle_none);
+	client_free(&c);
+	buf_reset(&fake.asked);
+	client_open(&c, service, "{\"thread_id\": \"t\"}");
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&fake.asked), ",-|"));
+	end();
+}
+
+static void a_handle_that_is_refused_is_forgotten(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, handle_h1);
+	client_free(&c);
+	buf_reset(&fake.asked);
+	fake.loses = true;
+	client_open(&c, service, "{\"thread_id\": \"t\"}");
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&fake.asked), ",h1|"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&fake.asked), ",-|"));
+	SAYS("error! provider_error the live provider cannot be reached: no ? route|close 1000 |");
+	end();
+}
+
+/* ---- threads */
+
+static void note_thread(ag_live_session *s)
+{
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "");
+	ag_live_turn_complete(s);
+}
+
+static void the_thread_is_there_before_the_first_event(void)
+{
+	service = live_service("", "");
+	fake.next = note_thread;
+	client_open(&c, service, "{\"thread_id\": \"t\"}");
+	SAYS("turn_complete|");
+	end();
+}
+
+static void a_thread_has_one_session(void)
+{
+	struct client second;
+	begin("{\"thread_id\": \"t\"}");
+	client_open(&second, service, "{\"thread_id\": \"t\"}");
+	CU_ASSERT_STRING_EQUAL(client_heard(&second),
+	    "error! thread_busy Thread t is busy with another run|close 1000 |");
+	client_free(&second);
+	end();
+}
+
+static void a_client_that_is_gone_leaves_its_thread_to_others(void)
+{
+	struct client first;
+	begin("{\"thread_id\": \"t\"}");
+	fake.stubborn = true;
+	first = c;
+	live_gone(c.live);
+	client_settle(&c);
+	fake.session = NULL;
+	client_open(&first, service, "{\"thread_id\": \"t\"}");
+	CU_ASSERT_STRING_EQUAL(client_heard(&first), "");
+	client_free(&first);
+	fake.session = NULL;
+	end();
+}
+
+/* ---- the end */
+
+static void close_lets_the_model_finish(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	fake.stubborn = true;
+	send_audio(2, 1);
+	send_text("{\"type\": \"close\"}");
+	send_audio(2, 2);
+	client_settle(&c);
+	HEARS("audio 2 1|finish|");
+	client_says(&c, say_a_word);
+	client_says(&c, ag_live_ended);
+	SAYS("audio 2|output_transcript! word|close 1000 |");
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: word|");
+	end();
+}
+
+static void but_not_for_more_than_30_seconds(void)
+{
+	begin("{}");
+	fake.stubborn = true;
+	send_text("{\"type\": \"close\"}");
+	client_pass(&c, 29999);
+	SAYS("");
+	client_pass(&c, 1);
+	SAYS("close 1000 |");
+	CU_ASSERT_EQUAL(fake.closed, 1);
+	end();
+}
+
+static void the_model_may_finish_when_the_client_is_gone(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	fake.stubborn = true;
+	client_says(&c, talk_and_go_away);
+	client_heard(&c);
+	live_gone(c.live);
+	client_settle(&c);
+	client_says(&c, say_a_word);
+	CU_ASSERT_FALSE(live_is_over(c.live));
+	client_pass(&c, 30000);
+	client_settle(&c);
+	SAYS("");
+	CU_ASSERT_TRUE(live_is_over(c.live));
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: word|");
+	end();
+}
+
+static void a_client_that_leaves_before_the_first_frame_costs_nothing(void)
+{
+	begin(NULL);
+	live_gone(c.live);
+	CU_ASSERT_TRUE(live_is_over(c.live));
+	CU_ASSERT_EQUAL(fake.opened, 0);
+	end();
+}
+
+static void frames_before_a_hasty_close_are_answered(void)
+{
+	service = live_service("", "");
+	client_open(&c, service, NULL);
+	live_text(c.live, "{}", 2);
+	live_text(c.live, "{\"type\":\"text\",\"text\":\"x\"}", 26);
+	live_text(c.live, "{\"type\":\"close\"}", 16);
+	client_settle(&c);
+	HEARS("text x|finish|");
+	SAYS("close 1000 |");
+	end();
+}
+
+static void a_graph_that_is_not_live_says_so(void)
+{
+	service = live_service("", "");
+	service->graph->live = NULL;
+	client_open(&c, service, NULL);
+	SAYS("error! not_live This graph is not a live (realtime) agent; use the turn-based "
+	     "/v1/graph/ws endpoint instead of /v1/graph/live.|close 1008 Graph is not live|");
+	CU_ASSERT_TRUE(live_is_over(c.live));
+	end();
+}
+
+static const struct unit_test tests[] = {
+    {"the first frame is checked", the_first_frame_is_checked},
+    {"a first frame that is no text closes", a_first_frame_that_is_no_text_closes},
+    {"so does none within 30 seconds", so_does_none_within_30_seconds},
+    {"the first frame overrides the agent", the_first_frame_overrides_the_agent},
+    {"a model that is not listed is ignored", a_model_that_is_not_listed_is_ignored},
+    {"tags narrow the tools", tags_narrow_the_tools},
+    {"input reaches the model in order", input_reaches_the_model_in_order},
+    {"what is no frame is ignored", what_is_no_frame_is_ignored},
+    {"half a sample is left out", half_a_sample_is_left_out},
+    {"a frame of a mebibyte is heard and a longer one is not",
+	a_frame_of_a_mebibyte_is_heard_and_a_longer_one_is_not},
+    {"of too many frames the oldest are dropped", of_too_many_frames_the_oldest_are_dropped},
+    {"the queue has its limit from the environment", the_queue_has_its_limit_from_the_environment},
+    {"input before the connection stands waits for it",
+	input_before_the_connection_stands_waits_for_it},
+    {"events reach the client", events_reach_the_client},
+    {"a turn that ends finishes its transcript", a_turn_that_ends_finishes_its_transcript},
+    {"texts of the user are kept", texts_of_the_user_are_kept},
+    {"in text no audio is sent", in_text_no_audio_is_sent},
+    {"a client that does not keep up is not spoken to",
+	a_client_that_does_not_keep_up_is_not_spoken_to},
+    {"garbage does no harm", garbage_does_no_harm},
+    {"a fatal error ends the session", a_fatal_error_ends_the_session},
+    {"the end of the provider ends the session", the_end_of_the_provider_ends_the_session},
+    {"a tool is called and its result told, kept and given back",
+	a_tool_is_called_and_its_result_told_kept_and_given_back},
+    {"a tool that fails is a result", a_tool_that_fails_is_a_result},
+    {"a slow tool holds nothing up", a_slow_tool_holds_nothing_up},
+    {"a provider that cannot be reached at start is an error",
+	a_provider_that_cannot_be_reached_at_start_is_an_error},
+    {"in production the error tells nothing", in_production_the_error_tells_nothing},
+    {"a provider that never answers is given up", a_provider_that_never_answers_is_given_up},
+    {"a lost connection is made again with the handle",
+	a_lost_connection_is_made_again_with_the_handle},
+    {"it is tried five times with pauses", it_is_tried_five_times_with_pauses},
+    {"one that is closed at once each time is given up",
+	one_that_is_closed_at_once_each_time_is_given_up},
+    {"one that was of use is tried anew", one_that_was_of_use_is_tried_anew},
+    {"input waits for the next connection", input_waits_for_the_next_connection},
+    {"before the other side goes another connection is made",
+	before_the_other_side_goes_another_connection_is_made},
+    {"but not in the middle of an answer", but_not_in_the_middle_of_an_answer},
+    {"the handle is kept with the thread", the_handle_is_kept_with_the_thread},
+    {"a handle that is refused is forgotten", a_handle_that_is_refused_is_forgotten},
+    {"the thread is there before the first event", the_thread_is_there_before_the_first_event},
+    {"a thread has one session", a_thread_has_one_session},
+    {"a client that is gone leaves its thread to others",
+	a_client_that_is_gone_leaves_its_thread_to_others},
+    {"close lets the model finish", close_lets_the_model_finish},
+    {"but not for more than 30 seconds", but_not_for_more_than_30_seconds},
+    {"the model may finish when the client is gone", the_model_may_finish_when_the_client_is_gone},
+    {"a client that leaves before the first frame costs nothing",
+	a_client_that_leaves_before_the_first_frame_costs_nothing},
+    {"frames before a hasty close are answered", frames_before_a_hasty_close_are_answered},
+    {"a graph that is not live says so", a_graph_that_is_not_live_says_so},
+};
+
+int main(void)
+{
+	memory_init();
+	return unit_main("live", tests, UNIT_COUNT(tests));
+}

@@ -1,0 +1,164 @@
+/* Live agents in graphs: what is refused at start-up, in C and in documents. */
+#include "base/memory.h"
+#include "document_fixture.h"
+#include "graph/live.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EDGES                                                                          \
+	"\"edges\": [{\"from\": \"START\", \"to\": \"v\"}, {\"from\": \"v\", \"to\": " \
+	"\"END\"}]"
+#define LIVE(more) "\"v\": {\"kind\": \"live\", \"provider\": \"demo\"" more "}"
+#define DOCUMENT(nodes) "{\"g\": {\"nodes\": {" nodes "}, " EDGES "}}"
+#define TOOLS                                                                             \
+	"\"t\": {\"kind\": \"tools\", \"tools\": [{\"kind\": \"exec\", \"name\": \"n\", " \
+	"\"description\": \"d\", \"command\": \"true\", \"tags\": [\"a\", \"b\"]}]}"
+
+static void check(const char *document, const char *expected)
+{
+	const char *problems = problems_of(document);
+	if (strcmp(problems, expected) != 0)
+		printf("# %s\n# gives    %s\n# expected %s\n", document, problems, expected);
+	CU_ASSERT_STRING_EQUAL(problems, expected);
+}
+
+static void a_live_agent_is_a_document(void)
+{
+	check(DOCUMENT(LIVE("")), "");
+	check(DOCUMENT(LIVE(", \"model\": \"m\", \"voice\": \"v\", \"modalities\": [\"TEXT\"], "
+			    "\"system_prompt\": \"p\", \"tools\": \"t\", \"tools_tags\": [\"a\"], "
+			    "\"vad\": {\"enabled\": false}") ", " TOOLS),
+	    "");
+}
+
+static void mistakes_are_told_with_their_place(void)
+{
+	check(DOCUMENT("\"v\": {\"kind\": \"live\"}"), "/g/nodes/v: expected the key 'provider'");
+	check(DOCUMENT("\"v\": {\"kind\": \"live\", \"provider\": \"other\"}"),
+	    "/g/nodes/v/provider: expected one of demo, found 'other'");
+	check(DOCUMENT(LIVE(", \"modalities\": [\"AUDIO\", \"TEXT\"]")),
+	    "/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT");
+	check(DOCUMENT(LIVE(", \"modalities\": \"video\"")),
+	    "/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT");
+	check(DOCUMENT(LIVE(", \"vad\": {\"silence_duration_ms\": \"x\"}")),
+	    "/g/nodes/v/vad/silence_duration_ms: expected an integer from 0 to 60000");
+	check(DOCUMENT(LIVE(", \"tools\": \"v\"")),
+	    "/g/nodes/v/tools: expected the name of a tools node, 'v' is none");
+	check(DOCUMENT(LIVE(", \"tools_tags\": [1]")),
+	    "/g/nodes/v/tools_tags/0: expected a string, found number");
+}
+
+static ag_graph *graph;
+
+/* The mistakes of the graph, one a line; static. */
+static const char *mistakes(void)
+{
+	static char text[2000];
+	*text = '\0';
+	graph_compile(graph);
+	for (size_t i = 0; i < graph->problems.count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? "\n" : "",
+		    graph->problems.items[i].text);
+	graph_free(graph);
+	return text;
+}
+
+static void add_live(const char *name, struct ag_live live)
+{
+	live.kind = live.kind ? live.kind : AG_LIVE;
+	ag_graph_live(graph, name, &live);
+	ag_graph_edge(graph, name, AG_END);
+}
+
+static ag_result nothing(ag_run *run, const ag_state *state, void *data)
+{
+	(void)run, (void)state, (void)data;
+	return AG_OK;
+}
+
+static void there_is_one_live_agent(void)
+{
+	const struct ag_live live = {.provider = &live_demo_provider};
+	graph = graph_new("x");
+	add_live("one", live);
+	add_live("two", live);
+	ag_graph_edge(graph, AG_START, "one");
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+	    mistakes(), "x: live agent 'two': expected no second one: a graph has one at most"));
+}
+
+static void nothing_else_stands_beside_it(void)
+{
+	const struct ag_live live = {.provider = &live_demo_provider};
+	graph = graph_new("x");
+	add_live("voice", live);
+	ag_graph_node(graph, "other", nothing, NULL);
+	ag_graph_edge(graph, AG_START, "other");
+	ag_graph_edge(graph, "other", "voice");
+	const char *text = mistakes();
+	CU_ASSERT_PTR_NOT_NULL(
+	    strstr(text, "node 'other': expected only tools nodes beside the live agent 'voice'"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text,
+	    "live agent 'voice': expected the edge from START to lead to it, and nowhere else"));
+}
+
+static void what_it_is_made_of_is_checked(void)
+{
+	struct ag_live_provider half = live_demo_provider;
+	half.step = NULL;
+	graph = graph_new("x");
+	add_live("voice", (struct ag_live){.provider = &half});
+	ag_graph_edge(graph, AG_START, "voice");
+	CU_ASSERT_STRING_EQUAL(mistakes(),
+	    "x: live agent 'voice': expected a provider of this version with all its functions");
+	graph = graph_new("x");
+	add_live("voice", (struct ag_live){.provider = &live_demo_provider, .kind = 5});
+	ag_graph_edge(graph, AG_START, "voice");
+	CU_ASSERT_STRING_EQUAL(
+	    mistakes(), "x: live agent 'voice': expected a struct ag_live of this version");
+	graph = graph_new("x");
+	add_live("voice",
+	    (struct ag_live){.provider = &live_demo_provider, .vad = "[]", .tools = "none"});
+	ag_graph_edge(graph, AG_START, "voice");
+	CU_ASSERT_STRING_EQUAL(mistakes(),
+	    "x: live agent 'voice': expected vad to be a JSON object\n"
+	    "x: live agent 'voice': expected tools to be a tools node, 'none' is none");
+	graph = graph_new("x");
+	add_live("voice", (struct ag_live){.provider = &live_demo_provider});
+	ag_graph_edge(graph, AG_START, "voice");
+	ag_graph_interrupt_before(graph, "voice");
+	CU_ASSERT_STRING_EQUAL(mistakes(),
+	    "x: live agent 'voice': expected no interrupt: a conversation does not pause");
+}
+
+static void tags_belong_to_tools_that_exist(void)
+{
+	static const char *const tags[] = {"a", NULL};
+	graph = graph_new("x");
+	add_live("voice", (struct ag_live){.provider = &live_demo_provider, .tools = "tools"});
+	ag_graph_edge(graph, AG_START, "voice");
+	ag_graph_tools(graph, "tools");
+	ag_graph_tool_tags(graph, "tools", "absent", tags);
+	ag_graph_tool_tags(graph, "voice", "absent", tags);
+	CU_ASSERT_STRING_EQUAL(mistakes(),
+	    "x: tags of tool 'absent': there is no such tool\n"
+	    "x: tool 'absent': expected a tools node, 'voice' is none");
+}
+
+static const struct unit_test tests[] = {
+    {"a live agent is a document", a_live_agent_is_a_document},
+    {"mistakes are told with their place", mistakes_are_told_with_their_place},
+    {"there is one live agent", there_is_one_live_agent},
+    {"nothing else stands beside it", nothing_else_stands_beside_it},
+    {"what it is made of is checked", what_it_is_made_of_is_checked},
+    {"tags belong to tools that exist", tags_belong_to_tools_that_exist},
+};
+
+int main(void)
+{
+	memory_init();
+	return unit_main("live_graph", tests, UNIT_COUNT(tests));
+}

@@ -1,0 +1,181 @@
+#include "base/metrics.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct shared *shared;
+static struct buf text;
+
+static void open_in(const char *name)
+{
+	struct error err = {0};
+	mkdir(unit_path(name), 0700);
+	shared = shared_open(unit_path(name), &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(shared);
+	metrics_attach(shared);
+}
+
+static void close_all(void)
+{
+	metrics_attach(NULL);
+	shared_close(shared);
+}
+
+static bool name_route(size_t row, struct metric_route *route)
+{
+	*route = (struct metric_route){"GET", "/v1/x/{id}"};
+	return row == 3;
+}
+
+static const char *written(void)
+{
+	buf_reset(&text);
+	metrics_write(&text, name_route);
+	return buf_str(&text);
+}
+
+static bool has(const char *line)
+{
+	const char *found = strstr(written(), line);
+	bool whole =
+	    found && (found == buf_str(&text) || found[-1] == '\n') && found[strlen(line)] == '\n';
+	if (!whole)
+		printf("# no line: %s\n", line);
+	return whole;
+}
+
+static void nothing_is_counted_before_there_is_a_place(void)
+{
+	metrics_count(METRIC_WRITES, 1);
+	metrics_request(0, 200, 1);
+	metrics_tokens("m", 1, 1);
+	metrics_gauge(GAUGE_BUSY, 1);
+	CU_ASSERT_STRING_EQUAL(written(), "");
+}
+
+static void requests_are_told_apart_by_route_and_status(void)
+{
+	open_in("requests");
+	metrics_request(3, 200, 3000);
+	metrics_request(3, 204, 70000);
+	metrics_request(3, 404, 20000000);
+	metrics_request(500, 500, 1);
+	metrics_request(3, 0, 1); /* never answered */
+	CU_ASSERT_TRUE(
+	    has("agentgraph_requests_total{method=\"GET\",route=\"/v1/x/{id}\",status=\"2xx\"} 2"));
+	CU_ASSERT_TRUE(
+	    has("agentgraph_requests_total{method=\"GET\",route=\"/v1/x/{id}\",status=\"4xx\"} 1"));
+	CU_ASSERT_TRUE(
+	    has("agentgraph_requests_total{method=\"\",route=\"other\",status=\"5xx\"} 1"));
+	CU_ASSERT_TRUE(has("agentgraph_request_seconds_bucket{method=\"GET\",route=\"/v1/x/{id}\","
+			   "le=\"0.005\"} 1"));
+	CU_ASSERT_TRUE(has("agentgraph_request_seconds_bucket{method=\"GET\",route=\"/v1/x/{id}\","
+			   "le=\"10\"} 2"));
+	CU_ASSERT_TRUE(has("agentgraph_request_seconds_bucket{method=\"GET\",route=\"/v1/x/{id}\","
+			   "le=\"+Inf\"} 3"));
+	CU_ASSERT_TRUE(has("agentgraph_request_seconds_sum{method=\"GET\",route=\"/v1/x/{id}\"} "
+			   "20.073000"));
+	CU_ASSERT_TRUE(
+	    has("agentgraph_request_seconds_count{method=\"GET\",route=\"/v1/x/{id}\"} 3"));
+	close_all();
+}
+
+static void runs_and_tokens_are_counted(void)
+{
+	open_in("runs");
+	metrics_run(0, 1000000);
+	metrics_run(1, 1);
+	metrics_run(9, 1);
+	metrics_tokens("demo", 3, 2);
+	metrics_tokens("demo", 1, 0);
+	metrics_tokens("a\"b", 1, 1);
+	metrics_tokens(NULL, 5, -1);
+	CU_ASSERT_TRUE(has("agentgraph_runs_total{status=\"done\"} 1"));
+	CU_ASSERT_TRUE(has("agentgraph_runs_total{status=\"error\"} 1"));
+	CU_ASSERT_TRUE(has("agentgraph_runs_total{status=\"stopped\"} 0"));
+	CU_ASSERT_TRUE(has("agentgraph_run_seconds_count{} 2"));
+	CU_ASSERT_TRUE(has("agentgraph_tokens_total{model=\"demo\",kind=\"input\"} 4"));
+	CU_ASSERT_TRUE(has("agentgraph_tokens_total{model=\"demo\",kind=\"output\"} 2"));
+	CU_ASSERT_TRUE(has("agentgraph_tokens_total{model=\"a\\\"b\",kind=\"input\"} 1"));
+	CU_ASSERT_TRUE(has("agentgraph_tokens_total{model=\"other\",kind=\"input\"} 5"));
+	close_all();
+}
+
+/* However many names a client's provider makes up, the page stays small. */
+static void models_beyond_a_number_are_one(void)
+{
+	char name[32];
+	open_in("models");
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "model-%d", i);
+		metrics_tokens(name, 1, 0);
+	}
+	CU_ASSERT_TRUE(has("agentgraph_tokens_total{model=\"model-30\",kind=\"input\"} 1"));
+	CU_ASSERT_TRUE(has("agentgraph_tokens_total{model=\"other\",kind=\"input\"} 69"));
+	CU_ASSERT_PTR_NULL(strstr(written(), "model-31"));
+	close_all();
+}
+
+static void gauges_are_those_of_the_living(void)
+{
+	int status;
+	open_in("gauges");
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct error err = {0};
+		metrics_attach(NULL);
+		metrics_attach(shared_open(unit_path("gauges"), &err));
+		metrics_gauge(GAUGE_BUSY, 5);
+		metrics_count(METRIC_WRITES, 7);
+		_exit(strstr(written(), "agentgraph_threads_busy 5\n") ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT_TRUE(has("agentgraph_threads_busy 0"));
+	metrics_gauge(GAUGE_BUSY, 2);
+	metrics_gauge(GAUGE_BUSY, -1);
+	CU_ASSERT_TRUE(has("agentgraph_threads_busy 1"));
+	CU_ASSERT_TRUE(has("agentgraph_database_writes_total 7"));
+	close_all();
+}
+
+static void every_number_has_its_type(void)
+{
+	open_in("types");
+	metrics_request(3, 200, 1);
+	metrics_tokens("m", 1, 1);
+	for (const char *line = written(); *line; line = strchr(line, '\n') + 1) {
+		char name[64], type[128];
+		if (*line == '#')
+			continue;
+		size_t len = strcspn(line, "{ ");
+		snprintf(name, sizeof(name), "%.*s", (int)len, line);
+		char *suffix = strrchr(name, '_');
+		if (!strcmp(suffix, "_bucket") || !strcmp(suffix, "_sum") ||
+		    !strcmp(suffix, "_count"))
+			*suffix = '\0';
+		snprintf(type, sizeof(type), "# TYPE %s ", name);
+		CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&text), type));
+	}
+	close_all();
+}
+
+static const struct unit_test tests[] = {
+    {"nothing is counted before there is a place", nothing_is_counted_before_there_is_a_place},
+    {"requests are told apart by route and status", requests_are_told_apart_by_route_and_status},
+    {"runs and tokens are counted", runs_and_tokens_are_counted},
+    {"models beyond a number are one", models_beyond_a_number_are_one},
+    {"gauges are those of the living", gauges_are_those_of_the_living},
+    {"every number has its type", every_number_has_its_type},
+};
+
+int main(void)
+{
+	int status = unit_main("metrics", tests, UNIT_COUNT(tests));
+	buf_release(&text);
+	return status;
+}

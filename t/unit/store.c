@@ -1,0 +1,286 @@
+/* The memory store's engine, the conditions on metadata, and the embedder that is built in. */
+#include "storage/store.h"
+#include "base/json.h"
+#include "model/local_embed.h"
+#include "storage/db.h"
+#include "storage/memory_filter.h"
+#include "unit.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MODEL "test"
+#define DIMENSION 4
+
+static struct error err;
+static struct shared *shared;
+static const struct memory_links no_links;
+static const struct memory_filter everything;
+
+static struct store *open_store(const char *name, const char *model)
+{
+	const struct store_setup setup = {unit_path(name), shared, model, DIMENSION};
+	mkdir(setup.state_dir, 0700);
+	struct store *st = store_open(&setup, &err);
+	if (!st)
+		printf("# %s (%s)\n", err.detail, err.cause);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(st);
+	return st;
+}
+
+static void put(struct store *st, const char *id, const float *numbers)
+{
+	const struct memory m = {.memory_id = id,
+	    .user_id = "ann",
+	    .memory_type = "episodic",
+	    .category = "general",
+	    .metadata_json = "{\"category\":\"general\"}",
+	    .content = id,
+	    .created_at = 1000};
+	unsigned char hash[32];
+	memset(hash, id[0], sizeof(hash));
+	const struct memory_vector vector = {numbers, numbers ? hash : NULL};
+	CU_ASSERT_TRUE(st->ops->put(st, &m, &no_links, &vector, &err));
+}
+
+static const float east[] = {1, 0, 0, 0}, north[] = {0, 1, 0, 0};
+
+/* How many are near, and which is the nearest. */
+static size_t similar(struct store *st, const float *v, int64_t *row)
+{
+	struct memory_hit hits[10];
+	size_t count = 0;
+	CU_ASSERT_TRUE(st->ops->similar(st, &everything, v, METRIC_COSINE, 10, hits, &count, &err));
+	*row = count ? hits[0].row : 0;
+	return count;
+}
+
+static bool known(struct store *st, char c, float *v)
+{
+	unsigned char hash[32];
+	bool found = false;
+	memset(hash, c, sizeof(hash));
+	CU_ASSERT_TRUE(st->ops->known_vector(st, hash, v, &found, &err));
+	return found;
+}
+
+static void a_vector_is_known_by_the_hash_of_its_text(void)
+{
+	struct store *st = open_store("known", MODEL);
+	float v[DIMENSION] = {0};
+	put(st, "east", east);
+	CU_ASSERT_FALSE(known(st, 'x', v));
+	CU_ASSERT_TRUE(known(st, 'e', v));
+	CU_ASSERT_EQUAL(memcmp(v, east, sizeof(v)), 0);
+	st->ops->close(st);
+}
+
+static size_t waiting(struct store *st, struct arena *a, bool all, struct memory_text *texts)
+{
+	size_t count = 0;
+	CU_ASSERT_TRUE(st->ops->unembedded(st, a, all, 0, 10, texts, &count, &err));
+	return count;
+}
+
+static void a_memory_can_get_its_vector_later(void)
+{
+	struct store *st = open_store("later", MODEL);
+	struct arena *a = arena_new();
+	struct memory_text texts[10];
+	int64_t row;
+	put(st, "east", NULL);
+	CU_ASSERT_EQUAL(similar(st, east, &row), 0);
+	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 1);
+	CU_ASSERT_STRING_EQUAL(texts[0].content, "east");
+	CU_ASSERT_TRUE(st->ops->adopt(st, texts, 1, east, NULL, &err));
+	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 0);
+	CU_ASSERT_EQUAL(similar(st, east, &row), 1);
+	arena_free(a);
+	st->ops->close(st);
+}
+
+static void a_vector_of_an_old_text_is_not_taken(void)
+{
+	struct store *st = open_store("old", MODEL);
+	struct arena *a = arena_new();
+	struct memory_text texts[10];
+	const struct memory_vector none = {NULL, NULL};
+	bool found;
+	int64_t row;
+	put(st, "east", NULL);
+	waiting(st, a, false, texts);
+	CU_ASSERT_TRUE(
+	    st->ops->update(st, &everything, "east", "west", NULL, &no_links, &none, &found, &err));
+	CU_ASSERT_TRUE(found);
+	CU_ASSERT_TRUE(st->ops->adopt(st, texts, 1, east, NULL, &err));
+	CU_ASSERT_EQUAL(similar(st, east, &row), 0);
+	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 1);
+	CU_ASSERT_STRING_EQUAL(texts[0].content, "west");
+	arena_free(a);
+	st->ops->close(st);
+}
+
+static void models_are_never_mixed(void)
+{
+	struct store *st = open_store("models", MODEL);
+	struct arena *a = arena_new();
+	struct memory_text texts[10];
+	struct store_model *models;
+	size_t count;
+	int64_t row, memories;
+	bool foreign;
+	put(st, "east", east);
+	CU_ASSERT_TRUE(st->ops->has_foreign(st, &foreign, &err));
+	CU_ASSERT_FALSE(foreign);
+	st->ops->close(st);
+	st = open_store("models", "another");
+	CU_ASSERT_TRUE(st->ops->has_foreign(st, &foreign, &err));
+	CU_ASSERT_TRUE(foreign);
+	put(st, "north", north);
+	CU_ASSERT_EQUAL(similar(st, east, &row), 1);
+	CU_ASSERT_TRUE(st->ops->models(st, a, &models, &count, &memories, &err));
+	CU_ASSERT_EQUAL(count, 2);
+	CU_ASSERT_EQUAL(memories, 2);
+	CU_ASSERT_TRUE(models[1].current && !models[0].current);
+	CU_ASSERT_EQUAL(waiting(st, a, true, texts), 1);
+	CU_ASSERT_TRUE(st->ops->adopt(st, texts, 1, north, NULL, &err));
+	CU_ASSERT_TRUE(st->ops->has_foreign(st, &foreign, &err));
+	CU_ASSERT_FALSE(foreign);
+	CU_ASSERT_EQUAL(similar(st, east, &row), 2);
+	arena_free(a);
+	st->ops->close(st);
+}
+
+static void what_another_process_wrote_is_found(void)
+{
+	struct store *one = open_store("two", MODEL), *two = open_store("two", MODEL);
+	int64_t row;
+	bool found;
+	put(one, "east", east);
+	CU_ASSERT_EQUAL(similar(two, east, &row), 1);
+	put(two, "north", north);
+	CU_ASSERT_EQUAL(similar(one, north, &row), 2);
+	CU_ASSERT_TRUE(one->ops->remove(one, &everything, "east", &found, &err));
+	CU_ASSERT_TRUE(found);
+	CU_ASSERT_EQUAL(similar(two, east, &row), 1);
+	one->ops->close(one);
+	two->ops->close(two);
+}
+
+static void a_database_of_a_newer_version_is_refused(void)
+{
+	struct store *st = open_store("newer", MODEL);
+	const struct store_setup setup = {unit_path("newer"), shared, MODEL, DIMENSION};
+	struct error mine = {0};
+	st->ops->close(st);
+	struct db *db = db_open(unit_path("newer/store.db"), DB_WRITE, &err);
+	CU_ASSERT_TRUE(db_script(db, "PRAGMA user_version = 99", &err));
+	db_close(db);
+	CU_ASSERT_PTR_NULL(store_open(&setup, &mine));
+	CU_ASSERT_PTR_NOT_NULL(strstr(mine.detail, "store.db has schema version 99"));
+	error_release(&mine);
+}
+
+static void a_corrupt_database_is_an_error(void)
+{
+	const struct store_setup setup = {unit_path("corrupt"), shared, MODEL, DIMENSION};
+	struct error mine = {0};
+	mkdir(setup.state_dir, 0700);
+	FILE *f = fopen(unit_path("corrupt/store.db"), "w");
+	for (int i = 0; i < 1000; i++)
+		fputs("this is no database ", f);
+	fclose(f);
+	CU_ASSERT_PTR_NULL(store_open(&setup, &mine));
+	CU_ASSERT_PTR_NOT_NULL(strstr(mine.detail, "store.db"));
+	error_release(&mine);
+}
+
+/* ---- conditions ---- */
+
+static bool fits(const char *metadata, const char *filters)
+{
+	cJSON *m = json_parse(metadata, strlen(metadata), 10, NULL);
+	cJSON *f = json_parse(filters, strlen(filters), 10, NULL);
+	struct error mine = {0};
+	bool ok = memory_filter_check(f, "body.filters", &mine) && memory_filter_fits(m, f);
+	CU_ASSERT_FALSE(error_is_set(&mine));
+	error_release(&mine);
+	cJSON_Delete(m);
+	cJSON_Delete(f);
+	return ok;
+}
+
+static void conditions_hold_as_they_say(void)
+{
+	CU_ASSERT_TRUE(fits("{\"a\":12345678901234567890}", "{\"a\":12345678901234567890}"));
+	CU_ASSERT_FALSE(fits("{\"a\":1}", "{\"a\":\"1\"}"));
+	CU_ASSERT_FALSE(fits("{}", "{\"a\":null}"));
+	CU_ASSERT_TRUE(fits("{\"a\":null}", "{\"a\":null}"));
+	CU_ASSERT_TRUE(fits("{\"a\":2}", "{\"a\":[1,2]}"));
+	CU_ASSERT_TRUE(fits("{\"a\":2}", "{\"a\":{\"gte\":2,\"lt\":3,\"ne\":5}}"));
+	CU_ASSERT_FALSE(fits("{\"a\":3}", "{\"a\":{\"gte\":2,\"lt\":3}}"));
+	CU_ASSERT_FALSE(fits("{\"a\":\"3\"}", "{\"a\":{\"gt\":2}}"));
+	CU_ASSERT_TRUE(fits("{}", "{\"a\":{\"ne\":1,\"exists\":false}}"));
+}
+
+/* ---- the embedder ---- */
+
+static double cosine(const char *a, const char *b)
+{
+	static float x[LOCAL_EMBED_DIMENSIONS], y[LOCAL_EMBED_DIMENSIONS];
+	double sum = 0;
+	local_embed(a, x);
+	local_embed(b, y);
+	for (size_t i = 0; i < LOCAL_EMBED_DIMENSIONS; i++)
+		sum += (double)x[i] * (double)y[i];
+	return sum;
+}
+
+static void texts_that_share_words_are_near(void)
+{
+	CU_ASSERT_DOUBLE_EQUAL(cosine("green tea", "GREEN  téa!"), 1, 1e-5);
+	CU_ASSERT_TRUE(cosine("likes green tea", "tea") > cosine("likes green tea", "house"));
+	CU_ASSERT_TRUE(cosine("memory", "memories") > 0.2);
+	CU_ASSERT_TRUE(cosine("Übergröße", "übergrosse") > 0.3);
+	CU_ASSERT_TRUE(cosine("北京大学", "北京") > 0.2);
+	CU_ASSERT_TRUE(fabs(cosine("car", "vehicle")) < 0.2);
+}
+
+static void every_text_that_is_not_blank_has_a_vector(void)
+{
+	CU_ASSERT_DOUBLE_EQUAL(cosine("!!!", "!!!"), 1, 1e-5);
+	CU_ASSERT_DOUBLE_EQUAL(cosine("x", "x"), 1, 1e-5);
+	CU_ASSERT_DOUBLE_EQUAL(cosine("", ""), 0, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(cosine("🎉", "🎉"), 1, 1e-5);
+}
+
+int main(void)
+{
+	static const struct unit_test tests[] = {
+	    {"a vector is known by the hash of its text",
+		a_vector_is_known_by_the_hash_of_its_text},
+	    {"a memory can get its vector later", a_memory_can_get_its_vector_later},
+	    {"a vector of an old text is not taken", a_vector_of_an_old_text_is_not_taken},
+	    {"models are never mixed", models_are_never_mixed},
+	    {"what another process wrote is found", what_another_process_wrote_is_found},
+	    {"a database of a newer version is refused", a_database_of_a_newer_version_is_refused},
+	    {"a corrupt database is an error", a_corrupt_database_is_an_error},
+	    {"conditions hold as they say", conditions_hold_as_they_say},
+	    {"texts that share words are near", texts_that_share_words_are_near},
+	    {"every text that is not blank has a vector",
+		every_text_that_is_not_blank_has_a_vector},
+	};
+	int rc;
+
+	shared = shared_open(unit_dir(), &err);
+	if (!shared) {
+		printf("Bail out! %s\n", err.detail);
+		return 1;
+	}
+	rc = unit_main("store", tests, UNIT_COUNT(tests));
+	shared_close(shared);
+	return rc;
+}

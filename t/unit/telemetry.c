@@ -1,0 +1,303 @@
+/* What leaves the service: spans, failures, and what is kept out of them. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "config/dsn.h"
+#include "telemetry/otlp.h"
+#include "telemetry/scrub.h"
+#include "telemetry/tracker.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the address of the error tracker ---- */
+
+static const char *url_of(const char *text)
+{
+	static char url[600];
+	struct dsn dsn;
+	if (!dsn_parse(text, &dsn))
+		return "";
+	snprintf(url, sizeof(url), "%s %s", dsn.key, dsn.url);
+	dsn_release(&dsn);
+	return url;
+}
+
+static void an_address_is_read(void)
+{
+	CU_ASSERT_STRING_EQUAL(
+	    url_of("https://abc123@example.com/42"), "abc123 https://example.com/api/42/envelope/");
+	CU_ASSERT_STRING_EQUAL(
+	    url_of("http://a:b@127.0.0.1:8000/1"), "a http://127.0.0.1:8000/api/1/envelope/");
+	CU_ASSERT_STRING_EQUAL(url_of("https://k@[::1]:9000/some/path/7"),
+	    "k https://[::1]:9000/some/path/api/7/envelope/");
+}
+
+static void garbage_is_no_address(void)
+{
+	static const char *const wrong[] = {"", "x", "https://", "https://example.com/1",
+	    "https://@example.com/1", "https://k@/1", "https://k@example.com",
+	    "https://k@example.com/", "https://k@example.com/x", "https://k@example.com/1/",
+	    "ftp://k@example.com/1", "https://k@example.com:0/1", "https://k@example.com:99999/1",
+	    "https://k@example.com:/1", "https://k k@example.com/1", "https://k@exa mple.com/1",
+	    "https://k@example.com/1?x=1", "https://k@[::1/1", "https://k@[]/1",
+	    "HTTPS://k@example.com/1", "https://k@example.com/1\r\nX: y"};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CU_ASSERT_STRING_EQUAL(url_of(wrong[i]), "");
+}
+
+/* ---- what the error tracker does not want ---- */
+
+static void check_limits(const char *header, int64_t errors, int64_t transactions)
+{
+	int64_t pause_ms[2] = {0};
+	tracker_limits(header, pause_ms);
+	CU_ASSERT_EQUAL(pause_ms[0], errors);
+	CU_ASSERT_EQUAL(pause_ms[1], transactions);
+}
+
+static void limits_are_read_by_kind(void)
+{
+	check_limits("60:error:organization", 60000, 0);
+	check_limits("60::organization", 60000, 60000);
+	check_limits(
+	    "60:transaction:key, 2700:default;error;security:organization", 2700000, 60000);
+	check_limits("1.5:error;transaction:x", 1500, 1500);
+	check_limits("60:session:key", 0, 0);
+}
+
+static void nonsense_limits_nothing(void)
+{
+	static const char *const wrong[] = {
+	    "", ",", ":::", "x:error", "-5:error:k", ",,,:;;;", "1e99::"};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		check_limits(wrong[i], 0, 0);
+}
+
+/* ---- what is kept out ---- */
+
+static void check_scrub(const char *text, const char *expected)
+{
+	struct buf out = {0};
+	scrub(&out, text);
+	CU_ASSERT_STRING_EQUAL(buf_str(&out), expected);
+	if (strcmp(buf_str(&out), expected) != 0)
+		printf("# got %s\n", buf_str(&out));
+	buf_release(&out);
+}
+
+static void personal_data_is_taken_out(void)
+{
+	check_scrub("mail to jane.doe+x@example.com failed", "mail to [mail] failed");
+	check_scrub("<jane@example.com>: 5 times", "<[mail]>: 5 times");
+	check_scrub("from 192.168.10.20:8080", "from [address]:8080");
+	check_scrub("card 4111 1111 1111 1111 refused", "card [number] refused");
+	check_scrub("call +49-151-12345678 now", "call [number] now");
+	check_scrub("password=hunter2 given", "password=***REDACTED*** given");
+}
+
+static void what_is_nobodys_stays(void)
+{
+	check_scrub(
+	    "node agent: 3 of 17 steps, version 1.2.3", "node agent: 3 of 17 steps, version 1.2.3");
+	check_scrub("@ alone, a@ and @b", "@ alone, a@ and @b");
+	check_scrub("", "");
+}
+
+/* ---- spans ---- */
+
+static struct span root = {.kind = SPAN_RUN, .id = "0000000000000001", .start = 1000, .end = 9000};
+static struct span node = {.kind = SPAN_NODE,
+    .id = "0000000000000002",
+    .parent = &root,
+    .name = "agent",
+    .start = 2000,
+    .end = 8000,
+    .step = 1};
+static struct span llm = {.kind = SPAN_LLM,
+    .id = "0000000000000003",
+    .parent = &node,
+    .name = "demo",
+    .start = 2000,
+    .end = 3000,
+    .input_tokens = 3,
+    .output_tokens = 1};
+static struct span tool = {.kind = SPAN_TOOL,
+    .id = "0000000000000004",
+    .parent = &node,
+    .name = "add",
+    .start = 3000,
+    .end = 4000,
+    .error = "the tool failed",
+    .call_id = "c1"};
+static const struct span *const spans[] = {&root, &node, &llm, &tool};
+
+static struct run_report report = {
+    .context = {"4bf92f3577b34da6a3ce929d0e0e4736", "0000000000000001", true},
+    .parent = "00f067aa0ba902b7",
+    .agent = "builtin:demo",
+    .thread_id = "t1",
+    .run_id = "r1",
+    .spans = spans,
+    .span_count = 4,
+    .input_tokens = 3,
+    .output_tokens = 1,
+};
+
+/* The spans as an array. */
+static cJSON *written(enum trace_level level)
+{
+	struct buf out = {0};
+	buf_putc(&out, '[');
+	otlp_spans(&out, &report, level);
+	buf_putc(&out, ']');
+	cJSON *array = json_parse(buf_str(&out), out.len, JSON_TRUSTED_DEPTH, NULL);
+	buf_release(&out);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(array);
+	return array;
+}
+
+/* The value of an attribute as text, "" when there is none. */
+static const char *attribute(const cJSON *array, int i, const char *key)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, json_get(cJSON_GetArrayItem(array, i), "attributes")) {
+		if (strcmp(json_str(item, "key"), key) == 0) {
+			const cJSON *value = json_get(item, "value")->child;
+			CU_ASSERT_TRUE(strcmp(value->string, "stringValue") == 0 ||
+			    strcmp(value->string, "intValue") == 0);
+			return value->valuestring;
+		}
+	}
+	return "";
+}
+
+static const char *name(const cJSON *array, int i)
+{
+	return json_str(cJSON_GetArrayItem(array, i), "name");
+}
+
+static void spans_have_names_times_and_status_only(void)
+{
+	cJSON *array = written(TRACE_SPANS);
+	char *first = json_print(cJSON_GetArrayItem(array, 0));
+	char *last = json_print(cJSON_GetArrayItem(array, 3));
+	CU_ASSERT_STRING_EQUAL(first,
+	    "{\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\",\"spanId\":\"0000000000000001\","
+	    "\"parentSpanId\":\"00f067aa0ba902b7\",\"name\":\"invoke_agent builtin:demo\","
+	    "\"kind\":1,\"startTimeUnixNano\":\"1000000\",\"endTimeUnixNano\":\"9000000\","
+	    "\"attributes\":[],\"status\":{\"code\":1}}");
+	CU_ASSERT_STRING_EQUAL(last,
+	    "{\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\",\"spanId\":\"0000000000000004\","
+	    "\"parentSpanId\":\"0000000000000002\",\"name\":\"execute_tool\",\"kind\":1,"
+	    "\"startTimeUnixNano\":\"3000000\",\"endTimeUnixNano\":\"4000000\","
+	    "\"attributes\":[],\"status\":{\"code\":2,\"message\":\"tool_error\"}}");
+	CU_ASSERT_STRING_EQUAL(name(array, 1), "node agent");
+	CU_ASSERT_STRING_EQUAL(name(array, 2), "chat");
+	free(first);
+	free(last);
+	cJSON_Delete(array);
+}
+
+static void standard_adds_models_tokens_and_tools(void)
+{
+	cJSON *array = written(TRACE_STANDARD);
+	CU_ASSERT_STRING_EQUAL(name(array, 2), "chat demo");
+	CU_ASSERT_STRING_EQUAL(name(array, 3), "execute_tool add");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 0, "gen_ai.operation.name"), "invoke_agent");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 0, "gen_ai.conversation.id"), "t1");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 2, "gen_ai.operation.name"), "chat");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 2, "gen_ai.request.model"), "demo");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 2, "gen_ai.usage.input_tokens"), "3");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 2, "gen_ai.usage.output_tokens"), "1");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 3, "gen_ai.tool.name"), "add");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 3, "gen_ai.tool.call.id"), "c1");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 3, "error.type"), "tool_error");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 3, "gen_ai.tool.call.arguments"), "");
+	cJSON_Delete(array);
+}
+
+static void full_adds_texts_and_arguments(void)
+{
+	cJSON *message = cJSON_Parse(
+	    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"it's \\\"so\\\"\"},"
+	    "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"add\",\"args\":{\"a\":2}}]}");
+	cJSON *input = cJSON_Parse(
+	    "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},{}]");
+	cJSON *args = cJSON_Parse("{\"a\":2}");
+	llm.message = message;
+	tool.args = args;
+	report.input = input;
+	report.input_count = 1;
+	cJSON *array = written(TRACE_FULL);
+	CU_ASSERT_STRING_EQUAL(attribute(array, 0, "gen_ai.input.messages"),
+	    "[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"hi\"}]}]");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 2, "gen_ai.output.messages"),
+	    "[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"it's "
+	    "\\\"so\\\"\"},{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"add\",\"arguments\":{"
+	    "\"a\":2}}]}]");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 3, "gen_ai.tool.call.arguments"), "{\"a\":2}");
+	cJSON_Delete(array);
+	array = written(TRACE_STANDARD);
+	CU_ASSERT_STRING_EQUAL(attribute(array, 0, "gen_ai.input.messages"), "");
+	CU_ASSERT_STRING_EQUAL(attribute(array, 2, "gen_ai.output.messages"), "");
+	cJSON_Delete(array);
+	llm.message = tool.args = report.input = NULL;
+	cJSON_Delete(message);
+	cJSON_Delete(input);
+	cJSON_Delete(args);
+}
+
+/* What a node says when it fails may be a user's own words. */
+static void a_failure_is_a_code_below_full(void)
+{
+	report.end = RUN_END_ERROR;
+	report.error_code = "NODE_ERROR";
+	report.error = root.error = "Graph execution failed: jane said no";
+	for (int level = TRACE_SPANS; level <= TRACE_FULL; level++) {
+		cJSON *array = written((enum trace_level)level);
+		CU_ASSERT_STRING_EQUAL(
+		    json_str(json_get(cJSON_GetArrayItem(array, 0), "status"), "message"),
+		    level == TRACE_FULL ? report.error : "NODE_ERROR");
+		cJSON_Delete(array);
+	}
+	report.end = RUN_END_DONE;
+	report.error_code = report.error = root.error = NULL;
+}
+
+static void a_request_is_whole(void)
+{
+	struct environment env = {.app_version = "1.0", .mode = "staging"};
+	char *prefix = otlp_prefix(&env, "my \"service\""), *suffix = otlp_suffix();
+	struct buf out = {0};
+	buf_puts(&out, prefix);
+	otlp_spans(&out, &report, TRACE_STANDARD);
+	buf_puts(&out, suffix);
+	cJSON *tree = json_parse(buf_str(&out), out.len, JSON_TRUSTED_DEPTH, NULL);
+	CU_ASSERT_PTR_NOT_NULL(tree);
+	cJSON_Delete(tree);
+	buf_release(&out);
+	free(prefix);
+	free(suffix);
+}
+
+static const struct unit_test tests[] = {
+    {"an address of an error tracker is read", an_address_is_read},
+    {"garbage is no address", garbage_is_no_address},
+    {"limits are read by kind", limits_are_read_by_kind},
+    {"nonsense limits nothing", nonsense_limits_nothing},
+    {"personal data is taken out", personal_data_is_taken_out},
+    {"what is nobody's stays", what_is_nobodys_stays},
+    {"spans have names, times and status only", spans_have_names_times_and_status_only},
+    {"standard adds models, tokens and tools", standard_adds_models_tokens_and_tools},
+    {"full adds texts and arguments", full_adds_texts_and_arguments},
+    {"a failure is a code below full", a_failure_is_a_code_below_full},
+    {"a request is whole", a_request_is_whole},
+};
+
+int main(void)
+{
+	memory_init();
+	return unit_main("telemetry", tests, UNIT_COUNT(tests));
+}
