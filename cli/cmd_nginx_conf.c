@@ -6,18 +6,44 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FULL_LISTEN "127.0.0.1:8080"
 #define FULL_DRAIN 30
 
-/* The text for config, or NULL with problems. */
-static char *make(
-    const struct config *config, const char *socket, bool full, struct problems *problems)
+struct wish {
+	const char *socket, *prefix;
+	bool full;
+};
+
+/* A private nginx has its root for itself: a prefix is added in front of it. */
+static const char *prefix_of(
+    const struct config *config, const struct wish *wish, struct problems *problems)
 {
-	char *path = examine_socket_path(config->state_dir, socket);
-	char *relay = examine_relay_path(config->state_dir, socket);
+	const char *prefix = wish->prefix ? wish->prefix : config->env.root_path;
+	size_t len = strlen(prefix);
+
+	if (wish->full)
+		return NULL;
+	len -= len && prefix[len - 1] == '/';
+	if (len &&
+	    (strlen(config->env.root_path) != len ||
+		memcmp(config->env.root_path, prefix, len) != 0))
+		problems_warn(problems,
+		    "ROOT_PATH is \"%s\" and the prefix %s; set ROOT_PATH=%.*s, or the links of the "
+		    "API reference lead elsewhere",
+		    config->env.root_path, prefix, (int)len, prefix);
+	return prefix;
+}
+
+/* The text for config, or NULL with problems. */
+static char *make(const struct config *config, const struct wish *wish, struct problems *problems)
+{
+	char *path = examine_socket_path(config->state_dir, wish->socket);
+	char *relay = examine_relay_path(config->state_dir, wish->socket);
 	char *run = xasprintf("%s/run", config->state_dir);
-	const struct nginx_place place = {path, relay, full ? FULL_LISTEN : NULL, run, FULL_DRAIN};
+	const struct nginx_place place = {path, relay, wish->full ? FULL_LISTEN : NULL, run,
+	    prefix_of(config, wish, problems), FULL_DRAIN};
 	char *text = nginx_conf(config, &place, problems);
 
 	free(path);
@@ -29,13 +55,13 @@ static char *make(
 int cmd_nginx_conf(int argc, char **argv)
 {
 	struct config_source source = {0};
-	const char *socket = NULL;
-	bool full = false;
+	struct wish wish = {0};
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
-	    {"--socket", OPTION_TEXT, &socket, 0, 0},
-	    {"--full", OPTION_FLAG, &full, 0, 0},
+	    {"--socket", OPTION_TEXT, &wish.socket, 0, 0},
+	    {"--prefix", OPTION_TEXT, &wish.prefix, 0, 0},
+	    {"--full", OPTION_FLAG, &wish.full, 0, 0},
 	    {NULL, OPTION_FLAG, NULL, 0, 0},
 	};
 	struct problems problems = {0};
@@ -45,8 +71,10 @@ int cmd_nginx_conf(int argc, char **argv)
 
 	if (!options_parse(specs, argc, argv, 0, &operands))
 		return EXIT_USAGE;
+	if (wish.full && wish.prefix)
+		return complain(EXIT_USAGE, "--full and --prefix exclude each other");
 	config = config_load(&source, &problems);
-	text = config ? make(config, socket, full, &problems) : NULL;
+	text = config ? make(config, &wish, &problems) : NULL;
 	problems_print(&problems);
 	if (text)
 		fputs(text, stdout);

@@ -25,11 +25,14 @@ int cmd_serve(int argc, char **argv)
 	    .threads = DEFAULT_THREADS,
 	    .drain = DEFAULT_DRAIN,
 	};
+	const char *mode = NULL, *group = NULL;
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &o.source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &o.source.state_dir, 0, 0},
 	    {"--listen", OPTION_TEXT, &o.listen, 0, 0},
 	    {"--socket", OPTION_TEXT, &o.socket, 0, 0},
+	    {"--socket-mode", OPTION_TEXT, &mode, 0, 0},
+	    {"--socket-group", OPTION_TEXT, &group, 0, 0},
 	    {"--processes", OPTION_NUMBER, &o.processes, 1, 1024},
 	    {"--threads", OPTION_NUMBER, &o.threads, 1, 4096},
 	    {"--drain", OPTION_NUMBER, &o.drain, 0, 86400},
@@ -38,7 +41,8 @@ int cmd_serve(int argc, char **argv)
 	};
 	int operands;
 
-	if (!options_parse(specs, argc, argv, 0, &operands))
+	if (!options_parse(specs, argc, argv, 0, &operands) ||
+	    !socket_access_read(&o.access, mode, group))
 		return EXIT_USAGE;
 	return supervise(&o);
 }

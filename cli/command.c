@@ -5,15 +5,16 @@
 #include <string.h>
 
 #define WHERE "[--config FILE] [--state DIR]"
-#define SERVE_OPTIONS                                                 \
-	WHERE " [--listen HOST:PORT] [--processes N] [--threads T]\n" \
-	      "    [--socket PATH] [--no-nginx] [--drain SECONDS]"
+#define SERVE_OPTIONS                                                                          \
+	WHERE " [--listen HOST:PORT] [--processes N] [--threads T]\n"                          \
+	      "    [--socket PATH] [--socket-mode MODE] [--socket-group GROUP] [--no-nginx]\n" \
+	      "    [--drain SECONDS]"
 
 const struct command commands[] = {
     {"serve", SERVE_OPTIONS, "run the service in the foreground", cmd_serve},
     {"check", WHERE, "test configuration, environment, graph and databases", cmd_check},
     {"init", "DIR", "make a project to start from", cmd_init},
-    {"nginx-conf", WHERE " [--socket PATH] [--full]",
+    {"nginx-conf", WHERE " [--socket PATH] [--prefix PATH | --full]",
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "PATH " WHERE, "copy all databases, also while the service runs", cmd_backup},

@@ -11,6 +11,7 @@
 #include "service/memories.h"
 #include "spawn.h"
 #include "storage/files.h"
+#include "storage/s3.h"
 #include "storage/storage.h"
 
 #include <errno.h>
@@ -115,6 +116,15 @@ static void examine_access(const struct config *config, struct problems *problem
 		storage->ops->close(storage);
 }
 
+static void examine_cloud(const struct environment *env, struct problems *problems)
+{
+	struct error err = {0};
+
+	if (!s3_check(env, &err))
+		problems_add(problems, "%s", err.detail);
+	error_release(&err);
+}
+
 /* A place that was asked for must do; the usual one may be made later, or never be needed. */
 static void examine_files(const struct config *config, struct problems *problems)
 {
@@ -122,7 +132,7 @@ static void examine_files(const struct config *config, struct problems *problems
 	struct error err = {0};
 
 	if (strcmp(config->env.media_storage_type, BLOBS_CLOUD) == 0)
-		problems_add(problems, "MEDIA_STORAGE_TYPE: " FILES_NO_CLOUD);
+		examine_cloud(&config->env, problems);
 	else if (strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 &&
 	    !blobs_local_check(config->env.media_storage_path, &err)) {
 		if (asked && *asked)
@@ -148,7 +158,8 @@ static char *examine_nginx(
 	char *socket = examine_socket_path(config->state_dir, request->socket);
 	char *relay = examine_relay_path(config->state_dir, request->socket);
 	char *run = xasprintf("%s/run", config->state_dir);
-	const struct nginx_place place = {socket, relay, request->listen, run, request->drain};
+	const struct nginx_place place = {
+	    socket, relay, request->listen, run, NULL, request->drain};
 	char *text = nginx_conf(config, &place, problems);
 
 	free(socket);

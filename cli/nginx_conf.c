@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "markers.h"
+#include "nginx_prefix.h"
 #include "storage/blob.h"
 #include "texts.h"
 
@@ -188,26 +189,29 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 	return text;
 }
 
-static void add_page(struct arena *a, struct buf *out, const char *path, struct problems *problems)
+static void add_page(struct arena *a, struct buf *out, const char *prefix, const char *path,
+    struct problems *problems)
 {
 	const char *text = quoted_path(a, "pages", path, problems);
 
 	if (!*text)
 		return;
-	buf_printf(out, "location = \"%s\" { rewrite ^ /v1/ last; }\n", text);
+	buf_printf(out, "location = \"%s%s\" { rewrite ^ %s/v1/ last; }\n", prefix, text, prefix);
 	if (strcmp(text, "/") != 0)
-		buf_printf(out, "location ^~ \"%s/\" { rewrite ^ /v1/ last; }\n", text);
+		buf_printf(out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, text,
+		    prefix);
 }
 
 /* Locations of the two pages and of what lies below them (WIRE 9.2). */
-static const char *pages(struct arena *a, const struct environment *env, struct problems *problems)
+static const char *pages(
+    struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
 	struct buf out = {0};
 	const char *text;
 
-	add_page(a, &out, env->docs_path, problems);
+	add_page(a, &out, prefix, env->docs_path, problems);
 	if (strcmp(env->redocs_path, env->docs_path) != 0)
-		add_page(a, &out, env->redocs_path, problems);
+		add_page(a, &out, prefix, env->redocs_path, problems);
 	text = arena_strdup(a, buf_str(&out));
 	buf_release(&out);
 	return text;
@@ -295,9 +299,9 @@ static char *full_conf(struct arena *a, const struct environment *env,
 	return buf_detach(&out);
 }
 
-static char *fastcgi_part(const char *socket)
+static char *fastcgi_part(const char *socket, const char *uri)
 {
-	const struct marker values[] = {{"SOCKET", socket}, {NULL, NULL}};
+	const struct marker values[] = {{"SOCKET", socket}, {"URI", uri}, {NULL, NULL}};
 	struct buf out = {0};
 
 	markers_fill(&out, text_fastcgi_conf_in, values);
@@ -305,20 +309,27 @@ static char *fastcgi_part(const char *socket)
 }
 
 static char *snippet_conf(struct arena *a, const struct config *config,
-    const struct nginx_place *place, const char *max_size, struct problems *problems)
+    const struct nginx_place *place, const struct nginx_prefix *prefix, const char *max_size,
+    struct problems *problems)
 {
 	const struct environment *env = &config->env;
 	const char *socket = quoted_path(a, "FastCGI socket", place->socket, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
 	double file_size = floor(env->media_max_size_mb * MEGABYTE);
-	char *fastcgi = fastcgi_part(socket);
+	char *fastcgi = fastcgi_part(socket, prefix->uri);
 	char *memory = blobs_memory_path(config->state_dir);
 	struct buf out = {0};
 	const struct marker values[] = {
 	    {"SOCKET", socket},
 	    {"RELAY", quoted_relay(a, place->relay, problems)},
 	    {"FASTCGI", fastcgi},
-	    {"PAGES", pages(a, env, problems)},
+	    {"PREFIX", prefix->path},
+	    {"PREFIX_REGEX", prefix->regex},
+	    {"STRIP", prefix->strip},
+	    {"URI", prefix->uri},
+	    {"ID", prefix->id},
+	    {"WHOLE", prefix->whole},
+	    {"PAGES", pages(a, env, prefix->path, problems)},
 	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
 	    {"READ_TIMEOUT", read_timeout(a, problems)},
@@ -349,9 +360,12 @@ char *nginx_conf(
 	struct arena *a = arena_new();
 	size_t errors = problems->errors;
 	const char *max_size = arena_printf(a, "%lld", (long long)config->env.max_request_size);
-	char *text = snippet_conf(a, config, place, max_size, problems);
+	struct nginx_prefix prefix;
+	char *text = NULL;
 
-	if (place->listen) {
+	if (nginx_prefix_read(&prefix, a, place->prefix ? place->prefix : "", problems))
+		text = snippet_conf(a, config, place, &prefix, max_size, problems);
+	if (text && place->listen) {
 		char *full = full_conf(a, &config->env, place, text, max_size, problems);
 
 		free(text);

@@ -15,6 +15,7 @@ struct nginx_place {
 	const char *relay;  /* and of the relay's */
 	const char *listen; /* numeric HOST:PORT of a private nginx; NULL: the snippet alone */
 	const char *run;    /* directory for a private nginx's files */
+	const char *prefix; /* the service's paths are below it; NULL: at the root */
 	long drain;         /* seconds that open requests have when it stops */
 };
 

@@ -118,7 +118,8 @@ static bool open_sockets(struct supervisor *s)
 	s->fastcgi = unix_listen(s->socket_path, mode);
 	if (s->fastcgi >= 0)
 		s->relay_socket = unix_listen(s->relay_path, mode);
-	return s->relay_socket >= 0;
+	return s->relay_socket >= 0 && unix_give(s->socket_path, &s->options->access) &&
+	    unix_give(s->relay_path, &s->options->access);
 }
 
 /* What websocketd and its children are to find. */

@@ -6,7 +6,9 @@
 #ifndef AGENTGRAPH_CLI_SOCKETS_H
 #define AGENTGRAPH_CLI_SOCKETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define ADDRESS_SIZE 64 /* numeric host, port, brackets */
 
@@ -31,6 +33,19 @@ int tcp_connect(int listener);
  * replaced; anything else is left alone.  -1 after a complaint.
  */
 int unix_listen(const char *path, unsigned mode);
+
+/* Who may connect to a socket beside its owner. */
+struct socket_access {
+	unsigned mode;
+	bool has_mode;
+	gid_t group; /* (gid_t)-1: the one of this process */
+};
+
+/* Reads "0660" and the name or number of a group; either may be NULL.  False after a complaint. */
+bool socket_access_read(struct socket_access *access, const char *mode, const char *group);
+
+/* Gives the socket at path its group and mode; false after a complaint. */
+bool unix_give(const char *path, const struct socket_access *access);
 
 /* Connects to path; -1 with errno. */
 int unix_connect(const char *path);

@@ -14,6 +14,7 @@ struct serve_options {
 	struct config_source source;
 	const char *listen; /* HOST:PORT */
 	const char *socket; /* NULL: in the state directory */
+	struct socket_access access;
 	long processes, threads, drain;
 	bool no_nginx;
 };

@@ -83,9 +83,15 @@ typedef ag_result (*ag_node_fn)(ag_run *run, const ag_state *state, void *data);
 typedef const char *(*ag_route_fn)(const ag_state *state, void *data);
 
 /*
- * A tool.  args is borrowed and always an object.  On AG_OK *output is the result, taken over (NULL
- * stands for null).  On AG_ERROR the model sees an error result: *output when set, else the text of
- * ag_fail.  The run goes on either way.
+ * A tool.  args is borrowed and always an object that fits the tool's parameters.  On AG_OK *output
+ * is the result, taken over (NULL stands for null).  On AG_ERROR the model sees an error result:
+ * *output when set, else the text of ag_fail.  The run goes on either way.
+ *
+ * Calls of one message run at the same time, each on a thread of its own with a run of its own;
+ * what they say reaches the client in the order of the calls.  ag_interrupt waits for the calls
+ * before this one; when a call pauses the run, all calls of the message are made again on its
+ * resumption.  A tool that overruns its time (ag_time_left_ms) is waited for, and its result is
+ * then an error.
  */
 typedef ag_result (*ag_tool_fn)(ag_run *run, const cJSON *args, cJSON **output, void *data);
 
@@ -97,7 +103,7 @@ void ag_graph_node(ag_graph *graph, const char *name, ag_node_fn fn, void *data)
 void ag_graph_tools(ag_graph *graph, const char *name);
 
 /* Adds a tool to a tools node.  parameters is a JSON Schema of type object, as text; NULL means no
- * parameters. */
+ * parameters.  One that is no valid schema refuses the start. */
 void ag_graph_tool(ag_graph *graph, const char *node, const char *name, const char *description,
     const char *parameters, ag_tool_fn fn, void *data);
 
@@ -229,10 +235,11 @@ struct ag_live {
 	const struct ag_live_provider *provider;
 	void *data;                                /* for its open */
 	const char *model, *voice, *system_prompt; /* or NULL */
-	bool text;                                 /* answers in text unless the client asks for audio */
-	const char *tools;                         /* the tools node with its tools, or NULL */
-	const char *const *tools_tags; /* ends with NULL: only tools with one of these tags; or NULL */
-	const char *vad;               /* a JSON object as in struct ag_live_setup, or NULL */
+	bool text;         /* answers in text unless the client asks for audio */
+	const char *tools; /* the tools node with its tools, or NULL */
+	const char *const
+	    *tools_tags; /* ends with NULL: only tools with one of these tags; or NULL */
+	const char *vad; /* a JSON object as in struct ag_live_setup, or NULL */
 };
 
 /* Adds the live agent: the one node that START leads to.  live is copied, its data is not. */
@@ -366,12 +373,12 @@ struct ag_question {
 };
 
 /*
- * Asks a chat model.  *answer, taken over by the caller, is then a message for ag_message: its text,
- * reasoning, usage and structured output.  AG_ERROR, with the reason in place for the node to
+ * Asks a chat model.  *answer, taken over by the caller, is then a message for ag_message: its
+ * text, reasoning, usage and structured output.  AG_ERROR, with the reason in place for the node to
  * return it, when no model answered in time.
  */
-ag_result ag_chat(ag_run *run, const ag_chat_model *model, const struct ag_question *question,
-    cJSON **answer);
+ag_result ag_chat(
+    ag_run *run, const ag_chat_model *model, const struct ag_question *question, cJSON **answer);
 
 /* Updates a state field through its reducer when the node has ended well.  value is taken over. */
 ag_result ag_update(ag_run *run, const char *field, cJSON *value);

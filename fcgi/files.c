@@ -2,7 +2,6 @@
 #include "service/files.h"
 
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "credential.h"
 #include "handlers.h"
 #include "range.h"
@@ -10,7 +9,6 @@
 #include "server.h"
 #include "service/media_type.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,24 +48,6 @@ static const char *asked(const struct download *d, const char *name)
 	return param_find(d->rq->client->params, name);
 }
 
-/* RFC 6266: the name in ASCII, and once more as it is. */
-static void add_name(struct buf *out, const char *name)
-{
-	buf_puts(out, "attachment; filename=\"");
-	size_t len;
-	for (const char *c = name; *c; c += len) {
-		bool plain = utf8_decode(c, &len) < 0x80 && *c != '"' && *c != '\\' && *c != '%';
-		buf_putc(out, plain ? *c : '_');
-	}
-	buf_puts(out, "\"; filename*=UTF-8''");
-	for (const char *c = name; *c; c++) {
-		if (isalnum((unsigned char)*c) || strchr("!#$&+-.^_`|~", *c))
-			buf_putc(out, *c);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*c);
-	}
-}
-
 /* What every answer about the bytes has, 304 included. */
 static void add_validators(struct download *d)
 {
@@ -78,12 +58,9 @@ static void add_validators(struct download *d)
 
 static void add_description(struct download *d)
 {
-	struct buf name = {0};
 	response_header(d->rq, "Content-Type", d->record.mime_type);
-	if (!d->shown)
-		add_name(&name, d->record.filename);
-	response_header(d->rq, "Content-Disposition", d->shown ? "inline" : buf_str(&name));
-	buf_release(&name);
+	response_header(
+	    d->rq, "Content-Disposition", file_disposition(d->rq->call.arena, &d->record));
 }
 
 /* If-None-Match, and where that is not there If-Modified-Since. */

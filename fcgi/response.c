@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGE "OK" /* of an answer that says nothing else */
+#define MESSAGE "OK"    /* of an answer that says nothing else */
 #define KEEP_SIZE 65536 /* a buffer that grew over this is not kept for the next request */
 
 static void reset(struct buf *b)
@@ -49,12 +49,12 @@ static const char *reason(int status)
 		int status;
 		const char *reason;
 	} reasons[] = {{200, "OK"}, {204, "No Content"}, {206, "Partial Content"},
-	    {304, "Not Modified"}, {400, "Bad Request"},
-	    {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
-	    {405, "Method Not Allowed"}, {409, "Conflict"}, {413, "Content Too Large"},
-	    {415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
-	    {422, "Unprocessable Content"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
-	    {500, "Internal Server Error"}, {503, "Service Unavailable"}};
+	    {304, "Not Modified"}, {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"},
+	    {404, "Not Found"}, {405, "Method Not Allowed"}, {409, "Conflict"},
+	    {413, "Content Too Large"}, {415, "Unsupported Media Type"},
+	    {416, "Range Not Satisfiable"}, {422, "Unprocessable Content"},
+	    {426, "Upgrade Required"}, {429, "Too Many Requests"}, {500, "Internal Server Error"},
+	    {503, "Service Unavailable"}};
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (reasons[i].status == status)
 			return reasons[i].reason;
@@ -84,7 +84,8 @@ static void build_head(struct request *rq, int status, const char *type)
 {
 	const struct hygiene *hygiene = rq->server->hygiene;
 	struct buf *head = &rq->response->head;
-	const struct buf *fixed = hygiene_headers(hygiene, rq->response->security, head_is_https(&rq->head));
+	const struct buf *fixed =
+	    hygiene_headers(hygiene, rq->response->security, head_is_https(&rq->head));
 	rq->response->status = status;
 	if (status == 200)
 		buf_puts(head, "Status: 200 OK\r\n");

@@ -19,7 +19,7 @@ struct request;
 /* A thread's buffers; all-zero is ready to use. */
 struct response {
 	struct buf head, extra, body;
-	int status; /* of the answer that was sent; 0 before */
+	int status;             /* of the answer that was sent; 0 before */
 	enum security security; /* of the answer; set before it is sent, else SECURITY_PLAIN */
 };
 
@@ -48,7 +48,8 @@ void reply_bytes(struct request *rq, const char *type, const char *data, size_t 
 /* The error in the request's call, which must be set. */
 void reply_error(struct request *rq);
 
-/* A bare status with its header lines, which may announce a body that the caller writes; and a status with a text: for OPTIONS alone. */
+/* A bare status with its header lines, which may announce a body that the caller writes; and a
+ * status with a text: for OPTIONS alone. */
 void reply_empty(struct request *rq, int status);
 void reply_text(struct request *rq, int status, const char *text);
 

@@ -70,8 +70,7 @@ static bool find_route(struct request *rq)
 /* A body that its handler reads has a limit of its own. */
 static bool check_stream(struct request *rq)
 {
-	return body_length(
-		   rq->head.content_length, INT64_MAX, &rq->length, &rq->call.error) &&
+	return body_length(rq->head.content_length, INT64_MAX, &rq->length, &rq->call.error) &&
 	    (rq->length <= upload_max_body(rq->server->service->config) ||
 		upload_too_large(&rq->call));
 }

@@ -177,10 +177,12 @@ static const char *make_ticket(struct request *rq, const struct upgrade_offer *o
 
 void get_socket(struct request *rq)
 {
+	const char *redirect = param_find(rq->client->params, UPGRADE_PARAM);
 	struct upgrade_offer offer;
 	read_offer(rq, &offer);
 	response_header(rq, TICKET_HEADER, make_ticket(rq, &offer));
 	response_header(rq, "X-Accel-Redirect",
-	    arena_printf(rq->call.arena, UPGRADE_REDIRECT "%s", rq->match.route->path));
+	    arena_printf(rq->call.arena, "%s%s", *redirect ? redirect : UPGRADE_REDIRECT,
+		rq->match.route->path));
 	reply_empty(rq, 200);
 }

@@ -16,8 +16,10 @@
 
 struct request;
 
-/* Where the web server goes when a handshake is let in; the path of the route follows. */
+/* Where the web server goes when a handshake is let in; the path of the route follows.  The
+ * parameter, which no client can set, names another place. */
 #define UPGRADE_REDIRECT "/_agentgraph/relay"
+#define UPGRADE_PARAM "AGENTGRAPH_RELAY"
 
 /* What a WebSocket's client presents. */
 struct upgrade_offer {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcgiapp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -48,10 +49,27 @@ static FCGX_Request *request_of(struct client *client)
 	return ((struct connection *)client)->request;
 }
 
+/*
+ * A process that was stopped and goes on, by a debugger or a suspended machine, finds its read of a
+ * socket with a time-out interrupted, which libfcgi takes for the end.  Nothing of the stream is
+ * lost then.
+ */
+static bool go_on(FCGX_Stream *in)
+{
+	if (FCGX_GetError(in) != EINTR)
+		return false;
+	FCGX_ClearError(in);
+	in->isClosed = 0;
+	return true;
+}
+
 static ssize_t connection_read(struct client *client, char *out, size_t size)
 {
 	FCGX_Stream *in = request_of(client)->in;
-	int got = FCGX_GetStr(out, (int)size, in);
+	int got;
+	do
+		got = FCGX_GetStr(out, (int)size, in);
+	while (got == 0 && go_on(in));
 	return got == 0 && FCGX_GetError(in) ? -1 : got;
 }
 
@@ -74,6 +92,17 @@ static void serve(const struct server *server, FCGX_Request *request, struct res
 	server_answer(server, &connection.client, buffers);
 }
 
+/* Web servers send a head at once, so that what waits for it, and may be interrupted, is this. */
+static bool await_head(int fd)
+{
+	struct pollfd waiting = {fd, POLLIN, 0};
+	int64_t end = clock_monotonic_ms() + SILENCE_SECONDS * 1000;
+	int64_t left, ready = -1;
+	while (ready < 0 && (left = end - clock_monotonic_ms()) > 0)
+		ready = poll(&waiting, 1, (int)left);
+	return ready > 0;
+}
+
 /*
  * libfcgi's one call to accept a connection and read the head of a request would let a connection
  * that sends nothing hold up the thread between the two, and its way to end one waits until the web
@@ -86,6 +115,10 @@ static bool begin(FCGX_Request *request, int fd)
 {
 	const struct timeval silence = {.tv_sec = SILENCE_SECONDS};
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
+	if (!await_head(fd)) {
+		close(fd);
+		return false;
+	}
 	request->ipcFd = fd;
 	request->keepConnection = 1;
 	return FCGX_Accept_r(request) >= 0;

@@ -13,6 +13,12 @@ WHERE file_id = :file_id;
 -- name: file_text
 SELECT text FROM files WHERE file_id = :file_id;
 
+-- name: file_same_text
+-- What was extracted of the same bytes as the same type, by anybody: who has the bytes may know the text.
+SELECT text FROM files
+WHERE sha256 = :sha256 AND mime_type = :mime_type AND text_state = 1
+LIMIT 1;
+
 -- name: file_insert
 INSERT INTO files (file_id, owner, filename, mime_type, size, sha256, created_at, backend, key,
 	text_state, text)

@@ -119,7 +119,7 @@ tap_end() {
 	for tap_pid in $tap_pids; do
 		tap_stop "$tap_pid"
 	done
-	if grep -E 'ERROR: [A-Za-z]+Sanitizer|: runtime error: ' "$WORK"/err.* 2>/dev/null; then
+	if grep -E '(ERROR|WARNING): [A-Za-z]+Sanitizer|: runtime error: ' "$WORK"/err.* 2>/dev/null; then
 		echo "# a sanitizer complained"
 		tap_failed=$((tap_failed + 1))
 	fi

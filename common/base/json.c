@@ -138,6 +138,20 @@ const char *json_type_name(const cJSON *item)
 	return cJSON_IsBool(item) || raw == 't' || raw == 'f' ? "boolean" : "null";
 }
 
+bool json_deeper_than(const cJSON *item, unsigned levels)
+{
+	const cJSON *child;
+	if (!cJSON_IsObject(item) && !cJSON_IsArray(item))
+		return false;
+	if (levels == 0)
+		return true;
+	cJSON_ArrayForEach(child, item) {
+		if (json_deeper_than(child, levels - 1))
+			return true;
+	}
+	return false;
+}
+
 /* ---- Writing ---- */
 
 char *json_print(const cJSON *item)

@@ -79,6 +79,10 @@ cJSON *json_add_raw(cJSON *object, const char *key, const char *text);
 /* Sets member key to item (taken over), replacing an older one in place. */
 void json_set(cJSON *object, const char *key, cJSON *item);
 
+/* Whether arrays and objects lie in each other more than that many levels deep: what may have been
+ * built without a parser's limit, and could not be printed or read again. */
+bool json_deeper_than(const cJSON *item, unsigned levels);
+
 /* Deep comparison: numbers by value, objects without regard to order. */
 bool json_equal(const cJSON *a, const cJSON *b);
 

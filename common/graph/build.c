@@ -32,6 +32,7 @@ static void node_release(struct node *node)
 		tool_release(&node->tools[i]);
 	free(node->tools);
 	node_free_servers(node);
+	live_tags_free(node->approve);
 	live_agent_free(node->live);
 	free(node->name);
 }
@@ -70,6 +71,7 @@ void graph_free(ag_graph *graph)
 	free(graph->fields);
 	free(graph->hooks);
 	free(graph->state_type);
+	free(graph->store_user);
 	problems_release(&graph->problems);
 	plugin_close(graph->library);
 	free(graph->name);

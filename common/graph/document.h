@@ -66,7 +66,7 @@ struct document_shape {
 extern const struct document_shape shape_graph, shape_state, shape_field, shape_edge, shape_choice,
     shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt, shape_tools,
     shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp, shape_live,
-    shape_model, shape_context;
+    shape_model, shape_context, shape_prompt_file, shape_recall, shape_memory_tool;
 
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];
@@ -151,9 +151,21 @@ void document_node(struct document *d, const struct place *at, const char *name,
 void document_model(
     struct document *d, const struct place *at, const char *name, const cJSON *item);
 
-/* The chat model that an object's members describe; NULL when there were mistakes, which are
- * reported, here or by document_check. */
-struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *item);
+/* The chat model that settings describe, all of which are its own; NULL when there were mistakes,
+ * which are reported. */
+struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *settings);
+
+/* What a model node searches the memory store for (document_memory.c): a new tree. */
+cJSON *document_recall(struct document *d, const struct place *at, const cJSON *item);
+
+/* Adds the tool to the tools node called node. */
+void document_memory_tool(
+    struct document *d, const struct place *at, const char *node, const cJSON *item);
+
+/* The state field of that name, or the member in it that "field.member.member" names; NULL when
+ * there is none. */
+const cJSON *document_field(const ag_state *state, const char *name);
+bool document_field_known(const struct document *d, const char *name);
 
 /* The shape of the i-th kind of node, whose name is the kind's; NULL when there are no more. */
 const struct document_shape *document_node_kind(size_t i);
@@ -165,6 +177,10 @@ void document_tool_tags(
 
 /* Whether a live agent calls the tools of that node: then it needs no edges. */
 bool document_is_live_tools(const struct document *d, const char *name);
+
+/* Checks a tool's name in the node that it joins. */
+void document_tool_name(
+    struct document *d, const struct place *at, const char *node, const char *name);
 
 /* Adds the tools node called name (document_tools.c). */
 void document_tools(

@@ -59,7 +59,8 @@ KEYS(interrupt_keys) = {{"kind", TYPE_STRING, true}, {"value", TYPE_ANY, true},
     {"reason", TYPE_STRING, false}, {"field", TYPE_STRING, false}, {"reply", TYPE_STRING, false},
     END_OF_KEYS};
 
-KEYS(tools_keys) = {{"kind", TYPE_STRING, true}, {"tools", TYPE_ARRAY, true}, END_OF_KEYS};
+KEYS(tools_keys) = {{"kind", TYPE_STRING, true}, {"tools", TYPE_ARRAY, true},
+    {"approval", TYPE_BOOLEAN | TYPE_ARRAY, false}, END_OF_KEYS};
 
 KEYS(exec_tool_keys) = {{"kind", TYPE_STRING, false}, {"name", TYPE_STRING, true},
     {"description", TYPE_STRING, true}, {"parameters", TYPE_OBJECT, false},
@@ -73,7 +74,7 @@ KEYS(live_keys) = {{"kind", TYPE_STRING, true}, {"provider", TYPE_STRING, true},
 
 KEYS(http_tool_keys) = {{"kind", TYPE_STRING, false}, {"name", TYPE_STRING, true},
     {"description", TYPE_STRING, true}, {"parameters", TYPE_OBJECT, false},
-    {"http", TYPE_OBJECT, true}, END_OF_KEYS};
+    {"tags", TYPE_ARRAY, false}, {"http", TYPE_OBJECT, true}, END_OF_KEYS};
 
 KEYS(http_keys) = {{"url", TYPE_STRING, true}, {"method", TYPE_STRING, false},
     {"headers", TYPE_OBJECT, false}, {"query", TYPE_OBJECT, false}, {"body", TYPE_ANY, false},
@@ -87,6 +88,10 @@ KEYS(mcp_keys) = {{"command", TYPE_STRING | TYPE_ARRAY, false}, {"cwd", TYPE_STR
     {"env", TYPE_OBJECT, false}, {"url", TYPE_STRING, false}, {"headers", TYPE_OBJECT, false},
     END_OF_KEYS};
 
+KEYS(memory_tool_keys) = {{"kind", TYPE_STRING, true}, {"name", TYPE_STRING, false},
+    {"description", TYPE_STRING, false}, {"actions", TYPE_ARRAY, false},
+    {"limit", TYPE_NUMBER, false}, END_OF_KEYS};
+
 KEYS(model_keys) = {{"kind", TYPE_STRING, true}, {"provider", TYPE_STRING, false},
     {"model", TYPE_STRING, true}, {"base_url", TYPE_STRING, false},
     {"api_key_env", TYPE_STRING, false}, {"temperature", TYPE_NUMBER, false},
@@ -99,14 +104,21 @@ KEYS(model_keys) = {{"kind", TYPE_STRING, true}, {"provider", TYPE_STRING, false
     {"extra", TYPE_OBJECT, false}, {"headers", TYPE_OBJECT, false},
     {"timeouts", TYPE_OBJECT, false}, {"retries", TYPE_NUMBER, false},
     {"fallbacks", TYPE_ARRAY, false},
-    {"system_prompt", TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT, false},
-    {"tools", TYPE_STRING | TYPE_ARRAY, false}, {"tool_choice", TYPE_STRING, false},
-    {"context", TYPE_OBJECT, false}, {"output", TYPE_STRING, false},
-    {"silent", TYPE_BOOLEAN, false}, END_OF_KEYS};
+    {"system_prompt", TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT, false}, {"tools", TYPE_STRING, false},
+    {"tool_choice", TYPE_STRING, false}, {"context", TYPE_OBJECT, false},
+    {"recall", TYPE_OBJECT, false}, {"output", TYPE_STRING, false}, {"silent", TYPE_BOOLEAN, false},
+    END_OF_KEYS};
+
+KEYS(prompt_file_keys) = {{"file", TYPE_STRING, true}, END_OF_KEYS};
 
 KEYS(context_keys) = {{"max_messages", TYPE_NUMBER, false}, {"max_tokens", TYPE_NUMBER, false},
     {"keep", TYPE_NUMBER, false}, {"summary", TYPE_BOOLEAN, false},
     {"summary_prompt", TYPE_STRING, false}, END_OF_KEYS};
+
+KEYS(recall_keys) = {{"limit", TYPE_NUMBER, false}, {"score_threshold", TYPE_NUMBER, false},
+    {"strategy", TYPE_STRING, false}, {"max_tokens", TYPE_NUMBER, false},
+    {"memory_type", TYPE_STRING, false}, {"category", TYPE_STRING, false},
+    {"filters", TYPE_OBJECT, false}, END_OF_KEYS};
 
 SHAPE(graph);
 SHAPE(state);
@@ -127,11 +139,15 @@ SHAPE(mcp);
 SHAPE(live);
 SHAPE(model);
 SHAPE(context);
+SHAPE(prompt_file);
+SHAPE(recall);
+SHAPE(memory_tool);
 
 const struct document_shape *const document_shapes[] = {&shape_graph, &shape_state, &shape_field,
     &shape_edge, &shape_choice, &shape_rule, &shape_text_rule, &shape_reply, &shape_exec,
     &shape_interrupt, &shape_tools, &shape_exec_tool, &shape_http_tool, &shape_http,
-    &shape_mcp_tools, &shape_mcp, &shape_live, &shape_model, &shape_context, NULL};
+    &shape_mcp_tools, &shape_mcp, &shape_live, &shape_model, &shape_context, &shape_prompt_file,
+    &shape_recall, &shape_memory_tool, NULL};
 
 /* ---- Reporting */
 

@@ -5,6 +5,7 @@
 #include "config/text_file.h"
 #include "graph/document.h"
 #include "graph/model_node.h"
+#include "tool/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,15 +58,48 @@ static cJSON *settings_in(const cJSON *item)
 	return settings;
 }
 
-struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *item)
+/* A schema that cannot be understood would be found out by the first answer. */
+static void check_format(struct document *d, const struct place *at, const cJSON *settings)
+{
+	const cJSON *schema = json_opt(json_opt(settings, "response_format"), "schema");
+	struct problems problems = {0};
+	if (!cJSON_IsObject(schema))
+		return;
+	schema_free(schema_compile(schema, "schema", &problems));
+	for (size_t i = 0; i < problems.count; i++)
+		if (!problems.items[i].warning)
+			document_problem(
+			    d, PLACE_KEY(at, "response_format"), "%s", problems.items[i].text);
+	problems_release(&problems);
+}
+
+struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *settings)
 {
 	struct spot spot = {d, at};
 	const struct chat_reporter reporter = {report, &spot};
+	const cJSON *fallback;
+	size_t i = 0;
+	check_format(d, at, settings);
+	cJSON_ArrayForEach(fallback, document_array(settings, "fallbacks")) {
+		check_format(d, PLACE_INDEX(PLACE_KEY(at, "fallbacks"), i), fallback);
+		i++;
+	}
+	return chat_model_new(settings, NULL, &reporter);
+}
+
+/* A model that is not named was reported already; what else is wrong is told all the same. */
+static struct chat_model *read_chat(struct document *d, const struct place *at, const cJSON *item)
+{
 	cJSON *settings = settings_in(item);
-	struct chat_model *model =
-	    json_get(settings, "model") ? chat_model_new(settings, NULL, &reporter) : NULL;
+	bool named = json_get(settings, "model");
+	if (!named)
+		json_add_str(settings, "model", "?");
+	struct chat_model *model = document_chat(d, at, settings);
 	cJSON_Delete(settings);
-	return model;
+	if (named)
+		return model;
+	chat_model_free(model);
+	return NULL;
 }
 
 /* ---- the prompt ---- */
@@ -88,10 +122,9 @@ static char *file_text(struct document *d, const struct place *at, const cJSON *
 {
 	size_t len;
 	const char *name = json_str(item, "file");
-	if (!name) {
-		document_problem(d, at, "expected a text, an array of lines, or {\"file\": PATH}");
+	document_check(d, at, item, &shape_prompt_file);
+	if (!name)
 		return NULL;
-	}
 	char *path = path_absolute(d->dir, name), *text = text_file_read(path, &len);
 	if (!text)
 		document_problem(
@@ -128,39 +161,16 @@ static bool is_tools_node(const struct document *d, const char *name)
 	return (kind && strcmp(kind, "tools") == 0) || (i >= 0 && d->graph->nodes[i].is_tools);
 }
 
-static void add_tools(
-    struct document *d, const struct place *at, const cJSON *name, char **names, size_t *count)
-{
-	if (!document_is(d, at, name, TYPE_STRING))
-		return;
-	if (is_tools_node(d, name->valuestring))
-		names[(*count)++] = xstrdup(name->valuestring);
-	else
-		document_problem(d, at, "there is no tools node '%s'", name->valuestring);
-}
-
-/* The name of a tools node, or several. */
-static char **read_tools(struct document *d, const struct place *at, const cJSON *tools)
-{
-	const cJSON *name;
-	size_t count = 0, i = 0;
-	char **names = xcalloc((size_t)cJSON_GetArraySize(tools) + 2, sizeof(*names));
-	if (cJSON_IsString(tools))
-		add_tools(d, at, tools, names, &count);
-	if (!cJSON_IsArray(tools))
-		return names;
-	cJSON_ArrayForEach(name, tools) {
-		add_tools(d, PLACE_INDEX(at, i), name, names, &count);
-		i++;
-	}
-	return names;
-}
-
-static void read_choice(struct model_node *node, const char *choice)
+static void read_choice(
+    struct document *d, const struct place *at, const char *choice, struct model_node *node)
 {
 	if (!choice || strcmp(choice, "auto") == 0) {
 		node->choice = CHAT_TOOLS_AUTO;
-	} else if (strcmp(choice, "none") == 0) {
+		return;
+	}
+	if (!node->tools)
+		document_problem(d, at, "expected the key 'tools' as well");
+	if (strcmp(choice, "none") == 0) {
 		node->choice = CHAT_TOOLS_NONE;
 	} else if (strcmp(choice, "required") == 0) {
 		node->choice = CHAT_TOOLS_REQUIRED;
@@ -168,6 +178,17 @@ static void read_choice(struct model_node *node, const char *choice)
 		node->choice = CHAT_TOOLS_NAMED;
 		node->tool_name = xstrdup(choice);
 	}
+}
+
+static void read_tools(
+    struct document *d, const struct place *at, const cJSON *item, struct model_node *node)
+{
+	const char *name = json_str(item, "tools");
+	if (name && !is_tools_node(d, name))
+		document_problem(d, PLACE_KEY(at, "tools"), "there is no tools node '%s'", name);
+	if (name)
+		node->tools = xstrdup(name);
+	read_choice(d, PLACE_KEY(at, "tool_choice"), json_str(item, "tool_choice"), node);
 }
 
 /* ---- the window ---- */
@@ -185,44 +206,64 @@ static void read_context(
 	static const struct range share = {0.05, 1, 0.5};
 	if (!cJSON_IsObject(item) || !document_check(d, at, item, &shape_context))
 		return;
-	node->window = (struct window){
+	node->shortening.window = (struct window){
 	    .max_messages = read_limit(d, at, item, "max_messages", 2),
 	    .max_tokens = read_limit(d, at, item, "max_tokens", 100),
 	    .keep = document_number(d, at, item, "keep", &share),
 	};
-	if (!node->window.max_messages && !node->window.max_tokens)
+	if (!json_get(item, "max_messages") && !json_get(item, "max_tokens"))
 		document_problem(d, at, "expected max_messages or max_tokens");
-	node->summary = !cJSON_IsFalse(json_get(item, "summary"));
+	node->shortening.summary = !cJSON_IsFalse(json_get(item, "summary"));
 	if (json_str(item, "summary_prompt"))
-		node->summary_prompt = xstrdup(json_str(item, "summary_prompt"));
+		node->shortening.prompt = xstrdup(json_str(item, "summary_prompt"));
 }
 
-/* ---- the node ---- */
+/* ---- the answer ---- */
+
+/* Whether field can take what the model answers; what a schema gives is known at the first run. */
+static bool output_fits(const struct field *field, const cJSON *item)
+{
+	const char *type = json_str(json_opt(item, "response_format"), "type");
+	cJSON *example =
+	    type && strcmp(type, "text") != 0 ? cJSON_CreateObject() : cJSON_CreateString("");
+	bool fits = field->reducer == AG_APPEND || graph_field_accepts(field, example);
+	cJSON_Delete(example);
+	return fits || (type && strcmp(type, "json_schema") == 0);
+}
 
 static void read_output(
     struct document *d, const struct place *at, const cJSON *item, struct model_node *node)
 {
-	const char *field = json_str(item, "output");
+	const char *name = json_str(item, "output");
+	const struct field *field = name ? graph_field_get(d->graph, name) : NULL;
 	node->silent = cJSON_IsTrue(json_get(item, "silent"));
-	if (field && !graph_field_get(d->graph, field))
-		document_problem(d, PLACE_KEY(at, "output"), "there is no state field '%s'", field);
-	if (node->silent && !field)
+	if (name && !field)
+		document_problem(d, PLACE_KEY(at, "output"), "there is no state field '%s'", name);
+	else if (field && !output_fits(field, item))
+		document_problem(d, PLACE_KEY(at, "output"),
+		    "the answer does not fit the state field '%s', of type %s", name, field->type);
+	if (node->silent && !name)
 		document_problem(d, PLACE_KEY(at, "silent"),
 		    "expected the key 'output' as well: the answer would be lost");
-	if (field)
-		node->output = xstrdup(field);
+	if (node->silent && node->tools)
+		document_problem(d, PLACE_KEY(at, "silent"),
+		    "expected no key 'tools' beside it: calls stand in messages");
+	if (name)
+		node->output = xstrdup(name);
 }
+
+/* ---- the node ---- */
 
 void document_model(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	struct model_node *node = xcalloc(1, sizeof(*node));
 	ag_graph_on_free(d->graph, model_node_free, node);
-	node->chat = document_chat(d, at, item);
+	node->chat = read_chat(d, at, item);
 	node->system =
 	    read_prompt(d, PLACE_KEY(at, "system_prompt"), json_get(item, "system_prompt"));
-	node->tools = read_tools(d, PLACE_KEY(at, "tools"), json_get(item, "tools"));
-	read_choice(node, json_str(item, "tool_choice"));
+	read_tools(d, at, item, node);
 	read_context(d, PLACE_KEY(at, "context"), json_get(item, "context"), node);
+	node->recall = document_recall(d, PLACE_KEY(at, "recall"), document_object(item, "recall"));
 	read_output(d, at, item, node);
 	ag_graph_node(d->graph, name, model_node_run, node);
 }

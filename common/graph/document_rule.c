@@ -118,7 +118,7 @@ static void read_field_rule(
 {
 	const struct word *test = only_word(d, at, item, field_tests);
 	rule->field = json_str(item, "field");
-	if (rule->field && !graph_field_get(d->graph, rule->field))
+	if (rule->field && !document_field_known(d, rule->field))
 		document_problem(
 		    d, PLACE_KEY(at, "field"), "there is no state field '%s'", rule->field);
 	if (!test)
@@ -292,7 +292,7 @@ static bool number_passes(enum rule_test test, const cJSON *value, const cJSON *
 
 static bool field_passes(const struct rule *rule, const ag_state *state)
 {
-	const cJSON *value = ag_field(state, rule->field);
+	const cJSON *value = document_field(state, rule->field);
 	bool exists = value && !cJSON_IsNull(value);
 	switch (rule->test) {
 	case TEST_EXISTS:

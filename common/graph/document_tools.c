@@ -29,7 +29,7 @@ static const struct node *tools_node(const struct document *d, const char *name)
 	return i >= 0 ? &d->graph->nodes[i] : NULL;
 }
 
-static void check_tool_name(
+void document_tool_name(
     struct document *d, const struct place *at, const char *node, const char *name)
 {
 	const struct node *tools = tools_node(d, node);
@@ -60,7 +60,7 @@ static void check_described(
 {
 	const char *name = json_str(item, "name");
 	if (name)
-		check_tool_name(d, PLACE_KEY(at, "name"), node, name);
+		document_tool_name(d, PLACE_KEY(at, "name"), node, name);
 	check_parameters(d, PLACE_KEY(at, "parameters"), document_object(item, "parameters"));
 }
 
@@ -97,6 +97,7 @@ static void read_exec_tool(
 	document_command(d, at, item, EXEC_TOOL_TIMEOUT_MS / 1000, command);
 	if (d->graph->problems.errors == errors)
 		add_tool(d, node, item, exec_tool, command);
+	document_tool_tags(d, at, node, item);
 }
 
 /* ---- http */
@@ -228,6 +229,7 @@ static void read_http_tool(
 		read_request(d, PLACE_KEY(at, "http"), document_object(item, "http"), tool);
 	if (d->graph->problems.errors == errors)
 		add_tool(d, node, item, http_tool, tool);
+	document_tool_tags(d, at, node, item);
 }
 
 /* ---- mcp */
@@ -315,7 +317,7 @@ static const struct {
 	void (*read)(
 	    struct document *d, const struct place *at, const char *node, const cJSON *item);
 } kinds[] = {{"exec", "command", read_exec_tool}, {"http", "http", read_http_tool},
-    {"mcp", "mcp", read_mcp_tools}};
+    {"mcp", "mcp", read_mcp_tools}, {"memory", "actions", document_memory_tool}};
 
 /* "kind" may be left out where a member tells it. */
 static void read_tool(
@@ -332,13 +334,27 @@ static void read_tool(
 		return;
 	}
 	document_problem(
-	    d, PLACE_KEY(at, "kind"), "expected a kind of tool, one of exec, http, mcp");
+	    d, PLACE_KEY(at, "kind"), "expected a kind of tool, one of exec, http, mcp, memory");
+}
+
+/* A name that is misspelt would let a call go unasked; what servers offer is known later. */
+static void read_approval(
+    struct document *d, const struct place *at, const cJSON *approval, struct node *node)
+{
+	node->approve_all = cJSON_IsTrue(approval);
+	node->approve = cJSON_IsArray(approval) ? read_names(d, at, approval) : NULL;
+	for (size_t i = 0; node->approve && node->approve[i]; i++) {
+		const char *name = node->approve[i];
+		if (!node->server_count && !graph_tool_get(node, name))
+			document_problem(d, at, "there is no tool '%s' in this node", name);
+	}
 }
 
 void document_tools(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	const cJSON *tool;
 	size_t i = 0;
+	size_t errors = d->graph->problems.errors;
 	ag_graph_tools(d->graph, name);
 	if (!tools_node(d, name))
 		return;
@@ -346,4 +362,7 @@ void document_tools(struct document *d, const struct place *at, const char *name
 		read_tool(d, PLACE_INDEX(PLACE_KEY(at, "tools"), i), name, tool);
 		i++;
 	}
+	if (d->graph->problems.errors == errors)
+		read_approval(d, PLACE_KEY(at, "approval"), json_get(item, "approval"),
+		    &d->graph->nodes[graph_node_index(d->graph, name)]);
 }

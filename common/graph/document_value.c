@@ -34,6 +34,15 @@ static const char *after(const char *name, const char *prefix)
 	return strncmp(name, prefix, len) == 0 ? name + len : NULL;
 }
 
+/* A field may have dots in its own name. */
+bool document_field_known(const struct document *d, const char *name)
+{
+	char *first = xstrndup(name, strcspn(name, "."));
+	bool known = graph_field_get(d->graph, name) || graph_field_get(d->graph, first);
+	free(first);
+	return known;
+}
+
 static bool name_known(const struct document *d, const char *name, bool with_answer)
 {
 	const char *path = after(name, "config.");
@@ -44,7 +53,7 @@ static bool name_known(const struct document *d, const char *name, bool with_ans
 		return true;
 	if (strcmp(name, "answer") == 0)
 		return with_answer;
-	return graph_field_get(d->graph, field ? field : name) != NULL;
+	return document_field_known(d, field ? field : name);
 }
 
 struct template *document_template(
@@ -76,14 +85,20 @@ struct template *document_template(
 
 /* ---- Values */
 
-/* The member at "a.b.c" in config, or NULL. */
-static const cJSON *config_member(const cJSON *config, const char *path)
+/* The member at "a.b.c" in item, or NULL. */
+static const cJSON *member_at(const cJSON *item, const char *path)
 {
 	char *copy = xstrdup(path), *rest = copy, *key;
-	while (config && (key = strsep(&rest, ".")))
-		config = json_get(config, key);
+	while (item && (key = strsep(&rest, ".")))
+		item = json_get(item, key);
 	free(copy);
-	return config;
+	return item;
+}
+
+const cJSON *document_field(const ag_state *state, const char *name)
+{
+	const cJSON *whole = ag_field(state, name);
+	return whole ? whole : member_at(ag_fields(state), name);
 }
 
 /* JSON that a name stands for, or NULL; borrowed. */
@@ -92,10 +107,10 @@ static const cJSON *json_of(const char *name, const struct values *values)
 	const char *path = after(name, "config.");
 	const char *field = after(name, "fields.");
 	if (path)
-		return config_member(ag_config(values->run), path);
+		return member_at(ag_config(values->run), path);
 	if (strcmp(name, "answer") == 0)
 		return values->answer;
-	return ag_field(values->state, field ? field : name);
+	return document_field(values->state, field ? field : name);
 }
 
 static char *last_text(const ag_state *state)

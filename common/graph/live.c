@@ -155,7 +155,12 @@ static void find_tools(ag_graph *graph, const char *name, struct live_agent *age
 	int i = agent->tools_name ? graph_node_index(graph, agent->tools_name) : GRAPH_UNSET;
 	if (i >= 0 && graph->nodes[i].is_tools)
 		agent->tools = &graph->nodes[i];
-	else if (agent->tools_name)
+	if (agent->tools && (agent->tools->approve_all || agent->tools->approve))
+		problems_add(&graph->problems,
+		    "%s: live agent '%s': expected tools without 'approval', '%s' has it: a live "
+		    "conversation cannot pause",
+		    graph->name, name, agent->tools_name);
+	if (!agent->tools && agent->tools_name)
 		problems_add(&graph->problems,
 		    "%s: live agent '%s': expected tools to be a tools node, '%s' is none",
 		    graph->name, name, agent->tools_name);

@@ -22,7 +22,8 @@ static void load_builtin(ag_graph *graph, const char *attribute)
 			return;
 		}
 	}
-	problems_add(&graph->problems, "%s: agent: expected one of builtin:demo, builtin:live-demo", graph->name);
+	problems_add(&graph->problems, "%s: agent: expected one of builtin:demo, builtin:live-demo",
+	    graph->name);
 }
 
 static void load_plugin(ag_graph *graph, const char *path, const char *attribute)
@@ -77,6 +78,10 @@ ag_graph *graph_load(const struct config *config, struct problems *problems)
 	/* a graph that did not load has nothing more to tell */
 	if (graph->problems.errors == 0 && graph_compile(graph))
 		graph_add_remote_tools(graph, config, problems);
+	if (graph->store_user && !config->store)
+		problems_add(problems,
+		    "%s: expected the key 'store', a memory store: the node '%s' uses it",
+		    config->path ? config->path : "agentgraph.json", graph->store_user);
 	for (size_t i = 0; i < graph->problems.count; i++) {
 		const struct problem *p = &graph->problems.items[i];
 		(p->warning ? problems_warn : problems_add)(problems, "%s", p->text);

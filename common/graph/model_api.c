@@ -1,8 +1,11 @@
 /* Chat models for plug-ins: what agentgraph.h offers of them. */
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "graph/ask.h"
 #include "graph/document.h"
-#include "graph/model_node.h"
+#include "graph/message.h"
+#include "graph/run_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +35,8 @@ void ag_graph_model(ag_graph *graph, const char *name, const char *settings)
 	if (!tree)
 		return;
 	json_set(tree, "kind", cJSON_CreateString("model"));
-	if (document_check(&d, &at, tree, &shape_model))
-		document_model(&d, &at, name, tree);
+	document_check(&d, &at, tree, &shape_model);
+	document_model(&d, &at, name, tree);
 	cJSON_Delete(tree);
 }
 
@@ -49,10 +52,7 @@ ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings)
 	struct document d = {.graph = graph, .file = graph->name, .dir = "."};
 	const struct place at = {NULL, "chat model", 0};
 	cJSON *tree = read_settings(graph, "chat model", settings);
-	size_t errors = graph->problems.errors;
 	struct chat_model *chat = tree ? document_chat(&d, &at, tree) : NULL;
-	if (tree && !chat && graph->problems.errors == errors)
-		document_problem(&d, &at, "expected the key 'model'");
 	cJSON_Delete(tree);
 	if (!chat)
 		return NULL;
@@ -62,14 +62,41 @@ ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings)
 	return model;
 }
 
+/* In output form, as references where they are in it already; NULL after ag_fail. */
+static cJSON *normalised(ag_run *run, const cJSON *messages)
+{
+	cJSON *out = arena_json(run->setup.arena, cJSON_CreateArray());
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages) {
+		struct error err = {0};
+		if (cJSON_IsArray(json_get(message, "content"))) {
+			cJSON_AddItemReferenceToArray(out, (cJSON *)message);
+			continue;
+		}
+		cJSON *made = message_normalise(
+		    message, "body.message", MESSAGE_FROM_NODE, run->setup.ids, &err);
+		if (!made) {
+			ag_fail(run, "%s", err.detail);
+			error_release(&err);
+			return NULL;
+		}
+		cJSON_AddItemToArray(out, made);
+	}
+	return out;
+}
+
 ag_result ag_chat(
     ag_run *run, const ag_chat_model *model, const struct ag_question *question, cJSON **answer)
 {
+	const cJSON *messages = normalised(run, question->messages);
+	*answer = NULL;
+	if (!messages)
+		return AG_ERROR;
 	const struct model_question asked = {
 	    .chat = model->chat,
 	    .system = question->system,
-	    .messages = question->messages,
-	    .choice = CHAT_TOOLS_NONE,
+	    .messages = messages,
+	    .choice = CHAT_TOOLS_AUTO,
 	    .show = question->show,
 	};
 	return model_ask(run, &asked, answer);

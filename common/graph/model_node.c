@@ -1,212 +1,96 @@
 #include "graph/model_node.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "graph/ask.h"
 #include "graph/document.h"
 #include "graph/message.h"
 #include "graph/offer.h"
+#include "graph/recall.h"
 #include "graph/run.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* What a model is told to do with what leaves its window. */
-#define SUMMARY_PROMPT                                                                             \
-	"You keep the notes of a long conversation.  You are given the notes so far and the next " \
-	"part of the conversation.  Write the new notes: every fact, name, number, decision, "     \
-	"wish and open question that matters later, nothing else.  Answer with the notes only."
-
-static void free_names(char **names)
-{
-	for (size_t i = 0; names && names[i]; i++)
-		free(names[i]);
-	free(names);
-}
 
 void model_node_free(void *data)
 {
 	struct model_node *node = data;
 	chat_model_free(node->chat);
 	template_free(node->system);
-	free_names(node->tools);
+	free(node->tools);
 	free(node->tool_name);
-	free(node->summary_prompt);
+	free(node->shortening.prompt);
+	cJSON_Delete(node->recall);
 	free(node->output);
 	free(node);
 }
 
-/* ---- asking ---- */
+/* ---- What the model is shown */
 
-struct asking {
-	ag_run *run;
-	bool show;
-};
-
-static bool show_text(const char *piece, void *arg)
+static void add_part(struct buf *prompt, const char *heading, const char *text)
 {
-	const struct asking *asking = arg;
-	if (asking->show)
-		ag_delta(asking->run, piece);
-	return true;
-}
-
-static bool show_reasoning(const char *piece, void *arg)
-{
-	const struct asking *asking = arg;
-	if (asking->show)
-		ag_reasoning_delta(asking->run, piece);
-	return true;
-}
-
-static bool out_of_time(void *arg)
-{
-	return ag_time_left_ms(((struct asking *)arg)->run) == 0;
-}
-
-ag_result model_ask(ag_run *run, const struct model_question *question, cJSON **answer)
-{
-	struct asking asking = {run, question->show};
-	struct chat_result result = {0};
-	const struct chat_request request = {
-	    .system = question->system,
-	    .messages = question->messages,
-	    .tools = question->tools,
-	    .tool_count = question->tool_count,
-	    .choice = question->choice,
-	    .tool_name = question->tool_name,
-	    .traceparent = run_traceparent(run),
-	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
-	    .on_text = show_text,
-	    .on_reasoning = show_reasoning,
-	    .media = offer_media,
-	    .stop = out_of_time,
-	    .arg = &asking,
-	};
-	*answer = NULL;
-	if (chat_call(question->chat, &request, &result) == CHAT_DONE) {
-		*answer = result.message;
-		result.message = NULL;
-	} else {
-		ag_fail(run, "%s", result.error ? result.error : "the model did not answer");
-	}
-	chat_result_release(&result);
-	return *answer ? AG_OK : AG_ERROR;
-}
-
-/* ---- the window ---- */
-
-static void add_line(struct buf *out, const cJSON *message)
-{
-	const cJSON *block;
-	buf_printf(out, "%s: ", message_role(message));
-	message_text(message, out);
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		bool call = block_is_call(block);
-		char *json = NULL;
-		if (call || block_is(block, "tool_result"))
-			json = json_print(json_get(block, call ? "args" : "output"));
-		if (json)
-			buf_printf(out, call ? "[calls %s %s]" : "[%s %s]",
-			    call ? json_str(block, "name") : "result", json);
-		free(json);
-	}
-	buf_putc(out, '\n');
-}
-
-/* The notes so far and the messages that leave, as the one message of a request of its own. */
-static cJSON *summary_messages(const char *notes, const cJSON *context, size_t count)
-{
-	struct buf text = {0};
-	const cJSON *message;
-	if (notes)
-		buf_printf(&text, "The notes so far:\n%s\n\n", notes);
-	buf_puts(&text, "The next part of the conversation:\n");
-	cJSON_ArrayForEach(message, context) {
-		if (count-- == 0)
-			break;
-		add_line(&text, message);
-	}
-	cJSON *messages = cJSON_CreateArray();
-	cJSON_AddItemToArray(messages, message_new("user", "notes", content_text(buf_str(&text))));
-	buf_release(&text);
-	return messages;
-}
-
-/* The new notes, malloc'd; NULL when the model gave none. */
-static char *sum_up(const struct model_node *node, ag_run *run, const char *notes,
-    const cJSON *context, size_t count)
-{
-	cJSON *messages = summary_messages(notes, context, count), *answer;
-	const struct model_question question = {
-	    .chat = node->chat,
-	    .system = node->summary_prompt ? node->summary_prompt : SUMMARY_PROMPT,
-	    .messages = messages,
-	    .choice = CHAT_TOOLS_NONE,
-	};
-	char *text = NULL;
-	if (model_ask(run, &question, &answer) == AG_OK)
-		text = ag_message_text(answer);
-	cJSON_Delete(answer);
-	cJSON_Delete(messages);
-	if (text && *text)
-		return text;
-	free(text);
-	return NULL;
-}
-
-/*
- * Cuts the context where it is past the window: *first is the first message that stays, *notes what
- * stands for the others, malloc'd or NULL.  Where the notes cannot be made the messages are not
- * shown this time, and stay.
- */
-static void cut(const struct model_node *node, ag_run *run, const ag_state *state,
-    const cJSON *context, const cJSON **first, char **notes)
-{
-	size_t count = window_cut(&node->window, context);
-	const char *before = ag_summary(state);
-	*first = cJSON_GetArrayItem(context, (int)count);
-	*notes = before ? xstrdup(before) : NULL;
-	if (!count)
+	if (!text || !*text)
 		return;
-	char *made = node->summary ? sum_up(node, run, before, context, count) : NULL;
-	if (node->summary && !made) {
-		ag_log(run, "the context could not be summed up and is shown in part only");
-		return;
-	}
-	ag_trim(run, (*first)->prev, made);
-	if (made) {
-		free(*notes);
-		*notes = made;
-	}
+	buf_printf(prompt, "%s%s%s", prompt->len ? "\n\n" : "", heading, text);
 }
 
-/* The messages from first on, as references. */
-static cJSON *messages_from(const cJSON *first)
+/* malloc'd; "" when there is nothing to say. */
+static char *system_prompt(
+    const struct model_node *node, ag_run *run, const ag_state *state, const char *notes)
+{
+	const struct values values = {run, state, NULL};
+	char *own = node->system ? values_text(node->system, &values) : NULL;
+	char *memories = node->recall ? recall(run, state, node->recall) : NULL;
+	struct buf prompt = {0};
+	add_part(&prompt, "", own);
+	add_part(&prompt, "What is known of the user from earlier conversations:\n", memories);
+	add_part(&prompt, "What was said before, in short:\n", notes);
+	free(memories);
+	free(own);
+	return buf_detach(&prompt);
+}
+
+static bool has_question(const cJSON *first)
+{
+	for (; first; first = first->next)
+		if (message_is(first, "user"))
+			return true;
+	return false;
+}
+
+/* What the user asked last; NULL when that is no message of this run. */
+static const cJSON *question_of(const ag_run *run)
+{
+	const cJSON *message, *question = NULL;
+	cJSON_ArrayForEach(message, run_messages(run)) {
+		if (message_is(message, "user"))
+			question = message;
+	}
+	return question;
+}
+
+/* The messages from first on, as references.  Where a turn is so long that its question has left,
+ * that still stands before them: nobody can answer without it. */
+static cJSON *messages_from(const ag_run *run, const cJSON *first)
 {
 	cJSON *messages = cJSON_CreateArray();
+	const cJSON *question = has_question(first) ? NULL : question_of(run);
+	if (question)
+		cJSON_AddItemReferenceToArray(messages, (cJSON *)question);
 	for (; first; first = first->next)
 		cJSON_AddItemReferenceToArray(messages, (cJSON *)first);
 	return messages;
 }
 
-/* ---- the node ---- */
-
-/* The prompt, and behind it the notes; malloc'd, or NULL when there is neither. */
-static char *system_prompt(
-    const struct model_node *node, ag_run *run, const ag_state *state, const char *notes)
+static enum chat_choice choice_now(const struct model_node *node, const ag_state *state)
 {
-	const struct values values = {run, state, NULL};
-	char *prompt = node->system ? values_text(node->system, &values) : NULL;
-	if (!notes || !*notes)
-		return prompt;
-	char *both = xasprintf("%s%sWhat was said before, in short:\n%s", prompt ? prompt : "",
-	    prompt ? "\n\n" : "", notes);
-	free(prompt);
-	return both;
+	const cJSON *last = ag_last_message(state);
+	bool forced = node->choice == CHAT_TOOLS_REQUIRED || node->choice == CHAT_TOOLS_NAMED;
+	return forced && last && message_is(last, "tool") ? CHAT_TOOLS_AUTO : node->choice;
 }
+
+/* ---- What becomes of its answer */
 
 /* The answer's structured content, else its text. */
 static cJSON *output_of(const cJSON *answer)
@@ -223,29 +107,22 @@ static cJSON *output_of(const cJSON *answer)
 /* Takes the answer over. */
 static ag_result use(const struct model_node *node, ag_run *run, cJSON *answer)
 {
-	if (node->output && !message_has_calls(answer)) {
-		ag_result result = ag_update(run, node->output, output_of(answer));
-		if (result != AG_OK) {
-			cJSON_Delete(answer);
-			return result;
-		}
-	}
+	bool calls = message_has_calls(answer);
+	if (node->output && !calls)
+		ag_update(run, node->output, output_of(answer));
 	if (!node->silent)
 		return ag_message(run, answer);
 	cJSON_Delete(answer);
-	return AG_OK;
+	return calls ? ag_fail(run, "the model asked for a tool, and has none") : AG_OK;
 }
 
-ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
+/* ---- The node */
+
+static ag_result ask(const struct model_node *node, ag_run *run, const ag_state *state,
+    const char *system, const cJSON *messages)
 {
-	const struct model_node *node = data;
-	const cJSON *first;
-	cJSON *answer;
-	char *notes;
 	struct offer offer;
-	cut(node, run, state, ag_context(state), &first, &notes);
-	char *system = system_prompt(node, run, state, notes);
-	cJSON *messages = messages_from(first);
+	cJSON *answer;
 	offer_open(&offer, run, node->tools);
 	const struct model_question question = {
 	    .chat = node->chat,
@@ -253,7 +130,7 @@ ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 	    .messages = messages,
 	    .tools = offer.tools,
 	    .tool_count = offer.count,
-	    .choice = node->choice,
+	    .choice = offer.count ? choice_now(node, state) : CHAT_TOOLS_AUTO,
 	    .tool_name = node->tool_name,
 	    .show = !node->silent,
 	};
@@ -261,6 +138,25 @@ ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 	if (result == AG_OK)
 		result = use(node, run, offer_mark(&offer, answer));
 	offer_close(&offer);
+	return result;
+}
+
+ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
+{
+	const struct model_node *node = data;
+	struct error err = {0};
+	const cJSON *context = run_context(run, &err), *first;
+	char *notes;
+	if (!context) {
+		ag_fail(run, "the conversation cannot be read");
+		ag_log(run, "the context cannot be read: %s", err.cause);
+		error_release(&err);
+		return AG_ERROR;
+	}
+	shorten(&node->shortening, node->chat, run, state, context, &first, &notes);
+	char *system = system_prompt(node, run, state, notes);
+	cJSON *messages = messages_from(run, first);
+	ag_result result = ask(node, run, state, system, messages);
 	cJSON_Delete(messages);
 	free(system);
 	free(notes);

@@ -2,16 +2,15 @@
  * The model node: asks a chat model with the conversation, streams what it says, and adds its
  * answer, which may ask for tools.
  *
- * What the model is shown is the context within its window.  A context that has grown past it is
- * cut for good: what leaves is summed up by the model itself, into the state's context_summary,
- * which every later prompt carries.
+ * What the model is shown is the system prompt, behind it what is remembered and what was said
+ * before, and the context as far as it is within the node's window.
  */
 #ifndef AGENTGRAPH_GRAPH_MODEL_NODE_H
 #define AGENTGRAPH_GRAPH_MODEL_NODE_H
 
-#include "graph/graph.h"
+#include "agentgraph.h"
+#include "graph/shorten.h"
 #include "graph/template.h"
-#include "graph/window.h"
 #include "model/chat.h"
 
 #include <stdbool.h>
@@ -19,14 +18,13 @@
 struct model_node {
 	struct chat_model *chat;
 	struct template *system; /* the system prompt; NULL: none */
-	char **tools;            /* names of tools nodes whose tools are offered; ends with NULL */
-	enum chat_choice choice;
-	char *tool_name; /* CHAT_TOOLS_NAMED */
-	struct window window;
-	bool summary;         /* whether what leaves the window is summed up */
-	char *summary_prompt; /* instead of the built-in one, or NULL */
-	char *output;         /* state field that gets the answer, or NULL */
-	bool silent;          /* the answer goes to that field only */
+	char *tools;             /* name of the tools node whose tools are offered, or NULL */
+	enum chat_choice choice; /* until a tool has answered: to force it again would not end */
+	char *tool_name;         /* CHAT_TOOLS_NAMED */
+	struct shortening shortening;
+	cJSON *recall; /* what is searched for (recall.h), or NULL */
+	char *output;  /* state field that gets the answer, or NULL */
+	bool silent;   /* the answer goes to that field only */
 };
 
 /* What a node is made of is taken over; freed with model_node_free. */
@@ -34,22 +32,5 @@ void model_node_free(void *data);
 
 /* The function of such a node (ag_node_fn); data is its struct model_node. */
 ag_result model_node_run(ag_run *run, const ag_state *state, void *data);
-
-/*
- * Asks the model with messages, an array in output form, beside the system prompt (NULL: none).
- * show streams the answer to the client as that of the node.  *answer is then a new tree as
- * chat_result's message; AG_ERROR says why with ag_fail.
- */
-struct model_question {
-	const struct chat_model *chat;
-	const char *system;
-	const cJSON *messages;
-	const struct chat_tool *tools;
-	size_t tool_count;
-	enum chat_choice choice;
-	const char *tool_name;
-	bool show;
-};
-ag_result model_ask(ag_run *run, const struct model_question *question, cJSON **answer);
 
 #endif

@@ -263,9 +263,17 @@ static void message_add(ag_run *run, cJSON *message)
 	run->frame.held = message;
 }
 
+/* What is deeper could not be read from the storage again, where it lies in other levels. */
+#define MESSAGE_DEPTH (JSON_TRUSTED_DEPTH - 100)
+
 ag_result ag_message(ag_run *run, cJSON *message)
 {
 	struct error err = {0};
+	if (json_deeper_than(message, MESSAGE_DEPTH)) {
+		cJSON_Delete(message);
+		return ag_fail(
+		    run, "expected a message of at most %d levels of nesting", MESSAGE_DEPTH);
+	}
 	cJSON *made =
 	    message_normalise(message, "body.message", MESSAGE_FROM_NODE, run->setup.ids, &err);
 	cJSON_Delete(message);

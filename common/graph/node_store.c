@@ -10,7 +10,7 @@ static ag_result ask(
 	const cJSON *data = NULL;
 	arena_json(run->setup.arena, body);
 	if (store->ask)
-		data = store->ask(store->arg, action, memory_id, body, &err);
+		data = store->ask(store->arg, run->setup.arena, action, memory_id, body, &err);
 	if (answer)
 		*answer = data;
 	if (!data)

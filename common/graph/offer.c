@@ -17,57 +17,45 @@ static const struct node *tools_node(const ag_run *run, const char *name)
 	return &graph->nodes[graph_node_index(graph, name)];
 }
 
-static void add_tools(struct offer *offer, const struct node_tools *tools)
+void offer_open(struct offer *offer, ag_run *run, const char *name)
 {
-	size_t count = offer->count + tools->count;
-	offer->tools = xrealloc(offer->tools, (count + 1) * sizeof(*offer->tools));
-	for (size_t i = 0; i < tools->count; i++) {
-		const struct tool *tool = &tools->items[i];
+	int64_t left = ag_time_left_ms(run);
+	int64_t deadline = clock_monotonic_ms() + (left < SERVERS_MS ? left : SERVERS_MS);
+	*offer = (struct offer){0};
+	if (!name)
+		return;
+	node_tools_get(tools_node(run, name), run_client_tools(run), deadline, &offer->node);
+	offer->tools = xcalloc(offer->node.count + 1, sizeof(*offer->tools));
+	for (size_t i = 0; i < offer->node.count; i++) {
+		const struct tool *tool = &offer->node.items[i];
 		offer->tools[offer->count++] =
 		    (struct chat_tool){tool->name, tool->description, tool->parameters};
 	}
 }
 
-/* The client's tools come with the first node only: a name is offered once. */
-void offer_open(struct offer *offer, ag_run *run, char *const *names)
-{
-	int64_t left = ag_time_left_ms(run);
-	int64_t deadline = clock_monotonic_ms() + (left < SERVERS_MS ? left : SERVERS_MS);
-	*offer = (struct offer){0};
-	while (names && names[offer->node_count])
-		offer->node_count++;
-	offer->nodes = xcalloc(offer->node_count + 1, sizeof(*offer->nodes));
-	for (size_t i = 0; i < offer->node_count; i++) {
-		node_tools_get(tools_node(run, names[i]), i ? NULL : run_client_tools(run),
-		    deadline, &offer->nodes[i]);
-		add_tools(offer, &offer->nodes[i]);
-	}
-}
-
 void offer_close(struct offer *offer)
 {
-	for (size_t i = 0; i < offer->node_count; i++)
-		node_tools_release(&offer->nodes[i]);
-	free(offer->nodes);
+	node_tools_release(&offer->node);
 	free(offer->tools);
 }
 
-static const struct tool *offered(const struct offer *offer, const char *name)
+/* A call without a name is answered as that of an unknown tool, and the model sees it. */
+static const char *call_name(cJSON *block)
 {
-	for (size_t i = 0; i < offer->node_count; i++) {
-		const struct tool *tool = node_tools_find(&offer->nodes[i], name);
-		if (tool)
-			return tool;
-	}
-	return NULL;
+	const char *name = json_str(block, "name");
+	if (name && *name)
+		return name;
+	json_set(block, "name", cJSON_CreateString("unnamed"));
+	return "unnamed";
 }
 
 cJSON *offer_mark(const struct offer *offer, cJSON *answer)
 {
 	cJSON *block;
 	cJSON_ArrayForEach(block, json_get(answer, "content")) {
-		const char *name = block_is(block, "tool_call") ? json_str(block, "name") : NULL;
-		const struct tool *tool = name ? offered(offer, name) : NULL;
+		if (!block_is(block, "tool_call"))
+			continue;
+		const struct tool *tool = node_tools_find(&offer->node, call_name(block));
 		if (tool && tool->source == TOOL_MCP)
 			json_set(block, "tool_type", cJSON_CreateString("mcp"));
 	}

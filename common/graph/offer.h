@@ -6,22 +6,21 @@
 #include "model/chat.h"
 
 struct offer {
-	struct node_tools *nodes; /* of each tools node */
-	size_t node_count;
+	struct node_tools node; /* of the tools node */
 	struct chat_tool *tools;
 	size_t count;
 };
 
 /*
- * The tools of those tools nodes now, and those that the run's client brought.  names ends with
+ * The tools of that tools node now, and those that the run's client brought; none when name is
  * NULL.  Servers that are just starting are waited for, some seconds at most; a tool whose server
  * is away is missing.
  */
-void offer_open(struct offer *offer, ag_run *run, char *const *names);
+void offer_open(struct offer *offer, ag_run *run, const char *name);
 void offer_close(struct offer *offer);
 
-/* Writes into each call of an answer what kind of tool it is for (WIRE 2.2, tool_type); returns
- * answer. */
+/* Writes into each call of an answer what kind of tool it is for (WIRE 2.2, tool_type), and a name
+ * where the model left it out; returns answer. */
 cJSON *offer_mark(const struct offer *offer, cJSON *answer);
 
 /* chat_request's media; arg begins with the ag_run *. */

@@ -62,11 +62,12 @@ struct files;
 /*
  * The memory store as nodes reach it: does what the route of that name does for the run's user,
  * "put", "search", "list", "get", "update", "delete" or "forget"; memory_id is NULL where the route
- * has none.  The data is a tree in the run's arena, NULL with err set.
+ * has none.  The data is a tree in that arena, NULL with err set; calls may come from several
+ * threads at once, with an arena each.
  */
 struct run_store {
-	cJSON *(*ask)(void *arg, const char *action, const char *memory_id, const cJSON *body,
-	    struct error *err);
+	cJSON *(*ask)(void *arg, struct arena *arena, const char *action, const char *memory_id,
+	    const cJSON *body, struct error *err);
 	void *arg;
 };
 
@@ -74,7 +75,7 @@ struct run_store {
 struct run_setup {
 	const ag_graph *graph;
 	struct storage *storage;
-	struct files *files; /* those that messages refer to; NULL: there are none */
+	struct files *files;    /* those that messages refer to; NULL: there are none */
 	struct run_store store; /* all-zero: there is none */
 	struct lease *lease;
 	struct arena *arena;
@@ -85,7 +86,7 @@ struct run_setup {
 	struct run_observer *observer;
 	int recursion_limit;
 	double node_timeout, tool_timeout; /* seconds */
-	const _Atomic bool *stop; /* of a tool that is called alone; else NULL */
+	const _Atomic bool *stop;          /* of a tool that is called alone; else NULL */
 	struct client_tools client_tools;
 	const char *traceparent; /* for calls out (run_traceparent), or NULL */
 };
@@ -141,9 +142,9 @@ void run_limit_node(ag_run *run, double seconds);
 bool run_is_new_turn(const ag_run *run);
 
 /*
- * The value of the header `traceparent` (W3C Trace Context) that calls to models and tools carry, so
- * that what they record belongs to this run; NULL when there is nothing to pass on.  It names the
- * span of the node that runs, so it is asked for anew at each call and copied by who keeps it.
+ * The value of the header `traceparent` (W3C Trace Context) that calls to models and tools carry,
+ * so that what they record belongs to this run; NULL when there is nothing to pass on.  It names
+ * the span of the node that runs, so it is asked for anew at each call and copied by who keeps it.
  */
 const char *run_traceparent(const ag_run *run);
 

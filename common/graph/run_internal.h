@@ -32,6 +32,7 @@ struct node_frame {
 	const char *failure;    /* text of ag_fail */
 	cJSON *pause;           /* the interrupt object when the node pauses */
 	const char *waiting_id; /* id of the message that holds remote calls left unanswered */
+	cJSON *declined;        /* calls that a person refused, their ids as members; or NULL */
 	cJSON *waiting;         /* those calls, an array of blocks; NULL when there are none */
 };
 

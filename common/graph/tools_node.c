@@ -1,6 +1,7 @@
 /* The tools node: runs the calls that the last message asks for, one tool message for each. */
 #include "base/clock.h"
 #include "base/json.h"
+#include "graph/approval.h"
 #include "graph/message.h"
 #include "graph/node_tools.h"
 #include "graph/run_internal.h"
@@ -57,14 +58,21 @@ static cJSON *failure_output(ag_run *run, cJSON *output)
 	return cJSON_CreateString(why ? why : "the tool failed");
 }
 
-/* The time of a tool is the smaller of its own and what the node has left. */
-static ag_result call_tool(ag_run *run, const struct tool *tool, const cJSON *args, cJSON **output)
+/* The time of a tool is the smaller of its own and what the node has left; returns the end of the
+ * latter. */
+static int64_t limit_call(ag_run *run)
 {
 	int64_t node_deadline = run->frame.deadline;
 	int64_t deadline = clock_monotonic_ms() + (int64_t)(run->setup.tool_timeout * 1000);
-	run->frame.failure = NULL;
 	if (deadline < node_deadline)
 		run->frame.deadline = deadline;
+	return node_deadline;
+}
+
+static ag_result call_tool(ag_run *run, const struct tool *tool, const cJSON *args, cJSON **output)
+{
+	int64_t node_deadline = limit_call(run);
+	run->frame.failure = NULL;
 	ag_result result = tool->fn(run, args, output, tool->data);
 	bool late = clock_monotonic_ms() >= run->frame.deadline;
 	run->frame.deadline = node_deadline;
@@ -92,23 +100,20 @@ static ag_result check_and_call(
  * for.  The tool, or NULL; tools is to be released. */
 static const struct tool *await_tool(ag_run *run, const char *name, struct node_tools *tools)
 {
-	int64_t end = clock_monotonic_ms() + (int64_t)(run->setup.tool_timeout * 1000);
-	if (end > run->frame.deadline)
-		end = run->frame.deadline;
 	for (;;) {
 		node_tools_get(run->frame.node, NULL, clock_monotonic_ms(), tools);
 		const struct tool *tool = node_tools_find(tools, name);
-		if (tool || !tools->starting || clock_monotonic_ms() >= end ||
-		    ag_stop_requested(run))
+		if (tool || !tools->starting || ag_time_left_ms(run) == 0 || ag_stop_requested(run))
 			return tool;
 		node_tools_release(tools);
 		clock_sleep_ms(LOOK_AGAIN_MS);
 	}
 }
 
-/* Calls a tool of the node's servers. */
+/* Calls a tool of the node's servers; the wait for one counts as the call's time. */
 static ag_result call_of_server(ag_run *run, const char *name, const cJSON *args, cJSON **output)
 {
+	int64_t node_deadline = limit_call(run);
 	struct node_tools tools;
 	const struct tool *tool = await_tool(run, name, &tools);
 	ag_result result;
@@ -118,6 +123,7 @@ static ag_result call_of_server(ag_run *run, const char *name, const cJSON *args
 		result = ag_fail(run, "unknown tool: %s%s", name,
 		    tools.unreached ? " (a server of tools is not available)" : "");
 	node_tools_release(&tools);
+	run->frame.deadline = node_deadline;
 	return result;
 }
 
@@ -153,10 +159,13 @@ static const char *invalid_arguments(const cJSON *asking, const char *call_id)
 
 ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block, cJSON **output)
 {
-	if (!invalid_arguments(asking, json_str(block, "id")))
+	const char *id = json_str(block, "id");
+	bool declined = approval_declined(run, id);
+	if (!declined && !invalid_arguments(asking, id))
 		return tools_node_call(
 		    run, json_str(block, "name"), json_get(block, "args"), output);
-	*output = cJSON_CreateString("arguments: expected a valid JSON object");
+	*output = cJSON_CreateString(
+	    declined ? APPROVAL_DECLINED : "arguments: expected a valid JSON object");
 	return AG_ERROR;
 }
 
@@ -192,6 +201,8 @@ ag_result tools_node_run(ag_run *run)
 		else
 			calls[count++] = block;
 	}
+	if (approval_ask(run, calls, count) != AG_OK)
+		return AG_PAUSE;
 	if (count == 1)
 		return run_alone(run, asking, calls[0]);
 	return count ? tool_calls_run(run, asking, calls, count) : AG_OK;

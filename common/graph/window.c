@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_PER_TOKEN 4
 #define MESSAGE_BYTES 16 /* role and framing */
 #define MEDIA_BYTES 4096 /* an image or a page, roughly; never its base64 */
 
@@ -45,7 +44,7 @@ size_t window_tokens(const cJSON *message)
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content"))
 		bytes += block_bytes(block);
-	return bytes / BYTES_PER_TOKEN + 1;
+	return bytes / WINDOW_BYTES_PER_TOKEN + 1;
 }
 
 /* The messages of a context, by index. */
@@ -55,33 +54,62 @@ struct view {
 	size_t *oldest; /* the oldest message that a result from here on answers */
 };
 
-static bool asks(const cJSON *message, const char *call_id)
+/* A call of a context.  In order of their ids, so that a long context is looked through once. */
+struct call {
+	const char *id;
+	size_t at; /* the message that made it */
+};
+
+struct calls {
+	struct call *items;
+	size_t count;
+};
+
+static int by_id_and_place(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+	int order = strcmp(x->id, y->id);
+	return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static void note_calls(struct calls *calls, const cJSON *message, size_t at)
 {
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		const char *id = json_str(block, "id");
-		if (block_is_call(block) && id && strcmp(id, call_id) == 0)
-			return true;
+		if (!block_is_call(block) || !id)
+			continue;
+		if ((calls->count & (calls->count + 1)) == 0)
+			calls->items =
+			    xrealloc(calls->items, (calls->count * 2 + 1) * sizeof(*calls->items));
+		calls->items[calls->count++] = (struct call){id, at};
 	}
-	return false;
 }
 
-/* The message that made the call which a result at i answers; i when there is none. */
-static size_t asked_at(const struct view *v, size_t i, const char *call_id)
+/* The latest message before i that made the call; i when there is none. */
+static size_t asked_at(const struct calls *calls, size_t i, const char *call_id)
 {
-	for (size_t j = i; call_id && j-- > 0;)
-		if (asks(v->messages[j], call_id))
-			return j;
-	return i;
+	const struct call wanted = {call_id, i};
+	size_t low = 0, high = calls->count;
+	while (call_id && low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (by_id_and_place(&calls->items[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low > 0 && strcmp(calls->items[low - 1].id, call_id) == 0;
+	return found ? calls->items[low - 1].at : i;
 }
 
-static size_t oldest_needed(const struct view *v, size_t i)
+static size_t oldest_needed(const struct view *v, const struct calls *calls, size_t i)
 {
 	size_t oldest = i;
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(v->messages[i], "content")) {
-		size_t at =
-		    block_is(block, "tool_result") ? asked_at(v, i, json_str(block, "call_id")) : i;
+		size_t at = block_is(block, "tool_result")
+		    ? asked_at(calls, i, json_str(block, "call_id"))
+		    : i;
 		oldest = at < oldest ? at : oldest;
 	}
 	return oldest;
@@ -89,18 +117,24 @@ static size_t oldest_needed(const struct view *v, size_t i)
 
 static void view_init(struct view *v, const cJSON *context)
 {
+	struct calls calls = {0};
 	const cJSON *message;
 	size_t i = 0;
 	v->count = (size_t)cJSON_GetArraySize(context);
 	v->messages = xcalloc(v->count + 1, sizeof(const cJSON *));
 	v->oldest = xcalloc(v->count + 1, sizeof(size_t));
-	cJSON_ArrayForEach(message, context)
+	cJSON_ArrayForEach(message, context) {
+		note_calls(&calls, message, i);
 		v->messages[i++] = message;
+	}
+	if (calls.count)
+		qsort(calls.items, calls.count, sizeof(*calls.items), by_id_and_place);
 	v->oldest[v->count] = v->count;
 	for (i = v->count; i-- > 0;) {
-		size_t own = oldest_needed(v, i), later = v->oldest[i + 1];
+		size_t own = oldest_needed(v, &calls, i), later = v->oldest[i + 1];
 		v->oldest[i] = own < later ? own : later;
 	}
+	free(calls.items);
 }
 
 static void view_release(struct view *v)

@@ -9,6 +9,8 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
+#define WINDOW_BYTES_PER_TOKEN 4
+
 /* Limits of a context; 0: none of that kind. */
 struct window {
 	size_t max_messages;

@@ -315,6 +315,8 @@ static enum after attempt(struct calling *c, struct try *t, const char *body, in
 		result->first_piece_ms = t->answer.first_piece_ms;
 	if (done) {
 		result->message = chat_answer_message(&t->answer);
+		if (chat_target_format(t->target) != CHAT_FORMAT_TEXT)
+			result->format = json_opt(t->target->settings, "response_format");
 		return AFTER_DONE;
 	}
 	if (t->stopped || t->answer.unwanted) {

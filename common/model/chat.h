@@ -65,6 +65,9 @@ extern const char *const chat_model_keys[];
 const char *chat_model_provider(const struct chat_model *m);
 const char *chat_model_name(const struct chat_model *m);
 
+/* Whether it, or a fallback, is asked for JSON. */
+bool chat_model_wants_json(const struct chat_model *m);
+
 /* What a file that a block refers to holds, filled in by the media callback.  All members are
  * malloc'd and freed by the call. */
 struct chat_media {
@@ -132,6 +135,10 @@ struct chat_result {
 	 * nothing.  Otherwise NULL.
 	 */
 	cJSON *message;
+
+	/* CHAT_DONE: response_format of the model that answered, where it asks for JSON; borrowed
+	 * from the model.  NULL: the answer is text. */
+	const cJSON *format;
 
 	/* Otherwise: why, for people ("openai model gpt-x: answered 401: …"), UTF-8 in one line,
 	 * no keys, malloc'd; one part a model when several were asked. */

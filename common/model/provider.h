@@ -31,7 +31,7 @@ struct chat_provider {
 	void (*take_event)(struct chat_answer *a, const char *name, const cJSON *data);
 	void (*take_whole)(struct chat_answer *a, const cJSON *body);
 
-	/* Whether a message list must begin and end with the user. */
+	/* Whether the messages must begin and end with the user, and system prompts stand apart. */
 	bool user_first_and_last;
 };
 

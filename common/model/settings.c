@@ -456,3 +456,11 @@ enum chat_format chat_target_format(const struct chat_target *t)
 		return CHAT_FORMAT_TEXT;
 	return strcmp(type, "json_schema") == 0 ? CHAT_FORMAT_SCHEMA : CHAT_FORMAT_OBJECT;
 }
+
+bool chat_model_wants_json(const struct chat_model *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (chat_target_format(&m->targets[i]) != CHAT_FORMAT_TEXT)
+			return true;
+	return false;
+}

@@ -1,8 +1,8 @@
 #include "service/agui_events.h"
 
 #include "base/json.h"
-#include "base/log.h"
 #include "graph/message.h"
+#include "service/agui_parts.h"
 
 #include <string.h>
 
@@ -152,57 +152,6 @@ static void on_piece(struct agui_writer *writer, const cJSON *message)
 
 /* ---- tool calls ---- */
 
-/* Looks for a call in what an earlier run left; the message at hand may be stored already. */
-struct call_search {
-	const char *call_id;
-	const char *quoted; /* the same as JSON, to pass over most messages unread */
-	const char *message;
-	bool found;
-};
-
-static bool has_call(const cJSON *message, const char *call_id)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *id = block_is_call(block) ? json_str(block, "id") : NULL;
-		if (id && strcmp(id, call_id) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool search_message(void *arg, const char *id, const char *body_json)
-{
-	struct call_search *search = arg;
-	if (strcmp(id, search->message) == 0 || !strstr(body_json, search->quoted))
-		return true;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	search->found = has_call(message, search->call_id);
-	cJSON_Delete(message);
-	return !search->found;
-}
-
-static bool sent_before(struct agui_writer *writer, const char *call_id)
-{
-	const struct turn *turn = writer->turn;
-	struct storage *storage = turn->call->service->storage;
-	const struct page all = {.limit = INT64_MAX};
-	struct buf quoted = {0};
-	struct error err = {0};
-	if (!turn->thread.row)
-		return false;
-	json_put_string(&quoted, call_id);
-	struct call_search search = {
-	    .call_id = call_id, .quoted = quoted.data, .message = buf_str(&writer->message)};
-	if (!storage->ops->message_list(
-		storage, turn->thread.row, &all, search_message, &search, &err))
-		log_error(
-		    "calls of thread %s cannot be read: %s", turn->thread.thread_id, err.cause);
-	error_release(&err);
-	buf_release(&quoted);
-	return search.found;
-}
-
 /* Existing clients append what arrives under a known id, so a call is sent once (WIRE 4.11). */
 static bool is_new_call(struct agui_writer *writer, const char *call_id)
 {
@@ -212,7 +161,7 @@ static bool is_new_call(struct agui_writer *writer, const char *call_id)
 			return false;
 	}
 	cJSON_AddItemToArray(writer->calls, cJSON_CreateString(call_id));
-	return !sent_before(writer, call_id);
+	return !agui_call_is_known(writer->turn, buf_str(&writer->message), call_id);
 }
 
 static void send_call(struct agui_writer *writer, const cJSON *call)
@@ -264,49 +213,10 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 	buf_release(&text);
 }
 
-static bool is_empty(const cJSON *output)
-{
-	if (cJSON_IsString(output))
-		return !*output->valuestring;
-	return !output || cJSON_IsNull(output) ||
-	    ((cJSON_IsObject(output) || cJSON_IsArray(output)) && !output->child);
-}
-
-/* What the model saw of a failed tool, as a person would read it. */
-static void put_failure(struct buf *out, const cJSON *output)
-{
-	const cJSON *error = json_get(output, "error");
-	const cJSON *shown = cJSON_IsString(error) ? error : output;
-	buf_puts(out, "Error: ");
-	if (is_empty(shown)) {
-		buf_puts(out, "Tool failed");
-	} else if (cJSON_IsString(shown)) {
-		buf_puts(out, shown->valuestring);
-	} else {
-		char *text = json_print(shown);
-		buf_puts(out, text);
-		cJSON_free(text);
-	}
-}
-
-static void put_output(struct buf *out, const cJSON *block)
-{
-	const cJSON *output = json_get(block, "output");
-	if (cJSON_IsTrue(json_get(block, "is_error"))) {
-		put_failure(out, output);
-	} else if (cJSON_IsString(output)) {
-		buf_puts(out, output->valuestring);
-	} else {
-		char *text = json_print(output);
-		buf_puts(out, text);
-		cJSON_free(text);
-	}
-}
-
 static void send_result(struct agui_writer *writer, const cJSON *block, const char *id)
 {
 	struct buf content = {0};
-	put_output(&content, block);
+	agui_put_output(&content, block);
 	event_begin(writer, "TOOL_CALL_RESULT");
 	add_text(writer, "messageId", id);
 	add_text(writer, "toolCallId", json_str(block, "call_id"));
@@ -481,37 +391,13 @@ static void end(struct agui_writer *writer)
 	close_step(writer);
 }
 
-static void move(cJSON *out, const char *name, const cJSON *interrupt, const char *from)
-{
-	const cJSON *item = json_opt(interrupt, from);
-	if (item)
-		cJSON_AddItemToObject(out, name, cJSON_Duplicate(item, true));
-}
-
-/* The interrupt object of WIRE 3.3 in AG-UI's names, without what is null. */
-static cJSON *outcome(const cJSON *interrupt)
-{
-	cJSON *out = cJSON_CreateObject(), *shown = cJSON_CreateObject();
-	cJSON_AddStringToObject(out, "type", "interrupt");
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(out, "interrupts"), shown);
-	move(shown, "id", interrupt, "id");
-	move(shown, "reason", interrupt, "reason");
-	move(shown, "message", interrupt, "message");
-	move(shown, "toolCallId", interrupt, "tool_call_id");
-	move(shown, "responseSchema", interrupt, "response_schema");
-	cJSON *metadata = cJSON_AddObjectToObject(shown, "metadata");
-	move(metadata, "value", interrupt, "value");
-	move(metadata, "node", interrupt, "node");
-	return out;
-}
-
 void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt)
 {
 	end(writer);
 	event_begin(writer, "RUN_FINISHED");
 	add_run(writer);
 	if (interrupt) {
-		cJSON *tree = outcome(interrupt);
+		cJSON *tree = agui_outcome(interrupt);
 		add_json(writer, "outcome", tree);
 		cJSON_Delete(tree);
 	}

@@ -80,9 +80,11 @@ static char *run(const char *path, int fd, const char *essence)
 	struct buf text = {0};
 	struct process_result result;
 	char *const argv[] = {PROGRAM, (char *)essence, NULL};
+	char *const environment[] = {NULL}; /* ours holds secrets */
 	const struct process process = {
 	    .path = path,
 	    .argv = argv,
+	    .envp = environment,
 	    .input_fd = fd,
 	    .deadline_ms = clock_monotonic_ms() + EXTRACT_SECONDS * 1000,
 	    .max_output = 2 * ENOUGH,
@@ -95,7 +97,7 @@ static char *run(const char *path, int fd, const char *essence)
 		return finish(&text);
 	char why[256];
 	log_warning("no text was extracted from a file of type %s: %s", essence,
-	    process_describe(&result, why, sizeof(why)));
+	    process_complaint(&result, why, sizeof(why)));
 	buf_release(&text);
 	return NULL;
 }

@@ -2,8 +2,11 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "service/file_data.h"
+#include "service/media_type.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +51,35 @@ static const char *api_path(struct call *call, const struct file_record *record)
 	return arena_printf(call->arena, "/v1/files/%s", record->file_id);
 }
 
+/* RFC 6266: the name in ASCII, and once more as it is. */
+static void add_name(struct buf *out, const char *name)
+{
+	buf_puts(out, "attachment; filename=\"");
+	size_t len;
+	for (const char *c = name; *c; c += len) {
+		bool plain = utf8_decode(c, &len) < 0x80 && *c != '"' && *c != '\\' && *c != '%';
+		buf_putc(out, plain ? *c : '_');
+	}
+	buf_puts(out, "\"; filename*=UTF-8''");
+	for (const char *c = name; *c; c++) {
+		if (isalnum((unsigned char)*c) || strchr("!#$&+-.^_`|~", *c))
+			buf_putc(out, *c);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*c);
+	}
+}
+
+const char *file_disposition(struct arena *arena, const struct file_record *record)
+{
+	struct buf text = {0};
+	if (media_type_is_shown(media_type_essence(arena, record->mime_type)))
+		return "inline";
+	add_name(&text, record->filename);
+	const char *value = arena_strdup(arena, buf_str(&text));
+	buf_release(&text);
+	return value;
+}
+
 /* A URL that goes to the store itself, until *expires; NULL where there is none. */
 static const char *direct_url(struct call *call, const struct file_record *record, int64_t *expires)
 {
@@ -56,7 +88,8 @@ static const char *direct_url(struct call *call, const struct file_record *recor
 	error_release(&ignored);
 	if (!blobs || !blobs->ops->sign)
 		return NULL;
-	return blobs->ops->sign(blobs, record->key, call->arena, expires);
+	const struct blob_answer as = {record->mime_type, file_disposition(call->arena, record)};
+	return blobs->ops->sign(blobs, record->key, &as, call->arena, expires);
 }
 
 static void add_direct_url(cJSON *data, struct call *call, const struct file_record *record)

@@ -39,6 +39,9 @@ const cJSON *upload_finish(struct upload *upload);
  * set. */
 bool file_find(struct call *call, const char *file_id, struct file_record *record);
 
+/* What Content-Disposition says of it (WIRE 4.14). */
+const char *file_disposition(struct arena *arena, const struct file_record *record);
+
 /* Its bytes: NULL with the error set.  Closed with the store's shut. */
 struct blob *file_open(struct call *call, const struct file_record *record);
 

@@ -295,9 +295,9 @@ static int64_t next_time(struct live *live)
 		return live->tools && live_tools_open(live->tools) ? time : 0;
 	if (live->lost || live->fatal || live->ended)
 		return live_now(live);
-	if (live->ending)
+	if (live->ending) /* there is no rotation any more */
 		time = earlier(live->end, time);
-	if (live->state == LIVE_TALKS)
+	else if (live->state == LIVE_TALKS)
 		time = earlier(live->rotate, time);
 	if (listens(live) && live->due >= 0)
 		time = earlier(live->due ? live->due : 1, time);

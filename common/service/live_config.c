@@ -180,7 +180,7 @@ static cJSON *tool_json(const struct tool *tool)
 static bool read_tools(struct call *call, const cJSON *frame, const struct live_agent *agent,
     struct live_config *config)
 {
-	char *const *tags;
+	char *const *tags = NULL;
 	cJSON *tools = arena_json(call->arena, cJSON_CreateArray());
 	config->tools = tools;
 	if (!read_tags(call, frame, agent, &tags))

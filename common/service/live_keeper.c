@@ -14,9 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_ATTEMPTS 5      /* WIRE 2.6 */
-#define LEASE_WAIT_MS 1000 /* a request that changes the thread is over by then, a session is not \
-			    */
+#define ID_ATTEMPTS 5 /* WIRE 2.6 */
+#define LEASE_WAIT_MS                                                               \
+	1000 /* a request that changes the thread is over by then, a session is not \
+	      */
 #define STORE_ATTEMPTS 4
 #define STORE_PAUSE_MS 100 /* doubled each time */
 

@@ -32,11 +32,11 @@ static cJSON *many(struct call *call, const char *action, const cJSON *body)
 
 /* Where everybody is anonymous, the run's client says whose memories they are, as it would say to
  * the routes. */
-static const cJSON *scoped(struct run_memories *m, const cJSON *body)
+static const cJSON *scoped(struct run_memories *m, struct arena *arena, const cJSON *body)
 {
 	cJSON *out = body ? cJSON_Duplicate(body, true) : cJSON_CreateObject();
 	const cJSON *user_id = json_opt(m->config, "user_id");
-	arena_json(m->call->arena, out);
+	arena_json(arena, out);
 	if (!json_opt(out, "config")) {
 		cJSON *config = cJSON_CreateObject();
 		cJSON_AddItemToObject(config, "user_id",
@@ -48,15 +48,16 @@ static const cJSON *scoped(struct run_memories *m, const cJSON *body)
 }
 
 /* The call is that of the run but for its error, which is not yet the run's. */
-static cJSON *ask(
-    void *arg, const char *action, const char *memory_id, const cJSON *body, struct error *err)
+static cJSON *ask(void *arg, struct arena *arena, const char *action, const char *memory_id,
+    const cJSON *body, struct error *err)
 {
 	struct run_memories *m = arg;
 	struct call call = *m->call;
 	call.error = (struct error){0};
+	call.arena = arena;
 	cJSON *data = NULL;
 	if (memory_configured(&call)) {
-		const cJSON *whole = scoped(m, body);
+		const cJSON *whole = scoped(m, arena, body);
 		data =
 		    memory_id ? one(&call, action, memory_id, whole) : many(&call, action, whole);
 	}

@@ -2,12 +2,12 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/metrics.h"
+#include "service/eval_reports.h"
 #include "service/memories.h"
 #include "storage/files.h"
-#include "base/metrics.h"
 #include "storage/traces.h"
 #include "telemetry/telemetry.h"
-#include "service/eval_reports.h"
 
 #include <stdlib.h>
 #include <string.h>

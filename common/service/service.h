@@ -30,15 +30,15 @@ struct service {
 	struct config *config;
 	ag_graph *graph;
 	struct storage *storage;
-	struct files *files; /* uploaded ones */
-	struct memories *memories; /* NULL: no store is configured */
-	struct traces *traces; /* NULL in production, and while storage is */
+	struct files *files;         /* uploaded ones */
+	struct memories *memories;   /* NULL: no store is configured */
+	struct traces *traces;       /* NULL in production, and while storage is */
 	struct telemetry *telemetry; /* who is told outside; NULL in tests */
-	struct access *access;   /* who is let in to what */
-	struct limiter *limiter; /* and how often */
-	struct id_source ids;    /* thread, run and message ids */
-	struct eval_cache *evals; /* what was read of eval reports */
-	cJSON *anonymous;        /* the user where authentication is off */
+	struct access *access;       /* who is let in to what */
+	struct limiter *limiter;     /* and how often */
+	struct id_source ids;        /* thread, run and message ids */
+	struct eval_cache *evals;    /* what was read of eval reports */
+	cJSON *anonymous;            /* the user where authentication is off */
 };
 
 /* Loads configuration and graph and opens the storage; NULL with every mistake in problems. */

@@ -197,7 +197,8 @@ static const char *finish_hash(struct upload *u)
 	return text;
 }
 
-/* DOCUMENT_HANDLING: whatever goes wrong, the file is stored without its text. */
+/* DOCUMENT_HANDLING: whatever goes wrong, the file is stored without its text.  The same bytes are
+ * read once. */
 static void extract(struct upload *u)
 {
 	struct arena *arena = u->call->arena;
@@ -205,7 +206,10 @@ static void extract(struct upload *u)
 	const char *handling = u->call->service->config->env.document_handling;
 	if (strcmp(handling, "extract_text") != 0 || !media_type_has_text(essence))
 		return;
-	char *text = extract_text(u->blob->fd, essence);
+	char *text =
+	    files_same_text(u->call->service->files, u->record.sha256, u->record.mime_type);
+	if (!text)
+		text = extract_text(u->blob->fd, essence);
 	if (text)
 		arena_defer(arena, cJSON_free, text);
 	u->record.text = text;
@@ -218,7 +222,6 @@ static bool store(struct upload *u)
 	struct file_record *r = &u->record;
 	r->file_id = u->file_id;
 	r->owner = call->user_id;
-	r->sha256 = finish_hash(u);
 	r->created_at = clock_now();
 	r->backend = u->blobs->ops->name;
 	r->key = u->key;
@@ -238,6 +241,7 @@ const cJSON *upload_finish(struct upload *u)
 		error_set(&call->error, ERR_BAD_REQUEST, "Empty file");
 		return NULL;
 	}
+	u->record.sha256 = finish_hash(u);
 	extract(u);
 	return store(u) ? file_upload_data(call, &u->record) : NULL;
 }

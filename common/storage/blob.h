@@ -41,6 +41,11 @@ struct blob {
 	struct blobs *blobs;
 };
 
+/* What a store that answers clients by itself is to say of the bytes. */
+struct blob_answer {
+	const char *type, *disposition; /* Content-Type, Content-Disposition */
+};
+
 /* Whether a record names these bytes; what is not known counts as recorded. */
 typedef bool blob_recorded(const char *file_id, void *arg);
 
@@ -72,10 +77,10 @@ struct blob_ops {
 	 * key. */
 	bool has_paths;
 
-	/* A URL that gives the bytes to anybody until *expires (Unix seconds), in the arena; the
-	 * function, or its result, is NULL where there is none. */
-	const char *(*sign)(
-	    struct blobs *blobs, const char *key, struct arena *arena, int64_t *expires);
+	/* A URL that gives the bytes to anybody until *expires (Unix seconds), in the arena; NULL:
+	 * there is none. */
+	const char *(*sign)(struct blobs *blobs, const char *key, const struct blob_answer *as,
+	    struct arena *arena, int64_t *expires);
 
 	/* Takes away what processes that died have left, here or in an earlier life; NULL: nothing
 	 * can be left. */

@@ -1,8 +1,11 @@
 #include "storage/files.h"
 
+#include "base/log.h"
 #include "base/memory.h"
+#include "storage/blob_cloud.h"
 #include "storage/engine.h"
 #include "storage/migrate.h"
+#include "storage/s3.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +23,13 @@ _Static_assert(sizeof(struct files_region) <= SHARED_FILES_SIZE, "SHARED_FILES i
 
 struct files {
 	struct files_region *region;
+	char *path; /* of files.db */
+	enum db_mode mode;
 	struct pool *pool;
 	pthread_mutex_t lock; /* guards db */
-	struct db *db;
+	struct db *db;        /* NULL before something is written: most processes only read */
 	struct blobs *memory, *local;
+	struct blobs *cloud;   /* NULL: none is configured */
 	struct blobs *current; /* one of them */
 };
 
@@ -53,15 +59,19 @@ static bool begin_life(struct files *f, struct error *err)
 	return ok;
 }
 
-static bool open_records(struct files *f, const char *path, struct error *err)
+static bool open_records(struct files *f, struct error *err)
 {
-	enum db_mode mode;
-
-	if (!engine_write_mode(&mode, err))
+	if (!engine_write_mode(&f->mode, err))
 		return false;
-	f->db = database_open(path, "files", mode, &f->region->turnstile, err);
-	f->pool = pool_new(path);
-	return f->db && db_exec(f->db, SQL_FILES_CONNECTION, err);
+	f->db = database_open(f->path, "files", f->mode, &f->region->turnstile, err);
+	f->pool = pool_new(f->path);
+	return f->db != NULL;
+}
+
+static void rest(struct files *f)
+{
+	db_close(f->db);
+	f->db = NULL;
 }
 
 static bool is_recorded(const char *file_id, void *arg)
@@ -80,6 +90,8 @@ static void sweep(struct files *f)
 {
 	f->memory->ops->sweep(f->memory, is_recorded, f);
 	f->local->ops->sweep(f->local, is_recorded, f);
+	if (f->cloud)
+		f->cloud->ops->sweep(f->cloud, is_recorded, f);
 }
 
 static void make_stores(struct files *f, const struct config *config)
@@ -91,30 +103,45 @@ static void make_stores(struct files *f, const struct config *config)
 	free(path);
 }
 
-static bool choose_store(struct files *f, const char *type, struct error *err)
+/* The bucket of earlier days is read from as long as it is configured. */
+static bool make_cloud(struct files *f, const struct config *config, struct error *err)
 {
-	if (strcmp(type, BLOBS_MEMORY) == 0)
-		f->current = f->memory;
-	else if (strcmp(type, BLOBS_LOCAL) == 0)
-		f->current = f->local;
+	struct error ignored = {0};
+	bool current = strcmp(config->env.media_storage_type, BLOBS_CLOUD) == 0;
+	bool usable = (current || config->env.media_cloud_bucket) &&
+	    s3_check(&config->env, current ? err : &ignored);
+
+	error_release(&ignored);
+	if (usable)
+		f->cloud = blobs_cloud(config);
+	return usable || !current;
+}
+
+static bool choose_store(struct files *f, const struct config *config, struct error *err)
+{
+	const char *type = config->env.media_storage_type;
+
+	if (!make_cloud(f, config, err))
+		return false;
+	if (strcmp(type, BLOBS_CLOUD) == 0)
+		f->current = f->cloud;
 	else
-		return error_set(err, ERR_STORAGE, "MEDIA_STORAGE_TYPE: " FILES_NO_CLOUD);
+		f->current = strcmp(type, BLOBS_MEMORY) == 0 ? f->memory : f->local;
 	return true;
 }
 
 struct files *files_open(const struct config *config, struct shared *shared, struct error *err)
 {
 	struct files *f = xcalloc(1, sizeof(*f));
-	char *path = xasprintf("%s/files.db", config->state_dir);
 	bool ok;
 
+	f->path = xasprintf("%s/files.db", config->state_dir);
 	pthread_mutex_init(&f->lock, NULL);
 	f->region = shared_region(shared, SHARED_FILES);
 	make_stores(f, config);
-	ok = choose_store(f, config->env.media_storage_type, err) && open_records(f, path, err) &&
-	    begin_life(f, err);
-	free(path);
+	ok = choose_store(f, config, err) && open_records(f, err) && begin_life(f, err);
 	if (ok) {
+		rest(f);
 		sweep(f);
 		return f;
 	}
@@ -130,7 +157,10 @@ void files_close(struct files *f)
 	db_close(f->db);
 	f->memory->ops->close(f->memory);
 	f->local->ops->close(f->local);
+	if (f->cloud)
+		f->cloud->ops->close(f->cloud);
 	pthread_mutex_destroy(&f->lock);
+	free(f->path);
 	free(f);
 }
 
@@ -145,6 +175,8 @@ struct blobs *files_store_of(struct files *f, const struct file_record *record, 
 		return f->memory;
 	if (strcmp(record->backend, BLOBS_LOCAL) == 0)
 		return f->local;
+	if (strcmp(record->backend, BLOBS_CLOUD) == 0 && f->cloud)
+		return f->cloud;
 	error_set(err, ERR_STORAGE, NULL);
 	error_cause(err, "file %s is in the store %s, which is not configured", record->file_id,
 	    record->backend);
@@ -198,6 +230,24 @@ char *files_text(struct files *f, const char *file_id, struct error *err)
 	return NULL;
 }
 
+char *files_same_text(struct files *f, const char *sha256, const char *mime_type)
+{
+	struct error err = {0};
+	struct query q;
+	char *text = NULL;
+
+	pool_query(f->pool, &q, SQL_FILE_SAME_TEXT, &err);
+	query_text(&q, ":sha256", sha256);
+	query_text(&q, ":mime_type", mime_type);
+	if (query_row(&q))
+		text = xstrdup(query_column_text(&q, 0));
+	pool_query_end(f->pool, &q);
+	if (error_is_set(&err))
+		log_warning("files.db: %s", err.cause);
+	error_release(&err);
+	return text;
+}
+
 static bool insert(struct db *db, const struct file_record *r, struct error *err)
 {
 	struct query q;
@@ -217,13 +267,21 @@ static bool insert(struct db *db, const struct file_record *r, struct error *err
 	return query_run(&q);
 }
 
+static bool open_for_writing(struct files *f, struct error *err)
+{
+	if (!f->db && (f->db = db_open(f->path, f->mode, err)) &&
+	    !db_exec(f->db, SQL_FILES_CONNECTION, err))
+		rest(f);
+	return f->db != NULL;
+}
+
 bool files_add(struct files *f, const struct file_record *record, struct error *err)
 {
 	bool ok;
 
 	pthread_mutex_lock(&f->lock);
 	turnstile_enter(&f->region->turnstile);
-	ok = insert(f->db, record, err);
+	ok = open_for_writing(f, err) && insert(f->db, record, err);
 	turnstile_leave(&f->region->turnstile);
 	pthread_mutex_unlock(&f->lock);
 	return ok;

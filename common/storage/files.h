@@ -13,10 +13,6 @@
 
 struct files;
 
-#define FILES_NO_CLOUD                                                                  \
-	"expected memory or local, because this version cannot keep files in a cloud, " \
-	"found cloud"
-
 /* What became of the extraction of a file's text. */
 enum text_state {
 	TEXT_NONE, /* none was asked for, or the type has none */
@@ -58,6 +54,12 @@ bool files_get(struct files *files, struct arena *arena, const char *file_id,
 
 /* Its text, malloc'd; NULL when it has none, or with err set. */
 char *files_text(struct files *files, const char *file_id, struct error *err);
+
+/*
+ * The text of a file with the same bytes and the same type, as it was extracted before: malloc'd;
+ * NULL when there is none, or it cannot be read.
+ */
+char *files_same_text(struct files *files, const char *sha256, const char *mime_type);
 
 /* Stores a record. */
 bool files_add(struct files *files, const struct file_record *record, struct error *err);

@@ -127,7 +127,8 @@ static bool open_databases(struct engine *e, struct error *err)
 	enum db_mode mode;
 	struct db *db;
 
-	if (!engine_write_mode(&mode, err) || !(db = database_open(e->path, "threads", mode, t, err)))
+	if (!engine_write_mode(&mode, err) ||
+	    !(db = database_open(e->path, "threads", mode, t, err)))
 		return false;
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(e->path);

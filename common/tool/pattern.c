@@ -71,8 +71,9 @@ static bool take_unicode(struct reader *r, uint32_t *c)
 	uint32_t low;
 	if (*r->p == '{') {
 		size_t digits = strcspn(++r->p, "}");
-		if (digits > 6 || !take_hex(r, digits, c) || *r->p++ != '}')
+		if (digits > 6 || !take_hex(r, digits, c) || *r->p != '}')
 			return refuse(r, PATTERN_INVALID, "has an unfinished escape");
+		r->p++;
 		return *c <= LAST_CHARACTER ||
 		    refuse(r, PATTERN_INVALID, "names a character beyond Unicode");
 	}
@@ -352,8 +353,10 @@ static bool skip_group_kind(struct reader *r)
 	if (r->p[1] != '<')
 		return refuse(r, PATTERN_UNKNOWN, "has a group of an unknown kind");
 	r->p += strcspn(r->p, ">");
-	return *r->p++ == '>' ||
-	    refuse(r, PATTERN_INVALID, "has a group without the end of its name");
+	if (!*r->p)
+		return refuse(r, PATTERN_INVALID, "has a group without the end of its name");
+	r->p++;
+	return true;
 }
 
 static void take_group(struct reader *r)
@@ -366,7 +369,11 @@ static void take_group(struct reader *r)
 		return;
 	take_alternatives(r);
 	r->groups--;
-	if (r->fault == PATTERN_OK && *r->p++ != ')')
+	if (r->fault != PATTERN_OK)
+		return;
+	if (*r->p == ')')
+		r->p++;
+	else
 		refuse(r, PATTERN_INVALID, "has a group without its end");
 }
 
@@ -417,8 +424,8 @@ static void take_part(struct reader *r)
 /* Bytes of "{n}", "{n,}" or "{n,m}" at p; 0 when it is no count. */
 static size_t count_length(const char *p)
 {
-	size_t len = strspn(p + 1, "0123456789");
-	if (*p != '{' || len == 0)
+	size_t len = *p == '{' ? strspn(p + 1, "0123456789") : 0;
+	if (len == 0)
 		return 0;
 	len++;
 	if (p[len] == ',')
@@ -506,9 +513,9 @@ static void take_alternatives(struct reader *r)
 {
 	struct pattern *p = r->pattern;
 	size_t start = p->count;
-	while (*r->p && *r->p != '|' && *r->p != ')' && r->fault == PATTERN_OK)
+	while (r->fault == PATTERN_OK && *r->p && *r->p != '|' && *r->p != ')')
 		take_quantified(r);
-	if (*r->p != '|' || r->fault != PATTERN_OK)
+	if (r->fault != PATTERN_OK || *r->p != '|')
 		return;
 	r->p++;
 	struct step *split = step_insert(r, start, STEP_SPLIT);

@@ -7,6 +7,7 @@
 #include "tool/pattern.h"
 #include "tool/schema_internal.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -407,7 +408,7 @@ bool check_array(struct walk *w, const struct check *check, const cJSON *value)
 bool check_contains(struct walk *w, const struct check *check, const cJSON *value)
 {
 	const cJSON *item;
-	double least = 1, most = SIZE_MAX;
+	double least = 1, most = HUGE_VAL;
 	size_t count = 0;
 	if (!cJSON_IsArray(value))
 		return true;
@@ -600,26 +601,12 @@ bool check_condition(struct walk *w, const struct check *check, const cJSON *val
 
 /* ---- The whole */
 
-static bool deeper_than(const cJSON *value, unsigned levels)
-{
-	const cJSON *child;
-	if (!cJSON_IsObject(value) && !cJSON_IsArray(value))
-		return false;
-	if (levels == 0)
-		return true;
-	cJSON_ArrayForEach(child, value) {
-		if (deeper_than(child, levels - 1))
-			return true;
-	}
-	return false;
-}
-
 bool schema_accepts(
     const struct schema *schema, const cJSON *value, const char *name, char why[SCHEMA_WHY_SIZE])
 {
 	struct walk w = {.name = name, .why = why, .matching = MOST_MATCHING};
 	*why = '\0';
-	if (deeper_than(value, SCHEMA_VALUE_DEPTH))
+	if (json_deeper_than(value, SCHEMA_VALUE_DEPTH))
 		return mismatch(&w, "expected at most %d levels of nesting", SCHEMA_VALUE_DEPTH);
 	bool fits = subschema_fits(&w, schema->root, value);
 	if (w.over) {

@@ -20,6 +20,24 @@ like "$(raw keep GET /ping)" '"pong"' 'a connection that should be kept is answe
 raw junk
 like "$(raw ask GET /ping)" '"pong"' 'what is no FastCGI does no harm'
 is "$(pgrep -P "$SERVE_PID" -f agentgraph-fcgi)" "$pid" 'the worker is still the same'
+
+# A debugger, or a machine that is suspended, stops the worker while it waits for a request, and in the middle of one.
+stopped() { kill -STOP "$pid" && sleep 0.2 && kill -CONT "$pid" && sleep 0.1; }
+body='{"messages":[{"role":"user","content":"hello"}]}'
+mkfifo go
+raw halting POST /v1/graph/invoke "${#body}" "$body" <go >halting &
+halting_pid=$!
+exec 3>go
+wait_for 5 grep -q connected halting
+stopped
+echo >&3
+wait_for 5 grep -q half halting
+sleep 0.2
+stopped
+echo >&3
+exec 3>&-
+wait "$halting_pid"
+like "$(cat halting)" 'echo: hello' 'a worker that was stopped for a while answers what it had begun'
 kill "$silent_pid"
 wait "$silent_pid" 2>/dev/null
 

@@ -33,9 +33,8 @@ api_body good 'Content-Type: Multipart/Form-Data; charset=x; BOUNDARY="AaB03x"'
 is "$STATUS" 200 'names in any case, and a quoted boundary'
 before=$((before + 1))
 
-# broken EXPECTED NAME <BODY
+# broken EXPECTED NAME: the file body.
 broken() {
-	cat >body
 	send body
 	is "$(said)" "$1" "$2"
 	raw_send whole body
@@ -44,23 +43,32 @@ broken() {
 incomplete='400 BAD_REQUEST Request body is incomplete'
 line_end='400 BAD_REQUEST a boundary must be followed by the end of its line'
 header='400 BAD_REQUEST a part'"'"'s header lines must be "Name: value"'
-printf hello | part "$file" | broken "$incomplete" 'no end'
-printf hello | part "$file" | head -c -2 | broken "$incomplete" 'no end and no newline'
-{ printf hello | part "$file"; printf -- '--AaB03x'; } | broken "$incomplete" 'an end that is half there'
-printf -- '--AaB03x\r\nContent-Dispo' | broken "$required" 'an end in the first header'
-{ printf hello | part "$file"; printf -- '--AaB03xy\r\n\r\n'; } | form | broken "$line_end" 'a boundary that goes on'
-printf -- '--AaB03x\nContent-Disposition: form-data; name=file; filename=a\n\nx\n--AaB03x--\n' |
-	broken "$line_end" 'newlines without carriage returns'
-printf -- '--AaB03x\r\nnonsense\r\n\r\nx\r\n' | form | broken "$header" 'a header that is none'
-printf -- '--AaB03x\r\nContent-Disposition: form-data; name=file; filename=a\001b\r\n\r\nx\r\n' | form |
-	broken "$header" 'a control character in a header'
+printf hello | part "$file" >body
+broken "$incomplete" 'no end'
+printf hello | part "$file" | head -c -2 >body
+broken "$incomplete" 'no end and no newline'
+{ printf hello | part "$file"; printf -- '--AaB03x'; } >body
+broken "$incomplete" 'an end that is half there'
+printf -- '--AaB03x\r\nContent-Dispo' >body
+broken "$required" 'an end in the first header'
+{ printf hello | part "$file"; printf -- '--AaB03xy\r\n\r\n'; } | form >body
+broken "$line_end" 'a boundary that goes on'
+printf -- '--AaB03x\nContent-Disposition: form-data; name=file; filename=a\n\nx\n--AaB03x--\n' >body
+broken "$line_end" 'newlines without carriage returns'
+printf -- '--AaB03x\r\nnonsense\r\n\r\nx\r\n' | form >body
+broken "$header" 'a header that is none'
+printf -- '--AaB03x\r\nContent-Disposition: form-data; name=file; filename=a\001b\r\n\r\nx\r\n' | form >body
+broken "$header" 'a control character in a header'
 {
 	printf -- '--AaB03x\r\nX: '
 	head -c 1000000 /dev/zero | tr '\0' x
 	printf '\r\nContent-Disposition: form-data%s\r\n\r\nhello\r\n' "$file"
-} | form | broken '400 BAD_REQUEST a part'"'"'s header lines must not have more than 16384 bytes' 'a header of 1 MB'
-printf 'AaB03x' | broken "$required" 'anything else'
-form </dev/null | broken "$required" 'an end and nothing before it'
+} | form >body
+broken '400 BAD_REQUEST a part'"'"'s header lines must not have more than 16384 bytes' 'a header of 1 MB'
+printf 'AaB03x' >body
+broken "$required" 'anything else'
+form </dev/null >body
+broken "$required" 'an end and nothing before it'
 is "$(stored)" "$before" 'nothing of all this was stored'
 
 inner=$(printf -- '--in\r\nContent-Disposition: file; filename=x\r\n\r\ny\r\n--in--\r\n')

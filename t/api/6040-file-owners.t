@@ -25,7 +25,7 @@ for authorization in ownership allow_all '{"backend":"rbac","roles":{"r":["*"]},
 	rm -rf "$state"
 	STATE=$state
 	api_start
-	upload mine.txt text/plain hers "$(bearer alice)"
+	upload mine.png image/png hers "$(bearer alice)"
 	is "$(said)" 200 "$authorization: alice stores a file"
 	hers=$FILE
 	is "$(outsider "SELECT owner FROM files WHERE file_id = '$hers'")" alice 'which is recorded as hers'
@@ -68,7 +68,7 @@ is "$(said) $(header WWW-Authenticate)" '401 REVOKED_TOKEN Invalid token, please
 unset MEDIA_REQUIRE_OWNER
 file_run() { printf '{"messages":[{"role":"user","content":[{"type":"image","file_id":"%s"},{"type":"text","text":"/files"}]}],"config":{"thread_id":"%s"}}' "$1" "$2"; }
 as alice POST /v1/graph/invoke "$(file_run "$hers" t1)"
-is "$(said) $(reply)" '200 image text/plain 4' 'alice shows her file to the graph'
+is "$(said) $(reply)" '200 image image/png 4' 'alice shows her file to the graph'
 as bob POST /v1/graph/invoke "$(file_run "$hers" t2)"
 is "$(said)" "422 INVALID_INPUT File not found: $hers" 'bob does not'
 as bob GET /v1/threads/t2

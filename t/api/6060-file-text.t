@@ -50,10 +50,13 @@ for type in image/png application/octet-stream text/plainer text/javascript; do
 	is "$STATUS $(data .extracted_text)" '200 null' "$type has none"
 done
 
+# Texts are kept by the bytes they came from, so each of these files is another one.
+fresh() { number=$((${number-0} + 1)) && upload a text/plain "$number"; }
+
 # fails NAME <SCRIPT: a file is stored without its text.
 fails() {
 	extractor
-	upload a text/plain x
+	fresh
 	is "$STATUS $(data '.extracted_text | tojson')" '200 null' "$1: there is no text, but the file"
 }
 fails 'a program that fails' <<'SCRIPT'
@@ -67,27 +70,56 @@ kill -SEGV $$
 SCRIPT
 is "$(said_of "$FILE")" 'document text/plain 1' 'the graph sees it as it is'
 rm bin/agentgraph-extract
-upload a text/plain x
+fresh
 is "$STATUS $(data '.extracted_text | tojson')" '200 null' 'no program at all'
 
 extractor <<'SCRIPT'
 :
 SCRIPT
-upload a text/plain x
+fresh
 is "$(data '.extracted_text | tojson')" '""' 'an empty text is a text'
 is "$(said_of "$FILE")" 'document text/plain 1: ' 'for the graph, too'
 extractor <<'SCRIPT'
 printf 'a\000b\377c\303\251'
 SCRIPT
-upload a text/plain x
+fresh
 is "$(data '.extracted_text | tojson')" '"a b?cé"' 'what is no text is replaced'
 extractor <<'SCRIPT'
 head -c 5000000 /dev/zero | sed 's/\x00/é/g'
 sleep 100
 SCRIPT
-upload a text/plain x
+fresh
 is "$(data '.extracted_text | length')" 1000000 'a long text is cut at a character, and not waited for'
 is "$(said_of "$FILE" | tail -c 161)" "$(printf 'é%.0s' $(seq 80))" 'the demo shows 80 characters'
+
+# ---- the same bytes again ----
+
+extractor <<'SCRIPT'
+echo once >>"$0.count"
+cat
+SCRIPT
+rm -f bin/agentgraph-extract.count
+upload one.txt text/plain 'the same'
+first=$FILE
+upload two.txt text/plain 'the same'
+is "$(data .extracted_text)" 'the same' 'the same bytes have the same text'
+unlike "$FILE" "^$first\$" 'in a file of their own'
+is "$(wc -l <bin/agentgraph-extract.count)" 1 'and are read once'
+upload three.csv text/csv 'the same'
+is "$(wc -l <bin/agentgraph-extract.count)" 2 'but not as another type'
+extractor <<'SCRIPT'
+echo once >>"$0.count"
+exit 1
+SCRIPT
+rm -f bin/agentgraph-extract.count
+upload a text/plain bad
+upload a text/plain bad
+is "$(wc -l <bin/agentgraph-extract.count)" 2 'what failed is tried again'
+extractor <<'SCRIPT'
+echo "$(env | grep -v -e '^PWD=' -e '^SHLVL=' -e '^_=' | wc -l)"
+SCRIPT
+fresh
+is "$(data .extracted_text)" 0 'the program sees nothing of the environment'
 extractor <<'SCRIPT'
 echo text
 SCRIPT
@@ -96,7 +128,7 @@ serve_stop
 for handling in skip pass_raw whatever Extract_Text; do
 	export DOCUMENT_HANDLING=$handling
 	api_start
-	upload a text/plain x
+	fresh
 	is "$STATUS $(data '.extracted_text | tojson')" '200 null' "DOCUMENT_HANDLING=$handling"
 	serve_stop
 done

@@ -82,8 +82,8 @@ serve_stop
 
 export MEDIA_STORAGE_TYPE=cloud MEDIA_CLOUD_BUCKET=b
 "$AGENTGRAPH" check --state "$state" >out 2>err
-is $? 1 'cloud storage is refused'
-like "$(cat err)" 'MEDIA_STORAGE_TYPE: expected memory or local' 'with a sentence'
+is $? 1 'cloud storage without a key is refused'
+like "$(cat err)" 'MEDIA_CLOUD_ACCESS_KEY_ID: expected the id of an access key' 'with a sentence'
 export MEDIA_STORAGE_TYPE=local MEDIA_STORAGE_PATH=$WORK/out/below
 "$AGENTGRAPH" check --state "$state" >out 2>err
 is $? 1 'so is a path that cannot be written'

@@ -9,6 +9,8 @@
 #   cut     the connection ends in the middle of the body
 #   flood   sends BODY a thousand times, as one body; prints the answer
 #   silent  connects, sends the beginning of a request, or nothing, and stays for ten seconds
+#   halting sends nothing, then the head and half of the body, then the rest, a line of standard input before each;
+#           says "connected" and "half", then prints the answer
 #   junk    sends what is no FastCGI
 
 command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
@@ -81,6 +83,16 @@ elif action == "silent":
         c.sendall(start)
     print("connected", flush=True)
     time.sleep(10)
+elif action == "halting":
+    c = connect()
+    half = len(body) // 2
+    print("connected", flush=True)
+    sys.stdin.readline()
+    c.sendall(head(0) + record(5, body[:half].encode()))
+    print("half", flush=True)
+    sys.stdin.readline()
+    c.sendall(record(5, body[half:].encode()) + record(5, b""))
+    answer(c)
 elif action == "junk":
     for junk in (b"", b"GET /ping HTTP/1.1\r\n\r\n", bytes(100), b"\xff" * 5000, record(4, b"\xff\xff\xff\xff\xff"),
                  record(1, b""), record(9, b"x"), head(0)[:-9] + record(4, b"\x7f\x7fa")):

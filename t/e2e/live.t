@@ -348,6 +348,8 @@ async def frames():
 async def many_frames():
     """2000 frames at once are all heard by who keeps up"""
     ws = await begin(vad={"enabled": False}, modalities="TEXT")
+    await say(ws, "ready?")
+    await hear(ws)
     await ws.send(json.dumps({"type": "activity_start"}))
     for _ in range(2000):
         await ws.send(silence(10).tobytes())

@@ -36,8 +36,10 @@ static struct service *service_of_demo(void)
 					   .realtime_input_queue = 10,
 					   .realtime_drain_timeout = 30}};
 	static struct service service = {.config = &config};
+	struct problems problems = {0};
 	if (service.graph)
 		return &service;
+	service.access = access_open(&config, NULL, &problems);
 	service.anonymous = cJSON_CreateObject();
 	service.graph = graph_new("fuzz");
 	graph_live_demo(service.graph);

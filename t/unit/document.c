@@ -89,10 +89,10 @@ static void mistakes_in_nodes_are_told_with_their_place(void)
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"x\", \"txet\": 1"),
 		"/g/nodes/n/txet: unknown key; expected one of kind, text, role, update"},
 	    {ONE_NODE("\"text\": \"x\""),
-		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools, live"},
-	    {ONE_NODE("\"kind\": \"model\""),
-		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, live, "
-		"found 'model'"},
+		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools, live, model"},
+	    {ONE_NODE("\"kind\": \"robot\""),
+		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, live, model, "
+		"found 'robot'"},
 	    {ONE_NODE("\"kind\": null"), "/g/nodes/n/kind: expected a string, found null"},
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"{{nmae}}\""),
 		"/g/nodes/n/text: unknown name {{nmae}}; expected user_text, "},
@@ -360,7 +360,7 @@ static void all_mistakes_are_told_at_once(void)
 	    "object, any, found 'x'\n"
 	    "/g/nodes/a/text: expected a string, found number\n"
 	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update\n"
-	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live");
+	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live, model");
 }
 
 /* ---- The schema */

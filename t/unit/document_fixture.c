@@ -144,6 +144,7 @@ static ag_run *run_of(struct talk *talk, struct run_observer *observer, struct l
 	    .thread = before,
 	    .observer = observer,
 	    .recursion_limit = 25,
+	    .store = talk->store,
 	    .node_timeout = talk->node_timeout,
 	    .tool_timeout = 20};
 	return run_new(&setup);
@@ -192,6 +193,50 @@ const char *talk_answer(struct talk *talk, const char *json)
 	cJSON *answers = json_get(parsed(talk, talk->thread.pause_json), "answers");
 	cJSON_AddItemToArray(answers, json_parse(json, strlen(json), JSON_TRUSTED_DEPTH, NULL));
 	return talk_run(talk, RUN_AGAIN, NULL, answers);
+}
+
+static bool add_text(void *arg, const char *id, const char *json)
+{
+	cJSON *message = json_parse(json, strlen(json), JSON_TRUSTED_DEPTH, NULL);
+	char *text = ag_message_text(message);
+	(void)id;
+	buf_printf(arg, "%s|", text);
+	free(text);
+	cJSON_Delete(message);
+	return true;
+}
+
+const char *talk_context(struct talk *talk)
+{
+	static struct buf out;
+	buf_reset(&out);
+	talk->storage->ops->context(talk->storage, talk->thread.row, add_text, &out, &talk->error);
+	return buf_str(&out);
+}
+
+const char *talk_list(struct talk *talk)
+{
+	static struct buf out;
+	const struct page all = {.limit = 1000000};
+	buf_reset(&out);
+	talk->storage->ops->message_list(
+	    talk->storage, talk->thread.row, &all, add_text, &out, &talk->error);
+	return buf_str(&out);
+}
+
+void talk_add(struct talk *talk, const char *json)
+{
+	char id[UUID_SIZE];
+	cJSON *message = parsed(talk, json);
+	json_set(message, "message_id", cJSON_CreateString(uuid4(id)));
+	char *text = json_print(message);
+	const struct new_message added = {id, text};
+	struct thread_write w = {.thread = &talk->thread, .messages = &added, .message_count = 1};
+	struct lease *lease = talk->storage->ops->lease_acquire(
+	    talk->storage, talk->thread.thread_id, 0, &talk->error);
+	CU_ASSERT_TRUE_FATAL(talk->storage->ops->thread_write(talk->storage, &w, &talk->error));
+	talk->storage->ops->lease_release(lease);
+	free(text);
 }
 
 const char *talk_field(const struct talk *talk, const char *name)

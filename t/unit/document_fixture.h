@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "graph/graph.h"
+#include "graph/run.h"
 #include "storage/storage.h"
 
 #include <stdbool.h>
@@ -29,6 +30,7 @@ struct talk {
 	struct buf pieces;   /* and its streamed pieces, each ended by '|' */
 	double node_timeout; /* seconds */
 	const char *config;  /* as JSON, or NULL */
+	struct run_store store; /* of memories; all-zero: there is none */
 	bool stop_at_piece;  /* a stop is requested when the first piece comes */
 };
 
@@ -45,6 +47,13 @@ void talk_renew(struct talk *talk);
  * message, "pause: value|" when it paused, "error: text|" when it failed. */
 const char *talk_say(struct talk *talk, const char *text);
 const char *talk_answer(struct talk *talk, const char *json);
+
+/* The texts of the context, and of all messages of the thread, each ended by '|'; static. */
+const char *talk_context(struct talk *talk);
+const char *talk_list(struct talk *talk);
+
+/* Adds a message, as JSON in output form, to the thread. */
+void talk_add(struct talk *talk, const char *json);
 
 /* The state field as JSON; static. */
 const char *talk_field(const struct talk *talk, const char *name);

@@ -183,8 +183,8 @@ static void put_file(const char *name, const char *text)
 
 struct service *live_service(const char *settings, const char *more)
 {
-	static const char *const variables[] = {"MODE", "ORIGINS", "REALTIME_INPUT_QUEUE_MAXSIZE",
-	    "REALTIME_MAX_FRAME_BYTES"};
+	static const char *const variables[] = {
+	    "MODE", "ORIGINS", "REALTIME_INPUT_QUEUE_MAXSIZE", "REALTIME_MAX_FRAME_BYTES"};
 	static int count;
 	struct problems problems = {0};
 	char text[600], state[40];

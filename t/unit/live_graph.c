@@ -34,6 +34,22 @@ static void a_live_agent_is_a_document(void)
 	    "");
 }
 
+/* Of the tool n, in the document's tools node. */
+static void tags_of_documents_reach_the_tools(void)
+{
+	struct talk talk;
+	talk_open(&talk, DOCUMENT(LIVE(", \"tools\": \"t\"") ", " TOOLS));
+	const struct node *tools = talk.graph->live->live->tools;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tools);
+	const struct tool *tool = graph_tool_get(tools, "n");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tool);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tool->tags);
+	CU_ASSERT_STRING_EQUAL(tool->tags[0], "a");
+	CU_ASSERT_STRING_EQUAL(tool->tags[1], "b");
+	CU_ASSERT_PTR_NULL(tool->tags[2]);
+	talk_close(&talk);
+}
+
 static void mistakes_are_told_with_their_place(void)
 {
 	check(DOCUMENT("\"v\": {\"kind\": \"live\"}"), "/g/nodes/v: expected the key 'provider'");
@@ -150,6 +166,7 @@ static void tags_belong_to_tools_that_exist(void)
 
 static const struct unit_test tests[] = {
     {"a live agent is a document", a_live_agent_is_a_document},
+    {"tags of documents reach the tools", tags_of_documents_reach_the_tools},
     {"mistakes are told with their place", mistakes_are_told_with_their_place},
     {"there is one live agent", there_is_one_live_agent},
     {"nothing else stands beside it", nothing_else_stands_beside_it},

@@ -290,12 +290,26 @@ static void a_directory_is_checked_before_it_is_made(void)
 	error_release(&err);
 }
 
-static void a_cloud_is_refused_with_a_sentence(void)
+static void a_cloud_without_a_key_is_refused(void)
 {
 	config.env.media_storage_type = "cloud";
+	config.env.media_cloud_provider = "aws";
+	config.env.media_cloud_bucket = "b";
+	config.env.media_cloud_region = "us-east-1";
+	config.env.media_cloud_prefix = "";
 	CU_ASSERT_PTR_NULL(files_open(&config, shared, &err));
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "MEDIA_STORAGE_TYPE: expected memory or local"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "MEDIA_CLOUD_ACCESS_KEY_ID: expected"));
 	error_release(&err);
+}
+
+static void a_text_is_found_again_by_its_bytes(void)
+{
+	char *text = files_same_text(files, "00", "text/plain");
+
+	CU_ASSERT_STRING_EQUAL_FATAL(text, "some text");
+	free(text);
+	CU_ASSERT_PTR_NULL(files_same_text(files, "00", "text/csv"));
+	CU_ASSERT_PTR_NULL(files_same_text(files, "01", "text/plain"));
 }
 
 static void every_statement_was_used(void)
@@ -319,7 +333,8 @@ static const struct unit_test tests[] = {
     {"memory is forgotten at a restart, and the rest stays",
 	memory_is_forgotten_and_the_rest_stays},
     {"a directory is checked before it is made", a_directory_is_checked_before_it_is_made},
-    {"a cloud is refused with a sentence", a_cloud_is_refused_with_a_sentence},
+    {"a text is found again by its bytes", a_text_is_found_again_by_its_bytes},
+    {"a cloud without a key is refused", a_cloud_without_a_key_is_refused},
     {"every statement was used", every_statement_was_used},
 };
 

@@ -197,6 +197,21 @@ static void clearing_the_context_keeps_the_list(void)
 	CU_ASSERT_EQUAL(count, 0);
 }
 
+static void the_oldest_messages_leave_the_context(void)
+{
+	struct thread t = four("trimmed");
+	const struct new_message fifth[] = {{"m5", "{}"}};
+	struct thread_write w = {
+	    .thread = &t, .messages = fifth, .message_count = 1, .leave = "m3"};
+
+	CU_ASSERT_TRUE(st->ops->thread_write(st, &w, &err));
+	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 m5 ");
+	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m4 m5 ");
+	w = (struct thread_write){.thread = &t, .leave = "m1"};
+	CU_ASSERT_TRUE(st->ops->thread_write(st, &w, &err));
+	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m4 m5 ");
+}
+
 static void a_message_enters_the_context_again_at_its_end(void)
 {
 	struct thread t = four("again");
@@ -590,6 +605,7 @@ static const struct unit_test tests[] = {
     {"a page of messages starts at its offset", a_page_of_messages_starts_at_its_offset},
     {"a removed message leaves both views", a_removed_message_leaves_both_views},
     {"clearing the context keeps the list", clearing_the_context_keeps_the_list},
+    {"the oldest messages leave the context", the_oldest_messages_leave_the_context},
     {"a message enters the context again at its end",
 	a_message_enters_the_context_again_at_its_end},
     {"messages are found by id in their thread only",

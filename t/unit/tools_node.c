@@ -255,6 +255,18 @@ static void deep_arguments_are_an_error_result(void)
 	talk_close(&talk);
 }
 
+static void messages_too_deep_to_be_stored_are_refused(void)
+{
+	static int levels = 10000;
+	ag_graph *graph = graph_of_tools();
+	graph->nodes[0].fn = ask_deeply;
+	graph->nodes[0].data = &levels;
+	talk_begin(&talk, graph);
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "go"),
+	    "error: Graph execution failed: expected a message of at most 300 levels of nesting|");
+	talk_close(&talk);
+}
+
 static void a_schema_that_is_none_refuses_the_start(void)
 {
 	ag_graph *graph = graph_new("g");
@@ -278,6 +290,7 @@ static const struct unit_test tests[] = {
     {"questions are answered in the order of the calls",
 	questions_are_answered_in_the_order_of_the_calls},
     {"deep arguments are an error result", deep_arguments_are_an_error_result},
+    {"messages too deep to be stored are refused", messages_too_deep_to_be_stored_are_refused},
     {"a schema that is none refuses the start", a_schema_that_is_none_refuses_the_start},
 };
 

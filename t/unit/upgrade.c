@@ -116,6 +116,14 @@ static struct answer ask(const char *const params[])
 #define ANSWER(answer, ...) \
 	struct answer answer = ask((const char *const[]){URI, __VA_ARGS__, NULL})
 
+static void redirects_to_where_the_web_server_says(void)
+{
+	ANSWER(answer, GET, UPGRADE, CONNECTION, VERSION, KEY, "REMOTE_ADDR=192.0.2.7",
+	    "AGENTGRAPH_RELAY=/agent/relay");
+	CU_ASSERT(fixture_has_line(&answer, "X-Accel-Redirect: /agent/relay/v1/graph/ws"));
+	arena_free(arena);
+}
+
 static void lets_in_with_a_ticket(void)
 {
 	ANSWER(answer, GET, UPGRADE, CONNECTION, VERSION, KEY, "REMOTE_ADDR=192.0.2.7");
@@ -254,6 +262,7 @@ static const struct unit_test tests[] = {
 	the_header_wins_and_the_offer_is_echoed},
     {"the query's token comes last and is decoded", the_query_comes_last},
     {"a handshake is let in by a redirect with a ticket", lets_in_with_a_ticket},
+    {"the web server says where the redirect leads", redirects_to_where_the_web_server_says},
     {"a ticket that a client sends is ignored", ignores_a_ticket_of_the_client},
     {"a request without an upgrade is 426", what_is_no_upgrade_needs_one},
     {"the words of an upgrade have no case", words_have_no_case},

@@ -1,0 +1,98 @@
+#include "nginx_prefix.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* Characters that mean themselves to nginx, in a URL and in a file of settings. */
+#define PLAIN LETTERS "-._~/"
+
+static const char *taken(struct arena *a, struct buf *text)
+{
+	const char *copy = arena_strdup(a, buf_str(text));
+
+	buf_release(text);
+	return copy;
+}
+
+static const char *escaped(struct arena *a, const char *path)
+{
+	struct buf out = {0};
+
+	for (; *path; path++) {
+		if (*path == '.')
+			buf_putc(&out, '\\');
+		buf_putc(&out, *path);
+	}
+	return taken(a, &out);
+}
+
+/* "/a-b" becomes "_a_2db", and no two prefixes become the same. */
+static const char *id_of(struct arena *a, const char *path)
+{
+	struct buf out = {0};
+
+	buf_putc(&out, '_');
+	for (path++; *path; path++) {
+		if (strchr(LETTERS, *path))
+			buf_putc(&out, *path);
+		else
+			buf_printf(&out, "_%02x", (unsigned char)*path);
+	}
+	return taken(a, &out);
+}
+
+/* A path whose segments are all there, and none of them moves about. */
+static bool is_plain(const char *path)
+{
+	if (*path != '/' || strspn(path, PLAIN) != strlen(path))
+		return false;
+	while (*path) {
+		size_t len = strcspn(++path, "/");
+
+		if (len == 0 || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
+			return false;
+		path += len;
+	}
+	return true;
+}
+
+/* The URI as the client sent it has what the service must see, encoded bytes among it, so this is
+ * where the prefix is cut off; what has it only after decoding is left as it is, and refused. */
+static const char *strip(struct arena *a, const struct nginx_prefix *prefix)
+{
+	return arena_printf(a,
+	    "# The service knows nothing of the prefix.\n"
+	    "set %s $request_uri;\n"
+	    "if ($request_uri ~ \"^%s(/.*)$\") { set %s $1; }\n"
+	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n",
+	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path);
+}
+
+bool nginx_prefix_read(
+    struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
+{
+	size_t len = strlen(path);
+
+	*prefix = (struct nginx_prefix){"", "", "$request_uri", "", "", ""};
+	if (len && path[len - 1] == '/')
+		len--;
+	if (!len)
+		return true;
+	prefix->path = arena_strndup(a, path, len);
+	if (!is_plain(prefix->path)) {
+		problems_add(problems,
+		    "prefix: expected a path like /agent, of letters, digits, \"-\", \".\", \"_\" "
+		    "and \"~\", found \"%s\"",
+		    path);
+		return false;
+	}
+	prefix->regex = escaped(a, prefix->path);
+	prefix->id = id_of(a, prefix->path);
+	prefix->uri = arena_printf(a, "$agentgraph_uri%s", prefix->id);
+	prefix->strip = strip(a, prefix);
+	prefix->whole = "# ";
+	return true;
+}

@@ -1,0 +1,68 @@
+#include "graph/approval.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+bool approval_needed(const struct node *node, const char *tool)
+{
+	if (node->approve_all)
+		return true;
+	for (size_t i = 0; tool && node->approve && node->approve[i]; i++)
+		if (strcmp(node->approve[i], tool) == 0)
+			return true;
+	return false;
+}
+
+static cJSON *shown(const cJSON *call)
+{
+	static const char *const members[] = {"id", "name", "args"};
+	cJSON *out = cJSON_CreateObject();
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		cJSON_AddItemToObject(
+		    out, members[i], cJSON_Duplicate(json_get(call, members[i]), true));
+	return out;
+}
+
+static bool allows(const cJSON *answer, const char *call_id)
+{
+	const cJSON *approve = cJSON_IsObject(answer) ? json_get(answer, "approve") : answer, *id;
+	if (cJSON_IsTrue(approve))
+		return true;
+	if (!cJSON_IsObject(answer) || !cJSON_IsArray(approve))
+		return false;
+	cJSON_ArrayForEach(id, approve) {
+		if (cJSON_IsString(id) && strcmp(id->valuestring, call_id) == 0)
+			return true;
+	}
+	return false;
+}
+
+ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
+{
+	cJSON *wanted = cJSON_CreateArray(), *call, *value;
+	const cJSON *answer;
+	for (size_t i = 0; i < count; i++)
+		if (approval_needed(run->frame.node, json_str(calls[i], "name")))
+			cJSON_AddItemToArray(wanted, shown(calls[i]));
+	arena_json(run->setup.arena, wanted);
+	if (!wanted->child)
+		return AG_OK;
+	value = cJSON_CreateObject();
+	cJSON_AddItemToObject(value, "calls", cJSON_Duplicate(wanted, true));
+	ag_result result = ag_interrupt(run, APPROVAL_REASON, value, &answer);
+	if (result != AG_OK)
+		return result;
+	run->frame.declined = arena_json(run->setup.arena, cJSON_CreateObject());
+	cJSON_ArrayForEach(call, wanted) {
+		const char *id = json_str(call, "id");
+		if (!allows(answer, id))
+			json_set(run->frame.declined, id, cJSON_CreateTrue());
+	}
+	return AG_OK;
+}
+
+bool approval_declined(const ag_run *run, const char *call_id)
+{
+	return json_get(run->frame.declined, call_id) != NULL;
+}

@@ -1,0 +1,57 @@
+#include "graph/recall.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "graph/document.h"
+#include "graph/run_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *memory_text(const cJSON *memory)
+{
+	const cJSON *content = json_get(memory, "content");
+	const char *text = json_str(memory, "content");
+	if (text)
+		return xstrdup(text);
+	const char *plain = json_str(content, "content");
+	return plain ? xstrdup(plain) : ag_message_text(content);
+}
+
+/* A memory of several lines stays one item of the list. */
+static void add_item(struct buf *out, const cJSON *memory)
+{
+	char *text = memory_text(memory);
+	buf_puts(out, out->len ? "\n- " : "- ");
+	for (const char *p = text; *p; p++) {
+		buf_putc(out, *p);
+		if (*p == '\n')
+			buf_puts(out, "  ");
+	}
+	free(text);
+}
+
+static cJSON *search_body(ag_run *run, const ag_state *state, const cJSON *search)
+{
+	const struct values values = {run, state, NULL};
+	cJSON *body = values_json(search, &values);
+	json_add_str(body, "query", ag_user_text(state));
+	return body;
+}
+
+char *recall(ag_run *run, const ag_state *state, const cJSON *search)
+{
+	const char *said = ag_user_text(state);
+	const cJSON *found, *memory;
+	struct buf list = {0};
+	if (!said[strspn(said, " \t\r\n")])
+		return NULL;
+	if (ag_store_search(run, search_body(run, state, search), &found) != AG_OK) {
+		ag_log(run, "memories cannot be recalled: %s", run->frame.failure);
+		return NULL;
+	}
+	cJSON_ArrayForEach(memory, json_get(found, "results"))
+		add_item(&list, memory);
+	return list.len ? buf_detach(&list) : NULL;
+}

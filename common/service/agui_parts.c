@@ -1,0 +1,125 @@
+#include "service/agui_parts.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "graph/message.h"
+
+#include <string.h>
+
+/* ---- calls of earlier runs ---- */
+
+/* Looks for a call in what an earlier run left; the message at hand may be stored already. */
+struct call_search {
+	const char *call_id;
+	const char *quoted; /* the same as JSON, to pass over most messages unread */
+	const char *message;
+	bool found;
+};
+
+static bool has_call(const cJSON *message, const char *call_id)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = block_is_call(block) ? json_str(block, "id") : NULL;
+		if (id && strcmp(id, call_id) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool search_message(void *arg, const char *id, const char *body_json)
+{
+	struct call_search *search = arg;
+	if (strcmp(id, search->message) == 0 || !strstr(body_json, search->quoted))
+		return true;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	search->found = has_call(message, search->call_id);
+	cJSON_Delete(message);
+	return !search->found;
+}
+
+bool agui_call_is_known(const struct turn *turn, const char *message_id, const char *call_id)
+{
+	struct storage *storage = turn->call->service->storage;
+	const struct page all = {.limit = INT64_MAX};
+	struct buf quoted = {0};
+	struct error err = {0};
+	if (!turn->thread.row)
+		return false;
+	json_put_string(&quoted, call_id);
+	struct call_search search = {
+	    .call_id = call_id, .quoted = quoted.data, .message = message_id};
+	if (!storage->ops->message_list(
+		storage, turn->thread.row, &all, search_message, &search, &err))
+		log_error(
+		    "calls of thread %s cannot be read: %s", turn->thread.thread_id, err.cause);
+	error_release(&err);
+	buf_release(&quoted);
+	return search.found;
+}
+
+/* ---- results ---- */
+
+static bool is_empty(const cJSON *output)
+{
+	if (cJSON_IsString(output))
+		return !*output->valuestring;
+	return !output || cJSON_IsNull(output) ||
+	    ((cJSON_IsObject(output) || cJSON_IsArray(output)) && !output->child);
+}
+
+/* What the model saw of a failed tool, as a person would read it. */
+static void put_failure(struct buf *out, const cJSON *output)
+{
+	const cJSON *error = json_get(output, "error");
+	const cJSON *shown = cJSON_IsString(error) ? error : output;
+	buf_puts(out, "Error: ");
+	if (is_empty(shown)) {
+		buf_puts(out, "Tool failed");
+	} else if (cJSON_IsString(shown)) {
+		buf_puts(out, shown->valuestring);
+	} else {
+		char *text = json_print(shown);
+		buf_puts(out, text);
+		cJSON_free(text);
+	}
+}
+
+void agui_put_output(struct buf *out, const cJSON *block)
+{
+	const cJSON *output = json_get(block, "output");
+	if (cJSON_IsTrue(json_get(block, "is_error"))) {
+		put_failure(out, output);
+	} else if (cJSON_IsString(output)) {
+		buf_puts(out, output->valuestring);
+	} else {
+		char *text = json_print(output);
+		buf_puts(out, text);
+		cJSON_free(text);
+	}
+}
+
+/* ---- interrupts ---- */
+
+static void move(cJSON *out, const char *name, const cJSON *interrupt, const char *from)
+{
+	const cJSON *item = json_opt(interrupt, from);
+	if (item)
+		cJSON_AddItemToObject(out, name, cJSON_Duplicate(item, true));
+}
+
+cJSON *agui_outcome(const cJSON *interrupt)
+{
+	cJSON *out = cJSON_CreateObject(), *shown = cJSON_CreateObject();
+	cJSON_AddStringToObject(out, "type", "interrupt");
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(out, "interrupts"), shown);
+	move(shown, "id", interrupt, "id");
+	move(shown, "reason", interrupt, "reason");
+	move(shown, "message", interrupt, "message");
+	move(shown, "toolCallId", interrupt, "tool_call_id");
+	move(shown, "responseSchema", interrupt, "response_schema");
+	cJSON *metadata = cJSON_AddObjectToObject(shown, "metadata");
+	move(metadata, "value", interrupt, "value");
+	move(metadata, "node", interrupt, "node");
+	return out;
+}

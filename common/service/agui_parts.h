@@ -1,0 +1,24 @@
+/* What AG-UI events are made of: known tool calls, results as text, interrupts (WIRE 4.11). */
+#ifndef AGENTGRAPH_SERVICE_AGUI_PARTS_H
+#define AGENTGRAPH_SERVICE_AGUI_PARTS_H
+
+#include "base/buf.h"
+#include "service/turn.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/*
+ * Whether a message of the thread other than message_id, as it was stored when the turn began or
+ * since, asks for that call.  A thread that cannot be read knows none; the log says so.
+ */
+bool agui_call_is_known(const struct turn *turn, const char *message_id, const char *call_id);
+
+/* Appends the content of a tool_result block as a browser sees it: always text. */
+void agui_put_output(struct buf *out, const cJSON *block);
+
+/* The outcome of a run that paused at interrupt (WIRE 3.3) in AG-UI's names and without what is
+ * null, a new tree. */
+cJSON *agui_outcome(const cJSON *interrupt);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * The text of documents of each type (WIRE 4.14), as pure functions from bytes to text: nothing is
+ * opened, nothing is asked of the world, so that they run in the cage.
+ *
+ * Each returns NULL, or why there is no text: one sentence part, static.
+ */
+#ifndef AGENTGRAPH_EXTRACT_DOCUMENT_H
+#define AGENTGRAPH_EXTRACT_DOCUMENT_H
+
+#include "prose.h"
+
+#define DOCUMENT_UNPACKED (50 << 20) /* bytes that may come out of an archive, or be parsed */
+#define DOCUMENT_RATIO 100
+#define DOCUMENT_ENTRIES 10000
+
+typedef const char *document_reader(struct prose *out, const char *data, size_t len);
+
+/* Packages: XML in a ZIP archive. */
+document_reader document_docx, document_pptx, document_xlsx, document_odt;
+
+/* In UTF-8. */
+document_reader document_html, document_xml, document_plain;
+
+#endif

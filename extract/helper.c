@@ -1,0 +1,119 @@
+#include "helper.h"
+
+#include "cage.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define INFO_SIZE 65536
+#define NOT_BECOME 127 /* status of a child that could not become the other program */
+
+#define NO_CAGE "the kernel offers no cage for it (Landlock and seccomp are needed)"
+
+static const char *find(const char *const paths[])
+{
+	while (*paths && access(*paths, X_OK) != 0)
+		paths++;
+	return *paths;
+}
+
+/* Becomes the program; returns only when it cannot. */
+static void become(const char *path, const char *const argv[])
+{
+	char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
+	if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0 && cage_close_for(path))
+		execve(path, (char *const *)argv, environment);
+}
+
+/* ---- PDF ---- */
+
+/* A child's standard output, up to size - 1 bytes of it; its exit status, or -1. */
+static int output_of(const char *path, const char *const argv[], char *out, size_t size)
+{
+	int fds[2], status = -1;
+	pid_t child = pipe(fds) == 0 ? fork() : -1;
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		become(path, argv);
+		_exit(NOT_BECOME);
+	}
+	if (child < 0)
+		return -1;
+	close(fds[1]);
+	size_t len = 0;
+	for (ssize_t n; len < size - 1 && (n = read(fds[0], out + len, size - 1 - len)) > 0;)
+		len += (size_t)n;
+	out[len] = '\0';
+	close(fds[0]);
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* The number on the line "Pages: N", -1 when there is none. */
+static long pages_in(const char *info)
+{
+	const char *line = strncmp(info, "Pages:", 6) == 0 ? info - 1 : strstr(info, "\nPages:");
+	return line ? strtol(line + strlen("\nPages:"), NULL, 10) : -1;
+}
+
+static const char *check_pages(void)
+{
+	static const char *const paths[] = {"/usr/bin/pdfinfo", "/usr/local/bin/pdfinfo", NULL};
+	static const char *const argv[] = {"pdfinfo", "-", NULL};
+	static char info[INFO_SIZE];
+	const char *path = find(paths);
+	if (!path)
+		return "pdfinfo is not installed";
+	int status = output_of(path, argv, info, sizeof(info));
+	if (status == NOT_BECOME)
+		return NO_CAGE;
+	if (status != 0)
+		return "it is no PDF, or a damaged, encrypted or too large one";
+	if (pages_in(info) < 0 || pages_in(info) >= HELPER_PAGES)
+		return "the PDF has 10000 pages or more";
+	return NULL;
+}
+
+const char *helper_pdf(void)
+{
+	static const char *const paths[] = {"/usr/bin/pdftotext", "/usr/local/bin/pdftotext", NULL};
+	static const char *const argv[] = {
+	    "pdftotext", "-q", "-enc", "UTF-8", "-nopgbrk", "-", "-", NULL};
+	const char *path = find(paths), *why = path ? check_pages() : "pdftotext is not installed";
+	if (why)
+		return why;
+	become(path, argv);
+	return NO_CAGE;
+}
+
+/* ---- DOC, RTF ---- */
+
+/* catdoc takes anything for plain text, so what is neither is not given to it. */
+static bool is_word(const char *data, size_t len)
+{
+	static const char compound[] = {'\xd0', '\xcf', '\x11', '\xe0'};
+	return (len >= sizeof(compound) && memcmp(data, compound, sizeof(compound)) == 0) ||
+	    (len >= 5 && memcmp(data, "{\\rtf", 5) == 0);
+}
+
+const char *helper_word(const char *data, size_t len)
+{
+	static const char *const paths[] = {"/usr/bin/catdoc", "/usr/local/bin/catdoc", NULL};
+	static const char *const argv[] = {"catdoc", "-w", "-d", "utf-8", NULL};
+	const char *path = find(paths);
+	if (!is_word(data, len))
+		return "it is neither RTF nor a Word document";
+	if (!path)
+		return "catdoc is not installed";
+	become(path, argv);
+	return NO_CAGE;
+}

@@ -1,0 +1,178 @@
+/*
+ * agentgraph-extract TYPE: the text of the document on standard input, in UTF-8 on standard output;
+ * TYPE is its media type, in lower case and without parameters.
+ *
+ * Exits with status 0 when there is a text, be it empty; else with 1 and a line on standard error.
+ * What it reads is hostile until proved otherwise, so it reads in a cage.
+ */
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "cage.h"
+#include "charset.h"
+#include "document.h"
+#include "helper.h"
+
+#include <libxml/parser.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_SIZE 65536
+
+/* The most bytes of a text that can make a difference. */
+#define PLAIN_SIZE ((size_t)PROSE_CHARACTERS * 4)
+
+enum form {
+	PACKAGE, /* bytes */
+	PLAIN,   /* a text that says nothing of its characters */
+	MARKUP,  /* a text that may say so */
+	PDF,
+	WORD
+};
+
+static const struct kind {
+	const char *type;
+	enum form form;
+	document_reader *read;
+} kinds[] = {
+    {"application/pdf", PDF, NULL},
+    {"application/msword", WORD, NULL},
+    {"application/rtf", WORD, NULL},
+    {"application/vnd.openxmlformats-officedocument.wordprocessingml.document", PACKAGE,
+	document_docx},
+    {"application/vnd.openxmlformats-officedocument.presentationml.presentation", PACKAGE,
+	document_pptx},
+    {"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", PACKAGE, document_xlsx},
+    {"application/vnd.oasis.opendocument.text", PACKAGE, document_odt},
+    {"text/html", MARKUP, document_html},
+    {"text/xml", MARKUP, document_xml},
+    {"application/xml", MARKUP, document_xml},
+    {"text/markdown", PLAIN, document_plain},
+    {"text/csv", PLAIN, document_plain},
+    {"text/plain", PLAIN, document_plain},
+    {"application/json", PLAIN, document_plain},
+};
+
+static int fail(const char *why)
+{
+	fprintf(stderr, "agentgraph-extract: %s\n", why);
+	return 1;
+}
+
+static const struct kind *find_kind(const char *type)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].type, type) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+/* ---- what comes in ---- */
+
+/* What cannot be mapped is copied to where it can. */
+static bool copy_input(void)
+{
+	static char piece[COPY_SIZE];
+	int copy = memfd_create("document", MFD_CLOEXEC);
+	size_t total = 0;
+	for (ssize_t n; (n = read(STDIN_FILENO, piece, sizeof(piece))) > 0; total += (size_t)n)
+		if (total > DOCUMENT_UNPACKED || write(copy, piece, (size_t)n) != n)
+			return false;
+	return copy >= 0 && dup2(copy, STDIN_FILENO) == STDIN_FILENO;
+}
+
+static const char *map_input(size_t *len)
+{
+	struct stat st;
+	if (fstat(STDIN_FILENO, &st) != 0)
+		return NULL;
+	if (!S_ISREG(st.st_mode) && (!copy_input() || fstat(STDIN_FILENO, &st) != 0))
+		return NULL;
+	*len = (size_t)st.st_size;
+	if (*len == 0)
+		return "";
+	void *data = mmap(NULL, *len, PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0);
+	return data == MAP_FAILED ? NULL : data;
+}
+
+/* ---- what goes out ---- */
+
+static bool write_all(const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(STDOUT_FILENO, data, len);
+		if (n <= 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static const char *read_text(
+    const struct kind *kind, iconv_t charset, struct prose *out, const char *data, size_t len)
+{
+	struct buf text = {0};
+	charset_convert(charset, data, len, &text);
+	return kind->read(out, buf_str(&text), text.len);
+}
+
+/* Here, in the cage; what is left over goes with the process. */
+static int read_here(const struct kind *kind, const char *data, size_t len)
+{
+	struct prose out = {0};
+	if (kind->form == PLAIN && len > PLAIN_SIZE)
+		len = utf8_cut(data, PLAIN_SIZE);
+	if (kind->form == MARKUP && len > DOCUMENT_UNPACKED)
+		return fail("the document has more than 50 MiB");
+	iconv_t charset =
+	    kind->form == PACKAGE ? CHARSET_NONE : charset_open(data, len, kind->form == MARKUP);
+	if (!cage_close())
+		return fail("the kernel offers no cage (seccomp is needed)");
+	const char *why = kind->form == PACKAGE ? kind->read(&out, data, len)
+						: read_text(kind, charset, &out, data, len);
+	if (why)
+		return fail(why);
+	return write_all(buf_str(&out.out), out.out.len) ? 0 : 1;
+}
+
+static int run(const char *type)
+{
+	const struct kind *kind = find_kind(type);
+	size_t len;
+	if (!kind)
+		return fail("no text can be extracted from that type");
+	const char *data = map_input(&len);
+	if (!data)
+		return fail("standard input cannot be read, or is too large");
+	if (kind->form == PDF)
+		return fail(helper_pdf());
+	if (kind->form == WORD)
+		return fail(helper_word(data, len));
+	return read_here(kind, data, len);
+}
+
+/* What libraries set up once, and what nobody who gets in here needs to find. */
+static void prepare(void)
+{
+	close_range(STDERR_FILENO + 1, ~0U, 0);
+	clearenv();
+	prctl(PR_SET_DUMPABLE, 0);
+	memory_init();
+	xmlInitParser();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: agentgraph-extract TYPE <DOCUMENT\n");
+		return 2;
+	}
+	prepare();
+	int status = run(argv[1]);
+	fflush(NULL);
+	_exit(status); /* without handlers that would ask for more than the cage allows */
+}

@@ -1,0 +1,76 @@
+/* XML of any kind: the text between the tags. */
+#include "document.h"
+#include "xml.h"
+
+#include <string.h>
+
+/* As deep as libxml2 goes. */
+#define DEPTH 256
+
+struct reading {
+	struct prose *out;
+	struct xml *xml;
+	unsigned depth;
+	bool has_text[DEPTH + 1]; /* whether the open element of that depth has text of its own */
+};
+
+/* Inside of text an element is part of the line, else it is a line. */
+static void end_line(struct reading *r)
+{
+	if (!r->has_text[r->depth])
+		prose_break(r->out);
+}
+
+static void start(void *arg, const char *name, const struct xml_attributes *attributes)
+{
+	struct reading *r = arg;
+	(void)name, (void)attributes;
+	end_line(r);
+	if (r->depth < DEPTH)
+		r->depth++;
+	r->has_text[r->depth] = false;
+}
+
+static void end(void *arg, const char *name)
+{
+	struct reading *r = arg;
+	(void)name;
+	if (r->depth > 0)
+		r->depth--;
+	end_line(r);
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!strchr(" \t\r\n", text[i]))
+			return false;
+	return true;
+}
+
+static void text(void *arg, const char *data, size_t len)
+{
+	struct reading *r = arg;
+	r->has_text[r->depth] |= !is_blank(data, len);
+	prose_words(r->out, data, len);
+	if (r->out->full)
+		xml_stop(r->xml);
+}
+
+static const struct xml_events events = {start, end, text};
+
+const char *document_xml(struct prose *out, const char *data, size_t len)
+{
+	struct reading r = {.out = out};
+	r.xml = xml_new(&events, &r, true);
+	xml_feed(r.xml, data, len);
+	const char *why = xml_end(r.xml);
+	xml_free(r.xml);
+	return why;
+}
+
+const char *document_plain(struct prose *out, const char *data, size_t len)
+{
+	prose_add(out, data, len);
+	return NULL;
+}

@@ -1,0 +1,186 @@
+/* Texts and slides: DOCX, PPTX, ODT. */
+#include "document.h"
+#include "package.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS_MAX 100
+
+static bool is(const char *name, const char *other)
+{
+	return strcmp(name, other) == 0;
+}
+
+static const char *read_some(
+    const struct package *p, struct prose *out, const char *data, size_t len)
+{
+	size_t count;
+	const char *why = package_read(p, out, data, len, &count);
+	return why ? why : count ? NULL : "the archive has no such document inside";
+}
+
+static void add_text(struct part *part, const char *text, size_t len)
+{
+	prose_add(part->out, text, len);
+	if (part->out->full)
+		xml_stop(part->xml);
+}
+
+/* ---- Office Open XML ---- */
+
+/* Text is what stands in elements t; m:t and a:t are such, too. */
+struct ooxml {
+	int in_text;
+	int in_run;      /* where a tab is one; in a paragraph's properties it is where tabs stop */
+	int in_fallback; /* says again, for old programs, what was said before */
+};
+
+static void ooxml_start(void *arg, const char *name, const struct xml_attributes *attributes)
+{
+	struct part *part = arg;
+	struct ooxml *o = part->state;
+	(void)attributes;
+	if (is(name, "Fallback"))
+		o->in_fallback++;
+	else if (is(name, "t"))
+		o->in_text++;
+	else if (is(name, "r"))
+		o->in_run++;
+	else if (o->in_fallback > 0)
+		return;
+	else if (is(name, "tab") && o->in_run > 0)
+		prose_puts(part->out, "\t");
+	else if (is(name, "br") || is(name, "cr"))
+		prose_break(part->out);
+}
+
+static void ooxml_end(void *arg, const char *name)
+{
+	struct part *part = arg;
+	struct ooxml *o = part->state;
+	if (is(name, "Fallback"))
+		o->in_fallback--;
+	else if (is(name, "t"))
+		o->in_text--;
+	else if (is(name, "r"))
+		o->in_run--;
+	else if (is(name, "p"))
+		prose_break(part->out);
+}
+
+static void ooxml_text(void *arg, const char *text, size_t len)
+{
+	struct part *part = arg;
+	const struct ooxml *o = part->state;
+	if (o->in_text > 0 && o->in_fallback == 0)
+		add_text(part, text, len);
+}
+
+static const struct xml_events ooxml_events = {ooxml_start, ooxml_end, ooxml_text};
+
+static bool docx_part(const char *name, unsigned long *order)
+{
+	static const char *const parts[] = {
+	    "word/document.xml", "word/footnotes.xml", "word/endnotes.xml"};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		*order = i;
+		if (is(name, parts[i]))
+			return true;
+	}
+	return false;
+}
+
+const char *document_docx(struct prose *out, const char *data, size_t len)
+{
+	const struct package p = {docx_part, &ooxml_events, sizeof(struct ooxml), NULL};
+	return read_some(&p, out, data, len);
+}
+
+static bool pptx_part(const char *name, unsigned long *order)
+{
+	return package_number(name, "ppt/slides/slide", order);
+}
+
+const char *document_pptx(struct prose *out, const char *data, size_t len)
+{
+	const struct package p = {pptx_part, &ooxml_events, sizeof(struct ooxml), NULL};
+	return read_some(&p, out, data, len);
+}
+
+/* ---- OpenDocument ---- */
+
+struct odt {
+	int in_paragraph;
+	int in_deleted; /* what was taken out while changes were tracked */
+};
+
+static bool is_paragraph(const char *name)
+{
+	return is(name, "p") || is(name, "h");
+}
+
+/* text:s stands for several blanks. */
+static void add_blanks(struct part *part, const struct xml_attributes *attributes)
+{
+	char count[8] = "1";
+	xml_attribute(attributes, "c", count, sizeof(count));
+	long n = strtol(count, NULL, 10);
+	for (long i = 0; i < n && i < BLANKS_MAX; i++)
+		prose_puts(part->out, " ");
+}
+
+static void odt_start(void *arg, const char *name, const struct xml_attributes *attributes)
+{
+	struct part *part = arg;
+	struct odt *o = part->state;
+	if (is(name, "tracked-changes"))
+		o->in_deleted++;
+	else if (is_paragraph(name))
+		o->in_paragraph++;
+	else if (o->in_paragraph == 0 || o->in_deleted > 0)
+		return;
+	else if (is(name, "tab"))
+		prose_puts(part->out, "\t");
+	else if (is(name, "line-break"))
+		prose_break(part->out);
+	else if (is(name, "s"))
+		add_blanks(part, attributes);
+}
+
+static void odt_end(void *arg, const char *name)
+{
+	struct part *part = arg;
+	struct odt *o = part->state;
+	if (is(name, "tracked-changes"))
+		o->in_deleted--;
+	if (!is_paragraph(name))
+		return;
+	o->in_paragraph--;
+	prose_break(part->out);
+}
+
+static void odt_text(void *arg, const char *text, size_t len)
+{
+	struct part *part = arg;
+	const struct odt *o = part->state;
+	if (o->in_deleted > 0 || o->in_paragraph == 0)
+		return;
+	prose_words(part->out, text, len);
+	if (part->out->full)
+		xml_stop(part->xml);
+}
+
+static const struct xml_events odt_events = {odt_start, odt_end, odt_text};
+
+static bool odt_part(const char *name, unsigned long *order)
+{
+	*order = 0;
+	return is(name, "content.xml");
+}
+
+const char *document_odt(struct prose *out, const char *data, size_t len)
+{
+	const struct package p = {odt_part, &odt_events, sizeof(struct odt), NULL};
+	return read_some(&p, out, data, len);
+}

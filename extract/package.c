@@ -1,0 +1,172 @@
+#include "package.h"
+
+#include "base/memory.h"
+#include "document.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 65536
+
+/* The text of one part. */
+struct piece {
+	unsigned long order;
+	size_t place; /* in the archive */
+	struct prose out;
+};
+
+struct reading {
+	const struct package *package;
+	struct archive *archive;
+	size_t packed; /* bytes of the archive */
+	int64_t told, unpacked;
+	size_t entries;
+	struct piece *pieces;
+	size_t count;
+	const char *why; /* NULL while all is well */
+};
+
+static bool refuse(struct reading *r, const char *why)
+{
+	if (!r->why)
+		r->why = why;
+	return false;
+}
+
+static bool fits(struct reading *r, int64_t unpacked)
+{
+	if (unpacked > DOCUMENT_UNPACKED)
+		return refuse(r, "the archive unpacks to more than 50 MiB");
+	if (unpacked / DOCUMENT_RATIO > (int64_t)r->packed)
+		return refuse(r, "the archive unpacks to more than 100 times its size");
+	return true;
+}
+
+/* ---- one part ---- */
+
+static struct prose *add_piece(struct reading *r, unsigned long order)
+{
+	r->pieces = xrealloc(r->pieces, (r->count + 1) * sizeof(*r->pieces));
+	r->pieces[r->count] = (struct piece){.order = order, .place = r->count};
+	return &r->pieces[r->count++].out;
+}
+
+/* Feeds the part's bytes to the parser, until it has enough. */
+static void pump(struct reading *r, struct xml *xml)
+{
+	char chunk[CHUNK];
+	la_ssize_t n;
+	bool more = true;
+	while (more && (n = archive_read_data(r->archive, chunk, sizeof(chunk))) != 0) {
+		if (n < 0) {
+			refuse(r, "the archive is damaged or encrypted");
+			return;
+		}
+		r->unpacked += n;
+		more = fits(r, r->unpacked) && xml_feed(xml, chunk, (size_t)n);
+	}
+}
+
+static void read_part(struct reading *r, unsigned long order)
+{
+	void *state = xcalloc(1, r->package->state_size);
+	struct part part = {add_piece(r, order), NULL, state, r->package->shared};
+	part.xml = xml_new(r->package->events, &part, false);
+	pump(r, part.xml);
+	const char *why = xml_end(part.xml);
+	if (why)
+		refuse(r, why);
+	xml_free(part.xml);
+	free(state);
+}
+
+/* ---- all of them ---- */
+
+static bool admit(struct reading *r, struct archive_entry *entry)
+{
+	if (++r->entries > DOCUMENT_ENTRIES)
+		return refuse(r, "the archive has more than 10000 entries");
+	if (archive_entry_is_encrypted(entry))
+		return refuse(r, "the archive is encrypted");
+	int64_t size = archive_entry_size(entry);
+	r->told += size > 0 && size <= DOCUMENT_UNPACKED ? size : 0;
+	return size > DOCUMENT_UNPACKED ? fits(r, size) : fits(r, r->told);
+}
+
+static const char *name_of(struct archive_entry *entry)
+{
+	const char *name = archive_entry_pathname_utf8(entry);
+	if (!name)
+		name = archive_entry_pathname(entry);
+	return name ? name : "";
+}
+
+/* Goes through the whole archive: an entry that nobody reads may make it a bomb. */
+static void walk(struct reading *r)
+{
+	struct archive_entry *entry;
+	unsigned long order;
+	int got;
+	while (!r->why && (got = archive_read_next_header(r->archive, &entry)) != ARCHIVE_EOF) {
+		if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
+			refuse(r, "it is no ZIP archive, or a damaged one");
+		else if (admit(r, entry) && r->package->wanted(name_of(entry), &order))
+			read_part(r, order);
+	}
+}
+
+static void open_archive(struct reading *r, const char *data, size_t len)
+{
+	r->archive = archive_read_new();
+	if (!r->archive)
+		abort();
+	archive_read_support_format_zip_seekable(r->archive);
+	if (archive_read_open_memory(r->archive, data, len) != ARCHIVE_OK)
+		refuse(r, "it is no ZIP archive, or a damaged one");
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Appends the texts in their order, and lets go of them. */
+static void join(struct reading *r, struct prose *out)
+{
+	if (r->count)
+		qsort(r->pieces, r->count, sizeof(*r->pieces), compare);
+	for (size_t i = 0; i < r->count; i++) {
+		prose_break(out);
+		prose_add(out, buf_str(&r->pieces[i].out.out), r->pieces[i].out.out.len);
+		prose_release(&r->pieces[i].out);
+	}
+	free(r->pieces);
+}
+
+const char *package_read(
+    const struct package *p, struct prose *out, const char *data, size_t len, size_t *count)
+{
+	struct reading r = {.package = p, .packed = len};
+	open_archive(&r, data, len);
+	walk(&r);
+	archive_read_free(r.archive);
+	*count = r.count;
+	join(&r, out);
+	return r.why;
+}
+
+bool package_number(const char *name, const char *prefix, unsigned long *order)
+{
+	size_t len = strlen(prefix);
+	if (strncmp(name, prefix, len) != 0 || !strchr("0123456789", name[len]) || !name[len])
+		return false;
+	char *end;
+	*order = strtoul(name + len, &end, 10);
+	return strcmp(end, ".xml") == 0;
+}

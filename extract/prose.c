@@ -1,0 +1,91 @@
+#include "prose.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+static bool is_start(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+/* Bytes of the text that there is room for. */
+static size_t room(struct prose *p, const char *text, size_t len)
+{
+	size_t at = 0;
+	for (; at < len; at++) {
+		if (!is_start(text[at]))
+			continue;
+		if (p->characters == PROSE_CHARACTERS) {
+			p->full = true;
+			break;
+		}
+		p->characters++;
+	}
+	return at;
+}
+
+static void put(struct prose *p, const char *text, size_t len)
+{
+	if (!p->full)
+		buf_add(&p->out, text, room(p, text, len));
+}
+
+void prose_add(struct prose *p, const char *text, size_t len)
+{
+	if (p->space && len > 0)
+		put(p, " ", 1);
+	p->space = false;
+	put(p, text, len);
+}
+
+void prose_puts(struct prose *p, const char *text)
+{
+	prose_add(p, text, strlen(text));
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static bool at_line_start(const struct prose *p)
+{
+	return p->out.len == 0 || p->out.data[p->out.len - 1] == '\n';
+}
+
+void prose_words(struct prose *p, const char *text, size_t len)
+{
+	size_t at = 0;
+	while (at < len && !p->full) {
+		size_t end = at;
+		while (end < len && !is_space(text[end]))
+			end++;
+		if (end > at)
+			prose_add(p, text + at, end - at);
+		for (at = end; at < len && is_space(text[at]); at++)
+			p->space = !at_line_start(p);
+	}
+}
+
+/* Tabs behind which no cell came. */
+static void drop_tabs(struct prose *p)
+{
+	while (p->out.len > 0 && p->out.data[p->out.len - 1] == '\t') {
+		p->out.data[--p->out.len] = '\0';
+		p->characters--;
+	}
+}
+
+void prose_break(struct prose *p)
+{
+	p->space = false;
+	drop_tabs(p);
+	if (!at_line_start(p))
+		put(p, "\n", 1);
+}
+
+void prose_release(struct prose *p)
+{
+	buf_release(&p->out);
+}

@@ -1,0 +1,199 @@
+/* Spreadsheets: XLSX.  A row is a line, its cells lie between tabs, each in its column. */
+#include "base/memory.h"
+#include "document.h"
+#include "package.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS 16384
+#define NUMBER_SIZE 16
+
+static bool is(const char *name, const char *other)
+{
+	return strcmp(name, other) == 0;
+}
+
+/* ---- the strings that cells share ---- */
+
+struct strings {
+	struct buf text; /* one behind the other */
+	size_t *ends;
+	size_t count, size;
+};
+
+/* Text lies in t, but that in rPh says how the other is pronounced. */
+struct string_state {
+	int in_text, in_phonetic;
+};
+
+static void string_start(void *arg, const char *name, const struct xml_attributes *attributes)
+{
+	struct string_state *s = ((struct part *)arg)->state;
+	(void)attributes;
+	s->in_text += is(name, "t");
+	s->in_phonetic += is(name, "rPh");
+}
+
+static void end_string(struct strings *strings)
+{
+	if (strings->count == strings->size) {
+		strings->size = strings->size ? 2 * strings->size : 256;
+		strings->ends = xrealloc(strings->ends, strings->size * sizeof(*strings->ends));
+	}
+	strings->ends[strings->count++] = strings->text.len;
+}
+
+static void string_end(void *arg, const char *name)
+{
+	struct part *part = arg;
+	struct string_state *s = part->state;
+	s->in_text -= is(name, "t");
+	s->in_phonetic -= is(name, "rPh");
+	if (is(name, "si"))
+		end_string(part->shared);
+}
+
+static void string_text(void *arg, const char *text, size_t len)
+{
+	struct part *part = arg;
+	const struct string_state *s = part->state;
+	struct strings *strings = part->shared;
+	if (s->in_text > 0 && s->in_phonetic == 0)
+		buf_add(&strings->text, text, len);
+}
+
+static const struct xml_events string_events = {string_start, string_end, string_text};
+
+static bool strings_part(const char *name, unsigned long *order)
+{
+	*order = 0;
+	return is(name, "xl/sharedStrings.xml");
+}
+
+static void strings_release(struct strings *strings)
+{
+	buf_release(&strings->text);
+	free(strings->ends);
+}
+
+/* ---- the cells ---- */
+
+struct sheet_state {
+	int in_value, in_phonetic;
+	bool shared;     /* the value is the number of a string */
+	unsigned column; /* of this cell, from 0 */
+	unsigned after;  /* of the next one, where it does not say */
+	unsigned tabs;   /* written in this row */
+	char number[NUMBER_SIZE];
+};
+
+/* "AB12" is in column 27. */
+static unsigned column_of(const char *reference, unsigned otherwise)
+{
+	unsigned column = 0;
+	for (; *reference >= 'A' && *reference <= 'Z'; reference++) {
+		column = 26 * column + (unsigned)(*reference - 'A') + 1;
+		if (column > COLUMNS)
+			return otherwise;
+	}
+	return column ? column - 1 : otherwise;
+}
+
+static void begin_cell(struct sheet_state *s, const struct xml_attributes *attributes)
+{
+	char type[4] = "", reference[NUMBER_SIZE] = "";
+	xml_attribute(attributes, "t", type, sizeof(type));
+	xml_attribute(attributes, "r", reference, sizeof(reference));
+	s->shared = is(type, "s");
+	s->column = column_of(reference, s->after);
+	s->after = s->column + 1;
+	s->number[0] = '\0';
+}
+
+static void sheet_start(void *arg, const char *name, const struct xml_attributes *attributes)
+{
+	struct sheet_state *s = ((struct part *)arg)->state;
+	if (is(name, "row"))
+		s->after = s->tabs = 0;
+	else if (is(name, "c"))
+		begin_cell(s, attributes);
+	else if (is(name, "v") || is(name, "t"))
+		s->in_value++;
+	else if (is(name, "rPh"))
+		s->in_phonetic++;
+}
+
+static void add_value(struct part *part, const char *text, size_t len)
+{
+	struct sheet_state *s = part->state;
+	for (; s->tabs < s->column && !part->out->full; s->tabs++)
+		prose_puts(part->out, "\t");
+	prose_words(part->out, text, len);
+	if (part->out->full)
+		xml_stop(part->xml);
+}
+
+/* The string whose number was read; one that does not exist is nothing. */
+static void add_shared(struct part *part)
+{
+	const struct sheet_state *s = part->state;
+	const struct strings *strings = part->shared;
+	char *end;
+	size_t i = strtoul(s->number, &end, 10);
+	if (end == s->number || i >= strings->count)
+		return;
+	size_t from = i > 0 ? strings->ends[i - 1] : 0;
+	if (strings->ends[i] > from)
+		add_value(part, strings->text.data + from, strings->ends[i] - from);
+}
+
+static void sheet_end(void *arg, const char *name)
+{
+	struct part *part = arg;
+	struct sheet_state *s = part->state;
+	if (is(name, "row"))
+		prose_break(part->out);
+	else if (is(name, "c") && s->shared)
+		add_shared(part);
+	else if (is(name, "v") || is(name, "t"))
+		s->in_value--;
+	else if (is(name, "rPh"))
+		s->in_phonetic--;
+}
+
+static void sheet_text(void *arg, const char *text, size_t len)
+{
+	struct part *part = arg;
+	struct sheet_state *s = part->state;
+	if (s->in_value <= 0 || s->in_phonetic > 0)
+		return;
+	if (!s->shared)
+		add_value(part, text, len);
+	else if (strlen(s->number) + len < sizeof(s->number))
+		strncat(s->number, text, len);
+}
+
+static const struct xml_events sheet_events = {sheet_start, sheet_end, sheet_text};
+
+static bool sheet_part(const char *name, unsigned long *order)
+{
+	return package_number(name, "xl/worksheets/sheet", order);
+}
+
+/* ---- both ---- */
+
+const char *document_xlsx(struct prose *out, const char *data, size_t len)
+{
+	struct strings strings = {0};
+	const struct package first = {
+	    strings_part, &string_events, sizeof(struct string_state), &strings};
+	const struct package second = {
+	    sheet_part, &sheet_events, sizeof(struct sheet_state), &strings};
+	size_t count;
+	const char *why = package_read(&first, out, data, len, &count);
+	if (!why)
+		why = package_read(&second, out, data, len, &count);
+	strings_release(&strings);
+	return why ? why : count ? NULL : "the archive has no sheet inside";
+}

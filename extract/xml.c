@@ -1,0 +1,139 @@
+#include "xml.h"
+
+#include "base/memory.h"
+
+#include <libxml/parser.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTRIBUTE_FIELDS 5 /* name, prefix, namespace, start and end of the value */
+
+struct xml {
+	const struct xml_events *events;
+	void *arg;
+	xmlParserCtxtPtr parser;
+	bool stopped;
+	bool entities;
+};
+
+static void start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+    int namespaces_count, const xmlChar **namespaces, int count, int defaulted,
+    const xmlChar **attributes)
+{
+	struct xml *x = ctx;
+	const struct xml_attributes a = {attributes, count};
+	(void)prefix, (void)uri, (void)namespaces_count, (void)namespaces, (void)defaulted;
+	if (!x->stopped)
+		x->events->start(x->arg, (const char *)name, &a);
+}
+
+static void end(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+	struct xml *x = ctx;
+	(void)prefix, (void)uri;
+	if (!x->stopped)
+		x->events->end(x->arg, (const char *)name);
+}
+
+static void text(void *ctx, const xmlChar *data, int len)
+{
+	struct xml *x = ctx;
+	if (!x->stopped && len > 0)
+		x->events->text(x->arg, (const char *)data, (size_t)len);
+}
+
+/* No document that people write needs one; those that do harm need them. */
+static void declare_entity(void *ctx, const xmlChar *name, int type, const xmlChar *public_id,
+    const xmlChar *system_id, xmlChar *content)
+{
+	struct xml *x = ctx;
+	(void)name, (void)type, (void)public_id, (void)system_id, (void)content;
+	x->entities = true;
+	xmlStopParser(x->parser);
+}
+
+static void ignore_error(void *ctx, xmlErrorPtr error)
+{
+	(void)ctx, (void)error;
+}
+
+static const xmlSAXHandler handlers = {
+    .initialized = XML_SAX2_MAGIC,
+    .startElementNs = start,
+    .endElementNs = end,
+    .characters = text,
+    .ignorableWhitespace = text,
+    .cdataBlock = text,
+    .entityDecl = declare_entity,
+    .serror = ignore_error,
+};
+
+struct xml *xml_new(const struct xml_events *events, void *arg, bool utf8)
+{
+	struct xml *x = xcalloc(1, sizeof(*x));
+	xmlSAXHandler sax = handlers; /* copied by libxml2 */
+	x->events = events;
+	x->arg = arg;
+	x->parser = xmlCreatePushParserCtxt(&sax, x, NULL, 0, NULL);
+	if (!x->parser)
+		abort();
+	xmlCtxtUseOptions(x->parser,
+	    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+		(utf8 ? XML_PARSE_IGNORE_ENC : 0));
+	return x;
+}
+
+void xml_free(struct xml *x)
+{
+	if (!x)
+		return;
+	xmlFreeDoc(x->parser->myDoc);
+	xmlFreeParserCtxt(x->parser);
+	free(x);
+}
+
+#define CHUNK 65536
+
+bool xml_feed(struct xml *x, const char *data, size_t len)
+{
+	for (size_t at = 0; at < len && !x->stopped; at += CHUNK) {
+		size_t n = len - at < CHUNK ? len - at : CHUNK;
+		if (xmlParseChunk(x->parser, data + at, (int)n, 0) != 0)
+			return false;
+	}
+	return !x->stopped;
+}
+
+const char *xml_end(struct xml *x)
+{
+	if (x->stopped)
+		return NULL;
+	if (x->entities)
+		return "the XML declares entities";
+	xmlParseChunk(x->parser, "", 0, 1);
+	if (x->stopped)
+		return NULL;
+	return x->parser->wellFormed ? NULL : "the XML is not well-formed";
+}
+
+void xml_stop(struct xml *x)
+{
+	x->stopped = true;
+	xmlStopParser(x->parser);
+}
+
+bool xml_attribute(const struct xml_attributes *a, const char *name, char *out, size_t size)
+{
+	for (int i = 0; i < a->count; i++) {
+		const xmlChar **field = a->list + (ptrdiff_t)i * ATTRIBUTE_FIELDS;
+		if (strcmp((const char *)field[0], name) != 0)
+			continue;
+		size_t len = (size_t)(field[4] - field[3]);
+		if (len >= size)
+			len = size - 1;
+		memcpy(out, field[3], len);
+		out[len] = '\0';
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,42 @@
+/*
+ * XML as a stream of events, for files that nobody trusts: no network, no files, no DTD; a document
+ * that declares an entity is refused.  Names come without their namespace's prefix.
+ */
+#ifndef AGENTGRAPH_EXTRACT_XML_H
+#define AGENTGRAPH_EXTRACT_XML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct xml;
+
+/* The attributes of an element, for the time of its event. */
+struct xml_attributes {
+	const unsigned char **list; /* as libxml2 has them */
+	int count;
+};
+
+struct xml_events {
+	void (*start)(void *arg, const char *name, const struct xml_attributes *attributes);
+	void (*end)(void *arg, const char *name);
+	void (*text)(void *arg, const char *text, size_t len);
+};
+
+/* events is borrowed.  With utf8 the bytes are UTF-8 whatever the document says of itself. */
+struct xml *xml_new(const struct xml_events *events, void *arg, bool utf8);
+void xml_free(struct xml *x);
+
+/* Takes more of the document.  False when it is no good, or an event stopped it. */
+bool xml_feed(struct xml *x, const char *data, size_t len);
+
+/* The document ends here.  NULL, or what is wrong with it; a document that was stopped is right. */
+const char *xml_end(struct xml *x);
+
+/* From within an event: enough was seen. */
+void xml_stop(struct xml *x);
+
+/* The value of an attribute, cut to what fits in out; false when there is none. */
+bool xml_attribute(
+    const struct xml_attributes *attributes, const char *name, char *out, size_t size);
+
+#endif

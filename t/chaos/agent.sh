@@ -1,0 +1,13 @@
+#!/bin/sh
+# A node of the chaos test: "/exec N" at once, "/slow N" in pieces; the sleeping is a child's, so that there is one.
+read -r state
+text=$(printf '%s' "$state" | sed 's/.*"text":"\(\/[a-z]* [^"]*\)".*/\1/')
+case $text in
+/slow*)
+	for piece in 'ran:' " $text"; do
+		printf '{"delta": "%s"}\n' "$piece"
+		sleep 0.3
+	done
+	;;
+esac
+printf '{"message": "ran: %s"}\n' "$text"

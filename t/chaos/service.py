@@ -1,0 +1,208 @@
+"""A whole service of the test's own, and what can be seen of its processes."""
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PR_SET_CHILD_SUBREAPER = 36
+
+NAMES = {"agentgraph": "supervisor", "agentgraph-fcgi": "worker", "agentgraph-rela": "relay",
+         "agentgraph-ws": "helper", "websocketd": "websocketd", "nginx": "nginx"}
+
+
+def become_subreaper():
+    """Whatever loses its parent becomes this process's child, so nothing can hide."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(seconds, condition):
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(0.05)
+
+
+class Process:
+    def __init__(self, pid, parent, name, state):
+        self.pid, self.parent, self.name, self.state = pid, parent, name, state
+        self.role = NAMES.get(name, name)
+
+    def pss(self):
+        """In KiB."""
+        try:
+            with open("/proc/%d/smaps_rollup" % self.pid) as f:
+                return sum(int(line.split()[1]) for line in f if line.startswith("Pss:"))
+        except OSError:
+            return 0
+
+    def descriptors(self):
+        try:
+            return len(os.listdir("/proc/%d/fd" % self.pid))
+        except OSError:
+            return 0
+
+    def command(self):
+        try:
+            with open("/proc/%d/cmdline" % self.pid, "rb") as f:
+                return f.read().replace(b"\0", b" ").decode(errors="replace").strip()
+        except OSError:
+            return "?"
+
+
+def read_process(pid):
+    try:
+        with open("/proc/%s/stat" % pid) as f:
+            text = f.read()
+    except OSError:
+        return None
+    name = text[text.index("(") + 1:text.rindex(")")]
+    fields = text[text.rindex(")") + 2:].split()
+    return Process(int(pid), int(fields[1]), name, fields[0])
+
+
+def descendants(root):
+    """Processes below root, the parents before their children; no zombies."""
+    every = [p for p in (read_process(e) for e in os.listdir("/proc") if e.isdigit()) if p]
+    below = {}
+    for process in every:
+        below.setdefault(process.parent, []).append(process)
+    found, queue = [], [root]
+    while queue:
+        for process in below.get(queue.pop(0), []):
+            queue.append(process.pid)
+            if process.state != "Z":
+                found.append(process)
+    return found
+
+
+def kill(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+class Service:
+    def __init__(self, work, state, program, config, environment=None, options=()):
+        self.work, self.state, self.program = work, state, program
+        self.port = free_port()
+        self.environment = environment or {}
+        self.config = os.path.join(work, "agentgraph.json")
+        self.options = list(options)
+        self.process = None
+        with open(self.config, "w") as f:
+            json.dump(config, f)
+
+    def start(self):
+        """One attempt; False when it ends without having answered."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("AGENTGRAPH", "MEDIA_", "RATE_"))}
+        for name in ("GRAPH_PATH", "MODE", "ORIGINS", "ALLOWED_HOST", "JWT_SECRET_KEY", "http_proxy", "https_proxy"):
+            env.pop(name, None)
+        env.update(self.environment)
+        # In a file, so that nobody has to read for the service to go on.
+        said = os.path.join(self.work, "serve.out")
+        with open(said, "w") as out, open(os.path.join(self.work, "serve.err"), "a") as err:
+            self.process = subprocess.Popen(
+                [self.program, "serve", "--state", self.state, "--config", self.config,
+                 "--listen", "127.0.0.1:%d" % self.port] + self.options,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, cwd=self.work, start_new_session=True)
+
+        def settled():
+            with open(said) as f:
+                return "serving" in f.read() or self.process.poll() is not None
+        wait_for(90, settled)
+        return self.process.poll() is None
+
+    def start_again(self, seconds=60):
+        """As systemd does with Restart=on-failure: again and again, a tenth of a second apart."""
+        end = time.monotonic() + seconds
+        while not self.start():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def stop(self):
+        """Its exit status."""
+        self.process.terminate()
+        try:
+            return self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def processes(self, role=None):
+        found = descendants(self.process.pid)
+        return [p for p in found if role is None or p.role == role]
+
+    def tree(self):
+        me = read_process(self.process.pid)
+        return ([me] if me else []) + self.processes()
+
+    def pss(self):
+        """KiB by role."""
+        sums = {}
+        for process in self.tree():
+            sums[process.role] = sums.get(process.role, 0) + process.pss()
+        return sums
+
+    def counts(self):
+        counts = {}
+        for process in self.tree():
+            counts[process.role] = counts.get(process.role, 0) + 1
+        return counts
+
+    def descriptors(self):
+        """The most that a process of each role has open."""
+        most = {}
+        for process in self.tree():
+            most[process.role] = max(most.get(process.role, 0), process.descriptors())
+        return most
+
+    def shared_locks(self):
+        """How many processes hold a slot of the shared memory."""
+        try:
+            inode = os.stat(os.path.join(self.state, "shared")).st_ino
+        except OSError:
+            return 0
+        with open("/proc/locks") as f:
+            return sum(1 for line in f if line.split()[5 if "->" not in line else 6].endswith(":%d" % inode))
+
+    def log(self):
+        with open(os.path.join(self.work, "serve.err"), errors="replace") as f:
+            return f.read()
+
+
+def find_programs():
+    """The directory of the build."""
+    named = os.environ.get("AGENTGRAPH")
+    if named:
+        return os.path.dirname(os.path.abspath(named))
+    return os.environ.get("top_builddir") or os.path.join(HERE, "../../_build")
+
+
+def compile_shared(source, target):
+    subprocess.run([os.environ.get("CC", "cc").split()[0], "-shared", "-fPIC", "-O1", "-o", target, source, "-ldl"], check=True)
+
+
+def need(*tools):
+    """Ends as a skipped test when one is missing."""
+    for tool in tools:
+        if not shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin"):
+            print("1..0 # SKIP no %s here" % tool)
+            sys.exit(0)

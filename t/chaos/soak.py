@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""A long quiet life: SOAK_REQUESTS (1000000) invokes on new and old threads, and what every process takes meanwhile.
+
+Prints the samples, and for each role the slope of its PSS over the second half, in KiB per 100,000 requests.  Prints TAP:
+nothing failed; the pool's slope stays below SLOPE (1024) KiB; at rest it is as small as it was; no descriptors leak.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from service import HERE, Service, become_subreaper, find_programs, need
+
+REQUESTS = int(os.environ.get("SOAK_REQUESTS", "1000000"))
+SLOPE = int(os.environ.get("SLOPE", "1024"))
+SLICE = max(2, int(os.environ.get("SOAK_SLICE", "10")))  # seconds between two samples
+ROOM_KIB = 8 << 10
+
+
+def slice_of(service, number):
+    """Requests that were answered, and what else came, within one slice."""
+    done = subprocess.run(
+        ["wrk", "-t1", "-c16", "-d%ds" % SLICE, "--timeout", "60s", "-s", os.path.join(HERE, "soak.lua"),
+         "http://127.0.0.1:%d" % service.port],
+        env=dict(os.environ, SOAK_SEED=str(number)), capture_output=True, text=True)
+    requests = re.search(r"(\d+) requests in", done.stdout)
+    bad = re.findall(r"^status \d+", done.stdout, re.M) + re.findall(r"Socket errors:.*", done.stdout)
+    return int(requests.group(1)) if requests else 0, bad
+
+
+def slope(points):
+    """Of (x, y), by least squares."""
+    n = len(points)
+    mean_x, mean_y = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
+    over = sum((x - mean_x) ** 2 for x, _ in points)
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / over if over else 0.0
+
+
+def show(done, pss):
+    print("# %8d  %s  all %d KiB" % (done, "  ".join("%s %d" % item for item in sorted(pss.items())), sum(pss.values())), flush=True)
+
+
+def soak(service):
+    slice_of(service, 0)  # so that every thread has worked once
+    time.sleep(12)
+    rest, descriptors = service.pss(), service.descriptors()
+    show(0, rest)
+    done, number, samples, bad, began = 0, 0, [], [], time.monotonic()
+    while done < REQUESTS:
+        number += 1
+        answered, wrong = slice_of(service, number)
+        if not answered:
+            bad.append("nothing was answered")
+            break
+        done += answered
+        bad += wrong
+        samples.append((done, service.pss()))
+        show(*samples[-1])
+    print("# %d requests, %d a second" % (done, done / (time.monotonic() - began)))
+    half = samples[len(samples) // 2:] if len(samples) > 3 else samples
+    slopes = {role: slope([(x / 1e5, pss.get(role, 0)) for x, pss in half]) for role in rest}
+    print("# slope of the second half, KiB per 100,000 requests: %s" % {r: round(s) for r, s in slopes.items()})
+    time.sleep(12)
+    after = service.pss()
+    show(done, after)
+    return [(not bad, "every request is answered with 200: %s" % bad[:3]),
+            (slopes.get("worker", 0) <= SLOPE, "the pool does not grow by more than %d KiB in 100,000 requests" % SLOPE),
+            (sum(after.values()) <= sum(rest.values()) + ROOM_KIB, "at rest it is about as small as it was"),
+            (all(n <= descriptors[r] + 8 for r, n in service.descriptors().items()), "and has as many descriptors")]
+
+
+def main():
+    need("nginx", "websocketd", "wrk")
+    become_subreaper()
+    work = tempfile.mkdtemp(prefix="agentgraph-soak.")
+    os.chmod(work, 0o755)
+    service = Service(work, os.path.join(work, "state"), os.path.join(find_programs(), "agentgraph"),
+                      {"agent": "builtin:demo", "store": "builtin:store"}, {}, ["--processes", "2", "--threads", "16"])
+    try:
+        results = soak(service) if service.start() else [(False, "the service starts")]
+    finally:
+        service.stop()
+        shutil.rmtree(work, ignore_errors=True)
+    for number, (good, name) in enumerate(results, 1):
+        print("%sok %d - %s" % ("" if good else "not ", number, name))
+    print("1..%d" % len(results))
+    return 0 if all(good for good, _ in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+#!/bin/bash
+# Two instances under prefixes of their own in a server that already has a site.
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+nginx=$(command -v nginx || echo /usr/sbin/nginx)
+[ -x "$nginx" ] || tap_skip_all "no nginx here"
+
+# ---- what is printed ----
+
+conf() { "$AGENTGRAPH" nginx-conf --socket /run/x/fcgi.sock "$@" >conf.out 2>conf.err; }
+
+conf --prefix /agent
+is $? 0 "a prefix is taken"
+like "$(cat conf.err)" 'ROOT_PATH is "" and the prefix /agent; set ROOT_PATH=/agent' "and what goes with it is said"
+ROOT_PATH=/agent/ conf --prefix /agent
+unlike "$(cat conf.err)" ROOT_PATH "there is nothing to say when the two agree"
+cp conf.out both.out
+ROOT_PATH=/agent conf
+ok 'cmp -s conf.out both.out' "ROOT_PATH alone is a prefix too"
+ROOT_PATH=/agent conf --prefix /
+like "$(cat conf.out)" '^location \^~ /v1/ ' "--prefix / is for a proxy in front that takes it off"
+conf
+unlike "$(cat conf.out)" 'agentgraph_uri' "without a prefix nothing is cut off"
+for bad in agent '/a b' '/a//b' '/a/../b' '/a;b' '/a$b' '/{'; do
+	conf --prefix "$bad"
+	is $? 1 "the prefix $bad is refused"
+done
+like "$(cat conf.err)" 'error: prefix: expected a path like /agent' "with a sentence"
+conf --prefix /agent --full
+is $? 2 "a private nginx takes none"
+
+# ---- a site with two of them ----
+
+# instance NAME PREFIX: a service of its own, and its snippet.
+instance() {
+	local name=$1 prefix=$2
+	export ROOT_PATH=$prefix APP_NAME="app $name" MEDIA_STORAGE_PATH=$WORK/uploads-$name
+	STATE=$WORK/state-$name
+	mkdir -p "$STATE" "$MEDIA_STORAGE_PATH"
+	serve_run --no-nginx --processes 1 --threads 16 --socket "$WORK/$name.sock" || tap_bail "$name does not start"
+	"$AGENTGRAPH" nginx-conf --state "$STATE" --socket "$WORK/$name.sock" >"$name.conf" || tap_bail "no snippet"
+	STATE=
+	unset ROOT_PATH APP_NAME MEDIA_STORAGE_PATH
+}
+instance one /agent
+instance two /tools/a-b.c
+
+mkdir -p html/agents && echo 'my own page' >html/index.html && echo 'not an agent' >html/agents/index.html
+echo 'my own mistake' >html/mistake.html
+cat >nginx.conf <<END
+daemon off;
+$([ "$(id -u)" != 0 ] || echo 'user root;')
+pid $WORK/nginx.pid;
+error_log stderr;
+events { }
+http {
+    client_body_temp_path $WORK/body;
+    fastcgi_temp_path $WORK/fastcgi;
+    proxy_temp_path $WORK/proxy;
+    scgi_temp_path $WORK/scgi;
+    uwsgi_temp_path $WORK/uwsgi;
+    access_log off;
+    error_page 400 405 404 /mistake.html;
+    server {
+        listen unix:$WORK/http.sock;
+        listen 127.0.0.1:PORT;
+        root $WORK/html;
+        location ~ \\.(?:js|css|json)\$ { return 418; }
+        location ~ ^/agent/v1/files { return 418; }
+        include $WORK/one.conf;
+        include $WORK/two.conf;
+    }
+}
+END
+# A port that is free now may be taken a moment later; another try finds another one.
+listening() { curl -s -o /dev/null --unix-socket http.sock http://x/ && [ -s nginx.pid ]; }
+for try in 1 2 3 4 5; do
+	port=$((20000 + (RANDOM % 12000)))
+	sed "s/PORT/$port/" nginx.conf >now.conf
+	"$nginx" -p "$WORK" -c "$WORK/now.conf" -e stderr >nginx.log 2>&1 &
+	nginx_pid=$!
+	tap_pids="$nginx_pid $tap_pids"
+	wait_for 10 listening && alive "$nginx_pid" && break
+done
+listening || { diag "$(cat nginx.log)" && tap_bail "nginx does not start"; }
+is "$(grep -c emerg nginx.log)" 0 "nginx takes both snippets in one server"
+BASE=http://127.0.0.1:$port
+
+http GET /
+is "$BODY" "my own page" "the site's own pages stay"
+http GET /agents/
+is "$BODY" "not an agent" "also where a path only begins alike"
+http GET /nowhere
+is "$STATUS $BODY" "404 my own mistake" "so do its errors"
+http GET /a%2Fb%00
+is "$STATUS $BODY" "400 my own mistake" "those for what cannot be parsed too"
+http POST /index.html x
+is "$STATUS $BODY" "405 my own mistake" "and for a wrong method"
+for path in /ping /v1/graph /_agentgraph/error; do
+	http GET "$path"
+	is "$STATUS $BODY" "404 my own mistake" "$path is the site's, not the service's"
+done
+
+for prefix in /agent /tools/a-b.c; do
+	case $prefix in /agent) name=one ;; *) name=two ;; esac
+	http GET "$prefix/ping"
+	is "$STATUS $(json .data "$BODY")" "200 pong" "$prefix/ping is answered"
+	http POST "$prefix/v1/graph/invoke" "{\"messages\": [{\"role\": \"user\", \"content\": \"hello $name\"}], \"config\": {\"thread_id\": \"$name\"}}"
+	is "$STATUS $(json '.data.messages[-1].content[0].text' "$BODY")" "200 echo: hello $name" "a run below it"
+	http POST "$prefix/v1/graph/stream" '{"messages": [{"role": "user", "content": "a b"}]}'
+	is "$STATUS" 200 "a stream"
+	like "$BODY" '"event": ?"message"' "with its chunks"
+	http POST "$prefix/v1/graph/stop" '{"thread_id": "%2e"}'
+	like "$STATUS" '^[24]' "a body is not taken for a path"
+	http GET "$prefix/v1/threads/$name/messages?limit=1"
+	is "$STATUS" 200 "a thread, with a query"
+	http GET "$prefix/v1/threads/$([ $name = one ] && echo two || echo one)"
+	is "$STATUS" 404 "and none of the other instance"
+
+	printf 'some text\n' >upload.txt
+	curl -s -F file=@upload.txt "$BASE$prefix/v1/files/upload" >upload.json
+	id=$(json .data.file_id <upload.json)
+	http GET "$prefix/v1/files/$id"
+	is "$STATUS $BODY" "200 some text" "a file comes back"
+	is "$(header Content-Type)" text/plain "through the internal location"
+	http GET "$prefix/v1/files/$id" "" -H 'Range: bytes=5-8'
+	is "$STATUS $BODY" "206 text" "a part of it too"
+	ok "ls -R uploads-$name | grep -q \"${id%%-*}\"" "from its own place"
+
+	http GET "$prefix/openapi.json"
+	is "$(json '.servers[0].url + " " + .info.title' "$BODY")" "$prefix app $name" "the description names the prefix"
+	http GET "$prefix/docs"
+	is "$STATUS" 200 "a page"
+	like "$BODY" "data-document=\"$prefix/openapi.json\"" "with links that have it"
+	http GET "$prefix/docs/assets/docs.js"
+	is "$STATUS" 200 "and its files, whatever the site has for such names"
+
+	http GET "$prefix/nowhere"
+	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "what is not there is the service's to say"
+	http GET "$prefix/_agentgraph/files/local/$id"
+	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "the inside is not to be had"
+	http GET "$prefix/_agentgraph/relay/v1/graph/ws"
+	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "nor the relay"
+	http POST "$prefix/v1/graph/invoke" "" -H 'Content-Length: 99999999'
+	is "$STATUS $(json .error_code "$BODY")" "413 REQUEST_TOO_LARGE" "a body over the limit is refused in shape"
+	http POST "$prefix/v1/files/upload" "" -H 'Content-Length: 99999999'
+	is "$STATUS $(json .error_code "$BODY")" "413 FILE_TOO_LARGE" "and so is an upload"
+	http DELETE "$prefix/ping"
+	is "$STATUS $(json .error_code "$BODY")" "405 METHOD_NOT_ALLOWED" "a wrong method too"
+	http GET "$prefix/v1/graph/ws"
+	like "$STATUS" '^4' "a socket that is none is refused"
+
+	if command -v python3 >/dev/null; then
+		python3 - "127.0.0.1" "$port" "$prefix/v1/graph/ws" >ws.out 2>&1 <<-'END'
+			import base64, os, socket, struct, sys
+			s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 20)
+			s.sendall(("GET %s HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+			    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n"
+			    % (sys.argv[3], base64.b64encode(os.urandom(16)).decode())).encode())
+			data = b""
+			while b"\r\n\r\n" not in data:
+			    data += s.recv(4096)
+			print(data.split(b"\r\n")[0].decode())
+			text = b'{"messages": [{"role": "user", "content": "by socket"}]}'
+			s.sendall(struct.pack("!BB4s", 0x81, 0x80 | len(text), b"\0\0\0\0") + text)
+			while b"echo: by socket" not in data:
+			    more = s.recv(4096)
+			    if not more:
+			        break
+			    data += more
+			print("echo" if b"echo: by socket" in data else data)
+		END
+		is "$(paste -sd' ' ws.out)" "HTTP/1.1 101 Switching Protocols echo" "a WebSocket works below it"
+	fi
+done
+
+# What is the prefix only after decoding stays whole, and is no route.
+http GET /%61gent/v1/graph
+is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "a prefix in disguise leads nowhere"
+http GET /agent/../agent/v1/graph
+like "$STATUS" '^40[04]$' "neither do dots"
+http GET /agent/v1/threads/a%2Fb
+like "$STATUS" '^4' "an encoded slash reaches the service as it was sent"
+http GET /agent
+is "$STATUS $BODY" "404 my own mistake" "the prefix without its slash is the site's"
+serve_stop
+http GET /tools/a-b.c/ping
+is "$STATUS $(json .error_code "$BODY")" "503 SERVICE_UNAVAILABLE" "a service that is down is answered in shape"
+http GET /agent/ping
+is "$STATUS" 200 "and the other one goes on"
+done_testing

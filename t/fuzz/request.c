@@ -1,0 +1,223 @@
+/*
+ * Requests to the whole of the worker: whatever they are, each is answered once, with a status, and
+ * never with 500.
+ *
+ * An input is requests as HTTP has them, with bare newlines, separated by lines "%%": method and
+ * path, header lines, an empty line, the body.  They meet the demo graph with everything switched
+ * on, in a state directory that is begun anew now and then.
+ */
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "fcgi/handlers.h"
+#include "fcgi/mount.h"
+#include "fcgi/server.h"
+#include "replay.h"
+
+#include <ctype.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIFE 2000  /* inputs that meet the same state */
+#define REQUESTS 8 /* of an input */
+#define HEADERS 24 /* of a request */
+#define SMALL_DIR "/dev/shm"
+
+static const char configuration[] = "{\"agent\": \"builtin:demo\", \"store\": \"builtin:store\", "
+				    "\"ag_ui\": {\"enabled\": true}}";
+
+static struct {
+	struct server server;
+	struct arena *arena;
+	char dir[64];
+	int inputs;
+} world;
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* ---- the service ---- */
+
+static void write_configuration(const char *path)
+{
+	FILE *file = fopen(path, "we");
+	require(file && fputs(configuration, file) >= 0 && fclose(file) == 0);
+}
+
+static void open_world(void)
+{
+	char file[sizeof(world.dir) + 32], state[sizeof(world.dir) + 32];
+	struct problems problems = {0};
+	struct server *server = &world.server;
+	snprintf(world.dir, sizeof(world.dir), "%s/agentgraph-fuzz.XXXXXX",
+	    access(SMALL_DIR, W_OK) == 0 ? SMALL_DIR : "/tmp");
+	require(mkdtemp(world.dir) != NULL);
+	snprintf(file, sizeof(file), "%s/agentgraph.json", world.dir);
+	snprintf(state, sizeof(state), "%s/state", world.dir);
+	write_configuration(file);
+	server->service = service_open(&(struct config_source){file, state}, &problems);
+	require(server->service && !problems.errors);
+	world.arena = arena_new();
+	server->hygiene = hygiene_new(&server->service->config->env);
+	server->routes = routes_mount(&routes, server->service->config, world.arena, &problems);
+	server->document = "{}";
+	log_init("fuzz", LOG_CRITICAL);
+	problems_release(&problems);
+	world.inputs = 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void close_world(void)
+{
+	if (!world.arena)
+		return;
+	hygiene_free(world.server.hygiene);
+	service_close(world.server.service);
+	arena_free(world.arena);
+	world.arena = NULL;
+	nftw(world.dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void renew_world(void)
+{
+	static bool first = true;
+	if (first)
+		atexit(close_world);
+	first = false;
+	if (world.arena && ++world.inputs < LIFE)
+		return;
+	close_world();
+	open_world();
+}
+
+/* ---- a client ---- */
+
+struct outside {
+	struct client client; /* first */
+	const char *body;
+	size_t left;
+	struct buf out;
+};
+
+static ssize_t on_read(struct client *client, char *out, size_t size)
+{
+	struct outside *o = (struct outside *)client;
+	size_t got = size < o->left ? size : o->left;
+	memcpy(out, o->body, got);
+	o->body += got;
+	o->left -= got;
+	return (ssize_t)got;
+}
+
+static void on_write(struct client *client, const char *data, size_t len)
+{
+	buf_add(&((struct outside *)client)->out, data, len);
+}
+
+static void on_flush(struct client *client)
+{
+	(void)client;
+}
+
+/* "Content-Type: x" as CGI has it. */
+static char *parameter(const char *line)
+{
+	const char *colon = strchr(line, ':');
+	if (!colon)
+		return xasprintf("HTTP_NOTHING=%s", line);
+	char *name = xstrndup(line, (size_t)(colon - line));
+	for (char *p = name; *p; p++)
+		*p = *p == '-' || *p == '=' ? '_' : (char)toupper((unsigned char)*p);
+	const char *value = colon + 1 + strspn(colon + 1, " ");
+	bool plain = !strcmp(name, "CONTENT_TYPE") || !strcmp(name, "CONTENT_LENGTH") ||
+	    !strcmp(name, "REMOTE_ADDR");
+	char *pair = xasprintf("%s%s=%s", plain ? "" : "HTTP_", name, value);
+	free(name);
+	return pair;
+}
+
+/* Method, path and what stands behind its question mark. */
+static size_t take_line(char *line, char **params)
+{
+	char *uri = strchr(line, ' ');
+	if (uri)
+		*uri++ = '\0';
+	char *query = uri ? strchr(uri, '?') : NULL;
+	params[0] = xasprintf("REQUEST_METHOD=%s", line);
+	params[1] = xasprintf("REQUEST_URI=%s", uri ? uri : "/");
+	params[2] = xasprintf("QUERY_STRING=%s", query ? query + 1 : "");
+	return 3;
+}
+
+static void check_answer(const struct buf *out)
+{
+	int status = 200;
+	require(out->len > 0);
+	const char *text = buf_str((struct buf *)out);
+	if (!strncmp(text, "Status: ", 8))
+		status = atoi(text + 8);
+	require(strstr(text, "\r\n\r\n") != NULL);
+	require(status >= 200 && status < 600 && status != 500);
+}
+
+static void request(char *text, size_t size)
+{
+	char *params[HEADERS + 4] = {0};
+	char *end = memmem(text, size, "\n\n", 2);
+	struct outside o = {.client = {params, on_read, on_write, on_flush}};
+	struct response buffers = {0};
+	size_t count = 0;
+	if (end) {
+		*end = '\0';
+		o.body = end + 2;
+		o.left = size - (size_t)(end + 2 - text);
+	}
+	for (char *line; (line = strsep(&text, "\n")) && count < HEADERS;)
+		if (!count)
+			count = take_line(line, params);
+		else
+			params[count++] = parameter(line);
+	server_answer(&world.server, &o.client, &buffers);
+	check_answer(&o.out);
+	response_release(&buffers);
+	buf_release(&o.out);
+	for (size_t i = 0; i < count; i++)
+		free(params[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char between[] = "\n%%\n";
+	/* the demo is told to wait, or to go on to the limit */
+	if (memmem(data, size, "/slow", 5) || memmem(data, size, "/loop", 5))
+		return 0;
+	renew_world();
+	char *copy = xmalloc(size + 1), *at = copy, *next;
+	if (size)
+		memcpy(copy, data, size);
+	copy[size] = '\0';
+	for (int n = 0; n < REQUESTS && at; n++, at = next) {
+		size_t left = size - (size_t)(at - copy);
+		next = memmem(at, left, between, sizeof(between) - 1);
+		size_t len = next ? (size_t)(next - at) : left;
+		if (next) {
+			*next = '\0';
+			next += sizeof(between) - 1;
+		}
+		request(at, len);
+	}
+	free(copy);
+	return 0;
+}
