@@ -1,29 +1,43 @@
 #include "command.h"
 #include "examine.h"
+#include "nginx_file.h"
 #include "options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ANY_ADDRESS "127.0.0.1:8080" /* so that the private nginx's part is looked at too */
 
 int cmd_check(int argc, char **argv)
 {
-	struct examine_request request = {.listen = ANY_ADDRESS};
+	struct web_place place = {0};
+	struct examine_request request = {.listen = ANY_ADDRESS, .place = &place};
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &request.source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &request.source.state_dir, 0, 0},
+	    {"--socket", OPTION_TEXT, &place.socket, 0, 0},
+	    {"--prefix", OPTION_TEXT, &place.prefix, 0, 0},
+	    {"--snippet", OPTION_TEXT, &place.snippet, 0, 0},
+	    {"--nginx-conf", OPTION_TEXT, &place.nginx_conf, 0, 0},
+	    {"--web-user", OPTION_TEXT, &place.user, 0, 0},
 	    {NULL, OPTION_FLAG, NULL, 0, 0},
 	};
 	struct examination result;
+	struct buf text = {0};
 	int operands, status;
 
 	if (!options_parse(specs, argc, argv, 0, &operands))
 		return EXIT_USAGE;
+	if (place.nginx_conf && strcmp(place.nginx_conf, "-") == 0) {
+		nginx_file_text("-", &text);
+		place.nginx_text = buf_str(&text);
+	}
 	if (examine(&request, &result))
 		status = complain(0, "configuration %s is ok", result.file);
 	else
 		status = complain(1, "configuration %s test failed: %lld errors",
 		    result.file ? result.file : "?", result.errors);
 	examination_release(&result);
+	buf_release(&text);
 	return status;
 }

@@ -24,6 +24,7 @@ int cmd_serve(int argc, char **argv)
 	    .processes = default_processes(),
 	    .threads = DEFAULT_THREADS,
 	    .drain = DEFAULT_DRAIN,
+	    .argv = argv,
 	};
 	const char *mode = NULL, *group = NULL;
 	const struct option_spec specs[] = {

@@ -10,9 +10,14 @@
 	      "    [--socket PATH] [--socket-mode MODE] [--socket-group GROUP] [--no-nginx]\n" \
 	      "    [--drain SECONDS]"
 
+#define CHECK_OPTIONS                                               \
+	WHERE " [--socket PATH] [--prefix PATH] [--snippet FILE]\n" \
+	      "    [--nginx-conf FILE | -] [--web-user NAME]"
+
 const struct command commands[] = {
     {"serve", SERVE_OPTIONS, "run the service in the foreground", cmd_serve},
-    {"check", WHERE, "test configuration, environment, graph and databases", cmd_check},
+    {"check", CHECK_OPTIONS, "test configuration, environment, graph, databases and web server",
+	cmd_check},
     {"init", "DIR", "make a project to start from", cmd_init},
     {"nginx-conf", WHERE " [--socket PATH] [--prefix PATH | --full]",
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},

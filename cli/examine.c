@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "nginx_conf.h"
 #include "service/memories.h"
+#include "service/names.h"
 #include "spawn.h"
 #include "storage/files.h"
 #include "storage/s3.h"
@@ -152,6 +153,14 @@ static void examine_limit(const struct config *config, struct problems *problems
 	limiter_close(limiter);
 }
 
+static void examine_names(const struct config *config, struct problems *problems)
+{
+	struct names names;
+
+	if (names_open(&names, config, problems))
+		names_close(&names);
+}
+
 static char *examine_nginx(
     const struct examine_request *request, const struct config *config, struct problems *problems)
 {
@@ -178,7 +187,12 @@ static void examine_all(const struct examine_request *request, const struct conf
 		graph_free(graph);
 	examine_access(config, problems);
 	examine_limit(config, problems);
+	examine_names(config, problems);
 	examine_files(config, problems);
+	if (request->place) {
+		host_examine(config, problems);
+		web_examine(request->place, config, problems);
+	}
 	json_add_str(report, "agent", config->agent);
 	json_add_str(report, "state_dir", config->state_dir);
 	json_add_str(report, "nginx", request->listen ? nginx : NULL);

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "config/config.h"
+#include "host.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -18,6 +19,7 @@ struct examine_request {
 	const char *socket; /* NULL: run/fcgi.sock in the state directory */
 	const char *listen; /* NULL: without a private nginx */
 	long drain;
+	const struct web_place *place; /* NULL: machine and web server are not looked at */
 };
 
 struct examination {

@@ -38,8 +38,21 @@ void reload_release(struct reload *reload)
 	*reload = (struct reload){.fd = -1};
 }
 
-/* The new generation starts beside the old one, at the same socket. */
-static void apply(struct supervisor *s, struct examination *next, int64_t now)
+static bool relay_is_old(const struct supervisor *s)
+{
+	for (size_t i = 0; i < s->children.count; i++) {
+		const struct child *child = &s->children.items[i];
+
+		if (child->role == ROLE_RELAY && child->pid && !child->kill_at &&
+		    upgrade_replaces(child->pid, s->relay))
+			return true;
+	}
+	return false;
+}
+
+/* The new generation starts beside the old one, at the same sockets.  A relay that is the same
+ * program stays, and reads its configuration again. */
+void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 {
 	if (strcmp(next->state_dir, s->current.state_dir) != 0) {
 		log_warning("the state directory changes only with a restart; it stays %s",
@@ -53,18 +66,36 @@ static void apply(struct supervisor *s, struct examination *next, int64_t now)
 	s->generation++;
 	for (long i = 0; i < s->options->processes; i++)
 		children_add(&s->children, ROLE_WORKER, s->generation);
+	if (relay_is_old(s))
+		children_add(&s->children, ROLE_RELAY, s->generation);
 	s->reload.retire_at = now + SETTLED_MS;
+}
+
+static void finish_check(struct supervisor *s)
+{
+	s->reload.ended = false;
+	s->reload.upgrade = false;
+	if (s->reload.wait_status == 0)
+		upgrade_execute(s);
+	else
+		log_error(
+		    "the new %s does not take the configuration; the service goes on with what it has",
+		    s->self);
 }
 
 static void finish_examination(struct supervisor *s, int64_t now)
 {
 	struct examination next;
 
+	if (s->reload.upgrade) {
+		finish_check(s);
+		return;
+	}
 	examine_result(&s->reload.written, s->reload.wait_status, &next);
 	s->reload.ended = false;
 	buf_release(&s->reload.written);
 	if (next.errors == 0) {
-		apply(s, &next, now);
+		reload_apply(s, &next, now);
 		return;
 	}
 	log_error("configuration %s has %lld errors; the service goes on with the one it has",
@@ -72,31 +103,52 @@ static void finish_examination(struct supervisor *s, int64_t now)
 	examination_release(&next);
 }
 
-static bool new_generation_serves(const struct supervisor *s, int64_t now)
+/* Whether somebody of that role and generation is there, and whether one has settled. */
+static bool is_there(
+    const struct supervisor *s, enum role role, unsigned generation, int64_t started_before)
 {
 	for (size_t i = 0; i < s->children.count; i++) {
 		const struct child *child = &s->children.items[i];
 
-		if (child->role == ROLE_WORKER && child->generation == s->generation &&
-		    child->pid && now - child->started >= SETTLED_MS)
+		if (child->role == role && child->generation == generation &&
+		    (started_before == INT64_MAX ||
+			(child->pid && child->started <= started_before)))
 			return true;
 	}
 	return false;
 }
 
-/* Old workers finish what they have; those that wait to be started again never are. */
+static bool new_generation_serves(const struct supervisor *s, int64_t now)
+{
+	return is_there(s, ROLE_WORKER, s->generation, now - SETTLED_MS) &&
+	    (!is_there(s, ROLE_RELAY, s->generation, INT64_MAX) ||
+		is_there(s, ROLE_RELAY, s->generation, now - SETTLED_MS));
+}
+
+/* Whether the new generation has another in its place. */
+static bool is_replaced(const struct supervisor *s, const struct child *child)
+{
+	return child->generation != s->generation &&
+	    (child->role == ROLE_WORKER ||
+		(child->role == ROLE_RELAY && is_there(s, ROLE_RELAY, s->generation, INT64_MAX)));
+}
+
+static bool reads_again(const struct supervisor *s, const struct child *child)
+{
+	return (child->role == ROLE_RELAY && child->generation != s->generation) ||
+	    (child->role == ROLE_NGINX && s->reload.nginx_changed);
+}
+
+/* The old ones finish what they have; those that wait to be started again never are. */
 static void retire(struct supervisor *s, int64_t now)
 {
 	for (size_t i = s->children.count; i-- > 0;) {
 		struct child *child = &s->children.items[i];
 
-		if (child->pid &&
-		    (child->role == ROLE_RELAY ||
-			(child->role == ROLE_NGINX && s->reload.nginx_changed)))
-			kill(child->pid, SIGHUP);
-		if (child->role != ROLE_WORKER || child->generation == s->generation)
-			continue;
-		if (!child->pid)
+		if (!is_replaced(s, child)) {
+			if (child->pid && reads_again(s, child))
+				kill(child->pid, SIGHUP);
+		} else if (!child->pid)
 			children_remove(&s->children, child);
 		else if (!child->kill_at)
 			child_leave(child, SIGTERM, s->options->drain * 1000 + KILL_AFTER_MS, now);
@@ -122,6 +174,7 @@ void reload_step(struct supervisor *s, int64_t now)
 	if (reload->wanted && !reload->retire_at && !reload->ended && reload->fd < 0 &&
 	    !children_running(&s->children, ROLE_EXAMINER)) {
 		reload->wanted = false;
+		reload->upgrade = upgrade_waits(s);
 		children_add(&s->children, ROLE_EXAMINER, 0);
 	}
 }

@@ -1,3 +1,5 @@
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "command.h"
 #include "programs.h"
@@ -86,7 +88,7 @@ static bool examine_first(struct supervisor *s)
 	const struct serve_options *o = s->options;
 
 	s->request = (struct examine_request){
-	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain};
+	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
 	if (examine(&s->request, &s->current))
 		return true;
 	complain(1, "configuration %s: %lld errors, not started",
@@ -147,12 +149,41 @@ static bool watch_signals(struct supervisor *s)
 	return s->signals >= 0;
 }
 
+/*
+ * This program has taken the place of an older one, whose sockets and processes it has: they serve,
+ * whatever is found now.
+ */
+static bool resume(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+	struct examination next;
+
+	s->run = xasprintf("%s/run", s->current.state_dir);
+	s->socket_path = examine_socket_path(s->current.state_dir, o->socket);
+	s->relay_path = examine_relay_path(s->current.state_dir, o->socket);
+	s->request = (struct examine_request){
+	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
+	if (!watch_signals(s))
+		return false;
+	if (examine(&s->request, &next)) {
+		log_info("this is agentgraph " AGENTGRAPH_VERSION " now");
+		reload_apply(s, &next, clock_monotonic_ms());
+		return true;
+	}
+	log_error("the configuration has errors; the service goes on with what it has");
+	examination_release(&next);
+	return true;
+}
+
 bool setup(struct supervisor *s)
 {
 	s->tcp = s->fastcgi = s->lock = s->signals = s->reload.fd = -1;
 	s->relay_socket = s->port_holder = s->log = -1;
+	s->self = upgrade_self();
 	if (!find_programs(s))
 		return false;
+	if (upgrade_take(s))
+		return resume(s);
 	if (!s->options->no_nginx && (s->tcp = tcp_listen(s->options->listen, s->address)) < 0)
 		return false;
 	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_sockets(s) &&
@@ -184,6 +215,7 @@ void teardown(struct supervisor *s)
 	reload_release(&s->reload);
 	children_release(&s->children);
 	examination_release(&s->current);
+	free(s->self);
 	free(s->nginx);
 	free(s->worker);
 	free(s->websocketd);

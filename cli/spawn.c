@@ -76,15 +76,15 @@ static pid_t parent_of(const char *pid)
 	FILE *f = fopen(path, "re");
 	char line[512] = "";
 	const char *end;
-	int parent = 0;
+	long parent = 0;
 
 	free(path);
 	if (!f)
 		return 0;
-	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')))
-		sscanf(end, ") %*c %d", &parent);
+	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) && strlen(end) > 4)
+		parent = strtol(end + 4, NULL, 10); /* behind ") S " */
 	fclose(f);
-	return parent;
+	return (pid_t)parent;
 }
 
 size_t spawn_children(pid_t **pids)
@@ -99,7 +99,7 @@ size_t spawn_children(pid_t **pids)
 		    parent_of(entry->d_name) != getpid())
 			continue;
 		*pids = xrealloc(*pids, (count + 1) * sizeof(**pids));
-		(*pids)[count++] = (pid_t)atoi(entry->d_name);
+		(*pids)[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
 	}
 	if (proc)
 		closedir(proc);

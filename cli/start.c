@@ -133,7 +133,8 @@ static pid_t start(struct supervisor *s, enum role role)
 	case ROLE_PROBE:
 		return start_probe(s);
 	case ROLE_EXAMINER:
-		return examine_start(&s->request, &s->reload.fd);
+		return s->reload.upgrade ? upgrade_check_start(s)
+					 : examine_start(&s->request, &s->reload.fd);
 	case ROLE_ORPHAN:
 		break;
 	}

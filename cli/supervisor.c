@@ -212,8 +212,10 @@ static void reaped(struct supervisor *s, pid_t pid, int status)
 	struct child *child = children_find(&s->children, pid);
 	enum role role;
 
-	if (!child)
+	if (!child) { /* it came to this process when its parent died; so do now its children */
+		sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
 		return;
+	}
 	role = child->role;
 	if (is_kept(role) && !child->kill_at && s->phase != PHASE_STOPPING) {
 		died(s, child, status);
@@ -222,6 +224,8 @@ static void reaped(struct supervisor *s, pid_t pid, int status)
 	children_remove(&s->children, child);
 	if (role == ROLE_WEBSOCKETD)
 		sweep_orphans(s, SIGTERM, time_to_finish(s, clock_monotonic_ms()));
+	if (role == ROLE_ORPHAN)
+		sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
 	if (role == ROLE_PROBE)
 		probe_ended(s, status);
 	if (role == ROLE_EXAMINER) {
@@ -305,7 +309,7 @@ static bool all_gone(struct supervisor *s)
 	return s->children.count == 0;
 }
 
-static void run(struct supervisor *s)
+static void add_first(struct supervisor *s)
 {
 	for (long i = 0; i < s->options->processes; i++)
 		children_add(&s->children, ROLE_WORKER, 0);
@@ -314,6 +318,12 @@ static void run(struct supervisor *s)
 	children_add(&s->children, ROLE_WEBSOCKETD, 0);
 	children_add(&s->children, ROLE_RELAY, 0);
 	children_add(&s->children, ROLE_PROBE, 0);
+}
+
+static void run(struct supervisor *s)
+{
+	if (s->phase == PHASE_STARTING)
+		add_first(s);
 	while (!all_gone(s)) {
 		int64_t now = clock_monotonic_ms();
 

@@ -17,6 +17,7 @@ struct serve_options {
 	struct socket_access access;
 	long processes, threads, drain;
 	bool no_nginx;
+	char *const *argv; /* all of it as it was given, "serve" first */
 };
 
 #define KILL_AFTER_MS 2000 /* how much longer than its drain a process may take to go */
@@ -32,6 +33,7 @@ struct reload {
 	int wait_status;
 	int64_t retire_at; /* when the old generation may go; 0: there is none */
 	bool nginx_changed;
+	bool upgrade; /* the examiner is a new version of this program */
 };
 
 struct supervisor {
@@ -39,7 +41,8 @@ struct supervisor {
 	struct examine_request request;
 	struct examination current; /* what is served */
 	char address[ADDRESS_SIZE]; /* of tcp */
-	char *nginx, *worker;       /* programs */
+	char *self;                 /* programs */
+	char *nginx, *worker;
 	char *websocketd, *relay, *helper;
 	char *run; /* directory for sockets and nginx's files */
 	char *socket_path, *relay_path;
@@ -77,6 +80,10 @@ void start_child(struct supervisor *s, struct child *child, int64_t now);
 /* reload.c: SIGHUP. */
 void reload_request(struct supervisor *s);
 
+/* Takes over what an examination without errors has found: starts a new generation.  next is
+ * moved. */
+void reload_apply(struct supervisor *s, struct examination *next, int64_t now);
+
 /* Does what is due of a reload. */
 void reload_step(struct supervisor *s, int64_t now);
 
@@ -85,5 +92,23 @@ void reload_read(struct reload *reload);
 
 /* Forgets a reload in progress. */
 void reload_release(struct reload *reload);
+
+/* upgrade.c: the path of this program, malloc'd; NULL when the system does not tell. */
+char *upgrade_self(void);
+
+/* Whether another program lies at this program's path than the one that runs; or than pid runs. */
+bool upgrade_waits(const struct supervisor *s);
+bool upgrade_replaces(pid_t pid, const char *path);
+
+/* Lets the new program say whether it takes the configuration; its exit status is the answer. */
+pid_t upgrade_check_start(const struct supervisor *s);
+
+/* Executes the new program in the place of this one.  Returns only when that fails, with all as it
+ * was. */
+void upgrade_execute(struct supervisor *s);
+
+/* In the new program: takes sockets, children, address and what is served from its predecessor.
+ * False when there is none. */
+bool upgrade_take(struct supervisor *s);
 
 #endif

@@ -5,7 +5,6 @@
  * a memory file.  Whatever is to be known about the running service at any time is in that
  * document, by name, so that versions may differ in it.
  */
-#define _GNU_SOURCE
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -172,8 +171,8 @@ void upgrade_execute(struct supervisor *s)
 	unsetenv(VARIABLE);
 	if (fd >= 0)
 		close(fd);
-	log_error("cannot execute %s: %s; the service goes on with what it has", s->self,
-	    strerror(code));
+	log_error(
+	    "cannot execute %s: %s; the service goes on with what it has", s->self, strerror(code));
 }
 
 /* ---- the successor ---- */
@@ -231,7 +230,8 @@ bool upgrade_take(struct supervisor *s)
 	for (size_t i = 0; i < DESCRIPTORS; i++)
 		*descriptor(s, i) = (int)number(document, descriptors[i].name, -1);
 	keep_descriptors(s, false);
-	cJSON_ArrayForEach(item, json_get(document, "children")) take_child(s, item);
+	cJSON_ArrayForEach(item, json_get(document, "children"))
+		take_child(s, item);
 	s->port = (unsigned)number(document, "port", 0);
 	s->generation = (unsigned)number(document, "generation", 0);
 	snprintf(s->address, sizeof(s->address), "%s", json_str(document, "address"));

@@ -535,6 +535,27 @@ struct ag_authorization {
 };
 
 /*
+ * Names for new threads: "thread_name_generator": "path/to/file.so:attribute" names an exported
+ * `const struct ag_thread_names`.  Its functions are called from many threads at once.
+ */
+
+#define AG_THREAD_NAMES (0x746e0000u + AG_ABI_VERSION)
+
+struct ag_thread_names {
+	unsigned kind; /* AG_THREAD_NAMES */
+
+	/* As in struct ag_auth. */
+	int (*open)(void **data);
+
+	/* The name of a thread whose first request has these user texts, a line each: malloc'd
+	 * UTF-8 of up to 255 bytes; NULL for none.  The client waits meanwhile. */
+	char *(*name)(const char *texts, void *data);
+
+	/* At the end, or NULL. */
+	void (*close)(void *data);
+};
+
+/*
  * A container of parts that stand in for built-in ones: "injectq": "path/to/file.so:attribute"
  * names an exported `const struct ag_container`.  Its functions are called from many threads at
  * once.

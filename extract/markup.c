@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* As deep as libxml2 goes. */
-#define DEPTH 256
+#define DEPTH 256 /* xml.h refuses more */
 
 struct reading {
 	struct prose *out;

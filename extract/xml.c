@@ -8,13 +8,23 @@
 
 #define ATTRIBUTE_FIELDS 5 /* name, prefix, namespace, start and end of the value */
 
+/* As the parser has it for those who ask for a tree; no document that people write comes near. */
+#define DEPTH_MAX 256
+
 struct xml {
 	const struct xml_events *events;
 	void *arg;
 	xmlParserCtxtPtr parser;
 	bool stopped;
-	bool entities;
+	unsigned depth;
+	const char *why; /* it is refused, or NULL */
 };
+
+static void refuse(struct xml *x, const char *why)
+{
+	x->why = why;
+	xmlStopParser(x->parser);
+}
 
 static void start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
     int namespaces_count, const xmlChar **namespaces, int count, int defaulted,
@@ -23,7 +33,9 @@ static void start(void *ctx, const xmlChar *name, const xmlChar *prefix, const x
 	struct xml *x = ctx;
 	const struct xml_attributes a = {attributes, count};
 	(void)prefix, (void)uri, (void)namespaces_count, (void)namespaces, (void)defaulted;
-	if (!x->stopped)
+	if (++x->depth > DEPTH_MAX)
+		refuse(x, "the XML is nested too deeply");
+	else if (!x->stopped)
 		x->events->start(x->arg, (const char *)name, &a);
 }
 
@@ -31,7 +43,8 @@ static void end(void *ctx, const xmlChar *name, const xmlChar *prefix, const xml
 {
 	struct xml *x = ctx;
 	(void)prefix, (void)uri;
-	if (!x->stopped)
+	x->depth--;
+	if (!x->stopped && !x->why)
 		x->events->end(x->arg, (const char *)name);
 }
 
@@ -48,8 +61,7 @@ static void declare_entity(void *ctx, const xmlChar *name, int type, const xmlCh
 {
 	struct xml *x = ctx;
 	(void)name, (void)type, (void)public_id, (void)system_id, (void)content;
-	x->entities = true;
-	xmlStopParser(x->parser);
+	refuse(x, "the XML declares entities");
 }
 
 static void ignore_error(void *ctx, xmlErrorPtr error)
@@ -106,13 +118,10 @@ bool xml_feed(struct xml *x, const char *data, size_t len)
 
 const char *xml_end(struct xml *x)
 {
-	if (x->stopped)
-		return NULL;
-	if (x->entities)
-		return "the XML declares entities";
-	xmlParseChunk(x->parser, "", 0, 1);
-	if (x->stopped)
-		return NULL;
+	if (!x->stopped && !x->why)
+		xmlParseChunk(x->parser, "", 0, 1);
+	if (x->stopped || x->why)
+		return x->why;
 	return x->parser->wellFormed ? NULL : "the XML is not well-formed";
 }
 

@@ -1,6 +1,7 @@
 /*
  * XML as a stream of events, for files that nobody trusts: no network, no files, no DTD; a document
- * that declares an entity is refused.  Names come without their namespace's prefix.
+ * that declares an entity, or nests more than 256 elements, is refused.  Names come without their
+ * namespace's prefix.
  */
 #ifndef AGENTGRAPH_EXTRACT_XML_H
 #define AGENTGRAPH_EXTRACT_XML_H

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "guard.h"
 #include "hygiene.h"
 #include "mount.h"
@@ -260,10 +261,7 @@ static bool open_server(struct server *server, const struct options *options, st
 		service_close(server->service);
 		return false;
 	}
-	const struct environment *env = &server->service->config->env;
-	log_init(env->logger_name, env->log_level);
-	log_set_format(env->log_format);
-	server->hygiene = hygiene_new(env);
+	server->hygiene = hygiene_new(&server->service->config->env);
 	return true;
 }
 
@@ -361,6 +359,7 @@ static int serve(struct server *server, const struct options *options, int signa
 	workers_stop(workers);
 	if (!drain(workers, signals, options->drain * 1000)) {
 		log_warning("ended with %u requests in hand", workers_running(workers));
+		process_end_all();
 		_exit(EXIT_FAILURE);
 	}
 	workers_free(workers);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "record.h"
 #include "refusal.h"
 #include "service/service.h"
@@ -257,13 +258,9 @@ static struct service *load_service(const struct config_source *source, struct e
 	for (size_t i = 0; !service && i < problems.count; i++)
 		log_error("%s", problems.items[i].text);
 	problems_release(&problems);
-	if (service) {
-		log_init(service->config->env.logger_name, service->config->env.log_level);
-		log_set_format(service->config->env.log_format);
-	} else {
+	if (!service)
 		error_set(
 		    err, ERR_SERVICE_UNAVAILABLE, "%s", error_fixed_text(ERR_SERVICE_UNAVAILABLE));
-	}
 	return service;
 }
 
@@ -279,8 +276,10 @@ static int serve(struct visitor *visitor, const struct options *options)
 	    &visitor->ticket, signals, !options->by_hand && variable("HTTP_X_AGENTGRAPH_RECORD")};
 	if (strcmp(visitor->ticket.route, LIVE_ROUTE) != 0)
 		session_run(service, &setup);
-	else if (!ws_live_run(service, &setup))
+	else if (!ws_live_run(service, &setup)) {
+		process_end_all();
 		_exit(EXIT_SUCCESS); /* a tool still uses the service */
+	}
 	service_close(service);
 	return EXIT_SUCCESS;
 }

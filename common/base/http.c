@@ -249,6 +249,18 @@ static int wait_ms(int64_t next, int64_t now)
 	return wait < 0 ? 0 : wait > MAX_WAIT_MS ? MAX_WAIT_MS : (int)wait;
 }
 
+/* Whether there is nothing to do at once; who wants to hear of that has heard of it then. */
+static bool would_wait(struct http_call *c)
+{
+	int ready = 0;
+	if (!c->request->on_idle)
+		return true;
+	c->curl->multi_poll(c->handle->multi, NULL, 0, 0, &ready);
+	if (ready == 0)
+		c->request->on_idle(c->request->arg);
+	return ready == 0;
+}
+
 static void drive(struct http_call *c)
 {
 	int running;
@@ -261,7 +273,7 @@ static void drive(struct http_call *c)
 		note_progress(c, now);
 		check_clocks(c, now, &next);
 		ask_stop(c, now, &next);
-		if (c->end == HTTP_DONE)
+		if (c->end == HTTP_DONE && would_wait(c))
 			c->curl->multi_poll(c->handle->multi, NULL, 0, wait_ms(next, now), NULL);
 	}
 }

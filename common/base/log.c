@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,7 +19,7 @@
 #define LONGEST_LINE 8192 /* with its newline */
 #define JSON_MESSAGE 1024 /* bytes, each of which may become six */
 
-static const char *logger = "agentgraph-cli";
+static char logger[LOG_NAME_SIZE] = "agentgraph-cli";
 static enum log_level threshold = LOG_INFO;
 static enum log_format form = LOG_PLAIN;
 static _Thread_local const char *request, *run;
@@ -28,7 +29,7 @@ static const char *const level_names[] = {
 
 void log_init(const char *name, enum log_level level)
 {
-	logger = name;
+	snprintf(logger, sizeof(logger), "%s", name);
 	threshold = level;
 }
 

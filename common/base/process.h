@@ -59,6 +59,12 @@ struct process_result {
 void process_run(const struct process *p, struct process_result *result);
 
 /*
+ * Kills the groups of all children that are not reaped yet.  For a process that is about to end
+ * while threads still wait for children: these would die with it, but not what they have started.
+ */
+void process_end_all(void);
+
+/*
  * Finds an executable: a name with a slash is relative to dir, another one is looked up in PATH.
  * The malloc'd path, or NULL with errno set.
  */

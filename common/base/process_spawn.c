@@ -1,10 +1,13 @@
 #include "base/process_spawn.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -15,6 +18,48 @@ struct pipes {
 	int in[2], out[2], err[2];
 	int report[2]; /* carries why the child could not be started; execve closes it */
 };
+
+/* The children that are not reaped, each the leader of its group. */
+static struct {
+	pthread_mutex_t lock; /* guards what follows */
+	pid_t *pids;
+	size_t count, room;
+} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void running_add(pid_t pid)
+{
+	pthread_mutex_lock(&running.lock);
+	if (running.count == running.room) {
+		running.room = running.room ? 2 * running.room : 16;
+		running.pids = xrealloc(running.pids, running.room * sizeof(*running.pids));
+	}
+	running.pids[running.count++] = pid;
+	pthread_mutex_unlock(&running.lock);
+}
+
+static void running_remove(pid_t pid)
+{
+	size_t i = 0;
+	pthread_mutex_lock(&running.lock);
+	while (i < running.count && running.pids[i] != pid)
+		i++;
+	if (i < running.count)
+		running.pids[i] = running.pids[--running.count];
+	if (!running.count) {
+		free(running.pids);
+		running.pids = NULL;
+		running.room = 0;
+	}
+	pthread_mutex_unlock(&running.lock);
+}
+
+void process_end_all(void)
+{
+	pthread_mutex_lock(&running.lock);
+	for (size_t i = 0; i < running.count; i++)
+		kill(-running.pids[i], SIGKILL);
+	pthread_mutex_unlock(&running.lock);
+}
 
 struct start_failure {
 	bool in_chdir;
@@ -126,9 +171,11 @@ static pid_t fork_child(const struct process *p, const struct pipes *pipes)
 	return pid;
 }
 
+/* Forgotten first: afterwards another process may get its number. */
 int process_reap(pid_t pid)
 {
 	int status = 0;
+	running_remove(pid);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	return status;
@@ -196,6 +243,7 @@ static bool start(const struct process *p, struct pipes *pipes, struct spawned *
 	spawned->pid = fork_child(p, pipes);
 	if (spawned->pid < 0)
 		return not_started(result, "fork", errno);
+	running_add(spawned->pid);
 	close_fd(&pipes->report[1]);
 	if (!await_exec(p, spawned->pid, pipes->report[0], result) || !watch(spawned, result))
 		return false;

@@ -177,7 +177,7 @@ void dotenv_load(const char *path, const char *source, struct problems *problems
 		problems_add(problems, "%s: cannot read %s: %s", source, path, strerror(errno));
 		return;
 	}
-	struct dotenv_fault fault;
+	struct dotenv_fault fault = {0};
 	cJSON *variables = dotenv_parse(text, len, &fault);
 	if (!variables)
 		problems_add(

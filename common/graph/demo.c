@@ -7,7 +7,9 @@
 #include "graph/message.h"
 #include "graph/run.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,11 +185,25 @@ static ag_result do_ask(struct demo *d)
 	return result;
 }
 
+/* Reads a whole number and moves on behind it; false for one that no int holds. */
+static bool take_int(const char **text, int *value)
+{
+	char *end;
+	errno = 0;
+	long number = strtol(*text, &end, 10);
+	if (end == *text || errno || number < INT_MIN || number > INT_MAX)
+		return false;
+	*text = end;
+	*value = (int)number;
+	return true;
+}
+
 static ag_result do_slow(struct demo *d)
 {
-	int steps = 0, ms = 0;
+	const char *at = d->rest;
+	int steps, ms;
 	char tick[32];
-	if (sscanf(d->rest, "%d %d", &steps, &ms) != 2)
+	if (!take_int(&at, &steps) || !take_int(&at, &ms))
 		return say(d, "echo: ", d->text);
 	if (ag_sleep_ms(d->run, ms) != AG_OK)
 		return AG_ERROR;

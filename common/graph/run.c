@@ -81,7 +81,8 @@ static void tell(ag_run *run, enum run_event_kind kind, const cJSON *message, co
 	    .node = run->frame.node->name,
 	    .step = run->step,
 	    .message = message,
-	    .json = json};
+	    .json = json,
+	    .together = run->frame.together};
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
@@ -97,6 +98,16 @@ void run_show_piece(ag_run *run, const cJSON *piece)
 {
 	run_show_held(run);
 	tell(run, RUN_PIECE, piece, NULL);
+}
+
+/* One call of several does not know what the others say. */
+void run_together(ag_run *run, bool on)
+{
+	if (run->call || !run->setup.observer->live)
+		return;
+	run->frame.together = on;
+	if (!on)
+		tell(run, RUN_PIECES_END, NULL, NULL);
 }
 
 /* The context before this run is what lies before its first message. */

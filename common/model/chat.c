@@ -30,6 +30,7 @@ try {
 	size_t streamed;
 	int64_t ended_at;
 	bool is_stream;
+	bool is_together; /* the caller knows that more may follow at once */
 	bool stopped;
 };
 
@@ -78,12 +79,25 @@ static bool on_head(int status, void *arg)
 	return true;
 }
 
+static void together(struct try *t, bool on)
+{
+	if (t->is_together != on && t->request->together)
+		t->request->together(on, t->request->arg);
+	t->is_together = on;
+}
+
+static void on_idle(void *arg)
+{
+	together(arg, false);
+}
+
 static bool take_stream(struct try *t, const char *data, size_t len)
 {
 	t->streamed += len;
 	if (t->streamed > MAX_STREAM)
 		chat_answer_fault(&t->answer, false, "sent too long an answer");
-	else if (!sse_feed(&t->sse, data, len) && t->sse.too_large)
+	together(t, true);
+	if (!t->answer.fault && !sse_feed(&t->sse, data, len) && t->sse.too_large)
 		chat_answer_fault(&t->answer, false, "sent too large an event");
 	return wants_more(t);
 }
@@ -149,9 +163,11 @@ static void post(struct try *t, const char *body, int64_t deadline_ms)
 	    .deadline_ms = deadline_ms,
 	    .on_head = on_head,
 	    .on_data = on_data,
+	    .on_idle = on_idle,
 	    .stop = on_stop,
 	    .arg = t};
 	http_call(&request, &t->response);
+	together(t, false);
 	if (key)
 		explicit_bzero(key, strlen(key));
 	free(key);

@@ -108,6 +108,10 @@ struct chat_request {
 	bool (*on_text)(const char *piece, void *arg);
 	bool (*on_reasoning)(const char *piece, void *arg);
 
+	/* Called before and after pieces that have arrived together, so that what they become can
+	 * be sent together.  May be NULL. */
+	void (*together)(bool on, void *arg);
+
 	/* Fills out for a media object with a file_id; false when there is no such file, which
 	 * fails the call.  NULL: files are named to the model, but not shown. */
 	bool (*media)(const cJSON *media, struct chat_media *out, void *arg);

@@ -288,8 +288,11 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 		cork(writer, false);
 		return;
 	case RUN_PIECE:
-		cork(writer, false);
+		cork(writer, event->together);
 		on_piece(writer, event->message);
+		return;
+	case RUN_PIECES_END:
+		cork(writer, false);
 		return;
 	case RUN_MESSAGE:
 		cork(writer, true);

@@ -143,6 +143,12 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 		cork(writer, false);
 		return;
 	case RUN_PIECE:
+		cork(writer, event->together);
+		on_message(writer, event);
+		return;
+	case RUN_PIECES_END:
+		cork(writer, false);
+		return;
 	case RUN_MESSAGE:
 		cork(writer, event->json != NULL);
 		on_message(writer, event);

@@ -143,7 +143,7 @@ static bool create(struct keeper *k, struct call *call)
 {
 	if (k->thread.row)
 		return true;
-	k->thread.thread_name = arena_strdup(k->arena, thread_name_make(call));
+	k->thread.thread_name = names_make(&call->service->names, NULL, k->arena);
 	return store(k, call, NULL);
 }
 

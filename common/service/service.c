@@ -1,6 +1,7 @@
 #include "service/service.h"
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "service/eval_reports.h"
@@ -11,17 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* What is configured but not served by this version must not be served unguarded. */
-static void refuse_unserved(const struct config *config, struct problems *problems)
-{
-	const char *file = config->path ? config->path : "agentgraph.json";
-	if (config->thread_name_generator &&
-	    strcmp(config->thread_name_generator, "builtin:names") != 0)
-		problems_add(problems,
-		    "%s: thread_name_generator: expected builtin:names, found '%s'", file,
-		    config->thread_name_generator);
-}
 
 static void open_ids(struct service *service)
 {
@@ -62,12 +52,20 @@ bool service_open_storage(struct service *service, struct error *err)
 	return true;
 }
 
+/* Before anything starts a thread, which may log. */
+static void open_log(const struct environment *env)
+{
+	log_init(env->logger_name, env->log_level);
+	log_set_format(env->log_format);
+}
+
 static struct service *load(const struct config_source *source, struct problems *problems)
 {
 	struct service *service = xcalloc(1, sizeof(*service));
 	service->config = config_load(source, problems);
 	if (service->config) {
-		refuse_unserved(service->config, problems);
+		open_log(&service->config->env);
+		names_open(&service->names, service->config, problems);
 		service->graph = graph_load(service->config, problems);
 		service->telemetry = telemetry_new(service->config);
 		service->limiter = limiter_open(service->config, problems);
@@ -118,6 +116,7 @@ void service_close(struct service *service)
 	traces_free(service->traces);
 	access_close(service->access);
 	limiter_close(service->limiter);
+	names_close(&service->names);
 	memories_free(service->memories);
 	if (service->storage) {
 		metrics_attach(NULL);

@@ -17,6 +17,7 @@
 #include "base/problems.h"
 #include "config/config.h"
 #include "graph/graph.h"
+#include "service/names.h"
 #include "storage/storage.h"
 
 #include <cjson/cJSON.h>
@@ -36,12 +37,14 @@ struct service {
 	struct telemetry *telemetry; /* who is told outside; NULL in tests */
 	struct access *access;       /* who is let in to what */
 	struct limiter *limiter;     /* and how often */
+	struct names names;          /* what new threads are called */
 	struct id_source ids;        /* thread, run and message ids */
 	struct eval_cache *evals;    /* what was read of eval reports */
 	cJSON *anonymous;            /* the user where authentication is off */
 };
 
-/* Loads configuration and graph and opens the storage; NULL with every mistake in problems. */
+/* Loads configuration and graph, sets the log up, and opens the storage; NULL with every mistake in
+ * problems. */
 struct service *service_open(const struct config_source *source, struct problems *problems);
 
 /*

@@ -70,24 +70,35 @@ static bool copy_database(const char *from, const char *to, struct error *err)
 	return ok;
 }
 
-static bool publish(const char *part, const char *final, struct error *err)
+static bool publish(const char *part, const char *final, const char *dir, struct error *err)
 {
 	if (rename(part, final) != 0)
 		return failed(err, final);
-	return true;
+	return put_on_disk(dir, err);
 }
 
-static bool copy_one(const char *from, const char *dir, const char *name, struct error *err)
-{
-	char *part = xasprintf("%s/%s.part", dir, name);
-	char *final = xasprintf("%s/%s", dir, name);
-	bool ok = database_create(part, err) && copy_database(from, part, err) &&
-	    put_on_disk(part, err) && publish(part, final, err) && put_on_disk(dir, err);
+/* A database on its way into the backup. */
+struct copy {
+	const char *dir;
+	char *part, *final;
+};
 
+static bool copy_begin(
+    struct copy *c, const char *from, const char *dir, const char *name, struct error *err)
+{
+	*c = (struct copy){dir, xasprintf("%s/%s.part", dir, name), xasprintf("%s/%s", dir, name)};
+	return database_create(c->part, err) && copy_database(from, c->part, err) &&
+	    put_on_disk(c->part, err);
+}
+
+/* Gives it its name when all went well; takes it away when not. */
+static bool copy_end(struct copy *c, bool ok, struct error *err)
+{
+	ok = ok && publish(c->part, c->final, c->dir, err);
 	if (!ok)
-		unlink(part);
-	free(part);
-	free(final);
+		unlink(c->part);
+	free(c->part);
+	free(c->final);
 	return ok;
 }
 
@@ -97,18 +108,27 @@ static bool copy_beside(const char *threads, const char *dir, const char *name, 
 {
 	int state = (int)(strrchr(threads, '/') - threads);
 	char *from = xasprintf("%.*s/%s", state, threads, name);
-	bool ok = access(from, F_OK) != 0 || copy_one(from, dir, name, err);
+	struct copy c;
+	bool ok =
+	    access(from, F_OK) != 0 || copy_end(&c, copy_begin(&c, from, dir, name, err), err);
 
 	free(from);
 	return ok;
 }
 
-/* threads.db last: a backup that has it is whole. */
+/*
+ * threads.db is copied first, so that the files that its messages name have their records, and gets
+ * its name last: a backup that has it is whole.
+ */
 bool engine_backup(struct storage *st, const char *path, struct error *err)
 {
-	const char *threads = engine_of(st)->path;
+	const char *from = engine_of(st)->path;
+	struct copy threads;
+	bool ok;
 
-	return make_directory(path, err) && copy_beside(threads, path, "files.db", err) &&
-	    copy_beside(threads, path, "store.db", err) &&
-	    copy_one(threads, path, "threads.db", err);
+	if (!make_directory(path, err))
+		return false;
+	ok = copy_begin(&threads, from, path, "threads.db", err) &&
+	    copy_beside(from, path, "files.db", err) && copy_beside(from, path, "store.db", err);
+	return copy_end(&threads, ok, err);
 }

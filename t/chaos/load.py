@@ -152,7 +152,11 @@ class SocketUser(Talker):
             turn[3] = chunks_end(connection.turn(run_body(turn[0], message, turn[1])), turn[2])
             if self.ended.is_set() or connection.code:
                 break
+        self.closed(connection.code)
         connection.close()
+
+    def closed(self, code):
+        """Called with the code of the close frame, or None when this side goes."""
 
 
 class Poster(User):

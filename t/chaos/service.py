@@ -41,11 +41,11 @@ class Process:
         self.pid, self.parent, self.name, self.state = pid, parent, name, state
         self.role = NAMES.get(name, name)
 
-    def pss(self):
-        """In KiB."""
+    def pss(self, kind="Pss"):
+        """In KiB; Pss_Anon is what is its own alone, whoever else maps the same libraries."""
         try:
             with open("/proc/%d/smaps_rollup" % self.pid) as f:
-                return sum(int(line.split()[1]) for line in f if line.startswith("Pss:"))
+                return sum(int(line.split()[1]) for line in f if line.startswith(kind + ":"))
         except OSError:
             return 0
 
@@ -154,11 +154,11 @@ class Service:
         me = read_process(self.process.pid)
         return ([me] if me else []) + self.processes()
 
-    def pss(self):
+    def pss(self, kind="Pss"):
         """KiB by role."""
         sums = {}
         for process in self.tree():
-            sums[process.role] = sums.get(process.role, 0) + process.pss()
+            sums[process.role] = sums.get(process.role, 0) + process.pss(kind)
         return sums
 
     def counts(self):

@@ -144,9 +144,11 @@ print(front.getsockname()[1], flush=True)
 
 
 # What goes wrong inside, on standard error.
+complaints = logging.StreamHandler(sys.stderr)
+complaints.setLevel(logging.ERROR)
 for logger in list(logging.root.manager.loggerDict.values()):
     if isinstance(logger, logging.Logger) and logger.handlers:
-        logger.addHandler(logging.StreamHandler(sys.stderr))
+        logger.addHandler(complaints)
 
 # The thread is a real one: a patched read would hold up everything.
 tpool.execute(os.read, 0, 1)

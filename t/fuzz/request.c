@@ -68,7 +68,7 @@ static void open_world(void)
 	server->hygiene = hygiene_new(&server->service->config->env);
 	server->routes = routes_mount(&routes, server->service->config, world.arena, &problems);
 	server->document = "{}";
-	log_init("fuzz", LOG_CRITICAL);
+	log_init("fuzz", LOG_ERROR);
 	problems_release(&problems);
 	world.inputs = 0;
 }

@@ -1,0 +1,358 @@
+/* Gemini Live. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "model/gemini_schema.h"
+#include "model/realtime_dialect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
+#define AUDIO_TYPE "audio/pcm;rate=16000"
+#define REST_MS 2500 /* for what may still be heard in the audio */
+
+/* ---- The session */
+
+static char *url(const struct realtime *r, const char *model)
+{
+	(void)model;
+	return xasprintf("%s" PATH, r->settings->base_url);
+}
+
+static void add_generation(cJSON *setup_event, const struct ag_live_setup *setup)
+{
+	cJSON *config = cJSON_AddObjectToObject(setup_event, "generationConfig");
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "responseModalities"),
+	    cJSON_CreateString(setup->text ? "TEXT" : "AUDIO"));
+	if (!setup->voice || setup->text)
+		return;
+	cJSON *speech = cJSON_AddObjectToObject(config, "speechConfig");
+	cJSON *voice = cJSON_AddObjectToObject(speech, "voiceConfig");
+	json_add_str(
+	    cJSON_AddObjectToObject(voice, "prebuiltVoiceConfig"), "voiceName", setup->voice);
+}
+
+static void add_sensitivity(cJSON *detection, const char *name, const cJSON *vad, const char *key)
+{
+	double value = realtime_sensitivity(vad, key);
+	const char *prefix = *key == 's' ? "START" : "END";
+	char word[40];
+	if (value < 0)
+		return;
+	snprintf(word, sizeof(word), "%s_SENSITIVITY_%s", prefix, value >= 0.5 ? "HIGH" : "LOW");
+	json_add_str(detection, name, word);
+}
+
+static void add_ms(cJSON *detection, const char *name, const cJSON *vad, const char *key)
+{
+	int64_t ms;
+	if (json_integer(json_opt(vad, key), &ms))
+		json_add_int(detection, name, ms);
+}
+
+static void add_detection(cJSON *setup_event, const cJSON *vad)
+{
+	cJSON *input = cJSON_AddObjectToObject(setup_event, "realtimeInputConfig");
+	cJSON *detection = cJSON_AddObjectToObject(input, "automaticActivityDetection");
+	cJSON_AddBoolToObject(detection, "disabled", cJSON_IsFalse(json_opt(vad, "enabled")));
+	add_sensitivity(detection, "startOfSpeechSensitivity", vad, "start_sensitivity");
+	add_sensitivity(detection, "endOfSpeechSensitivity", vad, "end_sensitivity");
+	add_ms(detection, "prefixPaddingMs", vad, "prefix_padding_ms");
+	add_ms(detection, "silenceDurationMs", vad, "silence_duration_ms");
+}
+
+/* An object without properties is refused, so a tool without arguments has no parameters. */
+static cJSON *declaration(const cJSON *tool)
+{
+	cJSON *function = cJSON_CreateObject(), *schema = gemini_schema(json_opt(tool, "parameters"));
+	json_add_str(function, "name", json_str(tool, "name"));
+	if (json_str(tool, "description"))
+		json_add_str(function, "description", json_str(tool, "description"));
+	if (json_get(schema, "properties"))
+		cJSON_AddItemToObject(function, "parameters", schema);
+	else
+		cJSON_Delete(schema);
+	return function;
+}
+
+static void add_tools(cJSON *setup_event, const cJSON *tools)
+{
+	const cJSON *tool;
+	if (cJSON_GetArraySize(tools) == 0)
+		return;
+	cJSON *list = cJSON_AddArrayToObject(setup_event, "tools"), *item = cJSON_CreateObject();
+	cJSON_AddItemToArray(list, item);
+	cJSON *functions = cJSON_AddArrayToObject(item, "functionDeclarations");
+	cJSON_ArrayForEach(tool, tools) {
+		cJSON_AddItemToArray(functions, declaration(tool));
+	}
+}
+
+static void add_text_part(cJSON *content, const char *text)
+{
+	cJSON *part = cJSON_CreateObject();
+	json_add_str(part, "text", text);
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(content, "parts"), part);
+}
+
+static void add_model(cJSON *setup_event, const char *model)
+{
+	char *name = xasprintf("%s%s", model && strchr(model, '/') ? "" : "models/", model ? model : "");
+	json_add_str(setup_event, "model", name);
+	free(name);
+}
+
+static cJSON *opening(const struct ag_live_setup *setup)
+{
+	cJSON *event = cJSON_CreateObject(), *inner = cJSON_AddObjectToObject(event, "setup");
+	add_model(inner, setup->model);
+	add_generation(inner, setup);
+	if (setup->system_prompt)
+		add_text_part(
+		    cJSON_AddObjectToObject(inner, "systemInstruction"), setup->system_prompt);
+	add_tools(inner, setup->tools);
+	add_detection(inner, setup->vad);
+	cJSON *resumption = cJSON_AddObjectToObject(inner, "sessionResumption");
+	if (setup->resumption_handle)
+		json_add_str(resumption, "handle", setup->resumption_handle);
+	cJSON_AddObjectToObject(inner, "inputAudioTranscription");
+	if (!setup->text)
+		cJSON_AddObjectToObject(inner, "outputAudioTranscription");
+	return event;
+}
+
+/* ---- What is said */
+
+/* Hertz of "audio/pcm;rate=24000"; 0 when it is no such audio. */
+static unsigned rate_of(const char *type)
+{
+	const char *rate = type ? strstr(type, "rate=") : NULL;
+	if (!type || strncmp(type, "audio/pcm", 9) != 0)
+		return 0;
+	unsigned long hz = rate ? strtoul(rate + 5, NULL, 10) : REALTIME_OUT_HZ;
+	return hz >= 8000 && hz <= 192000 ? (unsigned)hz : 0;
+}
+
+static void take_part(struct realtime *r, const cJSON *part)
+{
+	const cJSON *blob = json_opt(part, "inlineData");
+	const char *words = json_str(part, "text"), *data = json_str(blob, "data");
+	unsigned hz = rate_of(json_str(blob, "mimeType"));
+	if (words && r->text_only && !cJSON_IsTrue(json_opt(part, "thought")))
+		ag_live_output_transcript(r->session, words, false);
+	if (data && hz && !r->text_only)
+		realtime_play(r, data, hz);
+}
+
+static void take_turn(struct realtime *r, const cJSON *turn)
+{
+	const cJSON *part;
+	if (!turn)
+		return;
+	r->responding = true;
+	r->cut = r->fed = false;
+	cJSON_ArrayForEach(part, json_opt(turn, "parts")) {
+		if (!r->over)
+			take_part(r, part);
+	}
+}
+
+typedef void transcript_fn(ag_live_session *session, const char *text, bool finished);
+
+static void take_transcript(struct realtime *r, const cJSON *transcription, transcript_fn *tell)
+{
+	const char *words = json_str(transcription, "text");
+	if (words)
+		tell(r->session, words, false);
+	if (cJSON_IsTrue(json_opt(transcription, "finished")))
+		tell(r->session, NULL, true);
+}
+
+/* Of a turn that was cut the end is told already; one that waits for tools is not over. */
+static void take_end(struct realtime *r)
+{
+	bool cut = r->cut;
+	r->responding = r->cut = false;
+	if (cut || r->calls)
+		return;
+	r->owed = false;
+	ag_live_turn_complete(r->session);
+}
+
+static void take_content(struct realtime *r, const cJSON *content)
+{
+	take_transcript(r, json_opt(content, "inputTranscription"), ag_live_input_transcript);
+	take_turn(r, json_opt(content, "modelTurn"));
+	if (r->over)
+		return;
+	take_transcript(r, json_opt(content, "outputTranscription"), ag_live_output_transcript);
+	if (cJSON_IsTrue(json_opt(content, "interrupted"))) {
+		r->cut = true;
+		r->responding = false;
+		r->ahead = 0;
+		ag_live_interrupted(r->session);
+	}
+	if (cJSON_IsTrue(json_opt(content, "turnComplete")))
+		take_end(r);
+}
+
+/* ---- Tools */
+
+static void take_calls(struct realtime *r, const cJSON *calls)
+{
+	const cJSON *call;
+	cJSON_ArrayForEach(call, json_opt(calls, "functionCalls")) {
+		const char *id = json_str(call, "id");
+		const cJSON *args = json_opt(call, "args");
+		if (id)
+			realtime_call_add(r, id, json_str(call, "name"),
+			    args ? cJSON_Duplicate(args, true) : NULL);
+	}
+}
+
+static void take_cancellation(struct realtime *r, const cJSON *cancellation)
+{
+	const cJSON *id;
+	cJSON_ArrayForEach(id, json_opt(cancellation, "ids")) {
+		if (cJSON_IsString(id))
+			realtime_call_end(r, id->valuestring);
+	}
+}
+
+static void tool_result(
+    struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
+{
+	cJSON *event = cJSON_CreateObject(), *function = cJSON_CreateObject();
+	cJSON *inner = cJSON_AddObjectToObject(event, "toolResponse");
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(inner, "functionResponses"), function);
+	json_add_str(function, "id", id);
+	json_add_str(function, "name", name);
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(function, "response"),
+	    is_error ? "error" : "result", cJSON_Duplicate(result, true));
+	realtime_send(r, event);
+	r->owed = true;
+}
+
+/* ---- The connection */
+
+/* Seconds of "9.5s"; -1 when it says nothing. */
+static double seconds_of(const cJSON *duration)
+{
+	const char *text = cJSON_GetStringValue(duration);
+	char *end = NULL;
+	double seconds = text ? strtod(text, &end) : -1;
+	return text && end != text && isfinite(seconds) && seconds >= 0 ? seconds : -1;
+}
+
+static void take_resumption(struct realtime *r, const cJSON *update)
+{
+	const char *handle = json_str(update, "newHandle");
+	if (handle && *handle && cJSON_IsTrue(json_opt(update, "resumable")))
+		ag_live_session_update(r->session, handle);
+}
+
+static void take_error(struct realtime *r, const cJSON *error)
+{
+	static const char *const final[] = {
+	    "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION"};
+	const char *status = json_str(error, "status");
+	bool fatal = false;
+	for (size_t i = 0; status && i < sizeof(final) / sizeof(*final); i++)
+		fatal |= strcmp(status, final[i]) == 0;
+	r->owed = r->responding = false;
+	realtime_error(r, status, fatal, json_str(error, "message"));
+}
+
+static void take(struct realtime *r, const cJSON *event)
+{
+	const cJSON *go_away = json_opt(event, "goAway");
+	if (json_opt(event, "setupComplete"))
+		realtime_ready(r);
+	if (json_opt(event, "error"))
+		take_error(r, json_opt(event, "error"));
+	take_resumption(r, json_opt(event, "sessionResumptionUpdate"));
+	take_content(r, json_opt(event, "serverContent"));
+	if (r->over)
+		return;
+	take_calls(r, json_opt(event, "toolCall"));
+	take_cancellation(r, json_opt(event, "toolCallCancellation"));
+	if (go_away)
+		ag_live_go_away(r->session, seconds_of(json_opt(go_away, "timeLeft")));
+}
+
+/* ---- Input */
+
+static cJSON *realtime_input(cJSON **event)
+{
+	*event = cJSON_CreateObject();
+	return cJSON_AddObjectToObject(*event, "realtimeInput");
+}
+
+static void audio(struct realtime *r, const void *pcm, size_t bytes)
+{
+	cJSON *event, *input = realtime_input(&event);
+	cJSON *blob = cJSON_AddObjectToObject(input, "audio");
+	char *data = realtime_base64(pcm, bytes);
+	json_add_str(blob, "data", data);
+	json_add_str(blob, "mimeType", AUDIO_TYPE);
+	free(data);
+	realtime_send(r, event);
+}
+
+static void text(struct realtime *r, const char *said)
+{
+	cJSON *event = cJSON_CreateObject(), *turn = cJSON_CreateObject();
+	cJSON *content = cJSON_AddObjectToObject(event, "clientContent");
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(content, "turns"), turn);
+	json_add_str(turn, "role", "user");
+	add_text_part(turn, said);
+	cJSON_AddBoolToObject(content, "turnComplete", true);
+	realtime_send(r, event);
+	r->owed = true;
+}
+
+static void activity(struct realtime *r, bool starts)
+{
+	cJSON *event, *input = realtime_input(&event);
+	cJSON_AddObjectToObject(input, starts ? "activityStart" : "activityEnd");
+	realtime_send(r, event);
+	r->owed |= !starts && r->fed;
+}
+
+static void finish(struct realtime *r)
+{
+	if (r->manual || !r->fed)
+		return;
+	cJSON *event, *input = realtime_input(&event);
+	cJSON_AddBoolToObject(input, "audioStreamEnd", true);
+	realtime_send(r, event);
+}
+
+static int64_t rest(const struct realtime *r)
+{
+	if (r->owed || r->responding || r->calls)
+		return -1;
+	return r->fed ? REST_MS : 0;
+}
+
+const struct realtime_dialect realtime_gemini = {
+    .name = "gemini",
+    .home = "https://generativelanguage.googleapis.com",
+    .url_env = "GEMINI_BASE_URL",
+    .key_envs = {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+    .in_hz = REALTIME_IN_HZ,
+    .url = url,
+    .header = "x-goog-api-key:",
+    .prefix = "",
+    .opening = opening,
+    .session = "setup",
+    .take = take,
+    .audio = audio,
+    .text = text,
+    .activity = activity,
+    .tool_result = tool_result,
+    .finish = finish,
+    .rest = rest,
+};

@@ -1,0 +1,121 @@
+#!/bin/bash
+# What `agentgraph check` finds on the machine and at the web server, and what it advises.
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+# check ARGUMENT…: sets CODE and ERR.
+check() {
+	"$AGENTGRAPH" check --state "$WORK/state" "$@" >/dev/null 2>check.err </dev/null
+	CODE=$?
+	ERR=$(cat check.err)
+}
+finds() {
+	check "${@:4}"
+	is "$CODE" "$1" "$3"
+	like "$ERR" "$2" "and says what to do"
+}
+
+STATE=$WORK/state
+api_start || tap_bail "no service"
+api GET /ping
+check
+is "$CODE" 0 "a machine as it should be"
+is "$(grep -vc 'authentication is off\|only .* free on the disk\|enough for' check.err)" 1 "is no reason to say more than that it is ok"
+
+# ---- state ----
+
+chmod 755 state
+finds 0 'warning: others may look into .*: chmod 700 ' "a state directory that is open"
+chmod 700 state
+wait_for 10 test -s state/ticket.key
+chmod 644 state/ticket.key
+finds 1 'error: others may read .*ticket.key .*restart the service' "a key that others can read"
+chmod 600 state/ticket.key
+touch -d '+1 hour' state/ticket.key
+finds 1 "error: .*ticket.key is newer than the workers.*kill -HUP $SERVE_PID" "a key that the workers do not have"
+touch -d '-1 hour' state/ticket.key
+serve_stop
+check
+is "$CODE" 0 "all is well again"
+if [ "$(id -u)" = 0 ]; then
+	chown 12345 state
+	setpriv --reuid=12346 --clear-groups true 2>/dev/null && chmod 711 "$WORK" && {
+		setpriv --reuid=12346 --clear-groups "$AGENTGRAPH" check --state "$WORK/state" 2>check.err
+		like "$(cat check.err)" 'error: the state directory .* belongs to user 12345, and this is user 12346' "a state that is somebody else's is told"
+	}
+	chown 0 state
+fi
+
+# ---- limits, programs, clock, disk ----
+
+(ulimit -n 1024 && "$AGENTGRAPH" check --state "$WORK/state" 2>check.err)
+like "$(cat check.err)" 'warning: 1024 files may be open, .* 240 WebSockets, .* 1000: raise the limit to 4064' "few open files are told"
+AGENTGRAPH_WEBSOCKETD=$WORK/none finds 1 'error: websocketd was not found .*install it' "a missing websocketd"
+printf '#!/bin/sh\necho "websocketd 0.1 --port --address"\n' >old && chmod +x old
+AGENTGRAPH_WEBSOCKETD=$WORK/old finds 1 'error: .*too old.*0.4 or later' "an old websocketd"
+if command -v faketime >/dev/null; then
+	touch state/threads.db
+	faketime '2001-01-01' "$AGENTGRAPH" check --state "$WORK/state" 2>check.err
+	like "$(cat check.err)" 'warning: the clock says 2001-.*: set the clock' "a clock that is wrong is told"
+fi
+unshare -m true 2>/dev/null && unshare -m sh -c "mkdir -p '$WORK/small' && mount -t tmpfs -o size=8m none '$WORK/small' && \
+	'$AGENTGRAPH' check --state '$WORK/small'" 2>check.err && {
+	like "$(cat check.err)" 'warning: only [0-9] MiB are free on the disk of .*make room' "a small disk is told"
+}
+
+# ---- the snippet ----
+
+socket=$WORK/run/fcgi.sock
+mkdir run
+"$AGENTGRAPH" nginx-conf --state "$WORK/state" --socket "$socket" --prefix /agent >snippet.conf 2>/dev/null
+check --socket "$socket" --prefix /agent --snippet snippet.conf
+is "$CODE" 0 "a snippet of these settings is right"
+sed -i 's/^\( *\)# \(location = .metrics {\)/\1\2/; s|^# access_log|access_log|' snippet.conf
+check --socket "$socket" --prefix /agent --snippet snippet.conf
+is "$CODE" 0 "what was added to it is nobody's business"
+MAX_REQUEST_SIZE=4096 finds 1 'snippet snippet.conf is not of these settings, which give "client_max_body_size 4096;": make it again' \
+	"one with another limit" --socket "$socket" --prefix /agent --snippet snippet.conf
+finds 1 'which give .*: make it again' "one with another prefix" --socket "$socket" --snippet snippet.conf
+finds 1 'cannot be read .*: make it with agentgraph nginx-conf' "none" --socket "$socket" --snippet none.conf
+
+# ---- its include, and the way to the socket ----
+
+mkdir -p nginx/sites
+user=$(id -un)
+printf 'user %s;\nworker_processes 4;\nevents { worker_connections 4096; }\nhttp { include sites/*; }\n' "$user" >nginx/nginx.conf
+finds 1 'no server of nginx/nginx.conf passes requests to .*: put an include' "a missing include" \
+	--socket "$socket" --nginx-conf nginx/nginx.conf
+printf 'server { include %s; }\n' "$WORK/snippet.conf" >nginx/sites/one
+check --socket "$socket" --nginx-conf nginx/nginx.conf
+is "$CODE" 0 "an include through other files is found"
+cat nginx/nginx.conf nginx/sites/one snippet.conf >whole.conf
+"$AGENTGRAPH" check --state "$WORK/state" --socket "$socket" --nginx-conf - <whole.conf 2>check.err
+is $? 0 "what nginx -T prints is read from standard input"
+sed -i 's/worker_processes 4/worker_processes auto/; s/4096/64/' nginx/nginx.conf
+finds 0 'warning: nginx has worker_connections 64' "few connections of nginx" --socket "$socket" --nginx-conf nginx/nginx.conf
+finds 1 'nginx.s configuration none cannot be read .*nginx -T' "a configuration that is not there" --nginx-conf none
+if getent passwd nobody >/dev/null; then
+	chmod 711 "$WORK" && chmod 700 run
+	finds 1 'user nobody cannot pass the directory .*/run \(mode 700\): put the socket where it can' \
+		"a directory that the web server cannot pass" --socket "$socket" --web-user nobody
+	chmod 711 run
+	STATE=$WORK/state
+	serve_run --no-nginx --processes 1 --threads 4 --socket "$socket" --socket-mode 0600
+	ok $? "a socket with a mode of its own"
+	is "$(stat -c %a "$socket" "$socket.relay" | paste -sd' ')" "600 600" "both sockets have it"
+	finds 1 'user nobody cannot connect to .*fcgi.sock \(mode 600\): put the socket' "a socket that is closed to it" \
+		--socket "$socket" --web-user nobody
+	serve_stop
+	STATE=$WORK/state
+	serve_run --no-nginx --processes 1 --threads 4 --socket "$socket" --socket-mode 0666 --socket-group "$(id -g)"
+	check --socket "$socket" --web-user nobody
+	is "$CODE" 0 "an open one is in reach"
+	serve_stop
+	finds 0 'user no-such-one is unknown' "a user who is none" --socket "$socket" --web-user no-such-one
+fi
+for bad in 0060 rw 1777 8; do
+	"$AGENTGRAPH" serve --socket-mode "$bad" 2>check.err
+	is "$?" 2 "the mode $bad is refused"
+done
+"$AGENTGRAPH" serve --socket-group no-such-group 2>check.err
+is "$?" 2 "a group that is none is refused"
+done_testing
