@@ -1,3 +1,4 @@
+#include "base/buf.h"
 #include "base/memory.h"
 #include "command.h"
 #include "options.h"
@@ -12,28 +13,77 @@
 #include <unistd.h>
 
 struct project_file {
-	const char *name;
+	const char *name; /* NULL: there are no more */
 	const char *text;
 	mode_t mode;
 };
 
-static const struct project_file files[] = {
-    {"agentgraph.json", text_agentgraph_json, 0666},
-    {"graph.json", text_graph_json, 0666},
-    {".env", text_dotenv, 0600},
-    {".gitignore", text_gitignore, 0666},
-    {"README.md", text_README_md, 0666},
+#define MOST_FILES 5
+
+struct template
+{
+	const char *name;
+	const char *about;
+	struct project_file files[MOST_FILES + 1];
 };
 
-#define FILE_COUNT (sizeof(files) / sizeof(files[0]))
+#define EXAMPLE(directory)                                                     \
+	{                                                                      \
+		{"agentgraph.json", text_##directory##_agentgraph_json, 0666}, \
+		    {"graph.json", text_##directory##_graph_json, 0666},       \
+		    {"README.md", text_##directory##_README_md, 0666},         \
+		    {".gitignore", text_gitignore, 0666}, {NULL, NULL, 0},     \
+	}
+
+/* The first is made when none is named. */
+static const struct template templates[] = {
+    {"assistant", "tells the time, and repeats the rest; needs no model",
+	{
+	    {"agentgraph.json", text_agentgraph_json, 0666},
+	    {"graph.json", text_graph_json, 0666},
+	    {".env", text_dotenv, 0600},
+	    {".gitignore", text_gitignore, 0666},
+	    {"README.md", text_README_md, 0666},
+	}},
+    {"react", "a model that calls tools until it can answer", EXAMPLE(react_agent)},
+    {"supervisor", "a model that hands requests over to two others", EXAMPLE(supervisor_agent)},
+    {"approval", "a model whose tool waits for a person's yes", EXAMPLE(approval_agent)},
+    {"knowledge", "a model with files, notes and memories", EXAMPLE(knowledge_agent)},
+};
+
+#define TEMPLATE_COUNT (sizeof(templates) / sizeof(templates[0]))
+
+static int list_templates(void)
+{
+	for (size_t i = 0; i < TEMPLATE_COUNT; i++)
+		printf("%-12s %s\n", templates[i].name, templates[i].about);
+	return 0;
+}
+
+/* NULL with the names in a complaint when there is none of that name. */
+static const struct template *template_find(const char *name)
+{
+	struct buf names = {0};
+	for (size_t i = 0; i < TEMPLATE_COUNT; i++) {
+		if (strcmp(templates[i].name, name) == 0) {
+			buf_release(&names);
+			return &templates[i];
+		}
+		buf_printf(&names, "%s%s", i ? ", " : "", templates[i].name);
+	}
+	complain(
+	    EXIT_USAGE, "there is no template \"%s\"; choose one of %s", name, buf_str(&names));
+	buf_release(&names);
+	return NULL;
+}
 
 /* Whether dir has none of the files yet. */
-static bool is_free(const char *dir)
+static bool is_free(const char *dir, const struct project_file *files)
 {
 	bool free_of_all = true;
 
-	for (size_t i = 0; i < FILE_COUNT; i++) {
-		char *path = xasprintf("%s/%s", dir, files[i].name);
+	for (; files->name; files++) {
+		char *path = xasprintf("%s/%s", dir, files->name);
 
 		if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 			complain(
@@ -60,21 +110,14 @@ static bool write_new(const char *dir, const struct project_file *file)
 	return written;
 }
 
-int cmd_init(int argc, char **argv)
+static int make_project(const char *dir, const struct template *template)
 {
-	static const struct option_spec none[] = {{NULL, OPTION_FLAG, NULL, 0, 0}};
-	const char *dir;
-	int operands;
-
-	if (!options_parse(none, argc, argv, 1, &operands))
-		return EXIT_USAGE;
-	dir = argv[0];
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
-	if (!is_free(dir))
+	if (!is_free(dir, template->files))
 		return 1;
-	for (size_t i = 0; i < FILE_COUNT; i++)
-		if (!write_new(dir, &files[i]))
+	for (const struct project_file *file = template->files; file->name; file++)
+		if (!write_new(dir, file))
 			return 1;
 	printf("A new agent lies in %s.  Next:\n\n"
 	       "    cd %s\n"
@@ -83,4 +126,23 @@ int cmd_init(int argc, char **argv)
 	       "README.md there goes on from here.\n",
 	    dir, dir);
 	return 0;
+}
+
+int cmd_init(int argc, char **argv)
+{
+	bool list = false;
+	const struct option_spec specs[] = {
+	    {"--list", OPTION_FLAG, &list, 0, 0}, {NULL, OPTION_FLAG, NULL, 0, 0}};
+	const struct template *template = &templates[0];
+	int operands;
+
+	if (argc == 2 && strcmp(argv[1], "--list") == 0)
+		return list_templates();
+	if (argc == 3 && argv[1][0] != '-' && argv[2][0] != '-') {
+		template = template_find(argv[2]);
+		argc = 2;
+	}
+	if (!template || !options_parse(specs, argc, argv, 1, &operands))
+		return EXIT_USAGE;
+	return list ? list_templates() : make_project(argv[0], template);
 }

@@ -18,7 +18,7 @@ const struct command commands[] = {
     {"serve", SERVE_OPTIONS, "run the service in the foreground", cmd_serve},
     {"check", CHECK_OPTIONS, "test configuration, environment, graph, databases and web server",
 	cmd_check},
-    {"init", "DIR", "make a project to start from", cmd_init},
+    {"init", "DIR [TEMPLATE] | --list", "make a project to start from", cmd_init},
     {"nginx-conf", WHERE " [--socket PATH] [--prefix PATH | --full]",
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},

@@ -14,4 +14,18 @@ extern const char text_dotenv[];
 extern const char text_gitignore[];
 extern const char text_README_md[];
 
+/* examples/: others that it can make. */
+extern const char text_react_agent_agentgraph_json[];
+extern const char text_react_agent_graph_json[];
+extern const char text_react_agent_README_md[];
+extern const char text_supervisor_agent_agentgraph_json[];
+extern const char text_supervisor_agent_graph_json[];
+extern const char text_supervisor_agent_README_md[];
+extern const char text_approval_agent_agentgraph_json[];
+extern const char text_approval_agent_graph_json[];
+extern const char text_approval_agent_README_md[];
+extern const char text_knowledge_agent_agentgraph_json[];
+extern const char text_knowledge_agent_graph_json[];
+extern const char text_knowledge_agent_README_md[];
+
 #endif

@@ -66,13 +66,13 @@ const struct route_table *routes_mount(const struct route_table *table, const st
 	return mounted;
 }
 
-const char *route_written(const struct route_table *table, const struct route *mounted)
+const struct route *route_written(const struct route_table *table, const struct route *mounted)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
-		if (row->path == mounted->path ||
-		    (row->handle == mounted->handle && (row->flags & ROUTE_INFRASTRUCTURE)))
-			return row->path;
+		bool page = row->handle == mounted->handle && (row->flags & ROUTE_INFRASTRUCTURE);
+		if (row->method == mounted->method && (row->path == mounted->path || page))
+			return row;
 	}
-	return mounted->path;
+	return NULL;
 }

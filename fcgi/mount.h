@@ -16,8 +16,9 @@
 const struct route_table *routes_mount(const struct route_table *table, const struct config *config,
     struct arena *arena, struct problems *problems);
 
-/* The row's path in the table as it is written: "<DOCS_PATH>" for a page.  table is the one that
- * mounted was made from. */
-const char *route_written(const struct route_table *table, const struct route *mounted);
+/* The row as it is written in table, which the mounted one was made from: a page's path is
+ * "<DOCS_PATH>" there, and its place is the same whatever the configuration.  NULL for a row of
+ * another table. */
+const struct route *route_written(const struct route_table *table, const struct route *mounted);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/metrics.h"
 #include "internal.h"
 #include "limit.h"
+#include "mount.h"
 #include "request.h"
 #include "service/files.h"
 #include "upgrade.h"
@@ -165,10 +166,10 @@ static void log_access(const struct request *rq, int64_t us)
 
 static void count(const struct request *rq, int64_t us)
 {
-	const struct route_table *table = rq->server->routes;
 	const struct route *route = rq->match.route;
+	const struct route *row = route ? route_written(&routes, route) : NULL;
 	metrics_request(
-	    route ? (size_t)(route - table->rows) : METRIC_ROUTES - 1, rq->response->status, us);
+	    row ? (size_t)(row - routes.rows) : METRIC_ROUTES - 1, rq->response->status, us);
 }
 
 void server_answer(const struct server *server, struct client *client, struct response *buffers)

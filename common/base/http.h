@@ -50,7 +50,8 @@ struct http_request {
 	 * ends the call: HTTP_REFUSED.  NULL: the body is kept in the response. */
 	bool (*on_data)(const char *data, size_t len, void *arg);
 
-	/* Called before it waits for the server, when all that has come was handed on.  May be NULL.
+	/* Called before it waits for the server, when all that has come was handed on.  May be
+	 * NULL.
 	 */
 	void (*on_idle)(void *arg);
 

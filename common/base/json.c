@@ -157,7 +157,9 @@ bool json_deeper_than(const cJSON *item, unsigned levels)
 char *json_print(const cJSON *item)
 {
 	char *text = cJSON_PrintBuffered(item, 1024, false);
-	return text ? text : xstrdup("null"); /* an item that is no value */
+	if (!text) /* an item that is no value */
+		return xstrdup("null");
+	return xrealloc(text, strlen(text) + 1); /* runs keep many of them to their end */
 }
 
 /* Whether a string of len bytes stands in JSON as it is. */

@@ -152,6 +152,7 @@ void keys_read(const struct section *root, struct config *config)
 	read_object(root, "runs", &runs_table, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;
+	unknown_keys_warn(root);
 }
 
 void keys_release(struct config *config)

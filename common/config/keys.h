@@ -12,6 +12,9 @@
 void keys_read(const struct section *root, struct config *config);
 void keys_release(struct config *config);
 
+/* Warns of each key that nobody reads. */
+void unknown_keys_warn(const struct section *root);
+
 /* `authorization` (SPEC 5.5, WIRE 5.5). */
 void authorization_read(const struct section *root, struct config *config);
 

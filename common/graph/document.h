@@ -40,6 +40,10 @@ struct place {
 void document_problem(struct document *d, const struct place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for what does not stop the start. */
+void document_warning(struct document *d, const struct place *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* ---- The keys */
 
 enum document_type {

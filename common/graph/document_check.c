@@ -70,7 +70,8 @@ KEYS(live_keys) = {{"kind", TYPE_STRING, true}, {"provider", TYPE_STRING, true},
     {"model", TYPE_STRING, false}, {"voice", TYPE_STRING, false},
     {"modalities", TYPE_STRING | TYPE_ARRAY, false}, {"system_prompt", TYPE_STRING, false},
     {"tools", TYPE_STRING, false}, {"tools_tags", TYPE_ARRAY, false}, {"vad", TYPE_OBJECT, false},
-    END_OF_KEYS};
+    {"base_url", TYPE_STRING, false}, {"api_key_env", TYPE_STRING, false},
+    {"extra", TYPE_OBJECT, false}, END_OF_KEYS};
 
 KEYS(http_tool_keys) = {{"kind", TYPE_STRING, false}, {"name", TYPE_STRING, true},
     {"description", TYPE_STRING, true}, {"parameters", TYPE_OBJECT, false},
@@ -170,16 +171,34 @@ static void add_path(struct buf *out, const struct place *at)
 	}
 }
 
-void document_problem(struct document *d, const struct place *at, const char *fmt, ...)
+/* "agents.json: /assistant/nodes/greet: text", malloc'd; text is taken over. */
+static char *sentence(const struct document *d, const struct place *at, char *text)
 {
 	struct buf path = {0};
+	add_path(&path, at);
+	char *whole = xasprintf("%s: %s: %s", d->file, buf_str(&path), text);
+	buf_release(&path);
+	free(text);
+	return whole;
+}
+
+void document_problem(struct document *d, const struct place *at, const char *fmt, ...)
+{
 	va_list args;
 	va_start(args, fmt);
-	char *text = xvasprintf(fmt, args);
+	char *text = sentence(d, at, xvasprintf(fmt, args));
 	va_end(args);
-	add_path(&path, at);
-	problems_add(&d->graph->problems, "%s: %s: %s", d->file, buf_str(&path), text);
-	buf_release(&path);
+	problems_add(&d->graph->problems, "%s", text);
+	free(text);
+}
+
+void document_warning(struct document *d, const struct place *at, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *text = sentence(d, at, xvasprintf(fmt, args));
+	va_end(args);
+	problems_warn(&d->graph->problems, "%s", text);
 	free(text);
 }
 

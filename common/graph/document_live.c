@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "graph/document.h"
 #include "graph/live.h"
+#include "model/realtime.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,41 @@ static char *read_vad(struct document *d, const struct place *at, const cJSON *v
 	return vad ? json_print(vad) : NULL;
 }
 
+struct spot {
+	struct document *document;
+	const struct place *at;
+};
+
+static void report(const char *key, const char *text, void *arg)
+{
+	const struct spot *spot = arg;
+	document_problem(spot->document, PLACE_KEY(spot->at, key), "%s", text);
+}
+
+/* What only providers have that are reached over the network. */
+static struct realtime_settings *read_settings(
+    struct document *d, const struct place *at, const char *name, const cJSON *item)
+{
+	static const char *const keys[] = {"base_url", "api_key_env", "extra"};
+	const struct realtime_reporter reporter = {report, &(struct spot){d, at}};
+	if (live_provider(name) == &realtime_provider) {
+		struct realtime_settings *settings = realtime_settings_new(name, item, &reporter);
+		ag_graph_on_free(d->graph, realtime_settings_free, settings);
+		if (settings && realtime_settings_lack(settings))
+			document_warning(d, at,
+			    "no session can be had: expected the environment "
+			    "variable %s, for the key, to be set",
+			    realtime_settings_lack(settings));
+		return settings;
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (json_opt(item, keys[i]))
+			document_problem(
+			    d, PLACE_KEY(at, keys[i]), "provider '%s' has no such setting", name);
+	}
+	return NULL;
+}
+
 static void check_tools(struct document *d, const struct place *at, const char *name)
 {
 	const char *kind = name ? json_str(json_get(d->nodes, name), "kind") : NULL;
@@ -86,9 +122,11 @@ void document_live(struct document *d, const struct place *at, const char *name,
 	const char **tags =
 	    read_tags(d, PLACE_KEY(at, "tools_tags"), document_array(item, "tools_tags"));
 	char *vad = read_vad(d, PLACE_KEY(at, "vad"), document_object(item, "vad"));
+	const char *provider = json_str(item, "provider");
 	const struct ag_live live = {
 	    .kind = AG_LIVE,
-	    .provider = read_provider(d, PLACE_KEY(at, "provider"), json_str(item, "provider")),
+	    .provider = read_provider(d, PLACE_KEY(at, "provider"), provider),
+	    .data = provider ? read_settings(d, at, provider, item) : NULL,
 	    .model = json_str(item, "model"),
 	    .voice = json_str(item, "voice"),
 	    .system_prompt = json_str(item, "system_prompt"),

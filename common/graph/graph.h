@@ -55,8 +55,8 @@ struct node {
 	size_t tool_count;
 	struct tool_server *servers; /* whose tools join those (node_tools.h) */
 	size_t server_count;
-	bool approve_all; /* a person allows each call of a tool before it is made */
-	char **approve;   /* or those of these tools; ends with NULL; NULL: none */
+	bool approve_all;        /* a person allows each call of a tool before it is made */
+	char **approve;          /* or those of these tools; ends with NULL; NULL: none */
 	const struct edge *edge; /* once compiled */
 	bool interrupt_before, interrupt_after;
 };
@@ -90,7 +90,7 @@ struct ag_graph {
 	struct graph_free_hook *hooks;
 	size_t hook_count;
 	char *store_user; /* a node that needs the memory store, or NULL */
-	void *library; /* dlopen handle of a plug-in, or NULL */
+	void *library;    /* dlopen handle of a plug-in, or NULL */
 	struct problems problems;
 };
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "model/realtime.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 static const struct {
 	const char *name;
 	const struct ag_live_provider *provider;
-} providers[] = {{"demo", &live_demo_provider}};
+} providers[] = {
+    {"demo", &live_demo_provider}, {"gemini", &realtime_provider}, {"openai", &realtime_provider}};
 
 #define PROVIDER_COUNT (sizeof(providers) / sizeof(providers[0]))
 

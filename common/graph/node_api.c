@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "graph/message.h"
+#include "graph/piece.h"
 #include "graph/run_internal.h"
 #include "graph/tool_calls.h"
 
@@ -211,30 +212,38 @@ static const char *open_message(ag_run *run)
 	return run->frame.open_id;
 }
 
-static ag_result show_piece(ag_run *run, cJSON *piece)
+/* A call of several keeps what it says, so that each piece needs a tree of its own. */
+static ag_result say_in_call(ag_run *run, cJSON *piece)
 {
-	if (run->call)
-		tool_call_piece(run->call, piece);
-	else
-		run_show_piece(run, piece);
+	tool_call_piece(run->call, piece);
 	cJSON_Delete(piece);
+	return AG_OK;
+}
+
+static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
+{
+	const char *id = open_message(run), *json;
+	bool reasoning = piece == &run->frame.reasoning;
+	if (!*text || !run->setup.observer->live)
+		return AG_OK;
+	if (run->call)
+		return say_in_call(
+		    run, reasoning ? message_reasoning_delta(id, text) : message_delta(id, text));
+	if (!*piece || strcmp(piece_id(*piece), id) != 0)
+		*piece = piece_new(run->setup.arena, id, reasoning);
+	const cJSON *message = piece_next(*piece, text, &json);
+	run_show_piece(run, message, json);
 	return AG_OK;
 }
 
 ag_result ag_delta(ag_run *run, const char *text)
 {
-	const char *id = open_message(run);
-	if (!*text || !run->setup.observer->live)
-		return AG_OK;
-	return show_piece(run, message_delta(id, text));
+	return show_piece(run, &run->frame.text, text);
 }
 
 ag_result ag_reasoning_delta(ag_run *run, const char *text)
 {
-	const char *id = open_message(run);
-	if (!*text || !run->setup.observer->live)
-		return AG_OK;
-	return show_piece(run, message_reasoning_delta(id, text));
+	return show_piece(run, &run->frame.reasoning, text);
 }
 
 /* Calls of tools that the client runs stand in blocks of their own type (WIRE 3.4). */

@@ -94,10 +94,10 @@ void run_show_held(ag_run *run)
 		tell(run, RUN_MESSAGE, held, NULL);
 }
 
-void run_show_piece(ag_run *run, const cJSON *piece)
+void run_show_piece(ag_run *run, const cJSON *piece, const char *json)
 {
 	run_show_held(run);
-	tell(run, RUN_PIECE, piece, NULL);
+	tell(run, RUN_PIECE, piece, json);
 }
 
 /* One call of several does not know what the others say. */

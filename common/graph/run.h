@@ -31,9 +31,10 @@ struct run_event {
 	const char *node;
 	int step;
 	const cJSON *message; /* RUN_PIECE, RUN_MESSAGE */
-	const char *json;     /* RUN_MESSAGE: the same as text, or NULL while it is not stored */
-	bool together;        /* RUN_PIECE: more follows at once, or RUN_PIECES_END does */
-	const char *reason;   /* RUN_NODE_ENDS: why the run goes no further, or NULL */
+	const char *json;   /* the same as text; NULL where it is not at hand; of RUN_MESSAGE: while
+			       it is not stored */
+	bool together;      /* RUN_PIECE: more follows at once, or RUN_PIECES_END does */
+	const char *reason; /* RUN_NODE_ENDS: why the run goes no further, or NULL */
 };
 
 /*

@@ -27,6 +27,7 @@ struct node_frame {
 	cJSON *held;             /* in messages: the latest, not shown yet */
 	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
 	bool together;           /* run_together */
+	struct piece *text, *reasoning; /* of the open message; NULL: none yet */
 	int answers_used;
 	const char *leaves;     /* ag_trim: id of the last message that leaves the context */
 	const char *summary;    /* what takes the place of what leaves; NULL: nothing new */
@@ -58,9 +59,10 @@ struct ag_run {
 	struct deferred *pending;
 };
 
-/* Shows the message that was held back, if there is one, or that and a piece of the next. */
+/* Shows the message that was held back, if there is one, or that and a piece of the next (json: the
+ * same as text, or NULL). */
 void run_show_held(ag_run *run);
-void run_show_piece(ag_run *run, const cJSON *piece);
+void run_show_piece(ag_run *run, const cJSON *piece, const char *json);
 
 /* Adds to the run's messages (taken over) and to a loaded context. */
 void run_append(ag_run *run, cJSON *message);

@@ -46,7 +46,7 @@ static void speak(ag_run *run, cJSON *said)
 {
 	const char *kind = said->string;
 	if (strcmp(kind, "piece") == 0) {
-		run_show_piece(run, said);
+		run_show_piece(run, said, NULL);
 		cJSON_Delete(said);
 	} else if (strcmp(kind, "update") == 0) {
 		cJSON *value = said->child;
@@ -84,7 +84,7 @@ void tool_call_piece(struct tool_call *call, const cJSON *piece)
 {
 	pthread_mutex_lock(&call->calls->lock);
 	if (has_turn(call))
-		run_show_piece(call->calls->run, piece);
+		run_show_piece(call->calls->run, piece, NULL);
 	else
 		keep(call, "piece", cJSON_Duplicate(piece, true));
 	pthread_mutex_unlock(&call->calls->lock);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "model/provider.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,6 +26,18 @@ char *realtime_base64(const void *data, size_t len)
 	char *text = xmalloc(4 * ((len + 2) / 3) + 1);
 	EVP_EncodeBlock((unsigned char *)text, data, (int)len);
 	return text;
+}
+
+void realtime_put_query(struct buf *out, const char *name, const char *value)
+{
+	buf_puts(out, name);
+	for (; *value; value++) {
+		if (strchr("-._~", *value) || (*value >= '0' && *value <= '9') ||
+		    (*value >= 'A' && *value <= 'Z') || (*value >= 'a' && *value <= 'z'))
+			buf_putc(out, *value);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*value);
+	}
 }
 
 double realtime_sensitivity(const cJSON *vad, const char *name)
@@ -71,7 +84,8 @@ static char *without_key(const struct realtime *r, const char *text)
 
 void realtime_error(struct realtime *r, const char *code, bool fatal, const char *message)
 {
-	char *text = without_key(r, message && *message ? message : "the provider reports an error");
+	char *text =
+	    without_key(r, message && *message ? message : "the provider reports an error");
 	bool ends = fatal || !r->ready;
 	r->over |= ends;
 	ag_live_error(r->session, code && *code ? code : "provider_error", ends, "%s", text);
@@ -328,8 +342,8 @@ struct realtime *realtime_new(ag_live_session *session, const struct ag_live_set
 	r->send = send_by_socket;
 	r->text_only = setup->text;
 	r->manual = cJSON_IsFalse(json_opt(setup->vad, "enabled"));
-	r->silence_ms = json_integer(json_opt(setup->vad, "silence_duration_ms"), &ms) ? (int)ms
-										       : SILENCE_MS;
+	r->silence_ms =
+	    json_integer(json_opt(setup->vad, "silence_duration_ms"), &ms) ? (int)ms : SILENCE_MS;
 	r->now = r->last = clock_monotonic_ms();
 	r->opening = make_opening(r, setup);
 	if (r->dialect->in_hz == REALTIME_IN_HZ)
@@ -383,8 +397,9 @@ static void *open_it(ag_live_session *session, const struct ag_live_setup *setup
 	struct realtime *r = realtime_new(session, setup, data);
 	if (r->settings->lack) {
 		free(r->problem);
-		r->problem = xasprintf(
-		    "expected the environment variable %s, for the key, to be set", r->settings->lack);
+		r->problem =
+		    xasprintf("expected the environment variable %s, for the key, to be set",
+			r->settings->lack);
 		r->fatal = true;
 	}
 	if (!r->problem)

@@ -46,12 +46,15 @@ bool realtime_address_read(struct realtime_address *address, const char *url)
 	const char *host = is_plain(url) ? read_scheme(url, &tls) : NULL;
 	if (!host)
 		return false;
-	const char *end = host + strcspn(host, "/?#"), *bracket = memchr(host, ']', (size_t)(end - host));
+	const char *end = host + strcspn(host, "/?#"),
+		   *bracket = memchr(host, ']', (size_t)(end - host));
 	const char *colon = bracket ? bracket + 1 : memchr(host, ':', (size_t)(end - host));
 	if (memchr(host, '@', (size_t)(end - host)) || (*host == '[') != (bracket != NULL))
 		return false;
 	const char *stop = colon ? colon : end;
-	int port = colon && colon < end ? *colon == ':' ? read_port(colon + 1, end) : 0 : tls ? 443 : 80;
+	int port = colon && colon < end ? *colon == ':' ? read_port(colon + 1, end) : 0
+	    : tls                       ? 443
+					: 80;
 	if (bracket)
 		host++, stop = bracket;
 	if (stop == host || port == 0)

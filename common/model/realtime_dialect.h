@@ -27,7 +27,8 @@ struct realtime_dialect {
 	const char *key_envs[3]; /* variables that hold the key, ended by NULL */
 	unsigned in_hz;          /* of the audio that it takes */
 
-	/* The URL to connect to, malloc'd, and the header that has the key, or neither. */
+	/* The URL to connect to, malloc'd; the header that has the key, where the URL has not, and
+	 * what stands before it there. */
 	char *(*url)(const struct realtime *r, const char *model);
 	const char *header, *prefix;
 
@@ -55,9 +56,9 @@ extern const struct realtime_dialect realtime_openai, realtime_gemini;
 struct realtime_settings {
 	const struct realtime_dialect *dialect;
 	char *base_url;
-	char *key;        /* or NULL */
-	char *lack;       /* the variable that should have it, or NULL */
-	cJSON *extra;     /* or NULL */
+	char *key;    /* or NULL */
+	char *lack;   /* the variable that should have it, or NULL */
+	cJSON *extra; /* or NULL */
 };
 
 struct realtime_call {
@@ -81,10 +82,10 @@ struct realtime {
 	bool text_only, manual;
 	int silence_ms;
 	bool ready, over, finishing;
-	int64_t now, last; /* the time, and when something happened */
-	bool fed;          /* with audio since it last answered */
-	bool speaking;     /* the user: between the bounds, or as the provider heard */
-	bool cut;          /* the answer: what still comes of it is not told */
+	int64_t now, last;           /* the time, and when something happened */
+	bool fed;                    /* with audio since it last answered */
+	bool speaking;               /* the user: between the bounds, or as the provider heard */
+	bool cut;                    /* the answer: what still comes of it is not told */
 	struct realtime_call *calls; /* without a result */
 	int64_t ahead;               /* when the audio so far will have been played */
 
@@ -123,6 +124,9 @@ bool realtime_call_end(struct realtime *r, const char *id);
 
 /* The base64 of bytes, malloc'd. */
 char *realtime_base64(const void *data, size_t len);
+
+/* Appends name, "?key=", and the value as queries have it. */
+void realtime_put_query(struct buf *out, const char *name, const char *value);
 
 /* A sensitivity of the settings of voice activity from 0 to 1; below 0: not given, or no
  * sensitivity. */

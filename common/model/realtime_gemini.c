@@ -17,8 +17,12 @@
 
 static char *url(const struct realtime *r, const char *model)
 {
+	struct buf out = {0};
 	(void)model;
-	return xasprintf("%s" PATH, r->settings->base_url);
+	buf_printf(&out, "%s" PATH, r->settings->base_url);
+	if (r->settings->key)
+		realtime_put_query(&out, "?key=", r->settings->key);
+	return buf_detach(&out);
 }
 
 static void add_generation(cJSON *setup_event, const struct ag_live_setup *setup)
@@ -66,7 +70,8 @@ static void add_detection(cJSON *setup_event, const cJSON *vad)
 /* An object without properties is refused, so a tool without arguments has no parameters. */
 static cJSON *declaration(const cJSON *tool)
 {
-	cJSON *function = cJSON_CreateObject(), *schema = gemini_schema(json_opt(tool, "parameters"));
+	cJSON *function = cJSON_CreateObject(),
+	      *schema = gemini_schema(json_opt(tool, "parameters"));
 	json_add_str(function, "name", json_str(tool, "name"));
 	if (json_str(tool, "description"))
 		json_add_str(function, "description", json_str(tool, "description"));
@@ -99,7 +104,8 @@ static void add_text_part(cJSON *content, const char *text)
 
 static void add_model(cJSON *setup_event, const char *model)
 {
-	char *name = xasprintf("%s%s", model && strchr(model, '/') ? "" : "models/", model ? model : "");
+	char *name =
+	    xasprintf("%s%s", model && strchr(model, '/') ? "" : "models/", model ? model : "");
 	json_add_str(setup_event, "model", name);
 	free(name);
 }
@@ -344,8 +350,6 @@ const struct realtime_dialect realtime_gemini = {
     .key_envs = {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
     .in_hz = REALTIME_IN_HZ,
     .url = url,
-    .header = "x-goog-api-key:",
-    .prefix = "",
     .opening = opening,
     .session = "setup",
     .take = take,

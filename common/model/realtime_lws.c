@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LIBRARY "libwebsockets.so.17"
@@ -26,7 +27,7 @@ static bool find_all(void *library)
 	return FIND(get_library_version) && FIND(set_log_level) && FIND(create_context) &&
 	    FIND(context_destroy) && FIND(context_user) && FIND(get_context) &&
 	    FIND(client_connect_via_info) && FIND(service) && FIND(cancel_service) &&
-	    FIND(callback_on_writable) && FIND(send_pipe_choked) && FIND(write) &&
+	    FIND(callback_on_writable) && FIND(close_reason) && FIND(write) &&
 	    FIND(rx_flow_control) && FIND(remaining_packet_payload) && FIND(is_final_fragment) &&
 	    FIND(add_http_header_by_name);
 #undef FIND
@@ -36,8 +37,8 @@ static bool find_all(void *library)
 static bool is_of_our_version(void)
 {
 	char version[32];
-	snprintf(
-	    version, sizeof(version), "%d.%d.", LWS_LIBRARY_VERSION_MAJOR, LWS_LIBRARY_VERSION_MINOR);
+	snprintf(version, sizeof(version), "%d.%d.", LWS_LIBRARY_VERSION_MAJOR,
+	    LWS_LIBRARY_VERSION_MINOR);
 	return strncmp(functions.get_library_version(), version, strlen(version)) == 0;
 }
 

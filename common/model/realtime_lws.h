@@ -18,7 +18,7 @@ struct realtime_lws {
 	__typeof__(lws_service) *service;
 	__typeof__(lws_cancel_service) *cancel_service;
 	__typeof__(lws_callback_on_writable) *callback_on_writable;
-	__typeof__(lws_send_pipe_choked) *send_pipe_choked;
+	__typeof__(lws_close_reason) *close_reason;
 	__typeof__(lws_write) *write;
 	__typeof__(lws_rx_flow_control) *rx_flow_control;
 	__typeof__(lws_remaining_packet_payload) *remaining_packet_payload;

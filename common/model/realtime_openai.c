@@ -16,27 +16,16 @@
 #define TRANSCRIBER "gpt-4o-mini-transcribe"
 #define SILENCE_SPARE_MS 500
 #define SILENCE_MOST_MS 5000
-#define REST_MS 1500      /* for what may still be heard in the audio */
-#define ANSWER_MS 5000    /* for the answer to what was heard */
+#define REST_MS 1500   /* for what may still be heard in the audio */
+#define ANSWER_MS 5000 /* for the answer to what was heard */
 
 /* ---- The session */
-
-static void put_escaped(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr("-._~", *text) || (*text >= '0' && *text <= '9') ||
-		    (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z'))
-			buf_putc(out, *text);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*text);
-	}
-}
 
 static char *url(const struct realtime *r, const char *model)
 {
 	struct buf out = {0};
-	buf_printf(&out, "%s/realtime?model=", r->settings->base_url);
-	put_escaped(&out, model ? model : "");
+	buf_printf(&out, "%s/realtime", r->settings->base_url);
+	realtime_put_query(&out, "?model=", model ? model : "");
 	return buf_detach(&out);
 }
 
@@ -169,7 +158,8 @@ static void tell_failure(struct realtime *r, const cJSON *response)
 {
 	const cJSON *error = json_opt(json_opt(response, "status_details"), "error");
 	const char *message = json_str(error, "message");
-	realtime_error(r, json_str(error, "code"), false, message ? message : "the response failed");
+	realtime_error(
+	    r, json_str(error, "code"), false, message ? message : "the response failed");
 }
 
 static void take_done(struct realtime *r, const cJSON *event)

@@ -34,7 +34,7 @@ struct realtime_socket {
 	const struct realtime_lws *lws;
 	struct realtime_address address;
 	char *header, *value;
-	int wake; /* an eventfd, for the owner */
+	int wake;  /* an eventfd, for the owner */
 	bool told; /* the owner's: of the end */
 
 	/* the thread's own */
@@ -170,6 +170,14 @@ static int receive(struct realtime_socket *s, const char *data, size_t len)
 	return 0;
 }
 
+static bool is_closing(struct realtime_socket *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool closing = s->closing;
+	pthread_mutex_unlock(&s->lock);
+	return closing;
+}
+
 static int send_next(struct realtime_socket *s)
 {
 	pthread_mutex_lock(&s->lock);
@@ -196,7 +204,8 @@ static void look_at_queues(struct realtime_socket *s)
 	if (!s->open)
 		return;
 	pthread_mutex_lock(&s->lock);
-	bool more = s->out.first, resume = s->paused && s->in.bytes <= QUEUED_MOST / 2;
+	bool more = s->out.first || s->closing,
+	     resume = s->paused && s->in.bytes <= QUEUED_MOST / 2;
 	pthread_mutex_unlock(&s->lock);
 	if (more)
 		s->lws->callback_on_writable(s->wsi);
@@ -226,8 +235,9 @@ static int callback(
 		s->wsi = wsi;
 		return add_header(s, in, *(unsigned char **)in + len);
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-		end(s, in ? xasprintf("%.*s", (int)len, (const char *)in)
-			  : xstrdup("it cannot be connected to"));
+		end(s,
+		    in ? xasprintf("%.*s", (int)len, (const char *)in)
+		       : xstrdup("it cannot be connected to"));
 		return 0;
 	case LWS_CALLBACK_CLIENT_ESTABLISHED:
 		s->wsi = wsi;
@@ -237,7 +247,10 @@ static int callback(
 	case LWS_CALLBACK_CLIENT_RECEIVE:
 		return receive(s, in, len);
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
-		return send_next(s);
+		if (!is_closing(s))
+			return send_next(s);
+		lws->close_reason(wsi, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
+		return -1;
 	case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
 		look_at_queues(s);
 		return 0;
@@ -345,24 +358,6 @@ static bool set_context(struct realtime_socket *s, struct lws_context *context)
 	return !closing;
 }
 
-static bool is_closing(struct realtime_socket *s)
-{
-	pthread_mutex_lock(&s->lock);
-	bool closing = s->closing;
-	pthread_mutex_unlock(&s->lock);
-	return closing;
-}
-
-/* Says good-bye when that needs no waiting. */
-static void leave(struct realtime_socket *s)
-{
-	unsigned char frame[LWS_PRE + 2];
-	frame[LWS_PRE] = 1000 >> 8;
-	frame[LWS_PRE + 1] = 1000 & 0xff;
-	if (s->open && !s->lws->send_pipe_choked(s->wsi))
-		s->lws->write(s->wsi, frame + LWS_PRE, 2, LWS_WRITE_CLOSE);
-}
-
 static void *serve(void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -373,10 +368,9 @@ static void *serve(void *arg)
 		end(s, xstrdup("libwebsockets cannot be used"));
 	} else if (set_context(s, context)) {
 		connect_it(s);
-		while (!s->over && !is_closing(s) && s->lws->service(context, 0) >= 0) {
+		while (
+		    !s->over && (s->open || !is_closing(s)) && s->lws->service(context, 0) >= 0) {
 		}
-		if (!s->over)
-			leave(s);
 	}
 	set_context(s, NULL);
 	if (context)
@@ -400,8 +394,8 @@ static bool start(struct realtime_socket *s)
 	return false;
 }
 
-struct realtime_socket *realtime_socket_open(const struct realtime_address *address,
-    const char *header, const char *value, const char **why)
+struct realtime_socket *realtime_socket_open(
+    const struct realtime_address *address, const char *header, const char *value, const char **why)
 {
 	const struct realtime_lws *lws = realtime_lws(why);
 	if (!lws)

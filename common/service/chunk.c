@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "graph/state.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* The parts of one chunk that are not null; texts are JSON. */
@@ -45,7 +46,8 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 		buf_puts(line, ",\"thread_name\":");
 		json_put_string(line, chunk->thread_name);
 	}
-	buf_printf(line, "},\"timestamp\":%.6f}", clock_seconds(clock_now()));
+	int64_t now = clock_now();
+	buf_printf(line, "},\"timestamp\":%" PRId64 ".%06d}", now / 1000000, (int)(now % 1000000));
 	writer->gate.sink.chunk(&writer->gate.sink, line->data, line->len);
 }
 

@@ -19,10 +19,10 @@ static void cork(struct chunk_sink *sink, bool on)
 
 static void let_out(struct gate *gate)
 {
-	const char *data = gate->kept.data, *end = data + gate->kept.len;
 	size_t len;
-	if (data == end)
+	if (gate->kept.len == 0)
 		return;
+	const char *data = gate->kept.data, *end = data + gate->kept.len;
 	cork(gate->behind, true);
 	for (; data < end; data += len) {
 		memcpy(&len, data, sizeof(len));

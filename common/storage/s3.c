@@ -11,6 +11,7 @@
 
 #define ATTEMPTS 4
 #define READ_MS 60000
+#define SLOWEST 256 /* bytes a millisecond that a long answer may take */
 #define WRITE_MS 120000
 #define SMALL_MS 30000
 #define REMOVE_MS 5000
@@ -245,7 +246,7 @@ bool s3_get(
 	    .range = range,
 	    .out = out,
 	    .out_len = len,
-	    .deadline_ms = clock_monotonic_ms() + READ_MS,
+	    .deadline_ms = clock_monotonic_ms() + READ_MS + (int64_t)len / SLOWEST,
 	    .attempts = ATTEMPTS,
 	};
 	bool ok = s3_run(s3, &call, &response, err);

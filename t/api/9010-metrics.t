@@ -62,6 +62,9 @@ is "$(number 'agentgraph_run_seconds_count{}')" 4 'and timed'
 ok '[ "$(number "agentgraph_tokens_total{model=\"demo\",kind=\"input\"}")" -gt 0 ]' 'tokens are counted by model'
 ok '[ "$(number agentgraph_database_writes_total)" -ge 4 ]' 'so are writes'
 api GET /v1/threads/m-very-secret
+api GET /v1/evals/runs
 internal metrics
+is "$(number 'agentgraph_requests_total{method="GET",route="/v1/threads/{thread_id}",status="4xx"}')" 1 'each by its own route'
+is "$(number 'agentgraph_requests_total{method="GET",route="/v1/evals/runs",status="2xx"}')" 1 'also behind one that is off'
 unlike "$BODY" 'jane|m-very-secret|busy"' 'no id and nothing of a user is in it'
 done_testing

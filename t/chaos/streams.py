@@ -54,6 +54,8 @@ async def measure(service):
     print("# at rest %.1f MiB; %d at the same time; at most %.1f MiB: %s" % (
         before / 1024, together, most / 1024, {role: "%.1f" % (kib / 1024) for role, kib in at_most.items()}))
     print("# threads %d" % sum(len(os.listdir("/proc/%d/task" % p.pid)) for p in service.processes("worker")))
+    await asyncio.sleep(12)
+    print("# at rest afterwards %.1f MiB" % (sum(service.pss().values()) / 1024))
     print("%sok 1 - all %d streams are whole (%d)" % ("" if whole == STREAMS else "not ", STREAMS, whole))
     good = together >= STREAMS * 9 // 10 and most <= LIMIT_MIB * 1024
     print("%sok 2 - together they took less than %d MiB" % ("" if good else "not ", LIMIT_MIB))

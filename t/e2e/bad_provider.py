@@ -92,6 +92,16 @@ class Provider(http.server.BaseHTTPRequestHandler):
         call = {"index": 0, "id": "c1", "function": {"name": "touch", "arguments": '{"file": '}}
         self.stream(b"data: " + json.dumps({"choices": [{"delta": {"tool_calls": [call]}}]}).encode() + b"\n\n", END)
 
+    def work(self, body, said):
+        """Calls the two tools of a soak, then tells what they said."""
+        results = [m["content"] for m in body["messages"] if m["role"] == "tool"]
+        if results:
+            self.stream(delta(" ".join(results[-2:])), END)
+            return
+        calls = [{"index": i, "id": "c%d" % i, "function": {"name": name, "arguments": '{"text":"x"}'}}
+                 for i, name in enumerate(["upper", "echo"])]
+        self.stream(b"data: " + json.dumps({"choices": [{"delta": {"tool_calls": calls}}]}).encode() + b"\n\n", END)
+
     def html(self, body, said):
         self.whole(200, b"<html><body>Please log in</body></html>", "text/html")
 

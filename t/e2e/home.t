@@ -22,8 +22,17 @@ as_person() {
 	(cd "$home" && exec $person env -i HOME="$home" PATH="/usr/local/bin:/usr/bin:/bin" "$@")
 }
 
+# person_serves COMMAND: in the background.
+person_serves() {
+	(cd "$home" && exec $person env -i HOME="$home" PATH="/usr/local/bin:/usr/bin:/bin" sh -c "$1") \
+		>serve.out 2>serve.err </dev/null &
+	SERVE_PID=$!
+	tap_pids="$SERVE_PID $tap_pids"
+	wait_for 60 grep -q '^agentgraph: serving' serve.out
+}
+
 as_person make -s -C "$TOP_BUILDDIR" install prefix="$home/.local" >make.log 2>&1
-is $? 0 "make install needs no privileges" || diag "$(tail -n 5 make.log)"
+is $? 0 "make install needs no privileges" || tap_bail "$(tail -n 1 make.log)"
 agentgraph=$home/.local/bin/agentgraph
 ok '[ -s "$home/.local/share/systemd/user/agentgraph.service" ]' "the unit is where systemd looks for those of a user"
 if [ -n "$person" ]; then
@@ -40,10 +49,7 @@ fi
 
 as_person "$agentgraph" init "$home/agentgraph" >init.out 2>&1
 is $? 0 "a project in the home"
-as_person sh -c 'cd ~/agentgraph && exec ~/.local/bin/agentgraph serve --listen 127.0.0.1:0 --processes 1' >serve.out 2>serve.err &
-tap_pids="$! $tap_pids"
-SERVE_PID=$!
-wait_for 60 grep -q '^agentgraph: serving' serve.out
+person_serves 'cd ~/agentgraph && exec ~/.local/bin/agentgraph serve --listen 127.0.0.1:0 --processes 1'
 ok $? "is served, nginx included" || diag "$(cat serve.err)"
 BASE=$(sed -n 's/^agentgraph: serving .* on //p' serve.out)
 http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "Hello"}]}'
@@ -56,10 +62,7 @@ is $? 0 "and stops"
 # The host's workers are another user's, who may pass the home, look at nothing, and use the socket.
 socket=$home/agentgraph/web/fcgi.sock
 as_person sh -c 'umask 077; mkdir ~/agentgraph/web; chmod 711 ~ ~/agentgraph ~/agentgraph/web'
-as_person sh -c 'cd ~/agentgraph && exec ~/.local/bin/agentgraph serve --no-nginx --processes 1 --socket web/fcgi.sock --socket-mode 0666' \
-	>serve.out 2>serve.err &
-tap_pids="$! $tap_pids"
-wait_for 60 grep -q '^agentgraph: serving' serve.out
+person_serves 'cd ~/agentgraph && exec ~/.local/bin/agentgraph serve --no-nginx --processes 1 --socket web/fcgi.sock --socket-mode 0666'
 ok $? "a service with sockets that others may use" || diag "$(cat serve.err)"
 is "$(stat -c %a "$socket" "$socket.relay" | paste -sd' ')" "666 666" "as was asked for"
 is "$(stat -c %a "$home/agentgraph/.agentgraph")" 700 "while its state stays closed"

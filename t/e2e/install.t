@@ -15,7 +15,7 @@ build_make() {
 
 stage="$WORK/a stage+=~,%@[é]"
 build_make install prefix=/opt/ag-1.0+b=c DESTDIR="$stage"
-is $? 0 "it installs below any prefix and DESTDIR"
+is $? 0 "it installs below any prefix and DESTDIR" || tap_bail "the rest needs that"
 place=$stage/opt/ag-1.0+b=c
 for file in bin/agentgraph libexec/agentgraph/agentgraph-fcgi libexec/agentgraph/agentgraph-relay \
 	libexec/agentgraph/agentgraph-ws include/agentgraph.h share/man/man1/agentgraph.1 \

@@ -176,7 +176,7 @@ static void request(char *text, size_t size)
 {
 	char *params[HEADERS + 4] = {0};
 	char *end = memmem(text, size, "\n\n", 2);
-	struct outside o = {.client = {params, on_read, on_write, on_flush}};
+	struct outside o = {.client = {params, on_read, on_write, on_flush}, .body = ""};
 	struct response buffers = {0};
 	size_t count = 0;
 	if (end) {

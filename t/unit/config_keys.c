@@ -46,6 +46,19 @@ static void unknown_keys(void)
 	CHECK_ACCEPTED(", \"test\": 1, \"evaluation\": {}, \"checkpointer\": 5", true);
 }
 
+static void unknown_keys_are_told(void)
+{
+	struct load l = fixture_load_with(", \"rate_limt\": {}, \"$schema\": \"x\", \"test\": 1, "
+					  "\"ag_ui\": {\"enable\": true, \"enabled\": true}");
+	CU_ASSERT_PTR_NOT_NULL(l.config);
+	CU_ASSERT(fixture_has_warning(&l, "agentgraph.json: rate_limt: unknown key, ignored"));
+	CU_ASSERT(fixture_has_warning(&l, "agentgraph.json: ag_ui.enable: unknown key, ignored"));
+	CU_ASSERT_FALSE(fixture_has_warning(&l, "schema"));
+	CU_ASSERT_FALSE(fixture_has_warning(&l, "test"));
+	CU_ASSERT_FALSE(fixture_has_warning(&l, "enabled"));
+	fixture_end(&l);
+}
+
 static void import_paths(void)
 {
 	CHECK_ACCEPTED(", \"store\": \"builtin:store\"", same(c->store, "builtin:store"));
@@ -259,6 +272,7 @@ static const struct unit_test tests[] = {
     {"agent is required and an import path", agent_is_required},
     {"absent keys have their defaults", defaults},
     {"unknown keys and keys without effect are ignored", unknown_keys},
+    {"but unknown ones are told", unknown_keys_are_told},
     {"import paths have two parts", import_paths},
     {"auth is null, jwt or a custom object", auth_values},
     {"without authorization MODE decides", authorization_by_mode},

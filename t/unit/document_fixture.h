@@ -25,13 +25,13 @@ struct talk {
 	struct storage *storage;
 	struct arena *arena;
 	struct thread thread;
-	struct error error;  /* of the latest run */
-	struct buf heard;    /* messages of the latest run */
-	struct buf pieces;   /* and its streamed pieces, each ended by '|' */
-	double node_timeout; /* seconds */
-	const char *config;  /* as JSON, or NULL */
+	struct error error;     /* of the latest run */
+	struct buf heard;       /* messages of the latest run */
+	struct buf pieces;      /* and its streamed pieces, each ended by '|' */
+	double node_timeout;    /* seconds */
+	const char *config;     /* as JSON, or NULL */
 	struct run_store store; /* of memories; all-zero: there is none */
-	bool stop_at_piece;  /* a stop is requested when the first piece comes */
+	bool stop_at_piece;     /* a stop is requested when the first piece comes */
 };
 
 void talk_open(struct talk *talk, const char *document);

@@ -121,7 +121,7 @@ static void redirects_to_where_the_web_server_says(void)
 	ANSWER(answer, GET, UPGRADE, CONNECTION, VERSION, KEY, "REMOTE_ADDR=192.0.2.7",
 	    "AGENTGRAPH_RELAY=/agent/relay");
 	CU_ASSERT(fixture_has_line(&answer, "X-Accel-Redirect: /agent/relay/v1/graph/ws"));
-	arena_free(arena);
+	fixture_answer_end(&answer);
 }
 
 static void lets_in_with_a_ticket(void)

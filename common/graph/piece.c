@@ -1,0 +1,74 @@
+#include "graph/piece.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_quote.h"
+#include "graph/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct piece {
+	cJSON *message;
+	cJSON *text, *time; /* in it; the time is raw text */
+	struct buf json;
+	char *form;                     /* the message as JSON, with an empty text and some time */
+	size_t text_at, time_at, after; /* where they stand in it, and what follows the time */
+};
+
+static void piece_free(void *arg)
+{
+	struct piece *piece = arg;
+	buf_release(&piece->json);
+	cJSON_Delete(piece->message);
+	free(piece->form);
+}
+
+/* Offset behind the first place from which on has text. */
+static size_t behind(const char *text, size_t from, const char *found)
+{
+	return (size_t)(strstr(text + from, found) - text) + strlen(found);
+}
+
+struct piece *piece_new(struct arena *arena, const char *id, bool reasoning)
+{
+	struct piece *piece = arena_alloc(arena, sizeof(*piece));
+	*piece = (struct piece){
+	    .message = reasoning ? message_reasoning_delta(id, "") : message_delta(id, "")};
+	arena_defer(arena, piece_free, piece);
+	const char *key = reasoning ? "summary" : "text";
+	piece->text = json_get(json_get(piece->message, "content")->child, key);
+	piece->time = json_get(piece->message, "timestamp");
+	piece->form = json_print(piece->message);
+	/* ids hold nothing that stands behind a quote like these */
+	piece->text_at = behind(piece->form, 0, reasoning ? "\"summary\":" : "\"text\":");
+	piece->time_at = behind(piece->form, piece->text_at, "\"timestamp\":");
+	piece->after = piece->time_at + strlen(piece->time->valuestring);
+	return piece;
+}
+
+const char *piece_id(const struct piece *piece)
+{
+	return message_id(piece->message);
+}
+
+const cJSON *piece_next(struct piece *piece, const char *text, const char **json)
+{
+	struct buf *out = &piece->json;
+	char *time = piece->time->valuestring;
+	int64_t us = clock_now();
+	snprintf(time, strlen(time) + 1, "%" PRId64 ".%06d", us / 1000000, (int)(us % 1000000));
+	cJSON_SetValuestring(piece->text, text);
+	buf_reset(out);
+	buf_add(out, piece->form, piece->text_at);
+	json_quote(out, text);
+	/* behind the two quotes of the empty text */
+	buf_add(out, piece->form + piece->text_at + 2, piece->time_at - piece->text_at - 2);
+	buf_puts(out, time);
+	buf_puts(out, piece->form + piece->after);
+	*json = buf_str(out);
+	return piece->message;
+}

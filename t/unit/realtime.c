@@ -1,0 +1,343 @@
+/* What the dialects of realtime providers make of events, in the form that the providers' public
+ * documentation shows. */
+#include "base/json.h"
+#include "graph/live.h"
+#include "model/realtime_dialect.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct buf told, sent;
+
+static void note(ag_live_session *session, const struct live_event *event)
+{
+	static const char *const names[] = {[LIVE_READY] = "ready",
+	    [LIVE_AUDIO] = "audio",
+	    [LIVE_INPUT_TRANSCRIPT] = "heard",
+	    [LIVE_OUTPUT_TRANSCRIPT] = "said",
+	    [LIVE_TOOL_CALL] = "call",
+	    [LIVE_TURN_COMPLETE] = "complete",
+	    [LIVE_INTERRUPTED] = "interrupted",
+	    [LIVE_SESSION_UPDATE] = "handle",
+	    [LIVE_GO_AWAY] = "go_away",
+	    [LIVE_AGENT_CHANGED] = "agent",
+	    [LIVE_ERROR] = "error",
+	    [LIVE_LOST] = "lost",
+	    [LIVE_ENDED] = "ended"};
+	(void)session;
+	buf_puts(&told, names[event->kind]);
+	if (event->id)
+		buf_printf(&told, " [%s]", event->id);
+	if (event->text)
+		buf_printf(&told, " %s", event->text);
+	if (event->args) {
+		char *args = json_print(event->args);
+		buf_printf(&told, " %s", args);
+		cJSON_free(args);
+		cJSON_Delete(event->args);
+	}
+	if (event->bytes)
+		buf_printf(&told, " %zu", event->bytes);
+	if (event->kind == LIVE_GO_AWAY)
+		buf_printf(&told, " %g", event->seconds);
+	buf_puts(&told, event->flag ? "!|" : "|");
+}
+
+static void note_sent(struct realtime *r, const char *text)
+{
+	(void)r;
+	buf_printf(&sent, "%s|", text);
+}
+
+static ag_live_session session = {note};
+static struct realtime_settings *settings;
+
+static struct realtime *connect_with(const char *provider, const struct ag_live_setup *setup)
+{
+	cJSON *object = cJSON_CreateObject();
+	json_add_str(object, "model", "m");
+	setenv("MY_KEY", "s3cret", 1);
+	json_add_str(object, "api_key_env", "MY_KEY");
+	settings = realtime_settings_new(provider, object, NULL);
+	cJSON_Delete(object);
+	struct realtime *r = realtime_new(&session, setup, settings);
+	r->send = note_sent;
+	r->now = 1000;
+	return r;
+}
+
+static struct realtime *connected(const char *provider)
+{
+	static const struct ag_live_setup setup = {.model = "m"};
+	return connect_with(provider, &setup);
+}
+
+static void disconnect(struct realtime *r)
+{
+	realtime_free(r);
+	realtime_settings_free(settings);
+	buf_release(&told);
+	buf_release(&sent);
+}
+
+static void say(struct realtime *r, const char *event)
+{
+	char *copy = strdup(event);
+	realtime_take(r, copy, strlen(copy));
+	free(copy);
+}
+
+static void is(struct buf *b, const char *expected)
+{
+	if (strcmp(buf_str(b), expected) != 0)
+		printf("# got %s\n# not %s\n", buf_str(b), expected);
+	CU_ASSERT_STRING_EQUAL(buf_str(b), expected);
+	buf_reset(b);
+}
+
+#define CREATED "{\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\"}}"
+#define DONE "{\"type\":\"response.done\",\"response\":{\"status\":\"completed\"}}"
+#define AUDIO "{\"type\":\"response.output_audio.delta\",\"item_id\":\"i1\",\"delta\":\"AAAAAAAA\"}"
+
+static void openai_response(void)
+{
+	struct realtime *r = connected("openai");
+	say(r, "{\"type\":\"session.created\",\"session\":{}}");
+	say(r, "{\"type\":\"session.updated\",\"session\":{}}");
+	say(r, "{\"type\":\"rate_limits.updated\",\"rate_limits\":[]}");
+	say(r, CREATED);
+	say(r, "{\"type\":\"response.output_audio_transcript.delta\",\"delta\":\"Hi\"}");
+	say(r, AUDIO);
+	say(r, "{\"type\":\"response.output_audio_transcript.done\",\"transcript\":\"Hi\"}");
+	say(r, DONE);
+	is(&told, "ready|said Hi|audio 6|said Hi!|complete|");
+	disconnect(r);
+}
+
+static void openai_beta(void)
+{
+	struct realtime *r = connected("openai");
+	say(r, "{\"type\":\"response.audio.delta\",\"delta\":\"AAAA\"}");
+	say(r, "{\"type\":\"response.audio_transcript.delta\",\"delta\":\"a\"}");
+	say(r, "{\"type\":\"response.audio_transcript.done\",\"transcript\":\"ab\"}");
+	say(r, "{\"type\":\"response.text.delta\",\"delta\":\"c\"}");
+	say(r, "{\"type\":\"response.text.done\",\"text\":\"cd\"}");
+	is(&told, "audio 2|said a|said ab!|said c|said cd!|");
+	disconnect(r);
+}
+
+static void openai_hears(void)
+{
+#define HEARD "{\"type\":\"conversation.item.input_audio_transcription."
+	struct realtime *r = connected("openai");
+	say(r, "{\"type\":\"session.updated\"}");
+	say(r, HEARD "delta\",\"item_id\":\"i\",\"delta\":\"Hel\"}");
+	say(r, HEARD "completed\",\"item_id\":\"i\",\"transcript\":\"Hello\"}");
+	say(r, HEARD "failed\",\"error\":{\"code\":\"audio_unintelligible\",\"message\":\"no\"}}");
+	is(&told, "ready|heard Hel|heard Hello!|error [audio_unintelligible] no|");
+	disconnect(r);
+}
+
+static void openai_barge_in(void)
+{
+	struct realtime *r = connected("openai");
+	say(r, CREATED);
+	for (int i = 0; i < 3000; i++) /* of an eighth of a millisecond each, so none is counted */
+		say(r, AUDIO);
+	r->item_ms = 3000;
+	r->ahead = r->now + 2000;
+	buf_reset(&told);
+	say(r, "{\"type\":\"input_audio_buffer.speech_started\"}");
+	say(r, AUDIO);
+	say(r, "{\"type\":\"response.done\",\"response\":{\"status\":\"cancelled\"}}");
+	is(&told, "interrupted|");
+	is(&sent,
+	    "{\"type\":\"conversation.item.truncate\",\"item_id\":\"i1\",\"content_index\":0,"
+	    "\"audio_end_ms\":1000}|");
+	say(r, "{\"type\":\"input_audio_buffer.speech_started\"}");
+	is(&told, "");
+	disconnect(r);
+}
+
+static void openai_one_response(void)
+{
+	struct realtime *r = connected("openai");
+	say(r, CREATED);
+	realtime_provider.text(r, "x");
+	CU_ASSERT_PTR_NULL(strstr(buf_str(&sent), "response.create"));
+	say(r, DONE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&sent), "{\"type\":\"response.create\"}|"));
+	buf_reset(&sent);
+	say(r,
+	    "{\"type\":\"error\",\"error\":{\"code\":\"conversation_already_has_active_response\"}}");
+	say(r, CREATED);
+	say(r, DONE);
+	is(&sent, "{\"type\":\"response.create\"}|");
+	disconnect(r);
+}
+
+static void openai_tools(void)
+{
+	struct realtime *r = connected("openai");
+	cJSON *five = cJSON_CreateNumber(5);
+	say(r, CREATED);
+	say(r,
+	    "{\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"name\":"
+	    "\"add\",\"call_id\":\"c1\",\"arguments\":\"{\\\"a\\\":2}\"}}");
+	say(r,
+	    "{\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"name\":"
+	    "\"add\",\"call_id\":\"c2\",\"arguments\":\"{oops\"}}");
+	realtime_provider.tool_result(r, "c1", "add", five, false);
+	realtime_provider.tool_result(r, "c0", "add", five, false);
+	say(r, DONE);
+	is(&told, "call [c1] add {\"a\":2}|call [c2] add {}|");
+	realtime_provider.tool_result(r, "c2", "add", five, true);
+#define OUTPUT(id, text)                                                                      \
+	"{\"type\":\"conversation.item.create\",\"item\":{\"type\":\"function_call_output\"," \
+	"\"call_id\":\"" id "\",\"output\":\"" text "\"}}|"
+	is(&sent, OUTPUT("c1", "5") OUTPUT("c2", "Error: 5") "{\"type\":\"response.create\"}|");
+	cJSON_Delete(five);
+	disconnect(r);
+}
+
+static void openai_errors(void)
+{
+	struct realtime *r = connected("openai");
+	say(r, "{\"type\":\"session.updated\"}");
+	say(r, "{\"type\":\"error\",\"error\":{\"code\":\"odd\",\"message\":\"not s3cret\"}}");
+	say(r, "{\"type\":\"error\",\"error\":{\"code\":\"response_cancel_not_active\"}}");
+	say(r, "{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\"}}");
+	is(&told,
+	    "ready|error [odd] not (key)|error [authentication_error] the provider reports an "
+	    "error!|");
+	disconnect(r);
+}
+
+static void nonsense(void)
+{
+	static const char *const texts[] = {"", "[]", "{", "5", "\"x\""};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct realtime *r = connected("gemini");
+		say(r, texts[i]);
+		is(&told, "lost gemini: it sent what is no JSON object|");
+		disconnect(r);
+	}
+	struct realtime *r = connected("openai");
+	say(r, "{\"type\":5}");
+	say(r, "{\"type\":\"response.done\"}");
+	say(r, "{\"type\":\"response.output_audio.delta\",\"delta\":\"?\"}");
+	is(&told, "complete|lost openai: it sent audio that is no base64|");
+	disconnect(r);
+}
+
+static void gemini_turn(void)
+{
+	struct realtime *r = connected("gemini");
+	say(r, "{\"setupComplete\":{}}");
+	say(r, "{\"serverContent\":{\"inputTranscription\":{\"text\":\"Hello\"}}}");
+	say(r,
+	    "{\"serverContent\":{\"modelTurn\":{\"parts\":[{\"text\":\"hm\",\"thought\":true},"
+	    "{\"inlineData\":{\"mimeType\":\"audio/pcm;rate=24000\",\"data\":\"AAAA\"}},"
+	    "{\"inlineData\":{\"mimeType\":\"image/png\",\"data\":\"AAAA\"}}]}},"
+	    "\"usageMetadata\":{\"totalTokenCount\":5}}");
+	say(r, "{\"serverContent\":{\"outputTranscription\":{\"text\":\"Hi\"}}}");
+	say(r, "{\"serverContent\":{\"generationComplete\":true}}");
+	say(r, "{\"serverContent\":{\"turnComplete\":true}}");
+	is(&told, "ready|heard Hello|audio 2|said Hi|complete|");
+	say(r, "{\"serverContent\":{\"interrupted\":true}}");
+	say(r, "{\"serverContent\":{\"turnComplete\":true}}");
+	is(&told, "interrupted|");
+	disconnect(r);
+}
+
+static void gemini_tools(void)
+{
+	struct realtime *r = connected("gemini");
+	cJSON *five = cJSON_CreateNumber(5);
+	say(r,
+	    "{\"toolCall\":{\"functionCalls\":[{\"id\":\"c1\",\"name\":\"add\",\"args\":{\"a\":2}},"
+	    "{\"id\":\"c2\",\"name\":\"now\"}]}}");
+	say(r, "{\"serverContent\":{\"turnComplete\":true}}");
+	say(r, "{\"toolCallCancellation\":{\"ids\":[\"c2\",\"c9\"]}}");
+	is(&told, "call [c1] add {\"a\":2}|call [c2] now {}|");
+	realtime_provider.tool_result(r, "c2", "now", five, false);
+	realtime_provider.tool_result(r, "c1", "add", five, true);
+	is(&sent,
+	    "{\"toolResponse\":{\"functionResponses\":[{\"id\":\"c1\",\"name\":\"add\","
+	    "\"response\":{\"error\":5}}]}}|");
+	say(r, "{\"serverContent\":{\"turnComplete\":true}}");
+	is(&told, "complete|");
+	cJSON_Delete(five);
+	disconnect(r);
+}
+
+static void gemini_connection(void)
+{
+	struct realtime *r = connected("gemini");
+	say(r, "{\"sessionResumptionUpdate\":{\"newHandle\":\"h1\",\"resumable\":true}}");
+	say(r, "{\"sessionResumptionUpdate\":{\"newHandle\":\"\",\"resumable\":false}}");
+	say(r, "{\"goAway\":{\"timeLeft\":\"9.5s\"}}");
+	say(r, "{\"goAway\":{}}");
+	is(&told, "handle h1|go_away 9.5|go_away -1|");
+	disconnect(r);
+}
+
+static void openings(void)
+{
+	cJSON *vad = json_parse("{\"enabled\":false}", 17, 5, NULL);
+	const struct ag_live_setup setup = {
+	    .model = "m", .text = true, .vad = vad, .resumption_handle = "h"};
+	struct realtime *r = connect_with("gemini", &setup);
+	CU_ASSERT_STRING_EQUAL(r->opening,
+	    "{\"setup\":{\"model\":\"models/m\",\"generationConfig\":{\"responseModalities\":[\"TEXT\"]},"
+	    "\"realtimeInputConfig\":{\"automaticActivityDetection\":{\"disabled\":true}},"
+	    "\"sessionResumption\":{\"handle\":\"h\"},\"inputAudioTranscription\":{}}}");
+	disconnect(r);
+	r = connect_with("openai", &setup);
+	CU_ASSERT_PTR_NOT_NULL(strstr(r->opening, "\"output_modalities\":[\"text\"]"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(r->opening, "\"turn_detection\":null"));
+	disconnect(r);
+	cJSON_Delete(vad);
+}
+
+static void addresses(void)
+{
+	static const char *const wrong[] = {"", "host", "ftp://h/", "ws://", "ws://:80/",
+	    "ws://h:0/", "ws://h:99999", "ws://h:x/", "ws://u@h/", "ws://[::1", "ws://[]:5/",
+	    "ws://h /"};
+	struct realtime_address a;
+	CU_ASSERT_TRUE_FATAL(realtime_address_read(&a, "wss://api.example:8443/v1/x?y=z#f"));
+	CU_ASSERT_TRUE(a.tls && a.port == 8443);
+	CU_ASSERT_STRING_EQUAL(a.host, "api.example");
+	CU_ASSERT_STRING_EQUAL(a.path, "/v1/x?y=z");
+	realtime_address_release(&a);
+	CU_ASSERT_TRUE_FATAL(realtime_address_read(&a, "http://[::1]:81?q"));
+	CU_ASSERT_TRUE(!a.tls && a.port == 81);
+	CU_ASSERT_STRING_EQUAL(a.host, "::1");
+	CU_ASSERT_STRING_EQUAL(a.path, "/?q");
+	realtime_address_release(&a);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		CU_ASSERT_FALSE(realtime_address_read(&a, wrong[i]));
+}
+
+static const struct unit_test tests[] = {
+    {"a response of OpenAI is told with its words and audio", openai_response},
+    {"the names of the beta are understood", openai_beta},
+    {"what OpenAI hears is told", openai_hears},
+    {"speech cuts a response, and the item to what was heard", openai_barge_in},
+    {"a response is asked for when no other goes on", openai_one_response},
+    {"a response follows when all calls have results", openai_tools},
+    {"errors are told, without the key, and some are the end", openai_errors},
+    {"a provider that talks nonsense is lost", nonsense},
+    {"a turn of Gemini is told with its words and audio", gemini_turn},
+    {"calls of Gemini have results, unless they were taken back", gemini_tools},
+    {"handles are kept while they can be used, and a departure is told", gemini_connection},
+    {"a session is opened as it was set up", openings},
+    {"an address is read from a URL", addresses},
+};
+
+int main(void)
+{
+	return unit_main("realtime", tests, UNIT_COUNT(tests));
+}
