@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "config/text_file.h"
 #include "markers.h"
 #include "nginx_prefix.h"
 #include "storage/blob.h"
@@ -270,7 +271,9 @@ static const char *access_log(
 {
 	if (!env->access_log)
 		return "off";
-	return arena_printf(a, "\"%s\" %s", quoted_path(a, "access log", env->access_log, problems),
+	char *path = path_absolute(NULL, env->access_log);
+	arena_defer(a, free, path);
+	return arena_printf(a, "\"%s\" %s", quoted_path(a, "access log", path, problems),
 	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
 }
 

@@ -16,7 +16,7 @@ import websockets
 
 LOG = open(sys.argv[1], "a", buffering=1, encoding="utf-8")
 COUNT = 0
-HALF_SECOND = 48000  # bytes
+HALF_SECOND = 24000  # bytes
 
 
 def tone(ms, hz=24000):
@@ -92,7 +92,8 @@ async def openai(peer, model):
             await peer.send({"type": "session.updated", "session": event["session"]})
             manual = event["session"]["audio"]["input"]["turn_detection"] is None
         elif kind == "input_audio_buffer.append":
-            heard += len(base64.b64decode(event["audio"]))
+            pcm = base64.b64decode(event["audio"])
+            heard += len(pcm) if any(pcm) else 0
             if manual or heard < HALF_SECOND:
                 continue
             heard -= HALF_SECOND

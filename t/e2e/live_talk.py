@@ -134,6 +134,8 @@ async def manual():
     await hear(ws)
     if SET == "openai":
         bytes_of_400_ms = 400 * 48
+        while not logged("committed"):
+            await asyncio.sleep(0.05)
         assert abs(last_logged("committed")["committed"] - bytes_of_400_ms) < 480, last_logged("committed")
     else:
         sent = [e["realtimeInput"] for n, e in logged("realtimeInput") if n == logged("realtimeInput")[-1][0]]
@@ -225,7 +227,12 @@ async def barge_in():
     heard = await hear(ws, "interrupted")
     same(of(heard, "turn_complete"), [])
     same(of(await hear(ws), "output_transcript")[-1]["text"], "Hi you")
-    cut = last_logged("conversation.item.truncate")
+    number = logged("path")[-1][0]
+    cuts = []
+    while not cuts:  # it is on its way
+        await asyncio.sleep(0.05)
+        cuts = [e for n, e in logged("conversation.item.truncate") if n == number]
+    cut = cuts[0]
     assert 200 <= cut["audio_end_ms"] <= 2999, cut
     await ws.close()
 

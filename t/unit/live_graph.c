@@ -54,7 +54,7 @@ static void mistakes_are_told_with_their_place(void)
 {
 	check(DOCUMENT("\"v\": {\"kind\": \"live\"}"), "/g/nodes/v: expected the key 'provider'");
 	check(DOCUMENT("\"v\": {\"kind\": \"live\", \"provider\": \"other\"}"),
-	    "/g/nodes/v/provider: expected one of demo, found 'other'");
+	    "/g/nodes/v/provider: expected one of demo, gemini, openai, found 'other'");
 	check(DOCUMENT(LIVE(", \"modalities\": [\"AUDIO\", \"TEXT\"]")),
 	    "/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT");
 	check(DOCUMENT(LIVE(", \"modalities\": \"video\"")),
