@@ -367,9 +367,10 @@ ag_result ag_say(ag_run *run, const char *fmt, ...) __attribute__((format(printf
 
 /* What a model is asked.  Borrowed. */
 struct ag_question {
-	const char *system;    /* the system prompt, or NULL */
-	const cJSON *messages; /* an array, such as ag_context's */
-	bool show;             /* stream the answer to the client as it comes */
+	const char *system; /* the system prompt, or NULL */
+	const cJSON
+	    *messages; /* an array, such as ag_context's, or of your own as for ag_message */
+	bool show;     /* stream the answer to the client as it comes; JSON is not */
 };
 
 /*

@@ -257,7 +257,8 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 	add_info(document, &config->env);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
-		const cJSON *spec = spec_of(operations, row->method, route_written(&routes, row)->path);
+		const cJSON *spec =
+		    spec_of(operations, row->method, route_written(&routes, row)->path);
 		if (spec)
 			add_operation(paths, row, spec);
 	}

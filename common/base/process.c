@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ERROR_READS 256 /* what the largest pipe of an ordinary user holds */
 #define READ_SIZE 65536
 #define STOP_POLL_MS 200
 
@@ -214,8 +215,8 @@ static void finish(struct child *c)
 	kill(-c->io.pid, SIGKILL);
 	while (!c->ending && c->io.out >= 0 && read_output(c))
 		continue;
-	if (c->io.err >= 0)
-		read_errors(c);
+	for (int i = 0; i < ERROR_READS && c->io.err >= 0 && read_errors(c); i++)
+		continue;
 	if (c->pending.len > 0)
 		deliver(c, c->pending.data, c->pending.len);
 	int status = process_reap(c->io.pid);

@@ -251,7 +251,7 @@ static void audio(void *connection, const void *pcm, size_t bytes)
 	struct buf out = {0};
 	if (r->over || (r->manual && !r->speaking))
 		return;
-	r->fed = true;
+	r->fed = r->used = true;
 	r->last = r->now;
 	if (!r->in) {
 		r->dialect->audio(r, pcm, bytes);
@@ -266,8 +266,10 @@ static void audio(void *connection, const void *pcm, size_t bytes)
 static void text(void *connection, const char *said)
 {
 	struct realtime *r = connection;
-	if (!r->over)
-		r->dialect->text(r, said);
+	if (r->over)
+		return;
+	r->used = true;
+	r->dialect->text(r, said);
 }
 
 static void activity(void *connection, bool starts)

@@ -97,6 +97,7 @@ struct realtime {
 
 	/* Gemini */
 	bool owed; /* an answer */
+	bool used; /* it was given input at all */
 };
 
 /* Sends an event, which is taken over. */

@@ -11,7 +11,7 @@
 
 #define PATH "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 #define AUDIO_TYPE "audio/pcm;rate=16000"
-#define REST_MS 2500 /* for what may still be heard in the audio */
+#define REST_MS 2500 /* for an answer to what came while another one ended */
 
 /* ---- The session */
 
@@ -340,7 +340,7 @@ static int64_t rest(const struct realtime *r)
 {
 	if (r->owed || r->responding || r->calls)
 		return -1;
-	return r->fed ? REST_MS : 0;
+	return r->used ? REST_MS : 0;
 }
 
 const struct realtime_dialect realtime_gemini = {

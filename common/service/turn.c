@@ -223,7 +223,8 @@ static void open_run(struct turn *turn, struct trace *trace)
 	json_set(config, "thread_id", cJSON_CreateString(turn->thread.thread_id));
 	json_set(config, "run_id", cJSON_CreateString(turn->run_id));
 	if (turn->is_new)
-		turn->thread.thread_name = names_make(&call->service->names, turn->bring, call->arena);
+		turn->thread.thread_name =
+		    names_make(&call->service->names, turn->bring, call->arena);
 	const struct run_setup setup = {
 	    .graph = call->service->graph,
 	    .storage = call->service->storage,

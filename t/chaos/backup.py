@@ -34,7 +34,9 @@ def required(then, now):
     ledger.posted = {m: [p[0], m in then.posted and then.posted[m][1]] for m, p in now.posted.items()}
     ledger.marks = {k: then.marks.get(k, False) for k in now.marks}
     ledger.files = then.files
-    ledger.memories = {m: allowed | then.memories.get(m, {None}) for m, allowed in now.memories.items()}
+    for memory, allowed in now.memories.items():
+        unchanged = then.memories.get(memory) == allowed
+        ledger.memories[memory] = allowed if unchanged else {None} | now.wrote[memory]
     ledger.deleted = then.deleted
     return ledger
 

@@ -28,7 +28,7 @@ DRAIN = 5
 
 # A service may be that much larger afterwards: what its caches and the allocator keep, of processes that are as young.
 ROOM_KIB = 48 << 10
-ROOM_DESCRIPTORS = 8
+ROOM_DESCRIPTORS = 48  # connections to databases are opened when many run at the same time, and kept
 
 results = []
 

@@ -25,6 +25,7 @@ class Ledger:
         self.marks = {}     # (thread, key) -> acknowledged
         self.files = {}     # file id -> (digest, size)
         self.memories = {}  # memory id -> contents that it may have; None: it may be gone
+        self.wrote = {}     # memory id -> contents that it had at any time
         self.deleted = {}   # thread -> acknowledged
         self.odd = []       # what should not have been seen
         self.counts = {}    # answers by status
@@ -228,6 +229,7 @@ class Rememberer(User):
         if not ok:
             return
         memory = answer["data"]["memory_id"]
+        self.ledger.wrote[memory] = {content, content + " changed"}
         allowed = self.ledger.memories[memory] = {content}
         if self.random.random() < 0.4:
             allowed.add(content + " changed")
