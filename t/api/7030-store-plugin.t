@@ -144,6 +144,8 @@ static ag_result run(ag_run *r, const ag_state *state, void *data)
 	cJSON_free(text);
 	return result;
 }
+ag_graph_fn agent;
+
 int agent(ag_graph *graph)
 {
 	ag_graph_node(graph, "run", run, NULL);
