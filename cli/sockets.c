@@ -66,7 +66,7 @@ static int bind_tcp(const struct addrinfo *info)
 /* The address that fd is bound to, as text. */
 static void describe(int fd, char address[ADDRESS_SIZE])
 {
-	struct sockaddr_storage bound = {0};
+	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
 	char host[INET6_ADDRSTRLEN] = "?", port[8] = "?";
 
@@ -124,7 +124,7 @@ int tcp_reserve(unsigned *port)
 
 int tcp_connect(int listener)
 {
-	struct sockaddr_storage bound;
+	struct sockaddr_storage bound = {0};
 	socklen_t len = sizeof(bound);
 	int fd;
 

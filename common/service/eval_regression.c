@@ -33,7 +33,8 @@ static struct index index_of(const struct eval_cases *cases)
 		index.items[i] = &cases->items[i];
 	qsort(index.items, cases->count, sizeof(*index.items), compare_cases);
 	for (size_t i = 0; i < cases->count; i++)
-		if (i + 1 == cases->count || strcmp(index.items[i]->id, index.items[i + 1]->id))
+		if (i + 1 == cases->count ||
+		    strcmp(index.items[i]->id, index.items[i + 1]->id) != 0)
 			index.items[index.count++] = index.items[i];
 	return index;
 }

@@ -203,6 +203,7 @@ static bool look_among_listed(
 
 	n->query.only = &set;
 	ok = ok && look(n, limit, err) && confirm(n, limit, hits, count, err);
+	n->query.only = NULL;
 	row_set_release(&set);
 	return ok;
 }
