@@ -160,7 +160,7 @@ touch enough
 wait "$load"
 is "$(cat dropped)" 0 "reloads drop no request" || diag "$(cat failures)"
 ok '[ "$(cat sent)" -gt 20 ]' "and there were requests meanwhile"
-ok 'workers_are 2' "as many workers run as before"
+ok 'wait_for 20 workers_are 2' "as many workers run as before"
 http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
 is "$STATUS" 422 "a changed dotenv file counts after a reload, in workers and nginx"
 
