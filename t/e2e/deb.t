@@ -8,7 +8,7 @@
 for tool in debootstrap dpkg-deb lintian systemd-analyze sqlite3 curl jq; do
 	command -v "$tool" >/dev/null || tap_skip_all "no $tool here"
 done
-mirror=${AGENTGRAPH_MIRROR:-http://deb.debian.org/debian}
+mirror=${AGENTGRAPH_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed 1q)} # the machine's own
 deb=$(ls "$AGENTGRAPH_DEBS"/agentgraph_*.deb) || tap_bail "no package in $AGENTGRAPH_DEBS"
 
 # ---- the package itself ----
