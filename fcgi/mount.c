@@ -22,6 +22,7 @@ static const char *place(const struct route *row, const struct config *config, s
 	const struct environment *env = &config->env;
 	const char *name = starts(row->path, docs) ? docs : redocs;
 	const char *value = name == docs ? env->docs_path : env->redocs_path;
+	/* unknown then, not unauthorized (WIRE 4.11) */
 	if (!route_enabled(row->flags, config))
 		return NULL;
 	if (starts(row->path, name))

@@ -59,8 +59,6 @@ static bool find_route(struct request *rq)
 	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
 	if (valid)
 		route_find(rq->server->routes, &rq->path, rq->method, &rq->match);
-	if (!route_enabled(rq->match.flags, rq->server->service->config))
-		rq->match = (struct route_match){0}; /* unknown, not unauthorized (WIRE 4.11) */
 	if (!limit_admit(rq) || !check_host(rq))
 		return false;
 	if (!valid)
