@@ -35,13 +35,6 @@ static bool show_reasoning(const char *piece, void *arg)
 	return true;
 }
 
-static void show_together(bool on, void *arg)
-{
-	const struct asking *asking = arg;
-	if (asking->text || asking->reasoning)
-		run_together(asking->run, on);
-}
-
 static bool out_of_time(void *arg)
 {
 	return ag_time_left_ms(((struct asking *)arg)->run) == 0;
@@ -64,7 +57,6 @@ static ag_result ask_once(
 	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
 	    .on_text = asking->text ? show_text : NULL,
 	    .on_reasoning = asking->reasoning ? show_reasoning : NULL,
-	    .together = show_together,
 	    .media = offer_media,
 	    .stop = out_of_time,
 	    .arg = asking,

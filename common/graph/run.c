@@ -81,8 +81,7 @@ static void tell(ag_run *run, enum run_event_kind kind, const cJSON *message, co
 	    .node = run->frame.node->name,
 	    .step = run->step,
 	    .message = message,
-	    .json = json,
-	    .together = run->frame.together};
+	    .json = json};
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
@@ -98,16 +97,6 @@ void run_show_piece(ag_run *run, const cJSON *piece, const char *json)
 {
 	run_show_held(run);
 	tell(run, RUN_PIECE, piece, json);
-}
-
-/* One call of several does not know what the others say. */
-void run_together(ag_run *run, bool on)
-{
-	if (run->call || !run->setup.observer->live)
-		return;
-	run->frame.together = on;
-	if (!on)
-		tell(run, RUN_PIECES_END, NULL, NULL);
 }
 
 /* The context before this run is what lies before its first message. */

@@ -21,7 +21,6 @@
 enum run_event_kind {
 	RUN_NODE_STARTS, /* a node is about to run */
 	RUN_PIECE,       /* a streamed piece of a message (delta true) */
-	RUN_PIECES_END,  /* all pieces that belong together were told */
 	RUN_MESSAGE,     /* a message that joined the conversation */
 	RUN_NODE_ENDS    /* a node ended well and its checkpoint is on disk */
 };
@@ -33,7 +32,6 @@ struct run_event {
 	const cJSON *message; /* RUN_PIECE, RUN_MESSAGE */
 	const char *json;   /* the same as text; NULL where it is not at hand; of RUN_MESSAGE: while
 			       it is not stored */
-	bool together;      /* RUN_PIECE: more follows at once, or RUN_PIECES_END does */
 	const char *reason; /* RUN_NODE_ENDS: why the run goes no further, or NULL */
 };
 
@@ -140,9 +138,6 @@ struct arena *run_arena(const ag_run *run);
 
 /* Gives the node that runs less time than the run's node_timeout. */
 void run_limit_node(ag_run *run, double seconds);
-
-/* Pieces that the node streams from now on, until it says false, may reach the client together. */
-void run_together(ag_run *run, bool on);
 
 /* Whether it is a new turn, whatever it was brought, and no answer to a pause or remote calls. */
 bool run_is_new_turn(const ag_run *run);

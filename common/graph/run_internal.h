@@ -26,7 +26,6 @@ struct node_frame {
 	cJSON *messages;         /* array of messages, added when the node ends well */
 	cJSON *held;             /* in messages: the latest, not shown yet */
 	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
-	bool together;           /* run_together */
 	struct piece *text, *reasoning; /* of the open message; NULL: none yet */
 	int answers_used;
 	const char *leaves;     /* ag_trim: id of the last message that leaves the context */

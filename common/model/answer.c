@@ -11,6 +11,7 @@
 
 #define MAX_PARTS 4096
 #define MAX_BYTES ((size_t)8 << 20)
+#define MAX_HELD 4096
 #define MAX_SHOWN 1000 /* of arguments that are no JSON */
 
 void chat_answer_init(
@@ -29,6 +30,7 @@ void chat_answer_release(struct chat_answer *a)
 		free(part->name);
 		cJSON_Delete(part->details);
 	}
+	buf_release(&a->held);
 	free(a->parts);
 	free(a->model);
 	free(a->finish);
@@ -61,15 +63,28 @@ struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind ki
 	return &a->parts[a->count++];
 }
 
-static void hand_on(
-    struct chat_answer *a, bool (*on_piece)(const char *piece, void *arg), const char *text)
+void chat_answer_hand_on(struct chat_answer *a)
+{
+	bool (*on_piece)(const char *piece, void *arg) =
+	    a->held_kind == PART_TEXT ? a->request->on_text : a->request->on_reasoning;
+	if (a->held.len == 0)
+		return;
+	if (on_piece && !a->unwanted) {
+		a->handed_on = true;
+		a->unwanted = !on_piece(a->held.data, a->request->arg);
+	}
+	buf_reset(&a->held);
+}
+
+/* A client has more of one delta of a line than of ten of a word that come at the same instant. */
+static void hold(struct chat_answer *a, enum chat_part_kind kind, const char *text, size_t len)
 {
 	if (a->first_piece_ms < 0)
 		a->first_piece_ms = clock_monotonic_ms() - a->started;
-	if (!on_piece || a->unwanted)
-		return;
-	a->handed_on = true;
-	a->unwanted = !on_piece(text, a->request->arg);
+	if (a->held_kind != kind || a->held.len + len > MAX_HELD)
+		chat_answer_hand_on(a);
+	a->held_kind = kind;
+	buf_add(&a->held, text, len);
 }
 
 void chat_answer_add(
@@ -84,10 +99,8 @@ void chat_answer_add(
 	}
 	a->bytes += len;
 	buf_add(&chat_answer_part(a, kind, index)->text, text, len);
-	if (kind == PART_TEXT)
-		hand_on(a, a->request->on_text, text);
-	else if (kind == PART_REASONING)
-		hand_on(a, a->request->on_reasoning, text);
+	if (kind != PART_CALL)
+		hold(a, kind, text, len);
 }
 
 static void replace(char **text, const char *with)

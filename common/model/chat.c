@@ -30,7 +30,6 @@ try {
 	size_t streamed;
 	int64_t ended_at;
 	bool is_stream;
-	bool is_together; /* the caller knows that more may follow at once */
 	bool stopped;
 };
 
@@ -79,16 +78,10 @@ static bool on_head(int status, void *arg)
 	return true;
 }
 
-static void together(struct try *t, bool on)
-{
-	if (t->is_together != on && t->request->together)
-		t->request->together(on, t->request->arg);
-	t->is_together = on;
-}
-
 static void on_idle(void *arg)
 {
-	together(arg, false);
+	struct try *t = arg;
+	chat_answer_hand_on(&t->answer);
 }
 
 static bool take_stream(struct try *t, const char *data, size_t len)
@@ -96,7 +89,6 @@ static bool take_stream(struct try *t, const char *data, size_t len)
 	t->streamed += len;
 	if (t->streamed > MAX_STREAM)
 		chat_answer_fault(&t->answer, false, "sent too long an answer");
-	together(t, true);
 	if (!t->answer.fault && !sse_feed(&t->sse, data, len) && t->sse.too_large)
 		chat_answer_fault(&t->answer, false, "sent too large an event");
 	return wants_more(t);
@@ -122,7 +114,7 @@ static bool on_stop(void *arg)
 	if (t->request->stop && t->request->stop(t->request->arg))
 		t->stopped = true;
 	bool lingers = t->ended_at && clock_monotonic_ms() - t->ended_at > LINGER_MS;
-	return t->stopped || lingers;
+	return t->stopped || lingers || t->answer.unwanted;
 }
 
 /* ---- The request goes out */
@@ -167,7 +159,6 @@ static void post(struct try *t, const char *body, int64_t deadline_ms)
 	    .stop = on_stop,
 	    .arg = t};
 	http_call(&request, &t->response);
-	together(t, false);
 	if (key)
 		explicit_bzero(key, strlen(key));
 	free(key);
@@ -202,23 +193,32 @@ static void take_whole(struct try *t)
 	cJSON_Delete(body);
 }
 
+/* Nothing more comes. */
+static void take_end(struct try *t)
+{
+	if (!t->is_stream)
+		take_whole(t);
+	else if (!t->answer.ended)
+		sse_finish(&t->sse);
+	if (!t->answer.ended)
+		chat_answer_fault(&t->answer, true, "broke off its answer");
+}
+
+static bool is_good(const struct try *t)
+{
+	return !t->answer.fault && !t->answer.unwanted && !t->stopped;
+}
+
 /* Looks at what has come.  False when it is no answer; then the fault says why, except where the
  * HTTP call failed, or has another status. */
 static bool complete(struct try *t)
 {
 	if (t->response.status / 100 != 2)
 		return false;
-	if (t->answer.fault || t->answer.unwanted || t->stopped)
-		return false;
-	if (t->response.end == HTTP_DONE) {
-		if (!t->is_stream)
-			take_whole(t);
-		else if (!t->answer.ended)
-			sse_finish(&t->sse);
-		if (!t->answer.ended && !t->answer.fault)
-			chat_answer_fault(&t->answer, true, "broke off its answer");
-	}
-	return t->answer.ended && !t->answer.fault && !t->answer.unwanted;
+	if (t->response.end == HTTP_DONE && is_good(t))
+		take_end(t);
+	chat_answer_hand_on(&t->answer);
+	return t->answer.ended && is_good(t);
 }
 
 /* What an error answer says for itself. */

@@ -102,15 +102,12 @@ struct chat_request {
 	const char *traceparent; /* sent along (W3C trace context); or NULL */
 	int64_t deadline_ms;     /* by clock_monotonic_ms, beside the model's own times; 0: none */
 
-	/* Called on the caller's thread with each piece of text, and of a reasoning summary, as
-	 * it arrives: valid UTF-8, never empty.  False ends the call (CHAT_STOPPED).  With
-	 * `stream` false, or from a server that does not stream, one piece.  May be NULL. */
+	/* Called on the caller's thread with the text, and that of a reasoning summary, as it
+	 * arrives: valid UTF-8, never empty.  What has arrived together is one piece, however many
+	 * events it came in.  False ends the call (CHAT_STOPPED).  With `stream` false, or from a
+	 * server that does not stream, one piece.  May be NULL. */
 	bool (*on_text)(const char *piece, void *arg);
 	bool (*on_reasoning)(const char *piece, void *arg);
-
-	/* Called before and after pieces that have arrived together, so that what they become can
-	 * be sent together.  May be NULL. */
-	void (*together)(bool on, void *arg);
 
 	/* Fills out for a media object with a file_id; false when there is no such file, which
 	 * fails the call.  NULL: files are named to the model, but not shown. */

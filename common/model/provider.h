@@ -165,6 +165,9 @@ struct chat_answer {
 	char *model;  /* as the provider names it */
 	char *finish; /* why it ended, in our words */
 
+	struct buf held; /* text of one kind that has come and is to be handed on */
+	enum chat_part_kind held_kind;
+
 	bool ended;        /* the provider said that it is complete */
 	bool handed_on;    /* the caller got some of it */
 	bool unwanted;     /* a callback said false */
@@ -180,9 +183,12 @@ void chat_answer_release(struct chat_answer *a);
 /* The part of that kind and number, made at the end when there is none. */
 struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind kind, int64_t index);
 
-/* Adds text to a part, and hands it on.  NULL and "" are fine. */
+/* Adds text to a part, to be handed on with what follows at once.  NULL and "" are fine. */
 void chat_answer_add(
     struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text);
+
+/* Hands on what is held: nothing more has come yet. */
+void chat_answer_hand_on(struct chat_answer *a);
 
 /* An id for a call that came without one; returns out. */
 #define CHAT_CALL_ID (5 + 33)

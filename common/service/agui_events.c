@@ -288,10 +288,8 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 		cork(writer, false);
 		return;
 	case RUN_PIECE:
-		cork(writer, event->together);
+		cork(writer, true);
 		on_piece(writer, event->message);
-		return;
-	case RUN_PIECES_END:
 		cork(writer, false);
 		return;
 	case RUN_MESSAGE:

@@ -145,11 +145,8 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 		cork(writer, false);
 		return;
 	case RUN_PIECE:
-		cork(writer, event->together);
-		on_message(writer, event);
-		return;
-	case RUN_PIECES_END:
 		cork(writer, false);
+		on_message(writer, event);
 		return;
 	case RUN_MESSAGE:
 		cork(writer, event->json != NULL);

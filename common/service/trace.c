@@ -186,8 +186,6 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 	case RUN_PIECE:
 		on_message(trace, event, now);
 		break;
-	case RUN_PIECES_END:
-		break;
 	case RUN_NODE_ENDS:
 		on_node_ends(trace, event, now);
 		break;

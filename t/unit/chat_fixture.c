@@ -4,9 +4,11 @@
 #include "http_fixture.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct http_fixture *server;
 
@@ -17,6 +19,7 @@ static size_t step_count;
 static unsigned requests;
 static struct buf head;
 static cJSON *body;
+static atomic_int heard_pieces; /* by all callers */
 
 static struct step next_step(const struct peer_request *rq)
 {
@@ -33,17 +36,36 @@ static struct step next_step(const struct peer_request *rq)
 	return step;
 }
 
+/* How many of the bytes go out at once. */
+static size_t portion(enum step_kind kind, const char *bytes)
+{
+	const char *end = kind == STEP_HEARD ? strstr(bytes, "\n\n") : NULL;
+	if (kind == STEP_BYTES)
+		return 1;
+	return end ? (size_t)(end - bytes) + 2 : strlen(bytes);
+}
+
+static bool wait_heard(int before)
+{
+	for (int i = 0; heard_pieces == before && i < 10000; i++)
+		usleep(1000);
+	return heard_pieces > before;
+}
+
 static bool send_stream(int fd, const struct step *step)
 {
 	bool sent = peer_puts(fd,
 	    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 	    "Transfer-Encoding: chunked\r\n\r\n");
-	size_t len = strlen(step->body), piece = step->kind == STEP_BYTES ? 1 : len;
-	for (size_t i = 0; sent && i < len; i += piece) {
+	size_t len;
+	for (const char *p = step->body; sent && *p; p += len) {
 		char size[32];
-		snprintf(size, sizeof(size), "%zx\r\n", piece);
-		sent = peer_puts(fd, size) && peer_send(fd, step->body + i, piece) &&
-		    peer_puts(fd, "\r\n");
+		int before = heard_pieces;
+		len = portion(step->kind, p);
+		snprintf(size, sizeof(size), "%zx\r\n", len);
+		sent = peer_puts(fd, size) && peer_send(fd, p, len) && peer_puts(fd, "\r\n");
+		if (step->kind == STEP_HEARD && p[len])
+			sent = sent && wait_heard(before);
 	}
 	return sent;
 }
@@ -73,6 +95,7 @@ static bool answer(int fd, const struct peer_request *rq, void *arg)
 		    step.headers ? step.headers : "Content-Type: application/json\r\n", step.body);
 	case STEP_STREAM:
 	case STEP_BYTES:
+	case STEP_HEARD:
 		return send_stream(fd, &step) && peer_puts(fd, "0\r\n\r\n");
 	case STEP_CUT:
 		if (*step.body)
@@ -185,6 +208,7 @@ static bool hear(struct heard *h, struct buf *where, const char *piece)
 {
 	buf_puts(where, piece);
 	h->pieces++;
+	heard_pieces++;
 	return !(h->refuse && h->stop_after && h->pieces >= h->stop_after);
 }
 

@@ -15,6 +15,7 @@ enum step_kind {
 	STEP_WHOLE,  /* status, headers and body, with their length */
 	STEP_STREAM, /* 200, body as server-sent events in one write */
 	STEP_BYTES,  /* the same, a write for each byte */
+	STEP_HEARD,  /* the same, an event at a time, once something of the one before was heard */
 	STEP_CUT,    /* the same, and the connection ends before it should */
 	STEP_STALL,  /* the same, and nothing more comes */
 	STEP_NEVER,  /* no answer at all */

@@ -181,7 +181,7 @@ static void an_answer_is_streamed_and_added(void)
 		  "'temperature':0.5"));
 	talk.config = "{\"user\":{\"user_id\":\"ann\"}}";
 	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "hello"), "assistant: Hi there|");
-	CU_ASSERT_STRING_EQUAL(buf_str(&talk.pieces), "Hi |there|");
+	CU_ASSERT_STRING_EQUAL(buf_str(&talk.pieces), "Hi there|");
 	CU_ASSERT_STRING_EQUAL(asked("messages/0/content"), "You help ann.\nBe brief.");
 	CU_ASSERT_STRING_EQUAL(asked("messages/1/content"), "hello");
 	CU_ASSERT_STRING_EQUAL(asked("temperature"), "0.5");
