@@ -87,20 +87,28 @@ static void hold(struct chat_answer *a, enum chat_part_kind kind, const char *te
 	buf_add(&a->held, text, len);
 }
 
-void chat_answer_add(
-    struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text)
+void chat_answer_append(struct chat_answer *a, size_t at, const char *text, size_t len)
 {
-	size_t len = text ? strlen(text) : 0;
-	if (len == 0 || a->fault)
-		return;
+	struct chat_part *part = &a->parts[at];
 	if (len > MAX_BYTES - a->bytes) {
 		chat_answer_fault(a, false, "wrote too long an answer");
 		return;
 	}
+	a->latest = at;
 	a->bytes += len;
-	buf_add(&chat_answer_part(a, kind, index)->text, text, len);
-	if (kind != PART_CALL)
-		hold(a, kind, text, len);
+	buf_add(&part->text, text, len);
+	if (part->kind != PART_CALL)
+		hold(a, part->kind, text, len);
+}
+
+void chat_answer_add(
+    struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text)
+{
+	if (!text || !*text || a->fault)
+		return;
+	struct chat_part *part = chat_answer_part(a, kind, index);
+	if (!a->fault)
+		chat_answer_append(a, (size_t)(part - a->parts), text, strlen(text));
 }
 
 static void replace(char **text, const char *with)

@@ -422,4 +422,5 @@ const struct chat_provider chat_anthropic = {.name = "anthropic",
     .build = build,
     .take_event = take_event,
     .take_whole = take_whole,
+    .text_path = {"delta", "text"},
     .user_first_and_last = true};

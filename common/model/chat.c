@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/sse.h"
 #include "model/provider.h"
+#include "model/repeat.h"
 #include "model/retry.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ try {
 	struct chat_answer answer;
 	struct http_response response;
 	struct sse sse;
+	struct chat_repeat repeat;
 	struct buf whole;
 	size_t streamed;
 	int64_t ended_at;
@@ -47,6 +49,22 @@ static bool wants_more(struct try *t)
 	return !t->answer.fault && !t->answer.unwanted;
 }
 
+static void read_event(struct try *t, const struct sse_event *event)
+{
+	char *text = xstrndup(event->data, event->len);
+	struct sse_event mended = {.name = event->name, .data = text, .len = event->len};
+	size_t bytes = t->answer.bytes;
+	cJSON *data = chat_parse(text, event->len);
+	if (data) {
+		t->target->provider->take_event(&t->answer, event->name, data);
+		chat_repeat_learn(&t->repeat, &t->answer, bytes, &mended);
+	} else {
+		chat_answer_fault(&t->answer, true, "sent an event that is not JSON");
+	}
+	cJSON_Delete(data);
+	free(text);
+}
+
 static bool on_event(const struct sse_event *event, void *arg)
 {
 	struct try *t = arg;
@@ -56,14 +74,8 @@ static bool on_event(const struct sse_event *event, void *arg)
 	}
 	if (event->data[strspn(event->data, " \n")] == '\0')
 		return true; /* only there to keep the connection */
-	char *text = xstrndup(event->data, event->len);
-	cJSON *data = chat_parse(text, event->len);
-	if (data)
-		t->target->provider->take_event(&t->answer, event->name, data);
-	else
-		chat_answer_fault(&t->answer, true, "sent an event that is not JSON");
-	cJSON_Delete(data);
-	free(text);
+	if (!chat_repeat_take(&t->repeat, &t->answer, event))
+		read_event(t, event);
 	return wants_more(t);
 }
 
@@ -178,6 +190,7 @@ static void try_release(struct try *t)
 	chat_answer_release(&t->answer);
 	http_response_release(&t->response);
 	sse_release(&t->sse);
+	chat_repeat_release(&t->repeat);
 	buf_release(&t->whole);
 }
 

@@ -465,4 +465,5 @@ const struct chat_provider chat_openai = {.name = "openai",
     .url = url,
     .build = build,
     .take_event = take_event,
-    .take_whole = take_whole};
+    .take_whole = take_whole,
+    .text_path = {"choices", "delta", "content"}};

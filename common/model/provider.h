@@ -31,6 +31,10 @@ struct chat_provider {
 	void (*take_event)(struct chat_answer *a, const char *name, const cJSON *data);
 	void (*take_whole)(struct chat_answer *a, const cJSON *body);
 
+	/* Keys that lead to the text which an event adds; arrays on the way have one element. Ended
+	 * by NULL, empty where no two events are alike. */
+	const char *text_path[5];
+
 	/* Whether the messages must begin and end with the user, and system prompts stand apart. */
 	bool user_first_and_last;
 };
@@ -160,7 +164,8 @@ struct chat_answer {
 	int64_t started; /* by clock_monotonic_ms */
 	struct chat_part *parts;
 	size_t count;
-	size_t bytes; /* in all parts */
+	size_t latest; /* the part that text was added to last */
+	size_t bytes;  /* in all parts */
 	struct chat_usage usage;
 	char *model;  /* as the provider names it */
 	char *finish; /* why it ended, in our words */
@@ -186,6 +191,9 @@ struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind ki
 /* Adds text to a part, to be handed on with what follows at once.  NULL and "" are fine. */
 void chat_answer_add(
     struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text);
+
+/* The same for the part that stands at that place. */
+void chat_answer_append(struct chat_answer *a, size_t part, const char *text, size_t len);
 
 /* Hands on what is held: nothing more has come yet. */
 void chat_answer_hand_on(struct chat_answer *a);

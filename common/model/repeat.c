@@ -1,0 +1,79 @@
+#include "model/repeat.h"
+
+#include "base/json_skim.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* Whether the text stands in JSON as it is. */
+static bool is_plain(const char *text, size_t len)
+{
+	const char *end = text + len;
+	while ((text += utf8_plain(text, (size_t)(end - text))) < end) {
+		size_t n =
+		    (unsigned char)*text < 0x80 ? 0 : utf8_sequence(text, (size_t)(end - text));
+		if (n == 0)
+			return false;
+		text += n;
+	}
+	return true;
+}
+
+bool chat_repeat_take(
+    const struct chat_repeat *r, struct chat_answer *a, const struct sse_event *event)
+{
+	if (r->event.len == 0 || event->len <= r->before + r->after)
+		return false;
+	const char *text = event->data + r->before;
+	size_t len = event->len - r->before - r->after;
+	if (memcmp(event->data, r->event.data, r->before) != 0 ||
+	    memcmp(text + len, r->event.data + r->event.len - r->after, r->after) != 0)
+		return false;
+	if (strcmp(event->name, buf_str(&r->name)) != 0 || !is_plain(text, len))
+		return false;
+	chat_answer_append(a, r->part, text, len);
+	return true;
+}
+
+/* Where the provider's events have their text. */
+static struct json_span text_of(const struct chat_provider *provider, const struct sse_event *event)
+{
+	struct json_span at = json_skim_text(event->data, event->len), first;
+	for (const char *const *step = provider->text_path; *step; step++) {
+		first = (struct json_span){0};
+		at = json_skim_next(at, &first) ? first : at;
+		at = json_skim_member(at, *step);
+	}
+	return at;
+}
+
+static bool ends_with(const struct buf *b, const char *text, size_t len)
+{
+	return b->len >= len && memcmp(b->data + b->len - len, text, len) == 0;
+}
+
+/* Bytes are only ever added: when as many came as the text has, nothing else did. */
+void chat_repeat_learn(
+    struct chat_repeat *r, const struct chat_answer *a, size_t bytes, const struct sse_event *event)
+{
+	size_t len = a->bytes - bytes;
+	if (len == 0 || a->fault || a->ended)
+		return;
+	struct json_span text = text_of(a->target->provider, event);
+	if (text.len != len + 2 || text.start[0] != '"' || !is_plain(text.start + 1, len) ||
+	    !ends_with(&a->parts[a->latest].text, text.start + 1, len))
+		return;
+	r->before = (size_t)(text.start + 1 - event->data);
+	r->after = event->len - r->before - len;
+	r->part = a->latest;
+	buf_reset(&r->name);
+	buf_puts(&r->name, event->name);
+	buf_reset(&r->event);
+	buf_add(&r->event, event->data, event->len);
+}
+
+void chat_repeat_release(struct chat_repeat *r)
+{
+	buf_release(&r->name);
+	buf_release(&r->event);
+}
