@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/metrics.h"
 #include "graph/block.h"
 
 #include <inttypes.h>
@@ -51,6 +52,17 @@ bool message_has_calls(const cJSON *message)
 			return true;
 	}
 	return false;
+}
+
+void message_count_tokens(const cJSON *message)
+{
+	const cJSON *usages = json_opt(message, "usages");
+	int64_t in = 0, out = 0;
+	if (!usages)
+		return;
+	json_integer(json_get(usages, "prompt_tokens"), &in);
+	json_integer(json_get(usages, "completion_tokens"), &out);
+	metrics_tokens(json_str(json_opt(message, "metadata"), "model"), in, out);
 }
 
 void message_text(const cJSON *message, struct buf *out)

@@ -55,6 +55,9 @@ bool block_is(const cJSON *block, const char *type);
 bool block_is_call(const cJSON *block);
 bool message_has_calls(const cJSON *message);
 
+/* Counts in the metrics what a model says that the message cost; nothing for one of no model. */
+void message_count_tokens(const cJSON *message);
+
 /* Rewrites tools_calls from the call blocks of the content; null when there are none. */
 void message_fill_calls(cJSON *message);
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "graph/message.h"
 #include "graph/state.h"
 #include "service/trace_record.h"
 #include "service/trace_spans.h"
@@ -152,17 +153,6 @@ static void on_message(struct trace *trace, const struct run_event *event, int64
 		spans_message(&trace->spans, event->message, &trace->names, now);
 }
 
-static void count_tokens(const cJSON *message)
-{
-	const cJSON *usages = json_opt(message, "usages");
-	int64_t in = 0, out = 0;
-	if (!usages)
-		return;
-	json_integer(json_get(usages, "prompt_tokens"), &in);
-	json_integer(json_get(usages, "completion_tokens"), &out);
-	metrics_tokens(json_str(json_opt(message, "metadata"), "model"), in, out);
-}
-
 static void on_node_ends(struct trace *trace, const struct run_event *event, int64_t now)
 {
 	record_plain(trace, now, "state", event->node, NULL);
@@ -180,7 +170,7 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 		on_node_starts(trace, event, now);
 		break;
 	case RUN_MESSAGE:
-		count_tokens(event->message);
+		message_count_tokens(event->message);
 		on_message(trace, event, now);
 		break;
 	case RUN_PIECE:

@@ -3,6 +3,7 @@
 #include "base/http.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "chat_fixture.h"
 #include "document_fixture.h"
 #include "unit.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Texts are written with ' for ". */
 static const char *quoted(const char *text)
@@ -384,6 +386,35 @@ static void what_leaves_the_context_is_summed_up(void)
 	talk_close(&talk);
 }
 
+static bool no_route(size_t row, struct metric_route *route)
+{
+	(void)row, (void)route;
+	return false;
+}
+
+/* The summary is no message of the conversation, but the provider's bill has it. */
+static void a_summary_is_counted(void)
+{
+	SCRIPT(SAYS("a"));
+	struct error err = {0};
+	struct buf numbers = {0};
+	struct talk talk;
+	mkdir(unit_path("metrics"), 0700);
+	struct shared *shared = shared_open(unit_path("metrics"), &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(shared);
+	begin(&talk, ALONE(WINDOW("")));
+	talk_say(&talk, "u1");
+	talk_say(&talk, "u2");
+	metrics_attach(shared);
+	talk_say(&talk, "u3");
+	metrics_write(&numbers, no_route);
+	CU_ASSERT_PTR_NOT_NULL(strstr(numbers.data, ",kind=\"input\"} 3\n"));
+	metrics_attach(NULL);
+	shared_close(shared);
+	buf_release(&numbers);
+	talk_close(&talk);
+}
+
 static void notes_are_made_from_the_notes_before(void)
 {
 	SCRIPT(SAYS("notes"));
@@ -739,6 +770,7 @@ static const struct unit_test tests[] = {
     {"members of a field stand in prompts and rules",
 	members_of_a_field_stand_in_prompts_and_rules},
     {"what leaves the context is summed up", what_leaves_the_context_is_summed_up},
+    {"a summary is counted", a_summary_is_counted},
     {"notes are made from the notes before", notes_are_made_from_the_notes_before},
     {"without a summary nothing leaves", without_a_summary_nothing_leaves},
     {"a summary may be left out", a_summary_may_be_left_out},
