@@ -123,9 +123,8 @@ bool run_load_context(ag_run *run, struct error *err)
 	const cJSON *message;
 	if (run->context)
 		return true;
-	if (!checkpoint_settle(run, err))
-		return false;
-	if (run->messages.written)
+	/* whether or not the run's first write is on disk yet */
+	if (run->messages.count)
 		walk.first = run->messages.stored[0].message_id;
 	if (run->thread.row &&
 	    !storage->ops->context(storage, run->thread.row, context_add, &walk, err))
