@@ -4,6 +4,7 @@
 #include "storage/vector_sketch.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,34 +213,50 @@ struct estimate {
 	float along;
 	float product; /* of query and centre */
 	float *bounds; /* the rank that each slot has at most; -INFINITY: not wanted */
+	size_t size;   /* slots that bounds has room for */
 	struct best first;
 };
+
+/* Which slots of a block are wanted, a bit for each. */
+static uint32_t wanted_in(
+    const struct scan *s, const struct vector_chunk *c, size_t chunk, size_t start)
+{
+	uint32_t set = 0;
+	size_t left = slots_in(s, chunk) - start;
+	for (size_t i = 0; i < BLOCK_SLOTS && i < left; i++)
+		set |= (uint32_t)wanted(s, c, start + i, row_at(c, start + i)) << i;
+	return set;
+}
+
+/* The loops are plain and of fixed length: compilers make vectors of them. */
+static void products_at_most(const struct estimate *e, const struct vector_chunk *c, size_t start,
+    const uint16_t sums[BLOCK_SLOTS], float out[BLOCK_SLOTS])
+{
+	const float *restrict bases = c->bases + start, *restrict scales = c->scales + start;
+	const float unit = e->query.unit, product = e->product, along = e->along,
+		    base = e->query.base + TRUST * e->query.error;
+	for (size_t i = 0; i < BLOCK_SLOTS; i++)
+		out[i] = product + along * bases[i] + scales[i] * (unit * (float)sums[i] + base);
+}
 
 static void estimate_block(
     struct scan *s, struct estimate *e, const struct vector_chunk *c, size_t chunk, size_t block)
 {
 	size_t groups = sketch_groups(s->padded), start = block * BLOCK_SLOTS;
-	float *bounds = e->bounds + chunk * CHUNK_SLOTS + start;
+	float *bounds = e->bounds + chunk * CHUNK_SLOTS + start, products[BLOCK_SLOTS];
 	uint16_t sums[BLOCK_SLOTS];
-	bool any = false;
-	for (size_t i = 0; i < BLOCK_SLOTS; i++) {
-		bool in =
-		    start + i < slots_in(s, chunk) && wanted(s, c, start + i, row_at(c, start + i));
-		bounds[i] = in ? 0 : -INFINITY;
-		any = any || in;
+	uint32_t set = wanted_in(s, c, chunk, start);
+	if (set) {
+		s->kernels->sum32(c->sketches + block * groups * 16, e->query.tables, groups, sums);
+		products_at_most(e, c, start, sums, products);
 	}
-	if (!any)
-		return;
-	s->kernels->sum32(c->sketches + block * groups * 16, e->query.tables, groups, sums);
-	for (size_t i = 0; i < BLOCK_SLOTS; i++) {
-		size_t at = start + i;
-		float trust = TRUST * e->query.error;
-		float product = e->product + e->along * c->bases[at] +
-		    c->scales[at] * (e->query.unit * sums[i] + e->query.base + trust);
-		bounds[i] += rank_of_product(s, product, c->norms[at]);
+	for (size_t i = 0; i < BLOCK_SLOTS; i++, set >>= 1) {
+		bounds[i] =
+		    set & 1 ? rank_of_product(s, products[i], c->norms[start + i]) : -INFINITY;
 		if (bounds[i] > bar_of(&e->first))
 			offer(&e->first,
-			    &(struct vector_hit){(int64_t)(chunk * CHUNK_SLOTS + at), bounds[i]});
+			    &(struct vector_hit){
+				(int64_t)(chunk * CHUNK_SLOTS + start + i), bounds[i]});
 	}
 }
 
@@ -281,6 +298,39 @@ static bool look_at_best(struct scan *s, struct estimate *e, struct error *err)
 	return true;
 }
 
+/* Some MB that the next search may want too: fresh memory would cost more than what is done with
+ * it. */
+struct spare {
+	float *bounds;
+	size_t size;
+};
+
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct spare spare; /* guarded by spare_lock */
+
+static void bounds_take(struct estimate *e, size_t size)
+{
+	pthread_mutex_lock(&spare_lock);
+	struct spare had = spare;
+	spare = (struct spare){0};
+	pthread_mutex_unlock(&spare_lock);
+	if (had.size < size) {
+		free(had.bounds);
+		had = (struct spare){xmalloc(size * sizeof(*had.bounds)), size};
+	}
+	e->bounds = had.bounds;
+	e->size = had.size;
+}
+
+static void bounds_give(const struct estimate *e)
+{
+	pthread_mutex_lock(&spare_lock);
+	float *had = spare.bounds;
+	spare = (struct spare){e->bounds, e->size};
+	pthread_mutex_unlock(&spare_lock);
+	free(had);
+}
+
 /* What the query has in common with the centre is known without an estimate. */
 static void prepare(struct scan *s, struct estimate *e)
 {
@@ -293,7 +343,7 @@ static void prepare(struct scan *s, struct estimate *e)
 		rest[i] = s->query->vector[i] - e->along * centre[i];
 	sketch_query_init(&e->query, rest, s->padded);
 	free(rest);
-	e->bounds = xmalloc(chunk_count(s) * CHUNK_SLOTS * sizeof(*e->bounds));
+	bounds_take(e, chunk_count(s) * CHUNK_SLOTS);
 	e->first.limit = s->best.limit * FIRST_EACH + FIRST_LEAST;
 	e->first.hits = xmalloc(e->first.limit * sizeof(*e->first.hits));
 }
@@ -305,7 +355,7 @@ static bool look_by_sketches(struct scan *s, struct error *err)
 	bool ok = estimate_all(s, &e, err) && look_at_best(s, &e, err);
 	sketch_query_release(&e.query);
 	free(e.first.hits);
-	free(e.bounds);
+	bounds_give(&e);
 	return ok;
 }
 
@@ -322,29 +372,28 @@ static bool sketches_ready(struct scan *s, struct error *err)
 
 /* ---- which of both ---- */
 
-static bool count_wanted(struct scan *s, uint64_t *found, struct error *err)
+/* Whether more than most are wanted. */
+static bool count_wanted(struct scan *s, uint64_t most, bool *more, struct error *err)
 {
 	struct vector_chunk c;
-	*found = 0;
-	for (size_t i = 0; i < chunk_count(s); i++) {
+	uint64_t found = 0;
+	for (size_t i = 0; i < chunk_count(s) && found <= most; i++) {
 		if (!vector_file_chunk(s->file, i, &c, err))
 			return false;
 		for (size_t at = 0; at < slots_in(s, i); at++)
-			*found += wanted(s, &c, at, row_at(&c, at));
+			found += wanted(s, &c, at, row_at(&c, at));
 	}
+	*more = found > most;
 	return true;
 }
 
 static bool needs_sketches(struct scan *s, bool *needed, struct error *err)
 {
-	uint64_t most = EXACT_BYTES / (s->padded * sizeof(float)), found;
+	uint64_t most = EXACT_BYTES / (s->padded * sizeof(float));
 	*needed = false;
 	if (s->query->exact || s->query->metric == METRIC_MANHATTAN || s->count <= most)
 		return true;
-	if (!count_wanted(s, &found, err))
-		return false;
-	*needed = found > most;
-	return true;
+	return count_wanted(s, most, needed, err);
 }
 
 bool vector_search(struct vector_file *f, const struct vector_query *query, struct vector_hit *hits,
