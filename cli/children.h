@@ -36,6 +36,7 @@ struct children { /* all-zero is an empty table */
 	size_t count;
 };
 
+/* For the log: "worker", "relay", … */
 const char *role_name(enum role role);
 
 /* A new row, due to be started at once.  Rows move when others are added or removed. */

@@ -1,7 +1,6 @@
 #include "base/error.h"
 #include "command.h"
 #include "examine.h"
-#include "options.h"
 #include "storage/blob.h"
 #include "storage/storage.h"
 
@@ -47,13 +46,13 @@ int cmd_backup(int argc, char **argv)
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
-	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	    OPTION_END,
 	};
 	struct problems problems = {0};
 	struct config *config;
-	int operands, status = 1;
+	int status = 1;
 
-	if (!options_parse(specs, argc, argv, 1, &operands))
+	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
 	config = config_load(&source, &problems);
 	problems_print(&problems);

@@ -1,7 +1,6 @@
 #include "command.h"
 #include "examine.h"
 #include "nginx_file.h"
-#include "options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +19,13 @@ int cmd_check(int argc, char **argv)
 	    {"--snippet", OPTION_TEXT, &place.snippet, 0, 0},
 	    {"--nginx-conf", OPTION_TEXT, &place.nginx_conf, 0, 0},
 	    {"--web-user", OPTION_TEXT, &place.user, 0, 0},
-	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	    OPTION_END,
 	};
 	struct examination result;
 	struct buf text = {0};
-	int operands, status;
+	int status;
 
-	if (!options_parse(specs, argc, argv, 0, &operands))
+	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (place.nginx_conf && strcmp(place.nginx_conf, "-") == 0) {
 		nginx_file_text("-", &text);
@@ -35,8 +34,8 @@ int cmd_check(int argc, char **argv)
 	if (examine(&request, &result))
 		status = complain(0, "configuration %s is ok", result.file);
 	else
-		status = complain(1, "configuration %s test failed: %lld errors",
-		    result.file ? result.file : "?", result.errors);
+		status = complain(1, "configuration %s test failed: %lld error%s",
+		    result.file ? result.file : "?", result.errors, result.errors == 1 ? "" : "s");
 	examination_release(&result);
 	buf_release(&text);
 	return status;

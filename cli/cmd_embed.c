@@ -1,7 +1,6 @@
 #include "base/error.h"
 #include "command.h"
 #include "examine.h"
-#include "options.h"
 #include "service/memories.h"
 #include "storage/storage.h"
 #include "storage/store.h"
@@ -94,13 +93,13 @@ int cmd_embed(int argc, char **argv)
 	    {"--config", OPTION_TEXT, &source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
 	    {"--show", OPTION_FLAG, &dry, 0, 0},
-	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	    OPTION_END,
 	};
 	struct problems problems = {0}, more = {0};
 	struct config *config;
-	int operands, status = 1;
+	int status = 1;
 
-	if (!options_parse(specs, argc, argv, 0, &operands))
+	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	config = config_load(&source, &problems);
 	problems_print(&problems);

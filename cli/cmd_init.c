@@ -1,7 +1,6 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "command.h"
-#include "options.h"
 #include "texts.h"
 
 #include <errno.h>
@@ -131,10 +130,8 @@ static int make_project(const char *dir, const struct template *template)
 int cmd_init(int argc, char **argv)
 {
 	bool list = false;
-	const struct option_spec specs[] = {
-	    {"--list", OPTION_FLAG, &list, 0, 0}, {NULL, OPTION_FLAG, NULL, 0, 0}};
+	const struct option_spec specs[] = {{"--list", OPTION_FLAG, &list, 0, 0}, OPTION_END};
 	const struct template *template = &templates[0];
-	int operands;
 
 	if (argc == 2 && strcmp(argv[1], "--list") == 0)
 		return list_templates();
@@ -142,7 +139,7 @@ int cmd_init(int argc, char **argv)
 		template = template_find(argv[2]);
 		argc = 2;
 	}
-	if (!template || !options_parse(specs, argc, argv, 1, &operands))
+	if (!template || !command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
 	return list ? list_templates() : make_project(argv[0], template);
 }

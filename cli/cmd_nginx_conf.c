@@ -2,7 +2,6 @@
 #include "command.h"
 #include "examine.h"
 #include "nginx_conf.h"
-#include "options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,14 +61,13 @@ int cmd_nginx_conf(int argc, char **argv)
 	    {"--socket", OPTION_TEXT, &wish.socket, 0, 0},
 	    {"--prefix", OPTION_TEXT, &wish.prefix, 0, 0},
 	    {"--full", OPTION_FLAG, &wish.full, 0, 0},
-	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	    OPTION_END,
 	};
 	struct problems problems = {0};
 	struct config *config;
 	char *text;
-	int operands;
 
-	if (!options_parse(specs, argc, argv, 0, &operands))
+	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (wish.full && wish.prefix)
 		return complain(EXIT_USAGE, "--full and --prefix exclude each other");

@@ -1,5 +1,4 @@
 #include "command.h"
-#include "options.h"
 #include "programs.h"
 
 #include <errno.h>
@@ -12,12 +11,11 @@ int cmd_routes(int argc, char **argv)
 	const char *config = NULL;
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &config, 0, 0},
-	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	    OPTION_END,
 	};
-	int operands;
 	char *path;
 
-	if (!options_parse(specs, argc, argv, 0, &operands))
+	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	path = program_own("agentgraph-fcgi");
 	if (!path)

@@ -1,5 +1,4 @@
 #include "command.h"
-#include "options.h"
 #include "supervisor.h"
 
 #include <sched.h>
@@ -38,12 +37,10 @@ int cmd_serve(int argc, char **argv)
 	    {"--threads", OPTION_NUMBER, &o.threads, 1, 4096},
 	    {"--drain", OPTION_NUMBER, &o.drain, 0, 86400},
 	    {"--no-nginx", OPTION_FLAG, &o.no_nginx, 0, 0},
-	    {NULL, OPTION_FLAG, NULL, 0, 0},
+	    OPTION_END,
 	};
-	int operands;
 
-	if (!options_parse(specs, argc, argv, 0, &operands) ||
-	    !socket_access_read(&o.access, mode, group))
+	if (!command_options(specs, argc, argv, 0) || !socket_access_read(&o.access, mode, group))
 		return EXIT_USAGE;
 	return supervise(&o);
 }

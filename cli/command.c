@@ -38,6 +38,21 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
+bool command_options(const struct option_spec *specs, int argc, char **argv, int operands)
+{
+	const char *name = argv[0];
+	struct error err = {0};
+	int count = options_parse(specs, argc, argv, &err);
+
+	if (count == operands)
+		return true;
+	if (count >= 0)
+		error_set(&err, ERR_INVALID_INPUT, "%s takes %s, got %d", name,
+		    operands ? "one argument" : "no argument", count);
+	complain(EXIT_USAGE, "%s; see agentgraph help %s", err.detail, name);
+	return false;
+}
+
 int complain(int status, const char *fmt, ...)
 {
 	char text[2048];

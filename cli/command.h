@@ -6,9 +6,7 @@
 #ifndef AGENTGRAPH_CLI_COMMAND_H
 #define AGENTGRAPH_CLI_COMMAND_H
 
-#include <stdbool.h>
-
-#define EXIT_USAGE 2
+#include "base/options.h"
 
 struct command {
 	const char *name;
@@ -33,6 +31,12 @@ int cmd_backup(int argc, char **argv);
 int cmd_embed(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);
+
+/*
+ * Reads a command's options, and moves its operands to argv[0..operands-1]: there must be so many,
+ * none or one.  False after a complaint.
+ */
+bool command_options(const struct option_spec *specs, int argc, char **argv, int operands);
 
 /* "agentgraph: <sentence>" on standard error.  Returns status, for `return complain(1, …)`. */
 int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

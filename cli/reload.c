@@ -98,8 +98,8 @@ static void finish_examination(struct supervisor *s, int64_t now)
 		reload_apply(s, &next, now);
 		return;
 	}
-	log_error("configuration %s has %lld errors; the service goes on with the one it has",
-	    next.file ? next.file : "?", next.errors);
+	log_error("configuration %s has %lld error%s; the service goes on with the one it has",
+	    next.file ? next.file : "?", next.errors, next.errors == 1 ? "" : "s");
 	examination_release(&next);
 }
 

@@ -91,8 +91,9 @@ static bool examine_first(struct supervisor *s)
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
 	if (examine(&s->request, &s->current))
 		return true;
-	complain(1, "configuration %s: %lld errors, not started",
-	    s->current.file ? s->current.file : "?", s->current.errors);
+	complain(1, "configuration %s: %lld error%s, not started",
+	    s->current.file ? s->current.file : "?", s->current.errors,
+	    s->current.errors == 1 ? "" : "s");
 	return false;
 }
 

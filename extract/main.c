@@ -6,6 +6,7 @@
  * What it reads is hostile until proved otherwise, so it reads in a cage.
  */
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "cage.h"
 #include "charset.h"
@@ -14,12 +15,14 @@
 
 #include <libxml/parser.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PROGRAM "agentgraph-extract"
 #define COPY_SIZE 65536
 
 /* The most bytes of a text that can make a difference. */
@@ -56,9 +59,12 @@ static const struct kind {
     {"application/json", PLAIN, document_plain},
 };
 
+static char usage[] = "usage: " PROGRAM " TYPE <DOCUMENT\n";
+static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
+
 static int fail(const char *why)
 {
-	fprintf(stderr, "agentgraph-extract: %s\n", why);
+	fprintf(stderr, PROGRAM ": %s\n", why);
 	return 1;
 }
 
@@ -165,14 +171,28 @@ static void prepare(void)
 	xmlInitParser();
 }
 
+static const char *parse_options(int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+	    {"--help", OPTION_ANSWER, usage, 0, 0},
+	    {"--version", OPTION_ANSWER, version_text, 0, 0},
+	    OPTION_END,
+	};
+	struct error err = {0};
+	int operands = options_parse(specs, argc, argv, &err);
+	if (operands == 1)
+		return argv[0];
+	if (operands < 0)
+		fail(err.detail);
+	fputs(usage, stderr);
+	exit(EXIT_USAGE);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: agentgraph-extract TYPE <DOCUMENT\n");
-		return 2;
-	}
+	const char *type = parse_options(argc, argv);
 	prepare();
-	int status = run(argv[1]);
+	int status = run(type);
 	fflush(NULL);
 	_exit(status); /* without handlers that would ask for more than the cage allows */
 }

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/process.h"
 #include "guard.h"
 #include "hygiene.h"
@@ -22,7 +23,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -37,7 +37,6 @@
 
 #define PROGRAM "agentgraph-fcgi"
 #define LISTENER 0
-#define EXIT_USAGE 2
 
 #define MAX_THREADS 4096
 #define MAX_DRAIN 86400
@@ -52,7 +51,7 @@ struct options {
 	long drain; /* seconds */
 };
 
-static const char usage[] =
+static char usage[] =
     "usage: " PROGRAM " [OPTION]...\n"
     "One process of the pool.  The listening socket is descriptor 0; `agentgraph serve`\n"
     "starts it so.\n"
@@ -65,6 +64,8 @@ static const char usage[] =
     "  --unlink PATH    remove this socket when the parent process has died\n"
     "  --routes         print the routes and the permissions they take\n"
     "  --help, --version\n";
+
+static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
 
 static int fail(int status, const char *what)
 {
@@ -94,64 +95,21 @@ static void print_table(const struct route_table *table)
 	}
 }
 
-static long number(const char *option, const char *text, long min, long max)
-{
-	char *end;
-	errno = 0;
-	long value = strtol(text, &end, 10);
-	if (!*text || *end || errno || value < min || value > max) {
-		fprintf(
-		    stderr, PROGRAM ": --%s must be a number from %ld to %ld\n", option, min, max);
-		exit(EXIT_USAGE);
-	}
-	return value;
-}
-
-/* Options that answer by themselves end the process. */
 static void parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option names[] = {{"config", required_argument, NULL, 'c'},
-	    {"state", required_argument, NULL, 's'}, {"threads", required_argument, NULL, 't'},
-	    {"drain", required_argument, NULL, 'd'}, {"unlink", required_argument, NULL, 'u'},
-	    {"quiet", no_argument, NULL, 'q'}, {"routes", no_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'v'},
-	    {NULL, 0, NULL, 0}};
-	int option;
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			options->source.file = optarg;
-			break;
-		case 's':
-			options->source.state_dir = optarg;
-			break;
-		case 't':
-			options->threads = number("threads", optarg, 1, MAX_THREADS);
-			break;
-		case 'd':
-			options->drain = number("drain", optarg, 0, MAX_DRAIN);
-			break;
-		case 'u':
-			options->unlink = optarg;
-			break;
-		case 'q':
-			options->quiet = true;
-			break;
-		case 'r':
-			options->routes = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(EXIT_SUCCESS);
-		case 'v':
-			puts(PROGRAM " " AGENTGRAPH_VERSION);
-			exit(EXIT_SUCCESS);
-		default:
-			exit(fail(EXIT_USAGE, "--help lists the options"));
-		}
-	}
-	if (optind < argc)
-		exit(fail(EXIT_USAGE, "takes options only; --help lists them"));
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--threads", OPTION_NUMBER, &options->threads, 1, MAX_THREADS},
+	    {"--drain", OPTION_NUMBER, &options->drain, 0, MAX_DRAIN},
+	    {"--unlink", OPTION_TEXT, &options->unlink, 0, 0},
+	    {"--quiet", OPTION_FLAG, &options->quiet, 0, 0},
+	    {"--routes", OPTION_FLAG, &options->routes, 0, 0},
+	    {"--help", OPTION_ANSWER, usage, 0, 0},
+	    {"--version", OPTION_ANSWER, version_text, 0, 0},
+	    OPTION_END,
+	};
+	options_take(PROGRAM, specs, argc, argv);
 }
 
 /* The workers share the socket's flags: that all of them set this is harmless. */
@@ -163,26 +121,6 @@ static bool take_listener(void)
 		return false;
 	int flags = fcntl(LISTENER, F_GETFL);
 	return flags >= 0 && fcntl(LISTENER, F_SETFL, flags | O_NONBLOCK) == 0;
-}
-
-/*
- * Signals are read from a descriptor, so that no handler runs anywhere.  A terminal sends SIGINT
- * and SIGHUP to all processes of the service: the parent answers them, and tells this one by
- * SIGTERM.
- */
-static int take_signals(void)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, no end */
-	sigdelset(&set, SIGINT);
-	sigdelset(&set, SIGHUP);
-	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 /* Many threads, few arenas; what was large goes back to the system when it is freed. */
@@ -358,7 +296,7 @@ static int serve(struct server *server, const struct options *options, int signa
 	wait_for_end(signals, options, parent);
 	workers_stop(workers);
 	if (!drain(workers, signals, options->drain * 1000)) {
-		log_warning("ended with %u requests in hand", workers_running(workers));
+		log_warning("ended with requests in hand: %u", workers_running(workers));
 		process_end_all();
 		_exit(EXIT_FAILURE);
 	}
@@ -377,7 +315,9 @@ int main(int argc, char **argv)
 	parse_options(&options, argc, argv);
 	if (options.routes)
 		return print_routes(&options);
-	int signals = take_signals();
+	static const int told[] = {
+	    SIGTERM, 0}; /* a terminal's go to the parent, which tells this one */
+	int signals = process_signals(told);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || !take_listener())
 		return fail(EXIT_FAILURE,

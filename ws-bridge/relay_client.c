@@ -20,7 +20,7 @@ static void begin_closing(struct connection *c)
 	c->client.deadline = c->relay->now + LAST_WORDS_MS;
 }
 
-void client_refuse(struct connection *c, const struct error *err)
+static void refuse(struct connection *c, const struct error *err)
 {
 	if (c->client_stage != CLIENT_HEAD && c->client_stage != CLIENT_HELD)
 		return;
@@ -32,7 +32,7 @@ static void refuse_with(struct connection *c, enum error_kind kind, const char *
 {
 	struct error err = {0};
 	error_set(&err, kind, text ? "%s" : NULL, text);
-	client_refuse(c, &err);
+	refuse(c, &err);
 	error_release(&err);
 }
 
@@ -135,7 +135,7 @@ static void admit(struct connection *c, const struct handshake *handshake)
 	struct error err = {0};
 	if (!check_ticket(c, handshake, a, &ticket, &err)) {
 		log_warning("a handshake on %s was refused: %s", handshake->path, err.cause);
-		client_refuse(c, &err);
+		refuse(c, &err);
 	} else {
 		c->request_id = xstrdup(ticket.request_id);
 		c->subprotocol = xstrdup(ticket.subprotocol);
@@ -146,7 +146,7 @@ static void admit(struct connection *c, const struct handshake *handshake)
 			c->client.deadline = 0;
 			helper_start(c, ticket.route, handshake->ticket);
 		} else {
-			client_refuse(c, &err);
+			refuse(c, &err);
 		}
 	}
 	error_release(&err);

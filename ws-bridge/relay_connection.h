@@ -78,6 +78,7 @@ void connection_sweep(struct relay *relay);
 
 /* ---- The client's side */
 
+/* Handles readiness and the time of its socket; reading says whether more of it is wanted now. */
 void client_event(struct connection *c);
 void client_tick(struct connection *c);
 bool client_reading(const struct connection *c);
@@ -85,8 +86,7 @@ bool client_reading(const struct connection *c);
 /* The helper is ready: 101. */
 void client_accept(struct connection *c);
 
-/* Answer a handshake that has no answer yet: with an error, with 503, with what the helper says. */
-void client_refuse(struct connection *c, const struct error *err);
+/* Answer a handshake that has no answer yet: with 503, with what the helper says. */
 void client_unavailable(struct connection *c);
 void client_refuse_given(struct connection *c, const struct record *record);
 
@@ -104,6 +104,7 @@ void client_drop(struct connection *c);
 /* Connects to websocketd for the ticket's route. */
 void helper_start(struct connection *c, const char *route, const char *ticket);
 
+/* The same. */
 void helper_event(struct connection *c);
 void helper_tick(struct connection *c);
 bool helper_reading(const struct connection *c);

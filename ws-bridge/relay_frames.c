@@ -142,8 +142,8 @@ static bool is_utf8(const char *text, size_t len)
 /* wslay checks the reason only when it comes in one piece. */
 static void end_close(struct frames *frames, const struct wslay_event_on_msg_recv_arg *message)
 {
-	size_t head = message->msg_length < 2 ? message->msg_length : 2;
-	if (!is_utf8((const char *)message->msg + head, message->msg_length - head)) {
+	if (message->msg_length > 2 &&
+	    !is_utf8((const char *)message->msg + 2, message->msg_length - 2)) {
 		fail(frames, WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA);
 		return;
 	}

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/process.h"
 #include "relay.h"
 #include "relay_options.h"
 
@@ -20,7 +21,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -183,20 +183,6 @@ static bool prepare(struct relay_settings *settings, const struct relay_options 
 
 /* ---- The process */
 
-/* SIGINT of a terminal goes to all processes of the service: the parent answers it. */
-static int take_signals(void)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	sigdelset(&set, SIGINT);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* Two descriptors a connection; and what was large goes back to the system when it is freed. */
 static void tune(void)
 {
@@ -250,7 +236,8 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 	memory_init();
 	relay_options_parse(&options, argc, argv);
-	int signals = take_signals();
+	static const int told[] = {SIGTERM, SIGHUP, 0}; /* SIGINT of a terminal is the parent's */
+	int signals = process_signals(told);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;

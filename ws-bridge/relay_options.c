@@ -1,15 +1,14 @@
 #include "relay_options.h"
 
-#include <errno.h>
-#include <getopt.h>
+#include "base/options.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EXIT_USAGE 2
 #define LONGEST 86400 /* seconds */
 
-static const char usage[] =
+static char usage[] =
     "usage: " RELAY_PROGRAM " --websocketd HOST:PORT [OPTION]...\n"
     "Carries WebSockets between the web server and the helpers that websocketd starts.\n"
     "`agentgraph serve` starts it.\n"
@@ -27,85 +26,30 @@ static const char usage[] =
     "  --unlink PATH           remove this socket when the parent process has died\n"
     "  --help, --version\n";
 
-static void wrong(const char *what)
-{
-	fprintf(stderr, RELAY_PROGRAM ": %s\n", what);
-	exit(EXIT_USAGE);
-}
-
-static long number(const char *name, long min, long max)
-{
-	char *end;
-	errno = 0;
-	long value = strtol(optarg, &end, 10);
-	if (!*optarg || *end || errno || value < min || value > max) {
-		fprintf(stderr, RELAY_PROGRAM ": --%s must be a number from %ld to %ld\n", name,
-		    min, max);
-		exit(EXIT_USAGE);
-	}
-	return value;
-}
-
-static void take(struct relay_options *options, int option)
-{
-	switch (option) {
-	case 'w':
-		options->websocketd = optarg;
-		break;
-	case 'o':
-		options->socket = optarg;
-		break;
-	case 'c':
-		options->source.file = optarg;
-		break;
-	case 's':
-		options->source.state_dir = optarg;
-		break;
-	case 'u':
-		options->unlink = optarg;
-		break;
-	case 'p':
-		options->ping = number("ping", 1, LONGEST);
-		break;
-	case 't':
-		options->stall = number("stall", 1, LONGEST);
-		break;
-	case 'b':
-		options->bye = number("bye", 0, LONGEST);
-		break;
-	case 'y':
-		options->slow_bytes = number("slow-bytes", 1, LONG_MAX);
-		break;
-	case 'l':
-		options->linger_ms = number("linger", 0, LONGEST * 1000L);
-		break;
-	case 'h':
-		fputs(usage, stdout);
-		exit(EXIT_SUCCESS);
-	case 'v':
-		puts(RELAY_PROGRAM " " AGENTGRAPH_VERSION);
-		exit(EXIT_SUCCESS);
-	default:
-		wrong("--help lists the options");
-	}
-}
+static char version_text[] = RELAY_PROGRAM " " AGENTGRAPH_VERSION "\n";
 
 void relay_options_parse(struct relay_options *options, int argc, char **argv)
 {
-	static const struct option names[] = {{"websocketd", required_argument, NULL, 'w'},
-	    {"socket", required_argument, NULL, 'o'}, {"config", required_argument, NULL, 'c'},
-	    {"state", required_argument, NULL, 's'}, {"unlink", required_argument, NULL, 'u'},
-	    {"ping", required_argument, NULL, 'p'}, {"stall", required_argument, NULL, 't'},
-	    {"bye", required_argument, NULL, 'b'}, {"slow-bytes", required_argument, NULL, 'y'},
-	    {"linger", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'},
-	    {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
-	int option;
+	const struct option_spec specs[] = {
+	    {"--websocketd", OPTION_TEXT, &options->websocketd, 0, 0},
+	    {"--socket", OPTION_TEXT, &options->socket, 0, 0},
+	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--ping", OPTION_NUMBER, &options->ping, 1, LONGEST},
+	    {"--stall", OPTION_NUMBER, &options->stall, 1, LONGEST},
+	    {"--slow-bytes", OPTION_NUMBER, &options->slow_bytes, 1, LONG_MAX},
+	    {"--linger", OPTION_NUMBER, &options->linger_ms, 0, LONGEST * 1000L},
+	    {"--bye", OPTION_NUMBER, &options->bye, 0, LONGEST},
+	    {"--unlink", OPTION_TEXT, &options->unlink, 0, 0},
+	    {"--help", OPTION_ANSWER, usage, 0, 0},
+	    {"--version", OPTION_ANSWER, version_text, 0, 0},
+	    OPTION_END,
+	};
 	*options = (struct relay_options){
 	    .ping = 25, .stall = 30, .bye = -1, .slow_bytes = 1 << 20, .linger_ms = 3000};
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
-		take(options, option);
-	if (optind < argc)
-		wrong("takes options only; --help lists them");
-	if (!options->websocketd)
-		wrong("--websocketd HOST:PORT is missing");
+	options_take(RELAY_PROGRAM, specs, argc, argv);
+	if (options->websocketd)
+		return;
+	fputs(RELAY_PROGRAM ": --websocketd HOST:PORT is missing\n", stderr);
+	exit(EXIT_USAGE);
 }

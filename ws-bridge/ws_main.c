@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/process.h"
 #include "record.h"
 #include "refusal.h"
@@ -16,18 +17,16 @@
 #include "ws_live.h"
 #include "ws_session.h"
 
-#include <getopt.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #define PROGRAM "agentgraph-ws"
-#define EXIT_USAGE 2
+#define MAX_DESCRIPTOR 65535
 #define TURN_ROUTE "/v1/graph/ws"
 #define LIVE_ROUTE "/v1/graph/live"
 #define DEFAULT_STATE "./.agentgraph"
@@ -36,11 +35,11 @@
 struct options {
 	struct config_source source;
 	const char *route;
-	int log; /* a descriptor for the log, or -1 */
+	long log; /* a descriptor for the log, or -1 */
 	bool by_hand, ticket;
 };
 
-static const char usage[] =
+static char usage[] =
     "usage: " PROGRAM " [OPTION]...\n"
     "One WebSocket connection, as records on standard input and output: agentgraph-record(7).\n"
     "websocketd starts it, with a ticket in its environment.\n"
@@ -53,62 +52,28 @@ static const char usage[] =
     "  --route ROUTE   what --by-hand and --ticket are for (default " TURN_ROUTE ")\n"
     "  --help, --version\n";
 
+static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
+
 static int fail(int status, const char *what)
 {
 	fprintf(stderr, PROGRAM ": %s\n", what);
 	return status;
 }
 
-static int descriptor(const char *text)
-{
-	char *end;
-	long fd = strtol(text, &end, 10);
-	if (!*text || *end || fd < 0 || fd > 65535)
-		exit(fail(EXIT_USAGE, "--log must be the number of an open descriptor"));
-	return (int)fd;
-}
-
-/* Options that answer by themselves end the process. */
 static void parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option names[] = {{"config", required_argument, NULL, 'c'},
-	    {"state", required_argument, NULL, 's'}, {"log", required_argument, NULL, 'l'},
-	    {"route", required_argument, NULL, 'r'}, {"by-hand", no_argument, NULL, 'b'},
-	    {"ticket", no_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
-	    {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
-	int option;
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			options->source.file = optarg;
-			break;
-		case 's':
-			options->source.state_dir = optarg;
-			break;
-		case 'l':
-			options->log = descriptor(optarg);
-			break;
-		case 'r':
-			options->route = optarg;
-			break;
-		case 'b':
-			options->by_hand = true;
-			break;
-		case 't':
-			options->ticket = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(EXIT_SUCCESS);
-		case 'v':
-			puts(PROGRAM " " AGENTGRAPH_VERSION);
-			exit(EXIT_SUCCESS);
-		default:
-			exit(fail(EXIT_USAGE, "--help lists the options"));
-		}
-	}
-	if (optind < argc)
-		exit(fail(EXIT_USAGE, "takes options only; --help lists them"));
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--log", OPTION_NUMBER, &options->log, 0, MAX_DESCRIPTOR},
+	    {"--by-hand", OPTION_FLAG, &options->by_hand, 0, 0},
+	    {"--ticket", OPTION_FLAG, &options->ticket, 0, 0},
+	    {"--route", OPTION_TEXT, &options->route, 0, 0},
+	    {"--help", OPTION_ANSWER, usage, 0, 0},
+	    {"--version", OPTION_ANSWER, version_text, 0, 0},
+	    OPTION_END,
+	};
+	options_take(PROGRAM, specs, argc, argv);
 }
 
 /* websocketd would stop reading a long line of standard error, and then block this process. */
@@ -223,25 +188,6 @@ static int refuse(struct visitor *visitor)
 
 /* ---- serving ---- */
 
-/*
- * Signals are read from a descriptor, so that no handler runs anywhere.  At a shell they keep their
- * meaning: Ctrl-C ends the program.
- */
-static int take_signals(bool by_hand)
-{
-	sigset_t set;
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, no end */
-	if (by_hand)
-		return -1;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
 /* There may be a thousand of this process. */
 static void tune_malloc(void)
 {
@@ -267,7 +213,9 @@ static struct service *load_service(const struct config_source *source, struct e
 static int serve(struct visitor *visitor, const struct options *options)
 {
 	struct service *service = NULL;
-	int signals = take_signals(options->by_hand);
+	static const int told[] = {SIGTERM, SIGINT, SIGHUP, 0};
+	int signals =
+	    process_signals(options->by_hand ? NULL : told); /* at a shell Ctrl-C ends it */
 	if (let_in(visitor, options))
 		service = load_service(&options->source, &visitor->err);
 	if (!service)
@@ -300,7 +248,7 @@ int main(int argc, char **argv)
 	tune_malloc();
 	memory_init();
 	parse_options(&options, argc, argv);
-	redirect_log(options.log);
+	redirect_log((int)options.log);
 	settle_state_dir(&options.source);
 	visitor.arena = arena_new();
 	int status = options.ticket ? print_ticket(&visitor, &options) : serve(&visitor, &options);

@@ -16,7 +16,6 @@
 
 #define ERROR_READS 256 /* what the largest pipe of an ordinary user holds */
 #define READ_SIZE 65536
-#define STOP_POLL_MS 200
 
 struct child {
 	const struct process *p;
@@ -163,8 +162,6 @@ static bool read_errors(struct child *c)
 static int poll_timeout(const struct child *c)
 {
 	int64_t left = (c->ending ? c->kill_at : c->p->deadline_ms) - clock_monotonic_ms();
-	if (!c->ending && c->p->stop && left > STOP_POLL_MS)
-		left = STOP_POLL_MS;
 	if (left < 0)
 		return 0;
 	return left > INT_MAX ? INT_MAX : (int)left;
@@ -179,8 +176,6 @@ static void check_limits(struct child *c)
 		c->kill_at = INT64_MAX;
 	} else if (!c->ending && now >= c->p->deadline_ms) {
 		end_child(c, PROCESS_TIMED_OUT);
-	} else if (!c->ending && c->p->stop && c->p->stop(c->p->arg)) {
-		end_child(c, PROCESS_STOPPED);
 	}
 }
 

@@ -32,9 +32,6 @@ struct process {
 	 * one may lack it.  False ends the child: PROCESS_REFUSED. */
 	bool (*on_line)(const char *line, size_t len, void *arg);
 	bool raw; /* on_line gets the output in pieces as they come instead, newlines included */
-
-	/* Asked several times a second; true ends the child: PROCESS_STOPPED.  May be NULL. */
-	bool (*stop)(void *arg);
 	void *arg;
 };
 
@@ -43,7 +40,6 @@ enum process_end {
 	PROCESS_SIGNALLED, /* code: the signal that it died of */
 	PROCESS_TIMED_OUT,
 	PROCESS_REFUSED,
-	PROCESS_STOPPED,
 	PROCESS_LINE_TOO_LONG,
 	PROCESS_TOO_MUCH_OUTPUT,
 	PROCESS_NOT_STARTED /* code: errno; tail says what could not be done */
@@ -63,6 +59,15 @@ void process_run(const struct process *p, struct process_result *result);
  * while threads still wait for children: these would die with it, but not what they have started.
  */
 void process_end_all(void);
+
+/*
+ * For main: blocks SIGTERM, SIGINT and SIGHUP, so that no handler runs anywhere, and ignores
+ * SIGPIPE and SIGXFSZ (a limit on file sizes is a full disk, no end).  The descriptor,
+ * close-on-exec and non-blocking, from which signals of told are read as struct signalfd_siginfo;
+ * told ends with 0 and names some of the three, and the others have no effect.  -1 with errno on
+ * failure.  With NULL the three keep their meaning, and there is no descriptor: -1.
+ */
+int process_signals(const int *told);
 
 /*
  * Finds an executable: a name with a slash is relative to dir, another one is looked up in PATH.

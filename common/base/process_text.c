@@ -17,37 +17,25 @@ char *process_clean(char *text)
 	return text;
 }
 
+static const char *const ends[] = {
+    [PROCESS_TIMED_OUT] = "timed out",
+    [PROCESS_REFUSED] = "wrote output that is not understood",
+    [PROCESS_LINE_TOO_LONG] = "wrote a line that is too long",
+    [PROCESS_TOO_MUCH_OUTPUT] = "wrote too much output",
+};
+
 char *process_describe(const struct process_result *result, char *out, size_t size)
 {
-	const char *name;
-	switch (result->end) {
-	case PROCESS_EXITED:
+	const char *name = sigdescr_np(result->code);
+	if (result->end == PROCESS_EXITED)
 		snprintf(out, size, "exited with status %d", result->code);
-		return out;
-	case PROCESS_SIGNALLED:
-		name = sigdescr_np(result->code);
+	else if (result->end == PROCESS_SIGNALLED)
 		snprintf(out, size, "died of signal %d (%s)", result->code, name ? name : "?");
-		return out;
-	case PROCESS_TIMED_OUT:
-		snprintf(out, size, "timed out");
-		return out;
-	case PROCESS_REFUSED:
-		snprintf(out, size, "wrote output that is not understood");
-		return out;
-	case PROCESS_STOPPED:
-		snprintf(out, size, "was stopped");
-		return out;
-	case PROCESS_LINE_TOO_LONG:
-		snprintf(out, size, "wrote a line that is too long");
-		return out;
-	case PROCESS_TOO_MUCH_OUTPUT:
-		snprintf(out, size, "wrote too much output");
-		return out;
-	case PROCESS_NOT_STARTED:
+	else if (result->end == PROCESS_NOT_STARTED)
 		snprintf(out, size, "could not be started: %s", result->tail);
-		return process_clean(out);
-	}
-	return out;
+	else
+		snprintf(out, size, "%s", ends[result->end]);
+	return process_clean(out);
 }
 
 /* The last line of text that is not empty; false when there is none. */

@@ -19,9 +19,9 @@ usage_error() {
 	is $? 2 "'$*' is a usage error"
 	like "$(cat err)" "$text" 'which is explained'
 }
-usage_error 'threads must be a number from 1 to' --threads 0
-usage_error 'threads must be a number' --threads many
-usage_error 'drain must be a number' --drain -1
+usage_error 'threads must be a whole number from 1 to' --threads 0
+usage_error 'threads must be a whole number' --threads many
+usage_error 'drain must be a whole number' --drain -1
 usage_error 'options only' here
 usage_error 'lists the options' --nope
 
@@ -90,7 +90,7 @@ kill "$pid"
 ok "wait_for 1 gone $pid" 'a second one ends them'
 wait "$slow_pid"
 is "$(cat slow)" '' 'without an answer'
-like "$(cat "$SERVE_ERR")" 'ended with 1 requests in hand' 'and the log has that'
+like "$(cat "$SERVE_ERR")" 'ended with requests in hand: 1$' 'and the log has that'
 wait_for 5 worker
 api GET /ping
 is "$STATUS" 200 'another worker is there'

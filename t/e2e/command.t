@@ -19,7 +19,7 @@ is "$CODE" 2 "an unknown command is one"
 like "$ERR" '^agentgraph: there is no command "frobnicate"' "with a sentence that names it"
 run serve --colour red
 is "$CODE" 2 "an unknown option is one"
-like "$ERR" '^agentgraph: serve has no option --colour' "with a sentence that names it"
+like "$ERR" '^agentgraph: there is no option --colour; see agentgraph help serve$' "with a sentence that names it"
 run serve --processes many
 is "$CODE" 2 "a number that is none is one"
 run serve --processes
@@ -56,11 +56,21 @@ run check --config bad.json
 is "$CODE" 1 "a bad configuration fails"
 is "$(grep -c '^agentgraph: error: bad.json' run.err)" 3 "with a line for each of its mistakes"
 like "$ERR" '^agentgraph: configuration bad.json test failed: 3 errors$' "and a sum"
+echo '{"agent": "builtin:demo", "auth": 7}' >bad.json
+run check --config bad.json
+like "$ERR" '^agentgraph: configuration bad.json test failed: 1 error$' "one error is one"
+echo '{"agent": "builtin:demo", "rate_limit": {"enabled": false, "enabled": true}}' >bad.json
+run check --config bad.json
+is "$CODE" 1 "a key that stands there twice is a mistake"
+like "$ERR" '^agentgraph: error: bad.json: rate_limit.enabled: expected the key once, found it twice$' "with its name"
 run check --config nowhere.json
 is "$CODE" 1 "a missing file fails"
 MAX_REQUEST_SIZE=much run check
 is "$CODE" 1 "a bad variable fails"
 like "$ERR" '^agentgraph: error: .*MAX_REQUEST_SIZE' "and is named"
+AGENTGRAPH_SYNCHRONOUS=off run check
+is "$CODE" 1 "also one that the databases read"
+like "$ERR" 'error: AGENTGRAPH_SYNCHRONOUS: expected NORMAL or FULL, found "off"' "with what was expected"
 mkdir -p broken && echo 'this is no database, and it is long enough to be looked at as one' >broken/threads.db
 run check --state broken
 is "$CODE" 1 "a database that is none fails"

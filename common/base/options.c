@@ -1,0 +1,105 @@
+#include "base/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The row that arg names ("--name" or "--name=…"); *value is what follows the "=", or NULL. */
+static const struct option_spec *find(
+    const struct option_spec *specs, const char *arg, const char **value)
+{
+	size_t len = strcspn(arg, "=");
+
+	*value = arg[len] ? arg + len + 1 : NULL;
+	for (; specs->name; specs++)
+		if (strlen(specs->name) == len && memcmp(specs->name, arg, len) == 0)
+			return specs;
+	return NULL;
+}
+
+static bool takes_value(const struct option_spec *spec)
+{
+	return spec->kind == OPTION_TEXT || spec->kind == OPTION_NUMBER;
+}
+
+static bool set_number(const struct option_spec *spec, const char *text, struct error *err)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || end == text || *end || n < spec->min || n > spec->max)
+		return error_set(err, ERR_INVALID_INPUT,
+		    "%s must be a whole number from %ld to %ld, not \"%s\"", spec->name, spec->min,
+		    spec->max, text);
+	*(long *)spec->value = n;
+	return true;
+}
+
+/* value is NULL where there is none. */
+static bool set(const struct option_spec *spec, const char *value, struct error *err)
+{
+	if (!takes_value(spec) && value)
+		return error_set(err, ERR_INVALID_INPUT, "%s takes no value", spec->name);
+	if (takes_value(spec) && (!value || !*value))
+		return error_set(err, ERR_INVALID_INPUT, "%s needs a value", spec->name);
+	switch (spec->kind) {
+	case OPTION_TEXT:
+		*(const char **)spec->value = value;
+		return true;
+	case OPTION_NUMBER:
+		return set_number(spec, value, err);
+	case OPTION_FLAG:
+		*(bool *)spec->value = true;
+		return true;
+	case OPTION_ANSWER:
+		fputs(spec->value, stdout);
+		exit(EXIT_SUCCESS);
+	}
+	return true;
+}
+
+/* One option, of which the next argument may be the value; the number of arguments read, or 0. */
+static int take(const struct option_spec *specs, char **args, struct error *err)
+{
+	const char *value;
+	const struct option_spec *spec = find(specs, args[0], &value);
+
+	if (!spec) {
+		error_set(err, ERR_INVALID_INPUT, "there is no option %s", args[0]);
+		return 0;
+	}
+	if (value || !takes_value(spec))
+		return set(spec, value, err) ? 1 : 0;
+	return set(spec, args[1], err) ? 2 : 0;
+}
+
+int options_parse(const struct option_spec *specs, int argc, char **argv, struct error *err)
+{
+	bool only_operands = false;
+	int operands = 0;
+
+	for (int i = 1, read = 1; i < argc; i += read, read = 1)
+		if (only_operands || argv[i][0] != '-')
+			argv[operands++] = argv[i];
+		else if (strcmp(argv[i], "--") == 0)
+			only_operands = true;
+		else if (!(read = take(specs, argv + i, err)))
+			return -1;
+	return operands;
+}
+
+void options_take(const char *program, const struct option_spec *specs, int argc, char **argv)
+{
+	struct error err = {0};
+	int operands = options_parse(specs, argc, argv, &err);
+
+	if (operands == 0)
+		return;
+	if (operands > 0)
+		error_set(&err, ERR_INVALID_INPUT, "takes options only, not \"%s\"", argv[0]);
+	fprintf(stderr, "%s: %s; --help lists the options\n", program, err.detail);
+	exit(EXIT_USAGE);
+}
