@@ -39,6 +39,12 @@ const char *json_fault_text(enum json_fault fault);
  */
 cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault);
 
+/*
+ * For files that people write: the path of the first key that stands twice in one object, malloc'd,
+ * its parts joined by separator; NULL when there is none.  The text is one that json_parse accepts.
+ */
+char *json_repeated_key(const char *text, size_t len, char separator);
+
 /* Compact text, malloc'd, never NULL. */
 char *json_print(const cJSON *item);
 

@@ -20,6 +20,7 @@ struct json_span {
 /* The value of a whole text. */
 struct json_span json_skim_text(const char *text, size_t len);
 
+/* By its first byte; false for no value. */
 bool json_skim_is_object(struct json_span value);
 bool json_skim_is_array(struct json_span value);
 

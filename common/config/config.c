@@ -40,6 +40,16 @@ static void refuse_text(const char *file, const char *text, size_t len, enum jso
 		problems_add(problems, "%s: the file %s", file, json_fault_text(fault));
 }
 
+/* Of two values for a key neither is surely the one that was meant. */
+static void refuse_repeated(
+    const char *file, const char *text, size_t len, struct problems *problems)
+{
+	char *key = json_repeated_key(text, len, '.');
+	if (key)
+		problems_add(problems, "%s: %s: expected the key once, found it twice", file, key);
+	free(key);
+}
+
 /* The file's object, or NULL after a report. */
 static cJSON *read_file(const char *file, struct problems *problems)
 {
@@ -54,6 +64,8 @@ static cJSON *read_file(const char *file, struct problems *problems)
 	cJSON *root = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
 	if (!root)
 		refuse_text(file, text, len, fault, problems);
+	else
+		refuse_repeated(file, text, len, problems);
 	free(text);
 	if (root && !cJSON_IsObject(root)) {
 		problems_add(

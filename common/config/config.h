@@ -85,7 +85,8 @@ struct embeddings_config {
 
 /* Values of the environment variables of SPEC 8. */
 struct environment {
-	char *mode; /* lower case */
+	bool synchronous_full; /* AGENTGRAPH_SYNCHRONOUS: commits wait for the disk */
+	char *mode;            /* lower case */
 	bool production;
 	bool is_debug;
 	enum log_level log_level;

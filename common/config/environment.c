@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define DEFAULT_PERMISSIONS                                                               \
 	"geolocation=(), microphone=(), camera=(), payment=(), usb=(), magnetometer=(), " \
@@ -34,6 +35,7 @@ enum variable_kind {
 	VAR_INT,       /* int from min to max */
 	VAR_NUMBER,    /* double from min to max */
 	VAR_CHOICE,    /* an enum; one of choices */
+	VAR_FULL,      /* bool; FULL or NORMAL */
 	VAR_LOG_LEVEL  /* enum log_level */
 };
 
@@ -69,6 +71,7 @@ static const struct choice storage_types[] = {{"memory", 0}, {"local", 0}, {"clo
 	}
 
 static const struct variable variables[] = {
+    ROW("AGENTGRAPH_SYNCHRONOUS", VAR_FULL, synchronous_full, .preset = "NORMAL"),
     ROW("MODE", VAR_LOWER, mode, .preset = "development"),
     BOOL("IS_DEBUG", is_debug, "true"),
     ROW("LOG_LEVEL", VAR_LOG_LEVEL, log_level, .preset = "INFO"),
@@ -269,6 +272,13 @@ static bool parse_choice(const struct variable *v, const char *text, void *slot)
 	return true;
 }
 
+static bool parse_full(const struct variable *v, const char *text, void *slot)
+{
+	(void)v;
+	*(bool *)slot = strcasecmp(text, "FULL") == 0;
+	return *(bool *)slot || strcasecmp(text, "NORMAL") == 0;
+}
+
 static bool parse_log_level(const struct variable *v, const char *text, void *slot)
 {
 	(void)v;
@@ -304,6 +314,7 @@ static const struct {
     [VAR_INT] = {parse_int, NULL, NULL},
     [VAR_NUMBER] = {parse_number, NULL, NULL},
     [VAR_CHOICE] = {parse_choice, NULL, NULL},
+    [VAR_FULL] = {parse_full, NULL, "NORMAL or FULL"},
     [VAR_LOG_LEVEL] = {parse_log_level, NULL, "DEBUG, INFO, WARNING, ERROR or CRITICAL"},
 };
 

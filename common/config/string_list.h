@@ -11,6 +11,7 @@ void string_list_add(struct string_list *list, const char *text, size_t len);
  */
 void string_list_split(struct string_list *list, const char *text);
 
+/* Whether an entry is text, to the letter. */
 bool string_list_has(const struct string_list *list, const char *text);
 
 /* Frees the entries; the list is then empty. */

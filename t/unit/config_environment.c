@@ -90,7 +90,13 @@ static void words(void)
 {
 	setenv("LOG_LEVEL", "warning", 1);
 	setenv("OTEL_LEVEL", "full", 1);
-	CHECK_ACCEPTED("", c->env.log_level == LOG_WARNING && c->env.otel_level == TRACE_FULL);
+	setenv("AGENTGRAPH_SYNCHRONOUS", "full", 1);
+	CHECK_ACCEPTED("",
+	    c->env.log_level == LOG_WARNING && c->env.otel_level == TRACE_FULL &&
+		c->env.synchronous_full);
+	setenv("AGENTGRAPH_SYNCHRONOUS", "Normal", 1);
+	CHECK_ACCEPTED("", !c->env.synchronous_full);
+	check_refused("AGENTGRAPH_SYNCHRONOUS", "off", "expected NORMAL or FULL, found \"off\"");
 	check_refused("LOG_LEVEL", "loud", "LOG_LEVEL: expected DEBUG");
 	check_refused("OTEL_LEVEL", "some", "spans, standard or full");
 	check_refused("MEDIA_STORAGE_TYPE", "tape", "memory, local or cloud, found \"tape\"");

@@ -111,6 +111,8 @@ static void not_json(void)
 	check_text("{\"agent\": \"a:b\", \"n\": 01}", "agentgraph.json");
 	check_text("{\"agent\": \"a:b\\u0000\"}", "U+0000");
 	check_text("[1]", "agentgraph.json: expected an object, found array");
+	check_text("{\"agent\": \"builtin:demo\", \"agent\": \"builtin:demo\"}",
+	    "agentgraph.json: agent: expected the key once, found it twice");
 }
 
 static void byte_order_mark(void)

@@ -536,6 +536,32 @@ static void every_fault_has_a_text(void)
 	CU_ASSERT_STRING_EQUAL(json_fault_text(JSON_INVALID), "must be valid JSON");
 }
 
+static void repeated(const char *text, const char *expected)
+{
+	char *key = json_repeated_key(text, strlen(text), '/');
+	if (expected && key)
+		CU_ASSERT_STRING_EQUAL(key, expected);
+	CU_ASSERT_EQUAL(expected != NULL, key != NULL);
+	free(key);
+}
+
+static void repeated_keys_are_told(void)
+{
+	struct buf many = {0};
+	repeated("{\"a\":1,\"b\":{\"a\":[{\"c\":2},{\"c\":3}]},\"A\":1}", NULL);
+	repeated("[1,1]", NULL);
+	repeated("5", NULL);
+	repeated("{\"a\":1,\"b\":2,\"a\":1}", "a");
+	repeated("{\"x\":{\"y\":1},\"b\":[1,{\"c\":{}},{\"c\":{\"d\":1,\"d\":2}}]}", "b/2/c/d");
+	repeated("{\"\\u0061\":1,\"a\":2}", "a");
+	buf_putc(&many, '{');
+	for (int i = 0; i < 100; i++)
+		buf_printf(&many, "\"k%d\":1,", i);
+	buf_puts(&many, "\"k7\":1}");
+	repeated(buf_str(&many), "k7");
+	buf_release(&many);
+}
+
 static const struct unit_test tests[] = {
     {"values of all kinds are accepted", values_of_all_kinds_are_accepted},
     {"broken structure is refused", broken_structure_is_refused},
@@ -564,6 +590,7 @@ static const struct unit_test tests[] = {
     {"merging is deep", merging_is_deep},
     {"null leaves what is there", null_leaves_what_is_there},
     {"texts are cut between characters", texts_are_cut_between_characters},
+    {"repeated keys are told", repeated_keys_are_told},
     {"every fault has a text", every_fault_has_a_text},
 };
 
