@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-bool approval_needed(const struct node *node, const char *tool)
+/* Whether a tool of that node needs it. */
+static bool is_needed(const struct node *node, const char *tool)
 {
 	if (node->approve_all)
 		return true;
@@ -43,7 +44,7 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 	cJSON *wanted = cJSON_CreateArray(), *call, *value;
 	const cJSON *answer;
 	for (size_t i = 0; i < count; i++)
-		if (approval_needed(run->frame.node, json_str(calls[i], "name")))
+		if (is_needed(run->frame.node, json_str(calls[i], "name")))
 			cJSON_AddItemToArray(wanted, shown(calls[i]));
 	arena_json(run->setup.arena, wanted);
 	if (!wanted->child)

@@ -19,9 +19,7 @@
  */
 ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count);
 
+/* Whether the call of that id was refused in this step. */
 bool approval_declined(const ag_run *run, const char *call_id);
-
-/* Whether a tool of that node needs it. */
-bool approval_needed(const struct node *node, const char *tool);
 
 #endif

@@ -36,6 +36,11 @@ static cJSON *read_file(ag_graph *graph, const char *path)
 	if (!root)
 		problems_add(&graph->problems, "%s: line %zu: the file %s", path,
 		    bad_line(text, len), json_fault_text(fault));
+	char *key = root ? json_repeated_key(text, len, '/') : NULL;
+	if (key)
+		problems_add(
+		    &graph->problems, "%s: /%s: expected the key once, found it twice", path, key);
+	free(key);
 	free(text);
 	return root;
 }

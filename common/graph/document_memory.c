@@ -19,23 +19,29 @@ static void note_user(struct document *d, const char *node)
 
 /* ---- recall */
 
-/* One of the words, which end with NULL; *key is then in body. */
+/* A member that is one of the words, which end with NULL, and what it is called in the body. */
+struct word {
+	const char *key, *as;
+	const char *const *words;
+	const char *fallback; /* or NULL */
+};
+
 static void read_word(struct document *d, const struct place *at, const cJSON *item,
-    const char *key, const char *const *words, const char *fallback, cJSON *body, const char *as)
+    const struct word *rule, cJSON *body)
 {
-	const char *word = json_str(item, key);
+	const char *word = json_str(item, rule->key);
 	struct buf known = {0};
 	bool found = !word;
-	for (size_t i = 0; words[i]; i++) {
-		buf_printf(&known, "%s%s", i ? ", " : "", words[i]);
-		found = found || strcmp(words[i], word) == 0;
+	for (size_t i = 0; rule->words[i]; i++) {
+		buf_printf(&known, "%s%s", i ? ", " : "", rule->words[i]);
+		found = found || strcmp(rule->words[i], word) == 0;
 	}
 	if (!found)
-		document_problem(
-		    d, PLACE_KEY(at, key), "expected one of %s, found '%s'", buf_str(&known), word);
+		document_problem(d, PLACE_KEY(at, rule->key), "expected one of %s, found '%s'",
+		    buf_str(&known), word);
 	buf_release(&known);
-	if (word || fallback)
-		json_add_str(body, as, word ? word : fallback);
+	if (word || rule->fallback)
+		json_add_str(body, rule->as, word ? word : rule->fallback);
 }
 
 static void read_number(struct document *d, const struct place *at, const cJSON *item,
@@ -52,6 +58,9 @@ cJSON *document_recall(struct document *d, const struct place *at, const cJSON *
 	    "similarity", "temporal", "relevance", "hybrid", "graph_traversal", NULL};
 	static const char *const types[] = {"episodic", "semantic", "procedural", "entity",
 	    "relationship", "declarative", "custom", NULL};
+	static const struct word strategy = {
+	    "strategy", "retrieval_strategy", strategies, "hybrid"};
+	static const struct word type = {"memory_type", "memory_type", types, NULL};
 	static const struct range limit = {1, 100, RECALL_LIMIT}, score = {0, 1, 0},
 				  tokens = {1, 16000, 0};
 	const cJSON *filters = document_object(item, "filters");
@@ -63,8 +72,8 @@ cJSON *document_recall(struct document *d, const struct place *at, const cJSON *
 	read_number(d, at, item, "limit", &limit, body);
 	read_number(d, at, item, "score_threshold", &score, body);
 	read_number(d, at, item, "max_tokens", &tokens, body);
-	read_word(d, at, item, "strategy", strategies, "hybrid", body, "retrieval_strategy");
-	read_word(d, at, item, "memory_type", types, NULL, body, "memory_type");
+	read_word(d, at, item, &strategy, body);
+	read_word(d, at, item, &type, body);
 	if (json_str(item, "category"))
 		json_add_str(body, "category", json_str(item, "category"));
 	document_check_json(d, PLACE_KEY(at, "filters"), filters);

@@ -288,6 +288,27 @@ static char *server_name(const cJSON *item, const struct mcp_settings *settings)
 	return xstrdup(settings->command.argv ? settings->command.argv[0] : "server");
 }
 
+static bool is_server_of(const ag_graph *graph, const char *name)
+{
+	for (size_t i = 0; i < graph->node_count; i++)
+		for (size_t k = 0; k < graph->nodes[i].server_count; k++)
+			if (!strcmp(mcp_server_name(graph->nodes[i].servers[k].server), name))
+				return true;
+	return false;
+}
+
+/* The same with a number behind it from the second server of that name on. */
+static char *server_name_own(const ag_graph *graph, char *name)
+{
+	char *own = xstrdup(name);
+	for (int n = 2; is_server_of(graph, own); n++) {
+		free(own);
+		own = xasprintf("%s (%d)", name, n);
+	}
+	free(name);
+	return own;
+}
+
 /* A server is made even of a document with mistakes: it owns what was read. */
 static void read_mcp_tools(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
@@ -302,7 +323,7 @@ static void read_mcp_tools(
 		document_problem(d, PLACE_KEY(at, "prefix"),
 		    "expected up to %d letters, digits, blanks or _ - . :", GRAPH_NAME_MAX);
 	settings.timeout_ms = read_timeout(d, at, item, MCP_TIMEOUT_MS);
-	settings.name = server_name(item, &settings);
+	settings.name = server_name_own(d->graph, server_name(item, &settings));
 	struct tool_server server = {.server = mcp_server_new(&settings),
 	    .prefix = xstrdup(prefix ? prefix : ""),
 	    .only = read_names(d, PLACE_KEY(at, "tools"), document_array(item, "tools"))};

@@ -246,7 +246,6 @@ static ag_result finish(
 		return s->outcome;
 	case PROCESS_TIMED_OUT: /* the node's time is up, too; the engine says so */
 		return AG_ERROR;
-	case PROCESS_STOPPED:
 	case PROCESS_SIGNALLED:
 	case PROCESS_LINE_TOO_LONG:
 	case PROCESS_TOO_MUCH_OUTPUT:

@@ -124,6 +124,7 @@ int graph_node_index(const ag_graph *graph, const char *name);
 /* Name of a node index, "END" for GRAPH_END. */
 const char *graph_node_name(const ag_graph *graph, int index);
 
+/* The state field of that name, or NULL; the graph has it. */
 const struct field *graph_field_get(const ag_graph *graph, const char *name);
 
 /* Whether value fits a field's type; null fits every field. */

@@ -26,6 +26,7 @@ struct live_agent {
 	cJSON *vad;               /* an object */
 };
 
+/* A copy of live; its mistakes go to the graph's problems, and the result is never NULL. */
 struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struct ag_live *live);
 void live_agent_free(struct live_agent *agent);
 

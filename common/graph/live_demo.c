@@ -5,13 +5,9 @@
  * An utterance is repeated, a text is said back, commands try out what a session can do.  Tests
  * rely on every detail:
  *
- * - A window is 20 ms, counted from the first sample; it is loud when its root mean square is above
- *   -45 dB of full scale (32768).  An utterance starts with three loud windows in a row, and ends
- *   when vad.silence_duration_ms (500) have passed in windows that are not loud, or with the input.
- *   It reaches from its first loud window to its last one; <ms> is its length.
- * - With vad.enabled false it is the audio between activity_start and activity_end instead.
- * - An utterance is 60 s at most: with voice activity another one may follow, else the rest is not
- *   heard.  The other settings of vad are ignored.
+ * - What an utterance is, voice.h says: with silence_ms from vad.silence_duration_ms (500), or with
+ *   vad.enabled false between activity_start and activity_end.  The other settings of vad are
+ *   ignored.  <ms> is its length.
  * - Answers follow each other in the order of what they answer.  Their audio leaves in packets of
  *   100 ms, at most one second ahead of real time.  Speech that starts before the last packet of an
  *   answer has left ends that answer with `interrupted`, and no `turn_complete` follows.
@@ -21,6 +17,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "graph/live.h"
+#include "graph/voice.h"
 #include "model/resample.h"
 
 #include <math.h>
@@ -29,17 +26,11 @@
 #include <string.h>
 
 #define WHITE " \t\r\n"
-#define IN_HZ 16000
 #define OUT_HZ 24000
-#define WINDOW_MS 20
-#define WINDOW (IN_HZ * WINDOW_MS / 1000) /* samples */
-#define START_MS 60
 #define SILENCE_MS 500
-#define LONGEST_MS 60000
 #define AHEAD_MS 1000
 #define PACKET_MS 100
 #define PACKET (OUT_HZ * PACKET_MS / 1000 * sizeof(int16_t)) /* bytes */
-#define LOUD (32768.0 * 32768.0 * 3.1622776601683795e-5)     /* -45 dB, squared */
 #define TONE_HZ 440
 #define TONE_MS 200
 #define LONG_MS 10000
@@ -60,14 +51,7 @@ struct demo {
 	bool text_only, echo, ready, finishing, over;
 	char handle[HEX_ID_SIZE + 8];
 
-	/* listening */
-	bool vad_enabled;
-	int silence_ms;
-	int16_t window[WINDOW];
-	size_t filled;         /* samples of the window */
-	bool speaking;         /* inside an utterance */
-	int loud_ms, quiet_ms; /* in a row */
-	struct buf utterance;  /* also the loud windows that may become one */
+	struct voice voice;
 
 	/* answering */
 	struct turn *first, **last;
@@ -159,7 +143,7 @@ static void repeat(struct demo *d, const struct turn *turn)
 {
 	size_t samples = turn->speech.len / sizeof(int16_t);
 	char text[40];
-	snprintf(text, sizeof(text), "heard %zu ms", samples * 1000 / IN_HZ);
+	snprintf(text, sizeof(text), "heard %zu ms", samples * 1000 / VOICE_HZ);
 	ag_live_input_transcript(d->session, text, true);
 	if (!d->text_only && samples > 0) {
 		resampler_reset(d->resampler);
@@ -196,10 +180,7 @@ static void do_echo(struct demo *d, const char *rest)
 	if (!on && strcmp(rest, "off") != 0)
 		return;
 	d->echo = on;
-	d->speaking = false;
-	d->filled = 0;
-	d->loud_ms = 0;
-	buf_release(&d->utterance);
+	voice_clear(&d->voice);
 	resampler_reset(d->resampler);
 }
 
@@ -318,8 +299,9 @@ static int64_t answer(struct demo *d, int64_t now)
 }
 
 /* Speech starts: what is being said stops. */
-static void interrupt(struct demo *d)
+static void speech_started(void *owner)
 {
+	struct demo *d = owner;
 	if (!d->busy || *d->call_id)
 		return;
 	answer_end(d);
@@ -327,72 +309,12 @@ static void interrupt(struct demo *d)
 	ag_live_interrupted(d->session);
 }
 
+static void speech_ended(void *owner, struct buf speech)
+{
+	turn_add(owner)->speech = speech;
+}
+
 /* ---- listening */
-
-static void utterance_end(struct demo *d, size_t samples)
-{
-	struct turn *turn = turn_add(d);
-	d->utterance.len = samples * sizeof(int16_t);
-	turn->speech = d->utterance;
-	d->utterance = (struct buf){0};
-	d->speaking = false;
-	d->loud_ms = d->quiet_ms = 0;
-}
-
-/* Without the silence at its end. */
-static void utterance_end_loud(struct demo *d)
-{
-	size_t quiet = (size_t)(d->quiet_ms / WINDOW_MS) * WINDOW;
-	utterance_end(d, d->utterance.len / sizeof(int16_t) - quiet);
-}
-
-static bool is_loud(const int16_t *samples)
-{
-	double sum = 0;
-	for (size_t i = 0; i < WINDOW; i++)
-		sum += (double)samples[i] * samples[i];
-	return sum / WINDOW > LOUD;
-}
-
-static bool is_longest(const struct demo *d)
-{
-	return d->utterance.len >= (size_t)IN_HZ / 1000 * LONGEST_MS * sizeof(int16_t);
-}
-
-static void hear_window(struct demo *d)
-{
-	bool loud = is_loud(d->window);
-	d->loud_ms = loud ? d->loud_ms + WINDOW_MS : 0;
-	d->quiet_ms = loud ? 0 : d->quiet_ms + WINDOW_MS;
-	if (!d->speaking && !loud) {
-		buf_release(&d->utterance);
-		return;
-	}
-	buf_add(&d->utterance, d->window, sizeof(d->window));
-	if (!d->speaking && d->loud_ms >= START_MS) {
-		d->speaking = true;
-		interrupt(d);
-	}
-	if (d->speaking && (d->quiet_ms >= d->silence_ms || is_longest(d)) && !loud)
-		utterance_end_loud(d);
-	else if (d->speaking && is_longest(d))
-		utterance_end(d, d->utterance.len / sizeof(int16_t));
-}
-
-static void hear(struct demo *d, const int16_t *samples, size_t count)
-{
-	while (count > 0) {
-		size_t n = WINDOW - d->filled < count ? WINDOW - d->filled : count;
-		memcpy(d->window + d->filled, samples, n * sizeof(*samples));
-		d->filled += n;
-		samples += n;
-		count -= n;
-		if (d->filled < WINDOW)
-			return;
-		d->filled = 0;
-		hear_window(d);
-	}
-}
 
 static void echo(struct demo *d, const int16_t *samples, size_t count)
 {
@@ -409,22 +331,15 @@ static void demo_audio(void *connection, const void *pcm, size_t bytes)
 	struct demo *d = connection;
 	if (d->echo)
 		echo(d, pcm, bytes / sizeof(int16_t));
-	else if (d->vad_enabled)
-		hear(d, pcm, bytes / sizeof(int16_t));
-	else if (d->speaking && !is_longest(d))
-		buf_add(&d->utterance, pcm, bytes);
+	else
+		voice_hear(&d->voice, pcm, bytes / sizeof(int16_t));
 }
 
 static void demo_activity(void *connection, bool starts)
 {
 	struct demo *d = connection;
-	if (d->vad_enabled || d->echo || starts == d->speaking)
-		return;
-	d->speaking = starts;
-	if (starts)
-		interrupt(d);
-	else
-		utterance_end(d, d->utterance.len / sizeof(int16_t));
+	if (!d->echo)
+		voice_activity(&d->voice, starts);
 }
 
 static void demo_text(void *connection, const char *text)
@@ -465,9 +380,14 @@ static void *demo_open(ag_live_session *session, const struct ag_live_setup *set
 	d->session = session;
 	d->last = &d->first;
 	d->text_only = setup->text;
-	d->vad_enabled = !cJSON_IsFalse(json_opt(setup->vad, "enabled"));
-	d->silence_ms = silence_of(setup->vad);
-	d->resampler = resampler_new(IN_HZ, OUT_HZ);
+	d->voice = (struct voice){
+	    .told = cJSON_IsFalse(json_opt(setup->vad, "enabled")),
+	    .silence_ms = silence_of(setup->vad),
+	    .started = speech_started,
+	    .ended = speech_ended,
+	    .owner = d,
+	};
+	d->resampler = resampler_new(VOICE_HZ, OUT_HZ);
 	if (setup->resumption_handle)
 		snprintf(d->handle, sizeof(d->handle), "%s", setup->resumption_handle);
 	else
@@ -484,7 +404,7 @@ static void demo_close(void *connection)
 	while (d->first)
 		turn_free(turn_take(d));
 	answer_end(d);
-	buf_release(&d->utterance);
+	voice_clear(&d->voice);
 	resampler_free(d->resampler);
 	free(d);
 }
@@ -499,8 +419,7 @@ static void demo_finish(void *connection)
 {
 	struct demo *d = connection;
 	d->finishing = true;
-	if (d->speaking)
-		utterance_end_loud(d);
+	voice_finish(&d->voice);
 }
 
 static int demo_descriptor(void *connection, short *events)

@@ -40,8 +40,10 @@ cJSON *message_reasoning_delta(const char *id, const char *text);
 /* A tool message with one result; output is taken over. */
 cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error);
 
+/* Borrowed: NULL without an id, "" without a role. */
 const char *message_id(const cJSON *message);
 const char *message_role(const cJSON *message);
+/* Whether it has that role. */
 bool message_is(const cJSON *message, const char *role);
 
 /* Appends the texts of all text blocks. */

@@ -46,6 +46,7 @@ void node_tools_get(const struct node *node, const struct client_tools *client, 
     struct node_tools *tools);
 void node_tools_release(struct node_tools *tools);
 
+/* The tool of that name, or NULL; valid until the release. */
 const struct tool *node_tools_find(const struct node_tools *tools, const char *name);
 
 /* Lets the node's servers get ready, without waiting. */

@@ -473,11 +473,6 @@ int run_steps(const ag_run *run)
 	return run->step;
 }
 
-int run_limit(const ag_run *run)
-{
-	return run->setup.recursion_limit;
-}
-
 const ag_graph *run_graph(const ag_run *run)
 {
 	return run->setup.graph;

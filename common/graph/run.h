@@ -92,6 +92,7 @@ struct run_setup {
 	const char *traceparent; /* for calls out (run_traceparent), or NULL */
 };
 
+/* A run that has not begun, in the setup's arena; what the setup points to lives as long. */
 ag_run *run_new(const struct run_setup *setup);
 
 /* Replaces custom fields before the run (initial_state, WIRE 4.2); false with err set on a wrong
@@ -119,8 +120,8 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 /* The thread as the run left it, and the number of the last step. */
 const struct thread *run_thread(const ag_run *run);
 int run_steps(const ag_run *run);
-int run_limit(const ag_run *run);
 
+/* The graph that it walks. */
 const ag_graph *run_graph(const ag_run *run);
 
 /* The tools that the client offers for this run. */

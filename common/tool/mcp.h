@@ -42,6 +42,7 @@ struct mcp_server *mcp_server_new(const struct mcp_settings *settings);
 /* Ends the session; no other call may be going on. */
 void mcp_server_free(struct mcp_server *server);
 
+/* As its settings have it; borrowed. */
 const char *mcp_server_name(const struct mcp_server *server);
 
 /* How long to wait: until the deadline (clock_monotonic_ms), or until stop, asked several times a
@@ -75,6 +76,7 @@ void mcp_tools_release(struct mcp_tools *tools);
 /* Whether the latest attempt failed, and it is too early for another one. */
 bool mcp_server_is_down(struct mcp_server *server);
 
+/* The tool of that name, as the server gives it, or NULL; valid while tools is held. */
 const struct mcp_tool *mcp_tools_get(const struct mcp_tools *tools, const char *name);
 
 /*

@@ -73,6 +73,7 @@ enum mcp_sent {
 cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params,
     const struct mcp_wait *wait, char why[MCP_WHY_SIZE], bool *unsent);
 
+/* Sends a notification, whatever comes of it; params, or NULL, are taken over. */
 void mcp_notify(struct mcp_server *server, const char *method, cJSON *params);
 
 /* Takes a message of the server's: one, or an array of them.  False when text is no JSON. */

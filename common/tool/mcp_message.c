@@ -55,6 +55,7 @@ char *mcp_notification_text(const char *method, cJSON *params)
 static void add_refusal(cJSON *answer, const char *method)
 {
 	char *text = xasprintf("this client does not answer %.100s", method);
+	utf8_repair(text); /* it may be cut within a character */
 	cJSON *error = cJSON_AddObjectToObject(answer, "error");
 	json_add_int(error, "code", METHOD_NOT_FOUND);
 	json_add_str(error, "message", text);

@@ -1,4 +1,4 @@
-/* What the two halves of the schema module share: schema.c compiles, schema_check.c checks. */
+/* What the files of the schema module share: schema.c compiles, schema_check.c checks. */
 #ifndef AGENTGRAPH_TOOL_SCHEMA_INTERNAL_H
 #define AGENTGRAPH_TOOL_SCHEMA_INTERNAL_H
 
@@ -64,6 +64,10 @@ check_fn check_type, check_enum, check_const, check_maximum, check_minimum, chec
     check_min_items, check_unique, check_array, check_contains, check_max_properties,
     check_min_properties, check_required, check_object, check_names, check_dependent_names,
     check_dependent_schemas, check_all, check_any, check_one, check_not, check_condition;
+
+/* The place in the document root that ref means, a JSON Pointer or an anchor behind "#"; NULL when
+ * there is none, or it is in another document. */
+const cJSON *schema_reference(const cJSON *root, const char *ref);
 
 /* Order of struct member_rule by name. */
 int member_rule_order(const void *a, const void *b);

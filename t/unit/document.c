@@ -70,6 +70,8 @@ static void files_that_are_no_document_are_refused(void)
 	    {"{\"$schema\": \"x\", \"h\": {}, \"i\": {}}",
 		"/g: the document has no graph of that name; it has h, i"},
 	    {"{\"g\": 5}", "/g: expected an object, found number"},
+	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"a\", \"text\": \"b\""),
+		"/g/nodes/n/text: expected the key once, found it twice"},
 	};
 	CHECK_MISTAKES(mistakes);
 	ag_graph *graph = graph_new("x");

@@ -1,0 +1,86 @@
+/* Where a "$ref" leads. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "tool/schema_internal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The key of a JSON Pointer up to its next "/", with escapes of URIs and pointers undone. */
+static char *pointer_key(const char **p)
+{
+	struct buf key = {0};
+	const char *s = *p;
+	for (; *s && *s != '/'; s++) {
+		char hex[3] = {s[0] == '%' ? s[1] : '\0', s[1] ? s[2] : '\0', '\0'}, *end;
+		long byte = strtol(hex, &end, 16);
+		if (s[0] == '%' && end == hex + 2) {
+			buf_putc(&key, (char)byte);
+			s += 2;
+		} else if (s[0] == '~' && (s[1] == '0' || s[1] == '1')) {
+			buf_putc(&key, s[1] == '0' ? '~' : '/');
+			s++;
+		} else {
+			buf_putc(&key, *s);
+		}
+	}
+	*p = s;
+	return buf_detach(&key);
+}
+
+static const cJSON *pointer_step(const cJSON *json, const char *key)
+{
+	char *end;
+	if (cJSON_IsObject(json))
+		return json_get(json, key);
+	unsigned long index = strtoul(key, &end, 10);
+	if (!cJSON_IsArray(json) || !*key || *end || index > INT32_MAX)
+		return NULL;
+	return cJSON_GetArrayItem(json, (int)index);
+}
+
+static const cJSON *at_pointer(const cJSON *json, const char *pointer)
+{
+	while (json && *pointer == '/') {
+		pointer++;
+		char *key = pointer_key(&pointer);
+		json = pointer_step(json, key);
+		free(key);
+	}
+	return *pointer ? NULL : json;
+}
+
+/* Whether a schema calls itself so; id is without "#". */
+static bool has_anchor(const cJSON *json, const char *name)
+{
+	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
+	if (anchor && strcmp(anchor, name) == 0)
+		return true;
+	return id && id[0] == '#' && strcmp(id + 1, name) == 0;
+}
+
+static const cJSON *find_anchor(const cJSON *json, const char *name)
+{
+	const cJSON *child, *hit = NULL;
+	if (cJSON_IsObject(json) && has_anchor(json, name))
+		return json;
+	cJSON_ArrayForEach(child, json) {
+		if (!hit)
+			hit = find_anchor(child, name);
+	}
+	return hit;
+}
+
+const cJSON *schema_reference(const cJSON *root, const char *ref)
+{
+	const char *id = json_str(root, "$id");
+	size_t len = id ? strcspn(id, "#") : 0;
+	if (len && strncmp(ref, id, len) == 0 && (ref[len] == '#' || !ref[len]))
+		ref += len; /* the document by its own name */
+	if (!*ref || strcmp(ref, "#") == 0)
+		return root;
+	if (*ref != '#')
+		return NULL;
+	return ref[1] == '/' ? at_pointer(root, ref + 1) : find_anchor(root, ref + 1);
+}
