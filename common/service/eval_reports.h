@@ -33,6 +33,7 @@ struct eval_reports {
 
 struct eval_cache;
 
+/* What was read, for all threads of the process. */
 struct eval_cache *eval_cache_new(void);
 void eval_cache_free(struct eval_cache *cache);
 

@@ -74,6 +74,7 @@ int64_t live_now(const struct live *live);
 
 /* ---- live_events.c: what the provider reports */
 
+/* Acts on one event; event is the caller's. */
 void live_take_event(ag_live_session *session, const struct live_event *event);
 
 /* Finishes transcripts that the provider left open. */
@@ -85,6 +86,8 @@ void live_tool_done(struct live *live, struct tool_done *done);
 
 /* ---- live_link.c: the connection to the model */
 
+/* Begins a connection, going on with the conversation where there is a handle; what comes of it is
+ * an event.  The other one ends it, if there is one. */
 void live_connect(struct live *live);
 void live_disconnect(struct live *live);
 

@@ -24,6 +24,7 @@ void keeper_free(struct keeper *k);
 void keeper_open(struct keeper *k, const char *thread_id);
 
 enum keeper_state { KEEPER_OPENING, KEEPER_OPEN, KEEPER_REFUSED };
+/* How far keeper_open has come. */
 enum keeper_state keeper_state(struct keeper *k);
 
 /* Once refused: why.  Once open: the thread as it was found, and the resumption handle it has, or

@@ -21,6 +21,7 @@ struct live_queue {
 	uint64_t dropped;
 };
 
+/* An empty queue of at most so many frames; clear frees those that are in it. */
 void live_queue_init(struct live_queue *q, size_t most);
 void live_queue_clear(struct live_queue *q);
 

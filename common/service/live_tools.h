@@ -30,6 +30,7 @@ struct tool_done {
 	bool is_error;
 };
 
+/* Nothing runs yet; setup is copied, and what it points to lives as long. */
 struct live_tools *live_tools_new(const struct live_tools_setup *setup);
 
 /* Asks the calls that go on to stop, and waits for them for up to wait_ms.  False when one goes on

@@ -1,6 +1,6 @@
 /*
- * Memories (SPEC 2.7, 4.13; WIRE 4.13): the routes under /v1/store, over the built-in store or a
- * plug-in.
+ * What keeps the memories (SPEC 2.7): the built-in store and the maker of its vectors, or a
+ * plug-in.  memory_calls.h has what can be asked of it.
  *
  * The built-in store is opened when it is first needed, so a process that never asks for a memory
  * pays nothing for it.
@@ -8,7 +8,8 @@
 #ifndef AGENTGRAPH_SERVICE_MEMORIES_H
 #define AGENTGRAPH_SERVICE_MEMORIES_H
 
-#include "service/service.h"
+#include "service/memory_embed.h"
+#include "service/memory_plugin.h"
 
 struct memories;
 
@@ -46,16 +47,11 @@ bool memories_report(
 bool memories_embed_all(
     struct memories *m, void (*progress)(int64_t done), int64_t *done, struct error *err);
 
-/* The routes; each returns the data of its own. */
-cJSON *memory_store(struct call *call, const cJSON *body);
-cJSON *memory_search(struct call *call, const cJSON *body);
-cJSON *memory_list(struct call *call, const cJSON *body);
-cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body);
-cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body);
-cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body);
-cJSON *memory_forget(struct call *call, const cJSON *body);
+/* The plug-in, or NULL where the built-in store is used. */
+struct memory_plugin *memories_plugin(struct memories *m);
 
-/* Refuses where no store is configured, before anything else is looked at (WIRE 1.4 step 8). */
-bool memory_configured(struct call *call);
+/* The built-in store, opened on first use, or NULL with err set; and what makes its vectors. */
+struct store *memories_store(struct memories *m, struct error *err);
+struct embedding *memories_embedding(struct memories *m);
 
 #endif

@@ -18,29 +18,27 @@
 
 struct memory_late {
 	struct background thread;
-	struct store *store;
-	struct embedding *embedding;
-	int office;    /* a file: who has its lock does the work */
-	size_t batch;  /* 1 after a failure, so that one bad text does not hold up the others */
-	int64_t after; /* where to go on; what failed is passed over until the next round */
+	struct memory_round round;
+	int office; /* a file: who has its lock does the work */
 	int64_t pause_ms;
 };
 
-bool memory_late_batch(struct store *st, struct embedding *e, bool all, size_t most, int64_t *after,
-    int64_t *done, struct error *err)
+bool memory_late_batch(struct memory_round *round, struct error *err)
 {
+	const struct store_ops *ops = round->store->ops;
 	struct arena *a = arena_new();
-	struct memory_text *texts = arena_alloc(a, most * sizeof(*texts));
+	struct memory_text *texts = arena_alloc(a, round->most * sizeof(*texts));
 	float *vectors;
 	unsigned char *hashes;
 	size_t count;
-	bool ok = st->ops->unembedded(st, a, all, *after, most, texts, &count, err);
+	bool ok = ops->unembedded(
+	    round->store, a, round->all, round->after, round->most, texts, &count, err);
 	if (ok && count) {
-		*after = texts[count - 1].row;
-		ok = embed_memories(e, texts, count, &vectors, &hashes, err);
+		round->after = texts[count - 1].row;
+		ok = embed_memories(round->embedding, texts, count, &vectors, &hashes, err);
 		if (ok) {
-			ok = st->ops->adopt(st, texts, count, vectors, hashes, err);
-			*done += ok ? (int64_t)count : 0;
+			ok = ops->adopt(round->store, texts, count, vectors, hashes, err);
+			round->done += ok ? (int64_t)count : 0;
 			free(vectors);
 			free(hashes);
 		}
@@ -65,18 +63,19 @@ static void rest(struct memory_late *late, bool failed)
 /* Returns whether there may be more to do at once. */
 static bool work(struct memory_late *late)
 {
+	struct memory_round *round = &late->round;
 	struct error err = {0};
-	int64_t before = late->after, done = 0;
-	bool ok = memory_late_batch(
-	    late->store, late->embedding, false, late->batch, &late->after, &done, &err);
-	bool over = late->after == before;
+	int64_t before = round->after;
+	round->done = 0;
+	bool ok = memory_late_batch(round, &err);
+	bool over = round->after == before;
 	if (over)
-		late->after = 0;
+		round->after = 0;
 	if (!ok)
 		log_debug("vectors: %s", err.cause[0] ? err.cause : err.detail);
-	if (done)
-		log_info("%lld memories got their vector", (long long)done);
-	late->batch = ok && !over ? BATCH : 1;
+	if (round->done)
+		log_info("memories that got their vector: %lld", (long long)round->done);
+	round->most = ok && !over ? BATCH : 1; /* one bad text does not hold up the others */
 	rest(late, !ok);
 	error_release(&err);
 	return ok && !over;
@@ -102,8 +101,8 @@ struct memory_late *memory_late_new(
 {
 	char *path = xasprintf("%s/embed.lock", state_dir);
 	struct memory_late *late = xcalloc(1, sizeof(*late));
-	*late = (struct memory_late){
-	    .store = st, .embedding = e, .batch = BATCH, .pause_ms = SHORTEST_PAUSE_MS};
+	late->round = (struct memory_round){.store = st, .embedding = e, .most = BATCH};
+	late->pause_ms = SHORTEST_PAUSE_MS;
 	late->office = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (late->office < 0)
 		error_set(err, ERR_STORAGE, "%s cannot be opened: %s", path, strerror(errno));

@@ -15,9 +15,17 @@ struct memory_late *memory_late_new(
     const char *state_dir, struct store *st, struct embedding *e, struct error *err);
 void memory_late_free(struct memory_late *late); /* NULL is fine */
 
-/* One batch of memories above *after, which moves on: those that wait, or where all is set those
- * without a vector of this model.  *done grows by how many got one; at the end *after stays. */
-bool memory_late_batch(struct store *st, struct embedding *e, bool all, size_t most, int64_t *after,
-    int64_t *done, struct error *err);
+/* A way through the memories that have no vector. */
+struct memory_round {
+	struct store *store;
+	struct embedding *embedding;
+	bool all;      /* also those that have one of another model, not only those that wait */
+	size_t most;   /* how many a batch has */
+	int64_t after; /* where to go on; stays at the end */
+	int64_t done;  /* how many got a vector */
+};
+
+/* The next batch; false with err set, and what failed is passed over. */
+bool memory_late_batch(struct memory_round *round, struct error *err);
 
 #endif

@@ -55,6 +55,7 @@ bool memory_id_check(struct call *call, const char *memory_id);
  * new tree. */
 cJSON *memory_metadata(const cJSON *metadata, const char *category);
 
+/* As requests spell them. */
 const char *strategy_name(enum strategy strategy);
 const char *metric_name(enum vector_metric metric);
 

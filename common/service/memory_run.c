@@ -1,7 +1,7 @@
 #include "service/memory_run.h"
 
 #include "base/json.h"
-#include "service/memories.h"
+#include "service/memory_calls.h"
 
 #include <string.h>
 

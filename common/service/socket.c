@@ -157,8 +157,9 @@ static void prefix_detail(struct call *call)
 	char detail[sizeof(err->detail)];
 	if (err->kind != ERR_VALIDATION && err->kind != ERR_BAD_REQUEST)
 		return;
-	snprintf(detail, sizeof(detail), PREFIX "%.*s", (int)(sizeof(detail) - sizeof(PREFIX)),
-	    err->detail);
+	size_t len = strlen(err->detail), room = sizeof(detail) - sizeof(PREFIX);
+	snprintf(detail, sizeof(detail), PREFIX "%.*s",
+	    (int)utf8_cut(err->detail, len < room ? len : room), err->detail);
 	memcpy(err->detail, detail, sizeof(detail));
 }
 

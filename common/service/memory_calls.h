@@ -1,0 +1,22 @@
+/*
+ * The calls on memories (SPEC 4.13; WIRE 4.13), of the routes under /v1/store and of graphs: over
+ * the built-in store or a plug-in, and always of the caller's own memories.
+ */
+#ifndef AGENTGRAPH_SERVICE_MEMORY_CALLS_H
+#define AGENTGRAPH_SERVICE_MEMORY_CALLS_H
+
+#include "service/service.h"
+
+/* Refuses where no store is configured, before anything else is looked at (WIRE 1.4 step 8). */
+bool memory_configured(struct call *call);
+
+/* Each returns the data of its route, in the call's arena, or NULL with the call's error set. */
+cJSON *memory_store(struct call *call, const cJSON *body);
+cJSON *memory_search(struct call *call, const cJSON *body);
+cJSON *memory_list(struct call *call, const cJSON *body);
+cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body);
+cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body);
+cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body);
+cJSON *memory_forget(struct call *call, const cJSON *body);
+
+#endif
