@@ -108,15 +108,6 @@ static bool parse_entry(struct span s, struct ip *ip)
 	return parse_ip(text, ip);
 }
 
-bool address_normal(const char *text, size_t len, char out[ADDRESS_SIZE])
-{
-	struct ip ip;
-	if (!parse_entry((struct span){text, len}, &ip))
-		return false;
-	print_ip(&ip, out);
-	return true;
-}
-
 /* ---- trust ---- */
 
 /* The configuration has been checked: what does not parse cannot come here, and matches nothing. */

@@ -28,17 +28,12 @@ void address_trust_init(struct address_trust *trust, const struct rate_limit_con
 void address_trust_release(struct address_trust *trust);
 
 /*
- * The normal form of an IPv4 or IPv6 address, which may have a port and, for IPv6, brackets: IPv6
- * in lower case and as short as can be, an IPv4 address that is mapped into IPv6 as IPv4.  False,
- * with out untouched, when the len bytes are none.
- */
-bool address_normal(const char *text, size_t len, char out[ADDRESS_SIZE]);
-
-/*
  * The client's address.  peer is the web server's peer; lines are the values of the request's
- * X-Forwarded-For headers in their order.  Whatever is wrong with them, the peer's address is the
- * answer; one that is no IP address (a Unix socket's) stands as it is, cut to fit, or as "unknown"
- * when it is empty.
+ * X-Forwarded-For headers in their order.  Addresses may have a port and, for IPv6, brackets; out
+ * has them in one form, IPv6 in lower case and as short as can be, and an IPv4 address that is
+ * mapped into IPv6 as IPv4.  Whatever is wrong with them, the peer's address is the answer; one
+ * that is no IP address (a Unix socket's) stands as it is, cut to fit, or as "unknown" when it is
+ * empty.
  */
 void address_client(const struct address_trust *trust, const char *peer, const char *const *lines,
     size_t count, char out[ADDRESS_SIZE]);

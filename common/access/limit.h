@@ -52,6 +52,7 @@ bool limiter_needs_user(const struct limiter *limiter);
 /* Whether the path, without its query, is never counted. */
 bool limiter_excludes(const struct limiter *limiter, const char *path, size_t len);
 
+/* Which proxies are believed (address.h); borrowed. */
 const struct address_trust *limiter_trust(const struct limiter *limiter);
 
 /* Who is counted as one.  user_id is NULL for whoever has not proved to be somebody. */

@@ -56,31 +56,6 @@ static bool set_up(struct db *db, enum db_mode mode, struct error *err)
 	return db_exec(db, SQL_CONNECTION_SETUP, err) && db_exec(db, mode_setup[mode], err);
 }
 
-struct db *db_open(const char *path, enum db_mode mode, struct error *err)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct db *db = xcalloc(1, sizeof(*db));
-	int rc;
-
-	pthread_once(&once, configure_library);
-	db->patience_ms = PATIENCE_MS;
-	rc = sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	if (rc == SQLITE_OK ? set_up(db, mode, err) : db_error(db, rc, err))
-		return db;
-	db_close(db);
-	return NULL;
-}
-
-void db_close(struct db *db)
-{
-	if (!db)
-		return;
-	for (size_t i = 0; i < SQL_COUNT; i++)
-		sqlite3_finalize(db->statements[i]);
-	sqlite3_close(db->handle);
-	free(db);
-}
-
 /* ENOSPC becomes SQLITE_FULL; its relatives are only an input/output error, and of a failed commit
  * only errno knows the cause. */
 static bool no_room(struct db *db)
@@ -107,7 +82,7 @@ static bool passes_by_itself(struct db *db, int rc)
 	}
 }
 
-bool db_error(struct db *db, int rc, struct error *err)
+static bool fail_with(struct db *db, int rc, struct error *err)
 {
 	bool transient = passes_by_itself(db, rc);
 
@@ -115,11 +90,36 @@ bool db_error(struct db *db, int rc, struct error *err)
 	return error_cause(err, "SQLite: %s (%d)", sqlite3_errmsg(db->handle), rc);
 }
 
+struct db *db_open(const char *path, enum db_mode mode, struct error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct db *db = xcalloc(1, sizeof(*db));
+	int rc;
+
+	pthread_once(&once, configure_library);
+	db->patience_ms = PATIENCE_MS;
+	rc = sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (rc == SQLITE_OK ? set_up(db, mode, err) : fail_with(db, rc, err))
+		return db;
+	db_close(db);
+	return NULL;
+}
+
+void db_close(struct db *db)
+{
+	if (!db)
+		return;
+	for (size_t i = 0; i < SQL_COUNT; i++)
+		sqlite3_finalize(db->statements[i]);
+	sqlite3_close(db->handle);
+	free(db);
+}
+
 bool db_script(struct db *db, const char *sql, struct error *err)
 {
 	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK || db_error(db, rc, err);
+	return rc == SQLITE_OK || fail_with(db, rc, err);
 }
 
 bool db_exec(struct db *db, enum sql_id id, struct error *err)
@@ -136,9 +136,23 @@ static bool run_plain(struct db *db, enum sql_id id, struct error *err)
 	return query_run(&q);
 }
 
+/* What is written to a file that has lost its name is gone with this process, however well the
+ * commit went. */
+static bool is_in_place(struct db *db, struct error *err)
+{
+	int moved = 0;
+
+	sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (!moved)
+		return true;
+	error_set(err, ERR_STORAGE, NULL);
+	return error_cause(err, "%s was removed or moved while the service ran: restart it",
+	    sqlite3_db_filename(db->handle, NULL));
+}
+
 bool db_begin(struct db *db, struct error *err)
 {
-	return run_plain(db, SQL_BEGIN, err);
+	return is_in_place(db, err) && run_plain(db, SQL_BEGIN, err);
 }
 
 bool db_commit(struct db *db, struct error *err)
@@ -158,7 +172,7 @@ void db_rollback(struct db *db)
 static void fail(struct query *q, int rc)
 {
 	q->failed = true;
-	db_error(q->db, rc, q->err);
+	fail_with(q->db, rc, q->err);
 }
 
 static sqlite3_stmt *prepared(struct query *q, enum sql_id id)

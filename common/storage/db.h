@@ -4,6 +4,9 @@
  * A connection belongs to one thread at a time.  A query is one execution of a statement: it
  * remembers that something went wrong and then does nothing more, so its user looks once, at
  * query_end.
+ *
+ * Errors are ERR_TRANSIENT_STORAGE for what may pass by itself (locked, no room left), else
+ * ERR_STORAGE; the cause has SQLite's words.
  */
 #ifndef AGENTGRAPH_STORAGE_DB_H
 #define AGENTGRAPH_STORAGE_DB_H
@@ -37,16 +40,11 @@ void db_close(struct db *db);
 bool db_exec(struct db *db, enum sql_id id, struct error *err);
 bool db_script(struct db *db, const char *sql, struct error *err);
 
-/* A write transaction.  A rollback is fine also where SQLite has rolled back by itself. */
+/* A write transaction; it begins only while the file is where it was opened.  A rollback is fine
+ * also where SQLite has rolled back by itself. */
 bool db_begin(struct db *db, struct error *err);
 bool db_commit(struct db *db, struct error *err);
 void db_rollback(struct db *db);
-
-/*
- * Turns a result code of SQLite into an error: ERR_TRANSIENT_STORAGE for what may pass by itself
- * (locked, no room left), ERR_STORAGE for the rest.  Returns false.
- */
-bool db_error(struct db *db, int rc, struct error *err);
 
 /* True when the statement was ever prepared in this process, so that tests can tell what they have
  * left out. */

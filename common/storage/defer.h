@@ -10,11 +10,13 @@
 
 struct deferrals;
 
+/* Starts the thread; NULL with err set. */
 struct deferrals *deferrals_new(struct writer *writer, struct error *err);
 
 /* Puts on disk what still waits.  NULL is fine. */
 void deferrals_free(struct deferrals *d);
 
+/* thread_defer: w stays where it is until deferrals_write has settled *pending, the caller's. */
 void deferrals_add(struct deferrals *d, struct thread_write *w, struct deferred **pending);
 
 /* thread_flush, with after NULL, and thread_write_after. */

@@ -56,8 +56,12 @@ bool engine_context_count(
 /* backup.c */
 bool engine_backup(struct storage *st, const char *path, struct error *err);
 
-/* How the databases are opened for writing, as AGENTGRAPH_SYNCHRONOUS says. */
-bool engine_write_mode(enum db_mode *mode, struct error *err);
+/* How databases are opened for writing: full, commits survive a power cut; else the last moments
+ * may be lost with it. */
+static inline enum db_mode engine_write_mode(bool full)
+{
+	return full ? DB_DURABLE : DB_WRITE;
+}
 
 /* Binds :search, :limit and :offset; an empty search is none. */
 void engine_bind_page(struct query *q, const struct page *page);

@@ -61,8 +61,6 @@ static bool begin_life(struct files *f, struct error *err)
 
 static bool open_records(struct files *f, struct error *err)
 {
-	if (!engine_write_mode(&f->mode, err))
-		return false;
 	f->db = database_open(f->path, "files", f->mode, &f->region->turnstile, err);
 	f->pool = pool_new(f->path);
 	return f->db != NULL;
@@ -138,6 +136,7 @@ struct files *files_open(const struct config *config, struct shared *shared, str
 	f->path = xasprintf("%s/files.db", config->state_dir);
 	pthread_mutex_init(&f->lock, NULL);
 	f->region = shared_region(shared, SHARED_FILES);
+	f->mode = engine_write_mode(config->env.synchronous_full);
 	make_stores(f, config);
 	ok = choose_store(f, config, err) && open_records(f, err) && begin_life(f, err);
 	if (ok) {

@@ -7,6 +7,7 @@
 
 struct pool;
 
+/* Opens nothing yet. */
 struct pool *pool_new(const char *path);
 
 /* All connections must have been given back.  NULL is fine. */

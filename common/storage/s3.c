@@ -60,7 +60,9 @@ static bool check_keys(const struct environment *env, struct error *err)
 static bool check_endpoint(const char *endpoint, struct error *err)
 {
 	const char *host = endpoint ? strstr(endpoint, "://") : NULL;
-	if (endpoint && (!host || strpbrk(host, "@?#") || !host[3] || host[3] == '/'))
+	if (endpoint &&
+	    (!host || strpbrk(host, "@?#") || !host[3] || host[3] == '/' ||
+		endpoint[strspn(endpoint, LETTERS DIGITS ":/.-_~%[]!$&'()*+,;=")]))
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_ENDPOINT: expected a URL like https://host:9000, without a user, "
 		    "found %s",

@@ -44,6 +44,7 @@ char *s3_element(const char *xml, const char *name);
 /* The path of an object, encoded; of the bucket for NULL. */
 void s3_path(const struct s3 *s3, const char *key, struct buf *out);
 
+/* Whose signature requests have; borrows from s3. */
 struct sigv4_key s3_signer(const struct s3 *s3);
 
 /* Objects in parts. */

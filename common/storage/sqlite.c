@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 static void engine_close(struct storage *st)
@@ -89,19 +88,6 @@ static const struct storage_ops sqlite_ops = {
     .backup = engine_backup,
 };
 
-/* AGENTGRAPH_SYNCHRONOUS: whether a commit survives a power cut (FULL), or may be lost with the
- * last moments (NORMAL). */
-bool engine_write_mode(enum db_mode *mode, struct error *err)
-{
-	const char *text = getenv("AGENTGRAPH_SYNCHRONOUS");
-
-	*mode = text && strcasecmp(text, "FULL") == 0 ? DB_DURABLE : DB_WRITE;
-	if (!text || *mode == DB_DURABLE || *text == '\0' || strcasecmp(text, "NORMAL") == 0)
-		return true;
-	return error_set(
-	    err, ERR_STORAGE, "AGENTGRAPH_SYNCHRONOUS must be NORMAL or FULL, not '%s'", text);
-}
-
 /* Also the directories above it, so that a fresh machine needs no preparation. */
 static bool make_directory(const char *path, struct error *err)
 {
@@ -121,14 +107,12 @@ static bool make_directory(const char *path, struct error *err)
 	return ok;
 }
 
-static bool open_databases(struct engine *e, struct error *err)
+static bool open_databases(struct engine *e, bool full, struct error *err)
 {
 	struct turnstile *t = turnstile_of(e->shared);
-	enum db_mode mode;
-	struct db *db;
+	struct db *db = database_open(e->path, "threads", engine_write_mode(full), t, err);
 
-	if (!engine_write_mode(&mode, err) ||
-	    !(db = database_open(e->path, "threads", mode, t, err)))
+	if (!db)
 		return false;
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(e->path);
@@ -151,7 +135,7 @@ struct storage *storage_open(const struct config *config, struct error *err)
 	e->shared = shared_open(config->state_dir, err);
 	if (e->shared) {
 		e->leases = leases_new(e->shared);
-		if (open_databases(e, err))
+		if (open_databases(e, config->env.synchronous_full, err))
 			return &e->storage;
 	}
 	engine_close(&e->storage);

@@ -195,8 +195,7 @@ struct config;
 /*
  * Opens (and migrates, where needed) the SQLite engine over config's state directory, making the
  * directory (0700) first.  It starts threads, so a process that forks opens it afterwards.
- * AGENTGRAPH_SYNCHRONOUS=FULL in the environment makes each commit wait for the disk.  The detail
- * of an error names the file or variable.
+ * The detail of an error names the file.
  */
 struct storage *storage_open(const struct config *config, struct error *err);
 

@@ -54,6 +54,14 @@ struct memory_links {
 	size_t relation_count;
 };
 
+/* What an update changes of a memory; its category stays. */
+struct memory_update {
+	const char *content;
+	const struct memory_vector *vector;
+	const char *metadata_json; /* NULL: metadata and links stay */
+	const struct memory_links *links;
+};
+
 struct memory_hit {
 	int64_t row;
 	int64_t created_at; /* of listings and links; else 0 */
@@ -89,11 +97,9 @@ struct store_ops {
 	/* The same by row, where all of the filter holds. */
 	bool (*load)(struct store *st, struct arena *a, const struct memory_filter *filter,
 	    int64_t row, struct memory *m, struct error *err);
-	/* Replaces content, vector and, unless metadata_json is NULL, metadata and links; category
-	 * stays.  *found says whether there was such a memory in the scope. */
+	/* *found says whether there was such a memory in the scope. */
 	bool (*update)(struct store *st, const struct memory_filter *scope, const char *memory_id,
-	    const char *content, const char *metadata_json, const struct memory_links *links,
-	    const struct memory_vector *vector, bool *found, struct error *err);
+	    const struct memory_update *update, bool *found, struct error *err);
 	bool (*remove)(struct store *st, const struct memory_filter *scope, const char *memory_id,
 	    bool *found, struct error *err);
 	/* Deletes what the filter holds and was there when it began. */
@@ -142,6 +148,7 @@ struct store_setup {
 	struct shared *shared;
 	const char *model; /* its name */
 	size_t dimension;
+	bool synchronous_full; /* commits wait for the disk */
 };
 
 /*

@@ -27,9 +27,6 @@ static inline struct store_engine *store_engine_of(struct store *st)
 	return (struct store_engine *)st;
 }
 
-/* Binds the parameters that every search has. */
-void store_bind_filter(struct query *q, const struct memory_filter *filter);
-
 /* Statements over all memories, and over those of one user. */
 void store_rows_query(struct store_engine *e, struct query *q, const struct memory_filter *filter,
     int64_t newest, size_t limit, struct error *err);
@@ -42,8 +39,7 @@ void store_owner_word(const char *user_id, char word[OWNER_WORD_SIZE]);
 bool store_put(struct store *st, const struct memory *m, const struct memory_links *links,
     const struct memory_vector *vector, struct error *err);
 bool store_update(struct store *st, const struct memory_filter *scope, const char *memory_id,
-    const char *content, const char *metadata_json, const struct memory_links *links,
-    const struct memory_vector *vector, bool *found, struct error *err);
+    const struct memory_update *update, bool *found, struct error *err);
 bool store_remove(struct store *st, const struct memory_filter *scope, const char *memory_id,
     bool *found, struct error *err);
 bool store_forget(

@@ -83,19 +83,20 @@ static bool settle_model(struct store_engine *e, const char *name, struct error 
 	return found || (writer_run(e->writer, &m.unit, err) && find_model(e, name, &found, err));
 }
 
-static bool open_database(struct store_engine *e, struct shared *shared, struct error *err)
+static bool open_database(
+    struct store_engine *e, const struct store_setup *setup, struct error *err)
 {
-	struct turnstile *t = shared_region(shared, SHARED_STORE);
-	enum db_mode mode;
-	struct db *db;
+	struct turnstile *t = shared_region(setup->shared, SHARED_STORE);
+	struct db *db =
+	    database_open(e->path, "store", engine_write_mode(setup->synchronous_full), t, err);
 
-	if (!engine_write_mode(&mode, err) || !(db = database_open(e->path, "store", mode, t, err)))
+	if (!db)
 		return false;
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(e->path);
 	if (!(db = db_open(e->path, DB_WRITE, err)))
 		return false;
-	e->checkpointer = checkpointer_new(db, shared, t, err);
+	e->checkpointer = checkpointer_new(db, setup->shared, t, err);
 	return e->checkpointer != NULL;
 }
 
@@ -109,7 +110,7 @@ struct store *store_open(const struct store_setup *setup, struct error *err)
 	e->path = xasprintf("%s/store.db", setup->state_dir);
 	e->state_dir = xstrdup(setup->state_dir);
 	e->dimension = setup->dimension;
-	if (open_database(e, setup->shared, err) && settle_model(e, setup->model, err))
+	if (open_database(e, setup, err) && settle_model(e, setup->model, err))
 		return &e->store;
 	store_close(&e->store);
 	return NULL;

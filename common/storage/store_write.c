@@ -134,10 +134,7 @@ struct change_of_memory {
 	const char *memory_id;
 	int64_t row; /* 0: there is none */
 
-	/* of an update */
-	const char *content, *metadata_json;
-	const struct memory_links *links;
-	const struct memory_vector *vector;
+	const struct memory_update *update; /* NULL: it is removed */
 };
 
 static bool find_memory(struct db *db, struct change_of_memory *c, struct error *err)
@@ -162,17 +159,17 @@ static bool rewrite_content(struct db *db, struct change_of_memory *c, struct er
 		return false;
 	query_start(&q, db, SQL_MEMORY_UPDATE, err);
 	query_int(&q, ":row", c->row);
-	query_text(&q, ":content", c->content);
-	query_text(&q, ":metadata", c->metadata_json);
-	query_text(&q, ":entity", c->links->entity);
+	query_text(&q, ":content", c->update->content);
+	query_text(&q, ":metadata", c->update->metadata_json);
+	query_text(&q, ":entity", c->update->links->entity);
 	return query_run(&q) && run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err);
 }
 
 static bool rewrite_relations(struct db *db, struct change_of_memory *c, struct error *err)
 {
-	return !c->metadata_json ||
+	return !c->update->metadata_json ||
 	    (run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
-		write_relations(db, c->row, c->links, err));
+		write_relations(db, c->row, c->update->links, err));
 }
 
 static bool run_update(struct db *db, struct unit *unit, struct error *err)
@@ -185,7 +182,7 @@ static bool run_update(struct db *db, struct unit *unit, struct error *err)
 	    (rewrite_content(db, c, err) && rewrite_relations(db, c, err) &&
 		run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
 		run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
-		write_vector(db, &c->about, c->row, c->vector, err));
+		write_vector(db, &c->about, c->row, c->update->vector, err));
 }
 
 static bool run_change(
@@ -200,8 +197,7 @@ static bool run_change(
 }
 
 bool store_update(struct store *st, const struct memory_filter *scope, const char *memory_id,
-    const char *content, const char *metadata_json, const struct memory_links *links,
-    const struct memory_vector *vector, bool *found, struct error *err)
+    const struct memory_update *update, bool *found, struct error *err)
 {
 	struct store_engine *e = store_engine_of(st);
 	struct change_of_memory c = {
@@ -209,13 +205,10 @@ bool store_update(struct store *st, const struct memory_filter *scope, const cha
 	    .about = about_of(e),
 	    .scope = scope,
 	    .memory_id = memory_id,
-	    .content = content,
-	    .metadata_json = metadata_json,
-	    .links = links,
-	    .vector = vector,
+	    .update = update,
 	};
 
-	return run_change(e, &c, !vector->numbers, found, err);
+	return run_change(e, &c, !update->vector->numbers, found, err);
 }
 
 static bool delete_memory(struct db *db, int64_t row, struct error *err)

@@ -95,18 +95,36 @@ size_t ring_fill(struct trace_ring *ring)
 	return (size_t)(atomic_load(&ring->added) - taken);
 }
 
+/* The opposite of put. */
+static void get(const struct trace_ring *ring, uint64_t at, void *data, size_t len)
+{
+	size_t from = at % RING_SIZE, first = RING_SIZE - from;
+	if (first > len)
+		first = len;
+	memcpy(data, ring->bytes + from, first);
+	memcpy((char *)data + first, ring->bytes, len - first);
+}
+
+/* Returns the entry's size.  Others may supersede it meanwhile, so that word is read by itself. */
+static size_t copy_entry(struct trace_ring *ring, uint64_t at, struct ring_entry *entry)
+{
+	const size_t mark = offsetof(struct ring_entry, superseded);
+	const size_t behind = mark + sizeof(entry->superseded);
+	get(ring, at, entry, mark);
+	atomic_init(&entry->superseded, atomic_load(superseded_at(ring, at)));
+	get(ring, at + behind, (char *)entry + behind, entry->size - behind);
+	return entry->size;
+}
+
 char *ring_copy(struct trace_ring *ring, size_t *len)
 {
 	uint64_t taken = atomic_load(&ring->taken);
 	*len = (size_t)(atomic_load_explicit(&ring->added, memory_order_acquire) - taken);
 	if (!*len)
 		return NULL;
-	size_t from = taken % RING_SIZE, first = RING_SIZE - from;
 	char *copy = xmalloc(*len);
-	if (first > *len)
-		first = *len;
-	memcpy(copy, ring->bytes + from, first);
-	memcpy(copy + first, ring->bytes, *len - first);
+	for (size_t at = 0; at < *len;)
+		at += copy_entry(ring, taken + at, (struct ring_entry *)(void *)(copy + at));
 	return copy;
 }
 

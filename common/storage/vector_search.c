@@ -47,7 +47,7 @@ void row_set_add(struct row_set *set, int64_t row)
 	set->slots[place(set, row)] = row;
 }
 
-bool row_set_has(const struct row_set *set, int64_t row)
+static bool row_set_has(const struct row_set *set, int64_t row)
 {
 	return set->slots[place(set, row)] == row;
 }

@@ -18,10 +18,10 @@ struct row_set {
 	size_t size;    /* a power of two */
 };
 
+/* An empty set with room for capacity rows; more must not be added. */
 void row_set_init(struct row_set *set, size_t capacity);
 void row_set_release(struct row_set *set);
 void row_set_add(struct row_set *set, int64_t row);
-bool row_set_has(const struct row_set *set, int64_t row);
 
 struct vector_query {
 	const float *vector; /* padded */

@@ -203,6 +203,20 @@ else
 	done
 fi
 
+# ---- a state directory that goes away ----
+
+STATE=$state
+serve_start --config agent.json --socket "$WORK/away.sock" || tap_bail 'the rest needs a service'
+say t hello
+mv "$state" "$state.away"
+http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "hello"}]}'
+error 'what would be lost is not acknowledged' 500 STORAGE_ERROR 'An error occurred accessing storage.'
+like "$(grep "$(header X-Request-ID)" "$SERVE_ERR")" 'threads\.db was removed or moved' 'and the log says why'
+mv "$state.away" "$state"
+say t hello
+is "$STATUS" 200 'when it is back, all is well'
+serve_stop
+
 # ---- a damaged database ----
 
 STATE=$state

@@ -169,6 +169,22 @@ static int try_read_only(void)
 	return strstr(err.detail, "readonly/threads.db cannot be written") ? 0 : 2;
 }
 
+static void a_database_that_was_moved_is_not_written(void)
+{
+	struct storage *st = open_storage("moved");
+	struct thread t = sample_thread("t");
+
+	must_put(st, &t, "m");
+	CU_ASSERT_EQUAL_FATAL(rename(unit_path("moved"), unit_path("moved.gone")), 0);
+	CU_ASSERT_FALSE(put(st, &t, "m1", &err));
+	CU_ASSERT_EQUAL(error_status(err.kind), 500);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, "moved/threads.db was removed or moved"));
+	error_release(&err);
+	CU_ASSERT_EQUAL_FATAL(rename(unit_path("moved.gone"), unit_path("moved")), 0);
+	must_put(st, &t, "m2");
+	st->ops->close(st);
+}
+
 static void a_database_that_cannot_be_written_is_refused_by_name(void)
 {
 	struct storage *st = open_storage("readonly");
@@ -238,6 +254,7 @@ static const struct unit_test tests[] = {
     {"a file that is no database is refused by name",
 	a_file_that_is_no_database_is_refused_by_name},
     {"damaged pages are an error and no crash", damaged_pages_are_an_error_and_no_crash},
+    {"a database that was moved is not written", a_database_that_was_moved_is_not_written},
     {"a database that cannot be written is refused by name",
 	a_database_that_cannot_be_written_is_refused_by_name},
     {"a state directory that cannot be made is named",

@@ -3,6 +3,7 @@
 #include "storage/trace_ring.h"
 #include "unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,30 @@ static void a_thread_empties_the_ring_before_it_is_full(void)
 	close_all();
 }
 
+static void *say_it_often(void *arg)
+{
+	struct trace_run run = run_of("t", "r");
+	uint64_t place = 0;
+	for (int i = 0; i < 2000; i++)
+		put(&run, 0, "{},", &place);
+	atomic_store((atomic_bool *)arg, true);
+	return NULL;
+}
+
+/* An entry is marked as superseded while it is copied. */
+static void what_is_said_meanwhile_is_read(void)
+{
+	atomic_bool done = false;
+	pthread_t thread;
+	open_in("meanwhile");
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, say_it_often, &done), 0);
+	while (!atomic_load(&done))
+		CU_ASSERT(!strcmp(seen("t", NULL), "/ ") || !strcmp(seen("t", NULL), "r / r [{}]"));
+	pthread_join(thread, NULL);
+	CU_ASSERT_STRING_EQUAL(seen("t", NULL), "r / r [{}]");
+	close_all();
+}
+
 static void a_full_ring_takes_no_more(void)
 {
 	struct trace_ring *ring;
@@ -300,6 +325,7 @@ static const struct unit_test tests[] = {
     {"nothing is left after a restart", nothing_is_left_after_a_restart},
     {"all processes see the same", all_processes_see_the_same},
     {"a thread empties the ring before it is full", a_thread_empties_the_ring_before_it_is_full},
+    {"what is said meanwhile is read", what_is_said_meanwhile_is_read},
     {"a full ring takes no more", a_full_ring_takes_no_more},
     {"a broken file is made anew", a_broken_file_is_made_anew},
     {"every statement was used", every_statement_was_used},
