@@ -61,10 +61,6 @@ void chat_model_free(struct chat_model *m);
 /* The keys above, ended by NULL. */
 extern const char *const chat_model_keys[];
 
-/* The first model's provider and name. */
-const char *chat_model_provider(const struct chat_model *m);
-const char *chat_model_name(const struct chat_model *m);
-
 /* Whether it, or a fallback, is asked for JSON. */
 bool chat_model_wants_json(const struct chat_model *m);
 

@@ -111,9 +111,6 @@ char *chat_request_body(
 /* Copies a setting, where it is given, under the provider's name for it. */
 void chat_copy_setting(const struct chat_build *b, const char *key, cJSON *to, const char *name);
 
-/* The name that a media object or block goes by in texts; never NULL. */
-const char *chat_media_name(const cJSON *media);
-
 /* What is to be sent for the block of a medium. */
 struct chat_part_media {
 	enum { MEDIA_BYTES, MEDIA_URL, MEDIA_TEXT } kind;

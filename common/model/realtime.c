@@ -92,7 +92,8 @@ void realtime_error(struct realtime *r, const char *code, bool fatal, const char
 	free(text);
 }
 
-void realtime_lost(struct realtime *r, const char *why)
+/* Ends the connection; the service may make another. */
+static void lose(struct realtime *r, const char *why)
 {
 	char *text = without_key(r, why);
 	r->over = true;
@@ -119,7 +120,7 @@ int64_t realtime_play(struct realtime *r, const char *base64, unsigned hz)
 	size_t bytes;
 	char *pcm = base64_decode(base64, &bytes);
 	if (!pcm) {
-		realtime_lost(r, "it sent audio that is no base64");
+		lose(r, "it sent audio that is no base64");
 		return 0;
 	}
 	int64_t ms = (int64_t)(bytes / 2 * 1000 / hz);
@@ -164,7 +165,7 @@ void realtime_take(struct realtime *r, char *text, size_t len)
 	if (cJSON_IsObject(event))
 		r->dialect->take(r, event);
 	else
-		realtime_lost(r, "it sent what is no JSON object");
+		lose(r, "it sent what is no JSON object");
 	cJSON_Delete(event);
 }
 
@@ -183,7 +184,7 @@ static bool take_news(struct realtime *r)
 		realtime_take(r, text, len);
 		break;
 	case REALTIME_CLOSED:
-		realtime_lost(r, text);
+		lose(r, text);
 		break;
 	}
 	free(text);
@@ -195,7 +196,7 @@ static void tell_problem(struct realtime *r)
 	if (r->fatal)
 		realtime_error(r, "provider_error", true, r->problem);
 	else
-		realtime_lost(r, r->problem);
+		lose(r, r->problem);
 }
 
 /* Milliseconds until the conversation is over, -1 when that depends on what comes. */

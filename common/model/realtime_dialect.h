@@ -106,13 +106,11 @@ void realtime_send(struct realtime *r, cJSON *event);
 /* An event of the provider, as it came; text is changed. */
 void realtime_take(struct realtime *r, char *text, size_t len);
 
+/* The provider takes input from here on; told once. */
 void realtime_ready(struct realtime *r);
 
 /* Tells an error of the provider: fatal, or while the session is not ready. */
 void realtime_error(struct realtime *r, const char *code, bool fatal, const char *message);
-
-/* Ends the connection; the service may make another. */
-void realtime_lost(struct realtime *r, const char *why);
 
 /* Audio of the provider, in base64.  Returns its milliseconds. */
 int64_t realtime_play(struct realtime *r, const char *base64, unsigned hz);

@@ -43,7 +43,8 @@ cJSON *chat_details_next(const cJSON *block, const char *provider, int *at)
 
 /* ---- Media */
 
-const char *chat_media_name(const cJSON *media)
+/* The name that a media object or block goes by in texts; never NULL. */
+static const char *media_name(const cJSON *media)
 {
 	const char *names[] = {
 	    json_str(media, "filename"), json_str(media, "url"), json_str(media, "file_id")};
@@ -94,7 +95,7 @@ static bool ask_file(const struct chat_build *b, const cJSON *media, struct chat
 		take_file(&file, out);
 	else if (!*b->problem)
 		*b->problem = xasprintf(
-		    "the file %s cannot be %s", chat_media_name(media), found ? "sent" : "found");
+		    "the file %s cannot be %s", media_name(media), found ? "sent" : "found");
 	free(file.data);
 	free(file.mime_type);
 	free(file.text);
@@ -107,7 +108,7 @@ bool chat_media_get(const struct chat_build *b, const cJSON *block, struct chat_
 	const cJSON *media = json_opt(block, "media");
 	const char *data = json_str(media, "data_base64"), *url = json_str(media, "url");
 	*out = (struct chat_part_media){.mime_type = text_or_empty(json_str(media, "mime_type")),
-	    .filename = xstrdup(chat_media_name(media))};
+	    .filename = xstrdup(media_name(media))};
 	if (json_str(media, "file_id")) {
 		if (ask_file(b, media, out))
 			return true;

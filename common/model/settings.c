@@ -439,16 +439,6 @@ void chat_model_free(struct chat_model *m)
 	free(m);
 }
 
-const char *chat_model_provider(const struct chat_model *m)
-{
-	return m->targets[0].provider->name;
-}
-
-const char *chat_model_name(const struct chat_model *m)
-{
-	return m->targets[0].model;
-}
-
 enum chat_format chat_target_format(const struct chat_target *t)
 {
 	const char *type = json_str(json_opt(t->settings, "response_format"), "type");
