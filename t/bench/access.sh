@@ -1,6 +1,9 @@
-# shellcheck shell=sh
+#!/bin/sh
 # What letting people in costs: runs with a token, ownership and a rate limit by user against runs with all of it off,
-# each on a service and an nginx of its own.  Sourced after http.sh.
+# each on a service and an nginx of its own.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/bench/http.sh"
 
 # bearer SECRET: a token for somebody (HS256).
 bearer() {
@@ -26,27 +29,23 @@ access_service() {
 	curl -sf "$BASE/ping" >/dev/null || exit 1
 }
 
-access_cost() {
-	JWT_SECRET_KEY=0123456789abcdef0123456789abcdef JWT_ALGORITHM=HS256
-	export JWT_SECRET_KEY JWT_ALGORITHM
-	access_service open '{"agent":"builtin:demo"}'
-	open=$BASE
-	access_service guarded '{"agent":"builtin:demo","auth":"jwt","authorization":"ownership",
-		"rate_limit":{"requests":1000000000,"window":60,"by":"user"}}'
-	guarded=$BASE
-	script=$(post_script '{"messages":[{"role":"user","content":"hello there"}]}')
-	echo "wrk.headers[\"Authorization\"] = \"Bearer $(bearer "$JWT_SECRET_KEY")\"" >>"$script"
-	: >"$WORK/ratios"
-	round=0
-	while [ "$round" -lt "$ROUNDS" ]; do
-		round=$((round + 1))
-		BASE=$open
-		without=$(rate /v1/graph/invoke "$script")
-		BASE=$guarded
-		with=$(rate /v1/graph/invoke "$script")
-		echo "$with $without" | awk '{ printf "%.3f %d %d\n", $1 / $2, $1, $2 }' >>"$WORK/ratios"
-	done
-	printf '%s  invoke with token, ownership and rate limit against none of it; requests a second, with/without:' \
-		"$(cut -d' ' -f1 "$WORK/ratios" | median)"
-	awk '{ printf " %d/%d", $2, $3 } END { print "" }' "$WORK/ratios"
+# rates: with and without.
+rates() {
+	BASE=$guarded
+	with=$(rate /v1/graph/invoke "$script")
+	BASE=$open
+	echo "$with $(rate /v1/graph/invoke "$script")"
 }
+
+JWT_SECRET_KEY=0123456789abcdef0123456789abcdef JWT_ALGORITHM=HS256
+export JWT_SECRET_KEY JWT_ALGORITHM
+access_service open '{"agent":"builtin:demo"}'
+open=$BASE
+access_service guarded '{"agent":"builtin:demo","auth":"jwt","authorization":"ownership",
+	"rate_limit":{"requests":1000000000,"window":60,"by":"user"}}'
+guarded=$BASE
+script=$(post_script '{"messages":[{"role":"user","content":"hello there"}]}')
+echo "wrk.headers[\"Authorization\"] = \"Bearer $(bearer "$JWT_SECRET_KEY")\"" >>"$script"
+rounds ratios rates
+ratio access ratios
+tap_plan 0

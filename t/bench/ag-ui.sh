@@ -1,8 +1,9 @@
 #!/bin/sh
-# Events of /v1/ag-ui against chunks of /v1/graph/stream, of the same run through the same nginx.  It prints a ratio; nothing
-# passes or fails.  WORDS and ROUNDS change the load.
+# Events of /v1/ag-ui against chunks of /v1/graph/stream, of the same run through the same nginx.
+# WORDS and ROUNDS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/bench/results.sh"
 
 : "${WORDS:=50000}" "${ROUNDS:=7}"
 
@@ -19,16 +20,11 @@ rate() {
 	echo $(($(grep -c '^{\|^data' events) * 1000000000 / (end - start)))
 }
 
-median() { sort -n | sed -n "$(((ROUNDS + 1) / 2))p"; }
-
-: >chunks
-: >agui
-i=0
-while [ $i -lt "$ROUNDS" ]; do
-	i=$((i + 1))
-	rate /v1/graph/stream "{\"messages\":[{\"role\":\"user\",\"content\":\"$text\"}]}" >>chunks
-	rate /v1/ag-ui "{\"threadId\":\"t$i\",\"runId\":\"r\",\"messages\":[{\"id\":\"m\",\"role\":\"user\",\"content\":\"$text\"}]}" >>agui
-done
-printf 'POST /v1/ag-ui: %d events/s, %s of the chunks/s of /v1/graph/stream (%d)\n' "$(median <agui)" \
-	"$(echo "$(median <agui) $(median <chunks)" | awk '{ printf "%.2f", $1 / $2 }')" "$(median <chunks)"
+MESSAGE="\"role\":\"user\",\"content\":\"$text\""
+both() {
+	events=$(rate /v1/ag-ui "{\"threadId\":\"t$round\",\"runId\":\"r\",\"messages\":[{\"id\":\"m\",$MESSAGE}]}")
+	echo "$events $(rate /v1/graph/stream "{\"messages\":[{$MESSAGE}]}")"
+}
+rounds rates both
+ratio ag-ui rates
 tap_plan 0

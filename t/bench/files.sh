@@ -1,8 +1,9 @@
 #!/bin/sh
 # A file through the service, against nginx alone: a download against a static file, an upload against a PUT (dav
-# module).  It prints ratios of speeds; nothing passes or fails.  MEGABYTES and ROUNDS change the load.
+# module).  MEGABYTES and ROUNDS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/bench/results.sh"
 
 : "${MEGABYTES:=100}" "${ROUNDS:=7}"
 PATH=$PATH:/usr/sbin
@@ -39,26 +40,13 @@ http {
 CONF
 }
 
-# speed CURL-ARGUMENT...: bytes a second.
+# speed CURL-ARGUMENT...: MiB a second; nothing when the answer is an error.
 speed() {
-	curl -s -o "$WORK/answer" -w '%{time_total}\n' "$@" | awk -v mb="$MEGABYTES" '{ printf "%d\n", mb / $1 }'
+	took=$(curl -s --fail-with-body -o "$WORK/answer" -w '%{time_total}' "$@") || return
+	awk -v mb="$MEGABYTES" -v seconds="$took" 'BEGIN { printf "%d\n", mb / seconds }'
 }
 
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-
-# compare NAME WANTED MINE THEIRS: functions that print a speed.
-compare() {
-	: >"$WORK/ratios"
-	round=0
-	while [ "$round" -lt "$ROUNDS" ]; do
-		round=$((round + 1))
-		theirs=$($4)
-		mine=$($3)
-		echo "$mine $theirs" | awk '{ printf "%.2f %d %d\n", $1 / $2, $1, $2 }' >>"$WORK/ratios"
-	done
-	printf '%s  %s (at least %s); MiB a second, service/nginx:' "$(cut -d' ' -f1 "$WORK/ratios" | median)" "$1" "$2"
-	awk '{ printf " %d/%d", $2, $3 } END { print "" }' "$WORK/ratios"
-}
+both() { echo "$("$1") $("$2")"; }
 
 upload_mine() { speed -H Expect: -F "file=@$WORK/big;type=application/octet-stream" "$BASE/v1/files/upload"; }
 upload_theirs() { speed -H Expect: -T "$WORK/big" "http://127.0.0.1:$port/put"; }
@@ -71,7 +59,7 @@ memory() {
 		case $(readlink "/proc/$worker/exe") in
 		*/agentgraph-fcgi) sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$worker/status" ;;
 		esac
-	done | sort -n | tail -n 1 | awk -v when="$1" '{ printf "%.1f MiB  largest worker %s\n", $1 / 1024, when }'
+	done | sort -n | tail -n 1 | awk -v when="$1" '{ printf "# %.1f MiB  largest worker %s\n", $1 / 1024, when }'
 }
 
 export MEDIA_MAX_SIZE_MB=$((MEGABYTES + 1)) MEDIA_STORAGE_PATH="$WORK/uploads"
@@ -85,9 +73,12 @@ serve_start || exit 1
 wait_for 5 curl -sf -o /dev/null -r 0-0 "http://127.0.0.1:$port/static" || tap_bail 'nginx does not answer'
 
 memory 'before the first upload'
-compare "upload of $MEGABYTES MiB" 0.4 upload_mine upload_theirs
+rounds up both upload_mine upload_theirs
+ratio upload up
 memory 'after the uploads'
+upload_mine >/dev/null || tap_bail "nothing is uploaded: $(cat "$WORK/answer")"
 file_id=$(jq -r .data.file_id "$WORK/answer")
-compare "download of $MEGABYTES MiB" 0.8 download_mine download_theirs
+rounds down both download_mine download_theirs
+ratio download down
 memory 'after the downloads'
 tap_plan 0

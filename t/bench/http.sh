@@ -1,13 +1,16 @@
 # shellcheck shell=sh
 # What the HTTP benchmarks share: the service and the floor behind one private nginx.  Sourced after lib.sh.
 #
-#	bench_start              starts both pools and nginx; BASE is its address, /floor is the floor
+#	bench_start              starts both pools and nginx; BASE is its address, /floor is the floor, /static nginx alone
 #	rate PATH [LUA-FILE]     requests a second, at CONCURRENCY for SECONDS_EACH seconds
-#	compare NAME PATH [LUA]  rates of PATH and of the floor in turn, ROUNDS times; prints the median of the ratios
+#	post_script JSON         a file for wrk that posts this body
 #
-# Only ratios of the same run mean anything: they are what is printed at the start of each line.
+# Only ratios of the same run mean anything.  CONCURRENCY, SECONDS_EACH, ROUNDS, PROCESSES and THREADS change the load.
+
+. "$TOP_SRCDIR/t/bench/results.sh"
 
 : "${CONCURRENCY:=64}" "${SECONDS_EACH:=3}" "${ROUNDS:=5}" "${PROCESSES:=2}" "${THREADS:=64}"
+PATH=$PATH:/usr/sbin
 
 for tool in wrk nginx curl; do
 	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
@@ -42,6 +45,10 @@ http {
 		fastcgi_param REMOTE_ADDR \$remote_addr;
 		client_body_buffer_size 64k;
 		location = $SOCKET { return 204; }
+		location = /static {
+			default_type application/json;
+			return 200 '{"success":true,"data":"pong","message":"OK"}';
+		}
 		location / { fastcgi_pass unix:$SOCKET; }
 		location /v1/graph/stream { fastcgi_pass unix:$SOCKET; fastcgi_buffering off; }
 		location /floor { fastcgi_pass unix:$WORK/floor; }
@@ -69,6 +76,7 @@ bench_nginx() {
 }
 
 bench_start() {
+	built "$AGENTGRAPH" "${FLOOR:-$TOP_BUILDDIR/t/bench/floor}"
 	SOCKET=$WORK/service
 	serve_run --no-nginx --processes "$PROCESSES" --threads "$THREADS" --socket "$SOCKET" || exit 1
 	"${FLOOR:-$TOP_BUILDDIR/t/bench/floor}" "$WORK/floor" "$PROCESSES" "$THREADS" &
@@ -84,23 +92,6 @@ rate() {
 		sed 's/^/# /' "$WORK/wrk" >&2
 	fi
 	awk '/^Requests\/sec/ { print $2 }' "$WORK/wrk"
-}
-
-# median: of the numbers on standard input, one a line.
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-
-compare() {
-	: >"$WORK/ratios"
-	round=0
-	while [ "$round" -lt "$ROUNDS" ]; do
-		round=$((round + 1))
-		floor=$(rate /floor)
-		mine=$(rate "$2" "${3-}")
-		echo "$mine $floor" | awk '{ printf "%.3f %d %d\n", $1 / $2, $1, $2 }' >>"$WORK/ratios"
-	done
-	printf '%s  %s of the floor; requests a second, service/floor:' \
-		"$(cut -d' ' -f1 "$WORK/ratios" | median)" "$1"
-	awk '{ printf " %d/%d", $2, $3 } END { print "" }' "$WORK/ratios"
 }
 
 # post_script JSON: a file for wrk that posts this body.

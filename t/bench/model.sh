@@ -1,12 +1,14 @@
 #!/bin/sh
-# Tokens of a chat model through /v1/graph/stream, against the same provider asked directly.  It prints ratios; nothing
-# passes or fails.  CONCURRENCY, REQUESTS, ROUNDS and STREAMS change the load.
+# Tokens of a chat model through /v1/graph/stream, against the same provider asked directly.
+# CONCURRENCY, REQUESTS, ROUNDS and STREAMS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/bench/results.sh"
 unset http_proxy https_proxy all_proxy
 
 : "${CONCURRENCY:=16}" "${REQUESTS:=400}" "${ROUNDS:=5}" "${STREAMS:=200}"
 MODEL=${MODEL:-$TOP_BUILDDIR/t/bench/model}
+built "$MODEL"
 TOKENS=200
 
 "$MODEL" mock >port &
@@ -39,7 +41,6 @@ rate() {
 	curl -s -Z --parallel-immediate --parallel-max "$CONCURRENCY" -K "$1" 2>/dev/null
 	awk -v ns=$(($(date +%s%N) - start)) -v n=$((REQUESTS * TOKENS)) 'BEGIN { printf "%.0f", n / (ns / 1e9) }'
 }
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 # workers_kib: what the pool's processes have of their own, in KiB.
 workers_kib() {
@@ -53,20 +54,14 @@ workers_kib() {
 agent fast
 requests "$REQUESTS" "http://127.0.0.1:$PORT/v1/chat/completions" "$ASK" >direct
 requests "$REQUESTS" "$BASE/v1/graph/stream" "$RUN" >through
-round=0
 rate through >/dev/null
-while [ "$round" -lt "$ROUNDS" ]; do
-	round=$((round + 1))
-	a=$(rate direct)
-	b=$(rate through)
-	awk -v a="$a" -v b="$b" 'BEGIN { printf "%.2f %d/%d\n", b / a, b, a }'
-done >rates
-printf '%s  tokens a second of /v1/graph/stream against the provider itself, %s at once:' "$(cut -d' ' -f1 rates | median)" "$CONCURRENCY"
-awk '{ printf " %s", $2 } END { print "" }' rates
+both() { echo "$(rate through) $(rate direct)"; }
+rounds rates both
+ratio tokens rates
 
 direct=$("$MODEL" first "$PORT" /v1/chat/completions "$ASK" 100)
 through=$("$MODEL" first "${BASE##*:}" /v1/graph/stream "$RUN" 100)
-awk -v a="$direct" -v b="$through" 'BEGIN { printf "%.2f ms  to the first token more than the provider itself (%s, %s)\n", b - a, b, a }'
+result first-token "$(echo "$through $direct" | awk 'NF == 2 { printf "%.3f", $1 - $2 }')" "$through/$direct"
 serve_stop
 
 agent slow
@@ -79,6 +74,5 @@ early=$(workers_kib)
 sleep 4
 late=$(workers_kib)
 wait $reader
-awk -v a="$before" -v b="$early" -v c="$late" -v n="$STREAMS" \
-	'BEGIN { printf "%.0f KiB  a stream of %d slow ones at once, %.0f KiB four seconds later\n", (b - a) / n, n, (c - a) / n }'
+result stream-memory "$(((early - before) / STREAMS))" "$STREAMS at once; four seconds later $(((late - before) / STREAMS))"
 tap_plan 0

@@ -70,7 +70,7 @@ static struct db *make_database(const char *state)
 	char *path = xasprintf("%s/store.db", state);
 	mkdir(state, 0700);
 	struct shared *shared = shared_open(state, &err);
-	const struct store_setup setup = {state, shared, LOCAL_EMBED_NAME, DIMENSION};
+	const struct store_setup setup = {state, shared, LOCAL_EMBED_NAME, DIMENSION, false};
 	struct store *st = shared ? store_open(&setup, &err) : NULL;
 	struct db *db = NULL;
 	if (st) {

@@ -1,13 +1,15 @@
 #!/bin/sh
-# A WebSocket through nginx, relay, websocketd and an echoing helper, against one through nginx and websocketd alone.  It
-# prints ratios; nothing passes or fails.  CONNECTIONS, TRIPS and ROUNDS change the load.
+# A WebSocket through nginx, relay, websocketd and an echoing helper, against one through nginx and websocketd alone.
+# CONNECTIONS, TRIPS and ROUNDS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/bench/results.sh"
 
 : "${CONNECTIONS:=1000}" "${TRIPS:=5000}" "${ROUNDS:=5}"
 RELAY=${RELAY:-$TOP_BUILDDIR/agentgraph-relay}
 CLIENT=${CLIENT:-$TOP_BUILDDIR/t/bench/websocket}
 ECHO=${ECHO:-$TOP_BUILDDIR/t/e2e/ws_echo}
+built "$RELAY" "$CLIENT" "$ECHO"
 PATH=$PATH:/usr/sbin
 front=$((20000 + $$ % 4000 * 3)) # below the ports that the kernel hands out
 relayed=$((front + 1))
@@ -69,11 +71,9 @@ mkfifo hold
 "$CLIENT" "$front" /v1/graph/ws "$WORK/state" open "$CONNECTIONS" <hold >opened &
 exec 3>hold
 wait_for 60 test -s opened
-awk -v kib=$(($(rss) - before)) -v n="$CONNECTIONS" 'BEGIN { printf "%.1f  KiB of the relay for an idle connection\n", kib / n }'
+result ws-memory "$(awk -v kib=$(($(rss) - before)) -v n="$CONNECTIONS" 'BEGIN { printf "%.2f", kib / n }')"
 exec 3>&-
 wait $!
-
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 # round_of ACTION N: what the client measures, through the relay and without it.
 round_of() {
@@ -82,24 +82,10 @@ round_of() {
 	echo "$through $alone"
 }
 
-# rounds FILE ACTION N
-rounds() {
-	file=$1
-	shift
-	round=0
-	while [ "$round" -lt "$ROUNDS" ]; do
-		round=$((round + 1))
-		round_of "$@"
-	done >"$file"
-}
-
-rounds trips trip "$TRIPS"
-printf '%s  round trip of 100 bytes, through the relay against websocketd alone; microseconds:' \
-	"$(awk '{ printf "%.2f\n", $1 / $2 }' trips | median)"
-awk '{ printf " %s/%s", $1, $2 } END { print "" }' trips
-rounds opens open "$CONNECTIONS"
-printf '%s  opening %s connections, likewise; seconds (ms for 99 of 100):' \
-	"$(awk '{ printf "%.2f\n", $1 / $3 }' opens | median)" "$CONNECTIONS"
-awk '{ printf " %s/%s (%s/%s)", $1, $3, $2, $4 } END { print "" }' opens
-
+rounds trips round_of trip "$TRIPS"
+ratio ws-trip trips
+rounds opens round_of open "$CONNECTIONS"
+awk '{ print $1, $3 }' opens >seconds
+ratio ws-open seconds
+awk '{ printf "# %s ms, %s ms without the relay: opening 99 of 100\n", $2, $4 }' opens
 tap_plan 0
