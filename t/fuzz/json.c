@@ -36,11 +36,19 @@ static void check_round_trip(cJSON *root)
 	require(again && json_equal(root, again) && json_equal(again, root));
 	char *second = json_print(again);
 	require(strcmp(text, second) == 0);
+	require(!json_repeated_key(text, strlen(text), '/'));
 	json_merge(again, root);
 	require(json_equal(root, again));
 	free(second);
 	free(text);
 	cJSON_Delete(again);
+}
+
+static void check_keys(const char *text, size_t len)
+{
+	char *key = json_repeated_key(text, len, '/');
+	require(!key || utf8_valid(key, strlen(key)));
+	free(key);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -51,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (root) {
 		check_tree(root);
 		check_round_trip(root);
+		check_keys((const char *)data, size);
 	}
 	cJSON_Delete(root);
 	return 0;

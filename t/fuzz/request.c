@@ -1,18 +1,21 @@
 /*
  * Requests to the whole of the worker: whatever they are, each is answered once, with a status, and
- * never with 500.
+ * never with 500, but for limits that were asked for; what says that it is JSON is.
  *
  * An input is requests as HTTP has them, with bare newlines, separated by lines "%%": method and
  * path, header lines, an empty line, the body.  They meet the demo graph with everything switched
- * on, in a state directory that is begun anew now and then.
+ * on, in a state directory that is begun anew now and then.  A body of the method FRAME is a frame
+ * on the turn socket instead.
  */
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "fcgi/handlers.h"
 #include "fcgi/mount.h"
 #include "fcgi/server.h"
 #include "replay.h"
+#include "service/socket.h"
 
 #include <ctype.h>
 #include <ftw.h>
@@ -161,21 +164,60 @@ static size_t take_line(char *line, char **params)
 	return 3;
 }
 
-static void check_answer(const struct buf *out)
+static void check_json(const char *text, size_t len)
+{
+	cJSON *body = json_parse(text, len, JSON_TRUSTED_DEPTH, NULL);
+	require(body != NULL);
+	cJSON_Delete(body);
+}
+
+static void check_answer(const struct buf *out, bool head)
 {
 	int status = 200;
 	require(out->len > 0);
 	const char *text = buf_str((struct buf *)out);
 	if (!strncmp(text, "Status: ", 8))
 		status = atoi(text + 8);
-	require(strstr(text, "\r\n\r\n") != NULL);
-	require(status >= 200 && status < 600 && status != 500);
+	const char *end = strstr(text, "\r\n\r\n");
+	require(end != NULL);
+	require(status >= 200 && status < 600);
+	/* limits that a run may ask for */
+	require(status != 500 || strstr(end, "\"GRAPH_RECURSION_LIMIT\"") ||
+	    strstr(end, "\"NODE_TIMEOUT\""));
+	const char *type =
+	    strcasestr(text, "\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n");
+	const char *body = end + 4;
+	if (type && type < end && !head && status != 204 && status != 304)
+		check_json(body, out->len - (size_t)(body - text));
+}
+
+/* ---- a client on the turn socket ---- */
+
+static void on_chunk(struct chunk_sink *sink, const char *json, size_t len)
+{
+	(void)sink;
+	check_json(json, len);
+}
+
+static void frame(const char *text, size_t len)
+{
+	static const struct socket_session session = {0, "/v1/graph/ws", "127.0.0.1"};
+	struct chunk_sink sink = {.chunk = on_chunk};
+	struct call call;
+	call_init(&call, world.server.service, "fuzz");
+	require(socket_frame(&call, &session, text, len, &sink) == SOCKET_GOES_ON);
+	call_release(&call);
 }
 
 static void request(char *text, size_t size)
 {
 	char *params[HEADERS + 4] = {0};
 	char *end = memmem(text, size, "\n\n", 2);
+	bool head = !strncmp(text, "HEAD ", 5);
+	if (end && !strncmp(text, "FRAME", 5)) {
+		frame(end + 2, size - (size_t)(end + 2 - text));
+		return;
+	}
 	struct outside o = {.client = {params, on_read, on_write, on_flush}, .body = ""};
 	struct response buffers = {0};
 	size_t count = 0;
@@ -190,7 +232,7 @@ static void request(char *text, size_t size)
 		else
 			params[count++] = parameter(line);
 	server_answer(&world.server, &o.client, &buffers);
-	check_answer(&o.out);
+	check_answer(&o.out, head);
 	response_release(&buffers);
 	buf_release(&o.out);
 	for (size_t i = 0; i < count; i++)
@@ -200,8 +242,9 @@ static void request(char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char between[] = "\n%%\n";
-	/* the demo is told to wait, or to go on to the limit */
-	if (memmem(data, size, "/slow", 5) || memmem(data, size, "/loop", 5))
+	/* the demo is told to wait, to fail, or to go on to the limit */
+	if (memmem(data, size, "/slow", 5) || memmem(data, size, "/error", 6) ||
+	    memmem(data, size, "/loop", 5))
 		return 0;
 	renew_world();
 	char *copy = xmalloc(size + 1), *at = copy, *next;

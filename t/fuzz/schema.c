@@ -24,7 +24,8 @@ static void check(const cJSON *json, const cJSON *value)
 	struct schema *schema = schema_compile(json, "S", &problems);
 	require((schema != NULL) == (problems.errors == 0));
 	for (size_t i = 0; i < problems.count; i++)
-		require(problems.items[i].text[0] != '\0');
+		require(problems.items[i].text[0] &&
+		    utf8_valid(problems.items[i].text, strlen(problems.items[i].text)));
 	if (schema && value) {
 		bool fits = schema_accepts(schema, value, "value", why);
 		require(fits == (*why == '\0') && utf8_valid(why, strlen(why)));

@@ -1,0 +1,31 @@
+/* Answers of a bucket's server: what is taken out of them is a plain text that stands in them. */
+#include "replay.h"
+#include "storage/s3_internal.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check(const char *xml, const char *name)
+{
+	char *value = s3_element(xml, name);
+	if (value)
+		require(!strpbrk(value, "<&") && strstr(xml, value));
+	free(value);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *xml = strndup((const char *)data, size);
+	check(xml, "Code");
+	for (const char *at = strstr(xml, "<Upload>"); at; at = strstr(at + 1, "<Upload>"))
+		check(at, "UploadId");
+	free(xml);
+	return 0;
+}

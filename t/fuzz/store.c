@@ -1,0 +1,155 @@
+/*
+ * Searches in the memory store: an input is one JSON object with "text", and, for the memory that
+ * is there, "content" and "metadata", and "filters" that were checked.  Whatever they are, SQL and
+ * FTS5 understand what is made of them, and a memory is found by its own text.
+ */
+#include "storage/store.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "model/local_embed.h"
+#include "replay.h"
+#include "storage/memory_filter.h"
+
+#include <ftw.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+	char dir[64];
+	struct shared *shared;
+	struct store *store;
+} world;
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void close_world(void)
+{
+	world.store->ops->close(world.store);
+	shared_close(world.shared);
+	nftw(world.dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct store *store(void)
+{
+	struct error err = {0};
+	if (world.store)
+		return world.store;
+	log_init("fuzz", LOG_ERROR);
+	snprintf(world.dir, sizeof(world.dir), "%s/agentgraph-fuzz.XXXXXX",
+	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	require(mkdtemp(world.dir) != NULL);
+	world.shared = shared_open(world.dir, &err);
+	const struct store_setup setup = {
+	    world.dir, world.shared, LOCAL_EMBED_NAME, LOCAL_EMBED_DIMENSIONS, false};
+	world.store = store_open(&setup, &err);
+	require(world.store != NULL);
+	atexit(close_world);
+	return world.store;
+}
+
+static bool put(const char *content, const cJSON *metadata)
+{
+	float numbers[LOCAL_EMBED_DIMENSIONS];
+	double length = 0;
+	struct error err = {0};
+	char *json = json_print(metadata);
+	local_embed(content, numbers);
+	for (size_t i = 0; i < LOCAL_EMBED_DIMENSIONS; i++)
+		length += (double)numbers[i] * numbers[i];
+	require(length == 0 || fabs(length - 1) < 1e-3);
+	const struct memory m = {.memory_id = "m",
+	    .user_id = "u",
+	    .memory_type = "episodic",
+	    .category = "general",
+	    .metadata_json = json,
+	    .content = content,
+	    .created_at = 1000};
+	const struct memory_vector vector = {numbers, NULL};
+	const struct memory_links links = {.entity = content};
+	require(store()->ops->put(store(), &m, &links, &vector, &err));
+	free(json);
+	return length > 0;
+}
+
+static size_t matching(const struct memory_filter *filter, const char *text)
+{
+	struct memory_hit hits[4];
+	struct error err = {0};
+	size_t found;
+	require(store()->ops->matching(store(), filter, text, 4, hits, &found, &err));
+	for (size_t i = 0; i < found; i++)
+		require(isfinite(hits[i].score));
+	return found;
+}
+
+static size_t similar(const struct memory_filter *filter, const char *text)
+{
+	struct memory_hit hits[4];
+	struct error err = {0};
+	float numbers[LOCAL_EMBED_DIMENSIONS];
+	size_t found;
+	local_embed(text, numbers);
+	for (enum vector_metric m = METRIC_COSINE; m <= METRIC_MANHATTAN; m++) {
+		require(store()->ops->similar(store(), filter, numbers, m, 4, hits, &found, &err));
+		for (size_t i = 0; i < found; i++)
+			require(isfinite(hits[i].score));
+	}
+	return found;
+}
+
+static void search(const char *text, const cJSON *metadata, const cJSON *filters)
+{
+	struct error err = {0};
+	if (!cJSON_IsObject(filters) || !memory_filter_check(filters, "filters", &err)) {
+		error_release(&err);
+		return;
+	}
+	char *json = json_print(filters);
+	const struct memory_filter filter = {.user_id = "u", .filters_json = json};
+	struct memory_hit hits[4];
+	size_t found;
+	require(store()->ops->recent(store(), &filter, 4, hits, &found, &err));
+	require((found == 1) == memory_filter_fits(metadata, filters));
+	require(matching(&filter, text) <= found);
+	similar(&filter, text);
+	free(json);
+}
+
+static void clear(void)
+{
+	const struct memory_filter everything = {0};
+	struct error err = {0};
+	int64_t count;
+	require(store()->ops->forget(store(), &everything, &count, &err) && count == 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct memory_filter own = {.user_id = "u"}, foreign = {.user_id = "v"};
+	cJSON *input = json_parse((const char *)data, size, JSON_REQUEST_DEPTH, NULL);
+	const char *text = json_str(input, "text"), *content = json_str(input, "content");
+	const cJSON *metadata = json_get(input, "metadata");
+	if (text && content && *content && cJSON_IsObject(metadata)) {
+		bool embedded = put(content, metadata);
+		matching(&own, text);
+		require(matching(&foreign, content) == 0);
+		require(!embedded || similar(&own, content) == 1);
+		search(text, metadata, json_get(input, "filters"));
+		clear();
+	}
+	cJSON_Delete(input);
+	return 0;
+}
