@@ -72,6 +72,17 @@ tap_result() {
 	return 1
 }
 
+# tap_report: a test for each line "ok NAME" or "failed NAME" of standard input; other lines are diagnostics.
+tap_report() {
+	while read -r verdict words; do
+		case $verdict in
+		ok) tap_result 0 "$words" ;;
+		failed) tap_result 1 "$words" ;;
+		*) diag "$words" ;;
+		esac
+	done
+}
+
 # ok COND NAME: COND is an exit status (ok $? "…") or a command (ok '[ -e file ]' "…").
 ok() {
 	case $1 in

@@ -67,15 +67,15 @@ TABLE
 
 # ---- clients that go away
 
-# leaves ROUTE THREAD: a client that waits half a second for a run of a second.
+# leaves ROUTE THREAD: a client that waits half a second for a run of four.
 leaves() {
 	API_TIMEOUT=0.5
-	api POST "/v1/graph/$1" "$(run_body "[$(user '/slow 5 200')]" "$(thread "$2")")"
+	api POST "/v1/graph/$1" "$(run_body "[$(user '/slow 5 800')]" "$(thread "$2")")"
 	API_TIMEOUT=60
 	is_running "$2"
 	ok $? "the client of $1 is gone, the run goes on"
-	wait_for 10 not_running "$2"
-	is "$(texts "$2")" '/slow 5 200|tick 1|tick 2|tick 3|tick 4|tick 5|done' 'and its result is stored'
+	wait_for 30 not_running "$2"
+	is "$(texts "$2")" '/slow 5 800|tick 1|tick 2|tick 3|tick 4|tick 5|done' 'and its result is stored'
 	invoke hello "$(thread "$2")"
 	is "$STATUS" 200 'the thread is free then'
 }

@@ -107,6 +107,11 @@ is "$STATUS $(json '.data.nodes[0].tool_count' "$BODY")" '200 0' 'a server that 
 ok 'logged "mcp bad: no licence"' 'what it wrote to standard error is in the log'
 ok 'logged "mcp bad: not available: "' 'and that it is not available'
 
+again "$(mcp stillborn), $(mcp stillborn '"prefix": "y_"')"
+api GET /v1/graph/tools
+ok 'logged "mcp bad: not available: "' 'of two servers of the same name'
+ok 'logged "mcp bad \(2\): not available: "' 'the log tells which one'
+
 for mode in flood long; do
 	again "$(mcp $mode)"
 	api GET /v1/graph/tools

@@ -12,7 +12,7 @@ api() { http "$@"; }
 cat >fixtures.json <<'END'
 {"fixtures": [
   {"match": {"systemMessage": "You keep the notes"}, "response": {"content": "They talked of tea."}},
-  {"match": {"userMessage": "hello"}, "response": {"content": "Hello! How can I help you, dear café owner?",
+  {"match": {"userMessage": "hello"}, "latency": 100, "response": {"content": "Hello! How can I help you, dear café owner?",
    "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}},
   {"match": {"userMessage": "think"}, "response": {"content": "42", "reasoning": "six times nine"}},
   {"match": {"userMessage": "weather", "hasToolResult": false},

@@ -13,16 +13,6 @@ unset OPENAI_BASE_URL GEMINI_BASE_URL GOOGLE_API_KEY OPENAI_API_KEY GEMINI_API_K
 http_proxy=http://127.0.0.1:9 # goes to nobody
 export http_proxy
 
-report() {
-	while read -r verdict words; do
-		case $verdict in
-		ok) tap_result 0 "$words" ;;
-		failed) tap_result 1 "$words" ;;
-		*) diag "$words" ;;
-		esac
-	done
-}
-
 # provider [CERTIFICATE KEY]: sets PORT.
 provider() {
 	rm -f port
@@ -41,7 +31,7 @@ talk() {
 		tap_result 1 'the client came to its end'
 		diag "$(cat trouble)"
 	}
-	report <facts
+	tap_report <facts
 	serve_stop
 	is $? 0 "$1: the service ends in peace"
 	unlike "$(cat "$SERVE_ERR")" 'Sanitizer|assert|secret' "$1: nothing complains, and no key is in the log"

@@ -466,17 +466,6 @@ async def main():
 asyncio.run(main())
 PYTHON
 
-# report: a test for each line that the client prints.
-report() {
-	while read -r verdict words; do
-		case $verdict in
-		ok) tap_result 0 "$words" ;;
-		failed) tap_result 1 "$words" ;;
-		*) diag "$words" ;;
-		esac
-	done
-}
-
 # ---- the client of examples/
 
 # A second of 300 Hz as a WAV file.
@@ -518,7 +507,7 @@ is "$? $(cat err)" '1 live-client: bad.wav: it is no WAV file' 'a file that is n
 	diag "$(cat trouble)"
 	kill "$SERVE_PID"
 }
-report <facts
+tap_report <facts
 wait "$SERVE_PID"
 is $? 0 'with live sockets open a stop is a clean end too'
 unlike "$(cat "$SERVE_ERR")" 'Sanitizer|assert' 'nothing complains'

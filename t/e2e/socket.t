@@ -508,17 +508,6 @@ async def main():
 asyncio.run(main())
 PYTHON
 
-# report: a test for each line that the client prints.
-report() {
-	while read -r verdict words; do
-		case $verdict in
-		ok) tap_result 0 "$words" ;;
-		failed) tap_result 1 "$words" ;;
-		*) diag "$words" ;;
-		esac
-	done
-}
-
 printf 'MAX_REQUEST_SIZE=50000\n' >settings
 cat >agent.json <<'JSON'
 {"agent": "builtin:demo", "auth": null, "env": "settings", "websocket": {"max_connections": 60},
@@ -535,7 +524,7 @@ case ${CFLAGS-} in *-fsanitize*) crowd=5 ;; esac
 	diag "$(cat trouble)"
 	kill "$SERVE_PID"
 }
-report <facts
+tap_report <facts
 wait "$SERVE_PID"
 is $? 0 'with WebSockets open a stop is a clean end too'
 ok '[ ! -e "$state/run/relay.sock" ]' "which leaves no socket of the relay's"

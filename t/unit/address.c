@@ -40,10 +40,12 @@ static const char *client(const char *peer, const char *const *lines)
 
 #define IS(peer, lines, expected) CU_ASSERT_STRING_EQUAL(client(peer, lines), expected)
 
+/* The one form of an address; NULL for what is none. */
 static const char *normal(const char *text)
 {
-	static char out[ADDRESS_SIZE];
-	return address_normal(text, strlen(text), out) ? out : NULL;
+	believe_all(1);
+	const char *found = client("nobody", LINES(text));
+	return strcmp(found, "nobody") ? found : NULL;
 }
 
 static void addresses_have_one_form(void)
@@ -80,10 +82,6 @@ static void what_is_no_address_is_refused(void)
 	    "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.2555"};
 	for (size_t i = 0; i < UNIT_COUNT(texts); i++)
 		CU_ASSERT_PTR_NULL(normal(texts[i]));
-	char out[ADDRESS_SIZE];
-	CU_ASSERT_FALSE(address_normal("1.2\0003.4", 7, out));
-	CU_ASSERT_TRUE(address_normal("1.2.3.45", 7, out));
-	CU_ASSERT_STRING_EQUAL(out, "1.2.3.4");
 }
 
 static void without_trust_the_peer_is_the_client(void)

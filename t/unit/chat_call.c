@@ -139,6 +139,15 @@ static void what_comes_together_is_one_piece(void)
 	CU_ASSERT_EQUAL(pieces_of(STEP_HEARD, events), 4);
 }
 
+static void a_connection_serves_call_after_call(void)
+{
+	check_openai(STEP_STREAM, 1);
+	unsigned before = provider_connections();
+	for (int i = 0; i < 5; i++)
+		check_openai(STEP_STREAM, 1);
+	CU_ASSERT_EQUAL(provider_connections(), before);
+}
+
 static void openai_calls_are_put_together(void)
 {
 	SCRIPT({STEP_BYTES, 200, NULL, openai_calls});
@@ -517,6 +526,7 @@ static const struct unit_test tests[] = {
     {"OpenAI text is streamed", openai_text_is_streamed},
     {"what comes together is one piece, what comes later another",
 	what_comes_together_is_one_piece},
+    {"a connection serves call after call", a_connection_serves_call_after_call},
     {"OpenAI calls are put together", openai_calls_are_put_together},
     {"calls without an index are told apart", calls_without_an_index_are_told_apart},
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STEPS_MAX 64
+
 static struct http_fixture *server;
 
 /* The lock guards the script and what was seen. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct step *steps;
+static struct step steps[STEPS_MAX];
 static size_t step_count;
 static unsigned requests;
 static struct buf head;
@@ -135,8 +137,11 @@ void provider_stop(void)
 
 void provider_script(const struct step *script, size_t count)
 {
+	if (count > STEPS_MAX)
+		abort();
 	pthread_mutex_lock(&lock);
-	steps = script;
+	for (size_t i = 0; i < count; i++)
+		steps[i] = script[i];
 	step_count = count;
 	requests = 0;
 	pthread_mutex_unlock(&lock);
@@ -145,6 +150,11 @@ void provider_script(const struct step *script, size_t count)
 const char *provider_url(void)
 {
 	return http_fixture_url(server, "");
+}
+
+unsigned provider_connections(void)
+{
+	return http_fixture_accepted(server);
 }
 
 unsigned provider_requests(void)

@@ -44,6 +44,9 @@ unsigned provider_requests(void);
 const char *provider_head(void);
 const cJSON *provider_body(void);
 
+/* Connections that it accepted since it was started. */
+unsigned provider_connections(void);
+
 /* What a call gave to its callbacks. */
 struct heard {
 	struct buf text, reasoning;

@@ -592,6 +592,7 @@ static void retry_after_is_seconds_or_a_date(void)
 	CU_ASSERT_EQUAL(retry_after("99999999999999999999999"), 1000000000000);
 	CU_ASSERT(retry_after(date) > 90000 && retry_after(date) <= 100000);
 	CU_ASSERT_EQUAL(retry_after("Wed, 21 Oct 2015 07:28:00 GMT"), 0);
+	CU_ASSERT_EQUAL(retry_after("Fri, 31 Dec 2099999998"), 1000000000000);
 	CU_ASSERT_EQUAL(retry_after("-5"), -1);
 	CU_ASSERT_EQUAL(retry_after("soon"), -1);
 	CU_ASSERT_EQUAL(retry_after(""), -1);

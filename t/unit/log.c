@@ -192,6 +192,7 @@ static void assigned_secrets_are_redacted(void)
 	GIVES("Cookie=a\nb", "Cookie=***REDACTED***\nb");
 	GIVES("session_id=", "session_id=***REDACTED***");
 	GIVES("password=\"never closed", "password=***REDACTED***");
+	GIVES("authorization=Bearer abc.def user=bob", "authorization=***REDACTED*** user=bob");
 }
 
 static void secrets_in_json_are_redacted(void)
@@ -236,7 +237,9 @@ static void tokens_are_recognised_anywhere(void)
 	GIVES("eyJhbGciOiJub25lIn0.e30.", "***JWT_TOKEN***");
 	GIVES("Authorization: Bearer abc.def/+= next", "Authorization: ***BEARER_TOKEN*** next");
 	GIVES("bearer  xyz", "***BEARER_TOKEN***");
+	GIVES("bearer Bearer xyz", "***BEARER_TOKEN***");
 	KEEPS("Bearer");
+	KEEPS("Bearer bearer");
 	KEEPS("no bearer.");
 }
 

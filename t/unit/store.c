@@ -22,7 +22,7 @@ static const struct memory_filter everything;
 
 static struct store *open_store(const char *name, const char *model)
 {
-	const struct store_setup setup = {unit_path(name), shared, model, DIMENSION};
+	const struct store_setup setup = {unit_path(name), shared, model, DIMENSION, false};
 	mkdir(setup.state_dir, 0700);
 	struct store *st = store_open(&setup, &err);
 	if (!st)
@@ -108,12 +108,12 @@ static void a_vector_of_an_old_text_is_not_taken(void)
 	struct arena *a = arena_new();
 	struct memory_text texts[10];
 	const struct memory_vector none = {NULL, NULL};
+	const struct memory_update update = {"west", &none, NULL, &no_links};
 	bool found;
 	int64_t row;
 	put(st, "east", NULL);
 	waiting(st, a, false, texts);
-	CU_ASSERT_TRUE(
-	    st->ops->update(st, &everything, "east", "west", NULL, &no_links, &none, &found, &err));
+	CU_ASSERT_TRUE(st->ops->update(st, &everything, "east", &update, &found, &err));
 	CU_ASSERT_TRUE(found);
 	CU_ASSERT_TRUE(st->ops->adopt(st, texts, 1, east, NULL, &err));
 	CU_ASSERT_EQUAL(similar(st, east, &row), 0);
@@ -173,7 +173,7 @@ static void what_another_process_wrote_is_found(void)
 static void a_database_of_a_newer_version_is_refused(void)
 {
 	struct store *st = open_store("newer", MODEL);
-	const struct store_setup setup = {unit_path("newer"), shared, MODEL, DIMENSION};
+	const struct store_setup setup = {unit_path("newer"), shared, MODEL, DIMENSION, false};
 	struct error mine = {0};
 	st->ops->close(st);
 	struct db *db = db_open(unit_path("newer/store.db"), DB_WRITE, &err);
@@ -186,7 +186,7 @@ static void a_database_of_a_newer_version_is_refused(void)
 
 static void a_corrupt_database_is_an_error(void)
 {
-	const struct store_setup setup = {unit_path("corrupt"), shared, MODEL, DIMENSION};
+	const struct store_setup setup = {unit_path("corrupt"), shared, MODEL, DIMENSION, false};
 	struct error mine = {0};
 	mkdir(setup.state_dir, 0700);
 	FILE *f = fopen(unit_path("corrupt/store.db"), "w");
