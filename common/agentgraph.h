@@ -275,6 +275,7 @@ void ag_live_session_update(ag_live_session *session, const char *handle);
  * service opens another one. */
 void ag_live_go_away(ag_live_session *session, double seconds);
 
+/* Another agent speaks from here on; author is its name. */
 void ag_live_agent_changed(ag_live_session *session, const char *author);
 
 /* An error that the client is told; code may be NULL.  A fatal one ends the session. */

@@ -5,7 +5,7 @@
 #include "request.h"
 #include "server.h"
 #include "service/ident.h"
-#include "service/memories.h"
+#include "service/memory_calls.h"
 #include "upgrade.h"
 
 #include <ctype.h>

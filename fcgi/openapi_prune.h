@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+/* In place. */
 void openapi_prune(cJSON *document);
 
 #endif

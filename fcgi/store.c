@@ -1,7 +1,7 @@
 /* /v1/store: the memory store (SPEC 4.13). */
 #include "handlers.h"
 #include "request.h"
-#include "service/memories.h"
+#include "service/memory_calls.h"
 
 void post_memory(struct request *rq)
 {

@@ -51,6 +51,9 @@ static int64_t until_date(const char *text)
 	time_t at = curl ? curl->getdate(text, NULL) : -1;
 	if (at == -1)
 		return -1;
+	int64_t seconds = (int64_t)at - clock_now() / 1000000;
+	if (seconds > MAX_SECONDS)
+		return (int64_t)MAX_SECONDS * 1000;
 	int64_t ms = (int64_t)at * 1000 - clock_now() / 1000;
 	return ms > 0 ? ms : 0;
 }

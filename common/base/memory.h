@@ -17,6 +17,7 @@ void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 /* count × size bytes of zeroes; an overflowing product aborts. */
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 
+/* p at its new size, in the place of p; bytes beyond the old size are uninitialised. */
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 
 /* Copies; NULL stays NULL.  xstrndup copies at most n bytes. */

@@ -47,6 +47,8 @@ enum gauge {
 /* From here on numbers go to the memory that shared holds; NULL ends that. */
 void metrics_attach(struct shared *shared);
 
+/* Adds to a counter, moves a gauge; from any thread, and without effect while nothing is attached.
+ */
 void metrics_count(enum metric metric, uint64_t n);
 void metrics_gauge(enum gauge gauge, int64_t change);
 

@@ -1,12 +1,14 @@
 #include "base/problems.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 
-/* Takes text over. */
+/* Takes text over.  Parts of it may have been cut within a character. */
 static void append(struct problems *p, char *text, bool warning)
 {
+	utf8_repair(text);
 	p->items = xrealloc(p->items, (p->count + 1) * sizeof(*p->items));
 	p->items[p->count++] = (struct problem){.text = text, .warning = warning};
 	p->errors += !warning;

@@ -20,6 +20,7 @@ struct problems { /* all-zero is an empty list */
 	size_t errors; /* those that are not warnings */
 };
 
+/* Appends a mistake, which counts as an error, or a warning: one sentence, without a newline. */
 void problems_add(struct problems *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void problems_warn(struct problems *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void problems_release(struct problems *p);

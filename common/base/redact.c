@@ -87,9 +87,30 @@ static const char *skip_nested(const char *s)
 	return s;
 }
 
+static bool is_bearer(const char *s, size_t word)
+{
+	return word == 6 && strncasecmp(s, "bearer", 6) == 0;
+}
+
+/* Of "Bearer x"; said twice, the word itself is no credential. */
+static size_t bearer_length(const char *s, size_t word)
+{
+	if (!is_bearer(s, word))
+		return 0;
+	const char *end = s + word, *credential = skip_blanks(end);
+	while (credential > end && is_bearer(credential, word_length(credential))) {
+		end = credential + word;
+		credential = skip_blanks(end);
+	}
+	size_t len = strcspn(credential, " \t,;\"'\\");
+	return credential > end && len ? (size_t)(credential - s) + len : 0;
+}
+
 static const char *skip_value(const char *s)
 {
-	size_t quote = quote_length(s);
+	size_t quote = quote_length(s), bearer = bearer_length(s, word_length(s));
+	if (bearer)
+		return s + bearer;
 	if (quote)
 		return skip_string(s, quote);
 	if (*s == '{' || *s == '[')
@@ -120,15 +141,6 @@ static size_t jwt_length(const char *s)
 	if (!body || s[head + 1 + body] != '.')
 		return 0;
 	return head + 1 + body + 1 + word_length(s + head + 1 + body + 1);
-}
-
-static size_t bearer_length(const char *s, size_t word)
-{
-	if (word != 6 || strncasecmp(s, "bearer", 6) != 0)
-		return 0;
-	const char *credential = skip_blanks(s + word);
-	size_t len = strcspn(credential, " \t,;\"'\\");
-	return credential > s + word && len ? (size_t)(credential - s) + len : 0;
 }
 
 static void put_word(struct buf *out, const char *s, size_t len)
