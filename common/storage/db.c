@@ -84,10 +84,12 @@ static bool passes_by_itself(struct db *db, int rc)
 
 static bool fail_with(struct db *db, int rc, struct error *err)
 {
+	bool full = (rc & 0xff) == SQLITE_IOERR && no_room(db);
 	bool transient = passes_by_itself(db, rc);
 
 	error_set(err, transient ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
-	return error_cause(err, "SQLite: %s (%d)", sqlite3_errmsg(db->handle), rc);
+	return error_cause(err, "SQLite: %s%s (%d)", sqlite3_errmsg(db->handle),
+	    full ? ", no space is left" : "", rc);
 }
 
 struct db *db_open(const char *path, enum db_mode mode, struct error *err)

@@ -87,7 +87,7 @@ class Disk:
         self.path = os.path.join(work, "disk")
         os.mkdir(self.path)
         self.mounted = os.geteuid() == 0 and subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=%dm" % (256 + SECONDS), "none", self.path], stderr=subprocess.DEVNULL).returncode == 0
+            ["mount", "-t", "tmpfs", "-o", "size=%dm" % (512 + 4 * SECONDS), "none", self.path], stderr=subprocess.DEVNULL).returncode == 0
 
     def release(self):
         if self.mounted:
