@@ -229,6 +229,16 @@ static bool check(
 	return true;
 }
 
+/* Of header.payload.signature none may be empty: what libjwt decodes such a part into has no room
+ * for the end that it writes. */
+static bool is_whole(const char *text)
+{
+	size_t header = strcspn(text, ".");
+	const char *second = text + header + (text[header] == '.');
+	size_t payload = strcspn(second, ".");
+	return header && payload && second[payload] && second[payload + 1];
+}
+
 bool ticket_verify(const struct ticket_key *key, const char *text, const char *route,
     struct arena *a, struct ticket *ticket, struct error *err)
 {
@@ -236,6 +246,8 @@ bool ticket_verify(const struct ticket_key *key, const char *text, const char *r
 	*ticket = (struct ticket){0};
 	if (!text || strlen(text) > LONGEST_TICKET)
 		return refuse(err, "none, or too long");
+	if (!is_whole(text))
+		return refuse(err, "malformed");
 	if (jwt_decode(&jwt, text, key->bytes, sizeof(key->bytes)) != 0)
 		return refuse(err, "malformed, or signed with another key");
 	bool good = check(jwt, route, a, ticket, err);

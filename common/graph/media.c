@@ -58,6 +58,7 @@ static void *inline_bytes(const char *base64, size_t max, size_t *len)
 	if (!data || *len <= max)
 		return data;
 	free(data);
+	*len = 0;
 	return NULL;
 }
 
