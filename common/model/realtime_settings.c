@@ -35,9 +35,10 @@ static void read_url(struct check *check, struct realtime_settings *s, const cha
 	const char *variable = own ? NULL : environment_text(s->dialect->url_env);
 	const char *url = own ? own : variable ? variable : s->dialect->home;
 	if (!is_url(url)) {
-		char *text = xasprintf("expected %s%s a ws, wss, http or https URL",
-		    own ? "" : "the environment variable ", own ? "" : s->dialect->url_env);
-		problem(check, "base_url", own ? "expected a ws, wss, http or https URL" : text);
+		char *text = xasprintf("expected %s%s%sa ws, wss, http or https URL",
+		    own ? "" : "the environment variable ", own ? "" : s->dialect->url_env,
+		    own ? "" : " to be ");
+		problem(check, "base_url", text);
 		free(text);
 	}
 	size_t len = strlen(url);

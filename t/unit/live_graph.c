@@ -13,6 +13,7 @@
 	"\"END\"}]"
 #define LIVE(more) "\"v\": {\"kind\": \"live\", \"provider\": \"demo\"" more "}"
 #define DOCUMENT(nodes) "{\"g\": {\"nodes\": {" nodes "}, " EDGES "}}"
+#define REALTIME(more) "\"v\": {\"kind\": \"live\", \"provider\": \"openai\"" more "}"
 #define TOOLS                                                                             \
 	"\"t\": {\"kind\": \"tools\", \"tools\": [{\"kind\": \"exec\", \"name\": \"n\", " \
 	"\"description\": \"d\", \"command\": \"true\", \"tags\": [\"a\", \"b\"]}]}"
@@ -48,6 +49,19 @@ static void tags_of_documents_reach_the_tools(void)
 	CU_ASSERT_STRING_EQUAL(tool->tags[1], "b");
 	CU_ASSERT_PTR_NULL(tool->tags[2]);
 	talk_close(&talk);
+}
+
+static void settings_of_a_realtime_provider_are_checked(void)
+{
+	check(DOCUMENT(REALTIME("")), "/g/nodes/v/model: expected the name of a model");
+	check(DOCUMENT(REALTIME(", \"model\": \"m\", \"base_url\": \"ftp://h\"")),
+	    "/g/nodes/v/base_url: expected a ws, wss, http or https URL");
+	check(DOCUMENT(REALTIME(", \"model\": \"m\", \"api_key_env\": \"A=B\"")),
+	    "/g/nodes/v/api_key_env: expected the name of an environment variable");
+	setenv("OPENAI_BASE_URL", "here", 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems_of(DOCUMENT(REALTIME(", \"model\": \"m\""))),
+	    "the environment variable OPENAI_BASE_URL to be a ws, wss, http or https URL"));
+	unsetenv("OPENAI_BASE_URL");
 }
 
 static void mistakes_are_told_with_their_place(void)
@@ -167,6 +181,7 @@ static void tags_belong_to_tools_that_exist(void)
 static const struct unit_test tests[] = {
     {"a live agent is a document", a_live_agent_is_a_document},
     {"tags of documents reach the tools", tags_of_documents_reach_the_tools},
+    {"settings of a realtime provider are checked", settings_of_a_realtime_provider_are_checked},
     {"mistakes are told with their place", mistakes_are_told_with_their_place},
     {"there is one live agent", there_is_one_live_agent},
     {"nothing else stands beside it", nothing_else_stands_beside_it},
