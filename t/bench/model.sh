@@ -6,7 +6,7 @@ set -u
 . "$TOP_SRCDIR/t/bench/results.sh"
 unset http_proxy https_proxy all_proxy
 
-: "${CONCURRENCY:=16}" "${REQUESTS:=400}" "${ROUNDS:=5}" "${STREAMS:=200}"
+: "${CONCURRENCY:=32}" "${REQUESTS:=1500}" "${ROUNDS:=5}" "${STREAMS:=200}"
 MODEL=${MODEL:-$TOP_BUILDDIR/t/bench/model}
 built "$MODEL"
 TOKENS=200

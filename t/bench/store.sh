@@ -32,6 +32,7 @@ search_ms() {
 measure() {
 	STATE=$WORK/state$1
 	"$TOOL" fill "$STATE" "$1" || exit 1
+	sync # what was filled is not being written while searches are measured
 	store_service
 	curl -s -o /dev/null -H 'Content-Type: application/json' -d '{"query":"warm"}' "$BASE/v1/store/search"
 	: >"$WORK/bare"
