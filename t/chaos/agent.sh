@@ -2,6 +2,7 @@
 # A node of the chaos test: "/exec N" at once, "/slow N" in pieces; the sleeping is a child's, so that there is one.
 read -r state
 text=$(printf '%s' "$state" | sed 's/.*"text":"\(\/[a-z]* [^"]*\)".*/\1/')
+[ -n "$text" ] || exit 1 # whoever was to find it was killed
 case $text in
 /slow*)
 	for piece in 'ran:' " $text"; do
