@@ -19,6 +19,7 @@
 
 #define IDLE_MAX 8 /* connections kept for the next calls */
 #define WHY_SIZE 160
+#define MOST_ELEMENTS 16 /* of a reply */
 
 struct cache {
 	struct cache_url url;
@@ -150,6 +151,40 @@ static bool select_database(struct attempt *at, redisContext *c)
 	    begin(at, c, (const char *const[]){"SELECT", number, NULL});
 }
 
+#if HIREDIS_MAJOR == 0
+static redisReplyObjectFunctions bounded; /* those of libhiredis, but for one */
+static void *(*make_array)(const redisReadTask *task, int elements);
+
+static void *make_small_array(const redisReadTask *task, int elements)
+{
+	return elements > MOST_ELEMENTS ? NULL : make_array(task, elements);
+}
+
+static void make_bounded(void)
+{
+	redisReader *reader = redisReaderCreate();
+	if (!reader)
+		abort(); /* out of memory */
+	bounded = *reader->fn;
+	make_array = bounded.createArray;
+	bounded.createArray = make_small_array;
+	redisReaderFree(reader);
+}
+#endif
+
+/* What is asked here is answered with a value or two.  A server that announces millions of them
+ * gets no memory for that: libhiredis then says so, and the connection is given up. */
+static void bound_replies(redisContext *c)
+{
+#if HIREDIS_MAJOR > 0
+	c->reader->maxelements = MOST_ELEMENTS;
+#else
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, make_bounded);
+	c->reader->fn = &bounded;
+#endif
+}
+
 static redisContext *connect_new(struct attempt *at)
 {
 	const struct cache_url *url = &at->cache->url;
@@ -163,6 +198,7 @@ static redisContext *connect_new(struct attempt *at)
 				    : redisConnectUnixNonBlock(url->path);
 	if (!c)
 		abort(); /* out of memory */
+	bound_replies(c);
 	if (is_connected(at, c) && authenticate(at, c) && select_database(at, c))
 		return c;
 	redisFree(c);

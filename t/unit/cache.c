@@ -189,6 +189,15 @@ static void garbage_is_no_answer(void)
 	check_misbehaving(FAKE_GARBAGE);
 }
 
+static void millions_of_values_are_not_waited_for(void)
+{
+	pid_t pid = fake_start(socket_path(), FAKE_MILLIONS);
+	struct cache *cache = open_cache();
+	CU_ASSERT(time_of_failure(cache) < CACHE_PATIENCE_MS / 2);
+	cache_free(cache);
+	redis_stop(pid);
+}
+
 static void a_server_that_hangs_up_is_given_up(void)
 {
 	check_misbehaving(FAKE_CLOSES);
@@ -204,6 +213,7 @@ static const struct unit_test tests[] = {
     {"a silent server is given up", a_silent_server_is_given_up},
     {"a dripping server is given up", a_dripping_server_is_given_up},
     {"garbage is no answer", garbage_is_no_answer},
+    {"millions of values are not waited for", millions_of_values_are_not_waited_for},
     {"a server that hangs up is given up", a_server_that_hangs_up_is_given_up},
 };
 

@@ -72,6 +72,8 @@ static void misbehave(int fd, enum fake_manner manner)
 	while (read(fd, buffer, sizeof(buffer)) > 0) {
 		if (manner == FAKE_GARBAGE && write(fd, "HTTP/1.1 400\r\n\r\n", 16) < 0)
 			return;
+		if (manner == FAKE_MILLIONS && write(fd, "*777777771\r\n", 12) < 0)
+			return;
 		if (manner == FAKE_DRIPS && write(fd, "$100000\r\n", 9) < 0)
 			return;
 		for (int i = 0; manner == FAKE_DRIPS && i < 100; i++) {
