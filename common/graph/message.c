@@ -54,15 +54,20 @@ bool message_has_calls(const cJSON *message)
 	return false;
 }
 
-void message_count_tokens(const cJSON *message)
+bool message_tokens(const cJSON *message, int64_t *in, int64_t *out)
 {
 	const cJSON *usages = json_opt(message, "usages");
-	int64_t in = 0, out = 0;
-	if (!usages)
-		return;
-	json_integer(json_get(usages, "prompt_tokens"), &in);
-	json_integer(json_get(usages, "completion_tokens"), &out);
-	metrics_tokens(json_str(json_opt(message, "metadata"), "model"), in, out);
+	*in = *out = 0;
+	json_integer(json_get(usages, "prompt_tokens"), in);
+	json_integer(json_get(usages, "completion_tokens"), out);
+	return usages;
+}
+
+void message_count_tokens(const cJSON *message)
+{
+	int64_t in, out;
+	if (message_tokens(message, &in, &out))
+		metrics_tokens(json_str(json_opt(message, "metadata"), "model"), in, out);
 }
 
 void message_text(const cJSON *message, struct buf *out)

@@ -57,6 +57,9 @@ bool block_is(const cJSON *block, const char *type);
 bool block_is_call(const cJSON *block);
 bool message_has_calls(const cJSON *message);
 
+/* What a model says that the message cost, zeroes where it does not say; false: it says nothing. */
+bool message_tokens(const cJSON *message, int64_t *in, int64_t *out);
+
 /* Counts in the metrics what a model says that the message cost; nothing for one of no model. */
 void message_count_tokens(const cJSON *message);
 

@@ -50,12 +50,9 @@ void spans_node_starts(struct trace_spans *spans, const char *node, int step, in
 
 static void add_llm(struct trace_spans *spans, const cJSON *message, int64_t now)
 {
-	const cJSON *usages = json_opt(message, "usages");
-	int64_t in = 0, out = 0;
-	if (!usages)
+	int64_t in, out;
+	if (!message_tokens(message, &in, &out))
 		return;
-	json_integer(json_get(usages, "prompt_tokens"), &in);
-	json_integer(json_get(usages, "completion_tokens"), &out);
 	spans->input_tokens += in;
 	spans->output_tokens += out;
 	struct span *span = add(
