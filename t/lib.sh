@@ -188,6 +188,15 @@ STATE=
 SOCKET=
 BASE=
 
+# need_websockets: sets python to one that has the client library; without it, or nginx, the script is skipped.
+need_websockets() {
+	for python in python3 /usr/bin/python3; do
+		"$python" -c 'import websockets' 2>/dev/null && break
+	done
+	"$python" -c 'import websockets' 2>/dev/null || tap_skip_all 'python3-websockets is not installed'
+	command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+}
+
 # serve_start [ARGUMENT…]: the whole service on a free port, with two processes unless told
 # otherwise.  Uses the state directory STATE, or a new one.  Sets BASE, SERVE_PID, STATE, SERVE_OUT
 # and SERVE_ERR.  Fails when the service does not start; its messages are then shown.

@@ -3,11 +3,7 @@
 # voice activity and refuses Gemini's microphone: those are in live-providers.t.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
-for python in python3 /usr/bin/python3; do
-	"$python" -c 'import websockets' 2>/dev/null && break
-done
-"$python" -c 'import websockets' 2>/dev/null || tap_skip_all 'python3-websockets is not installed'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+need_websockets
 . "$TOP_SRCDIR/t/e2e/aimock.sh"
 
 cat >fixtures.json <<'END'

@@ -3,11 +3,7 @@
 # one has not, one of our own from the public documentation (live_provider.py).
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
-for python in python3 /usr/bin/python3; do
-	"$python" -c 'import websockets' 2>/dev/null && break
-done
-"$python" -c 'import websockets' 2>/dev/null || tap_skip_all 'python3-websockets is not installed'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+need_websockets
 here=$TOP_SRCDIR/t/e2e
 unset OPENAI_BASE_URL GEMINI_BASE_URL GOOGLE_API_KEY OPENAI_API_KEY GEMINI_API_KEY https_proxy all_proxy no_proxy
 http_proxy=http://127.0.0.1:9 # goes to nobody

@@ -2,11 +2,7 @@
 # The turn socket through nginx, relay and websocketd, with a client that others wrote.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
-for python in python3 /usr/bin/python3; do
-	"$python" -c 'import websockets' 2>/dev/null && break
-done
-"$python" -c 'import websockets' 2>/dev/null || tap_skip_all 'python3-websockets is not installed'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+need_websockets
 
 cat >client.py <<'PYTHON'
 """Facts about WebSockets: one a function, named by its first line."""
