@@ -188,12 +188,13 @@ STATE=
 SOCKET=
 BASE=
 
-# need_websockets: sets python to one that has the client library; without it, or nginx, the script is skipped.
+# need_websockets: sets python to one that has the client library; without it, websocketd or nginx the script is skipped.
 need_websockets() {
 	for python in python3 /usr/bin/python3; do
 		"$python" -c 'import websockets' 2>/dev/null && break
 	done
 	"$python" -c 'import websockets' 2>/dev/null || tap_skip_all 'python3-websockets is not installed'
+	command -v websocketd >/dev/null || tap_skip_all 'websocketd is not installed'
 	command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 }
 

@@ -4,12 +4,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
 
-for python in python3 /usr/bin/python3; do
-	"$python" -c 'import websockets' 2>/dev/null && break
-done
-"$python" -c 'import websockets' 2>/dev/null || tap_skip_all 'python3-websockets is not installed'
-command -v websocketd >/dev/null || tap_skip_all 'websocketd is not installed'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+need_websockets
 
 cat >client.py <<'PYTHON'
 """client.py BASE QUERY PROTOCOLS AUTHORIZATION FRAME...: what became of the handshake and of each frame, a line each.
