@@ -262,5 +262,6 @@ void access_close(struct access *access)
 	cache_free(access->cache);
 	authorization_close(&access->authorization);
 	custom_auth_close(&access->custom);
+	jwt_auth_release(&access->jwt);
 	free(access);
 }

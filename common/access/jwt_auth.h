@@ -17,18 +17,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct verified;
+
 #define JWT_LONGEST 16384 /* bytes of a token; more than a request's header can hold */
 
-/* What tokens are checked against; borrowed from the configuration. */
+/* What tokens are checked against; the texts are borrowed from the configuration. */
 struct jwt_auth {
 	const char *algorithm; /* NULL, as is secret: not configured, every token is refused */
 	const char *secret;
-	const char *issuer;   /* NULL: any */
-	const char *audience; /* NULL: any */
+	const char *issuer;        /* NULL: any */
+	const char *audience;      /* NULL: any */
+	struct verified *verified; /* NULL: the signature is checked each time */
 };
 
 /* Takes the settings, and reports a public key that is none or does not fit the algorithm. */
 void jwt_auth_init(struct jwt_auth *auth, const struct environment *env, struct problems *problems);
+void jwt_auth_release(struct jwt_auth *auth); /* also of zeros */
 
 /* A token that was found good. */
 struct jwt_claims {

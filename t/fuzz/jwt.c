@@ -13,7 +13,7 @@
 
 #define SECRET "0123456789abcdef0123456789abcdef"
 
-static const struct jwt_auth auth = {"HS256", SECRET, NULL, NULL};
+static const struct jwt_auth auth = {.algorithm = "HS256", .secret = SECRET};
 
 static void require(bool condition)
 {

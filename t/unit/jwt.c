@@ -1,10 +1,12 @@
 /* Bearer tokens: which are let in, and what is said of the others. */
 #include "access/jwt_auth.h"
+#include "access/verified.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "mint_fixture.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ static struct arena *arena;
 static struct error err;
 static struct jwt_claims claims;
 
-static const struct jwt_auth hs256 = {"HS256", SECRET, NULL, NULL};
+static const struct jwt_auth hs256 = {.algorithm = "HS256", .secret = SECRET};
 
 static bool check(const struct jwt_auth *auth, const char *token)
 {
@@ -66,7 +68,7 @@ static void a_good_token_is_let_in(void)
 static void check_pair(const char *algorithm)
 {
 	struct mint_keys keys = mint_keys_new(algorithm), others = mint_keys_new(algorithm);
-	const struct jwt_auth auth = {algorithm, keys.public_pem, NULL, NULL};
+	const struct jwt_auth auth = {.algorithm = algorithm, .secret = keys.public_pem};
 	char *token = mint_plain(algorithm, keys.private_pem, GOOD);
 	char *other = mint_plain(algorithm, others.private_pem, GOOD);
 	CU_ASSERT(check(&auth, token));
@@ -84,7 +86,7 @@ static void every_algorithm_verifies(void)
 	for (size_t i = 0; i < 6; i++)
 		check_pair(pairs[i]);
 	for (size_t i = 0; i < 3; i++) {
-		const struct jwt_auth auth = {secrets[i], SECRET, NULL, NULL};
+		const struct jwt_auth auth = {.algorithm = secrets[i], .secret = SECRET};
 		char *token = mint_plain(secrets[i], SECRET, GOOD);
 		CU_ASSERT(check(&auth, token));
 		free(token);
@@ -122,7 +124,7 @@ static void none_is_never_one(void)
 static void a_public_key_is_no_secret(void)
 {
 	struct mint_keys keys = mint_keys_new("RS256");
-	const struct jwt_auth auth = {"RS256", keys.public_pem, NULL, NULL};
+	const struct jwt_auth auth = {.algorithm = "RS256", .secret = keys.public_pem};
 	char *token = mint_plain("HS256", keys.public_pem, GOOD);
 	char *lying = mint("HS256", keys.public_pem, "{\"alg\":\"RS256\"}", GOOD);
 	CU_ASSERT(!check(&auth, token) && INVALID);
@@ -197,6 +199,67 @@ static void a_payload_is_an_object_of_sane_json(void)
 	CU_ASSERT(!check_payload(&hs256, "{\"user_id\":\"\xff\",\"exp\":2000}") && INVALID);
 }
 
+/* ---- what is remembered ---- */
+
+static void a_good_signature_is_checked_once(void)
+{
+	struct jwt_auth auth = {.algorithm = "HS256", .secret = SECRET, .verified = verified_new()};
+	char *token = mint_plain("HS256", SECRET, GOOD);
+	CU_ASSERT(check(&auth, token));
+	auth.secret = SECRET "!";
+	CU_ASSERT(check(&auth, token));
+	CU_ASSERT_STRING_EQUAL(claims.user_id, "alice");
+	CU_ASSERT(!check_payload(&auth, "{\"user_id\":\"bob\",\"exp\":2000}") && INVALID);
+	jwt_auth_release(&auth);
+	free(token);
+}
+
+static void only_the_signature_is_remembered(void)
+{
+	struct jwt_auth auth = {.algorithm = "HS256", .secret = SECRET, .verified = verified_new()};
+	char *token = mint_plain("HS256", SECRET, "{\"user_id\":\"a\",\"exp\":2000,\"iss\":\"b\"}");
+	CU_ASSERT(check(&auth, token));
+	error_release(&err);
+	CU_ASSERT(!jwt_auth_check(&auth, token, 2000, arena, &claims, &err) && EXPIRED);
+	auth.issuer = "c";
+	CU_ASSERT(!check(&auth, token) && INVALID);
+	jwt_auth_release(&auth);
+	free(token);
+}
+
+static void a_bad_token_is_never_remembered(void)
+{
+	struct jwt_auth auth = {.algorithm = "HS256", .secret = SECRET, .verified = verified_new()};
+	char *token = mint_plain("HS256", SECRET, GOOD), *other = mint_plain("HS256", "x", GOOD);
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT(!check(&auth, other) && INVALID);
+	CU_ASSERT(!verified_has(auth.verified, other) && !verified_has(auth.verified, token));
+	CU_ASSERT(check(&auth, token) && verified_has(auth.verified, token));
+	token[strlen(token) - 1] ^= 1;
+	CU_ASSERT(!verified_has(auth.verified, token));
+	jwt_auth_release(&auth);
+	free(token);
+	free(other);
+}
+
+static void one_token_makes_room_for_another(void)
+{
+	struct verified *verified = verified_new();
+	char token[16];
+	for (int i = 0; i < 3 * VERIFIED_SIZE; i++) {
+		snprintf(token, sizeof(token), "%d", i);
+		verified_add(verified, token);
+		CU_ASSERT_FATAL(verified_has(verified, token));
+	}
+	size_t kept = 0;
+	for (int i = 0; i < 3 * VERIFIED_SIZE; i++) {
+		snprintf(token, sizeof(token), "%d", i);
+		kept += verified_has(verified, token);
+	}
+	CU_ASSERT(kept > VERIFIED_SIZE / 2 && kept <= VERIFIED_SIZE);
+	verified_free(verified);
+}
+
 /* ---- time ---- */
 
 static void exp_is_required_and_a_number(void)
@@ -242,7 +305,7 @@ static void a_token_can_begin_later(void)
 
 static void the_issuer_must_match_when_configured(void)
 {
-	const struct jwt_auth auth = {"HS256", SECRET, "me", NULL};
+	const struct jwt_auth auth = {.algorithm = "HS256", .secret = SECRET, .issuer = "me"};
 	CU_ASSERT(check_payload(&auth, "{\"user_id\":\"a\",\"exp\":2000,\"iss\":\"me\"}"));
 	CU_ASSERT(!check_payload(&auth, "{\"user_id\":\"a\",\"exp\":2000,\"iss\":\"ME\"}"));
 	CU_ASSERT(INVALID);
@@ -253,7 +316,7 @@ static void the_issuer_must_match_when_configured(void)
 
 static void the_audience_must_match_when_configured(void)
 {
-	const struct jwt_auth auth = {"HS256", SECRET, NULL, "us"};
+	const struct jwt_auth auth = {.algorithm = "HS256", .secret = SECRET, .audience = "us"};
 	CU_ASSERT(check_payload(&auth, "{\"user_id\":\"a\",\"exp\":2000,\"aud\":\"us\"}"));
 	CU_ASSERT(
 	    check_payload(&auth, "{\"user_id\":\"a\",\"exp\":2000,\"aud\":[1,\"them\",\"us\"]}"));
@@ -314,6 +377,7 @@ static size_t init(struct jwt_auth *auth, const char *algorithm, const char *sec
 	const struct environment env = {
 	    .jwt_algorithm = (char *)algorithm, .jwt_secret = (char *)secret};
 	struct problems problems = {0};
+	jwt_auth_release(auth);
 	jwt_auth_init(auth, &env, &problems);
 	size_t count = problems.count;
 	problems_release(&problems);
@@ -325,7 +389,7 @@ static void without_settings_every_token_is_refused(void)
 	static const char *const settings[][2] = {
 	    {NULL, SECRET}, {"HS256", NULL}, {NULL, NULL}, {"HS256", ""}};
 	for (size_t i = 0; i < 4; i++) {
-		struct jwt_auth auth;
+		struct jwt_auth auth = {0};
 		CU_ASSERT_EQUAL(init(&auth, settings[i][0], settings[i][1]), 0);
 		CU_ASSERT(!check_payload(&auth, GOOD) &&
 		    said(ERR_JWT_SETTINGS, "JWT settings are not configured"));
@@ -333,6 +397,7 @@ static void without_settings_every_token_is_refused(void)
 		CU_ASSERT(!check(&auth, token) &&
 		    said(ERR_JWT_SETTINGS, "JWT settings are not configured"));
 		free(token);
+		jwt_auth_release(&auth);
 	}
 }
 
@@ -340,7 +405,7 @@ static void a_public_key_must_fit_the_algorithm(void)
 {
 	struct mint_keys rsa = mint_keys_new("RS256"), p256 = mint_keys_new("ES256"),
 			 p384 = mint_keys_new("ES384");
-	struct jwt_auth auth;
+	struct jwt_auth auth = {0};
 	CU_ASSERT_EQUAL(init(&auth, "RS512", rsa.public_pem), 0);
 	CU_ASSERT_EQUAL(init(&auth, "RS256", p256.public_pem), 1);
 	CU_ASSERT_EQUAL(init(&auth, "RS256", rsa.private_pem), 1);
@@ -349,6 +414,7 @@ static void a_public_key_must_fit_the_algorithm(void)
 	CU_ASSERT_EQUAL(init(&auth, "ES256", rsa.public_pem), 1);
 	CU_ASSERT_EQUAL(init(&auth, "ES384", "-----BEGIN PUBLIC KEY-----\nx\n"), 1);
 	CU_ASSERT_EQUAL(init(&auth, "HS256", SECRET), 0);
+	jwt_auth_release(&auth);
 	mint_keys_free(&rsa);
 	mint_keys_free(&p256);
 	mint_keys_free(&p384);
@@ -365,6 +431,10 @@ static const struct unit_test tests[] = {
     {"what is no token is refused", what_is_no_token_is_refused},
     {"another key is refused", another_key_is_refused},
     {"a token has a size", a_token_has_a_size},
+    {"a good signature is checked once", a_good_signature_is_checked_once},
+    {"only the signature is remembered", only_the_signature_is_remembered},
+    {"a bad token is never remembered", a_bad_token_is_never_remembered},
+    {"one token makes room for another", one_token_makes_room_for_another},
     {"a payload is an object of sane JSON", a_payload_is_an_object_of_sane_json},
     {"exp is required and a number", exp_is_required_and_a_number},
     {"a token ends without leeway", a_token_ends_without_leeway},
