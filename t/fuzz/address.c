@@ -10,12 +10,6 @@
 
 #define LINES 16
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 /* Splits text at its newlines into at most LINES lines. */
 static size_t split(char *text, const char *lines[LINES])
 {

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void check_cache(const char *text)
 {
 	struct cache_url url;

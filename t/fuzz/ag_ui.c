@@ -7,14 +7,7 @@
 #include "service/agui_input.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static struct service *demo_service(void)
 {

@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void check_header(const struct http_response *response, const char *name)
 {
 	char *value = http_response_header(response, name);

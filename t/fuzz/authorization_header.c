@@ -3,15 +3,8 @@
 #include "fcgi/credential.h"
 #include "replay.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -14,8 +14,7 @@ static const struct chat_provider *const providers[] = {
 static bool piece(const char *text, void *arg)
 {
 	(void)arg;
-	if (!*text || !utf8_valid(text, strlen(text)))
-		abort();
+	require(*text && utf8_valid(text, strlen(text)));
 	return true;
 }
 
@@ -39,12 +38,10 @@ static void check_message(struct chat_answer *a)
 	char *text = json_print(message);
 	cJSON *again = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
 	const cJSON *block;
-	if (!again || !json_get(message, "content")->child)
-		abort();
+	require(again && json_get(message, "content")->child);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (chat_block_is_call(block) &&
-		    (!json_str(block, "id") || !*json_str(block, "id")))
-			abort();
+		const char *id = json_str(block, "id");
+		require(!chat_block_is_call(block) || (id && *id));
 	}
 	cJSON_Delete(again);
 	free(text);

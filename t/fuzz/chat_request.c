@@ -15,12 +15,6 @@
 
 static const struct id_source ids;
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static struct chat_model *model_of(const char *provider)
 {
 	cJSON *settings = cJSON_CreateObject();

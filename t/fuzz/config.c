@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void check_problems(const struct problems *problems)
 {
 	for (size_t i = 0; i < problems->count; i++) {

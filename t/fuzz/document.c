@@ -9,16 +9,9 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_problems(const struct problems *problems)
 {

@@ -4,14 +4,7 @@
 #include "config/expand.h"
 #include "replay.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

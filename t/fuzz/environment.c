@@ -12,12 +12,6 @@
 
 #define VARIABLES 100
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void check(const struct environment *env)
 {
 	require(env->mode && env->media_storage_type && env->app_name && env->root_path);

@@ -7,10 +7,10 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "replay.h"
+#include "scratch.h"
 #include "service/eval_reports.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,32 +18,18 @@
 #include <unistd.h>
 
 static const char between[] = "\n%%\n";
-static char dir[64];
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
+static char dir[SCRATCH_SIZE];
 
 static void remove_dir(void)
 {
-	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(dir);
 }
 
 static void make_dir(void)
 {
 	if (*dir)
 		return;
-	snprintf(dir, sizeof(dir), "%s/agentgraph-fuzz.XXXXXX",
-	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	require(mkdtemp(dir) != NULL);
+	scratch_make(dir);
 	atexit(remove_dir);
 	log_init("fuzz", LOG_ERROR);
 }

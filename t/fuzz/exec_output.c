@@ -11,9 +11,9 @@
 #include "graph/message.h"
 #include "graph/run.h"
 #include "replay.h"
+#include "scratch.h"
 #include "tool/exec.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 static const struct id_source ids;
 
 static struct {
-	char dir[64];
+	char dir[SCRATCH_SIZE];
 	ag_graph *graph;
 	struct storage *storage;
 	int inputs;
@@ -32,12 +32,6 @@ static struct {
 
 static char *argv[] = {"cat", NULL};
 static struct exec_node node = {.command = {.path = "/bin/cat", .argv = argv, .timeout_ms = 10000}};
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* ---- a graph of one node */
 
@@ -64,12 +58,6 @@ static ag_graph *make_graph(void)
 
 /* ---- the world */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 static void close_world(void)
 {
 	if (!world.storage)
@@ -77,16 +65,14 @@ static void close_world(void)
 	world.storage->ops->close(world.storage);
 	graph_free(world.graph);
 	world.storage = NULL;
-	nftw(world.dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(world.dir);
 }
 
 static void open_world(void)
 {
 	struct error err = {0};
 	struct config config = {.state_dir = world.dir};
-	snprintf(world.dir, sizeof(world.dir), "%s/agentgraph-fuzz.XXXXXX",
-	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	require(mkdtemp(world.dir) != NULL);
+	scratch_make(world.dir);
 	world.storage = storage_open(&config, &err);
 	require(world.storage != NULL);
 	world.graph = make_graph();

@@ -5,7 +5,6 @@
 #include "extract/document.h"
 #include "replay.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static document_reader *const packages[] = {
@@ -18,12 +17,10 @@ static void check(const struct prose *out)
 	size_t characters = 0;
 	for (size_t at = 0; at < out->out.len; characters++) {
 		size_t len = utf8_sequence(text + at, out->out.len - at);
-		if (len == 0)
-			abort();
+		require(len > 0);
 		at += len;
 	}
-	if (characters > PROSE_CHARACTERS)
-		abort();
+	require(characters <= PROSE_CHARACTERS);
 }
 
 static void read_package(document_reader *reader, const char *data, size_t size)

@@ -17,12 +17,6 @@ struct side {
 	struct buf out, heard;
 };
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static bool hear(void *arg, bool binary, char *data, size_t len)
 {
 	struct side *side = arg;

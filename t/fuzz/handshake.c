@@ -8,8 +8,7 @@
 
 static void check_text(const char *text)
 {
-	if (strpbrk(text, "\r\n"))
-		abort();
+	require(!strpbrk(text, "\r\n"));
 }
 
 static void check_request(char *head, size_t len)
@@ -19,8 +18,7 @@ static void check_request(char *head, size_t len)
 		return;
 	check_text(handshake.path);
 	check_text(handshake.key);
-	if (handshake.path[0] != '/' || strlen(handshake.key) != HANDSHAKE_KEY_SIZE - 1)
-		abort();
+	require(handshake.path[0] == '/' && strlen(handshake.key) == HANDSHAKE_KEY_SIZE - 1);
 	if (handshake.ticket)
 		check_text(handshake.ticket);
 }
@@ -43,8 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_request(head, len);
 	free(head);
 	head = copy(data, len);
-	if (handshake_answer(head, len, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", &good) != 101 && good)
-		abort();
+	require(handshake_answer(head, len, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", &good) == 101 || !good);
 	free(head);
 	return 0;
 }

@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 /* Every string is valid UTF-8, and every key occurs once. */
 static void check_tree(const cJSON *item)
 {

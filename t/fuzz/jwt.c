@@ -15,12 +15,6 @@
 
 static const struct jwt_auth auth = {.algorithm = "HS256", .secret = SECRET};
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void check_token(const char *token)
 {
 	struct arena *a = arena_new();

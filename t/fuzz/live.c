@@ -6,7 +6,6 @@
 #include "service/live_config.h"
 #include "service/live_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void drop_event(struct live_sink *sink, const char *json, size_t len)
@@ -43,8 +42,7 @@ static struct service *service_of_demo(void)
 	service.anonymous = cJSON_CreateObject();
 	service.graph = graph_new("fuzz");
 	graph_live_demo(service.graph);
-	if (!graph_compile(service.graph))
-		abort();
+	require(graph_compile(service.graph));
 	return &service;
 }
 
@@ -62,10 +60,8 @@ static void check_init(struct service *service, const char *text, size_t len)
 	struct call call;
 	call_init(&call, service, NULL);
 	enum live_init result = live_config_read(&call, text, len, &config);
-	if ((result == LIVE_INIT_INVALID) != error_is_set(&call.error))
-		abort();
-	if (result == LIVE_INIT_OK && (!config.tools || !cJSON_IsObject(config.vad)))
-		abort();
+	require((result == LIVE_INIT_INVALID) == error_is_set(&call.error));
+	require(result != LIVE_INIT_OK || (config.tools && cJSON_IsObject(config.vad)));
 	call_release(&call);
 }
 

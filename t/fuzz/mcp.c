@@ -13,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void check_text(char *text)
 {
 	cJSON *json = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);

@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static cJSON *again(const cJSON *item)
 {
 	char *text = json_print(item);

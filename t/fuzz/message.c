@@ -13,12 +13,6 @@
 
 static const struct id_source ids;
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void check_mistake(const struct error *err)
 {
 	char *details = json_print(err->details);

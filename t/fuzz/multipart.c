@@ -10,12 +10,6 @@ struct collector {
 	struct buf out;
 };
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void add_text(struct buf *out, const char *text)
 {
 	buf_puts(out, text ? text : "-");

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static size_t kept(const struct path *path)
 {
 	return path->count < PATH_SEGMENTS ? path->count : PATH_SEGMENTS;

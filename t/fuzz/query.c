@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *arena = arena_new();

@@ -3,15 +3,8 @@
 #include "fcgi/range.h"
 #include "replay.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_range(const char *header, int64_t size)
 {

@@ -11,8 +11,7 @@
 static void drop(ag_live_session *session, const struct live_event *event)
 {
 	(void)session;
-	if (event->kind == LIVE_TOOL_CALL && !cJSON_IsObject(event->args))
-		abort();
+	require(event->kind != LIVE_TOOL_CALL || cJSON_IsObject(event->args));
 	cJSON_Delete(event->args);
 }
 
@@ -20,8 +19,7 @@ static void drop_sent(struct realtime *r, const char *text)
 {
 	(void)r;
 	cJSON *event = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-	if (!cJSON_IsObject(event))
-		abort();
+	require(cJSON_IsObject(event));
 	cJSON_Delete(event);
 }
 

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void write_again(struct buf *out, const struct record *record)
 {
 	if (record->kind == RECORD_TEXT)

@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void redact_text(struct buf *out, const char *text)
 {
 	buf_reset(out);

@@ -23,12 +23,6 @@ static struct {
 	struct buf reply;
 } server = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 /* All of the reply at once, and the end behind it, so that nobody waits for more. */
 static void *serve(void *arg)
 {

@@ -8,11 +8,20 @@
 #ifndef AGENTGRAPH_FUZZ_REPLAY_H
 #define AGENTGRAPH_FUZZ_REPLAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* Feeds the parser one input; returns 0.  A finding is a crash, a failed assertion, or a
  * sanitizer's report. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What must hold for every input. */
+static inline void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
 
 #endif

@@ -15,20 +15,17 @@
 #include "fcgi/mount.h"
 #include "fcgi/server.h"
 #include "replay.h"
+#include "scratch.h"
 #include "service/socket.h"
 
 #include <ctype.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LIFE 2000  /* inputs that meet the same state */
 #define REQUESTS 8 /* of an input */
 #define HEADERS 24 /* of a request */
-#define SMALL_DIR "/dev/shm"
 
 static const char configuration[] = "{\"agent\": \"builtin:demo\", \"store\": \"builtin:store\", "
 				    "\"ag_ui\": {\"enabled\": true}}";
@@ -36,15 +33,9 @@ static const char configuration[] = "{\"agent\": \"builtin:demo\", \"store\": \"
 static struct {
 	struct server server;
 	struct arena *arena;
-	char dir[64];
+	char dir[SCRATCH_SIZE];
 	int inputs;
 } world;
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* ---- the service ---- */
 
@@ -59,9 +50,7 @@ static void open_world(void)
 	char file[sizeof(world.dir) + 32], state[sizeof(world.dir) + 32];
 	struct problems problems = {0};
 	struct server *server = &world.server;
-	snprintf(world.dir, sizeof(world.dir), "%s/agentgraph-fuzz.XXXXXX",
-	    access(SMALL_DIR, W_OK) == 0 ? SMALL_DIR : "/tmp");
-	require(mkdtemp(world.dir) != NULL);
+	scratch_make(world.dir);
 	snprintf(file, sizeof(file), "%s/agentgraph.json", world.dir);
 	snprintf(state, sizeof(state), "%s/state", world.dir);
 	write_configuration(file);
@@ -76,12 +65,6 @@ static void open_world(void)
 	world.inputs = 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 static void close_world(void)
 {
 	if (!world.arena)
@@ -90,7 +73,7 @@ static void close_world(void)
 	service_close(world.server.service);
 	arena_free(world.arena);
 	world.arena = NULL;
-	nftw(world.dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(world.dir);
 }
 
 static void renew_world(void)

@@ -2,15 +2,8 @@
 #include "replay.h"
 #include "storage/s3_internal.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check(const char *xml, const char *name)
 {

@@ -8,14 +8,7 @@
 #include "base/utf8.h"
 #include "replay.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check(const cJSON *json, const cJSON *value)
 {

@@ -8,8 +8,7 @@
 static bool note(const struct sse_event *event, void *arg)
 {
 	struct buf *out = arg;
-	if (strlen(event->data) != event->len)
-		abort();
+	require(strlen(event->data) == event->len);
 	buf_printf(out, "%s\n%s\n%s\n", event->name, event->id, event->data);
 	return event->len != 3;
 }
@@ -38,8 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *whole = events(data, size, size ? size : 1);
 	for (size_t piece = 1; piece <= 3; piece++) {
 		char *split = events(data, size, piece);
-		if (strcmp(whole, split) != 0)
-			abort();
+		require(strcmp(whole, split) == 0);
 		free(split);
 	}
 	free(whole);

@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "model/local_embed.h"
 #include "replay.h"
+#include "scratch.h"
 #include "storage/memory_filter.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,28 +18,16 @@
 #include <unistd.h>
 
 static struct {
-	char dir[64];
+	char dir[SCRATCH_SIZE];
 	struct shared *shared;
 	struct store *store;
 } world;
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
 
 static void close_world(void)
 {
 	world.store->ops->close(world.store);
 	shared_close(world.shared);
-	nftw(world.dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(world.dir);
 }
 
 static struct store *store(void)
@@ -48,9 +36,7 @@ static struct store *store(void)
 	if (world.store)
 		return world.store;
 	log_init("fuzz", LOG_ERROR);
-	snprintf(world.dir, sizeof(world.dir), "%s/agentgraph-fuzz.XXXXXX",
-	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	require(mkdtemp(world.dir) != NULL);
+	scratch_make(world.dir);
 	world.shared = shared_open(world.dir, &err);
 	const struct store_setup setup = {
 	    world.dir, world.shared, LOCAL_EMBED_NAME, LOCAL_EMBED_DIMENSIONS, false};

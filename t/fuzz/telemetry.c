@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void read_header(const char *text)
 {
 	struct trace_context context, again;

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static const struct ticket_key key = {"0123456789abcdef0123456789abcde"};
 
 static bool take(const char *text, bool may_pass)
