@@ -13,7 +13,7 @@ command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is 
 
 # browse DOCS REDOCS: both pages, then facts of each.
 browse() {
-	HOME=$WORK timeout 240 "$node" "$TOP_SRCDIR/t/e2e/docs-browser.mjs" "$peers" "$chromium" "$BASE" "$1" "$2" \
+	HOME=$WORK TMPDIR=$WORK timeout 240 "$node" "$TOP_SRCDIR/t/e2e/docs-browser.mjs" "$peers" "$chromium" "$BASE" "$1" "$2" \
 		>seen 2>seen.err
 	is $? 0 "$1 and $2 could be opened" || diag "$(tail -n 20 seen.err)"
 	DOCS=$(sed -n 1p seen)

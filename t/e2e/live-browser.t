@@ -22,7 +22,7 @@ JS
 
 cp -r "$TOP_SRCDIR/examples/live-page" .
 serve_start --config live-page/agentgraph.json --processes 1 || tap_bail 'the service does not start'
-HOME=$WORK timeout 240 "$node" "$TOP_SRCDIR/t/e2e/live-browser.mjs" "$peers" "$chromium" "$WORK/live-page/index.html" \
+HOME=$WORK TMPDIR=$WORK timeout 240 "$node" "$TOP_SRCDIR/t/e2e/live-browser.mjs" "$peers" "$chromium" "$WORK/live-page/index.html" \
 	"ws://${BASE#http://}/v1/graph/live" "$WORK/voice.wav" >seen 2>seen.err
 is $? 0 'the page was opened' || diag "$(tail -n 20 seen.err)"
 SEEN=$(cat seen)
