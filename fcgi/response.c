@@ -263,11 +263,12 @@ static void add_close_code(struct request *rq, cJSON *body)
 	response_header(rq, "X-WebSocket-Close-Code", arena_printf(rq->call.arena, "%d", code));
 }
 
-/* The one place where a failed request is logged. */
+/* The one place where a failed request is logged; why one was refused, with IS_DEBUG. */
 static void log_failure(const struct request *rq, int status)
 {
 	const struct error *err = &rq->call.error;
-	log_at(status >= 500 ? LOG_ERROR : LOG_DEBUG, "%d %s: %s%s%s", status, error_code_of(err),
+	enum log_level refused = rq->server->service->config->env.is_debug ? LOG_INFO : LOG_DEBUG;
+	log_at(status >= 500 ? LOG_ERROR : refused, "%d %s: %s%s%s", status, error_code_of(err),
 	    err->detail, *err->cause ? ": " : "", err->cause);
 }
 

@@ -23,6 +23,13 @@ serve_stop
 export LOG_LEVEL=INFO
 api GET /ping
 api GET /nope
-unlike "$(cat "$SERVE_ERR")" 'GET /|NOT_FOUND' 'by default requests are not logged'
+id=$(header X-Request-ID)
+unlike "$(cat "$SERVE_ERR")" 'GET /' 'by default requests are not logged'
+like "$(grep "$id" "$SERVE_ERR")" 'INFO .*404 [A-Z_]*NOT_FOUND' 'but why one was refused'
+serve_stop
+
+export IS_DEBUG=false
+api GET /nope
+unlike "$(cat "$SERVE_ERR")" NOT_FOUND 'which can be switched off'
 
 done_testing
