@@ -1,7 +1,6 @@
 #include "relay_frames.h"
 
 #include "base/memory.h"
-#include "base/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,8 +15,10 @@ struct frames {
 	struct buf message; /* the fragments so far; empty between messages */
 	const char *in;     /* what wslay has not asked for yet */
 	size_t in_len;
-	bool data_frame; /* the frame that arrives belongs to a message, and is no control frame */
-	bool binary;     /* the message does */
+	uint64_t payload; /* bytes of the frame under way that it has not asked for yet */
+	struct buf rest;  /* the beginning of a frame that wslay is not to see yet */
+	bool data_frame;  /* the frame that arrives belongs to a message, and is no control frame */
+	bool binary;      /* the message does */
 	bool stopped;
 	int code;   /* see frames_code */
 	int answer; /* of the close frame to send at the end of a feed; 0: none */
@@ -25,13 +26,52 @@ struct frames {
 
 /* ---- What wslay calls */
 
+static uint64_t number(const unsigned char *bytes, size_t count)
+{
+	uint64_t value = 0;
+	while (count--)
+		value = value << 8 | *bytes++;
+	return value;
+}
+
+/*
+ * What can be given of a frame that begins here: its head, and a control frame whole; 0 when that
+ * has not arrived.  Of a close frame in pieces wslay would check two bytes less in each of them,
+ * and take its reason for what is no UTF-8.
+ */
+static size_t begin(struct frames *frames)
+{
+	const unsigned char *in = (const unsigned char *)frames->in;
+	if (frames->in_len < 2)
+		return 0;
+	size_t len = in[1] & 127;
+	size_t more = len == 126 ? 2 : len == 127 ? 8 : 0;
+	size_t head = 2 + more + (in[1] & 128 ? 4 : 0);
+	uint8_t opcode = in[0] & 15;
+	bool whole = wslay_is_ctrl_frame(opcode) && !more; /* longer ones are refused */
+	size_t part = whole ? head + len : head;
+	if (frames->in_len < part)
+		return 0;
+	frames->payload = whole ? 0 : more ? number(in + 2, more) : len;
+	return part;
+}
+
+static size_t go_on(struct frames *frames, size_t size)
+{
+	size_t len = frames->in_len < size ? frames->in_len : size;
+	if (len > frames->payload)
+		len = (size_t)frames->payload;
+	frames->payload -= len;
+	return len;
+}
+
 static ssize_t give(
     wslay_event_context_ptr wslay, uint8_t *to, size_t size, int flags, void *user_data)
 {
 	struct frames *frames = user_data;
-	size_t len = frames->in_len < size ? frames->in_len : size;
+	size_t len = frames->payload ? go_on(frames, size) : begin(frames);
 	(void)flags;
-	if (len == 0) {
+	if (len == 0 || len > size) {
 		wslay_event_set_error(wslay, WSLAY_ERR_WOULDBLOCK);
 		return -1;
 	}
@@ -130,23 +170,8 @@ static void add_chunk(wslay_event_context_ptr wslay,
 		add(frames, chunk->data, chunk->data_length);
 }
 
-/* utf8_valid, but NUL is a character. */
-static bool is_utf8(const char *text, size_t len)
-{
-	for (size_t n; len > 0; text += n, len -= n)
-		if ((n = utf8_sequence(text, len)) == 0)
-			return false;
-	return true;
-}
-
-/* wslay checks the reason only when it comes in one piece. */
 static void end_close(struct frames *frames, const struct wslay_event_on_msg_recv_arg *message)
 {
-	if (message->msg_length > 2 &&
-	    !is_utf8((const char *)message->msg + 2, message->msg_length - 2)) {
-		fail(frames, WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA);
-		return;
-	}
 	fail(frames, message->status_code ? message->status_code : WSLAY_CODE_NORMAL_CLOSURE);
 	if (!message->status_code)
 		frames->code = WSLAY_CODE_NO_STATUS_RCVD;
@@ -210,6 +235,7 @@ void frames_free(struct frames *frames)
 		return;
 	wslay_event_context_free(frames->wslay);
 	forget(frames);
+	buf_release(&frames->rest);
 	free(frames);
 }
 
@@ -236,14 +262,21 @@ static void answer_close(struct frames *frames)
 
 bool frames_feed(struct frames *frames, const char *data, size_t len)
 {
+	struct buf rest = frames->rest;
 	if (frames->stopped)
 		return false;
-	frames->in = data;
-	frames->in_len = len;
+	frames->rest = (struct buf){0};
+	if (rest.len > 0)
+		buf_add(&rest, data, len);
+	frames->in = rest.len > 0 ? rest.data : data;
+	frames->in_len = rest.len > 0 ? rest.len : len;
 	if (wslay_event_recv(frames->wslay) != 0 && !frames->stopped)
 		fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
 	if (!frames->stopped && !wslay_event_get_read_enabled(frames->wslay))
 		stop(frames); /* wslay has refused what came */
+	if (frames->in_len > 0)
+		buf_add(&frames->rest, frames->in, frames->in_len);
+	buf_release(&rest);
 	frames->in = NULL;
 	frames->in_len = 0;
 	if (frames->answer)

@@ -94,10 +94,59 @@ static void a_small_message_always_passes(void)
 	client_close(&second);
 }
 
+/* What a close frame with this reason, cut into pieces of so many bytes, is answered with. */
+static int close_in_pieces(const char *reason, size_t piece)
+{
+	struct client client;
+	size_t len = strlen(reason), size = 8 + len;
+	char frame[160] = {(char)0x88, (char)(0x80 | (2 + len)), 0, 0, 0, 0, 0x03, (char)0xe8};
+	memcpy(frame + 8, reason, len);
+	client_open(&client);
+	bool more = true;
+	for (size_t at = 0; more && at < size; at += piece)
+		more =
+		    frames_feed(client.frames, frame + at, size - at < piece ? size - at : piece);
+	CU_ASSERT_FALSE(more);
+	CU_ASSERT_EQUAL(client.out.len, 4);
+	int code = client.out.len < 4
+	    ? 0
+	    : (unsigned char)client.out.data[2] << 8 | (unsigned char)client.out.data[3];
+	CU_ASSERT_EQUAL(frames_code(client.frames), code);
+	client_close(&client);
+	return code;
+}
+
+static void a_reason_is_the_same_in_any_pieces(void)
+{
+	static const char good[] = "Tschüß, 再见, пока", bad[] = "caf\xc3", worse[] = "a\xffz";
+	for (size_t piece = 1; piece <= sizeof(good) + 8; piece++) {
+		CU_ASSERT_EQUAL(close_in_pieces(good, piece), 1000);
+		CU_ASSERT_EQUAL(close_in_pieces(bad, piece), 1007);
+		CU_ASSERT_EQUAL(close_in_pieces(worse, piece), 1007);
+	}
+}
+
+static void a_close_is_read_whole_behind_other_frames(void)
+{
+	struct client client;
+	static char frames[8192];
+	size_t len = 0;
+	room = (struct frames_room){.max = 100000};
+	client_open(&client);
+	for (; len < 4092; len += 6)
+		memcpy(frames + len, "\x81\x80\0\0\0", 6);
+	memcpy(frames + len, "\x88\x86\0\0\0\0\x03\xe8\xc3\xa9\xc3\xa9", 12);
+	CU_ASSERT_FALSE(frames_feed(client.frames, frames, len + 12));
+	CU_ASSERT_EQUAL(frames_code(client.frames), 1000);
+	client_close(&client);
+}
+
 static const struct unit_test tests[] = {
     {"what is whole takes no room", what_is_whole_takes_no_room},
     {"a message without room is refused", a_message_without_room_is_refused},
     {"a small message always passes", a_small_message_always_passes},
+    {"a reason is the same in any pieces", a_reason_is_the_same_in_any_pieces},
+    {"a close is read whole behind other frames", a_close_is_read_whole_behind_other_frames},
 };
 
 int main(void)
