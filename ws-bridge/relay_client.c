@@ -311,7 +311,7 @@ static void watch_open(struct connection *c)
 	if (now - later(c->clear, link->moved) >= settings->stall_ms) {
 		log_warning("a client took nothing for %lld s: closed",
 		    (long long)(settings->stall_ms / 1000));
-		client_close(c, 1008, "Client too slow", strlen("Client too slow"));
+		client_close(c, 1008, NULL, 0);
 		helper_leave(c, 1008);
 	} else if (now - link->received >= settings->ping_ms * SILENT_PINGS) {
 		log_info("a client does not answer pings: closed");
