@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "command.h"
+#include "config/text_file.h"
 #include "graph/graph.h"
 #include "nginx_conf.h"
 #include "service/memories.h"
@@ -214,12 +215,15 @@ static const char *file_name(const struct config_source *source, const struct co
 static void examine_here(const struct examine_request *request, int fd)
 {
 	struct problems problems = {0};
-	struct config *config = config_load(&request->source, &problems);
 	cJSON *report = cJSON_CreateObject();
+	struct config *config;
 	char *text;
 
+	text_files_note(cJSON_AddObjectToObject(report, "files"));
+	config = config_load(&request->source, &problems);
 	if (config)
 		examine_all(request, config, report, &problems);
+	text_files_note(NULL);
 	problems_print(&problems);
 	json_add_str(report, "file", file_name(&request->source, config));
 	json_add_int(report, "errors", (int64_t)problems.errors);
@@ -275,6 +279,7 @@ void examine_result(const struct buf *written, int wait_status, struct examinati
 	result->agent = take(report, "agent");
 	result->state_dir = take(report, "state_dir");
 	result->nginx = take(report, "nginx");
+	result->files = report ? json_print(json_get(report, "files")) : NULL;
 	cJSON_Delete(report);
 }
 
@@ -307,5 +312,6 @@ void examination_release(struct examination *result)
 	free(result->agent);
 	free(result->state_dir);
 	free(result->nginx);
+	free(result->files);
 	*result = (struct examination){0};
 }

@@ -28,6 +28,7 @@ struct examination {
 	char *agent;     /* this and the rest only without errors, else NULL */
 	char *state_dir; /* absolute */
 	char *nginx;     /* text of nginx.conf; NULL without a private nginx */
+	char *files;     /* the text files that were read, as text_files_take wants them */
 };
 
 /*

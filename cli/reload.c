@@ -60,6 +60,10 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 		free(next->state_dir);
 		next->state_dir = strdup(s->current.state_dir);
 	}
+	if (!setup_accepted(s, next->files)) {
+		examination_release(next);
+		return;
+	}
 	s->reload.nginx_changed = !s->options->no_nginx && setup_nginx_conf(s, next->nginx);
 	examination_release(&s->current);
 	s->current = *next;

@@ -39,7 +39,7 @@ static bool write_file(const char *path, const char *text)
 {
 	char *temporary = xasprintf("%s.new", path);
 	FILE *f = fopen(temporary, "we");
-	bool written = f && fputs(text, f) >= 0;
+	bool written = f && fchmod(fileno(f), 0600) == 0 && fputs(text, f) >= 0;
 
 	if (f && fclose(f) != 0)
 		written = false;
@@ -49,6 +49,11 @@ static bool write_file(const char *path, const char *text)
 	}
 	free(temporary);
 	return written;
+}
+
+bool setup_accepted(const struct supervisor *s, const char *files)
+{
+	return write_file(s->accepted, files);
 }
 
 bool setup_nginx_conf(const struct supervisor *s, const char *text)
@@ -97,6 +102,11 @@ static bool examine_first(struct supervisor *s)
 	return false;
 }
 
+static char *accepted_path(const struct supervisor *s)
+{
+	return xasprintf("%s/accepted.json", s->run);
+}
+
 /* The directory for sockets and nginx, locked against a second service. */
 static bool prepare_run(struct supervisor *s)
 {
@@ -108,7 +118,8 @@ static bool prepare_run(struct supervisor *s)
 	path = xasprintf("%s/serve.lock", s->run);
 	s->lock = lock_take(path);
 	free(path);
-	return s->lock >= 0;
+	s->accepted = accepted_path(s);
+	return s->lock >= 0 && setup_accepted(s, s->current.files);
 }
 
 /* The two sockets that nginx connects to. */
@@ -160,6 +171,7 @@ static bool resume(struct supervisor *s)
 	struct examination next;
 
 	s->run = xasprintf("%s/run", s->current.state_dir);
+	s->accepted = accepted_path(s);
 	s->socket_path = examine_socket_path(s->current.state_dir, o->socket);
 	s->relay_path = examine_relay_path(s->current.state_dir, o->socket);
 	s->request = (struct examine_request){
@@ -204,6 +216,8 @@ void teardown(struct supervisor *s)
 		unlink(s->socket_path);
 	if (s->relay_socket >= 0)
 		unlink(s->relay_path);
+	if (s->lock >= 0)
+		unlink(s->accepted);
 	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
 		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
 	close_fd(&s->tcp);
@@ -225,4 +239,5 @@ void teardown(struct supervisor *s)
 	free(s->run);
 	free(s->socket_path);
 	free(s->relay_path);
+	free(s->accepted);
 }

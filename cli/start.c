@@ -17,13 +17,14 @@ static pid_t start_worker(const struct supervisor *s)
 	char *threads = xasprintf("%ld", s->options->threads);
 	char *drain = xasprintf("%ld", s->options->drain);
 	char *argv[] = {s->worker, "--quiet", "--state", s->current.state_dir, "--threads", threads,
-	    "--drain", drain, "--unlink", s->socket_path, NULL, NULL, NULL};
+	    "--drain", drain, "--unlink", s->socket_path, "--accepted", s->accepted, NULL, NULL,
+	    NULL};
 	const struct spawn spawn = {argv, NULL, s->fastcgi, -1};
 	pid_t pid;
 
 	if (s->options->source.file) {
-		argv[10] = "--config";
-		argv[11] = (char *)s->options->source.file;
+		argv[12] = "--config";
+		argv[13] = (char *)s->options->source.file;
 	}
 	pid = spawn_program(&spawn);
 	free(threads);
@@ -49,13 +50,14 @@ static pid_t start_relay(const struct supervisor *s)
 {
 	char *websocketd = xasprintf("127.0.0.1:%u", s->port);
 	char *argv[] = {s->relay, "--state", s->current.state_dir, "--websocketd", websocketd,
-	    "--unlink", s->relay_path, "--bye", RUN_SECONDS, NULL, NULL, NULL};
+	    "--unlink", s->relay_path, "--bye", RUN_SECONDS, "--accepted", s->accepted, NULL, NULL,
+	    NULL};
 	const struct spawn spawn = {argv, NULL, s->relay_socket, -1};
 	pid_t pid;
 
 	if (s->options->source.file) {
-		argv[9] = "--config";
-		argv[10] = (char *)s->options->source.file;
+		argv[11] = "--config";
+		argv[12] = (char *)s->options->source.file;
 	}
 	pid = spawn_program(&spawn);
 	free(websocketd);
@@ -95,13 +97,14 @@ static pid_t start_websocketd(const struct supervisor *s)
 	char *pass = xasprintf("--passenv=%s", names);
 	char *log = xasprintf("%d", s->log);
 	char *argv[] = {s->websocketd, "--address=127.0.0.1", port, "--loglevel=fatal", patience,
-	    pass, s->helper, "--state", s->current.state_dir, "--log", log, NULL, NULL, NULL};
+	    pass, s->helper, "--state", s->current.state_dir, "--log", log, "--accepted",
+	    s->accepted, NULL, NULL, NULL};
 	const struct spawn spawn = {argv, NULL, -1, s->log};
 	pid_t pid;
 
 	if (s->options->source.file) {
-		argv[11] = "--config";
-		argv[12] = (char *)s->options->source.file;
+		argv[13] = "--config";
+		argv[14] = (char *)s->options->source.file;
 	}
 	pid = spawn_program(&spawn);
 	free(names);

@@ -46,6 +46,7 @@ struct supervisor {
 	char *websocketd, *relay, *helper;
 	char *run; /* directory for sockets and nginx's files */
 	char *socket_path, *relay_path;
+	char *accepted; /* the file for processes that start later (config_source) */
 	int tcp, fastcgi, lock, signals; /* -1: not open */
 	int relay_socket;                /* the relay's listener */
 	int port_holder;                 /* reserves port, which is websocketd's */
@@ -70,6 +71,9 @@ bool setup(struct supervisor *s);
 
 /* Gives back what setup took, sockets and their files included. */
 void teardown(struct supervisor *s);
+
+/* Writes down the files that an examination has read; false after a complaint. */
+bool setup_accepted(const struct supervisor *s, const char *files);
 
 /* Writes nginx.conf when it is not what the file says; true when it was written. */
 bool setup_nginx_conf(const struct supervisor *s, const char *text);

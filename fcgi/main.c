@@ -58,6 +58,7 @@ static char usage[] =
     "\n"
     "  --config FILE    configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR      state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
+    "  --accepted FILE  the text files to go by, as `agentgraph serve` found them\n"
     "  --threads N      requests served at the same time (default 64)\n"
     "  --drain SECONDS  how long requests in hand may take after SIGTERM (default 30)\n"
     "  --quiet          show no warnings about the configuration, only errors\n"
@@ -100,6 +101,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--accepted", OPTION_TEXT, &options->source.accepted, 0, 0},
 	    {"--threads", OPTION_NUMBER, &options->threads, 1, MAX_THREADS},
 	    {"--drain", OPTION_NUMBER, &options->drain, 0, MAX_DRAIN},
 	    {"--unlink", OPTION_TEXT, &options->unlink, 0, 0},

@@ -17,6 +17,7 @@ static char usage[] =
     "  --socket PATH           listen there (default: descriptor 0 is the listening socket)\n"
     "  --config FILE           configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR             state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
+    "  --accepted FILE         the text files to go by, as `agentgraph serve` found them\n"
     "  --ping SECONDS          of silence before a client gets a ping (default 25)\n"
     "  --stall SECONDS         a client may take nothing of what waits for it (default 30)\n"
     "  --slow-bytes N          may wait for a client before its helper must (default 1048576)\n"
@@ -35,6 +36,7 @@ void relay_options_parse(struct relay_options *options, int argc, char **argv)
 	    {"--socket", OPTION_TEXT, &options->socket, 0, 0},
 	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--accepted", OPTION_TEXT, &options->source.accepted, 0, 0},
 	    {"--ping", OPTION_NUMBER, &options->ping, 1, LONGEST},
 	    {"--stall", OPTION_NUMBER, &options->stall, 1, LONGEST},
 	    {"--slow-bytes", OPTION_NUMBER, &options->slow_bytes, 1, LONG_MAX},

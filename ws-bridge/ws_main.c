@@ -46,6 +46,7 @@ static char usage[] =
     "\n"
     "  --config FILE   configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR     state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
+    "  --accepted FILE the text files to go by, as `agentgraph serve` found them\n"
     "  --log FD        open descriptor that the log goes to (default 2)\n"
     "  --by-hand       for a person at a shell: needs no ticket, but the right to make one\n"
     "  --ticket        print a ticket and end\n"
@@ -65,6 +66,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--accepted", OPTION_TEXT, &options->source.accepted, 0, 0},
 	    {"--log", OPTION_NUMBER, &options->log, 0, MAX_DESCRIPTOR},
 	    {"--by-hand", OPTION_FLAG, &options->by_hand, 0, 0},
 	    {"--ticket", OPTION_FLAG, &options->ticket, 0, 0},

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DEFAULT_FILE "agentgraph.json"
 #define DEFAULT_STATE_DIR ".agentgraph"
@@ -82,8 +81,7 @@ static const char *find_file(const struct config_source *source)
 	const char *file = source->file ? source->file : environment_text("GRAPH_PATH");
 	if (file)
 		return file;
-	bool missing = access(DEFAULT_FILE, F_OK) != 0 && errno == ENOENT;
-	return missing ? NULL : DEFAULT_FILE;
+	return text_file_exists(DEFAULT_FILE) ? DEFAULT_FILE : NULL;
 }
 
 /* `env` comes before all other keys, because it decides what they see of the environment. */
@@ -125,6 +123,9 @@ struct config *config_load(const struct config_source *source, struct problems *
 {
 	struct config *config = xcalloc(1, sizeof(*config));
 	size_t errors_before = problems->errors;
+	if (source->accepted && !text_files_take(source->accepted))
+		problems_warn(
+		    problems, "%s: cannot be read: %s", source->accepted, strerror(errno));
 	const char *file = find_file(source);
 	cJSON *object = file ? read_file(file, problems) : default_file();
 	struct section root = {problems, file ? file : DEFAULT_FILE, "", object};

@@ -160,6 +160,7 @@ struct config {
 struct config_source {
 	const char *file;      /* --config */
 	const char *state_dir; /* --state */
+	const char *accepted;  /* --accepted: see text_files_take */
 };
 
 /*

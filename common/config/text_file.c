@@ -6,13 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static cJSON *noted, *given; /* see text_files_note, text_files_take */
+
 /* Appends the rest of fd to out; false with errno set. */
-static bool read_all(int fd, struct buf *out)
+static bool read_all(int fd, struct buf *out, size_t most)
 {
 	for (;;) {
 		ssize_t n = read(fd, buf_reserve(out, 8192), 8192);
@@ -22,7 +25,7 @@ static bool read_all(int fd, struct buf *out)
 			return n == 0;
 		out->len += (size_t)n;
 		out->data[out->len] = '\0';
-		if (out->len > TEXT_FILE_MAX) {
+		if (out->len > most) {
 			errno = EFBIG;
 			return false;
 		}
@@ -38,23 +41,73 @@ static void drop_byte_order_mark(struct buf *text)
 	memmove(text->data, text->data + 3, text->len + 1);
 }
 
-char *text_file_read(const char *path, size_t *len)
+static bool read_file(const char *path, struct buf *text, size_t most)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return NULL;
-	struct buf text = {0};
-	bool ok = read_all(fd, &text);
+		return false;
+	bool ok = read_all(fd, text, most);
 	int cause = errno;
 	close(fd);
-	if (!ok) {
-		buf_release(&text);
-		errno = cause;
+	if (!ok)
+		buf_release(text);
+	errno = cause;
+	return ok;
+}
+
+static const char *given_text(const char *path)
+{
+	char *absolute = path_absolute(NULL, path);
+	const char *text = json_str(given, absolute);
+	free(absolute);
+	return text;
+}
+
+/* What has a NUL is no good file, and no JSON either. */
+static void note(const char *path, const struct buf *text)
+{
+	char *absolute = path_absolute(NULL, path);
+	if (strlen(buf_str(text)) == text->len)
+		json_set(noted, absolute, cJSON_CreateString(buf_str(text)));
+	free(absolute);
+}
+
+char *text_file_read(const char *path, size_t *len)
+{
+	struct buf text = {0};
+	const char *kept = given_text(path);
+	if (kept)
+		buf_puts(&text, kept);
+	else if (!read_file(path, &text, TEXT_FILE_MAX))
 		return NULL;
-	}
 	drop_byte_order_mark(&text);
+	if (noted)
+		note(path, &text);
 	*len = text.len;
 	return buf_detach(&text);
+}
+
+bool text_file_exists(const char *path)
+{
+	return given ? given_text(path) != NULL : access(path, F_OK) == 0 || errno != ENOENT;
+}
+
+void text_files_note(cJSON *files)
+{
+	noted = files;
+}
+
+bool text_files_take(const char *path)
+{
+	struct buf text = {0};
+	cJSON_Delete(given);
+	given = NULL;
+	if (!read_file(path, &text, SIZE_MAX - 1))
+		return false;
+	given = json_parse(buf_str(&text), text.len, JSON_TRUSTED_DEPTH, NULL);
+	buf_release(&text);
+	errno = EINVAL;
+	return given;
 }
 
 size_t text_bad_line(const char *text, size_t len)

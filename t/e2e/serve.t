@@ -78,7 +78,7 @@ is $? 1 "a second service on the same state directory is refused"
 like "$(cat second.err)" "process $SERVE_PID serves from this state directory" "and the refusal says who is there"
 "$AGENTGRAPH" serve --listen "${BASE#http://}" --state other >second.out 2>second.err
 is $? 1 "a port in use is refused"
-like "$(cat second.err)" "cannot listen on ${BASE#http://}: Address already in use" "and the refusal names it"
+like "$(cat second.err)" "cannot listen on ${BASE#http://}: Address already in use; choose another address with --listen" "and the refusal names it"
 is "$(cat second.out)" "" "a service that does not start prints nothing on standard output"
 is "$(ping_status)" 200 "the first service has not noticed"
 
@@ -164,6 +164,20 @@ ok 'wait_for 20 workers_are 2' "as many workers run as before"
 http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
 is "$STATUS" 422 "a changed dotenv file counts after a reload, in workers and nginx"
 
+echo '{' >agent.json
+printf 'MAX_REQUEST_SIZE=100000\n' >settings
+workers=$(members agentgraph-fcgi)
+for pid in $workers; do
+	kill -9 "$pid"
+done
+others_serve() { [ "$(members agentgraph-fcgi)" != "$workers" ] && workers_are 2 && [ "$(ping_status)" = 200 ]; }
+ok 'wait_for 20 others_serve' "before the next one a worker that dies is replaced by one with the old files"
+http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
+is "$STATUS" 422 "the dotenv file among them"
+is "$(stat -c %a "$STATE/run/accepted.json")" 600 "which are kept for their owner alone"
+echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
+printf 'MAX_REQUEST_SIZE=300000\n' >settings
+
 # ---- what passes through ----
 
 http GET /v1/graph:StateSchema "" -H "Accept-Encoding: gzip"
@@ -242,8 +256,10 @@ http TRACE /nowhere
 is "$STATUS" 404 "TRACE on an unknown path is 404"
 http GET /_agentgraph/error
 is_error 404 NOT_FOUND "Not Found" "nginx's internal paths from outside"
-http GET /nowhere
-is_error 404 NOT_FOUND "Not Found" "an unknown path"
+for path in /nowhere /v1 /v1/files; do
+	http GET "$path"
+	is_error 404 NOT_FOUND "Not Found" "an unknown path, $path"
+done
 http GET /ping "" -H 'Origin: https://a.example'
 is "$(header X-Request-ID | grep -Ec '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')" 1 "request ids are UUIDs of version 4"
 http POST /ping "" -H "Origin: https://a.example" -H "Transfer-Encoding: gzip"
@@ -279,6 +295,7 @@ is "$(grep -c '^agentgraph: error: agent.json' bad.err)" 3 "and says all that is
 is "$(cat bad.out)" "" "and nothing on standard output"
 AGENTGRAPH_NGINX=/nowhere/nginx "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "it does not start without nginx"
+like "$(cat bad.err)" 'nginx was not found .*apt-get install nginx.*AGENTGRAPH_NGINX.*--no-nginx' "and says what to do"
 AGENTGRAPH_NGINX=/bin/false timeout 20 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "nor with one that ends at once"
 like "$(cat bad.err)" 'nginx could not start' "and says so"

@@ -54,7 +54,8 @@ static void open_world(void)
 	snprintf(file, sizeof(file), "%s/agentgraph.json", world.dir);
 	snprintf(state, sizeof(state), "%s/state", world.dir);
 	write_configuration(file);
-	server->service = service_open(&(struct config_source){file, state}, &problems);
+	server->service =
+	    service_open(&(struct config_source){.file = file, .state_dir = state}, &problems);
 	require(server->service && !problems.errors);
 	world.arena = arena_new();
 	server->hygiene = hygiene_new(&server->service->config->env);

@@ -1,5 +1,8 @@
 #include "config_fixture.h"
 
+#include "base/json.h"
+#include "config/text_file.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +162,51 @@ static void long_values_are_cut(void)
 	fixture_end(&l);
 }
 
+/* The files that are read by a load as text_files_take wants them, in the file accepted.json. */
+static void load_and_note(void)
+{
+	cJSON *files = cJSON_CreateObject();
+	text_files_note(files);
+	struct load l = fixture_load_with(", \"env\": \"some.env\"");
+	text_files_note(NULL);
+	CU_ASSERT_PTR_NOT_NULL(l.config);
+	CU_ASSERT_EQUAL(cJSON_GetArraySize(files), 2);
+	char *text = json_print(files);
+	fixture_write("accepted.json", text);
+	cJSON_free(text);
+	cJSON_Delete(files);
+	fixture_end(&l);
+}
+
+static struct load load_accepted(const char *file)
+{
+	struct load l = {0};
+	const struct config_source source = {.accepted = file};
+	l.config = config_load(&source, &l.problems);
+	return l;
+}
+
+static void files_that_were_noted_are_read_in_the_place_of_others(void)
+{
+	fixture_write("some.env", "MAX_REQUEST_SIZE=777\n");
+	load_and_note();
+	fixture_write("some.env", "nonsense");
+	fixture_write("agentgraph.json", "{");
+	struct load l = load_accepted("accepted.json");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l.config);
+	CU_ASSERT_EQUAL(l.config->env.max_request_size, 777);
+	fixture_end(&l);
+	fixture_write("accepted.json", "{}");
+	l = load_accepted("accepted.json");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l.config);
+	CU_ASSERT_PTR_NULL(l.config->path);
+	fixture_end(&l);
+	l = load_accepted("none.json");
+	CU_ASSERT(fixture_has_warning(&l, "none.json: cannot be read"));
+	CU_ASSERT(fixture_has_error(&l, "agentgraph.json: line 1"));
+	fixture_end(&l);
+}
+
 static const struct unit_test tests[] = {
     {"without a file the demo is served", no_file_serves_the_demo},
     {"a file that somebody names must be readable", a_named_file_must_exist},
@@ -168,6 +216,8 @@ static const struct unit_test tests[] = {
     {"a byte order mark is skipped", byte_order_mark},
     {"the dotenv file fills what the environment does not have", dotenv_fills_gaps},
     {"a mistake in the dotenv file is told without its text", dotenv_mistakes},
+    {"files that were noted are read in the place of others",
+	files_that_were_noted_are_read_in_the_place_of_others},
     {"a message cuts long values between characters", long_values_are_cut},
 };
 

@@ -198,7 +198,7 @@ struct service *live_service(const char *settings, const char *more)
 	    more);
 	put_file("agent.json", text);
 	char *file = xstrdup(unit_path("agent.json")), *dir = xstrdup(unit_path(state));
-	const struct config_source source = {file, dir};
+	const struct config_source source = {.file = file, .state_dir = dir};
 	struct service *service = service_load(&source, &problems);
 	for (size_t i = 0; !service && i < problems.count; i++)
 		printf("# %s\n", problems.items[i].text);
