@@ -135,8 +135,10 @@ for prefix in /agent /tools/a-b.c; do
 	http GET "$prefix/docs/assets/docs.js"
 	is "$STATUS" 200 "and its files, whatever the site has for such names"
 
-	http GET "$prefix/nowhere"
-	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "what is not there is the service's to say"
+	for path in nowhere v1 v1/files; do
+		http GET "$prefix/$path"
+		is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "what is not there is the service's to say, $path"
+	done
 	http GET "$prefix/_agentgraph/files/local/$id"
 	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "the inside is not to be had"
 	http GET "$prefix/_agentgraph/relay/v1/graph/ws"

@@ -283,7 +283,7 @@ async def forged():
 async def many():
     """over max_connections a handshake is refused, in the shape of all errors"""
     held = [await connect() for _ in range(60)]
-    response, content = rest("GET", "/v1/graph/ws", None, UPGRADE)
+    response, content = rest("GET", "/v1/graph/ws", None, {**UPGRADE, "Origin": "http://page"})
     body = json.loads(content)
     same((response.status, response.headers["X-WebSocket-Close-Code"]), (503, "1013"))
     same((body["error_code"], body["detail"], body["close_code"]),
@@ -291,6 +291,9 @@ async def many():
     same(body["metadata"]["request_id"], response.headers["X-Request-ID"])
     same(body["metadata"]["timestamp"], response.headers["X-Timestamp"])
     same(response.headers["X-Frame-Options"], "DENY")
+    same([response.headers[h] for h in ("Access-Control-Allow-Origin", "Vary", "X-RateLimit-Limit")],
+         ["http://page", "Origin", "100000"])
+    assert int(response.headers["X-RateLimit-Remaining"]) < 100000
     for ws in held:
         await ws.close()
     async with connect() as ws:
@@ -446,8 +449,15 @@ async def no_relay():
 
 @fact
 async def reload():
-    """after a reload new connections have the new configuration, and old ones go on"""
+    """after a reload new connections have the new configuration, and old ones go on; files do not count before"""
     old = await connect()
+    for name in "settings", "agent.json":
+        os.rename(name, name + ".away")
+        with open(name, "w") as f:
+            f.write("{")
+    async with connect() as ws:
+        same(text(await turn(ws, "x" * 400)), "echo: " + "x" * 400)
+    os.rename("agent.json.away", "agent.json")
     with open("settings", "w") as f:
         f.write("MAX_REQUEST_SIZE=300\n")
     with open("agent.json") as f:
@@ -507,6 +517,7 @@ PYTHON
 printf 'MAX_REQUEST_SIZE=50000\n' >settings
 cat >agent.json <<'JSON'
 {"agent": "builtin:demo", "auth": null, "env": "settings", "websocket": {"max_connections": 60},
+ "rate_limit": {"requests": 100000},
  "remote_tools": [{"node": "tools", "name": "where", "description": "Where the user is"}]}
 JSON
 
