@@ -91,26 +91,14 @@ static bool has_results(ag_run *run)
 	return found;
 }
 
-/* A node that runs again after a pause acts on the command that paused it, not on what came with
- * the answer. */
-static const char *paused_command(ag_run *run, const ag_state *state)
-{
-	int own = cJSON_GetArraySize(run_messages(run));
-	int left = cJSON_GetArraySize(ag_context(state)) - own;
-	const cJSON *message, *found = NULL;
-	cJSON_ArrayForEach(message, ag_context(state)) {
-		if (left-- > 0 && message_is(message, "user"))
-			found = message;
-	}
-	char *text = ag_message_text(found);
-	arena_defer(run_arena(run), free, text);
-	return text;
-}
+/* A node that runs again after a pause acts on the command that paused it, whatever was said
+ * meanwhile or came with the answer.  Only this one pauses; its answer needs no question. */
+#define PAUSING_COMMAND "/ask"
 
 static ag_result agent_node(ag_run *run, const ag_state *state, void *data)
 {
 	bool again = ag_answers(run) != NULL;
-	struct demo d = {run, state, again ? paused_command(run, state) : ag_user_text(state), ""};
+	struct demo d = {run, state, again ? PAUSING_COMMAND : ag_user_text(state), ""};
 	(void)data;
 	if (!again && has_results(run))
 		return answer_results(&d);

@@ -543,7 +543,7 @@ const cJSON *run_context(ag_run *run, struct error *err)
 cJSON *run_state(ag_run *run, bool in_node, struct error *err)
 {
 	struct thread shown = run->thread;
-	const struct run_flags flags = {.running = in_node};
+	const struct run_flags flags = {in_node, in_node && ag_stop_requested(run)};
 	if (!run_load_context(run, err))
 		return NULL;
 	if (in_node)

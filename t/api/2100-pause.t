@@ -167,6 +167,13 @@ facts <<'TABLE'
 and a stop does not take its pause :: said == ["answer: still"]
 TABLE
 
+invoke '/ask meanwhile' "$(thread meanwhile)"
+api POST /v1/threads/meanwhile/messages "$(run_body "[$(user '/whoami')]")"
+resume '"found"' meanwhile
+facts <<'TABLE'
+a message that was stored meanwhile does not become the question :: said == ["answer: found"]
+TABLE
+
 invoke '/ask late' "$(thread restarted)"
 kept=$STATE
 serve_stop

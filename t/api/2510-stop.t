@@ -55,6 +55,7 @@ chunks <<'TABLE'
 a stream that is stopped says so before the terminator :: events[-3:] == ["node_invoked", "stopped", "done"]
 with exact data :: .[-2].data | del(.step) == {"status": "stopped", "node": "agent", "max_steps": 90, "reason": "Graph execution stopped by request"}
 the step is that of the last node :: .[-2].data.step == .[-3].data.step
+until then it was requested :: .[-3].state.execution_meta | [.status, .is_running, .is_stopped_requested, .stop_current_execution] == ["running", true, true, "stop_requested"]
 and the stopped state :: .[-2].state.execution_meta | [.status, .is_running, .stop_current_execution] == ["stopped", false, "stopped"]
 TABLE
 streamed low low
