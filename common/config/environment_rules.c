@@ -45,6 +45,50 @@ static void apply_cors(struct environment *env, struct problems *problems)
 	env->cors_allow_credentials = false;
 }
 
+/* Words that are none of those known have a meaning, too, but hardly the one that was meant. */
+static void warn_unless_known(const char *name, const char *text, const struct choice *known,
+    const char *sentence, struct problems *problems)
+{
+	char shown[FOUND_SIZE];
+	int unused;
+	if (!choice_find(known, text, &unused))
+		problems_warn(
+		    problems, "%s: found %s, %s", name, found_text(shown, text), sentence);
+}
+
+static void check_words(const struct environment *env, struct problems *problems)
+{
+	static const struct choice modes[] = {
+	    {"production", 0}, {"staging", 0}, {"development", 0}, {"test", 0}, {NULL, 0}};
+	static const struct choice handlings[] = {
+	    {"extract_text", 0}, {"pass_raw", 0}, {"skip", 0}, {NULL, 0}};
+	warn_unless_known("MODE", env->mode, modes,
+	    "expected production, staging, development or test; all but production is development",
+	    problems);
+	warn_unless_known("DOCUMENT_HANDLING", env->document_handling, handlings,
+	    "expected extract_text, pass_raw or skip; no text is extracted", problems);
+}
+
+/* What a browser sends has a scheme and no path, not even a slash. */
+static bool is_origin(const char *text)
+{
+	const char *host = strstr(text, "://");
+	return host ? host[3] && !strchr(host + 3, '/') : strcmp(text, "null") == 0;
+}
+
+static void check_origins(const struct environment *env, struct problems *problems)
+{
+	char shown[FOUND_SIZE];
+	for (size_t i = 0; i < env->origins.count; i++) {
+		const char *origin = env->origins.items[i];
+		if (strcmp(origin, "*") != 0 && !is_origin(origin))
+			problems_warn(problems,
+			    "ORIGINS: expected origins like https://app.example.com, without a "
+			    "slash at the end, found %s",
+			    found_text(shown, origin));
+	}
+}
+
 static void check_hosts(const struct environment *env, struct problems *problems)
 {
 	if (env->production && string_list_has(&env->allowed_hosts, "*"))
@@ -133,6 +177,8 @@ void environment_apply_rules(struct environment *env, struct problems *problems)
 	env->production = strcmp(env->mode, "production") == 0;
 	apply_pages(env, problems);
 	apply_cors(env, problems);
+	check_words(env, problems);
+	check_origins(env, problems);
 	check_hosts(env, problems);
 	check_media(env, problems);
 	check_otel(env, problems);

@@ -113,7 +113,12 @@ bool plugin_load(struct plugin *plugin, const struct config *config, const struc
 	char *module, *attribute;
 	*plugin = (struct plugin){0};
 	if (import_split(want->import_path, &module, &attribute)) {
-		load(plugin, config, module, attribute, want, &found);
+		if (strcmp(module, "builtin") == 0)
+			problems_add(&found,
+			    "expected a plug-in, or what agentgraph.json(5) names, found '%s'",
+			    want->import_path);
+		else
+			load(plugin, config, module, attribute, want, &found);
 		free(module);
 		free(attribute);
 	} else {

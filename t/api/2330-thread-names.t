@@ -105,6 +105,6 @@ refused() {
 }
 refused names.so:none "agentgraph.json: thread_name_generator: 'names.so:none' has no function name" 'one without a function is refused'
 refused names.so:other 'agentgraph.json: thread_name_generator: .*struct ag_thread_names' 'so is another struct'
-refused builtin:poems 'agentgraph.json: thread_name_generator: ' 'and what is not built in'
+refused builtin:poems "agentgraph.json: thread_name_generator: expected a plug-in, or what .* found 'builtin:poems'" 'and what is not built in'
 
 done_testing

@@ -280,6 +280,28 @@ static void otel_without_endpoint(void)
 	fixture_end(&l);
 }
 
+/* True when the variable with this value is taken with a warning that has the part. */
+static bool warned(const char *name, const char *value, const char *part)
+{
+	setenv(name, value, 1);
+	struct load l = fixture_load_with("");
+	CU_ASSERT_PTR_NOT_NULL(l.config);
+	bool found = fixture_has_warning(&l, part);
+	fixture_end(&l);
+	return found;
+}
+
+static void words_nobody_meant(void)
+{
+	CU_ASSERT(warned("MODE", "prod", "MODE: found \"prod\", expected production, "));
+	CU_ASSERT(!warned("MODE", "Staging", "MODE: "));
+	CU_ASSERT(warned("DOCUMENT_HANDLING", "ocr", "skip; no text is extracted"));
+	CU_ASSERT(!warned("DOCUMENT_HANDLING", "pass_raw", "DOCUMENT_HANDLING"));
+	CU_ASSERT(warned("ORIGINS", "https://a.example,b.example", "found \"b.example\""));
+	CU_ASSERT(warned("ORIGINS", "https://a.example/", "without a slash at the end"));
+	CU_ASSERT(!warned("ORIGINS", "https://a.example:8443,null,*", "ORIGINS"));
+}
+
 static void all_mistakes_at_once(void)
 {
 	setenv("LOG_LEVEL", "loud", 1);
@@ -311,6 +333,7 @@ static const struct unit_test tests[] = {
     {"a short secret is refused in production and never shown", jwt_secret_length},
     {"the asymmetric algorithms need a key as PEM", jwt_public_key},
     {"telemetry without an endpoint is warned about", otel_without_endpoint},
+    {"a word that hardly says what was meant is warned about", words_nobody_meant},
     {"all mistakes are reported at once", all_mistakes_at_once},
 };
 
