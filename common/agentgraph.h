@@ -485,7 +485,7 @@ struct ag_auth {
 	unsigned kind; /* AG_AUTH */
 
 	/* At start-up, once per process; *data is what the other functions get.  Not 0: the service
-	 * does not start.  NULL stands for nothing to do. */
+	 * does not start; say why on standard error.  NULL stands for nothing to do. */
 	int (*open)(void **data);
 
 	/* Returns what one of the three functions above returned.  AG_OK without any of them lets

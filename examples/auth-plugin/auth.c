@@ -20,8 +20,11 @@ static int open_keys(void **data)
 {
 	const char *path = getenv("AUTH_KEYS");
 	FILE *file = path ? fopen(path, "r") : NULL;
-	if (!file)
+	if (!file) {
+		fprintf(stderr, "auth.so: AUTH_KEYS must name a file that can be read, and is %s\n",
+		    path ? path : "not set");
 		return -1;
+	}
 	fclose(file);
 	*data = strdup(path);
 	return 0;

@@ -66,6 +66,7 @@ refuses "$plugin:7}" 'auth.path' 'no text'
 refuses '"auth":{"method":"custom"}' 'auth.path' 'no path'
 AUTH_KEYS=$PWD/none
 refuses "$plugin:\"auth.so:keys\"}" 'auth.path: auth.so:keys: the plug-in refused to start' 'one that does not want'
+like "$(cat out)" "AUTH_KEYS must name a file .*$AUTH_KEYS" 'and the example says why'
 
 # A plug-in that misbehaves.
 cat >bad.c <<'C'
