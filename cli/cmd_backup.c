@@ -55,7 +55,7 @@ int cmd_backup(int argc, char **argv)
 	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
 	config = config_load(&source, &problems);
-	problems_print(&problems);
+	problems_print_errors(&problems);
 	if (config)
 		status = backup(config, argv[0]);
 	config_free(config);

@@ -102,7 +102,7 @@ int cmd_embed(int argc, char **argv)
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	config = config_load(&source, &problems);
-	problems_print(&problems);
+	problems_print_errors(&problems);
 	if (config)
 		status = embed_with(config, !dry, &more);
 	config_free(config);

@@ -6,7 +6,7 @@
 
 #define WHERE "[--config FILE] [--state DIR]"
 #define SERVE_OPTIONS                                                                          \
-	WHERE " [--listen HOST:PORT] [--processes N] [--threads T]\n"                          \
+	WHERE " [--listen [HOST:]PORT] [--processes N] [--threads T]\n"                        \
 	      "    [--socket PATH] [--socket-mode MODE] [--socket-group GROUP] [--no-nginx]\n" \
 	      "    [--drain SECONDS]"
 
@@ -22,7 +22,7 @@ const struct command commands[] = {
     {"nginx-conf", WHERE " [--socket PATH] [--prefix PATH | --full]",
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
-    {"backup", "PATH " WHERE, "copy all databases, also while the service runs", cmd_backup},
+    {"backup", "DIR " WHERE, "copy all databases, also while the service runs", cmd_backup},
     {"embed", WHERE " [--show]", "make the vectors of memories anew, after a change of model",
 	cmd_embed},
     {"version", "", "print the version", cmd_version},

@@ -33,6 +33,13 @@ void problems_print(const struct problems *problems)
 		    problems->items[i].text);
 }
 
+void problems_print_errors(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		if (!problems->items[i].warning)
+			complain(0, "error: %s", problems->items[i].text);
+}
+
 char *examine_socket_path(const char *state_dir, const char *chosen)
 {
 	char *cwd, *path;

@@ -46,8 +46,10 @@ bool examine(const struct examine_request *request, struct examination *result);
 
 void examination_release(struct examination *result);
 
-/* Prints problems on standard error, a line each. */
+/* Prints problems on standard error, a line each; without warnings, in commands that serve nobody
+ * and are run by cron. */
 void problems_print(const struct problems *problems);
+void problems_print_errors(const struct problems *problems);
 
 /* The path where the state directory has its FastCGI socket, unless another was chosen. */
 char *examine_socket_path(const char *state_dir, const char *chosen);

@@ -52,8 +52,8 @@ char *program_nginx(void)
 		path = executable(dirs[i], "nginx");
 	if (!path)
 		complain(1,
-		    "nginx was not found (%s); install it, or put the service behind a server of "
-		    "your own with --no-nginx",
+		    "nginx was not found (%s); install it (Debian: apt-get install nginx), name it in "
+		    "AGENTGRAPH_NGINX, or put the service behind a server of your own with --no-nginx",
 		    name && *name ? name : "looked in PATH and the sbin directories");
 	return path;
 }

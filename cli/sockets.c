@@ -95,7 +95,8 @@ int tcp_listen(const char *text, char address[ADDRESS_SIZE])
 	fd = bind_tcp(info);
 	freeaddrinfo(info);
 	if (fd < 0)
-		return complain(-1, "cannot listen on %s: %s", text, strerror(errno));
+		return complain(-1, "cannot listen on %s: %s; choose another address with --listen",
+		    text, strerror(errno));
 	describe(fd, address);
 	return fd;
 }

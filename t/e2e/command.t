@@ -133,6 +133,7 @@ state=$STATE
 run backup "$WORK/copy" --state "$state"
 is "$CODE" 0 "the databases can be copied while the service runs"
 ok '[ -e "$WORK/copy" ]' "and the copy is there"
+is "$ERR" "" "without a word that cron would send by mail"
 serve_stop
 cd "$WORK" || exit 1
 run backup copy2 --state nowhere
