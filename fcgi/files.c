@@ -181,12 +181,13 @@ static void send_redirect(struct download *d, enum range_kind kind, const char *
 	reply_empty(d->rq, 200);
 }
 
-/* A header that asks for one part in a way that all readers of it understand alike, or for none. */
+/* A header that asks for one part in a way that all readers of it understand alike, or for none.  A
+ * number of 19 digits may be more than one of them holds. */
 static bool is_plain_range(const struct download *d, enum range_kind kind)
 {
 	const char *header = asked(d, "HTTP_RANGE");
 	return !*header ||
-	    (kind == RANGE_PART && strncmp(header, "bytes=", 6) == 0 &&
+	    (kind == RANGE_PART && strncmp(header, "bytes=", 6) == 0 && strlen(header + 6) < 20 &&
 		strspn(header + 6, "0123456789-") == strlen(header + 6));
 }
 

@@ -116,17 +116,18 @@ bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MA
 
 /* ---- header lines ---- */
 
-/* Joins lines that go on with a blank, and cuts the others apart; false where a control character
- * stands in one. */
+/* Joins lines that go on with a blank, and cuts the others apart; false where half the end of a
+ * line, or of a text, stands in one.  Other control characters may be in a filename, and are
+ * dropped from it (WIRE 4.14). */
 static bool split_lines(char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
+		char c = text[i];
 		if (c == '\r' && i + 1 < len && text[i + 1] == '\n') {
 			bool goes_on = i > 0 && i + 2 < len && strchr(BLANKS, text[i + 2]);
 			text[i] = text[i + 1] = goes_on ? ' ' : '\0';
 			i++;
-		} else if ((c < ' ' && c != '\t') || c == 0x7f) {
+		} else if (c == '\r' || c == '\n' || c == '\0') {
 			return false;
 		}
 	}

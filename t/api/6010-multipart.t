@@ -57,8 +57,12 @@ printf -- '--AaB03x\nContent-Disposition: form-data; name=file; filename=a\n\nx\
 broken "$line_end" 'newlines without carriage returns'
 printf -- '--AaB03x\r\nnonsense\r\n\r\nx\r\n' | form >body
 broken "$header" 'a header that is none'
-printf -- '--AaB03x\r\nContent-Disposition: form-data; name=file; filename=a\001b\r\n\r\nx\r\n' | form >body
-broken "$header" 'a control character in a header'
+for byte in 000 012 015; do
+	printf -- "--AaB03x\r\nContent-Disposition: form-data; name=file; filename=a\\${byte}b\r\n\r\nx\r\n" | form >body
+	broken "$header" "a header with the byte $byte"
+done
+printf -- '--AaB03x\r\nContent-Disposition: form-data; name=file; filename="\001\033\177"\r\n\r\nx\r\n' | form >body
+broken '400 BAD_REQUEST filename is required' 'a name of control characters'
 {
 	printf -- '--AaB03x\r\nX: '
 	head -c 1000000 /dev/zero | tr '\0' x
@@ -70,6 +74,9 @@ broken "$required" 'anything else'
 form </dev/null >body
 broken "$required" 'an end and nothing before it'
 is "$(stored)" "$before" 'nothing of all this was stored'
+printf -- '--AaB03x\r\nContent-Disposition: form-data; name=file; filename="a\001b\177.txt"\r\n\r\nx\r\n' | form >body
+raw_send whole body
+is "$(said) $(json .data.filename "$BODY")" '200 ab.txt' 'control characters of a name are dropped'
 
 inner=$(printf -- '--in\r\nContent-Disposition: file; filename=x\r\n\r\ny\r\n--in--\r\n')
 printf '%s' "$inner" | part "$file" 'multipart/mixed; boundary=in' | form >body

@@ -112,6 +112,8 @@ accel HTTP_RANGE=bytes=2-4
 is "$STATUS $(header X-Accel-Redirect)" "200 /_agentgraph/files/local/$key" 'it sees to a range by itself'
 accel HTTP_RANGE=bytes=2-4 "HTTP_IF_RANGE=\"$sha\""
 is "$(header X-Accel-Redirect)" "/_agentgraph/files/local/$key" 'if the tag is the same, too'
+accel HTTP_RANGE=bytes=2-9999999999999999999
+is "$STATUS $(header X-Accel-Redirect)[$BODY]" '206 [23456789]' 'one with numbers that it may not hold is seen to here'
 accel HTTP_RANGE=bytes=20-
 is "$(said)" '416 RANGE_NOT_SATISFIABLE Requested range not satisfiable' 'an outside one is refused here'
 accel "HTTP_IF_NONE_MATCH=\"$sha\""

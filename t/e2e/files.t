@@ -76,6 +76,8 @@ Accept-Ranges: bytes" "$1: its headers"
 	is "$STATUS $(header Content-Range) $(header Accept-Ranges) $(header ETag) $BODY" "206 bytes 2-4/10 bytes $etag 234" "$1: a range"
 	http GET "$url" '' -r -3
 	is "$STATUS $(header Content-Range) $BODY" '206 bytes 7-9/10 789' "$1: the last bytes"
+	http GET "$url" '' -r 7-99999999999999999999
+	is "$STATUS $(header Content-Range) $BODY" '206 bytes 7-9/10 789' "$1: an end beyond all numbers"
 	http GET "$url" '' -r 0-1,4-5
 	is "$STATUS $BODY" '200 0123456789' "$1: several ranges"
 	http GET "$url" '' -H 'Range: bytes=nonsense'
