@@ -23,9 +23,10 @@ static size_t decode(char *out, const char *in, size_t len)
 	return n;
 }
 
-static bool mistake(const struct query_field *field, struct error *err, const char *what)
+static bool mistake(struct query_field *field, struct error *err, const char *what)
 {
 	char path[64] = "query.";
+	field->value = NULL;
 	strncat(path, field->name, sizeof(path) - sizeof("query."));
 	return error_field(err, ERR_VALIDATION, path, "value_error", "%s %s", field->name, what);
 }

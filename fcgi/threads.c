@@ -5,20 +5,20 @@
 #include "query.h"
 #include "request.h"
 
-static bool read_query(struct request *rq, struct list_query *query)
+/* Mistakes are left in the call's error, for the service to add its own. */
+static void read_query(struct request *rq, struct list_query *query)
 {
 	struct query_field fields[] = {
 	    {"search", true, NULL}, {"offset", false, NULL}, {"limit", false, NULL}};
-	if (!query_read(rq->call.arena, rq->path.query, fields, 3, &rq->call.error))
-		return false;
+	query_read(rq->call.arena, rq->path.query, fields, 3, &rq->call.error);
 	*query = (struct list_query){fields[0].value, fields[1].value, fields[2].value};
-	return true;
 }
 
 void get_threads(struct request *rq)
 {
 	struct list_query query;
-	reply_data(rq, read_query(rq, &query) ? threads_list(&rq->call, &query) : NULL);
+	read_query(rq, &query);
+	reply_data(rq, threads_list(&rq->call, &query));
 }
 
 void get_thread(struct request *rq)
@@ -49,8 +49,8 @@ void delete_state(struct request *rq)
 void get_messages(struct request *rq)
 {
 	struct list_query query;
-	reply_data(
-	    rq, read_query(rq, &query) ? messages_list(&rq->call, rq->match.ids[0], &query) : NULL);
+	read_query(rq, &query);
+	reply_data(rq, messages_list(&rq->call, rq->match.ids[0], &query));
 }
 
 void post_messages(struct request *rq)

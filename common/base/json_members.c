@@ -52,10 +52,20 @@ void json_members_release(struct json_members *m)
 	m->sorted = NULL;
 }
 
+/* No further than the members there were: what is appended would make the way ever longer. */
+static cJSON *find_among_few(const struct json_members *m, const char *key)
+{
+	cJSON *item = m->object->child;
+	for (size_t i = 0; i < m->count; i++, item = item->next)
+		if (strcmp(item->string, key) == 0)
+			return item;
+	return NULL;
+}
+
 cJSON *json_members_get(const struct json_members *m, const char *key)
 {
 	if (!m->sorted)
-		return json_get(m->object, key);
+		return find_among_few(m, key);
 	const struct json_member *found =
 	    bsearch(key, m->sorted, m->count, sizeof(*m->sorted), key_against);
 	return found ? found->item : NULL;

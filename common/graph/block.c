@@ -228,11 +228,10 @@ static bool copy_field(cJSON *out, const cJSON *in, const struct block_field *fi
 static bool copy_fields(cJSON *out, const cJSON *in, const struct block_field *fields, size_t count,
     const char *path, struct error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (!copy_field(out, in, &fields[i], path, err))
-			return false;
-	}
-	return true;
+	bool ok = true;
+	for (size_t i = 0; i < count; i++)
+		ok = copy_field(out, in, &fields[i], path, err) && ok;
+	return ok;
 }
 
 static bool base64_valid(const char *s)
@@ -260,18 +259,20 @@ struct media_source {
 
 static bool source_types(const struct media_source *s, const char *path, struct error *err)
 {
+	const cJSON *type = s->mime_type;
+	bool ok = true;
 	if (s->file_id && !(cJSON_IsString(s->file_id) && *s->file_id->valuestring))
-		return wrong(err, path, "file_id", "a string that is not empty");
+		ok = wrong(err, path, "file_id", "a string that is not empty");
 	if (s->url && !(cJSON_IsString(s->url) && web_url(s->url->valuestring)))
-		return wrong(err, path, "url", "an http or https URL");
+		ok = wrong(err, path, "url", "an http or https URL");
 	if (s->data && !(cJSON_IsString(s->data) && base64_valid(s->data->valuestring)))
-		return wrong(err, path, "data_base64", "valid base64");
-	if (s->mime_type && !cJSON_IsString(s->mime_type))
-		return wrong(err, path, "mime_type", "a string");
-	if (s->data && !(s->mime_type && *s->mime_type->valuestring))
-		return wrong(err, path, "mime_type", "given with data_base64");
+		ok = wrong(err, path, "data_base64", "valid base64");
+	if (type && !cJSON_IsString(type))
+		ok = wrong(err, path, "mime_type", "a string");
+	else if (s->data && !(type && *type->valuestring))
+		ok = wrong(err, path, "mime_type", "given with data_base64");
 	if (s->file_id || s->url || s->data)
-		return true;
+		return ok;
 	return error_field(err, ERR_VALIDATION, path, "missing",
 	    "%s needs one of file_id, url, data_base64", path_in_body(path));
 }
@@ -300,14 +301,14 @@ static cJSON *media_object(
 	    source(media, block, "data_base64"), source(media, block, "mime_type")};
 	if (!s.data)
 		s.data = source(media, block, "data");
-	if (!source_types(&s, path, err))
-		return NULL;
+	bool ok = source_types(&s, path, err);
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "kind", source_kind(&s));
 	add_or_null(out, "url", s.url);
 	add_or_null(out, "file_id", s.file_id);
 	add_or_null(out, "data_base64", s.data);
-	if (!copy_fields(out, media, media_details, COUNT(media_details), path, err)) {
+	ok = copy_fields(out, media, media_details, COUNT(media_details), path, err) && ok;
+	if (!ok) {
 		cJSON_Delete(out);
 		return NULL;
 	}
@@ -351,13 +352,13 @@ static bool add_refs(cJSON *out, const cJSON *in, const char *path, struct error
 	if (refs && !fits(F_REFS, refs))
 		return wrong(err, path, "refs", field_rules[F_REFS].expected);
 	cJSON *array = cJSON_AddArrayToObject(out, "refs");
+	bool ok = true;
 	cJSON_ArrayForEach(ref, refs) {
 		cJSON *copy = cJSON_CreateObject();
 		cJSON_AddItemToArray(array, copy);
-		if (!copy_fields(copy, ref, ref_fields, COUNT(ref_fields), path, err))
-			return false;
+		ok = copy_fields(copy, ref, ref_fields, COUNT(ref_fields), path, err) && ok;
 	}
-	return true;
+	return ok;
 }
 
 static bool add_field(cJSON *out, const cJSON *in, const struct block_field *field,
@@ -424,11 +425,11 @@ cJSON *block_normalise(const cJSON *input, const char *path, struct error *err)
 		return NULL;
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "type", type->name);
-	for (const struct block_field *f = type->fields; f->name; f++) {
-		if (!add_field(out, input, f, path, err)) {
-			cJSON_Delete(out);
-			return NULL;
-		}
-	}
-	return out;
+	bool ok = true;
+	for (const struct block_field *f = type->fields; f->name; f++)
+		ok = add_field(out, input, f, path, err) && ok;
+	if (ok)
+		return out;
+	cJSON_Delete(out);
+	return NULL;
 }

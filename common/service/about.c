@@ -101,7 +101,7 @@ static cJSON *info_json(const struct service *service, int nodes, int edges)
 	cJSON_AddStringToObject(info, "checkpointer_type", service->storage->ops->type);
 	cJSON_AddBoolToObject(
 	    info, "publisher", service->telemetry && telemetry_exports(service->telemetry));
-	cJSON_AddFalseToObject(info, "store");
+	cJSON_AddBoolToObject(info, "store", service->memories != NULL);
 	cJSON_AddItemToObject(info, "interrupt_before", interrupts_json(graph, true));
 	cJSON_AddItemToObject(info, "interrupt_after", interrupts_json(graph, false));
 	cJSON_AddNullToObject(info, "context_type");
@@ -197,27 +197,45 @@ cJSON *graph_schema(struct call *call)
 
 /* ---- POST /v1/graph/setup ---- */
 
-/* The node of an announced tool when it is declared there, else NULL with the error set. */
-static const char *announced_node(struct call *call, const cJSON *tool, int i)
+static const cJSON *announced_node(const cJSON *tool)
 {
-	const char *name = json_str(tool, "name"), *node = json_str(tool, "node_name");
-	const ag_graph *graph = call->service->graph;
-	if (!node)
-		node = json_str(tool, "node");
-	if (!name || !node) {
-		const char *where =
-		    arena_printf(call->arena, "body.tools[%d].%s", i, name ? "node_name" : "name");
-		error_field(&call->error, ERR_VALIDATION, where, "missing",
-		    "tools[%d].%s must be a string", i, name ? "node_name" : "name");
-		return NULL;
+	const cJSON *node = json_opt(tool, "node_name");
+	return node ? node : json_opt(tool, "node");
+}
+
+static bool announced_text(struct call *call, int i, const char *name, const cJSON *value)
+{
+	const char *where = arena_printf(call->arena, "body.tools[%d].%s", i, name);
+	return cJSON_IsString(value) ||
+	    error_field(&call->error, ERR_VALIDATION, where, value ? "type_error" : "missing",
+		"tools[%d].%s must be a string", i, name);
+}
+
+/* What is wrong with the form of the entries; all of it is told. */
+static bool announced_check(struct call *call, const cJSON *tools)
+{
+	const cJSON *tool;
+	int i = 0;
+	if (!cJSON_IsArray(tools))
+		return error_field(&call->error, ERR_VALIDATION, "body.tools",
+		    tools ? "type_error" : "missing", "tools must be an array");
+	cJSON_ArrayForEach(tool, tools) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			break; /* nobody would be told of more */
+		announced_text(call, i, "name", json_opt(tool, "name"));
+		announced_text(call, i++, "node_name", announced_node(tool));
 	}
+	return !error_is_set(&call->error);
+}
+
+static bool announced_declared(struct call *call, const char *name, const char *node)
+{
+	const ag_graph *graph = call->service->graph;
 	int n = graph_node_index(graph, node);
 	const struct tool *found = n >= 0 ? graph_tool_get(&graph->nodes[n], name) : NULL;
-	if (found && found->source == TOOL_REMOTE)
-		return node;
-	error_set(&call->error, ERR_INVALID_INPUT,
-	    "Tool '%s' is not declared in remote_tools for node '%s'", name, node);
-	return NULL;
+	return (found && found->source == TOOL_REMOTE) ||
+	    error_set(&call->error, ERR_INVALID_INPUT,
+		"Tool '%s' is not declared in remote_tools for node '%s'", name, node);
 }
 
 /* Appends ", name" unless the array seen has it already. */
@@ -236,10 +254,9 @@ static bool announced_nodes(struct call *call, const cJSON *tools, struct buf *n
 {
 	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *tool;
-	int i = 0;
 	cJSON_ArrayForEach(tool, tools) {
-		const char *node = announced_node(call, tool, i++);
-		if (!node)
+		const char *node = announced_node(tool)->valuestring;
+		if (!announced_declared(call, json_str(tool, "name"), node))
 			return false;
 		list_once(nodes, seen, node);
 	}
@@ -264,12 +281,7 @@ cJSON *graph_setup(struct call *call, const cJSON *body)
 	const cJSON *tools = json_opt(body, "tools");
 	struct buf nodes = {0};
 	cJSON *data = NULL;
-	if (!cJSON_IsArray(tools)) {
-		error_field(&call->error, ERR_VALIDATION, "body.tools",
-		    tools ? "type_error" : "missing", "tools must be an array");
-		return NULL;
-	}
-	if (announced_nodes(call, tools, &nodes))
+	if (announced_check(call, tools) && announced_nodes(call, tools, &nodes))
 		data = setup_data(call, cJSON_GetArraySize(tools), buf_str(&nodes));
 	buf_release(&nodes);
 	return data;

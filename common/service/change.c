@@ -46,6 +46,20 @@ bool config_check(struct call *call, const cJSON *body)
 	    &call->error, ERR_VALIDATION, "body.config", "type_error", "config must be an object");
 }
 
+bool change_check(struct call *call, const char *thread_id, const cJSON *body)
+{
+	bool ok = thread_id_check(call, "path.thread_id", thread_id);
+	return config_check(call, body) && ok;
+}
+
+bool thread_named(struct call *call, const cJSON *body, const char **thread_id)
+{
+	static const char where[] = "body.thread_id";
+	bool ok = thread_id_read(call, where, json_opt(body, "thread_id"), thread_id) &&
+	    thread_id_check(call, where, *thread_id);
+	return config_check(call, body) && ok;
+}
+
 bool change_begin(struct change *change, struct call *call, const char *thread_id)
 {
 	struct storage *storage = call->service->storage;

@@ -17,6 +17,12 @@ bool thread_find(struct call *call, const char *thread_id, struct thread *thread
 /* Checks the config member of a body that is otherwise ignored; NULL is fine. */
 bool config_check(struct call *call, const cJSON *body);
 
+/* Checks that, and a thread's id from the path; all mistakes are told. */
+bool change_check(struct call *call, const char *thread_id, const cJSON *body);
+
+/* Reads the thread_id of the body of stop and fix, and checks config; all mistakes are told. */
+bool thread_named(struct call *call, const cJSON *body, const char **thread_id);
+
 struct change {
 	struct call *call;
 	struct lease *lease;

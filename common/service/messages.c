@@ -1,12 +1,14 @@
 #include "service/messages.h"
 
 #include "base/json.h"
+#include "base/json_members.h"
 #include "graph/message.h"
 #include "service/ident.h"
 #include "service/media.h"
 #include "service/page.h"
 #include "service/threads.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,7 @@ cJSON *messages_list(struct call *call, const char *thread_id, const struct list
 	struct storage *storage = call->service->storage;
 	struct thread thread;
 	struct page page;
+	thread_id_check(call, "path.thread_id", thread_id);
 	if (!page_read(call, query, &page) || !thread_find(call, thread_id, &thread))
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
@@ -32,12 +35,19 @@ cJSON *messages_list(struct call *call, const char *thread_id, const struct list
 	return data;
 }
 
+/* Both ids of the path; all mistakes are told. */
+static bool ids_check(struct call *call, const char *thread_id, const char *message_id)
+{
+	bool ok = thread_id_check(call, "path.thread_id", thread_id);
+	return message_id_check(call, message_id) && ok;
+}
+
 cJSON *message_read(struct call *call, const char *thread_id, const char *message_id)
 {
 	struct storage *storage = call->service->storage;
 	struct thread thread;
 	const char *body;
-	if (!message_id_check(call, message_id) || !thread_find(call, thread_id, &thread) ||
+	if (!ids_check(call, thread_id, message_id) || !thread_find(call, thread_id, &thread) ||
 	    !storage->ops->message_get(
 		storage, call->arena, thread.row, message_id, &body, &call->error))
 		return NULL;
@@ -69,8 +79,8 @@ cJSON *message_remove(
 {
 	struct change change;
 	cJSON *data = NULL;
-	if (!message_id_check(call, message_id) || !config_check(call, body) ||
-	    !change_begin(&change, call, thread_id))
+	bool ok = ids_check(call, thread_id, message_id);
+	if (!config_check(call, body) || !ok || !change_begin(&change, call, thread_id))
 		return NULL;
 	if (change_exists(&change) && remove_message(&change, message_id)) {
 		data = arena_json(call->arena, cJSON_CreateObject());
@@ -169,38 +179,55 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 	return true;
 }
 
-/* metadata of the request joins that of each message; keys the message has stay. */
-static void join_metadata(cJSON *messages, const cJSON *metadata)
+/* metadata of the request joins that of a message; keys the message has stay. */
+static void join_metadata(cJSON *message, const cJSON *metadata)
 {
-	cJSON *message;
+	struct json_members known;
+	cJSON *own = json_get(message, "metadata");
 	const cJSON *item;
-	cJSON_ArrayForEach(message, messages) {
-		cJSON *own = json_get(message, "metadata");
-		cJSON_ArrayForEach(item, metadata) {
-			if (!json_get(own, item->string))
-				cJSON_AddItemToObject(
-				    own, item->string, cJSON_Duplicate(item, true));
-		}
+	json_members_init(&known, own);
+	cJSON_ArrayForEach(item, metadata) {
+		if (!json_members_get(&known, item->string))
+			cJSON_AddItemToObject(own, item->string, cJSON_Duplicate(item, true));
 	}
+	json_members_release(&known);
 }
 
-static cJSON *read_body(struct call *call, const cJSON *body)
+/* What metadata takes in all messages together: no more than a client could have sent with each. */
+static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON *metadata)
+{
+	int64_t most = call->service->config->env.max_request_size;
+	int64_t count = cJSON_GetArraySize(messages);
+	char *text = json_print(metadata);
+	int64_t size = (int64_t)strlen(text);
+	cJSON_free(text);
+	if (size * count <= most)
+		return true;
+	return error_field(&call->error, ERR_VALIDATION, "body.metadata", "value_error",
+	    "metadata must not exceed %" PRId64 " bytes in all messages together", most);
+}
+
+static cJSON *read_body(struct call *call, const char *thread_id, const cJSON *body)
 {
 	const cJSON *messages = json_opt(body, "messages");
 	const cJSON *metadata = json_opt(body, "metadata");
 	if (metadata && !cJSON_IsObject(metadata))
 		error_field(&call->error, ERR_VALIDATION, "body.metadata", "type_error",
 		    "metadata must be an object");
-	config_check(call, body);
+	change_check(call, thread_id, body);
 	if (messages && !cJSON_IsArray(messages))
 		error_field(&call->error, ERR_VALIDATION, "body.messages", "type_error",
 		    "messages must be an array");
 	else if (!messages || !messages->child)
 		error_field(&call->error, ERR_VALIDATION, "body.messages",
 		    messages ? "value_error" : "missing", "messages must not be empty");
-	cJSON *read = messages_read(call, messages, "body.messages");
-	if (read)
-		join_metadata(read, metadata);
+	cJSON *read = messages_read(call, messages, "body.messages"), *message;
+	if (!read || !metadata)
+		return read;
+	if (!metadata_fits(call, read, metadata))
+		return NULL;
+	cJSON_ArrayForEach(message, read)
+		join_metadata(message, metadata);
 	return read;
 }
 
@@ -220,7 +247,7 @@ cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body)
 {
 	struct change change;
 	cJSON *data = NULL;
-	cJSON *messages = read_body(call, body);
+	cJSON *messages = read_body(call, thread_id, body);
 	if (!messages || !change_begin(&change, call, thread_id))
 		return NULL;
 	if (files_resolve(call, messages))

@@ -29,15 +29,15 @@ static bool read_member(struct call *call, const char *name, const char *text, i
 bool page_read(struct call *call, const struct list_query *query, struct page *page)
 {
 	*page = (struct page){.search = query->search, .limit = DEFAULT_LIMIT};
-	bool ok = read_member(call, "offset", query->offset, &page->offset);
-	ok = read_member(call, "limit", query->limit, &page->limit) && ok;
+	read_member(call, "offset", query->offset, &page->offset);
+	read_member(call, "limit", query->limit, &page->limit);
 	if (page->limit <= 0)
-		ok = error_field(&call->error, ERR_VALIDATION, "query.limit", "value_error",
+		error_field(&call->error, ERR_VALIDATION, "query.limit", "value_error",
 		    "limit must be > 0");
 	if (page->offset < 0)
-		ok = error_field(&call->error, ERR_VALIDATION, "query.offset", "value_error",
+		error_field(&call->error, ERR_VALIDATION, "query.offset", "value_error",
 		    "offset must be >= 0");
 	if (page->limit > MOST)
 		page->limit = MOST;
-	return ok;
+	return !error_is_set(&call->error);
 }

@@ -17,11 +17,12 @@ static bool refuse(struct call *call, const char *where, const char *type, const
 }
 
 /* A message in the input asks for nothing: only the model may (WIRE 3.4). */
-static void read_message(struct call *call, struct run_input *in, const cJSON *item, int i)
+static void read_message(
+    struct call *call, struct run_input *in, const cJSON *item, const char *key, int i)
 {
 	char at[40];
 	const cJSON *id = json_opt(item, "message_id");
-	snprintf(at, sizeof(at), "body.messages[%d]", i);
+	snprintf(at, sizeof(at), "body.%s[%d]", key, i);
 	cJSON *message =
 	    message_normalise(item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
 	if (!message)
@@ -31,17 +32,19 @@ static void read_message(struct call *call, struct run_input *in, const cJSON *i
 					     : json_is_number(id);
 	if (message_has_calls(message))
 		error_field(&call->error, ERR_VALIDATION, at, "value_error",
-		    "messages[%d] carries a tool call; only the model may request tools", i);
+		    "%s[%d] carries a tool call; only the model may request tools", key, i);
 }
 
-static void read_messages(struct call *call, const cJSON *body, struct run_input *in)
+static void read_messages(
+    struct call *call, const cJSON *body, const char *key, struct run_input *in)
 {
-	const cJSON *messages = json_opt(body, "messages"), *item;
+	const cJSON *messages = json_opt(body, key), *item;
 	int i = 0, count = cJSON_GetArraySize(messages);
 	in->messages = arena_json(call->arena, cJSON_CreateArray());
 	in->given_id = arena_alloc(call->arena, (size_t)count + 1);
 	if (messages && !cJSON_IsArray(messages)) {
-		refuse(call, "body.messages", "type_error", "messages must be an array");
+		error_field(&call->error, ERR_VALIDATION, arena_printf(call->arena, "body.%s", key),
+		    "type_error", "%s must be an array", key);
 		return;
 	}
 	if (count == 0 && !in->has_resume)
@@ -50,7 +53,7 @@ static void read_messages(struct call *call, const cJSON *body, struct run_input
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* nobody would be told of more */
-		read_message(call, in, item, i++);
+		read_message(call, in, item, key, i++);
 	}
 }
 
@@ -177,7 +180,7 @@ void run_input_default(struct call *call, struct run_input *in)
 	    .config = clean_config(call, NULL)};
 }
 
-bool run_input_read(struct call *call, const cJSON *body, struct run_input *in)
+bool run_input_read(struct call *call, const cJSON *body, const char *key, struct run_input *in)
 {
 	const cJSON *config = json_opt(body, "config");
 	*in = (struct run_input){.resume = json_get(body, "resume")};
@@ -187,7 +190,7 @@ bool run_input_read(struct call *call, const cJSON *body, struct run_input *in)
 		config = NULL;
 	}
 	read_thread_id(call, body, config, in);
-	read_messages(call, body, in);
+	read_messages(call, body, key, in);
 	read_initial_state(call, body, in);
 	read_limits(call, body, in);
 	read_run_id(call, config, in);

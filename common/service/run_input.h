@@ -27,7 +27,8 @@ struct run_input {
 /* What holds for a run of which nothing else is said: the limits, and a config with the user. */
 void run_input_default(struct call *call, struct run_input *in);
 
-/* Reads a body; false with every mistake in call->error.  All of it lives in the call's arena. */
-bool run_input_read(struct call *call, const cJSON *body, struct run_input *in);
+/* Reads a body, whose messages are the member key; false with every mistake in call->error.  All of
+ * it lives in the call's arena. */
+bool run_input_read(struct call *call, const cJSON *body, const char *key, struct run_input *in);
 
 #endif

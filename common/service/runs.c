@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* How long a stop waits for the record of a run that it finds in flight. */
+#define STORED_MS 5000
+
 /* ---- invoke ---- */
 
 /* Nobody watches an invoke run; its messages are read when it is over. */
@@ -78,7 +81,8 @@ cJSON *run_invoke(struct call *call, const cJSON *body)
 	struct run_observer observer = {.event = ignore_event};
 	struct turn turn;
 	cJSON *data = NULL;
-	if (turn_read(&turn, call, body) && turn_open(&turn) && turn_run(&turn, &observer))
+	if (turn_read(&turn, call, body, "messages") && turn_open(&turn) &&
+	    turn_run(&turn, &observer))
 		data = invoke_data(&turn);
 	turn_end(&turn);
 	return data;
@@ -105,7 +109,7 @@ void stream_turn(struct turn *turn, struct chunk_sink *sink)
 bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
 {
 	struct turn turn;
-	if (!turn_read(&turn, call, body))
+	if (!turn_read(&turn, call, body, "messages"))
 		return false;
 	bool open = turn_open(&turn);
 	if (open)
@@ -132,18 +136,35 @@ static cJSON *stop_data(struct call *call, const char *thread_id, bool running, 
 	return data;
 }
 
+/* Whether the thread is stored.  A run on a new one is in flight some milliseconds before that, and
+ * only the record says whose it is. */
+static bool stored(struct call *call, const char *thread_id, struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	bool stop;
+	for (int waited = 0;; waited++) {
+		if (storage->ops->thread_get(storage, call->arena, thread_id, thread, &call->error))
+			return true;
+		if (error_is_set(&call->error) || !call->permission.resource ||
+		    !storage->ops->lease_running(storage, thread_id, &stop))
+			return false;
+		if (waited >= STORED_MS)
+			return error_set(&call->error, ERR_TRANSIENT_STORAGE, NULL);
+		clock_sleep_ms(1);
+	}
+}
+
 cJSON *run_stop(struct call *call, const cJSON *body)
 {
 	struct storage *storage = call->service->storage;
 	const char *thread_id;
 	struct thread thread;
-	if (!thread_id_read(call, "body.thread_id", json_opt(body, "thread_id"), &thread_id) ||
-	    !thread_id_check(call, "body.thread_id", thread_id) || !config_check(call, body))
+	if (!thread_named(call, body, &thread_id))
 		return NULL;
-	bool known =
-	    storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error);
+	bool known = stored(call, thread_id, &thread);
 	if (error_is_set(&call->error) || (known && !call_owns(call, &thread)))
 		return NULL;
-	bool running = storage->ops->lease_stop(storage, thread_id);
+	bool running =
+	    (known || !call->permission.resource) && storage->ops->lease_stop(storage, thread_id);
 	return stop_data(call, thread_id, running, known);
 }

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "graph/message.h"
 #include "service/chunk.h"
 #include "service/turn.h"
 
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define PREFIX "Invalid request: "
+#define RESULTS "tool_result"
 
 /* The thread that a frame asks for, as it stands there, or NULL. */
 static const cJSON *asked_thread(const cJSON *frame)
@@ -106,12 +108,11 @@ static bool names_thread(const cJSON *frame)
 /* A resume frame's results are the messages of its run; what else it may carry is ignored. */
 static bool resume_body(struct call *call, cJSON *frame)
 {
-	if (!has_items(frame, "tool_result"))
+	if (!has_items(frame, RESULTS))
 		return invalid(call, "tool_result must not be empty for invoke_type='resume'");
 	if (!names_thread(frame))
 		return invalid(call, "config.thread_id is required for invoke_type='resume'");
 	cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
-	json_set(frame, "messages", cJSON_DetachItemFromObjectCaseSensitive(frame, "tool_result"));
 	return true;
 }
 
@@ -125,14 +126,17 @@ static bool fresh_body(struct call *call, const cJSON *frame)
 	return true;
 }
 
-static bool frame_body(struct call *call, cJSON *frame)
+/* Sets the member that the messages of the run are in. */
+static bool frame_body(struct call *call, cJSON *frame, const char **key)
 {
 	const cJSON *type = json_opt(frame, "invoke_type");
 	const char *name = type ? cJSON_GetStringValue(type) : "fresh";
+	bool resumes = name && strcmp(name, "resume") == 0;
+	*key = resumes ? RESULTS : "messages";
+	if (resumes)
+		return resume_body(call, frame);
 	if (name && strcmp(name, "fresh") == 0)
 		return fresh_body(call, frame);
-	if (name && strcmp(name, "resume") == 0)
-		return resume_body(call, frame);
 	return invalid(call, "invoke_type must be fresh or resume");
 }
 
@@ -161,6 +165,27 @@ static void prefix_detail(struct call *call)
 	snprintf(detail, sizeof(detail), PREFIX "%.*s",
 	    (int)utf8_cut(err->detail, len < room ? len : room), err->detail);
 	memcpy(err->detail, detail, sizeof(detail));
+}
+
+/* A resume frame brings answers, and nothing to answer. */
+static bool are_results(struct call *call, const cJSON *messages)
+{
+	const cJSON *message;
+	int i = 0;
+	cJSON_ArrayForEach(message, messages) {
+		const char *at = arena_printf(call->arena, "body." RESULTS "[%d].role", i);
+		if (!message_is(message, "tool"))
+			error_field(&call->error, ERR_VALIDATION, at, "value_error",
+			    RESULTS "[%d].role must be tool", i);
+		i++;
+	}
+	return !error_is_set(&call->error);
+}
+
+static bool read_turn(struct turn *turn, struct call *call, const cJSON *frame, const char *key)
+{
+	return turn_read(turn, call, frame, key) &&
+	    (strcmp(key, RESULTS) != 0 || are_results(call, turn->in.messages));
 }
 
 static bool expired(const struct socket_session *session)
@@ -203,12 +228,13 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
     const char *text, size_t len, struct chunk_sink *sink)
 {
 	struct turn turn;
+	const char *key;
 	cJSON *frame = parse(call, text, len);
-	if (error_is_set(&call->error) || !frame_body(call, frame)) {
+	if (error_is_set(&call->error) || !frame_body(call, frame, &key)) {
 		refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
-	if (!turn_read(&turn, call, frame)) {
+	if (!read_turn(&turn, call, frame, key)) {
 		prefix_detail(call);
 		refuse(call, frame, sink);
 		return SOCKET_GOES_ON;

@@ -52,8 +52,9 @@ cJSON *state_read(struct call *call, const char *thread_id)
 
 struct update {
 	struct change change;
-	cJSON *fields;  /* the graph's own, merged */
-	cJSON *context; /* messages to append, in output form */
+	struct call *call;
+	const cJSON *state; /* of the request */
+	cJSON *context;     /* messages to append, in output form */
 	bool has_summary;
 	const char *summary;
 	cJSON *ignored;
@@ -68,73 +69,84 @@ static bool wrong_type(struct call *call, const char *name, const char *expected
 
 static bool update_context(struct update *u, const cJSON *messages)
 {
-	struct call *call = u->change.call;
 	if (!cJSON_IsArray(messages))
-		return wrong_type(call, "context", "an array of messages");
-	u->context = messages_read(call, messages, "body.state.context");
+		return wrong_type(u->call, "context", "an array of messages");
+	u->context = messages_read(u->call, messages, "body.state.context");
 	return u->context != NULL;
 }
 
 static bool update_summary(struct update *u, const cJSON *item)
 {
 	if (!cJSON_IsString(item))
-		return wrong_type(u->change.call, "context_summary", "a string or null");
+		return wrong_type(u->call, "context_summary", "a string or null");
 	u->has_summary = true;
 	u->summary = item->valuestring;
 	return true;
 }
 
-/* Objects are merged deeply, other values replace; reducers are for nodes alone. */
-static bool update_field(struct update *u, const struct field *field, const cJSON *item)
+/* What is wrong with a member, apart from the thread as it is; its value where it is a fixed one.
+ */
+static bool read_member(struct update *u, const cJSON *item)
 {
-	cJSON *old = json_opt(u->fields, field->name);
-	if (!graph_field_accepts(field, item))
-		return wrong_type(u->change.call, field->name,
-		    arena_printf(u->change.call->arena, "of type %s", field->type));
-	if (cJSON_IsObject(old) && cJSON_IsObject(item))
-		json_merge(old, item);
-	else
-		json_set(u->fields, field->name, cJSON_Duplicate(item, true));
-	return true;
-}
-
-static bool update_member(struct update *u, const cJSON *item)
-{
-	const struct field *field = graph_field_get(u->change.call->service->graph, item->string);
-	bool fixed =
-	    strcmp(item->string, "context") == 0 || strcmp(item->string, "context_summary") == 0;
-	if (!field && !fixed) {
+	const struct field *field = graph_field_get(u->call->service->graph, item->string);
+	bool is_context = strcmp(item->string, "context") == 0;
+	if (!field && !is_context && strcmp(item->string, "context_summary") != 0) {
 		cJSON_AddItemToArray(u->ignored, cJSON_CreateString(item->string));
 		return true;
 	}
-	if (cJSON_IsNull(item))
+	if (cJSON_IsNull(item) || (field && graph_field_accepts(field, item)))
 		return true;
 	if (field)
-		return update_field(u, field, item);
-	return strcmp(item->string, "context") == 0 ? update_context(u, item)
-						    : update_summary(u, item);
+		return wrong_type(
+		    u->call, field->name, arena_printf(u->call->arena, "of type %s", field->type));
+	return is_context ? update_context(u, item) : update_summary(u, item);
 }
 
-static bool update_members(struct update *u, const cJSON *state)
+static bool update_read(struct update *u, const char *thread_id, const cJSON *body)
 {
-	struct call *call = u->change.call;
 	const cJSON *item;
-	bool ok = true;
-	u->fields = arena_json(
-	    call->arena, state_fields(call->service->graph, u->change.thread.fields_json));
-	u->ignored = cJSON_CreateArray();
-	cJSON_ArrayForEach(item, state)
-		ok = update_member(u, item) && ok;
+	bool ok = change_check(u->call, thread_id, body);
+	u->state = json_opt(body, "state");
+	if (!cJSON_IsObject(u->state))
+		return error_field(&u->call->error, ERR_VALIDATION, "body.state",
+		    u->state ? "type_error" : "missing", "state is required and must be an object");
+	u->ignored = arena_json(u->call->arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(item, u->state)
+		ok = read_member(u, item) && ok;
 	return ok;
+}
+
+/* Objects are merged deeply, other values replace; reducers are for nodes alone. */
+static void merge_field(cJSON *fields, const char *name, const cJSON *item)
+{
+	cJSON *old = json_opt(fields, name);
+	if (cJSON_IsObject(old) && cJSON_IsObject(item))
+		json_merge(old, item);
+	else
+		json_set(fields, name, cJSON_Duplicate(item, true));
+}
+
+/* The graph's own fields after the update, as they are stored. */
+static const char *merged_fields(struct update *u)
+{
+	const ag_graph *graph = u->call->service->graph;
+	cJSON *fields = state_fields(graph, u->change.thread.fields_json);
+	const cJSON *item;
+	cJSON_ArrayForEach(item, u->state) {
+		if (graph_field_get(graph, item->string) && !cJSON_IsNull(item))
+			merge_field(fields, item->string, item);
+	}
+	char *text = json_print(fields);
+	cJSON_Delete(fields);
+	arena_defer(u->call->arena, cJSON_free, text);
+	return text;
 }
 
 static cJSON *update_data(struct update *u)
 {
-	struct call *call = u->change.call;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *data = arena_json(u->call->arena, cJSON_CreateObject());
 	cJSON_AddTrueToObject(data, "updated");
-	cJSON_AddItemToObject(data, "ignored", u->ignored);
-	u->ignored = NULL;
+	cJSON_AddItemReferenceToObject(data, "ignored", u->ignored);
 	cJSON *state = change_state(&u->change);
 	cJSON_AddItemToObject(data, "state", state);
 	return state ? data : NULL;
@@ -142,10 +154,7 @@ static cJSON *update_data(struct update *u)
 
 static cJSON *update_store(struct update *u)
 {
-	struct call *call = u->change.call;
-	char *fields = json_print(u->fields);
-	arena_defer(call->arena, cJSON_free, fields);
-	u->change.thread.fields_json = fields;
+	u->change.thread.fields_json = merged_fields(u);
 	if (u->has_summary)
 		u->change.thread.summary = u->summary;
 	if (!messages_store(&u->change, u->context, NULL))
@@ -155,18 +164,12 @@ static cJSON *update_store(struct update *u)
 
 cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body)
 {
-	struct update u = {0};
-	const cJSON *state = json_opt(body, "state");
+	struct update u = {.call = call};
 	cJSON *data = NULL;
-	if (!cJSON_IsObject(state))
-		error_field(&call->error, ERR_VALIDATION, "body.state",
-		    state ? "type_error" : "missing", "state is required and must be an object");
-	if (!config_check(call, body) || error_is_set(&call->error) ||
-	    !change_begin(&u.change, call, thread_id))
+	if (!update_read(&u, thread_id, body) || !change_begin(&u.change, call, thread_id))
 		return NULL;
-	if (update_members(&u, state) && files_resolve(call, u.context))
+	if (files_resolve(call, u.context))
 		data = update_store(&u);
-	cJSON_Delete(u.ignored);
 	change_end(&u.change);
 	return data;
 }
@@ -194,7 +197,7 @@ cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body)
 {
 	struct change change;
 	cJSON *data = NULL;
-	if (!config_check(call, body) || !change_begin(&change, call, thread_id))
+	if (!change_check(call, thread_id, body) || !change_begin(&change, call, thread_id))
 		return NULL;
 	if (change_exists(&change) && clear(&change)) {
 		data = arena_json(call->arena, cJSON_CreateObject());

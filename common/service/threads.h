@@ -12,7 +12,8 @@ struct list_query {
 	const char *limit;
 };
 
-/* Each returns the data of its route. */
+/* Each returns the data of its route.  What is wrong with the query's form may be in call->error
+ * already; the lists add what is wrong with its values. */
 cJSON *threads_list(struct call *call, const struct list_query *query);
 cJSON *thread_read(struct call *call, const char *thread_id);
 cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body);

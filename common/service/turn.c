@@ -68,13 +68,13 @@ void turn_init(struct turn *turn, struct call *call, const struct run_input *in)
 		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
 }
 
-bool turn_read(struct turn *turn, struct call *call, const cJSON *body)
+bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key)
 {
 	struct run_input in;
 	*turn = (struct turn){.call = call};
 	if (call->service->graph->live)
 		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
-	if (!run_input_read(call, body, &in))
+	if (!run_input_read(call, body, key, &in))
 		return false;
 	turn_init(turn, call, &in);
 	return true;

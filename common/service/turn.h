@@ -37,8 +37,9 @@ struct turn {
 	ag_run *run; /* TURN_RUN, once turn_run began */
 };
 
-/* Reads the body; false with every mistake in call->error.  Nothing is to be ended then. */
-bool turn_read(struct turn *turn, struct call *call, const cJSON *body);
+/* Reads the body, whose messages are the member key; false with every mistake in call->error.
+ * Nothing is to be ended then. */
+bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key);
 
 /* The same for a request that was read already; in's trees live as long as the call. */
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in);

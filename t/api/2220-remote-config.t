@@ -85,6 +85,8 @@ for body in '{}' '{"tools":null}' '{"tools":{}}' '{"tools":[1]}' '{"tools":[{}]}
 	announced "$body"
 	is "$STATUS|$(json .error_code "$BODY")" '422|VALIDATION_ERROR' "a body '$body' is refused"
 done
+announced '{"tools":[{"name":1},{"node":"tools"}]}'
+is "$(json '.error.details | map(.loc[2:] | join(".")) | join(" ")' "$BODY")" '0.name 0.node_name 1.name' 'with all that is wrong'
 api GET /v1/graph/tools
 is "$(json .data.tool_count "$BODY")|$(json '.data.nodes[0].tools[2].description' "$BODY")" '5|Picks one' 'nothing was changed by it'
 

@@ -103,6 +103,8 @@ refused POST /v1/graph/stream "$(run_body "[$(user x)]" "$(thread busy)")"
 is "$(header Content-Type)" application/json 'with a JSON body, before the stream begins'
 refused POST /v1/graph/invoke "{\"resume\":1,$(thread busy)}"
 refused PUT /v1/threads/busy/state '{"state":{"notes":["x"]}}'
+api PUT /v1/threads/busy/state '{"state":{"notes":"x"}}'
+is "$STATUS" 422 'what is wrong in itself is refused as such'
 refused DELETE /v1/threads/busy/state '{}'
 refused POST /v1/threads/busy/messages "$(run_body "[$(user x)]")"
 refused DELETE "/v1/threads/busy/messages/$message" '{}'

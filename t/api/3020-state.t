@@ -127,6 +127,8 @@ wrong '{"context_summary":1}' context_summary 'state.context_summary must be a s
 wrong '{"context":{}}' context 'state.context must be an array of messages'
 wrong '{"context":"hello"}' context 'state.context must be an array of messages'
 wrong '{"title":"kept back","count":"2"}' count 'state.count must be of type integer'
+api PUT /v1/threads/0/state '{"state":{"count":"2"},"config":7}'
+places 'path.thread_id|value_error body.config|type_error body.state.count|type_error' 'all mistakes are told, of path and body'
 put_state t '{"count":"2","title":2}'
 places 'body.state.count|type_error body.state.title|type_error' 'all wrong types are told'
 

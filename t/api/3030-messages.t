@@ -54,6 +54,12 @@ invalid 'message_id must be 1 to 255 characters without control characters' 'a l
 message t a%07
 invalid 'message_id must be 1 to 255 characters without control characters' 'as are control characters'
 
+api GET '/v1/threads/%20/messages?limit=x&offset=-1&search=%ff'
+places 'query.search|value_error path.thread_id|value_error query.limit|type_error query.offset|value_error' \
+	'all mistakes of a request are told, of path and query'
+api DELETE /v1/threads/0/messages/%20 '{"config":7}'
+places 'path.thread_id|value_error path.message_id|value_error body.config|type_error' 'and of path and body'
+
 # ---- add ----
 
 for body in '{}' '{"messages":null}' '{"messages":[]}'; do
@@ -74,6 +80,13 @@ api POST /v1/threads/t/messages "{$one,\"config\":\"c\"}"
 invalid 'config must be an object' 'config must be an object'
 api POST /v1/threads/t/messages
 invalid 'Request body is required' 'a body is required'
+members() { jq -nc --argjson count "$1" '[range($count) | {key: "k\(.)", value: .}] | from_entries'; }
+API_TIMEOUT=10 api POST /v1/threads/wide/messages "{$one,\"metadata\":$(members 200000)}"
+is "$STATUS" 200 'metadata of very many members takes no time'
+api POST /v1/threads/wide/messages "$(jq -nc --argjson metadata "$(members 9000)" \
+	'{metadata: $metadata, messages: [range(200) | {role: "user", content: "x"}]}')"
+invalid 'metadata must not exceed 10485760 bytes in all messages together' \
+	'metadata are not multiplied beyond what could be sent'
 bad_message '"hello"' '|type_error' 'messages[1] must be an object'
 bad_message null '|type_error' 'messages[1] must be an object'
 roles='role must be one of user, assistant, system, tool'

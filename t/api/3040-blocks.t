@@ -250,6 +250,9 @@ is "$(data '.content | map(.type + (.text // "")) | join(" ")')" 'texta textb er
 put t '{"role":"user","content":[{"type":"x"},{"type":"image"}]}' '{"role":"user","content":[{"type":"text"}]}'
 places 'body.messages.0.content.0.type|value_error body.messages.0.content.1|missing body.messages.1.content.0.text|type_error' \
 	'every bad block is told'
+put t '{"role":"user","content":[{"type":"image","url":"x","alt_text":1,"bbox":[1],"media":{"width":"w"}}]}'
+places 'body.messages.0.content.0.url|type_error body.messages.0.content.0.width|type_error body.messages.0.content.0.alt_text|type_error body.messages.0.content.0.bbox|type_error' \
+	'and everything that is wrong with one'
 api PUT /v1/threads/t/state '{"state":{"context":[{"role":"user","content":[{"type":"image","url":"x"}]}]}}'
 refused 422 VALIDATION_ERROR 'state.context[0].content[0].url must be an http or https URL' 'and told as well for a state'
 places 'body.state.context.0.content.0.url|type_error' 'with its place'

@@ -191,4 +191,14 @@ api POST /v1/graph/invoke '{"resume":null,"config":{"thread_id":"b"}}'
 is "$STATUS $(data '.messages[-1].content[0].output')" '200 7' 'a pause that was left alone goes on'
 fixed b 0 "$(ids b)" 'and leaves nothing to repair'
 
+# ---- many
+
+jq -nc '{messages: ([range(20000) | {role: "assistant", content: [{type: "tool_call", id: "c\(.)", name: "f", args: {}}]}]
+	+ [range(1; 20000) | {role: "tool", content: [{type: "tool_result", call_id: "c\(.)", output: 1}]}])}' >many.json
+api POST /v1/threads/many/messages "$(cat many.json)"
+API_TIMEOUT=20 api POST /v1/graph/fix '{"thread_id":"many","config":{}}'
+is "$(data .removed_count)" 1 'a repair takes time in proportion to the messages'
+api POST /v1/graph/fix '{"config":7}'
+places 'body.thread_id|missing body.config|type_error' 'all mistakes of its body are told'
+
 done_testing

@@ -61,6 +61,32 @@ is "$(said)" '403 PERMISSION_ERROR Not authorized to invoke graph' 'nobody slips
 wait $alice_pid
 is "$(cat alice/status)" 200 'and its maker is not disturbed'
 
+# A run that is in flight before its thread is stored, because the database is locked meanwhile.
+stop_new() {
+	as bob POST /v1/graph/stop '{"thread_id":"unstored"}'
+	[ "$(json .data.reason "$BODY")" != no-state ]
+}
+if command -v sqlite3 >/dev/null; then
+	{
+		echo 'BEGIN IMMEDIATE;'
+		sleep 2
+	} | sqlite3 -cmd '.timeout 5000' "$STATE/threads.db" >/dev/null &
+	lock_pid=$!
+	sleep 0.3
+	(
+		trap - EXIT
+		WORK=$WORK/unstored
+		mkdir -p "$WORK"
+		as alice POST /v1/graph/invoke "$(a_run '/slow 6 500' unstored)"
+		reply >"$WORK/reply"
+	) &
+	alice_pid=$!
+	wait_for 20 stop_new
+	is "$(said)" '403 PERMISSION_ERROR Not authorized to stop graph' 'nobody else stops what is not stored yet'
+	wait $lock_pid $alice_pid
+	is "$(cat unstored/reply)" 'done' 'it runs to its end'
+fi
+
 # An id that is used again, whatever a worker remembers: requests go to either of the two.
 for round in 1 2 3; do
 	for user in alice bob; do

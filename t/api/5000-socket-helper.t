@@ -94,6 +94,18 @@ is "$(sed -n 's/^T//p' out | jq -r 'select(.event == "error").data.reason' | pas
 	'frames that are refused get one chunk each, in order'
 is "$(records out | tail -n 2 | paste -sd '|' -)" 'false echo: again|updates done' 'and the next frame is answered'
 
+# results RESULT: a resume frame with one result.
+results() { printf 'T{"invoke_type":"resume","config":{"thread_id":"r"},"messages":[1],"tool_result":%s}\n' "$1"; }
+{
+	results '{"role":"tool"}'
+	results '[{"role":"tool","content":"x"},{"role":"tool"}]'
+	results '[{"role":"tool","content":"x"},{"role":"user","content":"x"}]'
+	results '[{"role":"judge","content":"x"}]'
+} | by_hand >out
+is "$(sed -n 's/^T//p' out | jq -r '.data | "\(.reason) \(.details[0].loc | map(tostring) | join("."))"' | paste -sd '|' -)" \
+	'Invalid request: tool_result must be an array body.tool_result|Invalid request: tool_result[1].content must be a string or an array of blocks body.tool_result.1.content|Invalid request: tool_result[1].role must be tool body.tool_result.1.role|Invalid request: role must be one of user, assistant, system, tool body.tool_result.0.role' \
+	'a result that is none is named where it stands'
+
 printf 'MAX_REQUEST_SIZE=300\n' >small.env
 echo '{"agent": "builtin:demo", "auth": null, "env": "small.env"}' >small.json
 x300=$(printf '%300s' '' | tr ' ' x)

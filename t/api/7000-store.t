@@ -22,6 +22,8 @@ serve_stop
 
 with_store
 api_start
+api GET /v1/graph
+is "$(json .data.info.store "$BODY")" true 'the graph is told to have a store'
 remember 'Likes tea'
 is "$STATUS $(json '.success, .message, .metadata.message' "$BODY" | tr '\n' ' ')" \
 	'200 true Memory stored successfully Memory stored successfully ' 'a memory is stored'
