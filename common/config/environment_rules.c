@@ -13,6 +13,16 @@
 
 #define HMAC_SECRET_MIN 32 /* bytes, SPEC 5.2 */
 
+/* Paths that nginx has a place for already; those of other routes the worker knows. */
+static void check_page(const char *name, const char *path, struct problems *problems)
+{
+	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/_agentgraph"};
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (strcmp(path, taken[i]) == 0)
+			problems_add(problems,
+			    "%s: expected a path that no route has, found \"%s\"", name, path);
+}
+
 /* WIRE 9.2: in production a page is off unless its variable turns it on. */
 static void apply_pages(struct environment *env, struct problems *problems)
 {
@@ -20,6 +30,8 @@ static void apply_pages(struct environment *env, struct problems *problems)
 		string_replace(&env->docs_path, "");
 	if (env->production && !getenv("REDOCS_PATH"))
 		string_replace(&env->redocs_path, "");
+	check_page("DOCS_PATH", env->docs_path, problems);
+	check_page("REDOCS_PATH", env->redocs_path, problems);
 	if (env->docs_path[0] && strcmp(env->docs_path, env->redocs_path) == 0)
 		problems_add(problems,
 		    "REDOCS_PATH: expected another path than that of DOCS_PATH, "

@@ -129,6 +129,8 @@ static void paths(void)
 	check_refused("ROOT_PATH", "api", "ROOT_PATH: expected a path that starts with /");
 	check_refused("DOCS_PATH", "/a?b", "DOCS_PATH");
 	check_refused("REDOCS_PATH", "/docs", "REDOCS_PATH");
+	check_refused("DOCS_PATH", "/ping", "DOCS_PATH: expected a path that no route has");
+	check_refused("REDOCS_PATH", "/v1/", "REDOCS_PATH: expected a path that no route has");
 }
 
 static void pages_in_production(void)
