@@ -64,7 +64,7 @@ make_thread
 is "$STATUS" 200 'there is a thread'
 
 while read -r method path permission; do
-	uri=$(printf '%s' "$path" | sed 's/{thread_id}/hers/; s/{[a-z_]*}/0123456789abcdef0123456789abcdef/')
+	uri=$(printf '%s' "$path" | sed 's/{thread_id}/hers/; s/{[a-z_]*}/fedcba9876543210fedcba9876543210/')
 	resource=${permission%%:*} action=${permission##*:}
 	if [ "$permission" = public ] || [ "$permission" = reference ]; then
 		ask ''
