@@ -48,11 +48,14 @@ static void write_configuration(const char *path)
 static void open_world(void)
 {
 	char file[sizeof(world.dir) + 32], state[sizeof(world.dir) + 32];
+	char uploads[sizeof(world.dir) + 32];
 	struct problems problems = {0};
 	struct server *server = &world.server;
 	scratch_make(world.dir);
 	snprintf(file, sizeof(file), "%s/agentgraph.json", world.dir);
 	snprintf(state, sizeof(state), "%s/state", world.dir);
+	snprintf(uploads, sizeof(uploads), "%s/uploads", world.dir);
+	setenv("MEDIA_STORAGE_PATH", uploads, 1);
 	write_configuration(file);
 	server->service =
 	    service_open(&(struct config_source){.file = file, .state_dir = state}, &problems);
