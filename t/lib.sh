@@ -21,6 +21,7 @@ AGENTGRAPH_FCGI=${AGENTGRAPH_FCGI:-$(dirname "$AGENTGRAPH")/agentgraph-fcgi}
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/agentgraph-test.XXXXXX") || exit 99
 cd "$WORK" || exit 99
+export LC_ALL=C.UTF-8 # for wc, sort and others that would see bytes, or an order of some language
 # A worker that is told to end at once leaves its threads as they are, and within a second.
 export TSAN_OPTIONS="${TSAN_OPTIONS-report_thread_leaks=0 atexit_sleep_ms=0}"
 unset GRAPH_PATH AGENTGRAPH_STATE_DIR MODE ORIGINS ALLOWED_HOST JWT_SECRET_KEY MAX_REQUEST_SIZE
