@@ -143,9 +143,11 @@ class Level:
             self.counts, sum(self.pss.values()), self.pss, self.descriptors, self.locks)
 
 
-def rested(service):
-    """Waits for the helpers and executables of the load to go, and for the workers' minds to clear."""
-    wait_for(DRAIN + 15, lambda: not any(p.role in ("helper", "sh", "agent.sh", "sleep") for p in service.processes()))
+def rested(service, before=None):
+    """Waits for the helpers and executables of the load to go, and for the workers' minds to clear.  Helpers whose
+    websocketd was killed are nobody's children any more: their slots tell of them."""
+    wait_for(DRAIN + 15, lambda: not any(p.role in ("helper", "sh", "agent.sh", "sleep") for p in service.processes()) and
+             (before is None or service.shared_locks() <= before.locks))
     time.sleep(2)
     return Level(service)
 
@@ -258,7 +260,7 @@ def storm(service, helpers, control, disk, state, uploads):
     ok(not ledger.odd, "no answer is odd", sorted(set(ledger.odd))[:20], len(ledger.odd))
     ok(ledger.counts.get(200, 0) > calm, "most of it was served all the same", ledger.counts)
     look(service, ledger, "after the storm")
-    after = rested(service)
+    after = rested(service, before)
     say("at rest after: %s" % after)
     compare(before, after)
     left = wait_for(DRAIN + 10, lambda: not strays(service, helpers)) or strays(service, helpers)
