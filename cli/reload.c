@@ -61,6 +61,7 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 		next->state_dir = strdup(s->current.state_dir);
 	}
 	if (!setup_accepted(s, next->files)) {
+		log_error("the service goes on with the configuration it has");
 		examination_release(next);
 		return;
 	}

@@ -12,21 +12,20 @@
 
 #define RUN_SECONDS "86400" /* a run may go on for so long when its client is gone */
 
+/* The last two arguments of a program that reads the configuration; none when no file was named. */
+#define CONFIG_OPTION(s) \
+	(s)->options->source.file ? "--config" : NULL, (char *)(s)->options->source.file
+
 static pid_t start_worker(const struct supervisor *s)
 {
 	char *threads = xasprintf("%ld", s->options->threads);
 	char *drain = xasprintf("%ld", s->options->drain);
 	char *argv[] = {s->worker, "--quiet", "--state", s->current.state_dir, "--threads", threads,
-	    "--drain", drain, "--unlink", s->socket_path, "--accepted", s->accepted, NULL, NULL,
-	    NULL};
+	    "--drain", drain, "--unlink", s->socket_path, "--accepted", s->accepted,
+	    CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {argv, NULL, s->fastcgi, -1};
-	pid_t pid;
+	pid_t pid = spawn_program(&spawn);
 
-	if (s->options->source.file) {
-		argv[12] = "--config";
-		argv[13] = (char *)s->options->source.file;
-	}
-	pid = spawn_program(&spawn);
 	free(threads);
 	free(drain);
 	return pid;
@@ -50,16 +49,11 @@ static pid_t start_relay(const struct supervisor *s)
 {
 	char *websocketd = xasprintf("127.0.0.1:%u", s->port);
 	char *argv[] = {s->relay, "--state", s->current.state_dir, "--websocketd", websocketd,
-	    "--unlink", s->relay_path, "--bye", RUN_SECONDS, "--accepted", s->accepted, NULL, NULL,
-	    NULL};
+	    "--unlink", s->relay_path, "--bye", RUN_SECONDS, "--accepted", s->accepted,
+	    CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {argv, NULL, s->relay_socket, -1};
-	pid_t pid;
+	pid_t pid = spawn_program(&spawn);
 
-	if (s->options->source.file) {
-		argv[11] = "--config";
-		argv[12] = (char *)s->options->source.file;
-	}
-	pid = spawn_program(&spawn);
 	free(websocketd);
 	return pid;
 }
@@ -98,15 +92,10 @@ static pid_t start_websocketd(const struct supervisor *s)
 	char *log = xasprintf("%d", s->log);
 	char *argv[] = {s->websocketd, "--address=127.0.0.1", port, "--loglevel=fatal", patience,
 	    pass, s->helper, "--state", s->current.state_dir, "--log", log, "--accepted",
-	    s->accepted, NULL, NULL, NULL};
+	    s->accepted, CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {argv, NULL, -1, s->log};
-	pid_t pid;
+	pid_t pid = spawn_program(&spawn);
 
-	if (s->options->source.file) {
-		argv[13] = "--config";
-		argv[14] = (char *)s->options->source.file;
-	}
-	pid = spawn_program(&spawn);
 	free(names);
 	free(port);
 	free(patience);
