@@ -189,6 +189,16 @@ STATE=
 SOCKET=
 BASE=
 
+# lock_database FILE SECONDS: from now on, and for so long, somebody else writes to it; sets lock_pid.
+lock_database() {
+	{
+		printf 'BEGIN IMMEDIATE;\nSELECT 1;\n'
+		sleep "$2"
+	} | sqlite3 -bail -cmd '.timeout 5000' "$1" >"$WORK/locked" &
+	lock_pid=$!
+	wait_for 5 test -s "$WORK/locked"
+}
+
 # need_websockets: sets python to one that has the client library; without it, websocketd or nginx the script is skipped.
 need_websockets() {
 	for python in python3 /usr/bin/python3; do

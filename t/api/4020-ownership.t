@@ -67,12 +67,7 @@ stop_new() {
 	[ "$(json .data.reason "$BODY")" != no-state ]
 }
 if command -v sqlite3 >/dev/null; then
-	{
-		echo 'BEGIN IMMEDIATE;'
-		sleep 2
-	} | sqlite3 -cmd '.timeout 5000' "$STATE/threads.db" >/dev/null &
-	lock_pid=$!
-	sleep 0.3
+	lock_database "$STATE/threads.db" 2
 	(
 		trap - EXIT
 		WORK=$WORK/unstored

@@ -109,19 +109,14 @@ is "$(grep -c ^text said) $(grep ^text said | sort -u | wc -l | tr -d ' ') $(gre
 # ---- a locked database ----
 
 if command -v sqlite3 >/dev/null; then
-	{
-		echo 'BEGIN IMMEDIATE;'
-		sleep 6.5
-	} | sqlite3 -cmd '.timeout 2000' "$STATE/threads.db" >/dev/null &
-	lock=$!
-	sleep 0.3
+	lock_database "$STATE/threads.db" 6.5
 	say locked one
 	error 'while an outsider has the database locked a turn is refused' 503 TRANSIENT_STORAGE_ERROR \
 		'Storage is temporarily unavailable'
 	is "$(header Retry-After)" 1 'for now'
 	http GET /v1/threads/one
 	is "$STATUS" 200 'reading goes on'
-	wait "$lock"
+	wait "$lock_pid"
 	say locked two
 	is "$STATUS $(json .data.meta.is_new_thread "$BODY")" '200 true' 'then it is taken, and nothing was left of the first'
 fi
