@@ -92,6 +92,8 @@ struct realtime {
 	/* OpenAI: the response that goes on, and what it will take to have another */
 	bool responding, requested, wanted, called, expected;
 	bool keeps_talking; /* speech does not cut it */
+	bool marks;         /* come back with what was asked for */
+	unsigned requests;  /* of a response, so far */
 	char *item;         /* whose audio comes, or NULL */
 	int64_t item_ms;    /* of it */
 

@@ -3,7 +3,8 @@
  * otherwise is understood too.
  *
  * One response goes on at a time.  While one does, or a tool call has no result yet, another one
- * waits.
+ * waits.  The provider begins some of its own accord, when speech ends, maybe while one that was
+ * asked for is on its way; so those that are asked for have a mark, which comes back with them.
  */
 #include "base/json.h"
 #include "base/memory.h"
@@ -18,6 +19,9 @@
 #define SILENCE_MOST_MS 5000
 #define REST_MS 1500   /* for what may still be heard in the audio */
 #define ANSWER_MS 5000 /* for the answer to what was heard */
+
+#define MARK "asked_by"    /* in the metadata of responses */
+#define REQUEST "respond-" /* the ids of what asks for them, before a number */
 
 /* ---- The session */
 
@@ -107,6 +111,17 @@ static cJSON *opening(const struct ag_live_setup *setup)
 
 /* ---- Responses */
 
+static cJSON *new_request(unsigned number)
+{
+	cJSON *event = new_event("response.create");
+	char *id = xasprintf(REQUEST "%u", number);
+	json_add_str(event, "event_id", id);
+	free(id);
+	cJSON *response = cJSON_AddObjectToObject(event, "response");
+	json_add_str(cJSON_AddObjectToObject(response, "metadata"), MARK, "agentgraph");
+	return event;
+}
+
 /* Asks for the response that is wanted, once nothing is in its way. */
 static void respond(struct realtime *r)
 {
@@ -114,7 +129,7 @@ static void respond(struct realtime *r)
 		return;
 	r->wanted = false;
 	r->requested = true;
-	realtime_send(r, new_event("response.create"));
+	realtime_send(r, new_request(++r->requests));
 }
 
 /* So much of the item was heard, and the model should know. */
@@ -146,12 +161,25 @@ static void interrupt(struct realtime *r)
 	ag_live_interrupted(r->session);
 }
 
+/* Whether it was asked for.  Where no mark ever comes back it is what there is reason to await. */
+static bool is_requested(struct realtime *r, const cJSON *response)
+{
+	bool marked = json_str(json_opt(response, "metadata"), MARK);
+	r->marks |= marked;
+	return r->marks ? marked : r->requested && !r->expected;
+}
+
 static void take_created(struct realtime *r, const cJSON *event)
 {
-	(void)event;
+	bool requested = is_requested(r, json_opt(event, "response"));
 	r->responding = true;
-	r->requested = r->called = r->cut = r->expected = false;
-	r->fed = false;
+	r->called = r->cut = false;
+	if (requested)
+		r->requested = false;
+	else
+		r->expected = false;
+	if (!requested || r->manual)
+		r->fed = false;
 }
 
 static void tell_failure(struct realtime *r, const cJSON *response)
@@ -167,7 +195,7 @@ static void take_done(struct realtime *r, const cJSON *event)
 	const cJSON *response = json_opt(event, "response");
 	const char *status = json_str(response, "status");
 	bool cut = r->cut;
-	r->responding = r->requested = r->cut = false;
+	r->responding = r->cut = false;
 	if (status && strcmp(status, "failed") == 0)
 		tell_failure(r, response);
 	if (status && strcmp(status, "cancelled") == 0 && !cut) {
@@ -304,6 +332,13 @@ static bool is_one_of(const char *word, const char *const *words)
 	return word && *words;
 }
 
+/* The id of the event that was wrong is not always told. */
+static bool may_concern_request(const cJSON *error)
+{
+	const char *id = json_str(error, "event_id");
+	return !id || strncmp(id, REQUEST, strlen(REQUEST)) == 0;
+}
+
 static void take_error(struct realtime *r, const cJSON *event)
 {
 	/* two of them are the harmless end of a race: the response ended, or began, meanwhile */
@@ -315,7 +350,7 @@ static void take_error(struct realtime *r, const cJSON *event)
 	const cJSON *error = json_opt(event, "error");
 	const char *code = json_str(error, "code"), *type = json_str(error, "type");
 	code = code ? code : type;
-	if (r->requested) {
+	if (r->requested && may_concern_request(error)) {
 		r->requested = false;
 		r->wanted = code && strcmp(code, races[1]) == 0;
 	}

@@ -66,10 +66,11 @@ async def openai(peer, model):
     heard, responses, called = 0, 0, False
     await peer.send({"type": "session.created", "session": {"type": "realtime"}})
 
-    def created():
+    def created(request=None):
         nonlocal responses
         responses += 1
-        return {"type": "response.created", "response": {"id": f"resp_{responses}", "status": "in_progress"}}
+        return {"type": "response.created", "response": {"id": f"resp_{responses}", "status": "in_progress",
+                                                         "metadata": (request or {}).get("metadata")}}
 
     def done(status="completed", **more):
         return {"type": "response.done", "response": {"id": f"resp_{responses}", "status": status, **more}}
@@ -124,7 +125,7 @@ async def openai(peer, model):
                                                             "code": "insufficient_quota", "message": "no money"}})
             called = {"long": "long", "add": "add"}.get(text, called)
         elif kind == "response.create":
-            await peer.send(created())
+            await peer.send(created(event.get("response")))
             if called == "long":
                 called = "speaking"
                 await peer.send(*said("A long |story", 3000)[:-1])

@@ -160,6 +160,17 @@ static void openai_barge_in(void)
 	disconnect(r);
 }
 
+#define REQUEST(number)                                                      \
+	"{\"type\":\"response.create\",\"event_id\":\"respond-" number "\"," \
+	"\"response\":{\"metadata\":{\"asked_by\":\"agentgraph\"}}}|"
+#define CREATED_HERE                                                  \
+	"{\"type\":\"response.created\",\"response\":{\"metadata\":{" \
+	"\"asked_by\":\"agentgraph\"}}}"
+#define BUSY(request)                                                                           \
+	"{\"type\":\"error\",\"error\":{\"code\":\"conversation_already_has_active_response\"," \
+	"\"event_id\":" request "}}"
+#define SILENCE "{\"type\":\"input_audio_buffer.speech_stopped\"}"
+
 static void openai_one_response(void)
 {
 	struct realtime *r = connected("openai");
@@ -167,13 +178,68 @@ static void openai_one_response(void)
 	realtime_provider.text(r, "x");
 	CU_ASSERT_PTR_NULL(strstr(buf_str(&sent), "response.create"));
 	say(r, DONE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&sent), "{\"type\":\"response.create\"}|"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&sent), REQUEST("1")));
 	buf_reset(&sent);
-	say(r,
-	    "{\"type\":\"error\",\"error\":{\"code\":\"conversation_already_has_active_response\"}}");
+	say(r, BUSY("null"));
 	say(r, CREATED);
 	say(r, DONE);
-	is(&sent, "{\"type\":\"response.create\"}|");
+	is(&sent, REQUEST("2"));
+	disconnect(r);
+}
+
+/* How long rest must last before a conversation to which nothing is added is over. */
+static int64_t rest(struct realtime *r)
+{
+	return r->dialect->rest(r);
+}
+
+static void openai_other_response(void)
+{
+	struct realtime *r = connected("openai");
+	realtime_provider.audio(r, "\0\0", 2);
+	realtime_provider.text(r, "x");
+	say(r, SILENCE);
+	CU_ASSERT_EQUAL(rest(r), -1);
+	say(r, CREATED);
+	say(r, DONE);
+	CU_ASSERT_EQUAL(rest(r), -1);
+	say(r, CREATED_HERE);
+	say(r, DONE);
+	CU_ASSERT_EQUAL(rest(r), 0);
+	disconnect(r);
+}
+
+static void openai_busy(void)
+{
+	struct realtime *r = connected("openai");
+	realtime_provider.text(r, "x");
+	say(r, SILENCE);
+	say(r, CREATED);
+	buf_reset(&sent);
+	say(r, BUSY("\"other\""));
+	say(r, DONE);
+	is(&sent, "");
+	say(r, SILENCE);
+	say(r, CREATED);
+	say(r, BUSY("\"respond-1\""));
+	say(r, DONE);
+	is(&sent, REQUEST("2"));
+	disconnect(r);
+}
+
+static void openai_speech_after(void)
+{
+	struct realtime *r = connected("openai");
+	realtime_provider.text(r, "x");
+	realtime_provider.audio(r, "\0\0", 2);
+	say(r, CREATED_HERE);
+	say(r, DONE);
+	CU_ASSERT_TRUE(rest(r) > 0);
+	say(r, SILENCE);
+	say(r, CREATED);
+	CU_ASSERT_EQUAL(rest(r), -1);
+	say(r, DONE);
+	CU_ASSERT_EQUAL(rest(r), 0);
 	disconnect(r);
 }
 
@@ -196,7 +262,7 @@ static void openai_tools(void)
 #define OUTPUT(id, text)                                                                      \
 	"{\"type\":\"conversation.item.create\",\"item\":{\"type\":\"function_call_output\"," \
 	"\"call_id\":\"" id "\",\"output\":\"" text "\"}}|"
-	is(&sent, OUTPUT("c1", "5") OUTPUT("c2", "Error: 5") "{\"type\":\"response.create\"}|");
+	is(&sent, OUTPUT("c1", "5") OUTPUT("c2", "Error: 5") REQUEST("1"));
 	cJSON_Delete(five);
 	disconnect(r);
 }
@@ -327,6 +393,9 @@ static const struct unit_test tests[] = {
     {"what OpenAI hears is told", openai_hears},
     {"speech cuts a response, and the item to what was heard", openai_barge_in},
     {"a response is asked for when no other goes on", openai_one_response},
+    {"one that speech began is not the one that was asked for", openai_other_response},
+    {"one that another one was in the way of is asked for again", openai_busy},
+    {"an answer to a text is none to speech", openai_speech_after},
     {"a response follows when all calls have results", openai_tools},
     {"errors are told, without the key, and some are the end", openai_errors},
     {"a provider that talks nonsense is lost", nonsense},
