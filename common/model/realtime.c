@@ -213,6 +213,16 @@ static int64_t look_for_end(struct realtime *r)
 	return -1;
 }
 
+/* Milliseconds until what could not be done is tried again, -1 when there is nothing. */
+static int64_t try_again(struct realtime *r)
+{
+	if (r->again && r->now >= r->again) {
+		r->again = 0;
+		r->dialect->again(r);
+	}
+	return r->again ? r->again - r->now : -1;
+}
+
 static int64_t step(void *connection, int64_t now)
 {
 	struct realtime *r = connection;
@@ -226,9 +236,10 @@ static int64_t step(void *connection, int64_t now)
 	}
 	for (int i = 0; i < MESSAGES_A_STEP && more && !r->over; i++)
 		more = take_news(r);
-	if (r->over)
-		return -1;
-	return more ? 0 : look_for_end(r);
+	if (r->over || more)
+		return r->over ? -1 : 0;
+	int64_t again = try_again(r), end = look_for_end(r);
+	return again < 0 || (end >= 0 && end < again) ? end : again;
 }
 
 static int descriptor(void *connection, short *events)
@@ -343,6 +354,7 @@ struct realtime *realtime_new(ag_live_session *session, const struct ag_live_set
 	r->settings = settings;
 	r->dialect = settings->dialect;
 	r->send = send_by_socket;
+	r->model = xstrdup(setup->model);
 	r->text_only = setup->text;
 	r->manual = cJSON_IsFalse(json_opt(setup->vad, "enabled"));
 	r->silence_ms =
@@ -367,6 +379,7 @@ void realtime_free(struct realtime *r)
 	free(r->opening);
 	free(r->problem);
 	free(r->item);
+	free(r->model);
 	free(r);
 }
 

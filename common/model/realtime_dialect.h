@@ -47,6 +47,9 @@ struct realtime_dialect {
 	    const cJSON *result, bool is_error);
 	void (*finish)(struct realtime *r);
 
+	/* The time that again says has come; NULL: it says none. */
+	void (*again)(struct realtime *r);
+
 	/* Milliseconds of rest after which everything is answered; -1: something still goes on. */
 	int64_t (*rest)(const struct realtime *r);
 };
@@ -88,18 +91,29 @@ struct realtime {
 	bool cut;                    /* the answer: what still comes of it is not told */
 	struct realtime_call *calls; /* without a result */
 	int64_t ahead;               /* when the audio so far will have been played */
+	int64_t again;               /* when to try again what could not be done; 0: nothing */
 
-	/* OpenAI: the response that goes on, and what it will take to have another */
-	bool responding, requested, wanted, called, expected;
+	bool responding; /* an answer goes on */
+	bool called;     /* it has called tools */
+	bool expected;   /* another one is, though it may not come */
+
+	/* OpenAI: what it will take to have another response */
+	bool wanted;
+	unsigned requests;  /* of a response, so far */
+	unsigned requested; /* the one that was not answered yet; 0: none */
+	bool unsure;        /* whether one that seems to have failed has */
 	bool keeps_talking; /* speech does not cut it */
 	bool marks;         /* come back with what was asked for */
-	unsigned requests;  /* of a response, so far */
+	bool writes;        /* what it hears is written down */
+	unsigned unwritten; /* utterances of which that is not done */
 	char *item;         /* whose audio comes, or NULL */
 	int64_t item_ms;    /* of it */
 
 	/* Gemini */
-	bool owed; /* an answer */
-	bool used; /* it was given input at all */
+	char *model;   /* or NULL */
+	unsigned owed; /* answers */
+	bool resulted; /* results were sent since it called */
+	bool used;     /* it was given input at all */
 };
 
 /* Sends an event, which is taken over. */

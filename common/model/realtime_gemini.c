@@ -1,4 +1,8 @@
-/* Gemini Live. */
+/*
+ * Gemini Live.  Every turn of the model ends with turnComplete, one that was cut too.  One that
+ * calls tools ends, with some models, before the results are there or after: then the answer, with
+ * its own end, is still to come.
+ */
 #include "base/json.h"
 #include "base/memory.h"
 #include "model/gemini_schema.h"
@@ -11,7 +15,8 @@
 
 #define PATH "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 #define AUDIO_TYPE "audio/pcm;rate=16000"
-#define REST_MS 2500 /* for an answer to what came while another one ended */
+#define REST_MS 2500    /* for an answer to what came while another one ended */
+#define ANSWER_MS 10000 /* for one to what was heard, or to what maybe needs none */
 
 /* ---- The session */
 
@@ -158,7 +163,7 @@ static void take_turn(struct realtime *r, const cJSON *turn)
 	if (!turn)
 		return;
 	r->responding = true;
-	r->cut = r->fed = false;
+	r->cut = r->called = r->expected = false;
 	cJSON_ArrayForEach(part, json_opt(turn, "parts")) {
 		if (!r->over)
 			take_part(r, part);
@@ -176,28 +181,56 @@ static void take_transcript(struct realtime *r, const cJSON *transcription, tran
 		tell(r->session, NULL, true);
 }
 
-/* Of a turn that was cut the end is told already; one that waits for tools is not over. */
+static void take_heard(struct realtime *r, const cJSON *transcription)
+{
+	const char *words = json_str(transcription, "text");
+	r->expected |= words && *words && !r->responding;
+	take_transcript(r, transcription, ag_live_input_transcript);
+}
+
+/* The end of what was heard is not always told. */
+static void end_heard(struct realtime *r)
+{
+	ag_live_input_transcript(r->session, NULL, true);
+}
+
+/* Whether the turn that ends is one that called, and what comes of the calls is still to be
+ * answered; nothing was said since. */
+static bool ends_in_calls(struct realtime *r)
+{
+	bool answered = r->called && r->resulted;
+	r->called = false;
+	return answered || r->calls;
+}
+
+/* Of a turn that was cut the end is told already; what cut it is maybe answered, or was noise. */
 static void take_end(struct realtime *r)
 {
 	bool cut = r->cut;
 	r->responding = r->cut = false;
-	if (cut || r->calls)
-		return;
-	r->owed = false;
-	ag_live_turn_complete(r->session);
+	if (cut) {
+		r->expected = true;
+		r->owed = 0;
+	} else if (!ends_in_calls(r)) {
+		r->expected = r->owed > 1;
+		r->owed = 0;
+		end_heard(r);
+		ag_live_turn_complete(r->session);
+	}
 }
 
 static void take_content(struct realtime *r, const cJSON *content)
 {
-	take_transcript(r, json_opt(content, "inputTranscription"), ag_live_input_transcript);
+	take_heard(r, json_opt(content, "inputTranscription"));
 	take_turn(r, json_opt(content, "modelTurn"));
 	if (r->over)
 		return;
 	take_transcript(r, json_opt(content, "outputTranscription"), ag_live_output_transcript);
 	if (cJSON_IsTrue(json_opt(content, "interrupted"))) {
 		r->cut = true;
-		r->responding = false;
+		r->responding = r->called = false;
 		r->ahead = 0;
+		end_heard(r);
 		ag_live_interrupted(r->session);
 	}
 	if (cJSON_IsTrue(json_opt(content, "turnComplete")))
@@ -212,9 +245,12 @@ static void take_calls(struct realtime *r, const cJSON *calls)
 	cJSON_ArrayForEach(call, json_opt(calls, "functionCalls")) {
 		const char *id = json_str(call, "id");
 		const cJSON *args = json_opt(call, "args");
-		if (id)
-			realtime_call_add(r, id, json_str(call, "name"),
-			    args ? cJSON_Duplicate(args, true) : NULL);
+		if (!id)
+			continue;
+		r->called = true;
+		r->resulted = r->expected = false;
+		realtime_call_add(
+		    r, id, json_str(call, "name"), args ? cJSON_Duplicate(args, true) : NULL);
 	}
 }
 
@@ -238,7 +274,9 @@ static void tool_result(
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(function, "response"),
 	    is_error ? "error" : "result", cJSON_Duplicate(result, true));
 	realtime_send(r, event);
-	r->owed = true;
+	r->resulted = true;
+	if (!r->owed)
+		r->owed = 1;
 }
 
 /* ---- The connection */
@@ -267,7 +305,8 @@ static void take_error(struct realtime *r, const cJSON *error)
 	bool fatal = false;
 	for (size_t i = 0; status && i < sizeof(final) / sizeof(*final); i++)
 		fatal |= strcmp(status, final[i]) == 0;
-	r->owed = r->responding = false;
+	r->responding = false;
+	r->owed = 0;
 	realtime_error(r, status, fatal, json_str(error, "message"));
 }
 
@@ -307,7 +346,14 @@ static void audio(struct realtime *r, const void *pcm, size_t bytes)
 	realtime_send(r, event);
 }
 
-static void text(struct realtime *r, const char *said)
+static void send_activity(struct realtime *r, bool starts)
+{
+	cJSON *event, *input = realtime_input(&event);
+	cJSON_AddObjectToObject(input, starts ? "activityStart" : "activityEnd");
+	realtime_send(r, event);
+}
+
+static void send_turn(struct realtime *r, const char *said)
 {
 	cJSON *event = cJSON_CreateObject(), *turn = cJSON_CreateObject();
 	cJSON *content = cJSON_AddObjectToObject(event, "clientContent");
@@ -316,15 +362,41 @@ static void text(struct realtime *r, const char *said)
 	add_text_part(turn, said);
 	cJSON_AddBoolToObject(content, "turnComplete", true);
 	realtime_send(r, event);
-	r->owed = true;
+}
+
+/* As if it were spoken: where the bounds of speech are told, it needs some. */
+static void send_words(struct realtime *r, const char *said)
+{
+	bool bounds = r->manual && !r->speaking;
+	if (bounds)
+		send_activity(r, true);
+	cJSON *event, *input = realtime_input(&event);
+	json_add_str(input, "text", said);
+	realtime_send(r, event);
+	if (bounds)
+		send_activity(r, false);
+}
+
+/* These end a session into which a turn comes (1007). */
+static bool takes_turns(const struct realtime *r)
+{
+	return !r->model || !strstr(r->model, "gemini-3.1");
+}
+
+static void text(struct realtime *r, const char *said)
+{
+	if (takes_turns(r))
+		send_turn(r, said);
+	else
+		send_words(r, said);
+	r->owed++;
 }
 
 static void activity(struct realtime *r, bool starts)
 {
-	cJSON *event, *input = realtime_input(&event);
-	cJSON_AddObjectToObject(input, starts ? "activityStart" : "activityEnd");
-	realtime_send(r, event);
-	r->owed |= !starts && r->fed;
+	send_activity(r, starts);
+	if (!starts && r->fed)
+		r->owed++;
 }
 
 static void finish(struct realtime *r)
@@ -340,7 +412,7 @@ static int64_t rest(const struct realtime *r)
 {
 	if (r->owed || r->responding || r->calls)
 		return -1;
-	return r->used ? REST_MS : 0;
+	return r->expected ? ANSWER_MS : r->used ? REST_MS : 0;
 }
 
 const struct realtime_dialect realtime_gemini = {

@@ -5,6 +5,8 @@
  * One response goes on at a time.  While one does, or a tool call has no result yet, another one
  * waits.  The provider begins some of its own accord, when speech ends, maybe while one that was
  * asked for is on its way; so those that are asked for have a mark, which comes back with them.
+ *
+ * What was heard is written down beside the responses, and told whenever that is done.
  */
 #include "base/json.h"
 #include "base/memory.h"
@@ -20,8 +22,9 @@
 #define REST_MS 1500   /* for what may still be heard in the audio */
 #define ANSWER_MS 5000 /* for the answer to what was heard */
 
-#define MARK "asked_by"    /* in the metadata of responses */
-#define REQUEST "respond-" /* the ids of what asks for them, before a number */
+#define MARK "agentgraph"  /* in the metadata of responses: what asked for them */
+#define REQUEST "respond-" /* the ids of that, before a number */
+#define AGAIN_MS 500       /* to ask again, when nothing is seen of what was in the way */
 
 /* ---- The session */
 
@@ -116,10 +119,17 @@ static cJSON *new_request(unsigned number)
 	cJSON *event = new_event("response.create");
 	char *id = xasprintf(REQUEST "%u", number);
 	json_add_str(event, "event_id", id);
-	free(id);
 	cJSON *response = cJSON_AddObjectToObject(event, "response");
-	json_add_str(cJSON_AddObjectToObject(response, "metadata"), MARK, "agentgraph");
+	json_add_str(cJSON_AddObjectToObject(response, "metadata"), MARK, id);
+	free(id);
 	return event;
+}
+
+/* The number in the id of a request; 0: it is none. */
+static unsigned request_number(const char *id)
+{
+	size_t len = strlen(REQUEST);
+	return id && strncmp(id, REQUEST, len) == 0 ? (unsigned)strtoul(id + len, NULL, 10) : 0;
 }
 
 /* Asks for the response that is wanted, once nothing is in its way. */
@@ -128,8 +138,9 @@ static void respond(struct realtime *r)
 	if (!r->wanted || r->responding || r->requested || r->calls || r->over)
 		return;
 	r->wanted = false;
-	r->requested = true;
-	realtime_send(r, new_request(++r->requests));
+	r->again = 0;
+	r->requested = ++r->requests;
+	realtime_send(r, new_request(r->requested));
 }
 
 /* So much of the item was heard, and the model should know. */
@@ -161,24 +172,26 @@ static void interrupt(struct realtime *r)
 	ag_live_interrupted(r->session);
 }
 
-/* Whether it was asked for.  Where no mark ever comes back it is what there is reason to await. */
-static bool is_requested(struct realtime *r, const cJSON *response)
+/* The number of the request that it answers, 0 for none.  Where no mark ever comes back it is what
+ * there is reason to await. */
+static unsigned answered_request(struct realtime *r, const cJSON *response)
 {
-	bool marked = json_str(json_opt(response, "metadata"), MARK);
-	r->marks |= marked;
-	return r->marks ? marked : r->requested && !r->expected;
+	unsigned number = request_number(json_str(json_opt(response, "metadata"), MARK));
+	r->marks |= number > 0;
+	return r->marks || r->expected ? number : r->requested;
 }
 
 static void take_created(struct realtime *r, const cJSON *event)
 {
-	bool requested = is_requested(r, json_opt(event, "response"));
+	unsigned request = answered_request(r, json_opt(event, "response"));
 	r->responding = true;
-	r->called = r->cut = false;
-	if (requested)
-		r->requested = false;
-	else
-		r->expected = false;
-	if (!requested || r->manual)
+	r->called = r->cut = r->unsure = false;
+	if (request == r->requested)
+		r->requested = 0;
+	if (request)
+		return;
+	r->expected = false;
+	if (!r->manual)
 		r->fed = false;
 }
 
@@ -248,13 +261,28 @@ static void take_heard(struct realtime *r, const cJSON *event)
 		ag_live_input_transcript(r->session, delta, false);
 }
 
+static void take_committed(struct realtime *r, const cJSON *event)
+{
+	(void)event;
+	r->unwritten += r->writes;
+}
+
+static void take_written(struct realtime *r)
+{
+	if (r->unwritten)
+		r->unwritten--;
+}
+
 static void take_all_heard(struct realtime *r, const cJSON *event)
 {
+	take_written(r);
 	ag_live_input_transcript(r->session, json_str(event, "transcript"), true);
 }
 
 static void take_unheard(struct realtime *r, const cJSON *event)
 {
+	take_written(r);
+	ag_live_input_transcript(r->session, NULL, true);
 	const cJSON *error = json_opt(event, "error");
 	const char *message = json_str(error, "message");
 	realtime_error(
@@ -332,11 +360,21 @@ static bool is_one_of(const char *word, const char *const *words)
 	return word && *words;
 }
 
-/* The id of the event that was wrong is not always told. */
-static bool may_concern_request(const cJSON *error)
+/* The id of the event that was wrong is not always told: then the request may go on all the same,
+ * and its response is known by its number. */
+static void fail_request(struct realtime *r, const cJSON *error, bool busy)
 {
 	const char *id = json_str(error, "event_id");
-	return !id || strncmp(id, REQUEST, strlen(REQUEST)) == 0;
+	if (!r->requested || (id && request_number(id) != r->requested))
+		return;
+	r->requested = 0;
+	if (busy) {
+		r->wanted = true;
+		r->again = r->now + AGAIN_MS;
+	} else {
+		r->unsure = !id;
+		respond(r);
+	}
 }
 
 static void take_error(struct realtime *r, const cJSON *event)
@@ -350,10 +388,7 @@ static void take_error(struct realtime *r, const cJSON *event)
 	const cJSON *error = json_opt(event, "error");
 	const char *code = json_str(error, "code"), *type = json_str(error, "type");
 	code = code ? code : type;
-	if (r->requested && may_concern_request(error)) {
-		r->requested = false;
-		r->wanted = code && strcmp(code, races[1]) == 0;
-	}
+	fail_request(r, error, code && strcmp(code, races[1]) == 0);
 	if (is_one_of(code, races))
 		return;
 	realtime_error(
@@ -368,7 +403,9 @@ static void take_session(struct realtime *r, const cJSON *event)
 	const cJSON *input = json_opt(json_opt(session, "audio"), "input");
 	const cJSON *detection = json_opt(input ? input : session, "turn_detection");
 	r->keeps_talking = cJSON_IsFalse(json_opt(detection, "interrupt_response"));
+	r->writes = cJSON_IsObject(json_opt(input, "transcription"));
 	realtime_ready(r);
+	ag_live_input_transcript(r->session, NULL, true); /* this provider ends them */
 }
 
 static const struct {
@@ -392,6 +429,7 @@ static const struct {
     {"conversation.item.input_audio_transcription.delta", take_heard},
     {"conversation.item.input_audio_transcription.completed", take_all_heard},
     {"conversation.item.input_audio_transcription.failed", take_unheard},
+    {"input_audio_buffer.committed", take_committed},
     {"input_audio_buffer.speech_started", take_speech},
     {"input_audio_buffer.speech_stopped", take_silence},
     {"error", take_error},
@@ -437,6 +475,7 @@ static void activity(struct realtime *r, bool starts)
 		interrupt(r);
 	} else if (r->fed) {
 		realtime_send(r, new_event("input_audio_buffer.commit"));
+		r->fed = false;
 		r->wanted = true;
 		respond(r);
 	}
@@ -459,7 +498,7 @@ static int64_t rest(const struct realtime *r)
 {
 	if (r->responding || r->requested || r->wanted || r->calls || (r->speaking && !r->manual))
 		return -1;
-	return r->expected ? ANSWER_MS : r->fed ? REST_MS : 0;
+	return r->expected || r->unsure || r->unwritten ? ANSWER_MS : r->fed ? REST_MS : 0;
 }
 
 const struct realtime_dialect realtime_openai = {
@@ -479,5 +518,6 @@ const struct realtime_dialect realtime_openai = {
     .activity = activity,
     .tool_result = tool_result,
     .finish = finish,
+    .again = respond,
     .rest = rest,
 };

@@ -268,7 +268,8 @@ static int callback(
 static const struct lws_protocols protocols[] = {
     {.name = "realtime", .callback = callback, .rx_buffer_size = RX_BUFFER}, {.name = NULL}};
 
-static const lws_retry_bo_t patience = {.secs_since_valid_ping = 20, .secs_since_valid_hangup = 35};
+/* Gemini has been seen to take half a minute for a pong while nobody speaks. */
+static const lws_retry_bo_t patience = {.secs_since_valid_ping = 20, .secs_since_valid_hangup = 65};
 
 static struct lws_context *make_context(struct realtime_socket *s)
 {

@@ -5,7 +5,7 @@
  * never blocks; between the two are two queues and a descriptor.
  *
  * TLS is verified with the authorities of this machine (SSL_CERT_FILE and SSL_CERT_DIR go first).
- * A peer that is silent for 20 seconds is pinged, and 15 seconds later given up.
+ * A peer that is silent for 20 seconds is pinged, and 45 seconds later given up.
  */
 #ifndef AGENTGRAPH_MODEL_REALTIME_SOCKET_H
 #define AGENTGRAPH_MODEL_REALTIME_SOCKET_H

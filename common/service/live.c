@@ -287,6 +287,17 @@ static bool listens(struct live *live)
 	return live->connection && (live->gone || !live->setup.sink->full(live->setup.sink));
 }
 
+/* When another connection may be due; 0: there is no need. */
+static int64_t time_to_rotate(const struct live *live)
+{
+	int64_t now = live_now(live), time = live->rotate;
+	if (time && live->asked && now < live->patience)
+		time = earlier(live->patience, time);
+	if (time && now < live->settles)
+		time = earlier(live->settles, time);
+	return time;
+}
+
 /* When something is due at the latest; 0: never. */
 static int64_t next_time(struct live *live)
 {
@@ -298,7 +309,7 @@ static int64_t next_time(struct live *live)
 	if (live->ending) /* there is no rotation any more */
 		time = earlier(live->end, time);
 	else if (live->state == LIVE_TALKS)
-		time = earlier(live->rotate, time);
+		time = earlier(time_to_rotate(live), time);
 	if (listens(live) && live->due >= 0)
 		time = earlier(live->due ? live->due : 1, time);
 	return time;

@@ -28,6 +28,13 @@ void live_keep_text(struct live *live, const char *text)
 
 /* ---- transcripts ---- */
 
+static void begin_answer(struct live *live)
+{
+	if (!live->answering && live->asked)
+		live->asked--;
+	live->answering = true;
+}
+
 static void send_transcript(struct live *live, int from, const char *text, bool finished)
 {
 	cJSON *event = live_event_new(from == FROM_USER ? "input_transcript" : "output_transcript");
@@ -43,29 +50,47 @@ static void finish_transcript(struct live *live, int from, const char *text)
 	buf_release(&live->said[from]);
 }
 
+static void finish_open(struct live *live, int from)
+{
+	char *text = buf_detach(&live->said[from]);
+	if (*text)
+		finish_transcript(live, from, text);
+	free(text);
+}
+
 void live_finish_transcripts(struct live *live)
 {
-	for (int from = FROM_USER; from <= FROM_MODEL; from++) {
-		char *text = buf_detach(&live->said[from]);
-		if (*text)
-			finish_transcript(live, from, text);
-		free(text);
-	}
+	finish_open(live, FROM_USER);
+	finish_open(live, FROM_MODEL);
 }
 
 static void take_transcript(struct live *live, int from, const struct live_event *event)
 {
 	struct buf *said = &live->said[from];
-	if (from == FROM_MODEL)
-		live->answering = true;
 	if (!event->flag && event->text && *event->text) {
 		buf_puts(said, event->text);
 		send_transcript(live, from, event->text, false);
-	} else if (event->flag) {
+	} else if (event->flag && (event->text || said->len)) {
 		char *whole = event->text ? xstrdup(event->text) : buf_detach(said);
 		finish_transcript(live, from, whole);
 		free(whole);
 	}
+}
+
+/* Without words it only says who ends what the user says. */
+static void take_heard(struct live *live, const struct live_event *event)
+{
+	live->user_ends |= event->flag;
+	if (event->text && *event->text && !live->answering && !live->asked)
+		live_ask(live);
+	take_transcript(live, FROM_USER, event);
+}
+
+static void take_said(struct live *live, const struct live_event *event)
+{
+	if (event->text || live->said[FROM_MODEL].len)
+		begin_answer(live);
+	take_transcript(live, FROM_MODEL, event);
 }
 
 /* ---- tools ---- */
@@ -73,7 +98,7 @@ static void take_transcript(struct live *live, int from, const struct live_event
 static void take_tool_call(struct live *live, const struct live_event *event)
 {
 	cJSON *told = live_event_new("tool_call");
-	live->answering = true;
+	begin_answer(live);
 	cJSON_AddStringToObject(told, "id", event->id);
 	cJSON_AddStringToObject(told, "name", event->text);
 	cJSON_AddItemToObject(told, "args", cJSON_Duplicate(event->args, true));
@@ -108,6 +133,7 @@ static void take_handle(struct live *live, const char *handle)
 {
 	cJSON *event = live_event_new("session_update");
 	bool same = handle && live->handle && strcmp(handle, live->handle) == 0;
+	live->settles = 0;
 	json_add_str(event, "resumption_handle", handle);
 	live_send(live, event);
 	if (same || (!handle && !live->handle))
@@ -139,16 +165,24 @@ static void take_agent(struct live *live, const char *author)
 	live_send(live, event);
 }
 
-static void take_end_of_turn(struct live *live, const char *type)
+#define HANDLE_MS 2000 /* for a handle to follow a turn */
+
+/* What cut an answer is to be answered itself. */
+static void take_end_of_turn(struct live *live, const char *type, bool cut)
 {
-	live_finish_transcripts(live);
+	if (!live->user_ends)
+		finish_open(live, FROM_USER);
+	finish_open(live, FROM_MODEL);
 	live->answering = false;
+	live->settles = live->handle ? live_now(live) + HANDLE_MS : 0;
+	if (cut && !live->asked)
+		live_ask(live);
 	live_send(live, live_event_new(type));
 }
 
 static void take_audio(struct live *live, const struct live_event *event)
 {
-	live->answering = true;
+	begin_answer(live);
 	if (!live->gone && !live->config.text)
 		live->setup.sink->audio(live->setup.sink, event->pcm, event->bytes);
 }
@@ -199,19 +233,19 @@ static void take(struct live *live, const struct live_event *event)
 		take_audio(live, event);
 		break;
 	case LIVE_INPUT_TRANSCRIPT:
-		take_transcript(live, FROM_USER, event);
+		take_heard(live, event);
 		break;
 	case LIVE_OUTPUT_TRANSCRIPT:
-		take_transcript(live, FROM_MODEL, event);
+		take_said(live, event);
 		break;
 	case LIVE_TOOL_CALL:
 		take_tool_call(live, event);
 		break;
 	case LIVE_TURN_COMPLETE:
-		take_end_of_turn(live, "turn_complete");
+		take_end_of_turn(live, "turn_complete", false);
 		break;
 	case LIVE_INTERRUPTED:
-		take_end_of_turn(live, "interrupted");
+		take_end_of_turn(live, "interrupted", true);
 		break;
 	case LIVE_SESSION_UPDATE:
 		take_handle(live, event->text);
@@ -242,6 +276,7 @@ void live_take_event(ag_live_session *session, const struct live_event *event)
 		cJSON_Delete(event->args);
 		return;
 	}
+	live->reports++;
 	note_use(live, event->kind);
 	take(live, event);
 }

@@ -45,6 +45,12 @@ struct live {
 	int64_t due;      /* when it wants to be stepped; -1: at no time */
 	bool fed;         /* it was given input */
 	bool answering;   /* the model is in the middle of a turn */
+	unsigned reports; /* counts what the provider says */
+	unsigned asked;   /* inputs whose answers have not begun */
+	int64_t patience; /* when they are not waited for any more */
+	int64_t settles;  /* when a handle that knows of the last turn is not either */
+	bool speaking;    /* the client: it said where its speech starts, and no end yet */
+	bool unsaid;      /* to this connection */
 	int64_t rotate;   /* another connection at this time at the latest; 0: no need */
 
 	/* what the provider said and nobody acted on yet */
@@ -53,6 +59,7 @@ struct live {
 
 	/* transcripts that are not finished, by direction */
 	struct buf said[2];
+	bool user_ends; /* the provider itself finishes what the user said */
 
 	/* the end */
 	bool gone;     /* nobody hears what is said */
@@ -76,6 +83,9 @@ int64_t live_now(const struct live *live);
 
 /* Acts on one event; event is the caller's. */
 void live_take_event(ag_live_session *session, const struct live_event *event);
+
+/* Notes input that is to be answered. */
+void live_ask(struct live *live);
 
 /* Finishes transcripts that the provider left open. */
 void live_finish_transcripts(struct live *live);

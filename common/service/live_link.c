@@ -1,4 +1,5 @@
 /* The connection to the model: made, lost, made again; and what goes over it. */
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "service/live_internal.h"
@@ -10,6 +11,7 @@
 #define BACKOFF_MS 500
 #define BACKOFF_MOST_MS 10000
 #define STABLE_MS 10000 /* a connection that stood so long was of use */
+#define ASKED_MS 10000  /* for an answer to begin, before a connection is left */
 
 /* ---- making it ---- */
 
@@ -36,6 +38,9 @@ void live_connect(struct live *live)
 	live->state = LIVE_CONNECTS;
 	live->deadline = live_now(live) + CONNECT_MS;
 	live->answering = live->finished = false;
+	live->asked = 0;
+	live->settles = 0;
+	live->unsaid = live->speaking;
 	live->rotate = 0;
 	live->fed = false;
 	live->due = 0;
@@ -88,9 +93,14 @@ static void try_later(struct live *live)
 	live->deadline = live_now(live) + backoff(live->attempts);
 }
 
+static bool is_stable(const struct live *live)
+{
+	return live->state == LIVE_TALKS && live_now(live) - live->since >= STABLE_MS;
+}
+
 static void handle_loss(struct live *live)
 {
-	bool stable = live->state == LIVE_TALKS && live_now(live) - live->since >= STABLE_MS;
+	bool stable = is_stable(live);
 	log_warning("the connection to the model is lost: %s", live->why ? live->why : "");
 	live_finish_transcripts(live);
 	if (!live->was_ready && !live->resumed) {
@@ -112,15 +122,23 @@ static void handle_loss(struct live *live)
 	}
 }
 
+/* Whether the connection is in the middle of something. */
+static bool is_engaged(const struct live *live)
+{
+	return live->answering || live->speaking || live_tools_open(live->tools) > 0 ||
+	    (live->asked && live_now(live) < live->patience);
+}
+
 /* Between two turns where that can be waited for. */
 static void rotate(struct live *live)
 {
-	bool busy = live->answering || live_tools_open(live->tools) > 0;
+	bool busy = is_engaged(live) || live_now(live) < live->settles;
 	if (!live->rotate || live->ending || (busy && live_now(live) < live->rotate))
 		return;
+	bool useful = live->fed || is_stable(live);
 	live_finish_transcripts(live);
 	live_disconnect(live);
-	if (live->fed)
+	if (useful)
 		live->attempts = 0;
 	try_later(live);
 }
@@ -139,6 +157,40 @@ static bool settle(struct live *live)
 
 /* ---- using it ---- */
 
+static bool is_talking(const struct live *live)
+{
+	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
+}
+
+void live_ask(struct live *live)
+{
+	int64_t now = live_now(live);
+	live->asked = now < live->patience ? live->asked + 1 : 1;
+	live->patience = now + ASKED_MS;
+}
+
+/* The bounds of speech mean something only where the provider does not look for them. */
+static void note_activity(struct live *live, bool starts)
+{
+	if (!cJSON_IsFalse(json_opt(live->config.vad, "enabled")))
+		return;
+	if (live->speaking && !starts)
+		live_ask(live);
+	live->speaking = starts;
+	live->unsaid = false;
+}
+
+/* Who has something to say at once does not owe an answer. */
+static void hand_over_text(struct live *live, const char *text)
+{
+	live_keep_text(live, text);
+	live_ask(live);
+	unsigned asked = live->asked, reports = live->reports;
+	live->agent->provider->text(live->connection, text);
+	if (live->reports != reports && live->asked == asked)
+		live->asked--;
+}
+
 static void hand_over(struct live *live, const struct live_input *input)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
@@ -148,27 +200,41 @@ static void hand_over(struct live *live, const struct live_input *input)
 		provider->audio(live->connection, input->data, input->len);
 		break;
 	case LIVE_INPUT_TEXT:
-		live_keep_text(live, input->data);
-		provider->text(live->connection, input->data);
+		hand_over_text(live, input->data);
 		break;
 	case LIVE_INPUT_START:
 	case LIVE_INPUT_END:
+		note_activity(live, input->kind == LIVE_INPUT_START);
 		provider->activity(live->connection, input->kind == LIVE_INPUT_START);
 		break;
 	}
 }
 
-static bool is_talking(const struct live *live)
+/* Speech that started on another connection goes on in this one. */
+static void say_start(struct live *live)
 {
-	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
+	if (!live->unsaid || !is_talking(live))
+		return;
+	live->unsaid = false;
+	live->agent->provider->activity(live->connection, true);
 }
 
-/* Input that came after a go_away is for the next connection. */
+/* Input that came after a go_away is for the next connection, but for what belongs to the turn that
+ * is waited for, and for texts that this one has the time to answer. */
+static bool may_hand_over(const struct live *live)
+{
+	const struct live_input *input = live->queue.first;
+	if (!input || !live->rotate || live->ending)
+		return input;
+	return is_engaged(live) &&
+	    (input->kind != LIVE_INPUT_TEXT || live->rotate - live_now(live) >= ASKED_MS);
+}
+
 static void feed(struct live *live)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
-	while (is_talking(live) && live->queue.first && (!live->rotate || live->answering) &&
-	    provider->takes(live->connection)) {
+	say_start(live);
+	while (is_talking(live) && may_hand_over(live) && provider->takes(live->connection)) {
 		struct live_input *input = live_queue_take(&live->queue);
 		hand_over(live, input);
 		free(input);

@@ -103,10 +103,16 @@ async def openai(peer, model):
                 called = False
                 await peer.send(done("cancelled", status_details={"reason": "turn_detected"}))
             await peer.send({"type": "input_audio_buffer.speech_stopped", "audio_end_ms": 500, "item_id": "item_u"},
-                            {"type": "input_audio_buffer.committed", "item_id": "item_u"},
-                            {"type": "conversation.item.input_audio_transcription.completed", "item_id": "item_u",
-                             "transcript": "hello there"},
-                            created(), *said("Hi |you", 500), done())
+                            {"type": "input_audio_buffer.committed", "item_id": "item_u"})
+            written = "conversation.item.input_audio_transcription."
+            whole = {"type": written + "completed", "item_id": "item_u", "transcript": "hello there"}
+            if model == "late":  # it writes down what it heard beside its answer
+                await peer.send(created(), {"type": written + "delta", "item_id": "item_u", "delta": "hello"},
+                                *said("Hi |you", 500), done())
+                await asyncio.sleep(1)
+                await peer.send({"type": written + "delta", "item_id": "item_u", "delta": " there"}, whole)
+            else:
+                await peer.send(whole, created(), *said("Hi |you", 500), done())
         elif kind == "input_audio_buffer.commit":
             await peer.send({"type": "input_audio_buffer.committed", "item_id": "item_u"})
             peer.note({"committed": heard})
@@ -123,7 +129,12 @@ async def openai(peer, model):
             elif text == "fatal":
                 await peer.send({"type": "error", "error": {"type": "invalid_request_error",
                                                             "code": "insufficient_quota", "message": "no money"}})
-            called = {"long": "long", "add": "add"}.get(text, called)
+            called = {"long": "long", "add": "add", "busy": "busy"}.get(text, called)
+        elif kind == "response.create" and called == "busy":
+            called = False
+            await peer.send({"type": "error", "error": {
+                "type": "invalid_request_error", "code": "conversation_already_has_active_response",
+                "message": "Conversation already has an active response", "event_id": event.get("event_id")}})
         elif kind == "response.create":
             await peer.send(created(event.get("response")))
             if called == "long":
@@ -139,7 +150,7 @@ async def openai(peer, model):
 
 
 async def gemini(peer, _):
-    heard = 0
+    heard, ends_late = 0, False
     async for event in peer.events():
         if "setup" in event:
             setup = event["setup"]
@@ -152,12 +163,21 @@ async def gemini(peer, _):
             manual = setup["realtimeInputConfig"]["automaticActivityDetection"]["disabled"]
             await peer.ws.send(json.dumps({"setupComplete": {}}).encode())
             await peer.send({"sessionResumptionUpdate": {"newHandle": f"handle-{peer.number}", "resumable": True}})
+        elif "clientContent" in event and model.startswith("gemini-3.1"):
+            await peer.ws.close(1007, "Request contains an invalid argument")
+        elif "text" in event.get("realtimeInput", {}):
+            await peer.send(*spoken("So be it"), END_OF_TURN)
         elif "clientContent" in event:
             text = event["clientContent"]["turns"][0]["parts"][0]["text"]
             if text == "leave":
                 await peer.send({"serverContent": {"outputTranscription": {"text": "Yes"}}},
                                 {"serverContent": {"turnComplete": True}}, {"goAway": {"timeLeft": "1.5s"}})
-            elif text == "add":
+            elif text == "leave early":  # before the answer
+                await peer.send({"goAway": {"timeLeft": "20s"}})
+                await asyncio.sleep(1)
+                await peer.send(*spoken("At last"), END_OF_TURN)
+            elif text in ("add", "add late"):
+                ends_late = text == "add late"
                 await peer.send({"toolCall": {"functionCalls": [{"id": "c1", "name": "add", "args": {"a": 2, "b": 3}}]}})
             elif text == "cancel":
                 await peer.send({"toolCall": {"functionCalls": [{"id": "c2", "name": "add", "args": {"a": 1, "b": 1}}]}},
@@ -170,8 +190,10 @@ async def gemini(peer, _):
             elif text == "break":
                 await peer.ws.close(1011, "internal error")
         elif "toolResponse" in event:
-            await peer.send({"serverContent": {"outputTranscription": {"text": "Five"}}},
-                            {"serverContent": {"turnComplete": True}})
+            if ends_late:  # as some models do: the turn that called ends, and the answer takes its time
+                await peer.send({"serverContent": {"outputTranscription": {"finished": True}}}, END_OF_TURN)
+                await asyncio.sleep(4)
+            await peer.send(*spoken("Five"), END_OF_TURN)
         elif "audio" in event.get("realtimeInput", {}):
             heard += len(base64.b64decode(event["realtimeInput"]["audio"]["data"]))
             if not manual and heard >= 16000:
@@ -179,6 +201,15 @@ async def gemini(peer, _):
                 await answer(peer)
         elif "activityEnd" in event.get("realtimeInput", {}):
             await answer(peer)
+
+
+END_OF_TURN = {"serverContent": {"turnComplete": True}}
+
+
+def spoken(text):
+    return ({"serverContent": {"modelTurn": {"parts": [{"inlineData": {
+        "mimeType": "audio/pcm;rate=24000", "data": tone(100)}}]}}},
+            {"serverContent": {"outputTranscription": {"text": text}}})
 
 
 async def answer(peer):

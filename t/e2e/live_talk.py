@@ -249,7 +249,65 @@ async def errors():
     await fatal(await begin("refuses"), "no such voice", code="invalid_value")
 
 
+@fact("openai")
+async def busy():
+    """a response that something unseen is in the way of is asked for again"""
+    ws = await begin()
+    await say(ws, "busy")
+    heard = await hear(ws)
+    same((of(heard, "output_transcript")[-1]["text"], of(heard, "error")), ("So be it", []))
+    await ws.close()
+
+
+@fact("openai")
+async def late():
+    """what was heard is told once and whole, also when that is after the answer and the close"""
+    ws = await begin("late", thread_id="late")
+    await speak(ws, 600)
+    await ws.send(json.dumps({"type": "close"}))
+    heard = await hear(ws)
+    same(of(heard, "input_transcript"), [{"text": "hello", "finished": False}])
+    heard = [json.loads(m) for m in [await ws.recv(), await ws.recv()] if isinstance(m, str)]
+    same([(e["type"], e["text"], e["finished"]) for e in heard],
+         [("input_transcript", " there", False), ("input_transcript", "hello there", True)])
+    same(await closed(ws), 1000)
+
+
 # ---- Gemini
+
+@fact("gemini")
+async def calling_turn():
+    """the end of the turn that called is not that of the answer, which is waited for after a close"""
+    ws = await begin()
+    await say(ws, "add late")
+    await ws.send(json.dumps({"type": "close"}))
+    heard = await hear(ws)
+    same(of(heard, "output_transcript"), [{"text": "Five", "finished": False}, {"text": "Five", "finished": True}])
+    same(kinds(heard)[-3:], ["output_transcript", "output_transcript", "turn_complete"])
+    same(await closed(ws), 1000)
+
+
+@fact("gemini")
+async def words():
+    """a model that takes no turns is sent words"""
+    ws = await begin("gemini-3.1-flash-live")
+    await say(ws, "hello")
+    heard = await hear(ws, seconds=10)
+    same((of(heard, "output_transcript")[-1]["text"], of(heard, "error")), ("So be it", []))
+    await ws.close()
+
+
+@fact("gemini")
+async def leave_early():
+    """a text that was said before the provider leaves is answered before another connection is made"""
+    ws = await begin()
+    await say(ws, "leave early")
+    heard = await hear(ws)
+    same(of(heard, "output_transcript")[-1]["text"], "At last")
+    same(len(of(heard, "session_update")), 1)
+    await hear(ws, "session_update")
+    await ws.close()
+
 
 @fact("gemini")
 async def setup():

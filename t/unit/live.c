@@ -314,6 +314,59 @@ static void a_turn_that_ends_finishes_its_transcript(void)
 	end();
 }
 
+static void end_of_nothing(ag_live_session *s)
+{
+	ag_live_output_transcript(s, NULL, true);
+	ag_live_input_transcript(s, NULL, true);
+	ag_live_turn_complete(s);
+	ag_live_output_transcript(s, NULL, true);
+	ag_live_go_away(s, 5);
+}
+
+static void an_end_of_nothing_is_told_to_nobody(void)
+{
+	begin("{}");
+	client_says(&c, end_of_nothing);
+	SAYS("turn_complete|go_away 5s|");
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	end();
+}
+
+/* OpenAI writes down what it hears beside its answer. */
+static void hear_late(ag_live_session *s)
+{
+	ag_live_input_transcript(s, NULL, true);
+	ag_live_input_transcript(s, "Hel", false);
+	ag_live_output_transcript(s, "Yes", true);
+	ag_live_turn_complete(s);
+	ag_live_input_transcript(s, "lo", false);
+	ag_live_input_transcript(s, "Hello", true);
+}
+
+static void what_the_user_said_may_be_told_after_the_answer(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, hear_late);
+	SAYS("input_transcript Hel|output_transcript! Yes|turn_complete|input_transcript lo|"
+	     "input_transcript! Hello|");
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: Yes|user: Hello|");
+	end();
+}
+
+static void hear_half(ag_live_session *s)
+{
+	ag_live_input_transcript(s, "Hello", false);
+	ag_live_turn_complete(s);
+}
+
+static void or_is_finished_by_it(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, hear_half);
+	SAYS("input_transcript Hello|input_transcript! Hello|turn_complete|");
+	end();
+}
+
 static void texts_of_the_user_are_kept(void)
 {
 	begin("{\"thread_id\": \"t\"}");
@@ -368,7 +421,7 @@ static void garbage_does_no_harm(void)
 {
 	begin("{}");
 	client_says(&c, say_garbage);
-	SAYS("input_transcript! ??|output_transcript! |audio 2|session_update null|agent_changed |"
+	SAYS("input_transcript! ??|audio 2|session_update null|agent_changed |"
 	     "tool_call |tool_call twice|error ? ?|tool_result unknown tool: |tool_result null|");
 	end();
 }
@@ -623,6 +676,198 @@ static void but_not_in_the_middle_of_an_answer(void)
 	end();
 }
 
+static void nor_before_a_text_is_answered(void)
+{
+	begin("{}");
+	send_text("{\"type\": \"text\", \"text\": \"a\"}");
+	client_says(&c, go_away);
+	send_text("{\"type\": \"text\", \"text\": \"b\"}");
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	HEARS("text a|");
+	client_says(&c, say_a_word);
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	HEARS("");
+	client_says(&c, ag_live_turn_complete);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	HEARS("text b|");
+	end();
+}
+
+static void or_said_to_need_none(void)
+{
+	begin("{}");
+	fake.replies = go_away;
+	send_text("{\"type\": \"text\", \"text\": \"go\"}");
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	SAYS("go_away 5s|");
+	end();
+}
+
+/* When the session wants to be stepped again. */
+static int due(void)
+{
+	struct pollfd fds[LIVE_FDS];
+	return live_poll(c.live, fds);
+}
+
+static void call_slow_and_leave(ag_live_session *s)
+{
+	ag_live_tool_call(s, "c3", "slow", cJSON_CreateObject());
+	ag_live_turn_complete(s);
+	ag_live_go_away(s, 60);
+}
+
+static void leave_late(ag_live_session *s)
+{
+	ag_live_go_away(s, 60);
+}
+
+static void but_that_has_a_limit(void)
+{
+	begin("{}");
+	send_text("{\"type\": \"text\", \"text\": \"a\"}");
+	client_says(&c, leave_late);
+	CU_ASSERT_EQUAL(due(), 10000);
+	client_pass(&c, 9900);
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	client_pass(&c, 200);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	end();
+}
+
+static void where_there_is_time_a_text_is_answered_before(void)
+{
+	begin("{}");
+	client_says(&c, call_slow_and_leave);
+	send_text("{\"type\": \"text\", \"text\": \"a\"}");
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	HEARS("text a|");
+	client_pass(&c, 50000);
+	send_text("{\"type\": \"text\", \"text\": \"b\"}");
+	HEARS("");
+	client_pass(&c, 9600);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	HEARS("text b|");
+	end();
+}
+
+static void nor_in_the_middle_of_speech(void)
+{
+	begin("{\"vad\": {\"enabled\": false}}");
+	send_text("{\"type\": \"activity_start\"}");
+	client_says(&c, leave_late);
+	send_audio(2, 1);
+	send_text("{\"type\": \"activity_end\"}");
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	HEARS("start|audio 2 1|end|");
+	client_says(&c, say_a_word);
+	client_says(&c, ag_live_turn_complete);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	end();
+}
+
+static void cut_off(ag_live_session *s)
+{
+	ag_live_output_transcript(s, "I was", false);
+	ag_live_go_away(s, 60);
+	ag_live_input_transcript(s, "Stop", false);
+	ag_live_interrupted(s);
+}
+
+static void nor_when_an_answer_was_cut(void)
+{
+	begin("{}");
+	client_says(&c, cut_off);
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	client_says(&c, say_a_word);
+	client_says(&c, ag_live_turn_complete);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	end();
+}
+
+static void handle_and_go_away(ag_live_session *s)
+{
+	ag_live_session_update(s, "h1");
+	ag_live_output_transcript(s, "So", true);
+	ag_live_go_away(s, 60);
+	ag_live_turn_complete(s);
+}
+
+static void handle_h2(ag_live_session *s)
+{
+	ag_live_session_update(s, "h2");
+}
+
+static void nor_before_the_handle_knows_of_the_answer(void)
+{
+	begin("{}");
+	client_says(&c, handle_and_go_away);
+	send_audio(2, 1);
+	client_settle(&c);
+	CU_ASSERT_EQUAL(fake.opened, 1);
+	HEARS("");
+	buf_reset(&fake.asked);
+	client_says(&c, handle_h2);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&fake.asked), ",h2|"));
+	HEARS("audio 2 1|");
+	client_says(&c, handle_and_go_away);
+	CU_ASSERT_EQUAL(due(), 2000);
+	client_pass(&c, 1900);
+	CU_ASSERT_EQUAL(fake.opened, 2);
+	client_pass(&c, 200);
+	CU_ASSERT_EQUAL(fake.opened, 3);
+	end();
+}
+
+static void speech_goes_on_in_the_next_connection(void)
+{
+	begin("{\"vad\": {\"enabled\": false}}");
+	send_text("{\"type\": \"activity_start\"}");
+	send_audio(2, 1);
+	client_settle(&c);
+	client_says(&c, lose);
+	send_audio(2, 2);
+	send_text("{\"type\": \"activity_end\"}");
+	HEARS("start|audio 2 1|start|audio 2 2|end|");
+	client_says(&c, lose);
+	send_audio(2, 3);
+	client_pass(&c, 500);
+	HEARS("audio 2 3|");
+	end();
+}
+
+static void a_silent_client_outlives_many_connections(void)
+{
+	begin("{}");
+	for (int i = 0; i < 12; i++) {
+		client_pass(&c, 60000);
+		client_says(&c, go_away);
+		CU_ASSERT_EQUAL(fake.opened, i + 2);
+	}
+	SAYS("go_away 5s|go_away 5s|go_away 5s|go_away 5s|go_away 5s|go_away 5s|go_away 5s|"
+	     "go_away 5s|go_away 5s|go_away 5s|go_away 5s|go_away 5s|");
+	end();
+}
+
+static void call_and_be_cut(ag_live_session *s)
+{
+	ag_live_tool_call(s, "c3", "slow", cJSON_CreateObject());
+	ag_live_interrupted(s);
+	ag_live_go_away(s, 5);
+}
+
+static void what_waits_to_rotate_is_said_before_the_end(void)
+{
+	begin("{}");
+	client_says(&c, call_and_be_cut);
+	send_text("{\"type\": \"text\", \"text\": \"a\"}");
+	HEARS("");
+	send_text("{\"type\": \"close\"}");
+	HEARS("text a|finish|");
+	end();
+}
+
 static void handle_h1(ag_live_session *s)
 {
 	ag_live_session_update(s, "h1");
@@ -807,6 +1052,10 @@ static const struct unit_test tests[] = {
 	input_before_the_connection_stands_waits_for_it},
     {"events reach the client", events_reach_the_client},
     {"a turn that ends finishes its transcript", a_turn_that_ends_finishes_its_transcript},
+    {"an end of nothing is told to nobody", an_end_of_nothing_is_told_to_nobody},
+    {"what the user said may be told after the answer",
+	what_the_user_said_may_be_told_after_the_answer},
+    {"or is finished by it", or_is_finished_by_it},
     {"texts of the user are kept", texts_of_the_user_are_kept},
     {"in text no audio is sent", in_text_no_audio_is_sent},
     {"a client that does not keep up is not spoken to",
@@ -832,6 +1081,17 @@ static const struct unit_test tests[] = {
     {"before the other side goes another connection is made",
 	before_the_other_side_goes_another_connection_is_made},
     {"but not in the middle of an answer", but_not_in_the_middle_of_an_answer},
+    {"nor before a text is answered", nor_before_a_text_is_answered},
+    {"or said to need no answer", or_said_to_need_none},
+    {"but that has a limit", but_that_has_a_limit},
+    {"where there is time a text is answered before",
+	where_there_is_time_a_text_is_answered_before},
+    {"nor in the middle of speech", nor_in_the_middle_of_speech},
+    {"nor when an answer was cut", nor_when_an_answer_was_cut},
+    {"nor before the handle knows of the answer", nor_before_the_handle_knows_of_the_answer},
+    {"speech goes on in the next connection", speech_goes_on_in_the_next_connection},
+    {"a silent client outlives many connections", a_silent_client_outlives_many_connections},
+    {"what waits to rotate is said before the end", what_waits_to_rotate_is_said_before_the_end},
     {"the handle is kept with the thread", the_handle_is_kept_with_the_thread},
     {"a handle that is refused is forgotten", a_handle_that_is_refused_is_forgotten},
     {"the thread is there before the first event", the_thread_is_there_before_the_first_event},

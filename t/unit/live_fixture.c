@@ -61,6 +61,8 @@ static void fake_text(void *connection, const char *text)
 {
 	(void)connection;
 	buf_printf(&fake.heard, "text %s|", text);
+	if (fake.replies)
+		fake.replies(fake.session);
 }
 
 static void fake_activity(void *connection, bool starts)

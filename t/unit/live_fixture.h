@@ -18,10 +18,11 @@ struct fake {
 	bool stalls;   /* takes no input */
 	bool stubborn; /* does not end after finish */
 	int opened, closed;
-	struct buf heard;                       /* input, each ended by '|' */
-	struct buf asked;                       /* what the connections were opened with */
-	ag_live_session *session;               /* of the open connection, or NULL */
-	void (*next)(ag_live_session *session); /* said at the next step */
+	struct buf heard;                          /* input, each ended by '|' */
+	struct buf asked;                          /* what the connections were opened with */
+	ag_live_session *session;                  /* of the open connection, or NULL */
+	void (*next)(ag_live_session *session);    /* said at the next step */
+	void (*replies)(ag_live_session *session); /* said to each text, at once */
 };
 extern struct fake fake;
 extern const struct ag_live_provider fake_provider;

@@ -111,7 +111,7 @@ static void openai_response(void)
 	say(r, AUDIO);
 	say(r, "{\"type\":\"response.output_audio_transcript.done\",\"transcript\":\"Hi\"}");
 	say(r, DONE);
-	is(&told, "ready|said Hi|audio 6|said Hi!|complete|");
+	is(&told, "ready|heard!|said Hi|audio 6|said Hi!|complete|");
 	disconnect(r);
 }
 
@@ -135,7 +135,7 @@ static void openai_hears(void)
 	say(r, HEARD "delta\",\"item_id\":\"i\",\"delta\":\"Hel\"}");
 	say(r, HEARD "completed\",\"item_id\":\"i\",\"transcript\":\"Hello\"}");
 	say(r, HEARD "failed\",\"error\":{\"code\":\"audio_unintelligible\",\"message\":\"no\"}}");
-	is(&told, "ready|heard Hel|heard Hello!|error [audio_unintelligible] no|");
+	is(&told, "ready|heard!|heard Hel|heard Hello!|heard!|error [audio_unintelligible] no|");
 	disconnect(r);
 }
 
@@ -162,10 +162,10 @@ static void openai_barge_in(void)
 
 #define REQUEST(number)                                                      \
 	"{\"type\":\"response.create\",\"event_id\":\"respond-" number "\"," \
-	"\"response\":{\"metadata\":{\"asked_by\":\"agentgraph\"}}}|"
-#define CREATED_HERE                                                  \
+	"\"response\":{\"metadata\":{\"agentgraph\":\"respond-" number "\"}}}|"
+#define CREATED_HERE(number)                                          \
 	"{\"type\":\"response.created\",\"response\":{\"metadata\":{" \
-	"\"asked_by\":\"agentgraph\"}}}"
+	"\"agentgraph\":\"respond-" number "\"}}}"
 #define BUSY(request)                                                                           \
 	"{\"type\":\"error\",\"error\":{\"code\":\"conversation_already_has_active_response\"," \
 	"\"event_id\":" request "}}"
@@ -203,7 +203,7 @@ static void openai_other_response(void)
 	say(r, CREATED);
 	say(r, DONE);
 	CU_ASSERT_EQUAL(rest(r), -1);
-	say(r, CREATED_HERE);
+	say(r, CREATED_HERE("1"));
 	say(r, DONE);
 	CU_ASSERT_EQUAL(rest(r), 0);
 	disconnect(r);
@@ -232,13 +232,106 @@ static void openai_speech_after(void)
 	struct realtime *r = connected("openai");
 	realtime_provider.text(r, "x");
 	realtime_provider.audio(r, "\0\0", 2);
-	say(r, CREATED_HERE);
+	say(r, CREATED_HERE("1"));
 	say(r, DONE);
 	CU_ASSERT_TRUE(rest(r) > 0);
 	say(r, SILENCE);
 	say(r, CREATED);
 	CU_ASSERT_EQUAL(rest(r), -1);
 	say(r, DONE);
+	CU_ASSERT_EQUAL(rest(r), 0);
+	disconnect(r);
+}
+
+/* What stands behind the event id of an error is not always told. */
+static void openai_error_of_another(void)
+{
+	struct realtime *r = connected("openai");
+	say(r, "{\"type\":\"session.updated\",\"session\":{}}");
+	realtime_provider.text(r, "x");
+	realtime_provider.text(r, "y");
+	buf_reset(&sent);
+	say(r, "{\"type\":\"error\",\"error\":{\"code\":\"odd\",\"event_id\":\"other\"}}");
+	is(&sent, "");
+	say(r, "{\"type\":\"error\",\"error\":{\"code\":\"odd\"}}");
+	is(&sent, REQUEST("2"));
+	say(r, CREATED_HERE("1"));
+	say(r, BUSY("\"respond-2\""));
+	say(r, DONE);
+	is(&sent, REQUEST("3"));
+	say(r, CREATED_HERE("3"));
+	say(r, DONE);
+	CU_ASSERT_TRUE(rest(r) >= 0);
+	disconnect(r);
+}
+
+/* Where neither ids nor marks come back. */
+static void openai_error_of_unknown(void)
+{
+	struct realtime *r = connected("openai");
+	say(r, "{\"type\":\"session.updated\",\"session\":{}}");
+	realtime_provider.text(r, "x");
+	say(r, "{\"type\":\"error\",\"error\":{\"code\":\"odd\"}}");
+	CU_ASSERT_EQUAL(rest(r), 5000);
+	realtime_provider.text(r, "y");
+	say(r, CREATED);
+	say(r, DONE);
+	CU_ASSERT_EQUAL(rest(r), 0);
+	buf_reset(&sent);
+	realtime_provider.text(r, "z");
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&sent), REQUEST("3")));
+	disconnect(r);
+}
+
+static void openai_again(void)
+{
+	struct realtime *r = connected("openai");
+	int64_t now = r->now;
+	realtime_provider.text(r, "x");
+	buf_reset(&sent);
+	say(r, BUSY("\"respond-1\""));
+	CU_ASSERT_EQUAL(rest(r), -1);
+	CU_ASSERT_EQUAL(r->again, now + 500);
+	r->dialect->again(r);
+	is(&sent, REQUEST("2"));
+	CU_ASSERT_EQUAL(r->again, 0);
+	disconnect(r);
+}
+
+static void openai_manual(void)
+{
+	cJSON *vad = json_parse("{\"enabled\":false}", 17, 5, NULL);
+	const struct ag_live_setup setup = {.model = "m", .vad = vad};
+	struct realtime *r = connect_with("openai", &setup);
+	realtime_provider.text(r, "x");
+	realtime_provider.activity(r, true);
+	realtime_provider.audio(r, "\0\0", 2);
+	say(r, CREATED_HERE("1"));
+	buf_reset(&sent);
+	realtime_provider.activity(r, false);
+	is(&sent, "{\"type\":\"input_audio_buffer.commit\"}|");
+	say(r, DONE);
+	is(&sent, REQUEST("2"));
+	say(r, CREATED_HERE("2"));
+	say(r, DONE);
+	CU_ASSERT_EQUAL(rest(r), 0);
+	disconnect(r);
+	cJSON_Delete(vad);
+}
+
+static void openai_writes(void)
+{
+	struct realtime *r = connected("openai");
+	say(r,
+	    "{\"type\":\"session.updated\",\"session\":{\"audio\":{\"input\":{\"transcription\":{"
+	    "\"model\":\"whisper-1\"}}}}}");
+	realtime_provider.audio(r, "\0\0", 2);
+	say(r, SILENCE);
+	say(r, "{\"type\":\"input_audio_buffer.committed\",\"item_id\":\"i\"}");
+	say(r, CREATED);
+	say(r, DONE);
+	CU_ASSERT_TRUE(rest(r) > 0);
+	say(r, HEARD "completed\",\"item_id\":\"i\",\"transcript\":\"Hello\"}");
 	CU_ASSERT_EQUAL(rest(r), 0);
 	disconnect(r);
 }
@@ -275,7 +368,7 @@ static void openai_errors(void)
 	say(r, "{\"type\":\"error\",\"error\":{\"code\":\"response_cancel_not_active\"}}");
 	say(r, "{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\"}}");
 	is(&told,
-	    "ready|error [odd] not (key)|error [authentication_error] the provider reports an "
+	    "ready|heard!|error [odd] not (key)|error [authentication_error] the provider reports an "
 	    "error!|");
 	disconnect(r);
 }
@@ -310,10 +403,10 @@ static void gemini_turn(void)
 	say(r, "{\"serverContent\":{\"outputTranscription\":{\"text\":\"Hi\"}}}");
 	say(r, "{\"serverContent\":{\"generationComplete\":true}}");
 	say(r, "{\"serverContent\":{\"turnComplete\":true}}");
-	is(&told, "ready|heard Hello|audio 2|said Hi|complete|");
+	is(&told, "ready|heard Hello|audio 2|said Hi|heard!|complete|");
 	say(r, "{\"serverContent\":{\"interrupted\":true}}");
 	say(r, "{\"serverContent\":{\"turnComplete\":true}}");
-	is(&told, "interrupted|");
+	is(&told, "heard!|interrupted|");
 	disconnect(r);
 }
 
@@ -333,8 +426,119 @@ static void gemini_tools(void)
 	    "{\"toolResponse\":{\"functionResponses\":[{\"id\":\"c1\",\"name\":\"add\","
 	    "\"response\":{\"error\":5}}]}}|");
 	say(r, "{\"serverContent\":{\"turnComplete\":true}}");
-	is(&told, "complete|");
+	is(&told, "heard!|complete|");
 	cJSON_Delete(five);
+	disconnect(r);
+}
+
+#define END_OF_TURN "{\"serverContent\":{\"turnComplete\":true}}"
+#define SPEAKS "{\"serverContent\":{\"modelTurn\":{\"parts\":[{\"text\":\"x\"}]}}}"
+#define CUT "{\"serverContent\":{\"interrupted\":true}}"
+
+/* Some models end the turn that calls, whenever they do. */
+static void gemini_calling_turn(void)
+{
+	struct realtime *r = connected("gemini");
+	cJSON *five = cJSON_CreateNumber(5);
+	realtime_provider.text(r, "x");
+	say(r, SPEAKS);
+	say(r, "{\"toolCall\":{\"functionCalls\":[{\"id\":\"c1\",\"name\":\"add\"}]}}");
+	realtime_provider.tool_result(r, "c1", "add", five, false);
+	buf_reset(&told);
+	say(r, "{\"serverContent\":{\"outputTranscription\":{\"finished\":true}}}");
+	say(r, END_OF_TURN);
+	is(&told, "said!|");
+	CU_ASSERT_EQUAL(rest(r), -1);
+	say(r, SPEAKS);
+	say(r, END_OF_TURN);
+	is(&told, "heard!|complete|");
+	CU_ASSERT_TRUE(rest(r) >= 0);
+	say(r, "{\"toolCall\":{\"functionCalls\":[{\"id\":\"c2\",\"name\":\"add\"}]}}");
+	realtime_provider.tool_result(r, "c2", "add", five, false);
+	say(r, SPEAKS);
+	buf_reset(&told);
+	say(r, END_OF_TURN);
+	is(&told, "heard!|complete|");
+	cJSON_Delete(five);
+	disconnect(r);
+}
+
+static void gemini_noise(void)
+{
+	struct realtime *r = connected("gemini");
+	realtime_provider.text(r, "x");
+	say(r, SPEAKS);
+	CU_ASSERT_EQUAL(rest(r), -1);
+	say(r, CUT);
+	say(r, END_OF_TURN);
+	CU_ASSERT_EQUAL(rest(r), 10000);
+	say(r, SPEAKS);
+	say(r, END_OF_TURN);
+	CU_ASSERT_EQUAL(rest(r), 2500);
+	say(r, "{\"serverContent\":{\"inputTranscription\":{\"text\":\"Hello\"}}}");
+	CU_ASSERT_EQUAL(rest(r), 10000);
+	disconnect(r);
+}
+
+static void gemini_two_texts(void)
+{
+	struct realtime *r = connected("gemini");
+	realtime_provider.text(r, "x");
+	say(r, SPEAKS);
+	realtime_provider.text(r, "y");
+	say(r, END_OF_TURN);
+	CU_ASSERT_EQUAL(rest(r), 10000);
+	disconnect(r);
+}
+
+static void gemini_manual(void)
+{
+	cJSON *vad = json_parse("{\"enabled\":false}", 17, 5, NULL);
+	const struct ag_live_setup setup = {.model = "m", .vad = vad};
+	struct realtime *r = connect_with("gemini", &setup);
+	realtime_provider.activity(r, true);
+	realtime_provider.audio(r, "\0\0", 2);
+	say(r, SPEAKS);
+	say(r, CUT);
+	say(r, END_OF_TURN);
+	realtime_provider.activity(r, false);
+	CU_ASSERT_EQUAL(rest(r), -1);
+	disconnect(r);
+	cJSON_Delete(vad);
+}
+
+#define INPUT(text) "{\"realtimeInput\":{" text "}}|"
+
+/* One of them takes no turns of a client. */
+static void gemini_words(void)
+{
+	cJSON *vad = json_parse("{\"enabled\":false}", 17, 5, NULL);
+	struct ag_live_setup setup = {.model = "gemini-3.1-flash-live-preview"};
+	struct realtime *r = connect_with("gemini", &setup);
+	realtime_provider.text(r, "x");
+	is(&sent, INPUT("\"text\":\"x\""));
+	CU_ASSERT_EQUAL(rest(r), -1);
+	disconnect(r);
+	setup.vad = vad;
+	r = connect_with("gemini", &setup);
+	realtime_provider.text(r, "x");
+	realtime_provider.activity(r, true);
+	realtime_provider.text(r, "y");
+	is(&sent,
+	    INPUT("\"activityStart\":{}") INPUT("\"text\":\"x\"") INPUT("\"activityEnd\":{}")
+		INPUT("\"activityStart\":{}") INPUT("\"text\":\"y\""));
+	disconnect(r);
+	cJSON_Delete(vad);
+}
+
+static void gemini_last_words(void)
+{
+	struct realtime *r = connected("gemini");
+	realtime_provider.audio(r, "\0\0", 2);
+	say(r, SPEAKS);
+	buf_reset(&sent);
+	realtime_provider.finish(r);
+	is(&sent, "{\"realtimeInput\":{\"audioStreamEnd\":true}}|");
 	disconnect(r);
 }
 
@@ -396,11 +600,23 @@ static const struct unit_test tests[] = {
     {"one that speech began is not the one that was asked for", openai_other_response},
     {"one that another one was in the way of is asked for again", openai_busy},
     {"an answer to a text is none to speech", openai_speech_after},
+    {"an error of something else takes no answer away", openai_error_of_another},
+    {"nor does one of which nothing is known", openai_error_of_unknown},
+    {"a response that was in the way and is not seen does not keep one from being asked for",
+	openai_again},
+    {"speech into which a response begins is answered", openai_manual},
+    {"what was heard is waited for", openai_writes},
     {"a response follows when all calls have results", openai_tools},
     {"errors are told, without the key, and some are the end", openai_errors},
     {"a provider that talks nonsense is lost", nonsense},
     {"a turn of Gemini is told with its words and audio", gemini_turn},
     {"calls of Gemini have results, unless they were taken back", gemini_tools},
+    {"the end of the turn that called is not that of the answer", gemini_calling_turn},
+    {"noise that cut an answer is not waited for as one that is owed", gemini_noise},
+    {"of two texts the second is answered too", gemini_two_texts},
+    {"speech into which an answer goes on is answered", gemini_manual},
+    {"a text is a turn, or words where none are taken", gemini_words},
+    {"the end of the audio is told when the model speaks", gemini_last_words},
     {"handles are kept while they can be used, and a departure is told", gemini_connection},
     {"a session is opened as it was set up", openings},
     {"an address is read from a URL", addresses},
