@@ -1,8 +1,7 @@
 /*
  * Bearer tokens: JWTs of the one algorithm that is configured (SPEC 5.2, WIRE 5.2).
  *
- * libjwt checks signatures, and nothing else is left to it: it would take any algorithm that the
- * token names, and a token without a key, and knows no time.
+ * The algorithm is that of the configuration, never the token's own choice.
  */
 #ifndef AGENTGRAPH_ACCESS_JWT_AUTH_H
 #define AGENTGRAPH_ACCESS_JWT_AUTH_H

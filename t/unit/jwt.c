@@ -71,10 +71,15 @@ static void check_pair(const char *algorithm)
 	const struct jwt_auth auth = {.algorithm = algorithm, .secret = keys.public_pem};
 	char *token = mint_plain(algorithm, keys.private_pem, GOOD);
 	char *other = mint_plain(algorithm, others.private_pem, GOOD);
+	char *longer = xasprintf("%sAAAA", token);
 	CU_ASSERT(check(&auth, token));
 	CU_ASSERT(!check(&auth, other) && INVALID);
+	CU_ASSERT(!check(&auth, longer) && INVALID);
+	token[strlen(token) - 4] = '\0';
+	CU_ASSERT(!check(&auth, token) && INVALID);
 	free(token);
 	free(other);
+	free(longer);
 	mint_keys_free(&keys);
 	mint_keys_free(&others);
 }
@@ -140,6 +145,13 @@ static void extensions_are_not_understood(void)
 	CU_ASSERT(check_header("{\"alg\":\"HS256\",\"kid\":\"1\"}"));
 }
 
+static void the_kind_of_a_token_does_not_matter(void)
+{
+	CU_ASSERT(check_header("{\"alg\":\"HS256\",\"typ\":\"at+jwt\"}"));
+	CU_ASSERT(check_header("{\"alg\":\"HS256\",\"typ\":null}"));
+	CU_ASSERT(check_header("{\"alg\":\"HS256\",\"typ\":7}"));
+}
+
 /* ---- the form ---- */
 
 static void a_changed_token_is_refused(void)
@@ -148,13 +160,25 @@ static void a_changed_token_is_refused(void)
 	size_t len = strlen(token);
 	for (size_t i = 0; i < len; i++) {
 		char *changed = xstrdup(token);
-		/* The last digit of a signature has bits that are not part of it. */
 		changed[i] = changed[i] == 'A' ? 'Z' : 'A';
-		if (i < len - 1)
-			CU_ASSERT(!check(&hs256, changed) && INVALID);
+		CU_ASSERT(!check(&hs256, changed) && INVALID);
 		changed[i] = '\0';
 		CU_ASSERT(!check(&hs256, changed) && INVALID);
 		free(changed);
+	}
+	free(token);
+}
+
+/* Of the last digit of a signature two bits are left over. */
+static void a_token_is_written_in_one_way(void)
+{
+	static const char digits[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	char *token = mint_plain("HS256", SECRET, GOOD);
+	char *last = token + strlen(token) - 1, *at = strchr(digits, *last);
+	for (int i = 1; i < 4; i++) {
+		*last = at[i];
+		CU_ASSERT(!check(&hs256, token) && INVALID);
 	}
 	free(token);
 }
@@ -362,6 +386,16 @@ static void claims_pass_through_unchanged(void)
 	free(text);
 }
 
+static void claims_may_hold_numbers_of_any_size(void)
+{
+	CU_ASSERT_FATAL(check_payload(
+	    &hs256, "{\"user_id\":\"a\",\"exp\":2000,\"n\":100000000000000000000000000000001}"));
+	char *text = json_print(claims.user);
+	CU_ASSERT_STRING_EQUAL(
+	    text, "{\"user_id\":\"a\",\"exp\":2000,\"n\":100000000000000000000000000000001}");
+	free(text);
+}
+
 static void of_a_claim_twice_the_last_counts(void)
 {
 	CU_ASSERT(
@@ -427,7 +461,9 @@ static const struct unit_test tests[] = {
     {"none is never an algorithm", none_is_never_one},
     {"a public key is no secret", a_public_key_is_no_secret},
     {"extensions are not understood", extensions_are_not_understood},
+    {"the kind of a token does not matter", the_kind_of_a_token_does_not_matter},
     {"a changed token is refused", a_changed_token_is_refused},
+    {"a token is written in one way", a_token_is_written_in_one_way},
     {"what is no token is refused", what_is_no_token_is_refused},
     {"another key is refused", another_key_is_refused},
     {"a token has a size", a_token_has_a_size},
@@ -445,6 +481,7 @@ static const struct unit_test tests[] = {
     {"a user_id is required", a_user_id_is_required},
     {"an integer is a user_id, too", an_integer_is_a_user_id_too},
     {"claims pass through unchanged", claims_pass_through_unchanged},
+    {"claims may hold numbers of any size", claims_may_hold_numbers_of_any_size},
     {"of a claim that came twice the last counts", of_a_claim_twice_the_last_counts},
     {"without settings every token is refused", without_settings_every_token_is_refused},
     {"a public key must fit the algorithm", a_public_key_must_fit_the_algorithm},
