@@ -42,7 +42,8 @@ static int backup(const struct config *config, const char *path)
 
 int cmd_backup(int argc, char **argv)
 {
-	struct config_source source = {0};
+	/* cron has none of the service's secrets, and needs none of them */
+	struct config_source source = {.storage_only = true};
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},

@@ -1,6 +1,7 @@
 #include "command.h"
 #include "examine.h"
 #include "nginx_file.h"
+#include "nginx_prefix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ int cmd_check(int argc, char **argv)
 	struct buf text = {0};
 	int status;
 
-	if (!command_options(specs, argc, argv, 0))
+	if (!command_options(specs, argc, argv, 0) ||
+	    (place.prefix && !nginx_prefix_option(place.prefix)))
 		return EXIT_USAGE;
 	if (place.nginx_conf && strcmp(place.nginx_conf, "-") == 0) {
 		nginx_file_text("-", &text);

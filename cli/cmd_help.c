@@ -20,6 +20,8 @@ int cmd_help(int argc, char **argv)
 		print_all();
 		return 0;
 	}
+	if (argc > 2)
+		return complain(EXIT_USAGE, "help takes one command, got %d", argc - 1);
 	c = command_find(argv[1]);
 	if (!c)
 		return complain(EXIT_USAGE, "there is no command \"%s\"", argv[1]);

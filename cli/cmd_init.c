@@ -141,5 +141,8 @@ int cmd_init(int argc, char **argv)
 	}
 	if (!template || !command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
-	return list ? list_templates() : make_project(argv[0], template);
+	if (list)
+		return complain(
+		    EXIT_USAGE, "init --list takes no argument; see agentgraph help init");
+	return make_project(argv[0], template);
 }

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "examine.h"
 #include "nginx_conf.h"
+#include "nginx_prefix.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,8 @@ int cmd_nginx_conf(int argc, char **argv)
 	char *text;
 
 	if (!command_options(specs, argc, argv, 0))
+		return EXIT_USAGE;
+	if (wish.prefix && !nginx_prefix_option(wish.prefix))
 		return EXIT_USAGE;
 	if (wish.full && wish.prefix)
 		return complain(EXIT_USAGE, "--full and --prefix exclude each other");

@@ -40,7 +40,8 @@ int cmd_serve(int argc, char **argv)
 	    OPTION_END,
 	};
 
-	if (!command_options(specs, argc, argv, 0) || !socket_access_read(&o.access, mode, group))
+	if (!command_options(specs, argc, argv, 0) || !tcp_address(o.listen) ||
+	    !socket_access_read(&o.access, mode, group))
 		return EXIT_USAGE;
 	return supervise(&o);
 }

@@ -114,6 +114,16 @@ static void examine_memories(
 	free(path);
 }
 
+static void examine_records(
+    const struct config *config, struct storage *storage, struct problems *problems)
+{
+	struct error err = {0};
+
+	if (storage && !files_check(config, storage->ops->shared(storage), &err))
+		problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
+	error_release(&err);
+}
+
 /* Databases, keys, and the plug-ins and the cache that say who may do what. */
 static void examine_access(const struct config *config, struct problems *problems)
 {
@@ -121,6 +131,7 @@ static void examine_access(const struct config *config, struct problems *problem
 
 	access_close(access_open(config, storage, problems));
 	examine_memories(config, storage, problems);
+	examine_records(config, storage, problems);
 	if (storage)
 		storage->ops->close(storage);
 }
@@ -197,6 +208,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 	examine_limit(config, problems);
 	examine_names(config, problems);
 	examine_files(config, problems);
+	pages_examine(&request->source, config, problems);
 	if (request->place) {
 		host_examine(config, problems);
 		web_examine(request->place, config, problems);

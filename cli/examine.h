@@ -57,4 +57,8 @@ char *examine_socket_path(const char *state_dir, const char *chosen);
 /* The same for the relay's socket, which is beside that: <chosen>.relay, else run/relay.sock. */
 char *examine_relay_path(const char *state_dir, const char *chosen);
 
+/* Whether the paths of the two pages are free, where routes could have them. */
+void pages_examine(
+    const struct config_source *source, const struct config *config, struct problems *problems);
+
 #endif

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	if (command->run != cmd_help && asks_for_help(argc - 1, argv + 1)) {
 		char *help[] = {"help", argv[1], NULL};
 
-		return cmd_help(2, help);
+		return exit_status(cmd_help(2, help));
 	}
-	return command->run(argc - 1, argv + 1);
+	return exit_status(command->run(argc - 1, argv + 1));
 }

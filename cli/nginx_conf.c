@@ -198,9 +198,7 @@ static void add_page(struct arena *a, struct buf *out, const char *prefix, const
 	if (!*text)
 		return;
 	buf_printf(out, "location = \"%s%s\" { rewrite ^ %s/v1/ last; }\n", prefix, text, prefix);
-	if (strcmp(text, "/") != 0)
-		buf_printf(out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, text,
-		    prefix);
+	buf_printf(out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, text, prefix);
 }
 
 /* Locations of the two pages and of what lies below them (WIRE 9.2). */

@@ -1,6 +1,7 @@
 #include "nginx_prefix.h"
 
 #include "base/buf.h"
+#include "command.h"
 
 #include <string.h>
 
@@ -8,6 +9,8 @@
 
 /* Characters that mean themselves to nginx, in a URL and in a file of settings. */
 #define PLAIN LETTERS "-._~/"
+
+#define LIKE "a path like /agent, of letters, digits, \"-\", \".\", \"_\" and \"~\""
 
 static const char *taken(struct arena *a, struct buf *text)
 {
@@ -44,7 +47,7 @@ static const char *id_of(struct arena *a, const char *path)
 	return taken(a, &out);
 }
 
-/* A path whose segments are all there, and none of them moves about. */
+/* A path whose segments are all there, and none of them moves about; a slash may end it. */
 static bool is_plain(const char *path)
 {
 	if (*path != '/' || strspn(path, PLAIN) != strlen(path))
@@ -55,8 +58,14 @@ static bool is_plain(const char *path)
 		if (len == 0 || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
 			return false;
 		path += len;
+		path += strcmp(path, "/") == 0;
 	}
 	return true;
+}
+
+static bool is_prefix(const char *path)
+{
+	return !*path || strcmp(path, "/") == 0 || is_plain(path);
 }
 
 /* The URI as the client sent it has what the service must see, encoded bytes among it, so this is
@@ -71,24 +80,35 @@ static const char *strip(struct arena *a, const struct nginx_prefix *prefix)
 	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path);
 }
 
-bool nginx_prefix_read(
-    struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
+/* Of path, without the slash at its end. */
+static size_t length(const char *path)
 {
 	size_t len = strlen(path);
 
+	return len && path[len - 1] == '/' ? len - 1 : len;
+}
+
+bool nginx_prefix_option(const char *path)
+{
+	if (is_prefix(path))
+		return true;
+	complain(EXIT_USAGE, "--prefix must be " LIKE ", not \"%s\"", path);
+	return false;
+}
+
+bool nginx_prefix_read(
+    struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
+{
+	size_t len = length(path);
+
 	*prefix = (struct nginx_prefix){"", "", "$request_uri", "", "", ""};
-	if (len && path[len - 1] == '/')
-		len--;
+	if (!is_prefix(path)) {
+		problems_add(problems, "prefix: expected " LIKE ", found \"%s\"", path);
+		return false;
+	}
 	if (!len)
 		return true;
 	prefix->path = arena_strndup(a, path, len);
-	if (!is_plain(prefix->path)) {
-		problems_add(problems,
-		    "prefix: expected a path like /agent, of letters, digits, \"-\", \".\", \"_\" "
-		    "and \"~\", found \"%s\"",
-		    path);
-		return false;
-	}
 	prefix->regex = escaped(a, prefix->path);
 	prefix->id = id_of(a, prefix->path);
 	prefix->uri = arena_printf(a, "$agentgraph_uri%s", prefix->id);

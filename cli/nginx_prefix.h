@@ -18,6 +18,9 @@ struct nginx_prefix {
 	const char *whole; /* begins lines that are only for an instance that has a server's root */
 };
 
+/* Whether nginx_prefix_read will take path from the command line; complains when not. */
+bool nginx_prefix_option(const char *path);
+
 /* Reads path, where "/" and "" are none; texts are the arena's.  False after adding to problems
  * what is wrong with it. */
 bool nginx_prefix_read(

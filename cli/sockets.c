@@ -2,6 +2,7 @@
 
 #include "command.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -18,6 +19,7 @@
 
 #define BACKLOG 4096 /* the kernel cuts it to net.core.somaxconn */
 #define DEFAULT_HOST "127.0.0.1"
+#define HOST_SIZE 256
 
 /* Splits text into host and port; false when it has no such form. */
 static bool split(const char *text, char *host, size_t size, const char **port)
@@ -76,19 +78,29 @@ static void describe(int fd, char address[ADDRESS_SIZE])
 	snprintf(address, ADDRESS_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
+bool tcp_address(const char *text)
+{
+	const char *port;
+	char host[HOST_SIZE];
+
+	if (split(text, host, sizeof(host), &port))
+		return true;
+	complain(EXIT_USAGE,
+	    "--listen must be HOST:PORT, [IPV6]:PORT or PORT with a port up to 65535, not \"%s\"",
+	    text);
+	return false;
+}
+
 int tcp_listen(const char *text, char address[ADDRESS_SIZE])
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
 	struct addrinfo *info;
 	const char *port;
-	char host[256];
+	char host[HOST_SIZE];
+	bool is_address = split(text, host, sizeof(host), &port);
 	int fd, failure;
 
-	if (!split(text, host, sizeof(host), &port))
-		return complain(-1,
-		    "--listen must be HOST:PORT, [IPV6]:PORT or PORT with a port up to 65535, not "
-		    "\"%s\"",
-		    text);
+	assert(is_address);
 	failure = getaddrinfo(host, port, &hints, &info);
 	if (failure)
 		return complain(-1, "cannot listen on %s: %s", text, gai_strerror(failure));

@@ -12,9 +12,12 @@
 
 #define ADDRESS_SIZE 64 /* numeric host, port, brackets */
 
+/* Whether text is HOST:PORT, [IPV6]:PORT or PORT; complains when it is not. */
+bool tcp_address(const char *text);
+
 /*
- * Binds and listens on text, HOST:PORT, [IPV6]:PORT or PORT; port 0 takes a free one.  address is
- * what was bound, numeric, as nginx and URLs write it.  -1 after a complaint.
+ * Binds and listens on text, which is a tcp_address; port 0 takes a free one.  address is what was
+ * bound, numeric, as nginx and URLs write it.  -1 after a complaint.
  */
 int tcp_listen(const char *text, char address[ADDRESS_SIZE]);
 

@@ -143,13 +143,15 @@ static void describe_end(int status, char *out, size_t size)
 		snprintf(out, size, "exited with status %d", WEXITSTATUS(status));
 }
 
+/* Whoever waits for the line may be gone, or its disk full: the service is needed all the same. */
 static void now_serving(struct supervisor *s)
 {
-	if (s->options->no_nginx)
-		printf("agentgraph: serving %s on unix:%s\n", s->current.agent, s->socket_path);
-	else
-		printf("agentgraph: serving %s on http://%s\n", s->current.agent, s->address);
-	fflush(stdout);
+	bool own = !s->options->no_nginx;
+
+	if (dprintf(STDOUT_FILENO, "agentgraph: serving %s on %s%s\n", s->current.agent,
+		own ? "http://" : "unix:", own ? s->address : s->socket_path) < 0)
+		log_warning(
+		    "standard output was not told that the service is up: %s", strerror(errno));
 	s->phase = PHASE_SERVING;
 }
 

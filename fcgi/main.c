@@ -319,7 +319,7 @@ int main(int argc, char **argv)
 	memory_init();
 	parse_options(&options, argc, argv);
 	if (options.routes)
-		return print_routes(&options);
+		return exit_status(print_routes(&options));
 	static const int told[] = {
 	    SIGTERM, 0}; /* a terminal's go to the parent, which tells this one */
 	int signals = process_signals(told);

@@ -99,15 +99,13 @@ static int take_listener(const struct relay_options *options)
 
 /* ---- Settings */
 
-/* "127.0.0.1:9000", "[::1]:9000" or a name. */
+/* text is HOST:PORT, as the options are. */
 static bool find_websocketd(struct relay_settings *settings, const char *text)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
 	const char *colon = strrchr(text, ':');
-	bool bracketed = colon && text[0] == '[' && colon[-1] == ']';
-	if (!colon || colon == text || !colon[1])
-		return complain("--websocketd", "expected HOST:PORT");
+	bool bracketed = text[0] == '[' && colon[-1] == ']';
 	char *host = xstrndup(text + bracketed, (size_t)(colon - text) - 2 * bracketed);
 	int failure = getaddrinfo(host, colon + 1, &hints, &found);
 	free(host);

@@ -3,8 +3,10 @@
 #include "base/options.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LONGEST 86400 /* seconds */
 
@@ -29,6 +31,16 @@ static char usage[] =
 
 static char version_text[] = RELAY_PROGRAM " " AGENTGRAPH_VERSION "\n";
 
+/* "127.0.0.1:9000", "[::1]:9000" or a name. */
+static bool is_address(const char *text)
+{
+	const char *colon = text ? strrchr(text, ':') : NULL;
+	const char *port = colon ? colon + 1 : "";
+	size_t digits = strspn(port, "0123456789");
+
+	return digits && digits < 6 && !port[digits] && colon > text && atoi(port) <= UINT16_MAX;
+}
+
 void relay_options_parse(struct relay_options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -50,8 +62,14 @@ void relay_options_parse(struct relay_options *options, int argc, char **argv)
 	*options = (struct relay_options){
 	    .ping = 25, .stall = 30, .bye = -1, .slow_bytes = 1 << 20, .linger_ms = 3000};
 	options_take(RELAY_PROGRAM, specs, argc, argv);
-	if (options->websocketd)
+	if (is_address(options->websocketd))
 		return;
-	fputs(RELAY_PROGRAM ": --websocketd HOST:PORT is missing\n", stderr);
+	if (options->websocketd)
+		fprintf(stderr,
+		    RELAY_PROGRAM ": --websocketd must be HOST:PORT with a port up to 65535, "
+				  "not \"%s\"\n",
+		    options->websocketd);
+	else
+		fputs(RELAY_PROGRAM ": --websocketd HOST:PORT is missing\n", stderr);
 	exit(EXIT_USAGE);
 }

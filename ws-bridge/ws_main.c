@@ -76,6 +76,11 @@ static void parse_options(struct options *options, int argc, char **argv)
 	    OPTION_END,
 	};
 	options_take(PROGRAM, specs, argc, argv);
+	if (strcmp(options->route, TURN_ROUTE) == 0 || strcmp(options->route, LIVE_ROUTE) == 0)
+		return;
+	fprintf(stderr, PROGRAM ": --route must be " TURN_ROUTE " or " LIVE_ROUTE ", not \"%s\"\n",
+	    options->route);
+	exit(EXIT_USAGE);
 }
 
 /* websocketd would stop reading a long line of standard error, and then block this process. */
@@ -239,7 +244,7 @@ static int print_ticket(struct visitor *visitor, const struct options *options)
 	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
 		return fail(EXIT_FAILURE, visitor->err.detail);
 	puts(sign(visitor, options->route));
-	return EXIT_SUCCESS;
+	return exit_status(EXIT_SUCCESS);
 }
 
 int main(int argc, char **argv)

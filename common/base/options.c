@@ -56,7 +56,7 @@ static bool set(const struct option_spec *spec, const char *value, struct error 
 		return true;
 	case OPTION_ANSWER:
 		fputs(spec->value, stdout);
-		exit(EXIT_SUCCESS);
+		exit(exit_status(EXIT_SUCCESS));
 	}
 	return true;
 }
@@ -102,4 +102,16 @@ void options_take(const char *program, const struct option_spec *specs, int argc
 		error_set(&err, ERR_INVALID_INPUT, "takes options only, not \"%s\"", argv[0]);
 	fprintf(stderr, "%s: %s; --help lists the options\n", program, err.detail);
 	exit(EXIT_USAGE);
+}
+
+int exit_status(int status)
+{
+	bool complete = !ferror(stdout);
+
+	errno = 0;
+	if (fflush(stdout) == 0 && complete)
+		return status;
+	fprintf(stderr, "%s: cannot write all of the output%s%s\n", program_invocation_short_name,
+	    errno ? ": " : "", errno ? strerror(errno) : "");
+	return status ? status : EXIT_FAILURE;
 }

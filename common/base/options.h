@@ -40,4 +40,10 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, struct
  * the program, and ends it with EXIT_USAGE. */
 void options_take(const char *program, const struct option_spec *specs, int argc, char **argv);
 
+/*
+ * The exit status of a program that has printed something: status, or EXIT_FAILURE after a
+ * complaint when standard output did not take all of it, because a disk is full or the reader gone.
+ */
+int exit_status(int status);
+
 #endif

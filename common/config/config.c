@@ -136,7 +136,7 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (object)
 		load_dotenv(&root, config->dir);
 	environment_read(&config->env, problems);
-	if (object)
+	if (object && !source->storage_only)
 		keys_read(&root, config);
 	config->state_dir = find_state_dir(source, problems);
 	cJSON_Delete(object);

@@ -161,6 +161,7 @@ struct config_source {
 	const char *file;      /* --config */
 	const char *state_dir; /* --state */
 	const char *accepted;  /* --accepted: see text_files_take */
+	bool storage_only;     /* of the file only `env` counts, and no mistake in other keys */
 };
 
 /*

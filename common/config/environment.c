@@ -27,7 +27,7 @@ enum variable_kind {
 	VAR_URL,       /* char *; without the slashes at its end */
 	VAR_HEADER,    /* char *; may stand in a header line, "" when the variable is empty */
 	VAR_PREFIX,    /* char *; a path without a slash at its end, so "" for the root */
-	VAR_PAGE,      /* char *; a path, "" when the variable is empty */
+	VAR_PAGE,      /* char *; a path below the root, "" when the variable is empty */
 	VAR_DIRECTORY, /* char *; made absolute */
 	VAR_LIST,      /* struct string_list; what is between the commas */
 	VAR_BOOL,      /* bool */
@@ -57,8 +57,8 @@ static const struct choice log_formats[] = {{"plain", LOG_PLAIN}, {"json", LOG_J
 
 static const struct choice storage_types[] = {{"memory", 0}, {"local", 0}, {"cloud", 0}, {NULL, 0}};
 
-#define COUNT .expected = "an integer of 0 or more"
-#define POSITIVE .min = 1, .expected = "an integer above 0"
+#define COUNT .expected = "an integer from 0 to 1000000000000"
+#define POSITIVE .min = 1, .expected = "an integer from 1 to 1000000000000"
 #define RATE .max = 1, .expected = "a number from 0 to 1"
 #define BITS .max = 63, .expected = "an integer from 0 to 63"
 #define TEXT(name, member, value) ROW(name, VAR_TEXT, member, .preset = (value))
@@ -103,7 +103,7 @@ static const struct variable variables[] = {
     ROW("OTEL_EXPORTER_OTLP_ENDPOINT", VAR_URL, otel_endpoint, .preset = NULL),
     TEXT("OTEL_EXPORTER_OTLP_HEADERS", otel_headers, NULL),
     ROW("OTEL_BSP_SCHEDULE_DELAY", VAR_INTEGER, otel_delay_ms, .preset = "5000",
-	.expected = "milliseconds, an integer of 0 or more"),
+	.expected = "milliseconds, an integer from 0 to 1000000000000"),
     ROW("OTEL_LEVEL", VAR_CHOICE, otel_level, .preset = "standard", .choices = trace_levels,
 	.expected = "spans, standard or full"),
     BOOL("SECURITY_HEADERS_ENABLED", security_headers, "true"),
@@ -145,7 +145,7 @@ static const struct variable variables[] = {
 	POSITIVE),
     ROW("REALTIME_DRAIN_TIMEOUT", VAR_INTEGER, realtime_drain_timeout, .preset = "30", COUNT),
     ROW("SNOWFLAKE_EPOCH", VAR_INTEGER, snowflake.epoch_ms, .preset = "1723323246031", .max = 1e15,
-	.expected = "milliseconds since 1970, an integer of 0 or more"),
+	.expected = "milliseconds since 1970, an integer from 0 to 1000000000000000"),
     ROW("SNOWFLAKE_TOTAL_BITS", VAR_INT, snowflake.total_bits, .preset = "64", .min = 2, .max = 64,
 	.expected = "an integer from 2 to 64"),
     ROW("SNOWFLAKE_TIME_BITS", VAR_INT, snowflake.time_bits, .preset = "39", BITS),
@@ -204,9 +204,9 @@ static bool parse_prefix(const struct variable *v, const char *text, void *slot)
 
 static bool parse_page(const struct variable *v, const char *text, void *slot)
 {
-	if (!*text || strcmp(text, "/") == 0)
+	if (!*text)
 		return parse_text(v, text, slot);
-	return parse_prefix(v, text, slot);
+	return parse_prefix(v, text, slot) && **(char **)slot;
 }
 
 static bool parse_directory(const struct variable *v, const char *text, void *slot)
@@ -306,7 +306,7 @@ static const struct {
     [VAR_URL] = {parse_url, release_string, NULL},
     [VAR_HEADER] = {parse_header, release_string, "text without control characters"},
     [VAR_PREFIX] = {parse_prefix, release_string, "a path that starts with /"},
-    [VAR_PAGE] = {parse_page, release_string, "a path that starts with /"},
+    [VAR_PAGE] = {parse_page, release_string, "a path like /docs"},
     [VAR_DIRECTORY] = {parse_directory, release_string, NULL},
     [VAR_LIST] = {parse_list, release_list, NULL},
     [VAR_BOOL] = {parse_bool, NULL, "true, 1, yes, on, false, 0, no or off"},

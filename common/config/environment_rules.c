@@ -101,14 +101,44 @@ static void check_origins(const struct environment *env, struct problems *proble
 	}
 }
 
+/* What the header Host has in front of its port; an IPv6 address stands in brackets there. */
+static bool is_host(const char *text)
+{
+	return !strpbrk(text, *text == '[' ? "/" : ":/");
+}
+
 static void check_hosts(const struct environment *env, struct problems *problems)
 {
+	char shown[FOUND_SIZE];
+	for (size_t i = 0; i < env->allowed_hosts.count; i++) {
+		const char *host = env->allowed_hosts.items[i];
+		if (!is_host(host))
+			problems_warn(problems,
+			    "ALLOWED_HOST: expected names like app.example.com, without scheme and "
+			    "port, found %s",
+			    found_text(shown, host));
+	}
 	if (env->production && string_list_has(&env->allowed_hosts, "*"))
 		problems_warn(problems, "ALLOWED_HOST allows every host name in production");
 }
 
+/* What is no type lets nothing in. */
+static void check_types(const struct environment *env, struct problems *problems)
+{
+	char shown[FOUND_SIZE];
+	for (size_t i = 0; i < env->media_allowed_types.count; i++) {
+		const char *type = env->media_allowed_types.items[i];
+		if (!strchr(type, '/'))
+			problems_warn(problems,
+			    "MEDIA_ALLOWED_CONTENT_TYPES: expected types like image/png, image/* "
+			    "or */*, found %s",
+			    found_text(shown, type));
+	}
+}
+
 static void check_media(const struct environment *env, struct problems *problems)
 {
+	check_types(env, problems);
 	if (strcmp(env->media_storage_type, "cloud") == 0 && !env->media_cloud_bucket[0])
 		problems_add(problems,
 		    "MEDIA_CLOUD_BUCKET: expected a bucket's name, because "
@@ -132,8 +162,8 @@ static void check_tracker(const struct environment *env, struct problems *proble
 		dsn_release(&dsn);
 	else
 		problems_add(problems,
-		    "ERROR_TRACKER_DSN: expected an address like https://key@host/1, "
-		    "found other text");
+		    "%s: expected an address like https://key@host/1, found other text",
+		    environment_text("ERROR_TRACKER_DSN") ? "ERROR_TRACKER_DSN" : "SENTRY_DSN");
 }
 
 static bool snowflake_is_asked_for(void)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECTED_CAP "an integer of 0 or more, or null for no limit"
+#define EXPECTED_CAP "an integer from 0 to 1000000000000, or null for no limit"
 
 #define MAX_WAIT 1e9 /* seconds: 31 years, and milliseconds still fit everywhere */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define EXPECTED_LOOSE_BOOL "a boolean"
-#define EXPECTED_POSITIVE "an integer above 0"
+#define EXPECTED_POSITIVE "an integer from 1 to 1000000000000"
 
 static const struct choice backends[] = {
     {"memory", RATE_MEMORY},

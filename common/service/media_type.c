@@ -147,12 +147,12 @@ const char *media_type_essence(struct arena *arena, const char *type)
 
 static bool fits(const char *essence, const char *pattern)
 {
-	size_t top = strcspn(pattern, "/");
-	if (strcmp(pattern, "*/*") == 0)
+	size_t len = strcspn(pattern, "; \t"), top = strcspn(pattern, "/");
+	if (len == 3 && strncmp(pattern, "*/*", len) == 0)
 		return true;
-	if (strcmp(pattern + top, "/*") == 0)
+	if (len == top + 2 && pattern[top + 1] == '*')
 		return strncasecmp(essence, pattern, top + 1) == 0;
-	return strcasecmp(essence, pattern) == 0;
+	return strlen(essence) == len && strncasecmp(essence, pattern, len) == 0;
 }
 
 bool media_type_among(const char *essence, const struct string_list *patterns)

@@ -75,6 +75,7 @@ static bool by_time(struct finding *f, size_t limit, struct memory_hits *hits)
 		double age = (double)(now - hits->items[i].created_at);
 		hits->items[i].score = exp2(-(age > 0 ? age : 0) / HALF_LIFE_US);
 	}
+	sort(hits); /* of those written at the same moment the rows may be in another order */
 	return true;
 }
 

@@ -104,6 +104,8 @@ static bool copy_end(struct copy *c, bool ok, struct error *err)
 
 /* Files, where there are any, and memories lie in databases beside the threads; an older service
  * has none. */
+static const char *const beside[] = {"files.db", "store.db"};
+
 static bool copy_beside(const char *threads, const char *dir, const char *name, struct error *err)
 {
 	int state = (int)(strrchr(threads, '/') - threads);
@@ -114,6 +116,17 @@ static bool copy_beside(const char *threads, const char *dir, const char *name, 
 
 	free(from);
 	return ok;
+}
+
+/* Only whole backups stay, and the next one can have the directory: nothing else was in it. */
+static void take_back(const char *dir)
+{
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		char *path = xasprintf("%s/%s", dir, beside[i]);
+
+		unlink(path);
+		free(path);
+	}
 }
 
 /*
@@ -128,7 +141,11 @@ bool engine_backup(struct storage *st, const char *path, struct error *err)
 
 	if (!make_directory(path, err))
 		return false;
-	ok = copy_begin(&threads, from, path, "threads.db", err) &&
-	    copy_beside(from, path, "files.db", err) && copy_beside(from, path, "store.db", err);
-	return copy_end(&threads, ok, err);
+	ok = copy_begin(&threads, from, path, "threads.db", err);
+	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++)
+		ok = copy_beside(from, path, beside[i], err);
+	ok = copy_end(&threads, ok, err);
+	if (!ok)
+		take_back(path);
+	return ok;
 }

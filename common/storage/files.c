@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MEMORY_MAX (1LL << 30) /* bytes of all files in memory together */
 
@@ -146,6 +147,19 @@ struct files *files_open(const struct config *config, struct shared *shared, str
 	}
 	files_close(f);
 	return NULL;
+}
+
+bool files_check(const struct config *config, struct shared *shared, struct error *err)
+{
+	struct files f = {.path = xasprintf("%s/files.db", config->state_dir),
+	    .mode = engine_write_mode(config->env.synchronous_full),
+	    .region = shared_region(shared, SHARED_FILES)};
+	bool good = access(f.path, F_OK) != 0 ||
+	    (f.db = database_open(f.path, "files", f.mode, &f.region->turnstile, err)) != NULL;
+
+	db_close(f.db);
+	free(f.path);
+	return good;
 }
 
 void files_close(struct files *f)

@@ -39,6 +39,11 @@ struct file_record {
  * half-stored.  NULL with err set; its detail names the file or variable.
  */
 struct files *files_open(const struct config *config, struct shared *shared, struct error *err);
+
+/* Whether files_open will be able to open (and migrate) files.db; where there is none, none is
+ * made. */
+bool files_check(const struct config *config, struct shared *shared, struct error *err);
+
 void files_close(struct files *files); /* NULL is fine */
 
 /* Where new bytes go. */

@@ -57,11 +57,16 @@ static bool check_keys(const struct environment *env, struct error *err)
 	return true;
 }
 
+static bool is_http(const char *url)
+{
+	return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
+}
+
 static bool check_endpoint(const char *endpoint, struct error *err)
 {
 	const char *host = endpoint ? strstr(endpoint, "://") : NULL;
 	if (endpoint &&
-	    (!host || strpbrk(host, "@?#") || !host[3] || host[3] == '/' ||
+	    (!host || !is_http(endpoint) || strpbrk(host, "@?#") || !host[3] || host[3] == '/' ||
 		endpoint[strspn(endpoint, LETTERS DIGITS ":/.-_~%[]!$&'()*+,;=")]))
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_ENDPOINT: expected a URL like https://host:9000, without a user, "

@@ -48,6 +48,8 @@ printf '' | helper HTTP_X_AGENTGRAPH_TICKET="${good%?????}AAAAA" >out
 like "$(cat out)" '^J403 ' 'not with another signature'
 printf '' | helper HTTP_X_AGENTGRAPH_TICKET="$good" PATH_INFO=/v1/graph/live >out
 like "$(cat out)" '^J403 ' 'nor for another route'
+printf '' | by_hand --route /v1/graph >out
+is "$? $(cat out)" '2 ' 'a route that has no sockets is a wrong command line'
 printf '' | helper HTTP_X_AGENTGRAPH_TICKET="$good" PATH_INFO=/v1/graph/ws HTTP_X_AGENTGRAPH_RECORD=1 >out
 is "$(cat out)" R1 'it is for its own'
 printf '' | helper HTTP_X_AGENTGRAPH_TICKET="$good" HTTP_X_AGENTGRAPH_RECORD=2 >out

@@ -64,7 +64,7 @@ serve_stop
 
 # ---- what is allowed ----
 
-export MEDIA_ALLOWED_CONTENT_TYPES='image/*, Text/Plain ,application/x-y'
+export MEDIA_ALLOWED_CONTENT_TYPES='image/*;q=1, Text/Plain; charset=utf-8 ,application/x-y'
 api_start
 for type in image/png IMAGE/x text/plain 'TEXT/plain; charset=x' application/x-y; do
 	upload a "$type" x

@@ -69,6 +69,10 @@ change "UPDATE memories SET created_at = ($now - 7 * 86400) * 1000000 WHERE cont
 find 'whatever' '"retrieval_strategy":"temporal"'
 is "$(found)" 'red wine,black coffee,green tea' 'temporal: newest first'
 is "$(json '.data.results | map(.score * 100 | round / 100 | tostring) | join(" ")' "$BODY")" '1 0.5 0.25' 'half for every week'
+change "UPDATE memories SET created_at = created_at - 21 * 86400 * 1000000 WHERE content = 'red wine';"
+find 'whatever' '"retrieval_strategy":"temporal"'
+is "$(found)" 'black coffee,green tea,red wine' 'also where they were stored in another order'
+change "UPDATE memories SET created_at = created_at + 21 * 86400 * 1000000 WHERE content = 'red wine';"
 
 # ---- hybrid: reciprocal ranks with k = 60, the best scaled to 1 ----
 

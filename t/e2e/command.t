@@ -30,9 +30,25 @@ run check here
 is "$CODE" 2 "an argument too many is one"
 run backup
 is "$CODE" 2 "an argument too few is one"
-run serve --listen example
-is "$CODE" 1 "an address without a port cannot be served"
-like "$ERR" 'must be HOST:PORT' "and the sentence says what is expected"
+for address in example 127.0.0.1: 127.0.0.1:70000 1:2:3; do
+	run serve --listen "$address"
+	is "$CODE" 2 "the address $address is one"
+done
+like "$ERR" '^agentgraph: --listen must be HOST:PORT' "and the sentence says what is expected"
+run serve --listen 192.0.2.1:8080
+is "$CODE" 1 "an address of another machine is none"
+run serve --socket-mode 0999
+is "$CODE" 2 "a mode that is none is one"
+for command in check nginx-conf; do
+	run "$command" --prefix agent
+	is "$CODE" 2 "$command: a prefix that is no path is one"
+	like "$ERR" '^agentgraph: --prefix must be a path like /agent.* not "agent"$' "and the sentence says what is expected"
+done
+run init --list react
+is "$CODE" 2 "an argument where there is none is one"
+ok '[ ! -e react ]' "and makes nothing"
+run help serve check
+is "$CODE" 2 "help of two commands is one"
 run --help
 is "$CODE" 0 "--help is no error"
 for command in serve check init nginx-conf routes backup version help; do
@@ -45,6 +61,23 @@ like "$OUT" '^agentgraph [0-9]+\.[0-9]+' "version prints it"
 run routes
 is "$CODE" 0 "the routes can be listed"
 like "$OUT" '/v1/graph/invoke.*graph:invoke' "with their permissions"
+
+
+# ---- output that cannot be written ----
+
+for command in --help 'help serve' version routes 'nginx-conf --full' 'init --list'; do
+	"$AGENTGRAPH" $command >/dev/full 2>run.err
+	is $? 1 "$command on a full disk fails"
+	like "$(cat run.err)" ': cannot write all of the output' "and says so"
+done
+{
+	(trap '' PIPE; "$AGENTGRAPH" nginx-conf 2>run.err; echo $? >run.code)
+} | true
+is "$(cat run.code)" 1 "so does one whose reader is gone"
+for program in agentgraph-fcgi agentgraph-relay agentgraph-ws; do
+	"$(dirname "$AGENTGRAPH")/$program" --version >/dev/full 2>run.err
+	is $? 1 "$program on a full disk fails"
+done
 
 # ---- check ----
 
@@ -68,12 +101,22 @@ is "$CODE" 1 "a missing file fails"
 MAX_REQUEST_SIZE=much run check
 is "$CODE" 1 "a bad variable fails"
 like "$ERR" '^agentgraph: error: .*MAX_REQUEST_SIZE' "and is named"
+DOCS_PATH=/v1/graph REDOCS_PATH=/v1/threads/x run check
+is "$CODE" 1 "so do pages where routes lie"
+like "$ERR" '^agentgraph: error: DOCS_PATH: expected a path that no route has' "which are named"
+like "$ERR" '^agentgraph: error: REDOCS_PATH: expected a path that no route has' "each of them"
+DOCS_PATH=/v1/docs run check
+is "$CODE" 0 "other paths beside them are free"
 AGENTGRAPH_SYNCHRONOUS=off run check
 is "$CODE" 1 "also one that the databases read"
 like "$ERR" 'error: AGENTGRAPH_SYNCHRONOUS: expected NORMAL or FULL, found "off"' "with what was expected"
 mkdir -p broken && echo 'this is no database, and it is long enough to be looked at as one' >broken/threads.db
 run check --state broken
 is "$CODE" 1 "a database that is none fails"
+mkdir -p broken2 && cp broken/threads.db broken2/files.db
+run check --state broken2
+is "$CODE" 1 "also one of files"
+like "$ERR" '^agentgraph: error: .*/files\.db ' "which is named"
 if command -v "${CC:-cc}" >/dev/null; then
 	cat >crash.c <<-'END'
 		#include <stdlib.h>
@@ -136,6 +179,10 @@ ok '[ -e "$WORK/copy" ]' "and the copy is there"
 is "$ERR" "" "without a word that cron would send by mail"
 serve_stop
 cd "$WORK" || exit 1
+echo '{"agent": "nowhere.json:x", "auth": "jwt", "cache": "$NO_SUCH_VARIABLE"}' >secret.json
+(unset JWT_SECRET_KEY JWT_ALGORITHM; "$AGENTGRAPH" backup copy3 --config secret.json --state "$state") >run.out 2>run.err
+is "$?$(cat run.err)" 0 "without the secrets of the service they can be copied, too"
+ok '[ -s copy3/threads.db ]' "and are"
 run backup copy2 --state nowhere
 is "$CODE" 1 "where there is no state there is no backup"
 like "$ERR" 'nothing to back up' "and a sentence says so"

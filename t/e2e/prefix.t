@@ -23,8 +23,11 @@ conf
 unlike "$(cat conf.out)" 'agentgraph_uri' "without a prefix nothing is cut off"
 for bad in agent '/a b' '/a//b' '/a/../b' '/a;b' '/a$b' '/{'; do
 	conf --prefix "$bad"
-	is $? 1 "the prefix $bad is refused"
+	is $? 2 "the prefix $bad is refused"
 done
+like "$(cat conf.err)" '^agentgraph: --prefix must be a path like /agent' "with a sentence"
+ROOT_PATH='/a(b)' conf
+is $? 1 "a ROOT_PATH that is no prefix is a mistake in the configuration"
 like "$(cat conf.err)" 'error: prefix: expected a path like /agent' "with a sentence"
 conf --prefix /agent --full
 is $? 2 "a private nginx takes none"

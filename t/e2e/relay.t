@@ -353,7 +353,7 @@ like "$(session text=again recv)" "again" "the next relay takes over its socket"
 is $? 1 "a second one on the same socket is refused"
 like "$(cat second.err)" "somebody listens there already" "and the refusal says why"
 "$RELAY" --socket x.sock --websocketd 127.0.0.1 --state "$STATE" --config agentgraph.json 2>second.err
-like "$?$(cat second.err)" "^1.*expected HOST:PORT" "a wrong address is refused"
+like "$?$(cat second.err)" "^2.*--websocketd must be HOST:PORT with a port up to 65535, not \"127.0.0.1\"" "a wrong address is refused"
 truncate -s 0 "$STATE/ticket.key"
 "$RELAY" --socket x.sock --websocketd 127.0.0.1:1 --state "$STATE" --config agentgraph.json 2>second.err
 like "$?$(cat second.err)" "^1.*ticket.key: expected a file of 32 random bytes" "an empty key is refused"

@@ -245,6 +245,7 @@ refused MEDIA_CLOUD_REGION='x y' 'MEDIA_CLOUD_REGION: expected'
 refused MEDIA_CLOUD_PREFIX=../x 'MEDIA_CLOUD_PREFIX: expected'
 refused MEDIA_CLOUD_ACCESS_KEY_ID= 'MEDIA_CLOUD_ACCESS_KEY_ID: expected'
 refused MEDIA_CLOUD_SECRET_ACCESS_KEY= 'MEDIA_CLOUD_SECRET_ACCESS_KEY: expected'
+refused MEDIA_CLOUD_ENDPOINT=ftp://host 'MEDIA_CLOUD_ENDPOINT: expected'
 refused MEDIA_CLOUD_ENDPOINT=http://user:pass@host 'MEDIA_CLOUD_ENDPOINT: expected'
 refused 'MEDIA_CLOUD_ENDPOINT=http://host:"9000"' 'MEDIA_CLOUD_ENDPOINT: expected'
 kill "$server"

@@ -314,3 +314,9 @@ api GET /ping
 is "$STATUS $(json .data "$BODY")" "200 pong" "that answers"
 serve_stop
 done_testing
+"$AGENTGRAPH" serve --state other --no-nginx --socket deaf.sock >/dev/full 2>deaf.err &
+deaf=$!
+ok 'wait_for 60 grep -q "WARNING .*standard output was not told that the service is up: No space left" deaf.err' \
+	"where its line cannot be written it serves all the same, and says so"
+tap_stop $deaf
+is $? 0 "and ends with status 0"

@@ -34,7 +34,7 @@ static void limit_numbers(void)
 	CHECK_ACCEPTED(LIMIT("\"requests\": 5, \"window\": 2.0"),
 	    c->rate_limit.requests == 5 && c->rate_limit.window == 2);
 	CHECK_REFUSED(LIMIT("\"requests\": \"many\""),
-	    "agentgraph.json: rate_limit.requests: expected an integer above 0, found \"many\"");
+	    "agentgraph.json: rate_limit.requests: expected an integer from 1 to 1000000000000, found \"many\"");
 	CHECK_REFUSED(LIMIT("\"requests\": 0"), "rate_limit.requests");
 	CHECK_REFUSED(LIMIT("\"window\": -1"), "rate_limit.window");
 	CHECK_REFUSED(LIMIT("\"window\": 1e30"), "rate_limit.window");

@@ -74,7 +74,10 @@ static void numbers(void)
 	CHECK_ACCEPTED("",
 	    c->env.hsts_max_age == 0 && c->env.error_tracker_traces_rate == 1 &&
 		c->env.media_max_size_mb == 0.5);
-	check_refused("MAX_REQUEST_SIZE", "0", "MAX_REQUEST_SIZE: expected an integer above 0");
+	check_refused("MAX_REQUEST_SIZE", "0",
+	    "MAX_REQUEST_SIZE: expected an integer from 1 to 1000000000000");
+	check_refused("MAX_REQUEST_SIZE", "1000000000001",
+	    "MAX_REQUEST_SIZE: expected an integer from 1 to 1000000000000");
 	check_refused("MAX_REQUEST_SIZE", "10MB", "found \"10MB\"");
 	check_refused("MAX_REQUEST_SIZE", " 5", "MAX_REQUEST_SIZE");
 	check_refused("MAX_REQUEST_SIZE", "99999999999999999999", "MAX_REQUEST_SIZE");
@@ -128,6 +131,8 @@ static void paths(void)
 	CHECK_ACCEPTED("", strcmp(c->env.root_path, "/api/v2") == 0 && !c->env.docs_path[0]);
 	check_refused("ROOT_PATH", "api", "ROOT_PATH: expected a path that starts with /");
 	check_refused("DOCS_PATH", "/a?b", "DOCS_PATH");
+	check_refused("DOCS_PATH", "/", "DOCS_PATH: expected a path like /docs");
+	check_refused("REDOCS_PATH", "//", "REDOCS_PATH: expected a path like /docs");
 	check_refused("REDOCS_PATH", "/docs", "REDOCS_PATH");
 	check_refused("DOCS_PATH", "/ping", "DOCS_PATH: expected a path that no route has");
 	check_refused("REDOCS_PATH", "/v1/", "REDOCS_PATH: expected a path that no route has");
@@ -161,6 +166,7 @@ static void aliases(void)
 	setenv("CACHE_URL", "redis://new", 1);
 	CHECK_ACCEPTED("", strcmp(c->cache, "redis://new") == 0);
 	check_refused("SENTRY_DSN", "\xff", "SENTRY_DSN");
+	check_refused("SENTRY_DSN", "nowhere", "SENTRY_DSN: expected an address");
 }
 
 static void lists(void)
@@ -301,7 +307,12 @@ static void words_nobody_meant(void)
 	CU_ASSERT(!warned("DOCUMENT_HANDLING", "pass_raw", "DOCUMENT_HANDLING"));
 	CU_ASSERT(warned("ORIGINS", "https://a.example,b.example", "found \"b.example\""));
 	CU_ASSERT(warned("ORIGINS", "https://a.example/", "without a slash at the end"));
+	CU_ASSERT(warned(
+	    "MEDIA_ALLOWED_CONTENT_TYPES", "image/*,.png", "image/* or */*, found \".png\""));
 	CU_ASSERT(!warned("ORIGINS", "https://a.example:8443,null,*", "ORIGINS"));
+	CU_ASSERT(warned("ALLOWED_HOST", "a.example,b.example:8080", "found \"b.example:8080\""));
+	CU_ASSERT(warned("ALLOWED_HOST", "https://a.example", "without scheme and port"));
+	CU_ASSERT(!warned("ALLOWED_HOST", "*.a.example,[::1],127.0.0.1,*", "ALLOWED_HOST"));
 }
 
 static void all_mistakes_at_once(void)

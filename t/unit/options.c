@@ -2,7 +2,10 @@
 
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,8 +120,9 @@ static void operands_are_counted(void)
 	CU_ASSERT_STRING_EQUAL(argv[1], "y");
 }
 
-/* What a program that takes options only prints on both streams; its exit status in *status. */
-static const char *take(const char *argument, int *status)
+/* What a program that takes options only prints on both streams, or on standard error when its
+ * output goes to a file instead; its exit status in *status. */
+static const char *take_to(const char *file, const char *argument, int *status)
 {
 	static char text[256], answer[] = "greet 1.0\n";
 	const struct option_spec rows[] = {{"--version", OPTION_ANSWER, answer, 0, 0}, OPTION_END};
@@ -128,7 +132,7 @@ static const char *take(const char *argument, int *status)
 	fflush(stdout); /* the child would flush it once more */
 	pid_t pid = fork();
 	if (pid == 0) {
-		dup2(ends[1], STDOUT_FILENO);
+		dup2(file ? open(file, O_WRONLY) : ends[1], STDOUT_FILENO);
 		dup2(ends[1], STDERR_FILENO);
 		options_take("greet", rows, 2, argv);
 		_exit(99);
@@ -140,6 +144,19 @@ static const char *take(const char *argument, int *status)
 	waitpid(pid, status, 0);
 	*status = WEXITSTATUS(*status);
 	return text;
+}
+
+static const char *take(const char *argument, int *status)
+{
+	return take_to(NULL, argument, status);
+}
+
+static void an_answer_that_is_not_written_is_a_failure(void)
+{
+	int status;
+	CU_ASSERT_PTR_NOT_NULL(strstr(take_to("/dev/full", "--version", &status),
+	    ": cannot write all of the output: No space left on device\n"));
+	CU_ASSERT_EQUAL(status, EXIT_FAILURE);
 }
 
 static void an_answer_ends_the_program(void)
@@ -171,6 +188,7 @@ static const struct unit_test tests[] = {
     {"operands are counted", operands_are_counted},
     {"an answer ends the program", an_answer_ends_the_program},
     {"so does a mistake", so_does_a_mistake},
+    {"an answer that is not written is a failure", an_answer_that_is_not_written_is_a_failure},
 };
 
 int main(void)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct storage *st;
 static struct error err;
@@ -556,6 +557,22 @@ static void a_backup_needs_an_empty_directory(void)
 	error_release(&err);
 }
 
+/* Nothing is left that looks like a backup, or is in the way of the next one. */
+static void a_backup_that_fails_leaves_nothing(void)
+{
+	CU_ASSERT_TRUE_FATAL(st->ops->backup(st, unit_path("first"), &err));
+	CU_ASSERT_EQUAL(rename(unit_path("first/threads.db"), unit_path("state/files.db")), 0);
+	FILE *f = fopen(unit_path("state/store.db"), "w");
+	CU_ASSERT_FATAL(f && fputs("no database", f) >= 0 && fclose(f) == 0);
+	CU_ASSERT_FALSE(st->ops->backup(st, unit_path("second"), &err));
+	error_release(&err);
+	CU_ASSERT_EQUAL(rmdir(unit_path("second")), 0);
+	CU_ASSERT_EQUAL(unlink(unit_path("state/store.db")), 0);
+	CU_ASSERT_TRUE(st->ops->backup(st, unit_path("second"), &err));
+	CU_ASSERT_EQUAL(access(unit_path("second/files.db"), F_OK), 0);
+	CU_ASSERT_EQUAL(unlink(unit_path("state/files.db")), 0);
+}
+
 static void full_synchronisation_works_too(void)
 {
 	struct thread t = sample_thread("durable");
@@ -626,6 +643,7 @@ static const struct unit_test tests[] = {
     {"the snowflake word is one word", the_snowflake_word_is_one_word},
     {"a backup is a state directory", a_backup_is_a_state_directory},
     {"a backup needs an empty directory", a_backup_needs_an_empty_directory},
+    {"a backup that fails leaves nothing", a_backup_that_fails_leaves_nothing},
     {"full synchronisation works too", full_synchronisation_works_too},
     {"every statement was used", every_statement_was_used},
 };
