@@ -98,8 +98,9 @@ typedef ag_result (*ag_tool_fn)(ag_run *run, const cJSON *args, cJSON **output, 
 /* Adds a node.  Names are 1 to 64 characters, unique, and not START or END. */
 void ag_graph_node(ag_graph *graph, const char *name, ag_node_fn fn, void *data);
 
-/* Adds a tools node: it runs the calls of the last message and adds one tool message per call, in
- * their order. */
+/* Adds a tools node: it runs the calls of the latest message that asks for tools and adds one tool
+ * message per call, in their order.  Only calls that nodes of this run asked for, or that a pause
+ * held up, are run: not those of earlier turns, nor those in messages that clients stored. */
 void ag_graph_tools(ag_graph *graph, const char *name);
 
 /* Adds a tool to a tools node.  parameters is a JSON Schema of type object, as text; NULL means no

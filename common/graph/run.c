@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "graph/asking.h"
 #include "graph/message.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
@@ -47,7 +48,7 @@ bool run_initial_state(ag_run *run, const cJSON *initial, struct error *err)
 			return error_field(err, ERR_VALIDATION, at, "type_error",
 			    "initial_state.%s must be of type %s", field->name, field->type);
 		}
-		json_set(run->fields, field->name, cJSON_Duplicate(item, true));
+		json_set(run->fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
 	}
 	return true;
 }
@@ -73,6 +74,7 @@ void run_append(ag_run *run, cJSON *message)
 void run_bring(ag_run *run, cJSON *message)
 {
 	run_append(run, message);
+	run->messages.brought = run->messages.count;
 }
 
 static void tell(ag_run *run, enum run_event_kind kind, const cJSON *message, const char *json)
@@ -290,16 +292,19 @@ static const char *kept_text(ag_run *run, const cJSON *tree)
 	return text;
 }
 
-/* The pause as it is stored: the interrupt that is shown, its kind, and the answers the node had so
- * far. */
+/* The pause as it is stored: the interrupt that is shown, its kind, the answers the node had so
+ * far, and the message whose tool calls it holds up. */
 static void pause_store(ag_run *run, const cJSON *interrupt, const char *kind)
 {
 	const cJSON *answers = run->answers;
+	const char *asked = asking_open(run);
 	cJSON *pause = cJSON_CreateObject();
 	cJSON_AddItemToObject(pause, "interrupt", cJSON_Duplicate(interrupt, true));
 	cJSON_AddStringToObject(pause, "kind", kind);
 	cJSON_AddItemToObject(
 	    pause, "answers", answers ? cJSON_Duplicate(answers, true) : cJSON_CreateArray());
+	if (asked)
+		cJSON_AddStringToObject(pause, "asked", asked);
 	run->thread.pause_json = kept_text(run, pause);
 	run->thread.status = RUN_INTERRUPTED;
 	cJSON_Delete(pause);
@@ -369,10 +374,19 @@ static enum verdict after_node(ag_run *run, int *next, struct error *err)
 	return *next == GRAPH_UNSET ? FAILED : may_run(run, *next, false, err);
 }
 
+/* A stop that comes during the last node of a run changes nothing but this (WIRE 4.4). */
+static void note_late_stop(ag_run *run, enum verdict verdict)
+{
+	bool is_last = verdict == PAUSED || verdict == WAITS_FOR_CLIENT || verdict == FAILED;
+	if (is_last && run->setup.storage->ops->lease_stop_requested(run->setup.lease))
+		run->thread.stop = STOP_REQUESTED;
+}
+
 /* A failed run keeps the state up to its last completed node, and the next one is a new turn. */
 static bool save(ag_run *run, enum verdict verdict, struct error *err)
 {
 	struct error storage = {0};
+	note_late_stop(run, verdict);
 	if (verdict == FAILED) {
 		run->thread.status = RUN_ERROR;
 		run->thread.next = NULL;
@@ -431,6 +445,8 @@ static enum verdict enter(ag_run *run, enum run_entry entry, int *node, struct e
 	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT;
 	const char *from = at_pause ? run->thread.next : run->thread.node;
 	int i = from ? graph_node_index(graph, from) : GRAPH_UNSET;
+	if (entry != RUN_FROM_START)
+		asking_recall(run);
 	run->thread.next = NULL;
 	run->thread.pause_json = NULL;
 	run->thread.waiting_json = NULL;

@@ -14,6 +14,7 @@ struct run_messages {
 	cJSON *array;               /* every message, in output form */
 	struct new_message *stored; /* the same for the storage */
 	size_t count, size;
+	size_t brought; /* how many it was given */
 	size_t written; /* how many a write has been handed */
 };
 
@@ -47,6 +48,7 @@ struct ag_run {
 	    *context; /* the loaded context, the run's messages included; NULL while nobody asked */
 	const char *leaves; /* for the next write */
 	const cJSON *answers;
+	const char *asked; /* id of the message whose calls the last pause left open, or NULL */
 	enum run_entry entry;
 	int step;
 	struct node_frame frame;
@@ -95,7 +97,7 @@ ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block
 /* Adds the tool message with a call's output (taken over). */
 void node_add_result(ag_run *run, const cJSON *block, cJSON *output, ag_result result);
 
-/* Runs the calls of the last message (ag_graph_tools). */
+/* Runs the calls that wait for a tools node (asking.h, ag_graph_tools). */
 ag_result tools_node_run(ag_run *run);
 
 #endif

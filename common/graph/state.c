@@ -77,6 +77,11 @@ enum pause_kind pause_kind_of(const cJSON *pause)
 	return kind && strcmp(kind, "interrupt_after") == 0 ? PAUSE_AFTER_NODE : PAUSE_BY_NODE;
 }
 
+const char *pause_asked(const cJSON *pause)
+{
+	return json_str(pause, "asked");
+}
+
 enum pause_kind thread_pause_kind(const struct thread *thread)
 {
 	cJSON *pause = stored_pause(thread);
@@ -181,6 +186,15 @@ cJSON *state_json(const ag_graph *graph, const struct thread *thread, const stru
 	return state;
 }
 
+cJSON *state_value(const struct field *field, cJSON *value)
+{
+	int64_t integer;
+	if (strcmp(field->type, "integer") != 0 || !json_integer(value, &integer))
+		return value;
+	cJSON_Delete(value);
+	return json_new_int(integer);
+}
+
 static void append(cJSON *array, cJSON *value)
 {
 	if (!cJSON_IsArray(value)) {
@@ -203,6 +217,18 @@ static cJSON *sum(const cJSON *a, const cJSON *b)
 	return json_new_double(u + v);
 }
 
+/* False where the sum is beyond the type: no integer any more, or without end. */
+static bool add(cJSON *fields, const struct field *field, const cJSON *old, const cJSON *value)
+{
+	cJSON *total = sum(old, value);
+	bool fits = !cJSON_IsNull(total) && graph_field_accepts(field, total);
+	if (fits)
+		json_set(fields, field->name, total);
+	else
+		cJSON_Delete(total);
+	return fits;
+}
+
 /* Whether value may be given as an update: an element to append need not be an array. */
 static bool update_fits(const struct field *field, const cJSON *value)
 {
@@ -222,17 +248,18 @@ bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 			cJSON_AddItemToArray(array, value);
 			value = array;
 		}
-		json_set(fields, field->name, value);
+		json_set(fields, field->name, state_value(field, value));
 		return true;
 	}
 	if (field->reducer == AG_APPEND) {
 		append(old, value);
 		return true;
 	}
+	bool fits = true;
 	if (field->reducer == AG_ADD)
-		json_set(fields, field->name, sum(old, value));
+		fits = add(fields, field, old, value);
 	else
 		json_merge(old, value);
 	cJSON_Delete(value);
-	return true;
+	return fits;
 }

@@ -23,7 +23,10 @@ enum pause_kind { PAUSE_BY_NODE, PAUSE_BEFORE_NODE, PAUSE_AFTER_NODE };
  * not tell. */
 enum pause_kind pause_kind_of(const cJSON *pause);
 
-/* The same for a paused thread. */
+/* Id of the message whose tool calls a stored pause holds up, or NULL. */
+const char *pause_asked(const cJSON *pause);
+
+/* The same as pause_kind_of for a paused thread. */
 enum pause_kind thread_pause_kind(const struct thread *thread);
 
 /* What only the lease knows of a run in flight. */
@@ -46,7 +49,11 @@ cJSON *state_fields(const ag_graph *graph, const char *fields_json);
 /* An array of the context's messages as raw items, a new tree; NULL with err set. */
 cJSON *state_context(struct storage *storage, int64_t thread_row, struct error *err);
 
-/* Joins a value (taken over) to a field by its reducer; false when its type does not fit. */
+/* A value (taken over) that fits the field, as it is stored: 25.0 is the integer 25 (WIRE 1.2). */
+cJSON *state_value(const struct field *field, cJSON *value);
+
+/* Joins a value (taken over) to a field by its reducer; false when it, or the sum, does not fit the
+ * field's type. */
 bool state_reduce(cJSON *fields, const struct field *field, cJSON *value);
 
 #endif

@@ -1,7 +1,8 @@
-/* The tools node: runs the calls that the last message asks for, one tool message for each. */
+/* The tools node: runs the calls that a message asks for, one tool message for each. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "graph/approval.h"
+#include "graph/asking.h"
 #include "graph/message.h"
 #include "graph/node_tools.h"
 #include "graph/run_internal.h"
@@ -10,35 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* The latest message that asks for tools; what came after it may be answers. */
-static const cJSON *asking_message(ag_run *run)
-{
-	const cJSON *last = ag_last_message(&run->state);
-	if (!last || message_has_calls(last))
-		return last;
-	const cJSON *context = ag_context(&run->state), *message, *found = NULL;
-	cJSON_ArrayForEach(message, context) {
-		if (message_has_calls(message))
-			found = message;
-	}
-	return found;
-}
-
-/* Whether a tool message after asking already answers the call: a client may have answered before a
- * pause. */
-static bool is_answered(ag_run *run, const char *call_id)
-{
-	const cJSON *message, *block;
-	cJSON_ArrayForEach(message, run->messages.array) {
-		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			const char *id = json_str(block, "call_id");
-			if (id && strcmp(id, call_id) == 0)
-				return true;
-		}
-	}
-	return false;
-}
 
 static void wait_for_client(ag_run *run, const cJSON *message, const cJSON *call)
 {
@@ -189,21 +161,23 @@ static ag_result run_alone(ag_run *run, const cJSON *asking, const cJSON *block)
 
 ag_result tools_node_run(ag_run *run)
 {
-	const cJSON *asking = asking_message(run), *content = json_get(asking, "content"), *block;
+	struct asking asking;
+	asking_find(run, &asking);
+	const cJSON *content = json_get(asking.message, "content"), *block;
 	const cJSON **calls = arena_alloc(
 	    run->setup.arena, (size_t)(cJSON_GetArraySize(content) + 1) * sizeof(*calls));
 	size_t count = 0;
 	cJSON_ArrayForEach(block, content) {
-		if (!block_is_call(block) || is_answered(run, json_str(block, "id")))
+		if (!block_is_call(block) || asking_is_answered(&asking, json_str(block, "id")))
 			continue;
 		if (block_is(block, "remote_tool_call"))
-			wait_for_client(run, asking, block);
+			wait_for_client(run, asking.message, block);
 		else
 			calls[count++] = block;
 	}
 	if (approval_ask(run, calls, count) != AG_OK)
 		return AG_PAUSE;
 	if (count == 1)
-		return run_alone(run, asking, calls[0]);
-	return count ? tool_calls_run(run, asking, calls, count) : AG_OK;
+		return run_alone(run, asking.message, calls[0]);
+	return count ? tool_calls_run(run, asking.message, calls, count) : AG_OK;
 }

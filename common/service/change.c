@@ -130,42 +130,20 @@ static bool has_id(const cJSON *ids, const char *id)
 	return false;
 }
 
-/* Whether the calls that wait at the client were asked for by one of the messages. */
-static bool waits_on(struct change *change, const cJSON *ids)
+/* Whether what is stored of a pause or of waiting calls names one of the messages. */
+static bool rests_on(const char *stored, const char *(*message_of)(const cJSON *), const cJSON *ids)
 {
-	const char *text = change->thread.waiting_json;
-	if (!text)
+	if (!stored)
 		return false;
-	cJSON *waiting = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-	bool found = has_id(ids, json_str(waiting, "message_id"));
-	cJSON_Delete(waiting);
+	cJSON *tree = json_parse(stored, strlen(stored), JSON_TRUSTED_DEPTH, NULL);
+	bool found = has_id(ids, message_of(tree));
+	cJSON_Delete(tree);
 	return found;
 }
 
-/* A pause before or in a tools node rests on the calls it would run; without them there is nothing
- * to resume. */
-static bool pauses_on_calls(const struct change *change)
+static const char *waiting_message(const cJSON *waiting)
 {
-	const struct thread *t = &change->thread;
-	const ag_graph *graph = change->call->service->graph;
-	int i = t->status == RUN_INTERRUPTED && t->next ? graph_node_index(graph, t->next) : -1;
-	return i >= 0 && graph->nodes[i].is_tools;
-}
-
-/* Notes the latest message of the context that asks for tools. */
-struct asking {
-	struct arena *arena;
-	const char *id;
-};
-
-static bool note_asking(void *arg, const char *id, const char *body_json)
-{
-	struct asking *asking = arg;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	if (message_has_calls(message))
-		asking->id = arena_strdup(asking->arena, id);
-	cJSON_Delete(message);
-	return true;
+	return json_str(waiting, "message_id");
 }
 
 static void close_pause(struct thread *t)
@@ -175,22 +153,14 @@ static void close_pause(struct thread *t)
 	t->status = RUN_COMPLETED;
 }
 
-/* Closes what rested on the messages; false with the error set. */
-static bool close_waiting(struct change *change, const cJSON *ids)
+/* Closes what rested on the messages: remote calls that wait, and a pause that holds up calls;
+ * without them there is nothing to resume. */
+static void close_waiting(struct thread *t, const cJSON *ids)
 {
-	struct call *call = change->call;
-	struct storage *storage = call->service->storage;
-	struct thread *t = &change->thread;
-	struct asking asking = {.arena = call->arena};
-	if (waits_on(change, ids))
+	if (rests_on(t->waiting_json, waiting_message, ids))
 		t->waiting_json = NULL;
-	if (!pauses_on_calls(change))
-		return true;
-	if (!storage->ops->context(storage, t->row, note_asking, &asking, &call->error))
-		return false;
-	if (has_id(ids, asking.id))
+	if (t->status == RUN_INTERRUPTED && rests_on(t->pause_json, pause_asked, ids))
 		close_pause(t);
-	return true;
 }
 
 bool change_remove(struct change *change, const cJSON *ids)
@@ -202,8 +172,7 @@ bool change_remove(struct change *change, const cJSON *ids)
 	const cJSON *id;
 	cJSON_ArrayForEach(id, ids)
 		remove[count++] = id->valuestring;
-	if (!close_waiting(change, ids))
-		return false;
+	close_waiting(&change->thread, ids);
 	change_touch(change);
 	struct thread_write write = {
 	    .thread = &change->thread, .remove = remove, .remove_count = count};

@@ -117,13 +117,13 @@ static bool update_read(struct update *u, const char *thread_id, const cJSON *bo
 }
 
 /* Objects are merged deeply, other values replace; reducers are for nodes alone. */
-static void merge_field(cJSON *fields, const char *name, const cJSON *item)
+static void merge_field(cJSON *fields, const struct field *field, const cJSON *item)
 {
-	cJSON *old = json_opt(fields, name);
+	cJSON *old = json_opt(fields, field->name);
 	if (cJSON_IsObject(old) && cJSON_IsObject(item))
 		json_merge(old, item);
 	else
-		json_set(fields, name, cJSON_Duplicate(item, true));
+		json_set(fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
 }
 
 /* The graph's own fields after the update, as they are stored. */
@@ -133,8 +133,9 @@ static const char *merged_fields(struct update *u)
 	cJSON *fields = state_fields(graph, u->change.thread.fields_json);
 	const cJSON *item;
 	cJSON_ArrayForEach(item, u->state) {
-		if (graph_field_get(graph, item->string) && !cJSON_IsNull(item))
-			merge_field(fields, item->string, item);
+		const struct field *field = graph_field_get(graph, item->string);
+		if (field && !cJSON_IsNull(item))
+			merge_field(fields, field, item);
 	}
 	char *text = json_print(fields);
 	cJSON_Delete(fields);

@@ -83,6 +83,7 @@ with '{"i":25.0}' t
 facts <<'TABLE'
 25.0 is an integer :: .data.state.i == 25
 TABLE
+like "$BODY" '"i":25[,}]' 'and written as one'
 with '{"s":1}' neverborn
 api GET /v1/threads/neverborn
 is "$STATUS" 404 'nor is a thread created'

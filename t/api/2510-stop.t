@@ -63,25 +63,6 @@ chunks <<'TABLE'
 at low there is the terminator alone :: map(select(.event != "message")) | events == ["done"]
 TABLE
 
-# ---- during the last node
-
-in_background last invoke '/slow 1 900' "$(thread last),\"response_granularity\":\"partial\""
-wait_for 10 is_running last
-stop '"last"'
-facts <<'TABLE'
-a stop during the last node is requested as any other :: .data.running == true
-TABLE
-stop '"last"'
-facts <<'TABLE'
-and again :: .data.running == true
-TABLE
-collect last
-facts <<'TABLE'
-the run is complete :: said == ["/slow 1 900", "tick 1", "done"]
-its status, too :: .data.state.execution_meta | [.status, .current_node, .is_stopped_requested] == ["completed", "END", false]
-only the request is remembered :: .data.state.execution_meta.stop_current_execution == "stop_requested"
-TABLE
-
 # ---- a run that waits
 
 in_background first invoke '/slow 40 150' "$(thread w),\"recursion_limit\":100"
@@ -122,5 +103,69 @@ for body in '{"thread_id":0}' '{"thread_id":"-1"}' '{"thread_id":true}' '{"threa
 	api POST /v1/graph/stop "$body"
 	is "$STATUS|$(json .error_code "$BODY")" '422|VALIDATION_ERROR' "$body is refused"
 done
+
+# ---- during the last node
+
+[ -z "$SOCKET" ] || serve_stop
+# The node does what the user says once nothing holds it; so does the tool.
+cat >last.sh <<'END'
+#!/bin/sh
+while [ -e holds-node ]; do sleep 0.05; done
+jq -c '.user_text | fromjson'
+END
+cat >hold.sh <<'END'
+#!/bin/sh
+: >at-tools
+while [ -e holds-tool ]; do sleep 0.05; done
+END
+chmod +x last.sh hold.sh
+cat >graph.json <<'END'
+{"g": {"nodes": {"last": {"kind": "exec", "command": "./last.sh"}, "tools": {"kind": "tools", "tools": [{"kind": "exec", "name": "hold", "description": "Holds", "command": "./hold.sh"}]}},
+ "edges": [{"from": "START", "to": "last"}, {"from": "last", "if": [{"when": {"tool_calls": true}, "to": "tools"}], "else": "END"},
+  {"from": "tools", "to": "END"}]}}
+END
+printf '%s\n' '{"agent":"graph.json:g","remote_tools":[{"node":"tools","name":"far","description":"At the client"}]}' >agentgraph.json
+
+# stopped_late THREAD TEXT node|tool: a run that is stopped in what is its last node, by this hold;
+# sets BODY to the state after it.
+stopped_late() {
+	rm -f at-tools
+	: >"holds-$3"
+	in_background "$1" invoke "$2" "$(thread "$1")"
+	wait_for 30 is_running "$1"
+	[ "$3" = node ] || wait_for 30 test -e at-tools
+	stop "\"$1\""
+	late=$(json .data.running "$BODY")
+	stop "\"$1\""
+	late=$late,$(json .data.running "$BODY")
+	rm "holds-$3"
+	collect "$1"
+	said=$(json '.data.messages // [] | .[1:] | map(.content[].text) | join(",")' "$BODY")
+	state "$1"
+}
+stopped_late ends '{\"message\":\"done\"}' node
+is "$late" true,true 'a stop during the last node is requested as any other, and again'
+is "$said" 'done' 'the run is complete'
+facts <<'TABLE'
+its status, too :: .data.state.execution_meta | [.status, .current_node, .is_stopped_requested] == ["completed", "END", false]
+only the request is remembered :: .data.state.execution_meta.stop_current_execution == "stop_requested"
+TABLE
+stopped_late pauses '{\"interrupt\":{\"value\":1}}' node
+facts <<'TABLE'
+a node that pauses the run does so in spite of a stop :: .data.state.execution_meta | [.status, .is_interrupted, .is_stopped_requested] == ["interrupted", true, false]
+the request is remembered there, too :: .data.state.execution_meta.stop_current_execution == "stop_requested"
+TABLE
+resume '"on"' pauses '"response_granularity":"full"'
+facts <<'TABLE'
+until the next run :: .data.state.execution_meta.stop_current_execution == "none"
+TABLE
+stopped_late waits '{\"message\":{\"content\":[{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"hold\",\"args\":{}},{\"type\":\"remote_tool_call\",\"id\":\"c2\",\"name\":\"far\",\"args\":{}}]}}' tool
+facts <<'TABLE'
+and by a run whose calls wait at the client :: .data.state.execution_meta | [.status, .interrupt_data.call_ids, .stop_current_execution] == ["completed", ["c2"], "stop_requested"]
+TABLE
+stopped_late fails '{\"error\":\"broken\"}' node
+facts <<'TABLE'
+and by one that failed :: .data.state.execution_meta | [.status, .stop_current_execution] == ["error", "stop_requested"]
+TABLE
 
 done_testing

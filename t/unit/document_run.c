@@ -66,6 +66,31 @@ static void a_reply_updates_fields_through_their_reducers(void)
 	talk_close(&talk);
 }
 
+/* Twice the same update, which fits; what is added up does not. */
+static void check_sum_beyond(const char *field, const char *update, const char *kept)
+{
+	char document[1024];
+	struct talk talk;
+	snprintf(document, sizeof(document),
+	    "{\"g\": {\"state\": {\"fields\": {\"f\": {\"type\": \"%s\", \"reducer\": \"add\"}}}, "
+	    "\"nodes\": {\"n\": {\"kind\": \"reply\", \"text\": \"ok\", \"update\": {\"f\": %s}}}, "
+	    "\"edges\": [{\"from\": \"START\", \"to\": \"n\"}, {\"from\": \"n\", \"to\": \"END\"}]}}",
+	    field, update);
+	talk_open(&talk, document);
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "one"), "assistant: ok|");
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "two"),
+	    "error: Graph execution failed: the update of field 'f' is not of its type|");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "f"), kept);
+	talk_close(&talk);
+}
+
+static void a_sum_beyond_its_type_fails_the_run(void)
+{
+	check_sum_beyond("number", "1e308", "1e+308");
+	check_sum_beyond("integer", "9223372036854775807", "9223372036854775807");
+	check_sum_beyond("integer", "-9223372036854775807", "-9223372036854775807");
+}
+
 static void a_lone_name_keeps_its_type(void)
 {
 	struct talk talk;
@@ -297,6 +322,7 @@ static const struct unit_test tests[] = {
     {"a reply may have another role", a_reply_may_have_another_role},
     {"a reply updates fields through their reducers",
 	a_reply_updates_fields_through_their_reducers},
+    {"a sum beyond its type fails the run", a_sum_beyond_its_type_fails_the_run},
     {"a lone name keeps its type", a_lone_name_keeps_its_type},
     {"a question pauses, and its answer goes on", a_question_pauses_and_its_answer_goes_on},
     {"an answer may be any JSON", an_answer_may_be_any_json},
