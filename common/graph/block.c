@@ -31,7 +31,7 @@ enum field_kind {
 struct block_field {
 	const char *name;
 	enum field_kind kind;
-	const char *const *values; /* F_TEXT: allowed values, the first is the default */
+	const char *const *values; /* F_TEXT: the one or two allowed; the first is the default */
 };
 
 struct block_type {
@@ -199,6 +199,16 @@ static bool one_of(const char *value, const char *const *values)
 	return false;
 }
 
+/* Where words are the one or two that a member may be. */
+static bool wrong_word(
+    struct error *err, const char *path, const char *name, const char *const *words)
+{
+	char expected[64];
+	snprintf(expected, sizeof(expected), "%s%s%s", words[0], words[1] ? " or " : "",
+	    words[1] ? words[1] : "");
+	return wrong(err, path, name, expected);
+}
+
 static cJSON *absent_value(const struct block_field *field)
 {
 	if (field->values)
@@ -220,7 +230,7 @@ static bool copy_field(cJSON *out, const cJSON *in, const struct block_field *fi
 	if (!fits(field->kind, value))
 		return wrong(err, path, field->name, field_rules[field->kind].expected);
 	if (field->values && !one_of(value->valuestring, field->values))
-		return wrong(err, path, field->name, "one of the values of its block type");
+		return wrong_word(err, path, field->name, field->values);
 	cJSON_AddItemToObject(out, field->name, cJSON_Duplicate(value, true));
 	return true;
 }

@@ -26,14 +26,29 @@ static bool is_plain_text(const cJSON *message)
 	return true;
 }
 
-/* A tool message that names no call answers the only one that waits. */
+static bool has_result(const cJSON *message)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (block_is(block, "tool_result"))
+			return true;
+	}
+	return false;
+}
+
+static bool needs_call_id(struct call *call, int waiting)
+{
+	return error_set(&call->error, ERR_INVALID_INPUT,
+	    "A tool message needs a call_id: %d remote tool calls are waiting", waiting);
+}
+
+/* A tool message of plain text that names no call answers the only one that waits. */
 static bool name_call(struct call *call, cJSON *message, const cJSON *waiting)
 {
 	int count = cJSON_GetArraySize(waiting);
 	struct buf text = {0};
-	if (count != 1)
-		return error_set(&call->error, ERR_INVALID_INPUT,
-		    "A tool message needs a call_id: %d remote tool calls are waiting", count);
+	if (count != 1 || !is_plain_text(message))
+		return needs_call_id(call, count);
 	message_text(message, &text);
 	cJSON *result = message_tool_result(
 	    "", json_str(waiting->child, "id"), cJSON_CreateString(buf_str(&text)), false);
@@ -93,7 +108,7 @@ bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 	cJSON_ArrayForEach(message, bring) {
 		if (!message_is(message, "tool"))
 			continue;
-		if (is_plain_text(message) && !name_call(call, message, asked))
+		if (!has_result(message) && !name_call(call, message, asked))
 			return false;
 		if (!take_results(call, message, asked, calls, answered))
 			return false;
@@ -130,9 +145,8 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 	cJSON_ArrayForEach(message, bring) {
 		if (!message_is(message, "tool"))
 			continue;
-		if (is_plain_text(message))
-			return error_set(&call->error, ERR_INVALID_INPUT,
-			    "A tool message needs a call_id: 0 remote tool calls are waiting");
+		if (!has_result(message))
+			return needs_call_id(call, 0);
 		if (!take_results(call, message, none, none, &answered))
 			return false;
 	}

@@ -17,10 +17,10 @@ struct use {
 
 /*
  * The uses of one id, a part of that order.  From top on they are settled: calls that nothing
- * answers, and results that were removed.  From cleared on no result in a tool message is left.
+ * answers, and results that were removed.
  */
 struct group {
-	int begin, top, cleared;
+	int begin, end, top;
 };
 
 struct entry {
@@ -96,7 +96,7 @@ static void sort_uses(struct repair *r, struct arena *arena)
 		struct use *use = r->order[i];
 		if (i == 0 || strcmp(r->order[i - 1]->id, use->id) != 0)
 			(++group)->begin = i;
-		group->top = group->cleared = i + 1;
+		group->top = group->end = i + 1;
 		use->group = group;
 		use->place = i;
 	}
@@ -124,16 +124,17 @@ static void take_out(struct repair *r, struct entry *entry)
 		settle(r, r->uses[entry->first + i].group);
 }
 
-/* The tool messages that answered a call of a message that goes. */
+/* The tool messages that answered a call of a message that goes: those before another message uses
+ * the id for a call of its own. */
 static void take_answers(struct repair *r, const struct use *call)
 {
-	int end = call->group->cleared;
-	if (call->place >= end)
-		return;
-	call->group->cleared = call->place;
-	for (int i = call->place + 1; i < end; i++) {
-		struct entry *entry = &r->entries[r->order[i]->message];
-		if (!r->order[i]->is_call && entry->is_tool)
+	const struct group *group = call->group;
+	for (int i = call->place + 1; i < group->end; i++) {
+		const struct use *use = r->order[i];
+		struct entry *entry = &r->entries[use->message];
+		if (use->is_call)
+			return;
+		if (entry->is_tool)
 			take_out(r, entry);
 	}
 }
@@ -164,6 +165,7 @@ cJSON *orphans_find(struct arena *arena, const cJSON *messages)
 	for (int i = 0; i < r.use_count; i++)
 		settle(&r, r.uses[i].group);
 	for (int next = 0; next < r.queued; next++)
-		take_orphan(&r, &r.entries[r.queue[next]]);
+		if (!r.entries[r.queue[next]].gone)
+			take_orphan(&r, &r.entries[r.queue[next]]);
 	return r.removed;
 }

@@ -73,6 +73,8 @@ refused m "$(answer "$a" 1),$(answer "$a" 2)" 'Each tool call can be answered on
 refused m "$(answer "$a" 1),$(answer nope 2)" "No remote tool call 'nope' is waiting for a result" 'a wrong id among right ones'
 refused m '{"role":"tool","content":"sunny"}' 'A tool message needs a call_id: 3 remote tool calls are waiting' \
 	'plain text while several calls wait'
+refused m '{"role":"tool","content":[{"type":"image","url":"https://example.org/a.png","mime_type":"image/png"}]}' \
+	'A tool message needs a call_id: 3 remote tool calls are waiting' 'a picture without a call'
 answers m "$(answer "$c" 3)" '"response_granularity":"full"'
 is "$STATUS" 200 'answers may come one by one'
 facts <<'TABLE'
@@ -99,6 +101,8 @@ plain text answers the last call; all are told in the order of the calls :: said
 TABLE
 refused m '{"role":"tool","content":"sunny"}' 'A tool message needs a call_id: 0 remote tool calls are waiting' \
 	'plain text when nothing waits'
+refused m '{"role":"tool","content":[{"type":"text","text":"sunny"},{"type":"data","mime_type":"text/plain","data_base64":"YQ=="}]}' \
+	'A tool message needs a call_id: 0 remote tool calls are waiting' 'data without a call when nothing waits'
 refused m "$(answer "$a" 1)" "No remote tool call '$a' is waiting for a result" 'an answer when nothing waits'
 answers nowhere "$(answer "$a" 1)"
 is "$STATUS|$(json .error_code "$BODY")" '422|INVALID_INPUT' 'an answer on an unknown thread is refused'

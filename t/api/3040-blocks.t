@@ -192,8 +192,11 @@ for type in tool_call remote_tool_call; do
 done
 block '{"type":"tool_call","id":"c1","name":"f","tool_type":"mcp"}' \
 	'{"type":"tool_call","id":"c1","name":"f","args":{},"tool_type":"mcp"}' 'a call of an MCP tool'
-store '{"type":"tool_call","id":"c1","name":"f","tool_type":"remote"}'
-is "$STATUS" 422 'a remote call has a type of its own'
+required='"id":"c1","name":"f",'
+wrong tool_call tool_type '"remote"' 'local or mcp'
+wrong remote_tool_call tool_type '"local"' remote
+required=
+wrong annotation kind '"remark"' 'citation or note'
 
 block '{"type":"tool_result","call_id":"c1"}' \
 	'{"type":"tool_result","call_id":"c1","output":null,"is_error":false,"status":"completed"}' 'a result may be null'

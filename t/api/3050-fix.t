@@ -56,6 +56,10 @@ is "$(data .thread_data.updated_at)" "$updated" 'a repair that changes nothing i
 
 # ---- repairs ----
 
+put again "$(asks a1 c1 c2)" "$(answers r1 c1)" "$(asks a2 c1)" "$(answers r2 c1)"
+fixed again 2 'a2 r2' 'an id that a later message uses for a call of its own is left to that'
+put again2 "$(asks a1 c1)" "$(answers r1 c1)" "$(asks a2 c1 c2)" "$(answers r2 c1)" "$(asks a3 c1)" "$(answers r3 c1)"
+fixed again2 2 'a1 r1 a3 r3' 'as it is to an earlier one'
 put o1 "$(user m1 x)" "$(asks a1 c1)"
 fixed o1 1 m1 'a call without a result'
 put o2 "$(user m1 x)" "$(asks a1 c1)" "$(user m2 y)" "$(asks a2 c2)" "$(answers r2 c2)" "$(asks a3 c3)"
@@ -198,6 +202,10 @@ jq -nc '{messages: ([range(20000) | {role: "assistant", content: [{type: "tool_c
 api POST /v1/threads/many/messages "$(cat many.json)"
 API_TIMEOUT=20 api POST /v1/graph/fix '{"thread_id":"many","config":{}}'
 is "$(data .removed_count)" 1 'a repair takes time in proportion to the messages'
+jq -nc '{messages: [{role: "assistant", content: [range(80000) | {type: "tool_call", id: "c\(.)", name: "f", args: {}}]}]}' >many.json
+api POST /v1/threads/calls/messages "$(cat many.json)"
+API_TIMEOUT=20 api POST /v1/graph/fix '{"thread_id":"calls"}'
+is "$(data .removed_count)" 1 'and to the calls in one of them'
 api POST /v1/graph/fix '{"config":7}'
 places 'body.thread_id|missing body.config|type_error' 'all mistakes of its body are told'
 

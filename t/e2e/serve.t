@@ -239,6 +239,8 @@ http GET /ping "" -H 'Host: /'
 is_error 400 BAD_REQUEST "Bad request" "an invalid Host"
 http GET /ping "" -H 'Content-Length: x'
 is_error 400 INVALID_CONTENT_LENGTH "Invalid Content-Length header." "an invalid Content-Length"
+http GET /ping "" -H 'Content-Length: 99999999999999999999'
+is_error 400 INVALID_CONTENT_LENGTH "Invalid Content-Length header." "one that no number holds"
 http GET "/$(head -c 70000 /dev/zero | tr '\0' a)"
 is_error 414 URI_TOO_LONG "URI too long" "a long request line"
 http GET /ping "" -H "X-Long: $(head -c 70000 /dev/zero | tr '\0' a)"
@@ -313,10 +315,10 @@ is "$(stat -c %a "$SOCKET")" 660 "at a socket that the group may use"
 api GET /ping
 is "$STATUS $(json .data "$BODY")" "200 pong" "that answers"
 serve_stop
-done_testing
 "$AGENTGRAPH" serve --state other --no-nginx --socket deaf.sock >/dev/full 2>deaf.err &
 deaf=$!
 ok 'wait_for 60 grep -q "WARNING .*standard output was not told that the service is up: No space left" deaf.err' \
 	"where its line cannot be written it serves all the same, and says so"
 tap_stop $deaf
 is $? 0 "and ends with status 0"
+done_testing
