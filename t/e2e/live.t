@@ -258,7 +258,7 @@ async def other_events():
                  ["error", {"code": "demo", "message": "careful", "fatal": False}], ["go_away", {"time_left": "5s"}]])
     await say(ws, "/session")
     same(await hear(ws, "session_update"), [["session_update", {"resumption_handle": handle}]])
-    same(rest("GET", "/v1/threads/events")[1]["data"]["thread_data"]["metadata"], {"resumption_handle": handle})
+    await until(lambda: rest("GET", "/v1/threads/events")[1]["data"]["thread_data"]["metadata"] == {"resumption_handle": handle})
     await ws.close()
     await until(lambda: not helpers())
     ws = await begin(thread_id="events", modalities="TEXT")
