@@ -6,16 +6,17 @@
 
 #include <string.h>
 
-/* A thread that is somebody else's is refused; one that does not exist has no traces. */
-static bool may_see(struct call *call, const char *thread_id)
+/* A thread that is somebody else's is refused.  One that is not stored is nobody's yet: it has no
+ * traces, though its first run may have begun. */
+static bool may_see(struct call *call, const char *thread_id, bool *is_stored)
 {
 	struct storage *storage = call->service->storage;
 	struct thread thread;
 	if (!thread_id_check(call, "path.thread_id", thread_id))
 		return false;
-	if (storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error))
-		return call_owns(call, &thread);
-	return !error_is_set(&call->error);
+	*is_stored =
+	    storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error);
+	return *is_stored ? call_owns(call, &thread) : !error_is_set(&call->error);
 }
 
 static bool is_latest(const struct trace_view *view)
@@ -72,9 +73,10 @@ static cJSON *run_of(const struct trace_view *view)
 cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_id)
 {
 	struct trace_view view = {0};
-	if (!may_see(call, thread_id))
+	bool is_stored;
+	if (!may_see(call, thread_id, &is_stored))
 		return NULL;
-	if (call->service->traces && !read_view(call, thread_id, run_id, &view))
+	if (is_stored && call->service->traces && !read_view(call, thread_id, run_id, &view))
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddStringToObject(data, "thread_id", thread_id);

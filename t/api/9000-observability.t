@@ -3,6 +3,8 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
 
+command -v sqlite3 >/dev/null || tap_skip_all 'sqlite3 is not installed'
+
 observe() { api GET "/v1/observability/$1${2:+?run_id=$2}"; }
 
 trace_words='
@@ -171,6 +173,13 @@ observe dead
 facts <<'FACTS'
 a run whose process died has failed, or is forgotten with it :: run == null or (run.status == "error" and run.finished_at != null)
 FACTS
+
+# As in the first moments of a thread's first run: it is not stored, so nobody's yet.
+observe twice
+is "$(json .data.run_count "$BODY")" 1 'a thread that is stored has its traces'
+sqlite3 -cmd '.timeout 5000' "$STATE/threads.db" "DELETE FROM threads WHERE thread_id = 'twice'"
+observe twice
+is "$STATUS $(json '[.data.run, .data.run_count, .data.run_ids] | tojson' "$BODY")" '200 [null,0,[]]' 'one that is not has none'
 serve_stop
 
 api_start
