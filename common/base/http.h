@@ -80,6 +80,10 @@ struct http_response {
 	char reason[256]; /* why it is not HTTP_DONE, one sentence part without secrets */
 };
 
+/* What others than the log may be told of why it is not HTTP_DONE: reason can name hosts, addresses
+ * and ports. */
+const char *http_failure(const struct http_response *response);
+
 /* Makes the request; returns response->end.  response is all-zero before, and is to be released. */
 enum http_end http_call(const struct http_request *request, struct http_response *response);
 void http_response_release(struct http_response *response);

@@ -17,6 +17,27 @@ void http_response_release(struct http_response *response)
 	*response = (struct http_response){0};
 }
 
+const char *http_failure(const struct http_response *response)
+{
+	switch (response->end) {
+	case HTTP_NO_CONNECT:
+		return "the server cannot be reached";
+	case HTTP_CLOSED:
+		return "the connection ended too early";
+	case HTTP_TIMED_OUT:
+		return "no answer in time";
+	case HTTP_BAD_REQUEST:
+	case HTTP_UNAVAILABLE:
+		return "it cannot be made";
+	case HTTP_DONE:
+	case HTTP_TOO_LARGE:
+	case HTTP_REFUSED:
+	case HTTP_STOPPED:
+		break;
+	}
+	return response->reason;
+}
+
 static char *trimmed(const char *from, const char *to)
 {
 	while (from < to && strchr(" \t", *from))

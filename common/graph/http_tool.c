@@ -224,6 +224,12 @@ static ag_result refused(ag_run *run, const struct http_response *response)
 	return result;
 }
 
+static ag_result failed(ag_run *run, const struct http_response *response)
+{
+	ag_log(run, "the request of a tool failed: %s", response->reason);
+	return ag_fail(run, "the request failed: %s", http_failure(response));
+}
+
 static ag_result read_answer(ag_run *run, const struct http_response *response, cJSON **output)
 {
 	const struct buf *body = &response->body;
@@ -247,7 +253,7 @@ ag_result http_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 	else if (request(tool, run, buf_str(&url), body, &response) == HTTP_DONE)
 		result = read_answer(run, &response, output);
 	else
-		result = ag_fail(run, "the request failed: %s", response.reason);
+		result = failed(run, &response);
 	http_response_release(&response);
 	buf_release(&url);
 	free(body);

@@ -7,13 +7,15 @@
 
 #include <string.h>
 
-/* A schema may refer to itself, and more than once. */
+/* A schema may refer to itself, and more than once; and clients give some. */
 #define MAX_DEPTH 24
 #define MAX_OBJECTS 10000
+#define MAX_BYTES (256u << 10)
 
 struct walk {
 	const cJSON *root;
 	unsigned left; /* objects that may still be made */
+	size_t bytes;  /* of names and values that may still be copied */
 };
 
 /* Copied as they are. */
@@ -29,6 +31,24 @@ static bool is_one_of(const char *const *words, const char *word)
 }
 
 static cJSON *clean(const cJSON *schema, struct walk *w, int depth);
+
+/* Counts what is copied; once something was too much, nothing is. */
+static bool afford(struct walk *w, size_t bytes)
+{
+	bool affords = bytes <= w->bytes;
+	w->bytes = affords ? w->bytes - bytes : 0;
+	return affords;
+}
+
+static bool afford_value(struct walk *w, const cJSON *value)
+{
+	if (!value || w->bytes == 0)
+		return false;
+	char *text = json_print(value);
+	bool affords = afford(w, strlen(text));
+	cJSON_free(text);
+	return affords;
+}
 
 /* What "#/$defs/name" points at, or NULL. */
 static const cJSON *resolve(const cJSON *root, const char *ref)
@@ -68,9 +88,11 @@ static void add_types(cJSON *out, const cJSON *types)
 	}
 }
 
-static void add_type(cJSON *out, const cJSON *schema)
+static void add_type(cJSON *out, const cJSON *schema, struct walk *w)
 {
 	const cJSON *type = json_opt(schema, "type");
+	if (type && !afford_value(w, type))
+		return;
 	if (cJSON_IsString(type))
 		json_set(out, "type", cJSON_CreateString(type->valuestring));
 	else if (cJSON_IsArray(type))
@@ -80,15 +102,17 @@ static void add_type(cJSON *out, const cJSON *schema)
 }
 
 /* Only strings may be enumerated. */
-static void add_enum(cJSON *out, const cJSON *schema)
+static void add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 {
 	const cJSON *values = json_opt(schema, "enum"), *only = json_opt(schema, "const"), *value;
 	cJSON *kept = cJSON_CreateArray();
+	if (!afford_value(w, values))
+		values = NULL;
 	cJSON_ArrayForEach(value, values) {
 		if (cJSON_IsString(value) && *value->valuestring)
 			cJSON_AddItemToArray(kept, cJSON_CreateString(value->valuestring));
 	}
-	if (cJSON_IsString(only))
+	if (cJSON_IsString(only) && afford_value(w, only))
 		cJSON_AddItemToArray(kept, cJSON_CreateString(only->valuestring));
 	if (!kept->child) {
 		cJSON_Delete(kept);
@@ -115,8 +139,11 @@ static void add_properties(cJSON *out, const cJSON *schema, struct walk *w, int 
 	cJSON *own = json_get(out, "properties");
 	if (!own)
 		own = cJSON_AddObjectToObject(out, "properties");
-	cJSON_ArrayForEach(property, properties)
+	cJSON_ArrayForEach(property, properties) {
+		if (!afford(w, strlen(property->string) + 1))
+			break;
 		json_set(own, property->string, clean(property, w, depth));
+	}
 }
 
 static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int depth)
@@ -152,11 +179,11 @@ static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 		add_all(out, part, w, depth - 1);
 	for (size_t i = 0; plain[i]; i++) {
 		const cJSON *value = json_opt(schema, plain[i]);
-		if (value)
+		if (afford_value(w, value))
 			json_set(out, plain[i], cJSON_Duplicate(value, true));
 	}
-	add_type(out, schema);
-	add_enum(out, schema);
+	add_type(out, schema, w);
+	add_enum(out, schema, w);
 	add_format(out, schema);
 	add_properties(out, schema, w, depth - 1);
 	if (cJSON_IsObject(items))
@@ -193,6 +220,6 @@ static cJSON *clean(const cJSON *schema, struct walk *w, int depth)
 
 cJSON *gemini_schema(const cJSON *schema)
 {
-	struct walk w = {schema, MAX_OBJECTS};
+	struct walk w = {schema, MAX_OBJECTS, MAX_BYTES};
 	return clean(schema, &w, MAX_DEPTH);
 }

@@ -101,16 +101,27 @@ static void answers_first(cJSON *bring)
 	cJSON_Delete(rest);
 }
 
+/* A result in another message must not pass for an answer: tools nodes and models go by the block
+ * alone. */
+static bool may_answer(struct call *call, const cJSON *message)
+{
+	return message_is(message, "tool") ||
+	    error_set(&call->error, ERR_INVALID_INPUT,
+		"A tool result needs a message with the role tool");
+}
+
 bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 {
 	const cJSON *asked = arena_json(call->arena, cJSON_Duplicate(calls, true));
 	cJSON *message;
 	cJSON_ArrayForEach(message, bring) {
-		if (!message_is(message, "tool"))
+		bool results = has_result(message);
+		if (!results && !message_is(message, "tool"))
 			continue;
-		if (!has_result(message) && !name_call(call, message, asked))
+		if (!results && !name_call(call, message, asked))
 			return false;
-		if (!take_results(call, message, asked, calls, answered))
+		if (!take_results(call, message, asked, calls, answered) ||
+		    !may_answer(call, message))
 			return false;
 	}
 	answers_first(bring);
@@ -143,11 +154,10 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 	int answered = 0;
 	cJSON *none = arena_json(call->arena, cJSON_CreateArray());
 	cJSON_ArrayForEach(message, bring) {
-		if (!message_is(message, "tool"))
-			continue;
-		if (!has_result(message))
+		bool results = has_result(message);
+		if (!results && message_is(message, "tool"))
 			return needs_call_id(call, 0);
-		if (!take_results(call, message, none, none, &answered))
+		if (results && !take_results(call, message, none, none, &answered))
 			return false;
 	}
 	return true;

@@ -1,4 +1,5 @@
-/* Tool messages in a run's input: answers to remote calls that wait at the client (WIRE 3.4). */
+/* Results in a run's input: answers to remote calls that wait at the client (WIRE 3.4).  They come
+ * in tool messages alone. */
 #ifndef AGENTGRAPH_SERVICE_ANSWERS_H
 #define AGENTGRAPH_SERVICE_ANSWERS_H
 
@@ -15,7 +16,7 @@ bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
  */
 void answers_close(struct call *call, cJSON *bring, const cJSON *calls);
 
-/* Refuses tool messages where nothing waits. */
+/* Refuses tool messages, and results in others, where nothing waits. */
 bool answers_none_waiting(struct call *call, const cJSON *bring);
 
 #endif

@@ -71,16 +71,17 @@ bool thread_id_read(struct call *call, const char *where, const cJSON *item, con
 	return true;
 }
 
-static const char *named_thread(struct call *call, const cJSON *object)
+/* Only to a run "new" says that there is none yet. */
+static const char *named_thread(struct call *call, const cJSON *object, bool is_run)
 {
 	const char *id = id_text(call, json_opt(object, "thread_id"));
-	return id && !id_blank(id) && strcmp(id, "new") != 0 ? id : NULL;
+	return id && !id_blank(id) && !(is_run && strcmp(id, "new") == 0) ? id : NULL;
 }
 
 const char *thread_id_of(struct call *call, const cJSON *body, bool is_run)
 {
-	const char *top = named_thread(call, body);
-	const char *inner = named_thread(call, json_opt(body, "config"));
+	const char *top = named_thread(call, body, is_run);
+	const char *inner = named_thread(call, json_opt(body, "config"), is_run);
 	if (is_run && top && inner && strcmp(top, inner) != 0)
 		return NULL;
 	return top ? top : inner;

@@ -176,14 +176,16 @@ static enum keeper_state open_it(struct keeper *k, struct call *call, const char
 	return KEEPER_REFUSED;
 }
 
-/* The lease again, for one write; others may have changed or deleted the thread. */
+/* The lease again, for one write; others may have changed or deleted the thread, and a new one with
+ * its id can be somebody else's. */
 static bool borrow(struct keeper *k, struct call *call)
 {
 	struct storage *storage = k->service->storage;
 	const char *id = k->found.thread_id;
 	if (!take_lease(k, call, id))
 		return false;
-	return ops_of(k)->thread_get(storage, k->arena, id, &k->thread, &call->error) ||
+	bool found = ops_of(k)->thread_get(storage, k->arena, id, &k->thread, &call->error);
+	return (found && k->thread.row == k->found.row) ||
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
 }
 

@@ -47,6 +47,14 @@ static const cJSON *scoped(struct run_memories *m, struct arena *arena, const cJ
 	return out;
 }
 
+/* Who may reach everybody's memories by the routes does not in a run, whose tools a model calls,
+ * unless its node says whose it means. */
+static void narrow(struct call *call, const cJSON *body)
+{
+	if (call->service->config->auth != AUTH_NONE && !json_opt(body, "config"))
+		call->owner = call->user_id;
+}
+
 /* The call is that of the run but for its error, which is not yet the run's. */
 static cJSON *ask(void *arg, struct arena *arena, const char *action, const char *memory_id,
     const cJSON *body, struct error *err)
@@ -55,6 +63,7 @@ static cJSON *ask(void *arg, struct arena *arena, const char *action, const char
 	struct call call = *m->call;
 	call.error = (struct error){0};
 	call.arena = arena;
+	narrow(&call, body);
 	cJSON *data = NULL;
 	if (memory_configured(&call)) {
 		const cJSON *whole = scoped(m, arena, body);

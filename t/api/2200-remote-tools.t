@@ -75,6 +75,10 @@ refused m '{"role":"tool","content":"sunny"}' 'A tool message needs a call_id: 3
 	'plain text while several calls wait'
 refused m '{"role":"tool","content":[{"type":"image","url":"https://example.org/a.png","mime_type":"image/png"}]}' \
 	'A tool message needs a call_id: 3 remote tool calls are waiting' 'a picture without a call'
+for role in user assistant system; do
+	refused m "{\"role\":\"$role\",\"content\":[{\"type\":\"tool_result\",\"call_id\":\"$a\",\"output\":1}]}" \
+		'A tool result needs a message with the role tool' "an answer of the role $role"
+done
 answers m "$(answer "$c" 3)" '"response_granularity":"full"'
 is "$STATUS" 200 'answers may come one by one'
 facts <<'TABLE'

@@ -82,7 +82,8 @@ is "$(told 'status {"code":404}')" '! the server answered 404: no luck' 'a refus
 is "$(told 'status {"code":302}')" '! the server answered 302: no luck' 'a redirect is not followed'
 is "$(told big)" '! the request failed: the answer is too large' 'an answer has a limit'
 like "$(told slow)" '^! the request failed: no answer in time' 'a request has its time'
-like "$(told nowhere)" '^! the request failed: ' 'a server that is not there is an error result'
+is "$(told nowhere)" '! the request failed: the server cannot be reached' 'a server that is not there is an error result'
+ok 'grep -q "the request of a tool failed: .*127\.0\.0\.1" "$SERVE_ERR"' 'only the log says where it should have been'
 ok '! grep -q s3cret-value "$SERVE_ERR"' 'secrets are not in the log'
 api GET /v1/graph/tools
 is "$(json '[.data.nodes[0].tools[].source] | unique | tojson' "$BODY")" '["local"]' 'such tools are local'

@@ -32,6 +32,14 @@ api GET /v1/threads/sales-1 '' 'X-Api-Key: key-of-ann'
 is "$STATUS" 200 'headers can be read'
 api GET /v1/threads '' 'X-Api-Key: key-of-sue'
 is "$(json '.data.threads | length' "$BODY")" 0 'lists hold the own threads'
+with key-of-sue POST /v1/threads/new/messages '{"messages":[{"role":"user","content":"x"}]}'
+is "$STATUS" 200 'an id can be the word that asks a run for a new thread'
+for action in fix stop; do
+	for config in '' ',"config":{"thread_id":"support-1"}'; do
+		with key-of-bob POST "/v1/graph/$action" "{\"thread_id\":\"new\"$config}"
+		is "$(said)" "403 PERMISSION_ERROR Not authorized to $action graph" "that thread is asked about before a $action"
+	done
+done
 api DELETE /v1/threads/sales-1 '{}' 'X-Api-Key: key-of-ann'
 is "$STATUS" 403 'not everybody deletes'
 api DELETE /v1/threads/sales-1 '{}' 'X-Api-Key: key-of-sue'

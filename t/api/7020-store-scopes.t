@@ -84,6 +84,36 @@ row '"authorization":{"backend":"rbac","default_scopes":["store:read","store:wri
 row '"authorization":{"backend":"rbac","isolation":"none","default_scopes":["store:read","store:write","store:delete"]}' \
 	'roles, none' '2 2 200 200' '2 2 200 200' '1 1 200 200'
 
+# In a run: the memories of its user alone, also where the routes reach all.
+cat >agent.sh <<'END'
+#!/bin/sh
+jq -c '{message: {content: [{type: "tool_call", id: "c1", name: "memory", args: (.user_text | fromjson)}]}}'
+END
+chmod +x agent.sh
+cat >graph.json <<'END'
+{"g": {"nodes": {"agent": {"kind": "exec", "command": "./agent.sh"},
+  "tools": {"kind": "tools", "tools": [{"kind": "memory"}]}},
+ "edges": [{"from": "START", "to": "agent"}, {"from": "agent", "to": "tools"}, {"from": "tools", "to": "END"}]}}
+END
+printf '%s\n' '{"agent":"graph.json:g","store":"builtin:store","auth":"jwt","authorization":{"backend":"rbac",
+	"isolation":"none","default_scopes":["graph:invoke","store:read","store:write"]}}' >agentgraph.json
+api_start
+# tool USER ACTION [MEMBERS]: what the tool answers, of the memory ID.
+tool() {
+	as "$1" POST /v1/graph/invoke \
+		"$(a_run "{\\\"action\\\":\\\"$2\\\",\\\"memory_id\\\":\\\"$ID\\\",\\\"content\\\":\\\"coffee\\\"}")"
+	json '.data.messages[-1].content[0] | if .is_error then "no: \(.output)" else "done" end' "$BODY"
+}
+as bob POST /v1/store/memories '{"content":"tea"}'
+ID=$(json .data.memory_id "$BODY")
+as alice POST "/v1/store/memories/$ID"
+is "$STATUS" 200 'by a route she reaches what is his'
+is "$(tool alice update)" 'no: Memory not found' 'a tool of her run does not rewrite it'
+is "$(tool alice forget)" 'no: Memory not found' 'nor delete it'
+is "$(tool bob update)" 'done' 'that of his rewrites it'
+is "$(tool bob forget)" 'done' 'and deletes it'
+serve_stop
+
 with_store '"auth":"jwt","authorization":{"backend":"rbac","default_scopes":["store:read"]}'
 api_start
 as alice POST /v1/store/memories/list

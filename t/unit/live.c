@@ -1,7 +1,9 @@
 /* The live session, with a provider that does what it is told. */
 #include "service/live.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "graph/state.h"
 #include "live_fixture.h"
 #include "unit.h"
 
@@ -1001,6 +1003,38 @@ static void the_model_may_finish_when_the_client_is_gone(void)
 	end();
 }
 
+/* The thread of that id afterwards, another one. */
+static void put_another_thread(const char *id)
+{
+	struct storage *st = service->storage;
+	struct arena *arena = arena_new();
+	struct error err = {0};
+	struct thread thread;
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_get(st, arena, id, &thread, &err));
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_delete(st, thread.row, &err));
+	thread_blank(&thread, id, "somebody else");
+	thread.created_at = thread.updated_at = clock_now();
+	struct thread_write write = {.thread = &thread};
+	CU_ASSERT_TRUE_FATAL(st->ops->thread_write(st, &write, &err));
+	arena_free(arena);
+}
+
+static void what_comes_late_does_not_reach_another_thread_of_that_id(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	fake.stubborn = true;
+	client_says(&c, talk_and_go_away);
+	live_gone(c.live);
+	client_settle(&c);
+	put_another_thread("t");
+	client_says(&c, say_a_word);
+	client_pass(&c, 30000);
+	client_settle(&c);
+	CU_ASSERT_TRUE(live_is_over(c.live));
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "");
+	end();
+}
+
 static void a_client_that_leaves_before_the_first_frame_costs_nothing(void)
 {
 	begin(NULL);
@@ -1101,6 +1135,8 @@ static const struct unit_test tests[] = {
     {"close lets the model finish", close_lets_the_model_finish},
     {"but not for more than 30 seconds", but_not_for_more_than_30_seconds},
     {"the model may finish when the client is gone", the_model_may_finish_when_the_client_is_gone},
+    {"what comes late does not reach another thread of that id",
+	what_comes_late_does_not_reach_another_thread_of_that_id},
     {"a client that leaves before the first frame costs nothing",
 	a_client_that_leaves_before_the_first_frame_costs_nothing},
     {"frames before a hasty close are answered", frames_before_a_hasty_close_are_answered},
