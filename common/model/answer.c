@@ -31,6 +31,7 @@ void chat_answer_release(struct chat_answer *a)
 		cJSON_Delete(part->details);
 	}
 	buf_release(&a->held);
+	cJSON_Delete(a->kept);
 	free(a->parts);
 	free(a->model);
 	free(a->finish);
@@ -48,11 +49,9 @@ void chat_answer_fault(struct chat_answer *a, bool passes, const char *fmt, ...)
 	a->fault_passes = passes;
 }
 
-struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind kind, int64_t index)
+struct chat_part *chat_answer_part_new(
+    struct chat_answer *a, enum chat_part_kind kind, int64_t index)
 {
-	for (size_t i = a->count; i-- > 0;)
-		if (a->parts[i].kind == kind && a->parts[i].index == index)
-			return &a->parts[i];
 	if (a->count == MAX_PARTS) {
 		chat_answer_fault(a, false, "wrote more than %d blocks", MAX_PARTS);
 		return &a->parts[a->count - 1];
@@ -61,6 +60,14 @@ struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind ki
 		a->parts = xrealloc(a->parts, (a->count * 2 + 1) * sizeof(*a->parts));
 	a->parts[a->count] = (struct chat_part){.kind = kind, .index = index};
 	return &a->parts[a->count++];
+}
+
+struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind kind, int64_t index)
+{
+	for (size_t i = a->count; i-- > 0;)
+		if (a->parts[i].kind == kind && a->parts[i].index == index)
+			return &a->parts[i];
+	return chat_answer_part_new(a, kind, index);
 }
 
 void chat_answer_hand_on(struct chat_answer *a)
@@ -109,6 +116,21 @@ void chat_answer_add(
 	struct chat_part *part = chat_answer_part(a, kind, index);
 	if (!a->fault)
 		chat_answer_append(a, (size_t)(part - a->parts), text, strlen(text));
+}
+
+void chat_answer_keep(struct chat_answer *a, const cJSON *piece)
+{
+	char *text = json_print(piece);
+	size_t len = strlen(text);
+	free(text);
+	if (len > MAX_BYTES - a->bytes) {
+		chat_answer_fault(a, false, "wrote too long an answer");
+		return;
+	}
+	a->bytes += len;
+	if (!a->kept)
+		a->kept = cJSON_CreateArray();
+	cJSON_AddItemToArray(a->kept, cJSON_Duplicate(piece, true));
 }
 
 static void replace(char **text, const char *with)
@@ -215,12 +237,21 @@ static void add_reasoning_block(cJSON *content, const struct chat_part *part)
 	    part->details ? cJSON_Duplicate(part->details, true) : cJSON_CreateArray());
 }
 
-/* The arguments; NULL when they are no JSON object.  Nothing at all means none. */
-static cJSON *arguments(const struct chat_part *part)
+/* Whether the answer was cut off, and the part was the last that it came to. */
+static bool is_cut_off(const struct chat_answer *a, const struct chat_part *part)
+{
+	bool cut = a->finish &&
+	    (strcmp(a->finish, "length") == 0 || strcmp(a->finish, "content_filter") == 0);
+	return cut && part == &a->parts[a->count - 1];
+}
+
+/* The arguments; NULL when they are no JSON object.  Nothing at all means none, unless they may
+ * have been to come. */
+static cJSON *arguments(const struct chat_answer *a, const struct chat_part *part)
 {
 	const char *text = buf_str(&part->text);
 	if (text[strspn(text, " \t\r\n")] == '\0')
-		return cJSON_CreateObject();
+		return is_cut_off(a, part) ? NULL : cJSON_CreateObject();
 	cJSON *args = json_parse(text, part->text.len, JSON_REQUEST_DEPTH, NULL);
 	if (cJSON_IsObject(args))
 		return args;
@@ -238,9 +269,10 @@ static void note_invalid(cJSON *metadata, const char *id, const char *text)
 	free(shown);
 }
 
-static void add_call_block(cJSON *content, const struct chat_part *part, cJSON *metadata)
+static void add_call_block(
+    const struct chat_answer *a, cJSON *content, const struct chat_part *part, cJSON *metadata)
 {
-	cJSON *args = arguments(part);
+	cJSON *args = arguments(a, part);
 	cJSON *block = typed_block(content, "tool_call");
 	cJSON_AddStringToObject(block, "id", part->id);
 	cJSON_AddStringToObject(block, "name", part->name ? part->name : "");
@@ -257,13 +289,25 @@ char *chat_call_id(char out[CHAT_CALL_ID])
 	return out;
 }
 
+static bool has_own_id(const struct chat_answer *a, size_t at)
+{
+	const char *id = a->parts[at].id;
+	for (size_t i = 0; id && i < at; i++)
+		if (a->parts[i].kind == PART_CALL && strcmp(a->parts[i].id, id) == 0)
+			return false;
+	return id != NULL;
+}
+
 /* A call needs an id of its own, which not every server gives. */
 static void fill_ids(const struct chat_answer *a)
 {
 	char id[CHAT_CALL_ID];
-	for (size_t i = 0; i < a->count; i++)
-		if (a->parts[i].kind == PART_CALL && !a->parts[i].id)
-			a->parts[i].id = xstrdup(chat_call_id(id));
+	for (size_t i = 0; i < a->count; i++) {
+		if (a->parts[i].kind != PART_CALL || has_own_id(a, i))
+			continue;
+		free(a->parts[i].id);
+		a->parts[i].id = xstrdup(chat_call_id(id));
+	}
 }
 
 static cJSON *content_of(const struct chat_answer *a, cJSON *metadata)
@@ -281,7 +325,7 @@ static cJSON *content_of(const struct chat_answer *a, cJSON *metadata)
 			break;
 		case PART_CALL:
 			if (a->ended)
-				add_call_block(content, part, metadata);
+				add_call_block(a, content, part, metadata);
 			break;
 		}
 	}

@@ -1,13 +1,16 @@
 /* Anthropic's messages. */
 #include "base/json.h"
+#include "base/json_members.h"
 #include "base/memory.h"
 #include "model/provider.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define DEFAULT_MAX_TOKENS 8192
+#define MOST_PAST_TOOLS 100 /* that there are some is what counts */
 
 /* ---- The request */
 
@@ -40,8 +43,16 @@ static cJSON *content_for(cJSON *messages, const char *role)
 	return cJSON_AddArrayToObject(message, "content");
 }
 
+static bool is_blank(const char *text)
+{
+	return text[strspn(text, " \t\r\n\v\f")] == '\0';
+}
+
+/* A block without a word is refused. */
 static void add_text(cJSON *content, const char *text)
 {
+	if (is_blank(text))
+		return;
 	json_add_str(add_typed(content, "text"), "text", text);
 }
 
@@ -104,10 +115,21 @@ static void add_thinking(cJSON *content, const cJSON *block)
 	}
 }
 
+/* Adds the id of a call.  It may be another provider's, and other characters are refused. */
+static void add_id(cJSON *part, const char *name, const char *id)
+{
+	char *mended = xstrdup(id ? id : "");
+	for (char *p = mended; *p; p++)
+		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-')
+			*p = '_';
+	json_add_str(part, name, mended);
+	free(mended);
+}
+
 static void add_call(cJSON *content, const cJSON *block)
 {
 	cJSON *part = add_typed(content, "tool_use");
-	json_add_str(part, "id", json_str(block, "id"));
+	add_id(part, "id", json_str(block, "id"));
 	json_add_str(part, "name", json_str(block, "name"));
 	cJSON_AddItemToObject(part, "input", cJSON_Duplicate(json_get(block, "args"), true));
 }
@@ -116,10 +138,13 @@ static void add_result(cJSON *content, const cJSON *block)
 {
 	cJSON *part = add_typed(content, "tool_result");
 	char *text = chat_output_text(block);
-	json_add_str(part, "tool_use_id", json_str(block, "call_id"));
-	if (*text)
+	add_id(part, "tool_use_id", json_str(block, "call_id"));
+	bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
+	if (!is_blank(text))
 		json_add_str(part, "content", text);
-	if (cJSON_IsTrue(json_get(block, "is_error")))
+	else if (is_error) /* without a reason it is refused */
+		json_add_str(part, "content", "(It failed without a word.)");
+	if (is_error)
 		cJSON_AddTrueToObject(part, "is_error");
 	free(text);
 }
@@ -184,11 +209,54 @@ static void add_choice(const struct chat_build *b, cJSON *body)
 		cJSON_AddTrueToObject(choice, "disable_parallel_tool_use");
 }
 
+/* The names of the calls, each once, that of the first call last: a client may have told of many.
+ */
+static cJSON *past_names(const struct chat_turns *turns)
+{
+	cJSON *names = cJSON_CreateObject();
+	for (size_t i = turns->count; i-- > 0;) {
+		const struct chat_turn *turn = &turns->items[i];
+		for (size_t j = turn->count; j-- > 0;) {
+			const cJSON *block = turn->blocks[j];
+			const char *name =
+			    chat_block_is_call(block) ? json_str(block, "name") : NULL;
+			if (name)
+				cJSON_AddNullToObject(names, name);
+		}
+	}
+	json_members_unique(names);
+	return names;
+}
+
+static void add_past_tool(cJSON *tools, const char *name)
+{
+	cJSON *tool = cJSON_CreateObject();
+	cJSON_AddItemToArray(tools, tool);
+	json_add_str(tool, "name", name);
+	json_add_str(cJSON_AddObjectToObject(tool, "input_schema"), "type", "object");
+}
+
+/* A conversation with calls in it is refused where there are no tools; so a model that has none is
+ * told which there were, and that it has them not. */
+static void add_past_tools(const struct chat_build *b, cJSON *body)
+{
+	cJSON *names = past_names(b->turns);
+	const cJSON *first = names->child, *name = first ? first->prev : NULL;
+	cJSON *tools = name ? cJSON_AddArrayToObject(body, "tools") : NULL;
+	for (; name; name = name == first ? NULL : name->prev)
+		add_past_tool(tools, name->string);
+	if (tools)
+		json_add_str(cJSON_AddObjectToObject(body, "tool_choice"), "type", "none");
+	cJSON_Delete(names);
+}
+
 static void add_tools(const struct chat_build *b, cJSON *body)
 {
 	const struct chat_request *request = b->request;
-	if (request->tool_count == 0)
+	if (request->tool_count == 0) {
+		add_past_tools(b, body);
 		return;
+	}
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
 	for (size_t i = 0; i < request->tool_count; i++) {
 		const struct chat_tool *tool = &request->tools[i];
@@ -206,10 +274,13 @@ static void add_tools(const struct chat_build *b, cJSON *body)
 	add_choice(b, body);
 }
 
-/* Thinking cannot begin in the middle of a turn: the calls whose results are sent now must have
- * come with thinking of this provider. */
-static bool may_think(const cJSON *body)
+/* Thinking goes with a free choice of tools only.  And it cannot begin in the middle of a turn: the
+ * calls whose results are sent now must have come with thinking of this provider. */
+static bool may_think(const struct chat_request *request, const cJSON *body)
 {
+	bool free_choice = request->choice == CHAT_TOOLS_AUTO || request->choice == CHAT_TOOLS_NONE;
+	if (request->tool_count > 0 && !free_choice)
+		return false;
 	const cJSON *messages = json_get(body, "messages");
 	const cJSON *last = messages->child ? messages->child->prev : NULL;
 	const cJSON *first = last ? json_get(last, "content")->child : NULL;
@@ -235,7 +306,7 @@ static void add_reasoning(const struct chat_build *b, cJSON *body)
 	if (effort && !none)
 		json_add_str(
 		    output_config(body), "effort", strcmp(effort, "minimal") == 0 ? "low" : effort);
-	if (none || (!budget && !effort) || !may_think(body))
+	if (none || (!budget && !effort) || !may_think(b->request, body))
 		return;
 	cJSON *thinking = cJSON_AddObjectToObject(body, "thinking");
 	json_add_str(thinking, "type", budget ? "enabled" : "adaptive");
@@ -257,7 +328,7 @@ static void add_system(const struct chat_build *b, cJSON *body)
 {
 	static const char only_json[] = "Answer with one JSON object and nothing else.";
 	bool json = chat_target_format(b->target) == CHAT_FORMAT_OBJECT;
-	if (!json && !*b->system)
+	if (!json && is_blank(b->system))
 		return;
 	char *text =
 	    xasprintf("%s%s%s", b->system, json && *b->system ? "\n\n" : "", json ? only_json : "");

@@ -32,6 +32,7 @@ try {
 	size_t streamed;
 	int64_t ended_at;
 	bool is_stream;
+	bool done; /* the stream said so itself: what follows is not read */
 	bool stopped;
 };
 
@@ -58,7 +59,7 @@ static void read_event(struct try *t, const struct sse_event *event)
 	if (data) {
 		t->target->provider->take_event(&t->answer, event->name, data);
 		chat_repeat_learn(&t->repeat, &t->answer, bytes, &mended);
-	} else {
+	} else if (!t->answer.ended) {
 		chat_answer_fault(&t->answer, true, "sent an event that is not JSON");
 	}
 	cJSON_Delete(data);
@@ -68,8 +69,10 @@ static void read_event(struct try *t, const struct sse_event *event)
 static bool on_event(const struct sse_event *event, void *arg)
 {
 	struct try *t = arg;
+	if (t->done)
+		return true;
 	if (strcmp(event->data, "[DONE]") == 0) {
-		t->answer.ended = true;
+		t->done = t->answer.ended = true;
 		return wants_more(t);
 	}
 	if (event->data[strspn(event->data, " \n")] == '\0')

@@ -1,5 +1,6 @@
 /* Gemini's generateContent. */
 #include "base/json.h"
+#include "base/json_members.h"
 #include "base/memory.h"
 #include "model/gemini_schema.h"
 #include "model/provider.h"
@@ -70,67 +71,97 @@ static void add_media(const struct chat_build *b, cJSON *parts, const cJSON *blo
 	chat_media_free(&media);
 }
 
-/* The signature that a reasoning block of the turn keeps for a call, or with NULL for the text;
- * malloc'd or NULL. */
-static char *signature_for(const struct chat_turn *turn, const char *call_id)
+/* What the reasoning blocks of a turn keep for its calls, and for its text.  By call, so that a
+ * client's turn of many calls costs no more than it is long. */
+struct signatures {
+	cJSON *calls; /* object: text by call id */
+	struct json_members by_call;
+	char *text; /* or NULL */
+};
+
+static void note_signature(struct signatures *s, const cJSON *detail)
 {
+	const char *call = json_str(detail, "call"), *signature = json_str(detail, "signature");
+	if (!signature)
+		return;
+	if (call)
+		json_add_str(s->calls, call, signature);
+	else if (!s->text)
+		s->text = xstrdup(signature);
+}
+
+static void signatures_init(struct signatures *s, const struct chat_turn *turn)
+{
+	*s = (struct signatures){.calls = cJSON_CreateObject()};
 	for (size_t i = 0; i < turn->count; i++) {
 		int at = 0;
 		if (!chat_block_is(turn->blocks[i], "reasoning"))
 			continue;
 		for (cJSON *detail; (detail = chat_details_next(turn->blocks[i], "gemini", &at));) {
-			const char *call = json_str(detail, "call");
-			const char *signature = json_str(detail, "signature");
-			bool own = call && call_id ? strcmp(call, call_id) == 0 : call == call_id;
-			char *found = own ? xstrdup(signature) : NULL;
+			note_signature(s, detail);
 			cJSON_Delete(detail);
-			if (found)
-				return found;
 		}
 	}
-	return NULL;
+	json_members_init(&s->by_call, s->calls);
 }
 
-static void add_signature(
-    cJSON *part, const struct chat_turn *turn, const char *call_id, const char *otherwise)
+static void signatures_release(struct signatures *s)
 {
-	char *signature = signature_for(turn, call_id);
-	if (signature || otherwise)
-		json_add_str(part, "thoughtSignature", signature ? signature : otherwise);
-	free(signature);
+	json_members_release(&s->by_call);
+	cJSON_Delete(s->calls);
+	free(s->text);
+}
+
+static void add_signature(cJSON *part, const char *signature)
+{
+	if (signature)
+		json_add_str(part, "thoughtSignature", signature);
+}
+
+/* Whether the model is of that generation; it may be named with its place, "models/…". */
+static bool is_of(const struct chat_target *target, const char *generation)
+{
+	const char *slash = strrchr(target->model, '/');
+	const char *name = slash ? slash + 1 : target->model;
+	return strncmp(name, generation, strlen(generation)) == 0;
 }
 
 /* The first of the calls that were made at once carries the signature. */
 static void add_call(
-    const struct chat_build *b, cJSON *parts, const struct chat_turn *turn, const cJSON *block)
+    const struct chat_build *b, cJSON *parts, const struct signatures *s, const cJSON *block)
 {
+	const char *id = json_str(block, "id");
+	const cJSON *own = id ? json_members_get(&s->by_call, id) : NULL;
 	const cJSON *last = parts->child ? parts->child->prev : NULL;
 	bool first = !json_get(last, "functionCall");
-	bool strict = strncmp(b->target->model, "gemini-3", 8) == 0;
+	bool strict = is_of(b->target, "gemini-3");
 	cJSON *part = add_object(parts);
 	cJSON *call = cJSON_AddObjectToObject(part, "functionCall");
 	json_add_str(call, "name", json_str(block, "name"));
 	cJSON_AddItemToObject(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
-	add_signature(part, turn, json_str(block, "id"), first && strict ? NO_SIGNATURE : NULL);
+	add_signature(part, own ? own->valuestring : first && strict ? NO_SIGNATURE : NULL);
 }
 
 static void add_assistant(const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
 	cJSON *parts = parts_for(contents, "model");
 	bool signed_text = false;
+	struct signatures s;
+	signatures_init(&s, turn);
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i];
 		if (chat_block_is(block, "text")) {
 			add_text(parts, json_str(block, "text"));
 			if (!signed_text)
-				add_signature(parts->child->prev, turn, NULL, NULL);
+				add_signature(parts->child->prev, s.text);
 			signed_text = true;
 		} else if (chat_block_is_call(block)) {
-			add_call(b, parts, turn, block);
+			add_call(b, parts, &s, block);
 		} else if (chat_block_is_media(block)) {
 			add_media(b, parts, block);
 		}
 	}
+	signatures_release(&s);
 }
 
 static void add_user(const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
@@ -144,13 +175,15 @@ static void add_user(const struct chat_build *b, cJSON *contents, const struct c
 	}
 }
 
-/* The name of the call that a result belongs to: calls is the turn before. */
-static const char *name_of(const struct chat_turn *calls, const char *call_id)
+/* The name of the call that a result belongs to: calls is the turn before, and *next where it is
+ * looked for, since results have the order of their calls. */
+static const char *name_of(const struct chat_turn *calls, const char *call_id, size_t *next)
 {
-	for (size_t i = 0; call_id && i < calls->count; i++) {
-		const char *id = json_str(calls->blocks[i], "id");
-		if (chat_block_is_call(calls->blocks[i]) && id && strcmp(id, call_id) == 0)
-			return json_str(calls->blocks[i], "name");
+	while (call_id && *next < calls->count) {
+		const cJSON *call = calls->blocks[(*next)++];
+		const char *id = json_str(call, "id");
+		if (chat_block_is_call(call) && id && strcmp(id, call_id) == 0)
+			return json_str(call, "name");
 	}
 	return "";
 }
@@ -159,11 +192,12 @@ static void add_results(
     cJSON *contents, const struct chat_turn *calls, const struct chat_turn *turn)
 {
 	cJSON *parts = parts_for(contents, "user");
+	size_t next = 0;
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i], *output = json_get(block, "output");
 		bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
 		cJSON *response = cJSON_AddObjectToObject(add_object(parts), "functionResponse");
-		json_add_str(response, "name", name_of(calls, json_str(block, "call_id")));
+		json_add_str(response, "name", name_of(calls, json_str(block, "call_id"), &next));
 		if (cJSON_IsObject(output) && !is_error) {
 			cJSON_AddItemToObject(response, "response", cJSON_Duplicate(output, true));
 			continue;
@@ -261,6 +295,19 @@ static void add_tools(const struct chat_build *b, cJSON *body)
 	add_choice(request, body);
 }
 
+/* Levels came with Gemini 3, models before it refuse them; these are the numbers that Google names
+ * for them. */
+static void add_effort(const struct chat_build *b, cJSON *thinking, const char *effort)
+{
+	bool high = strcmp(effort, "high") == 0, medium = strcmp(effort, "medium") == 0;
+	if (strcmp(effort, "none") == 0)
+		json_add_int(thinking, "thinkingBudget", 0);
+	else if (is_of(b->target, "gemini-2"))
+		json_add_int(thinking, "thinkingBudget", high ? 24576 : medium ? 8192 : 1024);
+	else
+		json_add_str(thinking, "thinkingLevel", effort);
+}
+
 static void add_thinking(const struct chat_build *b, cJSON *config)
 {
 	const char *effort = json_str(b->target->settings, "reasoning_effort");
@@ -271,10 +318,8 @@ static void add_thinking(const struct chat_build *b, cJSON *config)
 	cJSON *thinking = cJSON_AddObjectToObject(config, "thinkingConfig");
 	if (budget)
 		chat_copy_setting(b, "reasoning_tokens", thinking, "thinkingBudget");
-	else if (none)
-		json_add_int(thinking, "thinkingBudget", 0);
 	else
-		json_add_str(thinking, "thinkingLevel", effort);
+		add_effort(b, thinking, effort);
 	if (!none)
 		cJSON_AddTrueToObject(thinking, "includeThoughts");
 }

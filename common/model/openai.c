@@ -1,6 +1,7 @@
 /* Chat completions, as OpenAI documents them and most other services and servers speak them. */
 #include "base/json.h"
 #include "base/memory.h"
+#include "model/openai_returns.h"
 #include "model/provider.h"
 
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 static char *url(const char *base_url, const char *model, bool stream)
 {
 	(void)model, (void)stream;
-	return xasprintf("%s/chat/completions", base_url);
+	size_t path = strcspn(base_url, "?"); /* Azure's has a query */
+	return xasprintf("%.*s/chat/completions%s", (int)path, base_url, base_url + path);
 }
 
 static cJSON *add_object(cJSON *array)
@@ -165,14 +167,16 @@ static void add_call(cJSON *message, const cJSON *block)
 static void add_reasoning(cJSON *message, const cJSON *block)
 {
 	int at = 0;
-	cJSON *detail = chat_details_next(block, "openai", &at);
-	const char *field = json_str(detail, "field");
-	if (field && !json_get(message, field))
-		json_add_str(message, field, json_str(block, "summary"));
-	cJSON_Delete(detail);
+	for (cJSON *detail; (detail = chat_details_next(block, "openai", &at));) {
+		const char *field = json_str(detail, "field");
+		if (field && !json_get(message, field))
+			json_add_str(message, field, json_str(block, "summary"));
+		cJSON_Delete(detail);
+	}
 }
 
-static void add_assistant(cJSON *messages, const struct chat_turn *turn, bool at_work)
+static void add_assistant(
+    const struct chat_target *t, cJSON *messages, const struct chat_turn *turn, bool at_work)
 {
 	cJSON *message = NULL;
 	for (size_t i = 0; i < turn->count; i++) {
@@ -186,6 +190,8 @@ static void add_assistant(cJSON *messages, const struct chat_turn *turn, bool at
 		if (chat_block_is_call(block))
 			add_call(message, block);
 	}
+	if (message)
+		openai_return(t, turn, message);
 	for (size_t i = 0; at_work && json_get(message, "tool_calls") && i < turn->count; i++)
 		if (chat_block_is(turn->blocks[i], "reasoning"))
 			add_reasoning(message, turn->blocks[i]);
@@ -226,7 +232,7 @@ static void add_messages(const struct chat_build *b, cJSON *body)
 			add_user(b, messages, turn);
 			break;
 		case ROLE_ASSISTANT:
-			add_assistant(messages, turn, i >= user);
+			add_assistant(b->target, messages, turn, i >= user);
 			break;
 		case ROLE_TOOL:
 			add_results(messages, turn);
@@ -357,11 +363,45 @@ static int64_t index_of(const struct chat_answer *a, const cJSON *call)
 	return index;
 }
 
-static void take_call(struct chat_answer *a, const cJSON *call)
+static bool is_whole(const struct buf *arguments)
+{
+	cJSON *json = json_parse(buf_str(arguments), arguments->len, JSON_REQUEST_DEPTH, NULL);
+	cJSON_Delete(json);
+	return json != NULL;
+}
+
+/* Whether a piece that goes to the part is the first one of another call all the same: some servers
+ * number all calls 0, and some give no ids.  Others have a new id in every piece of a call, but its
+ * name in the first one only. */
+static bool begins_another(const struct chat_part *part, const cJSON *call, bool beside)
+{
+	const char *id = json_str(call, "id"), *name = json_str(json_opt(call, "function"), "name");
+	if (!name || !*name || !part->name)
+		return false;
+	if (id && *id && part->id)
+		return strcmp(id, part->id) != 0;
+	return (beside && !json_opt(call, "index")) || is_whole(&part->text);
+}
+
+/* The call must have its id by now. */
+static void take_extra(struct chat_answer *a, struct chat_part *part, const cJSON *call)
+{
+	char made[CHAT_CALL_ID];
+	if (!part->id)
+		part->id = xstrdup(chat_call_id(made));
+	char *id = xstrdup(part->id); /* the parts may move */
+	openai_keep_extra(a, id, json_opt(call, "extra_content"));
+	free(id);
+}
+
+/* beside: in one array with another that it follows. */
+static void take_call(struct chat_answer *a, const cJSON *call, bool beside)
 {
 	const cJSON *function = json_opt(call, "function"), *args = json_opt(function, "arguments");
 	int64_t index = index_of(a, call);
 	struct chat_part *part = chat_answer_part(a, PART_CALL, index);
+	if (begins_another(part, call, beside))
+		part = chat_answer_part_new(a, PART_CALL, index);
 	chat_part_name(part, json_str(call, "id"), json_str(function, "name"));
 	if (cJSON_IsString(args)) {
 		chat_answer_add(a, PART_CALL, index, args->valuestring);
@@ -370,13 +410,15 @@ static void take_call(struct chat_answer *a, const cJSON *call)
 		chat_answer_add(a, PART_CALL, index, text);
 		free(text);
 	}
+	if (json_opt(call, "extra_content"))
+		take_extra(a, chat_answer_part(a, PART_CALL, index), call);
 }
 
 static void take_calls(struct chat_answer *a, const cJSON *calls)
 {
 	const cJSON *call;
 	cJSON_ArrayForEach(call, calls)
-		take_call(a, call);
+		take_call(a, call, call != calls->child);
 }
 
 static void take_reasoning(struct chat_answer *a, const cJSON *message)
@@ -412,6 +454,7 @@ static void take_content(struct chat_answer *a, const cJSON *content)
 static void take_message(struct chat_answer *a, const cJSON *message)
 {
 	take_reasoning(a, message);
+	openai_keep_details(a, json_opt(message, "reasoning_details"));
 	take_content(a, json_opt(message, "content"));
 	chat_answer_add(a, PART_TEXT, 0, json_str(message, "refusal"));
 	take_calls(a, json_opt(message, "tool_calls"));
@@ -423,8 +466,9 @@ static void take_rest(struct chat_answer *a, const cJSON *data, const cJSON *cho
 	if (model && *model && !a->model)
 		a->model = xstrdup(model);
 	take_usage(a, json_opt(data, "usage"));
-	if (!finish)
+	if (!finish || !*finish) /* "" is null, to some servers */
 		return;
+	openai_keep_end(a);
 	chat_answer_finish(a, finish, reasons);
 	a->ended = true;
 }
@@ -434,7 +478,7 @@ static void take_event(struct chat_answer *a, const char *name, const cJSON *dat
 	(void)name;
 	const cJSON *choices = json_opt(data, "choices");
 	const cJSON *choice = cJSON_IsArray(choices) ? choices->child : NULL;
-	if (chat_answer_error(a, data))
+	if (chat_answer_error(a, data) || chat_answer_error(a, choice))
 		return;
 	take_message(a, json_opt(choice, "delta"));
 	take_rest(a, data, choice);
@@ -445,7 +489,7 @@ static void take_whole(struct chat_answer *a, const cJSON *body)
 	const cJSON *choices = json_opt(body, "choices");
 	const cJSON *choice = cJSON_IsArray(choices) ? choices->child : NULL;
 	const cJSON *message = json_opt(choice, "message");
-	if (chat_answer_error(a, body))
+	if (chat_answer_error(a, body) || chat_answer_error(a, choice))
 		return;
 	if (!message) {
 		chat_answer_fault(a, true, "gave an answer without a message");
@@ -453,6 +497,7 @@ static void take_whole(struct chat_answer *a, const cJSON *body)
 	}
 	take_message(a, message);
 	take_rest(a, body, choice);
+	openai_keep_end(a);
 	a->ended = true;
 }
 

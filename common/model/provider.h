@@ -164,6 +164,7 @@ struct chat_answer {
 	size_t latest; /* the part that text was added to last */
 	size_t bytes;  /* in all parts */
 	struct chat_usage usage;
+	cJSON *kept;  /* array of pieces that the provider wants back, or NULL */
 	char *model;  /* as the provider names it */
 	char *finish; /* why it ended, in our words */
 
@@ -185,6 +186,10 @@ void chat_answer_release(struct chat_answer *a);
 /* The part of that kind and number, made at the end when there is none. */
 struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind kind, int64_t index);
 
+/* Another part, which has that number from now on. */
+struct chat_part *chat_answer_part_new(
+    struct chat_answer *a, enum chat_part_kind kind, int64_t index);
+
 /* Adds text to a part, to be handed on with what follows at once.  NULL and "" are fine. */
 void chat_answer_add(
     struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text);
@@ -195,12 +200,15 @@ void chat_answer_append(struct chat_answer *a, size_t part, const char *text, si
 /* Hands on what is held: nothing more has come yet. */
 void chat_answer_hand_on(struct chat_answer *a);
 
-/* An id for a call that came without one; returns out. */
+/* An id for a call that came without one of its own; returns out. */
 #define CHAT_CALL_ID (5 + 33)
 char *chat_call_id(char out[CHAT_CALL_ID]);
 
 /* Sets what is neither NULL nor empty. */
 void chat_part_name(struct chat_part *part, const char *id, const char *name);
+
+/* Adds a copy of a piece to kept; they count as a part of the answer. */
+void chat_answer_keep(struct chat_answer *a, const cJSON *piece);
 
 /* Adds what the provider wants back; details is taken over. */
 void chat_part_details(struct chat_part *part, cJSON *details);

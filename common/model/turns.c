@@ -50,18 +50,70 @@ static void add_block(struct chat_turn *turn, const cJSON *block)
 	turn->blocks[turn->count++] = block;
 }
 
-/* The first result for a call in the messages from this one on, or NULL. */
-static const cJSON *find_result(const cJSON *message, const char *call_id)
+/* ---- Results */
+
+/* A result of the conversation.  In order of their calls' ids, so that a long one is looked through
+ * once. */
+struct result {
+	const char *call_id;
+	size_t at, place; /* its message, and its number among all results */
+	const cJSON *block;
+};
+
+struct results {
+	struct result *items;
+	size_t count;
+};
+
+static int by_call_and_place(const void *a, const void *b)
 {
-	for (; message; message = message->next) {
-		const cJSON *block;
-		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			const char *id = json_str(block, "call_id");
-			if (id && chat_block_is(block, "tool_result") && strcmp(id, call_id) == 0)
-				return block;
-		}
+	const struct result *x = a, *y = b;
+	int order = strcmp(x->call_id, y->call_id);
+	if (order == 0)
+		order = (x->at > y->at) - (x->at < y->at);
+	return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static void note_results(struct results *results, const cJSON *message, size_t at)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = json_str(block, "call_id");
+		size_t place = results->count;
+		if (!id || !chat_block_is(block, "tool_result"))
+			continue;
+		if ((place & (place + 1)) == 0)
+			results->items =
+			    xrealloc(results->items, (place * 2 + 1) * sizeof(*results->items));
+		results->items[results->count++] = (struct result){id, at, place, block};
 	}
-	return NULL;
+}
+
+static void results_init(struct results *results, const cJSON *messages)
+{
+	const cJSON *message;
+	size_t at = 0;
+	*results = (struct results){0};
+	cJSON_ArrayForEach(message, messages)
+		note_results(results, message, at++);
+	if (results->count)
+		qsort(results->items, results->count, sizeof(*results->items), by_call_and_place);
+}
+
+/* The first result for a call in the messages after that one, or NULL. */
+static const cJSON *find_result(const struct results *results, size_t after, const char *call_id)
+{
+	const struct result wanted = {call_id, after + 1, 0, NULL};
+	size_t low = 0, high = results->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (by_call_and_place(&results->items[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < results->count && strcmp(results->items[low].call_id, call_id) == 0;
+	return found ? results->items[low].block : NULL;
 }
 
 /* What a model is told of a call whose run was stopped, or that nobody has answered. */
@@ -78,7 +130,8 @@ static const cJSON *make_result(struct chat_turns *turns, const char *call_id)
 	return block;
 }
 
-static void add_results(struct chat_turns *turns, const struct chat_turn *calls, const cJSON *later)
+static void add_results(struct chat_turns *turns, const struct chat_turn *calls,
+    const struct results *results, size_t at)
 {
 	const cJSON **blocks = calls->blocks; /* turns->items may move */
 	size_t count = calls->count;
@@ -89,10 +142,12 @@ static void add_results(struct chat_turns *turns, const struct chat_turn *calls,
 			continue;
 		if (!turn)
 			turn = add_turn(turns, ROLE_TOOL);
-		const cJSON *result = find_result(later, id);
+		const cJSON *result = find_result(results, at, id);
 		add_block(turn, result ? result : make_result(turns, id));
 	}
 }
+
+/* ---- Turns */
 
 /* What is worth sending: results have a turn of their own. */
 static bool has_place(enum chat_role role, const cJSON *block)
@@ -106,7 +161,8 @@ static bool has_place(enum chat_role role, const cJSON *block)
 	return role == ROLE_USER && chat_block_is_media(block);
 }
 
-static void add_message(struct chat_turns *turns, const cJSON *message)
+static void add_message(
+    struct chat_turns *turns, const cJSON *message, const struct results *results, size_t at)
 {
 	enum chat_role role = role_of(message);
 	struct chat_turn *turn = NULL;
@@ -119,15 +175,19 @@ static void add_message(struct chat_turns *turns, const cJSON *message)
 		add_block(turn, block);
 	}
 	if (turn && role == ROLE_ASSISTANT)
-		add_results(turns, turn, message->next);
+		add_results(turns, turn, results, at);
 }
 
 void chat_turns_init(struct chat_turns *turns, const cJSON *messages)
 {
 	const cJSON *message;
+	struct results results;
+	size_t at = 0;
 	*turns = (struct chat_turns){0};
+	results_init(&results, messages);
 	cJSON_ArrayForEach(message, messages)
-		add_message(turns, message);
+		add_message(turns, message, &results, at++);
+	free(results.items);
 }
 
 void chat_turns_release(struct chat_turns *turns)

@@ -38,6 +38,24 @@ const char *mcp_server_name(const struct mcp_server *server)
 
 /* ---- The tools */
 
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* Takes a page.  The cursor of the next one, malloc'd; NULL when there is none.  Some servers name
+ * one on their only page, which leads to the same page again. */
+static char *take_page(
+    struct mcp_server *server, struct mcp_tools *tools, const cJSON *result, const char *cursor)
+{
+	const char *next = json_str(result, "nextCursor");
+	if (is_same(next, cursor))
+		return NULL;
+	if (!mcp_tools_add(tools, result, server->settings.name))
+		log_warning("mcp %s: offers too many tools", server->settings.name);
+	return xstrdup(next);
+}
+
 static struct mcp_tools *list_tools(
     struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
@@ -48,16 +66,14 @@ static struct mcp_tools *list_tools(
 		cJSON *params = cJSON_CreateObject();
 		if (cursor)
 			json_add_str(params, "cursor", cursor);
-		free(cursor);
-		cursor = NULL;
 		cJSON *reply = mcp_exchange(server, "tools/list", params, wait, why, &unsent);
 		const cJSON *result = json_get(reply, "result");
 		ok = result != NULL;
 		if (reply && !result)
 			mcp_error_text(json_get(reply, "error"), why);
-		if (ok && !mcp_tools_add(tools, result, server->settings.name))
-			log_warning("mcp %s: offers too many tools", server->settings.name);
-		cursor = xstrdup(json_str(result, "nextCursor"));
+		char *next = ok ? take_page(server, tools, result, cursor) : NULL;
+		free(cursor);
+		cursor = next;
 		cJSON_Delete(reply);
 		if (!cursor)
 			break;

@@ -239,12 +239,10 @@ static bool has_reply(struct exchange *x)
 	return reply;
 }
 
-/* Sleeps as long as the server asked before a stream is taken up again; false when there is nothing
- * more to wait for. */
-static bool rest(struct exchange *x)
+/* Sleeps before a stream is taken up again; false when there is nothing more to wait for. */
+static bool rest(struct exchange *x, int64_t ms)
 {
-	int64_t ms = x->retry_ms < MOST_RETRY_MS ? x->retry_ms : MOST_RETRY_MS;
-	int64_t until = clock_monotonic_ms() + ms;
+	int64_t until = clock_monotonic_ms() + (ms < MOST_RETRY_MS ? ms : MOST_RETRY_MS);
 	while (clock_monotonic_ms() < until) {
 		if (on_stop(x))
 			return false;
@@ -255,13 +253,20 @@ static bool rest(struct exchange *x)
 	return !on_stop(x);
 }
 
+/* Whether the server failed for a while, or what stands between. */
+static bool is_passing(const struct exchange *x)
+{
+	int status = x->response.status;
+	return status == 0 || (status >= 500 && status != 501);
+}
+
 /* Takes up a stream that ended before the reply came; last_id says where. */
 static void resume(struct exchange *x)
 {
 	int fruitless = 0;
-	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES && rest(x)) {
+	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES && rest(x, x->retry_ms)) {
 		get(x);
-		if (x->response.status >= 400)
+		if (x->response.status >= 400 && !is_passing(x))
 			return;
 		fruitless = x->events ? 0 : fruitless + 1;
 	}
@@ -356,13 +361,16 @@ static void *listen_on(void *arg)
 {
 	struct mcp_server *server = arg;
 	struct exchange x;
+	unsigned failures = 0;
 	exchange_init(&x, server, NULL, NULL);
 	do {
 		get(&x);
+		bool heard = x.response.status == 200 && x.is_stream;
 		/* 405: it has nothing to say unasked */
-		if (x.response.status != 200 || !x.is_stream)
+		if (!heard && !is_passing(&x))
 			break;
-	} while (rest(&x));
+		failures = heard ? 0 : failures + 1;
+	} while (rest(&x, failures ? mcp_retry_ms(failures) : x.retry_ms));
 	exchange_release(&x);
 	return NULL;
 }

@@ -75,6 +75,11 @@ again "$(mcp noise)"
 is "$(told 'echo {"text":"hi"}')" hi 'lines that are no messages are skipped'
 ok 'logged "mcp bad: INFO a log line"' 'and told in the log'
 
+again "$(mcp round)"
+is "$(names)" 'echo count' 'a list whose pages go round is read once'
+is "$(wc -l <server/lists | tr -d ' ')" 2 'and the page that comes again is the last'
+ok '! logged "is left out"' 'nothing is said of its tools'
+
 again "$(mcp '')"
 is "$(told 'echo {"text":"hi"}')" hi 'a server that will die answers first'
 like "$(told die)" '^! mcp bad: the server ended' 'its death is the result of the call'

@@ -5,6 +5,7 @@
 #   stillborn  ends before it says anything         dumb     answers nothing at all
 #   asks     has questions of its own               children leaves programs behind
 #   flood    writes without end                     long     writes one line without end
+#   round    has one page, which names another
 #
 # Tools: echo, die, hang, change (more tools from then on), count (processes that were started), big.
 has() { case " $modes " in *" $1 "*) return 0 ;; esac; return 1; }
@@ -17,6 +18,11 @@ tool() {
 }
 
 list() {
+	if has round; then
+		echo list >>lists
+		reply "{\"tools\":[$(tool echo),$(tool count)],\"nextCursor\":\"\"}"
+		return
+	fi
 	case $line in
 	*'"cursor":"second"'*)
 		if [ -f changed ]; then

@@ -181,6 +181,182 @@ static void calls_without_an_index_are_told_apart(void)
 	chat_result_release(&r);
 }
 
+/* The calls of an answer as [[id, name, args], …]; ids that were made up are "-". */
+static const char *calls_of(const struct chat_result *r)
+{
+	static char *text;
+	cJSON *list = cJSON_CreateArray();
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(r->message, "content")) {
+		const char *id = json_str(block, "id");
+		if (!id)
+			continue;
+		cJSON *call = cJSON_CreateArray();
+		cJSON_AddItemToArray(list, call);
+		bool own = strncmp(id, "call_", 5) != 0;
+		cJSON_AddItemToArray(call, cJSON_CreateString(own ? id : "-"));
+		cJSON_AddItemToArray(call, cJSON_CreateString(json_str(block, "name")));
+		cJSON_AddItemToArray(call, cJSON_Duplicate(json_get(block, "args"), true));
+	}
+	free(text);
+	text = json_print(list);
+	cJSON_Delete(list);
+	return text;
+}
+
+static void check_calls(const char *settings, const char *calls, const char *invalid)
+{
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask(settings, NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(calls_of(&r), calls);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/invalid_arguments"), invalid);
+	chat_result_release(&r);
+}
+
+#define PIECE(call) "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{" call "}]}}]}\n\n"
+#define FUNCTION(name, args) "\"function\":{\"name\":\"" name "\",\"arguments\":\"" args "\"}"
+#define MORE(args) "\"function\":{\"arguments\":\"" args "\"}"
+#define CALLS_END \
+	"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n"
+
+static void calls_that_share_an_index_are_told_apart(void)
+{
+	SCRIPT(
+	    /* each whole, with an id */
+	    {STEP_STREAM, 200, NULL,
+		PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", "{\\\"n\\\":1}"))
+		    PIECE("\"index\":0,\"id\":\"b\"," FUNCTION("x", "{\\\"n\\\":2}")) CALLS_END},
+	    /* in pieces, the second of them too */
+	    {STEP_STREAM, 200, NULL,
+		PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", ""))
+		    PIECE("\"index\":0,\"id\":\"b\"," FUNCTION("y", "{\\\"n\\\":"))
+			PIECE("\"index\":0," MORE("2}")) CALLS_END},
+	    /* each whole, without an id */
+	    {STEP_STREAM, 200, NULL,
+		PIECE("\"index\":0,\"id\":\"\"," FUNCTION("x", "{}"))
+		    PIECE("\"index\":0,\"id\":\"\"," FUNCTION("y", "{}")) CALLS_END},
+	    /* one call, with another id in every piece */
+	    {STEP_STREAM, 200, NULL,
+		PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", ""))
+		    PIECE("\"index\":0,\"id\":\"b\"," MORE("{\\\"n\\\":"))
+			PIECE("\"index\":0,\"id\":\"c\"," MORE("3}")) CALLS_END},
+	    /* one call, with its id and name in every piece */
+	    {STEP_STREAM, 200, NULL,
+		PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", "{"))
+		    PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", "}"))
+			PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", "")) CALLS_END});
+	check_calls("{" QUICK "}", "[[\"a\",\"x\",{\"n\":1}],[\"b\",\"x\",{\"n\":2}]]", "(none)");
+	check_calls("{" QUICK "}", "[[\"a\",\"x\",{}],[\"b\",\"y\",{\"n\":2}]]", "(none)");
+	check_calls("{" QUICK "}", "[[\"-\",\"x\",{}],[\"-\",\"y\",{}]]", "(none)");
+	check_calls("{" QUICK "}", "[[\"c\",\"x\",{\"n\":3}]]", "(none)");
+	check_calls("{" QUICK "}", "[[\"a\",\"x\",{}]]", "(none)");
+}
+
+static void calls_without_ids_of_their_own_get_them(void)
+{
+	SCRIPT({STEP_WHOLE, 200, NULL,
+		   "{\"choices\":[{\"message\":{\"tool_calls\":[{\"id\":\"\"," FUNCTION(
+		       "x", "{}") "},{\"id\":\"\"," FUNCTION("y", "{}") "}]}}]}"},
+	    {STEP_WHOLE, 200, NULL,
+		"{\"choices\":[{\"message\":{\"tool_calls\":[{" FUNCTION("x", "") "},{" FUNCTION(
+		    "y", "") "}]}}]}"},
+	    {STEP_STREAM, 200, NULL,
+		PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", "{}"))
+		    PIECE("\"index\":1,\"id\":\"a\"," FUNCTION("y", "{}")) CALLS_END});
+	check_calls("{" QUICK "}", "[[\"-\",\"x\",{}],[\"-\",\"y\",{}]]", "(none)");
+	check_calls("{" QUICK "}", "[[\"-\",\"x\",{}],[\"-\",\"y\",{}]]", "(none)");
+	check_calls("{" QUICK "}", "[[\"a\",\"x\",{}],[\"-\",\"y\",{}]]", "(none)");
+}
+
+/* Of a call that was cut off before its arguments nobody knows that it has none. */
+static void a_call_that_is_cut_off_is_marked(void)
+{
+	SCRIPT(
+	    {STEP_STREAM, 200, NULL,
+		PIECE("\"index\":0,\"id\":\"a\"," FUNCTION(
+		    "x", "")) PIECE("\"index\":1,\"id\":\"b\"," FUNCTION("y",
+		    "")) "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n"},
+	    {STEP_WHOLE, 200, NULL,
+		"{\"content\":[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"x\",\"input\":{}}],"
+		"\"stop_reason\":\"max_tokens\"}"});
+	check_calls("{" QUICK "}", "[[\"a\",\"x\",{}],[\"b\",\"y\",{}]]", "{\"b\":\"\"}");
+	check_calls("{" QUICK ",'provider':'anthropic'}", "[[\"a\",\"x\",{}]]", "{\"a\":\"\"}");
+}
+
+/* The only detail of the answer's reasoning. */
+static void check_kept(const char *settings, const char *expected)
+{
+	struct chat_result r;
+	const char *detail = NULL;
+	const cJSON *block;
+	CU_ASSERT_EQUAL(ask(settings, NULL, &r), CHAT_DONE);
+	cJSON_ArrayForEach(block, json_get(r.message, "content")) {
+		const cJSON *details = json_get(block, "details");
+		if (cJSON_GetArraySize(details) == 1)
+			detail = details->child->valuestring;
+	}
+	CU_ASSERT_STRING_EQUAL(detail ? detail : "(none)", expected);
+	chat_result_release(&r);
+}
+
+#define EXTRA "\"extra_content\":{\"google\":{\"thought_signature\":\"s\"}}"
+
+static void what_a_service_wants_back_is_kept(void)
+{
+	SCRIPT({STEP_STREAM, 200, NULL,
+		   PIECE("\"index\":0,\"id\":\"a\"," EXTRA "," FUNCTION("x", "{}")) CALLS_END},
+	    {STEP_STREAM, 200, NULL,
+		DELTA(
+		    "\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"a\",\"index\":0}]")
+		    DELTA(
+			"\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"b\",\"index\":0}]")
+			DELTA(
+			    "\"reasoning_details\":[{\"type\":\"reasoning.text\",\"signature\":\"s\","
+			    "\"index\":0},{\"type\":\"reasoning.encrypted\",\"data\":\"x\",\"index\":1},"
+			    "{\"type\":\"reasoning.encrypted\",\"data\":\"y\",\"index\":1}]") END});
+	check_kept("{" QUICK "}",
+	    "{\"provider\":\"openai\",\"model\":\"m\",\"call\":\"a\",\"returns\":\"extra_content\","
+	    "\"value\":{\"google\":{\"thought_signature\":\"s\"}}}");
+	check_kept("{" QUICK "}",
+	    "{\"provider\":\"openai\",\"model\":\"m\",\"returns\":\"reasoning_details\",\"value\":["
+	    "{\"type\":\"reasoning.text\",\"text\":\"ab\",\"index\":0,\"signature\":\"s\"},"
+	    "{\"type\":\"reasoning.encrypted\",\"data\":\"x\",\"index\":1},"
+	    "{\"type\":\"reasoning.encrypted\",\"data\":\"y\",\"index\":1}]}");
+}
+
+static void check_text(const char *text, const char *finish)
+{
+	struct chat_result r;
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/text"), text);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "metadata/finish_reason"), finish);
+	chat_result_release(&r);
+}
+
+static void what_follows_the_end_is_not_read(void)
+{
+	SCRIPT({STEP_STREAM, 200, NULL, DELTA("\"content\":\"a\"") END "data: [DONE] \n\n"},
+	    {STEP_STREAM, 200, NULL,
+		DELTA("\"content\":\"a\"") END "data: [DONE]\n\n" DELTA(
+		    "\"content\":\"b\"") "data: {\"error\":\"x\"}\n\ndata: bye\n\n"});
+	check_text("a", "stop");
+	check_text("a", "stop");
+}
+
+#define OPEN(text) \
+	"data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"},\"finish_reason\":\"\"}]}\n\n"
+
+static void an_empty_finish_reason_is_none(void)
+{
+	SCRIPT({STEP_STREAM, 200, NULL, OPEN("a") OPEN("b") END},
+	    {STEP_STREAM, 200, NULL, OPEN("a") OPEN("b")});
+	struct chat_result r;
+	check_text("ab", "stop");
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_FAILED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(r.error ? r.error : "", "broke off its answer"));
+	chat_result_release(&r);
+}
+
 static void an_answer_in_one_piece_is_the_same(void)
 {
 	SCRIPT({STEP_WHOLE, 200, NULL,
@@ -479,12 +655,16 @@ static void errors_in_a_stream_are_errors(void)
 	    {STEP_STREAM, 0, NULL,
 		"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\","
 		"\"message\":\"Overloaded\"}}\n\n"},
-	    {STEP_STREAM, 0, NULL, "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n"});
+	    {STEP_STREAM, 0, NULL, "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n"},
+	    {STEP_WHOLE, 200, NULL,
+		"{\"choices\":[{\"message\":{\"content\":\"half of\"},\"finish_reason\":\"error\","
+		"\"error\":{\"code\":502,\"message\":\"upstream is gone\"}}]}"});
 	check_failure("{" QUICK "}", CHAT_FAILED, "failed while it answered: out of memory");
 	check_failure("{" QUICK ",'provider':'anthropic'}", CHAT_FAILED,
 	    "anthropic model m: failed while it answered: Overloaded");
 	check_failure(
 	    "{" QUICK ",'provider':'gemini'}", CHAT_FAILED, "refused the prompt (SAFETY)");
+	check_failure("{" QUICK "}", CHAT_FAILED, "failed while it answered: upstream is gone");
 }
 
 static void check_stop(bool refuse)
@@ -529,6 +709,12 @@ static const struct unit_test tests[] = {
     {"a connection serves call after call", a_connection_serves_call_after_call},
     {"OpenAI calls are put together", openai_calls_are_put_together},
     {"calls without an index are told apart", calls_without_an_index_are_told_apart},
+    {"calls that share an index are told apart", calls_that_share_an_index_are_told_apart},
+    {"calls without ids of their own get them", calls_without_ids_of_their_own_get_them},
+    {"a call that is cut off is marked", a_call_that_is_cut_off_is_marked},
+    {"what a service wants back is kept", what_a_service_wants_back_is_kept},
+    {"what follows the end is not read", what_follows_the_end_is_not_read},
+    {"an empty finish_reason is none", an_empty_finish_reason_is_none},
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
     {"Anthropic blocks are put together", anthropic_blocks_are_put_together},
     {"Gemini parts are put together", gemini_parts_are_put_together},

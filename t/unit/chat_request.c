@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define OPENAI "{'model':'m','retries':0,'stream':false"
 #define ANTHROPIC OPENAI ",'provider':'anthropic'"
@@ -121,6 +122,63 @@ static void a_conversation_that_ends_with_the_assistant_is_continued(void)
 	CU_ASSERT_STRING_EQUAL(at(body, "messages/0/role"), "user");
 }
 
+#define TEXT(role, text) "{'role':'" role "','content':[{'type':'text','text':'" text "'}]}"
+#define CALL(id, name) \
+	"{'type':'tool_call','id':'" id "','name':'" name "','args':{},'tool_type':'local'}"
+
+/* Blocks without a word, and errors without one, are refused. */
+static void anthropic_gets_no_blanks(void)
+{
+	const cJSON *body = sent_with(ANTHROPIC "}",
+	    "[" TEXT("user", "hi") "," TEXT("user",
+		" ") ",{'role':'assistant','content':["
+		     "{'type':'text','text':'\\n\\n'}," CALL("c1", "a") "," CALL("c2",
+			 "b") "]},"
+			      "{'role':'tool','content':["
+			      "{'type':'tool_result','call_id':'c1','output':' ','is_error':true},"
+			      "{'type':'tool_result','call_id':'c2','output':'','is_error':false}]}," TEXT(
+				  "assistant", "\\n") "]",
+	    (struct chat_request){.system = " \n"});
+	CU_ASSERT_STRING_EQUAL(at(body, "system"), "(none)");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages"),
+	    "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},"
+	    "{\"role\":\"assistant\",\"content\":["
+	    "{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":\"a\",\"input\":{}},"
+	    "{\"type\":\"tool_use\",\"id\":\"c2\",\"name\":\"b\",\"input\":{}}]},"
+	    "{\"role\":\"user\",\"content\":["
+	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c1\",\"content\":"
+	    "\"(It failed without a word.)\",\"is_error\":true},"
+	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c2\"}]}]");
+}
+
+static void anthropic_gets_ids_that_it_takes(void)
+{
+	const cJSON *body = sent(ANTHROPIC "}",
+	    "[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL(
+		"functions.a:0", "a") "]}]");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/1/content/0/id"), "functions_a_0");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/0/tool_use_id"), "functions_a_0");
+	body = sent(OPENAI "}",
+	    "[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL(
+		"functions.a:0", "a") "]}]");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/0/id"), "functions.a:0");
+}
+
+/* A conversation with calls is refused where no tools are. */
+static void anthropic_is_told_of_the_tools_that_were(void)
+{
+	const cJSON *body = sent(ANTHROPIC "}",
+	    "[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL("c1", "a") "," CALL(
+		"c2", "b") "," CALL("c3", "a") "]}," TEXT("user", "so?") "]");
+	CU_ASSERT_STRING_EQUAL(at(body, "tools"),
+	    "[{\"name\":\"a\",\"input_schema\":{\"type\":\"object\"}},"
+	    "{\"name\":\"b\",\"input_schema\":{\"type\":\"object\"}}]");
+	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "{\"type\":\"none\"}");
+	body = sent(ANTHROPIC "}", "[" TEXT("user", "hi") "]");
+	CU_ASSERT_STRING_EQUAL(at(body, "tools"), "(none)");
+	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "(none)");
+}
+
 /* ---- Reasoning that goes back */
 
 static const char thought[] =
@@ -149,18 +207,41 @@ static void reasoning_goes_back_to_its_provider(void)
 	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_content"), "hm");
 }
 
+static const char kept[] =
+    "[{'role':'user','content':[{'type':'text','text':'hi'}]},"
+    "{'role':'assistant','content':[{'type':'reasoning','summary':'hm','details':['"
+    "{\\\"provider\\\":\\\"openai\\\",\\\"model\\\":\\\"m\\\",\\\"returns\\\":"
+    "\\\"reasoning_details\\\",\\\"value\\\":[1]}','"
+    "{\\\"provider\\\":\\\"openai\\\",\\\"model\\\":\\\"m\\\",\\\"call\\\":\\\"c2\\\","
+    "\\\"returns\\\":\\\"extra_content\\\",\\\"value\\\":{\\\"g\\\":2}}','"
+    "{\\\"provider\\\":\\\"openai\\\",\\\"field\\\":\\\"reasoning_content\\\"}']}," CALL(
+	"c1", "a") "," CALL("c2", "b") "]}]";
+
+static void what_a_service_wants_back_goes_to_the_same_model(void)
+{
+	const cJSON *body = sent(OPENAI "}", kept);
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_details"), "[1]");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_content"), "hm");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/0/extra_content"), "(none)");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/1/extra_content"), "{\"g\":2}");
+	body = sent(OPENAI ",'model':'other'}", kept);
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_details"), "(none)");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/1/extra_content"), "(none)");
+}
+
+static const char thought_elsewhere[] =
+    "[{'role':'user','content':[{'type':'text','text':'hi'}]},"
+    "{'role':'assistant','content':[{'type':'reasoning','summary':'hm','details':[]},"
+    "{'type':'tool_call','id':'c1','name':'add','args':{},'tool_type':'local'}]},"
+    "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':3}]}]";
+
 static void calls_of_another_model_are_not_thought_about(void)
 {
-	static const char foreign[] =
-	    "[{'role':'user','content':[{'type':'text','text':'hi'}]},"
-	    "{'role':'assistant','content':[{'type':'reasoning','summary':'hm','details':[]},"
-	    "{'type':'tool_call','id':'c1','name':'add','args':{},'tool_type':'local'}]},"
-	    "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':3}]}]";
-	const cJSON *body = sent(ANTHROPIC ",'reasoning_effort':'high'}", foreign);
+	const cJSON *body = sent(ANTHROPIC ",'reasoning_effort':'high'}", thought_elsewhere);
 	CU_ASSERT_STRING_EQUAL(at(body, "thinking"), "(none)");
 	CU_ASSERT_STRING_EQUAL(at(body, "output_config/effort"), "high");
 	CU_ASSERT_STRING_EQUAL(at(body, "messages/1/content/0/type"), "tool_use");
-	body = sent(GEMINI ",'model':'gemini-3-pro'}", foreign);
+	body = sent(GEMINI ",'model':'gemini-3-pro'}", thought_elsewhere);
 	CU_ASSERT_STRING_EQUAL(
 	    at(body, "contents/1/parts/0/thoughtSignature"), "skip_thought_signature_validator");
 }
@@ -178,6 +259,36 @@ static void reasoning_is_asked_for(void)
 	body = sent(GEMINI ",'reasoning_effort':'none'}", "[]");
 	CU_ASSERT_STRING_EQUAL(
 	    at(body, "generationConfig/thinkingConfig"), "{\"thinkingBudget\":0}");
+}
+
+/* Thinking goes with a free choice of tools only. */
+static void a_call_that_is_forced_is_not_thought_about(void)
+{
+	static const struct chat_tool tool = {"add", NULL, NULL};
+	struct chat_request rq = {.tools = &tool, .tool_count = 1, .choice = CHAT_TOOLS_REQUIRED};
+	const cJSON *body =
+	    sent_with(ANTHROPIC ",'reasoning_tokens':2000}", "[" TEXT("user", "hi") "]", rq);
+	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "{\"type\":\"any\"}");
+	CU_ASSERT_STRING_EQUAL(at(body, "thinking"), "(none)");
+	rq.choice = CHAT_TOOLS_AUTO;
+	body = sent_with(ANTHROPIC ",'reasoning_tokens':2000}", "[" TEXT("user", "hi") "]", rq);
+	CU_ASSERT_STRING_EQUAL(at(body, "thinking/type"), "enabled");
+}
+
+/* Models before Gemini 3 refuse a level. */
+static void an_effort_is_a_budget_where_there_are_no_levels(void)
+{
+	const cJSON *body =
+	    sent(GEMINI ",'model':'gemini-2.5-flash','reasoning_effort':'medium'}", "[]");
+	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/thinkingConfig"),
+	    "{\"thinkingBudget\":8192,\"includeThoughts\":true}");
+	body = sent(GEMINI ",'model':'models/gemini-2.5-pro','reasoning_effort':'minimal'}", "[]");
+	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/thinkingConfig/thinkingBudget"), "1024");
+	body = sent(GEMINI ",'model':'gemini-3-pro','reasoning_effort':'medium'}", "[]");
+	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/thinkingConfig/thinkingLevel"), "medium");
+	body = sent(GEMINI ",'model':'models/gemini-3-pro'}", thought_elsewhere);
+	CU_ASSERT_STRING_EQUAL(
+	    at(body, "contents/1/parts/0/thoughtSignature"), "skip_thought_signature_validator");
 }
 
 /* ---- Media */
@@ -362,6 +473,63 @@ static void a_schema_that_refers_to_itself_is_cut_off(void)
 	cJSON_Delete(schema);
 }
 
+/* A hundred times a hundred references to the same large value. */
+static void a_schema_does_not_grow_without_end(void)
+{
+	static const char *const larges[] = {"'description':'%s'", "'type':'%s'", "'enum':['%s']",
+	    "'const':'%s'", "'required':['%s']", "'properties':{'%s':{}}"};
+	char large[10001];
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	for (size_t k = 0; k < UNIT_COUNT(larges); k++) {
+		struct buf text = {0};
+		buf_puts(&text, "{'$defs':{'b':{");
+		buf_printf(&text, larges[k], large);
+		buf_puts(&text, "},'a':{'properties':{'0':{}");
+		for (int i = 1; i < 100; i++)
+			buf_printf(&text, ",'%d':{'$ref':'/b'}", i);
+		buf_puts(&text, "}}},'properties':{'0':{}");
+		for (int i = 1; i < 100; i++)
+			buf_printf(&text, ",'%d':{'$ref':'/a'}", i);
+		buf_puts(&text, "}}");
+		cJSON *schema = json_from(buf_str(&text));
+		struct chat_tool tool = {"t", "", schema};
+		const cJSON *body = sent_with(
+		    GEMINI "}", "[]", (struct chat_request){.tools = &tool, .tool_count = 1});
+		char *sent_text = json_print(body);
+		CU_ASSERT(strlen(sent_text) < 1000000);
+		cJSON_free(sent_text);
+		cJSON_Delete(schema);
+		buf_release(&text);
+	}
+}
+
+#define MANY 40000
+
+/* As many results, the last first: looking for each among all would take minutes.  Of processor
+ * time, whatever else the machine does. */
+static void many_calls_cost_no_more_than_they_are_long(void)
+{
+	static const char *const providers[] = {OPENAI "}", GEMINI "}", ANTHROPIC "}"};
+	const cJSON *body = NULL;
+	struct buf text = {0};
+	buf_puts(&text, "[{'role':'assistant','content':[{'type':'text','text':'x'}");
+	for (int i = 0; i < MANY; i++)
+		buf_printf(&text, ",{'type':'tool_call','id':'c%d','name':'n%d','args':{}}", i, i);
+	buf_puts(&text, "]},{'role':'tool','content':[{'type':'text','text':'x'}");
+	for (int i = MANY; i-- > 0;)
+		buf_printf(&text, ",{'type':'tool_result','call_id':'c%d','output':%d}", i, i);
+	buf_puts(&text, "]}]");
+	for (size_t i = 0; i < UNIT_COUNT(providers); i++) {
+		clock_t start = clock();
+		body = sent(providers[i], buf_str(&text));
+		CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 15);
+	}
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/0/content"), "0");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/7/content"), "7");
+	buf_release(&text);
+}
+
 /* ---- Settings in requests */
 
 #define SETTINGS                                                                 \
@@ -418,6 +586,17 @@ static void headers_go_along(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\nX-Team: team-blue\r\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\ntraceparent: 00-1-2-01\r\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\nAuthorization: Bearer blue\r\n"));
+}
+
+/* As Azure has it. */
+static void a_query_stays_behind_the_path(void)
+{
+	char *settings =
+	    xasprintf(OPENAI ",'base_url':'%s/deployments/d?api-version=1'}", provider_url());
+	sent(settings, "[]");
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+	    provider_head(), "POST /deployments/d/chat/completions?api-version=1 HTTP/1.1\r\n"));
+	free(settings);
 }
 
 static void a_local_server_needs_no_key(void)
@@ -519,9 +698,17 @@ static const struct unit_test tests[] = {
     {"Gemini gets the conversation", gemini_gets_the_conversation},
     {"a conversation that ends with the assistant is continued",
 	a_conversation_that_ends_with_the_assistant_is_continued},
+    {"Anthropic gets no blanks", anthropic_gets_no_blanks},
+    {"Anthropic gets ids that it takes", anthropic_gets_ids_that_it_takes},
+    {"Anthropic is told of the tools that were", anthropic_is_told_of_the_tools_that_were},
     {"reasoning goes back to its provider", reasoning_goes_back_to_its_provider},
+    {"what a service wants back goes to the same model",
+	what_a_service_wants_back_goes_to_the_same_model},
     {"calls of another model are not thought about", calls_of_another_model_are_not_thought_about},
     {"reasoning is asked for", reasoning_is_asked_for},
+    {"a call that is forced is not thought about", a_call_that_is_forced_is_not_thought_about},
+    {"an effort is a budget where there are no levels",
+	an_effort_is_a_budget_where_there_are_no_levels},
     {"OpenAI gets media", openai_gets_media},
     {"Anthropic gets media", anthropic_gets_media},
     {"Gemini gets media", gemini_gets_media},
@@ -530,9 +717,12 @@ static const struct unit_test tests[] = {
     {"Anthropic gets tools", anthropic_gets_tools},
     {"Gemini gets tools without what it refuses", gemini_gets_tools_without_what_it_refuses},
     {"a schema that refers to itself is cut off", a_schema_that_refers_to_itself_is_cut_off},
+    {"a schema does not grow without end", a_schema_does_not_grow_without_end},
+    {"many calls cost no more than they are long", many_calls_cost_no_more_than_they_are_long},
     {"settings have each provider's name", settings_have_each_providers_name},
     {"structured output is asked for", structured_output_is_asked_for},
     {"headers go along", headers_go_along},
+    {"a query stays behind the path", a_query_stays_behind_the_path},
     {"a local server needs no key", a_local_server_needs_no_key},
     {"every mistake is reported with its path", every_mistake_is_reported_with_its_path},
     {"fallbacks are checked too", fallbacks_are_checked_too},

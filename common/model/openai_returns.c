@@ -1,0 +1,164 @@
+#include "model/openai_returns.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* ---- Keeping; value is taken over */
+
+static void keep(struct chat_answer *a, const char *field, const char *call_id, cJSON *value)
+{
+	cJSON *detail = cJSON_CreateObject();
+	json_add_str(detail, "provider", "openai");
+	json_add_str(detail, "model", a->target->model);
+	if (call_id)
+		json_add_str(detail, "call", call_id);
+	json_add_str(detail, "returns", field);
+	cJSON_AddItemToObject(detail, "value", value);
+	chat_part_details(chat_answer_part(a, PART_REASONING, 0), detail);
+}
+
+void openai_keep_extra(struct chat_answer *a, const char *call_id, const cJSON *extra)
+{
+	if (cJSON_IsObject(extra) && extra->child)
+		keep(a, "extra_content", call_id, cJSON_Duplicate(extra, true));
+}
+
+void openai_keep_details(struct chat_answer *a, const cJSON *details)
+{
+	const cJSON *detail;
+	if (!cJSON_IsArray(details))
+		return;
+	cJSON_ArrayForEach(detail, details)
+		chat_answer_keep(a, detail);
+}
+
+/* Whether the piece goes on with the text of the one before. */
+static bool continues(const cJSON *last, const cJSON *piece)
+{
+	static const char *const texts[] = {"reasoning.text", "reasoning.summary"};
+	const char *type = json_str(piece, "type");
+	int64_t index = -1, own = -1;
+	json_integer(json_opt(last, "index"), &index);
+	json_integer(json_opt(piece, "index"), &own);
+	return is_same(type, json_str(last, "type")) && index == own &&
+	    (is_same(type, texts[0]) || is_same(type, texts[1]));
+}
+
+/* Adds the text of pieces, first and those that continue it, under their name for it. */
+static const cJSON *join(cJSON *out, const cJSON *first, const char *name)
+{
+	const cJSON *piece = first;
+	struct buf text = {0};
+	bool any = false;
+	for (; piece && (piece == first || continues(first, piece)); piece = piece->next) {
+		const char *own = json_str(piece, name);
+		any = any || own;
+		buf_puts(&text, own ? own : "");
+	}
+	if (any)
+		json_set(out, name, cJSON_CreateString(buf_str(&text)));
+	buf_release(&text);
+	return piece;
+}
+
+/* What comes once, a signature, may come with any of the pieces. */
+static void add_others(cJSON *out, const cJSON *piece)
+{
+	const cJSON *member;
+	cJSON_ArrayForEach(member, piece) {
+		if (!json_opt(out, member->string))
+			json_set(out, member->string, cJSON_Duplicate(member, true));
+	}
+}
+
+void openai_keep_end(struct chat_answer *a)
+{
+	const cJSON *piece = a->kept ? a->kept->child : NULL, *next;
+	if (!piece)
+		return;
+	cJSON *whole = cJSON_CreateArray();
+	for (; piece; piece = next) {
+		cJSON *out = cJSON_Duplicate(piece, true);
+		cJSON_AddItemToArray(whole, out);
+		join(out, piece, "summary");
+		next = join(out, piece, "text");
+		for (const cJSON *other = piece->next; other != next; other = other->next)
+			add_others(out, other);
+	}
+	keep(a, "reasoning_details", NULL, whole);
+	cJSON_Delete(a->kept);
+	a->kept = NULL;
+}
+
+/* ---- Returning */
+
+/* Walks through what a turn kept under one name for the model. */
+struct walk {
+	const struct chat_target *target;
+	const struct chat_turn *turn;
+	const char *field;
+	size_t block;
+	int at;
+};
+
+static bool is_wanted(const struct walk *w, const cJSON *detail)
+{
+	return is_same(json_str(detail, "model"), w->target->model) &&
+	    is_same(json_str(detail, "returns"), w->field);
+}
+
+/* The next, a tree; NULL behind the last. */
+static cJSON *walk_next(struct walk *w)
+{
+	for (; w->block < w->turn->count; w->block++, w->at = 0) {
+		const cJSON *block = w->turn->blocks[w->block];
+		cJSON *detail;
+		if (!chat_block_is(block, "reasoning"))
+			continue;
+		while ((detail = chat_details_next(block, "openai", &w->at))) {
+			if (is_wanted(w, detail))
+				return detail;
+			cJSON_Delete(detail);
+		}
+	}
+	return NULL;
+}
+
+static void move_value(cJSON *detail, cJSON *to, const char *name)
+{
+	cJSON *value = cJSON_DetachItemFromObjectCaseSensitive(detail, "value");
+	if (value)
+		json_set(to, name, value);
+}
+
+/* They were kept in the order of the calls, so one look at each is enough. */
+static void return_extras(
+    const struct chat_target *t, const struct chat_turn *turn, const cJSON *calls)
+{
+	struct walk w = {.target = t, .turn = turn, .field = "extra_content"};
+	cJSON *call, *detail = walk_next(&w);
+	cJSON_ArrayForEach(call, calls) {
+		if (!detail || !is_same(json_str(detail, "call"), json_str(call, "id")))
+			continue;
+		move_value(detail, call, w.field);
+		cJSON_Delete(detail);
+		detail = walk_next(&w);
+	}
+	cJSON_Delete(detail);
+}
+
+void openai_return(const struct chat_target *t, const struct chat_turn *turn, cJSON *message)
+{
+	struct walk w = {.target = t, .turn = turn, .field = "reasoning_details"};
+	cJSON *detail = walk_next(&w);
+	if (detail)
+		move_value(detail, message, w.field);
+	cJSON_Delete(detail);
+	return_extras(t, turn, json_get(message, "tool_calls"));
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# An MCP server over HTTP that has bad moments.
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/mcp.sh"
+
+command -v python3 >/dev/null || tap_skip_all 'there is no python3'
+
+python3 "$TOP_SRCDIR/t/api/mcp-http-server.py" &
+tap_pids="$! $tap_pids"
+wait_for 60 test -f port || tap_bail 'the server does not start'
+
+tools_graph "{\"mcp\": {\"url\": \"http://127.0.0.1:$(cat port)/mcp\"}}"
+api_start --config agentgraph.json
+
+names() { api GET /v1/graph/tools; json '[.data.nodes[0].tools[].name] | join(" ")' "$BODY"; }
+changed() { [ "$(names)" = 'slow later' ]; }
+
+is "$(told slow)" 'at last' 'a stream that breaks off is taken up again, also behind a 503'
+ok 'wait_for 60 changed' 'a server that could not be listened to for a while is listened to again'
+
+done_testing
