@@ -91,10 +91,11 @@ static void add_types(cJSON *out, const cJSON *types)
 static void add_type(cJSON *out, const cJSON *schema, struct walk *w)
 {
 	const cJSON *type = json_opt(schema, "type");
+	const char *name = json_str(schema, "type");
 	if (type && !afford_value(w, type))
 		return;
-	if (cJSON_IsString(type))
-		json_set(out, "type", cJSON_CreateString(type->valuestring));
+	if (name)
+		json_set(out, "type", cJSON_CreateString(name));
 	else if (cJSON_IsArray(type))
 		add_types(out, type);
 	else if (!json_get(out, "type") && json_opt(schema, "properties"))
