@@ -38,18 +38,13 @@ const char *mcp_server_name(const struct mcp_server *server)
 
 /* ---- The tools */
 
-static bool is_same(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
-}
-
 /* Takes a page.  The cursor of the next one, malloc'd; NULL when there is none.  Some servers name
  * one on their only page, which leads to the same page again. */
 static char *take_page(
     struct mcp_server *server, struct mcp_tools *tools, const cJSON *result, const char *cursor)
 {
 	const char *next = json_str(result, "nextCursor");
-	if (is_same(next, cursor))
+	if (next && cursor && strcmp(next, cursor) == 0)
 		return NULL;
 	if (!mcp_tools_add(tools, result, server->settings.name))
 		log_warning("mcp %s: offers too many tools", server->settings.name);
