@@ -31,6 +31,9 @@ static inline struct store_engine *store_engine_of(struct store *st)
 void store_rows_query(struct store_engine *e, struct query *q, const struct memory_filter *filter,
     int64_t newest, size_t limit, struct error *err);
 
+/* Binds all of a filter, to a statement that has all of its parameters. */
+void store_bind_filter(struct query *q, const struct memory_filter *filter);
+
 /* A user as one word of the text index. */
 #define OWNER_WORD_SIZE 18
 void store_owner_word(const char *user_id, char word[OWNER_WORD_SIZE]);

@@ -9,7 +9,7 @@
 
 #define WORDS_MAX 64 /* of a query; more make it slow, and say no more */
 
-static void bind_filter(struct query *q, const struct memory_filter *filter)
+void store_bind_filter(struct query *q, const struct memory_filter *filter)
 {
 	query_text(q, ":user_id", filter->user_id);
 	query_text(q, ":thread_id", filter->thread_id);
@@ -61,7 +61,7 @@ bool store_load(struct store *st, struct arena *a, const struct memory_filter *f
 
 	pool_query(pool, &q, SQL_MEMORY_LOAD, err);
 	query_int(&q, ":row", row);
-	bind_filter(&q, filter);
+	store_bind_filter(&q, filter);
 	found = query_row(&q);
 	if (found)
 		read_memory(&q, a, m);
@@ -115,7 +115,7 @@ bool store_linked(struct store *st, const struct memory_filter *filter, int64_t 
 
 	pool_query(e->pool, &q, SQL_MEMORY_LINKED, err);
 	query_int(&q, ":row", row);
-	bind_filter(&q, filter);
+	store_bind_filter(&q, filter);
 	query_int(&q, ":limit", (int64_t)limit);
 	return collect(e, &q, false, limit, hits, count);
 }
@@ -170,7 +170,7 @@ bool store_matching(struct store *st, const struct memory_filter *filter, const 
 	if (words_query(filter, text, &words)) {
 		pool_query(e->pool, &q, SQL_MEMORY_MATCHING, err);
 		query_text(&q, ":words", buf_str(&words));
-		bind_filter(&q, filter);
+		store_bind_filter(&q, filter);
 		query_int(&q, ":limit", (int64_t)limit);
 		ok = collect(e, &q, true, limit, hits, count);
 	}

@@ -240,17 +240,33 @@ bool store_remove(struct store *st, const struct memory_filter *scope, const cha
 
 struct forgetting {
 	struct unit unit;
-	const int64_t *rows;
+	const struct memory_filter *filter;
+	const int64_t *rows; /* that the filter held when they were read */
 	size_t count;
+	int64_t gone[FORGET_AT_ONCE]; /* of those, what this unit removed */
+	size_t gone_count;
 };
 
+/* Rows are read outside the transaction, where a slow filter delays no other writer; so others may
+ * have removed or changed them since. */
 static bool run_forget(struct db *db, struct unit *unit, struct error *err)
 {
 	struct forgetting *f = (struct forgetting *)unit;
 
-	for (size_t i = 0; i < f->count; i++)
-		if (!delete_memory(db, f->rows[i], err))
+	f->gone_count = 0;
+	for (size_t i = 0; i < f->count; i++) {
+		struct query q;
+		bool held;
+
+		query_start(&q, db, SQL_MEMORY_LOAD, err);
+		query_int(&q, ":row", f->rows[i]);
+		store_bind_filter(&q, f->filter);
+		held = query_row(&q);
+		if (!query_end(&q) || (held && !delete_memory(db, f->rows[i], err)))
 			return false;
+		if (held)
+			f->gone[f->gone_count++] = f->rows[i];
+	}
 	return true;
 }
 
@@ -272,7 +288,7 @@ bool store_forget(
 {
 	struct store_engine *e = store_engine_of(st);
 	int64_t rows[FORGET_AT_ONCE], newest = INT64_MAX;
-	struct forgetting f = {{.run = run_forget}, rows, 0};
+	struct forgetting f = {.unit = {.run = run_forget}, .filter = filter, .rows = rows};
 
 	*count = 0;
 	for (;;) {
@@ -283,8 +299,8 @@ bool store_forget(
 		newest = rows[f.count - 1] - 1;
 		if (!writer_run(e->writer, &f.unit, err))
 			return false;
-		*count += (int64_t)f.count;
-		store_drop_vectors(e, rows, f.count);
+		*count += (int64_t)f.gone_count;
+		store_drop_vectors(e, f.gone, f.gone_count);
 	}
 }
 

@@ -170,6 +170,56 @@ static void what_another_process_wrote_is_found(void)
 	two->ops->close(two);
 }
 
+/* Several callers that want the same memories gone, all at once. */
+#define FORGETTING 4
+#define FORGOTTEN 600 /* more than one piece of the work */
+
+struct forgetter {
+	struct store *store;
+	pthread_barrier_t *start;
+	int64_t count;
+	bool ok;
+};
+
+static void *forget_all(void *data)
+{
+	struct forgetter *f = data;
+	struct error mine = {0};
+	pthread_barrier_wait(f->start);
+	f->ok = f->store->ops->forget(f->store, &everything, &f->count, &mine);
+	error_release(&mine);
+	return NULL;
+}
+
+static void what_several_forget_at_once_is_counted_once(void)
+{
+	struct store *stores[2] = {open_store("forget", MODEL), open_store("forget", MODEL)};
+	struct forgetter each[FORGETTING];
+	pthread_t threads[FORGETTING];
+	pthread_barrier_t start;
+	int64_t sum = 0, row;
+	char id[32];
+	for (int i = 0; i < FORGOTTEN; i++) {
+		snprintf(id, sizeof(id), "memory %d", i);
+		put(stores[0], id, i % 2 ? east : NULL);
+	}
+	pthread_barrier_init(&start, NULL, FORGETTING);
+	for (int i = 0; i < FORGETTING; i++) {
+		each[i] = (struct forgetter){stores[i % 2], &start, 0, false};
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, forget_all, &each[i]), 0);
+	}
+	for (int i = 0; i < FORGETTING; i++) {
+		pthread_join(threads[i], NULL);
+		CU_ASSERT_TRUE(each[i].ok);
+		sum += each[i].count;
+	}
+	CU_ASSERT_EQUAL(sum, FORGOTTEN);
+	CU_ASSERT_EQUAL(similar(stores[0], east, &row), 0);
+	pthread_barrier_destroy(&start);
+	stores[0]->ops->close(stores[0]);
+	stores[1]->ops->close(stores[1]);
+}
+
 static void a_database_of_a_newer_version_is_refused(void)
 {
 	struct store *st = open_store("newer", MODEL);
@@ -266,6 +316,8 @@ int main(void)
 	    {"a vector of an old text is not taken", a_vector_of_an_old_text_is_not_taken},
 	    {"models are never mixed", models_are_never_mixed},
 	    {"what another process wrote is found", what_another_process_wrote_is_found},
+	    {"what several forget at once is counted once",
+		what_several_forget_at_once_is_counted_once},
 	    {"a database of a newer version is refused", a_database_of_a_newer_version_is_refused},
 	    {"a corrupt database is an error", a_corrupt_database_is_an_error},
 	    {"conditions hold as they say", conditions_hold_as_they_say},
