@@ -1,6 +1,7 @@
 #include "upgrade.h"
 
 #include "access/ticket.h"
+#include "config/words.h"
 #include "credential.h"
 #include "handlers.h"
 #include "limit.h"
@@ -14,6 +15,7 @@
 #define BLANKS " \t"
 #define KEY_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #define PROTOCOL_PARAM "HTTP_SEC_WEBSOCKET_PROTOCOL="
+#define LONGEST_ECHO 64 /* what is longer may be a token that was offered in the wrong way */
 
 /* ---- the credential ---- */
 
@@ -33,10 +35,11 @@ struct protocols {
 	const char *entry[2]; /* the first two */
 	size_t len[2];
 	size_t count;
+	const char *name; /* the first one that can be echoed, or NULL */
 };
 
 /* A header that came in several lines is one list; the web server may hand over each line. */
-static void read_protocols(struct protocols *offered, char *const *params)
+static void read_protocols(struct protocols *offered, char *const *params, struct arena *arena)
 {
 	*offered = (struct protocols){0};
 	for (; *params; params++) {
@@ -51,6 +54,10 @@ static void read_protocols(struct protocols *offered, char *const *params)
 				offered->len[offered->count] = len;
 			}
 			offered->count++;
+			if (!offered->name && len <= LONGEST_ECHO) {
+				const char *name = arena_strndup(arena, entry, len);
+				offered->name = word_token(name) ? name : NULL;
+			}
 		}
 	}
 }
@@ -63,12 +70,17 @@ static bool among(const struct string_list *list, const char *text, size_t len)
 	return false;
 }
 
-/* Browsers can set no header but this one, so a token comes as if it were a protocol. */
+/*
+ * Browsers can set no header but this one, so a token comes as if it were a protocol.  They, and
+ * most libraries, give a connection up when none of what they offered is taken: of any other offer
+ * a name is echoed too.
+ */
 static void from_protocols(struct upgrade_offer *offer, char *const *params,
     const struct string_list *bearer_protocols, struct arena *arena)
 {
 	struct protocols offered;
-	read_protocols(&offered, params);
+	read_protocols(&offered, params, arena);
+	offer->subprotocol = offered.name;
 	if (offered.count != 2 || !among(bearer_protocols, offered.entry[0], offered.len[0]))
 		return;
 	offer->subprotocol = arena_strndup(arena, offered.entry[0], offered.len[0]);

@@ -29,8 +29,9 @@ struct upgrade_offer {
 
 /*
  * Looks in the order of SPEC 5.3: the Authorization header, an offer of exactly two subprotocols of
- * which the first is one of bearer_protocols, the query's token.  params is ended by NULL, query is
- * raw; what is found lives in the arena.
+ * which the first is one of bearer_protocols, the query's token.  That first one is echoed, and of
+ * any other offer the first name of at most 64 characters.  params is ended by NULL, query is raw;
+ * what is found lives in the arena.
  */
 void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char *query,
     const struct string_list *bearer_protocols, struct arena *arena);

@@ -59,7 +59,8 @@ static void set_defaults(struct config *config)
 {
 	config->websocket.max_connections = 1000;
 	config->websocket.max_connections_per_user = 10;
-	string_list_split(&config->websocket.bearer_protocols, "service-bearer");
+	string_list_split(&config->websocket.bearer_protocols,
+	    "service-bearer, agentflow-bearer, 10xgraph-bearer"); /* published clients' */
 	config->ag_ui_allow_client_tools = true;
 	config->run_wait_timeout = 30;
 }

@@ -60,10 +60,12 @@ subprotocol() {
 
 is "$(subprotocol 'service-bearer, abc.def.ghi')" service-bearer 'a bearer offer is echoed'
 is "$(subprotocol 'service-bearer,abc' 'Bearer x')" service-bearer 'also when the Authorization header has the token'
-is "$(subprotocol 'service-bearer')" null 'one entry is no bearer offer'
-is "$(subprotocol 'service-bearer, a, b')" null 'nor are three'
-is "$(subprotocol 'abc, service-bearer')" null 'nor is one in the other order'
-is "$(subprotocol 'Service-Bearer, abc')" null 'nor is one in another case'
+is "$(subprotocol 'agentflow-bearer, abc')" agentflow-bearer 'so is that of a published client'
+is "$(subprotocol '10xgraph-bearer, abc')" 10xgraph-bearer 'and of another'
+is "$(subprotocol 'abc, service-bearer')" abc 'of any other offer the first name is'
+is "$(subprotocol 'graphql-ws' 'Bearer x')" graphql-ws 'also when the header has the token'
+is "$(subprotocol "$(printf '%065d' 0), chat")" chat 'but none of more than 64 characters'
+is "$(subprotocol "$(printf '%065d' 0)")" null 'so that no token is'
 handshake '/v1/graph/ws?token=secret-token'
 is "$STATUS" 200 'a token in the query is fine'
 unlike "$(cat "$RAW")$(claims)$(cat "$SERVE_ERR")" secret-token 'and goes nowhere'
@@ -84,7 +86,7 @@ is "$STATUS $(json .error_code "$BODY")" '400 INVALID_HOST' 'the Host header is 
 handshake /v1/graph/ws 'Host: only.example' 'Sec-WebSocket-Protocol: mine, t'
 is "$(claims | json .subprotocol)" mine 'the bearer protocols are configured'
 handshake /v1/graph/ws 'Host: only.example' 'Sec-WebSocket-Protocol: service-bearer, t'
-is "$(claims | json .subprotocol)" null 'and no other is one'
+is "$(claims | json .subprotocol)" service-bearer 'and others are only names'
 serve_stop
 
 # agentgraph routes

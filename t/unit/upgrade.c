@@ -61,20 +61,33 @@ static void takes_an_offer_of_two_protocols(void)
 static void the_lines_of_an_offer_are_one(void)
 {
 	CHECK_OFFER("t service-bearer", "", PROTOCOL "service-bearer", PROTOCOL "t");
-	CHECK_OFFER("- -", "", PROTOCOL "service-bearer,t", PROTOCOL "x");
+	CHECK_OFFER("- service-bearer", "", PROTOCOL "service-bearer,t", PROTOCOL "x");
 }
 
-static void other_offers_are_none(void)
+#define SIXTEEN "0123456789abcdef"
+#define LONG SIXTEEN SIXTEEN SIXTEEN SIXTEEN
+
+static void the_first_name_of_other_offers_is_echoed(void)
 {
-	CHECK_OFFER("- -", "", PROTOCOL "service-bearer");
-	CHECK_OFFER("- -", "", PROTOCOL "t, service-bearer");
-	CHECK_OFFER("- -", "", PROTOCOL "service-bearer, t, u");
-	CHECK_OFFER("- -", "", PROTOCOL "Service-Bearer, t");
-	CHECK_OFFER("- -", "", PROTOCOL "service-bearerx, t");
-	CHECK_OFFER("- -", "", PROTOCOL "service, t");
-	CHECK_OFFER("- -", "", PROTOCOL "graphql-ws, t");
+	CHECK_OFFER("- service-bearer", "", PROTOCOL "service-bearer");
+	CHECK_OFFER("- t", "", PROTOCOL "t, service-bearer");
+	CHECK_OFFER("- service-bearer", "", PROTOCOL "service-bearer, t, u");
+	CHECK_OFFER("- Service-Bearer", "", PROTOCOL "Service-Bearer, t");
+	CHECK_OFFER("- service-bearerx", "", PROTOCOL "service-bearerx, t");
+	CHECK_OFFER("- service", "", PROTOCOL "service, t");
+	CHECK_OFFER("- graphql-ws", "", PROTOCOL "graphql-ws, t");
 	CHECK_OFFER("- -", "", PROTOCOL "");
-	CHECK_OFFER("q -", "token=q", PROTOCOL "service-bearer, t, u");
+	CHECK_OFFER("q service-bearer", "token=q", PROTOCOL "service-bearer, t, u");
+	CHECK_OFFER("h chat", "token=q", "HTTP_AUTHORIZATION=Bearer h", PROTOCOL "chat");
+}
+
+static void long_names_and_what_is_none_are_not_echoed(void)
+{
+	CHECK_OFFER("- " LONG, "", PROTOCOL LONG);
+	CHECK_OFFER("- -", "", PROTOCOL LONG "x");
+	CHECK_OFFER("- t", "", PROTOCOL LONG "x", PROTOCOL "t, u");
+	CHECK_OFFER("- t", "", PROTOCOL "a b, \"c\", t, u");
+	CHECK_OFFER("- -", "", PROTOCOL "a b");
 }
 
 static void the_header_wins_and_the_offer_is_echoed(void)
@@ -257,7 +270,10 @@ static const struct unit_test tests[] = {
 	other_schemes_go_on},
     {"an offer of two protocols carries a token and is echoed", takes_an_offer_of_two_protocols},
     {"an offer in several lines is one offer", the_lines_of_an_offer_are_one},
-    {"any other offer carries nothing and is not echoed", other_offers_are_none},
+    {"any other offer carries nothing, and its first name is echoed",
+	the_first_name_of_other_offers_is_echoed},
+    {"names of more than 64 characters and what is none are passed over",
+	long_names_and_what_is_none_are_not_echoed},
     {"the header wins, and the offer is echoed all the same",
 	the_header_wins_and_the_offer_is_echoed},
     {"the query's token comes last and is decoded", the_query_comes_last},
