@@ -37,7 +37,8 @@ static bool matches(const struct route *route, const struct path *path, const ch
 
 bool route_enabled(unsigned flags, const struct config *config)
 {
-	return !(flags & ROUTE_AG_UI) || config->ag_ui_enabled;
+	return (config->ag_ui_enabled || !(flags & ROUTE_AG_UI)) &&
+	    (config->evals_served || !(flags & ROUTE_EVALS));
 }
 
 static unsigned implied(enum method method)

@@ -27,7 +27,8 @@ enum route_flag {
 	ROUTE_UNCOUNTED = 16,      /* exempt from the rate limit */
 	ROUTE_AG_UI = 32,          /* there only when ag_ui is enabled */
 	ROUTE_INFRASTRUCTURE = 64, /* part of the API reference: takes no permission */
-	ROUTE_DOCUMENT = 128       /* there only with one of its pages in production */
+	ROUTE_DOCUMENT = 128,      /* there only with one of its pages in production */
+	ROUTE_EVALS = 256          /* there unless evaluation.serve is false */
 };
 
 struct route {

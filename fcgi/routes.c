@@ -64,8 +64,8 @@ static const struct route rows[] = {
     {METHOD_GET, "/v1/config/multimodal", "config", "read", BODY_NONE, get_multimodal,
         ROUTE_UNAUTHORIZED},
 
-    {METHOD_GET, "/v1/evals/runs", NULL, NULL, BODY_NONE, get_eval_runs, 0},
-    {METHOD_GET, "/v1/evals/runs/{run_id}", NULL, NULL, BODY_NONE, get_eval_run, 0},
+    {METHOD_GET, "/v1/evals/runs", NULL, NULL, BODY_NONE, get_eval_runs, ROUTE_EVALS},
+    {METHOD_GET, "/v1/evals/runs/{run_id}", NULL, NULL, BODY_NONE, get_eval_run, ROUTE_EVALS},
 
     {METHOD_GET, "/openapi.json", NULL, NULL, BODY_NONE, get_document,
         ROUTE_INFRASTRUCTURE | ROUTE_DOCUMENT},

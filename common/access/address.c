@@ -208,3 +208,13 @@ void address_client(const struct address_trust *trust, const char *peer, const c
 	else
 		snprintf(out, ADDRESS_SIZE, "%s", *peer ? peer : "unknown");
 }
+
+void address_network(char address[ADDRESS_SIZE], int64_t prefix)
+{
+	struct ip ip;
+	if (!parse_ip(address, &ip) || is_v4(&ip))
+		return;
+	for (int64_t bit = prefix; bit < 128; bit++)
+		ip.bytes[bit / 8] &= (unsigned char)~(0x80 >> bit % 8);
+	print_ip(&ip, address);
+}

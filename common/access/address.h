@@ -38,4 +38,10 @@ void address_trust_release(struct address_trust *trust);
 void address_client(const struct address_trust *trust, const char *peer, const char *const *lines,
     size_t count, char out[ADDRESS_SIZE]);
 
+/*
+ * Keeps so many bits of an IPv6 address in that form and clears the others: whoever has an address
+ * of a network has all of them.  Everything else stands as it is.
+ */
+void address_network(char address[ADDRESS_SIZE], int64_t prefix);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/metrics.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,12 +163,15 @@ void limit_describe(const struct limit_verdict *verdict, cJSON *object)
 const char *limiter_key(
     const struct limiter *limiter, const char *user_id, const char *address, struct arena *a)
 {
+	char network[ADDRESS_SIZE];
+	snprintf(network, sizeof(network), "%s", address);
+	address_network(network, limiter->rules->ipv6_prefix);
 	switch (limiter->rules->by) {
 	case RATE_BY_IP:
-		return address;
+		return arena_strdup(a, network);
 	case RATE_BY_USER:
 		return user_id ? arena_printf(a, "user:%s", user_id)
-			       : arena_printf(a, "ip:%s", address);
+			       : arena_printf(a, "ip:%s", network);
 	case RATE_BY_GLOBAL:
 		break;
 	}

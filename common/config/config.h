@@ -41,6 +41,7 @@ struct rate_limit_config {
 	int64_t requests;
 	int64_t window; /* seconds */
 	enum rate_by by;
+	int64_t ipv6_prefix; /* bits; clients of one such network count as one */
 	struct string_list exclude_paths;
 	char *cache_url;    /* expanded, or NULL */
 	char *cache_prefix; /* never NULL */
@@ -144,7 +145,7 @@ struct config {
 	char *store;
 	struct embeddings_config embeddings;
 	char *thread_name_generator;
-	char *cache; /* expanded; falls back to CACHE_URL; NULL when neither is set */
+	char *cache; /* expanded; falls back to CACHE_URL, redis and REDIS_URL; NULL without any */
 	struct remote_tool *remote_tools;
 	size_t remote_tool_count;
 	struct rate_limit_config rate_limit;
@@ -152,6 +153,7 @@ struct config {
 	bool ag_ui_enabled, ag_ui_allow_client_tools;
 	struct observability_config observability;
 	double run_wait_timeout; /* seconds, runs.wait_timeout */
+	bool evals_served;       /* evaluation.serve */
 	char *state_dir;         /* absolute */
 	struct environment env;
 };

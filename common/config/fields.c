@@ -138,7 +138,7 @@ static bool take_loose_bool(const struct field *f, const cJSON *value, void *slo
 static bool take_integer(const struct field *f, const cJSON *value, void *slot)
 {
 	int64_t n;
-	if (!json_integer(value, &n) || n < f->min || n > FIELD_INTEGER_MAX)
+	if (!json_integer(value, &n) || n < f->min || n > (f->max ? f->max : FIELD_INTEGER_MAX))
 		return false;
 	*(int64_t *)slot = n;
 	return true;

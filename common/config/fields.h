@@ -33,7 +33,7 @@ enum field_kind {
 	FIELD_IMPORT,     /* char *; "module:attribute" */
 	FIELD_BOOL,       /* bool */
 	FIELD_LOOSE_BOOL, /* bool; words like "yes" are understood too */
-	FIELD_INTEGER,    /* int64_t, from min to FIELD_INTEGER_MAX */
+	FIELD_INTEGER,    /* int64_t, from min to max */
 	FIELD_CAP,        /* int64_t, from 0 on; null means 0 */
 	FIELD_NUMBER,     /* double, from min on */
 	FIELD_CHOICE,     /* an enum; one of choices */
@@ -54,7 +54,7 @@ struct field {
 	enum field_kind kind;
 	size_t offset;        /* of the member it fills */
 	const char *expected; /* ends the sentence "expected …"; of FIELD_STRINGS, for one entry */
-	int64_t min;
+	int64_t min, max;     /* a max of 0 is FIELD_INTEGER_MAX */
 	const struct choice *choices;
 	bool (*entry_valid)(const char *entry); /* FIELD_STRINGS, may be NULL */
 	bool required;

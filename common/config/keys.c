@@ -14,7 +14,8 @@
 
 #define MAX_WAIT 1e9 /* seconds: 31 years, and milliseconds still fit everywhere */
 
-/* `checkpointer`, `test` and `evaluation` are known, but whatever they hold has no effect. */
+/* `checkpointer`, `test` and most of `evaluation` are known, but whatever they hold has no effect.
+ */
 static const struct field top_rows[] = {
     FIELD(config, agent, .kind = FIELD_IMPORT, .required = true, .expected = EXPECTED_IMPORT),
     FIELD(config, injectq, .kind = FIELD_IMPORT, .expected = EXPECTED_IMPORT),
@@ -55,6 +56,11 @@ static const struct field runs_rows[] = {
 };
 static const struct field_table runs_table = FIELD_TABLE(runs_rows);
 
+static const struct field evaluation_rows[] = {
+    FIELD_AT("serve", config, evals_served, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
+};
+static const struct field_table evaluation_table = FIELD_TABLE(evaluation_rows);
+
 static void set_defaults(struct config *config)
 {
 	config->websocket.max_connections = 1000;
@@ -63,6 +69,7 @@ static void set_defaults(struct config *config)
 	    "service-bearer, agentflow-bearer, 10xgraph-bearer"); /* published clients' */
 	config->ag_ui_allow_client_tools = true;
 	config->run_wait_timeout = 30;
+	config->evals_served = true;
 }
 
 char *expanded_read(
@@ -89,11 +96,15 @@ char *expanded_read(
 	return NULL;
 }
 
+/* `redis` is another name of `cache`, as REDIS_URL is of CACHE_URL, and weaker than both names. */
 static void read_cache(const struct section *root, struct config *config)
 {
-	const cJSON *value = json_opt(root->object, "cache");
+	const char *key = "cache";
+	if (!json_opt(root->object, key) && !environment_text("CACHE_URL"))
+		key = "redis";
+	const cJSON *value = json_opt(root->object, key);
 	if (value)
-		config->cache = expanded_read(root, "cache", value, "a URL");
+		config->cache = expanded_read(root, key, value, "a URL");
 	else if (config->env.cache_url)
 		config->cache = xstrdup(config->env.cache_url);
 }
@@ -151,6 +162,7 @@ void keys_read(const struct section *root, struct config *config)
 	read_object(root, "websocket", &websocket_table, &config->websocket);
 	read_object(root, "ag_ui", &ag_ui_table, config);
 	read_object(root, "runs", &runs_table, config);
+	read_object(root, "evaluation", &evaluation_table, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;
 	unknown_keys_warn(root);

@@ -54,6 +54,8 @@ static const struct field rows[] = {
     ROW(window, .kind = FIELD_INTEGER, .min = 1, .expected = EXPECTED_POSITIVE " (seconds)"),
     ROW(by, .kind = FIELD_CHOICE, .choices = subjects,
 	.expected = "\"ip\", \"user\" or \"global\""),
+    ROW(ipv6_prefix, .kind = FIELD_INTEGER, .min = 1, .max = 128,
+	.expected = "an integer from 1 to 128 (bits)"),
     ROW(exclude_paths, .kind = FIELD_STRINGS, .expected = EXPECTED_STRING),
     ROW(fail_open, .kind = FIELD_LOOSE_BOOL, .expected = EXPECTED_LOOSE_BOOL),
     ROW(trusted_proxy_headers, .kind = FIELD_LOOSE_BOOL, .expected = EXPECTED_LOOSE_BOOL),
@@ -103,6 +105,7 @@ void rate_limit_read(const struct section *root, struct config *config)
 	*r = (struct rate_limit_config){
 	    .requests = 100,
 	    .window = 60,
+	    .ipv6_prefix = 64,
 	    .cache_prefix = xstrdup("agentgraph:rate-limit"),
 	    .fail_open = true,
 	    .trusted_proxy_hops = 1,

@@ -19,20 +19,23 @@ struct object_keys {
 static const struct object_keys known[] = {
     {"",
 	KEYS("agent", "env", "auth", "authorization", "injectq", "store", "embeddings",
-	    "checkpointer", "thread_name_generator", "cache", "remote_tools", "rate_limit",
+	    "checkpointer", "thread_name_generator", "cache", "redis", "remote_tools", "rate_limit",
 	    "websocket", "ag_ui", "observability", "runs", "test", "evaluation")},
     {"auth", KEYS("method", "path")},
     {"authorization",
 	KEYS("backend", "type", "roles", "role_scopes", "default_scopes", "isolation")},
     {"embeddings", KEYS("provider", "model", "base_url", "dimensions", "api_key_env")},
     {"rate_limit",
-	KEYS("enabled", "backend", "requests", "window", "by", "exclude_paths", "cache", "redis",
-	    "fail_open", "trusted_proxy_headers", "trusted_proxy_hops", "trusted_proxies")},
+	KEYS("enabled", "backend", "requests", "window", "by", "ipv6_prefix", "exclude_paths",
+	    "cache", "redis", "fail_open", "trusted_proxy_headers", "trusted_proxy_hops",
+	    "trusted_proxies")},
     {"websocket",
 	KEYS("max_connections", "max_connections_per_user", "realtime_models", "bearer_protocols")},
     {"ag_ui", KEYS("enabled", "allow_client_tools")},
     {"observability", KEYS("level", "logfire", "langsmith")},
     {"runs", KEYS("wait_timeout")},
+    {"evaluation",
+	KEYS("directory", "output_dir", "threshold", "parallel", "max_concurrency", "serve")},
 };
 
 static bool is_one_of(const char *key, const char *const *keys)

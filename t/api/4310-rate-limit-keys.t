@@ -22,9 +22,16 @@ is "$(from 192.0.2.2)" '200 1' 'as another one has'
 is "$(from ::ffff:192.0.2.1)" '200 0' 'an IPv4 address is the same when it comes as IPv6'
 is "$(from 2001:db8::1)" '200 1' 'an IPv6 address has one too'
 is "$(from 2001:DB8:0::0:1)" '200 0' 'however it is written'
+is "$(from 2001:db8::ffff:0:1)" '429 0' 'and whichever it is of its network'
+is "$(from 2001:db8:0:1::1)" '200 1' 'which ends with the 64th bit'
 is "$(from 192.0.2.1 198.51.100.1)" '429 0' 'what a client says of itself is not believed'
 is "$(from '')" '200 1' 'a peer without an address is counted'
 is "$(from unix:)" '200 1' 'also one on a socket'
+
+limit '"requests":2,"window":600,"ipv6_prefix":33'
+api_start
+is "$(from 2001:db8:8000::1) $(from 2001:db8:ffff::1)" '200 1 200 0' 'a network may be as large as one says'
+is "$(from 2001:db8:7fff::1)" '200 1' 'to the bit'
 
 limit '"requests":2,"window":600,"trusted_proxy_headers":true'
 api_start

@@ -275,4 +275,14 @@ is "$STATUS" 200 'not in production either'
 api GET /v1/graph
 is "$STATUS" 403 'elsewhere it is'
 
+printf '{"agent":"builtin:demo","evaluation":{"serve":false}}' >agentgraph.json
+serve_stop
+api_start
+runs
+is "$STATUS $(json .detail "$BODY")" '404 Not Found' 'evaluation.serve false takes the routes away'
+run large
+is "$STATUS $(json .detail "$BODY")" '404 Not Found' 'both of them'
+api GET /openapi.json
+is "$(json '[.paths | keys[] | select(contains("evals"))] | length' "$BODY")" 0 'and out of the API reference'
+
 done_testing

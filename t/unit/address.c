@@ -72,6 +72,29 @@ static void addresses_have_one_form(void)
 	}
 }
 
+static void an_address_is_cut_to_its_network(void)
+{
+	static const struct {
+		const char *address;
+		int64_t prefix;
+		const char *network;
+	} cases[] = {
+	    {"2001:db8:1:2:3:4:5:6", 64, "2001:db8:1:2::"},
+	    {"2001:db8:1:2:3:4:5:6", 128, "2001:db8:1:2:3:4:5:6"},
+	    {"2001:db8:1:2:3:4:5:7", 127, "2001:db8:1:2:3:4:5:6"},
+	    {"ffff::1", 1, "8000::"},
+	    {"2001:db8:1:2ff::", 56, "2001:db8:1:200::"},
+	    {"192.0.2.1", 64, "192.0.2.1"},
+	    {"unknown", 64, "unknown"},
+	};
+	for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+		char address[ADDRESS_SIZE];
+		snprintf(address, sizeof(address), "%s", cases[i].address);
+		address_network(address, cases[i].prefix);
+		CU_ASSERT_STRING_EQUAL(address, cases[i].network);
+	}
+}
+
 static void what_is_no_address_is_refused(void)
 {
 	static const char *const texts[] = {"", " ", "unknown", "_hidden", "192.0.2", "192.0.2.256",
@@ -188,6 +211,7 @@ static void the_whole_of_one_family_is_not_that_of_the_other(void)
 
 static const struct unit_test tests[] = {
     {"addresses have one form", addresses_have_one_form},
+    {"an address is cut to its network", an_address_is_cut_to_its_network},
     {"what is no address is refused", what_is_no_address_is_refused},
     {"without trust the peer is the client", without_trust_the_peer_is_the_client},
     {"a peer that is no address stands as it is", a_peer_that_is_no_address_stands_as_it_is},

@@ -54,6 +54,10 @@ static void limit_booleans(void)
 static void limit_choices(void)
 {
 	CHECK_ACCEPTED(LIMIT("\"by\": \"global\""), c->rate_limit.by == RATE_BY_GLOBAL);
+	CHECK_ACCEPTED(LIMIT(""), c->rate_limit.ipv6_prefix == 64);
+	CHECK_ACCEPTED(LIMIT("\"ipv6_prefix\": 128"), c->rate_limit.ipv6_prefix == 128);
+	CHECK_REFUSED(LIMIT("\"ipv6_prefix\": 0"), "rate_limit.ipv6_prefix: expected an integer");
+	CHECK_REFUSED(LIMIT("\"ipv6_prefix\": 129"), "from 1 to 128 (bits), found 129");
 	CHECK_REFUSED(LIMIT("\"by\": \"key\""), "\"ip\", \"user\" or \"global\"");
 	CHECK_REFUSED(LIMIT("\"backend\": \"disk\""), "rate_limit.backend");
 	CHECK_REFUSED(LIMIT("\"backend\": \"custom\""), "injectq");

@@ -154,6 +154,15 @@ static void owner_cache_warning(void)
 	fixture_end(&l);
 }
 
+static void evals_may_be_off(void)
+{
+	CHECK_ACCEPTED("", c->evals_served);
+	CHECK_ACCEPTED(", \"evaluation\": {\"threshold\": 0.5}", c->evals_served);
+	CHECK_ACCEPTED(", \"evaluation\": {\"serve\": false}", !c->evals_served);
+	CHECK_REFUSED(", \"evaluation\": {\"serve\": \"no\"}",
+	    "evaluation.serve: expected true or false, found \"no\"");
+}
+
 static void cache_expansion(void)
 {
 	setenv("HOST", "h", 1);
@@ -164,6 +173,14 @@ static void cache_expansion(void)
 	CHECK_ACCEPTED("", same(c->cache, "redis://env"));
 	setenv("CACHE_URL", "redis://env", 1);
 	CHECK_ACCEPTED(", \"cache\": \"redis://file\"", same(c->cache, "redis://file"));
+	setenv("CACHE_URL", "redis://env", 1);
+	CHECK_ACCEPTED(", \"redis\": \"redis://file\"", same(c->cache, "redis://env"));
+	setenv("REDIS_URL", "redis://env", 1);
+	setenv("HOST", "h", 1);
+	CHECK_ACCEPTED(", \"redis\": \"redis://$HOST\"", same(c->cache, "redis://h"));
+	CHECK_ACCEPTED(
+	    ", \"cache\": \"redis://a\", \"redis\": \"redis://b\"", same(c->cache, "redis://a"));
+	CHECK_REFUSED(", \"redis\": 6379", "redis: expected a URL, found 6379");
 	CHECK_REFUSED(", \"cache\": \"redis://:secret@$NO_HOST\"",
 	    "cache: expected a URL, found the variable NO_HOST, which is not set");
 	CHECK_REFUSED(", \"cache\": \"${NO-HOST}\"", "NO-HOST");
@@ -284,6 +301,7 @@ static const struct unit_test tests[] = {
     {"a mistake in an RBAC block is refused", rbac_mistakes},
     {"ownership without a shared cache is warned about", owner_cache_warning},
     {"variables in cache are expanded", cache_expansion},
+    {"reports of evaluations may be off", evals_may_be_off},
     {"no message shows a URL", secrets_stay_hidden},
     {"the websocket block is checked", websocket_block},
     {"the blocks ag_ui and runs are checked", small_blocks},
