@@ -55,7 +55,7 @@ def snapshot(ledger):
 
 
 def back_up(service, uploads, target):
-    """As README says: the databases, then the files."""
+    """As doc/operating.md says: the databases, then the files."""
     done = subprocess.run([service.program, "backup", "--state", service.state, "--config", service.config, target],
                           env=dict(os.environ, **service.environment), cwd=service.work, capture_output=True, text=True)
     shutil.copytree(uploads, target + ".uploads", ignore=shutil.ignore_patterns("incoming"))

@@ -20,13 +20,13 @@ nothing_forgotten() { forgotten "$1" | not grep .; }
 
 scripts_are_executable() { cd "$top_srcdir" && tree_files -name '*.t' ! -perm -u+x | not grep .; }
 
-# Every parser's fuzz target has inputs to begin with, words, and its place in README's table.
+# Every parser's fuzz target has inputs to begin with, words, and its place in the table of doc/testing.md.
 targets_are_complete()
 {
 	for target in "$1"/t/fuzz/*.c; do
 		name=$(basename "$target" .c)
 		[ "$name" = replay ] && continue
-		if [ ! -d "$1/t/fuzz/corpus/$name" ] || [ ! -s "$1/t/fuzz/$name.dict" ] || ! grep -q "^|.*\`$name\`" "$1/README"; then
+		if [ ! -d "$1/t/fuzz/corpus/$name" ] || [ ! -s "$1/t/fuzz/$name.dict" ] || ! grep -q "^|.*\`$name\`" "$1/doc/testing.md"; then
 			echo "$name"
 		fi
 	done | not grep .
@@ -35,7 +35,7 @@ targets_are_complete()
 test_that 'the lists name what is in the folders (else: make sources)' lists_are_up_to_date "$top_srcdir"
 test_that 'every source, statement and test is in a list' nothing_forgotten "$top_srcdir"
 test_that 'every test script can be executed' scripts_are_executable
-test_that 'every fuzz target has a corpus, a dictionary and a row in README' targets_are_complete "$top_srcdir"
+test_that 'every fuzz target has a corpus, a dictionary and a row in doc/testing.md' targets_are_complete "$top_srcdir"
 
 # A small tree of the same form, to see the checks fail.
 small=$scratch/small
@@ -51,11 +51,11 @@ printf '# files: room/*.c !room/out.c\nx_SOURCES = \\\n\troom/a.c \\\n\troom/b.c
 test_that 'and nothing else is changed' cmp "$scratch/expected" "$small/room/Makefile.inc"
 test_that 'a source outside all lists is noticed' not nothing_forgotten "$small"
 
-mkdir -p "$small/t/fuzz/corpus/json"
+mkdir -p "$small/t/fuzz/corpus/json" "$small/doc"
 touch "$small/t/fuzz/json.c"
 echo '"{"' >"$small/t/fuzz/json.dict"
 # shellcheck disable=SC2016 # the quotes are those of Markdown
-echo '| all | `json` |' >"$small/README"
+echo '| all | `json` |' >"$small/doc/testing.md"
 test_that 'a complete fuzz target is seen as one' targets_are_complete "$small"
 : >"$small/t/fuzz/json.dict"
 test_that 'one without words is not' not targets_are_complete "$small"
