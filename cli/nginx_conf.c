@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "config/environment.h"
 #include "config/text_file.h"
 #include "markers.h"
 #include "nginx_prefix.h"
@@ -90,24 +91,26 @@ static void add_header(struct arena *a, struct buf *out, const char *name, const
 		    name);
 }
 
-static void add_hsts(struct buf *out, const struct environment *env)
+static void add_hsts(struct buf *out, const struct environment *env, const char *prefix)
 {
-	if (!env->hsts)
-		return;
-	buf_printf(out,
-	    "set $agentgraph_secure $scheme/$http_x_forwarded_proto;\n"
-	    "set $agentgraph_hsts \"\";\n"
-	    "if ($agentgraph_secure ~* \"^https/|/https$\") {\n"
-	    "    set $agentgraph_hsts \"max-age=%lld%s%s\";\n"
-	    "}\n"
-	    "add_header Strict-Transport-Security $agentgraph_hsts always;\n",
-	    (long long)env->hsts_max_age, env->hsts_subdomains ? "; includeSubDomains" : "",
-	    env->hsts_preload ? "; preload" : "");
+	struct buf value = {0};
+
+	environment_hsts(env, *prefix, &value);
+	if (value.len)
+		buf_printf(out,
+		    "set $agentgraph_secure $scheme/$http_x_forwarded_proto;\n"
+		    "set $agentgraph_hsts \"\";\n"
+		    "if ($agentgraph_secure ~* \"^https/|/https$\") {\n"
+		    "    set $agentgraph_hsts \"%s\";\n"
+		    "}\n"
+		    "add_header Strict-Transport-Security $agentgraph_hsts always;\n",
+		    buf_str(&value));
+	buf_release(&value);
 }
 
 /* WIRE 1.5. */
 static const char *security_headers(
-    struct arena *a, const struct environment *env, struct problems *problems)
+    struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
 	struct buf out = {0};
 	const char *text;
@@ -119,7 +122,7 @@ static const char *security_headers(
 		add_header(a, &out, "Referrer-Policy", env->referrer_policy, problems);
 		add_header(a, &out, "Permissions-Policy", env->permissions_policy, problems);
 		add_header(a, &out, "Content-Security-Policy", env->csp_policy, problems);
-		add_hsts(&out, env);
+		add_hsts(&out, env, prefix);
 	}
 	text = arena_strdup(a, buf_str(&out));
 	buf_release(&out);
@@ -300,9 +303,10 @@ static char *full_conf(struct arena *a, const struct environment *env,
 	return buf_detach(&out);
 }
 
-static char *fastcgi_part(const char *socket, const char *uri)
+static char *fastcgi_part(const char *socket, const struct nginx_prefix *prefix)
 {
-	const struct marker values[] = {{"SOCKET", socket}, {"URI", uri}, {NULL, NULL}};
+	const struct marker values[] = {
+	    {"SOCKET", socket}, {"URI", prefix->uri}, {"PREFIX", prefix->path}, {NULL, NULL}};
 	struct buf out = {0};
 
 	markers_fill(&out, text_fastcgi_conf_in, values);
@@ -317,7 +321,7 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	const char *socket = quoted_path(a, "FastCGI socket", place->socket, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
 	double file_size = floor(env->media_max_size_mb * MEGABYTE);
-	char *fastcgi = fastcgi_part(socket, prefix->uri);
+	char *fastcgi = fastcgi_part(socket, prefix);
 	char *memory = blobs_memory_path(config->state_dir);
 	struct buf out = {0};
 	const struct marker values[] = {
@@ -344,7 +348,7 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"FILE_TOO_LARGE",
 		arena_printf(
 		    a, "File exceeds maximum %sMB", number(a, env->media_max_size_mb, true))},
-	    {"SECURITY_HEADERS", security_headers(a, env, problems)},
+	    {"SECURITY_HEADERS", security_headers(a, env, prefix->path, problems)},
 	    {"CORS_HEADERS", cors_headers(a, env)},
 	    {NULL, NULL},
 	};

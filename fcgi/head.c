@@ -29,6 +29,7 @@ static const struct variable variables[] = {
     VARIABLE("REQUEST_SCHEME", scheme),
     VARIABLE("HTTP_X_FORWARDED_PROTO", forwarded_proto),
     VARIABLE("HTTP_TRACEPARENT", traceparent),
+    VARIABLE("AGENTGRAPH_PREFIX", prefix),
     VARIABLE("AGENTGRAPH_INTERNAL", internal),
 };
 

@@ -19,6 +19,7 @@ struct head {
 	const char *scheme;
 	const char *forwarded_proto;
 	const char *traceparent;
+	const char *prefix;   /* the path below which the web server has the service */
 	const char *internal; /* set by the web server's configuration alone */
 };
 

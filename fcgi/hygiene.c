@@ -1,15 +1,15 @@
 #include "hygiene.h"
 
 #include "base/memory.h"
+#include "config/environment.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 struct hygiene {
 	const struct environment *env;
-	struct buf plain[SECURITY_KINDS], https[SECURITY_KINDS];
+	struct buf lines[HYGIENE_PLACES][SECURITY_KINDS];
 	bool any_origin, any_host;
 };
 
@@ -56,11 +56,13 @@ static void add_security(struct buf *out, const struct environment *env, enum se
 	add_policy(out, env, security);
 }
 
-static void add_hsts(struct buf *out, const struct environment *env)
+static void add_hsts(struct buf *out, const struct environment *env, bool below)
 {
-	buf_printf(out, "Strict-Transport-Security: max-age=%" PRId64 "%s%s\r\n", env->hsts_max_age,
-	    env->hsts_subdomains ? "; includeSubDomains" : "",
-	    env->hsts_preload ? "; preload" : "");
+	struct buf value = {0};
+	environment_hsts(env, below, &value);
+	if (value.len)
+		buf_printf(out, "Strict-Transport-Security: %s\r\n", buf_str(&value));
+	buf_release(&value);
 }
 
 static bool lists(const struct string_list *list, const char *entry)
@@ -77,11 +79,13 @@ struct hygiene *hygiene_new(const struct environment *env)
 	hygiene->env = env;
 	hygiene->any_origin = lists(&env->origins, "*");
 	hygiene->any_host = lists(&env->allowed_hosts, "*");
-	for (int i = 0; i < SECURITY_KINDS; i++) {
-		add_security(&hygiene->plain[i], env, (enum security)i);
-		add_security(&hygiene->https[i], env, (enum security)i);
-		if (env->security_headers && env->hsts)
-			add_hsts(&hygiene->https[i], env);
+	for (int place = 0; place < HYGIENE_PLACES; place++) {
+		for (int i = 0; i < SECURITY_KINDS; i++) {
+			struct buf *lines = &hygiene->lines[place][i];
+			add_security(lines, env, (enum security)i);
+			if (place != HYGIENE_PLAIN)
+				add_hsts(lines, env, place == HYGIENE_HTTPS_BELOW);
+		}
 	}
 	return hygiene;
 }
@@ -90,16 +94,16 @@ void hygiene_free(struct hygiene *hygiene)
 {
 	if (!hygiene)
 		return;
-	for (int i = 0; i < SECURITY_KINDS; i++) {
-		buf_release(&hygiene->plain[i]);
-		buf_release(&hygiene->https[i]);
-	}
+	for (int place = 0; place < HYGIENE_PLACES; place++)
+		for (int i = 0; i < SECURITY_KINDS; i++)
+			buf_release(&hygiene->lines[place][i]);
 	free(hygiene);
 }
 
-const struct buf *hygiene_headers(const struct hygiene *hygiene, enum security security, bool https)
+const struct buf *hygiene_headers(
+    const struct hygiene *hygiene, enum security security, enum hygiene_place place)
 {
-	return https ? &hygiene->https[security] : &hygiene->plain[security];
+	return &hygiene->lines[place][security];
 }
 
 bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin)

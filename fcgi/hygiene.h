@@ -22,9 +22,12 @@ void hygiene_free(struct hygiene *hygiene);
  */
 enum security { SECURITY_PLAIN, SECURITY_FILE, SECURITY_SANDBOX, SECURITY_KINDS };
 
+/* How the client came: over http, over https, or so to a path below somebody's site. */
+enum hygiene_place { HYGIENE_PLAIN, HYGIENE_HTTPS, HYGIENE_HTTPS_BELOW, HYGIENE_PLACES };
+
 /* The header lines that never vary; Strict-Transport-Security is among them for https only. */
 const struct buf *hygiene_headers(
-    const struct hygiene *hygiene, enum security security, bool https);
+    const struct hygiene *hygiene, enum security security, enum hygiene_place place);
 
 /* Whether ORIGINS lets pages of this origin in; false for "", a request without Origin. */
 bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin);

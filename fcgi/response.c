@@ -84,8 +84,10 @@ static void build_head(struct request *rq, int status, const char *type)
 {
 	const struct hygiene *hygiene = rq->server->hygiene;
 	struct buf *head = &rq->response->head;
-	const struct buf *fixed =
-	    hygiene_headers(hygiene, rq->response->security, head_is_https(&rq->head));
+	enum hygiene_place place = !head_is_https(&rq->head) ? HYGIENE_PLAIN
+	    : *rq->head.prefix                               ? HYGIENE_HTTPS_BELOW
+							     : HYGIENE_HTTPS;
+	const struct buf *fixed = hygiene_headers(hygiene, rq->response->security, place);
 	rq->response->status = status;
 	if (status == 200)
 		buf_puts(head, "Status: 200 OK\r\n");

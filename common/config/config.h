@@ -113,6 +113,7 @@ struct environment {
 	bool hsts;
 	int64_t hsts_max_age;
 	bool hsts_subdomains, hsts_preload;
+	bool hsts_asked, hsts_subdomains_asked; /* somebody set a variable of it */
 	char *frame_options, *content_type_options, *xss_protection,
 	    *referrer_policy; /* "" drops the header */
 	char *permissions_policy, *csp_policy;

@@ -8,6 +8,7 @@
 #ifndef AGENTGRAPH_CONFIG_ENVIRONMENT_H
 #define AGENTGRAPH_CONFIG_ENVIRONMENT_H
 
+#include "base/buf.h"
 #include "base/problems.h"
 #include "config/config.h"
 
@@ -21,6 +22,13 @@ void environment_release(struct environment *env);
 
 /* The variable's value; NULL when it is unset or empty. */
 const char *environment_text(const char *name);
+
+/*
+ * Appends the value of Strict-Transport-Security; nothing when none is sent.  It holds for the
+ * whole host, so a service below a path of somebody's site (below, or a ROOT_PATH) has none unless
+ * a variable asks for it, and says nothing of subdomains unless the variable for that does.
+ */
+void environment_hsts(const struct environment *env, bool below, struct buf *out);
 
 /* What binds several variables together; the second half of environment_read. */
 void environment_apply_rules(struct environment *env, struct problems *problems);

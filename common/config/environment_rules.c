@@ -214,6 +214,26 @@ static void check_snowflake(struct environment *env, struct problems *problems)
 		    (long long)age, s->time_bits);
 }
 
+static void note_hsts(struct environment *env)
+{
+	static const char *const names[] = {"HSTS_ENABLED", "HSTS_MAX_AGE", "HSTS_PRELOAD"};
+	env->hsts_subdomains_asked = environment_text("HSTS_INCLUDE_SUBDOMAINS");
+	env->hsts_asked = env->hsts_subdomains_asked;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (environment_text(names[i]))
+			env->hsts_asked = true;
+}
+
+void environment_hsts(const struct environment *env, bool below, struct buf *out)
+{
+	below = below || env->root_path[0];
+	if (!env->security_headers || !env->hsts || (below && !env->hsts_asked))
+		return;
+	bool subdomains = env->hsts_subdomains && (!below || env->hsts_subdomains_asked);
+	buf_printf(out, "max-age=%lld%s%s", (long long)env->hsts_max_age,
+	    subdomains ? "; includeSubDomains" : "", env->hsts_preload ? "; preload" : "");
+}
+
 void environment_apply_rules(struct environment *env, struct problems *problems)
 {
 	env->production = strcmp(env->mode, "production") == 0;
@@ -226,6 +246,7 @@ void environment_apply_rules(struct environment *env, struct problems *problems)
 	check_otel(env, problems);
 	check_tracker(env, problems);
 	check_snowflake(env, problems);
+	note_hsts(env);
 }
 
 /* A secret that can be guessed lets everybody in. */

@@ -29,6 +29,21 @@ carries Referrer-Policy no-referrer
 carries Strict-Transport-Security 'max-age=60; includeSubDomains; preload'
 serve_stop
 
+# Below a path of somebody's site, what binds the whole host is for its owner to ask for.
+unset HSTS_PRELOAD HSTS_MAX_AGE
+export ROOT_PATH=/agent
+api GET /ping '' 'X-Forwarded-Proto: https'
+carries Strict-Transport-Security ''
+carries Referrer-Policy no-referrer
+serve_stop
+HSTS_ENABLED=true api GET /ping '' 'X-Forwarded-Proto: https'
+carries Strict-Transport-Security 'max-age=31536000'
+serve_stop
+HSTS_INCLUDE_SUBDOMAINS=true api GET /ping '' 'X-Forwarded-Proto: https'
+carries Strict-Transport-Security 'max-age=31536000; includeSubDomains'
+serve_stop
+unset ROOT_PATH
+
 export SECURITY_HEADERS_ENABLED=false
 api GET /ping '' 'X-Forwarded-Proto: https'
 unlike "$HEADERS" '^(X-Content|X-Frame|X-XSS|Referrer|Permissions|Content-Security|Strict)' 'all of them can be dropped'

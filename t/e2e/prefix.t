@@ -29,6 +29,12 @@ like "$(cat conf.err)" '^agentgraph: --prefix must be a path like /agent' "with 
 ROOT_PATH='/a(b)' conf
 is $? 1 "a ROOT_PATH that is no prefix is a mistake in the configuration"
 like "$(cat conf.err)" 'error: prefix: expected a path like /agent' "with a sentence"
+HSTS_ENABLED=true conf --prefix /agent
+like "$(cat conf.out)" 'agentgraph_hsts "max-age=31536000"' "HSTS below a prefix is for somebody to ask for"
+HSTS_INCLUDE_SUBDOMAINS=true conf --prefix /agent
+like "$(cat conf.out)" 'agentgraph_hsts "max-age=31536000; includeSubDomains"' "with the subdomains, or without"
+conf
+like "$(cat conf.out)" 'agentgraph_hsts "max-age=31536000; includeSubDomains"' "at the root it needs nobody"
 conf --prefix /agent --full
 is $? 2 "a private nginx takes none"
 
@@ -150,6 +156,10 @@ for prefix in /agent /tools/a-b.c; do
 	is "$STATUS $(json .error_code "$BODY")" "413 REQUEST_TOO_LARGE" "a body over the limit is refused in shape"
 	http POST "$prefix/v1/files/upload" "" -H 'Content-Length: 99999999'
 	is "$STATUS $(json .error_code "$BODY")" "413 FILE_TOO_LARGE" "and so is an upload"
+	http POST "$prefix/v1/graph/invoke" "" -H 'Content-Length: 99999999' -H 'X-Forwarded-Proto: https'
+	is "$STATUS $(header Strict-Transport-Security)" "413 " "over HTTPS neither"
+	http GET "$prefix/v1/files/$id" "" -H 'X-Forwarded-Proto: https'
+	is "$STATUS $(header Strict-Transport-Security)" "200 " "nor with a file"
 	http DELETE "$prefix/ping"
 	is "$STATUS $(json .error_code "$BODY")" "405 METHOD_NOT_ALLOWED" "a wrong method too"
 	http GET "$prefix/v1/graph/ws"

@@ -80,6 +80,7 @@ static void environment_reset(void)
 	    .hsts_subdomains = true,
 	    .content_type_options = "nosniff",
 	    .frame_options = "",
+	    .root_path = "",
 	    .max_request_size = 100,
 	};
 }
@@ -288,6 +289,13 @@ static void security_headers_follow_the_environment(void)
 	fixture_answer_end(&a);
 	a = ASK("GET", "/nope", NO_BODY, "HTTPS=on");
 	CU_ASSERT(fixture_has_line(&a, "Strict-Transport-Security: max-age=60; includeSubDomains"));
+	fixture_answer_end(&a);
+	a = ASK("GET", "/nope", NO_BODY, "HTTPS=on", "AGENTGRAPH_PREFIX=/agent");
+	CU_ASSERT_PTR_NULL(fixture_header(&a, "Strict-Transport-Security"));
+	fixture_answer_end(&a);
+	env.hsts_asked = true;
+	a = ASK("GET", "/nope", NO_BODY, "HTTPS=on", "AGENTGRAPH_PREFIX=/agent");
+	CU_ASSERT(fixture_has_line(&a, "Strict-Transport-Security: max-age=60"));
 	fixture_answer_end(&a);
 	env.content_type_options = "no\r\nX-Injected: 1";
 	a = ASK("GET", "/free", NO_BODY);
