@@ -1,0 +1,186 @@
+#!/bin/sh
+# What bootstrap installs, makes and says, in a toy tree on a toy machine: apt-get, autoreconf and configure are stand-ins.
+set -u
+. "$(dirname "$0")/check.sh"
+
+tree=$scratch/tree
+bin=$scratch/bin
+
+# Nothing else is there to be run: no npm, and no compiler.
+mkdir "$bin" "$scratch/stubs"
+for tool in sh awk basename cat chmod cmp cp dirname echo env find grep head make mkdir nproc printf rm sed sort tail tee touch tr true; do
+	path=$(env which $tool) && ln -s "$path" "$bin/$tool" # not what this shell has inside
+done
+
+stub() { cat >"$bin/$1" && chmod +x "$bin/$1"; }
+stub id <<'END'
+#!/bin/sh
+echo 0
+END
+stub dpkg-query <<'END'
+#!/bin/sh
+for package; do :; done
+grep -qx "$package" "$MACHINE/installed" && printf installed
+END
+stub apt-get <<'END'
+#!/bin/sh
+echo "$*" >>"$MACHINE/apt"
+case "$* " in
+update*) : >"$MACHINE/lists" ;;
+*--assume-no*)
+	[ -f "$MACHINE/lists" ] || exit 100
+	printf '0 upgraded, 7 newly installed, 0 to remove and 0 not upgraded.\nNeed to get 5 MB/12.5 MB of archives.\n'
+	echo 'After this operation, 34 MB of additional disk space will be used.'
+	exit 1
+	;;
+*)
+	[ -f "$MACHINE/lists" ] || exit 100
+	echo 'Unpacking a lot'
+	for word; do echo "$word"; done | grep -v '^-' >>"$MACHINE/installed"
+	;;
+esac
+END
+stub pkg-config <<'END'
+#!/bin/sh
+sed -n 's/^lib\(.*\)-dev$/\1 - a library/p' "$MACHINE/installed"
+END
+stub autoreconf <<'END'
+#!/bin/sh
+cat ./*/Makefile.inc >/dev/null && cp configure.ac configure && cp Makefile.am Makefile.in && chmod +x configure &&
+	: >build-aux/tap-driver.sh && : >aclocal.m4 && echo made >>"$MACHINE/autoreconf"
+END
+
+# new_machine: an empty one, with a fresh tree.
+new_machine()
+{
+	MACHINE=$scratch/machine
+	export MACHINE
+	rm -rf "$tree" "$MACHINE"
+	mkdir -p "$MACHINE" "$tree/build-aux" "$tree/part" "$tree/other" "$tree/web" "$tree/t/peers/node_modules"
+	: >"$MACHINE/installed"
+	cp "$top_srcdir/bootstrap" "$tree/"
+	# The tests' peers are there, the API reference's pages are not.
+	: >"$tree/web/package-lock.json"
+	: >"$tree/t/peers/package-lock.json"
+	: >"$tree/t/peers/node_modules/.installed"
+	printf '%s\n' 'part' >"$tree/part/Makefile.inc"
+	cp "$tree/part/Makefile.inc" "$tree/other/Makefile.inc"
+	# configure tells the Makefile, which is itself, whether there is CUnit.
+	cat >"$tree/configure.ac" <<'END'
+#!/bin/sh
+cunit=$(pkg-config --list-all | grep -c '^cunit1 ')
+sed "s/@CUNIT@/$cunit/" ../Makefile.in >Makefile
+: >config.status
+echo "checking for everything"
+END
+	cat >"$tree/Makefile.am" <<'END'
+all: agentgraph
+agentgraph:
+	@echo compiling
+	@printf '#!/bin/sh\necho served "$$@"\n' >$@ && chmod +x $@
+check:
+	@[ @CUNIT@ = 1 ] || { echo "CUnit is missing" >&2; exit 1; }
+	@printf '# PASS:  3\n# FAIL:  0\n' >test-suite.log
+END
+}
+
+# bootstrap ARGUMENT...: what it says is then in the file said.
+bootstrap() { (cd "$tree" && PATH=$bin CC='' ./bootstrap "$@") >"$scratch/said" 2>&1; }
+
+said() { grep -Eq "$1" "$scratch/said" || { cat "$scratch/said" && false; }; }
+ends_with() { [ "$(tail -n 1 "$scratch/said")" = "$1" ] || { cat "$scratch/said" && false; }; }
+installed() { grep -qx "$1" "$MACHINE/installed"; }
+run_serves() { bootstrap run --listen 1 && ends_with 'served serve --listen 1'; }
+check_passes() { bootstrap check && ends_with '6 passed, 0 failed'; }
+
+# ---- Both orders
+
+new_machine
+test_that 'run serves on a machine with nothing' run_serves
+test_that 'and says beforehand what is fetched' said '^bootstrap: apt-get installs 7 packages, 12.5 MB to fetch, 34 MB on the disk$'
+test_that 'it is quiet meanwhile' not grep -E 'Unpacking|checking|compiling' "$scratch/said"
+test_that 'no npm is asked for' not installed npm
+test_that 'the smallest compiler is taken' installed gcc-11
+test_that 'nothing that was fetched is kept' grep -q 'install -y .*APT::Keep-Downloaded-Packages=false' "$MACHINE/apt"
+test_that 'what only documents need is named' said 'apt-get install poppler-utils'
+test_that 'check works after it, with what has come since' check_passes
+touch "$scratch/before"
+sleep 0.1
+test_that 'run works after that' run_serves
+configured_since() { find "$tree" -name config.status -newer "$scratch/before" | grep .; }
+test_that 'and configures nothing, because nothing has changed' not configured_since
+
+new_machine
+test_that 'check works on a machine with nothing' check_passes
+test_that 'and run after it' run_serves
+
+new_machine
+: >"$bin/cc" && chmod +x "$bin/cc"
+test_that 'run takes the compiler that is there' run_serves
+test_that 'and installs none' not installed gcc-11
+rm "$bin/cc"
+
+# ---- After an update of the tree
+
+new_machine
+bootstrap run
+touch -d '-1 hour' "$tree/configure" "$tree/Makefile.in" "$tree/_build/config.status"
+rm -r "$tree/other"
+test_that 'a part that is gone is no obstacle' run_serves
+test_that 'configure is made again for it' test "$(wc -l <"$MACHINE/autoreconf")" = 2
+printf ': >new-setting\n' >>"$tree/configure.ac"
+touch -d '+1 minute' "$tree/configure.ac"
+test_that 'nor is another configure.ac' run_serves
+test_that 'which is heeded' test -f "$tree/_build/new-setting"
+touch "$tree/configure.ac"
+test_that 'check works after it' check_passes
+
+# A release has what autoreconf makes.
+new_machine
+(cd "$tree" && PATH=$bin autoreconf)
+test_that 'a release is served' run_serves
+test_that 'without the tools for what it has already' not installed autoconf
+
+# ---- What fails is named
+
+# complain WHERE: the Makefile stops there with the words of a compiler.
+complain()
+{
+	new_machine
+	sed "/^$1:/a\\
+	@echo 'odd.c:7:3: error: too odd'; exit 1" "$tree/Makefile.am" >"$scratch/Makefile.am"
+	cp "$scratch/Makefile.am" "$tree/Makefile.am"
+}
+named() { said '^odd.c:7:3: error: too odd' && said "^==== $1\$"; }
+
+complain agentgraph
+test_that 'a build that fails ends check' not bootstrap check
+test_that 'which counts it' ends_with '0 passed, 2 failed'
+summary() { sed -n '/^====/,$p' "$scratch/said" >"$scratch/summary" && mv "$scratch/summary" "$scratch/said"; }
+summary
+test_that 'and names it at the end' named _build/check.log
+test_that 'for each directory' named _build-san/check.log
+test_that 'a build that fails ends run' not bootstrap run
+test_that 'which names it as well' named _build/build.log
+complain check
+test_that 'tests that cannot be built count' not bootstrap check
+summary
+test_that 'and are named' named _build/check.log
+
+new_machine
+cat >>"$tree/Makefile.am" <<'END'
+	@printf ':test-result: FAIL\n' >odd.trs && printf 'ok 1 - fine\nnot ok 2 - it is odd\n' >odd.log
+	@printf '# PASS:  3\n# FAIL:  1\n' >test-suite.log && false
+END
+test_that 'a test that fails ends check' not bootstrap check
+test_that 'and counts' ends_with '6 passed, 2 failed'
+summary
+test_that 'and is named' said '^2:not ok 2 - it is odd'
+test_that 'not the build' not said 'but the build'
+
+: >"$bin/apt-get"
+new_machine
+test_that 'packages that cannot be had end run' not bootstrap run
+test_that 'and are named' said 'still missing after the installation: .*nginx'
+
+done_testing
