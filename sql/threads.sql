@@ -9,6 +9,14 @@ WHERE thread_id = :thread_id;
 -- name: thread_owner
 SELECT user_id FROM threads WHERE thread_id = :thread_id;
 
+-- name: thread_waiting
+-- Of several the one that began to wait last.
+SELECT threads.thread_id
+FROM waiting_calls JOIN threads ON threads.row = waiting_calls.thread
+WHERE waiting_calls.user_id = :owner AND waiting_calls.call_id = :call_id
+ORDER BY waiting_calls.since DESC, waiting_calls.thread DESC
+LIMIT 1;
+
 -- name: thread_list
 -- Without the state, which can be large.
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,

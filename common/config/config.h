@@ -155,6 +155,7 @@ struct config {
 	struct observability_config observability;
 	double run_wait_timeout; /* seconds, runs.wait_timeout */
 	bool evals_served;       /* evaluation.serve */
+	bool message_resumes;    /* runs.message_resumes */
 	char *state_dir;         /* absolute */
 	struct environment env;
 };

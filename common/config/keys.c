@@ -53,6 +53,8 @@ static const struct field_table ag_ui_table = FIELD_TABLE(ag_ui_rows);
 static const struct field runs_rows[] = {
     FIELD_AT("wait_timeout", config, run_wait_timeout, .kind = FIELD_NUMBER,
 	.expected = "a number of seconds, 0 or more"),
+    FIELD_AT(
+	"message_resumes", config, message_resumes, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
 };
 static const struct field_table runs_table = FIELD_TABLE(runs_rows);
 

@@ -33,7 +33,7 @@ static const struct object_keys known[] = {
 	KEYS("max_connections", "max_connections_per_user", "realtime_models", "bearer_protocols")},
     {"ag_ui", KEYS("enabled", "allow_client_tools")},
     {"observability", KEYS("level", "logfire", "langsmith")},
-    {"runs", KEYS("wait_timeout")},
+    {"runs", KEYS("wait_timeout", "message_resumes")},
     {"evaluation",
 	KEYS("directory", "output_dir", "threshold", "parallel", "max_concurrency", "serve")},
 };

@@ -7,6 +7,7 @@
 #include "graph/state.h"
 #include "service/agui_events.h"
 #include "service/agui_input.h"
+#include "service/answers.h"
 #include "service/turn.h"
 
 #include <string.h>
@@ -64,20 +65,13 @@ static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *int
 
 /* ---- tool messages that say nothing new ---- */
 
-/* The call that a message of the request answers, or NULL. */
-static const char *answered_call(const cJSON *message)
-{
-	const cJSON *block = json_get(message, "content")->child;
-	return block_is(block, "tool_result") ? json_str(block, "call_id") : NULL;
-}
-
 /* An object with a member for each call that the request answers, all false; NULL without any. */
 static cJSON *answered_calls(struct call *call, const cJSON *messages)
 {
 	cJSON *calls = arena_json(call->arena, cJSON_CreateObject());
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages) {
-		const char *call_id = answered_call(message);
+		const char *call_id = answers_call(message);
 		if (call_id)
 			cJSON_AddFalseToObject(calls, call_id);
 	}
@@ -108,7 +102,7 @@ static void drop_messages(struct run_input *in, const struct json_members *calls
 {
 	size_t i = 0, kept = 0;
 	for (cJSON *message = in->messages->child, *next; message; message = next) {
-		const char *call_id = answered_call(message);
+		const char *call_id = answers_call(message);
 		next = message->next;
 		if (call_id && cJSON_IsTrue(json_members_get(calls, call_id)))
 			cJSON_Delete(cJSON_DetachItemViaPointer(in->messages, message));
@@ -186,7 +180,8 @@ static void agui_turn(struct turn *turn, const struct agui_input *in, struct chu
 	agui_run_started(&writer);
 	bool admitted = take_resume(turn, in->resume, interrupt);
 	bool waits = interrupt && !in->resume;
-	bool ok = admitted && (waits || (drop_answered(turn) && turn_run(turn, &writer.observer)));
+	bool ok = admitted && (!in->reads || agui_messages(&writer)) &&
+	    (waits || (drop_answered(turn) && turn_run(turn, &writer.observer)));
 	if (ok) {
 		send_outcome(&writer);
 	} else {

@@ -231,17 +231,13 @@ static void on_tool(struct agui_writer *writer, const cJSON *message)
 {
 	const cJSON *block;
 	struct buf id = {0};
-	bool first = true;
 	close_open(writer);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is(block, "tool_result"))
 			continue;
 		buf_reset(&id);
-		buf_puts(&id, message_id(message));
-		if (!first)
-			buf_printf(&id, "-%s", json_str(block, "call_id"));
+		agui_put_result_id(&id, message, block);
 		send_result(writer, block, id.data);
-		first = false;
 	}
 	buf_release(&id);
 }
@@ -342,6 +338,37 @@ void agui_state(struct agui_writer *writer, const cJSON *fields)
 	event_begin(writer, "STATE_SNAPSHOT");
 	add_json(writer, "snapshot", fields);
 	event_send(writer);
+}
+
+/* ---- the messages ---- */
+
+static bool add_stored(void *arg, const char *id, const char *body_json)
+{
+	struct agui_writer *writer = arg;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	(void)id;
+	agui_put_message(&writer->line, message);
+	cJSON_Delete(message);
+	return true;
+}
+
+bool agui_messages(struct agui_writer *writer)
+{
+	struct call *call = writer->turn->call;
+	struct storage *storage = call->service->storage;
+	const struct page all = {.limit = INT64_MAX};
+	event_begin(writer, "MESSAGES_SNAPSHOT");
+	add_key(writer, "messages");
+	buf_putc(&writer->line, '[');
+	if (!storage->ops->message_list(
+		storage, writer->turn->thread.row, &all, add_stored, writer, &call->error))
+		return false;
+	if (writer->line.data[writer->line.len - 1] == '[')
+		return true;
+	buf_putc(&writer->line, ']');
+	gate_open(&writer->gate); /* no run begins */
+	event_send(writer);
+	return true;
 }
 
 /* ---- the run ---- */

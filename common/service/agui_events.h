@@ -43,6 +43,10 @@ void agui_run_started(struct agui_writer *writer);
  * the client has.  fields is as long-lived as the turn's arena. */
 void agui_state(struct agui_writer *writer, const cJSON *fields);
 
+/* MESSAGES_SNAPSHOT of what the thread has stored, unless that is nothing; for a turn without a
+ * run.  False with the call's error set. */
+bool agui_messages(struct agui_writer *writer);
+
 /*
  * The terminal event, behind the ends of what is open: RUN_FINISHED, with the interrupt (WIRE 3.3;
  * borrowed) as its outcome where there is one, or RUN_ERROR.

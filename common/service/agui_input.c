@@ -238,6 +238,7 @@ bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in
 	read_messages(call, body, &in->run);
 	read_state(call, body, in);
 	read_resume(call, body, in);
+	in->reads = !in->resume && !json_opt(body, "messages")->child;
 	add_config(body, &in->run);
 	agui_tools_read(call, json_opt(body, "tools"), &in->run.client_tools);
 	return !error_is_set(&call->error);

@@ -13,7 +13,8 @@
 struct agui_input {
 	struct run_input run; /* without resume, which the thread decides on */
 	const cJSON
-	    *resume;        /* entries that answer interrupts, an array; NULL when there are none */
+	    *resume; /* entries that answer interrupts, an array; NULL when there are none */
+	bool reads;  /* it sends nothing at all: a page that was loaded again asks what there is */
 	const cJSON *state; /* what the client has of the state, an object, or NULL */
 };
 

@@ -99,6 +99,127 @@ void agui_put_output(struct buf *out, const cJSON *block)
 	}
 }
 
+/* ---- whole messages ---- */
+
+void agui_put_result_id(struct buf *out, const cJSON *message, const cJSON *block)
+{
+	const cJSON *first = json_get(message, "content")->child;
+	while (!block_is(first, "tool_result"))
+		first = first->next;
+	buf_puts(out, message_id(message));
+	if (block != first)
+		buf_printf(out, "-%s", json_str(block, "call_id"));
+}
+
+/* The source of a media block; values can be large and are borrowed. */
+static cJSON *shown_source(const cJSON *media)
+{
+	static const char *const sources[][2] = {
+	    {"file", "file_id"}, {"url", "url"}, {"data", "data_base64"}};
+	cJSON *source = cJSON_CreateObject();
+	const cJSON *mime_type = json_opt(media, "mime_type");
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		const cJSON *value = json_opt(media, sources[i][1]);
+		if (!value)
+			continue;
+		cJSON_AddStringToObject(source, "type", sources[i][0]);
+		cJSON_AddItemReferenceToObject(source, "value", (cJSON *)value);
+		break;
+	}
+	if (mime_type)
+		cJSON_AddItemReferenceToObject(source, "mimeType", (cJSON *)mime_type);
+	return source;
+}
+
+/* The text and media of a message as parts, with whether there is any media. */
+static cJSON *shown_parts(const cJSON *message, bool *has_media)
+{
+	cJSON *parts = cJSON_CreateArray();
+	const cJSON *block;
+	*has_media = false;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const cJSON *media = json_opt(block, "media");
+		if (!media && !block_is(block, "text"))
+			continue;
+		cJSON *part = cJSON_CreateObject();
+		cJSON_AddItemToArray(parts, part);
+		cJSON_AddStringToObject(
+		    part, "type", block_is(block, "data") ? "document" : json_str(block, "type"));
+		if (media)
+			cJSON_AddItemToObject(part, "source", shown_source(media));
+		else
+			cJSON_AddStringToObject(part, "text", json_str(block, "text"));
+		*has_media = *has_media || media;
+	}
+	return parts;
+}
+
+/* Only what users say has parts, and only when it is more than text. */
+static cJSON *shown_content(const cJSON *message)
+{
+	struct buf text = {0};
+	bool has_media;
+	cJSON *parts = shown_parts(message, &has_media);
+	if (has_media && message_is(message, "user"))
+		return parts;
+	cJSON_Delete(parts);
+	message_text(message, &text);
+	cJSON *content = cJSON_CreateString(buf_str(&text));
+	buf_release(&text);
+	return content;
+}
+
+/* shown is taken over. */
+static void put_shown(struct buf *out, cJSON *shown)
+{
+	char *text = json_print(shown);
+	if (out->len && out->data[out->len - 1] == '}')
+		buf_putc(out, ',');
+	buf_puts(out, text);
+	cJSON_free(text);
+	cJSON_Delete(shown);
+}
+
+static cJSON *shown_begin(const char *id, const char *role)
+{
+	cJSON *shown = cJSON_CreateObject();
+	cJSON_AddStringToObject(shown, "id", id);
+	cJSON_AddStringToObject(shown, "role", role);
+	return shown;
+}
+
+static void put_results(struct buf *out, const cJSON *message)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		struct buf text = {0};
+		if (!block_is(block, "tool_result"))
+			continue;
+		agui_put_result_id(&text, message, block);
+		cJSON *shown = shown_begin(buf_str(&text), "tool");
+		buf_reset(&text);
+		agui_put_output(&text, block);
+		cJSON_AddStringToObject(shown, "content", buf_str(&text));
+		cJSON_AddStringToObject(shown, "toolCallId", json_str(block, "call_id"));
+		put_shown(out, shown);
+		buf_release(&text);
+	}
+}
+
+void agui_put_message(struct buf *out, const cJSON *message)
+{
+	const cJSON *calls = json_opt(message, "tools_calls");
+	if (message_is(message, "tool")) {
+		put_results(out, message);
+		return;
+	}
+	cJSON *shown = shown_begin(message_id(message), message_role(message));
+	cJSON_AddItemToObject(shown, "content", shown_content(message));
+	if (message_is(message, "assistant") && calls)
+		cJSON_AddItemReferenceToObject(shown, "toolCalls", (cJSON *)calls);
+	put_shown(out, shown);
+}
+
 /* ---- interrupts ---- */
 
 static void move(cJSON *out, const char *name, const cJSON *interrupt, const char *from)

@@ -17,6 +17,16 @@ bool agui_call_is_known(const struct turn *turn, const char *message_id, const c
 /* Appends the content of a tool_result block as a browser sees it: always text. */
 void agui_put_output(struct buf *out, const cJSON *block);
 
+/*
+ * Appends a stored message as AG-UI has it, where it has one: of a tool message one for each of its
+ * results.  What has been appended before is followed by a comma.
+ */
+void agui_put_message(struct buf *out, const cJSON *message);
+
+/* The id in AG-UI of the message that a tool_result block becomes: that of its own message for the
+ * first of its results. */
+void agui_put_result_id(struct buf *out, const cJSON *message, const cJSON *block);
+
 /* The outcome of a run that paused at interrupt (WIRE 3.3) in AG-UI's names and without what is
  * null, a new tree. */
 cJSON *agui_outcome(const cJSON *interrupt);

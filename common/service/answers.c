@@ -26,14 +26,19 @@ static bool is_plain_text(const cJSON *message)
 	return true;
 }
 
-static bool has_result(const cJSON *message)
+const char *answers_call(const cJSON *message)
 {
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (block_is(block, "tool_result"))
-			return true;
+			return json_str(block, "call_id");
 	}
-	return false;
+	return NULL;
+}
+
+static bool has_result(const cJSON *message)
+{
+	return answers_call(message) != NULL;
 }
 
 static bool needs_call_id(struct call *call, int waiting)

@@ -51,6 +51,10 @@ static void add_meta(cJSON *data, const struct turn *turn)
 	cJSON_AddItemToObject(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
 	if (turn_thread_name(turn))
 		cJSON_AddStringToObject(meta, "thread_name", turn_thread_name(turn));
+	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
+		cJSON_AddStringToObject(meta, "note",
+		    "The messages of this request were not kept: the thread is paused and goes on "
+		    "with resume");
 }
 
 /* What the granularity shows beside messages and meta. */

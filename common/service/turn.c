@@ -80,8 +80,38 @@ bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const ch
 	return true;
 }
 
+/* The call that the first of the messages answers, when all of them do nothing else. */
+static const char *first_answer(const cJSON *messages)
+{
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages) {
+		if (!message_is(message, "tool") || !answers_call(message))
+			return NULL;
+	}
+	return answers_call(messages->child);
+}
+
+/* Existing clients forget the id of a thread that their first request made: answers without one go
+ * to the caller's thread where the call waits.  The route's permission knew no thread. */
+static bool find_waiting(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	const char *call_id = first_answer(turn->in.messages);
+	if (turn->in.thread_id || !call_id)
+		return true;
+	if (!storage->ops->thread_waiting(
+		storage, call->arena, call->user_id, call_id, &turn->in.thread_id, &call->error))
+		return false;
+	struct permission permission = call->permission;
+	permission.resource_id = turn->in.thread_id;
+	return !permission.resource || !permission.resource_id || call_permit(call, &permission);
+}
+
 bool turn_open(struct turn *turn)
 {
+	if (!find_waiting(turn))
+		return false;
 	if (!turn->in.thread_id)
 		return open_new_thread(turn);
 	return open_thread(turn, turn->in.thread_id) &&
@@ -118,6 +148,7 @@ static void say_again(struct turn *turn)
 	cJSON *copy = cJSON_Duplicate(last, true);
 	json_set(copy, "message_id", cJSON_CreateString(id_make(&turn->call->service->ids, id)));
 	cJSON_AddItemToArray(turn->bring, copy);
+	turn->again = true;
 }
 
 /* The messages of the request that the thread does not have yet. */
@@ -147,6 +178,19 @@ static cJSON *parse_stored(struct turn *turn, const char *text)
 	    turn->call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
 }
 
+/* Where the configuration says so, what a user says answers the pause. */
+static void resume_by_message(struct turn *turn)
+{
+	const cJSON *user = last_user_message(turn->bring);
+	struct buf text = {0};
+	if (!user || !turn->call->service->config->message_resumes)
+		return;
+	message_text(user, &text);
+	turn->in.resume = arena_json(turn->call->arena, cJSON_CreateString(buf_str(&text)));
+	turn->in.has_resume = true;
+	buf_release(&text);
+}
+
 /* The answers the node had before, with the one that this request brings (WIRE 3.3). */
 static void answer_interrupt(struct turn *turn, cJSON *pause)
 {
@@ -160,6 +204,8 @@ static bool continue_paused(struct turn *turn)
 {
 	cJSON *pause = parse_stored(turn, turn->thread.pause_json);
 	enum pause_kind kind = pause_kind_of(pause);
+	if (kind == PAUSE_BY_NODE && !turn->in.has_resume)
+		resume_by_message(turn);
 	if (kind == PAUSE_BY_NODE && !turn->in.has_resume) {
 		turn->action = TURN_REPORT_PAUSE;
 		return true;

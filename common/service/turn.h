@@ -32,6 +32,7 @@ struct turn {
 	const cJSON *answers; /* RUN_AGAIN: answers of the interrupted node */
 	cJSON *bring; /* messages to add before the run, in order; the run takes them over */
 	int brought;  /* how many those were */
+	bool again;   /* the last of them is one that the thread has, said again */
 	const cJSON *waiting; /* remote calls that still wait */
 	const char *waiting_id;
 	ag_run *run; /* TURN_RUN, once turn_run began */

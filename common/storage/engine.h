@@ -32,6 +32,8 @@ bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_i
     struct thread *thread, struct error *err);
 bool engine_thread_owner(struct storage *st, struct arena *a, const char *thread_id,
     const char **owner, struct error *err);
+bool engine_thread_waiting(struct storage *st, struct arena *a, const char *owner,
+    const char *call_id, const char **thread_id, struct error *err);
 bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
     thread_fn fn, void *arg, struct error *err);
 bool engine_thread_write(struct storage *st, struct thread_write *w, struct error *err);

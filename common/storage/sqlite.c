@@ -66,6 +66,7 @@ static const struct storage_ops sqlite_ops = {
     .close = engine_close,
     .thread_get = engine_thread_get,
     .thread_owner = engine_thread_owner,
+    .thread_waiting = engine_thread_waiting,
     .thread_list = engine_thread_list,
     .message_list = engine_message_list,
     .message_get = engine_message_get,

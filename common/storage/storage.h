@@ -115,6 +115,10 @@ struct storage_ops {
 	 * when there is no such thread. */
 	bool (*thread_owner)(struct storage *st, struct arena *a, const char *thread_id,
 	    const char **owner, struct error *err);
+	/* The thread of that user where a remote call of that id waits for its result, of several
+	 * the one that began to wait last; *thread_id is arena text, or NULL when there is none. */
+	bool (*thread_waiting)(struct storage *st, struct arena *a, const char *owner,
+	    const char *call_id, const char **thread_id, struct error *err);
 	/*
 	 * Most recently updated first, ties by thread_id.  A listing leaves out what can be large:
 	 * next, pause_json, waiting_json and summary are NULL, fields_json is "{}".  The thread's

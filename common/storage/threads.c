@@ -67,6 +67,21 @@ bool engine_thread_owner(struct storage *st, struct arena *a, const char *thread
 	return pool_query_end(pool, &q);
 }
 
+bool engine_thread_waiting(struct storage *st, struct arena *a, const char *owner,
+    const char *call_id, const char **thread_id, struct error *err)
+{
+	struct pool *pool = engine_of(st)->pool;
+	struct query q;
+
+	*thread_id = NULL;
+	pool_query(pool, &q, SQL_THREAD_WAITING, err);
+	query_text(&q, ":owner", owner);
+	query_text(&q, ":call_id", call_id);
+	if (query_row(&q))
+		*thread_id = arena_strdup(a, query_column_text(&q, 0));
+	return pool_query_end(pool, &q);
+}
+
 bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
     thread_fn fn, void *arg, struct error *err)
 {

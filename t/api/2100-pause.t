@@ -31,6 +31,7 @@ they are not echoed :: .data.messages == []
 the state is shown :: .data.state.execution_meta | .is_interrupted and .status == "interrupted"
 without what was sent :: [(.data.context | texts), .data.state.notes] == [["/ask Which one?"], []]
 the thread is not new :: .data.meta.is_new_thread == false
+it says that they were not kept :: .data.meta.note == "The messages of this request were not kept: the thread is paused and goes on with resume"
 TABLE
 is "$(json .data.meta.interrupt.id "$BODY")" "$id" 'it is the same interrupt'
 api GET /v1/threads/t/messages
@@ -181,6 +182,53 @@ STATE=$kept
 resume '"after all"' restarted
 facts <<'TABLE'
 a pause survives a restart :: said == ["answer: after all"]
+TABLE
+
+# ---- for clients that have no resume
+
+invoke '/ask Which?' "$(thread n)"
+facts <<'TABLE'
+where nothing was lost there is no note :: .data.meta | has("note") | not
+TABLE
+api POST /v1/graph/invoke "$(run_body '[{"role":"user","message_id":"asked","content":"/ask Which?"}]' "$(thread twice)")"
+api POST /v1/graph/invoke "$(run_body '[{"role":"user","message_id":"asked","content":"/ask Which?"}]' "$(thread twice)")"
+facts <<'TABLE'
+a request that is sent again reports the pause :: .data.meta.interrupt.value == {"question": "Which?"}
+and has lost nothing :: .data.meta | has("note") | not
+TABLE
+resume null n
+facts <<'TABLE'
+nor after an answer :: .data.meta | has("note") | not
+TABLE
+serve_stop
+printf '{"agent":"builtin:demo","runs":{"message_resumes":true}}\n' >agentgraph.json
+invoke '/ask Which one?' "$(thread r)"
+api POST /v1/graph/invoke "$(run_body "[$(user 'not this'),{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"the \"},{\"type\":\"text\",\"text\":\"blue one\"}]}]" "$(thread r)")"
+is "$STATUS" 200 'with message_resumes a message is an answer'
+facts <<'TABLE'
+its last text goes to the node :: last | text == "answer: the blue one"
+nothing is open any more :: .data.meta | [.interrupt, has("note")] == [null, false]
+TABLE
+api GET /v1/threads/r/messages
+facts <<'TABLE'
+the messages are kept :: .data.messages | texts == ["/ask Which one?", "not this", "the blue one", "answer: the blue one"]
+TABLE
+invoke 'hello' "$(thread r)"
+facts <<'TABLE'
+where nothing is open a message is a message :: said == ["hello", "echo: hello"]
+TABLE
+invoke '/ask Again?' "$(thread r)"
+stream 'yes' "$(thread r)"
+is "$(printf '%s' "$BODY" | jq -rs 'map(select(.message.delta == false))[-1].message.content[0].text')" 'answer: yes' 'in a stream as well'
+invoke '/ask And?' "$(thread r)"
+resume '{"a":1}' r
+facts <<'TABLE'
+resume still counts :: last | text == "answer: {\"a\":1}"
+TABLE
+invoke '/ask And?' "$(thread r)"
+api POST /v1/graph/invoke "$(run_body '[{"role":"system","content":"x"}]' "$(thread r)")"
+facts <<'TABLE'
+only what a user says is an answer :: .data.meta | [.interrupt.value.question, has("note")] == ["And?", true]
 TABLE
 
 done_testing

@@ -227,6 +227,42 @@ chunks <<'TABLE'
 at low a call is its message alone :: events == ["assistant", "done"]
 TABLE
 
+# ---- answers of clients that forget the thread
+
+lost() { api POST "/v1/graph/${2-invoke}" "$(run_body "[$1]")"; }
+invoke '/remote pick {} && look {}'
+a=$(call 0) b=$(call 1) t=$(json .data.meta.thread_id "$BODY")
+lost "$(answer "$b" '"B"'),$(answer "$a" '"A"')"
+is "$STATUS|$(json '[.data.messages[-1].content[0].text, .data.meta.thread_id, .data.meta.is_new_thread] | tojson' "$BODY")" \
+	"200|[\"remote: A, B\",\"$t\",false]" 'answers without a thread go to the one where the first of their calls waits'
+lost "$(answer "$a" '"A"')"
+is "$STATUS|$(json .detail "$BODY")" "422|No remote tool call '$a' is waiting for a result" 'where none waits any more they are refused'
+api GET "/v1/threads?limit=1"
+is "$(json '.data.threads[0].thread_id' "$BODY")" "$t" 'and no thread is made'
+invoke '/remote pick {} && look {}' "$(thread lost)"
+a=$(call 0) b=$(call 1)
+lost "{\"role\":\"tool\",\"tool_call_id\":\"$a\",\"content\":\"one\"}"
+is "$STATUS|$(json '[.data.meta.thread_id, [.data.messages[].content[].name]] | tojson' "$BODY")" '200|["lost",["look"]]' \
+	'they may come one by one'
+lost "$(answer "$a" 1)"
+is "$STATUS" 422 'a call that has its answer is not found'
+lost "{\"role\":\"tool\",\"content\":\"two\"}"
+is "$STATUS|$(json .detail "$BODY")" '422|A tool message needs a call_id: 0 remote tool calls are waiting' 'nor is one without a call'
+lost "$(user hi),$(answer "$b" 2)"
+is "$STATUS|$(json .detail "$BODY")" "422|No remote tool call '$b' is waiting for a result" 'what brings more than answers names its thread'
+api POST /v1/graph/invoke "$(run_body "[$(answer "$b" 2)]" "$(thread elsewhere)")"
+is "$STATUS" 422 'a thread that is named is used'
+lost "$(answer "$b" '"two"')" stream
+chunks <<'TABLE'
+a stream finds it as well :: [.[].thread_id] | unique == ["lost"]
+and goes on :: map(select(.message.delta == false))[-1].message.content[0].text == "remote: one, two"
+TABLE
+invoke '/remote pick {}' "$(thread gone)"
+a=$(call 0)
+api DELETE /v1/threads/gone '{}'
+lost "$(answer "$a" 1)"
+is "$STATUS|$(json .detail "$BODY")" "422|No remote tool call '$a' is waiting for a result" 'after deletion nothing waits'
+
 # ---- only the model asks for tools
 
 # carries MESSAGE NAME

@@ -4,7 +4,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
 
-configure '"auth":"jwt","authorization":"ownership"'
+configure '"auth":"jwt","authorization":"ownership","remote_tools":[{"node":"tools","name":"pick","description":"Picks"}]'
 api_start --processes 2
 
 as alice POST /v1/graph/invoke "$(a_run hello 7)"
@@ -44,6 +44,15 @@ as alice GET '/v1/threads?search=7'
 is "$(json '.data.threads | length' "$BODY")" 1 'hers is not'
 as ALICE GET /v1/threads/7
 is "$STATUS" 403 'a user is who they are to the letter'
+
+# Answers without a thread reach the caller's own alone.
+as alice POST /v1/graph/invoke "$(a_run '/remote pick {}' waits)"
+call=$(json '.data.messages[-1].content[0].id' "$BODY")
+result="{\"messages\":[{\"role\":\"tool\",\"content\":[{\"type\":\"tool_result\",\"call_id\":\"$call\",\"output\":\"x\"}]}]}"
+as bob POST /v1/graph/invoke "$result"
+is "$(said)" "422 INVALID_INPUT No remote tool call '$call' is waiting for a result" 'nobody answers the calls of others'
+as alice POST /v1/graph/invoke "$result"
+is "$(reply) $(json .data.meta.thread_id "$BODY")" 'remote: x waits' 'their owner does'
 
 # A thread that is being made while somebody else asks for it.
 as_new() { as "$1" POST /v1/graph/invoke "$(a_run "$2" race)"; }

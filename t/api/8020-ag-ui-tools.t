@@ -54,7 +54,11 @@ run many "$(tool_says m2 "$second" B)"
 is "$EVENTS" 'run finished' 'with one answer missing nothing runs, and no call is sent again'
 is "$(waits many)" 'completed remote_tool_call 1' 'the other still waits'
 run many ''
-is "$EVENTS" 'run finished' 'asking again tells nothing new'
+is "$EVENTS" 'run messages finished' 'a page that was loaded again runs nothing'
+facts <<'TABLE'
+it gets the calls and the one answer :: .[1].messages | [map(.role), (.[1].toolCalls | map(.function.name))] == [["user", "assistant", "tool"], ["pick", "pick"]]
+which names its call :: .[1].messages | [.[2].toolCallId, .[2].content] == [.[1].toolCalls[1].id, "B"]
+TABLE
 run many "$(tool_says m2 "$second" B),$(tool_says m3 "$first" A)"
 is "$(spoken)" 'remote: A, B' 'the last answer goes on'
 run twice "$(says m1 "$two")" "$pick"

@@ -30,8 +30,11 @@ run t "$(says m1 '/ask Which one?')"
 is "$EVENTS" 'run step step. finished' 'an interrupt ends the run'
 id=$(open)
 run t ''
-is "$EVENTS" 'run finished' 'paused, without resume: told again'
+is "$EVENTS" 'run messages finished' 'paused, without resume: told again, behind what was said'
 is "$(open)" "$id" 'as the same interrupt'
+facts <<'TABLE'
+the messages are those of the thread :: .[1].messages == [{"id": "m1", "role": "user", "content": "/ask Which one?"}]
+TABLE
 run t "$(says m2 'not an answer')" '"resume":[]'
 is "$EVENTS $(open)" "run finished $id" 'new messages do not change that'
 is "$(messages t)" 'user: /ask Which one?' 'nor are they stored'

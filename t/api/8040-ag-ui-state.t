@@ -39,19 +39,47 @@ is "$(notes t)" '["one","two","x"]' 'a state that is no object is ignored'
 # ---- nothing new
 
 run t '' '"state":{"notes":["stale"]}'
-is "$EVENTS" 'run state finished' 'with nothing new the state is sent when it differs'
+is "$EVENTS" 'run messages state finished' 'with nothing new the state is sent when it differs'
 is "$(snapshots)" '[{"notes":["one","two","x"]}]' 'as the thread has it'
 is "$(notes t)" '["one","two","x"]' 'and the page'\''s is not stored'
 run t '' '"state":{"notes":["one","two","x"]}'
-is "$EVENTS" 'run finished' 'when it is the same it is not sent'
+is "$EVENTS" 'run messages finished' 'when it is the same it is not sent'
 run t ''
-is "$EVENTS" 'run state finished' 'a page without a state has a different one'
+is "$EVENTS" 'run messages state finished' 'a page without a state has a different one'
 run empty ''
 is "$EVENTS" 'run finished' 'defaults are not sent'
 run empty '' '"state":{"notes":["mine"]}'
 is "$EVENTS" 'run finished' 'not even where the page has something else'
 api GET /v1/threads/empty
 is "$STATUS" 404 'and no thread is made'
+
+# ---- a page that was loaded again
+
+api POST /v1/threads/loaded/messages "$(run_body '[{"message_id":"s","role":"system","content":"be kind"},
+	{"message_id":"u","role":"user","content":[{"type":"text","text":"see "},{"type":"image","data_base64":"aGVsbG8=","mime_type":"image/png"},{"type":"data","url":"https://example.org/x","mime_type":"a/b"}]},
+	{"message_id":"a","role":"assistant","content":[{"type":"text","text":"I "},{"type":"text","text":"look"},{"type":"tool_call","id":"c1","name":"look","args":{"at":1}},{"type":"tool_call","id":"c2","name":"pick","args":{}}]},
+	{"message_id":"t","role":"tool","content":[{"type":"text","text":"two"},{"type":"tool_result","call_id":"c1","output":{"seen":true}},{"type":"tool_result","call_id":"c2","output":{"error":"gone"},"is_error":true}]},
+	{"message_id":"n","role":"tool","content":"of nothing"}]')"
+is "$STATUS" 200 'a conversation is there'
+run loaded ''
+is "$EVENTS" 'run messages finished' 'a page that has no messages gets them'
+facts <<'TABLE'
+in their order, each result by itself :: .[1].messages | map(.id) == ["s", "u", "a", "t", "t-c2"]
+and their roles :: .[1].messages | map(.role) == ["system", "user", "assistant", "tool", "tool"]
+text is a string :: .[1].messages | map(.content) | [.[0], .[2]] == ["be kind", "I look"]
+with media it is parts that can be sent again :: .[1].messages[1].content == [{"type": "text", "text": "see "}, {"type": "image", "source": {"type": "data", "value": "aGVsbG8=", "mimeType": "image/png"}}, {"type": "document", "source": {"type": "url", "value": "https://example.org/x", "mimeType": "a/b"}}]
+calls are the assistant's :: .[1].messages[2].toolCalls == [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{\"at\":1}"}}, {"id": "c2", "type": "function", "function": {"name": "pick", "arguments": "{}"}}]
+results name them :: .[1].messages[3:] | map([.toolCallId, .content]) == [["c1", "{\"seen\":true}"], ["c2", "Error: gone"]]
+nothing else is said of them :: [.[1].messages[] | keys[]] | unique == ["content", "id", "role", "toolCallId", "toolCalls"]
+TABLE
+long=$(printf '%040000d' 0)
+api POST /v1/threads/loaded/messages "$(run_body "[{\"role\":\"user\",\"content\":\"$long\"}]")"
+run loaded ''
+is "$EVENTS $(json '.[1].messages[-1].content | length' "$BODY")" 'run messages finished 40000' 'also when they are long'
+run loaded "$(says u 'see')"
+is "$EVENTS" 'run finished' 'a page that has some does not'
+run loaded '' '"resume":[{"interruptId":"int_0","status":"resolved"}]'
+is "$EVENTS" 'run error' 'nor one that answers'
 
 # ---- which messages are new
 

@@ -85,7 +85,7 @@ wait_for 20 not_running left
 is "$(messages left | tr '\n' '|')" 'user: /slow 5 200|assistant: tick 1|assistant: tick 2|assistant: tick 3|assistant: tick 4|assistant: tick 5|assistant: done|' \
 	'when a page leaves, the run goes on and is stored'
 run left ''
-is "$EVENTS" 'run finished' 'and the thread is free'
+is "$EVENTS" 'run messages finished' 'and the thread is free'
 
 # ---- a worker that dies
 

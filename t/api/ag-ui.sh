@@ -56,7 +56,7 @@ def short: {
 	REASONING_START: "reasoning", REASONING_MESSAGE_START: "thought", REASONING_MESSAGE_CONTENT: "piece",
 	REASONING_MESSAGE_END: "thought.", REASONING_END: "reasoning.",
 	TOOL_CALL_START: "call", TOOL_CALL_ARGS: "args", TOOL_CALL_END: "call.", TOOL_CALL_RESULT: "result",
-	STATE_SNAPSHOT: "state"}[.] // .;
+	STATE_SNAPSHOT: "state", MESSAGES_SNAPSHOT: "messages"}[.] // .;
 def words: map(.type | short) | join(" ");
 def of($type): map(select(.type == $type));
 def spoken: of("TEXT_MESSAGE_CONTENT") | map(.delta) | join("");

@@ -35,7 +35,8 @@ static void defaults(void)
 		same(c->websocket.bearer_protocols.items[1], "agentflow-bearer") &&
 		same(c->websocket.bearer_protocols.items[2], "10xgraph-bearer"));
 	CHECK_ACCEPTED("", !c->ag_ui_enabled && c->ag_ui_allow_client_tools);
-	CHECK_ACCEPTED("", !c->rate_limit.present && c->run_wait_timeout == 30);
+	CHECK_ACCEPTED(
+	    "", !c->rate_limit.present && c->run_wait_timeout == 30 && !c->message_resumes);
 	CHECK_ACCEPTED("",
 	    c->observability.level == TRACE_STANDARD && !c->observability.logfire.enabled &&
 		!c->observability.langsmith.enabled);
@@ -225,6 +226,8 @@ static void small_blocks(void)
 	CHECK_REFUSED(", \"ag_ui\": {\"enabled\": 1}", "ag_ui.enabled");
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 0.5}", c->run_wait_timeout == 0.5);
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 1e300}", c->run_wait_timeout == 1e9);
+	CHECK_ACCEPTED(", \"runs\": {\"message_resumes\": true}", c->message_resumes);
+	CHECK_REFUSED(", \"runs\": {\"message_resumes\": 1}", "runs.message_resumes");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": -0.1}", "runs.wait_timeout");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": \"30\"}", "runs.wait_timeout");
 }

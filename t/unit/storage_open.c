@@ -78,6 +78,27 @@ static void run_script(const char *name, const char *sql)
 	db_close(db);
 }
 
+/* What version 2 added is taken away again, while a call waits. */
+static void calls_that_waited_before_the_table_of_calls_are_found(void)
+{
+	struct storage *st = open_storage("older");
+	struct thread t = sample_thread("waits");
+	struct arena *a = arena_new();
+	const char *id = NULL;
+
+	t.waiting_json = "{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\"},{\"id\":\"c2\"}]}";
+	must_put(st, &t, NULL);
+	st->ops->close(st);
+	run_script("older/threads.db",
+	    "DROP TRIGGER threads_wait; DROP TRIGGER threads_wait_on; DROP TABLE waiting_calls; "
+	    "PRAGMA user_version = 1");
+	st = open_storage("older");
+	CU_ASSERT_TRUE(st->ops->thread_waiting(st, a, "alice", "c2", &id, &err));
+	CU_ASSERT_STRING_EQUAL(id ? id : "none", "waits");
+	st->ops->close(st);
+	arena_free(a);
+}
+
 static void a_newer_database_is_refused_by_name_and_version(void)
 {
 	struct storage *st = open_storage("newer");
@@ -86,9 +107,9 @@ static void a_newer_database_is_refused_by_name_and_version(void)
 	run_script("newer/threads.db", "PRAGMA user_version = 99");
 	CU_ASSERT_PTR_NULL(try_open("newer", &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "newer/threads.db has schema version 99"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 1"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 2"));
 	error_release(&err);
-	run_script("newer/threads.db", "PRAGMA user_version = 1");
+	run_script("newer/threads.db", "PRAGMA user_version = 2");
 	st = open_storage("newer");
 	st->ops->close(st);
 }
@@ -249,6 +270,8 @@ static const struct unit_test tests[] = {
     {"a new state directory is private", a_new_state_directory_is_private},
     {"what was written is there after a restart", what_was_written_is_there_after_a_restart},
     {"a deferred write is on disk after closing", a_deferred_write_is_on_disk_after_closing},
+    {"calls that waited before the table of calls are found",
+	calls_that_waited_before_the_table_of_calls_are_found},
     {"a newer database is refused by name and version",
 	a_newer_database_is_refused_by_name_and_version},
     {"a file that is no database is refused by name",

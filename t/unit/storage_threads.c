@@ -267,6 +267,46 @@ static void the_owner_of_a_thread_is_read_alone(void)
 	arena_free(a);
 }
 
+/* The thread of that owner where the call waits, or "none". */
+static const char *waiting_for(struct arena *a, const char *owner, const char *call_id)
+{
+	const char *id = NULL;
+
+	CU_ASSERT_TRUE(st->ops->thread_waiting(st, a, owner, call_id, &id, &err));
+	return id ? id : "none";
+}
+
+static void a_thread_is_found_by_the_calls_that_wait(void)
+{
+	struct arena *a = arena_new();
+	struct thread one = sample_thread("waits 1"), two = sample_thread("waits 2");
+
+	one.waiting_json = "{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\",\"args\":{\"id\":"
+			   "\"inner\"}},{\"id\":\"c2\"},{\"id\":\"c1\"}]}";
+	must_put(st, &one, NULL);
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "c1"), "waits 1");
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "c2"), "waits 1");
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "inner"), "none");
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "bob", "c1"), "none");
+
+	must_put(st, &two, NULL);
+	two.waiting_json = "{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\"}]}";
+	two.updated_at = 900; /* a clock that was set back */
+	must_put(st, &two, NULL);
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "c1"), "waits 1");
+	two.waiting_json = "{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\"},{\"id\":\"c3\"}]}";
+	two.updated_at = 2000;
+	must_put(st, &two, NULL);
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "c1"), "waits 2");
+	two.waiting_json = NULL;
+	must_put(st, &two, NULL);
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "c1"), "waits 1");
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "c3"), "none");
+	CU_ASSERT_TRUE(st->ops->thread_delete(st, one.row, &err));
+	CU_ASSERT_STRING_EQUAL(waiting_for(a, "alice", "c1"), "none");
+	arena_free(a);
+}
+
 static void a_walk_ends_when_its_reader_has_enough(void)
 {
 	struct thread t = four("enough");
@@ -624,6 +664,7 @@ static const struct unit_test tests[] = {
     {"messages are found by id in their thread only",
 	messages_are_found_by_id_in_their_thread_only},
     {"the owner of a thread is read alone", the_owner_of_a_thread_is_read_alone},
+    {"a thread is found by the calls that wait", a_thread_is_found_by_the_calls_that_wait},
     {"a walk ends when its reader has enough", a_walk_ends_when_its_reader_has_enough},
     {"a reader may read again inside a walk", a_reader_may_read_again_inside_a_walk},
     {"threads are listed latest first", threads_are_listed_latest_first},
