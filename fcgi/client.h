@@ -7,6 +7,7 @@
 #ifndef AGENTGRAPH_FCGI_CLIENT_H
 #define AGENTGRAPH_FCGI_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,6 +21,9 @@ struct client {
 	 */
 	void (*write)(struct client *client, const char *data, size_t len);
 	void (*flush)(struct client *client);
+
+	/* Whether it went away for good; NULL where that cannot be known. */
+	bool (*gone)(struct client *client);
 };
 
 #endif

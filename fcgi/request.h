@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/waiter.h"
 #include "client.h"
 #include "head.h"
 #include "path.h"
@@ -30,6 +31,7 @@ struct request {
 	char address[ADDRESS_SIZE]; /* the client's, or "" before it was asked for */
 	char id[UUID_SIZE];
 	char time[ISO_TIME_SIZE];
+	struct waiter waiter; /* the client, as the call knows it */
 	struct call call;
 };
 

@@ -132,6 +132,12 @@ static void answer(struct request *rq)
 		answer_route(rq);
 }
 
+static bool client_gone(void *arg)
+{
+	struct client *client = arg;
+	return client->gone && client->gone(client);
+}
+
 static void request_init(struct request *rq, const struct server *server, struct client *client)
 {
 	memset(rq, 0, sizeof(*rq));
@@ -142,6 +148,8 @@ static void request_init(struct request *rq, const struct server *server, struct
 	uuid4(rq->id);
 	clock_iso(clock_now(), rq->time);
 	call_init(&rq->call, server->service, rq->id);
+	rq->waiter = (struct waiter){client_gone, client};
+	rq->call.waiter = &rq->waiter;
 	rq->call.traceparent = *rq->head.traceparent ? rq->head.traceparent : NULL;
 }
 

@@ -83,10 +83,19 @@ static void connection_flush(struct client *client)
 	FCGX_FFlush(request_of(client)->out);
 }
 
+/* The web server closes the connection when its own client leaves; one that has merely sent all it
+ * had to say hangs up only one of the two directions. */
+static bool connection_gone(struct client *client)
+{
+	struct pollfd fd = {.fd = request_of(client)->ipcFd};
+	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
+}
+
 static void serve(const struct server *server, FCGX_Request *request, struct response *buffers)
 {
 	struct connection connection = {
-	    .client = {request->envp, connection_read, connection_write, connection_flush},
+	    .client = {request->envp, connection_read, connection_write, connection_flush,
+		connection_gone},
 	    .request = request,
 	};
 	server_answer(server, &connection.client, buffers);

@@ -29,6 +29,7 @@ static bool unavailable(struct call *call)
 		return false;
 	error_set(&new, ERR_STORE_UNAVAILABLE, "%s", error_fixed_text(ERR_STORE_UNAVAILABLE));
 	error_cause(&new, "%s", err->cause[0] ? err->cause : err->detail);
+	new.status = err->status;
 	error_release(err);
 	error_move(err, &new);
 	return false;

@@ -13,6 +13,7 @@
 #define MOST_TOKENS 16000
 #define DEFAULT_FOUND 10
 #define DEFAULT_LISTED 100
+#define FILTERS_SIZE_MOST 65536 /* they are compared with every memory of the scope */
 
 static const char *const types[] = {
     "episodic", "semantic", "procedural", "entity", "relationship", "declarative", "custom", NULL};
@@ -180,6 +181,10 @@ static bool read_conditions(struct call *call, const cJSON *body, struct memory_
 	char *text = json_print(rq->filters);
 	arena_defer(call->arena, cJSON_free, text);
 	rq->filter.filters_json = text;
+	if (strlen(text) > FILTERS_SIZE_MOST)
+		return wrong(call, "filters", "value_error",
+		    arena_printf(
+			call->arena, "must not have more than %d bytes", FILTERS_SIZE_MOST));
 	return memory_filter_check(rq->filters, "body.filters", &call->error);
 }
 
@@ -245,6 +250,7 @@ static bool read_scope(struct call *call, unsigned parts, struct memory_request 
 {
 	bool known = call->service->config->auth != AUTH_NONE;
 	const char *user_id = NULL, *thread_id;
+	rq->filter.waiter = call->waiter;
 	rq->filter.user_id = reach(call);
 	if (!rq->filter.user_id && !read_user(call, rq->config, &user_id))
 		return false;

@@ -63,6 +63,7 @@ static cJSON *ask(void *arg, struct arena *arena, const char *action, const char
 	struct call call = *m->call;
 	call.error = (struct error){0};
 	call.arena = arena;
+	call.waiter = NULL; /* a run goes on without its client */
 	narrow(&call, body);
 	cJSON *data = NULL;
 	if (memory_configured(&call)) {

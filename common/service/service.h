@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/id.h"
 #include "base/problems.h"
+#include "base/waiter.h"
 #include "config/config.h"
 #include "graph/graph.h"
 #include "service/names.h"
@@ -67,8 +68,9 @@ struct call {
 	const char *owner;            /* listings reach this user's threads only; NULL: all */
 	const char *request_id;       /* for the log */
 	const char *traceparent;      /* of the request, as it came, or NULL */
-	bool reported;                /* the error tracker knows of the error */
-	struct limit_verdict limit;   /* what the rate limit said, where it was asked */
+	const struct waiter *waiter; /* who waits for the answer; NULL: it is worth having anyway */
+	bool reported;               /* the error tracker knows of the error */
+	struct limit_verdict limit;  /* what the rate limit said, where it was asked */
 	struct error error;
 };
 

@@ -11,6 +11,8 @@
 
 #define PATIENCE_MS 5000
 #define RETRY_NS 300000
+#define WATCHED_STEPS 50 /* of SQLite's machine: a few rows */
+#define NOBODY_WAITS 499 /* as web servers log it */
 
 static atomic_bool used[SQL_COUNT];
 
@@ -74,6 +76,7 @@ static bool passes_by_itself(struct db *db, int rc)
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 	case SQLITE_PROTOCOL:
+	case SQLITE_INTERRUPT:
 		return true;
 	case SQLITE_IOERR:
 		return no_room(db);
@@ -88,6 +91,10 @@ static bool fail_with(struct db *db, int rc, struct error *err)
 	bool transient = passes_by_itself(db, rc);
 
 	error_set(err, transient ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
+	if (rc == SQLITE_INTERRUPT) {
+		err->status = NOBODY_WAITS;
+		return error_cause(err, "the client left before its answer was found");
+	}
 	return error_cause(err, "SQLite: %s%s (%d)", sqlite3_errmsg(db->handle),
 	    full ? ", no space is left" : "", rc);
 }
@@ -234,6 +241,19 @@ void query_blob(struct query *q, const char *name, const void *value, size_t siz
 		fail(q, rc);
 }
 
+static int watch(void *arg)
+{
+	const struct waiter *waiter = arg;
+
+	return waiter->gone(waiter->arg);
+}
+
+void query_watch(struct query *q, const struct waiter *waiter)
+{
+	if (waiter && !q->failed)
+		sqlite3_progress_handler(q->db->handle, WATCHED_STEPS, watch, (void *)waiter);
+}
+
 bool query_row(struct query *q)
 {
 	int rc;
@@ -275,6 +295,7 @@ bool query_end(struct query *q)
 	if (q->stmt) {
 		sqlite3_reset(q->stmt);
 		sqlite3_clear_bindings(q->stmt);
+		sqlite3_progress_handler(q->db->handle, 0, NULL, NULL);
 	}
 	return !q->failed;
 }

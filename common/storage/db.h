@@ -12,6 +12,7 @@
 #define AGENTGRAPH_STORAGE_DB_H
 
 #include "base/error.h"
+#include "base/waiter.h"
 #include "sql.h"
 
 #include <sqlite3.h>
@@ -64,6 +65,10 @@ void query_start(struct query *q, struct db *db, enum sql_id id, struct error *e
 void query_text(struct query *q, const char *name, const char *value);
 void query_int(struct query *q, const char *name, int64_t value);
 void query_blob(struct query *q, const char *name, const void *value, size_t size);
+
+/* From now on rows are looked for only while somebody waits; a query that ends without them fails
+ * with status 499.  NULL: however long it takes. */
+void query_watch(struct query *q, const struct waiter *waiter);
 
 /* The next row; false at the end and after a failure. */
 bool query_row(struct query *q);

@@ -1,11 +1,14 @@
 #include "storage/memory_filter.h"
 
 #include "base/json.h"
+#include "base/json_members.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+
+#define LONG_NUMBER 400 /* characters; whole numbers within a double's range have fewer */
 
 /* ---- checking ---- */
 
@@ -87,10 +90,31 @@ static bool check_list(const cJSON *list, const char *path, const char *key, str
 	return true;
 }
 
+/* Whether there are few enough to be compared with every memory. */
+static bool check_number(const cJSON *filters, const char *path, struct error *err)
+{
+	const cJSON *condition, *part;
+	const char *name = strrchr(path, '.');
+	int count = 0;
+	cJSON_ArrayForEach(condition, filters) {
+		count++;
+		cJSON_ArrayForEach(part, condition)
+			if (++count > MEMORY_FILTER_MOST)
+				break;
+		if (count > MEMORY_FILTER_MOST)
+			return error_field(err, ERR_VALIDATION, path, "value_error",
+			    "%s must not have more than %d conditions and values",
+			    name ? name + 1 : path, MEMORY_FILTER_MOST);
+	}
+	return true;
+}
+
 bool memory_filter_check(const cJSON *filters, const char *path, struct error *err)
 {
 	const cJSON *condition;
 	bool ok = true;
+	if (!check_number(filters, path, err))
+		return false;
 	cJSON_ArrayForEach(condition, filters) {
 		const char *key = condition->string;
 		if (cJSON_IsObject(condition))
@@ -141,22 +165,41 @@ static bool operators_hold(const cJSON *value, const cJSON *condition)
 	return true;
 }
 
+/* A number of very many digits, which is no whole number that a double could not hold, as one that
+ * is quickly compared; NULL for every other value. */
+static cJSON *shortened(const cJSON *value)
+{
+	int64_t whole;
+	double number;
+	if (!cJSON_IsRaw(value) || strlen(value->valuestring) < LONG_NUMBER)
+		return NULL;
+	if (json_integer(value, &whole))
+		return json_new_int(whole);
+	return json_number(value, &number) ? cJSON_CreateNumber(number) : NULL;
+}
+
 static bool is_one_of(const cJSON *value, const cJSON *list)
 {
-	const cJSON *item;
+	cJSON *quick = shortened(value);
+	const cJSON *item, *left = quick ? quick : value;
+	bool found = false;
 	cJSON_ArrayForEach(item, list) {
-		if (json_equal(value, item))
-			return true;
+		found = json_equal(left, item);
+		if (found)
+			break;
 	}
-	return false;
+	cJSON_Delete(quick);
+	return found;
 }
 
 bool memory_filter_fits(const cJSON *metadata, const cJSON *filters)
 {
 	const cJSON *condition;
+	struct json_members members;
+	bool fits = true;
+	json_members_init(&members, metadata);
 	cJSON_ArrayForEach(condition, filters) {
-		const cJSON *value = json_get(metadata, condition->string);
-		bool fits;
+		const cJSON *value = json_members_get(&members, condition->string);
 		if (cJSON_IsObject(condition))
 			fits = operators_hold(value, condition);
 		else if (cJSON_IsArray(condition))
@@ -164,9 +207,10 @@ bool memory_filter_fits(const cJSON *metadata, const cJSON *filters)
 		else
 			fits = value && json_equal(value, condition);
 		if (!fits)
-			return false;
+			break;
 	}
-	return true;
+	json_members_release(&members);
+	return fits;
 }
 
 /* ---- in SQL ---- */

@@ -11,6 +11,9 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+/* Conditions, operators and values of lists together. */
+#define MEMORY_FILTER_MOST 1000
+
 /* Whether filters, an object at path ("body.filters"), is one of conditions; else err has each
  * mistake. */
 bool memory_filter_check(const cJSON *filters, const char *path, struct error *err);

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/shared.h"
+#include "base/waiter.h"
 #include "storage/vectors.h"
 
 #include <stdbool.h>
@@ -39,6 +40,8 @@ struct memory_filter {
 	const char *memory_type;
 	const char *category;
 	const char *filters_json; /* checked by memory_filter_check */
+
+	const struct waiter *waiter; /* a search ends without them; NULL: it does not */
 };
 
 /* A vector of the engine's model, with the SHA-256 of its text where it is worth finding again. */

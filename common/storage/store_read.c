@@ -18,6 +18,13 @@ void store_bind_filter(struct query *q, const struct memory_filter *filter)
 	query_text(q, ":filters", filter->filters_json);
 }
 
+/* The work that conditions make can be much, and nobody else's. */
+static void watch_filter(struct query *q, const struct memory_filter *filter)
+{
+	if (filter->filters_json)
+		query_watch(q, filter->waiter);
+}
+
 /* ---- one memory ---- */
 
 static void read_memory(struct query *q, struct arena *a, struct memory *m)
@@ -93,6 +100,7 @@ void store_rows_query(struct store_engine *e, struct query *q, const struct memo
 	query_text(q, ":memory_type", filter->memory_type);
 	query_text(q, ":category", filter->category);
 	query_text(q, ":filters", filter->filters_json);
+	watch_filter(q, filter);
 	query_int(q, ":newest", newest);
 	query_int(q, ":limit", limit > INT64_MAX ? INT64_MAX : (int64_t)limit);
 }
@@ -116,6 +124,7 @@ bool store_linked(struct store *st, const struct memory_filter *filter, int64_t 
 	pool_query(e->pool, &q, SQL_MEMORY_LINKED, err);
 	query_int(&q, ":row", row);
 	store_bind_filter(&q, filter);
+	watch_filter(&q, filter);
 	query_int(&q, ":limit", (int64_t)limit);
 	return collect(e, &q, false, limit, hits, count);
 }
@@ -171,6 +180,7 @@ bool store_matching(struct store *st, const struct memory_filter *filter, const 
 		pool_query(e->pool, &q, SQL_MEMORY_MATCHING, err);
 		query_text(&q, ":words", buf_str(&words));
 		store_bind_filter(&q, filter);
+		watch_filter(&q, filter);
 		query_int(&q, ":limit", (int64_t)limit);
 		ok = collect(e, &q, true, limit, hits, count);
 	}

@@ -137,6 +137,19 @@ is "$(found)" 'tea three' 'memory_type is a filter'
 find tea '"category":"drinks","memory_type":"episodic"'
 is "$(found)" '' 'so is category, and all must hold'
 
+# As many as are compared with every memory in a moment.
+many() { awk -v n="$1" -v each="$2" 'BEGIN { for (i = 1; i <= n; i++) printf ("%s" each), (i > 1 ? "," : ""), i }'; }
+bounded='filters must not have more than 1000 conditions and values'
+holds "{\"n\":[$(many 999 %d)]}" 'tea one,tea two'
+find tea "\"filters\":{\"n\":[$(many 1000 %d)]}"
+is "$STATUS $(json '.detail + " " + (.error.details[0].loc | join("."))' "$BODY")" "422 $bounded body.filters" 'more values are a mistake'
+find tea "\"filters\":{$(many 1001 '\"k%d\":1')}"
+is "$STATUS $(json .detail "$BODY")" "422 $bounded" 'so are more keys'
+find tea "\"filters\":{\"n\":\"$(many 12000 %06d)\"}"
+is "$STATUS $(json .detail "$BODY")" '422 filters must not have more than 65536 bytes' 'and more bytes'
+api POST /v1/store/memories/forget "{\"filters\":{\"n\":[$(many 1000 %d)]}}"
+is "$STATUS $(json .detail "$BODY")" "422 $bounded" 'also where they choose what is forgotten'
+
 # Never fewer results than there are, however many nearer ones the filter leaves out.
 seq 1 300 | sed 's/.*/tea tea & again/' | while read -r text; do
 	api POST /v1/store/memories "{\"content\":\"$text\",\"category\":\"noise\"}"

@@ -80,4 +80,26 @@ while [ $n -lt 64 ]; do
 done
 is "$found_all" "$(wc -l <stored | tr -d ' ')" 'and a search finds all of them'
 
+# ---- a search that nobody waits for ----
+
+serve_stop
+api_start --processes 1 --threads 1
+sqlite3 "$STATE/store.db" "
+	WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+	INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity, created_at, metadata, content)
+	SELECT (SELECT max(row) FROM memories) + i, 'many' || i, 'many', 'many', NULL, 'episodic', 'general', NULL, i, '{\"n\":0.5}', 'x'
+	FROM n"
+now_ms() { date +%s%3N; }
+slow='"retrieval_strategy":"temporal","filters":{"n":['$(seq -s, 2 1000)']}'
+start=$(now_ms)
+find x "$slow"
+whole=$(($(now_ms) - start))
+is "$STATUS $(found)" '200 ' "a search with many conditions and no result ends, after $whole ms"
+API_TIMEOUT=0.1 find x "$slow"
+start=$(now_ms)
+api GET /ping
+left=$(($(now_ms) - start))
+ok "[ $left -lt $((whole / 2)) ]" "the only thread is free soon after its client has left: $left ms"
+is "$STATUS" 200 'and serves the next'
+
 done_testing

@@ -9,8 +9,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define MODEL "test"
 #define DIMENSION 4
@@ -276,6 +278,102 @@ static void conditions_hold_as_they_say(void)
 	CU_ASSERT_TRUE(fits("{}", "{\"a\":{\"ne\":1,\"exists\":false}}"));
 }
 
+/* {key: [value, value, …]} */
+static cJSON *list_of(const char *key, double value, int count)
+{
+	cJSON *filters = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(filters, key);
+	for (int i = 0; i < count; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateNumber(value));
+	return filters;
+}
+
+static void conditions_beyond_a_thousand_are_a_mistake(void)
+{
+	struct error mine = {0};
+	cJSON *list = list_of("a", 1, MEMORY_FILTER_MOST - 1);
+	cJSON *keys = cJSON_CreateObject();
+	CU_ASSERT_TRUE(memory_filter_check(list, "body.filters", &mine));
+	cJSON_AddTrueToObject(list, "b");
+	CU_ASSERT_FALSE(memory_filter_check(list, "body.filters", &mine));
+	CU_ASSERT_STRING_EQUAL(
+	    mine.detail, "filters must not have more than 1000 conditions and values");
+	error_release(&mine);
+	for (int i = 0; i <= MEMORY_FILTER_MOST; i++) {
+		char key[16];
+		snprintf(key, sizeof(key), "k%d", i);
+		cJSON_AddTrueToObject(keys, key);
+	}
+	CU_ASSERT_FALSE(memory_filter_check(keys, "body.filters", &mine));
+	CU_ASSERT_EQUAL(mine.mistakes, 1);
+	error_release(&mine);
+	cJSON_Delete(list);
+	cJSON_Delete(keys);
+}
+
+/* {"a": 2.000…}, {"a": 3.111…} */
+static cJSON *long_number(const char *start, char digit)
+{
+	enum { DIGITS = 8000000 };
+	char *text = malloc(DIGITS + 16);
+	size_t len = (size_t)sprintf(text, "{\"a\":%s", start);
+	cJSON *metadata;
+	memset(text + len, digit, DIGITS);
+	strcpy(text + len + DIGITS, "}");
+	metadata = json_parse(text, strlen(text), 10, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(metadata);
+	free(text);
+	return metadata;
+}
+
+/* Comparing with each value of a list used to read all digits again, for seconds. */
+static void a_list_reads_a_long_number_once(void)
+{
+	cJSON *whole = long_number("1.", '0'), *fraction = long_number("3.", '1');
+	cJSON *others = list_of("a", 1.5, MEMORY_FILTER_MOST - 1);
+	cJSON *one = list_of("a", 1, 1);
+	clock_t start = clock();
+	CU_ASSERT_FALSE(memory_filter_fits(fraction, others));
+	CU_ASSERT_TRUE((clock() - start) / CLOCKS_PER_SEC < 2);
+	CU_ASSERT_TRUE(memory_filter_fits(whole, one));
+	CU_ASSERT_TRUE(
+	    fits("{\"a\":3.1111111111111111111111111111}", "{\"a\":[3.1111111111111111]}"));
+	cJSON_Delete(whole);
+	cJSON_Delete(fraction);
+	cJSON_Delete(others);
+	cJSON_Delete(one);
+}
+
+static bool gone_at_the_third_look(void *arg)
+{
+	int *looks = arg;
+	return ++*looks >= 3;
+}
+
+static void a_search_ends_when_nobody_waits(void)
+{
+	struct store *st = open_store("gone", MODEL);
+	struct memory_hit hits[10];
+	struct error mine = {0};
+	size_t count;
+	int looks = 0;
+	const struct waiter waiter = {gone_at_the_third_look, &looks};
+	const struct memory_filter filter = {.filters_json = "{\"a\":[1]}", .waiter = &waiter};
+	char id[32];
+	for (int i = 0; i < 200; i++) {
+		snprintf(id, sizeof(id), "memory %d", i);
+		put(st, id, NULL);
+	}
+	CU_ASSERT_FALSE(st->ops->recent(st, &filter, 10, hits, &count, &mine));
+	CU_ASSERT_EQUAL(looks, 3);
+	CU_ASSERT_EQUAL(error_status_of(&mine), 499);
+	error_release(&mine);
+	/* whoever searches next on that connection is not asked about the one before */
+	CU_ASSERT_TRUE(st->ops->recent(st, &everything, 10, hits, &count, &err));
+	CU_ASSERT_EQUAL(count, 10);
+	CU_ASSERT_EQUAL(looks, 3);
+	st->ops->close(st);
+}
+
 /* ---- the embedder ---- */
 
 static double cosine(const char *a, const char *b)
@@ -321,6 +419,10 @@ int main(void)
 	    {"a database of a newer version is refused", a_database_of_a_newer_version_is_refused},
 	    {"a corrupt database is an error", a_corrupt_database_is_an_error},
 	    {"conditions hold as they say", conditions_hold_as_they_say},
+	    {"conditions beyond a thousand are a mistake",
+		conditions_beyond_a_thousand_are_a_mistake},
+	    {"a list reads a long number once", a_list_reads_a_long_number_once},
+	    {"a search ends when nobody waits", a_search_ends_when_nobody_waits},
 	    {"texts that share words are near", texts_that_share_words_are_near},
 	    {"every text that is not blank has a vector",
 		every_text_that_is_not_blank_has_a_vector},
