@@ -2,6 +2,7 @@
 
 #include "agentgraph.h"
 #include "base/memory.h"
+#include "config/text_file.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static bool ends_with(const char *s, const char *end)
 
 static bool is_dotted(const char *module)
 {
-	return !strchr(module, '/') && !ends_with(module, ".so") && !ends_with(module, ".json");
+	return !strchr(module, '/') && !ends_with(module, ".so") && !ends_with(module, ".json") &&
+	    !ends_with(module, ".py");
 }
 
 char *plugin_path(const struct config *config, const char *module)
@@ -30,6 +32,18 @@ char *plugin_path(const struct config *config, const char *module)
 	char *path = xasprintf("%s/%s.so", config->dir, name);
 	free(name);
 	return path;
+}
+
+bool plugin_is_python(const char *path)
+{
+	if (ends_with(path, ".py"))
+		return true;
+	if (!ends_with(path, ".so") || text_file_exists(path))
+		return false;
+	char *source = xasprintf("%.*s.py", (int)strlen(path) - 3, path);
+	bool found = text_file_exists(source);
+	free(source);
+	return found;
 }
 
 /* One that was built for a newer interface may call what is not there. */
@@ -50,6 +64,11 @@ static bool abi_fits(void *library, const char *path, struct problems *problems)
 
 void *plugin_open(const char *path, struct problems *problems)
 {
+	if (plugin_is_python(path)) {
+		problems_add(problems,
+		    "%s: Python modules cannot be loaded, expected a plug-in (FILE.so:NAME)", path);
+		return NULL;
+	}
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
 		problems_add(problems, "%s: expected a loadable plug-in: %s", path, dlerror());

@@ -16,6 +16,9 @@
  */
 char *plugin_path(const struct config *config, const char *module);
 
+/* Whether the path is that of a Python module, or the one that its import path leads to. */
+bool plugin_is_python(const char *path);
+
 /* Opens the shared object; NULL with a problem added. */
 void *plugin_open(const char *path, struct problems *problems);
 

@@ -3,8 +3,10 @@
 #include "base/problems.h"
 #include "config/config.h"
 #include "config/plugin.h"
+#include "config/text_file.h"
 #include "graph/graph.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@ static const struct {
 	ag_graph_fn *build;
 } builtins[] = {{"demo", graph_demo}, {"live-demo", graph_live_demo}};
 
-static void load_builtin(ag_graph *graph, const char *attribute)
+static void load_builtin(ag_graph *graph, const char *attribute, struct problems *problems)
 {
 	for (size_t i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++) {
 		if (strcmp(builtins[i].name, attribute) == 0) {
@@ -22,23 +24,23 @@ static void load_builtin(ag_graph *graph, const char *attribute)
 			return;
 		}
 	}
-	problems_add(&graph->problems, "%s: agent: expected one of builtin:demo, builtin:live-demo",
-	    graph->name);
+	problems_add(
+	    problems, "expected one of builtin:demo, builtin:live-demo, found '%s'", graph->name);
 }
 
-static void load_plugin(ag_graph *graph, const char *path, const char *attribute)
+static void load_plugin(
+    ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
 {
-	graph->library = plugin_open(path, &graph->problems);
+	graph->library = plugin_open(path, problems);
 	void *symbol = graph->library
-	    ? plugin_symbol(graph->library, path, attribute, "function", &graph->problems)
+	    ? plugin_symbol(graph->library, path, attribute, "function", problems)
 	    : NULL;
 	if (!symbol)
 		return;
 	ag_graph_fn *build;
 	memcpy(&build, &symbol, sizeof(build)); /* ISO C has no cast from object to function */
 	if (build(graph) != 0)
-		problems_add(
-		    &graph->problems, "%s: '%s' refused to build the graph", path, attribute);
+		problems_add(problems, "%s: '%s' refused to build the graph", path, attribute);
 }
 
 static bool is_document(const char *path)
@@ -47,45 +49,64 @@ static bool is_document(const char *path)
 	return len > 5 && strcmp(path + len - 5, ".json") == 0;
 }
 
-static void load_module(
-    ag_graph *graph, const struct config *config, const char *module, const char *attribute)
+static void load_file(
+    ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
 {
-	if (strcmp(module, "builtin") == 0) {
-		load_builtin(graph, attribute);
+	if (plugin_is_python(path))
+		problems_add(problems,
+		    "%s: Python modules cannot be loaded, expected builtin:demo, a plug-in "
+		    "(FILE.so:FUNCTION), or a graph document (FILE.json:NAME), whose nodes and "
+		    "tools can be Python programs",
+		    path);
+	else if (!is_document(path))
+		load_plugin(graph, path, attribute, problems);
+	else if (!text_file_exists(path))
+		problems_add(
+		    problems, "%s: expected a readable JSON file: %s", path, strerror(ENOENT));
+	else
+		graph_document(graph, path, attribute);
+}
+
+/* Problems are those of the import path; what is wrong inside a graph is told by the graph. */
+static void load_module(ag_graph *graph, const struct config *config, struct problems *problems)
+{
+	char *module, *attribute;
+	if (!import_split(config->agent, &module, &attribute)) {
+		problems_add(problems, "expected 'module:attribute', found '%s'", config->agent);
 		return;
 	}
-	char *path = plugin_path(config, module);
-	if (is_document(path))
-		graph_document(graph, path, attribute);
-	else
-		load_plugin(graph, path, attribute);
-	free(path);
+	if (strcmp(module, "builtin") == 0) {
+		load_builtin(graph, attribute, problems);
+	} else {
+		char *path = plugin_path(config, module);
+		load_file(graph, path, attribute, problems);
+		free(path);
+	}
+	free(module);
+	free(attribute);
 }
 
 ag_graph *graph_load(const struct config *config, struct problems *problems)
 {
 	size_t before = problems->errors;
-	char *module, *attribute;
+	const char *file = config->path ? config->path : "agentgraph.json";
+	struct problems found = {0};
 	ag_graph *graph = graph_new(config->agent);
-	if (import_split(config->agent, &module, &attribute)) {
-		load_module(graph, config, module, attribute);
-		free(module);
-		free(attribute);
-	} else {
-		problems_add(&graph->problems, "agent: expected 'module:attribute', found '%s'",
-		    config->agent);
-	}
+	load_module(graph, config, &found);
+	for (size_t i = 0; i < found.count; i++)
+		problems_add(problems, "%s: agent: %s", file, found.items[i].text);
 	/* a graph that did not load has nothing more to tell */
-	if (graph->problems.errors == 0 && graph_compile(graph))
+	if (!found.errors && graph->problems.errors == 0 && graph_compile(graph))
 		graph_add_remote_tools(graph, config, problems);
 	if (graph->store_user && !config->store)
 		problems_add(problems,
-		    "%s: expected the key 'store', a memory store: the node '%s' uses it",
-		    config->path ? config->path : "agentgraph.json", graph->store_user);
+		    "%s: expected the key 'store', a memory store: the node '%s' uses it", file,
+		    graph->store_user);
 	for (size_t i = 0; i < graph->problems.count; i++) {
 		const struct problem *p = &graph->problems.items[i];
 		(p->warning ? problems_warn : problems_add)(problems, "%s", p->text);
 	}
+	problems_release(&found);
 	if (problems->errors == before)
 		return graph;
 	graph_free(graph);

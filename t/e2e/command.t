@@ -96,6 +96,24 @@ echo '{"agent": "builtin:demo", "rate_limit": {"enabled": false, "enabled": true
 run check --config bad.json
 is "$CODE" 1 "a key that stands there twice is a mistake"
 like "$ERR" '^agentgraph: error: bad.json: rate_limit.enabled: expected the key once, found it twice$' "with its name"
+# agent IMPORT REGEX NAME: a configuration with that agent is refused, in words that name it and its key.
+agent() {
+	echo "{\"agent\": \"$1\", \"auth\": null}" >bad.json
+	run check --config bad.json
+	is "$CODE" 1 "$3"
+	like "$ERR" "error: bad.json: agent: $2" "with file, key and what was expected"
+}
+touch agent.py && mkdir -p graph && touch graph/react.py
+agent nosuch/graph.so:build '[^ ]*/nosuch/graph.so: expected a loadable plug-in: ' 'a plug-in that is not there is refused'
+agent graph.json:nosuch '[^ ]*/graph.json: expected a readable JSON file: No such file' 'and a document'
+agent builtin:nosuch "expected one of builtin:demo, builtin:live-demo, found 'builtin:nosuch'" 'and a built-in graph'
+for path in agent.py:graph graph.react:app ./graph/react.py:app; do
+	agent $path '[^ ]*\.(py|so): Python modules cannot be loaded, expected .*FILE.so.*FILE.json' "no Python module is loaded, $path"
+done
+echo '{"agent": "builtin:demo", "auth": {"method": "custom", "path": "agent.py:auth"}}' >bad.json
+run check --config bad.json
+like "$ERR" 'bad.json: auth.path: .*/agent.py: Python modules cannot be loaded, expected a plug-in' "for no key"
+
 run check --config nowhere.json
 is "$CODE" 1 "a missing file fails"
 MAX_REQUEST_SIZE=much run check
