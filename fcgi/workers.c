@@ -1,5 +1,6 @@
 #include "workers.h"
 
+#include "balance.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -9,6 +10,7 @@
 #include <fcgiapp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +28,21 @@
 
 #define SILENCE_SECONDS 90 /* a web server that sends nothing for so long is gone */
 
+/* A process that dies or is stopped between the kernel's word of a connection and taking it leaves
+ * it to whoever looks next: so often somebody does. */
+#define LOOK_MS 1000
+
+/* How long a process that is ahead of the others leaves connections to them: at first, and when
+ * that goes on. */
+#define STAND_BACK_MS 1
+#define STAND_BACK_MOST_MS 8
+
+/* A thread that waits for its turn at the listening socket. */
+struct acceptor {
+	sem_t turn;
+	struct acceptor *next;
+};
+
 struct workers {
 	const struct server *server;
 	int listener;
@@ -36,6 +53,11 @@ struct workers {
 	atomic_uint running;
 	unsigned threads;
 	pthread_t *ids;
+	struct balance balance;
+	bool queued;              /* for the listening socket; the turn's */
+	pthread_mutex_t lock;     /* guards the rest */
+	bool accepting;           /* a thread is at the listening socket */
+	struct acceptor *waiting; /* for its turn there; the last to come is the first to go */
 };
 
 /* A struct client over libfcgi. */
@@ -161,23 +183,105 @@ static void accept_failed(int error)
 	clock_sleep_ms(100);
 }
 
+static bool watch(struct workers *workers, int fd, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.fd = fd};
+	return epoll_ctl(workers->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/*
+ * One thread of the process is at the listening socket, the others wait here for its place.  Of
+ * several threads there, the kernel would wake one after the other for as long as the first is not
+ * done accepting, and one process would take a whole burst.  Who comes last goes first: its stack
+ * and buffers are still in the caches, and threads that are not needed never take any memory.
+ */
+static void take_turn(struct workers *workers, struct acceptor *self)
+{
+	pthread_mutex_lock(&workers->lock);
+	bool wait = workers->accepting;
+	if (wait) {
+		self->next = workers->waiting;
+		workers->waiting = self;
+	}
+	workers->accepting = true;
+	pthread_mutex_unlock(&workers->lock);
+	while (wait && sem_wait(&self->turn) != 0)
+		; /* interrupted by a debugger */
+}
+
+static void pass_turn(struct workers *workers)
+{
+	pthread_mutex_lock(&workers->lock);
+	struct acceptor *next = workers->waiting;
+	if (next)
+		workers->waiting = next->next;
+	else {
+		workers->accepting = false;
+		balance_waits(&workers->balance, 0);
+	}
+	pthread_mutex_unlock(&workers->lock);
+	if (next)
+		sem_post(&next->turn);
+}
+
+/*
+ * Of the processes that wait for the listening socket the kernel wakes the one that was added
+ * first, again and again: who has taken a connection goes to the end of the queue.  So they take
+ * turns, and one that is stopped, or whose threads are all busy, is passed over.
+ */
+static void leave_queue(struct workers *workers)
+{
+	if (workers->queued)
+		epoll_ctl(workers->epoll, EPOLL_CTL_DEL, workers->listener, NULL);
+	workers->queued = false;
+}
+
+static void queue_again(struct workers *workers)
+{
+	leave_queue(workers);
+	workers->queued = watch(workers, workers->listener, EPOLLIN | EPOLLEXCLUSIVE);
+}
+
 /*
  * The next connection, or -1 when the workers stop.  A thread accepts once more after they have
- * been stopped (*last): the kernel may have told it alone of a connection that waits.
+ * been stopped (*last): the kernel may have told it alone of a connection that waits.  When this
+ * process is ahead of others, they get some time for what comes; then it looks all the same, for
+ * they may be slow.
  */
-static int next_connection(struct workers *workers, bool *last)
+static int next_connection(struct workers *workers, struct acceptor *self, bool *last)
 {
 	struct epoll_event event;
+	int back = STAND_BACK_MS;
+	bool waited = false;
+	int fd;
+	take_turn(workers, self);
 	for (;;) {
+		int64_t now = clock_monotonic_ms();
 		*last = atomic_load(&workers->stopping);
-		int fd = accept4(workers->listener, NULL, NULL, SOCK_CLOEXEC);
+		balance_waits(&workers->balance, *last ? 0 : now);
+		bool ahead = !*last && balance_ahead(&workers->balance, now);
+		if (ahead) {
+			leave_queue(workers);
+			epoll_wait(workers->epoll, &event, 1, back);
+			back = back < STAND_BACK_MOST_MS ? back * 2 : back;
+		} else if (!workers->queued && !*last)
+			queue_again(workers);
+		fd = accept4(workers->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0 || *last)
-			return fd;
-		if (errno == EAGAIN)
-			epoll_wait(workers->epoll, &event, 1, -1);
-		else
+			break;
+		if (errno != EAGAIN)
 			accept_failed(errno);
+		else if (!ahead)
+			waited = epoll_wait(workers->epoll, &event, 1, LOOK_MS) > 0;
 	}
+	if (fd >= 0)
+		balance_count(&workers->balance, 1);
+	if (*last)
+		leave_queue(workers);
+	else if (waited)
+		queue_again(workers);
+	pass_turn(workers);
+	return fd;
 }
 
 static void *work(void *arg)
@@ -185,27 +289,27 @@ static void *work(void *arg)
 	struct workers *workers = arg;
 	metrics_gauge(GAUGE_THREADS, 1);
 	struct response buffers = {0};
+	struct acceptor self = {0};
 	FCGX_Request request;
 	bool last = false;
+	sem_init(&self.turn, 0, 0);
 	FCGX_InitRequest(&request, -1, 0);
 	while (!last) {
-		int fd = next_connection(workers, &last);
-		if (fd < 0 || !begin(&request, fd))
+		int fd = next_connection(workers, &self, &last);
+		if (fd < 0)
 			continue;
-		serve(workers->server, &request, &buffers);
-		end(&request);
+		if (begin(&request, fd)) {
+			serve(workers->server, &request, &buffers);
+			end(&request);
+		}
+		balance_count(&workers->balance, -1);
 	}
 	response_release(&buffers);
+	sem_destroy(&self.turn);
 	metrics_gauge(GAUGE_THREADS, -1);
 	if (atomic_fetch_sub(&workers->running, 1) == 1)
 		eventfd_write(workers->done, 1);
 	return NULL;
-}
-
-static bool watch(struct workers *workers, int fd, uint32_t events)
-{
-	struct epoll_event event = {.events = events, .data.fd = fd};
-	return epoll_ctl(workers->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 static bool open_descriptors(struct workers *workers, struct error *err)
@@ -214,9 +318,11 @@ static bool open_descriptors(struct workers *workers, struct error *err)
 	workers->wake = eventfd(0, EFD_CLOEXEC);
 	workers->done = eventfd(0, EFD_CLOEXEC);
 	if (workers->epoll >= 0 && workers->wake >= 0 && workers->done >= 0 &&
-	    watch(workers, workers->listener, EPOLLIN | EPOLLEXCLUSIVE) &&
-	    watch(workers, workers->wake, EPOLLIN))
-		return true;
+	    watch(workers, workers->wake, EPOLLIN)) {
+		queue_again(workers);
+		if (workers->queued)
+			return true;
+	}
 	return error_set(err, ERR_INTERNAL, "cannot wait for connections: %s", strerror(errno));
 }
 
@@ -244,6 +350,9 @@ struct workers *workers_start(
 	workers->listener = listener;
 	workers->threads = threads;
 	workers->ids = xcalloc(threads, sizeof(*workers->ids));
+	pthread_mutex_init(&workers->lock, NULL);
+	struct storage *storage = server->service->storage;
+	balance_join(&workers->balance, storage->ops->shared(storage));
 	if (FCGX_Init() != 0)
 		error_set(err, ERR_INTERNAL, "cannot initialise libfcgi");
 	/* Workers that did not all start are never freed: some may run.  The process
@@ -255,7 +364,6 @@ struct workers *workers_start(
 
 void workers_stop(struct workers *workers)
 {
-	epoll_ctl(workers->epoll, EPOLL_CTL_DEL, workers->listener, NULL);
 	atomic_store(&workers->stopping, true);
 	eventfd_write(workers->wake, 1);
 }
@@ -277,6 +385,7 @@ void workers_free(struct workers *workers)
 	close(workers->epoll);
 	close(workers->wake);
 	close(workers->done);
+	pthread_mutex_destroy(&workers->lock);
 	free(workers->ids);
 	free(workers);
 }

@@ -1,8 +1,8 @@
 /*
  * The threads of one process: each accepts a connection, serves its one request and closes it.
  *
- * All of them wait in one epoll instance for the listening socket, which the other processes of the
- * pool share, and for the end.  fcgiapp.h is known here alone.
+ * One at a time waits for the listening socket, which the other processes of the pool share, and
+ * for the end; the processes take connections in turn.  fcgiapp.h is known here alone.
  */
 #ifndef AGENTGRAPH_FCGI_WORKERS_H
 #define AGENTGRAPH_FCGI_WORKERS_H

@@ -28,6 +28,7 @@ enum shared_region {
 	SHARED_METRICS, /* counters for whoever watches the service */
 	SHARED_FILES,   /* the turnstile before files.db, and how much is in memory */
 	SHARED_STORE,   /* the turnstile before store.db */
+	SHARED_BALANCE, /* how much each process of the pool has in hand */
 	SHARED_REGIONS
 };
 
@@ -41,6 +42,7 @@ enum shared_region {
 #define SHARED_METRICS_SIZE (128u << 10)
 #define SHARED_FILES_SIZE 4096
 #define SHARED_STORE_SIZE 4096
+#define SHARED_BALANCE_SIZE 8192
 
 struct shared;
 
