@@ -257,9 +257,10 @@ void ag_live_ready(ag_live_session *session);
 void ag_live_audio(ag_live_session *session, const void *pcm, size_t bytes);
 
 /* What was said, in pieces, and at the end with finished.  The whole text is then that of the
- * pieces joined when text is NULL; an end without pieces and text is told to nobody.  The end of a
- * turn finishes what is open, but what the user said only until the provider has done that once:
- * from then on it may come at any time. */
+ * pieces joined when text is NULL.  Otherwise it is text: clients, who join pieces, are told what
+ * it has beyond those before.  An end without pieces and text is told to nobody.  The end of a turn
+ * finishes what is open, but what the user said only until the provider has done that once: from
+ * then on it may come at any time. */
 void ag_live_input_transcript(ag_live_session *session, const char *text, bool finished);
 void ag_live_output_transcript(ag_live_session *session, const char *text, bool finished);
 

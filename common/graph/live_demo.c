@@ -117,12 +117,15 @@ static void add_tone(struct demo *d, int ms)
 	}
 }
 
-/* One piece a word, with the space before it, then the whole; the tone follows. */
+/* One piece a word, with the space before it; the whole brings the last one.  The tone follows. */
 static void say(struct demo *d, const char *text)
 {
-	for (const char *p = text; *p;) {
+	const char *p = text;
+	for (;;) {
 		size_t space = strspn(p, WHITE);
 		size_t len = space + strcspn(p + space, WHITE);
+		if (!p[len])
+			break;
 		char *word = xstrndup(p, len);
 		ag_live_output_transcript(d->session, word, false);
 		free(word);

@@ -43,19 +43,25 @@ static void send_transcript(struct live *live, int from, const char *text, bool 
 	live_send(live, event);
 }
 
-static void finish_transcript(struct live *live, int from, const char *text)
+/*
+ * Clients join the pieces: of the whole, NULL where the provider gave none, the last one has what
+ * they lacked.  Where it is another text than theirs, only the thread has it.
+ */
+static void finish_transcript(struct live *live, int from, const char *whole)
 {
-	send_transcript(live, from, text, true);
-	keep_text(live, from == FROM_USER ? "user" : "assistant", text);
-	buf_release(&live->said[from]);
+	char *told = buf_detach(&live->said[from]);
+	size_t len = strlen(told);
+	if (!whole)
+		whole = told;
+	send_transcript(live, from, strncmp(whole, told, len) == 0 ? whole + len : "", true);
+	keep_text(live, from == FROM_USER ? "user" : "assistant", whole);
+	free(told);
 }
 
 static void finish_open(struct live *live, int from)
 {
-	char *text = buf_detach(&live->said[from]);
-	if (*text)
-		finish_transcript(live, from, text);
-	free(text);
+	if (live->said[from].len)
+		finish_transcript(live, from, NULL);
 }
 
 void live_finish_transcripts(struct live *live)
@@ -71,9 +77,7 @@ static void take_transcript(struct live *live, int from, const struct live_event
 		buf_puts(said, event->text);
 		send_transcript(live, from, event->text, false);
 	} else if (event->flag && (event->text || said->len)) {
-		char *whole = event->text ? xstrdup(event->text) : buf_detach(said);
-		finish_transcript(live, from, whole);
-		free(whole);
+		finish_transcript(live, from, event->text);
 	}
 }
 

@@ -84,11 +84,24 @@ function note(kind, text) {
 	item.className = kind;
 	item.textContent = text;
 	$('log').prepend(item);
+	return item;
+}
+
+/* A transcript comes in pieces that joined are its text; the last one, which may be empty, is finished. */
+const unfinished = {};
+
+function words(kind, who, { text, finished }) {
+	if (text && !unfinished[kind])
+		unfinished[kind] = note(kind, `${who}: `);
+	if (text)
+		unfinished[kind].textContent += text;
+	if (finished)
+		delete unfinished[kind];
 }
 
 const shown = {
-	input_transcript: e => e.finished && note('user', `You: ${e.text}`),
-	output_transcript: e => e.finished && note('agent', `Agent: ${e.text}`),
+	input_transcript: e => words('user', 'You', e),
+	output_transcript: e => words('agent', 'Agent', e),
 	tool_call: e => note('note', `calls ${e.name} ${JSON.stringify(e.args)}`),
 	tool_result: e => note('note', `result ${JSON.stringify(e.result)}`),
 	turn_complete: () => note('note', 'turn complete'),

@@ -27,7 +27,7 @@ live() {
 }
 printf '{"openai": %s, "gemini": %s}' "$(live openai)" "$(live gemini)" >agents.json
 
-# said TEXT LAST: the events up to one of type LAST, each as "TYPE TEXT".
+# said TEXT LAST: the events up to one of type LAST, each as "TYPE TEXT", with the pieces of a transcript joined.
 said() {
 	"$python" - "$BASE" "$@" <<'PYTHON'
 import asyncio
@@ -41,11 +41,14 @@ async def main():
     async with websockets.connect(sys.argv[1].replace("http", "ws", 1) + "/v1/graph/live") as ws:
         await ws.send("{}")
         await ws.send(json.dumps({"type": "text", "text": sys.argv[2]}))
+        pieces = ""
         while True:
             event = json.loads(await asyncio.wait_for(ws.recv(), 40))
+            pieces += event.get("text", "")
             if event.get("finished", True):
-                said = event.get("text", event.get("message", event.get("name", event.get("result", ""))))
+                said = pieces or event.get("message", event.get("name", event.get("result", "")))
                 print(f"{event['type']} {said}".strip())
+                pieces = ""
             if event["type"] == sys.argv[3]:
                 return
 

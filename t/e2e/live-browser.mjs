@@ -53,7 +53,8 @@ try {
 	await page.waitForFunction(() => window.loudest > 0.01, null, { timeout });
 	seen.played = true;
 	await say(page, '/add 2 3');
-	seen.sum = await line(page, /^Agent: sum/);
+	seen.sum = await line(page, /^Agent: sum: 5/);
+	seen.sums = await page.locator('#log li', { hasText: 'sum' }).allTextContents();
 	await say(page, '/long');
 	seen.interrupted = await line(page, /^interrupted/);
 	await page.click('#button');

@@ -33,6 +33,7 @@ ok '[ "${ms:-0}" -ge 700 ] && [ "$ms" -le 1400 ]' "for about as long as it lasts
 is "$(json .answered "$SEEN")" "Agent: heard $ms ms" 'the agent answers'
 is "$(json .played "$SEEN")" true 'and is heard'
 is "$(json .sum "$SEEN")" 'Agent: sum: 5' 'a typed text is answered'
+is "$(json '.sums | join("|")' "$SEEN")" 'Agent: sum: 5' 'and what comes in pieces is shown once'
 is "$(json .interrupted "$SEEN")" interrupted 'speech interrupts the agent'
 is "$(json '[.closed, .state] | join("|")' "$SEEN")" 'closed: 1000 |not connected' 'the end is a close'
 serve_stop

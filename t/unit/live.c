@@ -288,8 +288,8 @@ static void events_reach_the_client(void)
 {
 	begin("{\"thread_id\": \"t\"}");
 	client_says(&c, say_everything);
-	SAYS("input_transcript good|input_transcript  day|input_transcript! good day|audio 10|"
-	     "output_transcript hel|output_transcript lo|output_transcript! hello|turn_complete|"
+	SAYS("input_transcript good|input_transcript  day|input_transcript! |audio 10|"
+	     "output_transcript hel|output_transcript lo|output_transcript! |turn_complete|"
 	     "interrupted|session_update h1|agent_changed Bob|error slow_down not so fast|"
 	     "error no code|");
 	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "user: good day|assistant: hello|");
@@ -310,9 +310,37 @@ static void a_turn_that_ends_finishes_its_transcript(void)
 {
 	begin("{\"thread_id\": \"t\"}");
 	client_says(&c, say_halves);
-	SAYS("output_transcript I was|output_transcript! I was|interrupted|output_transcript And|"
-	     "output_transcript  then|output_transcript! And then|turn_complete|turn_complete|");
+	SAYS("output_transcript I was|output_transcript! |interrupted|output_transcript And|"
+	     "output_transcript  then|output_transcript! |turn_complete|turn_complete|");
 	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: I was|assistant: And then|");
+	end();
+}
+
+static void say_whole_texts(ag_live_session *s)
+{
+	ag_live_output_transcript(s, "at once", true);
+	ag_live_output_transcript(s, "one", false);
+	ag_live_output_transcript(s, " two", false);
+	ag_live_output_transcript(s, "one two three", true);
+	ag_live_input_transcript(s, "hallo", false);
+	ag_live_input_transcript(s, "Hello.", true);
+	ag_live_input_transcript(s, "again", true);
+	ag_live_output_transcript(s, "four five", false);
+	ag_live_output_transcript(s, "four", true);
+	ag_live_output_transcript(s, "six", false);
+	ag_live_output_transcript(s, "", true);
+}
+
+static void the_last_piece_is_what_the_others_lacked(void)
+{
+	begin("{\"thread_id\": \"t\"}");
+	client_says(&c, say_whole_texts);
+	SAYS("output_transcript! at once|output_transcript one|output_transcript  two|"
+	     "output_transcript!  three|input_transcript hallo|input_transcript! |"
+	     "input_transcript! again|output_transcript four five|output_transcript! |"
+	     "output_transcript six|output_transcript! |");
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"),
+	    "assistant: at once|assistant: one two three|user: Hello.|user: again|assistant: four|");
 	end();
 }
 
@@ -350,7 +378,7 @@ static void what_the_user_said_may_be_told_after_the_answer(void)
 	begin("{\"thread_id\": \"t\"}");
 	client_says(&c, hear_late);
 	SAYS("input_transcript Hel|output_transcript! Yes|turn_complete|input_transcript lo|"
-	     "input_transcript! Hello|");
+	     "input_transcript! |");
 	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: Yes|user: Hello|");
 	end();
 }
@@ -365,7 +393,7 @@ static void or_is_finished_by_it(void)
 {
 	begin("{\"thread_id\": \"t\"}");
 	client_says(&c, hear_half);
-	SAYS("input_transcript Hello|input_transcript! Hello|turn_complete|");
+	SAYS("input_transcript Hello|input_transcript! |turn_complete|");
 	end();
 }
 
@@ -572,7 +600,7 @@ static void a_lost_connection_is_made_again_with_the_handle(void)
 	begin("{}");
 	buf_reset(&fake.asked);
 	client_says(&c, say_half_and_lose);
-	SAYS("session_update h7|output_transcript I am|output_transcript! I am|");
+	SAYS("session_update h7|output_transcript I am|output_transcript! |");
 	CU_ASSERT_EQUAL(fake.opened, 2);
 	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&fake.asked), ",h7|"));
 	send_audio(2, 9);
@@ -669,7 +697,7 @@ static void but_not_in_the_middle_of_an_answer(void)
 	CU_ASSERT_EQUAL(fake.opened, 1);
 	client_says(&c, ag_live_turn_complete);
 	CU_ASSERT_EQUAL(fake.opened, 2);
-	SAYS("output_transcript long|go_away 5s|output_transcript! long|turn_complete|");
+	SAYS("output_transcript long|go_away 5s|output_transcript! |turn_complete|");
 	client_says(&c, talk_and_go_away);
 	client_pass(&c, 4400);
 	CU_ASSERT_EQUAL(fake.opened, 2);
@@ -1085,6 +1113,8 @@ static const struct unit_test tests[] = {
     {"input before the connection stands waits for it",
 	input_before_the_connection_stands_waits_for_it},
     {"events reach the client", events_reach_the_client},
+    {"pieces joined are the text, and the last one may be empty",
+	the_last_piece_is_what_the_others_lacked},
     {"a turn that ends finishes its transcript", a_turn_that_ends_finishes_its_transcript},
     {"an end of nothing is told to nobody", an_end_of_nothing_is_told_to_nobody},
     {"what the user said may be told after the answer",

@@ -220,7 +220,7 @@ static void a_text_is_said_back_word_by_word(void)
 {
 	open_demo(false, "{}", NULL);
 	type("hello  wide world");
-	SAYS("out you|out  said:|out  hello|out   wide|out  world|out! you said: hello  wide "
+	SAYS("out you|out  said:|out  hello|out   wide|out! you said: hello  wide "
 	     "world|audio 9600|complete|");
 	close_demo();
 }
@@ -241,7 +241,7 @@ static void in_text_there_is_no_audio(void)
 {
 	open_demo(true, "{}", NULL);
 	type("hi");
-	SAYS("out you|out  said:|out  hi|out! you said: hi|complete|");
+	SAYS("out you|out  said:|out! you said: hi|complete|");
 	type("/long");
 	SAYS("complete|");
 	type("/echo on");
@@ -267,11 +267,11 @@ static void a_sum_is_made_by_the_tool(void)
 	SAYS("");
 	live_demo_provider.tool_result(demo, heard.call_id, "add", result, false);
 	step();
-	SAYS("out sum:|out  5.5|out! sum: 5.5|complete|out you|out  said:|out  meanwhile|out! you "
+	SAYS("out sum:|out! sum: 5.5|complete|out you|out  said:|out! you "
 	     "said: meanwhile|complete|");
 	cJSON_Delete(result);
 	type("/add 1 x");
-	SAYS("out you|out  said:|out  /add|out  1|out  x|out! you said: /add 1 x|complete|");
+	SAYS("out you|out  said:|out  /add|out  1|out! you said: /add 1 x|complete|");
 	close_demo();
 }
 
@@ -345,7 +345,7 @@ static void commands_try_out_the_rest(void)
 	type("/fatal enough");
 	SAYS("error! enough|");
 	type("/sessions");
-	SAYS("out you|out  said:|out  /sessions|out! you said: /sessions|complete|");
+	SAYS("out you|out  said:|out! you said: /sessions|complete|");
 	close_demo();
 	open_demo(true, "{}", NULL);
 	type("/session");
