@@ -1,6 +1,7 @@
 #include "openapi.h"
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "mount.h"
@@ -249,6 +250,24 @@ static void add_security(cJSON *document, enum auth_method auth)
 	cJSON_AddItemToArray(security, requirement);
 }
 
+/*
+ * The codes that each status comes with.  Rejected tokens are 403 to most routes, and 401 to those
+ * that have an Error401.
+ */
+static void add_codes(cJSON *responses)
+{
+	cJSON *response;
+	cJSON_ArrayForEach(response, responses) {
+		int status = atoi(response->string + strlen("Error"));
+		cJSON *codes = cJSON_AddArrayToObject(response, "x-error-codes");
+		for (int kind = ERR_NONE + 1; kind < ERR_KINDS; kind++) {
+			bool token = kind >= ERR_REVOKED_TOKEN && kind <= ERR_JWT_SETTINGS;
+			if (error_status(kind) == status || (status == 401 && token))
+				cJSON_AddItemToArray(codes, cJSON_CreateString(error_code(kind)));
+		}
+	}
+}
+
 cJSON *openapi_document(const struct route_table *table, const struct config *config)
 {
 	cJSON *document = parse(text_document_json);
@@ -263,7 +282,9 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 			add_operation(paths, row, spec);
 	}
 	cJSON_Delete(operations);
-	cJSON_AddItemToObject(document, "components", parse(text_components_json));
+	cJSON *components = parse(text_components_json);
+	add_codes(json_get(components, "responses"));
+	cJSON_AddItemToObject(document, "components", components);
 	add_security(document, config->auth);
 	openapi_prune(document);
 	return document;
