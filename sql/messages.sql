@@ -1,48 +1,76 @@
--- Statements on threads.db: the messages.
+-- Statements on threads.db: the messages.  Those of a removed thread are there for a while, but
+-- nobody finds them.
 
 -- name: message_list
-SELECT message_id, body
-FROM messages
-WHERE thread = :thread
+SELECT m.message_id, b.body
+FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
+WHERE m.thread = :thread AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
 	AND (:search IS NULL OR EXISTS (
-		SELECT 1 FROM json_each(messages.body, '$.content') AS block
+		SELECT 1 FROM json_each(b.body, '$.content') AS block
 		WHERE instr(lower(CASE json_extract(block.value, '$.type')
 			WHEN 'text' THEN json_extract(block.value, '$.text')
 			WHEN 'tool_result' THEN CASE json_type(block.value, '$.output')
 				WHEN 'text' THEN json_extract(block.value, '$.output') END
 			END), lower(:search)) > 0))
-ORDER BY seq
+ORDER BY m.seq
 LIMIT :limit OFFSET :offset;
 
 -- name: message_get
-SELECT body FROM messages WHERE thread = :thread AND message_id = :message_id;
+SELECT b.body
+FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
+WHERE m.thread = :thread AND m.message_id = :message_id
+	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread);
 
 -- name: message_known
-SELECT position IS NOT NULL FROM messages WHERE thread = :thread AND message_id = :message_id;
+SELECT position > context_after
+FROM threads JOIN messages ON thread = row
+WHERE row = :thread AND message_id = :message_id;
+
+-- name: body_insert
+INSERT INTO bodies (body) VALUES (:body);
+
+-- name: body_delete
+DELETE FROM bodies WHERE row = :row;
 
 -- name: message_insert
-INSERT INTO messages (thread, seq, position, message_id, body)
-VALUES (:thread, :seq, :seq, :message_id, :body);
+-- After its body_insert.
+INSERT INTO messages (thread, seq, position, message_id, bytes, body)
+VALUES (:thread, :seq, :position, :message_id, :bytes, last_insert_rowid());
 
 -- name: message_delete
-DELETE FROM messages WHERE thread = :thread AND message_id = :message_id;
+DELETE FROM messages WHERE thread = :thread AND message_id = :message_id
+RETURNING body, bytes;
 
 -- name: context
-SELECT message_id, body
-FROM messages
-WHERE thread = :thread AND position IS NOT NULL
-ORDER BY position;
+-- Those that never left come in the order of the list, with the others between them; each arm has an
+-- index in its order, so nothing is sorted or kept.
+SELECT m.seq AS place, m.message_id, b.body
+FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
+WHERE m.thread = :thread AND m.position = m.seq
+	AND m.seq > (SELECT context_after FROM threads WHERE row = :thread)
+UNION ALL
+SELECT m.position, m.message_id, b.body
+FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
+WHERE m.thread = :thread AND m.position <> m.seq
+	AND m.position > (SELECT context_after FROM threads WHERE row = :thread)
+ORDER BY place;
 
 -- name: context_count
-SELECT count(position) FROM messages WHERE thread = :thread;
+SELECT (SELECT count(*) FROM messages
+		WHERE thread = :thread AND position = seq AND seq > context_after)
+	+ (SELECT count(*) FROM messages
+		WHERE thread = :thread AND position <> seq AND position > context_after)
+FROM threads
+WHERE row = :thread;
 
 -- name: context_enter
 UPDATE messages SET position = :position WHERE thread = :thread AND message_id = :message_id;
 
 -- name: context_leave
-UPDATE messages SET position = NULL
-WHERE thread = :thread
-	AND position <= (SELECT position FROM messages WHERE thread = :thread AND message_id = :message_id);
+UPDATE threads
+SET context_after = max(context_after, coalesce(
+	(SELECT position FROM messages WHERE thread = :thread AND message_id = :message_id), 0))
+WHERE row = :thread;
 
 -- name: context_clear
-UPDATE messages SET position = NULL WHERE thread = :thread AND position IS NOT NULL;
+UPDATE threads SET context_after = :after WHERE row = :thread;

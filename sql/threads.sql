@@ -2,7 +2,7 @@
 
 -- name: thread_get
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
-	status, stop, node, step, next, pause, waiting, summary, fields
+	status, stop, node, step, next, pause, waiting, summary, fields, message_bytes
 FROM threads
 WHERE thread_id = :thread_id;
 
@@ -46,22 +46,48 @@ ORDER BY updated_at DESC, thread_id
 LIMIT :limit OFFSET :offset;
 
 -- name: thread_insert
+-- Nor may it have the row of a removed thread, whose messages would be its own.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
-	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields)
-VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads)), :thread_id, :user_id,
-	:created_at, :updated_at, :thread_name, :metadata,
+	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
+	message_bytes, state_bytes)
+VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
+		(SELECT coalesce(max(thread), 0) + 1 FROM removed)),
+	:thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
 	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
-	:fields);
+	:fields, :added, :state_bytes);
 
 -- name: thread_update
 UPDATE threads
 SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	last_number = last_number + :numbers, run_id = :run_id, status = :status, stop = :stop,
 	node = :node, next = :next, step = :step, pause = :pause, waiting = :waiting,
-	summary = :summary, fields = :fields
+	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
+	state_bytes = :state_bytes
 WHERE row = :row
 RETURNING last_number;
 
+-- name: thread_shrink
+UPDATE threads SET message_bytes = message_bytes - :bytes WHERE row = :row;
+
+-- name: thread_remove
+-- Its messages go later.
+INSERT INTO removed (thread) VALUES (:row);
+
 -- name: thread_delete
--- Its messages go by the foreign key.
 DELETE FROM threads WHERE row = :row;
+
+-- name: removed_next
+SELECT thread FROM removed ORDER BY thread LIMIT 1;
+
+-- name: removed_messages
+SELECT seq, bytes FROM messages WHERE thread = :thread ORDER BY seq LIMIT :limit;
+
+-- name: removed_bodies_delete
+DELETE FROM bodies
+WHERE row IN (SELECT body FROM messages WHERE thread = :thread AND seq <= :seq);
+
+-- name: removed_messages_delete
+DELETE FROM messages WHERE thread = :thread AND seq <= :seq;
+
+-- name: removed_delete
+DELETE FROM removed WHERE thread = :thread;

@@ -3,6 +3,12 @@
 #include "base/clock.h"
 
 #include <assert.h>
+#include <string.h>
+
+static int64_t text_size(const char *text)
+{
+	return text ? (int64_t)strlen(text) : 0;
+}
 
 /* The columns that every write replaces. */
 static void bind_columns(struct query *q, const struct thread *t)
@@ -22,9 +28,40 @@ static void bind_columns(struct query *q, const struct thread *t)
 	query_text(q, ":fields", t->fields_json);
 }
 
-static bool insert_thread(struct db *db, struct change *c, int64_t numbers, struct error *err)
+/* What all writes of a change add to the thread. */
+struct growth {
+	int64_t numbers; /* for messages that get a place */
+	int64_t bytes;   /* of new messages */
+};
+
+static struct growth growth_of(const struct change *c)
+{
+	struct growth g = {0};
+
+	for (int i = 0; i < c->count; i++) {
+		const struct thread_write *w = c->writes[i];
+
+		g.numbers += (int64_t)w->message_count;
+		for (size_t m = 0; m < w->message_count; m++)
+			g.bytes += text_size(w->messages[m].body_json);
+	}
+	return g;
+}
+
+static void bind_growth(struct query *q, const struct growth *g, const struct thread *t)
+{
+	query_int(q, ":numbers", g->numbers);
+	query_int(q, ":added", g->bytes);
+	query_int(q, ":state_bytes",
+	    text_size(t->fields_json) + text_size(t->summary) + text_size(t->pause_json) +
+		text_size(t->waiting_json));
+}
+
+static bool insert_thread(
+    struct db *db, struct change *c, const struct growth *growth, struct error *err)
 {
 	const struct thread *identity = c->writes[0]->thread;
+	const struct thread *rest = c->writes[c->count - 1]->thread;
 	struct query q;
 
 	query_start(&q, db, SQL_THREAD_INSERT, err);
@@ -32,8 +69,8 @@ static bool insert_thread(struct db *db, struct change *c, int64_t numbers, stru
 	query_text(&q, ":thread_id", identity->thread_id);
 	query_text(&q, ":user_id", identity->user_id);
 	query_int(&q, ":created_at", identity->created_at);
-	query_int(&q, ":numbers", numbers);
-	bind_columns(&q, c->writes[c->count - 1]->thread);
+	bind_growth(&q, growth, rest);
+	bind_columns(&q, rest);
 	if (!query_run(&q))
 		return false;
 	c->row = sqlite3_last_insert_rowid(db->handle);
@@ -42,16 +79,17 @@ static bool insert_thread(struct db *db, struct change *c, int64_t numbers, stru
 
 /* *last becomes the last of the numbers that the thread has given out. */
 static bool update_thread(
-    struct db *db, struct change *c, int64_t numbers, int64_t *last, struct error *err)
+    struct db *db, struct change *c, const struct growth *growth, int64_t *last, struct error *err)
 {
+	const struct thread *t = c->writes[c->count - 1]->thread;
 	struct query q;
 	bool found;
 
 	c->row = c->writes[0]->thread->row;
 	query_start(&q, db, SQL_THREAD_UPDATE, err);
 	query_int(&q, ":row", c->row);
-	query_int(&q, ":numbers", numbers);
-	bind_columns(&q, c->writes[c->count - 1]->thread);
+	bind_growth(&q, growth, t);
+	bind_columns(&q, t);
 	found = query_row(&q);
 	if (found)
 		*last = query_column_int(&q, 0);
@@ -61,24 +99,61 @@ static bool update_thread(
 	return error_cause(err, "thread row %lld is gone", (long long)c->row);
 }
 
-/* Runs a statement on one message of a thread. */
-static bool on_message(
-    struct db *db, enum sql_id id, int64_t row, const char *message_id, struct error *err)
+static bool leave_context(struct db *db, int64_t row, const char *message_id, struct error *err)
 {
 	struct query q;
 
-	query_start(&q, db, id, err);
+	query_start(&q, db, SQL_CONTEXT_LEAVE, err);
 	query_int(&q, ":thread", row);
 	query_text(&q, ":message_id", message_id);
 	return query_run(&q);
 }
 
-static bool clear_context(struct db *db, int64_t row, struct error *err)
+/* Whatever has got a number so far is outside of the context then. */
+static bool clear_context(struct db *db, int64_t row, int64_t number, struct error *err)
 {
 	struct query q;
 
 	query_start(&q, db, SQL_CONTEXT_CLEAR, err);
 	query_int(&q, ":thread", row);
+	query_int(&q, ":after", number);
+	return query_run(&q);
+}
+
+/* Adds its size to *bytes; a message that is not there is none. */
+static bool delete_message(
+    struct db *db, int64_t row, const char *message_id, int64_t *bytes, struct error *err)
+{
+	struct query q;
+	int64_t body = 0;
+
+	query_start(&q, db, SQL_MESSAGE_DELETE, err);
+	query_int(&q, ":thread", row);
+	query_text(&q, ":message_id", message_id);
+	if (query_row(&q)) {
+		body = query_column_int(&q, 0);
+		*bytes += query_column_int(&q, 1);
+	}
+	if (!query_end(&q))
+		return false;
+	query_start(&q, db, SQL_BODY_DELETE, err);
+	query_int(&q, ":row", body);
+	return query_run(&q);
+}
+
+static bool delete_messages(
+    struct db *db, int64_t row, const struct thread_write *w, struct error *err)
+{
+	struct query q;
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < w->remove_count; i++) {
+		if (!delete_message(db, row, w->remove[i], &bytes, err))
+			return false;
+	}
+	query_start(&q, db, SQL_THREAD_SHRINK, err);
+	query_int(&q, ":row", row);
+	query_int(&q, ":bytes", bytes);
 	return query_run(&q);
 }
 
@@ -99,11 +174,16 @@ static bool insert_message(
 {
 	struct query q;
 
+	query_start(&q, db, SQL_BODY_INSERT, err);
+	query_text(&q, ":body", m->body_json);
+	if (!query_run(&q))
+		return false;
 	query_start(&q, db, SQL_MESSAGE_INSERT, err);
 	query_int(&q, ":thread", row);
 	query_int(&q, ":seq", seq);
+	query_int(&q, ":position", seq);
 	query_text(&q, ":message_id", m->message_id);
-	query_text(&q, ":body", m->body_json);
+	query_int(&q, ":bytes", text_size(m->body_json));
 	return query_run(&q);
 }
 
@@ -118,35 +198,25 @@ static bool add_message(
 static bool apply_messages(
     struct db *db, int64_t row, const struct thread_write *w, int64_t *number, struct error *err)
 {
-	if (w->clear_context && !clear_context(db, row, err))
+	if (w->clear_context && !clear_context(db, row, *number, err))
 		return false;
-	for (size_t i = 0; i < w->remove_count; i++) {
-		if (!on_message(db, SQL_MESSAGE_DELETE, row, w->remove[i], err))
-			return false;
-	}
+	if (w->remove_count && !delete_messages(db, row, w, err))
+		return false;
 	for (size_t i = 0; i < w->message_count; i++) {
 		if (!add_message(db, row, &w->messages[i], ++*number, err))
 			return false;
 	}
-	return !w->leave || on_message(db, SQL_CONTEXT_LEAVE, row, w->leave, err);
-}
-
-static int64_t numbers_needed(const struct change *c)
-{
-	size_t n = 0;
-
-	for (int i = 0; i < c->count; i++)
-		n += c->writes[i]->message_count;
-	return (int64_t)n;
+	return !w->leave || leave_context(db, row, w->leave, err);
 }
 
 static bool apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change *c = (struct change *)unit;
-	int64_t numbers = numbers_needed(c), last = numbers;
-	bool ok = c->writes[0]->thread->row == 0 ? insert_thread(db, c, numbers, err)
-						 : update_thread(db, c, numbers, &last, err);
-	int64_t number = last - numbers;
+	struct growth growth = growth_of(c);
+	int64_t last = growth.numbers;
+	bool ok = c->writes[0]->thread->row == 0 ? insert_thread(db, c, &growth, err)
+						 : update_thread(db, c, &growth, &last, err);
+	int64_t number = last - growth.numbers;
 
 	for (int i = 0; ok && i < c->count; i++)
 		ok = apply_messages(db, c->row, c->writes[i], &number, err);

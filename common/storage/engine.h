@@ -9,6 +9,7 @@
 #include "storage/lease.h"
 #include "storage/pool.h"
 #include "storage/storage.h"
+#include "storage/sweep.h"
 #include "storage/writer.h"
 
 struct engine {
@@ -18,6 +19,7 @@ struct engine {
 	struct writer *writer;
 	struct deferrals *deferrals;
 	struct checkpointer *checkpointer;
+	struct sweeper *sweeper;
 	struct pool *pool;
 	struct leases *leases;
 };

@@ -9,11 +9,11 @@ void engine_bind_page(struct query *q, const struct page *page)
 	query_int(q, ":offset", page->offset);
 }
 
-/* Hands out rows of message id and body. */
-static void walk(struct query *q, message_fn fn, void *arg)
+/* Hands out message id and body, which are the columns from first on. */
+static void walk(struct query *q, int first, message_fn fn, void *arg)
 {
 	while (query_row(q)) {
-		if (!fn(arg, query_column_text(q, 0), query_column_text(q, 1)))
+		if (!fn(arg, query_column_text(q, first), query_column_text(q, first + 1)))
 			break;
 	}
 }
@@ -27,7 +27,7 @@ bool engine_message_list(struct storage *st, int64_t thread_row, const struct pa
 	pool_query(pool, &q, SQL_MESSAGE_LIST, err);
 	query_int(&q, ":thread", thread_row);
 	engine_bind_page(&q, page);
-	walk(&q, fn, arg);
+	walk(&q, 0, fn, arg);
 	return pool_query_end(pool, &q);
 }
 
@@ -73,7 +73,7 @@ bool engine_context(
 
 	pool_query(pool, &q, SQL_CONTEXT, err);
 	query_int(&q, ":thread", thread_row);
-	walk(&q, fn, arg);
+	walk(&q, 1, fn, arg);
 	return pool_query_end(pool, &q);
 }
 

@@ -1,4 +1,7 @@
+/* Opens a database file, new or old, and brings its schema up to date. */
 #include "storage/migrate.h"
+
+#include "storage/move.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,27 +60,45 @@ static int newest_version(const char *name)
 	return newest;
 }
 
-static bool apply_from(struct db *db, const char *name, int version, struct error *err)
-{
-	const struct sql_migration *m = sql_migrations;
+/* What is too much for one transaction is done in many before the migration of that version. */
+static const struct {
+	const char *database;
+	int version;
+	bool (*run)(struct db *db, struct error *err);
+} before[] = {
+    {"threads", 4, messages_move},
+};
 
-	for (const struct sql_migration *end = m + sql_migration_count; m < end; m++) {
-		if (strcmp(m->database, name) == 0 && m->version > version &&
-		    !db_script(db, m->text, err))
+static bool prepare(struct db *db, const struct sql_migration *m, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		if (strcmp(before[i].database, m->database) == 0 &&
+		    before[i].version == m->version && !before[i].run(db, err))
 			return false;
 	}
 	return true;
 }
 
-/* In one transaction, so that a process that dies here leaves the old version. */
-static bool bring_up_to_date(struct db *db, const char *name, int version, struct error *err)
+/* Each in one transaction, so that a process that dies here leaves the version before. */
+static bool apply(struct db *db, const struct sql_migration *m, struct error *err)
 {
-	if (!db_begin(db, err))
+	if (!prepare(db, m, err) || !db_begin(db, err))
 		return false;
-	if (apply_from(db, name, version, err) && db_commit(db, err))
+	if (db_script(db, m->text, err) && db_commit(db, err))
 		return true;
 	db_rollback(db);
 	return false;
+}
+
+static bool bring_up_to_date(struct db *db, const char *name, int version, struct error *err)
+{
+	const struct sql_migration *m = sql_migrations;
+
+	for (const struct sql_migration *end = m + sql_migration_count; m < end; m++) {
+		if (strcmp(m->database, name) == 0 && m->version > version && !apply(db, m, err))
+			return false;
+	}
+	return true;
 }
 
 static bool migrate(struct db *db, const char *path, const char *name, struct error *err)
@@ -95,7 +116,7 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 		    "%s has schema version %d, but this program knows versions up to %d: it was "
 		    "written by a newer one",
 		    path, version, newest);
-	return version == newest || bring_up_to_date(db, name, version, err);
+	return bring_up_to_date(db, name, version, err);
 }
 
 /* An error that only has SQLite's words gets a sentence with the file's name, which is what a

@@ -13,6 +13,7 @@ static void engine_close(struct storage *st)
 {
 	struct engine *e = engine_of(st);
 
+	sweeper_free(e->sweeper);
 	deferrals_free(e->deferrals);
 	checkpointer_free(e->checkpointer);
 	pool_free(e->pool);
@@ -121,7 +122,10 @@ static bool open_databases(struct engine *e, bool full, struct error *err)
 	if (!e->deferrals || !(db = db_open(e->path, DB_WRITE, err)))
 		return false;
 	e->checkpointer = checkpointer_new(db, e->shared, t, err);
-	return e->checkpointer != NULL;
+	if (!e->checkpointer)
+		return false;
+	e->sweeper = sweeper_new(e->writer, e->pool, err);
+	return e->sweeper != NULL;
 }
 
 struct storage *storage_open(const struct config *config, struct error *err)

@@ -48,6 +48,8 @@ struct thread {
 	/* the state */
 	const char *fields_json; /* custom state fields */
 	const char *summary;     /* context_summary, or NULL */
+
+	int64_t message_bytes; /* what its messages take; from thread_get only */
 };
 
 /* A message to store, or a stored one that enters the context again, at its end. */
@@ -159,6 +161,8 @@ struct storage_ops {
 	 */
 	bool (*thread_write_after)(struct storage *st, struct deferred **pending,
 	    struct thread_write *w, struct error *err);
+	/* The thread is gone then, with all that it had, though the disk space of its messages is
+	 * given back little by little. */
 	bool (*thread_delete)(struct storage *st, int64_t thread_row, struct error *err);
 
 	/* Leases (WIRE 3.2). */

@@ -36,6 +36,7 @@ static void copy_thread(struct query *q, struct arena *a, struct thread *t)
 	t->waiting_json = arena_strdup(a, query_column_text(q, 14));
 	t->summary = arena_strdup(a, query_column_text(q, 15));
 	t->fields_json = arena_strdup(a, query_column_text(q, 16));
+	t->message_bytes = query_column_int(q, 17);
 }
 
 bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_id,
@@ -129,19 +130,29 @@ struct removal {
 	int64_t row;
 };
 
+/* Only the thread itself, which is quick and needs next to no room; the rest is the sweeper's. */
 static bool remove_thread(struct db *db, struct unit *unit, struct error *err)
 {
+	static const enum sql_id steps[] = {SQL_THREAD_REMOVE, SQL_THREAD_DELETE};
 	struct removal *r = (struct removal *)unit;
 	struct query q;
 
-	query_start(&q, db, SQL_THREAD_DELETE, err);
-	query_int(&q, ":row", r->row);
-	return query_run(&q);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		query_start(&q, db, steps[i], err);
+		query_int(&q, ":row", r->row);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
 }
 
 bool engine_thread_delete(struct storage *st, int64_t thread_row, struct error *err)
 {
+	struct engine *e = engine_of(st);
 	struct removal r = {.unit = {.run = remove_thread}, .row = thread_row};
 
-	return writer_run(engine_of(st)->writer, &r.unit, err);
+	if (!writer_run(e->writer, &r.unit, err))
+		return false;
+	sweeper_wake(e->sweeper);
+	return true;
 }

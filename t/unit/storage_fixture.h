@@ -3,11 +3,13 @@
 #define AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
 
 #include "config/config.h"
+#include "storage/db.h"
 #include "storage/storage.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Opens the engine over <unit_dir>/<name>. */
 static inline struct storage *try_open(const char *name, struct error *err)
@@ -117,6 +119,31 @@ static inline const char *context_of(struct storage *st, int64_t row)
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(st->ops->context(st, row, collect_message, &list, &err));
 	return list.text;
+}
+
+/* Makes <unit_dir>/<name>/threads.db as the first version of the schema had it, with these rows. */
+static inline void make_old(const char *name, const char *rows)
+{
+	struct error err = {0};
+	char path[256];
+	struct db *db;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/threads.db", unit_path(name));
+	CU_ASSERT_EQUAL_FATAL(mkdir(unit_path(name), 0700), 0);
+	f = fopen(path, "w");
+	CU_ASSERT_FATAL(f && fclose(f) == 0);
+	db = db_open(path, DB_WRITE, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	CU_ASSERT_TRUE(db_exec(db, SQL_JOURNAL_WAL, &err));
+	for (size_t i = 0; i < sql_migration_count; i++) {
+		const struct sql_migration *m = &sql_migrations[i];
+
+		if (strcmp(m->database, "threads") == 0 && m->version == 1)
+			CU_ASSERT_TRUE(db_script(db, m->text, &err));
+	}
+	CU_ASSERT_TRUE(db_script(db, rows, &err));
+	db_close(db);
 }
 
 static inline bool thread_exists(struct storage *st, const char *thread_id, int64_t *row)

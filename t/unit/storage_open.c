@@ -78,21 +78,16 @@ static void run_script(const char *name, const char *sql)
 	db_close(db);
 }
 
-/* What version 2 added is taken away again, while a call waits. */
 static void calls_that_waited_before_the_table_of_calls_are_found(void)
 {
-	struct storage *st = open_storage("older");
-	struct thread t = sample_thread("waits");
 	struct arena *a = arena_new();
 	const char *id = NULL;
 
-	t.waiting_json = "{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\"},{\"id\":\"c2\"}]}";
-	must_put(st, &t, NULL);
-	st->ops->close(st);
-	run_script("older/threads.db",
-	    "DROP TRIGGER threads_wait; DROP TRIGGER threads_wait_on; DROP TABLE waiting_calls; "
-	    "PRAGMA user_version = 1");
-	st = open_storage("older");
+	make_old("older",
+	    "INSERT INTO threads VALUES (1, 'waits', 'alice', 0, 0, '', '{}', 0, NULL, 0, 0, "
+	    "'START', NULL, 0, NULL, "
+	    "'{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\"},{\"id\":\"c2\"}]}', NULL, '{}')");
+	struct storage *st = open_storage("older");
 	CU_ASSERT_TRUE(st->ops->thread_waiting(st, a, "alice", "c2", &id, &err));
 	CU_ASSERT_STRING_EQUAL(id ? id : "none", "waits");
 	st->ops->close(st);
@@ -107,9 +102,9 @@ static void a_newer_database_is_refused_by_name_and_version(void)
 	run_script("newer/threads.db", "PRAGMA user_version = 99");
 	CU_ASSERT_PTR_NULL(try_open("newer", &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "newer/threads.db has schema version 99"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 2"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 4"));
 	error_release(&err);
-	run_script("newer/threads.db", "PRAGMA user_version = 2");
+	run_script("newer/threads.db", "PRAGMA user_version = 4");
 	st = open_storage("newer");
 	st->ops->close(st);
 }
@@ -127,17 +122,29 @@ static void a_file_that_is_no_database_is_refused_by_name(void)
 	error_release(&err);
 }
 
-/* Overwrites all pages but the first. */
+/* Overwrites the first page of every table and index. */
 static void damage(const char *path)
 {
-	int fd = open(path, O_WRONLY);
+	struct db *db = db_open(path, DB_READ, &err);
+	off_t pages[64], count = 0;
+	sqlite3_stmt *roots;
 	char junk[4096];
-	struct stat info;
+	int fd;
 
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	CU_ASSERT_EQUAL_FATAL(
+	    sqlite3_prepare_v2(db->handle, "SELECT rootpage FROM sqlite_schema WHERE rootpage > 0",
+		-1, &roots, NULL),
+	    SQLITE_OK);
+	while (count < 64 && sqlite3_step(roots) == SQLITE_ROW)
+		pages[count++] = sqlite3_column_int64(roots, 0);
+	sqlite3_finalize(roots);
+	db_close(db);
+	CU_ASSERT_FATAL(count > 0);
 	memset(junk, 0xa5, sizeof(junk));
-	CU_ASSERT_EQUAL_FATAL(fstat(fd, &info), 0);
-	for (off_t at = 4096; at < info.st_size; at += 4096)
-		CU_ASSERT_EQUAL(pwrite(fd, junk, sizeof(junk), at), 4096);
+	fd = open(path, O_WRONLY);
+	for (off_t i = 0; i < count; i++)
+		CU_ASSERT_EQUAL(pwrite(fd, junk, sizeof(junk), (pages[i] - 1) * 4096), 4096);
 	close(fd);
 }
 

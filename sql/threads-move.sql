@@ -1,0 +1,17 @@
+-- Statements on threads.db: how messages of version 2 get to where version 3 has them,
+-- before version 4.
+
+-- name: move_last
+SELECT thread, seq FROM messages ORDER BY thread DESC, seq DESC LIMIT 1;
+
+-- name: move_next
+SELECT thread, seq, coalesce(position, seq), position IS NULL, message_id, body
+FROM messages_1
+WHERE (thread, seq) > (:thread, :seq)
+ORDER BY thread, seq;
+
+-- name: move_count
+-- What had no position had left the context, as had all before it.
+UPDATE threads
+SET message_bytes = message_bytes + :bytes, context_after = max(context_after, :after)
+WHERE row = :row;
