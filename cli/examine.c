@@ -2,6 +2,7 @@
 
 #include "access/access.h"
 #include "access/limit.h"
+#include "access/ticket.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -196,6 +197,15 @@ static char *examine_nginx(
 	return text;
 }
 
+static void examine_place(const struct config *config, struct problems *problems)
+{
+	struct error err = {0};
+
+	if (!ticket_place_check(config->state_dir, &err))
+		problems_add(problems, "%s", err.detail);
+	error_release(&err);
+}
+
 static void examine_all(const struct examine_request *request, const struct config *config,
     cJSON *report, struct problems *problems)
 {
@@ -204,6 +214,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 
 	if (graph)
 		graph_free(graph);
+	examine_place(config, problems);
 	examine_access(config, problems);
 	examine_limit(config, problems);
 	examine_names(config, problems);

@@ -43,6 +43,32 @@ static bool read_key(int fd, struct ticket_key *key, const char *path, struct er
 	return true;
 }
 
+bool ticket_place_check(const char *state_dir, struct error *err)
+{
+	char *path = xasprintf("%s/" KEY_NAME, state_dir);
+	struct stat dir, key;
+	bool there = stat(state_dir, &dir) == 0, safe = true;
+	uid_t self = geteuid(), owner;
+	if (there && self != 0 && dir.st_uid != self)
+		safe = error_set(err, ERR_INTERNAL,
+		    "the state directory %s belongs to user %lu, and this is user %lu: run the "
+		    "service as its owner, or chown -R it",
+		    state_dir, (unsigned long)dir.st_uid, (unsigned long)self);
+	else if (there && (dir.st_mode & (S_IWGRP | S_IWOTH)))
+		safe = error_set(err, ERR_INTERNAL,
+		    "others may write to the state directory %s (mode %03o), and so put keys and "
+		    "databases of their own there: chmod 700 it",
+		    state_dir, dir.st_mode & 0777);
+	else if (there && lstat(path, &key) == 0 && (owner = key.st_uid) != 0 && owner != self &&
+	    (self != 0 || owner != dir.st_uid)) /* root may look after somebody's service */
+		safe = error_set(err, ERR_INTERNAL,
+		    "%s belongs to user %lu, who can open WebSockets as anybody with it: remove it, "
+		    "and a new one is made",
+		    path, (unsigned long)owner);
+	free(path);
+	return safe;
+}
+
 static bool write_key(int fd, const struct ticket_key *key)
 {
 	return write(fd, key->bytes, sizeof(key->bytes)) == (ssize_t)sizeof(key->bytes) &&
@@ -81,6 +107,8 @@ static int open_key(const char *path)
 
 bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err)
 {
+	if (!ticket_place_check(state_dir, err))
+		return false;
 	char *path = xasprintf("%s/" KEY_NAME, state_dir);
 	bool loaded = false;
 	int fd = open_key(path);

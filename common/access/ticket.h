@@ -37,7 +37,11 @@ struct ticket_key {
 	unsigned char bytes[32];
 };
 
-/* Reads the key, making it first where there is none; false with err set. */
+/* Whether nobody but the service's user, and root, can change the state directory or has the key
+ * that is there.  What is not there is no problem. */
+bool ticket_place_check(const char *state_dir, struct error *err);
+
+/* Reads the key of such a directory, making it first where there is none; false with err set. */
 bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err);
 
 /* The signed text, in the arena. */

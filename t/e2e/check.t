@@ -25,6 +25,13 @@ is "$(grep -vc 'authentication is off\|only .* free on the disk\|enough for' che
 
 chmod 755 state
 finds 0 'warning: others may look into .*: chmod 700 ' "a state directory that is open"
+for mode in 777 770 707; do
+	chmod $mode state
+	finds 1 "error: others may write to the state directory [^ ]*/state \(mode $mode\).*: chmod 700" "one of mode $mode"
+	mkdir -p open && chmod $mode open
+	timeout 60 "$AGENTGRAPH" serve --no-nginx --state "$WORK/open" >/dev/null 2>check.err
+	is "$? $(grep -c 'error: others may write to the state directory' check.err)" "1 1" "from which nothing is served"
+done
 chmod 700 state
 wait_for 10 test -s state/ticket.key
 chmod 644 state/ticket.key
@@ -43,6 +50,9 @@ if [ "$(id -u)" = 0 ]; then
 		like "$(cat check.err)" 'error: the state directory .* belongs to user 12345, and this is user 12346' "a state that is somebody else's is told"
 	}
 	chown 0 state
+	chown 12345 state/ticket.key
+	finds 1 'error: .*/ticket.key belongs to user 12345' "a key that is somebody else's is told"
+	chown 0 state/ticket.key
 fi
 
 # ---- limits, programs, clock, disk ----

@@ -73,6 +73,12 @@ ok '! inside sh -c "ldd /usr/bin/agentgraph /usr/libexec/agentgraph/*" | grep "n
 is "$(inside dpkg --verify agentgraph)" "" "all files are as packed"
 ok '[ -L "$root/etc/systemd/system/multi-user.target.wants/agentgraph.service" ]' "the unit is enabled"
 
+ok '[ ! -e "$root/etc/systemd/user/default.target.wants/agentgraph.service" ]' "that of a person's own service is not"
+is "$(inside stat -c '%a %U' /var/backups/agentgraph)" "700 agentgraph" "there is a place for backups"
+is "$(unit_line ExecReload | sed 1q)" "$(unit_line ExecStartPre)" "a reload checks first"
+like "$(unit_line MemoryMax)" '^[0-9]+%$' "the machine keeps some of its memory"
+ok '[ -f "$root/etc/logrotate.d/agentgraph" ]' "logs are rotated"
+
 # There is no systemd in there, and no agentgraph out here.
 sed 's|/usr/bin/agentgraph|/bin/true|' "$root/lib/systemd/system/agentgraph.service" >agentgraph.service
 systemd-analyze verify --man=no "$WORK/agentgraph.service" >verify.out 2>&1
@@ -161,7 +167,11 @@ ok '[ ! -e "$root/usr/bin/agentgraph" ] && [ ! -e "$root/usr/libexec/agentgraph"
 ok '[ -s "$root/var/lib/agentgraph/threads.db" ] && [ -s "$root/etc/agentgraph/environment" ]' "while data and settings stay"
 inside apt-get purge -y agentgraph >apt.log 2>&1
 is $? 0 "it can be purged"
-rm -f "$root/etc/nginx/snippets/agentgraph.conf" "$root/tmp/agentgraph.deb"
+ok '[ -s "$root/etc/nginx/snippets/agentgraph.conf" ] && inside nginx -t 2>nginx.log' "a site that includes the snippet goes on"
+sed -i '/agentgraph/d' "$root/etc/nginx/sites-available/default"
+install_deb new.deb && inside apt-get purge -y agentgraph >apt.log 2>&1
+is $? 0 "and once more"
+rm -f "$root/tmp/agentgraph.deb"
 is "$(find "$root" -path "$root/proc" -prune -o -name '*agentgraph*' -print)" "" "and nothing is left of it"
 is "$(inside getent passwd agentgraph)" "" "not even its user"
 done_testing

@@ -38,7 +38,7 @@ ok '[ -s "$home/.local/share/systemd/user/agentgraph.service" ]' "the unit is wh
 if [ -n "$person" ]; then
 	is "$(find "$home" ! -user "$number" | wc -l)" 0 "everything belongs to the person"
 fi
-sed 's|^ExecStart="[^"]*"|ExecStart=/bin/true|' "$home/.local/share/systemd/user/agentgraph.service" >agentgraph.service
+sed 's|^\(Exec[A-Za-z]*\)="[^"]*"|\1=/bin/true|' "$home/.local/share/systemd/user/agentgraph.service" >agentgraph.service
 if command -v systemd-analyze >/dev/null; then
 	mkdir runtime && chmod 700 runtime
 	XDG_RUNTIME_DIR=$WORK/runtime systemd-analyze --user --man=no verify "$WORK/agentgraph.service" >verify.out 2>&1

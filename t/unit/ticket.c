@@ -249,6 +249,16 @@ static void a_key_that_is_none_is_refused(void)
 	unlink(key_file());
 }
 
+static void a_key_lies_where_nobody_else_writes(void)
+{
+	struct ticket_key into;
+	CU_ASSERT_EQUAL(chmod(unit_dir(), 0770), 0);
+	check_refused("others may write to the state directory");
+	CU_ASSERT_EQUAL(chmod(unit_dir(), 0755), 0);
+	CU_ASSERT(load(&into));
+	CU_ASSERT(chmod(unit_dir(), 0700) == 0 && unlink(key_file()) == 0);
+}
+
 static void a_key_needs_its_directory(void)
 {
 	struct ticket_key into;
@@ -273,6 +283,7 @@ static const struct unit_test tests[] = {
     {"what is no ticket is refused", what_is_no_ticket_is_refused},
     {"a key is made once", a_key_is_made_once},
     {"a key that is none is refused", a_key_that_is_none_is_refused},
+    {"a key lies where nobody else writes", a_key_lies_where_nobody_else_writes},
     {"a key needs its directory", a_key_needs_its_directory},
 };
 
