@@ -1,6 +1,6 @@
 #include "multipart_head.h"
 
-#include "percent.h"
+#include "base/percent.h"
 
 #include <ctype.h>
 #include <string.h>

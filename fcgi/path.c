@@ -1,7 +1,7 @@
 #include "path.h"
 
 #include "base/json.h"
-#include "percent.h"
+#include "base/percent.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "query.h"
 
 #include "base/json.h"
-#include "percent.h"
+#include "base/percent.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,4 +54,11 @@ char *base64_decode(const char *text, size_t *len)
 	*len = count / 4 * 3 + (count % 4 ? count % 4 - 1 : 0);
 	out[*len] = '\0';
 	return out;
+}
+
+char *base64_encode(const void *data, size_t len)
+{
+	char *text = xmalloc((len + 2) / 3 * 4 + 1);
+	EVP_EncodeBlock((unsigned char *)text, data, (int)len);
+	return text;
 }

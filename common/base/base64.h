@@ -8,4 +8,7 @@
  * is not base64 with its padding. */
 char *base64_decode(const char *text, size_t *len);
 
+/* The text that stands for the bytes, malloc'd. */
+char *base64_encode(const void *data, size_t len);
+
 #endif

@@ -1,6 +1,7 @@
 #include "graph/block.h"
 
 #include "base/json.h"
+#include "graph/media_url.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -287,6 +288,19 @@ static bool source_types(const struct media_source *s, const char *path, struct 
 	    "%s needs one of file_id, url, data_base64", path_in_body(path));
 }
 
+/* What the url means takes its place, where that is not given already. */
+static void source_replace_url(struct media_source *s, const cJSON *meant)
+{
+	const cJSON *data = json_get(meant, "data_base64");
+	s->url = NULL;
+	if (!s->file_id)
+		s->file_id = json_get(meant, "file_id");
+	if (!s->data && data) {
+		s->data = data;
+		s->mime_type = json_get(meant, "mime_type");
+	}
+}
+
 static const char *source_kind(const struct media_source *s)
 {
 	if (s->file_id)
@@ -311,6 +325,9 @@ static cJSON *media_object(
 	    source(media, block, "data_base64"), source(media, block, "mime_type")};
 	if (!s.data)
 		s.data = source(media, block, "data");
+	cJSON *meant = cJSON_IsString(s.url) ? media_url_read(s.url->valuestring) : NULL;
+	if (meant)
+		source_replace_url(&s, meant);
 	bool ok = source_types(&s, path, err);
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "kind", source_kind(&s));
@@ -318,13 +335,13 @@ static cJSON *media_object(
 	add_or_null(out, "file_id", s.file_id);
 	add_or_null(out, "data_base64", s.data);
 	ok = copy_fields(out, media, media_details, COUNT(media_details), path, err) && ok;
-	if (!ok) {
-		cJSON_Delete(out);
-		return NULL;
-	}
-	if (s.mime_type)
+	if (ok && s.mime_type)
 		json_set(out, "mime_type", cJSON_Duplicate(s.mime_type, true));
-	return out;
+	cJSON_Delete(meant);
+	if (ok)
+		return out;
+	cJSON_Delete(out);
+	return NULL;
 }
 
 /* media, and its file_id, url and mime_type on the block once more. */

@@ -13,20 +13,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include <openssl/evp.h>
-
 #define SILENCE_MS 500
 #define MESSAGES_A_STEP 64
 #define WAITING_MOST ((size_t)256 << 10) /* bytes to be sent; then no more input is taken */
 
 /* ---- For the dialects */
-
-char *realtime_base64(const void *data, size_t len)
-{
-	char *text = xmalloc(4 * ((len + 2) / 3) + 1);
-	EVP_EncodeBlock((unsigned char *)text, data, (int)len);
-	return text;
-}
 
 void realtime_put_query(struct buf *out, const char *name, const char *value)
 {

@@ -137,9 +137,6 @@ void realtime_call_add(struct realtime *r, const char *id, const char *name, cJS
 /* Whether a call of that id had no result yet; now it has. */
 bool realtime_call_end(struct realtime *r, const char *id);
 
-/* The base64 of bytes, malloc'd. */
-char *realtime_base64(const void *data, size_t len);
-
 /* Appends name, "?key=", and the value as queries have it. */
 void realtime_put_query(struct buf *out, const char *name, const char *value);
 

@@ -3,6 +3,7 @@
  * calls tools ends, with some models, before the results are there or after: then the answer, with
  * its own end, is still to come.
  */
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "model/gemini_schema.h"
@@ -339,7 +340,7 @@ static void audio(struct realtime *r, const void *pcm, size_t bytes)
 {
 	cJSON *event, *input = realtime_input(&event);
 	cJSON *blob = cJSON_AddObjectToObject(input, "audio");
-	char *data = realtime_base64(pcm, bytes);
+	char *data = base64_encode(pcm, bytes);
 	json_add_str(blob, "data", data);
 	json_add_str(blob, "mimeType", AUDIO_TYPE);
 	free(data);

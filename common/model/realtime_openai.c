@@ -8,6 +8,7 @@
  *
  * What was heard is written down beside the responses, and told whenever that is done.
  */
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "model/provider.h"
@@ -449,7 +450,7 @@ static void take(struct realtime *r, const cJSON *event)
 static void audio(struct realtime *r, const void *pcm, size_t bytes)
 {
 	cJSON *event = new_event("input_audio_buffer.append");
-	char *text = realtime_base64(pcm, bytes);
+	char *text = base64_encode(pcm, bytes);
 	json_add_str(event, "audio", text);
 	free(text);
 	realtime_send(r, event);

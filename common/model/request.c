@@ -1,9 +1,9 @@
 /* What the requests to all providers have in common. */
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "model/provider.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,13 +54,6 @@ static const char *media_name(const cJSON *media)
 	return "unnamed";
 }
 
-static char *base64(const char *data, size_t len)
-{
-	char *text = xmalloc(4 * ((len + 2) / 3) + 1);
-	EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)data, (int)len);
-	return text;
-}
-
 static char *text_or_empty(const char *text)
 {
 	return xstrdup(text ? text : "");
@@ -69,7 +62,7 @@ static char *text_or_empty(const char *text)
 static void take_file(const struct chat_media *file, struct chat_part_media *out)
 {
 	out->kind = file->text ? MEDIA_TEXT : MEDIA_BYTES;
-	out->text = file->text ? xstrdup(file->text) : base64(file->data, file->len);
+	out->text = file->text ? xstrdup(file->text) : base64_encode(file->data, file->len);
 	if (file->mime_type) {
 		free(out->mime_type);
 		out->mime_type = xstrdup(file->mime_type);

@@ -233,9 +233,7 @@ static bool announced_declared(struct call *call, const char *name, const char *
 	const ag_graph *graph = call->service->graph;
 	int n = graph_node_index(graph, node);
 	const struct tool *found = n >= 0 ? graph_tool_get(&graph->nodes[n], name) : NULL;
-	return (found && found->source == TOOL_REMOTE) ||
-	    error_set(&call->error, ERR_INVALID_INPUT,
-		"Tool '%s' is not declared in remote_tools for node '%s'", name, node);
+	return found && found->source == TOOL_REMOTE;
 }
 
 /* Appends ", name" unless the array seen has it already. */
@@ -250,39 +248,58 @@ static void list_once(struct buf *list, cJSON *seen, const char *name)
 	buf_printf(list, "%s%s", list->len ? ", " : "", name);
 }
 
-static bool announced_nodes(struct call *call, const cJSON *tools, struct buf *nodes)
+/* What the entries come to. */
+struct announced {
+	int count;        /* those that are declared */
+	struct buf nodes; /* of these */
+	struct buf rest;  /* the names of the others */
+};
+
+static void announced_count(struct call *call, const cJSON *tools, struct announced *a)
 {
 	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *tool;
 	cJSON_ArrayForEach(tool, tools) {
 		const char *node = announced_node(tool)->valuestring;
-		if (!announced_declared(call, json_str(tool, "name"), node))
-			return false;
-		list_once(nodes, seen, node);
+		const char *name = json_str(tool, "name");
+		if (announced_declared(call, name, node)) {
+			a->count++;
+			list_once(&a->nodes, seen, node);
+		} else {
+			buf_printf(&a->rest, "%s%s", a->rest.len ? ", " : "; not declared: ", name);
+		}
 	}
-	return true;
 }
 
-static cJSON *setup_data(struct call *call, int count, const char *nodes)
+static cJSON *setup_data(struct call *call, const struct announced *a)
 {
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddTrueToObject(data, "success");
 	cJSON_AddStringToObject(data, "status", "success");
 	cJSON_AddStringToObject(
-	    data, "message", arena_printf(call->arena, "Registered %d tool(s)", count));
-	cJSON_AddStringToObject(
-	    data, "details", arena_printf(call->arena, "Tools available on nodes: %s", nodes));
-	json_add_int(data, "registered_tools", count);
+	    data, "message", arena_printf(call->arena, "Registered %d tool(s)", a->count));
+	cJSON_AddStringToObject(data, "details",
+	    arena_printf(call->arena, "Tools available on nodes: %s%s", buf_str(&a->nodes),
+		buf_str(&a->rest)));
+	json_add_int(data, "registered_tools", a->count);
 	return data;
 }
 
 cJSON *graph_setup(struct call *call, const cJSON *body)
 {
 	const cJSON *tools = json_opt(body, "tools");
-	struct buf nodes = {0};
+	struct announced a = {0};
 	cJSON *data = NULL;
-	if (announced_check(call, tools) && announced_nodes(call, tools, &nodes))
-		data = setup_data(call, cJSON_GetArraySize(tools), buf_str(&nodes));
-	buf_release(&nodes);
+	if (!announced_check(call, tools))
+		return NULL;
+	announced_count(call, tools, &a);
+	if (a.count || !tools->child)
+		data = setup_data(call, &a);
+	else
+		error_set(&call->error, ERR_INVALID_INPUT,
+		    "Tool '%s' is not declared in remote_tools for node '%s'",
+		    json_str(tools->child, "name"), announced_node(tools->child)->valuestring);
+	buf_release(&a.nodes);
+	buf_release(&a.rest);
 	return data;
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "graph/media_url.h"
 #include "service/eval_reports.h"
 #include "service/memories.h"
 #include "storage/files.h"
@@ -65,6 +66,7 @@ static struct service *load(const struct config_source *source, struct problems 
 	service->config = config_load(source, problems);
 	if (service->config) {
 		open_log(&service->config->env);
+		media_url_below(service->config->env.root_path);
 		names_open(&service->names, service->config, problems);
 		service->graph = graph_load(service->config, problems);
 		service->telemetry = telemetry_new(service->config);

@@ -72,9 +72,12 @@ an empty array registers none :: [.data.success, .data.registered_tools] == [tru
 TABLE
 # foreign ENTRY TOOL NODE
 foreign() {
-	announced "{\"tools\":[{\"node\":\"tools\",\"name\":\"pick\"},$1]}"
+	announced "{\"tools\":[$1,{\"node\":\"tools\",\"name\":\"other\"}]}"
 	is "$STATUS|$(json '"\(.error_code)|\(.detail)"' "$BODY")" \
-		"422|INVALID_INPUT|Tool '$2' is not declared in remote_tools for node '$3'" "'$2' on '$3' cannot be announced"
+		"422|INVALID_INPUT|Tool '$2' is not declared in remote_tools for node '$3'" "'$2' on '$3' cannot be announced alone"
+	announced "{\"tools\":[{\"node\":\"tools\",\"name\":\"other\"},{\"node\":\"tools\",\"name\":\"pick\"},$1]}"
+	is "$STATUS|$(json '.data | "\(.registered_tools)|\(.message)|\(.details)"' "$BODY")" \
+		"200|1|Registered 1 tool(s)|Tools available on nodes: tools; not declared: other, $2" 'beside one that is declared it is named'
 }
 foreign '{"node_name":"tools","name":"nope"}' nope tools
 foreign '{"node_name":"agent","name":"pick"}' pick agent

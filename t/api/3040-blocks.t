@@ -39,6 +39,23 @@ url=http://example.com/a.png
 by_url=$(media url "{url: \"$url\"}")
 short="\"file_id\":null,\"url\":\"$url\",\"mime_type\":null"
 
+# ---- URLs that are none ----
+
+# inline URL TYPE BASE64 NAME
+inline() {
+	block "{\"type\":\"image\",\"url\":\"$1\"}" \
+		"{\"type\":\"image\",\"media\":$(media data "{data_base64: \"$3\", mime_type: \"$2\"}"),\"alt_text\":null,\"bbox\":null,\"file_id\":null,\"url\":null,\"mime_type\":\"$2\"}" "$4"
+}
+inline 'data:image/png;base64,aGk=' image/png aGk= 'a data: URL is its bytes'
+inline 'DATA:image/PNG;name=a.png;Base64,aGk%3D' image/PNG aGk= 'whatever its case and parameters'
+inline 'data:text/plain,%C3%A9%20b%00' text/plain w6kgYgA= 'also when it is no base64'
+inline 'data:,hi' text/plain aGk= 'or has no type'
+inline 'data:;base64,' text/plain '' 'or no bytes'
+block '{"type":"image","media":{"url":"data:image/png;base64,aGk="},"mime_type":"a/b"}' \
+	"{\"type\":\"image\",\"media\":$(media data '{data_base64: "aGk=", mime_type: "image/png"}'),\"alt_text\":null,\"bbox\":null,\"file_id\":null,\"url\":null,\"mime_type\":\"image/png\"}" \
+	'its type is that of the bytes'
+bad '{"type":"image","url":"data:image/png;base64,a"}' .data_base64 type_error 'messages[0].content[1].data_base64 must be valid base64'
+
 # ---- types ----
 
 bad 7 '' type_error 'messages[0].content[1] must be an object'
@@ -111,7 +128,7 @@ for type in image audio video document data; do
 	done
 done
 required=
-for bad_url in '""' '"ftp://a/"' '"//a/b"' '"javascript:alert(1)"' '"data:image/png;base64,aGk="' '"httpx://a"' '" http://a/"' \
+for bad_url in '""' '"ftp://a/"' '"//a/b"' '"javascript:alert(1)"' '"data:image/png;base64"' '"agentflow://media/"' '"graph://file/x"' '"/v1/files/x/url"' '"/v1/files/"' '"/svc/v1/files/x"' '"httpx://a"' '" http://a/"' \
 	1 '{}'; do
 	wrong image url "$bad_url" 'an http or https URL'
 done

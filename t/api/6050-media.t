@@ -32,6 +32,10 @@ filled() {
 }
 filled "\"file_id\":\"$pic\"" 'the short form'
 filled "\"media\":{\"file_id\":\"$pic\"}" 'the long form'
+filled "\"url\":\"agentflow://media/$pic\"" 'a URL that names a file is the file'
+filled "\"media\":{\"url\":\"graph://media/$pic\"}" 'also in media'
+filled "\"url\":\"/v1/files/$pic\",\"mime_type\":\"a/b\"" 'and so is its path'
+filled "\"file_id\":\"$pic\",\"url\":\"/v1/files/$pic\"" 'which may stand beside its id'
 filled "\"media\":{\"kind\":\"file_id\",\"file_id\":\"$pic\",\"mime_type\":\"text/html\",\"size_bytes\":999,\"sha256\":\"00\",\"filename\":\"x\"},\"mime_type\":\"a/b\"" \
 	'what the client says of it does not count'
 api POST /v1/threads/t/messages "{\"messages\":[$(message "$(block video "\"url\":\"http://a/b.mp4\",\"thumbnail\":{\"file_id\":\"$pic\"}")")]}"
@@ -78,4 +82,20 @@ api POST /v1/graph/invoke "{\"resume\":1,\"messages\":[$(message "$(block image 
 is "$STATUS" 422 'files that come with an answer are looked up, too'
 api POST /v1/graph/invoke "{\"resume\":1,$(thread paused)}"
 is "$(json '.data.messages[-1].content[0].text' "$BODY")" 'answer: 1' 'and the pause is still there'
+# ---- below a path of a site
+
+serve_stop
+ROOT_PATH=/svc
+export ROOT_PATH
+api_start
+upload 'pic.png' image/png 'not really'
+for url in "/svc/v1/files/$FILE" "/v1/files/$FILE"; do
+	api POST /v1/graph/invoke "{\"messages\":[$(message "$(text /files)" "$(block image "\"url\":\"$url\"")")]}"
+	is "$STATUS|$(json '.data.messages[0].content[1] | [.file_id, .url] | tojson' "$BODY")" "200|[\"$FILE\",null]" "$url is the file"
+done
+api POST /v1/graph/invoke "{\"messages\":[$(message "$(block image "\"url\":\"/svc/svc/v1/files/$FILE\"")")]}"
+is "$STATUS|$(json .detail "$BODY")" '422|messages[0].content[0].url must be an http or https URL' 'another path is no file'
+api POST /v1/graph/invoke "{\"messages\":[$(message "$(block image "\"url\":\"/svc/v1/files/$missing\"")")]}"
+is "$STATUS|$(json '"\(.error_code)|\(.detail)"' "$BODY")" "422|INVALID_INPUT|File not found: $missing" 'a file that is not there is said by its id'
+
 done_testing

@@ -1,6 +1,6 @@
 /* Percent-encoding (RFC 3986 2.1). */
-#ifndef AGENTGRAPH_FCGI_PERCENT_H
-#define AGENTGRAPH_FCGI_PERCENT_H
+#ifndef AGENTGRAPH_BASE_PERCENT_H
+#define AGENTGRAPH_BASE_PERCENT_H
 
 /* The byte of the two hexadecimal digits at s, or -1. */
 int percent_byte(const char *s);
