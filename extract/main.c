@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,9 @@
 
 /* The most bytes of a text that can make a difference. */
 #define PLAIN_SIZE ((size_t)PROSE_CHARACTERS * 4)
+
+/* Bytes of markup that one more second of processor time is given for. */
+#define MARKUP_EACH_SECOND ((size_t)8 << 20)
 
 enum form {
 	PACKAGE, /* bytes */
@@ -126,6 +130,19 @@ static const char *read_text(
 	return kind->read(out, buf_str(&text), text.len);
 }
 
+/*
+ * Tags with thousands of attributes, declared defaults and wrong ends are quadratic work in
+ * libxml2, deep inside.  What people write takes less than a tenth of this time: whatever takes
+ * more is cut off, in time that grows with the size of the markup and no faster.
+ */
+static bool limit_time(const struct kind *kind, size_t len)
+{
+	size_t markup = kind->form == PACKAGE ? DOCUMENT_UNPACKED : len;
+	const rlim_t seconds = 2 + markup / MARKUP_EACH_SECOND;
+	const struct rlimit limit = {seconds, seconds};
+	return kind->form == PLAIN || setrlimit(RLIMIT_CPU, &limit) == 0;
+}
+
 /* Here, in the cage; what is left over goes with the process. */
 static int read_here(const struct kind *kind, const char *data, size_t len)
 {
@@ -136,7 +153,7 @@ static int read_here(const struct kind *kind, const char *data, size_t len)
 		return fail("the document has more than 50 MiB");
 	iconv_t charset =
 	    kind->form == PACKAGE ? CHARSET_NONE : charset_open(data, len, kind->form == MARKUP);
-	if (!cage_close())
+	if (!limit_time(kind, len) || !cage_close())
 		return fail("the kernel offers no cage (seccomp is needed)");
 	const char *why = kind->form == PACKAGE ? kind->read(&out, data, len)
 						: read_text(kind, charset, &out, data, len);

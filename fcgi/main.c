@@ -18,6 +18,7 @@
 #include "openapi.h"
 #include "pages.h"
 #include "server.h"
+#include "service/extract.h"
 #include "service/service.h"
 #include "workers.h"
 
@@ -295,6 +296,7 @@ static bool drain(struct workers *workers, int signals, int64_t drain_ms)
 static int serve(struct server *server, const struct options *options, int signals, pid_t parent)
 {
 	struct error err = {0};
+	extract_places(options->threads > 1 ? (unsigned)options->threads / 2 : 1);
 	struct workers *workers = workers_start(server, LISTENER, (unsigned)options->threads, &err);
 	if (!workers)
 		return fail(EXIT_FAILURE, err.detail);

@@ -10,13 +10,61 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM "agentgraph-extract"
 #define UTF8_MAX 4 /* bytes of a character */
 #define ENOUGH ((size_t)EXTRACT_CHARACTERS * UTF8_MAX)
+
+/* ---- turns ---- */
+
+static struct {
+	pthread_mutex_t lock; /* guards the rest */
+	pthread_cond_t freed;
+	unsigned count; /* 0: any number */
+	unsigned taken, waiting;
+} places = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+
+void extract_places(unsigned count)
+{
+	pthread_mutex_lock(&places.lock);
+	places.count = count;
+	pthread_mutex_unlock(&places.lock);
+}
+
+/* Threads that extract, or wait for it, answer nobody else: that never takes up all of them. */
+static bool place_take(void)
+{
+	struct timespec end;
+	bool free, in_time = true;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += EXTRACT_PATIENCE_MS / 1000;
+	pthread_mutex_lock(&places.lock);
+	if (places.count && places.waiting < places.count / 2) {
+		places.waiting++;
+		while (places.taken >= places.count && in_time)
+			in_time = pthread_cond_timedwait(&places.freed, &places.lock, &end) == 0;
+		places.waiting--;
+	}
+	free = !places.count || places.taken < places.count;
+	places.taken += free;
+	pthread_mutex_unlock(&places.lock);
+	return free;
+}
+
+static void place_leave(void)
+{
+	pthread_mutex_lock(&places.lock);
+	places.taken--;
+	pthread_cond_signal(&places.freed);
+	pthread_mutex_unlock(&places.lock);
+}
+
+/* ---- the program ---- */
 
 static char *executable(const char *dir)
 {
@@ -120,8 +168,12 @@ char *extract_text(int fd, const char *essence)
 		    "no text was extracted from a file: the program " PROGRAM " is not installed");
 	else if (again < 0)
 		log_warning("no text was extracted from a file: %s", strerror(errno));
-	else
+	else if (!place_take())
+		log_warning("no text was extracted from a file: too many others are read");
+	else {
 		text = run(path, again, essence);
+		place_leave();
+	}
 	if (again >= 0)
 		close(again);
 	free(path);

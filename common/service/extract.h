@@ -11,7 +11,14 @@
 #define AGENTGRAPH_SERVICE_EXTRACT_H
 
 #define EXTRACT_SECONDS 30
+#define EXTRACT_PATIENCE_MS 1000   /* that a file waits for its turn */
 #define EXTRACT_CHARACTERS 1000000 /* the text is cut there */
+
+/*
+ * How many texts are extracted side by side from now on, which is any number before.  Half as many
+ * more wait for EXTRACT_PATIENCE_MS; who comes later, or waits longer, has no text.
+ */
+void extract_places(unsigned count);
 
 /* The text of the file behind fd, malloc'd; NULL, and a line in the log, when there is none.  The
  * position of fd does not matter and stays. */

@@ -120,9 +120,46 @@ echo "$(env | grep -v -e '^PWD=' -e '^SHLVL=' -e '^_=' | wc -l)"
 SCRIPT
 fresh
 is "$(data .extracted_text)" 0 'the program sees nothing of the environment'
+
+# ---- many at once ----
+
+# Of four threads two extract.  A third waits a moment for them, and the fourth does not: pages are still served.
+serve_stop
+api_start --processes 1 --threads 4
+mkfifo bin/go
+extractor <<'SCRIPT'
+echo began >>"$0.count"
+read -r _ <"${0%/*}/go"
+echo late
+SCRIPT
+rm -f bin/agentgraph-extract.count
+uploads=
+for n in 1 2; do
+	(
+		trap - EXIT
+		WORK=$WORK/at-once-$n
+		mkdir "$WORK"
+		upload a text/plain "at once $n"
+		data '.extracted_text | tojson' >"$WORK/text"
+	) &
+	uploads="$uploads $!"
+done
+both_began() { [ "$(wc -l <bin/agentgraph-extract.count)" = 2 ]; }
+wait_for 30 both_began
+fresh
+is "$STATUS $(data '.extracted_text | tojson')" '200 null' 'who comes while half the threads extract has the file without its text'
+is "$(wc -l <bin/agentgraph-extract.count)" 2 'and starts no third one'
+like "$(cat "$SERVE_ERR")" 'no text was extracted from a file: too many others are read' 'the log says why'
+api GET /ping
+is "$STATUS" 200 'others are served meanwhile'
+for n in 1 2; do echo >bin/go; done
+for pid in $uploads; do wait "$pid"; done
+is "$(cat at-once-1/text at-once-2/text | tr '\n' ' ')" '"late\n" "late\n" ' 'those that came first have theirs'
 extractor <<'SCRIPT'
 echo text
 SCRIPT
+fresh
+is "$(data .extracted_text)" text 'and so has the next'
 serve_stop
 
 for handling in skip pass_raw whatever Extract_Text; do

@@ -107,5 +107,48 @@ is "$STATUS $TEXT" '200 null' 'noise'
 unlike "$BODY" 'root:' 'nothing of this machine is in a text'
 unlike "$(cat "$SERVE_ERR")" 'signal' 'nothing crashed'
 unlike "$(cat "$SERVE_ERR")" ' ERROR ' 'and nothing else went wrong'
+
+# ---- markup that is much work ----
+
+# Bytes that people would send are read within a second; these took more than 30, as long as they were given, when they
+# were quadratic.  In processor time, which other programs on the machine do not lengthen.
+python3 - <<'PYTHON'
+n = 6 << 20
+
+
+def write(name, *pieces):
+    open(name, "w").write("".join(pieces))
+
+
+numbers = range(n // 11)
+write("attributes.html", "<a ", " ".join("a%d=1" % i for i in numbers), ">x")
+write("ends.html", "<b>" * (n // 6), "</i>" * (n // 8))
+write("nested.html", "<x>" * (n // 3))
+write("open.html", '<a b="' * (n // 6))
+write("entities.html", "&lt" * (n // 3))
+write("attributes.xml", "<r ", " ".join('a%d="1"' % i for i in numbers), "/>")
+write("namespaces.xml", "<r ", " ".join('xmlns:a%d="u%d"' % (i, i) for i in range(n // 20)), "/>")
+write("defaults.xml", "<!DOCTYPE r [", "".join('<!ATTLIST x a%d CDATA "x">' % i for i in range(4000)), "]><r>", "<x/>" * (n // 4), "</r>")
+write("open.xml", "<r>", "<!--", "-a" * (n // 2))
+write("page-large.html", "<html><body>", '<p class="a">some words of a page</p>\n' * (n // 36))
+PYTHON
+
+# spent FILE TYPE: seconds of processor time that the extractor took, rounded up.
+spent() {
+	python3 -c 'import math, os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:3], stdin=open(sys.argv[3]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+usage = os.wait4(child.pid, 0)[2]
+print(math.ceil(usage.ru_utime + usage.ru_stime))' "$TOP_BUILDDIR/agentgraph-extract" "$2" "$1"
+}
+for file in attributes ends nested open entities; do
+	ok "[ $(spent $file.html text/html) -le 5 ]" "$file.html ends soon"
+done
+for file in attributes namespaces defaults open; do
+	ok "[ $(spent $file.xml text/xml) -le 5 ]" "$file.xml ends soon"
+done
+offer attributes.html text/html
+is "$STATUS $TEXT" '200 null' 'what takes too long is stored without its text'
+offer page-large.html text/html
+like "$TEXT" '^"some words of a page\\n' 'a large page has its text'
 serve_stop
 done_testing
