@@ -21,6 +21,7 @@ const struct command commands[] = {
     {"init", "DIR [TEMPLATE] | --list", "make a project to start from", cmd_init},
     {"nginx-conf", WHERE " [--socket PATH] [--prefix PATH | --full]",
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
+    {"chat", "[URL] [--thread ID]", "talk to a service on the terminal", cmd_chat},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "DIR " WHERE, "copy all databases, also while the service runs", cmd_backup},
     {"embed", WHERE " [--show]", "make the vectors of memories anew, after a change of model",

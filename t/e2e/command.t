@@ -51,7 +51,7 @@ run help serve check
 is "$CODE" 2 "help of two commands is one"
 run --help
 is "$CODE" 0 "--help is no error"
-for command in serve check init nginx-conf routes backup version help; do
+for command in serve check init nginx-conf chat routes backup version help; do
 	like "$OUT" "^  $command " "and lists $command"
 	"$AGENTGRAPH" help "$command" | grep -q "^usage: agentgraph $command"
 	ok $? "$command has help of its own"
