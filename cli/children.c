@@ -51,6 +51,15 @@ struct child *children_find(struct children *c, pid_t pid)
 	return NULL;
 }
 
+size_t children_serving(const struct children *c)
+{
+	size_t serving = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		serving += c->items[i].pid && c->items[i].ready && !c->items[i].kill_at;
+	return serving;
+}
+
 size_t children_running(const struct children *c, enum role role)
 {
 	size_t running = 0;
@@ -73,11 +82,12 @@ void child_died(struct child *child, int64_t now)
 	child->young = young ? child->young + 1 : 0;
 	if (child->young < 2)
 		child->delay = 0;
-	else if (child->delay == 0)
+	else if (child->delay == 0 || child->ready)
 		child->delay = DELAY_FIRST_MS;
 	else
 		child->delay = child->delay * 2 < DELAY_MAX_MS ? child->delay * 2 : DELAY_MAX_MS;
 	child->pid = 0;
+	child->ready = false;
 	child->start_at = now + child->delay;
 }
 

@@ -29,6 +29,7 @@ struct child {
 	int64_t kill_at; /* 0 until it was asked to leave */
 	int64_t delay;   /* before the next start */
 	unsigned young;  /* how often in a row it died within a second */
+	bool ready;      /* a worker that has said that it serves */
 };
 
 struct children { /* all-zero is an empty table */
@@ -47,6 +48,9 @@ void children_release(struct children *c);
 /* The running child with that pid, or NULL. */
 struct child *children_find(struct children *c, pid_t pid);
 
+/* How many workers are ready and were not asked to leave. */
+size_t children_serving(const struct children *c);
+
 /* How many run in that role. */
 size_t children_running(const struct children *c, enum role role);
 
@@ -54,8 +58,9 @@ size_t children_running(const struct children *c, enum role role);
 void child_started(struct child *child, pid_t pid, int64_t now);
 
 /*
- * It died, or could not be started: says when it is started again.  at once, but when it dies
- * within a second again and again, in 0.1 seconds, doubling up to 5.
+ * It died, or could not be started: says when it is started again.  At once, but when it dies
+ * within a second again and again, in 0.1 seconds, doubling up to 5.  What made a worker die that
+ * had served was a request, and others wait for it: 0.1 seconds it is for that one, however often.
  */
 void child_died(struct child *child, int64_t now);
 

@@ -8,12 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SETTLED_MS 500 /* a new worker of that age has loaded its graph and serves */
+#define SETTLED_MS 500 /* a new relay of that age serves */
 #define CHUNK 4096
 
 void reload_request(struct supervisor *s)
 {
 	s->reload.wanted = true;
+	s->look_at = 0;
 }
 
 void reload_read(struct reload *reload)
@@ -50,6 +51,16 @@ static bool relay_is_old(const struct supervisor *s)
 	return false;
 }
 
+void reload_generation(struct supervisor *s, bool relay, int64_t now)
+{
+	s->generation++;
+	for (long i = 0; i < s->options->processes; i++)
+		children_add(&s->children, ROLE_WORKER, s->generation);
+	if (relay)
+		children_add(&s->children, ROLE_RELAY, s->generation);
+	s->reload.retire_at = now + SETTLED_MS;
+}
+
 /* The new generation starts beside the old one, at the same sockets.  A relay that is the same
  * program stays, and reads its configuration again. */
 void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
@@ -68,12 +79,7 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 	s->reload.nginx_changed = !s->options->no_nginx && setup_nginx_conf(s, next->nginx);
 	examination_release(&s->current);
 	s->current = *next;
-	s->generation++;
-	for (long i = 0; i < s->options->processes; i++)
-		children_add(&s->children, ROLE_WORKER, s->generation);
-	if (relay_is_old(s))
-		children_add(&s->children, ROLE_RELAY, s->generation);
-	s->reload.retire_at = now + SETTLED_MS;
+	reload_generation(s, relay_is_old(s), now);
 }
 
 static void finish_check(struct supervisor *s)
@@ -108,7 +114,8 @@ static void finish_examination(struct supervisor *s, int64_t now)
 	examination_release(&next);
 }
 
-/* Whether somebody of that role and generation is there, and whether one has settled. */
+/* Whether somebody of that role and generation is there, and whether one has settled; of the
+ * workers only those count that serve. */
 static bool is_there(
     const struct supervisor *s, enum role role, unsigned generation, int64_t started_before)
 {
@@ -116,6 +123,7 @@ static bool is_there(
 		const struct child *child = &s->children.items[i];
 
 		if (child->role == role && child->generation == generation &&
+		    (role != ROLE_WORKER || child->ready) &&
 		    (started_before == INT64_MAX ||
 			(child->pid && child->started <= started_before)))
 			return true;
@@ -125,7 +133,7 @@ static bool is_there(
 
 static bool new_generation_serves(const struct supervisor *s, int64_t now)
 {
-	return is_there(s, ROLE_WORKER, s->generation, now - SETTLED_MS) &&
+	return is_there(s, ROLE_WORKER, s->generation, INT64_MAX) &&
 	    (!is_there(s, ROLE_RELAY, s->generation, INT64_MAX) ||
 		is_there(s, ROLE_RELAY, s->generation, now - SETTLED_MS));
 }
@@ -159,7 +167,10 @@ static void retire(struct supervisor *s, int64_t now)
 			child_leave(child, SIGTERM, s->options->drain * 1000 + KILL_AFTER_MS, now);
 	}
 	s->reload.retire_at = 0;
-	log_info("reloaded configuration %s, serving %s", s->current.file, s->current.agent);
+	if (!s->reload.quiet)
+		log_info(
+		    "reloaded configuration %s, serving %s", s->current.file, s->current.agent);
+	s->reload.quiet = false;
 }
 
 void reload_step(struct supervisor *s, int64_t now)

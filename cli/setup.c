@@ -122,6 +122,17 @@ static bool prepare_run(struct supervisor *s)
 	return s->lock >= 0 && setup_accepted(s, s->current.files);
 }
 
+bool setup_ready(struct supervisor *s)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+		return complain(0, "cannot make a pipe: %s", strerror(errno));
+	s->ready_in = ends[0];
+	s->ready_out = ends[1];
+	return true;
+}
+
 /* The two sockets that nginx connects to. */
 static bool open_sockets(struct supervisor *s)
 {
@@ -132,6 +143,7 @@ static bool open_sockets(struct supervisor *s)
 	s->fastcgi = unix_listen(s->socket_path, mode);
 	if (s->fastcgi >= 0)
 		s->relay_socket = unix_listen(s->relay_path, mode);
+	repair_remember(s);
 	return s->relay_socket >= 0 && unix_give(s->socket_path, &s->options->access) &&
 	    unix_give(s->relay_path, &s->options->access);
 }
@@ -146,14 +158,16 @@ static bool prepare_bridge(struct supervisor *s)
 
 static bool watch_signals(struct supervisor *s)
 {
+	static const int others[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
+	    SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG};
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
+	/* All that can be: none is to end the service without a word. */
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		sigdelset(&set, others[i]);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
 		s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
@@ -176,8 +190,9 @@ static bool resume(struct supervisor *s)
 	s->relay_path = examine_relay_path(s->current.state_dir, o->socket);
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
-	if (!watch_signals(s))
+	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
 		return false;
+	repair_remember(s);
 	if (examine(&s->request, &next)) {
 		log_info("this is agentgraph " AGENTGRAPH_VERSION " now");
 		reload_apply(s, &next, clock_monotonic_ms());
@@ -192,6 +207,7 @@ bool setup(struct supervisor *s)
 {
 	s->tcp = s->fastcgi = s->lock = s->signals = s->reload.fd = -1;
 	s->relay_socket = s->port_holder = s->log = -1;
+	s->ready_in = s->ready_out = -1;
 	s->self = upgrade_self();
 	if (!find_programs(s))
 		return false;
@@ -200,7 +216,8 @@ bool setup(struct supervisor *s)
 	if (!s->options->no_nginx && (s->tcp = tcp_listen(s->options->listen, s->address)) < 0)
 		return false;
 	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_sockets(s) &&
-	    prepare_bridge(s) && (s->options->no_nginx || setup_nginx_conf(s, s->current.nginx));
+	    setup_ready(s) && prepare_bridge(s) &&
+	    (s->options->no_nginx || setup_nginx_conf(s, s->current.nginx));
 }
 
 static void close_fd(int *fd)
@@ -225,6 +242,8 @@ void teardown(struct supervisor *s)
 	close_fd(&s->relay_socket);
 	close_fd(&s->port_holder);
 	close_fd(&s->log);
+	close_fd(&s->ready_in);
+	close_fd(&s->ready_out);
 	close_fd(&s->signals);
 	close_fd(&s->lock);
 	reload_release(&s->reload);

@@ -17,7 +17,7 @@
 
 static void reset_signals(void)
 {
-	static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGQUIT};
+	static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ, SIGQUIT};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)

@@ -20,14 +20,16 @@ static pid_t start_worker(const struct supervisor *s)
 {
 	char *threads = xasprintf("%ld", s->options->threads);
 	char *drain = xasprintf("%ld", s->options->drain);
+	char *ready = xasprintf("%d", s->ready_out);
 	char *argv[] = {s->worker, "--quiet", "--state", s->current.state_dir, "--threads", threads,
-	    "--drain", drain, "--unlink", s->socket_path, "--accepted", s->accepted,
-	    CONFIG_OPTION(s), NULL};
-	const struct spawn spawn = {argv, NULL, s->fastcgi, -1};
+	    "--drain", drain, "--unlink", s->socket_path, "--ready", ready, "--accepted",
+	    s->accepted, CONFIG_OPTION(s), NULL};
+	const struct spawn spawn = {argv, NULL, s->fastcgi, s->ready_out};
 	pid_t pid = spawn_program(&spawn);
 
 	free(threads);
 	free(drain);
+	free(ready);
 	return pid;
 }
 

@@ -14,10 +14,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HURRY_MS 1000 /* what is left to a process once time is up */
+#define HURRY_MS 1000    /* what is left to a process once time is up */
+#define PATIENCE_MS 2000 /* how long requests wait for a worker when there is none */
 
 /* ---- stopping ---- */
 
@@ -247,18 +249,47 @@ static void reap(struct supervisor *s)
 
 /* ---- the loop ---- */
 
+/* nginx's logs, where they are files, are all that is open under a name; the rest goes to standard
+ * error. */
+static void reopen_logs(const struct supervisor *s)
+{
+	for (size_t i = 0; i < s->children.count; i++)
+		if (s->children.items[i].role == ROLE_NGINX && s->children.items[i].pid)
+			kill(s->children.items[i].pid, SIGUSR1);
+}
+
 static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 {
-	bool hangup = info->ssi_signo == SIGHUP && info->ssi_code == SI_KERNEL;
+	int number = (int)info->ssi_signo;
+	const char *name = sigabbrev_np(number);
 
-	if (info->ssi_signo == SIGCHLD)
-		return;
-	if (info->ssi_signo == SIGHUP && !hangup)
-		reload_request(s);
-	else if (s->phase == PHASE_STOPPING) /* a second Ctrl-C */
-		s->stop_at = 0;
-	else /* a terminal that is closed asks for no reload */
-		stop(s, 0);
+	switch (number) {
+	case SIGCHLD:
+		break;
+	case SIGHUP:
+		if (info->ssi_code != SI_KERNEL) {
+			log_info("SIGHUP: looking at the configuration");
+			reload_request(s);
+			break;
+		} /* a terminal that is closed asks for no reload */
+		  /* fall through */
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTERM:
+		log_info("SIG%s: %s", name,
+		    s->phase == PHASE_STOPPING ? "not waiting for what is under way" : "stopping");
+		if (s->phase == PHASE_STOPPING) /* a second Ctrl-C */
+			s->stop_at = 0;
+		else
+			stop(s, 0);
+		break;
+	case SIGUSR1:
+		log_info("SIGUSR1: opening the logs of nginx anew");
+		reopen_logs(s);
+		break;
+	default:
+		log_info("signal %d (%s) has no meaning here", number, name ? name : "?");
+	}
 }
 
 static void read_signals(struct supervisor *s)
@@ -267,6 +298,50 @@ static void read_signals(struct supervisor *s)
 
 	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		on_signal(s, &info);
+}
+
+/* ---- whether anybody serves ---- */
+
+/* Each worker writes its process id once. */
+static void read_ready(struct supervisor *s)
+{
+	int32_t pid;
+
+	while (read(s->ready_in, &pid, sizeof(pid)) == (ssize_t)sizeof(pid)) {
+		struct child *child = children_find(&s->children, pid);
+
+		if (!child || child->role != ROLE_WORKER)
+			continue;
+		child->ready = true;
+		log_info("worker %ld serves", (long)pid);
+	}
+}
+
+/* Requests wait for a moment while no worker serves, but not for ever: from then on their
+ * connections are closed, and the web server says that the service is unavailable. */
+static void note_service(struct supervisor *s, int64_t now)
+{
+	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
+
+	if (!nobody && s->unserved && now - s->unserved >= PATIENCE_MS)
+		log_info("a worker serves again");
+	if (!nobody)
+		s->unserved = 0;
+	else if (!s->unserved)
+		s->unserved = now;
+}
+
+static bool turns_away(const struct supervisor *s, int64_t now)
+{
+	return s->unserved && now - s->unserved >= PATIENCE_MS;
+}
+
+static void turn_away(struct supervisor *s)
+{
+	int fd;
+
+	while ((fd = accept4(s->fastcgi, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		close(fd);
 }
 
 static void start_due(struct supervisor *s, int64_t now)
@@ -285,6 +360,10 @@ static int time_left(const struct supervisor *s, int64_t now)
 		next = s->stop_at;
 	if (s->reload.retire_at && s->reload.retire_at < next)
 		next = s->reload.retire_at;
+	if (s->phase == PHASE_SERVING && !s->reload.retire_at && s->look_at < next)
+		next = s->look_at;
+	if (s->unserved && !turns_away(s, now) && s->unserved + PATIENCE_MS < next)
+		next = s->unserved + PATIENCE_MS;
 	if (next == INT64_MAX)
 		return -1;
 	return next <= now ? 0 : next - now > INT_MAX ? INT_MAX : (int)(next - now);
@@ -292,12 +371,18 @@ static int time_left(const struct supervisor *s, int64_t now)
 
 static void wait_for_something(struct supervisor *s)
 {
-	struct pollfd fds[] = {{s->signals, POLLIN, 0}, {s->reload.fd, POLLIN, 0}};
+	int64_t now = clock_monotonic_ms();
+	struct pollfd fds[] = {{s->signals, POLLIN, 0}, {s->reload.fd, POLLIN, 0},
+	    {s->ready_in, POLLIN, 0}, {turns_away(s, now) ? s->fastcgi : -1, POLLIN, 0}};
 
-	if (poll(fds, 2, time_left(s, clock_monotonic_ms())) < 0 && errno != EINTR)
+	if (poll(fds, 4, time_left(s, now)) < 0 && errno != EINTR)
 		clock_sleep_ms(10);
 	if (fds[1].revents)
 		reload_read(&s->reload);
+	if (fds[2].revents)
+		read_ready(s);
+	if (fds[3].revents)
+		turn_away(s);
 	read_signals(s);
 	reap(s);
 }
@@ -331,8 +416,10 @@ static void run(struct supervisor *s)
 
 		start_due(s, now);
 		children_kill_overdue(&s->children, now);
+		repair_step(s, now);
 		reload_step(s, now);
 		stop_step(s, now);
+		note_service(s, now);
 		wait_for_something(s);
 	}
 }

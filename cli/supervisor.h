@@ -34,6 +34,7 @@ struct reload {
 	int64_t retire_at; /* when the old generation may go; 0: there is none */
 	bool nginx_changed;
 	bool upgrade; /* the examiner is a new version of this program */
+	bool quiet;   /* the new generation has the old configuration */
 };
 
 struct supervisor {
@@ -48,6 +49,7 @@ struct supervisor {
 	char *socket_path, *relay_path;
 	char *accepted; /* the file for processes that start later (config_source) */
 	int tcp, fastcgi, lock, signals; /* -1: not open */
+	int ready_in, ready_out;         /* by which workers say that they serve */
 	int relay_socket;                /* the relay's listener */
 	int port_holder;                 /* reserves port, which is websocketd's */
 	unsigned port;
@@ -55,6 +57,9 @@ struct supervisor {
 	enum phase phase;
 	struct children children;
 	unsigned generation;
+	int64_t unserved; /* since when no worker serves; 0: one does */
+	struct bound socket_bound, relay_bound;
+	int64_t look_at;     /* when to see whether the sockets are still there */
 	size_t early_deaths; /* workers that died before the service had answered */
 	struct reload reload;
 	int64_t stop_at; /* when open requests have had their time */
@@ -78,6 +83,16 @@ bool setup_accepted(const struct supervisor *s, const char *files);
 /* Writes nginx.conf when it is not what the file says; true when it was written. */
 bool setup_nginx_conf(const struct supervisor *s, const char *text);
 
+/* Opens what workers say by that they serve; false after a complaint. */
+bool setup_ready(struct supervisor *s);
+
+/* repair.c: sees now and then whether the two sockets are still at their paths, and binds again
+ * what is not, with new workers and a new relay. */
+void repair_step(struct supervisor *s, int64_t now);
+
+/* Remembers what lies at the paths of the sockets. */
+void repair_remember(struct supervisor *s);
+
 /* start.c: starts the program of a row; when that fails the row waits for the next try. */
 void start_child(struct supervisor *s, struct child *child, int64_t now);
 
@@ -87,6 +102,10 @@ void reload_request(struct supervisor *s);
 /* Takes over what an examination without errors has found: starts a new generation.  next is
  * moved. */
 void reload_apply(struct supervisor *s, struct examination *next, int64_t now);
+
+/* Starts workers, and a relay when asked for, beside those that serve, which leave when the new
+ * ones do. */
+void reload_generation(struct supervisor *s, bool relay, int64_t now);
 
 /* Does what is due of a reload. */
 void reload_step(struct supervisor *s, int64_t now);

@@ -83,6 +83,8 @@ static const struct passed descriptors[] = {
     {"relay", offsetof(struct supervisor, relay_socket)},
     {"port_holder", offsetof(struct supervisor, port_holder)},
     {"log", offsetof(struct supervisor, log)},
+    {"ready_in", offsetof(struct supervisor, ready_in)},
+    {"ready_out", offsetof(struct supervisor, ready_out)},
 };
 #define DESCRIPTORS (sizeof(descriptors) / sizeof(descriptors[0]))
 
@@ -110,6 +112,7 @@ static cJSON *describe_child(const struct child *child)
 	json_add_int(item, "started", child->started);
 	json_add_int(item, "start_at", child->start_at);
 	json_add_int(item, "kill_at", child->kill_at);
+	cJSON_AddBoolToObject(item, "ready", child->ready);
 	return item;
 }
 
@@ -199,6 +202,9 @@ static void take_child(struct supervisor *s, const cJSON *item)
 	child->started = number(item, "started", 0);
 	child->start_at = number(item, "start_at", 0);
 	child->kill_at = number(item, "kill_at", 0);
+	/* Those of an older program do not say so, and do. */
+	child->ready =
+	    child->role == ROLE_WORKER && child->pid && !cJSON_IsFalse(json_get(item, "ready"));
 }
 
 static cJSON *read_handover(void)

@@ -24,6 +24,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -50,6 +51,7 @@ struct options {
 	bool quiet, routes;
 	long threads;
 	long drain; /* seconds */
+	long ready; /* a descriptor; 0: none */
 };
 
 static char usage[] =
@@ -63,6 +65,7 @@ static char usage[] =
     "  --threads N      requests served at the same time (default 64)\n"
     "  --drain SECONDS  how long requests in hand may take after SIGTERM (default 30)\n"
     "  --quiet          show no warnings about the configuration, only errors\n"
+    "  --ready FD       where to write the process id, 32 bits, once requests are served\n"
     "  --unlink PATH    remove this socket when the parent process has died\n"
     "  --routes         print the routes and the permissions they take\n"
     "  --help, --version\n";
@@ -105,6 +108,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 	    {"--accepted", OPTION_TEXT, &options->source.accepted, 0, 0},
 	    {"--threads", OPTION_NUMBER, &options->threads, 1, MAX_THREADS},
 	    {"--drain", OPTION_NUMBER, &options->drain, 0, MAX_DRAIN},
+	    {"--ready", OPTION_NUMBER, &options->ready, 3, INT_MAX},
 	    {"--unlink", OPTION_TEXT, &options->unlink, 0, 0},
 	    {"--quiet", OPTION_FLAG, &options->quiet, 0, 0},
 	    {"--routes", OPTION_FLAG, &options->routes, 0, 0},
@@ -248,6 +252,14 @@ static void rest(int64_t *used_ms, bool *busy)
 		malloc_trim(0);
 }
 
+static void say_ready(int fd)
+{
+	int32_t pid = getpid();
+	if (write(fd, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
+		log_error("cannot tell that this process serves: %s", strerror(errno));
+	close(fd);
+}
+
 /* Waits for SIGTERM.  When it is the parent's death, nobody else removes the socket. */
 static void wait_for_end(int signals, const struct options *options, pid_t parent)
 {
@@ -300,6 +312,8 @@ static int serve(struct server *server, const struct options *options, int signa
 	struct workers *workers = workers_start(server, LISTENER, (unsigned)options->threads, &err);
 	if (!workers)
 		return fail(EXIT_FAILURE, err.detail);
+	if (options->ready)
+		say_ready((int)options->ready);
 	wait_for_end(signals, options, parent);
 	workers_stop(workers);
 	if (!drain(workers, signals, options->drain * 1000)) {

@@ -272,17 +272,88 @@ then=$(date -u -d "$(header X-Timestamp)" +%s)
 ok '[ $((now - then)) -le 2 ] && [ $((then - now)) -le 2 ]' "nginx's time is the time, in UTC"
 like "$(header X-Timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$' "with six decimals"
 
-for worker in $(members agentgraph-fcgi); do
-	kill -STOP "$worker"
-done
-rm "$STATE/run/fcgi.sock"
+mv "$STATE/run/fcgi.sock" "$STATE/run/away.sock"
+touch "$STATE/run/fcgi.sock" # which is in the way of a new one
 http GET /ping
-is_error 503 SERVICE_UNAVAILABLE "Service is temporarily unavailable" "no worker to be had"
-for worker in $(members agentgraph-fcgi); do
-	kill -CONT "$worker"
+is_error 503 SERVICE_UNAVAILABLE "Service is temporarily unavailable" "no socket to be had"
+rm "$STATE/run/fcgi.sock"
+mv "$STATE/run/away.sock" "$STATE/run/fcgi.sock"
+is "$(ping_status)" 200 "until it is there again"
+
+# ---- workers that cannot start, and those that die one after the other ----
+
+# A worker needs the file of the files' table, and ends where it finds something else.
+mv "$STATE/files.db" files.away
+mkdir "$STATE/files.db"
+for pid in $(members agentgraph-fcgi); do
+	kill -9 "$pid"
 done
+before=$(date +%s)
+http GET /ping "" --max-time 30
+is_error 503 SERVICE_UNAVAILABLE "Service is temporarily unavailable" "while no worker can start"
+ok '[ $(($(date +%s) - before)) -le 10 ]' "the answer comes within seconds"
+http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "x"}]}' --max-time 30
+is "$STATUS" 503 "so it does for what has a body"
+rmdir "$STATE/files.db"
+mv files.away "$STATE/files.db"
+ok 'wait_for 20 pings' "when they can they serve again"
+
+(
+	while [ ! -e enough-deaths ]; do
+		curl -s -o slowest -w '%{time_total}\n' --max-time 30 "$BASE/ping"
+	done >times
+) &
+load=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for pid in $(members agentgraph-fcgi); do
+		kill -9 "$pid"
+		sleep 0.1
+	done
+	sleep 0.2
+done
+touch enough-deaths
+wait "$load"
+ok 'wait_for 20 workers_are 2' "workers that die one after the other are replaced at once"
+is "$(awk '$1 > 3' times)" "" "and no request waits long"
+ok '[ "$(wc -l <times)" -gt 20 ]' "of many"
+
+# ---- sockets that somebody removed ----
+
+for socket in fcgi.sock relay.sock; do
+	rm "$STATE/run/$socket"
+	ok 'wait_for 20 test -S "$STATE/run/$socket"' "$socket that was removed is bound again"
+	is "$(stat -c %a "$STATE/run/$socket")" 600 "for its owner alone"
+	ok 'wait_for 20 pings' "and the service can be reached"
+	handshake=$(raw "GET /v1/graph/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n" | head -n 1 | tr -d '\r')
+	is "$handshake" "HTTP/1.1 101 Switching Protocols" "by WebSockets, too"
+	ok 'wait_for 20 workers_are 2' "with as many workers as before"
+done
+like "$(cat "$SERVE_ERR")" "WARNING .*the socket $STATE/run/fcgi.sock was removed" "and the log says so"
+
+# ---- signals ----
+
+for signal in USR2 ALRM WINCH; do
+	kill "-$signal" "$SERVE_PID"
+done
+ok 'wait_for 5 grep -q "signal 14 (ALRM) has no meaning here" "$SERVE_ERR"' "a signal without a meaning is logged"
+like "$(cat "$SERVE_ERR")" 'signal 12 \(USR2\) has no meaning here' "SIGUSR2 among them"
+is "$(ping_status)" 200 "and ends nothing"
 serve_stop
 is $? 0 "SIGTERM ends it with status 0"
+like "$(cat "$SERVE_ERR")" 'SIGTERM: stopping' "and is in the log"
+
+AGENTGRAPH_ACCESS_LOG=access.log serve_start
+ok $? "it writes an access log"
+logged() { grep -qs ' /ping" 200 ' access.log; }
+is "$(ping_status)" 200 "with a line"
+ok 'wait_for 5 logged' "for each request"
+mv access.log access.log.1
+kill -USR1 "$SERVE_PID"
+ok 'wait_for 5 test -e access.log' "SIGUSR1 opens it anew"
+is "$(ping_status)" 200 "and what follows"
+ok 'wait_for 5 logged' "is in the new one"
+like "$(cat "$SERVE_ERR")" 'SIGUSR1: opening the logs' "as the service's own log says"
+serve_stop
 
 # ---- not starting ----
 

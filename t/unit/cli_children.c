@@ -58,6 +58,31 @@ static void one_that_dies_young_waits_longer_each_time(void)
 	CU_ASSERT_EQUAL(child.start_at, 7000);
 }
 
+static void one_that_had_served_never_waits_long(void)
+{
+	struct child child = {.role = ROLE_WORKER};
+	for (int i = 0; i < 9; i++) {
+		child_started(&child, NOBODY, 50);
+		child.ready = true;
+		child_died(&child, 60);
+		CU_ASSERT_EQUAL(child.start_at, i == 0 ? 60 : 160);
+		CU_ASSERT_FALSE(child.ready);
+	}
+}
+
+static void those_serve_that_are_ready_and_stay(void)
+{
+	struct children c = {0};
+	for (int i = 0; i < 3; i++)
+		child_started(children_add(&c, ROLE_WORKER, 0), NOBODY + i, 10);
+	CU_ASSERT_EQUAL(children_serving(&c), 0);
+	c.items[0].ready = c.items[1].ready = true;
+	CU_ASSERT_EQUAL(children_serving(&c), 2);
+	c.items[1].kill_at = 20;
+	CU_ASSERT_EQUAL(children_serving(&c), 1);
+	children_release(&c);
+}
+
 static void one_that_cannot_be_started_waits_too(void)
 {
 	struct child child = {.role = ROLE_WORKER};
@@ -103,6 +128,8 @@ static const struct unit_test tests[] = {
     {"running children are found and counted", running_children_are_found_and_counted},
     {"one that lived long is started again at once", one_that_lived_long_is_started_again_at_once},
     {"one that dies young waits longer each time", one_that_dies_young_waits_longer_each_time},
+    {"one that had served never waits long", one_that_had_served_never_waits_long},
+    {"those serve that are ready and stay", those_serve_that_are_ready_and_stay},
     {"one that cannot be started waits too", one_that_cannot_be_started_waits_too},
     {"nothing is due while all run", nothing_is_due_while_all_run},
     {"one that does not leave is killed", one_that_does_not_leave_is_killed},

@@ -1,0 +1,57 @@
+/* The sockets of the running service, removed by somebody: bound again. */
+#include "base/log.h"
+#include "supervisor.h"
+
+#include <unistd.h>
+
+#define LOOK_MS 1000
+#define LATER_MS 30000 /* after a try that failed */
+
+static bool is_other(struct bound bound, const char *path)
+{
+	struct bound found = unix_bound(path);
+
+	return found.device != bound.device || found.inode != bound.inode;
+}
+
+/* A new listener at path in the place of *fd; false after a complaint. */
+static bool bind_again(const struct supervisor *s, const char *path, int *fd)
+{
+	int new = unix_listen(path, s->options->socket ? 0660 : 0600);
+
+	if (new < 0)
+		return false;
+	close(*fd); /* the processes that have it serve what had reached it */
+	*fd = new;
+	return unix_give(path, &s->options->access);
+}
+
+void repair_remember(struct supervisor *s)
+{
+	s->socket_bound = unix_bound(s->socket_path);
+	s->relay_bound = unix_bound(s->relay_path);
+}
+
+void repair_step(struct supervisor *s, int64_t now)
+{
+	bool socket, relay;
+
+	if (s->phase != PHASE_SERVING || s->reload.retire_at || now < s->look_at)
+		return;
+	s->look_at = now + LOOK_MS;
+	socket = is_other(s->socket_bound, s->socket_path);
+	relay = is_other(s->relay_bound, s->relay_path);
+	if (!socket && !relay)
+		return;
+	log_warning("the socket %s was removed; binding it again, with new workers",
+	    socket ? s->socket_path : s->relay_path);
+	if ((socket && !bind_again(s, s->socket_path, &s->fastcgi)) ||
+	    (relay && !bind_again(s, s->relay_path, &s->relay_socket))) {
+		s->look_at = now + LATER_MS;
+		log_error("the service cannot be reached there until that is mended");
+		return;
+	}
+	repair_remember(s);
+	s->reload.quiet = true;
+	reload_generation(s, relay, now);
+}
