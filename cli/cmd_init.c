@@ -1,6 +1,10 @@
 #include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "command.h"
+#include "config/config.h"
+#include "config/text_file.h"
 #include "texts.h"
 
 #include <errno.h>
@@ -127,22 +131,188 @@ static int make_project(const char *dir, const struct template *template)
 	return 0;
 }
 
+/* ---- from the configuration of another service ---- */
+
+#define FROM_AGENT "graph.json:assistant"
+
+/* What becomes of a key that cannot stay as it is. */
+static void tell(const char *key, const char *text)
+{
+	printf("  %s: %s\n", key, text);
+}
+
+/* An import path that leads to neither a plug-in nor a document nor what is built in. */
+static bool is_foreign(const cJSON *object, const char *key)
+{
+	static const char *const ours[] = {".so", ".json"};
+	const char *path = json_str(object, key);
+	char *module, *attribute;
+	bool foreign;
+
+	if (!path || !import_split(path, &module, &attribute))
+		return false;
+	foreign = strcmp(module, "builtin") != 0;
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		size_t len = strlen(module), end = strlen(ours[i]);
+
+		if (len > end && strcmp(module + len - end, ours[i]) == 0)
+			foreign = false;
+	}
+	free(module);
+	free(attribute);
+	return foreign;
+}
+
+static void replace_agent(cJSON *root)
+{
+	json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
+	tell("agent",
+	    "Python modules cannot be loaded: graph.json is a graph that works, to put yours into; its "
+	    "nodes and tools can be Python programs (kind exec)");
+	if (cJSON_GetArraySize(json_get(root, "remote_tools")) > 0) {
+		cJSON_DeleteItemFromObjectCaseSensitive(root, "remote_tools");
+		tell("remote_tools",
+		    "left out, because that graph has not their nodes; declare them again");
+	}
+}
+
+/* What lets people in is never left out: it stays, and the service does not start until it fits. */
+static void replace_imports(cJSON *root)
+{
+	static const struct {
+		const char *key, *ours, *told;
+	} keys[] = {
+	    {"store", "builtin:store", "the built-in store is in the place of a Python one"},
+	    {"thread_name_generator", "builtin:names",
+		"the built-in names are in the place of a Python generator"},
+	    {"injectq", NULL, "left out, because Python modules cannot be loaded"},
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!is_foreign(root, keys[i].key))
+			continue;
+		json_set(root, keys[i].key,
+		    keys[i].ours ? cJSON_CreateString(keys[i].ours) : cJSON_CreateNull());
+		tell(keys[i].key, keys[i].told);
+	}
+	if (is_foreign(json_get(root, "auth"), "path"))
+		tell("auth",
+		    "still names a Python module, which cannot be loaded: use \"jwt\" or a plug-in; until "
+		    "then the service does not start");
+	if (is_foreign(root, "authorization"))
+		tell("authorization",
+		    "still names a Python module, which cannot be loaded: use a name, an object of "
+		    "roles or a plug-in; until then the service does not start");
+}
+
+/* The dotenv file is found from the new place too, or was never there. */
+static void replace_env(cJSON *root, const char *file, const char *dir)
+{
+	const char *name = json_str(root, "env");
+	char *from = path_directory(file), *to, *path, *project = xasprintf("%s/", dir);
+
+	to = path_directory(project);
+	path = name ? path_absolute(from, name) : NULL;
+	if (path && access(path, F_OK) != 0) {
+		json_set(root, "env", cJSON_CreateNull());
+		tell("env", "left out, because the file that it names is not there");
+	} else if (path && strcmp(from, to) != 0) {
+		json_set(root, "env", cJSON_CreateString(path));
+	}
+	free(project);
+	free(from);
+	free(to);
+	free(path);
+}
+
+/* The object in file, which has the keys of ours; NULL after a complaint. */
+static cJSON *read_other(const char *file)
+{
+	size_t len = 0;
+	char *text = text_file_read(file, &len);
+	enum json_fault fault = JSON_INVALID;
+	cJSON *root = text ? json_parse(text, len, JSON_REQUEST_DEPTH, &fault) : NULL;
+	const char *wrong = NULL;
+
+	if (!text)
+		complain(1, "cannot read %s: %s", file, strerror(errno));
+	else if (!root)
+		complain(1, "%s: the file %s", file, json_fault_text(fault));
+	else if (!cJSON_IsObject(root) || !json_str(root, "agent"))
+		wrong = json_get(root, "graphs")
+		    ? "its graphs are programs in Python or JavaScript, which cannot be loaded: make a "
+		      "project with agentgraph init DIR, and put your agent's programs into it as nodes "
+		      "of kind exec"
+		    : "expected an object with the key agent, as agentflow.json and 10xgraph.json are";
+	if (wrong) {
+		complain(1, "%s: %s", file, wrong);
+		cJSON_Delete(root);
+		root = NULL;
+	}
+	free(text);
+	return root;
+}
+
+static int make_from(const char *file, const char *dir)
+{
+	struct project_file files[] = {
+	    {"agentgraph.json", NULL, 0666}, {NULL, NULL, 0}, {NULL, NULL, 0}};
+	cJSON *root = read_other(file);
+	char *text = NULL, *printed;
+	bool made;
+
+	if (!root)
+		return 1;
+	if (is_foreign(root, "agent"))
+		files[1] = (struct project_file){"graph.json", text_graph_json, 0666};
+	made = mkdir(dir, 0777) == 0 || errno == EEXIST;
+	if (!made)
+		complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
+	if (made && (made = is_free(dir, files))) {
+		printf("%s becomes %s/agentgraph.json, with its keys.\n", file, dir);
+		if (files[1].name)
+			replace_agent(root);
+		replace_imports(root);
+		replace_env(root, file, dir);
+		printed = cJSON_Print(root);
+		files[0].text = text = xasprintf("%s\n", printed);
+		cJSON_free(printed);
+	}
+	for (const struct project_file *f = files; made && f->name; f++)
+		made = write_new(dir, f);
+	if (made)
+		printf("\nNext:\n\n    cd %s\n    agentgraph check\n    agentgraph serve\n", dir);
+	cJSON_Delete(root);
+	free(text);
+	return made ? 0 : 1;
+}
+
 int cmd_init(int argc, char **argv)
 {
 	bool list = false;
-	const struct option_spec specs[] = {{"--list", OPTION_FLAG, &list, 0, 0}, OPTION_END};
+	const char *from = NULL, *name = argv[0];
+	const struct option_spec specs[] = {
+	    {"--list", OPTION_FLAG, &list, 0, 0}, {"--from", OPTION_TEXT, &from, 0, 0}, OPTION_END};
 	const struct template *template = &templates[0];
+	struct error err = {0};
+	int count = options_parse(specs, argc, argv, &err);
 
-	if (argc == 2 && strcmp(argv[1], "--list") == 0)
-		return list_templates();
-	if (argc == 3 && argv[1][0] != '-' && argv[2][0] != '-') {
-		template = template_find(argv[2]);
-		argc = 2;
-	}
-	if (!template || !command_options(specs, argc, argv, 1))
-		return EXIT_USAGE;
-	if (list)
+	if (count < 0)
+		return complain(EXIT_USAGE, "%s; see agentgraph help %s", err.detail, name);
+	if (list && (count || from))
 		return complain(
 		    EXIT_USAGE, "init --list takes no argument; see agentgraph help init");
-	return make_project(argv[0], template);
+	if (list)
+		return list_templates();
+	if (from && count > 1)
+		return complain(EXIT_USAGE,
+		    "init --from takes one directory, got %d; see agentgraph help init", count);
+	if (from)
+		return make_from(from, count ? argv[0] : ".");
+	if (count == 2)
+		template = template_find(argv[1]);
+	else if (count != 1)
+		return complain(
+		    EXIT_USAGE, "init takes one argument, got %d; see agentgraph help init", count);
+	return template ? make_project(argv[0], template) : EXIT_USAGE;
 }

@@ -84,6 +84,27 @@ static const char *find_file(const struct config_source *source)
 	return text_file_exists(DEFAULT_FILE) ? DEFAULT_FILE : NULL;
 }
 
+/*
+ * Whoever has a project of another service here hardly means the demo, and would take its answers
+ * for those of an agent that does not work.
+ */
+static void refuse_others(struct problems *problems)
+{
+	static const char *const like_ours[] = {"agentflow.json", "10xgraph.json"};
+	for (size_t i = 0; i < sizeof(like_ours) / sizeof(like_ours[0]); i++)
+		if (text_file_exists(like_ours[i]))
+			problems_add(problems,
+			    "there is %s, but no " DEFAULT_FILE
+			    ": make one with \"agentgraph init --from %s\", or name a configuration "
+			    "with --config or GRAPH_PATH",
+			    like_ours[i], like_ours[i]);
+	if (text_file_exists("langgraph.json"))
+		problems_add(problems,
+		    "there is langgraph.json, but no " DEFAULT_FILE
+		    ": its graphs are programs, which cannot be loaded; \"agentgraph init DIR\" makes "
+		    "a project to put them into, and --config or GRAPH_PATH name a configuration");
+}
+
 /* `env` comes before all other keys, because it decides what they see of the environment. */
 static void load_dotenv(const struct section *root, const char *dir)
 {
@@ -127,6 +148,8 @@ struct config *config_load(const struct config_source *source, struct problems *
 		problems_warn(
 		    problems, "%s: cannot be read: %s", source->accepted, strerror(errno));
 	const char *file = find_file(source);
+	if (!file && !source->storage_only)
+		refuse_others(problems);
 	cJSON *object = file ? read_file(file, problems) : default_file();
 	struct section root = {problems, file ? file : DEFAULT_FILE, "", object};
 	config->path = file ? xstrdup(file) : NULL;

@@ -170,7 +170,8 @@ struct config_source {
 
 /*
  * Reads everything.  The file is source->file, else $GRAPH_PATH, else ./agentgraph.json; when the
- * last does not exist either, `builtin:demo` is served with all defaults.  The dotenv file's
+ * last does not exist either, `builtin:demo` is served with all defaults, unless a
+ * project of another service is there, which is a mistake.  The dotenv file's
  * variables are put into the process's environment unless they exist there already.  The state
  * directory is source->state_dir, else $AGENTGRAPH_STATE_DIR, else ./.agentgraph; it is not created
  * here.  Every mistake becomes one entry of problems; the result is NULL when there was at least

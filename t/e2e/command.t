@@ -175,6 +175,60 @@ for template in react supervisor approval knowledge; do
 	(cd "$template-project" && OPENAI_BASE_URL=http://127.0.0.1:9/v1 "$AGENTGRAPH" check) 2>check.err
 	is $? 0 "which passes the check"
 done
+# ---- what others have ----
+
+mkdir others && cd others
+for file in agentflow.json 10xgraph.json langgraph.json; do
+	echo '{"agent": "graph.react:app", "env": ".env", "auth": null, "redis": null}' >$file
+	run check --state state
+	is "$CODE" 1 "with $file the demo is not served"
+	like "$ERR" "error: there is $file, but no agentgraph.json: .*agentgraph init" "but said what to do"
+	run serve --listen 0 --state state
+	is "$CODE" 1 "by serve neither"
+	echo '{"agent": "builtin:demo", "auth": null}' >own.json
+	run check --state state --config own.json
+	is "$CODE" 0 "a configuration that is named is taken"
+	GRAPH_PATH=own.json run check --state state
+	is "$CODE" 0 "by GRAPH_PATH too"
+	rm $file
+done
+echo 'APP_NAME=theirs' >.env
+echo '{"agent": "graph.react:app", "env": ".env", "auth": null, "redis": null, "store": "their.store:Store",
+	"injectq": "their.container:container", "evaluation": {"serve": false}, "rate_limit": {"requests": 7},
+	"remote_tools": [{"node": "t", "name": "n", "description": "d"}]}' >agentflow.json
+run init --from agentflow.json
+is "$CODE" 0 "init makes our configuration of one of theirs"
+like "$OUT" 'agent: Python modules cannot be loaded' "says what cannot be had"
+run check --state state
+is "$CODE" 0 "and it works" || diag "$ERR"
+is "$(jq -c '[.agent, .env, .store, .injectq, .evaluation.serve, .rate_limit.requests]' agentgraph.json)" \
+	'["graph.json:assistant",".env","builtin:store",null,false,7]' "with the keys that it had"
+run init --from agentflow.json
+is "$CODE" 1 "init --from does not overwrite"
+run init --from agentflow.json elsewhere
+is "$CODE $(jq -r .env elsewhere/agentgraph.json)" "0 $PWD/.env" "in another directory the dotenv file is found"
+cd elsewhere && run check --state state
+is "$CODE" 0 "there it works, too" || diag "$ERR"
+cd ..
+echo '{"agent": "graph.react:app", "auth": {"method": "custom", "path": "auth.own:Auth"}, "env": ".nothing"}' >10xgraph.json
+run init --from=10xgraph.json closed
+like "$CODE $OUT" 'auth: still names a Python module' "what lets people in is not left out"
+is "$(jq -c '[.auth.path, .env]' closed/agentgraph.json)" '["auth.own:Auth",null]' "but a dotenv file that is not there is"
+echo '{"agent": "builtin:demo", "auth": "jwt"}' >plain.json
+run init --from plain.json plain
+is "$CODE $(jq -c . plain/agentgraph.json) $(ls plain)" '0 {"agent":"builtin:demo","auth":"jwt"} agentgraph.json' "what fits stays as it is"
+echo '{"dependencies": ["."], "graphs": {"agent": "./a.py:graph"}}' >langgraph.json
+run init --from langgraph.json lang
+is "$CODE" 1 "programs are no configuration"
+like "$ERR" 'langgraph.json: its graphs are programs' "which is said"
+for bad in nowhere.json .env; do
+	run init --from $bad none
+	is "$CODE" 1 "$bad is none either"
+done
+run init --from plain.json a b
+is "$CODE" 2 "one directory is enough"
+cd ..
+
 run init other nonsense
 is "$CODE" 2 "another one is a usage error"
 like "$ERR" 'one of assistant, react, supervisor, approval, knowledge' "which names them"
