@@ -69,13 +69,14 @@ static bool is_prefix(const char *path)
 }
 
 /* The URI as the client sent it has what the service must see, encoded bytes among it, so this is
- * where the prefix is cut off; what has it only after decoding is left as it is, and refused. */
+ * where the prefix is cut off; what has it only after decoding is left as it is, and refused. nginx
+ * would encode $1 once more, a variable of its own it takes as it is. */
 static const char *strip(struct arena *a, const struct nginx_prefix *prefix)
 {
 	return arena_printf(a,
 	    "# The service knows nothing of the prefix.\n"
 	    "set %s $request_uri;\n"
-	    "if ($request_uri ~ \"^%s(/.*)$\") { set %s $1; }\n"
+	    "if ($request_uri ~ \"^%s(?<agentgraph_rest>/.*)$\") { set %s $agentgraph_rest; }\n"
 	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n",
 	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path);
 }

@@ -126,6 +126,10 @@ for prefix in /agent /tools/a-b.c; do
 	http GET "$prefix/v1/threads/$([ $name = one ] && echo two || echo one)"
 	is "$STATUS" 404 "and none of the other instance"
 
+	http POST "$prefix/v1/graph/invoke" '{"messages": [{"role": "user", "content": "hi"}], "config": {"thread_id": "a/b c"}}'
+	http GET "$prefix/v1/threads/a%2Fb%20c"
+	is "$STATUS" 200 "an id is decoded once, as without a prefix"
+
 	printf 'some text\n' >upload.txt
 	curl -s -F file=@upload.txt "$BASE$prefix/v1/files/upload" >upload.json
 	id=$(json .data.file_id <upload.json)
