@@ -48,6 +48,7 @@ void delete_memory(struct request *rq);
 void get_eval_runs(struct request *rq);
 void get_eval_run(struct request *rq);
 
+void get_home(struct request *rq);
 void get_document(struct request *rq);
 void get_docs(struct request *rq);
 void get_docs_asset(struct request *rq);

@@ -29,6 +29,8 @@ static const char *place(const struct route *row, const struct config *config, s
 		return *value ? arena_printf(arena, "%s%s", value, row->path + strlen(name)) : NULL;
 	if ((row->flags & ROUTE_DOCUMENT) && !shows_document(env))
 		return NULL;
+	if ((row->flags & ROUTE_HOME) && env->production)
+		return NULL;
 	return row->path;
 }
 

@@ -1,4 +1,4 @@
-/* The OpenAPI document and the pages that show it (WIRE 9.2). */
+/* The page at /, the OpenAPI document, and the pages that show it (WIRE 9.2). */
 #include "pages.h"
 
 #include "base/buf.h"
@@ -23,19 +23,22 @@ struct asset {
 };
 
 #define SCRIPT "text/javascript; charset=utf-8"
+#define STYLE "text/css; charset=utf-8"
 #define ASSETS_MAX 4
 
 struct reference {
-	const char *title;
 	struct asset assets[ASSETS_MAX]; /* in the order in which they are needed */
 };
 
-static const struct reference docs = {"API reference",
-    {{"swagger-ui.css", "text/css; charset=utf-8", NULL}, {"swagger-ui-bundle.js", SCRIPT, NULL},
-	{"docs.js", SCRIPT, text_docs_js}}};
+static const struct reference docs = {{{"swagger-ui.css", STYLE, NULL},
+    {"swagger-ui-bundle.js", SCRIPT, NULL}, {"docs.js", SCRIPT, text_docs_js}}};
 
-static const struct reference redocs = {"API reference",
+static const struct reference redocs = {
     {{"redoc.standalone.js", SCRIPT, NULL}, {"redocs.js", SCRIPT, text_redocs_js}}};
+
+/* Stands for either of them where its files are not there. */
+static const struct reference own = {
+    {{"reference.css", STYLE, text_reference_css}, {"reference.js", SCRIPT, text_reference_js}}};
 
 /* ---- The directory ---- */
 
@@ -117,40 +120,90 @@ static void put_asset(struct buf *out, const struct asset *asset, const char *ba
 	    script ? "</script>" : "");
 }
 
-/* What is behind ROOT_PATH outside: base is the page, document the description. */
-static void put_body(struct buf *out, const struct reference *page, const char *base,
-    const char *document, bool complete)
+static void put_head(struct buf *out, const char *app_name, const char *title)
 {
-	buf_puts(out, "<div id=\"page\" data-document=\"");
-	put_text(out, document);
-	buf_puts(out, "\">\n<p>");
-	if (!complete)
-		buf_puts(out, "This page is not installed: agentgraph was built without it. ");
-	buf_puts(out, "The description of the API is <a href=\"");
-	put_text(out, document);
-	buf_puts(out, "\">openapi.json</a>.</p>\n</div>\n");
-	for (size_t i = 0; complete && i < ASSETS_MAX && page->assets[i].name; i++)
-		put_asset(out, &page->assets[i], base);
+	buf_puts(out,
+	    "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	    "<link rel=\"icon\" href=\"data:,\">\n<title>");
+	put_text(out, app_name);
+	buf_printf(out, "%s</title>\n", title);
 }
 
+static void put_link(struct buf *out, const char *root, const char *path, const char *words)
+{
+	buf_puts(out, "<a href=\"");
+	put_text(out, root);
+	put_text(out, path);
+	buf_printf(out, "\">%s</a>", words);
+}
+
+static void reply_html(struct request *rq, struct buf *html)
+{
+	reply_bytes(rq,
+	    "Content-Type: text/html; charset=utf-8\r\n"
+	    "Cache-Control: no-cache\r\n",
+	    html->data, html->len);
+	buf_release(html);
+}
+
+/* Links have ROOT_PATH before them: what the paths are outside. */
 static void reply_page(struct request *rq, const struct reference *page, const char *path)
 {
 	const struct environment *env = &rq->server->service->config->env;
 	const char *base = arena_printf(rq->call.arena, "%s%s", env->root_path, path);
-	const char *document = arena_printf(rq->call.arena, "%s/openapi.json", env->root_path);
 	struct buf html = {0};
-	buf_puts(&html,
-	    "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	    "<link rel=\"icon\" href=\"data:,\">\n<title>");
+	if (!is_complete(page, rq->server->pages))
+		page = &own;
+	put_head(&html, env->app_name, ": API reference");
+	buf_puts(&html, "<div id=\"page\" data-document=\"");
+	put_text(&html, env->root_path);
+	buf_puts(&html, "/openapi.json\">\n<p>The description of the API is ");
+	put_link(&html, env->root_path, "/openapi.json", "openapi.json");
+	buf_puts(&html, ".</p>\n</div>\n");
+	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++)
+		put_asset(&html, &page->assets[i], base);
+	reply_html(rq, &html);
+}
+
+/* What is served, and where to go on.  Of the graph's path only the end: the rest is nobody's
+ * business. */
+void get_home(struct request *rq)
+{
+	const struct config *config = rq->server->service->config;
+	const struct environment *env = &config->env;
+	const char *pages[] = {env->docs_path, env->redocs_path};
+	const char *words[] = {"API reference, to try requests out", "API reference, to read"};
+	const char *slash = strrchr(config->agent, '/');
+	const char *style = NULL;
+	struct buf html = {0}, links = {0};
+	for (size_t i = 0; i < 2; i++) {
+		if (!*pages[i])
+			continue;
+		buf_puts(&links, "<li>");
+		put_link(&links, env->root_path, pages[i], words[i]);
+		buf_puts(&links, "</li>\n");
+		style = style ? style : pages[i];
+	}
+	put_head(&html, env->app_name, "");
+	if (style)
+		put_asset(&html, &own.assets[0],
+		    arena_printf(rq->call.arena, "%s%s", env->root_path, style));
+	buf_puts(&html, "<h1>");
 	put_text(&html, env->app_name);
-	buf_printf(&html, ": %s</title>\n", page->title);
-	put_body(&html, page, base, document, is_complete(page, rq->server->pages));
-	reply_bytes(rq,
-	    "Content-Type: text/html; charset=utf-8\r\n"
-	    "Cache-Control: no-cache\r\n",
-	    html.data, html.len);
-	buf_release(&html);
+	buf_puts(&html, "</h1>\n<p>");
+	put_text(&html, env->summary);
+	buf_puts(&html, "</p>\n<p>The graph <code>");
+	put_text(&html, slash ? slash + 1 : config->agent);
+	buf_puts(&html, "</code> is served by agentgraph " AGENTGRAPH_VERSION ".</p>\n<ul>\n");
+	buf_puts(&html, buf_str(&links));
+	buf_puts(&html, "<li>");
+	put_link(&html, env->root_path, "/openapi.json", "Description of the API");
+	buf_puts(&html, "</li>\n<li>");
+	put_link(&html, env->root_path, "/ping", "Is it up?");
+	buf_puts(&html, "</li>\n</ul>\n");
+	buf_release(&links);
+	reply_html(rq, &html);
 }
 
 void get_docs(struct request *rq)
@@ -190,21 +243,25 @@ static bool send_file(struct request *rq, const struct asset *asset)
 	return true;
 }
 
+static const struct asset *find_asset(const struct reference *page, const char *name)
+{
+	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++)
+		if (!strcmp(page->assets[i].name, name))
+			return &page->assets[i];
+	return NULL;
+}
+
 static void reply_asset(struct request *rq, const struct reference *page)
 {
 	const char *name = rq->match.ids[0];
-	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++) {
-		const struct asset *asset = &page->assets[i];
-		if (strcmp(asset->name, name) != 0)
-			continue;
-		if (asset->text)
-			send_asset(rq, asset, asset->text, strlen(asset->text));
-		else if (!send_file(rq, asset))
-			break;
-		return;
+	const struct asset *asset = find_asset(page, name);
+	asset = asset ? asset : find_asset(&own, name);
+	if (asset && asset->text)
+		send_asset(rq, asset, asset->text, strlen(asset->text));
+	else if (!asset || !send_file(rq, asset)) {
+		error_set(&rq->call.error, ERR_NOT_FOUND, "%s", error_fixed_text(ERR_NOT_FOUND));
+		reply_error(rq);
 	}
-	error_set(&rq->call.error, ERR_NOT_FOUND, "%s", error_fixed_text(ERR_NOT_FOUND));
-	reply_error(rq);
 }
 
 void get_docs_asset(struct request *rq)

@@ -1,9 +1,9 @@
 /*
  * The files that the interactive pages are made of.
  *
- * Two short scripts are inside this program; what npm delivered lies in a directory `web`: beside
- * the program in a build directory, in share/agentgraph when it is installed.  The service works
- * without it, and the pages then say what is missing.
+ * What the program has inside is enough for a page of our own.  The two well-known ones, which npm
+ * delivered, lie in a directory `web`: beside the program in a build directory, in share/agentgraph
+ * when it is installed.  Where they are, they are shown instead.
  */
 #ifndef AGENTGRAPH_FCGI_PAGES_H
 #define AGENTGRAPH_FCGI_PAGES_H

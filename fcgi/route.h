@@ -20,15 +20,16 @@ struct request;
 #define ROUTE_IDS 2 /* {names} that a path can have */
 
 enum route_flag {
-	ROUTE_EMPTY_ID = 1,        /* the last id may be empty; elsewhere a trailing slash is 404 */
-	ROUTE_ANY_HOST = 2,        /* exempt from ALLOWED_HOST */
-	ROUTE_WEBSOCKET = 4,       /* only for requests that ask for a WebSocket */
-	ROUTE_UNAUTHORIZED = 8,    /* 401, not 403, for a credential that is missing or refused */
-	ROUTE_UNCOUNTED = 16,      /* exempt from the rate limit */
-	ROUTE_AG_UI = 32,          /* there only when ag_ui is enabled */
-	ROUTE_INFRASTRUCTURE = 64, /* part of the API reference: takes no permission */
+	ROUTE_EMPTY_ID = 1,     /* the last part may be empty; elsewhere a trailing slash is 404 */
+	ROUTE_ANY_HOST = 2,     /* exempt from ALLOWED_HOST */
+	ROUTE_WEBSOCKET = 4,    /* only for requests that ask for a WebSocket */
+	ROUTE_UNAUTHORIZED = 8, /* 401, not 403, for a credential that is missing or refused */
+	ROUTE_UNCOUNTED = 16,   /* exempt from the rate limit */
+	ROUTE_AG_UI = 32,       /* there only when ag_ui is enabled */
+	ROUTE_INFRASTRUCTURE = 64, /* the API reference and what leads to it: takes no permission */
 	ROUTE_DOCUMENT = 128,      /* there only with one of its pages in production */
-	ROUTE_EVALS = 256          /* there unless evaluation.serve is false */
+	ROUTE_EVALS = 256,         /* there unless evaluation.serve is false */
+	ROUTE_HOME = 512           /* not there in production */
 };
 
 struct route {

@@ -67,6 +67,8 @@ static const struct route rows[] = {
     {METHOD_GET, "/v1/evals/runs", NULL, NULL, BODY_NONE, get_eval_runs, ROUTE_EVALS},
     {METHOD_GET, "/v1/evals/runs/{run_id}", NULL, NULL, BODY_NONE, get_eval_run, ROUTE_EVALS},
 
+    {METHOD_GET, "/", NULL, NULL, BODY_NONE, get_home,
+        ROUTE_INFRASTRUCTURE | ROUTE_HOME | ROUTE_EMPTY_ID},
     {METHOD_GET, "/openapi.json", NULL, NULL, BODY_NONE, get_document,
         ROUTE_INFRASTRUCTURE | ROUTE_DOCUMENT},
     {METHOD_GET, "<DOCS_PATH>", NULL, NULL, BODY_NONE, get_docs, ROUTE_INFRASTRUCTURE},

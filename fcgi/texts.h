@@ -7,5 +7,7 @@ extern const char text_operations_json[]; /* what it says of each route */
 extern const char text_components_json[]; /* schemas, parameters, headers, errors */
 extern const char text_docs_js[];         /* starts the page at DOCS_PATH */
 extern const char text_redocs_js[];       /* starts the page at REDOCS_PATH */
+extern const char text_reference_js[];    /* both pages where there are no others */
+extern const char text_reference_css[];
 
 #endif

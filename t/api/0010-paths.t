@@ -15,7 +15,7 @@ answers() {
 
 answers 200 /ping '/ping?' '/./ping' '/x/../ping' '/%70ing' '/v1/graph:StateSchema' '/v1/graph%3AStateSchema' \
 	'http://example.com/ping'
-answers 404 / /Ping /ping/ /ping/x //ping /v1 /v1/graph/ /v1/graphs /v1%2Fgraph /v1/threads/t/ \
+answers 404 // /Ping /ping/ /ping/x //ping /v1 /v1/graph/ /v1/graphs /v1%2Fgraph /v1/threads/t/ \
 	/v1/threads/t/state/ /v1/threads/t/messages/ '/ping%20' /1/2/3/4/5/6/7/8/9/10/11
 answers 400 /%00 '/ping%00' '/v1/threads/a%00b' /.. '/../ping' '/ping/../../ping' '/%2e%2E/ping' '/ping%' '/ping%4' \
 	'/ping%zz' '/v1/threads/%ff' 'ping' '*'

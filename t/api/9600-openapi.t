@@ -72,6 +72,16 @@ is "$STATUS" 404 'a trailing slash is another path'
 
 # ---- pages
 
+api GET /
+is "$STATUS $(header Content-Type)" '200 text/html; charset=utf-8' 'there is a page at the root'
+like "$BODY" '<h1>MyApp</h1>' 'with the name of the service'
+like "$BODY" '<code>builtin:demo</code>' 'and what is served'
+api HEAD /
+is "$STATUS/$BODY" 200/ 'HEAD is answered'
+api DELETE /
+is "$STATUS $(header Allow)" '405 GET, HEAD, OPTIONS' 'other methods are not'
+api GET //
+is "$STATUS" 404 'two slashes are another path'
 api GET /docs
 is "$STATUS $(header Content-Type)" '200 text/html; charset=utf-8' 'there is a page'
 unlike "$BODY" '<script>|<script [^>]*>[^<]| on[a-z]+=|style=' 'without a script or style inside'
@@ -96,7 +106,7 @@ fi
 
 # ---- other configurations
 
-configure '"auth":"jwt","ag_ui":{"enabled":true},"rate_limit":{"requests":3}'
+configure '"auth":"jwt","ag_ui":{"enabled":true},"rate_limit":{"requests":4}'
 restart JWT_ALGORITHM=HS256 JWT_SECRET_KEY=0123456789abcdef0123456789abcdef ROOT_PATH=/agents/ DOCS_PATH=/help/api \
 	REDOCS_PATH= APP_NAME='My "app" <1>' APP_VERSION=9 SUMMARY='What it is'
 is "$(described)" "$(routes)" 'the routes of another configuration are other ones'
@@ -109,15 +119,18 @@ AG-UI is on :: .paths["/v1/ag-ui"].post["x-permission"] == "graph:stream"
 two routes answer 401 at most :: [.paths | to_entries[] | select([.value[].responses["401"]] | any).key] - ["/v1/ag-ui", "/v1/config/multimodal"] == []
 the page is where it was put :: [.paths["/help/api", "/docs", "/redocs"] | . != null] == [true, false, false]
 FACTS
-is "$(header X-RateLimit-Remaining)" 2 'the document counts against the rate limit'
+is "$(header X-RateLimit-Remaining)" 3 'the document counts against the rate limit'
 lint 'with authentication and AG-UI'
 api GET /help/api
-is "$(header X-RateLimit-Remaining)" 1 'so does the page'
+is "$(header X-RateLimit-Remaining)" 2 'so does the page'
 like "$BODY" 'data-document="/agents/openapi.json"' 'its links have the prefix'
-like "$BODY" 'src="/agents/help/api/assets/docs.js\?v=' 'those of its files, too'
+like "$BODY" 'src="/agents/help/api/assets/[a-z.-]*.js\?v=' 'those of its files, too'
 like "$BODY" 'My &#34;app&#34; &#60;1&#62;' 'a name is text'
 api GET /redocs
 is "$STATUS" 404 'an empty variable turns its page off'
+api GET /
+like "$BODY" 'href="/agents/help/api"' 'so have those of the page at the root'
+unlike "$BODY" redocs 'which leads to no page that is off'
 api GET /docs
 is "$STATUS $(json .error_code "$BODY")" '429 RATE_LIMIT_EXCEEDED' 'and the limit holds'
 configure
@@ -126,6 +139,8 @@ restart MODE=production
 is "$STATUS" 404 'production has no document'
 api GET /docs
 is "$STATUS" 404 'and no pages'
+api GET /
+is "$STATUS" 404 'and none at the root'
 restart MODE=production REDOCS_PATH=/redocs
 is "$STATUS" 200 'unless a page is asked for'
 api GET /docs
@@ -141,21 +156,28 @@ for path in /v1/graph /ping /v1/threads/mine /openapi.json /1/2/3/4/5/6/7; do
 	like "$(cat start.out)" 'DOCS_PATH: expected' 'and says which variable is wrong'
 done
 
-# ---- a build without pages
+# ---- a build without npm's pages
 
 mkdir bin
 cp "$TOP_BUILDDIR"/agentgraph "$TOP_BUILDDIR"/agentgraph-* bin/ 2>/dev/null
 AGENTGRAPH=$WORK/bin/agentgraph
 STATE=
 restart
-api GET /docs
-is "$STATUS" 200 'the page is there without its files'
-if printf '%s' "$BODY" | grep -q '<script'; then
-	ok 0 'and says what is missing # SKIP they are installed on this machine'
-else
-	like "$BODY" 'not installed.*href="/openapi.json"' 'and says what is missing'
-fi
+for page in docs redocs; do
+	api GET "/$page"
+	is "$STATUS" 200 "/$page is there without its files"
+	if printf '%s' "$BODY" | grep -q 'swagger-ui\|redoc.standalone'; then
+		ok 0 'and is our own # SKIP they are installed on this machine'
+	else
+		like "$BODY" "src=\"/$page/assets/reference.js\\?v=" 'and is our own'
+	fi
+	unlike "$BODY" '<script>|<script [^>]*>[^<]| on[a-z]+=|style=' 'without a script or style inside'
+	for asset in reference.js reference.css; do
+		api GET "/$page/assets/$asset"
+		is "$STATUS" 200 "its $asset is served"
+	done
+done
 api GET /docs/assets/swagger-ui.css
-like "$STATUS" '^(404|200)$' 'which is not found'
+like "$STATUS" '^(404|200)$' 'what is not there is not found'
 
 done_testing

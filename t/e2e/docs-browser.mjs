@@ -1,11 +1,13 @@
 // Opens the pages of the API reference in a browser and tries a request out.
 //
 //	node docs-browser.mjs PEERS CHROMIUM BASE DOCS REDOCS
+//	node docs-browser.mjs PEERS CHROMIUM BASE --own PAGE TOKEN
 //
-// Prints a line of JSON for each page: what was seen, what was blocked, and what was fetched from elsewhere.
+// Prints a line of JSON for each page: what was seen, what was blocked, and what was fetched from elsewhere.  With --own
+// these are the page at / and PAGE, which is our own one, of a service that TOKEN lets in.
 import { createRequire } from 'node:module';
 
-const [peers, executablePath, base, docs, redocs] = process.argv.slice(2);
+const [peers, executablePath, base, docs, redocs, token] = process.argv.slice(2);
 const require = createRequire(`${peers}/package.json`);
 const { chromium } = require('playwright-core');
 const timeout = 60000;
@@ -57,9 +59,78 @@ async function tryRedocs() {
 	return seen;
 }
 
+async function tryHome() {
+	const [page, seen] = await open('/');
+	seen.title = await page.title();
+	seen.text = await page.textContent('body');
+	seen.links = await page.locator('a').evaluateAll((links) => links.map((link) => link.href));
+	await page.locator('a').first().click();
+	await page.waitForSelector('.operation', { timeout });
+	seen.leads = await page.title();
+	return seen;
+}
+
+async function tryOwn(path, token) {
+	const [page, seen] = await open(path);
+	await page.waitForSelector('.operation', { timeout });
+	seen.title = await page.title();
+	seen.heading = await page.textContent('h1');
+	seen.operations = await page.locator('.operation').count();
+
+	// Fills in what is given, sends it, and returns what was answered, once it has the text.
+	async function attempt(name, values, text) {
+		const operation = page.locator(`#${name}`);
+		if (!(await operation.getAttribute('open'))) await operation.evaluate((details) => { details.open = true; });
+		for (const [field, value] of Object.entries(values)) await operation.locator(`[name="${field}"]`)[value.name ? 'setInputFiles' : 'fill'](value);
+		await operation.locator('button').click();
+		const output = operation.locator('output');
+		await output.filter({ hasText: text }).waitFor({ timeout }).catch(async (error) => {
+			throw new Error(`${name}: ${await output.textContent()}`, { cause: error });
+		});
+		return output.textContent();
+	}
+
+	await page.locator('#invokeGraph > summary').click();
+	await page.locator('#invokeGraph').getByText('fields').first().click();
+	seen.fields = await page.textContent('#invokeGraph .fields');
+	const refused = await attempt('invokeGraph', {}, 'X-Request-ID');
+	seen.refused = [refused.slice(0, 3), seen.failed.splice(0).length];
+	await page.fill('#token', token);
+	const run = { messages: [{ role: 'user', content: '/add 2 3' }], config: { thread_id: 'a/b c' } };
+	seen.run = (await attempt('invokeGraph', { body: JSON.stringify(run) }, 'sum: 5')).slice(0, 3);
+	seen.messages = (await attempt('listMessages', { 'in:thread_id': 'a/b c', 'in:limit': '1' }, 'message_id')).match(/"message_id": /g).length;
+	seen.stream = (await attempt('streamGraph', {}, 'sum: 5')).includes('"event"');
+	await attempt('uploadFile', { 'part:file': { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('of a file') } }, 'file_id');
+	await attempt('graphSocket', {}, 'sum: 5');
+	// Longer than what a number of JavaScript holds exactly, and what would be taken for HTML.
+	const odd = '{"content": "<img src=x>", "metadata": {"n": 9007199254740993, "none": [], "s": "a, {\\"b\\": 1}"}}';
+	const stored = await attempt('addMemory', { body: odd }, 'memory_id');
+	const id = stored.match(/"memory_id": "([^"]+)"/)[1];
+	seen.memory = await attempt('getMemory', { 'in:memory_id': id }, 'metadata');
+	seen.images = await page.locator('img').count();
+
+	await page.fill('[name="search"]', 'uploadfile');
+	seen.found = await page.locator('.operation:visible').count();
+	await page.fill('[name="search"]', '');
+	await page.setViewportSize({ width: 360, height: 640 });
+	seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth > 360);
+
+	// A link to an operation opens it; the token is there still.
+	await page.goto(`${base}${path}#getGraph`);
+	await page.reload();
+	await page.locator('#getGraph[open] button').click();
+	await page.locator('#getGraph output').filter({ hasText: 'nodes' }).waitFor({ timeout });
+	return seen;
+}
+
 try {
-	console.log(JSON.stringify(await tryDocs()));
-	console.log(JSON.stringify(await tryRedocs()));
+	if (docs === '--own') {
+		console.log(JSON.stringify(await tryHome()));
+		console.log(JSON.stringify(await tryOwn(redocs, token)));
+	} else {
+		console.log(JSON.stringify(await tryDocs()));
+		console.log(JSON.stringify(await tryRedocs()));
+	}
 } finally {
 	await browser.close();
 }

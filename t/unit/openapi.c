@@ -94,6 +94,7 @@ static void pages_are_where_they_are_put(void)
 	CU_ASSERT(has("/docs"));
 	CU_ASSERT(has("/docs/assets/{asset}"));
 	CU_ASSERT(has("/openapi.json"));
+	CU_ASSERT(has("/"));
 	CU_ASSERT_FALSE(has("/redocs"));
 	CU_ASSERT_FALSE(has("<REDOCS_PATH>"));
 	CU_ASSERT_FALSE(has("/v1/ag-ui"));
@@ -105,6 +106,7 @@ static void production_needs_a_page_for_the_document(void)
 	CU_ASSERT_FALSE(has("/openapi.json"));
 	configure("", "/r", true);
 	CU_ASSERT(has("/openapi.json"));
+	CU_ASSERT_FALSE(has("/"));
 	configure("", "", false);
 	CU_ASSERT(has("/openapi.json"));
 }
