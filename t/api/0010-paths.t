@@ -13,7 +13,7 @@ answers() {
 	done
 }
 
-answers 200 /ping '/ping?' '/./ping' '/x/../ping' '/%70ing' '/v1/graph:StateSchema' '/v1/graph%3AStateSchema' \
+answers 200 / /ping '/ping?' '/./ping' '/x/../ping' '/%70ing' '/v1/graph:StateSchema' '/v1/graph%3AStateSchema' \
 	'http://example.com/ping'
 answers 404 // /Ping /ping/ /ping/x //ping /v1 /v1/graph/ /v1/graphs /v1%2Fgraph /v1/threads/t/ \
 	/v1/threads/t/state/ /v1/threads/t/messages/ '/ping%20' /1/2/3/4/5/6/7/8/9/10/11
