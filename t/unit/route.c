@@ -152,7 +152,7 @@ static void hands_over_ids(void)
 
 static void unknown_paths_have_no_methods(void)
 {
-	CHECK_UNKNOWN("/");
+	CHECK_UNKNOWN("//");
 	CHECK_UNKNOWN("/Ping");
 	CHECK_UNKNOWN("/pin");
 	CHECK_UNKNOWN("/pingx");
