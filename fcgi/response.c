@@ -225,8 +225,12 @@ static cJSON *error_object(struct request *rq, const struct error_view *view)
 		cJSON_AddItemReferenceToObject(error, "details", (cJSON *)view->details);
 	else
 		cJSON_AddArrayToObject(error, "details");
-	if (rq->call.error.kind == ERR_REQUEST_TOO_LARGE) {
-		int64_t max = rq->server->service->config->env.max_request_size;
+	if (rq->call.error.kind == ERR_REQUEST_TOO_LARGE ||
+	    rq->call.error.kind == ERR_THREAD_TOO_LARGE) {
+		const struct config *config = rq->server->service->config;
+		int64_t max = rq->call.error.kind == ERR_THREAD_TOO_LARGE
+		    ? config->thread_max_bytes
+		    : config->env.max_request_size;
 		json_add_int(error, "max_size_bytes", max);
 		json_add_raw(error, "max_size_mb",
 		    arena_printf(rq->call.arena, "%.1f", (double)max / (1 << 20)));

@@ -13,5 +13,7 @@ ORDER BY thread, seq;
 -- name: move_count
 -- What had no position had left the context, as had all before it.
 UPDATE threads
-SET message_bytes = message_bytes + :bytes, context_after = max(context_after, :after)
+SET message_bytes = message_bytes + :bytes, context_after = max(context_after, :after),
+	state_bytes = length(CAST(fields || coalesce(summary, '') || coalesce(pause, '')
+		|| coalesce(waiting, '') AS BLOB))
 WHERE row = :row;

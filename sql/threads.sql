@@ -57,6 +57,7 @@ VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
 	:fields, :added, :state_bytes);
 
 -- name: thread_update
+-- Not when that makes it larger than it may be; what makes it no larger is always fine.
 UPDATE threads
 SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	last_number = last_number + :numbers, run_id = :run_id, status = :status, stop = :stop,
@@ -64,7 +65,12 @@ SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
 	state_bytes = :state_bytes
 WHERE row = :row
+	AND (:max = 0 OR message_bytes + :added + :state_bytes <= :max
+		OR (:added = 0 AND :state_bytes <= state_bytes))
 RETURNING last_number;
+
+-- name: thread_is_stored
+SELECT 1 FROM threads WHERE row = :row;
 
 -- name: thread_shrink
 UPDATE threads SET message_bytes = message_bytes - :bytes WHERE row = :row;

@@ -58,6 +58,11 @@ static const struct field runs_rows[] = {
 };
 static const struct field_table runs_table = FIELD_TABLE(runs_rows);
 
+static const struct field threads_rows[] = {
+    FIELD_AT("max_bytes", config, thread_max_bytes, .kind = FIELD_CAP, .expected = EXPECTED_CAP),
+};
+static const struct field_table threads_table = FIELD_TABLE(threads_rows);
+
 static const struct field evaluation_rows[] = {
     FIELD_AT("serve", config, evals_served, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
 };
@@ -71,6 +76,7 @@ static void set_defaults(struct config *config)
 	    "service-bearer, agentflow-bearer, 10xgraph-bearer"); /* published clients' */
 	config->ag_ui_allow_client_tools = true;
 	config->run_wait_timeout = 30;
+	config->thread_max_bytes = 256 << 20;
 	config->evals_served = true;
 }
 
@@ -164,6 +170,7 @@ void keys_read(const struct section *root, struct config *config)
 	read_object(root, "websocket", &websocket_table, &config->websocket);
 	read_object(root, "ag_ui", &ag_ui_table, config);
 	read_object(root, "runs", &runs_table, config);
+	read_object(root, "threads", &threads_table, config);
 	read_object(root, "evaluation", &evaluation_table, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;

@@ -38,14 +38,17 @@ static void tell_settled(void *arg, bool ok)
 		observer->settled(observer, ok);
 }
 
-void checkpoint_begin(ag_run *run)
+bool checkpoint_begin(ag_run *run, struct error *err)
 {
 	freshen(run);
 	run->start_thread = run->thread;
 	run->start_write = next_write(run, &run->start_thread);
+	if (!thread_write_fits(run->setup.storage, &run->start_write, err))
+		return false;
 	run->start_write.settled = tell_settled;
 	run->start_write.arg = run;
 	run->setup.storage->ops->thread_defer(run->setup.storage, &run->start_write, &run->pending);
+	return true;
 }
 
 /* A thread that the first write created now has its row. */
@@ -67,7 +70,19 @@ bool checkpoint_settle(ag_run *run, struct error *err)
 bool checkpoint_save(ag_run *run, struct error *err)
 {
 	const struct storage_ops *ops = run->setup.storage->ops;
+	const char *fields = run->thread.fields_json;
 	freshen(run);
 	struct thread_write w = next_write(run, &run->thread);
-	return settled(run, ops->thread_write_after(run->setup.storage, &run->pending, &w, err));
+	bool ok = settled(run, ops->thread_write_after(run->setup.storage, &run->pending, &w, err));
+	if (!ok)
+		run->thread.fields_json = fields;
+	return ok;
+}
+
+bool checkpoint_end(ag_run *run, struct error *err)
+{
+	struct thread_write w = {.thread = &run->thread};
+	run->thread.updated_at = clock_now();
+	return !run->thread.row ||
+	    run->setup.storage->ops->thread_write(run->setup.storage, &w, err);
 }

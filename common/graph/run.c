@@ -382,20 +382,29 @@ static void note_late_stop(ag_run *run, enum verdict verdict)
 		run->thread.stop = STOP_REQUESTED;
 }
 
+static void fail_thread(struct thread *t)
+{
+	t->status = RUN_ERROR;
+	t->next = NULL;
+	t->pause_json = NULL;
+}
+
 /* A failed run keeps the state up to its last completed node, and the next one is a new turn. */
 static bool save(ag_run *run, enum verdict verdict, struct error *err)
 {
 	struct error storage = {0};
 	note_late_stop(run, verdict);
-	if (verdict == FAILED) {
-		run->thread.status = RUN_ERROR;
-		run->thread.next = NULL;
-		run->thread.pause_json = NULL;
-	}
+	if (verdict == FAILED)
+		fail_thread(&run->thread);
 	if (checkpoint_save(run, &storage))
 		return true;
 	error_release(err);
 	error_move(err, &storage);
+	if (err->kind == ERR_THREAD_TOO_LARGE) {
+		fail_thread(&run->thread);
+		checkpoint_end(run, &storage);
+		error_release(&storage);
+	}
 	return false;
 }
 
@@ -470,10 +479,12 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	run->entry = entry;
 	run->setup.storage->ops->lease_run(run->setup.lease);
 	enum verdict verdict = enter(run, entry, &node, err);
-	if (verdict == GO_ON)
-		checkpoint_begin(run);
-	else if (!save(run, verdict, err))
+	if (verdict == GO_ON) {
+		if (!checkpoint_begin(run, err))
+			return false;
+	} else if (!save(run, verdict, err)) {
 		return false;
+	}
 	while (verdict == GO_ON)
 		verdict = run_step(run, &node, err);
 	return verdict != FAILED;

@@ -72,14 +72,19 @@ void run_append(ag_run *run, cJSON *message);
 bool run_load_context(ag_run *run, struct error *err);
 
 /* The first write of a run: thread, its new messages, status running.  It is on disk when the
- * observer is told, at the latest with the first checkpoint. */
-void checkpoint_begin(ag_run *run);
+ * observer is told, at the latest with the first checkpoint.  False, and nothing is written, where
+ * the thread has no room for the messages. */
+bool checkpoint_begin(ag_run *run, struct error *err);
 
 /* Makes the first write durable. */
 bool checkpoint_settle(ag_run *run, struct error *err);
 
 /* Stores thread, fields and new messages in one transaction. */
 bool checkpoint_save(ag_run *run, struct error *err);
+
+/* Stores thread alone, after a checkpoint_save that the thread has no room for: with the fields it
+ * had and without new messages.  A thread that is not stored stays so. */
+bool checkpoint_end(ag_run *run, struct error *err);
 
 /* Adds a message that is in output form already (taken over) to what the node makes; AG_OK. */
 ag_result node_add_message(ag_run *run, cJSON *message);

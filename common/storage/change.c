@@ -3,11 +3,27 @@
 #include "base/clock.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 static int64_t text_size(const char *text)
 {
 	return text ? (int64_t)strlen(text) : 0;
+}
+
+static int64_t state_size(const struct thread *t)
+{
+	return text_size(t->fields_json) + text_size(t->summary) + text_size(t->pause_json) +
+	    text_size(t->waiting_json);
+}
+
+static int64_t message_size(const struct thread_write *w)
+{
+	int64_t size = 0;
+
+	for (size_t i = 0; i < w->message_count; i++)
+		size += text_size(w->messages[i].body_json);
+	return size;
 }
 
 /* The columns that every write replaces. */
@@ -39,11 +55,8 @@ static struct growth growth_of(const struct change *c)
 	struct growth g = {0};
 
 	for (int i = 0; i < c->count; i++) {
-		const struct thread_write *w = c->writes[i];
-
-		g.numbers += (int64_t)w->message_count;
-		for (size_t m = 0; m < w->message_count; m++)
-			g.bytes += text_size(w->messages[m].body_json);
+		g.numbers += (int64_t)c->writes[i]->message_count;
+		g.bytes += message_size(c->writes[i]);
 	}
 	return g;
 }
@@ -52,9 +65,22 @@ static void bind_growth(struct query *q, const struct growth *g, const struct th
 {
 	query_int(q, ":numbers", g->numbers);
 	query_int(q, ":added", g->bytes);
-	query_int(q, ":state_bytes",
-	    text_size(t->fields_json) + text_size(t->summary) + text_size(t->pause_json) +
-		text_size(t->waiting_json));
+	query_int(q, ":state_bytes", state_size(t));
+}
+
+static bool change_too_large(const struct thread *t, int64_t max, struct error *err)
+{
+	return error_set(err, ERR_THREAD_TOO_LARGE, "Thread %s exceeds maximum %" PRId64 " bytes",
+	    t->thread_id, max);
+}
+
+bool thread_write_fits(const struct storage *st, const struct thread_write *w, struct error *err)
+{
+	int64_t added = message_size(w), max = st->thread_max_bytes;
+	const struct thread *t = w->thread;
+
+	return !max || !added || t->message_bytes + added + state_size(t) <= max ||
+	    change_too_large(t, max, err);
 }
 
 static bool insert_thread(
@@ -64,6 +90,8 @@ static bool insert_thread(
 	const struct thread *rest = c->writes[c->count - 1]->thread;
 	struct query q;
 
+	if (c->max_bytes && growth->bytes + state_size(rest) > c->max_bytes)
+		return change_too_large(identity, c->max_bytes, err);
 	query_start(&q, db, SQL_THREAD_INSERT, err);
 	query_int(&q, ":now", clock_now());
 	query_text(&q, ":thread_id", identity->thread_id);
@@ -90,11 +118,19 @@ static bool update_thread(
 	query_int(&q, ":row", c->row);
 	bind_growth(&q, growth, t);
 	bind_columns(&q, t);
+	query_int(&q, ":max", c->max_bytes);
 	found = query_row(&q);
 	if (found)
 		*last = query_column_int(&q, 0);
 	if (!query_end(&q) || found)
 		return found;
+	query_start(&q, db, SQL_THREAD_IS_STORED, err);
+	query_int(&q, ":row", c->row);
+	found = query_row(&q);
+	if (!query_end(&q))
+		return false;
+	if (found)
+		return change_too_large(t, c->max_bytes, err);
 	error_set(err, ERR_STORAGE, NULL);
 	return error_cause(err, "thread row %lld is gone", (long long)c->row);
 }
@@ -223,11 +259,14 @@ static bool apply(struct db *db, struct unit *unit, struct error *err)
 	return ok;
 }
 
-void change_init(struct change *c, struct thread_write *first, struct thread_write *second)
+void change_init(
+    struct change *c, int64_t max_bytes, struct thread_write *first, struct thread_write *second)
 {
 	assert(!second || second->thread->row == 0 || second->thread->row == first->thread->row);
-	*c = (struct change){
-	    .unit = {.run = apply}, .writes = {first, second}, .count = second ? 2 : 1};
+	*c = (struct change){.unit = {.run = apply},
+	    .max_bytes = max_bytes,
+	    .writes = {first, second},
+	    .count = second ? 2 : 1};
 }
 
 bool change_finish(struct change *c, bool ok)

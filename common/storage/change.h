@@ -14,11 +14,13 @@ struct change {
 	struct unit unit;
 	struct thread_write *writes[2];
 	int count;
-	int64_t row; /* result: the thread's row */
+	int64_t max_bytes; /* what the thread may hold; 0: no limit */
+	int64_t row;       /* result: the thread's row */
 };
 
 /* second may be NULL. */
-void change_init(struct change *c, struct thread_write *first, struct thread_write *second);
+void change_init(
+    struct change *c, int64_t max_bytes, struct thread_write *first, struct thread_write *second);
 
 /* After the unit was executed: tells the writes' threads their row.  Returns ok. */
 bool change_finish(struct change *c, bool ok);

@@ -24,6 +24,7 @@ struct deferred {
 struct deferrals {
 	struct background flusher; /* its lock guards what follows, and every state */
 	struct writer *writer;
+	int64_t max_bytes;
 	pthread_cond_t settled;
 	struct deferred *first, *last;
 	int64_t last_use;
@@ -128,11 +129,12 @@ static void *flush(void *arg)
 	return NULL;
 }
 
-struct deferrals *deferrals_new(struct writer *writer, struct error *err)
+struct deferrals *deferrals_new(struct writer *writer, int64_t max_bytes, struct error *err)
 {
 	struct deferrals *d = xcalloc(1, sizeof(*d));
 
 	d->writer = writer;
+	d->max_bytes = max_bytes;
 	pthread_cond_init(&d->settled, NULL);
 	if (background_start(&d->flusher, flush, d, err))
 		return d;
@@ -155,7 +157,7 @@ void deferrals_add(struct deferrals *d, struct thread_write *w, struct deferred 
 	struct deferred *p = xcalloc(1, sizeof(*p));
 	bool wake;
 
-	change_init(&p->change, w, NULL);
+	change_init(&p->change, d->max_bytes, w, NULL);
 	*pending = p;
 	pthread_mutex_lock(&d->flusher.lock);
 	d->last_use = clock_monotonic_ms();
@@ -189,7 +191,7 @@ static bool write_now(
 {
 	struct change c;
 
-	change_init(&c, first, second);
+	change_init(&c, d->max_bytes, first, second);
 	return change_finish(&c, writer_run(d->writer, &c.unit, err));
 }
 

@@ -10,8 +10,8 @@
 
 struct deferrals;
 
-/* Starts the thread; NULL with err set. */
-struct deferrals *deferrals_new(struct writer *writer, struct error *err);
+/* Starts the thread; NULL with err set.  max_bytes is what a thread may hold, 0 for no limit. */
+struct deferrals *deferrals_new(struct writer *writer, int64_t max_bytes, struct error *err);
 
 /* Puts on disk what still waits.  NULL is fine. */
 void deferrals_free(struct deferrals *d);

@@ -118,7 +118,7 @@ static bool open_databases(struct engine *e, bool full, struct error *err)
 		return false;
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(e->path);
-	e->deferrals = deferrals_new(e->writer, err);
+	e->deferrals = deferrals_new(e->writer, e->storage.thread_max_bytes, err);
 	if (!e->deferrals || !(db = db_open(e->path, DB_WRITE, err)))
 		return false;
 	e->checkpointer = checkpointer_new(db, e->shared, t, err);
@@ -136,6 +136,7 @@ struct storage *storage_open(const struct config *config, struct error *err)
 		return NULL;
 	e = xcalloc(1, sizeof(*e));
 	e->storage.ops = &sqlite_ops;
+	e->storage.thread_max_bytes = config->thread_max_bytes;
 	e->path = xasprintf("%s/threads.db", config->state_dir);
 	e->shared = shared_open(config->state_dir, err);
 	if (e->shared) {

@@ -49,7 +49,7 @@ struct thread {
 	const char *fields_json; /* custom state fields */
 	const char *summary;     /* context_summary, or NULL */
 
-	int64_t message_bytes; /* what its messages take; from thread_get only */
+	int64_t message_bytes; /* what its messages take, as thread_get found it */
 };
 
 /* A message to store, or a stored one that enters the context again, at its end. */
@@ -101,6 +101,7 @@ struct shared;
 
 struct storage {
 	const struct storage_ops *ops;
+	int64_t thread_max_bytes; /* what a thread may hold; 0: no limit */
 };
 
 struct storage_ops {
@@ -143,7 +144,11 @@ struct storage_ops {
 	bool (*context_count)(
 	    struct storage *st, int64_t thread_row, int64_t *count, struct error *err);
 
-	/* Writes. The caller holds the thread's lease. */
+	/*
+	 * Writes.  The caller holds the thread's lease.  One that adds messages, or makes the state
+	 * longer, fails with ERR_THREAD_TOO_LARGE where messages and state would then be longer
+	 * than thread_max_bytes.
+	 */
 
 	bool (*thread_write)(struct storage *st, struct thread_write *w, struct error *err);
 	/*
@@ -197,6 +202,9 @@ struct storage_ops {
 	 */
 	bool (*backup)(struct storage *st, const char *path, struct error *err);
 };
+
+/* The same without trying, for who wants to know before work is done in vain; by message_bytes. */
+bool thread_write_fits(const struct storage *st, const struct thread_write *w, struct error *err);
 
 struct config;
 

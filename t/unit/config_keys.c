@@ -228,6 +228,10 @@ static void small_blocks(void)
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 1e300}", c->run_wait_timeout == 1e9);
 	CHECK_ACCEPTED(", \"runs\": {\"message_resumes\": true}", c->message_resumes);
 	CHECK_REFUSED(", \"runs\": {\"message_resumes\": 1}", "runs.message_resumes");
+	CHECK_ACCEPTED("", c->thread_max_bytes == 268435456);
+	CHECK_ACCEPTED(", \"threads\": {\"max_bytes\": 0}", c->thread_max_bytes == 0);
+	CHECK_REFUSED(", \"threads\": {\"max_bytes\": -1}", "threads.max_bytes");
+	CHECK_REFUSED(", \"threads\": {\"max_bytes\": \"1\"}", "threads.max_bytes");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": -0.1}", "runs.wait_timeout");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": \"30\"}", "runs.wait_timeout");
 }
