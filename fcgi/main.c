@@ -305,10 +305,22 @@ static bool drain(struct workers *workers, int signals, int64_t drain_ms)
 	}
 }
 
+/*
+ * How many of the threads may wait until a run of another request has ended: a quarter, at least
+ * four, at most half.  The others answer what waits for nothing.
+ */
+static unsigned waiting_room(unsigned threads)
+{
+	unsigned most = threads / 2, quarter = threads / 4;
+	return quarter >= 4 ? quarter : most < 4 ? most : 4;
+}
+
 static int serve(struct server *server, const struct options *options, int signals, pid_t parent)
 {
 	struct error err = {0};
+	struct storage *storage = server->service->storage;
 	extract_places(options->threads > 1 ? (unsigned)options->threads / 2 : 1);
+	storage->ops->lease_room(storage, waiting_room((unsigned)options->threads));
 	struct workers *workers = workers_start(server, LISTENER, (unsigned)options->threads, &err);
 	if (!workers)
 		return fail(EXIT_FAILURE, err.detail);

@@ -15,6 +15,8 @@
 #include "storage/futex.h"
 
 #include <assert.h>
+#include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,8 @@
 
 /* How often a waiter looks whether those before it are still alive. */
 #define LOOK_MS 250
+
+#define LINE_MOST 64 /* waiters of one thread, over all processes */
 
 enum entry_state { ENTRY_FREE, ENTRY_WAITS, ENTRY_HELD };
 
@@ -54,6 +58,8 @@ struct leases {
 	struct shared *shared;
 	struct table *table;
 	uint32_t self;
+	unsigned room; /* callers of this process that may wait at once */
+	atomic_uint waiting;
 };
 
 struct lease {
@@ -273,10 +279,16 @@ struct leases *leases_new(struct shared *sh)
 	leases->shared = sh;
 	leases->table = shared_region(sh, SHARED_LEASES);
 	leases->self = shared_self(sh);
+	leases->room = UINT_MAX;
 	lock(leases);
 	forget_process(leases, leases->self);
 	unlock(leases->table);
 	return leases;
+}
+
+void leases_room(struct leases *leases, unsigned callers)
+{
+	leases->room = callers;
 }
 
 void leases_free(struct leases *leases)
@@ -299,6 +311,29 @@ static struct entry *enter(struct leases *leases, uint32_t hash, const char *thr
 		settle(leases, hash, thread_id);
 	unlock(leases->table);
 	return e;
+}
+
+/*
+ * Whether there is room for e to wait, which is then taken.  Only those before it in the line of
+ * its thread count, so that of several who come at once as many stay as there is room for.
+ */
+static bool take_room(struct leases *leases, const struct entry *e)
+{
+	struct table *t = lock(leases);
+	const struct entry *other = find(t, *bucket_of(t, e->hash), e->hash, e->thread_id);
+	unsigned before = 0, own = 0;
+	bool room;
+
+	for (; other != e; other = find(t, other->next, e->hash, e->thread_id)) {
+		before += lives(leases, other);
+		own += other->process == leases->self && state_of(other) == ENTRY_WAITS;
+	}
+	room = before <= LINE_MOST && own < leases->room - leases->room / 4 &&
+	    leases->waiting < leases->room;
+	if (room)
+		leases->waiting++;
+	unlock(t);
+	return room;
 }
 
 /* One more look at those before, and at the clock: false when the time is up and the caller has
@@ -345,9 +380,12 @@ struct lease *lease_acquire(
 		return NULL;
 	}
 	if (state_of(e) == ENTRY_WAITS) {
+		bool room = take_room(leases, e);
 		metrics_gauge(GAUGE_LEASE_QUEUE, 1);
-		bool held = wait_in_line(leases, e, wait_ms);
+		bool held = wait_in_line(leases, e, room ? wait_ms : 0);
 		metrics_gauge(GAUGE_LEASE_QUEUE, -1);
+		if (room)
+			leases->waiting--;
 		if (!held)
 			return NULL;
 	}

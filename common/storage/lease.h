@@ -20,12 +20,18 @@ struct lease;
 /* Reclaims what an earlier process in this process's slot has left. */
 struct leases *leases_new(struct shared *sh);
 
+/*
+ * At most so many callers of this process wait at once, and three quarters of them for one thread;
+ * at first there is no such limit.  Call before the first lease is asked for.
+ */
+void leases_room(struct leases *leases, unsigned callers);
+
 /* No lease may be held any more.  NULL is fine. */
 void leases_free(struct leases *leases);
 
 /*
  * The operations of storage.h.  thread_id has at most 1020 bytes.  Waiters are served in the order
- * of their arrival.
+ * of their arrival; where there is no room for one, or 64 wait for the thread, it does not wait.
  */
 struct lease *lease_acquire(
     struct leases *leases, const char *thread_id, int64_t wait_ms, struct error *err);

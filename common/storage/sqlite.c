@@ -31,6 +31,11 @@ static struct lease *engine_lease_acquire(
 	return lease_acquire(engine_of(st)->leases, thread_id, wait_ms, err);
 }
 
+static void engine_lease_room(struct storage *st, unsigned callers)
+{
+	leases_room(engine_of(st)->leases, callers);
+}
+
 static bool engine_lease_running(struct storage *st, const char *thread_id, bool *stop_requested)
 {
 	return lease_running(engine_of(st)->leases, thread_id, stop_requested);
@@ -80,6 +85,7 @@ static const struct storage_ops sqlite_ops = {
     .thread_write_after = engine_thread_write_after,
     .thread_delete = engine_thread_delete,
     .lease_acquire = engine_lease_acquire,
+    .lease_room = engine_lease_room,
     .lease_run = lease_run,
     .lease_stop_requested = lease_stop_requested,
     .lease_release = lease_release,

@@ -173,12 +173,14 @@ struct storage_ops {
 	/* Leases (WIRE 3.2). */
 
 	/*
-	 * Waits up to wait_ms, first come first served; NULL without error set when time ran out,
-	 * NULL with ERR_TRANSIENT_STORAGE when there are too many at once.  A dead holder's lease
-	 * is free.
+	 * Waits up to wait_ms, first come first served; NULL without error set when time ran out or
+	 * too many wait already, NULL with ERR_TRANSIENT_STORAGE when there are too many leases at
+	 * once.  A dead holder's lease is free.
 	 */
 	struct lease *(*lease_acquire)(
 	    struct storage *st, const char *thread_id, int64_t wait_ms, struct error *err);
+	/* Bounds how many callers of this process may wait for leases at once; see leases_room. */
+	void (*lease_room)(struct storage *st, unsigned callers);
 	/* Marks the lease as that of a run (others then see lease_running) and clears the stop
 	 * request. */
 	void (*lease_run)(struct lease *lease);

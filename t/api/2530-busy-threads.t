@@ -45,6 +45,38 @@ is_running one
 ok $? 'as the first still runs'
 collect other
 
+# ---- many that wait
+# On a worker of eight threads: four may wait, three of them for the same thread.
+
+in_background crowded invoke '/slow 80 500' "$(thread crowd),\"recursion_limit\":90"
+wait_for 10 is_running crowd
+for i in $(seq 60); do
+	in_background "crowd$i" invoke "/note $i" "$(thread crowd)"
+done
+answered() { cat "$WORK"/crowd[0-9]*/status 2>/dev/null | grep -o 409 | wc -l; }
+refused_at_once() { [ "$(answered)" -ge 57 ]; }
+wait_for 20 refused_at_once
+is "$(answered)" 57 'of sixty that come all but three are refused at once'
+start=$(date +%s%N)
+api GET /ping
+took=$((($(date +%s%N) - start) / 1000000))
+is "$STATUS" 200 'the others take nothing of the pool'
+is_running crowd && [ "$took" -lt 1000 ]
+ok $? "so that what waits for nothing is answered meanwhile ($took ms)"
+in_background another invoke '/slow 2 200' "$(thread another)"
+wait_for 10 is_running another
+invoke hello "$(thread another)"
+is "$STATUS" 200 'who waits for another thread has room'
+api POST /v1/graph/stop '{"thread_id":"crowd"}'
+for name in crowded another; do collect $name; done
+for i in $(seq 60); do collect "crowd$i"; done
+is "$(cat "$WORK"/crowd[0-9]*/status | sed 's/200/&\n/g; s/409/&\n/g' | sort | uniq -c | awk 'NF == 2 { print $1, $2 }' | paste -sd ' ')" '3 200 57 409' \
+	'three have waited for their turn'
+is "$(json '"\(.error_code) \(.detail)"' "$(cat "$(grep -l 409 "$WORK"/crowd[0-9]*/status | head -n 1 | sed 's/status$/body/')")")" \
+	'THREAD_BUSY Thread crowd is busy with another run' 'the others know why'
+invoke after "$(thread crowd)"
+is "$STATUS" 200 'then the thread is free'
+
 # ---- processes that die
 
 in_background dies invoke '/slow 20 200' "$(thread dead)"

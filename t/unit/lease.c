@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "unit.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -182,6 +183,94 @@ static void a_release_wakes_the_next_at_once(void)
 	lease_release(l);
 	pthread_join(id, NULL);
 	CU_ASSERT(clock_monotonic_ms() - start < 100);
+}
+
+/* It may come while is_refused has the last place. */
+static void *wait_for_lease(void *thread_id)
+{
+	struct lease *l;
+
+	while (!(l = lease_acquire(leases, thread_id, 60000, &(struct error){0})))
+		clock_sleep_ms(5);
+	notes->served++;
+	lease_release(l);
+	return NULL;
+}
+
+/* Whether there comes a time from which on nobody else can wait for thread_id. */
+static bool is_refused(const char *thread_id)
+{
+	int64_t start;
+
+	for (int i = 0; i < 60; i++) {
+		start = clock_monotonic_ms();
+		if (acquire(thread_id, 300))
+			return false;
+		if (clock_monotonic_ms() - start < 150)
+			return true;
+		clock_sleep_ms(20);
+	}
+	return false;
+}
+
+static void callers_wait_only_where_there_is_room(void)
+{
+	struct lease *first = acquire("first", 0), *second = acquire("second", 0);
+	pthread_t ids[4];
+
+	notes->served = 0;
+	leases_room(leases, 4);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&ids[i], NULL, wait_for_lease, "first");
+	CU_ASSERT_TRUE(is_refused("first"));
+	pthread_create(&ids[3], NULL, wait_for_lease, "second"); /* the part of other threads */
+	CU_ASSERT_TRUE(is_refused("second"));
+	CU_ASSERT_EQUAL(notes->served, 0);
+	lease_release(first);
+	lease_release(second);
+	for (int i = 0; i < 4; i++)
+		pthread_join(ids[i], NULL);
+	CU_ASSERT_EQUAL(notes->served, 4);
+
+	first = acquire("first", 0); /* the room was given back */
+	pthread_create(&ids[0], NULL, wait_for_lease, "first");
+	clock_sleep_ms(50);
+	lease_release(first);
+	pthread_join(ids[0], NULL);
+	CU_ASSERT_EQUAL(notes->served, 5);
+	leases_room(leases, UINT_MAX);
+}
+
+/* A process of its own in which as many wait for "queue" as may. */
+static pid_t start_queue(void)
+{
+	pid_t pid = fork();
+	pthread_t id;
+
+	if (pid != 0)
+		return pid;
+	leases = join();
+	for (int i = 0; i < 64; i++)
+		pthread_create(&id, NULL, wait_for_lease, "queue");
+	for (;;)
+		pause();
+}
+
+static void the_line_of_a_thread_is_bounded_and_the_dead_do_not_count(void)
+{
+	struct lease *l = acquire("queue", 0);
+	pid_t pid = start_queue();
+	int64_t start;
+
+	CU_ASSERT_TRUE(is_refused("queue"));
+	end_child(pid);
+	start = clock_monotonic_ms();
+	CU_ASSERT_PTR_NULL(acquire("queue", 300));
+	CU_ASSERT(clock_monotonic_ms() - start >= 299);
+	lease_release(l);
+	l = acquire("queue", 10000);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	lease_release(l);
 }
 
 static void only_a_run_can_be_stopped(void)
@@ -411,6 +500,10 @@ static const struct unit_test tests[] = {
     {"waiters are served in the order of arrival", waiters_are_served_in_the_order_of_arrival},
     {"one that gave up is left out of the line", one_that_gave_up_is_left_out_of_the_line},
     {"a release wakes the next at once", a_release_wakes_the_next_at_once},
+    {"callers wait only where there is room, and not all for one thread",
+	callers_wait_only_where_there_is_room},
+    {"the line of a thread is bounded, and the dead in it do not count",
+	the_line_of_a_thread_is_bounded_and_the_dead_do_not_count},
     {"only a run can be stopped", only_a_run_can_be_stopped},
     {"a stop never hits the next run", a_stop_never_hits_the_next_run},
     {"other processes see and stop a run", other_processes_see_and_stop_a_run},
