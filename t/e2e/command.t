@@ -56,6 +56,13 @@ for command in serve check init nginx-conf chat routes backup version help; do
 	"$AGENTGRAPH" help "$command" | grep -q "^usage: agentgraph $command"
 	ok $? "$command has help of its own"
 done
+for command in $("$AGENTGRAPH" help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
+	"$AGENTGRAPH" help "$command" >help.out
+	sed -n '/^$/q; p' help.out | grep -o -e '--[a-z-]*' | sort -u >taken
+	sed -n 's/^  \(--[a-z-]*\) .*[^ ]$/\1/p' help.out | sort -u >explained
+	is "$(comm -3 taken explained | paste -sd' ')" "" "$command --help explains each of its $(wc -l <taken) options, and no other"
+done
+is "$("$AGENTGRAPH" serve --help | grep -c '^  --')" 10 "those of serve among them"
 run version
 like "$OUT" '^agentgraph [0-9]+\.[0-9]+' "version prints it"
 run routes
