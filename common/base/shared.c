@@ -130,13 +130,25 @@ static bool claim_space(int fd)
 	return fallocate(fd, 0, 0, TOTAL_SIZE) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
+/* Whether the file has all its space from an earlier life.  It is kept then: what is given back on
+ * a full disk may not be had again. */
+static bool has_space(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 && st.st_size == TOTAL_SIZE &&
+	    (uint64_t)st.st_blocks * 512 >= TOTAL_SIZE;
+}
+
 /* Nobody else has the file open: it starts from zeroes. */
 static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 {
-	if (!claim_space(sh->file))
+	bool kept = has_space(sh->file);
+	if (!kept && !claim_space(sh->file))
 		return fail(err, "make room for the shared memory of", dir);
 	if (!map(sh, dir, err))
 		return false;
+	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0)
+		memset(sh->base, 0, TOTAL_SIZE);
 	init_mutexes(sh);
 	((struct header *)sh->base)->identity = our_identity();
 	return true;

@@ -101,8 +101,15 @@ struct service *service_open(const struct config_source *source, struct problems
 	struct service *service = load(source, problems);
 	struct error err = {0};
 	/* tried whatever else is wrong, so that all mistakes are told at once */
-	if (service->config &&
-	    (!service_open_storage(service, &err) || !memories_open(service->memories, &err)))
+	bool stored = service->config && service_open_storage(service, &err);
+	if (stored && !memories_open(service->memories, &err) &&
+	    err.kind == ERR_TRANSIENT_STORAGE) {
+		/* a full disk: the store is opened when it is asked for, the rest is served */
+		log_warning(
+		    "%s; memories wait until there is room", *err.cause ? err.cause : err.detail);
+		error_release(&err);
+	}
+	if (error_is_set(&err))
 		problems_add(problems, "%s", *err.cause ? err.cause : err.detail);
 	error_release(&err);
 	if (service->config)

@@ -29,6 +29,7 @@ struct files {
 	struct pool *pool;
 	pthread_mutex_t lock; /* guards db */
 	struct db *db;        /* NULL before something is written: most processes only read */
+	bool begun;           /* the database was opened once; guarded after the start */
 	struct blobs *memory, *local;
 	struct blobs *cloud;   /* NULL: none is configured */
 	struct blobs *current; /* one of them */
@@ -60,17 +61,34 @@ static bool begin_life(struct files *f, struct error *err)
 	return ok;
 }
 
-static bool open_records(struct files *f, struct error *err)
-{
-	f->db = database_open(f->path, "files", f->mode, &f->region->turnstile, err);
-	f->pool = pool_new(f->path);
-	return f->db != NULL;
-}
-
 static void rest(struct files *f)
 {
 	db_close(f->db);
 	f->db = NULL;
+}
+
+/*
+ * A disk that is full does not even let a database be opened that nobody else has open.  What needs
+ * no files is served all the same, and the next one that writes tries again.
+ */
+static bool open_records(struct files *f, struct error *err)
+{
+	f->db = database_open(f->path, "files", f->mode, &f->region->turnstile, err);
+	f->begun = f->db && begin_life(f, err);
+	rest(f);
+	return f->begun;
+}
+
+static bool open_at_start(struct files *f, struct error *err)
+{
+	f->pool = pool_new(f->path);
+	if (open_records(f, err))
+		return true;
+	if (err->kind != ERR_TRANSIENT_STORAGE)
+		return false;
+	log_warning("%s; files wait until there is room", err->cause[0] ? err->cause : err->detail);
+	error_release(err);
+	return true;
 }
 
 static bool is_recorded(const char *file_id, void *arg)
@@ -139,9 +157,8 @@ struct files *files_open(const struct config *config, struct shared *shared, str
 	f->region = shared_region(shared, SHARED_FILES);
 	f->mode = engine_write_mode(config->env.synchronous_full);
 	make_stores(f, config);
-	ok = choose_store(f, config, err) && open_records(f, err) && begin_life(f, err);
+	ok = choose_store(f, config, err) && open_at_start(f, err);
 	if (ok) {
-		rest(f);
 		sweep(f);
 		return f;
 	}
@@ -293,9 +310,12 @@ bool files_add(struct files *f, const struct file_record *record, struct error *
 	bool ok;
 
 	pthread_mutex_lock(&f->lock);
-	turnstile_enter(&f->region->turnstile);
-	ok = open_for_writing(f, err) && insert(f->db, record, err);
-	turnstile_leave(&f->region->turnstile);
+	ok = f->begun || open_records(f, err); /* which enters the turnstile itself */
+	if (ok) {
+		turnstile_enter(&f->region->turnstile);
+		ok = open_for_writing(f, err) && insert(f->db, record, err);
+		turnstile_leave(&f->region->turnstile);
+	}
 	pthread_mutex_unlock(&f->lock);
 	return ok;
 }

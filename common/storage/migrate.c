@@ -120,14 +120,20 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 }
 
 /* An error that only has SQLite's words gets a sentence with the file's name, which is what a
- * start-up failure needs. */
+ * start-up failure needs.  What passes by itself may be met by a request, whose client is told no
+ * path. */
 static void name_file(struct error *err, const char *path)
 {
 	struct error named = {0};
 
 	if (err->cause[0] == '\0')
 		return;
-	error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
+	if (err->kind == ERR_TRANSIENT_STORAGE) {
+		error_set(&named, err->kind, NULL);
+		error_cause(&named, "%s cannot be opened: %s", path, err->cause);
+	} else {
+		error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
+	}
 	error_release(err);
 	error_move(err, &named);
 }

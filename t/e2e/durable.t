@@ -172,7 +172,27 @@ if [ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=48m none disk 2>
 	is "$STATUS $(json '.data.state.execution_meta.is_running' "$BODY")" '200 false' 'reading goes on, and nothing runs'
 	http GET /v1/threads
 	is "$STATUS" 200 'in every list'
+
+	while :; do # what anybody gives back is taken at once
+		dd if=/dev/zero of=disk/fill bs=512 oflag=append conv=notrunc >/dev/null 2>&1
+		sleep 0.02
+	done &
+	filler=$!
+	for pid in $(workers); do
+		kill -9 "$pid"
+	done
+	wait_for 20 pings
+	ok $? 'workers that start on the full disk serve'
+	http GET /v1/threads/full/messages
+	is "$STATUS" 200 'what can be read'
+	echo text >upload.txt
+	http POST /v1/files/upload '' -F file=@upload.txt
+	error 'and refuse what cannot be written' 503 TRANSIENT_STORAGE_ERROR 'Storage is temporarily unavailable'
+	kill "$filler"
+	wait "$filler" 2>/dev/null
 	rm disk/fill
+	http POST /v1/files/upload '' -F file=@upload.txt
+	is "$STATUS" 200 'until there is room again'
 	http POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"message_id\":\"after\",\"content\":\"$pad\"}],\"config\":{\"thread_id\":\"full\"}}"
 	is "$STATUS" 200 'with room again the next turn is taken'
 	stored >now
