@@ -59,7 +59,7 @@ bool ag_request_is_websocket(const ag_request *request)
 ag_result ag_let_in(ag_request *request, cJSON *user)
 {
 	request->outcome = OUTCOME_IN;
-	request->user = arena_json(request->arena, user);
+	request->user = arena_json(request->arena, json_adopt(user));
 	return AG_OK;
 }
 
@@ -125,17 +125,6 @@ static bool refuse(const ag_request *request, struct error *err)
 	    *request->text ? request->text : "Authentication failed");
 }
 
-/* A tree of our own making: what a plug-in builds may hold twice the same key, or no UTF-8. */
-static cJSON *clean_user(const ag_request *request)
-{
-	if (!request->user)
-		return cJSON_CreateObject();
-	char *text = json_print(request->user);
-	cJSON *user = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
-	free(text);
-	return user;
-}
-
 /* Text of a user_id that is one; the member is put right, or taken out. */
 static const char *settle_user_id(cJSON *user, struct arena *a)
 {
@@ -150,8 +139,10 @@ static const char *settle_user_id(cJSON *user, struct arena *a)
 
 static bool let_in(const ag_request *request, struct identity *identity, struct error *err)
 {
-	cJSON *user = arena_json(request->arena, clean_user(request));
-	if (!cJSON_IsObject(user))
+	cJSON *user = request->user;
+	if (!user)
+		user = arena_json(request->arena, cJSON_CreateObject());
+	if (!cJSON_IsObject(user) || json_deeper_than(user, JSON_REQUEST_DEPTH))
 		return failed(err, "let in a user that is no JSON object");
 	identity->user = user;
 	identity->user_id = settle_user_id(user, request->arena);

@@ -197,13 +197,18 @@ cJSON *json_new_int(int64_t value)
 }
 
 /* cJSON prints up to 15 digits well and more of them wrongly, so a value that needs more is kept as
- * the shortest text that reads back as the same double. */
+ * the shortest text that reads back as the same double; of a whole number, which may be an id, with
+ * all its digits. */
 cJSON *json_new_double(double value)
 {
 	if (!isfinite(value))
 		return cJSON_CreateNull();
 	char text[32];
 	int digits = 15;
+	if (fabs(value) < 18446744073709551616.0 && trunc(value) == value) {
+		snprintf(text, sizeof(text), "%.0f", value);
+		return fabs(value) < 1e15 ? cJSON_CreateNumber(value) : cJSON_CreateRaw(text);
+	}
 	for (; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, value);
 		if (strtod(text, NULL) == value)

@@ -40,6 +40,14 @@ const char *json_fault_text(enum json_fault fault);
 cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault);
 
 /*
+ * What somebody else built with cJSON, taken over, as a tree that json_parse could have made: bytes
+ * that are no UTF-8 become U+FFFD, of equal keys the last one stays, numbers print exactly (whole
+ * ones over 64 bits), and raw items are the values that they spell, null where that is no JSON.
+ * NULL stays NULL.  How deep it is stays the caller's question.
+ */
+cJSON *json_adopt(cJSON *built);
+
+/*
  * For files that people write: the path of the first key that stands twice in one object, malloc'd,
  * its parts joined by separator; NULL when there is none.  The text is one that json_parse accepts.
  */
@@ -70,8 +78,8 @@ bool json_number(const cJSON *item, double *value);
 /* Value when item is a number without a fraction (25 and 25.0) that fits; else false. */
 bool json_integer(const cJSON *item, int64_t *value);
 
-/* New number items.  json_new_int is exact over 64 bits; json_new_double turns NaN and infinities
- * into null. */
+/* New number items.  json_new_int is exact over 64 bits, and so is json_new_double for what has no
+ * fraction; that turns NaN and infinities into null. */
 cJSON *json_new_int(int64_t value);
 cJSON *json_new_double(double value);
 

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 
 /* The same byte in all eight places of a word. */
@@ -137,4 +139,20 @@ void utf8_repair(char *s)
 		s += n;
 		left -= n;
 	}
+}
+
+char *utf8_mend(const char *s)
+{
+	size_t left = strlen(s);
+	char *copy = xmalloc(3 * left + 1), *out = copy;
+	while (left) {
+		size_t n = utf8_sequence(s, left);
+		memcpy(out, n ? s : "\xEF\xBF\xBD", n ? n : 3);
+		out += n ? n : 3;
+		n = n ? n : 1;
+		s += n;
+		left -= n;
+	}
+	*out = '\0';
+	return copy;
 }

@@ -24,6 +24,9 @@ size_t utf8_sequence(const char *s, size_t len);
 /* The character at s, which holds valid, NUL-terminated UTF-8, and its length. */
 uint32_t utf8_decode(const char *s, size_t *len);
 
+/* A malloc'd copy in which each byte that is no valid UTF-8 is U+FFFD. */
+char *utf8_mend(const char *s);
+
 /* Overwrites the bytes of a NUL-terminated text that are no valid UTF-8 with question marks. */
 void utf8_repair(char *s);
 

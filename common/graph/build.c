@@ -167,7 +167,7 @@ struct tool *graph_tool_add(struct node *node, const char *name, const char *des
 	node->tools = xrealloc(node->tools, (node->tool_count + 1) * sizeof(*node->tools));
 	struct tool *tool = &node->tools[node->tool_count++];
 	*tool = (struct tool){.name = xstrdup(name),
-	    .description = xstrdup(description ? description : ""),
+	    .description = utf8_mend(description ? description : ""),
 	    .source = TOOL_LOCAL};
 	return tool;
 }
@@ -270,7 +270,7 @@ void ag_graph_field(ag_graph *graph, const char *name, const char *type, ag_redu
 	struct field *field = &graph->fields[graph->field_count++];
 	*field = (struct field){.name = xstrdup(name),
 	    .type = xstrdup(type ? type : ""),
-	    .description = description ? xstrdup(description) : NULL,
+	    .description = description ? utf8_mend(description) : NULL,
 	    .reducer = reducer};
 	if (!initial)
 		return;
@@ -285,7 +285,7 @@ void ag_graph_state_type(ag_graph *graph, const char *name)
 	if (!name_check(graph, "state type", name))
 		return;
 	free(graph->state_type);
-	graph->state_type = xstrdup(name);
+	graph->state_type = utf8_mend(name);
 }
 
 static struct node *interrupt_node(ag_graph *graph, const char *name, const char *what)

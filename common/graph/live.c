@@ -267,8 +267,10 @@ static cJSON *object_of(cJSON *args)
 void ag_live_tool_call(ag_live_session *session, const char *id, const char *name, cJSON *args)
 {
 	char *call_id = clean(id ? id : ""), *tool = clean(name ? name : "");
-	const struct live_event event = {
-	    .kind = LIVE_TOOL_CALL, .id = call_id, .text = tool, .args = object_of(args)};
+	const struct live_event event = {.kind = LIVE_TOOL_CALL,
+	    .id = call_id,
+	    .text = tool,
+	    .args = object_of(json_adopt(args))};
 	session->event(session, &event);
 	free(call_id);
 	free(tool);

@@ -62,9 +62,12 @@ ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings)
 	return model;
 }
 
-/* In output form, as references where they are in it already; NULL after ag_fail. */
-static cJSON *normalised(ag_run *run, const cJSON *messages)
+/* In output form; the context, which can be long, is in it.  NULL after ag_fail. */
+static const cJSON *normalised(ag_run *run, const cJSON *messages)
 {
+	if (messages == run->context)
+		return messages;
+	messages = arena_json(run->setup.arena, json_adopt(cJSON_Duplicate(messages, true)));
 	cJSON *out = arena_json(run->setup.arena, cJSON_CreateArray());
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages) {

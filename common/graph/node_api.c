@@ -132,6 +132,17 @@ int ag_step(const ag_run *run)
 	return run->step;
 }
 
+/* Whatever a plug-in says goes through here, or through json_adopt: clients and storage get nothing
+ * but UTF-8. */
+static const char *run_text(ag_run *run, const char *text)
+{
+	if (utf8_valid(text, strlen(text)))
+		return text;
+	char *mended = utf8_mend(text);
+	arena_defer(run->setup.arena, free, mended);
+	return mended;
+}
+
 ag_result ag_fail(ag_run *run, const char *fmt, ...)
 {
 	va_list args;
@@ -139,7 +150,7 @@ ag_result ag_fail(ag_run *run, const char *fmt, ...)
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
 	arena_defer(run->setup.arena, free, text);
-	run->frame.failure = text;
+	run->frame.failure = run_text(run, text);
 	return AG_ERROR;
 }
 
@@ -151,7 +162,7 @@ ag_result ag_trim(ag_run *run, const cJSON *last, const char *summary)
 			continue;
 		run->frame.leaves = arena_strdup(run->setup.arena, message_id(last));
 		if (summary)
-			run->frame.summary = arena_strdup(run->setup.arena, summary);
+			run->frame.summary = arena_strdup(run->setup.arena, run_text(run, summary));
 		return AG_OK;
 	}
 	return ag_fail(run, "ag_trim: the message is not in the context");
@@ -194,11 +205,11 @@ bool ag_remote_tool(const ag_run *run, const char *name)
 
 ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 {
+	cJSON *adopted = value ? json_adopt(value) : cJSON_CreateNull();
 	if (run->call)
-		tool_call_update(run->call, field, value);
+		tool_call_update(run->call, field, adopted);
 	else
-		cJSON_AddItemToObject(
-		    run->frame.updates, field, value ? value : cJSON_CreateNull());
+		cJSON_AddItemToObject(run->frame.updates, field, adopted);
 	return AG_OK;
 }
 
@@ -238,12 +249,12 @@ static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
 
 ag_result ag_delta(ag_run *run, const char *text)
 {
-	return show_piece(run, &run->frame.text, text);
+	return show_piece(run, &run->frame.text, run_text(run, text));
 }
 
 ag_result ag_reasoning_delta(ag_run *run, const char *text)
 {
-	return show_piece(run, &run->frame.reasoning, text);
+	return show_piece(run, &run->frame.reasoning, run_text(run, text));
 }
 
 /* Calls of tools that the client runs stand in blocks of their own type (WIRE 3.4). */
@@ -283,6 +294,7 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		return ag_fail(
 		    run, "expected a message of at most %d levels of nesting", MESSAGE_DEPTH);
 	}
+	message = json_adopt(message);
 	cJSON *made =
 	    message_normalise(message, "body.message", MESSAGE_FROM_NODE, run->setup.ids, &err);
 	cJSON_Delete(message);
@@ -327,9 +339,9 @@ ag_result ag_say(ag_run *run, const char *fmt, ...)
 	va_end(args);
 	cJSON *message = cJSON_CreateObject();
 	cJSON_AddStringToObject(message, "role", "assistant");
+	arena_defer(run->setup.arena, free, text);
 	cJSON_AddStringToObject(message, "content", text);
-	stream_words(run, text);
-	free(text);
+	stream_words(run, run_text(run, text));
 	return ag_message(run, message);
 }
 
@@ -382,8 +394,9 @@ ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSO
 		*answer = given;
 		return AG_OK;
 	}
-	cJSON *pause =
-	    interrupt_new(run->frame.node->name, reason ? reason : "input_required", value);
+	value = json_adopt(value);
+	cJSON *pause = interrupt_new(
+	    run->frame.node->name, reason ? run_text(run, reason) : "input_required", value);
 	run->frame.pause = arena_json(run->setup.arena, pause);
 	cJSON_Delete(value);
 	return AG_PAUSE;

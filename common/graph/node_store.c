@@ -8,7 +8,7 @@ static ag_result ask(
 	const struct run_store *store = &run->setup.store;
 	struct error err = {0};
 	const cJSON *data = NULL;
-	arena_json(run->setup.arena, body);
+	body = arena_json(run->setup.arena, json_adopt(body));
 	if (store->ask)
 		data = store->ask(store->arg, run->setup.arena, action, memory_id, body, &err);
 	if (answer)

@@ -49,8 +49,8 @@ static void speak(ag_run *run, cJSON *said)
 		run_show_piece(run, said, NULL);
 		cJSON_Delete(said);
 	} else if (strcmp(kind, "update") == 0) {
-		cJSON *value = said->child;
-		ag_update(run, value->string, cJSON_DetachItemViaPointer(said, value));
+		cJSON *value = cJSON_DetachItemViaPointer(said, said->child);
+		cJSON_AddItemToObject(run->frame.updates, value->string, value);
 		cJSON_Delete(said);
 	} else {
 		node_add_message(run, said);

@@ -46,6 +46,7 @@ static ag_result call_tool(ag_run *run, const struct tool *tool, const cJSON *ar
 	int64_t node_deadline = limit_call(run);
 	run->frame.failure = NULL;
 	ag_result result = tool->fn(run, args, output, tool->data);
+	*output = json_adopt(*output);
 	bool late = clock_monotonic_ms() >= run->frame.deadline;
 	run->frame.deadline = node_deadline;
 	if (result == AG_PAUSE || !late)

@@ -75,26 +75,16 @@ static bool failed(struct call *call, const char *why)
 	return error_cause(&call->error, "store: the plug-in %s", why);
 }
 
-/* A tree of our own making: what a plug-in builds may hold twice the same key, or no UTF-8. */
-static cJSON *clean(struct call *call, cJSON *answer)
-{
-	char *text = json_print(answer);
-	cJSON *out =
-	    arena_json(call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
-	free(text);
-	return out;
-}
-
 static bool ask(struct memory_plugin *p, struct call *call, ag_store_fn fn, const cJSON *request,
     cJSON **answer)
 {
 	cJSON *given = NULL;
 	ag_result result = fn(request, &given, p->data);
-	arena_json(call->arena, given);
+	*answer = arena_json(call->arena, json_adopt(given));
 	if (result != AG_OK)
 		return failed(call, "failed");
-	*answer = given ? clean(call, given) : NULL;
-	return !given || *answer || failed(call, "answered with what is no JSON");
+	return !json_deeper_than(*answer, JSON_TRUSTED_DEPTH) ||
+	    failed(call, "answered with too many levels of nesting");
 }
 
 /* ---- answers ---- */

@@ -499,6 +499,28 @@ static void check_merge(const char *target, const char *patch, const char *expec
 
 #define MERGE(target, patch, expected) check_merge(target, patch, expected, __LINE__)
 
+static void what_others_built_is_adopted(void)
+{
+	cJSON *built = cJSON_CreateObject(), *shared = cJSON_CreateString("\xe9");
+	cJSON_AddNumberToObject(built, "n", 9007199254740991.0);
+	cJSON_AddNumberToObject(built, "twice", 1);
+	cJSON_AddRawToObject(built, "raw", " [18446744073709551615] ");
+	cJSON_AddRawToObject(built, "cut", "[1");
+	cJSON_AddItemReferenceToObject(built, "\xc3", shared);
+	cJSON_AddNumberToObject(built, "twice", 2);
+	cJSON_AddItemToObject(built, "empty", cJSON_CreateStringReference(NULL));
+	cJSON *adopted = json_adopt(built);
+	char *text = json_print(adopted);
+	CU_ASSERT_STRING_EQUAL(text,
+	    "{\"n\":9007199254740991,\"raw\":[18446744073709551615],\"cut\":null,"
+	    "\"\xef\xbf\xbd\":\"\xef\xbf\xbd\",\"twice\":2,\"empty\":\"\"}");
+	CU_ASSERT_STRING_EQUAL(shared->valuestring, "\xe9");
+	CU_ASSERT_PTR_NULL(json_adopt(NULL));
+	free(text);
+	cJSON_Delete(adopted);
+	cJSON_Delete(shared);
+}
+
 static void merging_is_deep(void)
 {
 	MERGE("{\"a\":1,\"o\":{\"x\":1,\"y\":{\"z\":1}}}", "{\"o\":{\"y\":{\"w\":2},\"x\":3}}",
@@ -587,6 +609,7 @@ static const struct unit_test tests[] = {
     {"printing never fails", printing_never_fails},
     {"types have names", types_have_names},
     {"equality is by value", equality_is_by_value},
+    {"what others built is adopted", what_others_built_is_adopted},
     {"merging is deep", merging_is_deep},
     {"null leaves what is there", null_leaves_what_is_there},
     {"texts are cut between characters", texts_are_cut_between_characters},
