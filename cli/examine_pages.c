@@ -10,7 +10,8 @@
 #define PATIENCE_MS 60000
 #define MOST_OUTPUT 65536
 
-/* Whether other routes lie there; WIRE 9.2 leaves the paths of the pages to the administrator. */
+/* Whether other routes lie there; doc/protocol.md#the-openapi-document leaves the paths of the
+ * pages to the administrator. */
 static bool is_among_routes(const char *path)
 {
 	static const char root[] = "/v1/";

@@ -25,7 +25,8 @@
 #define CONNECTIONS 8192
 #define DESCRIPTORS 20000 /* two for each connection, and some */
 #define MEGABYTE 1048576.0
-#define MULTIPART_ROOM 65536 /* WIRE 4.14: what an upload's body may have beside the file */
+/* What an upload's body may have beside the file (doc/protocol-files.md#upload). */
+#define MULTIPART_ROOM 65536
 #define EXPOSED_HEADERS                                                                      \
 	"X-Request-ID, X-Timestamp, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, " \
 	"X-RateLimit-Reset, X-RateLimit-Reset-After, Content-Disposition, Content-Range, "   \
@@ -108,7 +109,7 @@ static void add_hsts(struct buf *out, const struct environment *env, const char 
 	buf_release(&value);
 }
 
-/* WIRE 1.5. */
+/* Those of doc/protocol.md#headers. */
 static const char *security_headers(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
@@ -161,7 +162,7 @@ static void add_origins(struct buf *out, const struct string_list *origins)
 	}
 }
 
-/* WIRE 1.6: browsers show an error only to pages that may see it. */
+/* doc/protocol.md#cors: browsers show an error only to pages that may see it. */
 static const char *cors_headers(struct arena *a, const struct environment *env)
 {
 	bool echo = !has_wildcard(&env->origins) || env->cors_allow_credentials;
@@ -204,7 +205,7 @@ static void add_page(struct arena *a, struct buf *out, const char *prefix, const
 	buf_printf(out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, text, prefix);
 }
 
-/* Locations of the two pages and of what lies below them (WIRE 9.2). */
+/* Locations of the two pages and of what lies below them (doc/protocol.md#the-openapi-document). */
 static const char *pages(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {

@@ -2,7 +2,7 @@
  * The configuration of nginx, made from templates (nginx-conf/) and the service's configuration:
  * the snippet for an existing server block, or all that a private nginx needs.  Sizes, security
  * headers and CORS headers are filled in, so that what nginx answers by itself looks like the
- * service's own answers (WIRE 1.5, 1.6, 2.1, 7.1).
+ * service's own answers (doc/protocol.md, doc/protocol-errors.md).
  */
 #ifndef AGENTGRAPH_CLI_NGINX_CONF_H
 #define AGENTGRAPH_CLI_NGINX_CONF_H

@@ -1,6 +1,6 @@
 /*
- * The text of documents of each type (WIRE 4.14), as pure functions from bytes to text: nothing is
- * opened, nothing is asked of the world, so that they run in the cage.
+ * The text of documents of each type (doc/protocol-files.md#upload), as pure functions from bytes
+ * to text: nothing is opened, nothing is asked of the world, so that they run in the cage.
  *
  * Each returns NULL, or why there is no text: one sentence part, static.
  */

@@ -1,8 +1,8 @@
 /*
  * Documents that are XML in a ZIP archive.
  *
- * The limits of WIRE 4.14 hold for the archive as a whole: for what it says it unpacks to, and for
- * what it does unpack to.
+ * The limits of doc/files.md#text hold for the archive as a whole: for what it says it unpacks to,
+ * and for what it does unpack to.
  */
 #ifndef AGENTGRAPH_EXTRACT_PACKAGE_H
 #define AGENTGRAPH_EXTRACT_PACKAGE_H

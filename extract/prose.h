@@ -1,5 +1,5 @@
 /*
- * Text on its way out: UTF-8, with the limit on its length (WIRE 4.14).
+ * Text on its way out: UTF-8, with the limit on its length (doc/files.md#text).
  *
  * Once it is full, more is dropped; whoever makes it may look at full and stop.  An all-zero struct
  * is an empty one.

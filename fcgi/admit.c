@@ -47,7 +47,7 @@ static void present(struct request *rq, struct presented *presented)
 	    : credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), rq->call.arena);
 }
 
-/* Two routes say 401 where the others say 403 (WIRE 5.2). */
+/* Two routes say 401 where the others say 403 (doc/protocol-access.md#tokens). */
 static void choose_status(const struct route *route, struct error *err)
 {
 	bool token = err->kind == ERR_REVOKED_TOKEN || err->kind == ERR_EXPIRED_TOKEN ||
@@ -101,7 +101,8 @@ static const char *resource_id(struct request *rq)
 	if (rq->match.ids[0])
 		return *rq->match.ids[0] ? rq->match.ids[0] : NULL;
 	if (route->flags & ROUTE_AG_UI)
-		return NULL; /* the run asks about its thread, once it is known (WIRE 5.5) */
+		return NULL; /* the run asks about its thread, once it is known
+				(doc/protocol-access.md#scopes) */
 	if (!is(route->resource, "graph") && !is(route->resource, "checkpointer"))
 		return NULL;
 	return thread_id_of(

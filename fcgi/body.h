@@ -1,8 +1,8 @@
 /*
- * Request bodies (WIRE 1.2).
+ * Request bodies (doc/protocol.md#request-bodies).
  *
  * Reading and parsing are two steps, because a body that is too large is refused before the caller
- * is known, and one that does not parse afterwards (WIRE 1.4).
+ * is known, and one that does not parse afterwards (doc/protocol.md#order-of-the-checks).
  */
 #ifndef AGENTGRAPH_FCGI_BODY_H
 #define AGENTGRAPH_FCGI_BODY_H

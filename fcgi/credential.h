@@ -1,4 +1,5 @@
-/* The credential of an HTTP request: what its Authorization header holds (SPEC 5.2). */
+/* The credential of an HTTP request: what its Authorization header holds
+ * (doc/protocol-access.md#tokens). */
 #ifndef AGENTGRAPH_FCGI_CREDENTIAL_H
 #define AGENTGRAPH_FCGI_CREDENTIAL_H
 

@@ -1,4 +1,4 @@
-/* /v1/evals: reports of evaluations (SPEC 4.17). */
+/* /v1/evals: reports of evaluations (doc/protocol-evals.md). */
 #include "service/evals.h"
 
 #include "handlers.h"

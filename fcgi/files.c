@@ -1,4 +1,4 @@
-/* /v1/files: what is stored, and its bytes (SPEC 4.14, WIRE 4.14). */
+/* /v1/files: what is stored, and its bytes (doc/protocol-files.md). */
 #include "service/files.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
-/* /v1/graph: running the graph, and what it is (SPEC 4.2–4.8). */
+/* /v1/graph: running the graph, and what it is (doc/protocol-runs.md,
+ * doc/protocol-threads.md#repair). */
 #include "handlers.h"
 #include "request.h"
 #include "service/about.h"

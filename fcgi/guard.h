@@ -1,4 +1,4 @@
-/* The boot-time guard (SPEC 5.6): no route is open by mistake. */
+/* The boot-time guard (doc/protocol-access.md#public-routes): no route is open by mistake. */
 #ifndef AGENTGRAPH_FCGI_GUARD_H
 #define AGENTGRAPH_FCGI_GUARD_H
 

@@ -27,7 +27,7 @@ struct head {
  */
 void head_read(struct head *head, char *const *params);
 
-/* Came over https, or a proxy says so (WIRE 1.5). */
+/* Came over https, or a proxy says so (doc/protocol.md#headers). */
 bool head_is_https(const struct head *head);
 
 #endif

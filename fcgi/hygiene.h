@@ -1,7 +1,7 @@
 /*
  * What every answer carries and every request must satisfy, whatever the route: security headers
- * (WIRE 1.5), CORS (WIRE 1.6) and the Host check (WIRE 1.7).  Built once from the environment,
- * immutable afterwards.
+ * (doc/protocol.md#headers), CORS (doc/protocol.md#cors) and the Host check
+ * (doc/protocol.md#hosts).  Built once from the environment, immutable afterwards.
  */
 #ifndef AGENTGRAPH_FCGI_HYGIENE_H
 #define AGENTGRAPH_FCGI_HYGIENE_H
@@ -18,7 +18,7 @@ struct hygiene *hygiene_new(const struct environment *env);
 void hygiene_free(struct hygiene *hygiene);
 
 /* What the answer is: files are never sniffed, and what no page may show can do nothing
- * (WIRE 4.14).
+ * (doc/protocol-files.md#download).
  */
 enum security { SECURITY_PLAIN, SECURITY_FILE, SECURITY_SANDBOX, SECURITY_KINDS };
 

@@ -1,4 +1,5 @@
-/* How often a client may ask: step 2 of WIRE 1.4, and checks 1 and 3 of WIRE 4.9. */
+/* How often a client may ask: step 2 of doc/protocol.md#order-of-the-checks, and checks 1 and 3 of
+ * doc/protocol-sockets.md#the-handshake. */
 #ifndef AGENTGRAPH_FCGI_LIMIT_H
 #define AGENTGRAPH_FCGI_LIMIT_H
 

@@ -10,7 +10,8 @@ static bool starts(const char *path, const char *name)
 	return !strncmp(path, name, strlen(name));
 }
 
-/* Production shows the document only together with a page (WIRE 9.2). */
+/* Production shows the document only together with a page
+ * (doc/protocol.md#the-openapi-document). */
 static bool shows_document(const struct environment *env)
 {
 	return !env->production || *env->docs_path || *env->redocs_path;
@@ -22,7 +23,7 @@ static const char *place(const struct route *row, const struct config *config, s
 	const struct environment *env = &config->env;
 	const char *name = starts(row->path, docs) ? docs : redocs;
 	const char *value = name == docs ? env->docs_path : env->redocs_path;
-	/* unknown then, not unauthorized (WIRE 4.11) */
+	/* unknown then, not unauthorized (doc/protocol-ag-ui.md) */
 	if (!route_enabled(row->flags, config))
 		return NULL;
 	if (starts(row->path, name))

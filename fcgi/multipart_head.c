@@ -118,7 +118,7 @@ bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MA
 
 /* Joins lines that go on with a blank, and cuts the others apart; false where half the end of a
  * line, or of a text, stands in one.  Other control characters may be in a filename, and are
- * dropped from it (WIRE 4.14). */
+ * dropped from it (doc/protocol-files.md#upload). */
 static bool split_lines(char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -1,4 +1,4 @@
-/* /v1/observability: what the runs of a thread did (SPEC 4.16). */
+/* /v1/observability: what the runs of a thread did (doc/protocol-traces.md). */
 #include "service/observe.h"
 
 #include "handlers.h"

@@ -65,7 +65,7 @@ static cJSON *headers_of(const struct route *row)
 	return headers;
 }
 
-/* The envelope of WIRE 2.1 around the schema of data. */
+/* The envelope of doc/protocol.md#answers around the schema of data. */
 static cJSON *envelope(const char *data, const char *metadata)
 {
 	static const char *const members[] = {

@@ -1,5 +1,5 @@
 /*
- * The OpenAPI document (WIRE 9.2).
+ * The OpenAPI document (doc/protocol.md#the-openapi-document).
  *
  * It has the routes of the table, in its order, and of each what fcgi/openapi/operations.json says
  * under "METHOD path".  What follows from the row is not written there: path parameters, the

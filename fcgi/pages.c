@@ -1,4 +1,5 @@
-/* The page at /, the OpenAPI document, and the pages that show it (WIRE 9.2). */
+/* The page at /, the OpenAPI document, and the pages that show it
+ * (doc/protocol.md#the-openapi-document). */
 #include "pages.h"
 
 #include "base/buf.h"

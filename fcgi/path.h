@@ -1,8 +1,9 @@
 /*
  * The path of a request, as segments.
  *
- * It is split before it is decoded, so that %2F stays inside its segment (WIRE 1.1).  Segments "."
- * and ".." are resolved (RFC 3986 5.2.4), however they are written.
+ * It is split before it is decoded, so that %2F stays inside its segment
+ * (doc/protocol.md#paths-and-methods).  Segments "." and ".." are resolved (RFC 3986 5.2.4),
+ * however they are written.
  */
 #ifndef AGENTGRAPH_FCGI_PATH_H
 #define AGENTGRAPH_FCGI_PATH_H

@@ -1,4 +1,4 @@
-/* Query parameters (WIRE 1.1). */
+/* Query parameters (doc/protocol.md#paths-and-methods). */
 #ifndef AGENTGRAPH_FCGI_QUERY_H
 #define AGENTGRAPH_FCGI_QUERY_H
 

@@ -1,4 +1,5 @@
-/* What a request wants of a file: conditions and ranges (RFC 9110, 13 and 14; WIRE 4.14). */
+/* What a request wants of a file: conditions and ranges (RFC 9110, 13 and 14;
+ * doc/protocol-files.md#download). */
 #ifndef AGENTGRAPH_FCGI_RANGE_H
 #define AGENTGRAPH_FCGI_RANGE_H
 

@@ -259,7 +259,8 @@ static cJSON *error_body(struct request *rq, const struct error_view *view)
 	return body;
 }
 
-/* A refused WebSocket is told the code that it would have been closed with (WIRE 4.9). */
+/* A refused WebSocket is told the code that it would have been closed with
+ * (doc/protocol-sockets.md#the-handshake). */
 static void add_close_code(struct request *rq, cJSON *body)
 {
 	int code = upgrade_close_code(rq);

@@ -1,5 +1,5 @@
 /*
- * Answers: status and header lines, the envelopes of WIRE 2.1, and streams.
+ * Answers: status and header lines, the envelopes of doc/protocol.md#answers, and streams.
  *
  * A handler writes exactly one answer.  Errors need no decision by the handler: where data is
  * expected, NULL stands for the error in the request's call.
@@ -54,8 +54,8 @@ void reply_empty(struct request *rq, int status);
 void reply_text(struct request *rq, int status, const char *text);
 
 /*
- * Chunks as lines (WIRE 4.3), or as the data of server-sent events (WIRE 4.11), each sent at once;
- * the head goes out with the first.
+ * Chunks as lines (doc/protocol-runs.md#stream), or as the data of server-sent events
+ * (doc/protocol-ag-ui.md#events), each sent at once; the head goes out with the first.
  */
 struct reply_stream {
 	struct chunk_sink sink; /* first: a sink is its stream */

@@ -2,8 +2,8 @@
 #include "route.h"
 
 /*
- * Everything the service answers (SPEC 4.1, WIRE 1.1).  Of two rows that fit a request the first
- * one wins, so a literal segment stands before an {id}.  <NAME> is a setting (mount.h).
+ * Everything the service answers (doc/protocol.md#routes).  Of two rows that fit a request the
+ * first one wins, so a literal segment stands before an {id}.  <NAME> is a setting (mount.h).
  */
 /* clang-format off */
 static const struct route rows[] = {

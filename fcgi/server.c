@@ -163,7 +163,7 @@ static void request_release(struct request *rq)
 		malloc_trim(LARGE);
 }
 
-/* The path without its query, which may hold a token (WIRE 1.7). */
+/* The path without its query, which may hold a token (doc/protocol.md#logs). */
 static void log_access(const struct request *rq, int64_t us)
 {
 	log_debug("%s %.*s %d %lld ms", rq->head.method, (int)strcspn(rq->head.uri, "?"),

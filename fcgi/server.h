@@ -1,4 +1,5 @@
-/* The life of one request: the checks of WIRE 1.4 in their order, then the route's handler. */
+/* The life of one request: the checks of doc/protocol.md#order-of-the-checks in their order, then
+ * the route's handler. */
 #ifndef AGENTGRAPH_FCGI_SERVER_H
 #define AGENTGRAPH_FCGI_SERVER_H
 

@@ -1,4 +1,4 @@
-/* /v1/store: the memory store (SPEC 4.13). */
+/* /v1/store: the memory store (doc/protocol-store.md). */
 #include "handlers.h"
 #include "request.h"
 #include "service/memory_calls.h"

@@ -1,4 +1,4 @@
-/* /v1/threads: threads, their state and their messages (SPEC 4.12). */
+/* /v1/threads: threads, their state and their messages (doc/protocol-threads.md). */
 #include "service/threads.h"
 
 #include "handlers.h"

@@ -1,5 +1,5 @@
 /*
- * The handshake of the two WebSocket routes (SPEC 4.9, 5.3; WIRE 4.9, 5.3).
+ * The handshake of the two WebSocket routes (doc/protocol-sockets.md).
  *
  * Nobody here speaks WebSocket.  A request that is let in is answered with a ticket and an internal
  * redirect, by which the web server takes the client to agentgraph-relay; one that is refused gets
@@ -28,10 +28,10 @@ struct upgrade_offer {
 };
 
 /*
- * Looks in the order of SPEC 5.3: the Authorization header, an offer of exactly two subprotocols of
- * which the first is one of bearer_protocols, the query's token.  That first one is echoed, and of
- * any other offer the first name of at most 64 characters.  params is ended by NULL, query is raw;
- * what is found lives in the arena.
+ * Looks in the order of doc/protocol-sockets.md#credentials: the Authorization header, an offer of
+ * exactly two subprotocols of which the first is one of bearer_protocols, the query's token.  That
+ * first one is echoed, and of any other offer the first name of at most 64 characters.  params is
+ * ended by NULL, query is raw; what is found lives in the arena.
  */
 void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char *query,
     const struct string_list *bearer_protocols, struct arena *arena);

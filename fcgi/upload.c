@@ -1,5 +1,5 @@
-/* POST /v1/files/upload: the file goes from the web server to the store while it arrives (SPEC
- * 4.14, WIRE 4.14). */
+/* POST /v1/files/upload: the file goes from the web server to the store while it arrives
+ * (doc/protocol-files.md#upload). */
 #include "base/memory.h"
 #include "handlers.h"
 #include "multipart.h"

@@ -1,4 +1,5 @@
-/* The JSON body of a handshake that is refused (WIRE 2.1, 4.9). */
+/* The JSON body of a handshake that is refused (doc/protocol-errors.md#the-body-of-an-error,
+ * doc/protocol-sockets.md#the-handshake). */
 #ifndef AGENTGRAPH_WS_BRIDGE_REFUSAL_H
 #define AGENTGRAPH_WS_BRIDGE_REFUSAL_H
 

@@ -1,5 +1,5 @@
 /*
- * agentgraph-relay: one event loop over all WebSockets (ARCHITECTURE 6).
+ * agentgraph-relay: one event loop over all WebSockets (doc/inside.md#a-frame).
  *
  * A connection has two sides.  The client's side is a WebSocket that came through the web server;
  * the helper's side is one to websocketd, which has started a helper program for it.  What the

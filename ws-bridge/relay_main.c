@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define BACKLOG 1024
-#define SMALLEST_LIMIT ((int64_t)16 << 20) /* of a message (WIRE 4.9) */
+#define SMALLEST_LIMIT ((int64_t)16 << 20) /* of a message (doc/protocol-sockets.md#frames) */
 #define BYE_SPARE 5                        /* seconds beyond REALTIME_DRAIN_TIMEOUT */
 
 static bool complain(const char *what, const char *why)

@@ -1,4 +1,5 @@
-/* Answers of HTTP to handshakes that are not accepted (WIRE 2.1, 4.9). */
+/* Answers of HTTP to handshakes that are not accepted (doc/protocol-errors.md#the-body-of-an-error,
+ * doc/protocol-sockets.md#the-handshake). */
 #ifndef AGENTGRAPH_WS_BRIDGE_RELAY_REFUSAL_H
 #define AGENTGRAPH_WS_BRIDGE_RELAY_REFUSAL_H
 

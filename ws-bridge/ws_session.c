@@ -17,7 +17,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define WAITING_MAX 16 /* WIRE 4.9: then the client is not read */
+#define WAITING_MAX 16 /* doc/protocol-sockets.md#frames: then the client is not read */
 #define WAITING_LOW 8
 #define RECORD_ROOM 16  /* what a record has beside its text */
 #define TRIM_AFTER 1000 /* milliseconds of rest before free memory is given back */
@@ -66,7 +66,7 @@ static void close_client(struct session *s, int code, const char *reason)
 	send_record(s);
 }
 
-/* The one chunk that a live graph has for this socket (WIRE 4.9). */
+/* The one chunk that a live graph has for this socket (doc/protocol-sockets.md#frames). */
 static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct refusal *refusal = (struct refusal *)sink;

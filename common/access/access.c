@@ -37,7 +37,8 @@ static bool check_token(const struct access *access, const struct presented *pre
 	return true;
 }
 
-/* To a WebSocket everything is 403, whatever a plug-in chose or failed at (WIRE 4.9). */
+/* To a WebSocket everything is 403, whatever a plug-in chose or failed at
+ * (doc/protocol-sockets.md#the-handshake). */
 static bool check_custom(const struct access *access, const struct presented *presented,
     struct arena *a, struct identity *identity, struct error *err)
 {
@@ -92,7 +93,7 @@ static bool deny(const struct permission *permission, struct error *err)
 	    permission->resource);
 }
 
-/* Whether the decision table of SPEC 5.5 has a say in it. */
+/* Whether the decision table of doc/protocol-access.md#who-reaches-what has a say in it. */
 static bool is_guarded(const struct access *access, const struct permission *permission)
 {
 	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization) &&

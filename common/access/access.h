@@ -1,5 +1,5 @@
 /*
- * Who is asking, and what may they do (SPEC part 5, WIRE 5).
+ * Who is asking, and what may they do (doc/protocol-access.md).
  *
  * Authentication turns a credential into an identity; authorization asks whether that identity may
  * do an action on a resource, and whose data it reaches.  One struct access serves all threads of a
@@ -52,7 +52,8 @@ struct identity {
 
 /*
  * Checks the credential.  With auth off everybody is anonymous and nothing is looked at.  False
- * with the error of WIRE 5.2 or 5.4 set (a status that a custom backend chose is in err->status).
+ * with an error of doc/protocol-access.md#tokens or #plug-ins set (a status that a custom backend
+ * chose is in err->status).
  */
 bool access_authenticate(struct access *access, const struct presented *presented, struct arena *a,
     struct identity *identity, struct error *err);
@@ -65,8 +66,8 @@ struct permission {
 };
 
 /*
- * Scope, then the backend (WIRE 1.4 step 7); stamps user.authz on success.  False with
- * PERMISSION_ERROR set.  With auth off everything is allowed.
+ * Scope, then the backend (doc/protocol.md#order-of-the-checks step 7); stamps user.authz on
+ * success.  False with PERMISSION_ERROR set.  With auth off everything is allowed.
  */
 bool access_permit(struct access *access, struct identity *identity,
     const struct permission *permission, struct error *err);
@@ -78,7 +79,8 @@ bool access_permit(struct access *access, struct identity *identity,
 bool access_owns(const struct access *access, const struct identity *identity,
     const struct permission *permission, const char *owner, struct error *err);
 
-/* Whose threads a listing reaches: a user_id, or NULL for everybody's (the table of WIRE 5.5). */
+/* Whose threads a listing reaches: a user_id, or NULL for everybody's (the table of
+ * doc/protocol-access.md#who-reaches-what). */
 const char *access_reach(const struct access *access, const struct identity *identity);
 
 /*

@@ -1,6 +1,6 @@
 /*
  * Who a request comes from: the peer of the web server, or what proxies in front of it say
- * (WIRE 8).
+ * (doc/protocol-access.md#rate-limit).
  *
  * The web server of the service itself is no hop: its peer is what counts as the first one.
  */

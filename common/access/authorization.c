@@ -65,7 +65,7 @@ static cJSON *role_scopes(const struct authorization *z, const cJSON *user, stru
 
 /* ---- scopes ---- */
 
-/* The identity's own claim counts when it is an array (WIRE 5.5). */
+/* The identity's own claim counts when it is an array (doc/protocol-access.md#scopes). */
 static cJSON *own_scopes(const cJSON *user, struct arena *a)
 {
 	const cJSON *claim = json_get(user, "scopes");

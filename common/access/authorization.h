@@ -1,5 +1,6 @@
 /*
- * What somebody may do (SPEC 5.5, WIRE 5.5): scopes, and whether threads are their owner's alone.
+ * What somebody may do (doc/protocol-access.md#scopes): scopes, and whether threads are their
+ * owner's alone.
  *
  * Four backends: ownership, allow_all, roles (RBAC), and one that a plug-in brings, struct
  * ag_authorization of agentgraph.h.

@@ -1,4 +1,5 @@
-/* An authentication that a plug-in brings: struct ag_auth of agentgraph.h (SPEC 5.4, WIRE 5.4). */
+/* An authentication that a plug-in brings: struct ag_auth of agentgraph.h
+ * (doc/protocol-access.md#plug-ins). */
 #ifndef AGENTGRAPH_ACCESS_CUSTOM_AUTH_H
 #define AGENTGRAPH_ACCESS_CUSTOM_AUTH_H
 

@@ -1,5 +1,5 @@
 /*
- * Bearer tokens: JWTs of the one algorithm that is configured (SPEC 5.2, WIRE 5.2).
+ * Bearer tokens: JWTs of the one algorithm that is configured (doc/protocol-access.md#tokens).
  *
  * The algorithm is that of the configuration, never the token's own choice.
  */
@@ -40,8 +40,8 @@ struct jwt_claims {
 	int64_t expires;     /* Unix seconds */
 };
 
-/* Checks a token at a time, Unix seconds with a fraction.  False with the error of WIRE 5.2 and the
- * cause for the log. */
+/* Checks a token at a time, Unix seconds with a fraction.  False with the error of
+ * doc/protocol-access.md#tokens and the cause for the log. */
 bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, struct arena *a,
     struct jwt_claims *claims, struct error *err);
 

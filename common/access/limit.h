@@ -1,5 +1,6 @@
 /*
- * The rate limit: how many requests a key may make in a sliding window (SPEC 8, WIRE 8).
+ * The rate limit: how many requests a key may make in a sliding window
+ * (doc/protocol-access.md#rate-limit).
  *
  * Where the count is kept is the configuration's choice: in memory that the processes of this
  * instance share, in a Redis server that several instances share, or with a plug-in.

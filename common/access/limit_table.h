@@ -1,6 +1,6 @@
 /*
  * The sliding windows of the memory backend, in the region SHARED_LIMITS: one count for all
- * processes of an instance, gone when the last of them ends (WIRE 8).
+ * processes of an instance, gone when the last of them ends (doc/protocol-access.md#rate-limit).
  *
  * Each key has a log of the requests that were allowed, so the count is exact.  Only above
  * LIMIT_EXACT requests in a window those within 1/LIMIT_EXACT of it share a mark and leave together

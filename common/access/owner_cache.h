@@ -1,6 +1,6 @@
 /*
- * Who owns which thread (SPEC 5.5): the database's answer, kept in this process and, where one is
- * configured, in a shared cache.
+ * Who owns which thread (doc/protocol-access.md#who-reaches-what): the database's answer, kept in
+ * this process and, where one is configured, in a shared cache.
  *
  * An owner never changes, but a thread can be deleted and its id be used again by somebody else.
  * So every deletion counts up a generation in memory that all processes of the instance share, one

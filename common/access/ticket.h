@@ -1,6 +1,6 @@
 /*
  * Tickets: how agentgraph-fcgi tells the relay and agentgraph-ws whom it let in to a WebSocket
- * (ARCHITECTURE 6).
+ * (doc/inside.md#a-frame).
  *
  * A ticket is a JWT (HS256) signed with a key that only the service can read, <state>/ticket.key
  * (0600, 32 random bytes, made by whoever needs it first).  It is good for TICKET_SECONDS and for

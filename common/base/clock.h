@@ -15,7 +15,7 @@ int64_t clock_monotonic_ms(void);
 /* Microseconds since the machine was started, sleep included; the same in all processes. */
 int64_t clock_uptime_us(void);
 
-/* ISO 8601 in UTC with six decimals and Z (WIRE 1.3); returns out. */
+/* ISO 8601 in UTC with six decimals and Z (doc/protocol.md#times); returns out. */
 char *clock_iso(int64_t us, char out[ISO_TIME_SIZE]);
 
 /* Unix seconds with a fraction. */

@@ -2,9 +2,10 @@
  * The one error type.
  *
  * A function that can fail takes a struct error *, fills it where the fact is known and returns
- * false (or NULL).  The kind decides HTTP status and error code (table in error.c, WIRE 7.1).  The
- * detail is what a client reads; the cause is for the log alone.  Several mistakes can be
- * collected: the detail is that of the first, details holds all of them.
+ * false (or NULL).  The kind decides HTTP status and error code (table in error.c,
+ * doc/protocol-errors.md#codes).  The detail is what a client reads; the cause is for the log
+ * alone.  Several mistakes can be collected: the detail is that of the first, details holds all of
+ * them.
  */
 #ifndef AGENTGRAPH_BASE_ERROR_H
 #define AGENTGRAPH_BASE_ERROR_H
@@ -74,11 +75,11 @@ const char *error_code(enum error_kind kind);
 int error_status_of(const struct error *err);
 const char *error_code_of(const struct error *err);
 
-/* The close code for a WebSocket handshake that is refused with this kind (WIRE 4.9); 0 where none
- * belongs to the status. */
+/* The close code for a WebSocket handshake that is refused with this kind
+ * (doc/protocol-sockets.md#the-handshake); 0 where none belongs to the status. */
 int error_close_code(enum error_kind kind);
 
-/* The fixed text of a kind whose detail never varies (WIRE 7.1), else NULL. */
+/* The fixed text of a kind whose detail never varies (doc/protocol-errors.md#codes), else NULL. */
 const char *error_fixed_text(enum error_kind kind);
 
 /* Sets kind and detail unless an error is set already; returns false always, for `return

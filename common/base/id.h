@@ -1,4 +1,4 @@
-/* Identifiers (WIRE 2.6), and random bytes. */
+/* Identifiers (doc/protocol.md#ids), and random bytes. */
 #ifndef AGENTGRAPH_BASE_ID_H
 #define AGENTGRAPH_BASE_ID_H
 
@@ -23,8 +23,8 @@ char *uuid7(char out[UUID_SIZE]);
 /* 32 lower-case hexadecimal digits, random: file, memory and interrupt ids. */
 char *hex_id(char out[HEX_ID_SIZE]);
 
-/* Layout of the snowflake generator (WIRE 2.6), from the highest bit: zero, time, node, worker,
- * sequence. */
+/* Layout of the snowflake generator (doc/protocol.md#ids), from the highest bit: zero, time, node,
+ * worker, sequence. */
 struct snowflake {
 	int64_t epoch_ms;
 	int total_bits, time_bits, node_bits, worker_bits;
@@ -51,14 +51,15 @@ struct id_source {
 /* The next id of the source; returns out. */
 char *id_make(const struct id_source *source, char out[UUID_SIZE]);
 
-/* WIRE 2.6: a client's id has 1 to 255 characters and no control characters; s is valid UTF-8. */
+/* doc/protocol.md#ids: a client's id has 1 to 255 characters and no control characters; s is valid
+ * UTF-8. */
 bool id_valid(const char *s);
 
 /* True when s is empty or only white space (ASCII and Unicode's U+0085, U+00A0, U+2000–U+200A,
  * U+2028, U+2029, U+202F, U+205F, U+3000, U+1680). */
 bool id_blank(const char *s);
 
-/* WIRE 2.6: text of the form [+-]?[0-9]+ with a value below 1. */
+/* doc/protocol.md#ids: text of the form [+-]?[0-9]+ with a value below 1. */
 bool id_not_positive(const char *s);
 
 #endif

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JSON_REQUEST_DEPTH 100 /* WIRE 1.2 */
+#define JSON_REQUEST_DEPTH 100 /* doc/protocol.md#request-bodies */
 #define JSON_TRUSTED_DEPTH 400 /* what we wrote ourselves may wrap client values */
 
 enum json_fault {
@@ -63,7 +63,7 @@ void json_put_string(struct buf *out, const char *text);
 cJSON *json_get(const cJSON *object, const char *key);
 
 /* Member by exact name, but NULL when absent or null ("null for an optional field: as if absent",
- * WIRE 1.2). */
+ * doc/protocol.md#request-bodies). */
 cJSON *json_opt(const cJSON *object, const char *key);
 
 /* String member's value, or NULL when absent or of another type. */
@@ -100,7 +100,8 @@ bool json_deeper_than(const cJSON *item, unsigned levels);
 /* Deep comparison: numbers by value, objects without regard to order. */
 bool json_equal(const cJSON *a, const cJSON *b);
 
-/* SPEC 4.12: copies patch into target key by key, deeply; null members leave the target's value. */
+/* doc/protocol-threads.md#state: copies patch into target key by key, deeply; null members leave
+ * the target's value. */
 void json_merge(cJSON *target, const cJSON *patch);
 
 /* The kind of an item for messages: "string", "number", "boolean", "object", "array", "null". */

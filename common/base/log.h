@@ -36,7 +36,7 @@ struct log_ids {
 };
 struct log_ids log_ids(void);
 
-/* Control characters in the text are escaped; secrets are redacted as WIRE 1.7 says. */
+/* Control characters in the text are escaped; secrets are redacted as doc/protocol.md#logs says. */
 void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)

@@ -1,4 +1,4 @@
-/* Takes secrets out of a text before it is logged (WIRE 1.7). */
+/* Takes secrets out of a text before it is logged (doc/protocol.md#logs). */
 #ifndef AGENTGRAPH_BASE_REDACT_H
 #define AGENTGRAPH_BASE_REDACT_H
 

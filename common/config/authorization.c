@@ -61,7 +61,7 @@ static cJSON *read_roles(const struct section *rbac)
 	return result;
 }
 
-/* SPEC 5.5: everything but `none` isolates by owner. */
+/* doc/protocol-access.md#who-reaches-what: everything but `none` isolates by owner. */
 static const char *read_isolation(const struct section *rbac)
 {
 	const cJSON *value = json_opt(rbac->object, "isolation");

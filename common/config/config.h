@@ -1,7 +1,7 @@
 /*
- * The configuration: agentgraph.json, the dotenv file it names, and the environment (SPEC 2.11 and
- * 8, WIRE 2.11, 7.4, 8), read once at start into one immutable struct.  Every key is validated
- * here, whichever room uses it.
+ * The configuration: agentgraph.json, the dotenv file it names, and the environment
+ * (agentgraph.json(5), doc/protocol-errors.md#what-refuses-the-start), read once at start into one
+ * immutable struct.  Every key is validated here, whichever room uses it.
  */
 #ifndef AGENTGRAPH_CONFIG_CONFIG_H
 #define AGENTGRAPH_CONFIG_CONFIG_H
@@ -22,7 +22,7 @@ enum rate_by { RATE_BY_IP, RATE_BY_USER, RATE_BY_GLOBAL };
 enum embeddings_provider { EMBEDDINGS_LOCAL, EMBEDDINGS_OPENAI };
 enum trace_level { TRACE_SPANS, TRACE_STANDARD, TRACE_FULL };
 
-/* A declared client-executed tool (SPEC 2.11). */
+/* A declared client-executed tool (agentgraph.json(5)). */
 struct remote_tool {
 	char *node;
 	char *name;
@@ -84,7 +84,7 @@ struct embeddings_config {
 	char *api_key_env;   /* NULL: the provider's usual one */
 };
 
-/* Values of the environment variables of SPEC 8. */
+/* Values of the environment variables of agentgraph.json(5). */
 struct environment {
 	bool synchronous_full; /* AGENTGRAPH_SYNCHRONOUS: commits wait for the disk */
 	char *mode;            /* lower case */
@@ -97,7 +97,7 @@ struct environment {
 	char *app_name, *app_version, *summary;
 	struct string_list origins;
 	struct string_list allowed_hosts;
-	bool cors_allow_credentials;   /* after the rule of WIRE 7.4 on wildcards in production */
+	bool cors_allow_credentials;   /* after the rule on wildcards in production */
 	char *root_path;               /* "" or "/prefix", no trailing slash */
 	char *docs_path, *redocs_path; /* "" when off */
 	char *cache_url;

@@ -1,7 +1,7 @@
 /*
- * The environment variables (SPEC 8, WIRE 8) as one struct.
+ * The environment variables (agentgraph.json(5)) as one struct.
  *
- * An empty variable counts as unset, except where WIRE gives it a meaning: the texts of the
+ * An empty variable counts as unset, but for those that mean something by it: the texts of the
  * security headers, DOCS_PATH and REDOCS_PATH.  A wrong value is reported and its default used, so
  * that after environment_read every member has a value that can be worked with.
  */
@@ -15,7 +15,7 @@
 /* Fills env, which is all-zero, by the table of variables and the rules between them. */
 void environment_read(struct environment *env, struct problems *problems);
 
-/* The settings that `auth` "jwt" needs (SPEC 5.2, WIRE 5.2). */
+/* The settings that `auth` "jwt" needs (doc/protocol-access.md#tokens). */
 void environment_check_jwt(const struct environment *env, struct problems *problems);
 
 void environment_release(struct environment *env);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HMAC_SECRET_MIN 32 /* bytes, SPEC 5.2 */
+#define HMAC_SECRET_MIN 32 /* bytes, doc/protocol-access.md#tokens */
 
 /* Paths that nginx has a place for already; those of other routes the worker knows. */
 static void check_page(const char *name, const char *path, struct problems *problems)
@@ -23,7 +23,8 @@ static void check_page(const char *name, const char *path, struct problems *prob
 			    "%s: expected a path that no route has, found \"%s\"", name, path);
 }
 
-/* WIRE 9.2: in production a page is off unless its variable turns it on. */
+/* doc/protocol.md#the-openapi-document: in production a page is off unless its variable turns it
+ * on. */
 static void apply_pages(struct environment *env, struct problems *problems)
 {
 	if (env->production && !getenv("DOCS_PATH"))
@@ -38,7 +39,8 @@ static void apply_pages(struct environment *env, struct problems *problems)
 		    "found the same");
 }
 
-/* WIRE 7.4: everybody's pages with everybody's cookies is never what production wants. */
+/* doc/protocol-errors.md#what-refuses-the-start: everybody's pages with everybody's cookies is
+ * never what production wants. */
 static void apply_cors(struct environment *env, struct problems *problems)
 {
 	bool wildcard = string_list_has(&env->origins, "*");
@@ -182,7 +184,8 @@ static bool fits(int64_t value, int bits)
 	return value >> bits == 0;
 }
 
-/* WIRE 2.6: the layout has room for a sequence, this machine's numbers and the present time. */
+/* doc/protocol.md#snowflakes: the layout has room for a sequence, this machine's numbers and the
+ * present time. */
 static void check_snowflake(struct environment *env, struct problems *problems)
 {
 	const struct snowflake *s = &env->snowflake;

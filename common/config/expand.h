@@ -1,4 +1,4 @@
-/* Environment variables in configuration values (WIRE 2.11). */
+/* Environment variables in configuration values (agentgraph.json(5)). */
 #ifndef AGENTGRAPH_CONFIG_EXPAND_H
 #define AGENTGRAPH_CONFIG_EXPAND_H
 

@@ -144,7 +144,8 @@ static void read_object(
 		fields_read(&section, table, target);
 }
 
-/* SPEC 5.5: who owns which thread is looked up often, and the lookups are worth sharing. */
+/* doc/protocol-access.md#who-reaches-what: who owns which thread is looked up often, and the
+ * lookups are worth sharing. */
 static void warn_without_cache(const struct section *root, const struct config *config)
 {
 	bool caches_owners =

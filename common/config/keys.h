@@ -1,6 +1,6 @@
 /*
- * The keys of the configuration file (SPEC 2.11), one function for each part of it.  Each fills its
- * members of config, whose environment is read already, and reports every mistake.
+ * The keys of the configuration file (agentgraph.json(5)), one function for each part of it.  Each
+ * fills its members of config, whose environment is read already, and reports every mistake.
  */
 #ifndef AGENTGRAPH_CONFIG_KEYS_H
 #define AGENTGRAPH_CONFIG_KEYS_H
@@ -15,28 +15,28 @@ void keys_release(struct config *config);
 /* Warns of each key that nobody reads. */
 void unknown_keys_warn(const struct section *root);
 
-/* `authorization` (SPEC 5.5, WIRE 5.5). */
+/* `authorization` (doc/protocol-access.md#who-reaches-what). */
 void authorization_read(const struct section *root, struct config *config);
 
 /* `embeddings`: where the vectors of memories come from. */
 void embeddings_read(const struct section *root, struct config *config);
 void embeddings_release(struct embeddings_config *embeddings);
 
-/* `observability` (WIRE 2.11). */
+/* `observability` (agentgraph.json(5)). */
 void observability_read(const struct section *root, struct config *config);
 void observability_release(struct observability_config *observability);
 
-/* `rate_limit` (SPEC 8); reads config->cache. */
+/* `rate_limit` (doc/protocol-access.md#rate-limit); reads config->cache. */
 void rate_limit_read(const struct section *root, struct config *config);
 void rate_limit_release(struct rate_limit_config *rate_limit);
 
-/* `remote_tools` (SPEC 2.11, WIRE 3.4). */
+/* `remote_tools` (agentgraph.json(5), doc/protocol-runs.md#tools-at-the-client). */
 void remote_tools_read(const struct section *root, struct config *config);
 void remote_tools_release(struct config *config);
 
 /*
- * A string of the file whose variables are expanded (WIRE 2.11), malloc'd.  NULL when value is NULL
- * or what came out is empty or no string, which is reported under key.
+ * A string of the file whose variables are expanded (agentgraph.json(5)), malloc'd.  NULL when
+ * value is NULL or what came out is empty or no string, which is reported under key.
  */
 char *expanded_read(
     const struct section *s, const char *key, const cJSON *value, const char *expected);

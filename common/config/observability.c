@@ -42,7 +42,7 @@ static char *token_from(const char *variable)
 	return token && *token ? xstrdup(token) : NULL;
 }
 
-/* WIRE 2.11: a backend without its token is reported and sends nothing. */
+/* agentgraph.json(5): a backend without its token is reported and sends nothing. */
 static void require_token(const struct section *s, struct exporter_config *e, const char *variable)
 {
 	if (!e->enabled || !e->send || e->token)

@@ -1,5 +1,5 @@
 /*
- * Plug-ins: shared objects that the configuration names as "module:attribute" (ARCHITECTURE 4).
+ * Plug-ins: shared objects that the configuration names as "module:attribute".
  *
  * Each states the interface it was built for with AG_PLUGIN.  Whatever keeps one from being used is
  * a problem that names the file and what was expected there.

@@ -1,5 +1,5 @@
-/* Keys that nobody reads (SPEC 2.11: they are ignored): more often a slip than a wish.  Those that
- * begin with $ are for people and editors. */
+/* Keys that nobody reads (agentgraph.json(5): they are ignored): more often a slip than a wish.
+ * Those that begin with $ are for people and editors. */
 #include "base/json.h"
 #include "config/keys.h"
 

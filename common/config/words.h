@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* true, 1, yes, on, false, 0, no, off in any case (WIRE 8); false when it is none of them. */
+/* true, 1, yes, on, false, 0, no, off in any case (agentgraph.json(5)); false when it is none of
+ * them. */
 bool word_bool(const char *text, bool *value);
 
 /* A whole decimal number with an optional sign and nothing around it; false when it is none or does

@@ -1,7 +1,7 @@
 /*
- * Which tool calls may run (WIRE 3.4): those that the nodes of this run asked for, and those that a
- * pause left open.  Messages that clients told as history may hold calls as well; they never run,
- * and neither do calls of earlier turns.
+ * Which tool calls may run (doc/protocol-runs.md#tools-at-the-client): those that the nodes of this
+ * run asked for, and those that a pause left open.  Messages that clients told as history may hold
+ * calls as well; they never run, and neither do calls of earlier turns.
  */
 #ifndef AGENTGRAPH_GRAPH_ASKING_H
 #define AGENTGRAPH_GRAPH_ASKING_H

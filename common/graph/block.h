@@ -1,4 +1,4 @@
-/* Content blocks (the table of WIRE 2.2), used by message.c alone. */
+/* Content blocks (the table of doc/protocol-messages.md#blocks), used by message.c alone. */
 #ifndef AGENTGRAPH_GRAPH_BLOCK_H
 #define AGENTGRAPH_GRAPH_BLOCK_H
 

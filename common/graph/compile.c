@@ -160,7 +160,7 @@ bool graph_compile(ag_graph *graph)
 	return graph->problems.errors == 0;
 }
 
-/* One declared remote tool joins its node (WIRE 3.4). */
+/* One declared remote tool joins its node (doc/protocol-runs.md#tools-at-the-client). */
 static void add_remote_tool(
     ag_graph *graph, const struct remote_tool *remote, const char *file, struct problems *problems)
 {

@@ -22,8 +22,8 @@
  * An interrupt pauses the run and ends the program.  When the run is resumed the program is started
  * again, with all answers so far in "answers"; it writes its interrupts in the same order as
  * before, and those that have an answer are passed over.  A stop of the run lets the program go on
- * to its end, as it does with every node (SPEC 4.4).  A status other than 0 is an error of the
- * node, and so are a signal, output that is not understood, and a time-out.
+ * to its end, as it does with every node (doc/protocol-runs.md#stop).  A status other than 0 is an
+ * error of the node, and so are a signal, output that is not understood, and a time-out.
  */
 #ifndef AGENTGRAPH_GRAPH_EXEC_NODE_H
 #define AGENTGRAPH_GRAPH_EXEC_NODE_H
@@ -33,8 +33,8 @@
 
 #include <stdbool.h>
 
-#define EXEC_NODE_TIMEOUT_MS 900000     /* the default, and the most (WIRE 4.2) */
-#define EXEC_NODE_MAX_LINE (1 << 20)    /* default, bytes */
+#define EXEC_NODE_TIMEOUT_MS 900000  /* the default, and the most (doc/protocol-runs.md#invoke) */
+#define EXEC_NODE_MAX_LINE (1 << 20) /* default, bytes */
 #define EXEC_NODE_MAX_OUTPUT (16 << 20) /* default, bytes */
 
 struct exec_node {

@@ -99,7 +99,7 @@ struct ag_graph {
 extern const char *const graph_fixed_fields[GRAPH_FIXED_FIELDS];
 
 /*
- * Loads the graph that config->agent names (ARCHITECTURE 4): a shared object, a JSON document or a
+ * Loads the graph that config->agent names: a shared object, a JSON document or a
  * built-in one; adds config->remote_tools to their nodes; compiles.  NULL when there were errors,
  * each of them in problems.
  */
@@ -136,8 +136,8 @@ const struct tool *graph_tool_get(const struct node *node, const char *name);
 /* Adds an empty tool; its parameters and function are the caller's to set. */
 struct tool *graph_tool_add(struct node *node, const char *name, const char *description);
 
-/* Fills in what a tool's parameters lack: type, properties, required (WIRE 4.7). parameters may be
- * NULL; taken over. */
+/* Fills in what a tool's parameters lack: type, properties, required (doc/protocol-runs.md#tools).
+ * parameters may be NULL; taken over. */
 cJSON *graph_tool_parameters(cJSON *parameters);
 
 /* Builders of the graphs that ship in the library. */

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_TOOL_TIMEOUT_MS 300000    /* the default, and the most (WIRE 4.2) */
+#define HTTP_TOOL_TIMEOUT_MS 300000    /* the default, and the most (doc/protocol-runs.md#invoke) */
 #define HTTP_TOOL_MAX_OUTPUT (1 << 20) /* the default: a result is read by a model */
 
 struct template;

@@ -1,4 +1,4 @@
-/* From the configured import path to a compiled graph (ARCHITECTURE 4). */
+/* From the configured import path to a compiled graph. */
 #include "base/memory.h"
 #include "base/problems.h"
 #include "config/config.h"

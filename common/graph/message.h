@@ -1,9 +1,9 @@
 /*
- * Messages and content blocks (WIRE 2.2): checking and normalising what comes in, making what goes
- * out.
+ * Messages and content blocks (doc/protocol-messages.md#messages): checking and normalising what
+ * comes in, making what goes out.
  *
- * A message in its output form is a cJSON object with the eleven members of WIRE 2.2; only that
- * form is stored and shown to nodes.
+ * A message in its output form is a cJSON object with the eleven members of
+ * doc/protocol-messages.md#messages; only that form is stored and shown to nodes.
  */
 #ifndef AGENTGRAPH_GRAPH_MESSAGE_H
 #define AGENTGRAPH_GRAPH_MESSAGE_H

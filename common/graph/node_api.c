@@ -215,7 +215,8 @@ ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 
 /* ---- speaking ---- */
 
-/* All pieces of one answer and its final message share one id (WIRE 2.2). */
+/* All pieces of one answer and its final message share one id
+ * (doc/protocol-messages.md#messages). */
 static const char *open_message(ag_run *run)
 {
 	if (!*run->frame.open_id)
@@ -257,7 +258,8 @@ ag_result ag_reasoning_delta(ag_run *run, const char *text)
 	return show_piece(run, &run->frame.reasoning, run_text(run, text));
 }
 
-/* Calls of tools that the client runs stand in blocks of their own type (WIRE 3.4). */
+/* Calls of tools that the client runs stand in blocks of their own type
+ * (doc/protocol-runs.md#tools-at-the-client). */
 static void mark_remote_calls(ag_run *run, cJSON *message)
 {
 	cJSON *block;

@@ -5,9 +5,9 @@
 #include "agentgraph.h"
 
 /*
- * search is the body of a search (WIRE 4.13) without its query, with templates in its filters.  The
- * memories found, a line each and best first, malloc'd; NULL when there is none, or the store
- * failed, which the log tells: a conversation goes on without its memories.
+ * search is the body of a search (doc/protocol-store.md#calls) without its query, with templates in
+ * its filters.  The memories found, a line each and best first, malloc'd; NULL when there is none,
+ * or the store failed, which the log tells: a conversation goes on without its memories.
  */
 char *recall(ag_run *run, const ag_state *state, const cJSON *search);
 

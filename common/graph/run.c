@@ -310,8 +310,8 @@ static void pause_store(ag_run *run, const cJSON *interrupt, const char *kind)
 	cJSON_Delete(pause);
 }
 
-/* interrupt_before and interrupt_after (WIRE 3.3): reason and kind are one word, and there is no
- * value. */
+/* interrupt_before and interrupt_after (doc/protocol-runs.md#pauses): reason and kind are one word,
+ * and there is no value. */
 static enum verdict pause_around(ag_run *run, const struct node *node, const char *kind)
 {
 	cJSON *interrupt = interrupt_new(node->name, kind, NULL);
@@ -374,7 +374,8 @@ static enum verdict after_node(ag_run *run, int *next, struct error *err)
 	return *next == GRAPH_UNSET ? FAILED : may_run(run, *next, false, err);
 }
 
-/* A stop that comes during the last node of a run changes nothing but this (WIRE 4.4). */
+/* A stop that comes during the last node of a run changes nothing but this
+ * (doc/protocol-runs.md#stop). */
 static void note_late_stop(ag_run *run, enum verdict verdict)
 {
 	bool is_last = verdict == PAUSED || verdict == WAITS_FOR_CLIENT || verdict == FAILED;

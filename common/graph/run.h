@@ -50,8 +50,8 @@ struct run_observer {
 };
 
 /*
- * Tools that the client offers for one run and runs itself (WIRE 4.11), beside the remote ones that
- * tools nodes declare.  None has the name of a tool of the graph.
+ * Tools that the client offers for one run and runs itself (doc/protocol-ag-ui.md#the-request),
+ * beside the remote ones that tools nodes declare.  None has the name of a tool of the graph.
  */
 struct client_tools {
 	const struct tool *items;
@@ -95,8 +95,8 @@ struct run_setup {
 /* A run that has not begun, in the setup's arena; what the setup points to lives as long. */
 ag_run *run_new(const struct run_setup *setup);
 
-/* Replaces custom fields before the run (initial_state, WIRE 4.2); false with err set on a wrong
- * type. */
+/* Replaces custom fields before the run (initial_state, doc/protocol-runs.md#invoke); false with
+ * err set on a wrong type. */
 bool run_initial_state(ag_run *run, const cJSON *initial, struct error *err);
 
 /* Adds a message (taken over) to the context before the first node runs. */

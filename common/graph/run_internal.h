@@ -89,7 +89,8 @@ bool checkpoint_end(ag_run *run, struct error *err);
 /* Adds a message that is in output form already (taken over) to what the node makes; AG_OK. */
 ag_result node_add_message(ag_run *run, cJSON *message);
 
-/* An interrupt object (WIRE 3.3) with a new id, a new tree; value is borrowed. */
+/* An interrupt object (doc/protocol-messages.md#interrupts) with a new id, a new tree; value is
+ * borrowed. */
 cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value);
 
 /* Calls the tool of that name of the run's node.  *output, which is NULL before, is then its

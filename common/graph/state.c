@@ -114,7 +114,8 @@ static void add_interrupt(cJSON *meta, cJSON *interrupt)
 	cJSON_AddItemToObject(meta, "interrupt", interrupt);
 }
 
-/* Remote calls that wait are told in the same three members, but they are no interrupt (WIRE 3.4).
+/* Remote calls that wait are told in the same three members, but they are no interrupt
+ * (doc/protocol-runs.md#tools-at-the-client).
  */
 static void add_waiting(cJSON *meta, const struct thread *thread)
 {

@@ -1,4 +1,5 @@
-/* AgentState (WIRE 2.3): the state of a thread as clients see it, and the graph's own fields in it.
+/* AgentState (doc/protocol-messages.md#state): the state of a thread as clients see it, and the
+ * graph's own fields in it.
  */
 #ifndef AGENTGRAPH_GRAPH_STATE_H
 #define AGENTGRAPH_GRAPH_STATE_H
@@ -13,7 +14,8 @@
 /* A thread that has never run, with id and owner; its strings are static or the caller's. */
 void thread_blank(struct thread *thread, const char *thread_id, const char *user_id);
 
-/* The open interrupt of a paused thread (WIRE 3.3), a new tree, or NULL. */
+/* The open interrupt of a paused thread (doc/protocol-messages.md#interrupts), a new tree, or
+ * NULL. */
 cJSON *thread_interrupt(const struct thread *thread);
 
 /* How a thread came to pause. */
@@ -37,7 +39,7 @@ struct run_flags {
 
 /*
  * The AgentState of a thread, a new tree.  A thread that says it is running while no run holds its
- * lease was left by a process that died: it is shown as failed (WIRE 3.1).
+ * lease was left by a process that died: it is shown as failed (doc/protocol-messages.md#state).
  */
 cJSON *state_json(const ag_graph *graph, const struct thread *thread, const struct run_flags *flags,
     cJSON *context);
@@ -49,7 +51,8 @@ cJSON *state_fields(const ag_graph *graph, const char *fields_json);
 /* An array of the context's messages as raw items, a new tree; NULL with err set. */
 cJSON *state_context(struct storage *storage, int64_t thread_row, struct error *err);
 
-/* A value (taken over) that fits the field, as it is stored: 25.0 is the integer 25 (WIRE 1.2). */
+/* A value (taken over) that fits the field, as it is stored: 25.0 is the integer 25
+ * (doc/protocol.md#request-bodies). */
 cJSON *state_value(const struct field *field, cJSON *value);
 
 /* Joins a value (taken over) to a field by its reducer; false when it, or the sum, does not fit the

@@ -3,8 +3,8 @@
  *
  * Providers are openai (chat completions, as most services and local servers speak them), anthropic
  * (messages) and gemini (generateContent).  Messages go in and come out in the project's own form
- * (WIRE 2.2).  A model is made at start-up, is immutable, and serves any number of threads.  Keys
- * come from the environment only; no error, log line or message holds one.
+ * (doc/protocol-messages.md#messages).  A model is made at start-up, is immutable, and serves any
+ * number of threads.  Keys come from the environment only; no error, log line or message holds one.
  */
 #ifndef AGENTGRAPH_MODEL_CHAT_H
 #define AGENTGRAPH_MODEL_CHAT_H

@@ -151,7 +151,7 @@ static cJSON *tool_json(const struct tool *tool)
 	return out;
 }
 
-/* How many tools the node has: none when one of its servers fails (SPEC 4.7). */
+/* How many tools the node has: none when one of its servers fails (doc/protocol-runs.md#tools). */
 static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t deadline_ms)
 {
 	struct node_tools tools;

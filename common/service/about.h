@@ -1,4 +1,4 @@
-/* What is served: graph, tools, state schema, tool announcements (SPEC 4.6–4.8, WIRE 4.6–4.8). */
+/* What is served: graph, tools, state schema, tool announcements (doc/protocol-runs.md). */
 #ifndef AGENTGRAPH_SERVICE_ABOUT_H
 #define AGENTGRAPH_SERVICE_ABOUT_H
 

@@ -14,7 +14,7 @@
 
 /* ---- who ---- */
 
-/* The route's own permission knew no thread (WIRE 5.5). */
+/* The route's own permission knew no thread (doc/protocol-access.md#who-reaches-what). */
 static bool may_run(struct call *call, const char *thread_id)
 {
 	const struct permission permission = {"graph", "stream", thread_id};
@@ -133,7 +133,8 @@ static bool drop_answered(struct turn *turn)
 
 /* ---- the turn ---- */
 
-/* How a failure is told: what the graph or the thread says of it, or nothing (SPEC 7.4). */
+/* How a failure is told: what the graph or the thread says of it, or nothing
+ * (doc/protocol-ag-ui.md#events). */
 static void send_failure(struct agui_writer *writer, bool refused_resume)
 {
 	struct turn *turn = writer->turn;

@@ -1,4 +1,4 @@
-/* POST /v1/ag-ui (SPEC 4.11, WIRE 4.11): the run of a browser that speaks the AG-UI protocol. */
+/* POST /v1/ag-ui (doc/protocol-ag-ui.md): the run of a browser that speaks the AG-UI protocol. */
 #ifndef AGENTGRAPH_SERVICE_AGUI_H
 #define AGENTGRAPH_SERVICE_AGUI_H
 

@@ -152,7 +152,8 @@ static void on_piece(struct agui_writer *writer, const cJSON *message)
 
 /* ---- tool calls ---- */
 
-/* Existing clients append what arrives under a known id, so a call is sent once (WIRE 4.11). */
+/* Existing clients append what arrives under a known id, so a call is sent once
+ * (doc/protocol-ag-ui.md#events). */
 static bool is_new_call(struct agui_writer *writer, const char *call_id)
 {
 	const cJSON *id;

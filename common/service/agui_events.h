@@ -1,5 +1,6 @@
 /*
- * AG-UI events (SPEC 6.2, WIRE 4.11): what a run tells, as the events of a browser's protocol.
+ * AG-UI events (doc/protocol-ag-ui.md#events): what a run tells, as the events of a browser's
+ * protocol.
  *
  * A writer keeps their order legal: what it opens it closes, of text and reasoning at most one is
  * open, and nothing follows the terminal event.
@@ -48,8 +49,8 @@ void agui_state(struct agui_writer *writer, const cJSON *fields);
 bool agui_messages(struct agui_writer *writer);
 
 /*
- * The terminal event, behind the ends of what is open: RUN_FINISHED, with the interrupt (WIRE 3.3;
- * borrowed) as its outcome where there is one, or RUN_ERROR.
+ * The terminal event, behind the ends of what is open: RUN_FINISHED, with the interrupt
+ * (doc/protocol-messages.md#interrupts; borrowed) as its outcome where there is one, or RUN_ERROR.
  */
 void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt);
 void agui_run_error(struct agui_writer *writer, const char *message, const char *code);

@@ -1,6 +1,6 @@
 /*
- * The body of POST /v1/ag-ui, AG-UI's RunAgentInput (SPEC 4.11, WIRE 4.11), checked and brought
- * into the shape of a run.
+ * The body of POST /v1/ag-ui, AG-UI's RunAgentInput (doc/protocol-ag-ui.md#the-request), checked
+ * and brought into the shape of a run.
  *
  * Of the conversation that a browser sends, only what follows the last assistant message is looked
  * at: the thread has the rest.

@@ -189,7 +189,8 @@ static void tool_content(struct call *call, const cJSON *item, const char *at, c
 	cJSON_AddItemToArray(blocks, block);
 }
 
-/* What the rules for all messages (WIRE 2.2) refuse, in this route's words. */
+/* What the rules for all messages (doc/protocol-messages.md#messages) refuse, in this route's
+ * words. */
 static void tell(struct call *call, struct error *err, const char *at)
 {
 	const char *must = strstr(err->detail, " must be ");

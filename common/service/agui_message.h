@@ -1,12 +1,13 @@
-/* Messages as AG-UI clients write them (SPEC 4.11, WIRE 4.11). */
+/* Messages as AG-UI clients write them (doc/protocol-ag-ui.md#what-is-new). */
 #ifndef AGENTGRAPH_SERVICE_AGUI_MESSAGE_H
 #define AGENTGRAPH_SERVICE_AGUI_MESSAGE_H
 
 #include "service/service.h"
 
 /*
- * The message of a run (WIRE 2.2, output form) that the user or tool message item stands for, a new
- * tree; NULL with every mistake in call->error.  at is where it stands: "messages[3]".
+ * The message of a run (doc/protocol-messages.md#messages, output form) that the user or tool
+ * message item stands for, a new tree; NULL with every mistake in call->error.  at is where it
+ * stands: "messages[3]".
  */
 cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at);
 

@@ -1,4 +1,5 @@
-/* What AG-UI events are made of: known tool calls, results as text, interrupts (WIRE 4.11). */
+/* What AG-UI events are made of: known tool calls, results as text, interrupts
+ * (doc/protocol-ag-ui.md#events). */
 #ifndef AGENTGRAPH_SERVICE_AGUI_PARTS_H
 #define AGENTGRAPH_SERVICE_AGUI_PARTS_H
 
@@ -27,8 +28,8 @@ void agui_put_message(struct buf *out, const cJSON *message);
  * first of its results. */
 void agui_put_result_id(struct buf *out, const cJSON *message, const cJSON *block);
 
-/* The outcome of a run that paused at interrupt (WIRE 3.3) in AG-UI's names and without what is
- * null, a new tree. */
+/* The outcome of a run that paused at interrupt (doc/protocol-messages.md#interrupts) in AG-UI's
+ * names and without what is null, a new tree. */
 cJSON *agui_outcome(const cJSON *interrupt);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tools that a browser offers for one run (SPEC 4.11, WIRE 4.11). */
+/* Tools that a browser offers for one run (doc/protocol-ag-ui.md#the-request). */
 #ifndef AGENTGRAPH_SERVICE_AGUI_TOOLS_H
 #define AGENTGRAPH_SERVICE_AGUI_TOOLS_H
 

@@ -1,5 +1,5 @@
-/* Results in a run's input: answers to remote calls that wait at the client (WIRE 3.4).  They come
- * in tool messages alone. */
+/* Results in a run's input: answers to remote calls that wait at the client
+ * (doc/protocol-runs.md#tools-at-the-client).  They come in tool messages alone. */
 #ifndef AGENTGRAPH_SERVICE_ANSWERS_H
 #define AGENTGRAPH_SERVICE_ANSWERS_H
 

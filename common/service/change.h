@@ -1,4 +1,5 @@
-/* Changes to one thread under its lease (WIRE 3.1, 3.2). */
+/* Changes to one thread under its lease (doc/protocol-threads.md#life-of-a-thread,
+ * doc/protocol-runs.md#one-run-at-a-time). */
 #ifndef AGENTGRAPH_SERVICE_CHANGE_H
 #define AGENTGRAPH_SERVICE_CHANGE_H
 

@@ -1,4 +1,5 @@
-/* StreamChunks (SPEC 2.4, WIRE 2.4 and 6.1): what a run tells, as lines of JSON. */
+/* StreamChunks (doc/protocol-messages.md#chunks, doc/protocol-runs.md#what-a-run-tells): what a run
+ * tells, as lines of JSON. */
 #ifndef AGENTGRAPH_SERVICE_CHUNK_H
 #define AGENTGRAPH_SERVICE_CHUNK_H
 

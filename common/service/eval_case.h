@@ -1,4 +1,4 @@
-/* One case of a report, as it is shown and as it is compared (WIRE 4.17). */
+/* One case of a report, as it is shown and as it is compared (doc/protocol-evals.md#one-report). */
 #ifndef AGENTGRAPH_SERVICE_EVAL_CASE_H
 #define AGENTGRAPH_SERVICE_EVAL_CASE_H
 

@@ -1,4 +1,4 @@
-/* A run compared with the one before it in its set (WIRE 4.17, "Regression"). */
+/* A run compared with the one before it in its set (doc/protocol-evals.md#one-report). */
 #ifndef AGENTGRAPH_SERVICE_EVAL_REGRESSION_H
 #define AGENTGRAPH_SERVICE_EVAL_REGRESSION_H
 

@@ -1,4 +1,4 @@
-/* How the views of evaluations word numbers (WIRE 4.17, "Terms"). */
+/* How the views of evaluations word numbers (doc/protocol-evals.md#terms). */
 #ifndef AGENTGRAPH_SERVICE_EVAL_TEXT_H
 #define AGENTGRAPH_SERVICE_EVAL_TEXT_H
 

@@ -1,4 +1,5 @@
-/* Members of a report: a wrong type counts as the default (WIRE 4.17), a number is always finite.
+/* Members of a report: a wrong type counts as the default (doc/protocol-evals.md#files), a number
+ * is always finite.
  */
 #ifndef AGENTGRAPH_SERVICE_EVAL_VALUES_H
 #define AGENTGRAPH_SERVICE_EVAL_VALUES_H

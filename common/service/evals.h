@@ -1,5 +1,5 @@
 /*
- * Reports of evaluations, read from eval_reports/ in the working directory (SPEC 4.17, WIRE 4.17).
+ * Reports of evaluations, read from eval_reports/ in the working directory (doc/protocol-evals.md).
  * Nothing is evaluated here, and nothing is written.
  */
 #ifndef AGENTGRAPH_SERVICE_EVALS_H

@@ -1,4 +1,4 @@
-/* What is shown of a file (WIRE 4.14), for upload.c and files.c. */
+/* What is shown of a file (doc/protocol-files.md), for upload.c and files.c. */
 #ifndef AGENTGRAPH_SERVICE_FILE_DATA_H
 #define AGENTGRAPH_SERVICE_FILE_DATA_H
 

@@ -19,8 +19,8 @@ static bool id_possible(const char *file_id)
 	return strspn(file_id, "0123456789abcdef") == ID_DIGITS && !file_id[ID_DIGITS];
 }
 
-/* Whose files are reached (the table of WIRE 5.5).  One of nobody in particular is everybody's,
- * unless that is forbidden. */
+/* Whose files are reached (the table of doc/protocol-access.md#who-reaches-what).  One of nobody in
+ * particular is everybody's, unless that is forbidden. */
 static bool may_read(const struct call *call, const struct file_record *record)
 {
 	const struct config *config = call->service->config;

@@ -1,4 +1,4 @@
-/* Uploaded files (SPEC 4.14, WIRE 4.14): storing, describing and reading them. */
+/* Uploaded files (doc/protocol-files.md): storing, describing and reading them. */
 #ifndef AGENTGRAPH_SERVICE_FILES_H
 #define AGENTGRAPH_SERVICE_FILES_H
 
@@ -39,7 +39,7 @@ const cJSON *upload_finish(struct upload *upload);
  * set. */
 bool file_find(struct call *call, const char *file_id, struct file_record *record);
 
-/* What Content-Disposition says of it (WIRE 4.14). */
+/* What Content-Disposition says of it (doc/protocol-files.md). */
 const char *file_disposition(struct arena *arena, const struct file_record *record);
 
 /* Its bytes: NULL with the error set.  Closed with the store's shut. */

@@ -1,4 +1,5 @@
-/* Thread and message ids as clients give them (WIRE 2.6), in paths and in bodies. */
+/* Thread and message ids as clients give them (doc/protocol.md#thread-ids), in paths and in bodies.
+ */
 #ifndef AGENTGRAPH_SERVICE_IDENT_H
 #define AGENTGRAPH_SERVICE_IDENT_H
 
@@ -20,7 +21,7 @@ bool thread_id_read(struct call *call, const char *where, const cJSON *item, con
 /*
  * The thread that a body is about, for permissions: thread_id, else config.thread_id, as text in
  * the arena.  NULL when it names none that can exist, or cannot be told: a run whose two differ is
- * refused before anybody is asked (WIRE 2.6).  body may be NULL.
+ * refused before anybody is asked (doc/protocol.md#thread-ids).  body may be NULL.
  */
 const char *thread_id_of(struct call *call, const cJSON *body, bool is_run);
 

@@ -1,5 +1,5 @@
 /*
- * One live socket (SPEC 4.10, WIRE 4.10): the session between a client and a live agent, free of
+ * One live socket (doc/protocol-live.md): the session between a client and a live agent, free of
  * any transport.
  *
  * It is driven by one thread: frames and the end of the client go in, events, audio and the close

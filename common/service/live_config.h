@@ -1,4 +1,5 @@
-/* The first frame of a live socket: what the client asks of the agent (WIRE 4.10). */
+/* The first frame of a live socket: what the client asks of the agent
+ * (doc/protocol-live.md#the-first-frame). */
 #ifndef AGENTGRAPH_SERVICE_LIVE_CONFIG_H
 #define AGENTGRAPH_SERVICE_LIVE_CONFIG_H
 

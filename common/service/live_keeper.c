@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_ATTEMPTS 5 /* WIRE 2.6 */
+#define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
 #define LEASE_WAIT_MS                                                               \
 	1000 /* a request that changes the thread is over by then, a session is not \
 	      */

@@ -1,4 +1,4 @@
-/* Files that messages refer to (WIRE 2.2). */
+/* Files that messages refer to (doc/protocol-messages.md#media). */
 #ifndef AGENTGRAPH_SERVICE_MEDIA_H
 #define AGENTGRAPH_SERVICE_MEDIA_H
 

@@ -1,4 +1,5 @@
-/* Media types of uploaded files: how they are compared, told, listed and served (WIRE 4.14). */
+/* Media types of uploaded files: how they are compared, told, listed and served
+ * (doc/protocol-files.md). */
 #ifndef AGENTGRAPH_SERVICE_MEDIA_TYPE_H
 #define AGENTGRAPH_SERVICE_MEDIA_TYPE_H
 

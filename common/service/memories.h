@@ -1,6 +1,6 @@
 /*
- * What keeps the memories (SPEC 2.7): the built-in store and the maker of its vectors, or a
- * plug-in.  memory_calls.h has what can be asked of it.
+ * What keeps the memories (doc/protocol-store.md#memories): the built-in store and the maker of its
+ * vectors, or a plug-in.  memory_calls.h has what can be asked of it.
  *
  * The built-in store is opened when it is first needed, so a process that never asks for a memory
  * pays nothing for it.

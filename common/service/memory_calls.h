@@ -1,13 +1,14 @@
 /*
- * The calls on memories (SPEC 4.13; WIRE 4.13), of the routes under /v1/store and of graphs: over
- * the built-in store or a plug-in, and always of the caller's own memories.
+ * The calls on memories (doc/protocol-store.md#calls), of the routes under /v1/store and of graphs:
+ * over the built-in store or a plug-in, and always of the caller's own memories.
  */
 #ifndef AGENTGRAPH_SERVICE_MEMORY_CALLS_H
 #define AGENTGRAPH_SERVICE_MEMORY_CALLS_H
 
 #include "service/service.h"
 
-/* Refuses where no store is configured, before anything else is looked at (WIRE 1.4 step 8). */
+/* Refuses where no store is configured, before anything else is looked at
+ * (doc/protocol.md#order-of-the-checks step 8). */
 bool memory_configured(struct call *call);
 
 /* Each returns the data of its route, in the call's arena, or NULL with the call's error set. */

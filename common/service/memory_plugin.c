@@ -103,7 +103,7 @@ static double score_of(const cJSON *given)
 	return score < 0 ? 0 : score > 1 ? 1 : score;
 }
 
-/* The form of WIRE 2.7, whatever the plug-in left out. */
+/* The form of doc/protocol-store.md#memories, whatever the plug-in left out. */
 static cJSON *memory_of(const cJSON *given)
 {
 	char now[ISO_TIME_SIZE];

@@ -16,8 +16,9 @@ bool memory_plugin_open(
 void memory_plugin_close(struct memory_plugin *p); /* all-zero is fine */
 
 /*
- * The operations.  Trees are new ones in the call's arena, memories in the form of WIRE 2.7.  False
- * or NULL with ERR_STORE_UNAVAILABLE, or ERR_RESOURCE_NOT_FOUND for a memory that is not there.
+ * The operations.  Trees are new ones in the call's arena, memories in the form of
+ * doc/protocol-store.md#memories.  False or NULL with ERR_STORE_UNAVAILABLE, or
+ * ERR_RESOURCE_NOT_FOUND for a memory that is not there.
  */
 bool memory_plugin_put(struct memory_plugin *p, struct call *call, const struct memory_request *rq);
 cJSON *memory_plugin_get(

@@ -1,4 +1,4 @@
-/* The five retrieval strategies over a store (WIRE 4.13). */
+/* The five retrieval strategies over a store (doc/protocol-store.md#strategies). */
 #ifndef AGENTGRAPH_SERVICE_MEMORY_SEARCH_H
 #define AGENTGRAPH_SERVICE_MEMORY_SEARCH_H
 

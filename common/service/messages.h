@@ -1,4 +1,5 @@
-/* Messages that are stored outside runs: POST messages and PUT state (WIRE 4.12). */
+/* Messages that are stored outside runs: POST messages and PUT state
+ * (doc/protocol-threads.md#messages). */
 #ifndef AGENTGRAPH_SERVICE_MESSAGES_H
 #define AGENTGRAPH_SERVICE_MESSAGES_H
 

@@ -1,4 +1,5 @@
-/* Names of new threads (WIRE 2.5): none, the built-in ones, or those of a plug-in. */
+/* Names of new threads (doc/protocol-threads.md#names): none, the built-in ones, or those of a
+ * plug-in. */
 #ifndef AGENTGRAPH_SERVICE_NAMES_H
 #define AGENTGRAPH_SERVICE_NAMES_H
 

@@ -1,4 +1,4 @@
-/* GET /v1/observability/{thread_id} (SPEC 4.16). */
+/* GET /v1/observability/{thread_id} (doc/protocol-traces.md). */
 #ifndef AGENTGRAPH_SERVICE_OBSERVE_H
 #define AGENTGRAPH_SERVICE_OBSERVE_H
 

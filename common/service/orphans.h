@@ -1,4 +1,4 @@
-/* Messages with tool calls that nothing answers (WIRE 4.5). */
+/* Messages with tool calls that nothing answers (doc/protocol-threads.md#repair). */
 #ifndef AGENTGRAPH_SERVICE_ORPHANS_H
 #define AGENTGRAPH_SERVICE_ORPHANS_H
 

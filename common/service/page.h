@@ -1,4 +1,4 @@
-/* search, offset and limit of the listings (WIRE 4.12). */
+/* search, offset and limit of the listings (doc/protocol-threads.md#listing). */
 #ifndef AGENTGRAPH_SERVICE_PAGE_H
 #define AGENTGRAPH_SERVICE_PAGE_H
 

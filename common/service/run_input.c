@@ -16,7 +16,8 @@ static bool refuse(struct call *call, const char *where, const char *type, const
 	return error_field(&call->error, ERR_VALIDATION, where, type, "%s", text);
 }
 
-/* A message in the input asks for nothing: only the model may (WIRE 3.4). */
+/* A message in the input asks for nothing: only the model may
+ * (doc/protocol-runs.md#tools-at-the-client). */
 static void read_message(
     struct call *call, struct run_input *in, const cJSON *item, const char *key, int i)
 {
@@ -99,7 +100,8 @@ static void read_limits(struct call *call, const cJSON *body, struct run_input *
 		    "response_granularity must be one of full, partial, low");
 }
 
-/* Clients may lower a time-out; larger values count as the default (WIRE 4.2). */
+/* Clients may lower a time-out; larger values count as the default
+ * (doc/protocol-runs.md#invoke). */
 static double read_timeout(struct call *call, const cJSON *config, const char *name, double most)
 {
 	const cJSON *item = json_opt(config, name);
@@ -147,7 +149,8 @@ static void read_run_id(struct call *call, const cJSON *config, struct run_input
 		    "config.run_id must be 1 to 255 characters without control characters");
 }
 
-/* thread_id at the top level or in config; blank and "new" ask for a new thread (WIRE 2.6). */
+/* thread_id at the top level or in config; blank and "new" ask for a new thread
+ * (doc/protocol.md#thread-ids). */
 static bool run_thread_id(struct call *call, const char *where, const cJSON *item, const char **id)
 {
 	if (!thread_id_read(call, where, item, id) || !*id)

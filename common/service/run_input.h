@@ -1,4 +1,4 @@
-/* The body of a run (WIRE 4.2), checked and brought into shape. */
+/* The body of a run (doc/protocol-runs.md#invoke), checked and brought into shape. */
 #ifndef AGENTGRAPH_SERVICE_RUN_INPUT_H
 #define AGENTGRAPH_SERVICE_RUN_INPUT_H
 
@@ -19,8 +19,9 @@ struct run_input {
 	int recursion_limit;
 	enum granularity granularity;
 	double node_timeout, tool_timeout; /* seconds */
-	bool only_new; /* without anything new nothing runs (WIRE 4.11); else the last user message
-			  is said again (WIRE 2.2) */
+	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
+	 * message is said again (doc/protocol-messages.md#messages). */
+	bool only_new;
 	struct client_tools client_tools;
 };
 

@@ -21,7 +21,7 @@ static void ignore_event(struct run_observer *observer, ag_run *run, const struc
 	(void)observer, (void)run, (void)event;
 }
 
-/* The latest user message of the request, then what the run made (WIRE 4.2). */
+/* The latest user message of the request, then what the run made (doc/protocol-runs.md#invoke). */
 static cJSON *answer_messages(const struct turn *turn)
 {
 	cJSON *out = cJSON_CreateArray();

@@ -1,4 +1,4 @@
-/* Running the graph: invoke, stream, stop (SPEC 4.2–4.4, WIRE 3.2–3.4, 4.2–4.4, 6.1). */
+/* Running the graph: invoke, stream, stop (doc/protocol-runs.md). */
 #ifndef AGENTGRAPH_SERVICE_RUNS_H
 #define AGENTGRAPH_SERVICE_RUNS_H
 

@@ -1,4 +1,4 @@
-/* The JSON Schema of a graph's state (SPEC 4.8, WIRE 4.8). */
+/* The JSON Schema of a graph's state (doc/protocol-runs.md#the-schema-of-the-state). */
 #ifndef AGENTGRAPH_SERVICE_SCHEMA_H
 #define AGENTGRAPH_SERVICE_SCHEMA_H
 

@@ -179,7 +179,8 @@ bool call_owns(struct call *call, const struct thread *thread)
 		&call->error);
 }
 
-/* What production shows of a failure inside the graph (WIRE 7.1); NULL: the error's own text. */
+/* What production shows of a failure inside the graph
+ * (doc/protocol-errors.md#what-production-hides); NULL: the error's own text. */
 static const char *hidden_text(enum error_kind kind)
 {
 	if (kind == ERR_GRAPH)

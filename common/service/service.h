@@ -87,7 +87,8 @@ bool call_permit(struct call *call, const struct permission *permission);
 /* Whether its user may have a thread that exists, by what call_permit was asked (access_owns). */
 bool call_owns(struct call *call, const struct thread *thread);
 
-/* What is shown to the client of call->error: texts that production hides are replaced (WIRE 7.1).
+/* What is shown to the client of call->error: texts that production hides are replaced
+ * (doc/protocol-errors.md#what-production-hides).
  */
 struct error_view {
 	int status;

@@ -22,8 +22,8 @@ static const cJSON *asked_thread(const cJSON *frame)
 	return id ? id : json_opt(frame, "thread_id");
 }
 
-/* One error chunk for a frame that does not run.  Its shape is that of WIRE 4.9: no run, no
- * metadata. */
+/* One error chunk for a frame that does not run.  Its shape is that of
+ * doc/protocol-sockets.md#rejected-frames: no run, no metadata. */
 static void refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
 {
 	struct error_view view;
@@ -193,7 +193,8 @@ static bool expired(const struct socket_session *session)
 	return session->credential_exp && clock_now() / 1000000 >= session->credential_exp;
 }
 
-/* The handshake knew no thread, so every frame is asked about its own (WIRE 5.5). */
+/* The handshake knew no thread, so every frame is asked about its own
+ * (doc/protocol-access.md#who-reaches-what). */
 static bool may_stream(struct call *call, const char *thread_id)
 {
 	const struct permission permission = {"graph", "stream", thread_id};

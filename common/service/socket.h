@@ -1,5 +1,5 @@
 /*
- * The turn socket (SPEC 4.9, WIRE 4.9): one client frame in, StreamChunks out.
+ * The turn socket (doc/protocol-sockets.md#frames): one client frame in, StreamChunks out.
  *
  * A frame is read into the body of a run, and from there on it is the run of /v1/graph/stream.  A
  * frame that is refused gives exactly one error chunk and no terminator, and the socket goes on.
@@ -30,7 +30,8 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 void socket_refuse_binary(struct call *call, struct chunk_sink *sink);
 void socket_refuse_large(struct call *call, struct chunk_sink *sink);
 
-/* The chunk that a live graph is refused with before close 1008 (WIRE 4.9). */
+/* The chunk that a live graph is refused with before close 1008
+ * (doc/protocol-sockets.md#frames). */
 void socket_refuse_live(struct call *call, struct chunk_sink *sink);
 
 #endif

@@ -1,4 +1,4 @@
-/* The state of a thread: read, update, clear (SPEC 4.12, WIRE 4.12). */
+/* The state of a thread: read, update, clear (doc/protocol-threads.md#state). */
 #include "graph/state.h"
 
 #include "base/json.h"

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* A record as WIRE 2.5 shows it, a new tree. */
+/* A record as doc/protocol-threads.md#records shows it, a new tree. */
 static cJSON *record(const struct thread *thread)
 {
 	char time[ISO_TIME_SIZE];
@@ -89,7 +89,7 @@ cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body
 	return data;
 }
 
-/* ---- repair (WIRE 4.5) ---- */
+/* ---- repair (doc/protocol-threads.md#repair) ---- */
 
 static bool add_message(void *arg, const char *id, const char *body_json)
 {

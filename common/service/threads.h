@@ -1,4 +1,4 @@
-/* Threads, their state and messages (SPEC 4.5, 4.12; WIRE 3.1, 4.5, 4.12).  thread_id and
+/* Threads, their state and messages (doc/protocol-threads.md).  thread_id and
  * message_id come percent-decoded from the path. */
 #ifndef AGENTGRAPH_SERVICE_THREADS_H
 #define AGENTGRAPH_SERVICE_THREADS_H

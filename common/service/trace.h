@@ -1,5 +1,6 @@
 /*
- * What a run does, as it is recorded (WIRE 4.16, 2.11).
+ * What a run does, as it is recorded (doc/protocol-traces.md#what-is-recorded,
+ * doc/observability.md#traces-elsewhere).
  *
  * A trace stands between a run and its observer, whichever transport that is of.  It turns events
  * into records for /v1/observability, into spans for those who are told of runs outside, and into

@@ -1,4 +1,5 @@
-/* A run as /v1/observability shows it, rebuilt from its records (WIRE 4.16). */
+/* A run as /v1/observability shows it, rebuilt from its records
+ * (doc/protocol-traces.md#what-is-shown). */
 #ifndef AGENTGRAPH_SERVICE_TRACE_VIEW_H
 #define AGENTGRAPH_SERVICE_TRACE_VIEW_H
 

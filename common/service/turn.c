@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define ID_ATTEMPTS 5 /* WIRE 2.6 */
+#define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
 
 static const struct storage_ops *ops_of(const struct turn *turn)
 {
@@ -137,7 +137,8 @@ static bool is_known(struct turn *turn, const cJSON *message)
 	return known;
 }
 
-/* Nothing new came: the last user message of the request is said again, under a new id (WIRE 2.2).
+/* Nothing new came: the last user message of the request is said again, under a new id
+ * (doc/protocol-messages.md#messages).
  */
 static void say_again(struct turn *turn)
 {
@@ -191,7 +192,8 @@ static void resume_by_message(struct turn *turn)
 	buf_release(&text);
 }
 
-/* The answers the node had before, with the one that this request brings (WIRE 3.3). */
+/* The answers the node had before, with the one that this request brings
+ * (doc/protocol-runs.md#pauses). */
 static void answer_interrupt(struct turn *turn, cJSON *pause)
 {
 	cJSON *answers = json_get(pause, "answers");
@@ -217,8 +219,9 @@ static bool continue_paused(struct turn *turn)
 	return answers_none_waiting(turn->call, turn->bring);
 }
 
-/* Calls wait at the client: its answers, or a new turn that closes them (WIRE 3.4).  A request that
- * brings nothing new, such as an answer that is sent twice, does neither. */
+/* Calls wait at the client: its answers, or a new turn that closes them
+ * (doc/protocol-runs.md#tools-at-the-client).  A request that brings nothing new, such as an answer
+ * that is sent twice, does neither. */
 static bool continue_waiting(struct turn *turn)
 {
 	cJSON *waiting = parse_stored(turn, turn->thread.waiting_json);

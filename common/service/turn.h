@@ -1,5 +1,6 @@
 /*
- * One request to run the graph on a thread: from the lease to the end of the run (WIRE 3.2–3.4).
+ * One request to run the graph on a thread: from the lease to the end of the run
+ * (doc/protocol-runs.md).
  *
  * A turn reads the body, takes the thread's lease, and decides what the input means for the thread
  * as it is: a new turn, an answer to a pause or to waiting remote calls, or no run at all because a

@@ -163,7 +163,8 @@ struct upload *upload_begin(struct call *call, const char *filename, const char 
 	return u;
 }
 
-/* Which type it is comes before how large it is (WIRE 4.14), and may take what there is room for.
+/* Which type it is comes before how large it is (doc/protocol-files.md#upload), and may take what
+ * there is room for.
  */
 static bool overflow(struct upload *u, const void *data)
 {

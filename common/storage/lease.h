@@ -1,6 +1,6 @@
 /*
  * Leases: the right to run or change a thread, held by one caller at a time over all processes of
- * an instance (WIRE 3.2).
+ * an instance (doc/protocol-runs.md#one-run-at-a-time).
  *
  * They live in shared memory only: none survives a stop of the service, and that of a process that
  * died is free as soon as somebody asks.

@@ -1,7 +1,7 @@
 /*
- * Conditions on a memory's metadata (WIRE 4.13): an object with a condition for each key.  A value
- * means equality, an array one of its values, an object some of gt, gte, lt, lte, ne and exists,
- * all of which must hold.
+ * Conditions on a memory's metadata (doc/protocol-store.md#conditions): an object with a condition
+ * for each key.  A value means equality, an array one of its values, an object some of gt, gte, lt,
+ * lte, ne and exists, all of which must hold.
  */
 #ifndef AGENTGRAPH_STORAGE_MEMORY_FILTER_H
 #define AGENTGRAPH_STORAGE_MEMORY_FILTER_H

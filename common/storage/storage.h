@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The latest run's status as stored (WIRE 2.3). */
+/* The latest run's status as stored (doc/protocol-messages.md#state). */
 enum run_status { RUN_IDLE, RUN_RUNNING, RUN_INTERRUPTED, RUN_COMPLETED, RUN_ERROR, RUN_STOPPED };
-/* stop_current_execution (WIRE 2.3). */
+/* stop_current_execution (doc/protocol-messages.md#state). */
 enum stop_state { STOP_NONE, STOP_REQUESTED, STOP_DONE };
 
 /* A thread with its state, but without messages.  Strings are never NULL unless said. */
@@ -79,7 +79,7 @@ struct thread_write {
 	void *arg;
 };
 
-/* A page of a listing (WIRE 4.12). */
+/* A page of a listing (doc/protocol-threads.md#listing). */
 struct page {
 	const char *search; /* NULL: no filter */
 	int64_t offset, limit;
@@ -170,7 +170,7 @@ struct storage_ops {
 	 * given back little by little. */
 	bool (*thread_delete)(struct storage *st, int64_t thread_row, struct error *err);
 
-	/* Leases (WIRE 3.2). */
+	/* Leases (doc/protocol-runs.md#one-run-at-a-time). */
 
 	/*
 	 * Waits up to wait_ms, first come first served; NULL without error set when time ran out or

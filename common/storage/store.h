@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A memory (SPEC 2.7).  Only thread_id and entity can be NULL. */
+/* A memory (doc/protocol-store.md#memories).  Only thread_id and entity can be NULL. */
 struct memory {
 	int64_t row; /* the engine's own key: a newer memory has a higher one */
 	const char *memory_id;

@@ -1,5 +1,6 @@
 /*
- * What runs did (SPEC 4.16): kept while the service is up, seen by all of its processes.
+ * What runs did (doc/protocol-traces.md#what-is-recorded): kept while the service is up, seen by
+ * all of its processes.
  *
  * A process hands over runs, as a whole or piece by piece, by copying them into a ring in shared
  * memory.  From there they go into telemetry.db, many in one transaction: when the ring is a
@@ -20,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is kept (WIRE 4.16). */
+/* What is kept (doc/protocol-traces.md#what-is-recorded). */
 #define TRACES_THREADS 200
 #define TRACES_RUNS 20
 #define TRACES_RECORDS 2000

@@ -1,6 +1,7 @@
 /*
- * What leaves the service about what it does: traces by OTLP (WIRE 2.11) and failures to an error
- * tracker (SPEC 8).
+ * What leaves the service about what it does: traces by OTLP
+ * (doc/observability.md#traces-elsewhere) and failures to an error tracker
+ * (doc/observability.md#failures).
  *
  * Nothing here ever makes a run wait or fail.  What is to be sent is put into bounded queues, each
  * with a thread of its own that is started with the first item; what does not fit, or cannot be

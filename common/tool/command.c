@@ -75,7 +75,8 @@ static void free_environment(const struct command *command, char **env)
 	free(env);
 }
 
-/* Why is for the log alone; what clients are told names no paths (WIRE 7.1). */
+/* Why is for the log alone; what clients are told names no paths
+ * (doc/protocol-errors.md#what-production-hides). */
 static void log_not_started(
     const struct command *command, ag_run *run, const struct process_result *result)
 {

@@ -10,7 +10,7 @@
 
 #include "agentgraph.h"
 
-#define EXEC_TOOL_TIMEOUT_MS 300000    /* the default, and the most (WIRE 4.2) */
+#define EXEC_TOOL_TIMEOUT_MS 300000    /* the default, and the most (doc/protocol-runs.md#invoke) */
 #define EXEC_TOOL_MAX_OUTPUT (1 << 20) /* the default: a result is read by a model */
 
 /* The function of such a tool (ag_tool_fn); data is its struct command. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the documents tell people to type and to look at is there: rules of make, pages, places within pages, manual pages.
-# What is installed leads to nothing that is not.
+# What is installed leads to nothing that is not, and comments of the sources cite pages and places that there are.
 set -u
 . "$(dirname "$0")/check.sh"
 
@@ -79,6 +79,23 @@ links_lead_somewhere()
 	return $broken
 }
 
+# cited TREE: "FILE PAGE#PLACE" for each page of doc/ that a comment names.
+cited()
+{
+	(
+		cd "$1" && grep -rEo --include='*.[ch]' --include='*.sql' --include='*.t' --include='*.sh' --include='*.py' \
+			--include='*.in' --include='*.inc' --include='*.[1-8]' --exclude-dir='_build*' --exclude-dir=node_modules \
+			--exclude=readme.t 'doc/[a-z-]+\.md(#[a-z0-9-]+)?' . | sed 's|^\./||; s/:/ /'
+	)
+}
+
+citations_lead_somewhere()
+{
+	cited "$1" | sort -u -k 2 | while read -r file page; do
+		target "$1" README "$page" >/dev/null || echo "$file: no $page"
+	done | not grep .
+}
+
 # Names a place once: a second heading of the same words would never be reached.
 places_are_named_once()
 {
@@ -120,6 +137,8 @@ for rule in $(rules "$top_srcdir/README" "$top_srcdir"/doc/*.md); do
 done
 test_that 'there are links to look at' [ "$(links "$top_srcdir" | wc -l)" -gt 30 ]
 test_that 'links lead to what is there, and is installed with them' links_lead_somewhere "$top_srcdir"
+test_that 'comments cite the pages' [ "$(cited "$top_srcdir" | wc -l)" -gt 150 ]
+test_that 'and what they cite is there' citations_lead_somewhere "$top_srcdir"
 test_that 'no page has two places of one name' places_are_named_once "$top_srcdir"
 test_that 'every page is in the index' index_is_complete "$top_srcdir"
 test_that 'README has 250 lines at most, and no page more than 400' pages_are_short "$top_srcdir"
@@ -136,6 +155,10 @@ echo '| [page](page.md) | |' >"$small/doc/README.md"
 test_that 'good links pass' links_lead_somewhere "$small"
 test_that 'so does a good index' index_is_complete "$small"
 test_that 'and a manual page' manuals_are_there "$small"
+echo '/* The steps of a page (doc/page.md#a-page), or doc/page.md. */' >"$small/t/cites.c"
+test_that 'good citations pass' citations_lead_somewhere "$small"
+echo '/* The steps of a page (doc/page.md#another). */' >"$small/t/cites.c"
+test_that 'a citation of no place is noticed' not citations_lead_somewhere "$small"
 for link in no.md '#nothing' 'README.md#nothing' ../t/here; do
 	small_tree '# A page' "See [it]($link)."
 	test_that "a link to $link is noticed" not links_lead_somewhere "$small"
