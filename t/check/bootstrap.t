@@ -183,4 +183,26 @@ new_machine
 test_that 'packages that cannot be had end run' not bootstrap run
 test_that 'and are named' said 'still missing after the installation: .*nginx'
 
+# ---- What npm delivered
+
+# make_release: what a release has of it, with what is in $scratch/npm.
+make_release()
+{
+	rm -rf "$scratch/release" "$scratch/web"
+	make -C "$top_builddir" -s dist-hook distdir="$scratch/release" WEB_ASSETS="$scratch/npm"
+}
+has_pages() { "$top_srcdir/build-aux/web-assets" "$scratch/release/web/node_modules" "$scratch/web" && [ -s "$scratch/web/swagger-ui-bundle.js" ]; }
+
+mkdir -p "$scratch/npm/swagger-ui-dist" "$scratch/npm/redoc/bundles"
+test_that 'a release can be made without it' make_release
+test_that 'and then has nothing of it' test ! -e "$scratch/release"
+for file in swagger-ui-dist/swagger-ui.css swagger-ui-dist/swagger-ui-bundle.js swagger-ui-dist/LICENSE swagger-ui-dist/NOTICE \
+	redoc/LICENSE redoc/bundles/redoc.standalone.js redoc/bundles/redoc.standalone.js.LICENSE.txt; do
+	echo "$file" >"$scratch/npm/$file"
+done
+echo more >"$scratch/npm/redoc/more"
+test_that 'one that is made with it' make_release
+test_that 'has all that the build takes' has_pages
+test_that 'and no more' test ! -e "$scratch/release/web/node_modules/redoc/more"
+
 done_testing
