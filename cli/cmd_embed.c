@@ -92,6 +92,7 @@ int cmd_embed(int argc, char **argv)
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
 	    {"--show", OPTION_FLAG, &dry, 0, 0},
 	    OPTION_END,
 	};

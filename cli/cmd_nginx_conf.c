@@ -59,6 +59,7 @@ int cmd_nginx_conf(int argc, char **argv)
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
 	    {"--socket", OPTION_TEXT, &wish.socket, 0, 0},
 	    {"--prefix", OPTION_TEXT, &wish.prefix, 0, 0},
 	    {"--full", OPTION_FLAG, &wish.full, 0, 0},

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "config/dotenv.h"
+#include "config/env_file.h"
 #include "config/environment.h"
 #include "config/keys.h"
 #include "config/text_file.h"
@@ -147,6 +148,8 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (source->accepted && !text_files_take(source->accepted))
 		problems_warn(
 		    problems, "%s: cannot be read: %s", source->accepted, strerror(errno));
+	if (source->environment)
+		env_file_load(source->environment, problems);
 	const char *file = find_file(source);
 	if (!file && !source->storage_only)
 		refuse_others(problems);

@@ -163,10 +163,11 @@ struct config {
 
 /* Where the configuration comes from; NULL members mean "not given". */
 struct config_source {
-	const char *file;      /* --config */
-	const char *state_dir; /* --state */
-	const char *accepted;  /* --accepted: see text_files_take */
-	bool storage_only;     /* of the file only `env` counts, and no mistake in other keys */
+	const char *file;        /* --config */
+	const char *state_dir;   /* --state */
+	const char *accepted;    /* --accepted: see text_files_take */
+	const char *environment; /* --environment: see env_file_load */
+	bool storage_only;       /* of the file only `env` counts, and no mistake in other keys */
 };
 
 /*

@@ -2,6 +2,7 @@
  * The backup is a directory with a copy of each database under its own name.  A copy gets that name
  * only when it is complete and on disk, so what looks like a backup is one.
  */
+#include "base/directory.h"
 #include "base/memory.h"
 #include "storage/engine.h"
 #include "storage/migrate.h"
@@ -38,7 +39,7 @@ static bool is_empty(const char *path, struct error *err)
 
 static bool make_directory(const char *path, struct error *err)
 {
-	if (mkdir(path, 0700) == 0)
+	if (directory_make(path))
 		return true;
 	return errno == EEXIST ? is_empty(path, err) : failed(err, path);
 }
@@ -147,5 +148,121 @@ bool engine_backup(struct storage *st, const char *path, struct error *err)
 	ok = copy_end(&threads, ok, err);
 	if (!ok)
 		take_back(path);
+	return ok;
+}
+
+/* ---- and back ---- */
+
+/* While this lies in a state directory, its databases are of two states. */
+#define RESTORING "restoring"
+
+static const char *const restored[] = {"threads.db", "files.db", "store.db"};
+
+#define RESTORED_COUNT (sizeof(restored) / sizeof(restored[0]))
+
+bool restore_check(const char *state_dir, struct error *err)
+{
+	char *marker = xasprintf("%s/" RESTORING, state_dir);
+	bool whole = access(marker, F_OK) != 0;
+
+	free(marker);
+	return whole ||
+	    error_set(err, ERR_STORAGE,
+		"a restore into %s was interrupted: run agentgraph restore again", state_dir);
+}
+
+/* What root makes belongs to whom the state belongs. */
+static bool give_away(const char *path, const char *state_dir, struct error *err)
+{
+	struct stat st;
+
+	if (geteuid() != 0)
+		return true;
+	return (stat(state_dir, &st) == 0 && chown(path, st.st_uid, st.st_gid) == 0) ||
+	    failed(err, path);
+}
+
+static bool may_replace(const char *state_dir, struct error *err)
+{
+	bool free_of_all = true;
+
+	for (size_t i = 0; free_of_all && i < RESTORED_COUNT; i++) {
+		char *path = xasprintf("%s/%s", state_dir, restored[i]);
+
+		if (access(path, F_OK) == 0)
+			free_of_all = error_set(err, ERR_STORAGE,
+			    "%s exists: --force replaces all databases there", path);
+		free(path);
+	}
+	return free_of_all;
+}
+
+/* Removes a database with what SQLite keeps beside it. */
+static void remove_database(const char *path)
+{
+	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		char *file = xasprintf("%s%s", path, ends[i]);
+
+		unlink(file);
+		free(file);
+	}
+}
+
+/* The copy that takes the place of a database, or nothing where the backup has none of it. */
+static bool copy_back(
+    struct copy *c, const char *from, const char *state_dir, const char *name, struct error *err)
+{
+	char *source = xasprintf("%s/%s", from, name), *part;
+	bool there = access(source, F_OK) == 0, ok = true;
+
+	if (there) {
+		part = xasprintf("%s/%s.part", state_dir, name);
+		remove_database(part); /* of a restore that died */
+		free(part);
+		ok = copy_begin(c, source, state_dir, name, err) &&
+		    give_away(c->part, state_dir, err);
+	} else if (strcmp(name, restored[0]) == 0) {
+		ok = error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", from, name);
+	}
+	free(source);
+	return ok;
+}
+
+/* From here on there is no way back, only on. */
+static bool switch_over(
+    struct copy *copies, const char *state_dir, const char *marker, struct error *err)
+{
+	bool ok = database_create(marker, err) && put_on_disk(state_dir, err);
+
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
+		char *path = xasprintf("%s/%s", state_dir, restored[i]);
+
+		remove_database(path);
+		if (copies[i].part && rename(copies[i].part, path) != 0)
+			ok = failed(err, path);
+		free(path);
+	}
+	ok = ok && put_on_disk(state_dir, err) && (unlink(marker) == 0 || failed(err, marker));
+	return ok && put_on_disk(state_dir, err);
+}
+
+bool storage_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err)
+{
+	char *marker = xasprintf("%s/" RESTORING, state_dir);
+	struct copy copies[RESTORED_COUNT] = {0};
+	bool ok = overwrite || access(marker, F_OK) == 0 || may_replace(state_dir, err);
+
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
+		ok = copy_back(&copies[i], backup, state_dir, restored[i], err);
+	ok = ok && switch_over(copies, state_dir, marker, err);
+	for (size_t i = 0; i < RESTORED_COUNT; i++) {
+		if (copies[i].part)
+			remove_database(copies[i].part);
+		free(copies[i].part);
+		free(copies[i].final);
+	}
+	free(marker);
 	return ok;
 }

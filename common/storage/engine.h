@@ -60,6 +60,9 @@ bool engine_context_count(
 /* backup.c */
 bool engine_backup(struct storage *st, const char *path, struct error *err);
 
+/* False when a restore into the directory was interrupted in the middle of it. */
+bool restore_check(const char *state_dir, struct error *err);
+
 /* How databases are opened for writing: full, commits survive a power cut; else the last moments
  * may be lost with it. */
 static inline enum db_mode engine_write_mode(bool full)

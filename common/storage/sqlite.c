@@ -1,4 +1,5 @@
 /* The SQLite engine: opening, closing, and the table of its operations. */
+#include "base/directory.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "storage/engine.h"
@@ -99,20 +100,9 @@ static const struct storage_ops sqlite_ops = {
 /* Also the directories above it, so that a fresh machine needs no preparation. */
 static bool make_directory(const char *path, struct error *err)
 {
-	char *copy = xstrdup(path);
-	bool ok;
-
-	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(copy, 0700);
-		*slash = '/';
-	}
-	ok = mkdir(copy, 0700) == 0 || errno == EEXIST;
-	if (!ok)
-		error_set(err, ERR_STORAGE, "the state directory %s cannot be made: %s", path,
-		    strerror(errno));
-	free(copy);
-	return ok;
+	return directory_make(path) || errno == EEXIST ||
+	    error_set(err, ERR_STORAGE, "the state directory %s cannot be made: %s", path,
+		strerror(errno));
 }
 
 static bool open_databases(struct engine *e, bool full, struct error *err)
@@ -138,7 +128,7 @@ struct storage *storage_open(const struct config *config, struct error *err)
 {
 	struct engine *e;
 
-	if (!make_directory(config->state_dir, err))
+	if (!make_directory(config->state_dir, err) || !restore_check(config->state_dir, err))
 		return NULL;
 	e = xcalloc(1, sizeof(*e));
 	e->storage.ops = &sqlite_ops;

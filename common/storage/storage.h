@@ -211,6 +211,14 @@ bool thread_write_fits(const struct storage *st, const struct thread_write *w, s
 struct config;
 
 /*
+ * Puts the databases of a backup into the state directory, of which nobody makes use meanwhile, for
+ * the owner of that directory.  Databases that are there are only replaced with overwrite.  Up to
+ * the moment when all copies are complete and on disk nothing has changed; a process that dies
+ * after that leaves a state that does not open before it was restored again.
+ */
+bool storage_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err);
+
+/*
  * Opens (and migrates, where needed) the SQLite engine over config's state directory, making the
  * directory (0700) first.  It starts threads, so a process that forks opens it afterwards.
  * The detail of an error names the file.

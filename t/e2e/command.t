@@ -266,6 +266,68 @@ run backup copy2 --state nowhere
 is "$CODE" 1 "where there is no state there is no backup"
 like "$ERR" 'nothing to back up' "and a sentence says so"
 
+run backup deep/er/copy --state "$state"
+is "$CODE" 0 "what is missing above the copy is made"
+
+# ---- restore ----
+
+threads() { sqlite3 "$1/threads.db" 'SELECT count(*) FROM threads'; }
+mkdir -p saved/ab saved/incoming && echo 'a file' >saved/ab/file && echo part >saved/incoming/upload
+export MEDIA_STORAGE_PATH=$WORK/restored-files
+run restore copy --state new/state --files saved
+is "$CODE" 0 "a backup is put back" || diag "$ERR"
+is "$(threads new/state) $(stat -c %a new/state new/state/threads.db | paste -sd' ')" "$(threads "$WORK/copy") 700 600" "with all its threads"
+is "$(cd restored-files && find . -type f) $(cat restored-files/ab/file)" "./ab/file a file" "and the files that are whole"
+run check --state new/state
+is "$CODE" 0 "the service takes it"
+run restore copy --state new/state --files saved
+is "$CODE" 1 "what is there is not overwritten"
+like "$ERR" '/new/state/threads.db exists: --force replaces' "unless one says so"
+sqlite3 new/state/threads.db 'DELETE FROM threads'
+touch new/state/threads.db-wal new/state/threads.db-shm
+run restore copy --state new/state --files saved --force
+is "$CODE $(threads new/state) $(cd new/state && ls *.part *-wal restoring 2>/dev/null)" "0 $(threads copy) " "and then nothing of it stays"
+like "$OUT" '0 files were copied to .*, and 1 were there' "files that are there are left alone"
+mkdir empty
+for backup in empty nowhere; do
+	run restore $backup --state new/state --force
+	is "$CODE $(threads new/state)" "1 $(threads copy)" "$backup is no backup, and changes nothing"
+done
+cp -r copy torn && printf 'torn' | dd of=torn/threads.db bs=1 seek=4096 conv=notrunc 2>/dev/null && truncate -s 6000 torn/threads.db
+run restore torn --state new/state --force
+is "$CODE $(threads new/state) $(ls new/state/*.part 2>/dev/null)" "1 $(threads copy) " "a torn one neither"
+touch new/state/restoring
+run check --state new/state
+is "$CODE" 1 "what an interrupted restore left is not served"
+like "$ERR" 'a restore into .* was interrupted: run agentgraph restore again' "and says what to do"
+run restore copy --state new/state
+is "$CODE $(threads new/state) $(ls new/state/restoring 2>/dev/null)" "0 $(threads copy) " "again makes it whole"
+if [ "$(id -u)" = 0 ]; then
+	mkdir given && chown 12345:12345 given
+	run restore copy --state given
+	is "$CODE $(find given ! -user 12345)" "0 " "what root restores is the owner's of the state"
+fi
+unset MEDIA_STORAGE_PATH
+STATE=$WORK/new/state
+serve_start || tap_bail "the restored state is not served"
+run restore copy --state new/state --force
+is "$CODE" 1 "nothing is restored below a service that runs"
+like "$ERR" 'process [0-9]+ serves from this state directory already' "which is said"
+serve_stop
+
+# ---- variables as systemd has them ----
+
+printf 'APP_NAME=two words # and a half\nMAX_REQUEST_SIZE="4096"\nDOCS_PATH=/manual\nJWT_SECRET_KEY=$(touch ran) `touch ran`\n' >environment
+run nginx-conf --environment environment
+is "$CODE" 0 "a file of systemd is read" || diag "$ERR"
+like "$OUT" 'client_max_body_size 4096;' "with what it sets"
+MAX_REQUEST_SIZE=8192 run nginx-conf --environment environment
+like "$OUT" 'client_max_body_size 4096;' "in the place of what is set here"
+ok '[ ! -e ran ]' "nothing in it is run"
+run check --environment nowhere --state new/state
+is "$CODE" 1 "one that is not there is a mistake"
+like "$ERR" 'error: --environment: cannot read nowhere: No such file' "with its name"
+
 # ---- the snippet ----
 
 run nginx-conf --socket /run/agentgraph/fcgi.sock

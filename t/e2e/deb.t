@@ -43,7 +43,7 @@ inside() {
 run=
 as_service() {
 	$run chroot --userspec=agentgraph:agentgraph --groups= "$root" env -i -C /var/lib/agentgraph PATH=/usr/bin:/bin \
-		MEDIA_STORAGE_PATH=/var/lib/agentgraph/uploads $(grep -hv '^#' "$root/etc/agentgraph/environment") "$@"
+		$(grep -hv '^#' "$root/etc/agentgraph/environment") "$@"
 }
 unit_line() { sed -n "s/^$1=//p" "$root/lib/systemd/system/agentgraph.service"; }
 install_deb() {
@@ -104,8 +104,8 @@ server {
 }
 END
 mkdir -p "$root/var/www/html" && echo 'my own page' >"$root/var/www/html/index.html"
-as_service /usr/bin/agentgraph nginx-conf --config /etc/agentgraph/agentgraph.json --state /var/lib/agentgraph \
-	--socket /run/agentgraph/fcgi.sock >"$root/etc/nginx/snippets/agentgraph.conf" 2>/dev/null
+inside /usr/bin/agentgraph nginx-conf --config /etc/agentgraph/agentgraph.json --state /var/lib/agentgraph \
+	--environment /etc/agentgraph/environment --socket /run/agentgraph/fcgi.sock >"$root/etc/nginx/snippets/agentgraph.conf" 2>/dev/null
 check_web() {
 	as_service /usr/bin/agentgraph check --config /etc/agentgraph/agentgraph.json --state /var/lib/agentgraph \
 		--socket /run/agentgraph/fcgi.sock --snippet /etc/nginx/snippets/agentgraph.conf \

@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "config/dotenv.h"
+#include "config/env_file.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -110,6 +111,41 @@ static void empty_file(void)
 	CU_ASSERT_EQUAL(mistake_in("\n\r\n  "), 0);
 }
 
+static void systemd_files_are_read_as_by_systemd(void)
+{
+	static const struct {
+		const char *text, *name, *value;
+	} cases[] = {
+	    {"A=one two  three \n", "A", "one two  three"},
+	    {"A=  x # no comment\n", "A", "x # no comment"},
+	    {"# A=1\n; A=2\nA=3", "A", "3"},
+	    {"A=1\nA=2\n", "A", "2"},
+	    {" A = 1\n", "A", "1"},
+	    {"A=\"two  words \"  \n", "A", "two  words "},
+	    {"A='it $stands \\n'\nB=1", "A", "it $stands \\n"},
+	    {"A=\"a\" 'b'\n", "A", "ab"},
+	    {"A=\"a \\\" \\\\ \\x\"", "A", "a \" \\ \\x"},
+	    {"A=say \"it\"\n", "A", "say \"it\""},
+	    {"A=one \\\ntwo\n", "A", "one two"},
+	    {"A=\"one\ntwo\"\n", "A", "one\ntwo"},
+	    {"A=back\\slash\n", "A", "backslash"},
+	    {"A=\n", "A", ""},
+	    {"A=open'\nB=1", "B", "1"},
+	    {"no assignment\nA=1", "A", "1"},
+	    {"A=$(id) `id` $HOME;ls", "A", "$(id) `id` $HOME;ls"},
+	    {"A=1\r\n", "A", "1"},
+	    {"# comment \\\nA=1\nB=2", "A", NULL},
+	    {"A=\"never closed", "A", "never closed"},
+	    {"A=\\", "A", "\\"},
+	};
+	for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+		cJSON *variables = env_file_parse(cases[i].text);
+		const char *value = json_str(variables, cases[i].name);
+		CU_ASSERT(cases[i].value ? value && strcmp(value, cases[i].value) == 0 : !value);
+		cJSON_Delete(variables);
+	}
+}
+
 static const struct unit_test tests[] = {
     {"a plain value is the rest of the line without blanks around it", plain_values},
     {"export may stand before a name", export_prefix},
@@ -121,6 +157,7 @@ static const struct unit_test tests[] = {
     {"a mistake is told with its line", mistakes_have_lines},
     {"text that is not UTF-8 or holds a NUL is refused", only_utf8},
     {"a file without variables is fine", empty_file},
+    {"files of systemd are read as systemd reads them", systemd_files_are_read_as_by_systemd},
 };
 
 int main(void)
