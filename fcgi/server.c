@@ -138,6 +138,45 @@ static bool client_gone(void *arg)
 	return client->gone && client->gone(client);
 }
 
+/* Steps 2 to 8, as far as they need no body; nothing is said yet. */
+static bool admit_head(struct request *rq)
+{
+	if (is_preflight(rq))
+		return true;
+	if (!find_route(rq))
+		return false;
+	if (!rq->match.route)
+		return true;
+	enum body_rule rule = rq->match.route->body;
+	struct buf none = {0};
+	if (rule == BODY_STREAM)
+		return check_stream(rq) && admit_user(rq) && admit_body(rq, &none);
+	return body_length(rq->head.content_length,
+		   rq->server->service->config->env.max_request_size, &rq->length,
+		   &rq->call.error) &&
+	    admit_user(rq);
+}
+
+/*
+ * The web server takes no large body for nothing: it asks first, with the head alone, and gets 204
+ * or 403.  Whom that refuses it sends here once more, to be told why; so is whom it refuses by
+ * itself, and to them there is nothing to say.
+ */
+static void answer_ask(struct request *rq)
+{
+	bool admitted = admit_head(rq);
+	response_reset(rq->response);
+	response_header(rq, "X-Agentgraph-Asked", limit_told(rq));
+	reply_empty(rq, admitted ? 204 : 403);
+}
+
+static void answer_refused(struct request *rq)
+{
+	if (admit_head(rq))
+		error_set(&rq->call.error, ERR_PERMISSION, "Access denied");
+	reply_error(rq);
+}
+
 static void request_init(struct request *rq, const struct server *server, struct client *client)
 {
 	memset(rq, 0, sizeof(*rq));
@@ -186,10 +225,15 @@ void server_answer(const struct server *server, struct client *client, struct re
 	request_init(&rq, server, client);
 	rq.response = buffers;
 	log_request(rq.id);
-	if (*rq.head.internal) {
+	if (!strcmp(rq.head.internal, "ask")) {
+		answer_ask(&rq);
+	} else if (*rq.head.internal && strcmp(rq.head.internal, "refused")) {
 		internal_answer(&rq);
 	} else {
-		answer(&rq);
+		if (*rq.head.internal)
+			answer_refused(&rq);
+		else
+			answer(&rq);
 		count(&rq, clock_uptime_us() - start);
 	}
 	if (server->service->config->env.log_level == LOG_DEBUG)

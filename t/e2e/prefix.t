@@ -79,6 +79,11 @@ http {
         include $WORK/one.conf;
         include $WORK/two.conf;
     }
+    server {
+        listen unix:$WORK/closed.sock;
+        deny all;
+        include $WORK/one.conf;
+    }
 }
 END
 # A port that is free now may be taken a moment later; another try finds another one.
@@ -97,6 +102,10 @@ BASE=http://127.0.0.1:$port
 
 http GET /
 is "$BODY" "my own page" "the site's own pages stay"
+for path in graph ping files/upload; do
+	like "$(curl -s -i --unix-socket closed.sock http://x/agent/v1/$path)" '^HTTP/1.1 403 ' "whom the site itself denies /agent/v1/$path does not reach it"
+done
+is "$(curl -s -i --unix-socket closed.sock -d "$(head -c 20000 /dev/zero | tr '\0' x)" http://x/agent/v1/graph/invoke | grep -ci '^x-request-id')" 0 "nor by a large body"
 http GET /agents/
 is "$BODY" "not an agent" "also where a path only begins alike"
 http GET /nowhere
