@@ -55,10 +55,14 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 	if (result != AG_OK)
 		return result;
 	run->frame.declined = arena_json(run->setup.arena, cJSON_CreateObject());
+	run->frame.changed = arena_json(run->setup.arena, cJSON_CreateObject());
 	cJSON_ArrayForEach(call, wanted) {
 		const char *id = json_str(call, "id");
+		const cJSON *args = json_get(json_get(answer, "arguments"), id);
 		if (!allows(answer, id))
 			json_set(run->frame.declined, id, cJSON_CreateTrue());
+		else if (args && !json_equal(args, json_get(call, "args")))
+			json_set(run->frame.changed, id, cJSON_Duplicate(args, true));
 	}
 	return AG_OK;
 }
@@ -66,4 +70,18 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 bool approval_declined(const ag_run *run, const char *call_id)
 {
 	return json_get(run->frame.declined, call_id) != NULL;
+}
+
+const cJSON *approval_arguments(const ag_run *run, const char *call_id)
+{
+	return json_get(run->frame.changed, call_id);
+}
+
+cJSON *approval_output(const cJSON *arguments, cJSON *output)
+{
+	cJSON *told = cJSON_CreateObject();
+	cJSON_AddStringToObject(told, "note", "The user changed the arguments of this call.");
+	cJSON_AddItemToObject(told, "arguments", cJSON_Duplicate(arguments, true));
+	cJSON_AddItemToObject(told, "output", output ? output : cJSON_CreateNull());
+	return told;
 }

@@ -15,11 +15,20 @@
  * Asks for those of the calls, tool_call blocks, whose tools need it: the run pauses with {"calls":
  * [{id, name, args}]}.  AG_OK when the calls may go on: approval_declined then tells which of them
  * were refused.  true and {"approve": true} allow all, {"approve": [id, …]} those, anything else
- * none.
+ * none.  Beside approve may stand {"arguments": {id: {…}}}: other arguments for calls that it
+ * allows.
  */
 ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count);
 
 /* Whether the call of that id was refused in this step. */
 bool approval_declined(const ag_run *run, const char *call_id);
+
+/* What a person put in the place of that call's arguments, any JSON; NULL: they are as they were.
+ */
+const cJSON *approval_arguments(const ag_run *run, const char *call_id);
+
+/* The result of a call with such arguments as the model is told it, which asked for others: both of
+ * them.  output is taken over. */
+cJSON *approval_output(const cJSON *arguments, cJSON *output);
 
 #endif

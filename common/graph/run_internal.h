@@ -35,6 +35,7 @@ struct node_frame {
 	cJSON *pause;           /* the interrupt object when the node pauses */
 	const char *waiting_id; /* id of the message that holds remote calls left unanswered */
 	cJSON *declined;        /* calls that a person refused, their ids as members; or NULL */
+	cJSON *changed;         /* arguments that a person changed, by the ids of calls; or NULL */
 	cJSON *waiting;         /* those calls, an array of blocks; NULL when there are none */
 };
 

@@ -134,6 +134,13 @@ ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block
 {
 	const char *id = json_str(block, "id");
 	bool declined = approval_declined(run, id);
+	const cJSON *changed = approval_arguments(run, id);
+	if (changed) {
+		ag_result result = tools_node_call(run, json_str(block, "name"), changed, output);
+		if (result != AG_PAUSE)
+			*output = approval_output(changed, *output);
+		return result;
+	}
 	if (!declined && !invalid_arguments(asking, id))
 		return tools_node_call(
 		    run, json_str(block, "name"), json_get(block, "args"), output);

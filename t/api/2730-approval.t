@@ -22,6 +22,8 @@ graph() {
   "tools": {"kind": "tools", "approval": $1, "tools": [
     {"kind": "exec", "name": "delete", "description": "Deletes", "command": ["sh", "-c", "echo x >>deleted; echo deleted"],
      "parameters": {"properties": {"file": {"type": "string"}}}},
+    {"kind": "exec", "name": "save", "description": "Saves", "command": ["cat"],
+     "parameters": {"properties": {"file": {"type": "string"}}, "required": ["file"]}},
     {"kind": "exec", "name": "look", "description": "Looks", "command": ["echo", "looked"]}]}},
  "edges": [{"from": "START", "to": "agent"},
   {"from": "agent", "if": [{"when": {"tool_calls": true}, "to": "tools"}], "else": "END"}, {"from": "tools", "to": "agent"}]}}
@@ -33,7 +35,7 @@ ONE='[{\"id\":\"c1\",\"name\":\"delete\",\"args\":{\"file\":\"a\"}}]'
 THREE='[{\"id\":\"c1\",\"name\":\"delete\",\"args\":{\"file\":\"a\"}},{\"id\":\"c2\",\"name\":\"look\",\"args\":{}},{\"id\":\"c3\",\"name\":\"delete\",\"args\":{\"file\":\"b\"}}]'
 deleted() { wc -l <deleted 2>/dev/null | tr -d ' ' || echo 0; }
 
-graph '["delete"]'
+graph '["delete", "save"]'
 invoke "$ONE" "$(thread a)"
 is "$STATUS" 200 'a call that needs it pauses the run'
 facts <<'TABLE'
@@ -88,6 +90,33 @@ TABLE
 invoke '[{\"id\":\"c1\",\"name\":\"look\",\"args\":{}}]' "$(thread d)"
 facts <<'TABLE'
 a tool that is not named needs none :: (.data.meta.interrupt == null) and (said[-1] == "looked")
+TABLE
+
+# ---- other arguments
+
+SAVE='[{\"id\":\"c1\",\"name\":\"save\",\"args\":{\"file\":\"a\"}},{\"id\":\"c2\",\"name\":\"save\",\"args\":{\"file\":\"b\"}}]'
+outputs() { json '[.data.messages[] | select(.role == "tool").content[0] | [.is_error, .output]] | tojson' "$BODY"; }
+note='"note":"The user changed the arguments of this call."'
+invoke "$SAVE" "$(thread e)"
+resume '{"approve":true,"arguments":{"c1":{"file":"mine"},"c9":{}}}' e
+is "$(outputs)" "[[false,{$note,\"arguments\":{\"file\":\"mine\"},\"output\":{\"file\":\"mine\"}}],[false,{\"file\":\"b\"}]]" \
+	'a call is made with the arguments that a person wrote, and the model is told'
+api GET /v1/threads/e/messages
+facts <<'TABLE'
+so it is stored :: .data.messages | map(select(.role == "tool").content[0].output.arguments) == [{"file": "mine"}, null]
+TABLE
+invoke "$SAVE" "$(thread f)"
+resume '{"approve":["c2"],"arguments":{"c1":{"file":"mine"},"c2":{"file":7}}}' f
+is "$(outputs)" "[[true,\"The user declined this call.\"],[true,{$note,\"arguments\":{\"file\":7},\"output\":\"arguments.file: expected a string, found number\"}]]" \
+	'arguments allow nothing, and have to fit'
+invoke "$SAVE" "$(thread h)"
+resume '{"approve":true,"arguments":{"c1":"mine","c2":{"file":"b"}}}' h
+is "$(outputs)" "[[true,{$note,\"arguments\":\"mine\",\"output\":\"arguments: expected an object\"}],[false,{\"file\":\"b\"}]]" \
+	'what is no object is refused, and the same arguments are no change'
+invoke "$ONE" "$(thread i)"
+resume '{"approve":true,"arguments":"x"}' i
+facts <<'TABLE'
+what is no object of arguments changes none :: said[-1] == "deleted"
 TABLE
 
 # ---- by other ways
