@@ -27,11 +27,11 @@ stub apt-get <<'END'
 echo "$*" >>"$MACHINE/apt"
 case "$* " in
 update*) : >"$MACHINE/lists" ;;
-*--assume-no*)
+*--print-uris*)
 	[ -f "$MACHINE/lists" ] || exit 100
 	printf '0 upgraded, 7 newly installed, 0 to remove and 0 not upgraded.\nNeed to get 5 MB/12.5 MB of archives.\n'
 	echo 'After this operation, 34 MB of additional disk space will be used.'
-	exit 1
+	echo "'http://mirror/part.deb' part.deb 5000000 MD5Sum:0"
 	;;
 *)
 	[ -f "$MACHINE/lists" ] || exit 100
@@ -97,7 +97,8 @@ check_passes() { bootstrap check && ends_with '6 passed, 0 failed'; }
 
 new_machine
 test_that 'run serves on a machine with nothing' run_serves
-test_that 'and says beforehand what is fetched' said '^bootstrap: apt-get installs 7 packages, 12.5 MB to fetch, 34 MB on the disk$'
+test_that 'and says beforehand what is fetched' said '^bootstrap: apt-get installs 7 packages, 5 MB to fetch, 34 MB on the disk$'
+test_that 'packages are installed once' test "$(grep -c '^install -y ' "$MACHINE/apt")-$(grep -vc '^install -y \|^update\|--print-uris' "$MACHINE/apt")" = 1-0
 test_that 'it is quiet meanwhile' not grep -E 'Unpacking|checking|compiling' "$scratch/said"
 test_that 'no npm is asked for' not installed npm
 test_that 'the smallest compiler is taken' installed gcc-11
