@@ -45,7 +45,7 @@ c_files() { tree_files -name '*.[ch]'; }
 # tree_files FIND-EXPRESSION...: paths below the current directory, sorted.
 tree_files()
 {
-	find . \( -name '.?*' -o -name node_modules -o -path './_build*' -o -path './agentgraph-[0-9]*' -o -path './*-gen' \) -prune \
+	find . \( -name '.?*' -o -name node_modules -o -path './_build*' -o -path './_deb' -o -path './agentgraph-[0-9]*' -o -path './*-gen' \) -prune \
 		-o -type f \( "$@" \) -print | sed 's|^\./||' | sort
 }
 
