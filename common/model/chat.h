@@ -40,6 +40,7 @@ struct chat_reporter {
  *   response_format    {"type": "text" | "json_object"}, or {"type": "json_schema", "schema": {…},
  *                      "name": "answer", "strict": true}
  *   parallel_tool_calls  boolean
+ *   tool_images       boolean: images in results of tools are sent as images (true)
  *   stream             whether the provider is asked to stream; default true
  *   extra              object merged into the provider's request; null takes a member out
  *   headers            object of strings, in which $NAME stands for an environment variable

@@ -211,7 +211,8 @@ static void add_results(cJSON *messages, const struct chat_turn *turn)
 static size_t last_user(const struct chat_turns *turns)
 {
 	size_t last = turns->count;
-	while (last > 0 && turns->items[last - 1].role != ROLE_USER)
+	while (last > 0 &&
+	    (turns->items[last - 1].role != ROLE_USER || turns->items[last - 1].of_results))
 		last--;
 	return last;
 }

@@ -84,15 +84,17 @@ struct chat_turn {
 	enum chat_role role;
 	const cJSON **blocks; /* borrowed from the messages, or from made_up */
 	size_t count;
+	bool of_results; /* ROLE_USER: nobody said it, it has the images of the tool turn before */
 };
 
 struct chat_turns {
 	struct chat_turn *items;
 	size_t count;
-	cJSON *made_up; /* array of results */
+	bool images; /* those in results are shown, as a user's; else they are a part of the text */
+	cJSON *made_up; /* array of results and other blocks */
 };
 
-void chat_turns_init(struct chat_turns *turns, const cJSON *messages);
+void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool images);
 void chat_turns_release(struct chat_turns *turns);
 
 struct chat_build {

@@ -165,7 +165,8 @@ char *chat_request_body(
     const struct chat_target *t, const struct chat_request *request, char **problem)
 {
 	struct chat_turns turns;
-	chat_turns_init(&turns, request->messages);
+	chat_turns_init(
+	    &turns, request->messages, !cJSON_IsFalse(json_opt(t->settings, "tool_images")));
 	char *system = system_text(t, request, &turns), *text = NULL;
 	struct chat_build b = {t, request, &turns, system, problem};
 	cJSON *body = cJSON_CreateObject();

@@ -86,6 +86,7 @@ static const struct key keys[] = {
     {"response_format", K_FORMAT, 0, 0,
 	"an object with type \"text\", \"json_object\" or \"json_schema\""},
     {"parallel_tool_calls", K_BOOL, 0, 0, "true or false"},
+    {"tool_images", K_BOOL, 0, 0, "true or false"},
     {"stream", K_BOOL, 0, 0, "true or false"},
     {"extra", K_OBJECT, 0, 0, "an object"},
     {"headers", K_HEADERS, 0, 0, "an object of strings"},
@@ -99,7 +100,7 @@ static const struct key keys[] = {
 const char *const chat_model_keys[] = {"provider", "model", "base_url", "api_key_env",
     "temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "max_tokens", "seed",
     "stop", "reasoning_effort", "reasoning_tokens", "response_format", "parallel_tool_calls",
-    "stream", "extra", "headers", "timeouts", "retries", "fallbacks", NULL};
+    "tool_images", "stream", "extra", "headers", "timeouts", "retries", "fallbacks", NULL};
 
 _Static_assert(sizeof(chat_model_keys) / sizeof(*chat_model_keys) == KEYS + 1, "a key is missing");
 

@@ -120,8 +120,6 @@ static const cJSON *find_result(const struct results *results, size_t after, con
 static const cJSON *make_result(struct chat_turns *turns, const char *call_id)
 {
 	cJSON *block = cJSON_CreateObject();
-	if (!turns->made_up)
-		turns->made_up = cJSON_CreateArray();
 	cJSON_AddItemToArray(turns->made_up, block);
 	json_add_str(block, "type", "tool_result");
 	json_add_str(block, "call_id", call_id);
@@ -130,12 +128,95 @@ static const cJSON *make_result(struct chat_turns *turns, const char *call_id)
 	return block;
 }
 
+/* ---- Images in results */
+
+/* Base64; more of one image some providers refuse, and then all of the request. */
+#define IMAGE_MOST ((size_t)5 << 20)
+
+/* An image as tools of MCP servers have it, of a type that all providers take. */
+static bool is_image(const cJSON *item)
+{
+	static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+	const char *data = json_str(item, "data_base64"), *type = json_str(item, "mime_type");
+	if (!chat_block_is(item, "image") || !data || !type || strlen(data) > IMAGE_MOST)
+		return false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The image as a block of a message; its data is large and stays where it is. */
+static cJSON *image_block(const cJSON *item)
+{
+	cJSON *block = cJSON_CreateObject();
+	json_add_str(block, "type", "image");
+	cJSON *media = cJSON_AddObjectToObject(block, "media");
+	cJSON_AddItemReferenceToObject(media, "mime_type", json_get(item, "mime_type"));
+	cJSON_AddItemReferenceToObject(media, "data_base64", json_get(item, "data_base64"));
+	return block;
+}
+
+/* The result without the data of its images, which are added to images; the result itself when it
+ * has none. */
+static const cJSON *take_images(struct chat_turns *turns, const cJSON *result, cJSON *images)
+{
+	const cJSON *output = json_get(result, "output"), *item;
+	int before = cJSON_GetArraySize(images);
+	if (!turns->images || !cJSON_IsArray(output))
+		return result;
+	cJSON *rest = cJSON_CreateArray();
+	cJSON_ArrayForEach(item, output) {
+		if (!is_image(item)) {
+			cJSON_AddItemReferenceToArray(rest, (cJSON *)item);
+			continue;
+		}
+		cJSON *named = cJSON_CreateObject();
+		cJSON_AddItemToArray(rest, named);
+		json_add_str(named, "type", "image");
+		json_add_str(named, "mime_type", json_str(item, "mime_type"));
+		cJSON_AddItemToArray(images, image_block(item));
+		json_add_int(named, "image", cJSON_GetArraySize(images));
+	}
+	if (cJSON_GetArraySize(images) == before) {
+		cJSON_Delete(rest);
+		return result;
+	}
+	cJSON *block = cJSON_CreateObject();
+	cJSON_AddItemToArray(turns->made_up, block);
+	json_add_str(block, "type", "tool_result");
+	json_add_str(block, "call_id", json_str(result, "call_id"));
+	cJSON_AddItemToObject(block, "output", rest);
+	cJSON_AddBoolToObject(block, "is_error", cJSON_IsTrue(json_get(result, "is_error")));
+	return block;
+}
+
+/* Behind the results, as what a user shows, which is a place that every provider has for images. */
+static void add_images(struct chat_turns *turns, cJSON *images)
+{
+	if (!images->child)
+		return;
+	cJSON *text = cJSON_CreateObject();
+	cJSON_AddItemToArray(turns->made_up, text);
+	json_add_str(text, "type", "text");
+	json_add_str(text, "text", "The images of the results, by their numbers:");
+	struct chat_turn *turn = add_turn(turns, ROLE_USER);
+	turn->of_results = true;
+	add_block(turn, text);
+	while (images->child) {
+		cJSON *image = cJSON_DetachItemViaPointer(images, images->child);
+		cJSON_AddItemToArray(turns->made_up, image);
+		add_block(turn, image);
+	}
+}
+
 static void add_results(struct chat_turns *turns, const struct chat_turn *calls,
     const struct results *results, size_t at)
 {
 	const cJSON **blocks = calls->blocks; /* turns->items may move */
 	size_t count = calls->count;
 	struct chat_turn *turn = NULL;
+	cJSON *images = cJSON_CreateArray();
 	for (size_t i = 0; i < count; i++) {
 		const char *id = json_str(blocks[i], "id");
 		if (!chat_block_is_call(blocks[i]) || !id)
@@ -143,8 +224,11 @@ static void add_results(struct chat_turns *turns, const struct chat_turn *calls,
 		if (!turn)
 			turn = add_turn(turns, ROLE_TOOL);
 		const cJSON *result = find_result(results, at, id);
-		add_block(turn, result ? result : make_result(turns, id));
+		add_block(
+		    turn, result ? take_images(turns, result, images) : make_result(turns, id));
 	}
+	add_images(turns, images);
+	cJSON_Delete(images);
 }
 
 /* ---- Turns */
@@ -178,12 +262,12 @@ static void add_message(
 		add_results(turns, turn, results, at);
 }
 
-void chat_turns_init(struct chat_turns *turns, const cJSON *messages)
+void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool images)
 {
 	const cJSON *message;
 	struct results results;
 	size_t at = 0;
-	*turns = (struct chat_turns){0};
+	*turns = (struct chat_turns){.images = images, .made_up = cJSON_CreateArray()};
 	results_init(&results, messages);
 	cJSON_ArrayForEach(message, messages)
 		add_message(turns, message, &results, at++);

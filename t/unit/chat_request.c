@@ -692,7 +692,46 @@ static void a_fallback_elsewhere_gets_no_headers_and_no_key(void)
 	free(settings);
 }
 
+#define SHOWN                                                                                          \
+	"[" TEXT("user", "look") ",{'role':'assistant','content':[" CALL("c1",                         \
+	    "shot") "]},"                                                                              \
+		    "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','is_error':false," \
+		    "'output':[{'type':'text','text':'here'},"                                         \
+		    "{'type':'image','mime_type':'image/png','data_base64':'YWJj'},"                   \
+		    "{'type':'image','mime_type':'image/tiff','data_base64':'eHl6'}]}]}]"
+
+static void images_of_results_are_shown_to_every_provider(void)
+{
+	const cJSON *body = sent(OPENAI "}", SHOWN);
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/3/content"),
+	    "[{\"type\":\"text\",\"text\":\"here\"},"
+	    "{\"type\":\"image\",\"mime_type\":\"image/png\",\"image\":1},"
+	    "{\"type\":\"image\",\"mime_type\":\"image/tiff\",\"data_base64\":\"eHl6\"}]");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/4/role"), "user");
+	CU_ASSERT_STRING_EQUAL(
+	    at(body, "messages/4/content/1/image_url/url"), "data:image/png;base64,YWJj");
+	body = sent(ANTHROPIC "}", SHOWN);
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/0/type"), "tool_result");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/2/source"),
+	    "{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"YWJj\"}");
+	body = sent(GEMINI "}", SHOWN);
+	CU_ASSERT_STRING_EQUAL(at(body, "contents/2/parts/0/functionResponse/name"), "shot");
+	CU_ASSERT_STRING_EQUAL(at(body, "contents/2/parts/2/inlineData"),
+	    "{\"mimeType\":\"image/png\",\"data\":\"YWJj\"}");
+}
+
+static void images_of_results_stay_text_where_it_is_asked_for(void)
+{
+	const cJSON *body = sent(OPENAI ",'tool_images':false}", SHOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(at(body, "messages/3/content"), "YWJj"));
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/4"), "(none)");
+}
+
 static const struct unit_test tests[] = {
+    {"images of results are shown to every provider",
+	images_of_results_are_shown_to_every_provider},
+    {"images of results stay text where it is asked for",
+	images_of_results_stay_text_where_it_is_asked_for},
     {"OpenAI gets the conversation", openai_gets_the_conversation},
     {"Anthropic gets the conversation", anthropic_gets_the_conversation},
     {"Gemini gets the conversation", gemini_gets_the_conversation},
