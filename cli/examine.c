@@ -221,6 +221,8 @@ static void examine_all(const struct examine_request *request, const struct conf
 	examine_files(config, problems);
 	pages_examine(&request->source, config, problems);
 	if (request->place) {
+		variables_examine(problems);
+		scopes_examine(&request->source, config, problems);
 		host_examine(config, problems);
 		web_examine(request->place, config, problems);
 	}

@@ -57,6 +57,13 @@ char *examine_socket_path(const char *state_dir, const char *chosen);
 /* The same for the relay's socket, which is beside that: <chosen>.relay, else run/relay.sock. */
 char *examine_relay_path(const char *state_dir, const char *chosen);
 
+/* Variables that are not the service's, and differ in little from one that is. */
+void variables_examine(struct problems *problems);
+
+/* Scopes of roles that no route takes. */
+void scopes_examine(
+    const struct config_source *source, const struct config *config, struct problems *problems);
+
 /* Whether the paths of the two pages are free, where routes could have them. */
 void pages_examine(
     const struct config_source *source, const struct config *config, struct problems *problems);

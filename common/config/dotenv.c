@@ -169,6 +169,18 @@ cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault)
 	return NULL;
 }
 
+#define MOST_FAULTS 100
+
+/* Takes a line with a mistake away, so that the next one shows. */
+static void blank_line(char *text, size_t len, size_t line)
+{
+	char *p = text, *end = text + len;
+	while (--line && (p = memchr(p, '\n', (size_t)(end - p))))
+		p++;
+	for (; p && p < end && *p != '\n'; p++)
+		*p = ' ';
+}
+
 void dotenv_load(const char *path, const char *source, struct problems *problems)
 {
 	size_t len;
@@ -178,10 +190,15 @@ void dotenv_load(const char *path, const char *source, struct problems *problems
 		return;
 	}
 	struct dotenv_fault fault = {0};
-	cJSON *variables = dotenv_parse(text, len, &fault);
-	if (!variables)
+	cJSON *variables = NULL;
+	for (int most = MOST_FAULTS; most && !variables; most--) {
+		variables = dotenv_parse(text, len, &fault);
+		if (variables)
+			break;
 		problems_add(
 		    problems, "%s: line %zu: expected %s", path, fault.line, fault.expected);
+		blank_line(text, len, fault.line);
+	}
 	const cJSON *v;
 	cJSON_ArrayForEach(v, variables) {
 		setenv(v->string, v->valuestring, 0);

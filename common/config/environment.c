@@ -324,6 +324,17 @@ const char *environment_text(const char *name)
 	return text && *text ? text : NULL;
 }
 
+const char *environment_name(size_t i)
+{
+	size_t others = i - VARIABLES;
+	if (i < VARIABLES)
+		return variables[i].name;
+	for (size_t v = 0; v < VARIABLES; v++)
+		if (variables[v].alias && others-- == 0)
+			return variables[v].alias;
+	return NULL;
+}
+
 /* The variable's text, and the name under which it was found; NULL when it counts as unset. */
 static const char *given_text(const struct variable *v, const char **name)
 {

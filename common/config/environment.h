@@ -20,6 +20,9 @@ void environment_check_jwt(const struct environment *env, struct problems *probl
 
 void environment_release(struct environment *env);
 
+/* The names of all variables and their other names, from 0 on; NULL behind the last. */
+const char *environment_name(size_t i);
+
 /* The variable's value; NULL when it is unset or empty. */
 const char *environment_text(const char *name);
 

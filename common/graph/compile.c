@@ -143,6 +143,34 @@ static void check_reach(ag_graph *graph)
 	free(reached);
 }
 
+/* Whether a run that is where the edge begins can get to END. */
+static bool can_end(const ag_graph *graph, const struct edge *edge, bool *seen)
+{
+	for (size_t i = 0; edge && i < edge->target_count; i++) {
+		int target = edge->targets[i];
+		if (target == GRAPH_END)
+			return true;
+		if (target < 0 || seen[target])
+			continue;
+		seen[target] = true;
+		if (can_end(graph, graph->nodes[target].edge, seen))
+			return true;
+	}
+	return false;
+}
+
+/* A pause ends runs too, so this is not always a mistake. */
+static void warn_without_end(ag_graph *graph)
+{
+	bool *seen = xcalloc(graph->node_count + 1, sizeof(*seen));
+	if (graph->start && !graph->live && !can_end(graph, graph->start, seen))
+		problems_warn(&graph->problems,
+		    "%s: no way leads to END, so every run goes on until it exceeds its recursion "
+		    "limit or pauses",
+		    graph->name);
+	free(seen);
+}
+
 bool graph_compile(ag_graph *graph)
 {
 	for (size_t i = 0; i < graph->field_count; i++)
@@ -155,6 +183,8 @@ bool graph_compile(ag_graph *graph)
 		problem(graph, "node", AG_START, "expected an edge that leaves it");
 	live_compile(graph);
 	check_reach(graph);
+	if (graph->problems.errors == 0)
+		warn_without_end(graph);
 	if (!graph->state_type)
 		graph->state_type = xstrdup(graph->field_count ? "State" : "AgentState");
 	return graph->problems.errors == 0;

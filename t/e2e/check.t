@@ -72,6 +72,32 @@ unshare -m true 2>/dev/null && unshare -m sh -c "mkdir -p '$WORK/small' && mount
 	like "$(cat check.err)" 'warning: only [0-9] MiB are free on the disk of .*make room' "a small disk is told"
 }
 
+# ---- words that mean nothing, or not what they seem to ----
+
+JWT_SECRET=x finds 0 'warning: the variable JWT_SECRET is none of the service.s; JWT_SECRET_KEY is one' "a variable without its last word"
+ORIGIN=x finds 0 'warning: the variable ORIGIN .*; ORIGINS is one' "one that lacks a letter"
+MEDIA_MAXSIZE_MB=5 finds 0 'warning: the variable MEDIA_MAXSIZE_MB .*; MEDIA_MAX_SIZE_MB is one' "or an underscore"
+MODE=prod finds 0 'warning: MODE: found "prod", expected production, staging' "a mode that nobody knows"
+OTEL_TRACES_EXPORTER=none ORIGINS=https://a.example LOGNAME=me REDIS_URL=redis://127.0.0.1:1 check
+unlike "$ERR" 'is none of the service' "what is known, or somebody else's, is none of them"
+cat >roles.json <<'END'
+{"agent": "builtin:demo", "auth": "jwt", "authorization": {"backend": "rbac",
+ "roles": {"all": ["*"], "some": ["graph:invoke", "graph:invok"]}, "default_scopes": ["files:read", "file:read"]}}
+END
+export JWT_SECRET_KEY=0123456789abcdef0123456789abcdef JWT_ALGORITHM=HS256
+finds 0 'warning: roles.json: authorization.roles.some: no route takes the scope "graph:invok";' "a scope that there is not" --config roles.json
+like "$ERR" 'authorization.default_scopes: no route takes the scope "file:read"' "also among those of everybody"
+is "$(grep -c 'no route takes' check.err)" 2 "and no other"
+unset JWT_SECRET_KEY JWT_ALGORITHM
+printf 'A=1\nno assignment\nB="x" y\nC=2\n-=3\n' >bad.env
+echo '{"agent": "builtin:demo", "auth": null, "env": "bad.env"}' >env.json
+check --config env.json
+is "$CODE $(grep -o 'bad.env: line [0-9]*' check.err | cut -d' ' -f3 | paste -sd' ')" "1 2 3 5" "a dotenv file has all its mistakes told"
+echo '{"g": {"nodes": {"a": {"kind": "reply", "text": "x"}, "b": {"kind": "reply", "text": "y"}},
+ "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "a"}]}}' >loop.json
+echo '{"agent": "loop.json:g", "auth": null}' >endless.json
+finds 0 'warning: .*no way leads to END' "a graph that cannot end" --config endless.json
+
 # ---- the snippet ----
 
 socket=$WORK/run/fcgi.sock
