@@ -11,7 +11,7 @@
 int cmd_check(int argc, char **argv)
 {
 	struct web_place place = {0};
-	struct examine_request request = {.listen = ANY_ADDRESS, .place = &place};
+	struct examine_request request = {.listen = ANY_ADDRESS, .drain = -1, .place = &place};
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &request.source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &request.source.state_dir, 0, 0},

@@ -39,6 +39,7 @@ static const struct explained options[] = {
     {"--list", "", "print the templates"},
     {"--from", "FILE", "make the project of another service's configuration"},
     {"--thread", "ID", "go on with this conversation"},
+    {"--json", "", "for programs"},
     {"--show", "", "only print how many vectors are of which model"},
 };
 

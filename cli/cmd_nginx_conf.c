@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define FULL_LISTEN "127.0.0.1:8080"
-#define FULL_DRAIN 30
 
 struct wish {
 	const char *socket, *prefix;
@@ -43,7 +42,7 @@ static char *make(const struct config *config, const struct wish *wish, struct p
 	char *relay = examine_relay_path(config->state_dir, wish->socket);
 	char *run = xasprintf("%s/run", config->state_dir);
 	const struct nginx_place place = {path, relay, wish->full ? FULL_LISTEN : NULL, run,
-	    prefix_of(config, wish, problems), FULL_DRAIN};
+	    prefix_of(config, wish, problems), (long)config->env.drain};
 	char *text = nginx_conf(config, &place, problems);
 
 	free(path);

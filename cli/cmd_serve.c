@@ -1,28 +1,15 @@
 #include "command.h"
 #include "supervisor.h"
 
-#include <sched.h>
-
 #define DEFAULT_LISTEN "127.0.0.1:8080"
-#define DEFAULT_THREADS 64
-#define DEFAULT_DRAIN 30
-
-/* One process for each core that this one may use; two at least, so that one can crash. */
-static long default_processes(void)
-{
-	cpu_set_t cores;
-	long count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 0;
-
-	return count < 2 ? 2 : count;
-}
 
 int cmd_serve(int argc, char **argv)
 {
 	struct serve_options o = {
 	    .listen = DEFAULT_LISTEN,
-	    .processes = default_processes(),
-	    .threads = DEFAULT_THREADS,
-	    .drain = DEFAULT_DRAIN,
+	    .processes = -1,
+	    .threads = -1,
+	    .drain = -1,
 	    .argv = argv,
 	};
 	const char *mode = NULL, *group = NULL;

@@ -24,6 +24,7 @@ const struct command commands[] = {
     {"nginx-conf", SERVICE " [--socket PATH] [--prefix PATH | --full]",
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
     {"chat", "[URL] [--thread ID]", "talk to a service on the terminal", cmd_chat},
+    {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "DIR " SERVICE, "copy all databases, also while the service runs", cmd_backup},
     {"restore", "DIR [--files DIR] [--force] " SERVICE,

@@ -187,8 +187,8 @@ static char *examine_nginx(
 	char *socket = examine_socket_path(config->state_dir, request->socket);
 	char *relay = examine_relay_path(config->state_dir, request->socket);
 	char *run = xasprintf("%s/run", config->state_dir);
-	const struct nginx_place place = {
-	    socket, relay, request->listen, run, NULL, request->drain};
+	long drain = request->drain >= 0 ? request->drain : (long)config->env.drain;
+	const struct nginx_place place = {socket, relay, request->listen, run, NULL, drain};
 	char *text = nginx_conf(config, &place, problems);
 
 	free(socket);
@@ -229,6 +229,9 @@ static void examine_all(const struct examine_request *request, const struct conf
 	json_add_str(report, "agent", config->agent);
 	json_add_str(report, "state_dir", config->state_dir);
 	json_add_str(report, "nginx", request->listen ? nginx : NULL);
+	json_add_int(report, "processes", config->env.processes);
+	json_add_int(report, "threads", config->env.threads);
+	json_add_int(report, "drain", config->env.drain);
 	free(nginx);
 }
 
@@ -294,6 +297,13 @@ static char *take(const cJSON *report, const char *key)
 	return xstrdup(json_str(report, key));
 }
 
+static long take_number(const cJSON *report, const char *key)
+{
+	int64_t value;
+
+	return json_integer(json_get(report, key), &value) ? (long)value : 0;
+}
+
 void examine_result(const struct buf *written, int wait_status, struct examination *result)
 {
 	cJSON *report = json_parse(buf_str(written), written->len, JSON_TRUSTED_DEPTH, NULL);
@@ -311,6 +321,9 @@ void examine_result(const struct buf *written, int wait_status, struct examinati
 	result->agent = take(report, "agent");
 	result->state_dir = take(report, "state_dir");
 	result->nginx = take(report, "nginx");
+	result->processes = take_number(report, "processes");
+	result->threads = take_number(report, "threads");
+	result->drain = take_number(report, "drain");
 	result->files = report ? json_print(json_get(report, "files")) : NULL;
 	cJSON_Delete(report);
 }

@@ -16,19 +16,20 @@
 
 struct examine_request {
 	struct config_source source;
-	const char *socket; /* NULL: run/fcgi.sock in the state directory */
-	const char *listen; /* NULL: without a private nginx */
-	long drain;
+	const char *socket;            /* NULL: run/fcgi.sock in the state directory */
+	const char *listen;            /* NULL: without a private nginx */
+	long drain;                    /* seconds; -1: the configuration's */
 	const struct web_place *place; /* NULL: machine and web server are not looked at */
 };
 
 struct examination {
 	long long errors;
-	char *file;      /* the configuration's name for messages */
-	char *agent;     /* this and the rest only without errors, else NULL */
-	char *state_dir; /* absolute */
-	char *nginx;     /* text of nginx.conf; NULL without a private nginx */
-	char *files;     /* the text files that were read, as text_files_take wants them */
+	char *file;                     /* the configuration's name for messages */
+	char *agent;                    /* this and the rest only without errors, else NULL */
+	char *state_dir;                /* absolute */
+	char *nginx;                    /* text of nginx.conf; NULL without a private nginx */
+	long processes, threads, drain; /* 0 processes: as many as there are processors */
+	char *files; /* the text files that were read, as text_files_take wants them */
 };
 
 /*

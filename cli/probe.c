@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "fcgi_ask.h"
 #include "sockets.h"
 #include "spawn.h"
 
@@ -15,52 +16,6 @@
 #define PROBE_LIMIT_MS 60000
 #define PROBE_PAUSE_MS 20
 #define ANSWER_SECONDS 5
-
-/* FastCGI records (its specification, sections 3.3 and 8). */
-enum { FCGI_BEGIN_REQUEST = 1, FCGI_PARAMS = 4, FCGI_STDIN = 5 };
-#define FCGI_VERSION 1
-#define FCGI_RESPONDER 1
-
-static void add_record(struct buf *out, int type, const char *content, size_t len)
-{
-	const char head[8] = {
-	    FCGI_VERSION, (char)type, 0, 1, (char)(len >> 8), (char)(len & 0xff), 0, 0};
-
-	buf_add(out, head, sizeof(head));
-	buf_add(out, content, len);
-}
-
-static void add_param(struct buf *out, const char *name, const char *value)
-{
-	buf_putc(out, (char)strlen(name));
-	buf_putc(out, (char)strlen(value));
-	buf_puts(out, name);
-	buf_puts(out, value);
-}
-
-static void fastcgi_question(struct buf *out)
-{
-	static const char begin[8] = {0, FCGI_RESPONDER};
-	struct buf params = {0};
-
-	add_param(&params, "REQUEST_METHOD", "GET");
-	add_param(&params, "REQUEST_URI", "/ping");
-	add_param(&params, "QUERY_STRING", "");
-	add_param(&params, "SERVER_PROTOCOL", "HTTP/1.1");
-	add_param(&params, "REMOTE_ADDR", "127.0.0.1");
-	add_record(out, FCGI_BEGIN_REQUEST, begin, sizeof(begin));
-	add_record(out, FCGI_PARAMS, params.data, params.len);
-	add_record(out, FCGI_PARAMS, "", 0);
-	add_record(out, FCGI_STDIN, "", 0);
-	buf_release(&params);
-}
-
-/* A CGI answer without a Status is a 200. */
-static bool fastcgi_success(const char *answer, size_t len)
-{
-	return memmem(answer, len, "\r\n\r\n", 4) &&
-	    (!memmem(answer, len, "Status:", 7) || memmem(answer, len, "Status: 200", 11));
-}
 
 static bool http_success(const char *answer, size_t len)
 {
@@ -92,24 +47,29 @@ static bool listens(int port)
 	return fd >= 0;
 }
 
-static bool ping(int tcp, const char *socket_path)
+static bool ping_http(int tcp)
 {
-	int fd = tcp >= 0 ? tcp_connect(tcp) : unix_connect(socket_path);
+	int fd = tcp_connect(tcp);
 	struct buf question = {0};
 	char answer[4096];
 	size_t len;
 
 	if (fd < 0)
 		return false;
-	if (tcp >= 0)
-		buf_puts(&question,
-		    "GET /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-	else
-		fastcgi_question(&question);
+	buf_puts(&question, "GET /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
 	len = ask(fd, &question, answer, sizeof(answer));
 	close(fd);
 	buf_release(&question);
-	return tcp >= 0 ? http_success(answer, len) : fastcgi_success(answer, len);
+	return http_success(answer, len);
+}
+
+static bool ping(int tcp, const char *socket_path)
+{
+	struct buf answer = {0};
+	bool good = tcp >= 0 ? ping_http(tcp) : fcgi_ask(socket_path, "/ping", NULL, &answer);
+
+	buf_release(&answer);
+	return good;
 }
 
 pid_t probe_start(const struct probe *probe)

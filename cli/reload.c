@@ -54,7 +54,7 @@ static bool relay_is_old(const struct supervisor *s)
 void reload_generation(struct supervisor *s, bool relay, int64_t now)
 {
 	s->generation++;
-	for (long i = 0; i < s->options->processes; i++)
+	for (long i = 0; i < s->pool.processes; i++)
 		children_add(&s->children, ROLE_WORKER, s->generation);
 	if (relay)
 		children_add(&s->children, ROLE_RELAY, s->generation);
@@ -73,12 +73,14 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 	}
 	if (!setup_accepted(s, next->files)) {
 		log_error("the service goes on with the configuration it has");
+		status_reloaded(s, true);
 		examination_release(next);
 		return;
 	}
 	s->reload.nginx_changed = !s->options->no_nginx && setup_nginx_conf(s, next->nginx);
 	examination_release(&s->current);
 	s->current = *next;
+	setup_pool(s);
 	reload_generation(s, relay_is_old(s), now);
 }
 
@@ -86,12 +88,14 @@ static void finish_check(struct supervisor *s)
 {
 	s->reload.ended = false;
 	s->reload.upgrade = false;
-	if (s->reload.wait_status == 0)
+	if (s->reload.wait_status == 0) {
 		upgrade_execute(s);
-	else
+	} else {
+		status_reloaded(s, true);
 		log_error(
 		    "the new %s does not take the configuration; the service goes on with what it has",
 		    s->self);
+	}
 }
 
 static void finish_examination(struct supervisor *s, int64_t now)
@@ -109,6 +113,7 @@ static void finish_examination(struct supervisor *s, int64_t now)
 		reload_apply(s, &next, now);
 		return;
 	}
+	status_reloaded(s, true);
 	log_error("configuration %s has %lld error%s; the service goes on with the one it has",
 	    next.file ? next.file : "?", next.errors, next.errors == 1 ? "" : "s");
 	examination_release(&next);
@@ -164,12 +169,14 @@ static void retire(struct supervisor *s, int64_t now)
 		} else if (!child->pid)
 			children_remove(&s->children, child);
 		else if (!child->kill_at)
-			child_leave(child, SIGTERM, s->options->drain * 1000 + KILL_AFTER_MS, now);
+			child_leave(child, SIGTERM, s->pool.drain * 1000 + KILL_AFTER_MS, now);
 	}
 	s->reload.retire_at = 0;
-	if (!s->reload.quiet)
+	if (!s->reload.quiet) {
+		status_reloaded(s, false);
 		log_info(
 		    "reloaded configuration %s, serving %s", s->current.file, s->current.agent);
+	}
 	s->reload.quiet = false;
 }
 

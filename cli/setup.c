@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static bool make_directory(const char *path)
 	return made;
 }
 
-static bool write_file(const char *path, const char *text)
+bool setup_file(const char *path, const char *text, bool quiet)
 {
 	char *temporary = xasprintf("%s.new", path);
 	FILE *f = fopen(temporary, "we");
@@ -44,7 +45,8 @@ static bool write_file(const char *path, const char *text)
 	if (f && fclose(f) != 0)
 		written = false;
 	if (!written || rename(temporary, path) != 0) {
-		complain(1, "cannot write %s: %s", path, strerror(errno));
+		if (!quiet)
+			complain(1, "cannot write %s: %s", path, strerror(errno));
 		written = false;
 	}
 	free(temporary);
@@ -53,7 +55,7 @@ static bool write_file(const char *path, const char *text)
 
 bool setup_accepted(const struct supervisor *s, const char *files)
 {
-	return write_file(s->accepted, files);
+	return setup_file(s->accepted, files, false);
 }
 
 bool setup_nginx_conf(const struct supervisor *s, const char *text)
@@ -64,7 +66,7 @@ bool setup_nginx_conf(const struct supervisor *s, const char *text)
 	if (s->current.nginx && text != s->current.nginx && strcmp(text, s->current.nginx) == 0)
 		return false;
 	path = xasprintf("%s/nginx.conf", s->run);
-	written = write_file(path, text);
+	written = setup_file(path, text, false);
 	free(path);
 	return written;
 }
@@ -88,14 +90,35 @@ static bool find_programs(struct supervisor *s)
 	return s->worker && (s->nginx || s->options->no_nginx) && find_bridge(s);
 }
 
+/* One process for each core that this one may use; two at least, so that one can crash. */
+static long default_processes(void)
+{
+	cpu_set_t cores;
+	long count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 0;
+
+	return count < 2 ? 2 : count;
+}
+
+void setup_pool(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+	long configured = s->current.processes ? s->current.processes : default_processes();
+
+	s->pool.processes = o->processes >= 0 ? o->processes : configured;
+	s->pool.threads = o->threads >= 0 ? o->threads : s->current.threads;
+	s->pool.drain = o->drain >= 0 ? o->drain : s->current.drain;
+}
+
 static bool examine_first(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
 
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
-	if (examine(&s->request, &s->current))
+	if (examine(&s->request, &s->current)) {
+		setup_pool(s);
 		return true;
+	}
 	complain(1, "configuration %s: %lld error%s, not started",
 	    s->current.file ? s->current.file : "?", s->current.errors,
 	    s->current.errors == 1 ? "" : "s");
@@ -190,6 +213,7 @@ static bool resume(struct supervisor *s)
 	s->relay_path = examine_relay_path(s->current.state_dir, o->socket);
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
+	setup_pool(s);
 	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
 		return false;
 	repair_remember(s);
@@ -199,6 +223,7 @@ static bool resume(struct supervisor *s)
 		return true;
 	}
 	log_error("the configuration has errors; the service goes on with what it has");
+	status_reloaded(s, true);
 	examination_release(&next);
 	return true;
 }
@@ -211,6 +236,7 @@ bool setup(struct supervisor *s)
 	s->self = upgrade_self();
 	if (!find_programs(s))
 		return false;
+	s->history = (struct history){.since = clock_now(), .changed = true};
 	if (upgrade_take(s))
 		return resume(s);
 	if (!s->options->no_nginx && (s->tcp = tcp_listen(s->options->listen, s->address)) < 0)
@@ -233,8 +259,10 @@ void teardown(struct supervisor *s)
 		unlink(s->socket_path);
 	if (s->relay_socket >= 0)
 		unlink(s->relay_path);
-	if (s->lock >= 0)
+	if (s->lock >= 0) {
 		unlink(s->accepted);
+		status_remove(s);
+	}
 	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
 		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
 	close_fd(&s->tcp);

@@ -18,8 +18,8 @@
 
 static pid_t start_worker(const struct supervisor *s)
 {
-	char *threads = xasprintf("%ld", s->options->threads);
-	char *drain = xasprintf("%ld", s->options->drain);
+	char *threads = xasprintf("%ld", s->pool.threads);
+	char *drain = xasprintf("%ld", s->pool.drain);
 	char *ready = xasprintf("%d", s->ready_out);
 	char *argv[] = {s->worker, "--quiet", "--state", s->current.state_dir, "--threads", threads,
 	    "--drain", drain, "--unlink", s->socket_path, "--ready", ready, "--accepted",
@@ -89,7 +89,7 @@ static pid_t start_websocketd(const struct supervisor *s)
 {
 	char *names = environment_names();
 	char *port = xasprintf("--port=%u", s->port);
-	char *patience = xasprintf("--closems=%ld", s->options->drain * 1000);
+	char *patience = xasprintf("--closems=%ld", s->pool.drain * 1000);
 	char *pass = xasprintf("--passenv=%s", names);
 	char *log = xasprintf("%d", s->log);
 	char *argv[] = {s->websocketd, "--address=127.0.0.1", port, "--loglevel=fatal", patience,
@@ -142,6 +142,7 @@ void start_child(struct supervisor *s, struct child *child, int64_t now)
 
 	if (pid > 0) {
 		child_started(child, pid, now);
+		s->history.changed = true;
 		return;
 	}
 	log_error("cannot start a process (%s): %s", role_name(child->role), strerror(errno));

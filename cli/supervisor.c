@@ -26,7 +26,7 @@
 /* Workers and websocketd stay while others need them. */
 static void ask_to_leave(struct supervisor *s, struct child *child, int64_t now)
 {
-	int64_t grace = s->options->drain * 1000 + KILL_AFTER_MS;
+	int64_t grace = s->pool.drain * 1000 + KILL_AFTER_MS;
 
 	switch (child->role) {
 	case ROLE_NGINX:
@@ -55,8 +55,9 @@ static void stop(struct supervisor *s, int status)
 	int64_t now = clock_monotonic_ms();
 
 	s->phase = PHASE_STOPPING;
+	s->history.changed = true;
 	s->status = status;
-	s->stop_at = now + s->options->drain * 1000;
+	s->stop_at = now + s->pool.drain * 1000;
 	if (s->tcp >= 0)
 		close(s->tcp);
 	s->tcp = -1;
@@ -155,6 +156,9 @@ static void now_serving(struct supervisor *s)
 		log_warning(
 		    "standard output was not told that the service is up: %s", strerror(errno));
 	s->phase = PHASE_SERVING;
+	s->history.changed = true;
+	log_info("agentgraph %s serves %s with %ld workers", AGENTGRAPH_VERSION, s->current.agent,
+	    s->pool.processes);
 }
 
 static void probe_ended(struct supervisor *s, int status)
@@ -180,7 +184,7 @@ static void sweep_after(struct supervisor *s, enum role role)
 	bool finishes = role == ROLE_NGINX || role == ROLE_WEBSOCKETD;
 
 	sweep_orphans(s, role == ROLE_NGINX ? SIGQUIT : SIGTERM,
-	    finishes ? s->options->drain * 1000 : KILL_AFTER_MS);
+	    finishes ? s->pool.drain * 1000 : KILL_AFTER_MS);
 }
 
 static void died_early(struct supervisor *s, enum role role)
@@ -191,7 +195,7 @@ static void died_early(struct supervisor *s, enum role role)
 		fail_start(s, "the relay could not start; its message is above");
 	else if (role == ROLE_WEBSOCKETD)
 		fail_start(s, "websocketd could not start");
-	else if (++s->early_deaths >= (size_t)s->options->processes)
+	else if (++s->early_deaths >= (size_t)s->pool.processes)
 		fail_start(s, "the workers could not start; their messages are above");
 }
 
@@ -203,6 +207,7 @@ static void died(struct supervisor *s, struct child *child, int status)
 	char end[64];
 
 	describe_end(status, end, sizeof(end));
+	s->history.restarts[role]++;
 	child_died(child, clock_monotonic_ms());
 	log_error("%s %ld %s; starting another in %lld ms", role_name(role), pid, end,
 	    (long long)child->delay);
@@ -221,6 +226,7 @@ static void reaped(struct supervisor *s, pid_t pid, int status)
 		return;
 	}
 	role = child->role;
+	s->history.changed = true;
 	if (is_kept(role) && !child->kill_at && s->phase != PHASE_STOPPING) {
 		died(s, child, status);
 		return;
@@ -313,6 +319,7 @@ static void read_ready(struct supervisor *s)
 		if (!child || child->role != ROLE_WORKER)
 			continue;
 		child->ready = true;
+		s->history.changed = true;
 		log_info("worker %ld serves", (long)pid);
 	}
 }
@@ -398,7 +405,7 @@ static bool all_gone(struct supervisor *s)
 
 static void add_first(struct supervisor *s)
 {
-	for (long i = 0; i < s->options->processes; i++)
+	for (long i = 0; i < s->pool.processes; i++)
 		children_add(&s->children, ROLE_WORKER, 0);
 	if (!s->options->no_nginx)
 		children_add(&s->children, ROLE_NGINX, 0);
@@ -420,6 +427,7 @@ static void run(struct supervisor *s)
 		reload_step(s, now);
 		stop_step(s, now);
 		note_service(s, now);
+		status_step(s);
 		wait_for_something(s);
 	}
 }
@@ -439,9 +447,10 @@ int supervise(const struct serve_options *options)
 	log_init("agentgraph", LOG_INFO);
 	log_set_format(log_format());
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (setup(&s))
+	if (setup(&s)) {
 		run(&s);
-	else
+		log_info("stopped");
+	} else
 		s.status = 1;
 	teardown(&s);
 	return s.status;

@@ -10,12 +10,14 @@
 #include "examine.h"
 #include "sockets.h"
 
+#include <cjson/cJSON.h>
+
 struct serve_options {
 	struct config_source source;
 	const char *listen; /* HOST:PORT */
 	const char *socket; /* NULL: in the state directory */
 	struct socket_access access;
-	long processes, threads, drain;
+	long processes, threads, drain; /* -1: not given */
 	bool no_nginx;
 	char *const *argv; /* all of it as it was given, "serve" first */
 };
@@ -37,10 +39,26 @@ struct reload {
 	bool quiet;   /* the new generation has the old configuration */
 };
 
+/* What holds of the options, else of the configuration. */
+struct pool_size {
+	long processes, threads, drain; /* the last in seconds */
+};
+
+#define HISTORY_ROLES ROLE_PROBE /* those before it are kept alive */
+
+/* What `agentgraph status` tells of the past; times in microseconds since the epoch, 0: never. */
+struct history {
+	int64_t since, last_reload;
+	int64_t restarts[HISTORY_ROLES], reloads, failed_reloads;
+	bool last_failed;
+	bool changed; /* since it was written down */
+};
+
 struct supervisor {
 	const struct serve_options *options;
 	struct examine_request request;
 	struct examination current; /* what is served */
+	struct pool_size pool;
 	char address[ADDRESS_SIZE]; /* of tcp */
 	char *self;                 /* programs */
 	char *nginx, *worker;
@@ -59,7 +77,8 @@ struct supervisor {
 	unsigned generation;
 	int64_t unserved; /* since when no worker serves; 0: one does */
 	struct bound socket_bound, relay_bound;
-	int64_t look_at;     /* when to see whether the sockets are still there */
+	int64_t look_at; /* when to see whether the sockets are still there */
+	struct history history;
 	size_t early_deaths; /* workers that died before the service had answered */
 	struct reload reload;
 	int64_t stop_at; /* when open requests have had their time */
@@ -73,6 +92,9 @@ int supervise(const struct serve_options *options);
 /* setup.c: everything up to the first process: sockets, examination, directories, lock.  False
  * after a complaint. */
 bool setup(struct supervisor *s);
+
+/* Sets s->pool by what is served. */
+void setup_pool(struct supervisor *s);
 
 /* Gives back what setup took, sockets and their files included. */
 void teardown(struct supervisor *s);
@@ -92,6 +114,19 @@ void repair_step(struct supervisor *s, int64_t now);
 
 /* Remembers what lies at the paths of the sockets. */
 void repair_remember(struct supervisor *s);
+
+/* Writes a file for the owner alone, as a whole or not at all; false after a complaint, or quietly.
+ */
+bool setup_file(const char *path, const char *text, bool quiet);
+
+/* status.c: keeps run/status.json, which is written when something has changed. */
+void status_step(struct supervisor *s);
+void status_reloaded(struct supervisor *s, bool failed);
+void status_remove(const struct supervisor *s);
+
+/* What a successor of this program goes on counting from. */
+void status_add_counts(const struct supervisor *s, cJSON *document);
+void status_take_counts(struct supervisor *s, const cJSON *document);
 
 /* start.c: starts the program of a row; when that fails the row waits for the next try. */
 void start_child(struct supervisor *s, struct child *child, int64_t now);

@@ -25,6 +25,10 @@
 #define VARIABLE "AGENTGRAPH_HANDOVER" /* the number of the memory file's descriptor */
 #define MAX_OPTIONS 64
 
+/* What an older program that does not say so has. */
+#define DEFAULT_THREADS 64
+#define DEFAULT_DRAIN 30
+
 /* ---- whether there is something new ---- */
 
 static bool is_other(const char *running, const char *path)
@@ -125,11 +129,15 @@ static cJSON *describe(struct supervisor *s)
 		json_add_int(document, descriptors[i].name, *descriptor(s, i));
 	for (size_t i = 0; i < s->children.count; i++)
 		cJSON_AddItemToArray(children, describe_child(&s->children.items[i]));
+	status_add_counts(s, document);
 	json_add_int(document, "port", s->port);
 	json_add_int(document, "generation", s->generation);
 	json_add_str(document, "address", s->address);
 	json_add_str(document, "state_dir", s->current.state_dir);
 	json_add_str(document, "nginx", s->current.nginx);
+	json_add_int(document, "processes", s->current.processes);
+	json_add_int(document, "threads", s->current.threads);
+	json_add_int(document, "drain", s->current.drain);
 	return document;
 }
 
@@ -238,11 +246,15 @@ bool upgrade_take(struct supervisor *s)
 	keep_descriptors(s, false);
 	cJSON_ArrayForEach(item, json_get(document, "children"))
 		take_child(s, item);
+	status_take_counts(s, document);
 	s->port = (unsigned)number(document, "port", 0);
 	s->generation = (unsigned)number(document, "generation", 0);
 	snprintf(s->address, sizeof(s->address), "%s", json_str(document, "address"));
 	s->current.state_dir = xstrdup(json_str(document, "state_dir"));
 	s->current.nginx = xstrdup(json_str(document, "nginx"));
+	s->current.processes = (long)number(document, "processes", 0);
+	s->current.threads = (long)number(document, "threads", DEFAULT_THREADS);
+	s->current.drain = (long)number(document, "drain", DEFAULT_DRAIN);
 	s->phase = PHASE_SERVING;
 	cJSON_Delete(document);
 	return true;

@@ -1,10 +1,17 @@
 #include "internal.h"
 
+#include "base/json.h"
+#include "base/memory.h"
 #include "base/metrics.h"
 #include "request.h"
 #include "server.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #define TEXT_FORMAT                                                  \
 	"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n" \
@@ -18,6 +25,72 @@ static bool name_route(size_t row, struct metric_route *name)
 	return true;
 }
 
+/* ---- what this process does not count itself ---- */
+
+static void put_number(
+    struct buf *out, const char *name, const char *type, const char *help, int64_t value)
+{
+	buf_printf(out,
+	    "# HELP agentgraph_%s %s\n# TYPE agentgraph_%s %s\nagentgraph_%s %" PRId64 "\n", name,
+	    help, name, type, name, value);
+}
+
+static int64_t number(const cJSON *object, const char *key)
+{
+	int64_t value = 0;
+	json_integer(json_get(object, key), &value);
+	return value;
+}
+
+/* The supervisor's count, which it keeps in a file; without one (another supervisor) there is none.
+ */
+static void put_supervision(struct buf *out, const char *state_dir)
+{
+	char *path = xasprintf("%s/run/status.json", state_dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct buf text = {0};
+	const cJSON *item;
+	ssize_t len;
+	while (fd >= 0 && (len = read(fd, buf_reserve(&text, 4096), 4096)) > 0)
+		text.len += (size_t)len;
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	cJSON *status =
+	    text.len ? json_parse(buf_str(&text), text.len, JSON_TRUSTED_DEPTH, NULL) : NULL;
+	buf_release(&text);
+	if (!status)
+		return;
+	buf_puts(out,
+	    "# HELP agentgraph_restarts_total Processes that died and were started again.\n"
+	    "# TYPE agentgraph_restarts_total counter\n");
+	cJSON_ArrayForEach(item, json_get(status, "restarts"))
+		buf_printf(out, "agentgraph_restarts_total{process=\"%s\"} %.0f\n", item->string,
+		    item->valuedouble);
+	const cJSON *reloads = json_get(status, "reloads");
+	put_number(out, "reloads_total", "counter", "Configurations that were taken over.",
+	    number(reloads, "done"));
+	put_number(out, "reloads_failed_total", "counter",
+	    "Configurations, and new versions, that were refused.", number(reloads, "failed"));
+	put_number(out, "start_time_seconds", "gauge",
+	    "When the service was started, in Unix time.", number(status, "since") / 1000000);
+	cJSON_Delete(status);
+}
+
+static void put_place(struct buf *out, const char *state_dir)
+{
+	struct statvfs disk;
+	buf_puts(out,
+	    "# HELP agentgraph_info The version that answers.\n# TYPE agentgraph_info gauge\n"
+	    "agentgraph_info{version=\"" AGENTGRAPH_VERSION "\"} 1\n");
+	if (statvfs(state_dir, &disk) != 0)
+		return;
+	put_number(out, "state_free_bytes", "gauge", "Free on the state directory's file system.",
+	    (int64_t)disk.f_bavail * (int64_t)disk.f_frsize);
+	put_number(out, "state_size_bytes", "gauge", "Size of the state directory's file system.",
+	    (int64_t)disk.f_blocks * (int64_t)disk.f_frsize);
+}
+
 void internal_answer(struct request *rq)
 {
 	struct buf text = {0};
@@ -26,7 +99,10 @@ void internal_answer(struct request *rq)
 		reply_error(rq);
 		return;
 	}
+	const char *state_dir = rq->server->service->config->state_dir;
 	metrics_write(&text, name_route);
+	put_supervision(&text, state_dir);
+	put_place(&text, state_dir);
 	reply_bytes(rq, TEXT_FORMAT, buf_str(&text), text.len);
 	buf_release(&text);
 }

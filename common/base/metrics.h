@@ -28,6 +28,9 @@ enum metric {
 	METRIC_FAILURES_SENT,     /* the same for the error tracker */
 	METRIC_FAILURES_DROPPED,
 	METRIC_TRACES_DROPPED, /* pieces of traces for /v1/observability */
+	METRIC_FAILED_OPENAI,  /* calls to models of that provider that failed, each try of them */
+	METRIC_FAILED_ANTHROPIC,
+	METRIC_FAILED_GEMINI,
 	METRICS
 };
 
@@ -38,6 +41,7 @@ enum gauge {
 	GAUGE_SOCKETS,      /* WebSockets that are open */
 	GAUGE_EXPORT_QUEUE, /* items that wait to be sent */
 	GAUGE_LEASE_QUEUE,  /* requests that wait for another run on their thread */
+	GAUGE_RUNS,         /* runs that are under way */
 	GAUGES
 };
 

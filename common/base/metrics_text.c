@@ -154,6 +154,10 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 	    {METRIC_FAILURES_SENT, "exports_total", "{target=\"errors\",result=\"sent\"}", NULL},
 	    {METRIC_FAILURES_DROPPED, "exports_total", "{target=\"errors\",result=\"dropped\"}",
 		NULL},
+	    {METRIC_FAILED_OPENAI, "model_failures_total", "{provider=\"openai\"}",
+		"Calls to chat models that failed, each try of them."},
+	    {METRIC_FAILED_ANTHROPIC, "model_failures_total", "{provider=\"anthropic\"}", NULL},
+	    {METRIC_FAILED_GEMINI, "model_failures_total", "{provider=\"gemini\"}", NULL},
 	    {METRIC_TRACES_DROPPED, "traces_dropped_total", "",
 		"Pieces of runs that /v1/observability lacks."},
 	};
@@ -194,6 +198,7 @@ static void put_gauges(struct buf *out, struct metrics_table *table, struct shar
 	    [GAUGE_EXPORT_QUEUE] = {"export_queue", "Runs and failures that wait to be sent."},
 	    [GAUGE_LEASE_QUEUE] = {"runs_waiting",
 		"Requests that wait for another run on their thread."},
+	    [GAUGE_RUNS] = {"runs_in_flight", "Runs that are under way."},
 	};
 	for (int i = 0; i < GAUGES; i++) {
 		put_head(out, rows[i].name, "gauge", rows[i].help);

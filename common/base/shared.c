@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MAGIC "agshared"
-#define LAYOUT 5 /* goes up with every change of what the regions hold */
+#define LAYOUT 6 /* goes up with every change of what the regions hold */
 
 #define HEADER_SIZE 4096u
 

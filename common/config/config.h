@@ -92,8 +92,9 @@ struct environment {
 	bool is_debug;
 	enum log_level log_level;
 	char *logger_name;
-	enum log_format log_format; /* AGENTGRAPH_LOG_FORMAT */
-	char *access_log;           /* AGENTGRAPH_ACCESS_LOG: a path, NULL for none */
+	enum log_format log_format;        /* AGENTGRAPH_LOG_FORMAT */
+	int64_t processes, threads, drain; /* AGENTGRAPH_…; 0 processes: one a processor */
+	char *access_log;                  /* AGENTGRAPH_ACCESS_LOG: a path, NULL for none */
 	char *app_name, *app_version, *summary;
 	struct string_list origins;
 	struct string_list allowed_hosts;

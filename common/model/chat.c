@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "base/sse.h"
 #include "model/provider.h"
 #include "model/repeat.h"
@@ -334,6 +335,18 @@ struct calling {
 	bool timed_out; /* the latest failure was one of time */
 };
 
+static void chat_count_failure(const struct chat_provider *provider)
+{
+	static const struct {
+		const char *name;
+		enum metric metric;
+	} rows[] = {{"openai", METRIC_FAILED_OPENAI}, {"anthropic", METRIC_FAILED_ANTHROPIC},
+	    {"gemini", METRIC_FAILED_GEMINI}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, provider->name) == 0)
+			metrics_count(rows[i].metric, 1);
+}
+
 /* Makes one try and takes from it what the result needs. */
 static enum after attempt(struct calling *c, struct try *t, const char *body, int64_t deadline_ms)
 {
@@ -355,6 +368,7 @@ static enum after attempt(struct calling *c, struct try *t, const char *body, in
 		keep_partial(t, result);
 		return AFTER_STOP;
 	}
+	chat_count_failure(t->target->provider);
 	if (may_try_again(t))
 		return AFTER_NEXT_TRY;
 	return t->answer.handed_on ? AFTER_FAILURE : AFTER_NEXT_MODEL;

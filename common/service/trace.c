@@ -219,6 +219,7 @@ struct trace *trace_begin(struct turn *turn, struct run_observer *inner)
 	trace->visited = arena_alloc(a, service->graph->node_count + 1);
 	arena_defer(a, release, trace);
 	join_trace(trace);
+	metrics_gauge(GAUGE_RUNS, 1);
 	return trace;
 }
 
@@ -311,6 +312,7 @@ void trace_end(struct trace *trace, bool ok)
 	trace->run.status = status_of(trace, ok);
 	trace->run.finished_at = now;
 	hand_over(trace);
+	metrics_gauge(GAUGE_RUNS, -1);
 	metrics_run((unsigned)(trace->run.status - TRACE_DONE), now - trace->run.started_at);
 	if (trace->wanted) {
 		spans_end(&trace->spans, ok ? NULL : trace->turn->call->error.detail, now);

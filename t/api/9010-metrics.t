@@ -45,6 +45,15 @@ waiting() { [ "$(number agentgraph_runs_waiting)" = 1 ]; }
 wait_for 20 waiting
 ok $? 'a request that waits for its thread is seen'
 ok '[ "$(number agentgraph_threads_busy)" -ge 3 ]' 'so are threads that are busy'
+is "$(number agentgraph_runs_in_flight)" 1 'and the run that is under way'
+is "$(number 'agentgraph_restarts_total{process="worker"}') $(number agentgraph_reloads_failed_total)" '0 0' \
+	'with what the supervisor counts'
+ok '[ "$(number agentgraph_state_free_bytes)" -gt 0 ]' 'and the room on the disk'
+internal metrics
+printf '%s\n' "$BODY" | sed -n 's/^\(agentgraph_[a-z_]*\).*/\1/p' | sort -u >there
+grep -o 'agentgraph_[a-z_]*' "$TOP_SRCDIR/examples/alerts/agentgraph.rules.yml" | sort -u >asked
+ok '[ "$(wc -l <asked)" -ge 6 ]' 'the rules for alerts ask for numbers'
+is "$(comm -23 asked there)" '' 'which are all there'
 is "$(number agentgraph_threads)" 8 'of all there are'
 api POST /v1/graph/stop '{"thread_id":"busy"}'
 collect one
