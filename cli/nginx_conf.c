@@ -279,6 +279,15 @@ static const char *access_log(
 	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
 }
 
+/* How many uploads of one address may be on their way.  The count has to be declared outside of a
+ * server block, so a snippet can only say how. */
+static const char *pending(
+    struct arena *a, const struct environment *env, const struct nginx_place *place)
+{
+	return arena_printf(a, "%slimit_conn agentgraph_pending %lld;", place->listen ? "" : "# ",
+	    (long long)env->max_pending);
+}
+
 /* Everything around the snippet. */
 static char *full_conf(struct arena *a, const struct environment *env,
     const struct nginx_place *place, const char *snippet, const char *max_size,
@@ -339,6 +348,7 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
 	    {"READ_TIMEOUT", read_timeout(a, problems)},
+	    {"PENDING", pending(a, env, place)},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", number(a, mb, false)},
 	    {"REQUEST_TOO_LARGE",

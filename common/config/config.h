@@ -119,6 +119,7 @@ struct environment {
 	    *referrer_policy; /* "" drops the header */
 	char *permissions_policy, *csp_policy;
 	int64_t max_request_size; /* bytes */
+	int64_t max_pending;      /* unfinished uploads of one address */
 	double media_max_size_mb;
 	char *media_storage_type, *media_storage_path, *document_handling;
 	struct string_list media_allowed_types;

@@ -123,6 +123,7 @@ static const struct variable variables[] = {
     HEADER("REFERRER_POLICY", referrer_policy, "strict-origin-when-cross-origin"),
     HEADER("PERMISSIONS_POLICY", permissions_policy, DEFAULT_PERMISSIONS),
     HEADER("CSP_POLICY", csp_policy, DEFAULT_CSP),
+    ROW("MAX_PENDING_PER_ADDRESS", VAR_INTEGER, max_pending, .preset = "16", POSITIVE),
     ROW("MAX_REQUEST_SIZE", VAR_INTEGER, max_request_size, .preset = "10485760", POSITIVE),
     ROW("MEDIA_MAX_SIZE_MB", VAR_NUMBER, media_max_size_mb, .preset = "25", .min = 1e-6, .max = 1e6,
 	.expected = "a number above 0 and up to 1000000"),

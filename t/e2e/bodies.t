@@ -54,6 +54,7 @@ while clients and time.monotonic() < end:
             status, _, body = answers[c].partition(b"\r\n\r\n")
             error = json.loads(body) if body else {"error_code": "", "detail": ""}
             print(status.split()[1].decode() if status else "none", error["error_code"], error["detail"])
+            sys.stdout.flush()
             del clients[c]
     if time.monotonic() - quiet > 0.5:
         quiet = time.monotonic()
@@ -66,6 +67,7 @@ hold() { python3 hold.py "${BASE##*:}" "$@" </dev/null | sort | uniq -c | sed 's
 # taken: bytes of bodies that nginx has on disk.
 taken() { find "$STATE/run/body" -type f -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
 
+export MAX_PENDING_PER_ADDRESS=40
 configure '"auth":"jwt","rate_limit":{"requests":1000,"window":600}'
 serve_start --processes 1 --threads 4
 ok $? 'the service starts'
@@ -107,6 +109,24 @@ http GET "/_agentgraph/ask"
 is "$STATUS $(json .error_code "$BODY")" '404 NOT_FOUND' 'nobody but nginx asks'
 http GET /ping '' -H 'Agentgraph-Asked: 1 1 5 5 5 5' -H 'Agentgraph-Internal: refused'
 is "$STATUS" 200 'no header does'
+serve_stop
+
+# ---- uploads on their way ----
+
+export MAX_PENDING_PER_ADDRESS=4
+configure
+serve_start --processes 1 --threads 4
+is "$(hold 10 1000 'Content-Length: 20000000')" '6 429 RATE_LIMIT_EXCEEDED Too many uploads of this address are on their way
+1 waiting: 4' 'one address has no more than it may'
+python3 hold.py "${BASE##*:}" 10 1000 'Content-Length: 20000000' >hold.out </dev/null &
+hold=$!
+refused() { [ "$(wc -l <hold.out)" -ge 6 ]; }
+wait_for 20 refused
+http POST /v1/files/upload '' -F 'file=@agentgraph.json'
+is "$STATUS" 200 'small ones are not counted'
+wait "$hold"
+none() { [ "$(taken)" = 0 ] && http POST /v1/files/upload '' -F file=@large.txt && [ "$STATUS" = 200 ]; }
+ok 'wait_for 20 none' 'once they have gone there is room'
 serve_stop
 
 # ---- the limit ----

@@ -23,7 +23,7 @@ headers() {
 	done
 }
 
-export MEDIA_MAX_SIZE_MB=40
+export MEDIA_MAX_SIZE_MB=40 MAX_PENDING_PER_ADDRESS=200
 serve_start --processes 1 --threads 4
 ok $? 'the service starts'
 

@@ -32,6 +32,7 @@ static void defaults(void)
 	CU_ASSERT_EQUAL(e->hsts_max_age, 31536000);
 	CU_ASSERT_STRING_EQUAL(e->xss_protection, "1; mode=block");
 	CU_ASSERT_EQUAL(e->max_request_size, 10485760);
+	CU_ASSERT_EQUAL(e->max_pending, 16);
 	CU_ASSERT_EQUAL(e->media_max_size_mb, 25.0);
 	CU_ASSERT_EQUAL(e->media_allowed_types.count, 0);
 	CU_ASSERT_EQUAL(e->media_signed_url_ttl, 3600);
