@@ -1,5 +1,6 @@
 #include "base/json_scan.h"
 
+#include "base/buf.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -299,4 +300,54 @@ enum json_fault json_scan(struct json_scan *s, const char *text, size_t len, uns
 void json_scan_release(struct json_scan *s)
 {
 	free(s->noted);
+}
+
+/* ---- Telling people ---- */
+
+static const char *expected_at(const struct json_scan *s)
+{
+	const char *before = s->p;
+	char open = s->depth ? s->open[s->depth - 1] : '\0';
+	/* blanks are skipped everywhere but in strings */
+	if (s->p < s->end && (unsigned char)*s->p < ' ')
+		return "the closing quote of a text";
+	if (before > s->text && before[-1] == '\\')
+		return "one of \"\\/bfnrtu behind a backslash";
+	while (before > s->text && strchr(" \n\r\t", before[-1]))
+		before--;
+	switch (before > s->text ? before[-1] : '\0') {
+	case '\0':
+	case ':':
+		return "a value";
+	case '{':
+		return "a key in double quotes, or }";
+	case '[':
+		return "a value, or ]";
+	case ',':
+		return open == '}' ? "a key in double quotes" : "a value";
+	}
+	if (!open)
+		return "nothing behind the value";
+	return open == '}' ? "a comma or } (behind a key, a colon)" : "a comma or ]";
+}
+
+size_t json_scan_explain(const char *text, size_t len, unsigned max_depth, char **more)
+{
+	struct json_scan s;
+	struct buf out = {0};
+	size_t line = 1;
+	enum json_fault fault = json_scan(&s, text, len, max_depth);
+	const char *start = text;
+	for (const char *p = text; p < s.p; p++) {
+		if (*p == '\n') {
+			line++;
+			start = p + 1;
+		}
+	}
+	if (fault == JSON_INVALID)
+		buf_printf(
+		    &out, ": column %zu: expected %s", (size_t)(s.p - start) + 1, expected_at(&s));
+	*more = buf_detach(&out);
+	json_scan_release(&s);
+	return line;
 }

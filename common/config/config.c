@@ -1,6 +1,7 @@
 #include "config/config.h"
 
 #include "base/json.h"
+#include "base/json_scan.h"
 #include "base/memory.h"
 #include "config/dotenv.h"
 #include "config/env_file.h"
@@ -15,29 +16,16 @@
 #define DEFAULT_FILE "agentgraph.json"
 #define DEFAULT_STATE_DIR ".agentgraph"
 
-/* The line at which cJSON stops; 0 when it would take the text, being less strict than json_parse.
- */
-static size_t syntax_error_line(const char *text, size_t len)
-{
-	const char *at = NULL;
-	cJSON *root = cJSON_ParseWithLengthOpts(text, len + 1, &at, true);
-	size_t line = root || !at ? 0 : text_line_of(text, at);
-	cJSON_Delete(root);
-	return line;
-}
-
-/* Reports why the text is no configuration, with the line where that can be told. */
+/* Reports why the text is no configuration, and where. */
 static void refuse_text(const char *file, const char *text, size_t len, enum json_fault fault,
     struct problems *problems)
 {
-	size_t line = text_bad_line(text, len);
-	if (!line && fault == JSON_INVALID)
-		line = syntax_error_line(text, len);
-	if (line)
-		problems_add(
-		    problems, "%s: line %zu: the file %s", file, line, json_fault_text(fault));
-	else
-		problems_add(problems, "%s: the file %s", file, json_fault_text(fault));
+	char *more = NULL;
+	size_t bad = text_bad_line(text, len);
+	size_t line = bad ? bad : json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
+	problems_add(problems, "%s: line %zu: the file %s%s", file, line, json_fault_text(fault),
+	    more ? more : "");
+	free(more);
 }
 
 /* Of two values for a key neither is surely the one that was meant. */

@@ -12,16 +12,6 @@
 
 /* ---- The file */
 
-/* Where the scan stopped is near the mistake. */
-static size_t bad_line(const char *text, size_t len)
-{
-	struct json_scan scan;
-	json_scan(&scan, text, len, JSON_REQUEST_DEPTH);
-	size_t line = text_line_of(text, scan.p);
-	json_scan_release(&scan);
-	return line;
-}
-
 static cJSON *read_file(ag_graph *graph, const char *path)
 {
 	enum json_fault fault;
@@ -33,9 +23,13 @@ static cJSON *read_file(ag_graph *graph, const char *path)
 		return NULL;
 	}
 	cJSON *root = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
-	if (!root)
-		problems_add(&graph->problems, "%s: line %zu: the file %s", path,
-		    bad_line(text, len), json_fault_text(fault));
+	if (!root) {
+		char *more;
+		size_t line = json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
+		problems_add(&graph->problems, "%s: line %zu: the file %s%s", path, line,
+		    json_fault_text(fault), more);
+		free(more);
+	}
 	char *key = root ? json_repeated_key(text, len, '/') : NULL;
 	if (key)
 		problems_add(

@@ -108,7 +108,19 @@ static void check_text(const char *text, const char *part)
 static void not_json(void)
 {
 	check_text("{\n\"agent\": \"a:b\",\n}", "agentgraph.json: line 3: the file must be valid");
-	check_text("", "agentgraph.json");
+	check_text("{\n\"agent\": \"a:b\",\n}", "JSON: column 1: expected a key in double quotes");
+	check_text(
+	    "{\"agent\": }", "line 1: the file must be valid JSON: column 11: expected a value");
+	check_text(
+	    "{\"agent\" \"a:b\"}", "column 10: expected a comma or } (behind a key, a colon)");
+	check_text("{\"a\": [1 2]}", "column 10: expected a comma or ]");
+	check_text("{\"a\": \"x\n\"}", "column 9: expected the closing quote of a text");
+	check_text("{\"a\": \"\\x\"}", "expected one of \"\\/bfnrtu behind a backslash");
+	check_text("{\"a\": 1} x", "column 10: expected nothing behind the value");
+	check_text("{\"a\": tru}", "column 7: expected a value");
+	check_text("{", "column 2: expected a key in double quotes, or }");
+	check_text(
+	    "", "agentgraph.json: line 1: the file must be valid JSON: column 1: expected a value");
 	check_text("{\"agent\": \"a:b\"} x", "agentgraph.json: line 1");
 	check_text("{\n\"agent\":\n\"\xff\"}", "agentgraph.json: line 3");
 	check_text("{\"agent\": \"a:b\", \"n\": 01}", "agentgraph.json");
