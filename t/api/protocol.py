@@ -144,6 +144,8 @@ def compare_routes(rows, document):
 
 def compare_codes(rows, document):
     said = {(WORD.match(row[0])[1], row[1]) for row in rows}
+    if len(said) != len(rows):
+        differ("a code has two rows")
     real = {(code, name[len("Error"):]) for name, response in document["components"]["responses"].items()
             for code in response["x-error-codes"]}
     for code, status in sorted(said ^ real):
