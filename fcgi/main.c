@@ -19,6 +19,7 @@
 #include "pages.h"
 #include "server.h"
 #include "service/extract.h"
+#include "service/retention.h"
 #include "service/service.h"
 #include "workers.h"
 
@@ -324,10 +325,14 @@ static int serve(struct server *server, const struct options *options, int signa
 	struct workers *workers = workers_start(server, LISTENER, (unsigned)options->threads, &err);
 	if (!workers)
 		return fail(EXIT_FAILURE, err.detail);
+	struct retention *retention = retention_new(server->service, &err);
+	if (error_is_set(&err))
+		log_warning("nothing is taken away that is old: %s", err.detail);
 	if (options->ready)
 		say_ready((int)options->ready);
 	wait_for_end(signals, options, parent);
 	workers_stop(workers);
+	retention_free(retention);
 	if (!drain(workers, signals, options->drain * 1000)) {
 		log_warning("ended with requests in hand: %u", workers_running(workers));
 		process_end_all();

@@ -6,7 +6,8 @@ PRAGMA wal_autocheckpoint = 1000;
 
 -- name: file_get
 -- Without the text, which can be long.
-SELECT file_id, owner, filename, mime_type, size, sha256, created_at, backend, key, text_state
+SELECT file_id, owner, filename, mime_type, size, sha256, created_at, backend, key, text_state,
+	touched_at
 FROM files
 WHERE file_id = :file_id;
 
@@ -21,9 +22,21 @@ LIMIT 1;
 
 -- name: file_insert
 INSERT INTO files (file_id, owner, filename, mime_type, size, sha256, created_at, backend, key,
-	text_state, text)
+	text_state, text, touched_at)
 VALUES (:file_id, :owner, :filename, :mime_type, :size, :sha256, :created_at, :backend, :key,
-	:text_state, :text);
+	:text_state, :text, :created_at);
 
 -- name: files_forget
 DELETE FROM files WHERE backend = :backend;
+
+-- name: file_touch
+UPDATE files SET touched_at = :now WHERE file_id = :file_id AND touched_at < :now;
+
+-- name: files_untouched
+SELECT file_id FROM files
+WHERE touched_at < :before
+ORDER BY touched_at
+LIMIT :limit OFFSET :skip;
+
+-- name: file_delete
+DELETE FROM files WHERE file_id = :file_id;

@@ -17,6 +17,12 @@ WHERE waiting_calls.user_id = :owner AND waiting_calls.call_id = :call_id
 ORDER BY waiting_calls.since DESC, waiting_calls.thread DESC
 LIMIT 1;
 
+-- name: threads_untouched
+SELECT thread_id FROM threads
+WHERE updated_at < :before
+ORDER BY updated_at
+LIMIT :limit OFFSET :skip;
+
 -- name: thread_list
 -- Without the state, which can be large.
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,

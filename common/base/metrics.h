@@ -31,6 +31,8 @@ enum metric {
 	METRIC_FAILED_OPENAI,  /* calls to models of that provider that failed, each try of them */
 	METRIC_FAILED_ANTHROPIC,
 	METRIC_FAILED_GEMINI,
+	METRIC_THREADS_RETIRED, /* threads and files that retention took away */
+	METRIC_FILES_RETIRED,
 	METRICS
 };
 

@@ -160,6 +160,9 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 	    {METRIC_FAILED_GEMINI, "model_failures_total", "{provider=\"gemini\"}", NULL},
 	    {METRIC_TRACES_DROPPED, "traces_dropped_total", "",
 		"Pieces of runs that /v1/observability lacks."},
+	    {METRIC_THREADS_RETIRED, "retired_total", "{kind=\"threads\"}",
+		"What retention took away because nobody had touched it."},
+	    {METRIC_FILES_RETIRED, "retired_total", "{kind=\"files\"}", NULL},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].help)

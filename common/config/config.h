@@ -155,11 +155,12 @@ struct config {
 	struct websocket_config websocket;
 	bool ag_ui_enabled, ag_ui_allow_client_tools;
 	struct observability_config observability;
-	double run_wait_timeout;  /* seconds, runs.wait_timeout */
-	int64_t thread_max_bytes; /* threads.max_bytes; 0: no limit */
-	bool evals_served;        /* evaluation.serve */
-	bool message_resumes;     /* runs.message_resumes */
-	char *state_dir;          /* absolute */
+	double run_wait_timeout;                              /* seconds, runs.wait_timeout */
+	int64_t thread_max_bytes;                             /* threads.max_bytes; 0: no limit */
+	bool evals_served;                                    /* evaluation.serve */
+	bool message_resumes;                                 /* runs.message_resumes */
+	int64_t retention_threads_days, retention_files_days; /* retention; 0: never */
+	char *state_dir;                                      /* absolute */
 	struct environment env;
 };
 

@@ -12,6 +12,8 @@
 
 #define EXPECTED_CAP "an integer from 0 to 1000000000000, or null for no limit"
 
+#define EXPECTED_DAYS "an integer from 0 to 36500, a number of days"
+#define MAX_DAYS 36500
 #define MAX_WAIT 1e9 /* seconds: 31 years, and milliseconds still fit everywhere */
 
 /* `checkpointer`, `test` and most of `evaluation` are known, but whatever they hold has no effect.
@@ -67,6 +69,14 @@ static const struct field evaluation_rows[] = {
     FIELD_AT("serve", config, evals_served, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
 };
 static const struct field_table evaluation_table = FIELD_TABLE(evaluation_rows);
+
+static const struct field retention_rows[] = {
+    FIELD_AT("threads_days", config, retention_threads_days, .kind = FIELD_INTEGER, .max = MAX_DAYS,
+	.expected = EXPECTED_DAYS),
+    FIELD_AT("files_days", config, retention_files_days, .kind = FIELD_INTEGER, .max = MAX_DAYS,
+	.expected = EXPECTED_DAYS),
+};
+static const struct field_table retention_table = FIELD_TABLE(retention_rows);
 
 static void set_defaults(struct config *config)
 {
@@ -173,6 +183,7 @@ void keys_read(const struct section *root, struct config *config)
 	read_object(root, "runs", &runs_table, config);
 	read_object(root, "threads", &threads_table, config);
 	read_object(root, "evaluation", &evaluation_table, config);
+	read_object(root, "retention", &retention_table, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;
 	unknown_keys_warn(root);

@@ -20,7 +20,8 @@ static const struct object_keys known[] = {
     {"",
 	KEYS("agent", "env", "auth", "authorization", "injectq", "store", "embeddings",
 	    "checkpointer", "thread_name_generator", "cache", "redis", "remote_tools", "rate_limit",
-	    "websocket", "ag_ui", "observability", "runs", "threads", "test", "evaluation")},
+	    "websocket", "ag_ui", "observability", "runs", "threads", "retention", "test",
+	    "evaluation")},
     {"auth", KEYS("method", "path")},
     {"authorization",
 	KEYS("backend", "type", "roles", "role_scopes", "default_scopes", "isolation")},
@@ -35,6 +36,7 @@ static const struct object_keys known[] = {
     {"observability", KEYS("level", "logfire", "langsmith")},
     {"threads", KEYS("max_bytes")},
     {"runs", KEYS("wait_timeout", "message_resumes")},
+    {"retention", KEYS("threads_days", "files_days")},
     {"evaluation",
 	KEYS("directory", "output_dir", "threshold", "parallel", "max_concurrency", "serve")},
 };

@@ -41,8 +41,10 @@ static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *
 	struct file_record record;
 	struct error err = {0};
 	char *data = NULL;
-	if (files && files_get(files, arena, file_id, &record, &err))
+	if (files && files_get(files, arena, file_id, &record, &err)) {
+		files_touch(files, &record);
 		data = files_read(files, &record, (int64_t)max, &err);
+	}
 	if (data)
 		*len = (size_t)record.size;
 	log_failure(file_id, &err);

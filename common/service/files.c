@@ -34,6 +34,8 @@ bool file_find(struct call *call, const char *file_id, struct file_record *recor
 	bool found = id_possible(file_id) &&
 	    files_get(call->service->files, call->arena, file_id, record, &call->error) &&
 	    may_read(call, record);
+	if (found)
+		files_touch(call->service->files, record);
 	return found || error_is_set(&call->error) ||
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "File not found");
 }

@@ -89,6 +89,23 @@ cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body
 	return data;
 }
 
+bool thread_retire(struct call *call, const char *thread_id, int64_t before)
+{
+	struct storage *storage = call->service->storage;
+	struct change change = {.call = call};
+	bool gone = false;
+
+	change.lease = storage->ops->lease_acquire(storage, thread_id, 0, &call->error);
+	if (!change.lease)
+		return false;
+	if (storage->ops->thread_get(
+		storage, call->arena, thread_id, &change.thread, &call->error) &&
+	    change.thread.updated_at < before)
+		gone = delete_thread(&change);
+	change_end(&change);
+	return gone;
+}
+
 /* ---- repair (doc/protocol-threads.md#repair) ---- */
 
 static bool add_message(void *arg, const char *id, const char *body_json)

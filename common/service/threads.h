@@ -18,6 +18,10 @@ cJSON *threads_list(struct call *call, const struct list_query *query);
 cJSON *thread_read(struct call *call, const char *thread_id);
 cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body);
 
+/* Deletes a thread that nobody is on and that was changed last before that (microseconds); false
+ * when it was not, or with the error set. */
+bool thread_retire(struct call *call, const char *thread_id, int64_t before);
+
 cJSON *state_read(struct call *call, const char *thread_id);
 cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body);
 cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body);

@@ -73,6 +73,9 @@ struct blob_ops {
 	    struct blob *blob, void *out, size_t size, int64_t offset, struct error *err);
 	void (*shut)(struct blob *blob);
 
+	/* Takes the bytes away; true when nothing is left of them, also when nothing was there. */
+	bool (*remove)(struct blobs *blobs, const char *key, struct error *err);
+
 	/* Whether a web server on this machine finds the bytes under the store's directory by their
 	 * key. */
 	bool has_paths;

@@ -285,6 +285,11 @@ static void cloud_close(struct blobs *blobs)
 	free(c);
 }
 
+static bool cloud_remove(struct blobs *blobs, const char *key, struct error *err)
+{
+	return s3_remove(cloud_of(blobs)->s3, key, err);
+}
+
 static const struct blob_ops cloud_ops = {
     .name = BLOBS_CLOUD,
     .close = cloud_close,
@@ -295,6 +300,7 @@ static const struct blob_ops cloud_ops = {
     .open = cloud_open,
     .read = cloud_read,
     .shut = cloud_shut,
+    .remove = cloud_remove,
     .sign = cloud_sign,
     .sweep = cloud_sweep,
 };

@@ -320,6 +320,22 @@ static void directory_shut(struct blob *blob)
 	free(blob);
 }
 
+static bool directory_remove(struct blobs *blobs, const char *key, struct error *err)
+{
+	struct directory *d = directory_of(blobs);
+	int root = root_of(d, false);
+	struct stat st;
+
+	if (root >= 0)
+		errno = ENOENT;
+	if (root < 0 || !key_is_ours(key) || fstatat(root, key, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    unlinkat(root, key, 0) != 0)
+		return errno == ENOENT || failed(d, "remove", key, err);
+	if (d->used)
+		atomic_fetch_sub(d->used, st.st_size);
+	return true;
+}
+
 /* ---- what is left over ---- */
 
 struct sweeping {
@@ -436,6 +452,7 @@ static const struct blob_ops local_ops = {
     .open = directory_open,
     .read = directory_read,
     .shut = directory_shut,
+    .remove = directory_remove,
     .has_paths = true,
     .sweep = directory_sweep,
 };
@@ -450,6 +467,7 @@ static const struct blob_ops memory_ops = {
     .open = directory_open,
     .read = directory_read,
     .shut = directory_shut,
+    .remove = directory_remove,
     .has_paths = true,
     .sweep = directory_sweep,
     .clear = directory_clear,

@@ -38,6 +38,8 @@ bool engine_thread_waiting(struct storage *st, struct arena *a, const char *owne
     const char *call_id, const char **thread_id, struct error *err);
 bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
     thread_fn fn, void *arg, struct error *err);
+bool engine_threads_untouched(struct storage *st, struct arena *a, int64_t before, int64_t skip,
+    const char **ids, size_t *count, struct error *err);
 bool engine_thread_write(struct storage *st, struct thread_write *w, struct error *err);
 void engine_thread_defer(struct storage *st, struct thread_write *w, struct deferred **pending);
 bool engine_thread_flush(struct storage *st, struct deferred **pending, struct error *err);
@@ -69,6 +71,10 @@ static inline enum db_mode engine_write_mode(bool full)
 {
 	return full ? DB_DURABLE : DB_WRITE;
 }
+
+/* Runs a statement that takes :before, :skip and :limit and gives ids, in a pool. */
+bool engine_untouched(struct pool *pool, enum sql_id sql, struct arena *a, int64_t before,
+    int64_t skip, const char **ids, size_t *count, struct error *err);
 
 /* Binds :search, :limit and :offset; an empty search is none. */
 void engine_bind_page(struct query *q, const struct page *page);

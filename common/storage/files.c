@@ -1,5 +1,6 @@
 #include "storage/files.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "storage/blob_cloud.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DAY_US (86400 * INT64_C(1000000))
 #define MEMORY_MAX (1LL << 30) /* bytes of all files in memory together */
 
 /* The layout of the region SHARED_FILES. */
@@ -228,6 +230,7 @@ static void copy_record(struct query *q, struct arena *a, struct file_record *r)
 	    .backend = arena_strdup(a, query_column_text(q, 7)),
 	    .key = arena_strdup(a, query_column_text(q, 8)),
 	    .text_state = (enum text_state)query_column_int(q, 9),
+	    .touched_at = query_column_int(q, 10),
 	};
 }
 
@@ -318,6 +321,50 @@ bool files_add(struct files *f, const struct file_record *record, struct error *
 	}
 	pthread_mutex_unlock(&f->lock);
 	return ok;
+}
+
+/* A statement about one file, in a transaction of its own. */
+static bool files_write(struct files *f, enum sql_id sql, const char *file_id, struct error *err)
+{
+	pthread_mutex_lock(&f->lock);
+	turnstile_enter(&f->region->turnstile);
+	bool ok = open_for_writing(f, err);
+	if (ok) {
+		struct query q;
+		query_start(&q, f->db, sql, err);
+		query_text(&q, ":file_id", file_id);
+		if (sql == SQL_FILE_TOUCH)
+			query_int(&q, ":now", clock_now());
+		ok = query_run(&q);
+	}
+	turnstile_leave(&f->region->turnstile);
+	pthread_mutex_unlock(&f->lock);
+	return ok;
+}
+
+void files_touch(struct files *f, const struct file_record *record)
+{
+	struct error err = {0};
+
+	if (clock_now() - record->touched_at < DAY_US)
+		return;
+	if (!files_write(f, SQL_FILE_TOUCH, record->file_id, &err))
+		log_warning("files.db: %s", err.cause);
+	error_release(&err);
+}
+
+bool files_untouched(struct files *f, struct arena *arena, int64_t before, int64_t skip,
+    const char **ids, size_t *count, struct error *err)
+{
+	return engine_untouched(f->pool, SQL_FILES_UNTOUCHED, arena, before, skip, ids, count, err);
+}
+
+bool files_remove(struct files *f, const struct file_record *record, struct error *err)
+{
+	struct blobs *blobs = files_store_of(f, record, err);
+
+	return blobs && blobs->ops->remove(blobs, record->key, err) &&
+	    files_write(f, SQL_FILE_DELETE, record->file_id, err);
 }
 
 /* ---- bytes ---- */

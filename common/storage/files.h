@@ -10,6 +10,7 @@
 
 #include "base/shared.h"
 #include "storage/blob.h"
+#include "storage/storage.h"
 
 struct files;
 
@@ -28,6 +29,7 @@ struct file_record {
 	int64_t size;
 	const char *sha256;
 	int64_t created_at; /* microseconds */
+	int64_t touched_at; /* likewise: when it was last used, to a day; files_add sets it */
 	const char *backend, *key;
 	enum text_state text_state;
 	const char *text; /* what was extracted, or NULL; files_get leaves it out */
@@ -68,6 +70,17 @@ char *files_same_text(struct files *files, const char *sha256, const char *mime_
 
 /* Stores a record. */
 bool files_add(struct files *files, const struct file_record *record, struct error *err);
+
+/* A use of the file, by which its record lives on. What cannot be written is told in the log alone.
+ */
+void files_touch(struct files *files, const struct file_record *record);
+
+/* Files that were used last before that, as struct storage_ops has it of threads. */
+bool files_untouched(struct files *files, struct arena *arena, int64_t before, int64_t skip,
+    const char **ids, size_t *count, struct error *err);
+
+/* Takes a file away, bytes first, so that none are left without a record. */
+bool files_remove(struct files *files, const struct file_record *record, struct error *err);
 
 /* All bytes of a file, malloc'd, with a NUL behind them; NULL with err set when they cannot be had,
  * or are more than max. */

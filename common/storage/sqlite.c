@@ -75,6 +75,7 @@ static const struct storage_ops sqlite_ops = {
     .thread_owner = engine_thread_owner,
     .thread_waiting = engine_thread_waiting,
     .thread_list = engine_thread_list,
+    .threads_untouched = engine_threads_untouched,
     .message_list = engine_message_list,
     .message_get = engine_message_get,
     .message_known = engine_message_known,

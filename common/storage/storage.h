@@ -129,6 +129,11 @@ struct storage_ops {
 	 */
 	bool (*thread_list)(struct storage *st, const char *owner, const struct page *page,
 	    thread_fn fn, void *arg, struct error *err);
+	/* Threads that were changed last before that (microseconds), the longest untouched first,
+	 * without the first skip of them; *count is the room in ids, then how many there are.
+	 * Texts are the arena's. */
+	bool (*threads_untouched)(struct storage *st, struct arena *a, int64_t before, int64_t skip,
+	    const char **ids, size_t *count, struct error *err);
 	/* All messages of the list, oldest first. */
 	bool (*message_list)(struct storage *st, int64_t thread_row, const struct page *page,
 	    message_fn fn, void *arg, struct error *err);

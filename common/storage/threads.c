@@ -83,6 +83,29 @@ bool engine_thread_waiting(struct storage *st, struct arena *a, const char *owne
 	return pool_query_end(pool, &q);
 }
 
+bool engine_untouched(struct pool *pool, enum sql_id sql, struct arena *a, int64_t before,
+    int64_t skip, const char **ids, size_t *count, struct error *err)
+{
+	struct query q;
+	size_t room = *count;
+
+	*count = 0;
+	pool_query(pool, &q, sql, err);
+	query_int(&q, ":skip", skip);
+	query_int(&q, ":before", before);
+	query_int(&q, ":limit", (int64_t)room);
+	while (*count < room && query_row(&q))
+		ids[(*count)++] = arena_strdup(a, query_column_text(&q, 0));
+	return pool_query_end(pool, &q);
+}
+
+bool engine_threads_untouched(struct storage *st, struct arena *a, int64_t before, int64_t skip,
+    const char **ids, size_t *count, struct error *err)
+{
+	return engine_untouched(
+	    engine_of(st)->pool, SQL_THREADS_UNTOUCHED, a, before, skip, ids, count, err);
+}
+
 bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
     thread_fn fn, void *arg, struct error *err)
 {

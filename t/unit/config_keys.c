@@ -232,6 +232,10 @@ static void small_blocks(void)
 	CHECK_ACCEPTED(", \"threads\": {\"max_bytes\": 0}", c->thread_max_bytes == 0);
 	CHECK_REFUSED(", \"threads\": {\"max_bytes\": -1}", "threads.max_bytes");
 	CHECK_REFUSED(", \"threads\": {\"max_bytes\": \"1\"}", "threads.max_bytes");
+	CHECK_ACCEPTED(", \"retention\": {\"threads_days\": 30, \"files_days\": 0}",
+	    c->retention_threads_days == 30 && c->retention_files_days == 0);
+	CHECK_REFUSED(", \"retention\": {\"threads_days\": -1}", "retention.threads_days");
+	CHECK_REFUSED(", \"retention\": {\"files_days\": 0.5}", "retention.files_days");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": -0.1}", "runs.wait_timeout");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": \"30\"}", "runs.wait_timeout");
 }

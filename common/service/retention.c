@@ -1,0 +1,159 @@
+/* Retention: a thread that takes away what nobody has touched for days. */
+#include "service/retention.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "service/threads.h"
+#include "storage/background.h"
+#include "storage/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define DAY_US (86400 * INT64_C(1000000))
+#define FIRST_MS 1000
+#define PAUSE_MS 3600000
+#define STEP 32       /* things looked up at a time */
+#define BETWEEN_MS 20 /* after each that goes, so that other writers come first */
+
+struct retention {
+	struct background thread;
+	struct service *service;
+	int office; /* a file: who has its lock does the work */
+};
+
+/* One kind of thing that can go. */
+struct retention_kind {
+	const char *name;
+	int64_t days;
+	enum metric metric;
+	bool (*list)(struct service *service, struct arena *a, int64_t before, int64_t skip,
+	    const char **ids, size_t *count, struct error *err);
+	/* False when it was touched meanwhile, or with call->error set. */
+	bool (*remove)(struct call *call, const char *id, int64_t before);
+};
+
+static bool retention_list_threads(struct service *service, struct arena *a, int64_t before,
+    int64_t skip, const char **ids, size_t *count, struct error *err)
+{
+	struct storage *st = service->storage;
+
+	return st->ops->threads_untouched(st, a, before, skip, ids, count, err);
+}
+
+static bool retention_list_files(struct service *service, struct arena *a, int64_t before,
+    int64_t skip, const char **ids, size_t *count, struct error *err)
+{
+	return files_untouched(service->files, a, before, skip, ids, count, err);
+}
+
+static bool retention_remove_file(struct call *call, const char *id, int64_t before)
+{
+	struct files *files = call->service->files;
+	struct file_record record;
+
+	return files_get(files, call->arena, id, &record, &call->error) &&
+	    record.touched_at < before && files_remove(files, &record, &call->error);
+}
+
+static bool retention_pause(struct retention *r, int64_t ms)
+{
+	pthread_mutex_lock(&r->thread.lock);
+	if (!r->thread.stopping)
+		background_sleep(&r->thread, clock_monotonic_ms() + ms);
+	bool go_on = !r->thread.stopping;
+	pthread_mutex_unlock(&r->thread.lock);
+	return go_on;
+}
+
+/* What stays because it is in use, or cannot be removed now, is left for the next time. */
+static void retention_apply(struct retention *r, const struct retention_kind *kind)
+{
+	int64_t before = clock_now() - kind->days * DAY_US, gone = 0, kept = 0;
+	bool go_on = kind->days > 0;
+
+	while (go_on) {
+		struct call call;
+		const char *ids[STEP];
+		size_t count = STEP;
+
+		call_init(&call, r->service, NULL);
+		if (!kind->list(r->service, call.arena, before, kept, ids, &count, &call.error))
+			count = 0;
+		if (error_is_set(&call.error))
+			log_warning("retention: %s: %s", kind->name, call.error.cause);
+		error_release(&call.error);
+		for (size_t i = 0; go_on && i < count; i++) {
+			if (kind->remove(&call, ids[i], before)) {
+				gone++;
+				metrics_count(kind->metric, 1);
+			} else {
+				kept++;
+			}
+			if (error_is_set(&call.error))
+				log_warning("retention: %s %s: %s", kind->name, ids[i],
+				    call.error.cause[0] ? call.error.cause : call.error.detail);
+			error_release(&call.error);
+			go_on = retention_pause(r, BETWEEN_MS);
+		}
+		go_on = go_on && count == STEP;
+		call_release(&call);
+	}
+	if (gone)
+		log_info("retention: %lld %s that nobody touched for %lld days are gone",
+		    (long long)gone, kind->name, (long long)kind->days);
+}
+
+static void *retention_run(void *arg)
+{
+	struct retention *r = arg;
+	const struct config *config = r->service->config;
+	const struct retention_kind threads = {"threads", config->retention_threads_days,
+	    METRIC_THREADS_RETIRED, retention_list_threads, thread_retire};
+	const struct retention_kind files = {"files", config->retention_files_days,
+	    METRIC_FILES_RETIRED, retention_list_files, retention_remove_file};
+
+	for (int64_t ms = FIRST_MS; retention_pause(r, ms); ms = PAUSE_MS) {
+		if (flock(r->office, LOCK_EX | LOCK_NB) != 0)
+			continue;
+		retention_apply(r, &threads);
+		retention_apply(r, &files);
+	}
+	return NULL;
+}
+
+struct retention *retention_new(struct service *service, struct error *err)
+{
+	const struct config *config = service->config;
+
+	if (!config->retention_threads_days && !config->retention_files_days)
+		return NULL;
+	char *path = xasprintf("%s/retention.lock", config->state_dir);
+	struct retention *r = xcalloc(1, sizeof(*r));
+	r->service = service;
+	r->office = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (r->office < 0)
+		error_set(err, ERR_STORAGE, "%s cannot be opened: %s", path, strerror(errno));
+	free(path);
+	if (r->office >= 0 && background_start(&r->thread, retention_run, r, err))
+		return r;
+	if (r->office >= 0)
+		close(r->office);
+	free(r);
+	return NULL;
+}
+
+void retention_free(struct retention *r)
+{
+	if (!r)
+		return;
+	background_stop(&r->thread);
+	close(r->office);
+	free(r);
+}

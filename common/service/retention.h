@@ -1,0 +1,19 @@
+/*
+ * What nobody has touched for as many days as the configuration says goes: threads that were not
+ * changed, files that were not used.
+ *
+ * Of all processes over a state directory one does it, an hour after it has done so before, in
+ * small steps that let everybody else in.
+ */
+#ifndef AGENTGRAPH_SERVICE_RETENTION_H
+#define AGENTGRAPH_SERVICE_RETENTION_H
+
+#include "service/service.h"
+
+struct retention;
+
+/* NULL where nothing ever goes, or, with err set, where it cannot be begun. */
+struct retention *retention_new(struct service *service, struct error *err);
+void retention_free(struct retention *retention); /* NULL is fine; waits for the step in hand */
+
+#endif

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Retention: threads and files that nobody touched for days go, the others stay.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/files.sh"
+
+# old DATABASE TABLE COLUMN ID DAYS: as if it had been touched last so many days ago.
+old() {
+	sqlite3 -cmd '.timeout 10000' "state/$1.db" \
+		"UPDATE $2 SET $3 = (unixepoch() - $5 * 86400) * 1000000 WHERE ${2%s}_id = '$4'"
+}
+
+is_gone() {
+	api GET "$1"
+	[ "$STATUS" = 404 ]
+}
+
+say() { api POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"config\":{\"thread_id\":\"$1\"}}"; }
+
+api_start --state state
+for thread in old fresh; do say $thread; done
+for i in $(seq 40); do
+	say "crowd-$i"
+done
+upload old.txt text/plain 'nobody reads this'
+old_file=$FILE
+upload read.txt text/plain 'somebody reads this'
+read_file=$FILE
+upload fresh.txt text/plain 'new'
+fresh_file=$FILE
+old threads threads updated_at old 31
+old threads threads updated_at fresh 29
+for i in $(seq 40); do
+	old threads threads updated_at "crowd-$i" 100
+done
+for file in $old_file $read_file; do
+	old files files touched_at "$file" 8
+done
+api GET "/v1/files/$read_file"
+serve_stop
+
+api_start --state state
+sleep 2
+api GET /v1/threads/old
+is "$STATUS" 200 'without the setting an old thread stays'
+api GET "/v1/threads?limit=100"
+is "$(data '.threads | length')" 42 'and so do all'
+ok '[ -f "uploads/$(printf %.2s "$old_file")/$old_file" ]' 'and an old file'
+serve_stop
+
+echo '{"agent": "builtin:demo", "retention": {"threads_days": 30, "files_days": 7}}' >agentgraph.json
+api_start --state state --config agentgraph.json
+wait_for 20 is_gone "/v1/threads/old"
+ok $? 'with it a thread that was not touched for longer goes'
+wait_for 30 is_gone "/v1/threads/crowd-40"
+ok $? 'and many more'
+api GET /v1/threads?limit=100
+is "$(data '[.threads[].thread_id] | join(" ")')" fresh 'what is younger stays'
+wait_for 20 is_gone "/v1/files/$old_file"
+ok $? 'a file that nobody used goes'
+ok '[ ! -e "uploads/$(printf %.2s "$old_file")/$old_file" ]' 'with its bytes'
+api GET "/v1/files/$read_file"
+is "$STATUS $BODY" '200 somebody reads this' 'one that was read stays'
+api GET "/v1/files/$fresh_file"
+is "$STATUS" 200 'and so does a new one'
+like "$(cat "$SERVE_ERR")" 'retention: 41 threads that nobody touched for 30 days are gone' 'the log counts them'
+serve_stop
+done_testing
