@@ -312,6 +312,26 @@ static void a_text_is_found_again_by_its_bytes(void)
 	CU_ASSERT_PTR_NULL(files_same_text(files, "01", "text/plain"));
 }
 
+/* Stored long ago; a use makes it young again, and what is old can go. */
+static void what_nobody_used_is_found_and_removed(void)
+{
+	struct file_record record;
+	const char *ids[2];
+	size_t count = 2;
+
+	CU_ASSERT_TRUE(files_untouched(files, arena, 2000000, 0, ids, &count, &err));
+	CU_ASSERT_TRUE_FATAL(count > 0);
+	CU_ASSERT_TRUE_FATAL(files_get(files, arena, ids[0], &record, &err));
+	const char *id = record.file_id;
+	files_touch(files, &record);
+	CU_ASSERT_TRUE_FATAL(files_get(files, arena, id, &record, &err));
+	CU_ASSERT_TRUE(record.touched_at > record.created_at);
+	CU_ASSERT_TRUE(files_remove(files, &record, &err));
+	CU_ASSERT_FALSE(files_get(files, arena, id, &record, &err));
+	CU_ASSERT_TRUE(files_remove(files, &record, &err));
+	CU_ASSERT_FALSE(error_is_set(&err));
+}
+
 static void every_statement_was_used(void)
 {
 	for (size_t i = 0; i < SQL_COUNT; i++)
@@ -335,6 +355,7 @@ static const struct unit_test tests[] = {
     {"a directory is checked before it is made", a_directory_is_checked_before_it_is_made},
     {"a text is found again by its bytes", a_text_is_found_again_by_its_bytes},
     {"a cloud without a key is refused", a_cloud_without_a_key_is_refused},
+    {"what nobody used is found, and removed", what_nobody_used_is_found_and_removed},
     {"every statement was used", every_statement_was_used},
 };
 
