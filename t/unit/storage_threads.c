@@ -634,6 +634,28 @@ static bool is_ours(const char *file)
 	    strcmp(file, "connection") == 0;
 }
 
+static void what_is_untouched_comes_oldest_first(void)
+{
+	struct arena *a = arena_new();
+	struct thread older = sample_thread("untouched 1"), old = sample_thread("untouched 2");
+	const char *ids[2];
+	size_t count = 2;
+
+	older.updated_at = -11; /* before all others */
+	old.updated_at = -10;
+	must_put(st, &old, NULL);
+	must_put(st, &older, NULL);
+	CU_ASSERT_TRUE(st->ops->threads_untouched(st, a, -9, 0, ids, &count, &err));
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_STRING_EQUAL(ids[0], "untouched 1");
+	CU_ASSERT_STRING_EQUAL(ids[1], "untouched 2");
+	CU_ASSERT_TRUE(st->ops->threads_untouched(st, a, -10, 0, ids, &count, &err));
+	CU_ASSERT_EQUAL(count, 1);
+	CU_ASSERT_TRUE(st->ops->threads_untouched(st, a, -9, 2, ids, &count, &err));
+	CU_ASSERT_EQUAL(count, 0);
+	arena_free(a);
+}
+
 static void every_statement_was_used(void)
 {
 	for (size_t i = 0; i < SQL_COUNT; i++) {
@@ -686,6 +708,7 @@ static const struct unit_test tests[] = {
     {"a backup needs an empty directory", a_backup_needs_an_empty_directory},
     {"a backup that fails leaves nothing", a_backup_that_fails_leaves_nothing},
     {"full synchronisation works too", full_synchronisation_works_too},
+    {"what is untouched comes oldest first", what_is_untouched_comes_oldest_first},
     {"every statement was used", every_statement_was_used},
 };
 
