@@ -6,6 +6,7 @@
 #include "examine.h"
 #include "nginx_conf.h"
 #include "nginx_file.h"
+#include "sockets.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -188,6 +189,22 @@ static void examine_way(const struct identity *who, const char *socket, struct p
 	arena_free(a);
 }
 
+/* A service that was killed leaves its socket, and the next one replaces it: no mistake yet. */
+static void examine_socket(const char *socket, struct problems *problems)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(socket, &st) != 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = unix_connect(socket);
+	if (fd < 0 && errno == ECONNREFUSED)
+		problems_warn(problems,
+		    "nobody answers at the service's socket %s: start the service", socket);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* ---- the running configuration ---- */
 
 static void examine_include(const struct web_place *place, const struct nginx_file *file,
@@ -220,6 +237,7 @@ void web_examine(
 	struct nginx_file file = {0};
 	struct identity who;
 
+	examine_socket(socket, problems);
 	if (place->snippet)
 		examine_snippet(place, config, socket, problems);
 	if (place->nginx_text)

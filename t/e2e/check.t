@@ -113,6 +113,13 @@ MAX_REQUEST_SIZE=4096 finds 1 'snippet snippet.conf is not of these settings, wh
 finds 1 'which give .*: make it again' "one with another prefix" --socket "$socket" --snippet snippet.conf
 finds 1 'cannot be read .*: make it with agentgraph nginx-conf' "none" --socket "$socket" --snippet none.conf
 
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$WORK/run/left.sock" 2>/dev/null && {
+	check --socket "$WORK/run/left.sock"
+	is "$CODE" 0 "a socket that a killed service left"
+	like "$ERR" 'warning: nobody answers at the service.s socket .*/left.sock: start the service' "is told"
+	rm run/left.sock
+}
+
 # ---- its include, and the way to the socket ----
 
 mkdir -p nginx/sites
