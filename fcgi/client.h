@@ -24,6 +24,9 @@ struct client {
 
 	/* Whether it went away for good; NULL where that cannot be known. */
 	bool (*gone)(struct client *client);
+
+	/* Breaks the connection, so that nobody takes what was sent for the whole answer. */
+	void (*abort)(struct client *client);
 };
 
 #endif

@@ -1,18 +1,26 @@
 #include "response.h"
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "hygiene.h"
 #include "request.h"
 #include "server.h"
 #include "service/files.h"
+#include "service/hole.h"
 #include "telemetry/telemetry.h"
 #include "upgrade.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGE "OK"    /* of an answer that says nothing else */
+#define MESSAGE "OK" /* of an answer that says nothing else */
+#define JSON_TYPE "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 #define KEEP_SIZE 65536 /* a buffer that grew over this is not kept for the next request */
+
+/* How long a client may take for an answer that is read while it is sent: a thread of the pool
+ * waits with it, once what the web server keeps for it is full. */
+#define SEND_MS 300000
 
 static void reset(struct buf *b)
 {
@@ -124,7 +132,7 @@ static void send_all(struct request *rq, int status, const char *type)
 static void send_json(struct request *rq, int status)
 {
 	rq->response->security = SECURITY_PLAIN;
-	send_all(rq, status, "Content-Type: application/json\r\nCache-Control: no-store\r\n");
+	send_all(rq, status, JSON_TYPE);
 }
 
 void reply_empty(struct request *rq, int status)
@@ -148,14 +156,16 @@ void reply_bytes(struct request *rq, const char *type, const char *data, size_t 
 		rq->client->write(rq->client, data, len);
 }
 
+static void envelope_open(struct request *rq)
+{
+	buf_puts(&rq->response->body, "{\"success\":true,\"data\":");
+}
+
 /* message has nothing that JSON escapes; extra: further members of metadata, as JSON text with a
  * leading comma, or "". */
-static void reply_envelope(
-    struct request *rq, const char *data, const char *message, const char *extra)
+static void envelope_close(struct request *rq, const char *message, const char *extra)
 {
 	struct buf *body = &rq->response->body;
-	buf_puts(body, "{\"success\":true,\"data\":");
-	buf_puts(body, data);
 	buf_puts(body, ",\"message\":\"");
 	buf_puts(body, message);
 	buf_puts(body, "\",\"timestamp\":\"");
@@ -169,6 +179,14 @@ static void reply_envelope(
 	buf_puts(body, "\"");
 	buf_puts(body, extra);
 	buf_puts(body, "}}");
+}
+
+static void reply_envelope(
+    struct request *rq, const char *data, const char *message, const char *extra)
+{
+	envelope_open(rq);
+	buf_puts(&rq->response->body, data);
+	envelope_close(rq, message, extra);
 	send_json(rq, 200);
 }
 
@@ -177,11 +195,75 @@ void reply_json(struct request *rq, const char *data)
 	reply_envelope(rq, data, MESSAGE, "");
 }
 
+/* Sends what there is of an answer whose length is not known yet. */
+static void send_part(struct request *rq)
+{
+	struct buf *body = &rq->response->body;
+	if (!rq->response->status) {
+		rq->response->security = SECURITY_PLAIN;
+		build_head(rq, 200, JSON_TYPE);
+		send_head(rq);
+	}
+	if (rq->method != METHOD_HEAD)
+		rq->client->write(rq->client, body->data, body->len);
+	reset(body);
+}
+
+/* An answer that has begun cannot become an error any more. */
+static void break_off(struct request *rq, const char *why)
+{
+	log_warning("an answer was broken off: %s", why);
+	if (rq->client->abort)
+		rq->client->abort(rq->client);
+}
+
+/* Puts the messages of the call's hole where data has its mark.  What is small is sent as a whole;
+ * of what is not, no more is in memory than a piece. */
+static void reply_filled(
+    struct request *rq, const char *data, const char *message, const char *extra)
+{
+	struct response *response = rq->response;
+	const char *mark = strchr(data, HOLE_MARK);
+	int64_t deadline = clock_monotonic_ms() + SEND_MS;
+	bool more = true;
+	envelope_open(rq);
+	buf_add(&response->body, data, (size_t)(mark - data));
+	while (more) {
+		if (!hole_fill(&rq->call, &response->body, &more)) {
+			if (response->status)
+				break_off(rq, rq->call.error.cause);
+			else
+				reply_error(rq);
+			return;
+		}
+		if (!more)
+			break;
+		send_part(rq);
+		if (rq->method == METHOD_HEAD)
+			return;
+		if (rq->client->gone && rq->client->gone(rq->client))
+			return;
+		if (clock_monotonic_ms() > deadline) {
+			break_off(rq, "the client reads too slowly");
+			return;
+		}
+	}
+	buf_puts(&response->body, mark + 1);
+	envelope_close(rq, message, extra);
+	if (response->status)
+		send_part(rq);
+	else
+		send_json(rq, 200);
+}
+
 static void reply_printed(
     struct request *rq, const cJSON *data, const char *message, const char *extra)
 {
 	char *text = json_print(data);
-	reply_envelope(rq, text, message, extra);
+	if (rq->call.hole.kind == HOLE_NONE)
+		reply_envelope(rq, text, message, extra);
+	else
+		reply_filled(rq, text, message, extra);
 	free(text);
 }
 

@@ -113,11 +113,16 @@ static bool connection_gone(struct client *client)
 	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
 }
 
+static void connection_abort(struct client *client)
+{
+	shutdown(request_of(client)->ipcFd, SHUT_RDWR);
+}
+
 static void serve(const struct server *server, FCGX_Request *request, struct response *buffers)
 {
 	struct connection connection = {
 	    .client = {request->envp, connection_read, connection_write, connection_flush,
-		connection_gone},
+		connection_gone, connection_abort},
 	    .request = request,
 	};
 	server_answer(server, &connection.client, buffers);

@@ -2,9 +2,10 @@
 -- nobody finds them.
 
 -- name: message_list
-SELECT m.message_id, b.body
+SELECT m.seq, m.message_id, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
-WHERE m.thread = :thread AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
+WHERE m.thread = :thread AND m.seq > :after
+	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
 	AND (:search IS NULL OR EXISTS (
 		SELECT 1 FROM json_each(b.body, '$.content') AS block
 		WHERE instr(lower(CASE json_extract(block.value, '$.type')
@@ -41,18 +42,21 @@ VALUES (:thread, :seq, :position, :message_id, :bytes, last_insert_rowid());
 DELETE FROM messages WHERE thread = :thread AND message_id = :message_id
 RETURNING body, bytes;
 
+-- name: context_span
+SELECT context_after, last_number FROM threads WHERE row = :thread;
+
 -- name: context
 -- Those that never left come in the order of the list, with the others between them; each arm has an
 -- index in its order, so nothing is sorted or kept.
 SELECT m.seq AS place, m.message_id, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
 WHERE m.thread = :thread AND m.position = m.seq
-	AND m.seq > (SELECT context_after FROM threads WHERE row = :thread)
+	AND m.seq > :after AND m.seq <= :until
 UNION ALL
 SELECT m.position, m.message_id, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
 WHERE m.thread = :thread AND m.position <> m.seq
-	AND m.position > (SELECT context_after FROM threads WHERE row = :thread)
+	AND m.position > :after AND m.position <= :until
 ORDER BY place;
 
 -- name: context_count

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "graph/state.h"
+#include "service/hole.h"
 #include "service/ident.h"
 
 #include <string.h>
@@ -183,6 +184,6 @@ cJSON *change_state(struct change *change)
 {
 	struct call *call = change->call;
 	const struct run_flags flags = {0};
-	cJSON *context = state_context(call->service->storage, change->thread.row, &call->error);
+	cJSON *context = hole_context(call, change->thread.row);
 	return context ? state_json(call->service->graph, &change->thread, &flags, context) : NULL;
 }

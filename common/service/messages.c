@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/json_members.h"
 #include "graph/message.h"
+#include "service/hole.h"
 #include "service/ident.h"
 #include "service/media.h"
 #include "service/page.h"
@@ -12,26 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_raw(void *arg, const char *id, const char *body_json)
-{
-	(void)id;
-	cJSON_AddItemToArray(arg, cJSON_CreateRaw(body_json));
-	return true;
-}
-
 cJSON *messages_list(struct call *call, const char *thread_id, const struct list_query *query)
 {
-	struct storage *storage = call->service->storage;
 	struct thread thread;
 	struct page page;
 	thread_id_check(call, "path.thread_id", thread_id);
 	if (!page_read(call, query, &page) || !thread_find(call, thread_id, &thread))
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON *messages = cJSON_AddArrayToObject(data, "messages");
-	if (!storage->ops->message_list(
-		storage, thread.row, &page, add_raw, messages, &call->error))
-		return NULL;
+	cJSON_AddItemToObject(data, "messages", hole_messages(call, thread.row, &page));
 	return data;
 }
 

@@ -58,6 +58,15 @@ bool service_open_storage(struct service *service, struct error *err);
 
 void service_close(struct service *service);
 
+/* What hole.h keeps of a list that is still to be read. */
+struct hole {
+	enum { HOLE_NONE, HOLE_CONTEXT, HOLE_MESSAGES } kind;
+	int64_t thread_row;
+	struct context_span span;
+	struct page page;
+	bool begun; /* it has given messages */
+};
+
 struct call {
 	struct service *service;
 	struct arena *arena;
@@ -70,6 +79,7 @@ struct call {
 	const char *traceparent;      /* of the request, as it came, or NULL */
 	const struct waiter *waiter; /* who waits for the answer; NULL: it is worth having anyway */
 	bool reported;               /* the error tracker knows of the error */
+	struct hole hole;            /* in the answer, where it has one */
 	struct limit_verdict limit;  /* what the rate limit said, where it was asked */
 	struct error error;
 };

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "service/change.h"
+#include "service/hole.h"
 #include "service/media.h"
 #include "service/messages.h"
 #include "service/threads.h"
@@ -34,12 +35,11 @@ static bool look(
 
 cJSON *state_read(struct call *call, const char *thread_id)
 {
-	struct storage *storage = call->service->storage;
 	struct thread thread;
 	struct run_flags flags = {0};
 	if (!look(call, thread_id, &thread, &flags))
 		return NULL;
-	cJSON *context = state_context(storage, thread.row, &call->error);
+	cJSON *context = hole_context(call, thread.row);
 	if (!context)
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());

@@ -50,12 +50,18 @@ bool engine_thread_delete(struct storage *st, int64_t thread_row, struct error *
 /* messages.c */
 bool engine_message_list(struct storage *st, int64_t thread_row, const struct page *page,
     message_fn fn, void *arg, struct error *err);
+bool engine_message_part(struct storage *st, int64_t thread_row, struct page *page, message_fn fn,
+    void *arg, struct error *err);
 bool engine_message_get(struct storage *st, struct arena *a, int64_t thread_row,
     const char *message_id, const char **body, struct error *err);
 bool engine_message_known(struct storage *st, int64_t thread_row, const char *message_id,
     bool *known, bool *in_context, struct error *err);
 bool engine_context(
     struct storage *st, int64_t thread_row, message_fn fn, void *arg, struct error *err);
+bool engine_context_span(
+    struct storage *st, int64_t thread_row, struct context_span *span, struct error *err);
+bool engine_context_part(struct storage *st, int64_t thread_row, struct context_span *span,
+    message_fn fn, void *arg, struct error *err);
 bool engine_context_count(
     struct storage *st, int64_t thread_row, int64_t *count, struct error *err);
 

@@ -9,26 +9,45 @@ void engine_bind_page(struct query *q, const struct page *page)
 	query_int(q, ":offset", page->offset);
 }
 
-/* Hands out message id and body, which are the columns from first on. */
-static void walk(struct query *q, int first, message_fn fn, void *arg)
+/* Hands out rows of place, message id and body; *place becomes that of the last one.  How many
+ * there were. */
+static int64_t walk(struct query *q, int64_t *place, message_fn fn, void *arg)
 {
-	while (query_row(q)) {
-		if (!fn(arg, query_column_text(q, first), query_column_text(q, first + 1)))
-			break;
+	int64_t count = 0;
+	bool more = true;
+
+	while (more && query_row(q)) {
+		*place = query_column_int(q, 0);
+		more = fn(arg, query_column_text(q, 1), query_column_text(q, 2));
+		count++;
 	}
+	return count;
+}
+
+bool engine_message_part(struct storage *st, int64_t thread_row, struct page *page, message_fn fn,
+    void *arg, struct error *err)
+{
+	struct pool *pool = engine_of(st)->pool;
+	struct query q;
+	int64_t count;
+
+	pool_query(pool, &q, SQL_MESSAGE_LIST, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":after", page->after);
+	engine_bind_page(&q, page);
+	count = walk(&q, &page->after, fn, arg);
+	if (count)
+		page->offset = 0;
+	page->limit -= count;
+	return pool_query_end(pool, &q);
 }
 
 bool engine_message_list(struct storage *st, int64_t thread_row, const struct page *page,
     message_fn fn, void *arg, struct error *err)
 {
-	struct pool *pool = engine_of(st)->pool;
-	struct query q;
+	struct page copy = *page;
 
-	pool_query(pool, &q, SQL_MESSAGE_LIST, err);
-	query_int(&q, ":thread", thread_row);
-	engine_bind_page(&q, page);
-	walk(&q, 0, fn, arg);
-	return pool_query_end(pool, &q);
+	return engine_message_part(st, thread_row, &copy, fn, arg, err);
 }
 
 /* Starts a query on one message. */
@@ -65,16 +84,41 @@ bool engine_message_known(struct storage *st, int64_t thread_row, const char *me
 	return pool_query_end(pool, &q);
 }
 
-bool engine_context(
-    struct storage *st, int64_t thread_row, message_fn fn, void *arg, struct error *err)
+bool engine_context_span(
+    struct storage *st, int64_t thread_row, struct context_span *span, struct error *err)
+{
+	struct pool *pool = engine_of(st)->pool;
+	struct query q;
+
+	*span = (struct context_span){0};
+	pool_query(pool, &q, SQL_CONTEXT_SPAN, err);
+	query_int(&q, ":thread", thread_row);
+	if (query_row(&q))
+		*span = (struct context_span){query_column_int(&q, 0), query_column_int(&q, 1)};
+	return pool_query_end(pool, &q);
+}
+
+bool engine_context_part(struct storage *st, int64_t thread_row, struct context_span *span,
+    message_fn fn, void *arg, struct error *err)
 {
 	struct pool *pool = engine_of(st)->pool;
 	struct query q;
 
 	pool_query(pool, &q, SQL_CONTEXT, err);
 	query_int(&q, ":thread", thread_row);
-	walk(&q, 1, fn, arg);
+	query_int(&q, ":after", span->after);
+	query_int(&q, ":until", span->until);
+	walk(&q, &span->after, fn, arg);
 	return pool_query_end(pool, &q);
+}
+
+bool engine_context(
+    struct storage *st, int64_t thread_row, message_fn fn, void *arg, struct error *err)
+{
+	struct context_span span;
+
+	return engine_context_span(st, thread_row, &span, err) &&
+	    engine_context_part(st, thread_row, &span, fn, arg, err);
 }
 
 bool engine_context_count(struct storage *st, int64_t thread_row, int64_t *count, struct error *err)

@@ -83,6 +83,13 @@ struct thread_write {
 struct page {
 	const char *search; /* NULL: no filter */
 	int64_t offset, limit;
+	int64_t after; /* for message_part: it begins behind this one; 0 at first */
+};
+
+/* A context as it was at some time, or what is left of it to read: by places, the first excluded.
+ */
+struct context_span {
+	int64_t after, until;
 };
 
 /* Called with each message's id and body, oldest first; both are valid only during the call.  false
@@ -137,6 +144,10 @@ struct storage_ops {
 	/* All messages of the list, oldest first. */
 	bool (*message_list)(struct storage *st, int64_t thread_row, const struct page *page,
 	    message_fn fn, void *arg, struct error *err);
+	/* The same for who reads a page in several calls: page moves on to what comes behind the
+	 * last message that was handed out. */
+	bool (*message_part)(struct storage *st, int64_t thread_row, struct page *page,
+	    message_fn fn, void *arg, struct error *err);
 	/* *body is arena text, or NULL when the thread has no such message. */
 	bool (*message_get)(struct storage *st, struct arena *a, int64_t thread_row,
 	    const char *message_id, const char **body, struct error *err);
@@ -146,6 +157,12 @@ struct storage_ops {
 	/* The window that nodes see, oldest first. */
 	bool (*context)(
 	    struct storage *st, int64_t thread_row, message_fn fn, void *arg, struct error *err);
+	/* The whole context as a span, and the messages of one, oldest first, which moves on as a
+	 * page does.  What was removed meanwhile is missing. */
+	bool (*context_span)(
+	    struct storage *st, int64_t thread_row, struct context_span *span, struct error *err);
+	bool (*context_part)(struct storage *st, int64_t thread_row, struct context_span *span,
+	    message_fn fn, void *arg, struct error *err);
 	bool (*context_count)(
 	    struct storage *st, int64_t thread_row, int64_t *count, struct error *err);
 

@@ -359,7 +359,7 @@ static bool note_message(void *arg, const char *id, const char *body_json)
 const char *stored(struct service *service, const char *thread_id)
 {
 	static struct buf text;
-	const struct page page = {NULL, 0, 100};
+	const struct page page = {.limit = 100};
 	struct arena *arena = arena_new();
 	struct error err = {0};
 	struct thread thread;

@@ -38,21 +38,22 @@ static bool lease_running(struct storage *st, const char *thread_id, bool *stop_
 	return moments[looks++].running;
 }
 
-static bool context(
-    struct storage *st, int64_t thread_row, message_fn fn, void *arg, struct error *err)
+static bool context_span(
+    struct storage *st, int64_t thread_row, struct context_span *span, struct error *err)
 {
-	(void)st, (void)thread_row, (void)fn, (void)arg, (void)err;
+	(void)st, (void)thread_row, (void)err;
+	*span = (struct context_span){0};
 	return true;
 }
 
 static const struct storage_ops ops = {
-    .thread_get = thread_get, .lease_running = lease_running, .context = context};
+    .thread_get = thread_get, .lease_running = lease_running, .context_span = context_span};
 
 /* "<status> <is_running> <looks>" of what is read. */
 static const char *status_of(const struct moment *script)
 {
 	static char text[64];
-	struct storage storage = {&ops};
+	struct storage storage = {.ops = &ops};
 	struct service service = {.storage = &storage, .graph = graph_new("g")};
 	struct call call;
 	moments = script;

@@ -102,7 +102,7 @@ static inline bool collect_thread(void *arg, const struct thread *thread)
 static inline const char *listed(struct storage *st, int64_t row, const struct page *page)
 {
 	static struct id_list list;
-	struct page all = {NULL, 0, 1000};
+	struct page all = {.limit = 1000};
 	struct error err = {0};
 
 	list = (struct id_list){.left = 100};

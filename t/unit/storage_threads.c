@@ -167,7 +167,7 @@ static void messages_are_listed_and_seen_in_order(void)
 static void a_page_of_messages_starts_at_its_offset(void)
 {
 	struct thread t = four("paged");
-	struct page middle = {NULL, 1, 2}, beyond = {NULL, 9, 2};
+	struct page middle = {.offset = 1, .limit = 2}, beyond = {.offset = 9, .limit = 2};
 
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &middle), "m2 m3 ");
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &beyond), "");
@@ -346,7 +346,7 @@ static void put_for_listing(
 static const char *threads_of(const char *owner, const char *search, int64_t offset, int64_t limit)
 {
 	static struct id_list list;
-	struct page page = {search, offset, limit};
+	struct page page = {.search = search, .offset = offset, .limit = limit};
 
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(st->ops->thread_list(st, owner, &page, collect_thread, &list, &err));
@@ -423,7 +423,7 @@ static void messages_are_searched_in_texts_and_text_results(void)
 	    {"meta find me", "{\"content\":[],\"metadata\":{\"text\":\"find me\"}}"},
 	};
 	struct thread_write w = {.thread = &t, .messages = m, .message_count = 5};
-	struct page page = {"Find Me", 0, 9};
+	struct page page = {.search = "Find Me", .limit = 9};
 
 	CU_ASSERT_TRUE_FATAL(st->ops->thread_write(st, &w, &err));
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "text result ");
@@ -433,7 +433,7 @@ static void messages_are_searched_in_texts_and_text_results(void)
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "result ");
 	page.search = "me' OR '1'='1";
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "");
-	page = (struct page){"find", 1, 9};
+	page = (struct page){.search = "find", .offset = 1, .limit = 9};
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "result ");
 }
 

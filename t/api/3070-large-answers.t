@@ -1,0 +1,64 @@
+#!/bin/sh
+# Answers that are larger than what a process should hold of them: whole, and in little memory.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/threads.sh"
+
+MESSAGES=8 SIZE=6000000
+
+# worker: the id of the process that answers.
+worker() {
+	pgrep -P "$SERVE_PID" -f agentgraph-fcgi | head -n 1
+}
+
+peak() {
+	awk '/^VmHWM/ { print $2 }' "/proc/$(worker)/status"
+}
+
+# raw_get PATH: the body of the answer, beside what api remembers.
+raw_get() {
+	env -i PATH="$PATH" REQUEST_METHOD=GET REQUEST_URI="$1" QUERY_STRING="${1#*\?}" SERVER_PROTOCOL=HTTP/1.1 \
+		REQUEST_SCHEME=http REMOTE_ADDR=127.0.0.1 HTTP_HOST=localhost \
+		timeout 60 cgi-fcgi -bind -connect "$SOCKET" </dev/null | sed '1,/^\r\{0,1\}$/d'
+}
+
+printf '{"agent": "builtin:demo"}\n' >agentgraph.json
+STATE=$WORK/state
+api_start --config agentgraph.json
+for i in $(seq "$MESSAGES"); do
+	put large "$(user "small-$i" "$i")"
+done
+is "$STATUS" 200 'small messages are stored'
+api GET /v1/threads/large/messages
+like "$(header Content-Length)" '^[0-9]+$' 'a small answer has its length'
+
+# As an outsider, because eight bodies of this size would be what the process remembers.
+change "UPDATE bodies SET body = json_set(body, '\$.content[0].text', hex(zeroblob($SIZE / 2)))"
+change "UPDATE messages SET bytes = (SELECT length(b.body) FROM bodies AS b WHERE b.row = messages.body)"
+change "UPDATE threads SET message_bytes = (SELECT sum(bytes) FROM messages)"
+before=$(peak)
+for i in 1 2 3 4 5 6; do
+	raw_get /v1/threads/large/state >"$WORK/state-$i" &
+	pids="${pids-} $!"
+done
+# shellcheck disable=SC2086 # one id each
+wait $pids
+after=$(peak)
+echo "# the peak of the process: $before KiB, then $after KiB"
+ok '[ $((after - before)) -lt $((6 * 4 * SIZE / 1024)) ]' 'six readers of a large thread cost less than a few messages each'
+for i in 1 2 3 4 5 6; do
+	jq -c '[.success, (.data.state.context | length, ([.[].content[0].text | length] | unique[]), [.[].message_id] == [range(1; 9) | "small-\(.)"]), .message, (.metadata.request_id | length > 0)]' "$WORK/state-$i"
+done | sort | uniq -c | tr -s ' ' >answers
+is "$(cat answers)" ' 6 [true,8,6000000,true,"OK",true]' 'each has the whole of it'
+
+raw_get '/v1/threads/large/messages?offset=2&limit=5' >list
+is "$(jq -c '[.data.messages[].message_id]' list)" '["small-3","small-4","small-5","small-6","small-7"]' 'a page has what it should'
+raw_get '/v1/threads/large/messages?search=000&limit=2&offset=1' >list
+is "$(jq -c '[.data.messages[].message_id]' list)" '["small-2","small-3"]' 'also one of a search'
+api PUT /v1/threads/large/state '{"state": {"context_summary": "in short"}}'
+is "$STATUS $(data '.state | [.context_summary, (.context | length)] | join(" ")')" '200 in short 8' 'an update answers with all of it'
+api HEAD /v1/threads/large/state
+is "$STATUS" 200 'and HEAD with none'
+
+done_testing
