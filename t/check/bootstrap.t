@@ -197,7 +197,8 @@ has_pages() { "$top_srcdir/build-aux/web-assets" "$scratch/release/web/node_modu
 mkdir -p "$scratch/npm/swagger-ui-dist" "$scratch/npm/redoc/bundles"
 test_that 'a release can be made without it' make_release
 test_that 'and then has nothing of it' test ! -e "$scratch/release"
-for file in swagger-ui-dist/swagger-ui.css swagger-ui-dist/swagger-ui-bundle.js swagger-ui-dist/LICENSE swagger-ui-dist/NOTICE \
+for file in swagger-ui-dist/swagger-ui.css swagger-ui-dist/swagger-ui-bundle.js \
+	swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt swagger-ui-dist/LICENSE swagger-ui-dist/NOTICE \
 	redoc/LICENSE redoc/bundles/redoc.standalone.js redoc/bundles/redoc.standalone.js.LICENSE.txt; do
 	echo "$file" >"$scratch/npm/$file"
 done
