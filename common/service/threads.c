@@ -60,7 +60,7 @@ cJSON *thread_read(struct call *call, const char *thread_id)
 	return data;
 }
 
-static bool delete_thread(struct change *change)
+static bool delete_once(struct change *change)
 {
 	struct service *service = change->call->service;
 	struct storage *storage = service->storage;
@@ -71,6 +71,19 @@ static bool delete_thread(struct change *change)
 	    storage->ops->thread_delete(storage, change->thread.row, &change->call->error);
 	access_evict(service->access, change->thread.thread_id);
 	return deleted;
+}
+
+/* What deletes must be able to write, also on a full disk. */
+static bool delete_thread(struct change *change)
+{
+	struct storage *storage = change->call->service->storage;
+	struct error *err = &change->call->error;
+	if (delete_once(change))
+		return true;
+	if (err->kind != ERR_TRANSIENT_STORAGE || !storage->ops->make_room(storage))
+		return false;
+	error_release(err);
+	return delete_once(change);
 }
 
 cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body)

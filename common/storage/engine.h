@@ -15,6 +15,7 @@
 struct engine {
 	struct storage storage; /* first, so that one pointer is both */
 	char *path;             /* of threads.db */
+	char *reserve;          /* path of the reserve */
 	struct shared *shared;
 	struct writer *writer;
 	struct deferrals *deferrals;

@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "storage/engine.h"
 #include "storage/migrate.h"
+#include "storage/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static void engine_close(struct storage *st)
 	if (e->shared)
 		shared_close(e->shared);
 	free(e->path);
+	free(e->reserve);
 	free(e);
 }
 
@@ -63,6 +65,11 @@ static _Atomic uint64_t *engine_snowflake_word(struct storage *st)
 	return &ids->snowflake;
 }
 
+static bool engine_make_room(struct storage *st)
+{
+	return reserve_give_up(engine_of(st)->reserve);
+}
+
 static struct shared *engine_shared(struct storage *st)
 {
 	return engine_of(st)->shared;
@@ -89,6 +96,7 @@ static const struct storage_ops sqlite_ops = {
     .thread_flush = engine_thread_flush,
     .thread_write_after = engine_thread_write_after,
     .thread_delete = engine_thread_delete,
+    .make_room = engine_make_room,
     .lease_acquire = engine_lease_acquire,
     .lease_room = engine_lease_room,
     .lease_run = lease_run,
@@ -124,7 +132,7 @@ static bool open_databases(struct engine *e, bool full, struct error *err)
 	e->checkpointer = checkpointer_new(db, e->shared, t, err);
 	if (!e->checkpointer)
 		return false;
-	e->sweeper = sweeper_new(e->writer, e->pool, err);
+	e->sweeper = sweeper_new(e->writer, e->pool, e->reserve, err);
 	return e->sweeper != NULL;
 }
 
@@ -138,6 +146,7 @@ struct storage *storage_open(const struct config *config, struct error *err)
 	e->storage.ops = &sqlite_ops;
 	e->storage.thread_max_bytes = config->thread_max_bytes;
 	e->path = xasprintf("%s/threads.db", config->state_dir);
+	e->reserve = xasprintf("%s/reserve", config->state_dir);
 	e->shared = shared_open(config->state_dir, err);
 	if (e->shared) {
 		e->leases = leases_new(e->shared);

@@ -191,6 +191,9 @@ struct storage_ops {
 	/* The thread is gone then, with all that it had, though the disk space of its messages is
 	 * given back little by little. */
 	bool (*thread_delete)(struct storage *st, int64_t thread_row, struct error *err);
+	/* Gives up what room on the disk was kept for removing something; false when there is none
+	 * (any more), so that trying again is in vain. */
+	bool (*make_room)(struct storage *st);
 
 	/* Leases (doc/protocol-runs.md#one-run-at-a-time). */
 

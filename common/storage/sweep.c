@@ -5,11 +5,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "storage/background.h"
+#include "storage/reserve.h"
 
 #include <stdlib.h>
 
 /* A piece has at most so many messages, and ends with the one that brings it to so many bytes. */
 #define PIECE_MESSAGES 500
+#define PIECE_MESSAGES_TIGHT 20 /* where there was no room for that on the disk */
 #define PIECE_BYTES (8 << 20)
 
 /* After a failure, which is a full disk or an outsider's lock. */
@@ -19,6 +21,7 @@ struct sweeper {
 	struct background thread;
 	struct writer *writer;
 	struct pool *pool;
+	const char *reserve;
 	bool wanted; /* there may be something to do; guarded by the thread's lock */
 	bool told;   /* that it does not work at present */
 };
@@ -26,10 +29,12 @@ struct sweeper {
 struct piece {
 	struct unit unit;
 	int64_t thread; /* which was removed */
+	int messages;   /* at most */
 };
 
 /* The last message that still belongs to the piece, and whether it is the thread's last. */
-static bool piece_end(struct db *db, int64_t thread, int64_t *seq, bool *last, struct error *err)
+static bool piece_end(
+    struct db *db, const struct piece *p, int64_t *seq, bool *last, struct error *err)
 {
 	struct query q;
 	int64_t bytes = 0;
@@ -37,14 +42,14 @@ static bool piece_end(struct db *db, int64_t thread, int64_t *seq, bool *last, s
 
 	*seq = 0;
 	query_start(&q, db, SQL_REMOVED_MESSAGES, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":limit", PIECE_MESSAGES);
+	query_int(&q, ":thread", p->thread);
+	query_int(&q, ":limit", p->messages);
 	while (bytes < PIECE_BYTES && query_row(&q)) {
 		*seq = query_column_int(&q, 0);
 		bytes += query_column_int(&q, 1);
 		count++;
 	}
-	*last = bytes < PIECE_BYTES && count < PIECE_MESSAGES;
+	*last = bytes < PIECE_BYTES && count < p->messages;
 	return query_end(&q);
 }
 
@@ -61,11 +66,12 @@ static bool piece_delete(
 
 static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 {
-	int64_t thread = ((struct piece *)unit)->thread, seq;
+	const struct piece *p = (struct piece *)unit;
+	int64_t thread = p->thread, seq;
 	struct query q;
 	bool last;
 
-	if (!piece_end(db, thread, &seq, &last, err) ||
+	if (!piece_end(db, p, &seq, &last, err) ||
 	    !piece_delete(db, SQL_REMOVED_BODIES_DELETE, thread, seq, err) ||
 	    !piece_delete(db, SQL_REMOVED_MESSAGES_DELETE, thread, seq, err))
 		return false;
@@ -92,13 +98,16 @@ static bool sweep_next(struct sweeper *s, int64_t *thread, struct error *err)
 /* How long to rest before the next piece; negative: there is none. */
 static int64_t sweep_piece(struct sweeper *s)
 {
-	struct piece p = {.unit = {.run = piece_run}};
+	struct piece p = {.unit = {.run = piece_run},
+	    .messages = s->told ? PIECE_MESSAGES_TIGHT : PIECE_MESSAGES};
 	struct error err = {0};
 	int64_t start = clock_monotonic_ms();
 
 	if (sweep_next(s, &p.thread, &err) &&
 	    (p.thread == 0 || writer_run(s->writer, &p.unit, &err))) {
-		s->told = false;
+		if (!p.thread)
+			reserve_keep(s->reserve);
+		s->told = s->told && p.thread;
 		return p.thread ? clock_monotonic_ms() - start + 1 : -1;
 	}
 	if (!s->told)
@@ -133,12 +142,14 @@ static void *run(void *arg)
 	return NULL;
 }
 
-struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, struct error *err)
+struct sweeper *sweeper_new(
+    struct writer *writer, struct pool *pool, const char *reserve, struct error *err)
 {
 	struct sweeper *s = xcalloc(1, sizeof(*s));
 
 	s->writer = writer;
 	s->pool = pool;
+	s->reserve = reserve;
 	s->wanted = true;
 	if (background_start(&s->thread, run, s, err))
 		return s;

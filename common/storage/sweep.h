@@ -14,8 +14,10 @@
 
 struct sweeper;
 
-/* Looks once for what others have left.  NULL with err set on failure. */
-struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, struct error *err);
+/* Looks once for what others have left, and keeps the reserve (reserve.h) of that path when it has
+ * nothing to do.  NULL with err set on failure. */
+struct sweeper *sweeper_new(
+    struct writer *writer, struct pool *pool, const char *reserve, struct error *err);
 
 /* Ends in the middle of the work, after the transaction that is under way. */
 void sweeper_free(struct sweeper *s);

@@ -1,0 +1,45 @@
+#!/bin/sh
+# A disk without room: a thread can be deleted all the same.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/threads.sh"
+
+[ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=48m none disk 2>/dev/null ||
+	tap_skip_all 'only root can mount a small disk'
+unmount() {
+	code=$?
+	umount -l "$WORK/disk" 2>/dev/null
+	(exit "$code")
+	tap_end
+}
+trap unmount EXIT
+
+STATE=$WORK/disk/state
+printf '{"agent": "builtin:demo"}\n' >agentgraph.json
+api_start --config agentgraph.json
+wait_for 5 test -s "$STATE/reserve"
+ok $? 'some room is kept'
+long=$(repeat 90000 x)
+for i in $(seq 20); do
+	put 7 "$(user "m$i" "$long")"
+done
+is "$STATUS" 200 'a thread is filled'
+dd if=/dev/zero of=disk/fill bs=4k >/dev/null 2>&1
+for i in $(seq 400); do
+	put 8 "$(user "n$i" "$long")"
+	[ "$STATUS" = 200 ] || break
+done
+refused 503 TRANSIENT_STORAGE_ERROR 'Storage is temporarily unavailable' 'on a full disk nothing more is stored'
+api DELETE /v1/threads/7 '{}'
+is "$STATUS" 200 'but a thread is deleted'
+api GET /v1/threads/7
+not_found 'Thread not found' 'and gone'
+rm disk/fill
+put 8 "$(user again "$long")"
+is "$STATUS" 200 'with room again messages are stored'
+api DELETE /v1/threads/8 '{}'
+wait_for 20 test -s "$STATE/reserve"
+ok $? 'and some room is kept again'
+serve_stop
+done_testing
