@@ -99,7 +99,7 @@ refused_block() {
 	done
 }
 refused_block 'an url of another scheme' '{"type":"image","url":"file:///etc/passwd"}' '{"type":"image","url":"ftp://a/b"}' \
-	'{"type":"image","url":"javascript:1"}' '{"type":"image","media":{"kind":"url","url":"data:image/png;base64,AAAA"}}' \
+	'{"type":"image","url":"javascript:1"}' '{"type":"image","media":{"kind":"url","url":"blob:https://a/b"}}' \
 	'{"type":"image","url":""}' '{"type":"image","url":7}'
 refused_block 'bad base64' '{"type":"image","data_base64":"a b","mime_type":"image/png"}' \
 	'{"type":"image","data_base64":"abc","mime_type":"image/png"}' '{"type":"image","data_base64":"ab=c","mime_type":"image/png"}' \

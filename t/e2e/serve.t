@@ -321,7 +321,7 @@ ok '[ "$(wc -l <times)" -gt 20 ]' "of many"
 
 for socket in fcgi.sock relay.sock; do
 	rm "$STATE/run/$socket"
-	ok 'wait_for 20 test -S "$STATE/run/$socket"' "$socket that was removed is bound again"
+	ok 'wait_for 45 test -S "$STATE/run/$socket" || { diag "$(tail -n 20 "$SERVE_ERR")" && false; }' "$socket that was removed is bound again"
 	is "$(stat -c %a "$STATE/run/$socket")" 600 "for its owner alone"
 	ok 'wait_for 20 pings' "and the service can be reached"
 	handshake=$(raw "GET /v1/graph/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n" | head -n 1 | tr -d '\r')
