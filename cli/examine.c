@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "command.h"
 #include "config/text_file.h"
-#include "graph/graph.h"
 #include "nginx_conf.h"
 #include "service/memories.h"
 #include "service/names.h"
@@ -212,8 +211,6 @@ static void examine_all(const struct examine_request *request, const struct conf
 	ag_graph *graph = graph_load(config, problems);
 	char *nginx = examine_nginx(request, config, problems);
 
-	if (graph)
-		graph_free(graph);
 	examine_place(config, problems);
 	examine_access(config, problems);
 	examine_limit(config, problems);
@@ -225,7 +222,10 @@ static void examine_all(const struct examine_request *request, const struct conf
 		scopes_examine(&request->source, config, problems);
 		host_examine(config, problems);
 		web_examine(request->place, config, problems);
+		services_examine(config, graph, problems);
 	}
+	if (graph)
+		graph_free(graph);
 	json_add_str(report, "agent", config->agent);
 	json_add_str(report, "state_dir", config->state_dir);
 	json_add_str(report, "nginx", request->listen ? nginx : NULL);

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "config/config.h"
+#include "graph/graph.h"
 #include "host.h"
 
 #include <stdbool.h>
@@ -64,6 +65,11 @@ void variables_examine(struct problems *problems);
 /* Scopes of roles that no route takes. */
 void scopes_examine(
     const struct config_source *source, const struct config *config, struct problems *problems);
+
+/* Programs and services that the agent needs and that do not answer: MCP servers of its graph, the
+ * embedding service.  Takes some ten seconds at most. */
+void services_examine(
+    const struct config *config, const ag_graph *graph, struct problems *problems);
 
 /* Whether the paths of the two pages are free, where routes could have them. */
 void pages_examine(

@@ -14,10 +14,12 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define BACKLOG 4096 /* the kernel cuts it to net.core.somaxconn */
+#define CONNECT_SECONDS 5
 #define DEFAULT_HOST "127.0.0.1"
 #define HOST_SIZE 256
 
@@ -164,12 +166,15 @@ static bool unix_address(const char *path, struct sockaddr_un *address)
 
 int unix_connect(const char *path)
 {
+	const struct timeval patience = {.tv_sec = CONNECT_SECONDS};
 	struct sockaddr_un address;
 	int fd;
 
 	if (!unix_address(path, &address))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	int saved = errno;
@@ -192,8 +197,9 @@ static bool make_free(const char *path)
 		return false;
 	}
 	fd = unix_connect(path);
-	if (fd >= 0) {
-		close(fd);
+	if (fd >= 0 || errno == EAGAIN) {
+		if (fd >= 0)
+			close(fd);
 		complain(1, "another process serves at %s", path);
 		return false;
 	}

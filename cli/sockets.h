@@ -57,7 +57,8 @@ bool socket_access_read(struct socket_access *access, const char *mode, const ch
 /* Gives the socket at path its group and mode; false after a complaint. */
 bool unix_give(const char *path, const struct socket_access *access);
 
-/* Connects to path; -1 with errno. */
+/* Connects to path; -1 with errno, which is EAGAIN when who listens there has accepted nobody for
+ * seconds and has a full queue. */
 int unix_connect(const char *path);
 
 /* Takes the lock file path for this process until fd is closed; -1 after a complaint. */

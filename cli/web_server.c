@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "examine.h"
+#include "fcgi_ask.h"
 #include "nginx_conf.h"
 #include "nginx_file.h"
 #include "sockets.h"
@@ -192,6 +193,7 @@ static void examine_way(const struct identity *who, const char *socket, struct p
 /* A service that was killed leaves its socket, and the next one replaces it: no mistake yet. */
 static void examine_socket(const char *socket, struct problems *problems)
 {
+	struct buf answer = {0};
 	struct stat st;
 	int fd;
 
@@ -201,8 +203,15 @@ static void examine_socket(const char *socket, struct problems *problems)
 	if (fd < 0 && errno == ECONNREFUSED)
 		problems_warn(problems,
 		    "nobody answers at the service's socket %s: start the service", socket);
+	else if ((fd < 0 && errno == EAGAIN) ||
+	    (fd >= 0 && !fcgi_ask(socket, "/ping", NULL, &answer)))
+		problems_warn(problems,
+		    "the service at %s takes connections and does not answer /ping: see its log, "
+		    "and restart it",
+		    socket);
 	if (fd >= 0)
 		close(fd);
+	buf_release(&answer);
 }
 
 /* ---- the running configuration ---- */

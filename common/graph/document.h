@@ -36,6 +36,9 @@ struct place {
 #define PLACE_KEY(up, key) (&(const struct place){(up), (key), 0})
 #define PLACE_INDEX(up, index) (&(const struct place){(up), NULL, (index)})
 
+/* "agents.json: /assistant/nodes/greet", malloc'd. */
+char *document_place(const struct document *d, const struct place *at);
+
 /* Reports a mistake: "agents.json: /assistant/nodes/greet/text: expected …". */
 void document_problem(struct document *d, const struct place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -171,13 +171,21 @@ static void add_path(struct buf *out, const struct place *at)
 	}
 }
 
-/* "agents.json: /assistant/nodes/greet: text", malloc'd; text is taken over. */
-static char *sentence(const struct document *d, const struct place *at, char *text)
+char *document_place(const struct document *d, const struct place *at)
 {
 	struct buf path = {0};
 	add_path(&path, at);
-	char *whole = xasprintf("%s: %s: %s", d->file, buf_str(&path), text);
+	char *place = xasprintf("%s: %s", d->file, buf_str(&path));
 	buf_release(&path);
+	return place;
+}
+
+/* "agents.json: /assistant/nodes/greet: text", malloc'd; text is taken over. */
+static char *sentence(const struct document *d, const struct place *at, char *text)
+{
+	char *place = document_place(d, at);
+	char *whole = xasprintf("%s: %s", place, text);
+	free(place);
 	free(text);
 	return whole;
 }

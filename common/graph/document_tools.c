@@ -326,7 +326,8 @@ static void read_mcp_tools(
 	settings.name = server_name_own(d->graph, server_name(item, &settings));
 	struct tool_server server = {.server = mcp_server_new(&settings),
 	    .prefix = xstrdup(prefix ? prefix : ""),
-	    .only = read_names(d, PLACE_KEY(at, "tools"), document_array(item, "tools"))};
+	    .only = read_names(d, PLACE_KEY(at, "tools"), document_array(item, "tools")),
+	    .place = document_place(d, PLACE_KEY(at, "mcp"))};
 	ag_graph_on_free(d->graph, server_free, server.server);
 	node_add_server(&d->graph->nodes[i], &server);
 }

@@ -35,6 +35,7 @@ void node_free_servers(struct node *node)
 			free(server->only[k]);
 		free(server->only);
 		free(server->prefix);
+		free(server->place);
 	}
 	free(node->servers);
 }

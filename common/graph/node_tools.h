@@ -18,6 +18,7 @@ struct tool_server {
 	struct mcp_server *server; /* the graph's */
 	char *prefix;              /* of the tools' names here; "" for none */
 	char **only;               /* the server's names of those that are taken; NULL: all */
+	char *place;               /* where it was described, for messages */
 };
 
 /* Adds a server to a node; what it holds is taken over. */

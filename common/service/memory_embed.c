@@ -102,6 +102,15 @@ bool embedding_is_remote(const struct embedding *e)
 	return e->remote != NULL;
 }
 
+bool embedding_probe(const struct embedding *e, int64_t deadline_ms, struct error *err)
+{
+	const char *texts[] = {"a word"};
+	float *numbers = xcalloc(e->dimension, sizeof(*numbers));
+	bool ok = !e->remote || embed_texts(e->remote, texts, 1, numbers, deadline_ms, err);
+	free(numbers);
+	return ok;
+}
+
 void embedded_release(struct embedded *v)
 {
 	free(v->numbers);

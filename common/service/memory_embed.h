@@ -27,6 +27,10 @@ size_t embedding_dimension(const struct embedding *e);
 /* Whether vectors come from elsewhere, so that they can be late. */
 bool embedding_is_remote(const struct embedding *e);
 
+/* Asks the service, where there is one, for a vector of the dimension; false with err set when it
+ * gives none before deadline_ms (clock_monotonic_ms). */
+bool embedding_probe(const struct embedding *e, int64_t deadline_ms, struct error *err);
+
 /* A vector with the hash of its text, where that is kept: malloc'd, or NULL. */
 struct embedded {
 	float *numbers;

@@ -16,6 +16,7 @@
 #define MOST_PAGES 100
 #define FIRST_RETRY_MS 500
 #define LAST_RETRY_MS 30000
+#define SHORTEST_SECRET 4
 #define STACK_SIZE (512 << 10)
 
 struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
@@ -171,6 +172,25 @@ int64_t mcp_retry_ms(unsigned failures)
 	return ms < LAST_RETRY_MS ? ms : LAST_RETRY_MS;
 }
 
+static void strike(char *text, const char *secret)
+{
+	size_t len = strlen(secret);
+	for (char *p = text; len >= SHORTEST_SECRET && (p = strstr(p, secret)); p += len)
+		memset(p, '*', len);
+}
+
+/* Who refuses a key may repeat it. */
+static void strike_headers(const struct mcp_server *server, char *text)
+{
+	for (size_t i = 0; i < server->settings.header_count; i++) {
+		const char *value = server->settings.headers[i].value;
+		const char *blank = strrchr(value, ' ');
+		strike(text, value);
+		if (blank) /* behind the name of a scheme */
+			strike(text, blank + 1);
+	}
+}
+
 /* Tells how the attempt ended. */
 static void settle(struct mcp_server *server, bool ok, const char *why)
 {
@@ -207,8 +227,10 @@ static void begin(struct mcp_server *server)
 	pthread_mutex_unlock(&server->lock);
 	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
 	ok = ok && greet(server, why);
-	if (!ok)
+	if (!ok) {
 		close_transport(server);
+		strike_headers(server, why);
+	}
 	settle(server, ok, why);
 }
 

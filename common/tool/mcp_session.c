@@ -242,7 +242,7 @@ static enum mcp_sent send_stdio(struct mcp_server *server, const char *text,
 }
 
 static void explain(struct mcp_server *server, const struct mcp_pending *pending,
-    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+    const struct mcp_wait *wait, enum mcp_sent sent, char why[MCP_WHY_SIZE])
 {
 	if (pending->lost) {
 		pthread_mutex_lock(&server->lock);
@@ -251,7 +251,9 @@ static void explain(struct mcp_server *server, const struct mcp_pending *pending
 		pthread_mutex_unlock(&server->lock);
 	} else {
 		snprintf(why, MCP_WHY_SIZE,
-		    clock_monotonic_ms() >= wait->deadline_ms ? "timed out" : "stopped");
+		    sent == MCP_UNSENT ? "the server has ended, or does not read"
+			: clock_monotonic_ms() >= wait->deadline_ms ? "timed out"
+								    : "stopped");
 	}
 }
 
@@ -274,7 +276,7 @@ cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params
 		return pending.reply;
 	if (*why)
 		return NULL;
-	explain(server, &pending, wait, why);
+	explain(server, &pending, wait, sent, why);
 	if (sent == MCP_SENT && !pending.lost && strcmp(method, "initialize") != 0)
 		cancel(server, &pending, wait, why);
 	return NULL;

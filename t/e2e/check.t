@@ -98,6 +98,80 @@ echo '{"g": {"nodes": {"a": {"kind": "reply", "text": "x"}, "b": {"kind": "reply
 echo '{"agent": "loop.json:g", "auth": null}' >endless.json
 finds 0 'warning: .*no way leads to END' "a graph that cannot end" --config endless.json
 
+# ---- what the agent needs ----
+
+# servers MEMBERS…: the configuration mcp.json, with an MCP server of each.
+servers() {
+	printf '{"g": {"nodes": {"t": {"kind": "tools", "tools": ['
+	printf '{"kind": "mcp", "mcp": {%s}}\n' "$@" | paste -sd,
+	printf ']}, "r": {"kind": "reply", "text": "x"}}, "edges": [{"from": "START", "to": "t"}, {"from": "t", "to": "r"}, {"from": "r", "to": "END"}]}}'
+} >servers.json
+echo '{"agent": "servers.json:g", "auth": null}' >mcp.json
+cp "$TOP_SRCDIR/t/api/mcp-server.sh" .
+servers '"command": "./mcp-server.sh"'
+check --config mcp.json
+is "$CODE $(grep -c '/mcp: ' check.err)" "0 0" "an MCP server that answers is no reason for a warning"
+cat >refuses.py <<'END'
+import http.server, json, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/v1/embeddings":
+            answer = json.dumps({"data": [{"index": 0, "embedding": [0.5] * 5} for _ in asked["input"]]}).encode()
+            self.send_response(200)
+        else:
+            answer = json.dumps({"error": {"message": "no key like " + self.headers["X-Key"]}}).encode()
+            self.send_response(401)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+open("port.new", "w").write(str(server.server_address[1]))
+os.rename("port.new", "port")
+server.serve_forever()
+END
+python3 refuses.py &
+tap_pids="$! $tap_pids"
+wait_for 20 test -s port || tap_bail "no server that refuses"
+printf '#!/no/such/interpreter\n' >unable && chmod +x unable
+servers '"command": "./mcp-server.sh dumb"' '"command": "./unable"' '"command": "./mcp-server.sh stillborn"' \
+	'"url": "http://127.0.0.1:1/mcp"' "\"url\": \"http://127.0.0.1:$(cat port)/mcp\", \"headers\": {\"X-Key\": \"Basic hunter2\"}" \
+	'"command": "./mcp-server.sh dumb x"' '"command": "./mcp-server.sh noise"'
+sed -i 's|"\./\(mcp-server.sh\) \([a-z ]*\)"|["./\1", "\2"]|g' servers.json
+begun=$(date +%s)
+check --config mcp.json
+took=$(($(date +%s) - begun))
+is "$CODE $(grep -c 'servers.json: /g/nodes/t/tools/[0-9]/mcp: ' check.err)" "0 6" "each MCP server that does not answer is told"
+at() { printf 'warning: [^ ]*servers.json: /g/nodes/t/tools/%s/mcp: ' "$1"; }
+like "$ERR" "$(at 0).* in time: start the server, or see to its command or url" "one that says nothing"
+like "$ERR" "$(at 1).*could not be started: .*: start the server" "a program that cannot be started"
+like "$ERR" "$(at 2).*the server (has ended|ended .status 4.)" "one that ends"
+like "$ERR" "$(at 3).*: start the server" "one to which there is no way"
+like "$ERR" "$(at 4).*answered 401: no key like \*" "one that refuses the key"
+unlike "$ERR" 'hunter2' "and repeats it, which is not shown"
+unlike "$ERR" "$(at 6)" "one that answers among lines that are no messages is well"
+ok "[ $took -lt 30 ]" "they are asked side by side ($took s)"
+pids_are_gone() { for pid in $(cat pids); do [ ! -d "/proc/$pid" ] || return 1; done; }
+wait_for 10 pids_are_gone
+is $? 0 "and none is left behind"
+unset REDIS_URL
+export MY_KEY=sk-secret-of-mine
+embeds() {
+	printf '{"agent": "builtin:demo", "auth": null, "store": "builtin:store", "embeddings": {"provider": "openai", "model": "m",
+		"base_url": "http://127.0.0.1:%s/v1", "dimensions": %s, "api_key_env": "MY_KEY"}}' "$1" "$2" >embed.json
+}
+embeds "$(cat port)" 5
+check --config embed.json
+is "$CODE $(grep -c embeddings: check.err)" "0 0" "an embedding service that answers is no reason for a warning"
+embeds "$(cat port)" 26
+finds 0 'warning: embed.json: embeddings: .*too few numbers; expected a vector of 26 numbers: .*dimensions' "one of another dimension" --config embed.json
+embeds 1 26
+finds 0 'warning: embed.json: embeddings: .*: start the service, or see to base_url' "one that does not answer" --config embed.json
+unlike "$ERR" "$MY_KEY" "the key is not shown"
+unset MY_KEY
+
 # ---- the snippet ----
 
 socket=$WORK/run/fcgi.sock
@@ -119,6 +193,35 @@ python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])'
 	like "$ERR" 'warning: nobody answers at the service.s socket .*/left.sock: start the service' "is told"
 	rm run/left.sock
 }
+# One that listens and never accepts; with a second argument its queue is full.
+cat >hung.py <<'END'
+import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen(0 if sys.argv[2:] else 8)
+clients = []
+try:
+    while sys.argv[2:]:
+        c = socket.socket(socket.AF_UNIX)
+        c.setblocking(False)
+        c.connect(sys.argv[1])
+        clients.append(c)
+except BlockingIOError:
+    pass
+print("ready", flush=True)
+time.sleep(1000)
+END
+for queue in "" full; do
+	rm -f ready
+	python3 hung.py "$WORK/run/hung$queue.sock" $queue >ready &
+	tap_pids="$! $tap_pids"
+	wait_for 20 test -s ready
+	check --socket "$WORK/run/hung$queue.sock"
+	is "$CODE" 0 "a service that hangs${queue:+ with a full queue}"
+	like "$ERR" "warning: the service at .*/hung$queue.sock takes connections and does not answer /ping: see its log, and restart it" "is told"
+done
+timeout 60 "$AGENTGRAPH" serve --no-nginx --state "$WORK/another" --socket "$WORK/run/hungfull.sock" >/dev/null 2>check.err
+is "$? $(grep -c 'another process serves at' check.err)" "1 1" "and its socket is not taken away"
 
 # ---- its include, and the way to the socket ----
 
