@@ -194,7 +194,8 @@ static void read_graph(struct document *d, const struct place *at, const cJSON *
 	    document_array(graph, "interrupt_after"), ag_graph_interrupt_after);
 }
 
-static void no_such_graph(struct document *d, const struct place *at, const cJSON *root)
+static void no_such_graph(
+    const char *file, const char *name, const cJSON *root, struct problems *problems)
 {
 	struct buf names = {0};
 	const cJSON *member;
@@ -202,7 +203,7 @@ static void no_such_graph(struct document *d, const struct place *at, const cJSO
 		if (member->string[0] != '$')
 			buf_printf(&names, "%s%s", names.len ? ", " : "", member->string);
 	}
-	document_problem(d, at, "the document has no graph of that name%s%s",
+	problems_add(problems, "%s: /%s: the document has no graph of that name%s%s", file, name,
 	    names.len ? "; it has " : "", buf_str(&names));
 	buf_release(&names);
 }
@@ -212,7 +213,8 @@ static void delete_root(void *root)
 	cJSON_Delete(root);
 }
 
-void graph_document(ag_graph *graph, const char *path, const char *attribute)
+void graph_document(
+    ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
 {
 	cJSON *root = read_file(graph, path);
 	if (!root)
@@ -224,6 +226,6 @@ void graph_document(ag_graph *graph, const char *path, const char *attribute)
 	if (item)
 		read_graph(&d, &at, item);
 	else if (document_is(&d, NULL, root, TYPE_OBJECT))
-		no_such_graph(&d, &at, root);
+		no_such_graph(path, attribute, root, problems);
 	free(d.dir);
 }

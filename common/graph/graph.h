@@ -149,8 +149,10 @@ void graph_demo_add(ag_graph *graph, const char *node);
 
 /*
  * Builds graph from the member attribute of the JSON document in file path; mistakes go to
- * graph->problems with their path in the document.
+ * graph->problems with their path in the document.  That there is no such member is a mistake of
+ * who names it, and goes to problems.
  */
-void graph_document(ag_graph *graph, const char *path, const char *attribute);
+void graph_document(
+    ag_graph *graph, const char *path, const char *attribute, struct problems *problems);
 
 #endif

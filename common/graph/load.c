@@ -64,7 +64,7 @@ static void load_file(
 		problems_add(
 		    problems, "%s: expected a readable JSON file: %s", path, strerror(ENOENT));
 	else
-		graph_document(graph, path, attribute);
+		graph_document(graph, path, attribute, problems);
 }
 
 /* Problems are those of the import path; what is wrong inside a graph is told by the graph. */

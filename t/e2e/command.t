@@ -113,6 +113,8 @@ agent() {
 touch agent.py && mkdir -p graph && touch graph/react.py
 agent nosuch/graph.so:build '[^ ]*/nosuch/graph.so: expected a loadable plug-in: ' 'a plug-in that is not there is refused'
 agent graph.json:nosuch '[^ ]*/graph.json: expected a readable JSON file: No such file' 'and a document'
+echo '{"$schema": "x", "one": {}, "two": {}}' >two.json
+agent two.json:three '[^ ]*/two.json: /three: the document has no graph of that name; it has one, two$' 'and a graph that a document lacks'
 agent builtin:nosuch "expected one of builtin:demo, builtin:live-demo, found 'builtin:nosuch'" 'and a built-in graph'
 for path in agent.py:graph graph.react:app ./graph/react.py:app; do
 	agent $path '[^ ]*\.(py|so): Python modules cannot be loaded, expected .*FILE.so.*FILE.json' "no Python module is loaded, $path"

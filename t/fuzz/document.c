@@ -24,7 +24,7 @@ static void check_problems(const struct problems *problems)
 static void load(const char *path)
 {
 	ag_graph *graph = graph_new("g");
-	graph_document(graph, path, "g");
+	graph_document(graph, path, "g", &graph->problems);
 	bool sound = graph->problems.errors == 0 && graph_compile(graph);
 	require(sound == (graph->problems.errors == 0));
 	require(!sound || (graph->node_count > 0 && graph->start));

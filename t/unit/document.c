@@ -75,7 +75,7 @@ static void files_that_are_no_document_are_refused(void)
 	};
 	CHECK_MISTAKES(mistakes);
 	ag_graph *graph = graph_new("x");
-	graph_document(graph, unit_path("absent.json"), "g");
+	graph_document(graph, unit_path("absent.json"), "g", &graph->problems);
 	CU_ASSERT_EQUAL_FATAL(graph->problems.errors, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(graph->problems.items[0].text,
 	    "absent.json: expected a readable JSON file: No such file or directory"));

@@ -36,7 +36,7 @@ static ag_graph *graph_of(const char *document)
 {
 	ag_graph *graph = graph_new("graph.json:g");
 	write_file("graph.json", document);
-	graph_document(graph, unit_path("graph.json"), "g");
+	graph_document(graph, unit_path("graph.json"), "g", &graph->problems);
 	return graph;
 }
 

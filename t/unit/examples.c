@@ -13,7 +13,7 @@ static void open_example(struct talk *talk, const char *directory, const char *a
 	const char *top = getenv("top_srcdir");
 	snprintf(path, sizeof(path), "%s/examples/%s/graph.json", top ? top : ".", directory);
 	ag_graph *graph = graph_new(attribute);
-	graph_document(graph, path, attribute);
+	graph_document(graph, path, attribute, &graph->problems);
 	talk_begin(talk, graph);
 	talk->config = "{\"user\": {\"user_id\": \"alice\"}}";
 }
