@@ -1,5 +1,6 @@
 #include "relay_tally.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <stddef.h>
@@ -12,13 +13,10 @@ struct tally_entry {
 	char text[];
 };
 
-/* FNV-1a.  Texts are ids that the service signed: nobody can choose them to collide. */
+/* Texts are ids that the service signed: nobody can choose them to collide. */
 static size_t bucket_of(const char *text)
 {
-	uint32_t hash = 2166136261u;
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	return hash % TALLY_BUCKETS;
+	return hash_text_32(text) % TALLY_BUCKETS;
 }
 
 /* Where the entry hangs, or where it would. */

@@ -1,5 +1,6 @@
 #include "access/owner_cache.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/shared.h"
@@ -44,12 +45,9 @@ struct owner_cache {
 	size_t count;
 };
 
-/* The same in all processes: FNV-1a. */
 static _Atomic uint32_t *generation_of(struct owner_cache *owners, const char *thread_id)
 {
-	uint32_t hash = 2166136261u;
-	for (const char *c = thread_id; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 16777619u;
+	uint32_t hash = hash_text_32(thread_id);
 	return &owners->generations->of[(hash ^ hash >> 16) % GENERATIONS];
 }
 

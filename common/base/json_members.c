@@ -1,5 +1,6 @@
 #include "base/json_members.h"
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/memory.h"
 
@@ -79,10 +80,7 @@ static void drop(cJSON *object, cJSON *item)
 /* One bit of 64 for a key, so that most keys need not be compared with the others. */
 static uint64_t key_bit(const char *key)
 {
-	uint32_t hash = 2166136261u;
-	for (; *key; key++)
-		hash = (hash ^ (unsigned char)*key) * 16777619u;
-	return UINT64_C(1) << (hash >> 26);
+	return UINT64_C(1) << (hash_text_32(key) >> 26);
 }
 
 static cJSON *earlier_member(const cJSON *object, const cJSON *item)

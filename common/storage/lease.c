@@ -10,6 +10,7 @@
 #include "storage/lease.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "storage/futex.h"
@@ -66,15 +67,6 @@ struct lease {
 	struct leases *leases;
 	struct entry *entry;
 };
-
-static uint32_t hash_of(const char *s)
-{
-	uint32_t h = 2166136261u;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 16777619u;
-	return h;
-}
 
 static enum entry_state state_of(const struct entry *e)
 {
@@ -373,7 +365,7 @@ struct lease *lease_acquire(
 	struct lease *lease;
 
 	assert(strlen(thread_id) < ID_SIZE);
-	e = enter(leases, hash_of(thread_id), thread_id);
+	e = enter(leases, hash_text_32(thread_id), thread_id);
 	if (!e) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 		error_cause(err, "more than %u leases and waiters", ENTRIES);
@@ -418,7 +410,7 @@ void lease_release(struct lease *lease)
 /* The run that holds the thread's lease now.  With the lock held. */
 static struct entry *run_of(struct leases *leases, const char *thread_id)
 {
-	uint32_t hash = hash_of(thread_id);
+	uint32_t hash = hash_text_32(thread_id);
 	struct entry *e = settle(leases, hash, thread_id);
 
 	return e && e->runs ? e : NULL;

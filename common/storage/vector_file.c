@@ -1,5 +1,6 @@
 #include "storage/vector_file.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/shared.h"
 #include "storage/vector_sketch.h"
@@ -44,9 +45,7 @@ struct vector_file {
 
 uint64_t vector_word(const char *text)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+	uint64_t hash = hash_text(HASH_START, text);
 	return hash ? hash : 1;
 }
 

@@ -1,4 +1,5 @@
 /* Checking the elements of arrays and the members of objects. */
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/json_members.h"
 #include "base/memory.h"
@@ -29,17 +30,10 @@ bool check_min_items(struct walk *w, const struct check *check, const cJSON *val
 	    walk_mismatch(w, "expected at least %zu elements", check->number);
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* Equal values have equal hashes: of numbers by value, of objects whatever their order. */
 static uint64_t hash_of(struct walk *w, const cJSON *value)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325), members = 0;
+	uint64_t hash = HASH_START, members = 0;
 	const cJSON *child;
 	double number;
 	if (!walk_spend(w, 1))

@@ -1,4 +1,5 @@
 #include "base/shared.h"
+#include "base/hash.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -350,6 +351,17 @@ static void processes_may_start_at_the_same_time(void)
 	CU_ASSERT_EQUAL(failed, 0);
 }
 
+/* Of FNV-1a: processes of two builds can share an instance, and store.db outlives them all. */
+static void stored_hashes_keep_their_values(void)
+{
+	CU_ASSERT_EQUAL(hash_text_32(""), 0x811c9dc5);
+	CU_ASSERT_EQUAL(hash_text_32("foobar"), 0xbf9cf968);
+	CU_ASSERT_EQUAL(hash_text_32("\xc3\xa9"), 0x1e9de8c1);
+	CU_ASSERT_EQUAL(hash_text(HASH_START, "foobar"), UINT64_C(0x85944171f73967e8));
+	CU_ASSERT_EQUAL(
+	    hash_text(hash_text(HASH_START, "foo"), "bar"), UINT64_C(0x85944171f73967e8));
+}
+
 static const struct unit_test tests[] = {
     {"files belong to their user alone", files_belong_to_their_user_alone},
     {"regions are aligned, apart, and zero", regions_are_aligned_apart_and_zero},
@@ -366,6 +378,7 @@ static const struct unit_test tests[] = {
     {"rubbish from the past does no harm", rubbish_from_the_past_does_no_harm},
     {"a missing directory is named", a_missing_directory_is_named},
     {"the mutex excludes other processes", the_mutex_excludes_other_processes},
+    {"stored hashes keep their values", stored_hashes_keep_their_values},
     {"processes may start at the same time", processes_may_start_at_the_same_time},
 };
 
