@@ -162,30 +162,6 @@ char *json_print(const cJSON *item)
 	return xrealloc(text, strlen(text) + 1); /* runs keep many of them to their end */
 }
 
-/* Whether a string of len bytes stands in JSON as it is. */
-static bool is_plain(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == '"' || text[i] == '\\')
-			return false;
-	return true;
-}
-
-void json_put_string(struct buf *out, const char *text)
-{
-	size_t len = strlen(text);
-	if (is_plain(text, len)) {
-		buf_putc(out, '"');
-		buf_add(out, text, len);
-		buf_putc(out, '"');
-		return;
-	}
-	const cJSON item = {.type = cJSON_String, .valuestring = (char *)text};
-	char *json = json_print(&item);
-	buf_puts(out, json);
-	free(json);
-}
-
 cJSON *json_new_int(int64_t value)
 {
 	const int64_t exact = INT64_C(999999999999999); /* what cJSON prints without loss */

@@ -10,7 +10,6 @@
 #ifndef AGENTGRAPH_BASE_JSON_H
 #define AGENTGRAPH_BASE_JSON_H
 
-#include "base/buf.h"
 #include "base/utf8.h"
 
 #include <cjson/cJSON.h>
@@ -55,9 +54,6 @@ char *json_repeated_key(const char *text, size_t len, char separator);
 
 /* Compact text, malloc'd, never NULL. */
 char *json_print(const cJSON *item);
-
-/* Appends text (valid UTF-8) as a JSON string. */
-void json_put_string(struct buf *out, const char *text);
 
 /* Member by exact name, or NULL; JSON null counts as a member. */
 cJSON *json_get(const cJSON *object, const char *key);

@@ -1,3 +1,4 @@
+/* Writing strings as JSON. */
 #include "base/json_quote.h"
 
 #include <string.h>
@@ -5,11 +6,13 @@
 static void put_escaped(struct buf *out, unsigned char c)
 {
 	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	const char *form = c ? strchr(short_forms, c) : NULL;
+	static const char digits[] = "0123456789abcdef";
+	const char *form = strchr(short_forms, c);
 	if (form && (form - short_forms) % 2 == 0)
-		buf_printf(out, "\\%c", form[1]);
+		buf_add(out, (const char[]){'\\', form[1]}, 2);
 	else
-		buf_printf(out, "\\u%04x", c);
+		buf_add(
+		    out, (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
 }
 
 static size_t plain_length(const char *text)

@@ -1,4 +1,5 @@
 /* Keys that a text has twice in one object: cJSON's own tree still has both. */
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/json_members.h"
 

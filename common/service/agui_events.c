@@ -1,6 +1,7 @@
 #include "service/agui_events.h"
 
 #include "base/json.h"
+#include "base/json_quote.h"
 #include "graph/message.h"
 #include "service/agui_parts.h"
 
@@ -26,7 +27,7 @@ static void add_key(struct agui_writer *writer, const char *key)
 static void add_text(struct agui_writer *writer, const char *key, const char *text)
 {
 	add_key(writer, key);
-	json_put_string(&writer->line, text);
+	json_quote(&writer->line, text);
 }
 
 static void add_json(struct agui_writer *writer, const char *key, const cJSON *value)

@@ -1,6 +1,7 @@
 #include "service/agui_parts.h"
 
 #include "base/json.h"
+#include "base/json_quote.h"
 #include "base/log.h"
 #include "graph/message.h"
 
@@ -46,7 +47,7 @@ bool agui_call_is_known(const struct turn *turn, const char *message_id, const c
 	struct error err = {0};
 	if (!turn->thread.row)
 		return false;
-	json_put_string(&quoted, call_id);
+	json_quote(&quoted, call_id);
 	struct call_search search = {
 	    .call_id = call_id, .quoted = quoted.data, .message = message_id};
 	if (!storage->ops->message_list(

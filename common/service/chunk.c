@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_quote.h"
 #include "base/log.h"
 #include "graph/state.h"
 
@@ -39,12 +40,12 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 	buf_add(line, writer->tail.data, writer->tail.len);
 	if (chunk->node) {
 		buf_puts(line, ",\"node\":");
-		json_put_string(line, chunk->node);
+		json_quote(line, chunk->node);
 		buf_printf(line, ",\"step\":%d", chunk->step);
 	}
 	if (chunk->thread_name) {
 		buf_puts(line, ",\"thread_name\":");
-		json_put_string(line, chunk->thread_name);
+		json_quote(line, chunk->thread_name);
 	}
 	int64_t now = clock_now();
 	buf_printf(line, "},\"timestamp\":%" PRId64 ".%06d}", now / 1000000, (int)(now % 1000000));
@@ -170,12 +171,12 @@ void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct ch
 	    .observer = {.live = true, .event = on_event, .settled = on_settled}, .turn = turn};
 	gate_init(&writer->gate, sink);
 	buf_puts(&writer->tail, ",\"thread_id\":");
-	json_put_string(&writer->tail, turn->thread.thread_id);
+	json_quote(&writer->tail, turn->thread.thread_id);
 	buf_puts(&writer->tail, ",\"run_id\":");
-	json_put_string(&writer->tail, turn->run_id);
+	json_quote(&writer->tail, turn->run_id);
 	buf_printf(&writer->tail,
 	    ",\"metadata\":{\"is_new_thread\":%s,\"thread_id\":", turn->is_new ? "true" : "false");
-	json_put_string(&writer->tail, turn->thread.thread_id);
+	json_quote(&writer->tail, turn->thread.thread_id);
 }
 
 void chunk_message(struct chunk_writer *writer, const cJSON *message)

@@ -1,5 +1,6 @@
 #include "service/evals.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 #include "service/files.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json_quote.h"
 #include "unit.h"
 
 #include <math.h>
@@ -584,6 +585,26 @@ static void repeated_keys_are_told(void)
 	buf_release(&many);
 }
 
+static void strings_are_quoted_as_they_print(void)
+{
+	char text[] = "a\u00e9?\"\\ and so on \b\f\n\r\t?";
+	struct buf out = {0};
+	for (int c = 1; c < 0x80; c++) {
+		text[3] = text[sizeof(text) - 2] = (char)c;
+		const cJSON item = {.type = cJSON_String, .valuestring = text};
+		char *printed = json_print(&item);
+		buf_reset(&out);
+		json_quote(&out, text);
+		CU_ASSERT_STRING_EQUAL(buf_str(&out), printed);
+		free(printed);
+	}
+	buf_reset(&out);
+	json_quote(&out, NULL);
+	json_quote(&out, "");
+	CU_ASSERT_STRING_EQUAL(buf_str(&out), "null\"\"");
+	buf_release(&out);
+}
+
 static const struct unit_test tests[] = {
     {"values of all kinds are accepted", values_of_all_kinds_are_accepted},
     {"broken structure is refused", broken_structure_is_refused},
@@ -607,6 +628,7 @@ static const struct unit_test tests[] = {
     {"numbers made here are exact", numbers_made_here_are_exact},
     {"members are added and set", members_are_added_and_set},
     {"printing never fails", printing_never_fails},
+    {"strings are quoted as they print", strings_are_quoted_as_they_print},
     {"types have names", types_have_names},
     {"equality is by value", equality_is_by_value},
     {"what others built is adopted", what_others_built_is_adopted},
