@@ -298,47 +298,24 @@ void reply_run(struct request *rq, const cJSON *data)
 	free(thread_id);
 }
 
-static cJSON *error_object(struct request *rq, const struct error_view *view)
+/* What errors of some kinds say besides. */
+static void add_bounds(struct request *rq, cJSON *error)
 {
-	cJSON *error = cJSON_CreateObject();
-	json_add_str(error, "code", view->code);
-	json_add_str(error, "message", view->detail);
-	if (view->details) /* only read: a reference */
-		cJSON_AddItemReferenceToObject(error, "details", (cJSON *)view->details);
-	else
-		cJSON_AddArrayToObject(error, "details");
-	if (rq->call.error.kind == ERR_REQUEST_TOO_LARGE ||
-	    rq->call.error.kind == ERR_THREAD_TOO_LARGE) {
-		const struct config *config = rq->server->service->config;
-		int64_t max = rq->call.error.kind == ERR_THREAD_TOO_LARGE
-		    ? config->thread_max_bytes
-		    : config->env.max_request_size;
+	const struct config *config = rq->server->service->config;
+	enum error_kind kind = rq->call.error.kind;
+	if (kind == ERR_REQUEST_TOO_LARGE || kind == ERR_THREAD_TOO_LARGE) {
+		int64_t max = kind == ERR_THREAD_TOO_LARGE ? config->thread_max_bytes
+							   : config->env.max_request_size;
 		json_add_int(error, "max_size_bytes", max);
 		json_add_raw(error, "max_size_mb",
 		    arena_printf(rq->call.arena, "%.1f", (double)max / (1 << 20)));
-	}
-	if (rq->call.error.kind == ERR_FILE_TOO_LARGE) {
-		const struct config *config = rq->server->service->config;
+	} else if (kind == ERR_FILE_TOO_LARGE) {
 		json_add_int(error, "max_size_bytes", upload_max_file(config));
 		cJSON_AddItemToObject(
 		    error, "max_size_mb", json_new_double(config->env.media_max_size_mb));
-	}
-	if (rq->call.error.kind == ERR_RATE_LIMIT)
+	} else if (kind == ERR_RATE_LIMIT) {
 		limit_describe(&rq->call.limit, error);
-	return error;
-}
-
-static cJSON *error_body(struct request *rq, const struct error_view *view)
-{
-	cJSON *body = arena_json(rq->call.arena, cJSON_CreateObject());
-	json_add_str(body, "detail", view->detail);
-	json_add_str(body, "error_code", view->code);
-	cJSON_AddItemToObject(body, "error", error_object(rq, view));
-	cJSON *metadata = cJSON_AddObjectToObject(body, "metadata");
-	json_add_str(metadata, "request_id", rq->id);
-	json_add_str(metadata, "timestamp", rq->time);
-	json_add_str(metadata, "message", view->detail);
-	return body;
+	}
 }
 
 /* A refused WebSocket is told the code that it would have been closed with
@@ -392,7 +369,8 @@ void reply_error(struct request *rq)
 		response_header(rq, "Retry-After", "1");
 	if (view.status == 401)
 		response_header(rq, "WWW-Authenticate", "Bearer");
-	cJSON *body = error_body(rq, &view);
+	cJSON *body = arena_json(rq->call.arena, error_body(&view, rq->id, rq->time));
+	add_bounds(rq, json_get(body, "error"));
 	add_close_code(rq, body);
 	char *text = json_print(body);
 	buf_reset(&rq->response->body);

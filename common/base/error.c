@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 
@@ -211,6 +212,25 @@ bool error_cause(struct error *err, const char *fmt, ...)
 		write_text(err->cause, sizeof(err->cause), fmt, args);
 	va_end(args);
 	return false;
+}
+
+cJSON *error_body(const struct error_view *view, const char *request_id, const char *time)
+{
+	cJSON *body = cJSON_CreateObject();
+	json_add_str(body, "detail", view->detail);
+	json_add_str(body, "error_code", view->code);
+	cJSON *error = cJSON_AddObjectToObject(body, "error");
+	json_add_str(error, "code", view->code);
+	json_add_str(error, "message", view->detail);
+	if (view->details) /* only read: a reference */
+		cJSON_AddItemReferenceToObject(error, "details", (cJSON *)view->details);
+	else
+		cJSON_AddArrayToObject(error, "details");
+	cJSON *metadata = cJSON_AddObjectToObject(body, "metadata");
+	json_add_str(metadata, "request_id", request_id);
+	json_add_str(metadata, "timestamp", time);
+	json_add_str(metadata, "message", view->detail);
+	return body;
 }
 
 void error_move(struct error *dst, struct error *src)

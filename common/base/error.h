@@ -104,6 +104,21 @@ static inline bool error_is_set(const struct error *err)
 	return err->kind != ERR_NONE;
 }
 
+/* What a client is told of an error. */
+struct error_view {
+	int status;
+	const char *code;
+	const char *detail;
+	const cJSON *details; /* NULL: [] */
+};
+
+/*
+ * The body of an answer with an error (doc/protocol-errors.md#the-body-of-an-error), which the
+ * caller owns; what an error or a kind of answer has besides goes behind the members that are
+ * there.  view->details is only read, and must outlive it; time is an ISO time.
+ */
+cJSON *error_body(const struct error_view *view, const char *request_id, const char *time);
+
 /* Moves src into dst, which must be empty or released; src is then empty. */
 void error_move(struct error *dst, struct error *src);
 

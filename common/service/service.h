@@ -100,12 +100,6 @@ bool call_owns(struct call *call, const struct thread *thread);
 /* What is shown to the client of call->error: texts that production hides are replaced
  * (doc/protocol-errors.md#what-production-hides).
  */
-struct error_view {
-	int status;
-	const char *code;
-	const char *detail;
-	const cJSON *details; /* NULL: [] */
-};
 void call_error_view(const struct call *call, struct error_view *view);
 
 #endif

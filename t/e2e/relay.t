@@ -96,6 +96,9 @@ refused_with() { # STATUS CODE CLOSE_CODE NAME: ANSWER is such a refusal
 	is "${ANSWER%% *}" "$1" "$4: status $1"
 	is "$(json '[.error_code, .error.code, .close_code, (.error.details|type), .detail == .metadata.message] | map(tostring) | join(" ")' "${ANSWER#* }")" \
 		"$2 $2 $3 array true" "$4: the body is an error, close code $3"
+	is "$(json '[., .error, .metadata] | map(keys_unsorted | join(" ")) | join("|")' "${ANSWER#* }")" \
+		"detail error_code error metadata$([ "$3" = null ] || echo ' close_code')|code message details|request_id timestamp message" \
+		"$4: in the order of all errors"
 }
 ANSWER=$(request "$ROUTE,$GOOD,$KEY,$VERSION")
 refused_with 403 INVALID_TOKEN 1008 "no ticket"

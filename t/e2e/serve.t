@@ -51,6 +51,11 @@ raw() {
 	exec 3>&-
 }
 
+# The names of the members of an error, in the order in which they come.
+shape() {
+	json '[., .error, .metadata] | map(keys_unsorted | join(" ")) | join("|")' "$BODY"
+}
+
 # Whether BODY is the error that HEADERS, STATUS and the arguments CODE and TEXT say.
 is_error() {
 	is "$STATUS" "$1" "$4: status $1"
@@ -128,6 +133,8 @@ ok $? "it starts with a configuration file"
 http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
 is_error 413 REQUEST_TOO_LARGE "Request body too large. Maximum size is 0.1MB" "a body over the limit"
 is "$(json '.error.max_size_bytes' "$BODY")" 100000 "with the limit in bytes"
+is "$(shape)" "detail error_code error metadata|code message details max_size_bytes max_size_mb|request_id timestamp message" \
+	"behind what all errors have"
 
 (
 	sent=0 failed=0
@@ -243,6 +250,10 @@ http GET /ping "" -H 'Content-Length: 99999999999999999999'
 is_error 400 INVALID_CONTENT_LENGTH "Invalid Content-Length header." "one that no number holds"
 http GET "/$(head -c 70000 /dev/zero | tr '\0' a)"
 is_error 414 URI_TOO_LONG "URI too long" "a long request line"
+by_nginx=$(shape)
+http GET /nowhere
+is "$by_nginx" "$(shape)" "errors of nginx have the members of the service's, in their order"
+is "$by_nginx" "detail error_code error metadata|code message details|request_id timestamp message" "which is this"
 http GET /ping "" -H "X-Long: $(head -c 70000 /dev/zero | tr '\0' a)"
 is_error 431 REQUEST_HEADER_TOO_LARGE "Request header too large" "a long header"
 http POST /ping "" -H 'Transfer-Encoding: gzip'

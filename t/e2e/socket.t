@@ -442,6 +442,7 @@ async def no_relay():
     body = json.loads(content)
     same((response.status, response.headers["X-WebSocket-Close-Code"]), (503, "1013"))
     same((body["error_code"], body["close_code"]), ("SERVICE_UNAVAILABLE", 1013))
+    same(list(body), ["detail", "error_code", "error", "metadata", "close_code"])
     same(body["metadata"]["request_id"], response.headers["X-Request-ID"])
 
 
