@@ -3,13 +3,16 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "config/answer_headers.h"
 #include "config/environment.h"
+#include "config/string_list.h"
 #include "config/text_file.h"
 #include "markers.h"
 #include "nginx_prefix.h"
 #include "storage/blob.h"
 #include "texts.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <math.h>
@@ -27,10 +30,6 @@
 #define MEGABYTE 1048576.0
 /* What an upload's body may have beside the file (doc/protocol-files.md#upload). */
 #define MULTIPART_ROOM 65536
-#define EXPOSED_HEADERS                                                                      \
-	"X-Request-ID, X-Timestamp, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, " \
-	"X-RateLimit-Reset, X-RateLimit-Reset-After, Content-Disposition, Content-Range, "   \
-	"Accept-Ranges, ETag"
 
 /* nginx takes everything between quotes but variables and control characters. */
 static bool can_quote(const char *text)
@@ -113,18 +112,14 @@ static void add_hsts(struct buf *out, const struct environment *env, const char 
 static const char *security_headers(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
+	struct answer_header headers[SECURITY_HEADERS];
 	struct buf out = {0};
 	const char *text;
 
-	if (env->security_headers) {
-		add_header(a, &out, "X-Content-Type-Options", env->content_type_options, problems);
-		add_header(a, &out, "X-Frame-Options", env->frame_options, problems);
-		add_header(a, &out, "X-XSS-Protection", env->xss_protection, problems);
-		add_header(a, &out, "Referrer-Policy", env->referrer_policy, problems);
-		add_header(a, &out, "Permissions-Policy", env->permissions_policy, problems);
-		add_header(a, &out, "Content-Security-Policy", env->csp_policy, problems);
-		add_hsts(&out, env, prefix);
-	}
+	answer_security_headers(env, headers);
+	for (size_t i = 0; i < SECURITY_HEADERS; i++)
+		add_header(a, &out, headers[i].name, headers[i].value, problems);
+	add_hsts(&out, env, prefix);
 	text = arena_strdup(a, buf_str(&out));
 	buf_release(&out);
 	return text;
@@ -140,18 +135,10 @@ static void add_literal(struct buf *out, const char *text)
 	}
 }
 
-static bool has_wildcard(const struct string_list *origins)
-{
-	for (size_t i = 0; i < origins->count; i++)
-		if (strcmp(origins->items[i], "*") == 0)
-			return true;
-	return false;
-}
-
 /* A regular expression, unquoted, for the allowed origins. */
 static void add_origins(struct buf *out, const struct string_list *origins)
 {
-	if (has_wildcard(origins)) {
+	if (string_list_has(origins, "*")) {
 		buf_puts(out, ".");
 		return;
 	}
@@ -162,34 +149,83 @@ static void add_origins(struct buf *out, const struct string_list *origins)
 	}
 }
 
+/* Variables for the headers of CORS, in the order of the list. */
+static const char *const cors_variables[CORS_HEADERS] = {"origin", "vary", "credentials", "expose"};
+
+static void add_cors_variables(struct buf *out, const struct answer_header *headers)
+{
+	for (size_t i = 0; i < CORS_HEADERS; i++)
+		buf_printf(out, "add_header %s $agentgraph_%s always;\n", headers[i].name,
+		    cors_variables[i]);
+}
+
 /* doc/protocol.md#cors: browsers show an error only to pages that may see it. */
 static const char *cors_headers(struct arena *a, const struct environment *env)
 {
-	bool echo = !has_wildcard(&env->origins) || env->cors_allow_credentials;
+	struct answer_header headers[CORS_HEADERS];
 	struct buf origins = {0}, out = {0};
 	const char *text;
 
+	answer_cors_headers(env, "$http_origin", headers);
 	add_origins(&origins, &env->origins);
-	if (origins.len)
-		buf_printf(&out,
-		    "set $agentgraph_origin \"\";\n"
-		    "set $agentgraph_vary \"\";\n"
-		    "set $agentgraph_credentials \"\";\n"
-		    "set $agentgraph_expose \"\";\n"
-		    "if ($http_origin ~ \"%s\") {\n"
-		    "    set $agentgraph_origin %s;\n"
-		    "    set $agentgraph_vary \"%s\";\n"
-		    "    set $agentgraph_credentials \"%s\";\n"
-		    "    set $agentgraph_expose \"%s\";\n"
-		    "}\n"
-		    "add_header Access-Control-Allow-Origin $agentgraph_origin always;\n"
-		    "add_header Vary $agentgraph_vary always;\n"
-		    "add_header Access-Control-Allow-Credentials $agentgraph_credentials always;\n"
-		    "add_header Access-Control-Expose-Headers $agentgraph_expose always;\n",
-		    quoted(a, buf_str(&origins)), echo ? "$http_origin" : "*", echo ? "Origin" : "",
-		    env->cors_allow_credentials ? "true" : "", EXPOSED_HEADERS);
+	if (origins.len) {
+		for (size_t i = 0; i < CORS_HEADERS; i++)
+			buf_printf(&out, "set $agentgraph_%s \"\";\n", cors_variables[i]);
+		buf_printf(&out, "if ($http_origin ~ \"%s\") {\n", quoted(a, buf_str(&origins)));
+		for (size_t i = 0; i < CORS_HEADERS; i++)
+			if (headers[i].value)
+				buf_printf(&out, "    set $agentgraph_%s \"%s\";\n",
+				    cors_variables[i], headers[i].value);
+		buf_puts(&out, "}\n");
+		add_cors_variables(&out, headers);
+	}
 	text = arena_strdup(a, buf_str(&out));
 	buf_release(&origins);
+	buf_release(&out);
+	return text;
+}
+
+/* nginx's variable for a header of the service's answer. */
+static const char *upstream(struct arena *a, const char *name)
+{
+	char *variable = arena_printf(a, "$upstream_http_%s", name);
+
+	for (char *c = variable; *c; c++)
+		*c = *c == '-' ? '_' : (char)tolower((unsigned char)*c);
+	return variable;
+}
+
+/* For a file, which nginx sends after the service has answered: that answer's headers. */
+static const char *passed_headers(struct arena *a, const struct environment *env)
+{
+	struct answer_header headers[SECURITY_HEADERS + 1 + CORS_HEADERS];
+	struct buf out = {0};
+	const char *text;
+
+	answer_security_headers(env, headers);
+	headers[SECURITY_HEADERS] = (struct answer_header){"Strict-Transport-Security", NULL};
+	answer_cors_headers(env, "", headers + SECURITY_HEADERS + 1);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		buf_printf(
+		    &out, "add_header %s %s;\n", headers[i].name, upstream(a, headers[i].name));
+	text = arena_strdup(a, buf_str(&out));
+	buf_release(&out);
+	return text;
+}
+
+/* The same of CORS for an answer of the relay, which is an upstream, too: it comes after them. */
+static const char *passed_cors(struct arena *a, const struct environment *env)
+{
+	struct answer_header headers[CORS_HEADERS];
+	struct buf out = {0};
+	const char *text;
+
+	answer_cors_headers(env, "", headers);
+	for (size_t i = 0; i < CORS_HEADERS; i++)
+		buf_printf(&out, "set $agentgraph_%s %s;\n", cors_variables[i],
+		    upstream(a, headers[i].name));
+	add_cors_variables(&out, headers);
+	text = arena_strdup(a, buf_str(&out));
 	buf_release(&out);
 	return text;
 }
@@ -361,6 +397,8 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 		    a, "File exceeds maximum %sMB", number(a, env->media_max_size_mb, true))},
 	    {"SECURITY_HEADERS", security_headers(a, env, prefix->path, problems)},
 	    {"CORS_HEADERS", cors_headers(a, env)},
+	    {"PASSED_HEADERS", passed_headers(a, env)},
+	    {"PASSED_CORS", passed_cors(a, env)},
 	    {NULL, NULL},
 	};
 

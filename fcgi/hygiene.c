@@ -1,7 +1,9 @@
 #include "hygiene.h"
 
 #include "base/memory.h"
+#include "config/answer_headers.h"
 #include "config/environment.h"
+#include "config/string_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,32 +30,16 @@ static void add_header(struct buf *out, const char *name, const char *value)
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-static void add_sniffing(struct buf *out, const struct environment *env, enum security security)
-{
-	if (security != SECURITY_PLAIN)
-		add_header(out, "X-Content-Type-Options", "nosniff");
-	else if (env->security_headers)
-		add_header(out, "X-Content-Type-Options", env->content_type_options);
-}
-
-static void add_policy(struct buf *out, const struct environment *env, enum security security)
-{
-	if (security == SECURITY_SANDBOX)
-		add_header(out, "Content-Security-Policy", "default-src 'none'; sandbox");
-	else if (env->security_headers)
-		add_header(out, "Content-Security-Policy", env->csp_policy);
-}
-
 static void add_security(struct buf *out, const struct environment *env, enum security security)
 {
-	add_sniffing(out, env, security);
-	if (env->security_headers) {
-		add_header(out, "X-Frame-Options", env->frame_options);
-		add_header(out, "X-XSS-Protection", env->xss_protection);
-		add_header(out, "Referrer-Policy", env->referrer_policy);
-		add_header(out, "Permissions-Policy", env->permissions_policy);
-	}
-	add_policy(out, env, security);
+	struct answer_header headers[SECURITY_HEADERS];
+	answer_security_headers(env, headers);
+	if (security != SECURITY_PLAIN)
+		headers[HEADER_SNIFFING].value = "nosniff";
+	if (security == SECURITY_SANDBOX)
+		headers[HEADER_POLICY].value = "default-src 'none'; sandbox";
+	for (size_t i = 0; i < SECURITY_HEADERS; i++)
+		add_header(out, headers[i].name, headers[i].value);
 }
 
 static void add_hsts(struct buf *out, const struct environment *env, bool below)
@@ -65,20 +51,12 @@ static void add_hsts(struct buf *out, const struct environment *env, bool below)
 	buf_release(&value);
 }
 
-static bool lists(const struct string_list *list, const char *entry)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], entry))
-			return true;
-	return false;
-}
-
 struct hygiene *hygiene_new(const struct environment *env)
 {
 	struct hygiene *hygiene = xcalloc(1, sizeof(*hygiene));
 	hygiene->env = env;
-	hygiene->any_origin = lists(&env->origins, "*");
-	hygiene->any_host = lists(&env->allowed_hosts, "*");
+	hygiene->any_origin = string_list_has(&env->origins, "*");
+	hygiene->any_host = string_list_has(&env->allowed_hosts, "*");
 	for (int place = 0; place < HYGIENE_PLACES; place++) {
 		for (int i = 0; i < SECURITY_KINDS; i++) {
 			struct buf *lines = &hygiene->lines[place][i];
@@ -110,24 +88,15 @@ bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin)
 {
 	if (!*origin || !header_safe(origin))
 		return false;
-	return hygiene->any_origin || lists(&hygiene->env->origins, origin);
+	return hygiene->any_origin || string_list_has(&hygiene->env->origins, origin);
 }
 
 void hygiene_add_cors(const struct hygiene *hygiene, const char *origin, struct buf *out)
 {
-	bool credentials = hygiene->env->cors_allow_credentials;
-	if (hygiene->any_origin && !credentials) {
-		buf_puts(out, "Access-Control-Allow-Origin: *\r\n");
-	} else {
-		buf_printf(out, "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n", origin);
-		if (credentials)
-			buf_puts(out, "Access-Control-Allow-Credentials: true\r\n");
-	}
-	buf_puts(out,
-	    "Access-Control-Expose-Headers: X-Request-ID, X-Timestamp, Retry-After, "
-	    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
-	    "X-RateLimit-Reset-After, Content-Disposition, Content-Range, Accept-Ranges, "
-	    "ETag\r\n");
+	struct answer_header headers[CORS_HEADERS];
+	answer_cors_headers(hygiene->env, origin, headers);
+	for (size_t i = 0; i < CORS_HEADERS; i++)
+		add_header(out, headers[i].name, headers[i].value);
 }
 
 void hygiene_add_preflight(const char *headers, struct buf *out)

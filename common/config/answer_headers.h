@@ -1,0 +1,30 @@
+/*
+ * The header lines that every answer carries, whoever gives it: security headers
+ * (doc/protocol.md#headers) and CORS (doc/protocol.md#cors).  Workers and the web server, which
+ * answers some requests by itself, both go by these lists.
+ */
+#ifndef AGENTGRAPH_CONFIG_ANSWER_HEADERS_H
+#define AGENTGRAPH_CONFIG_ANSWER_HEADERS_H
+
+#include "config/config.h"
+
+/* A value that is NULL or "" stands for no line. */
+struct answer_header {
+	const char *name, *value;
+};
+
+/* Places in the list of security headers that some kinds of answer fill otherwise. */
+enum { HEADER_SNIFFING, HEADER_POLICY = 5, SECURITY_HEADERS };
+
+/* What the environment says of them, which owns the values.  Strict-Transport-Security is not among
+ * them: it depends on how the client came (environment_hsts). */
+void answer_security_headers(
+    const struct environment *env, struct answer_header headers[SECURITY_HEADERS]);
+
+#define CORS_HEADERS 4
+
+/* Those of an answer to a page of an allowed origin, written as the first of them has it. */
+void answer_cors_headers(
+    const struct environment *env, const char *origin, struct answer_header headers[CORS_HEADERS]);
+
+#endif
