@@ -2,7 +2,7 @@
 # What one thread may hold, wherever it grows.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
-. "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/ag-ui.sh"
 . "$TOP_SRCDIR/t/api/threads.sh"
 
 # long N: so many letters.
@@ -17,8 +17,13 @@ too_large() {
 		'with the code and the numbers'
 }
 
+# frame THREAD TEXT: the record of a frame of the socket.
+frame() {
+	printf 'T{"messages":[{"role":"user","content":"%s"}],"config":{"thread_id":"%s"}}\n' "$2" "$1"
+}
+
 STATE=$WORK/state
-printf '{"agent": "builtin:demo", "threads": {"max_bytes": 4000}}\n' >agentgraph.json
+ag_ui_configure '"threads": {"max_bytes": 4000}'
 api_start --config agentgraph.json
 
 put 7 "$(user m1 "$(long 1500)")"
@@ -53,6 +58,43 @@ say u "$(long 1100)"
 too_large u 'until it does not any more'
 api GET /v1/threads/u/state
 like "$(data .state.execution_meta.is_running)" false 'nothing runs then'
+
+# ---- the protocols that answer in events
+
+{
+	frame 7 "$(long 1500)"
+	frame f1 "$(long 5000)"
+	frame f2 "$(long 2500)"
+	frame f3 hello
+} | "$TOP_BUILDDIR/agentgraph-ws" --by-hand --state "$STATE" --config agentgraph.json >frames
+is "$(sed -n 's/^T//p' frames | jq -r 'select(.event != "message") | "\(.thread_id) \(.data | .error_code // .status) \(.data.reason)"')" \
+	'7 THREAD_TOO_LARGE Thread 7 exceeds maximum 4000 bytes
+7 done null
+f1 THREAD_TOO_LARGE Thread f1 exceeds maximum 4000 bytes
+f1 done null
+f2 THREAD_TOO_LARGE Thread f2 exceeds maximum 4000 bytes
+f2 done null
+f3 done null' 'a frame gets an error chunk and the terminator, and the socket goes on'
+is "$(ids 7)" 'm1 m2' 'nothing of it is stored'
+api GET /v1/threads/f1
+not_found 'Thread not found' 'nor is a thread made for it'
+is "$(messages f3)" "$(printf 'user: hello\nassistant: echo: hello')" 'what came after it is'
+
+for thread in 7 a1; do
+	run $thread "$(says u1 "$(long 4000)")"
+	is "$STATUS $EVENTS $(json '.[-1] | "\(.code) \(.message)"' "$BODY")" \
+		"200 run error GRAPH_ERROR Thread $thread exceeds maximum 4000 bytes" 'a run of AG-UI ends with the error'
+done
+is "$(ids 7)" 'm1 m2' 'and stores nothing'
+api GET /v1/threads/a1
+not_found 'Thread not found' 'nor makes a thread'
+run a2 "$(says u1 "$(long 2500)")"
+is "$(json '.[-1] | "\(.code) \(.message)"' "$BODY")" 'GRAPH_ERROR Thread a2 exceeds maximum 4000 bytes' \
+	'as one does whose answer does not fit'
+run a2 "$(says u2 hello)"
+is "$(json '.[-1].type' "$BODY")" RUN_FINISHED 'after which the thread goes on'
+
+# ---- room again
 
 api DELETE /v1/threads/7/messages/m1
 is "$STATUS" 200 'a message can be removed'

@@ -982,6 +982,33 @@ static void a_client_that_is_gone_leaves_its_thread_to_others(void)
 	end();
 }
 
+static void say_more_than_fits(ag_live_session *s)
+{
+	char *long_text = xcalloc(5001, 1);
+	memset(long_text, 'x', 5000);
+	ag_live_output_transcript(s, "short", true);
+	ag_live_turn_complete(s);
+	ag_live_output_transcript(s, long_text, true);
+	ag_live_turn_complete(s);
+	ag_live_output_transcript(s, "again", true);
+	ag_live_turn_complete(s);
+	free(long_text);
+}
+
+static void what_does_not_fit_the_thread_is_said_but_not_stored(void)
+{
+	service = live_service("", ", \"threads\": {\"max_bytes\": 4000}");
+	client_open(&c, service, "{\"thread_id\": \"t\"}");
+	client_says(&c, say_more_than_fits);
+	const char *said = client_heard(&c);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "xxx"));
+	CU_ASSERT_PTR_NULL(strstr(said, "close"));
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: short|assistant: again|");
+	send_text("{\"type\": \"text\", \"text\": \"go on\"}");
+	HEARS("text go on|");
+	end();
+}
+
 /* ---- the end */
 
 static void close_lets_the_model_finish(void)
@@ -1167,6 +1194,8 @@ static const struct unit_test tests[] = {
     {"the model may finish when the client is gone", the_model_may_finish_when_the_client_is_gone},
     {"what comes late does not reach another thread of that id",
 	what_comes_late_does_not_reach_another_thread_of_that_id},
+    {"what does not fit the thread is said, but not stored",
+	what_does_not_fit_the_thread_is_said_but_not_stored},
     {"a client that leaves before the first frame costs nothing",
 	a_client_that_leaves_before_the_first_frame_costs_nothing},
     {"frames before a hasty close are answered", frames_before_a_hasty_close_are_answered},
