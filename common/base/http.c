@@ -1,7 +1,7 @@
 /* One HTTP call: what libcurl calls back, and its clocks. */
 #include "base/http.h"
 #include "base/clock.h"
-#include "base/http_call.h"
+#include "base/http_curl.h"
 #include "base/process.h"
 
 #include <pthread.h>
@@ -15,7 +15,8 @@
 #define STOP_MS 150 /* between two questions whether to stop */
 #define MAX_WAIT_MS 60000
 
-void http_call_end(struct http_call *c, enum http_end end, const char *reason)
+/* Ends the call from our side, unless it has ended already. */
+static void end_call(struct http_call *c, enum http_end end, const char *reason)
 {
 	if (c->end != HTTP_DONE)
 		return;
@@ -33,14 +34,14 @@ static int on_connected(void *arg, char *ip, char *local_ip, int port, int local
 	return CURL_PREREQFUNC_OK;
 }
 
-size_t http_call_read(char *into, size_t size, size_t count, void *arg)
+static size_t on_read(char *into, size_t size, size_t count, void *arg)
 {
 	struct http_call *c = arg;
 	size_t left = c->request->body_len - c->given;
 	size_t room = size * count < left ? size * count : left;
 	size_t got = room > 0 ? c->request->read(into, room, c->request->arg) : 0;
 	if (got == 0 ? room > 0 : got > room) {
-		http_call_end(c, HTTP_REFUSED, "the body could not be read");
+		end_call(c, HTTP_REFUSED, "the body could not be read");
 		return CURL_READFUNC_ABORT;
 	}
 	c->given += got;
@@ -72,7 +73,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
 		buf_reset(&c->response->head);
 	}
 	if (c->response->head.len + len > MAX_HEAD) {
-		http_call_end(c, HTTP_TOO_LARGE, "the answer's head is too large");
+		end_call(c, HTTP_TOO_LARGE, "the answer's head is too large");
 		return 0;
 	}
 	buf_add(&c->response->head, line, len);
@@ -88,7 +89,7 @@ static bool tell_head(struct http_call *c)
 	c->head_told = true;
 	if (!c->request->on_head || c->request->on_head(c->response->status, c->request->arg))
 		return true;
-	http_call_end(c, HTTP_REFUSED, "the answer was not wanted");
+	end_call(c, HTTP_REFUSED, "the answer was not wanted");
 	return false;
 }
 
@@ -96,7 +97,7 @@ static bool keep(struct http_call *c, const char *data, size_t len)
 {
 	size_t most = c->request->max_body ? c->request->max_body : DEFAULT_MAX_BODY;
 	if (len > most || c->response->body.len > most - len) {
-		http_call_end(c, HTTP_TOO_LARGE, "the answer is too large");
+		end_call(c, HTTP_TOO_LARGE, "the answer is too large");
 		return false;
 	}
 	buf_add(&c->response->body, data, len);
@@ -107,7 +108,7 @@ static bool hand_on(struct http_call *c, const char *data, size_t len)
 {
 	if (c->request->on_data(data, len, c->request->arg))
 		return true;
-	http_call_end(c, HTTP_REFUSED, "the answer was not wanted");
+	end_call(c, HTTP_REFUSED, "the answer was not wanted");
 	return false;
 }
 
@@ -127,6 +128,8 @@ static void set_callbacks(struct http_call *c)
 	CURL *easy = c->handle->easy;
 	c->curl->easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
 	c->curl->easy_setopt(easy, CURLOPT_PREREQDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
+	c->curl->easy_setopt(easy, CURLOPT_READDATA, c);
 	c->curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
 	c->curl->easy_setopt(easy, CURLOPT_HEADERDATA, c);
 	c->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -163,7 +166,7 @@ static void check_clocks(struct http_call *c, int64_t now, int64_t *next)
 	if (r->deadline_ms > 0 && r->deadline_ms <= now)
 		late = c->heard_at ? "the answer took too long" : "no answer in time";
 	if (late)
-		http_call_end(c, HTTP_TIMED_OUT, late);
+		end_call(c, HTTP_TIMED_OUT, late);
 }
 
 static void ask_stop(struct http_call *c, int64_t now, int64_t *next)
@@ -173,7 +176,7 @@ static void ask_stop(struct http_call *c, int64_t now, int64_t *next)
 	if (now - c->asked_at >= STOP_MS) {
 		c->asked_at = now;
 		if (c->request->stop(c->request->arg))
-			http_call_end(c, HTTP_STOPPED, "stopped");
+			end_call(c, HTTP_STOPPED, "stopped");
 	}
 	if (c->asked_at + STOP_MS < *next)
 		*next = c->asked_at + STOP_MS;
@@ -226,7 +229,7 @@ static void take_code(struct http_call *c, CURLcode code)
 		return;
 	const char *text =
 	    c->handle->message[0] ? c->handle->message : c->curl->easy_strerror(code);
-	http_call_end(c, end, text);
+	end_call(c, end, text);
 	process_clean(c->response->reason);
 }
 
@@ -266,7 +269,7 @@ static void drive(struct http_call *c)
 	int running;
 	while (c->end == HTTP_DONE) {
 		if (c->curl->multi_perform(c->handle->multi, &running) != CURLM_OK)
-			http_call_end(c, HTTP_UNAVAILABLE, "libcurl failed");
+			end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
 		if (is_over(c))
 			return;
 		int64_t now = clock_monotonic_ms(), next = INT64_MAX;
@@ -280,12 +283,16 @@ static void drive(struct http_call *c)
 
 static void transfer(struct http_call *c)
 {
-	if (!http_call_set_up(c))
+	const char *why;
+	enum http_end end = http_call_set_up(c, &why);
+	if (end != HTTP_DONE) {
+		end_call(c, end, why);
 		return;
+	}
 	set_callbacks(c);
 	c->started = clock_monotonic_ms();
 	if (c->curl->multi_add_handle(c->handle->multi, c->handle->easy) != CURLM_OK) {
-		http_call_end(c, HTTP_UNAVAILABLE, "libcurl failed");
+		end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
 		return;
 	}
 	drive(c);
@@ -316,7 +323,7 @@ enum http_end http_call(const struct http_request *request, struct http_response
 	c.curl = http_curl(&why);
 	c.handle = c.curl ? http_handle_take(c.curl, request->url) : NULL;
 	if (!c.handle) {
-		http_call_end(&c, HTTP_UNAVAILABLE, c.curl ? "libcurl failed" : why);
+		end_call(&c, HTTP_UNAVAILABLE, c.curl ? "libcurl failed" : why);
 		return response->end = c.end;
 	}
 	block_sigpipe(&pipe_signal, &before);

@@ -1,6 +1,6 @@
 /*
- * libcurl for the HTTP client: its functions, found when the first request is made, and a pool of
- * handles that keep connections.
+ * How the HTTP client is made, for its own files: libcurl's functions, found when the first request
+ * is made; a pool of handles that keep connections; and a call in the making.
  *
  * A handle belongs to one call at a time.  It has its own multi, whose connections outlive the
  * call; of the kept handles the one that went last to the same origin is taken first.  A process
@@ -9,9 +9,9 @@
 #ifndef AGENTGRAPH_BASE_HTTP_CURL_H
 #define AGENTGRAPH_BASE_HTTP_CURL_H
 
+#include "base/http.h"
+
 #include <curl/curl.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 struct http_curl {
 	__typeof__(curl_global_init) *global_init;
@@ -53,5 +53,24 @@ struct http_handle *http_handle_take(const struct http_curl *curl, const char *u
 
 /* Keeps it for the next call.  Its easy is in no multi any more. */
 void http_handle_give(const struct http_curl *curl, struct http_handle *h);
+
+struct http_call {
+	const struct http_request *request;
+	struct http_response *response;
+	const struct http_curl *curl;
+	struct http_handle *handle;
+	struct curl_slist *headers;
+	enum http_end end; /* what ended the call from our side; HTTP_DONE: nothing yet */
+	size_t given;      /* bytes of the body that `read` gave */
+	curl_off_t sent;   /* bytes of the body that went out */
+	bool head_told;    /* on_head was asked */
+
+	/* By clock_monotonic_ms; 0: not yet. */
+	int64_t started, connected, sent_at, heard_at, asked_at;
+};
+
+/* Tells libcurl what is asked for, without what it is to call back.  HTTP_DONE, or what is to end
+ * the call, with *why. */
+enum http_end http_call_set_up(struct http_call *c, const char **why);
 
 #endif

@@ -1,5 +1,5 @@
 /* The settings of a call. */
-#include "base/http_call.h"
+#include "base/http_curl.h"
 #include "base/memory.h"
 
 #include <limits.h>
@@ -89,8 +89,6 @@ static void set_body(struct http_call *c)
 		set_long(c, CURLOPT_UPLOAD, 1);
 		c->curl->easy_setopt(
 		    c->handle->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_len);
-		c->curl->easy_setopt(c->handle->easy, CURLOPT_READFUNCTION, http_call_read);
-		set_pointer(c, CURLOPT_READDATA, c);
 		return;
 	}
 	c->curl->easy_setopt(c->handle->easy, CURLOPT_POSTFIELDSIZE_LARGE,
@@ -129,14 +127,19 @@ static bool set_manners(struct http_call *c)
 	    set_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION);
 }
 
-bool http_call_set_up(struct http_call *c)
+enum http_end http_call_set_up(struct http_call *c, const char **why)
 {
 	if (!is_line(c->request->url) || !set_pointer(c, CURLOPT_URL, c->request->url)) {
-		http_call_end(c, HTTP_BAD_REQUEST, "the URL is not valid");
-	} else if (!set_headers(c) || !set_method(c)) {
-		http_call_end(c, HTTP_BAD_REQUEST, "the method or a header is not valid");
-	} else if (!set_manners(c)) {
-		http_call_end(c, HTTP_UNAVAILABLE, "libcurl lacks a setting");
+		*why = "the URL is not valid";
+		return HTTP_BAD_REQUEST;
 	}
-	return c->end == HTTP_DONE;
+	if (!set_headers(c) || !set_method(c)) {
+		*why = "the method or a header is not valid";
+		return HTTP_BAD_REQUEST;
+	}
+	if (!set_manners(c)) {
+		*why = "libcurl lacks a setting";
+		return HTTP_UNAVAILABLE;
+	}
+	return HTTP_DONE;
 }
