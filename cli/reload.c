@@ -71,16 +71,16 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 		free(next->state_dir);
 		next->state_dir = strdup(s->current.state_dir);
 	}
-	if (!setup_accepted(s, next->files)) {
+	if (!served_accepted(s, next->files)) {
 		log_error("the service goes on with the configuration it has");
 		status_reloaded(s, true);
 		examination_release(next);
 		return;
 	}
-	s->reload.nginx_changed = !s->options->no_nginx && setup_nginx_conf(s, next->nginx);
+	s->reload.nginx_changed = !s->options->no_nginx && served_nginx_conf(s, next->nginx);
 	examination_release(&s->current);
 	s->current = *next;
-	setup_pool(s);
+	served_pool(s);
 	reload_generation(s, relay_is_old(s), now);
 }
 

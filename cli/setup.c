@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,41 +35,6 @@ static bool make_directory(const char *path)
 	return made;
 }
 
-bool setup_file(const char *path, const char *text, bool quiet)
-{
-	char *temporary = xasprintf("%s.new", path);
-	FILE *f = fopen(temporary, "we");
-	bool written = f && fchmod(fileno(f), 0600) == 0 && fputs(text, f) >= 0;
-
-	if (f && fclose(f) != 0)
-		written = false;
-	if (!written || rename(temporary, path) != 0) {
-		if (!quiet)
-			complain(1, "cannot write %s: %s", path, strerror(errno));
-		written = false;
-	}
-	free(temporary);
-	return written;
-}
-
-bool setup_accepted(const struct supervisor *s, const char *files)
-{
-	return setup_file(s->accepted, files, false);
-}
-
-bool setup_nginx_conf(const struct supervisor *s, const char *text)
-{
-	char *path;
-	bool written;
-
-	if (s->current.nginx && text != s->current.nginx && strcmp(text, s->current.nginx) == 0)
-		return false;
-	path = xasprintf("%s/nginx.conf", s->run);
-	written = setup_file(path, text, false);
-	free(path);
-	return written;
-}
-
 /* What WebSockets need. */
 static bool find_bridge(struct supervisor *s)
 {
@@ -90,25 +54,6 @@ static bool find_programs(struct supervisor *s)
 	return s->worker && (s->nginx || s->options->no_nginx) && find_bridge(s);
 }
 
-/* One process for each core that this one may use; two at least, so that one can crash. */
-static long default_processes(void)
-{
-	cpu_set_t cores;
-	long count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 0;
-
-	return count < 2 ? 2 : count;
-}
-
-void setup_pool(struct supervisor *s)
-{
-	const struct serve_options *o = s->options;
-	long configured = s->current.processes ? s->current.processes : default_processes();
-
-	s->pool.processes = o->processes >= 0 ? o->processes : configured;
-	s->pool.threads = o->threads >= 0 ? o->threads : s->current.threads;
-	s->pool.drain = o->drain >= 0 ? o->drain : s->current.drain;
-}
-
 static bool examine_first(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
@@ -116,7 +61,7 @@ static bool examine_first(struct supervisor *s)
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
 	if (examine(&s->request, &s->current)) {
-		setup_pool(s);
+		served_pool(s);
 		return true;
 	}
 	complain(1, "configuration %s: %lld error%s, not started",
@@ -142,10 +87,11 @@ static bool prepare_run(struct supervisor *s)
 	s->lock = lock_take(path);
 	free(path);
 	s->accepted = accepted_path(s);
-	return s->lock >= 0 && setup_accepted(s, s->current.files);
+	return s->lock >= 0 && served_accepted(s, s->current.files);
 }
 
-bool setup_ready(struct supervisor *s)
+/* Opens what workers say by that they serve; false after a complaint. */
+static bool setup_ready(struct supervisor *s)
 {
 	int ends[2];
 
@@ -213,7 +159,7 @@ static bool resume(struct supervisor *s)
 	s->relay_path = examine_relay_path(s->current.state_dir, o->socket);
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
-	setup_pool(s);
+	served_pool(s);
 	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
 		return false;
 	repair_remember(s);
@@ -243,7 +189,7 @@ bool setup(struct supervisor *s)
 		return false;
 	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_sockets(s) &&
 	    setup_ready(s) && prepare_bridge(s) &&
-	    (s->options->no_nginx || setup_nginx_conf(s, s->current.nginx));
+	    (s->options->no_nginx || served_nginx_conf(s, s->current.nginx));
 }
 
 static void close_fd(int *fd)

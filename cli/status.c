@@ -107,7 +107,7 @@ void status_step(struct supervisor *s)
 	path = xasprintf("%s/status.json", s->run);
 	/* Not worth a word in the log each time, on a full disk say: what is old says when it was.
 	 */
-	s->history.changed = !setup_file(path, text, true);
+	s->history.changed = !served_file(path, text, true);
 	free(path);
 	free(text);
 	cJSON_Delete(document);

@@ -93,20 +93,21 @@ int supervise(const struct serve_options *options);
  * after a complaint. */
 bool setup(struct supervisor *s);
 
-/* Sets s->pool by what is served. */
-void setup_pool(struct supervisor *s);
-
 /* Gives back what setup took, sockets and their files included. */
 void teardown(struct supervisor *s);
 
+/* served.c: sets s->pool by what is served. */
+void served_pool(struct supervisor *s);
+
 /* Writes down the files that an examination has read; false after a complaint. */
-bool setup_accepted(const struct supervisor *s, const char *files);
+bool served_accepted(const struct supervisor *s, const char *files);
 
 /* Writes nginx.conf when it is not what the file says; true when it was written. */
-bool setup_nginx_conf(const struct supervisor *s, const char *text);
+bool served_nginx_conf(const struct supervisor *s, const char *text);
 
-/* Opens what workers say by that they serve; false after a complaint. */
-bool setup_ready(struct supervisor *s);
+/* Writes a file for the owner alone, as a whole or not at all; false after a complaint, or quietly.
+ */
+bool served_file(const char *path, const char *text, bool quiet);
 
 /* repair.c: sees now and then whether the two sockets are still at their paths, and binds again
  * what is not, with new workers and a new relay. */
@@ -114,10 +115,6 @@ void repair_step(struct supervisor *s, int64_t now);
 
 /* Remembers what lies at the paths of the sockets. */
 void repair_remember(struct supervisor *s);
-
-/* Writes a file for the owner alone, as a whole or not at all; false after a complaint, or quietly.
- */
-bool setup_file(const char *path, const char *text, bool quiet);
 
 /* status.c: keeps run/status.json, which is written when something has changed. */
 void status_step(struct supervisor *s);
