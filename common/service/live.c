@@ -12,60 +12,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define INIT_MS 30000      /* for the first frame */
-#define TOOL_GRACE_MS 3000 /* for tools that were asked to stop */
+#define INIT_MS 30000 /* for the first frame */
 #define IGNORED_LOGGED 10
-
-int64_t live_now(const struct live *live)
-{
-	return live->setup.now();
-}
-
-/* ---- out ---- */
-
-cJSON *live_event_new(const char *type)
-{
-	cJSON *event = cJSON_CreateObject();
-	cJSON_AddStringToObject(event, "type", type);
-	return event;
-}
-
-void live_send(struct live *live, cJSON *event)
-{
-	if (!live->gone && live->state != LIVE_CLOSED) {
-		char *text = json_print(event);
-		live->setup.sink->event(live->setup.sink, text, strlen(text));
-		cJSON_free(text);
-	}
-	cJSON_Delete(event);
-}
-
-void live_send_error(struct live *live, const char *code, const char *message, bool fatal)
-{
-	cJSON *event = live_event_new("error");
-	json_add_str(event, "code", code);
-	cJSON_AddStringToObject(event, "message", message ? message : "");
-	cJSON_AddBoolToObject(event, "fatal", fatal);
-	live_send(live, event);
-}
-
-void live_close(struct live *live, int code, const char *reason)
-{
-	if (live->state == LIVE_CLOSED)
-		return;
-	if (live->connection)
-		live_finish_transcripts(live);
-	live_disconnect(live);
-	live_queue_clear(&live->queue);
-	live->state = LIVE_CLOSED;
-	live->deadline = live_now(live) + TOOL_GRACE_MS;
-	if (live->tools)
-		live_tools_stop(live->tools);
-	if (live->keeper)
-		keeper_let_go(live->keeper);
-	if (!live->gone)
-		live->setup.sink->close(live->setup.sink, code, reason);
-}
 
 static void refuse(
     struct live *live, const char *code, const char *message, int close_code, const char *reason)
@@ -81,11 +29,6 @@ static void refuse_init(struct live *live)
 
 /* ---- the beginning ---- */
 
-static int64_t most_frames(const struct live_setup *setup)
-{
-	return setup->service->config->env.realtime_input_queue;
-}
-
 struct live *live_new(const struct live_setup *setup)
 {
 	struct live *live = xcalloc(1, sizeof(*live));
@@ -93,7 +36,7 @@ struct live *live_new(const struct live_setup *setup)
 	live->session.event = live_take_event;
 	call_init(&live->call, setup->service, setup->request_id);
 	call_identify(&live->call, setup->identity);
-	live_queue_init(&live->queue, (size_t)most_frames(setup));
+	live_queue_init(&live->queue, (size_t)setup->service->config->env.realtime_input_queue);
 	live->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	live->deadline = live_now(live) + INIT_MS;
 	live->due = -1;
@@ -385,7 +328,7 @@ bool live_is_over(struct live *live)
 bool live_free(struct live *live)
 {
 	live_close(live, 1001, NULL);
-	bool all_ended = live_tools_free(live->tools, TOOL_GRACE_MS);
+	bool all_ended = live_tools_free(live->tools, LIVE_TOOL_GRACE_MS);
 	if (live->keeper)
 		keeper_free(live->keeper);
 	if (!all_ended)

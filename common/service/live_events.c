@@ -11,6 +11,39 @@
 
 enum { FROM_USER, FROM_MODEL }; /* indexes of said */
 
+int64_t live_now(const struct live *live)
+{
+	return live->setup.now();
+}
+
+/* ---- what is told ---- */
+
+cJSON *live_event_new(const char *type)
+{
+	cJSON *event = cJSON_CreateObject();
+	cJSON_AddStringToObject(event, "type", type);
+	return event;
+}
+
+void live_send(struct live *live, cJSON *event)
+{
+	if (!live->gone && live->state != LIVE_CLOSED) {
+		char *text = json_print(event);
+		live->setup.sink->event(live->setup.sink, text, strlen(text));
+		cJSON_free(text);
+	}
+	cJSON_Delete(event);
+}
+
+void live_send_error(struct live *live, const char *code, const char *message, bool fatal)
+{
+	cJSON *event = live_event_new("error");
+	json_add_str(event, "code", code);
+	cJSON_AddStringToObject(event, "message", message ? message : "");
+	cJSON_AddBoolToObject(event, "fatal", fatal);
+	live_send(live, event);
+}
+
 /* ---- what is kept ---- */
 
 static void keep_text(struct live *live, const char *role, const char *text)
@@ -27,6 +60,13 @@ void live_keep_text(struct live *live, const char *text)
 }
 
 /* ---- transcripts ---- */
+
+void live_ask(struct live *live)
+{
+	int64_t now = live_now(live);
+	live->asked = now < live->patience ? live->asked + 1 : 1;
+	live->patience = now + LIVE_ASKED_MS;
+}
 
 static void begin_answer(struct live *live)
 {

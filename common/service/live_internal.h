@@ -68,18 +68,34 @@ struct live {
 	int64_t end;   /* when patience with it ends */
 };
 
-/* ---- live.c */
+#define LIVE_TOOL_GRACE_MS 3000 /* for tools that were asked to stop */
+#define LIVE_ASKED_MS 10000     /* for an answer to begin, before a connection is left */
+
+/* Each of the three calls those below it: live.c, live_link.c, live_events.c. */
+
+/* ---- live_link.c: the connection to the model */
+
+/* Begins a connection, going on with the conversation where there is a handle; what comes of it is
+ * an event. */
+void live_connect(struct live *live);
+
+/* Ends the connection, sends the close and lets the keeper finish. */
+void live_close(struct live *live, int code, const char *reason);
+
+/* Hands over input that waits, steps the provider, and acts on what it said. */
+void live_work(struct live *live);
+
+/* The time of the state is up. */
+void live_late(struct live *live);
+
+/* ---- live_events.c: what the provider reports, what the client is told and the thread keeps */
+
+int64_t live_now(const struct live *live);
 
 /* Tells the client an event, taken over. */
 void live_send(struct live *live, cJSON *event);
 cJSON *live_event_new(const char *type);
 void live_send_error(struct live *live, const char *code, const char *message, bool fatal);
-
-/* Ends the connection, sends the close and lets the keeper finish. */
-void live_close(struct live *live, int code, const char *reason);
-int64_t live_now(const struct live *live);
-
-/* ---- live_events.c: what the provider reports */
 
 /* Acts on one event; event is the caller's. */
 void live_take_event(ag_live_session *session, const struct live_event *event);
@@ -93,18 +109,5 @@ void live_finish_transcripts(struct live *live);
 /* Stores what a user wrote, and what came of a tool call, which is also told. */
 void live_keep_text(struct live *live, const char *text);
 void live_tool_done(struct live *live, struct tool_done *done);
-
-/* ---- live_link.c: the connection to the model */
-
-/* Begins a connection, going on with the conversation where there is a handle; what comes of it is
- * an event.  The other one ends it, if there is one. */
-void live_connect(struct live *live);
-void live_disconnect(struct live *live);
-
-/* Hands over input that waits, steps the provider, and acts on what it said. */
-void live_work(struct live *live);
-
-/* The time of the state is up. */
-void live_late(struct live *live);
 
 #endif

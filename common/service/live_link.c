@@ -11,7 +11,6 @@
 #define BACKOFF_MS 500
 #define BACKOFF_MOST_MS 10000
 #define STABLE_MS 10000 /* a connection that stood so long was of use */
-#define ASKED_MS 10000  /* for an answer to begin, before a connection is left */
 
 /* ---- making it ---- */
 
@@ -50,7 +49,7 @@ void live_connect(struct live *live)
 		note_loss(live, "the provider cannot be used");
 }
 
-void live_disconnect(struct live *live)
+static void live_disconnect(struct live *live)
 {
 	if (live->connection)
 		live->agent->provider->close(live->connection);
@@ -61,6 +60,24 @@ void live_disconnect(struct live *live)
 }
 
 /* ---- losing it ---- */
+
+void live_close(struct live *live, int code, const char *reason)
+{
+	if (live->state == LIVE_CLOSED)
+		return;
+	if (live->connection)
+		live_finish_transcripts(live);
+	live_disconnect(live);
+	live_queue_clear(&live->queue);
+	live->state = LIVE_CLOSED;
+	live->deadline = live_now(live) + LIVE_TOOL_GRACE_MS;
+	if (live->tools)
+		live_tools_stop(live->tools);
+	if (live->keeper)
+		keeper_let_go(live->keeper);
+	if (!live->gone)
+		live->setup.sink->close(live->setup.sink, code, reason);
+}
 
 /* After 0, then 0.5, 1, 2 and 4 seconds. */
 static int64_t backoff(int attempt)
@@ -162,13 +179,6 @@ static bool is_talking(const struct live *live)
 	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
 }
 
-void live_ask(struct live *live)
-{
-	int64_t now = live_now(live);
-	live->asked = now < live->patience ? live->asked + 1 : 1;
-	live->patience = now + ASKED_MS;
-}
-
 /* The bounds of speech mean something only where the provider does not look for them. */
 static void note_activity(struct live *live, bool starts)
 {
@@ -227,7 +237,7 @@ static bool may_hand_over(const struct live *live)
 	if (!input || !live->rotate || live->ending)
 		return input;
 	return is_engaged(live) &&
-	    (input->kind != LIVE_INPUT_TEXT || live->rotate - live_now(live) >= ASKED_MS);
+	    (input->kind != LIVE_INPUT_TEXT || live->rotate - live_now(live) >= LIVE_ASKED_MS);
 }
 
 static void feed(struct live *live)
