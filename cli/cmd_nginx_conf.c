@@ -3,6 +3,7 @@
 #include "examine.h"
 #include "nginx_conf.h"
 #include "nginx_prefix.h"
+#include "sockets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,8 @@ static const char *prefix_of(
 /* The text for config, or NULL with problems. */
 static char *make(const struct config *config, const struct wish *wish, struct problems *problems)
 {
-	char *path = examine_socket_path(config->state_dir, wish->socket);
-	char *relay = examine_relay_path(config->state_dir, wish->socket);
+	char *path = fastcgi_socket_path(config->state_dir, wish->socket);
+	char *relay = relay_socket_path(config->state_dir, wish->socket);
 	char *run = xasprintf("%s/run", config->state_dir);
 	const struct nginx_place place = {path, relay, wish->full ? FULL_LISTEN : NULL, run,
 	    prefix_of(config, wish, problems), (long)config->env.drain};

@@ -11,6 +11,7 @@
 #include "nginx_conf.h"
 #include "service/memories.h"
 #include "service/names.h"
+#include "sockets.h"
 #include "spawn.h"
 #include "storage/files.h"
 #include "storage/s3.h"
@@ -38,32 +39,6 @@ void problems_print_errors(const struct problems *problems)
 	for (size_t i = 0; i < problems->count; i++)
 		if (!problems->items[i].warning)
 			complain(0, "error: %s", problems->items[i].text);
-}
-
-char *examine_socket_path(const char *state_dir, const char *chosen)
-{
-	char *cwd, *path;
-
-	if (!chosen)
-		return xasprintf("%s/run/fcgi.sock", state_dir);
-	if (*chosen == '/')
-		return xstrdup(chosen);
-	cwd = getcwd(NULL, 0);
-	path = xasprintf("%s/%s", cwd ? cwd : "", chosen);
-	free(cwd);
-	return path;
-}
-
-char *examine_relay_path(const char *state_dir, const char *chosen)
-{
-	char *socket, *path;
-
-	if (!chosen)
-		return xasprintf("%s/run/relay.sock", state_dir);
-	socket = examine_socket_path(state_dir, chosen);
-	path = xasprintf("%s.relay", socket);
-	free(socket);
-	return path;
 }
 
 static void examine_parent(const struct config *config, struct problems *problems)
@@ -183,8 +158,8 @@ static void examine_names(const struct config *config, struct problems *problems
 static char *examine_nginx(
     const struct examine_request *request, const struct config *config, struct problems *problems)
 {
-	char *socket = examine_socket_path(config->state_dir, request->socket);
-	char *relay = examine_relay_path(config->state_dir, request->socket);
+	char *socket = fastcgi_socket_path(config->state_dir, request->socket);
+	char *relay = relay_socket_path(config->state_dir, request->socket);
 	char *run = xasprintf("%s/run", config->state_dir);
 	long drain = request->drain >= 0 ? request->drain : (long)config->env.drain;
 	const struct nginx_place place = {socket, relay, request->listen, run, NULL, drain};

@@ -53,12 +53,6 @@ void examination_release(struct examination *result);
 void problems_print(const struct problems *problems);
 void problems_print_errors(const struct problems *problems);
 
-/* The path where the state directory has its FastCGI socket, unless another was chosen. */
-char *examine_socket_path(const char *state_dir, const char *chosen);
-
-/* The same for the relay's socket, which is beside that: <chosen>.relay, else run/relay.sock. */
-char *examine_relay_path(const char *state_dir, const char *chosen);
-
 /* Variables that are not the service's, and differ in little from one that is. */
 void variables_examine(struct problems *problems);
 

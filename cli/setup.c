@@ -107,8 +107,8 @@ static bool open_sockets(struct supervisor *s)
 {
 	unsigned mode = s->options->socket ? 0660 : 0600;
 
-	s->socket_path = examine_socket_path(s->current.state_dir, s->options->socket);
-	s->relay_path = examine_relay_path(s->current.state_dir, s->options->socket);
+	s->socket_path = fastcgi_socket_path(s->current.state_dir, s->options->socket);
+	s->relay_path = relay_socket_path(s->current.state_dir, s->options->socket);
 	s->fastcgi = unix_listen(s->socket_path, mode);
 	if (s->fastcgi >= 0)
 		s->relay_socket = unix_listen(s->relay_path, mode);
@@ -155,8 +155,8 @@ static bool resume(struct supervisor *s)
 
 	s->run = xasprintf("%s/run", s->current.state_dir);
 	s->accepted = accepted_path(s);
-	s->socket_path = examine_socket_path(s->current.state_dir, o->socket);
-	s->relay_path = examine_relay_path(s->current.state_dir, o->socket);
+	s->socket_path = fastcgi_socket_path(s->current.state_dir, o->socket);
+	s->relay_path = relay_socket_path(s->current.state_dir, o->socket);
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
 	served_pool(s);

@@ -1,5 +1,6 @@
 #include "sockets.h"
 
+#include "base/memory.h"
 #include "command.h"
 
 #include <assert.h>
@@ -68,7 +69,7 @@ static int bind_tcp(const struct addrinfo *info)
 }
 
 /* The address that fd is bound to, as text. */
-static void describe(int fd, char address[ADDRESS_SIZE])
+static void describe(int fd, char address[TCP_ADDRESS_SIZE])
 {
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
@@ -77,7 +78,7 @@ static void describe(int fd, char address[ADDRESS_SIZE])
 	if (getsockname(fd, (struct sockaddr *)&bound, &len) == 0)
 		getnameinfo((struct sockaddr *)&bound, len, host, sizeof(host), port, sizeof(port),
 		    NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(address, ADDRESS_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+	snprintf(address, TCP_ADDRESS_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 bool tcp_address(const char *text)
@@ -93,7 +94,7 @@ bool tcp_address(const char *text)
 	return false;
 }
 
-int tcp_listen(const char *text, char address[ADDRESS_SIZE])
+int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE])
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
 	struct addrinfo *info;
@@ -264,4 +265,30 @@ int lock_take(const char *path)
 	    "process %s serves from this state directory already (%s); stop it, or give this one "
 	    "another with --state",
 	    *holder ? holder : "?", path);
+}
+
+char *fastcgi_socket_path(const char *state_dir, const char *chosen)
+{
+	char *cwd, *path;
+
+	if (!chosen)
+		return xasprintf("%s/run/fcgi.sock", state_dir);
+	if (*chosen == '/')
+		return xstrdup(chosen);
+	cwd = getcwd(NULL, 0);
+	path = xasprintf("%s/%s", cwd ? cwd : "", chosen);
+	free(cwd);
+	return path;
+}
+
+char *relay_socket_path(const char *state_dir, const char *chosen)
+{
+	char *socket, *path;
+
+	if (!chosen)
+		return xasprintf("%s/run/relay.sock", state_dir);
+	socket = fastcgi_socket_path(state_dir, chosen);
+	path = xasprintf("%s.relay", socket);
+	free(socket);
+	return path;
 }

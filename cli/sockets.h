@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define ADDRESS_SIZE 64 /* numeric host, port, brackets */
+#define TCP_ADDRESS_SIZE 64 /* numeric host, port, brackets */
 
 /* Whether text is HOST:PORT, [IPV6]:PORT or PORT; complains when it is not. */
 bool tcp_address(const char *text);
@@ -19,7 +19,7 @@ bool tcp_address(const char *text);
  * Binds and listens on text, which is a tcp_address; port 0 takes a free one.  address is what was
  * bound, numeric, as nginx and URLs write it.  -1 after a complaint.
  */
-int tcp_listen(const char *text, char address[ADDRESS_SIZE]);
+int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE]);
 
 /*
  * Takes a free port on 127.0.0.1 for a program that must bind it itself and cannot be handed a
@@ -63,5 +63,12 @@ int unix_connect(const char *path);
 
 /* Takes the lock file path for this process until fd is closed; -1 after a complaint. */
 int lock_take(const char *path);
+
+/* The path where the state directory has its FastCGI socket, unless another was chosen; malloc'd.
+ */
+char *fastcgi_socket_path(const char *state_dir, const char *chosen);
+
+/* The same for the relay's socket, which is beside that: <chosen>.relay, else run/relay.sock. */
+char *relay_socket_path(const char *state_dir, const char *chosen);
 
 #endif

@@ -59,8 +59,8 @@ struct supervisor {
 	struct examine_request request;
 	struct examination current; /* what is served */
 	struct pool_size pool;
-	char address[ADDRESS_SIZE]; /* of tcp */
-	char *self;                 /* programs */
+	char address[TCP_ADDRESS_SIZE]; /* of tcp */
+	char *self;                     /* programs */
 	char *nginx, *worker;
 	char *websocketd, *relay, *helper;
 	char *run; /* directory for sockets and nginx's files */

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/memory.h"
-#include "examine.h"
 #include "fcgi_ask.h"
 #include "nginx_conf.h"
 #include "nginx_file.h"
@@ -79,7 +78,7 @@ static void compare_snippet(
 static void examine_snippet(const struct web_place *place, const struct config *config,
     const char *socket, struct problems *problems)
 {
-	char *relay = examine_relay_path(config->state_dir, place->socket);
+	char *relay = relay_socket_path(config->state_dir, place->socket);
 	const struct nginx_place where = {
 	    socket, relay, NULL, NULL, place->prefix ? place->prefix : config->env.root_path, 0};
 	char *wanted = nginx_conf(config, &where, problems);
@@ -242,7 +241,7 @@ static void examine_connections(
 void web_examine(
     const struct web_place *place, const struct config *config, struct problems *problems)
 {
-	char *socket = examine_socket_path(config->state_dir, place->socket);
+	char *socket = fastcgi_socket_path(config->state_dir, place->socket);
 	struct nginx_file file = {0};
 	struct identity who;
 
