@@ -15,6 +15,7 @@ WHERE file_id = :file_id;
 SELECT text FROM files WHERE file_id = :file_id;
 
 -- name: file_same_text
+-- columns: file_text
 -- What was extracted of the same bytes as the same type, by anybody: who has the bytes may know the text.
 SELECT text FROM files
 WHERE sha256 = :sha256 AND mime_type = :mime_type AND text_state = 1
@@ -33,7 +34,8 @@ DELETE FROM files WHERE backend = :backend;
 UPDATE files SET touched_at = :now WHERE file_id = :file_id AND touched_at < :now;
 
 -- name: files_untouched
-SELECT file_id FROM files
+-- columns: threads_untouched
+SELECT file_id AS id FROM files
 WHERE touched_at < :before
 ORDER BY touched_at
 LIMIT :limit OFFSET :skip;

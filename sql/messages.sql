@@ -2,7 +2,8 @@
 -- nobody finds them.
 
 -- name: message_list
-SELECT m.seq, m.message_id, b.body
+-- columns: context
+SELECT m.seq AS place, m.message_id, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
 WHERE m.thread = :thread AND m.seq > :after
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
@@ -23,7 +24,7 @@ WHERE m.thread = :thread AND m.message_id = :message_id
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread);
 
 -- name: message_known
-SELECT position > context_after
+SELECT position > context_after AS in_context
 FROM threads JOIN messages ON thread = row
 WHERE row = :thread AND message_id = :message_id;
 
@@ -63,7 +64,7 @@ ORDER BY place;
 SELECT (SELECT count(*) FROM messages
 		WHERE thread = :thread AND position = seq AND seq > context_after)
 	+ (SELECT count(*) FROM messages
-		WHERE thread = :thread AND position <> seq AND position > context_after)
+		WHERE thread = :thread AND position <> seq AND position > context_after) AS count
 FROM threads
 WHERE row = :thread;
 

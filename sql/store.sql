@@ -22,6 +22,7 @@ WHERE memory_id = :memory_id
 	AND (:thread_id IS NULL OR thread_id = :thread_id);
 
 -- name: memory_load
+-- columns: memory_get
 SELECT row, memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content
 FROM memories
 WHERE row = :row
@@ -32,6 +33,7 @@ WHERE row = :row
 	AND (:filters IS NULL OR memory_fits(metadata, :filters));
 
 -- name: memory_rows
+-- columns: memory_matching
 SELECT row, created_at FROM memories
 WHERE row <= :newest
 	AND (:thread_id IS NULL OR thread_id = :thread_id)
@@ -42,6 +44,7 @@ ORDER BY row DESC
 LIMIT :limit;
 
 -- name: memory_rows_owned
+-- columns: memory_matching
 SELECT row, created_at FROM memories
 WHERE user_id = :user_id
 	AND row <= :newest
@@ -79,6 +82,7 @@ INSERT OR IGNORE INTO relations (memory, target) VALUES (:memory, :target);
 DELETE FROM relations WHERE memory = :memory;
 
 -- name: memory_linked
+-- columns: memory_matching
 -- By its own relations, by those of others to it, and by the name of its entity.
 WITH linked (row) AS (
 	SELECT m.row FROM relations AS r JOIN memories AS m ON m.memory_id = r.target
@@ -121,16 +125,17 @@ SELECT model FROM models WHERE name = :name AND dimension = :dimension;
 
 -- name: model_others
 SELECT EXISTS (SELECT 1 FROM vectors WHERE model < :model)
-	OR EXISTS (SELECT 1 FROM vectors WHERE model > :model);
+	OR EXISTS (SELECT 1 FROM vectors WHERE model > :model) AS found;
 
 -- name: model_counts
-SELECT name, dimension, count(vectors.model), models.model = :model
+SELECT name, dimension, count(vectors.model) AS vectors,
+	models.model = :model AS current
 FROM models LEFT JOIN vectors ON vectors.model = models.model
 GROUP BY models.model
 ORDER BY models.model;
 
 -- name: memory_count
-SELECT count(*) FROM memories;
+SELECT count(*) AS count FROM memories;
 
 -- name: vector_insert
 INSERT OR REPLACE INTO vectors (memory, model, hash, vector)
@@ -165,6 +170,7 @@ SELECT row, content FROM pending JOIN memories ON row = memory
 WHERE row > :after ORDER BY row LIMIT :limit;
 
 -- name: foreign_list
+-- columns: pending_list
 -- Those without a vector of that model.
 SELECT row, content FROM memories
 WHERE row > :after

@@ -5,7 +5,7 @@
 SELECT thread, seq FROM messages ORDER BY thread DESC, seq DESC LIMIT 1;
 
 -- name: move_next
-SELECT thread, seq, coalesce(position, seq), position IS NULL, message_id, body
+SELECT thread, seq, coalesce(position, seq) AS place, position IS NULL AS outside, message_id, body
 FROM messages_1
 WHERE (thread, seq) > (:thread, :seq)
 ORDER BY thread, seq;

@@ -18,12 +18,13 @@ ORDER BY waiting_calls.since DESC, waiting_calls.thread DESC
 LIMIT 1;
 
 -- name: threads_untouched
-SELECT thread_id FROM threads
+SELECT thread_id AS id FROM threads
 WHERE updated_at < :before
 ORDER BY updated_at
 LIMIT :limit OFFSET :skip;
 
 -- name: thread_list
+-- columns: thread_get
 -- Without the state, which can be large.
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
 	status, stop, node, step
@@ -38,6 +39,7 @@ ORDER BY updated_at DESC, thread_id
 LIMIT :limit OFFSET :offset;
 
 -- name: thread_list_owned
+-- columns: thread_get
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
 	status, stop, node, step
 FROM threads
@@ -76,7 +78,7 @@ WHERE row = :row
 RETURNING last_number;
 
 -- name: thread_is_stored
-SELECT 1 FROM threads WHERE row = :row;
+SELECT 1 AS stored FROM threads WHERE row = :row;
 
 -- name: thread_shrink
 UPDATE threads SET message_bytes = message_bytes - :bytes WHERE row = :row;

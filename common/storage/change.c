@@ -121,7 +121,7 @@ static bool update_thread(
 	query_int(&q, ":max", c->max_bytes);
 	found = query_row(&q);
 	if (found)
-		*last = query_column_int(&q, 0);
+		*last = query_column_int(&q, THREAD_UPDATE_LAST_NUMBER);
 	if (!query_end(&q) || found)
 		return found;
 	query_start(&q, db, SQL_THREAD_IS_STORED, err);
@@ -167,8 +167,8 @@ static bool delete_message(
 	query_int(&q, ":thread", row);
 	query_text(&q, ":message_id", message_id);
 	if (query_row(&q)) {
-		body = query_column_int(&q, 0);
-		*bytes += query_column_int(&q, 1);
+		body = query_column_int(&q, MESSAGE_DELETE_BODY);
+		*bytes += query_column_int(&q, MESSAGE_DELETE_BYTES);
 	}
 	if (!query_end(&q))
 		return false;

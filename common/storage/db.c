@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -195,6 +196,9 @@ static sqlite3_stmt *prepared(struct query *q, enum sql_id id)
 	    q->db->handle, sql_statements[id].text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
 	if (rc != SQLITE_OK)
 		fail(q, rc);
+	else
+		assert(sql_statements[id].columns == 0 ||
+		    sql_statements[id].columns == sqlite3_column_count(*stmt));
 	atomic_store_explicit(&used[id], true, memory_order_relaxed);
 	return *stmt;
 }

@@ -73,7 +73,8 @@ void query_watch(struct query *q, const struct waiter *waiter);
 /* The next row; false at the end and after a failure. */
 bool query_row(struct query *q);
 
-/* Columns of the present row.  Texts live until the next row; NULL stays NULL. */
+/* Columns of the present row, by the enum that sql.h has for the statement.  Texts live until the
+ * next row; NULL stays NULL. */
 const char *query_column_text(struct query *q, int column);
 int64_t query_column_int(struct query *q, int column);
 double query_column_double(struct query *q, int column);

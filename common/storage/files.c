@@ -220,17 +220,17 @@ struct blobs *files_store_of(struct files *f, const struct file_record *record, 
 static void copy_record(struct query *q, struct arena *a, struct file_record *r)
 {
 	*r = (struct file_record){
-	    .file_id = arena_strdup(a, query_column_text(q, 0)),
-	    .owner = arena_strdup(a, query_column_text(q, 1)),
-	    .filename = arena_strdup(a, query_column_text(q, 2)),
-	    .mime_type = arena_strdup(a, query_column_text(q, 3)),
-	    .size = query_column_int(q, 4),
-	    .sha256 = arena_strdup(a, query_column_text(q, 5)),
-	    .created_at = query_column_int(q, 6),
-	    .backend = arena_strdup(a, query_column_text(q, 7)),
-	    .key = arena_strdup(a, query_column_text(q, 8)),
-	    .text_state = (enum text_state)query_column_int(q, 9),
-	    .touched_at = query_column_int(q, 10),
+	    .file_id = arena_strdup(a, query_column_text(q, FILE_GET_FILE_ID)),
+	    .owner = arena_strdup(a, query_column_text(q, FILE_GET_OWNER)),
+	    .filename = arena_strdup(a, query_column_text(q, FILE_GET_FILENAME)),
+	    .mime_type = arena_strdup(a, query_column_text(q, FILE_GET_MIME_TYPE)),
+	    .size = query_column_int(q, FILE_GET_SIZE),
+	    .sha256 = arena_strdup(a, query_column_text(q, FILE_GET_SHA256)),
+	    .created_at = query_column_int(q, FILE_GET_CREATED_AT),
+	    .backend = arena_strdup(a, query_column_text(q, FILE_GET_BACKEND)),
+	    .key = arena_strdup(a, query_column_text(q, FILE_GET_KEY)),
+	    .text_state = (enum text_state)query_column_int(q, FILE_GET_TEXT_STATE),
+	    .touched_at = query_column_int(q, FILE_GET_TOUCHED_AT),
 	};
 }
 
@@ -256,7 +256,7 @@ char *files_text(struct files *f, const char *file_id, struct error *err)
 	pool_query(f->pool, &q, SQL_FILE_TEXT, err);
 	query_text(&q, ":file_id", file_id);
 	if (query_row(&q))
-		text = xstrdup(query_column_text(&q, 0));
+		text = xstrdup(query_column_text(&q, FILE_TEXT_TEXT));
 	if (pool_query_end(f->pool, &q))
 		return text;
 	free(text);
@@ -273,7 +273,7 @@ char *files_same_text(struct files *f, const char *sha256, const char *mime_type
 	query_text(&q, ":sha256", sha256);
 	query_text(&q, ":mime_type", mime_type);
 	if (query_row(&q))
-		text = xstrdup(query_column_text(&q, 0));
+		text = xstrdup(query_column_text(&q, FILE_TEXT_TEXT));
 	pool_query_end(f->pool, &q);
 	if (error_is_set(&err))
 		log_warning("files.db: %s", err.cause);

@@ -17,8 +17,9 @@ static int64_t walk(struct query *q, int64_t *place, message_fn fn, void *arg)
 	bool more = true;
 
 	while (more && query_row(q)) {
-		*place = query_column_int(q, 0);
-		more = fn(arg, query_column_text(q, 1), query_column_text(q, 2));
+		*place = query_column_int(q, CONTEXT_PLACE);
+		more = fn(arg, query_column_text(q, CONTEXT_MESSAGE_ID),
+		    query_column_text(q, CONTEXT_BODY));
 		count++;
 	}
 	return count;
@@ -68,7 +69,7 @@ bool engine_message_get(struct storage *st, struct arena *a, int64_t thread_row,
 	*body = NULL;
 	query_message(pool, &q, SQL_MESSAGE_GET, thread_row, message_id, err);
 	if (query_row(&q))
-		*body = arena_strdup(a, query_column_text(&q, 0));
+		*body = arena_strdup(a, query_column_text(&q, MESSAGE_GET_BODY));
 	return pool_query_end(pool, &q);
 }
 
@@ -80,7 +81,7 @@ bool engine_message_known(struct storage *st, int64_t thread_row, const char *me
 
 	query_message(pool, &q, SQL_MESSAGE_KNOWN, thread_row, message_id, err);
 	*known = query_row(&q);
-	*in_context = *known && query_column_int(&q, 0) != 0;
+	*in_context = *known && query_column_int(&q, MESSAGE_KNOWN_IN_CONTEXT) != 0;
 	return pool_query_end(pool, &q);
 }
 
@@ -94,7 +95,8 @@ bool engine_context_span(
 	pool_query(pool, &q, SQL_CONTEXT_SPAN, err);
 	query_int(&q, ":thread", thread_row);
 	if (query_row(&q))
-		*span = (struct context_span){query_column_int(&q, 0), query_column_int(&q, 1)};
+		*span = (struct context_span){query_column_int(&q, CONTEXT_SPAN_CONTEXT_AFTER),
+		    query_column_int(&q, CONTEXT_SPAN_LAST_NUMBER)};
 	return pool_query_end(pool, &q);
 }
 
@@ -130,6 +132,6 @@ bool engine_context_count(struct storage *st, int64_t thread_row, int64_t *count
 	pool_query(pool, &q, SQL_CONTEXT_COUNT, err);
 	query_int(&q, ":thread", thread_row);
 	if (query_row(&q))
-		*count = query_column_int(&q, 0);
+		*count = query_column_int(&q, CONTEXT_COUNT_COUNT);
 	return pool_query_end(pool, &q);
 }

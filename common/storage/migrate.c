@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PRAGMA_VALUE 0 /* the only column of a pragma that answers */
+
 /*
  * Opened only when it is new: closing a descriptor of a database would drop the locks that SQLite
  * holds on it elsewhere in this process.
@@ -30,7 +32,7 @@ static bool enter_wal(struct db *db, const char *path, struct error *err)
 	bool wal;
 
 	query_start(&q, db, SQL_JOURNAL_WAL, err);
-	wal = query_row(&q) && strcmp(query_column_text(&q, 0), "wal") == 0;
+	wal = query_row(&q) && strcmp(query_column_text(&q, PRAGMA_VALUE), "wal") == 0;
 	if (!query_end(&q))
 		return false;
 	return wal ||
@@ -44,7 +46,7 @@ static bool read_version(struct db *db, int *version, struct error *err)
 
 	query_start(&q, db, SQL_USER_VERSION, err);
 	if (query_row(&q))
-		*version = (int)query_column_int(&q, 0);
+		*version = (int)query_column_int(&q, PRAGMA_VALUE);
 	return query_end(&q);
 }
 

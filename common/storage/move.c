@@ -30,8 +30,8 @@ static bool move_resume(struct move *m)
 
 	query_start(&q, m->db, SQL_MOVE_LAST, m->err);
 	if (query_row(&q)) {
-		m->thread = query_column_int(&q, 0);
-		m->seq = query_column_int(&q, 1);
+		m->thread = query_column_int(&q, MOVE_LAST_THREAD);
+		m->seq = query_column_int(&q, MOVE_LAST_SEQ);
 	}
 	return query_end(&q);
 }
@@ -51,16 +51,16 @@ static bool move_count(struct move *m)
 /* row stands on a message of the old table. */
 static bool move_message(struct move *m, struct query *row)
 {
-	const char *body = query_column_text(row, 5);
-	int64_t thread = query_column_int(row, 0), bytes = (int64_t)strlen(body);
+	const char *body = query_column_text(row, MOVE_NEXT_BODY);
+	int64_t thread = query_column_int(row, MOVE_NEXT_THREAD), bytes = (int64_t)strlen(body);
 	struct query q;
 
 	if (thread != m->thread && !move_count(m))
 		return false;
 	m->thread = thread;
-	m->seq = query_column_int(row, 1);
+	m->seq = query_column_int(row, MOVE_NEXT_SEQ);
 	m->bytes += bytes;
-	if (query_column_int(row, 3))
+	if (query_column_int(row, MOVE_NEXT_OUTSIDE))
 		m->after = m->seq;
 	if (m->messages++ == 0)
 		log_info("threads.db: its messages move to the layout of version 3; that takes "
@@ -72,8 +72,8 @@ static bool move_message(struct move *m, struct query *row)
 	query_start(&q, m->db, SQL_MESSAGE_INSERT, m->err);
 	query_int(&q, ":thread", thread);
 	query_int(&q, ":seq", m->seq);
-	query_int(&q, ":position", query_column_int(row, 2));
-	query_text(&q, ":message_id", query_column_text(row, 4));
+	query_int(&q, ":position", query_column_int(row, MOVE_NEXT_PLACE));
+	query_text(&q, ":message_id", query_column_text(row, MOVE_NEXT_MESSAGE_ID));
 	query_int(&q, ":bytes", bytes);
 	return query_run(&q);
 }
@@ -89,7 +89,7 @@ static bool move_piece(struct move *m)
 	query_int(&q, ":seq", m->seq);
 	while (ok && size < PIECE_BYTES && count < PIECE_MESSAGES && query_row(&q)) {
 		ok = move_message(m, &q);
-		size += (int64_t)strlen(query_column_text(&q, 5));
+		size += (int64_t)strlen(query_column_text(&q, MOVE_NEXT_BODY));
 		count++;
 	}
 	m->found = count > 0;

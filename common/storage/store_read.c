@@ -30,15 +30,15 @@ static void watch_filter(struct query *q, const struct memory_filter *filter)
 static void read_memory(struct query *q, struct arena *a, struct memory *m)
 {
 	*m = (struct memory){
-	    .row = query_column_int(q, 0),
-	    .memory_id = arena_strdup(a, query_column_text(q, 1)),
-	    .user_id = arena_strdup(a, query_column_text(q, 2)),
-	    .thread_id = arena_strdup(a, query_column_text(q, 3)),
-	    .memory_type = arena_strdup(a, query_column_text(q, 4)),
-	    .category = arena_strdup(a, query_column_text(q, 5)),
-	    .created_at = query_column_int(q, 6),
-	    .metadata_json = arena_strdup(a, query_column_text(q, 7)),
-	    .content = arena_strdup(a, query_column_text(q, 8)),
+	    .row = query_column_int(q, MEMORY_GET_ROW),
+	    .memory_id = arena_strdup(a, query_column_text(q, MEMORY_GET_MEMORY_ID)),
+	    .user_id = arena_strdup(a, query_column_text(q, MEMORY_GET_USER_ID)),
+	    .thread_id = arena_strdup(a, query_column_text(q, MEMORY_GET_THREAD_ID)),
+	    .memory_type = arena_strdup(a, query_column_text(q, MEMORY_GET_MEMORY_TYPE)),
+	    .category = arena_strdup(a, query_column_text(q, MEMORY_GET_CATEGORY)),
+	    .created_at = query_column_int(q, MEMORY_GET_CREATED_AT),
+	    .metadata_json = arena_strdup(a, query_column_text(q, MEMORY_GET_METADATA)),
+	    .content = arena_strdup(a, query_column_text(q, MEMORY_GET_CONTENT)),
 	};
 }
 
@@ -83,9 +83,9 @@ static bool collect(struct store_engine *e, struct query *q, bool weighed, size_
 	*count = 0;
 	while (*count < limit && query_row(q)) {
 		struct memory_hit *hit = &hits[(*count)++];
-		hit->row = query_column_int(q, 0);
-		hit->created_at = query_column_int(q, 1);
-		hit->score = weighed ? query_column_double(q, 2) : 0;
+		hit->row = query_column_int(q, MEMORY_MATCHING_ROW);
+		hit->created_at = query_column_int(q, MEMORY_MATCHING_CREATED_AT);
+		hit->score = weighed ? query_column_double(q, MEMORY_MATCHING_WEIGHT) : 0;
 	}
 	return pool_query_end(e->pool, q);
 }
@@ -203,7 +203,7 @@ bool store_known_vector(
 	query_blob(&q, ":hash", hash, 32);
 	query_int(&q, ":model", e->model);
 	if (query_row(&q)) {
-		stored = query_column_blob(&q, 0, &size);
+		stored = query_column_blob(&q, VECTOR_KNOWN_VECTOR, &size);
 		*found = size == e->dimension * sizeof(float);
 		if (*found)
 			memcpy(vector, stored, size);
@@ -225,8 +225,8 @@ bool store_unembedded(struct store *st, struct arena *a, bool all, int64_t after
 	query_int(&q, ":limit", (int64_t)limit);
 	while (*count < limit && query_row(&q)) {
 		struct memory_text *text = &texts[(*count)++];
-		text->row = query_column_int(&q, 0);
-		text->content = arena_strdup(a, query_column_text(&q, 1));
+		text->row = query_column_int(&q, PENDING_LIST_ROW);
+		text->content = arena_strdup(a, query_column_text(&q, PENDING_LIST_CONTENT));
 	}
 	return pool_query_end(e->pool, &q);
 }
@@ -237,7 +237,7 @@ static bool count_memories(struct store_engine *e, int64_t *memories, struct err
 
 	pool_query(e->pool, &q, SQL_MEMORY_COUNT, err);
 	if (query_row(&q))
-		*memories = query_column_int(&q, 0);
+		*memories = query_column_int(&q, MEMORY_COUNT_COUNT);
 	return pool_query_end(e->pool, &q);
 }
 
@@ -255,10 +255,10 @@ bool store_models(struct store *st, struct arena *a, struct store_model **models
 	query_int(&q, ":model", e->model);
 	while (*count < MODELS_MAX && query_row(&q))
 		(*models)[(*count)++] = (struct store_model){
-		    .name = arena_strdup(a, query_column_text(&q, 0)),
-		    .dimension = query_column_int(&q, 1),
-		    .vectors = query_column_int(&q, 2),
-		    .current = query_column_int(&q, 3) != 0,
+		    .name = arena_strdup(a, query_column_text(&q, MODEL_COUNTS_NAME)),
+		    .dimension = query_column_int(&q, MODEL_COUNTS_DIMENSION),
+		    .vectors = query_column_int(&q, MODEL_COUNTS_VECTORS),
+		    .current = query_column_int(&q, MODEL_COUNTS_CURRENT) != 0,
 		};
 	return pool_query_end(e->pool, &q) && count_memories(e, memories, err);
 }
@@ -270,6 +270,6 @@ bool store_has_foreign(struct store *st, bool *foreign, struct error *err)
 
 	pool_query(e->pool, &q, SQL_MODEL_OTHERS, err);
 	query_int(&q, ":model", e->model);
-	*foreign = query_row(&q) && query_column_int(&q, 0);
+	*foreign = query_row(&q) && query_column_int(&q, MODEL_OTHERS_FOUND);
 	return pool_query_end(e->pool, &q);
 }

@@ -43,17 +43,18 @@ struct changes {
 
 static void take_change(struct store_engine *e, struct query *q, struct changes *c)
 {
-	const char *user = query_column_text(q, 2), *thread = query_column_text(q, 3);
+	const char *user = query_column_text(q, VECTOR_CHANGES_USER_ID),
+		   *thread = query_column_text(q, VECTOR_CHANGES_THREAD_ID);
 	size_t size, want = e->dimension * sizeof(float);
-	const void *vector = query_column_blob(q, 4, &size);
+	const void *vector = query_column_blob(q, VECTOR_CHANGES_VECTOR, &size);
 	char *copy = c->vectors + c->count * want;
 
-	c->last = query_column_int(q, 0);
+	c->last = query_column_int(q, VECTOR_CHANGES_CHANGE);
 	if (size != want)
 		return; /* not ours: no vector of this model has another size */
 	memcpy(copy, vector, want);
-	c->entries[c->count++] = (struct vector_entry){
-	    query_column_int(q, 1), vector_word(user), thread ? vector_word(thread) : 0, copy};
+	c->entries[c->count++] = (struct vector_entry){query_column_int(q, VECTOR_CHANGES_MEMORY),
+	    vector_word(user), thread ? vector_word(thread) : 0, copy};
 }
 
 /* Up to limit changes after the number last; *more says whether there were any. */
@@ -185,7 +186,7 @@ static bool list_rows(struct nearness *n, struct row_set *set, struct error *err
 	while (query_row(&q)) {
 		if (count == size)
 			rows = xrealloc(rows, (size *= 2) * sizeof(*rows));
-		rows[count++] = query_column_int(&q, 0);
+		rows[count++] = query_column_int(&q, MEMORY_MATCHING_ROW);
 	}
 	ok = pool_query_end(n->e->pool, &q);
 	row_set_init(set, count);

@@ -52,7 +52,7 @@ static bool find_model(struct store_engine *e, const char *name, bool *found, st
 	query_int(&q, ":dimension", (int64_t)e->dimension);
 	*found = query_row(&q);
 	if (*found)
-		e->model = query_column_int(&q, 0);
+		e->model = query_column_int(&q, MODEL_FIND_MODEL);
 	return pool_query_end(e->pool, &q);
 }
 

@@ -101,7 +101,7 @@ static bool insert_memory(struct db *db, const struct putting *p, int64_t *row, 
 	query_text(&q, ":metadata", m->metadata_json);
 	query_text(&q, ":content", m->content);
 	if (query_row(&q))
-		*row = query_column_int(&q, 0);
+		*row = query_column_int(&q, MEMORY_INSERT_ROW);
 	return query_end(&q);
 }
 
@@ -147,7 +147,7 @@ static bool find_memory(struct db *db, struct change_of_memory *c, struct error 
 	query_text(&q, ":user_id", c->scope->user_id);
 	query_text(&q, ":thread_id", c->scope->thread_id);
 	if (query_row(&q))
-		c->row = query_column_int(&q, 0);
+		c->row = query_column_int(&q, MEMORY_FIND_ROW);
 	return query_end(&q);
 }
 
@@ -279,7 +279,7 @@ static bool next_rows(struct store_engine *e, const struct memory_filter *filter
 	*count = 0;
 	store_rows_query(e, &q, filter, newest, FORGET_AT_ONCE, err);
 	while (query_row(&q))
-		rows[(*count)++] = query_column_int(&q, 0);
+		rows[(*count)++] = query_column_int(&q, MEMORY_MATCHING_ROW);
 	return pool_query_end(e->pool, &q);
 }
 

@@ -45,8 +45,8 @@ static bool piece_end(
 	query_int(&q, ":thread", p->thread);
 	query_int(&q, ":limit", p->messages);
 	while (bytes < PIECE_BYTES && query_row(&q)) {
-		*seq = query_column_int(&q, 0);
-		bytes += query_column_int(&q, 1);
+		*seq = query_column_int(&q, REMOVED_MESSAGES_SEQ);
+		bytes += query_column_int(&q, REMOVED_MESSAGES_BYTES);
 		count++;
 	}
 	*last = bytes < PIECE_BYTES && count < p->messages;
@@ -91,7 +91,7 @@ static bool sweep_next(struct sweeper *s, int64_t *thread, struct error *err)
 	*thread = 0;
 	pool_query(s->pool, &q, SQL_REMOVED_NEXT, err);
 	if (query_row(&q))
-		*thread = query_column_int(&q, 0);
+		*thread = query_column_int(&q, REMOVED_NEXT_THREAD);
 	return pool_query_end(s->pool, &q);
 }
 

@@ -5,18 +5,18 @@
 static void read_record(struct query *q, struct thread *t)
 {
 	*t = (struct thread){
-	    .row = query_column_int(q, 0),
-	    .thread_id = query_column_text(q, 1),
-	    .user_id = query_column_text(q, 2),
-	    .created_at = query_column_int(q, 3),
-	    .updated_at = query_column_int(q, 4),
-	    .thread_name = query_column_text(q, 5),
-	    .metadata_json = query_column_text(q, 6),
-	    .run_id = query_column_text(q, 7),
-	    .status = (enum run_status)query_column_int(q, 8),
-	    .stop = (enum stop_state)query_column_int(q, 9),
-	    .node = query_column_text(q, 10),
-	    .step = query_column_int(q, 11),
+	    .row = query_column_int(q, THREAD_GET_ROW),
+	    .thread_id = query_column_text(q, THREAD_GET_THREAD_ID),
+	    .user_id = query_column_text(q, THREAD_GET_USER_ID),
+	    .created_at = query_column_int(q, THREAD_GET_CREATED_AT),
+	    .updated_at = query_column_int(q, THREAD_GET_UPDATED_AT),
+	    .thread_name = query_column_text(q, THREAD_GET_THREAD_NAME),
+	    .metadata_json = query_column_text(q, THREAD_GET_METADATA),
+	    .run_id = query_column_text(q, THREAD_GET_RUN_ID),
+	    .status = (enum run_status)query_column_int(q, THREAD_GET_STATUS),
+	    .stop = (enum stop_state)query_column_int(q, THREAD_GET_STOP),
+	    .node = query_column_text(q, THREAD_GET_NODE),
+	    .step = query_column_int(q, THREAD_GET_STEP),
 	    .fields_json = "{}",
 	};
 }
@@ -31,12 +31,12 @@ static void copy_thread(struct query *q, struct arena *a, struct thread *t)
 	t->metadata_json = arena_strdup(a, t->metadata_json);
 	t->run_id = arena_strdup(a, t->run_id);
 	t->node = arena_strdup(a, t->node);
-	t->next = arena_strdup(a, query_column_text(q, 12));
-	t->pause_json = arena_strdup(a, query_column_text(q, 13));
-	t->waiting_json = arena_strdup(a, query_column_text(q, 14));
-	t->summary = arena_strdup(a, query_column_text(q, 15));
-	t->fields_json = arena_strdup(a, query_column_text(q, 16));
-	t->message_bytes = query_column_int(q, 17);
+	t->next = arena_strdup(a, query_column_text(q, THREAD_GET_NEXT));
+	t->pause_json = arena_strdup(a, query_column_text(q, THREAD_GET_PAUSE));
+	t->waiting_json = arena_strdup(a, query_column_text(q, THREAD_GET_WAITING));
+	t->summary = arena_strdup(a, query_column_text(q, THREAD_GET_SUMMARY));
+	t->fields_json = arena_strdup(a, query_column_text(q, THREAD_GET_FIELDS));
+	t->message_bytes = query_column_int(q, THREAD_GET_MESSAGE_BYTES);
 }
 
 bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_id,
@@ -64,7 +64,7 @@ bool engine_thread_owner(struct storage *st, struct arena *a, const char *thread
 	pool_query(pool, &q, SQL_THREAD_OWNER, err);
 	query_text(&q, ":thread_id", thread_id);
 	if (query_row(&q))
-		*owner = arena_strdup(a, query_column_text(&q, 0));
+		*owner = arena_strdup(a, query_column_text(&q, THREAD_OWNER_USER_ID));
 	return pool_query_end(pool, &q);
 }
 
@@ -79,7 +79,7 @@ bool engine_thread_waiting(struct storage *st, struct arena *a, const char *owne
 	query_text(&q, ":owner", owner);
 	query_text(&q, ":call_id", call_id);
 	if (query_row(&q))
-		*thread_id = arena_strdup(a, query_column_text(&q, 0));
+		*thread_id = arena_strdup(a, query_column_text(&q, THREAD_WAITING_THREAD_ID));
 	return pool_query_end(pool, &q);
 }
 
@@ -95,7 +95,7 @@ bool engine_untouched(struct pool *pool, enum sql_id sql, struct arena *a, int64
 	query_int(&q, ":before", before);
 	query_int(&q, ":limit", (int64_t)room);
 	while (*count < room && query_row(&q))
-		ids[(*count)++] = arena_strdup(a, query_column_text(&q, 0));
+		ids[(*count)++] = arena_strdup(a, query_column_text(&q, THREADS_UNTOUCHED_ID));
 	return pool_query_end(pool, &q);
 }
 

@@ -379,25 +379,26 @@ static bool read_ids(struct traces *traces, struct arena *a, const char *thread_
 	query_start(&q, traces->db, SQL_TRACE_IDS, err);
 	query_text(&q, ":thread_id", thread_id);
 	while (view->run_count < TRACES_RUNS && query_row(&q))
-		view->run_ids[view->run_count++] = arena_strdup(a, query_column_text(&q, 0));
+		view->run_ids[view->run_count++] =
+		    arena_strdup(a, query_column_text(&q, TRACE_IDS_RUN_ID));
 	return query_end(&q);
 }
 
 static void take_run(struct query *q, struct arena *a, struct trace_run *run)
 {
-	run->number = (uint64_t)query_column_int(q, 0);
-	run->run_id = arena_strdup(a, query_column_text(q, 1));
-	run->status = (enum trace_status)query_column_int(q, 2);
-	run->started_at = query_column_int(q, 3);
-	run->finished_at = query_column_int(q, 4);
-	run->last_at = query_column_int(q, 5);
-	run->totals.prompt = query_column_int(q, 6);
-	run->totals.completion = query_column_int(q, 7);
-	run->totals.reasoning = query_column_int(q, 8);
-	run->totals.total = query_column_int(q, 9);
-	run->totals.llm_calls = query_column_int(q, 10);
-	run->totals.tool_calls = query_column_int(q, 11);
-	run->totals.iterations = query_column_int(q, 12);
+	run->number = (uint64_t)query_column_int(q, TRACE_GET_NUMBER);
+	run->run_id = arena_strdup(a, query_column_text(q, TRACE_GET_RUN_ID));
+	run->status = (enum trace_status)query_column_int(q, TRACE_GET_STATUS);
+	run->started_at = query_column_int(q, TRACE_GET_STARTED_AT);
+	run->finished_at = query_column_int(q, TRACE_GET_FINISHED_AT);
+	run->last_at = query_column_int(q, TRACE_GET_LAST_AT);
+	run->totals.prompt = query_column_int(q, TRACE_GET_PROMPT_TOKENS);
+	run->totals.completion = query_column_int(q, TRACE_GET_COMPLETION_TOKENS);
+	run->totals.reasoning = query_column_int(q, TRACE_GET_REASONING_TOKENS);
+	run->totals.total = query_column_int(q, TRACE_GET_TOTAL_TOKENS);
+	run->totals.llm_calls = query_column_int(q, TRACE_GET_LLM_CALLS);
+	run->totals.tool_calls = query_column_int(q, TRACE_GET_TOOL_CALLS);
+	run->totals.iterations = query_column_int(q, TRACE_GET_ITERATIONS);
 }
 
 static bool read_run(struct traces *traces, struct arena *a, const char *run_id,
@@ -423,7 +424,7 @@ static bool read_records(
 	query_start(&q, traces->db, SQL_TRACE_PIECES, err);
 	query_int(&q, ":number", (int64_t)view->run.number);
 	while (query_row(&q))
-		buf_puts(&records, query_column_text(&q, 0));
+		buf_puts(&records, query_column_text(&q, TRACE_PIECES_RECORDS));
 	bool ok = query_end(&q);
 	if (records.len > 1)
 		records.len--;

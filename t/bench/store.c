@@ -98,7 +98,7 @@ static bool insert(struct db *db, int64_t n)
 	query_text(&q, ":metadata", "{\"category\":\"general\"}");
 	query_text(&q, ":content", content);
 	query_int(&q, ":created_at", n);
-	int64_t row = query_row(&q) ? query_column_int(&q, 0) : 0;
+	int64_t row = query_row(&q) ? query_column_int(&q, MEMORY_INSERT_ROW) : 0;
 	if (!query_end(&q))
 		return false;
 	query_start(&q, db, SQL_WORD_INSERT, &err);
