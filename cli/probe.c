@@ -1,4 +1,4 @@
-#include "probe.h"
+#include "supervisor.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

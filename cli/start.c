@@ -1,7 +1,6 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "probe.h"
 #include "spawn.h"
 #include "supervisor.h"
 

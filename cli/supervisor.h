@@ -9,6 +9,7 @@
 #include "children.h"
 #include "examine.h"
 #include "sockets.h"
+#include <sys/types.h>
 
 #include <cjson/cJSON.h>
 
@@ -165,5 +166,19 @@ void upgrade_execute(struct supervisor *s);
 /* In the new program: takes sockets, children, address and what is served from its predecessor.
  * False when there is none. */
 bool upgrade_take(struct supervisor *s);
+
+/* probe.c: asking the service for /ping until it answers. */
+struct probe {
+	int tcp; /* nginx's listening socket; -1: asks straight at the FastCGI socket */
+	const char *socket_path;
+	int websocketd; /* its reserved port */
+};
+
+/*
+ * Starts a child that asks several times a second.  It ends with 0 at the first answer with status
+ * 200, if websocketd listens by then; with 1 when there was none for a minute.  -1 with errno when
+ * there can be no child.
+ */
+pid_t probe_start(const struct probe *probe);
 
 #endif

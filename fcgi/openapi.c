@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "mount.h"
-#include "openapi_prune.h"
 #include "texts.h"
 
 #include <ctype.h>

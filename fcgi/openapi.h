@@ -19,4 +19,7 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 /* Whether the row, of the table as it is written, has an operation. */
 bool openapi_describes(const struct route *row);
 
+/* Takes out, in place, the components that no operation leads to. */
+void openapi_prune(cJSON *document);
+
 #endif

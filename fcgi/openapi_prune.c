@@ -1,4 +1,4 @@
-#include "openapi_prune.h"
+#include "openapi.h"
 
 #include "base/json.h"
 

@@ -9,7 +9,6 @@
 #include "base/metrics.h"
 #include "base/process.h"
 #include "relay.h"
-#include "relay_options.h"
 
 #include <errno.h>
 #include <fcntl.h>

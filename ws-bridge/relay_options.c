@@ -1,4 +1,4 @@
-#include "relay_options.h"
+#include "relay.h"
 
 #include "base/options.h"
 

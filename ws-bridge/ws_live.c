@@ -1,4 +1,4 @@
-#include "ws_live.h"
+#include "ws_session.h"
 
 #include "base/clock.h"
 #include "base/json.h"

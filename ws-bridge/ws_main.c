@@ -14,7 +14,6 @@
 #include "record.h"
 #include "refusal.h"
 #include "service/service.h"
-#include "ws_live.h"
 #include "ws_session.h"
 
 #include <malloc.h>

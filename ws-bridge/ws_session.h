@@ -23,4 +23,8 @@ struct session_setup {
 /* Serves the turn socket on standard input and output. */
 void session_run(struct service *service, const struct session_setup *setup);
 
+/* Serves the live socket, from READY to the end of the input.  False when a tool of the graph does
+ * not end: then the service must be left alone, and the process end. */
+bool ws_live_run(struct service *service, const struct session_setup *setup);
+
 #endif

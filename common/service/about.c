@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "graph/node_tools.h"
-#include "service/schema.h"
 #include "telemetry/telemetry.h"
 
 #include <stdio.h>

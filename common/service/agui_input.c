@@ -2,8 +2,6 @@
 
 #include "base/json.h"
 #include "graph/message.h"
-#include "service/agui_message.h"
-#include "service/agui_tools.h"
 #include "service/ident.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "service/agui_message.h"
+#include "service/agui_input.h"
 
 #include "base/json.h"
 #include "graph/message.h"

@@ -1,4 +1,4 @@
-#include "service/agui_tools.h"
+#include "service/agui_input.h"
 
 #include "base/clock.h"
 #include "base/json.h"

@@ -5,6 +5,7 @@
 #ifndef AGENTGRAPH_SERVICE_MEMORY_CALLS_H
 #define AGENTGRAPH_SERVICE_MEMORY_CALLS_H
 
+#include "graph/run.h"
 #include "service/service.h"
 
 /* Refuses where no store is configured, before anything else is looked at
@@ -19,5 +20,9 @@ cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body);
 cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body);
 cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body);
 cJSON *memory_forget(struct call *call, const cJSON *body);
+
+/* Memories for the nodes of a run, as its user: the functions above, without a client.  For
+ * run_setup; config is that of the run, which with the call outlives it. */
+struct run_store memories_of_run(struct call *call, const cJSON *config);
 
 #endif

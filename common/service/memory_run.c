@@ -1,4 +1,3 @@
-#include "service/memory_run.h"
 
 #include "base/json.h"
 #include "service/memory_calls.h"

@@ -1,4 +1,4 @@
-#include "service/orphans.h"
+#include "service/threads.h"
 
 #include "base/json.h"
 #include "graph/message.h"

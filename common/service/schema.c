@@ -1,4 +1,4 @@
-#include "service/schema.h"
+#include "service/about.h"
 
 #include "base/buf.h"
 #include "base/json.h"

@@ -8,7 +8,6 @@
 #include "service/change.h"
 #include "service/ident.h"
 #include "service/observe.h"
-#include "service/orphans.h"
 #include "service/page.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef AGENTGRAPH_SERVICE_THREADS_H
 #define AGENTGRAPH_SERVICE_THREADS_H
 
+#include "base/arena.h"
 #include "service/service.h"
 
 /* Query parameters as they came, percent-decoded; NULL when absent. */
@@ -34,5 +35,13 @@ cJSON *message_remove(
 
 /* data of POST /v1/graph/fix. */
 cJSON *thread_fix(struct call *call, const cJSON *body);
+
+/*
+ * Ids of the messages that a repair removes from messages (a thread's, in output form and order):
+ * assistant messages one of whose calls has no result in a later message, and the tool messages
+ * that answered their other calls.  An array of strings, tied to the arena.  Takes time in
+ * proportion to the messages, however calls and results depend on each other.
+ */
+cJSON *orphans_find(struct arena *arena, const cJSON *messages);
 
 #endif

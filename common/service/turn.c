@@ -6,7 +6,7 @@
 #include "service/answers.h"
 #include "service/change.h"
 #include "service/media.h"
-#include "service/memory_run.h"
+#include "service/memory_calls.h"
 #include "service/messages.h"
 #include "service/names.h"
 #include "service/trace.h"

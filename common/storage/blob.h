@@ -110,4 +110,14 @@ char *blobs_memory_path(const char *state_dir);
  * as a sentence. */
 bool blobs_local_check(const char *path, struct error *err);
 
+/*
+ * Files in a bucket (s3.h), by the settings MEDIA_CLOUD_*, which s3_check accepts.
+ *
+ * What arrives is collected in a file below the state directory and sent when it is whole, so a
+ * client that gives up costs the bucket nothing.  The file is there, locked by its writer, until
+ * the record is written: one that nobody has locked is what a dead process left, and says which
+ * object may be there without a record.
+ */
+struct blobs *blobs_cloud(const struct config *config);
+
 #endif

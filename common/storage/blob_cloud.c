@@ -1,4 +1,4 @@
-#include "storage/blob_cloud.h"
+#include "storage/blob.h"
 
 #include "base/clock.h"
 #include "base/log.h"

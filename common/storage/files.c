@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "storage/blob_cloud.h"
+#include "storage/blob.h"
 #include "storage/engine.h"
 #include "storage/migrate.h"
 #include "storage/s3.h"

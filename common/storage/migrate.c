@@ -1,8 +1,6 @@
 /* Opens a database file, new or old, and brings its schema up to date. */
 #include "storage/migrate.h"
 
-#include "storage/move.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

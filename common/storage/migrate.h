@@ -17,4 +17,12 @@ bool database_create(const char *path, struct error *err);
 struct db *database_open(const char *path, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err);
 
+/*
+ * Moves the messages that version 2 of threads.db had to where version 3 has them: what is left in
+ * the old table.  It copies every message, so it takes time, and room on the disk for as much as
+ * they are; the log tells its beginning and its end.  db is the one that was opened for writing,
+ * before anybody else uses it.  A process that dies in the middle leaves the rest to the next.
+ */
+bool messages_move(struct db *db, struct error *err);
+
 #endif

@@ -2,7 +2,7 @@
  * Large messages made the old table's tree slow to search, so it is never searched here more often
  * than once a transaction: it is read from one end to the other, and dropped as a whole.
  */
-#include "storage/move.h"
+#include "storage/migrate.h"
 
 #include "base/clock.h"
 #include "base/log.h"
