@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "storage/blob_file.h"
 #include "storage/s3.h"
 
 #include <dirent.h>
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 #define ID_DIGITS 32
-#define ATTEMPTS 5
 
 /* How much is fetched ahead of who reads: doubled while somebody reads on. */
 #define AHEAD_FIRST (128 << 10)
@@ -55,34 +55,9 @@ static struct cloud *cloud_of(struct blobs *blobs)
 
 /* ---- in ---- */
 
-static bool failed(const char *what, const char *file, struct error *err)
-{
-	int code = errno;
-	bool full =
-	    code == ENOSPC || code == EDQUOT || code == EFBIG || code == EMFILE || code == ENFILE;
-	error_set(err, full ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
-	return error_cause(err, "cannot %s %s: %s", what, file, strerror(code));
-}
-
 static void key_of(const struct cloud *c, const char *id, char key[BLOB_KEY_SIZE])
 {
 	snprintf(key, BLOB_KEY_SIZE, "%s%s%.2s/%s", c->prefix, c->prefix[0] ? "/" : "", id, id);
-}
-
-/* A new file with its writer's lock.  Between the two, a sweeper may take it for a dead one's. */
-static int create_locked(const char *file)
-{
-	for (int i = 0; i < ATTEMPTS; i++) {
-		int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		struct stat st;
-		if (fd < 0)
-			return -1;
-		if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0)
-			return fd;
-		close(fd);
-	}
-	errno = EAGAIN;
-	return -1;
 }
 
 static struct blob_upload *cloud_begin(struct blobs *blobs, const char *file_id, struct error *err)
@@ -93,10 +68,10 @@ static struct blob_upload *cloud_begin(struct blobs *blobs, const char *file_id,
 	u->file = xasprintf("%s/%s", c->path, file_id);
 	snprintf(u->id, sizeof(u->id), "%s", file_id);
 	mkdir(c->path, 0700);
-	u->upload.fd = create_locked(u->file);
+	u->upload.fd = blob_file_create(AT_FDCWD, u->file, 0600);
 	if (u->upload.fd >= 0)
 		return &u->upload;
-	failed("make", u->file, err);
+	blob_file_failed("make", c->path, file_id, err);
 	free(u->file);
 	free(u);
 	return NULL;
@@ -105,15 +80,9 @@ static struct blob_upload *cloud_begin(struct blobs *blobs, const char *file_id,
 static bool cloud_write(struct blob_upload *upload, const void *data, size_t len, struct error *err)
 {
 	struct cloud_upload *u = (struct cloud_upload *)upload;
-	const char *from = data;
-	while (len > 0) {
-		ssize_t n = write(upload->fd, from, len);
-		if (n < 0 && errno != EINTR)
-			return failed("write", u->file, err);
-		from += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-		u->size += n > 0 ? n : 0;
-	}
+	if (!blob_file_write(upload->fd, data, len))
+		return blob_file_failed("write", cloud_of(upload->blobs)->path, u->id, err);
+	u->size += (int64_t)len;
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "storage/blob.h"
+#include "storage/blob_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +32,6 @@
 #define INCOMING "incoming"
 #define ID_DIGITS 32
 #define NAME_SIZE 64
-#define ATTEMPTS 5
 
 /* So much is handed to the disk while more arrives, so that the end has little to wait for. */
 #define FLUSH_STEP (8 << 20)
@@ -65,18 +65,10 @@ static struct directory *directory_of(struct blobs *blobs)
 
 /* ---- failures ---- */
 
-static bool no_room(int code)
+static bool directory_failed(
+    const struct directory *d, const char *what, const char *name, struct error *err)
 {
-	return code == ENOSPC || code == EDQUOT || code == EFBIG || code == EMFILE ||
-	    code == ENFILE;
-}
-
-static bool failed(const struct directory *d, const char *what, const char *name, struct error *err)
-{
-	int code = errno;
-
-	error_set(err, no_room(code) ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
-	return error_cause(err, "cannot %s %s/%s: %s", what, d->path, name, strerror(code));
+	return blob_file_failed(what, d->path, name, err);
 }
 
 /* ---- the directory ---- */
@@ -146,23 +138,6 @@ static void key_of(const char *id, char key[NAME_SIZE])
 	snprintf(key, NAME_SIZE, "%.2s/%s", id, id);
 }
 
-/* A new file with its writer's lock.  Between the two, a sweeper may take it for a dead one's. */
-static int create_locked(int root, const char *name)
-{
-	for (int i = 0; i < ATTEMPTS; i++) {
-		int fd = openat(root, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-		struct stat st;
-
-		if (fd < 0)
-			return -1;
-		if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0)
-			return fd;
-		close(fd);
-	}
-	errno = EAGAIN;
-	return -1;
-}
-
 static struct blob_upload *directory_begin(
     struct blobs *blobs, const char *file_id, struct error *err)
 {
@@ -174,10 +149,10 @@ static struct blob_upload *directory_begin(
 	u->upload.fd = -1;
 	snprintf(u->name, sizeof(u->name), INCOMING "/%s", file_id);
 	if (root >= 0 && make_below(d, root, INCOMING))
-		u->upload.fd = create_locked(root, u->name);
+		u->upload.fd = blob_file_create(root, u->name, FILE_MODE);
 	if (u->upload.fd >= 0)
 		return &u->upload;
-	failed(d, "make", u->name, err);
+	directory_failed(d, "make", u->name, err);
 	free(u);
 	return NULL;
 }
@@ -193,19 +168,6 @@ static bool claim(struct directory *d, int64_t len, struct error *err)
 	    err, "the files in memory would have more than %lld bytes", (long long)d->max);
 }
 
-static bool write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		data += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 static bool directory_write(
     struct blob_upload *upload, const void *data, size_t len, struct error *err)
 {
@@ -215,8 +177,8 @@ static bool directory_write(
 	if (!claim(d, (int64_t)len, err))
 		return false;
 	u->size += (int64_t)len;
-	if (!write_all(upload->fd, data, len))
-		return failed(d, "write", u->name, err);
+	if (!blob_file_write(upload->fd, data, len))
+		return directory_failed(d, "write", u->name, err);
 	if (d->durable && u->size - u->flushed >= FLUSH_STEP) {
 		sync_file_range(
 		    upload->fd, u->flushed, u->size - u->flushed, SYNC_FILE_RANGE_WRITE);
@@ -251,10 +213,10 @@ static bool directory_publish(
 
 	snprintf(shard, sizeof(shard), "%.2s", u->name + strlen(INCOMING "/"));
 	if (!finish_bytes(d, upload->fd, modified_at) || !make_below(d, root, shard))
-		return failed(d, "store", u->name, err);
+		return directory_failed(d, "store", u->name, err);
 	key_of(u->name + strlen(INCOMING "/"), u->key);
 	if (!give_name(root, u->name, u->key) || (d->durable && !put_on_disk(root, shard)))
-		return failed(d, "name", u->key, err);
+		return directory_failed(d, "name", u->key, err);
 	snprintf(key, BLOB_KEY_SIZE, "%s", u->key);
 	return true;
 }
@@ -292,7 +254,7 @@ static struct blob *directory_open(struct blobs *blobs, const char *key, struct 
 	if (root >= 0 && key_is_ours(key))
 		fd = openat(root, key, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
-		failed(d, "open", key, err);
+		directory_failed(d, "open", key, err);
 		return NULL;
 	}
 	blob = xcalloc(1, sizeof(*blob));
@@ -310,7 +272,7 @@ static ssize_t directory_read(
 		n = pread(((struct directory_blob *)blob)->fd, out, size, offset);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		failed(directory_of(blob->blobs), "read", "a file", err);
+		directory_failed(directory_of(blob->blobs), "read", "a file", err);
 	return n;
 }
 
@@ -330,7 +292,7 @@ static bool directory_remove(struct blobs *blobs, const char *key, struct error 
 		errno = ENOENT;
 	if (root < 0 || !key_is_ours(key) || fstatat(root, key, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    unlinkat(root, key, 0) != 0)
-		return errno == ENOENT || failed(d, "remove", key, err);
+		return errno == ENOENT || directory_failed(d, "remove", key, err);
 	if (d->used)
 		atomic_fetch_sub(d->used, st.st_size);
 	return true;
