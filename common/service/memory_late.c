@@ -5,11 +5,7 @@
 #include "base/memory.h"
 #include "storage/background.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #define BATCH 64
@@ -19,7 +15,7 @@
 struct memory_late {
 	struct background thread;
 	struct memory_round round;
-	int office; /* a file: who has its lock does the work */
+	int office;
 	int64_t pause_ms;
 };
 
@@ -45,11 +41,6 @@ bool memory_late_batch(struct memory_round *round, struct error *err)
 	}
 	arena_free(a);
 	return ok;
-}
-
-static bool in_office(const struct memory_late *late)
-{
-	return flock(late->office, LOCK_EX | LOCK_NB) == 0;
 }
 
 /* The round is over, or the service does not answer. */
@@ -87,7 +78,7 @@ static void *run(void *arg)
 	pthread_mutex_lock(&late->thread.lock);
 	while (!late->thread.stopping) {
 		pthread_mutex_unlock(&late->thread.lock);
-		bool more = in_office(late) && work(late);
+		bool more = background_in_office(late->office) && work(late);
 		pthread_mutex_lock(&late->thread.lock);
 		if (!more && !late->thread.stopping)
 			background_sleep(&late->thread, clock_monotonic_ms() + late->pause_ms);
@@ -99,14 +90,10 @@ static void *run(void *arg)
 struct memory_late *memory_late_new(
     const char *state_dir, struct store *st, struct embedding *e, struct error *err)
 {
-	char *path = xasprintf("%s/embed.lock", state_dir);
 	struct memory_late *late = xcalloc(1, sizeof(*late));
 	late->round = (struct memory_round){.store = st, .embedding = e, .most = BATCH};
 	late->pause_ms = SHORTEST_PAUSE_MS;
-	late->office = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (late->office < 0)
-		error_set(err, ERR_STORAGE, "%s cannot be opened: %s", path, strerror(errno));
-	free(path);
+	late->office = background_office(state_dir, "embed.lock", err);
 	if (late->office >= 0 && background_start(&late->thread, run, late, err))
 		return late;
 	if (late->office >= 0)

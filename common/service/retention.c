@@ -9,11 +9,7 @@
 #include "storage/background.h"
 #include "storage/files.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #define DAY_US (86400 * INT64_C(1000000))
@@ -25,7 +21,7 @@
 struct retention {
 	struct background thread;
 	struct service *service;
-	int office; /* a file: who has its lock does the work */
+	int office;
 };
 
 /* One kind of thing that can go. */
@@ -120,7 +116,7 @@ static void *retention_run(void *arg)
 	    METRIC_FILES_RETIRED, retention_list_files, retention_remove_file};
 
 	for (int64_t ms = FIRST_MS; retention_pause(r, ms); ms = PAUSE_MS) {
-		if (flock(r->office, LOCK_EX | LOCK_NB) != 0)
+		if (!background_in_office(r->office))
 			continue;
 		retention_apply(r, &threads);
 		retention_apply(r, &files);
@@ -134,13 +130,9 @@ struct retention *retention_new(struct service *service, struct error *err)
 
 	if (!config->retention_threads_days && !config->retention_files_days)
 		return NULL;
-	char *path = xasprintf("%s/retention.lock", config->state_dir);
 	struct retention *r = xcalloc(1, sizeof(*r));
 	r->service = service;
-	r->office = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (r->office < 0)
-		error_set(err, ERR_STORAGE, "%s cannot be opened: %s", path, strerror(errno));
-	free(path);
+	r->office = background_office(config->state_dir, "retention.lock", err);
 	if (r->office >= 0 && background_start(&r->thread, retention_run, r, err))
 		return r;
 	if (r->office >= 0)

@@ -1,7 +1,14 @@
+/* Threads of the service's own. */
 #include "storage/background.h"
 
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 
 #define STACK_SIZE (256u << 10)
@@ -62,4 +69,20 @@ void background_sleep(struct background *b, int64_t due)
 		pthread_cond_wait(&b->wake, &b->lock);
 	else
 		pthread_cond_timedwait(&b->wake, &b->lock, &t);
+}
+
+int background_office(const char *state_dir, const char *name, struct error *err)
+{
+	char *path = xasprintf("%s/%s", state_dir, name);
+	int office = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (office < 0)
+		error_set(err, ERR_STORAGE, "%s cannot be opened: %s", path, strerror(errno));
+	free(path);
+	return office;
+}
+
+bool background_in_office(int office)
+{
+	return flock(office, LOCK_EX | LOCK_NB) == 0;
 }

@@ -28,4 +28,11 @@ void background_stop(struct background *b);
  * woken. */
 void background_sleep(struct background *b, int64_t due);
 
+/* Work that one process of an instance does has a file, and who has its lock does the work: opens
+ * <state_dir>/<name> for background_in_office.  -1 with err set. */
+int background_office(const char *state_dir, const char *name, struct error *err);
+
+/* Whether this process has the lock, or got it now; it keeps it until it closes the file. */
+bool background_in_office(int office);
+
 #endif
