@@ -1,5 +1,5 @@
 /*
- * The commands of `agentgraph`.  Each is a row of the table in command.c and a function in a file
+ * The commands of `agentgraph`.  Each is a row of the table in commands.c and a function in a file
  * of its own; the function parses its arguments, does the work and returns the exit status: 0, 1
  * for a failure, 2 for a wrong command line.
  */
