@@ -229,8 +229,10 @@ static void note_hsts(struct environment *env)
 
 void environment_hsts(const struct environment *env, bool below, struct buf *out)
 {
+	if (!env->security_headers || !env->hsts)
+		return;
 	below = below || env->root_path[0];
-	if (!env->security_headers || !env->hsts || (below && !env->hsts_asked))
+	if (below && !env->hsts_asked)
 		return;
 	bool subdomains = env->hsts_subdomains && (!below || env->hsts_subdomains_asked);
 	buf_printf(out, "max-age=%lld%s%s", (long long)env->hsts_max_age,
