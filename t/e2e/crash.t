@@ -104,7 +104,7 @@ is "$(wc -l <answers | tr -d ' ')" $((rounds * each)) 'every client has come to 
 grep -c '^200 ' answers >good || :
 ok '[ "$(cat good)" -gt 20 ]' "many were answered ($(cat good) of $((rounds * each)))"
 ok '[ "$(cat good)" -lt $((rounds * each)) ]' 'and some were hit'
-is "$(grep -cv -e '^200 ' -e '^503 ' -e '^000 ' answers)" 0 'who was hit got 503 or nothing'
+is "$(grep -cv -e '^200 ' -e '^503 ' -e '^000 ' -e '^409 ' answers)" 0 'who was hit got 503 or nothing, who found no room to wait 409'
 
 # Every turn that is stored as one line "ID KIND TEXT"; KIND says whether what follows the user message is the whole
 # answer, its beginning, or something else.
