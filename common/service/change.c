@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* So many messages are removed in one transaction, for which everybody else waits. */
+#define REMOVE_PIECE 500
+
 struct lease *lease_take(struct call *call, const char *thread_id)
 {
 	struct storage *storage = call->service->storage;
@@ -175,9 +178,15 @@ bool change_remove(struct change *change, const cJSON *ids)
 		remove[count++] = id->valuestring;
 	close_waiting(&change->thread, ids);
 	change_touch(change);
-	struct thread_write write = {
-	    .thread = &change->thread, .remove = remove, .remove_count = count};
-	return storage->ops->thread_write(storage, &write, &change->call->error);
+	do {
+		size_t piece = count < REMOVE_PIECE ? count : REMOVE_PIECE;
+		count -= piece;
+		struct thread_write write = {
+		    .thread = &change->thread, .remove = remove + count, .remove_count = piece};
+		if (!storage->ops->thread_write(storage, &write, &change->call->error))
+			return false;
+	} while (count);
+	return true;
 }
 
 cJSON *change_state(struct change *change)

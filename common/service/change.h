@@ -46,7 +46,8 @@ bool change_append(struct change *change, const cJSON *messages);
 
 /*
  * Removes the messages of these ids (an array of strings), and the pause or the waiting calls that
- * rested on one of them.
+ * rested on one of them.  Many go in pieces, the last first: a failure leaves those at the
+ * beginning of ids, such as the calls whose results are gone, which the next repair finds.
  */
 bool change_remove(struct change *change, const cJSON *ids);
 
