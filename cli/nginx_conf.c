@@ -24,7 +24,8 @@
 #include <unistd.h>
 
 #define DEFAULT_READ_TIMEOUT 3600
-#define MAX_READ_TIMEOUT (365L * 24 * 3600)
+#define DEFAULT_SEND_TIMEOUT 60
+#define MAX_TIMEOUT (365L * 24 * 3600)
 #define CONNECTIONS 8192
 #define DESCRIPTORS 20000 /* two for each connection, and some */
 #define MEGABYTE 1048576.0
@@ -268,20 +269,20 @@ static const char *number(struct arena *a, double value, bool with_point)
 	return copy;
 }
 
-static const char *read_timeout(struct arena *a, struct problems *problems)
+/* The seconds of an environment variable. */
+static const char *timeout(
+    struct arena *a, const char *name, long seconds, struct problems *problems)
 {
-	const char *text = getenv("AGENTGRAPH_READ_TIMEOUT");
-	long seconds = DEFAULT_READ_TIMEOUT;
+	const char *text = getenv(name);
 	char *end;
 
 	if (text && *text) {
 		errno = 0;
 		seconds = strtol(text, &end, 10);
-		if (errno || *end || seconds < 1 || seconds > MAX_READ_TIMEOUT)
+		if (errno || *end || seconds < 1 || seconds > MAX_TIMEOUT)
 			problems_add(problems,
-			    "AGENTGRAPH_READ_TIMEOUT: expected a whole number of seconds from 1 to "
-			    "%ld, found \"%s\"",
-			    MAX_READ_TIMEOUT, text);
+			    "%s: expected a whole number of seconds from 1 to %ld, found \"%s\"",
+			    name, MAX_TIMEOUT, text);
 	}
 	return arena_printf(a, "%ld", seconds);
 }
@@ -383,7 +384,8 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"PAGES", pages(a, env, prefix->path, problems)},
 	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
-	    {"READ_TIMEOUT", read_timeout(a, problems)},
+	    {"READ_TIMEOUT", timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
+	    {"SEND_TIMEOUT", timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
 	    {"PENDING", pending(a, env, place)},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", number(a, mb, false)},

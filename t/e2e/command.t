@@ -336,9 +336,10 @@ run nginx-conf --socket /run/agentgraph/fcgi.sock
 is "$CODE" 0 "the snippet is printed"
 like "$OUT" 'fastcgi_pass "unix:/run/agentgraph/fcgi.sock";' "with the socket"
 unlike "$OUT" '@[A-Z_]+@' "and everything filled in"
-MAX_REQUEST_SIZE=4096 AGENTGRAPH_READ_TIMEOUT=77 FRAME_OPTIONS=SAMEORIGIN DOCS_PATH=/manual run nginx-conf
+MAX_REQUEST_SIZE=4096 AGENTGRAPH_READ_TIMEOUT=77 AGENTGRAPH_SEND_TIMEOUT=7 FRAME_OPTIONS=SAMEORIGIN DOCS_PATH=/manual run nginx-conf
 like "$OUT" 'client_max_body_size 4096;' "the size limit is the configured one"
 like "$OUT" 'fastcgi_read_timeout 77s;' "so is the time-out"
+like "$OUT" ' send_timeout 7s;' "and that of readers"
 like "$OUT" 'add_header X-Frame-Options "SAMEORIGIN" always;' "so are the headers"
 like "$OUT" 'location = "/manual"' "so are the pages"
 AGENTGRAPH_READ_TIMEOUT=soon run nginx-conf
