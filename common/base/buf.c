@@ -76,6 +76,22 @@ const char *buf_str(const struct buf *b)
 	return b->data ? b->data : "";
 }
 
+void buf_take_lines(
+    struct buf *b, size_t *scanned, void (*take)(void *arg, char *line, size_t len), void *arg)
+{
+	size_t start = 0;
+	char *newline;
+	if (!b->data)
+		return;
+	while ((newline = memchr(b->data + *scanned, '\n', b->len - *scanned))) {
+		take(arg, b->data + start, (size_t)(newline - b->data) - start);
+		start = *scanned = (size_t)(newline - b->data) + 1;
+	}
+	b->len -= start;
+	memmove(b->data, b->data + start, b->len + 1);
+	*scanned = b->len;
+}
+
 char *buf_detach(struct buf *b)
 {
 	char *text = b->data ? b->data : xstrdup("");

@@ -64,8 +64,9 @@ static void write_input(struct child *c)
 		close_fd(&c->io.in);
 }
 
-static void deliver(struct child *c, char *line, size_t len)
+static void deliver(void *arg, char *line, size_t len)
 {
+	struct child *c = arg;
 	if (c->ending)
 		return;
 	line[len] = '\0';
@@ -78,17 +79,8 @@ static void deliver(struct child *c, char *line, size_t len)
 /* Hands over the whole lines in pending and keeps the rest. */
 static void split_lines(struct child *c)
 {
-	struct buf *b = &c->pending;
-	size_t start_of_line = 0;
-	char *newline;
-	while ((newline = memchr(b->data + c->scanned, '\n', b->len - c->scanned))) {
-		deliver(c, b->data + start_of_line, (size_t)(newline - b->data) - start_of_line);
-		start_of_line = c->scanned = (size_t)(newline - b->data) + 1;
-	}
-	b->len -= start_of_line;
-	memmove(b->data, b->data + start_of_line, b->len + 1);
-	c->scanned = b->len;
-	if (b->len > c->p->max_line)
+	buf_take_lines(&c->pending, &c->scanned, deliver, c);
+	if (c->pending.len > c->p->max_line)
 		end_child(c, PROCESS_LINE_TOO_LONG);
 }
 

@@ -51,29 +51,14 @@ static void close_fd(int *fd)
 
 /* ---- Reading */
 
-static void take_line(struct mcp_stdio *s, char *line, size_t len)
+static void take_line(void *arg, char *line, size_t len)
 {
+	const struct mcp_stdio *s = arg;
 	line[len] = '\0';
 	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == ' '))
 		len--;
 	if (len > 0 && !mcp_take(s->server, line, len))
 		mcp_log(s->server, line);
-}
-
-/* Takes the whole lines and keeps the rest; false when a line is too long. */
-static bool take_lines(struct mcp_stdio *s)
-{
-	struct buf *b = &s->lines;
-	size_t start = 0;
-	char *newline;
-	while ((newline = memchr(b->data + s->scanned, '\n', b->len - s->scanned))) {
-		take_line(s, b->data + start, (size_t)(newline - b->data) - start);
-		start = s->scanned = (size_t)(newline - b->data) + 1;
-	}
-	b->len -= start;
-	memmove(b->data, b->data + start, b->len + 1);
-	s->scanned = b->len;
-	return b->len <= MCP_MESSAGE_MAX;
 }
 
 /* Reads once; false at the end. */
@@ -178,7 +163,8 @@ static const char *pump(struct mcp_stdio *s)
 		if (fds[1].revents) {
 			if (!read_some(s->io.out, &s->lines))
 				return "ended";
-			if (!take_lines(s))
+			buf_take_lines(&s->lines, &s->scanned, take_line, s);
+			if (s->lines.len > MCP_MESSAGE_MAX)
 				return "wrote a line that is too long";
 		} else if (fds[0].revents) {
 			return "ended";

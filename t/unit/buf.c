@@ -101,6 +101,29 @@ static void detach_hands_the_text_over(void)
 	free(text);
 }
 
+static void join_line(void *arg, char *line, size_t len)
+{
+	line[len] = '|';
+	buf_add(arg, line, len + 1);
+}
+
+static void whole_lines_are_taken(void)
+{
+	static const char *const pieces[] = {"", "on", "e\n\ntwo\nth", "ree", "\n", "rest"};
+	struct buf b = {0}, lines = {0};
+	size_t scanned = 0;
+	buf_take_lines(&b, &scanned, join_line, &lines);
+	for (size_t i = 0; i < UNIT_COUNT(pieces); i++) {
+		buf_puts(&b, pieces[i]);
+		buf_take_lines(&b, &scanned, join_line, &lines);
+		CU_ASSERT_EQUAL(scanned, b.len);
+	}
+	CU_ASSERT_STRING_EQUAL(buf_str(&lines), "one||two|three|");
+	CU_ASSERT_STRING_EQUAL(buf_str(&b), "rest");
+	buf_release(&b);
+	buf_release(&lines);
+}
+
 static const struct unit_test tests[] = {
     {"an empty buf is an empty string", an_empty_buf_is_an_empty_string},
     {"pieces are joined", pieces_are_joined},
@@ -109,6 +132,7 @@ static const struct unit_test tests[] = {
     {"printf fits at every length", printf_fits_at_every_length},
     {"reserved room is filled by the caller", reserved_room_is_filled_by_the_caller},
     {"reset keeps the memory", reset_keeps_the_memory},
+    {"whole lines are taken, the rest stays", whole_lines_are_taken},
     {"detach hands the text over", detach_hands_the_text_over},
 };
 
