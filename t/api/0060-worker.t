@@ -2,6 +2,7 @@
 # The worker as a process: its options, and how it ends.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
 
 "$AGENTGRAPH_FCGI" --routes >routes
 ok $? 'the routes can be printed'
@@ -31,36 +32,37 @@ like "$(cat err)" 'descriptor 0 is not a listening socket' 'and says so'
 ok '[ ! -e "$WORK/none" ]' 'before it has made anything'
 
 worker() { pgrep -P "$SERVE_PID" -f agentgraph-fcgi | sed 1q; }
-slow='{"messages":[{"role":"user","content":"/slow 1 1500"}]}'
 
-# slow_run: one in the background that takes 1.5 seconds; its status goes to the file slow.
+# slow_run MS: one in the background that takes so long, and is under way; its status goes to the file slow.
 slow_run() {
 	rm -f slow
+	mkdir -p apart
 	(
 		trap - EXIT
-		api POST /v1/graph/invoke "$slow"
+		WORK=$WORK/apart
+		api POST /v1/graph/invoke "$(run_body "[$(user "/slow 1 $1")]" "$(thread slow)")"
 		header Status >slow
 	) &
 	slow_pid=$!
-	sleep 0.5
+	wait_for 20 is_running slow || diag 'the run did not begin'
 }
 
-api_start
-slow_run
+api_start --drain 60
+slow_run 3000
 start=$(date +%s%N)
 kill "$SERVE_PID"
 wait "$slow_pid"
 is "$(cat slow)" '200 OK' 'a request in hand ends when the service is stopped'
 wait "$SERVE_PID"
 is $? 0 'and the service ends cleanly'
-ok "[ $((($(date +%s%N) - start) / 1000000)) -lt 4000 ]" 'as soon as it can'
+ok "[ $((($(date +%s%N) - start) / 1000000)) -lt 30000 ]" 'as soon as it can'
 tap_pids=
 STATE=
 
 api_start
 pid=$(worker)
 kill -9 "$SERVE_PID"
-ok 'wait_for 5 gone "$pid"' 'a worker does not outlive its parent'
+ok 'wait_for 20 gone "$pid"' 'a worker does not outlive its parent'
 ok '[ ! -e "$SOCKET" ]' 'and removes the socket'
 wait "$SERVE_PID" 2>/dev/null
 tap_pids=
@@ -68,12 +70,12 @@ STATE=
 
 api_start
 pid=$(worker)
-slow_run
+slow_run 3000
 kill -9 "$SERVE_PID"
 ok 'alive "$pid"' 'it lets requests in hand end all the same'
 wait "$slow_pid"
 is "$(cat slow)" '200 OK' 'and answers them'
-ok 'wait_for 5 gone "$pid"' 'then it ends'
+ok 'wait_for 20 gone "$pid"' 'then it ends'
 wait "$SERVE_PID" 2>/dev/null
 tap_pids=
 
@@ -81,17 +83,16 @@ tap_pids=
 STATE=
 api_start
 pid=$(worker)
-slow_run
-kill "$pid"
-kill "$pid"
+slow_run 20000
+kill "$pid" "$pid"
 sleep 0.3
 ok "alive $pid" 'after one SIGTERM, or two at once, requests in hand go on'
 kill "$pid"
-ok "wait_for 1 gone $pid" 'a second one ends them'
+ok "wait_for 10 gone $pid" 'a second one ends them'
 wait "$slow_pid"
 is "$(cat slow)" '' 'without an answer'
 like "$(cat "$SERVE_ERR")" 'ended with requests in hand: 1$' 'and the log has that'
-wait_for 5 worker
+wait_for 20 worker
 api GET /ping
 is "$STATUS" 200 'another worker is there'
 

@@ -188,7 +188,7 @@ a long line is one :: said[1] | length == 900000
 TABLE
 start=$(date +%s)
 invoke leaves
-[ $(($(date +%s) - start)) -lt 4 ]
+[ $(($(date +%s) - start)) -lt 30 ]
 ok $? 'what a program leaves running is not waited for'
 facts <<'TABLE'
 its answer counts :: said[1] == "done"
@@ -235,7 +235,7 @@ late() {
 	took=$((($(date +%s%N) - start) / 1000000))
 	is "$STATUS|$(json '"\(.error_code)|\(.detail)"' "$BODY")" \
 		'500|NODE_TIMEOUT|Graph execution failed: node do timed out after 0.3 s' "'$1' is ended in time"
-	[ "$took" -lt 5000 ]
+	[ "$took" -lt 15000 ]
 	ok $? "and does not hold the run ($took ms)"
 }
 invoke hangs "$(thread late '"node_timeout":0.3')"

@@ -60,11 +60,16 @@ as_new() { as "$1" POST /v1/graph/invoke "$(a_run "$2" race)"; }
 	trap - EXIT
 	WORK=$WORK/alice
 	mkdir -p "$WORK"
-	as_new alice '/slow 2 700'
+	as_new alice '/slow 2 2000'
 	printf '%s' "$STATUS" >"$WORK/status"
 ) &
 alice_pid=$!
-sleep 0.3
+is_made() {
+	as alice GET /v1/threads/race/state
+	case $BODY in *'"is_running":true'*) return 0 ;; esac
+	return 1
+}
+wait_for 20 is_made
 as_new bob hello
 is "$(said)" '403 PERMISSION_ERROR Not authorized to invoke graph' 'nobody slips in while a thread is made'
 wait $alice_pid

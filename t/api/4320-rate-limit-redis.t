@@ -12,13 +12,14 @@ shared() {
 	api_start
 }
 
-# ask: a request; IN_TIME has its status, and whether the answer came within a second (with some for a busy machine).
+# ask: a request; IN_TIME has its status, and whether the answer came without waiting for one who never
+# says anything; the bound leaves room for a busy machine.
 ask() {
 	ask_at=$(milliseconds)
 	api GET /v1/graph
 	ask_for=$(($(milliseconds) - ask_at))
 	IN_TIME="$STATUS in time"
-	[ "$ask_for" -lt 1500 ] || IN_TIME="$STATUS after $ask_for ms"
+	[ "$ask_for" -lt 10000 ] || IN_TIME="$STATUS after $ask_for ms"
 }
 
 redis_start
@@ -43,19 +44,21 @@ ok "[ $retry -gt 580 ] && [ $retry -le 600 ]" 'until the first one leaves'
 is "$(redis llen agentgraph:rate-limit:127.0.0.1)" 3 'refused requests are not counted'
 tap_stop "$first"
 
-shared 2 2 '"exclude_paths":["/v1/graph/tools"]'
+shared 2 8 '"exclude_paths":["/v1/graph/tools"]'
 redis flushall >/dev/null
 api GET /v1/graph
-sleep 1
+sleep 4
 api GET /v1/graph
 api GET /v1/graph
-is "$STATUS $(header Retry-After)" '429 1' 'the window slides'
-sleep 1
+retry=$(header Retry-After)
+is "$STATUS" 429 'the window slides'
+ok "[ $retry -ge 1 ] && [ $retry -le 4 ]" "until the first one leaves it ($retry s)"
+sleep "$retry"
 api GET /v1/graph
 is "$(left)" '200 0' 'each request leaves it by itself'
 api GET /v1/graph/tools
 is "$(left)" '200 ' 'an excluded path asks nobody'
-ok 'wait_for 4 sh -c "[ \"\$(redis-cli -s $REDIS exists agentgraph:rate-limit:127.0.0.1)\" = 0 ]"' 'nothing is left behind'
+ok 'wait_for 20 sh -c "[ \"\$(redis-cli -s $REDIS exists agentgraph:rate-limit:127.0.0.1)\" = 0 ]"' 'nothing is left behind'
 
 limit "\"backend\":\"redis\",\"requests\":2,\"by\":\"global\",\"redis\":{\"url\":\"\${WHERE}\",\"prefix\":\"mine\"}"
 export WHERE="unix://$REDIS"

@@ -143,12 +143,18 @@ is "$(sed -n '$p' out)" 'C1008 Graph is not live' 'and closes'
 is "$(records out | grep -c '^updates done')" 5 'every frame is answered'
 is "$(records out | sed -n 's/^false echo: turn //p' | tr -d '\n')" 12345 'in the order of their coming'
 
+# answer_all: the frames of the file at once, and time until each has its answer.
+ended() { [ "$(records out | grep -c '^updates done')" -eq "$(wc -l <frames)" ]; }
+answer_all() {
+	: >out
+	{ cat frames; wait_for 60 ended; } | by_hand >out
+}
 {
-	frame '/slow 1 600'
+	frame '/slow 1 2000'
 	i=0
 	while [ $i -lt 18 ]; do frame "$i"; i=$((i + 1)); done
-	sleep 3
-} | by_hand >out
+} >frames
+answer_all
 is "$(grep -cx H out) $(grep -cx O out)" '1 1' 'when 16 frames wait the relay is told to hold, and later to go on'
 is "$(records out | grep -n '^H' | sed 's/:.*//')" 2 'before the run has ended'
 is "$(records out | grep -c '^updates done')" 19 'and every frame is answered'
@@ -156,8 +162,8 @@ is "$(records out | grep -c '^updates done')" 19 'and every frame is answered'
 	frame '/slow 1 300'
 	i=0
 	while [ $i -lt 15 ]; do frame "$i"; i=$((i + 1)); done
-	sleep 2
-} | by_hand >out
+} >frames
+answer_all
 is "$(grep -c '^[HO]' out)" 0 'when fewer wait it is not'
 
 # ---- clients that vanish
@@ -167,27 +173,28 @@ stored() {
 	json '[.data.messages[].content[0].text] | join("|")' "$BODY"
 }
 
+: >out
 {
-	frame '/slow 3 200' "$(thread gone)"
+	frame '/slow 3 700' "$(thread gone)"
 	frame 'never' "$(thread gone)"
-	sleep 0.3
+	wait_for 20 is_running gone
 	echo G1006
-	sleep 1
+	wait_for 20 grep -qx Y out
 } | by_hand >out
 is "$(tail -n 1 out)" Y 'a client that is gone is answered with BYE'
 is "$(records out | grep -c 'done')" 0 'nothing that only it would read is sent any more'
-is "$(stored gone)" '/slow 3 200|tick 1|tick 2|tick 3|done' 'the run went on to its end, and no other began'
+is "$(stored gone)" '/slow 3 700|tick 1|tick 2|tick 3|done' 'the run went on to its end, and no other began'
 
 mkfifo in
 by_hand <in >out &
 pid=$!
 exec 3>in
-frame '/slow 4 200' "$(thread early)" >&3
+frame '/slow 4 1000' "$(thread early)" >&3
 echo G1001 >&3
 sleep 0.4
 is "$(tail -n 1 out)" R1 'BYE is not said while the run goes on'
-wait_for 5 grep -qx Y out
-is "$(stored early)" '/slow 4 200|tick 1|tick 2|tick 3|tick 4|done' 'but when its result is stored'
+wait_for 30 grep -qx Y out
+is "$(stored early)" '/slow 4 1000|tick 1|tick 2|tick 3|tick 4|done' 'but when its result is stored'
 ok "alive $pid" 'and it stays until its input ends'
 exec 3>&-
 wait "$pid"
@@ -195,7 +202,7 @@ is $? 0 'then it leaves'
 
 { frame '/slow 3 200' "$(thread unread)"; sleep 0.2; } | by_hand | head -n 1 >out
 is_stored() { case $(stored "$1") in *done) return 0 ;; esac; return 1; }
-ok 'wait_for 5 is_stored unread' 'a reader that left does not stop the run'
+ok 'wait_for 20 is_stored unread' 'a reader that left does not stop the run'
 
 # ---- signals
 
@@ -205,18 +212,18 @@ signalled() {
 	HTTP_X_AGENTGRAPH_TICKET=$(ticket) "$AGENTGRAPH_WS" --state "$STATE" <in >out 2>>"$WORK/log" &
 	pid=$!
 	exec 3>in
-	wait_for 5 grep -q '^R' out
+	wait_for 20 grep -q '^R' out
 }
 
 signalled
-frame '/slow 3 200' "$(thread term)" >&3
+frame '/slow 3 700' "$(thread term)" >&3
 frame 'never' "$(thread term)" >&3
-sleep 0.2
+wait_for 20 is_running term
 kill -INT "$pid"
 kill -TERM "$pid"
-wait_for 5 grep -q '^C' out
+wait_for 20 grep -q '^C' out
 is "$(records out | tail -n 2 | paste -sd '|' -)" 'updates done|C1001 Shutting down' 'a signal lets the run end, then closes'
-is "$(stored term)" '/slow 3 200|tick 1|tick 2|tick 3|done' 'with its result stored, and nothing begins any more'
+is "$(stored term)" '/slow 3 700|tick 1|tick 2|tick 3|done' 'with its result stored, and nothing begins any more'
 exec 3>&-
 wait "$pid"
 is $? 0 'and it leaves in order'

@@ -8,7 +8,7 @@
 #   keep    the same, asking to keep the connection; fails when the worker keeps it
 #   cut     the connection ends in the middle of the body
 #   flood   sends BODY a thousand times, as one body; prints the answer
-#   silent  connects, sends the beginning of a request, or nothing, and stays for ten seconds
+#   silent  connects, sends the beginning of a request, or nothing, and stays for a minute
 #   halting sends nothing, then the head and half of the body, then the rest, a line of standard input before each;
 #           says "connected" and "half", then prints the answer
 #   junk    sends what is no FastCGI
@@ -82,7 +82,7 @@ elif action == "silent":
     for c, start in zip(held, starts):
         c.sendall(start)
     print("connected", flush=True)
-    time.sleep(10)
+    time.sleep(60)
 elif action == "halting":
     c = connect()
     half = len(body) // 2

@@ -115,7 +115,7 @@ is "$(grep -c ^text said) $(grep ^text said | sort -u | wc -l | tr -d ' ') $(gre
 # ---- a locked database ----
 
 if command -v sqlite3 >/dev/null; then
-	lock_database "$STATE/threads.db" 6.5
+	lock_database "$STATE/threads.db" 12
 	say locked one
 	error 'while an outsider has the database locked a turn is refused' 503 TRANSIENT_STORAGE_ERROR \
 		'Storage is temporarily unavailable'
@@ -153,7 +153,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=48m none disk 2>
 	pad=$(printf '%8000s' '' | tr ' ' x)
 	: >taken
 	until_full before_it_is_full & # a little of it, so that there is something to read
-	sleep 0.5
+	wait_for 20 test -s taken
 	kill "$!" 2>/dev/null
 	wait "$!" 2>/dev/null
 	dd if=/dev/zero of=disk/fill bs=4k >/dev/null 2>&1

@@ -56,6 +56,15 @@ client() {
 	"$TOOLS/ws_client" "$SOCKET" "$@" 2>&1 | paste -sd '|'
 }
 
+# opened ACTION...: a session in the background, CLIENT, that has been accepted; said is what it had to say at the end.
+opened() {
+	: >opened.out
+	"$TOOLS/ws_client" "$SOCKET" "open=$ROUTE,$(ticket)" "$@" >opened.out 2>&1 &
+	CLIENT=$!
+	wait_for 20 grep -q accepted opened.out
+}
+said() { sed 1d opened.out | paste -sd '|'; }
+
 # session ACTION...: the same after a good handshake; its answer is left out when it was accepted.
 session() {
 	client "open=$ROUTE,$(ticket)" "$@" | sed 's/^HTTP\/1.1 101 Switching Protocols accepted|*//'
@@ -269,19 +278,17 @@ is "$(cat held.* | grep -c 'end')" 2 "its clients are closed"
 rm -f held.*
 ok '[ ! -e "$SOCKET" ]' "its socket is gone"
 start_relay goodbye
-session sleep=1500 recv recv >closed &
-watcher=$!
-sleep 1
+opened sleep=1500 recv recv
 kill $RELAY_PID
 wait $RELAY_PID
-wait $watcher
-is "$(cat closed)" "close 1001 Shutting down|end" "a client is told that the service shuts down"
+wait $CLIENT
+is "$(said)" "close 1001 Shutting down|end" "a client is told that the service shuts down"
 ok 'wait_for 10 no_helpers' "and its helper has ended"
 
 # ---- who is slow, and who vanishes ----
 
 echo '{"agent": "builtin:demo"}' >agentgraph.json
-start_relay slow --ping 1 --stall 2 --linger 500
+start_relay slow --ping 2 --stall 2 --linger 500
 IDLE=$(descriptors $RELAY_PID)
 is "$(session recv recv sleep=100 recv)" "ping 0|ping 0|end" "who does not answer pings is gone"
 is "$(session recv hex=8a8000000000 recv hex=8a8000000000 recv hex=8a8000000000 recv hex=8a8000000000 text=here until=here)" \
@@ -322,33 +329,25 @@ ok 'wait_for 10 relay_is_idle' "the relay has no descriptor left of them"
 
 tap_stop $RELAY_PID
 start_relay kills
-one_helper() { [ "$(helpers)" -eq 1 ]; }
-session 'text=!flood 1 10' frames=1 until=close >killed.out &
-client=$!
-wait_for 10 one_helper
-sleep 0.5
+opened 'text=!flood 1 10' frames=1 until=close
+wait_for 20 grep -q '1 frames' opened.out
 kill -9 $(helper_pids)
-wait $client
-is "$(cat killed.out)" "1 frames, 10 bytes|close 1011 Internal error" "a helper that is killed: 1011"
-session 'text=!flood 1 10' frames=1 until=close >killed.out &
-client=$!
-wait_for 10 one_helper
-sleep 0.5
+wait $CLIENT
+is "$(said)" "1 frames, 10 bytes|close 1011 Internal error" "a helper that is killed: 1011"
+opened 'text=!flood 1 10' frames=1 until=close
+wait_for 20 grep -q '1 frames' opened.out
 kill -9 $WEBSOCKETD
-wait $client $WEBSOCKETD 2>/dev/null
-is "$(cat killed.out)" "1 frames, 10 bytes|close 1011 Internal error" "websocketd is killed: 1011"
+wait $CLIENT $WEBSOCKETD 2>/dev/null
+is "$(said)" "1 frames, 10 bytes|close 1011 Internal error" "websocketd is killed: 1011"
 ANSWER=$(request "$ROUTE,$GOOD,$KEY,$VERSION,X-Agentgraph-Ticket: $(ticket)")
 refused_with 503 SERVICE_UNAVAILABLE 1013 "without websocketd"
 start_websocketd
 tap_stop $RELAY_PID
 start_relay last
-session recv >killed.out &
-client=$!
-wait_for 10 one_helper
-sleep 0.3
+opened recv
 kill -9 $RELAY_PID
-wait $client $RELAY_PID 2>/dev/null
-is "$(cat killed.out)" "end" "the relay is killed: the socket ends"
+wait $CLIENT $RELAY_PID 2>/dev/null
+is "$(said)" "end" "the relay is killed: the socket ends"
 ok 'wait_for 10 no_helpers' "and its helpers with it"
 start_relay last
 like "$(session text=again recv)" "again" "the next relay takes over its socket"
