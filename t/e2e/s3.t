@@ -228,6 +228,51 @@ wait_for 20 swept
 is "$(ls "$STATE/cloud" | wc -l)" 0 'and looked after when it is back'
 serve_stop
 
+# ---- retention ----
+
+# aged FILE...: as if nobody had touched them for eight days.
+aged() {
+	for id in "$@"; do
+		sqlite3 -cmd '.timeout 10000' "$WORK/state/files.db" \
+			"UPDATE files SET touched_at = (unixepoch() - 8 * 86400) * 1000000 WHERE file_id = '$id'"
+	done
+}
+recorded() { sqlite3 -cmd '.timeout 10000' "$WORK/state/files.db" "SELECT count(*) FROM files WHERE file_id = '$1'"; }
+# is_gone FILE, tried N: retention has taken it away, or asked for that so often in vain.
+is_gone() { [ "$(recorded "$1")" = 0 ]; }
+tried() { [ "$(asked DELETE)" -ge "$1" ]; }
+mode pass 0 x x
+STATE=$WORK/state
+serve_start --processes 1
+post large.bin
+old=$FILE_ID
+post small.txt
+fresh=$FILE_ID
+serve_stop
+aged "$old" "$small"
+before=$(objects)
+echo '{"agent": "builtin:demo", "retention": {"files_days": 7}}' >retention.json
+mode error 99 DELETE 500
+STATE=$WORK/state
+serve_start --processes 1 --config retention.json
+wait_for 30 tried 1
+serve_stop
+is "$(recorded "$old") $(objects)" "1 $before" 'a file that nobody touched for days stays while the bucket does not let it go'
+like "$(cat "$SERVE_ERR")" "WARNING .*retention: files $old: .*DELETE.* with 500" 'which is in the log'
+mode pass 0 x x
+STATE=$WORK/state
+serve_start --processes 1 --config retention.json
+wait_for 30 is_gone "$old"
+ok $? 'then it goes'
+ok '[ "$(objects)" -lt "$before" ]' 'with its bytes'
+wait_for 30 is_gone "$small"
+ok $? 'one that was missing in the bucket goes, too'
+http GET "/v1/files/$old"
+is "$STATUS" 404 'it cannot be read any more'
+http GET "/v1/files/$fresh"
+is "$STATUS $BODY" '200 hello bucket' 'what is younger stays'
+serve_stop
+
 # ---- settings ----
 
 # refused NAME=VALUE WORDS
