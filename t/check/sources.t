@@ -18,6 +18,8 @@ forgotten()
 
 nothing_forgotten() { forgotten "$1" | not grep .; }
 
+licence_is_named() { "$top_srcdir/build-aux/spdx" --check "$1"; }
+
 scripts_are_executable() { cd "$top_srcdir" && tree_files -name '*.t' ! -perm -u+x | not grep .; }
 
 # Every parser's fuzz target has inputs to begin with, words, and its place in the table of doc/testing.md.
@@ -34,6 +36,7 @@ targets_are_complete()
 
 test_that 'the lists name what is in the folders (else: make sources)' lists_are_up_to_date "$top_srcdir"
 test_that 'every source, statement and test is in a list' nothing_forgotten "$top_srcdir"
+test_that 'every source names the licence (else: build-aux/spdx)' licence_is_named "$top_srcdir"
 test_that 'every test script can be executed' scripts_are_executable
 test_that 'every fuzz target has a corpus, a dictionary and a row in doc/testing.md' targets_are_complete "$top_srcdir"
 
@@ -50,6 +53,15 @@ test_that 'it is brought up to date' lists_are_up_to_date "$small"
 printf '# files: room/*.c !room/out.c\nx_SOURCES = \\\n\troom/a.c \\\n\troom/b.c\nafter = 1\n' >"$scratch/expected"
 test_that 'and nothing else is changed' cmp "$scratch/expected" "$small/room/Makefile.inc"
 test_that 'a source outside all lists is noticed' not nothing_forgotten "$small"
+
+printf '#!/bin/sh\n# A test.\n' >"$small/room/a.t"
+printf '/* SPDX-License-Identifier: ISC */\n#include "b.h"\n' >"$small/room/a.c"
+rm "$small/room/b.c" "$small/room/out.c"
+test_that 'a source that does not name the licence is noticed' not licence_is_named "$small"
+"$top_srcdir/build-aux/spdx" "$small"
+printf '#!/bin/sh\n# SPDX-License-Identifier: ISC\n# A test.\n' >"$scratch/expected"
+test_that 'it is made to, below the line that says what runs it' cmp "$scratch/expected" "$small/room/a.t"
+test_that 'and then is content' licence_is_named "$small"
 
 mkdir -p "$small/t/fuzz/corpus/json" "$small/doc"
 touch "$small/t/fuzz/json.c"
