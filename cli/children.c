@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "children.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The table of the supervisor's child processes: who they are, when one that died is started again,
  * and when one that was asked to leave is killed.  Times are those of clock_monotonic_ms.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* agentgraph chat: a conversation on the terminal with any service that speaks this wire.  Each
  * line is a turn on one thread; the answer is shown as it streams, and a run that pauses asks here.
  */

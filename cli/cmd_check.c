@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "command.h"
 #include "examine.h"
 #include "nginx_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "command.h"
 
 #include <ctype.h>

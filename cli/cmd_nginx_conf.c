@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/memory.h"
 #include "command.h"
 #include "examine.h"

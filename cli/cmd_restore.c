@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* agentgraph restore: a backup back into the state directory. */
 #include "base/directory.h"
 #include "base/error.h"

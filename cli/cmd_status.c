@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* agentgraph status: whether the service of a state directory is up, and how it goes. */
 #include "base/buf.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What every command does alike. */
 #include "command.h"
 

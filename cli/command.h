@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The commands of `agentgraph`.  Each is a row of the table in commands.c and a function in a file
  * of its own; the function parses its arguments, does the work and returns the exit status: 0, 1

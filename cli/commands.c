@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The table of the commands. */
 #include "command.h"
 

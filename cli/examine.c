@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "examine.h"
 
 #include "access/access.h"

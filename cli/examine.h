@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What must hold before anything is started: configuration, environment, graph, plug-ins, databases
  * and what nginx is to be told.  All of it is looked at in a child process, because a plug-in may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the agent needs beside the service itself, and whether it answers: a warning for each that
  * does not, since the service starts and works without. */
 #include "base/buf.h"

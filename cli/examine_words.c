@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Words that mean nothing to the service, and look like others that do: variables and scopes. */
 #include "base/clock.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The client's side of FastCGI, as far as one request needs it (its specification, 3.3, 5 and 8).
  */
 #include "fcgi_ask.h"

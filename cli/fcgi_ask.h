@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* A request straight to the workers, without a web server. */
 #ifndef AGENTGRAPH_CLI_FCGI_ASK_H
 #define AGENTGRAPH_CLI_FCGI_ASK_H

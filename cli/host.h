@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What `agentgraph check` looks at beside the configuration: whether the machine and the web server
  * let the service do its work.  Each finding says what to do.

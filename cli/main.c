@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* agentgraph: the one command a person types. */
 #include "command.h"
 

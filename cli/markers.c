@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "markers.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Texts with @NAME@ markers. */
 #ifndef AGENTGRAPH_CLI_MARKERS_H
 #define AGENTGRAPH_CLI_MARKERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "nginx_conf.h"
 
 #include "base/arena.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The configuration of nginx, made from templates (nginx-conf/) and the service's configuration:
  * the snippet for an existing server block, or all that a private nginx needs.  Sizes, security

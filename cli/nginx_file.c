@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "nginx_file.h"
 
 #include "base/memory.h"

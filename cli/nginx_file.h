@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Reading somebody's nginx configuration as far as the service has to do with it: words, includes,
  * and a few directives.  What it means as a whole is nginx's to say.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "nginx_prefix.h"
 
 #include "base/buf.h"

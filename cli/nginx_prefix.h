@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What a prefix of the service's paths means for nginx.  The service's own routes do not change:
  * nginx takes the prefix off.  Names of the configuration that must be unique in a server block

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "programs.h"
 
 #include "base/memory.h"

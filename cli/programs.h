@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Where the other programs are. */
 #ifndef AGENTGRAPH_CLI_PROGRAMS_H
 #define AGENTGRAPH_CLI_PROGRAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/log.h"
 #include "supervisor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The sockets of the running service, removed by somebody: bound again. */
 #include "base/log.h"
 #include "supervisor.h"

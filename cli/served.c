@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What is served, as an examination has found it: how large the pool is by it, and the files of the
  * run directory that tell other processes. */
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The sockets of the service.  The supervisor binds them before it starts anything, so that an
  * address in use is a clear error, and keeps them while programs come and go, so that clients wait

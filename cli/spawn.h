@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Child processes that cannot outlive this one.  Each leads a process group of its own, so that
  * Ctrl-C reaches only the supervisor; writes to standard error, as standard output carries one line

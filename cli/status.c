@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the supervisor says of itself in run/status.json, for `agentgraph status` and the metrics.
  */
 #include "base/clock.h"

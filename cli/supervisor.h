@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The supervisor behind `agentgraph serve`: one thread that starts the workers and nginx, replaces
  * what dies, reloads, and takes everything down again.  It serves no request and loads no

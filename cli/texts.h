@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Files that the build puts into the program (build-aux/embed-text), NUL-terminated. */
 #ifndef AGENTGRAPH_CLI_TEXTS_H
 #define AGENTGRAPH_CLI_TEXTS_H

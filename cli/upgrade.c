@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * New programs, installed over those that run.  The workers, the helpers and the relay are started
  * anew by their paths; this program executes its successor in its own place, which keeps the

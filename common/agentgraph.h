@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * agentgraph.h: what a plug-in may use.
  *

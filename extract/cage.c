@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "cage.h"
 
 #include <errno.h>

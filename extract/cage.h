@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What a process that reads files from outside may still do: almost nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "charset.h"
 
 #include "base/utf8.h"

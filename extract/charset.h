@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Which characters the bytes of a text mean: those that a byte order mark, or the document itself
  * says; else UTF-8 where the bytes are that, else windows-1252, as browsers have it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The text of documents of each type (doc/protocol-files.md#upload), as pure functions from bytes
  * to text: nothing is opened, nothing is asked of the world, so that they run in the cage.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "helper.h"
 
 #include "cage.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Documents that other programs read: PDF by pdftotext, RTF and DOC by catdoc.  The programs read
  * standard input, which holds the document, and write to standard output. */
 #ifndef AGENTGRAPH_EXTRACT_HELPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Pages: what a reader of the page would see of its text. */
 #include "document.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * agentgraph-extract TYPE: the text of the document on standard input, in UTF-8 on standard output;
  * TYPE is its media type, in lower case and without parameters.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* XML of any kind: the text between the tags. */
 #include "document.h"
 #include "xml.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Texts and slides: DOCX, PPTX, ODT. */
 #include "document.h"
 #include "package.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "package.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Documents that are XML in a ZIP archive.
  *

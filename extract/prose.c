@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "prose.h"
 
 #include "base/utf8.h"

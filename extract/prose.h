@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Text on its way out: UTF-8, with the limit on its length (doc/files.md#text).
  *

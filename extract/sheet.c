@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Spreadsheets: XLSX.  A row is a line, its cells lie between tabs, each in its column. */
 #include "base/memory.h"
 #include "document.h"

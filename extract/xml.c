@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "xml.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * XML as a stream of events, for files that nobody trusts: no network, no files, no DTD; a document
  * that declares an entity, or nests more than 256 elements, is refused.  Names come without their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "admit.h"
 
 #include "credential.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Who asks, and whether they may: steps 6 and 7 of doc/protocol.md#order-of-the-checks. */
 #ifndef AGENTGRAPH_FCGI_ADMIT_H
 #define AGENTGRAPH_FCGI_ADMIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Cells in shared memory, one a process; nothing is locked but for taking one. */
 #include "balance.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * How many requests each process of the pool has in hand, so that none takes more than its part.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Request bodies (doc/protocol.md#request-bodies).
  *

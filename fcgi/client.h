@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The other side of one request: what the web server hands over, and where the answer goes.
  *

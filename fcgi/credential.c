@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "credential.h"
 
 #include <stdbool.h>

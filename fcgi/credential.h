@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The credential of an HTTP request: what its Authorization header holds
  * (doc/protocol-access.md#tokens). */
 #ifndef AGENTGRAPH_FCGI_CREDENTIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* /v1/evals: reports of evaluations (doc/protocol-evals.md). */
 #include "service/evals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* /v1/files: what is stored, and its bytes (doc/protocol-files.md). */
 #include "service/files.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* /v1/graph: running the graph, and what it is (doc/protocol-runs.md,
  * doc/protocol-threads.md#repair). */
 #include "handlers.h"

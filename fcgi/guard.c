@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "guard.h"
 
 #include "base/buf.h"

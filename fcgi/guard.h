@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The boot-time guard (doc/protocol-access.md#public-routes): no route is open by mistake. */
 #ifndef AGENTGRAPH_FCGI_GUARD_H
 #define AGENTGRAPH_FCGI_GUARD_H

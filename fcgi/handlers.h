@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The handlers that the route table names: each reads what its row has not checked yet, calls one
  * service function and writes one answer. */
 #ifndef AGENTGRAPH_FCGI_HANDLERS_H

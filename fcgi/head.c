@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "head.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a request says of itself before its body: CGI's variables (RFC 3875), looked up once. */
 #ifndef AGENTGRAPH_FCGI_HEAD_H
 #define AGENTGRAPH_FCGI_HEAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "hygiene.h"
 
 #include "base/memory.h"

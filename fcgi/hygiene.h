@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What every answer carries and every request must satisfy, whatever the route: security headers
  * (doc/protocol.md#headers), CORS (doc/protocol.md#cors) and the Host check

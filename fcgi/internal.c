@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "internal.h"
 
 #include "base/json.h"

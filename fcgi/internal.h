@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What is for the machine itself and stands in no table of routes.
  *

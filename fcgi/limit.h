@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* How often a client may ask: step 2 of doc/protocol.md#order-of-the-checks, and checks 1 and 3 of
  * doc/protocol-sockets.md#the-handshake. */
 #ifndef AGENTGRAPH_FCGI_LIMIT_H

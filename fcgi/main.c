@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * agentgraph-fcgi: one process of the pool.
  *

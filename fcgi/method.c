@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "method.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The HTTP methods that routes can have, as bits, so that a set of them is one number. */
 #ifndef AGENTGRAPH_FCGI_METHOD_H
 #define AGENTGRAPH_FCGI_METHOD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "mount.h"
 
 #include <string.h>

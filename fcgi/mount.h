@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The routes as one configuration has them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "multipart.h"
 
 #include "multipart_head.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * multipart/form-data (RFC 7578) while it arrives.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "multipart_head.h"
 
 #include "base/percent.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The texts of a multipart body: the boundary that announces it, and the header lines of its parts.
  */
 #ifndef AGENTGRAPH_FCGI_MULTIPART_HEAD_H

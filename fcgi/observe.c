@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* /v1/observability: what the runs of a thread did (doc/protocol-traces.md). */
 #include "service/observe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The OpenAPI document (doc/protocol.md#the-openapi-document).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "openapi.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The page at /, the OpenAPI document, and the pages that show it
  * (doc/protocol.md#the-openapi-document). */
 #include "pages.h"

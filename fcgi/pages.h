@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The files that the interactive pages are made of.
  *

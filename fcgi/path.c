@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "path.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The path of a request, as segments.
  *

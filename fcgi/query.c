@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "query.h"
 
 #include "base/json.h"

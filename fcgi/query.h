@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Query parameters (doc/protocol.md#paths-and-methods). */
 #ifndef AGENTGRAPH_FCGI_QUERY_H
 #define AGENTGRAPH_FCGI_QUERY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "range.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a request wants of a file: conditions and ranges (RFC 9110, 13 and 14;
  * doc/protocol-files.md#download). */
 #ifndef AGENTGRAPH_FCGI_RANGE_H

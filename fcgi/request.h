@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* One request while it is served, by one thread. */
 #ifndef AGENTGRAPH_FCGI_REQUEST_H
 #define AGENTGRAPH_FCGI_REQUEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "response.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Answers: status and header lines, the envelopes of doc/protocol.md#answers, and streams.
  *

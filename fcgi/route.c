@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "route.h"
 
 #include "config/config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The routes: rows of one constant table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "handlers.h"
 #include "route.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* /v1/store: the memory store (doc/protocol-store.md). */
 #include "handlers.h"
 #include "request.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Texts that agentgraph-fcgi has inside (made by build-aux/embed-text). */
 #ifndef AGENTGRAPH_FCGI_TEXTS_H
 #define AGENTGRAPH_FCGI_TEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* /v1/threads: threads, their state and their messages (doc/protocol-threads.md). */
 #include "service/threads.h"
 

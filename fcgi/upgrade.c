@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "upgrade.h"
 
 #include "access/ticket.h"

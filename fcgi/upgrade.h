@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The handshake of the two WebSocket routes (doc/protocol-sockets.md).
  *

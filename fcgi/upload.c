@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* POST /v1/files/upload: the file goes from the web server to the store while it arrives
  * (doc/protocol-files.md#upload). */
 #include "base/memory.h"

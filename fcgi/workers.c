@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "workers.h"
 
 #include "balance.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The threads of one process: each accepts a connection, serves its one request and closes it.
  *

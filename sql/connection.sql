@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- What every connection does, whatever its database.
 
 -- name: connection_setup

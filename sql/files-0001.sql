@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- files.db, version 1: what is known of each uploaded file; its bytes are elsewhere.
 
 CREATE TABLE files (

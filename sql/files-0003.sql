@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- files.db, version 3: when a file was last used, so that those that nobody uses can go.
 
 -- Microseconds since 1970: upload, or a use of it, to a day.

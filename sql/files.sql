@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- Statements on files.db.
 
 -- name: files_connection

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- Statements on threads.db: the messages.  Those of a removed thread are there for a while, but
 -- nobody finds them.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- store.db, version 1: memories, the words in them, and their vectors.
 
 CREATE TABLE models (

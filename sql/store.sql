@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- Statements on store.db.  Parameters of a filter are NULL where there is no such condition;
 -- memory_fits is the function of storage/memory_filter.h.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- telemetry.db, version 1: what runs did, for as long as the service is up.
 
 CREATE TABLE runs (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- Statements on telemetry.db.
 
 -- name: telemetry_setup

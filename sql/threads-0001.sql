@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- threads.db, version 1: threads with their state, and their messages.
 
 CREATE TABLE threads (

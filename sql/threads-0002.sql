@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- threads.db, version 2: the thread where a remote call waits is found by the call.
 
 -- The calls of threads.waiting, kept by the triggers below; a schema that is not trusted may use

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- threads.db, version 3: bodies lie apart from the lists, and a thread can go before its messages.
 
 -- What a message weighs must not matter to those who only look for another one, so the lists, whose

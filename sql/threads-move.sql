@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- Statements on threads.db: how messages of version 2 get to where version 3 has them,
 -- before version 4.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- Statements on threads.db: the threads.
 
 -- name: thread_get

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # Shell library of the tests in t/api and t/e2e: TAP output, a service of one's own, requests.
 #
 #	. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "record.h"
 
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The record protocol between agentgraph-relay and agentgraph-ws, version 1 (agentgraph-record(7)).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "refusal.h"
 
 #include "base/clock.h"

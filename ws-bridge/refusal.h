@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The JSON body of a handshake that is refused (doc/protocol-errors.md#the-body-of-an-error,
  * doc/protocol-sockets.md#the-handshake). */
 #ifndef AGENTGRAPH_WS_BRIDGE_REFUSAL_H

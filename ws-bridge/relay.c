@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "relay.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * agentgraph-relay: one event loop over all WebSockets (doc/inside.md#a-frame).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "relay_connection.h"
 
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One connection of the relay, and what its two sides ask of each other.
  *

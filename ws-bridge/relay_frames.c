@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "relay_frames.h"
 
 #include "base/memory.h"

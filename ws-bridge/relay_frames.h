@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One side's WebSocket (RFC 6455, 5): bytes in, whole messages out, and the other way round.
  *

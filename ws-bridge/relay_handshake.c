@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "relay_handshake.h"
 
 #include "access/ticket.h"

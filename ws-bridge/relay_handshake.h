@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The two heads of HTTP/1.1 that a WebSocket begins with (RFC 6455, 4), as the relay meets them:
  * the client's request, which the web server in front has normalised, and websocketd's answer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "relay_link.h"
 
 #include "base/log.h"

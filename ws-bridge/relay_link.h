@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One non-blocking socket of the relay: what is to be written waits in a buffer that exists only
  * while it has something in it.

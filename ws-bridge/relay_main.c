@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * agentgraph-relay: carries WebSockets between the web server and the helpers of websocketd.
  *

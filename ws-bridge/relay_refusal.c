@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "relay_refusal.h"
 
 #include "base/id.h"

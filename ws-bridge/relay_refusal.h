@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Answers of HTTP to handshakes that are not accepted (doc/protocol-errors.md#the-body-of-an-error,
  * doc/protocol-sockets.md#the-handshake). */
 #ifndef AGENTGRAPH_WS_BRIDGE_RELAY_REFUSAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "relay_tally.h"
 
 #include "base/hash.h"

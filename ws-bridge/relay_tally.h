@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* How often each of many texts was counted.  An all-zero struct is empty. */
 #ifndef AGENTGRAPH_WS_BRIDGE_RELAY_TALLY_H
 #define AGENTGRAPH_WS_BRIDGE_RELAY_TALLY_H

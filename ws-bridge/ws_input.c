@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "ws_input.h"
 
 #include <errno.h>

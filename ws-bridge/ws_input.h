@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Lines of a descriptor, as poll brings them. */
 #ifndef AGENTGRAPH_WS_BRIDGE_WS_INPUT_H
 #define AGENTGRAPH_WS_BRIDGE_WS_INPUT_H

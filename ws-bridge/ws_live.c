@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "ws_session.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * agentgraph-ws: one WebSocket connection.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "ws_output.h"
 
 #include "base/clock.h"

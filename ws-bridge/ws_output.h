@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The way out: records, one a line, to a descriptor that may be slow.
  *

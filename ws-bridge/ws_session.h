@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One connection, from READY to the end of the input: records in, records out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "ws_turns.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The frames of one turn socket, handled one after another by a thread of their own, which starts
  * with the first.  That thread opens the storage, too: a connection that never says anything costs

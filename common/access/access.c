@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/access.h"
 
 #include "access/authorization.h"

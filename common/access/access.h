@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Who is asking, and what may they do (doc/protocol-access.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/address.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Who a request comes from: the peer of the web server, or what proxies in front of it say
  * (doc/protocol-access.md#rate-limit).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/authorization.h"
 
 #include "agentgraph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What somebody may do (doc/protocol-access.md#scopes): scopes, and whether threads are their
  * owner's alone.

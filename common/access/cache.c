@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/cache.h"
 
 #include "access/cache_url.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A shared cache: a Redis server that the processes, and several machines, have in common.
  *

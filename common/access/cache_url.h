@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Where a shared cache is, by its URL. */
 #ifndef AGENTGRAPH_ACCESS_CACHE_URL_H
 #define AGENTGRAPH_ACCESS_CACHE_URL_H

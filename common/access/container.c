@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/container.h"
 
 static bool load(

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The container that the configuration names as `injectq`: parts that stand in for built-in ones.
  */
 #ifndef AGENTGRAPH_ACCESS_CONTAINER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/custom_auth.h"
 
 #include "agentgraph.h"

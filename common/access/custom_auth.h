@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* An authentication that a plug-in brings: struct ag_auth of agentgraph.h
  * (doc/protocol-access.md#plug-ins). */
 #ifndef AGENTGRAPH_ACCESS_CUSTOM_AUTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/jwt_auth.h"
 
 #include "access/signature.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Bearer tokens: JWTs of the one algorithm that is configured (doc/protocol-access.md#tokens).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/limit.h"
 
 #include "access/cache.h"

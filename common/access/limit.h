@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The rate limit: how many requests a key may make in a sliding window
  * (doc/protocol-access.md#rate-limit).

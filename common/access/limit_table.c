@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The table is cut into shards, each with a lock of its own; a key's hash says which.
  *

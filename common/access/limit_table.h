@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The sliding windows of the memory backend, in the region SHARED_LIMITS: one count for all
  * processes of an instance, gone when the last of them ends (doc/protocol-access.md#rate-limit).

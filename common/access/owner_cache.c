@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/owner_cache.h"
 
 #include "base/hash.h"

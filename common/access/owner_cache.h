@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Who owns which thread (doc/protocol-access.md#who-reaches-what): the database's answer, kept in
  * this process and, where one is configured, in a shared cache.

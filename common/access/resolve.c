@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/resolve.h"
 
 #include "base/memory.h"

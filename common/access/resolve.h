@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Host names to addresses, within a time: the system's resolver knows none. */
 #ifndef AGENTGRAPH_ACCESS_RESOLVE_H
 #define AGENTGRAPH_ACCESS_RESOLVE_H

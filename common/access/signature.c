@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/signature.h"
 
 #include <openssl/crypto.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Signatures of tokens: HS, RS and ES with 256, 384 and 512 (RFC 7518 3.2 to 3.4), by OpenSSL.
  *

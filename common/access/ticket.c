@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/ticket.h"
 
 #include "base/clock.h"

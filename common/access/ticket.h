@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Tickets: how agentgraph-fcgi tells the relay and agentgraph-ws whom it let in to a WebSocket
  * (doc/inside.md#a-frame).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/verified.h"
 
 #include "base/memory.h"

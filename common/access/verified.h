@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Tokens whose signature was found good, so that it need not be checked with every request.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Memory that lives as long as one request or one run.
  *

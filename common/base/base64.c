@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/base64.h"
 
 #include "base/memory.h"

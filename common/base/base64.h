@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Base64 (RFC 4648, section 4). */
 #ifndef AGENTGRAPH_BASE_BASE64_H
 #define AGENTGRAPH_BASE_BASE64_H

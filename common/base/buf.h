@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* A growing byte string, always NUL-terminated.  An all-zero struct is an empty, valid buf. */
 #ifndef AGENTGRAPH_BASE_BUF_H
 #define AGENTGRAPH_BASE_BUF_H

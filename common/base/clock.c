@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/clock.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Time: wall clock in microseconds since the Unix epoch, a monotonic clock, and their texts. */
 #ifndef AGENTGRAPH_BASE_CLOCK_H
 #define AGENTGRAPH_BASE_CLOCK_H

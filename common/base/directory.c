@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/directory.h"
 
 #include "base/memory.h"

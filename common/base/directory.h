@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Directories with those above them. */
 #ifndef AGENTGRAPH_BASE_DIRECTORY_H
 #define AGENTGRAPH_BASE_DIRECTORY_H

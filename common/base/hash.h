@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Hashes of texts, FNV-1a: quick for short texts, the same everywhere, and easy to make collide on
  * purpose, so whoever lets strangers choose the texts sees to it that a collision does no harm.

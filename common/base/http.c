@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* One HTTP call: what libcurl calls back, and its clocks. */
 #include "base/http.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The HTTP client: the one place that knows libcurl.
  *

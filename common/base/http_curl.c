@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Loading libcurl. */
 #include "base/http_curl.h"
 #include "base/http.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * How the HTTP client is made, for its own files: libcurl's functions, found when the first request
  * is made; a pool of handles that keep connections; and a call in the making.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Handles that are kept between calls, for the connections in them. */
 #include "base/clock.h"
 #include "base/http.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Looking at an answer. */
 #include "base/clock.h"
 #include "base/http.h"

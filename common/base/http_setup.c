@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The settings of a call. */
 #include "base/http_curl.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Identifiers (doc/protocol.md#ids), and random bytes. */
 #ifndef AGENTGRAPH_BASE_ID_H
 #define AGENTGRAPH_BASE_ID_H

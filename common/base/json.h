@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * JSON as this service needs it, over cJSON.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/json_members.h"
 
 #include "base/hash.h"

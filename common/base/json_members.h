@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The members of an object by key, also where there are many.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Writing strings as JSON. */
 #include "base/json_quote.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* JSON strings without a tree. */
 #ifndef AGENTGRAPH_BASE_JSON_QUOTE_H
 #define AGENTGRAPH_BASE_JSON_QUOTE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Keys that a text has twice in one object: cJSON's own tree still has both. */
 #include "base/buf.h"
 #include "base/json.h"

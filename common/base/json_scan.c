@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/json_scan.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The scan that guards cJSON: one pass over the text, before it is parsed, which decides whether it
  * is JSON at all and notes the numbers that a double would not give back as they were written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/json_skim.h"
 
 #include "base/json_scan.h"

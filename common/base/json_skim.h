@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Walking over JSON text without a tree of it: for large documents of which little is wanted.
  *

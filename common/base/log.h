@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The log: one line a record on standard error, with time, level, logger name, process, and the
  * request and run ids where there are any. Lines are written with one write(2) each, so processes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Allocation that never fails: running out of memory prints one line and aborts, and the pool
  * replaces the process.  All memory is malloc's and is given back with free().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/metrics.h"
 
 #include "base/metrics_table.h"

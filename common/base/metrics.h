@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Numbers about the service for whoever watches it: counters, histograms and gauges of all
  * processes together.

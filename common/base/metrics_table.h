@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The inside of metrics.h: the layout of the region SHARED_METRICS. */
 #ifndef AGENTGRAPH_BASE_METRICS_TABLE_H
 #define AGENTGRAPH_BASE_METRICS_TABLE_H

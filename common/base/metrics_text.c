@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The text format of Prometheus, version 0.0.4. */
 #include "base/metrics_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Command line options as rows of a table: --name VALUE, --name=VALUE, and --name alone for flags.
  * Every program reads its command line here, so that all of them refuse the same mistakes with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/percent.h"
 
 static int digit(char c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Percent-encoding (RFC 3986 2.1). */
 #ifndef AGENTGRAPH_BASE_PERCENT_H
 #define AGENTGRAPH_BASE_PERCENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A list of start-up problems, so that `agentgraph check` can report all of them at once.  Each is
  * one sentence that names the file or variable, the key, and what was expected.  Warnings do not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/process.h"
 
 #include "base/buf.h"

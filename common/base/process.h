@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A child process with limits: time, output, and no way to outlive what it was started for.
  *

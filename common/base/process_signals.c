@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Signals of a daemon, as a descriptor. */
 #include "base/process.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/process_spawn.h"
 
 #include "base/memory.h"

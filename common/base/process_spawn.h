@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The start of a child process, for process.c. */
 #ifndef AGENTGRAPH_BASE_PROCESS_SPAWN_H
 #define AGENTGRAPH_BASE_PROCESS_SPAWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Saying how a child ended. */
 #include "base/process.h"
 #include "base/utf8.h"

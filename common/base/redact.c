@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/redact.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Takes secrets out of a text before it is logged (doc/protocol.md#logs). */
 #ifndef AGENTGRAPH_BASE_REDACT_H
 #define AGENTGRAPH_BASE_REDACT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The shared-memory file of one instance: what all processes over one state directory see at once.
  *

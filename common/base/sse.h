@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Server-sent events (WHATWG HTML, 9.2.6), read as they arrive.
  *

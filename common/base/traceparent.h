@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The header `traceparent` (W3C Trace Context, level 1): which trace and span a request belongs to.
  */
 #ifndef AGENTGRAPH_BASE_TRACEPARENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/utf8.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Strict UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
 #ifndef AGENTGRAPH_BASE_UTF8_H
 #define AGENTGRAPH_BASE_UTF8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Who waits for a piece of work, so that long work can end when nobody does any more. */
 #ifndef AGENTGRAPH_BASE_WAITER_H
 #define AGENTGRAPH_BASE_WAITER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the headers of every answer are called, and what the environment says of them. */
 #include "config/answer_headers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The header lines that every answer carries, whoever gives it: security headers
  * (doc/protocol.md#headers) and CORS (doc/protocol.md#cors).  Workers and the web server, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The configuration: agentgraph.json, the dotenv file it names, and the environment
  * (agentgraph.json(5), doc/protocol-errors.md#what-refuses-the-start), read once at start into one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Dotenv files: one KEY=VALUE a line, UTF-8.
  *

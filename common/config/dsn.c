@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/dsn.h"
 
 #include "base/memory.h"

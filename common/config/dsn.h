@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The address of an error tracker: scheme://key@host[:port][/path]/project. */
 #ifndef AGENTGRAPH_CONFIG_DSN_H
 #define AGENTGRAPH_CONFIG_DSN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Files of environment variables as systemd reads them. */
 #include "config/env_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Files of environment variables as systemd reads them (EnvironmentFile= in systemd.exec(5)), so
  * that a command can have what the service has: NAME=value a line, where blanks around the value go

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/environment.h"
 
 #include "base/json.h"

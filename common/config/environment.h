@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The environment variables (agentgraph.json(5)) as one struct.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The rules that bind several environment variables together. */
 #include "config/environment.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/expand.h"
 
 #include "base/buf.h"

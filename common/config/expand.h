@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Environment variables in configuration values (agentgraph.json(5)). */
 #ifndef AGENTGRAPH_CONFIG_EXPAND_H
 #define AGENTGRAPH_CONFIG_EXPAND_H

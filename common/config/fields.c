@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/fields.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The objects of the configuration file, read by tables.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/found.h"
 
 #include "base/json.h"

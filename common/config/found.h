@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What was found in place of something else, short and without secrets, for start-up messages. */
 #ifndef AGENTGRAPH_CONFIG_FOUND_H
 #define AGENTGRAPH_CONFIG_FOUND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/config.h"
 
 #include "base/memory.h"

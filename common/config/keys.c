@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/keys.h"
 
 #include "base/json.h"

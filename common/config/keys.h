@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The keys of the configuration file (agentgraph.json(5)), one function for each part of it.  Each
  * fills its members of config, whose environment is read already, and reports every mistake.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/plugin.h"
 
 #include "agentgraph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Plug-ins: shared objects that the configuration names as "module:attribute".
  *

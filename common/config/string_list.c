@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/string_list.h"
 
 #include "base/memory.h"

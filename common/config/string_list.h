@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Growing and releasing a struct string_list; an all-zero one is an empty, valid list. */
 #ifndef AGENTGRAPH_CONFIG_STRING_LIST_H
 #define AGENTGRAPH_CONFIG_STRING_LIST_H

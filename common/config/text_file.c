@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/text_file.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Small text files read whole, and paths made absolute.
  *

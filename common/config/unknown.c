@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Keys that nobody reads (agentgraph.json(5): they are ignored): more often a slip than a wish.
  * Those that begin with $ are for people and editors. */
 #include "base/json.h"

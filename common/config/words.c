@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config/words.h"
 
 #include <errno.h>

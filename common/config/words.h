@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* How single words and numbers are written in the environment and, in part, in the file. */
 #ifndef AGENTGRAPH_CONFIG_WORDS_H
 #define AGENTGRAPH_CONFIG_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Tool calls that a person allows before they are made. */
 #ifndef AGENTGRAPH_GRAPH_APPROVAL_H
 #define AGENTGRAPH_GRAPH_APPROVAL_H

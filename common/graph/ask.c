@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/ask.h"
 
 #include "base/clock.h"

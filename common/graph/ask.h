@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A question to a chat model during a run: streamed to the client, and held to the form that was
  * asked for.

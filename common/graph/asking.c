@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/asking.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Which tool calls may run (doc/protocol-runs.md#tools-at-the-client): those that the nodes of this
  * run asked for, and those that a pause left open.  Messages that clients told as history may hold

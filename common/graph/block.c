@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/block.h"
 
 #include "base/json.h"

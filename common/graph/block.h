@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Content blocks (the table of doc/protocol-messages.md#blocks), used by message.c alone. */
 #ifndef AGENTGRAPH_GRAPH_BLOCK_H
 #define AGENTGRAPH_GRAPH_BLOCK_H

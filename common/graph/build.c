@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The building calls of agentgraph.h.  They collect; graph_compile (compile.c) judges the whole. */
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a run writes, and when. */
 #include "base/clock.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The check of a graph that was built, and what follows from it: edges by index, defaults filled
  * in. */
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/demo.h"
 
 #include "base/json.h"

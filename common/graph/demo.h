@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * builtin:demo, how a newcomer, a smoke test and a load test meet the service.  It needs no model
  * and no network: what the last user said decides what happens.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Graphs that are described in JSON: the file, and what a graph has besides nodes and edges. */
 #include "graph/document.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What the files that read a graph document share: where in the document one is, how mistakes are
  * reported, and which keys each kind of object has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The keys of documents, and the mistakes that can be told from them alone. */
 #include "base/buf.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Commands in documents: found and checked at start-up, so that a run cannot meet a missing file.
  */
 #include "base/json.h"

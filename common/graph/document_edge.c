@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The edges of documents. */
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Live agents in documents, and the tags of their tools. */
 #include "base/json.h"
 #include "base/memory.h"

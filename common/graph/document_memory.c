@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What documents say of the memory store: recall of model nodes, and the tool. */
 #include "base/buf.h"
 #include "base/json.h"

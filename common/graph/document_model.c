@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Model nodes: what documents, and plug-ins by ag_graph_model, say of them. */
 #include "base/buf.h"
 #include "base/json.h"

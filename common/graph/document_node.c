@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The kinds of node that documents have. */
 #include "base/buf.h"
 #include "base/json.h"

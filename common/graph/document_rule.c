@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The rules of conditional edges. */
 #include "base/buf.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The tools of documents: programs, requests over HTTP, and MCP servers. */
 #include "base/json.h"
 #include "base/memory.h"

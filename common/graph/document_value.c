@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The names that templates in documents may use, and what they stand for. */
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/exec_node.h"
 
 #include "base/buf.h"

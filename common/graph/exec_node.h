@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The node that is an executable, the CGI way.
  *

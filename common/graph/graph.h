@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A graph: nodes, edges, tools and state fields, built once at start-up and immutable afterwards.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/http_tool.h"
 
 #include "base/buf.h"

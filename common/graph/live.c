@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The live calls of agentgraph.h, and the check of a graph that has a live agent. */
 #include "graph/live.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Live agents: what a graph keeps of one, and what the service hears from its provider.
  *

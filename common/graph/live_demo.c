@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * builtin:live-demo and the provider "demo": a live agent that needs no model and no network, so
  * that /v1/graph/live works with nothing but a microphone or a WAV file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* From the configured import path to a compiled graph. */
 #include "base/memory.h"
 #include "base/problems.h"

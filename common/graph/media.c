@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What agentgraph.h offers of the files that messages carry. */
 #include "base/base64.h"
 #include "base/json.h"

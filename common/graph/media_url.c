@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/media_url.h"
 
 #include "base/base64.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* URLs of media that are no web addresses: bytes in themselves, or files of this service. */
 #ifndef AGENTGRAPH_GRAPH_MEDIA_URL_H
 #define AGENTGRAPH_GRAPH_MEDIA_URL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/memory_tool.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The tool by which a model reads and writes the memories of the run's user. */
 #ifndef AGENTGRAPH_GRAPH_MEMORY_TOOL_H
 #define AGENTGRAPH_GRAPH_MEMORY_TOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/message.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Messages and content blocks (doc/protocol-messages.md#messages): checking and normalising what
  * comes in, making what goes out.

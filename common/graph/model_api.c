@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Chat models for plug-ins: what agentgraph.h offers of them. */
 #include "base/arena.h"
 #include "base/json.h"

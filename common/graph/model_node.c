@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/model_node.h"
 
 #include "base/buf.h"

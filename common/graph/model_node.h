@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The model node: asks a chat model with the conversation, streams what it says, and adds its
  * answer, which may ask for tools.

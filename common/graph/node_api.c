@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What agentgraph.h offers to a node while it runs, and to routes and tools. */
 #include "base/arena.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What agentgraph.h offers to a node of the memory store. */
 #include "base/json.h"
 #include "graph/run_internal.h"

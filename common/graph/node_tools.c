@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/node_tools.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The tools of a tools node as they are now: its own, those of its MCP servers, and those that
  * clients run.

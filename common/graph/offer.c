@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/offer.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a model node offers its model: tools, and the files that messages name. */
 #ifndef AGENTGRAPH_GRAPH_OFFER_H
 #define AGENTGRAPH_GRAPH_OFFER_H

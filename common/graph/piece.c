@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/piece.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The streamed pieces of one message, as a tree and as JSON.
  *

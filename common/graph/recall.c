@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/recall.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Memories that fit what the user just said, for a model's prompt. */
 #ifndef AGENTGRAPH_GRAPH_RECALL_H
 #define AGENTGRAPH_GRAPH_RECALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/run.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The engine: one run of a graph over one thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the files of the engine (run.c, checkpoint.c, node_api.c, tools_node.c) share. */
 #ifndef AGENTGRAPH_GRAPH_RUN_INTERNAL_H
 #define AGENTGRAPH_GRAPH_RUN_INTERNAL_H

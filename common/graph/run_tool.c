@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* One call of a tool by itself: a run that has a node, but no graph to walk. */
 #include "base/clock.h"
 #include "graph/run_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/shorten.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Keeping a conversation within what a model can be shown.
  *

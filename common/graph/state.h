@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* AgentState (doc/protocol-messages.md#state): the state of a thread as clients see it, and the
  * graph's own fields in it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Texts with names in them: "Hello {{config.user.user_id}}, you said {{user_text}}".
  *

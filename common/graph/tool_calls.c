@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/tool_calls.h"
 
 #include "base/clock.h"

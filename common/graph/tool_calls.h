@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The calls of one message, side by side.
  *

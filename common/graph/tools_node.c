@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The tools node: runs the calls that a message asks for, one tool message for each. */
 #include "base/clock.h"
 #include "base/json.h"

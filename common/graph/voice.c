@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/voice.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Where utterances start and end in a stream of audio: by loudness, or as somebody tells.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * How much of a conversation a model is shown: where to cut a context that has grown too long.
  *

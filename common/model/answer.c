@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Putting an answer together, piece by piece or at once. */
 #include "base/clock.h"
 #include "base/id.h"

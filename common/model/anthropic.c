@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Anthropic's messages. */
 #include "base/json.h"
 #include "base/json_members.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* One call: its tries at each model, and what is said of those that failed. */
 #include "model/chat.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Chat models: one call to a provider, with its tries and fallbacks.
  *

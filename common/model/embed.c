@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "model/embed.h"
 #include "base/clock.h"
 #include "base/http.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Embeddings: vectors for texts, from any service that speaks OpenAI's /embeddings.
  *

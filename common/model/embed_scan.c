@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A general parser makes an object of every number.  So the arrays of numbers are read here, and in
  * a copy of the text each is replaced by its ordinal; the little that is left is parsed and checked

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Vectors out of the JSON of an /embeddings answer, for embed.c alone. */
 #ifndef AGENTGRAPH_MODEL_EMBED_SCAN_H
 #define AGENTGRAPH_MODEL_EMBED_SCAN_H

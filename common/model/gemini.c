@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Gemini's generateContent. */
 #include "base/json.h"
 #include "base/json_members.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * JSON Schema as Gemini takes it: the subset of OpenAPI's, which refuses a request over any other
  * key.

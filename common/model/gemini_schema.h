@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* JSON Schema as Gemini takes it, for gemini.c alone. */
 #ifndef AGENTGRAPH_MODEL_GEMINI_SCHEMA_H
 #define AGENTGRAPH_MODEL_GEMINI_SCHEMA_H

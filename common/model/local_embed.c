@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "model/local_embed.h"
 
 #include "base/utf8.h"

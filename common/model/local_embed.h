@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The embedder that is built in: it needs no network, no file and no time to speak of.
  *

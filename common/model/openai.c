@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Chat completions, as OpenAI documents them and most other services and servers speak them. */
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "model/openai_returns.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What some services that speak chat completions want back as they gave it, with the message it
  * came with: Gemini's signatures (extra_content of a call), OpenRouter's reasoning_details.  A

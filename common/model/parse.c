@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* JSON as providers write it. */
 #include "base/json.h"
 #include "model/provider.h"

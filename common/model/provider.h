@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What the files of this room share: one model that can be asked (a target), the making of its
  * request, and the putting together of its answer.  Each provider is one struct of functions.

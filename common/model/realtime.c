@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The connection to a realtime provider, whatever its dialect. */
 #include "model/realtime_dialect.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Realtime providers for live agents: OpenAI Realtime and Gemini Live, over WebSockets.
  *

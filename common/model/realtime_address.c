@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* URLs of realtime providers. */
 #include "base/memory.h"
 #include "model/realtime_socket.h"

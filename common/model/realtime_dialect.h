@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What the files of the realtime providers share: realtime.c has the connection, and
  * realtime_openai.c and realtime_gemini.c have each a dialect, which turns input into the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Gemini Live.  Every turn of the model ends with turnComplete, one that was cut too.  One that
  * calls tools ends, with some models, before the results are there or after: then the answer, with

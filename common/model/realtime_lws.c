@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Loading libwebsockets. */
 #include "model/realtime_lws.h"
 

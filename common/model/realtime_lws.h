@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * libwebsockets for the realtime providers: its functions, found when the first connection is made,
  * so that a process without one does not pay for it.

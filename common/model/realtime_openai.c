@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * OpenAI Realtime.  The events are those of the general availability; what the beta called
  * otherwise is understood too.

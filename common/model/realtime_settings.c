@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The settings of realtime providers. */
 #include "base/json.h"
 #include "base/memory.h"

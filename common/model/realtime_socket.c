@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "model/realtime_socket.h"
 
 #include "base/buf.h"

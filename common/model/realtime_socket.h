@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A WebSocket to a realtime provider, by libwebsockets.
  *

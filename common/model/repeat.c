@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "model/repeat.h"
 
 #include "base/json_skim.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Events that say the same as one before, but for the text they bring.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the requests to all providers have in common. */
 #include "base/base64.h"
 #include "base/json.h"

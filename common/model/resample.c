@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "model/resample.h"
 
 #include "base/log.h"

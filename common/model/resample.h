@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Audio at another rate: PCM16 mono, by speexdsp at quality 5 (2.5 ms of delay at these rates).
  *

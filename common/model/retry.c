@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "model/retry.h"
 #include "base/clock.h"
 #include "base/id.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the clients of providers have in common: when to ask again, and what may be said of a
  * failure. */
 #ifndef AGENTGRAPH_MODEL_RETRY_H

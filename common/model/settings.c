@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The settings of chat models: checked once, so that calls need not look again. */
 #include "base/json.h"
 #include "base/json_members.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Messages in an order that every provider takes. */
 #include "base/json.h"
 #include "base/memory.h"

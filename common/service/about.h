@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What is served: graph, tools, state schema, tool announcements (doc/protocol-runs.md). */
 #ifndef AGENTGRAPH_SERVICE_ABOUT_H
 #define AGENTGRAPH_SERVICE_ABOUT_H

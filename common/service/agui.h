@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* POST /v1/ag-ui (doc/protocol-ag-ui.md): the run of a browser that speaks the AG-UI protocol. */
 #ifndef AGENTGRAPH_SERVICE_AGUI_H
 #define AGENTGRAPH_SERVICE_AGUI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/agui_events.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * AG-UI events (doc/protocol-ag-ui.md#events): what a run tells, as the events of a browser's
  * protocol.

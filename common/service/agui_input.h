@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The body of POST /v1/ag-ui, AG-UI's RunAgentInput (doc/protocol-ag-ui.md#the-request), checked
  * and brought into the shape of a run.

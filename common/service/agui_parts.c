@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/agui_parts.h"
 
 #include "base/json.h"

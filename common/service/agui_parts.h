@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What AG-UI events are made of: known tool calls, results as text, interrupts
  * (doc/protocol-ag-ui.md#events). */
 #ifndef AGENTGRAPH_SERVICE_AGUI_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/answers.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Results in a run's input: answers to remote calls that wait at the client
  * (doc/protocol-runs.md#tools-at-the-client).  They come in tool messages alone. */
 #ifndef AGENTGRAPH_SERVICE_ANSWERS_H

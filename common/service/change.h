@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Changes to one thread under its lease (doc/protocol-threads.md#life-of-a-thread,
  * doc/protocol-runs.md#one-run-at-a-time). */
 #ifndef AGENTGRAPH_SERVICE_CHANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/chunk.h"
 
 #include "base/clock.h"

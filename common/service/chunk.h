@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* StreamChunks (doc/protocol-messages.md#chunks, doc/protocol-runs.md#what-a-run-tells): what a run
  * tells, as lines of JSON. */
 #ifndef AGENTGRAPH_SERVICE_CHUNK_H

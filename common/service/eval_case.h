@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* One case of a report, as it is shown and as it is compared (doc/protocol-evals.md#one-report). */
 #ifndef AGENTGRAPH_SERVICE_EVAL_CASE_H
 #define AGENTGRAPH_SERVICE_EVAL_CASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Files of the report directory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/eval_regression.h"
 
 #include "base/json.h"

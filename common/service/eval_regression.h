@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* A run compared with the one before it in its set (doc/protocol-evals.md#one-report). */
 #ifndef AGENTGRAPH_SERVICE_EVAL_REGRESSION_H
 #define AGENTGRAPH_SERVICE_EVAL_REGRESSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/eval_reports.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The reports of a directory, in the order of their runs, and what one process remembers of them.
  *

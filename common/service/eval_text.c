@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/eval_text.h"
 
 #include <inttypes.h>

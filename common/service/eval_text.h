@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* How the views of evaluations word numbers (doc/protocol-evals.md#terms). */
 #ifndef AGENTGRAPH_SERVICE_EVAL_TEXT_H
 #define AGENTGRAPH_SERVICE_EVAL_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Members of a report: a wrong type counts as the default (doc/protocol-evals.md#files), a number
  * is always finite.
  */

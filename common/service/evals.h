@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Reports of evaluations, read from eval_reports/ in the working directory (doc/protocol-evals.md).
  * Nothing is evaluated here, and nothing is written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The text of a document, by a child program: what reads files from outside may crash or loop, and
  * must not take a worker with it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What is shown of a file (doc/protocol-files.md), for upload.c and files.c. */
 #ifndef AGENTGRAPH_SERVICE_FILE_DATA_H
 #define AGENTGRAPH_SERVICE_FILE_DATA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/files.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Uploaded files (doc/protocol-files.md): storing, describing and reading them. */
 #ifndef AGENTGRAPH_SERVICE_FILES_H
 #define AGENTGRAPH_SERVICE_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/gate.h"
 
 #include <string.h>

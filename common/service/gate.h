@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A gate before a sink: what a run shows is kept back until the run's start is on disk (run.h,
  * struct run_observer), so that a run which is over at once costs one transaction and one write to

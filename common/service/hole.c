@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The messages of an answer, read in pieces, each with a query of its own: one that waited for a
  * slow client in the middle would keep the log of the database from being emptied. */
 #include "service/hole.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Lists of messages that are written to the client as they are read.
  *

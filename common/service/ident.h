@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Thread and message ids as clients give them (doc/protocol.md#thread-ids), in paths and in bodies.
  */
 #ifndef AGENTGRAPH_SERVICE_IDENT_H

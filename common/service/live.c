@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The session: its beginning, the client's frames, and its end. */
 #include "service/live.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One live socket (doc/protocol-live.md): the session between a client and a live agent, free of
  * any transport.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/live_config.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The first frame of a live socket: what the client asks of the agent
  * (doc/protocol-live.md#the-first-frame). */
 #ifndef AGENTGRAPH_SERVICE_LIVE_CONFIG_H

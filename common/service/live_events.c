@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* From what a provider reports to what the client is told and the thread keeps. */
 #include "base/json.h"
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the files of the live session (live.c, live_link.c, live_events.c) share. */
 #ifndef AGENTGRAPH_SERVICE_LIVE_INTERNAL_H
 #define AGENTGRAPH_SERVICE_LIVE_INTERNAL_H

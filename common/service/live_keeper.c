@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/live_keeper.h"
 
 #include "base/clock.h"

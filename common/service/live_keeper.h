@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The thread record and the messages of a live session.  All of it is read and written by a thread
  * of its own, in the order of the calls, so that audio never waits for a disk.

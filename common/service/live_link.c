@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The connection to the model: made, lost, made again; and what goes over it. */
 #include "base/json.h"
 #include "base/log.h"

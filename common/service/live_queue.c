@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/live_queue.h"
 
 #include "base/log.h"

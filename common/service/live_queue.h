@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a client sent and the model has not taken yet; when that is too much, the oldest goes. */
 #ifndef AGENTGRAPH_SERVICE_LIVE_QUEUE_H
 #define AGENTGRAPH_SERVICE_LIVE_QUEUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/live_tools.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Tool calls of a live session: each on a thread of its own, so that none holds up the audio. */
 #ifndef AGENTGRAPH_SERVICE_LIVE_TOOLS_H
 #define AGENTGRAPH_SERVICE_LIVE_TOOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Files that messages refer to (doc/protocol-messages.md#media). */
 #ifndef AGENTGRAPH_SERVICE_MEDIA_H
 #define AGENTGRAPH_SERVICE_MEDIA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * libmagic, which is loaded when the first file needs it: it has a database of some megabytes,
  * which processes that never look at a file do not pay for.

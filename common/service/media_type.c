@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/media_type.h"
 
 #include <ctype.h>

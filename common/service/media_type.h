@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Media types of uploaded files: how they are compared, told, listed and served
  * (doc/protocol-files.md). */
 #ifndef AGENTGRAPH_SERVICE_MEDIA_TYPE_H

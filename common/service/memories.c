@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/memories.h"
 
 #include "base/log.h"

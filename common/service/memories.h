@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What keeps the memories (doc/protocol-store.md#memories): the built-in store and the maker of its
  * vectors, or a plug-in.  memory_calls.h has what can be asked of it.

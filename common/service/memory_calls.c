@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/memory_calls.h"
 
 #include "base/clock.h"

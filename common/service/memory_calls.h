@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The calls on memories (doc/protocol-store.md#calls), of the routes under /v1/store and of graphs:
  * over the built-in store or a plug-in, and always of the caller's own memories.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/memory_embed.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Vectors for memories and queries: from the configured service, or from the embedder that is built
  * in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Vectors that come late: a thread gives memories theirs that were stored while the embedding
  * service did not answer.  Of all processes over a state directory one does so at a time; when it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/memory_plugin.h"
 
 #include "agentgraph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* A memory store that a plug-in brings: struct ag_store of agentgraph.h. */
 #ifndef AGENTGRAPH_SERVICE_MEMORY_PLUGIN_H
 #define AGENTGRAPH_SERVICE_MEMORY_PLUGIN_H

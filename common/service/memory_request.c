@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/memory_request.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The bodies of the routes under /v1/store, checked; and whose memories they are about. */
 #ifndef AGENTGRAPH_SERVICE_MEMORY_REQUEST_H
 #define AGENTGRAPH_SERVICE_MEMORY_REQUEST_H

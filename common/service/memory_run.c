@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 
 #include "base/json.h"
 #include "service/memory_calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The five retrieval strategies over a store (doc/protocol-store.md#strategies). */
 #ifndef AGENTGRAPH_SERVICE_MEMORY_SEARCH_H
 #define AGENTGRAPH_SERVICE_MEMORY_SEARCH_H

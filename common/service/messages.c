@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/messages.h"
 
 #include "base/json.h"

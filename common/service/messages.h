@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Messages that are stored outside runs: POST messages and PUT state
  * (doc/protocol-threads.md#messages). */
 #ifndef AGENTGRAPH_SERVICE_MESSAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/names.h"
 
 #include "base/buf.h"

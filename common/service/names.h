@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Names of new threads (doc/protocol-threads.md#names): none, the built-in ones, or those of a
  * plug-in. */
 #ifndef AGENTGRAPH_SERVICE_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/observe.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* GET /v1/observability/{thread_id} (doc/protocol-traces.md). */
 #ifndef AGENTGRAPH_SERVICE_OBSERVE_H
 #define AGENTGRAPH_SERVICE_OBSERVE_H

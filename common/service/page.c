@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/page.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* search, offset and limit of the listings (doc/protocol-threads.md#listing). */
 #ifndef AGENTGRAPH_SERVICE_PAGE_H
 #define AGENTGRAPH_SERVICE_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Retention: a thread that takes away what nobody has touched for days. */
 #include "service/retention.h"
 

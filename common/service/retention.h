@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What nobody has touched for as many days as the configuration says goes: threads that were not
  * changed, files that were not used.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/run_input.h"
 
 #include "base/json.h"

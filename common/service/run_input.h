@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The body of a run (doc/protocol-runs.md#invoke), checked and brought into shape. */
 #ifndef AGENTGRAPH_SERVICE_RUN_INPUT_H
 #define AGENTGRAPH_SERVICE_RUN_INPUT_H

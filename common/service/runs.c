@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/runs.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Running the graph: invoke, stream, stop (doc/protocol-runs.md). */
 #ifndef AGENTGRAPH_SERVICE_RUNS_H
 #define AGENTGRAPH_SERVICE_RUNS_H

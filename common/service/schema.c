@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/about.h"
 
 #include "base/buf.h"

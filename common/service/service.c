@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/service.h"
 
 #include "base/json.h"

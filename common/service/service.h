@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The use cases, free of any transport: JSON in, JSON or chunks out, or a typed error.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/socket.h"
 
 #include "base/clock.h"

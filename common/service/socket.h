@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The turn socket (doc/protocol-sockets.md#frames): one client frame in, StreamChunks out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The state of a thread: read, update, clear (doc/protocol-threads.md#state). */
 #include "graph/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Threads: list, read, remove, repair. */
 #include "service/threads.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Threads, their state and messages (doc/protocol-threads.md).  thread_id and
  * message_id come percent-decoded from the path. */
 #ifndef AGENTGRAPH_SERVICE_THREADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/trace.h"
 
 #include "base/clock.h"

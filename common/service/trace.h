@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What a run does, as it is recorded (doc/protocol-traces.md#what-is-recorded,
  * doc/observability.md#traces-elsewhere).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/trace_record.h"
 
 #include "base/json.h"

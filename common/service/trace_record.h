@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Records of a run: one for each chunk that it would stream at the granularity `full`. */
 #ifndef AGENTGRAPH_SERVICE_TRACE_RECORD_H
 #define AGENTGRAPH_SERVICE_TRACE_RECORD_H

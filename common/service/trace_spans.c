@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/trace_spans.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The spans of a run, collected while it goes on (telemetry/report.h). */
 #ifndef AGENTGRAPH_SERVICE_TRACE_SPANS_H
 #define AGENTGRAPH_SERVICE_TRACE_SPANS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "service/trace_view.h"
 
 #include "base/buf.h"

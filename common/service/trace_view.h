@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* A run as /v1/observability shows it, rebuilt from its records
  * (doc/protocol-traces.md#what-is-shown). */
 #ifndef AGENTGRAPH_SERVICE_TRACE_VIEW_H

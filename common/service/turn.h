@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One request to run the graph on a thread: from the lease to the end of the run
  * (doc/protocol-runs.md).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"

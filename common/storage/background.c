@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Threads of the service's own. */
 #include "storage/background.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A thread of the engine's own: it takes no signals, needs little stack, sleeps on a monotonic
  * clock, and ends when asked. Its lock is there for what it shares with its owner.

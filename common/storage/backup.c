@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The backup is a directory with a copy of each database under its own name.  A copy gets that name
  * only when it is complete and on disk, so what looks like a backup is one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Where the bytes of files are: one struct of functions, so that a directory, memory and a cloud
  * can stand behind the same records (files.h).

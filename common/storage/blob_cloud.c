@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/blob.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Bytes below a directory, of blobs_local and blobs_memory.
  *

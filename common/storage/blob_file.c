@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Files that are being written into a store, and why that did not go. */
 #include "storage/blob_file.h"
 

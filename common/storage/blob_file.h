@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Files on their way into a store.  Whoever writes one keeps it locked, so that a sweeper knows
  * what has no writer any more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a thread_write does to the database. */
 #ifndef AGENTGRAPH_STORAGE_CHANGE_H
 #define AGENTGRAPH_STORAGE_CHANGE_H

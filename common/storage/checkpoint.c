@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/checkpoint.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Moving the log into the database, off the requests' path.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/db.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One SQLite connection with its prepared statements.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/defer.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Deferred writes: they wait a few milliseconds for a successor that carries them, else a thread of
  * the process puts them on disk. The rules are those of storage.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The inside of the SQLite engine: what its files share.  The functions are the operations of
  * storage.h under the same names. */
 #ifndef AGENTGRAPH_STORAGE_ENGINE_H

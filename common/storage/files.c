@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/files.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Uploaded files: a record of each in files.db, and its bytes behind struct blob_ops.
  *

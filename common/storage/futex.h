@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Waiting on a word of memory: the kernel's futex, within one process or between those that share
  * the memory. */
 #ifndef AGENTGRAPH_STORAGE_FUTEX_H

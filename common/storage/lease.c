@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The table is an array of entries in shared memory, one for each lease and each waiter.  Those of
  * one hash bucket form a chain in the order of arrival; of the entries of one thread the first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Leases: the right to run or change a thread, held by one caller at a time over all processes of
  * an instance (doc/protocol-runs.md#one-run-at-a-time).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/memory_filter.h"
 
 #include "base/json.h"

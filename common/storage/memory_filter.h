@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Conditions on a memory's metadata (doc/protocol-store.md#conditions): an object with a condition
  * for each key.  A value means equality, an array one of its values, an object some of gt, gte, lt,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/engine.h"
 
 void engine_bind_page(struct query *q, const struct page *page)

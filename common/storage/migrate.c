@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Opens a database file, new or old, and brings its schema up to date. */
 #include "storage/migrate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Creating a database file and bringing it to the schema of this version. */
 #ifndef AGENTGRAPH_STORAGE_MIGRATE_H
 #define AGENTGRAPH_STORAGE_MIGRATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Large messages made the old table's tree slow to search, so it is never searched here more often
  * than once a transaction: it is read from one end to the other, and dropped as a whole.

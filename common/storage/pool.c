@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/pool.h"
 
 #include "base/memory.h"

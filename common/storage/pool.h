@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Read connections: opened when needed, and used again latest first, so that the surplus of a busy
  * moment stays cold. */
 #ifndef AGENTGRAPH_STORAGE_POOL_H

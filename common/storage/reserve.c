@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The reserve: a file of zeroes. */
 #include "storage/reserve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Room on the disk that is kept for removing something.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/s3.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A bucket of S3, or of another server that speaks its protocol: whole objects in, ranges of them
  * out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* One request to S3: signed, sent, and sent again where that helps. */
 #include "base/clock.h"
 #include "base/id.h"

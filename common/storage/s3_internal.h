@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the parts of s3.h share. */
 #ifndef AGENTGRAPH_STORAGE_S3_INTERNAL_H
 #define AGENTGRAPH_STORAGE_S3_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Objects in parts, which appear as a whole or not at all. */
 #include "base/clock.h"
 #include "base/memory.h"

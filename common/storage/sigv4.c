@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/sigv4.h"
 
 #include <assert.h>

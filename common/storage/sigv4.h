@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* AWS Signature Version 4, by which S3 and what speaks its protocol knows who asks: in a header,
  * or in a URL that anybody may use until it expires. */
 #ifndef AGENTGRAPH_STORAGE_SIGV4_H

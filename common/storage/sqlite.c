@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The SQLite engine: opening, closing, and the table of its operations. */
 #include "base/directory.h"
 #include "base/memory.h"

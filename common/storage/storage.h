@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What a storage engine offers: threads, their messages and state, and the leases that keep runs
  * apart.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What a memory store's engine offers: memories, the words in them, and their vectors.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The inside of the memory store's SQLite engine: what its files share.  The functions are the
  * operations of store.h under the same names. */
 #ifndef AGENTGRAPH_STORAGE_STORE_ENGINE_H

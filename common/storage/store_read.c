@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/utf8.h"

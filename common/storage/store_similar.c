@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Nearness by vectors: keeps the file of vectors up to date and searches it.
  *

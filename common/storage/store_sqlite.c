@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The memory store's SQLite engine: opening, closing, and the table of its operations. */
 #include "base/memory.h"
 #include "storage/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/memory.h"
 #include "storage/store_engine.h"
 #include "storage/vector_file.h"

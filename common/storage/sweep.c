@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The sweeper: a background thread that deletes the messages of removed threads, piece by piece. */
 #include "storage/sweep.h"
 

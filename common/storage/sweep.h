@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Takes away the messages of threads that were deleted.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/change.h"
 #include "storage/engine.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/trace_ring.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The ring in shared memory that runs are handed over in; see traces.h. */
 #ifndef AGENTGRAPH_STORAGE_TRACE_RING_H
 #define AGENTGRAPH_STORAGE_TRACE_RING_H

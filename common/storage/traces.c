@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/traces.h"
 
 #include "base/buf.h"

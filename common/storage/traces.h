@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What runs did (doc/protocol-traces.md#what-is-recorded): kept while the service is up, seen by
  * all of its processes.

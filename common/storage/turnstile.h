@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The order of the processes before SQLite's write lock, and what they tell each other about the
  * log.

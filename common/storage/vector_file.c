@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/vector_file.h"
 
 #include "base/hash.h"

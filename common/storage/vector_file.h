@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The vectors of one model in memory that all processes of an instance share: once, not once for
  * each process.

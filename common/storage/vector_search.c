@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/vector_search.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The nearest of the vectors in a file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/vector_sketch.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Sketches: one bit for each number of a vector, by which a product is estimated at a thirtieth of
  * the price.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/vectors.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Arithmetic on vectors of floats, with the widest instructions that the processor has.
  */

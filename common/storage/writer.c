@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/writer.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The one write connection of a process, shared by its threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "telemetry/otlp.h"
 
 #include "base/json.h"

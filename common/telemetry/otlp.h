@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Runs in the JSON form of OTLP, with the attributes of the semantic conventions for generative AI.
  */
 #ifndef AGENTGRAPH_TELEMETRY_OTLP_H

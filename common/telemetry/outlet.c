@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "telemetry/outlet.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * One place outside that things are sent to: a bounded queue and a thread that sends what is in it.
  *

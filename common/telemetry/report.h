@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* A run that is over, as those outside hear of it: a tree of spans. */
 #ifndef AGENTGRAPH_TELEMETRY_REPORT_H
 #define AGENTGRAPH_TELEMETRY_REPORT_H

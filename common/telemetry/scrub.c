@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "telemetry/scrub.h"
 
 #include "base/redact.h"

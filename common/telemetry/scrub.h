@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Takes personal data out of a text before it leaves for the error tracker. */
 #ifndef AGENTGRAPH_TELEMETRY_SCRUB_H
 #define AGENTGRAPH_TELEMETRY_SCRUB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "telemetry/telemetry.h"
 
 #include "base/clock.h"

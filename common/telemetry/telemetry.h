@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What leaves the service about what it does: traces by OTLP
  * (doc/observability.md#traces-elsewhere) and failures to an error tracker

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "telemetry/tracker.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The error tracker: failures and sampled runs, in Sentry's envelopes. */
 #ifndef AGENTGRAPH_TELEMETRY_TRACKER_H
 #define AGENTGRAPH_TELEMETRY_TRACKER_H

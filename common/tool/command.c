@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tool/command.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A command that a graph runs: what a document says of an executable, settled at start-up, and how
  * it is run within a run's time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tool/decimal.h"
 
 #include "base/json.h"

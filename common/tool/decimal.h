@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Numbers of JSON as they were written: compared and divided exactly, whatever their length.  A
  * double would call 9007199254740993 and 9007199254740992 the same, and 0.3 no multiple of 0.1.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tool/exec.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tool/mcp.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A client of MCP servers (Model Context Protocol; versions 2025-11-25, 2025-06-18, 2025-03-26 and
  * 2024-11-05): tools that another program offers, over its standard streams or over streamable

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * MCP over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events; one
  * that breaks off is taken up again where it ended, when the server named its events.  A GET

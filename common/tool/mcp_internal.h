@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What the files of the MCP client share: mcp.c begins and ends sessions, mcp_session.c pairs
  * requests and replies, mcp_stdio.c and mcp_http.c carry messages.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tool/mcp_message.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The messages of MCP: JSON-RPC 2.0 as text and as trees, without any state. */
 #ifndef AGENTGRAPH_TOOL_MCP_MESSAGE_H
 #define AGENTGRAPH_TOOL_MCP_MESSAGE_H

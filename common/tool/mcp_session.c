@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Requests and their replies, and what a server says unasked. */
 #include "base/clock.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * MCP over the standard streams of a program: one message a line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tool/pattern.h"
 
 #include "base/memory.h"

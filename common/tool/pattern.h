@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Regular expressions of JSON Schema (ECMA 262, Unicode mode), matched in time that grows with the
  * length of the text alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the halves of the pattern module share: pattern.c compiles, pattern_match.c matches. */
 #ifndef AGENTGRAPH_TOOL_PATTERN_INTERNAL_H
 #define AGENTGRAPH_TOOL_PATTERN_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* All ways through a pattern at once (Thompson): a text is read once, and each step is in the set
  * of those that may be next or is not. */
 #include "base/memory.h"

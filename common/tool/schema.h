@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * JSON Schema for the arguments of tools: compiled once, then asked from any thread.
  *

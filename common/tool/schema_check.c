@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Checking a value against a compiled schema: the walk, and the keywords for single values. */
 #include "base/buf.h"
 #include "base/json.h"

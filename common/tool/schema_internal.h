@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the files of the schema module share: schema.c compiles, schema_check.c checks. */
 #ifndef AGENTGRAPH_TOOL_SCHEMA_INTERNAL_H
 #define AGENTGRAPH_TOOL_SCHEMA_INTERNAL_H

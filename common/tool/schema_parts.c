@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Checking the elements of arrays and the members of objects. */
 #include "base/hash.h"
 #include "base/json.h"

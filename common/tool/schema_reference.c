@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Where a "$ref" leads. */
 #include "base/buf.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the checks of a value share: the way through it, what it has cost, and the first mismatch.
  */
 #ifndef AGENTGRAPH_TOOL_SCHEMA_WALK_H

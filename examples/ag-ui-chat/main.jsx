@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 // A chat over AG-UI: messages as they are streamed, a tool that runs in this page, and questions of the agent with
 // buttons to answer them.  ?url= names another service.
 import { HttpAgent } from '@ag-ui/client';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Who may use the service, decided by a plug-in: API keys in a file, and a rule of one's own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A thermometer: converts degrees Celsius to Fahrenheit.
  *

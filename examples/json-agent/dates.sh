@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Plays the model: asks for the tool weekday, and says what it found.  The state is one line of JSON.
 set -eu
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A tool: the arguments are one JSON object on standard input, the result is what it writes.  Tomohiko Sakamoto's method.
 sed -n 's/.*"date":"\([0-9]\{4\}\)-\([0-9][0-9]\)-\([0-9][0-9]\)".*/\1 \2 \3/p' | awk '
 {

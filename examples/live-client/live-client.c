@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Plays a WAV file to a live agent and writes what it says to another one.
  *

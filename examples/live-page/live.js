@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 'use strict';
 
 /* ---- Audio. What the microphone hears goes out at 16 kHz, what the agent says comes in at 24 kHz. */

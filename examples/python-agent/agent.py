@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
 """A shopping list: "add milk", "list", and "clear", which asks first.
 
 The state comes as one line of JSON on standard input; each line written to standard output is a JSON object that says

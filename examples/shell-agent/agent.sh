@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # An agent that tells how its machine is.
 #
 # The state comes as one line of JSON on standard input.  Each line on standard output is a JSON object; here all of them

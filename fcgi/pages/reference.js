@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 // The API reference where the two pages that npm delivers are not there: every operation of the description with its
 // fields, and a form to try it.  Made of the description alone; what it says is put in as text, never as HTML.
 'use strict';

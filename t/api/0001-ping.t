@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # GET /ping: the envelope, its ids and its times.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

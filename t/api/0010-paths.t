@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Which paths there are, and how they are written.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

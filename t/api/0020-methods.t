@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Methods: what is allowed, HEAD and OPTIONS.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Security headers, and the environment that they follow.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

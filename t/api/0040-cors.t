@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Cross-origin requests and preflights.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

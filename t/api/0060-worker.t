@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The worker as a process: its options, and how it ends.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

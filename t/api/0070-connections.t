@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Connections that misbehave do not disturb the others.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What a request body must be.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Bodies that are too large, cut short, or announced wrongly.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # builtin:demo by invoke: what each command does, row by row.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

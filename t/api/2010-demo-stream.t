@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # builtin:demo by stream: which chunks there are, in which order, with which fields.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

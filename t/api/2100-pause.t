@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A node that asks: the pause, the answers to it, and what does not end it.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Graphs that pause before and after nodes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

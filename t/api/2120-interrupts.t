@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Nodes with several interrupts, values of every type, and what they say before they ask.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Tools that the client runs: the call, the answers, the run that goes on.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

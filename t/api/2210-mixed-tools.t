@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Tools of the server and of the client in one step, and tools that are executables.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Declarations of remote tools: what is refused at start, what is listed, what clients may announce.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

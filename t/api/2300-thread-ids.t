@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Ids of threads and runs: who makes them, what may be given.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Ids of messages: who makes them, and what happens to a message that the thread has.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

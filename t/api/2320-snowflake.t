@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The other generator of ids: positive integers of time, node, worker and sequence.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

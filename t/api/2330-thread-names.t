@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Names of threads: when one is generated, and where it is told.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What the body of a run must be: every field with wrong types and out of its range.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # initial_state, and what runs do with fields of every type.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

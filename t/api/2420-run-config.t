@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What nodes see of a run's config.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

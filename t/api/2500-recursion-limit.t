@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The recursion limit, and time-outs of nodes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

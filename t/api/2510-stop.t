@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Stopping a run: between nodes, during the last one, and where nothing runs.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Nodes that fail: what the client is told, in development and in production.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Runs on one thread never overlap: who waits, who is refused, who may read; clients that go away.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What is told of the graph: its nodes and edges, its tools, the schema of its state.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Nodes that are executables, as served: what they may do, and all the ways in which they can go wrong.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

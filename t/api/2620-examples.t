@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The agents that people start from, as served.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What a plug-in builds carelessly: bytes that are no UTF-8, and numbers that a double barely holds.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The programs of agentgraph-exec(7), as they stand there, where their languages are.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

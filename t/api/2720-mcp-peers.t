@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The MCP client against servers that others wrote, and their test suite for clients.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

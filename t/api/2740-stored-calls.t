@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Which calls a tools node makes: those that its run asked for, and those that a pause held up; never those in messages that
 # clients stored, nor those of an earlier turn.
 set -u

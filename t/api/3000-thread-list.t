@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # GET /v1/threads: records, order, search, pages.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

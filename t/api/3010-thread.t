@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # GET and DELETE /v1/threads/{thread_id}, and what an id may be, wherever one stands.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # GET, PUT and DELETE /v1/threads/{thread_id}/state.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The messages of a thread: list, search, add, read, delete.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Blocks of content: every type, every form of media, and what is refused.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

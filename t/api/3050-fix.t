@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # POST /v1/graph/fix: tool calls without a result.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

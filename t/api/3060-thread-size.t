@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What one thread may hold, wherever it grows.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

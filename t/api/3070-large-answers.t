@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Answers that are larger than what a process should hold of them: whole, and in little memory.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

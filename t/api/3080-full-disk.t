@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A disk without room: a thread can be deleted all the same.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Every route but the public ones asks who it is, whether they may, and whose thread it is: a new route is tested as
 # soon as it is in the table.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Where a token may stand, which ones count, and what of it reaches the graph.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

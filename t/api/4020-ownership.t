@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Threads are their owner's alone, however they are named, on every worker, and after they were deleted.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Scopes and roles, and what each kind of authorization lets whom reach.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The example of a plug-in that says who may use the service, built and asked; and plug-ins that are none.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

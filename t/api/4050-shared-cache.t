@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The shared cache of owners: used when it is there, never needed.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

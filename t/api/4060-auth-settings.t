@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What keeps the service from being started unguarded.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

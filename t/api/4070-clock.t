@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The wall clock steps, forwards and back, while the service runs.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

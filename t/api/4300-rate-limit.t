@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The rate limit: what is counted, what the answers say of it, and the window.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

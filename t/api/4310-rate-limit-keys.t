@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Who is counted as one: addresses, users, everybody; and which proxies are believed.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

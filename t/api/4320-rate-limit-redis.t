@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The rate limit's shared backend: instances count together, and a server that fails has a defined effect.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

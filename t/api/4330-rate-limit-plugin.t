@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A rate limit of one's own, bound in the container; and containers that are none.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

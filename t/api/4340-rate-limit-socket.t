@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Runs on a socket count like requests, in the same count as all others.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The handshake of the two WebSocket routes, as a worker answers it.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 : "${AGENTGRAPH_WS:=$(dirname "$AGENTGRAPH")/agentgraph-ws}"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Uploads: what is recorded, the limits, and what is refused.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Broken multipart bodies of every kind, and that nothing of them stays.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Downloads by the service itself: headers, conditions, ranges, HEAD.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

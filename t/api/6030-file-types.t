@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The type of a file: how it is told, what is allowed, and how it is served.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Files are their owner's: nobody else learns that they exist.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Stored files in messages: found before anything runs, and filled in from their record.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

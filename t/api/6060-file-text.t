@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The text of documents comes from a child program that may do what it likes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Storage in memory: shared by all processes, gone at a restart; and what a dead process leaves.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The text of documents of every type, and of those that mean harm: they are stored without one.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

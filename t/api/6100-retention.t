@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Retention: threads and files that nobody touched for days go, the others stay.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

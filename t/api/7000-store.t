@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # /v1/store: bodies, defaults, ranges, envelopes and messages of its seven routes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Searching memories: strategies, metrics, filters, thresholds, max_tokens, with scores worked out by hand.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Whose memories a caller reaches, under every kind of authorization, by every route.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The store under stress: large contents, many clients at once, and processes that die at any instant.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

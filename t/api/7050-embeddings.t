@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Vectors from a service: batched, kept by the text, late when it does not answer, and never mixed with others.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # AG-UI on builtin:demo: the events of every command, the headers, and what is there only when it is enabled.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Bodies that /v1/ag-ui refuses before anything runs, and what it lets pass.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

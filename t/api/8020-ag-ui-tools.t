@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Browser tools: offered, called, answered in a follow-up run; beside server tools and remote_tools.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

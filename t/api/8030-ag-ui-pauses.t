@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Interrupts and resumes of AG-UI: paused or not, with resume or without.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

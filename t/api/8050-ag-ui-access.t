@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Who may use /v1/ag-ui: tokens, scopes, threads of others, the rate limit, pages of other origins.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What goes wrong while a page listens: errors in the middle of a message, a stop, two runs at once, a page that leaves
 # or does not read, production.
 set -u

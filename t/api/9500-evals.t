@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Eval reports: the list, one run, and what becomes of reports that lack something or hold something else.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The OpenAPI document: it has the routes of this configuration and nothing else, and linters find no error.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

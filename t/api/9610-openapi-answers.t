@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What the routes accept and answer, good requests and bad ones, is what the OpenAPI document says of them.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The pages of doc/ that describe the protocol and the OpenAPI document say the same: routes with their scopes and bodies,
 # fields and what they can be, codes of errors.
 set -u

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the tests of /v1/ag-ui share.  Sourced after lib.sh; needs jq.
 #
 # TEXT and MEMBERS are written as they stand in JSON, as in run.sh.

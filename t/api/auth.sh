@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the tests of authentication and authorization share.  Sourced after lib.sh; needs jq.
 
 command -v jq >/dev/null || tap_skip_all 'jq is not installed'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """Makes the documents of 6080-documents.t in the current directory."""
 
 import random

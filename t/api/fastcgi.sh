@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # A FastCGI client that can misbehave, which cgi-fcgi cannot.  Sourced after lib.sh; needs python3.
 #
 #	raw ACTION [METHOD PATH [LENGTH [BODY]]]

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the tests of files share.  Sourced after lib.sh; needs jq.
 #
 #	part DISPOSITION [TYPE] <CONTENT        one part of a body, with the boundary before it; DISPOSITION follows form-data

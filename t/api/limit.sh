@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the tests of the rate limit share.  Sourced after auth.sh.
 
 # limit MEMBERS [MORE]: agentgraph.json with this block, and more members; a new worker serves it.

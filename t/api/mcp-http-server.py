@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """An MCP server over HTTP with bad moments, for 2750-mcp-http.t; it writes its port to the file "port".
 
 It listens to GET with a stream that ends, then with a connection that ends, then with 503, and then

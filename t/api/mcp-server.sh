@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # An MCP server on its standard streams, for the tests of bad days.  Its arguments are what it does:
 #
 #   noise    writes lines that are no messages      deaf     ignores SIGTERM and the end of its input

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154
+# SPDX-License-Identifier: ISC
 # What the tests of tools in documents share.  Sourced after lib.sh and run.sh.
 
 # make_caller FILE: an executable node that makes the tool calls that a user writes, "NAME JSON" each, with

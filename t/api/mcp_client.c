@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Drives the MCP client against one server.
  *

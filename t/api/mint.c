@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Makes tokens for the tests of authentication.
  *

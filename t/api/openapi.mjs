@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // Validates recorded requests and answers against an OpenAPI document.
 //
 //	node openapi.mjs PEERS DOCUMENT [--seen] RECORDS...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
 """Compares doc/protocol*.md with an OpenAPI document: protocol.py DIRECTORY OPENAPI.JSON.
 
 Prints a line for each difference and exits with 1 if there is one.  What the pages must look like for that is said

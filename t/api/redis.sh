@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # A Redis server of the test's own on the socket REDIS, and servers that only look like one.  Sourced after lib.sh.
 
 command -v redis-server >/dev/null || tap_skip_all 'redis-server is not installed'

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the tests of running the graph share.  Sourced after lib.sh; needs jq.
 #
 # TEXT, VALUE and MEMBERS are written as they stand in JSON: a quote in TEXT is \", and MEMBERS is

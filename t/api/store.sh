@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the tests of the memory store share.  Sourced after lib.sh and auth.sh; needs jq.
 
 # with_store [MEMBERS]: agentgraph.json with the built-in store.

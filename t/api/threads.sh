@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the tests of threads share.  Sourced after lib.sh.
 
 # refused STATUS CODE TEXT NAME: the last answer is that error.

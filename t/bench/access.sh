@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What letting people in costs: runs with a token, ownership and a rate limit by user against runs with all of it off,
 # each on a service and an nginx of its own.
 set -u

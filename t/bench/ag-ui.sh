@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Events of /v1/ag-ui against chunks of /v1/graph/stream, of the same run through the same nginx.
 # WORDS and ROUNDS change the load.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Rates and times of an invoke over the number of clients and over the length of the history: the service, nginx alone, the
 # floor and the peers, in turn in the same run; and their memory and start.  SECONDS_EACH, SECONDS_PEER, CLIENTS and LENGTHS
 # change the load.  In OUTPUT it leaves the points, concurrency.tsv and history.tsv, their plots, and peers.tsv.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A file through the service, against nginx alone: a download against a static file, an upload against a PUT (dav
 # module).  MEGABYTES and ROUNDS change the load.
 set -u

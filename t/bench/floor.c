@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The floor that the service is measured against: a FastCGI program that does nothing but answer,
  * as people write it with libfcgi.

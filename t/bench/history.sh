@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # Threads with a past, for the benchmarks of runs.  Sourced after http.sh.
 
 # messages COUNT: so many, as members of a JSON array.

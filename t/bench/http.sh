@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the HTTP benchmarks share: the service and the floor behind one private nginx.  Sourced after lib.sh.
 #
 #	bench_start              starts both pools and nginx; BASE is its address, /floor is the floor, /static nginx alone

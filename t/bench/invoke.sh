@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Requests and runs over HTTP: against the floor, over the length of the history, the first chunk, the tail, the memory.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Live sockets that echo, and the time that an audio packet is on its way.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # An audio packet's way through nginx, relay, websocketd and a live agent that echoes it, and back; and the memory that
 # sessions take.  SESSIONS, SECONDS_LIVE and PACKETS change the load.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A chat model's provider that is as fast as can be, and a client that looks when the first token
  * comes.

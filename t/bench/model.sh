@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Tokens of a chat model through /v1/graph/stream, against the same provider asked directly.
 # CONCURRENCY, REQUESTS, ROUNDS and STREAMS change the load.
 set -u

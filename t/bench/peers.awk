@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # The table of services that were measured side by side, from peers.tsv, in Markdown; rates and times in those of agentgraph.
 
 function times(value, unit) { return value / unit < 10 ? sprintf("%.2g", value / unit) : sprintf("%.0f", value / unit) }

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # Other servers of agents, at the same work: peers/NAME.mjs, whose packages `npm --prefix t/bench/peers ci` installs.
 # Sourced after http.sh.  Each is one process of node, asked directly, without nginx before it.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # Three panels over one axis, as SVG: requests a second, and the times of half and of 99 of 100 of them.
 #
 #	awk -f plot.awk -v title=TEXT -v xlabel=TEXT POINTS >PLOT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # Finds KEY in promises.tsv, tells VALUE beside what was promised, and appends the row to the file KEEP.
 
 function met(value, bound) {

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # How the benchmarks tell what they found.  Sourced after lib.sh.
 #
 #	result KEY VALUE [FIGURES]   one row of t/bench/promises.tsv, measured; FIGURES are what VALUE was made of

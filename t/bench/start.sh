@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # From the start of `agentgraph serve`, with everything that belongs to it, to its first answer: median of TRIES.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * How long a server takes from its start to its first answer.
  *

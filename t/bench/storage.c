@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * How many transactions the storage engine carries, and how long each takes.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # New threads that the storage engine takes from 64 writers in two processes, against those of one writer.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What t/bench/store.sh measures the memory store against, and with.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The memory store against its floors: searches in 100,000 memories of 384 dimensions through HTTP, the part of the
 # nearest that they find, and the rate of storing.  MANY=1000000 measures a store of that size, too: it needs 6 KB of disk
 # for each memory.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # The table of all promises, from promises.tsv and the results, in Markdown.
 
 function met(word) { return word == "-" ? "" : word == "yes" ? "yes" : "**no**" }

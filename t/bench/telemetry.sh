@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What watching costs: runs that are recorded and exported by OTLP against runs with both off, each on a service and an
 # nginx of its own.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A client that makes echo turns, one after another, on one connection.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Turns on one WebSocket against turns on one HTTP connection that is kept open.
 # SECONDS_EACH and ROUNDS change the load.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A client that measures WebSockets.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A WebSocket through nginx, relay, websocketd and an echoing helper, against one through nginx and websocketd alone.
 # CONNECTIONS, TRIPS and ROUNDS change the load.
 set -u

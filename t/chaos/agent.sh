@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A node of the chaos test: "/exec N" at once, "/slow N" in pieces; the sleeping is a child's, so that there is one.
 read -r state
 text=$(printf '%s' "$state" | sed 's/.*"text":"\(\/[a-z]* [^"]*\)".*/\1/')

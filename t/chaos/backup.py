@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
 """Backups of a service under load, each restored by serving from it: what was acknowledged before the backup began is
 there, and nothing that nobody wrote.  Prints TAP."""
 import copy

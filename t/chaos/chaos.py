@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
 """The whole service under mixed load while processes are killed and the machine misbehaves; then everything that was
 acknowledged is looked for.
 

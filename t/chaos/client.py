@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """A client's side of the service: requests, streams, sockets.  Nothing here raises: status 0 is no answer."""
 import base64
 import http.client

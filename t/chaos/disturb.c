@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A disturbed machine, for LD_PRELOAD: the wall clock is off, and the disk is slow, as the file
  * says that CHAOS_CONTROL names.  The file is mapped, so what is written there counts at once, in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """What can go wrong with a machine.  Each fault is a method of Faults; all of them end by themselves."""
 import os
 import signal

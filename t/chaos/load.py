@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """Users of every kind, what they were told, and whether that is still true afterwards.
 
 The ledger has each write with whether it was acknowledged: one that was must be there, whole and once; one that was not

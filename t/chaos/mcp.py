@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """An MCP server on standard input and output with one tool: echo says its text."""
 import json
 import sys

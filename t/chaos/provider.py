@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """A model provider in the manner of OpenAI that needs no network: provider.py PORT.
 
 It answers "model: TEXT" to a user who says TEXT.  To "/tool N" it asks for the tool echo first, and then says

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """A whole service of the test's own, and what can be seen of its processes."""
 import ctypes
 import json

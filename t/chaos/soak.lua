@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- Turns for wrk: half of them on threads of their own, half on THREADS old ones that grow.
 local threads = tonumber(os.getenv("SOAK_THREADS") or "1000")
 local seed = tonumber(os.getenv("SOAK_SEED") or "1")

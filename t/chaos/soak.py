@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
 """A long quiet life: SOAK_REQUESTS (1000000) invokes on new and old threads, and what every process takes meanwhile.
 
 Prints samples of PSS, and for each role the slope of its anonymous memory over the second half, in KiB per 100,000

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
 """Many slow streams at the same time in one service, and what all its processes take meanwhile.
 
 STREAMS (1000) of `/slow STEPS MS` (20, 500) on builtin:demo; PROCESSES and THREADS must hold them all.  Prints TAP: all

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
 """New programs under a running service: installed over the old ones, SIGHUP, and no request fails.  Prints TAP."""
 import json
 import os

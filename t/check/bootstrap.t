@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What bootstrap installs, makes and says, in a toy tree on a toy machine: apt-get, autoreconf and configure are stand-ins.
 set -u
 . "$(dirname "$0")/check.sh"

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # What the scripts here share: TAP, and a scratch directory that goes away.  Sourced.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"

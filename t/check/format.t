@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Form is clang-format's.  Versions differ in what they make of the same settings, so it is this one or none.
 set -u
 . "$(dirname "$0")/check.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Every header includes what it needs.
 set -u
 . "$(dirname "$0")/check.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Dependencies run downwards between the rooms, and each foreign library is known in one place only.
 set -u
 . "$(dirname "$0")/check.sh"

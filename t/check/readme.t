@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What the documents tell people to type and to look at is there: rules of make, pages, places within pages, manual pages.
 # What is installed leads to nothing that is not, and comments of the sources cite pages and places that there are.
 set -u

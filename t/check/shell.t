@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Scripts are read by shellcheck, too.
 set -u
 . "$(dirname "$0")/check.sh"

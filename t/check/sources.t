@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Nothing is forgotten in the build's lists.
 set -u
 . "$(dirname "$0")/check.sh"

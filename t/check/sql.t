@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The columns of statements become an enum for each, and what has no clear names is refused.
 set -u
 . "$(dirname "$0")/check.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What the public header promises is there when a plug-in is loaded, and nothing else is.
 set -u
 . "$(dirname "$0")/check.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # AG-UI from a page of another origin: the official client, and the chat of examples/ag-ui-chat, in Chromium.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # AG-UI through nginx, with the official client in Node, and what curl sees of it.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

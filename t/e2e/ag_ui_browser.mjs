@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // ag_ui_browser.mjs PEERS URL WORK CHROMIUM EXAMPLE: the conversations, and the example's chat, in a Chromium page of another
 // origin than the service; a line "ok NAME" or "no NAME" each.
 import { readFileSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // ag_ui_node.mjs PEERS URL: the conversations with the official client in Node; a line "ok NAME" or "no NAME" each.
 import { createRequire } from 'node:module';
 import { converse } from './ag_ui_talk.mjs';

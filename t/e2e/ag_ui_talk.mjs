@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // Conversations of the official AG-UI client with builtin:demo, the same in Node and in a page: its event verifier has to
 // accept every stream.  A fact is told by report(name, good, what was found).
 

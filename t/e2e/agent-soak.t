@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # Many runs of an agent with a model, a program and an MCP server: descriptors, children and memory stay as they are,
 # but for the connections to databases that eight threads at once come to need.
 # SOAK_RUNS=10000 makes the long one.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # Agents of chat models, the whole service around them: three providers that others wrote a stand-in for, tools of every
 # kind, structured answers, files, notes of what was said, and every way to run them.
 set -u

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # A stand-in for the providers of chat models that others wrote.  Sourced after lib.sh.
 
 PEERS=$TOP_SRCDIR/t/peers/node_modules

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Backups under load, and what a service makes of them.
 set -u
 top_srcdir=${top_srcdir:-$(dirname "$0")/../..}

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # A chat model's provider with bad days, seen through invoke, a stream, a socket and AG-UI: what clients are told, what
 # the thread knows afterwards, and that nobody waits for ever.
 set -u

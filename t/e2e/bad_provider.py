@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """A chat model's provider that has bad days: what the user says last tells which.  Prints its port."""
 import http.server
 import json

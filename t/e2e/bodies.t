@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Bodies that nobody may send, through nginx: they are refused before they are taken, and with the answer that the
 # service gives.
 set -u

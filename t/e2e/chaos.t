@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # A short storm, always the same: kills, a full and a slow disk, outages, steps of the clock.  make chaos makes a long one.
 set -u
 top_srcdir=${top_srcdir:-$(dirname "$0")/../..}

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # agentgraph chat: turns, tools, pauses and remote calls from a pipe, and a person at a terminal who presses Ctrl-C.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Asks a chat model, for the tests against providers that others wrote.
  *

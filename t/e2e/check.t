@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # What `agentgraph check` finds on the machine and at the web server, and what it advises.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

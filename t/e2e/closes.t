@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Close codes reach clients that are still sending, through nginx, relay and websocketd.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # The commands beside `serve`, and the snippet in somebody else's nginx.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

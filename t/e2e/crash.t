@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Processes that are killed at any moment under load: what was acknowledged is there, once, and nothing hangs.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

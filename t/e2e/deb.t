@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # The Debian package in a Debian of its own: installed, served behind a site, upgraded, removed, purged.
 # systemd does not run in there: what it would do is done by hand, from the unit's lines.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // Opens the pages of the API reference in a browser and tries a request out.
 //
 //	node docs-browser.mjs PEERS CHROMIUM BASE DOCS REDOCS

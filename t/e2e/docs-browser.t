@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The pages of the API reference in a real browser: they render, a request can be tried out, and nothing is blocked or
 # fetched from elsewhere.
 set -u

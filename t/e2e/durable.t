@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What was said stays said: through restarts and reloads, with two hundred clients on one thread, with clients that go
 # away, with a full disk, a locked and a damaged database.
 set -u

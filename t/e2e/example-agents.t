@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # The agents of examples/ that need a model do what their READMEs say, with a model whose answers are fixed.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

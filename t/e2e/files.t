@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # Files through nginx: uploads that are large, slow, many or cut off; downloads that nginx sends.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

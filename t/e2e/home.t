@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # Installed in a home, by somebody without privileges: an nginx of one's own, or an include in the host's.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

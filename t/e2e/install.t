@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # make install: into a place of one's own, from where everything runs; moved, and taken away again.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Whoever is killed, what it had started goes, too: executables of nodes and MCP servers, and what these have started.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

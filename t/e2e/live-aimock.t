@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Live agents against a mock of OpenAI Realtime and Gemini Live that others wrote: texts and tools.  It sends no audio, has no
 # voice activity and refuses Gemini's microphone: those are in live-providers.t.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // Talks to a live agent through the page in examples/, with a microphone that plays a file.
 //
 //	node live-browser.mjs PEERS CHROMIUM PAGE SOCKET WAV

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The page of examples/live-page in a real browser, whose microphone is a file.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """A stand-in for OpenAI Realtime and Gemini Live with audio, written from the providers' public documentation.
 
 live_provider.py LOG [CERTIFICATE KEY] prints its port.  The model's name says how it behaves.  Each line of LOG is the

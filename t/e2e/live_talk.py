@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """Facts about live agents with realtime providers: live_talk.py BASE LOG SET; one a function, named by its first line."""
 import array
 import asyncio

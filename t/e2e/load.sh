@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# SPDX-License-Identifier: ISC
 # Many clients at a time, and processes to kill.  Sourced after lib.sh.
 
 for load_tool in nginx:/usr/sbin/nginx curl:/usr/bin/curl jq:/usr/bin/jq; do

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # Two instances under prefixes of their own in a server that already has a site.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

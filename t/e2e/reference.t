@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The page at / and our own page of the API reference, where npm's are not there: in a real browser, below a path of
 # somebody's site, with a token.
 set -u

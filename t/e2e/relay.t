@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # The WebSocket relay between raw clients and an echoing helper below websocketd: the handshake, every frame that
 # RFC 6455 forbids, limits, and all the ways in which one side can vanish.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # Files in a bucket, of an S3 server that others wrote: OpenStack Swift with its s3api, which verifies every signature.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

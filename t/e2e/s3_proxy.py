@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """A proxy before an HTTP server that does to requests what the file "mode" says, each on a connection of its own.
 
     s3_proxy.py PORT        of the server; prints its own

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 """An S3 server for tests: OpenStack Swift with its s3api, all of its servers in this one process on loopback.
 
     s3_server.py DIRECTORY BUCKET

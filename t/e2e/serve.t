@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: ISC
 # The whole service: what `agentgraph serve` starts, keeps alive, reloads and takes down.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Requests that try to be somebody else, or to reach what is internal, through nginx and past it.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Who is let in to the turn socket, by what, for how long, and to which threads.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

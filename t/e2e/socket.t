@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # The turn socket through nginx, relay and websocketd, with a client that others wrote.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Which process of the pool answers: requests spread over all of them, one by one and many at once, also after one was
 # replaced or the service reloaded, and a process that is stopped takes none.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What the service tells of itself: agentgraph status, the lines of its log, and the size of its pool by variables.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

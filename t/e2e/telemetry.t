@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # What leaves the service about its runs, and what does not: OTLP to a receiver of the test's own, failures to an
 # error tracker that others wrote, numbers, and log lines that belong together.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

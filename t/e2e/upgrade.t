@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # New programs under a running service.
 set -u
 top_srcdir=${top_srcdir:-$(dirname "$0")/../..}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A WebSocket client that can also do everything wrong; tests of the relay drive it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A helper as agentgraph-ws is one (agentgraph-record(7)), that says back what it hears; tests of
  * the relay run it below websocketd.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Signs a ticket as the service does after it has let somebody in, and prints it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Client addresses: the first line of the input is how far to trust, as a number of hops, then come
  * a proxy's network, the peer, and lines of X-Forwarded-For.  Whatever they hold, the answer is
  * short, and the same when it is read again. */

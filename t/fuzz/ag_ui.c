@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Bodies of POST /v1/ag-ui: whatever the JSON, there is a mistake with a text, or a run that can be
  * made. */
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Authorization headers: what is taken from one is part of it, with neither blanks around nor
  * control characters in it. */
 #include "fcgi/credential.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Answers of chat providers, streamed and whole: the message has its form, whatever they say.  The
  * first byte chooses the provider. */
 #include "base/json.h"

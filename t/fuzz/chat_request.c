@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What providers are asked: the input is a JSON array of messages, as a client may have left them
  * in a thread.  Whatever they are, each provider gets a JSON object, or there is a sentence why

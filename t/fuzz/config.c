@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The keys of agentgraph.json: whatever the object, there are problems with a text or a complete
  * configuration.  The file itself and `env`, which reads others, stay out of it.

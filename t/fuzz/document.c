@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Graph documents: whatever the bytes, there are problems with a text, or a graph with nodes.  The
  * graph is the member "g".

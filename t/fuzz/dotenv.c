@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Dotenv files: whatever the bytes, the answer is a line with a mistake or usable variables. */
 #include "config/dotenv.h"
 #include "base/json.h"

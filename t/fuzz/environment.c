@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The environment: the input is lines NAME=value.  Whatever they are, there are problems with a
  * text, and every setting has a value that can be worked with.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Reports of evaluations: what is mended is no longer than before, and what is found by walking
  * over the text is what a tree of it has. */
 #include "base/json_scan.h"

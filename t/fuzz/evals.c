@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Reports of evaluations as they are shown: an input is two files, with a line "%%" between them.
  * Whatever they are, the list and each run in it can be shown, and are text.

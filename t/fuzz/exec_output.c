@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What executables write, as nodes and as tools of a graph: the input is their standard output.
  * Whatever it is, the run ends, well, with a pause or with a sentence; and so does the tool.

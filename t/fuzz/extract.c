@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Documents of every type that is read in the service's own program: whatever the bytes, the text
  * is UTF-8 and bounded. */
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * WebSocket frames, of a client and of websocketd: the first byte says whose.  However the bytes
  * are cut, the same messages come out, none is over the limit, and what is held is given back.

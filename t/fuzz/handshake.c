@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Heads of HTTP: whatever the bytes, they are refused, or what is taken from them is text without
  * line ends. */
 #include "replay.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* JSON texts: what is accepted prints as JSON that means the same and prints the same again. */
 #include "base/json.h"
 #include "replay.h"

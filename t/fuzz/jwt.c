@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Tokens: whatever the bytes, nobody is let in without the key.  An input is taken twice: as a
  * token, which never verifies, and as the claims of one that does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a client sends on a live socket: the input is lines, the first one the init frame, each
  * other one a text frame, or audio when it begins with an asterisk. */
 #include "graph/live.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Messages of MCP servers: whatever the bytes, a message is one kind of them, each request is
  * answered with JSON, a result becomes an output that can be printed, and a list is made of tools

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Conditions on metadata: an input is one JSON object with "filters" and "metadata".  Whatever they
  * are, there is a mistake with a text, or an answer; what is kept as text means the same, and an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Messages: the input is a JSON array of them.  Whatever each is, from a client and from a node,
  * there is a mistake with a text, or its output form, which is its own output form.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* multipart/form-data: whatever the bytes, and however they are cut, the same parts come out. */
 #include "fcgi/multipart.h"
 #include "replay.h"

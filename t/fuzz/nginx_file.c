@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What nginx -T prints of somebody's configuration: whatever it is, what was read of it is whole.
  */
 #include "cli/nginx_file.h"

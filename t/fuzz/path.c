@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Paths of requests: whatever the bytes, a path is refused or made of text, and matching it is
  * safe. */
 #include "fcgi/path.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Query strings: whatever the bytes, each value is text, absent, or a mistake that is named. */
 #include "fcgi/query.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a realtime provider sends: the first line names it and may ask for text or manual activity;
  * of the others each is a message, or input when it begins with *, > or <. */
 #include "base/json.h"

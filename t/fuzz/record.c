@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Records of the bridge: whatever the line, it is refused, or what it says can be written again and
  * read as the same. */
 #include "ws-bridge/record.h"

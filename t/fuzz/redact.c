@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Texts on their way to the log.  The first line of the input is a secret, the second stands before
  * it, the third behind: whatever they are, UTF-8 stays UTF-8, no line grows without bound, and a

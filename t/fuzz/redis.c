@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Replies of a Redis server, taken as those to all that a cache asks: whatever the bytes, each call
  * ends, with a value or without, and the next one begins afresh.

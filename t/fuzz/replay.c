@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * The main program of fuzz targets in ordinary test runs: gives the target every file of its
  * corpus, and tells each in TAP.

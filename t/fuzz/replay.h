@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What each fuzz target exports, in the form that libFuzzer asks for.
  *

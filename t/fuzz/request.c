@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Requests to the whole of the worker: whatever they are, each is answered once, with a status, and
  * never with 500, but for limits that were asked for; what says that it is JSON is.

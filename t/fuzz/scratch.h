@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A directory for targets that need files: in memory, where there is room for it.
  */

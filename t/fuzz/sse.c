@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Server-sent events: the same events come out wherever the bytes are cut. */
 #include "base/sse.h"
 #include "replay.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Searches in the memory store: an input is one JSON object with "text", and, for the memory that
  * is there, "content" and "metadata", and "filters" that were checked.  Whatever they are, SQL and

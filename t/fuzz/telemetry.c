@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What comes from outside about traces and failures: the header traceparent, the address of an
  * error tracker and its answers, and texts that are scrubbed.  Each reads the same input. */
 #include "base/traceparent.h"

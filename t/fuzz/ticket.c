@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Tickets: whatever the bytes, nobody gets in with another key, and what a good signature stands
  * over is complete or refused.  An input is taken twice: as a ticket, and as the claims of one. */
 #include "access/ticket.h"

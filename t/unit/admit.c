@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Credentials of HTTP requests, and what a refusal looks like. */
 #include "fcgi/admit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/arena.h"
 #include "unit.h"
 

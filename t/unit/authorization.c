@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What somebody may do: scopes, roles, owners, and a plug-in's word. */
 #include "access/authorization.h"
 

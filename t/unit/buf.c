@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/buf.h"
 #include "unit.h"
 

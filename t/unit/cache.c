@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The shared cache: where it is, what it keeps, and what it costs when it is not there. */
 #include "access/cache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a process in the cage can still do. */
 #include "extract/cage.h"
 #include "unit.h"

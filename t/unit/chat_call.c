@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Calls to providers that answer, and to those that have a bad day. */
 #include "base/clock.h"
 #include "base/http.h"

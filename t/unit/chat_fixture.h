@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What the tests of chat models share: a provider that answers by a script, and a caller that keeps
  * what it was given.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What is sent to the providers. */
 #include "base/http.h"
 #include "base/json.h"

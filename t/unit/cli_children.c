@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "cli/children.h"
 
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "cli/host.h"
 #include "cli/nginx_file.h"
 #include "cli/nginx_prefix.h"

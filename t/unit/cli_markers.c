@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "cli/markers.h"
 
 #include "unit.h"

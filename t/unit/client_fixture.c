@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "client_fixture.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What the tests of fcgi/ share: a client without a socket, and a server whose configuration the
  * test fills in.

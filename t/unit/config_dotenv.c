@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/json.h"
 #include "config/dotenv.h"
 #include "config/env_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "config_fixture.h"
 
 #include <stdlib.h>

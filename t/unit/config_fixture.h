@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What the tests of common/config share: an environment with none of the service's variables, a
  * private current directory with agentgraph.json in it, and the load whose outcome is looked at.

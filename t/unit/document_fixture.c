@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "document_fixture.h"
 
 #include "base/id.h"

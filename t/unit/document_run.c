@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Graphs of documents at work: replies, questions, tools, and the rules of edges. */
 #include "base/memory.h"
 #include "document_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/error.h"
 #include "base/json.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Eval reports: their texts, what is mended in them, and walking over large ones. */
 #include "base/json_scan.h"
 #include "base/json_skim.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The agents in examples/ do what their READMEs say. */
 #include "../../examples/c-agent/agent.c"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Nodes that are executables. */
 #include "base/clock.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/http.h"
 #include "base/clock.h"
 #include "base/memory.h"

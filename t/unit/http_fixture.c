@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "http_fixture.h"
 #include "base/buf.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * A small HTTP/1.1 server on loopback, for tests of clients: a thread a connection, and a function
  * of the test's own that answers by writing bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/json.h"
 #include "base/buf.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Bearer tokens: which are let in, and what is said of the others. */
 #include "access/jwt_auth.h"
 #include "access/verified.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "storage/lease.h"
 #include "base/clock.h"
 #include "unit.h"

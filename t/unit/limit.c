@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/limit_table.h"
 #include "base/clock.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The live session, with a provider that does what it is told. */
 #include "service/live.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The provider that needs no model (graph/live_demo.c): exactly what it answers to what. */
 #include "base/buf.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "live_fixture.h"
 
 #include "base/clock.h"

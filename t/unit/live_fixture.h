@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the tests of live sessions share: a provider that does what the test says, a clock that the
  * test moves, and a client that notes what it hears. */
 #ifndef AGENTGRAPH_UNIT_LIVE_FIXTURE_H

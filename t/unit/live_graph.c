@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Live agents in graphs: what is refused at start-up, in C and in documents. */
 #include "base/memory.h"
 #include "document_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/log.h"
 #include "base/buf.h"
 #include "base/redact.h"

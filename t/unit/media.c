@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The bytes that a message carries itself (agentgraph.h); those of files are t/api/6050-media.t's.
  */
 #include "agentgraph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "mint_fixture.h"
 
 #include "base/buf.h"

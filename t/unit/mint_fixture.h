@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Makes JSON Web Tokens, also wrong ones, with OpenSSL alone: what checks them must not be what
  * made them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Model nodes of documents: what may be said of them, and their work with a provider that answers
  * by a script. */
 #include "base/http.h"

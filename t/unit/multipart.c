@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* multipart/form-data, fed in every way that bytes can be cut. */
 #include "fcgi/multipart.h"
 #include "fcgi/multipart_head.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The OpenAPI document against the route table, and where pages are put. */
 #include "fcgi/openapi.h"
 #include "base/json.h"

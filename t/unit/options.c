@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/options.h"
 
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Whose thread it is: remembered, forgotten in time, and never wrong. */
 #include "access/owner_cache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Pieces of a streamed message: the text that is sent is that of the tree, however it was made. */
 #include "graph/piece.h"
 #include "base/json.h"

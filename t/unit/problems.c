@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/problems.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Ranges, entity tags and dates of HTTP. */
 #include "fcgi/range.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the dialects of realtime providers make of events, in the form that the providers' public
  * documentation shows. */
 #include "base/json.h"

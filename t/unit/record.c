@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "ws-bridge/record.h"
 #include "unit.h"
 

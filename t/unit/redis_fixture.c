@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "redis_fixture.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Servers that answer as a cache: a real one, and some that misbehave. */
 #ifndef AGENTGRAPH_UNIT_REDIS_FIXTURE_H
 #define AGENTGRAPH_UNIT_REDIS_FIXTURE_H

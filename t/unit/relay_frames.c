@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What messages that arrive in parts may hold together; the frames themselves are t/e2e/relay.t's.
  */
 #include "ws-bridge/relay_frames.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "ws-bridge/relay_handshake.h"
 #include "unit.h"
 

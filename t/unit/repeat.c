@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Events that repeat one that was read: what is taken for a repetition, and what must not be. */
 #include "model/repeat.h"
 #include "base/json.h"

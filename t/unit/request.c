@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What a request brings: head, query and body. */
 #include "base/error.h"
 #include "base/memory.h"

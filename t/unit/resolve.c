@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Names are resolved in time or not at all.  The resolver is this program's own: it has slow names.
  */
 #include "access/resolve.h"

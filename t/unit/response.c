@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Answers, through the whole server: order of the checks, envelopes, headers, CORS, streams. */
 #include "fcgi/response.h"
 #include "base/json.h"

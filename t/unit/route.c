@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Paths, methods, the route table and its guard. */
 #include "fcgi/route.h"
 #include "base/problems.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tool/schema.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/shared.h"
 #include "base/hash.h"
 #include "unit.h"

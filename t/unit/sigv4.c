@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Signatures, against the examples that AWS publishes for S3. */
 #include "storage/sigv4.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/sse.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Reading a state while runs begin and end: the database and the leases are looked at in turn. */
 #include "base/json.h"
 #include "graph/graph.h"

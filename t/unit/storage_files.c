@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Records of files, and their bytes in a directory and in memory. */
 #include "base/memory.h"
 #include "storage/db.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What the tests of the storage room share: opening an engine, and threads to write. */
 #ifndef AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
 #define AGENTGRAPH_UNIT_STORAGE_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Large messages, long threads, what becomes of them, and databases of the first schema. */
 #include "base/clock.h"
 #include "storage/db.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/memory.h"
 #include "storage/db.h"
 #include "storage/trace_ring.h"

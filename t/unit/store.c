@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The memory store's engine, the conditions on metadata, and the embedder that is built in. */
 #include "storage/store.h"
 #include "base/json.h"

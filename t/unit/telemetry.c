@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What leaves the service: spans, failures, and what is kept out of them. */
 #include "base/json.h"
 #include "base/memory.h"

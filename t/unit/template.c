@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "graph/template.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "access/ticket.h"
 #include "base/json.h"
 #include "base/memory.h"

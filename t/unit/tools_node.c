@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Tools nodes: which calls are made, how many at once, and what becomes of what they say. */
 #include "base/clock.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * Many runs with tools of all kinds leave nothing behind: no descriptor, no process, no memory.
  * SOAK_RUNS says how many; few by default.

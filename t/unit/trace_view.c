@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* What /v1/observability makes of records, worked out by hand. */
 #include "service/trace_view.h"
 #include "base/json.h"

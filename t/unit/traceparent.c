@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "base/traceparent.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What every unit test program shares: a table of sentences and functions, run under CUnit and
  * reported as TAP.

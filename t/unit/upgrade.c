@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Who is let in to a WebSocket: the handshake's headers and its credential. */
 #include "fcgi/upgrade.h"
 #include "access/ticket.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Arithmetic on vectors, sketches, and the file of vectors that processes share. */
 #include "storage/vector_search.h"
 #include "storage/vector_sketch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Where utterances start and end. */
 #include "graph/voice.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* Where a context is cut. */
 #include "graph/window.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /* The helper's two pipes: lines in, records out. */
 #include "base/memory.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // The work that all are given: a graph of one node, which echoes the last message.
 import { AIMessage } from '@langchain/core/messages';
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // LangGraph's own server, which its command starts for development: threads, runs and checkpoints in memory, written to
 // files every three seconds.  A server of its kind that keeps them in a database is no part of the packages.
 import { startServer } from '@langchain/langgraph-api/server';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // LangGraph with its SQLite checkpointer behind fastify, as one writes it by hand: every step of every run is a
 // checkpoint in the database.
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';

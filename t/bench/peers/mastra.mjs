@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: ISC
 // Mastra's server: an agent whose memory keeps threads and messages in SQLite (libsql, WAL, synchronous NORMAL), and whose
 // model echoes without a network.
 import { serve } from '@hono/node-server';
