@@ -317,13 +317,15 @@ static const char *access_log(
 	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
 }
 
-/* How many uploads of one address may be on their way.  The count has to be declared outside of a
- * server block, so a snippet can only say how. */
-static const char *pending(
-    struct arena *a, const struct environment *env, const struct nginx_place *place)
+/* Into each location that takes bodies; nginx gives them no such thing from the location around. */
+static const char *large(struct arena *a, const struct nginx_prefix *prefix)
 {
-	return arena_printf(a, "%slimit_conn agentgraph_pending %lld;", place->listen ? "" : "# ",
-	    (long long)env->max_pending);
+	return arena_printf(a,
+	    "set $agentgraph_body \"$server_protocol $http_transfer_encoding:$http_content_length\";\n"
+	    "if ($agentgraph_body !~ \"^HTTP/1\\.[01] :$|^\\S+ :[0-9]{1,4}$\") {\n"
+	    "    rewrite ^ %s/v1/_large last;\n"
+	    "}",
+	    prefix->path);
 }
 
 /* Everything around the snippet. */
@@ -387,7 +389,7 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
 	    {"READ_TIMEOUT", timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
 	    {"SEND_TIMEOUT", timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
-	    {"PENDING", pending(a, env, place)},
+	    {"LARGE", large(a, prefix)},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", number(a, mb, false)},
 	    {"REQUEST_TOO_LARGE",

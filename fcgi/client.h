@@ -8,6 +8,8 @@
 #ifndef AGENTGRAPH_FCGI_CLIENT_H
 #define AGENTGRAPH_FCGI_CLIENT_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,6 +19,9 @@ struct client {
 
 	/* Up to size bytes of the body; 0 at its end, -1 when the rest will never come. */
 	ssize_t (*read)(struct client *client, char *out, size_t size);
+
+	/* Why the rest of the body will never come, where more is known than that. */
+	enum error_kind lacking;
 
 	/* Both are without result: a client that went away does not change what the service does.
 	 */

@@ -32,7 +32,6 @@ static const struct variable variables[] = {
     VARIABLE("HTTP_TRACEPARENT", traceparent),
     VARIABLE("AGENTGRAPH_PREFIX", prefix),
     VARIABLE("AGENTGRAPH_INTERNAL", internal),
-    VARIABLE("AGENTGRAPH_ASKED", asked),
 };
 
 #define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))

@@ -22,7 +22,6 @@ struct head {
 	const char *traceparent;
 	const char *prefix;   /* the path below which the web server has the service */
 	const char *internal; /* set by the web server's configuration alone */
-	const char *asked;    /* what limit_told wrote of this request; likewise */
 };
 
 /* params is CGI's array of "NAME=value", from which the texts are borrowed; "" where there is none.

@@ -4,8 +4,7 @@
  *
  * A request is internal when the web server's own configuration says so, by the FastCGI parameter
  * AGENTGRAPH_INTERNAL: a header of a client always arrives as HTTP_…, so no client can set it.
- * Whoever can connect to the socket may ask.  The values `ask` and `refused` are about a request
- * whose body has not been taken; server.c answers them.
+ * Whoever can connect to the socket may ask.
  */
 #ifndef AGENTGRAPH_FCGI_INTERNAL_H
 #define AGENTGRAPH_FCGI_INTERNAL_H

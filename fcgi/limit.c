@@ -8,7 +8,6 @@
 #include "upgrade.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FORWARDED_PARAM "HTTP_X_FORWARDED_FOR="
@@ -81,31 +80,14 @@ static bool refuse(struct request *rq, const struct limit_verdict *verdict)
 	    verdict->limit, verdict->window, verdict->reset_after);
 }
 
-/* The request was counted when the web server asked about it. */
-static bool was_told(const char *text, struct limit_verdict *verdict)
-{
-	int allowed, counted;
-	if (sscanf(text, "%d %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64, &allowed, &counted,
-		&verdict->limit, &verdict->remaining, &verdict->reset_after, &verdict->window) != 6)
-		return false;
-	verdict->allowed = allowed;
-	verdict->counted = counted;
-	return true;
-}
-
-const char *limit_told(struct request *rq)
-{
-	const struct limit_verdict *v = &rq->call.limit;
-	return arena_printf(rq->call.arena, "%d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
-	    v->allowed, v->counted, v->limit, v->remaining, v->reset_after, v->window);
-}
-
 bool limit_admit(struct request *rq)
 {
 	struct limit_verdict *verdict = &rq->call.limit;
 	if (!is_counted(rq))
 		return true;
-	if (!was_told(rq->head.asked, verdict))
+	if (rq->counted)
+		*verdict = *rq->counted;
+	else
 		limit_check(rq->server->service->limiter, key_of(rq), verdict);
 	if (verdict->counted || !verdict->allowed)
 		add_headers(rq, verdict);

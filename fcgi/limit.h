@@ -17,8 +17,4 @@ const char *limit_address(struct request *rq);
  */
 bool limit_admit(struct request *rq);
 
-/* What it said, for the web server to give back with the same request (AGENTGRAPH_ASKED), so that
- * it is counted once. */
-const char *limit_told(struct request *rq);
-
 #endif

@@ -25,8 +25,10 @@ struct request {
 	struct route_match match;
 	const cJSON *body; /* NULL when the route takes none, or none came */
 	bool large;        /* the body was */
-	int64_t length;    /* of the body as announced; -1: it was not */
-	bool asked;        /* the credential was looked at, with this result: */
+	const struct limit_verdict
+	    *counted;   /* by the rate limit, when its head came; NULL: not yet */
+	int64_t length; /* of the body as announced; -1: it was not */
+	bool asked;     /* the credential was looked at, with this result: */
 	struct identity identity;
 	struct error refusal;       /* set when nobody is known by the credential */
 	char address[ADDRESS_SIZE]; /* the client's, or "" before it was asked for */

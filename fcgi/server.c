@@ -75,17 +75,32 @@ static bool check_stream(struct request *rq)
 		upload_too_large(&rq->call));
 }
 
+/* The body will not be there, and why is known. */
+static bool lack_body(struct request *rq)
+{
+	enum error_kind kind = rq->client->lacking;
+	if (kind == ERR_RATE_LIMIT) {
+		response_header(rq, "Retry-After", "1");
+		return error_set(
+		    &rq->call.error, kind, "Too many uploads of this address are on their way");
+	}
+	return refuse(rq, kind);
+}
+
 /* The announced size counts on every route; only routes that take a body read it. */
 static bool read_body(struct request *rq, struct buf *text)
 {
 	int64_t max = rq->server->service->config->env.max_request_size;
 	enum body_rule rule = rq->match.route->body;
 	struct error *err = &rq->call.error;
-	if (rule == BODY_STREAM)
-		return check_stream(rq);
-	if (!body_length(rq->head.content_length, max, &rq->length, err))
-		return false;
-	return rule == BODY_NONE || body_read(rq->client, rq->length, max, text, err);
+	bool fits = rule == BODY_STREAM
+	    ? check_stream(rq)
+	    : body_length(rq->head.content_length, max, &rq->length, err);
+	if (!fits || rule == BODY_NONE)
+		return fits;
+	if (rq->client->lacking)
+		return lack_body(rq);
+	return rule == BODY_STREAM || body_read(rq->client, rq->length, max, text, err);
 }
 
 /* Steps 7 to 9.  The body says what step 7 is about, but what is wrong with it is told later. */
@@ -158,26 +173,6 @@ static bool admit_head(struct request *rq)
 	    admit_user(rq);
 }
 
-/*
- * The web server takes no large body for nothing: it asks first, with the head alone, and gets 204
- * or 403.  Whom that refuses it sends here once more, to be told why; so is whom it refuses by
- * itself, and to them there is nothing to say.
- */
-static void answer_ask(struct request *rq)
-{
-	bool admitted = admit_head(rq);
-	response_reset(rq->response);
-	response_header(rq, "X-Agentgraph-Asked", limit_told(rq));
-	reply_empty(rq, admitted ? 204 : 403);
-}
-
-static void answer_refused(struct request *rq)
-{
-	if (admit_head(rq))
-		error_set(&rq->call.error, ERR_PERMISSION, "Access denied");
-	reply_error(rq);
-}
-
 static void request_init(struct request *rq, const struct server *server, struct client *client)
 {
 	memset(rq, 0, sizeof(*rq));
@@ -218,7 +213,17 @@ static void count(const struct request *rq, int64_t us)
 	    row ? (size_t)(row - routes.rows) : METRIC_ROUTES - 1, rq->response->status, us);
 }
 
-void server_answer(const struct server *server, struct client *client, struct response *buffers)
+static void say(const struct request *rq, int64_t start)
+{
+	int64_t us = clock_uptime_us() - start;
+	if (!*rq->head.internal)
+		count(rq, us);
+	if (rq->server->service->config->env.log_level == LOG_DEBUG)
+		log_access(rq, us);
+}
+
+bool server_admit(const struct server *server, struct client *client, struct response *buffers,
+    struct admission *admission)
 {
 	struct request rq;
 	int64_t start = clock_uptime_us();
@@ -226,19 +231,41 @@ void server_answer(const struct server *server, struct client *client, struct re
 	request_init(&rq, server, client);
 	rq.response = buffers;
 	log_request(rq.id);
-	if (!strcmp(rq.head.internal, "ask")) {
-		answer_ask(&rq);
-	} else if (*rq.head.internal && strcmp(rq.head.internal, "refused")) {
-		internal_answer(&rq);
-	} else {
-		if (*rq.head.internal)
-			answer_refused(&rq);
-		else
-			answer(&rq);
-		count(&rq, clock_uptime_us() - start);
+	bool admitted = *rq.head.internal || admit_head(&rq);
+	const struct route *route = rq.match.route;
+	if (!admitted) {
+		reply_error(&rq);
+		say(&rq, start);
 	}
-	if (server->service->config->env.log_level == LOG_DEBUG)
-		log_access(&rq, clock_uptime_us() - start);
+	const struct config *config = server->service->config;
+	*admission = (struct admission){.limit = rq.call.limit, .most = -1};
+	if (admitted && route && route->body != BODY_NONE) {
+		admission->most = rq.length >= 0 ? rq.length
+		    : route->body == BODY_STREAM ? upload_max_body(config)
+						 : config->env.max_request_size;
+		limiter_network(server->service->limiter, limit_address(&rq), admission->address);
+	}
+	log_request(NULL);
+	request_release(&rq);
+	metrics_gauge(GAUGE_BUSY, -1);
+	return admitted;
+}
+
+void server_answer(const struct server *server, struct client *client, struct response *buffers,
+    const struct admission *admission)
+{
+	struct request rq;
+	int64_t start = clock_uptime_us();
+	metrics_gauge(GAUGE_BUSY, 1);
+	request_init(&rq, server, client);
+	rq.response = buffers;
+	rq.counted = admission ? &admission->limit : NULL;
+	log_request(rq.id);
+	if (*rq.head.internal)
+		internal_answer(&rq);
+	else
+		answer(&rq);
+	say(&rq, start);
 	log_request(NULL);
 	request_release(&rq);
 	metrics_gauge(GAUGE_BUSY, -1);

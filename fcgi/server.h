@@ -4,6 +4,7 @@
 #ifndef AGENTGRAPH_FCGI_SERVER_H
 #define AGENTGRAPH_FCGI_SERVER_H
 
+#include "access/limit.h"
 #include "access/ticket.h"
 #include "client.h"
 #include "hygiene.h"
@@ -21,7 +22,23 @@ struct server {
 	const char *pages;            /* directory of the pages' files, or NULL */
 };
 
-/* Serves one request, whatever it holds.  buffers belong to the calling thread. */
-void server_answer(const struct server *server, struct client *client, struct response *buffers);
+/* What is known of a request whose body has not come yet. */
+struct admission {
+	struct limit_verdict limit;
+	char address[ADDRESS_SIZE]; /* whose it is, as the rate limit counts addresses */
+	int64_t most;               /* bytes of the body to wait for; -1: none is wanted */
+};
+
+/*
+ * The checks that need no body, before one is waited for.  False: they failed, and the request was
+ * answered.  Else it goes to server_answer as soon as there is something to say.
+ */
+bool server_admit(const struct server *server, struct client *client, struct response *buffers,
+    struct admission *admission);
+
+/* Serves one request, whatever it holds.  buffers belong to the calling thread.  admission is that
+ * of server_admit, so that the request is counted once, or NULL. */
+void server_answer(const struct server *server, struct client *client, struct response *buffers,
+    const struct admission *admission);
 
 #endif

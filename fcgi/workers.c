@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "intake.h"
 
 #include <errno.h>
 #include <fcgiapp.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -38,6 +40,12 @@
 #define STAND_BACK_MS 1
 #define STAND_BACK_MOST_MS 8
 
+/* How much of a request is looked at before it is read: one that is there whole, as most are, is
+ * read where it is. */
+#define LOOK_SIZE (64 << 10)
+
+#define MOST_SLOW 4096 /* requests of one process that wait for their bodies */
+
 /* A thread that waits for its turn at the listening socket. */
 struct acceptor {
 	sem_t turn;
@@ -55,8 +63,16 @@ struct workers {
 	unsigned threads;
 	pthread_t *ids;
 	struct balance balance;
-	bool queued;              /* for the listening socket; the turn's */
-	pthread_mutex_t lock;     /* guards the rest */
+	struct intake *intake;
+	unsigned room;        /* for requests that wait for their bodies */
+	int ready;            /* eventfd in epoll: counts arrived */
+	bool queued;          /* for the listening socket; the turn's */
+	pthread_mutex_t lock; /* guards the rest */
+	struct slow *arrived; /* requests whose bodies are there, the next first */
+	struct slow **arrived_end;
+	unsigned slow;            /* requests that wait for their bodies, or have arrived */
+	unsigned staying;         /* threads that stay for them, when the others end */
+	pthread_cond_t changed;   /* arrived or slow, once the workers have been stopped */
 	bool accepting;           /* a thread is at the listening socket */
 	struct acceptor *waiting; /* for its turn there; the last to come is the first to go */
 };
@@ -65,6 +81,15 @@ struct workers {
 struct connection {
 	struct client client;
 	FCGX_Request *request;
+	struct slow *slow; /* NULL: it is read from the socket */
+};
+
+/* A request that was not there whole when it was looked at. */
+struct slow {
+	struct arrival arrival; /* first */
+	struct slow *next;      /* that has arrived */
+	FCGX_Request request;
+	struct admission admission;
 };
 
 static FCGX_Request *request_of(struct client *client)
@@ -86,14 +111,39 @@ static bool go_on(FCGX_Stream *in)
 	return true;
 }
 
-static ssize_t connection_read(struct client *client, char *out, size_t size)
+/* Its file goes, and is counted no more. */
+static void slow_forget(struct slow *slow)
 {
-	FCGX_Stream *in = request_of(client)->in;
+	if (slow->arrival.file >= 0)
+		close(slow->arrival.file);
+	slow->arrival.file = -1;
+	pending_drop(&slow->arrival.pending);
+}
+
+static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
+{
 	int got;
 	do
-		got = FCGX_GetStr(out, (int)size, in);
-	while (got == 0 && go_on(in));
-	return got == 0 && FCGX_GetError(in) ? -1 : got;
+		got = FCGX_GetStr(out, (int)size, request->in);
+	while (got == 0 && go_on(request->in));
+	return got == 0 && FCGX_GetError(request->in) ? -1 : got;
+}
+
+/* What came slowly is read from its file; when it has been, the file is needed no more. */
+static ssize_t connection_read(struct client *client, char *out, size_t size)
+{
+	FCGX_Request *request = request_of(client);
+	struct slow *slow = ((struct connection *)client)->slow;
+	if (!slow)
+		return request_read(request, out, size);
+	if (client->lacking || slow->arrival.file < 0)
+		return client->lacking ? -1 : 0;
+	request->ipcFd = slow->arrival.file;
+	ssize_t got = request_read(request, out, size);
+	request->ipcFd = slow->arrival.socket;
+	if (got == 0)
+		slow_forget(slow);
+	return got;
 }
 
 static void connection_write(struct client *client, const char *data, size_t len)
@@ -119,14 +169,19 @@ static void connection_abort(struct client *client)
 	shutdown(request_of(client)->ipcFd, SHUT_RDWR);
 }
 
-static void serve(const struct server *server, FCGX_Request *request, struct response *buffers)
+static struct connection connection_of(FCGX_Request *request, struct slow *slow)
 {
-	struct connection connection = {
-	    .client = {request->envp, connection_read, connection_write, connection_flush,
-		connection_gone, connection_abort},
+	return (struct connection){
+	    .client = {.params = request->envp,
+		.read = connection_read,
+		.lacking = slow ? slow->arrival.lacking : ERR_NONE,
+		.write = connection_write,
+		.flush = connection_flush,
+		.gone = connection_gone,
+		.abort = connection_abort},
 	    .request = request,
+	    .slow = slow,
 	};
-	server_answer(server, &connection.client, buffers);
 }
 
 /* Web servers send a head at once, so that what waits for it, and may be interrupted, is this. */
@@ -150,12 +205,6 @@ static bool await_head(int fd)
  */
 static bool begin(FCGX_Request *request, int fd)
 {
-	const struct timeval silence = {.tv_sec = SILENCE_SECONDS};
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
-	if (!await_head(fd)) {
-		close(fd);
-		return false;
-	}
 	request->ipcFd = fd;
 	request->keepConnection = 1;
 	return FCGX_Accept_r(request) >= 0;
@@ -171,13 +220,165 @@ static bool all_read(const FCGX_Request *request)
 	return (!length || !*length || !strcmp(length, "0")) && FCGX_GetChar(request->in) == EOF;
 }
 
-static void end(FCGX_Request *request)
+static void end(FCGX_Request *request, bool read)
 {
-	request->keepConnection = all_read(request);
+	request->keepConnection = read;
 	FCGX_Finish_r(request);
 	if (request->ipcFd >= 0)
 		close(request->ipcFd);
 	request->ipcFd = -1;
+}
+
+/* ---- requests whose bodies are slow ---- */
+
+/* Whether all of the request is there.  What is no request is libfcgi's to refuse. */
+static bool is_whole(int fd)
+{
+	char data[LOOK_SIZE];
+	struct records records = {0};
+	ssize_t got = recv(fd, data, sizeof(data), MSG_PEEK | MSG_DONTWAIT);
+	if (got > 0)
+		records_scan(&records, data, (size_t)got);
+	return got <= 0 || records.end || records.bad;
+}
+
+static void slow_end(struct slow *slow, bool gone)
+{
+	slow_forget(slow);
+	if (slow->request.in)
+		end(&slow->request, gone || slow->arrival.records.end);
+	else
+		close(slow->arrival.socket);
+	free(slow);
+}
+
+/* Takes what is there of a request, at least its head; NULL after closing the connection. */
+static struct slow *slow_begin(const struct environment *env, const char *directory, int fd)
+{
+	struct slow *slow = xcalloc(1, sizeof(*slow));
+	struct arrival *arrival = &slow->arrival;
+	enum arrival_state state = ARRIVAL_MORE;
+	*arrival = (struct arrival){.socket = fd,
+	    .file = arrival_file(directory),
+	    .most = -1,
+	    .most_files = env->max_body_files,
+	    .deadline = clock_monotonic_ms() + env->max_body_seconds * 1000};
+	if (arrival->file < 0)
+		log_error("cannot make a temporary file in %s: %s", directory, strerror(errno));
+	while (arrival->file >= 0 && state == ARRIVAL_MORE && !arrival->records.head)
+		state = await_head(fd) ? arrival_take(arrival) : ARRIVAL_GONE;
+	FCGX_InitRequest(&slow->request, -1, 0);
+	if (arrival->records.head && state != ARRIVAL_GONE) {
+		if (begin(&slow->request, arrival->file)) {
+			slow->request.ipcFd = fd;
+			return slow;
+		}
+		arrival->file = slow->request.ipcFd; /* libfcgi may have closed it */
+		slow->request.in = NULL;
+	}
+	slow_end(slow, false);
+	return NULL;
+}
+
+static void slow_over(void *arg, struct arrival *arrival, bool gone)
+{
+	struct workers *workers = arg;
+	struct slow *slow = (struct slow *)arrival;
+	if (gone)
+		slow_end(slow, true);
+	pthread_mutex_lock(&workers->lock);
+	if (gone) {
+		workers->slow--;
+	} else {
+		*workers->arrived_end = slow;
+		workers->arrived_end = &slow->next;
+		eventfd_write(workers->ready, 1); /* counts what is there: under the lock */
+	}
+	pthread_cond_broadcast(&workers->changed);
+	pthread_mutex_unlock(&workers->lock);
+}
+
+/* The next one that has arrived, or NULL.  The lock is held. */
+static struct slow *slow_next(struct workers *workers)
+{
+	eventfd_t one;
+	struct slow *slow = workers->arrived;
+	if (!slow)
+		return NULL;
+	workers->arrived = slow->next;
+	if (!slow->next)
+		workers->arrived_end = &workers->arrived;
+	eventfd_read(workers->ready, &one);
+	slow->next = NULL;
+	workers->slow--;
+	pthread_cond_broadcast(&workers->changed);
+	return slow;
+}
+
+/* When the workers have been stopped: one that still arrives, or NULL for a thread that is not
+ * needed for any. */
+static struct slow *slow_last(struct workers *workers)
+{
+	struct slow *slow;
+	pthread_mutex_lock(&workers->lock);
+	workers->staying++;
+	while (!(slow = slow_next(workers)) && workers->slow >= workers->staying)
+		pthread_cond_wait(&workers->changed, &workers->lock);
+	workers->staying--;
+	pthread_mutex_unlock(&workers->lock);
+	return slow;
+}
+
+static void slow_answer(struct workers *workers, struct slow *slow, struct response *buffers)
+{
+	struct connection connection = connection_of(&slow->request, slow);
+	server_answer(workers->server, &connection.client, buffers, &slow->admission);
+	slow_end(slow, false);
+}
+
+/* A place among those that wait; false, and why, where there is none. */
+static bool slow_wait(struct workers *workers, struct slow *slow)
+{
+	const struct environment *env = &workers->server->service->config->env;
+	struct storage *storage = workers->server->service->storage;
+	struct arrival *arrival = &slow->arrival;
+	enum pending_answer answer = pending_take(&arrival->pending, storage->ops->shared(storage),
+	    slow->admission.address, env->max_pending);
+	bool room = answer == PENDING_TAKEN &&
+	    pending_grow(&arrival->pending, arrival->size, arrival->most_files);
+	pthread_mutex_lock(&workers->lock);
+	room = room && workers->slow < workers->room;
+	workers->slow += room;
+	pthread_mutex_unlock(&workers->lock);
+	if (!room)
+		arrival->lacking =
+		    answer == PENDING_ADDRESS_FULL ? ERR_RATE_LIMIT : ERR_TRANSIENT_STORAGE;
+	return room;
+}
+
+/* The guards first: who may not send a body is told so before it is taken. */
+static void slow_serve(struct workers *workers, int fd, struct response *buffers)
+{
+	const struct config *config = workers->server->service->config;
+	const char *directory = config->env.body_path ? config->env.body_path : config->state_dir;
+	struct slow *slow = slow_begin(&config->env, directory, fd);
+	if (!slow)
+		return;
+	struct connection connection = connection_of(&slow->request, slow);
+	struct arrival *arrival = &slow->arrival;
+	if (!server_admit(workers->server, &connection.client, buffers, &slow->admission)) {
+		slow_end(slow, false);
+		return;
+	}
+	arrival->most = slow->admission.most;
+	enum arrival_state state =
+	    arrival->records.end || arrival->most < 0 ? ARRIVAL_OVER : arrival_take(arrival);
+	if (state == ARRIVAL_GONE)
+		slow_end(slow, true);
+	else if (state == ARRIVAL_MORE && slow_wait(workers, slow))
+		intake_add(workers->intake, arrival);
+	else
+		slow_answer(workers, slow, buffers);
 }
 
 /* Out of descriptors or memory the listening socket stays readable: do not spin on it. */
@@ -249,12 +450,13 @@ static void queue_again(struct workers *workers)
 }
 
 /*
- * The next connection, or -1 when the workers stop.  A thread accepts once more after they have
- * been stopped (*last): the kernel may have told it alone of a connection that waits.  When this
- * process is ahead of others, they get some time for what comes; then it looks all the same, for
- * they may be slow.
+ * The next connection, or -1 when the workers stop, or for a request whose body has arrived
+ * (*slow).  A thread accepts once more after they have been stopped (*last): the kernel may have
+ * told it alone of a connection that waits.  When this process is ahead of others, they get some
+ * time for what comes; then it looks all the same, for they may be slow.
  */
-static int next_connection(struct workers *workers, struct acceptor *self, bool *last)
+static int next_connection(
+    struct workers *workers, struct acceptor *self, bool *last, struct slow **slow)
 {
 	struct epoll_event event;
 	int back = STAND_BACK_MS;
@@ -272,6 +474,14 @@ static int next_connection(struct workers *workers, struct acceptor *self, bool 
 			back = back < STAND_BACK_MOST_MS ? back * 2 : back;
 		} else if (!workers->queued && !*last)
 			queue_again(workers);
+		pthread_mutex_lock(&workers->lock);
+		*slow = slow_next(workers);
+		pthread_mutex_unlock(&workers->lock);
+		if (*slow) { /* whoever took it comes here once more */
+			*last = false;
+			fd = -1;
+			break;
+		}
 		fd = accept4(workers->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0 || *last)
 			break;
@@ -280,7 +490,7 @@ static int next_connection(struct workers *workers, struct acceptor *self, bool 
 		else if (!ahead)
 			waited = epoll_wait(workers->epoll, &event, 1, LOOK_MS) > 0;
 	}
-	if (fd >= 0)
+	if (fd >= 0 || *slow)
 		balance_count(&workers->balance, 1);
 	if (*last)
 		leave_queue(workers);
@@ -290,6 +500,21 @@ static int next_connection(struct workers *workers, struct acceptor *self, bool 
 	return fd;
 }
 
+static void serve(struct workers *workers, int fd, FCGX_Request *request, struct response *buffers)
+{
+	const struct timeval silence = {.tv_sec = SILENCE_SECONDS};
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
+	if (!await_head(fd)) {
+		close(fd);
+	} else if (!is_whole(fd)) {
+		slow_serve(workers, fd, buffers);
+	} else if (begin(request, fd)) {
+		struct connection connection = connection_of(request, NULL);
+		server_answer(workers->server, &connection.client, buffers, NULL);
+		end(request, all_read(request));
+	}
+}
+
 static void *work(void *arg)
 {
 	struct workers *workers = arg;
@@ -297,19 +522,22 @@ static void *work(void *arg)
 	struct response buffers = {0};
 	struct acceptor self = {0};
 	FCGX_Request request;
+	struct slow *slow;
 	bool last = false;
 	sem_init(&self.turn, 0, 0);
 	FCGX_InitRequest(&request, -1, 0);
 	while (!last) {
-		int fd = next_connection(workers, &self, &last);
-		if (fd < 0)
+		int fd = next_connection(workers, &self, &last, &slow);
+		if (fd < 0 && !slow)
 			continue;
-		if (begin(&request, fd)) {
-			serve(workers->server, &request, &buffers);
-			end(&request);
-		}
+		if (slow)
+			slow_answer(workers, slow, &buffers);
+		else
+			serve(workers, fd, &request, &buffers);
 		balance_count(&workers->balance, -1);
 	}
+	while ((slow = slow_last(workers)))
+		slow_answer(workers, slow, &buffers);
 	response_release(&buffers);
 	sem_destroy(&self.turn);
 	metrics_gauge(GAUGE_THREADS, -1);
@@ -323,8 +551,10 @@ static bool open_descriptors(struct workers *workers, struct error *err)
 	workers->epoll = epoll_create1(EPOLL_CLOEXEC);
 	workers->wake = eventfd(0, EFD_CLOEXEC);
 	workers->done = eventfd(0, EFD_CLOEXEC);
+	workers->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	if (workers->epoll >= 0 && workers->wake >= 0 && workers->done >= 0 &&
-	    watch(workers, workers->wake, EPOLLIN)) {
+	    workers->ready >= 0 && watch(workers, workers->wake, EPOLLIN) &&
+	    watch(workers, workers->ready, EPOLLIN)) {
 		queue_again(workers);
 		if (workers->queued)
 			return true;
@@ -348,6 +578,15 @@ static bool start_threads(struct workers *workers, struct error *err)
 		strerror(failure));
 }
 
+/* Each takes two descriptors; half of them all are left to everything else. */
+static unsigned slow_room(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > MOST_SLOW * 4)
+		return MOST_SLOW;
+	return (unsigned)(files.rlim_cur / 4);
+}
+
 struct workers *workers_start(
     const struct server *server, int listener, unsigned threads, struct error *err)
 {
@@ -356,14 +595,19 @@ struct workers *workers_start(
 	workers->listener = listener;
 	workers->threads = threads;
 	workers->ids = xcalloc(threads, sizeof(*workers->ids));
+	workers->arrived_end = &workers->arrived;
+	workers->room = slow_room();
 	pthread_mutex_init(&workers->lock, NULL);
+	pthread_cond_init(&workers->changed, NULL);
 	struct storage *storage = server->service->storage;
 	balance_join(&workers->balance, storage->ops->shared(storage));
 	if (FCGX_Init() != 0)
 		error_set(err, ERR_INTERNAL, "cannot initialise libfcgi");
 	/* Workers that did not all start are never freed: some may run.  The process
 	 * ends. */
-	if (error_is_set(err) || !open_descriptors(workers, err) || !start_threads(workers, err))
+	if (error_is_set(err) || !open_descriptors(workers, err) ||
+	    !(workers->intake = intake_start(slow_over, workers, err)) ||
+	    !start_threads(workers, err))
 		return NULL;
 	return workers;
 }
@@ -388,9 +632,12 @@ void workers_free(struct workers *workers)
 {
 	for (unsigned i = 0; i < workers->threads; i++)
 		pthread_join(workers->ids[i], NULL);
+	intake_free(workers->intake);
 	close(workers->epoll);
 	close(workers->wake);
+	close(workers->ready);
 	close(workers->done);
+	pthread_cond_destroy(&workers->changed);
 	pthread_mutex_destroy(&workers->lock);
 	free(workers->ids);
 	free(workers);

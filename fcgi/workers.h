@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The threads of one process: each accepts a connection, serves its one request and closes it.
+ * The threads of one process: each accepts a connection, serves its one request and closes it.  One
+ * whose body is not all there goes to the intake thread when its head is found good, and comes back
+ * to any thread when the body is there.
  *
  * One at a time waits for the listening socket, which the other processes of the pool share, and
  * for the end; the processes take connections in turn.  fcgiapp.h is known here alone.

@@ -161,12 +161,17 @@ void limit_describe(const struct limit_verdict *verdict, cJSON *object)
 	json_add_int(object, "retry_after_seconds", verdict->reset_after);
 }
 
+void limiter_network(const struct limiter *limiter, const char *address, char out[ADDRESS_SIZE])
+{
+	snprintf(out, ADDRESS_SIZE, "%s", address);
+	address_network(out, limiter->rules->ipv6_prefix);
+}
+
 const char *limiter_key(
     const struct limiter *limiter, const char *user_id, const char *address, struct arena *a)
 {
 	char network[ADDRESS_SIZE];
-	snprintf(network, sizeof(network), "%s", address);
-	address_network(network, limiter->rules->ipv6_prefix);
+	limiter_network(limiter, address, network);
 	switch (limiter->rules->by) {
 	case RATE_BY_IP:
 		return arena_strdup(a, network);

@@ -57,6 +57,9 @@ bool limiter_excludes(const struct limiter *limiter, const char *path, size_t le
 /* Which proxies are believed (address.h); borrowed. */
 const struct address_trust *limiter_trust(const struct limiter *limiter);
 
+/* Which addresses are counted as one: an IPv4 address, or a network of IPv6. */
+void limiter_network(const struct limiter *limiter, const char *address, char out[ADDRESS_SIZE]);
+
 /* Who is counted as one.  user_id is NULL for whoever has not proved to be somebody. */
 const char *limiter_key(
     const struct limiter *limiter, const char *user_id, const char *address, struct arena *a);

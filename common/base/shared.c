@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define MAGIC "agshared"
-#define LAYOUT 6 /* goes up with every change of what the regions hold */
+#define LAYOUT 7 /* goes up with every change of what the regions hold */
 
 #define HEADER_SIZE 4096u
 
@@ -29,12 +29,13 @@ static const size_t region_size[SHARED_REGIONS] = {
     [SHARED_FILES] = SHARED_FILES_SIZE,
     [SHARED_STORE] = SHARED_STORE_SIZE,
     [SHARED_BALANCE] = SHARED_BALANCE_SIZE,
+    [SHARED_PENDING] = SHARED_PENDING_SIZE,
 };
 
 #define TOTAL_SIZE                                                                               \
 	(HEADER_SIZE + SHARED_IDS_SIZE + SHARED_WRITER_SIZE + SHARED_LEASES_SIZE +               \
 	    SHARED_OWNERS_SIZE + SHARED_LIMITS_SIZE + SHARED_TRACES_SIZE + SHARED_METRICS_SIZE + \
-	    SHARED_FILES_SIZE + SHARED_STORE_SIZE + SHARED_BALANCE_SIZE)
+	    SHARED_FILES_SIZE + SHARED_STORE_SIZE + SHARED_BALANCE_SIZE + SHARED_PENDING_SIZE)
 
 /* What the file begins with.  identity is compared as bytes: two builds share the file only when
  * they agree on all of it. */

@@ -30,6 +30,7 @@ enum shared_region {
 	SHARED_FILES,   /* the turnstile before files.db, and how much is in memory */
 	SHARED_STORE,   /* the turnstile before store.db */
 	SHARED_BALANCE, /* how much each process of the pool has in hand */
+	SHARED_PENDING, /* bodies that are on their way, by address */
 	SHARED_REGIONS
 };
 
@@ -44,6 +45,7 @@ enum shared_region {
 #define SHARED_FILES_SIZE 4096
 #define SHARED_STORE_SIZE 4096
 #define SHARED_BALANCE_SIZE 8192
+#define SHARED_PENDING_SIZE (260u << 10)
 
 struct shared;
 

@@ -120,7 +120,10 @@ struct environment {
 	    *referrer_policy; /* "" drops the header */
 	char *permissions_policy, *csp_policy;
 	int64_t max_request_size; /* bytes */
-	int64_t max_pending;      /* unfinished uploads of one address */
+	int64_t max_pending;      /* unfinished large bodies of one address */
+	int64_t max_body_seconds; /* for one of them */
+	int64_t max_body_files;   /* bytes of all of them on disk */
+	char *body_path;          /* directory of these, or NULL: the state directory */
 	double media_max_size_mb;
 	char *media_storage_type, *media_storage_path, *document_handling;
 	struct string_list media_allowed_types;

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define HMAC_SECRET_MIN 32 /* bytes, doc/protocol-access.md#tokens */
 
@@ -148,6 +150,19 @@ static void check_media(const struct environment *env, struct problems *problems
 		    "MEDIA_STORAGE_TYPE is cloud, found nothing");
 }
 
+/* Its files have no names, and nobody would make it later. */
+static void check_body_path(const struct environment *env, struct problems *problems)
+{
+	struct stat st;
+	char shown[FOUND_SIZE];
+	if (env->body_path &&
+	    (stat(env->body_path, &st) != 0 || !S_ISDIR(st.st_mode) ||
+		access(env->body_path, W_OK | X_OK) != 0))
+		problems_add(problems,
+		    "BODY_TEMP_PATH: expected a directory that can be written, found %s",
+		    found_text(shown, env->body_path));
+}
+
 static void check_otel(const struct environment *env, struct problems *problems)
 {
 	if (env->otel_enabled && !env->otel_endpoint)
@@ -249,6 +264,7 @@ void environment_apply_rules(struct environment *env, struct problems *problems)
 	check_origins(env, problems);
 	check_hosts(env, problems);
 	check_media(env, problems);
+	check_body_path(env, problems);
 	check_otel(env, problems);
 	check_tracker(env, problems);
 	check_snowflake(env, problems);

@@ -1,28 +1,30 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # Bodies that nobody may send, through nginx: they are refused before they are taken, and with the answer that the
-# service gives.
+# service gives.  Those that come slowly cost neither threads nor much of a disk, nor for long.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
 
 for tool in curl python3; do
 	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
 done
 [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || tap_skip_all 'nginx is not installed'
 
-# hold COUNT PIECE HEADER...: that many clients announce 20 MB to POST /v1/files/upload, send PIECE bytes at once and
-# then one now and then.  Prints a line for each that was answered: its status, error_code and detail.  At the end, when
-# all were answered or ten seconds are over, how many were not.
+# hold COUNT PIECE HEADER...: that many clients announce 20 MB to POST $TARGET, send PIECE bytes at once and then one
+# now and then.  Prints a line for each that was answered: its status, error_code and detail.  At the end, when
+# all were answered or $HOLD seconds (4) are over, how many were not.
 cat >hold.py <<'PYTHON'
 import json
+import os
 import select
 import socket
 import sys
 import time
 
 port, count, piece = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-head = ["POST /v1/files/upload HTTP/1.1", "Host: localhost", "Content-Type: multipart/form-data; boundary=b"] + sys.argv[4:]
+head = ["POST %s HTTP/1.1" % os.environ.get("TARGET", "/v1/files/upload"), "Host: localhost", "Content-Type: multipart/form-data; boundary=b"] + sys.argv[4:]
 part = b'--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
 clients, answers = {}, {}
 
@@ -36,7 +38,7 @@ for _ in range(count):
     c.setblocking(False)
     clients[c] = "\r\n".join(head).encode() + b"\r\n\r\n" + framed(part + b"x" * piece)
     answers[c] = b""
-end = time.monotonic() + 10
+end = time.monotonic() + float(os.environ.get("HOLD", "4"))
 quiet = time.monotonic()
 while clients and time.monotonic() < end:
     readable, writable, _ = select.select(list(clients), [c for c in clients if clients[c]], [], 0.2)
@@ -65,8 +67,17 @@ print("waiting:", len(clients))
 PYTHON
 hold() { python3 hold.py "${BASE##*:}" "$@" </dev/null | sort | uniq -c | sed 's/^ *//'; }
 
-# taken: bytes of bodies that nginx has on disk.
-taken() { find "$STATE/run/body" -type f -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+# taken: bytes of bodies on disk: nginx's files, and those of the workers, which have no names.
+mkdir bodies
+export BODY_TEMP_PATH="$WORK/bodies"
+taken() {
+	{
+		find "$STATE/run/body" bodies -type f -printf '%s\n' 2>/dev/null
+		for taken_pid in $(workers); do
+			find "/proc/$taken_pid/fd" -lname "$WORK/bodies/*" -exec stat -L -c %s {} + 2>/dev/null
+		done
+	} | awk '{ n += $1 } END { print n + 0 }'
+}
 
 export MAX_PENDING_PER_ADDRESS=40
 configure '"auth":"jwt","rate_limit":{"requests":1000,"window":600}'
@@ -110,6 +121,11 @@ http GET "/_agentgraph/ask"
 is "$STATUS $(json .error_code "$BODY")" '404 NOT_FOUND' 'nobody but nginx asks'
 http GET /ping '' -H 'Agentgraph-Asked: 1 1 5 5 5 5' -H 'Agentgraph-Internal: refused'
 is "$STATUS" 200 'no header does'
+jq -nc --rawfile pad large.txt '{messages: [{role: "user", content: "/slow 3 400"}], config: {pad: $pad}}' >stream.json
+arrivals=$(curl -sN -H 'Content-Type: application/json' -H "Authorization: Bearer $(token ann)" --data-binary @stream.json \
+	"$BASE/v1/graph/stream" | while IFS= read -r line; do date +%s%N; done)
+ok '[ $(($(printf "%s\n" "$arrivals" | tail -n 1) - $(printf "%s\n" "$arrivals" | head -n 1))) -gt 500000000 ]' \
+	'what it streams comes line by line'
 serve_stop
 
 # ---- uploads on their way ----
@@ -119,7 +135,7 @@ configure
 serve_start --processes 1 --threads 4
 is "$(hold 10 1000 'Content-Length: 20000000')" '6 429 RATE_LIMIT_EXCEEDED Too many uploads of this address are on their way
 1 waiting: 4' 'one address has no more than it may'
-python3 hold.py "${BASE##*:}" 10 1000 'Content-Length: 20000000' >hold.out </dev/null &
+HOLD=10 python3 hold.py "${BASE##*:}" 10 1000 'Content-Length: 20000000' >hold.out </dev/null &
 hold=$!
 refused() { [ "$(wc -l <hold.out)" -ge 6 ]; }
 wait_for 20 refused
@@ -128,6 +144,116 @@ is "$STATUS" 200 'small ones are not counted'
 wait "$hold"
 none() { [ "$(taken)" = 0 ] && http POST /v1/files/upload '' -F file=@large.txt && [ "$STATUS" = 200 ]; }
 ok 'wait_for 20 none' 'once they have gone there is room'
+serve_stop
+
+# ---- slow ones ----
+
+# held FILE COUNT: that many of a hold in the background were answered.
+held() { [ "$(wc -l <"$1")" -ge "$2" ]; }
+nothing() { [ "$(taken)" = 0 ]; }
+
+export MAX_PENDING_PER_ADDRESS=100 MAX_BODY_SECONDS=3
+configure '"auth":"jwt"'
+serve_start --processes 1 --threads 4
+HOLD=30 python3 hold.py "${BASE##*:}" 40 100000 'Content-Length: 20000000' "Authorization: Bearer $(token ann)" >slow.out </dev/null &
+slow=$!
+HOLD=30 TARGET=/v1/graph/invoke python3 hold.py "${BASE##*:}" 10 100000 'Content-Length: 5000000' "Authorization: Bearer $(token ann)" >json.out </dev/null &
+json=$!
+some() { [ "$(taken)" -ge 5000000 ]; }
+ok 'wait_for 20 some' 'fifty bodies that do not end are on disk'
+http GET /ping '' --max-time 2
+is "$STATUS" 200 'no thread waits for them'
+http POST /v1/files/upload '' -H "Authorization: Bearer $(token ann)" -F file=@large.txt
+is "$STATUS" 200 'others upload beside them'
+wait "$slow" "$json"
+is "$(sort slow.out | uniq -c | sed 's/^ *//')" '40 408 REQUEST_TIMEOUT Request timeout
+1 waiting: 0' 'uploads have so many seconds and no more'
+is "$(sort json.out | uniq -c | sed 's/^ *//')" '10 408 REQUEST_TIMEOUT Request timeout
+1 waiting: 0' 'as have other bodies'
+ok nothing 'and nothing of them stays on disk'
+serve_stop
+
+# ---- whose they are ----
+
+export MAX_PENDING_PER_ADDRESS=16 MAX_BODY_SECONDS=300
+configure '"rate_limit":{"requests":1000,"window":600,"trusted_proxy_headers":true}'
+serve_start --processes 2 --threads 4
+waits() {
+	HOLD=20 TARGET=$1 python3 hold.py "${BASE##*:}" "$2" 1000 'Content-Length: 5000000' "X-Forwarded-For: $3" \
+		>"$4" </dev/null &
+}
+waits /v1/files/upload 20 192.0.2.1 first.out
+first=$!
+wait_for 20 held first.out 4
+waits /v1/graph/invoke 3 192.0.2.1 same.out
+wait_for 20 held same.out 3
+is "$(sort -u first.out same.out | grep -v waiting)" '429 RATE_LIMIT_EXCEEDED Too many uploads of this address are on their way' 'the seventeenth body of an address is one too many, of whatever kind'
+is "$(TARGET=/v1/graph/invoke hold 1 1000 'Content-Length: 5000000' 'X-Forwarded-For: 192.0.2.2')" '1 waiting: 1' 'another one has its own'
+is "$(wc -l <first.out)" 4 'sixteen may wait'
+kill "$first"
+ok 'wait_for 20 nothing' 'when they have gone so have their files'
+waits /v1/files/upload 10 2001:db8::1 six.out
+six=$!
+ten() { [ "$(taken)" -ge 10000 ]; }
+wait_for 20 ten
+is "$(hold 10 1000 'Content-Length: 5000000' 'X-Forwarded-For: 2001:db8::2')" '4 429 RATE_LIMIT_EXCEEDED Too many uploads of this address are on their way
+1 waiting: 6' 'a network of IPv6 is one'
+kill "$six"
+
+# What a process had is counted no more when it is killed, while the other one goes on.
+wait_for 20 nothing
+waits /v1/files/upload 16 192.0.2.3 killed.out
+killed=$!
+sixteen() { [ "$(taken)" -ge 16000 ]; }
+wait_for 20 sixteen
+kill -9 "$(workers | head -n 1)"
+wait_for 20 held killed.out 1
+two() { [ "$(workers | wc -l)" = 2 ]; }
+wait_for 20 two
+hold 16 1000 'Content-Length: 5000000' 'X-Forwarded-For: 192.0.2.3' >again.out
+gone=$(wc -l <killed.out)
+ok '[ "$gone" -lt 16 ]' 'a killed worker ends what it had, the other one goes on'
+is "$(tail -n 1 again.out)" "1 waiting: $gone" 'and their places are free'
+kill "$killed"
+serve_stop
+
+# ---- all of them ----
+
+export MAX_PENDING_PER_ADDRESS=100 MAX_BODY_TEMP_BYTES=3000000
+serve_start --processes 2 --threads 4
+python3 hold.py "${BASE##*:}" 6 1000000 'Content-Length: 20000000' >all.out </dev/null &
+all=$!
+wait_for 20 held all.out 1
+ok '[ "$(taken)" -le 3000000 ]' 'all files together have a bound'
+wait "$all"
+is "$(sort -u all.out | head -n 1)" '503 TRANSIENT_STORAGE_ERROR Storage is temporarily unavailable' 'what goes beyond is refused'
+unset MAX_BODY_TEMP_BYTES
+serve_stop
+
+# ---- the end ----
+
+serve_start --processes 1 --threads 4
+cat >late.py <<'PYTHON'
+import os
+import signal
+import socket
+import sys
+import time
+
+part = b'--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n' + b"x" * 100000 + b"\r\n--b--\r\n"
+c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+c.sendall(
+    b"POST /v1/files/upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(part), part[:50000])
+)
+time.sleep(1)
+os.kill(int(sys.argv[2]), signal.SIGTERM)
+time.sleep(1)
+c.sendall(part[50000:])
+print(c.recv(65536).decode().splitlines()[0])
+PYTHON
+python3 late.py "${BASE##*:}" "$SERVE_PID" >end.out
+like "$(head -n 1 end.out)" '^HTTP/1.1 200 ' 'who is stopped takes what is on its way'
 serve_stop
 
 # ---- the limit ----

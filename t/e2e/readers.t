@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: ISC
 # Clients that ask for much and read nothing, through nginx: what they take is bounded, others are answered, and after
 # a while they are let go.
 set -u

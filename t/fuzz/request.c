@@ -206,7 +206,9 @@ static void request(char *text, size_t size)
 		frame(end + 2, size - (size_t)(end + 2 - text));
 		return;
 	}
-	struct outside o = {.client = {params, on_read, on_write, on_flush}, .body = ""};
+	struct outside o = {
+	    .client = {.params = params, .read = on_read, .write = on_write, .flush = on_flush},
+	    .body = ""};
 	struct response buffers = {0};
 	size_t count = 0;
 	if (end) {
@@ -219,7 +221,7 @@ static void request(char *text, size_t size)
 			count = take_line(line, params);
 		else
 			params[count++] = parameter(line);
-	server_answer(&world.server, &o.client, &buffers);
+	server_answer(&world.server, &o.client, &buffers, NULL);
 	check_answer(&o.out, head);
 	response_release(&buffers);
 	buf_release(&o.out);

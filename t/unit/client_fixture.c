@@ -78,7 +78,7 @@ struct answer fixture_answer(
 	const char *body = find_body(params);
 	fake_client_init(&fake, body, strlen(body), false);
 	fake.client.params = (char **)params;
-	server_answer(&server, &fake.client, &buffers);
+	server_answer(&server, &fake.client, &buffers, NULL);
 	take_apart(&answer, buf_str(&fake.out));
 	answer.flushes = fake.flushes;
 	answer.reads = fake.reads;

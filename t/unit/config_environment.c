@@ -34,6 +34,9 @@ static void defaults(void)
 	CU_ASSERT_STRING_EQUAL(e->xss_protection, "1; mode=block");
 	CU_ASSERT_EQUAL(e->max_request_size, 10485760);
 	CU_ASSERT_EQUAL(e->max_pending, 16);
+	CU_ASSERT_EQUAL(e->max_body_seconds, 300);
+	CU_ASSERT_EQUAL(e->max_body_files, 1073741824);
+	CU_ASSERT_PTR_NULL(e->body_path);
 	CU_ASSERT_EQUAL(e->media_max_size_mb, 25.0);
 	CU_ASSERT_EQUAL(e->media_allowed_types.count, 0);
 	CU_ASSERT_EQUAL(e->media_signed_url_ttl, 3600);
@@ -76,6 +79,13 @@ static void numbers(void)
 	CHECK_ACCEPTED("",
 	    c->env.hsts_max_age == 0 && c->env.error_tracker_traces_rate == 1 &&
 		c->env.media_max_size_mb == 0.5);
+	check_refused("MAX_BODY_SECONDS", "0",
+	    "MAX_BODY_SECONDS: expected seconds, an integer from 1 to 86400");
+	check_refused("MAX_BODY_SECONDS", "86401", "found \"86401\"");
+	check_refused(
+	    "MAX_BODY_TEMP_BYTES", "0", "MAX_BODY_TEMP_BYTES: expected an integer from 1");
+	check_refused("BODY_TEMP_PATH", "/dev/null",
+	    "BODY_TEMP_PATH: expected a directory that can be written, found \"/dev/null\"");
 	check_refused("MAX_REQUEST_SIZE", "0",
 	    "MAX_REQUEST_SIZE: expected an integer from 1 to 1000000000000");
 	check_refused("MAX_REQUEST_SIZE", "1000000000001",

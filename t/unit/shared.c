@@ -97,7 +97,8 @@ static void regions_are_aligned_apart_and_zero(void)
 	    [SHARED_METRICS] = SHARED_METRICS_SIZE,
 	    [SHARED_FILES] = SHARED_FILES_SIZE,
 	    [SHARED_STORE] = SHARED_STORE_SIZE,
-	    [SHARED_BALANCE] = SHARED_BALANCE_SIZE};
+	    [SHARED_BALANCE] = SHARED_BALANCE_SIZE,
+	    [SHARED_PENDING] = SHARED_PENDING_SIZE};
 	struct shared *sh = open_in(fresh_state("regions"));
 	for (int r = 0; r < SHARED_REGIONS; r++) {
 		unsigned char *region = shared_region(sh, (enum shared_region)r);
