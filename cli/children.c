@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Rows of children, and the reckoning of when one is started again, killed, or due next. */
 #include "children.h"
 
 #include "base/memory.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph backup: copies of all databases into a new directory. */
 #include "base/error.h"
 #include "command.h"
 #include "examine.h"
-#include "storage/blob.h"
+#include "storage/blob/blob.h"
 #include "storage/storage.h"
 
 #include <errno.h>

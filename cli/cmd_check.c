@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph check: what a start would look at, and the web server; nothing is started. */
 #include "command.h"
 #include "examine.h"
 #include "nginx_file.h"

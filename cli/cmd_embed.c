@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph embed: makes the vectors of all memories anew, or only counts them. */
 #include "base/error.h"
 #include "command.h"
 #include "examine.h"
-#include "service/memories.h"
+#include "service/memory/memories.h"
 #include "storage/storage.h"
 #include "storage/store.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph help: the commands, and what each of their options means. */
 #include "command.h"
 
 #include <ctype.h>

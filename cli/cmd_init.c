@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph init: a project from a template, or from another service's configuration. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph nginx-conf: the nginx configuration on standard output. */
 #include "base/memory.h"
 #include "command.h"
 #include "examine.h"

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "examine.h"
 #include "sockets.h"
-#include "storage/blob.h"
+#include "storage/blob/blob.h"
 #include "storage/storage.h"
 
 #include <dirent.h>

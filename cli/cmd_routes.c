@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph routes: becomes a worker, which has the table and prints it. */
 #include "command.h"
 #include "programs.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph serve: the options of the supervisor, and what they are by default. */
 #include "command.h"
 #include "supervisor.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* agentgraph version: one line. */
 #include "command.h"
 
 #include <stdio.h>

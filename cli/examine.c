@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The examination in its child process, and the report that comes back through a pipe. */
 #include "examine.h"
 
 #include "access/access.h"
@@ -10,12 +11,12 @@
 #include "command.h"
 #include "config/text_file.h"
 #include "nginx_conf.h"
-#include "service/memories.h"
-#include "service/names.h"
+#include "service/memory/memories.h"
+#include "service/thread/names.h"
 #include "sockets.h"
 #include "spawn.h"
 #include "storage/files.h"
-#include "storage/s3.h"
+#include "storage/blob/s3.h"
 #include "storage/storage.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Whether the pages' paths hide other routes: a worker is asked, which has the table of them. */
 #include "base/clock.h"
 #include "base/process.h"
 #include "examine.h"

@@ -9,7 +9,7 @@
 #include "base/redact.h"
 #include "examine.h"
 #include "graph/node_tools.h"
-#include "service/memory_embed.h"
+#include "service/memory/memory_embed.h"
 
 #include <stdlib.h>
 #include <string.h>

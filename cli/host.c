@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The machine: state directory, ticket key, disk, clock, open files, and websocketd. */
 #include "host.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Filling in templates line by line: a marker alone on its line takes a whole block. */
 #include "markers.h"
 
 #include <assert.h>

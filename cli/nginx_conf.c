@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* What stands in the places of the templates' markers, quoted as nginx wants it. */
 #include "nginx_conf.h"
 
 #include "base/arena.h"
@@ -10,7 +11,7 @@
 #include "config/text_file.h"
 #include "markers.h"
 #include "nginx_prefix.h"
-#include "storage/blob.h"
+#include "storage/blob/blob.h"
 #include "texts.h"
 
 #include <ctype.h>

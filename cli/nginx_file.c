@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A tokenizer for nginx's syntax, and the few directives of which something is kept. */
 #include "nginx_file.h"
 
 #include "base/memory.h"

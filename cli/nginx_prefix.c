@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Checking a prefix, and the names and the regular expression that nginx gets for it. */
 #include "nginx_prefix.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A child that asks over FastCGI or HTTP, again and again, until a minute has passed. */
 #include "supervisor.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Finding the service's other programs, nginx and websocketd, or saying what to install. */
 #include "programs.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A reload: the check in a child, then a new generation beside the old one, which then goes. */
 #include "base/log.h"
 #include "supervisor.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* What the supervisor needs before its first child: directories, files and sockets. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Mode and group of the FastCGI socket: their options, and giving them to the file. */
 #include "command.h"
 #include "sockets.h"
 

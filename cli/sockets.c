@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Listening at TCP and Unix addresses, connecting to them, and the lock of the run directory. */
 #include "sockets.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* fork and exec as the supervisor needs them, and finding the children that it has. */
 #include "spawn.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Starting one child of each role: its command line, its environment and its descriptors. */
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The supervisor's loop: signals, deaths, what is due, and the order in which all of it stops. */
 #include "supervisor.h"
 
 #include "base/clock.h"

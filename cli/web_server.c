@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The web server: its snippet, the include of it, and whether its user gets to the socket. */
 #include "host.h"
 
 #include "base/arena.h"

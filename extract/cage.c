@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The limits, the list of system calls, and the files that programs may still load. */
 #include "cage.h"
 
 #include <errno.h>

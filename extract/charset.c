@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Guessing the encoding from the first bytes, and converting with replacements. */
 #include "charset.h"
 
 #include "base/utf8.h"

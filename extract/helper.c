@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Running pdftotext, pdfinfo and catdoc in the cage, in this process's place or beside it. */
 #include "helper.h"
 
 #include "cage.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Walking through an archive, and feeding its parts to parsers within the limits. */
 #include "package.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Appending words, tabs and breaks, with runs of blanks made one. */
 #include "prose.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* libxml2's push parser, with all that could reach outside turned off. */
 #include "xml.h"
 
 #include "base/memory.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
+/* Authentication once a request, and permission for an action or a feature. */
 #include "admit.h"
 
 #include "credential.h"
 #include "limit.h"
 #include "request.h"
 #include "server.h"
-#include "service/ident.h"
-#include "service/memory_calls.h"
+#include "service/thread/ident.h"
+#include "service/memory/memory_calls.h"
 #include "upgrade.h"
 
 #include <ctype.h>

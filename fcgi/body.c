@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading a body of announced or unknown length, and parsing it as a JSON object. */
 #include "body.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Finding a CGI variable, and the token behind Bearer. */
 #include "credential.h"
 
 #include <stdbool.h>

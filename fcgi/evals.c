@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* /v1/evals: reports of evaluations (doc/protocol-evals.md). */
-#include "service/evals.h"
+#include "service/evals/evals.h"
 
 #include "handlers.h"
 #include "request.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* /v1/files: what is stored, and its bytes (doc/protocol-files.md). */
-#include "service/files.h"
+#include "service/files/files.h"
 
 #include "base/memory.h"
 #include "credential.h"
@@ -8,7 +8,7 @@
 #include "range.h"
 #include "request.h"
 #include "server.h"
-#include "service/media_type.h"
+#include "service/files/media_type.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "handlers.h"
 #include "request.h"
 #include "service/about.h"
-#include "service/agui.h"
-#include "service/runs.h"
-#include "service/threads.h"
+#include "service/agui/agui.h"
+#include "service/run/runs.h"
+#include "service/thread/threads.h"
 
 void post_invoke(struct request *rq)
 {

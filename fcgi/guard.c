@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The routes that may stand without a permission, and the complaint about others. */
 #include "guard.h"
 
 #include "base/buf.h"

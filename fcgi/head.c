@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A table of CGI variables, and one pass over the environment that fills a head. */
 #include "head.h"
 
 #include <stddef.h>

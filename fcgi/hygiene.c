@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Header lines prepared for each place and kind of answer, and comparing hosts and origins. */
 #include "hygiene.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The metrics, which have no row in the table of routes. */
 #include "internal.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* What a request is counted under, and the header lines and the refusal of a verdict. */
 #include "limit.h"
 
 #include "access/limit.h"

@@ -19,7 +19,7 @@
 #include "openapi.h"
 #include "pages.h"
 #include "server.h"
-#include "service/extract.h"
+#include "service/files/extract.h"
 #include "service/retention.h"
 #include "service/service.h"
 #include "workers.h"

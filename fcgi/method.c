@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Names and bits of methods, and the list that Allow has. */
 #include "method.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Putting settings in their places in the rows, and leaving rows out. */
 #include "mount.h"
 
 #include <string.h>

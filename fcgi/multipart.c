@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A state machine over delimiters, heads and data. */
 #include "multipart.h"
 
 #include "multipart_head.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Parameters of header fields: quoted, extended, plain. */
 #include "multipart_head.h"
 
 #include "base/percent.h"

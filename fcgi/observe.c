@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* /v1/observability: what the runs of a thread did (doc/protocol-traces.md). */
-#include "service/observe.h"
+#include "service/trace/observe.h"
 
 #include "handlers.h"
 #include "query.h"

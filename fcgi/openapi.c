@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Operations built from rows and their descriptions, with shared answers and errors. */
 #include "openapi.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Splitting, decoding and resolving of segments. */
 #include "path.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* GET /ping. */
 #include "handlers.h"
 #include "request.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Decoding name=value pairs into the fields that a route declares. */
 #include "query.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Parsing ranges, entity tags and HTTP dates. */
 #include "range.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Building the head, and writing documents, errors, bytes and streams. */
 #include "response.h"
 
 #include "base/clock.h"
@@ -7,8 +8,8 @@
 #include "hygiene.h"
 #include "request.h"
 #include "server.h"
-#include "service/files.h"
-#include "service/hole.h"
+#include "service/files/files.h"
+#include "service/thread/hole.h"
 #include "telemetry/telemetry.h"
 #include "upgrade.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "hygiene.h"
-#include "service/runs.h"
+#include "service/run/runs.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

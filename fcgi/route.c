@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Matching a path against patterns, and the methods that it allows. */
 #include "route.h"
 
 #include "config/config.h"

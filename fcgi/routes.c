@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The table of routes. */
 #include "handlers.h"
 #include "route.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The order of the checks, the questions a web server asks ahead, and the access log. */
 #include "server.h"
 
 #include "admit.h"
@@ -8,7 +9,7 @@
 #include "limit.h"
 #include "mount.h"
 #include "request.h"
-#include "service/files.h"
+#include "service/files/files.h"
 #include "upgrade.h"
 
 #include <malloc.h>

@@ -2,7 +2,7 @@
 /* /v1/store: the memory store (doc/protocol-store.md). */
 #include "handlers.h"
 #include "request.h"
-#include "service/memory_calls.h"
+#include "service/memory/memory_calls.h"
 
 void post_memory(struct request *rq)
 {

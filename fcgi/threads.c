@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* /v1/threads: threads, their state and their messages (doc/protocol-threads.md). */
-#include "service/threads.h"
+#include "service/thread/threads.h"
 
 #include "handlers.h"
 #include "query.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* What a handshake offers, the checks on it, and the ticket that it is given. */
 #include "upgrade.h"
 
 #include "access/ticket.h"

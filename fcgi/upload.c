@@ -6,7 +6,7 @@
 #include "multipart.h"
 #include "request.h"
 #include "server.h"
-#include "service/files.h"
+#include "service/files/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Accepting connections in turn, reading one request from each, and closing it with care. */
 #include "workers.h"
 
 #include "balance.h"

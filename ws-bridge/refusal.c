@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The error object with its metadata, printed. */
 #include "refusal.h"
 
 #include "base/clock.h"

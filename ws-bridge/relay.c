@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The loop: accepting clients, ticks, signals, and draining at the end. */
 #include "relay.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The client's side of a connection: handshake, ticket, frames, pings, and the way out. */
 #include "relay_connection.h"
 
 #include "base/log.h"

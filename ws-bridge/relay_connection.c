@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Making and burying connections, and passing events to the side that they are for. */
 #include "relay_connection.h"
 
 #include "base/log.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* wslay's callbacks and the checks it lacks, and queueing messages and close frames. */
 #include "relay_frames.h"
 
 #include "base/memory.h"

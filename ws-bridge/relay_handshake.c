@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Parsing request and answer line by line, and keys and what accepts them. */
 #include "relay_handshake.h"
 
 #include "access/ticket.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The helper's side of a connection: websocketd's handshake, records both ways, the end. */
 #include "relay_connection.h"
 
 #include "base/log.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading, appending, flushing, and the events that are waited for. */
 #include "relay_link.h"
 
 #include "base/log.h"

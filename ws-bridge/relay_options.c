@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The table of the relay's options, its usage, and the check of websocketd's address. */
 #include "relay.h"
 
 #include "base/options.h"

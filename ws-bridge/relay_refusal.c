@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Statuses, header lines and bodies of refusals, given or made here. */
 #include "relay_refusal.h"
 
 #include "base/id.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A hash table of chains, in which a count of zero is no entry. */
 #include "relay_tally.h"
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading into one buffer, giving lines out of it, and skipping those too long. */
 #include "ws_input.h"
 
 #include <errno.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
+/* The loop of a live socket: records to the session, its events to records. */
 #include "ws_session.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "record.h"
-#include "service/live.h"
+#include "service/live/live.h"
 #include "ws_input.h"
 #include "ws_output.h"
 

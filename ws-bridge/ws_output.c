@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The buffer of what waits, joining lines in it, and flushing by the clock. */
 #include "ws_output.h"
 
 #include "base/clock.h"

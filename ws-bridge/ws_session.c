@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
+/* The loop of a turn socket: records, frames held back, signals, and BYE. */
 #include "ws_session.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "record.h"
-#include "service/socket.h"
+#include "service/run/socket.h"
 #include "ws_input.h"
 #include "ws_output.h"
 #include "ws_turns.h"

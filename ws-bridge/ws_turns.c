@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
+/* The thread of the turns, the queue before it, and storage opened with the first. */
 #include "ws_turns.h"
 
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "record.h"
-#include "service/socket.h"
+#include "service/run/socket.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Authentication and authorization put together, and who owns the thread that is asked for. */
 #include "access/access.h"
 
 #include "access/authorization.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Parsing addresses and networks, and going through X-Forwarded-For from its right end. */
 #include "access/address.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Scopes from an identity, its roles or a plug-in, and what follows from them. */
 #include "access/authorization.h"
 
 #include "agentgraph.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Commands to a Redis server with a deadline, and the connections that are kept for them. */
 #include "access/cache.h"
 
 #include "access/cache_url.h"

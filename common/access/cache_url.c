@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Parsing URLs of Redis servers: user, password, host, port and database. */
 #include "access/cache_url.h"
 
 #include "base/memory.h"

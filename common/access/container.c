@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Loading the configured container, opening and closing it. */
 #include "access/container.h"
 
 static bool load(

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Asking a plug-in who somebody is, and taking neither its users nor its refusals on trust. */
 #include "access/custom_auth.h"
 
 #include "agentgraph.h"

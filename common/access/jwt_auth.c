@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Taking a token apart, and checking its header, signature, times and claims in that order. */
 #include "access/jwt_auth.h"
 
 #include "access/signature.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Asking the configured backend for a verdict, and what counts as one while it fails. */
 #include "access/limit.h"
 
 #include "access/cache.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The owners that one process keeps, latest first, and the lookups in cache and database. */
 #include "access/owner_cache.h"
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* getaddrinfo on a thread of its own, which whoever waits can leave behind. */
 #include "access/resolve.h"
 
 #include "base/memory.h"

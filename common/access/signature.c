@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Checking HMAC, RSA and ECDSA signatures, and whether a secret goes with an algorithm. */
 #include "access/signature.h"
 
 #include <openssl/crypto.h>

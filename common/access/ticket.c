@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The key file, made once, and signing and checking tickets with it. */
 #include "access/ticket.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A table of fixed size in which a digest has one place; a newer token takes it over. */
 #include "access/verified.h"
 
 #include "base/memory.h"

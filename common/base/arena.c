@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Blocks of memory that pieces are cut from, and the list of clean-up calls. */
 #include "base/arena.h"
 
 #include "base/memory.h"

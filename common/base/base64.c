@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Encoding, and a decoder that looks digits up in a table. */
 #include "base/base64.h"
 
 #include "base/memory.h"

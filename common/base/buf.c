@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Growing by doubling, and appending bytes, characters and formatted text. */
 #include "base/buf.h"
 
 #include "base/memory.h"

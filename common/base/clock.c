@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading the clocks, and printing times without strftime. */
 #include "base/clock.h"
 
 #include <errno.h>

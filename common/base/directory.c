@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Making a directory and those above it, for the owner alone. */
 #include "base/directory.h"
 
 #include "base/memory.h"

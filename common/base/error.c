@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The table of kinds with their status and code, and filling in a struct error. */
 #include "base/error.h"
 
 #include "base/json.h"

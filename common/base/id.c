@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Random bytes from a pool for each thread; UUIDs, snowflakes, and which ids are valid. */
 #include "base/id.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Members, exact numbers, printing and making of values. */
 #include "base/json.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Copying a tree that others built, with texts, keys and numbers put right on the way. */
 #include "base/json.h"
 #include "base/json_members.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A sorted index over large objects, a plain walk over small ones. */
 #include "base/json_members.h"
 
 #include "base/hash.h"

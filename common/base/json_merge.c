@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Equality of values, and merging one object into another. */
 #include "base/json.h"
 #include "base/json_members.h"
 

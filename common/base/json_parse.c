@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* From scanned text to a tree, with the noted numbers put back as they were written. */
 #include "base/json.h"
 #include "base/json_members.h"
 #include "base/json_scan.h"

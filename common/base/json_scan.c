@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A scanner without recursion: syntax, UTF-8, depth, and the numbers worth noting. */
 #include "base/json_scan.h"
 
 #include "base/buf.h"

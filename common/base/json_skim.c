@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Stepping over values in checked text: members by name, elements one after another. */
 #include "base/json_skim.h"
 
 #include "base/json_scan.h"

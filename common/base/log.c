@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* One record as a line of text or of JSON, without secrets and control characters. */
 #include "base/log.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* malloc and its relatives, and the line that a process without memory leaves behind. */
 #include "base/memory.h"
 
 #include <cjson/cJSON.h>

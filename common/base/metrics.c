@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Counting: the atomic additions, and the places of models and gauges in the table. */
 #include "base/metrics.h"
 
 #include "base/metrics_table.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading an argument list by a table of options, and complaining about what is not in it. */
 #include "base/options.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The byte that an escape stands for. */
 #include "base/percent.h"
 
 static int digit(char c)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Adding problems and warnings to the list, and freeing it. */
 #include "base/problems.h"
 
 #include "base/memory.h"

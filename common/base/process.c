@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Running a child: its three streams, its limits, and the end of its whole group. */
 #include "base/process.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Finding an executable by name, in PATH or from a directory. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/process.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Pipes, fork and exec, and the list of children that must end with this process. */
 #include "base/process_spawn.h"
 
 #include "base/memory.h"

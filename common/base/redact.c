@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Finding what looks like a credential: values of telling names, bearer tokens and JWTs. */
 #include "base/redact.h"
 
 #include <ctype.h>

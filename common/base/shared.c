@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Opening and mapping the file, its mutexes, and the slots by which processes are told alive. */
 #include "base/shared.h"
 
 #include "base/memory.h"

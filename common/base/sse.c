@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Putting lines and events together from bytes cut anywhere, within limits on both. */
 #include "base/sse.h"
 
 #include <stdlib.h>

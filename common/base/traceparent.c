@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading and writing the header, and new ids for traces and spans. */
 #include "base/traceparent.h"
 
 #include "base/id.h"

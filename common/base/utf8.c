@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Checking, cutting, decoding and repairing text; what is plain goes eight bytes at a time. */
 #include "base/utf8.h"
 
 #include "base/memory.h"

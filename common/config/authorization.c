@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The key `authorization`: the backend by name or import path, roles, scopes and isolation. */
 #include "config/keys.h"
 
 #include "base/json.h"

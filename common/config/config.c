@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Finding the file, reading it, its dotenv file first, and what stands where there is none. */
 #include "config/config.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A parser for one assignment after another, with the line of each mistake. */
 #include "config/dotenv.h"
 
 #include "base/buf.h"

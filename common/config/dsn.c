@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Taking the address apart into the URL to send to and the public key. */
 #include "config/dsn.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The key `embeddings`: provider, model, dimensions and where its key is found. */
 #include "config/keys.h"
 
 #include "base/json.h"

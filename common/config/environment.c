@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The table of variables and a parser for each kind of value. */
 #include "config/environment.h"
 
 #include "base/json.h"

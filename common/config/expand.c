@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Replacing $NAME and ${NAME} in a text. */
 #include "config/expand.h"
 
 #include "base/buf.h"

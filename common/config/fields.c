@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading one object by its table, a function for each kind of value, and its messages. */
 #include "config/fields.h"
 
 #include "base/json.h"

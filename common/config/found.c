@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Naming a value by its kind, or by as much of its text as a message can show. */
 #include "config/found.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Splitting an import path at its last colon. */
 #include "config/config.h"
 
 #include "base/memory.h"

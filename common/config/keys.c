@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The tables of the smaller keys, and the order in which all keys are read. */
 #include "config/keys.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The key `observability`: Logfire and LangSmith, and the variables with their tokens. */
 #include "config/keys.h"
 
 #include "base/json.h"

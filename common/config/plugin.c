@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* From an import path to a file, a loaded library, and a table whose version fits. */
 #include "config/plugin.h"
 
 #include "agentgraph.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The key `rate_limit`: how many requests, counted where and by what. */
 #include "config/keys.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The key `remote_tools`: tools that clients run, with the schemas of their arguments. */
 #include "config/keys.h"
 
 #include "base/id.h"

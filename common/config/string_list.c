@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Adding, splitting at a separator, searching and releasing. */
 #include "config/string_list.h"
 
 #include "base/memory.h"

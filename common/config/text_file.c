@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Reading files as text, remembering what was read, and counting lines in it. */
 #include "config/text_file.h"
 
 #include "base/buf.h"

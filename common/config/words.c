@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Parsing booleans, numbers, tokens and paths out of plain text. */
 #include "config/words.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Asking a person about a tool call, and what becomes of one that was declined. */
 #include "graph/approval.h"
 
 #include "base/json.h"

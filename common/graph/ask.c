@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* One question with its streamed answer, which is asked again when its form is wrong. */
 #include "graph/ask.h"
 
 #include "base/clock.h"

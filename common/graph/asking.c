@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Finding the message whose calls are open, and which of them have a result. */
 #include "graph/asking.h"
 
 #include "base/json.h"

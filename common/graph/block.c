@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A table of block types with their members, and the normalising of each kind. */
 #include "graph/block.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The nodes, route and tools of the built-in demo. */
 #include "graph/demo.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* What the demo does for each of its commands, the first word that a user says. */
 #include "graph/demo.h"
 
 #include "base/json.h"

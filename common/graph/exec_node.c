@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The state as one line of input, and each line of output taken for what it says. */
 #include "graph/exec_node.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* From arguments to a request, and from the answer to a tool's result. */
 #include "graph/http_tool.h"
 
 #include "base/buf.h"

@@ -3,7 +3,7 @@
  * Live agents: what a graph keeps of one, and what the service hears from its provider.
  *
  * A live graph has one live agent, to which START leads, and tools nodes.  It is never run by the
- * engine (run.h): service/live.h serves it.
+ * engine (run.h): service/live/live.h serves it.
  */
 #ifndef AGENTGRAPH_GRAPH_LIVE_H
 #define AGENTGRAPH_GRAPH_LIVE_H

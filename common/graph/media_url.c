@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Telling URLs of this service's files and data: URLs from others, and decoding the latter. */
 #include "graph/media_url.h"
 
 #include "base/base64.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The tool's schema, and each of its actions as a call to the memory store. */
 #include "graph/memory_tool.h"
 
 #include "base/buf.h"

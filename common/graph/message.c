@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Making messages, reading their members, and normalising what clients and nodes give. */
 #include "graph/message.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The prompt, the window, the question, and what is done with the answer. */
 #include "graph/model_node.h"
 
 #include "base/buf.h"

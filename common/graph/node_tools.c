@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Gathering tools from three sources under one name each, and holding them during a use. */
 #include "graph/node_tools.h"
 
 #include "base/clock.h"

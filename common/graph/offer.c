@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Gathering a model's tools, and turning files into what a request can carry. */
 #include "graph/offer.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A printed message in which only the text and the time are replaced. */
 #include "graph/piece.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Searching with the user's own words, and the memories found as a list of text. */
 #include "graph/recall.h"
 
 #include "base/buf.h"

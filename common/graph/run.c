@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The walk from node to node: calls, updates, pauses, limits, and what is told of them. */
 #include "graph/run.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Cutting a context and having the model sum up what leaves it, part by part. */
 #include "graph/shorten.h"
 
 #include "base/buf.h"

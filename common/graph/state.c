@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A stored thread as state, a pause as an interrupt, and the reducers of fields. */
 #include "graph/state.h"
 
 #include "base/json.h"

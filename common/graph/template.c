@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Parsing a text into literals and names once, and filling it in many times. */
 #include "graph/template.h"
 
 #include "base/memory.h"

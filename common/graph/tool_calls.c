@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The threads that make the calls, and keeping what they say until it is their turn. */
 #include "graph/tool_calls.h"
 
 #include "base/clock.h"

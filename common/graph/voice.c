@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Hearing windows of 20 ms one by one, and collecting the samples of an utterance. */
 #include "graph/voice.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Estimating tokens, and finding a place where no result is cut off from its call. */
 #include "graph/window.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The settings of an embedder, its requests in batches, and reading the answers. */
 #include "model/embed.h"
 #include "base/clock.h"
 #include "base/http.h"

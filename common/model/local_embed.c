@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Words and groups of letters, folded and hashed into the numbers of a vector. */
 #include "model/local_embed.h"
 
 #include "base/utf8.h"

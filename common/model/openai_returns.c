@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Keeping what such a service gave, and putting it back into the next request. */
 #include "model/openai_returns.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The thread of a connection, its two queues, and libwebsockets' callback. */
 #include "model/realtime_socket.h"
 
 #include "base/buf.h"

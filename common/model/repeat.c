@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Learning the bytes around a text, and taking the text from events that have the same. */
 #include "model/repeat.h"
 
 #include "base/json_skim.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Loading speexdsp, and passing samples through it. */
 #include "model/resample.h"
 
 #include "base/log.h"

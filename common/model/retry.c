@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Failures worth another try, how long to wait first, and texts without keys. */
 #include "model/retry.h"
 #include "base/clock.h"
 #include "base/id.h"

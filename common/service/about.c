@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The graph, its tools and its state schema as clients see them, and announced tools. */
 #include "service/about.h"
 
 #include "base/buf.h"

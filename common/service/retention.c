@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "service/threads.h"
+#include "service/thread/threads.h"
 #include "storage/background.h"
 #include "storage/files.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* From a graph's fields and their types to the schema's text. */
 #include "service/about.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Opening and closing what a process serves, and the context of one call. */
 #include "service/service.h"
 
 #include "base/json.h"
@@ -6,8 +7,8 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "graph/media_url.h"
-#include "service/eval_reports.h"
-#include "service/memories.h"
+#include "service/evals/eval_reports.h"
+#include "service/memory/memories.h"
 #include "storage/files.h"
 #include "storage/traces.h"
 #include "telemetry/telemetry.h"

@@ -19,7 +19,7 @@
 #include "base/waiter.h"
 #include "config/config.h"
 #include "graph/graph.h"
-#include "service/names.h"
+#include "service/thread/names.h"
 #include "storage/storage.h"
 
 #include <cjson/cJSON.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
+/* Opening the stores of bytes, and adding, finding, reading and sweeping records. */
 #include "storage/files.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "storage/blob.h"
-#include "storage/engine.h"
-#include "storage/migrate.h"
-#include "storage/s3.h"
+#include "storage/blob/blob.h"
+#include "storage/sqlite/engine.h"
+#include "storage/sqlite/migrate.h"
+#include "storage/blob/s3.h"
 
 #include <stdlib.h>
 #include <string.h>

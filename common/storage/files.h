@@ -10,7 +10,7 @@
 #define AGENTGRAPH_STORAGE_FILES_H
 
 #include "base/shared.h"
-#include "storage/blob.h"
+#include "storage/blob/blob.h"
 #include "storage/storage.h"
 
 struct files;

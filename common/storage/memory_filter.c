@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Checking conditions, and the SQL function that holds them against a row. */
 #include "storage/memory_filter.h"
 
 #include "base/json.h"

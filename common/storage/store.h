@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/shared.h"
 #include "base/waiter.h"
-#include "storage/vectors.h"
+#include "storage/vector/vectors.h"
 
 #include <stdbool.h>
 #include <stddef.h>

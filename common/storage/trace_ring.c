@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Entries laid end to end around a ring, superseded in place, and copied out of it. */
 #include "storage/trace_ring.h"
 
 #include "base/memory.h"

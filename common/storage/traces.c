@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Draining the ring into the database, trimming that, and reading a thread's runs. */
 #include "storage/traces.h"
 
 #include "base/buf.h"
@@ -6,7 +7,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "storage/background.h"
-#include "storage/migrate.h"
+#include "storage/sqlite/migrate.h"
 #include "storage/trace_ring.h"
 
 #include <inttypes.h>

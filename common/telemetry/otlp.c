@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Spans printed as JSON: names, attributes, messages, status. */
 #include "telemetry/otlp.h"
 
 #include "base/json.h"

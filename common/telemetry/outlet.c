@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The queue and its batches, the sending thread, and pauses after failures. */
 #include "telemetry/outlet.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Finding mail addresses, IP addresses and long numbers in running text. */
 #include "telemetry/scrub.h"
 
 #include "base/redact.h"

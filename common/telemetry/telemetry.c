@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Opening the configured targets, and handing each run and failure to them. */
 #include "telemetry/telemetry.h"
 
 #include "base/clock.h"

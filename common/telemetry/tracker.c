@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Events and transactions as envelopes, and the limits that the tracker sets. */
 #include "telemetry/tracker.h"
 
 #include "base/clock.h"

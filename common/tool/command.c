@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The environment of such a child, and running it in a run's remaining time. */
 #include "tool/command.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Digits and an exponent read from text, compared, and divided with remainder. */
 #include "tool/decimal.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A server's session: the thread that keeps it, its list of tools, and the calls on it. */
 #include "tool/mcp.h"
 
 #include "base/clock.h"

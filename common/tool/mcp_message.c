@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Writing requests and answers, and reading content blocks and lists of tools. */
 #include "tool/mcp_message.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A parser that turns a pattern into steps and classes of characters. */
 #include "tool/pattern.h"
 
 #include "base/memory.h"

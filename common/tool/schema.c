@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Compiling: each keyword becomes a check, and references are resolved at the end. */
 #include "tool/schema.h"
 
 #include "base/buf.h"

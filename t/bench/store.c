@@ -11,8 +11,8 @@
 #include "storage/store.h"
 #include "base/memory.h"
 #include "model/local_embed.h"
-#include "storage/db.h"
-#include "storage/vector_search.h"
+#include "storage/sqlite/db.h"
+#include "storage/vector/vector_search.h"
 
 #include <inttypes.h>
 #include <math.h>

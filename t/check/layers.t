@@ -24,7 +24,7 @@ violations()
 		place["jwt.h"] = "common/access/"
 		place["wslay/wslay.h"] = "ws-bridge/"
 		place["curl/curl.h"] = place["hiredis.h"] = place["hiredis/hiredis.h"] = "once"
-		place["magic.h"] = "common/service/media_magic.c"
+		place["magic.h"] = "common/service/files/media_magic.c"
 		place["sql.h"] = "common/storage/"
 		place["speex/speex_resampler.h"] = "common/model/"
 		place["libwebsockets.h"] = "common/model/realtime_lws.h"
@@ -103,7 +103,7 @@ refuses() { (made_up "$@" && ! violations); }
 test_that 'every include of the tree points downwards' the_tree_is_layered
 
 test_that 'a room may use those below it' accepts common/service/x.c '"graph/graph.h"' '"base/buf.h"'
-test_that 'a transport may use its own headers' accepts fcgi/x.c '"fcgi/http.h"' '"service/runs.h"' '<fcgiapp.h>'
+test_that 'a transport may use its own headers' accepts fcgi/x.c '"fcgi/http.h"' '"service/run/runs.h"' '<fcgiapp.h>'
 test_that 'a room must not use one above it' refuses common/storage/x.c '"graph/graph.h"'
 test_that 'a path from the top of the tree hides nothing' refuses common/storage/x.c '"common/graph/graph.h"'
 test_that 'a room must not use its neighbour' refuses common/tool/x.c '"storage/storage.h"'

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "graph/message.h"
 #include "replay.h"
-#include "service/agui_input.h"
+#include "service/agui/agui_input.h"
 
 #include <stdbool.h>
 #include <string.h>

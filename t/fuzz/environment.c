@@ -6,7 +6,7 @@
 #include "config/environment.h"
 #include "base/utf8.h"
 #include "replay.h"
-#include "storage/s3.h"
+#include "storage/blob/s3.h"
 
 #include <stdlib.h>
 #include <string.h>

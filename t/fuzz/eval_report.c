@@ -5,7 +5,7 @@
 #include "base/json_skim.h"
 #include "base/memory.h"
 #include "replay.h"
-#include "service/eval_file.h"
+#include "service/evals/eval_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,13 +3,13 @@
  * Reports of evaluations as they are shown: an input is two files, with a line "%%" between them.
  * Whatever they are, the list and each run in it can be shown, and are text.
  */
-#include "service/evals.h"
+#include "service/evals/evals.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "replay.h"
 #include "scratch.h"
-#include "service/eval_reports.h"
+#include "service/evals/eval_reports.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include "graph/live.h"
 #include "base/clock.h"
 #include "replay.h"
-#include "service/live_config.h"
-#include "service/live_internal.h"
+#include "service/live/live_config.h"
+#include "service/live/live_internal.h"
 
 #include <string.h>
 

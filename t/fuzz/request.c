@@ -17,7 +17,7 @@
 #include "fcgi/server.h"
 #include "replay.h"
 #include "scratch.h"
-#include "service/socket.h"
+#include "service/run/socket.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "base/json_scan.h"
 #include "base/json_skim.h"
 #include "base/memory.h"
-#include "service/eval_file.h"
-#include "service/eval_text.h"
-#include "service/eval_values.h"
+#include "service/evals/eval_file.h"
+#include "service/evals/eval_text.h"
+#include "service/evals/eval_values.h"
 #include "unit.h"
 
 #include <fcntl.h>

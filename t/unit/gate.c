@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "service/gate.h"
+#include "service/run/gate.h"
 
 #include "base/memory.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The live session, with a provider that does what it is told. */
-#include "service/live.h"
+#include "service/live/live.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

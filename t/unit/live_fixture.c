@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "service/live_internal.h"
+#include "service/live/live_internal.h"
 #include "unit.h"
 
 #include <poll.h>

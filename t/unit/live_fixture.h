@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "graph/live.h"
-#include "service/live.h"
+#include "service/live/live.h"
 
 #include <stdbool.h>
 

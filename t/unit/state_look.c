@@ -2,7 +2,7 @@
 /* Reading a state while runs begin and end: the database and the leases are looked at in turn. */
 #include "base/json.h"
 #include "graph/graph.h"
-#include "service/threads.h"
+#include "service/thread/threads.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Records of files, and their bytes in a directory and in memory. */
 #include "base/memory.h"
-#include "storage/db.h"
+#include "storage/sqlite/db.h"
 #include "storage/files.h"
 #include "storage/storage.h"
 #include "unit.h"

@@ -4,7 +4,7 @@
 #define AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
 
 #include "config/config.h"
-#include "storage/db.h"
+#include "storage/sqlite/db.h"
 #include "storage/storage.h"
 #include "unit.h"
 

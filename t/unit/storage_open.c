@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "storage/db.h"
+#include "storage/sqlite/db.h"
 #include "storage_fixture.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Large messages, long threads, what becomes of them, and databases of the first schema. */
 #include "base/clock.h"
-#include "storage/db.h"
+#include "storage/sqlite/db.h"
 #include "storage_fixture.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/memory.h"
-#include "storage/db.h"
+#include "storage/sqlite/db.h"
 #include "storage/trace_ring.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/clock.h"
-#include "storage/db.h"
+#include "storage/sqlite/db.h"
 #include "storage_fixture.h"
 
 #include <pthread.h>

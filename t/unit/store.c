@@ -3,7 +3,7 @@
 #include "storage/store.h"
 #include "base/json.h"
 #include "model/local_embed.h"
-#include "storage/db.h"
+#include "storage/sqlite/db.h"
 #include "storage/memory_filter.h"
 #include "unit.h"
 

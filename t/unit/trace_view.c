@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What /v1/observability makes of records, worked out by hand. */
-#include "service/trace_view.h"
+#include "service/trace/trace_view.h"
 #include "base/json.h"
 #include "unit.h"
 

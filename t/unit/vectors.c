@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Arithmetic on vectors, sketches, and the file of vectors that processes share. */
-#include "storage/vector_search.h"
-#include "storage/vector_sketch.h"
+#include "storage/vector/vector_search.h"
+#include "storage/vector/vector_sketch.h"
 #include "unit.h"
 
 #include <math.h>

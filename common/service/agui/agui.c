@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: ISC */
+/* One run for a browser: what it answers, what is new, and the events around it. */
+#include "service/agui/agui.h"
+
+#include "base/json.h"
+#include "base/json_members.h"
+#include "base/log.h"
+#include "graph/message.h"
+#include "graph/state.h"
+#include "service/agui/agui_events.h"
+#include "service/agui/agui_input.h"
+#include "service/run/answers.h"
+#include "service/run/turn.h"
+
+#include <string.h>
+
+/* ---- who ---- */
+
+/* The route's own permission knew no thread (doc/protocol-access.md#who-reaches-what). */
+static bool may_run(struct call *call, const char *thread_id)
+{
+	const struct permission permission = {"graph", "stream", thread_id};
+	return call_permit(call, &permission);
+}
+
+/* Whatever refused the thread, it is told in one way. */
+static void name_refusal(struct call *call)
+{
+	if (call->error.kind != ERR_PERMISSION)
+		return;
+	error_release(&call->error);
+	error_set(&call->error, ERR_PERMISSION, "Not allowed to access this thread");
+}
+
+/* ---- what resume means for the thread ---- */
+
+/* The answer that the entries give to the open interrupt; NULL with the error set when one of them
+ * answers another. */
+static const cJSON *find_answer(struct call *call, const cJSON *resume, const char *open)
+{
+	const cJSON *entry, *found = NULL;
+	cJSON_ArrayForEach(entry, resume) {
+		if (strcmp(json_str(entry, "interruptId"), open) != 0) {
+			error_set(&call->error, ERR_INVALID_INPUT,
+			    "resume does not answer the open interrupt '%s'", open);
+			return NULL;
+		}
+		found = entry;
+	}
+	const cJSON *payload =
+	    strcmp(json_str(found, "status"), "resolved") == 0 ? json_get(found, "payload") : NULL;
+	return payload ? payload : arena_json(call->arena, cJSON_CreateNull());
+}
+
+static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *interrupt)
+{
+	struct call *call = turn->call;
+	if (!resume)
+		return true;
+	if (!interrupt)
+		return error_set(&call->error, ERR_INVALID_INPUT,
+		    "Nothing to resume: this thread is not paused at an interrupt");
+	turn->in.resume = find_answer(call, resume, json_str(interrupt, "id"));
+	turn->in.has_resume = turn->in.resume != NULL;
+	return turn->in.has_resume;
+}
+
+/* ---- tool messages that say nothing new ---- */
+
+/* An object with a member for each call that the request answers, all false; NULL without any. */
+static cJSON *answered_calls(struct call *call, const cJSON *messages)
+{
+	cJSON *calls = arena_json(call->arena, cJSON_CreateObject());
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages) {
+		const char *call_id = answers_call(message);
+		if (call_id)
+			cJSON_AddFalseToObject(calls, call_id);
+	}
+	json_members_unique(calls);
+	return calls->child ? calls : NULL;
+}
+
+/* Makes the members true whose call the stored message answers. */
+static bool search_answers(void *arg, const char *id, const char *body_json)
+{
+	const struct json_members *calls = arg;
+	const cJSON *block;
+	(void)id;
+	if (!strstr(body_json, "\"tool_result\""))
+		return true;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *call_id = json_str(block, "call_id");
+		cJSON *known = call_id ? json_members_get(calls, call_id) : NULL;
+		if (known)
+			known->type = cJSON_True;
+	}
+	cJSON_Delete(message);
+	return true;
+}
+
+static void drop_messages(struct run_input *in, const struct json_members *calls)
+{
+	size_t i = 0, kept = 0;
+	for (cJSON *message = in->messages->child, *next; message; message = next) {
+		const char *call_id = answers_call(message);
+		next = message->next;
+		if (call_id && cJSON_IsTrue(json_members_get(calls, call_id)))
+			cJSON_Delete(cJSON_DetachItemViaPointer(in->messages, message));
+		else
+			in->given_id[kept++] = in->given_id[i];
+		i++;
+	}
+}
+
+/* Browsers repeat the results of the step they are in, the server's own among them. */
+static bool drop_answered(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	const struct page all = {.limit = INT64_MAX};
+	const cJSON *answers = answered_calls(call, turn->in.messages);
+	struct json_members calls;
+	if (!turn->thread.row || !answers)
+		return true;
+	json_members_init(&calls, answers);
+	bool ok = storage->ops->message_list(
+	    storage, turn->thread.row, &all, search_answers, &calls, &call->error);
+	if (ok)
+		drop_messages(&turn->in, &calls);
+	json_members_release(&calls);
+	return ok;
+}
+
+/* ---- the turn ---- */
+
+/* How a failure is told: what the graph or the thread says of it, or nothing
+ * (doc/protocol-ag-ui.md#events). */
+static void send_failure(struct agui_writer *writer, bool refused_resume)
+{
+	struct turn *turn = writer->turn;
+	struct error_view view;
+	enum error_kind kind = turn->call->error.kind;
+	call_error_view(turn->call, &view);
+	if (view.status >= 500)
+		log_error("run %s of thread %s failed: %s %s", turn->run_id, turn->thread.thread_id,
+		    turn->call->error.detail, turn->call->error.cause);
+	if (refused_resume)
+		agui_run_error(writer, view.detail, "INVALID_INPUT");
+	else if (kind == ERR_GRAPH || kind == ERR_NODE || kind == ERR_NODE_TIMEOUT ||
+	    kind == ERR_RECURSION_LIMIT || view.status < 500)
+		agui_run_error(writer, view.detail, "GRAPH_ERROR");
+	else
+		agui_run_error(writer, "AG-UI run failed", "AG_UI_ERROR");
+}
+
+static void show_state(struct agui_writer *writer)
+{
+	const struct turn *turn = writer->turn;
+	struct call *call = turn->call;
+	agui_state(writer,
+	    arena_json(call->arena, state_fields(call->service->graph, turn->thread.fields_json)));
+}
+
+/* The terminal event goes out last, when the thread is free again. */
+static void send_outcome(struct agui_writer *writer)
+{
+	struct turn *turn = writer->turn;
+	cJSON *interrupt = turn_interrupt(turn);
+	if (turn->action == TURN_NOTHING_NEW && !interrupt)
+		show_state(writer);
+	turn_end(turn);
+	agui_run_finished(writer, interrupt);
+	cJSON_Delete(interrupt);
+}
+
+static void agui_turn(struct turn *turn, const struct agui_input *in, struct chunk_sink *sink)
+{
+	struct agui_writer writer;
+	cJSON *interrupt = turn_interrupt(turn);
+	agui_writer_init(&writer, turn, in->state, sink);
+	agui_run_started(&writer);
+	bool admitted = take_resume(turn, in->resume, interrupt);
+	bool waits = interrupt && !in->resume;
+	bool ok = admitted && (!in->reads || agui_messages(&writer)) &&
+	    (waits || (drop_answered(turn) && turn_run(turn, &writer.observer)));
+	if (ok) {
+		send_outcome(&writer);
+	} else {
+		turn_end(turn);
+		send_failure(&writer, !admitted);
+	}
+	agui_writer_release(&writer);
+	cJSON_Delete(interrupt);
+}
+
+bool run_agui(struct call *call, const cJSON *body, struct chunk_sink *sink)
+{
+	struct agui_input in;
+	struct turn turn;
+	if (call->service->graph->live)
+		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
+	if (!agui_input_read(call, body, &in))
+		return false;
+	turn_init(&turn, call, &in.run);
+	bool open = may_run(call, in.run.thread_id) && turn_open(&turn);
+	if (open)
+		agui_turn(&turn, &in, sink);
+	else
+		name_refusal(call);
+	turn_end(&turn);
+	return open;
+}

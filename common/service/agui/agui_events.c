@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: ISC */
+/* The writer of events: what is open, and what each step of a run makes of it. */
+#include "service/agui/agui_events.h"
+
+#include "base/json.h"
+#include "base/json_quote.h"
+#include "graph/message.h"
+#include "service/agui/agui_parts.h"
+
+#include <string.h>
+
+/* ---- one event ---- */
+
+static void event_begin(struct agui_writer *writer, const char *type)
+{
+	buf_reset(&writer->line);
+	buf_puts(&writer->line, "{\"type\":\"");
+	buf_puts(&writer->line, type);
+	buf_putc(&writer->line, '"');
+}
+
+static void add_key(struct agui_writer *writer, const char *key)
+{
+	buf_puts(&writer->line, ",\"");
+	buf_puts(&writer->line, key);
+	buf_puts(&writer->line, "\":");
+}
+
+static void add_text(struct agui_writer *writer, const char *key, const char *text)
+{
+	add_key(writer, key);
+	json_quote(&writer->line, text);
+}
+
+static void add_json(struct agui_writer *writer, const char *key, const cJSON *value)
+{
+	char *text = json_print(value);
+	add_key(writer, key);
+	buf_puts(&writer->line, text);
+	cJSON_free(text);
+}
+
+static void event_send(struct agui_writer *writer)
+{
+	struct chunk_sink *sink = &writer->gate.sink;
+	buf_putc(&writer->line, '}');
+	sink->chunk(sink, writer->line.data, writer->line.len);
+}
+
+/* The events that say no more than what they are about. */
+static void send_about(
+    struct agui_writer *writer, const char *type, const char *key, const char *value)
+{
+	event_begin(writer, type);
+	add_text(writer, key, value);
+	event_send(writer);
+}
+
+/* ---- text and reasoning ---- */
+
+/* The id of the message at hand, or that of its reasoning. */
+static void add_message_id(struct agui_writer *writer, bool of_reasoning)
+{
+	size_t len = writer->message.len;
+	if (of_reasoning)
+		buf_puts(&writer->message, "-reasoning");
+	add_text(writer, "messageId", buf_str(&writer->message));
+	writer->message.len = len;
+	writer->message.data[len] = '\0';
+}
+
+static void send_bare(struct agui_writer *writer, const char *type)
+{
+	event_begin(writer, type);
+	add_message_id(writer, strncmp(type, "REASONING", 9) == 0);
+	event_send(writer);
+}
+
+static void send_start(struct agui_writer *writer, const char *type, const char *role)
+{
+	event_begin(writer, type);
+	add_message_id(writer, strncmp(type, "REASONING", 9) == 0);
+	add_text(writer, "role", role);
+	event_send(writer);
+}
+
+static void send_content(struct agui_writer *writer, const char *type, const char *delta)
+{
+	event_begin(writer, type);
+	add_message_id(writer, writer->open == AGUI_REASONING);
+	add_text(writer, "delta", delta);
+	event_send(writer);
+}
+
+static void close_open(struct agui_writer *writer)
+{
+	switch (writer->open) {
+	case AGUI_NONE:
+		return;
+	case AGUI_TEXT:
+		send_bare(writer, "TEXT_MESSAGE_END");
+		break;
+	case AGUI_REASONING:
+		send_bare(writer, "REASONING_MESSAGE_END");
+		send_bare(writer, "REASONING_END");
+		break;
+	}
+	writer->open = AGUI_NONE;
+}
+
+/* Makes id the message at hand. */
+static void turn_to(struct agui_writer *writer, const char *id)
+{
+	if (strcmp(buf_str(&writer->message), id) == 0)
+		return;
+	close_open(writer);
+	buf_reset(&writer->message);
+	buf_puts(&writer->message, id);
+	writer->text = writer->reasoning = false;
+}
+
+static void write_text(struct agui_writer *writer, const char *delta)
+{
+	if (writer->open != AGUI_TEXT) {
+		close_open(writer);
+		send_start(writer, "TEXT_MESSAGE_START", "assistant");
+		writer->open = AGUI_TEXT;
+	}
+	writer->text = true;
+	if (*delta)
+		send_content(writer, "TEXT_MESSAGE_CONTENT", delta);
+}
+
+static void write_reasoning(struct agui_writer *writer, const char *delta)
+{
+	if (writer->open != AGUI_REASONING) {
+		close_open(writer);
+		send_bare(writer, "REASONING_START");
+		send_start(writer, "REASONING_MESSAGE_START", "reasoning");
+		writer->open = AGUI_REASONING;
+	}
+	writer->reasoning = true;
+	send_content(writer, "REASONING_MESSAGE_CONTENT", delta);
+}
+
+static void on_piece(struct agui_writer *writer, const cJSON *message)
+{
+	const cJSON *block = json_get(message, "content")->child;
+	turn_to(writer, message_id(message));
+	if (block_is(block, "reasoning"))
+		write_reasoning(writer, json_str(block, "summary"));
+	else
+		write_text(writer, json_str(block, "text"));
+}
+
+/* ---- tool calls ---- */
+
+/* Existing clients append what arrives under a known id, so a call is sent once
+ * (doc/protocol-ag-ui.md#events). */
+static bool is_new_call(struct agui_writer *writer, const char *call_id)
+{
+	const cJSON *id;
+	cJSON_ArrayForEach(id, writer->calls) {
+		if (strcmp(id->valuestring, call_id) == 0)
+			return false;
+	}
+	cJSON_AddItemToArray(writer->calls, cJSON_CreateString(call_id));
+	return !agui_call_is_known(writer->turn, buf_str(&writer->message), call_id);
+}
+
+static void send_call(struct agui_writer *writer, const cJSON *call)
+{
+	const char *id = json_str(call, "id");
+	char *arguments = json_print(json_get(call, "args"));
+	event_begin(writer, "TOOL_CALL_START");
+	add_text(writer, "toolCallId", id);
+	add_text(writer, "toolCallName", json_str(call, "name"));
+	add_text(writer, "parentMessageId", buf_str(&writer->message));
+	event_send(writer);
+	event_begin(writer, "TOOL_CALL_ARGS");
+	add_text(writer, "toolCallId", id);
+	add_text(writer, "delta", arguments);
+	event_send(writer);
+	send_about(writer, "TOOL_CALL_END", "toolCallId", id);
+	cJSON_free(arguments);
+}
+
+/* A call needs a message that it belongs to, an empty one where there is no text. */
+static void send_calls(struct agui_writer *writer, const cJSON *message)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (!block_is_call(block) || !is_new_call(writer, json_str(block, "id")))
+			continue;
+		if (!writer->text) {
+			write_text(writer, "");
+			close_open(writer);
+		}
+		send_call(writer, block);
+	}
+}
+
+/* ---- whole messages ---- */
+
+static void on_assistant(struct agui_writer *writer, const cJSON *message)
+{
+	struct buf text = {0};
+	const char *reasoning = json_str(message, "reasoning");
+	turn_to(writer, message_id(message));
+	message_text(message, &text);
+	if (!writer->text && !writer->reasoning && reasoning && *reasoning)
+		write_reasoning(writer, reasoning);
+	if (!writer->text && text.len)
+		write_text(writer, buf_str(&text));
+	close_open(writer);
+	send_calls(writer, message);
+	buf_release(&text);
+}
+
+static void send_result(struct agui_writer *writer, const cJSON *block, const char *id)
+{
+	struct buf content = {0};
+	agui_put_output(&content, block);
+	event_begin(writer, "TOOL_CALL_RESULT");
+	add_text(writer, "messageId", id);
+	add_text(writer, "toolCallId", json_str(block, "call_id"));
+	add_text(writer, "content", buf_str(&content));
+	add_text(writer, "role", "tool");
+	event_send(writer);
+	buf_release(&content);
+}
+
+/* Each result is a message of its own in AG-UI. */
+static void on_tool(struct agui_writer *writer, const cJSON *message)
+{
+	const cJSON *block;
+	struct buf id = {0};
+	close_open(writer);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (!block_is(block, "tool_result"))
+			continue;
+		buf_reset(&id);
+		agui_put_result_id(&id, message, block);
+		send_result(writer, block, id.data);
+	}
+	buf_release(&id);
+}
+
+static void on_message(struct agui_writer *writer, const cJSON *message)
+{
+	if (message_is(message, "assistant"))
+		on_assistant(writer, message);
+	else if (message_is(message, "tool"))
+		on_tool(writer, message);
+}
+
+/* ---- nodes ---- */
+
+static void close_step(struct agui_writer *writer)
+{
+	close_open(writer);
+	if (writer->step)
+		send_about(writer, "STEP_FINISHED", "stepName", writer->step);
+	writer->step = NULL;
+}
+
+static void on_node_ends(struct agui_writer *writer, const ag_run *run)
+{
+	close_step(writer);
+	agui_state(writer, run_fields(run));
+}
+
+/* From the end of a node to the start of the next nothing is waited for. */
+static void cork(struct agui_writer *writer, bool on)
+{
+	if (writer->corked != on)
+		writer->gate.sink.cork(&writer->gate.sink, on);
+	writer->corked = on;
+}
+
+static void on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	struct agui_writer *writer = (struct agui_writer *)observer;
+	switch (event->kind) {
+	case RUN_NODE_STARTS:
+		send_about(writer, "STEP_STARTED", "stepName", event->node);
+		writer->step = event->node;
+		cork(writer, false);
+		return;
+	case RUN_PIECE:
+		cork(writer, true);
+		on_piece(writer, event->message);
+		cork(writer, false);
+		return;
+	case RUN_MESSAGE:
+		cork(writer, true);
+		on_message(writer, event->message);
+		cork(writer, event->json != NULL);
+		return;
+	case RUN_NODE_ENDS:
+		cork(writer, true);
+		on_node_ends(writer, run);
+		return;
+	}
+}
+
+static void on_settled(struct run_observer *observer, bool ok)
+{
+	gate_settle(&((struct agui_writer *)observer)->gate, ok);
+}
+
+/* ---- the state ---- */
+
+static bool has_defaults(const struct agui_writer *writer, const cJSON *fields)
+{
+	const ag_graph *graph = writer->turn->call->service->graph;
+	for (size_t i = 0; i < graph->field_count; i++) {
+		const struct field *field = &graph->fields[i];
+		if (!json_equal(json_get(fields, field->name), field->initial))
+			return false;
+	}
+	return true;
+}
+
+/* Members that the graph has no field for are the client's own business. */
+static bool is_known(const struct agui_writer *writer, const cJSON *fields)
+{
+	const cJSON *field;
+	cJSON_ArrayForEach(field, fields) {
+		const cJSON *seen = json_get(writer->state, field->string);
+		if (!seen || !json_equal(seen, field))
+			return false;
+	}
+	return true;
+}
+
+void agui_state(struct agui_writer *writer, const cJSON *fields)
+{
+	if (has_defaults(writer, fields) || is_known(writer, fields))
+		return;
+	writer->state = arena_json(writer->turn->call->arena, cJSON_Duplicate(fields, true));
+	event_begin(writer, "STATE_SNAPSHOT");
+	add_json(writer, "snapshot", fields);
+	event_send(writer);
+}
+
+/* ---- the messages ---- */
+
+static bool add_stored(void *arg, const char *id, const char *body_json)
+{
+	struct agui_writer *writer = arg;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	(void)id;
+	agui_put_message(&writer->line, message);
+	cJSON_Delete(message);
+	return true;
+}
+
+bool agui_messages(struct agui_writer *writer)
+{
+	struct call *call = writer->turn->call;
+	struct storage *storage = call->service->storage;
+	const struct page all = {.limit = INT64_MAX};
+	event_begin(writer, "MESSAGES_SNAPSHOT");
+	add_key(writer, "messages");
+	buf_putc(&writer->line, '[');
+	if (!storage->ops->message_list(
+		storage, writer->turn->thread.row, &all, add_stored, writer, &call->error))
+		return false;
+	if (writer->line.data[writer->line.len - 1] == '[')
+		return true;
+	buf_putc(&writer->line, ']');
+	gate_open(&writer->gate); /* no run begins */
+	event_send(writer);
+	return true;
+}
+
+/* ---- the run ---- */
+
+void agui_writer_init(
+    struct agui_writer *writer, struct turn *turn, const cJSON *state, struct chunk_sink *sink)
+{
+	*writer = (struct agui_writer){
+	    .observer = {.live = true, .event = on_event, .settled = on_settled},
+	    .turn = turn,
+	    .state = state,
+	    .calls = cJSON_CreateArray(),
+	};
+	gate_init(&writer->gate, sink);
+}
+
+void agui_writer_release(struct agui_writer *writer)
+{
+	gate_release(&writer->gate);
+	buf_release(&writer->line);
+	buf_release(&writer->message);
+	cJSON_Delete(writer->calls);
+}
+
+static void add_run(struct agui_writer *writer)
+{
+	add_text(writer, "threadId", writer->turn->thread.thread_id);
+	add_text(writer, "runId", writer->turn->run_id);
+}
+
+void agui_run_started(struct agui_writer *writer)
+{
+	event_begin(writer, "RUN_STARTED");
+	add_run(writer);
+	event_send(writer);
+}
+
+/* Lets out what is kept back and closes what is open.  When the run's start could not be written,
+ * what came before is lost, and the stream begins here. */
+static void end(struct agui_writer *writer)
+{
+	if (!gate_open(&writer->gate)) {
+		writer->open = AGUI_NONE;
+		writer->step = NULL;
+		agui_run_started(writer);
+	}
+	cork(writer, true);
+	close_step(writer);
+}
+
+void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt)
+{
+	end(writer);
+	event_begin(writer, "RUN_FINISHED");
+	add_run(writer);
+	if (interrupt) {
+		cJSON *tree = agui_outcome(interrupt);
+		add_json(writer, "outcome", tree);
+		cJSON_Delete(tree);
+	}
+	event_send(writer);
+	cork(writer, false);
+}
+
+void agui_run_error(struct agui_writer *writer, const char *message, const char *code)
+{
+	end(writer);
+	event_begin(writer, "RUN_ERROR");
+	add_text(writer, "message", message);
+	add_text(writer, "code", code);
+	event_send(writer);
+	cork(writer, false);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * AG-UI events (doc/protocol-ag-ui.md#events): what a run tells, as the events of a browser's
+ * protocol.
+ *
+ * A writer keeps their order legal: what it opens it closes, of text and reasoning at most one is
+ * open, and nothing follows the terminal event.
+ */
+#ifndef AGENTGRAPH_SERVICE_AGUI_AGUI_EVENTS_H
+#define AGENTGRAPH_SERVICE_AGUI_AGUI_EVENTS_H
+
+#include "base/buf.h"
+#include "graph/run.h"
+#include "service/run/gate.h"
+#include "service/run/runs.h"
+#include "service/run/turn.h"
+
+/* Which stream of the message at hand is open. */
+enum agui_open { AGUI_NONE, AGUI_TEXT, AGUI_REASONING };
+
+struct agui_writer {
+	struct run_observer observer; /* first: what the engine sees */
+	struct turn *turn;
+	struct gate gate; /* before the sink */
+	bool corked;
+	struct buf line;
+	const char *step;     /* the node whose step is open, or NULL */
+	struct buf message;   /* id of the message at hand, "" before the first */
+	bool text, reasoning; /* whether it has sent any of these */
+	enum agui_open open;
+	const cJSON *state; /* as the client has it: what it sent, then the last snapshot */
+	cJSON *calls;       /* array of the ids of tool calls sent in this run */
+};
+
+/* A writer for one turn; state (borrowed, may be NULL) is what the client sent of it.
+ * agui_writer_release gives its memory back. */
+void agui_writer_init(
+    struct agui_writer *writer, struct turn *turn, const cJSON *state, struct chunk_sink *sink);
+void agui_writer_release(struct agui_writer *writer);
+
+/* RUN_STARTED. */
+void agui_run_started(struct agui_writer *writer);
+
+/* STATE_SNAPSHOT of the graph's own state fields, unless they all have their defaults or are what
+ * the client has.  fields is as long-lived as the turn's arena. */
+void agui_state(struct agui_writer *writer, const cJSON *fields);
+
+/* MESSAGES_SNAPSHOT of what the thread has stored, unless that is nothing; for a turn without a
+ * run.  False with the call's error set. */
+bool agui_messages(struct agui_writer *writer);
+
+/*
+ * The terminal event, behind the ends of what is open: RUN_FINISHED, with the interrupt
+ * (doc/protocol-messages.md#interrupts; borrowed) as its outcome where there is one, or RUN_ERROR.
+ */
+void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt);
+void agui_run_error(struct agui_writer *writer, const char *message, const char *code);
+
+#endif

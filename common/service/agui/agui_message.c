@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+/* Roles and parts of such messages, turned into the service's messages and blocks. */
+#include "service/agui/agui_input.h"
+
+#include "base/json.h"
+#include "graph/message.h"
+
+#include <string.h>
+#include <strings.h>
+
+bool agui_invalid(struct call *call, const char *field, const char *type, const char *expected)
+{
+	return error_field(&call->error, ERR_VALIDATION,
+	    arena_printf(call->arena, "body.%s", field), type,
+	    "Invalid AG-UI RunAgentInput: %s: %s", field, expected);
+}
+
+/* A member that has to be a string; NULL with the mistake set. */
+static const char *need_string(
+    struct call *call, const cJSON *object, const char *at, const char *name)
+{
+	const cJSON *item = json_opt(object, name);
+	if (!cJSON_IsString(item))
+		agui_invalid(call, arena_printf(call->arena, "%s.%s", at, name),
+		    item ? "type_error" : "missing", "must be a string");
+	return cJSON_GetStringValue(item);
+}
+
+/* A member that may be absent; false with the mistake set when it is there and no string. */
+static bool may_be_string(struct call *call, const cJSON *object, const char *at, const char *name)
+{
+	const cJSON *item = json_opt(object, name);
+	return !item || cJSON_IsString(item) ||
+	    agui_invalid(call, arena_printf(call->arena, "%s.%s", at, name), "type_error",
+		"must be a string");
+}
+
+/* ---- parts of a user message ---- */
+
+/* The values can be large, and message_normalise copies them. */
+static void refer(cJSON *object, const char *name, const cJSON *value)
+{
+	if (value)
+		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
+}
+
+static cJSON *media_block(
+    const char *type, const char *source, const cJSON *value, const cJSON *mime_type)
+{
+	cJSON *block = cJSON_CreateObject();
+	cJSON_AddStringToObject(block, "type", type);
+	cJSON *media = cJSON_AddObjectToObject(block, "media");
+	refer(media, source, value);
+	refer(media, "mime_type", mime_type);
+	return block;
+}
+
+/* What AG-UI calls the kinds of a source, and what the members of a media object are called. */
+static const struct {
+	const char *type, *legacy, *member;
+} sources[] = {{"data", "data", "data_base64"}, {"url", "url", "url"}, {"file", "id", "file_id"}};
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+static cJSON *media_part(struct call *call, const cJSON *part, const char *at)
+{
+	const cJSON *source = json_opt(part, "source");
+	at = arena_printf(call->arena, "%s.source", at);
+	if (!cJSON_IsObject(source)) {
+		agui_invalid(call, at, source ? "type_error" : "missing", "must be an object");
+		return NULL;
+	}
+	const char *type = need_string(call, source, at, "type");
+	if (!type || !need_string(call, source, at, "value"))
+		return NULL;
+	if (!may_be_string(call, source, at, "mimeType") ||
+	    (strcmp(type, "data") == 0 && !need_string(call, source, at, "mimeType")))
+		return NULL;
+	for (size_t i = 0; i < SOURCES; i++) {
+		if (strcmp(type, sources[i].type) == 0)
+			return media_block(json_str(part, "type"), sources[i].member,
+			    json_get(source, "value"), json_opt(source, "mimeType"));
+	}
+	agui_invalid(call, arena_printf(call->arena, "%s.type", at), "value_error",
+	    "must be one of data, url, file");
+	return NULL;
+}
+
+static const char *type_of_media(const char *mime_type)
+{
+	static const char *const types[] = {"image", "audio", "video"};
+	for (size_t i = 0; i < 3; i++) {
+		size_t len = strlen(types[i]);
+		if (strncasecmp(mime_type, types[i], len) == 0 && mime_type[len] == '/')
+			return types[i];
+	}
+	return "document";
+}
+
+/* The part that older clients send for every kind of media. */
+static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
+{
+	const char *mime_type = need_string(call, part, at, "mimeType");
+	if (!mime_type || !may_be_string(call, part, at, "filename"))
+		return NULL;
+	for (size_t i = 0; i < SOURCES; i++) {
+		const cJSON *value = json_opt(part, sources[i].legacy);
+		if (!value)
+			continue;
+		if (!need_string(call, part, at, sources[i].legacy))
+			return NULL;
+		cJSON *block = media_block(
+		    type_of_media(mime_type), sources[i].member, value, json_get(part, "mimeType"));
+		refer(json_get(block, "media"), "filename", json_opt(part, "filename"));
+		return block;
+	}
+	agui_invalid(call, at, "missing", "must have one of data, url, id");
+	return NULL;
+}
+
+/* A part as a block; NULL when it is empty text, or with the mistake set. */
+static cJSON *read_part(struct call *call, const cJSON *part, const char *at)
+{
+	static const char *const media[] = {"image", "audio", "video", "document"};
+	if (!cJSON_IsObject(part)) {
+		agui_invalid(call, at, "type_error", "must be an object");
+		return NULL;
+	}
+	const char *type = need_string(call, part, at, "type");
+	if (!type)
+		return NULL;
+	if (strcmp(type, "text") == 0) {
+		const char *text = need_string(call, part, at, "text");
+		return text && *text ? block_text(text) : NULL;
+	}
+	if (strcmp(type, "binary") == 0)
+		return binary_part(call, part, at);
+	for (size_t i = 0; i < 4; i++) {
+		if (strcmp(type, media[i]) == 0)
+			return media_part(call, part, at);
+	}
+	agui_invalid(call, arena_printf(call->arena, "%s.type", at), "value_error",
+	    "must be one of text, image, audio, video, document, binary");
+	return NULL;
+}
+
+static void read_parts(struct call *call, const cJSON *parts, const char *at, cJSON *blocks)
+{
+	const cJSON *part;
+	int i = 0;
+	cJSON_ArrayForEach(part, parts) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			return; /* nobody would be told of more */
+		cJSON *block =
+		    read_part(call, part, arena_printf(call->arena, "%s.content[%d]", at, i++));
+		if (block)
+			cJSON_AddItemToArray(blocks, block);
+	}
+}
+
+/* ---- messages ---- */
+
+static void user_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+{
+	const cJSON *content = json_opt(item, "content");
+	if (cJSON_IsArray(content))
+		read_parts(call, content, at, blocks);
+	else if (!cJSON_IsString(content))
+		agui_invalid(call, arena_printf(call->arena, "%s.content", at),
+		    content ? "type_error" : "missing", "must be a string or an array of parts");
+	else if (*content->valuestring)
+		cJSON_AddItemToArray(blocks, block_text(content->valuestring));
+}
+
+static void tool_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+{
+	const cJSON *content = json_opt(item, "content"), *error = json_opt(item, "error");
+	const char *call_id = need_string(call, item, at, "toolCallId");
+	if (!may_be_string(call, item, at, "error") || !call_id)
+		return;
+	if (!error && !cJSON_IsString(content) && !cJSON_IsArray(content)) {
+		agui_invalid(call, arena_printf(call->arena, "%s.content", at),
+		    content ? "type_error" : "missing", "must be a string or an array of parts");
+		return;
+	}
+	cJSON *block = cJSON_CreateObject();
+	cJSON_AddStringToObject(block, "type", "tool_result");
+	cJSON_AddStringToObject(block, "call_id", call_id);
+	refer(block, "output", error ? error : content);
+	cJSON_AddBoolToObject(block, "is_error", error != NULL);
+	cJSON_AddItemToArray(blocks, block);
+}
+
+/* What the rules for all messages (doc/protocol-messages.md#messages) refuse, in this route's
+ * words. */
+static void tell(struct call *call, struct error *err, const char *at)
+{
+	const char *must = strstr(err->detail, " must be ");
+	if (must)
+		agui_invalid(call,
+		    arena_strndup(call->arena, err->detail, (size_t)(must - err->detail)),
+		    "value_error", must + 1);
+	else
+		agui_invalid(call, at, "value_error", err->detail);
+}
+
+cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
+{
+	struct error err = {0};
+	size_t mistakes = call->error.mistakes;
+	cJSON *message = NULL, *plain = cJSON_CreateObject();
+	refer(plain, "message_id", json_get(item, "id"));
+	refer(plain, "role", json_get(item, "role"));
+	cJSON *blocks = cJSON_AddArrayToObject(plain, "content");
+	if (message_is(item, "user"))
+		user_content(call, item, at, blocks);
+	else
+		tool_content(call, item, at, blocks);
+	if (call->error.mistakes == mistakes)
+		message = message_normalise(plain, arena_printf(call->arena, "body.%s", at),
+		    MESSAGE_FROM_CLIENT, &call->service->ids, &err);
+	if (error_is_set(&err))
+		tell(call, &err, at);
+	error_release(&err);
+	cJSON_Delete(plain);
+	return message;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: ISC */
+/* Messages, results and outcomes written out in the shapes that browsers know. */
+#include "service/agui/agui_parts.h"
+
+#include "base/json.h"
+#include "base/json_quote.h"
+#include "base/log.h"
+#include "graph/message.h"
+
+#include <string.h>
+
+/* ---- calls of earlier runs ---- */
+
+/* Looks for a call in what an earlier run left; the message at hand may be stored already. */
+struct call_search {
+	const char *call_id;
+	const char *quoted; /* the same as JSON, to pass over most messages unread */
+	const char *message;
+	bool found;
+};
+
+static bool has_call(const cJSON *message, const char *call_id)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = block_is_call(block) ? json_str(block, "id") : NULL;
+		if (id && strcmp(id, call_id) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool search_message(void *arg, const char *id, const char *body_json)
+{
+	struct call_search *search = arg;
+	if (strcmp(id, search->message) == 0 || !strstr(body_json, search->quoted))
+		return true;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	search->found = has_call(message, search->call_id);
+	cJSON_Delete(message);
+	return !search->found;
+}
+
+bool agui_call_is_known(const struct turn *turn, const char *message_id, const char *call_id)
+{
+	struct storage *storage = turn->call->service->storage;
+	const struct page all = {.limit = INT64_MAX};
+	struct buf quoted = {0};
+	struct error err = {0};
+	if (!turn->thread.row)
+		return false;
+	json_quote(&quoted, call_id);
+	struct call_search search = {
+	    .call_id = call_id, .quoted = quoted.data, .message = message_id};
+	if (!storage->ops->message_list(
+		storage, turn->thread.row, &all, search_message, &search, &err))
+		log_error(
+		    "calls of thread %s cannot be read: %s", turn->thread.thread_id, err.cause);
+	error_release(&err);
+	buf_release(&quoted);
+	return search.found;
+}
+
+/* ---- results ---- */
+
+static bool is_empty(const cJSON *output)
+{
+	if (cJSON_IsString(output))
+		return !*output->valuestring;
+	return !output || cJSON_IsNull(output) ||
+	    ((cJSON_IsObject(output) || cJSON_IsArray(output)) && !output->child);
+}
+
+/* What the model saw of a failed tool, as a person would read it. */
+static void put_failure(struct buf *out, const cJSON *output)
+{
+	const cJSON *error = json_get(output, "error");
+	const cJSON *shown = cJSON_IsString(error) ? error : output;
+	buf_puts(out, "Error: ");
+	if (is_empty(shown)) {
+		buf_puts(out, "Tool failed");
+	} else if (cJSON_IsString(shown)) {
+		buf_puts(out, shown->valuestring);
+	} else {
+		char *text = json_print(shown);
+		buf_puts(out, text);
+		cJSON_free(text);
+	}
+}
+
+void agui_put_output(struct buf *out, const cJSON *block)
+{
+	const cJSON *output = json_get(block, "output");
+	if (cJSON_IsTrue(json_get(block, "is_error"))) {
+		put_failure(out, output);
+	} else if (cJSON_IsString(output)) {
+		buf_puts(out, output->valuestring);
+	} else {
+		char *text = json_print(output);
+		buf_puts(out, text);
+		cJSON_free(text);
+	}
+}
+
+/* ---- whole messages ---- */
+
+void agui_put_result_id(struct buf *out, const cJSON *message, const cJSON *block)
+{
+	const cJSON *first = json_get(message, "content")->child;
+	while (!block_is(first, "tool_result"))
+		first = first->next;
+	buf_puts(out, message_id(message));
+	if (block != first)
+		buf_printf(out, "-%s", json_str(block, "call_id"));
+}
+
+/* The source of a media block; values can be large and are borrowed. */
+static cJSON *shown_source(const cJSON *media)
+{
+	static const char *const sources[][2] = {
+	    {"file", "file_id"}, {"url", "url"}, {"data", "data_base64"}};
+	cJSON *source = cJSON_CreateObject();
+	const cJSON *mime_type = json_opt(media, "mime_type");
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		const cJSON *value = json_opt(media, sources[i][1]);
+		if (!value)
+			continue;
+		cJSON_AddStringToObject(source, "type", sources[i][0]);
+		cJSON_AddItemReferenceToObject(source, "value", (cJSON *)value);
+		break;
+	}
+	if (mime_type)
+		cJSON_AddItemReferenceToObject(source, "mimeType", (cJSON *)mime_type);
+	return source;
+}
+
+/* The text and media of a message as parts, with whether there is any media. */
+static cJSON *shown_parts(const cJSON *message, bool *has_media)
+{
+	cJSON *parts = cJSON_CreateArray();
+	const cJSON *block;
+	*has_media = false;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const cJSON *media = json_opt(block, "media");
+		if (!media && !block_is(block, "text"))
+			continue;
+		cJSON *part = cJSON_CreateObject();
+		cJSON_AddItemToArray(parts, part);
+		cJSON_AddStringToObject(
+		    part, "type", block_is(block, "data") ? "document" : json_str(block, "type"));
+		if (media)
+			cJSON_AddItemToObject(part, "source", shown_source(media));
+		else
+			cJSON_AddStringToObject(part, "text", json_str(block, "text"));
+		*has_media = *has_media || media;
+	}
+	return parts;
+}
+
+/* Only what users say has parts, and only when it is more than text. */
+static cJSON *shown_content(const cJSON *message)
+{
+	struct buf text = {0};
+	bool has_media;
+	cJSON *parts = shown_parts(message, &has_media);
+	if (has_media && message_is(message, "user"))
+		return parts;
+	cJSON_Delete(parts);
+	message_text(message, &text);
+	cJSON *content = cJSON_CreateString(buf_str(&text));
+	buf_release(&text);
+	return content;
+}
+
+/* shown is taken over. */
+static void put_shown(struct buf *out, cJSON *shown)
+{
+	char *text = json_print(shown);
+	if (out->len && out->data[out->len - 1] == '}')
+		buf_putc(out, ',');
+	buf_puts(out, text);
+	cJSON_free(text);
+	cJSON_Delete(shown);
+}
+
+static cJSON *shown_begin(const char *id, const char *role)
+{
+	cJSON *shown = cJSON_CreateObject();
+	cJSON_AddStringToObject(shown, "id", id);
+	cJSON_AddStringToObject(shown, "role", role);
+	return shown;
+}
+
+static void put_results(struct buf *out, const cJSON *message)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		struct buf text = {0};
+		if (!block_is(block, "tool_result"))
+			continue;
+		agui_put_result_id(&text, message, block);
+		cJSON *shown = shown_begin(buf_str(&text), "tool");
+		buf_reset(&text);
+		agui_put_output(&text, block);
+		cJSON_AddStringToObject(shown, "content", buf_str(&text));
+		cJSON_AddStringToObject(shown, "toolCallId", json_str(block, "call_id"));
+		put_shown(out, shown);
+		buf_release(&text);
+	}
+}
+
+void agui_put_message(struct buf *out, const cJSON *message)
+{
+	const cJSON *calls = json_opt(message, "tools_calls");
+	if (message_is(message, "tool")) {
+		put_results(out, message);
+		return;
+	}
+	cJSON *shown = shown_begin(message_id(message), message_role(message));
+	cJSON_AddItemToObject(shown, "content", shown_content(message));
+	if (message_is(message, "assistant") && calls)
+		cJSON_AddItemReferenceToObject(shown, "toolCalls", (cJSON *)calls);
+	put_shown(out, shown);
+}
+
+/* ---- interrupts ---- */
+
+static void move(cJSON *out, const char *name, const cJSON *interrupt, const char *from)
+{
+	const cJSON *item = json_opt(interrupt, from);
+	if (item)
+		cJSON_AddItemToObject(out, name, cJSON_Duplicate(item, true));
+}
+
+cJSON *agui_outcome(const cJSON *interrupt)
+{
+	cJSON *out = cJSON_CreateObject(), *shown = cJSON_CreateObject();
+	cJSON_AddStringToObject(out, "type", "interrupt");
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(out, "interrupts"), shown);
+	move(shown, "id", interrupt, "id");
+	move(shown, "reason", interrupt, "reason");
+	move(shown, "message", interrupt, "message");
+	move(shown, "toolCallId", interrupt, "tool_call_id");
+	move(shown, "responseSchema", interrupt, "response_schema");
+	cJSON *metadata = cJSON_AddObjectToObject(shown, "metadata");
+	move(metadata, "value", interrupt, "value");
+	move(metadata, "node", interrupt, "node");
+	return out;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading the cases of a report, and the view of one with its texts and scores. */
+#include "service/evals/eval_case.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "service/evals/eval_text.h"
+#include "service/evals/eval_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What is compared ---- */
+
+static double score_of(const cJSON *result)
+{
+	double sum = 0;
+	size_t count = 0;
+	for (const cJSON *c = eval_first(result, "criterion_results"); c; c = c->next, count++)
+		sum += eval_number(c, "score");
+	if (!count)
+		return eval_flag(result, "passed") ? 1 : 0;
+	return isfinite(sum) ? sum / (double)count : 0;
+}
+
+const struct eval_case *eval_cases_add(
+    struct eval_cases *cases, const cJSON *result, struct arena *arena)
+{
+	if (cases->count == cases->size) {
+		cases->size = cases->size ? cases->size * 2 : 32;
+		cases->items = xrealloc(cases->items, cases->size * sizeof(*cases->items));
+	}
+	struct eval_case *c = &cases->items[cases->count++];
+	c->id = arena_strdup(arena, eval_text(result, "eval_id"));
+	c->name = arena_strdup(arena, eval_text(result, "name"));
+	if (!*c->name)
+		c->name = c->id;
+	c->score = score_of(result);
+	c->passed = eval_flag(result, "passed");
+	return c;
+}
+
+void eval_cases_release(struct eval_cases *cases)
+{
+	free(cases->items);
+	*cases = (struct eval_cases){0};
+}
+
+double eval_cases_score(const struct eval_cases *cases)
+{
+	double sum = 0;
+	for (size_t i = 0; i < cases->count; i++)
+		sum += cases->items[i].score;
+	return cases->count && isfinite(sum) ? sum / (double)cases->count : 0;
+}
+
+/* ---- What is shown ---- */
+
+static void add_number(cJSON *object, const char *key, double value)
+{
+	cJSON_AddItemToObject(object, key, json_new_double(value));
+}
+
+static bool is_text_block(const cJSON *block)
+{
+	const char *type = json_str(block, "type");
+	return type && !strcmp(type, "text");
+}
+
+/* Appends the texts of the blocks, joined by a blank; false when there is no text block. */
+static bool add_blocks(struct buf *out, const cJSON *message)
+{
+	bool found = false;
+	for (const cJSON *b = eval_first(message, "content"); b; b = b->next) {
+		if (!is_text_block(b))
+			continue;
+		if (found)
+			buf_putc(out, ' ');
+		buf_puts(out, eval_text(b, "text"));
+		found = true;
+	}
+	return found;
+}
+
+/* The first user message that has a text. */
+static void add_input(cJSON *view, const cJSON *result)
+{
+	struct buf text = {0};
+	bool found = false;
+	for (const cJSON *m = eval_first(result, "messages"); m && !found; m = m->next) {
+		if (strcmp(eval_text(m, "role"), "user") != 0)
+			continue;
+		buf_puts(&text, eval_text(m, "content"));
+		found = text.len || add_blocks(&text, m);
+	}
+	json_add_str(view, "input", found ? buf_str(&text) : EVAL_NOTHING);
+	buf_release(&text);
+}
+
+static void add_row(cJSON *rubric, const char *key, double value, bool passed)
+{
+	cJSON *row = cJSON_CreateObject();
+	json_add_str(row, "key", key);
+	add_number(row, "value", value);
+	json_add_str(row, "tone", passed ? "accent" : "danger");
+	cJSON_AddItemToArray(rubric, row);
+}
+
+static void add_rubric(cJSON *view, const struct eval_case *c, const cJSON *result)
+{
+	const cJSON *criterion = eval_first(result, "criterion_results");
+	if (!criterion) {
+		cJSON_AddNullToObject(view, "rubric");
+		return;
+	}
+	cJSON *rubric = cJSON_AddArrayToObject(view, "rubric");
+	for (; criterion; criterion = criterion->next)
+		add_row(rubric, eval_text(criterion, "criterion"), eval_number(criterion, "score"),
+		    eval_flag(criterion, "passed"));
+	add_row(rubric, "weighted score", eval_round(c->score, 2), c->passed);
+}
+
+/* White space at both ends, taken off in place. */
+static char *trim(char *text)
+{
+	static const char blanks[] = " \t\v\f";
+	text += strspn(text, blanks);
+	size_t len = strlen(text);
+	while (len && strchr(blanks, text[len - 1]))
+		len--;
+	text[len] = '\0';
+	return text;
+}
+
+static void add_line(cJSON *lines, char *text)
+{
+	static const char user[] = "USER:", agent[] = "AGENT:";
+	const char *role = "agent";
+	if (!strncmp(text, user, strlen(user))) {
+		role = "sim";
+		text = trim(text + strlen(user));
+	} else if (!strncmp(text, agent, strlen(agent))) {
+		text = trim(text + strlen(agent));
+	}
+	cJSON *line = cJSON_CreateObject();
+	json_add_str(line, "role", role);
+	json_add_str(line, "text", text);
+	cJSON_AddItemToArray(lines, line);
+}
+
+/* The lines of a simulated conversation, null when it has none. */
+static cJSON *conversation(const char *response)
+{
+	cJSON *lines = cJSON_CreateArray();
+	char *copy = xstrdup(response), *rest = copy, *line;
+	while ((line = strsep(&rest, "\r\n"))) {
+		line = trim(line);
+		if (*line)
+			add_line(lines, line);
+	}
+	free(copy);
+	if (lines->child)
+		return lines;
+	cJSON_Delete(lines);
+	return cJSON_CreateNull();
+}
+
+static void add_texts(cJSON *view, const cJSON *result)
+{
+	char text[EVAL_TEXT_SIZE];
+	const char *response = eval_text(result, "actual_response");
+	json_add_str(view, "lat", eval_seconds(eval_number(result, "duration_seconds"), text));
+	int64_t tokens = eval_count(json_get(result, "token_usage"), "total_tokens");
+	json_add_str(view, "cost", eval_tokens(tokens, text));
+	add_input(view, result);
+	json_add_str(view, "expected", EVAL_NOTHING);
+	json_add_str(view, "actual", *response ? response : EVAL_NOTHING);
+}
+
+cJSON *eval_case_view(const struct eval_case *c, const cJSON *result)
+{
+	cJSON *view = cJSON_CreateObject();
+	bool simulated = json_get(json_get(result, "metadata"), "turns") != NULL;
+	json_add_str(view, "id", c->id);
+	json_add_str(view, "name", c->name);
+	json_add_str(view, "type", simulated ? "sim" : "eval");
+	add_number(view, "score", eval_round(c->score, 2));
+	json_add_str(view, "status", eval_status(c->passed));
+	add_texts(view, result);
+	add_rubric(view, c, result);
+	cJSON_AddItemToObject(view, "conversation",
+	    simulated ? conversation(eval_text(result, "actual_response")) : cJSON_CreateNull());
+	return view;
+}

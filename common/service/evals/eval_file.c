@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: ISC */
+/* Opening a report safely, and mending numbers and escapes that JSON does not have. */
+#include "service/evals/eval_file.h"
+
+#include "base/buf.h"
+#include "base/json_scan.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HUGE_DIGITS 300 /* a number of fewer characters without exponent fits a double */
+
+/* ---- Beyond JSON ---- */
+
+static bool ends_token(char c)
+{
+	return c == '\0' || strchr(" \t\r\n,]}", c);
+}
+
+static bool starts_token(const char *text, const char *p)
+{
+	return p == text || strchr(" \t\r\n,:[", p[-1]);
+}
+
+static void put_zero(char *p, size_t len)
+{
+	memset(p, ' ', len);
+	*p = '0';
+}
+
+static bool is_word(const char *token, size_t len)
+{
+	static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == len && !memcmp(words[i], token, len))
+			return true;
+	return false;
+}
+
+/* Whether a number is too large for a double. */
+static bool overflows(const char *token, size_t len)
+{
+	if (strspn(token, "+-.0123456789eE") != len)
+		return false;
+	bool suspect = len > HUGE_DIGITS || memchr(token, 'e', len) || memchr(token, 'E', len);
+	return suspect && isinf(strtod(token, NULL));
+}
+
+/* Returns where the token ends. */
+static char *mend_token(const char *text, char *p)
+{
+	char *end = p + 1;
+	while (!ends_token(*end) && *end != '"')
+		end++;
+	size_t len = (size_t)(end - p);
+	if (starts_token(text, p) && ends_token(*end) && (is_word(p, len) || overflows(p, len)))
+		put_zero(p, len);
+	return end;
+}
+
+/* The UTF-16 unit of the escape at p, or -1 when there is none. */
+static long escaped_unit(const char *p)
+{
+	char digits[5] = "";
+	if (p[0] != '\\' || p[1] != 'u' || strspn(p + 2, "0123456789abcdefABCDEF") < 4)
+		return -1;
+	memcpy(digits, p + 2, 4);
+	return strtol(digits, NULL, 16);
+}
+
+/* p is at a backslash; returns where the escape ends. */
+static char *mend_escape(char *p)
+{
+	long unit = escaped_unit(p);
+	if (unit < 0)
+		return p + (p[1] ? 2 : 1);
+	long next = unit >= 0xD800 && unit <= 0xDBFF ? escaped_unit(p + 6) : -1;
+	if (next >= 0xDC00 && next <= 0xDFFF)
+		return p + 12;
+	if (!unit || (unit >= 0xD800 && unit <= 0xDFFF))
+		memcpy(p + 2, "fffd", 4);
+	return p + 6;
+}
+
+static char *mend_string(char *p, const char *end)
+{
+	for (p++; p < end && *p != '"';) {
+		p += utf8_plain(p, (size_t)(end - p));
+		if (p < end && *p == '\\')
+			p = mend_escape(p);
+		else if (p < end && *p != '"')
+			p++;
+	}
+	return p < end ? p + 1 : p;
+}
+
+void eval_text_mend(char *text, size_t len)
+{
+	const char *end = text + len;
+	for (char *p = text; p < end;) {
+		if (*p == '"')
+			p = mend_string(p, end);
+		else if (*p == '-' || (*p >= '0' && *p <= '9') || *p == 'N' || *p == 'I')
+			p = mend_token(text, p);
+		else
+			p++;
+	}
+}
+
+/* ---- Files ---- */
+
+bool eval_file_counts(const char *name, const struct stat *st)
+{
+	size_t len = strlen(name), suffix = strlen(EVAL_SUFFIX);
+	return S_ISREG(st->st_mode) && st->st_size <= EVAL_FILE_MAX && len > suffix &&
+	    !strcmp(name + len - suffix, EVAL_SUFFIX) && utf8_valid(name, len);
+}
+
+/* NUL-terminated, with its length; NULL when the file is too long or cannot be read. */
+static char *read_text(int fd, size_t size, size_t *len)
+{
+	struct buf text = {0};
+	for (;;) {
+		size_t room = text.len <= size ? size - text.len + 1 : 4096;
+		ssize_t n = read(fd, buf_reserve(&text, room), room);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n > 0)
+			text.len += (size_t)n;
+		if (n < 0 || text.len > EVAL_FILE_MAX) {
+			buf_release(&text);
+			return NULL;
+		}
+		if (n == 0)
+			break;
+	}
+	*len = text.len;
+	text.data[text.len] = '\0';
+	return buf_detach(&text);
+}
+
+static bool is_json(const char *text, size_t len)
+{
+	struct json_scan scan;
+	bool valid = json_scan(&scan, text, len, JSON_DEPTH_LIMIT) == JSON_OK;
+	json_scan_release(&scan);
+	return valid;
+}
+
+/* NUL would end the mending early, and is in no JSON. */
+static bool is_mendable(char *text, size_t len)
+{
+	if (memchr(text, '\0', len))
+		return false;
+	eval_text_mend(text, len);
+	return is_json(text, len);
+}
+
+bool eval_file_read(struct eval_file *file, int dir, const char *name, struct stat *st)
+{
+	size_t len = 0;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	bool counts = fstat(fd, st) == 0 && eval_file_counts(name, st);
+	file->text = counts ? read_text(fd, (size_t)st->st_size, &len) : NULL;
+	close(fd);
+	if (!file->text)
+		return false;
+	bool valid = is_json(file->text, len) || is_mendable(file->text, len);
+	if (valid)
+		file->root = json_skim_text(file->text, len);
+	if (valid && json_skim_is_object(file->root))
+		return true;
+	eval_file_release(file);
+	return false;
+}
+
+void eval_file_release(struct eval_file *file)
+{
+	free(file->text);
+	file->text = NULL;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+/* Pairing the cases of two runs, and what became better or worse. */
+#include "service/evals/eval_regression.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "service/evals/eval_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAT 0.005 /* a change of less shows no direction */
+
+/* ---- Pairs ---- */
+
+/* The cases of a run by id; of equal ids the last. */
+struct index {
+	const struct eval_case **items;
+	size_t count;
+};
+
+static int compare_cases(const void *a, const void *b)
+{
+	const struct eval_case *x = *(const struct eval_case *const *)a;
+	const struct eval_case *y = *(const struct eval_case *const *)b;
+	int order = strcmp(x->id, y->id);
+	return order ? order : (x > y) - (x < y);
+}
+
+static struct index index_of(const struct eval_cases *cases)
+{
+	struct index index = {xcalloc(cases->count + 1, sizeof(*index.items)), 0};
+	for (size_t i = 0; i < cases->count; i++)
+		index.items[i] = &cases->items[i];
+	qsort(index.items, cases->count, sizeof(*index.items), compare_cases);
+	for (size_t i = 0; i < cases->count; i++)
+		if (i + 1 == cases->count ||
+		    strcmp(index.items[i]->id, index.items[i + 1]->id) != 0)
+			index.items[index.count++] = index.items[i];
+	return index;
+}
+
+static int compare_id(const void *id, const void *item)
+{
+	return strcmp(id, (*(const struct eval_case *const *)item)->id);
+}
+
+static const struct eval_case *find(const struct index *index, const char *id)
+{
+	const struct eval_case **found =
+	    bsearch(id, index->items, index->count, sizeof(*index->items), compare_id);
+	return found ? *found : NULL;
+}
+
+/* ---- Rows ---- */
+
+static void add_delta(cJSON *row, double old_score, double new_score)
+{
+	double change = new_score - old_score;
+	char *delta, *scores = xasprintf("%.2f \xE2\x86\x92 %.2f  ", old_score, new_score);
+	const char *dir = "flat";
+	if (fabs(change) < FLAT) {
+		delta = xasprintf("%s" EVAL_NOTHING, scores);
+	} else {
+		dir = change > 0 ? "up" : "down";
+		delta = xasprintf(
+		    "%s%s%.2f", scores, change > 0 ? "\xE2\x96\xB2" : "\xE2\x96\xBC", fabs(change));
+	}
+	json_add_str(row, "delta", delta);
+	json_add_str(row, "dir", dir);
+	free(delta);
+	free(scores);
+}
+
+static const char *flip(bool was, bool is)
+{
+	if (was == is)
+		return is ? "pass (same)" : "fail (same)";
+	return is ? "fail \xE2\x86\x92 pass" : "pass \xE2\x86\x92 fail";
+}
+
+static cJSON *row_of(const struct eval_case *now, const struct eval_case *before)
+{
+	cJSON *row = cJSON_CreateObject();
+	json_add_str(row, "name", now->name);
+	add_delta(row, before->score, now->score);
+	json_add_str(row, "flip", flip(before->passed, now->passed));
+	cJSON_AddBoolToObject(row, "stay", now->passed == before->passed);
+	return row;
+}
+
+/* Counts what flipped on the way. */
+static cJSON *rows_of(const struct eval_run *current, const struct eval_run *previous,
+    size_t *failing, size_t *passing)
+{
+	cJSON *rows = cJSON_CreateArray();
+	struct index now = index_of(&current->cases), before = index_of(&previous->cases);
+	for (size_t i = 0; i < current->cases.count; i++) {
+		const struct eval_case *c = &current->cases.items[i];
+		const struct eval_case *old = find(&before, c->id);
+		if (!old || find(&now, c->id) != c)
+			continue;
+		cJSON_AddItemToArray(rows, row_of(c, old));
+		*failing += old->passed && !c->passed;
+		*passing += !old->passed && c->passed;
+	}
+	free(now.items);
+	free(before.items);
+	return rows;
+}
+
+/* ---- Note and summary ---- */
+
+static void add_run(cJSON *note, const char *key, const struct eval_run *run)
+{
+	char *text = xasprintf("run #%zu (%.1f%%)", run->report->run, 100 * run->pass_rate);
+	json_add_str(note, key, text);
+	free(text);
+}
+
+static cJSON *note_of(const struct eval_run *current, const struct eval_run *previous)
+{
+	cJSON *note = cJSON_CreateObject();
+	add_run(note, "current", current);
+	add_run(note, "prev", previous);
+	json_add_str(note, "suite", "same suite");
+	return note;
+}
+
+/* Takes over the value. */
+static void add_line(cJSON *summary, const char *label, char *value, const char *tone)
+{
+	cJSON *line = cJSON_CreateObject();
+	json_add_str(line, "label", label);
+	json_add_str(line, "value", value);
+	json_add_str(line, "tone", tone);
+	cJSON_AddItemToArray(summary, line);
+	free(value);
+}
+
+static cJSON *summary_of(
+    const struct eval_run *current, const struct eval_run *previous, size_t failing, size_t passing)
+{
+	cJSON *summary = cJSON_CreateArray();
+	double rate = 100 * (current->pass_rate - previous->pass_rate);
+	double score = eval_cases_score(&current->cases) - eval_cases_score(&previous->cases);
+	add_line(summary, "pass-rate drift", xasprintf("%+.1fpp", rate), rate < 0 ? "bad" : "ok");
+	add_line(summary, "newly failing", xasprintf("%zu", failing), failing ? "bad" : "ok");
+	add_line(summary, "newly passing", xasprintf("%zu", passing), "ok");
+	add_line(summary, "avg score drift", xasprintf("%+.2f", score), score < 0 ? "warn" : "ok");
+	return summary;
+}
+
+cJSON *eval_regression(const struct eval_run *current, const struct eval_run *previous)
+{
+	size_t failing = 0, passing = 0;
+	cJSON *rows = rows_of(current, previous, &failing, &passing);
+	cJSON *view = cJSON_CreateObject();
+	cJSON_AddItemToObject(view, "note", note_of(current, previous));
+	cJSON_AddItemToObject(view, "summary", summary_of(current, previous, failing, passing));
+	cJSON_AddItemToObject(view, "rows", rows);
+	return view;
+}

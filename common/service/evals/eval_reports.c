@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: ISC */
+/* Listing the directory, reading what has changed, and numbering the runs of a set. */
+#include "service/evals/eval_reports.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/evals/eval_file.h"
+#include "service/evals/eval_values.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is remembered, in one process: that many files, and of each no more text than that. */
+#define KEEP_FILES 65536
+#define KEEP_TEXT 1024
+
+/* A file that was changed so recently can be changed again within the same tick of its times; some
+ * file systems count in steps of two seconds. */
+#define SETTLED_US 3000000
+
+struct entry {
+	char *file;
+	struct stat stat; /* of what was read */
+	bool is_report;   /* the rest is set only then: */
+	char *set_id, *set_name;
+	double timestamp, pass_rate;
+	int64_t cases;
+};
+
+struct entries {
+	struct entry *items; /* sorted by file */
+	size_t count, size;
+};
+
+struct eval_cache {
+	pthread_mutex_t lock; /* guards entries, and lets one thread read at a time */
+	struct entries entries;
+};
+
+static void entry_release(struct entry *entry)
+{
+	free(entry->file);
+	free(entry->set_id);
+	free(entry->set_name);
+}
+
+static void entries_release(struct entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		entry_release(&entries->items[i]);
+	free(entries->items);
+}
+
+static struct entry *entries_add(struct entries *entries)
+{
+	if (entries->count == entries->size) {
+		entries->size = entries->size ? entries->size * 2 : 64;
+		entries->items = xrealloc(entries->items, entries->size * sizeof(*entries->items));
+	}
+	struct entry *entry = &entries->items[entries->count++];
+	memset(entry, 0, sizeof(*entry));
+	return entry;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->file, ((const struct entry *)b)->file);
+}
+
+struct eval_cache *eval_cache_new(void)
+{
+	struct eval_cache *cache = xcalloc(1, sizeof(*cache));
+	pthread_mutex_init(&cache->lock, NULL);
+	return cache;
+}
+
+void eval_cache_free(struct eval_cache *cache)
+{
+	if (!cache)
+		return;
+	entries_release(&cache->entries);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+/* ---- Reading ---- */
+
+/* A timestamp may be missing, but must be a number where it is given. */
+static bool take_timestamp(struct entry *entry, struct json_span root)
+{
+	cJSON *top = cJSON_CreateObject();
+	cJSON *timestamp = json_skim_parse(json_skim_member(root, "timestamp"));
+	bool fits = !timestamp || json_is_number(timestamp);
+	if (timestamp)
+		cJSON_AddItemToObject(top, "timestamp", timestamp);
+	entry->timestamp = eval_number(top, "timestamp");
+	cJSON_Delete(top);
+	return fits;
+}
+
+static char *take_text(struct json_span root, const char *key)
+{
+	cJSON *item = json_skim_parse(json_skim_member(root, key));
+	char *text = xstrdup(cJSON_IsString(item) ? item->valuestring : "");
+	cJSON_Delete(item);
+	return text;
+}
+
+static void take_report(struct entry *entry, struct json_span root)
+{
+	if (!take_timestamp(entry, root))
+		return;
+	entry->is_report = true;
+	entry->set_id = take_text(root, "eval_set_id");
+	entry->set_name = take_text(root, "eval_set_name");
+	cJSON *summary = json_skim_parse(json_skim_member(root, "summary"));
+	entry->pass_rate = eval_number(summary, "pass_rate");
+	entry->cases = eval_count(summary, "total_cases");
+	cJSON_Delete(summary);
+}
+
+static void read_entry(struct entry *entry, int dir)
+{
+	struct eval_file file;
+	if (!eval_file_read(&file, dir, entry->file, &entry->stat))
+		return;
+	take_report(entry, file.root);
+	eval_file_release(&file);
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	    same_time(&a->st_mtim, &b->st_mtim) && same_time(&a->st_ctim, &b->st_ctim);
+}
+
+static int64_t changed_us(const struct stat *st)
+{
+	return st->st_ctim.tv_sec * INT64_C(1000000) + st->st_ctim.tv_nsec / 1000;
+}
+
+/* Whether what was read of it at that time may be used again. */
+static bool may_keep(const struct entry *entry, int64_t read_us)
+{
+	size_t text = entry->is_report ? strlen(entry->set_id) + strlen(entry->set_name) : 0;
+	return text <= KEEP_TEXT && changed_us(&entry->stat) < read_us - SETTLED_US;
+}
+
+/* Names and looks of the files that can be reports, sorted. */
+static void look(struct entries *found, DIR *dir)
+{
+	const struct dirent *d;
+	struct stat st;
+	while ((d = readdir(dir))) {
+		if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !eval_file_counts(d->d_name, &st))
+			continue;
+		struct entry *entry = entries_add(found);
+		entry->file = xstrdup(d->d_name);
+		entry->stat = st;
+	}
+	if (found->count)
+		qsort(found->items, found->count, sizeof(*found->items), compare_files);
+}
+
+/* Takes over from known, which is sorted as well, what has not changed. */
+static bool recall(struct entry *entry, struct entries *known, size_t *at)
+{
+	while (*at < known->count && strcmp(known->items[*at].file, entry->file) < 0)
+		++*at;
+	struct entry *old = *at < known->count ? &known->items[*at] : NULL;
+	if (!old || strcmp(old->file, entry->file) != 0 || !is_same_file(&old->stat, &entry->stat))
+		return false;
+	char *file = old->file;
+	struct entry taken = *old;
+	*old = (struct entry){.file = file};
+	taken.file = entry->file;
+	*entry = taken;
+	return true;
+}
+
+static void fill(struct entries *found, struct entries *known, int dir)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < found->count; i++)
+		if (!recall(&found->items[i], known, &at))
+			read_entry(&found->items[i], dir);
+}
+
+/* Leaves what may be used again in the cache. */
+static void remember(struct eval_cache *cache, struct entries *found, int64_t read_us)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < found->count; i++) {
+		struct entry *entry = &found->items[i];
+		if (kept < KEEP_FILES && may_keep(entry, read_us))
+			found->items[kept++] = *entry;
+		else
+			entry_release(entry);
+	}
+	found->count = kept;
+	entries_release(&cache->entries);
+	cache->entries = *found;
+}
+
+/* ---- The reports ---- */
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct eval_report *x = a, *y = b;
+	if (x->timestamp != y->timestamp)
+		return x->timestamp < y->timestamp ? -1 : 1;
+	return strcmp(x->file, y->file);
+}
+
+static void copy_reports(
+    struct eval_reports *reports, const struct entries *found, struct arena *arena)
+{
+	reports->items = arena_alloc(arena, found->count * sizeof(*reports->items) + 1);
+	for (size_t i = 0; i < found->count; i++) {
+		const struct entry *entry = &found->items[i];
+		if (!entry->is_report)
+			continue;
+		reports->items[reports->count++] = (struct eval_report){
+		    .file = arena_strdup(arena, entry->file),
+		    .set_id = arena_strdup(arena, entry->set_id),
+		    .set_name = arena_strdup(arena, entry->set_name),
+		    .timestamp = entry->timestamp,
+		    .pass_rate = entry->pass_rate,
+		    .cases = entry->cases,
+		};
+	}
+}
+
+static int compare_sets(const void *a, const void *b)
+{
+	const struct eval_report *x = *(struct eval_report *const *)a;
+	const struct eval_report *y = *(struct eval_report *const *)b;
+	int order = strcmp(x->set_id, y->set_id);
+	return order ? order : (x > y) - (x < y);
+}
+
+/* Numbers the runs of each set, which come in order. */
+static void number_runs(struct eval_reports *reports)
+{
+	struct eval_report **sets = xcalloc(reports->count + 1, sizeof(*sets));
+	for (size_t i = 0; i < reports->count; i++)
+		sets[i] = &reports->items[i];
+	qsort(sets, reports->count, sizeof(*sets), compare_sets);
+	for (size_t i = 0; i < reports->count; i++) {
+		bool follows = i && !strcmp(sets[i]->set_id, sets[i - 1]->set_id);
+		sets[i]->previous = follows ? sets[i - 1] : NULL;
+		sets[i]->run = follows ? sets[i - 1]->run + 1 : 1;
+	}
+	free(sets);
+}
+
+static void load(
+    struct eval_reports *reports, struct eval_cache *cache, DIR *dir, struct arena *arena)
+{
+	struct entries found = {0};
+	int64_t read_us = clock_now();
+	pthread_mutex_lock(&cache->lock);
+	look(&found, dir);
+	fill(&found, &cache->entries, dirfd(dir));
+	copy_reports(reports, &found, arena);
+	remember(cache, &found, read_us);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, struct arena *arena)
+{
+	*reports = (struct eval_reports){0};
+	DIR *dir = opendir(EVAL_DIRECTORY);
+	if (!dir) {
+		if (errno != ENOENT)
+			log_warning("%s: cannot be read: %s", EVAL_DIRECTORY, strerror(errno));
+		return;
+	}
+	load(reports, cache, dir, arena);
+	closedir(dir);
+	qsort(reports->items, reports->count, sizeof(*reports->items), compare_times);
+	number_runs(reports);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+/* Members of a report: a wrong type counts as the default (doc/protocol-evals.md#files), a number
+ * is always finite.
+ */
+#ifndef AGENTGRAPH_SERVICE_EVALS_EVAL_VALUES_H
+#define AGENTGRAPH_SERVICE_EVALS_EVAL_VALUES_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+const char *eval_text(const cJSON *object, const char *key); /* default "" */
+double eval_number(const cJSON *object, const char *key);    /* default 0 */
+int64_t eval_count(const cJSON *object, const char *key);    /* default 0 */
+bool eval_flag(const cJSON *object, const char *key);        /* default false */
+
+/* The first element of an array that is a member; NULL when there is none.  The others are its
+ * next. */
+const cJSON *eval_first(const cJSON *object, const char *key);
+
+/* value to so many decimals, rounded as printf does. */
+double eval_round(double value, int decimals);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: ISC */
+/* The list of reports and the view of one: tiles, results, thresholds. */
+#include "service/evals/evals.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "service/evals/eval_file.h"
+#include "service/evals/eval_regression.h"
+#include "service/evals/eval_text.h"
+#include "service/evals/eval_values.h"
+
+#include <fcntl.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DOT " \xC2\xB7 " /* joins the parts of a title */
+#define DEFAULT_THRESHOLD 80
+
+static const char *label_of(const struct eval_report *report)
+{
+	return *report->set_name ? report->set_name : report->set_id;
+}
+
+static size_t id_length(const struct eval_report *report)
+{
+	return strlen(report->file) - strlen(EVAL_SUFFIX);
+}
+
+/* Overflow is no number; 0 is better than null. */
+static double percent(double rate)
+{
+	double value = eval_round(100 * rate, 1);
+	return isfinite(value) ? value : 0;
+}
+
+static void add_rate(cJSON *view, double pass_rate)
+{
+	cJSON_AddItemToObject(view, "rate", json_new_double(percent(pass_rate)));
+	json_add_str(view, "status", eval_status(pass_rate >= 1));
+}
+
+/* ---- The list ---- */
+
+static cJSON *list_row(struct arena *arena, const struct eval_report *report)
+{
+	char ago[EVAL_TEXT_SIZE];
+	double age = report->timestamp == 0 ? 0 : clock_seconds(clock_now()) - report->timestamp;
+	cJSON *row = cJSON_CreateObject();
+	json_add_str(row, "id", arena_strndup(arena, report->file, id_length(report)));
+	json_add_str(row, "name", label_of(report));
+	json_add_str(row, "run", arena_printf(arena, "#%zu", report->run));
+	add_rate(row, report->pass_rate);
+	json_add_int(row, "cases", report->cases);
+	json_add_str(row, "ago", eval_ago(age, ago));
+	return row;
+}
+
+cJSON *evals_list(struct call *call)
+{
+	struct eval_reports reports;
+	eval_reports_load(&reports, call->service->evals, call->arena);
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *runs = cJSON_AddArrayToObject(data, "runs");
+	/* from behind by groups: descending times, but ties in file order */
+	for (size_t end = reports.count; end > 0;) {
+		size_t from = end - 1;
+		while (
+		    from > 0 && reports.items[from - 1].timestamp == reports.items[from].timestamp)
+			from--;
+		for (size_t i = from; i < end; i++)
+			cJSON_AddItemToArray(runs, list_row(call->arena, &reports.items[i]));
+		end = from;
+	}
+	return data;
+}
+
+/* ---- One run ---- */
+
+struct numbers {
+	double *items;
+	size_t count, size;
+};
+
+static void numbers_add(struct numbers *numbers, double value)
+{
+	if (numbers->count == numbers->size) {
+		numbers->size = numbers->size ? numbers->size * 2 : 32;
+		numbers->items = xrealloc(numbers->items, numbers->size * sizeof(double));
+	}
+	numbers->items[numbers->count++] = value;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The thresholds that the criteria of a case give. */
+static void take_thresholds(struct numbers *thresholds, const cJSON *result)
+{
+	for (const cJSON *c = eval_first(result, "criterion_results"); c; c = c->next)
+		if (json_is_number(json_get(c, "threshold")))
+			numbers_add(thresholds, eval_number(c, "threshold"));
+}
+
+/* Each value counts once, however many criteria have it. */
+static double mean_threshold(struct numbers *thresholds)
+{
+	double sum = 0;
+	size_t different = 0;
+	if (!thresholds->count)
+		return DEFAULT_THRESHOLD;
+	qsort(thresholds->items, thresholds->count, sizeof(double), compare_numbers);
+	for (size_t i = 0; i < thresholds->count; i++) {
+		if (i && thresholds->items[i] == thresholds->items[i - 1])
+			continue;
+		sum += thresholds->items[i];
+		different++;
+	}
+	double mean = rint(100 * sum / (double)different); /* halves to even */
+	return fabs(mean) < 1 / DBL_EPSILON ? mean : 0;
+}
+
+/* Everything that one file says, while it is taken in. */
+struct view {
+	struct arena *arena;
+	struct eval_run run;
+	struct numbers thresholds;
+	cJSON *cases; /* NULL when only compared */
+};
+
+static void take_result(struct view *view, struct json_span at)
+{
+	cJSON *result = json_skim_parse(at);
+	const struct eval_case *c = eval_cases_add(&view->run.cases, result, view->arena);
+	if (view->cases) {
+		cJSON_AddItemToArray(view->cases, eval_case_view(c, result));
+		take_thresholds(&view->thresholds, result);
+	}
+	cJSON_Delete(result);
+}
+
+static void take_file(struct view *view, struct json_span root, const cJSON *summary)
+{
+	struct json_span results = json_skim_member(root, "results"), at = {0};
+	while (json_skim_next(results, &at))
+		take_result(view, at);
+	view->run.pass_rate = eval_number(summary, "pass_rate");
+}
+
+static void add_tile(cJSON *stats, const char *label, const char *value, const char *tone)
+{
+	cJSON *tile = cJSON_CreateObject();
+	json_add_str(tile, "label", label);
+	json_add_str(tile, "value", value);
+	if (tone)
+		json_add_str(tile, "tone", tone);
+	cJSON_AddItemToArray(stats, tile);
+}
+
+static void add_count(
+    struct arena *arena, cJSON *stats, const char *label, int64_t count, const char *tone)
+{
+	add_tile(stats, label, arena_printf(arena, "%" PRId64, count), tone);
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+	int64_t result;
+	return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
+static cJSON *stats_of(const struct view *view, const cJSON *summary)
+{
+	char text[EVAL_TEXT_SIZE];
+	struct arena *a = view->arena;
+	const cJSON *usage = json_get(summary, "total_token_usage");
+	cJSON *stats = cJSON_CreateArray();
+	add_count(a, stats, "cases", eval_count(summary, "total_cases"), NULL);
+	add_count(a, stats, "passed", eval_count(summary, "passed_cases"), "ok");
+	add_count(a, stats, "failed",
+	    sum(eval_count(summary, "failed_cases"), eval_count(summary, "error_cases")), "bad");
+	add_tile(
+	    stats, "avg score", arena_printf(a, "%.2f", eval_cases_score(&view->run.cases)), NULL);
+	double latency = eval_number(summary, "avg_duration_seconds");
+	add_tile(stats, "avg latency", eval_seconds(latency, text), NULL);
+	int64_t tokens = eval_count(usage, "total_tokens");
+	add_tile(stats, "total tokens", eval_tokens(tokens, text), NULL);
+	return stats;
+}
+
+/* Parts that are empty are left out. */
+static const char *subtitle(const struct view *view, struct json_span root, const cJSON *summary)
+{
+	char moment[EVAL_TEXT_SIZE], duration[EVAL_TEXT_SIZE];
+	const struct eval_report *report = view->run.report;
+	cJSON *used =
+	    arena_json(view->arena, json_skim_parse(json_skim_member(root, "config_used")));
+	const char *const parts[] = {report->set_id, eval_text(used, "model"),
+	    eval_moment(report->timestamp, moment),
+	    eval_seconds(eval_number(summary, "total_duration_seconds"), duration)};
+	struct buf out = {0};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (*parts[i])
+			buf_printf(&out, "%s%s", out.len ? DOT : "", parts[i]);
+	const char *text = arena_strdup(view->arena, buf_str(&out));
+	buf_release(&out);
+	return text;
+}
+
+/* Reads one file; false when it has gone meanwhile. */
+static bool open_report(struct eval_file *file, const struct eval_report *report)
+{
+	struct stat st;
+	int dir = open(EVAL_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool ok = dir >= 0 && eval_file_read(file, dir, report->file, &st);
+	if (dir >= 0)
+		close(dir);
+	return ok;
+}
+
+static cJSON *compare(const struct view *view)
+{
+	struct view before = {.arena = view->arena, .run.report = view->run.report->previous};
+	struct eval_file file;
+	if (!before.run.report || !open_report(&file, before.run.report))
+		return cJSON_CreateNull();
+	cJSON *summary = json_skim_parse(json_skim_member(file.root, "summary"));
+	take_file(&before, file.root, summary);
+	cJSON_Delete(summary);
+	eval_file_release(&file);
+	cJSON *regression = eval_regression(&view->run, &before.run);
+	eval_cases_release(&before.run.cases);
+	return regression;
+}
+
+static cJSON *detail(struct view *view, struct json_span root)
+{
+	const struct eval_report *report = view->run.report;
+	cJSON *data = arena_json(view->arena, cJSON_CreateObject());
+	cJSON *summary =
+	    arena_json(view->arena, json_skim_parse(json_skim_member(root, "summary")));
+	view->cases = cJSON_CreateArray();
+	take_file(view, root, summary);
+	json_add_str(data, "title",
+	    arena_printf(view->arena, "%s" DOT "run #%zu", label_of(report), report->run));
+	json_add_str(data, "sub", subtitle(view, root, summary));
+	add_rate(data, view->run.pass_rate);
+	json_add_int(data, "threshold", (int64_t)mean_threshold(&view->thresholds));
+	cJSON_AddItemToObject(data, "stats", stats_of(view, summary));
+	cJSON_AddItemToObject(data, "cases", view->cases);
+	cJSON_AddItemToObject(data, "regression", compare(view));
+	return data;
+}
+
+static const struct eval_report *find(const struct eval_reports *reports, const char *run_id)
+{
+	for (size_t i = 0; i < reports->count; i++) {
+		const struct eval_report *report = &reports->items[i];
+		size_t len = id_length(report);
+		if (strlen(run_id) == len && !memcmp(report->file, run_id, len))
+			return report;
+	}
+	return NULL;
+}
+
+cJSON *evals_read(struct call *call, const char *run_id)
+{
+	struct eval_reports reports;
+	struct eval_file file;
+	eval_reports_load(&reports, call->service->evals, call->arena);
+	struct view view = {.arena = call->arena, .run.report = find(&reports, run_id)};
+	if (!view.run.report || !open_report(&file, view.run.report)) {
+		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Eval run '%s' not found", run_id);
+		return NULL;
+	}
+	cJSON *data = detail(&view, file.root);
+	eval_cases_release(&view.run.cases);
+	free(view.thresholds.items);
+	eval_file_release(&file);
+	return data;
+}

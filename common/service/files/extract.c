@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: ISC */
+/* Starting the extractor for a file, few at a time, and taking its output. */
+#include "service/files/extract.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRAM "agentgraph-extract"
+#define UTF8_MAX 4 /* bytes of a character */
+#define ENOUGH ((size_t)EXTRACT_CHARACTERS * UTF8_MAX)
+
+/* ---- turns ---- */
+
+static struct {
+	pthread_mutex_t lock; /* guards the rest */
+	pthread_cond_t freed;
+	unsigned count; /* 0: any number */
+	unsigned taken, waiting;
+} places = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+
+void extract_places(unsigned count)
+{
+	pthread_mutex_lock(&places.lock);
+	places.count = count;
+	pthread_mutex_unlock(&places.lock);
+}
+
+/* Threads that extract, or wait for it, answer nobody else: that never takes up all of them. */
+static bool place_take(void)
+{
+	struct timespec end;
+	bool free, in_time = true;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += EXTRACT_PATIENCE_MS / 1000;
+	pthread_mutex_lock(&places.lock);
+	if (places.count && places.waiting < places.count / 2) {
+		places.waiting++;
+		while (places.taken >= places.count && in_time)
+			in_time = pthread_cond_timedwait(&places.freed, &places.lock, &end) == 0;
+		places.waiting--;
+	}
+	free = !places.count || places.taken < places.count;
+	places.taken += free;
+	pthread_mutex_unlock(&places.lock);
+	return free;
+}
+
+static void place_leave(void)
+{
+	pthread_mutex_lock(&places.lock);
+	places.taken--;
+	pthread_cond_signal(&places.freed);
+	pthread_mutex_unlock(&places.lock);
+}
+
+/* ---- the program ---- */
+
+static char *executable(const char *dir)
+{
+	char *path = xasprintf("%s/" PROGRAM, dir);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* Beside this program where that is not installed, else in the libexec directory. */
+static char *find_program(void)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *path = NULL;
+	if (len > 0) {
+		self[len] = '\0';
+		*strrchr(self, '/') = '\0';
+		path = executable(self);
+	}
+	return path ? path : executable(AGENTGRAPH_LIBEXECDIR);
+}
+
+/* Once there is enough, the rest is not waited for. */
+static bool keep(const char *piece, size_t len, void *arg)
+{
+	struct buf *text = arg;
+	buf_add(text, piece, len);
+	return text->len < ENOUGH;
+}
+
+static bool is_whole(const struct process_result *result, const struct buf *text)
+{
+	return (result->end == PROCESS_EXITED && result->code == 0) ||
+	    (result->end == PROCESS_REFUSED && text->len >= ENOUGH);
+}
+
+/* What the program wrote, as text of at most EXTRACT_CHARACTERS. */
+static char *finish(struct buf *text)
+{
+	size_t characters = 0, at = 0;
+	buf_add(text, "", 0);
+	for (size_t i = 0; i < text->len; i++)
+		if (!text->data[i])
+			text->data[i] = ' ';
+	if (text->len)
+		utf8_repair(text->data);
+	while (at < text->len && characters < EXTRACT_CHARACTERS) {
+		at += utf8_sequence(text->data + at, text->len - at);
+		characters++;
+	}
+	text->len = at;
+	if (text->data)
+		text->data[at] = '\0';
+	return buf_detach(text);
+}
+
+static char *run(const char *path, int fd, const char *essence)
+{
+	struct buf text = {0};
+	struct process_result result;
+	char *const argv[] = {PROGRAM, (char *)essence, NULL};
+	char *const environment[] = {NULL}; /* ours holds secrets */
+	const struct process process = {
+	    .path = path,
+	    .argv = argv,
+	    .envp = environment,
+	    .input_fd = fd,
+	    .deadline_ms = clock_monotonic_ms() + EXTRACT_SECONDS * 1000,
+	    .max_output = 2 * ENOUGH,
+	    .on_line = keep,
+	    .raw = true,
+	    .arg = &text,
+	};
+	process_run(&process, &result);
+	if (is_whole(&result, &text))
+		return finish(&text);
+	char why[256];
+	log_warning("no text was extracted from a file of type %s: %s", essence,
+	    process_complaint(&result, why, sizeof(why)));
+	buf_release(&text);
+	return NULL;
+}
+
+/* The same file opened once more, at its start and for reading alone. */
+static int reopen(int fd)
+{
+	char *path = xasprintf("/proc/self/fd/%d", fd);
+	int again = open(path, O_RDONLY | O_CLOEXEC);
+	free(path);
+	return again;
+}
+
+char *extract_text(int fd, const char *essence)
+{
+	char *path = find_program(), *text = NULL;
+	int again = path ? reopen(fd) : -1;
+	if (!path)
+		log_warning(
+		    "no text was extracted from a file: the program " PROGRAM " is not installed");
+	else if (again < 0)
+		log_warning("no text was extracted from a file: %s", strerror(errno));
+	else if (!place_take())
+		log_warning("no text was extracted from a file: too many others are read");
+	else {
+		text = run(path, again, essence);
+		place_leave();
+	}
+	if (again >= 0)
+		close(again);
+	free(path);
+	return text;
+}

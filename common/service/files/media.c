@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+/* Filling in type, size, digest and name of the files that blocks name. */
+#include "service/files/media.h"
+
+#include "base/json.h"
+#include "service/files/files.h"
+
+#include <string.h>
+
+/* The latest record is kept: many blocks of one message may name the same file. */
+struct resolving {
+	struct call *call;
+	struct file_record record; /* file_id NULL: none yet */
+};
+
+static bool find(struct resolving *r, const char *file_id)
+{
+	struct error *err = &r->call->error;
+	if (r->record.file_id && strcmp(r->record.file_id, file_id) == 0)
+		return true;
+	if (file_find(r->call, file_id, &r->record))
+		return true;
+	if (err->kind != ERR_RESOURCE_NOT_FOUND)
+		return false;
+	error_release(err);
+	return error_set(err, ERR_INVALID_INPUT, "File not found: %s", file_id);
+}
+
+/* media may be NULL, or null where a thumbnail is. */
+static bool resolve(struct resolving *r, cJSON *media)
+{
+	const char *file_id = json_str(media, "file_id");
+	if (!file_id)
+		return true;
+	if (!find(r, file_id))
+		return false;
+	json_set(media, "mime_type", cJSON_CreateString(r->record.mime_type));
+	json_set(media, "size_bytes", json_new_int(r->record.size));
+	json_set(media, "sha256", cJSON_CreateString(r->record.sha256));
+	json_set(media, "filename", cJSON_CreateString(r->record.filename));
+	return true;
+}
+
+static bool resolve_block(struct resolving *r, cJSON *block)
+{
+	cJSON *media = json_get(block, "media");
+	if (!resolve(r, media) || !resolve(r, json_get(block, "thumbnail")))
+		return false;
+	if (json_str(media, "file_id"))
+		json_set(block, "mime_type", cJSON_CreateString(json_str(media, "mime_type")));
+	return true;
+}
+
+bool files_resolve(struct call *call, cJSON *messages)
+{
+	struct resolving r = {.call = call};
+	cJSON *message, *block;
+	cJSON_ArrayForEach(message, messages) {
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
+			if (!resolve_block(&r, block))
+				return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * libmagic, which is loaded when the first file needs it: it has a database of some megabytes,
+ * which processes that never look at a file do not pay for.
+ */
+#include "base/log.h"
+#include "service/files/media_type.h"
+
+#include <dlfcn.h>
+#include <magic.h>
+#include <pthread.h>
+#include <string.h>
+
+static struct {
+	pthread_mutex_t lock; /* guards the rest, and a magic_t serves one thread at a time */
+	bool tried;
+	magic_t cookie; /* NULL: libmagic cannot be used */
+	const char *(*buffer)(magic_t cookie, const void *data, size_t len);
+} library = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* dlsym's result, as POSIX asks for it to be turned into a function. */
+static bool find(void *handle, const char *name, void *function)
+{
+	void *symbol = dlsym(handle, name);
+	memcpy(function, &symbol, sizeof(symbol));
+	return symbol != NULL;
+}
+
+static magic_t load(void)
+{
+	magic_t (*open)(int flags);
+	int (*load_database)(magic_t cookie, const char *path);
+	void *handle = dlopen("libmagic.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!handle || !find(handle, "magic_open", &open) ||
+	    !find(handle, "magic_load", &load_database) ||
+	    !find(handle, "magic_buffer", &library.buffer))
+		return NULL;
+	magic_t cookie = open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS);
+	return cookie && load_database(cookie, NULL) == 0 ? cookie : NULL;
+}
+
+const char *media_type_of_bytes(struct arena *arena, const void *data, size_t len)
+{
+	const char *type = NULL;
+	pthread_mutex_lock(&library.lock);
+	if (!library.tried) {
+		library.cookie = load();
+		if (!library.cookie)
+			log_warning("libmagic cannot be used: types of files are not told from "
+				    "their content");
+	}
+	library.tried = true;
+	if (library.cookie && len > 0)
+		type = library.buffer(library.cookie, data, len);
+	const char *copy =
+	    arena_strdup(arena, type && media_type_valid(type) ? type : MEDIA_TYPE_UNKNOWN);
+	pthread_mutex_unlock(&library.lock);
+	return copy;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: ISC */
+/* An upload on its way to the store: name, type, size, digest, and its text. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "service/files/extract.h"
+#include "service/files/file_data.h"
+#include "service/files/files.h"
+#include "service/files/media_type.h"
+
+#include <assert.h>
+#include <openssl/evp.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEGABYTE (1 << 20)
+#define NAME_BYTES 255
+
+struct upload {
+	struct call *call;
+	struct file_record record; /* what is known so far */
+	char file_id[HEX_ID_SIZE];
+	char key[BLOB_KEY_SIZE];
+	struct blobs *blobs;
+	struct blob_upload *blob; /* NULL once it is ended */
+	EVP_MD_CTX *hash;
+	int64_t max;
+};
+
+/* ---- limits ---- */
+
+int64_t upload_max_file(const struct config *config)
+{
+	return (int64_t)(config->env.media_max_size_mb * MEGABYTE);
+}
+
+int64_t upload_max_body(const struct config *config)
+{
+	return upload_max_file(config) + UPLOAD_ROOM;
+}
+
+bool upload_too_large(struct call *call)
+{
+	cJSON *number =
+	    arena_json(call->arena, json_new_double(call->service->config->env.media_max_size_mb));
+	char *text = json_print(number);
+	error_set(&call->error, ERR_FILE_TOO_LARGE, "File exceeds maximum %s%sMB", text,
+	    strpbrk(text, ".eE") ? "" : ".0");
+	cJSON_free(text);
+	return false;
+}
+
+/* ---- the name ---- */
+
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0);
+}
+
+/* What follows the last slash or backslash. */
+static char *last_part(char *name)
+{
+	for (char *c = name; *c; c++)
+		if (*c == '/' || *c == '\\')
+			name = c + 1;
+	return name;
+}
+
+/* Takes the control characters out, in place. */
+static void drop_controls(char *name)
+{
+	char *to = name;
+	size_t len;
+	for (const char *from = name; *from; from += len) {
+		if (is_control(utf8_decode(from, &len)))
+			continue;
+		memmove(to, from, len);
+		to += len;
+	}
+	*to = '\0';
+}
+
+/* The name alone, as text of a bounded length; NULL when nothing is left. */
+static const char *clean_name(struct arena *arena, const char *filename)
+{
+	char *name = arena_strdup(arena, filename ? filename : "");
+	utf8_repair(name);
+	name = last_part(name);
+	drop_controls(name);
+	if (strlen(name) > NAME_BYTES)
+		name[utf8_cut(name, NAME_BYTES)] = '\0';
+	return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 ? name : NULL;
+}
+
+/* ---- the type ---- */
+
+static bool type_allowed(struct upload *u)
+{
+	struct call *call = u->call;
+	const struct string_list *allowed = &call->service->config->env.media_allowed_types;
+	const char *type = u->record.mime_type;
+	if (!allowed->count || media_type_among(media_type_essence(call->arena, type), allowed))
+		return true;
+	return error_set(
+	    &call->error, ERR_UNSUPPORTED_MEDIA_TYPE, "Content type not allowed: %s", type);
+}
+
+/* By the bytes that came so far, where nothing else tells it. */
+static bool tell_type(struct upload *u)
+{
+	if (u->record.mime_type)
+		return true;
+	char *prefix = arena_alloc(u->call->arena, MEDIA_TYPE_PREFIX);
+	ssize_t len = pread(u->blob->fd, prefix, MEDIA_TYPE_PREFIX, 0);
+	u->record.mime_type =
+	    media_type_of_bytes(u->call->arena, prefix, len > 0 ? (size_t)len : 0);
+	return type_allowed(u);
+}
+
+/* ---- the life of an upload ---- */
+
+static void end_blob(struct upload *u, bool keep)
+{
+	if (u->blob)
+		u->blobs->ops->end(u->blob, keep);
+	u->blob = NULL;
+}
+
+/* Whatever happened: what no record names goes. */
+static void upload_release(void *arg)
+{
+	struct upload *u = arg;
+	end_blob(u, false);
+	EVP_MD_CTX_free(u->hash);
+}
+
+static bool open_blob(struct upload *u)
+{
+	struct call *call = u->call;
+	u->blobs = files_store(call->service->files);
+	u->blob = u->blobs->ops->begin(u->blobs, hex_id(u->file_id), &call->error);
+	return u->blob != NULL;
+}
+
+struct upload *upload_begin(struct call *call, const char *filename, const char *content_type)
+{
+	struct upload *u = arena_alloc(call->arena, sizeof(*u));
+	u->call = call;
+	u->max = upload_max_file(call->service->config);
+	u->record.filename = clean_name(call->arena, filename);
+	if (!u->record.filename) {
+		error_set(&call->error, ERR_BAD_REQUEST, "filename is required");
+		return NULL;
+	}
+	if (content_type && media_type_valid(content_type))
+		u->record.mime_type = arena_strdup(call->arena, content_type);
+	else
+		u->record.mime_type = media_type_of_name(u->record.filename);
+	if ((u->record.mime_type && !type_allowed(u)) || !open_blob(u))
+		return NULL;
+	u->hash = EVP_MD_CTX_new();
+	arena_defer(call->arena, upload_release, u);
+	int started = EVP_DigestInit_ex(u->hash, EVP_sha256(), NULL);
+	assert(started);
+	return u;
+}
+
+/* Which type it is comes before how large it is (doc/protocol-files.md#upload), and may take what
+ * there is room for.
+ */
+static bool overflow(struct upload *u, const void *data)
+{
+	size_t room = (size_t)(u->max - u->record.size);
+	struct error *err = &u->call->error;
+	return (u->record.mime_type || u->blobs->ops->write(u->blob, data, room, err)) &&
+	    tell_type(u) && upload_too_large(u->call);
+}
+
+bool upload_write(struct upload *u, const void *data, size_t len)
+{
+	if ((int64_t)len > u->max - u->record.size)
+		return overflow(u, data);
+	if (!u->blobs->ops->write(u->blob, data, len, &u->call->error))
+		return false;
+	EVP_DigestUpdate(u->hash, data, len);
+	u->record.size += (int64_t)len;
+	return u->record.size < MEDIA_TYPE_PREFIX || tell_type(u);
+}
+
+static const char *finish_hash(struct upload *u)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+	EVP_DigestFinal_ex(u->hash, digest, &len);
+	char *text = arena_alloc(u->call->arena, 2 * (size_t)len + 1);
+	for (unsigned i = 0; i < len; i++) {
+		text[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+		text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+	}
+	return text;
+}
+
+/* DOCUMENT_HANDLING: whatever goes wrong, the file is stored without its text.  The same bytes are
+ * read once. */
+static void extract(struct upload *u)
+{
+	struct arena *arena = u->call->arena;
+	const char *essence = media_type_essence(arena, u->record.mime_type);
+	const char *handling = u->call->service->config->env.document_handling;
+	if (strcmp(handling, "extract_text") != 0 || !media_type_has_text(essence))
+		return;
+	char *text =
+	    files_same_text(u->call->service->files, u->record.sha256, u->record.mime_type);
+	if (!text)
+		text = extract_text(u->blob->fd, essence);
+	if (text)
+		arena_defer(arena, cJSON_free, text);
+	u->record.text = text;
+	u->record.text_state = text ? TEXT_EXTRACTED : TEXT_FAILED;
+}
+
+static bool store(struct upload *u)
+{
+	struct call *call = u->call;
+	struct file_record *r = &u->record;
+	r->file_id = u->file_id;
+	r->owner = call->user_id;
+	r->created_at = clock_now();
+	r->backend = u->blobs->ops->name;
+	r->key = u->key;
+	if (!u->blobs->ops->publish(u->blob, r->created_at, u->key, &call->error))
+		return false;
+	bool added = files_add(call->service->files, r, &call->error);
+	end_blob(u, added);
+	return added;
+}
+
+const cJSON *upload_finish(struct upload *u)
+{
+	struct call *call = u->call;
+	if (!tell_type(u))
+		return NULL;
+	if (u->record.size == 0) {
+		error_set(&call->error, ERR_BAD_REQUEST, "Empty file");
+		return NULL;
+	}
+	u->record.sha256 = finish_hash(u);
+	extract(u);
+	return store(u) ? file_upload_data(call, &u->record) : NULL;
+}

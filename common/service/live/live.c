@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: ISC */
+/* The session: its beginning, the client's frames, and its end. */
+#include "service/live/live.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/live/live_internal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define INIT_MS 30000 /* for the first frame */
+#define IGNORED_LOGGED 10
+
+static void refuse(
+    struct live *live, const char *code, const char *message, int close_code, const char *reason)
+{
+	live_send_error(live, code, message, true);
+	live_close(live, close_code, reason);
+}
+
+static void refuse_init(struct live *live)
+{
+	live_close(live, 1003, "Invalid init frame");
+}
+
+/* ---- the beginning ---- */
+
+struct live *live_new(const struct live_setup *setup)
+{
+	struct live *live = xcalloc(1, sizeof(*live));
+	live->setup = *setup;
+	live->session.event = live_take_event;
+	call_init(&live->call, setup->service, setup->request_id);
+	call_identify(&live->call, setup->identity);
+	live_queue_init(&live->queue, (size_t)setup->service->config->env.realtime_input_queue);
+	live->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	live->deadline = live_now(live) + INIT_MS;
+	live->due = -1;
+	if (setup->service->graph->live)
+		live->agent = setup->service->graph->live->live;
+	else
+		refuse(live, "not_live",
+		    "This graph is not a live (realtime) agent; use the turn-based /v1/graph/ws "
+		    "endpoint instead of /v1/graph/live.",
+		    1008, "Graph is not live");
+	return live;
+}
+
+static void begin(struct live *live, const char *text, size_t len)
+{
+	struct call *call = &live->call;
+	switch (live_config_read(call, text, len, &live->config)) {
+	case LIVE_INIT_OK:
+		live->state = LIVE_PREPARES;
+		live->deadline = 0;
+		live->keeper = keeper_new(
+		    call->service, live->setup.identity, live->setup.request_id, live->wake);
+		keeper_open(live->keeper, live->config.thread_id);
+		break;
+	case LIVE_INIT_NO_OBJECT:
+		refuse_init(live);
+		break;
+	case LIVE_INIT_INVALID:
+		refuse(live, "invalid_config", call->error.detail, 1000, NULL);
+		break;
+	}
+}
+
+/* As nodes see it. */
+static const cJSON *tool_config(struct live *live)
+{
+	cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
+	cJSON_AddStringToObject(config, "thread_id", live->thread.thread_id);
+	cJSON_AddItemToObject(config, "user", cJSON_Duplicate(live->call.user, true));
+	return config;
+}
+
+static void open_tools(struct live *live)
+{
+	const struct live_tools_setup setup = {
+	    .service = live->call.service,
+	    .node = live->agent->tools,
+	    .thread = &live->thread,
+	    .config = tool_config(live),
+	    .request_id = live->setup.request_id,
+	    .wake = live->wake,
+	};
+	live->tools = live_tools_new(&setup);
+}
+
+static void refuse_thread(struct live *live)
+{
+	const struct error *err = keeper_error(live->keeper);
+	if (err->kind == ERR_PERMISSION) {
+		refuse(live, "not_authorized", err->detail, 1008, "Not authorized");
+	} else if (err->kind == ERR_THREAD_BUSY) {
+		refuse(live, "thread_busy", err->detail, 1000, NULL);
+	} else {
+		log_error("%s", *err->cause ? err->cause : err->detail);
+		live_close(live, 1011, "Internal error");
+	}
+}
+
+/* The thread is there, or not: the first event comes after this. */
+static void prepare(struct live *live)
+{
+	enum keeper_state state = keeper_state(live->keeper);
+	if (state == KEEPER_REFUSED) {
+		refuse_thread(live);
+	} else if (state == KEEPER_OPEN) {
+		live->thread = *keeper_thread(live->keeper);
+		live->handle = xstrdup(keeper_handle(live->keeper));
+		open_tools(live);
+		live_connect(live);
+	}
+}
+
+/* ---- frames ---- */
+
+static bool takes_frames(const struct live *live)
+{
+	return live->state != LIVE_CLOSED && !live->ending;
+}
+
+static void end_input(struct live *live)
+{
+	if (!takes_frames(live))
+		return;
+	live->ending = true;
+	live->end = live_now(live) + live->call.service->config->env.realtime_drain_timeout * 1000;
+	bool idle = live->state != LIVE_TALKS && !live->queue.first;
+	if (live->state == LIVE_AWAITS_INIT || (idle && live->state != LIVE_PREPARES))
+		live_close(live, 1000, NULL);
+}
+
+/* Who sends nonsense all the time does not fill the log with it. */
+static void ignore(struct live *live, const char *why)
+{
+	if (live->ignored++ < IGNORED_LOGGED)
+		log_info("a frame of the live socket is ignored: %s", why);
+}
+
+static void take_type(struct live *live, const cJSON *frame)
+{
+	const char *type = json_str(frame, "type"), *text = json_str(frame, "text");
+	if (!type)
+		ignore(live, "it has no type");
+	else if (strcmp(type, "text") == 0 && text)
+		live_queue_push(&live->queue, LIVE_INPUT_TEXT, text, strlen(text));
+	else if (strcmp(type, "text") == 0)
+		ignore(live, "its text is no string");
+	else if (strcmp(type, "activity_start") == 0)
+		live_queue_push(&live->queue, LIVE_INPUT_START, NULL, 0);
+	else if (strcmp(type, "activity_end") == 0)
+		live_queue_push(&live->queue, LIVE_INPUT_END, NULL, 0);
+	else if (strcmp(type, "close") == 0)
+		end_input(live);
+	else
+		ignore(live, "its type is unknown");
+}
+
+void live_text(struct live *live, const char *text, size_t len)
+{
+	if (!takes_frames(live))
+		return;
+	if (live->state == LIVE_AWAITS_INIT) {
+		begin(live, text, len);
+		return;
+	}
+	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
+	if (cJSON_IsObject(frame))
+		take_type(live, frame);
+	else
+		ignore(live, "it is no JSON object");
+	cJSON_Delete(frame);
+}
+
+/* Half a sample at the end of a frame is nothing. */
+void live_audio(struct live *live, const void *pcm, size_t bytes)
+{
+	if (!takes_frames(live))
+		return;
+	if (live->state == LIVE_AWAITS_INIT)
+		refuse_init(live);
+	else if (bytes > (size_t)live->call.service->config->env.realtime_max_frame_bytes)
+		live_large(live, true);
+	else if (bytes > 1)
+		live_queue_push(&live->queue, LIVE_INPUT_AUDIO, pcm, bytes & ~(size_t)1);
+}
+
+void live_large(struct live *live, bool binary)
+{
+	if (!takes_frames(live))
+		return;
+	if (live->state == LIVE_AWAITS_INIT)
+		refuse_init(live);
+	else if (live->ignored++ < IGNORED_LOGGED)
+		log_warning("a %s frame of the live socket is too large: dropped",
+		    binary ? "binary" : "text");
+}
+
+void live_gone(struct live *live)
+{
+	end_input(live);
+	if (live->gone)
+		return;
+	live->gone = true;
+	if (live->keeper)
+		keeper_let_go(live->keeper);
+}
+
+void live_stop(struct live *live)
+{
+	live_close(live, 1001, "Shutting down");
+}
+
+/* ---- time ---- */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+static bool listens(struct live *live)
+{
+	return live->connection && (live->gone || !live->setup.sink->full(live->setup.sink));
+}
+
+/* When another connection may be due; 0: there is no need. */
+static int64_t time_to_rotate(const struct live *live)
+{
+	int64_t now = live_now(live), time = live->rotate;
+	if (time && live->asked && now < live->patience)
+		time = earlier(live->patience, time);
+	if (time && now < live->settles)
+		time = earlier(live->settles, time);
+	return time;
+}
+
+/* When something is due at the latest; 0: never. */
+static int64_t next_time(struct live *live)
+{
+	int64_t time = live->deadline;
+	if (live->state == LIVE_CLOSED)
+		return live->tools && live_tools_open(live->tools) ? time : 0;
+	if (live->lost || live->fatal || live->ended)
+		return live_now(live);
+	if (live->ending) /* there is no rotation any more */
+		time = earlier(live->end, time);
+	else if (live->state == LIVE_TALKS)
+		time = earlier(time_to_rotate(live), time);
+	if (listens(live) && live->due >= 0)
+		time = earlier(live->due ? live->due : 1, time);
+	return time;
+}
+
+int live_poll(struct live *live, struct pollfd fds[LIVE_FDS])
+{
+	short events = 0;
+	int fd = listens(live) ? live->agent->provider->descriptor(live->connection, &events) : -1;
+	fds[0] = (struct pollfd){.fd = live->wake, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = fd, .events = events};
+	int64_t time = next_time(live);
+	if (!time)
+		return -1;
+	int64_t wait = time - live_now(live);
+	return wait < 0 ? 0 : wait < INT32_MAX ? (int)wait : INT32_MAX;
+}
+
+static void take_results(struct live *live)
+{
+	struct tool_done *done;
+	while (live->tools && (done = live_tools_take(live->tools))) {
+		live_tool_done(live, done);
+		tool_done_free(done);
+	}
+}
+
+static void look_at_clock(struct live *live)
+{
+	int64_t now = live_now(live);
+	if (live->state == LIVE_CLOSED)
+		return;
+	if (live->ending && now >= live->end) {
+		log_info("the model does not come to an end: cancelled");
+		live_close(live, 1000, NULL);
+	} else if (live->deadline && now >= live->deadline) {
+		live->deadline = 0;
+		if (live->state == LIVE_AWAITS_INIT)
+			refuse_init(live);
+		else
+			live_late(live);
+	}
+}
+
+void live_step(struct live *live)
+{
+	uint64_t count;
+	if (read(live->wake, &count, sizeof(count)) == sizeof(count))
+		take_results(live);
+	if (live->state == LIVE_PREPARES)
+		prepare(live);
+	look_at_clock(live);
+	if (live->state != LIVE_CLOSED)
+		live_work(live);
+}
+
+/* ---- the end ---- */
+
+bool live_is_closed(const struct live *live)
+{
+	return live->state == LIVE_CLOSED;
+}
+
+bool live_is_over(struct live *live)
+{
+	if (live->state != LIVE_CLOSED)
+		return false;
+	if (live->tools && live_tools_open(live->tools) > 0 && live_now(live) < live->deadline)
+		return false;
+	return !live->keeper || keeper_rests(live->keeper);
+}
+
+bool live_free(struct live *live)
+{
+	live_close(live, 1001, NULL);
+	bool all_ended = live_tools_free(live->tools, LIVE_TOOL_GRACE_MS);
+	if (live->keeper)
+		keeper_free(live->keeper);
+	if (!all_ended)
+		return false;
+	live_queue_clear(&live->queue);
+	for (size_t i = 0; i < sizeof(live->said) / sizeof(live->said[0]); i++)
+		buf_release(&live->said[i]);
+	free(live->handle);
+	free(live->why);
+	close(live->wake);
+	call_release(&live->call);
+	free(live);
+	return true;
+}

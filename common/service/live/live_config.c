@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading the frame's members: thread, model, modalities, voice activity, tags, tools. */
+#include "service/live/live_config.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "service/thread/ident.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+static bool invalid(struct call *call, const char *field, const char *expected)
+{
+	return error_set(&call->error, ERR_VALIDATION, "%s must be %s", field, expected);
+}
+
+/* ---- thread_id */
+
+static bool read_thread_id(struct call *call, const cJSON *frame, struct live_config *config)
+{
+	const char *id;
+	if (!thread_id_read(call, "body.thread_id", json_opt(frame, "thread_id"), &id))
+		return false;
+	if (!id || id_blank(id) || strcmp(id, "new") == 0)
+		return true;
+	config->thread_id = id;
+	return thread_id_check(call, "body.thread_id", id);
+}
+
+/* ---- texts */
+
+/* Leaves *value when the member is absent. */
+static bool read_text(struct call *call, const cJSON *frame, const char *key, const char **value)
+{
+	const cJSON *item = json_opt(frame, key);
+	if (item && !cJSON_IsString(item))
+		return invalid(call, key, "a string");
+	if (item)
+		*value = item->valuestring;
+	return true;
+}
+
+static bool is_listed(const struct string_list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i], text) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool read_model(struct call *call, const cJSON *frame, struct live_config *config)
+{
+	const char *asked = NULL;
+	if (!read_text(call, frame, "model", &asked))
+		return false;
+	if (asked && is_listed(&call->service->config->websocket.realtime_models, asked))
+		config->model = asked;
+	else if (asked)
+		log_info("model '%.80s' is not in websocket.realtime_models: ignored", asked);
+	return true;
+}
+
+/* ---- modalities */
+
+static bool is_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+	while (isspace((unsigned char)*text))
+		text++;
+	if (strncasecmp(text, word, len) != 0)
+		return false;
+	text += len;
+	while (isspace((unsigned char)*text))
+		text++;
+	return !*text;
+}
+
+static bool read_modalities(struct call *call, const cJSON *frame, struct live_config *config)
+{
+	const cJSON *item = json_opt(frame, "modalities");
+	if (!item)
+		return true;
+	if (cJSON_IsArray(item))
+		item = item->child && !item->child->next ? item->child : NULL;
+	const char *word = cJSON_GetStringValue(item);
+	if (!word || (!is_word(word, "AUDIO") && !is_word(word, "TEXT")))
+		return invalid(call, "modalities", "exactly one of AUDIO, TEXT");
+	config->text = is_word(word, "TEXT");
+	return true;
+}
+
+/* ---- voice activity */
+
+static bool read_vad(struct call *call, const cJSON *frame, const struct live_agent *agent,
+    struct live_config *config)
+{
+	const cJSON *asked = json_opt(frame, "vad"), *member;
+	const char *expected;
+	cJSON *vad = arena_json(call->arena, cJSON_Duplicate(agent->vad, true));
+	config->vad = vad;
+	if (asked && !cJSON_IsObject(asked))
+		return invalid(call, "vad", "an object");
+	cJSON_ArrayForEach(member, asked) {
+		if (cJSON_IsNull(member))
+			continue;
+		if (!live_vad_fits(member->string, member, &expected))
+			return invalid(
+			    call, arena_printf(call->arena, "vad.%s", member->string), expected);
+		json_set(vad, member->string, cJSON_Duplicate(member, true));
+	}
+	return true;
+}
+
+/* ---- tools */
+
+static bool has_tag(char *const *tags, const char *tag)
+{
+	for (size_t i = 0; tags && tags[i]; i++) {
+		if (strcmp(tags[i], tag) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The agent's own tags: what it says, or else whatever its tools have. */
+static bool agent_has_tag(const struct live_agent *agent, const char *tag)
+{
+	if (agent->tags)
+		return has_tag(agent->tags, tag);
+	for (size_t i = 0; agent->tools && i < agent->tools->tool_count; i++) {
+		if (has_tag(agent->tools->tools[i].tags, tag))
+			return true;
+	}
+	return false;
+}
+
+/* The tags that are asked for and that the agent has, ended by NULL; the agent's own when that
+ * leaves none.  False with the error set. */
+static bool read_tags(
+    struct call *call, const cJSON *frame, const struct live_agent *agent, char *const **tags)
+{
+	const cJSON *asked = json_opt(frame, "tools_tags"), *item;
+	const cJSON *first = cJSON_IsArray(asked) ? asked->child : asked;
+	size_t count = 0, size = cJSON_IsArray(asked) ? (size_t)cJSON_GetArraySize(asked) : 1;
+	char **kept = arena_alloc(call->arena, (size + 1) * sizeof(*kept));
+	if (asked && !cJSON_IsArray(asked) && !cJSON_IsString(asked))
+		return invalid(call, "tools_tags", "a string or an array of strings");
+	for (item = first; item; item = item->next) {
+		if (!cJSON_IsString(item))
+			return invalid(call, "tools_tags", "a string or an array of strings");
+		if (agent_has_tag(agent, item->valuestring))
+			kept[count++] = item->valuestring;
+		if (!cJSON_IsArray(asked))
+			break; /* what follows are other members of the frame */
+	}
+	*tags = count ? kept : agent->tags;
+	return true;
+}
+
+static bool is_offered(const struct tool *tool, char *const *tags)
+{
+	if (!tool->fn)
+		return false; /* a client's tool: this socket has no frame for its result */
+	for (size_t i = 0; tags && tool->tags && tool->tags[i]; i++) {
+		if (has_tag(tags, tool->tags[i]))
+			return true;
+	}
+	return !tags;
+}
+
+static cJSON *tool_json(const struct tool *tool)
+{
+	cJSON *item = cJSON_CreateObject();
+	cJSON_AddStringToObject(item, "name", tool->name);
+	cJSON_AddStringToObject(item, "description", tool->description);
+	cJSON_AddItemToObject(item, "parameters", cJSON_Duplicate(tool->parameters, true));
+	return item;
+}
+
+static bool read_tools(struct call *call, const cJSON *frame, const struct live_agent *agent,
+    struct live_config *config)
+{
+	char *const *tags = NULL;
+	cJSON *tools = arena_json(call->arena, cJSON_CreateArray());
+	config->tools = tools;
+	if (!read_tags(call, frame, agent, &tags))
+		return false;
+	for (size_t i = 0; agent->tools && i < agent->tools->tool_count; i++) {
+		if (is_offered(&agent->tools->tools[i], tags))
+			cJSON_AddItemToArray(tools, tool_json(&agent->tools->tools[i]));
+	}
+	return true;
+}
+
+const struct tool *live_config_tool(
+    const struct live_config *config, const struct live_agent *agent, const char *name)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, config->tools) {
+		if (strcmp(json_str(item, "name"), name) == 0)
+			return graph_tool_get(agent->tools, name);
+	}
+	return NULL;
+}
+
+/* ---- the frame */
+
+enum live_init live_config_read(
+    struct call *call, const char *text, size_t len, struct live_config *config)
+{
+	const struct live_agent *agent = call->service->graph->live->live;
+	cJSON *frame = arena_json(call->arena, json_parse(text, len, JSON_REQUEST_DEPTH, NULL));
+	*config = (struct live_config){.model = agent->model,
+	    .voice = agent->voice,
+	    .system_prompt = agent->system_prompt,
+	    .text = agent->text};
+	if (!cJSON_IsObject(frame))
+		return LIVE_INIT_NO_OBJECT;
+	bool ok = read_thread_id(call, frame, config) && read_model(call, frame, config) &&
+	    read_text(call, frame, "voice", &config->voice) &&
+	    read_text(call, frame, "system_prompt", &config->system_prompt) &&
+	    read_modalities(call, frame, config) && read_vad(call, frame, agent, config) &&
+	    read_tools(call, frame, agent, config);
+	return ok ? LIVE_INIT_OK : LIVE_INIT_INVALID;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: ISC */
+/* From what a provider reports to what the client is told and the thread keeps. */
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "graph/message.h"
+#include "service/live/live_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FROM_USER, FROM_MODEL }; /* indexes of said */
+
+int64_t live_now(const struct live *live)
+{
+	return live->setup.now();
+}
+
+/* ---- what is told ---- */
+
+cJSON *live_event_new(const char *type)
+{
+	cJSON *event = cJSON_CreateObject();
+	cJSON_AddStringToObject(event, "type", type);
+	return event;
+}
+
+void live_send(struct live *live, cJSON *event)
+{
+	if (!live->gone && live->state != LIVE_CLOSED) {
+		char *text = json_print(event);
+		live->setup.sink->event(live->setup.sink, text, strlen(text));
+		cJSON_free(text);
+	}
+	cJSON_Delete(event);
+}
+
+void live_send_error(struct live *live, const char *code, const char *message, bool fatal)
+{
+	cJSON *event = live_event_new("error");
+	json_add_str(event, "code", code);
+	cJSON_AddStringToObject(event, "message", message ? message : "");
+	cJSON_AddBoolToObject(event, "fatal", fatal);
+	live_send(live, event);
+}
+
+/* ---- what is kept ---- */
+
+static void keep_text(struct live *live, const char *role, const char *text)
+{
+	char id[UUID_SIZE];
+	if (*text)
+		keeper_add(live->keeper,
+		    message_new(role, id_make(&live->call.service->ids, id), content_text(text)));
+}
+
+void live_keep_text(struct live *live, const char *text)
+{
+	keep_text(live, "user", text);
+}
+
+/* ---- transcripts ---- */
+
+void live_ask(struct live *live)
+{
+	int64_t now = live_now(live);
+	live->asked = now < live->patience ? live->asked + 1 : 1;
+	live->patience = now + LIVE_ASKED_MS;
+}
+
+static void begin_answer(struct live *live)
+{
+	if (!live->answering && live->asked)
+		live->asked--;
+	live->answering = true;
+}
+
+static void send_transcript(struct live *live, int from, const char *text, bool finished)
+{
+	cJSON *event = live_event_new(from == FROM_USER ? "input_transcript" : "output_transcript");
+	cJSON_AddStringToObject(event, "text", text);
+	cJSON_AddBoolToObject(event, "finished", finished);
+	live_send(live, event);
+}
+
+/*
+ * Clients join the pieces: of the whole, NULL where the provider gave none, the last one has what
+ * they lacked.  Where it is another text than theirs, only the thread has it.
+ */
+static void finish_transcript(struct live *live, int from, const char *whole)
+{
+	char *told = buf_detach(&live->said[from]);
+	size_t len = strlen(told);
+	if (!whole)
+		whole = told;
+	send_transcript(live, from, strncmp(whole, told, len) == 0 ? whole + len : "", true);
+	keep_text(live, from == FROM_USER ? "user" : "assistant", whole);
+	free(told);
+}
+
+static void finish_open(struct live *live, int from)
+{
+	if (live->said[from].len)
+		finish_transcript(live, from, NULL);
+}
+
+void live_finish_transcripts(struct live *live)
+{
+	finish_open(live, FROM_USER);
+	finish_open(live, FROM_MODEL);
+}
+
+static void take_transcript(struct live *live, int from, const struct live_event *event)
+{
+	struct buf *said = &live->said[from];
+	if (!event->flag && event->text && *event->text) {
+		buf_puts(said, event->text);
+		send_transcript(live, from, event->text, false);
+	} else if (event->flag && (event->text || said->len)) {
+		finish_transcript(live, from, event->text);
+	}
+}
+
+/* Without words it only says who ends what the user says. */
+static void take_heard(struct live *live, const struct live_event *event)
+{
+	live->user_ends |= event->flag;
+	if (event->text && *event->text && !live->answering && !live->asked)
+		live_ask(live);
+	take_transcript(live, FROM_USER, event);
+}
+
+static void take_said(struct live *live, const struct live_event *event)
+{
+	if (event->text || live->said[FROM_MODEL].len)
+		begin_answer(live);
+	take_transcript(live, FROM_MODEL, event);
+}
+
+/* ---- tools ---- */
+
+static void take_tool_call(struct live *live, const struct live_event *event)
+{
+	cJSON *told = live_event_new("tool_call");
+	begin_answer(live);
+	cJSON_AddStringToObject(told, "id", event->id);
+	cJSON_AddStringToObject(told, "name", event->text);
+	cJSON_AddItemToObject(told, "args", cJSON_Duplicate(event->args, true));
+	live_send(live, told);
+	/* one that was not offered is unknown, whatever the node has */
+	if (live_config_tool(&live->config, live->agent, event->text)) {
+		live_tools_start(live->tools, event->id, event->text, event->args, live->epoch);
+	} else {
+		cJSON_Delete(event->args);
+		live_tools_refuse(live->tools, event->id, event->text, live->epoch);
+	}
+}
+
+void live_tool_done(struct live *live, struct tool_done *done)
+{
+	char id[UUID_SIZE];
+	cJSON *event = live_event_new("tool_result");
+	cJSON_AddStringToObject(event, "id", done->id);
+	cJSON_AddItemToObject(event, "result", cJSON_Duplicate(done->output, true));
+	live_send(live, event);
+	keeper_add(live->keeper,
+	    message_tool_result(id_make(&live->call.service->ids, id), done->id,
+		cJSON_Duplicate(done->output, true), done->is_error));
+	if (live->connection && live->state == LIVE_TALKS && done->epoch == live->epoch)
+		live->agent->provider->tool_result(
+		    live->connection, done->id, done->name, done->output, done->is_error);
+}
+
+/* ---- the session ---- */
+
+static void take_handle(struct live *live, const char *handle)
+{
+	cJSON *event = live_event_new("session_update");
+	bool same = handle && live->handle && strcmp(handle, live->handle) == 0;
+	live->settles = 0;
+	json_add_str(event, "resumption_handle", handle);
+	live_send(live, event);
+	if (same || (!handle && !live->handle))
+		return;
+	free(live->handle);
+	live->handle = xstrdup(handle);
+	keeper_set_handle(live->keeper, handle);
+}
+
+#define ROTATE_MOST_MS 10000 /* where the other side does not say how long it waits */
+#define ROTATE_SPARE_MS 500
+
+static void take_go_away(struct live *live, double seconds)
+{
+	char left[32];
+	cJSON *event = live_event_new("go_away");
+	bool known = seconds >= 0 && seconds < 1e6;
+	snprintf(left, sizeof(left), "%.3gs", known ? seconds : 0);
+	json_add_str(event, "time_left", known ? left : NULL);
+	live_send(live, event);
+	int64_t wait = known ? (int64_t)(seconds * 1000) - ROTATE_SPARE_MS : ROTATE_MOST_MS;
+	live->rotate = live_now(live) + (wait > 0 ? wait : 0) + 1;
+}
+
+static void take_agent(struct live *live, const char *author)
+{
+	cJSON *event = live_event_new("agent_changed");
+	cJSON_AddStringToObject(event, "author", author);
+	live_send(live, event);
+}
+
+#define HANDLE_MS 2000 /* for a handle to follow a turn */
+
+/* What cut an answer is to be answered itself. */
+static void take_end_of_turn(struct live *live, const char *type, bool cut)
+{
+	if (!live->user_ends)
+		finish_open(live, FROM_USER);
+	finish_open(live, FROM_MODEL);
+	live->answering = false;
+	live->settles = live->handle ? live_now(live) + HANDLE_MS : 0;
+	if (cut && !live->asked)
+		live_ask(live);
+	live_send(live, live_event_new(type));
+}
+
+static void take_audio(struct live *live, const struct live_event *event)
+{
+	begin_answer(live);
+	if (!live->gone && !live->config.text)
+		live->setup.sink->audio(live->setup.sink, event->pcm, event->bytes);
+}
+
+static void take_loss(struct live *live, const char *why)
+{
+	if (live->lost)
+		return;
+	live->lost = true;
+	live->why = xstrdup(why);
+}
+
+static void take_ready(struct live *live)
+{
+	if (live->state != LIVE_CONNECTS)
+		return;
+	live->state = LIVE_TALKS;
+	live->deadline = 0;
+	live->was_ready = true;
+	live->since = live_now(live);
+}
+
+/* A connection that has said something was of use. */
+static void note_use(struct live *live, enum live_event_kind kind)
+{
+	if (kind == LIVE_AUDIO || kind == LIVE_OUTPUT_TRANSCRIPT || kind == LIVE_TOOL_CALL)
+		live->attempts = 0;
+}
+
+/* Whether events of that kind mean something now. */
+static bool is_due(const struct live *live, enum live_event_kind kind)
+{
+	if (live->lost || live->ended || live->fatal || !live->connection)
+		return false;
+	if (live->state == LIVE_TALKS)
+		return true;
+	return live->state == LIVE_CONNECTS &&
+	    (kind == LIVE_READY || kind == LIVE_LOST || kind == LIVE_ERROR);
+}
+
+static void take(struct live *live, const struct live_event *event)
+{
+	switch (event->kind) {
+	case LIVE_READY:
+		take_ready(live);
+		break;
+	case LIVE_AUDIO:
+		take_audio(live, event);
+		break;
+	case LIVE_INPUT_TRANSCRIPT:
+		take_heard(live, event);
+		break;
+	case LIVE_OUTPUT_TRANSCRIPT:
+		take_said(live, event);
+		break;
+	case LIVE_TOOL_CALL:
+		take_tool_call(live, event);
+		break;
+	case LIVE_TURN_COMPLETE:
+		take_end_of_turn(live, "turn_complete", false);
+		break;
+	case LIVE_INTERRUPTED:
+		take_end_of_turn(live, "interrupted", true);
+		break;
+	case LIVE_SESSION_UPDATE:
+		take_handle(live, event->text);
+		break;
+	case LIVE_GO_AWAY:
+		take_go_away(live, event->seconds);
+		break;
+	case LIVE_AGENT_CHANGED:
+		take_agent(live, event->text);
+		break;
+	case LIVE_ERROR:
+		live_send_error(live, event->id, event->text, event->flag);
+		live->fatal = event->flag;
+		break;
+	case LIVE_LOST:
+		take_loss(live, event->text);
+		break;
+	case LIVE_ENDED:
+		live->ended = true;
+		break;
+	}
+}
+
+void live_take_event(ag_live_session *session, const struct live_event *event)
+{
+	struct live *live = (struct live *)session;
+	if (!is_due(live, event->kind)) {
+		cJSON_Delete(event->args);
+		return;
+	}
+	live->reports++;
+	note_use(live, event->kind);
+	take(live, event);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: ISC */
+/* What the files of the live session (live.c, live_link.c, live_events.c) share. */
+#ifndef AGENTGRAPH_SERVICE_LIVE_LIVE_INTERNAL_H
+#define AGENTGRAPH_SERVICE_LIVE_LIVE_INTERNAL_H
+
+#include "base/buf.h"
+#include "graph/live.h"
+#include "service/live/live.h"
+#include "service/live/live_config.h"
+#include "service/live/live_keeper.h"
+#include "service/live/live_queue.h"
+#include "service/live/live_tools.h"
+
+enum live_state {
+	LIVE_AWAITS_INIT,
+	LIVE_PREPARES, /* the keeper opens the thread */
+	LIVE_CONNECTS, /* the provider has not said ready yet */
+	LIVE_TALKS,
+	LIVE_WAITS, /* to connect again */
+	LIVE_CLOSED
+};
+
+struct live {
+	ag_live_session session; /* first: what the provider reports to */
+	struct live_setup setup;
+	const struct live_agent *agent;
+	struct call call; /* holds what the session needs throughout */
+	enum live_state state;
+	int64_t deadline; /* of the state; 0: none */
+	struct live_config config;
+	struct live_queue queue;
+	struct keeper *keeper;
+	struct live_tools *tools; /* NULL before the thread is open */
+	struct thread thread;     /* as tools see it */
+	int wake;                 /* an eventfd of keeper and tools */
+	unsigned ignored;         /* frames that were ignored and logged */
+
+	/* the connection to the model (live_link.c) */
+	void *connection; /* NULL: none */
+	unsigned epoch;   /* counts the connections */
+	char *handle;     /* for the next one, or NULL */
+	bool resumed;     /* the first connection was tried with a handle */
+	bool was_ready;   /* some connection was */
+	int attempts;     /* to connect again, since one was of use */
+	int64_t since;    /* when the connection became ready */
+	int64_t due;      /* when it wants to be stepped; -1: at no time */
+	bool fed;         /* it was given input */
+	bool answering;   /* the model is in the middle of a turn */
+	unsigned reports; /* counts what the provider says */
+	unsigned asked;   /* inputs whose answers have not begun */
+	int64_t patience; /* when they are not waited for any more */
+	int64_t settles;  /* when a handle that knows of the last turn is not either */
+	bool speaking;    /* the client: it said where its speech starts, and no end yet */
+	bool unsaid;      /* to this connection */
+	int64_t rotate;   /* another connection at this time at the latest; 0: no need */
+
+	/* what the provider said and nobody acted on yet */
+	bool lost, ended, fatal;
+	char *why; /* it is lost */
+
+	/* transcripts that are not finished, by direction */
+	struct buf said[2];
+	bool user_ends; /* the provider itself finishes what the user said */
+
+	/* the end */
+	bool gone;     /* nobody hears what is said */
+	bool ending;   /* no more input comes */
+	bool finished; /* the provider was told */
+	int64_t end;   /* when patience with it ends */
+};
+
+#define LIVE_TOOL_GRACE_MS 3000 /* for tools that were asked to stop */
+#define LIVE_ASKED_MS 10000     /* for an answer to begin, before a connection is left */
+
+/* Each of the three calls those below it: live.c, live_link.c, live_events.c. */
+
+/* ---- live_link.c: the connection to the model */
+
+/* Begins a connection, going on with the conversation where there is a handle; what comes of it is
+ * an event. */
+void live_connect(struct live *live);
+
+/* Ends the connection, sends the close and lets the keeper finish. */
+void live_close(struct live *live, int code, const char *reason);
+
+/* Hands over input that waits, steps the provider, and acts on what it said. */
+void live_work(struct live *live);
+
+/* The time of the state is up. */
+void live_late(struct live *live);
+
+/* ---- live_events.c: what the provider reports, what the client is told and the thread keeps */
+
+int64_t live_now(const struct live *live);
+
+/* Tells the client an event, taken over. */
+void live_send(struct live *live, cJSON *event);
+cJSON *live_event_new(const char *type);
+void live_send_error(struct live *live, const char *code, const char *message, bool fatal);
+
+/* Acts on one event; event is the caller's. */
+void live_take_event(ag_live_session *session, const struct live_event *event);
+
+/* Notes input that is to be answered. */
+void live_ask(struct live *live);
+
+/* Finishes transcripts that the provider left open. */
+void live_finish_transcripts(struct live *live);
+
+/* Stores what a user wrote, and what came of a tool call, which is also told. */
+void live_keep_text(struct live *live, const char *text);
+void live_tool_done(struct live *live, struct tool_done *done);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: ISC */
+/* The keeper's thread and its jobs: opening a thread, adding messages, letting go. */
+#include "service/live/live_keeper.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "graph/state.h"
+#include "service/thread/change.h"
+#include "service/thread/names.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
+#define LEASE_WAIT_MS                                                               \
+	1000 /* a request that changes the thread is over by then, a session is not \
+	      */
+#define STORE_ATTEMPTS 4
+#define STORE_PAUSE_MS 100 /* doubled each time */
+
+enum job_kind { JOB_OPEN, JOB_ADD, JOB_HANDLE, JOB_LET_GO };
+
+struct job {
+	struct job *next;
+	enum job_kind kind;
+	cJSON *message;
+	char *text; /* thread id, handle, or NULL */
+};
+
+struct keeper {
+	struct service *service;
+	const struct identity *identity;
+	const char *request_id;
+	int wake;
+	bool started;
+	pthread_t thread_handle;
+	/* the keeper's thread's own, others read them once it is open */
+	struct arena *arena;
+	struct lease *lease;
+	struct thread thread, found;
+	char *metadata;
+	const char *handle;
+	struct error error;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	/* guarded by lock */
+	struct job *first, **last;
+	enum keeper_state state;
+	bool busy, stopping;
+};
+
+/* ---- what is done with the thread ---- */
+
+static const struct storage_ops *ops_of(const struct keeper *k)
+{
+	return k->service->storage->ops;
+}
+
+static bool take_lease(struct keeper *k, struct call *call, const char *thread_id)
+{
+	struct storage *storage = k->service->storage;
+	k->lease = ops_of(k)->lease_acquire(storage, thread_id, LEASE_WAIT_MS, &call->error);
+	return k->lease ||
+	    error_set(
+		&call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
+}
+
+static void release_lease(struct keeper *k)
+{
+	if (k->lease)
+		ops_of(k)->lease_release(k->lease);
+	k->lease = NULL;
+}
+
+/* Reads the thread; what does not exist becomes a blank one.  False with the error set. */
+static bool read_thread(struct keeper *k, struct call *call, const char *thread_id)
+{
+	struct storage *storage = k->service->storage;
+	if (ops_of(k)->thread_get(storage, k->arena, thread_id, &k->thread, &call->error))
+		return true;
+	thread_blank(
+	    &k->thread, arena_strdup(k->arena, thread_id), arena_strdup(k->arena, call->user_id));
+	return !error_is_set(&call->error);
+}
+
+static bool may_have(struct keeper *k, struct call *call)
+{
+	const struct permission permission = {"graph", "stream", k->thread.thread_id};
+	if (call_permit(call, &permission) && (!k->thread.row || call_owns(call, &k->thread)))
+		return true;
+	if (call->error.kind == ERR_PERMISSION) {
+		error_release(&call->error);
+		error_set(&call->error, ERR_PERMISSION, "Not authorized to stream thread %s",
+		    k->thread.thread_id);
+	}
+	return false;
+}
+
+static bool open_named(struct keeper *k, struct call *call, const char *thread_id)
+{
+	/* whose it is comes first: a stranger must not learn that it is busy */
+	if (!read_thread(k, call, thread_id) || !may_have(k, call) ||
+	    !take_lease(k, call, thread_id))
+		return false;
+	return read_thread(k, call, thread_id) && (!k->thread.row || call_owns(call, &k->thread));
+}
+
+static bool open_new(struct keeper *k, struct call *call)
+{
+	char id[UUID_SIZE];
+	for (int i = 0; i < ID_ATTEMPTS; i++) {
+		id_make(&k->service->ids, id);
+		if (!take_lease(k, call, id) || !read_thread(k, call, id))
+			return false;
+		if (!k->thread.row)
+			return may_have(k, call);
+		release_lease(k);
+	}
+	return error_set(&call->error, ERR_INTERNAL, NULL);
+}
+
+/* Stores the thread with what came; a lock that somebody holds too long is waited for. */
+static bool store(struct keeper *k, struct call *call, const cJSON *messages)
+{
+	int64_t pause = STORE_PAUSE_MS;
+	for (int i = 1;; i++, pause *= 2) {
+		struct change change = {call, k->lease, k->thread};
+		if (change_append(&change, messages)) {
+			k->thread = change.thread;
+			return true;
+		}
+		if (call->error.kind != ERR_TRANSIENT_STORAGE || i == STORE_ATTEMPTS)
+			return false;
+		error_release(&call->error);
+		clock_sleep_ms(pause);
+	}
+}
+
+static bool create(struct keeper *k, struct call *call)
+{
+	if (k->thread.row)
+		return true;
+	k->thread.thread_name = names_make(&call->service->names, NULL, k->arena);
+	return store(k, call, NULL);
+}
+
+static const char *stored_handle(struct keeper *k)
+{
+	const char *text = k->thread.metadata_json;
+	cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	const char *handle = arena_strdup(k->arena, json_str(metadata, "resumption_handle"));
+	cJSON_Delete(metadata);
+	return handle;
+}
+
+static bool open_thread(struct keeper *k, struct call *call, const char *thread_id)
+{
+	if (!k->service->storage && !service_open_storage(k->service, &call->error))
+		return false;
+	return (thread_id ? open_named(k, call, thread_id) : open_new(k, call)) && create(k, call);
+}
+
+static enum keeper_state open_it(struct keeper *k, struct call *call, const char *thread_id)
+{
+	if (open_thread(k, call, thread_id)) {
+		k->handle = stored_handle(k);
+		k->found = k->thread;
+		return KEEPER_OPEN;
+	}
+	if (k->service->storage)
+		release_lease(k);
+	error_move(&k->error, &call->error);
+	return KEEPER_REFUSED;
+}
+
+/* The lease again, for one write; others may have changed or deleted the thread, and a new one with
+ * its id can be somebody else's. */
+static bool borrow(struct keeper *k, struct call *call)
+{
+	struct storage *storage = k->service->storage;
+	const char *id = k->found.thread_id;
+	if (!take_lease(k, call, id))
+		return false;
+	bool found = ops_of(k)->thread_get(storage, k->arena, id, &k->thread, &call->error);
+	return (found && k->thread.row == k->found.row) ||
+	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
+}
+
+static void set_handle(struct keeper *k, const char *handle)
+{
+	const char *text = k->thread.metadata_json;
+	cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	if (!metadata)
+		metadata = cJSON_CreateObject();
+	if (handle)
+		json_set(metadata, "resumption_handle", cJSON_CreateString(handle));
+	else
+		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "resumption_handle");
+	cJSON_free(k->metadata);
+	k->thread.metadata_json = k->metadata = json_print(metadata);
+	cJSON_Delete(metadata);
+}
+
+static bool change(struct keeper *k, struct call *call, struct job *job)
+{
+	cJSON *messages = NULL;
+	if (job->kind == JOB_HANDLE)
+		set_handle(k, job->text);
+	if (job->message) {
+		messages = arena_json(call->arena, cJSON_CreateArray());
+		cJSON_AddItemToArray(messages, job->message);
+		job->message = NULL;
+	}
+	return store(k, call, messages);
+}
+
+static void keep(struct keeper *k, struct call *call, struct job *job)
+{
+	bool borrowed = !k->lease;
+	if ((borrowed && !borrow(k, call)) || !change(k, call, job))
+		log_error("what was said on thread %s is not stored: %s", k->found.thread_id,
+		    *call->error.cause ? call->error.cause : call->error.detail);
+	if (borrowed)
+		release_lease(k);
+}
+
+/* ---- the thread that does it ---- */
+
+static enum keeper_state do_job(struct keeper *k, struct job *job, enum keeper_state state)
+{
+	struct call call;
+	call_init(&call, k->service, k->request_id);
+	call_identify(&call, k->identity);
+	switch (job->kind) {
+	case JOB_OPEN:
+		state = open_it(k, &call, job->text);
+		break;
+	case JOB_ADD:
+	case JOB_HANDLE:
+		if (state == KEEPER_OPEN)
+			keep(k, &call, job);
+		break;
+	case JOB_LET_GO:
+		release_lease(k);
+		break;
+	}
+	call_release(&call);
+	return state;
+}
+
+static void job_free(struct job *job)
+{
+	cJSON_Delete(job->message);
+	free(job->text);
+	free(job);
+}
+
+static struct job *take_job(struct keeper *k)
+{
+	struct job *job = k->first;
+	if (!job)
+		return NULL;
+	k->first = job->next;
+	if (!k->first)
+		k->last = &k->first;
+	return job;
+}
+
+static void wake(struct keeper *k)
+{
+	uint64_t one = 1;
+	if (write(k->wake, &one, sizeof(one)) < 0)
+		return; /* it is full of wake-ups already */
+}
+
+static void *work(void *arg)
+{
+	struct keeper *k = arg;
+	log_request(k->request_id);
+	pthread_mutex_lock(&k->lock);
+	for (;;) {
+		struct job *job;
+		while (!(job = take_job(k)) && !k->stopping)
+			pthread_cond_wait(&k->work, &k->lock);
+		if (!job)
+			break;
+		enum keeper_state state = k->state;
+		k->busy = true;
+		pthread_mutex_unlock(&k->lock);
+		state = do_job(k, job, state);
+		job_free(job);
+		pthread_mutex_lock(&k->lock);
+		k->state = state;
+		k->busy = false;
+		wake(k);
+	}
+	pthread_mutex_unlock(&k->lock);
+	log_request(NULL);
+	return NULL;
+}
+
+/* ---- the others' side ---- */
+
+struct keeper *keeper_new(
+    struct service *service, const struct identity *identity, const char *request_id, int wake_fd)
+{
+	struct keeper *k = xcalloc(1, sizeof(*k));
+	k->service = service;
+	k->identity = identity;
+	k->request_id = request_id;
+	k->wake = wake_fd;
+	k->arena = arena_new();
+	k->last = &k->first;
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_cond_init(&k->work, NULL);
+	return k;
+}
+
+void keeper_free(struct keeper *k)
+{
+	struct job *job;
+	pthread_mutex_lock(&k->lock);
+	k->stopping = true;
+	pthread_cond_signal(&k->work);
+	pthread_mutex_unlock(&k->lock);
+	if (k->started)
+		pthread_join(k->thread_handle, NULL);
+	while ((job = take_job(k)))
+		job_free(job);
+	if (k->service->storage)
+		release_lease(k);
+	error_release(&k->error);
+	cJSON_free(k->metadata);
+	arena_free(k->arena);
+	pthread_cond_destroy(&k->work);
+	pthread_mutex_destroy(&k->lock);
+	free(k);
+}
+
+static void start(struct keeper *k)
+{
+	int code = pthread_create(&k->thread_handle, NULL, work, k);
+	k->started = code == 0;
+	if (k->started)
+		return;
+	error_set(&k->error, ERR_INTERNAL, NULL);
+	error_cause(&k->error, "cannot start a thread: %s", strerror(code));
+	k->state = KEEPER_REFUSED;
+	wake(k);
+}
+
+static void add_job(struct keeper *k, enum job_kind kind, cJSON *message, const char *text)
+{
+	struct job *job = xcalloc(1, sizeof(*job));
+	*job = (struct job){.kind = kind, .message = message, .text = xstrdup(text)};
+	pthread_mutex_lock(&k->lock);
+	*k->last = job;
+	k->last = &job->next;
+	if (!k->started && k->state == KEEPER_OPENING)
+		start(k);
+	pthread_cond_signal(&k->work);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void keeper_open(struct keeper *k, const char *thread_id)
+{
+	add_job(k, JOB_OPEN, NULL, thread_id);
+}
+
+void keeper_add(struct keeper *k, cJSON *message)
+{
+	add_job(k, JOB_ADD, message, NULL);
+}
+
+void keeper_set_handle(struct keeper *k, const char *handle)
+{
+	add_job(k, JOB_HANDLE, NULL, handle);
+}
+
+void keeper_let_go(struct keeper *k)
+{
+	if (k->started)
+		add_job(k, JOB_LET_GO, NULL, NULL);
+}
+
+enum keeper_state keeper_state(struct keeper *k)
+{
+	pthread_mutex_lock(&k->lock);
+	enum keeper_state state = k->state;
+	pthread_mutex_unlock(&k->lock);
+	return state;
+}
+
+const struct error *keeper_error(const struct keeper *k)
+{
+	return &k->error;
+}
+
+const struct thread *keeper_thread(const struct keeper *k)
+{
+	return &k->found;
+}
+
+const char *keeper_handle(const struct keeper *k)
+{
+	return k->handle;
+}
+
+bool keeper_rests(struct keeper *k)
+{
+	pthread_mutex_lock(&k->lock);
+	bool rests = !k->started || (!k->first && !k->busy);
+	pthread_mutex_unlock(&k->lock);
+	return rests;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: ISC */
+/* The connection to the model: made, lost, made again; and what goes over it. */
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/live/live_internal.h"
+
+#include <stdlib.h>
+
+#define CONNECT_MS 15000 /* for a provider to be ready */
+#define ATTEMPTS 5
+#define BACKOFF_MS 500
+#define BACKOFF_MOST_MS 10000
+#define STABLE_MS 10000 /* a connection that stood so long was of use */
+
+/* ---- making it ---- */
+
+static void note_loss(struct live *live, const char *why)
+{
+	live->lost = true;
+	free(live->why);
+	live->why = xstrdup(why);
+}
+
+void live_connect(struct live *live)
+{
+	const struct live_config *config = &live->config;
+	const struct ag_live_setup setup = {
+	    .model = config->model,
+	    .voice = config->voice,
+	    .system_prompt = config->system_prompt,
+	    .text = config->text,
+	    .tools = config->tools,
+	    .vad = config->vad,
+	    .resumption_handle = live->handle,
+	};
+	live->epoch++;
+	live->state = LIVE_CONNECTS;
+	live->deadline = live_now(live) + CONNECT_MS;
+	live->answering = live->finished = false;
+	live->asked = 0;
+	live->settles = 0;
+	live->unsaid = live->speaking;
+	live->rotate = 0;
+	live->fed = false;
+	live->due = 0;
+	live->resumed = live->handle != NULL;
+	live->connection = live->agent->provider->open(&live->session, &setup, live->agent->data);
+	if (!live->connection)
+		note_loss(live, "the provider cannot be used");
+}
+
+static void live_disconnect(struct live *live)
+{
+	if (live->connection)
+		live->agent->provider->close(live->connection);
+	live->connection = NULL;
+	live->lost = live->ended = live->fatal = false;
+	free(live->why);
+	live->why = NULL;
+}
+
+/* ---- losing it ---- */
+
+void live_close(struct live *live, int code, const char *reason)
+{
+	if (live->state == LIVE_CLOSED)
+		return;
+	if (live->connection)
+		live_finish_transcripts(live);
+	live_disconnect(live);
+	live_queue_clear(&live->queue);
+	live->state = LIVE_CLOSED;
+	live->deadline = live_now(live) + LIVE_TOOL_GRACE_MS;
+	if (live->tools)
+		live_tools_stop(live->tools);
+	if (live->keeper)
+		keeper_let_go(live->keeper);
+	if (!live->gone)
+		live->setup.sink->close(live->setup.sink, code, reason);
+}
+
+/* After 0, then 0.5, 1, 2 and 4 seconds. */
+static int64_t backoff(int attempt)
+{
+	if (attempt <= 1)
+		return 0;
+	int64_t ms = (int64_t)BACKOFF_MS << (attempt - 2);
+	return ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS;
+}
+
+static void fail_start(struct live *live)
+{
+	struct error_view view;
+	error_set(&live->call.error, ERR_NODE, "the live provider cannot be reached: %s",
+	    live->why ? live->why : "");
+	call_error_view(&live->call, &view);
+	live_send_error(live, "provider_error", view.detail, true);
+	live_close(live, 1000, NULL);
+}
+
+static void try_later(struct live *live)
+{
+	if (++live->attempts > ATTEMPTS) {
+		live_send_error(live, "reconnect_failed",
+		    "realtime session lost and could not be resumed after 5 attempts", true);
+		live_close(live, 1000, NULL);
+		return;
+	}
+	live->state = LIVE_WAITS;
+	live->deadline = live_now(live) + backoff(live->attempts);
+}
+
+static bool is_stable(const struct live *live)
+{
+	return live->state == LIVE_TALKS && live_now(live) - live->since >= STABLE_MS;
+}
+
+static void handle_loss(struct live *live)
+{
+	bool stable = is_stable(live);
+	log_warning("the connection to the model is lost: %s", live->why ? live->why : "");
+	live_finish_transcripts(live);
+	if (!live->was_ready && !live->resumed) {
+		fail_start(live);
+		return;
+	}
+	live_disconnect(live);
+	if (stable)
+		live->attempts = 0;
+	if (live->ending && !live->queue.first) {
+		live_close(live, 1000, NULL);
+	} else if (!live->was_ready) {
+		/* a handle that is too old must not keep its thread silent for ever */
+		free(live->handle);
+		live->handle = NULL;
+		live_connect(live);
+	} else {
+		try_later(live);
+	}
+}
+
+/* Whether the connection is in the middle of something. */
+static bool is_engaged(const struct live *live)
+{
+	return live->answering || live->speaking || live_tools_open(live->tools) > 0 ||
+	    (live->asked && live_now(live) < live->patience);
+}
+
+/* Between two turns where that can be waited for. */
+static void rotate(struct live *live)
+{
+	bool busy = is_engaged(live) || live_now(live) < live->settles;
+	if (!live->rotate || live->ending || (busy && live_now(live) < live->rotate))
+		return;
+	bool useful = live->fed || is_stable(live);
+	live_finish_transcripts(live);
+	live_disconnect(live);
+	if (useful)
+		live->attempts = 0;
+	try_later(live);
+}
+
+/* Acts on what the provider said; false when there is no more to do with this connection. */
+static bool settle(struct live *live)
+{
+	if (live->fatal || live->ended)
+		live_close(live, 1000, NULL);
+	else if (live->lost)
+		handle_loss(live);
+	else
+		return live->state == LIVE_TALKS || live->state == LIVE_CONNECTS;
+	return false;
+}
+
+/* ---- using it ---- */
+
+static bool is_talking(const struct live *live)
+{
+	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
+}
+
+/* The bounds of speech mean something only where the provider does not look for them. */
+static void note_activity(struct live *live, bool starts)
+{
+	if (!cJSON_IsFalse(json_opt(live->config.vad, "enabled")))
+		return;
+	if (live->speaking && !starts)
+		live_ask(live);
+	live->speaking = starts;
+	live->unsaid = false;
+}
+
+/* Who has something to say at once does not owe an answer. */
+static void hand_over_text(struct live *live, const char *text)
+{
+	live_keep_text(live, text);
+	live_ask(live);
+	unsigned asked = live->asked, reports = live->reports;
+	live->agent->provider->text(live->connection, text);
+	if (live->reports != reports && live->asked == asked)
+		live->asked--;
+}
+
+static void hand_over(struct live *live, const struct live_input *input)
+{
+	const struct ag_live_provider *provider = live->agent->provider;
+	live->fed = true;
+	switch (input->kind) {
+	case LIVE_INPUT_AUDIO:
+		provider->audio(live->connection, input->data, input->len);
+		break;
+	case LIVE_INPUT_TEXT:
+		hand_over_text(live, input->data);
+		break;
+	case LIVE_INPUT_START:
+	case LIVE_INPUT_END:
+		note_activity(live, input->kind == LIVE_INPUT_START);
+		provider->activity(live->connection, input->kind == LIVE_INPUT_START);
+		break;
+	}
+}
+
+/* Speech that started on another connection goes on in this one. */
+static void say_start(struct live *live)
+{
+	if (!live->unsaid || !is_talking(live))
+		return;
+	live->unsaid = false;
+	live->agent->provider->activity(live->connection, true);
+}
+
+/* Input that came after a go_away is for the next connection, but for what belongs to the turn that
+ * is waited for, and for texts that this one has the time to answer. */
+static bool may_hand_over(const struct live *live)
+{
+	const struct live_input *input = live->queue.first;
+	if (!input || !live->rotate || live->ending)
+		return input;
+	return is_engaged(live) &&
+	    (input->kind != LIVE_INPUT_TEXT || live->rotate - live_now(live) >= LIVE_ASKED_MS);
+}
+
+static void feed(struct live *live)
+{
+	const struct ag_live_provider *provider = live->agent->provider;
+	say_start(live);
+	while (is_talking(live) && may_hand_over(live) && provider->takes(live->connection)) {
+		struct live_input *input = live_queue_take(&live->queue);
+		hand_over(live, input);
+		free(input);
+	}
+	if (is_talking(live) && live->ending && !live->queue.first && !live->finished) {
+		live->finished = true;
+		provider->finish(live->connection);
+	}
+}
+
+static bool may_speak(const struct live *live)
+{
+	return live->gone || !live->setup.sink->full(live->setup.sink);
+}
+
+static void step(struct live *live)
+{
+	int64_t now = live_now(live);
+	if (live->lost || !may_speak(live))
+		return;
+	int64_t wait = live->agent->provider->step(live->connection, now);
+	live->due = wait < 0 ? -1 : now + wait;
+}
+
+void live_work(struct live *live)
+{
+	unsigned epoch;
+	do {
+		if (!live->connection && !live->lost)
+			return;
+		epoch = live->epoch;
+		feed(live);
+		if (live->connection)
+			step(live);
+		if (settle(live))
+			rotate(live);
+	} while (live->epoch != epoch ||
+	    (is_talking(live) && live->queue.first && !live->rotate && may_speak(live) &&
+		live->agent->provider->takes(live->connection)));
+}
+
+void live_late(struct live *live)
+{
+	if (live->state == LIVE_WAITS) {
+		live_connect(live);
+	} else if (live->state == LIVE_CONNECTS) {
+		note_loss(live, "it does not answer");
+		handle_loss(live);
+	}
+}

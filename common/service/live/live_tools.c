@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: ISC */
+/* Starting calls, counting their places, and collecting what they returned. */
+#include "service/live/live_tools.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "graph/run.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TOOL_TIMEOUT 300.0 /* seconds, as in runs */
+
+struct live_tools {
+	struct live_tools_setup setup;
+	_Atomic bool stop;
+	size_t open; /* started and not taken */
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	/* guarded by lock */
+	struct tool_done *first, **last;
+	size_t running; /* threads */
+};
+
+/* One call, owned by its thread. */
+struct call_of_tool {
+	struct live_tools *tools;
+	struct tool_done *done;
+	cJSON *args;
+};
+
+struct live_tools *live_tools_new(const struct live_tools_setup *setup)
+{
+	struct live_tools *tools = xcalloc(1, sizeof(*tools));
+	pthread_condattr_t attributes;
+	tools->setup = *setup;
+	tools->last = &tools->first;
+	pthread_mutex_init(&tools->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&tools->ended, &attributes);
+	pthread_condattr_destroy(&attributes);
+	return tools;
+}
+
+void tool_done_free(struct tool_done *done)
+{
+	free(done->id);
+	free(done->name);
+	cJSON_Delete(done->output);
+	free(done);
+}
+
+static void wait_for_calls(struct live_tools *tools, int64_t wait_ms)
+{
+	struct timespec end;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += wait_ms / 1000;
+	end.tv_nsec += wait_ms % 1000 * 1000000;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_sec++;
+		end.tv_nsec -= 1000000000;
+	}
+	while (tools->running > 0 && pthread_cond_timedwait(&tools->ended, &tools->lock, &end) == 0)
+		continue;
+}
+
+bool live_tools_free(struct live_tools *tools, int64_t wait_ms)
+{
+	struct tool_done *done;
+	if (!tools)
+		return true;
+	live_tools_stop(tools);
+	pthread_mutex_lock(&tools->lock);
+	wait_for_calls(tools, wait_ms);
+	bool all_ended = tools->running == 0;
+	pthread_mutex_unlock(&tools->lock);
+	if (!all_ended)
+		return false;
+	while ((done = live_tools_take(tools)))
+		tool_done_free(done);
+	pthread_cond_destroy(&tools->ended);
+	pthread_mutex_destroy(&tools->lock);
+	free(tools);
+	return true;
+}
+
+/* ---- the thread of a call ---- */
+
+static void run_it(struct live_tools *tools, struct tool_done *done, const cJSON *args)
+{
+	const struct live_tools_setup *setup = &tools->setup;
+	struct arena *arena = arena_new();
+	const struct run_setup run = {
+	    .graph = setup->service->graph,
+	    .storage = setup->service->storage,
+	    .files = setup->service->files,
+	    .arena = arena,
+	    .ids = &setup->service->ids,
+	    .config = setup->config,
+	    .thread = setup->thread,
+	    .tool_timeout = TOOL_TIMEOUT,
+	    .stop = &tools->stop,
+	};
+	done->is_error = !run_tool(&run, setup->node, done->name, args, &done->output);
+	if (!done->output)
+		done->output = cJSON_CreateNull();
+	arena_free(arena);
+}
+
+/* With the lock held. */
+static void add_done(struct live_tools *tools, struct tool_done *done)
+{
+	uint64_t one = 1;
+	*tools->last = done;
+	tools->last = &done->next;
+	if (write(tools->setup.wake, &one, sizeof(one)) < 0)
+		return; /* it is full of wake-ups already */
+}
+
+static void *work(void *arg)
+{
+	struct call_of_tool *call = arg;
+	struct live_tools *tools = call->tools;
+	log_request(tools->setup.request_id);
+	run_it(tools, call->done, call->args);
+	log_request(NULL);
+	cJSON_Delete(call->args);
+	pthread_mutex_lock(&tools->lock);
+	add_done(tools, call->done);
+	free(call);
+	tools->running--;
+	pthread_cond_signal(&tools->ended);
+	pthread_mutex_unlock(&tools->lock);
+	return NULL;
+}
+
+static bool start(struct call_of_tool *call)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	int code = pthread_create(&thread, &attributes, work, call);
+	pthread_attr_destroy(&attributes);
+	if (code)
+		log_error("cannot start a thread: %s", strerror(code));
+	return code == 0;
+}
+
+/* ---- the session's side ---- */
+
+static struct tool_done *call_new(
+    struct live_tools *tools, const char *id, const char *name, unsigned epoch)
+{
+	struct tool_done *done = xcalloc(1, sizeof(*done));
+	*done = (struct tool_done){.id = xstrdup(id), .name = xstrdup(name), .epoch = epoch};
+	tools->open++;
+	return done;
+}
+
+static void refuse(struct live_tools *tools, struct tool_done *done, const char *why)
+{
+	done->output = cJSON_CreateString(why);
+	done->is_error = true;
+	pthread_mutex_lock(&tools->lock);
+	add_done(tools, done);
+	pthread_mutex_unlock(&tools->lock);
+}
+
+static bool take_place(struct live_tools *tools)
+{
+	pthread_mutex_lock(&tools->lock);
+	bool room = tools->running < LIVE_TOOLS_MOST;
+	tools->running += room;
+	pthread_mutex_unlock(&tools->lock);
+	return room;
+}
+
+static void give_place_back(struct live_tools *tools)
+{
+	pthread_mutex_lock(&tools->lock);
+	tools->running--;
+	pthread_mutex_unlock(&tools->lock);
+}
+
+void live_tools_start(
+    struct live_tools *tools, const char *id, const char *name, cJSON *args, unsigned epoch)
+{
+	struct tool_done *done = call_new(tools, id, name, epoch);
+	if (!take_place(tools)) {
+		cJSON_Delete(args);
+		refuse(tools, done, "too many tool calls at a time");
+		return;
+	}
+	struct call_of_tool *call = xcalloc(1, sizeof(*call));
+	*call = (struct call_of_tool){tools, done, args};
+	if (start(call))
+		return;
+	give_place_back(tools);
+	free(call);
+	cJSON_Delete(args);
+	refuse(tools, done, "the tool could not be started");
+}
+
+void live_tools_refuse(struct live_tools *tools, const char *id, const char *name, unsigned epoch)
+{
+	char *why = xasprintf("unknown tool: %s", name);
+	refuse(tools, call_new(tools, id, name, epoch), why);
+	free(why);
+}
+
+struct tool_done *live_tools_take(struct live_tools *tools)
+{
+	pthread_mutex_lock(&tools->lock);
+	struct tool_done *done = tools->first;
+	if (done) {
+		tools->first = done->next;
+		if (!tools->first)
+			tools->last = &tools->first;
+		tools->open--;
+	}
+	pthread_mutex_unlock(&tools->lock);
+	return done;
+}
+
+void live_tools_stop(struct live_tools *tools)
+{
+	atomic_store(&tools->stop, true);
+}
+
+size_t live_tools_open(struct live_tools *tools)
+{
+	return tools->open;
+}

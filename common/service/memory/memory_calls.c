@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: ISC */
+/* Storing, reading, changing, listing, searching and forgetting memories. */
+#include "service/memory/memory_calls.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "service/memory/memories.h"
+#include "service/memory/memory_plugin.h"
+#include "service/memory/memory_search.h"
+
+#include <stdlib.h>
+
+#define LIST_MOST 1000
+#define FOUND_MOST 100
+#define TOKEN_CHARACTERS 4
+
+bool memory_configured(struct call *call)
+{
+	return call->service->memories ||
+	    error_set(&call->error, ERR_STORE_NOT_CONFIGURED, "%s",
+		error_fixed_text(ERR_STORE_NOT_CONFIGURED));
+}
+
+/* Whatever is wrong with the database, clients are told that the store is not available. */
+static bool unavailable(struct call *call)
+{
+	struct error *err = &call->error, new = {0};
+	if (err->kind != ERR_STORAGE && err->kind != ERR_TRANSIENT_STORAGE &&
+	    err->kind != ERR_STORE_UNAVAILABLE)
+		return false;
+	error_set(&new, ERR_STORE_UNAVAILABLE, "%s", error_fixed_text(ERR_STORE_UNAVAILABLE));
+	error_cause(&new, "%s", err->cause[0] ? err->cause : err->detail);
+	new.status = err->status;
+	error_release(err);
+	error_move(err, &new);
+	return false;
+}
+
+static bool not_found(struct call *call)
+{
+	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Memory not found");
+}
+
+/* What is done with a request by one of the two kinds of store. */
+struct work {
+	struct call *call;
+	struct memory_plugin *plugin; /* or NULL; then there are these two */
+	struct store *store;
+	struct embedding *embedding;
+	struct memory_request rq;
+};
+
+static bool begin(
+    struct work *w, struct call *call, const cJSON *body, unsigned parts, int64_t most)
+{
+	struct memories *memories = call->service->memories;
+	*w = (struct work){.call = call};
+	if (!memory_configured(call) || !memory_request_read(call, body, parts, most, &w->rq))
+		return false;
+	w->plugin = memories_plugin(memories);
+	if (w->plugin)
+		return true;
+	w->embedding = memories_embedding(memories);
+	w->store = memories_store(memories, &call->error);
+	return w->store != NULL || unavailable(call);
+}
+
+/* The same for a memory that is named, wherever it was learnt unless the route is narrowed. */
+static bool begin_one(
+    struct work *w, struct call *call, const char *memory_id, const cJSON *body, unsigned parts)
+{
+	if (!memory_configured(call))
+		return false;
+	bool named = memory_id_check(call, memory_id);
+	if (!begin(w, call, body, parts, 0) || !named)
+		return false;
+	w->rq.memory_id = memory_id;
+	if (!(parts & MEMORY_NARROWED))
+		w->rq.filter.thread_id = NULL;
+	return true;
+}
+
+/* ---- answers ---- */
+
+static cJSON *memory_json(const struct memory *m, double score)
+{
+	char time[ISO_TIME_SIZE];
+	cJSON *out = cJSON_CreateObject();
+	json_add_str(out, "memory_id", m->memory_id);
+	json_add_str(out, "id", m->memory_id);
+	json_add_str(out, "content", m->content);
+	cJSON_AddItemToObject(out, "score", json_new_double(score));
+	json_add_str(out, "memory_type", m->memory_type);
+	json_add_str(out, "category", m->category);
+	json_add_raw(out, "metadata", m->metadata_json);
+	cJSON_AddArrayToObject(out, "vector");
+	json_add_str(out, "user_id", m->user_id);
+	json_add_str(out, "thread_id", m->thread_id);
+	json_add_str(out, "timestamp", clock_iso(m->created_at, time));
+	return out;
+}
+
+static cJSON *data_with(struct call *call, const char *key, cJSON *value)
+{
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddItemToObject(data, key, value);
+	return data;
+}
+
+/* {"success": true, "data": {key: value}} */
+static cJSON *done_with(struct call *call, const char *key, cJSON *value)
+{
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	cJSON *inner = cJSON_AddObjectToObject(data, "data");
+	cJSON_AddItemToObject(inner, key, value);
+	return data;
+}
+
+static int64_t characters(const char *text)
+{
+	int64_t count = 0;
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xc0) != 0x80;
+	return count;
+}
+
+/* Loads hits in their order into an array, as far as limit, threshold and max_tokens let them. */
+static cJSON *load_hits(struct work *w, const struct memory_hit *hits, size_t count, bool scored)
+{
+	struct call *call = w->call;
+	const struct memory_request *rq = &w->rq;
+	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
+	int64_t room = rq->max_tokens * TOKEN_CHARACTERS, left = rq->limit;
+	struct memory m;
+	for (size_t i = 0; i < count && left > 0; i++) {
+		if (scored && hits[i].score < rq->threshold)
+			break;
+		if (!w->store->ops->load(
+			w->store, call->arena, &rq->filter, hits[i].row, &m, &call->error)) {
+			if (error_is_set(&call->error))
+				return NULL;
+			continue;
+		}
+		room -= characters(m.content);
+		if (scored && room < 0 && left < rq->limit)
+			break;
+		left--;
+		cJSON_AddItemToArray(out, memory_json(&m, hits[i].score));
+	}
+	return out;
+}
+
+/* ---- storing ---- */
+
+static struct memory_links links_of(struct call *call, const cJSON *metadata)
+{
+	const cJSON *relations = json_get(metadata, "relations"), *item;
+	size_t most = cJSON_IsArray(relations) ? (size_t)cJSON_GetArraySize(relations) : 0;
+	const char **ids = arena_alloc(call->arena, (most + 1) * sizeof(*ids));
+	struct memory_links links = {json_str(metadata, "entity"), ids, 0};
+	cJSON_ArrayForEach(item, relations) {
+		if (most && cJSON_IsString(item))
+			ids[links.relation_count++] = item->valuestring;
+	}
+	return links;
+}
+
+static const char *printed(struct call *call, cJSON *tree)
+{
+	char *text = json_print(tree);
+	arena_defer(call->arena, cJSON_free, text);
+	cJSON_Delete(tree);
+	return text;
+}
+
+static bool put(struct work *w)
+{
+	struct call *call = w->call;
+	const struct memory_request *rq = &w->rq;
+	struct embedded embedded;
+	const struct memory m = {
+	    .memory_id = rq->memory_id,
+	    .user_id = rq->owner,
+	    .thread_id = rq->filter.thread_id,
+	    .memory_type = rq->memory_type,
+	    .category = rq->category,
+	    .metadata_json = printed(call, memory_metadata(rq->metadata, rq->category)),
+	    .content = rq->content,
+	    .created_at = clock_now(),
+	};
+	const struct memory_links links = links_of(call, rq->metadata);
+	embed_content(w->embedding, w->store, rq->content, &embedded);
+	const struct memory_vector vector = {embedded.numbers, embedded.hash};
+	bool ok = w->store->ops->put(w->store, &m, &links, &vector, &call->error);
+	embedded_release(&embedded);
+	return ok || unavailable(call);
+}
+
+cJSON *memory_store(struct call *call, const cJSON *body)
+{
+	char id[HEX_ID_SIZE];
+	struct work w;
+	if (!begin(&w, call, body, MEMORY_CONTENT | MEMORY_KIND, 0))
+		return NULL;
+	w.rq.memory_id = arena_strdup(call->arena, hex_id(id));
+	if (w.store ? !put(&w) : !memory_plugin_put(w.plugin, call, &w.rq))
+		return NULL;
+	return data_with(call, "memory_id", cJSON_CreateString(w.rq.memory_id));
+}
+
+static bool rewrite(struct work *w)
+{
+	struct call *call = w->call;
+	const struct memory_request *rq = &w->rq;
+	struct embedded embedded;
+	bool found = false;
+	const struct memory_links links = links_of(call, rq->metadata);
+	const char *metadata =
+	    rq->metadata ? printed(call, memory_metadata(rq->metadata, NULL)) : NULL;
+	embed_content(w->embedding, w->store, rq->content, &embedded);
+	const struct memory_vector vector = {embedded.numbers, embedded.hash};
+	const struct memory_update update = {rq->content, &vector, metadata, &links};
+	bool ok = w->store->ops->update(
+	    w->store, &rq->filter, rq->memory_id, &update, &found, &call->error);
+	embedded_release(&embedded);
+	return ok ? found || not_found(call) : unavailable(call);
+}
+
+cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body)
+{
+	struct work w;
+	if (!begin_one(&w, call, memory_id, body, MEMORY_CONTENT))
+		return NULL;
+	if (w.store ? !rewrite(&w) : !memory_plugin_update(w.plugin, call, &w.rq))
+		return NULL;
+	return done_with(call, "memory_id", cJSON_CreateString(memory_id));
+}
+
+static bool take_out(struct work *w)
+{
+	struct call *call = w->call;
+	bool found = false;
+	if (!w->store->ops->remove(w->store, &w->rq.filter, w->rq.memory_id, &found, &call->error))
+		return unavailable(call);
+	return found || not_found(call);
+}
+
+cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body)
+{
+	struct work w;
+	if (!begin_one(&w, call, memory_id, body, 0))
+		return NULL;
+	if (w.store ? !take_out(&w) : !memory_plugin_remove(w.plugin, call, &w.rq))
+		return NULL;
+	return done_with(call, "memory_id", cJSON_CreateString(memory_id));
+}
+
+cJSON *memory_forget(struct call *call, const cJSON *body)
+{
+	struct work w;
+	int64_t count;
+	if (!begin(&w, call, body, MEMORY_FILTER | MEMORY_NARROWED, 0))
+		return NULL;
+	bool ok = w.store
+	    ? w.store->ops->forget(w.store, &w.rq.filter, &count, &call->error) || unavailable(call)
+	    : memory_plugin_forget(w.plugin, call, &w.rq, &count);
+	return ok ? done_with(call, "deleted_count", json_new_int(count)) : NULL;
+}
+
+/* ---- reading ---- */
+
+static cJSON *get(struct work *w)
+{
+	struct call *call = w->call;
+	struct memory m;
+	if (w->store->ops->get(
+		w->store, call->arena, &w->rq.filter, w->rq.memory_id, &m, &call->error))
+		return memory_json(&m, 0);
+	if (error_is_set(&call->error))
+		unavailable(call);
+	else
+		not_found(call);
+	return NULL;
+}
+
+/* A tree that the arena has, as a member of another. */
+static cJSON *reference(const cJSON *tree)
+{
+	return cJSON_IsArray(tree) ? cJSON_CreateArrayReference(tree->child)
+				   : cJSON_CreateObjectReference(tree->child);
+}
+
+cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body)
+{
+	struct work w;
+	if (!begin_one(&w, call, memory_id, body, MEMORY_NARROWED))
+		return NULL;
+	cJSON *memory =
+	    w.store ? arena_json(call->arena, get(&w)) : memory_plugin_get(w.plugin, call, &w.rq);
+	return memory ? data_with(call, "memory", reference(memory)) : NULL;
+}
+
+static cJSON *list(struct work *w)
+{
+	struct call *call = w->call;
+	size_t limit = (size_t)w->rq.limit, count;
+	struct memory_hit *hits = arena_alloc(call->arena, limit * sizeof(*hits));
+	if (w->store->ops->recent(w->store, &w->rq.filter, limit, hits, &count, &call->error))
+		return load_hits(w, hits, count, false);
+	return NULL;
+}
+
+cJSON *memory_list(struct call *call, const cJSON *body)
+{
+	struct work w;
+	if (!begin(&w, call, body, MEMORY_LIMIT | MEMORY_NARROWED, LIST_MOST))
+		return NULL;
+	cJSON *memories = w.store ? list(&w) : memory_plugin_list(w.plugin, call, &w.rq);
+	if (memories)
+		return data_with(call, "memories", reference(memories));
+	unavailable(call);
+	return NULL;
+}
+
+static cJSON *search(struct work *w)
+{
+	struct call *call = w->call;
+	struct memory_hits *hits = xmalloc(sizeof(*hits));
+	cJSON *results = NULL;
+	if (memory_find(w->store, w->embedding, &w->rq, hits, &call->error))
+		results = load_hits(w, hits->items, hits->count, true);
+	free(hits);
+	return results;
+}
+
+cJSON *memory_search(struct call *call, const cJSON *body)
+{
+	const unsigned parts = MEMORY_QUERY | MEMORY_FILTER | MEMORY_LIMIT | MEMORY_NARROWED;
+	struct work w;
+	if (!begin(&w, call, body, parts, FOUND_MOST))
+		return NULL;
+	cJSON *results = w.store ? search(&w) : memory_plugin_search(w.plugin, call, &w.rq);
+	if (results)
+		return data_with(call, "results", reference(results));
+	unavailable(call);
+	return NULL;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: ISC */
+/* Asking for vectors after looking for known ones, and the pause after a failure. */
+#include "service/memory/memory_embed.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "model/embed.h"
+#include "model/local_embed.h"
+
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a service takes of a text: more is refused by most of them. */
+#define TEXT_MAX 24000
+
+#define PATIENCE_MS 10000 /* of a request that waits for a vector */
+#define REST_MS 15000     /* how long a service that failed is left alone */
+#define BATCH_MS 120000   /* for many at once */
+#define QUERIES 64        /* whose vectors are kept */
+
+struct kept_query {
+	unsigned char hash[EMBED_HASH_SIZE];
+	float *numbers; /* NULL: free */
+};
+
+struct embedding {
+	char *name;
+	size_t dimension;
+	struct embedder *remote; /* NULL: the one that is built in */
+	_Atomic int64_t rests_until;
+	pthread_mutex_t lock; /* guards what follows */
+	struct kept_query kept[QUERIES];
+	size_t next;
+};
+
+/* ---- its life ---- */
+
+static struct embedder *open_remote(const struct config *config, struct problems *problems)
+{
+	const struct embeddings_config *c = &config->embeddings;
+	const struct embed_target target = {
+	    .base_url = c->base_url,
+	    .model = c->model,
+	    .dimensions = (size_t)c->dimensions,
+	    .ask_dimensions = c->ask_dimensions,
+	    .api_key_env = c->api_key_env,
+	    .retries = 1,
+	};
+	char *problem = NULL;
+	struct embedder *e = embedder_new(&target, &problem);
+	if (!e)
+		problems_add(problems, "%s: embeddings: %s",
+		    config->path ? config->path : "agentgraph.json",
+		    problem ? problem : "cannot be used");
+	free(problem);
+	return e;
+}
+
+struct embedding *embedding_new(const struct config *config, struct problems *problems)
+{
+	bool local = config->embeddings.provider == EMBEDDINGS_LOCAL;
+	struct embedder *remote = local ? NULL : open_remote(config, problems);
+	if (!local && !remote)
+		return NULL;
+	struct embedding *e = xcalloc(1, sizeof(*e));
+	pthread_mutex_init(&e->lock, NULL);
+	e->remote = remote;
+	e->name =
+	    local ? xstrdup(LOCAL_EMBED_NAME) : xasprintf("openai:%s", config->embeddings.model);
+	e->dimension = local ? LOCAL_EMBED_DIMENSIONS : embedder_dimensions(remote);
+	return e;
+}
+
+void embedding_free(struct embedding *e)
+{
+	if (!e)
+		return;
+	for (size_t i = 0; i < QUERIES; i++)
+		free(e->kept[i].numbers);
+	embedder_free(e->remote);
+	pthread_mutex_destroy(&e->lock);
+	free(e->name);
+	free(e);
+}
+
+const char *embedding_model(const struct embedding *e)
+{
+	return e->name;
+}
+
+size_t embedding_dimension(const struct embedding *e)
+{
+	return e->dimension;
+}
+
+bool embedding_is_remote(const struct embedding *e)
+{
+	return e->remote != NULL;
+}
+
+bool embedding_probe(const struct embedding *e, int64_t deadline_ms, struct error *err)
+{
+	const char *texts[] = {"a word"};
+	float *numbers = xcalloc(e->dimension, sizeof(*numbers));
+	bool ok = !e->remote || embed_texts(e->remote, texts, 1, numbers, deadline_ms, err);
+	free(numbers);
+	return ok;
+}
+
+void embedded_release(struct embedded *v)
+{
+	free(v->numbers);
+	free(v->hash);
+}
+
+/* ---- one text ---- */
+
+static void hash_text(const char *text, unsigned char hash[EMBED_HASH_SIZE])
+{
+	if (EVP_Digest(text, strlen(text), hash, NULL, EVP_sha256(), NULL) != 1)
+		abort();
+}
+
+/* A copy of what the service is given of a text. */
+static char *shortened(const char *text)
+{
+	size_t len = strlen(text);
+	return xstrndup(text, len > TEXT_MAX ? utf8_cut(text, TEXT_MAX) : len);
+}
+
+static bool ask(struct embedding *e, const char *text, float *numbers, struct error *err)
+{
+	if (clock_monotonic_ms() < atomic_load(&e->rests_until)) {
+		error_set(err, ERR_STORE_UNAVAILABLE, NULL);
+		return error_cause(err, "embeddings: the service failed a moment ago");
+	}
+	char *copy = shortened(text);
+	const char *texts[] = {copy};
+	bool ok =
+	    embed_texts(e->remote, texts, 1, numbers, clock_monotonic_ms() + PATIENCE_MS, err);
+	if (!ok)
+		atomic_store(&e->rests_until, clock_monotonic_ms() + REST_MS);
+	free(copy);
+	return ok;
+}
+
+static bool find_stored(struct store *st, const struct embedded *v)
+{
+	struct error err = {0};
+	bool found = false;
+	st->ops->known_vector(st, v->hash, v->numbers, &found, &err);
+	error_release(&err);
+	return found;
+}
+
+void embed_content(struct embedding *e, struct store *st, const char *content, struct embedded *out)
+{
+	struct error err = {0};
+	*out = (struct embedded){.numbers = xmalloc(e->dimension * sizeof(float))};
+	if (!e->remote) {
+		local_embed(content, out->numbers);
+		return;
+	}
+	out->hash = xmalloc(EMBED_HASH_SIZE);
+	hash_text(content, out->hash);
+	if (!find_stored(st, out) && !ask(e, content, out->numbers, &err)) {
+		log_warning("a memory is stored without a vector, which it gets later: %s",
+		    err.cause[0] ? err.cause : err.detail);
+		free(out->numbers);
+		out->numbers = NULL;
+	}
+	error_release(&err);
+}
+
+/* ---- queries ---- */
+
+static bool recall(struct embedding *e, const unsigned char *hash, float *numbers)
+{
+	bool found = false;
+	pthread_mutex_lock(&e->lock);
+	for (size_t i = 0; !found && i < QUERIES; i++) {
+		const struct kept_query *k = &e->kept[i];
+		found = k->numbers && memcmp(k->hash, hash, EMBED_HASH_SIZE) == 0;
+		if (found)
+			memcpy(numbers, k->numbers, e->dimension * sizeof(*numbers));
+	}
+	pthread_mutex_unlock(&e->lock);
+	return found;
+}
+
+static void keep(struct embedding *e, const unsigned char *hash, const float *numbers)
+{
+	size_t size = e->dimension * sizeof(*numbers);
+	pthread_mutex_lock(&e->lock);
+	struct kept_query *k = &e->kept[e->next++ % QUERIES];
+	if (!k->numbers)
+		k->numbers = xmalloc(size);
+	memcpy(k->hash, hash, EMBED_HASH_SIZE);
+	memcpy(k->numbers, numbers, size);
+	pthread_mutex_unlock(&e->lock);
+}
+
+float *embed_query(struct embedding *e, const char *query, struct error *err)
+{
+	unsigned char hash[EMBED_HASH_SIZE];
+	float *numbers = xmalloc(e->dimension * sizeof(*numbers));
+	if (!e->remote) {
+		local_embed(query, numbers);
+		return numbers;
+	}
+	hash_text(query, hash);
+	if (recall(e, hash, numbers))
+		return numbers;
+	if (ask(e, query, numbers, err)) {
+		keep(e, hash, numbers);
+		return numbers;
+	}
+	free(numbers);
+	return NULL;
+}
+
+/* ---- many ---- */
+
+static void embed_locally(
+    struct embedding *e, const struct memory_text *texts, size_t count, float *vectors)
+{
+	for (size_t i = 0; i < count; i++)
+		local_embed(texts[i].content, vectors + i * e->dimension);
+}
+
+static bool embed_remotely(struct embedding *e, const struct memory_text *texts, size_t count,
+    float *vectors, unsigned char *hashes, struct error *err)
+{
+	char **copies = xcalloc(count, sizeof(*copies));
+	for (size_t i = 0; i < count; i++) {
+		copies[i] = shortened(texts[i].content);
+		hash_text(texts[i].content, hashes + i * EMBED_HASH_SIZE);
+	}
+	bool ok = embed_texts(e->remote, (const char *const *)copies, count, vectors,
+	    clock_monotonic_ms() + BATCH_MS, err);
+	for (size_t i = 0; i < count; i++)
+		free(copies[i]);
+	free(copies);
+	atomic_store(&e->rests_until, ok ? 0 : clock_monotonic_ms() + REST_MS);
+	return ok;
+}
+
+bool embed_memories(struct embedding *e, const struct memory_text *texts, size_t count,
+    float **vectors, unsigned char **hashes, struct error *err)
+{
+	*vectors = xcalloc(count, e->dimension * sizeof(**vectors));
+	*hashes = e->remote ? xcalloc(count, EMBED_HASH_SIZE) : NULL;
+	if (!e->remote)
+		embed_locally(e, texts, count, *vectors);
+	else if (!embed_remotely(e, texts, count, *vectors, *hashes, err)) {
+		free(*vectors);
+		free(*hashes);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Vectors for memories and queries: from the configured service, or from the embedder that is built
+ * in.
+ *
+ * A service that does not answer is left alone for a while.  Vectors are looked for before they are
+ * asked for: those of memories in the store, those of queries among the latest ones.
+ */
+#ifndef AGENTGRAPH_SERVICE_MEMORY_MEMORY_EMBED_H
+#define AGENTGRAPH_SERVICE_MEMORY_MEMORY_EMBED_H
+
+#include "base/problems.h"
+#include "config/config.h"
+#include "storage/store.h"
+
+#define EMBED_HASH_SIZE 32
+
+struct embedding;
+
+/* NULL with a problem added. */
+struct embedding *embedding_new(const struct config *config, struct problems *problems);
+void embedding_free(struct embedding *e); /* NULL is fine */
+
+/* The name under which the store keeps the vectors, and their dimension. */
+const char *embedding_model(const struct embedding *e);
+size_t embedding_dimension(const struct embedding *e);
+
+/* Whether vectors come from elsewhere, so that they can be late. */
+bool embedding_is_remote(const struct embedding *e);
+
+/* Asks the service, where there is one, for a vector of the dimension; false with err set when it
+ * gives none before deadline_ms (clock_monotonic_ms). */
+bool embedding_probe(const struct embedding *e, int64_t deadline_ms, struct error *err);
+
+/* A vector with the hash of its text, where that is kept: malloc'd, or NULL. */
+struct embedded {
+	float *numbers;
+	unsigned char *hash;
+};
+void embedded_release(struct embedded *v);
+
+/* The vector of a memory's text.  Where it cannot be had now numbers is NULL, and the log says why.
+ * st may hold it already. */
+void embed_content(
+    struct embedding *e, struct store *st, const char *content, struct embedded *out);
+
+/* The vector of a query, malloc'd; NULL with ERR_STORE_UNAVAILABLE. */
+float *embed_query(struct embedding *e, const char *query, struct error *err);
+
+/* Vectors of memories, for a caller with time: count times the dimension, and count hashes where
+ * they are kept (else *hashes is NULL), malloc'd. */
+bool embed_memories(struct embedding *e, const struct memory_text *texts, size_t count,
+    float **vectors, unsigned char **hashes, struct error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: ISC */
+/* The thread that embeds what is left, batch by batch, and the lock of its office. */
+#include "service/memory/memory_late.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/background.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BATCH 64
+#define SHORTEST_PAUSE_MS 2000
+#define LONGEST_PAUSE_MS 60000
+
+struct memory_late {
+	struct background thread;
+	struct memory_round round;
+	int office;
+	int64_t pause_ms;
+};
+
+bool memory_late_batch(struct memory_round *round, struct error *err)
+{
+	const struct store_ops *ops = round->store->ops;
+	struct arena *a = arena_new();
+	struct memory_text *texts = arena_alloc(a, round->most * sizeof(*texts));
+	float *vectors;
+	unsigned char *hashes;
+	size_t count;
+	bool ok = ops->unembedded(
+	    round->store, a, round->all, round->after, round->most, texts, &count, err);
+	if (ok && count) {
+		round->after = texts[count - 1].row;
+		ok = embed_memories(round->embedding, texts, count, &vectors, &hashes, err);
+		if (ok) {
+			ok = ops->adopt(round->store, texts, count, vectors, hashes, err);
+			round->done += ok ? (int64_t)count : 0;
+			free(vectors);
+			free(hashes);
+		}
+	}
+	arena_free(a);
+	return ok;
+}
+
+/* The round is over, or the service does not answer. */
+static void rest(struct memory_late *late, bool failed)
+{
+	late->pause_ms = failed ? late->pause_ms * 2 : SHORTEST_PAUSE_MS;
+	if (late->pause_ms > LONGEST_PAUSE_MS)
+		late->pause_ms = LONGEST_PAUSE_MS;
+}
+
+/* Returns whether there may be more to do at once. */
+static bool work(struct memory_late *late)
+{
+	struct memory_round *round = &late->round;
+	struct error err = {0};
+	int64_t before = round->after;
+	round->done = 0;
+	bool ok = memory_late_batch(round, &err);
+	bool over = round->after == before;
+	if (over)
+		round->after = 0;
+	if (!ok)
+		log_debug("vectors: %s", err.cause[0] ? err.cause : err.detail);
+	if (round->done)
+		log_info("memories that got their vector: %lld", (long long)round->done);
+	round->most = ok && !over ? BATCH : 1; /* one bad text does not hold up the others */
+	rest(late, !ok);
+	error_release(&err);
+	return ok && !over;
+}
+
+static void *run(void *arg)
+{
+	struct memory_late *late = arg;
+	pthread_mutex_lock(&late->thread.lock);
+	while (!late->thread.stopping) {
+		pthread_mutex_unlock(&late->thread.lock);
+		bool more = background_in_office(late->office) && work(late);
+		pthread_mutex_lock(&late->thread.lock);
+		if (!more && !late->thread.stopping)
+			background_sleep(&late->thread, clock_monotonic_ms() + late->pause_ms);
+	}
+	pthread_mutex_unlock(&late->thread.lock);
+	return NULL;
+}
+
+struct memory_late *memory_late_new(
+    const char *state_dir, struct store *st, struct embedding *e, struct error *err)
+{
+	struct memory_late *late = xcalloc(1, sizeof(*late));
+	late->round = (struct memory_round){.store = st, .embedding = e, .most = BATCH};
+	late->pause_ms = SHORTEST_PAUSE_MS;
+	late->office = background_office(state_dir, "embed.lock", err);
+	if (late->office >= 0 && background_start(&late->thread, run, late, err))
+		return late;
+	if (late->office >= 0)
+		close(late->office);
+	free(late);
+	return NULL;
+}
+
+void memory_late_free(struct memory_late *late)
+{
+	if (!late)
+		return;
+	background_stop(&late->thread);
+	close(late->office);
+	free(late);
+}

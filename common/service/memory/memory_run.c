@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: ISC */
+/* Handing a node's call to the function of the route, narrowed to the run's own user. */
+#include "base/json.h"
+#include "service/memory/memory_calls.h"
+
+#include <string.h>
+
+struct run_memories {
+	struct call *call;
+	const cJSON *config; /* of the run */
+};
+
+static cJSON *one(struct call *call, const char *action, const char *id, const cJSON *body)
+{
+	if (strcmp(action, "get") == 0)
+		return memory_read(call, id, body);
+	if (strcmp(action, "update") == 0)
+		return memory_update(call, id, body);
+	return memory_remove(call, id, body);
+}
+
+static cJSON *many(struct call *call, const char *action, const cJSON *body)
+{
+	if (strcmp(action, "put") == 0)
+		return memory_store(call, body);
+	if (strcmp(action, "search") == 0)
+		return memory_search(call, body);
+	if (strcmp(action, "list") == 0)
+		return memory_list(call, body);
+	return memory_forget(call, body);
+}
+
+/* Where everybody is anonymous, the run's client says whose memories they are, as it would say to
+ * the routes. */
+static const cJSON *scoped(struct run_memories *m, struct arena *arena, const cJSON *body)
+{
+	cJSON *out = body ? cJSON_Duplicate(body, true) : cJSON_CreateObject();
+	const cJSON *user_id = json_opt(m->config, "user_id");
+	arena_json(arena, out);
+	if (!json_opt(out, "config")) {
+		cJSON *config = cJSON_CreateObject();
+		cJSON_AddItemToObject(config, "user_id",
+		    user_id ? cJSON_Duplicate(user_id, true)
+			    : cJSON_CreateString(m->call->user_id));
+		json_set(out, "config", config);
+	}
+	return out;
+}
+
+/* Who may reach everybody's memories by the routes does not in a run, whose tools a model calls,
+ * unless its node says whose it means. */
+static void narrow(struct call *call, const cJSON *body)
+{
+	if (call->service->config->auth != AUTH_NONE && !json_opt(body, "config"))
+		call->owner = call->user_id;
+}
+
+/* The call is that of the run but for its error, which is not yet the run's. */
+static cJSON *ask(void *arg, struct arena *arena, const char *action, const char *memory_id,
+    const cJSON *body, struct error *err)
+{
+	struct run_memories *m = arg;
+	struct call call = *m->call;
+	call.error = (struct error){0};
+	call.arena = arena;
+	call.waiter = NULL; /* a run goes on without its client */
+	narrow(&call, body);
+	cJSON *data = NULL;
+	if (memory_configured(&call)) {
+		const cJSON *whole = scoped(m, arena, body);
+		data =
+		    memory_id ? one(&call, action, memory_id, whole) : many(&call, action, whole);
+	}
+	if (!data)
+		error_move(err, &call.error);
+	return data;
+}
+
+struct run_store memories_of_run(struct call *call, const cJSON *config)
+{
+	struct run_memories *m = arena_alloc(call->arena, sizeof(*m));
+	*m = (struct run_memories){call, config};
+	return (struct run_store){ask, m};
+}

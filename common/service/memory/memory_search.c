@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: ISC */
+/* Lists by likeness, by words, by time and by links, and fusing two of them. */
+#include "service/memory/memory_search.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define FUSION_K 60.0    /* of reciprocal rank fusion */
+#define FUSION_DEPTH 200 /* ranks of each list that count */
+#define HALF_LIFE_US (7 * 24 * 3600 * 1e6)
+#define LINK_STEPS 2
+#define LINK_FACTOR 0.5
+#define LINKS_EACH 50 /* that are followed from one memory */
+
+struct finding {
+	struct store *store;
+	struct embedding *embedding;
+	const struct memory_request *rq;
+	struct error *err;
+};
+
+static int best_first(const void *a, const void *b)
+{
+	const struct memory_hit *x = a, *y = b;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return (x->row < y->row) - (x->row > y->row);
+}
+
+static void sort(struct memory_hits *hits)
+{
+	qsort(hits->items, hits->count, sizeof(*hits->items), best_first);
+}
+
+/* The best has 1 then. */
+static void scale(struct memory_hits *hits)
+{
+	double best = hits->count ? hits->items[0].score : 0;
+	for (size_t i = 0; i < hits->count; i++)
+		hits->items[i].score = best > 0 ? hits->items[i].score / best : 1;
+}
+
+/* ---- the lists ---- */
+
+static bool by_similarity(struct finding *f, size_t limit, struct memory_hits *hits)
+{
+	const struct memory_request *rq = f->rq;
+	float *vector = embed_query(f->embedding, rq->query, f->err);
+	bool ok = vector &&
+	    f->store->ops->similar(f->store, &rq->filter, vector, rq->metric, limit, hits->items,
+		&hits->count, f->err);
+	free(vector);
+	return ok;
+}
+
+static bool by_relevance(struct finding *f, size_t limit, struct memory_hits *hits)
+{
+	const struct memory_request *rq = f->rq;
+	if (!f->store->ops->matching(
+		f->store, &rq->filter, rq->query, limit, hits->items, &hits->count, f->err))
+		return false;
+	scale(hits);
+	return true;
+}
+
+static bool by_time(struct finding *f, size_t limit, struct memory_hits *hits)
+{
+	int64_t now = clock_now();
+	if (!f->store->ops->recent(
+		f->store, &f->rq->filter, limit, hits->items, &hits->count, f->err))
+		return false;
+	for (size_t i = 0; i < hits->count; i++) {
+		double age = (double)(now - hits->items[i].created_at);
+		hits->items[i].score = exp2(-(age > 0 ? age : 0) / HALF_LIFE_US);
+	}
+	sort(hits); /* of those written at the same moment the rows may be in another order */
+	return true;
+}
+
+/* ---- both at once ---- */
+
+static struct memory_hit *find_row(struct memory_hits *hits, int64_t row)
+{
+	for (size_t i = 0; i < hits->count; i++)
+		if (hits->items[i].row == row)
+			return &hits->items[i];
+	return NULL;
+}
+
+static void fuse(struct memory_hits *into, const struct memory_hits *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		double share = 1 / (FUSION_K + (double)(i + 1));
+		struct memory_hit *hit = find_row(into, list->items[i].row);
+		if (hit)
+			hit->score += share;
+		else
+			into->items[into->count++] =
+			    (struct memory_hit){list->items[i].row, 0, share};
+	}
+}
+
+/* Without a vector of the query the words have to do: that is better than no answer, and the log
+ * tells. */
+static bool nearest_or_none(struct finding *f, struct memory_hits *hits)
+{
+	if (by_similarity(f, FUSION_DEPTH, hits))
+		return true;
+	if (f->err->kind != ERR_STORE_UNAVAILABLE)
+		return false;
+	log_warning("hybrid search goes by words alone: %s",
+	    f->err->cause[0] ? f->err->cause : f->err->detail);
+	error_release(f->err);
+	hits->count = 0;
+	return true;
+}
+
+static bool by_both(struct finding *f, struct memory_hits *hits)
+{
+	struct memory_hits *list = xcalloc(1, sizeof(*list));
+	hits->count = 0;
+	bool ok = nearest_or_none(f, list);
+	if (ok) {
+		fuse(hits, list);
+		list->count = 0;
+		ok = by_relevance(f, FUSION_DEPTH, list);
+	}
+	if (ok) {
+		fuse(hits, list);
+		sort(hits);
+		scale(hits);
+	}
+	free(list);
+	return ok;
+}
+
+/* ---- along links ---- */
+
+/* Adds what one memory is linked with, or raises its score. */
+static bool follow(struct finding *f, struct memory_hit from, struct memory_hits *hits)
+{
+	struct memory_hit linked[LINKS_EACH];
+	size_t count;
+	if (!f->store->ops->linked(
+		f->store, &f->rq->filter, from.row, LINKS_EACH, linked, &count, f->err))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		double score = from.score * LINK_FACTOR;
+		struct memory_hit *hit = find_row(hits, linked[i].row);
+		if (hit && hit->score < score)
+			hit->score = score;
+		else if (!hit && hits->count < MEMORY_FOUND_MOST)
+			hits->items[hits->count++] = (struct memory_hit){linked[i].row, 0, score};
+	}
+	return true;
+}
+
+/* A step goes from what was there before it, with the scores of then. */
+static bool step(struct finding *f, struct memory_hits *hits)
+{
+	size_t size = hits->count * sizeof(*hits->items);
+	size_t count = hits->count;
+	struct memory_hit *before = xmalloc(size);
+	bool ok = true;
+	for (size_t i = 0; i < count; i++)
+		before[i] = hits->items[i];
+	for (size_t i = 0; ok && i < count; i++)
+		ok = follow(f, before[i], hits);
+	free(before);
+	return ok;
+}
+
+static bool by_links(struct finding *f, struct memory_hits *hits)
+{
+	if (!by_both(f, hits))
+		return false;
+	if (hits->count > (size_t)f->rq->limit)
+		hits->count = (size_t)f->rq->limit;
+	for (int i = 0; i < LINK_STEPS; i++)
+		if (!step(f, hits))
+			return false;
+	sort(hits);
+	return true;
+}
+
+bool memory_find(struct store *st, struct embedding *e, const struct memory_request *rq,
+    struct memory_hits *hits, struct error *err)
+{
+	struct finding f = {st, e, rq, err};
+	size_t limit = (size_t)rq->limit;
+	hits->count = 0;
+	switch (rq->strategy) {
+	case STRATEGY_SIMILARITY:
+		return by_similarity(&f, limit, hits);
+	case STRATEGY_TEMPORAL:
+		return by_time(&f, limit, hits);
+	case STRATEGY_RELEVANCE:
+		return by_relevance(&f, limit, hits);
+	case STRATEGY_HYBRID:
+		return by_both(&f, hits);
+	case STRATEGY_GRAPH:
+		return by_links(&f, hits);
+	}
+	return false;
+}

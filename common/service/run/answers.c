@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: ISC */
+/* Matching results with the calls that wait, and closing those that nobody answered. */
+#include "service/run/answers.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "graph/message.h"
+
+#include <string.h>
+
+static const cJSON *find_call(const cJSON *calls, const char *id)
+{
+	const cJSON *call;
+	cJSON_ArrayForEach(call, calls) {
+		if (strcmp(json_str(call, "id"), id) == 0)
+			return call;
+	}
+	return NULL;
+}
+
+static bool is_plain_text(const cJSON *message)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (!block_is(block, "text"))
+			return false;
+	}
+	return true;
+}
+
+const char *answers_call(const cJSON *message)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (block_is(block, "tool_result"))
+			return json_str(block, "call_id");
+	}
+	return NULL;
+}
+
+static bool has_result(const cJSON *message)
+{
+	return answers_call(message) != NULL;
+}
+
+static bool needs_call_id(struct call *call, int waiting)
+{
+	return error_set(&call->error, ERR_INVALID_INPUT,
+	    "A tool message needs a call_id: %d remote tool calls are waiting", waiting);
+}
+
+/* A tool message of plain text that names no call answers the only one that waits. */
+static bool name_call(struct call *call, cJSON *message, const cJSON *waiting)
+{
+	int count = cJSON_GetArraySize(waiting);
+	struct buf text = {0};
+	if (count != 1 || !is_plain_text(message))
+		return needs_call_id(call, count);
+	message_text(message, &text);
+	cJSON *result = message_tool_result(
+	    "", json_str(waiting->child, "id"), cJSON_CreateString(buf_str(&text)), false);
+	json_set(message, "content", cJSON_DetachItemFromObjectCaseSensitive(result, "content"));
+	cJSON_Delete(result);
+	buf_release(&text);
+	return true;
+}
+
+/* Counts the results of one message; a call can be answered once, and only while it waits. */
+static bool take_results(
+    struct call *call, const cJSON *message, const cJSON *asked, cJSON *calls, int *answered)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = block_is(block, "tool_result") ? json_str(block, "call_id") : NULL;
+		if (!id)
+			continue;
+		const cJSON *waits = find_call(calls, id);
+		if (!waits && find_call(asked, id))
+			return error_set(&call->error, ERR_INVALID_INPUT,
+			    "Each tool call can be answered only once");
+		if (!waits)
+			return error_set(&call->error, ERR_INVALID_INPUT,
+			    "No remote tool call '%s' is waiting for a result", id);
+		cJSON_Delete(cJSON_DetachItemViaPointer(calls, (cJSON *)waits));
+		(*answered)++;
+	}
+	return true;
+}
+
+/* Moves the items of from that are no tool messages, or all of them, to the end of to. */
+static void move_items(cJSON *from, cJSON *to, bool tools_too)
+{
+	cJSON *message = from->child;
+	while (message) {
+		cJSON *next = message->next;
+		if (tools_too || !message_is(message, "tool"))
+			cJSON_AddItemToArray(to, cJSON_DetachItemViaPointer(from, message));
+		message = next;
+	}
+}
+
+/* Answers first, then the rest, each in its own order. */
+static void answers_first(cJSON *bring)
+{
+	cJSON *rest = cJSON_CreateArray();
+	move_items(bring, rest, false);
+	move_items(rest, bring, true);
+	cJSON_Delete(rest);
+}
+
+/* A result in another message must not pass for an answer: tools nodes and models go by the block
+ * alone. */
+static bool may_answer(struct call *call, const cJSON *message)
+{
+	return message_is(message, "tool") ||
+	    error_set(&call->error, ERR_INVALID_INPUT,
+		"A tool result needs a message with the role tool");
+}
+
+bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
+{
+	const cJSON *asked = arena_json(call->arena, cJSON_Duplicate(calls, true));
+	cJSON *message;
+	cJSON_ArrayForEach(message, bring) {
+		bool results = has_result(message);
+		if (!results && !message_is(message, "tool"))
+			continue;
+		if (!results && !name_call(call, message, asked))
+			return false;
+		if (!take_results(call, message, asked, calls, answered) ||
+		    !may_answer(call, message))
+			return false;
+	}
+	answers_first(bring);
+	return true;
+}
+
+static cJSON *closing_message(struct call *call, const char *call_id)
+{
+	char id[UUID_SIZE];
+	cJSON *output = cJSON_CreateObject();
+	cJSON_AddStringToObject(output, "error", "No result was provided");
+	return message_tool_result(id_make(&call->service->ids, id), call_id, output, true);
+}
+
+/* Not by cJSON_InsertItemInArray: that of Debian 12 refuses every place but the first. */
+void answers_close(struct call *call, cJSON *bring, const cJSON *calls)
+{
+	cJSON *rest = cJSON_CreateArray();
+	const cJSON *item;
+	move_items(bring, rest, true);
+	cJSON_ArrayForEach(item, calls)
+		cJSON_AddItemToArray(bring, closing_message(call, json_str(item, "id")));
+	move_items(rest, bring, true);
+	cJSON_Delete(rest);
+}
+
+bool answers_none_waiting(struct call *call, const cJSON *bring)
+{
+	const cJSON *message;
+	int answered = 0;
+	cJSON *none = arena_json(call->arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(message, bring) {
+		bool results = has_result(message);
+		if (!results && message_is(message, "tool"))
+			return needs_call_id(call, 0);
+		if (results && !take_results(call, message, none, none, &answered))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+/* StreamChunks (doc/protocol-messages.md#chunks, doc/protocol-runs.md#what-a-run-tells): what a run
+ * tells, as lines of JSON. */
+#ifndef AGENTGRAPH_SERVICE_RUN_CHUNK_H
+#define AGENTGRAPH_SERVICE_RUN_CHUNK_H
+
+#include "base/buf.h"
+#include "graph/run.h"
+#include "service/run/gate.h"
+#include "service/run/runs.h"
+#include "service/run/turn.h"
+
+struct chunk_writer {
+	struct run_observer observer; /* first: what the engine sees */
+	struct turn *turn;
+	struct gate gate; /* before the sink */
+	bool corked;
+	struct buf line;
+	struct buf
+	    tail; /* thread_id, run_id and the common part of metadata, the same in all chunks */
+};
+
+/* A writer for one turn.  chunk_writer_release gives its memory back. */
+void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink);
+void chunk_writer_release(struct chunk_writer *writer);
+
+/* What a turn that did not run the graph shows: the waiting calls. */
+void chunk_message(struct chunk_writer *writer, const cJSON *message);
+
+/* The chunk that says how the turn ended, where there is one; ok is what turn_run returned. */
+void chunk_outcome(struct chunk_writer *writer, bool ok);
+
+/* The terminator. */
+void chunk_done(struct chunk_writer *writer);
+
+/* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
+void stream_turn(struct turn *turn, struct chunk_sink *sink);
+
+#endif

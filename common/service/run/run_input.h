@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+/* The body of a run (doc/protocol-runs.md#invoke), checked and brought into shape. */
+#ifndef AGENTGRAPH_SERVICE_RUN_RUN_INPUT_H
+#define AGENTGRAPH_SERVICE_RUN_RUN_INPUT_H
+
+#include "graph/run.h"
+#include "service/service.h"
+
+enum granularity { GRANULARITY_LOW, GRANULARITY_PARTIAL, GRANULARITY_FULL };
+
+struct run_input {
+	const char *thread_id; /* NULL: a new thread */
+	const char *run_id;    /* NULL: one is made */
+	cJSON *config;         /* without server-owned keys, with the user */
+	cJSON *messages;       /* array of messages in output form */
+	bool *given_id;        /* per message: its id came from the client */
+	bool has_resume;
+	const cJSON *resume; /* borrowed from the body */
+	const cJSON *initial_state;
+	int recursion_limit;
+	enum granularity granularity;
+	double node_timeout, tool_timeout; /* seconds */
+	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
+	 * message is said again (doc/protocol-messages.md#messages). */
+	bool only_new;
+	struct client_tools client_tools;
+};
+
+/* What holds for a run of which nothing else is said: the limits, and a config with the user. */
+void run_input_default(struct call *call, struct run_input *in);
+
+/* Reads a body, whose messages are the member key; false with every mistake in call->error.  All of
+ * it lives in the call's arena. */
+bool run_input_read(struct call *call, const cJSON *body, const char *key, struct run_input *in);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One request to run the graph on a thread: from the lease to the end of the run
+ * (doc/protocol-runs.md).
+ *
+ * A turn reads the body, takes the thread's lease, and decides what the input means for the thread
+ * as it is: a new turn, an answer to a pause or to waiting remote calls, or no run at all because a
+ * pause, or calls, must be reported again.
+ */
+#ifndef AGENTGRAPH_SERVICE_RUN_TURN_H
+#define AGENTGRAPH_SERVICE_RUN_TURN_H
+
+#include "graph/run.h"
+#include "service/run/run_input.h"
+#include "service/service.h"
+
+enum turn_action {
+	TURN_RUN,            /* the graph runs */
+	TURN_REPORT_PAUSE,   /* nothing is stored; the open pause is told again */
+	TURN_REPORT_WAITING, /* answers were stored, others are missing; the graph does not run */
+	TURN_NOTHING_NEW     /* nothing is stored, and nothing runs (run_input.only_new) */
+};
+
+struct turn {
+	struct call *call;
+	struct run_input in; /* messages that are new move from there to bring */
+	const cJSON *user;   /* the latest user message of the request, or NULL */
+	struct lease *lease;
+	struct thread thread; /* as stored, with row 0 for a new one */
+	bool is_new;
+	const char *run_id;
+	enum turn_action action;
+	enum run_entry entry;
+	const cJSON *answers; /* RUN_AGAIN: answers of the interrupted node */
+	cJSON *bring; /* messages to add before the run, in order; the run takes them over */
+	int brought;  /* how many those were */
+	bool again;   /* the last of them is one that the thread has, said again */
+	const cJSON *waiting; /* remote calls that still wait */
+	const char *waiting_id;
+	ag_run *run; /* TURN_RUN, once turn_run began */
+};
+
+/* Reads the body, whose messages are the member key; false with every mistake in call->error.
+ * Nothing is to be ended then. */
+bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key);
+
+/* The same for a request that was read already; in's trees live as long as the call. */
+void turn_init(struct turn *turn, struct call *call, const struct run_input *in);
+
+/* Takes the lease and reads the thread; false with call->error set: busy, storage. */
+bool turn_open(struct turn *turn);
+
+/*
+ * Decides and runs.  False with call->error set when the input does not fit the thread (nothing was
+ * stored) or the run failed.  observer is what the run is watched by.
+ */
+bool turn_run(struct turn *turn, struct run_observer *observer);
+
+/* Gives the lease back; a turn that was never opened is fine. */
+void turn_end(struct turn *turn);
+
+/* The message that asks for the calls that still wait, a new tree (TURN_REPORT_WAITING). */
+cJSON *turn_waiting_message(const struct turn *turn);
+
+/* The open interrupt, a new tree, or NULL. */
+cJSON *turn_interrupt(const struct turn *turn);
+
+/* The name the thread got in this turn, or NULL. */
+const char *turn_thread_name(const struct turn *turn);
+
+/* The AgentState after the turn, a new tree; NULL with call->error set. */
+cJSON *turn_state(struct turn *turn);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: ISC */
+/* Checking ids of threads and messages, and reading those that are numbers. */
+#include "service/thread/ident.h"
+
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool refuse(struct call *call, const char *where, const char *type, const char *text)
+{
+	return error_field(&call->error, ERR_VALIDATION, where, type, "%s", text);
+}
+
+/* Ids from paths are any bytes, so UTF-8 comes first. */
+bool thread_id_check(struct call *call, const char *where, const char *thread_id)
+{
+	bool utf8 = thread_id && utf8_valid(thread_id, strlen(thread_id));
+	if (!thread_id)
+		return refuse(call, where, "missing", THREAD_ID_BLANK);
+	if (utf8 && id_blank(thread_id))
+		return refuse(call, where, "value_error", THREAD_ID_BLANK);
+	if (!utf8 || !id_valid(thread_id))
+		return refuse(call, where, "value_error",
+		    "thread_id must be 1 to 255 characters without control characters");
+	if (id_not_positive(thread_id))
+		return refuse(call, where, "value_error", "thread_id must be a positive integer");
+	return true;
+}
+
+bool message_id_check(struct call *call, const char *message_id)
+{
+	const char *where = "path.message_id";
+	bool utf8 = utf8_valid(message_id, strlen(message_id));
+	if (utf8 && id_blank(message_id))
+		return refuse(
+		    call, where, "value_error", "message_id is required and cannot be empty");
+	if (!utf8 || !id_valid(message_id))
+		return refuse(call, where, "value_error",
+		    "message_id must be 1 to 255 characters without control characters");
+	return true;
+}
+
+/* Text of a number that is an integer, also of one beyond 64 bits; NULL when it has a fraction. */
+static const char *integer_text(struct call *call, const cJSON *item)
+{
+	int64_t value;
+	if (json_integer(item, &value))
+		return arena_printf(call->arena, "%" PRId64, value);
+	if (cJSON_IsRaw(item) &&
+	    item->valuestring[strspn(item->valuestring, "-0123456789")] == '\0')
+		return arena_strdup(call->arena, item->valuestring);
+	return NULL;
+}
+
+/* Text of an id, or NULL when it is neither a string nor an integer. */
+static const char *id_text(struct call *call, const cJSON *item)
+{
+	if (cJSON_IsString(item))
+		return arena_strdup(call->arena, item->valuestring);
+	return json_is_number(item) ? integer_text(call, item) : NULL;
+}
+
+bool thread_id_read(struct call *call, const char *where, const cJSON *item, const char **id)
+{
+	*id = NULL;
+	if (!item || cJSON_IsNull(item))
+		return true;
+	*id = id_text(call, item);
+	if (!*id)
+		return refuse(
+		    call, where, "type_error", "thread_id must be a string or an integer");
+	return true;
+}
+
+/* Only to a run "new" says that there is none yet. */
+static const char *named_thread(struct call *call, const cJSON *object, bool is_run)
+{
+	const char *id = id_text(call, json_opt(object, "thread_id"));
+	return id && !id_blank(id) && !(is_run && strcmp(id, "new") == 0) ? id : NULL;
+}
+
+const char *thread_id_of(struct call *call, const cJSON *body, bool is_run)
+{
+	const char *top = named_thread(call, body, is_run);
+	const char *inner = named_thread(call, json_opt(body, "config"), is_run);
+	if (is_run && top && inner && strcmp(top, inner) != 0)
+		return NULL;
+	return top ? top : inner;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: ISC */
+/* Listing, reading, removing and adding messages, and which of them are known. */
+#include "service/thread/messages.h"
+
+#include "base/json.h"
+#include "base/json_members.h"
+#include "graph/message.h"
+#include "service/thread/hole.h"
+#include "service/thread/ident.h"
+#include "service/files/media.h"
+#include "service/thread/page.h"
+#include "service/thread/threads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+cJSON *messages_list(struct call *call, const char *thread_id, const struct list_query *query)
+{
+	struct thread thread;
+	struct page page;
+	thread_id_check(call, "path.thread_id", thread_id);
+	if (!page_read(call, query, &page) || !thread_find(call, thread_id, &thread))
+		return NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddItemToObject(data, "messages", hole_messages(call, thread.row, &page));
+	return data;
+}
+
+/* Both ids of the path; all mistakes are told. */
+static bool ids_check(struct call *call, const char *thread_id, const char *message_id)
+{
+	bool ok = thread_id_check(call, "path.thread_id", thread_id);
+	return message_id_check(call, message_id) && ok;
+}
+
+cJSON *message_read(struct call *call, const char *thread_id, const char *message_id)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread;
+	const char *body;
+	if (!ids_check(call, thread_id, message_id) || !thread_find(call, thread_id, &thread) ||
+	    !storage->ops->message_get(
+		storage, call->arena, thread.row, message_id, &body, &call->error))
+		return NULL;
+	if (body)
+		return arena_json(call->arena, cJSON_CreateRaw(body));
+	error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
+	return NULL;
+}
+
+/* ---- remove ---- */
+
+static bool remove_message(struct change *change, const char *id)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	bool known, in_context;
+	if (!storage->ops->message_known(
+		storage, change->thread.row, id, &known, &in_context, &call->error))
+		return false;
+	if (!known)
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
+	cJSON *ids = arena_json(call->arena, cJSON_CreateArray());
+	cJSON_AddItemToArray(ids, cJSON_CreateString(id));
+	return change_remove(change, ids);
+}
+
+cJSON *message_remove(
+    struct call *call, const char *thread_id, const char *message_id, const cJSON *body)
+{
+	struct change change;
+	cJSON *data = NULL;
+	bool ok = ids_check(call, thread_id, message_id);
+	if (!config_check(call, body) || !ok || !change_begin(&change, call, thread_id))
+		return NULL;
+	if (change_exists(&change) && remove_message(&change, message_id)) {
+		data = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddTrueToObject(data, "success");
+		cJSON_AddStringToObject(data, "message", "Message deleted successfully");
+	}
+	change_end(&change);
+	return data;
+}
+
+/* ---- add ---- */
+
+cJSON *messages_read(struct call *call, const cJSON *messages, const char *where)
+{
+	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
+	const cJSON *item;
+	int i = 0;
+	cJSON_ArrayForEach(item, messages) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			break; /* nobody would be told of more */
+		const char *at = arena_printf(call->arena, "%s[%d]", where, i++);
+		cJSON *message = message_normalise(
+		    item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
+		if (message)
+			cJSON_AddItemToArray(out, message);
+	}
+	return error_is_set(&call->error) ? NULL : out;
+}
+
+/* A message of a request by its id. */
+struct entry {
+	const char *id;
+	int place;
+};
+
+static int by_id(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	int order = strcmp(a->id, b->id);
+	return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+bool *messages_repeated(struct call *call, const cJSON *messages)
+{
+	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
+	struct entry *entries = arena_alloc(call->arena, size * sizeof(*entries));
+	bool *repeated = arena_alloc(call->arena, size);
+	const cJSON *message;
+	int count = 0;
+	cJSON_ArrayForEach(message, messages) {
+		entries[count] = (struct entry){message_id(message), count};
+		count++;
+	}
+	qsort(entries, (size_t)count, sizeof(*entries), by_id);
+	for (int i = 1; i < count; i++)
+		repeated[entries[i].place] = strcmp(entries[i - 1].id, entries[i].id) == 0;
+	return repeated;
+}
+
+/* Adds to the write what the thread does not have in its context. */
+static bool take_message(struct change *change, struct thread_write *write,
+    struct new_message *stored, const cJSON *message)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	const char *id = message_id(message);
+	bool known = false, in_context = false;
+	if (change->thread.row &&
+	    !storage->ops->message_known(
+		storage, change->thread.row, id, &known, &in_context, &call->error))
+		return false;
+	if (!in_context)
+		stored[write->message_count++] =
+		    (struct new_message){id, known ? NULL : message_stored(call, message)};
+	return true;
+}
+
+bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
+	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
+	struct thread_write write = {.thread = &change->thread, .messages = stored};
+	const bool *repeated = messages_repeated(call, messages);
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages) {
+		if (!*repeated++ && !take_message(change, &write, stored, message))
+			return false;
+	}
+	change_touch(change);
+	if (!storage->ops->thread_write(storage, &write, &call->error))
+		return false;
+	for (size_t i = 0; ids && i < write.message_count; i++)
+		cJSON_AddItemToArray(ids, cJSON_CreateString(stored[i].message_id));
+	return true;
+}
+
+/* metadata of the request joins that of a message; keys the message has stay. */
+static void join_metadata(cJSON *message, const cJSON *metadata)
+{
+	struct json_members known;
+	cJSON *own = json_get(message, "metadata");
+	const cJSON *item;
+	json_members_init(&known, own);
+	cJSON_ArrayForEach(item, metadata) {
+		if (!json_members_get(&known, item->string))
+			cJSON_AddItemToObject(own, item->string, cJSON_Duplicate(item, true));
+	}
+	json_members_release(&known);
+}
+
+/* What metadata takes in all messages together: no more than a client could have sent with each. */
+static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON *metadata)
+{
+	int64_t most = call->service->config->env.max_request_size;
+	int64_t count = cJSON_GetArraySize(messages);
+	char *text = json_print(metadata);
+	int64_t size = (int64_t)strlen(text);
+	cJSON_free(text);
+	if (size * count <= most)
+		return true;
+	return error_field(&call->error, ERR_VALIDATION, "body.metadata", "value_error",
+	    "metadata must not exceed %" PRId64 " bytes in all messages together", most);
+}
+
+static cJSON *read_body(struct call *call, const char *thread_id, const cJSON *body)
+{
+	const cJSON *messages = json_opt(body, "messages");
+	const cJSON *metadata = json_opt(body, "metadata");
+	if (metadata && !cJSON_IsObject(metadata))
+		error_field(&call->error, ERR_VALIDATION, "body.metadata", "type_error",
+		    "metadata must be an object");
+	change_check(call, thread_id, body);
+	if (messages && !cJSON_IsArray(messages))
+		error_field(&call->error, ERR_VALIDATION, "body.messages", "type_error",
+		    "messages must be an array");
+	else if (!messages || !messages->child)
+		error_field(&call->error, ERR_VALIDATION, "body.messages",
+		    messages ? "value_error" : "missing", "messages must not be empty");
+	cJSON *read = messages_read(call, messages, "body.messages"), *message;
+	if (!read || !metadata)
+		return read;
+	if (!metadata_fits(call, read, metadata))
+		return NULL;
+	cJSON_ArrayForEach(message, read)
+		join_metadata(message, metadata);
+	return read;
+}
+
+static cJSON *add_data(struct change *change, const cJSON *messages)
+{
+	struct call *call = change->call;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "message", "Messages put successfully");
+	cJSON *inner = cJSON_AddObjectToObject(data, "data");
+	cJSON_AddStringToObject(inner, "thread_id", change->thread.thread_id);
+	cJSON *ids = cJSON_AddArrayToObject(inner, "message_ids");
+	return messages_store(change, messages, ids) ? data : NULL;
+}
+
+cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct change change;
+	cJSON *data = NULL;
+	cJSON *messages = read_body(call, thread_id, body);
+	if (!messages || !change_begin(&change, call, thread_id))
+		return NULL;
+	if (files_resolve(call, messages))
+		data = add_data(&change, messages);
+	change_end(&change);
+	return data;
+}

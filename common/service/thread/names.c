@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+/* A word from each of two lists, or what the plug-in says, cleaned and cut. */
+#include "service/thread/names.h"
+
+#include "base/buf.h"
+#include "base/id.h"
+#include "base/utf8.h"
+#include "graph/message.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 255
+
+static const char *const first_words[] = {"amber", "ancient", "autumn", "bold", "brave", "bright",
+    "calm", "clear", "crimson", "eager", "early", "gentle", "golden", "green", "hidden", "honest",
+    "kind", "late", "little", "lively", "lucky", "misty", "modest", "northern", "patient", "plain",
+    "quiet", "rapid", "silver", "steady", "sunny", "warm"};
+
+static const char *const second_words[] = {"anchor", "badger", "beacon", "birch", "bridge", "brook",
+    "canyon", "cedar", "cloud", "comet", "falcon", "field", "finch", "forest", "garden", "harbor",
+    "heron", "island", "lantern", "maple", "meadow", "mill", "ocean", "orchard", "otter", "pebble",
+    "river", "sparrow", "stone", "summit", "valley", "willow"};
+
+#define WORDS (sizeof(first_words) / sizeof(first_words[0]))
+_Static_assert(WORDS == sizeof(second_words) / sizeof(second_words[0]), "lists of one length");
+
+/* ---- the generator ---- */
+
+static bool open_plugin(struct names *names, const struct config *config, struct problems *problems)
+{
+	const struct plugin_want want = {
+	    .key = "thread_name_generator",
+	    .import_path = config->thread_name_generator,
+	    .kind = AG_THREAD_NAMES,
+	    .what = "struct ag_thread_names",
+	};
+	if (!plugin_load(&names->plugin, config, &want, problems))
+		return false;
+	names->table = names->plugin.table;
+	if (names->table->name && (!names->table->open || names->table->open(&names->data) == 0))
+		return true;
+	problems_add(problems, "%s: thread_name_generator: '%s' %s",
+	    config->path ? config->path : "agentgraph.json", config->thread_name_generator,
+	    names->table->name ? "refused to open" : "has no function name");
+	plugin_close(names->plugin.library);
+	*names = (struct names){0};
+	return false;
+}
+
+bool names_open(struct names *names, const struct config *config, struct problems *problems)
+{
+	const char *generator = config->thread_name_generator;
+	*names = (struct names){.builtin = generator && strcmp(generator, "builtin:names") == 0};
+	return !generator || names->builtin || open_plugin(names, config, problems);
+}
+
+void names_close(struct names *names)
+{
+	if (names->table && names->table->close)
+		names->table->close(names->data);
+	plugin_close(names->plugin.library);
+	*names = (struct names){0};
+}
+
+/* ---- a name ---- */
+
+static const char *two_words(struct arena *arena)
+{
+	uint8_t pick[2];
+	random_bytes(pick, sizeof(pick));
+	return arena_printf(
+	    arena, "%s-%s", first_words[pick[0] % WORDS], second_words[pick[1] % WORDS]);
+}
+
+static const char *cleaned(const char *text, struct arena *arena)
+{
+	char *name = arena_strdup(arena, text);
+	utf8_repair(name);
+	if (strlen(name) > NAME_MAX_BYTES)
+		name[utf8_cut(name, NAME_MAX_BYTES)] = '\0';
+	for (char *p = name; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
+	return name;
+}
+
+static const char *by_plugin(const struct names *names, const cJSON *messages, struct arena *arena)
+{
+	struct buf texts = {0};
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages) {
+		if (!message_is(message, "user"))
+			continue;
+		if (texts.len)
+			buf_putc(&texts, '\n');
+		message_text(message, &texts);
+	}
+	char *made = names->table->name(buf_str(&texts), names->data);
+	const char *name = made ? cleaned(made, arena) : "";
+	free(made);
+	buf_release(&texts);
+	return name;
+}
+
+const char *names_make(const struct names *names, const cJSON *messages, struct arena *arena)
+{
+	if (names->builtin)
+		return two_words(arena);
+	return names->table ? by_plugin(names, messages, arena) : "";
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: ISC */
+/* Checking offset and limit, and cutting the limit to its largest value. */
+#include "service/thread/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_LIMIT 100
+#define MOST 1000
+
+/* Decimal text as an integer; what is beyond 64 bits counts as the largest. */
+static bool read_integer(const char *text, int64_t *value)
+{
+	size_t sign = *text == '-' || *text == '+';
+	size_t digits = strspn(text + sign, "0123456789");
+	if (digits == 0 || text[sign + digits])
+		return false;
+	*value = strtoll(text, NULL, 10);
+	return true;
+}
+
+static bool read_member(struct call *call, const char *name, const char *text, int64_t *value)
+{
+	const char *where = arena_printf(call->arena, "query.%s", name);
+	if (!text || read_integer(text, value))
+		return true;
+	return error_field(
+	    &call->error, ERR_VALIDATION, where, "type_error", "%s must be an integer", name);
+}
+
+bool page_read(struct call *call, const struct list_query *query, struct page *page)
+{
+	*page = (struct page){.search = query->search, .limit = DEFAULT_LIMIT};
+	read_member(call, "offset", query->offset, &page->offset);
+	read_member(call, "limit", query->limit, &page->limit);
+	if (page->limit <= 0)
+		error_field(&call->error, ERR_VALIDATION, "query.limit", "value_error",
+		    "limit must be > 0");
+	if (page->offset < 0)
+		error_field(&call->error, ERR_VALIDATION, "query.offset", "value_error",
+		    "offset must be >= 0");
+	if (page->limit > MOST)
+		page->limit = MOST;
+	return !error_is_set(&call->error);
+}

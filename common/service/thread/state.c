@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: ISC */
+/* The state of a thread: read, update, clear (doc/protocol-threads.md#state). */
+#include "graph/state.h"
+
+#include "base/json.h"
+#include "graph/message.h"
+#include "service/thread/change.h"
+#include "service/thread/hole.h"
+#include "service/files/media.h"
+#include "service/thread/messages.h"
+#include "service/thread/threads.h"
+
+#include <string.h>
+
+/*
+ * The thread, and whether a run has it.  A thread that is running, but that no run has, is looked
+ * at again: only when it has not changed, its process died, else the run just ended.
+ */
+static bool look(
+    struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
+{
+	struct storage *storage = call->service->storage;
+	const char *seen = NULL;
+	for (;;) {
+		if (!thread_find(call, thread_id, thread))
+			return false;
+		flags->running =
+		    storage->ops->lease_running(storage, thread_id, &flags->stop_requested);
+		if (flags->running || thread->status != RUN_RUNNING)
+			return true;
+		if (seen && strcmp(seen, thread->run_id) == 0)
+			return true;
+		seen = thread->run_id;
+	}
+}
+
+cJSON *state_read(struct call *call, const char *thread_id)
+{
+	struct thread thread;
+	struct run_flags flags = {0};
+	if (!look(call, thread_id, &thread, &flags))
+		return NULL;
+	cJSON *context = hole_context(call, thread.row);
+	if (!context)
+		return NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddItemToObject(
+	    data, "state", state_json(call->service->graph, &thread, &flags, context));
+	return data;
+}
+
+/* ---- update ---- */
+
+struct update {
+	struct change change;
+	struct call *call;
+	const cJSON *state; /* of the request */
+	cJSON *context;     /* messages to append, in output form */
+	bool has_summary;
+	const char *summary;
+	cJSON *ignored;
+};
+
+static bool wrong_type(struct call *call, const char *name, const char *expected)
+{
+	const char *where = arena_printf(call->arena, "body.state.%s", name);
+	return error_field(&call->error, ERR_VALIDATION, where, "type_error", "state.%s must be %s",
+	    name, expected);
+}
+
+static bool update_context(struct update *u, const cJSON *messages)
+{
+	if (!cJSON_IsArray(messages))
+		return wrong_type(u->call, "context", "an array of messages");
+	u->context = messages_read(u->call, messages, "body.state.context");
+	return u->context != NULL;
+}
+
+static bool update_summary(struct update *u, const cJSON *item)
+{
+	if (!cJSON_IsString(item))
+		return wrong_type(u->call, "context_summary", "a string or null");
+	u->has_summary = true;
+	u->summary = item->valuestring;
+	return true;
+}
+
+/* What is wrong with a member, apart from the thread as it is; its value where it is a fixed one.
+ */
+static bool read_member(struct update *u, const cJSON *item)
+{
+	const struct field *field = graph_field_get(u->call->service->graph, item->string);
+	bool is_context = strcmp(item->string, "context") == 0;
+	if (!field && !is_context && strcmp(item->string, "context_summary") != 0) {
+		cJSON_AddItemToArray(u->ignored, cJSON_CreateString(item->string));
+		return true;
+	}
+	if (cJSON_IsNull(item) || (field && graph_field_accepts(field, item)))
+		return true;
+	if (field)
+		return wrong_type(
+		    u->call, field->name, arena_printf(u->call->arena, "of type %s", field->type));
+	return is_context ? update_context(u, item) : update_summary(u, item);
+}
+
+static bool update_read(struct update *u, const char *thread_id, const cJSON *body)
+{
+	const cJSON *item;
+	bool ok = change_check(u->call, thread_id, body);
+	u->state = json_opt(body, "state");
+	if (!cJSON_IsObject(u->state))
+		return error_field(&u->call->error, ERR_VALIDATION, "body.state",
+		    u->state ? "type_error" : "missing", "state is required and must be an object");
+	u->ignored = arena_json(u->call->arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(item, u->state)
+		ok = read_member(u, item) && ok;
+	return ok;
+}
+
+/* Objects are merged deeply, other values replace; reducers are for nodes alone. */
+static void merge_field(cJSON *fields, const struct field *field, const cJSON *item)
+{
+	cJSON *old = json_opt(fields, field->name);
+	if (cJSON_IsObject(old) && cJSON_IsObject(item))
+		json_merge(old, item);
+	else
+		json_set(fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
+}
+
+/* The graph's own fields after the update, as they are stored. */
+static const char *merged_fields(struct update *u)
+{
+	const ag_graph *graph = u->call->service->graph;
+	cJSON *fields = state_fields(graph, u->change.thread.fields_json);
+	const cJSON *item;
+	cJSON_ArrayForEach(item, u->state) {
+		const struct field *field = graph_field_get(graph, item->string);
+		if (field && !cJSON_IsNull(item))
+			merge_field(fields, field, item);
+	}
+	char *text = json_print(fields);
+	cJSON_Delete(fields);
+	arena_defer(u->call->arena, cJSON_free, text);
+	return text;
+}
+
+static cJSON *update_data(struct update *u)
+{
+	cJSON *data = arena_json(u->call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "updated");
+	cJSON_AddItemReferenceToObject(data, "ignored", u->ignored);
+	cJSON *state = change_state(&u->change);
+	cJSON_AddItemToObject(data, "state", state);
+	return state ? data : NULL;
+}
+
+static cJSON *update_store(struct update *u)
+{
+	u->change.thread.fields_json = merged_fields(u);
+	if (u->has_summary)
+		u->change.thread.summary = u->summary;
+	if (!messages_store(&u->change, u->context, NULL))
+		return NULL;
+	return update_data(u);
+}
+
+cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct update u = {.call = call};
+	cJSON *data = NULL;
+	if (!update_read(&u, thread_id, body) || !change_begin(&u.change, call, thread_id))
+		return NULL;
+	if (files_resolve(call, u.context))
+		data = update_store(&u);
+	change_end(&u.change);
+	return data;
+}
+
+/* ---- clear ---- */
+
+static bool clear(struct change *change)
+{
+	struct storage *storage = change->call->service->storage;
+	struct thread *t = &change->thread;
+	struct thread blank;
+	thread_blank(&blank, t->thread_id, t->user_id);
+	blank.row = t->row;
+	blank.thread_name = t->thread_name;
+	blank.metadata_json = t->metadata_json;
+	blank.created_at = t->created_at;
+	blank.run_id = t->run_id;
+	*t = blank;
+	change_touch(change);
+	struct thread_write write = {.thread = t, .clear_context = true};
+	return storage->ops->thread_write(storage, &write, &change->call->error);
+}
+
+cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct change change;
+	cJSON *data = NULL;
+	if (!change_check(call, thread_id, body) || !change_begin(&change, call, thread_id))
+		return NULL;
+	if (change_exists(&change) && clear(&change)) {
+		data = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddTrueToObject(data, "deleted");
+		cJSON_AddTrueToObject(data, "success");
+		cJSON_AddStringToObject(data, "message", "State cleared successfully");
+		cJSON_AddTrueToObject(data, "data");
+	}
+	change_end(&change);
+	return data;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: ISC */
+/* Threads: list, read, remove, repair. */
+#include "service/thread/threads.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "graph/message.h"
+#include "graph/state.h"
+#include "service/thread/change.h"
+#include "service/thread/ident.h"
+#include "service/trace/observe.h"
+#include "service/thread/page.h"
+
+#include <string.h>
+
+/* A record as doc/protocol-threads.md#records shows it, a new tree. */
+static cJSON *record(const struct thread *thread)
+{
+	char time[ISO_TIME_SIZE];
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddStringToObject(out, "thread_id", thread->thread_id);
+	cJSON_AddStringToObject(out, "thread_name", thread->thread_name);
+	cJSON_AddStringToObject(out, "user_id", thread->user_id);
+	json_add_raw(out, "metadata", thread->metadata_json);
+	cJSON_AddStringToObject(out, "created_at", clock_iso(thread->created_at, time));
+	cJSON_AddStringToObject(out, "updated_at", clock_iso(thread->updated_at, time));
+	json_add_str(out, "run_id", thread->run_id);
+	return out;
+}
+
+static bool add_record(void *arg, const struct thread *thread)
+{
+	cJSON_AddItemToArray(arg, record(thread));
+	return true;
+}
+
+cJSON *threads_list(struct call *call, const struct list_query *query)
+{
+	struct storage *storage = call->service->storage;
+	struct page page;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	if (!page_read(call, query, &page))
+		return NULL;
+	cJSON *threads = cJSON_AddArrayToObject(data, "threads");
+	if (!storage->ops->thread_list(
+		storage, call->owner, &page, add_record, threads, &call->error))
+		return NULL;
+	return data;
+}
+
+cJSON *thread_read(struct call *call, const char *thread_id)
+{
+	struct thread thread;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	if (!thread_find(call, thread_id, &thread))
+		return NULL;
+	cJSON *shown = record(&thread);
+	cJSON_AddItemToObject(shown, "thread", record(&thread)); /* both forms are read */
+	cJSON_AddItemToObject(data, "thread_data", shown);
+	return data;
+}
+
+static bool delete_once(struct change *change)
+{
+	struct service *service = change->call->service;
+	struct storage *storage = service->storage;
+	if (!observe_forget(change->call, change->thread.thread_id))
+		return false;
+	access_evict(service->access, change->thread.thread_id);
+	bool deleted =
+	    storage->ops->thread_delete(storage, change->thread.row, &change->call->error);
+	access_evict(service->access, change->thread.thread_id);
+	return deleted;
+}
+
+/* What deletes must be able to write, also on a full disk. */
+static bool delete_thread(struct change *change)
+{
+	struct storage *storage = change->call->service->storage;
+	struct error *err = &change->call->error;
+	if (delete_once(change))
+		return true;
+	if (err->kind != ERR_TRANSIENT_STORAGE || !storage->ops->make_room(storage))
+		return false;
+	error_release(err);
+	return delete_once(change);
+}
+
+cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct change change;
+	cJSON *data = NULL;
+	if (!change_check(call, thread_id, body) || !change_begin(&change, call, thread_id))
+		return NULL;
+	if (change_exists(&change) && delete_thread(&change)) {
+		data = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddTrueToObject(data, "success");
+		cJSON_AddStringToObject(data, "message", "Thread deleted successfully");
+		cJSON_AddTrueToObject(data, "data");
+	}
+	change_end(&change);
+	return data;
+}
+
+bool thread_retire(struct call *call, const char *thread_id, int64_t before)
+{
+	struct storage *storage = call->service->storage;
+	struct change change = {.call = call};
+	bool gone = false;
+
+	change.lease = storage->ops->lease_acquire(storage, thread_id, 0, &call->error);
+	if (!change.lease)
+		return false;
+	if (storage->ops->thread_get(
+		storage, call->arena, thread_id, &change.thread, &call->error) &&
+	    change.thread.updated_at < before)
+		gone = delete_thread(&change);
+	change_end(&change);
+	return gone;
+}
+
+/* ---- repair (doc/protocol-threads.md#repair) ---- */
+
+static bool add_message(void *arg, const char *id, const char *body_json)
+{
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	(void)id;
+	if (message)
+		cJSON_AddItemToArray(arg, message);
+	return true;
+}
+
+static cJSON *fix_data(struct change *change, int removed, bool empty)
+{
+	struct call *call = change->call;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	const char *text =
+	    empty ? "No messages found in state" : "No messages with empty tool calls found";
+	if (removed)
+		text = arena_printf(call->arena, "Successfully removed %d message(s)", removed);
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "message", text);
+	json_add_int(data, "removed_count", removed);
+	cJSON *state = change_state(change);
+	cJSON_AddItemToObject(data, "state", state);
+	return state ? data : NULL;
+}
+
+static cJSON *fix_thread(struct change *change)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	const struct page all = {.limit = INT64_MAX};
+	cJSON *messages = arena_json(call->arena, cJSON_CreateArray());
+	if (!storage->ops->message_list(
+		storage, change->thread.row, &all, add_message, messages, &call->error))
+		return NULL;
+	bool empty = !messages->child;
+	cJSON *removed = orphans_find(call->arena, messages);
+	if (removed->child && !change_remove(change, removed))
+		return NULL;
+	return fix_data(change, cJSON_GetArraySize(removed), empty);
+}
+
+cJSON *thread_fix(struct call *call, const cJSON *body)
+{
+	const char *thread_id;
+	struct change change;
+	if (!thread_named(call, body, &thread_id) || !change_begin(&change, call, thread_id))
+		return NULL;
+	cJSON *data = change_exists(&change) ? fix_thread(&change) : NULL;
+	change_end(&change);
+	return data;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: ISC */
+/* Threads, their state and messages (doc/protocol-threads.md).  thread_id and
+ * message_id come percent-decoded from the path. */
+#ifndef AGENTGRAPH_SERVICE_THREAD_THREADS_H
+#define AGENTGRAPH_SERVICE_THREAD_THREADS_H
+
+#include "base/arena.h"
+#include "service/service.h"
+
+/* Query parameters as they came, percent-decoded; NULL when absent. */
+struct list_query {
+	const char *search;
+	const char *offset;
+	const char *limit;
+};
+
+/* Each returns the data of its route.  What is wrong with the query's form may be in call->error
+ * already; the lists add what is wrong with its values. */
+cJSON *threads_list(struct call *call, const struct list_query *query);
+cJSON *thread_read(struct call *call, const char *thread_id);
+cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body);
+
+/* Deletes a thread that nobody is on and that was changed last before that (microseconds); false
+ * when it was not, or with the error set. */
+bool thread_retire(struct call *call, const char *thread_id, int64_t before);
+
+cJSON *state_read(struct call *call, const char *thread_id);
+cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body);
+cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body);
+
+cJSON *messages_list(struct call *call, const char *thread_id, const struct list_query *query);
+cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body);
+cJSON *message_read(struct call *call, const char *thread_id, const char *message_id);
+cJSON *message_remove(
+    struct call *call, const char *thread_id, const char *message_id, const cJSON *body);
+
+/* data of POST /v1/graph/fix. */
+cJSON *thread_fix(struct call *call, const cJSON *body);
+
+/*
+ * Ids of the messages that a repair removes from messages (a thread's, in output form and order):
+ * assistant messages one of whose calls has no result in a later message, and the tool messages
+ * that answered their other calls.  An array of strings, tied to the arena.  Takes time in
+ * proportion to the messages, however calls and results depend on each other.
+ */
+cJSON *orphans_find(struct arena *arena, const cJSON *messages);
+
+#endif

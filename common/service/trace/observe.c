@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/* Who may see a trace, the view of it, and runs whose process has died. */
+#include "service/trace/observe.h"
+
+#include "base/json.h"
+#include "service/thread/ident.h"
+#include "service/trace/trace_view.h"
+
+#include <string.h>
+
+/* A thread that is somebody else's is refused.  One that is not stored is nobody's yet: it has no
+ * traces, though its first run may have begun. */
+static bool may_see(struct call *call, const char *thread_id, bool *is_stored)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread;
+	if (!thread_id_check(call, "path.thread_id", thread_id))
+		return false;
+	*is_stored =
+	    storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error);
+	return *is_stored ? call_owns(call, &thread) : !error_is_set(&call->error);
+}
+
+static bool is_latest(const struct trace_view *view)
+{
+	return view->run_count && strcmp(view->run_ids[view->run_count - 1], view->run.run_id) == 0;
+}
+
+static bool still_runs(struct call *call, const struct trace_view *view)
+{
+	struct storage *storage = call->service->storage;
+	bool stop;
+	return is_latest(view) && storage->ops->lease_running(storage, view->run.thread_id, &stop);
+}
+
+/* For good, so that no later run on the thread makes it look alive. */
+static void bury(struct call *call, struct trace_run *run)
+{
+	const struct trace_piece none = {.first = 1};
+	uint64_t place = 0;
+	run->status = TRACE_ERROR;
+	run->finished_at = run->last_at;
+	traces_put(call->service->traces, run, &none, &place);
+}
+
+/*
+ * A process that died says nothing of its runs.  A run says how it ended before it gives up its
+ * thread; so one that goes on after its thread was seen free is dead.
+ */
+static bool read_view(
+    struct call *call, const char *thread_id, const char *run_id, struct trace_view *view)
+{
+	struct traces *traces = call->service->traces;
+	if (!traces_read(traces, call->arena, thread_id, run_id, view, &call->error))
+		return false;
+	if (!view->found || view->run.status != TRACE_RUNNING || still_runs(call, view))
+		return true;
+	if (!traces_read(traces, call->arena, thread_id, view->run.run_id, view, &call->error))
+		return false;
+	if (view->found && view->run.status == TRACE_RUNNING)
+		bury(call, &view->run);
+	return true;
+}
+
+static cJSON *run_of(const struct trace_view *view)
+{
+	if (!view->found)
+		return cJSON_CreateNull();
+	cJSON *records = json_parse(view->records, strlen(view->records), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *run = trace_view(&view->run, records);
+	cJSON_Delete(records);
+	return run;
+}
+
+cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_id)
+{
+	struct trace_view view = {0};
+	bool is_stored;
+	if (!may_see(call, thread_id, &is_stored))
+		return NULL;
+	if (is_stored && call->service->traces && !read_view(call, thread_id, run_id, &view))
+		return NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddStringToObject(data, "thread_id", thread_id);
+	json_add_int(data, "run_count", (int64_t)view.run_count);
+	cJSON *ids = cJSON_AddArrayToObject(data, "run_ids");
+	for (size_t i = 0; i < view.run_count; i++)
+		cJSON_AddItemToArray(ids, cJSON_CreateString(view.run_ids[i]));
+	cJSON_AddItemToObject(data, "run", run_of(&view));
+	return data;
+}
+
+bool observe_forget(struct call *call, const char *thread_id)
+{
+	struct traces *traces = call->service->traces;
+	return !traces || traces_forget(traces, thread_id, &call->error);
+}

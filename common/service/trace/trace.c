@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: ISC */
+/* The observer in the middle: it passes events on, and records, counts and reports. */
+#include "service/trace/trace.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "graph/message.h"
+#include "graph/state.h"
+#include "service/trace/trace_record.h"
+#include "service/trace/trace_spans.h"
+#include "telemetry/telemetry.h"
+
+#include <string.h>
+
+#define SHOW_US 250000   /* how often a run that goes on says what it did */
+#define PIECE_SIZE 65536 /* bytes of records, before a new piece is begun */
+
+struct trace {
+	struct run_observer observer; /* first: what the engine sees */
+	struct run_observer *inner;
+	struct turn *turn;
+
+	struct trace_run run;
+	struct buf records; /* of the present piece */
+	int first, count;   /* number of its first record, and of the next one */
+	uint64_t place;     /* where it was handed over */
+	int64_t shown_at;
+	struct call_names names;
+	bool *visited; /* by node of the graph */
+
+	bool wanted; /* spans are */
+	struct trace_spans spans;
+	struct trace_context context; /* of the run's span, with the span that is open */
+	char run_span[SPAN_ID_SIZE], caller_span[SPAN_ID_SIZE];
+	bool passes_on;
+	char parent[TRACEPARENT_SIZE];
+};
+
+static struct service *service_of(const struct trace *trace)
+{
+	return trace->turn->call->service;
+}
+
+/* ---- the trace that the request belongs to ---- */
+
+static void write_parent(struct trace *trace, const char *span_id)
+{
+	memcpy(trace->context.span_id, span_id, SPAN_ID_SIZE);
+	traceparent_format(&trace->context, trace->parent);
+}
+
+/*
+ * A request that belongs to a trace hands it on, also where nothing is recorded here.  One that was
+ * not sampled is recorded by nobody.
+ */
+static void join_trace(struct trace *trace)
+{
+	struct telemetry *telemetry = service_of(trace)->telemetry;
+	bool given = traceparent_parse(trace->turn->call->traceparent, &trace->context);
+	trace->wanted =
+	    telemetry && telemetry_wants_runs(telemetry) && (!given || trace->context.sampled);
+	trace->passes_on = given || trace->wanted;
+	if (given)
+		memcpy(trace->caller_span, trace->context.span_id, SPAN_ID_SIZE);
+	else if (trace->wanted)
+		trace_id_new(trace->context.trace_id);
+	if (!trace->wanted) {
+		if (given)
+			write_parent(trace, trace->caller_span);
+		return;
+	}
+	trace->context.sampled = true;
+	spans_begin(&trace->spans, trace->turn->call->arena, trace->run.started_at);
+	memcpy(trace->run_span, trace->spans.items[0]->id, SPAN_ID_SIZE);
+	write_parent(trace, trace->run_span);
+}
+
+const char *trace_parent(const struct trace *trace)
+{
+	return trace->passes_on ? trace->parent : NULL;
+}
+
+/* ---- records ---- */
+
+static void hand_over(struct trace *trace)
+{
+	const struct trace_piece piece = {
+	    trace->first, buf_str(&trace->records), trace->records.len};
+	struct traces *traces = service_of(trace)->traces;
+	if (!traces)
+		return;
+	traces_put(traces, &trace->run, &piece, &trace->place);
+	trace->shown_at = trace->run.last_at;
+	if (trace->records.len < PIECE_SIZE)
+		return;
+	trace->first = trace->count;
+	trace->place = 0;
+	buf_reset(&trace->records);
+}
+
+/* What is beyond the number of records that are kept still counts. */
+static void record(struct trace *trace, int64_t now, struct trace_event *event)
+{
+	struct buf ignored = {0};
+	bool kept = trace->count < TRACES_RECORDS;
+	event->offset = now - trace->run.started_at;
+	trace_record(kept ? &trace->records : &ignored, event, &trace->names, &trace->run.totals);
+	trace->count += kept;
+	trace->run.last_at = now;
+	buf_release(&ignored);
+}
+
+static void record_plain(
+    struct trace *trace, int64_t now, const char *type, const char *node, const char *status)
+{
+	struct trace_event event = {.type = type, .node = node, .status = status};
+	record(trace, now, &event);
+}
+
+static void visit(struct trace *trace, const char *node)
+{
+	int i = graph_node_index(service_of(trace)->graph, node);
+	if (i < 0 || trace->visited[i])
+		return;
+	trace->visited[i] = true;
+	trace->run.totals.iterations++;
+}
+
+/* ---- events ---- */
+
+static void on_node_starts(struct trace *trace, const struct run_event *event, int64_t now)
+{
+	log_run(trace->run.run_id);
+	visit(trace, event->node);
+	record_plain(trace, now, "updates", event->node, "invoking_node");
+	if (!trace->wanted)
+		return;
+	spans_node_starts(&trace->spans, event->node, event->step, now);
+	if (trace->spans.node)
+		write_parent(trace, trace->spans.node->id);
+}
+
+static void on_message(struct trace *trace, const struct run_event *event, int64_t now)
+{
+	struct trace_event written = {.type = "message",
+	    .node = event->node,
+	    .message = event->message,
+	    .piece = event->kind == RUN_PIECE};
+	if (event->kind == RUN_PIECE && !trace->inner->live)
+		return;
+	record(trace, now, &written);
+	if (trace->wanted && event->kind == RUN_MESSAGE)
+		spans_message(&trace->spans, event->message, &trace->names, now);
+}
+
+static void on_node_ends(struct trace *trace, const struct run_event *event, int64_t now)
+{
+	record_plain(trace, now, "state", event->node, NULL);
+	record_plain(trace, now, "updates", event->node, "node_invoked");
+	if (trace->wanted)
+		spans_node_ends(&trace->spans, now);
+}
+
+static void on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	struct trace *trace = (struct trace *)observer;
+	int64_t now = clock_now();
+	switch (event->kind) {
+	case RUN_NODE_STARTS:
+		on_node_starts(trace, event, now);
+		break;
+	case RUN_MESSAGE:
+		message_count_tokens(event->message);
+		on_message(trace, event, now);
+		break;
+	case RUN_PIECE:
+		on_message(trace, event, now);
+		break;
+	case RUN_NODE_ENDS:
+		on_node_ends(trace, event, now);
+		break;
+	}
+	if (now - trace->shown_at >= SHOW_US || trace->records.len >= PIECE_SIZE)
+		hand_over(trace);
+	trace->inner->event(trace->inner, run, event);
+}
+
+static void on_settled(struct run_observer *observer, bool ok)
+{
+	struct run_observer *inner = ((struct trace *)observer)->inner;
+	if (inner->settled)
+		inner->settled(inner, ok);
+}
+
+/* ---- its life ---- */
+
+static void release(void *arg)
+{
+	buf_release(&((struct trace *)arg)->records);
+}
+
+struct trace *trace_begin(struct turn *turn, struct run_observer *inner)
+{
+	struct arena *a = turn->call->arena;
+	struct service *service = turn->call->service;
+	struct trace *trace = arena_alloc(a, sizeof(*trace));
+	trace->observer =
+	    (struct run_observer){.live = inner->live, .event = on_event, .settled = on_settled};
+	trace->inner = inner;
+	trace->turn = turn;
+	trace->run = (struct trace_run){
+	    .number = service->traces ? traces_number(service->traces) : 0,
+	    .thread_id = turn->thread.thread_id,
+	    .run_id = turn->run_id,
+	    .started_at = clock_now(),
+	};
+	trace->run.last_at = trace->run.started_at;
+	trace->names.arena = a;
+	trace->visited = arena_alloc(a, service->graph->node_count + 1);
+	arena_defer(a, release, trace);
+	join_trace(trace);
+	metrics_gauge(GAUGE_RUNS, 1);
+	return trace;
+}
+
+struct run_observer *trace_observer(struct trace *trace)
+{
+	return &trace->observer;
+}
+
+static const char *paused_node(const struct trace *trace)
+{
+	const cJSON *interrupt =
+	    arena_json(trace->turn->call->arena, thread_interrupt(run_thread(trace->turn->run)));
+	return json_str(interrupt, "node");
+}
+
+/* The chunk that a stream would end with, where it says more than that the run is over. */
+static void record_outcome(struct trace *trace, bool ok, int64_t now)
+{
+	const ag_run *run = trace->turn->run;
+	const char *node = run_steps(run) > 0 ? run_node(run) : NULL;
+	if (!ok) {
+		record_plain(trace, now, "error", node, NULL);
+		return;
+	}
+	if (run_thread(run)->status == RUN_INTERRUPTED)
+		record_plain(trace, now, "updates", paused_node(trace), "interrupted");
+	else if (run_thread(run)->status == RUN_STOPPED)
+		record_plain(trace, now, "updates", run_node(run), "stopped");
+	if (!trace->inner->live)
+		record_plain(trace, now, "result", NULL, NULL);
+}
+
+static enum trace_status status_of(const struct trace *trace, bool ok)
+{
+	if (!ok)
+		return TRACE_ERROR;
+	return run_thread(trace->turn->run)->status == RUN_STOPPED ? TRACE_STOPPED : TRACE_DONE;
+}
+
+static void report_run(struct trace *trace)
+{
+	const struct error *err = &trace->turn->call->error;
+	struct run_report report = {
+	    .context = trace->context,
+	    .agent = service_of(trace)->config->agent,
+	    .thread_id = trace->run.thread_id,
+	    .run_id = trace->run.run_id,
+	    .spans = (const struct span *const *)trace->spans.items,
+	    .span_count = trace->spans.count,
+	    .end = (enum run_end)(trace->run.status - TRACE_DONE),
+	    .input_tokens = trace->spans.input_tokens,
+	    .output_tokens = trace->spans.output_tokens,
+	    .input = run_messages(trace->turn->run),
+	    .input_count = (size_t)trace->turn->brought,
+	};
+	memcpy(report.context.span_id, trace->run_span, SPAN_ID_SIZE);
+	memcpy(report.parent, trace->caller_span, SPAN_ID_SIZE);
+	if (report.end == RUN_END_ERROR) {
+		report.error_code = error_code_of(err);
+		report.error = err->detail;
+	}
+	telemetry_run(service_of(trace)->telemetry, &report);
+}
+
+/* What failed inside the run is ours, whichever transport tells the client. */
+static void report_failure(struct trace *trace)
+{
+	struct call *call = trace->turn->call;
+	const ag_run *run = trace->turn->run;
+	const struct failure_report report = {
+	    .code = error_code_of(&call->error),
+	    .message = call->error.detail,
+	    .cause = call->error.cause,
+	    .node = run_steps(run) > 0 ? run_node(run) : NULL,
+	    .request_id = call->request_id,
+	    .run_id = trace->run.run_id,
+	    .trace_id = trace->wanted ? trace->context.trace_id : NULL,
+	    .span_id = trace->wanted ? trace->run_span : NULL,
+	};
+	if (error_status_of(&call->error) != 500 || call->reported)
+		return;
+	call->reported = true;
+	telemetry_failure(service_of(trace)->telemetry, &report);
+}
+
+void trace_end(struct trace *trace, bool ok)
+{
+	int64_t now = clock_now();
+	record_outcome(trace, ok, now);
+	trace->run.status = status_of(trace, ok);
+	trace->run.finished_at = now;
+	hand_over(trace);
+	metrics_gauge(GAUGE_RUNS, -1);
+	metrics_run((unsigned)(trace->run.status - TRACE_DONE), now - trace->run.started_at);
+	if (trace->wanted) {
+		spans_end(&trace->spans, ok ? NULL : trace->turn->call->error.detail, now);
+		report_run(trace);
+	}
+	if (!ok && service_of(trace)->telemetry)
+		report_failure(trace);
+}

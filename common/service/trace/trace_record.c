@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: ISC */
+/* Writing one record as JSON: a message's type, words, calls and tokens. */
+#include "service/trace/trace_record.h"
+
+#include "base/json.h"
+#include "base/json_quote.h"
+#include "graph/message.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define CALLS_MAX 1024 /* that are known by name */
+
+/* ---- calls by id ---- */
+
+const cJSON *call_names_find(const struct call_names *names, const char *call_id)
+{
+	for (size_t i = names->count; call_id && i-- > 0;) {
+		const char *id = json_str(names->calls[i], "id");
+		if (id && strcmp(id, call_id) == 0)
+			return names->calls[i];
+	}
+	return NULL;
+}
+
+static void learn(struct call_names *names, const cJSON *block)
+{
+	if (names->count == CALLS_MAX)
+		return;
+	if (names->count == names->size) {
+		const cJSON **old = names->calls;
+		names->size = names->size ? 2 * names->size : 8;
+		names->calls = arena_alloc(names->arena, names->size * sizeof(*old));
+		if (old)
+			memcpy(names->calls, old, names->count * sizeof(*old));
+	}
+	names->calls[names->count++] = block;
+}
+
+/* ---- a message ---- */
+
+static void put_member(struct buf *out, const char *key, const char *text)
+{
+	buf_printf(out, ",\"%s\":", key);
+	json_quote(out, text);
+}
+
+/* A list of words; name_of says which a block adds, or NULL. */
+static void put_words(struct buf *out, const char *key, const cJSON *blocks,
+    const char *(*name_of)(const struct call_names *names, const cJSON *block),
+    const struct call_names *names)
+{
+	const cJSON *block;
+	int count = 0;
+	cJSON_ArrayForEach(block, blocks) {
+		const char *word = name_of(names, block);
+		if (!word)
+			continue;
+		if (count++ == 0)
+			buf_printf(out, ",\"%s\":[", key);
+		else
+			buf_putc(out, ',');
+		json_quote(out, word);
+		if (count == RECORD_WORDS)
+			break;
+	}
+	if (count)
+		buf_putc(out, ']');
+}
+
+static const char *type_of(const struct call_names *names, const cJSON *block)
+{
+	(void)names;
+	return json_str(block, "type");
+}
+
+static const char *called(const struct call_names *names, const cJSON *block)
+{
+	(void)names;
+	return block_is_call(block) ? json_str(block, "name") : NULL;
+}
+
+static const char *answered(const struct call_names *names, const cJSON *block)
+{
+	if (!block_is(block, "tool_result"))
+		return NULL;
+	const cJSON *call = call_names_find(names, json_str(block, "call_id"));
+	return call ? json_str(call, "name") : NULL;
+}
+
+static int64_t tokens(const cJSON *usages, const char *name)
+{
+	int64_t value = 0;
+	return json_integer(json_get(usages, name), &value) && value > 0 ? value : 0;
+}
+
+static void put_usage(struct buf *out, const cJSON *message, struct trace_totals *totals)
+{
+	const cJSON *usages = json_opt(message, "usages");
+	if (!usages)
+		return;
+	int64_t prompt = tokens(usages, "prompt_tokens");
+	int64_t completion = tokens(usages, "completion_tokens");
+	int64_t reasoning = tokens(usages, "reasoning_tokens");
+	int64_t total = tokens(usages, "total_tokens");
+	if (!total)
+		total = prompt + completion;
+	buf_printf(
+	    out, ",\"usage\":[%" PRId64 ",%" PRId64 ",%" PRId64 "]", prompt, completion, total);
+	const char *model = json_str(json_opt(message, "metadata"), "model");
+	if (model)
+		put_member(out, "model", model);
+	totals->prompt += prompt;
+	totals->completion += completion;
+	totals->reasoning += reasoning;
+	totals->total += total;
+	totals->llm_calls++;
+}
+
+static void note_calls(const cJSON *blocks, struct call_names *names, struct trace_totals *totals)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, blocks) {
+		if (!block_is_call(block))
+			continue;
+		learn(names, block);
+		totals->tool_calls++;
+	}
+}
+
+static void put_message(
+    struct buf *out, const cJSON *message, struct call_names *names, struct trace_totals *totals)
+{
+	const cJSON *blocks = json_get(message, "content");
+	put_member(out, "role", message_role(message));
+	note_calls(blocks, names, totals);
+	put_words(out, "blocks", blocks, type_of, names);
+	put_words(out, "calls", blocks, called, names);
+	put_words(out, "results", blocks, answered, names);
+	put_usage(out, message, totals);
+}
+
+void trace_record(struct buf *out, const struct trace_event *event, struct call_names *names,
+    struct trace_totals *totals)
+{
+	buf_printf(out, "{\"at\":%" PRId64 ",\"type\":\"%s\"", event->offset, event->type);
+	if (event->node)
+		put_member(out, "node", event->node);
+	if (event->status)
+		put_member(out, "status", event->status);
+	if (event->piece)
+		buf_puts(out, ",\"delta\":true");
+	else if (event->message)
+		put_message(out, event->message, names, totals);
+	buf_puts(out, "},");
+}

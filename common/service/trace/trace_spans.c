@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: ISC */
+/* Opening and closing the spans of nodes, models and tools. */
+#include "service/trace/trace_spans.h"
+
+#include "base/json.h"
+#include "graph/message.h"
+
+#include <string.h>
+
+#define SPANS_MAX 1000 /* of one run */
+
+static void grow(struct trace_spans *spans)
+{
+	struct span **old = spans->items;
+	spans->size = spans->size ? 2 * spans->size : 16;
+	spans->items = arena_alloc(spans->arena, spans->size * sizeof(*old));
+	if (old)
+		memcpy(spans->items, old, spans->count * sizeof(*old));
+}
+
+/* A new span below the open node, or below the run; NULL when there are too many. */
+static struct span *add(
+    struct trace_spans *spans, enum span_kind kind, const char *name, int64_t start, int64_t end)
+{
+	if (spans->count == SPANS_MAX)
+		return NULL;
+	if (spans->count == spans->size)
+		grow(spans);
+	struct span *span = arena_alloc(spans->arena, sizeof(*span));
+	*span = (struct span){.kind = kind, .name = name, .start = start, .end = end};
+	span_id_new(span->id);
+	if (spans->count)
+		span->parent = spans->node ? spans->node : spans->items[0];
+	spans->items[spans->count++] = span;
+	return span;
+}
+
+void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now)
+{
+	*spans = (struct trace_spans){.arena = arena, .latest = now};
+	add(spans, SPAN_RUN, NULL, now, now);
+}
+
+void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now)
+{
+	spans->node = NULL;
+	spans->node = add(spans, SPAN_NODE, node, now, now);
+	if (spans->node)
+		spans->node->step = step;
+	spans->latest = now;
+}
+
+static void add_llm(struct trace_spans *spans, const cJSON *message, int64_t now)
+{
+	int64_t in, out;
+	if (!message_tokens(message, &in, &out))
+		return;
+	spans->input_tokens += in;
+	spans->output_tokens += out;
+	struct span *span = add(
+	    spans, SPAN_LLM, json_str(json_opt(message, "metadata"), "model"), spans->latest, now);
+	if (!span)
+		return;
+	span->input_tokens = in;
+	span->output_tokens = out;
+	span->message = message;
+}
+
+static void add_tool(
+    struct trace_spans *spans, const cJSON *block, const struct call_names *names, int64_t now)
+{
+	const char *call_id = json_str(block, "call_id");
+	const cJSON *call = call_names_find(names, call_id);
+	struct span *span =
+	    add(spans, SPAN_TOOL, call ? json_str(call, "name") : NULL, spans->latest, now);
+	if (!span)
+		return;
+	span->call_id = call_id;
+	span->args = json_opt(call, "args");
+	span->output = json_opt(block, "output");
+	span->error = cJSON_IsTrue(json_get(block, "is_error")) ? "the tool failed" : NULL;
+}
+
+void spans_message(
+    struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now)
+{
+	const cJSON *block;
+	add_llm(spans, message, now);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (block_is(block, "tool_result"))
+			add_tool(spans, block, names, now);
+	}
+	spans->latest = now;
+}
+
+void spans_node_ends(struct trace_spans *spans, int64_t now)
+{
+	if (spans->node)
+		spans->node->end = now;
+	spans->node = NULL;
+	spans->latest = now;
+}
+
+void spans_end(struct trace_spans *spans, const char *error, int64_t now)
+{
+	if (spans->node)
+		spans->node->error = error;
+	spans_node_ends(spans, now);
+	spans->items[0]->end = now;
+	spans->items[0]->error = error;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: ISC */
+/* Spans, events and totals, read back from the records in their order. */
+#include "service/trace/trace_view.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static double ms(int64_t us)
+{
+	return us > 0 ? (double)us / 1000.0 : 0.0;
+}
+
+static int64_t at(const cJSON *record)
+{
+	int64_t us = 0;
+	json_integer(json_get(record, "at"), &us);
+	return us;
+}
+
+static int64_t nth(const cJSON *array, int i)
+{
+	int64_t value = 0;
+	json_integer(cJSON_GetArrayItem(array, i), &value);
+	return value;
+}
+
+/* ---- spans ---- */
+
+/* The span of a node, and the time of its first and latest record. */
+struct node_span {
+	const char *name;
+	cJSON *span;
+	int64_t first;
+};
+
+struct span_list {
+	cJSON *spans;
+	int count;
+	struct node_span *nodes;
+	int node_count;
+};
+
+/* What all spans have; the keys of a model's are filled in by its own. */
+static cJSON *add_span(
+    struct span_list *list, const char *kind, const char *name, const char *parent, int64_t start)
+{
+	char id[16] = "root";
+	cJSON *span = cJSON_CreateObject();
+	if (parent)
+		snprintf(id, sizeof(id), "s%d", ++list->count);
+	cJSON_AddStringToObject(span, "id", id);
+	cJSON_AddStringToObject(span, "name", name);
+	cJSON_AddStringToObject(span, "kind", kind);
+	json_add_str(span, "parent", parent);
+	cJSON_AddItemToObject(span, "start_ms", json_new_double(ms(start)));
+	cJSON_AddItemToObject(span, "duration_ms", json_new_double(0));
+	cJSON_AddNullToObject(span, "model");
+	cJSON_AddNullToObject(span, "input_tokens");
+	cJSON_AddNullToObject(span, "output_tokens");
+	cJSON_AddItemToArray(list->spans, span);
+	return span;
+}
+
+static void set_duration(cJSON *span, int64_t us)
+{
+	json_set(span, "duration_ms", json_new_double(ms(us)));
+}
+
+static struct node_span *find_node(struct span_list *list, const char *name)
+{
+	for (int i = 0; i < list->node_count; i++)
+		if (strcmp(list->nodes[i].name, name) == 0)
+			return &list->nodes[i];
+	return NULL;
+}
+
+/* The id of the span that a record hangs off, which it opens or extends. */
+static const char *node_of(struct span_list *list, const cJSON *record)
+{
+	const char *name = json_str(record, "node");
+	char title[256];
+	if (!name)
+		return "root";
+	struct node_span *node = find_node(list, name);
+	if (!node) {
+		node = &list->nodes[list->node_count++];
+		snprintf(title, sizeof(title), "node: %s", name);
+		*node = (struct node_span){
+		    name, add_span(list, "node", title, "root", at(record)), at(record)};
+	}
+	set_duration(node->span, at(record) - node->first);
+	return json_str(node->span, "id");
+}
+
+static void add_record(struct span_list *list, const cJSON *record)
+{
+	const char *parent = node_of(list, record);
+	const cJSON *usage = json_get(record, "usage"), *call;
+	if (usage) {
+		cJSON *span = add_span(list, "llm", "llm.generate", parent, at(record));
+		const char *model = json_str(record, "model");
+		if (model)
+			json_set(span, "model", cJSON_CreateString(model));
+		json_set(span, "input_tokens", json_new_int(nth(usage, 0)));
+		json_set(span, "output_tokens", json_new_int(nth(usage, 1)));
+	}
+	cJSON_ArrayForEach(call, json_get(record, "calls")) {
+		char title[256];
+		snprintf(title, sizeof(title), "tool: %s", call->valuestring);
+		add_span(list, "tool", title, parent, at(record));
+	}
+}
+
+static cJSON *spans_of(const cJSON *records, int64_t total)
+{
+	const cJSON *record;
+	struct span_list list = {.spans = cJSON_CreateArray()};
+	size_t nodes = (size_t)cJSON_GetArraySize(records) + 1;
+	list.nodes = cJSON_malloc(nodes * sizeof(*list.nodes));
+	set_duration(add_span(&list, "root", "graph", NULL, 0), total);
+	cJSON_ArrayForEach(record, records)
+		add_record(&list, record);
+	cJSON_free(list.nodes);
+	return list.spans;
+}
+
+/* ---- events ---- */
+
+static void put_words(struct buf *out, const cJSON *words)
+{
+	const cJSON *word;
+	cJSON_ArrayForEach(word, words) {
+		buf_puts(out, word == words->child ? " " : ", ");
+		buf_puts(out, word->valuestring);
+	}
+}
+
+/* The first line of the table that applies. */
+static void put_summary(struct buf *out, const cJSON *record)
+{
+	const cJSON *calls = json_get(record, "calls"), *results = json_get(record, "results");
+	const cJSON *usage = json_get(record, "usage"), *blocks = json_get(record, "blocks");
+	const char *role = json_str(record, "role"), *status = json_str(record, "status");
+	if (calls || results) {
+		buf_puts(out, calls ? "tool_call" : "tool_result");
+		put_words(out, calls ? calls : results);
+	} else if (usage) {
+		buf_printf(out, "llm.generate · %" PRId64 " tokens", nth(usage, 2));
+	} else if (cJSON_IsTrue(json_get(record, "delta"))) {
+		buf_puts(out, "delta");
+	} else if (role && blocks) {
+		buf_printf(out, "%s:", role);
+		put_words(out, blocks);
+	} else {
+		buf_puts(out, status ? status : json_str(record, "type"));
+	}
+}
+
+static cJSON *event_of(const cJSON *record, int number)
+{
+	char id[16];
+	struct buf summary = {0};
+	const char *node = json_str(record, "node");
+	cJSON *event = cJSON_CreateObject();
+	snprintf(id, sizeof(id), "e%d", number);
+	put_summary(&summary, record);
+	cJSON_AddStringToObject(event, "id", id);
+	cJSON_AddStringToObject(event, "type", json_str(record, "type"));
+	cJSON_AddStringToObject(event, "node", node ? node : "");
+	cJSON_AddItemToObject(event, "offset_ms", json_new_double(ms(at(record))));
+	cJSON_AddStringToObject(event, "summary", buf_str(&summary));
+	buf_release(&summary);
+	return event;
+}
+
+/* Newest first. */
+static cJSON *events_of(const cJSON *records)
+{
+	cJSON *events = cJSON_CreateArray();
+	const cJSON *record;
+	int number = 0;
+	cJSON_ArrayForEach(record, records)
+		cJSON_InsertItemInArray(events, 0, event_of(record, number++));
+	return events;
+}
+
+/* ---- the run ---- */
+
+static const char *status_text(enum trace_status status)
+{
+	switch (status) {
+	case TRACE_RUNNING:
+		return "running";
+	case TRACE_DONE:
+		return "done";
+	case TRACE_ERROR:
+		return "error";
+	case TRACE_STOPPED:
+		return "stopped";
+	}
+	return "error";
+}
+
+static void add_time(cJSON *object, const char *key, int64_t us)
+{
+	cJSON_AddItemToObject(
+	    object, key, us ? json_new_double((double)us / 1e6) : cJSON_CreateNull());
+}
+
+static cJSON *usage_of(const struct trace_totals *totals)
+{
+	cJSON *usage = cJSON_CreateObject();
+	json_add_int(usage, "prompt_tokens", totals->prompt);
+	json_add_int(usage, "completion_tokens", totals->completion);
+	json_add_int(usage, "reasoning_tokens", totals->reasoning);
+	json_add_int(usage, "total_tokens", totals->total);
+	return usage;
+}
+
+cJSON *trace_view(const struct trace_run *run, const cJSON *records)
+{
+	int64_t end = run->last_at > run->finished_at ? run->last_at : run->finished_at;
+	int64_t total = end - run->started_at;
+	cJSON *view = cJSON_CreateObject();
+	cJSON_AddStringToObject(view, "run_id", run->run_id);
+	cJSON_AddStringToObject(view, "thread_id", run->thread_id);
+	cJSON_AddStringToObject(view, "status", status_text(run->status));
+	add_time(view, "started_at", run->started_at);
+	add_time(view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
+	cJSON_AddItemToObject(view, "duration_ms", json_new_double(ms(total)));
+	cJSON_AddItemToObject(view, "spans", spans_of(records, total));
+	cJSON_AddItemToObject(view, "events", events_of(records));
+	cJSON_AddItemToObject(view, "usage", usage_of(&run->totals));
+	json_add_int(view, "llm_calls", run->totals.llm_calls);
+	json_add_int(view, "tool_calls", run->totals.tool_calls);
+	json_add_int(view, "iterations", run->totals.iterations);
+	return view;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Where the bytes of files are: one struct of functions, so that a directory, memory and a cloud
+ * can stand behind the same records (files.h).
+ *
+ * An object is shared by all threads of a process.  Bytes never change once they are stored.
+ * Failures: ERR_TRANSIENT_STORAGE (no room, or out of reach for the moment), ERR_STORAGE (anything
+ * else).
+ */
+#ifndef AGENTGRAPH_STORAGE_BLOB_BLOB_H
+#define AGENTGRAPH_STORAGE_BLOB_BLOB_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "config/config.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The name of every kind of store, as MEDIA_STORAGE_TYPE and the records have it. */
+#define BLOBS_MEMORY "memory"
+#define BLOBS_LOCAL "local"
+#define BLOBS_CLOUD "cloud"
+
+#define BLOB_KEY_SIZE 256
+
+struct blobs {
+	const struct blob_ops *ops;
+};
+
+/* Bytes on their way in.  A store has more of its own behind it. */
+struct blob_upload {
+	struct blobs *blobs;
+	int fd; /* what was written so far can be read from it with pread */
+};
+
+/* Bytes on their way out. */
+struct blob {
+	struct blobs *blobs;
+};
+
+/* What a store that answers clients by itself is to say of the bytes. */
+struct blob_answer {
+	const char *type, *disposition; /* Content-Type, Content-Disposition */
+};
+
+/* Whether a record names these bytes; what is not known counts as recorded. */
+typedef bool blob_recorded(const char *file_id, void *arg);
+
+struct blob_ops {
+	const char *name;
+	void (*close)(struct blobs *blobs);
+
+	/*
+	 * An upload is begun, written, then published or not, and ended in any case.  NULL with err
+	 * set when it cannot begin.  Until it is published nobody can see it.
+	 */
+	struct blob_upload *(*begin)(struct blobs *blobs, const char *file_id, struct error *err);
+	bool (*write)(struct blob_upload *upload, const void *data, size_t len, struct error *err);
+	/* Puts the bytes on disk under a name of the store's choice, and tells it.  modified_at is
+	 * in microseconds. */
+	bool (*publish)(struct blob_upload *upload, int64_t modified_at, char key[BLOB_KEY_SIZE],
+	    struct error *err);
+	/* Frees the upload.  keep: a record names the bytes now; else nothing is left of them. */
+	void (*end)(struct blob_upload *upload, bool keep);
+
+	/* NULL with err set when the bytes cannot be had. */
+	struct blob *(*open)(struct blobs *blobs, const char *key, struct error *err);
+	/* Up to size bytes from offset on; 0 at the end, -1 with err set. */
+	ssize_t (*read)(
+	    struct blob *blob, void *out, size_t size, int64_t offset, struct error *err);
+	void (*shut)(struct blob *blob);
+
+	/* Takes the bytes away; true when nothing is left of them, also when nothing was there. */
+	bool (*remove)(struct blobs *blobs, const char *key, struct error *err);
+
+	/* Whether a web server on this machine finds the bytes under the store's directory by their
+	 * key. */
+	bool has_paths;
+
+	/* A URL that gives the bytes to anybody until *expires (Unix seconds), in the arena; NULL:
+	 * there is none. */
+	const char *(*sign)(struct blobs *blobs, const char *key, const struct blob_answer *as,
+	    struct arena *arena, int64_t *expires);
+
+	/* Takes away what processes that died have left, here or in an earlier life; NULL: nothing
+	 * can be left. */
+	void (*sweep)(struct blobs *blobs, blob_recorded *recorded, void *arg);
+
+	/* Takes away everything; NULL: this store is never emptied. */
+	void (*clear)(struct blobs *blobs);
+};
+
+/* Files below a directory, which is made when the first one comes.  They survive a power cut. */
+struct blobs *blobs_local(const char *path);
+
+/*
+ * Files that go when the service stops: below a directory too, so that all processes share them,
+ * but nobody waits for a disk.  All of them together have at most max bytes; used counts them and
+ * is shared by the processes.
+ */
+struct blobs *blobs_memory(const char *path, _Atomic int64_t *used, int64_t max);
+
+/* The directory of the store in memory, malloc'd. */
+char *blobs_memory_path(const char *state_dir);
+
+/* Whether path is a directory that can be written, or one that can be made; else why not, in err,
+ * as a sentence. */
+bool blobs_local_check(const char *path, struct error *err);
+
+/*
+ * Files in a bucket (s3.h), by the settings MEDIA_CLOUD_*, which s3_check accepts.
+ *
+ * What arrives is collected in a file below the state directory and sent when it is whole, so a
+ * client that gives up costs the bucket nothing.  The file is there, locked by its writer, until
+ * the record is written: one that nobody has locked is what a dead process left, and says which
+ * object may be there without a record.
+ */
+struct blobs *blobs_cloud(const struct config *config);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: ISC */
+/* Writing, reading and removing blobs in a bucket, and sweeping what the dead left. */
+#include "storage/blob/blob.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/blob/blob_file.h"
+#include "storage/blob/s3.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ID_DIGITS 32
+
+/* How much is fetched ahead of who reads: doubled while somebody reads on. */
+#define AHEAD_FIRST (128 << 10)
+#define AHEAD_MAX (1 << 20)
+
+struct cloud {
+	struct blobs blobs; /* first: it is the object */
+	struct s3 *s3;
+	char *path;   /* of what is on its way */
+	char *prefix; /* of keys */
+	int64_t url_seconds;
+};
+
+struct cloud_upload {
+	struct blob_upload upload; /* first */
+	char *file;
+	char id[ID_DIGITS + 1];
+	int64_t size;
+	bool sent; /* something of it may be in the bucket */
+};
+
+struct cloud_blob {
+	struct blob blob; /* first */
+	char *key;
+	int64_t size;
+	char *window; /* of AHEAD_MAX bytes, once it was needed */
+	int64_t at;   /* where the window begins */
+	size_t len;
+	size_t ahead;
+};
+
+static struct cloud *cloud_of(struct blobs *blobs)
+{
+	return (struct cloud *)blobs;
+}
+
+/* ---- in ---- */
+
+static void key_of(const struct cloud *c, const char *id, char key[BLOB_KEY_SIZE])
+{
+	snprintf(key, BLOB_KEY_SIZE, "%s%s%.2s/%s", c->prefix, c->prefix[0] ? "/" : "", id, id);
+}
+
+static struct blob_upload *cloud_begin(struct blobs *blobs, const char *file_id, struct error *err)
+{
+	const struct cloud *c = cloud_of(blobs);
+	struct cloud_upload *u = xcalloc(1, sizeof(*u));
+	u->upload.blobs = blobs;
+	u->file = xasprintf("%s/%s", c->path, file_id);
+	snprintf(u->id, sizeof(u->id), "%s", file_id);
+	mkdir(c->path, 0700);
+	u->upload.fd = blob_file_create(AT_FDCWD, u->file, 0600);
+	if (u->upload.fd >= 0)
+		return &u->upload;
+	blob_file_failed("make", c->path, file_id, err);
+	free(u->file);
+	free(u);
+	return NULL;
+}
+
+static bool cloud_write(struct blob_upload *upload, const void *data, size_t len, struct error *err)
+{
+	struct cloud_upload *u = (struct cloud_upload *)upload;
+	if (!blob_file_write(upload->fd, data, len))
+		return blob_file_failed("write", cloud_of(upload->blobs)->path, u->id, err);
+	u->size += (int64_t)len;
+	return true;
+}
+
+static bool cloud_publish(
+    struct blob_upload *upload, int64_t modified_at, char key[BLOB_KEY_SIZE], struct error *err)
+{
+	struct cloud_upload *u = (struct cloud_upload *)upload;
+	struct cloud *c = cloud_of(upload->blobs);
+	(void)modified_at; /* the bucket has its own clock; the record has this */
+	key_of(c, u->id, key);
+	u->sent = true;
+	return s3_put(c->s3, key, upload->fd, u->size, err);
+}
+
+/* True when nothing of it is in the bucket any more. */
+static bool take_away(struct cloud *c, const char *id)
+{
+	char key[BLOB_KEY_SIZE];
+	struct error err = {0};
+	key_of(c, id, key);
+	bool gone = s3_remove(c->s3, key, &err);
+	if (!gone)
+		log_warning("%s may be left in the bucket until the service starts again: %s", key,
+		    err.cause);
+	error_release(&err);
+	return gone;
+}
+
+static void cloud_end(struct blob_upload *upload, bool keep)
+{
+	struct cloud_upload *u = (struct cloud_upload *)upload;
+	if (keep || !u->sent || take_away(cloud_of(upload->blobs), u->id))
+		unlink(u->file);
+	else if (ftruncate(upload->fd, 0) != 0)
+		log_warning("%s: %s", u->file, strerror(errno));
+	close(upload->fd);
+	free(u->file);
+	free(u);
+}
+
+/* ---- out ---- */
+
+static struct blob *cloud_open(struct blobs *blobs, const char *key, struct error *err)
+{
+	int64_t size = s3_size(cloud_of(blobs)->s3, key, err);
+	if (size < 0)
+		return NULL;
+	struct cloud_blob *b = xcalloc(1, sizeof(*b));
+	b->blob.blobs = blobs;
+	b->key = xstrdup(key);
+	b->size = size;
+	b->ahead = AHEAD_FIRST;
+	return &b->blob;
+}
+
+static bool fetch(struct cloud_blob *b, char *out, size_t len, int64_t offset, struct error *err)
+{
+	return s3_get(cloud_of(b->blob.blobs)->s3, b->key, offset, out, len, err);
+}
+
+static bool fill(struct cloud_blob *b, size_t least, int64_t offset, struct error *err)
+{
+	size_t len = least > b->ahead ? least : b->ahead;
+	if ((int64_t)len > b->size - offset)
+		len = (size_t)(b->size - offset);
+	if (!b->window)
+		b->window = xmalloc(AHEAD_MAX);
+	b->len = 0;
+	if (!fetch(b, b->window, len, offset, err))
+		return false;
+	b->at = offset;
+	b->len = len;
+	if (b->ahead < AHEAD_MAX)
+		b->ahead *= 2;
+	return true;
+}
+
+static ssize_t cloud_read(
+    struct blob *blob, void *out, size_t size, int64_t offset, struct error *err)
+{
+	struct cloud_blob *b = (struct cloud_blob *)blob;
+	if (offset >= b->size)
+		return 0;
+	if ((int64_t)size > b->size - offset)
+		size = (size_t)(b->size - offset);
+	if (size >= AHEAD_MAX)
+		return fetch(b, out, size, offset, err) ? (ssize_t)size : -1;
+	bool inside = offset >= b->at && offset < b->at + (int64_t)b->len;
+	if (!inside && !fill(b, size, offset, err))
+		return -1;
+	size_t have = b->len - (size_t)(offset - b->at);
+	if (size > have)
+		size = have;
+	memcpy(out, b->window + (offset - b->at), size);
+	return (ssize_t)size;
+}
+
+static void cloud_shut(struct blob *blob)
+{
+	struct cloud_blob *b = (struct cloud_blob *)blob;
+	free(b->window);
+	free(b->key);
+	free(b);
+}
+
+static const char *cloud_sign(struct blobs *blobs, const char *key, const struct blob_answer *as,
+    struct arena *arena, int64_t *expires)
+{
+	const struct cloud *c = cloud_of(blobs);
+	const struct s3_answer answer = {as->type, as->disposition};
+	*expires = clock_now() / 1000000 + c->url_seconds;
+	return s3_sign(c->s3, key, &answer, c->url_seconds, arena);
+}
+
+/* ---- what is left over ---- */
+
+/* With the lock of a writer that is dead; false when the bucket is out of reach. */
+static bool sweep_one(
+    struct cloud *c, const char *file, const char *id, blob_recorded *recorded, void *arg)
+{
+	if (!recorded(id, arg) && !take_away(c, id))
+		return false;
+	unlink(file);
+	return true;
+}
+
+static bool sweep_entry(struct cloud *c, const char *id, blob_recorded *recorded, void *arg)
+{
+	char *file = xasprintf("%s/%s", c->path, id);
+	struct stat there, ours;
+	bool ok = true;
+	int fd = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* Who came to the lock after its holder had finished finds the name gone. */
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
+	    stat(file, &there) == 0 && there.st_ino == ours.st_ino)
+		ok = sweep_one(c, file, id, recorded, arg);
+	if (fd >= 0)
+		close(fd);
+	free(file);
+	return ok;
+}
+
+static bool is_id(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == ID_DIGITS && !name[ID_DIGITS];
+}
+
+/* When the bucket is out of reach, the next start tries again. */
+static void cloud_sweep(struct blobs *blobs, blob_recorded *recorded, void *arg)
+{
+	struct cloud *c = cloud_of(blobs);
+	DIR *dir = opendir(c->path);
+	const struct dirent *entry;
+	bool more = true;
+	while (more && dir && (entry = readdir(dir)))
+		more = !is_id(entry->d_name) || sweep_entry(c, entry->d_name, recorded, arg);
+	if (dir)
+		closedir(dir);
+}
+
+/* ---- the object ---- */
+
+static void cloud_close(struct blobs *blobs)
+{
+	struct cloud *c = cloud_of(blobs);
+	s3_free(c->s3);
+	free(c->path);
+	free(c->prefix);
+	free(c);
+}
+
+static bool cloud_remove(struct blobs *blobs, const char *key, struct error *err)
+{
+	return s3_remove(cloud_of(blobs)->s3, key, err);
+}
+
+static const struct blob_ops cloud_ops = {
+    .name = BLOBS_CLOUD,
+    .close = cloud_close,
+    .begin = cloud_begin,
+    .write = cloud_write,
+    .publish = cloud_publish,
+    .end = cloud_end,
+    .open = cloud_open,
+    .read = cloud_read,
+    .shut = cloud_shut,
+    .remove = cloud_remove,
+    .sign = cloud_sign,
+    .sweep = cloud_sweep,
+};
+
+/* Without the slashes around it. */
+static char *trimmed(const char *prefix)
+{
+	prefix += strspn(prefix, "/");
+	size_t len = strlen(prefix);
+	while (len > 0 && prefix[len - 1] == '/')
+		len--;
+	return xstrndup(prefix, len);
+}
+
+struct blobs *blobs_cloud(const struct config *config)
+{
+	struct cloud *c = xcalloc(1, sizeof(*c));
+	c->blobs.ops = &cloud_ops;
+	c->s3 = s3_new(&config->env);
+	c->path = xasprintf("%s/cloud", config->state_dir);
+	c->prefix = trimmed(config->env.media_cloud_prefix);
+	c->url_seconds = config->env.media_signed_url_ttl;
+	return &c->blobs;
+}

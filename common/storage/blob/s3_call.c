@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: ISC */
+/* One request to S3: signed, sent, and sent again where that helps. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/blob/s3_internal.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONNECT_MS 5000
+#define ANSWER_MS 15000 /* to the first byte, and between two */
+#define PAUSE_MS 200    /* before the second attempt; twice that before the third, ... */
+#define PAUSE_MAX_MS 5000
+#define ANSWER_SIZE (1 << 20) /* of XML */
+#define COPY_SIZE 65536
+#define HEADERS_MAX 8
+
+/* What one attempt needs. */
+struct attempt {
+	const struct s3_call *call;
+	size_t sent, got;
+	int status;
+	struct buf complaint; /* the body of an answer that is an error */
+};
+
+/* ---- bodies ---- */
+
+static size_t give(char *into, size_t size, void *arg)
+{
+	struct attempt *a = arg;
+	size_t left = a->call->len - a->sent;
+	ssize_t n =
+	    pread(a->call->fd, into, size < left ? size : left, a->call->offset + (int64_t)a->sent);
+	if (n <= 0)
+		return SIZE_MAX;
+	a->sent += (size_t)n;
+	return (size_t)n;
+}
+
+static bool note_head(int status, void *arg)
+{
+	((struct attempt *)arg)->status = status;
+	return true;
+}
+
+static bool is_good(int status)
+{
+	return status >= 200 && status < 300;
+}
+
+static bool take(const char *data, size_t len, void *arg)
+{
+	struct attempt *a = arg;
+	if (!is_good(a->status)) {
+		if (a->complaint.len < COPY_SIZE)
+			buf_add(&a->complaint, data, len);
+		return true;
+	}
+	if (len > a->call->out_len - a->got)
+		return false;
+	memcpy(a->call->out + a->got, data, len);
+	a->got += len;
+	return true;
+}
+
+/* The hash of the part of a file; false when it cannot be read. */
+static bool hash_file(const struct s3_call *call, char out[SIGV4_HASH_SIZE])
+{
+	unsigned char hash[32];
+	char *piece = xmalloc(COPY_SIZE);
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	size_t at = 0;
+	bool ok = EVP_DigestInit_ex(md, EVP_sha256(), NULL);
+	while (ok && at < call->len) {
+		size_t want = call->len - at < COPY_SIZE ? call->len - at : COPY_SIZE;
+		ssize_t n = pread(call->fd, piece, want, call->offset + (int64_t)at);
+		ok = n > 0 && EVP_DigestUpdate(md, piece, (size_t)n);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	ok = ok && EVP_DigestFinal_ex(md, hash, NULL);
+	EVP_MD_CTX_free(md);
+	free(piece);
+	if (ok)
+		sigv4_hex(hash, out);
+	return ok;
+}
+
+static bool hash_body(const struct s3_call *call, char out[SIGV4_HASH_SIZE])
+{
+	if (!call->text && call->len > 0)
+		return hash_file(call, out);
+	sigv4_hash(call->text ? call->text : "", call->text ? strlen(call->text) : 0, out);
+	return true;
+}
+
+/* ---- one attempt ---- */
+
+struct head {
+	struct http_header items[HEADERS_MAX];
+	size_t count;
+	char date[SIGV4_DATE_SIZE], hash[SIGV4_HASH_SIZE];
+	struct buf path, url, authorization;
+};
+
+static void add(struct head *h, const char *name, const char *value)
+{
+	if (value)
+		h->items[h->count++] = (struct http_header){name, value};
+}
+
+/* Headers in the order that the signature wants, and what is made of them. */
+static void make_head(struct s3 *s3, const struct s3_call *call, struct head *h)
+{
+	const struct sigv4_key key = s3_signer(s3);
+	const char *query = call->query ? call->query : "";
+	sigv4_date(clock_now() / 1000000, h->date);
+	s3_path(s3, call->key, &h->path);
+	buf_printf(&h->url, "%s://%s%s%s%s", s3->scheme, s3->authority, buf_str(&h->path),
+	    *query ? "?" : "", query);
+	add(h, "host", s3->authority);
+	add(h, "range", call->range);
+	add(h, "x-amz-content-sha256", h->hash);
+	add(h, "x-amz-date", h->date);
+	add(h, "x-amz-security-token", s3->token);
+	struct sigv4_request request = {
+	    call->method, buf_str(&h->path), query, h->items, h->count, h->hash, ""};
+	memcpy(request.date, h->date, sizeof(h->date));
+	sigv4_authorization(&h->authorization, &key, &request);
+	add(h, "authorization", buf_str(&h->authorization));
+	if (call->text)
+		add(h, "content-type", "application/xml");
+	else if (call->len > 0)
+		add(h, "content-type", "application/octet-stream");
+}
+
+static void release_head(struct head *h)
+{
+	buf_release(&h->path);
+	buf_release(&h->url);
+	buf_release(&h->authorization);
+}
+
+static void send_once(struct s3 *s3, const struct s3_call *call, struct head *h, struct attempt *a,
+    struct http_response *response)
+{
+	make_head(s3, call, h);
+	const struct http_request request = {
+	    .method = call->method,
+	    .url = buf_str(&h->url),
+	    .headers = h->items,
+	    .header_count = h->count,
+	    .body = call->text,
+	    .body_len = call->text ? strlen(call->text) : call->len,
+	    .read = !call->text && call->len > 0 ? give : NULL,
+	    .connect_ms = CONNECT_MS,
+	    .first_byte_ms = ANSWER_MS,
+	    .idle_ms = ANSWER_MS,
+	    .deadline_ms = call->deadline_ms,
+	    .max_body = ANSWER_SIZE,
+	    .on_head = note_head,
+	    .on_data = call->out ? take : NULL,
+	    .arg = a,
+	};
+	http_call(&request, response);
+	if (response->end == HTTP_DONE && is_good(response->status) && a->got != call->out_len)
+		response->end = HTTP_CLOSED;
+}
+
+/* ---- until it is answered ---- */
+
+static bool is_busy(int status)
+{
+	return status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+static bool helps(const struct s3_call *call, const struct http_response *response)
+{
+	if (response->end == HTTP_NO_CONNECT)
+		return true;
+	if (response->end == HTTP_DONE)
+		return is_busy(response->status);
+	return !call->once && (response->end == HTTP_CLOSED || response->end == HTTP_TIMED_OUT);
+}
+
+/* Growing, as the server wishes, and not the same for all. */
+static int64_t pause_ms(const struct http_response *response, int attempt)
+{
+	uint8_t dice;
+	int64_t wanted = http_retry_after_ms(response);
+	int64_t pause = (int64_t)PAUSE_MS << attempt;
+	random_bytes(&dice, 1);
+	pause += pause * dice / 512;
+	if (wanted > pause)
+		pause = wanted;
+	return pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS;
+}
+
+char *s3_element(const char *xml, const char *name)
+{
+	char *open = xasprintf("<%s>", name);
+	const char *start = strstr(xml, open);
+	char *value = NULL;
+	if (start) {
+		start += strlen(open);
+		size_t len = strcspn(start, "<&");
+		if (start[len] == '<')
+			value = xstrndup(start, len);
+	}
+	free(open);
+	return value;
+}
+
+/* The code alone: messages quote what was signed. */
+static void explain(const struct s3_call *call, const struct attempt *a,
+    const struct http_response *response, struct error *err)
+{
+	const char *body = call->out ? buf_str(&a->complaint) : buf_str(&response->body);
+	char *code = s3_element(body, "Code");
+	bool missing = response->end == HTTP_DONE && response->status == 404 && call->key &&
+	    (!code || strcmp(code, "NoSuchBucket") != 0);
+	error_set(err, missing ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
+	if (response->end == HTTP_DONE)
+		error_cause(err, "the bucket's server answered %s %s with %d%s%.100s", call->method,
+		    call->key ? call->key : "of the bucket", response->status, code ? " " : "",
+		    code ? code : "");
+	else
+		error_cause(err, "the bucket's server did not answer %s %s: %s", call->method,
+		    call->key ? call->key : "of the bucket", response->reason);
+	free(code);
+}
+
+/* True when there is nothing more to try. */
+static bool attempt_once(struct s3 *s3, const struct s3_call *call, struct head *h, int number,
+    struct http_response *response, struct error *err)
+{
+	struct attempt a = {.call = call};
+	send_once(s3, call, h, &a, response);
+	bool good = response->end == HTTP_DONE && is_good(response->status);
+	int64_t pause = pause_ms(response, number);
+	bool again = !good && helps(call, response) && number + 1 < call->attempts &&
+	    clock_monotonic_ms() + pause < call->deadline_ms;
+	if (!good && !again)
+		explain(call, &a, response, err);
+	buf_release(&a.complaint);
+	if (again) {
+		http_response_release(response);
+		*response = (struct http_response){0};
+		clock_sleep_ms(pause);
+	}
+	return !again;
+}
+
+bool s3_run(
+    struct s3 *s3, const struct s3_call *call, struct http_response *response, struct error *err)
+{
+	bool over = false;
+	char hash[SIGV4_HASH_SIZE];
+	if (!hash_body(call, hash)) {
+		error_set(err, ERR_STORAGE, NULL);
+		return error_cause(err, "a file on its way to the bucket cannot be read");
+	}
+	for (int number = 0; !over; number++) {
+		struct head h = {.count = 0};
+		memcpy(h.hash, hash, sizeof(hash));
+		over = attempt_once(s3, call, &h, number, response, err);
+		release_head(&h);
+	}
+	return !error_is_set(err);
+}

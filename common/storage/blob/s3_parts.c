@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: ISC */
+/* Objects in parts, which appear as a whole or not at all. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "storage/blob/s3_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTEMPTS 4
+#define PARTS 9000 /* of the 10000 that there may be */
+#define PART_MS 120000
+#define SMALL_MS 30000
+#define ABORTS 100 /* at a time */
+
+struct parts {
+	struct s3 *s3;
+	const char *key;
+	int fd;
+	int64_t size, part;
+	char *id;        /* of the upload, encoded */
+	struct buf list; /* what the last request says of the parts */
+};
+
+static bool unexpected(const char *what, struct error *err)
+{
+	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+	return error_cause(err, "the bucket's server answered %s with something else", what);
+}
+
+static char *encoded(const char *text)
+{
+	struct buf out = {0};
+	sigv4_encode(&out, text, false);
+	return buf_detach(&out);
+}
+
+static bool begin(struct parts *p, struct error *err)
+{
+	struct http_response response = {0};
+	const struct s3_call call = {
+	    .method = "POST",
+	    .key = p->key,
+	    .query = "uploads=",
+	    .text = "",
+	    .deadline_ms = clock_monotonic_ms() + SMALL_MS,
+	    .attempts = ATTEMPTS,
+	    .once = true,
+	};
+	bool ok = s3_run(p->s3, &call, &response, err);
+	char *id = ok ? s3_element(buf_str(&response.body), "UploadId") : NULL;
+	if (id)
+		p->id = encoded(id);
+	free(id);
+	http_response_release(&response);
+	return p->id || (ok && unexpected("the beginning of an upload", err));
+}
+
+/* The tag is what the server says of the part, and is said back to it. */
+static bool note_part(
+    struct parts *p, int number, const struct http_response *response, struct error *err)
+{
+	char *tag = http_response_header(response, "ETag");
+	bool ok = tag && !strpbrk(tag, "<>&");
+	if (ok)
+		buf_printf(&p->list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>",
+		    number, tag);
+	free(tag);
+	return ok || unexpected("a part", err);
+}
+
+static bool send_part(struct parts *p, int number, int64_t offset, struct error *err)
+{
+	int64_t left = p->size - offset;
+	char *query = xasprintf("partNumber=%d&uploadId=%s", number, p->id);
+	struct http_response response = {0};
+	const struct s3_call call = {
+	    .method = "PUT",
+	    .key = p->key,
+	    .query = query,
+	    .fd = p->fd,
+	    .offset = offset,
+	    .len = (size_t)(left < p->part ? left : p->part),
+	    .deadline_ms = clock_monotonic_ms() + PART_MS,
+	    .attempts = ATTEMPTS,
+	};
+	bool ok = s3_run(p->s3, &call, &response, err) && note_part(p, number, &response, err);
+	http_response_release(&response);
+	free(query);
+	return ok;
+}
+
+static bool send_parts(struct parts *p, struct error *err)
+{
+	int number = 1;
+	for (int64_t at = 0; at < p->size; at += p->part)
+		if (!send_part(p, number++, at, err))
+			return false;
+	return true;
+}
+
+/* The status comes before the server knows: an error may be in the body of a 200. */
+static bool finish(struct parts *p, struct error *err)
+{
+	char *query = xasprintf("uploadId=%s", p->id);
+	struct buf body = {0};
+	struct http_response response = {0};
+	buf_printf(
+	    &body, "<CompleteMultipartUpload>%s</CompleteMultipartUpload>", buf_str(&p->list));
+	const struct s3_call call = {
+	    .method = "POST",
+	    .key = p->key,
+	    .query = query,
+	    .text = body.data,
+	    .deadline_ms = clock_monotonic_ms() + PART_MS,
+	    .attempts = ATTEMPTS,
+	};
+	bool ok = s3_run(p->s3, &call, &response, err);
+	if (ok && !strstr(buf_str(&response.body), "CompleteMultipartUploadResult"))
+		ok = unexpected("the end of an upload", err);
+	http_response_release(&response);
+	buf_release(&body);
+	free(query);
+	return ok;
+}
+
+/* Where the answer was lost, the second one is that there is no such upload: the object tells. */
+static bool is_there(struct parts *p)
+{
+	struct error ignored = {0};
+	bool there = s3_size(p->s3, p->key, &ignored) == p->size;
+	error_release(&ignored);
+	return there;
+}
+
+bool s3_put_parts(struct s3 *s3, const char *key, int fd, int64_t size, struct error *err)
+{
+	struct parts p = {.s3 = s3, .key = key, .fd = fd, .size = size, .part = S3_PART};
+	if (size / PARTS >= p.part)
+		p.part = size / PARTS + 1;
+	bool sent = begin(&p, err) && send_parts(&p, err);
+	bool ok = sent && finish(&p, err);
+	if (sent && !ok && is_there(&p)) {
+		error_release(err);
+		ok = true;
+	}
+	buf_release(&p.list);
+	free(p.id);
+	return ok;
+}
+
+/* ---- taking away ---- */
+
+static bool abort_one(struct s3 *s3, const char *key, const char *id, struct error *err)
+{
+	char *upload = encoded(id), *query = xasprintf("uploadId=%s", upload);
+	struct http_response response = {0};
+	struct error failure = {0};
+	const struct s3_call call = {
+	    .method = "DELETE",
+	    .key = key,
+	    .query = query,
+	    .deadline_ms = clock_monotonic_ms() + SMALL_MS,
+	    .attempts = 1,
+	};
+	bool ok = s3_run(s3, &call, &response, &failure) || response.status == 404;
+	if (!ok)
+		error_move(err, &failure);
+	error_release(&failure);
+	http_response_release(&response);
+	free(query);
+	free(upload);
+	return ok;
+}
+
+/* Of a list of uploads; the keys in it all begin with this one, which nothing else does. */
+static bool abort_listed(struct s3 *s3, const char *key, const char *list, struct error *err)
+{
+	bool ok = true;
+	for (const char *at = strstr(list, "<Upload>"); ok && at; at = strstr(at + 1, "<Upload>")) {
+		char *id = s3_element(at, "UploadId");
+		ok = id && abort_one(s3, key, id, err);
+		free(id);
+	}
+	return ok;
+}
+
+bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err)
+{
+	char *prefix = encoded(key);
+	char *query = xasprintf("max-uploads=%d&prefix=%s&uploads=", ABORTS, prefix);
+	struct http_response response = {0};
+	const struct s3_call call = {
+	    .method = "GET",
+	    .query = query,
+	    .deadline_ms = clock_monotonic_ms() + SMALL_MS,
+	    .attempts = 1,
+	};
+	bool ok = s3_run(s3, &call, &response, err) &&
+	    abort_listed(s3, key, buf_str(&response.body), err);
+	http_response_release(&response);
+	free(query);
+	free(prefix);
+	return ok;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The backup is a directory with a copy of each database under its own name.  A copy gets that name
+ * only when it is complete and on disk, so what looks like a backup is one.
+ */
+#include "base/directory.h"
+#include "base/memory.h"
+#include "storage/sqlite/engine.h"
+#include "storage/sqlite/migrate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool failed(struct error *err, const char *path)
+{
+	return error_set(err, ERR_STORAGE, "%s: %s", path, strerror(errno));
+}
+
+static bool is_empty(const char *path, struct error *err)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (!dir)
+		return failed(err, path);
+	while (empty && (entry = readdir(dir)) != NULL)
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	closedir(dir);
+	return empty ||
+	    error_set(
+		err, ERR_STORAGE, "%s is not empty: a backup needs a directory of its own", path);
+}
+
+static bool make_directory(const char *path, struct error *err)
+{
+	if (directory_make(path))
+		return true;
+	return errno == EEXIST ? is_empty(path, err) : failed(err, path);
+}
+
+/* fsync of a file or a directory. */
+static bool put_on_disk(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && fsync(fd) == 0;
+
+	if (!ok)
+		failed(err, path);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* A snapshot, taken by a reader: writers go on meanwhile. */
+static bool copy_database(const char *from, const char *to, struct error *err)
+{
+	struct db *db = db_open(from, DB_WRITE, err);
+	struct query q;
+	bool ok;
+
+	query_start(&q, db, SQL_BACKUP, err);
+	query_text(&q, ":path", to);
+	ok = query_run(&q);
+	db_close(db);
+	return ok;
+}
+
+static bool publish(const char *part, const char *final, const char *dir, struct error *err)
+{
+	if (rename(part, final) != 0)
+		return failed(err, final);
+	return put_on_disk(dir, err);
+}
+
+/* A database on its way into the backup. */
+struct copy {
+	const char *dir;
+	char *part, *final;
+};
+
+static bool copy_begin(
+    struct copy *c, const char *from, const char *dir, const char *name, struct error *err)
+{
+	*c = (struct copy){dir, xasprintf("%s/%s.part", dir, name), xasprintf("%s/%s", dir, name)};
+	return database_create(c->part, err) && copy_database(from, c->part, err) &&
+	    put_on_disk(c->part, err);
+}
+
+/* Gives it its name when all went well; takes it away when not. */
+static bool copy_end(struct copy *c, bool ok, struct error *err)
+{
+	ok = ok && publish(c->part, c->final, c->dir, err);
+	if (!ok)
+		unlink(c->part);
+	free(c->part);
+	free(c->final);
+	return ok;
+}
+
+/* Files, where there are any, and memories lie in databases beside the threads; an older service
+ * has none. */
+static const char *const beside[] = {"files.db", "store.db"};
+
+static bool copy_beside(const char *threads, const char *dir, const char *name, struct error *err)
+{
+	int state = (int)(strrchr(threads, '/') - threads);
+	char *from = xasprintf("%.*s/%s", state, threads, name);
+	struct copy c;
+	bool ok =
+	    access(from, F_OK) != 0 || copy_end(&c, copy_begin(&c, from, dir, name, err), err);
+
+	free(from);
+	return ok;
+}
+
+/* Only whole backups stay, and the next one can have the directory: nothing else was in it. */
+static void take_back(const char *dir)
+{
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		char *path = xasprintf("%s/%s", dir, beside[i]);
+
+		unlink(path);
+		free(path);
+	}
+}
+
+/*
+ * threads.db is copied first, so that the files that its messages name have their records, and gets
+ * its name last: a backup that has it is whole.
+ */
+bool engine_backup(struct storage *st, const char *path, struct error *err)
+{
+	const char *from = engine_of(st)->path;
+	struct copy threads;
+	bool ok;
+
+	if (!make_directory(path, err))
+		return false;
+	ok = copy_begin(&threads, from, path, "threads.db", err);
+	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++)
+		ok = copy_beside(from, path, beside[i], err);
+	ok = copy_end(&threads, ok, err);
+	if (!ok)
+		take_back(path);
+	return ok;
+}
+
+/* ---- and back ---- */
+
+/* While this lies in a state directory, its databases are of two states. */
+#define RESTORING "restoring"
+
+static const char *const restored[] = {"threads.db", "files.db", "store.db"};
+
+#define RESTORED_COUNT (sizeof(restored) / sizeof(restored[0]))
+
+bool restore_check(const char *state_dir, struct error *err)
+{
+	char *marker = xasprintf("%s/" RESTORING, state_dir);
+	bool whole = access(marker, F_OK) != 0;
+
+	free(marker);
+	return whole ||
+	    error_set(err, ERR_STORAGE,
+		"a restore into %s was interrupted: run agentgraph restore again", state_dir);
+}
+
+/* What root makes belongs to whom the state belongs. */
+static bool give_away(const char *path, const char *state_dir, struct error *err)
+{
+	struct stat st;
+
+	if (geteuid() != 0)
+		return true;
+	return (stat(state_dir, &st) == 0 && chown(path, st.st_uid, st.st_gid) == 0) ||
+	    failed(err, path);
+}
+
+static bool may_replace(const char *state_dir, struct error *err)
+{
+	bool free_of_all = true;
+
+	for (size_t i = 0; free_of_all && i < RESTORED_COUNT; i++) {
+		char *path = xasprintf("%s/%s", state_dir, restored[i]);
+
+		if (access(path, F_OK) == 0)
+			free_of_all = error_set(err, ERR_STORAGE,
+			    "%s exists: --force replaces all databases there", path);
+		free(path);
+	}
+	return free_of_all;
+}
+
+/* Removes a database with what SQLite keeps beside it. */
+static void remove_database(const char *path)
+{
+	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		char *file = xasprintf("%s%s", path, ends[i]);
+
+		unlink(file);
+		free(file);
+	}
+}
+
+/* The copy that takes the place of a database, or nothing where the backup has none of it. */
+static bool copy_back(
+    struct copy *c, const char *from, const char *state_dir, const char *name, struct error *err)
+{
+	char *source = xasprintf("%s/%s", from, name), *part;
+	bool there = access(source, F_OK) == 0, ok = true;
+
+	if (there) {
+		part = xasprintf("%s/%s.part", state_dir, name);
+		remove_database(part); /* of a restore that died */
+		free(part);
+		ok = copy_begin(c, source, state_dir, name, err) &&
+		    give_away(c->part, state_dir, err);
+	} else if (strcmp(name, restored[0]) == 0) {
+		ok = error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", from, name);
+	}
+	free(source);
+	return ok;
+}
+
+/* From here on there is no way back, only on. */
+static bool switch_over(
+    struct copy *copies, const char *state_dir, const char *marker, struct error *err)
+{
+	bool ok = database_create(marker, err) && put_on_disk(state_dir, err);
+
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
+		char *path = xasprintf("%s/%s", state_dir, restored[i]);
+
+		remove_database(path);
+		if (copies[i].part && rename(copies[i].part, path) != 0)
+			ok = failed(err, path);
+		free(path);
+	}
+	ok = ok && put_on_disk(state_dir, err) && (unlink(marker) == 0 || failed(err, marker));
+	return ok && put_on_disk(state_dir, err);
+}
+
+bool storage_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err)
+{
+	char *marker = xasprintf("%s/" RESTORING, state_dir);
+	struct copy copies[RESTORED_COUNT] = {0};
+	bool ok = overwrite || access(marker, F_OK) == 0 || may_replace(state_dir, err);
+
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
+		ok = copy_back(&copies[i], backup, state_dir, restored[i], err);
+	ok = ok && switch_over(copies, state_dir, marker, err);
+	for (size_t i = 0; i < RESTORED_COUNT; i++) {
+		if (copies[i].part)
+			remove_database(copies[i].part);
+		free(copies[i].part);
+		free(copies[i].final);
+	}
+	free(marker);
+	return ok;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: ISC */
+/* Opens a database file, new or old, and brings its schema up to date. */
+#include "storage/sqlite/migrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRAGMA_VALUE 0 /* the only column of a pragma that answers */
+
+/*
+ * Opened only when it is new: closing a descriptor of a database would drop the locks that SQLite
+ * holds on it elsewhere in this process.
+ */
+bool database_create(const char *path, struct error *err)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno != EEXIST)
+		return error_set(
+		    err, ERR_STORAGE, "%s cannot be created: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return true;
+}
+
+static bool enter_wal(struct db *db, const char *path, struct error *err)
+{
+	struct query q;
+	bool wal;
+
+	query_start(&q, db, SQL_JOURNAL_WAL, err);
+	wal = query_row(&q) && strcmp(query_column_text(&q, PRAGMA_VALUE), "wal") == 0;
+	if (!query_end(&q))
+		return false;
+	return wal ||
+	    error_set(
+		err, ERR_STORAGE, "%s: its file system does not support SQLite's WAL mode", path);
+}
+
+static bool read_version(struct db *db, int *version, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_USER_VERSION, err);
+	if (query_row(&q))
+		*version = (int)query_column_int(&q, PRAGMA_VALUE);
+	return query_end(&q);
+}
+
+static int newest_version(const char *name)
+{
+	int newest = 0;
+
+	for (size_t i = 0; i < sql_migration_count; i++) {
+		if (strcmp(sql_migrations[i].database, name) == 0 &&
+		    sql_migrations[i].version > newest)
+			newest = sql_migrations[i].version;
+	}
+	return newest;
+}
+
+/* What is too much for one transaction is done in many before the migration of that version. */
+static const struct {
+	const char *database;
+	int version;
+	bool (*run)(struct db *db, struct error *err);
+} before[] = {
+    {"threads", 4, messages_move},
+};
+
+static bool prepare(struct db *db, const struct sql_migration *m, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		if (strcmp(before[i].database, m->database) == 0 &&
+		    before[i].version == m->version && !before[i].run(db, err))
+			return false;
+	}
+	return true;
+}
+
+/* Each in one transaction, so that a process that dies here leaves the version before. */
+static bool apply(struct db *db, const struct sql_migration *m, struct error *err)
+{
+	if (!prepare(db, m, err) || !db_begin(db, err))
+		return false;
+	if (db_script(db, m->text, err) && db_commit(db, err))
+		return true;
+	db_rollback(db);
+	return false;
+}
+
+static bool bring_up_to_date(struct db *db, const char *name, int version, struct error *err)
+{
+	const struct sql_migration *m = sql_migrations;
+
+	for (const struct sql_migration *end = m + sql_migration_count; m < end; m++) {
+		if (strcmp(m->database, name) == 0 && m->version > version && !apply(db, m, err))
+			return false;
+	}
+	return true;
+}
+
+static bool migrate(struct db *db, const char *path, const char *name, struct error *err)
+{
+	int version = 0, newest = newest_version(name);
+
+	if (sqlite3_db_readonly(db->handle, "main") == 1)
+		return error_set(err, ERR_STORAGE,
+		    "%s cannot be written: check the permissions of the file and its directory",
+		    path);
+	if (!enter_wal(db, path, err) || !read_version(db, &version, err))
+		return false;
+	if (version > newest)
+		return error_set(err, ERR_STORAGE,
+		    "%s has schema version %d, but this program knows versions up to %d: it was "
+		    "written by a newer one",
+		    path, version, newest);
+	return bring_up_to_date(db, name, version, err);
+}
+
+/* An error that only has SQLite's words gets a sentence with the file's name, which is what a
+ * start-up failure needs.  What passes by itself may be met by a request, whose client is told no
+ * path. */
+static void name_file(struct error *err, const char *path)
+{
+	struct error named = {0};
+
+	if (err->cause[0] == '\0')
+		return;
+	if (err->kind == ERR_TRANSIENT_STORAGE) {
+		error_set(&named, err->kind, NULL);
+		error_cause(&named, "%s cannot be opened: %s", path, err->cause);
+	} else {
+		error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
+	}
+	error_release(err);
+	error_move(err, &named);
+}
+
+struct db *database_open(const char *path, const char *name, enum db_mode mode,
+    struct turnstile *turnstile, struct error *err)
+{
+	struct db *db = NULL;
+	bool ok;
+
+	turnstile_enter(turnstile);
+	ok = database_create(path, err) && (db = db_open(path, mode, err)) != NULL &&
+	    migrate(db, path, name, err);
+	turnstile_leave(turnstile);
+	if (ok)
+		return db;
+	db_close(db);
+	name_file(err, path);
+	return NULL;
+}

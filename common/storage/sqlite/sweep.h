@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Takes away the messages of threads that were deleted.
+ *
+ * Deleting a thread only takes its own row and notes which one it was; what it held may be a
+ * hundred thousand messages or gigabytes, and whoever writes meanwhile must not wait for that.  A
+ * thread of each process does it in small transactions and rests as long as each of them took. What
+ * is left when a process dies is found by the next one that starts.
+ */
+#ifndef AGENTGRAPH_STORAGE_SQLITE_SWEEP_H
+#define AGENTGRAPH_STORAGE_SQLITE_SWEEP_H
+
+#include "storage/sqlite/pool.h"
+#include "storage/sqlite/writer.h"
+
+struct sweeper;
+
+/* Looks once for what others have left, and keeps the reserve (reserve.h) of that path when it has
+ * nothing to do.  NULL with err set on failure. */
+struct sweeper *sweeper_new(
+    struct writer *writer, struct pool *pool, const char *reserve, struct error *err);
+
+/* Ends in the middle of the work, after the transaction that is under way. */
+void sweeper_free(struct sweeper *s);
+
+/* Something was removed. */
+void sweeper_wake(struct sweeper *s);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: ISC */
+/* The checkpointer's thread: its election, its rounds, and a log begun anew. */
+#include "storage/sqlite/wal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "storage/background.h"
+
+#include <stdlib.h>
+
+/* In frames of a page each. */
+#define LOG_BOUND (64u << 20 >> 12)
+#define LOG_LIMIT (512u << 20 >> 12)
+
+#define SHORTEST_PAUSE_MS 100
+#define LONGEST_PAUSE_MS 400
+#define ELECTION_MS 1000
+#define READER_PATIENCE_MS 20
+
+struct wal_keeper {
+	struct background thread;
+	struct db *db;
+	struct turnstile *turnstile;
+	struct shared *shared;
+	uint32_t seen;  /* length of the log at the latest checkpoint */
+	bool oversized; /* the log's file has passed the bound */
+	int64_t pause_ms;
+};
+
+/* A process that got the slot of a dead wal_keeper takes the office over with it. */
+static bool elected(struct wal_keeper *c)
+{
+	uint32_t self = shared_self(c->shared);
+	uint32_t now = atomic_load(&c->turnstile->wal_keeper);
+
+	if (now == self)
+		return true;
+	if (now != 0 && shared_alive(c->shared, now))
+		return false;
+	return atomic_compare_exchange_strong(&c->turnstile->wal_keeper, &now, self);
+}
+
+static void leave_office(struct wal_keeper *c)
+{
+	uint32_t self = shared_self(c->shared);
+
+	atomic_compare_exchange_strong(&c->turnstile->wal_keeper, &self, 0);
+}
+
+static bool checkpoint(struct db *db, int mode)
+{
+	return sqlite3_wal_checkpoint_v2(db->handle, "main", mode, NULL, NULL) == SQLITE_OK;
+}
+
+/* With the turn, so that our own writers queue instead of racing. */
+static bool restart_log(struct wal_keeper *c, int mode)
+{
+	bool done;
+
+	turnstile_enter(c->turnstile);
+	done = checkpoint(c->db, mode);
+	if (done)
+		atomic_store(&c->turnstile->log_frames, 0);
+	turnstile_leave(c->turnstile);
+	return done;
+}
+
+/* A log that once was large gives its space back when nobody writes. */
+static void rest(struct wal_keeper *c)
+{
+	if (c->pause_ms >= LONGEST_PAUSE_MS && c->oversized)
+		c->oversized = !restart_log(c, SQLITE_CHECKPOINT_TRUNCATE);
+	if (c->pause_ms < LONGEST_PAUSE_MS)
+		c->pause_ms *= 2;
+}
+
+static void work(struct wal_keeper *c, uint32_t frames)
+{
+	c->pause_ms = SHORTEST_PAUSE_MS;
+	if (checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE))
+		c->seen = frames;
+	if (frames < LOG_BOUND)
+		return;
+	c->oversized = true;
+	if (!restart_log(c, SQLITE_CHECKPOINT_RESTART))
+		c->pause_ms = LONGEST_PAUSE_MS; /* a long reader: do not make writers wait often */
+}
+
+static void look(struct wal_keeper *c)
+{
+	uint32_t frames = atomic_load(&c->turnstile->log_frames);
+
+	if (frames == c->seen)
+		rest(c);
+	else
+		work(c, frames);
+}
+
+static void *run(void *arg)
+{
+	struct wal_keeper *c = arg;
+
+	pthread_mutex_lock(&c->thread.lock);
+	while (!c->thread.stopping) {
+		pthread_mutex_unlock(&c->thread.lock);
+		if (elected(c))
+			look(c);
+		else
+			c->pause_ms = ELECTION_MS;
+		pthread_mutex_lock(&c->thread.lock);
+		if (!c->thread.stopping)
+			background_sleep(&c->thread, clock_monotonic_ms() + c->pause_ms);
+	}
+	pthread_mutex_unlock(&c->thread.lock);
+	leave_office(c);
+	return NULL;
+}
+
+struct wal_keeper *wal_keeper_new(
+    struct db *db, struct shared *sh, struct turnstile *turnstile, struct error *err)
+{
+	struct wal_keeper *c = xcalloc(1, sizeof(*c));
+
+	db->patience_ms = READER_PATIENCE_MS;
+	c->db = db;
+	c->shared = sh;
+	c->turnstile = turnstile;
+	c->pause_ms = SHORTEST_PAUSE_MS;
+	if (background_start(&c->thread, run, c, err))
+		return c;
+	db_close(db);
+	free(c);
+	return NULL;
+}
+
+void wal_keeper_free(struct wal_keeper *c)
+{
+	if (!c)
+		return;
+	background_stop(&c->thread);
+	db_close(c->db);
+	free(c);
+}
+
+void wal_write_back(struct db *db, struct turnstile *t)
+{
+	uint32_t frames = atomic_load_explicit(&t->log_frames, memory_order_relaxed);
+
+	if (frames > LOG_LIMIT)
+		checkpoint(db, SQLITE_CHECKPOINT_PASSIVE);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: ISC */
+/* Mapping the file chunk by chunk, its locks, and filling, dropping and sketching slots. */
+#include "storage/vector/vector_file.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/shared.h"
+#include "storage/vector/vector_sketch.h"
+#include "storage/vector/vectors.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define CHUNKS_MAX 65536
+#define DEAD_FEW 64 /* so few empty slots are not worth looking for */
+
+/* At the file's beginning; the centre follows. */
+struct vector_header {
+	pthread_mutex_t lock;
+	_Atomic uint64_t count;    /* slots that were ever filled */
+	_Atomic uint64_t sketched; /* of these, from the first on, with a sketch */
+	_Atomic int64_t applied;
+	int64_t newest;  /* the highest row ever added */
+	uint64_t dead;   /* empty slots below count */
+	uint64_t cursor; /* where to look for the next of them */
+	uint64_t capacity;
+};
+
+struct vector_file {
+	int fd;
+	size_t padded, dimension;
+	size_t header_size, chunk_size;
+	struct vector_header *header;
+	pthread_mutex_t mapping; /* guards the filling of chunks */
+	_Atomic(char *) *chunks;
+};
+
+uint64_t vector_word(const char *text)
+{
+	uint64_t hash = hash_text(HASH_START, text);
+	return hash ? hash : 1;
+}
+
+/* ---- opening ---- */
+
+static size_t pages(size_t size)
+{
+	return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+static bool fail(struct error *err, const char *what)
+{
+	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+	error_set(err, full ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
+	return error_cause(err, "vectors: cannot %s: %s", what, strerror(errno));
+}
+
+static int lock_file(int fd, int operation)
+{
+	int status;
+	do
+		status = flock(fd, operation);
+	while (status < 0 && errno == EINTR);
+	return status;
+}
+
+static float *centre_of(const struct vector_file *f)
+{
+	return (float *)(f->header + 1);
+}
+
+static size_t chunk_bytes(size_t padded)
+{
+	size_t slot = sizeof(int64_t) + 2 * sizeof(uint64_t) + 3 * sizeof(float);
+	return pages(CHUNK_SLOTS * (slot + sketch_signs(padded) / 8 + padded * sizeof(float)));
+}
+
+/* Space is claimed at once: a page that cannot be had later would be a SIGBUS. */
+static bool claim(int fd, size_t size)
+{
+	if (fallocate(fd, 0, 0, (off_t)size) == 0)
+		return true;
+	return (errno == EOPNOTSUPP || errno == ENOSYS) && ftruncate(fd, (off_t)size) == 0;
+}
+
+static bool map_header(struct vector_file *f)
+{
+	void *p = mmap(NULL, f->header_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+	f->header = p == MAP_FAILED ? NULL : p;
+	return f->header != NULL;
+}
+
+/* With the start-up lock, so that nobody is between the two locks of the file. */
+static bool open_header(struct vector_file *f, struct error *err)
+{
+	bool alone = lock_file(f->fd, LOCK_EX | LOCK_NB) == 0;
+	if (!alone && errno != EWOULDBLOCK)
+		return fail(err, "lock their file");
+	if (alone && (ftruncate(f->fd, 0) < 0 || !claim(f->fd, f->header_size)))
+		return fail(err, "make their file");
+	if (!map_header(f))
+		return fail(err, "map their file");
+	if (alone)
+		shared_mutex_init(&f->header->lock);
+	return lock_file(f->fd, LOCK_SH) == 0 || fail(err, "lock their file");
+}
+
+static int open_named(const char *state_dir, const char *name, struct error *err)
+{
+	char *path = xasprintf("%s/%s", state_dir, name);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		fail(err, "open their file");
+	free(path);
+	return fd;
+}
+
+struct vector_file *vector_file_open(
+    const char *state_dir, int64_t model, size_t dimension, struct error *err)
+{
+	char name[40];
+	int start = open_named(state_dir, "vectors.lock", err);
+	if (start < 0)
+		return NULL;
+	struct vector_file *f = xcalloc(1, sizeof(*f));
+	pthread_mutex_init(&f->mapping, NULL);
+	f->dimension = dimension;
+	f->padded = vector_padded(dimension);
+	f->header_size = pages(sizeof(*f->header) + f->padded * sizeof(float));
+	f->chunk_size = chunk_bytes(f->padded);
+	f->chunks = xcalloc(CHUNKS_MAX, sizeof(*f->chunks));
+	snprintf(name, sizeof(name), "vectors-%" PRId64, model);
+	f->fd = open_named(state_dir, name, err);
+	bool ok = f->fd >= 0 && lock_file(start, LOCK_EX) == 0 && open_header(f, err);
+	close(start);
+	if (ok)
+		return f;
+	if (!error_is_set(err))
+		fail(err, "lock their start-up");
+	vector_file_close(f);
+	return NULL;
+}
+
+void vector_file_close(struct vector_file *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < CHUNKS_MAX && f->chunks[i]; i++)
+		munmap(f->chunks[i], f->chunk_size);
+	if (f->header)
+		munmap(f->header, f->header_size);
+	if (f->fd >= 0)
+		close(f->fd);
+	pthread_mutex_destroy(&f->mapping);
+	free(f->chunks);
+	free(f);
+}
+
+/* ---- reading ---- */
+
+size_t vector_file_padded(const struct vector_file *f)
+{
+	return f->padded;
+}
+
+uint64_t vector_file_count(const struct vector_file *f)
+{
+	return atomic_load_explicit(&f->header->count, memory_order_acquire);
+}
+
+int64_t vector_file_applied(const struct vector_file *f)
+{
+	return atomic_load_explicit(&f->header->applied, memory_order_acquire);
+}
+
+uint64_t vector_file_sketched(const struct vector_file *f)
+{
+	return atomic_load_explicit(&f->header->sketched, memory_order_acquire);
+}
+
+const float *vector_file_centre(const struct vector_file *f)
+{
+	return centre_of(f);
+}
+
+static char *map_chunk(struct vector_file *f, size_t index)
+{
+	pthread_mutex_lock(&f->mapping);
+	char *base = atomic_load(&f->chunks[index]);
+	if (!base) {
+		off_t at = (off_t)(f->header_size + index * f->chunk_size);
+		base = mmap(NULL, f->chunk_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, at);
+		base = base == MAP_FAILED ? NULL : base;
+		atomic_store(&f->chunks[index], base);
+	}
+	pthread_mutex_unlock(&f->mapping);
+	return base;
+}
+
+bool vector_file_chunk(
+    struct vector_file *f, size_t index, struct vector_chunk *c, struct error *err)
+{
+	assert(index < CHUNKS_MAX);
+	char *p = atomic_load_explicit(&f->chunks[index], memory_order_acquire);
+	if (!p && !(p = map_chunk(f, index)))
+		return fail(err, "map them");
+	c->rows = (_Atomic int64_t *)p;
+	c->owners = (uint64_t *)(c->rows + CHUNK_SLOTS);
+	c->threads = c->owners + CHUNK_SLOTS;
+	c->norms = (float *)(c->threads + CHUNK_SLOTS);
+	c->scales = c->norms + CHUNK_SLOTS;
+	c->bases = c->scales + CHUNK_SLOTS;
+	c->vectors = c->bases + CHUNK_SLOTS;
+	c->sketches = (uint8_t *)(c->vectors + CHUNK_SLOTS * f->padded);
+	return true;
+}
+
+/* ---- writing ---- */
+
+/* Whoever died with the lock has published nothing that is not whole. */
+void vector_file_lock(struct vector_file *f)
+{
+	shared_lock(&f->header->lock);
+}
+
+void vector_file_unlock(struct vector_file *f)
+{
+	shared_unlock(&f->header->lock);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool in_rows(const int64_t *rows, size_t count, int64_t row)
+{
+	return row >= rows[0] && row <= rows[count - 1] &&
+	    bsearch(&row, rows, count, sizeof(row), compare_rows);
+}
+
+bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct error *err)
+{
+	uint64_t filled = count ? vector_file_count(f) : 0;
+	struct vector_chunk c;
+	if (filled)
+		qsort(rows, count, sizeof(*rows), compare_rows);
+	for (uint64_t slot = 0; slot < filled; slot++) {
+		size_t at = slot % CHUNK_SLOTS;
+		if (at == 0 && !vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
+			return false;
+		if (!c.rows[at] || !in_rows(rows, count, c.rows[at]))
+			continue;
+		atomic_store(&c.rows[at], 0);
+		f->header->dead++;
+	}
+	return true;
+}
+
+/* Rows that may be there already: those that are no newer than the newest. */
+static bool drop_older(
+    struct vector_file *f, const struct vector_entry *entries, size_t count, struct error *err)
+{
+	int64_t *rows = xmalloc(count * sizeof(*rows));
+	size_t older = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].row <= f->header->newest)
+			rows[older++] = entries[i].row;
+		else
+			f->header->newest = entries[i].row;
+	}
+	bool ok = vector_file_drop(f, rows, older, err);
+	free(rows);
+	return ok;
+}
+
+/* An empty slot that was used before; false when there is none. */
+static bool find_dead(struct vector_file *f, uint64_t *slot, struct error *err)
+{
+	struct vector_header *h = f->header;
+	uint64_t count = vector_file_count(f);
+	struct vector_chunk c;
+	if (h->dead < DEAD_FEW)
+		return false;
+	for (uint64_t tries = 0; tries < count; tries++) {
+		*slot = h->cursor++ % count;
+		if (!vector_file_chunk(f, *slot / CHUNK_SLOTS, &c, err))
+			return false;
+		if (!c.rows[*slot % CHUNK_SLOTS]) {
+			h->dead--;
+			return true;
+		}
+	}
+	h->dead = 0;
+	return false;
+}
+
+static bool make_room(struct vector_file *f, uint64_t slot, struct error *err)
+{
+	struct vector_header *h = f->header;
+	if (slot < h->capacity)
+		return true;
+	uint64_t chunks = h->capacity / CHUNK_SLOTS + 1;
+	if (chunks > CHUNKS_MAX)
+		errno = EFBIG;
+	if (chunks > CHUNKS_MAX || !claim(f->fd, f->header_size + chunks * f->chunk_size))
+		return fail(err, "make room for them");
+	h->capacity = chunks * CHUNK_SLOTS;
+	return true;
+}
+
+static float norm_of(const float *v, size_t padded)
+{
+	return sqrtf(vector_kernels()->dot(v, v, padded));
+}
+
+static void sketch_slot(struct vector_file *f, const struct vector_chunk *c, size_t at, float *work)
+{
+	const float *vector = c->vectors + at * f->padded, *centre = centre_of(f);
+	size_t signs = sketch_signs(f->padded), block = at / BLOCK_SLOTS;
+	float *rest = work + signs;
+	for (size_t i = 0; i < f->padded; i++)
+		rest[i] = vector[i] - centre[i];
+	c->bases[at] = vector_kernels()->dot(centre, rest, f->padded);
+	sketch_rotate(rest, f->padded, work);
+	c->scales[at] = sketch_make(
+	    work, signs, at % BLOCK_SLOTS, c->sketches + block * BLOCK_SLOTS * signs / 8);
+}
+
+static float *sketch_work(const struct vector_file *f)
+{
+	return xmalloc((sketch_signs(f->padded) + f->padded) * sizeof(float));
+}
+
+static bool fill_slot(
+    struct vector_file *f, uint64_t slot, const struct vector_entry *e, struct error *err)
+{
+	size_t at = slot % CHUNK_SLOTS;
+	struct vector_chunk c;
+	if (!vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
+		return false;
+	float *vector = c.vectors + at * f->padded;
+	memcpy(vector, e->vector, f->dimension * sizeof(float));
+	memset(vector + f->dimension, 0, (f->padded - f->dimension) * sizeof(float));
+	c.norms[at] = norm_of(vector, f->padded);
+	c.owners[at] = e->owner;
+	c.threads[at] = e->thread;
+	if (slot < vector_file_sketched(f)) {
+		float *work = sketch_work(f);
+		sketch_slot(f, &c, at, work);
+		free(work);
+	}
+	atomic_store_explicit(&c.rows[at], e->row, memory_order_release);
+	return true;
+}
+
+static bool add_one(struct vector_file *f, const struct vector_entry *e, struct error *err)
+{
+	struct vector_header *h = f->header;
+	uint64_t slot;
+	if (find_dead(f, &slot, err))
+		return fill_slot(f, slot, e, err);
+	slot = vector_file_count(f);
+	if (error_is_set(err) || !make_room(f, slot, err) || !fill_slot(f, slot, e, err))
+		return false;
+	atomic_store_explicit(&h->count, slot + 1, memory_order_release);
+	return true;
+}
+
+bool vector_file_add(struct vector_file *f, const struct vector_entry *entries, size_t count,
+    int64_t applied, struct error *err)
+{
+	if (!drop_older(f, entries, count, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!add_one(f, &entries[i], err))
+			return false;
+	atomic_store_explicit(&f->header->applied, applied, memory_order_release);
+	return true;
+}
+
+/* ---- sketches ---- */
+
+#define CENTRE_SAMPLE 65536
+
+static bool find_centre(struct vector_file *f, uint64_t count, struct error *err)
+{
+	float *centre = centre_of(f);
+	uint64_t taken = 0;
+	struct vector_chunk c;
+	if (count > CENTRE_SAMPLE)
+		count = CENTRE_SAMPLE;
+	memset(centre, 0, f->padded * sizeof(*centre));
+	for (uint64_t slot = 0; slot < count; slot++) {
+		size_t at = slot % CHUNK_SLOTS;
+		if (at == 0 && !vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
+			return false;
+		if (!c.rows[at])
+			continue;
+		taken++;
+		for (size_t i = 0; i < f->padded; i++)
+			centre[i] += c.vectors[at * f->padded + i];
+	}
+	for (size_t i = 0; taken && i < f->padded; i++)
+		centre[i] /= (float)taken;
+	return true;
+}
+
+bool vector_file_sketch(struct vector_file *f, struct error *err)
+{
+	uint64_t slot = vector_file_sketched(f), count = vector_file_count(f);
+	struct vector_chunk c;
+	float *work;
+	if (slot == count)
+		return true;
+	if (slot == 0 && !find_centre(f, count, err))
+		return false;
+	work = sketch_work(f);
+	for (; slot < count; slot++) {
+		if (!vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
+			break;
+		sketch_slot(f, &c, slot % CHUNK_SLOTS, work);
+	}
+	atomic_store_explicit(&f->header->sketched, slot, memory_order_release);
+	free(work);
+	return slot == count;
+}
