@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void report(const struct config *config, const char *path)
+static void cmd_backup_report(const struct config *config, const char *path)
 {
 	const char *uploads = config->env.media_storage_path;
 
@@ -34,7 +34,7 @@ static int backup(const struct config *config, const char *path)
 	if (storage)
 		storage->ops->close(storage);
 	if (done)
-		report(config, path);
+		cmd_backup_report(config, path);
 	else
 		complain(1, "backup of %s to %s failed: %s", config->state_dir, path,
 		    err.cause[0] ? err.cause : err.detail);

@@ -138,7 +138,7 @@ static int make_project(const char *dir, const struct template *template)
 #define FROM_AGENT "graph.json:assistant"
 
 /* What becomes of a key that cannot stay as it is. */
-static void tell(const char *key, const char *text)
+static void cmd_init_tell(const char *key, const char *text)
 {
 	printf("  %s: %s\n", key, text);
 }
@@ -168,12 +168,12 @@ static bool is_foreign(const cJSON *object, const char *key)
 static void replace_agent(cJSON *root)
 {
 	json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
-	tell("agent",
+	cmd_init_tell("agent",
 	    "Python modules cannot be loaded: graph.json is a graph that works, to put yours into; its "
 	    "nodes and tools can be Python programs (kind exec)");
 	if (cJSON_GetArraySize(json_get(root, "remote_tools")) > 0) {
 		cJSON_DeleteItemFromObjectCaseSensitive(root, "remote_tools");
-		tell("remote_tools",
+		cmd_init_tell("remote_tools",
 		    "left out, because that graph has not their nodes; declare them again");
 	}
 }
@@ -195,14 +195,14 @@ static void replace_imports(cJSON *root)
 			continue;
 		json_set(root, keys[i].key,
 		    keys[i].ours ? cJSON_CreateString(keys[i].ours) : cJSON_CreateNull());
-		tell(keys[i].key, keys[i].told);
+		cmd_init_tell(keys[i].key, keys[i].told);
 	}
 	if (is_foreign(json_get(root, "auth"), "path"))
-		tell("auth",
+		cmd_init_tell("auth",
 		    "still names a Python module, which cannot be loaded: use \"jwt\" or a plug-in; until "
 		    "then the service does not start");
 	if (is_foreign(root, "authorization"))
-		tell("authorization",
+		cmd_init_tell("authorization",
 		    "still names a Python module, which cannot be loaded: use a name, an object of "
 		    "roles or a plug-in; until then the service does not start");
 }
@@ -217,7 +217,7 @@ static void replace_env(cJSON *root, const char *file, const char *dir)
 	path = name ? path_absolute(from, name) : NULL;
 	if (path && access(path, F_OK) != 0) {
 		json_set(root, "env", cJSON_CreateNull());
-		tell("env", "left out, because the file that it names is not there");
+		cmd_init_tell("env", "left out, because the file that it names is not there");
 	} else if (path && strcmp(from, to) != 0) {
 		json_set(root, "env", cJSON_CreateString(path));
 	}

@@ -39,7 +39,8 @@ static const char *prefix_of(
 }
 
 /* The text for config, or NULL with problems. */
-static char *make(const struct config *config, const struct wish *wish, struct problems *problems)
+static char *cmd_nginx_conf_make(
+    const struct config *config, const struct wish *wish, struct problems *problems)
 {
 	char *path = fastcgi_socket_path(config->state_dir, wish->socket);
 	char *relay = relay_socket_path(config->state_dir, wish->socket);
@@ -78,7 +79,7 @@ int cmd_nginx_conf(int argc, char **argv)
 	if (wish.full && wish.prefix)
 		return complain(EXIT_USAGE, "--full and --prefix exclude each other");
 	config = config_load(&source, &problems);
-	text = config ? make(config, &wish, &problems) : NULL;
+	text = config ? cmd_nginx_conf_make(config, &wish, &problems) : NULL;
 	problems_print(&problems);
 	if (text)
 		fputs(text, stdout);

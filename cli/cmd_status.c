@@ -115,7 +115,7 @@ static void add_sizes(cJSON *status, const char *state_dir)
 
 /* ---- for people ---- */
 
-static int64_t number(const cJSON *object, const char *key)
+static int64_t cmd_status_number(const cJSON *object, const char *key)
 {
 	int64_t value = 0;
 
@@ -123,7 +123,7 @@ static int64_t number(const cJSON *object, const char *key)
 	return value;
 }
 
-static const char *text_of(const cJSON *object, const char *key)
+static const char *cmd_status_text_of(const cJSON *object, const char *key)
 {
 	const char *text = json_str(object, key);
 
@@ -142,25 +142,27 @@ static void print_status(const cJSON *status)
 	const cJSON *reloads = json_get(status, "reloads"), *item;
 	const char *address = json_str(status, "address");
 
-	printf("agentgraph %s, process %lld, %s", text_of(status, "version"),
-	    (long long)number(status, "pid"), text_of(status, "phase"));
-	print_time(" since", number(status, "since"));
-	printf("\nserving %s on %s%s\n", text_of(status, "agent"),
-	    address ? "http://" : "unix:", address ? address : text_of(status, "socket"));
+	printf("agentgraph %s, process %lld, %s", cmd_status_text_of(status, "version"),
+	    (long long)cmd_status_number(status, "pid"), cmd_status_text_of(status, "phase"));
+	print_time(" since", cmd_status_number(status, "since"));
+	printf("\nserving %s on %s%s\n", cmd_status_text_of(status, "agent"),
+	    address ? "http://" : "unix:",
+	    address ? address : cmd_status_text_of(status, "socket"));
 	cJSON_ArrayForEach(item, json_get(status, "workers"))
-		printf("worker %lld since %s%s\n", (long long)number(item, "pid"),
-		    text_of(item, "since"),
+		printf("worker %lld since %s%s\n", (long long)cmd_status_number(item, "pid"),
+		    cmd_status_text_of(item, "since"),
 		    cJSON_IsTrue(json_get(item, "serves")) ? "" : ", not serving");
 	if (!cJSON_IsTrue(json_get(status, "answers")))
 		puts("no worker answers");
 	for (size_t i = 0; i < NUMBERS; i++)
 		if (json_get(status, numbers[i].key))
-			printf("%lld %s\n", (long long)number(status, numbers[i].key),
+			printf("%lld %s\n", (long long)cmd_status_number(status, numbers[i].key),
 			    numbers[i].words);
-	print_time("last reload", number(reloads, "last"));
+	print_time("last reload", cmd_status_number(reloads, "last"));
 	printf("%s; %lld done, %lld failed\n",
 	    cJSON_IsTrue(json_get(reloads, "last_failed")) ? ", which failed" : "",
-	    (long long)number(reloads, "done"), (long long)number(reloads, "failed"));
+	    (long long)cmd_status_number(reloads, "done"),
+	    (long long)cmd_status_number(reloads, "failed"));
 	fputs("restarts:", stdout);
 	cJSON_ArrayForEach(item, json_get(status, "restarts"))
 		printf(" %s %.0f", item->string, item->valuedouble);
@@ -184,7 +186,7 @@ static int show(const char *state_dir, bool as_json)
 	add_numbers(status);
 	add_sizes(status, state_dir);
 	good = cJSON_IsTrue(json_get(status, "answers")) &&
-	    strcmp(text_of(status, "phase"), "serving") == 0;
+	    strcmp(cmd_status_text_of(status, "phase"), "serving") == 0;
 	if (as_json) {
 		char *text = json_print(status);
 

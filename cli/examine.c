@@ -15,8 +15,8 @@
 #include "service/thread/names.h"
 #include "sockets.h"
 #include "spawn.h"
-#include "storage/files.h"
 #include "storage/blob/s3.h"
+#include "storage/files.h"
 #include "storage/storage.h"
 
 #include <errno.h>
@@ -269,12 +269,12 @@ pid_t examine_start(const struct examine_request *request, int *fd)
 	return pid;
 }
 
-static char *take(const cJSON *report, const char *key)
+static char *examine_take(const cJSON *report, const char *key)
 {
 	return xstrdup(json_str(report, key));
 }
 
-static long take_number(const cJSON *report, const char *key)
+static long examine_take_number(const cJSON *report, const char *key)
 {
 	int64_t value;
 
@@ -294,13 +294,13 @@ void examine_result(const struct buf *written, int wait_status, struct examinati
 		complain(1, "error: the graph or a plug-in ended the process while it was loaded");
 	else if (json_integer(json_get(report, "errors"), &errors))
 		result->errors = errors;
-	result->file = take(report, "file");
-	result->agent = take(report, "agent");
-	result->state_dir = take(report, "state_dir");
-	result->nginx = take(report, "nginx");
-	result->processes = take_number(report, "processes");
-	result->threads = take_number(report, "threads");
-	result->drain = take_number(report, "drain");
+	result->file = examine_take(report, "file");
+	result->agent = examine_take(report, "agent");
+	result->state_dir = examine_take(report, "state_dir");
+	result->nginx = examine_take(report, "nginx");
+	result->processes = examine_take_number(report, "processes");
+	result->threads = examine_take_number(report, "threads");
+	result->drain = examine_take_number(report, "drain");
 	result->files = report ? json_print(json_get(report, "files")) : NULL;
 	cJSON_Delete(report);
 }

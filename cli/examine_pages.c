@@ -29,7 +29,7 @@ static bool ignore_line(const char *line, size_t len, void *arg)
 }
 
 /* What the worker wrote, without its name. */
-static void take_lines(char *text, struct problems *problems)
+static void examine_pages_take_lines(char *text, struct problems *problems)
 {
 	static const char name[] = WORKER ": ";
 	for (char *line; (line = strsep(&text, "\n")) != NULL;)
@@ -59,6 +59,6 @@ void pages_examine(
 	    .on_line = ignore_line};
 	process_run(&process, &result);
 	if (result.end != PROCESS_EXITED || result.code != 0)
-		take_lines(result.tail, problems);
+		examine_pages_take_lines(result.tail, problems);
 	free(worker);
 }

@@ -23,7 +23,7 @@ enum {
 #define FCGI_RESPONDER 1
 #define FCGI_HEAD 8
 
-static void add_record(struct buf *out, int type, const char *content, size_t len)
+static void fcgi_ask_add_record(struct buf *out, int type, const char *content, size_t len)
 {
 	const char head[FCGI_HEAD] = {
 	    FCGI_VERSION, (char)type, 0, 1, (char)(len >> 8), (char)(len & 0xff), 0, 0};
@@ -52,10 +52,10 @@ static void question(struct buf *out, const char *path, const char *internal)
 	add_param(&params, "REMOTE_ADDR", "127.0.0.1");
 	if (internal)
 		add_param(&params, "AGENTGRAPH_INTERNAL", internal);
-	add_record(out, FCGI_BEGIN_REQUEST, begin, sizeof(begin));
-	add_record(out, FCGI_PARAMS, params.data, params.len);
-	add_record(out, FCGI_PARAMS, "", 0);
-	add_record(out, FCGI_STDIN, "", 0);
+	fcgi_ask_add_record(out, FCGI_BEGIN_REQUEST, begin, sizeof(begin));
+	fcgi_ask_add_record(out, FCGI_PARAMS, params.data, params.len);
+	fcgi_ask_add_record(out, FCGI_PARAMS, "", 0);
+	fcgi_ask_add_record(out, FCGI_STDIN, "", 0);
 	buf_release(&params);
 }
 

@@ -26,7 +26,8 @@ static const char *lookup(const struct marker *values, const char *marker, size_
 }
 
 /* Each line of text behind indent; empty lines stay empty. */
-static void add_block(struct buf *out, const char *indent, size_t indent_len, const char *text)
+static void markers_add_block(
+    struct buf *out, const char *indent, size_t indent_len, const char *text)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -39,7 +40,8 @@ static void add_block(struct buf *out, const char *indent, size_t indent_len, co
 	}
 }
 
-static void add_line(struct buf *out, const char *line, size_t len, const struct marker *values)
+static void markers_add_line(
+    struct buf *out, const char *line, size_t len, const struct marker *values)
 {
 	for (const char *end = line + len; line < end; line++) {
 		size_t marker = marker_length(line);
@@ -62,9 +64,9 @@ void markers_fill(struct buf *out, const char *text, const struct marker *values
 		size_t marker = marker_length(text + indent);
 
 		if (marker && indent + marker == len)
-			add_block(out, text, indent, lookup(values, text + indent, marker));
+			markers_add_block(out, text, indent, lookup(values, text + indent, marker));
 		else
-			add_line(out, text, len, values);
+			markers_add_line(out, text, len, values);
 		text += len + (text[len] == '\n');
 	}
 }

@@ -80,8 +80,8 @@ static const char *quoted_relay(struct arena *a, const char *path, struct proble
 	return quoted_path(a, "relay's socket", path, problems);
 }
 
-static void add_header(struct arena *a, struct buf *out, const char *name, const char *value,
-    struct problems *problems)
+static void nginx_conf_add_header(struct arena *a, struct buf *out, const char *name,
+    const char *value, struct problems *problems)
 {
 	if (!value || !*value)
 		return;
@@ -94,7 +94,7 @@ static void add_header(struct arena *a, struct buf *out, const char *name, const
 		    name);
 }
 
-static void add_hsts(struct buf *out, const struct environment *env, const char *prefix)
+static void nginx_conf_add_hsts(struct buf *out, const struct environment *env, const char *prefix)
 {
 	struct buf value = {0};
 
@@ -121,15 +121,15 @@ static const char *security_headers(
 
 	answer_security_headers(env, headers);
 	for (size_t i = 0; i < SECURITY_HEADERS; i++)
-		add_header(a, &out, headers[i].name, headers[i].value, problems);
-	add_hsts(&out, env, prefix);
+		nginx_conf_add_header(a, &out, headers[i].name, headers[i].value, problems);
+	nginx_conf_add_hsts(&out, env, prefix);
 	text = arena_strdup(a, buf_str(&out));
 	buf_release(&out);
 	return text;
 }
 
 /* An alternative of a regular expression that matches text and nothing else. */
-static void add_literal(struct buf *out, const char *text)
+static void nginx_conf_add_literal(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("\\^$.|?*+()[]{}\"", *text))
@@ -147,7 +147,7 @@ static void add_origins(struct buf *out, const struct string_list *origins)
 	}
 	for (size_t i = 0; i < origins->count; i++) {
 		buf_puts(out, i ? "|^" : "^");
-		add_literal(out, origins->items[i]);
+		nginx_conf_add_literal(out, origins->items[i]);
 		buf_puts(out, "$");
 	}
 }
@@ -245,7 +245,7 @@ static void add_page(struct arena *a, struct buf *out, const char *prefix, const
 }
 
 /* Locations of the two pages and of what lies below them (doc/protocol.md#the-openapi-document). */
-static const char *pages(
+static const char *nginx_conf_pages(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
 	struct buf out = {0};
@@ -260,7 +260,7 @@ static const char *pages(
 }
 
 /* As short as JSON numbers are; with_point: with at least one decimal, as messages have it. */
-static const char *number(struct arena *a, double value, bool with_point)
+static const char *nginx_conf_number(struct arena *a, double value, bool with_point)
 {
 	cJSON *item = arena_json(a, json_new_double(value));
 	char *text = json_print(item);
@@ -385,22 +385,22 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"URI", prefix->uri},
 	    {"ID", prefix->id},
 	    {"WHOLE", prefix->whole},
-	    {"PAGES", pages(a, env, prefix->path, problems)},
+	    {"PAGES", nginx_conf_pages(a, env, prefix->path, problems)},
 	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
 	    {"READ_TIMEOUT", timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
 	    {"SEND_TIMEOUT", timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
 	    {"LARGE", large(a, prefix)},
 	    {"MAX_REQUEST_SIZE", max_size},
-	    {"MAX_REQUEST_MB", number(a, mb, false)},
+	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb, false)},
 	    {"REQUEST_TOO_LARGE",
 		arena_printf(a, "Request body too large. Maximum size is %.1fMB", mb)},
 	    {"MAX_UPLOAD_SIZE", arena_printf(a, "%.0f", file_size + MULTIPART_ROOM)},
 	    {"MAX_FILE_SIZE", arena_printf(a, "%.0f", file_size)},
-	    {"MAX_FILE_MB", number(a, env->media_max_size_mb, false)},
+	    {"MAX_FILE_MB", nginx_conf_number(a, env->media_max_size_mb, false)},
 	    {"FILE_TOO_LARGE",
-		arena_printf(
-		    a, "File exceeds maximum %sMB", number(a, env->media_max_size_mb, true))},
+		arena_printf(a, "File exceeds maximum %sMB",
+		    nginx_conf_number(a, env->media_max_size_mb, true))},
 	    {"SECURITY_HEADERS", security_headers(a, env, prefix->path, problems)},
 	    {"CORS_HEADERS", cors_headers(a, env)},
 	    {"PASSED_HEADERS", passed_headers(a, env)},

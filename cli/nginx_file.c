@@ -42,7 +42,7 @@ bool nginx_file_text(const char *path, struct buf *text)
 
 /* ---- words ---- */
 
-static void skip_blanks(const char **p)
+static void nginx_file_skip_blanks(const char **p)
 {
 	for (;; (*p)++) {
 		*p += strspn(*p, " \t\r\n");
@@ -84,7 +84,7 @@ static bool next_directive(const char **p, char *words[MAX_WORDS])
 {
 	size_t count = 0;
 
-	for (skip_blanks(p); **p && !strchr(";{}", **p); skip_blanks(p)) {
+	for (nginx_file_skip_blanks(p); **p && !strchr(";{}", **p); nginx_file_skip_blanks(p)) {
 		char *word = take_word(p);
 
 		if (count < MAX_WORDS)
@@ -100,7 +100,7 @@ static bool next_directive(const char **p, char *words[MAX_WORDS])
 
 /* ---- directives ---- */
 
-static void read_file(struct reader *r, const char *path, int depth);
+static void nginx_file_read_file(struct reader *r, const char *path, int depth);
 
 static void set_text(char **member, const char *text)
 {
@@ -116,13 +116,13 @@ static void include(struct reader *r, const char *pattern, int depth)
 
 	if (glob(path, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
-			read_file(r, found.gl_pathv[i], depth + 1);
+			nginx_file_read_file(r, found.gl_pathv[i], depth + 1);
 		globfree(&found);
 	}
 	free(path);
 }
 
-static void apply(struct reader *r, char *const words[MAX_WORDS], int depth)
+static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int depth)
 {
 	if (!words[0] || !words[1])
 		return;
@@ -142,15 +142,15 @@ static void apply(struct reader *r, char *const words[MAX_WORDS], int depth)
 	}
 }
 
-static void read_text(struct reader *r, const char *text, int depth)
+static void nginx_file_read_text(struct reader *r, const char *text, int depth)
 {
 	char *words[MAX_WORDS] = {NULL};
 
 	for (; next_directive(&text, words); free_words(words))
-		apply(r, words, depth);
+		nginx_file_apply(r, words, depth);
 }
 
-static void read_file(struct reader *r, const char *path, int depth)
+static void nginx_file_read_file(struct reader *r, const char *path, int depth)
 {
 	struct buf text = {0};
 
@@ -162,7 +162,7 @@ static void read_file(struct reader *r, const char *path, int depth)
 		    "into --nginx-conf -",
 		    path, strerror(errno));
 	else
-		read_text(r, buf_str(&text), depth);
+		nginx_file_read_text(r, buf_str(&text), depth);
 	buf_release(&text);
 }
 
@@ -172,7 +172,7 @@ bool nginx_file_read(struct nginx_file *file, const char *path, struct problems 
 	char *copy = xstrdup(path);
 	struct reader r = {file, dirname(copy), problems};
 
-	read_file(&r, path, 0);
+	nginx_file_read_file(&r, path, 0);
 	free(copy);
 	return problems->errors == errors;
 }
@@ -181,7 +181,7 @@ void nginx_file_parse(struct nginx_file *file, const char *text, struct problems
 {
 	struct reader r = {file, NULL, problems};
 
-	read_text(&r, text, 0);
+	nginx_file_read_text(&r, text, 0);
 }
 
 bool nginx_file_passes(const struct nginx_file *file, const char *socket)

@@ -50,7 +50,7 @@ static const char *id_of(struct arena *a, const char *path)
 }
 
 /* A path whose segments are all there, and none of them moves about; a slash may end it. */
-static bool is_plain(const char *path)
+static bool nginx_prefix_is_plain(const char *path)
 {
 	if (*path != '/' || strspn(path, PLAIN) != strlen(path))
 		return false;
@@ -67,7 +67,7 @@ static bool is_plain(const char *path)
 
 static bool is_prefix(const char *path)
 {
-	return !*path || strcmp(path, "/") == 0 || is_plain(path);
+	return !*path || strcmp(path, "/") == 0 || nginx_prefix_is_plain(path);
 }
 
 /* The URI as the client sent it has what the service must see, encoded bytes among it, so this is

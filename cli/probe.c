@@ -25,7 +25,7 @@ static bool http_success(const char *answer, size_t len)
 }
 
 /* Sends the question and reads the first of the answer. */
-static size_t ask(int fd, const struct buf *question, char *answer, size_t size)
+static size_t probe_ask(int fd, const struct buf *question, char *answer, size_t size)
 {
 	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
 	size_t len = 0;
@@ -40,7 +40,7 @@ static size_t ask(int fd, const struct buf *question, char *answer, size_t size)
 	return len;
 }
 
-static bool listens(int port)
+static bool probe_listens(int port)
 {
 	int fd = tcp_connect(port);
 
@@ -59,13 +59,13 @@ static bool ping_http(int tcp)
 	if (fd < 0)
 		return false;
 	buf_puts(&question, "GET /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-	len = ask(fd, &question, answer, sizeof(answer));
+	len = probe_ask(fd, &question, answer, sizeof(answer));
 	close(fd);
 	buf_release(&question);
 	return http_success(answer, len);
 }
 
-static bool ping(int tcp, const char *socket_path)
+static bool probe_ping(int tcp, const char *socket_path)
 {
 	struct buf answer = {0};
 	bool good = tcp >= 0 ? ping_http(tcp) : fcgi_ask(socket_path, "/ping", NULL, &answer);
@@ -81,7 +81,8 @@ pid_t probe_start(const struct probe *probe)
 	if (pid == 0) {
 		int64_t limit = clock_monotonic_ms() + PROBE_LIMIT_MS;
 
-		while (!listens(probe->websocketd) || !ping(probe->tcp, probe->socket_path)) {
+		while (!probe_listens(probe->websocketd) ||
+		    !probe_ping(probe->tcp, probe->socket_path)) {
 			if (clock_monotonic_ms() > limit)
 				_exit(1);
 			clock_sleep_ms(PROBE_PAUSE_MS);

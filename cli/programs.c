@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* dir/name when that can be executed, else NULL. */
-static char *executable(const char *dir, const char *name)
+static char *programs_executable(const char *dir, const char *name)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 
@@ -33,11 +33,11 @@ char *program_own(const char *name)
 	for (size_t i = 0; len > 0 && !path && i < sizeof(places) / sizeof(places[0]); i++) {
 		self[len] = '\0';
 		char *dir = xasprintf("%.*s%s", (int)(strrchr(self, '/') - self), self, places[i]);
-		path = executable(dir, name);
+		path = programs_executable(dir, name);
 		free(dir);
 	}
 	if (!path)
-		path = executable(AGENTGRAPH_LIBEXECDIR, name);
+		path = programs_executable(AGENTGRAPH_LIBEXECDIR, name);
 	if (!path)
 		complain(1, "%s is neither beside this program nor in %s; install agentgraph again",
 		    name, AGENTGRAPH_LIBEXECDIR);
@@ -51,7 +51,7 @@ char *program_nginx(void)
 	char *path = process_find(name && *name ? name : "nginx", ".");
 
 	for (size_t i = 0; !path && !(name && *name) && i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		path = executable(dirs[i], "nginx");
+		path = programs_executable(dirs[i], "nginx");
 	if (!path)
 		complain(1,
 		    "nginx was not found (%s); install it (Debian: apt-get install nginx), name it in "

@@ -123,7 +123,7 @@ static void finish_examination(struct supervisor *s, int64_t now)
 
 /* Whether somebody of that role and generation is there, and whether one has settled; of the
  * workers only those count that serve. */
-static bool is_there(
+static bool reload_is_there(
     const struct supervisor *s, enum role role, unsigned generation, int64_t started_before)
 {
 	for (size_t i = 0; i < s->children.count; i++) {
@@ -140,9 +140,9 @@ static bool is_there(
 
 static bool new_generation_serves(const struct supervisor *s, int64_t now)
 {
-	return is_there(s, ROLE_WORKER, s->generation, INT64_MAX) &&
-	    (!is_there(s, ROLE_RELAY, s->generation, INT64_MAX) ||
-		is_there(s, ROLE_RELAY, s->generation, now - SETTLED_MS));
+	return reload_is_there(s, ROLE_WORKER, s->generation, INT64_MAX) &&
+	    (!reload_is_there(s, ROLE_RELAY, s->generation, INT64_MAX) ||
+		reload_is_there(s, ROLE_RELAY, s->generation, now - SETTLED_MS));
 }
 
 /* Whether the new generation has another in its place. */
@@ -150,7 +150,8 @@ static bool is_replaced(const struct supervisor *s, const struct child *child)
 {
 	return child->generation != s->generation &&
 	    (child->role == ROLE_WORKER ||
-		(child->role == ROLE_RELAY && is_there(s, ROLE_RELAY, s->generation, INT64_MAX)));
+		(child->role == ROLE_RELAY &&
+		    reload_is_there(s, ROLE_RELAY, s->generation, INT64_MAX)));
 }
 
 static bool reads_again(const struct supervisor *s, const struct child *child)

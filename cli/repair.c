@@ -8,7 +8,7 @@
 #define LOOK_MS 1000
 #define LATER_MS 30000 /* after a try that failed */
 
-static bool is_other(struct bound bound, const char *path)
+static bool repair_is_other(struct bound bound, const char *path)
 {
 	struct bound found = unix_bound(path);
 
@@ -40,8 +40,8 @@ void repair_step(struct supervisor *s, int64_t now)
 	if (s->phase != PHASE_SERVING || s->reload.retire_at || now < s->look_at)
 		return;
 	s->look_at = now + LOOK_MS;
-	socket = is_other(s->socket_bound, s->socket_path);
-	relay = is_other(s->relay_bound, s->relay_path);
+	socket = repair_is_other(s->socket_bound, s->socket_path);
+	relay = repair_is_other(s->relay_bound, s->relay_path);
 	if (!socket && !relay)
 		return;
 	log_warning("the socket %s was removed; binding it again, with new workers",

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* Makes path with its parents, for the owner alone. */
-static bool make_directory(const char *path)
+static bool setup_make_directory(const char *path)
 {
 	char *copy = xstrdup(path);
 	struct stat st;
@@ -83,7 +83,7 @@ static bool prepare_run(struct supervisor *s)
 	char *path;
 
 	s->run = xasprintf("%s/run", s->current.state_dir);
-	if (!make_directory(s->run))
+	if (!setup_make_directory(s->run))
 		return false;
 	path = xasprintf("%s/serve.lock", s->run);
 	s->lock = lock_take(path);
@@ -150,7 +150,7 @@ static bool watch_signals(struct supervisor *s)
  * This program has taken the place of an older one, whose sockets and processes it has: they serve,
  * whatever is found now.
  */
-static bool resume(struct supervisor *s)
+static bool setup_resume(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
 	struct examination next;
@@ -186,7 +186,7 @@ bool setup(struct supervisor *s)
 		return false;
 	s->history = (struct history){.since = clock_now(), .changed = true};
 	if (upgrade_take(s))
-		return resume(s);
+		return setup_resume(s);
 	if (!s->options->no_nginx && (s->tcp = tcp_listen(s->options->listen, s->address)) < 0)
 		return false;
 	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_sockets(s) &&
@@ -194,7 +194,7 @@ bool setup(struct supervisor *s)
 	    (s->options->no_nginx || served_nginx_conf(s, s->current.nginx));
 }
 
-static void close_fd(int *fd)
+static void setup_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -213,15 +213,15 @@ void teardown(struct supervisor *s)
 	}
 	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
 		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
-	close_fd(&s->tcp);
-	close_fd(&s->fastcgi);
-	close_fd(&s->relay_socket);
-	close_fd(&s->port_holder);
-	close_fd(&s->log);
-	close_fd(&s->ready_in);
-	close_fd(&s->ready_out);
-	close_fd(&s->signals);
-	close_fd(&s->lock);
+	setup_close_fd(&s->tcp);
+	setup_close_fd(&s->fastcgi);
+	setup_close_fd(&s->relay_socket);
+	setup_close_fd(&s->port_holder);
+	setup_close_fd(&s->log);
+	setup_close_fd(&s->ready_in);
+	setup_close_fd(&s->ready_out);
+	setup_close_fd(&s->signals);
+	setup_close_fd(&s->lock);
 	reload_release(&s->reload);
 	children_release(&s->children);
 	examination_release(&s->current);

@@ -71,7 +71,7 @@ static int bind_tcp(const struct addrinfo *info)
 }
 
 /* The address that fd is bound to, as text. */
-static void describe(int fd, char address[TCP_ADDRESS_SIZE])
+static void sockets_describe(int fd, char address[TCP_ADDRESS_SIZE])
 {
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
@@ -114,7 +114,7 @@ int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE])
 	if (fd < 0)
 		return complain(-1, "cannot listen on %s: %s; choose another address with --listen",
 		    text, strerror(errno));
-	describe(fd, address);
+	sockets_describe(fd, address);
 	return fd;
 }
 

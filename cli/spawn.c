@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static void reset_signals(void)
+static void spawn_reset_signals(void)
 {
 	static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ, SIGQUIT};
 	sigset_t none;
@@ -48,7 +48,7 @@ pid_t spawn_fork(void)
 	if (getppid() != parent)
 		_exit(127);
 	setpgid(0, 0);
-	reset_signals();
+	spawn_reset_signals();
 	set_input(-1);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	return 0;

@@ -122,7 +122,7 @@ static pid_t start_probe(const struct supervisor *s)
 	return probe_start(&probe);
 }
 
-static pid_t start(struct supervisor *s, enum role role)
+static pid_t cli_start(struct supervisor *s, enum role role)
 {
 	switch (role) {
 	case ROLE_WORKER:
@@ -147,7 +147,7 @@ static pid_t start(struct supervisor *s, enum role role)
 
 void start_child(struct supervisor *s, struct child *child, int64_t now)
 {
-	pid_t pid = start(s, child->role);
+	pid_t pid = cli_start(s, child->role);
 
 	if (pid > 0) {
 		child_started(child, pid, now);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_time(cJSON *object, const char *key, int64_t us)
+static void status_add_time(cJSON *object, const char *key, int64_t us)
 {
 	char text[ISO_TIME_SIZE];
 
@@ -23,7 +23,8 @@ static cJSON *describe_worker(const struct child *child)
 	cJSON *item = cJSON_CreateObject();
 
 	json_add_int(item, "pid", child->pid);
-	add_time(item, "since", clock_now() - (clock_monotonic_ms() - child->started) * 1000);
+	status_add_time(
+	    item, "since", clock_now() - (clock_monotonic_ms() - child->started) * 1000);
 	cJSON_AddBoolToObject(item, "serves", child->ready && !child->kill_at);
 	return item;
 }
@@ -42,7 +43,7 @@ void status_add_counts(const struct supervisor *s, cJSON *document)
 	cJSON_AddBoolToObject(reloads, "last_failed", s->history.last_failed);
 }
 
-static int64_t number(const cJSON *object, const char *key, int64_t missing)
+static int64_t status_number(const cJSON *object, const char *key, int64_t missing)
 {
 	int64_t value;
 
@@ -54,12 +55,12 @@ void status_take_counts(struct supervisor *s, const cJSON *document)
 	const cJSON *restarts = json_get(document, "restarts");
 	const cJSON *reloads = json_get(document, "reloads");
 
-	s->history.since = number(document, "since", clock_now());
+	s->history.since = status_number(document, "since", clock_now());
 	for (int role = 0; role < HISTORY_ROLES; role++)
-		s->history.restarts[role] = number(restarts, role_name((enum role)role), 0);
-	s->history.reloads = number(reloads, "done", 0);
-	s->history.failed_reloads = number(reloads, "failed", 0);
-	s->history.last_reload = number(reloads, "last", 0);
+		s->history.restarts[role] = status_number(restarts, role_name((enum role)role), 0);
+	s->history.reloads = status_number(reloads, "done", 0);
+	s->history.failed_reloads = status_number(reloads, "failed", 0);
+	s->history.last_reload = status_number(reloads, "last", 0);
 	s->history.last_failed = cJSON_IsTrue(json_get(reloads, "last_failed"));
 }
 
@@ -74,7 +75,7 @@ void status_reloaded(struct supervisor *s, bool failed)
 	s->history.changed = true;
 }
 
-static cJSON *describe(const struct supervisor *s)
+static cJSON *status_describe(const struct supervisor *s)
 {
 	static const char *const phases[] = {[PHASE_STARTING] = "starting",
 	    [PHASE_SERVING] = "serving",
@@ -103,7 +104,7 @@ void status_step(struct supervisor *s)
 
 	if (!s->history.changed)
 		return;
-	document = describe(s);
+	document = status_describe(s);
 	text = json_print(document);
 	path = xasprintf("%s/status.json", s->run);
 	/* Not worth a word in the log each time, on a full disk say: what is old says when it was.

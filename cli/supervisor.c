@@ -52,7 +52,7 @@ static void ask_to_leave(struct supervisor *s, struct child *child, int64_t now)
  * First nginx, which still needs workers for the requests that it has, and the relay, which tells
  * the clients of its WebSockets; then the workers and websocketd.
  */
-static void stop(struct supervisor *s, int status)
+static void supervisor_stop(struct supervisor *s, int status)
 {
 	int64_t now = clock_monotonic_ms();
 
@@ -73,10 +73,10 @@ static void stop(struct supervisor *s, int status)
 	}
 }
 
-static int fail_start(struct supervisor *s, const char *sentence)
+static int supervisor_fail_start(struct supervisor *s, const char *sentence)
 {
 	complain(1, "%s; not started", sentence);
-	stop(s, 1);
+	supervisor_stop(s, 1);
 	s->stop_at = 0;
 	return 1;
 }
@@ -170,7 +170,7 @@ static void probe_ended(struct supervisor *s, int status)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		now_serving(s);
 	else
-		fail_start(s, "the service gave no answer to /ping within a minute");
+		supervisor_fail_start(s, "the service gave no answer to /ping within a minute");
 }
 
 /* Whether it is started again whenever it dies. */
@@ -192,13 +192,13 @@ static void sweep_after(struct supervisor *s, enum role role)
 static void died_early(struct supervisor *s, enum role role)
 {
 	if (role == ROLE_NGINX)
-		fail_start(s, "nginx could not start; its message is above");
+		supervisor_fail_start(s, "nginx could not start; its message is above");
 	else if (role == ROLE_RELAY)
-		fail_start(s, "the relay could not start; its message is above");
+		supervisor_fail_start(s, "the relay could not start; its message is above");
 	else if (role == ROLE_WEBSOCKETD)
-		fail_start(s, "websocketd could not start");
+		supervisor_fail_start(s, "websocketd could not start");
 	else if (++s->early_deaths >= (size_t)s->pool.processes)
-		fail_start(s, "the workers could not start; their messages are above");
+		supervisor_fail_start(s, "the workers could not start; their messages are above");
 }
 
 /* A process that is kept died without being asked to. */
@@ -289,7 +289,7 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 		if (s->phase == PHASE_STOPPING) /* a second Ctrl-C */
 			s->stop_at = 0;
 		else
-			stop(s, 0);
+			supervisor_stop(s, 0);
 		break;
 	case SIGUSR1:
 		log_info("SIGUSR1: opening the logs of nginx anew");
@@ -378,7 +378,7 @@ static int time_left(const struct supervisor *s, int64_t now)
 	return next <= now ? 0 : next - now > INT_MAX ? INT_MAX : (int)(next - now);
 }
 
-static void wait_for_something(struct supervisor *s)
+static void supervisor_wait_for_something(struct supervisor *s)
 {
 	int64_t now = clock_monotonic_ms();
 	struct pollfd fds[] = {{s->signals, POLLIN, 0}, {s->reload.fd, POLLIN, 0},
@@ -416,7 +416,7 @@ static void add_first(struct supervisor *s)
 	children_add(&s->children, ROLE_PROBE, 0);
 }
 
-static void run(struct supervisor *s)
+static void supervisor_run(struct supervisor *s)
 {
 	if (s->phase == PHASE_STARTING)
 		add_first(s);
@@ -430,7 +430,7 @@ static void run(struct supervisor *s)
 		stop_step(s, now);
 		note_service(s, now);
 		status_step(s);
-		wait_for_something(s);
+		supervisor_wait_for_something(s);
 	}
 }
 
@@ -450,7 +450,7 @@ int supervise(const struct serve_options *options)
 	log_set_format(log_format());
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (setup(&s)) {
-		run(&s);
+		supervisor_run(&s);
 		log_info("stopped");
 	} else
 		s.status = 1;

@@ -32,7 +32,7 @@
 
 /* ---- whether there is something new ---- */
 
-static bool is_other(const char *running, const char *path)
+static bool cli_upgrade_is_other(const char *running, const char *path)
 {
 	struct stat old, new;
 
@@ -50,13 +50,13 @@ char *upgrade_self(void)
 
 bool upgrade_waits(const struct supervisor *s)
 {
-	return s->self && is_other("/proc/self/exe", s->self);
+	return s->self && cli_upgrade_is_other("/proc/self/exe", s->self);
 }
 
 bool upgrade_replaces(pid_t pid, const char *path)
 {
 	char *running = xasprintf("/proc/%ld/exe", (long)pid);
-	bool other = is_other(running, path);
+	bool other = cli_upgrade_is_other(running, path);
 
 	free(running);
 	return other;
@@ -93,7 +93,7 @@ static const struct passed descriptors[] = {
 };
 #define DESCRIPTORS (sizeof(descriptors) / sizeof(descriptors[0]))
 
-static int *descriptor(struct supervisor *s, size_t i)
+static int *cli_upgrade_descriptor(struct supervisor *s, size_t i)
 {
 	return (int *)((char *)s + descriptors[i].at);
 }
@@ -101,8 +101,8 @@ static int *descriptor(struct supervisor *s, size_t i)
 static void keep_descriptors(struct supervisor *s, bool keep)
 {
 	for (size_t i = 0; i < DESCRIPTORS; i++)
-		if (*descriptor(s, i) >= 0)
-			fcntl(*descriptor(s, i), F_SETFD, keep ? 0 : FD_CLOEXEC);
+		if (*cli_upgrade_descriptor(s, i) >= 0)
+			fcntl(*cli_upgrade_descriptor(s, i), F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
 /* ---- the document ---- */
@@ -121,13 +121,13 @@ static cJSON *describe_child(const struct child *child)
 	return item;
 }
 
-static cJSON *describe(struct supervisor *s)
+static cJSON *cli_upgrade_describe(struct supervisor *s)
 {
 	cJSON *document = cJSON_CreateObject();
 	cJSON *children = cJSON_AddArrayToObject(document, "children");
 
 	for (size_t i = 0; i < DESCRIPTORS; i++)
-		json_add_int(document, descriptors[i].name, *descriptor(s, i));
+		json_add_int(document, descriptors[i].name, *cli_upgrade_descriptor(s, i));
 	for (size_t i = 0; i < s->children.count; i++)
 		cJSON_AddItemToArray(children, describe_child(&s->children.items[i]));
 	status_add_counts(s, document);
@@ -145,7 +145,7 @@ static cJSON *describe(struct supervisor *s)
 /* The memory file with all of it, which outlives this program; -1 with errno. */
 static int write_handover(struct supervisor *s)
 {
-	cJSON *document = describe(s);
+	cJSON *document = cli_upgrade_describe(s);
 	char *text = json_print(document);
 	size_t len = strlen(text);
 	int fd = memfd_create("agentgraph-handover", 0);
@@ -159,7 +159,7 @@ static int write_handover(struct supervisor *s)
 	return fd;
 }
 
-static void execute(const struct supervisor *s)
+static void cli_upgrade_execute(const struct supervisor *s)
 {
 	char *argv[MAX_OPTIONS + 2] = {s->self};
 
@@ -176,7 +176,7 @@ void upgrade_execute(struct supervisor *s)
 	snprintf(number, sizeof(number), "%d", fd);
 	if (fd >= 0 && setenv(VARIABLE, number, 1) == 0) {
 		keep_descriptors(s, true);
-		execute(s);
+		cli_upgrade_execute(s);
 	}
 	code = errno;
 	keep_descriptors(s, false);
@@ -189,7 +189,7 @@ void upgrade_execute(struct supervisor *s)
 
 /* ---- the successor ---- */
 
-static int64_t number(const cJSON *object, const char *key, int64_t missing)
+static int64_t cli_upgrade_number(const cJSON *object, const char *key, int64_t missing)
 {
 	int64_t value;
 
@@ -206,11 +206,11 @@ static void take_child(struct supervisor *s, const cJSON *item)
 		role++;
 	/* Whatever an older program had and this one does not know is to go. */
 	child = children_add(&s->children, role <= ROLE_ORPHAN ? (enum role)role : ROLE_ORPHAN,
-	    (unsigned)number(item, "generation", 0));
-	child->pid = (pid_t)number(item, "pid", 0);
-	child->started = number(item, "started", 0);
-	child->start_at = number(item, "start_at", 0);
-	child->kill_at = number(item, "kill_at", 0);
+	    (unsigned)cli_upgrade_number(item, "generation", 0));
+	child->pid = (pid_t)cli_upgrade_number(item, "pid", 0);
+	child->started = cli_upgrade_number(item, "started", 0);
+	child->start_at = cli_upgrade_number(item, "start_at", 0);
+	child->kill_at = cli_upgrade_number(item, "kill_at", 0);
 	/* Those of an older program do not say so, and do. */
 	child->ready =
 	    child->role == ROLE_WORKER && child->pid && !cJSON_IsFalse(json_get(item, "ready"));
@@ -243,19 +243,20 @@ bool upgrade_take(struct supervisor *s)
 	if (!document)
 		return false;
 	for (size_t i = 0; i < DESCRIPTORS; i++)
-		*descriptor(s, i) = (int)number(document, descriptors[i].name, -1);
+		*cli_upgrade_descriptor(s, i) =
+		    (int)cli_upgrade_number(document, descriptors[i].name, -1);
 	keep_descriptors(s, false);
 	cJSON_ArrayForEach(item, json_get(document, "children"))
 		take_child(s, item);
 	status_take_counts(s, document);
-	s->port = (unsigned)number(document, "port", 0);
-	s->generation = (unsigned)number(document, "generation", 0);
+	s->port = (unsigned)cli_upgrade_number(document, "port", 0);
+	s->generation = (unsigned)cli_upgrade_number(document, "generation", 0);
 	snprintf(s->address, sizeof(s->address), "%s", json_str(document, "address"));
 	s->current.state_dir = xstrdup(json_str(document, "state_dir"));
 	s->current.nginx = xstrdup(json_str(document, "nginx"));
-	s->current.processes = (long)number(document, "processes", 0);
-	s->current.threads = (long)number(document, "threads", DEFAULT_THREADS);
-	s->current.drain = (long)number(document, "drain", DEFAULT_DRAIN);
+	s->current.processes = (long)cli_upgrade_number(document, "processes", 0);
+	s->current.threads = (long)cli_upgrade_number(document, "threads", DEFAULT_THREADS);
+	s->current.drain = (long)cli_upgrade_number(document, "drain", DEFAULT_DRAIN);
 	s->phase = PHASE_SERVING;
 	cJSON_Delete(document);
 	return true;

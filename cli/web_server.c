@@ -26,7 +26,7 @@
 
 /* The next line of *text without blanks around it; NULL at the end.  Comments and empty lines are
  * none. */
-static const char *next_line(const char **text, size_t *len)
+static const char *web_server_next_line(const char **text, size_t *len)
 {
 	while (**text) {
 		const char *line = *text + strspn(*text, " \t\r");
@@ -48,8 +48,8 @@ static const char *first_missing(const char *wanted, const char *found, size_t *
 	const char *line, *other;
 	size_t other_len;
 
-	while ((line = next_line(&wanted, len))) {
-		while ((other = next_line(&found, &other_len)))
+	while ((line = web_server_next_line(&wanted, len))) {
+		while ((other = web_server_next_line(&found, &other_len)))
 			if (*len == other_len && memcmp(line, other, other_len) == 0)
 				break;
 		if (!other)
@@ -118,7 +118,7 @@ static bool may(const struct identity *who, const char *path, const struct stat 
 	    getxattr(path, ACL, NULL, 0) > 0;
 }
 
-static bool identify(struct identity *who, const struct web_place *place,
+static bool web_server_identify(struct identity *who, const struct web_place *place,
     const struct nginx_file *file, struct problems *problems)
 {
 	const char *name = place->user ? place->user : file->user;
@@ -257,7 +257,7 @@ void web_examine(
 		examine_include(place, &file, socket, problems);
 		examine_connections(&file, config, problems);
 	}
-	if (identify(&who, place, &file, problems))
+	if (web_server_identify(&who, place, &file, problems))
 		examine_way(&who, socket, problems);
 	nginx_file_release(&file);
 	free(socket);

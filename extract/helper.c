@@ -17,7 +17,7 @@
 
 #define NO_CAGE "the kernel offers no cage for it (Landlock and seccomp are needed)"
 
-static const char *find(const char *const paths[])
+static const char *helper_find(const char *const paths[])
 {
 	while (*paths && access(*paths, X_OK) != 0)
 		paths++;
@@ -35,7 +35,7 @@ static void become(const char *path, const char *const argv[])
 /* ---- PDF ---- */
 
 /* A child's standard output, up to size - 1 bytes of it; its exit status, or -1. */
-static int output_of(const char *path, const char *const argv[], char *out, size_t size)
+static int helper_output_of(const char *path, const char *const argv[], char *out, size_t size)
 {
 	int fds[2], status = -1;
 	pid_t child = pipe(fds) == 0 ? fork() : -1;
@@ -72,10 +72,10 @@ static const char *check_pages(void)
 	static const char *const paths[] = {"/usr/bin/pdfinfo", "/usr/local/bin/pdfinfo", NULL};
 	static const char *const argv[] = {"pdfinfo", "-", NULL};
 	static char info[INFO_SIZE];
-	const char *path = find(paths);
+	const char *path = helper_find(paths);
 	if (!path)
 		return "pdfinfo is not installed";
-	int status = output_of(path, argv, info, sizeof(info));
+	int status = helper_output_of(path, argv, info, sizeof(info));
 	if (status == NOT_BECOME)
 		return NO_CAGE;
 	if (status != 0)
@@ -90,7 +90,8 @@ const char *helper_pdf(void)
 	static const char *const paths[] = {"/usr/bin/pdftotext", "/usr/local/bin/pdftotext", NULL};
 	static const char *const argv[] = {
 	    "pdftotext", "-q", "-enc", "UTF-8", "-nopgbrk", "-", "-", NULL};
-	const char *path = find(paths), *why = path ? check_pages() : "pdftotext is not installed";
+	const char *path = helper_find(paths),
+		   *why = path ? check_pages() : "pdftotext is not installed";
 	if (why)
 		return why;
 	become(path, argv);
@@ -100,7 +101,7 @@ const char *helper_pdf(void)
 /* ---- DOC, RTF ---- */
 
 /* catdoc takes anything for plain text, so what is neither is not given to it. */
-static bool is_word(const char *data, size_t len)
+static bool helper_is_word(const char *data, size_t len)
 {
 	static const char compound[] = {'\xd0', '\xcf', '\x11', '\xe0'};
 	return (len >= sizeof(compound) && memcmp(data, compound, sizeof(compound)) == 0) ||
@@ -111,8 +112,8 @@ const char *helper_word(const char *data, size_t len)
 {
 	static const char *const paths[] = {"/usr/bin/catdoc", "/usr/local/bin/catdoc", NULL};
 	static const char *const argv[] = {"catdoc", "-w", "-d", "utf-8", NULL};
-	const char *path = find(paths);
-	if (!is_word(data, len))
+	const char *path = helper_find(paths);
+	if (!helper_is_word(data, len))
 		return "it is neither RTF nor a Word document";
 	if (!path)
 		return "catdoc is not installed";

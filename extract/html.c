@@ -15,7 +15,7 @@ struct page {
 	unsigned pre;    /* open elements whose white space counts */
 };
 
-static bool among(const char *name, const char *const names[], size_t count)
+static bool html_among(const char *name, const char *const names[], size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -23,7 +23,8 @@ static bool among(const char *name, const char *const names[], size_t count)
 	return false;
 }
 
-#define AMONG(name, names) among((const char *)(name), names, sizeof(names) / sizeof((names)[0]))
+#define AMONG(name, names) \
+	html_among((const char *)(name), names, sizeof(names) / sizeof((names)[0]))
 
 static bool is_hidden(const xmlChar *name)
 {
@@ -55,7 +56,7 @@ static bool is_cell(const xmlChar *name)
 	return AMONG(name, names);
 }
 
-static void start(void *arg, const xmlChar *name, const xmlChar **attributes)
+static void html_start(void *arg, const xmlChar *name, const xmlChar **attributes)
 {
 	struct page *p = arg;
 	(void)attributes;
@@ -65,7 +66,7 @@ static void start(void *arg, const xmlChar *name, const xmlChar **attributes)
 	p->pre += is_pre(name);
 }
 
-static void end(void *arg, const xmlChar *name)
+static void html_end(void *arg, const xmlChar *name)
 {
 	struct page *p = arg;
 	if (is_block(name))
@@ -76,7 +77,7 @@ static void end(void *arg, const xmlChar *name)
 	p->pre -= is_pre(name) && p->pre > 0;
 }
 
-static void text(void *arg, const xmlChar *data, int len)
+static void html_text(void *arg, const xmlChar *data, int len)
 {
 	struct page *p = arg;
 	if (p->hidden > 0 || len <= 0)
@@ -89,19 +90,19 @@ static void text(void *arg, const xmlChar *data, int len)
 		xmlStopParser(p->parser);
 }
 
-static void ignore_error(void *ctx, xmlErrorPtr error)
+static void html_ignore_error(void *ctx, xmlErrorPtr error)
 {
 	(void)ctx, (void)error;
 }
 
 static const htmlSAXHandler handlers = {
     .initialized = XML_SAX2_MAGIC,
-    .startElement = start,
-    .endElement = end,
-    .characters = text,
-    .ignorableWhitespace = text,
-    .cdataBlock = text,
-    .serror = ignore_error,
+    .startElement = html_start,
+    .endElement = html_end,
+    .characters = html_text,
+    .ignorableWhitespace = html_text,
+    .cdataBlock = html_text,
+    .serror = html_ignore_error,
 };
 
 const char *document_html(struct prose *out, const char *data, size_t len)

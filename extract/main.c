@@ -67,7 +67,7 @@ static const struct kind {
 static char usage[] = "usage: " PROGRAM " TYPE <DOCUMENT\n";
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
 
-static int fail(const char *why)
+static int extract_main_fail(const char *why)
 {
 	fprintf(stderr, PROGRAM ": %s\n", why);
 	return 1;
@@ -111,7 +111,7 @@ static const char *map_input(size_t *len)
 
 /* ---- what goes out ---- */
 
-static bool write_all(const char *data, size_t len)
+static bool extract_main_write_all(const char *data, size_t len)
 {
 	while (len > 0) {
 		ssize_t n = write(STDOUT_FILENO, data, len);
@@ -123,7 +123,7 @@ static bool write_all(const char *data, size_t len)
 	return true;
 }
 
-static const char *read_text(
+static const char *extract_main_read_text(
     const struct kind *kind, iconv_t charset, struct prose *out, const char *data, size_t len)
 {
 	struct buf text = {0};
@@ -151,36 +151,37 @@ static int read_here(const struct kind *kind, const char *data, size_t len)
 	if (kind->form == PLAIN && len > PLAIN_SIZE)
 		len = utf8_cut(data, PLAIN_SIZE);
 	if (kind->form == MARKUP && len > DOCUMENT_UNPACKED)
-		return fail("the document has more than 50 MiB");
+		return extract_main_fail("the document has more than 50 MiB");
 	iconv_t charset =
 	    kind->form == PACKAGE ? CHARSET_NONE : charset_open(data, len, kind->form == MARKUP);
 	if (!limit_time(kind, len) || !cage_close())
-		return fail("the kernel offers no cage (seccomp is needed)");
-	const char *why = kind->form == PACKAGE ? kind->read(&out, data, len)
-						: read_text(kind, charset, &out, data, len);
+		return extract_main_fail("the kernel offers no cage (seccomp is needed)");
+	const char *why = kind->form == PACKAGE
+	    ? kind->read(&out, data, len)
+	    : extract_main_read_text(kind, charset, &out, data, len);
 	if (why)
-		return fail(why);
-	return write_all(buf_str(&out.out), out.out.len) ? 0 : 1;
+		return extract_main_fail(why);
+	return extract_main_write_all(buf_str(&out.out), out.out.len) ? 0 : 1;
 }
 
-static int run(const char *type)
+static int extract_main_run(const char *type)
 {
 	const struct kind *kind = find_kind(type);
 	size_t len;
 	if (!kind)
-		return fail("no text can be extracted from that type");
+		return extract_main_fail("no text can be extracted from that type");
 	const char *data = map_input(&len);
 	if (!data)
-		return fail("standard input cannot be read, or is too large");
+		return extract_main_fail("standard input cannot be read, or is too large");
 	if (kind->form == PDF)
-		return fail(helper_pdf());
+		return extract_main_fail(helper_pdf());
 	if (kind->form == WORD)
-		return fail(helper_word(data, len));
+		return extract_main_fail(helper_word(data, len));
 	return read_here(kind, data, len);
 }
 
 /* What libraries set up once, and what nobody who gets in here needs to find. */
-static void prepare(void)
+static void extract_main_prepare(void)
 {
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	clearenv();
@@ -189,7 +190,7 @@ static void prepare(void)
 	xmlInitParser();
 }
 
-static const char *parse_options(int argc, char **argv)
+static const char *extract_main_parse_options(int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 	    {"--help", OPTION_ANSWER, usage, 0, 0},
@@ -201,16 +202,16 @@ static const char *parse_options(int argc, char **argv)
 	if (operands == 1)
 		return argv[0];
 	if (operands < 0)
-		fail(err.detail);
+		extract_main_fail(err.detail);
 	fputs(usage, stderr);
 	exit(EXIT_USAGE);
 }
 
 int main(int argc, char **argv)
 {
-	const char *type = parse_options(argc, argv);
-	prepare();
-	int status = run(type);
+	const char *type = extract_main_parse_options(argc, argv);
+	extract_main_prepare();
+	int status = extract_main_run(type);
 	fflush(NULL);
 	_exit(status); /* without handlers that would ask for more than the cage allows */
 }

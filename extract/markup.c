@@ -21,7 +21,7 @@ static void end_line(struct reading *r)
 		prose_break(r->out);
 }
 
-static void start(void *arg, const char *name, const struct xml_attributes *attributes)
+static void markup_start(void *arg, const char *name, const struct xml_attributes *attributes)
 {
 	struct reading *r = arg;
 	(void)name, (void)attributes;
@@ -31,7 +31,7 @@ static void start(void *arg, const char *name, const struct xml_attributes *attr
 	r->has_text[r->depth] = false;
 }
 
-static void end(void *arg, const char *name)
+static void markup_end(void *arg, const char *name)
 {
 	struct reading *r = arg;
 	(void)name;
@@ -40,7 +40,7 @@ static void end(void *arg, const char *name)
 	end_line(r);
 }
 
-static bool is_blank(const char *text, size_t len)
+static bool markup_is_blank(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (!strchr(" \t\r\n", text[i]))
@@ -48,16 +48,16 @@ static bool is_blank(const char *text, size_t len)
 	return true;
 }
 
-static void text(void *arg, const char *data, size_t len)
+static void markup_text(void *arg, const char *data, size_t len)
 {
 	struct reading *r = arg;
-	r->has_text[r->depth] |= !is_blank(data, len);
+	r->has_text[r->depth] |= !markup_is_blank(data, len);
 	prose_words(r->out, data, len);
 	if (r->out->full)
 		xml_stop(r->xml);
 }
 
-static const struct xml_events events = {start, end, text};
+static const struct xml_events events = {markup_start, markup_end, markup_text};
 
 const char *document_xml(struct prose *out, const char *data, size_t len)
 {

@@ -8,12 +8,12 @@
 
 #define BLANKS_MAX 100
 
-static bool is(const char *name, const char *other)
+static bool office_is(const char *name, const char *other)
 {
 	return strcmp(name, other) == 0;
 }
 
-static const char *read_some(
+static const char *office_read_some(
     const struct package *p, struct prose *out, const char *data, size_t len)
 {
 	size_t count;
@@ -21,7 +21,7 @@ static const char *read_some(
 	return why ? why : count ? NULL : "the archive has no such document inside";
 }
 
-static void add_text(struct part *part, const char *text, size_t len)
+static void office_add_text(struct part *part, const char *text, size_t len)
 {
 	prose_add(part->out, text, len);
 	if (part->out->full)
@@ -42,17 +42,17 @@ static void ooxml_start(void *arg, const char *name, const struct xml_attributes
 	struct part *part = arg;
 	struct ooxml *o = part->state;
 	(void)attributes;
-	if (is(name, "Fallback"))
+	if (office_is(name, "Fallback"))
 		o->in_fallback++;
-	else if (is(name, "t"))
+	else if (office_is(name, "t"))
 		o->in_text++;
-	else if (is(name, "r"))
+	else if (office_is(name, "r"))
 		o->in_run++;
 	else if (o->in_fallback > 0)
 		return;
-	else if (is(name, "tab") && o->in_run > 0)
+	else if (office_is(name, "tab") && o->in_run > 0)
 		prose_puts(part->out, "\t");
-	else if (is(name, "br") || is(name, "cr"))
+	else if (office_is(name, "br") || office_is(name, "cr"))
 		prose_break(part->out);
 }
 
@@ -60,13 +60,13 @@ static void ooxml_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct ooxml *o = part->state;
-	if (is(name, "Fallback"))
+	if (office_is(name, "Fallback"))
 		o->in_fallback--;
-	else if (is(name, "t"))
+	else if (office_is(name, "t"))
 		o->in_text--;
-	else if (is(name, "r"))
+	else if (office_is(name, "r"))
 		o->in_run--;
-	else if (is(name, "p"))
+	else if (office_is(name, "p"))
 		prose_break(part->out);
 }
 
@@ -75,7 +75,7 @@ static void ooxml_text(void *arg, const char *text, size_t len)
 	struct part *part = arg;
 	const struct ooxml *o = part->state;
 	if (o->in_text > 0 && o->in_fallback == 0)
-		add_text(part, text, len);
+		office_add_text(part, text, len);
 }
 
 static const struct xml_events ooxml_events = {ooxml_start, ooxml_end, ooxml_text};
@@ -86,7 +86,7 @@ static bool docx_part(const char *name, unsigned long *order)
 	    "word/document.xml", "word/footnotes.xml", "word/endnotes.xml"};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		*order = i;
-		if (is(name, parts[i]))
+		if (office_is(name, parts[i]))
 			return true;
 	}
 	return false;
@@ -95,7 +95,7 @@ static bool docx_part(const char *name, unsigned long *order)
 const char *document_docx(struct prose *out, const char *data, size_t len)
 {
 	const struct package p = {docx_part, &ooxml_events, sizeof(struct ooxml), NULL};
-	return read_some(&p, out, data, len);
+	return office_read_some(&p, out, data, len);
 }
 
 static bool pptx_part(const char *name, unsigned long *order)
@@ -106,7 +106,7 @@ static bool pptx_part(const char *name, unsigned long *order)
 const char *document_pptx(struct prose *out, const char *data, size_t len)
 {
 	const struct package p = {pptx_part, &ooxml_events, sizeof(struct ooxml), NULL};
-	return read_some(&p, out, data, len);
+	return office_read_some(&p, out, data, len);
 }
 
 /* ---- OpenDocument ---- */
@@ -118,7 +118,7 @@ struct odt {
 
 static bool is_paragraph(const char *name)
 {
-	return is(name, "p") || is(name, "h");
+	return office_is(name, "p") || office_is(name, "h");
 }
 
 /* text:s stands for several blanks. */
@@ -135,17 +135,17 @@ static void odt_start(void *arg, const char *name, const struct xml_attributes *
 {
 	struct part *part = arg;
 	struct odt *o = part->state;
-	if (is(name, "tracked-changes"))
+	if (office_is(name, "tracked-changes"))
 		o->in_deleted++;
 	else if (is_paragraph(name))
 		o->in_paragraph++;
 	else if (o->in_paragraph == 0 || o->in_deleted > 0)
 		return;
-	else if (is(name, "tab"))
+	else if (office_is(name, "tab"))
 		prose_puts(part->out, "\t");
-	else if (is(name, "line-break"))
+	else if (office_is(name, "line-break"))
 		prose_break(part->out);
-	else if (is(name, "s"))
+	else if (office_is(name, "s"))
 		add_blanks(part, attributes);
 }
 
@@ -153,7 +153,7 @@ static void odt_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct odt *o = part->state;
-	if (is(name, "tracked-changes"))
+	if (office_is(name, "tracked-changes"))
 		o->in_deleted--;
 	if (!is_paragraph(name))
 		return;
@@ -177,11 +177,11 @@ static const struct xml_events odt_events = {odt_start, odt_end, odt_text};
 static bool odt_part(const char *name, unsigned long *order)
 {
 	*order = 0;
-	return is(name, "content.xml");
+	return office_is(name, "content.xml");
 }
 
 const char *document_odt(struct prose *out, const char *data, size_t len)
 {
 	const struct package p = {odt_part, &odt_events, sizeof(struct odt), NULL};
-	return read_some(&p, out, data, len);
+	return office_read_some(&p, out, data, len);
 }

@@ -31,19 +31,19 @@ struct reading {
 	const char *why; /* NULL while all is well */
 };
 
-static bool refuse(struct reading *r, const char *why)
+static bool package_refuse(struct reading *r, const char *why)
 {
 	if (!r->why)
 		r->why = why;
 	return false;
 }
 
-static bool fits(struct reading *r, int64_t unpacked)
+static bool package_fits(struct reading *r, int64_t unpacked)
 {
 	if (unpacked > DOCUMENT_UNPACKED)
-		return refuse(r, "the archive unpacks to more than 50 MiB");
+		return package_refuse(r, "the archive unpacks to more than 50 MiB");
 	if (unpacked / DOCUMENT_RATIO > (int64_t)r->packed)
-		return refuse(r, "the archive unpacks to more than 100 times its size");
+		return package_refuse(r, "the archive unpacks to more than 100 times its size");
 	return true;
 }
 
@@ -57,48 +57,48 @@ static struct prose *add_piece(struct reading *r, unsigned long order)
 }
 
 /* Feeds the part's bytes to the parser, until it has enough. */
-static void pump(struct reading *r, struct xml *xml)
+static void package_pump(struct reading *r, struct xml *xml)
 {
 	char chunk[CHUNK];
 	la_ssize_t n;
 	bool more = true;
 	while (more && (n = archive_read_data(r->archive, chunk, sizeof(chunk))) != 0) {
 		if (n < 0) {
-			refuse(r, "the archive is damaged or encrypted");
+			package_refuse(r, "the archive is damaged or encrypted");
 			return;
 		}
 		r->unpacked += n;
-		more = fits(r, r->unpacked) && xml_feed(xml, chunk, (size_t)n);
+		more = package_fits(r, r->unpacked) && xml_feed(xml, chunk, (size_t)n);
 	}
 }
 
-static void read_part(struct reading *r, unsigned long order)
+static void package_read_part(struct reading *r, unsigned long order)
 {
 	void *state = xcalloc(1, r->package->state_size);
 	struct part part = {add_piece(r, order), NULL, state, r->package->shared};
 	part.xml = xml_new(r->package->events, &part, false);
-	pump(r, part.xml);
+	package_pump(r, part.xml);
 	const char *why = xml_end(part.xml);
 	if (why)
-		refuse(r, why);
+		package_refuse(r, why);
 	xml_free(part.xml);
 	free(state);
 }
 
 /* ---- all of them ---- */
 
-static bool admit(struct reading *r, struct archive_entry *entry)
+static bool package_admit(struct reading *r, struct archive_entry *entry)
 {
 	if (++r->entries > DOCUMENT_ENTRIES)
-		return refuse(r, "the archive has more than 10000 entries");
+		return package_refuse(r, "the archive has more than 10000 entries");
 	if (archive_entry_is_encrypted(entry))
-		return refuse(r, "the archive is encrypted");
+		return package_refuse(r, "the archive is encrypted");
 	int64_t size = archive_entry_size(entry);
 	r->told += size > 0 && size <= DOCUMENT_UNPACKED ? size : 0;
-	return size > DOCUMENT_UNPACKED ? fits(r, size) : fits(r, r->told);
+	return size > DOCUMENT_UNPACKED ? package_fits(r, size) : package_fits(r, r->told);
 }
 
-static const char *name_of(struct archive_entry *entry)
+static const char *package_name_of(struct archive_entry *entry)
 {
 	const char *name = archive_entry_pathname_utf8(entry);
 	if (!name)
@@ -107,16 +107,17 @@ static const char *name_of(struct archive_entry *entry)
 }
 
 /* Goes through the whole archive: an entry that nobody reads may make it a bomb. */
-static void walk(struct reading *r)
+static void package_walk(struct reading *r)
 {
 	struct archive_entry *entry;
 	unsigned long order;
 	int got;
 	while (!r->why && (got = archive_read_next_header(r->archive, &entry)) != ARCHIVE_EOF) {
 		if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
-			refuse(r, "it is no ZIP archive, or a damaged one");
-		else if (admit(r, entry) && r->package->wanted(name_of(entry), &order))
-			read_part(r, order);
+			package_refuse(r, "it is no ZIP archive, or a damaged one");
+		else if (package_admit(r, entry) &&
+		    r->package->wanted(package_name_of(entry), &order))
+			package_read_part(r, order);
 	}
 }
 
@@ -127,10 +128,10 @@ static void open_archive(struct reading *r, const char *data, size_t len)
 		abort();
 	archive_read_support_format_zip_seekable(r->archive);
 	if (archive_read_open_memory(r->archive, data, len) != ARCHIVE_OK)
-		refuse(r, "it is no ZIP archive, or a damaged one");
+		package_refuse(r, "it is no ZIP archive, or a damaged one");
 }
 
-static int compare(const void *a, const void *b)
+static int package_compare(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 	if (x->order != y->order)
@@ -139,10 +140,10 @@ static int compare(const void *a, const void *b)
 }
 
 /* Appends the texts in their order, and lets go of them. */
-static void join(struct reading *r, struct prose *out)
+static void package_join(struct reading *r, struct prose *out)
 {
 	if (r->count)
-		qsort(r->pieces, r->count, sizeof(*r->pieces), compare);
+		qsort(r->pieces, r->count, sizeof(*r->pieces), package_compare);
 	for (size_t i = 0; i < r->count; i++) {
 		prose_break(out);
 		prose_add(out, buf_str(&r->pieces[i].out.out), r->pieces[i].out.out.len);
@@ -156,10 +157,10 @@ const char *package_read(
 {
 	struct reading r = {.package = p, .packed = len};
 	open_archive(&r, data, len);
-	walk(&r);
+	package_walk(&r);
 	archive_read_free(r.archive);
 	*count = r.count;
-	join(&r, out);
+	package_join(&r, out);
 	return r.why;
 }
 

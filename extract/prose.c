@@ -27,7 +27,7 @@ static size_t room(struct prose *p, const char *text, size_t len)
 	return at;
 }
 
-static void put(struct prose *p, const char *text, size_t len)
+static void prose_put(struct prose *p, const char *text, size_t len)
 {
 	if (!p->full)
 		buf_add(&p->out, text, room(p, text, len));
@@ -36,9 +36,9 @@ static void put(struct prose *p, const char *text, size_t len)
 void prose_add(struct prose *p, const char *text, size_t len)
 {
 	if (p->space && len > 0)
-		put(p, " ", 1);
+		prose_put(p, " ", 1);
 	p->space = false;
-	put(p, text, len);
+	prose_put(p, text, len);
 }
 
 void prose_puts(struct prose *p, const char *text)
@@ -46,7 +46,7 @@ void prose_puts(struct prose *p, const char *text)
 	prose_add(p, text, strlen(text));
 }
 
-static bool is_space(char c)
+static bool prose_is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
@@ -61,11 +61,11 @@ void prose_words(struct prose *p, const char *text, size_t len)
 	size_t at = 0;
 	while (at < len && !p->full) {
 		size_t end = at;
-		while (end < len && !is_space(text[end]))
+		while (end < len && !prose_is_space(text[end]))
 			end++;
 		if (end > at)
 			prose_add(p, text + at, end - at);
-		for (at = end; at < len && is_space(text[at]); at++)
+		for (at = end; at < len && prose_is_space(text[at]); at++)
 			p->space = !at_line_start(p);
 	}
 }
@@ -84,7 +84,7 @@ void prose_break(struct prose *p)
 	p->space = false;
 	drop_tabs(p);
 	if (!at_line_start(p))
-		put(p, "\n", 1);
+		prose_put(p, "\n", 1);
 }
 
 void prose_release(struct prose *p)

@@ -10,7 +10,7 @@
 #define COLUMNS 16384
 #define NUMBER_SIZE 16
 
-static bool is(const char *name, const char *other)
+static bool sheet_is(const char *name, const char *other)
 {
 	return strcmp(name, other) == 0;
 }
@@ -32,8 +32,8 @@ static void string_start(void *arg, const char *name, const struct xml_attribute
 {
 	struct string_state *s = ((struct part *)arg)->state;
 	(void)attributes;
-	s->in_text += is(name, "t");
-	s->in_phonetic += is(name, "rPh");
+	s->in_text += sheet_is(name, "t");
+	s->in_phonetic += sheet_is(name, "rPh");
 }
 
 static void end_string(struct strings *strings)
@@ -49,9 +49,9 @@ static void string_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct string_state *s = part->state;
-	s->in_text -= is(name, "t");
-	s->in_phonetic -= is(name, "rPh");
-	if (is(name, "si"))
+	s->in_text -= sheet_is(name, "t");
+	s->in_phonetic -= sheet_is(name, "rPh");
+	if (sheet_is(name, "si"))
 		end_string(part->shared);
 }
 
@@ -69,7 +69,7 @@ static const struct xml_events string_events = {string_start, string_end, string
 static bool strings_part(const char *name, unsigned long *order)
 {
 	*order = 0;
-	return is(name, "xl/sharedStrings.xml");
+	return sheet_is(name, "xl/sharedStrings.xml");
 }
 
 static void strings_release(struct strings *strings)
@@ -106,7 +106,7 @@ static void begin_cell(struct sheet_state *s, const struct xml_attributes *attri
 	char type[4] = "", reference[NUMBER_SIZE] = "";
 	xml_attribute(attributes, "t", type, sizeof(type));
 	xml_attribute(attributes, "r", reference, sizeof(reference));
-	s->shared = is(type, "s");
+	s->shared = sheet_is(type, "s");
 	s->column = column_of(reference, s->after);
 	s->after = s->column + 1;
 	s->number[0] = '\0';
@@ -115,17 +115,17 @@ static void begin_cell(struct sheet_state *s, const struct xml_attributes *attri
 static void sheet_start(void *arg, const char *name, const struct xml_attributes *attributes)
 {
 	struct sheet_state *s = ((struct part *)arg)->state;
-	if (is(name, "row"))
+	if (sheet_is(name, "row"))
 		s->after = s->tabs = 0;
-	else if (is(name, "c"))
+	else if (sheet_is(name, "c"))
 		begin_cell(s, attributes);
-	else if (is(name, "v") || is(name, "t"))
+	else if (sheet_is(name, "v") || sheet_is(name, "t"))
 		s->in_value++;
-	else if (is(name, "rPh"))
+	else if (sheet_is(name, "rPh"))
 		s->in_phonetic++;
 }
 
-static void add_value(struct part *part, const char *text, size_t len)
+static void sheet_add_value(struct part *part, const char *text, size_t len)
 {
 	struct sheet_state *s = part->state;
 	for (; s->tabs < s->column && !part->out->full; s->tabs++)
@@ -146,20 +146,20 @@ static void add_shared(struct part *part)
 		return;
 	size_t from = i > 0 ? strings->ends[i - 1] : 0;
 	if (strings->ends[i] > from)
-		add_value(part, strings->text.data + from, strings->ends[i] - from);
+		sheet_add_value(part, strings->text.data + from, strings->ends[i] - from);
 }
 
 static void sheet_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct sheet_state *s = part->state;
-	if (is(name, "row"))
+	if (sheet_is(name, "row"))
 		prose_break(part->out);
-	else if (is(name, "c") && s->shared)
+	else if (sheet_is(name, "c") && s->shared)
 		add_shared(part);
-	else if (is(name, "v") || is(name, "t"))
+	else if (sheet_is(name, "v") || sheet_is(name, "t"))
 		s->in_value--;
-	else if (is(name, "rPh"))
+	else if (sheet_is(name, "rPh"))
 		s->in_phonetic--;
 }
 
@@ -170,7 +170,7 @@ static void sheet_text(void *arg, const char *text, size_t len)
 	if (s->in_value <= 0 || s->in_phonetic > 0)
 		return;
 	if (!s->shared)
-		add_value(part, text, len);
+		sheet_add_value(part, text, len);
 	else if (strlen(s->number) + len < sizeof(s->number))
 		strncat(s->number, text, len);
 }

@@ -22,13 +22,13 @@ struct xml {
 	const char *why; /* it is refused, or NULL */
 };
 
-static void refuse(struct xml *x, const char *why)
+static void xml_refuse(struct xml *x, const char *why)
 {
 	x->why = why;
 	xmlStopParser(x->parser);
 }
 
-static void start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+static void xml_start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
     int namespaces_count, const xmlChar **namespaces, int count, int defaulted,
     const xmlChar **attributes)
 {
@@ -36,12 +36,13 @@ static void start(void *ctx, const xmlChar *name, const xmlChar *prefix, const x
 	const struct xml_attributes a = {attributes, count};
 	(void)prefix, (void)uri, (void)namespaces_count, (void)namespaces, (void)defaulted;
 	if (++x->depth > DEPTH_MAX)
-		refuse(x, "the XML is nested too deeply");
+		xml_refuse(x, "the XML is nested too deeply");
 	else if (!x->stopped)
 		x->events->start(x->arg, (const char *)name, &a);
 }
 
-static void end(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+static void extract_xml_end(
+    void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
 {
 	struct xml *x = ctx;
 	(void)prefix, (void)uri;
@@ -50,7 +51,7 @@ static void end(void *ctx, const xmlChar *name, const xmlChar *prefix, const xml
 		x->events->end(x->arg, (const char *)name);
 }
 
-static void text(void *ctx, const xmlChar *data, int len)
+static void xml_text(void *ctx, const xmlChar *data, int len)
 {
 	struct xml *x = ctx;
 	if (!x->stopped && len > 0)
@@ -63,23 +64,23 @@ static void declare_entity(void *ctx, const xmlChar *name, int type, const xmlCh
 {
 	struct xml *x = ctx;
 	(void)name, (void)type, (void)public_id, (void)system_id, (void)content;
-	refuse(x, "the XML declares entities");
+	xml_refuse(x, "the XML declares entities");
 }
 
-static void ignore_error(void *ctx, xmlErrorPtr error)
+static void xml_ignore_error(void *ctx, xmlErrorPtr error)
 {
 	(void)ctx, (void)error;
 }
 
 static const xmlSAXHandler handlers = {
     .initialized = XML_SAX2_MAGIC,
-    .startElementNs = start,
-    .endElementNs = end,
-    .characters = text,
-    .ignorableWhitespace = text,
-    .cdataBlock = text,
+    .startElementNs = xml_start,
+    .endElementNs = extract_xml_end,
+    .characters = xml_text,
+    .ignorableWhitespace = xml_text,
+    .cdataBlock = xml_text,
     .entityDecl = declare_entity,
-    .serror = ignore_error,
+    .serror = xml_ignore_error,
 };
 
 struct xml *xml_new(const struct xml_events *events, void *arg, bool utf8)

@@ -6,8 +6,8 @@
 #include "limit.h"
 #include "request.h"
 #include "server.h"
-#include "service/thread/ident.h"
 #include "service/memory/memory_calls.h"
+#include "service/thread/ident.h"
 #include "upgrade.h"
 
 #include <ctype.h>
@@ -59,7 +59,7 @@ static void choose_status(const struct route *route, struct error *err)
 }
 
 /* Once for a request, however often it is asked for. */
-static bool authenticate(struct request *rq)
+static bool admit_authenticate(struct request *rq)
 {
 	struct presented presented;
 	if (!rq->asked) {
@@ -73,7 +73,7 @@ static bool authenticate(struct request *rq)
 
 const char *admit_verified_user(struct request *rq)
 {
-	return authenticate(rq) && rq->identity.verified ? rq->identity.user_id : NULL;
+	return admit_authenticate(rq) && rq->identity.verified ? rq->identity.user_id : NULL;
 }
 
 bool admit_user(struct request *rq)
@@ -81,7 +81,7 @@ bool admit_user(struct request *rq)
 	const struct service *service = rq->server->service;
 	if (!rq->match.route->resource || service->config->auth == AUTH_NONE)
 		return true;
-	if (authenticate(rq)) {
+	if (admit_authenticate(rq)) {
 		call_identify(&rq->call, &rq->identity);
 		return true;
 	}
@@ -92,7 +92,7 @@ bool admit_user(struct request *rq)
 
 /* ---- what ---- */
 
-static bool is(const char *a, const char *b)
+static bool admit_is(const char *a, const char *b)
 {
 	return !strcmp(a, b);
 }
@@ -105,10 +105,10 @@ static const char *resource_id(struct request *rq)
 	if (route->flags & ROUTE_AG_UI)
 		return NULL; /* the run asks about its thread, once it is known
 				(doc/protocol-access.md#scopes) */
-	if (!is(route->resource, "graph") && !is(route->resource, "checkpointer"))
+	if (!admit_is(route->resource, "graph") && !admit_is(route->resource, "checkpointer"))
 		return NULL;
-	return thread_id_of(
-	    &rq->call, rq->body, is(route->action, "invoke") || is(route->action, "stream"));
+	return thread_id_of(&rq->call, rq->body,
+	    admit_is(route->action, "invoke") || admit_is(route->action, "stream"));
 }
 
 bool admit_action(struct request *rq)
@@ -123,5 +123,5 @@ bool admit_action(struct request *rq)
 bool admit_feature(struct request *rq)
 {
 	const char *resource = rq->match.route->resource;
-	return !resource || !is(resource, "store") || memory_configured(&rq->call);
+	return !resource || !admit_is(resource, "store") || memory_configured(&rq->call);
 }

@@ -10,7 +10,7 @@
 #define READ_SIZE 16384
 #define LENGTH_DIGITS 18 /* always fit 63 bits */
 
-static bool too_large(int64_t max, struct error *err)
+static bool body_too_large(int64_t max, struct error *err)
 {
 	return error_set(err, ERR_REQUEST_TOO_LARGE,
 	    "Request body too large. Maximum size is %.1fMB", (double)max / (1 << 20));
@@ -33,7 +33,7 @@ bool body_length(const char *content_length, int64_t max, int64_t *length, struc
 	*length = 0;
 	for (const char *c = content_length; *c; c++)
 		*length = *length * 10 + (*c - '0');
-	return *length <= max || too_large(max, err);
+	return *length <= max || body_too_large(max, err);
 }
 
 /* Bytes to ask for next: in the end one more than there should be, so that the end of the body is
@@ -56,7 +56,7 @@ bool body_read(
 		out->data[out->len] = '\0';
 	}
 	if ((int64_t)out->len > expected)
-		return length < 0 ? too_large(max, err) : wrong_length(err);
+		return length < 0 ? body_too_large(max, err) : wrong_length(err);
 	if (got < 0 || (int64_t)out->len < length)
 		return error_set(err, ERR_BAD_REQUEST, "Request body is incomplete");
 	return true;

@@ -65,7 +65,7 @@ static void add_description(struct download *d)
 }
 
 /* If-None-Match, and where that is not there If-Modified-Since. */
-static bool is_known(const struct download *d)
+static bool fcgi_files_is_known(const struct download *d)
 {
 	const char *tags = asked(d, "HTTP_IF_NONE_MATCH");
 	const char *since = asked(d, "HTTP_IF_MODIFIED_SINCE");
@@ -99,7 +99,7 @@ static void send_outside(struct download *d)
 
 /* ---- by this process ---- */
 
-static void send_head(struct download *d, enum range_kind kind)
+static void fcgi_files_send_head(struct download *d, enum range_kind kind)
 {
 	struct request *rq = d->rq;
 	const struct range *r = &d->range;
@@ -144,7 +144,7 @@ static void send_here(struct download *d, enum range_kind kind)
 		reply_error(rq);
 		return;
 	}
-	send_head(d, kind);
+	fcgi_files_send_head(d, kind);
 	if (rq->method != METHOD_HEAD)
 		send_bytes(d, blob);
 	blob->blobs->ops->shut(blob);
@@ -192,7 +192,7 @@ static bool is_plain_range(const struct download *d, enum range_kind kind)
 		strspn(header + 6, "0123456789-") == strlen(header + 6));
 }
 
-static void send_file(struct download *d)
+static void fcgi_files_send_file(struct download *d)
 {
 	enum range_kind kind = choose_range(d);
 	const char *redirect = is_plain_range(d, kind) ? redirect_of(d) : NULL;
@@ -204,7 +204,7 @@ static void send_file(struct download *d)
 		send_here(d, kind);
 }
 
-static void describe(struct download *d)
+static void fcgi_files_describe(struct download *d)
 {
 	struct request *rq = d->rq;
 	const char *essence = media_type_essence(rq->call.arena, d->record.mime_type);
@@ -222,9 +222,9 @@ void get_file(struct request *rq)
 		reply_error(rq);
 		return;
 	}
-	describe(&d);
-	if (!is_known(&d)) {
-		send_file(&d);
+	fcgi_files_describe(&d);
+	if (!fcgi_files_is_known(&d)) {
+		fcgi_files_send_file(&d);
 		return;
 	}
 	add_validators(&d);

@@ -37,12 +37,12 @@ static const struct variable variables[] = {
 
 #define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))
 
-static const char **member(struct head *head, const struct variable *v)
+static const char **head_member(struct head *head, const struct variable *v)
 {
 	return (const char **)((char *)head + v->member);
 }
 
-static void take(struct head *head, const char *param)
+static void head_take(struct head *head, const char *param)
 {
 	const char *equals = strchr(param, '=');
 	if (!equals)
@@ -50,15 +50,15 @@ static void take(struct head *head, const char *param)
 	size_t len = (size_t)(equals - param);
 	for (size_t i = 0; i < VARIABLE_COUNT; i++)
 		if (variables[i].len == len && !memcmp(variables[i].name, param, len))
-			*member(head, &variables[i]) = equals + 1;
+			*head_member(head, &variables[i]) = equals + 1;
 }
 
 void head_read(struct head *head, char *const *params)
 {
 	for (size_t i = 0; i < VARIABLE_COUNT; i++)
-		*member(head, &variables[i]) = "";
+		*head_member(head, &variables[i]) = "";
 	for (; *params; params++)
-		take(head, *params);
+		head_take(head, *params);
 }
 
 bool head_is_https(const struct head *head)

@@ -26,13 +26,14 @@ static bool header_safe(const char *value)
 	return true;
 }
 
-static void add_header(struct buf *out, const char *name, const char *value)
+static void hygiene_add_header(struct buf *out, const char *name, const char *value)
 {
 	if (value && *value && header_safe(value))
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-static void add_security(struct buf *out, const struct environment *env, enum security security)
+static void hygiene_add_security(
+    struct buf *out, const struct environment *env, enum security security)
 {
 	struct answer_header headers[SECURITY_HEADERS];
 	answer_security_headers(env, headers);
@@ -41,10 +42,10 @@ static void add_security(struct buf *out, const struct environment *env, enum se
 	if (security == SECURITY_SANDBOX)
 		headers[HEADER_POLICY].value = "default-src 'none'; sandbox";
 	for (size_t i = 0; i < SECURITY_HEADERS; i++)
-		add_header(out, headers[i].name, headers[i].value);
+		hygiene_add_header(out, headers[i].name, headers[i].value);
 }
 
-static void add_hsts(struct buf *out, const struct environment *env, bool below)
+static void hygiene_add_hsts(struct buf *out, const struct environment *env, bool below)
 {
 	struct buf value = {0};
 	environment_hsts(env, below, &value);
@@ -62,9 +63,9 @@ struct hygiene *hygiene_new(const struct environment *env)
 	for (int place = 0; place < HYGIENE_PLACES; place++) {
 		for (int i = 0; i < SECURITY_KINDS; i++) {
 			struct buf *lines = &hygiene->lines[place][i];
-			add_security(lines, env, (enum security)i);
+			hygiene_add_security(lines, env, (enum security)i);
 			if (place != HYGIENE_PLAIN)
-				add_hsts(lines, env, place == HYGIENE_HTTPS_BELOW);
+				hygiene_add_hsts(lines, env, place == HYGIENE_HTTPS_BELOW);
 		}
 	}
 	return hygiene;
@@ -98,7 +99,7 @@ void hygiene_add_cors(const struct hygiene *hygiene, const char *origin, struct 
 	struct answer_header headers[CORS_HEADERS];
 	answer_cors_headers(hygiene->env, origin, headers);
 	for (size_t i = 0; i < CORS_HEADERS; i++)
-		add_header(out, headers[i].name, headers[i].value);
+		hygiene_add_header(out, headers[i].name, headers[i].value);
 }
 
 void hygiene_add_preflight(const char *headers, struct buf *out)
@@ -106,7 +107,7 @@ void hygiene_add_preflight(const char *headers, struct buf *out)
 	buf_puts(out,
 	    "Access-Control-Allow-Methods: DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT\r\n"
 	    "Access-Control-Max-Age: 600\r\n");
-	add_header(out, "Access-Control-Allow-Headers", headers);
+	hygiene_add_header(out, "Access-Control-Allow-Headers", headers);
 }
 
 /* Length of the name in "name:port" or "[v6]:port". */

@@ -29,7 +29,7 @@ static bool name_route(size_t row, struct metric_route *name)
 
 /* ---- what this process does not count itself ---- */
 
-static void put_number(
+static void internal_put_number(
     struct buf *out, const char *name, const char *type, const char *help, int64_t value)
 {
 	buf_printf(out,
@@ -37,7 +37,7 @@ static void put_number(
 	    help, name, type, name, value);
 }
 
-static int64_t number(const cJSON *object, const char *key)
+static int64_t internal_number(const cJSON *object, const char *key)
 {
 	int64_t value = 0;
 	json_integer(json_get(object, key), &value);
@@ -70,12 +70,14 @@ static void put_supervision(struct buf *out, const char *state_dir)
 		buf_printf(out, "agentgraph_restarts_total{process=\"%s\"} %.0f\n", item->string,
 		    item->valuedouble);
 	const cJSON *reloads = json_get(status, "reloads");
-	put_number(out, "reloads_total", "counter", "Configurations that were taken over.",
-	    number(reloads, "done"));
-	put_number(out, "reloads_failed_total", "counter",
-	    "Configurations, and new versions, that were refused.", number(reloads, "failed"));
-	put_number(out, "start_time_seconds", "gauge",
-	    "When the service was started, in Unix time.", number(status, "since") / 1000000);
+	internal_put_number(out, "reloads_total", "counter", "Configurations that were taken over.",
+	    internal_number(reloads, "done"));
+	internal_put_number(out, "reloads_failed_total", "counter",
+	    "Configurations, and new versions, that were refused.",
+	    internal_number(reloads, "failed"));
+	internal_put_number(out, "start_time_seconds", "gauge",
+	    "When the service was started, in Unix time.",
+	    internal_number(status, "since") / 1000000);
 	cJSON_Delete(status);
 }
 
@@ -87,9 +89,11 @@ static void put_place(struct buf *out, const char *state_dir)
 	    "agentgraph_info{version=\"" AGENTGRAPH_VERSION "\"} 1\n");
 	if (statvfs(state_dir, &disk) != 0)
 		return;
-	put_number(out, "state_free_bytes", "gauge", "Free on the state directory's file system.",
+	internal_put_number(out, "state_free_bytes", "gauge",
+	    "Free on the state directory's file system.",
 	    (int64_t)disk.f_bavail * (int64_t)disk.f_frsize);
-	put_number(out, "state_size_bytes", "gauge", "Size of the state directory's file system.",
+	internal_put_number(out, "state_size_bytes", "gauge",
+	    "Size of the state directory's file system.",
 	    (int64_t)disk.f_blocks * (int64_t)disk.f_frsize);
 }
 

@@ -50,29 +50,30 @@ static bool is_counted(const struct request *rq)
 	    !limiter_excludes(limiter, rq->head.uri, strcspn(rq->head.uri, "?"));
 }
 
-static const char *key_of(struct request *rq)
+static const char *fcgi_limit_key_of(struct request *rq)
 {
 	const struct limiter *limiter = rq->server->service->limiter;
 	const char *user_id = limiter_needs_user(limiter) ? admit_verified_user(rq) : NULL;
 	return limiter_key(limiter, user_id, limit_address(rq), rq->call.arena);
 }
 
-static void add_header(struct request *rq, const char *name, int64_t value)
+static void fcgi_limit_add_header(struct request *rq, const char *name, int64_t value)
 {
 	response_header(rq, name, arena_printf(rq->call.arena, "%" PRId64, value));
 }
 
-static void add_headers(struct request *rq, const struct limit_verdict *verdict)
+static void fcgi_limit_add_headers(struct request *rq, const struct limit_verdict *verdict)
 {
-	add_header(rq, "X-RateLimit-Limit", verdict->limit);
-	add_header(rq, "X-RateLimit-Remaining", verdict->remaining);
-	add_header(rq, "X-RateLimit-Reset-After", verdict->reset_after);
-	add_header(rq, "X-RateLimit-Reset", clock_now() / 1000000 + verdict->reset_after);
+	fcgi_limit_add_header(rq, "X-RateLimit-Limit", verdict->limit);
+	fcgi_limit_add_header(rq, "X-RateLimit-Remaining", verdict->remaining);
+	fcgi_limit_add_header(rq, "X-RateLimit-Reset-After", verdict->reset_after);
+	fcgi_limit_add_header(
+	    rq, "X-RateLimit-Reset", clock_now() / 1000000 + verdict->reset_after);
 	if (!verdict->allowed)
-		add_header(rq, "Retry-After", verdict->reset_after);
+		fcgi_limit_add_header(rq, "Retry-After", verdict->reset_after);
 }
 
-static bool refuse(struct request *rq, const struct limit_verdict *verdict)
+static bool fcgi_limit_refuse(struct request *rq, const struct limit_verdict *verdict)
 {
 	if (upgrade_is_asked(rq))
 		return error_set(&rq->call.error, ERR_RATE_LIMIT, "Rate limit exceeded");
@@ -89,8 +90,8 @@ bool limit_admit(struct request *rq)
 	if (rq->counted)
 		*verdict = *rq->counted;
 	else
-		limit_check(rq->server->service->limiter, key_of(rq), verdict);
+		limit_check(rq->server->service->limiter, fcgi_limit_key_of(rq), verdict);
 	if (verdict->counted || !verdict->allowed)
-		add_headers(rq, verdict);
-	return verdict->allowed || refuse(rq, verdict);
+		fcgi_limit_add_headers(rq, verdict);
+	return verdict->allowed || fcgi_limit_refuse(rq, verdict);
 }

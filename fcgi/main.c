@@ -74,7 +74,7 @@ static char usage[] =
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
 
-static int fail(int status, const char *what)
+static int fcgi_main_fail(int status, const char *what)
 {
 	fprintf(stderr, PROGRAM ": %s\n", what);
 	return status;
@@ -102,7 +102,7 @@ static void print_table(const struct route_table *table)
 	}
 }
 
-static void parse_options(struct options *options, int argc, char **argv)
+static void fcgi_main_parse_options(struct options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
@@ -122,7 +122,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 }
 
 /* The workers share the socket's flags: that all of them set this is harmless. */
-static bool take_listener(void)
+static bool fcgi_main_take_listener(void)
 {
 	int listening = 0;
 	socklen_t size = sizeof(listening);
@@ -135,7 +135,7 @@ static bool take_listener(void)
 /* Many threads, few arenas; what was large goes back to the system when it is freed.  No fast bins:
  * they are emptied at each allocation of a kilobyte, of which a request makes several, and a tenth
  * of its time went there. */
-static void tune_malloc(void)
+static void fcgi_main_tune_malloc(void)
 {
 	mallopt(M_MXFAST, 0);
 	mallopt(M_ARENA_MAX, 4);
@@ -144,7 +144,7 @@ static void tune_malloc(void)
 }
 
 /* quiet: who started this process has shown the warnings already, once for the whole pool. */
-static void report(const struct problems *problems, bool quiet)
+static void fcgi_main_report(const struct problems *problems, bool quiet)
 {
 	for (size_t i = 0; i < problems->count; i++) {
 		const struct problem *p = &problems->items[i];
@@ -161,7 +161,7 @@ static int print_routes(const struct options *options)
 	struct config *config = config_load(&options->source, &problems);
 	if (config)
 		print_table(routes_mount(&routes, config, arena, &problems));
-	report(&problems, true);
+	fcgi_main_report(&problems, true);
 	int status = problems.errors ? EXIT_FAILURE : EXIT_SUCCESS;
 	problems_release(&problems);
 	config_free(config);
@@ -174,7 +174,7 @@ static struct service *load_key(struct server *server, struct service *service)
 	struct error err = {0};
 	if (!service || ticket_key_load(&server->ticket_key, service->config->state_dir, &err))
 		return service;
-	fail(EXIT_FAILURE, err.detail);
+	fcgi_main_fail(EXIT_FAILURE, err.detail);
 	error_release(&err);
 	service_close(service);
 	return NULL;
@@ -204,7 +204,7 @@ static bool open_server(struct server *server, const struct options *options, st
 	if (guard_check(&routes, &problems))
 		server->service = service_open(&options->source, &problems);
 	bool mounted = mount_routes(server, arena, &problems);
-	report(&problems, options->quiet);
+	fcgi_main_report(&problems, options->quiet);
 	problems_release(&problems);
 	server->service = load_key(server, server->service);
 	if (!server->service || !mounted) {
@@ -222,7 +222,7 @@ static void close_server(struct server *server)
 }
 
 /* Waits until fd is readable; false when that took longer than timeout_ms (-1: for ever). */
-static bool readable(int fd, int64_t timeout_ms)
+static bool fcgi_main_readable(int fd, int64_t timeout_ms)
 {
 	struct pollfd waiting = {.fd = fd, .events = POLLIN};
 	int ready;
@@ -244,7 +244,7 @@ static int64_t processor_ms(void)
 
 /* What the threads freed lies scattered over the heap; after a busy spell it goes back to the
  * system. */
-static void rest(int64_t *used_ms, bool *busy)
+static void fcgi_main_rest(int64_t *used_ms, bool *busy)
 {
 	int64_t now = processor_ms();
 	bool was_busy = *busy;
@@ -269,8 +269,8 @@ static void wait_for_end(int signals, const struct options *options, pid_t paren
 	int64_t used_ms = 0;
 	bool busy = false;
 	while (getppid() == parent) {
-		if (!readable(signals, REST_MS))
-			rest(&used_ms, &busy);
+		if (!fcgi_main_readable(signals, REST_MS))
+			fcgi_main_rest(&used_ms, &busy);
 		else if (read(signals, &info, sizeof(info)) == sizeof(info))
 			break;
 	}
@@ -291,7 +291,7 @@ static bool told_again(int signals, int64_t since)
 }
 
 /* Lets requests in hand end; false when some were still there in the end. */
-static bool drain(struct workers *workers, int signals, int64_t drain_ms)
+static bool fcgi_main_drain(struct workers *workers, int signals, int64_t drain_ms)
 {
 	struct pollfd waiting[] = {
 	    {.fd = workers_done(workers), .events = POLLIN}, {.fd = signals, .events = POLLIN}};
@@ -317,7 +317,8 @@ static unsigned waiting_room(unsigned threads)
 	return quarter >= 4 ? quarter : most < 4 ? most : 4;
 }
 
-static int serve(struct server *server, const struct options *options, int signals, pid_t parent)
+static int fcgi_main_serve(
+    struct server *server, const struct options *options, int signals, pid_t parent)
 {
 	struct error err = {0};
 	struct storage *storage = server->service->storage;
@@ -325,7 +326,7 @@ static int serve(struct server *server, const struct options *options, int signa
 	storage->ops->lease_room(storage, waiting_room((unsigned)options->threads));
 	struct workers *workers = workers_start(server, LISTENER, (unsigned)options->threads, &err);
 	if (!workers)
-		return fail(EXIT_FAILURE, err.detail);
+		return fcgi_main_fail(EXIT_FAILURE, err.detail);
 	struct retention *retention = retention_new(server->service, &err);
 	if (error_is_set(&err))
 		log_warning("nothing is taken away that is old: %s", err.detail);
@@ -334,7 +335,7 @@ static int serve(struct server *server, const struct options *options, int signa
 	wait_for_end(signals, options, parent);
 	workers_stop(workers);
 	retention_free(retention);
-	if (!drain(workers, signals, options->drain * 1000)) {
+	if (!fcgi_main_drain(workers, signals, options->drain * 1000)) {
 		log_warning("ended with requests in hand: %u", workers_running(workers));
 		process_end_all();
 		_exit(EXIT_FAILURE);
@@ -351,22 +352,22 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 
 	memory_init();
-	parse_options(&options, argc, argv);
+	fcgi_main_parse_options(&options, argc, argv);
 	if (options.routes)
 		return exit_status(print_routes(&options));
 	static const int told[] = {
 	    SIGTERM, 0}; /* a terminal's go to the parent, which tells this one */
 	int signals = process_signals(told);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (signals < 0 || !take_listener())
-		return fail(EXIT_FAILURE,
+	if (signals < 0 || !fcgi_main_take_listener())
+		return fcgi_main_fail(EXIT_FAILURE,
 		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
 		    "program");
-	tune_malloc();
+	fcgi_main_tune_malloc();
 	struct arena *arena = arena_new();
 	int status = EXIT_FAILURE;
 	if (open_server(&server, &options, arena))
-		status = serve(&server, &options, signals, parent);
+		status = fcgi_main_serve(&server, &options, signals, parent);
 	arena_free(arena);
 	return status;
 }

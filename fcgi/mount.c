@@ -20,7 +20,8 @@ static bool shows_document(const struct environment *env)
 }
 
 /* The path that the row has here; NULL when it has none. */
-static const char *place(const struct route *row, const struct config *config, struct arena *arena)
+static const char *mount_place(
+    const struct route *row, const struct config *config, struct arena *arena)
 {
 	const struct environment *env = &config->env;
 	const char *name = starts(row->path, docs) ? docs : redocs;
@@ -62,7 +63,7 @@ const struct route_table *routes_mount(const struct route_table *table, const st
 	struct route *rows = arena_alloc(arena, table->count * sizeof(*rows));
 	mounted->rows = rows;
 	for (size_t i = 0; i < table->count; i++) {
-		const char *path = place(&table->rows[i], config, arena);
+		const char *path = mount_place(&table->rows[i], config, arena);
 		if (!path)
 			continue;
 		check_free(mounted, &table->rows[i], path, arena, problems);

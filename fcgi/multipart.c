@@ -145,7 +145,7 @@ static bool finish_head(struct multipart *mp)
 	return mp->sink->part(mp->sink, &part) || stopped(mp);
 }
 
-static bool take_head(struct multipart *mp, char c)
+static bool multipart_take_head(struct multipart *mp, char c)
 {
 	buf_putc(&mp->head, c);
 	if (head_is_whole(&mp->head))
@@ -173,7 +173,7 @@ bool multipart_feed(struct multipart *mp, const char *data, size_t len)
 			ok = take_close(mp, *data++);
 			break;
 		case MULTIPART_HEAD:
-			ok = take_head(mp, *data++);
+			ok = multipart_take_head(mp, *data++);
 			break;
 		case MULTIPART_END:
 			return true;

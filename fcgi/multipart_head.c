@@ -23,7 +23,7 @@ struct parameter {
 };
 
 /* The length of the quoted string at text, quotes included; 0 when it has no end. */
-static size_t quoted_length(const char *text)
+static size_t multipart_head_quoted_length(const char *text)
 {
 	for (size_t i = 1; text[i]; i++) {
 		if (text[i] == '"')
@@ -47,7 +47,8 @@ static bool next_parameter(const char **at, struct parameter *p)
 	p->value = (struct span){text, 0};
 	if (*text == '=') {
 		p->value.at = ++text;
-		p->value.len = *text == '"' ? quoted_length(text) : strcspn(text, "; \t");
+		p->value.len =
+		    *text == '"' ? multipart_head_quoted_length(text) : strcspn(text, "; \t");
 		if (*text == '"' && p->value.len == 0)
 			return false;
 	}
@@ -121,7 +122,7 @@ bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MA
 /* Joins lines that go on with a blank, and cuts the others apart; false where half the end of a
  * line, or of a text, stands in one.  Other control characters may be in a filename, and are
  * dropped from it (doc/protocol-files.md#upload). */
-static bool split_lines(char *text, size_t len)
+static bool multipart_head_split_lines(char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		char c = text[i];
@@ -205,7 +206,7 @@ bool multipart_head(struct buf *head, struct multipart_part *part)
 {
 	const char *disposition = NULL;
 	*part = (struct multipart_part){0};
-	if (!split_lines(head->data, head->len))
+	if (!multipart_head_split_lines(head->data, head->len))
 		return false;
 	for (const char *line = head->data; *line; line += strlen(line) + 2) {
 		if (!is_header(line))

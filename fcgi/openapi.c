@@ -16,19 +16,19 @@
 
 #define SCHEMAS "#/components/schemas/"
 
-static cJSON *parse(const char *text)
+static cJSON *openapi_parse(const char *text)
 {
 	return json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
 }
 
-static void add_copy(cJSON *to, const char *key, const cJSON *item)
+static void openapi_add_copy(cJSON *to, const char *key, const cJSON *item)
 {
 	if (item)
 		cJSON_AddItemToObject(to, key, cJSON_Duplicate(item, true));
 }
 
 /* {"$ref": "<where><name>"} */
-static cJSON *reference(const char *where, const char *name)
+static cJSON *openapi_reference(const char *where, const char *name)
 {
 	cJSON *ref = cJSON_CreateObject();
 	char *target = xasprintf("%s%s", where, name);
@@ -47,22 +47,22 @@ static cJSON *json_content(cJSON *schema)
 
 /* ---- Answers ---- */
 
-static void add_header(cJSON *headers, const char *name, const char *component)
+static void openapi_add_header(cJSON *headers, const char *name, const char *component)
 {
-	cJSON_AddItemToObject(headers, name, reference("#/components/headers/", component));
+	cJSON_AddItemToObject(headers, name, openapi_reference("#/components/headers/", component));
 }
 
 static cJSON *headers_of(const struct route *row)
 {
 	cJSON *headers = cJSON_CreateObject();
-	add_header(headers, "X-Request-ID", "RequestId");
-	add_header(headers, "X-Timestamp", "Timestamp");
+	openapi_add_header(headers, "X-Request-ID", "RequestId");
+	openapi_add_header(headers, "X-Timestamp", "Timestamp");
 	if (row->flags & ROUTE_UNCOUNTED)
 		return headers;
-	add_header(headers, "X-RateLimit-Limit", "RateLimit");
-	add_header(headers, "X-RateLimit-Remaining", "RateLimitRemaining");
-	add_header(headers, "X-RateLimit-Reset", "RateLimitReset");
-	add_header(headers, "X-RateLimit-Reset-After", "RateLimitResetAfter");
+	openapi_add_header(headers, "X-RateLimit-Limit", "RateLimit");
+	openapi_add_header(headers, "X-RateLimit-Remaining", "RateLimitRemaining");
+	openapi_add_header(headers, "X-RateLimit-Reset", "RateLimitReset");
+	openapi_add_header(headers, "X-RateLimit-Reset-After", "RateLimitResetAfter");
 	return headers;
 }
 
@@ -77,10 +77,10 @@ static cJSON *envelope(const char *data, const char *metadata)
 	    cJSON_CreateStringArray(members, sizeof(members) / sizeof(members[0])));
 	cJSON *properties = cJSON_AddObjectToObject(schema, "properties");
 	cJSON_AddTrueToObject(cJSON_AddObjectToObject(properties, "success"), "const");
-	cJSON_AddItemToObject(properties, "data", reference(SCHEMAS, data));
+	cJSON_AddItemToObject(properties, "data", openapi_reference(SCHEMAS, data));
 	json_add_str(cJSON_AddObjectToObject(properties, "message"), "type", "string");
-	cJSON_AddItemToObject(properties, "timestamp", reference(SCHEMAS, "Time"));
-	cJSON_AddItemToObject(properties, "metadata", reference(SCHEMAS, metadata));
+	cJSON_AddItemToObject(properties, "timestamp", openapi_reference(SCHEMAS, "Time"));
+	cJSON_AddItemToObject(properties, "metadata", openapi_reference(SCHEMAS, metadata));
 	return schema;
 }
 
@@ -98,7 +98,7 @@ static void add_error(cJSON *responses, int status)
 	char key[16], name[32];
 	snprintf(key, sizeof(key), "%d", status);
 	snprintf(name, sizeof(name), "Error%d", status);
-	cJSON_AddItemToObject(responses, key, reference("#/components/responses/", name));
+	cJSON_AddItemToObject(responses, key, openapi_reference("#/components/responses/", name));
 }
 
 /* Whether something of the request besides its path is looked at. */
@@ -142,34 +142,34 @@ static cJSON *responses_of(const struct route *row, const cJSON *spec)
 
 /* ---- Operations ---- */
 
-static void add_parameter(cJSON *parameters, const char *name)
+static void openapi_add_parameter(cJSON *parameters, const char *name)
 {
-	cJSON_AddItemToArray(parameters, reference("#/components/parameters/", name));
+	cJSON_AddItemToArray(parameters, openapi_reference("#/components/parameters/", name));
 }
 
-static cJSON *parameters_of(const struct route *row, const cJSON *spec)
+static cJSON *openapi_parameters_of(const struct route *row, const cJSON *spec)
 {
 	const cJSON *name;
 	cJSON *parameters = cJSON_CreateArray();
 	for (const char *p = row->path; (p = strchr(p, '{')); p++) {
 		char *id = xstrndup(p + 1, strcspn(p + 1, "}"));
-		add_parameter(parameters, id);
+		openapi_add_parameter(parameters, id);
 		free(id);
 	}
 	cJSON_ArrayForEach(name, json_get(spec, "query"))
-		add_parameter(parameters, name->valuestring);
+		openapi_add_parameter(parameters, name->valuestring);
 	return parameters;
 }
 
 static void add_body(cJSON *operation, const struct route *row, const cJSON *spec)
 {
 	const char *body = json_str(spec, "body");
-	add_copy(operation, "requestBody", json_get(spec, "requestBody"));
+	openapi_add_copy(operation, "requestBody", json_get(spec, "requestBody"));
 	if (!body)
 		return;
 	cJSON *request = cJSON_AddObjectToObject(operation, "requestBody");
 	cJSON_AddBoolToObject(request, "required", row->body == BODY_REQUIRED);
-	cJSON_AddItemToObject(request, "content", json_content(reference(SCHEMAS, body)));
+	cJSON_AddItemToObject(request, "content", json_content(openapi_reference(SCHEMAS, body)));
 }
 
 static void add_access(cJSON *operation, const struct route *row)
@@ -185,14 +185,14 @@ static void add_access(cJSON *operation, const struct route *row)
 	free(scope);
 }
 
-static cJSON *operation_of(const struct route *row, const cJSON *spec)
+static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 {
 	cJSON *operation = cJSON_CreateObject();
-	add_copy(operation, "operationId", json_get(spec, "operationId"));
-	add_copy(operation, "tags", json_get(spec, "tags"));
-	add_copy(operation, "summary", json_get(spec, "summary"));
-	add_copy(operation, "description", json_get(spec, "description"));
-	cJSON *parameters = parameters_of(row, spec);
+	openapi_add_copy(operation, "operationId", json_get(spec, "operationId"));
+	openapi_add_copy(operation, "tags", json_get(spec, "tags"));
+	openapi_add_copy(operation, "summary", json_get(spec, "summary"));
+	openapi_add_copy(operation, "description", json_get(spec, "description"));
+	cJSON *parameters = openapi_parameters_of(row, spec);
 	if (parameters->child)
 		cJSON_AddItemToObject(operation, "parameters", parameters);
 	else
@@ -221,7 +221,7 @@ static void add_operation(cJSON *paths, const struct route *row, const cJSON *sp
 	snprintf(method, sizeof(method), "%s", method_name(row->method));
 	for (char *c = method; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	cJSON_AddItemToObject(path, method, operation_of(row, spec));
+	cJSON_AddItemToObject(path, method, openapi_operation_of(row, spec));
 }
 
 /* ---- The document ---- */
@@ -238,7 +238,7 @@ static void add_info(cJSON *document, const struct environment *env)
 }
 
 /* With authentication a token is asked for wherever nothing else is said. */
-static void add_security(cJSON *document, enum auth_method auth)
+static void openapi_add_security(cJSON *document, enum auth_method auth)
 {
 	cJSON *security = cJSON_AddArrayToObject(document, "security");
 	if (auth == AUTH_NONE) {
@@ -271,8 +271,8 @@ static void add_codes(cJSON *responses)
 
 cJSON *openapi_document(const struct route_table *table, const struct config *config)
 {
-	cJSON *document = parse(text_document_json);
-	cJSON *operations = parse(text_operations_json);
+	cJSON *document = openapi_parse(text_document_json);
+	cJSON *operations = openapi_parse(text_operations_json);
 	cJSON *paths = json_get(document, "paths");
 	add_info(document, &config->env);
 	for (size_t i = 0; i < table->count; i++) {
@@ -283,17 +283,17 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 			add_operation(paths, row, spec);
 	}
 	cJSON_Delete(operations);
-	cJSON *components = parse(text_components_json);
+	cJSON *components = openapi_parse(text_components_json);
 	add_codes(json_get(components, "responses"));
 	cJSON_AddItemToObject(document, "components", components);
-	add_security(document, config->auth);
+	openapi_add_security(document, config->auth);
 	openapi_prune(document);
 	return document;
 }
 
 bool openapi_describes(const struct route *row)
 {
-	cJSON *operations = parse(text_operations_json);
+	cJSON *operations = openapi_parse(text_operations_json);
 	bool found = spec_of(operations, row->method, row->path) != NULL;
 	cJSON_Delete(operations);
 	return found;

@@ -10,7 +10,7 @@
 #define COMPONENTS "#/components/"
 
 /* The component "schemas/Time" of all that there are. */
-static const cJSON *find(const cJSON *components, const char *target)
+static const cJSON *openapi_prune_find(const cJSON *components, const char *target)
 {
 	const cJSON *kind;
 	cJSON_ArrayForEach(kind, components) {
@@ -31,7 +31,7 @@ static void mark(cJSON *used, const cJSON *components, const cJSON *node)
 		if (json_get(used, target))
 			return;
 		cJSON_AddTrueToObject(used, target);
-		mark(used, components, find(components, target));
+		mark(used, components, openapi_prune_find(components, target));
 	}
 	cJSON_ArrayForEach(child, node)
 		mark(used, components, child);

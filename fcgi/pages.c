@@ -87,7 +87,7 @@ static int open_asset(const char *dir, const char *name, size_t *size)
 
 /* ---- Pages ---- */
 
-static bool is_complete(const struct reference *page, const char *dir)
+static bool pages_is_complete(const struct reference *page, const char *dir)
 {
 	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++) {
 		size_t size;
@@ -102,7 +102,7 @@ static bool is_complete(const struct reference *page, const char *dir)
 }
 
 /* Text as it may stand in an element or between double quotes. */
-static void put_text(struct buf *out, const char *text)
+static void pages_put_text(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("&<>\"", *text))
@@ -116,27 +116,27 @@ static void put_asset(struct buf *out, const struct asset *asset, const char *ba
 {
 	bool script = !strcmp(asset->type, SCRIPT);
 	buf_puts(out, script ? "<script src=\"" : "<link rel=\"stylesheet\" href=\"");
-	put_text(out, base);
+	pages_put_text(out, base);
 	/* the version, because browsers keep it for good */
 	buf_printf(out, "/assets/%s?v=" AGENTGRAPH_VERSION "\">%s\n", asset->name,
 	    script ? "</script>" : "");
 }
 
-static void put_head(struct buf *out, const char *app_name, const char *title)
+static void pages_put_head(struct buf *out, const char *app_name, const char *title)
 {
 	buf_puts(out,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
 	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	    "<link rel=\"icon\" href=\"data:,\">\n<title>");
-	put_text(out, app_name);
+	pages_put_text(out, app_name);
 	buf_printf(out, "%s</title>\n", title);
 }
 
 static void put_link(struct buf *out, const char *root, const char *path, const char *words)
 {
 	buf_puts(out, "<a href=\"");
-	put_text(out, root);
-	put_text(out, path);
+	pages_put_text(out, root);
+	pages_put_text(out, path);
 	buf_printf(out, "\">%s</a>", words);
 }
 
@@ -155,11 +155,11 @@ static void reply_page(struct request *rq, const struct reference *page, const c
 	const struct environment *env = &rq->server->service->config->env;
 	const char *base = arena_printf(rq->call.arena, "%s%s", env->root_path, path);
 	struct buf html = {0};
-	if (!is_complete(page, rq->server->pages))
+	if (!pages_is_complete(page, rq->server->pages))
 		page = &own;
-	put_head(&html, env->app_name, ": API reference");
+	pages_put_head(&html, env->app_name, ": API reference");
 	buf_puts(&html, "<div id=\"page\" data-document=\"");
-	put_text(&html, env->root_path);
+	pages_put_text(&html, env->root_path);
 	buf_puts(&html, "/openapi.json\">\n<p>The description of the API is ");
 	put_link(&html, env->root_path, "/openapi.json", "openapi.json");
 	buf_puts(&html, ".</p>\n</div>\n");
@@ -187,16 +187,16 @@ void get_home(struct request *rq)
 		buf_puts(&links, "</li>\n");
 		style = style ? style : pages[i];
 	}
-	put_head(&html, env->app_name, "");
+	pages_put_head(&html, env->app_name, "");
 	if (style)
 		put_asset(&html, &own.assets[0],
 		    arena_printf(rq->call.arena, "%s%s", env->root_path, style));
 	buf_puts(&html, "<h1>");
-	put_text(&html, env->app_name);
+	pages_put_text(&html, env->app_name);
 	buf_puts(&html, "</h1>\n<p>");
-	put_text(&html, env->summary);
+	pages_put_text(&html, env->summary);
 	buf_puts(&html, "</p>\n<p>The graph <code>");
-	put_text(&html, slash ? slash + 1 : config->agent);
+	pages_put_text(&html, slash ? slash + 1 : config->agent);
 	buf_puts(&html, "</code> is served by agentgraph " AGENTGRAPH_VERSION ".</p>\n<ul>\n");
 	buf_puts(&html, buf_str(&links));
 	buf_puts(&html, "<li>");
@@ -230,7 +230,7 @@ static void send_asset(struct request *rq, const struct asset *asset, const char
 	    data, len);
 }
 
-static bool send_file(struct request *rq, const struct asset *asset)
+static bool pages_send_file(struct request *rq, const struct asset *asset)
 {
 	size_t size;
 	int fd = open_asset(rq->server->pages, asset->name, &size);
@@ -260,7 +260,7 @@ static void reply_asset(struct request *rq, const struct reference *page)
 	asset = asset ? asset : find_asset(&own, name);
 	if (asset && asset->text)
 		send_asset(rq, asset, asset->text, strlen(asset->text));
-	else if (!asset || !send_file(rq, asset)) {
+	else if (!asset || !pages_send_file(rq, asset)) {
 		error_set(&rq->call.error, ERR_NOT_FOUND, "%s", error_fixed_text(ERR_NOT_FOUND));
 		reply_error(rq);
 	}

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Decodes in place; false when the result is no text. */
-static bool decode(char *segment)
+static bool path_decode(char *segment)
 {
 	char *out = segment;
 	for (const char *in = segment; *in; in++) {
@@ -33,7 +33,7 @@ static void push(struct path *path, const char *segment)
 }
 
 /* The last segment leaves an empty one behind when it is a dot segment: "/a/.." is "/". */
-static bool add(struct path *path, const char *segment, bool last)
+static bool path_add(struct path *path, const char *segment, bool last)
 {
 	if (!strcmp(segment, "..")) {
 		if (path->count == 0)
@@ -76,7 +76,7 @@ bool path_parse(struct path *path, char *uri)
 		rest++;
 	while (rest) {
 		char *segment = strsep(&rest, "/");
-		if (!decode(segment) || !add(path, segment, !rest))
+		if (!path_decode(segment) || !path_add(path, segment, !rest))
 			return false;
 	}
 	return true;

@@ -9,7 +9,7 @@
 
 /* '+' is a space; a '%' without two digits stands for itself.  Returns the length, as NUL can be
  * part of the result. */
-static size_t decode(char *out, const char *in, size_t len)
+static size_t query_decode(char *out, const char *in, size_t len)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < len; i++) {
@@ -34,7 +34,7 @@ static bool mistake(struct query_field *field, struct error *err, const char *wh
 }
 
 /* The field that the name stands for, or NULL. */
-static struct query_field *find(
+static struct query_field *query_find(
     struct query_field *fields, size_t count, const char *name, size_t len)
 {
 	for (size_t i = 0; i < count; i++)
@@ -45,23 +45,23 @@ static struct query_field *find(
 
 /* One name=value of len bytes; texts that are not UTF-8 are noted as "invalid" until the end, since
  * a later value may replace them. */
-static void take(
+static void query_take(
     struct arena *arena, const char *pair, size_t len, struct query_field *fields, size_t count)
 {
 	static const char not_text[] = "\xff";
 	const char *equals = memchr(pair, '=', len);
 	size_t name_len = equals ? (size_t)(equals - pair) : len;
 	char *text = arena_alloc(arena, len + 1);
-	size_t decoded = decode(text, pair, name_len);
-	struct query_field *field = find(fields, count, text, decoded);
+	size_t decoded = query_decode(text, pair, name_len);
+	struct query_field *field = query_find(fields, count, text, decoded);
 	if (!field)
 		return;
 	size_t value_len = equals ? len - name_len - 1 : 0;
-	decoded = decode(text, equals ? equals + 1 : "", value_len);
+	decoded = query_decode(text, equals ? equals + 1 : "", value_len);
 	field->value = utf8_valid(text, decoded) ? text : not_text;
 }
 
-static bool check(struct query_field *field, struct error *err)
+static bool query_check(struct query_field *field, struct error *err)
 {
 	if (!field->value)
 		return true;
@@ -78,11 +78,11 @@ bool query_read(struct arena *arena, const char *query, struct query_field *fiel
 {
 	for (const char *pair = query; *pair;) {
 		size_t len = strcspn(pair, "&");
-		take(arena, pair, len, fields, count);
+		query_take(arena, pair, len, fields, count);
 		pair += len + (pair[len] == '&');
 	}
 	bool ok = true;
 	for (size_t i = 0; i < count; i++)
-		ok = check(&fields[i], err) && ok;
+		ok = query_check(&fields[i], err) && ok;
 	return ok;
 }

@@ -13,7 +13,7 @@
 #define DIGITS_MAX 18 /* always fit 63 bits */
 
 /* A number at *text; more than fits counts as the largest.  -1 when there is none. */
-static int64_t take_number(const char **text)
+static int64_t range_take_number(const char **text)
 {
 	size_t digits = strspn(*text, DIGITS);
 	int64_t value = digits > DIGITS_MAX ? INT64_MAX : 0;
@@ -29,10 +29,10 @@ static int64_t take_number(const char **text)
  */
 static bool take_range(const char **text, int64_t *first, int64_t *last)
 {
-	*first = take_number(text);
+	*first = range_take_number(text);
 	if (*(*text)++ != '-')
 		return false;
-	*last = take_number(text);
+	*last = range_take_number(text);
 	return *first >= 0 ? *last < 0 || *last >= *first : *last >= 0;
 }
 

@@ -71,14 +71,14 @@ static const char *reason(int status)
 	return "Status";
 }
 
-static void put(struct buf *out, const char *name, const char *value)
+static void response_put(struct buf *out, const char *name, const char *value)
 {
 	buf_puts(out, name);
 	buf_puts(out, value);
 	buf_puts(out, "\r\n");
 }
 
-static void put_number(struct buf *out, const char *name, size_t number)
+static void response_put_number(struct buf *out, const char *name, size_t number)
 {
 	char digits[24];
 	char *start = digits + sizeof(digits) - 1;
@@ -86,7 +86,7 @@ static void put_number(struct buf *out, const char *name, size_t number)
 	do
 		*--start = (char)('0' + number % 10);
 	while (number /= 10);
-	put(out, name, start);
+	response_put(out, name, start);
 }
 
 /* Everything of the head but the blank line; type is the lines that the kind of body brings. */
@@ -104,8 +104,8 @@ static void build_head(struct request *rq, int status, const char *type)
 	else
 		buf_printf(head, "Status: %d %s\r\n", status, reason(status));
 	buf_puts(head, type);
-	put(head, "X-Request-ID: ", rq->id);
-	put(head, "X-Timestamp: ", rq->time);
+	response_put(head, "X-Request-ID: ", rq->id);
+	response_put(head, "X-Timestamp: ", rq->time);
 	if (fixed->len)
 		buf_add(head, fixed->data, fixed->len);
 	if (hygiene_allows_origin(hygiene, rq->head.origin))
@@ -114,7 +114,7 @@ static void build_head(struct request *rq, int status, const char *type)
 		buf_add(head, rq->response->extra.data, rq->response->extra.len);
 }
 
-static void send_head(struct request *rq)
+static void response_send_head(struct request *rq)
 {
 	buf_puts(&rq->response->head, "\r\n");
 	rq->client->write(rq->client, rq->response->head.data, rq->response->head.len);
@@ -125,8 +125,8 @@ static void send_all(struct request *rq, int status, const char *type)
 {
 	struct response *response = rq->response;
 	build_head(rq, status, type);
-	put_number(&response->head, "Content-Length: ", response->body.len);
-	send_head(rq);
+	response_put_number(&response->head, "Content-Length: ", response->body.len);
+	response_send_head(rq);
 	if (rq->method != METHOD_HEAD)
 		rq->client->write(rq->client, buf_str(&response->body), response->body.len);
 }
@@ -140,7 +140,7 @@ static void send_json(struct request *rq, int status)
 void reply_empty(struct request *rq, int status)
 {
 	build_head(rq, status, "");
-	send_head(rq);
+	response_send_head(rq);
 }
 
 void reply_text(struct request *rq, int status, const char *text)
@@ -152,8 +152,8 @@ void reply_text(struct request *rq, int status, const char *text)
 void reply_bytes(struct request *rq, const char *type, const char *data, size_t len)
 {
 	build_head(rq, 200, type);
-	put_number(&rq->response->head, "Content-Length: ", len);
-	send_head(rq);
+	response_put_number(&rq->response->head, "Content-Length: ", len);
+	response_send_head(rq);
 	if (rq->method != METHOD_HEAD)
 		rq->client->write(rq->client, data, len);
 }
@@ -198,13 +198,13 @@ void reply_json(struct request *rq, const char *data)
 }
 
 /* Sends what there is of an answer whose length is not known yet. */
-static void send_part(struct request *rq)
+static void response_send_part(struct request *rq)
 {
 	struct buf *body = &rq->response->body;
 	if (!rq->response->status) {
 		rq->response->security = SECURITY_PLAIN;
 		build_head(rq, 200, JSON_TYPE);
-		send_head(rq);
+		response_send_head(rq);
 	}
 	if (rq->method != METHOD_HEAD)
 		rq->client->write(rq->client, body->data, body->len);
@@ -240,7 +240,7 @@ static void reply_filled(
 		}
 		if (!more)
 			break;
-		send_part(rq);
+		response_send_part(rq);
 		if (rq->method == METHOD_HEAD)
 			return;
 		if (rq->client->gone && rq->client->gone(rq->client))
@@ -253,7 +253,7 @@ static void reply_filled(
 	buf_puts(&response->body, mark + 1);
 	envelope_close(rq, message, extra);
 	if (response->status)
-		send_part(rq);
+		response_send_part(rq);
 	else
 		send_json(rq, 200);
 }
@@ -332,7 +332,7 @@ static void add_close_code(struct request *rq, cJSON *body)
 }
 
 /* The one place where a failed request is logged; why one was refused, with IS_DEBUG. */
-static void log_failure(const struct request *rq, int status)
+static void response_log_failure(const struct request *rq, int status)
 {
 	const struct error *err = &rq->call.error;
 	enum log_level refused = rq->server->service->config->env.is_debug ? LOG_INFO : LOG_DEBUG;
@@ -341,7 +341,7 @@ static void log_failure(const struct request *rq, int status)
 }
 
 /* What is our fault; a run's own failures are reported where it ended. */
-static void report_failure(struct request *rq, int status)
+static void response_report_failure(struct request *rq, int status)
 {
 	struct call *call = &rq->call;
 	const struct failure_report report = {
@@ -365,8 +365,8 @@ void reply_error(struct request *rq)
 		error_cause(&rq->call.error, "the handler failed without saying why");
 	}
 	call_error_view(&rq->call, &view);
-	log_failure(rq, view.status);
-	report_failure(rq, view.status);
+	response_log_failure(rq, view.status);
+	response_report_failure(rq, view.status);
 	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE)
 		response_header(rq, "Retry-After", "1");
 	if (view.status == 401)
@@ -381,7 +381,7 @@ void reply_error(struct request *rq)
 	send_json(rq, view.status);
 }
 
-static void send_chunk(struct chunk_sink *sink, const char *json, size_t len)
+static void response_send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 {
 	const struct reply_stream *stream = (struct reply_stream *)sink;
 	struct request *rq = stream->rq;
@@ -391,7 +391,7 @@ static void send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 		    "Cache-Control: no-cache, no-transform\r\n"
 		    "X-Accel-Buffering: no\r\n"
 		    "Content-Encoding: identity\r\n");
-		send_head(rq);
+		response_send_head(rq);
 	}
 	rq->client->write(rq->client, stream->before, strlen(stream->before));
 	rq->client->write(rq->client, json, len);
@@ -411,7 +411,7 @@ static void cork_stream(struct chunk_sink *sink, bool on)
 void reply_stream_init(struct reply_stream *stream, struct request *rq)
 {
 	*stream = (struct reply_stream){
-	    .sink = {send_chunk, cork_stream}, .rq = rq, .before = "", .after = "\n"};
+	    .sink = {response_send_chunk, cork_stream}, .rq = rq, .before = "", .after = "\n"};
 }
 
 void reply_events_init(struct reply_stream *stream, struct request *rq)

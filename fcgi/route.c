@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Whether one segment fits its part of a pattern, which has len bytes. */
-static bool fits(const char *part, size_t len, const char *segment)
+static bool route_fits(const char *part, size_t len, const char *segment)
 {
 	if (*part == '{')
 		return true;
@@ -27,7 +27,7 @@ static bool matches(const struct route *route, const struct path *path, const ch
 	while (*part == '/' && i < path->count) {
 		part++;
 		size_t len = strcspn(part, "/");
-		if (!fits(part, len, path->segments[i]))
+		if (!route_fits(part, len, path->segments[i]))
 			return false;
 		if (*part == '{')
 			ids[id++] = path->segments[i];

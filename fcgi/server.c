@@ -33,7 +33,7 @@ static void answer_preflight(struct request *rq)
 	reply_text(rq, 200, "OK");
 }
 
-static bool refuse(struct request *rq, enum error_kind kind)
+static bool server_refuse(struct request *rq, enum error_kind kind)
 {
 	return error_set(&rq->call.error, kind, "%s", error_fixed_text(kind));
 }
@@ -41,7 +41,8 @@ static bool refuse(struct request *rq, enum error_kind kind)
 static bool check_host(struct request *rq)
 {
 	return (rq->match.flags & ROUTE_ANY_HOST) ||
-	    hygiene_allows_host(rq->server->hygiene, rq->head.host) || refuse(rq, ERR_INVALID_HOST);
+	    hygiene_allows_host(rq->server->hygiene, rq->head.host) ||
+	    server_refuse(rq, ERR_INVALID_HOST);
 }
 
 /* OPTIONS needs no row of its own. */
@@ -49,11 +50,11 @@ static bool check_route(struct request *rq)
 {
 	char allow[METHOD_LIST_SIZE];
 	if (!rq->match.allowed)
-		return refuse(rq, ERR_NOT_FOUND);
+		return server_refuse(rq, ERR_NOT_FOUND);
 	if (rq->match.route)
 		return !(rq->match.route->flags & ROUTE_WEBSOCKET) || upgrade_check(rq);
 	response_header(rq, "Allow", method_list(rq->match.allowed, allow));
-	return rq->method == METHOD_OPTIONS || refuse(rq, ERR_METHOD_NOT_ALLOWED);
+	return rq->method == METHOD_OPTIONS || server_refuse(rq, ERR_METHOD_NOT_ALLOWED);
 }
 
 static bool find_route(struct request *rq)
@@ -85,11 +86,11 @@ static bool lack_body(struct request *rq)
 		return error_set(
 		    &rq->call.error, kind, "Too many uploads of this address are on their way");
 	}
-	return refuse(rq, kind);
+	return server_refuse(rq, kind);
 }
 
 /* The announced size counts on every route; only routes that take a body read it. */
-static bool read_body(struct request *rq, struct buf *text)
+static bool server_read_body(struct request *rq, struct buf *text)
 {
 	int64_t max = rq->server->service->config->env.max_request_size;
 	enum body_rule rule = rq->match.route->body;
@@ -125,7 +126,7 @@ static bool admit_body(struct request *rq, const struct buf *text)
 static void answer_route(struct request *rq)
 {
 	struct buf text = {0};
-	bool ok = read_body(rq, &text) && admit_user(rq) && admit_body(rq, &text);
+	bool ok = server_read_body(rq, &text) && admit_user(rq) && admit_body(rq, &text);
 	rq->large = text.len > LARGE;
 	buf_release(&text);
 	if (ok)
@@ -135,7 +136,7 @@ static void answer_route(struct request *rq)
 }
 
 /* Steps 1 to 4. */
-static void answer(struct request *rq)
+static void fcgi_server_answer(struct request *rq)
 {
 	if (is_preflight(rq)) {
 		answer_preflight(rq);
@@ -214,7 +215,7 @@ static void count(const struct request *rq, int64_t us)
 	    row ? (size_t)(row - routes.rows) : METRIC_ROUTES - 1, rq->response->status, us);
 }
 
-static void say(const struct request *rq, int64_t start)
+static void server_say(const struct request *rq, int64_t start)
 {
 	int64_t us = clock_uptime_us() - start;
 	if (!*rq->head.internal)
@@ -236,7 +237,7 @@ bool server_admit(const struct server *server, struct client *client, struct res
 	const struct route *route = rq.match.route;
 	if (!admitted) {
 		reply_error(&rq);
-		say(&rq, start);
+		server_say(&rq, start);
 	}
 	const struct config *config = server->service->config;
 	*admission = (struct admission){.limit = rq.call.limit, .most = -1};
@@ -265,8 +266,8 @@ void server_answer(const struct server *server, struct client *client, struct re
 	if (*rq.head.internal)
 		internal_answer(&rq);
 	else
-		answer(&rq);
-	say(&rq, start);
+		fcgi_server_answer(&rq);
+	server_say(&rq, start);
 	log_request(NULL);
 	request_release(&rq);
 	metrics_gauge(GAUGE_BUSY, -1);

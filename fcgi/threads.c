@@ -7,7 +7,7 @@
 #include "request.h"
 
 /* Mistakes are left in the call's error, for the service to add its own. */
-static void read_query(struct request *rq, struct list_query *query)
+static void fcgi_threads_read_query(struct request *rq, struct list_query *query)
 {
 	struct query_field fields[] = {
 	    {"search", true, NULL}, {"offset", false, NULL}, {"limit", false, NULL}};
@@ -18,7 +18,7 @@ static void read_query(struct request *rq, struct list_query *query)
 void get_threads(struct request *rq)
 {
 	struct list_query query;
-	read_query(rq, &query);
+	fcgi_threads_read_query(rq, &query);
 	reply_data(rq, threads_list(&rq->call, &query));
 }
 
@@ -50,7 +50,7 @@ void delete_state(struct request *rq)
 void get_messages(struct request *rq)
 {
 	struct list_query query;
-	read_query(rq, &query);
+	fcgi_threads_read_query(rq, &query);
 	reply_data(rq, messages_list(&rq->call, rq->match.ids[0], &query));
 }
 

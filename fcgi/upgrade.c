@@ -64,7 +64,7 @@ static void read_protocols(struct protocols *offered, char *const *params, struc
 	}
 }
 
-static bool among(const struct string_list *list, const char *text, size_t len)
+static bool upgrade_among(const struct string_list *list, const char *text, size_t len)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (strlen(list->items[i]) == len && !memcmp(list->items[i], text, len))
@@ -83,7 +83,8 @@ static void from_protocols(struct upgrade_offer *offer, char *const *params,
 	struct protocols offered;
 	read_protocols(&offered, params, arena);
 	offer->subprotocol = offered.name;
-	if (offered.count != 2 || !among(bearer_protocols, offered.entry[0], offered.len[0]))
+	if (offered.count != 2 ||
+	    !upgrade_among(bearer_protocols, offered.entry[0], offered.len[0]))
 		return;
 	offer->subprotocol = arena_strndup(arena, offered.entry[0], offered.len[0]);
 	if (!offer->credential)
@@ -124,7 +125,7 @@ const char *upgrade_credential(struct request *rq)
 
 /* ---- the request ---- */
 
-static bool has_word(const char *list, const char *word)
+static bool upgrade_has_word(const char *list, const char *word)
 {
 	size_t len;
 	const char *entry;
@@ -135,7 +136,7 @@ static bool has_word(const char *list, const char *word)
 }
 
 /* 16 bytes in base64. */
-static bool is_key(const char *key)
+static bool upgrade_is_key(const char *key)
 {
 	return strspn(key, KEY_DIGITS) == 22 && !strcmp(key + 22, "==");
 }
@@ -144,8 +145,8 @@ bool upgrade_is_asked(const struct request *rq)
 {
 	char *const *params = rq->client->params;
 	return (rq->match.flags & ROUTE_WEBSOCKET) && rq->method == METHOD_GET &&
-	    has_word(param_find(params, "HTTP_UPGRADE"), "websocket") &&
-	    has_word(param_find(params, "HTTP_CONNECTION"), "upgrade") &&
+	    upgrade_has_word(param_find(params, "HTTP_UPGRADE"), "websocket") &&
+	    upgrade_has_word(param_find(params, "HTTP_CONNECTION"), "upgrade") &&
 	    !strcmp(param_find(params, "HTTP_SEC_WEBSOCKET_VERSION"), "13");
 }
 
@@ -158,7 +159,7 @@ bool upgrade_check(struct request *rq)
 		return error_set(&rq->call.error, ERR_UPGRADE_REQUIRED, "%s",
 		    error_fixed_text(ERR_UPGRADE_REQUIRED));
 	}
-	if (is_key(param_find(params, "HTTP_SEC_WEBSOCKET_KEY")))
+	if (upgrade_is_key(param_find(params, "HTTP_SEC_WEBSOCKET_KEY")))
 		return true;
 	return error_set(
 	    &rq->call.error, ERR_BAD_REQUEST, "Sec-WebSocket-Key must be 16 bytes in base64");

@@ -21,7 +21,7 @@ struct reception {
 	bool in_file;          /* the present part is the file */
 };
 
-static bool take_part(struct multipart_sink *sink, const struct multipart_part *part)
+static bool fcgi_upload_take_part(struct multipart_sink *sink, const struct multipart_part *part)
 {
 	struct reception *r = (struct reception *)sink;
 	r->in_file = !r->upload && part->name && strcmp(part->name, "file") == 0;
@@ -43,7 +43,7 @@ static bool bad(struct call *call, const char *text)
 }
 
 /* Feeds the body to the parser; false with the error set when it is too long or breaks off. */
-static bool receive(struct request *rq, struct multipart *mp, char *buffer)
+static bool fcgi_upload_receive(struct request *rq, struct multipart *mp, char *buffer)
 {
 	int64_t max = upload_max_body(rq->server->service->config), have = 0;
 	ssize_t got;
@@ -60,7 +60,7 @@ static bool receive(struct request *rq, struct multipart *mp, char *buffer)
 }
 
 /* What the parser made of it; false with the error set. */
-static bool check(const struct multipart *mp, struct reception *r)
+static bool fcgi_upload_check(const struct multipart *mp, struct reception *r)
 {
 	if (error_is_set(&r->call->error))
 		return false;
@@ -73,14 +73,14 @@ static bool check(const struct multipart *mp, struct reception *r)
 
 static const cJSON *receive_file(struct request *rq)
 {
-	struct reception r = {{take_part, take_bytes}, &rq->call, NULL, false};
+	struct reception r = {{fcgi_upload_take_part, take_bytes}, &rq->call, NULL, false};
 	struct multipart mp;
 	if (!multipart_init(&mp, rq->head.content_type, &r.sink)) {
 		bad(&rq->call, "file is required");
 		return NULL;
 	}
 	char *buffer = xmalloc(READ_SIZE);
-	bool ok = receive(rq, &mp, buffer) && check(&mp, &r);
+	bool ok = fcgi_upload_receive(rq, &mp, buffer) && fcgi_upload_check(&mp, &r);
 	free(buffer);
 	multipart_release(&mp);
 	return ok ? upload_finish(r.upload) : NULL;

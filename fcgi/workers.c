@@ -103,7 +103,7 @@ static FCGX_Request *request_of(struct client *client)
  * socket with a time-out interrupted, which libfcgi takes for the end.  Nothing of the stream is
  * lost then.
  */
-static bool go_on(FCGX_Stream *in)
+static bool workers_go_on(FCGX_Stream *in)
 {
 	if (FCGX_GetError(in) != EINTR)
 		return false;
@@ -126,7 +126,7 @@ static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
 	int got;
 	do
 		got = FCGX_GetStr(out, (int)size, request->in);
-	while (got == 0 && go_on(request->in));
+	while (got == 0 && workers_go_on(request->in));
 	return got == 0 && FCGX_GetError(request->in) ? -1 : got;
 }
 
@@ -204,7 +204,7 @@ static bool await_head(int fd)
  * kept in fact, whatever the web server wishes: a thread that waits for the next request on one
  * connection serves no other.
  */
-static bool begin(FCGX_Request *request, int fd)
+static bool workers_begin(FCGX_Request *request, int fd)
 {
 	request->ipcFd = fd;
 	request->keepConnection = 1;
@@ -221,7 +221,7 @@ static bool all_read(const FCGX_Request *request)
 	return (!length || !*length || !strcmp(length, "0")) && FCGX_GetChar(request->in) == EOF;
 }
 
-static void end(FCGX_Request *request, bool read)
+static void workers_end(FCGX_Request *request, bool read)
 {
 	request->keepConnection = read;
 	FCGX_Finish_r(request);
@@ -233,7 +233,7 @@ static void end(FCGX_Request *request, bool read)
 /* ---- requests whose bodies are slow ---- */
 
 /* Whether all of the request is there.  What is no request is libfcgi's to refuse. */
-static bool is_whole(int fd)
+static bool workers_is_whole(int fd)
 {
 	char data[LOOK_SIZE];
 	struct records records = {0};
@@ -247,7 +247,7 @@ static void slow_end(struct slow *slow, bool gone)
 {
 	slow_forget(slow);
 	if (slow->request.in)
-		end(&slow->request, gone || slow->arrival.records.end);
+		workers_end(&slow->request, gone || slow->arrival.records.end);
 	else
 		close(slow->arrival.socket);
 	free(slow);
@@ -270,7 +270,7 @@ static struct slow *slow_begin(const struct environment *env, const char *direct
 		state = await_head(fd) ? arrival_take(arrival) : ARRIVAL_GONE;
 	FCGX_InitRequest(&slow->request, -1, 0);
 	if (arrival->records.head && state != ARRIVAL_GONE) {
-		if (begin(&slow->request, arrival->file)) {
+		if (workers_begin(&slow->request, arrival->file)) {
 			slow->request.ipcFd = fd;
 			return slow;
 		}
@@ -383,7 +383,7 @@ static void slow_serve(struct workers *workers, int fd, struct response *buffers
 }
 
 /* Out of descriptors or memory the listening socket stays readable: do not spin on it. */
-static void accept_failed(int error)
+static void workers_accept_failed(int error)
 {
 	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
 		return;
@@ -391,7 +391,7 @@ static void accept_failed(int error)
 	clock_sleep_ms(100);
 }
 
-static bool watch(struct workers *workers, int fd, uint32_t events)
+static bool workers_watch(struct workers *workers, int fd, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.fd = fd};
 	return epoll_ctl(workers->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
@@ -403,7 +403,7 @@ static bool watch(struct workers *workers, int fd, uint32_t events)
  * done accepting, and one process would take a whole burst.  Who comes last goes first: its stack
  * and buffers are still in the caches, and threads that are not needed never take any memory.
  */
-static void take_turn(struct workers *workers, struct acceptor *self)
+static void workers_take_turn(struct workers *workers, struct acceptor *self)
 {
 	pthread_mutex_lock(&workers->lock);
 	bool wait = workers->accepting;
@@ -417,7 +417,7 @@ static void take_turn(struct workers *workers, struct acceptor *self)
 		; /* interrupted by a debugger */
 }
 
-static void pass_turn(struct workers *workers)
+static void workers_pass_turn(struct workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
 	struct acceptor *next = workers->waiting;
@@ -447,7 +447,7 @@ static void leave_queue(struct workers *workers)
 static void queue_again(struct workers *workers)
 {
 	leave_queue(workers);
-	workers->queued = watch(workers, workers->listener, EPOLLIN | EPOLLEXCLUSIVE);
+	workers->queued = workers_watch(workers, workers->listener, EPOLLIN | EPOLLEXCLUSIVE);
 }
 
 /*
@@ -463,7 +463,7 @@ static int next_connection(
 	int back = STAND_BACK_MS;
 	bool waited = false;
 	int fd;
-	take_turn(workers, self);
+	workers_take_turn(workers, self);
 	for (;;) {
 		int64_t now = clock_monotonic_ms();
 		*last = atomic_load(&workers->stopping);
@@ -487,7 +487,7 @@ static int next_connection(
 		if (fd >= 0 || *last)
 			break;
 		if (errno != EAGAIN)
-			accept_failed(errno);
+			workers_accept_failed(errno);
 		else if (!ahead)
 			waited = epoll_wait(workers->epoll, &event, 1, LOOK_MS) > 0;
 	}
@@ -497,26 +497,27 @@ static int next_connection(
 		leave_queue(workers);
 	else if (waited)
 		queue_again(workers);
-	pass_turn(workers);
+	workers_pass_turn(workers);
 	return fd;
 }
 
-static void serve(struct workers *workers, int fd, FCGX_Request *request, struct response *buffers)
+static void workers_serve(
+    struct workers *workers, int fd, FCGX_Request *request, struct response *buffers)
 {
 	const struct timeval silence = {.tv_sec = SILENCE_SECONDS};
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
 	if (!await_head(fd)) {
 		close(fd);
-	} else if (!is_whole(fd)) {
+	} else if (!workers_is_whole(fd)) {
 		slow_serve(workers, fd, buffers);
-	} else if (begin(request, fd)) {
+	} else if (workers_begin(request, fd)) {
 		struct connection connection = connection_of(request, NULL);
 		server_answer(workers->server, &connection.client, buffers, NULL);
-		end(request, all_read(request));
+		workers_end(request, all_read(request));
 	}
 }
 
-static void *work(void *arg)
+static void *workers_work(void *arg)
 {
 	struct workers *workers = arg;
 	metrics_gauge(GAUGE_THREADS, 1);
@@ -534,7 +535,7 @@ static void *work(void *arg)
 		if (slow)
 			slow_answer(workers, slow, &buffers);
 		else
-			serve(workers, fd, &request, &buffers);
+			workers_serve(workers, fd, &request, &buffers);
 		balance_count(&workers->balance, -1);
 	}
 	while ((slow = slow_last(workers)))
@@ -554,8 +555,8 @@ static bool open_descriptors(struct workers *workers, struct error *err)
 	workers->done = eventfd(0, EFD_CLOEXEC);
 	workers->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	if (workers->epoll >= 0 && workers->wake >= 0 && workers->done >= 0 &&
-	    workers->ready >= 0 && watch(workers, workers->wake, EPOLLIN) &&
-	    watch(workers, workers->ready, EPOLLIN)) {
+	    workers->ready >= 0 && workers_watch(workers, workers->wake, EPOLLIN) &&
+	    workers_watch(workers, workers->ready, EPOLLIN)) {
 		queue_again(workers);
 		if (workers->queued)
 			return true;
@@ -571,7 +572,7 @@ static bool start_threads(struct workers *workers, struct error *err)
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	for (unsigned i = 0; i < workers->threads && !failure; i++) {
 		atomic_fetch_add(&workers->running, 1);
-		failure = pthread_create(&workers->ids[i], &attr, work, workers);
+		failure = pthread_create(&workers->ids[i], &attr, workers_work, workers);
 	}
 	pthread_attr_destroy(&attr);
 	return !failure ||

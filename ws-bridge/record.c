@@ -112,7 +112,7 @@ char *record_next(char **rest, size_t *left, size_t *len)
 }
 
 /* Reads a number of up to four digits and moves the record's data behind it. */
-static bool take_number(struct record *record)
+static bool record_take_number(struct record *record)
 {
 	size_t n = 0;
 	record->code = 0;
@@ -127,7 +127,7 @@ static bool take_number(struct record *record)
 }
 
 /* The rest after a number: nothing, or a blank and text. */
-static bool take_rest(struct record *record)
+static bool record_take_rest(struct record *record)
 {
 	if (record->len == 0)
 		return true;
@@ -147,20 +147,20 @@ static bool can_be_sent(int code)
 
 static bool parse_refusal(struct record *record)
 {
-	return take_number(record) && record->code >= 400 && record->code <= 599 &&
-	    take_rest(record) && record->len > 0;
+	return record_take_number(record) && record->code >= 400 && record->code <= 599 &&
+	    record_take_rest(record) && record->len > 0;
 }
 
 static bool parse_close(struct record *record)
 {
-	return take_number(record) && can_be_sent(record->code) && take_rest(record) &&
-	    record->len <= LONGEST_REASON;
+	return record_take_number(record) && can_be_sent(record->code) &&
+	    record_take_rest(record) && record->len <= LONGEST_REASON;
 }
 
 /* 1005 and 1006 are never sent, but they say how the client left. */
 static bool parse_gone(struct record *record)
 {
-	return take_number(record) && record->len == 0 &&
+	return record_take_number(record) && record->len == 0 &&
 	    (can_be_sent(record->code) || record->code == 1005 || record->code == 1006);
 }
 
@@ -250,7 +250,7 @@ bool record_parse(char *line, size_t len, struct record *record)
 	*record = (struct record){(enum record_kind)line[0], line + 1, len - 1, 0};
 	switch (record->kind) {
 	case RECORD_READY:
-		return take_number(record) && record->len == 0;
+		return record_take_number(record) && record->len == 0;
 	case RECORD_REFUSE:
 		return parse_refusal(record);
 	case RECORD_TEXT:

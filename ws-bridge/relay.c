@@ -22,7 +22,7 @@
 /* What epoll reports for the two descriptors that are no connection. */
 static char listener_mark, signal_mark;
 
-static bool watch(const struct relay *relay, int fd, void *mark)
+static bool relay_watch(const struct relay *relay, int fd, void *mark)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = mark};
 	if (epoll_ctl(relay->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
@@ -32,7 +32,7 @@ static bool watch(const struct relay *relay, int fd, void *mark)
 }
 
 /* Without descriptors the listener stays readable: it is left alone until the next tick. */
-static void accept_failed(struct relay *relay, int error)
+static void relay_accept_failed(struct relay *relay, int error)
 {
 	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
 		return;
@@ -46,7 +46,7 @@ static void accept_some(struct relay *relay)
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(relay->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0) {
-			accept_failed(relay, errno);
+			relay_accept_failed(relay, errno);
 			return;
 		}
 		connection_new(relay, fd);
@@ -73,10 +73,10 @@ static void tick(struct relay *relay)
 	}
 	forget_tickets(relay);
 	if (relay->deaf && relay->listener >= 0)
-		relay->deaf = !watch(relay, relay->listener, &listener_mark);
+		relay->deaf = !relay_watch(relay, relay->listener, &listener_mark);
 }
 
-static void stop(struct relay *relay)
+static void relay_stop(struct relay *relay)
 {
 	struct connection *next;
 	relay->stopping = true;
@@ -95,7 +95,7 @@ static int patience(const struct relay *relay)
 }
 
 /* True when one of the signals means the end. */
-static bool take_signals(struct relay *relay)
+static bool relay_take_signals(struct relay *relay)
 {
 	struct signalfd_siginfo info;
 	bool end = false;
@@ -117,7 +117,7 @@ static bool turn(struct relay *relay)
 	relay->now = clock_monotonic_ms();
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &signal_mark)
-			signalled = take_signals(relay);
+			signalled = relay_take_signals(relay);
 		else if (events[i].data.ptr == &listener_mark)
 			accept_some(relay);
 		else
@@ -139,7 +139,7 @@ static bool turn_in_time(struct relay *relay, int64_t *next_tick)
 }
 
 /* False when a second signal came. */
-static bool drain(struct relay *relay)
+static bool relay_drain(struct relay *relay)
 {
 	int64_t next_tick = 0, end = relay->now + DRAIN_MS;
 	while (relay->connections && relay->now < end)
@@ -149,7 +149,7 @@ static bool drain(struct relay *relay)
 }
 
 /* Closes what the drain has left. */
-static void release(struct relay *relay)
+static void relay_release(struct relay *relay)
 {
 	while (relay->connections) {
 		struct connection *c = relay->connections;
@@ -171,14 +171,14 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	relay = (struct relay){.settings = settings, .signals = signals, .listener = listener};
 	relay.room.max = LONG_MESSAGES * settings->message_limit;
 	relay.epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (relay.epoll < 0 || !watch(&relay, listener, &listener_mark) ||
-	    !watch(&relay, signals, &signal_mark))
+	if (relay.epoll < 0 || !relay_watch(&relay, listener, &listener_mark) ||
+	    !relay_watch(&relay, signals, &signal_mark))
 		return false;
 	while (turn_in_time(&relay, &next_tick))
 		continue;
-	stop(&relay);
+	relay_stop(&relay);
 	connection_sweep(&relay);
-	bool complete = drain(&relay);
-	release(&relay);
+	bool complete = relay_drain(&relay);
+	relay_release(&relay);
 	return complete;
 }

@@ -22,7 +22,7 @@ static void begin_closing(struct connection *c)
 	c->client.deadline = c->relay->now + LAST_WORDS_MS;
 }
 
-static void refuse(struct connection *c, const struct error *err)
+static void relay_client_refuse(struct connection *c, const struct error *err)
 {
 	if (c->client_stage != CLIENT_HEAD && c->client_stage != CLIENT_HELD)
 		return;
@@ -34,7 +34,7 @@ static void refuse_with(struct connection *c, enum error_kind kind, const char *
 {
 	struct error err = {0};
 	error_set(&err, kind, text ? "%s" : NULL, text);
-	refuse(c, &err);
+	relay_client_refuse(c, &err);
 	error_release(&err);
 }
 
@@ -74,7 +74,8 @@ static bool use_ticket(struct relay *relay, const struct ticket *ticket, struct 
 	return true;
 }
 
-static bool take_slot(struct connection *c, const struct ticket *ticket, struct error *err)
+static bool relay_client_take_slot(
+    struct connection *c, const struct ticket *ticket, struct error *err)
 {
 	struct relay *relay = c->relay;
 	const struct relay_settings *settings = relay->settings;
@@ -130,38 +131,38 @@ static bool check_ticket(struct connection *c, const struct handshake *handshake
 	    use_ticket(c->relay, ticket, err);
 }
 
-static void admit(struct connection *c, const struct handshake *handshake)
+static void relay_client_admit(struct connection *c, const struct handshake *handshake)
 {
 	struct arena *a = arena_new();
 	struct ticket ticket;
 	struct error err = {0};
 	if (!check_ticket(c, handshake, a, &ticket, &err)) {
 		log_warning("a handshake on %s was refused: %s", handshake->path, err.cause);
-		refuse(c, &err);
+		relay_client_refuse(c, &err);
 	} else {
 		c->request_id = xstrdup(ticket.request_id);
 		c->subprotocol = xstrdup(ticket.subprotocol);
 		log_request(c->request_id);
-		if (take_slot(c, &ticket, &err)) {
+		if (relay_client_take_slot(c, &ticket, &err)) {
 			handshake_accept(handshake->key, c->accept);
 			c->client_stage = CLIENT_HELD;
 			c->client.deadline = 0;
 			helper_start(c, ticket.route, handshake->ticket);
 		} else {
-			refuse(c, &err);
+			relay_client_refuse(c, &err);
 		}
 	}
 	error_release(&err);
 	arena_free(a);
 }
 
-static void take_head(struct connection *c, size_t len)
+static void relay_client_take_head(struct connection *c, size_t len)
 {
 	struct buf *head = &c->client.head;
 	struct handshake handshake;
 	switch (handshake_parse(head->data, len, &handshake)) {
 	case HANDSHAKE_OK:
-		admit(c, &handshake);
+		relay_client_admit(c, &handshake);
 		break;
 	case HANDSHAKE_MALFORMED:
 		refuse_with(c, ERR_BAD_REQUEST, "The WebSocket handshake is malformed");
@@ -190,7 +191,7 @@ static void read_head(struct connection *c)
 	head->data[head->len] = '\0';
 	size_t len = handshake_length(head->data, head->len);
 	if (len > 0)
-		take_head(c, len);
+		relay_client_take_head(c, len);
 	else if (head->len == HANDSHAKE_LONGEST)
 		refuse_with(c, ERR_BAD_REQUEST, "The WebSocket handshake is too long");
 	if (c->client_stage != CLIENT_HEAD && head->len == 0)
@@ -199,13 +200,13 @@ static void read_head(struct connection *c)
 
 /* ---- The open socket */
 
-static bool on_message(void *arg, bool binary, char *data, size_t len)
+static bool relay_client_on_message(void *arg, bool binary, char *data, size_t len)
 {
 	helper_message(arg, binary, data, len);
 	return true;
 }
 
-static void feed(struct connection *c, const char *data, size_t len)
+static void relay_client_feed(struct connection *c, const char *data, size_t len)
 {
 	if (frames_feed(c->client.frames, data, len))
 		return;
@@ -227,18 +228,18 @@ void client_accept(struct connection *c)
 	    .limit = c->relay->settings->message_limit,
 	    .room = &c->relay->room,
 	    .out = &client->link.out,
-	    .on_message = on_message,
+	    .on_message = relay_client_on_message,
 	    .arg = c};
 	client->frames = frames_new(&setup);
 	c->client_stage = CLIENT_OPEN;
 	c->pinged = c->clear = client->link.received = c->relay->now;
 	if (client->head.len > 0)
-		feed(c, client->head.data, client->head.len);
+		relay_client_feed(c, client->head.data, client->head.len);
 	buf_release(&client->head);
 }
 
 /* One read a turn, so that everybody gets theirs. */
-static void read_more(struct connection *c)
+static void relay_client_read_more(struct connection *c)
 {
 	static char chunk[RELAY_CHUNK]; /* the loop has one thread */
 	ssize_t got = link_read(&c->client.link, chunk, sizeof(chunk), c->relay->now);
@@ -247,7 +248,7 @@ static void read_more(struct connection *c)
 	if (got <= 0)
 		client_lost(c);
 	else if (c->client_stage == CLIENT_OPEN)
-		feed(c, chunk, (size_t)got);
+		relay_client_feed(c, chunk, (size_t)got);
 }
 
 void client_event(struct connection *c)
@@ -255,7 +256,7 @@ void client_event(struct connection *c)
 	if (c->client_stage == CLIENT_HEAD)
 		read_head(c);
 	else if (c->client.link.ending || client_reading(c))
-		read_more(c);
+		relay_client_read_more(c);
 }
 
 bool client_reading(const struct connection *c)
@@ -290,7 +291,7 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static void ping(struct connection *c)
+static void relay_client_ping(struct connection *c)
 {
 	const struct link *link = &c->client.link;
 	int64_t now = c->relay->now, period = c->relay->settings->ping_ms;
@@ -319,7 +320,7 @@ static void watch_open(struct connection *c)
 		log_info("a client does not answer pings: closed");
 		client_lost(c);
 	} else {
-		ping(c);
+		relay_client_ping(c);
 	}
 }
 

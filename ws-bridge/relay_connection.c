@@ -41,7 +41,7 @@ static bool has_ended(const struct connection *c)
 }
 
 /* Later events of this turn may still be for it. */
-static void bury(struct connection *c)
+static void relay_connection_bury(struct connection *c)
 {
 	unlist(c);
 	c->previous = NULL;
@@ -71,7 +71,7 @@ void connection_sweep(struct relay *relay)
 }
 
 /* After anything that happened: writes what waits, and asks for the events that are wanted now. */
-static void settle(struct connection *c)
+static void relay_connection_settle(struct connection *c)
 {
 	struct link *client = &c->client.link, *helper = &c->helper.link;
 	int64_t now = c->relay->now;
@@ -84,7 +84,7 @@ static void settle(struct connection *c)
 	link_watch(client, client_reading(c), &c->client);
 	link_watch(helper, helper_reading(c), &c->helper);
 	if (has_ended(c))
-		bury(c);
+		relay_connection_bury(c);
 }
 
 void connection_event(struct side *side, uint32_t events)
@@ -99,7 +99,7 @@ void connection_event(struct side *side, uint32_t events)
 		client_event(c);
 	else
 		helper_event(c);
-	settle(c);
+	relay_connection_settle(c);
 	log_request(NULL);
 }
 
@@ -108,7 +108,7 @@ void connection_tick(struct connection *c)
 	log_request(c->request_id);
 	client_tick(c);
 	helper_tick(c);
-	settle(c);
+	relay_connection_settle(c);
 	log_request(NULL);
 }
 
@@ -122,6 +122,6 @@ void connection_stop(struct connection *c)
 	else if (c->client_stage == CLIENT_OPEN)
 		client_close(c, 1001, "Shutting down", strlen("Shutting down"));
 	helper_leave(c, 1001);
-	settle(c);
+	relay_connection_settle(c);
 	log_request(NULL);
 }

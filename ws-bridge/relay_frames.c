@@ -28,7 +28,7 @@ struct frames {
 
 /* ---- What wslay calls */
 
-static uint64_t number(const unsigned char *bytes, size_t count)
+static uint64_t relay_frames_number(const unsigned char *bytes, size_t count)
 {
 	uint64_t value = 0;
 	while (count--)
@@ -41,7 +41,7 @@ static uint64_t number(const unsigned char *bytes, size_t count)
  * has not arrived.  Of a close frame in pieces wslay would check two bytes less in each of them,
  * and take its reason for what is no UTF-8.
  */
-static size_t begin(struct frames *frames)
+static size_t relay_frames_begin(struct frames *frames)
 {
 	const unsigned char *in = (const unsigned char *)frames->in;
 	if (frames->in_len < 2)
@@ -54,11 +54,11 @@ static size_t begin(struct frames *frames)
 	size_t part = whole ? head + len : head;
 	if (frames->in_len < part)
 		return 0;
-	frames->payload = whole ? 0 : more ? number(in + 2, more) : len;
+	frames->payload = whole ? 0 : more ? relay_frames_number(in + 2, more) : len;
 	return part;
 }
 
-static size_t go_on(struct frames *frames, size_t size)
+static size_t relay_frames_go_on(struct frames *frames, size_t size)
 {
 	size_t len = frames->in_len < size ? frames->in_len : size;
 	if (len > frames->payload)
@@ -67,11 +67,12 @@ static size_t go_on(struct frames *frames, size_t size)
 	return len;
 }
 
-static ssize_t give(
+static ssize_t relay_frames_give(
     wslay_event_context_ptr wslay, uint8_t *to, size_t size, int flags, void *user_data)
 {
 	struct frames *frames = user_data;
-	size_t len = frames->payload ? go_on(frames, size) : begin(frames);
+	size_t len =
+	    frames->payload ? relay_frames_go_on(frames, size) : relay_frames_begin(frames);
 	(void)flags;
 	if (len == 0 || len > size) {
 		wslay_event_set_error(wslay, WSLAY_ERR_WOULDBLOCK);
@@ -83,7 +84,7 @@ static ssize_t give(
 	return (ssize_t)len;
 }
 
-static ssize_t take(
+static ssize_t relay_frames_take(
     wslay_event_context_ptr wslay, const uint8_t *data, size_t len, int flags, void *user_data)
 {
 	struct frames *frames = user_data;
@@ -111,25 +112,25 @@ static struct buf detach(struct frames *frames)
 	return message;
 }
 
-static void forget(struct frames *frames)
+static void relay_frames_forget(struct frames *frames)
 {
 	struct buf message = detach(frames);
 	buf_release(&message);
 }
 
 /* Reads no further.  wslay itself goes on until its callback returns. */
-static void stop(struct frames *frames)
+static void relay_frames_stop(struct frames *frames)
 {
 	frames->stopped = true;
 	frames->in_len = 0;
 	wslay_event_shutdown_read(frames->wslay);
-	forget(frames);
+	relay_frames_forget(frames);
 }
 
 /* Callbacks cannot answer: see answer_close. */
-static void fail(struct frames *frames, int code)
+static void relay_frames_fail(struct frames *frames, int code)
 {
-	stop(frames);
+	relay_frames_stop(frames);
 	frames->code = frames->answer = code;
 }
 
@@ -142,20 +143,20 @@ static void begin_frame(wslay_event_context_ptr wslay,
 	(void)wslay;
 	frames->data_frame = !wslay_is_ctrl_frame(frame->opcode);
 	if (frame->opcode == WSLAY_CONNECTION_CLOSE && frame->payload_length == 1)
-		fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
+		relay_frames_fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
 	if (!frames->data_frame)
 		return;
 	if (frame->opcode != WSLAY_CONTINUATION_FRAME)
 		frames->binary = frame->opcode == WSLAY_BINARY_FRAME;
 	if (frame->payload_length > frames->setup.limit - frames->message.len)
-		fail(frames, WSLAY_CODE_MESSAGE_TOO_BIG);
+		relay_frames_fail(frames, WSLAY_CODE_MESSAGE_TOO_BIG);
 }
 
-static void add(struct frames *frames, const uint8_t *data, size_t len)
+static void relay_frames_add(struct frames *frames, const uint8_t *data, size_t len)
 {
 	struct frames_room *room = frames->setup.room;
 	if (room && frames->message.len + len > FRAMES_SMALL && room->used + len > room->max) {
-		fail(frames, CODE_TRY_AGAIN_LATER);
+		relay_frames_fail(frames, CODE_TRY_AGAIN_LATER);
 		return;
 	}
 	buf_add(&frames->message, data, len);
@@ -169,12 +170,13 @@ static void add_chunk(wslay_event_context_ptr wslay,
 	struct frames *frames = user_data;
 	(void)wslay;
 	if (frames->data_frame && !frames->stopped)
-		add(frames, chunk->data, chunk->data_length);
+		relay_frames_add(frames, chunk->data, chunk->data_length);
 }
 
 static void end_close(struct frames *frames, const struct wslay_event_on_msg_recv_arg *message)
 {
-	fail(frames, message->status_code ? message->status_code : WSLAY_CODE_NORMAL_CLOSURE);
+	relay_frames_fail(
+	    frames, message->status_code ? message->status_code : WSLAY_CODE_NORMAL_CLOSURE);
 	if (!message->status_code)
 		frames->code = WSLAY_CODE_NO_STATUS_RCVD;
 }
@@ -185,7 +187,7 @@ static void end_data(struct frames *frames)
 	char nothing[] = "";
 	if (!frames->setup.on_message(
 		frames->setup.arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
-		stop(frames);
+		relay_frames_stop(frames);
 	buf_release(&whole);
 }
 
@@ -208,8 +210,8 @@ static void end_message(wslay_event_context_ptr wslay,
 static void open_wslay(struct frames *frames)
 {
 	static const struct wslay_event_callbacks callbacks = {
-	    .recv_callback = give,
-	    .send_callback = take,
+	    .recv_callback = relay_frames_give,
+	    .send_callback = relay_frames_take,
 	    .genmask_callback = mask,
 	    .on_frame_recv_start_callback = begin_frame,
 	    .on_frame_recv_chunk_callback = add_chunk,
@@ -236,14 +238,14 @@ void frames_free(struct frames *frames)
 	if (!frames)
 		return;
 	wslay_event_context_free(frames->wslay);
-	forget(frames);
+	relay_frames_forget(frames);
 	buf_release(&frames->rest);
 	free(frames);
 }
 
 /* ---- Use */
 
-static void send_close(struct frames *frames, int code, const char *reason, size_t len)
+static void relay_frames_send_close(struct frames *frames, int code, const char *reason, size_t len)
 {
 	wslay_event_queue_close(frames->wslay, (uint16_t)code, (const uint8_t *)reason, len);
 	wslay_event_send(frames->wslay);
@@ -258,7 +260,7 @@ static void answer_close(struct frames *frames)
 {
 	wslay_event_context_free(frames->wslay);
 	open_wslay(frames);
-	send_close(frames, frames->answer, NULL, 0);
+	relay_frames_send_close(frames, frames->answer, NULL, 0);
 	frames->answer = 0;
 }
 
@@ -273,9 +275,9 @@ bool frames_feed(struct frames *frames, const char *data, size_t len)
 	frames->in = rest.len > 0 ? rest.data : data;
 	frames->in_len = rest.len > 0 ? rest.len : len;
 	if (wslay_event_recv(frames->wslay) != 0 && !frames->stopped)
-		fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
+		relay_frames_fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
 	if (!frames->stopped && !wslay_event_get_read_enabled(frames->wslay))
-		stop(frames); /* wslay has refused what came */
+		relay_frames_stop(frames); /* wslay has refused what came */
 	if (frames->in_len > 0)
 		buf_add(&frames->rest, frames->in, frames->in_len);
 	buf_release(&rest);
@@ -314,8 +316,8 @@ void frames_ping(struct frames *frames)
 
 void frames_close(struct frames *frames, int code, const char *reason, size_t len)
 {
-	stop(frames);
+	relay_frames_stop(frames);
 	if (!frames->code)
 		frames->code = code;
-	send_close(frames, code, reason, len);
+	relay_frames_send_close(frames, code, reason, len);
 }

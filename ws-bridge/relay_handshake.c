@@ -30,7 +30,7 @@ size_t handshake_length(const char *data, size_t len)
 }
 
 /* Cuts the next line off; NULL at the blank line. */
-static char *next_line(char **rest)
+static char *relay_handshake_next_line(char **rest)
 {
 	char *line = *rest;
 	char *end = strstr(line, "\r\n");
@@ -42,7 +42,7 @@ static char *next_line(char **rest)
 }
 
 /* Whether the comma-separated list has the word; case does not matter. */
-static bool has_word(const char *list, const char *word)
+static bool relay_handshake_has_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 	while (*list) {
@@ -63,12 +63,12 @@ static bool take_once(const char **field, const char *value)
 	return true;
 }
 
-static bool take_field(struct fields *fields, const char *name, const char *value)
+static bool relay_handshake_take_field(struct fields *fields, const char *name, const char *value)
 {
 	if (strcasecmp(name, "Upgrade") == 0)
-		fields->upgrade |= has_word(value, "websocket");
+		fields->upgrade |= relay_handshake_has_word(value, "websocket");
 	else if (strcasecmp(name, "Connection") == 0)
-		fields->connection |= has_word(value, "upgrade");
+		fields->connection |= relay_handshake_has_word(value, "upgrade");
 	else if (strcasecmp(name, "Transfer-Encoding") == 0)
 		fields->coded = true;
 	else if (strcasecmp(name, "Host") == 0)
@@ -87,7 +87,7 @@ static bool take_field(struct fields *fields, const char *name, const char *valu
 }
 
 /* "Name: value", without blanks around the value. */
-static bool take_line(struct fields *fields, char *line)
+static bool relay_handshake_take_line(struct fields *fields, char *line)
 {
 	size_t name = strspn(line, TOKEN_CHARACTERS);
 	if (name == 0 || line[name] != ':')
@@ -97,7 +97,7 @@ static bool take_line(struct fields *fields, char *line)
 	value += strspn(value, " \t");
 	for (char *end = value + strlen(value); end > value && strchr(" \t", end[-1]);)
 		*--end = '\0';
-	return take_field(fields, line, value);
+	return relay_handshake_take_field(fields, line, value);
 }
 
 /* All lines up to the blank one, which ends the head. */
@@ -105,8 +105,8 @@ static bool take_fields(struct fields *fields, char *rest)
 {
 	char *line;
 	*fields = (struct fields){0};
-	while ((line = next_line(&rest)))
-		if (!take_line(fields, line))
+	while ((line = relay_handshake_next_line(&rest)))
+		if (!relay_handshake_take_line(fields, line))
 			return false;
 	return strcmp(rest, "\r") == 0;
 }
@@ -130,7 +130,7 @@ static const char *take_path(char *line)
 }
 
 /* 16 bytes in base64. */
-static bool is_key(const char *key)
+static bool relay_handshake_is_key(const char *key)
 {
 	static const char digits[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -145,7 +145,7 @@ static bool has_body(const struct fields *fields)
 
 /* Lines end with CR and LF, which stand nowhere else; of the other control characters only tabs
  * are there. */
-static bool is_text(const char *head, size_t len)
+static bool relay_handshake_is_text(const char *head, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)head[i];
@@ -160,11 +160,11 @@ static bool is_text(const char *head, size_t len)
 /* The first line.  A NUL takes the place of the head's last byte, so that it is a string. */
 static char *first_line(char *head, size_t len, char **rest)
 {
-	if (len == 0 || handshake_length(head, len) != len || !is_text(head, len))
+	if (len == 0 || handshake_length(head, len) != len || !relay_handshake_is_text(head, len))
 		return NULL;
 	head[len - 1] = '\0';
 	*rest = head;
-	return next_line(rest);
+	return relay_handshake_next_line(rest);
 }
 
 enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *handshake)
@@ -180,7 +180,7 @@ enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *h
 		return HANDSHAKE_NO_UPGRADE;
 	if (!fields.version || strcmp(fields.version, "13") != 0)
 		return HANDSHAKE_VERSION;
-	if (!fields.key || !is_key(fields.key))
+	if (!fields.key || !relay_handshake_is_key(fields.key))
 		return HANDSHAKE_MALFORMED;
 	handshake->key = fields.key;
 	handshake->ticket = fields.ticket;

@@ -29,7 +29,7 @@ void helper_drop(struct connection *c)
 }
 
 /* It failed; the client must know, unless it is the one that leaves. */
-static void fail(struct connection *c, const char *why)
+static void relay_helper_fail(struct connection *c, const char *why)
 {
 	if (c->helper_stage != HELPER_LEAVING && !c->gone)
 		log_warning("%s", why);
@@ -39,7 +39,7 @@ static void fail(struct connection *c, const char *why)
 
 static void lost(struct connection *c, const char *why)
 {
-	fail(c, why);
+	relay_helper_fail(c, why);
 	helper_drop(c);
 }
 
@@ -97,7 +97,7 @@ static void connected(struct connection *c)
 
 /* ---- Records */
 
-static void send_record(struct connection *c, struct buf *record)
+static void relay_helper_send_record(struct connection *c, struct buf *record)
 {
 	frames_send(c->helper.frames, false, record->data, record->len);
 	buf_release(record);
@@ -112,14 +112,14 @@ void helper_message(struct connection *c, bool binary, const char *data, size_t 
 		record_binary(&record, data, len);
 	else
 		record_text(&record, data, len);
-	send_record(c, &record);
+	relay_helper_send_record(c, &record);
 }
 
 static void say_gone(struct connection *c, int code)
 {
 	struct buf record = {0};
 	record_gone(&record, code);
-	send_record(c, &record);
+	relay_helper_send_record(c, &record);
 	set_stage(c, HELPER_LEAVING, c->relay->settings->bye_ms);
 }
 
@@ -148,7 +148,7 @@ static void confused(struct connection *c, char kind)
 {
 	char why[80];
 	snprintf(why, sizeof(why), "the helper sent a record that must not come here (%d)", kind);
-	fail(c, why);
+	relay_helper_fail(c, why);
 	helper_leave(c, 1011);
 }
 
@@ -163,7 +163,7 @@ static void ready(struct connection *c, const struct record *record)
 }
 
 /* It only waits for the end of its input now. */
-static void refused(struct connection *c, const struct record *record)
+static void relay_helper_refused(struct connection *c, const struct record *record)
 {
 	client_refuse_given(c, record);
 	helper_drop(c);
@@ -203,7 +203,7 @@ static void take_leaving(struct connection *c, const struct record *record)
 		helper_drop(c);
 }
 
-static void take_record(struct connection *c, char *data, size_t len)
+static void relay_helper_take_record(struct connection *c, char *data, size_t len)
 {
 	struct record record;
 	if (!record_parse(data, len, &record)) {
@@ -213,14 +213,14 @@ static void take_record(struct connection *c, char *data, size_t len)
 	} else if (c->helper_stage == HELPER_OPEN) {
 		take_open(c, &record);
 	} else if (record.kind == RECORD_REFUSE) {
-		refused(c, &record);
+		relay_helper_refused(c, &record);
 	} else {
 		ready(c, &record);
 	}
 }
 
 /* A line can have several records. */
-static bool on_message(void *arg, bool binary, char *data, size_t len)
+static bool relay_helper_on_message(void *arg, bool binary, char *data, size_t len)
 {
 	struct connection *c = arg;
 	char *record;
@@ -229,19 +229,19 @@ static bool on_message(void *arg, bool binary, char *data, size_t len)
 		confused(c, '\0');
 	while (
 	    !binary && c->helper_stage != HELPER_GONE && (record = record_next(&data, &len, &size)))
-		take_record(c, record, size);
+		relay_helper_take_record(c, record, size);
 	return c->helper_stage != HELPER_GONE;
 }
 
 /* ---- Reading */
 
-static void feed(struct connection *c, const char *data, size_t len)
+static void relay_helper_feed(struct connection *c, const char *data, size_t len)
 {
 	if (!frames_feed(c->helper.frames, data, len) && c->helper_stage != HELPER_GONE)
 		lost(c, "websocketd closed a connection, or sent what is no WebSocket");
 }
 
-static void answered(struct connection *c, size_t len)
+static void relay_helper_answered(struct connection *c, size_t len)
 {
 	struct buf *head = &c->helper.head;
 	struct buf rest = {0};
@@ -255,7 +255,7 @@ static void answered(struct connection *c, size_t len)
 	const struct frames_setup setup = {.role = FRAMES_OF_SERVER,
 	    .limit = c->relay->settings->message_limit * RECORD_FACTOR,
 	    .out = &c->helper.link.out,
-	    .on_message = on_message,
+	    .on_message = relay_helper_on_message,
 	    .arg = c};
 	c->helper.frames = frames_new(&setup);
 	c->helper_stage = HELPER_CHECKING;
@@ -263,22 +263,22 @@ static void answered(struct connection *c, size_t len)
 		say_gone(c, c->gone);
 	rest = *head;
 	*head = (struct buf){0};
-	feed(c, rest.data + len, rest.len - len);
+	relay_helper_feed(c, rest.data + len, rest.len - len);
 	buf_release(&rest);
 }
 
-static void read_answer(struct connection *c, const char *data, size_t size)
+static void relay_helper_read_answer(struct connection *c, const char *data, size_t size)
 {
 	struct buf *head = &c->helper.head;
 	buf_add(head, data, size);
 	size_t len = handshake_length(head->data, head->len);
 	if (len > 0)
-		answered(c, len);
+		relay_helper_answered(c, len);
 	else if (head->len > HANDSHAKE_LONGEST)
 		lost(c, "websocketd's answer has no end");
 }
 
-static void read_more(struct connection *c)
+static void relay_helper_read_more(struct connection *c)
 {
 	static char chunk[RELAY_CHUNK];
 	ssize_t got = link_read(&c->helper.link, chunk, sizeof(chunk), c->relay->now);
@@ -287,9 +287,9 @@ static void read_more(struct connection *c)
 	if (got <= 0)
 		lost(c, "the helper, or websocketd, is gone");
 	else if (c->helper_stage == HELPER_ANSWERING)
-		read_answer(c, chunk, (size_t)got);
+		relay_helper_read_answer(c, chunk, (size_t)got);
 	else
-		feed(c, chunk, (size_t)got);
+		relay_helper_feed(c, chunk, (size_t)got);
 }
 
 bool helper_reading(const struct connection *c)
@@ -304,7 +304,7 @@ void helper_event(struct connection *c)
 	if (c->helper_stage == HELPER_CONNECTING)
 		connected(c);
 	else if (c->helper.link.ending || helper_reading(c))
-		read_more(c);
+		relay_helper_read_more(c);
 }
 
 /* ---- Time */
@@ -319,7 +319,7 @@ void helper_tick(struct connection *c)
 		lost(c, "websocketd does not answer");
 		break;
 	case HELPER_CHECKING:
-		fail(c, "the helper is not ready in time");
+		relay_helper_fail(c, "the helper is not ready in time");
 		helper_leave(c, 1011);
 		break;
 	case HELPER_LEAVING:

@@ -30,7 +30,7 @@
 #define SMALLEST_LIMIT ((int64_t)16 << 20) /* of a message (doc/protocol-sockets.md#frames) */
 #define BYE_SPARE 5                        /* seconds beyond REALTIME_DRAIN_TIMEOUT */
 
-static bool complain(const char *what, const char *why)
+static bool relay_main_complain(const char *what, const char *why)
 {
 	fprintf(stderr, RELAY_PROGRAM ": %s: %s\n", what, why);
 	return false;
@@ -67,12 +67,12 @@ static int listen_at(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
-		complain(path, "the name is too long for a socket");
+		relay_main_complain(path, "the name is too long for a socket");
 		return -1;
 	}
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	if (is_taken(&address)) {
-		complain(path, "somebody listens there already");
+		relay_main_complain(path, "somebody listens there already");
 		return -1;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -82,18 +82,18 @@ static int listen_at(const char *path)
 	umask(mask);
 	if (listening)
 		return fd;
-	complain(path, strerror(errno));
+	relay_main_complain(path, strerror(errno));
 	close(fd);
 	return -1;
 }
 
-static int take_listener(const struct relay_options *options)
+static int relay_main_take_listener(const struct relay_options *options)
 {
 	if (options->socket)
 		return listen_at(options->socket);
 	if (is_listening(STDIN_FILENO) && set_nonblocking(STDIN_FILENO))
 		return STDIN_FILENO;
-	complain("descriptor 0", "not a listening socket, and there is no --socket");
+	relay_main_complain("descriptor 0", "not a listening socket, and there is no --socket");
 	return -1;
 }
 
@@ -110,7 +110,7 @@ static bool find_websocketd(struct relay_settings *settings, const char *text)
 	int failure = getaddrinfo(host, colon + 1, &hints, &found);
 	free(host);
 	if (failure)
-		return complain(text, gai_strerror(failure));
+		return relay_main_complain(text, gai_strerror(failure));
 	memcpy(&settings->websocketd, found->ai_addr, found->ai_addrlen);
 	settings->websocketd_size = found->ai_addrlen;
 	settings->host = text;
@@ -139,13 +139,13 @@ static void take_options(struct relay_settings *settings, const struct relay_opt
 		settings->bye_ms = options->bye * 1000;
 }
 
-static struct config *load(const struct config_source *source)
+static struct config *relay_main_load(const struct config_source *source)
 {
 	struct problems problems = {0};
 	struct config *config = config_load(source, &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		if (!problems.items[i].warning)
-			complain("configuration", problems.items[i].text);
+			relay_main_complain("configuration", problems.items[i].text);
 	problems_release(&problems);
 	return config;
 }
@@ -154,7 +154,7 @@ static struct config *load(const struct config_source *source)
 static void reload(struct relay_settings *settings)
 {
 	const struct relay_options *options = settings->origin;
-	struct config *config = load(&options->source);
+	struct config *config = relay_main_load(&options->source);
 	if (!config)
 		return;
 	take_config(settings, config);
@@ -162,7 +162,7 @@ static void reload(struct relay_settings *settings)
 	config_free(config);
 }
 
-static bool prepare(struct relay_settings *settings, const struct relay_options *options,
+static bool relay_main_prepare(struct relay_settings *settings, const struct relay_options *options,
     const struct config *config)
 {
 	struct error err = {0};
@@ -174,7 +174,7 @@ static bool prepare(struct relay_settings *settings, const struct relay_options 
 		return false;
 	if (ticket_key_load(&settings->key, config->state_dir, &err))
 		return true;
-	complain("cannot start", err.detail);
+	relay_main_complain("cannot start", err.detail);
 	error_release(&err);
 	return false;
 }
@@ -206,11 +206,13 @@ static struct shared *join_metrics(const struct config *config)
 	return shared;
 }
 
-static int serve(const struct relay_options *options, int signals, pid_t parent)
+static int relay_main_serve(const struct relay_options *options, int signals, pid_t parent)
 {
 	struct relay_settings settings = {0};
-	struct config *config = load(&options->source);
-	int listener = config && prepare(&settings, options, config) ? take_listener(options) : -1;
+	struct config *config = relay_main_load(&options->source);
+	int listener = config && relay_main_prepare(&settings, options, config)
+	    ? relay_main_take_listener(options)
+	    : -1;
 	bool complete = false;
 	if (listener >= 0) {
 		log_init(config->env.logger_name, config->env.log_level);
@@ -240,5 +242,5 @@ int main(int argc, char **argv)
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
 	tune();
-	return serve(&options, signals, parent);
+	return relay_main_serve(&options, signals, parent);
 }

@@ -34,7 +34,7 @@ static char usage[] =
 static char version_text[] = RELAY_PROGRAM " " AGENTGRAPH_VERSION "\n";
 
 /* "127.0.0.1:9000", "[::1]:9000" or a name. */
-static bool is_address(const char *text)
+static bool relay_options_is_address(const char *text)
 {
 	const char *colon = text ? strrchr(text, ':') : NULL;
 	const char *port = colon ? colon + 1 : "";
@@ -64,7 +64,7 @@ void relay_options_parse(struct relay_options *options, int argc, char **argv)
 	*options = (struct relay_options){
 	    .ping = 25, .stall = 30, .bye = -1, .slow_bytes = 1 << 20, .linger_ms = 3000};
 	options_take(RELAY_PROGRAM, specs, argc, argv);
-	if (is_address(options->websocketd))
+	if (relay_options_is_address(options->websocketd))
 		return;
 	if (options->websocketd)
 		fprintf(stderr,

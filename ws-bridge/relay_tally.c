@@ -16,13 +16,13 @@ struct tally_entry {
 };
 
 /* Texts are ids that the service signed: nobody can choose them to collide. */
-static size_t bucket_of(const char *text)
+static size_t relay_tally_bucket_of(const char *text)
 {
 	return hash_text_32(text) % TALLY_BUCKETS;
 }
 
 /* Where the entry hangs, or where it would. */
-static struct tally_entry **find(struct tally_entry **link, const char *text)
+static struct tally_entry **relay_tally_find(struct tally_entry **link, const char *text)
 {
 	while (*link && strcmp((*link)->text, text) != 0)
 		link = &(*link)->next;
@@ -31,14 +31,15 @@ static struct tally_entry **find(struct tally_entry **link, const char *text)
 
 int64_t tally_count(const struct tally *tally, const char *text)
 {
-	struct tally_entry *first = tally->buckets[bucket_of(text)];
-	struct tally_entry *entry = *find(&first, text);
+	struct tally_entry *first = tally->buckets[relay_tally_bucket_of(text)];
+	struct tally_entry *entry = *relay_tally_find(&first, text);
 	return entry ? entry->count : 0;
 }
 
 void tally_add(struct tally *tally, const char *text, int64_t change)
 {
-	struct tally_entry **link = find(&tally->buckets[bucket_of(text)], text);
+	struct tally_entry **link =
+	    relay_tally_find(&tally->buckets[relay_tally_bucket_of(text)], text);
 	struct tally_entry *entry = *link;
 	if (!entry) {
 		size_t size = strlen(text) + 1;

@@ -16,7 +16,7 @@ void input_release(struct input *in)
 }
 
 /* Moves what is left to the front; memory that a long line took goes back to the system. */
-static void compact(struct input *in)
+static void ws_input_compact(struct input *in)
 {
 	size_t left = in->data.len - in->start;
 	if (left == 0 && in->data.size > KEEP_SIZE)
@@ -41,7 +41,7 @@ static void skip(struct input *in)
 void input_read(struct input *in)
 {
 	if (in->start == in->data.len)
-		compact(in);
+		ws_input_compact(in);
 	char *room = buf_reserve(&in->data, READ_SIZE);
 	ssize_t n = read(in->fd, room, READ_SIZE);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -61,7 +61,7 @@ char *input_line(struct input *in, size_t *len, bool *cut)
 	char *end = memchr(in->data.data + in->scanned, '\n', in->data.len - in->scanned);
 	if (!end) {
 		in->scanned = in->data.len;
-		compact(in);
+		ws_input_compact(in);
 		skip(in);
 		return NULL;
 	}

@@ -37,31 +37,31 @@ struct live_socket {
 
 /* ---- out: at once, whatever follows ---- */
 
-static void send_record(struct live_socket *s)
+static void ws_live_send_record(struct live_socket *s)
 {
 	output_send(&s->out, &s->record);
 	buf_reset(&s->record);
 }
 
-static void send_event(struct live_sink *sink, const char *json, size_t len)
+static void ws_live_send_event(struct live_sink *sink, const char *json, size_t len)
 {
 	struct live_socket *s = (struct live_socket *)sink;
 	record_text(&s->record, json, len);
-	send_record(s);
+	ws_live_send_record(s);
 }
 
-static void send_audio(struct live_sink *sink, const void *pcm, size_t bytes)
+static void ws_live_send_audio(struct live_sink *sink, const void *pcm, size_t bytes)
 {
 	struct live_socket *s = (struct live_socket *)sink;
 	record_binary(&s->record, pcm, bytes);
-	send_record(s);
+	ws_live_send_record(s);
 }
 
-static void send_close(struct live_sink *sink, int code, const char *reason)
+static void ws_live_send_close(struct live_sink *sink, int code, const char *reason)
 {
 	struct live_socket *s = (struct live_socket *)sink;
 	record_close(&s->record, code, reason);
-	send_record(s);
+	ws_live_send_record(s);
 }
 
 static bool is_full(struct live_sink *sink)
@@ -72,63 +72,63 @@ static bool is_full(struct live_sink *sink)
 
 /* ---- in ---- */
 
-static void fail_record(struct live_socket *s, const char *line)
+static void ws_live_fail_record(struct live_socket *s, const char *line)
 {
 	log_error("record of kind 0x%02x is not understood", (unsigned char)*line);
 	if (!live_is_closed(s->live))
-		send_close(&s->sink, 1011, "Internal error");
+		ws_live_send_close(&s->sink, 1011, "Internal error");
 	s->gone = true;
 	live_gone(s->live);
 }
 
-static void client_is_gone(struct live_socket *s)
+static void ws_live_client_is_gone(struct live_socket *s)
 {
 	s->gone = true;
 	output_mute(&s->out);
 	live_gone(s->live);
 }
 
-static void take_record(struct live_socket *s, const struct record *record)
+static void ws_live_take_record(struct live_socket *s, const struct record *record)
 {
 	if (record->kind == RECORD_TEXT)
 		live_text(s->live, record->data, record->len);
 	else if (record->kind == RECORD_BINARY)
 		live_audio(s->live, record->data, record->len);
 	else if (record->kind == RECORD_GONE)
-		client_is_gone(s);
+		ws_live_client_is_gone(s);
 	else
-		fail_record(s, (const char[]){(char)record->kind});
+		ws_live_fail_record(s, (const char[]){(char)record->kind});
 }
 
 /* Of a line that was cut only the kind is known, and that is enough. */
-static void take_line(struct live_socket *s, char *line, size_t len, bool cut)
+static void ws_live_take_line(struct live_socket *s, char *line, size_t len, bool cut)
 {
 	struct record record;
 	s->dirty = true;
 	if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY))
 		live_large(s->live, *line == RECORD_BINARY);
 	else if (!cut && record_parse(line, len, &record))
-		take_record(s, &record);
+		ws_live_take_record(s, &record);
 	else
-		fail_record(s, line);
+		ws_live_fail_record(s, line);
 }
 
 /* What was heard is answered before more is read. */
-static void take_lines(struct live_socket *s)
+static void ws_live_take_lines(struct live_socket *s)
 {
 	size_t len;
 	bool cut;
 	char *line;
 	input_read(&s->in);
 	while ((line = input_line(&s->in, &len, &cut))) {
-		take_line(s, line, len, cut);
+		ws_live_take_line(s, line, len, cut);
 		live_step(s->live);
 	}
 	if (s->in.ended)
 		live_gone(s->live);
 }
 
-static void take_signals(struct live_socket *s)
+static void ws_live_take_signals(struct live_socket *s)
 {
 	struct signalfd_siginfo info;
 	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
@@ -139,7 +139,7 @@ static void take_signals(struct live_socket *s)
 /* ---- the loop ---- */
 
 /* False when the connection is over. */
-static bool go_on(struct live_socket *s)
+static bool ws_live_go_on(struct live_socket *s)
 {
 	if (output_is_broken(&s->out))
 		live_gone(s->live);
@@ -148,7 +148,7 @@ static bool go_on(struct live_socket *s)
 	if (s->gone && !s->bye) {
 		s->bye = true;
 		record_signal(&s->record, RECORD_BYE);
-		send_record(s);
+		ws_live_send_record(s);
 	}
 	if (output_is_waiting(&s->out))
 		return true;
@@ -160,7 +160,7 @@ static int rest_time(const struct live_socket *s, int timeout)
 	return s->dirty && (timeout < 0 || timeout > TRIM_AFTER) ? TRIM_AFTER : timeout;
 }
 
-static void wait_for_something(struct live_socket *s)
+static void ws_live_wait_for_something(struct live_socket *s)
 {
 	struct pollfd fds[FD_COUNT] = {
 	    [FD_IN] = {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
@@ -176,9 +176,9 @@ static void wait_for_something(struct live_socket *s)
 		s->dirty = false;
 	}
 	if (fds[FD_SIGNALS].revents)
-		take_signals(s);
+		ws_live_take_signals(s);
 	if (fds[FD_IN].revents)
-		take_lines(s);
+		ws_live_take_lines(s);
 	if (fds[FD_OUT].revents)
 		output_flush(&s->out);
 	if (fds[FD_WAKE].revents)
@@ -206,19 +206,20 @@ bool ws_live_run(struct service *service, const struct session_setup *setup)
 {
 	const struct ticket *ticket = setup->ticket;
 	const struct identity identity = identity_of(ticket);
-	struct live_socket s = {.sink = {send_event, send_audio, send_close, is_full},
+	struct live_socket s = {
+	    .sink = {ws_live_send_event, ws_live_send_audio, ws_live_send_close, is_full},
 	    .signals = setup->signals,
 	    .in = {.fd = STDIN_FILENO, .limit = longest_line(&service->config->env)}};
 	output_init(&s.out, STDOUT_FILENO);
 	s.out.joins = setup->joins;
 	record_ready(&s.record);
-	send_record(&s);
+	ws_live_send_record(&s);
 	log_request(ticket->request_id);
 	const struct live_setup live = {
 	    service, &identity, ticket->request_id, &s.sink, clock_monotonic_ms};
 	s.live = live_new(&live);
-	while (go_on(&s))
-		wait_for_something(&s);
+	while (ws_live_go_on(&s))
+		ws_live_wait_for_something(&s);
 	log_request(NULL);
 	if (!live_free(s.live))
 		return false;

@@ -55,13 +55,13 @@ static char usage[] =
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
 
-static int fail(int status, const char *what)
+static int ws_main_fail(int status, const char *what)
 {
 	fprintf(stderr, PROGRAM ": %s\n", what);
 	return status;
 }
 
-static void parse_options(struct options *options, int argc, char **argv)
+static void ws_main_parse_options(struct options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
@@ -121,7 +121,7 @@ static const char *sign(struct visitor *visitor, const char *route)
 }
 
 /* A variable of websocketd's; without one, by hand, nothing is asked for. */
-static const char *variable(const char *name)
+static const char *ws_main_variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && *value ? value : NULL;
@@ -129,7 +129,7 @@ static const char *variable(const char *name)
 
 static bool speaks_this_version(struct error *err)
 {
-	const char *version = variable("HTTP_X_AGENTGRAPH_RECORD");
+	const char *version = ws_main_variable("HTTP_X_AGENTGRAPH_RECORD");
 	if (!version || atoi(version) == RECORD_VERSION)
 		return true;
 	error_set(err, ERR_SERVICE_UNAVAILABLE, "%s", error_fixed_text(ERR_SERVICE_UNAVAILABLE));
@@ -137,10 +137,10 @@ static bool speaks_this_version(struct error *err)
 	    err, "the relay speaks version %s of the records, not %d", version, RECORD_VERSION);
 }
 
-static bool let_in(struct visitor *visitor, const struct options *options)
+static bool ws_main_let_in(struct visitor *visitor, const struct options *options)
 {
-	const char *text = variable("HTTP_X_AGENTGRAPH_TICKET");
-	const char *route = variable("PATH_INFO");
+	const char *text = ws_main_variable("HTTP_X_AGENTGRAPH_TICKET");
+	const char *route = ws_main_variable("PATH_INFO");
 	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
 		return false;
 	if (options->by_hand) {
@@ -175,7 +175,7 @@ static void wait_for_end_of_input(void)
 			return;
 }
 
-static int refuse(struct visitor *visitor)
+static int ws_main_refuse(struct visitor *visitor)
 {
 	struct error *err = &visitor->err;
 	struct buf record = {0};
@@ -196,7 +196,7 @@ static int refuse(struct visitor *visitor)
 /* ---- serving ---- */
 
 /* There may be a thousand of this process. */
-static void tune_malloc(void)
+static void ws_main_tune_malloc(void)
 {
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
@@ -217,18 +217,18 @@ static struct service *load_service(const struct config_source *source, struct e
 	return service;
 }
 
-static int serve(struct visitor *visitor, const struct options *options)
+static int ws_main_serve(struct visitor *visitor, const struct options *options)
 {
 	struct service *service = NULL;
 	static const int told[] = {SIGTERM, SIGINT, SIGHUP, 0};
 	int signals =
 	    process_signals(options->by_hand ? NULL : told); /* at a shell Ctrl-C ends it */
-	if (let_in(visitor, options))
+	if (ws_main_let_in(visitor, options))
 		service = load_service(&options->source, &visitor->err);
 	if (!service)
-		return refuse(visitor);
-	const struct session_setup setup = {
-	    &visitor->ticket, signals, !options->by_hand && variable("HTTP_X_AGENTGRAPH_RECORD")};
+		return ws_main_refuse(visitor);
+	const struct session_setup setup = {&visitor->ticket, signals,
+	    !options->by_hand && ws_main_variable("HTTP_X_AGENTGRAPH_RECORD")};
 	if (strcmp(visitor->ticket.route, LIVE_ROUTE) != 0)
 		session_run(service, &setup);
 	else if (!ws_live_run(service, &setup)) {
@@ -242,7 +242,7 @@ static int serve(struct visitor *visitor, const struct options *options)
 static int print_ticket(struct visitor *visitor, const struct options *options)
 {
 	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
-		return fail(EXIT_FAILURE, visitor->err.detail);
+		return ws_main_fail(EXIT_FAILURE, visitor->err.detail);
 	puts(sign(visitor, options->route));
 	return exit_status(EXIT_SUCCESS);
 }
@@ -252,13 +252,14 @@ int main(int argc, char **argv)
 	struct options options = {.route = TURN_ROUTE, .log = -1};
 	struct visitor visitor = {0};
 
-	tune_malloc();
+	ws_main_tune_malloc();
 	memory_init();
-	parse_options(&options, argc, argv);
+	ws_main_parse_options(&options, argc, argv);
 	redirect_log((int)options.log);
 	settle_state_dir(&options.source);
 	visitor.arena = arena_new();
-	int status = options.ticket ? print_ticket(&visitor, &options) : serve(&visitor, &options);
+	int status =
+	    options.ticket ? print_ticket(&visitor, &options) : ws_main_serve(&visitor, &options);
 	error_release(&visitor.err);
 	arena_free(visitor.arena);
 	return status;

@@ -53,7 +53,7 @@ static void empty(struct output *out)
 }
 
 /* Forgets what was sent, but for the beginning of the line that is under way. */
-static void compact(struct output *out)
+static void ws_output_compact(struct output *out)
 {
 	if (!left(out)) {
 		empty(out);
@@ -68,7 +68,7 @@ static void compact(struct output *out)
 }
 
 /* As many bytes as the descriptor takes; nobody reads them any more when that fails. */
-static void put(struct output *out)
+static void ws_output_put(struct output *out)
 {
 	ssize_t n;
 	do
@@ -89,12 +89,12 @@ void output_wake(struct output *out)
 		return; /* it is full of wake-ups already */
 }
 
-static void flush(struct output *out)
+static void ws_output_flush(struct output *out)
 {
 	if (!left(out))
 		return;
-	put(out);
-	compact(out);
+	ws_output_put(out);
+	ws_output_compact(out);
 	out->flushed = clock_monotonic_ms();
 	if (left(out) || out->broken)
 		output_wake(out);
@@ -105,7 +105,7 @@ static void flush(struct output *out)
 void output_flush(struct output *out)
 {
 	pthread_mutex_lock(&out->lock);
-	flush(out);
+	ws_output_flush(out);
 	pthread_mutex_unlock(&out->lock);
 }
 
@@ -121,7 +121,7 @@ void output_woken(struct output *out)
 }
 
 /* As a line of its own, or joined to the last one, whose end was not sent yet. */
-static void add_line(struct output *out, struct buf *record)
+static void ws_output_add_line(struct output *out, struct buf *record)
 {
 	bool joined = out->joins && left(out) && out->line < OUTPUT_LINE;
 	buf_putc(record, '\n');
@@ -136,8 +136,8 @@ static void add_line(struct output *out, struct buf *record)
 void output_send(struct output *out, struct buf *record)
 {
 	pthread_mutex_lock(&out->lock);
-	add_line(out, record);
-	flush(out);
+	ws_output_add_line(out, record);
+	ws_output_flush(out);
 	pthread_mutex_unlock(&out->lock);
 }
 
@@ -155,9 +155,9 @@ void output_chunk(struct output *out, struct buf *record)
 	while (left(out) > OUTPUT_AHEAD && !out->muted && !out->broken)
 		pthread_cond_wait(&out->room, &out->lock);
 	if (!out->muted) {
-		add_line(out, record);
+		ws_output_add_line(out, record);
 		if (clock_monotonic_ms() - out->flushed > TOGETHER_MS)
-			flush(out);
+			ws_output_flush(out);
 		else
 			arm(out);
 	}

@@ -46,7 +46,7 @@ struct refusal {
 
 /* ---- out ---- */
 
-static void send_record(struct session *s)
+static void ws_session_send_record(struct session *s)
 {
 	output_send(&s->out, &s->record);
 	buf_reset(&s->record);
@@ -55,7 +55,7 @@ static void send_record(struct session *s)
 static void send_signal(struct session *s, enum record_kind kind)
 {
 	record_signal(&s->record, kind);
-	send_record(s);
+	ws_session_send_record(s);
 }
 
 /* Frames that still come are not looked at. */
@@ -65,7 +65,7 @@ static void close_client(struct session *s, int code, const char *reason)
 		return;
 	s->closing = true;
 	record_close(&s->record, code, reason);
-	send_record(s);
+	ws_session_send_record(s);
 }
 
 /* The one chunk that a live graph has for this socket (doc/protocol-sockets.md#frames). */
@@ -73,7 +73,7 @@ static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct refusal *refusal = (struct refusal *)sink;
 	record_text(&refusal->session->record, json, len);
-	send_record(refusal->session);
+	ws_session_send_record(refusal->session);
 }
 
 static void refuse_turns(struct session *s, struct service *service)
@@ -89,7 +89,7 @@ static void refuse_turns(struct session *s, struct service *service)
 /* ---- in ---- */
 
 /* A line that the relay would not send: the two do not understand each other. */
-static void fail_record(struct session *s, const char *line)
+static void ws_session_fail_record(struct session *s, const char *line)
 {
 	log_error("record of kind 0x%02x is not understood", (unsigned char)*line);
 	close_client(s, 1011, "Internal error");
@@ -105,14 +105,14 @@ static void take_frame(struct session *s, enum frame_kind kind, const char *text
 	turns_push(s->turns, kind, text, len);
 }
 
-static void client_is_gone(struct session *s)
+static void ws_session_client_is_gone(struct session *s)
 {
 	s->gone = true;
 	turns_drop_waiting(s->turns);
 	output_mute(&s->out);
 }
 
-static void take_record(struct session *s, const struct record *record)
+static void ws_session_take_record(struct session *s, const struct record *record)
 {
 	switch (record->kind) {
 	case RECORD_TEXT:
@@ -122,7 +122,7 @@ static void take_record(struct session *s, const struct record *record)
 		take_frame(s, FRAME_BINARY, NULL, 0);
 		return;
 	case RECORD_GONE:
-		client_is_gone(s);
+		ws_session_client_is_gone(s);
 		return;
 	case RECORD_READY:
 	case RECORD_REFUSE:
@@ -132,11 +132,11 @@ static void take_record(struct session *s, const struct record *record)
 	case RECORD_ON:
 		break;
 	}
-	fail_record(s, (const char[]){(char)record->kind});
+	ws_session_fail_record(s, (const char[]){(char)record->kind});
 }
 
 /* Of a line that was cut only the kind is known, and that is enough. */
-static void take_line(struct session *s, char *line, size_t len, bool cut)
+static void ws_session_take_line(struct session *s, char *line, size_t len, bool cut)
 {
 	struct record record;
 	if (cut && *line == RECORD_TEXT)
@@ -144,19 +144,19 @@ static void take_line(struct session *s, char *line, size_t len, bool cut)
 	else if (cut && *line == RECORD_BINARY)
 		take_frame(s, FRAME_BINARY, NULL, 0);
 	else if (!cut && record_parse(line, len, &record))
-		take_record(s, &record);
+		ws_session_take_record(s, &record);
 	else
-		fail_record(s, line);
+		ws_session_fail_record(s, line);
 }
 
-static void take_lines(struct session *s)
+static void ws_session_take_lines(struct session *s)
 {
 	size_t len;
 	bool cut;
 	char *line;
 	input_read(&s->in);
 	while ((line = input_line(&s->in, &len, &cut)))
-		take_line(s, line, len, cut);
+		ws_session_take_line(s, line, len, cut);
 }
 
 /* ---- what follows from where things stand ---- */
@@ -188,7 +188,7 @@ static void say_bye(struct session *s)
 }
 
 /* Sends what is due; false when the connection is over. */
-static bool go_on(struct session *s)
+static bool ws_session_go_on(struct session *s)
 {
 	bool ending = s->interrupts || s->gone || s->in.ended;
 	if (s->interrupts || output_is_broken(&s->out))
@@ -210,7 +210,7 @@ static bool go_on(struct session *s)
 
 /* ---- the loop ---- */
 
-static void take_signals(struct session *s)
+static void ws_session_take_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
 	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
@@ -218,7 +218,7 @@ static void take_signals(struct session *s)
 }
 
 /* An idle connection should cost little, whatever its runs had needed. */
-static void rest(struct session *s)
+static void ws_session_rest(struct session *s)
 {
 	if (turns_look(s->turns, false).busy)
 		return;
@@ -226,7 +226,7 @@ static void rest(struct session *s)
 	s->dirty = false;
 }
 
-static void wait_for_something(struct session *s)
+static void ws_session_wait_for_something(struct session *s)
 {
 	struct pollfd fds[] = {
 	    {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
@@ -237,17 +237,17 @@ static void wait_for_something(struct session *s)
 	};
 	int ready = poll(fds, 5, s->dirty ? TRIM_AFTER : -1);
 	if (ready == 0)
-		rest(s);
+		ws_session_rest(s);
 	if (ready <= 0)
 		return;
 	if (fds[0].revents)
-		take_lines(s);
+		ws_session_take_lines(s);
 	if (fds[1].revents)
 		output_flush(&s->out);
 	if (fds[2].revents || fds[3].revents)
 		output_woken(&s->out);
 	if (fds[4].revents)
-		take_signals(s);
+		ws_session_take_signals(s);
 }
 
 static void session_init(
@@ -275,10 +275,10 @@ void session_run(struct service *service, const struct session_setup *setup)
 	struct session s;
 	session_init(&s, service, setup);
 	record_ready(&s.record);
-	send_record(&s);
+	ws_session_send_record(&s);
 	if (service->graph->live)
 		refuse_turns(&s, service);
-	while (go_on(&s))
-		wait_for_something(&s);
+	while (ws_session_go_on(&s))
+		ws_session_wait_for_something(&s);
 	session_release(&s);
 }

@@ -43,7 +43,7 @@ struct turns {
 
 /* ---- the thread ---- */
 
-static void send_chunk(struct chunk_sink *sink, const char *json, size_t len)
+static void ws_turns_send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct turns *turns = (struct turns *)sink;
 	buf_reset(&turns->record);
@@ -61,7 +61,8 @@ static bool open_storage(struct service *service)
 	return open;
 }
 
-static enum turns_end answer(struct turns *turns, struct call *call, const struct frame *frame)
+static enum turns_end ws_turns_answer(
+    struct turns *turns, struct call *call, const struct frame *frame)
 {
 	const struct ticket *ticket = turns->ticket;
 	const struct socket_session session = {
@@ -83,7 +84,7 @@ static enum turns_end answer(struct turns *turns, struct call *call, const struc
 }
 
 /* Who was let in by the handshake.  A user without an id is nobody, whatever name threads get. */
-static void identify(struct call *call, const struct ticket *ticket)
+static void ws_turns_identify(struct call *call, const struct ticket *ticket)
 {
 	cJSON *user = arena_json(call->arena, cJSON_Duplicate(ticket->user, true));
 	const struct identity identity = {
@@ -97,15 +98,15 @@ static enum turns_end handle(struct turns *turns, const struct frame *frame)
 	if (!turns->service->storage && !open_storage(turns->service))
 		return TURNS_FAILED;
 	call_init(&call, turns->service, turns->ticket->request_id);
-	identify(&call, turns->ticket);
-	enum turns_end end = answer(turns, &call, frame);
+	ws_turns_identify(&call, turns->ticket);
+	enum turns_end end = ws_turns_answer(turns, &call, frame);
 	call_release(&call);
 	if (turns->record.size > KEEP_SIZE)
 		buf_release(&turns->record);
 	return end;
 }
 
-static struct frame *take_first(struct turns *turns)
+static struct frame *ws_turns_take_first(struct turns *turns)
 {
 	struct frame *frame = turns->first;
 	if (!frame)
@@ -119,19 +120,19 @@ static struct frame *take_first(struct turns *turns)
 }
 
 /* Called with the lock held.  After an end nothing more is handled. */
-static void finish(struct turns *turns, enum turns_end end)
+static void ws_turns_finish(struct turns *turns, enum turns_end end)
 {
 	free(turns->current);
 	turns->current = NULL;
 	if (turns->end == TURNS_GO_ON)
 		turns->end = end;
 	if (turns->end == TURNS_GO_ON && !turns->stopping)
-		turns->current = take_first(turns);
+		turns->current = ws_turns_take_first(turns);
 	if (turns->watched || end != TURNS_GO_ON)
 		output_wake(turns->out);
 }
 
-static void *work(void *arg)
+static void *ws_turns_work(void *arg)
 {
 	struct turns *turns = arg;
 	log_request(turns->ticket->request_id);
@@ -146,7 +147,7 @@ static void *work(void *arg)
 		enum turns_end end = handle(turns, frame);
 		output_flush(turns->out);
 		pthread_mutex_lock(&turns->lock);
-		finish(turns, end);
+		ws_turns_finish(turns, end);
 	}
 	pthread_mutex_unlock(&turns->lock);
 	log_request(NULL);
@@ -158,7 +159,7 @@ static void *work(void *arg)
 struct turns *turns_new(struct service *service, const struct ticket *ticket, struct output *out)
 {
 	struct turns *turns = xcalloc(1, sizeof(*turns));
-	turns->sink.chunk = send_chunk;
+	turns->sink.chunk = ws_turns_send_chunk;
 	turns->service = service;
 	turns->out = out;
 	turns->ticket = ticket;
@@ -209,14 +210,14 @@ static void enqueue(struct turns *turns, struct frame *frame)
 	turns->bytes += frame->len;
 }
 
-static void start(struct turns *turns)
+static void ws_turns_start(struct turns *turns)
 {
-	int code = pthread_create(&turns->thread, NULL, work, turns);
+	int code = pthread_create(&turns->thread, NULL, ws_turns_work, turns);
 	turns->started = code == 0;
 	if (turns->started)
 		return;
 	log_error("cannot start a thread: %s", strerror(code));
-	finish(turns, TURNS_FAILED);
+	ws_turns_finish(turns, TURNS_FAILED);
 }
 
 void turns_push(struct turns *turns, enum frame_kind kind, const char *text, size_t len)
@@ -225,7 +226,7 @@ void turns_push(struct turns *turns, enum frame_kind kind, const char *text, siz
 	if (turns->end == TURNS_GO_ON) {
 		enqueue(turns, frame_new(kind, text, len));
 		if (!turns->started)
-			start(turns);
+			ws_turns_start(turns);
 	}
 	pthread_mutex_unlock(&turns->lock);
 }
@@ -234,7 +235,7 @@ void turns_drop_waiting(struct turns *turns)
 {
 	struct frame *frame;
 	pthread_mutex_lock(&turns->lock);
-	while ((frame = take_first(turns)))
+	while ((frame = ws_turns_take_first(turns)))
 		free(frame);
 	pthread_mutex_unlock(&turns->lock);
 }

@@ -150,7 +150,7 @@ static void stamp(const struct access *access, const struct identity *identity, 
 	json_set(identity->user, "authz", authz);
 }
 
-static bool check(struct access *access, struct identity *identity,
+static bool access_check(struct access *access, struct identity *identity,
     const struct permission *permission, struct arena *a, struct error *err)
 {
 	const struct authorization *z = &access->authorization;
@@ -172,7 +172,7 @@ bool access_permit(struct access *access, struct identity *identity,
 	if (access->auth == AUTH_NONE)
 		return true;
 	struct arena *a = arena_new();
-	bool permitted = check(access, identity, permission, a, err);
+	bool permitted = access_check(access, identity, permission, a, err);
 	arena_free(a);
 	return permitted;
 }

@@ -51,7 +51,7 @@ struct span {
 	size_t len;
 };
 
-static struct span trimmed(struct span s)
+static struct span address_trimmed(struct span s)
 {
 	while (s.len && strchr(BLANKS, s.start[0])) {
 		s.start++;
@@ -100,7 +100,7 @@ static bool strip_port(struct span *s)
 static bool parse_entry(struct span s, struct ip *ip)
 {
 	char text[ADDRESS_SIZE];
-	s = trimmed(s);
+	s = address_trimmed(s);
 	if (!s.len || !(s.start[0] == '[' ? strip_brackets(&s) : strip_port(&s)))
 		return false;
 	if (s.len >= sizeof(text) || memchr(s.start, '\0', s.len))
@@ -177,7 +177,7 @@ static bool last_entry(struct span *line, struct span *entry)
 		size_t start = line->len;
 		while (start && line->start[start - 1] != ',')
 			start--;
-		*entry = trimmed((struct span){line->start + start, line->len - start});
+		*entry = address_trimmed((struct span){line->start + start, line->len - start});
 		line->len = start ? start - 1 : 0;
 		if (entry->len)
 			return true;

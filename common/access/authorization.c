@@ -149,7 +149,7 @@ void authorization_evict(const struct authorization *z, const char *thread_id)
 		table->evict(thread_id, z->data);
 }
 
-static bool open_plugin(
+static bool authorization_open_plugin(
     struct authorization *z, const struct config *config, struct problems *problems)
 {
 	const struct plugin_want want = {"authorization", config->authorization_path,
@@ -170,7 +170,7 @@ bool authorization_open(
     struct authorization *z, const struct config *config, struct problems *problems)
 {
 	*z = (struct authorization){.kind = config->authorization, .rbac = config->rbac};
-	if (z->kind != AUTHZ_CUSTOM || open_plugin(z, config, problems))
+	if (z->kind != AUTHZ_CUSTOM || authorization_open_plugin(z, config, problems))
 		return true;
 	*z = (struct authorization){0};
 	return false;

@@ -43,7 +43,7 @@ struct attempt {
 	char text[WHY_SIZE];
 };
 
-static bool fail(struct attempt *at, const char *why)
+static bool cache_fail(struct attempt *at, const char *why)
 {
 	snprintf(at->text, sizeof(at->text), "%s", why);
 	at->why = at->text;
@@ -61,7 +61,7 @@ static bool wait_for(struct attempt *at, redisContext *c, short events)
 			return true;
 		left = at->end - clock_monotonic_ms();
 	}
-	return fail(at, "it does not answer in time");
+	return cache_fail(at, "it does not answer in time");
 }
 
 static bool is_connected(struct attempt *at, redisContext *c)
@@ -69,11 +69,11 @@ static bool is_connected(struct attempt *at, redisContext *c)
 	int status = 0;
 	socklen_t size = sizeof(status);
 	if (c->err)
-		return fail(at, c->errstr);
+		return cache_fail(at, c->errstr);
 	if (!wait_for(at, c, POLLOUT))
 		return false;
 	getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &status, &size);
-	return status == 0 || fail(at, strerror(status));
+	return status == 0 || cache_fail(at, strerror(status));
 }
 
 static bool send_command(
@@ -85,17 +85,17 @@ static bool send_command(
 		if (!wait_for(at, c, POLLOUT))
 			return false;
 		if (redisBufferWrite(c, &done) != REDIS_OK)
-			return fail(at, c->errstr);
+			return cache_fail(at, c->errstr);
 	}
 	return true;
 }
 
-static redisReply *read_reply(struct attempt *at, redisContext *c)
+static redisReply *cache_read_reply(struct attempt *at, redisContext *c)
 {
 	void *reply = NULL;
 	for (;;) {
 		if (redisGetReplyFromReader(c, &reply) != REDIS_OK) {
-			fail(at, c->errstr);
+			cache_fail(at, c->errstr);
 			return NULL;
 		}
 		if (reply)
@@ -103,7 +103,7 @@ static redisReply *read_reply(struct attempt *at, redisContext *c)
 		if (!wait_for(at, c, POLLIN))
 			return NULL;
 		if (redisBufferRead(c) != REDIS_OK) {
-			fail(at, c->errstr);
+			cache_fail(at, c->errstr);
 			return NULL;
 		}
 	}
@@ -112,7 +112,7 @@ static redisReply *read_reply(struct attempt *at, redisContext *c)
 #define ARGS_MAX 8
 
 /* Sends one command, ended by NULL, and reads its reply; NULL when the connection is of no use. */
-static redisReply *ask(struct attempt *at, redisContext *c, const char *const command[])
+static redisReply *cache_ask(struct attempt *at, redisContext *c, const char *const command[])
 {
 	const char *argv[ARGS_MAX];
 	size_t sizes[ARGS_MAX];
@@ -121,28 +121,29 @@ static redisReply *ask(struct attempt *at, redisContext *c, const char *const co
 		argv[argc] = command[argc];
 		sizes[argc] = strlen(command[argc]);
 	}
-	return send_command(at, c, argc, argv, sizes) ? read_reply(at, c) : NULL;
+	return send_command(at, c, argc, argv, sizes) ? cache_read_reply(at, c) : NULL;
 }
 
 /* A command of the beginning, which must succeed. */
-static bool begin(struct attempt *at, redisContext *c, const char *const command[])
+static bool cache_begin(struct attempt *at, redisContext *c, const char *const command[])
 {
-	redisReply *reply = ask(at, c, command);
+	redisReply *reply = cache_ask(at, c, command);
 	bool good = reply && reply->type == REDIS_REPLY_STATUS;
 	if (reply && !good)
-		fail(at, reply->type == REDIS_REPLY_ERROR ? reply->str : "it is no Redis");
+		cache_fail(at, reply->type == REDIS_REPLY_ERROR ? reply->str : "it is no Redis");
 	freeReplyObject(reply);
 	return good;
 }
 
-static bool authenticate(struct attempt *at, redisContext *c)
+static bool cache_authenticate(struct attempt *at, redisContext *c)
 {
 	const struct cache_url *url = &at->cache->url;
 	if (!url->password)
 		return true;
 	if (url->user)
-		return begin(at, c, (const char *const[]){"AUTH", url->user, url->password, NULL});
-	return begin(at, c, (const char *const[]){"AUTH", url->password, NULL});
+		return cache_begin(
+		    at, c, (const char *const[]){"AUTH", url->user, url->password, NULL});
+	return cache_begin(at, c, (const char *const[]){"AUTH", url->password, NULL});
 }
 
 static bool select_database(struct attempt *at, redisContext *c)
@@ -150,7 +151,7 @@ static bool select_database(struct attempt *at, redisContext *c)
 	char number[16];
 	snprintf(number, sizeof(number), "%d", at->cache->url.database);
 	return !at->cache->url.database ||
-	    begin(at, c, (const char *const[]){"SELECT", number, NULL});
+	    cache_begin(at, c, (const char *const[]){"SELECT", number, NULL});
 }
 
 #if HIREDIS_MAJOR == 0
@@ -193,7 +194,7 @@ static redisContext *connect_new(struct attempt *at)
 	char address[RESOLVE_SIZE];
 	const char *unknown = url->host ? resolve(url->host, at->end, address) : NULL;
 	if (unknown) {
-		fail(at, unknown);
+		cache_fail(at, unknown);
 		return NULL;
 	}
 	redisContext *c = url->host ? redisConnectNonBlock(address, url->port)
@@ -201,7 +202,7 @@ static redisContext *connect_new(struct attempt *at)
 	if (!c)
 		abort(); /* out of memory */
 	bound_replies(c);
-	if (is_connected(at, c) && authenticate(at, c) && select_database(at, c))
+	if (is_connected(at, c) && cache_authenticate(at, c) && select_database(at, c))
 		return c;
 	redisFree(c);
 	return NULL;
@@ -217,7 +218,7 @@ static redisContext *take_idle(struct cache *cache)
 	return c;
 }
 
-static void give_back(struct cache *cache, redisContext *c)
+static void cache_give_back(struct cache *cache, redisContext *c)
 {
 	pthread_mutex_lock(&cache->lock);
 	bool keep = cache->idle_count < IDLE_MAX;
@@ -229,7 +230,7 @@ static void give_back(struct cache *cache, redisContext *c)
 }
 
 /* Told once when it begins, and once when it is over. */
-static void note(struct cache *cache, const char *why)
+static void cache_note(struct cache *cache, const char *why)
 {
 	pthread_mutex_lock(&cache->lock);
 	bool changed = cache->failing != (why != NULL);
@@ -243,32 +244,32 @@ static void note(struct cache *cache, const char *why)
 		log_info("the cache at %s is used again", cache->name);
 }
 
-static void give_up(struct attempt *at)
+static void cache_give_up(struct attempt *at)
 {
 	atomic_store(&at->cache->retry_at, clock_monotonic_ms() + CACHE_RETRY_MS);
-	note(at->cache, at->why ? at->why : "it does not answer");
+	cache_note(at->cache, at->why ? at->why : "it does not answer");
 }
 
 /*
  * One command over an idle connection, or a new one.  An idle one may be from before the server was
  * restarted, so its failure counts only when time ran out.
  */
-static redisReply *run(struct attempt *at, const char *const command[])
+static redisReply *access_cache_run(struct attempt *at, const char *const command[])
 {
 	redisContext *c;
 	redisReply *reply = NULL;
 	while (!reply && (c = take_idle(at->cache))) {
-		reply = ask(at, c, command);
+		reply = cache_ask(at, c, command);
 		if (reply)
-			give_back(at->cache, c);
+			cache_give_back(at->cache, c);
 		else
 			redisFree(c);
 	}
 	if (reply || !(c = connect_new(at)))
 		return reply;
-	reply = ask(at, c, command);
+	reply = cache_ask(at, c, command);
 	if (reply)
-		give_back(at->cache, c);
+		cache_give_back(at->cache, c);
 	else
 		redisFree(c);
 	return reply;
@@ -290,35 +291,35 @@ static redisReply *try(struct cache *cache, const char *const command[], int64_t
 	struct attempt at = {.cache = cache, .end = now + patience_ms};
 	if (!may_try(cache, now))
 		return NULL;
-	redisReply *reply = run(&at, command);
+	redisReply *reply = access_cache_run(&at, command);
 	if (reply)
 		atomic_store(&cache->retry_at, 0);
 	else
-		give_up(&at);
+		cache_give_up(&at);
 	return reply;
 }
 
 /* The reply, or NULL for one that says "error". */
-static redisReply *settle(struct cache *cache, redisReply *reply)
+static redisReply *cache_settle(struct cache *cache, redisReply *reply)
 {
 	if (!reply)
 		return NULL;
 	if (reply->type != REDIS_REPLY_ERROR) {
-		note(cache, NULL);
+		cache_note(cache, NULL);
 		return reply;
 	}
-	note(cache, reply->str);
+	cache_note(cache, reply->str);
 	freeReplyObject(reply);
 	return NULL;
 }
 
 static redisReply *call(struct cache *cache, const char *const command[])
 {
-	return settle(cache, try(cache, command, CACHE_PATIENCE_MS));
+	return cache_settle(cache, try(cache, command, CACHE_PATIENCE_MS));
 }
 
 /* Runs a command whose reply says nothing. */
-static bool done(struct cache *cache, const char *const command[])
+static bool cache_done(struct cache *cache, const char *const command[])
 {
 	redisReply *reply = call(cache, command);
 	freeReplyObject(reply);
@@ -340,17 +341,17 @@ bool cache_get(struct cache *cache, const char *key, char **value)
 
 bool cache_set(struct cache *cache, const char *key, const char *value)
 {
-	return done(cache, (const char *const[]){"SET", key, value, NULL});
+	return cache_done(cache, (const char *const[]){"SET", key, value, NULL});
 }
 
 bool cache_delete(struct cache *cache, const char *key)
 {
-	return done(cache, (const char *const[]){"DEL", key, NULL});
+	return cache_done(cache, (const char *const[]){"DEL", key, NULL});
 }
 
 bool cache_ping(struct cache *cache, const char **why)
 {
-	if (done(cache, (const char *const[]){"PING", NULL}))
+	if (cache_done(cache, (const char *const[]){"PING", NULL}))
 		return true;
 	*why = cache->why;
 	return false;
@@ -376,12 +377,12 @@ static redisReply *eval(struct cache *cache, const struct cache_script *script,
 	int64_t start = clock_monotonic_ms();
 	redisReply *reply = try(cache, command, patience_ms);
 	if (!is_unknown(reply))
-		return settle(cache, reply);
+		return cache_settle(cache, reply);
 	freeReplyObject(reply);
 	memcpy(whole, command, sizeof(whole));
 	whole[0] = "EVAL";
 	whole[1] = script->text;
-	return settle(cache, try(cache, whole, patience_ms - (clock_monotonic_ms() - start)));
+	return cache_settle(cache, try(cache, whole, patience_ms - (clock_monotonic_ms() - start)));
 }
 
 static bool read_answers(const redisReply *reply, int64_t answers[SCRIPT_ANSWERS])

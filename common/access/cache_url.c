@@ -24,7 +24,7 @@ static int hex(char c)
 }
 
 /* A percent-decoded copy of len bytes; an escape that is none stands for itself. */
-static char *decode(const char *text, size_t len)
+static char *cache_url_decode(const char *text, size_t len)
 {
 	char *copy = xstrndup(text, len), *out = copy;
 	for (const char *in = copy; *in; in++) {
@@ -42,7 +42,7 @@ static char *decode(const char *text, size_t len)
 }
 
 /* A number that is all of the len bytes, at most max; -1 when it is none. */
-static int number(const char *text, size_t len, int max)
+static int cache_url_number(const char *text, size_t len, int max)
 {
 	int value = 0;
 	for (size_t i = 0; i < len; i++) {
@@ -60,9 +60,9 @@ static void take_user(struct cache_url *url, const char *text, size_t len)
 	const char *colon = memchr(text, ':', len);
 	size_t user = colon ? (size_t)(colon - text) : len;
 	if (user)
-		url->user = decode(text, user);
+		url->user = cache_url_decode(text, user);
 	if (colon)
-		url->password = decode(colon + 1, len - user - 1);
+		url->password = cache_url_decode(colon + 1, len - user - 1);
 }
 
 /* host, host:port or [address]:port. */
@@ -73,10 +73,10 @@ static bool take_host(struct cache_url *url, const char *text, size_t len)
 	const char *rest = close ? close + 1 : memchr(text, ':', len);
 	size_t host_len = (size_t)((close ? close : rest ? rest : text + len) - host);
 	const char *end = text + len;
-	url->host = host_len ? decode(host, host_len) : xstrdup("localhost");
+	url->host = host_len ? cache_url_decode(host, host_len) : xstrdup("localhost");
 	if (!rest || rest == end)
 		return true;
-	url->port = *rest == ':' ? number(rest + 1, (size_t)(end - rest - 1), 65535) : -1;
+	url->port = *rest == ':' ? cache_url_number(rest + 1, (size_t)(end - rest - 1), 65535) : -1;
 	return url->port > 0;
 }
 
@@ -94,7 +94,7 @@ static bool take_server(struct cache_url *url, const char *text)
 	if (!take_host(url, text + user, authority - user))
 		return false;
 	if (slash[0] == '/' && slash[1])
-		url->database = number(slash + 1, strlen(slash + 1), 1000000);
+		url->database = cache_url_number(slash + 1, strlen(slash + 1), 1000000);
 	else if (slash[0] && slash[0] != '/')
 		return false;
 	return url->database >= 0;

@@ -2,7 +2,7 @@
 /* Loading the configured container, opening and closing it. */
 #include "access/container.h"
 
-static bool load(
+static bool container_load(
     struct container *container, const struct config *config, struct problems *problems)
 {
 	const struct plugin_want want = {
@@ -30,7 +30,7 @@ bool container_open(
     struct container *container, const struct config *config, struct problems *problems)
 {
 	*container = (struct container){0};
-	return !config->injectq || load(container, config, problems);
+	return !config->injectq || container_load(container, config, problems);
 }
 
 void container_close(struct container *container)

@@ -104,7 +104,7 @@ static bool is_code(const char *code)
 	return len && !code[len] && len < sizeof(((struct error *)NULL)->code);
 }
 
-static bool failed(struct error *err, const char *why)
+static bool custom_auth_failed(struct error *err, const char *why)
 {
 	error_set(err, ERR_INTERNAL, NULL);
 	return error_cause(err, "auth: the plug-in %s", why);
@@ -118,10 +118,10 @@ static bool refuse_account(const ag_request *request, struct error *err)
 	    err, ERR_ACCOUNT, "%s", *request->text ? request->text : "Account is disabled");
 }
 
-static bool refuse(const ag_request *request, struct error *err)
+static bool custom_auth_refuse(const ag_request *request, struct error *err)
 {
 	if (request->status < 400 || request->status > 599)
-		return failed(err, "refused with a status that is no error");
+		return custom_auth_failed(err, "refused with a status that is no error");
 	err->status = request->status;
 	return error_set(err, ERR_AUTHENTICATION_FAILED, "%s",
 	    *request->text ? request->text : "Authentication failed");
@@ -139,13 +139,14 @@ static const char *settle_user_id(cJSON *user, struct arena *a)
 	return json_str(user, "user_id");
 }
 
-static bool let_in(const ag_request *request, struct identity *identity, struct error *err)
+static bool custom_auth_let_in(
+    const ag_request *request, struct identity *identity, struct error *err)
 {
 	cJSON *user = request->user;
 	if (!user)
 		user = arena_json(request->arena, cJSON_CreateObject());
 	if (!cJSON_IsObject(user) || json_deeper_than(user, JSON_REQUEST_DEPTH))
-		return failed(err, "let in a user that is no JSON object");
+		return custom_auth_failed(err, "let in a user that is no JSON object");
 	identity->user = user;
 	identity->user_id = settle_user_id(user, request->arena);
 	identity->verified = identity->user_id != NULL;
@@ -163,10 +164,10 @@ bool custom_auth_check(const struct custom_auth *auth, const struct presented *p
 	if (request.outcome == OUTCOME_ACCOUNT)
 		return refuse_account(&request, err);
 	if (request.outcome == OUTCOME_REFUSED)
-		return refuse(&request, err);
+		return custom_auth_refuse(&request, err);
 	if (result != AG_OK)
-		return failed(err, "failed without saying why");
-	return let_in(&request, identity, err);
+		return custom_auth_failed(err, "failed without saying why");
+	return custom_auth_let_in(&request, identity, err);
 }
 
 /* ---- its life ---- */

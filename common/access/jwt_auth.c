@@ -44,13 +44,13 @@ void jwt_auth_release(struct jwt_auth *auth)
 
 /* ---- the parts of a token ---- */
 
-static bool refuse(struct error *err, const char *why)
+static bool jwt_auth_refuse(struct error *err, const char *why)
 {
 	error_set(err, ERR_INVALID_TOKEN, NULL);
 	return error_cause(err, "token: %s", why);
 }
 
-static int digit(char c)
+static int jwt_auth_digit(char c)
 {
 	static const char digits[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -59,14 +59,14 @@ static int digit(char c)
 }
 
 /* Decodes base64url without padding (RFC 7515 2); NULL when it is none. */
-static char *decode(const char *text, size_t len, struct arena *a, size_t *size)
+static char *jwt_auth_decode(const char *text, size_t len, struct arena *a, size_t *size)
 {
 	char *out = arena_alloc(a, len + 1);
 	uint32_t bits = 0;
 	unsigned held = 0;
 	*size = 0;
 	for (size_t i = 0; i < len; i++) {
-		int value = digit(text[i]);
+		int value = jwt_auth_digit(text[i]);
 		if (value < 0)
 			return NULL;
 		bits = (bits << 6 | (uint32_t)value) & 0xffffff;
@@ -84,7 +84,7 @@ static char *decode(const char *text, size_t len, struct arena *a, size_t *size)
 static cJSON *decode_object(const char *text, size_t len, struct arena *a)
 {
 	size_t size;
-	char *json = decode(text, len, a, &size);
+	char *json = jwt_auth_decode(text, len, a, &size);
 	cJSON *value = json ? json_parse(json, size, JSON_REQUEST_DEPTH, NULL) : NULL;
 	arena_json(a, value);
 	return cJSON_IsObject(value) ? value : NULL;
@@ -108,7 +108,7 @@ static bool take_apart(const char *token, struct arena *a, struct parts *parts)
 	if (!*third || strlen(token) > JWT_LONGEST)
 		return false;
 	parts->signed_len = (size_t)(third - token) - 1;
-	parts->signature = decode(third, strlen(third), a, &parts->signature_size);
+	parts->signature = jwt_auth_decode(third, strlen(third), a, &parts->signature_size);
 	if (!parts->signature)
 		return false;
 	parts->header = decode_object(token, header, a);
@@ -127,9 +127,9 @@ static bool check_header(const struct jwt_auth *auth, const cJSON *header, struc
 {
 	const char *algorithm = json_str(header, "alg");
 	if (!algorithm || strcmp(algorithm, auth->algorithm) != 0)
-		return refuse(err, "signed with another algorithm than is configured");
+		return jwt_auth_refuse(err, "signed with another algorithm than is configured");
 	if (json_get(header, "crit"))
-		return refuse(err, "needs an extension that is not known");
+		return jwt_auth_refuse(err, "needs an extension that is not known");
 	return true;
 }
 
@@ -141,7 +141,7 @@ static bool check_signature(
 		return true;
 	if (!signature_verify(
 		&key, token, parts->signed_len, parts->signature, parts->signature_size))
-		return refuse(err, "the signature does not verify");
+		return jwt_auth_refuse(err, "the signature does not verify");
 	if (auth->verified)
 		verified_add(auth->verified, token);
 	return true;
@@ -149,23 +149,24 @@ static bool check_signature(
 
 /* ---- the claims ---- */
 
-static bool check_time(const cJSON *payload, double now, int64_t *expires, struct error *err)
+static bool jwt_auth_check_time(
+    const cJSON *payload, double now, int64_t *expires, struct error *err)
 {
 	double exp, nbf;
 	const cJSON *not_before = json_get(payload, "nbf");
 	if (!json_number(json_get(payload, "exp"), &exp))
-		return refuse(err, "exp is missing or not a number");
+		return jwt_auth_refuse(err, "exp is missing or not a number");
 	if (not_before && !json_number(not_before, &nbf))
-		return refuse(err, "nbf is not a number");
+		return jwt_auth_refuse(err, "nbf is not a number");
 	if (not_before && now < nbf)
-		return refuse(err, "not yet valid");
+		return jwt_auth_refuse(err, "not yet valid");
 	if (now >= exp)
 		return error_set(err, ERR_EXPIRED_TOKEN, NULL);
 	*expires = exp < 9e18 ? (int64_t)exp : INT64_MAX;
 	return true;
 }
 
-static bool is_text(const cJSON *item, const char *text)
+static bool jwt_auth_is_text(const cJSON *item, const char *text)
 {
 	return cJSON_IsString(item) && strcmp(item->valuestring, text) == 0;
 }
@@ -173,15 +174,15 @@ static bool is_text(const cJSON *item, const char *text)
 static bool check_audience(const struct jwt_auth *auth, const cJSON *audience, struct error *err)
 {
 	const cJSON *item;
-	if (!auth->audience || is_text(audience, auth->audience))
+	if (!auth->audience || jwt_auth_is_text(audience, auth->audience))
 		return true;
 	if (cJSON_IsArray(audience)) {
 		cJSON_ArrayForEach(item, audience) {
-			if (is_text(item, auth->audience))
+			if (jwt_auth_is_text(item, auth->audience))
 				return true;
 		}
 	}
-	return refuse(err, "for another audience");
+	return jwt_auth_refuse(err, "for another audience");
 }
 
 static bool take_user_id(cJSON *payload, struct arena *a, struct error *err)
@@ -199,10 +200,10 @@ static bool take_user_id(cJSON *payload, struct arena *a, struct error *err)
 static bool check_claims(const struct jwt_auth *auth, cJSON *payload, double now, struct arena *a,
     struct jwt_claims *claims, struct error *err)
 {
-	if (!check_time(payload, now, &claims->expires, err))
+	if (!jwt_auth_check_time(payload, now, &claims->expires, err))
 		return false;
-	if (auth->issuer && !is_text(json_get(payload, "iss"), auth->issuer))
-		return refuse(err, "of another issuer");
+	if (auth->issuer && !jwt_auth_is_text(json_get(payload, "iss"), auth->issuer))
+		return jwt_auth_refuse(err, "of another issuer");
 	if (!check_audience(auth, json_get(payload, "aud"), err) || !take_user_id(payload, a, err))
 		return false;
 	claims->user = payload;
@@ -218,7 +219,7 @@ bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, 
 	if (!auth->algorithm)
 		return error_set(err, ERR_JWT_SETTINGS, NULL);
 	if (!take_apart(token, a, &parts))
-		return refuse(err, "malformed");
+		return jwt_auth_refuse(err, "malformed");
 	return check_header(auth, parts.header, err) && check_signature(auth, token, &parts, err) &&
 	    check_claims(auth, parts.payload, now, a, claims, err);
 }

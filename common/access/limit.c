@@ -103,7 +103,7 @@ static bool ask_container(struct limiter *limiter, const char *key, struct limit
 	return true;
 }
 
-static bool ask(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+static bool limit_ask(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
 	switch (limiter->rules->backend) {
 	case RATE_MEMORY:
@@ -119,7 +119,7 @@ static bool ask(struct limiter *limiter, const char *key, struct limit_verdict *
 /* ---- the verdict ---- */
 
 /* One line a minute says what happens meanwhile. */
-static void tell(struct limiter *limiter)
+static void limit_tell(struct limiter *limiter)
 {
 	int64_t now = clock_monotonic_ms(), told = atomic_load(&limiter->told_at);
 	if (told && now - told < TELL_EVERY_MS)
@@ -144,9 +144,9 @@ void limit_check(struct limiter *limiter, const char *key, struct limit_verdict 
 {
 	const struct rate_limit_config *rules = limiter->rules;
 	*verdict = (struct limit_verdict){.limit = rules->requests, .window = rules->window};
-	verdict->counted = ask(limiter, key, verdict);
+	verdict->counted = limit_ask(limiter, key, verdict);
 	if (!verdict->counted) {
-		tell(limiter);
+		limit_tell(limiter);
 		verdict->allowed = rules->fail_open;
 		verdict->remaining = 0;
 	}

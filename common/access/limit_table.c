@@ -132,7 +132,7 @@ static uint64_t key_hash(const struct key *key, uint64_t seed)
 	return h;
 }
 
-static uint32_t *bucket_of(struct shard *s, uint64_t hash)
+static uint32_t *limit_table_bucket_of(struct shard *s, uint64_t hash)
 {
 	return &s->buckets[(hash >> 32) % BUCKETS];
 }
@@ -167,7 +167,7 @@ static int64_t time_of(uint64_t mark)
 	return (int64_t)(mark >> COUNT_BITS);
 }
 
-static int64_t count_of(uint64_t mark)
+static int64_t limit_table_count_of(uint64_t mark)
 {
 	return (int64_t)(mark & COUNT_MAX);
 }
@@ -195,7 +195,7 @@ static void drop_mark(struct shard *s, struct entry *e)
 {
 	uint32_t link = e->first;
 	struct block *b = block_at(s, link);
-	e->sum -= count_of(b->marks[b->begin]);
+	e->sum -= limit_table_count_of(b->marks[b->begin]);
 	b->begin++;
 	if (b->begin < b->end || !b->next)
 		return;
@@ -225,7 +225,7 @@ static void free_blocks(struct shard *s, uint32_t link)
 
 static void leave_bucket(struct shard *s, struct entry *e, uint64_t seed)
 {
-	uint32_t *link = bucket_of(s, key_hash(&e->key, seed)), self = link_of(s, e);
+	uint32_t *link = limit_table_bucket_of(s, key_hash(&e->key, seed)), self = link_of(s, e);
 	while (*link != self)
 		link = &entry_at(s, *link)->chain;
 	*link = e->chain;
@@ -245,7 +245,7 @@ static void forget_oldest(struct shard *s, uint64_t seed)
 }
 
 /* An empty block.  Somebody who has all of them loses his own oldest marks. */
-static uint32_t take_block(struct shard *s, uint64_t seed)
+static uint32_t limit_table_take_block(struct shard *s, uint64_t seed)
 {
 	while (!s->free_block && s->blocks_used == BLOCKS) {
 		if (s->newest == s->oldest)
@@ -275,17 +275,18 @@ static struct entry *take_entry(struct shard *s, uint64_t seed)
 	return e;
 }
 
-static struct entry *find(struct shard *s, const struct key *key, uint64_t hash)
+static struct entry *limit_table_find(struct shard *s, const struct key *key, uint64_t hash)
 {
-	struct entry *e = entry_at(s, *bucket_of(s, hash));
+	struct entry *e = entry_at(s, *limit_table_bucket_of(s, hash));
 	while (e && memcmp(&e->key, key, sizeof(*key)) != 0)
 		e = entry_at(s, e->chain);
 	return e;
 }
 
-static struct entry *add(struct shard *s, const struct key *key, uint64_t hash, uint64_t seed)
+static struct entry *limit_table_add(
+    struct shard *s, const struct key *key, uint64_t hash, uint64_t seed)
 {
-	uint32_t block = take_block(s, seed), *bucket = bucket_of(s, hash);
+	uint32_t block = limit_table_take_block(s, seed), *bucket = limit_table_bucket_of(s, hash);
 	struct entry *e = take_entry(s, seed);
 	*e = (struct entry){.key = *key, .first = block, .last = block, .chain = *bucket};
 	*bucket = link_of(s, e);
@@ -317,7 +318,7 @@ static int64_t window_of(const struct limit_rule *rule)
 static bool takes_in(uint64_t mark, const struct limit_rule *rule, int64_t now)
 {
 	int64_t slot = window_of(rule) / LIMIT_EXACT;
-	return rule->requests > LIMIT_EXACT && count_of(mark) < COUNT_MAX &&
+	return rule->requests > LIMIT_EXACT && limit_table_count_of(mark) < COUNT_MAX &&
 	    time_of(mark) / slot == now / slot;
 }
 
@@ -329,7 +330,7 @@ static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_
 		in_order();
 		b->end = 0;
 	} else if (b->end == BLOCK_MARKS) {
-		uint32_t link = take_block(s, seed);
+		uint32_t link = limit_table_take_block(s, seed);
 		b->next = link;
 		e->last = link;
 		b = block_at(s, link);
@@ -345,7 +346,7 @@ static void count_request(
 	struct block *b = block_at(s, e->last);
 	uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
 	if (last && takes_in(*last, rule, now))
-		*last = make_mark(now, count_of(*last) + 1);
+		*last = make_mark(now, limit_table_count_of(*last) + 1);
 	else
 		append_mark(s, e, seed, make_mark(now, 1));
 	e->sum++;
@@ -378,7 +379,7 @@ static void mend_entry(struct shard *s, struct entry *e, unsigned char *claimed)
 		struct block *b = block_at(s, *link);
 		claimed[*link - 1] = 1;
 		for (uint16_t i = b->begin; i < b->end && i < BLOCK_MARKS; i++)
-			e->sum += count_of(b->marks[i]);
+			e->sum += limit_table_count_of(b->marks[i]);
 		e->last = *link;
 		link = &b->next;
 	}
@@ -399,7 +400,7 @@ static void link_entries(struct shard *s, struct entry **live, uint64_t seed)
 {
 	qsort(live, s->count, sizeof(*live), by_seen);
 	for (uint32_t i = 0; i < s->count; i++) {
-		uint32_t *bucket = bucket_of(s, key_hash(&live[i]->key, seed));
+		uint32_t *bucket = limit_table_bucket_of(s, key_hash(&live[i]->key, seed));
 		live[i]->chain = *bucket;
 		*bucket = link_of(s, live[i]);
 		enter_order(s, live[i]);
@@ -431,7 +432,7 @@ static void mend(struct shard *s, uint64_t seed)
 	free(claimed);
 }
 
-static void lock(struct shard *s, uint64_t seed)
+static void limit_table_lock(struct shard *s, uint64_t seed)
 {
 	if (shared_lock(&s->lock))
 		mend(s, seed);
@@ -461,8 +462,8 @@ static int64_t seconds_until(int64_t then, int64_t now)
 	return seconds < 1 ? 1 : seconds;
 }
 
-static void judge(struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule,
-    struct limit_verdict *verdict)
+static void limit_table_judge(struct shard *s, struct entry *e, uint64_t seed,
+    const struct limit_rule *rule, struct limit_verdict *verdict)
 {
 	int64_t now = rule->now(), window = window_of(rule);
 	e->seen = now;
@@ -485,15 +486,15 @@ void limit_table_check(struct limit_table *table, const struct limit_rule *rule,
 	key_set(&key, text);
 	uint64_t hash = key_hash(&key, table->seed);
 	struct shard *s = shard_of(table, hash);
-	lock(s, table->seed);
-	struct entry *e = find(s, &key, hash);
+	limit_table_lock(s, table->seed);
+	struct entry *e = limit_table_find(s, &key, hash);
 	if (e) {
 		leave_order(s, e);
 		enter_order(s, e);
 	} else {
-		e = add(s, &key, hash, table->seed);
+		e = limit_table_add(s, &key, hash, table->seed);
 	}
-	judge(s, e, table->seed, rule, verdict);
+	limit_table_judge(s, e, table->seed, rule, verdict);
 	shared_unlock(&s->lock);
 }
 
@@ -501,7 +502,7 @@ size_t limit_table_count(struct limit_table *table)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < SHARDS; i++) {
-		lock(&table->shards[i], table->seed);
+		limit_table_lock(&table->shards[i], table->seed);
 		count += table->shards[i].count;
 		shared_unlock(&table->shards[i].lock);
 	}

@@ -55,22 +55,22 @@ static _Atomic uint32_t *generation_of(struct owner_cache *owners, const char *t
 
 /* ---- this process ---- */
 
-static int by_id(const void *left, const void *right)
+static int owner_cache_by_id(const void *left, const void *right)
 {
 	const struct owned *a = left, *b = right;
 	return strcmp(a->thread_id, b->thread_id);
 }
 
-static struct owned *find(struct owner_cache *owners, const char *thread_id)
+static struct owned *owner_cache_find(struct owner_cache *owners, const char *thread_id)
 {
 	const struct owned key = {.thread_id = (char *)thread_id};
-	struct owned **found = tfind(&key, &owners->tree, by_id);
+	struct owned **found = tfind(&key, &owners->tree, owner_cache_by_id);
 	return found ? *found : NULL;
 }
 
-static void drop(struct owner_cache *owners, struct owned *entry)
+static void owner_cache_drop(struct owner_cache *owners, struct owned *entry)
 {
-	tdelete(entry, &owners->tree, by_id);
+	tdelete(entry, &owners->tree, owner_cache_by_id);
 	TAILQ_REMOVE(&owners->recent, entry, link);
 	owners->count--;
 	free(entry->thread_id);
@@ -78,12 +78,12 @@ static void drop(struct owner_cache *owners, struct owned *entry)
 	free(entry);
 }
 
-static const char *recall(
+static const char *owner_cache_recall(
     struct owner_cache *owners, const char *thread_id, uint32_t generation, struct arena *a)
 {
 	const char *owner = NULL;
 	pthread_mutex_lock(&owners->lock);
-	struct owned *entry = find(owners, thread_id);
+	struct owned *entry = owner_cache_find(owners, thread_id);
 	if (entry && entry->generation == generation) {
 		owner = arena_strdup(a, entry->owner);
 		TAILQ_REMOVE(&owners->recent, entry, link);
@@ -93,45 +93,45 @@ static const char *recall(
 	return owner;
 }
 
-static void add(
+static void owner_cache_add(
     struct owner_cache *owners, const char *thread_id, const char *owner, uint32_t generation)
 {
 	struct owned *entry = xcalloc(1, sizeof(*entry));
 	*entry = (struct owned){
 	    .thread_id = xstrdup(thread_id), .owner = xstrdup(owner), .generation = generation};
-	if (!tsearch(entry, &owners->tree, by_id))
+	if (!tsearch(entry, &owners->tree, owner_cache_by_id))
 		abort(); /* out of memory */
 	TAILQ_INSERT_HEAD(&owners->recent, entry, link);
 	owners->count++;
 }
 
-static void keep(
+static void owner_cache_keep(
     struct owner_cache *owners, const char *thread_id, const char *owner, uint32_t generation)
 {
 	if (strlen(thread_id) > LONGEST || strlen(owner) > LONGEST)
 		return;
 	pthread_mutex_lock(&owners->lock);
-	struct owned *old = find(owners, thread_id);
+	struct owned *old = owner_cache_find(owners, thread_id);
 	if (old)
-		drop(owners, old);
+		owner_cache_drop(owners, old);
 	else if (owners->count == OWNER_CACHE_SIZE)
-		drop(owners, TAILQ_LAST(&owners->recent, entries));
-	add(owners, thread_id, owner, generation);
+		owner_cache_drop(owners, TAILQ_LAST(&owners->recent, entries));
+	owner_cache_add(owners, thread_id, owner, generation);
 	pthread_mutex_unlock(&owners->lock);
 }
 
-static void forget(struct owner_cache *owners, const char *thread_id)
+static void owner_cache_forget(struct owner_cache *owners, const char *thread_id)
 {
 	pthread_mutex_lock(&owners->lock);
-	struct owned *entry = find(owners, thread_id);
+	struct owned *entry = owner_cache_find(owners, thread_id);
 	if (entry)
-		drop(owners, entry);
+		owner_cache_drop(owners, entry);
 	pthread_mutex_unlock(&owners->lock);
 }
 
 /* ---- the shared cache ---- */
 
-static const char *key_of(struct arena *a, const char *thread_id)
+static const char *owner_cache_key_of(struct arena *a, const char *thread_id)
 {
 	return arena_printf(a, OWNER_KEY_PREFIX "%s", thread_id);
 }
@@ -141,7 +141,7 @@ static const char *shared_recall(
 {
 	char *value;
 	if (!owners->cache || generation != 0 ||
-	    !cache_get(owners->cache, key_of(a, thread_id), &value))
+	    !cache_get(owners->cache, owner_cache_key_of(a, thread_id), &value))
 		return NULL;
 	const char *owner = value && *value ? arena_strdup(a, value) : NULL;
 	free(value);
@@ -156,7 +156,7 @@ static void shared_keep(struct owner_cache *owners, const char *thread_id, const
 	_Atomic uint32_t *now = generation_of(owners, thread_id);
 	if (!owners->cache || atomic_load(now) != generation)
 		return;
-	const char *key = key_of(a, thread_id);
+	const char *key = owner_cache_key_of(a, thread_id);
 	cache_set(owners->cache, key, owner);
 	if (atomic_load(now) != generation)
 		cache_delete(owners->cache, key);
@@ -168,7 +168,7 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
     const char **owner, struct error *err)
 {
 	uint32_t generation = atomic_load(generation_of(owners, thread_id));
-	*owner = recall(owners, thread_id, generation, a);
+	*owner = owner_cache_recall(owners, thread_id, generation, a);
 	if (*owner) {
 		metrics_count(METRIC_OWNER_HITS, 1);
 		return true;
@@ -182,18 +182,18 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
 			shared_keep(owners, thread_id, *owner, generation, a);
 	}
 	if (*owner)
-		keep(owners, thread_id, *owner, generation);
+		owner_cache_keep(owners, thread_id, *owner, generation);
 	return true;
 }
 
 void owner_cache_evict(struct owner_cache *owners, const char *thread_id)
 {
 	atomic_fetch_add(generation_of(owners, thread_id), 1);
-	forget(owners, thread_id);
+	owner_cache_forget(owners, thread_id);
 	if (!owners->cache)
 		return;
 	struct arena *a = arena_new();
-	cache_delete(owners->cache, key_of(a, thread_id));
+	cache_delete(owners->cache, owner_cache_key_of(a, thread_id));
 	arena_free(a);
 }
 
@@ -221,7 +221,7 @@ void owner_cache_free(struct owner_cache *owners)
 	if (!owners)
 		return;
 	while (!TAILQ_EMPTY(&owners->recent))
-		drop(owners, TAILQ_FIRST(&owners->recent));
+		owner_cache_drop(owners, TAILQ_FIRST(&owners->recent));
 	pthread_mutex_destroy(&owners->lock);
 	free(owners);
 }

@@ -58,7 +58,7 @@ static void let_go(struct lookup *l)
 	free(l);
 }
 
-static void *ask(void *arg)
+static void *resolve_ask(void *arg)
 {
 	struct lookup *l = arg;
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
@@ -80,7 +80,7 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-static bool start(struct lookup *l)
+static bool resolve_start(struct lookup *l)
 {
 	pthread_t thread;
 	pthread_attr_t attr;
@@ -90,7 +90,7 @@ static bool start(struct lookup *l)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int code = pthread_create(&thread, &attr, ask, l);
+	int code = pthread_create(&thread, &attr, resolve_ask, l);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return code == 0;
@@ -113,7 +113,7 @@ static const char *await(struct lookup *l, int64_t deadline_ms, char address[RES
 	return why;
 }
 
-static bool is_address(const char *host)
+static bool resolve_is_address(const char *host)
 {
 	struct in6_addr in6;
 	return inet_pton(AF_INET, host, &in6) == 1 || inet_pton(AF_INET6, host, &in6) == 1;
@@ -121,7 +121,7 @@ static bool is_address(const char *host)
 
 const char *resolve(const char *host, int64_t deadline_ms, char address[RESOLVE_SIZE])
 {
-	if (is_address(host)) {
+	if (resolve_is_address(host)) {
 		strcpy(address, host);
 		return NULL;
 	}
@@ -130,7 +130,7 @@ const char *resolve(const char *host, int64_t deadline_ms, char address[RESOLVE_
 		return "the resolver does not answer";
 	}
 	struct lookup *l = lookup_new(host);
-	if (start(l))
+	if (resolve_start(l))
 		return await(l, deadline_ms, address);
 	atomic_fetch_sub(&lookups, 1);
 	l->holders = 1;

@@ -28,7 +28,7 @@ static bool cannot(struct error *err, const char *what, const char *path)
 }
 
 /* The bytes of an open key file: exactly a key, and for nobody else. */
-static bool read_key(int fd, struct ticket_key *key, const char *path, struct error *err)
+static bool ticket_read_key(int fd, struct ticket_key *key, const char *path, struct error *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
@@ -117,7 +117,7 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 	if (fd < 0 && errno == ENOENT && make_key(path, err))
 		fd = open_key(path);
 	if (fd >= 0) {
-		loaded = read_key(fd, key, path, err);
+		loaded = ticket_read_key(fd, key, path, err);
 		close(fd);
 	} else {
 		cannot(err, "read the key", path); /* unless make_key has said why */
@@ -180,7 +180,7 @@ const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticke
 
 /* ---- Checking */
 
-static bool refuse(struct error *err, const char *why)
+static bool ticket_refuse(struct error *err, const char *why)
 {
 	error_set(err, ERR_INVALID_TOKEN, NULL);
 	return error_cause(err, "ticket: %s", why);
@@ -197,18 +197,18 @@ static bool check_algorithm(jwt_t *jwt, struct error *err)
 	const char *algorithm = jwt_get_header(jwt, "alg");
 	return (jwt_get_alg(jwt) == JWT_ALG_HS256 && algorithm &&
 		   strcmp(algorithm, ALGORITHM) == 0) ||
-	    refuse(err, "signed in another way than " ALGORITHM);
+	    ticket_refuse(err, "signed in another way than " ALGORITHM);
 }
 
-static bool check_time(const cJSON *claims, struct error *err)
+static bool ticket_check_time(const cJSON *claims, struct error *err)
 {
 	const char *issuer = json_str(claims, "iss");
 	int64_t exp;
 	if (!issuer || strcmp(issuer, ISSUER) != 0)
-		return refuse(err, "of another issuer");
+		return ticket_refuse(err, "of another issuer");
 	if (!json_integer(json_get(claims, "exp"), &exp))
-		return refuse(err, "without a time of its end");
-	return clock_now() / 1000000 < exp || refuse(err, "expired");
+		return ticket_refuse(err, "without a time of its end");
+	return clock_now() / 1000000 < exp || ticket_refuse(err, "expired");
 }
 
 /* The user context is the service's own and may be nested deeper than a request. */
@@ -246,22 +246,22 @@ static cJSON *read_claims(jwt_t *jwt, struct arena *a)
 	return arena_json(a, claims);
 }
 
-static bool check(
+static bool ticket_check(
     jwt_t *jwt, const char *route, struct arena *a, struct ticket *ticket, struct error *err)
 {
 	const cJSON *claims = read_claims(jwt, a);
-	if (!check_algorithm(jwt, err) || !check_time(claims, err))
+	if (!check_algorithm(jwt, err) || !ticket_check_time(claims, err))
 		return false;
 	if (!take_claims(claims, a, ticket))
-		return refuse(err, "a claim is missing or of a wrong type");
+		return ticket_refuse(err, "a claim is missing or of a wrong type");
 	if (!is_route(ticket->route) || (route && strcmp(ticket->route, route) != 0))
-		return refuse(err, "for another route");
+		return ticket_refuse(err, "for another route");
 	return true;
 }
 
 /* Of header.payload.signature none may be empty: what libjwt decodes such a part into has no room
  * for the end that it writes. */
-static bool is_whole(const char *text)
+static bool ticket_is_whole(const char *text)
 {
 	size_t header = strcspn(text, ".");
 	const char *second = text + header + (text[header] == '.');
@@ -275,12 +275,12 @@ bool ticket_verify(const struct ticket_key *key, const char *text, const char *r
 	jwt_t *jwt = NULL;
 	*ticket = (struct ticket){0};
 	if (!text || strlen(text) > LONGEST_TICKET)
-		return refuse(err, "none, or too long");
-	if (!is_whole(text))
-		return refuse(err, "malformed");
+		return ticket_refuse(err, "none, or too long");
+	if (!ticket_is_whole(text))
+		return ticket_refuse(err, "malformed");
 	if (jwt_decode(&jwt, text, key->bytes, sizeof(key->bytes)) != 0)
-		return refuse(err, "malformed, or signed with another key");
-	bool good = check(jwt, route, a, ticket, err);
+		return ticket_refuse(err, "malformed, or signed with another key");
+	bool good = ticket_check(jwt, route, a, ticket, err);
 	jwt_free(jwt);
 	return good;
 }

@@ -39,7 +39,7 @@ static struct block *block_new(size_t size, struct block *older)
 	return b;
 }
 
-static size_t aligned(size_t size)
+static size_t arena_aligned(size_t size)
 {
 	size_t mask = alignof(max_align_t) - 1;
 	return (size + mask) & ~mask;
@@ -50,7 +50,7 @@ struct arena *arena_new(void)
 {
 	struct block *first = block_new(FIRST_BLOCK, NULL);
 	struct arena *a = (struct arena *)first->data;
-	first->used = aligned(sizeof(*a));
+	first->used = arena_aligned(sizeof(*a));
 	a->block = first;
 	a->deferred = NULL;
 	return a;
@@ -90,7 +90,7 @@ static void *alloc_elsewhere(struct arena *a, size_t size)
 static void *alloc_uncleared(struct arena *a, size_t size)
 {
 	struct block *b = a->block;
-	size_t rounded = aligned(size);
+	size_t rounded = arena_aligned(size);
 	if (rounded < size) /* wrapped round: hopeless, and xmalloc says so */
 		return xmalloc(size);
 	if (rounded > b->size - b->used)

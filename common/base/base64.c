@@ -13,7 +13,7 @@
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* The value of a digit and 64 more, so that 0 is what is none. */
-static void fill(uint8_t values[256])
+static void base64_fill(uint8_t values[256])
 {
 	memset(values, 0, 256);
 	for (uint8_t i = 0; i < 64; i++)
@@ -22,10 +22,10 @@ static void fill(uint8_t values[256])
 
 /* All digits of the text as groups of four, the missing ones of the last group as zeroes; false
  * where there is another sign. */
-static bool decode(const char *text, size_t count, char *out)
+static bool base_base64_decode(const char *text, size_t count, char *out)
 {
 	uint8_t values[256];
-	fill(values);
+	base64_fill(values);
 	for (size_t i = 0; i < count; i += 4) {
 		uint32_t group = 0;
 		for (size_t k = i; k < i + 4; k++) {
@@ -49,7 +49,7 @@ char *base64_decode(const char *text, size_t *len)
 	if (total % 4 != 0)
 		return NULL;
 	char *out = xmalloc(total / 4 * 3 + 1);
-	if (!decode(text, count, out)) {
+	if (!base_base64_decode(text, count, out)) {
 		free(out);
 		return NULL;
 	}

@@ -102,7 +102,7 @@ const char *error_fixed_text(enum error_kind kind)
 }
 
 /* printf into a field of the error: valid UTF-8, and cut at a character when too long. */
-static void write_text(char *out, size_t size, const char *fmt, va_list args)
+static void error_write_text(char *out, size_t size, const char *fmt, va_list args)
 {
 	char *text = xvasprintf(fmt, args);
 	utf8_repair(text);
@@ -120,7 +120,7 @@ static void set_kind(struct error *err, enum error_kind kind, const char *fmt, v
 		return;
 	err->kind = kind;
 	if (fmt)
-		write_text(err->detail, sizeof(err->detail), fmt, args);
+		error_write_text(err->detail, sizeof(err->detail), fmt, args);
 	else
 		snprintf(err->detail, sizeof(err->detail), "%s",
 		    kinds[kind].text ? kinds[kind].text : kinds[kind].code);
@@ -155,7 +155,7 @@ static size_t name_part(const char *s)
 	return len;
 }
 
-static void add_name(cJSON *loc, const char *name, size_t len)
+static void error_add_name(cJSON *loc, const char *name, size_t len)
 {
 	char *text = xstrndup(name, len);
 	utf8_repair(text);
@@ -174,7 +174,7 @@ static cJSON *loc_from_path(const char *path)
 			cJSON_AddItemToArray(loc, cJSON_CreateNumber(index));
 		} else {
 			len = name_part(path);
-			add_name(loc, path, len);
+			error_add_name(loc, path, len);
 		}
 		if (path[len] == '.')
 			len++;
@@ -182,7 +182,7 @@ static cJSON *loc_from_path(const char *path)
 	return loc;
 }
 
-static void add_detail(struct error *err, const char *path, const char *type, const char *msg)
+static void error_add_detail(struct error *err, const char *path, const char *type, const char *msg)
 {
 	if (err->mistakes++ >= ERROR_DETAILS_MAX)
 		return;
@@ -203,7 +203,7 @@ bool error_field(struct error *err, enum error_kind kind, const char *path, cons
 	va_start(args, fmt);
 	set_kind(&this, kind, fmt, args);
 	va_end(args);
-	add_detail(err, path, type, this.detail);
+	error_add_detail(err, path, type, this.detail);
 	return error_set(err, kind, "%s", this.detail);
 }
 
@@ -212,7 +212,7 @@ bool error_cause(struct error *err, const char *fmt, ...)
 	va_list args;
 	va_start(args, fmt);
 	if (!err->cause[0])
-		write_text(err->cause, sizeof(err->cause), fmt, args);
+		error_write_text(err->cause, sizeof(err->cause), fmt, args);
 	va_end(args);
 	return false;
 }

@@ -50,7 +50,7 @@ static size_t on_read(char *into, size_t size, size_t count, void *arg)
 }
 
 /* 0 for a line that is no status line. */
-static int status_of(const char *line, size_t len)
+static int http_status_of(const char *line, size_t len)
 {
 	const char *blank =
 	    len > 5 && memcmp(line, "HTTP/", 5) == 0 ? memchr(line, ' ', len) : NULL;
@@ -68,7 +68,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
 {
 	struct http_call *c = arg;
 	size_t len = size * count;
-	int status = status_of(line, len);
+	int status = http_status_of(line, len);
 	if (status) {
 		c->response->status = status;
 		buf_reset(&c->response->head);
@@ -94,7 +94,7 @@ static bool tell_head(struct http_call *c)
 	return false;
 }
 
-static bool keep(struct http_call *c, const char *data, size_t len)
+static bool http_keep(struct http_call *c, const char *data, size_t len)
 {
 	size_t most = c->request->max_body ? c->request->max_body : DEFAULT_MAX_BODY;
 	if (len > most || c->response->body.len > most - len) {
@@ -119,7 +119,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 	struct http_call *c = arg;
 	size_t len = size * count;
 	bool wanted =
-	    tell_head(c) && (c->request->on_data ? hand_on(c, data, len) : keep(c, data, len));
+	    tell_head(c) && (c->request->on_data ? hand_on(c, data, len) : http_keep(c, data, len));
 	c->heard_at = clock_monotonic_ms();
 	return wanted ? len : 0;
 }
@@ -211,7 +211,7 @@ static bool never_connected(CURLcode code)
 	}
 }
 
-static enum http_end end_of(const struct http_call *c, CURLcode code)
+static enum http_end http_end_of(const struct http_call *c, CURLcode code)
 {
 	if (code == CURLE_OK)
 		return HTTP_DONE;
@@ -225,7 +225,7 @@ static enum http_end end_of(const struct http_call *c, CURLcode code)
 /* libcurl's own end, unless it only follows from ours. */
 static void take_code(struct http_call *c, CURLcode code)
 {
-	enum http_end end = end_of(c, code);
+	enum http_end end = http_end_of(c, code);
 	if (end == HTTP_DONE && tell_head(c))
 		return;
 	const char *text =
@@ -301,14 +301,14 @@ static void transfer(struct http_call *c)
 }
 
 /* OpenSSL writes to sockets whose other end may be closed. */
-static void block_sigpipe(sigset_t *pipe_signal, sigset_t *before)
+static void http_block_sigpipe(sigset_t *pipe_signal, sigset_t *before)
 {
 	sigemptyset(pipe_signal);
 	sigaddset(pipe_signal, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, pipe_signal, before);
 }
 
-static void restore_sigpipe(const sigset_t *pipe_signal, const sigset_t *before)
+static void http_restore_sigpipe(const sigset_t *pipe_signal, const sigset_t *before)
 {
 	if (!sigismember(before, SIGPIPE))
 		while (sigtimedwait(pipe_signal, NULL, &(struct timespec){0}) > 0)
@@ -327,10 +327,10 @@ enum http_end http_call(const struct http_request *request, struct http_response
 		end_call(&c, HTTP_UNAVAILABLE, c.curl ? "libcurl failed" : why);
 		return response->end = c.end;
 	}
-	block_sigpipe(&pipe_signal, &before);
+	http_block_sigpipe(&pipe_signal, &before);
 	transfer(&c);
 	http_handle_give(c.curl, c.handle);
-	restore_sigpipe(&pipe_signal, &before);
+	http_restore_sigpipe(&pipe_signal, &before);
 	c.curl->slist_free_all(c.headers);
 	return response->end = c.end;
 }

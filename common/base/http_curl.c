@@ -16,17 +16,17 @@ static struct http_curl functions;
 static const char *trouble; /* NULL: libcurl can be used */
 
 /* dlsym gives an object pointer, which C does not convert to one to a function. */
-static bool find(void *library, const char *name, void *function)
+static bool http_curl_find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
 	memcpy(function, &found, sizeof(found));
 	return found != NULL;
 }
 
-static bool find_all(void *library)
+static bool http_curl_find_all(void *library)
 {
 	struct http_curl *f = &functions;
-#define FIND(name) find(library, "curl_" #name, &f->name)
+#define FIND(name) http_curl_find(library, "curl_" #name, &f->name)
 	return FIND(global_init) && FIND(version_info) && FIND(easy_init) && FIND(easy_reset) &&
 	    FIND(easy_setopt) && FIND(easy_getinfo) && FIND(easy_strerror) && FIND(easy_cleanup) &&
 	    FIND(multi_init) && FIND(multi_setopt) && FIND(multi_add_handle) &&
@@ -48,7 +48,7 @@ static bool has_hashed(const char *directory)
 	return found;
 }
 
-static const char *variable(const char *name)
+static const char *http_curl_variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && *value ? value : NULL;
@@ -61,8 +61,8 @@ static const char *variable(const char *name)
  */
 static void choose_authorities(const curl_version_info_data *about)
 {
-	functions.ca_file = variable("SSL_CERT_FILE");
-	functions.ca_directory = variable("SSL_CERT_DIR");
+	functions.ca_file = http_curl_variable("SSL_CERT_FILE");
+	functions.ca_directory = http_curl_variable("SSL_CERT_DIR");
 	if (functions.ca_file || functions.ca_directory)
 		return;
 	if (has_hashed(about->capath))
@@ -71,14 +71,15 @@ static void choose_authorities(const curl_version_info_data *about)
 		functions.ca_file = about->cainfo;
 }
 
-static void load(void)
+static void http_curl_load(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
 		trouble = LIBRARY " cannot be loaded";
 		return;
 	}
-	if (!find_all(library) || functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+	if (!http_curl_find_all(library) ||
+	    functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
 		trouble = LIBRARY " cannot be used";
 		return;
 	}
@@ -92,7 +93,7 @@ static void load(void)
 const struct http_curl *http_curl(const char **why)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, load);
+	pthread_once(&once, http_curl_load);
 	*why = trouble;
 	return trouble ? NULL : &functions;
 }

@@ -35,7 +35,7 @@ static void in_child(void)
 	pthread_mutex_init(&pool.lock, NULL);
 }
 
-static void watch_forks(void)
+static void http_pool_watch_forks(void)
 {
 	pthread_atfork(before_fork, after_fork, in_child);
 }
@@ -76,7 +76,7 @@ static struct http_handle *take_kept(const char *origin)
 	return h;
 }
 
-static struct http_handle *make(const struct http_curl *curl)
+static struct http_handle *http_pool_make(const struct http_curl *curl)
 {
 	struct http_handle *h = xcalloc(1, sizeof(*h));
 	h->easy = curl->easy_init();
@@ -92,11 +92,11 @@ static struct http_handle *make(const struct http_curl *curl)
 struct http_handle *http_handle_take(const struct http_curl *curl, const char *url)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, watch_forks);
+	pthread_once(&once, http_pool_watch_forks);
 	char *origin = origin_of(url);
 	struct http_handle *h = take_kept(origin);
 	if (!h)
-		h = make(curl);
+		h = http_pool_make(curl);
 	if (!h) {
 		free(origin);
 		return NULL;

@@ -39,7 +39,7 @@ const char *http_failure(const struct http_response *response)
 	return response->reason;
 }
 
-static char *trimmed(const char *from, const char *to)
+static char *http_response_trimmed(const char *from, const char *to)
 {
 	while (from < to && strchr(" \t", *from))
 		from++;
@@ -63,7 +63,7 @@ char *http_response_header(const struct http_response *response, const char *nam
 		}
 		line = next;
 	}
-	return value ? trimmed(value, end) : NULL;
+	return value ? http_response_trimmed(value, end) : NULL;
 }
 
 static int64_t until_date(const char *text)

@@ -25,7 +25,7 @@ static bool set_pointer(struct http_call *c, CURLoption option, const void *valu
 	return c->curl->easy_setopt(c->handle->easy, option, value) == CURLE_OK;
 }
 
-static bool is_token(const char *s)
+static bool http_setup_is_token(const char *s)
 {
 	return *s &&
 	    s[strspn(s,
@@ -42,7 +42,7 @@ static bool is_line(const char *s)
 	return true;
 }
 
-static bool add_line(struct http_call *c, const char *line)
+static bool http_setup_add_line(struct http_call *c, const char *line)
 {
 	struct curl_slist *longer = c->curl->slist_append(c->headers, line);
 	if (longer)
@@ -51,13 +51,13 @@ static bool add_line(struct http_call *c, const char *line)
 }
 
 /* libcurl takes "Name:" as the wish to send no such header, and "Name;" for an empty value. */
-static bool add_header(struct http_call *c, const struct http_header *h)
+static bool http_setup_add_header(struct http_call *c, const struct http_header *h)
 {
-	if (!is_token(h->name) || !is_line(h->value))
+	if (!http_setup_is_token(h->name) || !is_line(h->value))
 		return false;
 	bool blank = h->value[strspn(h->value, " \t")] == '\0';
 	char *line = blank ? xasprintf("%s;", h->name) : xasprintf("%s: %s", h->name, h->value);
-	bool added = add_line(c, line);
+	bool added = http_setup_add_line(c, line);
 	explicit_bzero(line, strlen(line)); /* it may hold a key */
 	free(line);
 	return added;
@@ -75,11 +75,11 @@ static bool has_header(const struct http_request *request, const char *name)
 static bool set_headers(struct http_call *c)
 {
 	const struct http_request *request = c->request;
-	bool added = add_line(c, "Expect:");
+	bool added = http_setup_add_line(c, "Expect:");
 	for (size_t i = 0; added && i < request->header_count; i++)
-		added = add_header(c, &request->headers[i]);
+		added = http_setup_add_header(c, &request->headers[i]);
 	if (added && !has_header(request, "Content-Type"))
-		added = add_line(c, "Content-Type:");
+		added = http_setup_add_line(c, "Content-Type:");
 	return added && set_pointer(c, CURLOPT_HTTPHEADER, c->headers);
 }
 
@@ -106,7 +106,7 @@ static bool set_method(struct http_call *c)
 		set_long(c, CURLOPT_NOBODY, 1);
 	else if (body || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0)
 		set_body(c);
-	return is_token(method) && set_pointer(c, CURLOPT_CUSTOMREQUEST, method);
+	return http_setup_is_token(method) && set_pointer(c, CURLOPT_CUSTOMREQUEST, method);
 }
 
 /* What holds for every call.  QUICK_EXIT: a call that ends does not wait for a resolver that is

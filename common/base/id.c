@@ -30,7 +30,7 @@ static _Thread_local struct {
 	unsigned generation;
 } pool;
 
-static void fetch(void *out, size_t len)
+static void id_fetch(void *out, size_t len)
 {
 	for (unsigned char *p = out; len;) {
 		ssize_t got = getrandom(p, len, 0);
@@ -48,7 +48,7 @@ static void forked(void)
 	atomic_fetch_add(&generation, 1);
 }
 
-static void watch_forks(void)
+static void id_watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, forked);
 }
@@ -56,16 +56,16 @@ static void watch_forks(void)
 static void fill_pool(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, watch_forks);
+	pthread_once(&once, id_watch_forks);
 	pool.generation = atomic_load_explicit(&generation, memory_order_relaxed);
-	fetch(pool.bytes, POOL_SIZE);
+	id_fetch(pool.bytes, POOL_SIZE);
 	pool.left = POOL_SIZE;
 }
 
 void random_bytes(void *out, size_t len)
 {
 	if (len > POOL_SIZE) {
-		fetch(out, len);
+		id_fetch(out, len);
 		return;
 	}
 	if (pool.left < len ||
@@ -164,7 +164,7 @@ static int64_t assemble(const struct snowflake *s, uint64_t ms, uint64_t sequenc
 }
 
 /* The value after previous at the time ms, or previous itself when there is none yet. */
-static uint64_t advance(uint64_t previous, uint64_t ms, int sequence_bits)
+static uint64_t id_advance(uint64_t previous, uint64_t ms, int sequence_bits)
 {
 	uint64_t full = (UINT64_C(1) << sequence_bits) - 1, latest = previous >> sequence_bits;
 	if (ms > latest)
@@ -178,7 +178,7 @@ int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last)
 	uint64_t previous = atomic_load(last);
 	for (;;) {
 		int64_t ms = clock_now() / 1000 - s->epoch_ms;
-		uint64_t next = advance(previous, ms > 0 ? (uint64_t)ms : 0, bits);
+		uint64_t next = id_advance(previous, ms > 0 ? (uint64_t)ms : 0, bits);
 		if (next == previous) {
 			clock_sleep_ms(1);
 			previous = atomic_load(last);
@@ -190,7 +190,7 @@ int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last)
 
 /* ---- Ids from clients ---- */
 
-static bool is_control(uint32_t c)
+static bool id_is_control(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7F && c <= 0x9F);
 }
@@ -199,12 +199,12 @@ bool id_valid(const char *s)
 {
 	size_t count = 0, len;
 	for (; *s; s += len, count++)
-		if (count == LONGEST_ID || is_control(utf8_decode(s, &len)))
+		if (count == LONGEST_ID || id_is_control(utf8_decode(s, &len)))
 			return false;
 	return count > 0;
 }
 
-static bool is_space(uint32_t c)
+static bool id_is_space(uint32_t c)
 {
 	if (c < 0x80)
 		return c == ' ' || (c >= '\t' && c <= '\r');
@@ -215,7 +215,7 @@ static bool is_space(uint32_t c)
 bool id_blank(const char *s)
 {
 	size_t len;
-	while (*s && is_space(utf8_decode(s, &len)))
+	while (*s && id_is_space(utf8_decode(s, &len)))
 		s += len;
 	return *s == '\0';
 }

@@ -195,7 +195,7 @@ cJSON *json_new_double(double value)
 	return digits == 15 ? cJSON_CreateNumber(value) : cJSON_CreateRaw(text);
 }
 
-static cJSON *add(cJSON *object, const char *key, cJSON *item)
+static cJSON *json_add(cJSON *object, const char *key, cJSON *item)
 {
 	cJSON_AddItemToObject(object, key, item);
 	return item;
@@ -203,17 +203,17 @@ static cJSON *add(cJSON *object, const char *key, cJSON *item)
 
 cJSON *json_add_int(cJSON *object, const char *key, int64_t value)
 {
-	return add(object, key, json_new_int(value));
+	return json_add(object, key, json_new_int(value));
 }
 
 cJSON *json_add_str(cJSON *object, const char *key, const char *value)
 {
-	return add(object, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
+	return json_add(object, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
 }
 
 cJSON *json_add_raw(cJSON *object, const char *key, const char *text)
 {
-	return add(object, key, cJSON_CreateRaw(text));
+	return json_add(object, key, cJSON_CreateRaw(text));
 }
 
 /* Puts item in the place of member, under its key. */

@@ -74,7 +74,7 @@ cJSON *json_members_get(const struct json_members *m, const char *key)
 	return found ? found->item : NULL;
 }
 
-static void drop(cJSON *object, cJSON *item)
+static void json_members_drop(cJSON *object, cJSON *item)
 {
 	cJSON_Delete(cJSON_DetachItemViaPointer(object, item));
 }
@@ -103,7 +103,7 @@ static cJSON *unique_among_few(cJSON *object)
 		uint64_t bit = key_bit(item->string);
 		cJSON *earlier = seen & bit ? earlier_member(object, item) : NULL;
 		if (earlier)
-			drop(object, earlier);
+			json_members_drop(object, earlier);
 		seen |= bit;
 	}
 	return item;
@@ -115,7 +115,7 @@ static void unique_among_many(cJSON *object)
 	struct json_member *sorted = sort_members(object, count);
 	for (size_t i = 0; i + 1 < count; i++)
 		if (strcmp(sorted[i].item->string, sorted[i + 1].item->string) == 0)
-			drop(object, sorted[i].item);
+			json_members_drop(object, sorted[i].item);
 	free(sorted);
 }
 

@@ -32,7 +32,7 @@ struct walk {
 	size_t kept;    /* of the noted ones */
 };
 
-static void keep_text(cJSON *item, const char *text, size_t len)
+static void json_parse_keep_text(cJSON *item, const char *text, size_t len)
 {
 	item->type = (item->type & ~cJSON_Number) | cJSON_Raw;
 	item->valuestring = xstrndup(text, len);
@@ -42,19 +42,20 @@ static void visit_number(struct walk *w, cJSON *item)
 {
 	const struct json_scan *s = w->scan;
 	if (w->kept < s->noted_count && s->noted[w->kept].ordinal == w->numbers) {
-		keep_text(item, s->text + s->noted[w->kept].offset, s->noted[w->kept].len);
+		json_parse_keep_text(
+		    item, s->text + s->noted[w->kept].offset, s->noted[w->kept].len);
 		w->kept++;
 	}
 	w->numbers++;
 }
 
 /* Recursive, but no deeper than the scan allowed. */
-static void visit(struct walk *w, cJSON *item)
+static void json_parse_visit(struct walk *w, cJSON *item)
 {
 	if (cJSON_IsNumber(item))
 		visit_number(w, item);
 	for (cJSON *child = item->child; child; child = child->next)
-		visit(w, child);
+		json_parse_visit(w, child);
 	if (cJSON_IsObject(item) && item->child)
 		json_members_unique(item);
 }
@@ -78,7 +79,7 @@ static cJSON *parse_scanned(const struct json_scan *s, size_t len)
 	cJSON *root = cJSON_ParseWithLengthOpts(copy ? copy : s->text, len, NULL, false);
 	free(copy);
 	if (root)
-		visit(&(struct walk){.scan = s}, root);
+		json_parse_visit(&(struct walk){.scan = s}, root);
 	return root;
 }
 

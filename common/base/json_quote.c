@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void put_escaped(struct buf *out, unsigned char c)
+static void json_quote_put_escaped(struct buf *out, unsigned char c)
 {
 	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 	static const char digits[] = "0123456789abcdef";
@@ -37,7 +37,7 @@ void json_quote(struct buf *out, const char *text)
 		text += len;
 		if (!*text)
 			break;
-		put_escaped(out, (unsigned char)*text++);
+		json_quote_put_escaped(out, (unsigned char)*text++);
 	}
 	buf_putc(out, '"');
 }

@@ -12,7 +12,7 @@
 /* Numbers of so many digits survive a double and the "%1.15g" that cJSON prints them with. */
 #define EXACT_DIGITS 15
 
-static bool fail(struct json_scan *s, enum json_fault fault)
+static bool json_scan_fail(struct json_scan *s, enum json_fault fault)
 {
 	s->fault = fault;
 	return false;
@@ -24,7 +24,7 @@ static inline char peek(const struct json_scan *s)
 	return s->p < s->end ? *s->p : '\0';
 }
 
-static inline void skip_space(struct json_scan *s)
+static inline void json_scan_skip_space(struct json_scan *s)
 {
 	while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\r' || *s->p == '\t'))
 		s->p++;
@@ -33,7 +33,7 @@ static inline void skip_space(struct json_scan *s)
 static bool expect(struct json_scan *s, char c)
 {
 	if (peek(s) != c)
-		return fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_INVALID);
 	s->p++;
 	return true;
 }
@@ -42,7 +42,7 @@ static bool scan_word(struct json_scan *s, const char *word)
 {
 	size_t len = strlen(word);
 	if ((size_t)(s->end - s->p) < len || memcmp(s->p, word, len) != 0)
-		return fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_INVALID);
 	s->p += len;
 	return true;
 }
@@ -76,22 +76,22 @@ static int scan_hex4(struct json_scan *s)
 static bool scan_low_surrogate(struct json_scan *s)
 {
 	if (s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
-		return fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_INVALID);
 	s->p += 2;
 	int unit = scan_hex4(s);
-	return unit >= 0xDC00 && unit <= 0xDFFF ? true : fail(s, JSON_INVALID);
+	return unit >= 0xDC00 && unit <= 0xDFFF ? true : json_scan_fail(s, JSON_INVALID);
 }
 
 static bool scan_unicode_escape(struct json_scan *s)
 {
 	int unit = scan_hex4(s);
 	if (unit < 0)
-		return fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_INVALID);
 	if (unit == 0)
-		return fail(s, JSON_NUL);
+		return json_scan_fail(s, JSON_NUL);
 	if (unit >= 0xD800 && unit <= 0xDBFF)
 		return scan_low_surrogate(s);
-	return unit >= 0xDC00 && unit <= 0xDFFF ? fail(s, JSON_INVALID) : true;
+	return unit >= 0xDC00 && unit <= 0xDFFF ? json_scan_fail(s, JSON_INVALID) : true;
 }
 
 static bool scan_escape(struct json_scan *s)
@@ -99,7 +99,7 @@ static bool scan_escape(struct json_scan *s)
 	s->p++;
 	char c = peek(s);
 	if (c == '\0' || !strchr("\"\\/bfnrtu", c))
-		return fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_INVALID);
 	s->p++;
 	return c == 'u' ? scan_unicode_escape(s) : true;
 }
@@ -108,7 +108,7 @@ static bool scan_utf8(struct json_scan *s)
 {
 	size_t len = utf8_sequence(s->p, (size_t)(s->end - s->p));
 	if (!len)
-		return fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_INVALID);
 	s->p += len;
 	return true;
 }
@@ -124,7 +124,7 @@ static bool scan_string(struct json_scan *s)
 		if (c == '"')
 			break;
 		if (c < 0x20) /* a control character, or the end */
-			return fail(s, JSON_INVALID);
+			return json_scan_fail(s, JSON_INVALID);
 		if (c == '\\' ? !scan_escape(s) : !scan_utf8(s))
 			return false;
 	}
@@ -155,7 +155,7 @@ static bool note_number(struct json_scan *s, const char *from)
 {
 	size_t len = (size_t)(s->p - from);
 	if (!fits_double(from, len))
-		return fail(s, JSON_RANGE);
+		return json_scan_fail(s, JSON_RANGE);
 	if (s->noted_count == s->noted_size) {
 		s->noted_size = s->noted_size ? s->noted_size * 2 : 16;
 		s->noted = xrealloc(s->noted, s->noted_size * sizeof(*s->noted));
@@ -181,7 +181,7 @@ static bool scan_exponent(struct json_scan *s)
 	s->p++;
 	if (peek(s) == '+' || peek(s) == '-')
 		s->p++;
-	return scan_digits(s) ? true : fail(s, JSON_INVALID);
+	return scan_digits(s) ? true : json_scan_fail(s, JSON_INVALID);
 }
 
 static bool scan_number(struct json_scan *s)
@@ -192,13 +192,13 @@ static bool scan_number(struct json_scan *s)
 	const char *digits = s->p;
 	size_t count = scan_digits(s);
 	if (!count || (count > 1 && *digits == '0'))
-		return fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_INVALID);
 	bool minus_zero = digits > from && *digits == '0'; /* newer cJSON drops the sign */
 	bool exact = count <= EXACT_DIGITS && !minus_zero;
 	if (peek(s) == '.') {
 		const char *point = s->p++;
 		if (!scan_digits(s))
-			return fail(s, JSON_INVALID);
+			return json_scan_fail(s, JSON_INVALID);
 		exact = fraction_survives(digits, point, s->p);
 	}
 	if (peek(s) == 'e' || peek(s) == 'E') {
@@ -218,7 +218,7 @@ static bool scan_key(struct json_scan *s)
 {
 	if (!scan_string(s))
 		return false;
-	skip_space(s);
+	json_scan_skip_space(s);
 	return expect(s, ':');
 }
 
@@ -226,10 +226,10 @@ static bool scan_key(struct json_scan *s)
 static bool scan_open(struct json_scan *s, bool *closed)
 {
 	if (s->depth >= s->max_depth)
-		return fail(s, JSON_TOO_DEEP);
+		return json_scan_fail(s, JSON_TOO_DEEP);
 	char end = *s->p == '{' ? '}' : ']';
 	s->p++;
-	skip_space(s);
+	json_scan_skip_space(s);
 	*closed = peek(s) == end;
 	if (*closed) {
 		s->p++;
@@ -244,7 +244,7 @@ static bool scan_open(struct json_scan *s, bool *closed)
 static bool scan_value(struct json_scan *s, bool *complete)
 {
 	*complete = true;
-	skip_space(s);
+	json_scan_skip_space(s);
 	switch (peek(s)) {
 	case '{':
 	case '[':
@@ -267,16 +267,16 @@ static bool scan_value(struct json_scan *s, bool *complete)
 static bool scan_next(struct json_scan *s)
 {
 	while (s->depth) {
-		skip_space(s);
+		json_scan_skip_space(s);
 		char c = peek(s), end = s->open[s->depth - 1];
 		if (c != ',' && c != end)
-			return fail(s, JSON_INVALID);
+			return json_scan_fail(s, JSON_INVALID);
 		s->p++;
 		if (c == end) {
 			s->depth--;
 			continue;
 		}
-		skip_space(s);
+		json_scan_skip_space(s);
 		return end == '}' ? scan_key(s) : true;
 	}
 	return false;
@@ -293,7 +293,7 @@ enum json_fault json_scan(struct json_scan *s, const char *text, size_t len, uns
 		if (!scan_value(s, &complete))
 			return s->fault;
 	} while (!complete || scan_next(s));
-	skip_space(s);
+	json_scan_skip_space(s);
 	if (s->fault == JSON_OK && s->p < s->end)
 		s->fault = JSON_INVALID;
 	return s->fault;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const char *skip_space(const char *p, const char *end)
+static const char *json_skim_skip_space(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
 		p++;
@@ -15,7 +15,7 @@ static const char *skip_space(const char *p, const char *end)
 }
 
 /* From the opening quote to behind the closing one. */
-static const char *skip_string(const char *p, const char *end)
+static const char *json_skim_skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++) {
 		p += utf8_plain(p, (size_t)(end - p));
@@ -32,7 +32,7 @@ static const char *skip_container(const char *p, const char *end)
 	size_t depth = 0;
 	do {
 		if (*p == '"') {
-			p = skip_string(p, end);
+			p = json_skim_skip_string(p, end);
 			continue;
 		}
 		depth += *p == '{' || *p == '[';
@@ -44,11 +44,11 @@ static const char *skip_container(const char *p, const char *end)
 
 static struct json_span value_at(const char *p, const char *end)
 {
-	const char *start = p = skip_space(p, end);
+	const char *start = p = json_skim_skip_space(p, end);
 	if (p == end)
 		return (struct json_span){0};
 	if (*p == '"')
-		p = skip_string(p, end);
+		p = json_skim_skip_string(p, end);
 	else if (*p == '{' || *p == '[')
 		p = skip_container(p, end);
 	else
@@ -90,16 +90,16 @@ struct json_span json_skim_member(struct json_span value, const char *key)
 	if (!json_skim_is_object(value))
 		return found;
 	const char *end = value.start + value.len - 1;
-	const char *p = skip_space(value.start + 1, end);
+	const char *p = json_skim_skip_space(value.start + 1, end);
 	while (p < end) {
 		struct json_span name = value_at(p, end);
-		p = skip_space(name.start + name.len, end);
+		p = json_skim_skip_space(name.start + name.len, end);
 		struct json_span member = value_at(p + 1, end); /* behind the colon */
 		if (names(name, key))
 			found = member;
-		p = skip_space(member.start + member.len, end);
+		p = json_skim_skip_space(member.start + member.len, end);
 		if (p < end)
-			p = skip_space(p + 1, end); /* the comma */
+			p = json_skim_skip_space(p + 1, end); /* the comma */
 	}
 	return found;
 }
@@ -111,7 +111,7 @@ bool json_skim_next(struct json_span array, struct json_span *at)
 	const char *end = array.start + array.len - 1;
 	const char *p = array.start + 1;
 	if (at->start) {
-		p = skip_space(at->start + at->len, end);
+		p = json_skim_skip_space(at->start + at->len, end);
 		p += p < end; /* the comma */
 	}
 	*at = value_at(p, end);

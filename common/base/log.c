@@ -72,7 +72,7 @@ struct log_ids log_ids(void)
 }
 
 /* Control characters, those beyond ASCII too, could forge lines or drive a terminal. */
-static void put_escaped(struct buf *out, const char *s)
+static void log_put_escaped(struct buf *out, const char *s)
 {
 	for (size_t len; *s; s += len) {
 		uint32_t c = utf8_decode(s, &len);
@@ -90,7 +90,7 @@ static void put_escaped(struct buf *out, const char *s)
 }
 
 /* Takes text over and makes it fit to be seen: valid, and without secrets. */
-static void clean_text(struct buf *clean, char *text)
+static void log_clean_text(struct buf *clean, char *text)
 {
 	utf8_repair(text);
 	redact(clean, text);
@@ -106,13 +106,13 @@ static void put_plain(struct buf *line, enum log_level level, const char *text)
 		buf_printf(line, "request_id=%s ", request);
 	if (run) {
 		buf_puts(line, "run_id=");
-		put_escaped(line, run);
+		log_put_escaped(line, run);
 		buf_putc(line, ' ');
 	}
-	put_escaped(line, text);
+	log_put_escaped(line, text);
 }
 
-static void put_member(struct buf *line, const char *key, const char *text)
+static void log_put_member(struct buf *line, const char *key, const char *text)
 {
 	buf_printf(line, ",\"%s\":", key);
 	json_quote(line, text);
@@ -126,13 +126,13 @@ static void put_json(struct buf *line, enum log_level level, const char *text)
 	char *message = xstrndup(text, utf8_cut(text, len < JSON_MESSAGE ? len : JSON_MESSAGE));
 	buf_printf(line, "{\"time\":\"%s\",\"level\":\"%s\"", clock_iso(clock_now(), time),
 	    level_names[level]);
-	put_member(line, "logger", logger);
+	log_put_member(line, "logger", logger);
 	buf_printf(line, ",\"pid\":%ld", (long)getpid());
 	if (request)
-		put_member(line, "request_id", request);
+		log_put_member(line, "request_id", request);
 	if (run)
-		put_member(line, "run_id", run);
-	put_member(line, "message", message);
+		log_put_member(line, "run_id", run);
+	log_put_member(line, "message", message);
 	buf_putc(line, '}');
 	free(message);
 }
@@ -159,7 +159,7 @@ void log_at(enum log_level level, const char *fmt, ...)
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
 	struct buf clean = {0};
-	clean_text(&clean, text);
+	log_clean_text(&clean, text);
 	(form == LOG_JSON ? put_json : put_plain)(&line, level, buf_str(&clean));
 	write_line(&line);
 	buf_release(&clean);

@@ -34,7 +34,7 @@ struct metrics_table *metrics_table(struct shared **shared)
 	return table;
 }
 
-static void add(_Atomic uint64_t *number, uint64_t n)
+static void metrics_add(_Atomic uint64_t *number, uint64_t n)
 {
 	atomic_fetch_add_explicit(number, n, memory_order_relaxed);
 }
@@ -42,7 +42,7 @@ static void add(_Atomic uint64_t *number, uint64_t n)
 void metrics_count(enum metric metric, uint64_t n)
 {
 	if (table)
-		add(&table->counters[metric], n);
+		metrics_add(&table->counters[metric], n);
 }
 
 static void observe(struct histogram *histogram, const int64_t *bounds, int64_t us)
@@ -50,8 +50,8 @@ static void observe(struct histogram *histogram, const int64_t *bounds, int64_t 
 	int i = 0;
 	while (i < METRIC_BUCKETS && us > bounds[i])
 		i++;
-	add(&histogram->buckets[i], 1);
-	add(&histogram->sum_us, us > 0 ? (uint64_t)us : 0);
+	metrics_add(&histogram->buckets[i], 1);
+	metrics_add(&histogram->sum_us, us > 0 ? (uint64_t)us : 0);
 }
 
 void metrics_request(size_t row, int status, int64_t us)
@@ -61,7 +61,7 @@ void metrics_request(size_t row, int status, int64_t us)
 		return;
 	if (row >= METRIC_ROUTES)
 		row = METRIC_ROUTES - 1;
-	add(&table->requests[row][class], 1);
+	metrics_add(&table->requests[row][class], 1);
 	observe(&table->request_times[row], metric_request_bounds, us);
 }
 
@@ -69,7 +69,7 @@ void metrics_run(unsigned end, int64_t us)
 {
 	if (!table || end >= METRIC_RUN_ENDS)
 		return;
-	add(&table->runs[end], 1);
+	metrics_add(&table->runs[end], 1);
 	observe(&table->run_times, metric_run_bounds, us);
 }
 
@@ -88,7 +88,7 @@ static struct metric_model *known_model(const char *name)
 }
 
 /* With the lock held.  The last place is everybody else's. */
-static struct metric_model *take_model(const char *name)
+static struct metric_model *metrics_take_model(const char *name)
 {
 	struct metric_model *model = known_model(name);
 	for (int i = 0; !model && i < METRIC_MODELS; i++) {
@@ -114,11 +114,11 @@ void metrics_tokens(const char *model, int64_t in, int64_t out)
 	struct metric_model *found = known_model(model);
 	if (!found) {
 		shared_lock(&table->head.mutex[0]);
-		found = take_model(model);
+		found = metrics_take_model(model);
 		shared_unlock(&table->head.mutex[0]);
 	}
-	add(&found->in, in > 0 ? (uint64_t)in : 0);
-	add(&found->out, out > 0 ? (uint64_t)out : 0);
+	metrics_add(&found->in, in > 0 ? (uint64_t)in : 0);
+	metrics_add(&found->out, out > 0 ? (uint64_t)out : 0);
 }
 
 /* ---- gauges ---- */

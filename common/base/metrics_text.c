@@ -13,7 +13,8 @@ static uint64_t value(_Atomic uint64_t *number)
 	return atomic_load_explicit(number, memory_order_relaxed);
 }
 
-static void put_head(struct buf *out, const char *name, const char *type, const char *help)
+static void metrics_text_put_head(
+    struct buf *out, const char *name, const char *type, const char *help)
 {
 	buf_printf(out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
@@ -81,7 +82,8 @@ static bool row_labels(
 static void put_requests(struct buf *out, struct metrics_table *table, route_name_fn *route_name)
 {
 	char labels[256];
-	put_head(out, "requests_total", "counter", "Answers by route and class of status.");
+	metrics_text_put_head(
+	    out, "requests_total", "counter", "Answers by route and class of status.");
 	for (size_t row = 0; row < METRIC_ROUTES; row++) {
 		if (!row_labels(table, row, route_name, labels, sizeof(labels)))
 			continue;
@@ -93,7 +95,8 @@ static void put_requests(struct buf *out, struct metrics_table *table, route_nam
 				    labels, class + 1, n);
 		}
 	}
-	put_head(out, "request_seconds", "histogram", "Time from a request's head to its end.");
+	metrics_text_put_head(
+	    out, "request_seconds", "histogram", "Time from a request's head to its end.");
 	for (size_t row = 0; row < METRIC_ROUTES; row++)
 		if (row_labels(table, row, route_name, labels, sizeof(labels)))
 			put_histogram(out, "request_seconds", labels, &table->request_times[row],
@@ -105,11 +108,12 @@ static void put_requests(struct buf *out, struct metrics_table *table, route_nam
 static void put_runs(struct buf *out, struct metrics_table *table)
 {
 	static const char *const ends[METRIC_RUN_ENDS] = {"done", "error", "stopped"};
-	put_head(out, "runs_total", "counter", "Runs that are over, by how they ended.");
+	metrics_text_put_head(
+	    out, "runs_total", "counter", "Runs that are over, by how they ended.");
 	for (int end = 0; end < METRIC_RUN_ENDS; end++)
 		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", ends[end],
 		    value(&table->runs[end]));
-	put_head(out, "run_seconds", "histogram", "How long runs took.");
+	metrics_text_put_head(out, "run_seconds", "histogram", "How long runs took.");
 	put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);
 }
 
@@ -122,7 +126,7 @@ static void put_model(struct buf *out, struct metric_model *model, const char *k
 
 static void put_tokens(struct buf *out, struct metrics_table *table)
 {
-	put_head(
+	metrics_text_put_head(
 	    out, "tokens_total", "counter", "Tokens that models took (input) and gave (output).");
 	for (int i = 0; i < METRIC_MODELS; i++) {
 		struct metric_model *model = &table->models[i];
@@ -167,11 +171,11 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].help)
-			put_head(out, rows[i].name, "counter", rows[i].help);
+			metrics_text_put_head(out, rows[i].name, "counter", rows[i].help);
 		buf_printf(out, PREFIX "%s%s %" PRIu64 "\n", rows[i].name, rows[i].labels,
 		    value(&table->counters[rows[i].metric]));
 	}
-	put_head(
+	metrics_text_put_head(
 	    out, "database_wait_seconds_total", "counter", "How long writes waited for others.");
 	buf_puts(out, PREFIX "database_wait_seconds_total ");
 	put_seconds(out, value(&table->counters[METRIC_WRITE_WAIT_US]));
@@ -179,7 +183,8 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 }
 
 /* Of the processes that live. */
-static int64_t sum(struct metrics_table *table, struct shared *shared, enum gauge gauge)
+static int64_t metrics_text_sum(
+    struct metrics_table *table, struct shared *shared, enum gauge gauge)
 {
 	int64_t total = 0;
 	for (int i = 0; i < METRIC_CELLS; i++) {
@@ -205,9 +210,9 @@ static void put_gauges(struct buf *out, struct metrics_table *table, struct shar
 	    [GAUGE_RUNS] = {"runs_in_flight", "Runs that are under way."},
 	};
 	for (int i = 0; i < GAUGES; i++) {
-		put_head(out, rows[i].name, "gauge", rows[i].help);
+		metrics_text_put_head(out, rows[i].name, "gauge", rows[i].help);
 		buf_printf(out, PREFIX "%s %" PRId64 "\n", rows[i].name,
-		    sum(table, shared, (enum gauge)i));
+		    metrics_text_sum(table, shared, (enum gauge)i));
 	}
 }
 

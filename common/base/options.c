@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The row that arg names ("--name" or "--name=…"); *value is what follows the "=", or NULL. */
-static const struct option_spec *find(
+static const struct option_spec *options_find(
     const struct option_spec *specs, const char *arg, const char **value)
 {
 	size_t len = strcspn(arg, "=");
@@ -41,7 +41,7 @@ static bool set_number(const struct option_spec *spec, const char *text, struct 
 }
 
 /* value is NULL where there is none. */
-static bool set(const struct option_spec *spec, const char *value, struct error *err)
+static bool options_set(const struct option_spec *spec, const char *value, struct error *err)
 {
 	if (!takes_value(spec) && value)
 		return error_set(err, ERR_INVALID_INPUT, "%s takes no value", spec->name);
@@ -64,18 +64,18 @@ static bool set(const struct option_spec *spec, const char *value, struct error 
 }
 
 /* One option, of which the next argument may be the value; the number of arguments read, or 0. */
-static int take(const struct option_spec *specs, char **args, struct error *err)
+static int base_options_take(const struct option_spec *specs, char **args, struct error *err)
 {
 	const char *value;
-	const struct option_spec *spec = find(specs, args[0], &value);
+	const struct option_spec *spec = options_find(specs, args[0], &value);
 
 	if (!spec) {
 		error_set(err, ERR_INVALID_INPUT, "there is no option %s", args[0]);
 		return 0;
 	}
 	if (value || !takes_value(spec))
-		return set(spec, value, err) ? 1 : 0;
-	return set(spec, args[1], err) ? 2 : 0;
+		return options_set(spec, value, err) ? 1 : 0;
+	return options_set(spec, args[1], err) ? 2 : 0;
 }
 
 int options_parse(const struct option_spec *specs, int argc, char **argv, struct error *err)
@@ -88,7 +88,7 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, struct
 			argv[operands++] = argv[i];
 		else if (strcmp(argv[i], "--") == 0)
 			only_operands = true;
-		else if (!(read = take(specs, argv + i, err)))
+		else if (!(read = base_options_take(specs, argv + i, err)))
 			return -1;
 	return operands;
 }

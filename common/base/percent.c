@@ -2,7 +2,7 @@
 /* The byte that an escape stands for. */
 #include "base/percent.h"
 
-static int digit(char c)
+static int percent_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -15,9 +15,9 @@ static int digit(char c)
 
 int percent_byte(const char *s)
 {
-	int high = digit(s[0]);
+	int high = percent_digit(s[0]);
 	if (high < 0)
 		return -1;
-	int low = digit(s[1]);
+	int low = percent_digit(s[1]);
 	return low < 0 ? -1 : high << 4 | low;
 }

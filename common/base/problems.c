@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Takes text over.  Parts of it may have been cut within a character. */
-static void append(struct problems *p, char *text, bool warning)
+static void problems_append(struct problems *p, char *text, bool warning)
 {
 	utf8_repair(text);
 	p->items = xrealloc(p->items, (p->count + 1) * sizeof(*p->items));
@@ -20,7 +20,7 @@ void problems_add(struct problems *p, const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
-	append(p, xvasprintf(fmt, args), false);
+	problems_append(p, xvasprintf(fmt, args), false);
 	va_end(args);
 }
 
@@ -28,7 +28,7 @@ void problems_warn(struct problems *p, const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
-	append(p, xvasprintf(fmt, args), true);
+	problems_append(p, xvasprintf(fmt, args), true);
 	va_end(args);
 }
 

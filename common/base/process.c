@@ -32,7 +32,7 @@ struct child {
 	int64_t kill_at; /* when ending: time of SIGKILL */
 };
 
-static void close_fd(int *fd)
+static void process_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -48,7 +48,7 @@ static void end_child(struct child *c, enum process_end end)
 	c->result->end = end;
 	c->kill_at = clock_monotonic_ms() + PROCESS_GRACE_MS;
 	kill(-c->io.pid, SIGTERM);
-	close_fd(&c->io.in);
+	process_close_fd(&c->io.in);
 }
 
 /* Input that the child does not want is no failure: it closed its end, or is gone. */
@@ -63,7 +63,7 @@ static void write_input(struct child *c)
 	if (n > 0)
 		c->written += (size_t)n;
 	if (n < 0 || c->written == p->input_len)
-		close_fd(&c->io.in);
+		process_close_fd(&c->io.in);
 }
 
 static void deliver(void *arg, char *line, size_t len)
@@ -79,7 +79,7 @@ static void deliver(void *arg, char *line, size_t len)
 }
 
 /* Hands over the whole lines in pending and keeps the rest. */
-static void split_lines(struct child *c)
+static void process_split_lines(struct child *c)
 {
 	buf_take_lines(&c->pending, &c->scanned, deliver, c);
 	if (c->pending.len > c->p->max_line)
@@ -94,7 +94,7 @@ static void deliver_piece(struct child *c)
 }
 
 /* Reads once; false when there is nothing left to read now. */
-static bool read_output(struct child *c)
+static bool process_read_output(struct child *c)
 {
 	char *room = buf_reserve(&c->pending, READ_SIZE);
 	ssize_t n = read(c->io.out, room, READ_SIZE);
@@ -103,7 +103,7 @@ static bool read_output(struct child *c)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n <= 0) {
-		close_fd(&c->io.out);
+		process_close_fd(&c->io.out);
 		return false;
 	}
 	if (c->ending)
@@ -116,7 +116,7 @@ static bool read_output(struct child *c)
 	else if (c->p->raw)
 		deliver_piece(c);
 	else
-		split_lines(c);
+		process_split_lines(c);
 	return true;
 }
 
@@ -137,7 +137,7 @@ static void keep_tail(struct child *c, const char *data, size_t len)
 	tail[c->tail_len] = '\0';
 }
 
-static bool read_errors(struct child *c)
+static bool process_read_errors(struct child *c)
 {
 	char data[PROCESS_TAIL];
 	ssize_t n = read(c->io.err, data, sizeof(data));
@@ -146,7 +146,7 @@ static bool read_errors(struct child *c)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n <= 0) {
-		close_fd(&c->io.err);
+		process_close_fd(&c->io.err);
 		return false;
 	}
 	keep_tail(c, data, (size_t)n);
@@ -174,7 +174,7 @@ static void check_limits(struct child *c)
 }
 
 /* Moves bytes until the child itself is gone; poll ignores the streams that are closed. */
-static void pump(struct child *c)
+static void process_pump(struct child *c)
 {
 	bool exited = false;
 	while (!exited) {
@@ -183,11 +183,11 @@ static void pump(struct child *c)
 		if (poll(fds, 4, poll_timeout(c)) > 0) {
 			exited = fds[0].revents;
 			if (fds[1].revents)
-				read_errors(c);
+				process_read_errors(c);
 			if (fds[3].revents)
 				write_input(c);
 			if (fds[2].revents)
-				read_output(c);
+				process_read_output(c);
 		}
 		if (!exited)
 			check_limits(c);
@@ -199,12 +199,12 @@ static void pump(struct child *c)
  * is in the group goes first, so that what is left in the pipes is all there will be; one who left
  * the group could write on, and is not waited for.
  */
-static void finish(struct child *c)
+static void process_finish(struct child *c)
 {
 	kill(-c->io.pid, SIGKILL);
-	while (!c->ending && c->io.out >= 0 && read_output(c))
+	while (!c->ending && c->io.out >= 0 && process_read_output(c))
 		continue;
-	for (int i = 0; i < ERROR_READS && c->io.err >= 0 && read_errors(c); i++)
+	for (int i = 0; i < ERROR_READS && c->io.err >= 0 && process_read_errors(c); i++)
 		continue;
 	if (c->pending.len > 0)
 		deliver(c, c->pending.data, c->pending.len);
@@ -216,7 +216,7 @@ static void finish(struct child *c)
 }
 
 /* A child that closes its input must not kill the service, whatever its disposition of SIGPIPE. */
-static void block_sigpipe(sigset_t *before)
+static void process_block_sigpipe(sigset_t *before)
 {
 	sigset_t pipe_signal;
 	sigemptyset(&pipe_signal);
@@ -224,7 +224,7 @@ static void block_sigpipe(sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, &pipe_signal, before);
 }
 
-static void restore_sigpipe(const sigset_t *before)
+static void process_restore_sigpipe(const sigset_t *before)
 {
 	sigset_t pipe_signal;
 	sigemptyset(&pipe_signal);
@@ -242,13 +242,13 @@ void process_run(const struct process *p, struct process_result *result)
 	*result = (struct process_result){0};
 	if (!process_spawn(p, &c.io, result))
 		return;
-	block_sigpipe(&before);
-	pump(&c);
-	finish(&c);
-	restore_sigpipe(&before);
+	process_block_sigpipe(&before);
+	process_pump(&c);
+	process_finish(&c);
+	process_restore_sigpipe(&before);
 	buf_release(&c.pending);
-	close_fd(&c.io.pidfd);
-	close_fd(&c.io.in);
-	close_fd(&c.io.out);
-	close_fd(&c.io.err);
+	process_close_fd(&c.io.pidfd);
+	process_close_fd(&c.io.in);
+	process_close_fd(&c.io.out);
+	process_close_fd(&c.io.err);
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool executable(const char *path)
+static bool process_find_executable(const char *path)
 {
 	struct stat st;
 	if (stat(path, &st) != 0)
@@ -22,7 +22,7 @@ static bool executable(const char *path)
 	return false;
 }
 
-static char *joined(const char *dir, size_t dir_len, const char *name)
+static char *process_find_joined(const char *dir, size_t dir_len, const char *name)
 {
 	struct buf path = {0};
 	buf_add(&path, dir, dir_len);
@@ -33,7 +33,7 @@ static char *joined(const char *dir, size_t dir_len, const char *name)
 
 static char *found(char *path)
 {
-	if (executable(path))
+	if (process_find_executable(path))
 		return path;
 	int code = errno;
 	free(path);
@@ -49,7 +49,7 @@ static char *find_in_path(const char *name)
 	int code = ENOENT;
 	for (;; dirs++) {
 		size_t len = strcspn(dirs, ":");
-		char *path = len ? found(joined(dirs, len, name)) : NULL;
+		char *path = len ? found(process_find_joined(dirs, len, name)) : NULL;
 		if (path)
 			return path;
 		if (len && errno == EACCES)
@@ -66,5 +66,5 @@ char *process_find(const char *name, const char *dir)
 {
 	if (!strchr(name, '/'))
 		return find_in_path(name);
-	return found(*name == '/' ? xstrdup(name) : joined(dir, strlen(dir), name));
+	return found(*name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
 }

@@ -68,7 +68,7 @@ struct start_failure {
 	int code;
 };
 
-static void close_fd(int *fd)
+static void process_spawn_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -77,8 +77,8 @@ static void close_fd(int *fd)
 
 static void close_pair(int fds[2])
 {
-	close_fd(&fds[0]);
-	close_fd(&fds[1]);
+	process_spawn_close_fd(&fds[0]);
+	process_spawn_close_fd(&fds[1]);
 }
 
 static void close_pipes(struct pipes *pipes)
@@ -119,7 +119,7 @@ static bool open_pipes(struct pipes *pipes)
 	    open_pair(pipes->report);
 }
 
-static void reset_signals(void)
+static void process_spawn_reset_signals(void)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	for (int i = 1; i < NSIG; i++)
@@ -147,7 +147,7 @@ static _Noreturn void child_exec(const struct process *p, const struct pipes *pi
 	if (getppid() != parent)
 		_exit(127); /* it died before prctl could see that */
 	take_streams(p, pipes);
-	reset_signals();
+	process_spawn_reset_signals();
 	struct start_failure failure = {.in_chdir = p->cwd && chdir(p->cwd) != 0};
 	if (!failure.in_chdir)
 		execve(p->path, p->argv, p->envp ? p->envp : environ);
@@ -218,7 +218,7 @@ static bool await_exec(
 	return exec_failed(p, &failure, result);
 }
 
-static bool watch(struct spawned *spawned, struct process_result *result)
+static bool process_spawn_watch(struct spawned *spawned, struct process_result *result)
 {
 	spawned->pidfd = pidfd_open(spawned->pid, 0); /* close-on-exec by itself */
 	if (spawned->pidfd >= 0)
@@ -229,7 +229,7 @@ static bool watch(struct spawned *spawned, struct process_result *result)
 	return not_started(result, "pidfd_open", code);
 }
 
-static int keep(int *fd)
+static int process_spawn_keep(int *fd)
 {
 	int kept = *fd;
 	*fd = -1;
@@ -237,8 +237,8 @@ static int keep(int *fd)
 	return kept;
 }
 
-static bool start(const struct process *p, struct pipes *pipes, struct spawned *spawned,
-    struct process_result *result)
+static bool process_spawn_start(const struct process *p, struct pipes *pipes,
+    struct spawned *spawned, struct process_result *result)
 {
 	if (!open_pipes(pipes))
 		return not_started(result, "pipe", errno);
@@ -246,19 +246,20 @@ static bool start(const struct process *p, struct pipes *pipes, struct spawned *
 	if (spawned->pid < 0)
 		return not_started(result, "fork", errno);
 	running_add(spawned->pid);
-	close_fd(&pipes->report[1]);
-	if (!await_exec(p, spawned->pid, pipes->report[0], result) || !watch(spawned, result))
+	process_spawn_close_fd(&pipes->report[1]);
+	if (!await_exec(p, spawned->pid, pipes->report[0], result) ||
+	    !process_spawn_watch(spawned, result))
 		return false;
-	spawned->in = keep(&pipes->in[1]);
-	spawned->out = keep(&pipes->out[0]);
-	spawned->err = keep(&pipes->err[0]);
+	spawned->in = process_spawn_keep(&pipes->in[1]);
+	spawned->out = process_spawn_keep(&pipes->out[0]);
+	spawned->err = process_spawn_keep(&pipes->err[0]);
 	return true;
 }
 
 bool process_spawn(const struct process *p, struct spawned *spawned, struct process_result *result)
 {
 	struct pipes pipes;
-	bool started = start(p, &pipes, spawned, result);
+	bool started = process_spawn_start(p, &pipes, spawned, result);
 	close_pipes(&pipes);
 	return started;
 }

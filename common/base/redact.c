@@ -14,7 +14,7 @@
 static const char *const telling[] = {"token", "password", "secret", "key", "credential", "auth",
     "bearer", "jwt", "session", "cookie", "passphrase", "pin", "ssn", "credit_card"};
 
-static bool is_word(char c)
+static bool redact_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || (unsigned char)c >= 0x80;
 }
@@ -22,7 +22,7 @@ static bool is_word(char c)
 static size_t word_length(const char *s)
 {
 	size_t len = 0;
-	while (is_word(s[len]))
+	while (redact_is_word(s[len]))
 		len++;
 	return len;
 }
@@ -39,7 +39,7 @@ static bool is_telling(const char *name, size_t len)
 	return false;
 }
 
-static const char *skip_blanks(const char *s)
+static const char *redact_skip_blanks(const char *s)
 {
 	return s + strspn(s, " \t");
 }
@@ -53,7 +53,7 @@ static size_t quote_length(const char *s)
 
 /* Behind the closing quote of the string that opens at s with a quote of so many characters.  Only
  * a quote with no more backslashes than the opening one closes; in doubt too much is taken. */
-static const char *skip_string(const char *s, size_t open)
+static const char *redact_skip_string(const char *s, size_t open)
 {
 	char quote = s[open - 1];
 	size_t slashes = 0;
@@ -72,7 +72,7 @@ static const char *skip_nested(const char *s)
 	while (*s) {
 		size_t quote = quote_length(s);
 		if (quote) {
-			s = skip_string(s, quote);
+			s = redact_skip_string(s, quote);
 			continue;
 		}
 		size_t slashes = strspn(s, "\\");
@@ -99,10 +99,10 @@ static size_t bearer_length(const char *s, size_t word)
 {
 	if (!is_bearer(s, word))
 		return 0;
-	const char *end = s + word, *credential = skip_blanks(end);
+	const char *end = s + word, *credential = redact_skip_blanks(end);
 	while (credential > end && is_bearer(credential, word_length(credential))) {
 		end = credential + word;
-		credential = skip_blanks(end);
+		credential = redact_skip_blanks(end);
 	}
 	size_t len = strcspn(credential, " \t,;\"'\\");
 	return credential > end && len ? (size_t)(credential - s) + len : 0;
@@ -114,7 +114,7 @@ static const char *skip_value(const char *s)
 	if (bearer)
 		return s + bearer;
 	if (quote)
-		return skip_string(s, quote);
+		return redact_skip_string(s, quote);
 	if (*s == '{' || *s == '[')
 		return skip_nested(s);
 	return s + strcspn(s, " \t\r\n,;&)}]\"'");
@@ -125,10 +125,10 @@ static const char *skip_value(const char *s)
 static const char *field_value(const char *s)
 {
 	size_t quote = quote_length(s);
-	s = skip_blanks(s + quote);
+	s = redact_skip_blanks(s + quote);
 	if (*s != '=' && !(quote && *s == ':'))
 		return NULL;
-	return skip_blanks(s + 1);
+	return redact_skip_blanks(s + 1);
 }
 
 /* "eyJ" is how the base64 of a JSON object begins. */
@@ -145,7 +145,7 @@ static size_t jwt_length(const char *s)
 	return head + 1 + body + 1 + word_length(s + head + 1 + body + 1);
 }
 
-static void put_word(struct buf *out, const char *s, size_t len)
+static void redact_put_word(struct buf *out, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len;) {
 		size_t run = 0;
@@ -176,7 +176,7 @@ static const char *redact_word(struct buf *out, const char *s)
 		return s + len;
 	}
 	const char *value = is_telling(s, word) ? field_value(s + word) : NULL;
-	put_word(out, s, word);
+	redact_put_word(out, s, word);
 	if (!value)
 		return s + word;
 	buf_add(out, s + word, (size_t)(value - s) - word);
@@ -189,7 +189,7 @@ void redact(struct buf *out, const char *text)
 	int depth = 0;
 	for (const char *s = text; *s;) {
 		bool opens = *s == '{' || *s == '[';
-		if (is_word(*s)) {
+		if (redact_is_word(*s)) {
 			s = redact_word(out, s);
 		} else if (opens && depth == MAX_DEPTH) {
 			buf_puts(out, "***MAX_DEPTH_REACHED***");

@@ -61,7 +61,7 @@ struct shared {
 	uint32_t slot;
 };
 
-static bool fail(struct error *err, const char *what, const char *path)
+static bool shared_fail(struct error *err, const char *what, const char *path)
 {
 	return error_set(err, ERR_STORAGE, "cannot %s %s: %s", what, path, strerror(errno));
 }
@@ -71,12 +71,12 @@ static int open_file(const char *dir, const char *name, struct error *err)
 	char *path = xasprintf("%s/%s", dir, name);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		fail(err, "open", path);
+		shared_fail(err, "open", path);
 	free(path);
 	return fd;
 }
 
-static int lock_file(int fd, int operation)
+static int shared_lock_file(int fd, int operation)
 {
 	int status;
 	do
@@ -119,7 +119,7 @@ static bool map(struct shared *sh, const char *dir, struct error *err)
 {
 	void *base = mmap(NULL, TOTAL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, sh->file, 0);
 	if (base == MAP_FAILED)
-		return fail(err, "map the shared memory of", dir);
+		return shared_fail(err, "map the shared memory of", dir);
 	sh->base = base;
 	return true;
 }
@@ -147,7 +147,7 @@ static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 {
 	bool kept = has_space(sh->file);
 	if (!kept && !claim_space(sh->file))
-		return fail(err, "make room for the shared memory of", dir);
+		return shared_fail(err, "make room for the shared memory of", dir);
 	if (!map(sh, dir, err))
 		return false;
 	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0)
@@ -157,11 +157,11 @@ static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 	return true;
 }
 
-static bool join(struct shared *sh, const char *dir, struct error *err)
+static bool shared_join(struct shared *sh, const char *dir, struct error *err)
 {
 	struct stat st;
 	if (fstat(sh->file, &st) < 0)
-		return fail(err, "look at the shared memory of", dir);
+		return shared_fail(err, "look at the shared memory of", dir);
 	struct identity ours = our_identity();
 	if (st.st_size == TOTAL_SIZE && !map(sh, dir, err))
 		return false;
@@ -177,12 +177,13 @@ static bool open_memory(struct shared *sh, const char *dir, struct error *err)
 	sh->file = open_file(dir, "shared", err);
 	if (sh->file < 0)
 		return false;
-	bool alone = lock_file(sh->file, LOCK_EX | LOCK_NB) == 0;
+	bool alone = shared_lock_file(sh->file, LOCK_EX | LOCK_NB) == 0;
 	if (!alone && errno != EWOULDBLOCK)
-		return fail(err, "lock the shared memory of", dir);
-	if (alone ? !start_afresh(sh, dir, err) : !join(sh, dir, err))
+		return shared_fail(err, "lock the shared memory of", dir);
+	if (alone ? !start_afresh(sh, dir, err) : !shared_join(sh, dir, err))
 		return false;
-	return lock_file(sh->file, LOCK_SH) == 0 || fail(err, "lock the shared memory of", dir);
+	return shared_lock_file(sh->file, LOCK_SH) == 0 ||
+	    shared_fail(err, "lock the shared memory of", dir);
 }
 
 /* ---- Process slots ---- */
@@ -195,7 +196,7 @@ static struct flock slot_lock(uint32_t slot)
 
 /* Begins at another place each time, so that the slot of a process that died is not soon taken for
  * its successor's. */
-static bool take_slot(struct shared *sh, const char *dir, struct error *err)
+static bool shared_take_slot(struct shared *sh, const char *dir, struct error *err)
 {
 	const uint32_t count = SHARED_PROCESSES - 1;
 	struct header *header = (struct header *)sh->base;
@@ -207,7 +208,7 @@ static bool take_slot(struct shared *sh, const char *dir, struct error *err)
 			return true;
 		}
 		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-			return fail(err, "lock a process slot in", dir);
+			return shared_fail(err, "lock a process slot in", dir);
 	}
 	return error_set(err, ERR_STORAGE, "%s is used by more than %u processes", dir, count);
 }
@@ -216,7 +217,7 @@ static bool open_slots(struct shared *sh, const char *dir, struct error *err)
 {
 	sh->slots = open_file(dir, "processes", err);
 	sh->inquiry = sh->slots < 0 ? -1 : open_file(dir, "processes", err);
-	return sh->inquiry >= 0 && take_slot(sh, dir, err);
+	return sh->inquiry >= 0 && shared_take_slot(sh, dir, err);
 }
 
 uint32_t shared_self(const struct shared *sh)
@@ -244,9 +245,9 @@ struct shared *shared_open(const char *state_dir, struct error *err)
 		return NULL;
 	struct shared *sh = xcalloc(1, sizeof(*sh));
 	sh->file = sh->slots = sh->inquiry = -1;
-	bool opened = lock_file(start, LOCK_EX) == 0
+	bool opened = shared_lock_file(start, LOCK_EX) == 0
 	    ? open_memory(sh, state_dir, err) && open_slots(sh, state_dir, err)
-	    : fail(err, "lock the start-up of", state_dir);
+	    : shared_fail(err, "lock the start-up of", state_dir);
 	if (!opened) {
 		shared_close(sh);
 		sh = NULL;

@@ -15,7 +15,7 @@ static size_t most(const struct sse *s)
 	return s->max ? s->max : DEFAULT_MAX;
 }
 
-static bool too_large(struct sse *s)
+static bool sse_too_large(struct sse *s)
 {
 	s->too_large = true;
 	return false;
@@ -37,16 +37,16 @@ static bool dispatch(struct sse *s)
 	return more;
 }
 
-static void set(struct buf *b, const char *value)
+static void sse_set(struct buf *b, const char *value)
 {
 	buf_reset(b);
 	buf_puts(b, value);
 }
 
-static bool add_data(struct sse *s, const char *value, size_t len)
+static bool sse_add_data(struct sse *s, const char *value, size_t len)
 {
 	if (len + 1 > most(s) || s->data.len > most(s) - len - 1)
-		return too_large(s);
+		return sse_too_large(s);
 	if (s->has_data)
 		buf_putc(&s->data, '\n');
 	buf_add(&s->data, value, len);
@@ -62,7 +62,7 @@ static void set_retry(struct sse *s, const char *value)
 }
 
 /* A whole line, "name: value" or "name" alone. */
-static bool take_field(struct sse *s, const char *line, size_t len)
+static bool sse_take_field(struct sse *s, const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len);
 	size_t name_len = colon ? (size_t)(colon - line) : len;
@@ -70,17 +70,17 @@ static bool take_field(struct sse *s, const char *line, size_t len)
 	if (*value == ' ')
 		value++;
 	if (name_len == 4 && memcmp(line, "data", 4) == 0)
-		return add_data(s, value, len - (size_t)(value - line));
+		return sse_add_data(s, value, len - (size_t)(value - line));
 	if (name_len == 5 && memcmp(line, "event", 5) == 0)
-		set(&s->name, value);
+		sse_set(&s->name, value);
 	else if (name_len == 2 && memcmp(line, "id", 2) == 0)
-		set(&s->id, value);
+		sse_set(&s->id, value);
 	else if (name_len == 5 && memcmp(line, "retry", 5) == 0)
 		set_retry(s, value);
 	return true;
 }
 
-static bool take_line(struct sse *s)
+static bool sse_take_line(struct sse *s)
 {
 	const char *line = buf_str(&s->line);
 	size_t len = s->line.len;
@@ -89,7 +89,7 @@ static bool take_line(struct sse *s)
 		len -= 3;
 	}
 	s->started = true;
-	bool more = len == 0 ? dispatch(s) : take_field(s, line, len);
+	bool more = len == 0 ? dispatch(s) : sse_take_field(s, line, len);
 	buf_reset(&s->line);
 	return more;
 }
@@ -97,7 +97,7 @@ static bool take_line(struct sse *s)
 static bool add_to_line(struct sse *s, const char *bytes, size_t len)
 {
 	if (len > most(s) || s->line.len > most(s) - len)
-		return too_large(s);
+		return sse_too_large(s);
 	size_t from = s->line.len;
 	buf_add(&s->line, bytes, len);
 	for (char *nul; len > 0 && (nul = memchr(s->line.data + from, '\0', s->line.len - from));)
@@ -129,7 +129,7 @@ bool sse_feed(struct sse *s, const char *bytes, size_t len)
 		if (bytes == end)
 			break;
 		s->after_cr = *bytes++ == '\r';
-		if (!take_line(s))
+		if (!sse_take_line(s))
 			return false;
 	}
 	return true;
@@ -137,7 +137,7 @@ bool sse_feed(struct sse *s, const char *bytes, size_t len)
 
 bool sse_finish(struct sse *s)
 {
-	return (s->line.len == 0 || take_line(s)) && dispatch(s);
+	return (s->line.len == 0 || sse_take_line(s)) && dispatch(s);
 }
 
 void sse_release(struct sse *s)

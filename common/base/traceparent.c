@@ -23,7 +23,7 @@ static bool is_zero(const char *text, size_t n)
 	return strspn(text, "0") >= n;
 }
 
-static unsigned value_of(char digit)
+static unsigned traceparent_value_of(char digit)
 {
 	return (unsigned)(strchr(DIGITS, digit) - DIGITS);
 }
@@ -47,7 +47,7 @@ bool traceparent_parse(const char *text, struct trace_context *context)
 		return false;
 	memcpy(context->trace_id, text + 3, TRACE_ID_SIZE - 1);
 	memcpy(context->span_id, text + 36, SPAN_ID_SIZE - 1);
-	context->sampled = value_of(text[54]) & 1;
+	context->sampled = traceparent_value_of(text[54]) & 1;
 	return true;
 }
 

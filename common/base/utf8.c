@@ -23,7 +23,7 @@ static inline uint64_t has_special(uint64_t word)
 	    has_zero(word ^ EVERY('\\'));
 }
 
-static inline bool is_plain(unsigned char c)
+static inline bool utf8_is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
@@ -36,12 +36,12 @@ size_t utf8_plain(const char *s, size_t len)
 		if (has_special(word))
 			break;
 	}
-	while (i < len && is_plain((unsigned char)s[i]))
+	while (i < len && utf8_is_plain((unsigned char)s[i]))
 		i++;
 	return i;
 }
 
-static inline bool continues(unsigned char c)
+static inline bool utf8_continues(unsigned char c)
 {
 	return (c & 0xC0) == 0x80;
 }
@@ -59,7 +59,7 @@ static inline bool second_fits(unsigned char lead, unsigned char second)
 	case 0xF4:
 		return second >= 0x80 && second <= 0x8F;
 	default:
-		return continues(second);
+		return utf8_continues(second);
 	}
 }
 
@@ -86,7 +86,7 @@ size_t utf8_sequence(const char *s, size_t len)
 	if (n > len || !second_fits(p[0], p[1]))
 		return 0;
 	for (size_t i = 2; i < n; i++)
-		if (!continues(p[i]))
+		if (!utf8_continues(p[i]))
 			return 0;
 	return n;
 }
@@ -110,7 +110,7 @@ size_t utf8_cut(const char *s, size_t n)
 	size_t lead = n;
 	for (int back = 0; lead > 0 && back < 4; back++) {
 		lead--;
-		if (!continues((unsigned char)s[lead]))
+		if (!utf8_continues((unsigned char)s[lead]))
 			return promised((unsigned char)s[lead]) > n - lead ? lead : n;
 	}
 	return n; /* no UTF-8: any place is as good */

@@ -20,7 +20,8 @@ static const struct choice names[] = {
     {NULL, 0},
 };
 
-static void read_name(const struct section *root, const char *name, struct config *config)
+static void config_authorization_read_name(
+    const struct section *root, const char *name, struct config *config)
 {
 	int kind = AUTHZ_CUSTOM;
 	char *module, *attribute;
@@ -102,7 +103,7 @@ void authorization_read(const struct section *root, struct config *config)
 	if (!value) {
 		config->authorization = config->env.production ? AUTHZ_OWNERSHIP : AUTHZ_ALLOW_ALL;
 	} else if (cJSON_IsString(value)) {
-		read_name(root, value->valuestring, config);
+		config_authorization_read_name(root, value->valuestring, config);
 	} else if (is_rbac(value) && section_open(&rbac, root, "authorization")) {
 		read_rbac(&rbac, config);
 	} else {

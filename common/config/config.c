@@ -41,7 +41,7 @@ static void refuse_repeated(
 }
 
 /* The file's object, or NULL after a report. */
-static cJSON *read_file(const char *file, struct problems *problems)
+static cJSON *config_read_file(const char *file, struct problems *problems)
 {
 	size_t len;
 	char *text = text_file_read(file, &len);
@@ -143,7 +143,7 @@ struct config *config_load(const struct config_source *source, struct problems *
 	const char *file = find_file(source);
 	if (!file && !source->storage_only)
 		refuse_others(problems);
-	cJSON *object = file ? read_file(file, problems) : default_file();
+	cJSON *object = file ? config_read_file(file, problems) : default_file();
 	struct section root = {problems, file ? file : DEFAULT_FILE, "", object};
 	config->path = file ? xstrdup(file) : NULL;
 	config->dir = path_directory(root.file);

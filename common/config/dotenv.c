@@ -20,28 +20,28 @@ struct parser {
 };
 
 /* Notes a mistake in the line that where points into. */
-static bool refuse(struct parser *p, const char *where, const char *expected)
+static bool dotenv_refuse(struct parser *p, const char *where, const char *expected)
 {
 	p->fault->line = text_line_of(p->start, where);
 	p->fault->expected = expected;
 	return false;
 }
 
-static bool is_blank(char c)
+static bool dotenv_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void skip_blanks(struct parser *p)
+static void dotenv_skip_blanks(struct parser *p)
 {
-	while (is_blank(*p->at))
+	while (dotenv_is_blank(*p->at))
 		p->at++;
 }
 
 /* Skips blanks and a comment; false when something else stands before the end of the line. */
 static bool finish_line(struct parser *p)
 {
-	skip_blanks(p);
+	dotenv_skip_blanks(p);
 	if (*p->at == '#')
 		p->at += strcspn(p->at, "\n");
 	if (*p->at == '\n')
@@ -52,11 +52,12 @@ static bool finish_line(struct parser *p)
 }
 
 /* Reads "NAME =", with "export" before it or without; NULL when it is something else. */
-static char *read_name(struct parser *p)
+static char *dotenv_read_name(struct parser *p)
 {
 	static const char keyword[] = "export";
 	size_t len = variable_name_length(p->at);
-	if (len == strlen(keyword) && memcmp(p->at, keyword, len) == 0 && is_blank(p->at[len])) {
+	if (len == strlen(keyword) && memcmp(p->at, keyword, len) == 0 &&
+	    dotenv_is_blank(p->at[len])) {
 		const char *name = p->at + len + strspn(p->at + len, " \t");
 		if (*name != '=') { /* a variable may be called "export" */
 			p->at = name;
@@ -65,7 +66,7 @@ static char *read_name(struct parser *p)
 	}
 	const char *name = p->at;
 	p->at += len;
-	skip_blanks(p);
+	dotenv_skip_blanks(p);
 	if (len == 0 || *p->at != '=')
 		return NULL;
 	p->at++;
@@ -79,11 +80,11 @@ static void read_plain(struct parser *p, struct buf *value)
 	const char *end = start + strcspn(start, "\n");
 	p->at = end;
 	for (const char *c = start; c < end; c++)
-		if (*c == '#' && c > start && is_blank(c[-1]))
+		if (*c == '#' && c > start && dotenv_is_blank(c[-1]))
 			end = c;
-	while (start < end && is_blank(*start))
+	while (start < end && dotenv_is_blank(*start))
 		start++;
-	while (end > start && is_blank(end[-1]))
+	while (end > start && dotenv_is_blank(end[-1]))
 		end--;
 	if (end > start)
 		buf_add(value, start, (size_t)(end - start));
@@ -114,15 +115,15 @@ static bool read_quoted(struct parser *p, struct buf *value)
 	while (*p->at && *p->at != quote)
 		read_quoted_character(p, quote, value);
 	if (!*p->at)
-		return refuse(p, open, "a closing quote for the one opened here");
+		return dotenv_refuse(p, open, "a closing quote for the one opened here");
 	p->at++;
 	return true;
 }
 
-static bool read_value(struct parser *p, struct buf *value)
+static bool dotenv_read_value(struct parser *p, struct buf *value)
 {
 	const char *behind_equals = p->at;
-	skip_blanks(p);
+	dotenv_skip_blanks(p);
 	if (*p->at != '"' && *p->at != '\'') {
 		p->at = behind_equals; /* a blank before # matters */
 		read_plain(p, value);
@@ -130,7 +131,7 @@ static bool read_value(struct parser *p, struct buf *value)
 		return false;
 	}
 	const char *behind = p->at;
-	return finish_line(p) || refuse(p, behind, "nothing behind the closing quote");
+	return finish_line(p) || dotenv_refuse(p, behind, "nothing behind the closing quote");
 }
 
 /* Reads one line, or one assignment over several, into variables. */
@@ -139,11 +140,11 @@ static bool read_line(struct parser *p, cJSON *variables)
 	if (finish_line(p))
 		return true;
 	const char *line = p->at;
-	char *name = read_name(p);
+	char *name = dotenv_read_name(p);
 	if (!name)
-		return refuse(p, line, "KEY=VALUE");
+		return dotenv_refuse(p, line, "KEY=VALUE");
 	struct buf value = {0};
-	bool ok = read_value(p, &value);
+	bool ok = dotenv_read_value(p, &value);
 	if (ok)
 		json_set(variables, name, cJSON_CreateString(buf_str(&value)));
 	buf_release(&value);

@@ -16,7 +16,7 @@
 
 /* Reads the value behind the equals sign up to the end of its line, which quotes and backslashes
  * may put lines below; the result is behind that. */
-static const char *read_value(const char *p, struct buf *value)
+static const char *env_file_read_value(const char *p, struct buf *value)
 {
 	size_t kept = 0; /* so much of the value is no blank at its end */
 	char quote = '\0';
@@ -68,7 +68,7 @@ cJSON *env_file_parse(const char *text)
 		struct buf value = {0};
 		char *name = xstrndup(p, len);
 
-		p = read_value(p + end + 1, &value);
+		p = env_file_read_value(p + end + 1, &value);
 		json_set(variables, name, cJSON_CreateString(buf_str(&value)));
 		free(name);
 		buf_release(&value);

@@ -244,7 +244,7 @@ static bool parse_bool(const struct variable *v, const char *text, void *slot)
 	return word_bool(text, slot);
 }
 
-static bool in_range(const struct variable *v, double n)
+static bool environment_in_range(const struct variable *v, double n)
 {
 	return n >= v->min && n <= (v->max > 0 ? v->max : (double)FIELD_INTEGER_MAX);
 }
@@ -252,7 +252,7 @@ static bool in_range(const struct variable *v, double n)
 static bool parse_integer(const struct variable *v, const char *text, void *slot)
 {
 	int64_t n;
-	if (!word_integer(text, &n) || !in_range(v, (double)n))
+	if (!word_integer(text, &n) || !environment_in_range(v, (double)n))
 		return false;
 	*(int64_t *)slot = n;
 	return true;
@@ -270,7 +270,7 @@ static bool parse_int(const struct variable *v, const char *text, void *slot)
 static bool parse_number(const struct variable *v, const char *text, void *slot)
 {
 	double n;
-	if (!word_number(text, &n) || !in_range(v, n))
+	if (!word_number(text, &n) || !environment_in_range(v, n))
 		return false;
 	*(double *)slot = n;
 	return true;
@@ -298,7 +298,7 @@ static bool parse_log_level(const struct variable *v, const char *text, void *sl
 	return log_level_parse(text, slot);
 }
 
-static void release_string(void *slot)
+static void environment_release_string(void *slot)
 {
 	free(*(char **)slot);
 }
@@ -313,14 +313,14 @@ static const struct {
 	void (*release)(void *slot);
 	const char *expected; /* for kinds whose rows have none */
 } kinds[] = {
-    [VAR_TEXT] = {parse_text, release_string, NULL},
-    [VAR_LOWER] = {parse_lower, release_string, NULL},
-    [VAR_WORD] = {parse_word, release_string, NULL},
-    [VAR_URL] = {parse_url, release_string, NULL},
-    [VAR_HEADER] = {parse_header, release_string, "text without control characters"},
-    [VAR_PREFIX] = {parse_prefix, release_string, "a path that starts with /"},
-    [VAR_PAGE] = {parse_page, release_string, "a path like /docs"},
-    [VAR_DIRECTORY] = {parse_directory, release_string, NULL},
+    [VAR_TEXT] = {parse_text, environment_release_string, NULL},
+    [VAR_LOWER] = {parse_lower, environment_release_string, NULL},
+    [VAR_WORD] = {parse_word, environment_release_string, NULL},
+    [VAR_URL] = {parse_url, environment_release_string, NULL},
+    [VAR_HEADER] = {parse_header, environment_release_string, "text without control characters"},
+    [VAR_PREFIX] = {parse_prefix, environment_release_string, "a path that starts with /"},
+    [VAR_PAGE] = {parse_page, environment_release_string, "a path like /docs"},
+    [VAR_DIRECTORY] = {parse_directory, environment_release_string, NULL},
     [VAR_LIST] = {parse_list, release_list, NULL},
     [VAR_BOOL] = {parse_bool, NULL, "true, 1, yes, on, false, 0, no or off"},
     [VAR_INTEGER] = {parse_integer, NULL, NULL},
@@ -349,7 +349,7 @@ const char *environment_name(size_t i)
 }
 
 /* The variable's text, and the name under which it was found; NULL when it counts as unset. */
-static const char *given_text(const struct variable *v, const char **name)
+static const char *environment_given_text(const struct variable *v, const char **name)
 {
 	bool keeps_empty = v->kind == VAR_HEADER || v->kind == VAR_PAGE;
 	const char *text = keeps_empty ? getenv(v->name) : environment_text(v->name);
@@ -362,8 +362,8 @@ static const char *given_text(const struct variable *v, const char **name)
 
 /* True when the text went into slot; else reports why not.  Text of the free kinds, where secrets
  * are, is never shown. */
-static bool read_text(const struct variable *v, void *slot, const char *name, const char *text,
-    struct problems *problems)
+static bool environment_read_text(const struct variable *v, void *slot, const char *name,
+    const char *text, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	if (!utf8_valid(text, strlen(text))) {
@@ -383,8 +383,8 @@ void environment_read(struct environment *env, struct problems *problems)
 		const struct variable *v = &variables[i];
 		void *slot = (char *)env + v->offset;
 		const char *name;
-		const char *text = given_text(v, &name);
-		if (text && read_text(v, slot, name, text, problems))
+		const char *text = environment_given_text(v, &name);
+		if (text && environment_read_text(v, slot, name, text, problems))
 			continue;
 		if (v->preset)
 			kinds[v->kind].parse(v, v->preset, slot);

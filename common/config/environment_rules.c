@@ -195,7 +195,7 @@ static bool snowflake_is_asked_for(void)
 	return false;
 }
 
-static bool fits(int64_t value, int bits)
+static bool environment_rules_fits(int64_t value, int bits)
 {
 	return value >> bits == 0;
 }
@@ -215,18 +215,18 @@ static void check_snowflake(struct environment *env, struct problems *problems)
 		    "SNOWFLAKE_TIME_BITS, SNOWFLAKE_NODE_BITS and "
 		    "SNOWFLAKE_WORKER_BITS have together, found %d",
 		    s->total_bits);
-	if (!fits(s->node_id, s->node_bits))
+	if (!environment_rules_fits(s->node_id, s->node_bits))
 		problems_add(problems,
 		    "SNOWFLAKE_NODE_ID: expected a number of %d bits, found %lld", s->node_bits,
 		    (long long)s->node_id);
-	if (!fits(s->worker_id, s->worker_bits))
+	if (!environment_rules_fits(s->worker_id, s->worker_bits))
 		problems_add(problems,
 		    "SNOWFLAKE_WORKER_ID: expected a number of %d bits, found %lld", s->worker_bits,
 		    (long long)s->worker_id);
 	if (age < 0)
 		problems_add(problems, "SNOWFLAKE_EPOCH: expected a time in the past, found %lld",
 		    (long long)s->epoch_ms);
-	else if (!fits(age, s->time_bits))
+	else if (!environment_rules_fits(age, s->time_bits))
 		problems_add(problems,
 		    "SNOWFLAKE_TIME_BITS: expected enough bits for the %lld "
 		    "milliseconds since SNOWFLAKE_EPOCH, found %d",

@@ -13,7 +13,8 @@
 #include <string.h>
 
 /* "<file>: <path>.<key>: " and the text. */
-static char *sentence(const struct section *s, const char *key, const char *fmt, va_list args)
+static char *fields_sentence(
+    const struct section *s, const char *key, const char *fmt, va_list args)
 {
 	char *text = xvasprintf(fmt, args);
 	char *result =
@@ -26,7 +27,7 @@ void section_problem(const struct section *s, const char *key, const char *fmt, 
 {
 	va_list args;
 	va_start(args, fmt);
-	char *text = sentence(s, key, fmt, args);
+	char *text = fields_sentence(s, key, fmt, args);
 	va_end(args);
 	problems_add(s->problems, "%s", text);
 	free(text);
@@ -36,7 +37,7 @@ void section_warning(const struct section *s, const char *key, const char *fmt, 
 {
 	va_list args;
 	va_start(args, fmt);
-	char *text = sentence(s, key, fmt, args);
+	char *text = fields_sentence(s, key, fmt, args);
 	va_end(args);
 	problems_warn(s->problems, "%s", text);
 	free(text);
@@ -94,7 +95,7 @@ void string_replace(char **slot, const char *text)
 /* How a value of one kind gets into its member: false when it is not what the field expects. */
 typedef bool take_fn(const struct field *f, const cJSON *value, void *slot);
 
-static bool take_string(const struct field *f, const cJSON *value, void *slot)
+static bool fields_take_string(const struct field *f, const cJSON *value, void *slot)
 {
 	(void)f;
 	if (!cJSON_IsString(value) || !value->valuestring[0])
@@ -105,7 +106,7 @@ static bool take_string(const struct field *f, const cJSON *value, void *slot)
 
 static bool take_url(const struct field *f, const cJSON *value, void *slot)
 {
-	if (!take_string(f, value, slot))
+	if (!fields_take_string(f, value, slot))
 		return false;
 	drop_slashes(*(char **)slot);
 	return true;
@@ -118,7 +119,7 @@ static bool take_import(const struct field *f, const cJSON *value, void *slot)
 		return false;
 	free(module);
 	free(attribute);
-	return take_string(f, value, slot);
+	return fields_take_string(f, value, slot);
 }
 
 static bool take_bool(const struct field *f, const cJSON *value, void *slot)
@@ -146,7 +147,7 @@ static bool take_integer(const struct field *f, const cJSON *value, void *slot)
 	return true;
 }
 
-static bool take_number(const struct field *f, const cJSON *value, void *slot)
+static bool fields_take_number(const struct field *f, const cJSON *value, void *slot)
 {
 	double n;
 	if (!json_number(value, &n) || n < (double)f->min)
@@ -164,7 +165,7 @@ static bool take_choice(const struct field *f, const cJSON *value, void *slot)
 	return true;
 }
 
-static void release_string(void *slot)
+static void fields_release_string(void *slot)
 {
 	free(*(char **)slot);
 	*(char **)slot = NULL;
@@ -179,14 +180,14 @@ static const struct {
 	take_fn *take;
 	void (*release)(void *slot);
 } kinds[] = {
-    [FIELD_STRING] = {take_string, release_string},
-    [FIELD_URL] = {take_url, release_string},
-    [FIELD_IMPORT] = {take_import, release_string},
+    [FIELD_STRING] = {fields_take_string, fields_release_string},
+    [FIELD_URL] = {take_url, fields_release_string},
+    [FIELD_IMPORT] = {take_import, fields_release_string},
     [FIELD_BOOL] = {take_bool, NULL},
     [FIELD_LOOSE_BOOL] = {take_loose_bool, NULL},
     [FIELD_INTEGER] = {take_integer, NULL},
     [FIELD_CAP] = {take_integer, NULL},
-    [FIELD_NUMBER] = {take_number, NULL},
+    [FIELD_NUMBER] = {fields_take_number, NULL},
     [FIELD_CHOICE] = {take_choice, NULL},
     [FIELD_STRINGS] = {NULL, release_strings}, /* read entry by entry */
 };
@@ -215,7 +216,7 @@ static void read_strings(
 	}
 }
 
-static void read_field(const struct section *s, const struct field *f, void *slot)
+static void fields_read_field(const struct section *s, const struct field *f, void *slot)
 {
 	const cJSON *value = json_get(s->object, f->key);
 	if (f->kind == FIELD_CAP && cJSON_IsNull(value)) {
@@ -236,7 +237,7 @@ static void read_field(const struct section *s, const struct field *f, void *slo
 void fields_read(const struct section *s, const struct field_table *table, void *target)
 {
 	for (size_t i = 0; i < table->count; i++)
-		read_field(s, &table->rows[i], (char *)target + table->rows[i].offset);
+		fields_read_field(s, &table->rows[i], (char *)target + table->rows[i].offset);
 }
 
 void fields_release(const struct field_table *table, void *target)

@@ -11,7 +11,7 @@
 #define SHOWN 40 /* bytes of a text that are shown */
 
 /* Copies the text, which ends after SHOWN bytes and an ellipsis when it is longer. */
-static char *shorten(char out[FOUND_SIZE], const char *text)
+static char *found_shorten(char out[FOUND_SIZE], const char *text)
 {
 	size_t len = strlen(text);
 	size_t cut = len > SHOWN ? utf8_cut(text, SHOWN) : len;
@@ -22,15 +22,15 @@ static char *shorten(char out[FOUND_SIZE], const char *text)
 char *found_json(char out[FOUND_SIZE], const cJSON *value)
 {
 	if (!value)
-		return shorten(out, "nothing");
+		return found_shorten(out, "nothing");
 	if (cJSON_IsObject(value))
-		return shorten(out, "an object");
+		return found_shorten(out, "an object");
 	if (cJSON_IsArray(value))
-		return shorten(out, "an array");
+		return found_shorten(out, "an array");
 	if (cJSON_IsString(value) && strstr(value->valuestring, "://"))
-		return shorten(out, "a URL");
+		return found_shorten(out, "a URL");
 	char *json = json_print(value);
-	shorten(out, json);
+	found_shorten(out, json);
 	free(json);
 	return out;
 }

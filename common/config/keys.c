@@ -80,7 +80,7 @@ static const struct field retention_rows[] = {
 };
 static const struct field_table retention_table = FIELD_TABLE(retention_rows);
 
-static void set_defaults(struct config *config)
+static void keys_set_defaults(struct config *config)
 {
 	config->websocket.max_connections = 1000;
 	config->websocket.max_connections_per_user = 10;
@@ -148,7 +148,7 @@ static void read_auth(const struct section *root, struct config *config)
 }
 
 /* Reads the member key of root, an object, into target. */
-static void read_object(
+static void keys_read_object(
     const struct section *root, const char *key, const struct field_table *table, void *target)
 {
 	struct section section;
@@ -170,7 +170,7 @@ static void warn_without_cache(const struct section *root, const struct config *
 
 void keys_read(const struct section *root, struct config *config)
 {
-	set_defaults(config);
+	keys_set_defaults(config);
 	fields_read(root, &top, config);
 	read_auth(root, config);
 	authorization_read(root, config);
@@ -180,12 +180,12 @@ void keys_read(const struct section *root, struct config *config)
 	rate_limit_read(root, config);
 	observability_read(root, config);
 	embeddings_read(root, config);
-	read_object(root, "websocket", &websocket_table, &config->websocket);
-	read_object(root, "ag_ui", &ag_ui_table, config);
-	read_object(root, "runs", &runs_table, config);
-	read_object(root, "threads", &threads_table, config);
-	read_object(root, "evaluation", &evaluation_table, config);
-	read_object(root, "retention", &retention_table, config);
+	keys_read_object(root, "websocket", &websocket_table, &config->websocket);
+	keys_read_object(root, "ag_ui", &ag_ui_table, config);
+	keys_read_object(root, "runs", &runs_table, config);
+	keys_read_object(root, "threads", &threads_table, config);
+	keys_read_object(root, "evaluation", &evaluation_table, config);
+	keys_read_object(root, "retention", &retention_table, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;
 	unknown_keys_warn(root);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_with(const char *s, const char *end)
+static bool plugin_ends_with(const char *s, const char *end)
 {
 	size_t len = strlen(s), n = strlen(end);
 	return len > n && strcmp(s + len - n, end) == 0;
@@ -18,8 +18,8 @@ static bool ends_with(const char *s, const char *end)
 
 static bool is_dotted(const char *module)
 {
-	return !strchr(module, '/') && !ends_with(module, ".so") && !ends_with(module, ".json") &&
-	    !ends_with(module, ".py");
+	return !strchr(module, '/') && !plugin_ends_with(module, ".so") &&
+	    !plugin_ends_with(module, ".json") && !plugin_ends_with(module, ".py");
 }
 
 char *plugin_path(const struct config *config, const char *module)
@@ -38,9 +38,9 @@ char *plugin_path(const struct config *config, const char *module)
 
 bool plugin_is_python(const char *path)
 {
-	if (ends_with(path, ".py"))
+	if (plugin_ends_with(path, ".py"))
 		return true;
-	if (!ends_with(path, ".so") || text_file_exists(path))
+	if (!plugin_ends_with(path, ".so") || text_file_exists(path))
 		return false;
 	char *source = xasprintf("%.*s.py", (int)strlen(path) - 3, path);
 	bool found = text_file_exists(source);
@@ -113,8 +113,9 @@ static const void *find_table(void *library, const char *path, const char *attri
 	return table;
 }
 
-static void load(struct plugin *plugin, const struct config *config, const char *module,
-    const char *attribute, const struct plugin_want *want, struct problems *problems)
+static void config_plugin_load(struct plugin *plugin, const struct config *config,
+    const char *module, const char *attribute, const struct plugin_want *want,
+    struct problems *problems)
 {
 	char *path = plugin_path(config, module);
 	plugin->library = plugin_open(path, problems);
@@ -139,7 +140,7 @@ bool plugin_load(struct plugin *plugin, const struct config *config, const struc
 			    "expected a plug-in, or what agentgraph.json(5) names, found '%s'",
 			    want->import_path);
 		else
-			load(plugin, config, module, attribute, want, &found);
+			config_plugin_load(plugin, config, module, attribute, want, &found);
 		free(module);
 		free(attribute);
 	} else {

@@ -26,7 +26,7 @@ static void refuse_unknown_keys(const struct section *entry)
 }
 
 /* A copy of a required text; "" after a report. */
-static char *read_text(const struct section *entry, const char *key)
+static char *remote_tools_read_text(const struct section *entry, const char *key)
 {
 	const cJSON *value = json_opt(entry->object, key);
 	const char *text = cJSON_GetStringValue(value);
@@ -36,7 +36,7 @@ static char *read_text(const struct section *entry, const char *key)
 	return xstrdup("");
 }
 
-static void check_parameters(const struct section *parameters)
+static void remote_tools_check_parameters(const struct section *parameters)
 {
 	const char *type = json_str(parameters->object, "type");
 	const cJSON *properties = json_opt(parameters->object, "properties");
@@ -56,7 +56,7 @@ static cJSON *read_parameters(const struct section *entry)
 	struct section parameters;
 	cJSON *schema;
 	if (section_open(&parameters, entry, "parameters")) {
-		check_parameters(&parameters);
+		remote_tools_check_parameters(&parameters);
 		schema = cJSON_Duplicate(parameters.object, true);
 	} else {
 		schema = cJSON_CreateObject();
@@ -80,13 +80,13 @@ static void refuse_duplicate(const struct section *entry, const struct config *c
 	}
 }
 
-static void read_tool(const struct section *entry, struct config *config)
+static void remote_tools_read_tool(const struct section *entry, struct config *config)
 {
 	refuse_unknown_keys(entry);
 	config->remote_tools[config->remote_tool_count] = (struct remote_tool){
-	    .node = read_text(entry, "node"),
-	    .name = read_text(entry, "name"),
-	    .description = read_text(entry, "description"),
+	    .node = remote_tools_read_text(entry, "node"),
+	    .name = remote_tools_read_text(entry, "name"),
+	    .description = remote_tools_read_text(entry, "description"),
 	    .parameters = read_parameters(entry),
 	};
 	refuse_duplicate(entry, config);
@@ -110,7 +110,7 @@ void remote_tools_read(const struct section *root, struct config *config)
 		struct section entry = {root->problems, root->file, "", item};
 		snprintf(entry.path, sizeof(entry.path), "remote_tools[%zu]", index++);
 		if (cJSON_IsObject(item))
-			read_tool(&entry, config);
+			remote_tools_read_tool(&entry, config);
 		else
 			section_refuse(root, entry.path, item, "an object");
 	}

@@ -17,7 +17,7 @@
 static cJSON *noted, *given; /* see text_files_note, text_files_take */
 
 /* Appends the rest of fd to out; false with errno set. */
-static bool read_all(int fd, struct buf *out, size_t most)
+static bool text_file_read_all(int fd, struct buf *out, size_t most)
 {
 	for (;;) {
 		ssize_t n = read(fd, buf_reserve(out, 8192), 8192);
@@ -43,12 +43,12 @@ static void drop_byte_order_mark(struct buf *text)
 	memmove(text->data, text->data + 3, text->len + 1);
 }
 
-static bool read_file(const char *path, struct buf *text, size_t most)
+static bool text_file_read_file(const char *path, struct buf *text, size_t most)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	bool ok = read_all(fd, text, most);
+	bool ok = text_file_read_all(fd, text, most);
 	int cause = errno;
 	close(fd);
 	if (!ok)
@@ -57,7 +57,7 @@ static bool read_file(const char *path, struct buf *text, size_t most)
 	return ok;
 }
 
-static const char *given_text(const char *path)
+static const char *text_file_given_text(const char *path)
 {
 	char *absolute = path_absolute(NULL, path);
 	const char *text = json_str(given, absolute);
@@ -66,7 +66,7 @@ static const char *given_text(const char *path)
 }
 
 /* What has a NUL is no good file, and no JSON either. */
-static void note(const char *path, const struct buf *text)
+static void text_file_note(const char *path, const struct buf *text)
 {
 	char *absolute = path_absolute(NULL, path);
 	if (strlen(buf_str(text)) == text->len)
@@ -77,21 +77,22 @@ static void note(const char *path, const struct buf *text)
 char *text_file_read(const char *path, size_t *len)
 {
 	struct buf text = {0};
-	const char *kept = given_text(path);
+	const char *kept = text_file_given_text(path);
 	if (kept)
 		buf_puts(&text, kept);
-	else if (!read_file(path, &text, TEXT_FILE_MAX))
+	else if (!text_file_read_file(path, &text, TEXT_FILE_MAX))
 		return NULL;
 	drop_byte_order_mark(&text);
 	if (noted)
-		note(path, &text);
+		text_file_note(path, &text);
 	*len = text.len;
 	return buf_detach(&text);
 }
 
 bool text_file_exists(const char *path)
 {
-	return given ? given_text(path) != NULL : access(path, F_OK) == 0 || errno != ENOENT;
+	return given ? text_file_given_text(path) != NULL
+		     : access(path, F_OK) == 0 || errno != ENOENT;
 }
 
 void text_files_note(cJSON *files)
@@ -104,7 +105,7 @@ bool text_files_take(const char *path)
 	struct buf text = {0};
 	cJSON_Delete(given);
 	given = NULL;
-	if (!read_file(path, &text, SIZE_MAX - 1))
+	if (!text_file_read_file(path, &text, SIZE_MAX - 1))
 		return false;
 	given = json_parse(buf_str(&text), text.len, JSON_TRUSTED_DEPTH, NULL);
 	buf_release(&text);

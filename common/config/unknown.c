@@ -42,7 +42,7 @@ static const struct object_keys known[] = {
 	KEYS("directory", "output_dir", "threshold", "parallel", "max_concurrency", "serve")},
 };
 
-static bool is_one_of(const char *key, const char *const *keys)
+static bool unknown_is_one_of(const char *key, const char *const *keys)
 {
 	while (*keys && strcmp(*keys, key) != 0)
 		keys++;
@@ -56,7 +56,8 @@ static void warn(const struct section *root, const struct object_keys *known_key
 	if (!cJSON_IsObject(object))
 		return;
 	cJSON_ArrayForEach(member, object) {
-		if (member->string[0] != '$' && !is_one_of(member->string, known_keys->keys))
+		if (member->string[0] != '$' &&
+		    !unknown_is_one_of(member->string, known_keys->keys))
 			problems_warn(root->problems, "%s: %s%s%s: unknown key, ignored",
 			    root->file, path, *path ? "." : "", member->string);
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Whether a tool of that node needs it. */
-static bool is_needed(const struct node *node, const char *tool)
+static bool approval_is_needed(const struct node *node, const char *tool)
 {
 	if (node->approve_all)
 		return true;
@@ -46,7 +46,7 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 	cJSON *wanted = cJSON_CreateArray(), *call, *value;
 	const cJSON *answer;
 	for (size_t i = 0; i < count; i++)
-		if (is_needed(run->frame.node, json_str(calls[i], "name")))
+		if (approval_is_needed(run->frame.node, json_str(calls[i], "name")))
 			cJSON_AddItemToArray(wanted, shown(calls[i]));
 	arena_json(run->setup.arena, wanted);
 	if (!wanted->child)

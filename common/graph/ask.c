@@ -87,7 +87,7 @@ static bool fits_schema(const cJSON *json, const cJSON *value, char why[SCHEMA_W
 	return fits;
 }
 
-static bool fits(const cJSON *format, const cJSON *answer, char why[SCHEMA_WHY_SIZE])
+static bool ask_fits(const cJSON *format, const cJSON *answer, char why[SCHEMA_WHY_SIZE])
 {
 	const cJSON *value = json_opt(answer, "parsed_content");
 	const cJSON *schema = json_opt(format, "schema");
@@ -144,7 +144,7 @@ static ag_result ask_again(
 	ag_result result = ask_once(asking, &again, answer, &format);
 	if (result == AG_OK)
 		add_usages(*answer, refused);
-	if (result == AG_OK && !fits(format, *answer, why)) {
+	if (result == AG_OK && !ask_fits(format, *answer, why)) {
 		cJSON_Delete(*answer);
 		*answer = NULL;
 		result = ag_fail(asking->run,
@@ -164,7 +164,7 @@ ag_result model_ask(ag_run *run, const struct model_question *question, cJSON **
 	const cJSON *format = NULL;
 	char why[SCHEMA_WHY_SIZE];
 	ag_result result = ask_once(&asking, question, answer, &format);
-	if (result != AG_OK || fits(format, *answer, why))
+	if (result != AG_OK || ask_fits(format, *answer, why))
 		return result;
 	return ask_again(&asking, question, answer, why);
 }

@@ -90,7 +90,7 @@ const char *path_in_body(const char *path)
 }
 
 /* Where a member stands, and the mistake that it has the wrong type. */
-static bool wrong(struct error *err, const char *path, const char *name, const char *expected)
+static bool block_wrong(struct error *err, const char *path, const char *name, const char *expected)
 {
 	char at[PATH_SIZE];
 	snprintf(at, sizeof(at), "%s.%s", path, name);
@@ -161,7 +161,7 @@ static const struct {
     [F_NULL] = {NULL, NULL, "null"},
 };
 
-static bool fits(enum field_kind kind, const cJSON *value)
+static bool block_fits(enum field_kind kind, const cJSON *value)
 {
 	switch (kind) {
 	case F_BOOL:
@@ -193,7 +193,7 @@ static bool fits(enum field_kind kind, const cJSON *value)
 	return false;
 }
 
-static bool one_of(const char *value, const char *const *values)
+static bool block_one_of(const char *value, const char *const *values)
 {
 	for (; *values; values++) {
 		if (strcmp(value, *values) == 0)
@@ -209,7 +209,7 @@ static bool wrong_word(
 	char expected[64];
 	snprintf(expected, sizeof(expected), "%s%s%s", words[0], words[1] ? " or " : "",
 	    words[1] ? words[1] : "");
-	return wrong(err, path, name, expected);
+	return block_wrong(err, path, name, expected);
 }
 
 static cJSON *absent_value(const struct block_field *field)
@@ -225,14 +225,14 @@ static bool copy_field(cJSON *out, const cJSON *in, const struct block_field *fi
 {
 	const cJSON *value = field->kind == F_NULL ? NULL : json_opt(in, field->name);
 	if (!value && field->kind == F_NEED_TEXT)
-		return wrong(err, path, field->name, "a string");
+		return block_wrong(err, path, field->name, "a string");
 	if (!value) {
 		cJSON_AddItemToObject(out, field->name, absent_value(field));
 		return true;
 	}
-	if (!fits(field->kind, value))
-		return wrong(err, path, field->name, field_rules[field->kind].expected);
-	if (field->values && !one_of(value->valuestring, field->values))
+	if (!block_fits(field->kind, value))
+		return block_wrong(err, path, field->name, field_rules[field->kind].expected);
+	if (field->values && !block_one_of(value->valuestring, field->values))
 		return wrong_word(err, path, field->name, field->values);
 	cJSON_AddItemToObject(out, field->name, cJSON_Duplicate(value, true));
 	return true;
@@ -275,15 +275,15 @@ static bool source_types(const struct media_source *s, const char *path, struct 
 	const cJSON *type = s->mime_type;
 	bool ok = true;
 	if (s->file_id && !(cJSON_IsString(s->file_id) && *s->file_id->valuestring))
-		ok = wrong(err, path, "file_id", "a string that is not empty");
+		ok = block_wrong(err, path, "file_id", "a string that is not empty");
 	if (s->url && !(cJSON_IsString(s->url) && web_url(s->url->valuestring)))
-		ok = wrong(err, path, "url", "an http or https URL");
+		ok = block_wrong(err, path, "url", "an http or https URL");
 	if (s->data && !(cJSON_IsString(s->data) && base64_valid(s->data->valuestring)))
-		ok = wrong(err, path, "data_base64", "valid base64");
+		ok = block_wrong(err, path, "data_base64", "valid base64");
 	if (type && !cJSON_IsString(type))
-		ok = wrong(err, path, "mime_type", "a string");
+		ok = block_wrong(err, path, "mime_type", "a string");
 	else if (s->data && !(type && *type->valuestring))
-		ok = wrong(err, path, "mime_type", "given with data_base64");
+		ok = block_wrong(err, path, "mime_type", "given with data_base64");
 	if (s->file_id || s->url || s->data)
 		return ok;
 	return error_field(err, ERR_VALIDATION, path, "missing",
@@ -320,7 +320,7 @@ static cJSON *media_object(
     const cJSON *media, const cJSON *block, const char *path, struct error *err)
 {
 	if (media && !cJSON_IsObject(media)) {
-		wrong(err, path, "media", "an object");
+		block_wrong(err, path, "media", "an object");
 		return NULL;
 	}
 	struct media_source s = {source(media, block, "file_id"), source(media, block, "url"),
@@ -347,7 +347,7 @@ static cJSON *media_object(
 }
 
 /* media, and its file_id, url and mime_type on the block once more. */
-static bool add_media(cJSON *out, const cJSON *in, const char *path, struct error *err)
+static bool block_add_media(cJSON *out, const cJSON *in, const char *path, struct error *err)
 {
 	cJSON *media = media_object(json_opt(in, "media"), in, path, err);
 	if (!media)
@@ -378,8 +378,8 @@ static bool add_thumbnail(cJSON *out, const cJSON *in, const char *path, struct 
 static bool add_refs(cJSON *out, const cJSON *in, const char *path, struct error *err)
 {
 	const cJSON *refs = json_opt(in, "refs"), *ref;
-	if (refs && !fits(F_REFS, refs))
-		return wrong(err, path, "refs", field_rules[F_REFS].expected);
+	if (refs && !block_fits(F_REFS, refs))
+		return block_wrong(err, path, "refs", field_rules[F_REFS].expected);
 	cJSON *array = cJSON_AddArrayToObject(out, "refs");
 	bool ok = true;
 	cJSON_ArrayForEach(ref, refs) {
@@ -390,12 +390,12 @@ static bool add_refs(cJSON *out, const cJSON *in, const char *path, struct error
 	return ok;
 }
 
-static bool add_field(cJSON *out, const cJSON *in, const struct block_field *field,
+static bool block_add_field(cJSON *out, const cJSON *in, const struct block_field *field,
     const char *path, struct error *err)
 {
 	switch (field->kind) {
 	case F_MEDIA:
-		return add_media(out, in, path, err);
+		return block_add_media(out, in, path, err);
 	case F_THUMBNAIL:
 		return add_thumbnail(out, in, path, err);
 	case F_REFS:
@@ -422,11 +422,12 @@ static bool add_field(cJSON *out, const cJSON *in, const struct block_field *fie
 	return copy_field(out, in, field, path, err);
 }
 
-static const struct block_type *type_of(const cJSON *input, const char *path, struct error *err)
+static const struct block_type *block_type_of(
+    const cJSON *input, const char *path, struct error *err)
 {
 	const char *name = json_str(input, "type");
 	if (!name) {
-		wrong(err, path, "type", "a string");
+		block_wrong(err, path, "type", "a string");
 		return NULL;
 	}
 	for (size_t i = 0; i < COUNT(block_types); i++) {
@@ -449,14 +450,14 @@ cJSON *block_normalise(const cJSON *input, const char *path, struct error *err)
 		    path_in_body(path));
 		return NULL;
 	}
-	const struct block_type *type = type_of(input, path, err);
+	const struct block_type *type = block_type_of(input, path, err);
 	if (!type)
 		return NULL;
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "type", type->name);
 	bool ok = true;
 	for (const struct block_field *f = type->fields; f->name; f++)
-		ok = add_field(out, input, f, path, err) && ok;
+		ok = block_add_field(out, input, f, path, err) && ok;
 	if (ok)
 		return out;
 	cJSON_Delete(out);

@@ -153,7 +153,7 @@ cJSON *graph_tool_parameters(cJSON *parameters)
 }
 
 /* A tools node that was declared before, or NULL with a problem noted. */
-static struct node *tools_node(ag_graph *graph, const char *name, const char *tool)
+static struct node *build_tools_node(ag_graph *graph, const char *name, const char *tool)
 {
 	int i = name ? graph_node_index(graph, name) : GRAPH_UNSET;
 	if (i >= 0 && graph->nodes[i].is_tools)
@@ -186,7 +186,7 @@ void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
 	cJSON *schema = NULL;
 	if (!name_check(graph, "tool", name))
 		return;
-	struct node *node = tools_node(graph, node_name, name);
+	struct node *node = build_tools_node(graph, node_name, name);
 	if (!node)
 		return;
 	if (graph_tool_get(node, name))
@@ -214,7 +214,7 @@ void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
 void ag_graph_tool_tags(
     ag_graph *graph, const char *node_name, const char *name, const char *const tags[])
 {
-	struct node *node = tools_node(graph, node_name, name ? name : "");
+	struct node *node = build_tools_node(graph, node_name, name ? name : "");
 	for (size_t i = 0; node && i < node->tool_count; i++) {
 		struct tool *tool = &node->tools[i];
 		if (!name || strcmp(tool->name, name) != 0)

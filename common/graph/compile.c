@@ -40,7 +40,7 @@ bool graph_field_accepts(const struct field *field, const cJSON *value)
 	return strcmp(field->type, json_type_name(value)) == 0;
 }
 
-static void problem(ag_graph *graph, const char *what, const char *name, const char *text)
+static void compile_problem(ag_graph *graph, const char *what, const char *name, const char *text)
 {
 	problems_add(&graph->problems, "%s: %s '%s': %s", graph->name, what, name, text);
 }
@@ -55,7 +55,7 @@ static bool is_fixed_field(const char *name)
 }
 
 /* Whether a reducer makes sense for a type (AG_REPLACE always does). */
-static bool reducer_fits(const struct field *field)
+static bool compile_reducer_fits(const struct field *field)
 {
 	switch (field->reducer) {
 	case AG_REPLACE:
@@ -74,21 +74,23 @@ static void compile_field(ag_graph *graph, struct field *field)
 {
 	const char *initial = type_default(field->type);
 	if (!initial) {
-		problem(graph, "state field", field->name,
+		compile_problem(graph, "state field", field->name,
 		    "expected a type of string, integer, number, boolean, array, object, any");
 		return;
 	}
 	if (is_fixed_field(field->name))
-		problem(graph, "state field", field->name, "every graph has this field already");
+		compile_problem(
+		    graph, "state field", field->name, "every graph has this field already");
 	if (graph_field_get(graph, field->name) != field)
-		problem(graph, "state field", field->name, "it is declared twice");
-	if (!reducer_fits(field))
-		problem(graph, "state field", field->name,
+		compile_problem(graph, "state field", field->name, "it is declared twice");
+	if (!compile_reducer_fits(field))
+		compile_problem(graph, "state field", field->name,
 		    "its reducer does not fit its type (append: array, add: number, merge: object)");
 	if (!field->initial)
 		field->initial = cJSON_Parse(initial);
 	else if (!graph_field_accepts(field, field->initial))
-		problem(graph, "state field", field->name, "its default is not of its type");
+		compile_problem(
+		    graph, "state field", field->name, "its default is not of its type");
 }
 
 static void compile_edge(ag_graph *graph, struct edge *edge)
@@ -99,14 +101,15 @@ static void compile_edge(ag_graph *graph, struct edge *edge)
 	for (size_t i = 0; i < edge->target_count; i++) {
 		edge->targets[i] = graph_node_index(graph, edge->names[i]);
 		if (edge->targets[i] == GRAPH_UNSET)
-			problem(graph, "edge to", edge->names[i], "there is no such node");
+			compile_problem(graph, "edge to", edge->names[i], "there is no such node");
 	}
 	if (from >= 0)
 		slot = &graph->nodes[from].edge;
 	if (!slot)
-		problem(graph, "edge from", edge->from, "there is no such node");
+		compile_problem(graph, "edge from", edge->from, "there is no such node");
 	else if (*slot)
-		problem(graph, "edge from", edge->from, "a second one: expected exactly one edge");
+		compile_problem(
+		    graph, "edge from", edge->from, "a second one: expected exactly one edge");
 	else
 		*slot = edge;
 }
@@ -136,9 +139,9 @@ static void check_reach(ag_graph *graph)
 		if (!needs_edges(graph, &graph->nodes[i]))
 			continue;
 		if (!reached[i])
-			problem(graph, "node", graph->nodes[i].name, "no edge leads to it");
+			compile_problem(graph, "node", graph->nodes[i].name, "no edge leads to it");
 		if (!graph->nodes[i].edge)
-			problem(
+			compile_problem(
 			    graph, "node", graph->nodes[i].name, "expected an edge that leaves it");
 	}
 	free(reached);
@@ -179,9 +182,9 @@ bool graph_compile(ag_graph *graph)
 	for (size_t i = 0; i < graph->edge_count; i++)
 		compile_edge(graph, &graph->edges[i]);
 	if (graph->node_count == 0)
-		problem(graph, "graph", graph->name, "expected at least one node");
+		compile_problem(graph, "graph", graph->name, "expected at least one node");
 	if (!graph->start)
-		problem(graph, "node", AG_START, "expected an edge that leaves it");
+		compile_problem(graph, "node", AG_START, "expected an edge that leaves it");
 	live_compile(graph);
 	check_reach(graph);
 	if (graph->problems.errors == 0)

@@ -42,7 +42,7 @@ static const char *result_prefix(const cJSON *call, const cJSON *result)
 }
 
 /* The result of a call among the messages after the one that asked; NULL when there is none. */
-static const cJSON *find_result(const cJSON *asking, const char *call_id)
+static const cJSON *demo_find_result(const cJSON *asking, const char *call_id)
 {
 	const cJSON *block;
 	for (const cJSON *message = asking->next; message; message = message->next) {
@@ -65,7 +65,7 @@ static ag_result answer_results(struct demo *d)
 		asking = asking_message(ag_context(d->state));
 	cJSON_ArrayForEach(call, json_get(asking, "content")) {
 		const cJSON *result =
-		    block_is_call(call) ? find_result(asking, json_str(call, "id")) : NULL;
+		    block_is_call(call) ? demo_find_result(asking, json_str(call, "id")) : NULL;
 		if (!result)
 			continue;
 		buf_puts(&outputs, prefix ? ", " : "");

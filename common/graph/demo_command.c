@@ -29,7 +29,7 @@ static int count_words(const char *text)
 }
 
 /* An assistant message whose usage counts words in and out, so that traces have content. */
-static ag_result answer(struct demo *d, cJSON *content, const char *said)
+static ag_result demo_command_answer(struct demo *d, cJSON *content, const char *said)
 {
 	cJSON *message = cJSON_CreateObject();
 	int in = count_words(d->text), out = count_words(said);
@@ -63,7 +63,7 @@ ag_result demo_say(struct demo *d, const char *prefix, const char *text)
 {
 	char *said = xasprintf("%s%s", prefix, text);
 	stream(d->run, said);
-	ag_result result = answer(d, content_text(said), said);
+	ag_result result = demo_command_answer(d, content_text(said), said);
 	free(said);
 	return result;
 }
@@ -86,10 +86,10 @@ static ag_result ask_for(struct demo *d, cJSON *block)
 {
 	cJSON *content = cJSON_CreateArray();
 	cJSON_AddItemToArray(content, block);
-	return answer(d, content, "");
+	return demo_command_answer(d, content, "");
 }
 
-static ag_result do_add(struct demo *d)
+static ag_result demo_command_do_add(struct demo *d)
 {
 	size_t first = strcspn(d->rest, WHITE);
 	char *a_text = xstrndup(d->rest, first);
@@ -154,7 +154,7 @@ static ag_result do_remote(struct demo *d)
 		more = next != NULL;
 		pair = more ? next + 4 : pair;
 	}
-	return answer(d, content, "");
+	return demo_command_answer(d, content, "");
 }
 
 /* ---- the other commands ---- */
@@ -200,7 +200,7 @@ static ag_result do_slow(struct demo *d)
 		return AG_ERROR;
 	snprintf(tick, sizeof(tick), "tick %d", ag_step(d->run));
 	ag_delta(d->run, tick);
-	if (answer(d, content_text(tick), tick) != AG_OK)
+	if (demo_command_answer(d, content_text(tick), tick) != AG_OK)
 		return AG_ERROR;
 	return ag_step(d->run) >= steps ? demo_say(d, "", "done") : AG_OK;
 }
@@ -225,7 +225,7 @@ static ag_result do_think(struct demo *d)
 	cJSON_AddItemToArray(content, block_text(said));
 	ag_reasoning_delta(d->run, d->rest);
 	stream(d->run, said);
-	ag_result result = answer(d, content, said);
+	ag_result result = demo_command_answer(d, content, said);
 	free(said);
 	return result;
 }
@@ -243,7 +243,7 @@ static ag_result do_context(struct demo *d)
 	return demo_say(d, "context: ", number);
 }
 
-static const cJSON *last_user_message(const ag_state *state)
+static const cJSON *demo_command_last_user_message(const ag_state *state)
 {
 	const cJSON *message, *found = NULL;
 	cJSON_ArrayForEach(message, ag_context(state)) {
@@ -271,7 +271,7 @@ static ag_result do_files(struct demo *d)
 {
 	struct buf lines = {0};
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(last_user_message(d->state), "content")) {
+	cJSON_ArrayForEach(block, json_get(demo_command_last_user_message(d->state), "content")) {
 		const cJSON *media = json_get(block, "media");
 		int64_t size = 0;
 		const char *type = json_str(media, "mime_type");
@@ -299,7 +299,7 @@ static const struct {
 	const char *name;
 	ag_result (*run)(struct demo *d);
 } commands[] = {
-    {"/add", do_add},
+    {"/add", demo_command_do_add},
     {"/fail-tool", do_fail_tool},
     {"/remote", do_remote},
     {"/ask", do_ask},

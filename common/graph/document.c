@@ -13,7 +13,7 @@
 
 /* ---- The file */
 
-static cJSON *read_file(ag_graph *graph, const char *path)
+static cJSON *document_read_file(ag_graph *graph, const char *path)
 {
 	enum json_fault fault;
 	size_t len;
@@ -65,7 +65,7 @@ static ag_reducer read_reducer(struct document *d, const struct place *at, const
 static const char *const field_types[] = {
     "string", "integer", "number", "boolean", "array", "object", "any"};
 
-static const char *read_type(struct document *d, const struct place *at, const cJSON *item)
+static const char *document_read_type(struct document *d, const struct place *at, const cJSON *item)
 {
 	const char *type = json_str(item, "type");
 	if (!type)
@@ -80,7 +80,7 @@ static const char *read_type(struct document *d, const struct place *at, const c
 	return NULL;
 }
 
-static bool reducer_fits(ag_reducer reducer, const char *type)
+static bool document_reducer_fits(ag_reducer reducer, const char *type)
 {
 	switch (reducer) {
 	case AG_REPLACE:
@@ -116,14 +116,14 @@ static void check_field_name(struct document *d, const struct place *at, const c
 }
 
 /* A field with mistakes is added all the same, so that what uses it is not reported too. */
-static void read_field(struct document *d, const struct place *at, const cJSON *item)
+static void document_read_field(struct document *d, const struct place *at, const cJSON *item)
 {
 	check_field_name(d, at, item->string);
 	bool is_object = document_check(d, at, item, &shape_field);
-	const char *type = is_object ? read_type(d, at, item) : NULL;
+	const char *type = is_object ? document_read_type(d, at, item) : NULL;
 	ag_reducer reducer = read_reducer(d, at, item);
 	const cJSON *initial = json_get(item, "default");
-	if (type && !reducer_fits(reducer, type))
+	if (type && !document_reducer_fits(reducer, type))
 		document_problem(d, PLACE_KEY(at, "reducer"),
 		    "expected a reducer for type %s (append: array, add: number, merge: object)",
 		    type);
@@ -135,7 +135,7 @@ static void read_field(struct document *d, const struct place *at, const cJSON *
 	free(json);
 }
 
-static void read_state(struct document *d, const struct place *at, const cJSON *state)
+static void document_read_state(struct document *d, const struct place *at, const cJSON *state)
 {
 	const cJSON *field;
 	if (!state)
@@ -149,7 +149,7 @@ static void read_state(struct document *d, const struct place *at, const cJSON *
 		    "expected a name of 1 to %d letters, digits, blanks or _ - . :",
 		    GRAPH_NAME_MAX);
 	cJSON_ArrayForEach(field, document_object(state, "fields"))
-		read_field(d, PLACE_KEY(PLACE_KEY(at, "fields"), field->string), field);
+		document_read_field(d, PLACE_KEY(PLACE_KEY(at, "fields"), field->string), field);
 }
 
 /* ---- The graph */
@@ -185,7 +185,7 @@ static void read_graph(struct document *d, const struct place *at, const cJSON *
 	if (!document_check(d, at, graph, &shape_graph))
 		return;
 	d->nodes = document_object(graph, "nodes");
-	read_state(d, PLACE_KEY(at, "state"), document_object(graph, "state"));
+	document_read_state(d, PLACE_KEY(at, "state"), document_object(graph, "state"));
 	read_nodes(d, PLACE_KEY(at, "nodes"));
 	if (document_array(graph, "edges"))
 		document_edges(d, PLACE_KEY(at, "edges"), document_array(graph, "edges"));
@@ -217,7 +217,7 @@ static void delete_root(void *root)
 void graph_document(
     ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
 {
-	cJSON *root = read_file(graph, path);
+	cJSON *root = document_read_file(graph, path);
 	if (!root)
 		return;
 	ag_graph_on_free(graph, delete_root, root); /* nodes and edges point into it */

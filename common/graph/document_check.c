@@ -182,7 +182,7 @@ char *document_place(const struct document *d, const struct place *at)
 }
 
 /* "agents.json: /assistant/nodes/greet: text", malloc'd; text is taken over. */
-static char *sentence(const struct document *d, const struct place *at, char *text)
+static char *document_check_sentence(const struct document *d, const struct place *at, char *text)
 {
 	char *place = document_place(d, at);
 	char *whole = xasprintf("%s: %s", place, text);
@@ -195,7 +195,7 @@ void document_problem(struct document *d, const struct place *at, const char *fm
 {
 	va_list args;
 	va_start(args, fmt);
-	char *text = sentence(d, at, xvasprintf(fmt, args));
+	char *text = document_check_sentence(d, at, xvasprintf(fmt, args));
 	va_end(args);
 	problems_add(&d->graph->problems, "%s", text);
 	free(text);
@@ -205,7 +205,7 @@ void document_warning(struct document *d, const struct place *at, const char *fm
 {
 	va_list args;
 	va_start(args, fmt);
-	char *text = sentence(d, at, xvasprintf(fmt, args));
+	char *text = document_check_sentence(d, at, xvasprintf(fmt, args));
 	va_end(args);
 	problems_warn(&d->graph->problems, "%s", text);
 	free(text);

@@ -48,7 +48,7 @@ static bool check_end(
 	return false;
 }
 
-static void read_choice(
+static void document_edge_read_choice(
     struct document *d, const struct place *at, const cJSON *item, struct choice *choice)
 {
 	if (!document_check(d, at, item, &shape_choice))
@@ -68,7 +68,7 @@ static void read_choices(
 	if (!items->child)
 		document_problem(d, at, "expected at least one choice");
 	cJSON_ArrayForEach(item, items) {
-		read_choice(
+		document_edge_read_choice(
 		    d, PLACE_INDEX(at, branch->count), item, &branch->choices[branch->count]);
 		branch->count++;
 	}

@@ -12,7 +12,8 @@
 
 /* An array of texts as a list that ends with NULL and points into the document; NULL when it is
  * absent. */
-static const char **read_tags(struct document *d, const struct place *at, const cJSON *tags)
+static const char **document_live_read_tags(
+    struct document *d, const struct place *at, const cJSON *tags)
 {
 	const cJSON *tag;
 	size_t i = 0, count = 0;
@@ -30,7 +31,8 @@ static const char **read_tags(struct document *d, const struct place *at, const 
 void document_tool_tags(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
-	const char **tags = read_tags(d, PLACE_KEY(at, "tags"), document_array(item, "tags"));
+	const char **tags =
+	    document_live_read_tags(d, PLACE_KEY(at, "tags"), document_array(item, "tags"));
 	const char *name = json_str(item, "name");
 	int i = graph_node_index(d->graph, node);
 	if (tags && name && i >= 0 && graph_tool_get(&d->graph->nodes[i], name))
@@ -49,7 +51,8 @@ static const struct ag_live_provider *read_provider(
 }
 
 /* An array or a text, as in the first frame of a socket. */
-static bool read_modalities(struct document *d, const struct place *at, const cJSON *item)
+static bool document_live_read_modalities(
+    struct document *d, const struct place *at, const cJSON *item)
 {
 	if (cJSON_IsArray(item))
 		item = item->child && !item->child->next ? item->child : NULL;
@@ -63,7 +66,7 @@ static bool read_modalities(struct document *d, const struct place *at, const cJ
 	return false;
 }
 
-static char *read_vad(struct document *d, const struct place *at, const cJSON *vad)
+static char *document_live_read_vad(struct document *d, const struct place *at, const cJSON *vad)
 {
 	const cJSON *member;
 	const char *expected;
@@ -79,18 +82,18 @@ struct spot {
 	const struct place *at;
 };
 
-static void report(const char *key, const char *text, void *arg)
+static void document_live_report(const char *key, const char *text, void *arg)
 {
 	const struct spot *spot = arg;
 	document_problem(spot->document, PLACE_KEY(spot->at, key), "%s", text);
 }
 
 /* What only providers have that are reached over the network. */
-static struct realtime_settings *read_settings(
+static struct realtime_settings *document_live_read_settings(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	static const char *const keys[] = {"base_url", "api_key_env", "extra"};
-	const struct realtime_reporter reporter = {report, &(struct spot){d, at}};
+	const struct realtime_reporter reporter = {document_live_report, &(struct spot){d, at}};
 	if (live_provider(name) == &realtime_provider) {
 		struct realtime_settings *settings = realtime_settings_new(name, item, &reporter);
 		ag_graph_on_free(d->graph, realtime_settings_free, settings);
@@ -109,7 +112,7 @@ static struct realtime_settings *read_settings(
 	return NULL;
 }
 
-static void check_tools(struct document *d, const struct place *at, const char *name)
+static void document_live_check_tools(struct document *d, const struct place *at, const char *name)
 {
 	const char *kind = name ? json_str(json_get(d->nodes, name), "kind") : NULL;
 	if (name && (!kind || strcmp(kind, "tools") != 0))
@@ -120,23 +123,23 @@ void document_live(struct document *d, const struct place *at, const char *name,
 {
 	size_t errors = d->graph->problems.errors;
 	const cJSON *modalities = json_get(item, "modalities");
-	const char **tags =
-	    read_tags(d, PLACE_KEY(at, "tools_tags"), document_array(item, "tools_tags"));
-	char *vad = read_vad(d, PLACE_KEY(at, "vad"), document_object(item, "vad"));
+	const char **tags = document_live_read_tags(
+	    d, PLACE_KEY(at, "tools_tags"), document_array(item, "tools_tags"));
+	char *vad = document_live_read_vad(d, PLACE_KEY(at, "vad"), document_object(item, "vad"));
 	const char *provider = json_str(item, "provider");
 	const struct ag_live live = {
 	    .kind = AG_LIVE,
 	    .provider = read_provider(d, PLACE_KEY(at, "provider"), provider),
-	    .data = provider ? read_settings(d, at, provider, item) : NULL,
+	    .data = provider ? document_live_read_settings(d, at, provider, item) : NULL,
 	    .model = json_str(item, "model"),
 	    .voice = json_str(item, "voice"),
 	    .system_prompt = json_str(item, "system_prompt"),
-	    .text = read_modalities(d, PLACE_KEY(at, "modalities"), modalities),
+	    .text = document_live_read_modalities(d, PLACE_KEY(at, "modalities"), modalities),
 	    .tools = json_str(item, "tools"),
 	    .tools_tags = tags,
 	    .vad = vad,
 	};
-	check_tools(d, PLACE_KEY(at, "tools"), live.tools);
+	document_live_check_tools(d, PLACE_KEY(at, "tools"), live.tools);
 	if (d->graph->problems.errors == errors && live.provider)
 		ag_graph_live(d->graph, name, &live);
 	cJSON_free(vad);

@@ -45,8 +45,8 @@ static void read_word(struct document *d, const struct place *at, const cJSON *i
 		json_add_str(body, rule->as, word ? word : rule->fallback);
 }
 
-static void read_number(struct document *d, const struct place *at, const cJSON *item,
-    const char *key, const struct range *range, cJSON *body)
+static void document_memory_read_number(struct document *d, const struct place *at,
+    const cJSON *item, const char *key, const struct range *range, cJSON *body)
 {
 	double value = document_number(d, at, item, key, range);
 	if (json_get(item, key) || range->fallback > 0)
@@ -70,9 +70,9 @@ cJSON *document_recall(struct document *d, const struct place *at, const cJSON *
 	cJSON *body = cJSON_CreateObject();
 	document_check(d, at, item, &shape_recall);
 	note_user(d, at->up->key);
-	read_number(d, at, item, "limit", &limit, body);
-	read_number(d, at, item, "score_threshold", &score, body);
-	read_number(d, at, item, "max_tokens", &tokens, body);
+	document_memory_read_number(d, at, item, "limit", &limit, body);
+	document_memory_read_number(d, at, item, "score_threshold", &score, body);
+	document_memory_read_number(d, at, item, "max_tokens", &tokens, body);
 	read_word(d, at, item, &strategy, body);
 	read_word(d, at, item, &type, body);
 	if (json_str(item, "category"))

@@ -41,7 +41,7 @@ static void report_at(
 	free(key);
 }
 
-static void report(const char *path, const char *text, void *arg)
+static void document_model_report(const char *path, const char *text, void *arg)
 {
 	const struct spot *spot = arg;
 	report_at(spot->document, spot->at, path, text);
@@ -60,7 +60,8 @@ static cJSON *settings_in(const cJSON *item)
 }
 
 /* A schema that cannot be understood would be found out by the first answer. */
-static void check_format(struct document *d, const struct place *at, const cJSON *settings)
+static void document_model_check_format(
+    struct document *d, const struct place *at, const cJSON *settings)
 {
 	const cJSON *schema = json_opt(json_opt(settings, "response_format"), "schema");
 	struct problems problems = {0};
@@ -77,12 +78,13 @@ static void check_format(struct document *d, const struct place *at, const cJSON
 struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *settings)
 {
 	struct spot spot = {d, at};
-	const struct chat_reporter reporter = {report, &spot};
+	const struct chat_reporter reporter = {document_model_report, &spot};
 	const cJSON *fallback;
 	size_t i = 0;
-	check_format(d, at, settings);
+	document_model_check_format(d, at, settings);
 	cJSON_ArrayForEach(fallback, document_array(settings, "fallbacks")) {
-		check_format(d, PLACE_INDEX(PLACE_KEY(at, "fallbacks"), i), fallback);
+		document_model_check_format(
+		    d, PLACE_INDEX(PLACE_KEY(at, "fallbacks"), i), fallback);
 		i++;
 	}
 	return chat_model_new(settings, NULL, &reporter);
@@ -162,7 +164,7 @@ static bool is_tools_node(const struct document *d, const char *name)
 	return (kind && strcmp(kind, "tools") == 0) || (i >= 0 && d->graph->nodes[i].is_tools);
 }
 
-static void read_choice(
+static void document_model_read_choice(
     struct document *d, const struct place *at, const char *choice, struct model_node *node)
 {
 	if (!choice || strcmp(choice, "auto") == 0) {
@@ -181,7 +183,7 @@ static void read_choice(
 	}
 }
 
-static void read_tools(
+static void document_model_read_tools(
     struct document *d, const struct place *at, const cJSON *item, struct model_node *node)
 {
 	const char *name = json_str(item, "tools");
@@ -189,7 +191,8 @@ static void read_tools(
 		document_problem(d, PLACE_KEY(at, "tools"), "there is no tools node '%s'", name);
 	if (name)
 		node->tools = xstrdup(name);
-	read_choice(d, PLACE_KEY(at, "tool_choice"), json_str(item, "tool_choice"), node);
+	document_model_read_choice(
+	    d, PLACE_KEY(at, "tool_choice"), json_str(item, "tool_choice"), node);
 }
 
 /* ---- the window ---- */
@@ -232,7 +235,7 @@ static bool output_fits(const struct field *field, const cJSON *item)
 	return fits || (type && strcmp(type, "json_schema") == 0);
 }
 
-static void read_output(
+static void document_model_read_output(
     struct document *d, const struct place *at, const cJSON *item, struct model_node *node)
 {
 	const char *name = json_str(item, "output");
@@ -262,9 +265,9 @@ void document_model(struct document *d, const struct place *at, const char *name
 	node->chat = read_chat(d, at, item);
 	node->system =
 	    read_prompt(d, PLACE_KEY(at, "system_prompt"), json_get(item, "system_prompt"));
-	read_tools(d, at, item, node);
+	document_model_read_tools(d, at, item, node);
 	read_context(d, PLACE_KEY(at, "context"), json_get(item, "context"), node);
 	node->recall = document_recall(d, PLACE_KEY(at, "recall"), document_object(item, "recall"));
-	read_output(d, at, item, node);
+	document_model_read_output(d, at, item, node);
 	ag_graph_node(d->graph, name, model_node_run, node);
 }

@@ -28,7 +28,7 @@ static void reply_free(void *data)
 }
 
 /* The assistant speaks word by word; other roles do not. */
-static ag_result speak(ag_run *run, const char *role, const char *text)
+static ag_result document_node_speak(ag_run *run, const char *role, const char *text)
 {
 	if (strcmp(role, "assistant") == 0)
 		return ag_say(run, "%s", text);
@@ -38,7 +38,7 @@ static ag_result speak(ag_run *run, const char *role, const char *text)
 	return ag_message(run, message);
 }
 
-static ag_result reply_run(ag_run *run, const ag_state *state, void *data)
+static ag_result document_node_reply_run(ag_run *run, const ag_state *state, void *data)
 {
 	const struct reply *reply = data;
 	const struct values values = {run, state, NULL};
@@ -49,13 +49,13 @@ static ag_result reply_run(ag_run *run, const ag_state *state, void *data)
 			return result;
 	}
 	char *text = values_text(reply->text, &values);
-	ag_result result = speak(run, reply->role, text);
+	ag_result result = document_node_speak(run, reply->role, text);
 	free(text);
 	return result;
 }
 
 /* Whether the reducer of field can take value. */
-static bool update_fits(const struct field *field, const cJSON *value)
+static bool document_node_update_fits(const struct field *field, const cJSON *value)
 {
 	return field->reducer == AG_APPEND || json_has_names(value) ||
 	    graph_field_accepts(field, value);
@@ -70,13 +70,13 @@ static void check_update(struct document *d, const struct place *at, const cJSON
 		document_check_json(d, place, value);
 		if (!field)
 			document_problem(d, place, "there is no state field of that name");
-		else if (!update_fits(field, value))
+		else if (!document_node_update_fits(field, value))
 			document_problem(d, place, "expected a value of type %s, found %s",
 			    field->type, json_type_name(value));
 	}
 }
 
-static void read_role(struct document *d, const struct place *at, struct reply *reply)
+static void document_node_read_role(struct document *d, const struct place *at, struct reply *reply)
 {
 	if (!reply->role)
 		reply->role = "assistant";
@@ -86,7 +86,7 @@ static void read_role(struct document *d, const struct place *at, struct reply *
 		    "expected one of assistant, user, system, found '%s'", reply->role);
 }
 
-static void read_reply(
+static void document_node_read_reply(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	struct reply *reply = xcalloc(1, sizeof(*reply));
@@ -95,10 +95,10 @@ static void read_reply(
 	if (text)
 		reply->text = document_template(d, PLACE_KEY(at, "text"), text, false);
 	reply->role = json_str(item, "role");
-	read_role(d, at, reply);
+	document_node_read_role(d, at, reply);
 	reply->update = document_object(item, "update");
 	check_update(d, PLACE_KEY(at, "update"), reply->update);
-	ag_graph_node(d->graph, name, reply_run, reply);
+	ag_graph_node(d->graph, name, document_node_reply_run, reply);
 }
 
 /* ---- interrupt: asks a person */
@@ -188,7 +188,7 @@ static const struct {
 	const struct document_shape *shape;
 	void (*read)(
 	    struct document *d, const struct place *at, const char *name, const cJSON *item);
-} kinds[] = {{&shape_reply, read_reply}, {&shape_exec, read_exec},
+} kinds[] = {{&shape_reply, document_node_read_reply}, {&shape_exec, read_exec},
     {&shape_interrupt, read_interrupt}, {&shape_tools, document_tools},
     {&shape_live, document_live}, {&shape_model, document_model}};
 

@@ -87,7 +87,8 @@ static const struct word *only_word(
 }
 
 /* A pattern is a POSIX extended regular expression. */
-static void read_pattern(struct document *d, const struct place *at, struct rule *rule)
+static void document_rule_read_pattern(
+    struct document *d, const struct place *at, struct rule *rule)
 {
 	char message[256];
 	int flags = REG_EXTENDED | REG_NOSUB | (rule->ignore_case ? REG_ICASE : 0);
@@ -111,7 +112,7 @@ static void read_text_rule(
 	rule->operand = json_get(item, test->key);
 	rule->ignore_case = cJSON_IsTrue(json_get(item, "ignore_case"));
 	if (rule->test == TEST_MATCHES && cJSON_IsString(rule->operand))
-		read_pattern(d, PLACE_KEY(at, test->key), rule);
+		document_rule_read_pattern(d, PLACE_KEY(at, test->key), rule);
 }
 
 static void read_field_rule(
@@ -134,7 +135,7 @@ static void add_rule_part(struct rule *rule, struct rule *part)
 	rule->parts[rule->part_count++] = part;
 }
 
-static void read_parts(
+static void document_rule_read_parts(
     struct document *d, const struct place *at, const cJSON *items, struct rule *rule)
 {
 	const cJSON *item;
@@ -158,7 +159,7 @@ static void check_strays(
 	}
 }
 
-static void read_kind(struct document *d, const struct place *at, const cJSON *item,
+static void document_rule_read_kind(struct document *d, const struct place *at, const cJSON *item,
     const struct word *kind, struct rule *rule)
 {
 	const cJSON *value = json_get(item, kind->key);
@@ -177,7 +178,7 @@ static void read_kind(struct document *d, const struct place *at, const cJSON *i
 	case RULE_ALL:
 	case RULE_ANY:
 		if (cJSON_IsArray(value))
-			read_parts(d, inner, value, rule);
+			document_rule_read_parts(d, inner, value, rule);
 		break;
 	case RULE_NOT:
 		if (cJSON_IsObject(value))
@@ -198,7 +199,7 @@ struct rule *document_rule(struct document *d, const struct place *at, const cJS
 		return rule;
 	check_strays(d, at, item, kind);
 	rule->kind = (enum rule_kind)kind->meaning;
-	read_kind(d, at, item, kind, rule);
+	document_rule_read_kind(d, at, item, kind, rule);
 	return rule;
 }
 

@@ -24,7 +24,7 @@ static void command_free(void *data)
 	free(data);
 }
 
-static const struct node *tools_node(const struct document *d, const char *name)
+static const struct node *document_tools_tools_node(const struct document *d, const char *name)
 {
 	int i = graph_node_index(d->graph, name);
 	return i >= 0 ? &d->graph->nodes[i] : NULL;
@@ -33,7 +33,7 @@ static const struct node *tools_node(const struct document *d, const char *name)
 void document_tool_name(
     struct document *d, const struct place *at, const char *node, const char *name)
 {
-	const struct node *tools = tools_node(d, node);
+	const struct node *tools = document_tools_tools_node(d, node);
 	if (!graph_name_valid(name))
 		document_problem(
 		    d, at, "expected 1 to %d letters, digits, blanks or _ - . :", GRAPH_NAME_MAX);
@@ -42,7 +42,8 @@ void document_tool_name(
 }
 
 /* Models are shown the schema of an object. */
-static void check_parameters(struct document *d, const struct place *at, const cJSON *parameters)
+static void document_tools_check_parameters(
+    struct document *d, const struct place *at, const cJSON *parameters)
 {
 	const cJSON *type = json_get(parameters, "type");
 	if (type && (!cJSON_IsString(type) || strcmp(type->valuestring, "object") != 0))
@@ -62,10 +63,11 @@ static void check_described(
 	const char *name = json_str(item, "name");
 	if (name)
 		document_tool_name(d, PLACE_KEY(at, "name"), node, name);
-	check_parameters(d, PLACE_KEY(at, "parameters"), document_object(item, "parameters"));
+	document_tools_check_parameters(
+	    d, PLACE_KEY(at, "parameters"), document_object(item, "parameters"));
 }
 
-static void add_tool(
+static void document_tools_add_tool(
     struct document *d, const char *node, const cJSON *item, ag_tool_fn fn, void *data)
 {
 	const cJSON *parameters = document_object(item, "parameters");
@@ -76,7 +78,7 @@ static void add_tool(
 }
 
 /* Seconds as milliseconds. */
-static int64_t read_timeout(
+static int64_t document_tools_read_timeout(
     struct document *d, const struct place *at, const cJSON *item, double most_ms)
 {
 	const struct range range = {0.001, most_ms / 1000, most_ms / 1000};
@@ -97,13 +99,13 @@ static void read_exec_tool(
 	command->max_line = SIZE_MAX; /* lines mean nothing to a tool */
 	document_command(d, at, item, EXEC_TOOL_TIMEOUT_MS / 1000, command);
 	if (d->graph->problems.errors == errors)
-		add_tool(d, node, item, exec_tool, command);
+		document_tools_add_tool(d, node, item, exec_tool, command);
 	document_tool_tags(d, at, node, item);
 }
 
 /* ---- http */
 
-static bool is_token(const char *text)
+static bool document_tools_is_token(const char *text)
 {
 	for (const char *p = text; *p; p++) {
 		if (!isalnum((unsigned char)*p) && !strchr("!#$%&'*+-.^_`|~", *p))
@@ -123,7 +125,7 @@ static void read_header(struct document *d, const struct place *at, const cJSON 
     struct http_header *headers, size_t *count)
 {
 	char *unset, *value;
-	if (!is_token(item->string))
+	if (!document_tools_is_token(item->string))
 		document_problem(d, at, "expected the name of a header");
 	if (!document_is(d, at, item, TYPE_STRING))
 		return;
@@ -142,7 +144,7 @@ static void read_header(struct document *d, const struct place *at, const cJSON 
 #define MOST_HEADERS 30
 
 /* An array of count headers, whose values may name environment variables. */
-static struct http_header *read_headers(
+static struct http_header *document_tools_read_headers(
     struct document *d, const struct place *at, const cJSON *object, size_t *count)
 {
 	const cJSON *item;
@@ -180,7 +182,7 @@ static void check_templates(struct document *d, const struct place *at, const cJ
 	}
 }
 
-static void read_url(
+static void document_tools_read_url(
     struct document *d, const struct place *at, const char *url, struct http_tool *tool)
 {
 	if (!url)
@@ -196,7 +198,7 @@ static void read_method(
     struct document *d, const struct place *at, const cJSON *item, struct http_tool *tool)
 {
 	tool->method = json_str(item, "method");
-	if (tool->method && !is_token(tool->method))
+	if (tool->method && !document_tools_is_token(tool->method))
 		document_problem(
 		    d, PLACE_KEY(at, "method"), "expected a method such as GET or POST");
 }
@@ -206,15 +208,15 @@ static void read_request(
 {
 	const struct range bytes = {1, 1 << 30, HTTP_TOOL_MAX_OUTPUT};
 	document_check(d, at, item, &shape_http);
-	read_url(d, PLACE_KEY(at, "url"), json_str(item, "url"), tool);
+	document_tools_read_url(d, PLACE_KEY(at, "url"), json_str(item, "url"), tool);
 	read_method(d, at, item, tool);
-	tool->headers = read_headers(
+	tool->headers = document_tools_read_headers(
 	    d, PLACE_KEY(at, "headers"), document_object(item, "headers"), &tool->header_count);
 	tool->query = document_object(item, "query");
 	tool->body = json_get(item, "body");
 	check_templates(d, PLACE_KEY(at, "query"), tool->query);
 	check_templates(d, PLACE_KEY(at, "body"), tool->body);
-	tool->timeout_ms = read_timeout(d, at, item, HTTP_TOOL_TIMEOUT_MS);
+	tool->timeout_ms = document_tools_read_timeout(d, at, item, HTTP_TOOL_TIMEOUT_MS);
 	tool->max_output = (size_t)document_number(d, at, item, "max_output", &bytes);
 }
 
@@ -229,7 +231,7 @@ static void read_http_tool(
 	if (document_object(item, "http"))
 		read_request(d, PLACE_KEY(at, "http"), document_object(item, "http"), tool);
 	if (d->graph->problems.errors == errors)
-		add_tool(d, node, item, http_tool, tool);
+		document_tools_add_tool(d, node, item, http_tool, tool);
 	document_tool_tags(d, at, node, item);
 }
 
@@ -274,7 +276,7 @@ static void read_reach(
 	if (url && (!http_tool_url_fits(url) || !is_printable(url)))
 		document_problem(
 		    d, PLACE_KEY(at, "url"), "expected an http or https URL with a host");
-	settings->headers = read_headers(
+	settings->headers = document_tools_read_headers(
 	    d, PLACE_KEY(at, "headers"), document_object(item, "headers"), &settings->header_count);
 }
 
@@ -323,7 +325,7 @@ static void read_mcp_tools(
 	if (prefix && *prefix && !graph_name_valid(prefix))
 		document_problem(d, PLACE_KEY(at, "prefix"),
 		    "expected up to %d letters, digits, blanks or _ - . :", GRAPH_NAME_MAX);
-	settings.timeout_ms = read_timeout(d, at, item, MCP_TIMEOUT_MS);
+	settings.timeout_ms = document_tools_read_timeout(d, at, item, MCP_TIMEOUT_MS);
 	settings.name = server_name_own(d->graph, server_name(item, &settings));
 	struct tool_server server = {.server = mcp_server_new(&settings),
 	    .prefix = xstrdup(prefix ? prefix : ""),
@@ -343,7 +345,7 @@ static const struct {
     {"mcp", "mcp", read_mcp_tools}, {"memory", "actions", document_memory_tool}};
 
 /* "kind" may be left out where a member tells it. */
-static void read_tool(
+static void document_tools_read_tool(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
 	const cJSON *kind = json_get(item, "kind");
@@ -379,10 +381,10 @@ void document_tools(struct document *d, const struct place *at, const char *name
 	size_t i = 0;
 	size_t errors = d->graph->problems.errors;
 	ag_graph_tools(d->graph, name);
-	if (!tools_node(d, name))
+	if (!document_tools_tools_node(d, name))
 		return;
 	cJSON_ArrayForEach(tool, document_array(item, "tools")) {
-		read_tool(d, PLACE_INDEX(PLACE_KEY(at, "tools"), i), name, tool);
+		document_tools_read_tool(d, PLACE_INDEX(PLACE_KEY(at, "tools"), i), name, tool);
 		i++;
 	}
 	if (d->graph->problems.errors == errors)

@@ -16,7 +16,7 @@ static const char *const others[] = {"config", "fields", "answer", "answers", "n
 
 /* ---- Names */
 
-static bool is_one_of(const char *const *names, const char *name)
+static bool document_value_is_one_of(const char *const *names, const char *name)
 {
 	while (*names && strcmp(*names, name) != 0)
 		names++;
@@ -25,7 +25,7 @@ static bool is_one_of(const char *const *names, const char *name)
 
 bool document_reserved(const char *name)
 {
-	return is_one_of(texts, name) || is_one_of(others, name);
+	return document_value_is_one_of(texts, name) || document_value_is_one_of(others, name);
 }
 
 /* What follows prefix in name, or NULL. */
@@ -50,7 +50,7 @@ static bool name_known(const struct document *d, const char *name, bool with_ans
 	const char *field = after(name, "fields.");
 	if (path)
 		return *path != '\0';
-	if (is_one_of(texts, name))
+	if (document_value_is_one_of(texts, name))
 		return true;
 	if (strcmp(name, "answer") == 0)
 		return with_answer;
@@ -121,7 +121,7 @@ static char *last_text(const ag_state *state)
 }
 
 /* The value of a name as a new item. */
-static cJSON *value_of(const char *name, const struct values *values)
+static cJSON *document_value_value_of(const char *name, const struct values *values)
 {
 	if (strcmp(name, "user_text") == 0)
 		return cJSON_CreateString(ag_user_text(values->state));
@@ -139,10 +139,10 @@ static cJSON *value_of(const char *name, const struct values *values)
 	return json ? cJSON_Duplicate(json, true) : cJSON_CreateNull();
 }
 
-static void add_value(const char *name, struct buf *out, void *arg)
+static void document_value_add_value(const char *name, struct buf *out, void *arg)
 {
 	const struct values *values = arg;
-	cJSON *value = value_of(name, values);
+	cJSON *value = document_value_value_of(name, values);
 	if (cJSON_IsString(value)) {
 		buf_puts(out, value->valuestring);
 	} else if (!cJSON_IsNull(value)) {
@@ -157,7 +157,7 @@ char *values_text(const struct template *t, const struct values *values)
 {
 	struct buf out = {0};
 	struct values copy = *values;
-	template_render(t, add_value, &copy, &out);
+	template_render(t, document_value_add_value, &copy, &out);
 	return buf_detach(&out);
 }
 
@@ -199,7 +199,7 @@ static cJSON *string_value(const char *text, const struct values *values)
 	const char *name = template_only_name(t);
 	cJSON *value;
 	if (name) {
-		value = value_of(name, values);
+		value = document_value_value_of(name, values);
 	} else {
 		char *expanded = values_text(t, values);
 		value = cJSON_CreateString(expanded);

@@ -24,7 +24,7 @@ struct session {
 /* ---- What the program is given */
 
 /* Items that are the state's own are only referred to, so that a long history is not copied. */
-static void refer(cJSON *input, const char *key, const cJSON *item)
+static void exec_node_refer(cJSON *input, const char *key, const cJSON *item)
 {
 	if (item)
 		cJSON_AddItemReferenceToObject(input, key, (cJSON *)item);
@@ -35,7 +35,7 @@ static void refer(cJSON *input, const char *key, const cJSON *item)
 static void add_context(cJSON *input, const ag_state *state, bool last_only)
 {
 	if (!last_only) {
-		refer(input, "context", ag_context(state));
+		exec_node_refer(input, "context", ag_context(state));
 		return;
 	}
 	cJSON *context = cJSON_AddArrayToObject(input, "context");
@@ -48,7 +48,7 @@ static void add_answers(cJSON *input, const ag_run *run)
 {
 	const cJSON *answers = ag_answers(run);
 	if (answers)
-		refer(input, "answers", answers);
+		exec_node_refer(input, "answers", answers);
 	else
 		cJSON_AddArrayToObject(input, "answers");
 }
@@ -60,9 +60,9 @@ static char *input_text(const struct exec_node *node, ag_run *run, const ag_stat
 	add_context(input, state, node->last_only);
 	json_add_str(input, "context_summary", ag_summary(state));
 	cJSON_ArrayForEach(field, ag_fields(state))
-		refer(input, field->string, field);
+		exec_node_refer(input, field->string, field);
 	json_add_str(input, "user_text", ag_user_text(state));
-	refer(input, "config", ag_config(run));
+	exec_node_refer(input, "config", ag_config(run));
 	json_add_str(input, "thread_id", ag_thread_id(run));
 	json_add_str(input, "run_id", ag_run_id(run));
 	json_add_str(input, "node", ag_node_name(run));
@@ -91,28 +91,28 @@ static ag_result close_message(struct session *s)
 	return ag_message(s->run, message);
 }
 
-static ag_result refuse(struct session *s, const char *key, const char *expected)
+static ag_result exec_node_refuse(struct session *s, const char *key, const char *expected)
 {
 	return ag_fail(
 	    s->run, "line %zu of its output: expected \"%s\" to be %s", s->line, key, expected);
 }
 
-static ag_result take_delta(struct session *s, cJSON *value)
+static ag_result exec_node_take_delta(struct session *s, cJSON *value)
 {
 	if (!cJSON_IsString(value))
-		return refuse(s, "delta", "a string");
+		return exec_node_refuse(s, "delta", "a string");
 	buf_puts(&s->said, value->valuestring);
 	return ag_delta(s->run, value->valuestring);
 }
 
-static ag_result take_reasoning(struct session *s, cJSON *value)
+static ag_result exec_node_take_reasoning(struct session *s, cJSON *value)
 {
 	if (!cJSON_IsString(value))
-		return refuse(s, "reasoning", "a string");
+		return exec_node_refuse(s, "reasoning", "a string");
 	return ag_reasoning_delta(s->run, value->valuestring);
 }
 
-static ag_result take_message(struct session *s, cJSON *value)
+static ag_result exec_node_take_message(struct session *s, cJSON *value)
 {
 	cJSON *message;
 	if (cJSON_IsObject(value)) {
@@ -121,7 +121,7 @@ static ag_result take_message(struct session *s, cJSON *value)
 		message = cJSON_CreateObject();
 		json_add_str(message, "content", value->valuestring);
 	} else {
-		return refuse(s, "message", "a string or an object");
+		return exec_node_refuse(s, "message", "a string or an object");
 	}
 	if (!json_opt(message, "role"))
 		json_set(message, "role", cJSON_CreateString("assistant"));
@@ -132,7 +132,7 @@ static ag_result take_message(struct session *s, cJSON *value)
 static ag_result take_update(struct session *s, cJSON *value)
 {
 	if (!cJSON_IsObject(value))
-		return refuse(s, "update", "an object");
+		return exec_node_refuse(s, "update", "an object");
 	const cJSON *field;
 	cJSON_ArrayForEach(field, value) {
 		ag_result result = ag_update(s->run, field->string, cJSON_Duplicate(field, true));
@@ -147,28 +147,29 @@ static ag_result take_interrupt(struct session *s, cJSON *value)
 {
 	const cJSON *item, *answer, *reason = json_opt(value, "reason");
 	if (!cJSON_IsObject(value))
-		return refuse(s, "interrupt", "an object");
+		return exec_node_refuse(s, "interrupt", "an object");
 	cJSON_ArrayForEach(item, value) {
 		if (strcmp(item->string, "reason") != 0 && strcmp(item->string, "value") != 0)
-			return refuse(s, "interrupt", "an object with reason and value only");
+			return exec_node_refuse(
+			    s, "interrupt", "an object with reason and value only");
 	}
 	if (reason && !cJSON_IsString(reason))
-		return refuse(s, "reason", "a string");
+		return exec_node_refuse(s, "reason", "a string");
 	return ag_interrupt(s->run, reason ? reason->valuestring : NULL,
 	    cJSON_Duplicate(json_get(value, "value"), true), &answer);
 }
 
-static ag_result take_error(struct session *s, cJSON *value)
+static ag_result exec_node_take_error(struct session *s, cJSON *value)
 {
 	if (!cJSON_IsString(value))
-		return refuse(s, "error", "a string");
+		return exec_node_refuse(s, "error", "a string");
 	return ag_fail(s->run, "%s", value->valuestring);
 }
 
 static ag_result take_log(struct session *s, cJSON *value)
 {
 	if (!cJSON_IsString(value))
-		return refuse(s, "log", "a string");
+		return exec_node_refuse(s, "log", "a string");
 	ag_log(s->run, "%s", value->valuestring);
 	return AG_OK;
 }
@@ -176,9 +177,9 @@ static ag_result take_log(struct session *s, cJSON *value)
 static const struct {
 	const char *key;
 	ag_result (*take)(struct session *s, cJSON *value);
-} kinds[] = {{"delta", take_delta}, {"reasoning", take_reasoning}, {"message", take_message},
-    {"update", take_update}, {"interrupt", take_interrupt}, {"error", take_error},
-    {"log", take_log}};
+} kinds[] = {{"delta", exec_node_take_delta}, {"reasoning", exec_node_take_reasoning},
+    {"message", exec_node_take_message}, {"update", take_update}, {"interrupt", take_interrupt},
+    {"error", exec_node_take_error}, {"log", take_log}};
 
 static ag_result take_object(struct session *s, const cJSON *object, const char *excerpt)
 {
@@ -196,7 +197,7 @@ static ag_result take_object(struct session *s, const cJSON *object, const char 
 	    s->line, excerpt);
 }
 
-static ag_result take_line(struct session *s, const char *line, size_t len)
+static ag_result exec_node_take_line(struct session *s, const char *line, size_t len)
 {
 	char excerpt[EXCERPT + 1];
 	snprintf(excerpt, sizeof(excerpt), "%s", line);
@@ -218,13 +219,13 @@ static bool on_line(const char *line, size_t len, void *arg)
 	s->line++;
 	if (strspn(line, " \t\r") == len)
 		return true;
-	s->outcome = take_line(s, line, len);
+	s->outcome = exec_node_take_line(s, line, len);
 	return s->outcome == AG_OK;
 }
 
 /* ---- How it ends */
 
-static ag_result fail(ag_run *run, const char *name, const struct process_result *result)
+static ag_result exec_node_fail(ag_run *run, const char *name, const struct process_result *result)
 {
 	char what[256], complaint[512];
 	process_describe(result, what, sizeof(what));
@@ -236,7 +237,7 @@ static ag_result fail(ag_run *run, const char *name, const struct process_result
 	return ag_fail(run, "%s %s: %s", name, what, complaint);
 }
 
-static ag_result finish(
+static ag_result exec_node_finish(
     struct session *s, const struct command *command, const struct process_result *result)
 {
 	switch (result->end) {
@@ -254,7 +255,7 @@ static ag_result finish(
 	case PROCESS_NOT_STARTED:
 		break;
 	}
-	return fail(s->run, command->argv[0], result);
+	return exec_node_fail(s->run, command->argv[0], result);
 }
 
 ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
@@ -268,7 +269,7 @@ ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
 	    .run = run, .input = input, .input_len = strlen(input), .on_line = on_line, .arg = &s};
 	command_run(&node->command, &call, &result);
 	free(input);
-	ag_result outcome = finish(&s, &node->command, &result);
+	ag_result outcome = exec_node_finish(&s, &node->command, &result);
 	buf_release(&s.said);
 	return outcome;
 }

@@ -29,7 +29,7 @@ bool http_tool_url_fits(const char *url)
 }
 
 /* The member of args that a path of names leads to, or NULL. */
-static const cJSON *member(const cJSON *args, const char *path)
+static const cJSON *http_tool_member(const cJSON *args, const char *path)
 {
 	const cJSON *whole = json_opt(args, path);
 	if (whole)
@@ -41,7 +41,7 @@ static const cJSON *member(const cJSON *args, const char *path)
 	return args;
 }
 
-static void add_text(struct buf *out, const cJSON *value)
+static void http_tool_add_text(struct buf *out, const cJSON *value)
 {
 	if (cJSON_IsString(value)) {
 		buf_puts(out, value->valuestring);
@@ -73,7 +73,7 @@ static void add_url_value(const char *name, struct buf *out, void *arg)
 {
 	struct url_values *values = arg;
 	struct buf text = {0};
-	add_text(&text, member(values->args, name));
+	http_tool_add_text(&text, http_tool_member(values->args, name));
 	if (strcmp(buf_str(&text), ".") == 0 || strcmp(buf_str(&text), "..") == 0)
 		values->climbs = true;
 	add_encoded(out, buf_str(&text));
@@ -82,7 +82,7 @@ static void add_url_value(const char *name, struct buf *out, void *arg)
 
 static void add_text_value(const char *name, struct buf *out, void *arg)
 {
-	add_text(out, member(arg, name));
+	http_tool_add_text(out, http_tool_member(arg, name));
 }
 
 /* ---- JSON with names */
@@ -101,7 +101,7 @@ static cJSON *text_value(const char *text, const cJSON *args)
 	}
 	const char *name = template_only_name(t);
 	if (name) {
-		value = cJSON_Duplicate(member(args, name), true);
+		value = cJSON_Duplicate(http_tool_member(args, name), true);
 	} else {
 		template_render(t, add_text_value, (void *)args, &out);
 		value = cJSON_CreateString(buf_str(&out));
@@ -129,7 +129,7 @@ static cJSON *filled(const cJSON *json, const cJSON *args)
 	return copy;
 }
 
-static void add_query(struct buf *url, const cJSON *query, const cJSON *args)
+static void http_tool_add_query(struct buf *url, const cJSON *query, const cJSON *args)
 {
 	const cJSON *item;
 	char mark = strchr(buf_str(url), '?') ? '&' : '?';
@@ -137,7 +137,7 @@ static void add_query(struct buf *url, const cJSON *query, const cJSON *args)
 		struct buf text = {0};
 		cJSON *value = filled(item, args);
 		if (value) {
-			add_text(&text, value);
+			http_tool_add_text(&text, value);
 			buf_putc(url, mark);
 			add_encoded(url, item->string);
 			buf_putc(url, '=');
@@ -159,11 +159,11 @@ static bool make_url(const struct http_tool *tool, const cJSON *args, struct buf
 		*fragment = '\0';
 		url->len = (size_t)(fragment - url->data);
 	}
-	add_query(url, tool->query, args);
+	http_tool_add_query(url, tool->query, args);
 	return !values.climbs;
 }
 
-static char *make_body(const struct http_tool *tool, const cJSON *args)
+static char *http_tool_make_body(const struct http_tool *tool, const cJSON *args)
 {
 	if (!tool->body)
 		return NULL;
@@ -177,7 +177,7 @@ static char *make_body(const struct http_tool *tool, const cJSON *args)
 
 /* ---- The call */
 
-static bool stop_requested(void *arg)
+static bool http_tool_stop_requested(void *arg)
 {
 	return ag_stop_requested(arg);
 }
@@ -211,12 +211,12 @@ static enum http_end request(const struct http_tool *tool, ag_run *run, const ch
 	    .connect_ms = CONNECT_MS,
 	    .deadline_ms = clock_monotonic_ms() + ms,
 	    .max_body = tool->max_output,
-	    .stop = stop_requested,
+	    .stop = http_tool_stop_requested,
 	    .arg = run};
 	return http_call(&call, response);
 }
 
-static ag_result refused(ag_run *run, const struct http_response *response)
+static ag_result http_tool_refused(ag_run *run, const struct http_response *response)
 {
 	char *body = xstrndup(buf_str(&response->body), BODY_SHOWN);
 	process_clean(body);
@@ -226,17 +226,18 @@ static ag_result refused(ag_run *run, const struct http_response *response)
 	return result;
 }
 
-static ag_result failed(ag_run *run, const struct http_response *response)
+static ag_result http_tool_failed(ag_run *run, const struct http_response *response)
 {
 	ag_log(run, "the request of a tool failed: %s", response->reason);
 	return ag_fail(run, "the request failed: %s", http_failure(response));
 }
 
-static ag_result read_answer(ag_run *run, const struct http_response *response, cJSON **output)
+static ag_result http_tool_read_answer(
+    ag_run *run, const struct http_response *response, cJSON **output)
 {
 	const struct buf *body = &response->body;
 	if (response->status >= 300)
-		return refused(run, response);
+		return http_tool_refused(run, response);
 	*output = json_parse(buf_str(body), body->len, JSON_REQUEST_DEPTH, NULL);
 	if (!*output && utf8_valid(buf_str(body), body->len) && strlen(buf_str(body)) == body->len)
 		*output = cJSON_CreateString(buf_str(body));
@@ -249,13 +250,13 @@ ag_result http_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 	struct http_response response = {0};
 	struct buf url = {0};
 	ag_result result;
-	char *body = make_body(tool, args);
+	char *body = http_tool_make_body(tool, args);
 	if (!make_url(tool, args, &url))
 		result = ag_fail(run, "arguments: expected no '.' or '..' in a URL");
 	else if (request(tool, run, buf_str(&url), body, &response) == HTTP_DONE)
-		result = read_answer(run, &response, output);
+		result = http_tool_read_answer(run, &response, output);
 	else
-		result = failed(run, &response);
+		result = http_tool_failed(run, &response);
 	http_response_release(&response);
 	buf_release(&url);
 	free(body);

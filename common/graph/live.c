@@ -94,7 +94,7 @@ bool live_vad_fits(const char *name, const cJSON *value, const char **expected)
 	return true;
 }
 
-static void problem(ag_graph *graph, const char *name, const char *expected)
+static void graph_live_problem(ag_graph *graph, const char *name, const char *expected)
 {
 	problems_add(
 	    &graph->problems, "%s: live agent '%s': expected %s", graph->name, name, expected);
@@ -111,7 +111,7 @@ static void check_vad(ag_graph *graph, const char *name, const cJSON *vad)
 	}
 }
 
-static cJSON *read_vad(ag_graph *graph, const char *name, const char *text)
+static cJSON *graph_live_read_vad(ag_graph *graph, const char *name, const char *text)
 {
 	cJSON *vad =
 	    text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : cJSON_CreateObject();
@@ -119,12 +119,12 @@ static cJSON *read_vad(ag_graph *graph, const char *name, const char *text)
 		check_vad(graph, name, vad);
 		return vad;
 	}
-	problem(graph, name, "vad to be a JSON object");
+	graph_live_problem(graph, name, "vad to be a JSON object");
 	cJSON_Delete(vad);
 	return cJSON_CreateObject();
 }
 
-static bool is_complete(const struct ag_live_provider *p)
+static bool graph_live_is_complete(const struct ag_live_provider *p)
 {
 	return p && p->kind == AG_LIVE_PROVIDER && p->open && p->close && p->takes && p->audio &&
 	    p->text && p->activity && p->tool_result && p->finish && p->descriptor && p->step;
@@ -134,11 +134,12 @@ struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struc
 {
 	struct live_agent *agent = xcalloc(1, sizeof(*agent));
 	if (!live || live->kind != AG_LIVE) {
-		problem(graph, name, "a struct ag_live of this version");
+		graph_live_problem(graph, name, "a struct ag_live of this version");
 		return agent;
 	}
-	if (!is_complete(live->provider))
-		problem(graph, name, "a provider of this version with all its functions");
+	if (!graph_live_is_complete(live->provider))
+		graph_live_problem(
+		    graph, name, "a provider of this version with all its functions");
 	agent->provider = live->provider;
 	agent->data = live->data;
 	agent->model = xstrdup(live->model);
@@ -147,7 +148,7 @@ struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struc
 	agent->text = live->text;
 	agent->tools_name = xstrdup(live->tools);
 	agent->tags = live_tags_copy(live->tools_tags);
-	agent->vad = read_vad(graph, name, live->vad);
+	agent->vad = graph_live_read_vad(graph, name, live->vad);
 	return agent;
 }
 
@@ -177,7 +178,8 @@ static void check_others(ag_graph *graph, const struct node *live)
 		if (node == live || node->is_tools)
 			continue;
 		if (node->live)
-			problem(graph, node->name, "no second one: a graph has one at most");
+			graph_live_problem(
+			    graph, node->name, "no second one: a graph has one at most");
 		else
 			problems_add(&graph->problems,
 			    "%s: node '%s': expected only tools nodes beside the live agent '%s'",
@@ -189,9 +191,11 @@ static void check_start(ag_graph *graph, const struct node *live)
 {
 	const struct edge *start = graph->start;
 	if (start && (start->fn || strcmp(start->names[0], live->name) != 0))
-		problem(graph, live->name, "the edge from START to lead to it, and nowhere else");
+		graph_live_problem(
+		    graph, live->name, "the edge from START to lead to it, and nowhere else");
 	if (live->interrupt_before || live->interrupt_after)
-		problem(graph, live->name, "no interrupt: a conversation does not pause");
+		graph_live_problem(
+		    graph, live->name, "no interrupt: a conversation does not pause");
 }
 
 void live_compile(ag_graph *graph)
@@ -209,14 +213,14 @@ void live_compile(ag_graph *graph)
 
 /* ---- Reporting */
 
-static void tell(ag_live_session *session, enum live_event_kind kind)
+static void graph_live_tell(ag_live_session *session, enum live_event_kind kind)
 {
 	const struct live_event event = {.kind = kind};
 	session->event(session, &event);
 }
 
 /* What comes from elsewhere is made text. */
-static char *clean(const char *text)
+static char *graph_live_clean(const char *text)
 {
 	char *copy = xstrdup(text);
 	if (copy)
@@ -227,7 +231,7 @@ static char *clean(const char *text)
 static void tell_text(
     ag_live_session *session, enum live_event_kind kind, const char *text, bool flag)
 {
-	char *copy = clean(text);
+	char *copy = graph_live_clean(text);
 	const struct live_event event = {.kind = kind, .text = copy, .flag = flag};
 	session->event(session, &event);
 	free(copy);
@@ -235,7 +239,7 @@ static void tell_text(
 
 void ag_live_ready(ag_live_session *session)
 {
-	tell(session, LIVE_READY);
+	graph_live_tell(session, LIVE_READY);
 }
 
 void ag_live_audio(ag_live_session *session, const void *pcm, size_t bytes)
@@ -267,7 +271,7 @@ static cJSON *object_of(cJSON *args)
 
 void ag_live_tool_call(ag_live_session *session, const char *id, const char *name, cJSON *args)
 {
-	char *call_id = clean(id ? id : ""), *tool = clean(name ? name : "");
+	char *call_id = graph_live_clean(id ? id : ""), *tool = graph_live_clean(name ? name : "");
 	const struct live_event event = {.kind = LIVE_TOOL_CALL,
 	    .id = call_id,
 	    .text = tool,
@@ -279,12 +283,12 @@ void ag_live_tool_call(ag_live_session *session, const char *id, const char *nam
 
 void ag_live_turn_complete(ag_live_session *session)
 {
-	tell(session, LIVE_TURN_COMPLETE);
+	graph_live_tell(session, LIVE_TURN_COMPLETE);
 }
 
 void ag_live_interrupted(ag_live_session *session)
 {
-	tell(session, LIVE_INTERRUPTED);
+	graph_live_tell(session, LIVE_INTERRUPTED);
 }
 
 void ag_live_session_update(ag_live_session *session, const char *handle)
@@ -307,7 +311,7 @@ void ag_live_error(ag_live_session *session, const char *code, bool fatal, const
 {
 	va_list args;
 	va_start(args, fmt);
-	char *text = xvasprintf(fmt, args), *id = clean(code);
+	char *text = xvasprintf(fmt, args), *id = graph_live_clean(code);
 	va_end(args);
 	utf8_repair(text);
 	const struct live_event event = {.kind = LIVE_ERROR, .text = text, .id = id, .flag = fatal};
@@ -328,5 +332,5 @@ void ag_live_lost(ag_live_session *session, const char *fmt, ...)
 
 void ag_live_ended(ag_live_session *session)
 {
-	tell(session, LIVE_ENDED);
+	graph_live_tell(session, LIVE_ENDED);
 }

@@ -119,7 +119,7 @@ static void add_tone(struct demo *d, int ms)
 }
 
 /* One piece a word, with the space before it; the whole brings the last one.  The tone follows. */
-static void say(struct demo *d, const char *text)
+static void live_demo_say(struct demo *d, const char *text)
 {
 	const char *p = text;
 	for (;;) {
@@ -139,7 +139,7 @@ static void say(struct demo *d, const char *text)
 static void say_back(struct demo *d, const char *text)
 {
 	char *said = xasprintf("you said: %s", text);
-	say(d, said);
+	live_demo_say(d, said);
 	free(said);
 }
 
@@ -159,7 +159,7 @@ static void repeat(struct demo *d, const struct turn *turn)
 
 /* ---- commands */
 
-static void do_add(struct demo *d, const char *rest, const char *text)
+static void live_demo_do_add(struct demo *d, const char *rest, const char *text)
 {
 	char hex[HEX_ID_SIZE];
 	size_t first = strcspn(rest, WHITE);
@@ -253,13 +253,13 @@ static void turn_start(struct demo *d, const struct turn *turn)
 	else if (rest_of(turn->text, "/long"))
 		add_tone(d, LONG_MS);
 	else if ((rest = rest_of(turn->text, "/add")))
-		do_add(d, rest, turn->text);
+		live_demo_do_add(d, rest, turn->text);
 	else
 		say_back(d, turn->text);
 }
 
 /* Sends what may leave by now; the milliseconds until more may, 0 when all of it has left. */
-static int64_t send_audio(struct demo *d, int64_t now)
+static int64_t live_demo_send_audio(struct demo *d, int64_t now)
 {
 	if (d->ahead < now)
 		d->ahead = now;
@@ -283,7 +283,7 @@ static void answer_complete(struct demo *d)
 	ag_live_turn_complete(d->session);
 }
 
-static int64_t answer(struct demo *d, int64_t now)
+static int64_t live_demo_answer(struct demo *d, int64_t now)
 {
 	while (d->busy || d->first) {
 		if (!d->busy) {
@@ -294,7 +294,7 @@ static int64_t answer(struct demo *d, int64_t now)
 		}
 		if (*d->call_id)
 			return -1;
-		int64_t wait = send_audio(d, now);
+		int64_t wait = live_demo_send_audio(d, now);
 		if (wait > 0)
 			return wait;
 		answer_complete(d);
@@ -363,7 +363,7 @@ static void demo_tool_result(
 	*d->call_id = '\0';
 	char *value = cJSON_IsString(result) ? xstrdup(result->valuestring) : json_print(result);
 	char *said = xasprintf("%s: %s", is_error ? "tool failed" : "sum", value);
-	say(d, said);
+	live_demo_say(d, said);
 	free(said);
 	free(value);
 }
@@ -439,7 +439,7 @@ static int64_t demo_step(void *connection, int64_t now)
 		d->ready = true;
 		ag_live_ready(d->session);
 	}
-	int64_t wait = answer(d, now);
+	int64_t wait = live_demo_answer(d, now);
 	if (d->finishing && !d->over && !d->busy) {
 		d->over = true;
 		ag_live_ended(d->session);

@@ -16,7 +16,7 @@ static const cJSON *media_of(const cJSON *item)
 	return media ? media : item;
 }
 
-static void log_failure(const char *file_id, struct error *err)
+static void graph_media_log_failure(const char *file_id, struct error *err)
 {
 	if (error_is_set(err))
 		log_error(
@@ -31,7 +31,7 @@ char *ag_media_text(ag_run *run, const cJSON *media)
 	if (!file_id || !run->setup.files)
 		return NULL;
 	char *text = files_text(run->setup.files, file_id, &err);
-	log_failure(file_id, &err);
+	graph_media_log_failure(file_id, &err);
 	return text;
 }
 
@@ -48,7 +48,7 @@ static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *
 	}
 	if (data)
 		*len = (size_t)record.size;
-	log_failure(file_id, &err);
+	graph_media_log_failure(file_id, &err);
 	arena_free(arena);
 	return data;
 }

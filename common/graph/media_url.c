@@ -19,7 +19,7 @@ void media_url_below(const char *root_path)
 }
 
 /* What follows the prefix, or NULL. */
-static const char *behind(const char *url, const char *prefix)
+static const char *media_url_behind(const char *url, const char *prefix)
 {
 	size_t len = strlen(prefix);
 	return strncasecmp(url, prefix, len) == 0 ? url + len : NULL;
@@ -33,7 +33,7 @@ static const char *file_of(const char *url)
 	if (root && strncmp(url, media_root, root) == 0 && url[root] == '/')
 		url += root;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		const char *id = behind(url, forms[i]);
+		const char *id = media_url_behind(url, forms[i]);
 		if (id && *id && !strpbrk(id, "/?#"))
 			return id;
 	}
@@ -83,7 +83,7 @@ static cJSON *data_of(const char *head)
 
 cJSON *media_url_read(const char *url)
 {
-	const char *data = behind(url, "data:"), *id = file_of(url);
+	const char *data = media_url_behind(url, "data:"), *id = file_of(url);
 	if (data)
 		return data_of(data);
 	if (!id)

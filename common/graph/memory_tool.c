@@ -38,7 +38,7 @@ char *memory_tool_description(const struct memory_tool *tool)
 	return buf_detach(&text);
 }
 
-static bool is_needed(const struct memory_tool *tool, const char *name)
+static bool memory_tool_is_needed(const struct memory_tool *tool, const char *name)
 {
 	for (int i = 0; i < MEMORY_ACTIONS; i++)
 		for (int k = 0; tool->may[i] && k < 2; k++)
@@ -60,7 +60,7 @@ char *memory_tool_parameters(const struct memory_tool *tool)
 		if (tool->may[i])
 			cJSON_AddItemToArray(names, cJSON_CreateString(memory_actions[i]));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (is_needed(tool, texts[i]))
+		if (memory_tool_is_needed(tool, texts[i]))
 			json_add_str(
 			    cJSON_AddObjectToObject(properties, texts[i]), "type", "string");
 	cJSON_AddItemToArray(
@@ -98,7 +98,7 @@ static cJSON *brief_list(const cJSON *memories)
 	return out;
 }
 
-static cJSON *done(const char *memory_id)
+static cJSON *memory_tool_done(const char *memory_id)
 {
 	cJSON *out = cJSON_CreateObject();
 	json_add_str(out, "memory_id", memory_id);
@@ -144,7 +144,7 @@ static ag_result act(ag_run *run, const struct memory_tool *tool, enum memory_ac
 	case MEMORY_ACTIONS:
 		break;
 	}
-	*output = result == AG_OK ? done(id) : NULL;
+	*output = result == AG_OK ? memory_tool_done(id) : NULL;
 	return result;
 }
 

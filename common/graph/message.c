@@ -90,7 +90,7 @@ cJSON *block_text(const char *text)
 	return block;
 }
 
-static cJSON *content_of(cJSON *block)
+static cJSON *message_content_of(cJSON *block)
 {
 	cJSON *content = cJSON_CreateArray();
 	cJSON_AddItemToArray(content, block);
@@ -99,7 +99,7 @@ static cJSON *content_of(cJSON *block)
 
 cJSON *content_text(const char *text)
 {
-	return content_of(block_text(text));
+	return message_content_of(block_text(text));
 }
 
 /* As text: printing a double so that it reads back the same costs more than all else here. */
@@ -149,7 +149,7 @@ cJSON *message_reasoning_delta(const char *id, const char *text)
 	cJSON_AddStringToObject(block, "type", "reasoning");
 	cJSON_AddStringToObject(block, "summary", text);
 	cJSON_AddArrayToObject(block, "details");
-	return message_begin("assistant", id, content_of(block), true);
+	return message_begin("assistant", id, message_content_of(block), true);
 }
 
 cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error)
@@ -160,10 +160,10 @@ cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, b
 	cJSON_AddItemToObject(block, "output", output ? output : cJSON_CreateNull());
 	cJSON_AddBoolToObject(block, "is_error", is_error);
 	cJSON_AddStringToObject(block, "status", is_error ? "failed" : "completed");
-	return message_new("tool", id, content_of(block));
+	return message_new("tool", id, message_content_of(block));
 }
 
-static void add_call(cJSON *calls, const char *id, const char *name, const char *arguments)
+static void message_add_call(cJSON *calls, const char *id, const char *name, const char *arguments)
 {
 	cJSON *call = cJSON_CreateObject();
 	cJSON_AddItemToArray(calls, call);
@@ -182,7 +182,7 @@ void message_fill_calls(cJSON *message)
 		if (!block_is_call(block))
 			continue;
 		char *arguments = json_print(json_get(block, "args"));
-		add_call(calls, json_str(block, "id"), json_str(block, "name"), arguments);
+		message_add_call(calls, json_str(block, "id"), json_str(block, "name"), arguments);
 		cJSON_free(arguments);
 	}
 	if (!calls->child) {
@@ -218,7 +218,8 @@ struct reading {
 	struct error *err;
 };
 
-static bool wrong(struct reading *r, const char *name, const char *type, const char *expected)
+static bool message_wrong(
+    struct reading *r, const char *name, const char *type, const char *expected)
 {
 	char at[PATH_SIZE];
 	snprintf(at, sizeof(at), "%s.%s", r->path, name);
@@ -226,7 +227,7 @@ static bool wrong(struct reading *r, const char *name, const char *type, const c
 	    r->err, ERR_VALIDATION, at, type, "%s must be %s", path_in_body(at), expected);
 }
 
-static const char *read_role(struct reading *r)
+static const char *message_read_role(struct reading *r)
 {
 	static const char *const roles[] = {"user", "assistant", "system", "tool"};
 	const char *role = json_str(r->input, "role");
@@ -243,7 +244,7 @@ static const char *read_role(struct reading *r)
 }
 
 /* An id that is a string, or an integer beyond 64 bits, which is kept as it was written. */
-static const char *id_text(const cJSON *item)
+static const char *message_id_text(const cJSON *item)
 {
 	static const char digits[] = "-0123456789";
 	const char *text = item->valuestring;
@@ -264,13 +265,13 @@ static bool read_id(struct reading *r, char *out, size_t size)
 			snprintf(out, size, "%" PRId64, number);
 		return true;
 	}
-	const char *text = id_text(item);
+	const char *text = message_id_text(item);
 	if (!text)
-		return wrong(r, "message_id", "type_error", "a string or an integer");
+		return message_wrong(r, "message_id", "type_error", "a string or an integer");
 	if (id_blank(text) || strcmp(text, "0") == 0)
 		return true;
 	if (!id_valid(text))
-		return wrong(r, "message_id", "value_error",
+		return message_wrong(r, "message_id", "value_error",
 		    "1 to 255 characters without control characters");
 	snprintf(out, size, "%s", text);
 	return true;
@@ -291,14 +292,15 @@ static cJSON *read_blocks(struct reading *r, const cJSON *content)
 	return out;
 }
 
-static cJSON *read_content(struct reading *r)
+static cJSON *message_read_content(struct reading *r)
 {
 	const cJSON *content = json_opt(r->input, "content");
 	if (cJSON_IsString(content))
 		return content_text(content->valuestring);
 	if (cJSON_IsArray(content))
 		return read_blocks(r, content);
-	wrong(r, "content", content ? "type_error" : "missing", "a string or an array of blocks");
+	message_wrong(
+	    r, "content", content ? "type_error" : "missing", "a string or an array of blocks");
 	return cJSON_CreateArray();
 }
 
@@ -309,7 +311,7 @@ static bool read_timestamp(struct reading *r, cJSON *message)
 	if (!item)
 		return true;
 	if (!json_number(item, &seconds))
-		return wrong(r, "timestamp", "type_error", "a number");
+		return message_wrong(r, "timestamp", "type_error", "a number");
 	if (seconds > 1e12)
 		seconds /= 1000;
 	json_set(message, "timestamp", json_new_double(seconds));
@@ -322,7 +324,7 @@ static bool read_metadata(struct reading *r, cJSON *message)
 	if (!item)
 		return true;
 	if (!cJSON_IsObject(item))
-		return wrong(r, "metadata", "type_error", "an object");
+		return message_wrong(r, "metadata", "type_error", "an object");
 	json_set(message, "metadata", cJSON_Duplicate(item, true));
 	return true;
 }
@@ -342,17 +344,17 @@ static bool read_calls(struct reading *r, cJSON *message)
 		return true;
 	}
 	if (!cJSON_IsArray(calls))
-		return wrong(r, "tools_calls", "type_error", "an array");
+		return message_wrong(r, "tools_calls", "type_error", "an array");
 	cJSON_ArrayForEach(call, calls) {
 		if (!is_call(call))
-			return wrong(r, "tools_calls", "value_error",
+			return message_wrong(r, "tools_calls", "value_error",
 			    "an array of {id, type, function: {name, arguments}}");
 	}
 	cJSON *out = cJSON_CreateArray();
 	json_set(message, "tools_calls", out);
 	cJSON_ArrayForEach(call, calls) {
 		const cJSON *function = json_get(call, "function");
-		add_call(out, json_str(call, "id"), json_str(function, "name"),
+		message_add_call(out, json_str(call, "id"), json_str(function, "name"),
 		    json_str(function, "arguments"));
 	}
 	return true;
@@ -408,11 +410,11 @@ cJSON *message_normalise(const cJSON *input, const char *path, enum message_orig
 		return NULL;
 	}
 	char id[1024];
-	const char *role = read_role(&r);
+	const char *role = message_read_role(&r);
 	bool ok = read_id(&r, id, sizeof(id));
 	if (ok && !*id)
 		id_make(ids, id);
-	cJSON *content = read_content(&r);
+	cJSON *content = message_read_content(&r);
 	if (role && strcmp(role, "tool") == 0)
 		content = text_result(input, content);
 	cJSON *message = message_new(role ? role : "", id, content);

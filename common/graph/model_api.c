@@ -16,7 +16,7 @@ struct ag_chat_model {
 };
 
 /* The settings as a new tree; NULL with the mistake reported. */
-static cJSON *read_settings(ag_graph *graph, const char *what, const char *settings)
+static cJSON *model_api_read_settings(ag_graph *graph, const char *what, const char *settings)
 {
 	const char *text = settings ? settings : "";
 	cJSON *tree = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
@@ -32,7 +32,7 @@ void ag_graph_model(ag_graph *graph, const char *name, const char *settings)
 {
 	struct document d = {.graph = graph, .file = graph->name, .dir = "."};
 	const struct place at = {NULL, name, 0};
-	cJSON *tree = read_settings(graph, name, settings);
+	cJSON *tree = model_api_read_settings(graph, name, settings);
 	if (!tree)
 		return;
 	json_set(tree, "kind", cJSON_CreateString("model"));
@@ -52,7 +52,7 @@ ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings)
 {
 	struct document d = {.graph = graph, .file = graph->name, .dir = "."};
 	const struct place at = {NULL, "chat model", 0};
-	cJSON *tree = read_settings(graph, "chat model", settings);
+	cJSON *tree = model_api_read_settings(graph, "chat model", settings);
 	struct chat_model *chat = tree ? document_chat(&d, &at, tree) : NULL;
 	cJSON_Delete(tree);
 	if (!chat)

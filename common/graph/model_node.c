@@ -30,7 +30,7 @@ void model_node_free(void *data)
 
 /* ---- What the model is shown */
 
-static void add_part(struct buf *prompt, const char *heading, const char *text)
+static void model_node_add_part(struct buf *prompt, const char *heading, const char *text)
 {
 	if (!text || !*text)
 		return;
@@ -45,9 +45,10 @@ static char *system_prompt(
 	char *own = node->system ? values_text(node->system, &values) : NULL;
 	char *memories = node->recall ? recall(run, state, node->recall) : NULL;
 	struct buf prompt = {0};
-	add_part(&prompt, "", own);
-	add_part(&prompt, "What is known of the user from earlier conversations:\n", memories);
-	add_part(&prompt, "What was said before, in short:\n", notes);
+	model_node_add_part(&prompt, "", own);
+	model_node_add_part(
+	    &prompt, "What is known of the user from earlier conversations:\n", memories);
+	model_node_add_part(&prompt, "What was said before, in short:\n", notes);
 	free(memories);
 	free(own);
 	return buf_detach(&prompt);
@@ -95,7 +96,7 @@ static enum chat_choice choice_now(const struct model_node *node, const ag_state
 /* ---- What becomes of its answer */
 
 /* The answer's structured content, else its text. */
-static cJSON *output_of(const cJSON *answer)
+static cJSON *model_node_output_of(const cJSON *answer)
 {
 	const cJSON *parsed = json_opt(answer, "parsed_content");
 	if (parsed)
@@ -111,7 +112,7 @@ static ag_result use(const struct model_node *node, ag_run *run, cJSON *answer)
 {
 	bool calls = message_has_calls(answer);
 	if (node->output && !calls)
-		ag_update(run, node->output, output_of(answer));
+		ag_update(run, node->output, model_node_output_of(answer));
 	if (!node->silent)
 		return ag_message(run, answer);
 	cJSON_Delete(answer);
@@ -120,7 +121,7 @@ static ag_result use(const struct model_node *node, ag_run *run, cJSON *answer)
 
 /* ---- The node */
 
-static ag_result ask(const struct model_node *node, ag_run *run, const ag_state *state,
+static ag_result model_node_ask(const struct model_node *node, ag_run *run, const ag_state *state,
     const char *system, const cJSON *messages)
 {
 	struct offer offer;
@@ -158,7 +159,7 @@ ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 	shorten(&node->shortening, node->chat, run, state, context, &first, &notes);
 	char *system = system_prompt(node, run, state, notes);
 	cJSON *messages = messages_from(run, first);
-	ag_result result = ask(node, run, state, system, messages);
+	ag_result result = model_node_ask(node, run, state, system, messages);
 	cJSON_Delete(messages);
 	free(system);
 	free(notes);

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "graph/run_internal.h"
 
-static ag_result ask(
+static ag_result node_store_ask(
     ag_run *run, const char *action, const char *memory_id, cJSON *body, const cJSON **answer)
 {
 	const struct run_store *store = &run->setup.store;
@@ -22,35 +22,35 @@ static ag_result ask(
 
 ag_result ag_store_put(ag_run *run, cJSON *body, const cJSON **answer)
 {
-	return ask(run, "put", NULL, body, answer);
+	return node_store_ask(run, "put", NULL, body, answer);
 }
 
 ag_result ag_store_search(ag_run *run, cJSON *body, const cJSON **answer)
 {
-	return ask(run, "search", NULL, body, answer);
+	return node_store_ask(run, "search", NULL, body, answer);
 }
 
 ag_result ag_store_list(ag_run *run, cJSON *body, const cJSON **answer)
 {
-	return ask(run, "list", NULL, body, answer);
+	return node_store_ask(run, "list", NULL, body, answer);
 }
 
 ag_result ag_store_get(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer)
 {
-	return ask(run, "get", memory_id, body, answer);
+	return node_store_ask(run, "get", memory_id, body, answer);
 }
 
 ag_result ag_store_update(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer)
 {
-	return ask(run, "update", memory_id, body, answer);
+	return node_store_ask(run, "update", memory_id, body, answer);
 }
 
 ag_result ag_store_delete(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer)
 {
-	return ask(run, "delete", memory_id, body, answer);
+	return node_store_ask(run, "delete", memory_id, body, answer);
 }
 
 ag_result ag_store_forget(ag_run *run, cJSON *body, const cJSON **answer)
 {
-	return ask(run, "forget", NULL, body, answer);
+	return node_store_ask(run, "forget", NULL, body, answer);
 }

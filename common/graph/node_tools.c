@@ -44,7 +44,7 @@ void node_free_servers(struct node *node)
 
 /* ---- Calling */
 
-static bool stop_requested(void *arg)
+static bool node_tools_stop_requested(void *arg)
 {
 	return ag_stop_requested(arg);
 }
@@ -55,7 +55,7 @@ static ag_result call_bound(ag_run *run, const cJSON *args, cJSON **output, void
 	char why[MCP_WHY_SIZE];
 	const struct mcp_wait wait = {
 	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
-	    .stop = stop_requested,
+	    .stop = node_tools_stop_requested,
 	    .arg = run,
 	};
 	if (mcp_server_call(bound->server, bound->tool->name, args, &wait, output, why))
@@ -74,7 +74,7 @@ const struct tool *node_tools_find(const struct node_tools *tools, const char *n
 	return NULL;
 }
 
-static void add(struct node_tools *tools, const struct tool *tool)
+static void node_tools_add(struct node_tools *tools, const struct tool *tool)
 {
 	tools->items = xrealloc(tools->items, (tools->count + 1) * sizeof(*tools->items));
 	tools->items[tools->count++] = *tool;
@@ -84,11 +84,11 @@ static void add_own(struct node_tools *tools, const struct node *node, bool remo
 {
 	for (size_t i = 0; i < node->tool_count; i++) {
 		if ((node->tools[i].source == TOOL_REMOTE) == remote)
-			add(tools, &node->tools[i]);
+			node_tools_add(tools, &node->tools[i]);
 	}
 }
 
-static bool is_wanted(const struct tool_server *server, const char *name)
+static bool node_tools_is_wanted(const struct tool_server *server, const char *name)
 {
 	for (size_t i = 0; server->only && server->only[i]; i++) {
 		if (strcmp(server->only[i], name) == 0)
@@ -114,10 +114,10 @@ static void add_bound(const struct node *node, struct node_tools *tools, struct 
 	    .source = TOOL_MCP,
 	    .fn = call_bound,
 	    .data = bound};
-	add(tools, &tool);
+	node_tools_add(tools, &tool);
 }
 
-static void hold(const struct node *node, const struct tool_server *server,
+static void node_tools_hold(const struct node *node, const struct tool_server *server,
     struct mcp_tools *offered, struct node_tools *tools)
 {
 	struct held_tools *held = &tools->held[tools->held_count++];
@@ -125,7 +125,7 @@ static void hold(const struct node *node, const struct tool_server *server,
 	held->bound = xcalloc(offered->count + 1, sizeof(*held->bound));
 	for (size_t i = 0; i < offered->count; i++) {
 		struct bound_tool *bound = &held->bound[i];
-		if (!is_wanted(server, offered->items[i].name))
+		if (!node_tools_is_wanted(server, offered->items[i].name))
 			continue;
 		bound->server = server->server;
 		bound->tool = &offered->items[i];
@@ -143,7 +143,7 @@ static void add_servers(const struct node *node, int64_t deadline_ms, struct nod
 	for (size_t i = 0; i < node->server_count; i++) {
 		struct mcp_tools *offered = mcp_server_tools(node->servers[i].server, &wait, why);
 		if (offered)
-			hold(node, &node->servers[i], offered, tools);
+			node_tools_hold(node, &node->servers[i], offered, tools);
 		else
 			tools->unreached++;
 		if (!offered && !mcp_server_is_down(node->servers[i].server))
@@ -169,7 +169,7 @@ void node_tools_get(const struct node *node, const struct client_tools *client, 
 	add_own(tools, node, true);
 	for (size_t i = 0; client && i < client->count; i++) {
 		if (!node_tools_find(tools, client->items[i].name))
-			add(tools, &client->items[i]);
+			node_tools_add(tools, &client->items[i]);
 	}
 }
 

@@ -13,7 +13,7 @@
 #define SERVERS_MS 5000
 #define MEDIA_MAX (64u << 20) /* bytes of one file; providers take less */
 
-static const struct node *tools_node(const ag_run *run, const char *name)
+static const struct node *offer_tools_node(const ag_run *run, const char *name)
 {
 	const ag_graph *graph = run_graph(run);
 	return &graph->nodes[graph_node_index(graph, name)];
@@ -26,7 +26,7 @@ void offer_open(struct offer *offer, ag_run *run, const char *name)
 	*offer = (struct offer){0};
 	if (!name)
 		return;
-	node_tools_get(tools_node(run, name), run_client_tools(run), deadline, &offer->node);
+	node_tools_get(offer_tools_node(run, name), run_client_tools(run), deadline, &offer->node);
 	offer->tools = xcalloc(offer->node.count + 1, sizeof(*offer->tools));
 	for (size_t i = 0; i < offer->node.count; i++) {
 		const struct tool *tool = &offer->node.items[i];
@@ -64,7 +64,7 @@ cJSON *offer_mark(const struct offer *offer, cJSON *answer)
 	return answer;
 }
 
-static char *text_of(const cJSON *media, const char *key)
+static char *offer_text_of(const cJSON *media, const char *key)
 {
 	const char *text = json_str(media, key);
 	return text ? xstrdup(text) : NULL;
@@ -73,8 +73,8 @@ static char *text_of(const cJSON *media, const char *key)
 bool offer_media(const cJSON *media, struct chat_media *out, void *arg)
 {
 	ag_run *run = *(ag_run **)arg;
-	out->mime_type = text_of(media, "mime_type");
-	out->filename = text_of(media, "filename");
+	out->mime_type = offer_text_of(media, "mime_type");
+	out->filename = offer_text_of(media, "filename");
 	out->text = ag_media_text(run, media);
 	if (!out->mime_type)
 		out->mime_type = xstrdup("application/octet-stream");

@@ -30,7 +30,7 @@ static void piece_free(void *arg)
 }
 
 /* Offset behind the first place from which on has text. */
-static size_t behind(const char *text, size_t from, const char *found)
+static size_t piece_behind(const char *text, size_t from, const char *found)
 {
 	return (size_t)(strstr(text + from, found) - text) + strlen(found);
 }
@@ -46,8 +46,8 @@ struct piece *piece_new(struct arena *arena, const char *id, bool reasoning)
 	piece->time = json_get(piece->message, "timestamp");
 	piece->form = json_print(piece->message);
 	/* ids hold nothing that stands behind a quote like these */
-	piece->text_at = behind(piece->form, 0, reasoning ? "\"summary\":" : "\"text\":");
-	piece->time_at = behind(piece->form, piece->text_at, "\"timestamp\":");
+	piece->text_at = piece_behind(piece->form, 0, reasoning ? "\"summary\":" : "\"text\":");
+	piece->time_at = piece_behind(piece->form, piece->text_at, "\"timestamp\":");
 	piece->after = piece->time_at + strlen(piece->time->valuestring);
 	return piece;
 }

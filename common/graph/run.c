@@ -79,7 +79,7 @@ void run_bring(ag_run *run, cJSON *message)
 	run->messages.brought = run->messages.count;
 }
 
-static void tell(ag_run *run, enum run_event_kind kind, const cJSON *message, const char *json)
+static void run_tell(ag_run *run, enum run_event_kind kind, const cJSON *message, const char *json)
 {
 	const struct run_event event = {.kind = kind,
 	    .node = run->frame.node->name,
@@ -94,13 +94,13 @@ void run_show_held(ag_run *run)
 	const cJSON *held = run->frame.held;
 	run->frame.held = NULL;
 	if (held)
-		tell(run, RUN_MESSAGE, held, NULL);
+		run_tell(run, RUN_MESSAGE, held, NULL);
 }
 
 void run_show_piece(ag_run *run, const cJSON *piece, const char *json)
 {
 	run_show_held(run);
-	tell(run, RUN_PIECE, piece, json);
+	run_tell(run, RUN_PIECE, piece, json);
 }
 
 /* The context before this run is what lies before its first message. */
@@ -342,7 +342,7 @@ static enum verdict ended(
 }
 
 /* Whether node may run now.  at_pause: the run was paused just before it and goes on. */
-static enum verdict may_run(ag_run *run, int node, bool at_pause, struct error *err)
+static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct error *err)
 {
 	bool stop = run->setup.storage->ops->lease_stop_requested(run->setup.lease);
 	if (node == GRAPH_END) {
@@ -373,7 +373,7 @@ static enum verdict after_node(ag_run *run, int *next, struct error *err)
 	if (node->interrupt_after)
 		return pause_around(run, node, "interrupt_after");
 	*next = edge_follow(run, node->edge, err);
-	return *next == GRAPH_UNSET ? FAILED : may_run(run, *next, false, err);
+	return *next == GRAPH_UNSET ? FAILED : run_may_run(run, *next, false, err);
 }
 
 /* A stop that comes during the last node of a run changes nothing but this
@@ -411,12 +411,12 @@ static bool save(ag_run *run, enum verdict verdict, struct error *err)
 	return false;
 }
 
-static void tell_end(ag_run *run, enum verdict verdict)
+static void run_tell_end(ag_run *run, enum verdict verdict)
 {
 	const cJSON *held = run->frame.held;
 	run->frame.held = NULL;
 	if (held)
-		tell(run, RUN_MESSAGE, held,
+		run_tell(run, RUN_MESSAGE, held,
 		    run->messages.stored[run->messages.count - 1].body_json);
 	const struct run_event event = {.kind = RUN_NODE_ENDS,
 	    .node = run->frame.node->name,
@@ -430,7 +430,7 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 {
 	frame_open(run, &run->setup.graph->nodes[*node]);
 	run->thread.step = ++run->step;
-	tell(run, RUN_NODE_STARTS, NULL, NULL);
+	run_tell(run, RUN_NODE_STARTS, NULL, NULL);
 	enum verdict verdict = node_call(run, err);
 	bool ended_well = verdict == GO_ON;
 	run->thread.node = run->frame.node->name;
@@ -446,12 +446,12 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 	if (!save(run, verdict, err))
 		return FAILED;
 	if (ended_well)
-		tell_end(run, verdict);
+		run_tell_end(run, verdict);
 	return verdict;
 }
 
 /* The first node of the run, or what keeps it from running. */
-static enum verdict enter(ag_run *run, enum run_entry entry, int *node, struct error *err)
+static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, struct error *err)
 {
 	const ag_graph *graph = run->setup.graph;
 	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT;
@@ -472,7 +472,7 @@ static enum verdict enter(ag_run *run, enum run_entry entry, int *node, struct e
 		*node = at_pause ? i : edge_follow(run, graph->nodes[i].edge, err);
 	if (error_is_set(err))
 		return FAILED;
-	return may_run(run, *node, at_pause, err);
+	return run_may_run(run, *node, at_pause, err);
 }
 
 bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct error *err)
@@ -481,7 +481,7 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	run->answers = answers;
 	run->entry = entry;
 	run->setup.storage->ops->lease_run(run->setup.lease);
-	enum verdict verdict = enter(run, entry, &node, err);
+	enum verdict verdict = run_enter(run, entry, &node, err);
 	if (verdict == GO_ON) {
 		if (!checkpoint_begin(run, err))
 			return false;

@@ -4,7 +4,8 @@
 #include "graph/run_internal.h"
 
 /* Who speaks while a tool is called alone is heard by nobody. */
-static void ignore_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+static void run_tool_ignore_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	(void)observer, (void)run, (void)event;
 }
@@ -12,7 +13,7 @@ static void ignore_event(struct run_observer *observer, ag_run *run, const struc
 bool run_tool(const struct run_setup *setup, const struct node *node, const char *name,
     const cJSON *args, cJSON **output)
 {
-	struct run_observer observer = {.event = ignore_event};
+	struct run_observer observer = {.event = run_tool_ignore_event};
 	struct run_setup alone = *setup;
 	alone.run_id = "";
 	alone.observer = &observer;

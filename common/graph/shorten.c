@@ -27,7 +27,7 @@
 
 /* ---- A part of the conversation as text */
 
-static void add_cut(struct buf *out, const char *text)
+static void shorten_add_cut(struct buf *out, const char *text)
 {
 	size_t len = strlen(text);
 	size_t kept = len > LINE_BYTES ? utf8_cut(text, LINE_BYTES) : len;
@@ -36,26 +36,26 @@ static void add_cut(struct buf *out, const char *text)
 		buf_puts(out, "…");
 }
 
-static void add_block(struct buf *out, const cJSON *block)
+static void shorten_add_block(struct buf *out, const cJSON *block)
 {
 	bool call = block_is_call(block);
 	if (!call && !block_is(block, "tool_result"))
 		return;
 	char *json = json_print(json_get(block, call ? "args" : "output"));
 	buf_printf(out, call ? "[calls %s " : "[result ", call ? json_str(block, "name") : "");
-	add_cut(out, json ? json : "");
+	shorten_add_cut(out, json ? json : "");
 	buf_putc(out, ']');
 	free(json);
 }
 
-static void add_line(struct buf *out, const cJSON *message)
+static void shorten_add_line(struct buf *out, const cJSON *message)
 {
 	const cJSON *block;
 	char *text = ag_message_text(message);
 	buf_printf(out, "%s: ", message_role(message));
-	add_cut(out, text);
+	shorten_add_cut(out, text);
 	cJSON_ArrayForEach(block, json_get(message, "content"))
-		add_block(out, block);
+		shorten_add_block(out, block);
 	buf_putc(out, '\n');
 	free(text);
 }
@@ -81,7 +81,7 @@ static cJSON *next_part(struct leaving *leaving, const char *notes)
 		buf_printf(&text, "The notes so far:\n%s\n\n", notes);
 	buf_puts(&text, "The next part of the conversation:\n");
 	do {
-		add_line(&text, leaving->next);
+		shorten_add_line(&text, leaving->next);
 		leaving->next = leaving->next->next;
 	} while (--leaving->count > 0 && !part_is_full(leaving, &text));
 	cJSON *messages = cJSON_CreateArray();

@@ -102,7 +102,7 @@ cJSON *thread_interrupt(const struct thread *thread)
 	return interrupt;
 }
 
-static void add_copy(cJSON *meta, const char *name, const cJSON *value)
+static void graph_state_add_copy(cJSON *meta, const char *name, const cJSON *value)
 {
 	cJSON_AddItemToObject(
 	    meta, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
@@ -110,9 +110,9 @@ static void add_copy(cJSON *meta, const char *name, const cJSON *value)
 
 static void add_interrupt(cJSON *meta, cJSON *interrupt)
 {
-	add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
-	add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
-	add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
+	graph_state_add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
+	graph_state_add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
+	graph_state_add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
 	cJSON_AddItemToObject(meta, "interrupt", interrupt);
 }
 
@@ -198,7 +198,7 @@ cJSON *state_value(const struct field *field, cJSON *value)
 	return json_new_int(integer);
 }
 
-static void append(cJSON *array, cJSON *value)
+static void graph_state_append(cJSON *array, cJSON *value)
 {
 	if (!cJSON_IsArray(value)) {
 		cJSON_AddItemToArray(array, value);
@@ -209,7 +209,7 @@ static void append(cJSON *array, cJSON *value)
 	cJSON_Delete(value);
 }
 
-static cJSON *sum(const cJSON *a, const cJSON *b)
+static cJSON *graph_state_sum(const cJSON *a, const cJSON *b)
 {
 	int64_t x, y, whole;
 	double u = 0, v = 0;
@@ -221,9 +221,10 @@ static cJSON *sum(const cJSON *a, const cJSON *b)
 }
 
 /* False where the sum is beyond the type: no integer any more, or without end. */
-static bool add(cJSON *fields, const struct field *field, const cJSON *old, const cJSON *value)
+static bool graph_state_add(
+    cJSON *fields, const struct field *field, const cJSON *old, const cJSON *value)
 {
-	cJSON *total = sum(old, value);
+	cJSON *total = graph_state_sum(old, value);
 	bool fits = !cJSON_IsNull(total) && graph_field_accepts(field, total);
 	if (fits)
 		json_set(fields, field->name, total);
@@ -233,7 +234,7 @@ static bool add(cJSON *fields, const struct field *field, const cJSON *old, cons
 }
 
 /* Whether value may be given as an update: an element to append need not be an array. */
-static bool update_fits(const struct field *field, const cJSON *value)
+static bool graph_state_update_fits(const struct field *field, const cJSON *value)
 {
 	return field->reducer == AG_APPEND || graph_field_accepts(field, value);
 }
@@ -241,7 +242,7 @@ static bool update_fits(const struct field *field, const cJSON *value)
 bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 {
 	cJSON *old = json_opt(fields, field->name);
-	if (!update_fits(field, value)) {
+	if (!graph_state_update_fits(field, value)) {
 		cJSON_Delete(value);
 		return false;
 	}
@@ -255,12 +256,12 @@ bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 		return true;
 	}
 	if (field->reducer == AG_APPEND) {
-		append(old, value);
+		graph_state_append(old, value);
 		return true;
 	}
 	bool fits = true;
 	if (field->reducer == AG_ADD)
-		fits = add(fields, field, old, value);
+		fits = graph_state_add(fields, field, old, value);
 	else
 		json_merge(old, value);
 	cJSON_Delete(value);

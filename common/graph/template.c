@@ -23,21 +23,21 @@ struct template
 	size_t count;
 };
 
-static void add_part(struct template *t, const char *text, size_t len, bool is_name)
+static void template_add_part(struct template *t, const char *text, size_t len, bool is_name)
 {
 	t->parts = xrealloc(t->parts, (t->count + 1) * sizeof(*t->parts));
 	t->parts[t->count++] = (struct part){xstrndup(text, len), is_name};
 }
 
-static void add_literal(struct template *t, struct buf *literal)
+static void template_add_literal(struct template *t, struct buf *literal)
 {
 	if (literal->len > 0)
-		add_part(t, literal->data, literal->len, false);
+		template_add_part(t, literal->data, literal->len, false);
 	buf_reset(literal);
 }
 
 /* Reads the name whose braces open at p; the place after it, or NULL with *error set. */
-static const char *read_name(struct template *t, const char *p, char **error)
+static const char *template_read_name(struct template *t, const char *p, char **error)
 {
 	const char *name = p + 2 + strspn(p + 2, BLANKS);
 	const char *end = strstr(p + 2, "}}");
@@ -54,12 +54,13 @@ static const char *read_name(struct template *t, const char *p, char **error)
 		    (int)utf8_cut(p, strnlen(p, (size_t)(end - p) + 2)), p);
 		return NULL;
 	}
-	add_part(t, name, (size_t)(name_end - name), true);
+	template_add_part(t, name, (size_t)(name_end - name), true);
 	return end + 2;
 }
 
 /* Fills t; false with *error set. */
-static bool read_parts(struct template *t, const char *text, struct buf *literal, char **error)
+static bool template_read_parts(
+    struct template *t, const char *text, struct buf *literal, char **error)
 {
 	const char *p = text;
 	while (p && *p) {
@@ -69,11 +70,11 @@ static bool read_parts(struct template *t, const char *text, struct buf *literal
 			buf_puts(literal, "{{");
 			p += 4;
 		} else {
-			add_literal(t, literal);
-			p = read_name(t, p, error);
+			template_add_literal(t, literal);
+			p = template_read_name(t, p, error);
 		}
 	}
-	add_literal(t, literal);
+	template_add_literal(t, literal);
 	return p;
 }
 
@@ -81,7 +82,7 @@ struct template *template_parse(const char *text, char **error)
 {
 	struct template *t = xcalloc(1, sizeof(*t));
 	struct buf literal = {0};
-	bool ok = read_parts(t, text, &literal, error);
+	bool ok = template_read_parts(t, text, &literal, error);
 	buf_release(&literal);
 	if (ok)
 		return t;

@@ -44,7 +44,7 @@ struct tool_calls {
 /* ---- Speaking */
 
 /* said is taken over. */
-static void speak(ag_run *run, cJSON *said)
+static void tool_calls_speak(ag_run *run, cJSON *said)
 {
 	const char *kind = said->string;
 	if (strcmp(kind, "piece") == 0) {
@@ -63,7 +63,7 @@ static void speak_kept(struct tool_call *call)
 {
 	cJSON *entry;
 	cJSON_ArrayForEach(entry, call->kept)
-		speak(call->calls->run, cJSON_DetachItemViaPointer(entry, entry->child));
+		tool_calls_speak(call->calls->run, cJSON_DetachItemViaPointer(entry, entry->child));
 	cJSON_Delete(call->kept);
 	call->kept = NULL;
 }
@@ -73,7 +73,7 @@ static bool has_turn(const struct tool_call *call)
 	return call == &call->calls->items[call->calls->turn];
 }
 
-static void keep(struct tool_call *call, const char *kind, cJSON *said)
+static void tool_calls_keep(struct tool_call *call, const char *kind, cJSON *said)
 {
 	cJSON *entry = cJSON_CreateObject();
 	cJSON_AddItemToObject(entry, kind, said);
@@ -88,7 +88,7 @@ void tool_call_piece(struct tool_call *call, const cJSON *piece)
 	if (has_turn(call))
 		run_show_piece(call->calls->run, piece, NULL);
 	else
-		keep(call, "piece", cJSON_Duplicate(piece, true));
+		tool_calls_keep(call, "piece", cJSON_Duplicate(piece, true));
 	pthread_mutex_unlock(&call->calls->lock);
 }
 
@@ -98,7 +98,7 @@ void tool_call_message(struct tool_call *call, cJSON *message)
 	if (has_turn(call))
 		node_add_message(call->calls->run, message);
 	else
-		keep(call, "message", message);
+		tool_calls_keep(call, "message", message);
 	pthread_mutex_unlock(&call->calls->lock);
 }
 
@@ -110,7 +110,7 @@ void tool_call_update(struct tool_call *call, const char *field, cJSON *value)
 	} else {
 		cJSON *update = cJSON_CreateObject();
 		cJSON_AddItemToObject(update, field, value ? value : cJSON_CreateNull());
-		keep(call, "update", update);
+		tool_calls_keep(call, "update", update);
 	}
 	pthread_mutex_unlock(&call->calls->lock);
 }
@@ -135,7 +135,7 @@ ag_run *tool_call_turn(struct tool_call *call)
 /* ---- Running */
 
 /* Hands on what calls said that have ended in their turn, up to the first that has not. */
-static void pass_turn(struct tool_calls *calls)
+static void tool_calls_pass_turn(struct tool_calls *calls)
 {
 	while (calls->turn < calls->count && calls->items[calls->turn].ended && !calls->paused) {
 		struct tool_call *call = &calls->items[calls->turn];
@@ -153,7 +153,8 @@ static void pass_turn(struct tool_calls *calls)
 	pthread_cond_broadcast(&calls->turned);
 }
 
-static void call_init(struct tool_call *call, struct tool_calls *calls, const cJSON *block)
+static void tool_calls_call_init(
+    struct tool_call *call, struct tool_calls *calls, const cJSON *block)
 {
 	ag_run *view = &call->view;
 	call->calls = calls;
@@ -181,7 +182,7 @@ static struct tool_call *next_call(struct tool_calls *calls)
 	return &calls->items[calls->next++];
 }
 
-static void *work(void *arg)
+static void *tool_calls_work(void *arg)
 {
 	struct tool_calls *calls = arg;
 	struct tool_call *call;
@@ -193,7 +194,7 @@ static void *work(void *arg)
 		call_run(call);
 		pthread_mutex_lock(&calls->lock);
 		call->ended = true;
-		pass_turn(calls);
+		tool_calls_pass_turn(calls);
 	}
 	pthread_mutex_unlock(&calls->lock);
 	return NULL;
@@ -208,10 +209,11 @@ static void work_together(struct tool_calls *calls)
 	size_t started = 0;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	while (started + 1 < wanted && pthread_create(&threads[started], &attr, work, calls) == 0)
+	while (started + 1 < wanted &&
+	    pthread_create(&threads[started], &attr, tool_calls_work, calls) == 0)
 		started++;
 	pthread_attr_destroy(&attr);
-	work(calls);
+	tool_calls_work(calls);
 	for (size_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -237,7 +239,7 @@ ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *b
 	    .items = xcalloc(count, sizeof(*calls.items)),
 	    .count = count};
 	for (size_t i = 0; i < count; i++)
-		call_init(&calls.items[i], &calls, blocks[i]);
+		tool_calls_call_init(&calls.items[i], &calls, blocks[i]);
 	work_together(&calls);
 	bool paused = calls.paused;
 	calls_release(&calls);

@@ -158,7 +158,7 @@ void node_add_result(ag_run *run, const cJSON *block, cJSON *output, ag_result r
 		id_make(run->setup.ids, id), json_str(block, "id"), output, result != AG_OK));
 }
 
-static ag_result run_alone(ag_run *run, const cJSON *asking, const cJSON *block)
+static ag_result tools_node_run_alone(ag_run *run, const cJSON *asking, const cJSON *block)
 {
 	cJSON *output = NULL;
 	ag_result result = tools_node_answer(run, asking, block, &output);
@@ -187,6 +187,6 @@ ag_result tools_node_run(ag_run *run)
 	if (approval_ask(run, calls, count) != AG_OK)
 		return AG_PAUSE;
 	if (count == 1)
-		return run_alone(run, asking.message, calls[0]);
+		return tools_node_run_alone(run, asking.message, calls[0]);
 	return count ? tool_calls_run(run, asking.message, calls, count) : AG_OK;
 }

@@ -18,7 +18,7 @@ static void end_after(struct voice *v, size_t samples)
 	v->ended(v->owner, speech);
 }
 
-static void end(struct voice *v)
+static void voice_end(struct voice *v)
 {
 	end_after(v, v->utterance.len / sizeof(int16_t));
 }
@@ -60,7 +60,7 @@ static void hear_window(struct voice *v)
 	if (v->speaking && (v->quiet_ms >= v->silence_ms || is_longest(v)) && !loud)
 		end_loud(v);
 	else if (v->speaking && is_longest(v))
-		end(v);
+		voice_end(v);
 }
 
 static void hear_windows(struct voice *v, const int16_t *samples, size_t count)
@@ -94,7 +94,7 @@ void voice_activity(struct voice *v, bool starts)
 	if (starts)
 		v->started(v->owner);
 	else
-		end(v);
+		voice_end(v);
 }
 
 void voice_finish(struct voice *v)

@@ -74,7 +74,7 @@ static int by_id_and_place(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static void note_calls(struct calls *calls, const cJSON *message, size_t at)
+static void window_note_calls(struct calls *calls, const cJSON *message, size_t at)
 {
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
@@ -126,7 +126,7 @@ static void view_init(struct view *v, const cJSON *context)
 	v->messages = xcalloc(v->count + 1, sizeof(const cJSON *));
 	v->oldest = xcalloc(v->count + 1, sizeof(size_t));
 	cJSON_ArrayForEach(message, context) {
-		note_calls(&calls, message, i);
+		window_note_calls(&calls, message, i);
 		v->messages[i++] = message;
 	}
 	if (calls.count)

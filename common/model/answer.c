@@ -85,7 +85,8 @@ void chat_answer_hand_on(struct chat_answer *a)
 }
 
 /* A client has more of one delta of a line than of ten of a word that come at the same instant. */
-static void hold(struct chat_answer *a, enum chat_part_kind kind, const char *text, size_t len)
+static void answer_hold(
+    struct chat_answer *a, enum chat_part_kind kind, const char *text, size_t len)
 {
 	if (a->first_piece_ms < 0)
 		a->first_piece_ms = clock_monotonic_ms() - a->started;
@@ -106,7 +107,7 @@ void chat_answer_append(struct chat_answer *a, size_t at, const char *text, size
 	a->bytes += len;
 	buf_add(&part->text, text, len);
 	if (part->kind != PART_CALL)
-		hold(a, part->kind, text, len);
+		answer_hold(a, part->kind, text, len);
 }
 
 void chat_answer_add(
@@ -311,7 +312,7 @@ static void fill_ids(const struct chat_answer *a)
 	}
 }
 
-static cJSON *content_of(const struct chat_answer *a, cJSON *metadata)
+static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 {
 	cJSON *content = cJSON_CreateArray();
 	fill_ids(a);
@@ -364,7 +365,7 @@ cJSON *chat_answer_message(const struct chat_answer *a)
 	if (a->finish)
 		json_add_str(metadata, "finish_reason", a->finish);
 	json_add_str(message, "role", "assistant");
-	cJSON_AddItemToObject(message, "content", content_of(a, metadata));
+	cJSON_AddItemToObject(message, "content", answer_content_of(a, metadata));
 	cJSON_AddItemToObject(message, "usages", usages(&a->usage));
 	cJSON_AddItemToObject(message, "metadata", metadata);
 	cJSON_AddItemToObject(message, "parsed_content", parsed_content(a));

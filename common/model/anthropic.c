@@ -15,7 +15,7 @@
 
 /* ---- The request */
 
-static char *url(const char *base_url, const char *model, bool stream)
+static char *anthropic_url(const char *base_url, const char *model, bool stream)
 {
 	(void)model, (void)stream;
 	size_t len = strlen(base_url);
@@ -44,21 +44,21 @@ static cJSON *content_for(cJSON *messages, const char *role)
 	return cJSON_AddArrayToObject(message, "content");
 }
 
-static bool is_blank(const char *text)
+static bool anthropic_is_blank(const char *text)
 {
 	return text[strspn(text, " \t\r\n\v\f")] == '\0';
 }
 
 /* A block without a word is refused. */
-static void add_text(cJSON *content, const char *text)
+static void anthropic_add_text(cJSON *content, const char *text)
 {
-	if (is_blank(text))
+	if (anthropic_is_blank(text))
 		return;
 	json_add_str(add_typed(content, "text"), "text", text);
 }
 
 /* What the provider reads of such a medium: image, document, or NULL. */
-static const char *readable(const cJSON *block, const struct chat_part_media *media)
+static const char *anthropic_readable(const cJSON *block, const struct chat_part_media *media)
 {
 	if (media->kind == MEDIA_TEXT)
 		return NULL;
@@ -82,24 +82,24 @@ static void add_source(cJSON *part, const struct chat_part_media *media)
 	json_add_str(source, "data", media->text);
 }
 
-static void add_media(const struct chat_build *b, cJSON *content, const cJSON *block)
+static void anthropic_add_media(const struct chat_build *b, cJSON *content, const cJSON *block)
 {
 	struct chat_part_media media;
 	if (!chat_media_get(b, block, &media))
 		return;
-	const char *type = readable(block, &media);
+	const char *type = anthropic_readable(block, &media);
 	if (type) {
 		add_source(add_typed(content, type), &media);
 	} else {
 		char *note = chat_media_note(block, &media);
-		add_text(content, note);
+		anthropic_add_text(content, note);
 		free(note);
 	}
 	chat_media_free(&media);
 }
 
 /* Thinking is signed; without its signature it is refused, so that of others is left out. */
-static void add_thinking(cJSON *content, const cJSON *block)
+static void anthropic_add_thinking(cJSON *content, const cJSON *block)
 {
 	int at = 0;
 	for (cJSON *detail; (detail = chat_details_next(block, "anthropic", &at));) {
@@ -127,7 +127,7 @@ static void add_id(cJSON *part, const char *name, const char *id)
 	free(mended);
 }
 
-static void add_call(cJSON *content, const cJSON *block)
+static void anthropic_add_call(cJSON *content, const cJSON *block)
 {
 	cJSON *part = add_typed(content, "tool_use");
 	add_id(part, "id", json_str(block, "id"));
@@ -141,7 +141,7 @@ static void add_result(cJSON *content, const cJSON *block)
 	char *text = chat_output_text(block);
 	add_id(part, "tool_use_id", json_str(block, "call_id"));
 	bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
-	if (!is_blank(text))
+	if (!anthropic_is_blank(text))
 		json_add_str(part, "content", text);
 	else if (is_error) /* without a reason it is refused */
 		json_add_str(part, "content", "(It failed without a word.)");
@@ -150,29 +150,29 @@ static void add_result(cJSON *content, const cJSON *block)
 	free(text);
 }
 
-static void add_block(const struct chat_build *b, cJSON *content, const cJSON *block)
+static void anthropic_add_block(const struct chat_build *b, cJSON *content, const cJSON *block)
 {
 	if (chat_block_is(block, "text"))
-		add_text(content, json_str(block, "text"));
+		anthropic_add_text(content, json_str(block, "text"));
 	else if (chat_block_is(block, "reasoning"))
-		add_thinking(content, block);
+		anthropic_add_thinking(content, block);
 	else if (chat_block_is_call(block))
-		add_call(content, block);
+		anthropic_add_call(content, block);
 	else if (chat_block_is(block, "tool_result"))
 		add_result(content, block);
 	else
-		add_media(b, content, block);
+		anthropic_add_media(b, content, block);
 }
 
 /* A turn whose blocks all fell away (somebody else's reasoning) leaves no message behind. */
-static void drop_empty(cJSON *messages)
+static void anthropic_drop_empty(cJSON *messages)
 {
 	cJSON *last = messages->child ? messages->child->prev : NULL;
 	if (last && !json_get(last, "content")->child)
 		cJSON_Delete(cJSON_DetachItemViaPointer(messages, last));
 }
 
-static void add_messages(const struct chat_build *b, cJSON *body)
+static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 {
 	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
 	for (size_t i = 0; i < b->turns->count; i++) {
@@ -181,18 +181,19 @@ static void add_messages(const struct chat_build *b, cJSON *body)
 			continue;
 		bool assistant = turn->role == ROLE_ASSISTANT;
 		if (assistant && !messages->child)
-			add_text(content_for(messages, "user"), "(The conversation begins.)");
+			anthropic_add_text(
+			    content_for(messages, "user"), "(The conversation begins.)");
 		cJSON *content = content_for(messages, assistant ? "assistant" : "user");
 		for (size_t j = 0; j < turn->count; j++)
-			add_block(b, content, turn->blocks[j]);
-		drop_empty(messages);
+			anthropic_add_block(b, content, turn->blocks[j]);
+		anthropic_drop_empty(messages);
 	}
 	const char *last = json_str(messages->child ? messages->child->prev : NULL, "role");
 	if (!last || strcmp(last, "assistant") == 0)
-		add_text(content_for(messages, "user"), "(Continue.)");
+		anthropic_add_text(content_for(messages, "user"), "(Continue.)");
 }
 
-static void add_choice(const struct chat_build *b, cJSON *body)
+static void anthropic_add_choice(const struct chat_build *b, cJSON *body)
 {
 	static const char *const types[] = {[CHAT_TOOLS_AUTO] = "auto",
 	    [CHAT_TOOLS_NONE] = "none",
@@ -251,7 +252,7 @@ static void add_past_tools(const struct chat_build *b, cJSON *body)
 	cJSON_Delete(names);
 }
 
-static void add_tools(const struct chat_build *b, cJSON *body)
+static void anthropic_add_tools(const struct chat_build *b, cJSON *body)
 {
 	const struct chat_request *request = b->request;
 	if (request->tool_count == 0) {
@@ -272,7 +273,7 @@ static void add_tools(const struct chat_build *b, cJSON *body)
 			json_add_str(schema, "type", "object");
 		cJSON_AddItemToObject(item, "input_schema", schema);
 	}
-	add_choice(b, body);
+	anthropic_add_choice(b, body);
 }
 
 /* Thinking goes with a free choice of tools only.  And it cannot begin in the middle of a turn: the
@@ -298,7 +299,7 @@ static cJSON *output_config(cJSON *body)
 }
 
 /* A number of tokens is a budget; an effort leaves it to the model how much it thinks. */
-static void add_reasoning(const struct chat_build *b, cJSON *body)
+static void anthropic_add_reasoning(const struct chat_build *b, cJSON *body)
 {
 	const cJSON *settings = b->target->settings;
 	const char *effort = json_str(settings, "reasoning_effort");
@@ -315,7 +316,7 @@ static void add_reasoning(const struct chat_build *b, cJSON *body)
 		chat_copy_setting(b, "reasoning_tokens", thinking, "budget_tokens");
 }
 
-static void add_format(const struct chat_build *b, cJSON *body)
+static void anthropic_add_format(const struct chat_build *b, cJSON *body)
 {
 	if (chat_target_format(b->target) != CHAT_FORMAT_SCHEMA)
 		return;
@@ -329,7 +330,7 @@ static void add_system(const struct chat_build *b, cJSON *body)
 {
 	static const char only_json[] = "Answer with one JSON object and nothing else.";
 	bool json = chat_target_format(b->target) == CHAT_FORMAT_OBJECT;
-	if (!json && is_blank(b->system))
+	if (!json && anthropic_is_blank(b->system))
 		return;
 	char *text =
 	    xasprintf("%s%s%s", b->system, json && *b->system ? "\n\n" : "", json ? only_json : "");
@@ -359,19 +360,19 @@ static void add_max_tokens(const struct chat_build *b, cJSON *body)
 		json_add_int(body, "max_tokens", DEFAULT_MAX_TOKENS + budget);
 }
 
-static void build(const struct chat_build *b, cJSON *body)
+static void anthropic_build(const struct chat_build *b, cJSON *body)
 {
 	static const char *const same[] = {"temperature", "top_p", "top_k"};
 	json_add_str(body, "model", b->target->model);
 	add_max_tokens(b, body);
 	add_system(b, body);
-	add_messages(b, body);
-	add_tools(b, body);
+	anthropic_add_messages(b, body);
+	anthropic_add_tools(b, body);
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
 		chat_copy_setting(b, same[i], body, same[i]);
 	add_stop(b, body);
-	add_reasoning(b, body);
-	add_format(b, body);
+	anthropic_add_reasoning(b, body);
+	anthropic_add_format(b, body);
 	if (b->target->stream)
 		cJSON_AddTrueToObject(body, "stream");
 }
@@ -383,7 +384,7 @@ static const char *const reasons[][2] = {{"end_turn", "stop"}, {"stop_sequence",
     {"tool_use", "tool_calls"}, {"refusal", "content_filter"}, {NULL, NULL}};
 
 /* Cached tokens are not in input_tokens; in usages they are, as other providers count them. */
-static void take_usage(struct chat_answer *a, const cJSON *usage)
+static void anthropic_take_usage(struct chat_answer *a, const cJSON *usage)
 {
 	struct chat_usage *u = &a->usage;
 	int64_t fresh = u->prompt - u->cache_creation - u->cache_read;
@@ -395,14 +396,15 @@ static void take_usage(struct chat_answer *a, const cJSON *usage)
 	u->prompt = fresh + u->cache_creation + u->cache_read;
 }
 
-static void take_model(struct chat_answer *a, const cJSON *message)
+static void anthropic_take_model(struct chat_answer *a, const cJSON *message)
 {
 	const char *model = json_str(message, "model");
 	if (model && *model && !a->model)
 		a->model = xstrdup(model);
 }
 
-static void add_detail(struct chat_answer *a, int64_t index, const char *name, const char *value)
+static void anthropic_add_detail(
+    struct chat_answer *a, int64_t index, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
@@ -413,16 +415,16 @@ static void add_detail(struct chat_answer *a, int64_t index, const char *name, c
 }
 
 /* A block whole, or as it starts: then it is empty but for its names. */
-static void take_block(struct chat_answer *a, const cJSON *block, int64_t index)
+static void anthropic_take_block(struct chat_answer *a, const cJSON *block, int64_t index)
 {
 	const cJSON *input = json_opt(block, "input");
 	if (chat_block_is(block, "text")) {
 		chat_answer_add(a, PART_TEXT, index, json_str(block, "text"));
 	} else if (chat_block_is(block, "thinking")) {
 		chat_answer_add(a, PART_REASONING, index, json_str(block, "thinking"));
-		add_detail(a, index, "signature", json_str(block, "signature"));
+		anthropic_add_detail(a, index, "signature", json_str(block, "signature"));
 	} else if (chat_block_is(block, "redacted_thinking")) {
-		add_detail(a, index, "redacted", json_str(block, "data"));
+		anthropic_add_detail(a, index, "redacted", json_str(block, "data"));
 	} else if (chat_block_is(block, "tool_use")) {
 		struct chat_part *part = chat_answer_part(a, PART_CALL, index);
 		chat_part_name(part, json_str(block, "id"), json_str(block, "name"));
@@ -432,16 +434,16 @@ static void take_block(struct chat_answer *a, const cJSON *block, int64_t index)
 	}
 }
 
-static void take_delta(struct chat_answer *a, const cJSON *delta, int64_t index)
+static void anthropic_take_delta(struct chat_answer *a, const cJSON *delta, int64_t index)
 {
 	chat_answer_add(a, PART_TEXT, index, json_str(delta, "text"));
 	chat_answer_add(a, PART_REASONING, index, json_str(delta, "thinking"));
 	if (chat_block_is(delta, "input_json_delta"))
 		chat_answer_add(a, PART_CALL, index, json_str(delta, "partial_json"));
-	add_detail(a, index, "signature", json_str(delta, "signature"));
+	anthropic_add_detail(a, index, "signature", json_str(delta, "signature"));
 }
 
-static void take_event(struct chat_answer *a, const char *name, const cJSON *data)
+static void anthropic_take_event(struct chat_answer *a, const char *name, const cJSON *data)
 {
 	const char *type = json_str(data, "type");
 	const cJSON *delta = json_opt(data, "delta");
@@ -451,21 +453,21 @@ static void take_event(struct chat_answer *a, const char *name, const cJSON *dat
 	if (chat_answer_error(a, data))
 		return;
 	if (strcmp(type, "message_start") == 0) {
-		take_model(a, json_opt(data, "message"));
-		take_usage(a, json_opt(json_opt(data, "message"), "usage"));
+		anthropic_take_model(a, json_opt(data, "message"));
+		anthropic_take_usage(a, json_opt(json_opt(data, "message"), "usage"));
 	} else if (strcmp(type, "content_block_start") == 0) {
-		take_block(a, json_opt(data, "content_block"), index);
+		anthropic_take_block(a, json_opt(data, "content_block"), index);
 	} else if (strcmp(type, "content_block_delta") == 0) {
-		take_delta(a, delta, index);
+		anthropic_take_delta(a, delta, index);
 	} else if (strcmp(type, "message_delta") == 0) {
 		chat_answer_finish(a, json_str(delta, "stop_reason"), reasons);
-		take_usage(a, json_opt(data, "usage"));
+		anthropic_take_usage(a, json_opt(data, "usage"));
 	} else if (strcmp(type, "message_stop") == 0) {
 		a->ended = true;
 	}
 }
 
-static void take_whole(struct chat_answer *a, const cJSON *body)
+static void anthropic_take_whole(struct chat_answer *a, const cJSON *body)
 {
 	const cJSON *content = json_opt(body, "content"), *block;
 	int64_t index = 0;
@@ -475,10 +477,10 @@ static void take_whole(struct chat_answer *a, const cJSON *body)
 		chat_answer_fault(a, true, "gave an answer without content");
 		return;
 	}
-	take_model(a, body);
+	anthropic_take_model(a, body);
 	cJSON_ArrayForEach(block, content)
-		take_block(a, block, index++);
-	take_usage(a, json_opt(body, "usage"));
+		anthropic_take_block(a, block, index++);
+	anthropic_take_usage(a, json_opt(body, "usage"));
 	chat_answer_finish(a, json_str(body, "stop_reason"), reasons);
 	a->ended = true;
 }
@@ -490,9 +492,9 @@ const struct chat_provider chat_anthropic = {.name = "anthropic",
     .key_header = "x-api-key",
     .key_prefix = "",
     .header = {"anthropic-version", "2023-06-01"},
-    .url = url,
-    .build = build,
-    .take_event = take_event,
-    .take_whole = take_whole,
+    .url = anthropic_url,
+    .build = anthropic_build,
+    .take_event = anthropic_take_event,
+    .take_whole = anthropic_take_whole,
     .text_path = {"delta", "text"},
     .user_first_and_last = true};

@@ -68,7 +68,7 @@ static void read_event(struct try *t, const struct sse_event *event)
 	free(text);
 }
 
-static bool on_event(const struct sse_event *event, void *arg)
+static bool chat_on_event(const struct sse_event *event, void *arg)
 {
 	struct try *t = arg;
 	if (t->done)
@@ -85,7 +85,7 @@ static bool on_event(const struct sse_event *event, void *arg)
 }
 
 /* A stream is what does not say that it is something else. */
-static bool on_head(int status, void *arg)
+static bool model_chat_on_head(int status, void *arg)
 {
 	struct try *t = arg;
 	char *type = http_response_header(&t->response, "Content-Type");
@@ -111,7 +111,7 @@ static bool take_stream(struct try *t, const char *data, size_t len)
 	return wants_more(t);
 }
 
-static bool on_data(const char *data, size_t len, void *arg)
+static bool model_chat_on_data(const char *data, size_t len, void *arg)
 {
 	struct try *t = arg;
 	if (t->is_stream)
@@ -125,7 +125,7 @@ static bool on_data(const char *data, size_t len, void *arg)
 }
 
 /* A server need not close its stream. */
-static bool on_stop(void *arg)
+static bool chat_on_stop(void *arg)
 {
 	struct try *t = arg;
 	if (t->request->stop && t->request->stop(t->request->arg))
@@ -154,7 +154,7 @@ static size_t fill_headers(const struct try *t, const char *key, struct http_hea
 	return n;
 }
 
-static void post(struct try *t, const char *body, int64_t deadline_ms)
+static void model_chat_post(struct try *t, const char *body, int64_t deadline_ms)
 {
 	const struct chat_target *target = t->target;
 	const struct chat_provider *provider = target->provider;
@@ -170,10 +170,10 @@ static void post(struct try *t, const char *body, int64_t deadline_ms)
 	    .first_byte_ms = target->times.first_byte,
 	    .idle_ms = target->times.idle,
 	    .deadline_ms = deadline_ms,
-	    .on_head = on_head,
-	    .on_data = on_data,
+	    .on_head = model_chat_on_head,
+	    .on_data = model_chat_on_data,
 	    .on_idle = on_idle,
-	    .stop = on_stop,
+	    .stop = chat_on_stop,
 	    .arg = t};
 	http_call(&request, &t->response);
 	if (key)
@@ -187,7 +187,7 @@ static void try_init(
 {
 	*t = (struct try){.target = target, .request = request};
 	chat_answer_init(&t->answer, target, request);
-	t->sse = (struct sse){.max = MAX_WHOLE, .on_event = on_event, .arg = t};
+	t->sse = (struct sse){.max = MAX_WHOLE, .on_event = chat_on_event, .arg = t};
 }
 
 static void try_release(struct try *t)
@@ -201,7 +201,7 @@ static void try_release(struct try *t)
 
 /* ---- What came of it */
 
-static void take_whole(struct try *t)
+static void chat_take_whole(struct try *t)
 {
 	cJSON *body = chat_parse(t->whole.data, t->whole.len);
 	if (body)
@@ -212,17 +212,17 @@ static void take_whole(struct try *t)
 }
 
 /* Nothing more comes. */
-static void take_end(struct try *t)
+static void chat_take_end(struct try *t)
 {
 	if (!t->is_stream)
-		take_whole(t);
+		chat_take_whole(t);
 	else if (!t->answer.ended)
 		sse_finish(&t->sse);
 	if (!t->answer.ended)
 		chat_answer_fault(&t->answer, true, "broke off its answer");
 }
 
-static bool is_good(const struct try *t)
+static bool chat_is_good(const struct try *t)
 {
 	return !t->answer.fault && !t->answer.unwanted && !t->stopped;
 }
@@ -233,10 +233,10 @@ static bool complete(struct try *t)
 {
 	if (t->response.status / 100 != 2)
 		return false;
-	if (t->response.end == HTTP_DONE && is_good(t))
-		take_end(t);
+	if (t->response.end == HTTP_DONE && chat_is_good(t))
+		chat_take_end(t);
 	chat_answer_hand_on(&t->answer);
-	return t->answer.ended && is_good(t);
+	return t->answer.ended && chat_is_good(t);
 }
 
 /* What an error answer says for itself. */
@@ -286,7 +286,7 @@ static const char *end_text(const struct try *t)
 }
 
 /* "openai model gpt-x: answered 429: …" */
-static void describe(struct try *t, struct buf *out)
+static void chat_describe(struct try *t, struct buf *out)
 {
 	buf_puts(out, out->len ? "; " : "");
 	buf_printf(out, "%s model ", t->target->provider->name);
@@ -312,7 +312,7 @@ static bool may_try_again(const struct try *t)
 
 /* ---- Tries, models */
 
-static int64_t earlier(int64_t a, int64_t b)
+static int64_t chat_earlier(int64_t a, int64_t b)
 {
 	return a == 0 || (b != 0 && b < a) ? b : a;
 }
@@ -353,7 +353,7 @@ static enum after attempt(struct calling *c, struct try *t, const char *body, in
 {
 	struct chat_result *result = c->result;
 	t->answer.started = c->started;
-	post(t, body, deadline_ms);
+	model_chat_post(t, body, deadline_ms);
 	result->tries++;
 	result->status = t->response.status ? t->response.status : result->status;
 	bool done = complete(t);
@@ -378,7 +378,7 @@ static enum after attempt(struct calling *c, struct try *t, const char *body, in
 static void note_failure(struct calling *c, struct try *t)
 {
 	c->timed_out = t->response.end == HTTP_TIMED_OUT && !t->answer.fault;
-	describe(t, &c->errors);
+	chat_describe(t, &c->errors);
 }
 
 /* Waits before the next try, where there is to be one. */
@@ -399,7 +399,7 @@ static enum after pause_before(
 static enum after ask_model(struct calling *c, const struct chat_target *target, const char *body)
 {
 	int64_t deadline_ms =
-	    earlier(c->request->deadline_ms, clock_monotonic_ms() + target->times.total);
+	    chat_earlier(c->request->deadline_ms, clock_monotonic_ms() + target->times.total);
 	for (unsigned tries = 1;; tries++) {
 		struct try t;
 		try_init(&t, target, c->request);
@@ -433,7 +433,7 @@ static bool too_late(const struct chat_request *request)
 	return request->deadline_ms > 0 && clock_monotonic_ms() >= request->deadline_ms;
 }
 
-static enum chat_end end_of(const struct calling *c, enum after after)
+static enum chat_end chat_end_of(const struct calling *c, enum after after)
 {
 	if (after == AFTER_DONE)
 		return CHAT_DONE;
@@ -455,7 +455,7 @@ enum chat_end chat_call(
 			log_warning("%s; the next model is asked", buf_str(&c.errors));
 		after = ask_target(&c, &m->targets[i]);
 	}
-	result->end = end_of(&c, after);
+	result->end = chat_end_of(&c, after);
 	if (result->end == CHAT_STOPPED)
 		result->error = xstrdup("stopped");
 	else if (result->end != CHAT_DONE)

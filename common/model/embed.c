@@ -34,7 +34,7 @@ struct embedder {
 
 /* ---- At start-up */
 
-static bool is_web_url(const char *url)
+static bool embed_is_web_url(const char *url)
 {
 	return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
@@ -56,7 +56,7 @@ static char *find_problem(const struct embed_target *target)
 	bool needs_key = target->api_key_env || strcmp(base_url(target), HOME) == 0;
 	if (!target->model || !*target->model)
 		return xstrdup("model must be the name of a model");
-	if (!is_web_url(base_url(target)))
+	if (!embed_is_web_url(base_url(target)))
 		return xstrdup("base_url must be an http or https URL");
 	if (target->dimensions < 1 || target->dimensions > EMBED_MAX_DIMENSIONS)
 		return xasprintf("dimensions must be a number from 1 to %d", EMBED_MAX_DIMENSIONS);
@@ -111,7 +111,7 @@ size_t embedder_dimensions(const struct embedder *e)
 
 /* ---- Asking */
 
-static char *make_body(const struct embedder *e, const char *const *texts, size_t count)
+static char *embed_make_body(const struct embedder *e, const char *const *texts, size_t count)
 {
 	cJSON *body = cJSON_CreateObject();
 	json_add_str(body, "model", e->model);
@@ -126,7 +126,7 @@ static char *make_body(const struct embedder *e, const char *const *texts, size_
 	return text;
 }
 
-static void post(
+static void embed_post(
     const struct embedder *e, const char *body, int64_t deadline_ms, struct http_response *response)
 {
 	struct http_header headers[] = {{"Content-Type", "application/json"},
@@ -142,7 +142,8 @@ static void post(
 	http_call(&request, response);
 }
 
-static void describe(const struct embedder *e, struct http_response *response, struct buf *out)
+static void embed_describe(
+    const struct embedder *e, struct http_response *response, struct buf *out)
 {
 	if (response->end != HTTP_DONE) {
 		clean_text(out, response->reason, e->key, MAX_SAID);
@@ -159,7 +160,7 @@ static void describe(const struct embedder *e, struct http_response *response, s
 	cJSON_Delete(body);
 }
 
-static bool fail(struct error *err, const struct embedder *e, const char *why)
+static bool embed_fail(struct error *err, const struct embedder *e, const char *why)
 {
 	error_set(err, ERR_STORE_UNAVAILABLE, "Store is unavailable");
 	return error_cause(err, "embedding model %s: %s", e->model, why);
@@ -171,11 +172,11 @@ static bool take_answer(const struct embedder *e, struct http_response *response
 	if (response->end == HTTP_DONE && response->status / 100 == 2) {
 		const char *wrong = embed_scan(
 		    buf_str(&response->body), response->body.len, count, e->dimensions, vectors);
-		return !wrong || fail(err, e, wrong);
+		return !wrong || embed_fail(err, e, wrong);
 	}
 	struct buf why = {0};
-	describe(e, response, &why);
-	fail(err, e, buf_str(&why));
+	embed_describe(e, response, &why);
+	embed_fail(err, e, buf_str(&why));
 	buf_release(&why);
 	return false;
 }
@@ -184,11 +185,11 @@ static bool take_answer(const struct embedder *e, struct http_response *response
 static bool embed_batch(const struct embedder *e, const char *const *texts, size_t count,
     float *vectors, int64_t deadline_ms, struct error *err)
 {
-	char *body = make_body(e, texts, count);
+	char *body = embed_make_body(e, texts, count);
 	bool done = false;
 	for (unsigned tries = 1, again = 1; again; tries++) {
 		struct http_response response = {0};
-		post(e, body, deadline_ms, &response);
+		embed_post(e, body, deadline_ms, &response);
 		int64_t wait = retry_helps(&response) && tries <= (unsigned)e->retries
 		    ? retry_wait_ms(&response, tries, deadline_ms)
 		    : -1;

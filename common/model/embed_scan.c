@@ -24,13 +24,13 @@ struct scan {
 	const char *wrong;
 };
 
-static void skip_space(struct scan *s)
+static void embed_scan_skip_space(struct scan *s)
 {
 	s->p += strspn(s->p, " \t\r\n");
 }
 
 /* One number of JSON; strtof would take more. */
-static bool read_number(struct scan *s, float *value)
+static bool embed_scan_read_number(struct scan *s, float *value)
 {
 	size_t len = strspn(s->p, "+-.0123456789eE");
 	size_t digit = *s->p == '-' ? 1 : 0;
@@ -49,12 +49,12 @@ static const char *read_row(struct scan *s, float *row)
 {
 	static const char few[] = "a vector has too few numbers";
 	for (size_t i = 0; i < s->dimensions; i++) {
-		skip_space(s);
+		embed_scan_skip_space(s);
 		if (*s->p == ']')
 			return few;
-		if (!read_number(s, &row[i]))
+		if (!embed_scan_read_number(s, &row[i]))
 			return "a vector holds something that is not a finite number";
-		skip_space(s);
+		embed_scan_skip_space(s);
 		char expected = i + 1 == s->dimensions ? ']' : ',';
 		if (*s->p != expected)
 			return *s->p == ',' ? "a vector has too many numbers" : few;
@@ -70,7 +70,7 @@ static void take_array(struct scan *s)
 	if (*colon != ':')
 		return;
 	s->p = colon + 1;
-	skip_space(s);
+	embed_scan_skip_space(s);
 	buf_putc(&s->rest, ':');
 	if (*s->p != '[')
 		return;
@@ -84,7 +84,7 @@ static void take_array(struct scan *s)
 }
 
 /* A string whole, so that nothing in it is taken for a key. */
-static void take_string(struct scan *s)
+static void embed_scan_take_string(struct scan *s)
 {
 	const char *from = s->p++;
 	while (s->p < s->end && *s->p != '"')
@@ -105,12 +105,12 @@ static void scan_all(struct scan *s)
 		buf_add(&s->rest, s->p, (size_t)(to - s->p));
 		s->p = to;
 		if (quote)
-			take_string(s);
+			embed_scan_take_string(s);
 	}
 }
 
 /* Puts the rows where their indices say. */
-static const char *place(const struct scan *s, const cJSON *data, float *vectors)
+static const char *embed_scan_place(const struct scan *s, const cJSON *data, float *vectors)
 {
 	const cJSON *item;
 	bool *seen = xcalloc(s->count, sizeof(*seen));
@@ -135,7 +135,7 @@ static const char *place(const struct scan *s, const cJSON *data, float *vectors
 	return wrong;
 }
 
-static const char *check(struct scan *s, float *vectors)
+static const char *embed_scan_check(struct scan *s, float *vectors)
 {
 	if (s->wrong)
 		return s->wrong;
@@ -143,7 +143,7 @@ static const char *check(struct scan *s, float *vectors)
 	const cJSON *data = json_opt(root, "data");
 	const char *wrong = !root  ? "the answer is not JSON"
 	    : !cJSON_IsArray(data) ? "the answer has no data"
-				   : place(s, data, vectors);
+				   : embed_scan_place(s, data, vectors);
 	cJSON_Delete(root);
 	return wrong;
 }
@@ -157,7 +157,7 @@ const char *embed_scan(
 	    .dimensions = dimensions,
 	    .rows = xcalloc(count * dimensions, sizeof(float))};
 	scan_all(&s);
-	const char *wrong = check(&s, vectors);
+	const char *wrong = embed_scan_check(&s, vectors);
 	buf_release(&s.rest);
 	free(s.rows);
 	return wrong;

@@ -21,7 +21,7 @@ static bool ends_in(const char *text, const char *end)
 	return len >= n && strcmp(text + len - n, end) == 0;
 }
 
-static char *url(const char *base_url, const char *model, bool stream)
+static char *gemini_url(const char *base_url, const char *model, bool stream)
 {
 	bool versioned = ends_in(base_url, "/v1beta") || ends_in(base_url, "/v1");
 	const char *path = strchr(model, '/') ? "" : "models/";
@@ -29,7 +29,7 @@ static char *url(const char *base_url, const char *model, bool stream)
 	    stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
-static cJSON *add_object(cJSON *array)
+static cJSON *gemini_add_object(cJSON *array)
 {
 	cJSON *object = cJSON_CreateObject();
 	cJSON_AddItemToArray(array, object);
@@ -43,29 +43,29 @@ static cJSON *parts_for(cJSON *contents, const char *role)
 	const char *own = json_str(last, "role");
 	if (own && strcmp(own, role) == 0)
 		return json_get(last, "parts");
-	cJSON *content = add_object(contents);
+	cJSON *content = gemini_add_object(contents);
 	json_add_str(content, "role", role);
 	return cJSON_AddArrayToObject(content, "parts");
 }
 
-static void add_text(cJSON *parts, const char *text)
+static void gemini_add_text(cJSON *parts, const char *text)
 {
-	json_add_str(add_object(parts), "text", text);
+	json_add_str(gemini_add_object(parts), "text", text);
 }
 
-static void add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
+static void gemini_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
 {
 	struct chat_part_media media;
 	if (!chat_media_get(b, block, &media))
 		return;
 	if (media.kind == MEDIA_TEXT || !*media.mime_type) {
 		char *note = chat_media_note(block, &media);
-		add_text(parts, note);
+		gemini_add_text(parts, note);
 		free(note);
 	} else {
 		bool bytes = media.kind == MEDIA_BYTES;
-		cJSON *data =
-		    cJSON_AddObjectToObject(add_object(parts), bytes ? "inlineData" : "fileData");
+		cJSON *data = cJSON_AddObjectToObject(
+		    gemini_add_object(parts), bytes ? "inlineData" : "fileData");
 		json_add_str(data, "mimeType", media.mime_type);
 		json_add_str(data, bytes ? "data" : "fileUri", media.text);
 	}
@@ -128,7 +128,7 @@ static bool is_of(const struct chat_target *target, const char *generation)
 }
 
 /* The first of the calls that were made at once carries the signature. */
-static void add_call(
+static void gemini_add_call(
     const struct chat_build *b, cJSON *parts, const struct signatures *s, const cJSON *block)
 {
 	const char *id = json_str(block, "id");
@@ -136,14 +136,15 @@ static void add_call(
 	const cJSON *last = parts->child ? parts->child->prev : NULL;
 	bool first = !json_get(last, "functionCall");
 	bool strict = is_of(b->target, "gemini-3");
-	cJSON *part = add_object(parts);
+	cJSON *part = gemini_add_object(parts);
 	cJSON *call = cJSON_AddObjectToObject(part, "functionCall");
 	json_add_str(call, "name", json_str(block, "name"));
 	cJSON_AddItemToObject(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
 	add_signature(part, own ? own->valuestring : first && strict ? NO_SIGNATURE : NULL);
 }
 
-static void add_assistant(const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
+static void gemini_add_assistant(
+    const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
 	cJSON *parts = parts_for(contents, "model");
 	bool signed_text = false;
@@ -152,33 +153,34 @@ static void add_assistant(const struct chat_build *b, cJSON *contents, const str
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i];
 		if (chat_block_is(block, "text")) {
-			add_text(parts, json_str(block, "text"));
+			gemini_add_text(parts, json_str(block, "text"));
 			if (!signed_text)
 				add_signature(parts->child->prev, s.text);
 			signed_text = true;
 		} else if (chat_block_is_call(block)) {
-			add_call(b, parts, &s, block);
+			gemini_add_call(b, parts, &s, block);
 		} else if (chat_block_is_media(block)) {
-			add_media(b, parts, block);
+			gemini_add_media(b, parts, block);
 		}
 	}
 	signatures_release(&s);
 }
 
-static void add_user(const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
+static void gemini_add_user(
+    const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
 	cJSON *parts = parts_for(contents, "user");
 	for (size_t i = 0; i < turn->count; i++) {
 		if (chat_block_is(turn->blocks[i], "text"))
-			add_text(parts, json_str(turn->blocks[i], "text"));
+			gemini_add_text(parts, json_str(turn->blocks[i], "text"));
 		else
-			add_media(b, parts, turn->blocks[i]);
+			gemini_add_media(b, parts, turn->blocks[i]);
 	}
 }
 
 /* The name of the call that a result belongs to: calls is the turn before, and *next where it is
  * looked for, since results have the order of their calls. */
-static const char *name_of(const struct chat_turn *calls, const char *call_id, size_t *next)
+static const char *gemini_name_of(const struct chat_turn *calls, const char *call_id, size_t *next)
 {
 	while (call_id && *next < calls->count) {
 		const cJSON *call = calls->blocks[(*next)++];
@@ -189,7 +191,7 @@ static const char *name_of(const struct chat_turn *calls, const char *call_id, s
 	return "";
 }
 
-static void add_results(
+static void gemini_add_results(
     cJSON *contents, const struct chat_turn *calls, const struct chat_turn *turn)
 {
 	cJSON *parts = parts_for(contents, "user");
@@ -197,8 +199,10 @@ static void add_results(
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i], *output = json_get(block, "output");
 		bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
-		cJSON *response = cJSON_AddObjectToObject(add_object(parts), "functionResponse");
-		json_add_str(response, "name", name_of(calls, json_str(block, "call_id"), &next));
+		cJSON *response =
+		    cJSON_AddObjectToObject(gemini_add_object(parts), "functionResponse");
+		json_add_str(
+		    response, "name", gemini_name_of(calls, json_str(block, "call_id"), &next));
 		if (cJSON_IsObject(output) && !is_error) {
 			cJSON_AddItemToObject(response, "response", cJSON_Duplicate(output, true));
 			continue;
@@ -210,49 +214,49 @@ static void add_results(
 }
 
 /* A turn whose blocks all fell away leaves no content behind. */
-static void drop_empty(cJSON *contents)
+static void gemini_drop_empty(cJSON *contents)
 {
 	cJSON *last = contents->child ? contents->child->prev : NULL;
 	if (last && !json_get(last, "parts")->child)
 		cJSON_Delete(cJSON_DetachItemViaPointer(contents, last));
 }
 
-static void add_turn(const struct chat_build *b, cJSON *contents, size_t i)
+static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t i)
 {
 	const struct chat_turn *turn = &b->turns->items[i];
 	switch (turn->role) {
 	case ROLE_SYSTEM:
 		return;
 	case ROLE_USER:
-		add_user(b, contents, turn);
+		gemini_add_user(b, contents, turn);
 		break;
 	case ROLE_ASSISTANT:
 		if (!contents->child)
-			add_text(parts_for(contents, "user"), "(The conversation begins.)");
-		add_assistant(b, contents, turn);
+			gemini_add_text(parts_for(contents, "user"), "(The conversation begins.)");
+		gemini_add_assistant(b, contents, turn);
 		break;
 	case ROLE_TOOL:
-		add_results(contents, turn - 1, turn);
+		gemini_add_results(contents, turn - 1, turn);
 		break;
 	}
-	drop_empty(contents);
+	gemini_drop_empty(contents);
 }
 
 static void add_contents(const struct chat_build *b, cJSON *body)
 {
 	cJSON *contents = cJSON_AddArrayToObject(body, "contents");
 	if (*b->system)
-		add_text(cJSON_AddArrayToObject(
-			     cJSON_AddObjectToObject(body, "systemInstruction"), "parts"),
+		gemini_add_text(cJSON_AddArrayToObject(
+				    cJSON_AddObjectToObject(body, "systemInstruction"), "parts"),
 		    b->system);
 	for (size_t i = 0; i < b->turns->count; i++)
-		add_turn(b, contents, i);
+		gemini_add_turn(b, contents, i);
 	const char *last = json_str(contents->child ? contents->child->prev : NULL, "role");
 	if (!last || strcmp(last, "model") == 0)
-		add_text(parts_for(contents, "user"), "(Continue.)");
+		gemini_add_text(parts_for(contents, "user"), "(Continue.)");
 }
 
-static void add_choice(const struct chat_request *request, cJSON *body)
+static void gemini_add_choice(const struct chat_request *request, cJSON *body)
 {
 	static const char *const modes[] = {[CHAT_TOOLS_AUTO] = "AUTO",
 	    [CHAT_TOOLS_NONE] = "NONE",
@@ -269,7 +273,7 @@ static void add_choice(const struct chat_request *request, cJSON *body)
 }
 
 /* An object without properties is refused, so a tool without arguments has no parameters. */
-static void add_parameters(cJSON *function, const cJSON *parameters)
+static void gemini_add_parameters(cJSON *function, const cJSON *parameters)
 {
 	cJSON *schema = gemini_schema(parameters);
 	if (json_get(schema, "properties"))
@@ -278,22 +282,22 @@ static void add_parameters(cJSON *function, const cJSON *parameters)
 		cJSON_Delete(schema);
 }
 
-static void add_tools(const struct chat_build *b, cJSON *body)
+static void gemini_add_tools(const struct chat_build *b, cJSON *body)
 {
 	const struct chat_request *request = b->request;
 	if (request->tool_count == 0)
 		return;
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
-	cJSON *functions = cJSON_AddArrayToObject(add_object(tools), "functionDeclarations");
+	cJSON *functions = cJSON_AddArrayToObject(gemini_add_object(tools), "functionDeclarations");
 	for (size_t i = 0; i < request->tool_count; i++) {
 		const struct chat_tool *tool = &request->tools[i];
-		cJSON *function = add_object(functions);
+		cJSON *function = gemini_add_object(functions);
 		json_add_str(function, "name", tool->name);
 		json_add_str(function, "description", tool->description ? tool->description : "");
 		if (tool->parameters)
-			add_parameters(function, tool->parameters);
+			gemini_add_parameters(function, tool->parameters);
 	}
-	add_choice(request, body);
+	gemini_add_choice(request, body);
 }
 
 /* Levels came with Gemini 3, models before it refuse them; these are the numbers that Google names
@@ -309,7 +313,7 @@ static void add_effort(const struct chat_build *b, cJSON *thinking, const char *
 		json_add_str(thinking, "thinkingLevel", effort);
 }
 
-static void add_thinking(const struct chat_build *b, cJSON *config)
+static void gemini_add_thinking(const struct chat_build *b, cJSON *config)
 {
 	const char *effort = json_str(b->target->settings, "reasoning_effort");
 	bool budget = json_opt(b->target->settings, "reasoning_tokens") != NULL;
@@ -325,7 +329,7 @@ static void add_thinking(const struct chat_build *b, cJSON *config)
 		cJSON_AddTrueToObject(thinking, "includeThoughts");
 }
 
-static void add_format(const struct chat_build *b, cJSON *config)
+static void gemini_add_format(const struct chat_build *b, cJSON *config)
 {
 	enum chat_format format = chat_target_format(b->target);
 	if (format == CHAT_FORMAT_TEXT)
@@ -337,7 +341,7 @@ static void add_format(const struct chat_build *b, cJSON *config)
 			json_get(json_get(b->target->settings, "response_format"), "schema")));
 }
 
-static void add_config(const struct chat_build *b, cJSON *body)
+static void gemini_add_config(const struct chat_build *b, cJSON *body)
 {
 	static const char *const names[][2] = {{"temperature", "temperature"}, {"top_p", "topP"},
 	    {"top_k", "topK"}, {"max_tokens", "maxOutputTokens"}, {"seed", "seed"},
@@ -351,19 +355,19 @@ static void add_config(const struct chat_build *b, cJSON *body)
 		    cJSON_AddArrayToObject(config, "stopSequences"), cJSON_Duplicate(stop, true));
 	else
 		chat_copy_setting(b, "stop", config, "stopSequences");
-	add_thinking(b, config);
-	add_format(b, config);
+	gemini_add_thinking(b, config);
+	gemini_add_format(b, config);
 	if (config->child)
 		cJSON_AddItemToObject(body, "generationConfig", config);
 	else
 		cJSON_Delete(config);
 }
 
-static void build(const struct chat_build *b, cJSON *body)
+static void gemini_build(const struct chat_build *b, cJSON *body)
 {
 	add_contents(b, body);
-	add_tools(b, body);
-	add_config(b, body);
+	gemini_add_tools(b, body);
+	gemini_add_config(b, body);
 }
 
 /* ---- The answer */
@@ -385,7 +389,7 @@ static void take_modalities(struct chat_usage *u, const cJSON *details)
 }
 
 /* Thoughts are counted beside the answer; in usages they are part of it, as others count them. */
-static void take_usage(struct chat_answer *a, const cJSON *usage)
+static void gemini_take_usage(struct chat_answer *a, const cJSON *usage)
 {
 	struct chat_usage *u = &a->usage;
 	int64_t answer = u->completion - u->reasoning;
@@ -410,7 +414,7 @@ static void keep_signature(struct chat_answer *a, const char *signature, const c
 	chat_part_details(chat_answer_part(a, PART_REASONING, 0), detail);
 }
 
-static void take_call(struct chat_answer *a, const cJSON *call, const char *signature)
+static void gemini_take_call(struct chat_answer *a, const cJSON *call, const char *signature)
 {
 	const cJSON *args = json_opt(call, "args");
 	char *text = args ? json_print(args) : xstrdup("{}");
@@ -426,12 +430,12 @@ static void take_call(struct chat_answer *a, const cJSON *call, const char *sign
 	free(kept);
 }
 
-static void take_part(struct chat_answer *a, const cJSON *part)
+static void gemini_take_part(struct chat_answer *a, const cJSON *part)
 {
 	const char *signature = json_str(part, "thoughtSignature"), *text = json_str(part, "text");
 	bool thought = cJSON_IsTrue(json_opt(part, "thought"));
 	if (json_opt(part, "functionCall")) {
-		take_call(a, json_opt(part, "functionCall"), signature);
+		gemini_take_call(a, json_opt(part, "functionCall"), signature);
 		return;
 	}
 	chat_answer_add(a, thought ? PART_REASONING : PART_TEXT, 0, text);
@@ -443,7 +447,7 @@ static void take_candidate(struct chat_answer *a, const cJSON *candidate)
 	const char *finish = json_str(candidate, "finishReason");
 	const cJSON *part;
 	cJSON_ArrayForEach(part, json_opt(json_opt(candidate, "content"), "parts"))
-		take_part(a, part);
+		gemini_take_part(a, part);
 	if (!finish)
 		return;
 	if (strcmp(finish, "MALFORMED_FUNCTION_CALL") == 0)
@@ -453,7 +457,7 @@ static void take_candidate(struct chat_answer *a, const cJSON *candidate)
 }
 
 /* Only the first candidate is looked at: no more than one is asked for. */
-static void take_event(struct chat_answer *a, const char *name, const cJSON *data)
+static void gemini_take_event(struct chat_answer *a, const char *name, const cJSON *data)
 {
 	(void)name;
 	const cJSON *candidates = json_opt(data, "candidates");
@@ -465,7 +469,7 @@ static void take_event(struct chat_answer *a, const char *name, const cJSON *dat
 		chat_answer_fault(a, false, "refused the prompt (%s)", blocked);
 	if (model && *model && !a->model)
 		a->model = xstrdup(model);
-	take_usage(a, json_opt(data, "usageMetadata"));
+	gemini_take_usage(a, json_opt(data, "usageMetadata"));
 	if (cJSON_IsArray(candidates) && candidates->child)
 		take_candidate(a, candidates->child);
 }
@@ -482,7 +486,7 @@ static bool calls_something(const struct chat_answer *a)
 static void take_event_and_calls(struct chat_answer *a, const char *name, const cJSON *data)
 {
 	static const char *const calls[][2] = {{"stop", "tool_calls"}, {NULL, NULL}};
-	take_event(a, name, data);
+	gemini_take_event(a, name, data);
 	if (a->finish && calls_something(a)) {
 		char *finish = xstrdup(a->finish);
 		chat_answer_finish(a, finish, calls);
@@ -490,7 +494,7 @@ static void take_event_and_calls(struct chat_answer *a, const char *name, const 
 	}
 }
 
-static void take_whole(struct chat_answer *a, const cJSON *body)
+static void gemini_take_whole(struct chat_answer *a, const cJSON *body)
 {
 	take_event_and_calls(a, "", body);
 	if (!a->ended)
@@ -503,8 +507,8 @@ const struct chat_provider chat_gemini = {.name = "gemini",
     .key_envs = {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
     .key_header = "x-goog-api-key",
     .key_prefix = "",
-    .url = url,
-    .build = build,
+    .url = gemini_url,
+    .build = gemini_build,
     .take_event = take_event_and_calls,
-    .take_whole = take_whole,
+    .take_whole = gemini_take_whole,
     .user_first_and_last = true};

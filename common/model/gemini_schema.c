@@ -24,14 +24,14 @@ static const char *const plain[] = {"title", "description", "minItems", "maxItem
     "maxProperties", "minLength", "maxLength", "pattern", "minimum", "maximum", "default",
     "required", "nullable", NULL};
 
-static bool is_one_of(const char *const *words, const char *word)
+static bool gemini_schema_is_one_of(const char *const *words, const char *word)
 {
 	while (*words && strcmp(*words, word) != 0)
 		words++;
 	return *words != NULL;
 }
 
-static cJSON *clean(const cJSON *schema, struct walk *w, int depth);
+static cJSON *gemini_schema_clean(const cJSON *schema, struct walk *w, int depth);
 
 /* Counts what is copied; once something was too much, nothing is. */
 static bool afford(struct walk *w, size_t bytes)
@@ -52,7 +52,7 @@ static bool afford_value(struct walk *w, const cJSON *value)
 }
 
 /* What "#/$defs/name" points at, or NULL. */
-static const cJSON *resolve(const cJSON *root, const char *ref)
+static const cJSON *gemini_schema_resolve(const cJSON *root, const char *ref)
 {
 	static const char *const homes[] = {"$defs", "definitions"};
 	const char *name = strrchr(ref, '/');
@@ -124,12 +124,12 @@ static void add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 	json_set(out, "type", cJSON_CreateString("string"));
 }
 
-static void add_format(cJSON *out, const cJSON *schema)
+static void gemini_schema_add_format(cJSON *out, const cJSON *schema)
 {
 	static const char *const known[] = {
 	    "enum", "date-time", "int32", "int64", "float", "double", NULL};
 	const char *format = json_str(schema, "format");
-	if (format && is_one_of(known, format))
+	if (format && gemini_schema_is_one_of(known, format))
 		json_set(out, "format", cJSON_CreateString(format));
 }
 
@@ -144,7 +144,7 @@ static void add_properties(cJSON *out, const cJSON *schema, struct walk *w, int 
 	cJSON_ArrayForEach(property, properties) {
 		if (!afford(w, strlen(property->string) + 1))
 			break;
-		json_set(own, property->string, clean(property, w, depth));
+		json_set(own, property->string, gemini_schema_clean(property, w, depth));
 	}
 }
 
@@ -159,7 +159,7 @@ static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int de
 		if (type && strcmp(type, "null") == 0)
 			json_set(out, "nullable", cJSON_CreateTrue());
 		else
-			cJSON_AddItemToArray(any, clean(choice, w, depth));
+			cJSON_AddItemToArray(any, gemini_schema_clean(choice, w, depth));
 	}
 	if (any->child)
 		json_set(out, "anyOf", any);
@@ -171,7 +171,7 @@ static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 {
 	const cJSON *part, *items = json_opt(schema, "items");
 	const char *ref = json_str(schema, "$ref");
-	const cJSON *target = ref ? resolve(w->root, ref) : NULL;
+	const cJSON *target = ref ? gemini_schema_resolve(w->root, ref) : NULL;
 	if (depth <= 0 || w->left == 0)
 		return;
 	w->left--;
@@ -186,10 +186,10 @@ static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 	}
 	add_type(out, schema, w);
 	add_enum(out, schema, w);
-	add_format(out, schema);
+	gemini_schema_add_format(out, schema);
 	add_properties(out, schema, w, depth - 1);
 	if (cJSON_IsObject(items))
-		json_set(out, "items", clean(items, w, depth - 1));
+		json_set(out, "items", gemini_schema_clean(items, w, depth - 1));
 	add_choices(out, json_opt(schema, "anyOf"), w, depth - 1);
 	add_choices(out, json_opt(schema, "oneOf"), w, depth - 1);
 }
@@ -200,7 +200,7 @@ static bool has_property(const cJSON *out, const cJSON *name)
 }
 
 /* A required property that is not there is an error too. */
-static void check_required(cJSON *out)
+static void gemini_schema_check_required(cJSON *out)
 {
 	cJSON *required = json_get(out, "required"), *next;
 	for (cJSON *name = required ? required->child : NULL; name; name = next) {
@@ -212,16 +212,16 @@ static void check_required(cJSON *out)
 		cJSON_DeleteItemFromObjectCaseSensitive(out, "required");
 }
 
-static cJSON *clean(const cJSON *schema, struct walk *w, int depth)
+static cJSON *gemini_schema_clean(const cJSON *schema, struct walk *w, int depth)
 {
 	cJSON *out = cJSON_CreateObject();
 	add_all(out, schema, w, depth);
-	check_required(out);
+	gemini_schema_check_required(out);
 	return out;
 }
 
 cJSON *gemini_schema(const cJSON *schema)
 {
 	struct walk w = {schema, MAX_OBJECTS, MAX_BYTES};
-	return clean(schema, &w, MAX_DEPTH);
+	return gemini_schema_clean(schema, &w, MAX_DEPTH);
 }

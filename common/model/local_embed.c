@@ -54,7 +54,7 @@ static bool is_unspaced(uint32_t c)
 
 /* ---- features ---- */
 
-static uint64_t hash_of(const uint32_t *chars, size_t count, uint64_t seed)
+static uint64_t local_embed_hash_of(const uint32_t *chars, size_t count, uint64_t seed)
 {
 	uint64_t h = seed * 0x9e3779b97f4a7c15u + count;
 	for (size_t i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ struct word {
 static void add_groups(float *vector, const struct word *w, size_t size, float weight)
 {
 	for (size_t i = 0; i + size <= w->count; i++)
-		add_feature(vector, hash_of(w->chars + i, size, size), weight);
+		add_feature(vector, local_embed_hash_of(w->chars + i, size, size), weight);
 }
 
 static size_t groups_in(const struct word *w, size_t size)
@@ -97,7 +97,7 @@ static void add_word(float *vector, struct word *w)
 	w->chars[w->count++] = EDGE;
 	float weight = letters <= SHORT && !w->unspaced ? SHORT_WEIGHT : 1;
 	size_t groups = groups_in(w, small) + groups_in(w, small + 1);
-	add_feature(vector, hash_of(w->chars, w->count, 0), weight * WHOLE_WEIGHT);
+	add_feature(vector, local_embed_hash_of(w->chars, w->count, 0), weight * WHOLE_WEIGHT);
 	if (groups) {
 		float each = weight * GROUPS_WEIGHT / sqrtf((float)groups);
 		add_groups(vector, w, small, each);
@@ -139,7 +139,7 @@ static void add_signs(float *vector, const char *text)
 	for (; *text; text += len) {
 		uint32_t c = utf8_decode(text, &len);
 		if (c > ' ')
-			hash = hash_of(&c, 1, hash);
+			hash = local_embed_hash_of(&c, 1, hash);
 	}
 	if (hash != 1)
 		add_feature(vector, hash, 1);

@@ -11,23 +11,23 @@
 
 /* ---- The request */
 
-static char *url(const char *base_url, const char *model, bool stream)
+static char *openai_url(const char *base_url, const char *model, bool stream)
 {
 	(void)model, (void)stream;
 	size_t path = strcspn(base_url, "?"); /* Azure's has a query */
 	return xasprintf("%.*s/chat/completions%s", (int)path, base_url, base_url + path);
 }
 
-static cJSON *add_object(cJSON *array)
+static cJSON *openai_add_object(cJSON *array)
 {
 	cJSON *object = cJSON_CreateObject();
 	cJSON_AddItemToArray(array, object);
 	return object;
 }
 
-static void add_text_part(cJSON *parts, const char *text)
+static void openai_add_text_part(cJSON *parts, const char *text)
 {
-	cJSON *part = add_object(parts);
+	cJSON *part = openai_add_object(parts);
 	json_add_str(part, "type", "text");
 	json_add_str(part, "text", text);
 }
@@ -84,27 +84,27 @@ static bool is_audio(const struct chat_part_media *media)
 	return media->kind == MEDIA_BYTES && audio_format(media->mime_type);
 }
 
-static void add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
+static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
 {
 	struct chat_part_media media;
 	if (!chat_media_get(b, block, &media))
 		return;
 	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
-		add_image(add_object(parts), &media);
+		add_image(openai_add_object(parts), &media);
 	} else if (chat_block_is(block, "audio") && is_audio(&media)) {
-		add_audio(add_object(parts), &media);
+		add_audio(openai_add_object(parts), &media);
 	} else if (is_pdf(&media)) {
-		add_file(add_object(parts), &media);
+		add_file(openai_add_object(parts), &media);
 	} else {
 		char *note = chat_media_note(block, &media);
-		add_text_part(parts, note);
+		openai_add_text_part(parts, note);
 		free(note);
 	}
 	chat_media_free(&media);
 }
 
 /* All texts of a turn, a newline between blocks. */
-static char *joined(const struct chat_turn *turn)
+static char *openai_joined(const struct chat_turn *turn)
 {
 	struct buf text = {0};
 	for (size_t i = 0; i < turn->count; i++) {
@@ -118,21 +118,22 @@ static char *joined(const struct chat_turn *turn)
 
 static void add_joined(cJSON *message, const struct chat_turn *turn)
 {
-	char *text = joined(turn);
+	char *text = openai_joined(turn);
 	json_add_str(message, "content", *text ? text : NULL);
 	free(text);
 }
 
-static cJSON *add_message(cJSON *messages, const char *role)
+static cJSON *openai_add_message(cJSON *messages, const char *role)
 {
-	cJSON *message = add_object(messages);
+	cJSON *message = openai_add_object(messages);
 	json_add_str(message, "role", role);
 	return message;
 }
 
-static void add_user(const struct chat_build *b, cJSON *messages, const struct chat_turn *turn)
+static void openai_add_user(
+    const struct chat_build *b, cJSON *messages, const struct chat_turn *turn)
 {
-	cJSON *message = add_message(messages, "user");
+	cJSON *message = openai_add_message(messages, "user");
 	bool plain = true;
 	for (size_t i = 0; i < turn->count; i++)
 		plain = plain && chat_block_is(turn->blocks[i], "text");
@@ -144,16 +145,17 @@ static void add_user(const struct chat_build *b, cJSON *messages, const struct c
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i];
 		if (chat_block_is(block, "text"))
-			add_text_part(parts, json_str(block, "text"));
+			openai_add_text_part(parts, json_str(block, "text"));
 		else
-			add_media(b, parts, block);
+			openai_add_media(b, parts, block);
 	}
 }
 
-static void add_call(cJSON *message, const cJSON *block)
+static void openai_add_call(cJSON *message, const cJSON *block)
 {
 	cJSON *calls = json_get(message, "tool_calls");
-	cJSON *call = add_object(calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"));
+	cJSON *call =
+	    openai_add_object(calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"));
 	char *args = json_print(json_get(block, "args"));
 	json_add_str(call, "id", json_str(block, "id"));
 	json_add_str(call, "type", "function");
@@ -165,7 +167,7 @@ static void add_call(cJSON *message, const cJSON *block)
 
 /* Servers that sent reasoning_content want it back with the calls it led to, as long as these are
  * being worked on; and not later. */
-static void add_reasoning(cJSON *message, const cJSON *block)
+static void openai_add_reasoning(cJSON *message, const cJSON *block)
 {
 	int at = 0;
 	for (cJSON *detail; (detail = chat_details_next(block, "openai", &at));) {
@@ -176,7 +178,7 @@ static void add_reasoning(cJSON *message, const cJSON *block)
 	}
 }
 
-static void add_assistant(
+static void openai_add_assistant(
     const struct chat_target *t, cJSON *messages, const struct chat_turn *turn, bool at_work)
 {
 	cJSON *message = NULL;
@@ -185,23 +187,23 @@ static void add_assistant(
 		if (!chat_block_is(block, "text") && !chat_block_is_call(block))
 			continue;
 		if (!message) {
-			message = add_message(messages, "assistant");
+			message = openai_add_message(messages, "assistant");
 			add_joined(message, turn);
 		}
 		if (chat_block_is_call(block))
-			add_call(message, block);
+			openai_add_call(message, block);
 	}
 	if (message)
 		openai_return(t, turn, message);
 	for (size_t i = 0; at_work && json_get(message, "tool_calls") && i < turn->count; i++)
 		if (chat_block_is(turn->blocks[i], "reasoning"))
-			add_reasoning(message, turn->blocks[i]);
+			openai_add_reasoning(message, turn->blocks[i]);
 }
 
-static void add_results(cJSON *messages, const struct chat_turn *turn)
+static void openai_add_results(cJSON *messages, const struct chat_turn *turn)
 {
 	for (size_t i = 0; i < turn->count; i++) {
-		cJSON *message = add_message(messages, "tool");
+		cJSON *message = openai_add_message(messages, "tool");
 		char *text = chat_output_text(turn->blocks[i]);
 		json_add_str(message, "tool_call_id", json_str(turn->blocks[i], "call_id"));
 		json_add_str(message, "content", text);
@@ -218,26 +220,26 @@ static size_t last_user(const struct chat_turns *turns)
 	return last;
 }
 
-static void add_messages(const struct chat_build *b, cJSON *body)
+static void openai_add_messages(const struct chat_build *b, cJSON *body)
 {
 	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
 	size_t user = last_user(b->turns);
 	if (*b->system)
-		json_add_str(add_message(messages, "system"), "content", b->system);
+		json_add_str(openai_add_message(messages, "system"), "content", b->system);
 	for (size_t i = 0; i < b->turns->count; i++) {
 		const struct chat_turn *turn = &b->turns->items[i];
 		switch (turn->role) {
 		case ROLE_SYSTEM:
-			add_joined(add_message(messages, "system"), turn);
+			add_joined(openai_add_message(messages, "system"), turn);
 			break;
 		case ROLE_USER:
-			add_user(b, messages, turn);
+			openai_add_user(b, messages, turn);
 			break;
 		case ROLE_ASSISTANT:
-			add_assistant(b->target, messages, turn, i >= user);
+			openai_add_assistant(b->target, messages, turn, i >= user);
 			break;
 		case ROLE_TOOL:
-			add_results(messages, turn);
+			openai_add_results(messages, turn);
 			break;
 		}
 	}
@@ -251,7 +253,7 @@ static cJSON *no_parameters(void)
 	return schema;
 }
 
-static void add_choice(const struct chat_request *request, cJSON *body)
+static void openai_add_choice(const struct chat_request *request, cJSON *body)
 {
 	static const char *const words[] = {[CHAT_TOOLS_AUTO] = NULL,
 	    [CHAT_TOOLS_NONE] = "none",
@@ -266,7 +268,7 @@ static void add_choice(const struct chat_request *request, cJSON *body)
 	json_add_str(cJSON_AddObjectToObject(choice, "function"), "name", request->tool_name);
 }
 
-static void add_tools(const struct chat_build *b, cJSON *body)
+static void openai_add_tools(const struct chat_build *b, cJSON *body)
 {
 	const struct chat_request *request = b->request;
 	if (request->tool_count == 0)
@@ -274,7 +276,7 @@ static void add_tools(const struct chat_build *b, cJSON *body)
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
 	for (size_t i = 0; i < request->tool_count; i++) {
 		const struct chat_tool *tool = &request->tools[i];
-		cJSON *item = add_object(tools);
+		cJSON *item = openai_add_object(tools);
 		json_add_str(item, "type", "function");
 		cJSON *function = cJSON_AddObjectToObject(item, "function");
 		json_add_str(function, "name", tool->name);
@@ -283,11 +285,11 @@ static void add_tools(const struct chat_build *b, cJSON *body)
 		cJSON_AddItemToObject(function, "parameters",
 		    tool->parameters ? cJSON_Duplicate(tool->parameters, true) : no_parameters());
 	}
-	add_choice(request, body);
+	openai_add_choice(request, body);
 	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
 }
 
-static void add_format(const struct chat_build *b, cJSON *body)
+static void openai_add_format(const struct chat_build *b, cJSON *body)
 {
 	const cJSON *format = json_opt(b->target->settings, "response_format");
 	const char *type = json_str(format, "type"), *name = json_str(format, "name");
@@ -304,19 +306,19 @@ static void add_format(const struct chat_build *b, cJSON *body)
 		cJSON_AddBoolToObject(schema, "strict", cJSON_IsTrue(json_get(format, "strict")));
 }
 
-static void build(const struct chat_build *b, cJSON *body)
+static void openai_build(const struct chat_build *b, cJSON *body)
 {
 	static const char *const same[] = {"temperature", "top_p", "top_k", "presence_penalty",
 	    "frequency_penalty", "seed", "stop", "reasoning_effort"};
 	json_add_str(body, "model", b->target->model);
-	add_messages(b, body);
-	add_tools(b, body);
+	openai_add_messages(b, body);
+	openai_add_tools(b, body);
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
 		chat_copy_setting(b, same[i], body, same[i]);
 	/* OpenAI's reasoning models know only the new name, other servers only the old one. */
 	chat_copy_setting(
 	    b, "max_tokens", body, b->target->at_home ? "max_completion_tokens" : "max_tokens");
-	add_format(b, body);
+	openai_add_format(b, body);
 	if (!b->target->stream)
 		return;
 	cJSON_AddTrueToObject(body, "stream");
@@ -327,7 +329,7 @@ static void build(const struct chat_build *b, cJSON *body)
 
 static const char *const reasons[][2] = {{"function_call", "tool_calls"}, {NULL, NULL}};
 
-static void take_usage(struct chat_answer *a, const cJSON *usage)
+static void openai_take_usage(struct chat_answer *a, const cJSON *usage)
 {
 	struct chat_usage *u = &a->usage;
 	const cJSON *in = json_opt(usage, "prompt_tokens_details");
@@ -348,7 +350,7 @@ static void take_usage(struct chat_answer *a, const cJSON *usage)
 
 /* A call's pieces go by their index.  Where a server sends none, an id that is new starts a call,
  * and pieces without an id go to the latest one. */
-static int64_t index_of(const struct chat_answer *a, const cJSON *call)
+static int64_t openai_index_of(const struct chat_answer *a, const cJSON *call)
 {
 	int64_t index = 0;
 	const char *id = json_str(call, "id");
@@ -365,7 +367,7 @@ static int64_t index_of(const struct chat_answer *a, const cJSON *call)
 	return index;
 }
 
-static bool is_whole(const struct buf *arguments)
+static bool openai_is_whole(const struct buf *arguments)
 {
 	cJSON *json = json_parse(buf_str(arguments), arguments->len, JSON_REQUEST_DEPTH, NULL);
 	cJSON_Delete(json);
@@ -382,7 +384,7 @@ static bool begins_another(const struct chat_part *part, const cJSON *call, bool
 		return false;
 	if (id && *id && part->id)
 		return strcmp(id, part->id) != 0;
-	return (beside && !json_opt(call, "index")) || is_whole(&part->text);
+	return (beside && !json_opt(call, "index")) || openai_is_whole(&part->text);
 }
 
 /* The call must have its id by now. */
@@ -397,10 +399,10 @@ static void take_extra(struct chat_answer *a, struct chat_part *part, const cJSO
 }
 
 /* beside: in one array with another that it follows. */
-static void take_call(struct chat_answer *a, const cJSON *call, bool beside)
+static void openai_take_call(struct chat_answer *a, const cJSON *call, bool beside)
 {
 	const cJSON *function = json_opt(call, "function"), *args = json_opt(function, "arguments");
-	int64_t index = index_of(a, call);
+	int64_t index = openai_index_of(a, call);
 	struct chat_part *part = chat_answer_part(a, PART_CALL, index);
 	if (begins_another(part, call, beside))
 		part = chat_answer_part_new(a, PART_CALL, index);
@@ -416,14 +418,14 @@ static void take_call(struct chat_answer *a, const cJSON *call, bool beside)
 		take_extra(a, chat_answer_part(a, PART_CALL, index), call);
 }
 
-static void take_calls(struct chat_answer *a, const cJSON *calls)
+static void openai_take_calls(struct chat_answer *a, const cJSON *calls)
 {
 	const cJSON *call;
 	cJSON_ArrayForEach(call, calls)
-		take_call(a, call, call != calls->child);
+		openai_take_call(a, call, call != calls->child);
 }
 
-static void take_reasoning(struct chat_answer *a, const cJSON *message)
+static void openai_take_reasoning(struct chat_answer *a, const cJSON *message)
 {
 	static const char *const fields[] = {"reasoning_content", "reasoning"};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
@@ -443,7 +445,7 @@ static void take_reasoning(struct chat_answer *a, const cJSON *message)
 }
 
 /* Text is a string, or, from some servers, an array of parts. */
-static void take_content(struct chat_answer *a, const cJSON *content)
+static void openai_take_content(struct chat_answer *a, const cJSON *content)
 {
 	const cJSON *part;
 	if (cJSON_IsString(content))
@@ -453,21 +455,21 @@ static void take_content(struct chat_answer *a, const cJSON *content)
 }
 
 /* A message, or a delta of it: they have the same members. */
-static void take_message(struct chat_answer *a, const cJSON *message)
+static void openai_take_message(struct chat_answer *a, const cJSON *message)
 {
-	take_reasoning(a, message);
+	openai_take_reasoning(a, message);
 	openai_keep_details(a, json_opt(message, "reasoning_details"));
-	take_content(a, json_opt(message, "content"));
+	openai_take_content(a, json_opt(message, "content"));
 	chat_answer_add(a, PART_TEXT, 0, json_str(message, "refusal"));
-	take_calls(a, json_opt(message, "tool_calls"));
+	openai_take_calls(a, json_opt(message, "tool_calls"));
 }
 
-static void take_rest(struct chat_answer *a, const cJSON *data, const cJSON *choice)
+static void openai_take_rest(struct chat_answer *a, const cJSON *data, const cJSON *choice)
 {
 	const char *model = json_str(data, "model"), *finish = json_str(choice, "finish_reason");
 	if (model && *model && !a->model)
 		a->model = xstrdup(model);
-	take_usage(a, json_opt(data, "usage"));
+	openai_take_usage(a, json_opt(data, "usage"));
 	if (!finish || !*finish) /* "" is null, to some servers */
 		return;
 	openai_keep_end(a);
@@ -475,18 +477,18 @@ static void take_rest(struct chat_answer *a, const cJSON *data, const cJSON *cho
 	a->ended = true;
 }
 
-static void take_event(struct chat_answer *a, const char *name, const cJSON *data)
+static void openai_take_event(struct chat_answer *a, const char *name, const cJSON *data)
 {
 	(void)name;
 	const cJSON *choices = json_opt(data, "choices");
 	const cJSON *choice = cJSON_IsArray(choices) ? choices->child : NULL;
 	if (chat_answer_error(a, data) || chat_answer_error(a, choice))
 		return;
-	take_message(a, json_opt(choice, "delta"));
-	take_rest(a, data, choice);
+	openai_take_message(a, json_opt(choice, "delta"));
+	openai_take_rest(a, data, choice);
 }
 
-static void take_whole(struct chat_answer *a, const cJSON *body)
+static void openai_take_whole(struct chat_answer *a, const cJSON *body)
 {
 	const cJSON *choices = json_opt(body, "choices");
 	const cJSON *choice = cJSON_IsArray(choices) ? choices->child : NULL;
@@ -497,8 +499,8 @@ static void take_whole(struct chat_answer *a, const cJSON *body)
 		chat_answer_fault(a, true, "gave an answer without a message");
 		return;
 	}
-	take_message(a, message);
-	take_rest(a, body, choice);
+	openai_take_message(a, message);
+	openai_take_rest(a, body, choice);
 	openai_keep_end(a);
 	a->ended = true;
 }
@@ -509,8 +511,8 @@ const struct chat_provider chat_openai = {.name = "openai",
     .key_envs = {"OPENAI_API_KEY"},
     .key_header = "Authorization",
     .key_prefix = "Bearer ",
-    .url = url,
-    .build = build,
-    .take_event = take_event,
-    .take_whole = take_whole,
+    .url = openai_url,
+    .build = openai_build,
+    .take_event = openai_take_event,
+    .take_whole = openai_take_whole,
     .text_path = {"choices", "delta", "content"}};

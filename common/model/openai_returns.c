@@ -13,7 +13,8 @@ static bool is_same(const char *a, const char *b)
 
 /* ---- Keeping; value is taken over */
 
-static void keep(struct chat_answer *a, const char *field, const char *call_id, cJSON *value)
+static void openai_returns_keep(
+    struct chat_answer *a, const char *field, const char *call_id, cJSON *value)
 {
 	cJSON *detail = cJSON_CreateObject();
 	json_add_str(detail, "provider", "openai");
@@ -28,7 +29,7 @@ static void keep(struct chat_answer *a, const char *field, const char *call_id, 
 void openai_keep_extra(struct chat_answer *a, const char *call_id, const cJSON *extra)
 {
 	if (cJSON_IsObject(extra) && extra->child)
-		keep(a, "extra_content", call_id, cJSON_Duplicate(extra, true));
+		openai_returns_keep(a, "extra_content", call_id, cJSON_Duplicate(extra, true));
 }
 
 void openai_keep_details(struct chat_answer *a, const cJSON *details)
@@ -41,7 +42,7 @@ void openai_keep_details(struct chat_answer *a, const cJSON *details)
 }
 
 /* Whether the piece goes on with the text of the one before. */
-static bool continues(const cJSON *last, const cJSON *piece)
+static bool openai_returns_continues(const cJSON *last, const cJSON *piece)
 {
 	static const char *const texts[] = {"reasoning.text", "reasoning.summary"};
 	const char *type = json_str(piece, "type");
@@ -53,12 +54,13 @@ static bool continues(const cJSON *last, const cJSON *piece)
 }
 
 /* Adds the text of pieces, first and those that continue it, under their name for it. */
-static const cJSON *join(cJSON *out, const cJSON *first, const char *name)
+static const cJSON *openai_returns_join(cJSON *out, const cJSON *first, const char *name)
 {
 	const cJSON *piece = first;
 	struct buf text = {0};
 	bool any = false;
-	for (; piece && (piece == first || continues(first, piece)); piece = piece->next) {
+	for (; piece && (piece == first || openai_returns_continues(first, piece));
+	     piece = piece->next) {
 		const char *own = json_str(piece, name);
 		any = any || own;
 		buf_puts(&text, own ? own : "");
@@ -88,12 +90,12 @@ void openai_keep_end(struct chat_answer *a)
 	for (; piece; piece = next) {
 		cJSON *out = cJSON_Duplicate(piece, true);
 		cJSON_AddItemToArray(whole, out);
-		join(out, piece, "summary");
-		next = join(out, piece, "text");
+		openai_returns_join(out, piece, "summary");
+		next = openai_returns_join(out, piece, "text");
 		for (const cJSON *other = piece->next; other != next; other = other->next)
 			add_others(out, other);
 	}
-	keep(a, "reasoning_details", NULL, whole);
+	openai_returns_keep(a, "reasoning_details", NULL, whole);
 	cJSON_Delete(a->kept);
 	a->kept = NULL;
 }
@@ -109,7 +111,7 @@ struct walk {
 	int at;
 };
 
-static bool is_wanted(const struct walk *w, const cJSON *detail)
+static bool openai_returns_is_wanted(const struct walk *w, const cJSON *detail)
 {
 	return is_same(json_str(detail, "model"), w->target->model) &&
 	    is_same(json_str(detail, "returns"), w->field);
@@ -124,7 +126,7 @@ static cJSON *walk_next(struct walk *w)
 		if (!chat_block_is(block, "reasoning"))
 			continue;
 		while ((detail = chat_details_next(block, "openai", &w->at))) {
-			if (is_wanted(w, detail))
+			if (openai_returns_is_wanted(w, detail))
 				return detail;
 			cJSON_Delete(detail);
 		}

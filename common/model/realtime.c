@@ -215,7 +215,7 @@ static int64_t try_again(struct realtime *r)
 	return r->again ? r->again - r->now : -1;
 }
 
-static int64_t step(void *connection, int64_t now)
+static int64_t realtime_step(void *connection, int64_t now)
 {
 	struct realtime *r = connection;
 	bool more = true;
@@ -234,7 +234,7 @@ static int64_t step(void *connection, int64_t now)
 	return again < 0 || (end >= 0 && end < again) ? end : again;
 }
 
-static int descriptor(void *connection, short *events)
+static int realtime_descriptor(void *connection, short *events)
 {
 	const struct realtime *r = connection;
 	*events = POLLIN;
@@ -249,7 +249,7 @@ static bool takes(void *connection)
 	return !r->socket || realtime_socket_waiting(r->socket) < WAITING_MOST;
 }
 
-static void audio(void *connection, const void *pcm, size_t bytes)
+static void realtime_audio(void *connection, const void *pcm, size_t bytes)
 {
 	struct realtime *r = connection;
 	struct buf out = {0};
@@ -267,7 +267,7 @@ static void audio(void *connection, const void *pcm, size_t bytes)
 	buf_release(&out);
 }
 
-static void text(void *connection, const char *said)
+static void realtime_text(void *connection, const char *said)
 {
 	struct realtime *r = connection;
 	if (r->over)
@@ -276,7 +276,7 @@ static void text(void *connection, const char *said)
 	r->dialect->text(r, said);
 }
 
-static void activity(void *connection, bool starts)
+static void realtime_activity(void *connection, bool starts)
 {
 	struct realtime *r = connection;
 	if (r->over || !r->manual || starts == r->speaking)
@@ -287,7 +287,7 @@ static void activity(void *connection, bool starts)
 	r->dialect->activity(r, starts);
 }
 
-static void tool_result(
+static void realtime_tool_result(
     void *connection, const char *id, const char *name, const cJSON *result, bool is_error)
 {
 	struct realtime *r = connection;
@@ -295,13 +295,13 @@ static void tool_result(
 		r->dialect->tool_result(r, id, name, result, is_error);
 }
 
-static void finish(void *connection)
+static void realtime_finish(void *connection)
 {
 	struct realtime *r = connection;
 	if (r->over || r->finishing)
 		return;
 	if (r->manual)
-		activity(r, false);
+		realtime_activity(r, false);
 	r->finishing = true;
 	r->last = r->now;
 	r->dialect->finish(r);
@@ -375,7 +375,7 @@ void realtime_free(struct realtime *r)
 	free(r);
 }
 
-static void connect_it(struct realtime *r, const char *model)
+static void realtime_connect_it(struct realtime *r, const char *model)
 {
 	const struct realtime_settings *settings = r->settings;
 	struct realtime_address address;
@@ -398,7 +398,8 @@ static void connect_it(struct realtime *r, const char *model)
 	free(value);
 }
 
-static void *open_it(ag_live_session *session, const struct ag_live_setup *setup, void *data)
+static void *realtime_open_it(
+    ag_live_session *session, const struct ag_live_setup *setup, void *data)
 {
 	if (!data)
 		return NULL;
@@ -411,7 +412,7 @@ static void *open_it(ag_live_session *session, const struct ag_live_setup *setup
 		r->fatal = true;
 	}
 	if (!r->problem)
-		connect_it(r, setup->model);
+		realtime_connect_it(r, setup->model);
 	return r;
 }
 
@@ -422,14 +423,14 @@ static void close_it(void *connection)
 
 const struct ag_live_provider realtime_provider = {
     .kind = AG_LIVE_PROVIDER,
-    .open = open_it,
+    .open = realtime_open_it,
     .close = close_it,
     .takes = takes,
-    .audio = audio,
-    .text = text,
-    .activity = activity,
-    .tool_result = tool_result,
-    .finish = finish,
-    .descriptor = descriptor,
-    .step = step,
+    .audio = realtime_audio,
+    .text = realtime_text,
+    .activity = realtime_activity,
+    .tool_result = realtime_tool_result,
+    .finish = realtime_finish,
+    .descriptor = realtime_descriptor,
+    .step = realtime_step,
 };

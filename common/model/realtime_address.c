@@ -23,7 +23,7 @@ static const char *read_scheme(const char *url, bool *tls)
 	return NULL;
 }
 
-static bool is_plain(const char *url)
+static bool realtime_address_is_plain(const char *url)
 {
 	for (const char *p = url; *p; p++) {
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
@@ -44,7 +44,7 @@ static int read_port(const char *text, const char *end)
 bool realtime_address_read(struct realtime_address *address, const char *url)
 {
 	bool tls;
-	const char *host = is_plain(url) ? read_scheme(url, &tls) : NULL;
+	const char *host = realtime_address_is_plain(url) ? read_scheme(url, &tls) : NULL;
 	if (!host)
 		return false;
 	const char *end = host + strcspn(host, "/?#"),

@@ -22,7 +22,7 @@
 
 /* ---- The session */
 
-static char *url(const struct realtime *r, const char *model)
+static char *gemini_live_url(const struct realtime *r, const char *model)
 {
 	struct buf out = {0};
 	(void)model;
@@ -89,7 +89,7 @@ static cJSON *declaration(const cJSON *tool)
 	return function;
 }
 
-static void add_tools(cJSON *setup_event, const cJSON *tools)
+static void gemini_live_add_tools(cJSON *setup_event, const cJSON *tools)
 {
 	const cJSON *tool;
 	if (cJSON_GetArraySize(tools) == 0)
@@ -102,7 +102,7 @@ static void add_tools(cJSON *setup_event, const cJSON *tools)
 	}
 }
 
-static void add_text_part(cJSON *content, const char *text)
+static void gemini_live_add_text_part(cJSON *content, const char *text)
 {
 	cJSON *part = cJSON_CreateObject();
 	json_add_str(part, "text", text);
@@ -117,15 +117,15 @@ static void add_model(cJSON *setup_event, const char *model)
 	free(name);
 }
 
-static cJSON *opening(const struct ag_live_setup *setup)
+static cJSON *gemini_live_opening(const struct ag_live_setup *setup)
 {
 	cJSON *event = cJSON_CreateObject(), *inner = cJSON_AddObjectToObject(event, "setup");
 	add_model(inner, setup->model);
 	add_generation(inner, setup);
 	if (setup->system_prompt)
-		add_text_part(
+		gemini_live_add_text_part(
 		    cJSON_AddObjectToObject(inner, "systemInstruction"), setup->system_prompt);
-	add_tools(inner, setup->tools);
+	gemini_live_add_tools(inner, setup->tools);
 	add_detection(inner, setup->vad);
 	cJSON *resumption = cJSON_AddObjectToObject(inner, "sessionResumption");
 	if (setup->resumption_handle)
@@ -148,7 +148,7 @@ static unsigned rate_of(const char *type)
 	return hz >= 8000 && hz <= 192000 ? (unsigned)hz : 0;
 }
 
-static void take_part(struct realtime *r, const cJSON *part)
+static void gemini_live_take_part(struct realtime *r, const cJSON *part)
 {
 	const cJSON *blob = json_opt(part, "inlineData");
 	const char *words = json_str(part, "text"), *data = json_str(blob, "data");
@@ -159,7 +159,7 @@ static void take_part(struct realtime *r, const cJSON *part)
 		realtime_play(r, data, hz);
 }
 
-static void take_turn(struct realtime *r, const cJSON *turn)
+static void gemini_live_take_turn(struct realtime *r, const cJSON *turn)
 {
 	const cJSON *part;
 	if (!turn)
@@ -168,13 +168,14 @@ static void take_turn(struct realtime *r, const cJSON *turn)
 	r->cut = r->called = r->expected = false;
 	cJSON_ArrayForEach(part, json_opt(turn, "parts")) {
 		if (!r->over)
-			take_part(r, part);
+			gemini_live_take_part(r, part);
 	}
 }
 
 typedef void transcript_fn(ag_live_session *session, const char *text, bool finished);
 
-static void take_transcript(struct realtime *r, const cJSON *transcription, transcript_fn *tell)
+static void gemini_live_take_transcript(
+    struct realtime *r, const cJSON *transcription, transcript_fn *tell)
 {
 	const char *words = json_str(transcription, "text");
 	if (words)
@@ -183,11 +184,11 @@ static void take_transcript(struct realtime *r, const cJSON *transcription, tran
 		tell(r->session, NULL, true);
 }
 
-static void take_heard(struct realtime *r, const cJSON *transcription)
+static void gemini_live_take_heard(struct realtime *r, const cJSON *transcription)
 {
 	const char *words = json_str(transcription, "text");
 	r->expected |= words && *words && !r->responding;
-	take_transcript(r, transcription, ag_live_input_transcript);
+	gemini_live_take_transcript(r, transcription, ag_live_input_transcript);
 }
 
 /* The end of what was heard is not always told. */
@@ -206,7 +207,7 @@ static bool ends_in_calls(struct realtime *r)
 }
 
 /* Of a turn that was cut the end is told already; what cut it is maybe answered, or was noise. */
-static void take_end(struct realtime *r)
+static void gemini_live_take_end(struct realtime *r)
 {
 	bool cut = r->cut;
 	r->responding = r->cut = false;
@@ -221,13 +222,14 @@ static void take_end(struct realtime *r)
 	}
 }
 
-static void take_content(struct realtime *r, const cJSON *content)
+static void gemini_live_take_content(struct realtime *r, const cJSON *content)
 {
-	take_heard(r, json_opt(content, "inputTranscription"));
-	take_turn(r, json_opt(content, "modelTurn"));
+	gemini_live_take_heard(r, json_opt(content, "inputTranscription"));
+	gemini_live_take_turn(r, json_opt(content, "modelTurn"));
 	if (r->over)
 		return;
-	take_transcript(r, json_opt(content, "outputTranscription"), ag_live_output_transcript);
+	gemini_live_take_transcript(
+	    r, json_opt(content, "outputTranscription"), ag_live_output_transcript);
 	if (cJSON_IsTrue(json_opt(content, "interrupted"))) {
 		r->cut = true;
 		r->responding = r->called = false;
@@ -236,12 +238,12 @@ static void take_content(struct realtime *r, const cJSON *content)
 		ag_live_interrupted(r->session);
 	}
 	if (cJSON_IsTrue(json_opt(content, "turnComplete")))
-		take_end(r);
+		gemini_live_take_end(r);
 }
 
 /* ---- Tools */
 
-static void take_calls(struct realtime *r, const cJSON *calls)
+static void gemini_live_take_calls(struct realtime *r, const cJSON *calls)
 {
 	const cJSON *call;
 	cJSON_ArrayForEach(call, json_opt(calls, "functionCalls")) {
@@ -265,7 +267,7 @@ static void take_cancellation(struct realtime *r, const cJSON *cancellation)
 	}
 }
 
-static void tool_result(
+static void gemini_live_tool_result(
     struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
 {
 	cJSON *event = cJSON_CreateObject(), *function = cJSON_CreateObject();
@@ -299,7 +301,7 @@ static void take_resumption(struct realtime *r, const cJSON *update)
 		ag_live_session_update(r->session, handle);
 }
 
-static void take_error(struct realtime *r, const cJSON *error)
+static void gemini_live_take_error(struct realtime *r, const cJSON *error)
 {
 	static const char *const final[] = {
 	    "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION"};
@@ -312,18 +314,18 @@ static void take_error(struct realtime *r, const cJSON *error)
 	realtime_error(r, status, fatal, json_str(error, "message"));
 }
 
-static void take(struct realtime *r, const cJSON *event)
+static void gemini_live_take(struct realtime *r, const cJSON *event)
 {
 	const cJSON *go_away = json_opt(event, "goAway");
 	if (json_opt(event, "setupComplete"))
 		realtime_ready(r);
 	if (json_opt(event, "error"))
-		take_error(r, json_opt(event, "error"));
+		gemini_live_take_error(r, json_opt(event, "error"));
 	take_resumption(r, json_opt(event, "sessionResumptionUpdate"));
-	take_content(r, json_opt(event, "serverContent"));
+	gemini_live_take_content(r, json_opt(event, "serverContent"));
 	if (r->over)
 		return;
-	take_calls(r, json_opt(event, "toolCall"));
+	gemini_live_take_calls(r, json_opt(event, "toolCall"));
 	take_cancellation(r, json_opt(event, "toolCallCancellation"));
 	if (go_away)
 		ag_live_go_away(r->session, seconds_of(json_opt(go_away, "timeLeft")));
@@ -337,7 +339,7 @@ static cJSON *realtime_input(cJSON **event)
 	return cJSON_AddObjectToObject(*event, "realtimeInput");
 }
 
-static void audio(struct realtime *r, const void *pcm, size_t bytes)
+static void gemini_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 {
 	cJSON *event, *input = realtime_input(&event);
 	cJSON *blob = cJSON_AddObjectToObject(input, "audio");
@@ -361,7 +363,7 @@ static void send_turn(struct realtime *r, const char *said)
 	cJSON *content = cJSON_AddObjectToObject(event, "clientContent");
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(content, "turns"), turn);
 	json_add_str(turn, "role", "user");
-	add_text_part(turn, said);
+	gemini_live_add_text_part(turn, said);
 	cJSON_AddBoolToObject(content, "turnComplete", true);
 	realtime_send(r, event);
 }
@@ -385,7 +387,7 @@ static bool takes_turns(const struct realtime *r)
 	return !r->model || !strstr(r->model, "gemini-3.1");
 }
 
-static void text(struct realtime *r, const char *said)
+static void gemini_live_text(struct realtime *r, const char *said)
 {
 	if (takes_turns(r))
 		send_turn(r, said);
@@ -394,14 +396,14 @@ static void text(struct realtime *r, const char *said)
 	r->owed++;
 }
 
-static void activity(struct realtime *r, bool starts)
+static void gemini_live_activity(struct realtime *r, bool starts)
 {
 	send_activity(r, starts);
 	if (!starts && r->fed)
 		r->owed++;
 }
 
-static void finish(struct realtime *r)
+static void gemini_live_finish(struct realtime *r)
 {
 	if (r->manual || !r->fed)
 		return;
@@ -410,7 +412,7 @@ static void finish(struct realtime *r)
 	realtime_send(r, event);
 }
 
-static int64_t rest(const struct realtime *r)
+static int64_t gemini_live_rest(const struct realtime *r)
 {
 	if (r->owed || r->responding || r->calls)
 		return -1;
@@ -423,14 +425,14 @@ const struct realtime_dialect realtime_gemini = {
     .url_env = "GEMINI_BASE_URL",
     .key_envs = {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
     .in_hz = REALTIME_IN_HZ,
-    .url = url,
-    .opening = opening,
+    .url = gemini_live_url,
+    .opening = gemini_live_opening,
     .session = "setup",
-    .take = take,
-    .audio = audio,
-    .text = text,
-    .activity = activity,
-    .tool_result = tool_result,
-    .finish = finish,
-    .rest = rest,
+    .take = gemini_live_take,
+    .audio = gemini_live_audio,
+    .text = gemini_live_text,
+    .activity = gemini_live_activity,
+    .tool_result = gemini_live_tool_result,
+    .finish = gemini_live_finish,
+    .rest = gemini_live_rest,
 };

@@ -14,17 +14,17 @@ static struct realtime_lws functions;
 static const char *trouble; /* NULL: libwebsockets can be used */
 
 /* dlsym gives an object pointer, which C does not convert to one to a function. */
-static bool find(void *library, const char *name, void *function)
+static bool realtime_lws_find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
 	memcpy(function, &found, sizeof(found));
 	return found != NULL;
 }
 
-static bool find_all(void *library)
+static bool realtime_lws_find_all(void *library)
 {
 	struct realtime_lws *f = &functions;
-#define FIND(name) find(library, "lws_" #name, &f->name)
+#define FIND(name) realtime_lws_find(library, "lws_" #name, &f->name)
 	return FIND(get_library_version) && FIND(set_log_level) && FIND(create_context) &&
 	    FIND(context_destroy) && FIND(context_user) && FIND(get_context) &&
 	    FIND(client_connect_via_info) && FIND(service) && FIND(cancel_service) &&
@@ -43,12 +43,12 @@ static bool is_of_our_version(void)
 	return strncmp(functions.get_library_version(), version, strlen(version)) == 0;
 }
 
-static void load(void)
+static void realtime_lws_load(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		trouble = LIBRARY " cannot be loaded";
-	else if (!find_all(library))
+	else if (!realtime_lws_find_all(library))
 		trouble = LIBRARY " cannot be used";
 	else if (!is_of_our_version())
 		trouble = LIBRARY " is of another version than this program was built for";
@@ -59,7 +59,7 @@ static void load(void)
 const struct realtime_lws *realtime_lws(const char **why)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, load);
+	pthread_once(&once, realtime_lws_load);
 	*why = trouble;
 	return trouble ? NULL : &functions;
 }

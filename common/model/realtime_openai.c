@@ -30,7 +30,7 @@
 
 /* ---- The session */
 
-static char *url(const struct realtime *r, const char *model)
+static char *openai_live_url(const struct realtime *r, const char *model)
 {
 	struct buf out = {0};
 	buf_printf(&out, "%s/realtime", r->settings->base_url);
@@ -61,14 +61,14 @@ static void add_turn_detection(cJSON *input, const cJSON *vad)
 	copy(detection, "silence_duration_ms", vad, "silence_duration_ms");
 }
 
-static void add_format(cJSON *direction)
+static void openai_live_add_format(cJSON *direction)
 {
 	cJSON *format = cJSON_AddObjectToObject(direction, "format");
 	json_add_str(format, "type", "audio/pcm");
 	json_add_int(format, "rate", REALTIME_OUT_HZ);
 }
 
-static void add_tools(cJSON *session, const cJSON *tools)
+static void openai_live_add_tools(cJSON *session, const cJSON *tools)
 {
 	const cJSON *tool;
 	if (cJSON_GetArraySize(tools) == 0)
@@ -92,7 +92,7 @@ static cJSON *new_event(const char *type)
 	return event;
 }
 
-static cJSON *opening(const struct ag_live_setup *setup)
+static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 {
 	cJSON *event = new_event("session.update");
 	cJSON *session = cJSON_AddObjectToObject(event, "session");
@@ -103,14 +103,14 @@ static cJSON *opening(const struct ag_live_setup *setup)
 	    cJSON_CreateString(setup->text ? "text" : "audio"));
 	cJSON *audio = cJSON_AddObjectToObject(session, "audio");
 	cJSON *input = cJSON_AddObjectToObject(audio, "input");
-	add_format(input);
+	openai_live_add_format(input);
 	json_add_str(cJSON_AddObjectToObject(input, "transcription"), "model", TRANSCRIBER);
 	add_turn_detection(input, setup->vad);
 	cJSON *output = cJSON_AddObjectToObject(audio, "output");
-	add_format(output);
+	openai_live_add_format(output);
 	if (setup->voice)
 		json_add_str(output, "voice", setup->voice);
-	add_tools(session, setup->tools);
+	openai_live_add_tools(session, setup->tools);
 	return event;
 }
 
@@ -233,7 +233,7 @@ static void follow_item(struct realtime *r, const char *item)
 	r->item_ms = 0;
 }
 
-static void take_audio(struct realtime *r, const cJSON *event)
+static void openai_live_take_audio(struct realtime *r, const cJSON *event)
 {
 	const char *delta = json_str(event, "delta");
 	if (r->cut || !delta || r->text_only)
@@ -256,7 +256,7 @@ static void take_all_words(struct realtime *r, const cJSON *event)
 		ag_live_output_transcript(r->session, text ? text : json_str(event, "text"), true);
 }
 
-static void take_heard(struct realtime *r, const cJSON *event)
+static void openai_live_take_heard(struct realtime *r, const cJSON *event)
 {
 	const char *delta = json_str(event, "delta");
 	if (delta)
@@ -337,7 +337,7 @@ static char *output_text(const cJSON *result, bool is_error)
 	return error;
 }
 
-static void tool_result(
+static void openai_live_tool_result(
     struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
 {
 	cJSON *event = new_event("conversation.item.create");
@@ -355,7 +355,7 @@ static void tool_result(
 
 /* ---- Errors */
 
-static bool is_one_of(const char *word, const char *const *words)
+static bool openai_live_is_one_of(const char *word, const char *const *words)
 {
 	while (word && *words && strcmp(*words, word) != 0)
 		words++;
@@ -379,7 +379,7 @@ static void fail_request(struct realtime *r, const cJSON *error, bool busy)
 	}
 }
 
-static void take_error(struct realtime *r, const cJSON *event)
+static void openai_live_take_error(struct realtime *r, const cJSON *event)
 {
 	/* two of them are the harmless end of a race: the response ended, or began, meanwhile */
 	static const char *const races[] = {
@@ -391,10 +391,11 @@ static void take_error(struct realtime *r, const cJSON *event)
 	const char *code = json_str(error, "code"), *type = json_str(error, "type");
 	code = code ? code : type;
 	fail_request(r, error, code && strcmp(code, races[1]) == 0);
-	if (is_one_of(code, races))
+	if (openai_live_is_one_of(code, races))
 		return;
-	realtime_error(
-	    r, code, is_one_of(code, final) || is_one_of(type, final), json_str(error, "message"));
+	realtime_error(r, code,
+	    openai_live_is_one_of(code, final) || openai_live_is_one_of(type, final),
+	    json_str(error, "message"));
 }
 
 /* ---- Events */
@@ -417,8 +418,8 @@ static const struct {
     {"session.updated", take_session},
     {"response.created", take_created},
     {"response.done", take_done},
-    {"response.output_audio.delta", take_audio},
-    {"response.audio.delta", take_audio},
+    {"response.output_audio.delta", openai_live_take_audio},
+    {"response.audio.delta", openai_live_take_audio},
     {"response.output_audio_transcript.delta", take_words},
     {"response.audio_transcript.delta", take_words},
     {"response.output_audio_transcript.done", take_all_words},
@@ -428,16 +429,16 @@ static const struct {
     {"response.output_text.done", take_all_words},
     {"response.text.done", take_all_words},
     {"response.output_item.done", take_item},
-    {"conversation.item.input_audio_transcription.delta", take_heard},
+    {"conversation.item.input_audio_transcription.delta", openai_live_take_heard},
     {"conversation.item.input_audio_transcription.completed", take_all_heard},
     {"conversation.item.input_audio_transcription.failed", take_unheard},
     {"input_audio_buffer.committed", take_committed},
     {"input_audio_buffer.speech_started", take_speech},
     {"input_audio_buffer.speech_stopped", take_silence},
-    {"error", take_error},
+    {"error", openai_live_take_error},
 };
 
-static void take(struct realtime *r, const cJSON *event)
+static void openai_live_take(struct realtime *r, const cJSON *event)
 {
 	const char *type = json_str(event, "type");
 	for (size_t i = 0; type && i < sizeof(events) / sizeof(*events); i++) {
@@ -448,7 +449,7 @@ static void take(struct realtime *r, const cJSON *event)
 
 /* ---- Input */
 
-static void audio(struct realtime *r, const void *pcm, size_t bytes)
+static void openai_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 {
 	cJSON *event = new_event("input_audio_buffer.append");
 	char *text = base64_encode(pcm, bytes);
@@ -457,7 +458,7 @@ static void audio(struct realtime *r, const void *pcm, size_t bytes)
 	realtime_send(r, event);
 }
 
-static void text(struct realtime *r, const char *said)
+static void openai_live_text(struct realtime *r, const char *said)
 {
 	cJSON *event = new_event("conversation.item.create");
 	cJSON *item = cJSON_AddObjectToObject(event, "item"), *part = cJSON_CreateObject();
@@ -471,7 +472,7 @@ static void text(struct realtime *r, const char *said)
 	respond(r);
 }
 
-static void activity(struct realtime *r, bool starts)
+static void openai_live_activity(struct realtime *r, bool starts)
 {
 	if (starts) {
 		interrupt(r);
@@ -484,7 +485,7 @@ static void activity(struct realtime *r, bool starts)
 }
 
 /* An utterance ends with silence, of which there will be none any more. */
-static void finish(struct realtime *r)
+static void openai_live_finish(struct realtime *r)
 {
 	int ms = r->silence_ms + SILENCE_SPARE_MS;
 	if (r->manual || !r->fed)
@@ -492,11 +493,11 @@ static void finish(struct realtime *r)
 	ms = ms < SILENCE_MOST_MS ? ms : SILENCE_MOST_MS;
 	size_t bytes = (size_t)ms * REALTIME_OUT_HZ / 1000 * sizeof(int16_t);
 	char *silence = xcalloc(bytes, 1);
-	audio(r, silence, bytes);
+	openai_live_audio(r, silence, bytes);
 	free(silence);
 }
 
-static int64_t rest(const struct realtime *r)
+static int64_t openai_live_rest(const struct realtime *r)
 {
 	if (r->responding || r->requested || r->wanted || r->calls || (r->speaking && !r->manual))
 		return -1;
@@ -509,17 +510,17 @@ const struct realtime_dialect realtime_openai = {
     .url_env = "OPENAI_BASE_URL",
     .key_envs = {"OPENAI_API_KEY"},
     .in_hz = REALTIME_OUT_HZ,
-    .url = url,
+    .url = openai_live_url,
     .header = "authorization:",
     .prefix = "Bearer ",
-    .opening = opening,
+    .opening = openai_live_opening,
     .session = "session",
-    .take = take,
-    .audio = audio,
-    .text = text,
-    .activity = activity,
-    .tool_result = tool_result,
-    .finish = finish,
+    .take = openai_live_take,
+    .audio = openai_live_audio,
+    .text = openai_live_text,
+    .activity = openai_live_activity,
+    .tool_result = openai_live_tool_result,
+    .finish = openai_live_finish,
     .again = respond,
-    .rest = rest,
+    .rest = openai_live_rest,
 };

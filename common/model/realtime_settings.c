@@ -15,7 +15,7 @@ struct check {
 	bool wrong;
 };
 
-static void problem(struct check *check, const char *key, const char *text)
+static void realtime_settings_problem(struct check *check, const char *key, const char *text)
 {
 	check->wrong = true;
 	if (check->reporter)
@@ -31,7 +31,8 @@ static bool is_url(const char *url)
 	return fits && !strpbrk(url, "?#");
 }
 
-static void read_url(struct check *check, struct realtime_settings *s, const char *own)
+static void realtime_settings_read_url(
+    struct check *check, struct realtime_settings *s, const char *own)
 {
 	const char *variable = own ? NULL : environment_text(s->dialect->url_env);
 	const char *url = own ? own : variable ? variable : s->dialect->home;
@@ -39,7 +40,7 @@ static void read_url(struct check *check, struct realtime_settings *s, const cha
 		char *text = xasprintf("expected %s%s%sa ws, wss, http or https URL",
 		    own ? "" : "the environment variable ", own ? "" : s->dialect->url_env,
 		    own ? "" : " to be ");
-		problem(check, "base_url", text);
+		realtime_settings_problem(check, "base_url", text);
 		free(text);
 	}
 	size_t len = strlen(url);
@@ -48,12 +49,14 @@ static void read_url(struct check *check, struct realtime_settings *s, const cha
 	s->base_url = xstrndup(url, len);
 }
 
-static void read_key(struct check *check, struct realtime_settings *s, const char *named)
+static void realtime_settings_read_key(
+    struct check *check, struct realtime_settings *s, const char *named)
 {
 	const char *const *envs = s->dialect->key_envs;
 	const char *value = named ? environment_text(named) : NULL;
 	if (named && (!*named || strchr(named, '=')))
-		problem(check, "api_key_env", "expected the name of an environment variable");
+		realtime_settings_problem(
+		    check, "api_key_env", "expected the name of an environment variable");
 	for (size_t i = 0; !named && !value && envs[i]; i++)
 		value = environment_text(envs[i]);
 	s->key = xstrdup(value);
@@ -75,9 +78,9 @@ struct realtime_settings *realtime_settings_new(
 	const char *model = json_str(object, "model");
 	s->dialect = dialects[i];
 	if (!model || !*model)
-		problem(&check, "model", "expected the name of a model");
-	read_url(&check, s, json_str(object, "base_url"));
-	read_key(&check, s, json_str(object, "api_key_env"));
+		realtime_settings_problem(&check, "model", "expected the name of a model");
+	realtime_settings_read_url(&check, s, json_str(object, "base_url"));
+	realtime_settings_read_key(&check, s, json_str(object, "api_key_env"));
 	s->extra = cJSON_IsObject(extra) ? cJSON_Duplicate(extra, true) : NULL;
 	if (!check.wrong)
 		return s;

@@ -55,7 +55,7 @@ struct realtime_socket {
 
 /* ---- Messages */
 
-static void messages_add(struct messages *q, struct message *m)
+static void realtime_socket_messages_add(struct messages *q, struct message *m)
 {
 	m->next = NULL;
 	*(q->last ? q->last : &q->first) = m;
@@ -75,7 +75,7 @@ static struct message *messages_take(struct messages *q)
 	return m;
 }
 
-static struct message *message_new(const char *text, size_t len, size_t before)
+static struct message *realtime_socket_message_new(const char *text, size_t len, size_t before)
 {
 	struct message *m = xmalloc(sizeof(*m) + before + len + 1);
 	m->len = len;
@@ -93,7 +93,7 @@ static void wake_owner(struct realtime_socket *s)
 		return; /* it is full of wake-ups already */
 }
 
-static void release(struct realtime_socket *s)
+static void realtime_socket_release(struct realtime_socket *s)
 {
 	struct message *m;
 	pthread_mutex_lock(&s->lock);
@@ -120,7 +120,7 @@ static void release(struct realtime_socket *s)
 /* ---- The thread's side */
 
 /* It is over; the first reason stays, and is taken over. */
-static void end(struct realtime_socket *s, char *why)
+static void realtime_socket_end(struct realtime_socket *s, char *why)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->why)
@@ -151,19 +151,19 @@ static void note_close(struct realtime_socket *s, const unsigned char *data, siz
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int receive(struct realtime_socket *s, const char *data, size_t len)
+static int realtime_socket_receive(struct realtime_socket *s, const char *data, size_t len)
 {
 	if (s->partial.len + len > LONGEST_MESSAGE) {
-		end(s, xstrdup("it sent a message of more than 16 MiB"));
+		realtime_socket_end(s, xstrdup("it sent a message of more than 16 MiB"));
 		return -1;
 	}
 	buf_add(&s->partial, data, len);
 	if (s->lws->remaining_packet_payload(s->wsi) > 0 || !s->lws->is_final_fragment(s->wsi))
 		return 0;
-	struct message *m = message_new(buf_str(&s->partial), s->partial.len, 0);
+	struct message *m = realtime_socket_message_new(buf_str(&s->partial), s->partial.len, 0);
 	buf_reset(&s->partial);
 	pthread_mutex_lock(&s->lock);
-	messages_add(&s->in, m);
+	realtime_socket_messages_add(&s->in, m);
 	s->paused = s->in.bytes > QUEUED_MOST;
 	pthread_mutex_unlock(&s->lock);
 	if (s->paused)
@@ -217,7 +217,8 @@ static void look_at_queues(struct realtime_socket *s)
 	}
 }
 
-static int add_header(struct realtime_socket *s, unsigned char **at, unsigned char *limit)
+static int realtime_socket_add_header(
+    struct realtime_socket *s, unsigned char **at, unsigned char *limit)
 {
 	if (!s->value)
 		return 0;
@@ -235,9 +236,9 @@ static int callback(
 	switch ((int)reason) {
 	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
 		s->wsi = wsi;
-		return add_header(s, in, *(unsigned char **)in + len);
+		return realtime_socket_add_header(s, in, *(unsigned char **)in + len);
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-		end(s,
+		realtime_socket_end(s,
 		    in ? xasprintf("%.*s", (int)len, (const char *)in)
 		       : xstrdup("it cannot be connected to"));
 		return 0;
@@ -247,7 +248,7 @@ static int callback(
 		look_at_queues(s);
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE:
-		return receive(s, in, len);
+		return realtime_socket_receive(s, in, len);
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		if (!is_closing(s))
 			return send_next(s);
@@ -261,7 +262,7 @@ static int callback(
 		return 0;
 	case LWS_CALLBACK_CLIENT_CLOSED:
 		s->open = false;
-		end(s, xstrdup("the connection broke"));
+		realtime_socket_end(s, xstrdup("the connection broke"));
 		return 0;
 	}
 	return 0;
@@ -298,7 +299,7 @@ static char *host_of(const struct realtime_address *a)
 	return xasprintf("%s%s%s:%d", open, a->host, shut, a->port);
 }
 
-static void connect_it(struct realtime_socket *s)
+static void realtime_socket_connect_it(struct realtime_socket *s)
 {
 	char *host = host_of(&s->address);
 	const struct lws_client_connect_info info = {.context = s->context,
@@ -313,7 +314,7 @@ static void connect_it(struct realtime_socket *s)
 	    .retry_and_idle_policy = &patience,
 	    .pwsi = &s->wsi};
 	if (!s->lws->client_connect_via_info(&info))
-		end(s, xstrdup("it cannot be connected to"));
+		realtime_socket_end(s, xstrdup("it cannot be connected to"));
 	free(host);
 }
 
@@ -361,16 +362,16 @@ static bool set_context(struct realtime_socket *s, struct lws_context *context)
 	return !closing;
 }
 
-static void *serve(void *arg)
+static void *realtime_socket_serve(void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct realtime_socket *s = arg;
 	struct lws_context *context = make_context(s);
 	pthread_once(&once, wait_at_exit); /* after OpenSSL's own, so that it runs before it */
 	if (!context) {
-		end(s, xstrdup("libwebsockets cannot be used"));
+		realtime_socket_end(s, xstrdup("libwebsockets cannot be used"));
 	} else if (set_context(s, context)) {
-		connect_it(s);
+		realtime_socket_connect_it(s);
 		while (
 		    !s->over && (s->open || !is_closing(s)) && s->lws->service(context, 0) >= 0) {
 		}
@@ -378,19 +379,19 @@ static void *serve(void *arg)
 	set_context(s, NULL);
 	if (context)
 		s->lws->context_destroy(context);
-	release(s);
+	realtime_socket_release(s);
 	count_thread(-1);
 	return NULL;
 }
 
 /* ---- The owner's side */
 
-static bool start(struct realtime_socket *s)
+static bool realtime_socket_start(struct realtime_socket *s)
 {
 	pthread_t thread;
 	s->owners = 2;
 	count_thread(1);
-	if (pthread_create(&thread, NULL, serve, s) == 0)
+	if (pthread_create(&thread, NULL, realtime_socket_serve, s) == 0)
 		return pthread_detach(thread) == 0;
 	count_thread(-1);
 	s->owners = 1;
@@ -412,11 +413,11 @@ struct realtime_socket *realtime_socket_open(
 	s->value = xstrdup(value);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&s->lock, NULL);
-	if (s->wake >= 0 && start(s))
+	if (s->wake >= 0 && realtime_socket_start(s))
 		return s;
 	*why = "a thread cannot be started";
 	s->owners = 1;
-	release(s);
+	realtime_socket_release(s);
 	return NULL;
 }
 
@@ -434,7 +435,7 @@ void realtime_socket_close(struct realtime_socket *s)
 	s->closing = true;
 	wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
-	release(s);
+	realtime_socket_release(s);
 }
 
 int realtime_socket_descriptor(const struct realtime_socket *s)
@@ -444,9 +445,9 @@ int realtime_socket_descriptor(const struct realtime_socket *s)
 
 void realtime_socket_send(struct realtime_socket *s, const char *text)
 {
-	struct message *m = message_new(text, strlen(text), LWS_PRE);
+	struct message *m = realtime_socket_message_new(text, strlen(text), LWS_PRE);
 	pthread_mutex_lock(&s->lock);
-	messages_add(&s->out, m);
+	realtime_socket_messages_add(&s->out, m);
 	wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -459,7 +460,8 @@ size_t realtime_socket_waiting(struct realtime_socket *s)
 	return bytes;
 }
 
-static enum realtime_news take(struct realtime_socket *s, char **text, size_t *len)
+static enum realtime_news model_realtime_socket_take(
+    struct realtime_socket *s, char **text, size_t *len)
 {
 	struct message *m;
 	if (s->opened) {
@@ -490,7 +492,7 @@ enum realtime_news realtime_socket_take(struct realtime_socket *s, char **text, 
 		count = 0; /* nothing new, but something may be left */
 	pthread_mutex_lock(&s->lock);
 	bool was_full = s->in.bytes > QUEUED_MOST / 2;
-	enum realtime_news news = take(s, text, len);
+	enum realtime_news news = model_realtime_socket_take(s, text, len);
 	if (was_full && s->in.bytes <= QUEUED_MOST / 2)
 		wake_thread(s);
 	pthread_mutex_unlock(&s->lock);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Whether the text stands in JSON as it is. */
-static bool is_plain(const char *text, size_t len)
+static bool repeat_is_plain(const char *text, size_t len)
 {
 	const char *end = text + len;
 	while ((text += utf8_plain(text, (size_t)(end - text))) < end) {
@@ -31,14 +31,15 @@ bool chat_repeat_take(
 	if (memcmp(event->data, r->event.data, r->before) != 0 ||
 	    memcmp(text + len, r->event.data + r->event.len - r->after, r->after) != 0)
 		return false;
-	if (strcmp(event->name, buf_str(&r->name)) != 0 || !is_plain(text, len))
+	if (strcmp(event->name, buf_str(&r->name)) != 0 || !repeat_is_plain(text, len))
 		return false;
 	chat_answer_append(a, r->part, text, len);
 	return true;
 }
 
 /* Where the provider's events have their text. */
-static struct json_span text_of(const struct chat_provider *provider, const struct sse_event *event)
+static struct json_span repeat_text_of(
+    const struct chat_provider *provider, const struct sse_event *event)
 {
 	struct json_span at = json_skim_text(event->data, event->len), first;
 	for (const char *const *step = provider->text_path; *step; step++) {
@@ -49,7 +50,7 @@ static struct json_span text_of(const struct chat_provider *provider, const stru
 	return at;
 }
 
-static bool ends_with(const struct buf *b, const char *text, size_t len)
+static bool repeat_ends_with(const struct buf *b, const char *text, size_t len)
 {
 	return b->len >= len && memcmp(b->data + b->len - len, text, len) == 0;
 }
@@ -61,9 +62,9 @@ void chat_repeat_learn(
 	size_t len = a->bytes - bytes;
 	if (len == 0 || a->fault || a->ended)
 		return;
-	struct json_span text = text_of(a->target->provider, event);
-	if (text.len != len + 2 || text.start[0] != '"' || !is_plain(text.start + 1, len) ||
-	    !ends_with(&a->parts[a->latest].text, text.start + 1, len))
+	struct json_span text = repeat_text_of(a->target->provider, event);
+	if (text.len != len + 2 || text.start[0] != '"' || !repeat_is_plain(text.start + 1, len) ||
+	    !repeat_ends_with(&a->parts[a->latest].text, text.start + 1, len))
 		return;
 	r->before = (size_t)(text.start + 1 - event->data);
 	r->after = event->len - r->before - len;

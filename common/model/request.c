@@ -60,7 +60,7 @@ static char *text_or_empty(const char *text)
 	return xstrdup(text ? text : "");
 }
 
-static void take_file(const struct chat_media *file, struct chat_part_media *out)
+static void request_take_file(const struct chat_media *file, struct chat_part_media *out)
 {
 	out->kind = file->text ? MEDIA_TEXT : MEDIA_BYTES;
 	out->text = file->text ? xstrdup(file->text) : base64_encode(file->data, file->len);
@@ -86,7 +86,7 @@ static bool ask_file(const struct chat_build *b, const cJSON *media, struct chat
 	bool found = b->request->media(media, &file, b->request->arg);
 	bool usable = found && file.len <= MAX_MEDIA && (file.data || file.text);
 	if (usable)
-		take_file(&file, out);
+		request_take_file(&file, out);
 	else if (!*b->problem)
 		*b->problem = xasprintf(
 		    "the file %s cannot be %s", media_name(media), found ? "sent" : "found");

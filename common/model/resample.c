@@ -30,20 +30,20 @@ static struct {
 	bool there;
 } speex;
 
-static bool find(void *library, const char *name, void *function)
+static bool resample_find(void *library, const char *name, void *function)
 {
 	void *symbol = dlsym(library, name);
 	memcpy(function, &symbol, sizeof(symbol)); /* ISO C has no cast from object to function */
 	return symbol;
 }
 
-static void load(void)
+static void resample_load(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	speex.there = library && find(library, "speex_resampler_init", &speex.init) &&
-	    find(library, "speex_resampler_destroy", &speex.destroy) &&
-	    find(library, "speex_resampler_process_int", &speex.process) &&
-	    find(library, "speex_resampler_reset_mem", &speex.reset);
+	speex.there = library && resample_find(library, "speex_resampler_init", &speex.init) &&
+	    resample_find(library, "speex_resampler_destroy", &speex.destroy) &&
+	    resample_find(library, "speex_resampler_process_int", &speex.process) &&
+	    resample_find(library, "speex_resampler_reset_mem", &speex.reset);
 	if (!speex.there)
 		log_error("audio cannot be resampled: %s", dlerror());
 }
@@ -52,7 +52,7 @@ struct resampler *resampler_new(unsigned from_hz, unsigned to_hz)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int error = 0;
-	pthread_once(&once, load);
+	pthread_once(&once, resample_load);
 	if (!speex.there)
 		return NULL;
 	struct resampler *r = xcalloc(1, sizeof(*r));

@@ -27,7 +27,7 @@ struct spot {
 	bool *wrong;
 };
 
-static void problem(const struct spot *s, const char *key, const char *text)
+static void settings_problem(const struct spot *s, const char *key, const char *text)
 {
 	char path[512];
 	snprintf(path, sizeof(path), "%s%s%s", s->path, *s->path && *key ? "/" : "", key);
@@ -108,7 +108,7 @@ _Static_assert(sizeof(chat_model_keys) / sizeof(*chat_model_keys) == KEYS + 1, "
 /* What belongs to one service and must not be sent to another. */
 static const char *const services_own[] = {"base_url", "api_key_env", "headers", "extra", NULL};
 
-static bool is_one_of(const char *const *words, const char *word)
+static bool settings_is_one_of(const char *const *words, const char *word)
 {
 	while (words && *words && strcmp(*words, word) != 0)
 		words++;
@@ -125,7 +125,7 @@ static const struct chat_provider *provider_named(const char *name)
 
 /* ---- Values */
 
-static bool is_web_url(const char *url)
+static bool settings_is_web_url(const char *url)
 {
 	size_t scheme = strncasecmp(url, "https://", 8) == 0 ? 8
 	    : strncasecmp(url, "http://", 7) == 0            ? 7
@@ -138,7 +138,7 @@ static bool is_web_url(const char *url)
 	return true;
 }
 
-static bool in_range(const struct key *key, const cJSON *value)
+static bool settings_in_range(const struct key *key, const cJSON *value)
 {
 	double number;
 	return json_number(value, &number) && number >= key->least && number <= key->most;
@@ -162,26 +162,26 @@ static void check_members(const struct spot *s, const cJSON *object, const char 
 {
 	const cJSON *member;
 	cJSON_ArrayForEach(member, object) {
-		if (!is_one_of(known, member->string))
-			problem(s, member->string, "unknown key");
+		if (!settings_is_one_of(known, member->string))
+			settings_problem(s, member->string, "unknown key");
 	}
 }
 
-static bool check_format(const struct spot *s, const cJSON *value)
+static bool settings_check_format(const struct spot *s, const cJSON *value)
 {
 	static const char *const members[] = {"type", "schema", "name", "strict", NULL};
 	static const char *const types[] = {"text", "json_object", "json_schema", NULL};
 	const char *type = json_str(value, "type");
-	if (!type || !is_one_of(types, type))
+	if (!type || !settings_is_one_of(types, type))
 		return false;
 	struct spot at = below(s, "response_format");
 	check_members(&at, value, members);
 	if (strcmp(type, "json_schema") == 0 && !cJSON_IsObject(json_get(value, "schema")))
-		problem(&at, "schema", "expected an object, a JSON Schema");
+		settings_problem(&at, "schema", "expected an object, a JSON Schema");
 	if (json_opt(value, "name") && !json_str(value, "name"))
-		problem(&at, "name", "expected a string");
+		settings_problem(&at, "name", "expected a string");
 	if (json_opt(value, "strict") && !cJSON_IsBool(json_get(value, "strict")))
-		problem(&at, "strict", "expected true or false");
+		settings_problem(&at, "strict", "expected true or false");
 	return true;
 }
 
@@ -192,9 +192,9 @@ static void check_headers(const struct spot *s, const cJSON *value)
 	cJSON_ArrayForEach(header, value) {
 		char *unset = NULL, *text = NULL;
 		if (!cJSON_IsString(header))
-			problem(&at, header->string, "expected a string");
+			settings_problem(&at, header->string, "expected a string");
 		else if (!(text = expand_variables(header->valuestring, &unset)))
-			problem(&at, header->string,
+			settings_problem(&at, header->string,
 			    "expected the environment variables that it names to be set");
 		free(text ? text : unset);
 	}
@@ -209,11 +209,12 @@ static void check_times(const struct spot *s, const cJSON *value)
 	check_members(&at, value, members);
 	cJSON_ArrayForEach(time, value) {
 		if (!json_number(time, &seconds) || seconds <= 0 || seconds > MAX_SECONDS)
-			problem(&at, time->string, "expected seconds, more than 0, at most 86400");
+			settings_problem(
+			    &at, time->string, "expected seconds, more than 0, at most 86400");
 	}
 }
 
-static bool fits(const struct spot *s, const struct key *key, const cJSON *value)
+static bool settings_fits(const struct spot *s, const struct key *key, const cJSON *value)
 {
 	static const char *const efforts[] = {"none", "minimal", "low", "medium", "high", NULL};
 	const char *text = cJSON_IsString(value) ? value->valuestring : NULL;
@@ -222,23 +223,23 @@ static bool fits(const struct spot *s, const struct key *key, const cJSON *value
 	case K_NAME:
 		return text && *text;
 	case K_URL:
-		return text && is_web_url(text);
+		return text && settings_is_web_url(text);
 	case K_VARIABLE:
 		return text && *text && !strchr(text, '=');
 	case K_PROVIDER:
 		return provider_named(text) != NULL;
 	case K_EFFORT:
-		return text && is_one_of(efforts, text);
+		return text && settings_is_one_of(efforts, text);
 	case K_NUMBER:
-		return in_range(key, value);
+		return settings_in_range(key, value);
 	case K_INTEGER:
-		return json_integer(value, &integer) && in_range(key, value);
+		return json_integer(value, &integer) && settings_in_range(key, value);
 	case K_BOOL:
 		return cJSON_IsBool(value);
 	case K_STOP:
 		return is_stop(value);
 	case K_FORMAT:
-		return cJSON_IsObject(value) && check_format(s, value);
+		return cJSON_IsObject(value) && settings_check_format(s, value);
 	case K_OBJECT:
 		return cJSON_IsObject(value);
 	case K_HEADERS:
@@ -256,22 +257,23 @@ static bool fits(const struct spot *s, const struct key *key, const cJSON *value
 }
 
 /* The object's own members; null is as if absent. */
-static void check(const struct spot *s, const cJSON *settings, const char *const *also, bool top)
+static void settings_check(
+    const struct spot *s, const cJSON *settings, const char *const *also, bool top)
 {
 	const cJSON *member;
 	cJSON_ArrayForEach(member, settings) {
-		bool known = is_one_of(chat_model_keys, member->string);
+		bool known = settings_is_one_of(chat_model_keys, member->string);
 		if (!top && strcmp(member->string, "fallbacks") == 0)
-			problem(s, member->string, "a fallback has no fallbacks");
-		else if (!known && !is_one_of(also, member->string))
-			problem(s, member->string, "unknown key");
+			settings_problem(s, member->string, "a fallback has no fallbacks");
+		else if (!known && !settings_is_one_of(also, member->string))
+			settings_problem(s, member->string, "unknown key");
 	}
 	for (size_t i = 0; i < KEYS; i++) {
 		const cJSON *value = json_opt(settings, keys[i].name);
-		if (!value || fits(s, &keys[i], value))
+		if (!value || settings_fits(s, &keys[i], value))
 			continue;
 		char *text = xasprintf("expected %s", keys[i].expected);
-		problem(s, keys[i].name, text);
+		settings_problem(s, keys[i].name, text);
 		free(text);
 	}
 }
@@ -290,11 +292,11 @@ static void find_url(const struct spot *s, struct chat_target *t)
 {
 	const char *own = json_str(t->settings, "base_url");
 	const char *variable = own ? NULL : environment_text(t->provider->url_env);
-	if (variable && !is_web_url(variable)) {
+	if (variable && !settings_is_web_url(variable)) {
 		char *text =
 		    xasprintf("expected the environment variable %s to hold an http or https URL",
 			t->provider->url_env);
-		problem(s, "base_url", text);
+		settings_problem(s, "base_url", text);
 		free(text);
 		variable = NULL;
 	}
@@ -313,11 +315,11 @@ static void find_key(const struct spot *s, struct chat_target *t)
 		return;
 	char *text = xasprintf("expected the environment variable %s, for the key, to be set",
 	    named ? named : t->provider->key_envs[0]);
-	problem(s, "api_key_env", text);
+	settings_problem(s, "api_key_env", text);
 	free(text);
 }
 
-static void read_headers(struct chat_target *t)
+static void settings_read_headers(struct chat_target *t)
 {
 	const cJSON *headers = json_opt(t->settings, "headers"), *header;
 	t->headers = xcalloc((size_t)cJSON_GetArraySize(headers), sizeof(*t->headers));
@@ -349,10 +351,10 @@ static void target_init(const struct spot *s, struct chat_target *t, cJSON *sett
 	t->provider = t->provider ? t->provider : &chat_openai;
 	t->model = json_str(settings, "model");
 	if (!json_opt(settings, "model"))
-		problem(s, "model", "expected the name of a model");
+		settings_problem(s, "model", "expected the name of a model");
 	find_url(s, t);
 	find_key(s, t);
-	read_headers(t);
+	settings_read_headers(t);
 	t->times = (struct chat_times){seconds(t, "connect", 10), seconds(t, "first_byte", 300),
 	    seconds(t, "idle", 120), seconds(t, "total", 600)};
 	json_integer(json_opt(settings, "retries"), &retries);
@@ -381,7 +383,7 @@ static cJSON *merged(const cJSON *own, const cJSON *above)
 	bool other = json_opt(own, "provider") || json_opt(own, "base_url");
 	for (size_t i = 0; chat_model_keys[i]; i++) {
 		const char *key = chat_model_keys[i];
-		bool inherits = !(other && is_one_of(services_own, key));
+		bool inherits = !(other && settings_is_one_of(services_own, key));
 		const cJSON *value = json_opt(own, key);
 		if (!value && inherits)
 			value = json_opt(above, key);
@@ -401,11 +403,11 @@ static void read_fallbacks(const struct spot *s, struct chat_model *m, const cJS
 		char key[48];
 		snprintf(key, sizeof(key), "fallbacks/%zu", i++);
 		if (!cJSON_IsObject(item)) {
-			problem(s, key, "expected an object");
+			settings_problem(s, key, "expected an object");
 			continue;
 		}
 		struct spot at = below(s, key);
-		check(&at, item, NULL, false);
+		settings_check(&at, item, NULL, false);
 		target_init(&at, &m->targets[m->count++], merged(item, settings));
 	}
 }
@@ -419,11 +421,11 @@ struct chat_model *chat_model_new(
 	const cJSON *fallbacks = json_opt(settings, "fallbacks");
 	m->targets = xcalloc(1 + (size_t)cJSON_GetArraySize(fallbacks), sizeof(*m->targets));
 	if (cJSON_IsObject(settings)) {
-		check(&s, settings, also, true);
+		settings_check(&s, settings, also, true);
 		target_init(&s, &m->targets[m->count++], merged(settings, NULL));
 		read_fallbacks(&s, m, settings);
 	} else {
-		problem(&s, "", "expected an object");
+		settings_problem(&s, "", "expected an object");
 	}
 	if (!wrong)
 		return m;

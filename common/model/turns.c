@@ -35,7 +35,7 @@ static enum chat_role role_of(const cJSON *message)
 	return role && strcmp(role, "tool") == 0 ? ROLE_TOOL : ROLE_USER;
 }
 
-static struct chat_turn *add_turn(struct chat_turns *turns, enum chat_role role)
+static struct chat_turn *turns_add_turn(struct chat_turns *turns, enum chat_role role)
 {
 	if ((turns->count & (turns->count + 1)) == 0)
 		turns->items =
@@ -44,7 +44,7 @@ static struct chat_turn *add_turn(struct chat_turns *turns, enum chat_role role)
 	return &turns->items[turns->count++];
 }
 
-static void add_block(struct chat_turn *turn, const cJSON *block)
+static void turns_add_block(struct chat_turn *turn, const cJSON *block)
 {
 	if ((turn->count & (turn->count + 1)) == 0)
 		turn->blocks = xrealloc(turn->blocks, (turn->count * 2 + 1) * sizeof(cJSON *));
@@ -102,7 +102,8 @@ static void results_init(struct results *results, const cJSON *messages)
 }
 
 /* The first result for a call in the messages after that one, or NULL. */
-static const cJSON *find_result(const struct results *results, size_t after, const char *call_id)
+static const cJSON *turns_find_result(
+    const struct results *results, size_t after, const char *call_id)
 {
 	const struct result wanted = {call_id, after + 1, 0, NULL};
 	size_t low = 0, high = results->count;
@@ -201,17 +202,17 @@ static void add_images(struct chat_turns *turns, cJSON *images)
 	cJSON_AddItemToArray(turns->made_up, text);
 	json_add_str(text, "type", "text");
 	json_add_str(text, "text", "The images of the results, by their numbers:");
-	struct chat_turn *turn = add_turn(turns, ROLE_USER);
+	struct chat_turn *turn = turns_add_turn(turns, ROLE_USER);
 	turn->of_results = true;
-	add_block(turn, text);
+	turns_add_block(turn, text);
 	while (images->child) {
 		cJSON *image = cJSON_DetachItemViaPointer(images, images->child);
 		cJSON_AddItemToArray(turns->made_up, image);
-		add_block(turn, image);
+		turns_add_block(turn, image);
 	}
 }
 
-static void add_results(struct chat_turns *turns, const struct chat_turn *calls,
+static void turns_add_results(struct chat_turns *turns, const struct chat_turn *calls,
     const struct results *results, size_t at)
 {
 	const cJSON **blocks = calls->blocks; /* turns->items may move */
@@ -223,9 +224,9 @@ static void add_results(struct chat_turns *turns, const struct chat_turn *calls,
 		if (!chat_block_is_call(blocks[i]) || !id)
 			continue;
 		if (!turn)
-			turn = add_turn(turns, ROLE_TOOL);
-		const cJSON *result = find_result(results, at, id);
-		add_block(
+			turn = turns_add_turn(turns, ROLE_TOOL);
+		const cJSON *result = turns_find_result(results, at, id);
+		turns_add_block(
 		    turn, result ? take_images(turns, result, images) : make_result(turns, id));
 	}
 	add_images(turns, images);
@@ -246,7 +247,7 @@ static bool has_place(enum chat_role role, const cJSON *block)
 	return role == ROLE_USER && chat_block_is_media(block);
 }
 
-static void add_message(
+static void turns_add_message(
     struct chat_turns *turns, const cJSON *message, const struct results *results, size_t at)
 {
 	enum chat_role role = role_of(message);
@@ -256,11 +257,11 @@ static void add_message(
 		if (role == ROLE_TOOL || !has_place(role, block))
 			continue;
 		if (!turn)
-			turn = add_turn(turns, role);
-		add_block(turn, block);
+			turn = turns_add_turn(turns, role);
+		turns_add_block(turn, block);
 	}
 	if (turn && role == ROLE_ASSISTANT)
-		add_results(turns, turn, results, at);
+		turns_add_results(turns, turn, results, at);
 }
 
 void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool images)
@@ -271,7 +272,7 @@ void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool image
 	*turns = (struct chat_turns){.images = images, .made_up = cJSON_CreateArray()};
 	results_init(&results, messages);
 	cJSON_ArrayForEach(message, messages)
-		add_message(turns, message, &results, at++);
+		turns_add_message(turns, message, &results, at++);
 	free(results.items);
 }
 

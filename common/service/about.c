@@ -44,7 +44,7 @@ static void add_edge(cJSON *edges, const char *source, const char *target)
 }
 
 /* Several rules of one edge may lead to one place. */
-static bool is_listed(const struct edge *edge, size_t target)
+static bool about_is_listed(const struct edge *edge, size_t target)
 {
 	for (size_t i = 0; i < target; i++) {
 		if (edge->targets[i] == edge->targets[target])
@@ -59,7 +59,7 @@ static cJSON *edges_json(const ag_graph *graph)
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];
 		for (size_t t = 0; t < edge->target_count; t++) {
-			if (!is_listed(edge, t))
+			if (!about_is_listed(edge, t))
 				add_edge(edges, edge->from, edge->names[t]);
 		}
 	}
@@ -142,7 +142,7 @@ static const char *source_name(enum tool_source source)
 	return "local";
 }
 
-static cJSON *tool_json(const struct tool *tool)
+static cJSON *about_tool_json(const struct tool *tool)
 {
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "name", tool->name);
@@ -166,7 +166,7 @@ static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t dead
 	json_add_int(out, "tool_count", (int64_t)count);
 	cJSON *list = cJSON_AddArrayToObject(out, "tools");
 	for (size_t i = 0; i < count; i++)
-		cJSON_AddItemToArray(list, tool_json(&tools.items[i]));
+		cJSON_AddItemToArray(list, about_tool_json(&tools.items[i]));
 	cJSON_AddItemToArray(nodes, out);
 	node_tools_release(&tools);
 	return count;

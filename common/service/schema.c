@@ -73,7 +73,7 @@ static cJSON *types_json(const char *type)
 	return cJSON_CreateString(type);
 }
 
-static void add_field(cJSON *properties, const struct field *field)
+static void service_schema_add_field(cJSON *properties, const struct field *field)
 {
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddItemToObject(out, "title", title_of(field->name));
@@ -92,7 +92,7 @@ cJSON *schema_of(const ag_graph *graph)
 	cJSON_AddStringToObject(schema, "type", "object");
 	cJSON *properties = cJSON_Parse(fixed_properties);
 	for (size_t i = 0; i < graph->field_count; i++)
-		add_field(properties, &graph->fields[i]);
+		service_schema_add_field(properties, &graph->fields[i]);
 	cJSON_AddItemToObject(schema, "properties", properties);
 	cJSON_AddArrayToObject(schema, "required");
 	cJSON_AddItemToObject(schema, "$defs", cJSON_Parse(definitions));

@@ -62,7 +62,8 @@ static void open_log(const struct environment *env)
 	log_set_format(env->log_format);
 }
 
-static struct service *load(const struct config_source *source, struct problems *problems)
+static struct service *service_service_load(
+    const struct config_source *source, struct problems *problems)
 {
 	struct service *service = xcalloc(1, sizeof(*service));
 	service->config = config_load(source, problems);
@@ -92,7 +93,7 @@ static struct service *sound(struct service *service, const struct problems *pro
 
 struct service *service_load(const struct config_source *source, struct problems *problems)
 {
-	struct service *service = load(source, problems);
+	struct service *service = service_service_load(source, problems);
 	if (service->config)
 		service->access = access_open(service->config, NULL, problems);
 	return sound(service, problems);
@@ -100,7 +101,7 @@ struct service *service_load(const struct config_source *source, struct problems
 
 struct service *service_open(const struct config_source *source, struct problems *problems)
 {
-	struct service *service = load(source, problems);
+	struct service *service = service_service_load(source, problems);
 	struct error err = {0};
 	/* tried whatever else is wrong, so that all mistakes are told at once */
 	bool stored = service->config && service_open_storage(service, &err);

@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "storage/blob/blob.h"
+#include "storage/blob/s3.h"
 #include "storage/sqlite/engine.h"
 #include "storage/sqlite/migrate.h"
-#include "storage/blob/s3.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ struct files {
 
 /* ---- opening ---- */
 
-static bool forget(struct db *db, const char *backend, struct error *err)
+static bool storage_files_forget(struct db *db, const char *backend, struct error *err)
 {
 	struct query q;
 
@@ -57,7 +57,7 @@ static bool begin_life(struct files *f, struct error *err)
 
 	turnstile_enter(&f->region->turnstile);
 	if (!atomic_load(&f->region->begun)) {
-		ok = forget(f->db, BLOBS_MEMORY, err);
+		ok = storage_files_forget(f->db, BLOBS_MEMORY, err);
 		f->memory->ops->clear(f->memory);
 		atomic_store(&f->region->begun, ok);
 	}
@@ -65,7 +65,7 @@ static bool begin_life(struct files *f, struct error *err)
 	return ok;
 }
 
-static void rest(struct files *f)
+static void storage_files_rest(struct files *f)
 {
 	db_close(f->db);
 	f->db = NULL;
@@ -79,7 +79,7 @@ static bool open_records(struct files *f, struct error *err)
 {
 	f->db = database_open(f->path, "files", f->mode, &f->region->turnstile, err);
 	f->begun = f->db && begin_life(f, err);
-	rest(f);
+	storage_files_rest(f);
 	return f->begun;
 }
 
@@ -306,7 +306,7 @@ static bool open_for_writing(struct files *f, struct error *err)
 {
 	if (!f->db && (f->db = db_open(f->path, f->mode, err)) &&
 	    !db_exec(f->db, SQL_FILES_CONNECTION, err))
-		rest(f);
+		storage_files_rest(f);
 	return f->db != NULL;
 }
 
@@ -371,7 +371,7 @@ bool files_remove(struct files *f, const struct file_record *record, struct erro
 
 /* ---- bytes ---- */
 
-static bool read_all(struct blob *blob, char *out, int64_t size, struct error *err)
+static bool storage_files_read_all(struct blob *blob, char *out, int64_t size, struct error *err)
 {
 	const struct blob_ops *ops = blob->blobs->ops;
 	int64_t have = 0;
@@ -389,7 +389,7 @@ static bool read_all(struct blob *blob, char *out, int64_t size, struct error *e
 	    err, "a file has %lld bytes instead of %lld", (long long)have, (long long)size);
 }
 
-static bool fits(const struct file_record *record, int64_t max, struct error *err)
+static bool storage_files_fits(const struct file_record *record, int64_t max, struct error *err)
 {
 	return record->size <= max ||
 	    error_set(err, ERR_FILE_TOO_LARGE, "File %s has more than %lld bytes", record->file_id,
@@ -402,14 +402,14 @@ char *files_read(struct files *f, const struct file_record *record, int64_t max,
 	struct blob *blob;
 	char *data;
 
-	if (!blobs || !fits(record, max, err))
+	if (!blobs || !storage_files_fits(record, max, err))
 		return NULL;
 	blob = blobs->ops->open(blobs, record->key, err);
 	if (!blob)
 		return NULL;
 	data = xmalloc((size_t)record->size + 1);
 	data[record->size] = '\0';
-	if (!read_all(blob, data, record->size, err)) {
+	if (!storage_files_read_all(blob, data, record->size, err)) {
 		free(data);
 		data = NULL;
 	}

@@ -74,12 +74,12 @@ static enum entry_state state_of(const struct entry *e)
 	return atomic_load_explicit(&e->state, memory_order_acquire);
 }
 
-static void set_state(struct entry *e, enum entry_state state)
+static void lease_set_state(struct entry *e, enum entry_state state)
 {
 	atomic_store_explicit(&e->state, state, memory_order_release);
 }
 
-static struct entry *at(struct table *t, uint32_t link)
+static struct entry *lease_at(struct table *t, uint32_t link)
 {
 	return link ? &t->entries[link - 1] : NULL;
 }
@@ -89,7 +89,7 @@ static uint32_t link_to(const struct table *t, const struct entry *e)
 	return (uint32_t)(e - t->entries) + 1;
 }
 
-static uint32_t *bucket_of(struct table *t, uint32_t hash)
+static uint32_t *lease_bucket_of(struct table *t, uint32_t hash)
 {
 	return &t->buckets[hash % BUCKETS];
 }
@@ -97,15 +97,15 @@ static uint32_t *bucket_of(struct table *t, uint32_t hash)
 /* To the end of its chain. */
 static void link_entry(struct table *t, struct entry *e)
 {
-	uint32_t *link = bucket_of(t, e->hash);
+	uint32_t *link = lease_bucket_of(t, e->hash);
 
 	while (*link)
-		link = &at(t, *link)->next;
+		link = &lease_at(t, *link)->next;
 	e->next = 0;
 	*link = link_to(t, e);
 }
 
-static void give_back(struct table *t, struct entry *e)
+static void lease_give_back(struct table *t, struct entry *e)
 {
 	e->next = t->free;
 	t->free = link_to(t, e);
@@ -113,13 +113,13 @@ static void give_back(struct table *t, struct entry *e)
 
 static void remove_entry(struct table *t, struct entry *e)
 {
-	uint32_t *link = bucket_of(t, e->hash), self = link_to(t, e);
+	uint32_t *link = lease_bucket_of(t, e->hash), self = link_to(t, e);
 
-	set_state(e, ENTRY_FREE);
+	lease_set_state(e, ENTRY_FREE);
 	while (*link != self)
-		link = &at(t, *link)->next;
+		link = &lease_at(t, *link)->next;
 	*link = e->next;
-	give_back(t, e);
+	lease_give_back(t, e);
 }
 
 static int by_ticket(const void *a, const void *b)
@@ -139,7 +139,7 @@ static void rebuild(struct table *t)
 	t->free = 0;
 	for (uint32_t i = 0; i < t->used; i++) {
 		if (state_of(&t->entries[i]) == ENTRY_FREE)
-			give_back(t, &t->entries[i]);
+			lease_give_back(t, &t->entries[i]);
 		else
 			live[count++] = &t->entries[i];
 	}
@@ -151,7 +151,7 @@ static void rebuild(struct table *t)
 	free(live);
 }
 
-static struct table *lock(struct leases *leases)
+static struct table *lease_lock(struct leases *leases)
 {
 	struct table *t = leases->table;
 
@@ -160,7 +160,7 @@ static struct table *lock(struct leases *leases)
 	return t;
 }
 
-static void unlock(struct table *t)
+static void lease_unlock(struct table *t)
 {
 	shared_unlock(&t->head.mutex[0]);
 }
@@ -171,12 +171,13 @@ static bool lives(const struct leases *leases, const struct entry *e)
 }
 
 /* The first entry of the chain from link on that is of this thread. */
-static struct entry *find(struct table *t, uint32_t link, uint32_t hash, const char *thread_id)
+static struct entry *lease_find(
+    struct table *t, uint32_t link, uint32_t hash, const char *thread_id)
 {
-	struct entry *e = at(t, link);
+	struct entry *e = lease_at(t, link);
 
 	while (e && (e->hash != hash || strcmp(e->thread_id, thread_id) != 0))
-		e = at(t, e->next);
+		e = lease_at(t, e->next);
 	return e;
 }
 
@@ -184,15 +185,15 @@ static struct entry *find(struct table *t, uint32_t link, uint32_t hash, const c
  * Removes the dead from the head of the thread's line and gives the lease to the first living one,
  * which is returned; NULL when there is none.
  */
-static struct entry *settle(struct leases *leases, uint32_t hash, const char *thread_id)
+static struct entry *lease_settle(struct leases *leases, uint32_t hash, const char *thread_id)
 {
 	struct table *t = leases->table;
 	struct entry *e;
 
-	while ((e = find(t, *bucket_of(t, hash), hash, thread_id)) && !lives(leases, e))
+	while ((e = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id)) && !lives(leases, e))
 		remove_entry(t, e);
 	if (e && state_of(e) == ENTRY_WAITS) {
-		set_state(e, ENTRY_HELD);
+		lease_set_state(e, ENTRY_HELD);
 		futex_wake(&e->state, FUTEX_OF_ALL);
 	}
 	return e;
@@ -203,13 +204,13 @@ static void leave_line(struct leases *leases, struct entry *e)
 {
 	char thread_id[ID_SIZE];
 	uint32_t hash = e->hash;
-	bool followed = find(leases->table, e->next, hash, e->thread_id) != NULL;
+	bool followed = lease_find(leases->table, e->next, hash, e->thread_id) != NULL;
 
 	if (followed)
 		strcpy(thread_id, e->thread_id);
 	remove_entry(leases->table, e);
 	if (followed)
-		settle(leases, hash, thread_id);
+		lease_settle(leases, hash, thread_id);
 }
 
 /* Removes every entry of the process in this slot. */
@@ -236,7 +237,7 @@ static void forget_dead(struct leases *leases)
 
 static struct entry *unused_entry(struct table *t)
 {
-	struct entry *e = at(t, t->free);
+	struct entry *e = lease_at(t, t->free);
 
 	if (e)
 		t->free = e->next;
@@ -250,7 +251,7 @@ static struct entry *join_line(struct leases *leases, uint32_t hash, const char 
 {
 	struct table *t = leases->table;
 	struct entry *e = unused_entry(t);
-	bool first = !find(t, *bucket_of(t, hash), hash, thread_id);
+	bool first = !lease_find(t, *lease_bucket_of(t, hash), hash, thread_id);
 
 	if (!e)
 		return NULL;
@@ -260,7 +261,7 @@ static struct entry *join_line(struct leases *leases, uint32_t hash, const char 
 	e->runs = false;
 	e->stop = false;
 	strcpy(e->thread_id, thread_id);
-	set_state(e, first ? ENTRY_HELD : ENTRY_WAITS);
+	lease_set_state(e, first ? ENTRY_HELD : ENTRY_WAITS);
 	link_entry(t, e);
 	return e;
 }
@@ -273,9 +274,9 @@ struct leases *leases_new(struct shared *sh)
 	leases->table = shared_region(sh, SHARED_LEASES);
 	leases->self = shared_self(sh);
 	leases->room = UINT_MAX;
-	lock(leases);
+	lease_lock(leases);
 	forget_process(leases, leases->self);
-	unlock(leases->table);
+	lease_unlock(leases->table);
 	return leases;
 }
 
@@ -290,19 +291,19 @@ void leases_free(struct leases *leases)
 }
 
 /* Puts the caller in line; NULL when the table is full of the living. */
-static struct entry *enter(struct leases *leases, uint32_t hash, const char *thread_id)
+static struct entry *lease_enter(struct leases *leases, uint32_t hash, const char *thread_id)
 {
 	struct entry *e;
 
-	lock(leases);
+	lease_lock(leases);
 	e = join_line(leases, hash, thread_id);
 	if (!e) {
 		forget_dead(leases);
 		e = join_line(leases, hash, thread_id);
 	}
 	if (e && state_of(e) == ENTRY_WAITS)
-		settle(leases, hash, thread_id);
-	unlock(leases->table);
+		lease_settle(leases, hash, thread_id);
+	lease_unlock(leases->table);
 	return e;
 }
 
@@ -312,12 +313,13 @@ static struct entry *enter(struct leases *leases, uint32_t hash, const char *thr
  */
 static bool take_room(struct leases *leases, const struct entry *e)
 {
-	struct table *t = lock(leases);
-	const struct entry *other = find(t, *bucket_of(t, e->hash), e->hash, e->thread_id);
+	struct table *t = lease_lock(leases);
+	const struct entry *other =
+	    lease_find(t, *lease_bucket_of(t, e->hash), e->hash, e->thread_id);
 	unsigned before = 0, own = 0;
 	bool room;
 
-	for (; other != e; other = find(t, other->next, e->hash, e->thread_id)) {
+	for (; other != e; other = lease_find(t, other->next, e->hash, e->thread_id)) {
 		before += lives(leases, other);
 		own += other->process == leases->self && state_of(other) == ENTRY_WAITS;
 	}
@@ -325,7 +327,7 @@ static bool take_room(struct leases *leases, const struct entry *e)
 	    leases->waiting < leases->room;
 	if (room)
 		leases->waiting++;
-	unlock(t);
+	lease_unlock(t);
 	return room;
 }
 
@@ -335,12 +337,12 @@ static bool look_again(struct leases *leases, struct entry *e, bool time_is_up)
 {
 	bool held;
 
-	lock(leases);
-	settle(leases, e->hash, e->thread_id);
+	lease_lock(leases);
+	lease_settle(leases, e->hash, e->thread_id);
 	held = state_of(e) == ENTRY_HELD;
 	if (!held && time_is_up)
 		leave_line(leases, e);
-	unlock(leases->table);
+	lease_unlock(leases->table);
 	return held || !time_is_up;
 }
 
@@ -366,7 +368,7 @@ struct lease *lease_acquire(
 	struct lease *lease;
 
 	assert(strlen(thread_id) < ID_SIZE);
-	e = enter(leases, hash_text_32(thread_id), thread_id);
+	e = lease_enter(leases, hash_text_32(thread_id), thread_id);
 	if (!e) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 		error_cause(err, "more than %u leases and waiters", ENTRIES);
@@ -389,10 +391,10 @@ struct lease *lease_acquire(
 
 void lease_run(struct lease *lease)
 {
-	lock(lease->leases);
+	lease_lock(lease->leases);
 	lease->entry->stop = false;
 	lease->entry->runs = true;
-	unlock(lease->leases->table);
+	lease_unlock(lease->leases->table);
 }
 
 bool lease_stop_requested(const struct lease *lease)
@@ -402,17 +404,17 @@ bool lease_stop_requested(const struct lease *lease)
 
 void lease_release(struct lease *lease)
 {
-	lock(lease->leases);
+	lease_lock(lease->leases);
 	leave_line(lease->leases, lease->entry);
-	unlock(lease->leases->table);
+	lease_unlock(lease->leases->table);
 	free(lease);
 }
 
 /* The run that holds the thread's lease now.  With the lock held. */
-static struct entry *run_of(struct leases *leases, const char *thread_id)
+static struct entry *lease_run_of(struct leases *leases, const char *thread_id)
 {
 	uint32_t hash = hash_text_32(thread_id);
-	struct entry *e = settle(leases, hash, thread_id);
+	struct entry *e = lease_settle(leases, hash, thread_id);
 
 	return e && e->runs ? e : NULL;
 }
@@ -421,10 +423,10 @@ bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requ
 {
 	struct entry *e;
 
-	lock(leases);
-	e = run_of(leases, thread_id);
+	lease_lock(leases);
+	e = lease_run_of(leases, thread_id);
 	*stop_requested = e && e->stop;
-	unlock(leases->table);
+	lease_unlock(leases->table);
 	return e != NULL;
 }
 
@@ -432,10 +434,10 @@ bool lease_stop(struct leases *leases, const char *thread_id)
 {
 	struct entry *e;
 
-	lock(leases);
-	e = run_of(leases, thread_id);
+	lease_lock(leases);
+	e = lease_run_of(leases, thread_id);
 	if (e)
 		e->stop = true;
-	unlock(leases->table);
+	lease_unlock(leases->table);
 	return e != NULL;
 }

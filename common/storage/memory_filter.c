@@ -52,7 +52,8 @@ static const struct operator_row *find_operator(const char *name)
 	return NULL;
 }
 
-static bool refuse(struct error *err, const char *path, const char *key, const char *what)
+static bool memory_filter_refuse(
+    struct error *err, const char *path, const char *key, const char *what)
 {
 	char where[256];
 	const char *name = strrchr(path, '.');
@@ -66,17 +67,18 @@ static bool check_operators(
 {
 	const cJSON *operand;
 	if (!condition->child)
-		return refuse(err, path, key, "must have one of gt, gte, lt, lte, ne, exists");
+		return memory_filter_refuse(
+		    err, path, key, "must have one of gt, gte, lt, lte, ne, exists");
 	cJSON_ArrayForEach(operand, condition) {
 		char text[128];
 		const struct operator_row *row = find_operator(operand->string);
 		if (row && row->accepts(operand))
 			continue;
 		if (!row)
-			return refuse(
+			return memory_filter_refuse(
 			    err, path, key, "must have only gt, gte, lt, lte, ne, exists");
 		snprintf(text, sizeof(text), "must have %s for %s", row->expected, row->name);
-		return refuse(err, path, key, text);
+		return memory_filter_refuse(err, path, key, text);
 	}
 	return true;
 }
@@ -86,7 +88,7 @@ static bool check_list(const cJSON *list, const char *path, const char *key, str
 	const cJSON *value;
 	cJSON_ArrayForEach(value, list) {
 		if (!is_scalar(value))
-			return refuse(
+			return memory_filter_refuse(
 			    err, path, key, "must be an array of strings, numbers or booleans");
 	}
 	return true;
@@ -130,7 +132,7 @@ bool memory_filter_check(const cJSON *filters, const char *path, struct error *e
 /* ---- applying ---- */
 
 /* Numbers with numbers, texts with texts; false for anything else. */
-static bool compare(const cJSON *a, const cJSON *b, int *order)
+static bool memory_filter_compare(const cJSON *a, const cJSON *b, int *order)
 {
 	double x, y;
 	if (json_number(a, &x) && json_number(b, &y)) {
@@ -151,7 +153,7 @@ static bool operator_holds(const cJSON *value, const cJSON *operand)
 		return (value != NULL) == cJSON_IsTrue(operand);
 	if (strcmp(name, "ne") == 0)
 		return !value || !json_equal(value, operand);
-	if (!value || !compare(value, operand, &order))
+	if (!value || !memory_filter_compare(value, operand, &order))
 		return false;
 	bool or_equal = name[2] == 'e';
 	return (or_equal && order == 0) || (name[0] == 'g' ? order > 0 : order < 0);
@@ -169,7 +171,7 @@ static bool operators_hold(const cJSON *value, const cJSON *condition)
 
 /* A number of very many digits, which is no whole number that a double could not hold, as one that
  * is quickly compared; NULL for every other value. */
-static cJSON *shortened(const cJSON *value)
+static cJSON *memory_filter_shortened(const cJSON *value)
 {
 	int64_t whole;
 	double number;
@@ -180,9 +182,9 @@ static cJSON *shortened(const cJSON *value)
 	return json_number(value, &number) ? cJSON_CreateNumber(number) : NULL;
 }
 
-static bool is_one_of(const cJSON *value, const cJSON *list)
+static bool memory_filter_is_one_of(const cJSON *value, const cJSON *list)
 {
-	cJSON *quick = shortened(value);
+	cJSON *quick = memory_filter_shortened(value);
 	const cJSON *item, *left = quick ? quick : value;
 	bool found = false;
 	cJSON_ArrayForEach(item, list) {
@@ -205,7 +207,7 @@ bool memory_filter_fits(const cJSON *metadata, const cJSON *filters)
 		if (cJSON_IsObject(condition))
 			fits = operators_hold(value, condition);
 		else if (cJSON_IsArray(condition))
-			fits = value && is_one_of(value, condition);
+			fits = value && memory_filter_is_one_of(value, condition);
 		else
 			fits = value && json_equal(value, condition);
 		if (!fits)
@@ -217,7 +219,7 @@ bool memory_filter_fits(const cJSON *metadata, const cJSON *filters)
 
 /* ---- in SQL ---- */
 
-static cJSON *parse(sqlite3_value *value)
+static cJSON *memory_filter_parse(sqlite3_value *value)
 {
 	const char *text = (const char *)sqlite3_value_text(value);
 	return text ? json_parse(text, (size_t)sqlite3_value_bytes(value), JSON_TRUSTED_DEPTH, NULL)
@@ -235,8 +237,8 @@ static void memory_fits(sqlite3_context *context, int count, sqlite3_value **val
 	cJSON *filters = sqlite3_get_auxdata(context, 1), *made = NULL;
 	(void)count;
 	if (!filters)
-		filters = made = parse(values[1]);
-	cJSON *metadata = parse(values[0]);
+		filters = made = memory_filter_parse(values[1]);
+	cJSON *metadata = memory_filter_parse(values[0]);
 	sqlite3_result_int(context, metadata && filters && memory_filter_fits(metadata, filters));
 	cJSON_Delete(metadata);
 	if (made)

@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <string.h>
 
-static size_t aligned(size_t size)
+static size_t trace_ring_aligned(size_t size)
 {
 	return (size + 7) & ~(size_t)7;
 }
 
 /* Copies to the ring, around its end. */
-static void put(struct trace_ring *ring, uint64_t at, const void *data, size_t len)
+static void trace_ring_put(struct trace_ring *ring, uint64_t at, const void *data, size_t len)
 {
 	size_t from = at % RING_SIZE, first = RING_SIZE - from;
 	if (first > len)
@@ -22,10 +22,10 @@ static void put(struct trace_ring *ring, uint64_t at, const void *data, size_t l
 	memcpy(ring->bytes, (const char *)data + first, len - first);
 }
 
-static void put_text(struct trace_ring *ring, uint64_t *at, const char *text, size_t len)
+static void trace_ring_put_text(struct trace_ring *ring, uint64_t *at, const char *text, size_t len)
 {
-	put(ring, *at, text, len);
-	put(ring, *at + len, "", 1);
+	trace_ring_put(ring, *at, text, len);
+	trace_ring_put(ring, *at + len, "", 1);
 	*at += len + 1;
 }
 
@@ -44,17 +44,17 @@ static void supersede(struct trace_ring *ring, uint64_t place)
 }
 
 /* With the first mutex held. */
-static bool add(struct trace_ring *ring, struct ring_entry *entry, const struct trace_run *run,
-    const char *records)
+static bool trace_ring_add(struct trace_ring *ring, struct ring_entry *entry,
+    const struct trace_run *run, const char *records)
 {
 	uint64_t start = atomic_load(&ring->added), at = start;
 	if (start - atomic_load(&ring->taken) + entry->size > RING_SIZE)
 		return false;
-	put(ring, at, entry, sizeof(*entry));
+	trace_ring_put(ring, at, entry, sizeof(*entry));
 	at += sizeof(*entry);
-	put_text(ring, &at, run->thread_id, entry->thread_len);
-	put_text(ring, &at, run->run_id, entry->run_len);
-	put_text(ring, &at, records, entry->records_len);
+	trace_ring_put_text(ring, &at, run->thread_id, entry->thread_len);
+	trace_ring_put_text(ring, &at, run->run_id, entry->run_len);
+	trace_ring_put_text(ring, &at, records, entry->records_len);
 	atomic_store_explicit(&ring->added, start + entry->size, memory_order_release);
 	return true;
 }
@@ -69,7 +69,7 @@ static struct ring_entry entry_of(const struct trace_run *run, const struct trac
 	    .records_len = (uint32_t)piece->len,
 	};
 	entry.run.thread_id = entry.run.run_id = NULL;
-	entry.size = (uint32_t)aligned(
+	entry.size = (uint32_t)trace_ring_aligned(
 	    sizeof(entry) + entry.thread_len + entry.run_len + entry.records_len + 3);
 	return entry;
 }
@@ -80,7 +80,7 @@ bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct
 	struct ring_entry entry = entry_of(run, piece);
 	shared_lock(&ring->head.mutex[0]);
 	uint64_t start = atomic_load(&ring->added);
-	bool added = add(ring, &entry, run, piece->len ? piece->records : "");
+	bool added = trace_ring_add(ring, &entry, run, piece->len ? piece->records : "");
 	if (added) {
 		supersede(ring, *place);
 		*place = start + 1;
@@ -98,7 +98,7 @@ size_t ring_fill(struct trace_ring *ring)
 }
 
 /* The opposite of put. */
-static void get(const struct trace_ring *ring, uint64_t at, void *data, size_t len)
+static void trace_ring_get(const struct trace_ring *ring, uint64_t at, void *data, size_t len)
 {
 	size_t from = at % RING_SIZE, first = RING_SIZE - from;
 	if (first > len)
@@ -112,9 +112,9 @@ static size_t copy_entry(struct trace_ring *ring, uint64_t at, struct ring_entry
 {
 	const size_t mark = offsetof(struct ring_entry, superseded);
 	const size_t behind = mark + sizeof(entry->superseded);
-	get(ring, at, entry, mark);
+	trace_ring_get(ring, at, entry, mark);
 	atomic_init(&entry->superseded, atomic_load(superseded_at(ring, at)));
-	get(ring, at + behind, (char *)entry + behind, entry->size - behind);
+	trace_ring_get(ring, at + behind, (char *)entry + behind, entry->size - behind);
 	return entry->size;
 }
 

@@ -70,7 +70,7 @@ static void remove_file(const char *path, const char *suffix)
 }
 
 /* What an earlier instance left is of no use to this one. */
-static void remove_database(const char *path)
+static void traces_remove_database(const char *path)
 {
 	remove_file(path, "");
 	remove_file(path, "-wal");
@@ -78,12 +78,12 @@ static void remove_database(const char *path)
 }
 
 /* With both locks held. */
-static bool open_database(struct traces *traces, struct error *err)
+static bool traces_open_database(struct traces *traces, struct error *err)
 {
 	if (traces->db)
 		return true;
 	if (!atomic_load(&traces->ring->made))
-		remove_database(traces->path);
+		traces_remove_database(traces->path);
 	struct turnstile *turnstile = turnstile_of(traces->shared);
 	struct db *db = database_open(traces->path, "telemetry", DB_WRITE, turnstile, err);
 	if (!db)
@@ -98,7 +98,7 @@ static bool open_database(struct traces *traces, struct error *err)
 }
 
 /* A file that is broken is made anew; one that is locked, or has no room, may recover. */
-static void give_up(struct traces *traces, const struct error *err)
+static void traces_give_up(struct traces *traces, const struct error *err)
 {
 	log_warning("traces are lost: %s", *err->cause ? err->cause : err->detail);
 	if (err->kind == ERR_TRANSIENT_STORAGE)
@@ -150,7 +150,7 @@ static bool put_piece(
 	return query_run(&q);
 }
 
-static bool forget(struct db *db, const char *thread_id, struct error *err)
+static bool storage_traces_forget(struct db *db, const char *thread_id, struct error *err)
 {
 	struct query q;
 	query_start(&q, db, SQL_TRACE_FORGET, err);
@@ -164,11 +164,11 @@ static bool put_entry(struct db *db, struct ring_entry *entry, struct error *err
 	struct trace_piece piece;
 	ring_unpack(entry, &run, &piece);
 	if (!run.number)
-		return forget(db, run.thread_id, err);
+		return storage_traces_forget(db, run.thread_id, err);
 	return put_run(db, &run, piece.first == 0, err) && put_piece(db, run.number, &piece, err);
 }
 
-static bool trim(struct db *db, struct error *err)
+static bool traces_trim(struct db *db, struct error *err)
 {
 	struct query q;
 	query_start(&q, db, SQL_TRACE_TRIM_RUNS, err);
@@ -241,7 +241,7 @@ static bool put_entries(struct db *db, char *entries, size_t len, struct error *
 			ok = put_entry(db, entry, err);
 	}
 	free(selection.entries);
-	return ok && trim(db, err);
+	return ok && traces_trim(db, err);
 }
 
 /*
@@ -249,13 +249,13 @@ static bool put_entries(struct db *db, char *entries, size_t len, struct error *
  * process that dies here loses nothing: they are put again, which changes nothing.  With both locks
  * held.
  */
-static bool drain(struct traces *traces, struct error *err)
+static bool traces_drain(struct traces *traces, struct error *err)
 {
 	size_t len;
 	char *entries = ring_copy(traces->ring, &len);
 	if (!entries)
 		return true;
-	bool ok = open_database(traces, err) && db_begin(traces->db, err);
+	bool ok = traces_open_database(traces, err) && db_begin(traces->db, err);
 	if (ok) {
 		ok = put_entries(traces->db, entries, len, err) && db_commit(traces->db, err);
 		if (!ok)
@@ -264,17 +264,17 @@ static bool drain(struct traces *traces, struct error *err)
 	free(entries);
 	ring_remove(traces->ring, len);
 	if (!ok)
-		give_up(traces, err);
+		traces_give_up(traces, err);
 	return ok;
 }
 
-static void lock(struct traces *traces)
+static void traces_lock(struct traces *traces)
 {
 	pthread_mutex_lock(&traces->lock);
 	shared_lock(&traces->ring->head.mutex[1]);
 }
 
-static void unlock(struct traces *traces)
+static void traces_unlock(struct traces *traces)
 {
 	shared_unlock(&traces->ring->head.mutex[1]);
 	pthread_mutex_unlock(&traces->lock);
@@ -296,15 +296,15 @@ static void tell_drops(struct traces *traces)
 static void drain_if_filled(struct traces *traces)
 {
 	struct error err = {0};
-	lock(traces);
+	traces_lock(traces);
 	if (ring_fill(traces->ring) >= FILL_BOUND)
-		drain(traces, &err);
-	unlock(traces);
+		traces_drain(traces, &err);
+	traces_unlock(traces);
 	tell_drops(traces);
 	error_release(&err);
 }
 
-static void *work(void *arg)
+static void *traces_work(void *arg)
 {
 	struct traces *traces = arg;
 	struct background *thread = &traces->thread;
@@ -321,23 +321,23 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void start(struct traces *traces)
+static void traces_start(struct traces *traces)
 {
 	struct error err = {0};
 	pthread_mutex_lock(&traces->start);
 	if (!traces->started)
-		traces->started = background_start(&traces->thread, work, traces, &err);
+		traces->started = background_start(&traces->thread, traces_work, traces, &err);
 	pthread_mutex_unlock(&traces->start);
 	error_release(&err); /* tried again with the next run */
 }
 
 /* Most processes never fill the ring, and never have the thread. */
-static void wake(struct traces *traces)
+static void traces_wake(struct traces *traces)
 {
 	if (atomic_exchange(&traces->awake, true))
 		return;
 	if (!traces->started)
-		start(traces);
+		traces_start(traces);
 	if (!traces->started) {
 		atomic_store(&traces->awake, false);
 		return;
@@ -353,7 +353,7 @@ bool traces_put(struct traces *traces, const struct trace_run *run, const struct
 	bool put = ring_add(traces->ring, run, piece, place);
 	metrics_count(METRIC_TRACES_DROPPED, !put);
 	if (ring_fill(traces->ring) >= FILL_BOUND)
-		wake(traces);
+		traces_wake(traces);
 	return put;
 }
 
@@ -364,10 +364,10 @@ bool traces_forget(struct traces *traces, const char *thread_id, struct error *e
 	uint64_t place = 0;
 	if (ring_add(traces->ring, &run, &none, &place))
 		return true;
-	lock(traces);
-	bool ok =
-	    drain(traces, err) && open_database(traces, err) && forget(traces->db, thread_id, err);
-	unlock(traces);
+	traces_lock(traces);
+	bool ok = traces_drain(traces, err) && traces_open_database(traces, err) &&
+	    storage_traces_forget(traces->db, thread_id, err);
+	traces_unlock(traces);
 	return ok;
 }
 
@@ -436,11 +436,11 @@ static bool read_records(
 	return ok;
 }
 
-static bool read_view(struct traces *traces, struct arena *a, const char *run_id,
+static bool traces_read_view(struct traces *traces, struct arena *a, const char *run_id,
     struct trace_view *view, struct error *err)
 {
 	const char *thread_id = view->run.thread_id;
-	return open_database(traces, err) && read_ids(traces, a, thread_id, view, err) &&
+	return traces_open_database(traces, err) && read_ids(traces, a, thread_id, view, err) &&
 	    read_run(traces, a, run_id, view, err) &&
 	    (!view->found || read_records(traces, a, view, err));
 }
@@ -449,8 +449,8 @@ bool traces_read(struct traces *traces, struct arena *a, const char *thread_id, 
     struct trace_view *view, struct error *err)
 {
 	*view = (struct trace_view){.run.thread_id = arena_strdup(a, thread_id)};
-	lock(traces);
-	bool ok = drain(traces, err) && read_view(traces, a, run_id, view, err);
-	unlock(traces);
+	traces_lock(traces);
+	bool ok = traces_drain(traces, err) && traces_read_view(traces, a, run_id, view, err);
+	traces_unlock(traces);
 	return ok;
 }

@@ -22,18 +22,18 @@ struct attributes {
 	int count;
 };
 
-static void begin(struct attributes *list, const char *key)
+static void otlp_begin(struct attributes *list, const char *key)
 {
 	buf_puts(list->out, list->count++ ? ",{\"key\":\"" : "{\"key\":\"");
 	buf_puts(list->out, key);
 	buf_puts(list->out, "\",\"value\":{");
 }
 
-static void add_text(struct attributes *list, const char *key, const char *text)
+static void otlp_add_text(struct attributes *list, const char *key, const char *text)
 {
 	if (!text)
 		return;
-	begin(list, key);
+	otlp_begin(list, key);
 	buf_puts(list->out, "\"stringValue\":");
 	if (strlen(text) > TEXT_MAX) {
 		char *cut = strndup(text, utf8_cut(text, TEXT_MAX));
@@ -48,16 +48,16 @@ static void add_text(struct attributes *list, const char *key, const char *text)
 /* 64-bit integers are strings there. */
 static void add_int(struct attributes *list, const char *key, int64_t value)
 {
-	begin(list, key);
+	otlp_begin(list, key);
 	buf_printf(list->out, "\"intValue\":\"%" PRId64 "\"}}", value);
 }
 
-static void add_json(struct attributes *list, const char *key, const cJSON *value)
+static void otlp_add_json(struct attributes *list, const char *key, const cJSON *value)
 {
 	if (!value)
 		return;
 	char *text = json_print(value);
-	add_text(list, key, text);
+	otlp_add_text(list, key, text);
 	free(text);
 }
 
@@ -87,7 +87,7 @@ static void put_part(struct buf *out, const cJSON *block, int *count)
 	buf_putc(out, '}');
 }
 
-static void put_message(struct buf *out, const cJSON *message)
+static void otlp_put_message(struct buf *out, const cJSON *message)
 {
 	const cJSON *block;
 	int count = 0;
@@ -99,7 +99,8 @@ static void put_message(struct buf *out, const cJSON *message)
 	buf_puts(out, "]}");
 }
 
-static void add_messages(struct attributes *list, const char *key, const cJSON *first, size_t count)
+static void otlp_add_messages(
+    struct attributes *list, const char *key, const cJSON *first, size_t count)
 {
 	struct buf text = {0};
 	if (!first || !count)
@@ -108,16 +109,16 @@ static void add_messages(struct attributes *list, const char *key, const cJSON *
 	for (size_t i = 0; first && i < count; i++, first = first->next) {
 		if (i)
 			buf_putc(&text, ',');
-		put_message(&text, first);
+		otlp_put_message(&text, first);
 	}
 	buf_putc(&text, ']');
-	add_text(list, key, buf_str(&text));
+	otlp_add_text(list, key, buf_str(&text));
 	buf_release(&text);
 }
 
 /* ---- one span ---- */
 
-static const char *operation_of(enum span_kind kind)
+static const char *otlp_operation_of(enum span_kind kind)
 {
 	switch (kind) {
 	case SPAN_RUN:
@@ -135,7 +136,7 @@ static const char *operation_of(enum span_kind kind)
 void otlp_name(struct buf *out, const struct run_report *report, const struct span *span,
     enum trace_level level)
 {
-	const char *operation = operation_of(span->kind);
+	const char *operation = otlp_operation_of(span->kind);
 	const char *of = span->kind == SPAN_RUN ? report->agent : span->name;
 	bool known = span->kind == SPAN_RUN || span->kind == SPAN_NODE || level != TRACE_SPANS;
 	buf_puts(out, operation ? operation : "node");
@@ -145,39 +146,40 @@ void otlp_name(struct buf *out, const struct run_report *report, const struct sp
 	}
 }
 
-static void add_run(
+static void otlp_add_run(
     struct attributes *list, const struct run_report *report, enum trace_level level)
 {
 	static const char *const ends[] = {"done", "error", "stopped"};
-	add_text(list, "gen_ai.agent.name", report->agent);
-	add_text(list, "gen_ai.conversation.id", report->thread_id);
-	add_text(list, "agentgraph.run.id", report->run_id);
-	add_text(list, "agentgraph.run.status", ends[report->end]);
+	otlp_add_text(list, "gen_ai.agent.name", report->agent);
+	otlp_add_text(list, "gen_ai.conversation.id", report->thread_id);
+	otlp_add_text(list, "agentgraph.run.id", report->run_id);
+	otlp_add_text(list, "agentgraph.run.status", ends[report->end]);
 	add_int(list, "gen_ai.usage.input_tokens", report->input_tokens);
 	add_int(list, "gen_ai.usage.output_tokens", report->output_tokens);
 	if (level == TRACE_FULL)
-		add_messages(list, "gen_ai.input.messages",
+		otlp_add_messages(list, "gen_ai.input.messages",
 		    report->input ? report->input->child : NULL, report->input_count);
 }
 
-static void add_llm(struct attributes *list, const struct span *span, enum trace_level level)
+static void otlp_add_llm(struct attributes *list, const struct span *span, enum trace_level level)
 {
-	add_text(list, "gen_ai.request.model", span->name);
-	add_text(list, "gen_ai.response.model", span->name);
+	otlp_add_text(list, "gen_ai.request.model", span->name);
+	otlp_add_text(list, "gen_ai.response.model", span->name);
 	add_int(list, "gen_ai.usage.input_tokens", span->input_tokens);
 	add_int(list, "gen_ai.usage.output_tokens", span->output_tokens);
 	if (level == TRACE_FULL)
-		add_messages(list, "gen_ai.output.messages", span->message, span->message != NULL);
+		otlp_add_messages(
+		    list, "gen_ai.output.messages", span->message, span->message != NULL);
 }
 
-static void add_tool(struct attributes *list, const struct span *span, enum trace_level level)
+static void otlp_add_tool(struct attributes *list, const struct span *span, enum trace_level level)
 {
-	add_text(list, "gen_ai.tool.name", span->name);
-	add_text(list, "gen_ai.tool.call.id", span->call_id);
+	otlp_add_text(list, "gen_ai.tool.name", span->name);
+	otlp_add_text(list, "gen_ai.tool.call.id", span->call_id);
 	if (level != TRACE_FULL)
 		return;
-	add_json(list, "gen_ai.tool.call.arguments", span->args);
-	add_json(list, "gen_ai.tool.call.result", span->output);
+	otlp_add_json(list, "gen_ai.tool.call.arguments", span->args);
+	otlp_add_json(list, "gen_ai.tool.call.result", span->output);
 }
 
 static void put_attributes(struct buf *out, const struct run_report *report,
@@ -186,19 +188,19 @@ static void put_attributes(struct buf *out, const struct run_report *report,
 	struct attributes list = {.out = out};
 	buf_puts(out, ",\"attributes\":[");
 	if (level != TRACE_SPANS) {
-		add_text(&list, "gen_ai.operation.name", operation_of(span->kind));
+		otlp_add_text(&list, "gen_ai.operation.name", otlp_operation_of(span->kind));
 		if (span->error)
-			add_text(&list, "error.type",
+			otlp_add_text(&list, "error.type",
 			    span->kind == SPAN_TOOL ? "tool_error" : report->error_code);
 	}
 	if (level != TRACE_SPANS && span->kind == SPAN_RUN)
-		add_run(&list, report, level);
+		otlp_add_run(&list, report, level);
 	if (level != TRACE_SPANS && span->kind == SPAN_LLM)
-		add_llm(&list, span, level);
+		otlp_add_llm(&list, span, level);
 	if (level != TRACE_SPANS && span->kind == SPAN_TOOL)
-		add_tool(&list, span, level);
+		otlp_add_tool(&list, span, level);
 	if (level != TRACE_SPANS && span->kind == SPAN_NODE) {
-		add_text(&list, "agentgraph.node", span->name);
+		otlp_add_text(&list, "agentgraph.node", span->name);
 		add_int(&list, "agentgraph.step", span->step);
 	}
 	buf_putc(out, ']');
@@ -256,9 +258,9 @@ char *otlp_prefix(const struct environment *env, const char *service_name)
 	struct buf out = {0};
 	struct attributes list = {.out = &out};
 	buf_puts(&out, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
-	add_text(&list, "service.name", service_name);
-	add_text(&list, "service.version", env->app_version);
-	add_text(&list, "deployment.environment.name", env->mode);
+	otlp_add_text(&list, "service.name", service_name);
+	otlp_add_text(&list, "service.version", env->app_version);
+	otlp_add_text(&list, "deployment.environment.name", env->mode);
 	buf_puts(&out,
 	    "]},\"scopeSpans\":[{\"scope\":{\"name\":\"agentgraph\",\"version\":"
 	    "\"" AGENTGRAPH_VERSION "\"},\"spans\":[");

@@ -66,7 +66,7 @@ struct outlet *outlet_new(const struct outlet_setup *setup)
 
 /* ---- the queue ---- */
 
-static void drop(struct outlet *outlet, uint64_t n)
+static void outlet_drop(struct outlet *outlet, uint64_t n)
 {
 	outlet->dropped += n;
 	metrics_count(outlet->setup.dropped, n);
@@ -81,7 +81,7 @@ static void batch_free(struct batch *batch)
 }
 
 /* Takes the first batch out. */
-static void take_first(struct outlet *outlet)
+static void outlet_take_first(struct outlet *outlet)
 {
 	struct batch *batch = TAILQ_FIRST(&outlet->queue);
 	TAILQ_REMOVE(&outlet->queue, batch, link);
@@ -118,12 +118,12 @@ static struct batch *open_batch(struct outlet *outlet, unsigned kind, size_t len
 	return batch;
 }
 
-static void add(struct outlet *outlet, const char *text, size_t len, unsigned kind)
+static void outlet_add(struct outlet *outlet, const char *text, size_t len, unsigned kind)
 {
 	int64_t now = clock_monotonic_ms();
 	if (outlet->count >= ITEMS_MAX || outlet->bytes + len > BYTES_MAX ||
 	    now < outlet->paused_until[kind]) {
-		drop(outlet, 1);
+		outlet_drop(outlet, 1);
 		return;
 	}
 	struct batch *batch = open_batch(outlet, kind, len, now);
@@ -147,7 +147,7 @@ static bool time_is_up(void *arg)
 	return clock_monotonic_ms() >= ((struct outlet *)arg)->deadline;
 }
 
-static enum http_end post(
+static enum http_end outlet_post(
     struct outlet *outlet, const struct buf *body, struct http_response *response)
 {
 	const struct http_request request = {
@@ -184,7 +184,8 @@ static enum outcome outcome_of(const struct outlet *outlet, const struct http_re
 }
 
 /* Each spell of trouble is told once, and its end. */
-static void tell(struct outlet *outlet, enum outcome outcome, const struct http_response *response)
+static void outlet_tell(
+    struct outlet *outlet, enum outcome outcome, const struct http_response *response)
 {
 	if (outcome == DELIVERED && outlet->failing)
 		log_info("%s: sending works again, %" PRIu64 " dropped so far", outlet->setup.name,
@@ -221,21 +222,21 @@ static void note_limits(struct outlet *outlet, const struct http_response *respo
 	}
 }
 
-static void settle(struct outlet *outlet, const struct http_response *response)
+static void outlet_settle(struct outlet *outlet, const struct http_response *response)
 {
 	size_t n = TAILQ_FIRST(&outlet->queue)->count;
 	enum outcome outcome = outcome_of(outlet, response);
-	tell(outlet, outcome, response);
+	outlet_tell(outlet, outcome, response);
 	note_limits(outlet, response);
 	if (outcome == DELIVERED)
 		metrics_count(outlet->setup.sent, n);
 	else if (outcome == REFUSED || ++outlet->attempts == ATTEMPTS)
-		drop(outlet, n);
+		outlet_drop(outlet, n);
 	else {
 		outlet->not_before = clock_monotonic_ms() + pause_after(outlet, response);
 		return;
 	}
-	take_first(outlet);
+	outlet_take_first(outlet);
 }
 
 /* What was queued before its kind was refused. */
@@ -244,8 +245,8 @@ static void drop_paused(struct outlet *outlet)
 	const struct batch *first;
 	int64_t now = clock_monotonic_ms();
 	while ((first = TAILQ_FIRST(&outlet->queue)) && now < outlet->paused_until[first->kind]) {
-		drop(outlet, first->count);
-		take_first(outlet);
+		outlet_drop(outlet, first->count);
+		outlet_take_first(outlet);
 	}
 }
 
@@ -262,10 +263,10 @@ static void send_batch(struct outlet *outlet)
 	pthread_mutex_unlock(&outlet->thread.lock);
 	size_t len = batch->body.len;
 	buf_puts(&batch->body, suffix);
-	post(outlet, &batch->body, &response);
+	outlet_post(outlet, &batch->body, &response);
 	batch->body.len = len;
 	pthread_mutex_lock(&outlet->thread.lock);
-	settle(outlet, &response);
+	outlet_settle(outlet, &response);
 	outlet->busy = false;
 	http_response_release(&response);
 }
@@ -291,7 +292,7 @@ static bool goes_on(const struct outlet *outlet)
 	    clock_monotonic_ms() < outlet->deadline;
 }
 
-static void *work(void *arg)
+static void *outlet_work(void *arg)
 {
 	struct outlet *outlet = arg;
 	pthread_mutex_lock(&outlet->thread.lock);
@@ -308,12 +309,12 @@ static void *work(void *arg)
 
 /* ---- the others' side ---- */
 
-static bool start(struct outlet *outlet)
+static bool outlet_start(struct outlet *outlet)
 {
 	struct error err = {0};
 	pthread_mutex_lock(&outlet->start);
 	if (!outlet->started)
-		outlet->started = background_start(&outlet->thread, work, outlet, &err);
+		outlet->started = background_start(&outlet->thread, outlet_work, outlet, &err);
 	bool started = outlet->started;
 	pthread_mutex_unlock(&outlet->start);
 	error_release(&err);
@@ -322,12 +323,12 @@ static bool start(struct outlet *outlet)
 
 void outlet_put(struct outlet *outlet, const char *text, size_t len, unsigned kind)
 {
-	if (!start(outlet)) {
+	if (!outlet_start(outlet)) {
 		metrics_count(outlet->setup.dropped, 1);
 		return;
 	}
 	pthread_mutex_lock(&outlet->thread.lock);
-	add(outlet, text, len, kind);
+	outlet_add(outlet, text, len, kind);
 	pthread_mutex_unlock(&outlet->thread.lock);
 }
 
@@ -361,9 +362,9 @@ void outlet_free(struct outlet *outlet)
 		background_stop(&outlet->thread);
 	if (outlet->count)
 		log_warning("%s: %zu not sent before the end", outlet->setup.name, outlet->count);
-	drop(outlet, outlet->count);
+	outlet_drop(outlet, outlet->count);
 	while (outlet->count)
-		take_first(outlet);
+		outlet_take_first(outlet);
 	batch_free(outlet->spare);
 	setup_release(&outlet->setup);
 	pthread_mutex_destroy(&outlet->start);

@@ -11,7 +11,7 @@
 #define LONG_NUMBER 9
 
 /* Letters of any script count: their bytes are beyond ASCII. */
-static bool in_word(char c)
+static bool scrub_in_word(char c)
 {
 	unsigned char u = (unsigned char)c;
 	return isalnum(u) || u >= 0x80 || (u && strchr("@.+-_%", u));
@@ -52,7 +52,7 @@ static bool is_number(const char *word, size_t len)
 	return digits_of(word, len) >= LONG_NUMBER && strspn(word, "0123456789+-._") >= len;
 }
 
-static void put_word(struct buf *out, const char *word, size_t len)
+static void scrub_put_word(struct buf *out, const char *word, size_t len)
 {
 	if (is_mail(word, len))
 		buf_puts(out, "[mail]");
@@ -70,7 +70,7 @@ static size_t grouped_number(const char *text)
 	size_t len = *text == ' ' ? 0 : strspn(text, "0123456789+-() ");
 	while (len && text[len - 1] == ' ')
 		len--;
-	return digits_of(text, len) >= LONG_NUMBER && !in_word(text[len]) ? len : 0;
+	return digits_of(text, len) >= LONG_NUMBER && !scrub_in_word(text[len]) ? len : 0;
 }
 
 void scrub(struct buf *out, const char *text)
@@ -84,10 +84,10 @@ void scrub(struct buf *out, const char *text)
 			at += len;
 			continue;
 		}
-		while (in_word(at[word]))
+		while (scrub_in_word(at[word]))
 			word++;
 		if (word)
-			put_word(out, at, word);
+			scrub_put_word(out, at, word);
 		else
 			buf_putc(out, at[word++]);
 		at += word;

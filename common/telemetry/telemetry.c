@@ -27,7 +27,7 @@ struct telemetry {
 
 /* ---- targets ---- */
 
-static void add_header(struct outlet_setup *setup, const char *name, const char *value)
+static void telemetry_add_header(struct outlet_setup *setup, const char *name, const char *value)
 {
 	if (setup->header_count == OUTLET_HEADERS)
 		return;
@@ -43,7 +43,7 @@ static unsigned hex_value(char c)
 }
 
 /* Percent-decoding in place; what would end a header line stays as it was written. */
-static char *decode(char *text)
+static char *telemetry_decode(char *text)
 {
 	char *to = text;
 	for (const char *from = text; *from; from++) {
@@ -61,7 +61,7 @@ static char *decode(char *text)
 	return text;
 }
 
-static char *trim(char *text)
+static char *telemetry_trim(char *text)
 {
 	text += strspn(text, " \t");
 	for (size_t len = strlen(text); len && strchr(" \t", text[len - 1]); len--)
@@ -70,7 +70,7 @@ static char *trim(char *text)
 }
 
 /* OTEL_EXPORTER_OTLP_HEADERS: "name=value,name=value". */
-static void add_headers(struct outlet_setup *setup, const char *list)
+static void telemetry_add_headers(struct outlet_setup *setup, const char *list)
 {
 	char *copy = xstrdup(list ? list : ""), *rest = copy, *entry;
 	while ((entry = strsep(&rest, ","))) {
@@ -78,8 +78,9 @@ static void add_headers(struct outlet_setup *setup, const char *list)
 		if (!equals)
 			continue;
 		*equals = '\0';
-		if (*trim(entry))
-			add_header(setup, decode(trim(entry)), decode(trim(equals + 1)));
+		if (*telemetry_trim(entry))
+			telemetry_add_header(setup, telemetry_decode(telemetry_trim(entry)),
+			    telemetry_decode(telemetry_trim(equals + 1)));
 	}
 	free(copy);
 }
@@ -98,7 +99,7 @@ static struct outlet_setup target_setup(
 	    .sent = METRIC_SPANS_SENT,
 	    .dropped = METRIC_SPANS_DROPPED,
 	};
-	add_header(&setup, "Content-Type", "application/json");
+	telemetry_add_header(&setup, "Content-Type", "application/json");
 	return setup;
 }
 
@@ -109,7 +110,7 @@ static struct outlet *open_otel(const struct config *config)
 		return NULL;
 	struct outlet_setup setup =
 	    target_setup(config, "OpenTelemetry", env->otel_endpoint, env->otel_service_name);
-	add_headers(&setup, env->otel_headers);
+	telemetry_add_headers(&setup, env->otel_headers);
 	return outlet_new(&setup);
 }
 
@@ -119,7 +120,7 @@ static struct outlet *open_logfire(const struct config *config)
 	if (!e->enabled || !e->send)
 		return NULL;
 	struct outlet_setup setup = target_setup(config, "logfire", e->endpoint, e->service_name);
-	add_header(&setup, "Authorization", e->token);
+	telemetry_add_header(&setup, "Authorization", e->token);
 	return outlet_new(&setup);
 }
 
@@ -130,9 +131,9 @@ static struct outlet *open_langsmith(const struct config *config)
 		return NULL;
 	struct outlet_setup setup =
 	    target_setup(config, "langsmith", e->endpoint, config->env.otel_service_name);
-	add_header(&setup, "x-api-key", e->token);
+	telemetry_add_header(&setup, "x-api-key", e->token);
 	if (e->project)
-		add_header(&setup, "Langsmith-Project", e->project);
+		telemetry_add_header(&setup, "Langsmith-Project", e->project);
 	return outlet_new(&setup);
 }
 

@@ -71,7 +71,8 @@ void tracker_limits(const char *header, int64_t pause_ms[2])
 	}
 }
 
-static void read_limits(const struct http_response *response, int64_t pause_ms[OUTLET_KINDS])
+static void tracker_read_limits(
+    const struct http_response *response, int64_t pause_ms[OUTLET_KINDS])
 {
 	char *header = http_response_header(response, "X-Sentry-Rate-Limits");
 	int64_t asked = http_retry_after_ms(response);
@@ -107,7 +108,7 @@ struct tracker *tracker_new(const struct environment *env)
 	    .batch = 1,
 	    .sent = METRIC_FAILURES_SENT,
 	    .dropped = METRIC_FAILURES_DROPPED,
-	    .limits = read_limits,
+	    .limits = tracker_read_limits,
 	};
 	struct tracker *tracker = xcalloc(1, sizeof(*tracker));
 	tracker->env = env;
@@ -165,7 +166,7 @@ static cJSON *event_new(const struct tracker *tracker, char id[HEX_ID_SIZE])
 }
 
 /* Takes the event over. */
-static void send_event(
+static void tracker_send_event(
     struct tracker *tracker, cJSON *event, const char *id, const char *type, unsigned kind)
 {
 	char now[ISO_TIME_SIZE];
@@ -218,7 +219,7 @@ void tracker_failure(struct tracker *tracker, const struct failure_report *repor
 		add_scrubbed(tags, "run_id", report->run_id);
 	if (report->trace_id)
 		add_trace(event, report->trace_id, report->span_id);
-	send_event(tracker, event, id, "event", KIND_ERROR);
+	tracker_send_event(tracker, event, id, "event", KIND_ERROR);
 }
 
 /* ---- sampled runs ---- */
@@ -230,7 +231,7 @@ static bool chosen(const struct tracker *tracker)
 	return (double)random / 4294967296.0 < tracker->env->error_tracker_traces_rate;
 }
 
-static const char *operation_of(enum span_kind kind)
+static const char *tracker_operation_of(enum span_kind kind)
 {
 	static const char *const names[] = {[SPAN_RUN] = "gen_ai.invoke_agent",
 	    [SPAN_NODE] = "agentgraph.node",
@@ -247,7 +248,7 @@ static cJSON *span_json(const struct run_report *report, const struct span *span
 	cJSON_AddStringToObject(out, "trace_id", report->context.trace_id);
 	cJSON_AddStringToObject(out, "span_id", span->id);
 	json_add_str(out, "parent_span_id", span->parent->id);
-	cJSON_AddStringToObject(out, "op", operation_of(span->kind));
+	cJSON_AddStringToObject(out, "op", tracker_operation_of(span->kind));
 	cJSON_AddStringToObject(out, "description", buf_str(&name));
 	cJSON_AddStringToObject(out, "status", span->error ? "internal_error" : "ok");
 	add_seconds(out, "start_timestamp", span->start);
@@ -269,12 +270,12 @@ void tracker_run(struct tracker *tracker, const struct run_report *report)
 	add_seconds(event, "timestamp", report->spans[0]->end);
 	add_trace(event, report->context.trace_id, report->context.span_id);
 	cJSON *trace = json_get(json_get(event, "contexts"), "trace");
-	cJSON_AddStringToObject(trace, "op", operation_of(SPAN_RUN));
+	cJSON_AddStringToObject(trace, "op", tracker_operation_of(SPAN_RUN));
 	cJSON_AddStringToObject(trace, "status", ends[report->end]);
 	if (*report->parent)
 		cJSON_AddStringToObject(trace, "parent_span_id", report->parent);
 	cJSON *spans = cJSON_AddArrayToObject(event, "spans");
 	for (size_t i = 1; i < report->span_count; i++)
 		cJSON_AddItemToArray(spans, span_json(report, report->spans[i]));
-	send_event(tracker, event, id, "transaction", KIND_TRANSACTION);
+	tracker_send_event(tracker, event, id, "transaction", KIND_TRANSACTION);
 }

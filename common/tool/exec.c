@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool collect(const char *line, size_t len, void *arg)
+static bool exec_collect(const char *line, size_t len, void *arg)
 {
 	struct buf *output = arg;
 	buf_add(output, line, len);
@@ -28,7 +28,7 @@ static cJSON *result_value(struct buf *output)
 							: NULL;
 }
 
-static ag_result finish(
+static ag_result exec_finish(
     ag_run *run, const struct process_result *result, struct buf *output, cJSON **value)
 {
 	char complaint[512];
@@ -47,11 +47,11 @@ ag_result exec_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 	struct command_call call = {.run = run,
 	    .input = input,
 	    .input_len = strlen(input),
-	    .on_line = collect,
+	    .on_line = exec_collect,
 	    .arg = &written};
 	command_run(command, &call, &result);
 	free(input);
-	ag_result outcome = finish(run, &result, &written, output);
+	ag_result outcome = exec_finish(run, &result, &written, output);
 	buf_release(&written);
 	return outcome;
 }

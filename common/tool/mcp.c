@@ -194,7 +194,7 @@ static void strike_headers(const struct mcp_server *server, char *text)
 }
 
 /* Tells how the attempt ended. */
-static void settle(struct mcp_server *server, bool ok, const char *why)
+static void mcp_settle(struct mcp_server *server, bool ok, const char *why)
 {
 	pthread_mutex_lock(&server->lock);
 	server->attempts++;
@@ -216,7 +216,7 @@ static void settle(struct mcp_server *server, bool ok, const char *why)
 		log_warning("mcp %s: not available: %s", server->settings.name, why);
 }
 
-static void begin(struct mcp_server *server)
+static void mcp_begin(struct mcp_server *server)
 {
 	char why[MCP_WHY_SIZE] = "";
 	close_transport(server); /* what is left of the one before */
@@ -233,7 +233,7 @@ static void begin(struct mcp_server *server)
 		close_transport(server);
 		strike_headers(server, why);
 	}
-	settle(server, ok, why);
+	mcp_settle(server, ok, why);
 }
 
 static void list_again(struct mcp_server *server)
@@ -269,7 +269,7 @@ static void do_task(struct mcp_server *server, enum task task)
 {
 	switch (task) {
 	case TASK_BEGIN:
-		begin(server);
+		mcp_begin(server);
 		break;
 	case TASK_LIST:
 		list_again(server);
@@ -282,7 +282,7 @@ static void do_task(struct mcp_server *server, enum task task)
 	}
 }
 
-static void *keep(void *arg)
+static void *mcp_keep(void *arg)
 {
 	struct mcp_server *server = arg;
 	pthread_mutex_lock(&server->lock);
@@ -311,7 +311,7 @@ static bool start_keeper(struct mcp_server *server)
 		return true;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	server->has_keeper = pthread_create(&server->keeper, &attr, keep, server) == 0;
+	server->has_keeper = pthread_create(&server->keeper, &attr, mcp_keep, server) == 0;
 	pthread_attr_destroy(&attr);
 	return server->has_keeper;
 }

@@ -90,13 +90,13 @@ static void keep_session_id(struct exchange *x)
 
 /* ---- The answer */
 
-static void take_text(struct exchange *x, const char *text, size_t len)
+static void mcp_http_take_text(struct exchange *x, const char *text, size_t len)
 {
 	if (len > 0 && !mcp_take(x->server, text, len))
 		mcp_log(x->server, "sent something that is no JSON");
 }
 
-static bool on_event(const struct sse_event *event, void *arg)
+static bool mcp_http_on_event(const struct sse_event *event, void *arg)
 {
 	struct exchange *x = arg;
 	if (*event->id) {
@@ -107,11 +107,11 @@ static bool on_event(const struct sse_event *event, void *arg)
 		return true;
 	x->events++;
 	if (strcmp(event->name, "message") == 0)
-		take_text(x, event->data, event->len);
+		mcp_http_take_text(x, event->data, event->len);
 	return true;
 }
 
-static bool on_head(int status, void *arg)
+static bool mcp_http_on_head(int status, void *arg)
 {
 	struct exchange *x = arg;
 	char *type = http_response_header(&x->response, "Content-Type");
@@ -122,7 +122,7 @@ static bool on_head(int status, void *arg)
 	return true;
 }
 
-static bool on_data(const char *data, size_t len, void *arg)
+static bool mcp_http_on_data(const char *data, size_t len, void *arg)
 {
 	struct exchange *x = arg;
 	if (x->is_stream)
@@ -152,7 +152,7 @@ static bool is_settled(struct exchange *x)
 }
 
 /* Runs outside of libcurl, so it may make the requests that answer those of the server. */
-static bool on_stop(void *arg)
+static bool mcp_http_on_stop(void *arg)
 {
 	struct exchange *x = arg;
 	if (x->pending)
@@ -173,17 +173,17 @@ static enum http_end perform(
 	    .body_len = text ? strlen(text) : 0,
 	    .connect_ms = CONNECT_MS,
 	    .deadline_ms = x->wait ? x->wait->deadline_ms : 0,
-	    .on_head = on_head,
-	    .on_data = on_data,
-	    .stop = on_stop,
+	    .on_head = mcp_http_on_head,
+	    .on_data = mcp_http_on_data,
+	    .stop = mcp_http_on_stop,
 	    .arg = x};
 	http_response_release(&x->response);
 	x->response = (struct http_response){0};
 	buf_reset(&x->body);
 	x->is_stream = false;
 	x->events = 0;
-	x->sse =
-	    (struct sse){.max = MCP_MESSAGE_MAX, .on_event = on_event, .arg = x, .retry_ms = -1};
+	x->sse = (struct sse){
+	    .max = MCP_MESSAGE_MAX, .on_event = mcp_http_on_event, .arg = x, .retry_ms = -1};
 	enum http_end end = http_call(&request, &x->response);
 	if (x->is_stream && end == HTTP_DONE)
 		sse_finish(&x->sse);
@@ -193,7 +193,7 @@ static enum http_end perform(
 	return end;
 }
 
-static enum http_end post(struct exchange *x, const char *text)
+static enum http_end mcp_http_post(struct exchange *x, const char *text)
 {
 	struct header_list headers;
 	headers_init(&headers, x->server);
@@ -204,7 +204,7 @@ static enum http_end post(struct exchange *x, const char *text)
 	return end;
 }
 
-static enum http_end get(struct exchange *x)
+static enum http_end mcp_http_get(struct exchange *x)
 {
 	struct header_list headers;
 	headers_init(&headers, x->server);
@@ -241,17 +241,17 @@ static bool has_reply(struct exchange *x)
 }
 
 /* Sleeps before a stream is taken up again; false when there is nothing more to wait for. */
-static bool rest(struct exchange *x, int64_t ms)
+static bool mcp_http_rest(struct exchange *x, int64_t ms)
 {
 	int64_t until = clock_monotonic_ms() + (ms < MOST_RETRY_MS ? ms : MOST_RETRY_MS);
 	while (clock_monotonic_ms() < until) {
-		if (on_stop(x))
+		if (mcp_http_on_stop(x))
 			return false;
 		pthread_mutex_lock(&x->server->lock);
 		mcp_pause(x->server, until);
 		pthread_mutex_unlock(&x->server->lock);
 	}
-	return !on_stop(x);
+	return !mcp_http_on_stop(x);
 }
 
 /* Whether the server failed for a while, or what stands between. */
@@ -262,11 +262,12 @@ static bool is_passing(const struct exchange *x)
 }
 
 /* Takes up a stream that ended before the reply came; last_id says where. */
-static void resume(struct exchange *x)
+static void mcp_http_resume(struct exchange *x)
 {
 	int fruitless = 0;
-	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES && rest(x, x->retry_ms)) {
-		get(x);
+	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES &&
+	    mcp_http_rest(x, x->retry_ms)) {
+		mcp_http_get(x);
 		if (x->response.status >= 400 && !is_passing(x))
 			return;
 		fruitless = x->events ? 0 : fruitless + 1;
@@ -282,7 +283,7 @@ static bool has_session(const struct exchange *x)
 }
 
 /* What a refusal says beside its status: the message of a JSON-RPC error. */
-static void refused(struct exchange *x, char why[MCP_WHY_SIZE])
+static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 {
 	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
 	const char *message = json_str(json_get(json, "error"), "message");
@@ -293,7 +294,7 @@ static void refused(struct exchange *x, char why[MCP_WHY_SIZE])
 }
 
 /* What became of a message that has no reply. */
-static enum mcp_sent judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
+static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
 {
 	int status = x->response.status;
 	if (end == HTTP_NO_CONNECT || end == HTTP_UNAVAILABLE || end == HTTP_BAD_REQUEST) {
@@ -302,12 +303,12 @@ static enum mcp_sent judge(struct exchange *x, enum http_end end, char why[MCP_W
 		return end == HTTP_NO_CONNECT ? MCP_UNSENT : MCP_FAILED;
 	}
 	if (end == HTTP_DONE && (status == 404 || status == 400) && has_session(x)) {
-		refused(x, why);
+		mcp_http_refused(x, why);
 		mcp_lose(x->server, x->session, "the server has ended the session");
 		return MCP_UNSENT;
 	}
 	if (end == HTTP_DONE && status >= 300) {
-		refused(x, why);
+		mcp_http_refused(x, why);
 		return MCP_FAILED;
 	}
 	if (x->too_large || x->sse.too_large || end == HTTP_TOO_LARGE) {
@@ -326,13 +327,13 @@ enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	struct exchange x;
 	enum mcp_sent sent = MCP_SENT;
 	exchange_init(&x, server, pending, wait);
-	enum http_end end = post(&x, text);
+	enum http_end end = mcp_http_post(&x, text);
 	if (end == HTTP_DONE && x.response.status == 200 && !x.is_stream)
-		take_text(&x, buf_str(&x.body), x.body.len);
+		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);
 	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait))
-		resume(&x);
+		mcp_http_resume(&x);
 	if (!has_reply(&x))
-		sent = judge(&x, end, why);
+		sent = mcp_http_judge(&x, end, why);
 	exchange_release(&x);
 	return sent;
 }
@@ -365,13 +366,13 @@ static void *listen_on(void *arg)
 	unsigned failures = 0;
 	exchange_init(&x, server, NULL, NULL);
 	do {
-		get(&x);
+		mcp_http_get(&x);
 		bool heard = x.response.status == 200 && x.is_stream;
 		/* 405: it has nothing to say unasked */
 		if (!heard && !is_passing(&x))
 			break;
 		failures = heard ? 0 : failures + 1;
-	} while (rest(&x, failures ? mcp_retry_ms(failures) : x.retry_ms));
+	} while (mcp_http_rest(&x, failures ? mcp_retry_ms(failures) : x.retry_ms));
 	exchange_release(&x);
 	return NULL;
 }

@@ -18,14 +18,14 @@
 
 /* ---- What is sent */
 
-static char *message_text(cJSON *message)
+static char *mcp_message_message_text(cJSON *message)
 {
 	char *text = json_print(message);
 	cJSON_Delete(message);
 	return text;
 }
 
-static cJSON *message_new(void)
+static cJSON *mcp_message_message_new(void)
 {
 	cJSON *message = cJSON_CreateObject();
 	json_add_str(message, "jsonrpc", "2.0");
@@ -41,17 +41,17 @@ static void add_params(cJSON *message, const char *method, cJSON *params)
 
 char *mcp_request_text(int64_t id, const char *method, cJSON *params)
 {
-	cJSON *message = message_new();
+	cJSON *message = mcp_message_message_new();
 	json_add_int(message, "id", id);
 	add_params(message, method, params);
-	return message_text(message);
+	return mcp_message_message_text(message);
 }
 
 char *mcp_notification_text(const char *method, cJSON *params)
 {
-	cJSON *message = message_new();
+	cJSON *message = mcp_message_message_new();
 	add_params(message, method, params);
-	return message_text(message);
+	return mcp_message_message_text(message);
 }
 
 static void add_refusal(cJSON *answer, const char *method)
@@ -67,7 +67,7 @@ static void add_refusal(cJSON *answer, const char *method)
 char *mcp_answer_text(const cJSON *request)
 {
 	const char *method = json_str(request, "method");
-	cJSON *answer = message_new();
+	cJSON *answer = mcp_message_message_new();
 	cJSON_AddItemToObject(answer, "id", cJSON_Duplicate(json_get(request, "id"), true));
 	if (strcmp(method, "ping") == 0)
 		cJSON_AddObjectToObject(answer, "result");
@@ -75,7 +75,7 @@ char *mcp_answer_text(const cJSON *request)
 		cJSON_AddArrayToObject(cJSON_AddObjectToObject(answer, "result"), "roots");
 	else
 		add_refusal(answer, method);
-	return message_text(answer);
+	return mcp_message_message_text(answer);
 }
 
 cJSON *mcp_hello(void)
@@ -172,7 +172,7 @@ static cJSON *content_block(const cJSON *block)
 	return out;
 }
 
-static bool is_text(const cJSON *block)
+static bool mcp_message_is_text(const cJSON *block)
 {
 	const char *type = json_str(block, "type");
 	return type && strcmp(type, "text") == 0 && json_str(block, "text");
@@ -184,7 +184,7 @@ static cJSON *text_output(const cJSON *content)
 	struct buf text = {0};
 	const cJSON *block;
 	cJSON_ArrayForEach(block, content) {
-		if (!is_text(block)) {
+		if (!mcp_message_is_text(block)) {
 			buf_release(&text);
 			return NULL;
 		}
@@ -247,7 +247,7 @@ const struct mcp_tool *mcp_tools_get(const struct mcp_tools *tools, const char *
 }
 
 /* What models and this service need of a schema, whatever the server left out. */
-static cJSON *parameters_of(const cJSON *tool)
+static cJSON *mcp_message_parameters_of(const cJSON *tool)
 {
 	const cJSON *schema = json_get(tool, "inputSchema");
 	cJSON *parameters =
@@ -273,7 +273,7 @@ static void compile_parameters(struct mcp_tool *tool, const char *server)
 	free(where);
 }
 
-static void add_tool(struct mcp_tools *tools, const cJSON *item, const char *server)
+static void mcp_message_add_tool(struct mcp_tools *tools, const cJSON *item, const char *server)
 {
 	const char *name = json_str(item, "name"), *description = json_str(item, "description");
 	if (!name || !*name || mcp_tools_get(tools, name)) {
@@ -284,7 +284,7 @@ static void add_tool(struct mcp_tools *tools, const cJSON *item, const char *ser
 	struct mcp_tool *tool = &tools->items[tools->count++];
 	*tool = (struct mcp_tool){.name = xstrdup(name),
 	    .description = xstrdup(description ? description : ""),
-	    .parameters = parameters_of(item)};
+	    .parameters = mcp_message_parameters_of(item)};
 	compile_parameters(tool, server);
 }
 
@@ -294,7 +294,7 @@ bool mcp_tools_add(struct mcp_tools *tools, const cJSON *result, const char *ser
 	cJSON_ArrayForEach(item, json_get(result, "tools")) {
 		if (tools->count == MOST_TOOLS)
 			return false;
-		add_tool(tools, item, server);
+		mcp_message_add_tool(tools, item, server);
 	}
 	return true;
 }

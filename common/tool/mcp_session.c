@@ -95,7 +95,7 @@ static void take_reply(struct mcp_server *server, cJSON *message)
 
 /* Over HTTP the answer is a request of its own, which this thread is in the midst of one to make.
  */
-static void answer(struct mcp_server *server, const cJSON *request)
+static void mcp_session_answer(struct mcp_server *server, const cJSON *request)
 {
 	char *text = mcp_answer_text(request);
 	if (!server->settings.url) {
@@ -131,14 +131,14 @@ static void take_notification(struct mcp_server *server, const cJSON *message)
 	}
 }
 
-static void take_message(struct mcp_server *server, cJSON *message)
+static void mcp_session_take_message(struct mcp_server *server, cJSON *message)
 {
 	switch (mcp_kind_of(message)) {
 	case MCP_REPLY:
 		take_reply(server, message);
 		return;
 	case MCP_REQUEST:
-		answer(server, message);
+		mcp_session_answer(server, message);
 		break;
 	case MCP_NOTIFICATION:
 		take_notification(server, message);
@@ -159,11 +159,12 @@ bool mcp_take(struct mcp_server *server, const char *text, size_t len)
 	server->silences = 0;
 	pthread_mutex_unlock(&server->lock);
 	if (!cJSON_IsArray(message)) {
-		take_message(server, message);
+		mcp_session_take_message(server, message);
 		return true;
 	}
 	while (message->child)
-		take_message(server, cJSON_DetachItemViaPointer(message, message->child));
+		mcp_session_take_message(
+		    server, cJSON_DetachItemViaPointer(message, message->child));
 	cJSON_Delete(message);
 	return true;
 }
@@ -242,7 +243,7 @@ static enum mcp_sent send_stdio(struct mcp_server *server, const char *text,
 	return MCP_SENT;
 }
 
-static void explain(struct mcp_server *server, const struct mcp_pending *pending,
+static void mcp_session_explain(struct mcp_server *server, const struct mcp_pending *pending,
     const struct mcp_wait *wait, enum mcp_sent sent, char why[MCP_WHY_SIZE])
 {
 	if (pending->lost) {
@@ -277,7 +278,7 @@ cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params
 		return pending.reply;
 	if (*why)
 		return NULL;
-	explain(server, &pending, wait, sent, why);
+	mcp_session_explain(server, &pending, wait, sent, why);
 	if (sent == MCP_SENT && !pending.lost && strcmp(method, "initialize") != 0)
 		cancel(server, &pending, wait, why);
 	return NULL;

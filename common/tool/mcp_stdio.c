@@ -43,7 +43,7 @@ struct mcp_stdio {
 	char why[MCP_WHY_SIZE];
 };
 
-static void close_fd(int *fd)
+static void mcp_stdio_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -52,7 +52,7 @@ static void close_fd(int *fd)
 
 /* ---- Reading */
 
-static void take_line(void *arg, char *line, size_t len)
+static void mcp_stdio_take_line(void *arg, char *line, size_t len)
 {
 	const struct mcp_stdio *s = arg;
 	line[len] = '\0';
@@ -63,7 +63,7 @@ static void take_line(void *arg, char *line, size_t len)
 }
 
 /* Reads once; false at the end. */
-static bool read_some(int fd, struct buf *into)
+static bool mcp_stdio_read_some(int fd, struct buf *into)
 {
 	char *room = buf_reserve(into, READ_SIZE);
 	ssize_t n = read(fd, room, READ_SIZE);
@@ -93,12 +93,12 @@ static void log_errors(struct mcp_stdio *s)
 	buf_reset(&s->errors);
 }
 
-static void read_errors(struct mcp_stdio *s)
+static void mcp_stdio_read_errors(struct mcp_stdio *s)
 {
-	bool open = read_some(s->io.err, &s->errors);
+	bool open = mcp_stdio_read_some(s->io.err, &s->errors);
 	log_errors(s);
 	if (!open)
-		close_fd(&s->io.err);
+		mcp_stdio_close_fd(&s->io.err);
 }
 
 /* ---- Writing */
@@ -114,7 +114,7 @@ static void write_some(struct mcp_stdio *s)
 	}
 	pthread_mutex_unlock(&s->server->lock);
 	if (closed)
-		close_fd(&s->io.in);
+		mcp_stdio_close_fd(&s->io.in);
 }
 
 bool mcp_stdio_send(struct mcp_server *server, const char *text)
@@ -135,7 +135,7 @@ bool mcp_stdio_send(struct mcp_server *server, const char *text)
 /* ---- The program's life */
 
 /* What to wait for now; whether the session is to be closed. */
-static bool look(struct mcp_stdio *s, bool *has_output)
+static bool mcp_stdio_look(struct mcp_stdio *s, bool *has_output)
 {
 	eventfd_t ignored;
 	eventfd_read(s->wake, &ignored);
@@ -148,10 +148,10 @@ static bool look(struct mcp_stdio *s, bool *has_output)
 
 /* Moves bytes until the program is gone, says nothing more, or the session is closed; why is what
  * ended it. */
-static const char *pump(struct mcp_stdio *s)
+static const char *mcp_stdio_pump(struct mcp_stdio *s)
 {
 	bool has_output = false;
-	while (!look(s, &has_output)) {
+	while (!mcp_stdio_look(s, &has_output)) {
 		struct pollfd fds[] = {{s->io.pidfd, POLLIN, 0}, {s->io.out, POLLIN, 0},
 		    {s->io.err, POLLIN, 0}, {has_output ? s->io.in : -1, POLLOUT, 0},
 		    {s->wake, POLLIN, 0}};
@@ -160,11 +160,11 @@ static const char *pump(struct mcp_stdio *s)
 		if (fds[3].revents)
 			write_some(s);
 		if (fds[2].revents)
-			read_errors(s);
+			mcp_stdio_read_errors(s);
 		if (fds[1].revents) {
-			if (!read_some(s->io.out, &s->lines))
+			if (!mcp_stdio_read_some(s->io.out, &s->lines))
 				return "ended";
-			buf_take_lines(&s->lines, &s->scanned, take_line, s);
+			buf_take_lines(&s->lines, &s->scanned, mcp_stdio_take_line, s);
 			if (s->lines.len > MCP_MESSAGE_MAX)
 				return "wrote a line that is too long";
 		} else if (fds[0].revents) {
@@ -184,10 +184,10 @@ static bool gone_within(struct mcp_stdio *s, int64_t ms)
 		if (poll(fds, 3, (int)left) <= 0)
 			continue;
 		buf_reset(&s->lines);
-		if (fds[1].revents && !read_some(s->io.out, &s->lines))
-			close_fd(&s->io.out);
+		if (fds[1].revents && !mcp_stdio_read_some(s->io.out, &s->lines))
+			mcp_stdio_close_fd(&s->io.out);
 		if (fds[2].revents)
-			read_errors(s);
+			mcp_stdio_read_errors(s);
 		if (fds[0].revents)
 			return true;
 	}
@@ -197,7 +197,7 @@ static bool gone_within(struct mcp_stdio *s, int64_t ms)
 /* The end of its input asks it to go; who stays is killed, with all of its group. */
 static int end_program(struct mcp_stdio *s)
 {
-	close_fd(&s->io.in);
+	mcp_stdio_close_fd(&s->io.in);
 	if (!gone_within(s, CLOSE_MS)) {
 		kill(-s->io.pid, SIGTERM);
 		gone_within(s, CLOSE_MS);
@@ -207,7 +207,7 @@ static int end_program(struct mcp_stdio *s)
 	return process_reap(s->io.pid);
 }
 
-static void tell_end(struct mcp_stdio *s, const char *why, int status)
+static void mcp_stdio_tell_end(struct mcp_stdio *s, const char *why, int status)
 {
 	if (strcmp(why, "is closed") == 0)
 		return;
@@ -249,11 +249,11 @@ static void *live(void *arg)
 	pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
 	if (!spawn(s))
 		return NULL;
-	const char *why = pump(s);
+	const char *why = mcp_stdio_pump(s);
 	pthread_mutex_lock(&s->server->lock);
 	s->over = true;
 	pthread_mutex_unlock(&s->server->lock);
-	tell_end(s, why, end_program(s));
+	mcp_stdio_tell_end(s, why, end_program(s));
 	return NULL;
 }
 
@@ -269,11 +269,11 @@ static bool start_thread(struct mcp_stdio *s)
 
 static void stdio_free(struct mcp_stdio *s)
 {
-	close_fd(&s->wake);
-	close_fd(&s->io.pidfd);
-	close_fd(&s->io.in);
-	close_fd(&s->io.out);
-	close_fd(&s->io.err);
+	mcp_stdio_close_fd(&s->wake);
+	mcp_stdio_close_fd(&s->io.pidfd);
+	mcp_stdio_close_fd(&s->io.in);
+	mcp_stdio_close_fd(&s->io.out);
+	mcp_stdio_close_fd(&s->io.err);
 	buf_release(&s->lines);
 	buf_release(&s->errors);
 	buf_release(&s->out);

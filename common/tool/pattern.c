@@ -25,7 +25,7 @@ struct reader {
 	const char *why;
 };
 
-static bool refuse(struct reader *r, enum pattern_fault fault, const char *why)
+static bool pattern_refuse(struct reader *r, enum pattern_fault fault, const char *why)
 {
 	if (r->fault == PATTERN_OK) {
 		r->fault = fault;
@@ -58,11 +58,11 @@ static bool take_hex(struct reader *r, size_t digits, uint32_t *c)
 {
 	char text[9] = "", *end;
 	if (strnlen(r->p, digits) < digits)
-		return refuse(r, PATTERN_INVALID, "has an unfinished escape");
+		return pattern_refuse(r, PATTERN_INVALID, "has an unfinished escape");
 	memcpy(text, r->p, digits);
 	*c = (uint32_t)strtoul(text, &end, 16);
 	if (*end || !isxdigit((unsigned char)*text))
-		return refuse(r, PATTERN_INVALID, "has an escape without its digits");
+		return pattern_refuse(r, PATTERN_INVALID, "has an escape without its digits");
 	r->p += digits;
 	return true;
 }
@@ -74,10 +74,10 @@ static bool take_unicode(struct reader *r, uint32_t *c)
 	if (*r->p == '{') {
 		size_t digits = strcspn(++r->p, "}");
 		if (digits > 6 || !take_hex(r, digits, c) || *r->p != '}')
-			return refuse(r, PATTERN_INVALID, "has an unfinished escape");
+			return pattern_refuse(r, PATTERN_INVALID, "has an unfinished escape");
 		r->p++;
 		return *c <= LAST_CHARACTER ||
-		    refuse(r, PATTERN_INVALID, "names a character beyond Unicode");
+		    pattern_refuse(r, PATTERN_INVALID, "names a character beyond Unicode");
 	}
 	if (!take_hex(r, 4, c))
 		return false;
@@ -93,10 +93,10 @@ static bool take_unicode(struct reader *r, uint32_t *c)
 static bool take_unknown_escape(struct reader *r)
 {
 	if (isdigit((unsigned char)*r->p) || *r->p == 'k')
-		return refuse(r, PATTERN_UNKNOWN, "has a back-reference");
+		return pattern_refuse(r, PATTERN_UNKNOWN, "has a back-reference");
 	if (*r->p == 'p' || *r->p == 'P')
-		return refuse(r, PATTERN_UNKNOWN, "has a Unicode property");
-	return refuse(r, PATTERN_UNKNOWN, "has an escape that is not known");
+		return pattern_refuse(r, PATTERN_UNKNOWN, "has a Unicode property");
+	return pattern_refuse(r, PATTERN_UNKNOWN, "has an escape that is not known");
 }
 
 /* The character that an escape stands for; p is behind the backslash. */
@@ -105,7 +105,7 @@ static bool take_escape(struct reader *r, uint32_t *c)
 	static const char names[] = "tnvfr", values[] = "\t\n\v\f\r";
 	const char *name = *r->p ? strchr(names, *r->p) : NULL;
 	if (!*r->p)
-		return refuse(r, PATTERN_INVALID, "ends in a backslash");
+		return pattern_refuse(r, PATTERN_INVALID, "ends in a backslash");
 	if (name) {
 		r->p++;
 		*c = (unsigned char)values[name - names];
@@ -167,9 +167,9 @@ static const struct span line_ends[] = {{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2
 static bool draft_add(struct reader *r, struct draft *draft, uint32_t first, uint32_t last)
 {
 	if (first > last)
-		return refuse(r, PATTERN_INVALID, "has a range that runs backwards");
+		return pattern_refuse(r, PATTERN_INVALID, "has a range that runs backwards");
 	if (draft->count == MOST_SPANS)
-		return refuse(r, PATTERN_UNKNOWN, "has a class of too many parts");
+		return pattern_refuse(r, PATTERN_UNKNOWN, "has a class of too many parts");
 	draft->spans[draft->count++] = (struct span){first, last};
 	return true;
 }
@@ -273,7 +273,7 @@ static void class_finish(struct reader *r, struct draft *draft)
 static bool take_member(struct reader *r, uint32_t *c)
 {
 	if (!*r->p)
-		return refuse(r, PATTERN_INVALID, "has a class without its end");
+		return pattern_refuse(r, PATTERN_INVALID, "has a class without its end");
 	if (*r->p != '\\') {
 		*c = utf8_take(&r->p);
 		return true;
@@ -351,20 +351,21 @@ static bool skip_group_kind(struct reader *r)
 	}
 	if (r->p[1] == '=' || r->p[1] == '!' ||
 	    (r->p[1] == '<' && (r->p[2] == '=' || r->p[2] == '!')))
-		return refuse(r, PATTERN_UNKNOWN, "looks ahead or behind");
+		return pattern_refuse(r, PATTERN_UNKNOWN, "looks ahead or behind");
 	if (r->p[1] != '<')
-		return refuse(r, PATTERN_UNKNOWN, "has a group of an unknown kind");
+		return pattern_refuse(r, PATTERN_UNKNOWN, "has a group of an unknown kind");
 	r->p += strcspn(r->p, ">");
 	if (!*r->p)
-		return refuse(r, PATTERN_INVALID, "has a group without the end of its name");
+		return pattern_refuse(
+		    r, PATTERN_INVALID, "has a group without the end of its name");
 	r->p++;
 	return true;
 }
 
-static void take_group(struct reader *r)
+static void pattern_take_group(struct reader *r)
 {
 	if (++r->groups > MOST_GROUPS) {
-		refuse(r, PATTERN_UNKNOWN, "has too many groups in each other");
+		pattern_refuse(r, PATTERN_UNKNOWN, "has too many groups in each other");
 		return;
 	}
 	if (*r->p == '?' && !skip_group_kind(r))
@@ -376,7 +377,7 @@ static void take_group(struct reader *r)
 	if (*r->p == ')')
 		r->p++;
 	else
-		refuse(r, PATTERN_INVALID, "has a group without its end");
+		pattern_refuse(r, PATTERN_INVALID, "has a group without its end");
 }
 
 static void add_dot(struct reader *r)
@@ -386,10 +387,10 @@ static void add_dot(struct reader *r)
 	class_finish(r, &draft);
 }
 
-static void take_part(struct reader *r)
+static void pattern_take_part(struct reader *r)
 {
 	if (++r->parts > MOST_PARTS) {
-		refuse(r, PATTERN_UNKNOWN, "repeats too often");
+		pattern_refuse(r, PATTERN_UNKNOWN, "repeats too often");
 		return;
 	}
 	const char *start = r->p++;
@@ -401,7 +402,7 @@ static void take_part(struct reader *r)
 		take_class(r);
 		break;
 	case '(':
-		take_group(r);
+		pattern_take_group(r);
 		break;
 	case '.':
 		add_dot(r);
@@ -415,7 +416,7 @@ static void take_part(struct reader *r)
 	case '*':
 	case '+':
 	case '?':
-		refuse(r, PATTERN_INVALID, "repeats nothing");
+		pattern_refuse(r, PATTERN_INVALID, "repeats nothing");
 		break;
 	default:
 		r->p = start;
@@ -453,7 +454,7 @@ static bool take_quantifier(struct reader *r, uint32_t *least, uint32_t *most)
 		if (comma)
 			*most = comma[1] == '}' ? NO_LIMIT : count_number(comma + 1);
 		if (*most < *least)
-			refuse(r, PATTERN_INVALID, "has a count that runs backwards");
+			pattern_refuse(r, PATTERN_INVALID, "has a count that runs backwards");
 	} else if (*r->p && strchr("*+?", *r->p)) {
 		len = 1;
 		*least = *r->p == '+';
@@ -468,7 +469,7 @@ static bool take_quantifier(struct reader *r, uint32_t *least, uint32_t *most)
 static void again(struct reader *r, const char *part)
 {
 	r->p = part;
-	take_part(r);
+	pattern_take_part(r);
 }
 
 /* The part at most as often as that, or any number of times; each time it may be left out. */
@@ -498,7 +499,7 @@ static void take_quantified(struct reader *r)
 	const char *part = r->p;
 	size_t start = r->pattern->count;
 	uint32_t least, most;
-	take_part(r);
+	pattern_take_part(r);
 	if (r->fault != PATTERN_OK || !take_quantifier(r, &least, &most))
 		return;
 	const char *end = r->p;
@@ -529,23 +530,23 @@ static void take_alternatives(struct reader *r)
 	p->steps[jump].to = (int32_t)(p->count - jump);
 }
 
-static void read_pattern(struct reader *r, const char *text)
+static void pattern_read_pattern(struct reader *r, const char *text)
 {
 	r->p = text;
 	if (strlen(text) > MOST_BYTES) {
-		refuse(r, PATTERN_UNKNOWN, "is too long");
+		pattern_refuse(r, PATTERN_UNKNOWN, "is too long");
 		return;
 	}
 	take_alternatives(r);
 	if (r->fault == PATTERN_OK && *r->p == ')')
-		refuse(r, PATTERN_INVALID, "closes a group that is not open");
+		pattern_refuse(r, PATTERN_INVALID, "closes a group that is not open");
 	step_add(r, STEP_DONE);
 }
 
 struct pattern *pattern_compile(const char *text, enum pattern_fault *fault, const char **why)
 {
 	struct reader r = {.pattern = xcalloc(1, sizeof(*r.pattern))};
-	read_pattern(&r, text);
+	pattern_read_pattern(&r, text);
 	*fault = r.fault;
 	*why = r.why;
 	if (r.fault == PATTERN_OK)

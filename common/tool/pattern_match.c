@@ -59,7 +59,7 @@ static void open_step(struct machine *m, size_t *open, size_t at)
 }
 
 /* Adds what is reached from the step at without reading. */
-static void reach(struct machine *m, struct reached *set, size_t at)
+static void pattern_match_reach(struct machine *m, struct reached *set, size_t at)
 {
 	size_t open = 0;
 	open_step(m, &open, at);
@@ -96,7 +96,7 @@ static bool class_has(const struct class *class, uint32_t c)
 }
 
 /* Reads one character: from now to next. */
-static void advance(struct machine *m, uint32_t c)
+static void pattern_match_advance(struct machine *m, uint32_t c)
 {
 	m->round++;
 	m->next.count = 0;
@@ -104,25 +104,25 @@ static void advance(struct machine *m, uint32_t c)
 		size_t at = m->now.steps[i];
 		*m->budget -= *m->budget > 0;
 		if (class_has(&m->pattern->classes[m->pattern->steps[at].class], c))
-			reach(m, &m->next, at + 1);
+			pattern_match_reach(m, &m->next, at + 1);
 	}
 	struct reached swap = m->now;
 	m->now = m->next;
 	m->next = swap;
 }
 
-static void run(struct machine *m, const char *text)
+static void pattern_match_run(struct machine *m, const char *text)
 {
 	uint32_t c;
 	m->after = utf8_take(&text);
 	m->round = 1;
-	reach(m, &m->now, 0);
+	pattern_match_reach(m, &m->now, 0);
 	while (!m->done && m->after && *m->budget > 0) {
 		c = m->after;
 		m->before = c;
 		m->after = utf8_take(&text);
-		advance(m, c);
-		reach(m, &m->now, 0); /* it may begin anywhere */
+		pattern_match_advance(m, c);
+		pattern_match_reach(m, &m->now, 0); /* it may begin anywhere */
 	}
 }
 
@@ -136,7 +136,7 @@ bool pattern_matches(const struct pattern *pattern, const char *text, size_t *bu
 	    .open = steps + 2 * count,
 	    .marked = xcalloc(count, sizeof(*m.marked)),
 	    .budget = budget};
-	run(&m, text);
+	pattern_match_run(&m, text);
 	free(steps);
 	free(m.marked);
 	return m.done;

@@ -30,18 +30,18 @@ struct compiler {
 
 /* ---- Mistakes */
 
-static void add_spot(struct buf *out, const struct spot *at)
+static void schema_add_spot(struct buf *out, const struct spot *at)
 {
 	if (!at)
 		return;
-	add_spot(out, at->up);
+	schema_add_spot(out, at->up);
 	if (at->key)
 		buf_printf(out, "/%.64s", at->key);
 	else
 		buf_printf(out, "/%zu", at->index);
 }
 
-__attribute__((format(printf, 4, 5))) static void report(
+__attribute__((format(printf, 4, 5))) static void schema_report(
     struct compiler *c, const struct spot *at, bool warning, const char *fmt, ...)
 {
 	struct buf path = {0};
@@ -49,7 +49,7 @@ __attribute__((format(printf, 4, 5))) static void report(
 	va_start(args, fmt);
 	char *what = xvasprintf(fmt, args);
 	va_end(args);
-	add_spot(&path, at);
+	schema_add_spot(&path, at);
 	(warning ? problems_warn : problems_add)(
 	    c->problems, "%s%s: %s", c->where, buf_str(&path), what);
 	buf_release(&path);
@@ -79,33 +79,35 @@ static struct subschema **subs_new(struct check *check, size_t count)
 }
 
 /* A check that holds one schema. */
-static void add_one(struct compiler *c, struct subschema *s, const struct spot *at, check_fn *fits,
-    const cJSON *json)
+static void schema_add_one(struct compiler *c, struct subschema *s, const struct spot *at,
+    check_fn *fits, const cJSON *json)
 {
 	struct subschema *sub = compile(c, at, json);
 	subs_new(check_add(s, fits, json), 1)[0] = sub;
 }
 
-static bool count_of(struct compiler *c, const struct spot *at, const cJSON *json, size_t *count)
+static bool schema_count_of(
+    struct compiler *c, const struct spot *at, const cJSON *json, size_t *count)
 {
 	double number;
 	if (!json_number(json, &number) || number < 0 || !decimal_is_integer(json)) {
-		report(c, at, false, "expected an integer of at least 0");
+		schema_report(c, at, false, "expected an integer of at least 0");
 		return false;
 	}
 	*count = number >= (double)SIZE_MAX ? SIZE_MAX : (size_t)number;
 	return true;
 }
 
-static struct pattern *read_pattern(struct compiler *c, const struct spot *at, const char *text)
+static struct pattern *schema_read_pattern(
+    struct compiler *c, const struct spot *at, const char *text)
 {
 	enum pattern_fault fault;
 	const char *why;
 	struct pattern *pattern = pattern_compile(text, &fault, &why);
 	if (fault == PATTERN_INVALID)
-		report(c, at, false, "expected a regular expression, this one %s", why);
+		schema_report(c, at, false, "expected a regular expression, this one %s", why);
 	else if (fault == PATTERN_UNKNOWN)
-		report(c, at, true, "the regular expression %s and is not checked", why);
+		schema_report(c, at, true, "the regular expression %s and is not checked", why);
 	return pattern;
 }
 
@@ -159,7 +161,7 @@ static void compile_type(const struct keyword_call *k)
 	if (is_type(k->json))
 		check_add(k->s, k->fits, k->json);
 	else
-		report(k->c, k->at, false,
+		schema_report(k->c, k->at, false,
 		    "expected one of null, boolean, object, array, number, integer, string, or "
 		    "an array of them");
 }
@@ -174,7 +176,7 @@ static void compile_values(const struct keyword_call *k)
 	if (cJSON_IsArray(k->json))
 		check_add(k->s, k->fits, k->json);
 	else
-		report(k->c, k->at, false, "expected an array");
+		schema_report(k->c, k->at, false, "expected an array");
 }
 
 /* Draft-04 has booleans beside maximum and minimum. */
@@ -183,9 +185,9 @@ static void compile_number(const struct keyword_call *k)
 	if (json_is_number(k->json))
 		check_add(k->s, k->fits, k->json);
 	else if (!cJSON_IsBool(k->json) || (k->fits != check_below && k->fits != check_above))
-		report(k->c, k->at, false, "expected a number");
+		schema_report(k->c, k->at, false, "expected a number");
 	else if (cJSON_IsTrue(k->json))
-		report(
+		schema_report(
 		    k->c, k->at, true, "expected a number; true, as in draft-04, is not checked");
 }
 
@@ -195,23 +197,23 @@ static void compile_multiple(const struct keyword_call *k)
 	if (json_number(k->json, &number) && number > 0)
 		check_add(k->s, k->fits, k->json);
 	else
-		report(k->c, k->at, false, "expected a number greater than 0");
+		schema_report(k->c, k->at, false, "expected a number greater than 0");
 }
 
 static void compile_count(const struct keyword_call *k)
 {
 	size_t count;
-	if (count_of(k->c, k->at, k->json, &count))
+	if (schema_count_of(k->c, k->at, k->json, &count))
 		check_add(k->s, k->fits, k->json)->number = count;
 }
 
 static void compile_pattern(const struct keyword_call *k)
 {
 	if (!cJSON_IsString(k->json)) {
-		report(k->c, k->at, false, "expected a string");
+		schema_report(k->c, k->at, false, "expected a string");
 		return;
 	}
-	struct pattern *pattern = read_pattern(k->c, k->at, k->json->valuestring);
+	struct pattern *pattern = schema_read_pattern(k->c, k->at, k->json->valuestring);
 	if (pattern)
 		check_add(k->s, k->fits, k->json)->pattern = pattern;
 }
@@ -219,7 +221,7 @@ static void compile_pattern(const struct keyword_call *k)
 static void compile_flag(const struct keyword_call *k)
 {
 	if (!cJSON_IsBool(k->json))
-		report(k->c, k->at, false, "expected true or false");
+		schema_report(k->c, k->at, false, "expected true or false");
 	else if (cJSON_IsTrue(k->json))
 		check_add(k->s, k->fits, k->json);
 }
@@ -229,12 +231,12 @@ static void compile_names(const struct keyword_call *k)
 	if (is_strings(k->json))
 		check_add(k->s, k->fits, k->json);
 	else if (!cJSON_IsBool(k->json)) /* draft-03 has a boolean at each property */
-		report(k->c, k->at, false, "expected an array of strings");
+		schema_report(k->c, k->at, false, "expected an array of strings");
 }
 
 static void compile_schema(const struct keyword_call *k)
 {
-	add_one(k->c, k->s, k->at, k->fits, k->json);
+	schema_add_one(k->c, k->s, k->at, k->fits, k->json);
 }
 
 static void compile_schemas(const struct keyword_call *k)
@@ -242,7 +244,7 @@ static void compile_schemas(const struct keyword_call *k)
 	const cJSON *item;
 	size_t i = 0;
 	if (!cJSON_IsArray(k->json) || !k->json->child) {
-		report(k->c, k->at, false, "expected an array of schemas");
+		schema_report(k->c, k->at, false, "expected an array of schemas");
 		return;
 	}
 	size_t count = (size_t)cJSON_GetArraySize(k->json);
@@ -265,7 +267,7 @@ static void compile_dependent(const struct keyword_call *k)
 	const cJSON *item;
 	size_t i = 0;
 	if (!cJSON_IsObject(k->json)) {
-		report(k->c, k->at, false, "expected an object");
+		schema_report(k->c, k->at, false, "expected an object");
 		return;
 	}
 	struct subschema **subs = subs_new(
@@ -276,7 +278,7 @@ static void compile_dependent(const struct keyword_call *k)
 		if (!cJSON_IsArray(item))
 			subs[i] = compile(k->c, at, item);
 		else if (!is_strings(item))
-			report(k->c, at, false, "expected an array of strings");
+			schema_report(k->c, at, false, "expected an array of strings");
 		i++;
 	}
 }
@@ -295,7 +297,7 @@ static void compile_condition(const struct keyword_call *k)
 
 static void compile_unserved(const struct keyword_call *k)
 {
-	report(k->c, k->at, true, "this keyword is not checked");
+	schema_report(k->c, k->at, true, "this keyword is not checked");
 }
 
 /* ---- Arrays: items and what came before it */
@@ -324,7 +326,7 @@ static void compile_array(struct compiler *c, struct subschema *s, const struct 
 	if (!prefix && !items)
 		return;
 	if (prefix && !cJSON_IsArray(prefix)) {
-		report(c, SPOT(at, first_name), false, "expected an array of schemas");
+		schema_report(c, SPOT(at, first_name), false, "expected an array of schemas");
 		return;
 	}
 	size_t count = prefix ? (size_t)cJSON_GetArraySize(prefix) : 0;
@@ -341,7 +343,7 @@ static const cJSON *object_member(
 {
 	const cJSON *member = json_get(json, name);
 	if (member && !cJSON_IsObject(member)) {
-		report(c, SPOT(at, name), false, "expected an object");
+		schema_report(c, SPOT(at, name), false, "expected an object");
 		return NULL;
 	}
 	return member;
@@ -369,7 +371,7 @@ static bool compile_patterns(
 	cJSON_ArrayForEach(item, patterns) {
 		const struct spot *here = SPOT(at, item->string);
 		struct subschema *sub = compile(c, here, item);
-		struct pattern *pattern = read_pattern(c, here, item->string);
+		struct pattern *pattern = schema_read_pattern(c, here, item->string);
 		if (pattern)
 			rule->patterns[rule->pattern_count++] = (struct pattern_rule){pattern, sub};
 		else
@@ -452,12 +454,12 @@ static struct subschema *compile(struct compiler *c, const struct spot *at, cons
 	if (cJSON_IsBool(json))
 		return s;
 	if (!cJSON_IsObject(json)) {
-		report(c, at, false, "expected a schema, found %s", json_type_name(json));
+		schema_report(c, at, false, "expected a schema, found %s", json_type_name(json));
 		return s;
 	}
 	if (c->schema->count > MOST_SCHEMAS || c->depth >= MOST_DEPTH) {
 		if (c->problems->errors == c->errors)
-			report(c, at, false, "expected a smaller schema");
+			schema_report(c, at, false, "expected a smaller schema");
 		return s;
 	}
 	c->depth++;
@@ -478,11 +480,11 @@ static struct subschema *compiled(struct compiler *c, const cJSON *json)
 	return compile(c, SPOT(NULL, "$ref"), json);
 }
 
-static void resolve(struct compiler *c, struct subschema *s, const cJSON *ref)
+static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON *ref)
 {
 	const cJSON *target = schema_reference(c->root, ref->valuestring);
 	if (!target) {
-		report(c, SPOT(NULL, "$ref"), false,
+		schema_report(c, SPOT(NULL, "$ref"), false,
 		    "expected a reference to a place in this schema, found '%.80s'",
 		    ref->valuestring);
 		return;
@@ -497,9 +499,9 @@ static void resolve_all(struct compiler *c)
 	for (size_t i = 0; i < c->schema->count; i++) {
 		const cJSON *ref = json_get(c->schema->all[i]->json, "$ref");
 		if (cJSON_IsString(ref))
-			resolve(c, c->schema->all[i], ref);
+			schema_resolve(c, c->schema->all[i], ref);
 		else if (ref)
-			report(c, SPOT(NULL, "$ref"), false, "expected a string");
+			schema_report(c, SPOT(NULL, "$ref"), false, "expected a string");
 	}
 }
 

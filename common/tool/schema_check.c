@@ -21,7 +21,7 @@
 /* ---- Saying why */
 
 /* Cuts at a character; control characters, which a name may hold, are replaced. */
-static void add_cut(struct buf *out, const char *text, size_t most)
+static void schema_check_add_cut(struct buf *out, const char *text, size_t most)
 {
 	size_t len = strlen(text);
 	if (len > most) {
@@ -35,16 +35,16 @@ static void add_cut(struct buf *out, const char *text, size_t most)
 		buf_puts(out, "...");
 }
 
-static void add_spot(struct buf *out, const struct spot *at)
+static void schema_check_add_spot(struct buf *out, const struct spot *at)
 {
 	if (!at)
 		return;
-	add_spot(out, at->up);
+	schema_check_add_spot(out, at->up);
 	if (out->len > SCHEMA_WHY_SIZE)
 		return;
 	if (at->key) {
 		buf_putc(out, '.');
-		add_cut(out, at->key, WALK_KEY_SHOWN);
+		schema_check_add_cut(out, at->key, WALK_KEY_SHOWN);
 	} else {
 		buf_printf(out, "[%zu]", at->index);
 	}
@@ -53,7 +53,7 @@ static void add_spot(struct buf *out, const struct spot *at)
 static void copy_cut(char *to, const char *text, size_t size)
 {
 	struct buf cut = {0};
-	add_cut(&cut, text, size - 4);
+	schema_check_add_cut(&cut, text, size - 4);
 	memcpy(to, buf_str(&cut), cut.len + 1);
 	buf_release(&cut);
 }
@@ -68,7 +68,7 @@ bool walk_mismatch(struct walk *w, const char *fmt, ...)
 	char *what = xvasprintf(fmt, args);
 	va_end(args);
 	buf_puts(&text, w->name);
-	add_spot(&text, w->at);
+	schema_check_add_spot(&text, w->at);
 	if (text.len > SCHEMA_WHY_SIZE / 2) { /* the end of a long way says less than its goal */
 		char cut[SCHEMA_WHY_SIZE / 2];
 		copy_cut(cut, buf_str(&text), sizeof(cut));
@@ -182,7 +182,7 @@ bool check_enum(struct walk *w, const struct check *check, const cJSON *value)
 		free(text);
 	}
 	struct buf cut = {0};
-	add_cut(&cut, buf_str(&list), VALUES_SHOWN);
+	schema_check_add_cut(&cut, buf_str(&list), VALUES_SHOWN);
 	walk_mismatch(w, "expected one of %s", buf_str(&cut));
 	buf_release(&list);
 	buf_release(&cut);
@@ -196,7 +196,7 @@ static bool mismatch_json(struct walk *w, const char *expected, const cJSON *jso
 		return false;
 	struct buf cut = {0};
 	char *text = json_print(json);
-	add_cut(&cut, text, VALUES_SHOWN);
+	schema_check_add_cut(&cut, text, VALUES_SHOWN);
 	walk_mismatch(w, "expected %s%s", expected, buf_str(&cut));
 	buf_release(&cut);
 	free(text);
@@ -242,7 +242,7 @@ bool check_multiple(struct walk *w, const struct check *check, const cJSON *valu
 
 /* ---- Strings */
 
-static size_t characters(const char *text)
+static size_t schema_check_characters(const char *text)
 {
 	size_t count = 0;
 	for (; *text; text++)
@@ -252,13 +252,15 @@ static size_t characters(const char *text)
 
 bool check_max_length(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsString(value) || characters(value->valuestring) <= check->number ||
+	return !cJSON_IsString(value) ||
+	    schema_check_characters(value->valuestring) <= check->number ||
 	    walk_mismatch(w, "expected at most %zu characters", check->number);
 }
 
 bool check_min_length(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsString(value) || characters(value->valuestring) >= check->number ||
+	return !cJSON_IsString(value) ||
+	    schema_check_characters(value->valuestring) >= check->number ||
 	    walk_mismatch(w, "expected at least %zu characters", check->number);
 }
 

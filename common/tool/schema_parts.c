@@ -32,7 +32,7 @@ bool check_min_items(struct walk *w, const struct check *check, const cJSON *val
 }
 
 /* Equal values have equal hashes: of numbers by value, of objects whatever their order. */
-static uint64_t hash_of(struct walk *w, const cJSON *value)
+static uint64_t schema_parts_hash_of(struct walk *w, const cJSON *value)
 {
 	uint64_t hash = HASH_START, members = 0;
 	const cJSON *child;
@@ -50,7 +50,7 @@ static uint64_t hash_of(struct walk *w, const cJSON *value)
 	if (cJSON_IsBool(value))
 		return hash + (uint64_t)cJSON_IsTrue(value);
 	cJSON_ArrayForEach(child, value) {
-		uint64_t part = hash_of(w, child);
+		uint64_t part = schema_parts_hash_of(w, child);
 		if (cJSON_IsObject(value))
 			members += hash_text(part, child->string) * UINT64_C(0x9e3779b97f4a7c15);
 		else
@@ -93,7 +93,7 @@ bool check_unique(struct walk *w, const struct check *check, const cJSON *value)
 		return true;
 	struct hashed *items = xcalloc(children(value) + 1, sizeof(*items));
 	cJSON_ArrayForEach(item, value)
-		items[count++] = (struct hashed){hash_of(w, item), item};
+		items[count++] = (struct hashed){schema_parts_hash_of(w, item), item};
 	qsort(items, count, sizeof(*items), hashed_order);
 	bool twins = has_twins(w, items, count);
 	free(items);

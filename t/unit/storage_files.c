@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Records of files, and their bytes in a directory and in memory. */
 #include "base/memory.h"
-#include "storage/sqlite/db.h"
 #include "storage/files.h"
+#include "storage/sqlite/db.h"
 #include "storage/storage.h"
 #include "unit.h"
 

@@ -3,8 +3,8 @@
 #include "storage/store.h"
 #include "base/json.h"
 #include "model/local_embed.h"
-#include "storage/sqlite/db.h"
 #include "storage/memory_filter.h"
+#include "storage/sqlite/db.h"
 #include "unit.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@
 /* ---- who ---- */
 
 /* The route's own permission knew no thread (doc/protocol-access.md#who-reaches-what). */
-static bool may_run(struct call *call, const char *thread_id)
+static bool agui_may_run(struct call *call, const char *thread_id)
 {
 	const struct permission permission = {"graph", "stream", thread_id};
 	return call_permit(call, &permission);
@@ -204,7 +204,7 @@ bool run_agui(struct call *call, const cJSON *body, struct chunk_sink *sink)
 	if (!agui_input_read(call, body, &in))
 		return false;
 	turn_init(&turn, call, &in.run);
-	bool open = may_run(call, in.run.thread_id) && turn_open(&turn);
+	bool open = agui_may_run(call, in.run.thread_id) && turn_open(&turn);
 	if (open)
 		agui_turn(&turn, &in, sink);
 	else

@@ -26,13 +26,13 @@ static void add_key(struct agui_writer *writer, const char *key)
 	buf_puts(&writer->line, "\":");
 }
 
-static void add_text(struct agui_writer *writer, const char *key, const char *text)
+static void agui_events_add_text(struct agui_writer *writer, const char *key, const char *text)
 {
 	add_key(writer, key);
 	json_quote(&writer->line, text);
 }
 
-static void add_json(struct agui_writer *writer, const char *key, const cJSON *value)
+static void agui_events_add_json(struct agui_writer *writer, const char *key, const cJSON *value)
 {
 	char *text = json_print(value);
 	add_key(writer, key);
@@ -52,7 +52,7 @@ static void send_about(
     struct agui_writer *writer, const char *type, const char *key, const char *value)
 {
 	event_begin(writer, type);
-	add_text(writer, key, value);
+	agui_events_add_text(writer, key, value);
 	event_send(writer);
 }
 
@@ -64,7 +64,7 @@ static void add_message_id(struct agui_writer *writer, bool of_reasoning)
 	size_t len = writer->message.len;
 	if (of_reasoning)
 		buf_puts(&writer->message, "-reasoning");
-	add_text(writer, "messageId", buf_str(&writer->message));
+	agui_events_add_text(writer, "messageId", buf_str(&writer->message));
 	writer->message.len = len;
 	writer->message.data[len] = '\0';
 }
@@ -80,7 +80,7 @@ static void send_start(struct agui_writer *writer, const char *type, const char 
 {
 	event_begin(writer, type);
 	add_message_id(writer, strncmp(type, "REASONING", 9) == 0);
-	add_text(writer, "role", role);
+	agui_events_add_text(writer, "role", role);
 	event_send(writer);
 }
 
@@ -88,7 +88,7 @@ static void send_content(struct agui_writer *writer, const char *type, const cha
 {
 	event_begin(writer, type);
 	add_message_id(writer, writer->open == AGUI_REASONING);
-	add_text(writer, "delta", delta);
+	agui_events_add_text(writer, "delta", delta);
 	event_send(writer);
 }
 
@@ -119,7 +119,7 @@ static void turn_to(struct agui_writer *writer, const char *id)
 	writer->text = writer->reasoning = false;
 }
 
-static void write_text(struct agui_writer *writer, const char *delta)
+static void agui_events_write_text(struct agui_writer *writer, const char *delta)
 {
 	if (writer->open != AGUI_TEXT) {
 		close_open(writer);
@@ -150,7 +150,7 @@ static void on_piece(struct agui_writer *writer, const cJSON *message)
 	if (block_is(block, "reasoning"))
 		write_reasoning(writer, json_str(block, "summary"));
 	else
-		write_text(writer, json_str(block, "text"));
+		agui_events_write_text(writer, json_str(block, "text"));
 }
 
 /* ---- tool calls ---- */
@@ -173,13 +173,13 @@ static void send_call(struct agui_writer *writer, const cJSON *call)
 	const char *id = json_str(call, "id");
 	char *arguments = json_print(json_get(call, "args"));
 	event_begin(writer, "TOOL_CALL_START");
-	add_text(writer, "toolCallId", id);
-	add_text(writer, "toolCallName", json_str(call, "name"));
-	add_text(writer, "parentMessageId", buf_str(&writer->message));
+	agui_events_add_text(writer, "toolCallId", id);
+	agui_events_add_text(writer, "toolCallName", json_str(call, "name"));
+	agui_events_add_text(writer, "parentMessageId", buf_str(&writer->message));
 	event_send(writer);
 	event_begin(writer, "TOOL_CALL_ARGS");
-	add_text(writer, "toolCallId", id);
-	add_text(writer, "delta", arguments);
+	agui_events_add_text(writer, "toolCallId", id);
+	agui_events_add_text(writer, "delta", arguments);
 	event_send(writer);
 	send_about(writer, "TOOL_CALL_END", "toolCallId", id);
 	cJSON_free(arguments);
@@ -193,7 +193,7 @@ static void send_calls(struct agui_writer *writer, const cJSON *message)
 		if (!block_is_call(block) || !is_new_call(writer, json_str(block, "id")))
 			continue;
 		if (!writer->text) {
-			write_text(writer, "");
+			agui_events_write_text(writer, "");
 			close_open(writer);
 		}
 		send_call(writer, block);
@@ -211,7 +211,7 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 	if (!writer->text && !writer->reasoning && reasoning && *reasoning)
 		write_reasoning(writer, reasoning);
 	if (!writer->text && text.len)
-		write_text(writer, buf_str(&text));
+		agui_events_write_text(writer, buf_str(&text));
 	close_open(writer);
 	send_calls(writer, message);
 	buf_release(&text);
@@ -222,10 +222,10 @@ static void send_result(struct agui_writer *writer, const cJSON *block, const ch
 	struct buf content = {0};
 	agui_put_output(&content, block);
 	event_begin(writer, "TOOL_CALL_RESULT");
-	add_text(writer, "messageId", id);
-	add_text(writer, "toolCallId", json_str(block, "call_id"));
-	add_text(writer, "content", buf_str(&content));
-	add_text(writer, "role", "tool");
+	agui_events_add_text(writer, "messageId", id);
+	agui_events_add_text(writer, "toolCallId", json_str(block, "call_id"));
+	agui_events_add_text(writer, "content", buf_str(&content));
+	agui_events_add_text(writer, "role", "tool");
 	event_send(writer);
 	buf_release(&content);
 }
@@ -246,7 +246,7 @@ static void on_tool(struct agui_writer *writer, const cJSON *message)
 	buf_release(&id);
 }
 
-static void on_message(struct agui_writer *writer, const cJSON *message)
+static void agui_events_on_message(struct agui_writer *writer, const cJSON *message)
 {
 	if (message_is(message, "assistant"))
 		on_assistant(writer, message);
@@ -264,47 +264,48 @@ static void close_step(struct agui_writer *writer)
 	writer->step = NULL;
 }
 
-static void on_node_ends(struct agui_writer *writer, const ag_run *run)
+static void agui_events_on_node_ends(struct agui_writer *writer, const ag_run *run)
 {
 	close_step(writer);
 	agui_state(writer, run_fields(run));
 }
 
 /* From the end of a node to the start of the next nothing is waited for. */
-static void cork(struct agui_writer *writer, bool on)
+static void agui_events_cork(struct agui_writer *writer, bool on)
 {
 	if (writer->corked != on)
 		writer->gate.sink.cork(&writer->gate.sink, on);
 	writer->corked = on;
 }
 
-static void on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+static void agui_events_on_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct agui_writer *writer = (struct agui_writer *)observer;
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		send_about(writer, "STEP_STARTED", "stepName", event->node);
 		writer->step = event->node;
-		cork(writer, false);
+		agui_events_cork(writer, false);
 		return;
 	case RUN_PIECE:
-		cork(writer, true);
+		agui_events_cork(writer, true);
 		on_piece(writer, event->message);
-		cork(writer, false);
+		agui_events_cork(writer, false);
 		return;
 	case RUN_MESSAGE:
-		cork(writer, true);
-		on_message(writer, event->message);
-		cork(writer, event->json != NULL);
+		agui_events_cork(writer, true);
+		agui_events_on_message(writer, event->message);
+		agui_events_cork(writer, event->json != NULL);
 		return;
 	case RUN_NODE_ENDS:
-		cork(writer, true);
-		on_node_ends(writer, run);
+		agui_events_cork(writer, true);
+		agui_events_on_node_ends(writer, run);
 		return;
 	}
 }
 
-static void on_settled(struct run_observer *observer, bool ok)
+static void agui_events_on_settled(struct run_observer *observer, bool ok)
 {
 	gate_settle(&((struct agui_writer *)observer)->gate, ok);
 }
@@ -323,7 +324,7 @@ static bool has_defaults(const struct agui_writer *writer, const cJSON *fields)
 }
 
 /* Members that the graph has no field for are the client's own business. */
-static bool is_known(const struct agui_writer *writer, const cJSON *fields)
+static bool agui_events_is_known(const struct agui_writer *writer, const cJSON *fields)
 {
 	const cJSON *field;
 	cJSON_ArrayForEach(field, fields) {
@@ -336,11 +337,11 @@ static bool is_known(const struct agui_writer *writer, const cJSON *fields)
 
 void agui_state(struct agui_writer *writer, const cJSON *fields)
 {
-	if (has_defaults(writer, fields) || is_known(writer, fields))
+	if (has_defaults(writer, fields) || agui_events_is_known(writer, fields))
 		return;
 	writer->state = arena_json(writer->turn->call->arena, cJSON_Duplicate(fields, true));
 	event_begin(writer, "STATE_SNAPSHOT");
-	add_json(writer, "snapshot", fields);
+	agui_events_add_json(writer, "snapshot", fields);
 	event_send(writer);
 }
 
@@ -381,7 +382,9 @@ void agui_writer_init(
     struct agui_writer *writer, struct turn *turn, const cJSON *state, struct chunk_sink *sink)
 {
 	*writer = (struct agui_writer){
-	    .observer = {.live = true, .event = on_event, .settled = on_settled},
+	    .observer = {.live = true,
+		.event = agui_events_on_event,
+		.settled = agui_events_on_settled},
 	    .turn = turn,
 	    .state = state,
 	    .calls = cJSON_CreateArray(),
@@ -397,52 +400,52 @@ void agui_writer_release(struct agui_writer *writer)
 	cJSON_Delete(writer->calls);
 }
 
-static void add_run(struct agui_writer *writer)
+static void agui_events_add_run(struct agui_writer *writer)
 {
-	add_text(writer, "threadId", writer->turn->thread.thread_id);
-	add_text(writer, "runId", writer->turn->run_id);
+	agui_events_add_text(writer, "threadId", writer->turn->thread.thread_id);
+	agui_events_add_text(writer, "runId", writer->turn->run_id);
 }
 
 void agui_run_started(struct agui_writer *writer)
 {
 	event_begin(writer, "RUN_STARTED");
-	add_run(writer);
+	agui_events_add_run(writer);
 	event_send(writer);
 }
 
 /* Lets out what is kept back and closes what is open.  When the run's start could not be written,
  * what came before is lost, and the stream begins here. */
-static void end(struct agui_writer *writer)
+static void agui_events_end(struct agui_writer *writer)
 {
 	if (!gate_open(&writer->gate)) {
 		writer->open = AGUI_NONE;
 		writer->step = NULL;
 		agui_run_started(writer);
 	}
-	cork(writer, true);
+	agui_events_cork(writer, true);
 	close_step(writer);
 }
 
 void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt)
 {
-	end(writer);
+	agui_events_end(writer);
 	event_begin(writer, "RUN_FINISHED");
-	add_run(writer);
+	agui_events_add_run(writer);
 	if (interrupt) {
 		cJSON *tree = agui_outcome(interrupt);
-		add_json(writer, "outcome", tree);
+		agui_events_add_json(writer, "outcome", tree);
 		cJSON_Delete(tree);
 	}
 	event_send(writer);
-	cork(writer, false);
+	agui_events_cork(writer, false);
 }
 
 void agui_run_error(struct agui_writer *writer, const char *message, const char *code)
 {
-	end(writer);
+	agui_events_end(writer);
 	event_begin(writer, "RUN_ERROR");
-	add_text(writer, "message", message);
-	add_text(writer, "code", code);
+	agui_events_add_text(writer, "message", message);
+	agui_events_add_text(writer, "code", code);
 	event_send(writer);
-	cork(writer, false);
+	agui_events_cork(writer, false);
 }

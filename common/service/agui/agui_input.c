@@ -26,7 +26,7 @@ static bool need(struct call *call, const cJSON *object, const char *at, const c
 
 /* ---- ids ---- */
 
-static void read_thread_id(struct call *call, const cJSON *body, struct agui_input *in)
+static void agui_input_read_thread_id(struct call *call, const cJSON *body, struct agui_input *in)
 {
 	const char *id = json_str(body, "threadId");
 	if (id_blank(id))
@@ -36,7 +36,7 @@ static void read_thread_id(struct call *call, const cJSON *body, struct agui_inp
 		in->run.thread_id = id;
 }
 
-static void read_run_id(struct call *call, const cJSON *body, struct agui_input *in)
+static void agui_input_read_run_id(struct call *call, const cJSON *body, struct agui_input *in)
 {
 	const char *id = json_str(body, "runId");
 	if (id_blank(id))
@@ -72,7 +72,7 @@ static int first_new(const cJSON *messages)
 	return first;
 }
 
-static void take_message(
+static void agui_input_take_message(
     struct call *call, const cJSON *item, const char *at, struct run_input *run, int *count)
 {
 	cJSON *message = agui_message_read(call, item, at);
@@ -82,7 +82,7 @@ static void take_message(
 	run->given_id[(*count)++] = strcmp(json_str(item, "id"), message_id(message)) == 0;
 }
 
-static void read_messages(struct call *call, const cJSON *body, struct run_input *run)
+static void agui_input_read_messages(struct call *call, const cJSON *body, struct run_input *run)
 {
 	const cJSON *messages = json_opt(body, "messages"), *item;
 	int i = 0, count = 0, first = first_new(messages);
@@ -94,7 +94,7 @@ static void read_messages(struct call *call, const cJSON *body, struct run_input
 		const char *at = arena_printf(call->arena, "messages[%d]", i);
 		if (check_message(call, item, at) && i >= first &&
 		    (message_is(item, "user") || message_is(item, "tool")))
-			take_message(call, item, at, run, &count);
+			agui_input_take_message(call, item, at, run, &count);
 		i++;
 	}
 }
@@ -102,7 +102,7 @@ static void read_messages(struct call *call, const cJSON *body, struct run_input
 /* ---- state, context, properties ---- */
 
 /* A state that is no object is none; what the graph has no field for stays the client's own. */
-static void read_state(struct call *call, const cJSON *body, struct agui_input *in)
+static void agui_input_read_state(struct call *call, const cJSON *body, struct agui_input *in)
 {
 	const cJSON *state = json_opt(body, "state"), *item;
 	if (!cJSON_IsObject(state))
@@ -136,7 +136,7 @@ static void check_context(struct call *call, const cJSON *body)
 }
 
 /* What nodes read of the page: config.ag_ui. */
-static void add_config(const cJSON *body, struct run_input *run)
+static void agui_input_add_config(const cJSON *body, struct run_input *run)
 {
 	const cJSON *context = json_opt(body, "context");
 	const cJSON *properties = json_opt(body, "forwardedProps");
@@ -179,7 +179,7 @@ static void read_resume(struct call *call, const cJSON *body, struct agui_input 
 
 /* ---- tools ---- */
 
-static void check_tool(struct call *call, const cJSON *tool, const char *at)
+static void agui_input_check_tool(struct call *call, const cJSON *tool, const char *at)
 {
 	const cJSON *description = json_opt(tool, "description");
 	const cJSON *parameters = json_opt(tool, "parameters");
@@ -195,7 +195,7 @@ static void check_tool(struct call *call, const cJSON *tool, const char *at)
 		    "must be a JSON Schema object");
 }
 
-static void check_tools(struct call *call, const cJSON *body)
+static void agui_input_check_tools(struct call *call, const cJSON *body)
 {
 	const cJSON *tool;
 	int i = 0;
@@ -204,7 +204,7 @@ static void check_tools(struct call *call, const cJSON *body)
 	cJSON_ArrayForEach(tool, json_opt(body, "tools")) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			return;
-		check_tool(call, tool, arena_printf(call->arena, "tools[%d]", i++));
+		agui_input_check_tool(call, tool, arena_printf(call->arena, "tools[%d]", i++));
 	}
 }
 
@@ -221,7 +221,7 @@ static bool check_shape(struct call *call, const cJSON *body)
 		    call, "messages", messages ? "type_error" : "missing", "must be an array");
 	is_wrong(call, body, "parentRunId", cJSON_IsString, "must be a string");
 	is_wrong(call, body, "protocolVersion", cJSON_IsString, "must be a string");
-	check_tools(call, body);
+	agui_input_check_tools(call, body);
 	check_context(call, body);
 	return !error_is_set(&call->error);
 }
@@ -233,13 +233,13 @@ bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in
 		return false;
 	run_input_default(call, &in->run);
 	in->run.only_new = true;
-	read_thread_id(call, body, in);
-	read_run_id(call, body, in);
-	read_messages(call, body, &in->run);
-	read_state(call, body, in);
+	agui_input_read_thread_id(call, body, in);
+	agui_input_read_run_id(call, body, in);
+	agui_input_read_messages(call, body, &in->run);
+	agui_input_read_state(call, body, in);
 	read_resume(call, body, in);
 	in->reads = !in->resume && !json_opt(body, "messages")->child;
-	add_config(body, &in->run);
+	agui_input_add_config(body, &in->run);
 	agui_tools_read(call, json_opt(body, "tools"), &in->run.client_tools);
 	return !error_is_set(&call->error);
 }

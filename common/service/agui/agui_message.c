@@ -38,7 +38,7 @@ static bool may_be_string(struct call *call, const cJSON *object, const char *at
 /* ---- parts of a user message ---- */
 
 /* The values can be large, and message_normalise copies them. */
-static void refer(cJSON *object, const char *name, const cJSON *value)
+static void agui_message_refer(cJSON *object, const char *name, const cJSON *value)
 {
 	if (value)
 		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
@@ -50,8 +50,8 @@ static cJSON *media_block(
 	cJSON *block = cJSON_CreateObject();
 	cJSON_AddStringToObject(block, "type", type);
 	cJSON *media = cJSON_AddObjectToObject(block, "media");
-	refer(media, source, value);
-	refer(media, "mime_type", mime_type);
+	agui_message_refer(media, source, value);
+	agui_message_refer(media, "mime_type", mime_type);
 	return block;
 }
 
@@ -111,7 +111,8 @@ static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
 			return NULL;
 		cJSON *block = media_block(
 		    type_of_media(mime_type), sources[i].member, value, json_get(part, "mimeType"));
-		refer(json_get(block, "media"), "filename", json_opt(part, "filename"));
+		agui_message_refer(
+		    json_get(block, "media"), "filename", json_opt(part, "filename"));
 		return block;
 	}
 	agui_invalid(call, at, "missing", "must have one of data, url, id");
@@ -119,7 +120,7 @@ static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
 }
 
 /* A part as a block; NULL when it is empty text, or with the mistake set. */
-static cJSON *read_part(struct call *call, const cJSON *part, const char *at)
+static cJSON *agui_message_read_part(struct call *call, const cJSON *part, const char *at)
 {
 	static const char *const media[] = {"image", "audio", "video", "document"};
 	if (!cJSON_IsObject(part)) {
@@ -144,15 +145,16 @@ static cJSON *read_part(struct call *call, const cJSON *part, const char *at)
 	return NULL;
 }
 
-static void read_parts(struct call *call, const cJSON *parts, const char *at, cJSON *blocks)
+static void agui_message_read_parts(
+    struct call *call, const cJSON *parts, const char *at, cJSON *blocks)
 {
 	const cJSON *part;
 	int i = 0;
 	cJSON_ArrayForEach(part, parts) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			return; /* nobody would be told of more */
-		cJSON *block =
-		    read_part(call, part, arena_printf(call->arena, "%s.content[%d]", at, i++));
+		cJSON *block = agui_message_read_part(
+		    call, part, arena_printf(call->arena, "%s.content[%d]", at, i++));
 		if (block)
 			cJSON_AddItemToArray(blocks, block);
 	}
@@ -164,7 +166,7 @@ static void user_content(struct call *call, const cJSON *item, const char *at, c
 {
 	const cJSON *content = json_opt(item, "content");
 	if (cJSON_IsArray(content))
-		read_parts(call, content, at, blocks);
+		agui_message_read_parts(call, content, at, blocks);
 	else if (!cJSON_IsString(content))
 		agui_invalid(call, arena_printf(call->arena, "%s.content", at),
 		    content ? "type_error" : "missing", "must be a string or an array of parts");
@@ -186,14 +188,14 @@ static void tool_content(struct call *call, const cJSON *item, const char *at, c
 	cJSON *block = cJSON_CreateObject();
 	cJSON_AddStringToObject(block, "type", "tool_result");
 	cJSON_AddStringToObject(block, "call_id", call_id);
-	refer(block, "output", error ? error : content);
+	agui_message_refer(block, "output", error ? error : content);
 	cJSON_AddBoolToObject(block, "is_error", error != NULL);
 	cJSON_AddItemToArray(blocks, block);
 }
 
 /* What the rules for all messages (doc/protocol-messages.md#messages) refuse, in this route's
  * words. */
-static void tell(struct call *call, struct error *err, const char *at)
+static void agui_message_tell(struct call *call, struct error *err, const char *at)
 {
 	const char *must = strstr(err->detail, " must be ");
 	if (must)
@@ -209,8 +211,8 @@ cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 	struct error err = {0};
 	size_t mistakes = call->error.mistakes;
 	cJSON *message = NULL, *plain = cJSON_CreateObject();
-	refer(plain, "message_id", json_get(item, "id"));
-	refer(plain, "role", json_get(item, "role"));
+	agui_message_refer(plain, "message_id", json_get(item, "id"));
+	agui_message_refer(plain, "role", json_get(item, "role"));
 	cJSON *blocks = cJSON_AddArrayToObject(plain, "content");
 	if (message_is(item, "user"))
 		user_content(call, item, at, blocks);
@@ -220,7 +222,7 @@ cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 		message = message_normalise(plain, arena_printf(call->arena, "body.%s", at),
 		    MESSAGE_FROM_CLIENT, &call->service->ids, &err);
 	if (error_is_set(&err))
-		tell(call, &err, at);
+		agui_message_tell(call, &err, at);
 	error_release(&err);
 	cJSON_Delete(plain);
 	return message;

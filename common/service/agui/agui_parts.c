@@ -63,7 +63,7 @@ bool agui_call_is_known(const struct turn *turn, const char *message_id, const c
 
 /* ---- results ---- */
 
-static bool is_empty(const cJSON *output)
+static bool agui_parts_is_empty(const cJSON *output)
 {
 	if (cJSON_IsString(output))
 		return !*output->valuestring;
@@ -77,7 +77,7 @@ static void put_failure(struct buf *out, const cJSON *output)
 	const cJSON *error = json_get(output, "error");
 	const cJSON *shown = cJSON_IsString(error) ? error : output;
 	buf_puts(out, "Error: ");
-	if (is_empty(shown)) {
+	if (agui_parts_is_empty(shown)) {
 		buf_puts(out, "Tool failed");
 	} else if (cJSON_IsString(shown)) {
 		buf_puts(out, shown->valuestring);
@@ -225,7 +225,7 @@ void agui_put_message(struct buf *out, const cJSON *message)
 
 /* ---- interrupts ---- */
 
-static void move(cJSON *out, const char *name, const cJSON *interrupt, const char *from)
+static void agui_parts_move(cJSON *out, const char *name, const cJSON *interrupt, const char *from)
 {
 	const cJSON *item = json_opt(interrupt, from);
 	if (item)
@@ -237,13 +237,13 @@ cJSON *agui_outcome(const cJSON *interrupt)
 	cJSON *out = cJSON_CreateObject(), *shown = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "type", "interrupt");
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(out, "interrupts"), shown);
-	move(shown, "id", interrupt, "id");
-	move(shown, "reason", interrupt, "reason");
-	move(shown, "message", interrupt, "message");
-	move(shown, "toolCallId", interrupt, "tool_call_id");
-	move(shown, "responseSchema", interrupt, "response_schema");
+	agui_parts_move(shown, "id", interrupt, "id");
+	agui_parts_move(shown, "reason", interrupt, "reason");
+	agui_parts_move(shown, "message", interrupt, "message");
+	agui_parts_move(shown, "toolCallId", interrupt, "tool_call_id");
+	agui_parts_move(shown, "responseSchema", interrupt, "response_schema");
 	cJSON *metadata = cJSON_AddObjectToObject(shown, "metadata");
-	move(metadata, "value", interrupt, "value");
-	move(metadata, "node", interrupt, "node");
+	agui_parts_move(metadata, "value", interrupt, "value");
+	agui_parts_move(metadata, "node", interrupt, "node");
 	return out;
 }

@@ -51,7 +51,7 @@ static bool is_repeated(const cJSON *tools, const cJSON *tool)
 	return false;
 }
 
-static bool check_tool(struct call *call, const cJSON *tools, const cJSON *tool, int i)
+static bool agui_tools_check_tool(struct call *call, const cJSON *tools, const cJSON *tool, int i)
 {
 	const char *name = json_str(tool, "name"), *description = json_str(tool, "description");
 	const char *at = arena_printf(call->arena, "body.tools[%d]", i);
@@ -70,7 +70,7 @@ static bool check_tool(struct call *call, const cJSON *tools, const cJSON *tool,
 	return true;
 }
 
-static bool check_tools(struct call *call, const cJSON *tools)
+static bool agui_tools_check_tools(struct call *call, const cJSON *tools)
 {
 	const cJSON *tool;
 	bool ok = true;
@@ -79,7 +79,7 @@ static bool check_tools(struct call *call, const cJSON *tools)
 		return error_field(&call->error, ERR_VALIDATION, "body.tools", "value_error",
 		    "At most %d client tools are allowed per run", TOOLS_MAX);
 	cJSON_ArrayForEach(tool, tools)
-		ok = check_tool(call, tools, tool, i++) && ok;
+		ok = agui_tools_check_tool(call, tools, tool, i++) && ok;
 	return ok;
 }
 
@@ -108,7 +108,7 @@ static void find_taken(const struct node *node, const cJSON *tools, bool *taken)
 	node_tools_release(&own);
 }
 
-static void offer(struct call *call, const cJSON *item, struct tool *tool)
+static void agui_tools_offer(struct call *call, const cJSON *item, struct tool *tool)
 {
 	const char *description = json_str(item, "description");
 	cJSON *parameters = json_opt(item, "parameters");
@@ -137,7 +137,7 @@ static void offer_free(struct call *call, const cJSON *tools, struct client_tool
 			log_info("client tool '%s' is ignored: the graph has a tool of that name",
 			    json_str(item, "name"));
 		else
-			offer(call, item, &items[offered->count++]);
+			agui_tools_offer(call, item, &items[offered->count++]);
 	}
 	offered->items = items;
 }
@@ -145,7 +145,7 @@ static void offer_free(struct call *call, const cJSON *tools, struct client_tool
 bool agui_tools_read(struct call *call, const cJSON *tools, struct client_tools *offered)
 {
 	*offered = (struct client_tools){0};
-	if (!check_tools(call, tools))
+	if (!agui_tools_check_tools(call, tools))
 		return false;
 	if (cJSON_GetArraySize(tools) > 0 && call->service->config->ag_ui_allow_client_tools &&
 	    graph_has_tools_node(call->service->graph))

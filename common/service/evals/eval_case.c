@@ -14,7 +14,7 @@
 
 /* ---- What is compared ---- */
 
-static double score_of(const cJSON *result)
+static double eval_case_score_of(const cJSON *result)
 {
 	double sum = 0;
 	size_t count = 0;
@@ -37,7 +37,7 @@ const struct eval_case *eval_cases_add(
 	c->name = arena_strdup(arena, eval_text(result, "name"));
 	if (!*c->name)
 		c->name = c->id;
-	c->score = score_of(result);
+	c->score = eval_case_score_of(result);
 	c->passed = eval_flag(result, "passed");
 	return c;
 }
@@ -123,7 +123,7 @@ static void add_rubric(cJSON *view, const struct eval_case *c, const cJSON *resu
 }
 
 /* White space at both ends, taken off in place. */
-static char *trim(char *text)
+static char *eval_case_trim(char *text)
 {
 	static const char blanks[] = " \t\v\f";
 	text += strspn(text, blanks);
@@ -134,15 +134,15 @@ static char *trim(char *text)
 	return text;
 }
 
-static void add_line(cJSON *lines, char *text)
+static void eval_case_add_line(cJSON *lines, char *text)
 {
 	static const char user[] = "USER:", agent[] = "AGENT:";
 	const char *role = "agent";
 	if (!strncmp(text, user, strlen(user))) {
 		role = "sim";
-		text = trim(text + strlen(user));
+		text = eval_case_trim(text + strlen(user));
 	} else if (!strncmp(text, agent, strlen(agent))) {
-		text = trim(text + strlen(agent));
+		text = eval_case_trim(text + strlen(agent));
 	}
 	cJSON *line = cJSON_CreateObject();
 	json_add_str(line, "role", role);
@@ -156,9 +156,9 @@ static cJSON *conversation(const char *response)
 	cJSON *lines = cJSON_CreateArray();
 	char *copy = xstrdup(response), *rest = copy, *line;
 	while ((line = strsep(&rest, "\r\n"))) {
-		line = trim(line);
+		line = eval_case_trim(line);
 		if (*line)
-			add_line(lines, line);
+			eval_case_add_line(lines, line);
 	}
 	free(copy);
 	if (lines->child)

@@ -33,7 +33,7 @@ static void put_zero(char *p, size_t len)
 	*p = '0';
 }
 
-static bool is_word(const char *token, size_t len)
+static bool eval_file_is_word(const char *token, size_t len)
 {
 	static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -58,7 +58,8 @@ static char *mend_token(const char *text, char *p)
 	while (!ends_token(*end) && *end != '"')
 		end++;
 	size_t len = (size_t)(end - p);
-	if (starts_token(text, p) && ends_token(*end) && (is_word(p, len) || overflows(p, len)))
+	if (starts_token(text, p) && ends_token(*end) &&
+	    (eval_file_is_word(p, len) || overflows(p, len)))
 		put_zero(p, len);
 	return end;
 }
@@ -122,7 +123,7 @@ bool eval_file_counts(const char *name, const struct stat *st)
 }
 
 /* NUL-terminated, with its length; NULL when the file is too long or cannot be read. */
-static char *read_text(int fd, size_t size, size_t *len)
+static char *eval_file_read_text(int fd, size_t size, size_t *len)
 {
 	struct buf text = {0};
 	for (;;) {
@@ -168,7 +169,7 @@ bool eval_file_read(struct eval_file *file, int dir, const char *name, struct st
 	if (fd < 0)
 		return false;
 	bool counts = fstat(fd, st) == 0 && eval_file_counts(name, st);
-	file->text = counts ? read_text(fd, (size_t)st->st_size, &len) : NULL;
+	file->text = counts ? eval_file_read_text(fd, (size_t)st->st_size, &len) : NULL;
 	close(fd);
 	if (!file->text)
 		return false;

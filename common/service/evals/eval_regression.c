@@ -28,7 +28,7 @@ static int compare_cases(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-static struct index index_of(const struct eval_cases *cases)
+static struct index eval_regression_index_of(const struct eval_cases *cases)
 {
 	struct index index = {xcalloc(cases->count + 1, sizeof(*index.items)), 0};
 	for (size_t i = 0; i < cases->count; i++)
@@ -46,7 +46,7 @@ static int compare_id(const void *id, const void *item)
 	return strcmp(id, (*(const struct eval_case *const *)item)->id);
 }
 
-static const struct eval_case *find(const struct index *index, const char *id)
+static const struct eval_case *eval_regression_find(const struct index *index, const char *id)
 {
 	const struct eval_case **found =
 	    bsearch(id, index->items, index->count, sizeof(*index->items), compare_id);
@@ -73,7 +73,7 @@ static void add_delta(cJSON *row, double old_score, double new_score)
 	free(scores);
 }
 
-static const char *flip(bool was, bool is)
+static const char *eval_regression_flip(bool was, bool is)
 {
 	if (was == is)
 		return is ? "pass (same)" : "fail (same)";
@@ -85,7 +85,7 @@ static cJSON *row_of(const struct eval_case *now, const struct eval_case *before
 	cJSON *row = cJSON_CreateObject();
 	json_add_str(row, "name", now->name);
 	add_delta(row, before->score, now->score);
-	json_add_str(row, "flip", flip(before->passed, now->passed));
+	json_add_str(row, "flip", eval_regression_flip(before->passed, now->passed));
 	cJSON_AddBoolToObject(row, "stay", now->passed == before->passed);
 	return row;
 }
@@ -95,11 +95,12 @@ static cJSON *rows_of(const struct eval_run *current, const struct eval_run *pre
     size_t *failing, size_t *passing)
 {
 	cJSON *rows = cJSON_CreateArray();
-	struct index now = index_of(&current->cases), before = index_of(&previous->cases);
+	struct index now = eval_regression_index_of(&current->cases),
+		     before = eval_regression_index_of(&previous->cases);
 	for (size_t i = 0; i < current->cases.count; i++) {
 		const struct eval_case *c = &current->cases.items[i];
-		const struct eval_case *old = find(&before, c->id);
-		if (!old || find(&now, c->id) != c)
+		const struct eval_case *old = eval_regression_find(&before, c->id);
+		if (!old || eval_regression_find(&now, c->id) != c)
 			continue;
 		cJSON_AddItemToArray(rows, row_of(c, old));
 		*failing += old->passed && !c->passed;
@@ -112,7 +113,7 @@ static cJSON *rows_of(const struct eval_run *current, const struct eval_run *pre
 
 /* ---- Note and summary ---- */
 
-static void add_run(cJSON *note, const char *key, const struct eval_run *run)
+static void eval_regression_add_run(cJSON *note, const char *key, const struct eval_run *run)
 {
 	char *text = xasprintf("run #%zu (%.1f%%)", run->report->run, 100 * run->pass_rate);
 	json_add_str(note, key, text);
@@ -122,14 +123,15 @@ static void add_run(cJSON *note, const char *key, const struct eval_run *run)
 static cJSON *note_of(const struct eval_run *current, const struct eval_run *previous)
 {
 	cJSON *note = cJSON_CreateObject();
-	add_run(note, "current", current);
-	add_run(note, "prev", previous);
+	eval_regression_add_run(note, "current", current);
+	eval_regression_add_run(note, "prev", previous);
 	json_add_str(note, "suite", "same suite");
 	return note;
 }
 
 /* Takes over the value. */
-static void add_line(cJSON *summary, const char *label, char *value, const char *tone)
+static void eval_regression_add_line(
+    cJSON *summary, const char *label, char *value, const char *tone)
 {
 	cJSON *line = cJSON_CreateObject();
 	json_add_str(line, "label", label);
@@ -145,10 +147,13 @@ static cJSON *summary_of(
 	cJSON *summary = cJSON_CreateArray();
 	double rate = 100 * (current->pass_rate - previous->pass_rate);
 	double score = eval_cases_score(&current->cases) - eval_cases_score(&previous->cases);
-	add_line(summary, "pass-rate drift", xasprintf("%+.1fpp", rate), rate < 0 ? "bad" : "ok");
-	add_line(summary, "newly failing", xasprintf("%zu", failing), failing ? "bad" : "ok");
-	add_line(summary, "newly passing", xasprintf("%zu", passing), "ok");
-	add_line(summary, "avg score drift", xasprintf("%+.2f", score), score < 0 ? "warn" : "ok");
+	eval_regression_add_line(
+	    summary, "pass-rate drift", xasprintf("%+.1fpp", rate), rate < 0 ? "bad" : "ok");
+	eval_regression_add_line(
+	    summary, "newly failing", xasprintf("%zu", failing), failing ? "bad" : "ok");
+	eval_regression_add_line(summary, "newly passing", xasprintf("%zu", passing), "ok");
+	eval_regression_add_line(
+	    summary, "avg score drift", xasprintf("%+.2f", score), score < 0 ? "warn" : "ok");
 	return summary;
 }
 

@@ -105,7 +105,7 @@ static bool take_timestamp(struct entry *entry, struct json_span root)
 	return fits;
 }
 
-static char *take_text(struct json_span root, const char *key)
+static char *eval_reports_take_text(struct json_span root, const char *key)
 {
 	cJSON *item = json_skim_parse(json_skim_member(root, key));
 	char *text = xstrdup(cJSON_IsString(item) ? item->valuestring : "");
@@ -118,8 +118,8 @@ static void take_report(struct entry *entry, struct json_span root)
 	if (!take_timestamp(entry, root))
 		return;
 	entry->is_report = true;
-	entry->set_id = take_text(root, "eval_set_id");
-	entry->set_name = take_text(root, "eval_set_name");
+	entry->set_id = eval_reports_take_text(root, "eval_set_id");
+	entry->set_name = eval_reports_take_text(root, "eval_set_name");
 	cJSON *summary = json_skim_parse(json_skim_member(root, "summary"));
 	entry->pass_rate = eval_number(summary, "pass_rate");
 	entry->cases = eval_count(summary, "total_cases");
@@ -159,7 +159,7 @@ static bool may_keep(const struct entry *entry, int64_t read_us)
 }
 
 /* Names and looks of the files that can be reports, sorted. */
-static void look(struct entries *found, DIR *dir)
+static void eval_reports_look(struct entries *found, DIR *dir)
 {
 	const struct dirent *d;
 	struct stat st;
@@ -176,7 +176,7 @@ static void look(struct entries *found, DIR *dir)
 }
 
 /* Takes over from known, which is sorted as well, what has not changed. */
-static bool recall(struct entry *entry, struct entries *known, size_t *at)
+static bool eval_reports_recall(struct entry *entry, struct entries *known, size_t *at)
 {
 	while (*at < known->count && strcmp(known->items[*at].file, entry->file) < 0)
 		++*at;
@@ -191,11 +191,11 @@ static bool recall(struct entry *entry, struct entries *known, size_t *at)
 	return true;
 }
 
-static void fill(struct entries *found, struct entries *known, int dir)
+static void eval_reports_fill(struct entries *found, struct entries *known, int dir)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < found->count; i++)
-		if (!recall(&found->items[i], known, &at))
+		if (!eval_reports_recall(&found->items[i], known, &at))
 			read_entry(&found->items[i], dir);
 }
 
@@ -267,14 +267,14 @@ static void number_runs(struct eval_reports *reports)
 	free(sets);
 }
 
-static void load(
+static void evals_eval_reports_load(
     struct eval_reports *reports, struct eval_cache *cache, DIR *dir, struct arena *arena)
 {
 	struct entries found = {0};
 	int64_t read_us = clock_now();
 	pthread_mutex_lock(&cache->lock);
-	look(&found, dir);
-	fill(&found, &cache->entries, dirfd(dir));
+	eval_reports_look(&found, dir);
+	eval_reports_fill(&found, &cache->entries, dirfd(dir));
 	copy_reports(reports, &found, arena);
 	remember(cache, &found, read_us);
 	pthread_mutex_unlock(&cache->lock);
@@ -289,7 +289,7 @@ void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, s
 			log_warning("%s: cannot be read: %s", EVAL_DIRECTORY, strerror(errno));
 		return;
 	}
-	load(reports, cache, dir, arena);
+	evals_eval_reports_load(reports, cache, dir, arena);
 	closedir(dir);
 	qsort(reports->items, reports->count, sizeof(*reports->items), compare_times);
 	number_runs(reports);

@@ -147,7 +147,7 @@ static void take_result(struct view *view, struct json_span at)
 	cJSON_Delete(result);
 }
 
-static void take_file(struct view *view, struct json_span root, const cJSON *summary)
+static void evals_take_file(struct view *view, struct json_span root, const cJSON *summary)
 {
 	struct json_span results = json_skim_member(root, "results"), at = {0};
 	while (json_skim_next(results, &at))
@@ -171,7 +171,7 @@ static void add_count(
 	add_tile(stats, label, arena_printf(arena, "%" PRId64, count), tone);
 }
 
-static int64_t sum(int64_t a, int64_t b)
+static int64_t evals_sum(int64_t a, int64_t b)
 {
 	int64_t result;
 	return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
@@ -186,7 +186,8 @@ static cJSON *stats_of(const struct view *view, const cJSON *summary)
 	add_count(a, stats, "cases", eval_count(summary, "total_cases"), NULL);
 	add_count(a, stats, "passed", eval_count(summary, "passed_cases"), "ok");
 	add_count(a, stats, "failed",
-	    sum(eval_count(summary, "failed_cases"), eval_count(summary, "error_cases")), "bad");
+	    evals_sum(eval_count(summary, "failed_cases"), eval_count(summary, "error_cases")),
+	    "bad");
 	add_tile(
 	    stats, "avg score", arena_printf(a, "%.2f", eval_cases_score(&view->run.cases)), NULL);
 	double latency = eval_number(summary, "avg_duration_seconds");
@@ -226,14 +227,14 @@ static bool open_report(struct eval_file *file, const struct eval_report *report
 	return ok;
 }
 
-static cJSON *compare(const struct view *view)
+static cJSON *evals_compare(const struct view *view)
 {
 	struct view before = {.arena = view->arena, .run.report = view->run.report->previous};
 	struct eval_file file;
 	if (!before.run.report || !open_report(&file, before.run.report))
 		return cJSON_CreateNull();
 	cJSON *summary = json_skim_parse(json_skim_member(file.root, "summary"));
-	take_file(&before, file.root, summary);
+	evals_take_file(&before, file.root, summary);
 	cJSON_Delete(summary);
 	eval_file_release(&file);
 	cJSON *regression = eval_regression(&view->run, &before.run);
@@ -248,7 +249,7 @@ static cJSON *detail(struct view *view, struct json_span root)
 	cJSON *summary =
 	    arena_json(view->arena, json_skim_parse(json_skim_member(root, "summary")));
 	view->cases = cJSON_CreateArray();
-	take_file(view, root, summary);
+	evals_take_file(view, root, summary);
 	json_add_str(data, "title",
 	    arena_printf(view->arena, "%s" DOT "run #%zu", label_of(report), report->run));
 	json_add_str(data, "sub", subtitle(view, root, summary));
@@ -256,11 +257,11 @@ static cJSON *detail(struct view *view, struct json_span root)
 	json_add_int(data, "threshold", (int64_t)mean_threshold(&view->thresholds));
 	cJSON_AddItemToObject(data, "stats", stats_of(view, summary));
 	cJSON_AddItemToObject(data, "cases", view->cases);
-	cJSON_AddItemToObject(data, "regression", compare(view));
+	cJSON_AddItemToObject(data, "regression", evals_compare(view));
 	return data;
 }
 
-static const struct eval_report *find(const struct eval_reports *reports, const char *run_id)
+static const struct eval_report *evals_find(const struct eval_reports *reports, const char *run_id)
 {
 	for (size_t i = 0; i < reports->count; i++) {
 		const struct eval_report *report = &reports->items[i];
@@ -276,7 +277,7 @@ cJSON *evals_read(struct call *call, const char *run_id)
 	struct eval_reports reports;
 	struct eval_file file;
 	eval_reports_load(&reports, call->service->evals, call->arena);
-	struct view view = {.arena = call->arena, .run.report = find(&reports, run_id)};
+	struct view view = {.arena = call->arena, .run.report = evals_find(&reports, run_id)};
 	if (!view.run.report || !open_report(&file, view.run.report)) {
 		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Eval run '%s' not found", run_id);
 		return NULL;

@@ -68,7 +68,7 @@ static void place_leave(void)
 
 /* ---- the program ---- */
 
-static char *executable(const char *dir)
+static char *extract_executable(const char *dir)
 {
 	char *path = xasprintf("%s/" PROGRAM, dir);
 	if (access(path, X_OK) == 0)
@@ -86,27 +86,27 @@ static char *find_program(void)
 	if (len > 0) {
 		self[len] = '\0';
 		*strrchr(self, '/') = '\0';
-		path = executable(self);
+		path = extract_executable(self);
 	}
-	return path ? path : executable(AGENTGRAPH_LIBEXECDIR);
+	return path ? path : extract_executable(AGENTGRAPH_LIBEXECDIR);
 }
 
 /* Once there is enough, the rest is not waited for. */
-static bool keep(const char *piece, size_t len, void *arg)
+static bool extract_keep(const char *piece, size_t len, void *arg)
 {
 	struct buf *text = arg;
 	buf_add(text, piece, len);
 	return text->len < ENOUGH;
 }
 
-static bool is_whole(const struct process_result *result, const struct buf *text)
+static bool extract_is_whole(const struct process_result *result, const struct buf *text)
 {
 	return (result->end == PROCESS_EXITED && result->code == 0) ||
 	    (result->end == PROCESS_REFUSED && text->len >= ENOUGH);
 }
 
 /* What the program wrote, as text of at most EXTRACT_CHARACTERS. */
-static char *finish(struct buf *text)
+static char *extract_finish(struct buf *text)
 {
 	size_t characters = 0, at = 0;
 	buf_add(text, "", 0);
@@ -125,7 +125,7 @@ static char *finish(struct buf *text)
 	return buf_detach(text);
 }
 
-static char *run(const char *path, int fd, const char *essence)
+static char *extract_run(const char *path, int fd, const char *essence)
 {
 	struct buf text = {0};
 	struct process_result result;
@@ -138,13 +138,13 @@ static char *run(const char *path, int fd, const char *essence)
 	    .input_fd = fd,
 	    .deadline_ms = clock_monotonic_ms() + EXTRACT_SECONDS * 1000,
 	    .max_output = 2 * ENOUGH,
-	    .on_line = keep,
+	    .on_line = extract_keep,
 	    .raw = true,
 	    .arg = &text,
 	};
 	process_run(&process, &result);
-	if (is_whole(&result, &text))
-		return finish(&text);
+	if (extract_is_whole(&result, &text))
+		return extract_finish(&text);
 	char why[256];
 	log_warning("no text was extracted from a file of type %s: %s", essence,
 	    process_complaint(&result, why, sizeof(why)));
@@ -173,7 +173,7 @@ char *extract_text(int fd, const char *essence)
 	else if (!place_take())
 		log_warning("no text was extracted from a file: too many others are read");
 	else {
-		text = run(path, again, essence);
+		text = extract_run(path, again, essence);
 		place_leave();
 	}
 	if (again >= 0)

@@ -57,7 +57,7 @@ static const char *api_path(struct call *call, const struct file_record *record)
 }
 
 /* RFC 6266: the name in ASCII, and once more as it is. */
-static void add_name(struct buf *out, const char *name)
+static void files_add_name(struct buf *out, const char *name)
 {
 	buf_puts(out, "attachment; filename=\"");
 	size_t len;
@@ -79,7 +79,7 @@ const char *file_disposition(struct arena *arena, const struct file_record *reco
 	struct buf text = {0};
 	if (media_type_is_shown(media_type_essence(arena, record->mime_type)))
 		return "inline";
-	add_name(&text, record->filename);
+	files_add_name(&text, record->filename);
 	const char *value = arena_strdup(arena, buf_str(&text));
 	buf_release(&text);
 	return value;

@@ -13,7 +13,7 @@ struct resolving {
 	struct file_record record; /* file_id NULL: none yet */
 };
 
-static bool find(struct resolving *r, const char *file_id)
+static bool files_media_find(struct resolving *r, const char *file_id)
 {
 	struct error *err = &r->call->error;
 	if (r->record.file_id && strcmp(r->record.file_id, file_id) == 0)
@@ -27,12 +27,12 @@ static bool find(struct resolving *r, const char *file_id)
 }
 
 /* media may be NULL, or null where a thumbnail is. */
-static bool resolve(struct resolving *r, cJSON *media)
+static bool files_media_resolve(struct resolving *r, cJSON *media)
 {
 	const char *file_id = json_str(media, "file_id");
 	if (!file_id)
 		return true;
-	if (!find(r, file_id))
+	if (!files_media_find(r, file_id))
 		return false;
 	json_set(media, "mime_type", cJSON_CreateString(r->record.mime_type));
 	json_set(media, "size_bytes", json_new_int(r->record.size));
@@ -44,7 +44,7 @@ static bool resolve(struct resolving *r, cJSON *media)
 static bool resolve_block(struct resolving *r, cJSON *block)
 {
 	cJSON *media = json_get(block, "media");
-	if (!resolve(r, media) || !resolve(r, json_get(block, "thumbnail")))
+	if (!files_media_resolve(r, media) || !files_media_resolve(r, json_get(block, "thumbnail")))
 		return false;
 	if (json_str(media, "file_id"))
 		json_set(block, "mime_type", cJSON_CreateString(json_str(media, "mime_type")));

@@ -19,21 +19,21 @@ static struct {
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* dlsym's result, as POSIX asks for it to be turned into a function. */
-static bool find(void *handle, const char *name, void *function)
+static bool media_magic_find(void *handle, const char *name, void *function)
 {
 	void *symbol = dlsym(handle, name);
 	memcpy(function, &symbol, sizeof(symbol));
 	return symbol != NULL;
 }
 
-static magic_t load(void)
+static magic_t media_magic_load(void)
 {
 	magic_t (*open)(int flags);
 	int (*load_database)(magic_t cookie, const char *path);
 	void *handle = dlopen("libmagic.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!handle || !find(handle, "magic_open", &open) ||
-	    !find(handle, "magic_load", &load_database) ||
-	    !find(handle, "magic_buffer", &library.buffer))
+	if (!handle || !media_magic_find(handle, "magic_open", &open) ||
+	    !media_magic_find(handle, "magic_load", &load_database) ||
+	    !media_magic_find(handle, "magic_buffer", &library.buffer))
 		return NULL;
 	magic_t cookie = open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS);
 	return cookie && load_database(cookie, NULL) == 0 ? cookie : NULL;
@@ -44,7 +44,7 @@ const char *media_type_of_bytes(struct arena *arena, const void *data, size_t le
 	const char *type = NULL;
 	pthread_mutex_lock(&library.lock);
 	if (!library.tried) {
-		library.cookie = load();
+		library.cookie = media_magic_load();
 		if (!library.cookie)
 			log_warning("libmagic cannot be used: types of files are not told from "
 				    "their content");

@@ -96,7 +96,7 @@ static size_t token_length(const char *text)
 }
 
 /* A quoted string of printable ASCII with its quotes; 0 when it is none. */
-static size_t quoted_length(const char *text)
+static size_t media_type_quoted_length(const char *text)
 {
 	size_t len = 1;
 	if (*text != '"')
@@ -122,7 +122,7 @@ static const char *skip_parameter(const char *text)
 	if (name == 0 || text[name] != '=')
 		return NULL;
 	text += name + 1;
-	size_t value = *text == '"' ? quoted_length(text) : token_length(text);
+	size_t value = *text == '"' ? media_type_quoted_length(text) : token_length(text);
 	return value ? text + value : NULL;
 }
 
@@ -147,7 +147,7 @@ const char *media_type_essence(struct arena *arena, const char *type)
 	return essence;
 }
 
-static bool fits(const char *essence, const char *pattern)
+static bool media_type_fits(const char *essence, const char *pattern)
 {
 	size_t len = strcspn(pattern, "; \t"), top = strcspn(pattern, "/");
 	if (len == 3 && strncmp(pattern, "*/*", len) == 0)
@@ -160,7 +160,7 @@ static bool fits(const char *essence, const char *pattern)
 bool media_type_among(const char *essence, const struct string_list *patterns)
 {
 	for (size_t i = 0; i < patterns->count; i++)
-		if (fits(essence, patterns->items[i]))
+		if (media_type_fits(essence, patterns->items[i]))
 			return true;
 	return false;
 }

@@ -52,7 +52,7 @@ bool upload_too_large(struct call *call)
 
 /* ---- the name ---- */
 
-static bool is_control(uint32_t c)
+static bool upload_is_control(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0);
 }
@@ -72,7 +72,7 @@ static void drop_controls(char *name)
 	char *to = name;
 	size_t len;
 	for (const char *from = name; *from; from += len) {
-		if (is_control(utf8_decode(from, &len)))
+		if (upload_is_control(utf8_decode(from, &len)))
 			continue;
 		memmove(to, from, len);
 		to += len;
@@ -219,7 +219,7 @@ static void extract(struct upload *u)
 	u->record.text_state = text ? TEXT_EXTRACTED : TEXT_FAILED;
 }
 
-static bool store(struct upload *u)
+static bool upload_store(struct upload *u)
 {
 	struct call *call = u->call;
 	struct file_record *r = &u->record;
@@ -246,5 +246,5 @@ const cJSON *upload_finish(struct upload *u)
 	}
 	u->record.sha256 = finish_hash(u);
 	extract(u);
-	return store(u) ? file_upload_data(call, &u->record) : NULL;
+	return upload_store(u) ? file_upload_data(call, &u->record) : NULL;
 }

@@ -16,7 +16,7 @@
 #define INIT_MS 30000 /* for the first frame */
 #define IGNORED_LOGGED 10
 
-static void refuse(
+static void live_session_refuse(
     struct live *live, const char *code, const char *message, int close_code, const char *reason)
 {
 	live_send_error(live, code, message, true);
@@ -44,14 +44,14 @@ struct live *live_new(const struct live_setup *setup)
 	if (setup->service->graph->live)
 		live->agent = setup->service->graph->live->live;
 	else
-		refuse(live, "not_live",
+		live_session_refuse(live, "not_live",
 		    "This graph is not a live (realtime) agent; use the turn-based /v1/graph/ws "
 		    "endpoint instead of /v1/graph/live.",
 		    1008, "Graph is not live");
 	return live;
 }
 
-static void begin(struct live *live, const char *text, size_t len)
+static void live_session_begin(struct live *live, const char *text, size_t len)
 {
 	struct call *call = &live->call;
 	switch (live_config_read(call, text, len, &live->config)) {
@@ -66,7 +66,7 @@ static void begin(struct live *live, const char *text, size_t len)
 		refuse_init(live);
 		break;
 	case LIVE_INIT_INVALID:
-		refuse(live, "invalid_config", call->error.detail, 1000, NULL);
+		live_session_refuse(live, "invalid_config", call->error.detail, 1000, NULL);
 		break;
 	}
 }
@@ -97,9 +97,9 @@ static void refuse_thread(struct live *live)
 {
 	const struct error *err = keeper_error(live->keeper);
 	if (err->kind == ERR_PERMISSION) {
-		refuse(live, "not_authorized", err->detail, 1008, "Not authorized");
+		live_session_refuse(live, "not_authorized", err->detail, 1008, "Not authorized");
 	} else if (err->kind == ERR_THREAD_BUSY) {
-		refuse(live, "thread_busy", err->detail, 1000, NULL);
+		live_session_refuse(live, "thread_busy", err->detail, 1000, NULL);
 	} else {
 		log_error("%s", *err->cause ? err->cause : err->detail);
 		live_close(live, 1011, "Internal error");
@@ -107,7 +107,7 @@ static void refuse_thread(struct live *live)
 }
 
 /* The thread is there, or not: the first event comes after this. */
-static void prepare(struct live *live)
+static void live_session_prepare(struct live *live)
 {
 	enum keeper_state state = keeper_state(live->keeper);
 	if (state == KEEPER_REFUSED) {
@@ -169,7 +169,7 @@ void live_text(struct live *live, const char *text, size_t len)
 	if (!takes_frames(live))
 		return;
 	if (live->state == LIVE_AWAITS_INIT) {
-		begin(live, text, len);
+		live_session_begin(live, text, len);
 		return;
 	}
 	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
@@ -221,12 +221,12 @@ void live_stop(struct live *live)
 
 /* ---- time ---- */
 
-static int64_t earlier(int64_t a, int64_t b)
+static int64_t live_session_earlier(int64_t a, int64_t b)
 {
 	return a && (!b || a < b) ? a : b;
 }
 
-static bool listens(struct live *live)
+static bool live_session_listens(struct live *live)
 {
 	return live->connection && (live->gone || !live->setup.sink->full(live->setup.sink));
 }
@@ -236,9 +236,9 @@ static int64_t time_to_rotate(const struct live *live)
 {
 	int64_t now = live_now(live), time = live->rotate;
 	if (time && live->asked && now < live->patience)
-		time = earlier(live->patience, time);
+		time = live_session_earlier(live->patience, time);
 	if (time && now < live->settles)
-		time = earlier(live->settles, time);
+		time = live_session_earlier(live->settles, time);
 	return time;
 }
 
@@ -251,18 +251,20 @@ static int64_t next_time(struct live *live)
 	if (live->lost || live->fatal || live->ended)
 		return live_now(live);
 	if (live->ending) /* there is no rotation any more */
-		time = earlier(live->end, time);
+		time = live_session_earlier(live->end, time);
 	else if (live->state == LIVE_TALKS)
-		time = earlier(time_to_rotate(live), time);
-	if (listens(live) && live->due >= 0)
-		time = earlier(live->due ? live->due : 1, time);
+		time = live_session_earlier(time_to_rotate(live), time);
+	if (live_session_listens(live) && live->due >= 0)
+		time = live_session_earlier(live->due ? live->due : 1, time);
 	return time;
 }
 
 int live_poll(struct live *live, struct pollfd fds[LIVE_FDS])
 {
 	short events = 0;
-	int fd = listens(live) ? live->agent->provider->descriptor(live->connection, &events) : -1;
+	int fd = live_session_listens(live)
+	    ? live->agent->provider->descriptor(live->connection, &events)
+	    : -1;
 	fds[0] = (struct pollfd){.fd = live->wake, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = fd, .events = events};
 	int64_t time = next_time(live);
@@ -272,7 +274,7 @@ int live_poll(struct live *live, struct pollfd fds[LIVE_FDS])
 	return wait < 0 ? 0 : wait < INT32_MAX ? (int)wait : INT32_MAX;
 }
 
-static void take_results(struct live *live)
+static void live_session_take_results(struct live *live)
 {
 	struct tool_done *done;
 	while (live->tools && (done = live_tools_take(live->tools))) {
@@ -302,9 +304,9 @@ void live_step(struct live *live)
 {
 	uint64_t count;
 	if (read(live->wake, &count, sizeof(count)) == sizeof(count))
-		take_results(live);
+		live_session_take_results(live);
 	if (live->state == LIVE_PREPARES)
-		prepare(live);
+		live_session_prepare(live);
 	look_at_clock(live);
 	if (live->state != LIVE_CLOSED)
 		live_work(live);

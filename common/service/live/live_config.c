@@ -10,14 +10,15 @@
 #include <string.h>
 #include <strings.h>
 
-static bool invalid(struct call *call, const char *field, const char *expected)
+static bool live_config_invalid(struct call *call, const char *field, const char *expected)
 {
 	return error_set(&call->error, ERR_VALIDATION, "%s must be %s", field, expected);
 }
 
 /* ---- thread_id */
 
-static bool read_thread_id(struct call *call, const cJSON *frame, struct live_config *config)
+static bool live_config_read_thread_id(
+    struct call *call, const cJSON *frame, struct live_config *config)
 {
 	const char *id;
 	if (!thread_id_read(call, "body.thread_id", json_opt(frame, "thread_id"), &id))
@@ -31,17 +32,18 @@ static bool read_thread_id(struct call *call, const cJSON *frame, struct live_co
 /* ---- texts */
 
 /* Leaves *value when the member is absent. */
-static bool read_text(struct call *call, const cJSON *frame, const char *key, const char **value)
+static bool live_config_read_text(
+    struct call *call, const cJSON *frame, const char *key, const char **value)
 {
 	const cJSON *item = json_opt(frame, key);
 	if (item && !cJSON_IsString(item))
-		return invalid(call, key, "a string");
+		return live_config_invalid(call, key, "a string");
 	if (item)
 		*value = item->valuestring;
 	return true;
 }
 
-static bool is_listed(const struct string_list *list, const char *text)
+static bool live_config_is_listed(const struct string_list *list, const char *text)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (strcmp(list->items[i], text) == 0)
@@ -53,9 +55,10 @@ static bool is_listed(const struct string_list *list, const char *text)
 static bool read_model(struct call *call, const cJSON *frame, struct live_config *config)
 {
 	const char *asked = NULL;
-	if (!read_text(call, frame, "model", &asked))
+	if (!live_config_read_text(call, frame, "model", &asked))
 		return false;
-	if (asked && is_listed(&call->service->config->websocket.realtime_models, asked))
+	if (asked &&
+	    live_config_is_listed(&call->service->config->websocket.realtime_models, asked))
 		config->model = asked;
 	else if (asked)
 		log_info("model '%.80s' is not in websocket.realtime_models: ignored", asked);
@@ -64,7 +67,7 @@ static bool read_model(struct call *call, const cJSON *frame, struct live_config
 
 /* ---- modalities */
 
-static bool is_word(const char *text, const char *word)
+static bool live_config_is_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);
 	while (isspace((unsigned char)*text))
@@ -77,7 +80,8 @@ static bool is_word(const char *text, const char *word)
 	return !*text;
 }
 
-static bool read_modalities(struct call *call, const cJSON *frame, struct live_config *config)
+static bool live_config_read_modalities(
+    struct call *call, const cJSON *frame, struct live_config *config)
 {
 	const cJSON *item = json_opt(frame, "modalities");
 	if (!item)
@@ -85,28 +89,28 @@ static bool read_modalities(struct call *call, const cJSON *frame, struct live_c
 	if (cJSON_IsArray(item))
 		item = item->child && !item->child->next ? item->child : NULL;
 	const char *word = cJSON_GetStringValue(item);
-	if (!word || (!is_word(word, "AUDIO") && !is_word(word, "TEXT")))
-		return invalid(call, "modalities", "exactly one of AUDIO, TEXT");
-	config->text = is_word(word, "TEXT");
+	if (!word || (!live_config_is_word(word, "AUDIO") && !live_config_is_word(word, "TEXT")))
+		return live_config_invalid(call, "modalities", "exactly one of AUDIO, TEXT");
+	config->text = live_config_is_word(word, "TEXT");
 	return true;
 }
 
 /* ---- voice activity */
 
-static bool read_vad(struct call *call, const cJSON *frame, const struct live_agent *agent,
-    struct live_config *config)
+static bool live_config_read_vad(struct call *call, const cJSON *frame,
+    const struct live_agent *agent, struct live_config *config)
 {
 	const cJSON *asked = json_opt(frame, "vad"), *member;
 	const char *expected;
 	cJSON *vad = arena_json(call->arena, cJSON_Duplicate(agent->vad, true));
 	config->vad = vad;
 	if (asked && !cJSON_IsObject(asked))
-		return invalid(call, "vad", "an object");
+		return live_config_invalid(call, "vad", "an object");
 	cJSON_ArrayForEach(member, asked) {
 		if (cJSON_IsNull(member))
 			continue;
 		if (!live_vad_fits(member->string, member, &expected))
-			return invalid(
+			return live_config_invalid(
 			    call, arena_printf(call->arena, "vad.%s", member->string), expected);
 		json_set(vad, member->string, cJSON_Duplicate(member, true));
 	}
@@ -138,7 +142,7 @@ static bool agent_has_tag(const struct live_agent *agent, const char *tag)
 
 /* The tags that are asked for and that the agent has, ended by NULL; the agent's own when that
  * leaves none.  False with the error set. */
-static bool read_tags(
+static bool live_config_read_tags(
     struct call *call, const cJSON *frame, const struct live_agent *agent, char *const **tags)
 {
 	const cJSON *asked = json_opt(frame, "tools_tags"), *item;
@@ -146,10 +150,11 @@ static bool read_tags(
 	size_t count = 0, size = cJSON_IsArray(asked) ? (size_t)cJSON_GetArraySize(asked) : 1;
 	char **kept = arena_alloc(call->arena, (size + 1) * sizeof(*kept));
 	if (asked && !cJSON_IsArray(asked) && !cJSON_IsString(asked))
-		return invalid(call, "tools_tags", "a string or an array of strings");
+		return live_config_invalid(call, "tools_tags", "a string or an array of strings");
 	for (item = first; item; item = item->next) {
 		if (!cJSON_IsString(item))
-			return invalid(call, "tools_tags", "a string or an array of strings");
+			return live_config_invalid(
+			    call, "tools_tags", "a string or an array of strings");
 		if (agent_has_tag(agent, item->valuestring))
 			kept[count++] = item->valuestring;
 		if (!cJSON_IsArray(asked))
@@ -170,7 +175,7 @@ static bool is_offered(const struct tool *tool, char *const *tags)
 	return !tags;
 }
 
-static cJSON *tool_json(const struct tool *tool)
+static cJSON *live_config_tool_json(const struct tool *tool)
 {
 	cJSON *item = cJSON_CreateObject();
 	cJSON_AddStringToObject(item, "name", tool->name);
@@ -179,17 +184,17 @@ static cJSON *tool_json(const struct tool *tool)
 	return item;
 }
 
-static bool read_tools(struct call *call, const cJSON *frame, const struct live_agent *agent,
-    struct live_config *config)
+static bool live_config_read_tools(struct call *call, const cJSON *frame,
+    const struct live_agent *agent, struct live_config *config)
 {
 	char *const *tags = NULL;
 	cJSON *tools = arena_json(call->arena, cJSON_CreateArray());
 	config->tools = tools;
-	if (!read_tags(call, frame, agent, &tags))
+	if (!live_config_read_tags(call, frame, agent, &tags))
 		return false;
 	for (size_t i = 0; agent->tools && i < agent->tools->tool_count; i++) {
 		if (is_offered(&agent->tools->tools[i], tags))
-			cJSON_AddItemToArray(tools, tool_json(&agent->tools->tools[i]));
+			cJSON_AddItemToArray(tools, live_config_tool_json(&agent->tools->tools[i]));
 	}
 	return true;
 }
@@ -218,10 +223,12 @@ enum live_init live_config_read(
 	    .text = agent->text};
 	if (!cJSON_IsObject(frame))
 		return LIVE_INIT_NO_OBJECT;
-	bool ok = read_thread_id(call, frame, config) && read_model(call, frame, config) &&
-	    read_text(call, frame, "voice", &config->voice) &&
-	    read_text(call, frame, "system_prompt", &config->system_prompt) &&
-	    read_modalities(call, frame, config) && read_vad(call, frame, agent, config) &&
-	    read_tools(call, frame, agent, config);
+	bool ok = live_config_read_thread_id(call, frame, config) &&
+	    read_model(call, frame, config) &&
+	    live_config_read_text(call, frame, "voice", &config->voice) &&
+	    live_config_read_text(call, frame, "system_prompt", &config->system_prompt) &&
+	    live_config_read_modalities(call, frame, config) &&
+	    live_config_read_vad(call, frame, agent, config) &&
+	    live_config_read_tools(call, frame, agent, config);
 	return ok ? LIVE_INIT_OK : LIVE_INIT_INVALID;
 }

@@ -47,7 +47,7 @@ void live_send_error(struct live *live, const char *code, const char *message, b
 
 /* ---- what is kept ---- */
 
-static void keep_text(struct live *live, const char *role, const char *text)
+static void live_events_keep_text(struct live *live, const char *role, const char *text)
 {
 	char id[UUID_SIZE];
 	if (*text)
@@ -57,7 +57,7 @@ static void keep_text(struct live *live, const char *role, const char *text)
 
 void live_keep_text(struct live *live, const char *text)
 {
-	keep_text(live, "user", text);
+	live_events_keep_text(live, "user", text);
 }
 
 /* ---- transcripts ---- */
@@ -95,7 +95,7 @@ static void finish_transcript(struct live *live, int from, const char *whole)
 	if (!whole)
 		whole = told;
 	send_transcript(live, from, strncmp(whole, told, len) == 0 ? whole + len : "", true);
-	keep_text(live, from == FROM_USER ? "user" : "assistant", whole);
+	live_events_keep_text(live, from == FROM_USER ? "user" : "assistant", whole);
 	free(told);
 }
 
@@ -111,7 +111,7 @@ void live_finish_transcripts(struct live *live)
 	finish_open(live, FROM_MODEL);
 }
 
-static void take_transcript(struct live *live, int from, const struct live_event *event)
+static void live_events_take_transcript(struct live *live, int from, const struct live_event *event)
 {
 	struct buf *said = &live->said[from];
 	if (!event->flag && event->text && *event->text) {
@@ -123,19 +123,19 @@ static void take_transcript(struct live *live, int from, const struct live_event
 }
 
 /* Without words it only says who ends what the user says. */
-static void take_heard(struct live *live, const struct live_event *event)
+static void live_events_take_heard(struct live *live, const struct live_event *event)
 {
 	live->user_ends |= event->flag;
 	if (event->text && *event->text && !live->answering && !live->asked)
 		live_ask(live);
-	take_transcript(live, FROM_USER, event);
+	live_events_take_transcript(live, FROM_USER, event);
 }
 
 static void take_said(struct live *live, const struct live_event *event)
 {
 	if (event->text || live->said[FROM_MODEL].len)
 		begin_answer(live);
-	take_transcript(live, FROM_MODEL, event);
+	live_events_take_transcript(live, FROM_MODEL, event);
 }
 
 /* ---- tools ---- */
@@ -225,7 +225,7 @@ static void take_end_of_turn(struct live *live, const char *type, bool cut)
 	live_send(live, live_event_new(type));
 }
 
-static void take_audio(struct live *live, const struct live_event *event)
+static void live_events_take_audio(struct live *live, const struct live_event *event)
 {
 	begin_answer(live);
 	if (!live->gone && !live->config.text)
@@ -268,17 +268,17 @@ static bool is_due(const struct live *live, enum live_event_kind kind)
 	    (kind == LIVE_READY || kind == LIVE_LOST || kind == LIVE_ERROR);
 }
 
-static void take(struct live *live, const struct live_event *event)
+static void live_events_take(struct live *live, const struct live_event *event)
 {
 	switch (event->kind) {
 	case LIVE_READY:
 		take_ready(live);
 		break;
 	case LIVE_AUDIO:
-		take_audio(live, event);
+		live_events_take_audio(live, event);
 		break;
 	case LIVE_INPUT_TRANSCRIPT:
-		take_heard(live, event);
+		live_events_take_heard(live, event);
 		break;
 	case LIVE_OUTPUT_TRANSCRIPT:
 		take_said(live, event);
@@ -323,5 +323,5 @@ void live_take_event(ag_live_session *session, const struct live_event *event)
 	}
 	live->reports++;
 	note_use(live, event->kind);
-	take(live, event);
+	live_events_take(live, event);
 }

@@ -56,7 +56,7 @@ struct keeper {
 
 /* ---- what is done with the thread ---- */
 
-static const struct storage_ops *ops_of(const struct keeper *k)
+static const struct storage_ops *live_keeper_ops_of(const struct keeper *k)
 {
 	return k->service->storage->ops;
 }
@@ -64,7 +64,8 @@ static const struct storage_ops *ops_of(const struct keeper *k)
 static bool take_lease(struct keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
-	k->lease = ops_of(k)->lease_acquire(storage, thread_id, LEASE_WAIT_MS, &call->error);
+	k->lease =
+	    live_keeper_ops_of(k)->lease_acquire(storage, thread_id, LEASE_WAIT_MS, &call->error);
 	return k->lease ||
 	    error_set(
 		&call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
@@ -73,7 +74,7 @@ static bool take_lease(struct keeper *k, struct call *call, const char *thread_i
 static void release_lease(struct keeper *k)
 {
 	if (k->lease)
-		ops_of(k)->lease_release(k->lease);
+		live_keeper_ops_of(k)->lease_release(k->lease);
 	k->lease = NULL;
 }
 
@@ -81,7 +82,8 @@ static void release_lease(struct keeper *k)
 static bool read_thread(struct keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
-	if (ops_of(k)->thread_get(storage, k->arena, thread_id, &k->thread, &call->error))
+	if (live_keeper_ops_of(k)->thread_get(
+		storage, k->arena, thread_id, &k->thread, &call->error))
 		return true;
 	thread_blank(
 	    &k->thread, arena_strdup(k->arena, thread_id), arena_strdup(k->arena, call->user_id));
@@ -101,7 +103,7 @@ static bool may_have(struct keeper *k, struct call *call)
 	return false;
 }
 
-static bool open_named(struct keeper *k, struct call *call, const char *thread_id)
+static bool live_keeper_open_named(struct keeper *k, struct call *call, const char *thread_id)
 {
 	/* whose it is comes first: a stranger must not learn that it is busy */
 	if (!read_thread(k, call, thread_id) || !may_have(k, call) ||
@@ -125,7 +127,7 @@ static bool open_new(struct keeper *k, struct call *call)
 }
 
 /* Stores the thread with what came; a lock that somebody holds too long is waited for. */
-static bool store(struct keeper *k, struct call *call, const cJSON *messages)
+static bool live_keeper_store(struct keeper *k, struct call *call, const cJSON *messages)
 {
 	int64_t pause = STORE_PAUSE_MS;
 	for (int i = 1;; i++, pause *= 2) {
@@ -146,7 +148,7 @@ static bool create(struct keeper *k, struct call *call)
 	if (k->thread.row)
 		return true;
 	k->thread.thread_name = names_make(&call->service->names, NULL, k->arena);
-	return store(k, call, NULL);
+	return live_keeper_store(k, call, NULL);
 }
 
 static const char *stored_handle(struct keeper *k)
@@ -158,16 +160,18 @@ static const char *stored_handle(struct keeper *k)
 	return handle;
 }
 
-static bool open_thread(struct keeper *k, struct call *call, const char *thread_id)
+static bool live_keeper_open_thread(struct keeper *k, struct call *call, const char *thread_id)
 {
 	if (!k->service->storage && !service_open_storage(k->service, &call->error))
 		return false;
-	return (thread_id ? open_named(k, call, thread_id) : open_new(k, call)) && create(k, call);
+	return (thread_id ? live_keeper_open_named(k, call, thread_id) : open_new(k, call)) &&
+	    create(k, call);
 }
 
-static enum keeper_state open_it(struct keeper *k, struct call *call, const char *thread_id)
+static enum keeper_state live_keeper_open_it(
+    struct keeper *k, struct call *call, const char *thread_id)
 {
-	if (open_thread(k, call, thread_id)) {
+	if (live_keeper_open_thread(k, call, thread_id)) {
 		k->handle = stored_handle(k);
 		k->found = k->thread;
 		return KEEPER_OPEN;
@@ -186,7 +190,8 @@ static bool borrow(struct keeper *k, struct call *call)
 	const char *id = k->found.thread_id;
 	if (!take_lease(k, call, id))
 		return false;
-	bool found = ops_of(k)->thread_get(storage, k->arena, id, &k->thread, &call->error);
+	bool found =
+	    live_keeper_ops_of(k)->thread_get(storage, k->arena, id, &k->thread, &call->error);
 	return (found && k->thread.row == k->found.row) ||
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
 }
@@ -216,10 +221,10 @@ static bool change(struct keeper *k, struct call *call, struct job *job)
 		cJSON_AddItemToArray(messages, job->message);
 		job->message = NULL;
 	}
-	return store(k, call, messages);
+	return live_keeper_store(k, call, messages);
 }
 
-static void keep(struct keeper *k, struct call *call, struct job *job)
+static void live_keeper_keep(struct keeper *k, struct call *call, struct job *job)
 {
 	bool borrowed = !k->lease;
 	if ((borrowed && !borrow(k, call)) || !change(k, call, job))
@@ -238,12 +243,12 @@ static enum keeper_state do_job(struct keeper *k, struct job *job, enum keeper_s
 	call_identify(&call, k->identity);
 	switch (job->kind) {
 	case JOB_OPEN:
-		state = open_it(k, &call, job->text);
+		state = live_keeper_open_it(k, &call, job->text);
 		break;
 	case JOB_ADD:
 	case JOB_HANDLE:
 		if (state == KEEPER_OPEN)
-			keep(k, &call, job);
+			live_keeper_keep(k, &call, job);
 		break;
 	case JOB_LET_GO:
 		release_lease(k);
@@ -271,14 +276,14 @@ static struct job *take_job(struct keeper *k)
 	return job;
 }
 
-static void wake(struct keeper *k)
+static void live_keeper_wake(struct keeper *k)
 {
 	uint64_t one = 1;
 	if (write(k->wake, &one, sizeof(one)) < 0)
 		return; /* it is full of wake-ups already */
 }
 
-static void *work(void *arg)
+static void *live_keeper_work(void *arg)
 {
 	struct keeper *k = arg;
 	log_request(k->request_id);
@@ -297,7 +302,7 @@ static void *work(void *arg)
 		pthread_mutex_lock(&k->lock);
 		k->state = state;
 		k->busy = false;
-		wake(k);
+		live_keeper_wake(k);
 	}
 	pthread_mutex_unlock(&k->lock);
 	log_request(NULL);
@@ -342,16 +347,16 @@ void keeper_free(struct keeper *k)
 	free(k);
 }
 
-static void start(struct keeper *k)
+static void live_keeper_start(struct keeper *k)
 {
-	int code = pthread_create(&k->thread_handle, NULL, work, k);
+	int code = pthread_create(&k->thread_handle, NULL, live_keeper_work, k);
 	k->started = code == 0;
 	if (k->started)
 		return;
 	error_set(&k->error, ERR_INTERNAL, NULL);
 	error_cause(&k->error, "cannot start a thread: %s", strerror(code));
 	k->state = KEEPER_REFUSED;
-	wake(k);
+	live_keeper_wake(k);
 }
 
 static void add_job(struct keeper *k, enum job_kind kind, cJSON *message, const char *text)
@@ -362,7 +367,7 @@ static void add_job(struct keeper *k, enum job_kind kind, cJSON *message, const 
 	*k->last = job;
 	k->last = &job->next;
 	if (!k->started && k->state == KEEPER_OPENING)
-		start(k);
+		live_keeper_start(k);
 	pthread_cond_signal(&k->work);
 	pthread_mutex_unlock(&k->lock);
 }

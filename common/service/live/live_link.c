@@ -89,7 +89,7 @@ static int64_t backoff(int attempt)
 	return ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS;
 }
 
-static void fail_start(struct live *live)
+static void live_link_fail_start(struct live *live)
 {
 	struct error_view view;
 	error_set(&live->call.error, ERR_NODE, "the live provider cannot be reached: %s",
@@ -122,7 +122,7 @@ static void handle_loss(struct live *live)
 	log_warning("the connection to the model is lost: %s", live->why ? live->why : "");
 	live_finish_transcripts(live);
 	if (!live->was_ready && !live->resumed) {
-		fail_start(live);
+		live_link_fail_start(live);
 		return;
 	}
 	live_disconnect(live);
@@ -162,7 +162,7 @@ static void rotate(struct live *live)
 }
 
 /* Acts on what the provider said; false when there is no more to do with this connection. */
-static bool settle(struct live *live)
+static bool live_link_settle(struct live *live)
 {
 	if (live->fatal || live->ended)
 		live_close(live, 1000, NULL);
@@ -202,7 +202,7 @@ static void hand_over_text(struct live *live, const char *text)
 		live->asked--;
 }
 
-static void hand_over(struct live *live, const struct live_input *input)
+static void live_link_hand_over(struct live *live, const struct live_input *input)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
 	live->fed = true;
@@ -241,13 +241,13 @@ static bool may_hand_over(const struct live *live)
 	    (input->kind != LIVE_INPUT_TEXT || live->rotate - live_now(live) >= LIVE_ASKED_MS);
 }
 
-static void feed(struct live *live)
+static void live_link_feed(struct live *live)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
 	say_start(live);
 	while (is_talking(live) && may_hand_over(live) && provider->takes(live->connection)) {
 		struct live_input *input = live_queue_take(&live->queue);
-		hand_over(live, input);
+		live_link_hand_over(live, input);
 		free(input);
 	}
 	if (is_talking(live) && live->ending && !live->queue.first && !live->finished) {
@@ -261,7 +261,7 @@ static bool may_speak(const struct live *live)
 	return live->gone || !live->setup.sink->full(live->setup.sink);
 }
 
-static void step(struct live *live)
+static void live_link_step(struct live *live)
 {
 	int64_t now = live_now(live);
 	if (live->lost || !may_speak(live))
@@ -277,10 +277,10 @@ void live_work(struct live *live)
 		if (!live->connection && !live->lost)
 			return;
 		epoch = live->epoch;
-		feed(live);
+		live_link_feed(live);
 		if (live->connection)
-			step(live);
-		if (settle(live))
+			live_link_step(live);
+		if (live_link_settle(live))
 			rotate(live);
 	} while (live->epoch != epoch ||
 	    (is_talking(live) && live->queue.first && !live->rotate && may_speak(live) &&

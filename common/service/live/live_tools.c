@@ -124,7 +124,7 @@ static void add_done(struct live_tools *tools, struct tool_done *done)
 		return; /* it is full of wake-ups already */
 }
 
-static void *work(void *arg)
+static void *live_tools_work(void *arg)
 {
 	struct call_of_tool *call = arg;
 	struct live_tools *tools = call->tools;
@@ -141,13 +141,13 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static bool start(struct call_of_tool *call)
+static bool live_live_tools_start(struct call_of_tool *call)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	int code = pthread_create(&thread, &attributes, work, call);
+	int code = pthread_create(&thread, &attributes, live_tools_work, call);
 	pthread_attr_destroy(&attributes);
 	if (code)
 		log_error("cannot start a thread: %s", strerror(code));
@@ -165,7 +165,8 @@ static struct tool_done *call_new(
 	return done;
 }
 
-static void refuse(struct live_tools *tools, struct tool_done *done, const char *why)
+static void live_live_tools_refuse(
+    struct live_tools *tools, struct tool_done *done, const char *why)
 {
 	done->output = cJSON_CreateString(why);
 	done->is_error = true;
@@ -196,23 +197,23 @@ void live_tools_start(
 	struct tool_done *done = call_new(tools, id, name, epoch);
 	if (!take_place(tools)) {
 		cJSON_Delete(args);
-		refuse(tools, done, "too many tool calls at a time");
+		live_live_tools_refuse(tools, done, "too many tool calls at a time");
 		return;
 	}
 	struct call_of_tool *call = xcalloc(1, sizeof(*call));
 	*call = (struct call_of_tool){tools, done, args};
-	if (start(call))
+	if (live_live_tools_start(call))
 		return;
 	give_place_back(tools);
 	free(call);
 	cJSON_Delete(args);
-	refuse(tools, done, "the tool could not be started");
+	live_live_tools_refuse(tools, done, "the tool could not be started");
 }
 
 void live_tools_refuse(struct live_tools *tools, const char *id, const char *name, unsigned epoch)
 {
 	char *why = xasprintf("unknown tool: %s", name);
-	refuse(tools, call_new(tools, id, name, epoch), why);
+	live_live_tools_refuse(tools, call_new(tools, id, name, epoch), why);
 	free(why);
 }
 

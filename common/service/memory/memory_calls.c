@@ -37,7 +37,7 @@ static bool unavailable(struct call *call)
 	return false;
 }
 
-static bool not_found(struct call *call)
+static bool memory_calls_not_found(struct call *call)
 {
 	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Memory not found");
 }
@@ -51,7 +51,7 @@ struct work {
 	struct memory_request rq;
 };
 
-static bool begin(
+static bool memory_calls_begin(
     struct work *w, struct call *call, const cJSON *body, unsigned parts, int64_t most)
 {
 	struct memories *memories = call->service->memories;
@@ -73,7 +73,7 @@ static bool begin_one(
 	if (!memory_configured(call))
 		return false;
 	bool named = memory_id_check(call, memory_id);
-	if (!begin(w, call, body, parts, 0) || !named)
+	if (!memory_calls_begin(w, call, body, parts, 0) || !named)
 		return false;
 	w->rq.memory_id = memory_id;
 	if (!(parts & MEMORY_NARROWED))
@@ -118,7 +118,7 @@ static cJSON *done_with(struct call *call, const char *key, cJSON *value)
 	return data;
 }
 
-static int64_t characters(const char *text)
+static int64_t memory_calls_characters(const char *text)
 {
 	int64_t count = 0;
 	for (; *text; text++)
@@ -143,7 +143,7 @@ static cJSON *load_hits(struct work *w, const struct memory_hit *hits, size_t co
 				return NULL;
 			continue;
 		}
-		room -= characters(m.content);
+		room -= memory_calls_characters(m.content);
 		if (scored && room < 0 && left < rq->limit)
 			break;
 		left--;
@@ -175,7 +175,7 @@ static const char *printed(struct call *call, cJSON *tree)
 	return text;
 }
 
-static bool put(struct work *w)
+static bool memory_calls_put(struct work *w)
 {
 	struct call *call = w->call;
 	const struct memory_request *rq = &w->rq;
@@ -202,10 +202,10 @@ cJSON *memory_store(struct call *call, const cJSON *body)
 {
 	char id[HEX_ID_SIZE];
 	struct work w;
-	if (!begin(&w, call, body, MEMORY_CONTENT | MEMORY_KIND, 0))
+	if (!memory_calls_begin(&w, call, body, MEMORY_CONTENT | MEMORY_KIND, 0))
 		return NULL;
 	w.rq.memory_id = arena_strdup(call->arena, hex_id(id));
-	if (w.store ? !put(&w) : !memory_plugin_put(w.plugin, call, &w.rq))
+	if (w.store ? !memory_calls_put(&w) : !memory_plugin_put(w.plugin, call, &w.rq))
 		return NULL;
 	return data_with(call, "memory_id", cJSON_CreateString(w.rq.memory_id));
 }
@@ -225,7 +225,7 @@ static bool rewrite(struct work *w)
 	bool ok = w->store->ops->update(
 	    w->store, &rq->filter, rq->memory_id, &update, &found, &call->error);
 	embedded_release(&embedded);
-	return ok ? found || not_found(call) : unavailable(call);
+	return ok ? found || memory_calls_not_found(call) : unavailable(call);
 }
 
 cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body)
@@ -238,13 +238,13 @@ cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body
 	return done_with(call, "memory_id", cJSON_CreateString(memory_id));
 }
 
-static bool take_out(struct work *w)
+static bool memory_calls_take_out(struct work *w)
 {
 	struct call *call = w->call;
 	bool found = false;
 	if (!w->store->ops->remove(w->store, &w->rq.filter, w->rq.memory_id, &found, &call->error))
 		return unavailable(call);
-	return found || not_found(call);
+	return found || memory_calls_not_found(call);
 }
 
 cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body)
@@ -252,7 +252,7 @@ cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body
 	struct work w;
 	if (!begin_one(&w, call, memory_id, body, 0))
 		return NULL;
-	if (w.store ? !take_out(&w) : !memory_plugin_remove(w.plugin, call, &w.rq))
+	if (w.store ? !memory_calls_take_out(&w) : !memory_plugin_remove(w.plugin, call, &w.rq))
 		return NULL;
 	return done_with(call, "memory_id", cJSON_CreateString(memory_id));
 }
@@ -261,7 +261,7 @@ cJSON *memory_forget(struct call *call, const cJSON *body)
 {
 	struct work w;
 	int64_t count;
-	if (!begin(&w, call, body, MEMORY_FILTER | MEMORY_NARROWED, 0))
+	if (!memory_calls_begin(&w, call, body, MEMORY_FILTER | MEMORY_NARROWED, 0))
 		return NULL;
 	bool ok = w.store
 	    ? w.store->ops->forget(w.store, &w.rq.filter, &count, &call->error) || unavailable(call)
@@ -271,7 +271,7 @@ cJSON *memory_forget(struct call *call, const cJSON *body)
 
 /* ---- reading ---- */
 
-static cJSON *get(struct work *w)
+static cJSON *memory_calls_get(struct work *w)
 {
 	struct call *call = w->call;
 	struct memory m;
@@ -281,12 +281,12 @@ static cJSON *get(struct work *w)
 	if (error_is_set(&call->error))
 		unavailable(call);
 	else
-		not_found(call);
+		memory_calls_not_found(call);
 	return NULL;
 }
 
 /* A tree that the arena has, as a member of another. */
-static cJSON *reference(const cJSON *tree)
+static cJSON *memory_calls_reference(const cJSON *tree)
 {
 	return cJSON_IsArray(tree) ? cJSON_CreateArrayReference(tree->child)
 				   : cJSON_CreateObjectReference(tree->child);
@@ -297,12 +297,12 @@ cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body)
 	struct work w;
 	if (!begin_one(&w, call, memory_id, body, MEMORY_NARROWED))
 		return NULL;
-	cJSON *memory =
-	    w.store ? arena_json(call->arena, get(&w)) : memory_plugin_get(w.plugin, call, &w.rq);
-	return memory ? data_with(call, "memory", reference(memory)) : NULL;
+	cJSON *memory = w.store ? arena_json(call->arena, memory_calls_get(&w))
+				: memory_plugin_get(w.plugin, call, &w.rq);
+	return memory ? data_with(call, "memory", memory_calls_reference(memory)) : NULL;
 }
 
-static cJSON *list(struct work *w)
+static cJSON *memory_calls_list(struct work *w)
 {
 	struct call *call = w->call;
 	size_t limit = (size_t)w->rq.limit, count;
@@ -315,11 +315,12 @@ static cJSON *list(struct work *w)
 cJSON *memory_list(struct call *call, const cJSON *body)
 {
 	struct work w;
-	if (!begin(&w, call, body, MEMORY_LIMIT | MEMORY_NARROWED, LIST_MOST))
+	if (!memory_calls_begin(&w, call, body, MEMORY_LIMIT | MEMORY_NARROWED, LIST_MOST))
 		return NULL;
-	cJSON *memories = w.store ? list(&w) : memory_plugin_list(w.plugin, call, &w.rq);
+	cJSON *memories =
+	    w.store ? memory_calls_list(&w) : memory_plugin_list(w.plugin, call, &w.rq);
 	if (memories)
-		return data_with(call, "memories", reference(memories));
+		return data_with(call, "memories", memory_calls_reference(memories));
 	unavailable(call);
 	return NULL;
 }
@@ -339,11 +340,11 @@ cJSON *memory_search(struct call *call, const cJSON *body)
 {
 	const unsigned parts = MEMORY_QUERY | MEMORY_FILTER | MEMORY_LIMIT | MEMORY_NARROWED;
 	struct work w;
-	if (!begin(&w, call, body, parts, FOUND_MOST))
+	if (!memory_calls_begin(&w, call, body, parts, FOUND_MOST))
 		return NULL;
 	cJSON *results = w.store ? search(&w) : memory_plugin_search(w.plugin, call, &w.rq);
 	if (results)
-		return data_with(call, "results", reference(results));
+		return data_with(call, "results", memory_calls_reference(results));
 	unavailable(call);
 	return NULL;
 }

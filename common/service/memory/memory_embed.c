@@ -128,19 +128,20 @@ static void hash_text(const char *text, unsigned char hash[EMBED_HASH_SIZE])
 }
 
 /* A copy of what the service is given of a text. */
-static char *shortened(const char *text)
+static char *memory_embed_shortened(const char *text)
 {
 	size_t len = strlen(text);
 	return xstrndup(text, len > TEXT_MAX ? utf8_cut(text, TEXT_MAX) : len);
 }
 
-static bool ask(struct embedding *e, const char *text, float *numbers, struct error *err)
+static bool memory_embed_ask(
+    struct embedding *e, const char *text, float *numbers, struct error *err)
 {
 	if (clock_monotonic_ms() < atomic_load(&e->rests_until)) {
 		error_set(err, ERR_STORE_UNAVAILABLE, NULL);
 		return error_cause(err, "embeddings: the service failed a moment ago");
 	}
-	char *copy = shortened(text);
+	char *copy = memory_embed_shortened(text);
 	const char *texts[] = {copy};
 	bool ok =
 	    embed_texts(e->remote, texts, 1, numbers, clock_monotonic_ms() + PATIENCE_MS, err);
@@ -169,7 +170,7 @@ void embed_content(struct embedding *e, struct store *st, const char *content, s
 	}
 	out->hash = xmalloc(EMBED_HASH_SIZE);
 	hash_text(content, out->hash);
-	if (!find_stored(st, out) && !ask(e, content, out->numbers, &err)) {
+	if (!find_stored(st, out) && !memory_embed_ask(e, content, out->numbers, &err)) {
 		log_warning("a memory is stored without a vector, which it gets later: %s",
 		    err.cause[0] ? err.cause : err.detail);
 		free(out->numbers);
@@ -180,7 +181,7 @@ void embed_content(struct embedding *e, struct store *st, const char *content, s
 
 /* ---- queries ---- */
 
-static bool recall(struct embedding *e, const unsigned char *hash, float *numbers)
+static bool memory_embed_recall(struct embedding *e, const unsigned char *hash, float *numbers)
 {
 	bool found = false;
 	pthread_mutex_lock(&e->lock);
@@ -194,7 +195,7 @@ static bool recall(struct embedding *e, const unsigned char *hash, float *number
 	return found;
 }
 
-static void keep(struct embedding *e, const unsigned char *hash, const float *numbers)
+static void memory_embed_keep(struct embedding *e, const unsigned char *hash, const float *numbers)
 {
 	size_t size = e->dimension * sizeof(*numbers);
 	pthread_mutex_lock(&e->lock);
@@ -215,10 +216,10 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 		return numbers;
 	}
 	hash_text(query, hash);
-	if (recall(e, hash, numbers))
+	if (memory_embed_recall(e, hash, numbers))
 		return numbers;
-	if (ask(e, query, numbers, err)) {
-		keep(e, hash, numbers);
+	if (memory_embed_ask(e, query, numbers, err)) {
+		memory_embed_keep(e, hash, numbers);
 		return numbers;
 	}
 	free(numbers);
@@ -239,7 +240,7 @@ static bool embed_remotely(struct embedding *e, const struct memory_text *texts,
 {
 	char **copies = xcalloc(count, sizeof(*copies));
 	for (size_t i = 0; i < count; i++) {
-		copies[i] = shortened(texts[i].content);
+		copies[i] = memory_embed_shortened(texts[i].content);
 		hash_text(texts[i].content, hashes + i * EMBED_HASH_SIZE);
 	}
 	bool ok = embed_texts(e->remote, (const char *const *)copies, count, vectors,

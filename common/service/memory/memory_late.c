@@ -46,7 +46,7 @@ bool memory_late_batch(struct memory_round *round, struct error *err)
 }
 
 /* The round is over, or the service does not answer. */
-static void rest(struct memory_late *late, bool failed)
+static void memory_late_rest(struct memory_late *late, bool failed)
 {
 	late->pause_ms = failed ? late->pause_ms * 2 : SHORTEST_PAUSE_MS;
 	if (late->pause_ms > LONGEST_PAUSE_MS)
@@ -54,7 +54,7 @@ static void rest(struct memory_late *late, bool failed)
 }
 
 /* Returns whether there may be more to do at once. */
-static bool work(struct memory_late *late)
+static bool memory_late_work(struct memory_late *late)
 {
 	struct memory_round *round = &late->round;
 	struct error err = {0};
@@ -69,18 +69,18 @@ static bool work(struct memory_late *late)
 	if (round->done)
 		log_info("memories that got their vector: %lld", (long long)round->done);
 	round->most = ok && !over ? BATCH : 1; /* one bad text does not hold up the others */
-	rest(late, !ok);
+	memory_late_rest(late, !ok);
 	error_release(&err);
 	return ok && !over;
 }
 
-static void *run(void *arg)
+static void *memory_late_run(void *arg)
 {
 	struct memory_late *late = arg;
 	pthread_mutex_lock(&late->thread.lock);
 	while (!late->thread.stopping) {
 		pthread_mutex_unlock(&late->thread.lock);
-		bool more = background_in_office(late->office) && work(late);
+		bool more = background_in_office(late->office) && memory_late_work(late);
 		pthread_mutex_lock(&late->thread.lock);
 		if (!more && !late->thread.stopping)
 			background_sleep(&late->thread, clock_monotonic_ms() + late->pause_ms);
@@ -96,7 +96,7 @@ struct memory_late *memory_late_new(
 	late->round = (struct memory_round){.store = st, .embedding = e, .most = BATCH};
 	late->pause_ms = SHORTEST_PAUSE_MS;
 	late->office = background_office(state_dir, "embed.lock", err);
-	if (late->office >= 0 && background_start(&late->thread, run, late, err))
+	if (late->office >= 0 && background_start(&late->thread, memory_late_run, late, err))
 		return late;
 	if (late->office >= 0)
 		close(late->office);

@@ -11,7 +11,7 @@
 
 /* ---- its life ---- */
 
-static bool is_complete(const struct ag_store *s)
+static bool memory_plugin_is_complete(const struct ag_store *s)
 {
 	return s->put && s->get && s->update && s->remove && s->list && s->search && s->forget;
 }
@@ -24,7 +24,7 @@ bool memory_plugin_open(
 	if (!plugin_load(&p->plugin, config, &want, problems))
 		return false;
 	const struct ag_store *table = p->plugin.table;
-	bool complete = is_complete(table);
+	bool complete = memory_plugin_is_complete(table);
 	if (complete && (!table->open || table->open(&p->data) == 0))
 		return true;
 	problems_add(problems, "%s: store: '%s' %s",
@@ -46,7 +46,7 @@ void memory_plugin_close(struct memory_plugin *p)
 
 /* ---- requests ---- */
 
-static void add_copy(cJSON *object, const char *key, const cJSON *value)
+static void memory_plugin_add_copy(cJSON *object, const char *key, const cJSON *value)
 {
 	cJSON_AddItemToObject(
 	    object, key, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
@@ -58,8 +58,8 @@ static cJSON *request_new(struct call *call, const struct memory_request *rq)
 	cJSON *scope = cJSON_AddObjectToObject(request, "scope");
 	json_add_str(scope, "user_id", rq->filter.user_id);
 	json_add_str(scope, "thread_id", rq->filter.thread_id);
-	add_copy(request, "config", rq->config);
-	add_copy(request, "options", rq->options);
+	memory_plugin_add_copy(request, "config", rq->config);
+	memory_plugin_add_copy(request, "options", rq->options);
 	return request;
 }
 
@@ -67,26 +67,26 @@ static void add_filter(cJSON *request, const struct memory_request *rq)
 {
 	json_add_str(request, "memory_type", rq->filter.memory_type);
 	json_add_str(request, "category", rq->filter.category);
-	add_copy(request, "filters", rq->filters);
+	memory_plugin_add_copy(request, "filters", rq->filters);
 }
 
-static bool failed(struct call *call, const char *why)
+static bool memory_plugin_failed(struct call *call, const char *why)
 {
 	error_set(
 	    &call->error, ERR_STORE_UNAVAILABLE, "%s", error_fixed_text(ERR_STORE_UNAVAILABLE));
 	return error_cause(&call->error, "store: the plug-in %s", why);
 }
 
-static bool ask(struct memory_plugin *p, struct call *call, ag_store_fn fn, const cJSON *request,
-    cJSON **answer)
+static bool memory_plugin_ask(struct memory_plugin *p, struct call *call, ag_store_fn fn,
+    const cJSON *request, cJSON **answer)
 {
 	cJSON *given = NULL;
 	ag_result result = fn(request, &given, p->data);
 	*answer = arena_json(call->arena, json_adopt(given));
 	if (result != AG_OK)
-		return failed(call, "failed");
+		return memory_plugin_failed(call, "failed");
 	return !json_deeper_than(*answer, JSON_TRUSTED_DEPTH) ||
-	    failed(call, "answered with too many levels of nesting");
+	    memory_plugin_failed(call, "answered with too many levels of nesting");
 }
 
 /* ---- answers ---- */
@@ -98,7 +98,7 @@ static cJSON *text_or(const cJSON *given, const char *key, const char *otherwise
 	return text ? cJSON_CreateString(text) : cJSON_CreateNull();
 }
 
-static double score_of(const cJSON *given)
+static double memory_plugin_score_of(const cJSON *given)
 {
 	double score = 0;
 	json_number(json_get(given, "score"), &score);
@@ -115,7 +115,7 @@ static cJSON *memory_of(const cJSON *given)
 	cJSON_AddItemToObject(out, "memory_id", text_or(given, "memory_id", ""));
 	cJSON_AddItemToObject(out, "id", text_or(given, "memory_id", ""));
 	cJSON_AddItemToObject(out, "content", text_or(given, "content", ""));
-	cJSON_AddItemToObject(out, "score", json_new_double(score_of(given)));
+	cJSON_AddItemToObject(out, "score", json_new_double(memory_plugin_score_of(given)));
 	cJSON_AddItemToObject(out, "memory_type", text_or(given, "memory_type", "episodic"));
 	cJSON_AddItemToObject(out, "category", text_or(given, "category", "general"));
 	cJSON_AddItemToObject(out, "metadata",
@@ -134,7 +134,7 @@ static cJSON *memories_of(struct call *call, const cJSON *answer, int64_t limit)
 	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *given;
 	if (answer && !cJSON_IsArray(answer)) {
-		failed(call, "answered with what is no array");
+		memory_plugin_failed(call, "answered with what is no array");
 		return NULL;
 	}
 	cJSON_ArrayForEach(given, answer) {
@@ -144,7 +144,7 @@ static cJSON *memories_of(struct call *call, const cJSON *answer, int64_t limit)
 	return out;
 }
 
-static bool not_found(struct call *call)
+static bool memory_plugin_not_found(struct call *call)
 {
 	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Memory not found");
 }
@@ -169,7 +169,7 @@ bool memory_plugin_put(struct memory_plugin *p, struct call *call, const struct 
 	json_add_str(memory, "user_id", rq->owner);
 	json_add_str(memory, "thread_id", rq->filter.thread_id);
 	json_add_str(memory, "timestamp", clock_iso(clock_now(), now));
-	return ask(p, call, table_of(p)->put, request, &answer);
+	return memory_plugin_ask(p, call, table_of(p)->put, request, &answer);
 }
 
 static cJSON *about_one(struct call *call, const struct memory_request *rq)
@@ -183,11 +183,11 @@ cJSON *memory_plugin_get(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
 	cJSON *answer;
-	if (!ask(p, call, table_of(p)->get, about_one(call, rq), &answer))
+	if (!memory_plugin_ask(p, call, table_of(p)->get, about_one(call, rq), &answer))
 		return NULL;
 	if (cJSON_IsObject(answer))
 		return arena_json(call->arena, memory_of(answer));
-	not_found(call);
+	memory_plugin_not_found(call);
 	return NULL;
 }
 
@@ -198,16 +198,16 @@ bool memory_plugin_update(
 	json_add_str(request, "content", rq->content);
 	cJSON_AddItemToObject(request, "metadata",
 	    rq->metadata ? memory_metadata(rq->metadata, NULL) : cJSON_CreateNull());
-	return ask(p, call, table_of(p)->update, request, &answer) &&
-	    (cJSON_IsTrue(answer) || not_found(call));
+	return memory_plugin_ask(p, call, table_of(p)->update, request, &answer) &&
+	    (cJSON_IsTrue(answer) || memory_plugin_not_found(call));
 }
 
 bool memory_plugin_remove(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
 	cJSON *answer;
-	return ask(p, call, table_of(p)->remove, about_one(call, rq), &answer) &&
-	    (cJSON_IsTrue(answer) || not_found(call));
+	return memory_plugin_ask(p, call, table_of(p)->remove, about_one(call, rq), &answer) &&
+	    (cJSON_IsTrue(answer) || memory_plugin_not_found(call));
 }
 
 cJSON *memory_plugin_list(
@@ -215,7 +215,7 @@ cJSON *memory_plugin_list(
 {
 	cJSON *request = request_new(call, rq), *answer;
 	json_add_int(request, "limit", rq->limit);
-	if (!ask(p, call, table_of(p)->list, request, &answer))
+	if (!memory_plugin_ask(p, call, table_of(p)->list, request, &answer))
 		return NULL;
 	return memories_of(call, answer, rq->limit);
 }
@@ -232,7 +232,7 @@ cJSON *memory_plugin_search(
 	json_add_str(request, "retrieval_strategy", strategy_name(rq->strategy));
 	json_add_str(request, "distance_metric", metric_name(rq->metric));
 	json_add_int(request, "max_tokens", rq->max_tokens);
-	if (!ask(p, call, table_of(p)->search, request, &answer))
+	if (!memory_plugin_ask(p, call, table_of(p)->search, request, &answer))
 		return NULL;
 	return memories_of(call, answer, rq->limit);
 }
@@ -243,7 +243,8 @@ bool memory_plugin_forget(
 	cJSON *request = request_new(call, rq), *answer;
 	add_filter(request, rq);
 	*count = 0;
-	if (!ask(p, call, table_of(p)->forget, request, &answer))
+	if (!memory_plugin_ask(p, call, table_of(p)->forget, request, &answer))
 		return false;
-	return json_integer(answer, count) || failed(call, "did not say how many it forgot");
+	return json_integer(answer, count) ||
+	    memory_plugin_failed(call, "did not say how many it forgot");
 }

@@ -35,18 +35,20 @@ const char *metric_name(enum vector_metric metric)
 
 /* ---- members of a body ---- */
 
-static bool wrong(struct call *call, const char *name, const char *type, const char *expected)
+static bool memory_request_wrong(
+    struct call *call, const char *name, const char *type, const char *expected)
 {
 	const char *where = arena_printf(call->arena, "body.%s", name);
 	return error_field(&call->error, ERR_VALIDATION, where, type, "%s %s", name, expected);
 }
 
 /* A member that is a string; *text stays as it was when it is absent. */
-static bool read_text(struct call *call, const cJSON *body, const char *name, const char **text)
+static bool memory_request_read_text(
+    struct call *call, const cJSON *body, const char *name, const char **text)
 {
 	const cJSON *item = json_opt(body, name);
 	if (item && !cJSON_IsString(item))
-		return wrong(call, name, "type_error", "must be a string");
+		return memory_request_wrong(call, name, "type_error", "must be a string");
 	if (item)
 		*text = arena_strdup(call->arena, item->valuestring);
 	return true;
@@ -56,14 +58,14 @@ static bool read_text(struct call *call, const cJSON *body, const char *name, co
 static bool read_filled(struct call *call, const cJSON *body, const char *name, const char **text)
 {
 	const char *given = NULL;
-	if (!read_text(call, body, name, &given))
+	if (!memory_request_read_text(call, body, name, &given))
 		return false;
 	if (given && *given)
 		*text = given;
 	return true;
 }
 
-static int index_of(const char *const *names, const char *name)
+static int memory_request_index_of(const char *const *names, const char *name)
 {
 	for (int i = 0; names[i]; i++)
 		if (strcmp(names[i], name) == 0)
@@ -71,7 +73,7 @@ static int index_of(const char *const *names, const char *name)
 	return -1;
 }
 
-static const char *one_of(struct call *call, const char *const *names)
+static const char *memory_request_one_of(struct call *call, const char *const *names)
 {
 	const char *text = "must be one of";
 	for (int i = 0; names[i]; i++)
@@ -80,28 +82,30 @@ static const char *one_of(struct call *call, const char *const *names)
 }
 
 /* One of the names; *index stays as it was when the member is absent. */
-static bool read_choice(
+static bool memory_request_read_choice(
     struct call *call, const cJSON *body, const char *name, const char *const *names, int *index)
 {
 	const char *given = NULL;
-	if (!read_text(call, body, name, &given))
+	if (!memory_request_read_text(call, body, name, &given))
 		return false;
 	if (!given)
 		return true;
-	int found = index_of(names, given);
+	int found = memory_request_index_of(names, given);
 	if (found < 0)
-		return wrong(call, name, "value_error", one_of(call, names));
+		return memory_request_wrong(
+		    call, name, "value_error", memory_request_one_of(call, names));
 	*index = found;
 	return true;
 }
 
-static bool read_type(struct call *call, const cJSON *body, const char **type)
+static bool memory_request_read_type(struct call *call, const cJSON *body, const char **type)
 {
 	const char *given = NULL;
 	if (!read_filled(call, body, "memory_type", &given))
 		return false;
-	if (given && index_of(types, given) < 0)
-		return wrong(call, "memory_type", "value_error", one_of(call, types));
+	if (given && memory_request_index_of(types, given) < 0)
+		return memory_request_wrong(
+		    call, "memory_type", "value_error", memory_request_one_of(call, types));
 	if (given)
 		*type = given;
 	return true;
@@ -114,20 +118,21 @@ static bool read_count(
 	if (!item)
 		return true;
 	if (!json_integer(item, value))
-		return wrong(call, name, json_is_number(item) ? "value_error" : "type_error",
+		return memory_request_wrong(call, name,
+		    json_is_number(item) ? "value_error" : "type_error",
 		    arena_printf(call->arena, "must be an integer between 1 and %" PRId64, most));
 	if (*value < 1 || *value > most)
-		return wrong(call, name, "value_error",
+		return memory_request_wrong(call, name, "value_error",
 		    arena_printf(call->arena, "must be between 1 and %" PRId64, most));
 	return true;
 }
 
-static bool read_object(
+static bool memory_request_read_object(
     struct call *call, const cJSON *body, const char *name, const cJSON **object)
 {
 	*object = json_opt(body, name);
 	return !*object || cJSON_IsObject(*object) ||
-	    wrong(call, name, "type_error", "must be an object");
+	    memory_request_wrong(call, name, "type_error", "must be an object");
 }
 
 /* ---- the parts ---- */
@@ -146,7 +151,7 @@ static const char *message_content(struct call *call, const cJSON *message)
 	return content;
 }
 
-static bool read_content(struct call *call, const cJSON *body, const char **content)
+static bool memory_request_read_content(struct call *call, const cJSON *body, const char **content)
 {
 	const cJSON *item = json_opt(body, "content");
 	if (cJSON_IsString(item))
@@ -154,26 +159,28 @@ static bool read_content(struct call *call, const cJSON *body, const char **cont
 	else if (cJSON_IsObject(item) && !(*content = message_content(call, item)))
 		return false;
 	else if (item && !cJSON_IsObject(item))
-		return wrong(call, "content", "type_error", "must be a string or a message");
+		return memory_request_wrong(
+		    call, "content", "type_error", "must be a string or a message");
 	if (*content && !id_blank(*content))
 		return true;
-	return wrong(
+	return memory_request_wrong(
 	    call, "content", item ? "value_error" : "missing", "is required and cannot be empty");
 }
 
-static bool read_kind(struct call *call, const cJSON *body, struct memory_request *rq)
+static bool memory_request_read_kind(
+    struct call *call, const cJSON *body, struct memory_request *rq)
 {
 	rq->memory_type = "episodic";
 	rq->category = "general";
-	bool ok = read_type(call, body, &rq->memory_type);
+	bool ok = memory_request_read_type(call, body, &rq->memory_type);
 	return read_filled(call, body, "category", &rq->category) && ok;
 }
 
 static bool read_conditions(struct call *call, const cJSON *body, struct memory_request *rq)
 {
-	bool ok = read_type(call, body, &rq->filter.memory_type);
+	bool ok = memory_request_read_type(call, body, &rq->filter.memory_type);
 	ok = read_filled(call, body, "category", &rq->filter.category) && ok;
-	ok = read_object(call, body, "filters", &rq->filters) && ok;
+	ok = memory_request_read_object(call, body, "filters", &rq->filters) && ok;
 	if (!ok)
 		return false;
 	if (!rq->filters || !rq->filters->child) {
@@ -184,7 +191,7 @@ static bool read_conditions(struct call *call, const cJSON *body, struct memory_
 	arena_defer(call->arena, cJSON_free, text);
 	rq->filter.filters_json = text;
 	if (strlen(text) > FILTERS_SIZE_MOST)
-		return wrong(call, "filters", "value_error",
+		return memory_request_wrong(call, "filters", "value_error",
 		    arena_printf(
 			call->arena, "must not have more than %d bytes", FILTERS_SIZE_MOST));
 	return memory_filter_check(rq->filters, "body.filters", &call->error);
@@ -196,23 +203,25 @@ static bool read_threshold(struct call *call, const cJSON *body, double *thresho
 	if (!item)
 		return true;
 	if (!json_number(item, threshold))
-		return wrong(
+		return memory_request_wrong(
 		    call, "score_threshold", "type_error", "must be a number between 0 and 1");
 	return (*threshold >= 0 && *threshold <= 1) ||
-	    wrong(call, "score_threshold", "value_error", "must be between 0 and 1");
+	    memory_request_wrong(call, "score_threshold", "value_error", "must be between 0 and 1");
 }
 
-static bool read_query(struct call *call, const cJSON *body, struct memory_request *rq)
+static bool memory_request_read_query(
+    struct call *call, const cJSON *body, struct memory_request *rq)
 {
 	int strategy = rq->strategy, metric = rq->metric;
-	bool ok = read_text(call, body, "query", &rq->query);
+	bool ok = memory_request_read_text(call, body, "query", &rq->query);
 	if (ok && (!rq->query || id_blank(rq->query)))
-		ok = wrong(call, "query", rq->query ? "value_error" : "missing",
+		ok = memory_request_wrong(call, "query", rq->query ? "value_error" : "missing",
 		    "is required and cannot be empty");
 	ok = read_threshold(call, body, &rq->threshold) && ok;
 	ok = read_count(call, body, "max_tokens", MOST_TOKENS, &rq->max_tokens) && ok;
-	ok = read_choice(call, body, "retrieval_strategy", strategies, &strategy) && ok;
-	ok = read_choice(call, body, "distance_metric", metrics, &metric) && ok;
+	ok = memory_request_read_choice(call, body, "retrieval_strategy", strategies, &strategy) &&
+	    ok;
+	ok = memory_request_read_choice(call, body, "distance_metric", metrics, &metric) && ok;
 	rq->strategy = (enum strategy)strategy;
 	rq->metric = (enum vector_metric)metric;
 	return ok;
@@ -222,7 +231,7 @@ static bool read_query(struct call *call, const cJSON *body, struct memory_reque
 
 /* Who a caller that authentication knows reaches: NULL for everybody.  That a caller may do
  * anything with threads (allow_all) says nothing of memories. */
-static const char *reach(const struct call *call)
+static const char *memory_request_reach(const struct call *call)
 {
 	const struct config *config = call->service->config;
 	if (config->auth == AUTH_NONE)
@@ -244,7 +253,8 @@ static bool read_user(struct call *call, const cJSON *config, const char **user_
 	else if (json_integer(item, &number))
 		*user_id = arena_printf(call->arena, "%" PRId64, number);
 	return *user_id ||
-	    wrong(call, "config.user_id", cJSON_IsString(item) ? "value_error" : "type_error",
+	    memory_request_wrong(call, "config.user_id",
+		cJSON_IsString(item) ? "value_error" : "type_error",
 		"must be a string that is not empty, or an integer");
 }
 
@@ -253,7 +263,7 @@ static bool read_scope(struct call *call, unsigned parts, struct memory_request 
 	bool known = call->service->config->auth != AUTH_NONE;
 	const char *user_id = NULL, *thread_id;
 	rq->filter.waiter = call->waiter;
-	rq->filter.user_id = reach(call);
+	rq->filter.user_id = memory_request_reach(call);
 	if (!rq->filter.user_id && !read_user(call, rq->config, &user_id))
 		return false;
 	if (!rq->filter.user_id && (!known || (parts & MEMORY_NARROWED)))
@@ -267,7 +277,7 @@ static bool read_scope(struct call *call, unsigned parts, struct memory_request 
 	return true;
 }
 
-static void set_defaults(struct memory_request *rq, unsigned parts)
+static void memory_request_set_defaults(struct memory_request *rq, unsigned parts)
 {
 	*rq = (struct memory_request){
 	    .limit = parts & MEMORY_QUERY ? DEFAULT_FOUND : DEFAULT_LISTED,
@@ -282,21 +292,21 @@ bool memory_request_read(
     struct call *call, const cJSON *body, unsigned parts, int64_t most, struct memory_request *rq)
 {
 	bool ok = true;
-	set_defaults(rq, parts);
+	memory_request_set_defaults(rq, parts);
 	if (parts & MEMORY_QUERY)
-		ok = read_query(call, body, rq) && ok;
+		ok = memory_request_read_query(call, body, rq) && ok;
 	if (parts & MEMORY_CONTENT) {
-		ok = read_content(call, body, &rq->content) && ok;
-		ok = read_object(call, body, "metadata", &rq->metadata) && ok;
+		ok = memory_request_read_content(call, body, &rq->content) && ok;
+		ok = memory_request_read_object(call, body, "metadata", &rq->metadata) && ok;
 	}
 	if (parts & MEMORY_KIND)
-		ok = read_kind(call, body, rq) && ok;
+		ok = memory_request_read_kind(call, body, rq) && ok;
 	if (parts & MEMORY_FILTER)
 		ok = read_conditions(call, body, rq) && ok;
 	if (parts & MEMORY_LIMIT)
 		ok = read_count(call, body, "limit", most, &rq->limit) && ok;
-	bool objects = read_object(call, body, "config", &rq->config);
-	objects = read_object(call, body, "options", &rq->options) && objects;
+	bool objects = memory_request_read_object(call, body, "config", &rq->config);
+	objects = memory_request_read_object(call, body, "options", &rq->options) && objects;
 	return objects && read_scope(call, parts, rq) && ok;
 }
 

@@ -56,8 +56,8 @@ static void narrow(struct call *call, const cJSON *body)
 }
 
 /* The call is that of the run but for its error, which is not yet the run's. */
-static cJSON *ask(void *arg, struct arena *arena, const char *action, const char *memory_id,
-    const cJSON *body, struct error *err)
+static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
+    const char *memory_id, const cJSON *body, struct error *err)
 {
 	struct run_memories *m = arg;
 	struct call call = *m->call;
@@ -80,5 +80,5 @@ struct run_store memories_of_run(struct call *call, const cJSON *config)
 {
 	struct run_memories *m = arena_alloc(call->arena, sizeof(*m));
 	*m = (struct run_memories){call, config};
-	return (struct run_store){ask, m};
+	return (struct run_store){memory_run_ask, m};
 }

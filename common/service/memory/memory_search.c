@@ -23,7 +23,7 @@ struct finding {
 	struct error *err;
 };
 
-static int best_first(const void *a, const void *b)
+static int memory_search_best_first(const void *a, const void *b)
 {
 	const struct memory_hit *x = a, *y = b;
 	if (x->score != y->score)
@@ -33,7 +33,7 @@ static int best_first(const void *a, const void *b)
 
 static void sort(struct memory_hits *hits)
 {
-	qsort(hits->items, hits->count, sizeof(*hits->items), best_first);
+	qsort(hits->items, hits->count, sizeof(*hits->items), memory_search_best_first);
 }
 
 /* The best has 1 then. */
@@ -160,7 +160,7 @@ static bool follow(struct finding *f, struct memory_hit from, struct memory_hits
 }
 
 /* A step goes from what was there before it, with the scores of then. */
-static bool step(struct finding *f, struct memory_hits *hits)
+static bool memory_search_step(struct finding *f, struct memory_hits *hits)
 {
 	size_t size = hits->count * sizeof(*hits->items);
 	size_t count = hits->count;
@@ -181,7 +181,7 @@ static bool by_links(struct finding *f, struct memory_hits *hits)
 	if (hits->count > (size_t)f->rq->limit)
 		hits->count = (size_t)f->rq->limit;
 	for (int i = 0; i < LINK_STEPS; i++)
-		if (!step(f, hits))
+		if (!memory_search_step(f, hits))
 			return false;
 	sort(hits);
 	return true;

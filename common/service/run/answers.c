@@ -66,7 +66,7 @@ static bool name_call(struct call *call, cJSON *message, const cJSON *waiting)
 }
 
 /* Counts the results of one message; a call can be answered once, and only while it waits. */
-static bool take_results(
+static bool answers_take_results(
     struct call *call, const cJSON *message, const cJSON *asked, cJSON *calls, int *answered)
 {
 	const cJSON *block;
@@ -127,7 +127,7 @@ bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 			continue;
 		if (!results && !name_call(call, message, asked))
 			return false;
-		if (!take_results(call, message, asked, calls, answered) ||
+		if (!answers_take_results(call, message, asked, calls, answered) ||
 		    !may_answer(call, message))
 			return false;
 	}
@@ -164,7 +164,7 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 		bool results = has_result(message);
 		if (!results && message_is(message, "tool"))
 			return needs_call_id(call, 0);
-		if (results && !take_results(call, message, none, none, &answered))
+		if (results && !answers_take_results(call, message, none, none, &answered))
 			return false;
 	}
 	return true;

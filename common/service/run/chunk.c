@@ -98,7 +98,7 @@ static cJSON *node_data(struct chunk_writer *writer, const char *status, const c
 	return data;
 }
 
-static void on_node_starts(struct chunk_writer *writer, const struct run_event *event)
+static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_event *event)
 {
 	struct chunk chunk = {.event = "updates", .node = event->node, .step = event->step};
 	if (writer->turn->in.granularity != GRANULARITY_LOW)
@@ -106,7 +106,7 @@ static void on_node_starts(struct chunk_writer *writer, const struct run_event *
 		    node_data(writer, "invoking_node", event->node, event->step), NULL);
 }
 
-static void on_message(struct chunk_writer *writer, const struct run_event *event)
+static void chunk_on_message(struct chunk_writer *writer, const struct run_event *event)
 {
 	char *text = event->json ? NULL : json_print(event->message);
 	const struct chunk chunk = {.event = "message",
@@ -117,7 +117,8 @@ static void on_message(struct chunk_writer *writer, const struct run_event *even
 	cJSON_free(text);
 }
 
-static void on_node_ends(struct chunk_writer *writer, ag_run *run, const struct run_event *event)
+static void chunk_on_node_ends(
+    struct chunk_writer *writer, ag_run *run, const struct run_event *event)
 {
 	struct chunk chunk = {.event = "state", .node = event->node, .step = event->step};
 	if (writer->turn->in.granularity == GRANULARITY_LOW)
@@ -132,37 +133,38 @@ static void on_node_ends(struct chunk_writer *writer, ag_run *run, const struct 
 }
 
 /* From the end of a node to the start of the next nothing is waited for. */
-static void cork(struct chunk_writer *writer, bool on)
+static void chunk_cork(struct chunk_writer *writer, bool on)
 {
 	if (writer->corked != on)
 		writer->gate.sink.cork(&writer->gate.sink, on);
 	writer->corked = on;
 }
 
-static void on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+static void chunk_on_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct chunk_writer *writer = (struct chunk_writer *)observer;
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
-		on_node_starts(writer, event);
-		cork(writer, false);
+		chunk_on_node_starts(writer, event);
+		chunk_cork(writer, false);
 		return;
 	case RUN_PIECE:
-		cork(writer, false);
-		on_message(writer, event);
+		chunk_cork(writer, false);
+		chunk_on_message(writer, event);
 		return;
 	case RUN_MESSAGE:
-		cork(writer, event->json != NULL);
-		on_message(writer, event);
+		chunk_cork(writer, event->json != NULL);
+		chunk_on_message(writer, event);
 		return;
 	case RUN_NODE_ENDS:
-		cork(writer, true);
-		on_node_ends(writer, run, event);
+		chunk_cork(writer, true);
+		chunk_on_node_ends(writer, run, event);
 		return;
 	}
 }
 
-static void on_settled(struct run_observer *observer, bool ok)
+static void chunk_on_settled(struct run_observer *observer, bool ok)
 {
 	gate_settle(&((struct chunk_writer *)observer)->gate, ok);
 }
@@ -170,7 +172,8 @@ static void on_settled(struct run_observer *observer, bool ok)
 void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink)
 {
 	*writer = (struct chunk_writer){
-	    .observer = {.live = true, .event = on_event, .settled = on_settled}, .turn = turn};
+	    .observer = {.live = true, .event = chunk_on_event, .settled = chunk_on_settled},
+	    .turn = turn};
 	gate_init(&writer->gate, sink);
 	buf_puts(&writer->tail, ",\"thread_id\":");
 	json_quote(&writer->tail, turn->thread.thread_id);
@@ -249,7 +252,7 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 	struct turn *turn = writer->turn;
 	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
 	gate_open(&writer->gate);
-	cork(writer, true);
+	chunk_cork(writer, true);
 	if (!ok)
 		end_failed(writer);
 	else if (interrupt)
@@ -264,5 +267,5 @@ void chunk_done(struct chunk_writer *writer)
 	    .data = "{\"status\":\"done\"}",
 	    .thread_name = turn_thread_name(writer->turn)};
 	write_chunk(writer, &done);
-	cork(writer, false);
+	chunk_cork(writer, false);
 }

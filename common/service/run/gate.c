@@ -7,13 +7,13 @@
 /* Fits into the buffer of any socket, so that letting it out never blocks. */
 #define KEPT_MAX 16384
 
-static void keep(struct gate *gate, const char *json, size_t len)
+static void gate_keep(struct gate *gate, const char *json, size_t len)
 {
 	buf_add(&gate->kept, (const char *)&len, sizeof(len));
 	buf_add(&gate->kept, json, len);
 }
 
-static void cork(struct chunk_sink *sink, bool on)
+static void gate_cork(struct chunk_sink *sink, bool on)
 {
 	if (sink->cork)
 		sink->cork(sink, on);
@@ -25,13 +25,13 @@ static void let_out(struct gate *gate)
 	if (gate->kept.len == 0)
 		return;
 	const char *data = gate->kept.data, *end = data + gate->kept.len;
-	cork(gate->behind, true);
+	gate_cork(gate->behind, true);
 	for (; data < end; data += len) {
 		memcpy(&len, data, sizeof(len));
 		data += sizeof(len);
 		gate->behind->chunk(gate->behind, data, len);
 	}
-	cork(gate->behind, false);
+	gate_cork(gate->behind, false);
 	buf_release(&gate->kept);
 }
 
@@ -42,7 +42,7 @@ static void pass(struct chunk_sink *sink, const char *json, size_t len)
 	while (gate->state == GATE_CLOSED && gate->kept.len + len > KEPT_MAX)
 		pthread_cond_wait(&gate->moved, &gate->lock);
 	if (gate->state == GATE_CLOSED)
-		keep(gate, json, len);
+		gate_keep(gate, json, len);
 	bool open = gate->state == GATE_OPEN;
 	pthread_mutex_unlock(&gate->lock);
 	if (open)
@@ -56,7 +56,7 @@ static void pass_cork(struct chunk_sink *sink, bool on)
 	bool open = gate->state == GATE_OPEN;
 	pthread_mutex_unlock(&gate->lock);
 	if (open)
-		cork(gate->behind, on);
+		gate_cork(gate->behind, on);
 }
 
 void gate_init(struct gate *gate, struct chunk_sink *behind)
@@ -75,7 +75,7 @@ void gate_release(struct gate *gate)
 }
 
 /* Called with the lock held. */
-static void move(struct gate *gate, int state)
+static void gate_move(struct gate *gate, int state)
 {
 	gate->state = state;
 	if (state == GATE_OPEN)
@@ -89,7 +89,7 @@ void gate_settle(struct gate *gate, bool ok)
 {
 	pthread_mutex_lock(&gate->lock);
 	if (gate->state == GATE_CLOSED)
-		move(gate, ok ? GATE_OPEN : GATE_SHUT);
+		gate_move(gate, ok ? GATE_OPEN : GATE_SHUT);
 	pthread_mutex_unlock(&gate->lock);
 }
 
@@ -98,7 +98,7 @@ bool gate_open(struct gate *gate)
 	pthread_mutex_lock(&gate->lock);
 	bool complete = gate->state != GATE_SHUT;
 	if (gate->state != GATE_OPEN)
-		move(gate, GATE_OPEN);
+		gate_move(gate, GATE_OPEN);
 	pthread_mutex_unlock(&gate->lock);
 	return complete;
 }

@@ -13,7 +13,8 @@
 #define NODE_TIMEOUT 900.0
 #define TOOL_TIMEOUT 300.0
 
-static bool refuse(struct call *call, const char *where, const char *type, const char *text)
+static bool run_input_refuse(
+    struct call *call, const char *where, const char *type, const char *text)
 {
 	return error_field(&call->error, ERR_VALIDATION, where, type, "%s", text);
 }
@@ -38,7 +39,7 @@ static void read_message(
 		    "%s[%d] carries a tool call; only the model may request tools", key, i);
 }
 
-static void read_messages(
+static void run_input_read_messages(
     struct call *call, const cJSON *body, const char *key, struct run_input *in)
 {
 	const cJSON *messages = json_opt(body, key), *item;
@@ -51,7 +52,7 @@ static void read_messages(
 		return;
 	}
 	if (count == 0 && !in->has_resume)
-		refuse(call, "body.messages", messages ? "value_error" : "missing",
+		run_input_refuse(call, "body.messages", messages ? "value_error" : "missing",
 		    "messages must contain at least one message");
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
@@ -65,7 +66,8 @@ static void read_initial_state(struct call *call, const cJSON *body, struct run_
 	const cJSON *item;
 	in->initial_state = json_opt(body, "initial_state");
 	if (in->initial_state && !cJSON_IsObject(in->initial_state)) {
-		refuse(call, "body.initial_state", "type_error", "initial_state must be an object");
+		run_input_refuse(
+		    call, "body.initial_state", "type_error", "initial_state must be an object");
 		return;
 	}
 	cJSON_ArrayForEach(item, in->initial_state) {
@@ -78,14 +80,14 @@ static void read_initial_state(struct call *call, const cJSON *body, struct run_
 	}
 }
 
-static void read_limits(struct call *call, const cJSON *body, struct run_input *in)
+static void run_input_read_limits(struct call *call, const cJSON *body, struct run_input *in)
 {
 	static const char *const names[] = {"low", "partial", "full"};
 	const cJSON *limit = json_opt(body, "recursion_limit");
 	const cJSON *granularity = json_opt(body, "response_granularity");
 	int64_t value = RECURSION_LIMIT;
 	if (limit && !(json_integer(limit, &value) && value >= 1 && value <= 100))
-		refuse(call, "body.recursion_limit",
+		run_input_refuse(call, "body.recursion_limit",
 		    json_is_number(limit) ? "value_error" : "type_error",
 		    "recursion_limit must be between 1 and 100");
 	in->recursion_limit = (int)value;
@@ -97,14 +99,15 @@ static void read_limits(struct call *call, const cJSON *body, struct run_input *
 		}
 	}
 	if (granularity)
-		refuse(call, "body.response_granularity",
+		run_input_refuse(call, "body.response_granularity",
 		    cJSON_IsString(granularity) ? "value_error" : "type_error",
 		    "response_granularity must be one of full, partial, low");
 }
 
 /* Clients may lower a time-out; larger values count as the default
  * (doc/protocol-runs.md#invoke). */
-static double read_timeout(struct call *call, const cJSON *config, const char *name, double most)
+static double run_input_read_timeout(
+    struct call *call, const cJSON *config, const char *name, double most)
 {
 	const cJSON *item = json_opt(config, name);
 	double value = most;
@@ -139,7 +142,7 @@ static cJSON *clean_config(struct call *call, const cJSON *config)
 	return clean;
 }
 
-static void read_run_id(struct call *call, const cJSON *config, struct run_input *in)
+static void run_input_read_run_id(struct call *call, const cJSON *config, struct run_input *in)
 {
 	const char *id = json_str(config, "run_id");
 	if (!id || id_blank(id))
@@ -147,7 +150,7 @@ static void read_run_id(struct call *call, const cJSON *config, struct run_input
 	if (id_valid(id))
 		in->run_id = arena_strdup(call->arena, id);
 	else
-		refuse(call, "body.config.run_id", "value_error",
+		run_input_refuse(call, "body.config.run_id", "value_error",
 		    "config.run_id must be 1 to 255 characters without control characters");
 }
 
@@ -164,7 +167,7 @@ static bool run_thread_id(struct call *call, const char *where, const cJSON *ite
 	return thread_id_check(call, where, *id);
 }
 
-static void read_thread_id(
+static void run_input_read_thread_id(
     struct call *call, const cJSON *body, const cJSON *config, struct run_input *in)
 {
 	const char *top = NULL, *inner = NULL;
@@ -191,16 +194,16 @@ bool run_input_read(struct call *call, const cJSON *body, const char *key, struc
 	*in = (struct run_input){.resume = json_get(body, "resume")};
 	in->has_resume = in->resume != NULL;
 	if (config && !cJSON_IsObject(config)) {
-		refuse(call, "body.config", "type_error", "config must be an object");
+		run_input_refuse(call, "body.config", "type_error", "config must be an object");
 		config = NULL;
 	}
-	read_thread_id(call, body, config, in);
-	read_messages(call, body, key, in);
+	run_input_read_thread_id(call, body, config, in);
+	run_input_read_messages(call, body, key, in);
 	read_initial_state(call, body, in);
-	read_limits(call, body, in);
-	read_run_id(call, config, in);
-	in->node_timeout = read_timeout(call, config, "node_timeout", NODE_TIMEOUT);
-	in->tool_timeout = read_timeout(call, config, "tool_timeout", TOOL_TIMEOUT);
+	run_input_read_limits(call, body, in);
+	run_input_read_run_id(call, config, in);
+	in->node_timeout = run_input_read_timeout(call, config, "node_timeout", NODE_TIMEOUT);
+	in->tool_timeout = run_input_read_timeout(call, config, "tool_timeout", TOOL_TIMEOUT);
 	in->config = clean_config(call, config);
 	return !error_is_set(&call->error);
 }

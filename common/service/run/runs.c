@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "graph/message.h"
-#include "service/thread/change.h"
 #include "service/run/chunk.h"
-#include "service/thread/ident.h"
 #include "service/run/turn.h"
+#include "service/thread/change.h"
+#include "service/thread/ident.h"
 
 #include <string.h>
 
@@ -18,7 +18,8 @@
 /* ---- invoke ---- */
 
 /* Nobody watches an invoke run; its messages are read when it is over. */
-static void ignore_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+static void runs_ignore_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	(void)observer, (void)run, (void)event;
 }
@@ -84,7 +85,7 @@ static cJSON *invoke_data(struct turn *turn)
 
 cJSON *run_invoke(struct call *call, const cJSON *body)
 {
-	struct run_observer observer = {.event = ignore_event};
+	struct run_observer observer = {.event = runs_ignore_event};
 	struct turn turn;
 	cJSON *data = NULL;
 	if (turn_read(&turn, call, body, "messages") && turn_open(&turn) &&

@@ -26,7 +26,7 @@ static const cJSON *asked_thread(const cJSON *frame)
 
 /* One error chunk for a frame that does not run.  Its shape is that of
  * doc/protocol-sockets.md#rejected-frames: no run, no metadata. */
-static void refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
+static void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
 {
 	struct error_view view;
 	const cJSON *thread_id = asked_thread(frame);
@@ -62,7 +62,7 @@ static void refuse_as(
     struct call *call, enum error_kind kind, const char *text, struct chunk_sink *sink)
 {
 	error_set(&call->error, kind, "%s", text);
-	refuse(call, NULL, sink);
+	socket_refuse(call, NULL, sink);
 }
 
 void socket_refuse_binary(struct call *call, struct chunk_sink *sink)
@@ -87,7 +87,7 @@ void socket_refuse_live(struct call *call, struct chunk_sink *sink)
 
 /* ---- from a frame to the body of a run ---- */
 
-static bool invalid(struct call *call, const char *text)
+static bool socket_invalid(struct call *call, const char *text)
 {
 	return error_set(&call->error, ERR_VALIDATION, PREFIX "%s", text);
 }
@@ -111,9 +111,11 @@ static bool names_thread(const cJSON *frame)
 static bool resume_body(struct call *call, cJSON *frame)
 {
 	if (!has_items(frame, RESULTS))
-		return invalid(call, "tool_result must not be empty for invoke_type='resume'");
+		return socket_invalid(
+		    call, "tool_result must not be empty for invoke_type='resume'");
 	if (!names_thread(frame))
-		return invalid(call, "config.thread_id is required for invoke_type='resume'");
+		return socket_invalid(
+		    call, "config.thread_id is required for invoke_type='resume'");
 	cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
 	return true;
 }
@@ -122,9 +124,9 @@ static bool fresh_body(struct call *call, const cJSON *frame)
 {
 	bool resumes = json_get(frame, "resume") != NULL;
 	if (!resumes && !has_items(frame, "messages"))
-		return invalid(call, "messages must not be empty for invoke_type='fresh'");
+		return socket_invalid(call, "messages must not be empty for invoke_type='fresh'");
 	if (resumes && !names_thread(frame))
-		return invalid(call, "config.thread_id is required with resume");
+		return socket_invalid(call, "config.thread_id is required with resume");
 	return true;
 }
 
@@ -139,20 +141,20 @@ static bool frame_body(struct call *call, cJSON *frame, const char **key)
 		return resume_body(call, frame);
 	if (name && strcmp(name, "fresh") == 0)
 		return fresh_body(call, frame);
-	return invalid(call, "invoke_type must be fresh or resume");
+	return socket_invalid(call, "invoke_type must be fresh or resume");
 }
 
 /* The frame as a tree in the arena; NULL with the error set. */
-static cJSON *parse(struct call *call, const char *text, size_t len)
+static cJSON *socket_parse(struct call *call, const char *text, size_t len)
 {
 	enum json_fault fault;
 	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
 	if (fault == JSON_INVALID)
-		invalid(call, "frame is not valid JSON");
+		socket_invalid(call, "frame is not valid JSON");
 	else if (!frame)
 		error_set(&call->error, ERR_VALIDATION, PREFIX "frame %s", json_fault_text(fault));
 	else if (!cJSON_IsObject(frame))
-		invalid(call, "frame must be a JSON object");
+		socket_invalid(call, "frame must be a JSON object");
 	return arena_json(call->arena, frame);
 }
 
@@ -232,31 +234,31 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 {
 	struct turn turn;
 	const char *key;
-	cJSON *frame = parse(call, text, len);
+	cJSON *frame = socket_parse(call, text, len);
 	if (error_is_set(&call->error) || !frame_body(call, frame, &key)) {
-		refuse(call, frame, sink);
+		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
 	if (!read_turn(&turn, call, frame, key)) {
 		prefix_detail(call);
-		refuse(call, frame, sink);
+		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
 	if (expired(session)) {
 		error_set(&call->error, ERR_EXPIRED_TOKEN,
 		    "Session expired. Reconnect with a valid token.");
-		refuse(call, frame, sink);
+		socket_refuse(call, frame, sink);
 		return SOCKET_EXPIRED;
 	}
 	if (!within_limit(call, session)) {
-		refuse(call, frame, sink);
+		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
 	if (may_stream(call, turn.in.thread_id) && turn_open(&turn)) {
 		stream_turn(&turn, sink);
 	} else {
 		name_thread(call, turn.in.thread_id);
-		refuse(call, frame, sink);
+		socket_refuse(call, frame, sink);
 	}
 	turn_end(&turn);
 	return SOCKET_GOES_ON;

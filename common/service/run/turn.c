@@ -5,10 +5,10 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "graph/state.h"
-#include "service/run/answers.h"
-#include "service/thread/change.h"
 #include "service/files/media.h"
 #include "service/memory/memory_calls.h"
+#include "service/run/answers.h"
+#include "service/thread/change.h"
 #include "service/thread/messages.h"
 #include "service/thread/names.h"
 #include "service/trace/trace.h"
@@ -17,14 +17,14 @@
 
 #define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
 
-static const struct storage_ops *ops_of(const struct turn *turn)
+static const struct storage_ops *turn_ops_of(const struct turn *turn)
 {
 	return turn->call->service->storage->ops;
 }
 
 /* Takes the lease of thread_id and reads the thread; what does not exist yet becomes a blank one.
  */
-static bool open_thread(struct turn *turn, const char *thread_id)
+static bool turn_open_thread(struct turn *turn, const char *thread_id)
 {
 	struct call *call = turn->call;
 	struct storage *storage = call->service->storage;
@@ -43,7 +43,7 @@ static bool open_new_thread(struct turn *turn)
 {
 	for (int i = 0; i < ID_ATTEMPTS; i++) {
 		char *id = arena_alloc(turn->call->arena, UUID_SIZE);
-		if (!open_thread(turn, id_make(&turn->call->service->ids, id)))
+		if (!turn_open_thread(turn, id_make(&turn->call->service->ids, id)))
 			return false;
 		if (turn->is_new)
 			return true;
@@ -52,7 +52,7 @@ static bool open_new_thread(struct turn *turn)
 	return error_set(&turn->call->error, ERR_INTERNAL, NULL);
 }
 
-static const cJSON *last_user_message(const cJSON *messages)
+static const cJSON *turn_last_user_message(const cJSON *messages)
 {
 	const cJSON *message, *found = NULL;
 	cJSON_ArrayForEach(message, messages) {
@@ -65,7 +65,7 @@ static const cJSON *last_user_message(const cJSON *messages)
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in)
 {
 	*turn = (struct turn){.call = call, .in = *in, .run_id = in->run_id};
-	turn->user = last_user_message(in->messages);
+	turn->user = turn_last_user_message(in->messages);
 	if (!turn->run_id)
 		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
 }
@@ -116,20 +116,20 @@ bool turn_open(struct turn *turn)
 		return false;
 	if (!turn->in.thread_id)
 		return open_new_thread(turn);
-	return open_thread(turn, turn->in.thread_id) &&
+	return turn_open_thread(turn, turn->in.thread_id) &&
 	    (turn->is_new || call_owns(turn->call, &turn->thread));
 }
 
 void turn_end(struct turn *turn)
 {
 	if (turn->lease)
-		ops_of(turn)->lease_release(turn->lease);
+		turn_ops_of(turn)->lease_release(turn->lease);
 	turn->lease = NULL;
 }
 
 /* ---- what the input brings ---- */
 
-static bool is_known(struct turn *turn, const cJSON *message)
+static bool turn_is_known(struct turn *turn, const cJSON *message)
 {
 	bool known = false, in_context = false;
 	struct storage *storage = turn->call->service->storage;
@@ -164,7 +164,7 @@ static bool collect_new(struct turn *turn)
 	for (message = turn->in.messages->child; message; message = next) {
 		bool given = turn->in.given_id[i];
 		next = message->next;
-		if (!repeated[i++] && !(given && is_known(turn, message)))
+		if (!repeated[i++] && !(given && turn_is_known(turn, message)))
 			cJSON_AddItemToArray(
 			    turn->bring, cJSON_DetachItemViaPointer(turn->in.messages, message));
 	}
@@ -184,7 +184,7 @@ static cJSON *parse_stored(struct turn *turn, const char *text)
 /* Where the configuration says so, what a user says answers the pause. */
 static void resume_by_message(struct turn *turn)
 {
-	const cJSON *user = last_user_message(turn->bring);
+	const cJSON *user = turn_last_user_message(turn->bring);
 	struct buf text = {0};
 	if (!user || !turn->call->service->config->message_resumes)
 		return;
@@ -297,7 +297,7 @@ static void open_run(struct turn *turn, struct trace *trace)
 	turn->run = run_new(&setup);
 }
 
-static bool execute(struct turn *turn, struct run_observer *observer)
+static bool turn_execute(struct turn *turn, struct run_observer *observer)
 {
 	cJSON *bring = turn->bring;
 	struct trace *trace = trace_begin(turn, observer);
@@ -332,7 +332,7 @@ bool turn_run(struct turn *turn, struct run_observer *observer)
 		return false;
 	switch (turn->action) {
 	case TURN_RUN:
-		return execute(turn, observer);
+		return turn_execute(turn, observer);
 	case TURN_REPORT_WAITING:
 		return store_answers(turn);
 	case TURN_REPORT_PAUSE:

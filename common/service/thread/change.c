@@ -26,7 +26,7 @@ struct lease *lease_take(struct call *call, const char *thread_id)
 	return lease;
 }
 
-static bool not_found(struct call *call)
+static bool thread_change_not_found(struct call *call)
 {
 	if (error_is_set(&call->error))
 		return false;
@@ -40,7 +40,7 @@ bool thread_find(struct call *call, const char *thread_id, struct thread *thread
 		return false;
 	if (storage->ops->thread_get(storage, call->arena, thread_id, thread, &call->error))
 		return call_owns(call, thread);
-	return not_found(call);
+	return thread_change_not_found(call);
 }
 
 bool config_check(struct call *call, const cJSON *body)
@@ -93,7 +93,7 @@ void change_end(struct change *change)
 
 bool change_exists(struct change *change)
 {
-	return change->thread.row || not_found(change->call);
+	return change->thread.row || thread_change_not_found(change->call);
 }
 
 const char *message_stored(struct call *call, const cJSON *message)

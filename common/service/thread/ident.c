@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool refuse(struct call *call, const char *where, const char *type, const char *text)
+static bool ident_refuse(struct call *call, const char *where, const char *type, const char *text)
 {
 	return error_field(&call->error, ERR_VALIDATION, where, type, "%s", text);
 }
@@ -17,14 +17,15 @@ bool thread_id_check(struct call *call, const char *where, const char *thread_id
 {
 	bool utf8 = thread_id && utf8_valid(thread_id, strlen(thread_id));
 	if (!thread_id)
-		return refuse(call, where, "missing", THREAD_ID_BLANK);
+		return ident_refuse(call, where, "missing", THREAD_ID_BLANK);
 	if (utf8 && id_blank(thread_id))
-		return refuse(call, where, "value_error", THREAD_ID_BLANK);
+		return ident_refuse(call, where, "value_error", THREAD_ID_BLANK);
 	if (!utf8 || !id_valid(thread_id))
-		return refuse(call, where, "value_error",
+		return ident_refuse(call, where, "value_error",
 		    "thread_id must be 1 to 255 characters without control characters");
 	if (id_not_positive(thread_id))
-		return refuse(call, where, "value_error", "thread_id must be a positive integer");
+		return ident_refuse(
+		    call, where, "value_error", "thread_id must be a positive integer");
 	return true;
 }
 
@@ -33,10 +34,10 @@ bool message_id_check(struct call *call, const char *message_id)
 	const char *where = "path.message_id";
 	bool utf8 = utf8_valid(message_id, strlen(message_id));
 	if (utf8 && id_blank(message_id))
-		return refuse(
+		return ident_refuse(
 		    call, where, "value_error", "message_id is required and cannot be empty");
 	if (!utf8 || !id_valid(message_id))
-		return refuse(call, where, "value_error",
+		return ident_refuse(call, where, "value_error",
 		    "message_id must be 1 to 255 characters without control characters");
 	return true;
 }
@@ -54,7 +55,7 @@ static const char *integer_text(struct call *call, const cJSON *item)
 }
 
 /* Text of an id, or NULL when it is neither a string nor an integer. */
-static const char *id_text(struct call *call, const cJSON *item)
+static const char *ident_id_text(struct call *call, const cJSON *item)
 {
 	if (cJSON_IsString(item))
 		return arena_strdup(call->arena, item->valuestring);
@@ -66,9 +67,9 @@ bool thread_id_read(struct call *call, const char *where, const cJSON *item, con
 	*id = NULL;
 	if (!item || cJSON_IsNull(item))
 		return true;
-	*id = id_text(call, item);
+	*id = ident_id_text(call, item);
 	if (!*id)
-		return refuse(
+		return ident_refuse(
 		    call, where, "type_error", "thread_id must be a string or an integer");
 	return true;
 }
@@ -76,7 +77,7 @@ bool thread_id_read(struct call *call, const char *where, const cJSON *item, con
 /* Only to a run "new" says that there is none yet. */
 static const char *named_thread(struct call *call, const cJSON *object, bool is_run)
 {
-	const char *id = id_text(call, json_opt(object, "thread_id"));
+	const char *id = ident_id_text(call, json_opt(object, "thread_id"));
 	return id && !id_blank(id) && !(is_run && strcmp(id, "new") == 0) ? id : NULL;
 }
 

@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "base/json_members.h"
 #include "graph/message.h"
+#include "service/files/media.h"
 #include "service/thread/hole.h"
 #include "service/thread/ident.h"
-#include "service/files/media.h"
 #include "service/thread/page.h"
 #include "service/thread/threads.h"
 
@@ -108,7 +108,7 @@ struct entry {
 	int place;
 };
 
-static int by_id(const void *left, const void *right)
+static int messages_by_id(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
 	int order = strcmp(a->id, b->id);
@@ -126,14 +126,14 @@ bool *messages_repeated(struct call *call, const cJSON *messages)
 		entries[count] = (struct entry){message_id(message), count};
 		count++;
 	}
-	qsort(entries, (size_t)count, sizeof(*entries), by_id);
+	qsort(entries, (size_t)count, sizeof(*entries), messages_by_id);
 	for (int i = 1; i < count; i++)
 		repeated[entries[i].place] = strcmp(entries[i - 1].id, entries[i].id) == 0;
 	return repeated;
 }
 
 /* Adds to the write what the thread does not have in its context. */
-static bool take_message(struct change *change, struct thread_write *write,
+static bool messages_take_message(struct change *change, struct thread_write *write,
     struct new_message *stored, const cJSON *message)
 {
 	struct call *call = change->call;
@@ -160,7 +160,7 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 	const bool *repeated = messages_repeated(call, messages);
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages) {
-		if (!*repeated++ && !take_message(change, &write, stored, message))
+		if (!*repeated++ && !messages_take_message(change, &write, stored, message))
 			return false;
 	}
 	change_touch(change);
@@ -199,7 +199,7 @@ static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON 
 	    "metadata must not exceed %" PRId64 " bytes in all messages together", most);
 }
 
-static cJSON *read_body(struct call *call, const char *thread_id, const cJSON *body)
+static cJSON *messages_read_body(struct call *call, const char *thread_id, const cJSON *body)
 {
 	const cJSON *messages = json_opt(body, "messages");
 	const cJSON *metadata = json_opt(body, "metadata");
@@ -223,7 +223,7 @@ static cJSON *read_body(struct call *call, const char *thread_id, const cJSON *b
 	return read;
 }
 
-static cJSON *add_data(struct change *change, const cJSON *messages)
+static cJSON *messages_add_data(struct change *change, const cJSON *messages)
 {
 	struct call *call = change->call;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
@@ -239,11 +239,11 @@ cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body)
 {
 	struct change change;
 	cJSON *data = NULL;
-	cJSON *messages = read_body(call, thread_id, body);
+	cJSON *messages = messages_read_body(call, thread_id, body);
 	if (!messages || !change_begin(&change, call, thread_id))
 		return NULL;
 	if (files_resolve(call, messages))
-		data = add_data(&change, messages);
+		data = messages_add_data(&change, messages);
 	change_end(&change);
 	return data;
 }

@@ -28,7 +28,8 @@ _Static_assert(WORDS == sizeof(second_words) / sizeof(second_words[0]), "lists o
 
 /* ---- the generator ---- */
 
-static bool open_plugin(struct names *names, const struct config *config, struct problems *problems)
+static bool names_open_plugin(
+    struct names *names, const struct config *config, struct problems *problems)
 {
 	const struct plugin_want want = {
 	    .key = "thread_name_generator",
@@ -53,7 +54,7 @@ bool names_open(struct names *names, const struct config *config, struct problem
 {
 	const char *generator = config->thread_name_generator;
 	*names = (struct names){.builtin = generator && strcmp(generator, "builtin:names") == 0};
-	return !generator || names->builtin || open_plugin(names, config, problems);
+	return !generator || names->builtin || names_open_plugin(names, config, problems);
 }
 
 void names_close(struct names *names)

@@ -42,7 +42,7 @@ struct repair {
 };
 
 /* Within a message results stand before calls: they do not answer them. */
-static int by_id(const void *left, const void *right)
+static int orphans_by_id(const void *left, const void *right)
 {
 	const struct use *a = *(struct use *const *)left, *b = *(struct use *const *)right;
 	int order = strcmp(a->id, b->id);
@@ -93,7 +93,7 @@ static void sort_uses(struct repair *r, struct arena *arena)
 	struct group *group = groups;
 	for (int i = 0; i < r->use_count; i++)
 		r->order[i] = &r->uses[i];
-	qsort(r->order, (size_t)r->use_count, sizeof(struct use *), by_id);
+	qsort(r->order, (size_t)r->use_count, sizeof(struct use *), orphans_by_id);
 	for (int i = 0; i < r->use_count; i++) {
 		struct use *use = r->order[i];
 		if (i == 0 || strcmp(r->order[i - 1]->id, use->id) != 0)
@@ -105,7 +105,7 @@ static void sort_uses(struct repair *r, struct arena *arena)
 }
 
 /* Moves top down to the last result that is left, and queues the calls above it. */
-static void settle(struct repair *r, struct group *group)
+static void orphans_settle(struct repair *r, struct group *group)
 {
 	for (; group->top > group->begin; group->top--) {
 		const struct use *use = r->order[group->top - 1];
@@ -116,14 +116,14 @@ static void settle(struct repair *r, struct group *group)
 	}
 }
 
-static void take_out(struct repair *r, struct entry *entry)
+static void orphans_take_out(struct repair *r, struct entry *entry)
 {
 	if (entry->gone)
 		return;
 	entry->gone = true;
 	cJSON_AddItemToArray(r->removed, cJSON_CreateString(message_id(entry->message)));
 	for (int i = 0; i < entry->count; i++)
-		settle(r, r->uses[entry->first + i].group);
+		orphans_settle(r, r->uses[entry->first + i].group);
 }
 
 /* The tool messages that answered a call of a message that goes: those before another message uses
@@ -137,13 +137,13 @@ static void take_answers(struct repair *r, const struct use *call)
 		if (use->is_call)
 			return;
 		if (entry->is_tool)
-			take_out(r, entry);
+			orphans_take_out(r, entry);
 	}
 }
 
 static void take_orphan(struct repair *r, struct entry *entry)
 {
-	take_out(r, entry);
+	orphans_take_out(r, entry);
 	for (int i = 0; i < entry->count; i++) {
 		if (r->uses[entry->first + i].is_call)
 			take_answers(r, &r->uses[entry->first + i]);
@@ -165,7 +165,7 @@ cJSON *orphans_find(struct arena *arena, const cJSON *messages)
 		add_entry(&r, count++, message);
 	sort_uses(&r, arena);
 	for (int i = 0; i < r.use_count; i++)
-		settle(&r, r.uses[i].group);
+		orphans_settle(&r, r.uses[i].group);
 	for (int next = 0; next < r.queued; next++)
 		if (!r.entries[r.queue[next]].gone)
 			take_orphan(&r, &r.entries[r.queue[next]]);

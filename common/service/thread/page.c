@@ -19,7 +19,7 @@ static bool read_integer(const char *text, int64_t *value)
 	return true;
 }
 
-static bool read_member(struct call *call, const char *name, const char *text, int64_t *value)
+static bool page_read_member(struct call *call, const char *name, const char *text, int64_t *value)
 {
 	const char *where = arena_printf(call->arena, "query.%s", name);
 	if (!text || read_integer(text, value))
@@ -31,8 +31,8 @@ static bool read_member(struct call *call, const char *name, const char *text, i
 bool page_read(struct call *call, const struct list_query *query, struct page *page)
 {
 	*page = (struct page){.search = query->search, .limit = DEFAULT_LIMIT};
-	read_member(call, "offset", query->offset, &page->offset);
-	read_member(call, "limit", query->limit, &page->limit);
+	page_read_member(call, "offset", query->offset, &page->offset);
+	page_read_member(call, "limit", query->limit, &page->limit);
 	if (page->limit <= 0)
 		error_field(&call->error, ERR_VALIDATION, "query.limit", "value_error",
 		    "limit must be > 0");

@@ -4,9 +4,9 @@
 
 #include "base/json.h"
 #include "graph/message.h"
+#include "service/files/media.h"
 #include "service/thread/change.h"
 #include "service/thread/hole.h"
-#include "service/files/media.h"
 #include "service/thread/messages.h"
 #include "service/thread/threads.h"
 
@@ -16,7 +16,7 @@
  * The thread, and whether a run has it.  A thread that is running, but that no run has, is looked
  * at again: only when it has not changed, its process died, else the run just ended.
  */
-static bool look(
+static bool thread_state_look(
     struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
 {
 	struct storage *storage = call->service->storage;
@@ -38,7 +38,7 @@ cJSON *state_read(struct call *call, const char *thread_id)
 {
 	struct thread thread;
 	struct run_flags flags = {0};
-	if (!look(call, thread_id, &thread, &flags))
+	if (!thread_state_look(call, thread_id, &thread, &flags))
 		return NULL;
 	cJSON *context = hole_context(call, thread.row);
 	if (!context)
@@ -87,7 +87,7 @@ static bool update_summary(struct update *u, const cJSON *item)
 
 /* What is wrong with a member, apart from the thread as it is; its value where it is a fixed one.
  */
-static bool read_member(struct update *u, const cJSON *item)
+static bool thread_state_read_member(struct update *u, const cJSON *item)
 {
 	const struct field *field = graph_field_get(u->call->service->graph, item->string);
 	bool is_context = strcmp(item->string, "context") == 0;
@@ -113,7 +113,7 @@ static bool update_read(struct update *u, const char *thread_id, const cJSON *bo
 		    u->state ? "type_error" : "missing", "state is required and must be an object");
 	u->ignored = arena_json(u->call->arena, cJSON_CreateArray());
 	cJSON_ArrayForEach(item, u->state)
-		ok = read_member(u, item) && ok;
+		ok = thread_state_read_member(u, item) && ok;
 	return ok;
 }
 

@@ -8,13 +8,13 @@
 #include "graph/state.h"
 #include "service/thread/change.h"
 #include "service/thread/ident.h"
-#include "service/trace/observe.h"
 #include "service/thread/page.h"
+#include "service/trace/observe.h"
 
 #include <string.h>
 
 /* A record as doc/protocol-threads.md#records shows it, a new tree. */
-static cJSON *record(const struct thread *thread)
+static cJSON *threads_record(const struct thread *thread)
 {
 	char time[ISO_TIME_SIZE];
 	cJSON *out = cJSON_CreateObject();
@@ -28,9 +28,9 @@ static cJSON *record(const struct thread *thread)
 	return out;
 }
 
-static bool add_record(void *arg, const struct thread *thread)
+static bool threads_add_record(void *arg, const struct thread *thread)
 {
-	cJSON_AddItemToArray(arg, record(thread));
+	cJSON_AddItemToArray(arg, threads_record(thread));
 	return true;
 }
 
@@ -43,7 +43,7 @@ cJSON *threads_list(struct call *call, const struct list_query *query)
 		return NULL;
 	cJSON *threads = cJSON_AddArrayToObject(data, "threads");
 	if (!storage->ops->thread_list(
-		storage, call->owner, &page, add_record, threads, &call->error))
+		storage, call->owner, &page, threads_add_record, threads, &call->error))
 		return NULL;
 	return data;
 }
@@ -54,8 +54,8 @@ cJSON *thread_read(struct call *call, const char *thread_id)
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	if (!thread_find(call, thread_id, &thread))
 		return NULL;
-	cJSON *shown = record(&thread);
-	cJSON_AddItemToObject(shown, "thread", record(&thread)); /* both forms are read */
+	cJSON *shown = threads_record(&thread);
+	cJSON_AddItemToObject(shown, "thread", threads_record(&thread)); /* both forms are read */
 	cJSON_AddItemToObject(data, "thread_data", shown);
 	return data;
 }
@@ -74,7 +74,7 @@ static bool delete_once(struct change *change)
 }
 
 /* What deletes must be able to write, also on a full disk. */
-static bool delete_thread(struct change *change)
+static bool threads_delete_thread(struct change *change)
 {
 	struct storage *storage = change->call->service->storage;
 	struct error *err = &change->call->error;
@@ -92,7 +92,7 @@ cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body
 	cJSON *data = NULL;
 	if (!change_check(call, thread_id, body) || !change_begin(&change, call, thread_id))
 		return NULL;
-	if (change_exists(&change) && delete_thread(&change)) {
+	if (change_exists(&change) && threads_delete_thread(&change)) {
 		data = arena_json(call->arena, cJSON_CreateObject());
 		cJSON_AddTrueToObject(data, "success");
 		cJSON_AddStringToObject(data, "message", "Thread deleted successfully");
@@ -114,14 +114,14 @@ bool thread_retire(struct call *call, const char *thread_id, int64_t before)
 	if (storage->ops->thread_get(
 		storage, call->arena, thread_id, &change.thread, &call->error) &&
 	    change.thread.updated_at < before)
-		gone = delete_thread(&change);
+		gone = threads_delete_thread(&change);
 	change_end(&change);
 	return gone;
 }
 
 /* ---- repair (doc/protocol-threads.md#repair) ---- */
 
-static bool add_message(void *arg, const char *id, const char *body_json)
+static bool threads_add_message(void *arg, const char *id, const char *body_json)
 {
 	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
 	(void)id;
@@ -153,7 +153,7 @@ static cJSON *fix_thread(struct change *change)
 	const struct page all = {.limit = INT64_MAX};
 	cJSON *messages = arena_json(call->arena, cJSON_CreateArray());
 	if (!storage->ops->message_list(
-		storage, change->thread.row, &all, add_message, messages, &call->error))
+		storage, change->thread.row, &all, threads_add_message, messages, &call->error))
 		return NULL;
 	bool empty = !messages->child;
 	cJSON *removed = orphans_find(call->arena, messages);

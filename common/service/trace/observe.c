@@ -34,7 +34,7 @@ static bool still_runs(struct call *call, const struct trace_view *view)
 }
 
 /* For good, so that no later run on the thread makes it look alive. */
-static void bury(struct call *call, struct trace_run *run)
+static void observe_bury(struct call *call, struct trace_run *run)
 {
 	const struct trace_piece none = {.first = 1};
 	uint64_t place = 0;
@@ -47,7 +47,7 @@ static void bury(struct call *call, struct trace_run *run)
  * A process that died says nothing of its runs.  A run says how it ended before it gives up its
  * thread; so one that goes on after its thread was seen free is dead.
  */
-static bool read_view(
+static bool observe_read_view(
     struct call *call, const char *thread_id, const char *run_id, struct trace_view *view)
 {
 	struct traces *traces = call->service->traces;
@@ -58,11 +58,11 @@ static bool read_view(
 	if (!traces_read(traces, call->arena, thread_id, view->run.run_id, view, &call->error))
 		return false;
 	if (view->found && view->run.status == TRACE_RUNNING)
-		bury(call, &view->run);
+		observe_bury(call, &view->run);
 	return true;
 }
 
-static cJSON *run_of(const struct trace_view *view)
+static cJSON *observe_run_of(const struct trace_view *view)
 {
 	if (!view->found)
 		return cJSON_CreateNull();
@@ -78,7 +78,8 @@ cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_
 	bool is_stored;
 	if (!may_see(call, thread_id, &is_stored))
 		return NULL;
-	if (is_stored && call->service->traces && !read_view(call, thread_id, run_id, &view))
+	if (is_stored && call->service->traces &&
+	    !observe_read_view(call, thread_id, run_id, &view))
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddStringToObject(data, "thread_id", thread_id);
@@ -86,7 +87,7 @@ cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_
 	cJSON *ids = cJSON_AddArrayToObject(data, "run_ids");
 	for (size_t i = 0; i < view.run_count; i++)
 		cJSON_AddItemToArray(ids, cJSON_CreateString(view.run_ids[i]));
-	cJSON_AddItemToObject(data, "run", run_of(&view));
+	cJSON_AddItemToObject(data, "run", observe_run_of(&view));
 	return data;
 }
 

@@ -84,7 +84,7 @@ const char *trace_parent(const struct trace *trace)
 
 /* ---- records ---- */
 
-static void hand_over(struct trace *trace)
+static void trace_hand_over(struct trace *trace)
 {
 	const struct trace_piece piece = {
 	    trace->first, buf_str(&trace->records), trace->records.len};
@@ -101,7 +101,7 @@ static void hand_over(struct trace *trace)
 }
 
 /* What is beyond the number of records that are kept still counts. */
-static void record(struct trace *trace, int64_t now, struct trace_event *event)
+static void trace_trace_record(struct trace *trace, int64_t now, struct trace_event *event)
 {
 	struct buf ignored = {0};
 	bool kept = trace->count < TRACES_RECORDS;
@@ -116,10 +116,10 @@ static void record_plain(
     struct trace *trace, int64_t now, const char *type, const char *node, const char *status)
 {
 	struct trace_event event = {.type = type, .node = node, .status = status};
-	record(trace, now, &event);
+	trace_trace_record(trace, now, &event);
 }
 
-static void visit(struct trace *trace, const char *node)
+static void trace_visit(struct trace *trace, const char *node)
 {
 	int i = graph_node_index(service_of(trace)->graph, node);
 	if (i < 0 || trace->visited[i])
@@ -130,10 +130,10 @@ static void visit(struct trace *trace, const char *node)
 
 /* ---- events ---- */
 
-static void on_node_starts(struct trace *trace, const struct run_event *event, int64_t now)
+static void trace_on_node_starts(struct trace *trace, const struct run_event *event, int64_t now)
 {
 	log_run(trace->run.run_id);
-	visit(trace, event->node);
+	trace_visit(trace, event->node);
 	record_plain(trace, now, "updates", event->node, "invoking_node");
 	if (!trace->wanted)
 		return;
@@ -142,7 +142,7 @@ static void on_node_starts(struct trace *trace, const struct run_event *event, i
 		write_parent(trace, trace->spans.node->id);
 }
 
-static void on_message(struct trace *trace, const struct run_event *event, int64_t now)
+static void trace_on_message(struct trace *trace, const struct run_event *event, int64_t now)
 {
 	struct trace_event written = {.type = "message",
 	    .node = event->node,
@@ -150,12 +150,12 @@ static void on_message(struct trace *trace, const struct run_event *event, int64
 	    .piece = event->kind == RUN_PIECE};
 	if (event->kind == RUN_PIECE && !trace->inner->live)
 		return;
-	record(trace, now, &written);
+	trace_trace_record(trace, now, &written);
 	if (trace->wanted && event->kind == RUN_MESSAGE)
 		spans_message(&trace->spans, event->message, &trace->names, now);
 }
 
-static void on_node_ends(struct trace *trace, const struct run_event *event, int64_t now)
+static void trace_on_node_ends(struct trace *trace, const struct run_event *event, int64_t now)
 {
 	record_plain(trace, now, "state", event->node, NULL);
 	record_plain(trace, now, "updates", event->node, "node_invoked");
@@ -163,31 +163,32 @@ static void on_node_ends(struct trace *trace, const struct run_event *event, int
 		spans_node_ends(&trace->spans, now);
 }
 
-static void on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
+static void trace_on_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct trace *trace = (struct trace *)observer;
 	int64_t now = clock_now();
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
-		on_node_starts(trace, event, now);
+		trace_on_node_starts(trace, event, now);
 		break;
 	case RUN_MESSAGE:
 		message_count_tokens(event->message);
-		on_message(trace, event, now);
+		trace_on_message(trace, event, now);
 		break;
 	case RUN_PIECE:
-		on_message(trace, event, now);
+		trace_on_message(trace, event, now);
 		break;
 	case RUN_NODE_ENDS:
-		on_node_ends(trace, event, now);
+		trace_on_node_ends(trace, event, now);
 		break;
 	}
 	if (now - trace->shown_at >= SHOW_US || trace->records.len >= PIECE_SIZE)
-		hand_over(trace);
+		trace_hand_over(trace);
 	trace->inner->event(trace->inner, run, event);
 }
 
-static void on_settled(struct run_observer *observer, bool ok)
+static void trace_on_settled(struct run_observer *observer, bool ok)
 {
 	struct run_observer *inner = ((struct trace *)observer)->inner;
 	if (inner->settled)
@@ -196,7 +197,7 @@ static void on_settled(struct run_observer *observer, bool ok)
 
 /* ---- its life ---- */
 
-static void release(void *arg)
+static void trace_release(void *arg)
 {
 	buf_release(&((struct trace *)arg)->records);
 }
@@ -206,8 +207,8 @@ struct trace *trace_begin(struct turn *turn, struct run_observer *inner)
 	struct arena *a = turn->call->arena;
 	struct service *service = turn->call->service;
 	struct trace *trace = arena_alloc(a, sizeof(*trace));
-	trace->observer =
-	    (struct run_observer){.live = inner->live, .event = on_event, .settled = on_settled};
+	trace->observer = (struct run_observer){
+	    .live = inner->live, .event = trace_on_event, .settled = trace_on_settled};
 	trace->inner = inner;
 	trace->turn = turn;
 	trace->run = (struct trace_run){
@@ -219,7 +220,7 @@ struct trace *trace_begin(struct turn *turn, struct run_observer *inner)
 	trace->run.last_at = trace->run.started_at;
 	trace->names.arena = a;
 	trace->visited = arena_alloc(a, service->graph->node_count + 1);
-	arena_defer(a, release, trace);
+	arena_defer(a, trace_release, trace);
 	join_trace(trace);
 	metrics_gauge(GAUGE_RUNS, 1);
 	return trace;
@@ -254,7 +255,7 @@ static void record_outcome(struct trace *trace, bool ok, int64_t now)
 		record_plain(trace, now, "result", NULL, NULL);
 }
 
-static enum trace_status status_of(const struct trace *trace, bool ok)
+static enum trace_status trace_status_of(const struct trace *trace, bool ok)
 {
 	if (!ok)
 		return TRACE_ERROR;
@@ -287,7 +288,7 @@ static void report_run(struct trace *trace)
 }
 
 /* What failed inside the run is ours, whichever transport tells the client. */
-static void report_failure(struct trace *trace)
+static void trace_report_failure(struct trace *trace)
 {
 	struct call *call = trace->turn->call;
 	const ag_run *run = trace->turn->run;
@@ -311,9 +312,9 @@ void trace_end(struct trace *trace, bool ok)
 {
 	int64_t now = clock_now();
 	record_outcome(trace, ok, now);
-	trace->run.status = status_of(trace, ok);
+	trace->run.status = trace_status_of(trace, ok);
 	trace->run.finished_at = now;
-	hand_over(trace);
+	trace_hand_over(trace);
 	metrics_gauge(GAUGE_RUNS, -1);
 	metrics_run((unsigned)(trace->run.status - TRACE_DONE), now - trace->run.started_at);
 	if (trace->wanted) {
@@ -321,5 +322,5 @@ void trace_end(struct trace *trace, bool ok)
 		report_run(trace);
 	}
 	if (!ok && service_of(trace)->telemetry)
-		report_failure(trace);
+		trace_report_failure(trace);
 }

@@ -39,14 +39,14 @@ static void learn(struct call_names *names, const cJSON *block)
 
 /* ---- a message ---- */
 
-static void put_member(struct buf *out, const char *key, const char *text)
+static void trace_record_put_member(struct buf *out, const char *key, const char *text)
 {
 	buf_printf(out, ",\"%s\":", key);
 	json_quote(out, text);
 }
 
 /* A list of words; name_of says which a block adds, or NULL. */
-static void put_words(struct buf *out, const char *key, const cJSON *blocks,
+static void trace_record_put_words(struct buf *out, const char *key, const cJSON *blocks,
     const char *(*name_of)(const struct call_names *names, const cJSON *block),
     const struct call_names *names)
 {
@@ -68,7 +68,7 @@ static void put_words(struct buf *out, const char *key, const cJSON *blocks,
 		buf_putc(out, ']');
 }
 
-static const char *type_of(const struct call_names *names, const cJSON *block)
+static const char *trace_record_type_of(const struct call_names *names, const cJSON *block)
 {
 	(void)names;
 	return json_str(block, "type");
@@ -80,7 +80,7 @@ static const char *called(const struct call_names *names, const cJSON *block)
 	return block_is_call(block) ? json_str(block, "name") : NULL;
 }
 
-static const char *answered(const struct call_names *names, const cJSON *block)
+static const char *trace_record_answered(const struct call_names *names, const cJSON *block)
 {
 	if (!block_is(block, "tool_result"))
 		return NULL;
@@ -109,7 +109,7 @@ static void put_usage(struct buf *out, const cJSON *message, struct trace_totals
 	    out, ",\"usage\":[%" PRId64 ",%" PRId64 ",%" PRId64 "]", prompt, completion, total);
 	const char *model = json_str(json_opt(message, "metadata"), "model");
 	if (model)
-		put_member(out, "model", model);
+		trace_record_put_member(out, "model", model);
 	totals->prompt += prompt;
 	totals->completion += completion;
 	totals->reasoning += reasoning;
@@ -117,7 +117,8 @@ static void put_usage(struct buf *out, const cJSON *message, struct trace_totals
 	totals->llm_calls++;
 }
 
-static void note_calls(const cJSON *blocks, struct call_names *names, struct trace_totals *totals)
+static void trace_record_note_calls(
+    const cJSON *blocks, struct call_names *names, struct trace_totals *totals)
 {
 	const cJSON *block;
 	cJSON_ArrayForEach(block, blocks) {
@@ -128,15 +129,15 @@ static void note_calls(const cJSON *blocks, struct call_names *names, struct tra
 	}
 }
 
-static void put_message(
+static void trace_record_put_message(
     struct buf *out, const cJSON *message, struct call_names *names, struct trace_totals *totals)
 {
 	const cJSON *blocks = json_get(message, "content");
-	put_member(out, "role", message_role(message));
-	note_calls(blocks, names, totals);
-	put_words(out, "blocks", blocks, type_of, names);
-	put_words(out, "calls", blocks, called, names);
-	put_words(out, "results", blocks, answered, names);
+	trace_record_put_member(out, "role", message_role(message));
+	trace_record_note_calls(blocks, names, totals);
+	trace_record_put_words(out, "blocks", blocks, trace_record_type_of, names);
+	trace_record_put_words(out, "calls", blocks, called, names);
+	trace_record_put_words(out, "results", blocks, trace_record_answered, names);
 	put_usage(out, message, totals);
 }
 
@@ -145,12 +146,12 @@ void trace_record(struct buf *out, const struct trace_event *event, struct call_
 {
 	buf_printf(out, "{\"at\":%" PRId64 ",\"type\":\"%s\"", event->offset, event->type);
 	if (event->node)
-		put_member(out, "node", event->node);
+		trace_record_put_member(out, "node", event->node);
 	if (event->status)
-		put_member(out, "status", event->status);
+		trace_record_put_member(out, "status", event->status);
 	if (event->piece)
 		buf_puts(out, ",\"delta\":true");
 	else if (event->message)
-		put_message(out, event->message, names, totals);
+		trace_record_put_message(out, event->message, names, totals);
 	buf_puts(out, "},");
 }

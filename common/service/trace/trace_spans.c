@@ -19,7 +19,7 @@ static void grow(struct trace_spans *spans)
 }
 
 /* A new span below the open node, or below the run; NULL when there are too many. */
-static struct span *add(
+static struct span *trace_spans_add(
     struct trace_spans *spans, enum span_kind kind, const char *name, int64_t start, int64_t end)
 {
 	if (spans->count == SPANS_MAX)
@@ -38,26 +38,26 @@ static struct span *add(
 void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now)
 {
 	*spans = (struct trace_spans){.arena = arena, .latest = now};
-	add(spans, SPAN_RUN, NULL, now, now);
+	trace_spans_add(spans, SPAN_RUN, NULL, now, now);
 }
 
 void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now)
 {
 	spans->node = NULL;
-	spans->node = add(spans, SPAN_NODE, node, now, now);
+	spans->node = trace_spans_add(spans, SPAN_NODE, node, now, now);
 	if (spans->node)
 		spans->node->step = step;
 	spans->latest = now;
 }
 
-static void add_llm(struct trace_spans *spans, const cJSON *message, int64_t now)
+static void trace_spans_add_llm(struct trace_spans *spans, const cJSON *message, int64_t now)
 {
 	int64_t in, out;
 	if (!message_tokens(message, &in, &out))
 		return;
 	spans->input_tokens += in;
 	spans->output_tokens += out;
-	struct span *span = add(
+	struct span *span = trace_spans_add(
 	    spans, SPAN_LLM, json_str(json_opt(message, "metadata"), "model"), spans->latest, now);
 	if (!span)
 		return;
@@ -66,13 +66,13 @@ static void add_llm(struct trace_spans *spans, const cJSON *message, int64_t now
 	span->message = message;
 }
 
-static void add_tool(
+static void trace_spans_add_tool(
     struct trace_spans *spans, const cJSON *block, const struct call_names *names, int64_t now)
 {
 	const char *call_id = json_str(block, "call_id");
 	const cJSON *call = call_names_find(names, call_id);
-	struct span *span =
-	    add(spans, SPAN_TOOL, call ? json_str(call, "name") : NULL, spans->latest, now);
+	struct span *span = trace_spans_add(
+	    spans, SPAN_TOOL, call ? json_str(call, "name") : NULL, spans->latest, now);
 	if (!span)
 		return;
 	span->call_id = call_id;
@@ -85,10 +85,10 @@ void spans_message(
     struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now)
 {
 	const cJSON *block;
-	add_llm(spans, message, now);
+	trace_spans_add_llm(spans, message, now);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (block_is(block, "tool_result"))
-			add_tool(spans, block, names, now);
+			trace_spans_add_tool(spans, block, names, now);
 	}
 	spans->latest = now;
 }

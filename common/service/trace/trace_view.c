@@ -14,7 +14,7 @@ static double ms(int64_t us)
 	return us > 0 ? (double)us / 1000.0 : 0.0;
 }
 
-static int64_t at(const cJSON *record)
+static int64_t trace_view_at(const cJSON *record)
 {
 	int64_t us = 0;
 	json_integer(json_get(record, "at"), &us);
@@ -89,19 +89,20 @@ static const char *node_of(struct span_list *list, const cJSON *record)
 	if (!node) {
 		node = &list->nodes[list->node_count++];
 		snprintf(title, sizeof(title), "node: %s", name);
-		*node = (struct node_span){
-		    name, add_span(list, "node", title, "root", at(record)), at(record)};
+		*node = (struct node_span){name,
+		    add_span(list, "node", title, "root", trace_view_at(record)),
+		    trace_view_at(record)};
 	}
-	set_duration(node->span, at(record) - node->first);
+	set_duration(node->span, trace_view_at(record) - node->first);
 	return json_str(node->span, "id");
 }
 
-static void add_record(struct span_list *list, const cJSON *record)
+static void trace_view_add_record(struct span_list *list, const cJSON *record)
 {
 	const char *parent = node_of(list, record);
 	const cJSON *usage = json_get(record, "usage"), *call;
 	if (usage) {
-		cJSON *span = add_span(list, "llm", "llm.generate", parent, at(record));
+		cJSON *span = add_span(list, "llm", "llm.generate", parent, trace_view_at(record));
 		const char *model = json_str(record, "model");
 		if (model)
 			json_set(span, "model", cJSON_CreateString(model));
@@ -111,7 +112,7 @@ static void add_record(struct span_list *list, const cJSON *record)
 	cJSON_ArrayForEach(call, json_get(record, "calls")) {
 		char title[256];
 		snprintf(title, sizeof(title), "tool: %s", call->valuestring);
-		add_span(list, "tool", title, parent, at(record));
+		add_span(list, "tool", title, parent, trace_view_at(record));
 	}
 }
 
@@ -123,14 +124,14 @@ static cJSON *spans_of(const cJSON *records, int64_t total)
 	list.nodes = cJSON_malloc(nodes * sizeof(*list.nodes));
 	set_duration(add_span(&list, "root", "graph", NULL, 0), total);
 	cJSON_ArrayForEach(record, records)
-		add_record(&list, record);
+		trace_view_add_record(&list, record);
 	cJSON_free(list.nodes);
 	return list.spans;
 }
 
 /* ---- events ---- */
 
-static void put_words(struct buf *out, const cJSON *words)
+static void trace_view_put_words(struct buf *out, const cJSON *words)
 {
 	const cJSON *word;
 	cJSON_ArrayForEach(word, words) {
@@ -147,14 +148,14 @@ static void put_summary(struct buf *out, const cJSON *record)
 	const char *role = json_str(record, "role"), *status = json_str(record, "status");
 	if (calls || results) {
 		buf_puts(out, calls ? "tool_call" : "tool_result");
-		put_words(out, calls ? calls : results);
+		trace_view_put_words(out, calls ? calls : results);
 	} else if (usage) {
 		buf_printf(out, "llm.generate · %" PRId64 " tokens", nth(usage, 2));
 	} else if (cJSON_IsTrue(json_get(record, "delta"))) {
 		buf_puts(out, "delta");
 	} else if (role && blocks) {
 		buf_printf(out, "%s:", role);
-		put_words(out, blocks);
+		trace_view_put_words(out, blocks);
 	} else {
 		buf_puts(out, status ? status : json_str(record, "type"));
 	}
@@ -171,7 +172,7 @@ static cJSON *event_of(const cJSON *record, int number)
 	cJSON_AddStringToObject(event, "id", id);
 	cJSON_AddStringToObject(event, "type", json_str(record, "type"));
 	cJSON_AddStringToObject(event, "node", node ? node : "");
-	cJSON_AddItemToObject(event, "offset_ms", json_new_double(ms(at(record))));
+	cJSON_AddItemToObject(event, "offset_ms", json_new_double(ms(trace_view_at(record))));
 	cJSON_AddStringToObject(event, "summary", buf_str(&summary));
 	buf_release(&summary);
 	return event;
@@ -205,7 +206,7 @@ static const char *status_text(enum trace_status status)
 	return "error";
 }
 
-static void add_time(cJSON *object, const char *key, int64_t us)
+static void trace_view_add_time(cJSON *object, const char *key, int64_t us)
 {
 	cJSON_AddItemToObject(
 	    object, key, us ? json_new_double((double)us / 1e6) : cJSON_CreateNull());
@@ -229,8 +230,9 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 	cJSON_AddStringToObject(view, "run_id", run->run_id);
 	cJSON_AddStringToObject(view, "thread_id", run->thread_id);
 	cJSON_AddStringToObject(view, "status", status_text(run->status));
-	add_time(view, "started_at", run->started_at);
-	add_time(view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
+	trace_view_add_time(view, "started_at", run->started_at);
+	trace_view_add_time(
+	    view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
 	cJSON_AddItemToObject(view, "duration_ms", json_new_double(ms(total)));
 	cJSON_AddItemToObject(view, "spans", spans_of(records, total));
 	cJSON_AddItemToObject(view, "events", events_of(records));

@@ -57,7 +57,7 @@ static struct cloud *cloud_of(struct blobs *blobs)
 
 /* ---- in ---- */
 
-static void key_of(const struct cloud *c, const char *id, char key[BLOB_KEY_SIZE])
+static void blob_cloud_key_of(const struct cloud *c, const char *id, char key[BLOB_KEY_SIZE])
 {
 	snprintf(key, BLOB_KEY_SIZE, "%s%s%.2s/%s", c->prefix, c->prefix[0] ? "/" : "", id, id);
 }
@@ -94,7 +94,7 @@ static bool cloud_publish(
 	struct cloud_upload *u = (struct cloud_upload *)upload;
 	struct cloud *c = cloud_of(upload->blobs);
 	(void)modified_at; /* the bucket has its own clock; the record has this */
-	key_of(c, u->id, key);
+	blob_cloud_key_of(c, u->id, key);
 	u->sent = true;
 	return s3_put(c->s3, key, upload->fd, u->size, err);
 }
@@ -104,7 +104,7 @@ static bool take_away(struct cloud *c, const char *id)
 {
 	char key[BLOB_KEY_SIZE];
 	struct error err = {0};
-	key_of(c, id, key);
+	blob_cloud_key_of(c, id, key);
 	bool gone = s3_remove(c->s3, key, &err);
 	if (!gone)
 		log_warning("%s may be left in the bucket until the service starts again: %s", key,
@@ -140,12 +140,13 @@ static struct blob *cloud_open(struct blobs *blobs, const char *key, struct erro
 	return &b->blob;
 }
 
-static bool fetch(struct cloud_blob *b, char *out, size_t len, int64_t offset, struct error *err)
+static bool blob_cloud_fetch(
+    struct cloud_blob *b, char *out, size_t len, int64_t offset, struct error *err)
 {
 	return s3_get(cloud_of(b->blob.blobs)->s3, b->key, offset, out, len, err);
 }
 
-static bool fill(struct cloud_blob *b, size_t least, int64_t offset, struct error *err)
+static bool blob_cloud_fill(struct cloud_blob *b, size_t least, int64_t offset, struct error *err)
 {
 	size_t len = least > b->ahead ? least : b->ahead;
 	if ((int64_t)len > b->size - offset)
@@ -153,7 +154,7 @@ static bool fill(struct cloud_blob *b, size_t least, int64_t offset, struct erro
 	if (!b->window)
 		b->window = xmalloc(AHEAD_MAX);
 	b->len = 0;
-	if (!fetch(b, b->window, len, offset, err))
+	if (!blob_cloud_fetch(b, b->window, len, offset, err))
 		return false;
 	b->at = offset;
 	b->len = len;
@@ -171,9 +172,9 @@ static ssize_t cloud_read(
 	if ((int64_t)size > b->size - offset)
 		size = (size_t)(b->size - offset);
 	if (size >= AHEAD_MAX)
-		return fetch(b, out, size, offset, err) ? (ssize_t)size : -1;
+		return blob_cloud_fetch(b, out, size, offset, err) ? (ssize_t)size : -1;
 	bool inside = offset >= b->at && offset < b->at + (int64_t)b->len;
-	if (!inside && !fill(b, size, offset, err))
+	if (!inside && !blob_cloud_fill(b, size, offset, err))
 		return -1;
 	size_t have = b->len - (size_t)(offset - b->at);
 	if (size > have)
@@ -202,7 +203,7 @@ static const char *cloud_sign(struct blobs *blobs, const char *key, const struct
 /* ---- what is left over ---- */
 
 /* With the lock of a writer that is dead; false when the bucket is out of reach. */
-static bool sweep_one(
+static bool blob_cloud_sweep_one(
     struct cloud *c, const char *file, const char *id, blob_recorded *recorded, void *arg)
 {
 	if (!recorded(id, arg) && !take_away(c, id))
@@ -220,7 +221,7 @@ static bool sweep_entry(struct cloud *c, const char *id, blob_recorded *recorded
 	/* Who came to the lock after its holder had finished finds the name gone. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
 	    stat(file, &there) == 0 && there.st_ino == ours.st_ino)
-		ok = sweep_one(c, file, id, recorded, arg);
+		ok = blob_cloud_sweep_one(c, file, id, recorded, arg);
 	if (fd >= 0)
 		close(fd);
 	free(file);
@@ -277,7 +278,7 @@ static const struct blob_ops cloud_ops = {
 };
 
 /* Without the slashes around it. */
-static char *trimmed(const char *prefix)
+static char *blob_cloud_trimmed(const char *prefix)
 {
 	prefix += strspn(prefix, "/");
 	size_t len = strlen(prefix);
@@ -292,7 +293,7 @@ struct blobs *blobs_cloud(const struct config *config)
 	c->blobs.ops = &cloud_ops;
 	c->s3 = s3_new(&config->env);
 	c->path = xasprintf("%s/cloud", config->state_dir);
-	c->prefix = trimmed(config->env.media_cloud_prefix);
+	c->prefix = blob_cloud_trimmed(config->env.media_cloud_prefix);
 	c->url_seconds = config->env.media_signed_url_ttl;
 	return &c->blobs;
 }

@@ -109,7 +109,7 @@ static int root_of(struct directory *d, bool make)
 	return fd;
 }
 
-static bool put_on_disk(int root, const char *name)
+static bool blob_directory_put_on_disk(int root, const char *name)
 {
 	int fd = openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool ok = fd >= 0 && fsync(fd) == 0;
@@ -134,7 +134,7 @@ static bool id_is_ours(const char *id)
 	return strspn(id, "0123456789abcdef") == ID_DIGITS && id[ID_DIGITS] == '\0';
 }
 
-static void key_of(const char *id, char key[NAME_SIZE])
+static void blob_directory_key_of(const char *id, char key[NAME_SIZE])
 {
 	snprintf(key, NAME_SIZE, "%.2s/%s", id, id);
 }
@@ -159,7 +159,7 @@ static struct blob_upload *directory_begin(
 }
 
 /* Whether len more bytes may come. */
-static bool claim(struct directory *d, int64_t len, struct error *err)
+static bool blob_directory_claim(struct directory *d, int64_t len, struct error *err)
 {
 	if (!d->used || atomic_fetch_add(d->used, len) + len <= d->max)
 		return true;
@@ -175,7 +175,7 @@ static bool directory_write(
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
 
-	if (!claim(d, (int64_t)len, err))
+	if (!blob_directory_claim(d, (int64_t)len, err))
 		return false;
 	u->size += (int64_t)len;
 	if (!blob_file_write(upload->fd, data, len))
@@ -215,8 +215,9 @@ static bool directory_publish(
 	snprintf(shard, sizeof(shard), "%.2s", u->name + strlen(INCOMING "/"));
 	if (!finish_bytes(d, upload->fd, modified_at) || !make_below(d, root, shard))
 		return directory_failed(d, "store", u->name, err);
-	key_of(u->name + strlen(INCOMING "/"), u->key);
-	if (!give_name(root, u->name, u->key) || (d->durable && !put_on_disk(root, shard)))
+	blob_directory_key_of(u->name + strlen(INCOMING "/"), u->key);
+	if (!give_name(root, u->name, u->key) ||
+	    (d->durable && !blob_directory_put_on_disk(root, shard)))
 		return directory_failed(d, "name", u->key, err);
 	snprintf(key, BLOB_KEY_SIZE, "%s", u->key);
 	return true;
@@ -315,7 +316,7 @@ static void remove_left(const struct sweeping *s, const char *id, int fd)
 	struct stat st;
 	bool recorded = s->recorded(id, s->arg);
 
-	key_of(id, key);
+	blob_directory_key_of(id, key);
 	if (!recorded)
 		unlinkat(s->root, key, 0);
 	snprintf(name, sizeof(name), INCOMING "/%s", id);
@@ -324,7 +325,7 @@ static void remove_left(const struct sweeping *s, const char *id, int fd)
 		atomic_fetch_sub(s->directory->used, st.st_size);
 }
 
-static void sweep_one(const struct sweeping *s, const char *id)
+static void blob_directory_sweep_one(const struct sweeping *s, const char *id)
 {
 	char name[NAME_SIZE];
 	struct stat st;
@@ -342,7 +343,7 @@ static void sweep_one(const struct sweeping *s, const char *id)
 	close(fd);
 }
 
-static DIR *list(int root, const char *name)
+static DIR *blob_directory_list(int root, const char *name)
 {
 	int fd = root < 0 ? -1 : openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -356,18 +357,18 @@ static void directory_sweep(struct blobs *blobs, blob_recorded *recorded, void *
 {
 	struct directory *d = directory_of(blobs);
 	const struct sweeping s = {d, root_of(d, false), recorded, arg};
-	DIR *dir = list(s.root, INCOMING);
+	DIR *dir = blob_directory_list(s.root, INCOMING);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		sweep_one(&s, entry->d_name);
+		blob_directory_sweep_one(&s, entry->d_name);
 	if (dir)
 		closedir(dir);
 }
 
 static void clear_below(int root, const char *name)
 {
-	DIR *dir = list(root, name);
+	DIR *dir = blob_directory_list(root, name);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))

@@ -294,28 +294,28 @@ bool s3_remove(struct s3 *s3, const char *key, struct error *err)
 
 /* ---- URLs ---- */
 
-static void add_parameter(struct buf *query, const char *name, const char *value)
+static void s3_add_parameter(struct buf *query, const char *name, const char *value)
 {
 	buf_printf(query, "%s%s=", query->len ? "&" : "", name);
 	sigv4_encode(query, value, false);
 }
 
 /* In the order that the signature wants: capitals come first. */
-static void add_parameters(struct buf *query, const struct s3 *s3,
+static void s3_add_parameters(struct buf *query, const struct s3 *s3,
     const struct sigv4_request *request, const struct s3_answer *answer, int64_t seconds)
 {
 	const struct sigv4_key key = s3_signer(s3);
 	struct buf credential = {0};
 	sigv4_credential(&credential, &key, request);
-	add_parameter(query, "X-Amz-Algorithm", "AWS4-HMAC-SHA256");
-	add_parameter(query, "X-Amz-Credential", buf_str(&credential));
-	add_parameter(query, "X-Amz-Date", request->date);
+	s3_add_parameter(query, "X-Amz-Algorithm", "AWS4-HMAC-SHA256");
+	s3_add_parameter(query, "X-Amz-Credential", buf_str(&credential));
+	s3_add_parameter(query, "X-Amz-Date", request->date);
 	buf_printf(query, "&X-Amz-Expires=%" PRId64, seconds);
 	if (s3->token)
-		add_parameter(query, "X-Amz-Security-Token", s3->token);
-	add_parameter(query, "X-Amz-SignedHeaders", "host");
-	add_parameter(query, "response-content-disposition", answer->disposition);
-	add_parameter(query, "response-content-type", answer->type);
+		s3_add_parameter(query, "X-Amz-Security-Token", s3->token);
+	s3_add_parameter(query, "X-Amz-SignedHeaders", "host");
+	s3_add_parameter(query, "response-content-disposition", answer->disposition);
+	s3_add_parameter(query, "response-content-type", answer->type);
 	buf_release(&credential);
 }
 
@@ -330,7 +330,7 @@ const char *s3_sign(struct s3 *s3, const char *key, const struct s3_answer *answ
 	struct sigv4_request request = {
 	    "GET", buf_str(&path), "", &host, 1, "UNSIGNED-PAYLOAD", ""};
 	sigv4_date(clock_now() / 1000000, request.date);
-	add_parameters(&query, s3, &request, answer, seconds);
+	s3_add_parameters(&query, s3, &request, answer, seconds);
 	request.query = buf_str(&query);
 	sigv4_signature(&signer, &request, signature);
 	const char *url = arena_printf(arena, "%s://%s%s?%s&X-Amz-Signature=%s", s3->scheme,

@@ -30,7 +30,7 @@ struct attempt {
 
 /* ---- bodies ---- */
 
-static size_t give(char *into, size_t size, void *arg)
+static size_t s3_call_give(char *into, size_t size, void *arg)
 {
 	struct attempt *a = arg;
 	size_t left = a->call->len - a->sent;
@@ -48,15 +48,15 @@ static bool note_head(int status, void *arg)
 	return true;
 }
 
-static bool is_good(int status)
+static bool s3_call_is_good(int status)
 {
 	return status >= 200 && status < 300;
 }
 
-static bool take(const char *data, size_t len, void *arg)
+static bool s3_call_take(const char *data, size_t len, void *arg)
 {
 	struct attempt *a = arg;
-	if (!is_good(a->status)) {
+	if (!s3_call_is_good(a->status)) {
 		if (a->complaint.len < COPY_SIZE)
 			buf_add(&a->complaint, data, len);
 		return true;
@@ -107,7 +107,7 @@ struct head {
 	struct buf path, url, authorization;
 };
 
-static void add(struct head *h, const char *name, const char *value)
+static void s3_call_add(struct head *h, const char *name, const char *value)
 {
 	if (value)
 		h->items[h->count++] = (struct http_header){name, value};
@@ -122,20 +122,20 @@ static void make_head(struct s3 *s3, const struct s3_call *call, struct head *h)
 	s3_path(s3, call->key, &h->path);
 	buf_printf(&h->url, "%s://%s%s%s%s", s3->scheme, s3->authority, buf_str(&h->path),
 	    *query ? "?" : "", query);
-	add(h, "host", s3->authority);
-	add(h, "range", call->range);
-	add(h, "x-amz-content-sha256", h->hash);
-	add(h, "x-amz-date", h->date);
-	add(h, "x-amz-security-token", s3->token);
+	s3_call_add(h, "host", s3->authority);
+	s3_call_add(h, "range", call->range);
+	s3_call_add(h, "x-amz-content-sha256", h->hash);
+	s3_call_add(h, "x-amz-date", h->date);
+	s3_call_add(h, "x-amz-security-token", s3->token);
 	struct sigv4_request request = {
 	    call->method, buf_str(&h->path), query, h->items, h->count, h->hash, ""};
 	memcpy(request.date, h->date, sizeof(h->date));
 	sigv4_authorization(&h->authorization, &key, &request);
-	add(h, "authorization", buf_str(&h->authorization));
+	s3_call_add(h, "authorization", buf_str(&h->authorization));
 	if (call->text)
-		add(h, "content-type", "application/xml");
+		s3_call_add(h, "content-type", "application/xml");
 	else if (call->len > 0)
-		add(h, "content-type", "application/octet-stream");
+		s3_call_add(h, "content-type", "application/octet-stream");
 }
 
 static void release_head(struct head *h)
@@ -156,18 +156,19 @@ static void send_once(struct s3 *s3, const struct s3_call *call, struct head *h,
 	    .header_count = h->count,
 	    .body = call->text,
 	    .body_len = call->text ? strlen(call->text) : call->len,
-	    .read = !call->text && call->len > 0 ? give : NULL,
+	    .read = !call->text && call->len > 0 ? s3_call_give : NULL,
 	    .connect_ms = CONNECT_MS,
 	    .first_byte_ms = ANSWER_MS,
 	    .idle_ms = ANSWER_MS,
 	    .deadline_ms = call->deadline_ms,
 	    .max_body = ANSWER_SIZE,
 	    .on_head = note_head,
-	    .on_data = call->out ? take : NULL,
+	    .on_data = call->out ? s3_call_take : NULL,
 	    .arg = a,
 	};
 	http_call(&request, response);
-	if (response->end == HTTP_DONE && is_good(response->status) && a->got != call->out_len)
+	if (response->end == HTTP_DONE && s3_call_is_good(response->status) &&
+	    a->got != call->out_len)
 		response->end = HTTP_CLOSED;
 }
 
@@ -216,7 +217,7 @@ char *s3_element(const char *xml, const char *name)
 }
 
 /* The code alone: messages quote what was signed. */
-static void explain(const struct s3_call *call, const struct attempt *a,
+static void s3_call_explain(const struct s3_call *call, const struct attempt *a,
     const struct http_response *response, struct error *err)
 {
 	const char *body = call->out ? buf_str(&a->complaint) : buf_str(&response->body);
@@ -240,12 +241,12 @@ static bool attempt_once(struct s3 *s3, const struct s3_call *call, struct head 
 {
 	struct attempt a = {.call = call};
 	send_once(s3, call, h, &a, response);
-	bool good = response->end == HTTP_DONE && is_good(response->status);
+	bool good = response->end == HTTP_DONE && s3_call_is_good(response->status);
 	int64_t pause = pause_ms(response, number);
 	bool again = !good && helps(call, response) && number + 1 < call->attempts &&
 	    clock_monotonic_ms() + pause < call->deadline_ms;
 	if (!good && !again)
-		explain(call, &a, response, err);
+		s3_call_explain(call, &a, response, err);
 	buf_release(&a.complaint);
 	if (again) {
 		http_response_release(response);

@@ -35,7 +35,7 @@ static char *encoded(const char *text)
 	return buf_detach(&out);
 }
 
-static bool begin(struct parts *p, struct error *err)
+static bool s3_parts_begin(struct parts *p, struct error *err)
 {
 	struct http_response response = {0};
 	const struct s3_call call = {
@@ -69,7 +69,7 @@ static bool note_part(
 	return ok || unexpected("a part", err);
 }
 
-static bool send_part(struct parts *p, int number, int64_t offset, struct error *err)
+static bool s3_parts_send_part(struct parts *p, int number, int64_t offset, struct error *err)
 {
 	int64_t left = p->size - offset;
 	char *query = xasprintf("partNumber=%d&uploadId=%s", number, p->id);
@@ -94,13 +94,13 @@ static bool send_parts(struct parts *p, struct error *err)
 {
 	int number = 1;
 	for (int64_t at = 0; at < p->size; at += p->part)
-		if (!send_part(p, number++, at, err))
+		if (!s3_parts_send_part(p, number++, at, err))
 			return false;
 	return true;
 }
 
 /* The status comes before the server knows: an error may be in the body of a 200. */
-static bool finish(struct parts *p, struct error *err)
+static bool s3_parts_finish(struct parts *p, struct error *err)
 {
 	char *query = xasprintf("uploadId=%s", p->id);
 	struct buf body = {0};
@@ -125,7 +125,7 @@ static bool finish(struct parts *p, struct error *err)
 }
 
 /* Where the answer was lost, the second one is that there is no such upload: the object tells. */
-static bool is_there(struct parts *p)
+static bool s3_parts_is_there(struct parts *p)
 {
 	struct error ignored = {0};
 	bool there = s3_size(p->s3, p->key, &ignored) == p->size;
@@ -138,9 +138,9 @@ bool s3_put_parts(struct s3 *s3, const char *key, int fd, int64_t size, struct e
 	struct parts p = {.s3 = s3, .key = key, .fd = fd, .size = size, .part = S3_PART};
 	if (size / PARTS >= p.part)
 		p.part = size / PARTS + 1;
-	bool sent = begin(&p, err) && send_parts(&p, err);
-	bool ok = sent && finish(&p, err);
-	if (sent && !ok && is_there(&p)) {
+	bool sent = s3_parts_begin(&p, err) && send_parts(&p, err);
+	bool ok = sent && s3_parts_finish(&p, err);
+	if (sent && !ok && s3_parts_is_there(&p)) {
 		error_release(err);
 		ok = true;
 	}

@@ -60,7 +60,7 @@ static void add_names(struct buf *out, const struct sigv4_request *r)
 }
 
 /* A parameter without a value has an equals sign all the same. */
-static void add_query(struct buf *out, const char *query)
+static void sigv4_add_query(struct buf *out, const char *query)
 {
 	while (*query) {
 		size_t len = strcspn(query, "&");
@@ -76,7 +76,7 @@ static void add_query(struct buf *out, const char *query)
 static void add_request(struct buf *out, const struct sigv4_request *r)
 {
 	buf_printf(out, "%s\n%s\n", r->method, r->path);
-	add_query(out, r->query);
+	sigv4_add_query(out, r->query);
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < r->header_count; i++)
 		buf_printf(out, "%s:%s\n", r->headers[i].name, r->headers[i].value);

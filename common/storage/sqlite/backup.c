@@ -17,19 +17,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool failed(struct error *err, const char *path)
+static bool backup_failed(struct error *err, const char *path)
 {
 	return error_set(err, ERR_STORAGE, "%s: %s", path, strerror(errno));
 }
 
-static bool is_empty(const char *path, struct error *err)
+static bool backup_is_empty(const char *path, struct error *err)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	bool empty = true;
 
 	if (!dir)
-		return failed(err, path);
+		return backup_failed(err, path);
 	while (empty && (entry = readdir(dir)) != NULL)
 		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
 	closedir(dir);
@@ -38,21 +38,21 @@ static bool is_empty(const char *path, struct error *err)
 		err, ERR_STORAGE, "%s is not empty: a backup needs a directory of its own", path);
 }
 
-static bool make_directory(const char *path, struct error *err)
+static bool backup_make_directory(const char *path, struct error *err)
 {
 	if (directory_make(path))
 		return true;
-	return errno == EEXIST ? is_empty(path, err) : failed(err, path);
+	return errno == EEXIST ? backup_is_empty(path, err) : backup_failed(err, path);
 }
 
 /* fsync of a file or a directory. */
-static bool put_on_disk(const char *path, struct error *err)
+static bool backup_put_on_disk(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool ok = fd >= 0 && fsync(fd) == 0;
 
 	if (!ok)
-		failed(err, path);
+		backup_failed(err, path);
 	if (fd >= 0)
 		close(fd);
 	return ok;
@@ -75,8 +75,8 @@ static bool copy_database(const char *from, const char *to, struct error *err)
 static bool publish(const char *part, const char *final, const char *dir, struct error *err)
 {
 	if (rename(part, final) != 0)
-		return failed(err, final);
-	return put_on_disk(dir, err);
+		return backup_failed(err, final);
+	return backup_put_on_disk(dir, err);
 }
 
 /* A database on its way into the backup. */
@@ -90,7 +90,7 @@ static bool copy_begin(
 {
 	*c = (struct copy){dir, xasprintf("%s/%s.part", dir, name), xasprintf("%s/%s", dir, name)};
 	return database_create(c->part, err) && copy_database(from, c->part, err) &&
-	    put_on_disk(c->part, err);
+	    backup_put_on_disk(c->part, err);
 }
 
 /* Gives it its name when all went well; takes it away when not. */
@@ -121,7 +121,7 @@ static bool copy_beside(const char *threads, const char *dir, const char *name, 
 }
 
 /* Only whole backups stay, and the next one can have the directory: nothing else was in it. */
-static void take_back(const char *dir)
+static void backup_take_back(const char *dir)
 {
 	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
 		char *path = xasprintf("%s/%s", dir, beside[i]);
@@ -141,14 +141,14 @@ bool engine_backup(struct storage *st, const char *path, struct error *err)
 	struct copy threads;
 	bool ok;
 
-	if (!make_directory(path, err))
+	if (!backup_make_directory(path, err))
 		return false;
 	ok = copy_begin(&threads, from, path, "threads.db", err);
 	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++)
 		ok = copy_beside(from, path, beside[i], err);
 	ok = copy_end(&threads, ok, err);
 	if (!ok)
-		take_back(path);
+		backup_take_back(path);
 	return ok;
 }
 
@@ -180,7 +180,7 @@ static bool give_away(const char *path, const char *state_dir, struct error *err
 	if (geteuid() != 0)
 		return true;
 	return (stat(state_dir, &st) == 0 && chown(path, st.st_uid, st.st_gid) == 0) ||
-	    failed(err, path);
+	    backup_failed(err, path);
 }
 
 static bool may_replace(const char *state_dir, struct error *err)
@@ -199,7 +199,7 @@ static bool may_replace(const char *state_dir, struct error *err)
 }
 
 /* Removes a database with what SQLite keeps beside it. */
-static void remove_database(const char *path)
+static void backup_remove_database(const char *path)
 {
 	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
 
@@ -220,7 +220,7 @@ static bool copy_back(
 
 	if (there) {
 		part = xasprintf("%s/%s.part", state_dir, name);
-		remove_database(part); /* of a restore that died */
+		backup_remove_database(part); /* of a restore that died */
 		free(part);
 		ok = copy_begin(c, source, state_dir, name, err) &&
 		    give_away(c->part, state_dir, err);
@@ -235,18 +235,19 @@ static bool copy_back(
 static bool switch_over(
     struct copy *copies, const char *state_dir, const char *marker, struct error *err)
 {
-	bool ok = database_create(marker, err) && put_on_disk(state_dir, err);
+	bool ok = database_create(marker, err) && backup_put_on_disk(state_dir, err);
 
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
 		char *path = xasprintf("%s/%s", state_dir, restored[i]);
 
-		remove_database(path);
+		backup_remove_database(path);
 		if (copies[i].part && rename(copies[i].part, path) != 0)
-			ok = failed(err, path);
+			ok = backup_failed(err, path);
 		free(path);
 	}
-	ok = ok && put_on_disk(state_dir, err) && (unlink(marker) == 0 || failed(err, marker));
-	return ok && put_on_disk(state_dir, err);
+	ok = ok && backup_put_on_disk(state_dir, err) &&
+	    (unlink(marker) == 0 || backup_failed(err, marker));
+	return ok && backup_put_on_disk(state_dir, err);
 }
 
 bool storage_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err)
@@ -260,7 +261,7 @@ bool storage_restore(const char *state_dir, const char *backup, bool overwrite, 
 	ok = ok && switch_over(copies, state_dir, marker, err);
 	for (size_t i = 0; i < RESTORED_COUNT; i++) {
 		if (copies[i].part)
-			remove_database(copies[i].part);
+			backup_remove_database(copies[i].part);
 		free(copies[i].part);
 		free(copies[i].final);
 	}

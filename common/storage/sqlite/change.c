@@ -159,7 +159,7 @@ static bool clear_context(struct db *db, int64_t row, int64_t number, struct err
 }
 
 /* Adds its size to *bytes; a message that is not there is none. */
-static bool delete_message(
+static bool sqlite_change_delete_message(
     struct db *db, int64_t row, const char *message_id, int64_t *bytes, struct error *err)
 {
 	struct query q;
@@ -186,7 +186,7 @@ static bool delete_messages(
 	int64_t bytes = 0;
 
 	for (size_t i = 0; i < w->remove_count; i++) {
-		if (!delete_message(db, row, w->remove[i], &bytes, err))
+		if (!sqlite_change_delete_message(db, row, w->remove[i], &bytes, err))
 			return false;
 	}
 	query_start(&q, db, SQL_THREAD_SHRINK, err);
@@ -225,7 +225,7 @@ static bool insert_message(
 	return query_run(&q);
 }
 
-static bool add_message(
+static bool sqlite_change_add_message(
     struct db *db, int64_t row, const struct new_message *m, int64_t number, struct error *err)
 {
 	return m->body_json ? insert_message(db, row, m, number, err)
@@ -241,13 +241,13 @@ static bool apply_messages(
 	if (w->remove_count && !delete_messages(db, row, w, err))
 		return false;
 	for (size_t i = 0; i < w->message_count; i++) {
-		if (!add_message(db, row, &w->messages[i], ++*number, err))
+		if (!sqlite_change_add_message(db, row, &w->messages[i], ++*number, err))
 			return false;
 	}
 	return !w->leave || leave_context(db, row, w->leave, err);
 }
 
-static bool apply(struct db *db, struct unit *unit, struct error *err)
+static bool sqlite_change_apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change *c = (struct change *)unit;
 	struct growth growth = growth_of(c);
@@ -265,7 +265,7 @@ void change_init(
     struct change *c, int64_t max_bytes, struct thread_write *first, struct thread_write *second)
 {
 	assert(!second || second->thread->row == 0 || second->thread->row == first->thread->row);
-	*c = (struct change){.unit = {.run = apply},
+	*c = (struct change){.unit = {.run = sqlite_change_apply},
 	    .max_bytes = max_bytes,
 	    .writes = {first, second},
 	    .count = second ? 2 : 1};

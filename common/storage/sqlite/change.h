@@ -3,8 +3,8 @@
 #ifndef AGENTGRAPH_STORAGE_SQLITE_CHANGE_H
 #define AGENTGRAPH_STORAGE_SQLITE_CHANGE_H
 
-#include "storage/storage.h"
 #include "storage/sqlite/writer.h"
+#include "storage/storage.h"
 
 /*
  * One thread_write, or two to the same thread in one transaction.  The second replaces the columns

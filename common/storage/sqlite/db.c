@@ -181,7 +181,7 @@ void db_rollback(struct db *db)
 	error_release(&ignored);
 }
 
-static void fail(struct query *q, int rc)
+static void db_fail(struct query *q, int rc)
 {
 	q->failed = true;
 	fail_with(q->db, rc, q->err);
@@ -197,7 +197,7 @@ static sqlite3_stmt *prepared(struct query *q, enum sql_id id)
 	rc = sqlite3_prepare_v3(
 	    q->db->handle, sql_statements[id].text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
 	if (rc != SQLITE_OK)
-		fail(q, rc);
+		db_fail(q, rc);
 	else
 		assert(sql_statements[id].columns == 0 ||
 		    sql_statements[id].columns == sqlite3_column_count(*stmt));
@@ -221,7 +221,7 @@ void query_text(struct query *q, const char *name, const char *value)
 	rc = sqlite3_bind_text(
 	    q->stmt, sqlite3_bind_parameter_index(q->stmt, name), value, -1, SQLITE_STATIC);
 	if (rc != SQLITE_OK)
-		fail(q, rc);
+		db_fail(q, rc);
 }
 
 void query_int(struct query *q, const char *name, int64_t value)
@@ -232,7 +232,7 @@ void query_int(struct query *q, const char *name, int64_t value)
 		return;
 	rc = sqlite3_bind_int64(q->stmt, sqlite3_bind_parameter_index(q->stmt, name), value);
 	if (rc != SQLITE_OK)
-		fail(q, rc);
+		db_fail(q, rc);
 }
 
 void query_blob(struct query *q, const char *name, const void *value, size_t size)
@@ -244,10 +244,10 @@ void query_blob(struct query *q, const char *name, const void *value, size_t siz
 	rc = sqlite3_bind_blob64(
 	    q->stmt, sqlite3_bind_parameter_index(q->stmt, name), value, size, SQLITE_STATIC);
 	if (rc != SQLITE_OK)
-		fail(q, rc);
+		db_fail(q, rc);
 }
 
-static int watch(void *arg)
+static int db_watch(void *arg)
 {
 	const struct waiter *waiter = arg;
 
@@ -257,7 +257,7 @@ static int watch(void *arg)
 void query_watch(struct query *q, const struct waiter *waiter)
 {
 	if (waiter && !q->failed)
-		sqlite3_progress_handler(q->db->handle, WATCHED_STEPS, watch, (void *)waiter);
+		sqlite3_progress_handler(q->db->handle, WATCHED_STEPS, db_watch, (void *)waiter);
 }
 
 bool query_row(struct query *q)
@@ -269,7 +269,7 @@ bool query_row(struct query *q)
 	errno = 0;
 	rc = sqlite3_step(q->stmt);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		fail(q, rc);
+		db_fail(q, rc);
 	return rc == SQLITE_ROW;
 }
 

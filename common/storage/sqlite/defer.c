@@ -34,7 +34,7 @@ struct deferrals {
 	bool asleep; /* the flusher has to be woken for new work */
 };
 
-static void append(struct deferrals *d, struct deferred *p)
+static void defer_append(struct deferrals *d, struct deferred *p)
 {
 	p->prev = d->last;
 	p->next = NULL;
@@ -67,7 +67,7 @@ static struct deferred *take_due(struct deferrals *d, int64_t now)
 	return first;
 }
 
-static void report(const struct deferred *p)
+static void defer_report(const struct deferred *p)
 {
 	const struct thread_write *w = p->change.writes[0];
 
@@ -76,14 +76,14 @@ static void report(const struct deferred *p)
 }
 
 /* All of them are submitted before the first is waited for, so that they share a transaction. */
-static void write_all(struct writer *w, struct deferred *first)
+static void defer_write_all(struct writer *w, struct deferred *first)
 {
 	for (struct deferred *p = first; p; p = p->next)
 		writer_submit(w, &p->change.unit);
 	for (struct deferred *p = first; p; p = p->next)
 		writer_wait(w, &p->change.unit, &p->err);
 	for (struct deferred *p = first; p; p = p->next)
-		report(p);
+		defer_report(p);
 }
 
 static void settle_all(struct deferrals *d, struct deferred *first)
@@ -94,7 +94,7 @@ static void settle_all(struct deferrals *d, struct deferred *first)
 }
 
 /* In a busy process a wake-up at every deferral would cost more than the flusher's naps. */
-static void rest(struct deferrals *d, int64_t now)
+static void defer_rest(struct deferrals *d, int64_t now)
 {
 	d->asleep = now - d->last_use > NAPS_FOR_MS;
 	background_sleep(&d->flusher, d->asleep ? -1 : now + NAP_MS);
@@ -106,12 +106,12 @@ static void write_due(struct deferrals *d, int64_t now)
 	struct deferred *due = take_due(d, now);
 
 	pthread_mutex_unlock(&d->flusher.lock);
-	write_all(d->writer, due);
+	defer_write_all(d->writer, due);
 	pthread_mutex_lock(&d->flusher.lock);
 	settle_all(d, due);
 }
 
-static void *flush(void *arg)
+static void *defer_flush(void *arg)
 {
 	struct deferrals *d = arg;
 	int64_t now;
@@ -120,7 +120,7 @@ static void *flush(void *arg)
 	while (!d->flusher.stopping || d->first) {
 		now = clock_monotonic_ms();
 		if (!d->first)
-			rest(d, now);
+			defer_rest(d, now);
 		else if (d->flusher.stopping)
 			write_due(d, INT64_MAX);
 		else if (d->first->due > now)
@@ -139,7 +139,7 @@ struct deferrals *deferrals_new(struct writer *writer, int64_t max_bytes, struct
 	d->writer = writer;
 	d->max_bytes = max_bytes;
 	pthread_cond_init(&d->settled, NULL);
-	if (background_start(&d->flusher, flush, d, err))
+	if (background_start(&d->flusher, defer_flush, d, err))
 		return d;
 	pthread_cond_destroy(&d->settled);
 	free(d);
@@ -165,7 +165,7 @@ void deferrals_add(struct deferrals *d, struct thread_write *w, struct deferred 
 	pthread_mutex_lock(&d->flusher.lock);
 	d->last_use = clock_monotonic_ms();
 	p->due = d->last_use + DELAY_MS;
-	append(d, p);
+	defer_append(d, p);
 	wake = d->asleep;
 	d->asleep = false;
 	pthread_mutex_unlock(&d->flusher.lock);
@@ -175,7 +175,7 @@ void deferrals_add(struct deferrals *d, struct thread_write *w, struct deferred 
 
 /* Takes the deferred write out of the flusher's reach: true; or, when it is too late for that,
  * waits until it is settled: false. */
-static bool take_back(struct deferrals *d, struct deferred *p)
+static bool defer_take_back(struct deferrals *d, struct deferred *p)
 {
 	bool waits;
 
@@ -217,7 +217,7 @@ bool deferrals_write(
 	if (!p)
 		return !after || write_now(d, after, NULL, err);
 	before = p->change.writes[0];
-	if (take_back(d, p)) {
+	if (defer_take_back(d, p)) {
 		ok = write_now(d, before, after, err);
 	} else {
 		ok = change_finish(&p->change, !error_is_set(&p->err));

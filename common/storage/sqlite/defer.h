@@ -6,8 +6,8 @@
 #ifndef AGENTGRAPH_STORAGE_SQLITE_DEFER_H
 #define AGENTGRAPH_STORAGE_SQLITE_DEFER_H
 
-#include "storage/storage.h"
 #include "storage/sqlite/writer.h"
+#include "storage/storage.h"
 
 struct deferrals;
 

@@ -5,13 +5,13 @@
 #define AGENTGRAPH_STORAGE_SQLITE_ENGINE_H
 
 #include "base/shared.h"
-#include "storage/sqlite/wal.h"
-#include "storage/sqlite/defer.h"
 #include "storage/lease.h"
+#include "storage/sqlite/defer.h"
 #include "storage/sqlite/pool.h"
-#include "storage/storage.h"
 #include "storage/sqlite/sweep.h"
+#include "storage/sqlite/wal.h"
 #include "storage/sqlite/writer.h"
+#include "storage/storage.h"
 
 struct engine {
 	struct storage storage; /* first, so that one pointer is both */

@@ -13,7 +13,7 @@ void engine_bind_page(struct query *q, const struct page *page)
 
 /* Hands out rows of place, message id and body; *place becomes that of the last one.  How many
  * there were. */
-static int64_t walk(struct query *q, int64_t *place, message_fn fn, void *arg)
+static int64_t sqlite_messages_walk(struct query *q, int64_t *place, message_fn fn, void *arg)
 {
 	int64_t count = 0;
 	bool more = true;
@@ -38,7 +38,7 @@ bool engine_message_part(struct storage *st, int64_t thread_row, struct page *pa
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":after", page->after);
 	engine_bind_page(&q, page);
-	count = walk(&q, &page->after, fn, arg);
+	count = sqlite_messages_walk(&q, &page->after, fn, arg);
 	if (count)
 		page->offset = 0;
 	page->limit -= count;
@@ -112,7 +112,7 @@ bool engine_context_part(struct storage *st, int64_t thread_row, struct context_
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":after", span->after);
 	query_int(&q, ":until", span->until);
-	walk(&q, &span->after, fn, arg);
+	sqlite_messages_walk(&q, &span->after, fn, arg);
 	return pool_query_end(pool, &q);
 }
 

@@ -70,7 +70,7 @@ static const struct {
     {"threads", 4, messages_move},
 };
 
-static bool prepare(struct db *db, const struct sql_migration *m, struct error *err)
+static bool migrate_prepare(struct db *db, const struct sql_migration *m, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
 		if (strcmp(before[i].database, m->database) == 0 &&
@@ -81,9 +81,9 @@ static bool prepare(struct db *db, const struct sql_migration *m, struct error *
 }
 
 /* Each in one transaction, so that a process that dies here leaves the version before. */
-static bool apply(struct db *db, const struct sql_migration *m, struct error *err)
+static bool migrate_apply(struct db *db, const struct sql_migration *m, struct error *err)
 {
-	if (!prepare(db, m, err) || !db_begin(db, err))
+	if (!migrate_prepare(db, m, err) || !db_begin(db, err))
 		return false;
 	if (db_script(db, m->text, err) && db_commit(db, err))
 		return true;
@@ -91,12 +91,14 @@ static bool apply(struct db *db, const struct sql_migration *m, struct error *er
 	return false;
 }
 
-static bool bring_up_to_date(struct db *db, const char *name, int version, struct error *err)
+static bool migrate_bring_up_to_date(
+    struct db *db, const char *name, int version, struct error *err)
 {
 	const struct sql_migration *m = sql_migrations;
 
 	for (const struct sql_migration *end = m + sql_migration_count; m < end; m++) {
-		if (strcmp(m->database, name) == 0 && m->version > version && !apply(db, m, err))
+		if (strcmp(m->database, name) == 0 && m->version > version &&
+		    !migrate_apply(db, m, err))
 			return false;
 	}
 	return true;
@@ -117,7 +119,7 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 		    "%s has schema version %d, but this program knows versions up to %d: it was "
 		    "written by a newer one",
 		    path, version, newest);
-	return bring_up_to_date(db, name, version, err);
+	return migrate_bring_up_to_date(db, name, version, err);
 }
 
 /* An error that only has SQLite's words gets a sentence with the file's name, which is what a

@@ -42,7 +42,7 @@ void pool_free(struct pool *p)
 	free(p);
 }
 
-static struct db *take(struct pool *p)
+static struct db *pool_take(struct pool *p)
 {
 	struct db *db;
 
@@ -56,7 +56,7 @@ static struct db *take(struct pool *p)
 	return db;
 }
 
-static void give_back(struct pool *p, struct db *db)
+static void pool_give_back(struct pool *p, struct db *db)
 {
 	bool keep;
 
@@ -74,7 +74,7 @@ static void give_back(struct pool *p, struct db *db)
 
 void pool_query(struct pool *p, struct query *q, enum sql_id id, struct error *err)
 {
-	struct db *db = take(p);
+	struct db *db = pool_take(p);
 
 	if (!db)
 		db = db_open(p->path, DB_READ, err);
@@ -86,6 +86,6 @@ bool pool_query_end(struct pool *p, struct query *q)
 	bool ok = query_end(q);
 
 	if (q->db)
-		give_back(p, q->db);
+		pool_give_back(p, q->db);
 	return ok;
 }

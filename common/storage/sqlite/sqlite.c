@@ -111,7 +111,7 @@ static const struct storage_ops sqlite_ops = {
 };
 
 /* Also the directories above it, so that a fresh machine needs no preparation. */
-static bool make_directory(const char *path, struct error *err)
+static bool sqlite_make_directory(const char *path, struct error *err)
 {
 	return directory_make(path) || errno == EEXIST ||
 	    error_set(err, ERR_STORAGE, "the state directory %s cannot be made: %s", path,
@@ -141,7 +141,8 @@ struct storage *storage_open(const struct config *config, struct error *err)
 {
 	struct engine *e;
 
-	if (!make_directory(config->state_dir, err) || !restore_check(config->state_dir, err))
+	if (!sqlite_make_directory(config->state_dir, err) ||
+	    !restore_check(config->state_dir, err))
 		return NULL;
 	e = xcalloc(1, sizeof(*e));
 	e->storage.ops = &sqlite_ops;

@@ -4,11 +4,11 @@
 #ifndef AGENTGRAPH_STORAGE_SQLITE_STORE_ENGINE_H
 #define AGENTGRAPH_STORAGE_SQLITE_STORE_ENGINE_H
 
-#include "storage/sqlite/wal.h"
 #include "storage/sqlite/pool.h"
+#include "storage/sqlite/wal.h"
+#include "storage/sqlite/writer.h"
 #include "storage/store.h"
 #include "storage/vector/vector_file.h"
-#include "storage/sqlite/writer.h"
 
 struct store_engine {
 	struct store store; /* first, so that one pointer is both */

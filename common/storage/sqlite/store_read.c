@@ -79,7 +79,7 @@ bool store_load(struct store *st, struct arena *a, const struct memory_filter *f
 
 /* ---- searches ---- */
 
-static bool collect(struct store_engine *e, struct query *q, bool weighed, size_t limit,
+static bool store_read_collect(struct store_engine *e, struct query *q, bool weighed, size_t limit,
     struct memory_hit *hits, size_t *count)
 {
 	*count = 0;
@@ -114,7 +114,7 @@ bool store_recent(struct store *st, const struct memory_filter *filter, size_t l
 	struct query q;
 
 	store_rows_query(e, &q, filter, INT64_MAX, limit, err);
-	return collect(e, &q, false, limit, hits, count);
+	return store_read_collect(e, &q, false, limit, hits, count);
 }
 
 bool store_linked(struct store *st, const struct memory_filter *filter, int64_t row, size_t limit,
@@ -128,12 +128,12 @@ bool store_linked(struct store *st, const struct memory_filter *filter, int64_t 
 	store_bind_filter(&q, filter);
 	watch_filter(&q, filter);
 	query_int(&q, ":limit", (int64_t)limit);
-	return collect(e, &q, false, limit, hits, count);
+	return store_read_collect(e, &q, false, limit, hits, count);
 }
 
 /* A byte of a word: letters and digits, and whatever is not ASCII, which the index takes apart
  * itself. */
-static bool in_word(char c)
+static bool store_read_in_word(char c)
 {
 	return (unsigned char)c >= 0x80 || isalnum((unsigned char)c);
 }
@@ -154,9 +154,9 @@ static bool words_query(const struct memory_filter *filter, const char *text, st
 	buf_puts(out, "content : (");
 	while (*text && words < WORDS_MAX) {
 		size_t len = 0;
-		while (*text && !in_word(*text))
+		while (*text && !store_read_in_word(*text))
 			text++;
-		while (in_word(text[len]))
+		while (store_read_in_word(text[len]))
 			len++;
 		if (len == 0)
 			break;
@@ -184,7 +184,7 @@ bool store_matching(struct store *st, const struct memory_filter *filter, const 
 		store_bind_filter(&q, filter);
 		watch_filter(&q, filter);
 		query_int(&q, ":limit", (int64_t)limit);
-		ok = collect(e, &q, true, limit, hits, count);
+		ok = store_read_collect(e, &q, true, limit, hits, count);
 	}
 	buf_release(&words);
 	return ok;

@@ -93,7 +93,8 @@ static bool apply_changes(
 	return true;
 }
 
-static bool bring_up_to_date(struct store_engine *e, struct vector_file *f, struct error *err)
+static bool store_similar_bring_up_to_date(
+    struct store_engine *e, struct vector_file *f, struct error *err)
 {
 	struct changes *c = xmalloc(sizeof(*c));
 	bool more, ok;
@@ -142,7 +143,7 @@ struct nearness {
 	size_t found_count;
 };
 
-static bool look(struct nearness *n, size_t limit, struct error *err)
+static bool store_similar_look(struct nearness *n, size_t limit, struct error *err)
 {
 	n->query.limit = limit;
 	n->found = xrealloc(n->found, limit * sizeof(*n->found));
@@ -204,7 +205,7 @@ static bool look_among_listed(
 	bool ok = list_rows(n, &set, err);
 
 	n->query.only = &set;
-	ok = ok && look(n, limit, err) && confirm(n, limit, hits, count, err);
+	ok = ok && store_similar_look(n, limit, err) && confirm(n, limit, hits, count, err);
 	n->query.only = NULL;
 	row_set_release(&set);
 	return ok;
@@ -215,7 +216,7 @@ static bool find_near(
 {
 	size_t proposed = has_conditions(n->filter) ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
 
-	if (!look(n, proposed, err) || !confirm(n, limit, hits, count, err))
+	if (!store_similar_look(n, proposed, err) || !confirm(n, limit, hits, count, err))
 		return false;
 	/* all that there is was proposed, or enough of it confirmed */
 	if (*count == limit || n->found_count < proposed)
@@ -243,7 +244,8 @@ bool store_similar(struct store *st, const struct memory_filter *filter, const f
 	    .owner = filter->user_id ? vector_word(filter->user_id) : 0,
 	    .thread = filter->thread_id ? vector_word(filter->thread_id) : 0,
 	};
-	ok = bring_up_to_date(e, n.file, err) && find_near(&n, limit, hits, count, err);
+	ok = store_similar_bring_up_to_date(e, n.file, err) &&
+	    find_near(&n, limit, hits, count, err);
 	free(n.found);
 	free(padded);
 	return ok;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* The memory store's SQLite engine: opening, closing, and the table of its operations. */
 #include "base/memory.h"
-#include "storage/sqlite/engine.h"
 #include "storage/memory_filter.h"
+#include "storage/sqlite/engine.h"
 #include "storage/sqlite/migrate.h"
 #include "storage/sqlite/store_engine.h"
 
@@ -84,7 +84,7 @@ static bool settle_model(struct store_engine *e, const char *name, struct error 
 	return found || (writer_run(e->writer, &m.unit, err) && find_model(e, name, &found, err));
 }
 
-static bool open_database(
+static bool store_sqlite_open_database(
     struct store_engine *e, const struct store_setup *setup, struct error *err)
 {
 	struct turnstile *t = shared_region(setup->shared, SHARED_STORE);
@@ -111,7 +111,7 @@ struct store *store_open(const struct store_setup *setup, struct error *err)
 	e->path = xasprintf("%s/store.db", setup->state_dir);
 	e->state_dir = xstrdup(setup->state_dir);
 	e->dimension = setup->dimension;
-	if (open_database(e, setup, err) && settle_model(e, setup->model, err))
+	if (store_sqlite_open_database(e, setup, err) && settle_model(e, setup->model, err))
 		return &e->store;
 	store_close(&e->store);
 	return NULL;

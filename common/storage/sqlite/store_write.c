@@ -213,7 +213,7 @@ bool store_update(struct store *st, const struct memory_filter *scope, const cha
 	return run_change(e, &c, !update->vector->numbers, found, err);
 }
 
-static bool delete_memory(struct db *db, int64_t row, struct error *err)
+static bool store_write_delete_memory(struct db *db, int64_t row, struct error *err)
 {
 	return run_on_row(db, SQL_WORD_DELETE, ":row", row, err) &&
 	    run_on_row(db, SQL_MEMORY_DELETE, ":row", row, err);
@@ -225,7 +225,7 @@ static bool run_remove(struct db *db, struct unit *unit, struct error *err)
 
 	if (!find_memory(db, c, err))
 		return false;
-	return !c->row || delete_memory(db, c->row, err);
+	return !c->row || store_write_delete_memory(db, c->row, err);
 }
 
 bool store_remove(struct store *st, const struct memory_filter *scope, const char *memory_id,
@@ -264,7 +264,7 @@ static bool run_forget(struct db *db, struct unit *unit, struct error *err)
 		query_int(&q, ":row", f->rows[i]);
 		store_bind_filter(&q, f->filter);
 		held = query_row(&q);
-		if (!query_end(&q) || (held && !delete_memory(db, f->rows[i], err)))
+		if (!query_end(&q) || (held && !store_write_delete_memory(db, f->rows[i], err)))
 			return false;
 		if (held)
 			f->gone[f->gone_count++] = f->rows[i];

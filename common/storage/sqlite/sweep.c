@@ -118,7 +118,7 @@ static int64_t sweep_piece(struct sweeper *s)
 	return RETRY_MS;
 }
 
-static void *run(void *arg)
+static void *sweep_run(void *arg)
 {
 	struct sweeper *s = arg;
 	int64_t pause;
@@ -152,7 +152,7 @@ struct sweeper *sweeper_new(
 	s->pool = pool;
 	s->reserve = reserve;
 	s->wanted = true;
-	if (background_start(&s->thread, run, s, err))
+	if (background_start(&s->thread, sweep_run, s, err))
 		return s;
 	free(s);
 	return NULL;

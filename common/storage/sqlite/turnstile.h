@@ -20,8 +20,7 @@
 /* The layout of the region SHARED_WRITER. */
 struct turnstile {
 	struct shared_head head;
-	_Atomic uint32_t
-	    wal_keeper;            /* slot of the process that keeps the log short, 0 for none */
+	_Atomic uint32_t wal_keeper; /* slot of the process that keeps the log short, 0 for none */
 	_Atomic uint32_t log_frames; /* length of the log after the latest commit */
 };
 

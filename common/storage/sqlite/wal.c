@@ -66,7 +66,7 @@ static bool restart_log(struct wal_keeper *c, int mode)
 }
 
 /* A log that once was large gives its space back when nobody writes. */
-static void rest(struct wal_keeper *c)
+static void wal_rest(struct wal_keeper *c)
 {
 	if (c->pause_ms >= LONGEST_PAUSE_MS && c->oversized)
 		c->oversized = !restart_log(c, SQLITE_CHECKPOINT_TRUNCATE);
@@ -74,7 +74,7 @@ static void rest(struct wal_keeper *c)
 		c->pause_ms *= 2;
 }
 
-static void work(struct wal_keeper *c, uint32_t frames)
+static void wal_work(struct wal_keeper *c, uint32_t frames)
 {
 	c->pause_ms = SHORTEST_PAUSE_MS;
 	if (checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE))
@@ -86,17 +86,17 @@ static void work(struct wal_keeper *c, uint32_t frames)
 		c->pause_ms = LONGEST_PAUSE_MS; /* a long reader: do not make writers wait often */
 }
 
-static void look(struct wal_keeper *c)
+static void wal_look(struct wal_keeper *c)
 {
 	uint32_t frames = atomic_load(&c->turnstile->log_frames);
 
 	if (frames == c->seen)
-		rest(c);
+		wal_rest(c);
 	else
-		work(c, frames);
+		wal_work(c, frames);
 }
 
-static void *run(void *arg)
+static void *wal_run(void *arg)
 {
 	struct wal_keeper *c = arg;
 
@@ -104,7 +104,7 @@ static void *run(void *arg)
 	while (!c->thread.stopping) {
 		pthread_mutex_unlock(&c->thread.lock);
 		if (elected(c))
-			look(c);
+			wal_look(c);
 		else
 			c->pause_ms = ELECTION_MS;
 		pthread_mutex_lock(&c->thread.lock);
@@ -126,7 +126,7 @@ struct wal_keeper *wal_keeper_new(
 	c->shared = sh;
 	c->turnstile = turnstile;
 	c->pause_ms = SHORTEST_PAUSE_MS;
-	if (background_start(&c->thread, run, c, err))
+	if (background_start(&c->thread, wal_run, c, err))
 		return c;
 	db_close(db);
 	free(c);

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "storage/sqlite/wal.h"
 #include "storage/futex.h"
+#include "storage/sqlite/wal.h"
 
 #include <assert.h>
 #include <sched.h>
@@ -80,7 +80,7 @@ void writer_submit(struct writer *w, struct unit *unit)
 }
 
 /* Takes the head of the queue. */
-static struct unit *take_group(struct writer *w)
+static struct unit *writer_take_group(struct writer *w)
 {
 	struct unit *group, *tail;
 
@@ -94,7 +94,7 @@ static struct unit *take_group(struct writer *w)
 	return group;
 }
 
-static void set_state(struct unit *unit, enum unit_state state)
+static void writer_set_state(struct unit *unit, enum unit_state state)
 {
 	atomic_store_explicit(&unit->state, state, memory_order_release);
 	futex_wake(&unit->state, FUTEX_OF_PROCESS);
@@ -109,7 +109,7 @@ static void pass_lead(struct writer *w)
 	w->led = leader != NULL;
 	pthread_mutex_unlock(&w->lock);
 	if (leader)
-		set_state(leader, UNIT_LEADS);
+		writer_set_state(leader, UNIT_LEADS);
 }
 
 enum outcome { COMMITTED, NOT_BEGUN, ROLLED_BACK };
@@ -131,7 +131,7 @@ static enum outcome transaction(
 	return ROLLED_BACK;
 }
 
-static void run_alone(struct db *db, struct unit *group)
+static void writer_run_alone(struct db *db, struct unit *group)
 {
 	for (struct unit *u = group; u; u = u->next)
 		transaction(db, u, u->next, &u->err);
@@ -156,7 +156,7 @@ static void run_group(struct db *db, struct unit *group)
 		return;
 	}
 	error_release(&err);
-	run_alone(db, group);
+	writer_run_alone(db, group);
 }
 
 /* A unit belongs to its owner again as soon as it is done, so its successor is read before. */
@@ -169,7 +169,7 @@ static void finish_group(struct unit *group, struct unit *own)
 		if (u == own)
 			atomic_store_explicit(&u->state, UNIT_DONE, memory_order_relaxed);
 		else
-			set_state(u, UNIT_DONE);
+			writer_set_state(u, UNIT_DONE);
 	}
 }
 
@@ -186,7 +186,7 @@ static void lead(struct writer *w, struct unit *own)
 	if (w->crowded)
 		sched_yield();
 	turnstile_enter(w->turnstile);
-	group = take_group(w);
+	group = writer_take_group(w);
 	w->crowded = group->next != NULL;
 	run_group(w->db, group);
 	wal_write_back(w->db, w->turnstile);

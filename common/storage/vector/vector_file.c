@@ -53,19 +53,19 @@ uint64_t vector_word(const char *text)
 
 /* ---- opening ---- */
 
-static size_t pages(size_t size)
+static size_t vector_file_pages(size_t size)
 {
 	return (size + PAGE - 1) / PAGE * PAGE;
 }
 
-static bool fail(struct error *err, const char *what)
+static bool vector_file_fail(struct error *err, const char *what)
 {
 	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
 	error_set(err, full ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 	return error_cause(err, "vectors: cannot %s: %s", what, strerror(errno));
 }
 
-static int lock_file(int fd, int operation)
+static int vector_file_lock_file(int fd, int operation)
 {
 	int status;
 	do
@@ -82,11 +82,12 @@ static float *centre_of(const struct vector_file *f)
 static size_t chunk_bytes(size_t padded)
 {
 	size_t slot = sizeof(int64_t) + 2 * sizeof(uint64_t) + 3 * sizeof(float);
-	return pages(CHUNK_SLOTS * (slot + sketch_signs(padded) / 8 + padded * sizeof(float)));
+	return vector_file_pages(
+	    CHUNK_SLOTS * (slot + sketch_signs(padded) / 8 + padded * sizeof(float)));
 }
 
 /* Space is claimed at once: a page that cannot be had later would be a SIGBUS. */
-static bool claim(int fd, size_t size)
+static bool vector_file_claim(int fd, size_t size)
 {
 	if (fallocate(fd, 0, 0, (off_t)size) == 0)
 		return true;
@@ -103,24 +104,25 @@ static bool map_header(struct vector_file *f)
 /* With the start-up lock, so that nobody is between the two locks of the file. */
 static bool open_header(struct vector_file *f, struct error *err)
 {
-	bool alone = lock_file(f->fd, LOCK_EX | LOCK_NB) == 0;
+	bool alone = vector_file_lock_file(f->fd, LOCK_EX | LOCK_NB) == 0;
 	if (!alone && errno != EWOULDBLOCK)
-		return fail(err, "lock their file");
-	if (alone && (ftruncate(f->fd, 0) < 0 || !claim(f->fd, f->header_size)))
-		return fail(err, "make their file");
+		return vector_file_fail(err, "lock their file");
+	if (alone && (ftruncate(f->fd, 0) < 0 || !vector_file_claim(f->fd, f->header_size)))
+		return vector_file_fail(err, "make their file");
 	if (!map_header(f))
-		return fail(err, "map their file");
+		return vector_file_fail(err, "map their file");
 	if (alone)
 		shared_mutex_init(&f->header->lock);
-	return lock_file(f->fd, LOCK_SH) == 0 || fail(err, "lock their file");
+	return vector_file_lock_file(f->fd, LOCK_SH) == 0 ||
+	    vector_file_fail(err, "lock their file");
 }
 
-static int open_named(const char *state_dir, const char *name, struct error *err)
+static int vector_file_open_named(const char *state_dir, const char *name, struct error *err)
 {
 	char *path = xasprintf("%s/%s", state_dir, name);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		fail(err, "open their file");
+		vector_file_fail(err, "open their file");
 	free(path);
 	return fd;
 }
@@ -129,24 +131,24 @@ struct vector_file *vector_file_open(
     const char *state_dir, int64_t model, size_t dimension, struct error *err)
 {
 	char name[40];
-	int start = open_named(state_dir, "vectors.lock", err);
+	int start = vector_file_open_named(state_dir, "vectors.lock", err);
 	if (start < 0)
 		return NULL;
 	struct vector_file *f = xcalloc(1, sizeof(*f));
 	pthread_mutex_init(&f->mapping, NULL);
 	f->dimension = dimension;
 	f->padded = vector_padded(dimension);
-	f->header_size = pages(sizeof(*f->header) + f->padded * sizeof(float));
+	f->header_size = vector_file_pages(sizeof(*f->header) + f->padded * sizeof(float));
 	f->chunk_size = chunk_bytes(f->padded);
 	f->chunks = xcalloc(CHUNKS_MAX, sizeof(*f->chunks));
 	snprintf(name, sizeof(name), "vectors-%" PRId64, model);
-	f->fd = open_named(state_dir, name, err);
-	bool ok = f->fd >= 0 && lock_file(start, LOCK_EX) == 0 && open_header(f, err);
+	f->fd = vector_file_open_named(state_dir, name, err);
+	bool ok = f->fd >= 0 && vector_file_lock_file(start, LOCK_EX) == 0 && open_header(f, err);
 	close(start);
 	if (ok)
 		return f;
 	if (!error_is_set(err))
-		fail(err, "lock their start-up");
+		vector_file_fail(err, "lock their start-up");
 	vector_file_close(f);
 	return NULL;
 }
@@ -213,7 +215,7 @@ bool vector_file_chunk(
 	assert(index < CHUNKS_MAX);
 	char *p = atomic_load_explicit(&f->chunks[index], memory_order_acquire);
 	if (!p && !(p = map_chunk(f, index)))
-		return fail(err, "map them");
+		return vector_file_fail(err, "map them");
 	c->rows = (_Atomic int64_t *)p;
 	c->owners = (uint64_t *)(c->rows + CHUNK_SLOTS);
 	c->threads = c->owners + CHUNK_SLOTS;
@@ -314,8 +316,9 @@ static bool make_room(struct vector_file *f, uint64_t slot, struct error *err)
 	uint64_t chunks = h->capacity / CHUNK_SLOTS + 1;
 	if (chunks > CHUNKS_MAX)
 		errno = EFBIG;
-	if (chunks > CHUNKS_MAX || !claim(f->fd, f->header_size + chunks * f->chunk_size))
-		return fail(err, "make room for them");
+	if (chunks > CHUNKS_MAX ||
+	    !vector_file_claim(f->fd, f->header_size + chunks * f->chunk_size))
+		return vector_file_fail(err, "make room for them");
 	h->capacity = chunks * CHUNK_SLOTS;
 	return true;
 }
@@ -365,7 +368,8 @@ static bool fill_slot(
 	return true;
 }
 
-static bool add_one(struct vector_file *f, const struct vector_entry *e, struct error *err)
+static bool vector_file_add_one(
+    struct vector_file *f, const struct vector_entry *e, struct error *err)
 {
 	struct vector_header *h = f->header;
 	uint64_t slot;
@@ -384,7 +388,7 @@ bool vector_file_add(struct vector_file *f, const struct vector_entry *entries, 
 	if (!drop_older(f, entries, count, err))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (!add_one(f, &entries[i], err))
+		if (!vector_file_add_one(f, &entries[i], err))
 			return false;
 	atomic_store_explicit(&f->header->applied, applied, memory_order_release);
 	return true;

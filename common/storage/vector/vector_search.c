@@ -36,7 +36,7 @@ void row_set_release(struct row_set *set)
 	free(set->slots);
 }
 
-static size_t place(const struct row_set *set, int64_t row)
+static size_t vector_search_place(const struct row_set *set, int64_t row)
 {
 	size_t i = (size_t)(((uint64_t)row * 0x9e3779b97f4a7c15u) >> 20) & (set->size - 1);
 	while (set->slots[i] && set->slots[i] != row)
@@ -46,12 +46,12 @@ static size_t place(const struct row_set *set, int64_t row)
 
 void row_set_add(struct row_set *set, int64_t row)
 {
-	set->slots[place(set, row)] = row;
+	set->slots[vector_search_place(set, row)] = row;
 }
 
 static bool row_set_has(const struct row_set *set, int64_t row)
 {
-	return set->slots[place(set, row)] == row;
+	return set->slots[vector_search_place(set, row)] == row;
 }
 
 /* ---- the best so far: a heap with the worst of them on top ---- */
@@ -93,7 +93,7 @@ static void rise(struct best *b, size_t i)
 		swap(&b->hits[i], &b->hits[(i - 1) / 2]);
 }
 
-static void offer(struct best *b, const struct vector_hit *hit)
+static void vector_search_offer(struct best *b, const struct vector_hit *hit)
 {
 	if (b->count < b->limit) {
 		b->hits[b->count++] = *hit;
@@ -104,7 +104,7 @@ static void offer(struct best *b, const struct vector_hit *hit)
 	}
 }
 
-static int best_first(const void *a, const void *b)
+static int vector_search_best_first(const void *a, const void *b)
 {
 	return worse(b, a) ? -1 : worse(a, b);
 }
@@ -170,11 +170,11 @@ static float rank_at(const struct scan *s, const struct vector_chunk *c, size_t 
 }
 
 /* The slot may be emptied, and filled with another row, meanwhile. */
-static void look(struct scan *s, const struct vector_chunk *c, size_t at, int64_t row)
+static void vector_search_look(struct scan *s, const struct vector_chunk *c, size_t at, int64_t row)
 {
 	struct vector_hit hit = {row, rank_at(s, c, at)};
 	if (atomic_load_explicit(&c->rows[at], memory_order_acquire) == row)
-		offer(&s->best, &hit);
+		vector_search_offer(&s->best, &hit);
 }
 
 static size_t slots_in(const struct scan *s, size_t chunk)
@@ -202,7 +202,7 @@ static bool look_at_all(struct scan *s, struct error *err)
 		for (size_t at = 0; at < slots_in(s, i); at++) {
 			int64_t row = row_at(&c, at);
 			if (wanted(s, &c, at, row))
-				look(s, &c, at, row);
+				vector_search_look(s, &c, at, row);
 		}
 	}
 	return true;
@@ -256,7 +256,7 @@ static void estimate_block(
 		bounds[i] =
 		    set & 1 ? rank_of_product(s, products[i], c->norms[start + i]) : -INFINITY;
 		if (bounds[i] > bar_of(&e->first))
-			offer(&e->first,
+			vector_search_offer(&e->first,
 			    &(struct vector_hit){
 				(int64_t)(chunk * CHUNK_SLOTS + start + i), bounds[i]});
 	}
@@ -284,7 +284,7 @@ static bool look_once(struct scan *s, struct estimate *e, uint64_t slot, struct 
 	int64_t row = row_at(&c, at);
 	e->bounds[slot] = -INFINITY;
 	if (wanted(s, &c, at, row))
-		look(s, &c, at, row);
+		vector_search_look(s, &c, at, row);
 	return true;
 }
 
@@ -334,7 +334,7 @@ static void bounds_give(const struct estimate *e)
 }
 
 /* What the query has in common with the centre is known without an estimate. */
-static void prepare(struct scan *s, struct estimate *e)
+static void vector_search_prepare(struct scan *s, struct estimate *e)
 {
 	const float *centre = vector_file_centre(s->file);
 	float length = s->kernels->dot(centre, centre, s->padded);
@@ -353,7 +353,7 @@ static void prepare(struct scan *s, struct estimate *e)
 static bool look_by_sketches(struct scan *s, struct error *err)
 {
 	struct estimate e = {0};
-	prepare(s, &e);
+	vector_search_prepare(s, &e);
 	bool ok = estimate_all(s, &e, err) && look_at_best(s, &e, err);
 	sketch_query_release(&e.query);
 	free(e.first.hits);
@@ -420,6 +420,6 @@ bool vector_search(struct vector_file *f, const struct vector_query *query, stru
 		     : !look_at_all(&s, err))
 		return false;
 	*count = s.best.count;
-	qsort(hits, s.best.count, sizeof(*hits), best_first);
+	qsort(hits, s.best.count, sizeof(*hits), vector_search_best_first);
 	return true;
 }

@@ -30,7 +30,7 @@ static uint64_t mixed(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-static void flip(float *x, size_t n, size_t round)
+static void vector_sketch_flip(float *x, size_t n, size_t round)
 {
 	for (size_t i = 0; i < n; i += 64) {
 		uint64_t bits = mixed(round << 32 | i);
@@ -58,7 +58,7 @@ void sketch_rotate(const float *vector, size_t padded, float *out)
 	memcpy(out, vector, padded * sizeof(*out));
 	memset(out + padded, 0, (n - padded) * sizeof(*out));
 	for (size_t round = 1; round <= ROUNDS; round++) {
-		flip(out, n, round);
+		vector_sketch_flip(out, n, round);
 		transform(out, n);
 		unit /= sqrtf((float)n);
 	}
