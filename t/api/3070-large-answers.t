@@ -47,7 +47,10 @@ done
 wait $pids
 after=$(peak)
 echo "# the peak of the process: $before KiB, then $after KiB"
-ok '[ $((after - before)) -lt $((6 * 4 * SIZE / 1024)) ]' 'six readers of a large thread cost less than a few messages each'
+# A sanitizer keeps what was freed for a while.
+room=4
+case ${CFLAGS-} in *-fsanitize=*) room=12 ;; esac
+ok '[ $((after - before)) -lt $((6 * room * SIZE / 1024)) ]' 'six readers of a large thread cost less than a few messages each'
 for i in 1 2 3 4 5 6; do
 	jq -c '[.success, (.data.state.context | length, ([.[].content[0].text | length] | unique[]), [.[].message_id] == [range(1; 9) | "small-\(.)"]), .message, (.metadata.request_id | length > 0)]' "$WORK/state-$i"
 done | sort | uniq -c | tr -s ' ' >answers
