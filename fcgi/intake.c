@@ -16,11 +16,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define PIECE (64 << 10)
-#define PIECES 16 /* of one arrival, before others have their turn */
+#define MEMORY_MAX (32 << 10) /* of one request, before it goes to the disk */
+#define PIECES 16             /* of one arrival, before others have their turn */
 #define EVENTS 64
 
 /* ---- records ---- */
@@ -64,7 +66,12 @@ void records_scan(struct records *records, const char *data, size_t len)
 
 /* ---- one arrival ---- */
 
-int arrival_file(const char *directory)
+int arrival_file(void)
+{
+	return memfd_create("request", MFD_CLOEXEC);
+}
+
+static int arrival_disk_file(const char *directory)
 {
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
@@ -77,8 +84,28 @@ int arrival_file(const char *directory)
 	return fd;
 }
 
+/* From memory to the disk, under the same descriptor, which may have been read from. */
+static bool arrival_move(struct arrival *arrival)
+{
+	int file = arrival_disk_file(arrival->directory);
+	char data[MEMORY_MAX];
+	bool moved = file >= 0 && pread(arrival->file, data, sizeof(data), 0) == arrival->size &&
+	    pwrite(file, data, (size_t)arrival->size, 0) == arrival->size &&
+	    lseek(file, lseek(arrival->file, 0, SEEK_CUR), SEEK_SET) >= 0 &&
+	    dup3(file, arrival->file, O_CLOEXEC) >= 0;
+	if (!moved)
+		log_error("cannot keep a body in %s: %s", arrival->directory, strerror(errno));
+	if (file >= 0)
+		close(file);
+	return moved;
+}
+
+/* What has no room on the disk goes to memory once more: it may have the end of the head. */
 static bool arrival_write(struct arrival *arrival, const char *data, size_t len)
 {
+	bool fits = arrival->on_disk || arrival->size + (int64_t)len <= MEMORY_MAX;
+	if (!fits)
+		fits = arrival->on_disk = arrival_move(arrival);
 	while (len > 0) {
 		ssize_t put = pwrite(arrival->file, data, len, (off_t)arrival->size);
 		if (put < 0 && errno != EINTR) {
@@ -89,7 +116,7 @@ static bool arrival_write(struct arrival *arrival, const char *data, size_t len)
 		data += put > 0 ? put : 0;
 		len -= put > 0 ? (size_t)put : 0;
 	}
-	return true;
+	return fits;
 }
 
 /* A web server that has said all may still wait for the answer. */

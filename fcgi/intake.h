@@ -2,9 +2,9 @@
 /*
  * Requests whose bodies come slower than they are read.
  *
- * What arrives, records of FastCGI, goes as it is into a temporary file without a name; one thread
- * of the process looks after all of them.  So a slow client costs two descriptors, and no thread.
- * libfcgi reads the file afterwards as it would have read the socket.
+ * What arrives, records of FastCGI, goes as it is into a temporary file without a name, in memory
+ * while it is small; one thread of the process looks after all of them.  So a slow client costs two
+ * descriptors, and no thread. libfcgi reads the file afterwards as it would have read the socket.
  */
 #ifndef AGENTGRAPH_FCGI_INTAKE_H
 #define AGENTGRAPH_FCGI_INTAKE_H
@@ -38,6 +38,8 @@ enum arrival_state {
 
 struct arrival {
 	int socket, file;
+	const char *directory; /* of the file, when it is on the disk */
+	bool on_disk;
 	struct records records;
 	int64_t size;       /* of the file */
 	int64_t most;       /* bytes of the body that are taken; -1: any number */
@@ -48,8 +50,8 @@ struct arrival {
 	struct arrival *next, *previous;
 };
 
-/* A file for one, in the directory; -1 with errno set. */
-int arrival_file(const char *directory);
+/* A file for one, in memory at first, so that a small request needs no disk; -1 with errno set. */
+int arrival_file(void);
 
 /* Takes what is there, without waiting, and not more than some at once. */
 enum arrival_state arrival_take(struct arrival *arrival);

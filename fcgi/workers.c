@@ -260,12 +260,13 @@ static struct slow *slow_begin(const struct environment *env, const char *direct
 	struct arrival *arrival = &slow->arrival;
 	enum arrival_state state = ARRIVAL_MORE;
 	*arrival = (struct arrival){.socket = fd,
-	    .file = arrival_file(directory),
+	    .file = arrival_file(),
+	    .directory = directory,
 	    .most = -1,
 	    .most_files = env->max_body_files,
 	    .deadline = clock_monotonic_ms() + env->max_body_seconds * 1000};
 	if (arrival->file < 0)
-		log_error("cannot make a temporary file in %s: %s", directory, strerror(errno));
+		log_error("cannot make a file in memory: %s", strerror(errno));
 	while (arrival->file >= 0 && state == ARRIVAL_MORE && !arrival->records.head)
 		state = await_head(fd) ? arrival_take(arrival) : ARRIVAL_GONE;
 	FCGX_InitRequest(&slow->request, -1, 0);
