@@ -116,6 +116,8 @@ static void add_errors(cJSON *responses, const struct route *row, const cJSON *s
 		add_error(responses, 401);
 	if (row->resource)
 		add_error(responses, 403);
+	if (row->body != BODY_NONE)
+		add_error(responses, 408);
 	add_error(responses, 413);
 	if (has_values(row, spec))
 		add_error(responses, 422);

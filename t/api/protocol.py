@@ -11,7 +11,7 @@ import re
 import sys
 
 WORD = re.compile(r"`([^`]+)`(\?)?")
-EVERYWHERE = {"400", "401", "403", "413", "422", "429", "500", "503"}
+EVERYWHERE = {"400", "401", "403", "408", "413", "422", "429", "500", "503"}
 # Shapes without fields of their own: texts, and a choice of others.
 NO_FIELDS = {"Time", "Pong", "Block"}
 

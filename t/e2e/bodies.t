@@ -67,14 +67,14 @@ print("waiting:", len(clients))
 PYTHON
 hold() { python3 hold.py "${BASE##*:}" "$@" </dev/null | sort | uniq -c | sed 's/^ *//'; }
 
-# taken: bytes of bodies on disk: nginx's files, and those of the workers, which have no names.
+# taken: bytes of bodies that are kept: files of nginx, and those of the workers, which have no names, on disk or in memory.
 mkdir bodies
 export BODY_TEMP_PATH="$WORK/bodies"
 taken() {
 	{
 		find "$STATE/run/body" bodies -type f -printf '%s\n' 2>/dev/null
 		for taken_pid in $(workers); do
-			find "/proc/$taken_pid/fd" -lname "$WORK/bodies/*" -exec stat -L -c %s {} + 2>/dev/null
+			find "/proc/$taken_pid/fd" '(' -lname "$WORK/bodies/*" -o -lname '/memfd:request *' ')' -exec stat -L -c %s {} + 2>/dev/null
 		done
 	} | awk '{ n += $1 } END { print n + 0 }'
 }
