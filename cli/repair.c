@@ -8,13 +8,6 @@
 #define LOOK_MS 1000
 #define LATER_MS 30000 /* after a try that failed */
 
-static bool repair_is_other(struct bound bound, const char *path)
-{
-	struct bound found = unix_bound(path);
-
-	return found.device != bound.device || found.inode != bound.inode;
-}
-
 /* A new listener at path in the place of *fd; false after a complaint. */
 static bool bind_again(const struct supervisor *s, const char *path, int *fd)
 {
@@ -29,8 +22,8 @@ static bool bind_again(const struct supervisor *s, const char *path, int *fd)
 
 void repair_remember(struct supervisor *s)
 {
-	s->socket_bound = unix_bound(s->socket_path);
-	s->relay_bound = unix_bound(s->relay_path);
+	s->socket_bound = bound_at(s->socket_path);
+	s->relay_bound = bound_at(s->relay_path);
 }
 
 void repair_step(struct supervisor *s, int64_t now)
@@ -40,8 +33,8 @@ void repair_step(struct supervisor *s, int64_t now)
 	if (s->phase != PHASE_SERVING || s->reload.retire_at || now < s->look_at)
 		return;
 	s->look_at = now + LOOK_MS;
-	socket = repair_is_other(s->socket_bound, s->socket_path);
-	relay = repair_is_other(s->relay_bound, s->relay_path);
+	socket = bound_is_other(s->socket_bound, s->socket_path);
+	relay = bound_is_other(s->relay_bound, s->relay_path);
 	if (!socket && !relay)
 		return;
 	log_warning("the socket %s was removed; binding it again, with new workers",

@@ -210,15 +210,6 @@ static bool make_free(const char *path)
 	return true;
 }
 
-struct bound unix_bound(const char *path)
-{
-	struct stat st;
-
-	if (lstat(path, &st) != 0)
-		return (struct bound){0};
-	return (struct bound){st.st_dev, st.st_ino};
-}
-
 int unix_listen(const char *path, unsigned mode)
 {
 	struct sockaddr_un address;

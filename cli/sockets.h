@@ -38,13 +38,6 @@ int tcp_connect(int listener);
  */
 int unix_listen(const char *path, unsigned mode);
 
-/* What lies at a path, to be compared. */
-struct bound {
-	dev_t device;
-	ino_t inode; /* 0: nothing */
-};
-struct bound unix_bound(const char *path);
-
 /* Who may connect to a socket beside its owner. */
 struct socket_access {
 	unsigned mode;

@@ -7,6 +7,7 @@
 #ifndef AGENTGRAPH_CLI_SUPERVISOR_H
 #define AGENTGRAPH_CLI_SUPERVISOR_H
 
+#include "base/bound.h"
 #include "children.h"
 #include "examine.h"
 #include "sockets.h"

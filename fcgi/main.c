@@ -7,6 +7,7 @@
  * that started it.
  */
 #include "base/arena.h"
+#include "base/bound.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -266,6 +267,7 @@ static void say_ready(int fd)
 static void wait_for_end(int signals, const struct options *options, pid_t parent)
 {
 	struct signalfd_siginfo info;
+	struct bound bound = options->unlink ? bound_at(options->unlink) : (struct bound){0};
 	int64_t used_ms = 0;
 	bool busy = false;
 	while (getppid() == parent) {
@@ -275,7 +277,7 @@ static void wait_for_end(int signals, const struct options *options, pid_t paren
 			break;
 	}
 	if (getppid() != parent && options->unlink)
-		unlink(options->unlink);
+		bound_remove(bound, options->unlink);
 }
 
 /*

@@ -5,6 +5,7 @@
  * It listens on a Unix socket, its own or descriptor 0, and serves until SIGTERM.  It never
  * outlives the process that started it.
  */
+#include "base/bound.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
@@ -218,13 +219,15 @@ static int relay_main_serve(const struct relay_options *options, int signals, pi
 		log_init(config->env.logger_name, config->env.log_level);
 		log_set_format(config->env.log_format);
 		struct shared *shared = join_metrics(config);
+		struct bound bound =
+		    options->unlink ? bound_at(options->unlink) : (struct bound){0};
 		complete = relay_run(&settings, listener, signals);
 		metrics_attach(NULL);
 		shared_close(shared);
 		if (options->socket)
 			unlink(options->socket);
 		else if (getppid() != parent && options->unlink)
-			unlink(options->unlink);
+			bound_remove(bound, options->unlink);
 	}
 	config_free(config);
 	return complete ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -49,6 +49,20 @@ serve_start
 ok $? 'the service starts again on what is left'
 interrupted service 'a killed service'
 
+# A worker that learns late of the death of its supervisor must leave the socket of the next one alone.
+late=$(workers | head -n 1)
+kill -STOP "$late"
+kill -9 "$SERVE_PID"
+wait "$SERVE_PID" 2>/dev/null
+wait_for 20 test ! -e "$state/run/fcgi.sock"
+STATE=$state
+serve_start
+ok $? 'the service starts beside a worker of the last one'
+kill -CONT "$late"
+wait_for 20 gone "$late"
+sleep 2 # the supervisor would have missed its socket by then
+unlike "$(cat "$SERVE_ERR")" 'was removed' 'and keeps its socket when that one ends'
+
 # ---- load ----
 
 rounds=9
