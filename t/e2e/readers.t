@@ -4,6 +4,7 @@
 # a while they are let go.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:quarantine_size_mb=8" # else what was freed stays
 . "$TOP_SRCDIR/t/e2e/load.sh"
 . "$TOP_SRCDIR/t/api/threads.sh"
 for tool in sqlite3 python3; do
