@@ -15,7 +15,9 @@ enum role {
 	ROLE_WORKER,
 	ROLE_NGINX,
 	ROLE_RELAY,
+	ROLE_FOLLOWER,
 	ROLE_WEBSOCKETD,
+	ROLE_RUNNER,   /* executes runs in the background */
 	ROLE_PROBE,    /* asks for /ping while the service starts */
 	ROLE_EXAMINER, /* looks at the configuration before a reload */
 	ROLE_ORPHAN    /* left behind by one of the others */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph backup: copies of all databases into a new directory. */
 #include "base/error.h"
+#include "base/shared.h"
 #include "command.h"
 #include "examine.h"
 #include "storage/blob/blob.h"
@@ -11,31 +12,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static void cmd_backup_report(const struct config *config, const char *path)
-{
-	const char *uploads = config->env.media_storage_path;
-
-	printf("agentgraph: the databases of %s are copied to %s\n", config->state_dir, path);
-	if (strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 && access(uploads, F_OK) == 0)
-		printf("agentgraph: copy the uploaded files now, too: %s\n", uploads);
-}
-
 static int backup(const struct config *config, const char *path)
 {
+	const char *uploads = config->env.media_storage_path;
 	struct error err = {0};
+	struct shared *shared;
 	struct storage *storage;
-	bool done;
+	bool done = false;
 
 	if (access(config->state_dir, F_OK) != 0)
 		return complain(
 		    1, "there is nothing to back up: %s: %s", config->state_dir, strerror(errno));
-	storage = storage_open(config, &err);
-	done = storage && storage->ops->backup(storage, path, &err);
-	if (storage)
-		storage->ops->close(storage);
-	if (done)
-		cmd_backup_report(config, path);
+	shared = shared_open(config->state_dir, &err);
+	storage = shared ? storage_open(config, shared, &err) : NULL;
+	if (storage && !storage->engine->can.backup)
+		error_set(
+		    &err, ERR_STORAGE, "%s has its own tools for that", storage->engine->name);
 	else
+		done = storage && storage->engine->backup(storage, NULL, path, &err);
+	storage_close(storage);
+	shared_close(shared);
+	if (done)
+		printf(
+		    "agentgraph: the databases of %s are copied to %s\n", config->state_dir, path);
+	if (done && strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 &&
+	    access(uploads, F_OK) == 0)
+		printf("agentgraph: copy the uploaded files now, too: %s\n", uploads);
+	if (!done)
 		complain(1, "backup of %s to %s failed: %s", config->state_dir, path,
 		    err.cause[0] ? err.cause : err.detail);
 	error_release(&err);
@@ -52,17 +55,14 @@ int cmd_backup(int argc, char **argv)
 	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
 	    OPTION_END,
 	};
-	struct problems problems = {0};
 	struct config *config;
 	int status = 1;
 
 	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
-	config = config_load(&source, &problems);
-	problems_print_errors(&problems);
+	config = command_config(&source);
 	if (config)
 		status = backup(config, argv[0]);
 	config_free(config);
-	problems_release(&problems);
 	return status;
 }

@@ -6,7 +6,9 @@
 #include "base/http.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/url.h"
 #include "command.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -39,20 +41,11 @@ struct chat {
 	cJSON *results; /* those that were given so far */
 };
 
-/* What a server says must not reach the terminal as commands: control characters become "?". */
 static void chat_show(struct chat *c, const char *text)
 {
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
-
-		if (c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t')) {
-			putchar('?');
-			p += c1;
-		} else {
-			putchar(*p);
-		}
-		c->mid_line = *p != '\n';
-	}
+	terminal_put(text);
+	if (*text)
+		c->mid_line = text[strlen(text) - 1] != '\n';
 }
 
 static void chat_end_line(struct chat *c)
@@ -360,13 +353,11 @@ int cmd_chat(int argc, char **argv)
 	if (err.detail[0])
 		return complain(EXIT_USAGE, "%s; see agentgraph help chat", err.detail);
 
-	struct chat c = {.url = xstrdup(url),
+	struct chat c = {.url = url_base(url),
 	    .authorization = token && *token ? xasprintf("Bearer %s", token) : NULL,
 	    .thread = xstrdup(thread),
 	    .calls = cJSON_CreateArray(),
 	    .results = cJSON_CreateArray()};
-	for (size_t n = strlen(c.url); n && c.url[n - 1] == '/'; n--)
-		c.url[n - 1] = '\0';
 	c.interrupts = -1;
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
 		sigset_t interrupt;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph embed: makes the vectors of all memories anew, or only counts them. */
 #include "base/error.h"
+#include "base/shared.h"
 #include "command.h"
 #include "examine.h"
 #include "service/memory/memories.h"
+#include "storage/memories.h"
 #include "storage/storage.h"
-#include "storage/store.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static void print_report(const struct embed_report *report)
 	printf("%" PRId64 " memories; configured: %s, %" PRId64 " dimensions\n", report->memories,
 	    report->model, report->dimension);
 	for (size_t i = 0; i < report->model_count; i++) {
-		const struct store_model *m = &report->models[i];
+		const struct memory_model *m = &report->models[i];
 		vectors += m->vectors;
 		if (m->vectors)
 			printf("%10" PRId64 "  %s, %" PRId64 " dimensions%s\n", m->vectors, m->name,
@@ -63,6 +64,7 @@ static int embed_with(const struct config *config, bool all, struct problems *pr
 {
 	struct error err = {0};
 	struct memories *memories;
+	struct shared *shared;
 	struct storage *storage;
 	int status = 1;
 
@@ -73,16 +75,17 @@ static int embed_with(const struct config *config, bool all, struct problems *pr
 	problems_print(problems);
 	if (!memories)
 		return config->store ? 1 : complain(1, "no store is configured");
-	storage = storage_open(config, &err);
+	shared = shared_open(config->state_dir, &err);
+	storage = shared ? storage_open(config, shared, &err) : NULL;
 	if (storage) {
-		memories_attach(memories, storage->ops->shared(storage));
+		memories_attach(memories, storage);
 		status = embed(memories, all);
 	} else {
 		complain(1, "%s", err.cause[0] ? err.cause : err.detail);
 	}
 	memories_free(memories);
-	if (storage)
-		storage->ops->close(storage);
+	storage_close(storage);
+	shared_close(shared);
 	error_release(&err);
 	return status;
 }
@@ -98,18 +101,16 @@ int cmd_embed(int argc, char **argv)
 	    {"--show", OPTION_FLAG, &dry, 0, 0},
 	    OPTION_END,
 	};
-	struct problems problems = {0}, more = {0};
+	struct problems more = {0};
 	struct config *config;
 	int status = 1;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
-	config = config_load(&source, &problems);
-	problems_print_errors(&problems);
+	config = command_config(&source);
 	if (config)
 		status = embed_with(config, !dry, &more);
 	config_free(config);
-	problems_release(&problems);
 	problems_release(&more);
 	return status;
 }

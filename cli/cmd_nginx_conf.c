@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph nginx-conf: the nginx configuration on standard output. */
-#include "base/memory.h"
 #include "command.h"
 #include "examine.h"
 #include "nginx_conf.h"
 #include "nginx_prefix.h"
-#include "sockets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,23 +36,6 @@ static const char *prefix_of(
 	return prefix;
 }
 
-/* The text for config, or NULL with problems. */
-static char *cmd_nginx_conf_make(
-    const struct config *config, const struct wish *wish, struct problems *problems)
-{
-	char *path = fastcgi_socket_path(config->state_dir, wish->socket);
-	char *relay = relay_socket_path(config->state_dir, wish->socket);
-	char *run = xasprintf("%s/run", config->state_dir);
-	const struct nginx_place place = {path, relay, wish->full ? FULL_LISTEN : NULL, run,
-	    prefix_of(config, wish, problems), (long)config->env.drain};
-	char *text = nginx_conf(config, &place, problems);
-
-	free(path);
-	free(relay);
-	free(run);
-	return text;
-}
-
 int cmd_nginx_conf(int argc, char **argv)
 {
 	struct config_source source = {0};
@@ -70,7 +51,7 @@ int cmd_nginx_conf(int argc, char **argv)
 	};
 	struct problems problems = {0};
 	struct config *config;
-	char *text;
+	char *text = NULL;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
@@ -79,7 +60,12 @@ int cmd_nginx_conf(int argc, char **argv)
 	if (wish.full && wish.prefix)
 		return complain(EXIT_USAGE, "--full and --prefix exclude each other");
 	config = config_load(&source, &problems);
-	text = config ? cmd_nginx_conf_make(config, &wish, &problems) : NULL;
+	if (config) {
+		const struct nginx_place place = {wish.socket, wish.full ? FULL_LISTEN : NULL,
+		    prefix_of(config, &wish, &problems), (long)config->env.drain};
+
+		text = nginx_conf(config, &place, &problems);
+	}
 	problems_print(&problems);
 	if (text)
 		fputs(text, stdout);

@@ -153,7 +153,7 @@ static int restore(
 		return 1;
 	/* messages name files, so those are there first */
 	ok = !files || restore_files(&r, files, uploads);
-	if (ok && !storage_restore(state, backup, overwrite, &err)) {
+	if (ok && !storage_restore(config, backup, overwrite, &err)) {
 		complain(1, "restore of %s into %s failed: %s", backup, state,
 		    err.cause[0] ? err.cause : err.detail);
 		ok = false;
@@ -183,17 +183,14 @@ int cmd_restore(int argc, char **argv)
 	    {"--force", OPTION_FLAG, &force, 0, 0},
 	    OPTION_END,
 	};
-	struct problems problems = {0};
 	struct config *config;
 	int status = 1;
 
 	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
-	config = config_load(&source, &problems);
-	problems_print_errors(&problems);
+	config = command_config(&source);
 	if (config)
 		status = restore(config, argv[0], files, force);
 	config_free(config);
-	problems_release(&problems);
 	return status;
 }

@@ -56,6 +56,9 @@ static const struct {
 } numbers[] = {
     {"runs_in_flight", "agentgraph_runs_in_flight", "runs in flight"},
     {"runs_waiting", "agentgraph_runs_waiting", "runs that wait for their thread"},
+    {"background_queued", "agentgraph_background_runs_queued", "runs in the queue"},
+    {"background_in_flight", "agentgraph_background_runs_in_flight",
+	"runs in the background in flight"},
     {"sockets_open", "agentgraph_sockets_open", "WebSockets"},
     {"threads_busy", "agentgraph_threads_busy", "threads busy"},
     {"threads", "agentgraph_threads", "threads in all"},
@@ -115,14 +118,6 @@ static void add_sizes(cJSON *status, const char *state_dir)
 
 /* ---- for people ---- */
 
-static int64_t cmd_status_number(const cJSON *object, const char *key)
-{
-	int64_t value = 0;
-
-	json_integer(json_get(object, key), &value);
-	return value;
-}
-
 static const char *cmd_status_text_of(const cJSON *object, const char *key)
 {
 	const char *text = json_str(object, key);
@@ -143,26 +138,25 @@ static void print_status(const cJSON *status)
 	const char *address = json_str(status, "address");
 
 	printf("agentgraph %s, process %lld, %s", cmd_status_text_of(status, "version"),
-	    (long long)cmd_status_number(status, "pid"), cmd_status_text_of(status, "phase"));
-	print_time(" since", cmd_status_number(status, "since"));
+	    (long long)json_int(status, "pid", 0), cmd_status_text_of(status, "phase"));
+	print_time(" since", json_int(status, "since", 0));
 	printf("\nserving %s on %s%s\n", cmd_status_text_of(status, "agent"),
 	    address ? "http://" : "unix:",
 	    address ? address : cmd_status_text_of(status, "socket"));
 	cJSON_ArrayForEach(item, json_get(status, "workers"))
-		printf("worker %lld since %s%s\n", (long long)cmd_status_number(item, "pid"),
+		printf("worker %lld since %s%s\n", (long long)json_int(item, "pid", 0),
 		    cmd_status_text_of(item, "since"),
 		    cJSON_IsTrue(json_get(item, "serves")) ? "" : ", not serving");
 	if (!cJSON_IsTrue(json_get(status, "answers")))
 		puts("no worker answers");
 	for (size_t i = 0; i < NUMBERS; i++)
 		if (json_get(status, numbers[i].key))
-			printf("%lld %s\n", (long long)cmd_status_number(status, numbers[i].key),
+			printf("%lld %s\n", (long long)json_int(status, numbers[i].key, 0),
 			    numbers[i].words);
-	print_time("last reload", cmd_status_number(reloads, "last"));
+	print_time("last reload", json_int(reloads, "last", 0));
 	printf("%s; %lld done, %lld failed\n",
 	    cJSON_IsTrue(json_get(reloads, "last_failed")) ? ", which failed" : "",
-	    (long long)cmd_status_number(reloads, "done"),
-	    (long long)cmd_status_number(reloads, "failed"));
+	    (long long)json_int(reloads, "done", 0), (long long)json_int(reloads, "failed", 0));
 	fputs("restarts:", stdout);
 	cJSON_ArrayForEach(item, json_get(status, "restarts"))
 		printf(" %s %.0f", item->string, item->valuedouble);
@@ -210,17 +204,14 @@ int cmd_status(int argc, char **argv)
 	    {"--json", OPTION_FLAG, &as_json, 0, 0},
 	    OPTION_END,
 	};
-	struct problems problems = {0};
 	struct config *config;
 	int status = 1;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
-	config = config_load(&source, &problems);
-	problems_print_errors(&problems);
+	config = command_config(&source);
 	if (config)
 		status = show(config->state_dir, as_json);
 	config_free(config);
-	problems_release(&problems);
 	return status;
 }

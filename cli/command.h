@@ -28,6 +28,7 @@ int cmd_check(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_nginx_conf(int argc, char **argv);
 int cmd_chat(int argc, char **argv);
+int cmd_runs(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_routes(int argc, char **argv);
 int cmd_backup(int argc, char **argv);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* The table of the commands. */
+/* The table of the commands, and agentgraph help, which says what they are and what each of their
+ * options means. */
 #include "command.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WHERE "[--config FILE] [--state DIR]"
@@ -15,6 +18,15 @@
 	SERVICE " [--socket PATH] [--prefix PATH] [--snippet FILE]\n" \
 		"    [--nginx-conf FILE | -] [--web-user NAME]"
 
+#define RUNS_OPTIONS                                                                                 \
+	"list [--thread ID] [--status STATUS] [--limit N] [--json] WHERE\n"                          \
+	"       agentgraph runs show THREAD RUN [--follow] [--json] WHERE\n"                         \
+	"       agentgraph runs follow THREAD RUN [--after N] [--granularity HOW] WHERE\n"           \
+	"       agentgraph runs stop THREAD RUN [--json] WHERE\n"                                    \
+	"       agentgraph runs submit --message TEXT [--thread ID] [--user ID] [--delay SECONDS]\n" \
+	"           [--metadata JSON] [--webhook URL] [--wait] [--json] WHERE\n"                     \
+	"where WHERE is --url URL, or " SERVICE
+
 const struct command commands[] = {
     {"serve", SERVE_OPTIONS, "run the service in the foreground", cmd_serve},
     {"check", CHECK_OPTIONS, "test configuration, environment, graph, databases and web server",
@@ -24,6 +36,7 @@ const struct command commands[] = {
     {"nginx-conf", SERVICE " [--socket PATH] [--prefix PATH | --full]",
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
     {"chat", "[URL] [--thread ID]", "talk to a service on the terminal", cmd_chat},
+    {"runs", RUNS_OPTIONS, "list, show, follow, stop and submit runs in the background", cmd_runs},
     {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "DIR " SERVICE, "copy all databases, also while the service runs", cmd_backup},
@@ -42,4 +55,110 @@ const struct command *command_find(const char *name)
 		if (strcmp(c->name, name) == 0)
 			return c;
 	return NULL;
+}
+
+/* ---- help ---- */
+
+struct explained {
+	const char *option; /* as it stands in a synopsis */
+	const char *value;
+	const char *words; /* a line or two of them */
+};
+
+/* An option means the same to every command that takes it, so each stands here once. */
+static const struct explained options[] = {
+    {"--config", "FILE", "the configuration; else $GRAPH_PATH, else ./agentgraph.json"},
+    {"--state", "DIR",
+	"where databases and sockets are kept; else\n$AGENTGRAPH_STATE_DIR, else ./.agentgraph"},
+    {"--environment", "FILE", "set these variables first, as systemd does for the service"},
+    {"--files", "DIR", "put this copy of uploaded files back, too"},
+    {"--force", "", "replace the databases that are there"},
+    {"--listen", "[HOST:]PORT",
+	"address of the private nginx (127.0.0.1:8080);\nport 0 takes a free one"},
+    {"--processes", "N", "worker processes (one for each processor, at least two)"},
+    {"--threads", "T", "requests that each worker serves at the same time (64)"},
+    {"--socket", "PATH", "where the workers take FastCGI requests from a web server\nof one's own"},
+    {"--socket-mode", "MODE", "mode of that socket, octal (0660; in the state directory 0600)"},
+    {"--socket-group", "GROUP", "its group"},
+    {"--no-nginx", "",
+	"no private nginx: a web server of one's own is in front;\nsee agentgraph help nginx-conf"},
+    {"--drain", "SECONDS",
+	"how long requests in hand may take when the service stops\nor a worker is replaced (30)"},
+    {"--prefix", "PATH", "path of the site below which the service is; else $ROOT_PATH"},
+    {"--full", "", "the whole configuration of a private nginx instead"},
+    {"--snippet", "FILE", "whether this is what nginx-conf would print now"},
+    {"--nginx-conf", "FILE",
+	"the web server's main file, or - for what nginx -T prints:\n"
+	"whether it includes the snippet and reaches the socket"},
+    {"--web-user", "NAME", "user of the web server's workers, where that file does not say it"},
+    {"--list", "", "print the templates"},
+    {"--from", "FILE", "make the project of another service's configuration"},
+    {"--thread", "ID", "this conversation"},
+    {"--url", "URL",
+	"a service, which is shown the token in $AGENTGRAPH_TOKEN; else\nthe storage of --state"},
+    {"--status", "STATUS", "queued, running, completed, interrupted, stopped or error"},
+    {"--limit", "N", "of the latest, so many (100)"},
+    {"--follow", "", "print its chunks as they come, a line of JSON each"},
+    {"--after", "N", "only those behind the one with this metadata.seq"},
+    {"--granularity", "HOW", "low, partial or full (low)"},
+    {"--message", "TEXT", "what the user says; - reads it from standard input"},
+    {"--user", "ID", "who says it, without --url; else whom the thread belongs to"},
+    {"--delay", "SECONDS", "begin no earlier than then"},
+    {"--metadata", "JSON", "an object for the record"},
+    {"--webhook", "URL", "who is told when it is over"},
+    {"--wait", "", "print the answer when it is over; the exit status says how it ended"},
+    {"--json", "", "for programs"},
+    {"--show", "", "only print how many vectors are of which model"},
+};
+
+/* Whether synopsis has the option, and not one whose name only begins like it. */
+static bool has_option(const char *synopsis, const char *option)
+{
+	size_t len = strlen(option);
+
+	for (const char *at = strstr(synopsis, option); at; at = strstr(at + len, option))
+		if (!islower((unsigned char)at[len]) && at[len] != '-')
+			return true;
+	return false;
+}
+
+static void print_options(const char *synopsis)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const struct explained *o = &options[i];
+		const char *words = o->words;
+		int width = 22 - (int)strlen(o->option);
+
+		if (!has_option(synopsis, o->option))
+			continue;
+		printf("  %s %-*s ", o->option, width, o->value);
+		for (size_t len; len = strcspn(words, "\n"), words[len]; words += len + 1)
+			printf("%.*s\n%26s", (int)len, words, "");
+		puts(words);
+	}
+}
+
+int cmd_help(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2) {
+		printf("usage: agentgraph COMMAND [OPTION]...\n\n");
+		for (c = commands; c->name; c++)
+			printf("  %-12s %s\n", c->name, c->summary);
+		printf("\nagentgraph help COMMAND shows a command's options; the manual page "
+		       "agentgraph(1)\nexplains them.\n");
+		return 0;
+	}
+	if (argc > 2)
+		return complain(EXIT_USAGE, "help takes one command, got %d", argc - 1);
+	c = command_find(argv[1]);
+	if (!c)
+		return complain(EXIT_USAGE, "there is no command \"%s\"", argv[1]);
+	printf("usage: agentgraph %s%s%s\n\n%s\n", c->name, *c->arguments ? " " : "", c->arguments,
+	    c->summary);
+	if (strstr(c->arguments, "--"))
+		putchar('\n');
+	print_options(c->arguments);
+	return 0;
 }

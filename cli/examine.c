@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/shared.h"
 #include "command.h"
 #include "config/text_file.h"
 #include "nginx_conf.h"
@@ -43,32 +44,49 @@ void problems_print_errors(const struct problems *problems)
 			complain(0, "error: %s", problems->items[i].text);
 }
 
-static void examine_parent(const struct config *config, struct problems *problems)
+struct config *command_config(const struct config_source *source)
 {
-	char *copy = xstrdup(config->state_dir);
-	const char *parent = dirname(copy);
+	struct problems problems = {0};
+	struct config *config = config_load(source, &problems);
 
-	if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
-		problems_add(problems, "the state directory %s cannot be made: %s",
-		    config->state_dir, strerror(errno));
-	free(copy);
+	problems_print_errors(&problems);
+	problems_release(&problems);
+	return config;
 }
 
-/* Opens the databases where there are some; a check must not make any. */
-static struct storage *examine_storage(const struct config *config, struct problems *problems)
+/* Opens the databases where there are some, and the memory beside them, which is NULL when they
+ * are; a check must not make any. */
+static struct storage *examine_storage(
+    const struct config *config, struct shared **shared, struct problems *problems)
 {
 	struct error err = {0};
 	struct storage *storage;
 	struct stat st;
 
-	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {
-		examine_parent(config, problems);
+	*shared = NULL;
+	if (!storage_engine_of(config, &err)) {
+		problems_add(problems, "%s", err.detail);
+		error_release(&err);
 		return NULL;
 	}
-	storage = storage_open(config, &err);
-	if (!storage)
+	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {
+		char *copy = xstrdup(config->state_dir);
+		const char *parent = dirname(copy);
+
+		if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
+			problems_add(problems, "the state directory %s cannot be made: %s",
+			    config->state_dir, strerror(errno));
+		free(copy);
+		return NULL;
+	}
+	*shared = shared_open(config->state_dir, &err);
+	storage = *shared ? storage_open(config, *shared, &err) : NULL;
+	if (!storage) {
+		shared_close(*shared);
+		*shared = NULL;
 		problems_add(problems, "the databases in %s cannot be opened: %s",
 		    config->state_dir, err.cause[0] ? err.cause : err.detail);
+	}
 	error_release(&err);
 	return storage;
 }
@@ -82,7 +100,7 @@ static void examine_memories(
 	struct error err = {0};
 
 	if (memories && storage && access(path, F_OK) == 0) {
-		memories_attach(memories, storage->ops->shared(storage));
+		memories_attach(memories, storage);
 		if (!memories_check(memories, problems, &err))
 			problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
 	}
@@ -91,35 +109,20 @@ static void examine_memories(
 	free(path);
 }
 
-static void examine_records(
-    const struct config *config, struct storage *storage, struct problems *problems)
-{
-	struct error err = {0};
-
-	if (storage && !files_check(config, storage->ops->shared(storage), &err))
-		problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
-	error_release(&err);
-}
-
 /* Databases, keys, and the plug-ins and the cache that say who may do what. */
 static void examine_access(const struct config *config, struct problems *problems)
 {
-	struct storage *storage = examine_storage(config, problems);
-
-	access_close(access_open(config, storage, problems));
-	examine_memories(config, storage, problems);
-	examine_records(config, storage, problems);
-	if (storage)
-		storage->ops->close(storage);
-}
-
-static void examine_cloud(const struct environment *env, struct problems *problems)
-{
 	struct error err = {0};
+	struct shared *shared;
+	struct storage *storage = examine_storage(config, &shared, problems);
 
-	if (!s3_check(env, &err))
-		problems_add(problems, "%s", err.detail);
+	access_close(access_open(config, storage, shared, problems));
+	examine_memories(config, storage, problems);
+	if (storage && !files_check(storage, &err))
+		problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
 	error_release(&err);
+	storage_close(storage);
+	shared_close(shared);
 }
 
 /* A place that was asked for must do; the usual one may be made later, or never be needed. */
@@ -128,9 +131,10 @@ static void examine_files(const struct config *config, struct problems *problems
 	const char *asked = getenv("MEDIA_STORAGE_PATH");
 	struct error err = {0};
 
-	if (strcmp(config->env.media_storage_type, BLOBS_CLOUD) == 0)
-		examine_cloud(&config->env, problems);
-	else if (strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 &&
+	if (strcmp(config->env.media_storage_type, BLOBS_CLOUD) == 0) {
+		if (!s3_check(&config->env, &err))
+			problems_add(problems, "%s", err.detail);
+	} else if (strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 &&
 	    !blobs_local_check(config->env.media_storage_path, &err)) {
 		if (asked && *asked)
 			problems_add(problems, "%s", err.detail);
@@ -140,58 +144,27 @@ static void examine_files(const struct config *config, struct problems *problems
 	error_release(&err);
 }
 
-static void examine_limit(const struct config *config, struct problems *problems)
+static void examine_all(const struct examine_request *request, const struct config *config,
+    cJSON *report, struct problems *problems)
 {
-	struct limiter *limiter = limiter_open(config, problems);
-
-	if (limiter)
-		limiter_probe(limiter, problems);
-	limiter_close(limiter);
-}
-
-static void examine_names(const struct config *config, struct problems *problems)
-{
+	ag_graph *graph = graph_load(config, problems);
+	const struct nginx_place place = {request->socket, request->listen, NULL,
+	    request->drain >= 0 ? request->drain : (long)config->env.drain};
+	char *nginx = nginx_conf(config, &place, problems);
+	struct limiter *limiter;
 	struct names names;
-
-	if (names_open(&names, config, problems))
-		names_close(&names);
-}
-
-static char *examine_nginx(
-    const struct examine_request *request, const struct config *config, struct problems *problems)
-{
-	char *socket = fastcgi_socket_path(config->state_dir, request->socket);
-	char *relay = relay_socket_path(config->state_dir, request->socket);
-	char *run = xasprintf("%s/run", config->state_dir);
-	long drain = request->drain >= 0 ? request->drain : (long)config->env.drain;
-	const struct nginx_place place = {socket, relay, request->listen, run, NULL, drain};
-	char *text = nginx_conf(config, &place, problems);
-
-	free(socket);
-	free(relay);
-	free(run);
-	return text;
-}
-
-static void examine_place(const struct config *config, struct problems *problems)
-{
 	struct error err = {0};
 
 	if (!ticket_place_check(config->state_dir, &err))
 		problems_add(problems, "%s", err.detail);
 	error_release(&err);
-}
-
-static void examine_all(const struct examine_request *request, const struct config *config,
-    cJSON *report, struct problems *problems)
-{
-	ag_graph *graph = graph_load(config, problems);
-	char *nginx = examine_nginx(request, config, problems);
-
-	examine_place(config, problems);
 	examine_access(config, problems);
-	examine_limit(config, problems);
-	examine_names(config, problems);
+	limiter = limiter_open(config, problems);
+	if (limiter)
+		limiter_probe(limiter, problems);
+	limiter_close(limiter);
+	if (names_open(&names, config, problems))
+		names_close(&names);
 	examine_files(config, problems);
 	pages_examine(&request->source, config, problems);
 	if (request->place) {
@@ -201,6 +174,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 		web_examine(request->place, config, problems);
 		services_examine(config, graph, problems);
 	}
+	json_add_int(report, "background", graph && !graph->live ? config->runs_background : 0);
 	if (graph)
 		graph_free(graph);
 	json_add_str(report, "agent", config->agent);
@@ -212,22 +186,13 @@ static void examine_all(const struct examine_request *request, const struct conf
 	free(nginx);
 }
 
-static const char *file_name(const struct config_source *source, const struct config *config)
-{
-	const char *variable = getenv("GRAPH_PATH");
-
-	if (config)
-		return config->path ? config->path : config->agent;
-	if (source->file)
-		return source->file;
-	return variable && *variable ? variable : "agentgraph.json";
-}
-
 /* The child's whole life. */
 static void examine_here(const struct examine_request *request, int fd)
 {
 	struct problems problems = {0};
 	cJSON *report = cJSON_CreateObject();
+	const char *variable = getenv("GRAPH_PATH");
+	const char *file = request->source.file;
 	struct config *config;
 	char *text;
 
@@ -237,7 +202,11 @@ static void examine_here(const struct examine_request *request, int fd)
 		examine_all(request, config, report, &problems);
 	text_files_note(NULL);
 	problems_print(&problems);
-	json_add_str(report, "file", file_name(&request->source, config));
+	if (!file)
+		file = variable && *variable ? variable : "agentgraph.json";
+	if (config)
+		file = config->path ? config->path : config->agent;
+	json_add_str(report, "file", file);
 	json_add_int(report, "errors", (int64_t)problems.errors);
 	text = json_print(report);
 	dprintf(fd, "%s", text);
@@ -269,18 +238,6 @@ pid_t examine_start(const struct examine_request *request, int *fd)
 	return pid;
 }
 
-static char *examine_take(const cJSON *report, const char *key)
-{
-	return xstrdup(json_str(report, key));
-}
-
-static long examine_take_number(const cJSON *report, const char *key)
-{
-	int64_t value;
-
-	return json_integer(json_get(report, key), &value) ? (long)value : 0;
-}
-
 void examine_result(const struct buf *written, int wait_status, struct examination *result)
 {
 	cJSON *report = json_parse(buf_str(written), written->len, JSON_TRUSTED_DEPTH, NULL);
@@ -294,13 +251,14 @@ void examine_result(const struct buf *written, int wait_status, struct examinati
 		complain(1, "error: the graph or a plug-in ended the process while it was loaded");
 	else if (json_integer(json_get(report, "errors"), &errors))
 		result->errors = errors;
-	result->file = examine_take(report, "file");
-	result->agent = examine_take(report, "agent");
-	result->state_dir = examine_take(report, "state_dir");
-	result->nginx = examine_take(report, "nginx");
-	result->processes = examine_take_number(report, "processes");
-	result->threads = examine_take_number(report, "threads");
-	result->drain = examine_take_number(report, "drain");
+	result->file = xstrdup(json_str(report, "file"));
+	result->agent = xstrdup(json_str(report, "agent"));
+	result->state_dir = xstrdup(json_str(report, "state_dir"));
+	result->nginx = xstrdup(json_str(report, "nginx"));
+	result->processes = (long)json_int(report, "processes", 0);
+	result->threads = (long)json_int(report, "threads", 0);
+	result->drain = (long)json_int(report, "drain", 0);
+	result->background = (long)json_int(report, "background", 0);
 	result->files = report ? json_print(json_get(report, "files")) : NULL;
 	cJSON_Delete(report);
 }

@@ -9,6 +9,7 @@
 #define AGENTGRAPH_CLI_EXAMINE_H
 
 #include "base/buf.h"
+#include "base/process.h"
 #include "config/config.h"
 #include "graph/graph.h"
 #include "host.h"
@@ -31,6 +32,7 @@ struct examination {
 	char *state_dir;                /* absolute */
 	char *nginx;                    /* text of nginx.conf; NULL without a private nginx */
 	long processes, threads, drain; /* 0 processes: as many as there are processors */
+	long background;                /* runs in the background at a time */
 	char *files; /* the text files that were read, as text_files_take wants them */
 };
 
@@ -53,6 +55,15 @@ void examination_release(struct examination *result);
  * and are run by cron. */
 void problems_print(const struct problems *problems);
 void problems_print_errors(const struct problems *problems);
+
+/* The configuration of a command that serves nobody; NULL after its errors were printed. */
+struct config *command_config(const struct config_source *source);
+
+/* Has a worker print the table of routes, which only it has, and gives on_line its lines; false
+ * after a complaint when there is no worker. */
+bool routes_read(const struct config_source *source,
+    bool (*on_line)(const char *line, size_t len, void *arg), void *arg,
+    struct process_result *result);
 
 /* Variables that are not the service's, and differ in little from one that is. */
 void variables_examine(struct problems *problems);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Whether the pages' paths hide other routes: a worker is asked, which has the table of them. */
 #include "base/clock.h"
-#include "base/process.h"
 #include "examine.h"
 #include "programs.h"
 
@@ -28,27 +27,11 @@ static bool ignore_line(const char *line, size_t len, void *arg)
 	return true;
 }
 
-/* What the worker wrote, without its name. */
-static void examine_pages_take_lines(char *text, struct problems *problems)
+bool routes_read(const struct config_source *source,
+    bool (*on_line)(const char *line, size_t len, void *arg), void *arg,
+    struct process_result *result)
 {
-	static const char name[] = WORKER ": ";
-	for (char *line; (line = strsep(&text, "\n")) != NULL;)
-		if (*line)
-			problems_add(problems, "%s",
-			    strncmp(line, name, strlen(name)) == 0 ? line + strlen(name) : line);
-}
-
-void pages_examine(
-    const struct config_source *source, const struct config *config, struct problems *problems)
-{
-	struct process_result result = {0};
-	char *worker;
-
-	if (!is_among_routes(config->env.docs_path) && !is_among_routes(config->env.redocs_path))
-		return;
-	worker = program_own(WORKER); /* only it has the table of routes */
-	if (!worker)
-		return;
+	char *worker = program_own(WORKER);
 	char *argv[] = {
 	    worker, "--routes", source->file ? "--config" : NULL, (char *)source->file, NULL};
 	const struct process process = {.path = worker,
@@ -56,9 +39,31 @@ void pages_examine(
 	    .deadline_ms = clock_monotonic_ms() + PATIENCE_MS,
 	    .max_line = MOST_OUTPUT,
 	    .max_output = MOST_OUTPUT,
-	    .on_line = ignore_line};
-	process_run(&process, &result);
-	if (result.end != PROCESS_EXITED || result.code != 0)
-		examine_pages_take_lines(result.tail, problems);
+	    .on_line = on_line,
+	    .arg = arg};
+
+	if (!worker)
+		return false;
+	process_run(&process, result);
 	free(worker);
+	return true;
+}
+
+void pages_examine(
+    const struct config_source *source, const struct config *config, struct problems *problems)
+{
+	static const char name[] = WORKER ": ";
+	struct process_result result = {0};
+	char *text = result.tail;
+
+	if (!is_among_routes(config->env.docs_path) && !is_among_routes(config->env.redocs_path))
+		return;
+	if (!routes_read(source, ignore_line, NULL, &result) ||
+	    (result.end == PROCESS_EXITED && result.code == 0))
+		return;
+	/* what the worker wrote, without its name */
+	for (char *line; (line = strsep(&text, "\n")) != NULL;)
+		if (*line)
+			problems_add(problems, "%s",
+			    strncmp(line, name, strlen(name)) == 0 ? line + strlen(name) : line);
 }

@@ -19,19 +19,6 @@
 
 /* ---- MCP servers */
 
-static void warn_of_server(
-    const struct tool_server *server, const char *why, struct problems *problems)
-{
-	struct buf text = {0};
-
-	redact(&text, why); /* some of it may be the server's own words */
-	problems_warn(problems,
-	    "%s: %s: start the server, or see to its command or url; until then the agent is "
-	    "without its tools",
-	    server->place, buf_str(&text));
-	buf_release(&text);
-}
-
 /* True when it is known by now whether that server answers. */
 static bool judge_server(
     const struct tool_server *server, int64_t deadline_ms, struct problems *problems)
@@ -47,7 +34,13 @@ static bool judge_server(
 	}
 	if (!mcp_server_is_down(server->server) && clock_monotonic_ms() < deadline_ms)
 		return false;
-	warn_of_server(server, why, problems);
+	struct buf text = {0};
+	redact(&text, why); /* some of it may be the server's own words */
+	problems_warn(problems,
+	    "%s: %s: start the server, or see to its command or url; until then the agent is "
+	    "without its tools",
+	    server->place, buf_str(&text));
+	buf_release(&text);
 	return true;
 }
 

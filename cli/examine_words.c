@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* Words that mean nothing to the service, and look like others that do: variables and scopes. */
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/process.h"
 #include "config/environment.h"
 #include "examine.h"
-#include "programs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE_MS 60000
-#define MOST_OUTPUT 65536
 #define LONGEST_NAME 64
 #define SHORTEST_NAME 6 /* in shorter ones two letters are too many to say which was meant */
 
@@ -129,21 +124,11 @@ void scopes_examine(
     const struct config_source *source, const struct config *config, struct problems *problems)
 {
 	const cJSON *roles = json_get(config->rbac, "roles"), *role;
-	char *worker = config->rbac ? program_own("agentgraph-fcgi") : NULL;
-	char *argv[] = {
-	    worker, "--routes", source->file ? "--config" : NULL, (char *)source->file, NULL};
 	cJSON *scopes = cJSON_CreateArray();
-	const struct process process = {.path = worker,
-	    .argv = argv,
-	    .deadline_ms = clock_monotonic_ms() + PATIENCE_MS,
-	    .max_line = MOST_OUTPUT,
-	    .max_output = MOST_OUTPUT,
-	    .on_line = take_scope,
-	    .arg = scopes};
 	struct process_result result = {0};
 
-	if (worker)
-		process_run(&process, &result); /* only it has the table of routes */
+	if (config->rbac)
+		routes_read(source, take_scope, scopes, &result);
 	if (cJSON_GetArraySize(scopes) > 0) {
 		cJSON_ArrayForEach(role, roles) {
 			char *where = xasprintf("roles.%s", role->string);
@@ -155,5 +140,4 @@ void scopes_examine(
 		    config->path, problems);
 	}
 	cJSON_Delete(scopes);
-	free(worker);
 }

@@ -26,15 +26,6 @@
 
 /* ---- the state directory ---- */
 
-/* That others may write there is no matter of warning: ticket_place_check. */
-static void examine_mode(const char *dir, const struct stat *st, struct problems *problems)
-{
-	if ((st->st_mode & 077) && !(st->st_mode & 022))
-		problems_warn(problems,
-		    "others may look into the state directory %s (mode %03o): chmod 700 %s", dir,
-		    st->st_mode & 0777, dir);
-}
-
 static void examine_databases(const char *dir, struct problems *problems)
 {
 	static const char *const names[] = {"threads.db", "store.db", "files.db"};
@@ -159,23 +150,17 @@ void host_judge_disk(
 		    (unsigned long long)free_files, path);
 }
 
-/* The directory, or the nearest one above it that is there. */
-static bool disk_of(const char *path, struct statvfs *disk)
-{
-	char *copy = xstrdup(path), *slash;
-	int failed;
-
-	while ((failed = statvfs(copy, disk)) != 0 && (slash = strrchr(copy + 1, '/')))
-		*slash = '\0';
-	free(copy);
-	return !failed;
-}
-
+/* Of the directory, or the nearest one above it that is there. */
 static void examine_disk(const char *path, struct problems *problems)
 {
+	char *copy = xstrdup(path), *slash;
 	struct statvfs disk;
+	int failed;
 
-	if (disk_of(path, &disk))
+	while ((failed = statvfs(copy, &disk)) != 0 && (slash = strrchr(copy + 1, '/')))
+		*slash = '\0';
+	free(copy);
+	if (!failed)
 		host_judge_disk(path, (uint64_t)disk.f_bavail * disk.f_frsize,
 		    disk.f_files ? disk.f_favail : UINT64_MAX, problems);
 }
@@ -222,15 +207,6 @@ void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems)
 		    (long long)(sockets * FILES_PER_SOCKET + FILES_BESIDE));
 }
 
-static void examine_limits(const struct config *config, struct problems *problems)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < INT64_MAX)
-		host_judge_files(
-		    (int64_t)files.rlim_max, config->websocket.max_connections, problems);
-}
-
 /* Whether its help names the options that the service uses. */
 static bool note_options(const char *line, size_t len, void *arg)
 {
@@ -241,10 +217,13 @@ static bool note_options(const char *line, size_t len, void *arg)
 	return true;
 }
 
-static void examine_options(const char *path, struct problems *problems)
+static void examine_websocketd(struct problems *problems)
 {
+	const char *name = getenv("AGENTGRAPH_WEBSOCKETD");
+	bool named = name && *name;
+	char *path = process_find(named ? name : "websocketd", ".");
 	unsigned found = 0;
-	char *argv[] = {"sh", "-c", "exec \"$0\" --help 2>&1", (char *)path, NULL};
+	char *argv[] = {"sh", "-c", "exec \"$0\" --help 2>&1", path, NULL};
 	const struct process help = {.path = "/bin/sh",
 	    .argv = argv,
 	    .deadline_ms = clock_monotonic_ms() + WEBSOCKETD_MS,
@@ -254,41 +233,40 @@ static void examine_options(const char *path, struct problems *problems)
 	    .arg = &found};
 	struct process_result result;
 
-	process_run(&help, &result);
-	if (found != 3)
-		problems_add(problems,
-		    "%s knows no --passenv or no --closems: it is too old, or no websocketd; version "
-		    "0.4 or later is needed",
-		    path);
-}
-
-static void examine_websocketd(struct problems *problems)
-{
-	const char *name = getenv("AGENTGRAPH_WEBSOCKETD");
-	bool named = name && *name;
-	char *path = process_find(named ? name : "websocketd", ".");
-
 	if (path)
-		examine_options(path, problems);
+		process_run(&help, &result);
 	else
 		problems_add(problems,
 		    "websocketd was not found (%s), and WebSockets need it: install it (Debian: "
 		    "apt-get install websocketd), or name it in AGENTGRAPH_WEBSOCKETD",
 		    named ? name : "looked in PATH");
+	if (path && found != 3)
+		problems_add(problems,
+		    "%s knows no --passenv or no --closems: it is too old, or no websocketd; version "
+		    "0.4 or later is needed",
+		    path);
 	free(path);
 }
 
 void host_examine(const struct config *config, struct problems *problems)
 {
+	const char *dir = config->state_dir;
+	struct rlimit files;
 	struct stat st;
 
-	if (stat(config->state_dir, &st) == 0) {
-		examine_mode(config->state_dir, &st, problems);
-		examine_databases(config->state_dir, problems);
-		examine_key(config->state_dir, problems);
+	if (stat(dir, &st) == 0) {
+		/* that others may write there is no matter of warning: ticket_place_check */
+		if ((st.st_mode & 077) && !(st.st_mode & 022))
+			problems_warn(problems,
+			    "others may look into the state directory %s (mode %03o): chmod 700 %s",
+			    dir, st.st_mode & 0777, dir);
+		examine_databases(dir, problems);
+		examine_key(dir, problems);
 	}
-	examine_disk(config->state_dir, problems);
-	examine_clock(config->state_dir, problems);
-	examine_limits(config, problems);
+	examine_disk(dir, problems);
+	examine_clock(dir, problems);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < INT64_MAX)
+		host_judge_files(
+		    (int64_t)files.rlim_max, config->websocket.max_connections, problems);
 	examine_websocketd(problems);
 }

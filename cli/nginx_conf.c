@@ -11,6 +11,7 @@
 #include "config/text_file.h"
 #include "markers.h"
 #include "nginx_prefix.h"
+#include "sockets.h"
 #include "storage/blob/blob.h"
 #include "texts.h"
 
@@ -70,16 +71,6 @@ static const char *quoted_path(
 	return quoted(a, path);
 }
 
-/* In a URL, nginx takes the path of a socket to end at the first colon. */
-static const char *quoted_relay(struct arena *a, const char *path, struct problems *problems)
-{
-	if (strchr(path, ':'))
-		problems_add(problems,
-		    "the path of the relay's socket, \"%s\", holds a colon, which nginx cannot be told",
-		    path);
-	return quoted_path(a, "relay's socket", path, problems);
-}
-
 static void nginx_conf_add_header(struct arena *a, struct buf *out, const char *name,
     const char *value, struct problems *problems)
 {
@@ -94,62 +85,31 @@ static void nginx_conf_add_header(struct arena *a, struct buf *out, const char *
 		    name);
 }
 
-static void nginx_conf_add_hsts(struct buf *out, const struct environment *env, const char *prefix)
+/* Those of doc/protocol.md#headers. */
+static const char *security_headers(
+    struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
-	struct buf value = {0};
+	struct answer_header headers[SECURITY_HEADERS];
+	struct buf out = {0}, hsts = {0};
+	const char *text;
 
-	environment_hsts(env, *prefix, &value);
-	if (value.len)
-		buf_printf(out,
+	answer_security_headers(env, headers);
+	for (size_t i = 0; i < SECURITY_HEADERS; i++)
+		nginx_conf_add_header(a, &out, headers[i].name, headers[i].value, problems);
+	environment_hsts(env, *prefix, &hsts);
+	if (hsts.len)
+		buf_printf(&out,
 		    "set $agentgraph_secure $scheme/$http_x_forwarded_proto;\n"
 		    "set $agentgraph_hsts \"\";\n"
 		    "if ($agentgraph_secure ~* \"^https/|/https$\") {\n"
 		    "    set $agentgraph_hsts \"%s\";\n"
 		    "}\n"
 		    "add_header Strict-Transport-Security $agentgraph_hsts always;\n",
-		    buf_str(&value));
-	buf_release(&value);
-}
-
-/* Those of doc/protocol.md#headers. */
-static const char *security_headers(
-    struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
-{
-	struct answer_header headers[SECURITY_HEADERS];
-	struct buf out = {0};
-	const char *text;
-
-	answer_security_headers(env, headers);
-	for (size_t i = 0; i < SECURITY_HEADERS; i++)
-		nginx_conf_add_header(a, &out, headers[i].name, headers[i].value, problems);
-	nginx_conf_add_hsts(&out, env, prefix);
+		    buf_str(&hsts));
 	text = arena_strdup(a, buf_str(&out));
+	buf_release(&hsts);
 	buf_release(&out);
 	return text;
-}
-
-/* An alternative of a regular expression that matches text and nothing else. */
-static void nginx_conf_add_literal(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr("\\^$.|?*+()[]{}\"", *text))
-			buf_putc(out, '\\');
-		buf_putc(out, *text);
-	}
-}
-
-/* A regular expression, unquoted, for the allowed origins. */
-static void add_origins(struct buf *out, const struct string_list *origins)
-{
-	if (string_list_has(origins, "*")) {
-		buf_puts(out, ".");
-		return;
-	}
-	for (size_t i = 0; i < origins->count; i++) {
-		buf_puts(out, i ? "|^" : "^");
-		nginx_conf_add_literal(out, origins->items[i]);
-		buf_puts(out, "$");
-	}
 }
 
 /* Variables for the headers of CORS, in the order of the list. */
@@ -170,7 +130,19 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 	const char *text;
 
 	answer_cors_headers(env, "$http_origin", headers);
-	add_origins(&origins, &env->origins);
+	/* a regular expression, unquoted, for the allowed origins and nothing else */
+	bool any = string_list_has(&env->origins, "*");
+	if (any)
+		buf_puts(&origins, ".");
+	for (size_t i = 0; !any && i < env->origins.count; i++) {
+		buf_puts(&origins, i ? "|^" : "^");
+		for (const char *c = env->origins.items[i]; *c; c++) {
+			if (strchr("\\^$.|?*+()[]{}\"", *c))
+				buf_putc(&origins, '\\');
+			buf_putc(&origins, *c);
+		}
+		buf_puts(&origins, "$");
+	}
 	if (origins.len) {
 		for (size_t i = 0; i < CORS_HEADERS; i++)
 			buf_printf(&out, "set $agentgraph_%s \"\";\n", cors_variables[i]);
@@ -298,15 +270,6 @@ static const char *user_directive(struct arena *a)
 	return group ? arena_printf(a, "user \"%s\" \"%s\";", user->pw_name, group->gr_name) : "";
 }
 
-static long descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max > DESCRIPTORS)
-		return DESCRIPTORS;
-	return (long)limit.rlim_max;
-}
-
 static const char *access_log(
     struct arena *a, const struct environment *env, struct problems *problems)
 {
@@ -318,27 +281,19 @@ static const char *access_log(
 	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
 }
 
-/* Into each location that takes bodies; nginx gives them no such thing from the location around. */
-static const char *large(struct arena *a, const struct nginx_prefix *prefix)
-{
-	return arena_printf(a,
-	    "set $agentgraph_body \"$server_protocol $http_transfer_encoding:$http_content_length\";\n"
-	    "if ($agentgraph_body !~ \"^HTTP/1\\.[01] :$|^\\S+ :[0-9]{1,4}$\") {\n"
-	    "    rewrite ^ %s/v1/_large last;\n"
-	    "}",
-	    prefix->path);
-}
-
 /* Everything around the snippet. */
-static char *full_conf(struct arena *a, const struct environment *env,
+static char *full_conf(struct arena *a, const struct config *config,
     const struct nginx_place *place, const char *snippet, const char *max_size,
     struct problems *problems)
 {
-	long files = descriptors();
+	const char *run = arena_printf(a, "%s/run", config->state_dir);
+	struct rlimit limit;
+	bool few = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max <= DESCRIPTORS;
+	long files = few ? (long)limit.rlim_max : DESCRIPTORS;
 	struct buf out = {0};
 	const struct marker values[] = {
 	    {"USER", user_directive(a)},
-	    {"RUN", quoted_path(a, "state directory", place->run, problems)},
+	    {"RUN", quoted_path(a, "state directory", run, problems)},
 	    {"LISTEN", place->listen},
 	    {"DRAIN", arena_printf(a, "%ld", place->drain)},
 	    {"NOFILE", arena_printf(a, "%ld", files)},
@@ -346,7 +301,7 @@ static char *full_conf(struct arena *a, const struct environment *env,
 		arena_printf(a, "%ld", files / 2 < CONNECTIONS ? files / 2 : CONNECTIONS)},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"SNIPPET", snippet},
-	    {"ACCESS_LOG", access_log(a, env, problems)},
+	    {"ACCESS_LOG", access_log(a, &config->env, problems)},
 	    {NULL, NULL},
 	};
 
@@ -354,14 +309,18 @@ static char *full_conf(struct arena *a, const struct environment *env,
 	return buf_detach(&out);
 }
 
-static char *fastcgi_part(const char *socket, const struct nginx_prefix *prefix)
+/* The path of a socket beside the FastCGI socket; in a URL, nginx takes it to end at a colon. */
+static const char *side_socket(struct arena *a, const struct config *config, const char *chosen,
+    const char *name, const char *what, struct problems *problems)
 {
-	const struct marker values[] = {
-	    {"SOCKET", socket}, {"URI", prefix->uri}, {"PREFIX", prefix->path}, {NULL, NULL}};
-	struct buf out = {0};
+	char *path = side_socket_path(config->state_dir, chosen, name);
 
-	markers_fill(&out, text_fastcgi_conf_in, values);
-	return buf_detach(&out);
+	arena_defer(a, free, path);
+	if (strchr(path, ':'))
+		problems_add(problems,
+		    "the path of the socket \"%s\" holds a colon, which nginx cannot be told",
+		    path);
+	return quoted_path(a, what, path, problems);
 }
 
 static char *snippet_conf(struct arena *a, const struct config *config,
@@ -369,16 +328,31 @@ static char *snippet_conf(struct arena *a, const struct config *config,
     struct problems *problems)
 {
 	const struct environment *env = &config->env;
-	const char *socket = quoted_path(a, "FastCGI socket", place->socket, problems);
+	char *path = fastcgi_socket_path(config->state_dir, place->socket);
+	const char *socket = quoted_path(a, "FastCGI socket", path, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
 	double file_size = floor(env->media_max_size_mb * MEGABYTE);
-	char *fastcgi = fastcgi_part(socket, prefix);
+	const struct marker passing[] = {
+	    {"SOCKET", socket}, {"URI", prefix->uri}, {"PREFIX", prefix->path}, {NULL, NULL}};
+	struct buf fastcgi = {0};
+	/* into each location that takes bodies; nginx gives them no such thing from the location
+	 * around */
+	const char *large = arena_printf(a,
+	    "set $agentgraph_body \"$server_protocol $http_transfer_encoding:$http_content_length\";\n"
+	    "if ($agentgraph_body !~ \"^HTTP/1\\.[01] :$|^\\S+ :[0-9]{1,4}$\") {\n"
+	    "    rewrite ^ %s/v1/_large last;\n"
+	    "}",
+	    prefix->path);
 	char *memory = blobs_memory_path(config->state_dir);
 	struct buf out = {0};
+
+	markers_fill(&fastcgi, text_fastcgi_conf_in, passing);
 	const struct marker values[] = {
 	    {"SOCKET", socket},
-	    {"RELAY", quoted_relay(a, place->relay, problems)},
-	    {"FASTCGI", fastcgi},
+	    {"RELAY", side_socket(a, config, place->socket, "relay", "relay's socket", problems)},
+	    {"FOLLOW",
+		side_socket(a, config, place->socket, "follow", "socket for runs", problems)},
+	    {"FASTCGI", buf_str(&fastcgi)},
 	    {"PREFIX", prefix->path},
 	    {"PREFIX_REGEX", prefix->regex},
 	    {"STRIP", prefix->strip},
@@ -390,7 +364,7 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
 	    {"READ_TIMEOUT", timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
 	    {"SEND_TIMEOUT", timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
-	    {"LARGE", large(a, prefix)},
+	    {"LARGE", large},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb, false)},
 	    {"REQUEST_TOO_LARGE",
@@ -409,8 +383,9 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	};
 
 	markers_fill(&out, text_snippet_conf_in, values);
-	free(fastcgi);
+	buf_release(&fastcgi);
 	free(memory);
+	free(path);
 	return buf_detach(&out);
 }
 
@@ -426,7 +401,7 @@ char *nginx_conf(
 	if (nginx_prefix_read(&prefix, a, place->prefix ? place->prefix : "", problems))
 		text = snippet_conf(a, config, place, &prefix, max_size, problems);
 	if (text && place->listen) {
-		char *full = full_conf(a, &config->env, place, text, max_size, problems);
+		char *full = full_conf(a, config, place, text, max_size, problems);
 
 		free(text);
 		text = full;

@@ -12,10 +12,8 @@
 #include "config/config.h"
 
 struct nginx_place {
-	const char *socket; /* absolute path of the FastCGI socket */
-	const char *relay;  /* and of the relay's */
+	const char *socket; /* as given to --socket; NULL: in the state directory */
 	const char *listen; /* numeric HOST:PORT of a private nginx; NULL: the snippet alone */
-	const char *run;    /* directory for a private nginx's files */
 	const char *prefix; /* the service's paths are below it; NULL: at the root */
 	long drain;         /* seconds that open requests have when it stops */
 };

@@ -100,7 +100,7 @@ static bool next_directive(const char **p, char *words[MAX_WORDS])
 
 /* ---- directives ---- */
 
-static void nginx_file_read_file(struct reader *r, const char *path, int depth);
+static void nginx_file_slurp(struct reader *r, const char *path, int depth);
 
 static void set_text(char **member, const char *text)
 {
@@ -116,7 +116,7 @@ static void include(struct reader *r, const char *pattern, int depth)
 
 	if (glob(path, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
-			nginx_file_read_file(r, found.gl_pathv[i], depth + 1);
+			nginx_file_slurp(r, found.gl_pathv[i], depth + 1);
 		globfree(&found);
 	}
 	free(path);
@@ -150,7 +150,7 @@ static void nginx_file_read_text(struct reader *r, const char *text, int depth)
 		nginx_file_apply(r, words, depth);
 }
 
-static void nginx_file_read_file(struct reader *r, const char *path, int depth)
+static void nginx_file_slurp(struct reader *r, const char *path, int depth)
 {
 	struct buf text = {0};
 
@@ -172,7 +172,7 @@ bool nginx_file_read(struct nginx_file *file, const char *path, struct problems 
 	char *copy = xstrdup(path);
 	struct reader r = {file, dirname(copy), problems};
 
-	nginx_file_read_file(&r, path, 0);
+	nginx_file_slurp(&r, path, 0);
 	free(copy);
 	return problems->errors == errors;
 }

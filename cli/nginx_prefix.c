@@ -70,27 +70,6 @@ static bool is_prefix(const char *path)
 	return !*path || strcmp(path, "/") == 0 || nginx_prefix_is_plain(path);
 }
 
-/* The URI as the client sent it has what the service must see, encoded bytes among it, so this is
- * where the prefix is cut off; what has it only after decoding is left as it is, and refused. nginx
- * would encode $1 once more, a variable of its own it takes as it is. */
-static const char *strip(struct arena *a, const struct nginx_prefix *prefix)
-{
-	return arena_printf(a,
-	    "# The service knows nothing of the prefix.\n"
-	    "set %s $request_uri;\n"
-	    "if ($request_uri ~ \"^%s(?<agentgraph_rest>/.*)$\") { set %s $agentgraph_rest; }\n"
-	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n",
-	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path);
-}
-
-/* Of path, without the slash at its end. */
-static size_t length(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len && path[len - 1] == '/' ? len - 1 : len;
-}
-
 bool nginx_prefix_option(const char *path)
 {
 	if (is_prefix(path))
@@ -102,20 +81,30 @@ bool nginx_prefix_option(const char *path)
 bool nginx_prefix_read(
     struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
 {
-	size_t len = length(path);
+	size_t len = strlen(path);
 
 	*prefix = (struct nginx_prefix){"", "", "$request_uri", "", "", ""};
 	if (!is_prefix(path)) {
 		problems_add(problems, "prefix: expected " LIKE ", found \"%s\"", path);
 		return false;
 	}
+	len -= len && path[len - 1] == '/';
 	if (!len)
 		return true;
 	prefix->path = arena_strndup(a, path, len);
 	prefix->regex = escaped(a, prefix->path);
 	prefix->id = id_of(a, prefix->path);
 	prefix->uri = arena_printf(a, "$agentgraph_uri%s", prefix->id);
-	prefix->strip = strip(a, prefix);
+	/* The URI as the client sent it has what the service must see, encoded bytes among it, so
+	 * this is where the prefix is cut off; what has it only after decoding is left as it is,
+	 * and refused.  nginx would encode $1 once more, a variable of its own it takes as it is.
+	 */
+	prefix->strip = arena_printf(a,
+	    "# The service knows nothing of the prefix.\n"
+	    "set %s $request_uri;\n"
+	    "if ($request_uri ~ \"^%s(?<agentgraph_rest>/.*)$\") { set %s $agentgraph_rest; }\n"
+	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n",
+	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path);
 	prefix->whole = "# ";
 	return true;
 }

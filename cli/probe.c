@@ -19,11 +19,6 @@
 #define PROBE_PAUSE_MS 20
 #define ANSWER_SECONDS 5
 
-static bool http_success(const char *answer, size_t len)
-{
-	return len >= 12 && memcmp(answer, "HTTP/1.1 200", 12) == 0;
-}
-
 /* Sends the question and reads the first of the answer. */
 static size_t probe_ask(int fd, const struct buf *question, char *answer, size_t size)
 {
@@ -62,16 +57,7 @@ static bool ping_http(int tcp)
 	len = probe_ask(fd, &question, answer, sizeof(answer));
 	close(fd);
 	buf_release(&question);
-	return http_success(answer, len);
-}
-
-static bool probe_ping(int tcp, const char *socket_path)
-{
-	struct buf answer = {0};
-	bool good = tcp >= 0 ? ping_http(tcp) : fcgi_ask(socket_path, "/ping", NULL, &answer);
-
-	buf_release(&answer);
-	return good;
+	return len >= 12 && memcmp(answer, "HTTP/1.1 200", 12) == 0;
 }
 
 pid_t probe_start(const struct probe *probe)
@@ -80,9 +66,12 @@ pid_t probe_start(const struct probe *probe)
 
 	if (pid == 0) {
 		int64_t limit = clock_monotonic_ms() + PROBE_LIMIT_MS;
+		struct buf answer = {0};
 
 		while (!probe_listens(probe->websocketd) ||
-		    !probe_ping(probe->tcp, probe->socket_path)) {
+		    !(probe->tcp >= 0 ? ping_http(probe->tcp)
+				      : fcgi_ask(probe->socket_path, "/ping", NULL, &answer))) {
+			buf_reset(&answer);
 			if (clock_monotonic_ms() > limit)
 				_exit(1);
 			clock_sleep_ms(PROBE_PAUSE_MS);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SETTLED_MS 500 /* a new relay of that age serves */
+#define SETTLED_MS 500 /* a new relay, or follower, of that age serves */
 #define CHUNK 4096
 
 void reload_request(struct supervisor *s)
@@ -41,30 +41,42 @@ void reload_release(struct reload *reload)
 	*reload = (struct reload){.fd = -1};
 }
 
-static bool relay_is_old(const struct supervisor *s)
+/* Those beside the workers that stay as long as they are the same program. */
+static const enum role lasting[] = {ROLE_RELAY, ROLE_FOLLOWER};
+#define LASTING (sizeof(lasting) / sizeof(lasting[0]))
+
+/* Whether there is none of that role that runs this program, and may go on doing so. */
+static bool reload_is_old(const struct supervisor *s, enum role role, const char *program)
 {
+	bool there = false;
+
 	for (size_t i = 0; i < s->children.count; i++) {
 		const struct child *child = &s->children.items[i];
 
-		if (child->role == ROLE_RELAY && child->pid && !child->kill_at &&
-		    upgrade_replaces(child->pid, s->relay))
+		if (child->role != role || child->kill_at)
+			continue;
+		there = true;
+		if (child->pid && upgrade_replaces(child->pid, program))
 			return true;
 	}
-	return false;
+	return !there; /* an older version of this program knew none */
 }
 
-void reload_generation(struct supervisor *s, bool relay, int64_t now)
+void reload_generation(struct supervisor *s, unsigned roles, int64_t now)
 {
 	s->generation++;
 	for (long i = 0; i < s->pool.processes; i++)
 		children_add(&s->children, ROLE_WORKER, s->generation);
-	if (relay)
-		children_add(&s->children, ROLE_RELAY, s->generation);
+	for (size_t i = 0; i < LASTING; i++)
+		if (roles & 1U << lasting[i])
+			children_add(&s->children, lasting[i], s->generation);
+	if (s->current.background)
+		children_add(&s->children, ROLE_RUNNER, s->generation);
 	s->reload.retire_at = now + SETTLED_MS;
 }
 
-/* The new generation starts beside the old one, at the same sockets.  A relay that is the same
- * program stays, and reads its configuration again. */
+/* The new generation starts beside the old one, at the same sockets.  A relay and a follower that
+ * are the same program stay, and read their configuration again. */
 void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 {
 	if (strcmp(next->state_dir, s->current.state_dir) != 0) {
@@ -83,21 +95,10 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 	examination_release(&s->current);
 	s->current = *next;
 	served_pool(s);
-	reload_generation(s, relay_is_old(s), now);
-}
-
-static void finish_check(struct supervisor *s)
-{
-	s->reload.ended = false;
-	s->reload.upgrade = false;
-	if (s->reload.wait_status == 0) {
-		upgrade_execute(s);
-	} else {
-		status_reloaded(s, true);
-		log_error(
-		    "the new %s does not take the configuration; the service goes on with what it has",
-		    s->self);
-	}
+	reload_generation(s,
+	    (reload_is_old(s, ROLE_RELAY, s->relay) ? 1U << ROLE_RELAY : 0) |
+		(reload_is_old(s, ROLE_FOLLOWER, s->follower) ? 1U << ROLE_FOLLOWER : 0),
+	    now);
 }
 
 static void finish_examination(struct supervisor *s, int64_t now)
@@ -105,7 +106,15 @@ static void finish_examination(struct supervisor *s, int64_t now)
 	struct examination next;
 
 	if (s->reload.upgrade) {
-		finish_check(s);
+		s->reload.ended = s->reload.upgrade = false;
+		if (s->reload.wait_status == 0) {
+			upgrade_execute(s);
+			return;
+		}
+		status_reloaded(s, true);
+		log_error("the new %s does not take the configuration; the service goes on with "
+			  "what it has",
+		    s->self);
 		return;
 	}
 	examine_result(&s->reload.written, s->reload.wait_status, &next);
@@ -140,24 +149,11 @@ static bool reload_is_there(
 
 static bool new_generation_serves(const struct supervisor *s, int64_t now)
 {
-	return reload_is_there(s, ROLE_WORKER, s->generation, INT64_MAX) &&
-	    (!reload_is_there(s, ROLE_RELAY, s->generation, INT64_MAX) ||
-		reload_is_there(s, ROLE_RELAY, s->generation, now - SETTLED_MS));
-}
-
-/* Whether the new generation has another in its place. */
-static bool is_replaced(const struct supervisor *s, const struct child *child)
-{
-	return child->generation != s->generation &&
-	    (child->role == ROLE_WORKER ||
-		(child->role == ROLE_RELAY &&
-		    reload_is_there(s, ROLE_RELAY, s->generation, INT64_MAX)));
-}
-
-static bool reads_again(const struct supervisor *s, const struct child *child)
-{
-	return (child->role == ROLE_RELAY && child->generation != s->generation) ||
-	    (child->role == ROLE_NGINX && s->reload.nginx_changed);
+	for (size_t i = 0; i < LASTING; i++)
+		if (reload_is_there(s, lasting[i], s->generation, INT64_MAX) &&
+		    !reload_is_there(s, lasting[i], s->generation, now - SETTLED_MS))
+			return false;
+	return reload_is_there(s, ROLE_WORKER, s->generation, INT64_MAX);
 }
 
 /* The old ones finish what they have; those that wait to be started again never are. */
@@ -165,14 +161,24 @@ static void retire(struct supervisor *s, int64_t now)
 {
 	for (size_t i = s->children.count; i-- > 0;) {
 		struct child *child = &s->children.items[i];
+		enum role role = child->role;
+		bool old = child->generation != s->generation;
+		bool replaced = old && (role == ROLE_WORKER || role == ROLE_RUNNER);
+		bool lasts = old && (role == ROLE_RELAY || role == ROLE_FOLLOWER);
+		bool reads_again = lasts || (role == ROLE_NGINX && s->reload.nginx_changed);
 
-		if (!is_replaced(s, child)) {
-			if (child->pid && reads_again(s, child))
+		if (lasts)
+			replaced = reload_is_there(s, role, s->generation, INT64_MAX);
+		if (!replaced) {
+			if (child->pid && reads_again)
 				kill(child->pid, SIGHUP);
 		} else if (!child->pid)
 			children_remove(&s->children, child);
 		else if (!child->kill_at)
-			child_leave(child, SIGTERM, s->pool.drain * 1000 + KILL_AFTER_MS, now);
+			child_leave(child, SIGTERM,
+			    s->pool.drain * 1000 +
+				(role == ROLE_RUNNER ? RUNNER_KILL_AFTER_MS : KILL_AFTER_MS),
+			    now);
 	}
 	s->reload.retire_at = 0;
 	if (!s->reload.quiet) {

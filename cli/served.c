@@ -47,21 +47,18 @@ bool served_nginx_conf(const struct supervisor *s, const char *text)
 	return written;
 }
 
-/* One process for each core that this one may use; two at least, so that one can crash. */
-static long default_processes(void)
-{
-	cpu_set_t cores;
-	long count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 0;
-
-	return count < 2 ? 2 : count;
-}
-
 void served_pool(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
-	long configured = s->current.processes ? s->current.processes : default_processes();
+	long processes = o->processes >= 0 ? o->processes : s->current.processes;
+	cpu_set_t cores;
 
-	s->pool.processes = o->processes >= 0 ? o->processes : configured;
+	if (o->processes < 0 && !processes) { /* one for each core that this one may use */
+		if (sched_getaffinity(0, sizeof(cores), &cores) == 0)
+			processes = CPU_COUNT(&cores);
+		processes = processes < 2 ? 2 : processes; /* so that one can crash */
+	}
+	s->pool.processes = processes;
 	s->pool.threads = o->threads >= 0 ? o->threads : s->current.threads;
 	s->pool.drain = o->drain >= 0 ? o->drain : s->current.drain;
 }

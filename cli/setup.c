@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* What the supervisor needs before its first child: directories, files and sockets. */
 #include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/directory.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "command.h"
@@ -17,43 +19,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Makes path with its parents, for the owner alone. */
-static bool setup_make_directory(const char *path)
+static bool find_programs(struct supervisor *s)
 {
-	char *copy = xstrdup(path);
-	struct stat st;
-	bool made;
-
-	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(copy, 0700);
-		*slash = '/';
-	}
-	made = mkdir(copy, 0700) == 0 ||
-	    (errno == EEXIST && stat(copy, &st) == 0 && S_ISDIR(st.st_mode));
-	if (!made)
-		complain(1, "cannot make the directory %s: %s", path, strerror(errno));
-	free(copy);
-	return made;
-}
-
-/* What WebSockets need. */
-static bool find_bridge(struct supervisor *s)
-{
+	s->worker = program_own("agentgraph-fcgi");
+	if (s->worker)
+		s->follower = program_own("agentgraph-follow");
+	if (s->follower && !s->options->no_nginx)
+		s->nginx = program_nginx();
+	s->runner = program_own("agentgraph-runner");
+	if (!s->follower || !s->runner || (!s->nginx && !s->options->no_nginx))
+		return false;
+	/* what WebSockets need */
 	s->relay = program_own("agentgraph-relay");
 	if (s->relay)
 		s->helper = program_own("agentgraph-ws");
 	if (s->helper)
 		s->websocketd = program_websocketd();
 	return s->websocketd;
-}
-
-static bool find_programs(struct supervisor *s)
-{
-	s->worker = program_own("agentgraph-fcgi");
-	if (s->worker && !s->options->no_nginx)
-		s->nginx = program_nginx();
-	return s->worker && (s->nginx || s->options->no_nginx) && find_bridge(s);
 }
 
 static bool examine_first(struct supervisor *s)
@@ -80,11 +62,15 @@ static char *accepted_path(const struct supervisor *s)
 /* The directory for sockets and nginx, locked against a second service. */
 static bool prepare_run(struct supervisor *s)
 {
+	struct stat st;
 	char *path;
 
 	s->run = xasprintf("%s/run", s->current.state_dir);
-	if (!setup_make_directory(s->run))
+	if (!directory_make(s->run) &&
+	    (errno != EEXIST || stat(s->run, &st) != 0 || !S_ISDIR(st.st_mode))) {
+		complain(1, "cannot make the directory %s: %s", s->run, strerror(errno));
 		return false;
+	}
 	path = xasprintf("%s/serve.lock", s->run);
 	s->lock = lock_take(path);
 	free(path);
@@ -104,19 +90,32 @@ static bool setup_ready(struct supervisor *s)
 	return true;
 }
 
-/* The two sockets that nginx connects to. */
+static void name_sockets(struct supervisor *s)
+{
+	const char *state_dir = s->current.state_dir, *chosen = s->options->socket;
+
+	s->socket_path = fastcgi_socket_path(state_dir, chosen);
+	s->relay_path = side_socket_path(state_dir, chosen, "relay");
+	s->follow_path = side_socket_path(state_dir, chosen, "follow");
+}
+
+/* One of the sockets that nginx connects to; false after a complaint. */
+static bool open_socket(const struct supervisor *s, const char *path, int *fd)
+{
+	*fd = unix_listen(path, s->options->socket ? 0660 : 0600);
+	return *fd >= 0 && unix_give(path, &s->options->access);
+}
+
 static bool open_sockets(struct supervisor *s)
 {
-	unsigned mode = s->options->socket ? 0660 : 0600;
+	bool open;
 
-	s->socket_path = fastcgi_socket_path(s->current.state_dir, s->options->socket);
-	s->relay_path = relay_socket_path(s->current.state_dir, s->options->socket);
-	s->fastcgi = unix_listen(s->socket_path, mode);
-	if (s->fastcgi >= 0)
-		s->relay_socket = unix_listen(s->relay_path, mode);
+	name_sockets(s);
+	open = open_socket(s, s->socket_path, &s->fastcgi) &&
+	    open_socket(s, s->relay_path, &s->relay_socket) &&
+	    open_socket(s, s->follow_path, &s->follow_socket);
 	repair_remember(s);
-	return s->relay_socket >= 0 && unix_give(s->socket_path, &s->options->access) &&
-	    unix_give(s->relay_path, &s->options->access);
+	return open;
 }
 
 /* What websocketd and its children are to find. */
@@ -157,8 +156,9 @@ static bool setup_resume(struct supervisor *s)
 
 	s->run = xasprintf("%s/run", s->current.state_dir);
 	s->accepted = accepted_path(s);
-	s->socket_path = fastcgi_socket_path(s->current.state_dir, o->socket);
-	s->relay_path = relay_socket_path(s->current.state_dir, o->socket);
+	name_sockets(s);
+	if (s->follow_socket < 0 && !open_socket(s, s->follow_path, &s->follow_socket))
+		return false; /* an older program had none */
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
 	served_pool(s);
@@ -179,7 +179,7 @@ static bool setup_resume(struct supervisor *s)
 bool setup(struct supervisor *s)
 {
 	s->tcp = s->fastcgi = s->lock = s->signals = s->reload.fd = -1;
-	s->relay_socket = s->port_holder = s->log = -1;
+	s->relay_socket = s->follow_socket = s->port_holder = s->log = -1;
 	s->ready_in = s->ready_out = -1;
 	s->self = upgrade_self();
 	if (!find_programs(s))
@@ -194,34 +194,30 @@ bool setup(struct supervisor *s)
 	    (s->options->no_nginx || served_nginx_conf(s, s->current.nginx));
 }
 
-static void setup_close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 void teardown(struct supervisor *s)
 {
 	if (s->fastcgi >= 0)
 		unlink(s->socket_path);
 	if (s->relay_socket >= 0)
 		unlink(s->relay_path);
+	if (s->follow_socket >= 0)
+		unlink(s->follow_path);
 	if (s->lock >= 0) {
 		unlink(s->accepted);
 		status_remove(s);
 	}
 	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
 		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
-	setup_close_fd(&s->tcp);
-	setup_close_fd(&s->fastcgi);
-	setup_close_fd(&s->relay_socket);
-	setup_close_fd(&s->port_holder);
-	setup_close_fd(&s->log);
-	setup_close_fd(&s->ready_in);
-	setup_close_fd(&s->ready_out);
-	setup_close_fd(&s->signals);
-	setup_close_fd(&s->lock);
+	descriptor_close(&s->tcp);
+	descriptor_close(&s->fastcgi);
+	descriptor_close(&s->relay_socket);
+	descriptor_close(&s->follow_socket);
+	descriptor_close(&s->port_holder);
+	descriptor_close(&s->log);
+	descriptor_close(&s->ready_in);
+	descriptor_close(&s->ready_out);
+	descriptor_close(&s->signals);
+	descriptor_close(&s->lock);
 	reload_release(&s->reload);
 	children_release(&s->children);
 	examination_release(&s->current);
@@ -230,9 +226,12 @@ void teardown(struct supervisor *s)
 	free(s->worker);
 	free(s->websocketd);
 	free(s->relay);
+	free(s->runner);
+	free(s->follower);
 	free(s->helper);
 	free(s->run);
 	free(s->socket_path);
 	free(s->relay_path);
+	free(s->follow_path);
 	free(s->accepted);
 }

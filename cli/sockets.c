@@ -274,14 +274,14 @@ char *fastcgi_socket_path(const char *state_dir, const char *chosen)
 	return path;
 }
 
-char *relay_socket_path(const char *state_dir, const char *chosen)
+char *side_socket_path(const char *state_dir, const char *chosen, const char *name)
 {
 	char *socket, *path;
 
 	if (!chosen)
-		return xasprintf("%s/run/relay.sock", state_dir);
+		return xasprintf("%s/run/%s.sock", state_dir, name);
 	socket = fastcgi_socket_path(state_dir, chosen);
-	path = xasprintf("%s.relay", socket);
+	path = xasprintf("%s.%s", socket, name);
 	free(socket);
 	return path;
 }

@@ -62,7 +62,8 @@ int lock_take(const char *path);
  */
 char *fastcgi_socket_path(const char *state_dir, const char *chosen);
 
-/* The same for the relay's socket, which is beside that: <chosen>.relay, else run/relay.sock. */
-char *relay_socket_path(const char *state_dir, const char *chosen);
+/* The same for another socket, which is beside that: <chosen>.<name>, else run/<name>.sock.  The
+ * relay's is "relay", that of agentgraph-follow "follow". */
+char *side_socket_path(const char *state_dir, const char *chosen, const char *name);
 
 #endif

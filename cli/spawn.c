@@ -17,17 +17,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static void spawn_reset_signals(void)
-{
-	static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ, SIGQUIT};
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
-		signal(changed[i], SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Puts fd, or /dev/null for -1, in the place of standard input. */
 static void set_input(int fd)
 {
@@ -39,8 +28,10 @@ static void set_input(int fd)
 
 pid_t spawn_fork(void)
 {
+	static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ, SIGQUIT};
 	pid_t parent = getpid();
 	pid_t pid = fork();
+	sigset_t none;
 
 	if (pid != 0)
 		return pid;
@@ -48,7 +39,10 @@ pid_t spawn_fork(void)
 	if (getppid() != parent)
 		_exit(127);
 	setpgid(0, 0);
-	spawn_reset_signals();
+	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
+		signal(changed[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	set_input(-1);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	return 0;

@@ -11,24 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void status_add_time(cJSON *object, const char *key, int64_t us)
-{
-	char text[ISO_TIME_SIZE];
-
-	json_add_str(object, key, us ? clock_iso(us, text) : NULL);
-}
-
-static cJSON *describe_worker(const struct child *child)
-{
-	cJSON *item = cJSON_CreateObject();
-
-	json_add_int(item, "pid", child->pid);
-	status_add_time(
-	    item, "since", clock_now() - (clock_monotonic_ms() - child->started) * 1000);
-	cJSON_AddBoolToObject(item, "serves", child->ready && !child->kill_at);
-	return item;
-}
-
 void status_add_counts(const struct supervisor *s, cJSON *document)
 {
 	cJSON *restarts = cJSON_AddObjectToObject(document, "restarts");
@@ -43,24 +25,17 @@ void status_add_counts(const struct supervisor *s, cJSON *document)
 	cJSON_AddBoolToObject(reloads, "last_failed", s->history.last_failed);
 }
 
-static int64_t status_number(const cJSON *object, const char *key, int64_t missing)
-{
-	int64_t value;
-
-	return json_integer(json_get(object, key), &value) ? value : missing;
-}
-
 void status_take_counts(struct supervisor *s, const cJSON *document)
 {
 	const cJSON *restarts = json_get(document, "restarts");
 	const cJSON *reloads = json_get(document, "reloads");
 
-	s->history.since = status_number(document, "since", clock_now());
+	s->history.since = json_int(document, "since", clock_now());
 	for (int role = 0; role < HISTORY_ROLES; role++)
-		s->history.restarts[role] = status_number(restarts, role_name((enum role)role), 0);
-	s->history.reloads = status_number(reloads, "done", 0);
-	s->history.failed_reloads = status_number(reloads, "failed", 0);
-	s->history.last_reload = status_number(reloads, "last", 0);
+		s->history.restarts[role] = json_int(restarts, role_name((enum role)role), 0);
+	s->history.reloads = json_int(reloads, "done", 0);
+	s->history.failed_reloads = json_int(reloads, "failed", 0);
+	s->history.last_reload = json_int(reloads, "last", 0);
 	s->history.last_failed = cJSON_IsTrue(json_get(reloads, "last_failed"));
 }
 
@@ -81,6 +56,7 @@ static cJSON *status_describe(const struct supervisor *s)
 	    [PHASE_SERVING] = "serving",
 	    [PHASE_STOPPING] = "stopping"};
 	cJSON *document = cJSON_CreateObject();
+	char since[ISO_TIME_SIZE];
 	cJSON *workers;
 
 	json_add_int(document, "pid", getpid());
@@ -91,9 +67,17 @@ static cJSON *status_describe(const struct supervisor *s)
 	json_add_str(document, "socket", s->socket_path);
 	status_add_counts(s, document);
 	workers = cJSON_AddArrayToObject(document, "workers");
-	for (size_t i = 0; i < s->children.count; i++)
-		if (s->children.items[i].role == ROLE_WORKER && s->children.items[i].pid)
-			cJSON_AddItemToArray(workers, describe_worker(&s->children.items[i]));
+	for (size_t i = 0; i < s->children.count; i++) {
+		const struct child *child = &s->children.items[i];
+		int64_t age = clock_monotonic_ms() - child->started;
+
+		if (child->role != ROLE_WORKER || !child->pid)
+			continue;
+		cJSON *item = json_append(workers, cJSON_CreateObject());
+		json_add_int(item, "pid", child->pid);
+		json_add_str(item, "since", clock_iso(clock_now() - age * 1000, since));
+		cJSON_AddBoolToObject(item, "serves", child->ready && !child->kill_at);
+	}
 	return document;
 }
 

@@ -25,36 +25,14 @@
 
 /* ---- stopping ---- */
 
-/* Workers and websocketd stay while others need them. */
-static void ask_to_leave(struct supervisor *s, struct child *child, int64_t now)
-{
-	int64_t grace = s->pool.drain * 1000 + KILL_AFTER_MS;
-
-	switch (child->role) {
-	case ROLE_NGINX:
-		child_leave(child, SIGQUIT, grace, now);
-		break;
-	case ROLE_RELAY:
-		child_leave(child, SIGTERM, grace, now);
-		break;
-	case ROLE_PROBE:
-	case ROLE_EXAMINER:
-		child_leave(child, SIGKILL, HURRY_MS, now);
-		break;
-	case ROLE_WORKER:
-	case ROLE_WEBSOCKETD:
-	case ROLE_ORPHAN: /* was asked when it was found */
-		break;
-	}
-}
-
 /*
- * First nginx, which still needs workers for the requests that it has, and the relay, which tells
- * the clients of its WebSockets; then the workers and websocketd.
+ * First nginx, which still needs workers for the requests that it has, the relay, which tells the
+ * clients of its WebSockets, the follower, who sends to the workers who waits for a result, and the
+ * runner; then the workers and websocketd.
  */
 static void supervisor_stop(struct supervisor *s, int status)
 {
-	int64_t now = clock_monotonic_ms();
+	int64_t now = clock_monotonic_ms(), grace = s->pool.drain * 1000 + KILL_AFTER_MS;
 
 	s->phase = PHASE_STOPPING;
 	s->history.changed = true;
@@ -66,10 +44,31 @@ static void supervisor_stop(struct supervisor *s, int status)
 	for (size_t i = s->children.count; i-- > 0;) {
 		struct child *child = &s->children.items[i];
 
-		if (!child->pid)
+		if (!child->pid) {
 			children_remove(&s->children, child);
-		else
-			ask_to_leave(s, child, now);
+			continue;
+		}
+		switch (child->role) {
+		case ROLE_NGINX:
+			child_leave(child, SIGQUIT, grace, now);
+			break;
+		case ROLE_RELAY:
+		case ROLE_FOLLOWER:
+			child_leave(child, SIGTERM, grace, now);
+			break;
+		case ROLE_RUNNER:
+			child_leave(
+			    child, SIGTERM, s->pool.drain * 1000 + RUNNER_KILL_AFTER_MS, now);
+			break;
+		case ROLE_PROBE:
+		case ROLE_EXAMINER:
+			child_leave(child, SIGKILL, HURRY_MS, now);
+			break;
+		case ROLE_WORKER: /* these two stay while others need them */
+		case ROLE_WEBSOCKETD:
+		case ROLE_ORPHAN: /* was asked when it was found */
+			break;
+		}
 	}
 }
 
@@ -94,20 +93,15 @@ static void stop_role(struct supervisor *s, enum role role, int64_t now)
 			child_leave(&s->children.items[i], SIGTERM, time_to_finish(s, now), now);
 }
 
-/* Time is up: everybody gets a second to go. */
-static void hurry(struct supervisor *s, int64_t now)
-{
-	s->hurried = true;
-	for (size_t i = 0; i < s->children.count; i++)
-		child_leave(&s->children.items[i], SIGTERM, HURRY_MS, now);
-}
-
 static void stop_step(struct supervisor *s, int64_t now)
 {
 	if (s->phase != PHASE_STOPPING)
 		return;
-	if (!s->hurried && now >= s->stop_at)
-		hurry(s, now);
+	if (!s->hurried && now >= s->stop_at) { /* time is up: everybody gets a second to go */
+		s->hurried = true;
+		for (size_t i = 0; i < s->children.count; i++)
+			child_leave(&s->children.items[i], SIGTERM, HURRY_MS, now);
+	}
 	if (!children_running(&s->children, ROLE_RELAY))
 		stop_role(s, ROLE_WEBSOCKETD, now);
 	if (!children_running(&s->children, ROLE_NGINX) &&
@@ -139,20 +133,18 @@ static void sweep_orphans(struct supervisor *s, int signal, int64_t grace)
 	free(pids);
 }
 
-static void describe_end(int status, char *out, size_t size)
+static void probe_ended(struct supervisor *s, int status)
 {
-	if (WIFSIGNALED(status))
-		snprintf(out, size, "ended by signal %d (%s)", WTERMSIG(status),
-		    strsignal(WTERMSIG(status)));
-	else
-		snprintf(out, size, "exited with status %d", WEXITSTATUS(status));
-}
+	if (s->phase != PHASE_STARTING)
+		return;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		supervisor_fail_start(s, "the service gave no answer to /ping within a minute");
+		return;
+	}
 
-/* Whoever waits for the line may be gone, or its disk full: the service is needed all the same. */
-static void now_serving(struct supervisor *s)
-{
 	bool own = !s->options->no_nginx;
-
+	/* Whoever waits for the line may be gone, or its disk full: the service is needed all the
+	 * same. */
 	if (dprintf(STDOUT_FILENO, "agentgraph: serving %s on %s%s\n", s->current.agent,
 		own ? "http://" : "unix:", own ? s->address : s->socket_path) < 0)
 		log_warning(
@@ -163,44 +155,6 @@ static void now_serving(struct supervisor *s)
 	    s->pool.processes);
 }
 
-static void probe_ended(struct supervisor *s, int status)
-{
-	if (s->phase != PHASE_STARTING)
-		return;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		now_serving(s);
-	else
-		supervisor_fail_start(s, "the service gave no answer to /ping within a minute");
-}
-
-/* Whether it is started again whenever it dies. */
-static bool is_kept(enum role role)
-{
-	return role == ROLE_WORKER || role == ROLE_NGINX || role == ROLE_RELAY ||
-	    role == ROLE_WEBSOCKETD;
-}
-
-/* nginx's workers have requests, and websocketd's helpers runs, that may come to their end. */
-static void sweep_after(struct supervisor *s, enum role role)
-{
-	bool finishes = role == ROLE_NGINX || role == ROLE_WEBSOCKETD;
-
-	sweep_orphans(s, role == ROLE_NGINX ? SIGQUIT : SIGTERM,
-	    finishes ? s->pool.drain * 1000 : KILL_AFTER_MS);
-}
-
-static void died_early(struct supervisor *s, enum role role)
-{
-	if (role == ROLE_NGINX)
-		supervisor_fail_start(s, "nginx could not start; its message is above");
-	else if (role == ROLE_RELAY)
-		supervisor_fail_start(s, "the relay could not start; its message is above");
-	else if (role == ROLE_WEBSOCKETD)
-		supervisor_fail_start(s, "websocketd could not start");
-	else if (++s->early_deaths >= (size_t)s->pool.processes)
-		supervisor_fail_start(s, "the workers could not start; their messages are above");
-}
-
 /* A process that is kept died without being asked to. */
 static void died(struct supervisor *s, struct child *child, int status)
 {
@@ -208,28 +162,51 @@ static void died(struct supervisor *s, struct child *child, int status)
 	long pid = child->pid;
 	char end[64];
 
-	describe_end(status, end, sizeof(end));
+	if (WIFSIGNALED(status))
+		snprintf(end, sizeof(end), "ended by signal %d (%s)", WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else
+		snprintf(end, sizeof(end), "exited with status %d", WEXITSTATUS(status));
 	s->history.restarts[role]++;
 	child_died(child, clock_monotonic_ms());
 	log_error("%s %ld %s; starting another in %lld ms", role_name(role), pid, end,
 	    (long long)child->delay);
-	sweep_after(s, role);
-	if (s->phase == PHASE_STARTING)
-		died_early(s, role);
+	/* nginx's workers have requests, and websocketd's helpers and the runner's processes runs,
+	 * that may come to their end */
+	bool finishes = role == ROLE_NGINX || role == ROLE_WEBSOCKETD || role == ROLE_RUNNER;
+	sweep_orphans(s, role == ROLE_NGINX ? SIGQUIT : SIGTERM,
+	    finishes ? s->pool.drain * 1000 : KILL_AFTER_MS);
+	if (s->phase != PHASE_STARTING)
+		return;
+	if (role == ROLE_NGINX)
+		supervisor_fail_start(s, "nginx could not start; its message is above");
+	else if (role == ROLE_RELAY)
+		supervisor_fail_start(s, "the relay could not start; its message is above");
+	else if (role == ROLE_FOLLOWER)
+		supervisor_fail_start(s, "the follower could not start; its message is above");
+	else if (role == ROLE_WEBSOCKETD)
+		supervisor_fail_start(s, "websocketd could not start");
+	else if (role == ROLE_RUNNER)
+		supervisor_fail_start(
+		    s, "the runner of background runs could not start; its message is above");
+	else if (++s->early_deaths >= (size_t)s->pool.processes)
+		supervisor_fail_start(s, "the workers could not start; their messages are above");
 }
 
 static void reaped(struct supervisor *s, pid_t pid, int status)
 {
 	struct child *child = children_find(&s->children, pid);
 	enum role role;
+	bool kept;
 
 	if (!child) { /* it came to this process when its parent died; so do now its children */
 		sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
 		return;
 	}
 	role = child->role;
+	kept = role < ROLE_PROBE;
 	s->history.changed = true;
-	if (is_kept(role) && !child->kill_at && s->phase != PHASE_STOPPING) {
+	if (kept && !child->kill_at && s->phase != PHASE_STOPPING) {
 		died(s, child, status);
 		return;
 	}
@@ -246,25 +223,7 @@ static void reaped(struct supervisor *s, pid_t pid, int status)
 	}
 }
 
-static void reap(struct supervisor *s)
-{
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		reaped(s, pid, status);
-}
-
 /* ---- the loop ---- */
-
-/* nginx's logs, where they are files, are all that is open under a name; the rest goes to standard
- * error. */
-static void reopen_logs(const struct supervisor *s)
-{
-	for (size_t i = 0; i < s->children.count; i++)
-		if (s->children.items[i].role == ROLE_NGINX && s->children.items[i].pid)
-			kill(s->children.items[i].pid, SIGUSR1);
-}
 
 static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 {
@@ -293,19 +252,15 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 		break;
 	case SIGUSR1:
 		log_info("SIGUSR1: opening the logs of nginx anew");
-		reopen_logs(s);
+		/* those, where they are files, are all that is open under a name; the rest goes to
+		 * standard error */
+		for (size_t i = 0; i < s->children.count; i++)
+			if (s->children.items[i].role == ROLE_NGINX && s->children.items[i].pid)
+				kill(s->children.items[i].pid, SIGUSR1);
 		break;
 	default:
 		log_info("signal %d (%s) has no meaning here", number, name ? name : "?");
 	}
-}
-
-static void read_signals(struct supervisor *s)
-{
-	struct signalfd_siginfo info;
-
-	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		on_signal(s, &info);
 }
 
 /* ---- whether anybody serves ---- */
@@ -345,21 +300,6 @@ static bool turns_away(const struct supervisor *s, int64_t now)
 	return s->unserved && now - s->unserved >= PATIENCE_MS;
 }
 
-static void turn_away(struct supervisor *s)
-{
-	int fd;
-
-	while ((fd = accept4(s->fastcgi, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-		close(fd);
-}
-
-static void start_due(struct supervisor *s, int64_t now)
-{
-	for (size_t i = 0; i < s->children.count; i++)
-		if (!s->children.items[i].pid && s->children.items[i].start_at <= now)
-			start_child(s, &s->children.items[i], now);
-}
-
 /* Milliseconds until something is due; -1: nothing is. */
 static int time_left(const struct supervisor *s, int64_t now)
 {
@@ -383,6 +323,9 @@ static void supervisor_wait_for_something(struct supervisor *s)
 	int64_t now = clock_monotonic_ms();
 	struct pollfd fds[] = {{s->signals, POLLIN, 0}, {s->reload.fd, POLLIN, 0},
 	    {s->ready_in, POLLIN, 0}, {turns_away(s, now) ? s->fastcgi : -1, POLLIN, 0}};
+	struct signalfd_siginfo info;
+	int fd, status;
+	pid_t pid;
 
 	if (poll(fds, 4, time_left(s, now)) < 0 && errno != EINTR)
 		clock_sleep_ms(10);
@@ -391,9 +334,12 @@ static void supervisor_wait_for_something(struct supervisor *s)
 	if (fds[2].revents)
 		read_ready(s);
 	if (fds[3].revents)
-		turn_away(s);
-	read_signals(s);
-	reap(s);
+		while ((fd = accept4(s->fastcgi, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+			close(fd);
+	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		on_signal(s, &info);
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		reaped(s, pid, status);
 }
 
 /* Whether the last process is gone, those that nobody knows included. */
@@ -405,25 +351,26 @@ static bool all_gone(struct supervisor *s)
 	return s->children.count == 0;
 }
 
-static void add_first(struct supervisor *s)
-{
-	for (long i = 0; i < s->pool.processes; i++)
-		children_add(&s->children, ROLE_WORKER, 0);
-	if (!s->options->no_nginx)
-		children_add(&s->children, ROLE_NGINX, 0);
-	children_add(&s->children, ROLE_WEBSOCKETD, 0);
-	children_add(&s->children, ROLE_RELAY, 0);
-	children_add(&s->children, ROLE_PROBE, 0);
-}
-
 static void supervisor_run(struct supervisor *s)
 {
-	if (s->phase == PHASE_STARTING)
-		add_first(s);
+	if (s->phase == PHASE_STARTING) {
+		for (long i = 0; i < s->pool.processes; i++)
+			children_add(&s->children, ROLE_WORKER, 0);
+		if (!s->options->no_nginx)
+			children_add(&s->children, ROLE_NGINX, 0);
+		children_add(&s->children, ROLE_WEBSOCKETD, 0);
+		children_add(&s->children, ROLE_RELAY, 0);
+		children_add(&s->children, ROLE_FOLLOWER, 0);
+		if (s->current.background)
+			children_add(&s->children, ROLE_RUNNER, 0);
+		children_add(&s->children, ROLE_PROBE, 0);
+	}
 	while (!all_gone(s)) {
 		int64_t now = clock_monotonic_ms();
 
-		start_due(s, now);
+		for (size_t i = 0; i < s->children.count; i++)
+			if (!s->children.items[i].pid && s->children.items[i].start_at <= now)
+				start_child(s, &s->children.items[i], now);
 		children_kill_overdue(&s->children, now);
 		repair_step(s, now);
 		reload_step(s, now);
@@ -434,20 +381,14 @@ static void supervisor_run(struct supervisor *s)
 	}
 }
 
-/* The processes read it with the configuration, this one has none. */
-static enum log_format log_format(void)
-{
-	const char *text = getenv("AGENTGRAPH_LOG_FORMAT");
-
-	return text && strcmp(text, "json") == 0 ? LOG_JSON : LOG_PLAIN;
-}
-
 int supervise(const struct serve_options *options)
 {
 	struct supervisor s = {.options = options};
+	/* the processes read it with the configuration, this one has none */
+	const char *format = getenv("AGENTGRAPH_LOG_FORMAT");
 
 	log_init("agentgraph", LOG_INFO);
-	log_set_format(log_format());
+	log_set_format(format && strcmp(format, "json") == 0 ? LOG_JSON : LOG_PLAIN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (setup(&s)) {
 		supervisor_run(&s);

@@ -26,6 +26,9 @@ struct serve_options {
 };
 
 #define KILL_AFTER_MS 2000 /* how much longer than its drain a process may take to go */
+/* The same of the runner, which gives back what it has in hand: a run that it is killed with has
+ * lost an attempt. */
+#define RUNNER_KILL_AFTER_MS 10000
 
 enum phase { PHASE_STARTING, PHASE_SERVING, PHASE_STOPPING };
 
@@ -65,13 +68,14 @@ struct supervisor {
 	char address[TCP_ADDRESS_SIZE]; /* of tcp */
 	char *self;                     /* programs */
 	char *nginx, *worker;
-	char *websocketd, *relay, *helper;
+	char *websocketd, *relay, *helper, *follower, *runner;
 	char *run; /* directory for sockets and nginx's files */
-	char *socket_path, *relay_path;
+	char *socket_path, *relay_path, *follow_path;
 	char *accepted; /* the file for processes that start later (config_source) */
 	int tcp, fastcgi, lock, signals; /* -1: not open */
 	int ready_in, ready_out;         /* by which workers say that they serve */
 	int relay_socket;                /* the relay's listener */
+	int follow_socket;               /* and that of agentgraph-follow */
 	int port_holder;                 /* reserves port, which is websocketd's */
 	unsigned port;
 	int log; /* standard error, for the helpers that websocketd starts */
@@ -79,7 +83,7 @@ struct supervisor {
 	struct children children;
 	unsigned generation;
 	int64_t unserved; /* since when no worker serves; 0: one does */
-	struct bound socket_bound, relay_bound;
+	struct bound socket_bound, relay_bound, follow_bound;
 	int64_t look_at; /* when to see whether the sockets are still there */
 	struct history history;
 	size_t early_deaths; /* workers that died before the service had answered */
@@ -112,8 +116,8 @@ bool served_nginx_conf(const struct supervisor *s, const char *text);
  */
 bool served_file(const char *path, const char *text, bool quiet);
 
-/* repair.c: sees now and then whether the two sockets are still at their paths, and binds again
- * what is not, with new workers and a new relay. */
+/* repair.c: sees now and then whether the sockets are still at their paths, and binds again what is
+ * not, with new workers, and a new process behind each. */
 void repair_step(struct supervisor *s, int64_t now);
 
 /* Remembers what lies at the paths of the sockets. */
@@ -138,9 +142,9 @@ void reload_request(struct supervisor *s);
  * moved. */
 void reload_apply(struct supervisor *s, struct examination *next, int64_t now);
 
-/* Starts workers, and a relay when asked for, beside those that serve, which leave when the new
- * ones do. */
-void reload_generation(struct supervisor *s, bool relay, int64_t now);
+/* Starts workers, a runner, and of those that last longer the roles that are asked for (a bit for
+ * each), beside those that serve, which leave when the new ones do. */
+void reload_generation(struct supervisor *s, unsigned roles, int64_t now);
 
 /* Does what is due of a reload. */
 void reload_step(struct supervisor *s, int64_t now);

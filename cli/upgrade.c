@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * New programs, installed over those that run.  The workers, the helpers and the relay are started
- * anew by their paths; this program executes its successor in its own place, which keeps the
- * process id, the children and the open sockets, and hands over what it knows as a JSON document in
- * a memory file.  Whatever is to be known about the running service at any time is in that
- * document, by name, so that versions may differ in it.
+ * New programs, installed over those that run.  The workers, the helpers, the relay and
+ * agentgraph-follow are started anew by their paths; this program executes its successor in its own
+ * place, which keeps the process id, the children and the open sockets, and hands over what it
+ * knows as a JSON document in a memory file.  Whatever is to be known about the running service at
+ * any time is in that document, by name, so that versions may differ in it.
  */
 #include "base/json.h"
 #include "base/log.h"
@@ -86,6 +86,7 @@ static const struct passed descriptors[] = {
     {"fastcgi", offsetof(struct supervisor, fastcgi)},
     {"lock", offsetof(struct supervisor, lock)},
     {"relay", offsetof(struct supervisor, relay_socket)},
+    {"follow", offsetof(struct supervisor, follow_socket)},
     {"port_holder", offsetof(struct supervisor, port_holder)},
     {"log", offsetof(struct supervisor, log)},
     {"ready_in", offsetof(struct supervisor, ready_in)},
@@ -107,20 +108,6 @@ static void keep_descriptors(struct supervisor *s, bool keep)
 
 /* ---- the document ---- */
 
-static cJSON *describe_child(const struct child *child)
-{
-	cJSON *item = cJSON_CreateObject();
-
-	json_add_str(item, "role", role_name(child->role));
-	json_add_int(item, "generation", child->generation);
-	json_add_int(item, "pid", child->pid);
-	json_add_int(item, "started", child->started);
-	json_add_int(item, "start_at", child->start_at);
-	json_add_int(item, "kill_at", child->kill_at);
-	cJSON_AddBoolToObject(item, "ready", child->ready);
-	return item;
-}
-
 static cJSON *cli_upgrade_describe(struct supervisor *s)
 {
 	cJSON *document = cJSON_CreateObject();
@@ -128,8 +115,18 @@ static cJSON *cli_upgrade_describe(struct supervisor *s)
 
 	for (size_t i = 0; i < DESCRIPTORS; i++)
 		json_add_int(document, descriptors[i].name, *cli_upgrade_descriptor(s, i));
-	for (size_t i = 0; i < s->children.count; i++)
-		cJSON_AddItemToArray(children, describe_child(&s->children.items[i]));
+	for (size_t i = 0; i < s->children.count; i++) {
+		const struct child *child = &s->children.items[i];
+		cJSON *item = json_append(children, cJSON_CreateObject());
+
+		json_add_str(item, "role", role_name(child->role));
+		json_add_int(item, "generation", child->generation);
+		json_add_int(item, "pid", child->pid);
+		json_add_int(item, "started", child->started);
+		json_add_int(item, "start_at", child->start_at);
+		json_add_int(item, "kill_at", child->kill_at);
+		cJSON_AddBoolToObject(item, "ready", child->ready);
+	}
 	status_add_counts(s, document);
 	json_add_int(document, "port", s->port);
 	json_add_int(document, "generation", s->generation);
@@ -139,6 +136,7 @@ static cJSON *cli_upgrade_describe(struct supervisor *s)
 	json_add_int(document, "processes", s->current.processes);
 	json_add_int(document, "threads", s->current.threads);
 	json_add_int(document, "drain", s->current.drain);
+	json_add_int(document, "background", s->current.background);
 	return document;
 }
 
@@ -159,24 +157,18 @@ static int write_handover(struct supervisor *s)
 	return fd;
 }
 
-static void cli_upgrade_execute(const struct supervisor *s)
-{
-	char *argv[MAX_OPTIONS + 2] = {s->self};
-
-	for (size_t i = 0; i < MAX_OPTIONS && s->options->argv[i]; i++)
-		argv[i + 1] = s->options->argv[i];
-	execv(s->self, argv);
-}
-
 void upgrade_execute(struct supervisor *s)
 {
+	char *argv[MAX_OPTIONS + 2] = {s->self};
 	int fd = write_handover(s), code;
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", fd);
 	if (fd >= 0 && setenv(VARIABLE, number, 1) == 0) {
 		keep_descriptors(s, true);
-		cli_upgrade_execute(s);
+		for (size_t i = 0; i < MAX_OPTIONS && s->options->argv[i]; i++)
+			argv[i + 1] = s->options->argv[i];
+		execv(s->self, argv);
 	}
 	code = errno;
 	keep_descriptors(s, false);
@@ -189,13 +181,6 @@ void upgrade_execute(struct supervisor *s)
 
 /* ---- the successor ---- */
 
-static int64_t cli_upgrade_number(const cJSON *object, const char *key, int64_t missing)
-{
-	int64_t value;
-
-	return json_integer(json_get(object, key), &value) ? value : missing;
-}
-
 static void take_child(struct supervisor *s, const cJSON *item)
 {
 	const char *name = json_str(item, "role");
@@ -206,11 +191,11 @@ static void take_child(struct supervisor *s, const cJSON *item)
 		role++;
 	/* Whatever an older program had and this one does not know is to go. */
 	child = children_add(&s->children, role <= ROLE_ORPHAN ? (enum role)role : ROLE_ORPHAN,
-	    (unsigned)cli_upgrade_number(item, "generation", 0));
-	child->pid = (pid_t)cli_upgrade_number(item, "pid", 0);
-	child->started = cli_upgrade_number(item, "started", 0);
-	child->start_at = cli_upgrade_number(item, "start_at", 0);
-	child->kill_at = cli_upgrade_number(item, "kill_at", 0);
+	    (unsigned)json_int(item, "generation", 0));
+	child->pid = (pid_t)json_int(item, "pid", 0);
+	child->started = json_int(item, "started", 0);
+	child->start_at = json_int(item, "start_at", 0);
+	child->kill_at = json_int(item, "kill_at", 0);
 	/* Those of an older program do not say so, and do. */
 	child->ready =
 	    child->role == ROLE_WORKER && child->pid && !cJSON_IsFalse(json_get(item, "ready"));
@@ -243,20 +228,20 @@ bool upgrade_take(struct supervisor *s)
 	if (!document)
 		return false;
 	for (size_t i = 0; i < DESCRIPTORS; i++)
-		*cli_upgrade_descriptor(s, i) =
-		    (int)cli_upgrade_number(document, descriptors[i].name, -1);
+		*cli_upgrade_descriptor(s, i) = (int)json_int(document, descriptors[i].name, -1);
 	keep_descriptors(s, false);
 	cJSON_ArrayForEach(item, json_get(document, "children"))
 		take_child(s, item);
 	status_take_counts(s, document);
-	s->port = (unsigned)cli_upgrade_number(document, "port", 0);
-	s->generation = (unsigned)cli_upgrade_number(document, "generation", 0);
+	s->port = (unsigned)json_int(document, "port", 0);
+	s->generation = (unsigned)json_int(document, "generation", 0);
 	snprintf(s->address, sizeof(s->address), "%s", json_str(document, "address"));
 	s->current.state_dir = xstrdup(json_str(document, "state_dir"));
 	s->current.nginx = xstrdup(json_str(document, "nginx"));
-	s->current.processes = (long)cli_upgrade_number(document, "processes", 0);
-	s->current.threads = (long)cli_upgrade_number(document, "threads", DEFAULT_THREADS);
-	s->current.drain = (long)cli_upgrade_number(document, "drain", DEFAULT_DRAIN);
+	s->current.processes = (long)json_int(document, "processes", 0);
+	s->current.threads = (long)json_int(document, "threads", DEFAULT_THREADS);
+	s->current.drain = (long)json_int(document, "drain", DEFAULT_DRAIN);
+	s->current.background = (long)json_int(document, "background", 0);
 	s->phase = PHASE_SERVING;
 	cJSON_Delete(document);
 	return true;

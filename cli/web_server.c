@@ -58,37 +58,27 @@ static const char *first_missing(const char *wanted, const char *found, size_t *
 	return NULL;
 }
 
-static void compare_snippet(
-    const struct web_place *place, const char *wanted, struct problems *problems)
+static void examine_snippet(
+    const struct web_place *place, const struct config *config, struct problems *problems)
 {
+	const struct nginx_place where = {
+	    place->socket, NULL, place->prefix ? place->prefix : config->env.root_path, 0};
+	char *wanted = nginx_conf(config, &where, problems);
 	struct buf found = {0};
 	const char *line;
 	size_t len;
 
-	if (!nginx_file_text(place->snippet, &found))
+	if (wanted && !nginx_file_text(place->snippet, &found))
 		problems_add(problems,
 		    "the snippet %s cannot be read (%s): make it with agentgraph nginx-conf",
 		    place->snippet, strerror(errno));
-	else if ((line = first_missing(wanted, buf_str(&found), &len)))
+	else if (wanted && (line = first_missing(wanted, buf_str(&found), &len)))
 		problems_add(problems,
 		    "the snippet %s is not of these settings, which give \"%.*s\": make it again with "
 		    "agentgraph nginx-conf, and reload nginx",
 		    place->snippet, (int)len, line);
 	buf_release(&found);
-}
-
-static void examine_snippet(const struct web_place *place, const struct config *config,
-    const char *socket, struct problems *problems)
-{
-	char *relay = relay_socket_path(config->state_dir, place->socket);
-	const struct nginx_place where = {
-	    socket, relay, NULL, NULL, place->prefix ? place->prefix : config->env.root_path, 0};
-	char *wanted = nginx_conf(config, &where, problems);
-
-	if (wanted)
-		compare_snippet(place, wanted, problems);
 	free(wanted);
-	free(relay);
 }
 
 /* ---- the way to the socket ---- */
@@ -100,20 +90,15 @@ struct identity {
 	int group_count;
 };
 
-static bool in_group(const struct identity *who, gid_t group)
-{
-	for (int i = 0; i < who->group_count; i++)
-		if (who->groups[i] == group)
-			return true;
-	return false;
-}
-
 /* Whether the owner's, the group's or the others' bits give all that bits (of 7) says.  Lists of
  * access may give more. */
 static bool may(const struct identity *who, const char *path, const struct stat *st, unsigned bits)
 {
-	unsigned shift = who->uid == st->st_uid ? 6 : in_group(who, st->st_gid) ? 3 : 0;
+	unsigned shift = who->uid == st->st_uid ? 6 : 0;
 
+	for (int i = 0; !shift && i < who->group_count; i++)
+		if (who->groups[i] == st->st_gid)
+			shift = 3;
 	return who->uid == 0 || (st->st_mode >> shift & bits) == bits ||
 	    getxattr(path, ACL, NULL, 0) > 0;
 }
@@ -217,16 +202,6 @@ static void examine_socket(const char *socket, struct problems *problems)
 
 /* ---- the running configuration ---- */
 
-static void examine_include(const struct web_place *place, const struct nginx_file *file,
-    const char *socket, struct problems *problems)
-{
-	if (!nginx_file_passes(file, socket))
-		problems_add(problems,
-		    "no server of %s passes requests to %s: put an include of the snippet into a "
-		    "server block, and reload nginx",
-		    place->nginx_text ? "standard input" : place->nginx_conf, socket);
-}
-
 static void examine_connections(
     const struct nginx_file *file, const struct config *config, struct problems *problems)
 {
@@ -249,12 +224,16 @@ void web_examine(
 
 	examine_socket(socket, problems);
 	if (place->snippet)
-		examine_snippet(place, config, socket, problems);
+		examine_snippet(place, config, problems);
 	if (place->nginx_text)
 		nginx_file_parse(&file, place->nginx_text, problems);
 	if (place->nginx_text ||
 	    (place->nginx_conf && nginx_file_read(&file, place->nginx_conf, problems))) {
-		examine_include(place, &file, socket, problems);
+		if (!nginx_file_passes(&file, socket))
+			problems_add(problems,
+			    "no server of %s passes requests to %s: put an include of the snippet into "
+			    "a server block, and reload nginx",
+			    place->nginx_text ? "standard input" : place->nginx_conf, socket);
 		examine_connections(&file, config, problems);
 	}
 	if (web_server_identify(&who, place, &file, problems))

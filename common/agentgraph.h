@@ -447,6 +447,13 @@ ag_result ag_sleep_ms(ag_run *run, int64_t ms);
  * itself and return early. */
 bool ag_stop_requested(const ag_run *run);
 
+/*
+ * Which attempt of the run this is, from 1 on.  A run in the background is taken up again after its
+ * process has died, at the node that it was in, so that a node whose effects cannot be undone may
+ * have to look for them from 2 on.  Nodes of documents find it in config.attempt.
+ */
+unsigned ag_attempt(const ag_run *run);
+
 /* A line in the service's log, with the request's id. */
 void ag_log(ag_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -60,35 +60,14 @@ static bool begins(const char *data, size_t len, const char *with)
 	return len >= strlen(with) && memcmp(data, with, strlen(with)) == 0;
 }
 
-static const char *by_mark(const char *data, size_t len)
-{
-	if (begins(data, len, "\xff\xfe"))
-		return "UTF-16LE";
-	return begins(data, len, "\xfe\xff") ? "UTF-16BE" : NULL;
-}
-
-/* XML without a mark begins with the character '<' all the same. */
-static const char *by_first_bytes(const char *data, size_t len)
-{
-	if (len >= 2 && data[0] == '<' && data[1] == '\0')
-		return "UTF-16LE";
-	return len >= 2 && data[0] == '\0' && data[1] == '<' ? "UTF-16BE" : NULL;
-}
-
-static const char *find_word(const char *data, size_t len, const char *word)
-{
-	size_t n = strlen(word);
-	for (size_t i = 0; i + n <= len; i++)
-		if (strncasecmp(data + i, word, n) == 0)
-			return data + i + n;
-	return NULL;
-}
-
 /* The name behind WORD, an equals sign and perhaps a quote; false when there is none. */
 static bool name_behind(const char *data, size_t len, const char *word, char name[NAME_SIZE])
 {
-	const char *end = data + len, *at = find_word(data, len, word);
-	size_t n = 0;
+	const char *end = data + len, *at = NULL;
+	size_t n = 0, size = strlen(word);
+	for (size_t i = 0; !at && i + size <= len; i++)
+		if (strncasecmp(data + i, word, size) == 0)
+			at = data + i + size;
 	while (at && at < end && memchr(" \t\r\n=\"'", *at, 8))
 		at++;
 	while (at && at < end && n + 1 < NAME_SIZE && memchr("\"' \t\r\n;>?/", *at, 10) == NULL)
@@ -97,7 +76,7 @@ static bool name_behind(const char *data, size_t len, const char *word, char nam
 	return n > 0;
 }
 
-static const char *by_name(const char *data, size_t len)
+static const char *charset_by_name(const char *data, size_t len)
 {
 	char name[NAME_SIZE];
 	bool xml = begins(data, len, "<?xml");
@@ -114,11 +93,19 @@ static const char *by_name(const char *data, size_t len)
 
 iconv_t charset_open(const char *data, size_t len, bool named)
 {
-	const char *charset = by_mark(data, len);
+	/* XML without a mark begins with the character '<' all the same */
+	static const struct {
+		char bytes[2];
+		bool xml;
+		const char *charset;
+	} firsts[] = {{{'\xff', '\xfe'}, false, "UTF-16LE"}, {{'\xfe', '\xff'}, false, "UTF-16BE"},
+	    {{'<', '\0'}, true, "UTF-16LE"}, {{'\0', '<'}, true, "UTF-16BE"}};
+	const char *charset = NULL;
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]) && len >= 2; i++)
+		if (memcmp(data, firsts[i].bytes, 2) == 0 && (named || !firsts[i].xml))
+			charset = firsts[i].charset;
 	if (!charset && named)
-		charset = by_first_bytes(data, len);
-	if (!charset && named)
-		charset = by_name(data, len < LOOK ? len : LOOK);
+		charset = charset_by_name(data, len < LOOK ? len : LOOK);
 	return charset ? iconv_open("UTF-8", charset) : CHARSET_NONE;
 }
 
@@ -145,17 +132,6 @@ static void by_iconv(iconv_t converter, const char *data, size_t len, struct buf
 	buf_add(out, "", 0);
 }
 
-static void put_character(struct buf *out, uint32_t c)
-{
-	if (c < 0x800) {
-		buf_putc(out, (char)(0xc0 | c >> 6));
-	} else {
-		buf_putc(out, (char)(0xe0 | c >> 12));
-		buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-	}
-	buf_putc(out, (char)(0x80 | (c & 0x3f)));
-}
-
 /* Windows-1252, where it differs from ISO 8859-1. */
 static const uint16_t windows[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021,
     0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d,
@@ -164,11 +140,19 @@ static const uint16_t windows[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026
 static void from_windows(const char *data, size_t len, struct buf *out)
 {
 	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)data[i];
-		if (c < 0x80)
+		unsigned char byte = (unsigned char)data[i];
+		uint32_t c = byte < 0x80 || byte >= 0xa0 ? byte : windows[byte - 0x80];
+		if (c < 0x80) {
 			buf_putc(out, (char)c);
-		else
-			put_character(out, c < 0xa0 ? windows[c - 0x80] : c);
+			continue;
+		}
+		if (c < 0x800) {
+			buf_putc(out, (char)(0xc0 | c >> 6));
+		} else {
+			buf_putc(out, (char)(0xe0 | c >> 12));
+			buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		}
+		buf_putc(out, (char)(0x80 | (c & 0x3f)));
 	}
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Running pdftotext, pdfinfo and catdoc in the cage, in this process's place or beside it. */
-#include "helper.h"
-
 #include "cage.h"
+#include "document.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -101,19 +100,14 @@ const char *helper_pdf(void)
 /* ---- DOC, RTF ---- */
 
 /* catdoc takes anything for plain text, so what is neither is not given to it. */
-static bool helper_is_word(const char *data, size_t len)
-{
-	static const char compound[] = {'\xd0', '\xcf', '\x11', '\xe0'};
-	return (len >= sizeof(compound) && memcmp(data, compound, sizeof(compound)) == 0) ||
-	    (len >= 5 && memcmp(data, "{\\rtf", 5) == 0);
-}
-
 const char *helper_word(const char *data, size_t len)
 {
+	static const char compound[] = {'\xd0', '\xcf', '\x11', '\xe0'}, rtf[] = "{\\rtf";
 	static const char *const paths[] = {"/usr/bin/catdoc", "/usr/local/bin/catdoc", NULL};
 	static const char *const argv[] = {"catdoc", "-w", "-d", "utf-8", NULL};
 	const char *path = helper_find(paths);
-	if (!helper_is_word(data, len))
+	if (!(len >= sizeof(compound) && memcmp(data, compound, sizeof(compound)) == 0) &&
+	    !(len >= strlen(rtf) && memcmp(data, rtf, strlen(rtf)) == 0))
 		return "it is neither RTF nor a Word document";
 	if (!path)
 		return "catdoc is not installed";

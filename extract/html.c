@@ -50,12 +50,6 @@ static bool is_block(const xmlChar *name)
 	return AMONG(name, names);
 }
 
-static bool is_cell(const xmlChar *name)
-{
-	static const char *const names[] = {"td", "th"};
-	return AMONG(name, names);
-}
-
 static void html_start(void *arg, const xmlChar *name, const xmlChar **attributes)
 {
 	struct page *p = arg;
@@ -71,7 +65,7 @@ static void html_end(void *arg, const xmlChar *name)
 	struct page *p = arg;
 	if (is_block(name))
 		prose_break(p->out);
-	else if (is_cell(name))
+	else if (strcmp((const char *)name, "td") == 0 || strcmp((const char *)name, "th") == 0)
 		prose_puts(p->out, "\t");
 	p->hidden -= is_hidden(name) && p->hidden > 0;
 	p->pre -= is_pre(name) && p->pre > 0;

@@ -12,7 +12,6 @@
 #include "cage.h"
 #include "charset.h"
 #include "document.h"
-#include "helper.h"
 
 #include <libxml/parser.h>
 #include <stdio.h>
@@ -73,14 +72,6 @@ static int extract_main_fail(const char *why)
 	return 1;
 }
 
-static const struct kind *find_kind(const char *type)
-{
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].type, type) == 0)
-			return &kinds[i];
-	return NULL;
-}
-
 /* ---- what comes in ---- */
 
 /* What cannot be mapped is copied to where it can. */
@@ -109,28 +100,6 @@ static const char *map_input(size_t *len)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-/* ---- what goes out ---- */
-
-static bool extract_main_write_all(const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(STDOUT_FILENO, data, len);
-		if (n <= 0)
-			return false;
-		data += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-static const char *extract_main_read_text(
-    const struct kind *kind, iconv_t charset, struct prose *out, const char *data, size_t len)
-{
-	struct buf text = {0};
-	charset_convert(charset, data, len, &text);
-	return kind->read(out, buf_str(&text), text.len);
-}
-
 /*
  * Tags with thousands of attributes, declared defaults and wrong ends are quadratic work in
  * libxml2, deep inside.  What people write takes less than a tenth of this time: whatever takes
@@ -148,6 +117,7 @@ static bool limit_time(const struct kind *kind, size_t len)
 static int read_here(const struct kind *kind, const char *data, size_t len)
 {
 	struct prose out = {0};
+	struct buf text = {0};
 	if (kind->form == PLAIN && len > PLAIN_SIZE)
 		len = utf8_cut(data, PLAIN_SIZE);
 	if (kind->form == MARKUP && len > DOCUMENT_UNPACKED)
@@ -156,18 +126,30 @@ static int read_here(const struct kind *kind, const char *data, size_t len)
 	    kind->form == PACKAGE ? CHARSET_NONE : charset_open(data, len, kind->form == MARKUP);
 	if (!limit_time(kind, len) || !cage_close())
 		return extract_main_fail("the kernel offers no cage (seccomp is needed)");
-	const char *why = kind->form == PACKAGE
-	    ? kind->read(&out, data, len)
-	    : extract_main_read_text(kind, charset, &out, data, len);
+	if (kind->form != PACKAGE) {
+		charset_convert(charset, data, len, &text);
+		data = buf_str(&text);
+		len = text.len;
+	}
+	const char *why = kind->read(&out, data, len);
 	if (why)
 		return extract_main_fail(why);
-	return extract_main_write_all(buf_str(&out.out), out.out.len) ? 0 : 1;
+	for (size_t at = 0; at < out.out.len;) {
+		ssize_t n = write(STDOUT_FILENO, out.out.data + at, out.out.len - at);
+		if (n <= 0)
+			return 1;
+		at += (size_t)n;
+	}
+	return 0;
 }
 
 static int extract_main_run(const char *type)
 {
-	const struct kind *kind = find_kind(type);
+	const struct kind *kind = NULL;
 	size_t len;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].type, type) == 0)
+			kind = &kinds[i];
 	if (!kind)
 		return extract_main_fail("no text can be extracted from that type");
 	const char *data = map_input(&len);
@@ -178,16 +160,6 @@ static int extract_main_run(const char *type)
 	if (kind->form == WORD)
 		return extract_main_fail(helper_word(data, len));
 	return read_here(kind, data, len);
-}
-
-/* What libraries set up once, and what nobody who gets in here needs to find. */
-static void extract_main_prepare(void)
-{
-	close_range(STDERR_FILENO + 1, ~0U, 0);
-	clearenv();
-	prctl(PR_SET_DUMPABLE, 0);
-	memory_init();
-	xmlInitParser();
 }
 
 static const char *extract_main_parse_options(int argc, char **argv)
@@ -210,7 +182,12 @@ static const char *extract_main_parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *type = extract_main_parse_options(argc, argv);
-	extract_main_prepare();
+	/* what libraries set up once, and what nobody who gets in here needs to find */
+	close_range(STDERR_FILENO + 1, ~0U, 0);
+	clearenv();
+	prctl(PR_SET_DUMPABLE, 0);
+	memory_init();
+	xmlInitParser();
 	int status = extract_main_run(type);
 	fflush(NULL);
 	_exit(status); /* without handlers that would ask for more than the cage allows */

@@ -40,18 +40,11 @@ static void markup_end(void *arg, const char *name)
 	end_line(r);
 }
 
-static bool markup_is_blank(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!strchr(" \t\r\n", text[i]))
-			return false;
-	return true;
-}
-
 static void markup_text(void *arg, const char *data, size_t len)
 {
 	struct reading *r = arg;
-	r->has_text[r->depth] |= !markup_is_blank(data, len);
+	for (size_t i = 0; i < len; i++)
+		r->has_text[r->depth] |= !strchr(" \t\r\n", data[i]);
 	prose_words(r->out, data, len);
 	if (r->out->full)
 		xml_stop(r->xml);

@@ -8,24 +8,12 @@
 
 #define BLANKS_MAX 100
 
-static bool office_is(const char *name, const char *other)
-{
-	return strcmp(name, other) == 0;
-}
-
 static const char *office_read_some(
     const struct package *p, struct prose *out, const char *data, size_t len)
 {
 	size_t count;
 	const char *why = package_read(p, out, data, len, &count);
 	return why ? why : count ? NULL : "the archive has no such document inside";
-}
-
-static void office_add_text(struct part *part, const char *text, size_t len)
-{
-	prose_add(part->out, text, len);
-	if (part->out->full)
-		xml_stop(part->xml);
 }
 
 /* ---- Office Open XML ---- */
@@ -42,17 +30,17 @@ static void ooxml_start(void *arg, const char *name, const struct xml_attributes
 	struct part *part = arg;
 	struct ooxml *o = part->state;
 	(void)attributes;
-	if (office_is(name, "Fallback"))
+	if (xml_is(name, "Fallback"))
 		o->in_fallback++;
-	else if (office_is(name, "t"))
+	else if (xml_is(name, "t"))
 		o->in_text++;
-	else if (office_is(name, "r"))
+	else if (xml_is(name, "r"))
 		o->in_run++;
 	else if (o->in_fallback > 0)
 		return;
-	else if (office_is(name, "tab") && o->in_run > 0)
+	else if (xml_is(name, "tab") && o->in_run > 0)
 		prose_puts(part->out, "\t");
-	else if (office_is(name, "br") || office_is(name, "cr"))
+	else if (xml_is(name, "br") || xml_is(name, "cr"))
 		prose_break(part->out);
 }
 
@@ -60,13 +48,13 @@ static void ooxml_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct ooxml *o = part->state;
-	if (office_is(name, "Fallback"))
+	if (xml_is(name, "Fallback"))
 		o->in_fallback--;
-	else if (office_is(name, "t"))
+	else if (xml_is(name, "t"))
 		o->in_text--;
-	else if (office_is(name, "r"))
+	else if (xml_is(name, "r"))
 		o->in_run--;
-	else if (office_is(name, "p"))
+	else if (xml_is(name, "p"))
 		prose_break(part->out);
 }
 
@@ -74,8 +62,11 @@ static void ooxml_text(void *arg, const char *text, size_t len)
 {
 	struct part *part = arg;
 	const struct ooxml *o = part->state;
-	if (o->in_text > 0 && o->in_fallback == 0)
-		office_add_text(part, text, len);
+	if (o->in_text == 0 || o->in_fallback > 0)
+		return;
+	prose_add(part->out, text, len);
+	if (part->out->full)
+		xml_stop(part->xml);
 }
 
 static const struct xml_events ooxml_events = {ooxml_start, ooxml_end, ooxml_text};
@@ -86,7 +77,7 @@ static bool docx_part(const char *name, unsigned long *order)
 	    "word/document.xml", "word/footnotes.xml", "word/endnotes.xml"};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		*order = i;
-		if (office_is(name, parts[i]))
+		if (xml_is(name, parts[i]))
 			return true;
 	}
 	return false;
@@ -118,7 +109,7 @@ struct odt {
 
 static bool is_paragraph(const char *name)
 {
-	return office_is(name, "p") || office_is(name, "h");
+	return xml_is(name, "p") || xml_is(name, "h");
 }
 
 /* text:s stands for several blanks. */
@@ -135,17 +126,17 @@ static void odt_start(void *arg, const char *name, const struct xml_attributes *
 {
 	struct part *part = arg;
 	struct odt *o = part->state;
-	if (office_is(name, "tracked-changes"))
+	if (xml_is(name, "tracked-changes"))
 		o->in_deleted++;
 	else if (is_paragraph(name))
 		o->in_paragraph++;
 	else if (o->in_paragraph == 0 || o->in_deleted > 0)
 		return;
-	else if (office_is(name, "tab"))
+	else if (xml_is(name, "tab"))
 		prose_puts(part->out, "\t");
-	else if (office_is(name, "line-break"))
+	else if (xml_is(name, "line-break"))
 		prose_break(part->out);
-	else if (office_is(name, "s"))
+	else if (xml_is(name, "s"))
 		add_blanks(part, attributes);
 }
 
@@ -153,7 +144,7 @@ static void odt_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct odt *o = part->state;
-	if (office_is(name, "tracked-changes"))
+	if (xml_is(name, "tracked-changes"))
 		o->in_deleted--;
 	if (!is_paragraph(name))
 		return;
@@ -177,7 +168,7 @@ static const struct xml_events odt_events = {odt_start, odt_end, odt_text};
 static bool odt_part(const char *name, unsigned long *order)
 {
 	*order = 0;
-	return office_is(name, "content.xml");
+	return xml_is(name, "content.xml");
 }
 
 const char *document_odt(struct prose *out, const char *data, size_t len)

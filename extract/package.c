@@ -49,13 +49,6 @@ static bool package_fits(struct reading *r, int64_t unpacked)
 
 /* ---- one part ---- */
 
-static struct prose *add_piece(struct reading *r, unsigned long order)
-{
-	r->pieces = xrealloc(r->pieces, (r->count + 1) * sizeof(*r->pieces));
-	r->pieces[r->count] = (struct piece){.order = order, .place = r->count};
-	return &r->pieces[r->count++].out;
-}
-
 /* Feeds the part's bytes to the parser, until it has enough. */
 static void package_pump(struct reading *r, struct xml *xml)
 {
@@ -75,7 +68,9 @@ static void package_pump(struct reading *r, struct xml *xml)
 static void package_read_part(struct reading *r, unsigned long order)
 {
 	void *state = xcalloc(1, r->package->state_size);
-	struct part part = {add_piece(r, order), NULL, state, r->package->shared};
+	r->pieces = xrealloc(r->pieces, (r->count + 1) * sizeof(*r->pieces));
+	r->pieces[r->count] = (struct piece){.order = order, .place = r->count};
+	struct part part = {&r->pieces[r->count++].out, NULL, state, r->package->shared};
 	part.xml = xml_new(r->package->events, &part, false);
 	package_pump(r, part.xml);
 	const char *why = xml_end(part.xml);
@@ -98,14 +93,6 @@ static bool package_admit(struct reading *r, struct archive_entry *entry)
 	return size > DOCUMENT_UNPACKED ? package_fits(r, size) : package_fits(r, r->told);
 }
 
-static const char *package_name_of(struct archive_entry *entry)
-{
-	const char *name = archive_entry_pathname_utf8(entry);
-	if (!name)
-		name = archive_entry_pathname(entry);
-	return name ? name : "";
-}
-
 /* Goes through the whole archive: an entry that nobody reads may make it a bomb. */
 static void package_walk(struct reading *r)
 {
@@ -113,22 +100,16 @@ static void package_walk(struct reading *r)
 	unsigned long order;
 	int got;
 	while (!r->why && (got = archive_read_next_header(r->archive, &entry)) != ARCHIVE_EOF) {
-		if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
+		if (got != ARCHIVE_OK && got != ARCHIVE_WARN) {
 			package_refuse(r, "it is no ZIP archive, or a damaged one");
-		else if (package_admit(r, entry) &&
-		    r->package->wanted(package_name_of(entry), &order))
+			return;
+		}
+		const char *name = archive_entry_pathname_utf8(entry);
+		if (!name)
+			name = archive_entry_pathname(entry);
+		if (package_admit(r, entry) && r->package->wanted(name ? name : "", &order))
 			package_read_part(r, order);
 	}
-}
-
-static void open_archive(struct reading *r, const char *data, size_t len)
-{
-	r->archive = archive_read_new();
-	if (!r->archive)
-		abort();
-	archive_read_support_format_zip_seekable(r->archive);
-	if (archive_read_open_memory(r->archive, data, len) != ARCHIVE_OK)
-		package_refuse(r, "it is no ZIP archive, or a damaged one");
 }
 
 static int package_compare(const void *a, const void *b)
@@ -139,28 +120,26 @@ static int package_compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Appends the texts in their order, and lets go of them. */
-static void package_join(struct reading *r, struct prose *out)
-{
-	if (r->count)
-		qsort(r->pieces, r->count, sizeof(*r->pieces), package_compare);
-	for (size_t i = 0; i < r->count; i++) {
-		prose_break(out);
-		prose_add(out, buf_str(&r->pieces[i].out.out), r->pieces[i].out.out.len);
-		prose_release(&r->pieces[i].out);
-	}
-	free(r->pieces);
-}
-
 const char *package_read(
     const struct package *p, struct prose *out, const char *data, size_t len, size_t *count)
 {
-	struct reading r = {.package = p, .packed = len};
-	open_archive(&r, data, len);
+	struct reading r = {.package = p, .packed = len, .archive = archive_read_new()};
+	if (!r.archive)
+		abort();
+	archive_read_support_format_zip_seekable(r.archive);
+	if (archive_read_open_memory(r.archive, data, len) != ARCHIVE_OK)
+		package_refuse(&r, "it is no ZIP archive, or a damaged one");
 	package_walk(&r);
 	archive_read_free(r.archive);
 	*count = r.count;
-	package_join(&r, out);
+	if (r.count)
+		qsort(r.pieces, r.count, sizeof(*r.pieces), package_compare);
+	for (size_t i = 0; i < r.count; i++) {
+		prose_break(out);
+		prose_add(out, buf_str(&r.pieces[i].out.out), r.pieces[i].out.out.len);
+		prose_release(&r.pieces[i].out);
+	}
+	free(r.pieces);
 	return r.why;
 }
 

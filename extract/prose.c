@@ -6,31 +6,22 @@
 
 #include <string.h>
 
-static bool is_start(char c)
-{
-	return ((unsigned char)c & 0xc0) != 0x80;
-}
-
-/* Bytes of the text that there is room for. */
-static size_t room(struct prose *p, const char *text, size_t len)
+/* As much of the text as there is room for. */
+static void prose_put(struct prose *p, const char *text, size_t len)
 {
 	size_t at = 0;
+	if (p->full)
+		return;
 	for (; at < len; at++) {
-		if (!is_start(text[at]))
-			continue;
+		if (((unsigned char)text[at] & 0xc0) == 0x80)
+			continue; /* no start of a character */
 		if (p->characters == PROSE_CHARACTERS) {
 			p->full = true;
 			break;
 		}
 		p->characters++;
 	}
-	return at;
-}
-
-static void prose_put(struct prose *p, const char *text, size_t len)
-{
-	if (!p->full)
-		buf_add(&p->out, text, room(p, text, len));
+	buf_add(&p->out, text, at);
 }
 
 void prose_add(struct prose *p, const char *text, size_t len)
@@ -70,19 +61,13 @@ void prose_words(struct prose *p, const char *text, size_t len)
 	}
 }
 
-/* Tabs behind which no cell came. */
-static void drop_tabs(struct prose *p)
-{
-	while (p->out.len > 0 && p->out.data[p->out.len - 1] == '\t') {
-		p->out.data[--p->out.len] = '\0';
-		p->characters--;
-	}
-}
-
 void prose_break(struct prose *p)
 {
 	p->space = false;
-	drop_tabs(p);
+	while (p->out.len > 0 && p->out.data[p->out.len - 1] == '\t') { /* no cell came behind */
+		p->out.data[--p->out.len] = '\0';
+		p->characters--;
+	}
 	if (!at_line_start(p))
 		prose_put(p, "\n", 1);
 }

@@ -10,11 +10,6 @@
 #define COLUMNS 16384
 #define NUMBER_SIZE 16
 
-static bool sheet_is(const char *name, const char *other)
-{
-	return strcmp(name, other) == 0;
-}
-
 /* ---- the strings that cells share ---- */
 
 struct strings {
@@ -32,27 +27,24 @@ static void string_start(void *arg, const char *name, const struct xml_attribute
 {
 	struct string_state *s = ((struct part *)arg)->state;
 	(void)attributes;
-	s->in_text += sheet_is(name, "t");
-	s->in_phonetic += sheet_is(name, "rPh");
-}
-
-static void end_string(struct strings *strings)
-{
-	if (strings->count == strings->size) {
-		strings->size = strings->size ? 2 * strings->size : 256;
-		strings->ends = xrealloc(strings->ends, strings->size * sizeof(*strings->ends));
-	}
-	strings->ends[strings->count++] = strings->text.len;
+	s->in_text += xml_is(name, "t");
+	s->in_phonetic += xml_is(name, "rPh");
 }
 
 static void string_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct string_state *s = part->state;
-	s->in_text -= sheet_is(name, "t");
-	s->in_phonetic -= sheet_is(name, "rPh");
-	if (sheet_is(name, "si"))
-		end_string(part->shared);
+	struct strings *strings = part->shared;
+	s->in_text -= xml_is(name, "t");
+	s->in_phonetic -= xml_is(name, "rPh");
+	if (!xml_is(name, "si"))
+		return;
+	if (strings->count == strings->size) {
+		strings->size = strings->size ? 2 * strings->size : 256;
+		strings->ends = xrealloc(strings->ends, strings->size * sizeof(*strings->ends));
+	}
+	strings->ends[strings->count++] = strings->text.len;
 }
 
 static void string_text(void *arg, const char *text, size_t len)
@@ -69,13 +61,7 @@ static const struct xml_events string_events = {string_start, string_end, string
 static bool strings_part(const char *name, unsigned long *order)
 {
 	*order = 0;
-	return sheet_is(name, "xl/sharedStrings.xml");
-}
-
-static void strings_release(struct strings *strings)
-{
-	buf_release(&strings->text);
-	free(strings->ends);
+	return xml_is(name, "xl/sharedStrings.xml");
 }
 
 /* ---- the cells ---- */
@@ -106,7 +92,7 @@ static void begin_cell(struct sheet_state *s, const struct xml_attributes *attri
 	char type[4] = "", reference[NUMBER_SIZE] = "";
 	xml_attribute(attributes, "t", type, sizeof(type));
 	xml_attribute(attributes, "r", reference, sizeof(reference));
-	s->shared = sheet_is(type, "s");
+	s->shared = xml_is(type, "s");
 	s->column = column_of(reference, s->after);
 	s->after = s->column + 1;
 	s->number[0] = '\0';
@@ -115,13 +101,13 @@ static void begin_cell(struct sheet_state *s, const struct xml_attributes *attri
 static void sheet_start(void *arg, const char *name, const struct xml_attributes *attributes)
 {
 	struct sheet_state *s = ((struct part *)arg)->state;
-	if (sheet_is(name, "row"))
+	if (xml_is(name, "row"))
 		s->after = s->tabs = 0;
-	else if (sheet_is(name, "c"))
+	else if (xml_is(name, "c"))
 		begin_cell(s, attributes);
-	else if (sheet_is(name, "v") || sheet_is(name, "t"))
+	else if (xml_is(name, "v") || xml_is(name, "t"))
 		s->in_value++;
-	else if (sheet_is(name, "rPh"))
+	else if (xml_is(name, "rPh"))
 		s->in_phonetic++;
 }
 
@@ -153,13 +139,13 @@ static void sheet_end(void *arg, const char *name)
 {
 	struct part *part = arg;
 	struct sheet_state *s = part->state;
-	if (sheet_is(name, "row"))
+	if (xml_is(name, "row"))
 		prose_break(part->out);
-	else if (sheet_is(name, "c") && s->shared)
+	else if (xml_is(name, "c") && s->shared)
 		add_shared(part);
-	else if (sheet_is(name, "v") || sheet_is(name, "t"))
+	else if (xml_is(name, "v") || xml_is(name, "t"))
 		s->in_value--;
-	else if (sheet_is(name, "rPh"))
+	else if (xml_is(name, "rPh"))
 		s->in_phonetic--;
 }
 
@@ -195,6 +181,7 @@ const char *document_xlsx(struct prose *out, const char *data, size_t len)
 	const char *why = package_read(&first, out, data, len, &count);
 	if (!why)
 		why = package_read(&second, out, data, len, &count);
-	strings_release(&strings);
+	buf_release(&strings.text);
+	free(strings.ends);
 	return why ? why : count ? NULL : "the archive has no sheet inside";
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct xml;
 
@@ -23,6 +24,12 @@ struct xml_events {
 	void (*end)(void *arg, const char *name);
 	void (*text)(void *arg, const char *text, size_t len);
 };
+
+/* Whether a name is the other one. */
+static inline bool xml_is(const char *name, const char *other)
+{
+	return strcmp(name, other) == 0;
+}
 
 /* events is borrowed.  With utf8 the bytes are UTF-8 whatever the document says of itself. */
 struct xml *xml_new(const struct xml_events *events, void *arg, bool utf8);

@@ -2,8 +2,9 @@
 /* Authentication once a request, and permission for an action or a feature. */
 #include "admit.h"
 
+#include "access/run_ticket.h"
+#include "caller.h"
 #include "credential.h"
-#include "limit.h"
 #include "request.h"
 #include "server.h"
 #include "service/memory/memory_calls.h"
@@ -27,47 +28,32 @@ static const char *find_header(void *arg, const char *name)
 	return *value ? value : NULL;
 }
 
-/* The path without its query, which can hold a token that a custom backend may log. */
-static const char *plain_path(const struct request *rq)
-{
-	return arena_strndup(rq->call.arena, rq->head.uri, strcspn(rq->head.uri, "?"));
-}
-
-static void present(struct request *rq, struct presented *presented)
-{
-	char *const *params = rq->client->params;
-	*presented = (struct presented){
-	    .websocket = rq->match.flags & ROUTE_WEBSOCKET,
-	    .method = rq->head.method,
-	    .path = plain_path(rq),
-	    .address = limit_address(rq),
-	    .header = find_header,
-	    .arg = rq,
-	};
-	presented->credential = presented->websocket
-	    ? upgrade_credential(rq)
-	    : credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), rq->call.arena);
-}
-
-/* Two routes say 401 where the others say 403 (doc/protocol-access.md#tokens). */
-static void choose_status(const struct route *route, struct error *err)
-{
-	bool token = err->kind == ERR_REVOKED_TOKEN || err->kind == ERR_EXPIRED_TOKEN ||
-	    err->kind == ERR_INVALID_TOKEN || err->kind == ERR_JWT_SETTINGS;
-	if (token && (route->flags & ROUTE_UNAUTHORIZED))
-		err->status = 401;
-}
-
 /* Once for a request, however often it is asked for. */
 static bool admit_authenticate(struct request *rq)
 {
-	struct presented presented;
-	if (!rq->asked) {
-		rq->asked = true;
-		present(rq, &presented);
-		access_authenticate(rq->server->service->access, &presented, rq->call.arena,
-		    &rq->identity, &rq->refusal);
+	char *const *params = rq->client->params;
+	struct arena *a = rq->call.arena;
+	if (rq->asked)
+		return !error_is_set(&rq->refusal);
+	rq->asked = true;
+	if (rq->vouched) {
+		rq->identity = rq->vouched->identity;
+		return !error_is_set(&rq->refusal);
 	}
+	struct presented presented = {
+	    .websocket = rq->match.flags & ROUTE_WEBSOCKET,
+	    .method = rq->head.method,
+	    /* without its query, which can hold a token that a custom backend may log */
+	    .path = arena_strndup(a, rq->head.uri, strcspn(rq->head.uri, "?")),
+	    .address = caller_address(rq),
+	    .header = find_header,
+	    .arg = rq,
+	};
+	presented.credential = presented.websocket
+	    ? upgrade_credential(rq)
+	    : credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), a);
+	access_authenticate(
+	    rq->server->service->access, &presented, a, &rq->identity, &rq->refusal);
 	return !error_is_set(&rq->refusal);
 }
 
@@ -85,8 +71,13 @@ bool admit_user(struct request *rq)
 		call_identify(&rq->call, &rq->identity);
 		return true;
 	}
-	error_move(&rq->call.error, &rq->refusal);
-	choose_status(rq->match.route, &rq->call.error);
+	struct error *err = &rq->call.error;
+	error_move(err, &rq->refusal);
+	bool token = err->kind == ERR_REVOKED_TOKEN || err->kind == ERR_EXPIRED_TOKEN ||
+	    err->kind == ERR_INVALID_TOKEN || err->kind == ERR_JWT_SETTINGS;
+	/* two routes say 401 where the others say 403 (doc/protocol-access.md#tokens) */
+	if (token && (rq->match.route->flags & ROUTE_UNAUTHORIZED))
+		err->status = 401;
 	return false;
 }
 
@@ -102,13 +93,13 @@ static const char *resource_id(struct request *rq)
 	const struct route *route = rq->match.route;
 	if (rq->match.ids[0])
 		return *rq->match.ids[0] ? rq->match.ids[0] : NULL;
-	if (route->flags & ROUTE_AG_UI)
-		return NULL; /* the run asks about its thread, once it is known
-				(doc/protocol-access.md#scopes) */
+	if (route->dialect && route->dialect->late_thread)
+		return NULL; /* doc/protocol-access.md#scopes */
 	if (!admit_is(route->resource, "graph") && !admit_is(route->resource, "checkpointer"))
 		return NULL;
 	return thread_id_of(&rq->call, rq->body,
-	    admit_is(route->action, "invoke") || admit_is(route->action, "stream"));
+	    admit_is(route->action, "invoke") || admit_is(route->action, "stream") ||
+		admit_is(route->action, "write"));
 }
 
 bool admit_action(struct request *rq)

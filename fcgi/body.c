@@ -18,8 +18,7 @@ static bool body_too_large(int64_t max, struct error *err)
 
 static bool wrong_length(struct error *err)
 {
-	return error_set(
-	    err, ERR_INVALID_CONTENT_LENGTH, "%s", error_fixed_text(ERR_INVALID_CONTENT_LENGTH));
+	return error_set(err, ERR_INVALID_CONTENT_LENGTH, NULL);
 }
 
 bool body_length(const char *content_length, int64_t max, int64_t *length, struct error *err)
@@ -36,21 +35,16 @@ bool body_length(const char *content_length, int64_t max, int64_t *length, struc
 	return *length <= max || body_too_large(max, err);
 }
 
-/* Bytes to ask for next: in the end one more than there should be, so that the end of the body is
- * seen, or an excess. */
-static size_t next_size(size_t have, int64_t expected)
-{
-	int64_t left = expected - (int64_t)have + 1;
-	return left < READ_SIZE ? (size_t)left : READ_SIZE;
-}
-
 bool body_read(
     struct client *client, int64_t length, int64_t max, struct buf *out, struct error *err)
 {
 	int64_t expected = length >= 0 ? length : max;
 	ssize_t got = 1;
 	while (got > 0 && (int64_t)out->len <= expected) {
-		size_t want = next_size(out->len, expected);
+		/* in the end one more than there should be, so that the end is seen, or an excess
+		 */
+		int64_t left = expected - (int64_t)out->len + 1;
+		size_t want = left < READ_SIZE ? (size_t)left : READ_SIZE;
 		got = client->read(client, buf_reserve(out, want), want);
 		out->len += got > 0 ? (size_t)got : 0;
 		out->data[out->len] = '\0';
@@ -78,18 +72,13 @@ bool body_type_is_json(const char *content_type)
 	return len == 4 && !strncasecmp(subtype, "json", 4);
 }
 
-static bool missing(enum body_rule rule, struct error *err)
-{
-	return rule != BODY_REQUIRED ||
-	    error_field(err, ERR_VALIDATION, "body", "missing", "Request body is required");
-}
-
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
     enum body_rule rule, const char *not_json, const cJSON **object, struct error *err)
 {
 	*object = NULL;
 	if (text->len == 0)
-		return missing(rule, err);
+		return rule != BODY_REQUIRED ||
+		    error_field(err, ERR_VALIDATION, "body", "missing", "Request body is required");
 	if (!body_type_is_json(content_type))
 		return error_field(err, ERR_VALIDATION, "header.content-type", "value_error",
 		    "Content-Type must be application/json");

@@ -64,56 +64,7 @@ static void add_description(struct download *d)
 	    d->rq, "Content-Disposition", file_disposition(d->rq->call.arena, &d->record));
 }
 
-/* If-None-Match, and where that is not there If-Modified-Since. */
-static bool fcgi_files_is_known(const struct download *d)
-{
-	const char *tags = asked(d, "HTTP_IF_NONE_MATCH");
-	const char *since = asked(d, "HTTP_IF_MODIFIED_SINCE");
-	if (*tags)
-		return etag_listed(tags, d->etag);
-	return *since && http_date_parse(since) >= d->modified_at;
-}
-
-/* If-Range: a part is wanted only of exactly these bytes. */
-static bool range_applies(const struct download *d)
-{
-	const char *wanted = asked(d, "HTTP_IF_RANGE");
-	return !*wanted || strcmp(wanted, d->etag) == 0 || strcmp(wanted, d->modified) == 0;
-}
-
-static enum range_kind choose_range(struct download *d)
-{
-	const char *header = range_applies(d) ? asked(d, "HTTP_RANGE") : "";
-	return range_parse(header, d->record.size, &d->range);
-}
-
-static void send_outside(struct download *d)
-{
-	struct request *rq = d->rq;
-	response_header(
-	    rq, "Content-Range", arena_printf(rq->call.arena, "bytes */%" PRId64, d->record.size));
-	error_set(&rq->call.error, ERR_RANGE_NOT_SATISFIABLE, "%s",
-	    error_fixed_text(ERR_RANGE_NOT_SATISFIABLE));
-	reply_error(rq);
-}
-
 /* ---- by this process ---- */
-
-static void fcgi_files_send_head(struct download *d, enum range_kind kind)
-{
-	struct request *rq = d->rq;
-	const struct range *r = &d->range;
-	struct arena *a = rq->call.arena;
-	add_description(d);
-	add_validators(d);
-	response_header(rq, "Accept-Ranges", "bytes");
-	response_header(rq, "Content-Length", arena_printf(a, "%" PRId64, r->last - r->first + 1));
-	if (kind == RANGE_PART)
-		response_header(rq, "Content-Range",
-		    arena_printf(a, "bytes %" PRId64 "-%" PRId64 "/%" PRId64, r->first, r->last,
-			d->record.size));
-	reply_empty(rq, kind == RANGE_PART ? 206 : 200);
-}
 
 /* What cannot be read any more cuts the answer short, which its length tells the client. */
 static void send_bytes(struct download *d, struct blob *blob)
@@ -139,12 +90,22 @@ static void send_bytes(struct download *d, struct blob *blob)
 static void send_here(struct download *d, enum range_kind kind)
 {
 	struct request *rq = d->rq;
+	const struct range *r = &d->range;
+	struct arena *a = rq->call.arena;
 	struct blob *blob = file_open(&rq->call, &d->record);
 	if (!blob) {
 		reply_error(rq);
 		return;
 	}
-	fcgi_files_send_head(d, kind);
+	add_description(d);
+	add_validators(d);
+	response_header(rq, "Accept-Ranges", "bytes");
+	response_header(rq, "Content-Length", arena_printf(a, "%" PRId64, r->last - r->first + 1));
+	if (kind == RANGE_PART)
+		response_header(rq, "Content-Range",
+		    arena_printf(a, "bytes %" PRId64 "-%" PRId64 "/%" PRId64, r->first, r->last,
+			d->record.size));
+	reply_empty(rq, kind == RANGE_PART ? 206 : 200);
 	if (rq->method != METHOD_HEAD)
 		send_bytes(d, blob);
 	blob->blobs->ops->shut(blob);
@@ -172,16 +133,6 @@ static const char *redirect_of(const struct download *d)
 	return arena_printf(d->rq->call.arena, "%s%s/%s", prefix, d->record.backend, d->record.key);
 }
 
-static void send_redirect(struct download *d, enum range_kind kind, const char *redirect)
-{
-	add_description(d);
-	add_validators(d);
-	if (kind == RANGE_PART) /* nginx says so by itself, but not of a part */
-		response_header(d->rq, "Accept-Ranges", "bytes");
-	response_header(d->rq, "X-Accel-Redirect", redirect);
-	reply_empty(d->rq, 200);
-}
-
 /* A header that asks for one part in a way that all readers of it understand alike, or for none.  A
  * number of 19 digits may be more than one of them holds. */
 static bool is_plain_range(const struct download *d, enum range_kind kind)
@@ -194,25 +145,28 @@ static bool is_plain_range(const struct download *d, enum range_kind kind)
 
 static void fcgi_files_send_file(struct download *d)
 {
-	enum range_kind kind = choose_range(d);
-	const char *redirect = is_plain_range(d, kind) ? redirect_of(d) : NULL;
-	if (kind == RANGE_OUTSIDE)
-		send_outside(d);
-	else if (redirect)
-		send_redirect(d, kind, redirect);
-	else
-		send_here(d, kind);
-}
-
-static void fcgi_files_describe(struct download *d)
-{
 	struct request *rq = d->rq;
-	const char *essence = media_type_essence(rq->call.arena, d->record.mime_type);
-	d->shown = media_type_is_shown(essence);
-	d->modified_at = d->record.created_at / 1000000;
-	http_date(d->modified_at, d->modified);
-	snprintf(d->etag, sizeof(d->etag), "\"%s\"", d->record.sha256);
-	rq->response->security = d->shown ? SECURITY_FILE : SECURITY_SANDBOX;
+	/* If-Range: a part is wanted only of exactly these bytes */
+	const char *wanted = asked(d, "HTTP_IF_RANGE");
+	bool applies = !*wanted || strcmp(wanted, d->etag) == 0 || strcmp(wanted, d->modified) == 0;
+	enum range_kind kind =
+	    range_parse(applies ? asked(d, "HTTP_RANGE") : "", d->record.size, &d->range);
+	const char *redirect = is_plain_range(d, kind) ? redirect_of(d) : NULL;
+	if (kind == RANGE_OUTSIDE) {
+		response_header(rq, "Content-Range",
+		    arena_printf(rq->call.arena, "bytes */%" PRId64, d->record.size));
+		error_set(&rq->call.error, ERR_RANGE_NOT_SATISFIABLE, NULL);
+		reply_error(rq);
+	} else if (redirect) {
+		add_description(d);
+		add_validators(d);
+		if (kind == RANGE_PART) /* nginx says so by itself, but not of a part */
+			response_header(rq, "Accept-Ranges", "bytes");
+		response_header(rq, "X-Accel-Redirect", redirect);
+		reply_empty(rq, 200);
+	} else {
+		send_here(d, kind);
+	}
 }
 
 void get_file(struct request *rq)
@@ -222,11 +176,19 @@ void get_file(struct request *rq)
 		reply_error(rq);
 		return;
 	}
-	fcgi_files_describe(&d);
-	if (!fcgi_files_is_known(&d)) {
+	const char *essence = media_type_essence(rq->call.arena, d.record.mime_type);
+	d.shown = media_type_is_shown(essence);
+	d.modified_at = d.record.created_at / 1000000;
+	http_date(d.modified_at, d.modified);
+	snprintf(d.etag, sizeof(d.etag), "\"%s\"", d.record.sha256);
+	rq->response->security = d.shown ? SECURITY_FILE : SECURITY_SANDBOX;
+	/* If-None-Match, and where that is not there If-Modified-Since */
+	const char *tags = asked(&d, "HTTP_IF_NONE_MATCH");
+	const char *since = asked(&d, "HTTP_IF_MODIFIED_SINCE");
+	if (*tags ? etag_listed(tags, d.etag) : *since && http_date_parse(since) >= d.modified_at) {
+		add_validators(&d);
+		reply_empty(rq, 304);
+	} else {
 		fcgi_files_send_file(&d);
-		return;
 	}
-	add_validators(&d);
-	reply_empty(rq, 304);
 }

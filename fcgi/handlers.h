@@ -21,7 +21,23 @@ void get_socket(struct request *rq);
 
 void get_observability(struct request *rq);
 
+void get_history(struct request *rq);
+void get_checkpoint(struct request *rq);
+void post_rewind(struct request *rq);
+void post_copy(struct request *rq);
+
+void get_runs(struct request *rq);
+void post_runs(struct request *rq);
+void get_thread_runs(struct request *rq);
+void get_run(struct request *rq);
+void get_run_result(struct request *rq);
+void get_run_stream(struct request *rq);
+void post_run_stop(struct request *rq);
+void delete_run(struct request *rq);
+
 void get_threads(struct request *rq);
+void post_threads(struct request *rq);
+void patch_thread(struct request *rq);
 void get_thread(struct request *rq);
 void delete_thread(struct request *rq);
 void get_state(struct request *rq);

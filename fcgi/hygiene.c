@@ -45,15 +45,6 @@ static void hygiene_add_security(
 		hygiene_add_header(out, headers[i].name, headers[i].value);
 }
 
-static void hygiene_add_hsts(struct buf *out, const struct environment *env, bool below)
-{
-	struct buf value = {0};
-	environment_hsts(env, below, &value);
-	if (value.len)
-		buf_printf(out, "Strict-Transport-Security: %s\r\n", buf_str(&value));
-	buf_release(&value);
-}
-
 struct hygiene *hygiene_new(const struct environment *env)
 {
 	struct hygiene *hygiene = xcalloc(1, sizeof(*hygiene));
@@ -61,12 +52,17 @@ struct hygiene *hygiene_new(const struct environment *env)
 	hygiene->any_origin = string_list_has(&env->origins, "*");
 	hygiene->any_host = string_list_has(&env->allowed_hosts, "*");
 	for (int place = 0; place < HYGIENE_PLACES; place++) {
+		struct buf hsts = {0};
+		if (place != HYGIENE_PLAIN)
+			environment_hsts(env, place == HYGIENE_HTTPS_BELOW, &hsts);
 		for (int i = 0; i < SECURITY_KINDS; i++) {
 			struct buf *lines = &hygiene->lines[place][i];
 			hygiene_add_security(lines, env, (enum security)i);
-			if (place != HYGIENE_PLAIN)
-				hygiene_add_hsts(lines, env, place == HYGIENE_HTTPS_BELOW);
+			if (hsts.len)
+				buf_printf(
+				    lines, "Strict-Transport-Security: %s\r\n", buf_str(&hsts));
 		}
+		buf_release(&hsts);
 	}
 	return hygiene;
 }
@@ -110,15 +106,6 @@ void hygiene_add_preflight(const char *headers, struct buf *out)
 	hygiene_add_header(out, "Access-Control-Allow-Headers", headers);
 }
 
-/* Length of the name in "name:port" or "[v6]:port". */
-static size_t name_length(const char *host)
-{
-	const char *bracket = *host == '[' ? strchr(host, ']') : NULL;
-	if (bracket)
-		return (size_t)(bracket - host) + 1;
-	return strcspn(host, ":");
-}
-
 /* "*.example.com" stands for every subdomain, not for example.com itself. */
 static bool host_fits(const char *pattern, const char *host, size_t len)
 {
@@ -133,7 +120,9 @@ bool hygiene_allows_host(const struct hygiene *hygiene, const char *host)
 {
 	if (hygiene->any_host)
 		return true;
-	size_t len = name_length(host);
+	/* of the name in "name:port" or "[v6]:port" */
+	const char *bracket = *host == '[' ? strchr(host, ']') : NULL;
+	size_t len = bracket ? (size_t)(bracket - host) + 1 : strcspn(host, ":");
 	const struct string_list *allowed = &hygiene->env->allowed_hosts;
 	for (size_t i = 0; i < allowed->count; i++)
 		if (host_fits(allowed->items[i], host, len))

@@ -130,7 +130,9 @@ enum arrival_state arrival_take(struct arrival *arrival)
 {
 	char data[PIECE];
 	for (int i = 0; i < PIECES; i++) {
-		ssize_t got = recv(arrival->socket, data, sizeof(data), MSG_DONTWAIT);
+		/* the head, which an answer needs, stays in memory until a disk has taken it */
+		size_t room = arrival->size ? sizeof(data) : MEMORY_MAX;
+		ssize_t got = recv(arrival->socket, data, room, MSG_DONTWAIT);
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			return ARRIVAL_MORE;
 		if (got <= 0)

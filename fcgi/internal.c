@@ -7,6 +7,7 @@
 #include "base/metrics.h"
 #include "request.h"
 #include "server.h"
+#include "storage/queue.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,13 +38,6 @@ static void internal_put_number(
 	    help, name, type, name, value);
 }
 
-static int64_t internal_number(const cJSON *object, const char *key)
-{
-	int64_t value = 0;
-	json_integer(json_get(object, key), &value);
-	return value;
-}
-
 /* The supervisor's count, which it keeps in a file; without one (another supervisor) there is none.
  */
 static void put_supervision(struct buf *out, const char *state_dir)
@@ -71,13 +65,11 @@ static void put_supervision(struct buf *out, const char *state_dir)
 		    item->valuedouble);
 	const cJSON *reloads = json_get(status, "reloads");
 	internal_put_number(out, "reloads_total", "counter", "Configurations that were taken over.",
-	    internal_number(reloads, "done"));
+	    json_int(reloads, "done", 0));
 	internal_put_number(out, "reloads_failed_total", "counter",
-	    "Configurations, and new versions, that were refused.",
-	    internal_number(reloads, "failed"));
+	    "Configurations, and new versions, that were refused.", json_int(reloads, "failed", 0));
 	internal_put_number(out, "start_time_seconds", "gauge",
-	    "When the service was started, in Unix time.",
-	    internal_number(status, "since") / 1000000);
+	    "When the service was started, in Unix time.", json_int(status, "since", 0) / 1000000);
 	cJSON_Delete(status);
 }
 
@@ -101,12 +93,15 @@ void internal_answer(struct request *rq)
 {
 	struct buf text = {0};
 	if (strcmp(rq->head.internal, "metrics") != 0) {
-		error_set(&rq->call.error, ERR_NOT_FOUND, "%s", error_fixed_text(ERR_NOT_FOUND));
+		error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 		reply_error(rq);
 		return;
 	}
 	const char *state_dir = rq->server->service->config->state_dir;
 	metrics_write(&text, name_route);
+	internal_put_number(&text, "background_runs_queued", "gauge",
+	    "Runs that wait in the queue, delayed ones too.",
+	    queue_waiting(rq->server->service->shared));
 	put_supervision(&text, state_dir);
 	put_place(&text, state_dir);
 	reply_bytes(rq, TEXT_FORMAT, buf_str(&text), text.len);

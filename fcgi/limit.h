@@ -8,9 +8,6 @@
 
 struct request;
 
-/* The client's address, in its normal form. */
-const char *limit_address(struct request *rq);
-
 /*
  * Counts the request, whose route has been looked for, and adds the headers that say so to its
  * answer.  False with RATE_LIMIT_EXCEEDED set when it is one too many.

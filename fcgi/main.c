@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/bound.h"
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -22,11 +23,11 @@
 #include "server.h"
 #include "service/files/extract.h"
 #include "service/retention.h"
+#include "service/run/webhook_sender.h"
 #include "service/service.h"
 #include "workers.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <poll.h>
@@ -36,7 +37,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +47,7 @@
 #define MAX_DRAIN 86400
 #define MIN_DRAIN_MS 200   /* idle threads need a moment too */
 #define SAME_SIGNAL_MS 200 /* two SIGTERMs within so little time are one */
+#define DELIVERY_MS 1000   /* for webhooks under way, at the end; a slow receiver gets them again */
 
 struct options {
 	struct config_source source;
@@ -81,28 +82,6 @@ static int fcgi_main_fail(int status, const char *what)
 	return status;
 }
 
-static int path_width(const struct route_table *table)
-{
-	size_t width = 0;
-	for (size_t i = 0; i < table->count; i++)
-		if (strlen(table->rows[i].path) > width)
-			width = strlen(table->rows[i].path);
-	return (int)width;
-}
-
-static void print_table(const struct route_table *table)
-{
-	int width = path_width(table);
-	for (size_t i = 0; i < table->count; i++) {
-		const struct route *row = &table->rows[i];
-		printf("%-7s %-*s ", method_name(row->method), width, row->path);
-		if (row->resource)
-			printf("%s:%s\n", row->resource, row->action);
-		else
-			puts(row->flags & ROUTE_INFRASTRUCTURE ? "reference" : "public");
-	}
-}
-
 static void fcgi_main_parse_options(struct options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -120,17 +99,6 @@ static void fcgi_main_parse_options(struct options *options, int argc, char **ar
 	    OPTION_END,
 	};
 	options_take(PROGRAM, specs, argc, argv);
-}
-
-/* The workers share the socket's flags: that all of them set this is harmless. */
-static bool fcgi_main_take_listener(void)
-{
-	int listening = 0;
-	socklen_t size = sizeof(listening);
-	if (getsockopt(LISTENER, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0 || !listening)
-		return false;
-	int flags = fcntl(LISTENER, F_GETFL);
-	return flags >= 0 && fcntl(LISTENER, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
 /* Many threads, few arenas; what was large goes back to the system when it is freed.  No fast bins:
@@ -160,8 +128,20 @@ static int print_routes(const struct options *options)
 	struct problems problems = {0};
 	struct arena *arena = arena_new();
 	struct config *config = config_load(&options->source, &problems);
-	if (config)
-		print_table(routes_mount(&routes, config, arena, &problems));
+	const struct route_table *table =
+	    config ? routes_mount(&routes, config, arena, &problems) : NULL;
+	int width = 0;
+	for (size_t i = 0; table && i < table->count; i++)
+		if ((int)strlen(table->rows[i].path) > width)
+			width = (int)strlen(table->rows[i].path);
+	for (size_t i = 0; table && i < table->count; i++) {
+		const struct route *row = &table->rows[i];
+		printf("%-7s %-*s ", method_name(row->method), width, row->path);
+		if (row->resource)
+			printf("%s:%s\n", row->resource, row->action);
+		else
+			puts(row->flags & ROUTE_INFRASTRUCTURE ? "reference" : "public");
+	}
 	fcgi_main_report(&problems, true);
 	int status = problems.errors ? EXIT_FAILURE : EXIT_SUCCESS;
 	problems_release(&problems);
@@ -170,56 +150,38 @@ static int print_routes(const struct options *options)
 	return status;
 }
 
-static struct service *load_key(struct server *server, struct service *service)
-{
-	struct error err = {0};
-	if (!service || ticket_key_load(&server->ticket_key, service->config->state_dir, &err))
-		return service;
-	fcgi_main_fail(EXIT_FAILURE, err.detail);
-	error_release(&err);
-	service_close(service);
-	return NULL;
-}
-
-/* What is served, and how it is described; all of it lives in the arena. */
-static bool mount_routes(struct server *server, struct arena *arena, struct problems *problems)
-{
-	const struct config *config = server->service ? server->service->config : NULL;
-	if (!config)
-		return false;
-	server->routes = routes_mount(&routes, config, arena, problems);
-	cJSON *document = openapi_document(server->routes, config);
-	char *text = json_print(document), *pages = pages_directory();
-	server->document = arena_strdup(arena, text);
-	server->pages = arena_strdup(arena, pages);
-	cJSON_Delete(document);
-	free(text);
-	free(pages);
-	return !problems->errors;
-}
-
 /* Opens what is served; false after saying why not.  What the server borrows lives in the arena. */
 static bool open_server(struct server *server, const struct options *options, struct arena *arena)
 {
 	struct problems problems = {0};
+	struct error err = {0};
 	if (guard_check(&routes, &problems))
 		server->service = service_open(&options->source, &problems);
-	bool mounted = mount_routes(server, arena, &problems);
+	const struct config *config = server->service ? server->service->config : NULL;
+	if (config) {
+		server->routes = routes_mount(&routes, config, arena, &problems);
+		cJSON *document = openapi_document(server->routes, config);
+		char *text = json_print(document), *pages = pages_directory();
+		server->document = arena_strdup(arena, text);
+		server->pages = arena_strdup(arena, pages);
+		cJSON_Delete(document);
+		free(text);
+		free(pages);
+	}
+	bool mounted = config && !problems.errors;
 	fcgi_main_report(&problems, options->quiet);
 	problems_release(&problems);
-	server->service = load_key(server, server->service);
-	if (!server->service || !mounted) {
+	if (config && !ticket_key_load(&server->ticket_key, config->state_dir, &err)) {
+		fcgi_main_fail(EXIT_FAILURE, err.detail);
+		error_release(&err);
+		mounted = false;
+	}
+	if (!mounted) {
 		service_close(server->service);
 		return false;
 	}
 	server->hygiene = hygiene_new(&server->service->config->env);
 	return true;
-}
-
-static void close_server(struct server *server)
-{
-	hygiene_free(server->hygiene);
-	service_close(server->service);
 }
 
 /* Waits until fd is readable; false when that took longer than timeout_ms (-1: for ever). */
@@ -236,34 +198,8 @@ static bool fcgi_main_readable(int fd, int64_t timeout_ms)
 #define REST_MS 5000 /* how often to look whether a busy spell is over */
 #define BUSY_MS 50   /* processor time that makes a spell busy */
 
-static int64_t processor_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* What the threads freed lies scattered over the heap; after a busy spell it goes back to the
- * system. */
-static void fcgi_main_rest(int64_t *used_ms, bool *busy)
-{
-	int64_t now = processor_ms();
-	bool was_busy = *busy;
-	*busy = now - *used_ms > BUSY_MS;
-	*used_ms = now;
-	if (was_busy && !*busy)
-		malloc_trim(0);
-}
-
-static void say_ready(int fd)
-{
-	int32_t pid = getpid();
-	if (write(fd, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
-		log_error("cannot tell that this process serves: %s", strerror(errno));
-	close(fd);
-}
-
-/* Waits for SIGTERM.  When it is the parent's death, nobody else removes the socket. */
+/* Waits for SIGTERM.  When it is the parent's death, nobody else removes the socket.  What the
+ * threads freed lies scattered over the heap; after a busy spell it goes back to the system. */
 static void wait_for_end(int signals, const struct options *options, pid_t parent)
 {
 	struct signalfd_siginfo info;
@@ -271,9 +207,16 @@ static void wait_for_end(int signals, const struct options *options, pid_t paren
 	int64_t used_ms = 0;
 	bool busy = false;
 	while (getppid() == parent) {
-		if (!fcgi_main_readable(signals, REST_MS))
-			fcgi_main_rest(&used_ms, &busy);
-		else if (read(signals, &info, sizeof(info)) == sizeof(info))
+		if (!fcgi_main_readable(signals, REST_MS)) {
+			struct timespec used;
+			clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+			int64_t now_ms = used.tv_sec * 1000 + used.tv_nsec / 1000000;
+			bool was_busy = busy;
+			busy = now_ms - used_ms > BUSY_MS;
+			used_ms = now_ms;
+			if (was_busy && !busy)
+				malloc_trim(0);
+		} else if (read(signals, &info, sizeof(info)) == sizeof(info))
 			break;
 	}
 	if (getppid() != parent && options->unlink)
@@ -281,18 +224,10 @@ static void wait_for_end(int signals, const struct options *options, pid_t paren
 }
 
 /*
- * Whether a further SIGTERM came that means "now".  Who ends a whole process group or control group
- * signals this process itself, and the parent does once more: what comes within the first second is
- * the same wish.
+ * Lets requests in hand end; false when some were still there in the end, or when a further SIGTERM
+ * meant "now".  Who ends a whole process group or control group signals this process itself, and
+ * the parent does once more: what comes within SAME_SIGNAL_MS is the same wish.
  */
-static bool told_again(int signals, int64_t since)
-{
-	struct signalfd_siginfo info;
-	bool got = read(signals, &info, sizeof(info)) == sizeof(info);
-	return got && clock_monotonic_ms() - since >= SAME_SIGNAL_MS;
-}
-
-/* Lets requests in hand end; false when some were still there in the end. */
 static bool fcgi_main_drain(struct workers *workers, int signals, int64_t drain_ms)
 {
 	struct pollfd waiting[] = {
@@ -304,19 +239,13 @@ static bool fcgi_main_drain(struct workers *workers, int signals, int64_t drain_
 		poll(waiting, 2, left > 0 ? (int)left : 0);
 		if (waiting[0].revents)
 			return true;
-		if (left <= 0 || (waiting[1].revents && told_again(signals, start)))
+		if (left <= 0)
+			return false;
+		struct signalfd_siginfo info;
+		if (waiting[1].revents && read(signals, &info, sizeof(info)) == sizeof(info) &&
+		    clock_monotonic_ms() - start >= SAME_SIGNAL_MS)
 			return false;
 	}
-}
-
-/*
- * How many of the threads may wait until a run of another request has ended: a quarter, at least
- * four, at most half.  The others answer what waits for nothing.
- */
-static unsigned waiting_room(unsigned threads)
-{
-	unsigned most = threads / 2, quarter = threads / 4;
-	return quarter >= 4 ? quarter : most < 4 ? most : 4;
 }
 
 static int fcgi_main_serve(
@@ -324,26 +253,40 @@ static int fcgi_main_serve(
 {
 	struct error err = {0};
 	struct storage *storage = server->service->storage;
-	extract_places(options->threads > 1 ? (unsigned)options->threads / 2 : 1);
-	storage->ops->lease_room(storage, waiting_room((unsigned)options->threads));
-	struct workers *workers = workers_start(server, LISTENER, (unsigned)options->threads, &err);
+	unsigned threads = (unsigned)options->threads;
+	extract_places(threads > 1 ? threads / 2 : 1);
+	storage->threads->lease_room(storage, workers_part(threads));
+	struct workers *workers = workers_start(server, LISTENER, threads, &err);
 	if (!workers)
 		return fcgi_main_fail(EXIT_FAILURE, err.detail);
 	struct retention *retention = retention_new(server->service, &err);
 	if (error_is_set(&err))
 		log_warning("nothing is taken away that is old: %s", err.detail);
-	if (options->ready)
-		say_ready((int)options->ready);
+	error_release(&err);
+	struct webhook_sender *sender = NULL;
+	if (!server->service->config->runs_background) /* there is no runner */
+		sender = webhook_sender_start(server->service, WEBHOOK_ANSWER_MS, &err);
+	if (error_is_set(&err))
+		log_warning("webhooks are not sent: %s", err.detail);
+	error_release(&err);
+	if (options->ready) {
+		int32_t pid = getpid();
+		if (write((int)options->ready, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
+			log_error("cannot tell that this process serves: %s", strerror(errno));
+		close((int)options->ready);
+	}
 	wait_for_end(signals, options, parent);
 	workers_stop(workers);
 	retention_free(retention);
+	webhook_sender_stop(sender, clock_monotonic_ms() + DELIVERY_MS);
 	if (!fcgi_main_drain(workers, signals, options->drain * 1000)) {
 		log_warning("ended with requests in hand: %u", workers_running(workers));
 		process_end_all();
 		_exit(EXIT_FAILURE);
 	}
 	workers_free(workers);
-	close_server(server);
+	hygiene_free(server->hygiene);
+	service_close(server->service);
 	return EXIT_SUCCESS;
 }
 
@@ -361,7 +304,7 @@ int main(int argc, char **argv)
 	    SIGTERM, 0}; /* a terminal's go to the parent, which tells this one */
 	int signals = process_signals(told);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (signals < 0 || !fcgi_main_take_listener())
+	if (signals < 0 || !descriptor_listens(LISTENER))
 		return fcgi_main_fail(EXIT_FAILURE,
 		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
 		    "program");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Names and bits of methods, and the list that Allow has. */
-#include "method.h"
+#include "route.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -14,6 +14,7 @@ static const struct {
     {METHOD_GET, "GET"},
     {METHOD_HEAD, "HEAD"},
     {METHOD_OPTIONS, "OPTIONS"},
+    {METHOD_PATCH, "PATCH"},
     {METHOD_POST, "POST"},
     {METHOD_PUT, "PUT"},
 };

@@ -12,13 +12,6 @@ static bool starts(const char *path, const char *name)
 	return !strncmp(path, name, strlen(name));
 }
 
-/* Production shows the document only together with a page
- * (doc/protocol.md#the-openapi-document). */
-static bool shows_document(const struct environment *env)
-{
-	return !env->production || *env->docs_path || *env->redocs_path;
-}
-
 /* The path that the row has here; NULL when it has none. */
 static const char *mount_place(
     const struct route *row, const struct config *config, struct arena *arena)
@@ -27,11 +20,13 @@ static const char *mount_place(
 	const char *name = starts(row->path, docs) ? docs : redocs;
 	const char *value = name == docs ? env->docs_path : env->redocs_path;
 	/* unknown then, not unauthorized (doc/protocol-ag-ui.md) */
-	if (!route_enabled(row->flags, config))
+	if (!route_enabled(row, config))
 		return NULL;
 	if (starts(row->path, name))
 		return *value ? arena_printf(arena, "%s%s", value, row->path + strlen(name)) : NULL;
-	if ((row->flags & ROUTE_DOCUMENT) && !shows_document(env))
+	/* production shows it only together with a page (doc/protocol.md#the-openapi-document) */
+	if ((row->flags & ROUTE_DOCUMENT) && env->production && !*env->docs_path &&
+	    !*env->redocs_path)
 		return NULL;
 	if ((row->flags & ROUTE_HOME) && env->production)
 		return NULL;

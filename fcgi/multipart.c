@@ -53,17 +53,6 @@ static bool tell_data(struct multipart *mp, const char *data, size_t len)
 	return stopped(mp);
 }
 
-/* How many of the bytes continue the delimiter that began. */
-static size_t continue_match(struct multipart *mp, const char *data, size_t len)
-{
-	size_t n = 0;
-	while (n < len && mp->matched < mp->length && data[n] == mp->delimiter[mp->matched]) {
-		mp->matched++;
-		n++;
-	}
-	return n;
-}
-
 /* Where the delimiter begins, or as much of it as is there; else the end. */
 static const char *find_delimiter(const struct multipart *mp, const char *data, const char *end)
 {
@@ -81,7 +70,10 @@ static const char *find_delimiter(const struct multipart *mp, const char *data, 
  */
 static bool take_data(struct multipart *mp, const char **data, const char *end)
 {
-	*data += continue_match(mp, *data, (size_t)(end - *data));
+	while (*data < end && mp->matched < mp->length && **data == mp->delimiter[mp->matched]) {
+		mp->matched++;
+		++*data;
+	}
 	if (mp->matched == mp->length) {
 		mp->matched = mp->before = 0;
 		mp->state = MULTIPART_DELIMITER;
@@ -97,13 +89,6 @@ static bool take_data(struct multipart *mp, const char **data, const char *end)
 	return tell_data(mp, start, (size_t)(*data - start));
 }
 
-static bool begin_head(struct multipart *mp)
-{
-	buf_reset(&mp->head);
-	mp->state = MULTIPART_HEAD;
-	return true;
-}
-
 static bool take_delimiter(struct multipart *mp, char c)
 {
 	if (c == '\r')
@@ -117,7 +102,11 @@ static bool take_delimiter(struct multipart *mp, char c)
 
 static bool take_line_end(struct multipart *mp, char c)
 {
-	return c == '\n' ? begin_head(mp) : malformed(mp, BAD_LINE);
+	if (c != '\n')
+		return malformed(mp, BAD_LINE);
+	buf_reset(&mp->head);
+	mp->state = MULTIPART_HEAD;
+	return true;
 }
 
 static bool take_close(struct multipart *mp, char c)
@@ -128,30 +117,21 @@ static bool take_close(struct multipart *mp, char c)
 	return true;
 }
 
-static bool head_is_whole(const struct buf *head)
+static bool multipart_take_head(struct multipart *mp, char c)
 {
-	return (head->len == 2 && memcmp(head->data, "\r\n", 2) == 0) ||
-	    (head->len >= 4 && memcmp(head->data + head->len - 4, "\r\n\r\n", 4) == 0);
-}
-
-static bool finish_head(struct multipart *mp)
-{
+	struct buf *head = &mp->head;
 	struct multipart_part part;
-	if (!multipart_head(&mp->head, &part))
+	buf_putc(head, c);
+	bool none = head->len == 2 && memcmp(head->data, "\r\n", 2) == 0;
+	if (!none && (head->len < 4 || memcmp(head->data + head->len - 4, "\r\n\r\n", 4) != 0))
+		return head->len < MULTIPART_HEAD_MAX ||
+		    malformed(mp, "a part's header lines must not have more than 16384 bytes");
+	if (!multipart_head(head, &part))
 		return malformed(mp, "a part's header lines must be \"Name: value\"");
 	mp->state = MULTIPART_DATA;
 	mp->in_part = true;
 	begin_line(mp);
 	return mp->sink->part(mp->sink, &part) || stopped(mp);
-}
-
-static bool multipart_take_head(struct multipart *mp, char c)
-{
-	buf_putc(&mp->head, c);
-	if (head_is_whole(&mp->head))
-		return finish_head(mp);
-	return mp->head.len < MULTIPART_HEAD_MAX ||
-	    malformed(mp, "a part's header lines must not have more than 16384 bytes");
 }
 
 bool multipart_feed(struct multipart *mp, const char *data, size_t len)

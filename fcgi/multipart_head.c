@@ -147,12 +147,6 @@ static bool take_header(const char *line, const char *name, const char **value)
 	return true;
 }
 
-static bool is_header(const char *line)
-{
-	size_t name = strcspn(line, ": \t");
-	return name > 0 && line[name] == ':';
-}
-
 /* RFC 8187: a name in UTF-8 with escapes, which is decoded where it lies; NULL when it is not that.
  */
 static char *extended_text(char *text)
@@ -195,13 +189,6 @@ static void read_disposition(const char *value, struct multipart_part *part)
 		part->filename = value_text(&filename);
 }
 
-static void drop_trailing_blanks(const char *value)
-{
-	size_t len = value ? strlen(value) : 0;
-	while (len > 0 && strchr(BLANKS, value[len - 1]))
-		((char *)value)[--len] = '\0';
-}
-
 bool multipart_head(struct buf *head, struct multipart_part *part)
 {
 	const char *disposition = NULL;
@@ -209,12 +196,15 @@ bool multipart_head(struct buf *head, struct multipart_part *part)
 	if (!multipart_head_split_lines(head->data, head->len))
 		return false;
 	for (const char *line = head->data; *line; line += strlen(line) + 2) {
-		if (!is_header(line))
+		size_t name = strcspn(line, ": \t");
+		if (name == 0 || line[name] != ':')
 			return false;
 		if (!take_header(line, "Content-Disposition", &disposition))
 			take_header(line, "Content-Type", &part->content_type);
 	}
 	read_disposition(disposition, part);
-	drop_trailing_blanks(part->content_type);
+	size_t len = part->content_type ? strlen(part->content_type) : 0;
+	while (len > 0 && strchr(BLANKS, part->content_type[len - 1]))
+		((char *)part->content_type)[--len] = '\0';
 	return true;
 }

@@ -66,31 +66,25 @@ static cJSON *headers_of(const struct route *row)
 	return headers;
 }
 
-/* The envelope of doc/protocol.md#answers around the schema of data. */
-static cJSON *envelope(const char *data, const char *metadata)
+/* One in the envelope of doc/protocol.md#answers around the schema of data. */
+static void add_answer(cJSON *responses, const char *status, const char *description,
+    const char *data, const char *metadata)
 {
 	static const char *const members[] = {
 	    "success", "data", "message", "timestamp", "metadata"};
 	cJSON *schema = cJSON_CreateObject();
 	json_add_str(schema, "type", "object");
-	cJSON_AddItemToObject(schema, "required",
+	json_add(schema, "required",
 	    cJSON_CreateStringArray(members, sizeof(members) / sizeof(members[0])));
 	cJSON *properties = cJSON_AddObjectToObject(schema, "properties");
 	cJSON_AddTrueToObject(cJSON_AddObjectToObject(properties, "success"), "const");
-	cJSON_AddItemToObject(properties, "data", openapi_reference(SCHEMAS, data));
+	json_add(properties, "data", openapi_reference(SCHEMAS, data));
 	json_add_str(cJSON_AddObjectToObject(properties, "message"), "type", "string");
-	cJSON_AddItemToObject(properties, "timestamp", openapi_reference(SCHEMAS, "Time"));
-	cJSON_AddItemToObject(properties, "metadata", openapi_reference(SCHEMAS, metadata));
-	return schema;
-}
-
-static void add_success(cJSON *responses, const cJSON *spec)
-{
-	const char *data = json_str(spec, "data"), *metadata = json_str(spec, "metadata");
-	cJSON *response = cJSON_AddObjectToObject(responses, "200");
-	json_add_str(response, "description", "Success.");
-	cJSON_AddItemToObject(
-	    response, "content", json_content(envelope(data, metadata ? metadata : "Metadata")));
+	json_add(properties, "timestamp", openapi_reference(SCHEMAS, "Time"));
+	json_add(properties, "metadata", openapi_reference(SCHEMAS, metadata));
+	cJSON *response = cJSON_AddObjectToObject(responses, status);
+	json_add_str(response, "description", description);
+	json_add(response, "content", json_content(schema));
 }
 
 static void add_error(cJSON *responses, int status)
@@ -99,13 +93,6 @@ static void add_error(cJSON *responses, int status)
 	snprintf(key, sizeof(key), "%d", status);
 	snprintf(name, sizeof(name), "Error%d", status);
 	cJSON_AddItemToObject(responses, key, openapi_reference("#/components/responses/", name));
-}
-
-/* Whether something of the request besides its path is looked at. */
-static bool has_values(const struct route *row, const cJSON *spec)
-{
-	return row->body != BODY_NONE || json_get(spec, "query") ||
-	    (row->resource && strchr(row->path, '{'));
 }
 
 static void add_errors(cJSON *responses, const struct route *row, const cJSON *spec)
@@ -119,7 +106,9 @@ static void add_errors(cJSON *responses, const struct route *row, const cJSON *s
 	if (row->body != BODY_NONE)
 		add_error(responses, 408);
 	add_error(responses, 413);
-	if (has_values(row, spec))
+	/* something of the request besides its path is looked at */
+	if (row->body != BODY_NONE || json_get(spec, "query") ||
+	    (row->resource && strchr(row->path, '{')))
 		add_error(responses, 422);
 	if (!(row->flags & ROUTE_UNCOUNTED))
 		add_error(responses, 429);
@@ -134,8 +123,12 @@ static cJSON *responses_of(const struct route *row, const cJSON *spec)
 	cJSON *responses = cJSON_Duplicate(json_get(spec, "responses"), true), *response;
 	if (!responses)
 		responses = cJSON_CreateObject();
-	if (json_get(spec, "data"))
-		add_success(responses, spec);
+	const char *data = json_str(spec, "data"), *metadata = json_str(spec, "metadata");
+	const char *accepted = json_str(spec, "accepted");
+	if (data)
+		add_answer(responses, "200", "Success.", data, metadata ? metadata : "Metadata");
+	if (accepted)
+		add_answer(responses, "202", "Not over yet.", accepted, "Metadata");
 	cJSON_ArrayForEach(response, responses)
 		cJSON_AddItemToObject(response, "headers", headers_of(row));
 	add_errors(responses, row, spec);
@@ -144,22 +137,18 @@ static cJSON *responses_of(const struct route *row, const cJSON *spec)
 
 /* ---- Operations ---- */
 
-static void openapi_add_parameter(cJSON *parameters, const char *name)
-{
-	cJSON_AddItemToArray(parameters, openapi_reference("#/components/parameters/", name));
-}
-
 static cJSON *openapi_parameters_of(const struct route *row, const cJSON *spec)
 {
+	static const char components[] = "#/components/parameters/";
 	const cJSON *name;
 	cJSON *parameters = cJSON_CreateArray();
 	for (const char *p = row->path; (p = strchr(p, '{')); p++) {
 		char *id = xstrndup(p + 1, strcspn(p + 1, "}"));
-		openapi_add_parameter(parameters, id);
+		cJSON_AddItemToArray(parameters, openapi_reference(components, id));
 		free(id);
 	}
 	cJSON_ArrayForEach(name, json_get(spec, "query"))
-		openapi_add_parameter(parameters, name->valuestring);
+		cJSON_AddItemToArray(parameters, openapi_reference(components, name->valuestring));
 	return parameters;
 }
 
@@ -172,19 +161,6 @@ static void add_body(cJSON *operation, const struct route *row, const cJSON *spe
 	cJSON *request = cJSON_AddObjectToObject(operation, "requestBody");
 	cJSON_AddBoolToObject(request, "required", row->body == BODY_REQUIRED);
 	cJSON_AddItemToObject(request, "content", json_content(openapi_reference(SCHEMAS, body)));
-}
-
-static void add_access(cJSON *operation, const struct route *row)
-{
-	if (row->flags & ROUTE_WEBSOCKET)
-		cJSON_AddTrueToObject(operation, "x-websocket");
-	if (!row->resource) {
-		cJSON_AddArrayToObject(operation, "security");
-		return;
-	}
-	char *scope = xasprintf("%s:%s", row->resource, row->action);
-	json_add_str(operation, "x-permission", scope);
-	free(scope);
 }
 
 static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
@@ -201,7 +177,15 @@ static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 		cJSON_Delete(parameters);
 	add_body(operation, row, spec);
 	cJSON_AddItemToObject(operation, "responses", responses_of(row, spec));
-	add_access(operation, row);
+	if (row->flags & ROUTE_WEBSOCKET)
+		cJSON_AddTrueToObject(operation, "x-websocket");
+	if (row->resource) {
+		char *scope = xasprintf("%s:%s", row->resource, row->action);
+		json_add_str(operation, "x-permission", scope);
+		free(scope);
+	} else {
+		cJSON_AddArrayToObject(operation, "security");
+	}
 	return operation;
 }
 
@@ -214,44 +198,7 @@ static const cJSON *spec_of(const cJSON *operations, enum method method, const c
 	return spec;
 }
 
-static void add_operation(cJSON *paths, const struct route *row, const cJSON *spec)
-{
-	char method[METHOD_LIST_SIZE];
-	cJSON *path = json_get(paths, row->path);
-	if (!path)
-		path = cJSON_AddObjectToObject(paths, row->path);
-	snprintf(method, sizeof(method), "%s", method_name(row->method));
-	for (char *c = method; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	cJSON_AddItemToObject(path, method, openapi_operation_of(row, spec));
-}
-
 /* ---- The document ---- */
-
-static void add_info(cJSON *document, const struct environment *env)
-{
-	cJSON *info = json_get(document, "info");
-	json_add_str(info, "title", env->app_name);
-	json_add_str(info, "version", env->app_version);
-	json_add_str(info, "summary", env->summary);
-	cJSON *server = cJSON_CreateObject();
-	json_add_str(server, "url", *env->root_path ? env->root_path : "/");
-	cJSON_AddItemToArray(json_get(document, "servers"), server);
-}
-
-/* With authentication a token is asked for wherever nothing else is said. */
-static void openapi_add_security(cJSON *document, enum auth_method auth)
-{
-	cJSON *security = cJSON_AddArrayToObject(document, "security");
-	if (auth == AUTH_NONE) {
-		cJSON *components = json_get(document, "components");
-		cJSON_DeleteItemFromObjectCaseSensitive(components, "securitySchemes");
-		return;
-	}
-	cJSON *requirement = cJSON_CreateObject();
-	cJSON_AddArrayToObject(requirement, "bearer");
-	cJSON_AddItemToArray(security, requirement);
-}
 
 /*
  * The codes that each status comes with.  Rejected tokens are 403 to most routes, and 401 to those
@@ -276,19 +223,42 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 	cJSON *document = openapi_parse(text_document_json);
 	cJSON *operations = openapi_parse(text_operations_json);
 	cJSON *paths = json_get(document, "paths");
-	add_info(document, &config->env);
+	const struct environment *env = &config->env;
+	cJSON *info = json_get(document, "info");
+	json_add_str(info, "title", env->app_name);
+	json_add_str(info, "version", env->app_version);
+	json_add_str(info, "summary", env->summary);
+	cJSON *server = cJSON_CreateObject();
+	json_add_str(server, "url", *env->root_path ? env->root_path : "/");
+	cJSON_AddItemToArray(json_get(document, "servers"), server);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
 		const cJSON *spec =
 		    spec_of(operations, row->method, route_written(&routes, row)->path);
-		if (spec)
-			add_operation(paths, row, spec);
+		if (!spec)
+			continue;
+		char method[METHOD_LIST_SIZE];
+		cJSON *path = json_get(paths, row->path);
+		if (!path)
+			path = cJSON_AddObjectToObject(paths, row->path);
+		snprintf(method, sizeof(method), "%s", method_name(row->method));
+		for (char *c = method; *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+		cJSON_AddItemToObject(path, method, openapi_operation_of(row, spec));
 	}
 	cJSON_Delete(operations);
 	cJSON *components = openapi_parse(text_components_json);
 	add_codes(json_get(components, "responses"));
 	cJSON_AddItemToObject(document, "components", components);
-	openapi_add_security(document, config->auth);
+	/* with authentication a token is asked for wherever nothing else is said */
+	cJSON *security = cJSON_AddArrayToObject(document, "security");
+	if (config->auth == AUTH_NONE) {
+		cJSON_DeleteItemFromObjectCaseSensitive(components, "securitySchemes");
+	} else {
+		cJSON *requirement = cJSON_CreateObject();
+		cJSON_AddArrayToObject(requirement, "bearer");
+		cJSON_AddItemToArray(security, requirement);
+	}
 	openapi_prune(document);
 	return document;
 }

@@ -261,7 +261,7 @@ static void reply_asset(struct request *rq, const struct reference *page)
 	if (asset && asset->text)
 		send_asset(rq, asset, asset->text, strlen(asset->text));
 	else if (!asset || !pages_send_file(rq, asset)) {
-		error_set(&rq->call.error, ERR_NOT_FOUND, "%s", error_fixed_text(ERR_NOT_FOUND));
+		error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 		reply_error(rq);
 	}
 }

@@ -22,4 +22,17 @@ struct query_field {
 bool query_read(struct arena *arena, const char *query, struct query_field *fields, size_t count,
     struct error *err);
 
+/* object.name=value: its name, decoded, valid UTF-8, and what is asked of it. */
+struct query_member {
+	const char *name, *value;
+};
+
+/*
+ * The parameters that ask for members of an object; of a repeated one the last counts.  *count is
+ * the room in members, then how many there are.  False with err set for more than that, and for
+ * what is empty or no text.
+ */
+bool query_members(struct arena *arena, const char *query, const char *object,
+    struct query_member *members, size_t *count, struct error *err);
+
 #endif

@@ -13,6 +13,7 @@
 #include "route.h"
 #include "service/service.h"
 
+struct run_ticket;
 struct server;
 
 struct request {
@@ -23,12 +24,15 @@ struct request {
 	enum method method;
 	struct path path;
 	struct route_match match;
+	bool handshake;    /* of a WebSocket, whatever else may be wrong with it */
 	const cJSON *body; /* NULL when the route takes none, or none came */
 	bool large;        /* the body was */
 	const struct limit_verdict
 	    *counted;   /* by the rate limit, when its head came; NULL: not yet */
 	int64_t length; /* of the body as announced; -1: it was not */
-	bool asked;     /* the credential was looked at, with this result: */
+	bool waited;    /* the client comes back from a wait, and is not to wait again */
+	const struct run_ticket *vouched; /* who it was, and what the rate limit said; or NULL */
+	bool asked;                       /* the credential was looked at, with this result: */
 	struct identity identity;
 	struct error refusal;       /* set when nobody is known by the credential */
 	char address[ADDRESS_SIZE]; /* the client's, or "" before it was asked for */

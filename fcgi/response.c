@@ -9,15 +9,19 @@
 #include "request.h"
 #include "server.h"
 #include "service/files/files.h"
-#include "service/thread/hole.h"
+#include "service/thread/feed.h"
 #include "telemetry/telemetry.h"
-#include "upgrade.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MESSAGE "OK" /* of an answer that says nothing else */
 #define JSON_TYPE "Content-Type: application/json\r\nCache-Control: no-store\r\n"
+#define STREAM_TYPE                                          \
+	"Content-Type: text/event-stream; charset=utf-8\r\n" \
+	"Cache-Control: no-cache, no-transform\r\n"          \
+	"X-Accel-Buffering: no\r\n"                          \
+	"Content-Encoding: identity\r\n"
 #define KEEP_SIZE 65536 /* a buffer that grew over this is not kept for the next request */
 
 /* How long a client may take for an answer that is read while it is sent: a thread of the pool
@@ -58,13 +62,13 @@ static const char *reason(int status)
 	static const struct {
 		int status;
 		const char *reason;
-	} reasons[] = {{200, "OK"}, {204, "No Content"}, {206, "Partial Content"},
-	    {304, "Not Modified"}, {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"},
-	    {404, "Not Found"}, {405, "Method Not Allowed"}, {409, "Conflict"},
-	    {413, "Content Too Large"}, {415, "Unsupported Media Type"},
-	    {416, "Range Not Satisfiable"}, {422, "Unprocessable Content"},
-	    {426, "Upgrade Required"}, {429, "Too Many Requests"}, {500, "Internal Server Error"},
-	    {503, "Service Unavailable"}};
+	} reasons[] = {{200, "OK"}, {202, "Accepted"}, {204, "No Content"},
+	    {206, "Partial Content"}, {304, "Not Modified"}, {400, "Bad Request"},
+	    {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+	    {405, "Method Not Allowed"}, {409, "Conflict"}, {413, "Content Too Large"},
+	    {415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
+	    {422, "Unprocessable Content"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
+	    {500, "Internal Server Error"}, {503, "Service Unavailable"}};
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (reasons[i].status == status)
 			return reasons[i].reason;
@@ -78,15 +82,11 @@ static void response_put(struct buf *out, const char *name, const char *value)
 	buf_puts(out, "\r\n");
 }
 
-static void response_put_number(struct buf *out, const char *name, size_t number)
+static void response_put_length(struct buf *out, size_t length)
 {
-	char digits[24];
-	char *start = digits + sizeof(digits) - 1;
-	*start = '\0';
-	do
-		*--start = (char)('0' + number % 10);
-	while (number /= 10);
-	response_put(out, name, start);
+	buf_puts(out, "Content-Length: ");
+	buf_int(out, (int64_t)length);
+	buf_puts(out, "\r\n");
 }
 
 /* Everything of the head but the blank line; type is the lines that the kind of body brings. */
@@ -125,7 +125,7 @@ static void send_all(struct request *rq, int status, const char *type)
 {
 	struct response *response = rq->response;
 	build_head(rq, status, type);
-	response_put_number(&response->head, "Content-Length: ", response->body.len);
+	response_put_length(&response->head, response->body.len);
 	response_send_head(rq);
 	if (rq->method != METHOD_HEAD)
 		rq->client->write(rq->client, buf_str(&response->body), response->body.len);
@@ -152,7 +152,7 @@ void reply_text(struct request *rq, int status, const char *text)
 void reply_bytes(struct request *rq, const char *type, const char *data, size_t len)
 {
 	build_head(rq, 200, type);
-	response_put_number(&rq->response->head, "Content-Length: ", len);
+	response_put_length(&rq->response->head, len);
 	response_send_head(rq);
 	if (rq->method != METHOD_HEAD)
 		rq->client->write(rq->client, data, len);
@@ -183,32 +183,20 @@ static void envelope_close(struct request *rq, const char *message, const char *
 	buf_puts(body, "}}");
 }
 
-static void reply_envelope(
-    struct request *rq, const char *data, const char *message, const char *extra)
+void reply_json(struct request *rq, const char *data)
 {
 	envelope_open(rq);
 	buf_puts(&rq->response->body, data);
-	envelope_close(rq, message, extra);
+	envelope_close(rq, MESSAGE, "");
 	send_json(rq, 200);
 }
 
-void reply_json(struct request *rq, const char *data)
+void reply_accepted(struct request *rq, const cJSON *data)
 {
-	reply_envelope(rq, data, MESSAGE, "");
-}
-
-/* Sends what there is of an answer whose length is not known yet. */
-static void response_send_part(struct request *rq)
-{
-	struct buf *body = &rq->response->body;
-	if (!rq->response->status) {
-		rq->response->security = SECURITY_PLAIN;
-		build_head(rq, 200, JSON_TYPE);
-		response_send_head(rq);
-	}
-	if (rq->method != METHOD_HEAD)
-		rq->client->write(rq->client, body->data, body->len);
-	reset(body);
+	envelope_open(rq);
+	json_write(&rq->response->body, data);
+	envelope_close(rq, MESSAGE, "");
+	send_json(rq, 202);
 }
 
 /* An answer that has begun cannot become an error any more. */
@@ -219,60 +207,73 @@ static void break_off(struct request *rq, const char *why)
 		rq->client->abort(rq->client);
 }
 
-/* Puts the messages of the call's hole where data has its mark.  What is small is sent as a whole;
- * of what is not, no more is in memory than a piece. */
-static void reply_filled(
-    struct request *rq, const char *data, const char *message, const char *extra)
+/* An answer whose length is not known when it begins. */
+struct response_feed {
+	struct request *rq;
+	int64_t deadline;
+};
+
+/* Sends a part of it; the last one too. */
+static bool response_send_part(void *arg, struct buf *part)
 {
-	struct response *response = rq->response;
-	const char *mark = strchr(data, HOLE_MARK);
-	int64_t deadline = clock_monotonic_ms() + SEND_MS;
-	bool more = true;
-	envelope_open(rq);
-	buf_add(&response->body, data, (size_t)(mark - data));
-	while (more) {
-		if (!hole_fill(&rq->call, &response->body, &more)) {
-			if (response->status)
-				break_off(rq, rq->call.error.cause);
-			else
-				reply_error(rq);
-			return;
-		}
-		if (!more)
-			break;
-		response_send_part(rq);
-		if (rq->method == METHOD_HEAD)
-			return;
-		if (rq->client->gone && rq->client->gone(rq->client))
-			return;
-		if (clock_monotonic_ms() > deadline) {
-			break_off(rq, "the client reads too slowly");
-			return;
-		}
+	const struct response_feed *feed = arg;
+	struct request *rq = feed->rq;
+	if (!rq->response->status) {
+		rq->response->security = SECURITY_PLAIN;
+		build_head(rq, 200, JSON_TYPE);
+		response_send_head(rq);
 	}
-	buf_puts(&response->body, mark + 1);
-	envelope_close(rq, message, extra);
-	if (response->status)
-		response_send_part(rq);
-	else
-		send_json(rq, 200);
+	if (rq->method == METHOD_HEAD)
+		return false;
+	rq->client->write(rq->client, part->data, part->len);
+	if (rq->client->gone && rq->client->gone(rq->client))
+		return false;
+	if (clock_monotonic_ms() <= feed->deadline)
+		return true;
+	break_off(rq, "the client reads too slowly");
+	return false;
 }
 
-static void reply_printed(
+/* Puts the messages of the call's feed where data has its marks.  What is small is sent as a whole;
+ * of what is not, no more is in memory than a part. */
+static void reply_fed(struct request *rq, const char *data, const char *message, const char *extra)
+{
+	struct response *response = rq->response;
+	struct response_feed feed = {rq, clock_monotonic_ms() + SEND_MS};
+	envelope_open(rq);
+	if (feed_put(&rq->call, data, &response->body, response_send_part, &feed)) {
+		envelope_close(rq, message, extra);
+		if (response->status)
+			response_send_part(&feed, &response->body);
+		else
+			send_json(rq, 200);
+	} else if (error_is_set(&rq->call.error)) {
+		if (response->status)
+			break_off(rq, rq->call.error.cause);
+		else
+			reply_error(rq);
+	}
+}
+
+static void reply_tree(
     struct request *rq, const cJSON *data, const char *message, const char *extra)
 {
+	if (rq->call.feed.kind == FEED_NONE) {
+		envelope_open(rq);
+		json_write(&rq->response->body, data);
+		envelope_close(rq, message, extra);
+		send_json(rq, 200);
+		return;
+	}
 	char *text = json_print(data);
-	if (rq->call.hole.kind == HOLE_NONE)
-		reply_envelope(rq, text, message, extra);
-	else
-		reply_filled(rq, text, message, extra);
+	reply_fed(rq, text, message, extra);
 	free(text);
 }
 
 void reply_data(struct request *rq, const cJSON *data)
 {
 	if (data)
-		reply_printed(rq, data, MESSAGE, "");
+		reply_tree(rq, data, MESSAGE, "");
 	else
 		reply_error(rq);
 }
@@ -280,7 +281,7 @@ void reply_data(struct request *rq, const cJSON *data)
 void reply_done(struct request *rq, const cJSON *data, const char *message)
 {
 	if (data)
-		reply_printed(rq, data, message, "");
+		reply_tree(rq, data, message, "");
 	else
 		reply_error(rq);
 }
@@ -292,12 +293,13 @@ void reply_run(struct request *rq, const cJSON *data)
 		return;
 	}
 	const cJSON *meta = json_get(data, "meta");
-	char *thread_id = json_print(json_get(meta, "thread_id"));
-	const char *is_new = cJSON_IsTrue(json_get(meta, "is_new_thread")) ? "true" : "false";
-	reply_printed(rq, data, MESSAGE,
-	    arena_printf(
-		rq->call.arena, ",\"thread_id\":%s,\"is_new_thread\":%s", thread_id, is_new));
-	free(thread_id);
+	struct buf extra = {0};
+	buf_puts(&extra, ",\"thread_id\":");
+	json_write(&extra, json_get(meta, "thread_id"));
+	buf_puts(&extra, ",\"is_new_thread\":");
+	json_write(&extra, json_get(meta, "is_new_thread"));
+	reply_tree(rq, data, MESSAGE, buf_str(&extra));
+	buf_release(&extra);
 }
 
 /* What errors of some kinds say besides. */
@@ -318,26 +320,6 @@ static void add_bounds(struct request *rq, cJSON *error)
 	} else if (kind == ERR_RATE_LIMIT) {
 		limit_describe(&rq->call.limit, error);
 	}
-}
-
-/* A refused WebSocket is told the code that it would have been closed with
- * (doc/protocol-sockets.md#the-handshake). */
-static void add_close_code(struct request *rq, cJSON *body)
-{
-	int code = upgrade_close_code(rq);
-	if (!code)
-		return;
-	json_add_int(body, "close_code", code);
-	response_header(rq, "X-WebSocket-Close-Code", arena_printf(rq->call.arena, "%d", code));
-}
-
-/* The one place where a failed request is logged; why one was refused, with IS_DEBUG. */
-static void response_log_failure(const struct request *rq, int status)
-{
-	const struct error *err = &rq->call.error;
-	enum log_level refused = rq->server->service->config->env.is_debug ? LOG_INFO : LOG_DEBUG;
-	log_at(status >= 500 ? LOG_ERROR : refused, "%d %s: %s%s%s", status, error_code_of(err),
-	    err->detail, *err->cause ? ": " : "", err->cause);
 }
 
 /* What is our fault; a run's own failures are reported where it ended. */
@@ -361,43 +343,82 @@ void reply_error(struct request *rq)
 {
 	struct error_view view;
 	if (!error_is_set(&rq->call.error)) {
-		error_set(&rq->call.error, ERR_INTERNAL, "%s", error_fixed_text(ERR_INTERNAL));
+		error_set(&rq->call.error, ERR_INTERNAL, NULL);
 		error_cause(&rq->call.error, "the handler failed without saying why");
 	}
 	call_error_view(&rq->call, &view);
-	response_log_failure(rq, view.status);
+	/* the one place where a failed request is logged; why one was refused, with IS_DEBUG */
+	const struct error *err = &rq->call.error;
+	enum log_level refused = rq->server->service->config->env.is_debug ? LOG_INFO : LOG_DEBUG;
+	log_at(view.status >= 500 ? LOG_ERROR : refused, "%d %s: %s%s%s", view.status,
+	    error_code_of(err), err->detail, *err->cause ? ": " : "", err->cause);
 	response_report_failure(rq, view.status);
-	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE)
+	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE || rq->call.error.kind == ERR_QUEUE_FULL)
 		response_header(rq, "Retry-After", "1");
 	if (view.status == 401)
 		response_header(rq, "WWW-Authenticate", "Bearer");
-	cJSON *body = arena_json(rq->call.arena, error_body(&view, rq->id, rq->time));
-	add_bounds(rq, json_get(body, "error"));
-	add_close_code(rq, body);
-	char *text = json_print(body);
+	const struct dialect *dialect = rq->match.route ? rq->match.route->dialect : NULL;
+	cJSON *body;
+	if (dialect && dialect->error_body) {
+		body = dialect->error_body(rq, &view);
+	} else {
+		body = arena_json(rq->call.arena, error_body(&view, rq->id, rq->time));
+		add_bounds(rq, json_get(body, "error"));
+		/* what a WebSocket would have been closed with
+		 * (doc/protocol-sockets.md#the-handshake) */
+		int code = rq->handshake ? error_close_code(err->kind) : 0;
+		if (code) {
+			json_add_int(body, "close_code", code);
+			response_header(
+			    rq, "X-WebSocket-Close-Code", arena_printf(rq->call.arena, "%d", code));
+		}
+	}
 	buf_reset(&rq->response->body);
-	buf_puts(&rq->response->body, text);
-	free(text);
+	json_write(&rq->response->body, body);
 	send_json(rq, view.status);
+}
+
+void reply_stream_head(struct request *rq)
+{
+	build_head(rq, 200, STREAM_TYPE);
+	response_send_head(rq);
+}
+
+/* The head before the first chunk, and what stands before each. */
+static void response_open_chunk(struct reply_stream *stream)
+{
+	struct request *rq = stream->rq;
+	if (!rq->response->status)
+		reply_stream_head(rq);
+	if (!stream->begun)
+		rq->client->write(rq->client, stream->before, strlen(stream->before));
+	stream->begun = true;
 }
 
 static void response_send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 {
-	const struct reply_stream *stream = (struct reply_stream *)sink;
+	struct reply_stream *stream = (struct reply_stream *)sink;
 	struct request *rq = stream->rq;
-	if (!rq->response->status) {
-		build_head(rq, 200,
-		    "Content-Type: text/event-stream; charset=utf-8\r\n"
-		    "Cache-Control: no-cache, no-transform\r\n"
-		    "X-Accel-Buffering: no\r\n"
-		    "Content-Encoding: identity\r\n");
-		response_send_head(rq);
-	}
-	rq->client->write(rq->client, stream->before, strlen(stream->before));
+	response_open_chunk(stream);
 	rq->client->write(rq->client, json, len);
 	rq->client->write(rq->client, stream->after, strlen(stream->after));
+	stream->begun = false;
 	if (!stream->corked)
 		rq->client->flush(rq->client);
+}
+
+static bool response_begin_chunk(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct reply_stream *stream = (struct reply_stream *)sink;
+	struct client *client = stream->rq->client;
+	response_open_chunk(stream);
+	client->write(client, json, len);
+	return !(client->gone && client->gone(client));
+}
+
+static void response_cut_chunk(struct chunk_sink *sink, const char *why)
+{
+	break_off(((struct reply_stream *)sink)->rq, why);
 }
 
 static void cork_stream(struct chunk_sink *sink, bool on)
@@ -410,8 +431,13 @@ static void cork_stream(struct chunk_sink *sink, bool on)
 
 void reply_stream_init(struct reply_stream *stream, struct request *rq)
 {
-	*stream = (struct reply_stream){
-	    .sink = {response_send_chunk, cork_stream}, .rq = rq, .before = "", .after = "\n"};
+	*stream = (struct reply_stream){.sink = {.chunk = response_send_chunk,
+					    .cork = cork_stream,
+					    .part = response_begin_chunk,
+					    .cut = response_cut_chunk},
+	    .rq = rq,
+	    .before = "",
+	    .after = "\n"};
 }
 
 void reply_events_init(struct reply_stream *stream, struct request *rq)

@@ -37,7 +37,10 @@ void reply_data(struct request *rq, const cJSON *data);
 /* The same with a message other than OK, which has nothing that JSON escapes. */
 void reply_done(struct request *rq, const cJSON *data, const char *message);
 
-/* The same, with thread_id and is_new_thread of data.meta also in the envelope's metadata. */
+/* 202 with data that is not what was asked for yet. */
+void reply_accepted(struct request *rq, const cJSON *data);
+
+/* 200, with thread_id and is_new_thread of data.meta also in the envelope's metadata. */
 void reply_run(struct request *rq, const cJSON *data);
 
 /* 200 with data given as JSON text. */
@@ -48,6 +51,9 @@ void reply_bytes(struct request *rq, const char *type, const char *data, size_t 
 
 /* The error in the request's call, which must be set. */
 void reply_error(struct request *rq);
+
+/* The head of a stream, without a body: for HEAD. */
+void reply_stream_head(struct request *rq);
 
 /* A bare status with its header lines, which may announce a body that the caller writes; and a
  * status with a text: for OPTIONS alone. */
@@ -63,6 +69,7 @@ struct reply_stream {
 	struct request *rq;
 	const char *before, *after; /* what stands around a chunk */
 	bool corked;
+	bool begun; /* a chunk whose end has not come yet */
 };
 void reply_stream_init(struct reply_stream *stream, struct request *rq);
 void reply_events_init(struct reply_stream *stream, struct request *rq);

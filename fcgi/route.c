@@ -6,20 +6,6 @@
 
 #include <string.h>
 
-/* Whether one segment fits its part of a pattern, which has len bytes. */
-static bool route_fits(const char *part, size_t len, const char *segment)
-{
-	if (*part == '{')
-		return true;
-	return !strncmp(part, segment, len) && !segment[len];
-}
-
-/* An empty segment at the end is a trailing slash. */
-static bool slash_allowed(const struct route *route, const struct path *path)
-{
-	return *path->segments[path->count - 1] || (route->flags & ROUTE_EMPTY_ID);
-}
-
 static bool matches(const struct route *route, const struct path *path, const char *ids[ROUTE_IDS])
 {
 	size_t id = 0, i = 0;
@@ -27,25 +13,23 @@ static bool matches(const struct route *route, const struct path *path, const ch
 	while (*part == '/' && i < path->count) {
 		part++;
 		size_t len = strcspn(part, "/");
-		if (!route_fits(part, len, path->segments[i]))
+		const char *segment = path->segments[i];
+		if (*part != '{' && (strncmp(part, segment, len) != 0 || segment[len]))
 			return false;
 		if (*part == '{')
 			ids[id++] = path->segments[i];
 		part += len;
 		i++;
 	}
-	return !*part && i == path->count && slash_allowed(route, path);
+	/* an empty segment at the end is a trailing slash */
+	return !*part && i == path->count &&
+	    (*path->segments[path->count - 1] || (route->flags & ROUTE_EMPTY_ID));
 }
 
-bool route_enabled(unsigned flags, const struct config *config)
+bool route_enabled(const struct route *row, const struct config *config)
 {
-	return (config->ag_ui_enabled || !(flags & ROUTE_AG_UI)) &&
-	    (config->evals_served || !(flags & ROUTE_EVALS));
-}
-
-static unsigned implied(enum method method)
-{
-	return method | METHOD_OPTIONS | (method == METHOD_GET ? METHOD_HEAD : 0);
+	size_t on = row->dialect ? row->dialect->on : 0;
+	return on == 0 || *(const bool *)((const char *)config + on);
 }
 
 void route_find(const struct route_table *table, const struct path *path, enum method method,
@@ -60,7 +44,9 @@ void route_find(const struct route_table *table, const struct path *path, enum m
 		const char *ids[ROUTE_IDS] = {NULL};
 		if (!matches(row, path, ids))
 			continue;
-		match->allowed |= implied(row->method);
+		match->allowed |= row->method | METHOD_OPTIONS;
+		if (row->method == METHOD_GET)
+			match->allowed |= METHOD_HEAD;
 		match->flags |= row->flags;
 		if (row->method != wanted)
 			continue;

@@ -8,8 +8,8 @@
 #ifndef AGENTGRAPH_FCGI_ROUTE_H
 #define AGENTGRAPH_FCGI_ROUTE_H
 
+#include "base/error.h"
 #include "body.h"
-#include "method.h"
 #include "path.h"
 
 #include <stdbool.h>
@@ -17,6 +17,27 @@
 
 struct config;
 struct request;
+
+/* The HTTP methods that routes can have, as bits, so that a set of them is one number. */
+enum method {
+	METHOD_OTHER = 0,
+	METHOD_DELETE = 1,
+	METHOD_GET = 2,
+	METHOD_HEAD = 4,
+	METHOD_OPTIONS = 8,
+	METHOD_POST = 16,
+	METHOD_PUT = 32,
+	METHOD_PATCH = 64
+};
+
+#define METHOD_LIST_SIZE 64
+
+/* METHOD_OTHER for every name that no route has; names are case-sensitive (RFC 9110 9.1). */
+enum method method_parse(const char *name);
+const char *method_name(enum method method);
+
+/* "GET, HEAD, OPTIONS": the set in alphabetical order, for Allow.  Returns out. */
+char *method_list(unsigned set, char out[METHOD_LIST_SIZE]);
 
 #define ROUTE_IDS 2 /* {names} that a path can have */
 
@@ -26,11 +47,23 @@ enum route_flag {
 	ROUTE_WEBSOCKET = 4,    /* only for requests that ask for a WebSocket */
 	ROUTE_UNAUTHORIZED = 8, /* 401, not 403, for a credential that is missing or refused */
 	ROUTE_UNCOUNTED = 16,   /* exempt from the rate limit */
-	ROUTE_AG_UI = 32,       /* there only when ag_ui is enabled */
-	ROUTE_INFRASTRUCTURE = 64, /* the API reference and what leads to it: takes no permission */
-	ROUTE_DOCUMENT = 128,      /* there only with one of its pages in production */
-	ROUTE_EVALS = 256,         /* there unless evaluation.serve is false */
-	ROUTE_HOME = 512           /* not there in production */
+	ROUTE_INFRASTRUCTURE = 32, /* the API reference and what leads to it: takes no permission */
+	ROUTE_DOCUMENT = 64,       /* there only with one of its pages in production */
+	ROUTE_HOME = 128           /* not there in production */
+};
+
+/*
+ * The protocol that a family of routes speaks, where that is not the service's own, or the switch
+ * that it hangs on.  What is NULL or 0 is as everywhere.
+ */
+struct dialect {
+	size_t on;            /* of the bool in struct config without which they are not there */
+	const char *not_json; /* what a body must be that is no JSON */
+	bool late_thread; /* which thread a body is about is known to the run, which asks for it */
+
+	/* The whole body of an answer with an error, in the arena; its status and headers are as
+	 * everywhere. */
+	cJSON *(*error_body)(struct request *rq, const struct error_view *view);
 };
 
 struct route {
@@ -41,6 +74,7 @@ struct route {
 	enum body_rule body;
 	void (*handle)(struct request *rq);
 	unsigned flags;
+	const struct dialect *dialect; /* or NULL */
 };
 
 struct route_table {
@@ -57,8 +91,8 @@ struct route_match {
 	const char *ids[ROUTE_IDS]; /* what the {names} stand for, in order; else NULL */
 };
 
-/* Whether a row, or the flags of a path's rows, are of something that is switched on. */
-bool route_enabled(unsigned flags, const struct config *config);
+/* Whether a row is of something that is switched on. */
+bool route_enabled(const struct route *row, const struct config *config);
 
 /* Finds the first row for path and method, HEAD counting as GET. */
 void route_find(const struct route_table *table, const struct path *path, enum method method,

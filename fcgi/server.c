@@ -5,6 +5,8 @@
 #include "admit.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "caller.h"
+#include "follow.h"
 #include "internal.h"
 #include "limit.h"
 #include "mount.h"
@@ -33,28 +35,17 @@ static void answer_preflight(struct request *rq)
 	reply_text(rq, 200, "OK");
 }
 
-static bool server_refuse(struct request *rq, enum error_kind kind)
-{
-	return error_set(&rq->call.error, kind, "%s", error_fixed_text(kind));
-}
-
-static bool check_host(struct request *rq)
-{
-	return (rq->match.flags & ROUTE_ANY_HOST) ||
-	    hygiene_allows_host(rq->server->hygiene, rq->head.host) ||
-	    server_refuse(rq, ERR_INVALID_HOST);
-}
-
 /* OPTIONS needs no row of its own. */
 static bool check_route(struct request *rq)
 {
 	char allow[METHOD_LIST_SIZE];
 	if (!rq->match.allowed)
-		return server_refuse(rq, ERR_NOT_FOUND);
+		return error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 	if (rq->match.route)
 		return !(rq->match.route->flags & ROUTE_WEBSOCKET) || upgrade_check(rq);
 	response_header(rq, "Allow", method_list(rq->match.allowed, allow));
-	return rq->method == METHOD_OPTIONS || server_refuse(rq, ERR_METHOD_NOT_ALLOWED);
+	return rq->method == METHOD_OPTIONS ||
+	    error_set(&rq->call.error, ERR_METHOD_NOT_ALLOWED, NULL);
 }
 
 static bool find_route(struct request *rq)
@@ -62,8 +53,13 @@ static bool find_route(struct request *rq)
 	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
 	if (valid)
 		route_find(rq->server->routes, &rq->path, rq->method, &rq->match);
-	if (!limit_admit(rq) || !check_host(rq))
+	follow_read_ticket(rq);
+	rq->handshake = upgrade_is_asked(rq);
+	if (!limit_admit(rq))
 		return false;
+	if (!(rq->match.flags & ROUTE_ANY_HOST) &&
+	    !hygiene_allows_host(rq->server->hygiene, rq->head.host))
+		return error_set(&rq->call.error, ERR_INVALID_HOST, NULL);
 	if (!valid)
 		return error_set(&rq->call.error, ERR_BAD_REQUEST, "Invalid path");
 	return check_route(rq);
@@ -77,18 +73,6 @@ static bool check_stream(struct request *rq)
 		upload_too_large(&rq->call));
 }
 
-/* The body will not be there, and why is known. */
-static bool lack_body(struct request *rq)
-{
-	enum error_kind kind = rq->client->lacking;
-	if (kind == ERR_RATE_LIMIT) {
-		response_header(rq, "Retry-After", "1");
-		return error_set(
-		    &rq->call.error, kind, "Too many uploads of this address are on their way");
-	}
-	return server_refuse(rq, kind);
-}
-
 /* The announced size counts on every route; only routes that take a body read it. */
 static bool server_read_body(struct request *rq, struct buf *text)
 {
@@ -100,8 +84,14 @@ static bool server_read_body(struct request *rq, struct buf *text)
 	    : body_length(rq->head.content_length, max, &rq->length, err);
 	if (!fits || rule == BODY_NONE)
 		return fits;
+	/* it will not be there, and why is known */
+	if (rq->client->lacking == ERR_RATE_LIMIT) {
+		response_header(rq, "Retry-After", "1");
+		return error_set(
+		    err, ERR_RATE_LIMIT, "Too many uploads of this address are on their way");
+	}
 	if (rq->client->lacking)
-		return lack_body(rq);
+		return error_set(err, rq->client->lacking, NULL);
 	return rule == BODY_STREAM || body_read(rq->client, rq->length, max, text, err);
 }
 
@@ -110,8 +100,9 @@ static bool admit_body(struct request *rq, const struct buf *text)
 {
 	struct error mistake = {0};
 	enum body_rule rule = rq->match.route->body;
+	const struct dialect *dialect = rq->match.route->dialect;
 	const char *not_json =
-	    rq->match.flags & ROUTE_AG_UI ? "must be JSON" : "must be valid JSON";
+	    dialect && dialect->not_json ? dialect->not_json : "must be valid JSON";
 	bool parsed = rule == BODY_NONE || rule == BODY_STREAM ||
 	    body_parse(
 		rq->call.arena, text, rq->head.content_type, rule, not_json, &rq->body, &mistake);
@@ -186,7 +177,7 @@ static void request_init(struct request *rq, const struct server *server, struct
 	clock_iso(clock_now(), rq->time);
 	call_init(&rq->call, server->service, rq->id);
 	rq->waiter = (struct waiter){client_gone, client};
-	rq->call.waiter = &rq->waiter;
+	rq->call.ctx.waiter = &rq->waiter;
 	rq->call.traceparent = *rq->head.traceparent ? rq->head.traceparent : NULL;
 }
 
@@ -200,28 +191,18 @@ static void request_release(struct request *rq)
 		malloc_trim(LARGE);
 }
 
-/* The path without its query, which may hold a token (doc/protocol.md#logs). */
-static void log_access(const struct request *rq, int64_t us)
-{
-	log_debug("%s %.*s %d %lld ms", rq->head.method, (int)strcspn(rq->head.uri, "?"),
-	    rq->head.uri, rq->response->status, (long long)(us / 1000));
-}
-
-static void count(const struct request *rq, int64_t us)
-{
-	const struct route *route = rq->match.route;
-	const struct route *row = route ? route_written(&routes, route) : NULL;
-	metrics_request(
-	    row ? (size_t)(row - routes.rows) : METRIC_ROUTES - 1, rq->response->status, us);
-}
-
 static void server_say(const struct request *rq, int64_t start)
 {
 	int64_t us = clock_uptime_us() - start;
+	const struct route *route = rq->match.route;
+	const struct route *row = route ? route_written(&routes, route) : NULL;
 	if (!*rq->head.internal)
-		count(rq, us);
+		metrics_request(row ? (size_t)(row - routes.rows) : METRIC_ROUTES - 1,
+		    rq->response->status, us);
+	/* the path without its query, which may hold a token (doc/protocol.md#logs) */
 	if (rq->server->service->config->env.log_level == LOG_DEBUG)
-		log_access(rq, us);
+		log_debug("%s %.*s %d %lld ms", rq->head.method, (int)strcspn(rq->head.uri, "?"),
+		    rq->head.uri, rq->response->status, (long long)(us / 1000));
 }
 
 bool server_admit(const struct server *server, struct client *client, struct response *buffers,
@@ -245,7 +226,7 @@ bool server_admit(const struct server *server, struct client *client, struct res
 		admission->most = rq.length >= 0 ? rq.length
 		    : route->body == BODY_STREAM ? upload_max_body(config)
 						 : config->env.max_request_size;
-		limiter_network(server->service->limiter, limit_address(&rq), admission->address);
+		limiter_network(server->service->limiter, caller_address(&rq), admission->address);
 	}
 	log_request(NULL);
 	request_release(&rq);

@@ -15,11 +15,32 @@ static void fcgi_threads_read_query(struct request *rq, struct list_query *query
 	*query = (struct list_query){fields[0].value, fields[1].value, fields[2].value};
 }
 
+#define LABELS_MAX 16 /* doc/protocol-threads.md#listing */
+
 void get_threads(struct request *rq)
 {
-	struct list_query query;
-	fcgi_threads_read_query(rq, &query);
+	struct query_field status = {"status", false, NULL};
+	struct query_member members[LABELS_MAX];
+	struct label labels[LABELS_MAX];
+	struct thread_query query = {.labels = labels, .label_count = LABELS_MAX};
+	fcgi_threads_read_query(rq, &query.page);
+	query_read(rq->call.arena, rq->path.query, &status, 1, &rq->call.error);
+	query.status = status.value;
+	query_members(rq->call.arena, rq->path.query, "metadata", members, &query.label_count,
+	    &rq->call.error);
+	for (size_t i = 0; i < query.label_count; i++)
+		labels[i] = (struct label){members[i].name, members[i].value};
 	reply_data(rq, threads_list(&rq->call, &query));
+}
+
+void post_threads(struct request *rq)
+{
+	reply_data(rq, thread_create(&rq->call, rq->body));
+}
+
+void patch_thread(struct request *rq)
+{
+	reply_data(rq, thread_update(&rq->call, rq->match.ids[0], rq->body));
 }
 
 void get_thread(struct request *rq)

@@ -3,10 +3,11 @@
 #include "upgrade.h"
 
 #include "access/ticket.h"
+#include "caller.h"
+#include "config/string_list.h"
 #include "config/words.h"
 #include "credential.h"
 #include "handlers.h"
-#include "limit.h"
 #include "query.h"
 #include "request.h"
 #include "server.h"
@@ -64,14 +65,6 @@ static void read_protocols(struct protocols *offered, char *const *params, struc
 	}
 }
 
-static bool upgrade_among(const struct string_list *list, const char *text, size_t len)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strlen(list->items[i]) == len && !memcmp(list->items[i], text, len))
-			return true;
-	return false;
-}
-
 /*
  * Browsers can set no header but this one, so a token comes as if it were a protocol.  They, and
  * most libraries, give a connection up when none of what they offered is taken: of any other offer
@@ -83,21 +76,14 @@ static void from_protocols(struct upgrade_offer *offer, char *const *params,
 	struct protocols offered;
 	read_protocols(&offered, params, arena);
 	offer->subprotocol = offered.name;
-	if (offered.count != 2 ||
-	    !upgrade_among(bearer_protocols, offered.entry[0], offered.len[0]))
+	if (offered.count != 2)
 		return;
-	offer->subprotocol = arena_strndup(arena, offered.entry[0], offered.len[0]);
+	const char *first = arena_strndup(arena, offered.entry[0], offered.len[0]);
+	if (!string_list_has(bearer_protocols, first))
+		return;
+	offer->subprotocol = first;
 	if (!offer->credential)
 		offer->credential = arena_strndup(arena, offered.entry[1], offered.len[1]);
-}
-
-static const char *from_query(const char *query, struct arena *arena)
-{
-	struct query_field field = {"token", true, NULL};
-	struct error ignored = {0}; /* what is no text is a token that nothing verifies */
-	query_read(arena, query, &field, 1, &ignored);
-	error_release(&ignored);
-	return field.value;
 }
 
 void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char *query,
@@ -106,8 +92,13 @@ void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char 
 	*offer = (struct upgrade_offer){
 	    .credential = credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), arena)};
 	from_protocols(offer, params, bearer_protocols, arena);
-	if (!offer->credential)
-		offer->credential = from_query(query, arena);
+	if (offer->credential)
+		return;
+	struct query_field field = {"token", true, NULL};
+	struct error ignored = {0}; /* what is no text is a token that nothing verifies */
+	query_read(arena, query, &field, 1, &ignored);
+	error_release(&ignored);
+	offer->credential = field.value;
 }
 
 static void read_offer(struct request *rq, struct upgrade_offer *offer)
@@ -135,12 +126,6 @@ static bool upgrade_has_word(const char *list, const char *word)
 	return false;
 }
 
-/* 16 bytes in base64. */
-static bool upgrade_is_key(const char *key)
-{
-	return strspn(key, KEY_DIGITS) == 22 && !strcmp(key + 22, "==");
-}
-
 bool upgrade_is_asked(const struct request *rq)
 {
 	char *const *params = rq->client->params;
@@ -153,49 +138,38 @@ bool upgrade_is_asked(const struct request *rq)
 bool upgrade_check(struct request *rq)
 {
 	char *const *params = rq->client->params;
-	if (!upgrade_is_asked(rq)) {
+	if (!rq->handshake) {
 		response_header(rq, "Upgrade", "websocket");
 		response_header(rq, "Sec-WebSocket-Version", "13");
-		return error_set(&rq->call.error, ERR_UPGRADE_REQUIRED, "%s",
-		    error_fixed_text(ERR_UPGRADE_REQUIRED));
+		return error_set(&rq->call.error, ERR_UPGRADE_REQUIRED, NULL);
 	}
-	if (upgrade_is_key(param_find(params, "HTTP_SEC_WEBSOCKET_KEY")))
+	const char *key = param_find(params, "HTTP_SEC_WEBSOCKET_KEY");
+	if (strspn(key, KEY_DIGITS) == 22 && strcmp(key + 22, "==") == 0)
 		return true;
 	return error_set(
 	    &rq->call.error, ERR_BAD_REQUEST, "Sec-WebSocket-Key must be 16 bytes in base64");
 }
 
-int upgrade_close_code(const struct request *rq)
-{
-	if (!upgrade_is_asked(rq))
-		return 0;
-	return error_close_code(rq->call.error.kind);
-}
-
 /* ---- letting in ---- */
-
-static const char *make_ticket(struct request *rq, const struct upgrade_offer *offer)
-{
-	const struct ticket ticket = {
-	    .route = rq->match.route->path,
-	    .request_id = rq->id,
-	    .user_id = rq->call.user_id,
-	    .verified = rq->call.identity.verified,
-	    .owner = rq->call.owner,
-	    .subprotocol = offer->subprotocol,
-	    .address = limit_address(rq),
-	    .credential_exp = rq->call.identity.expires,
-	    .user = rq->call.user,
-	};
-	return ticket_sign(&rq->server->ticket_key, &ticket, rq->call.arena);
-}
 
 void get_socket(struct request *rq)
 {
 	const char *redirect = param_find(rq->client->params, UPGRADE_PARAM);
 	struct upgrade_offer offer;
 	read_offer(rq, &offer);
-	response_header(rq, TICKET_HEADER, make_ticket(rq, &offer));
+	const struct ticket ticket = {
+	    .route = rq->match.route->path,
+	    .request_id = rq->id,
+	    .user_id = rq->call.user_id,
+	    .verified = rq->call.identity.verified,
+	    .owner = rq->call.owner,
+	    .subprotocol = offer.subprotocol,
+	    .address = caller_address(rq),
+	    .credential_exp = rq->call.identity.expires,
+	    .user = rq->call.user,
+	};
+	response_header(
+	    rq, TICKET_HEADER, ticket_sign(&rq->server->ticket_key, &ticket, rq->call.arena));
 	response_header(rq, "X-Accel-Redirect",
 	    arena_printf(rq->call.arena, "%s%s", *redirect ? redirect : UPGRADE_REDIRECT,
 		rq->match.route->path));

@@ -49,8 +49,4 @@ bool upgrade_check(struct request *rq);
 /* Whether it is a handshake, whatever else may be wrong with it. */
 bool upgrade_is_asked(const struct request *rq);
 
-/* The close code for the request's error; 0 when it is no handshake or none belongs to the error.
- */
-int upgrade_close_code(const struct request *rq);
-
 #endif

@@ -71,22 +71,18 @@ static bool fcgi_upload_check(const struct multipart *mp, struct reception *r)
 	return r->upload || bad(r->call, "file is required");
 }
 
-static const cJSON *receive_file(struct request *rq)
+void post_upload(struct request *rq)
 {
 	struct reception r = {{fcgi_upload_take_part, take_bytes}, &rq->call, NULL, false};
 	struct multipart mp;
 	if (!multipart_init(&mp, rq->head.content_type, &r.sink)) {
 		bad(&rq->call, "file is required");
-		return NULL;
+		reply_error(rq);
+		return;
 	}
 	char *buffer = xmalloc(READ_SIZE);
 	bool ok = fcgi_upload_receive(rq, &mp, buffer) && fcgi_upload_check(&mp, &r);
 	free(buffer);
 	multipart_release(&mp);
-	return ok ? upload_finish(r.upload) : NULL;
-}
-
-void post_upload(struct request *rq)
-{
-	reply_data(rq, receive_file(rq));
+	reply_data(rq, ok ? upload_finish(r.upload) : NULL);
 }

@@ -47,10 +47,23 @@
 
 #define MOST_SLOW 4096 /* requests of one process that wait for their bodies */
 
+/* So much of an answer fits into the socket's buffer, and so much more whenever that is said to
+ * have room; a reader who has made none for so long holds up its thread. */
+#define FREE_SIZE (64 << 10)
+#define SLICE_SIZE (16 << 10)
+#define PATIENCE_MS 500
+
 /* A thread that waits for its turn at the listening socket. */
 struct acceptor {
 	sem_t turn;
 	struct acceptor *next;
+};
+
+/* A thread that waits for its reader. */
+struct holdup {
+	int socket;
+	bool ended; /* it is in the list no more */
+	struct holdup *previous, *next;
 };
 
 struct workers {
@@ -71,9 +84,11 @@ struct workers {
 	pthread_mutex_t lock; /* guards the rest */
 	struct slow *arrived; /* requests whose bodies are there, the next first */
 	struct slow **arrived_end;
-	unsigned slow;            /* requests that wait for their bodies, or have arrived */
-	unsigned staying;         /* threads that stay for them, when the others end */
-	pthread_cond_t changed;   /* arrived or slow, once the workers have been stopped */
+	unsigned slow;                   /* requests that wait for their bodies, or have arrived */
+	unsigned staying;                /* threads that stay for them, when the others end */
+	pthread_cond_t changed;          /* arrived or slow, once the workers have been stopped */
+	struct holdup *held, *held_last; /* by their readers, the longest first */
+	unsigned held_count, held_most;
 	bool accepting;           /* a thread is at the listening socket */
 	struct acceptor *waiting; /* for its turn there; the last to come is the first to go */
 };
@@ -81,8 +96,10 @@ struct workers {
 /* A struct client over libfcgi. */
 struct connection {
 	struct client client;
+	struct workers *workers;
 	FCGX_Request *request;
 	struct slow *slow; /* NULL: it is read from the socket */
+	size_t written;    /* of the answer */
 };
 
 /* A request that was not there whole when it was looked at. */
@@ -147,9 +164,58 @@ static ssize_t connection_read(struct client *client, char *out, size_t size)
 	return got;
 }
 
+/* ---- readers who hold up a thread ---- */
+
+/* The lock is held. */
+static void holdup_end(struct workers *workers, struct holdup *holdup)
+{
+	if (holdup->ended)
+		return;
+	*(holdup->previous ? &holdup->previous->next : &workers->held) = holdup->next;
+	*(holdup->next ? &holdup->next->previous : &workers->held_last) = holdup->previous;
+	workers->held_count--;
+	holdup->ended = true;
+}
+
+/* Waits until the reader goes on or is gone.  Where as many threads wait as may, the one who has
+ * kept his for the longest is let go. */
+static void holdup_wait(struct workers *workers, int socket)
+{
+	struct holdup self = {.socket = socket};
+	struct pollfd room = {.fd = socket, .events = POLLOUT};
+	pthread_mutex_lock(&workers->lock);
+	if (workers->held_count == workers->held_most) {
+		log_warning("an answer was broken off: too many clients do not read theirs");
+		shutdown(workers->held->socket, SHUT_RDWR);
+		holdup_end(workers, workers->held);
+	}
+	self.previous = workers->held_last;
+	*(self.previous ? &self.previous->next : &workers->held) = &self;
+	workers->held_last = &self;
+	workers->held_count++;
+	pthread_mutex_unlock(&workers->lock);
+	while (poll(&room, 1, -1) < 0)
+		; /* interrupted by a debugger */
+	pthread_mutex_lock(&workers->lock);
+	holdup_end(workers, &self);
+	pthread_mutex_unlock(&workers->lock);
+}
+
 static void connection_write(struct client *client, const char *data, size_t len)
 {
-	FCGX_PutStr(data, (int)len, request_of(client)->out);
+	struct connection *connection = (struct connection *)client;
+	FCGX_Request *request = connection->request;
+	struct pollfd room = {.fd = request->ipcFd, .events = POLLOUT};
+	size_t slice = len;
+	for (; len > 0; data += slice, len -= slice) {
+		if (connection->written + len > FREE_SIZE) {
+			slice = len < SLICE_SIZE ? len : SLICE_SIZE;
+			if (poll(&room, 1, PATIENCE_MS) == 0)
+				holdup_wait(connection->workers, request->ipcFd);
+		}
+		FCGX_PutStr(data, (int)slice, request->out);
+		connection->written += slice;
+	}
 }
 
 static void connection_flush(struct client *client)
@@ -170,7 +236,8 @@ static void connection_abort(struct client *client)
 	shutdown(request_of(client)->ipcFd, SHUT_RDWR);
 }
 
-static struct connection connection_of(FCGX_Request *request, struct slow *slow)
+static struct connection connection_of(
+    struct workers *workers, FCGX_Request *request, struct slow *slow)
 {
 	return (struct connection){
 	    .client = {.params = request->envp,
@@ -180,6 +247,7 @@ static struct connection connection_of(FCGX_Request *request, struct slow *slow)
 		.flush = connection_flush,
 		.gone = connection_gone,
 		.abort = connection_abort},
+	    .workers = workers,
 	    .request = request,
 	    .slow = slow,
 	};
@@ -286,8 +354,10 @@ static void slow_over(void *arg, struct arrival *arrival, bool gone)
 {
 	struct workers *workers = arg;
 	struct slow *slow = (struct slow *)arrival;
-	if (gone)
+	if (gone) {
 		slow_end(slow, true);
+		balance_count(&workers->balance, -1);
+	}
 	pthread_mutex_lock(&workers->lock);
 	if (gone) {
 		workers->slow--;
@@ -333,7 +403,7 @@ static struct slow *slow_last(struct workers *workers)
 
 static void slow_answer(struct workers *workers, struct slow *slow, struct response *buffers)
 {
-	struct connection connection = connection_of(&slow->request, slow);
+	struct connection connection = connection_of(workers, &slow->request, slow);
 	server_answer(workers->server, &connection.client, buffers, &slow->admission);
 	slow_end(slow, false);
 }
@@ -342,17 +412,18 @@ static void slow_answer(struct workers *workers, struct slow *slow, struct respo
 static bool slow_wait(struct workers *workers, struct slow *slow)
 {
 	const struct environment *env = &workers->server->service->config->env;
-	struct storage *storage = workers->server->service->storage;
 	struct arrival *arrival = &slow->arrival;
-	enum pending_answer answer = pending_take(&arrival->pending, storage->ops->shared(storage),
-	    slow->admission.address, env->max_pending);
+	enum pending_answer answer = pending_take(&arrival->pending,
+	    workers->server->service->shared, slow->admission.address, env->max_pending);
 	bool room = answer == PENDING_TAKEN &&
 	    pending_grow(&arrival->pending, arrival->size, arrival->most_files);
 	pthread_mutex_lock(&workers->lock);
 	room = room && workers->slow < workers->room;
 	workers->slow += room;
 	pthread_mutex_unlock(&workers->lock);
-	if (!room)
+	if (room)
+		balance_count(&workers->balance, 1);
+	else
 		arrival->lacking =
 		    answer == PENDING_ADDRESS_FULL ? ERR_RATE_LIMIT : ERR_TRANSIENT_STORAGE;
 	return room;
@@ -366,7 +437,7 @@ static void slow_serve(struct workers *workers, int fd, struct response *buffers
 	struct slow *slow = slow_begin(&config->env, directory, fd);
 	if (!slow)
 		return;
-	struct connection connection = connection_of(&slow->request, slow);
+	struct connection connection = connection_of(workers, &slow->request, slow);
 	struct arrival *arrival = &slow->arrival;
 	if (!server_admit(workers->server, &connection.client, buffers, &slow->admission)) {
 		slow_end(slow, false);
@@ -492,7 +563,7 @@ static int next_connection(
 		else if (!ahead)
 			waited = epoll_wait(workers->epoll, &event, 1, LOOK_MS) > 0;
 	}
-	if (fd >= 0 || *slow)
+	if (fd >= 0) /* a request whose body was waited for is counted since then */
 		balance_count(&workers->balance, 1);
 	if (*last)
 		leave_queue(workers);
@@ -512,7 +583,7 @@ static void workers_serve(
 	} else if (!workers_is_whole(fd)) {
 		slow_serve(workers, fd, buffers);
 	} else if (workers_begin(request, fd)) {
-		struct connection connection = connection_of(request, NULL);
+		struct connection connection = connection_of(workers, request, NULL);
 		server_answer(workers->server, &connection.client, buffers, NULL);
 		workers_end(request, all_read(request));
 	}
@@ -581,13 +652,10 @@ static bool start_threads(struct workers *workers, struct error *err)
 		strerror(failure));
 }
 
-/* Each takes two descriptors; half of them all are left to everything else. */
-static unsigned slow_room(void)
+unsigned workers_part(unsigned threads)
 {
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > MOST_SLOW * 4)
-		return MOST_SLOW;
-	return (unsigned)(files.rlim_cur / 4);
+	unsigned most = threads / 2, quarter = threads / 4;
+	return quarter >= 4 ? quarter : most < 4 ? most : 4;
 }
 
 struct workers *workers_start(
@@ -599,11 +667,15 @@ struct workers *workers_start(
 	workers->threads = threads;
 	workers->ids = xcalloc(threads, sizeof(*workers->ids));
 	workers->arrived_end = &workers->arrived;
-	workers->room = slow_room();
+	/* A slow request takes two descriptors; half of them all are left to everything else. */
+	struct rlimit files;
+	bool known = getrlimit(RLIMIT_NOFILE, &files) == 0;
+	workers->room =
+	    known && files.rlim_cur <= MOST_SLOW * 4 ? (unsigned)(files.rlim_cur / 4) : MOST_SLOW;
+	workers->held_most = threads > 1 ? workers_part(threads) : 1;
 	pthread_mutex_init(&workers->lock, NULL);
 	pthread_cond_init(&workers->changed, NULL);
-	struct storage *storage = server->service->storage;
-	balance_join(&workers->balance, storage->ops->shared(storage));
+	balance_join(&workers->balance, server->service->shared);
 	if (FCGX_Init() != 0)
 		error_set(err, ERR_INTERNAL, "cannot initialise libfcgi");
 	/* Workers that did not all start are never freed: some may run.  The process

@@ -18,9 +18,17 @@
 struct workers;
 
 /* Starts the threads on the listening, non-blocking socket.  Signals should be blocked by then: the
- * threads inherit that.  NULL with err set on failure. */
+ * threads inherit that.  When more than their part wait for clients that do not read, the answer to
+ * the one who has read nothing for the longest is broken off.  NULL with err set on failure. */
 struct workers *workers_start(
     const struct server *server, int listener, unsigned threads, struct error *err);
+
+/*
+ * How many of the threads may wait for one kind of others: until a run of another request has
+ * ended, or until a client reads on.  A quarter, at least four, at most half; the rest answers what
+ * waits for nothing.
+ */
+unsigned workers_part(unsigned threads);
 
 /* From now on nothing more is accepted; requests in hand go on. */
 void workers_stop(struct workers *workers);

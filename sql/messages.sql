@@ -6,7 +6,7 @@
 -- columns: context
 SELECT m.seq AS place, m.message_id, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
-WHERE m.thread = :thread AND m.seq > :after
+WHERE m.thread = :thread AND m.seq > :after AND m.seq <= :until
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
 	AND (:search IS NULL OR EXISTS (
 		SELECT 1 FROM json_each(b.body, '$.content') AS block
@@ -16,18 +16,17 @@ WHERE m.thread = :thread AND m.seq > :after
 				WHEN 'text' THEN json_extract(block.value, '$.output') END
 			END), lower(:search)) > 0))
 ORDER BY m.seq
-LIMIT :limit OFFSET :offset;
+LIMIT :limit;
 
 -- name: message_get
-SELECT b.body
+-- Of several branches each may have one.
+SELECT m.seq, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
 WHERE m.thread = :thread AND m.message_id = :message_id
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread);
 
--- name: message_known
-SELECT position > context_after AS in_context
-FROM threads JOIN messages ON thread = row
-WHERE row = :thread AND message_id = :message_id;
+-- name: message_places
+SELECT seq FROM messages WHERE thread = :thread AND message_id = :message_id;
 
 -- name: body_insert
 INSERT INTO bodies (body) VALUES (:body);
@@ -37,46 +36,54 @@ DELETE FROM bodies WHERE row = :row;
 
 -- name: message_insert
 -- After its body_insert.
-INSERT INTO messages (thread, seq, position, message_id, bytes, body)
-VALUES (:thread, :seq, :position, :message_id, :bytes, last_insert_rowid());
+INSERT INTO messages (thread, seq, message_id, bytes, body, apart)
+VALUES (:thread, :seq, :message_id, :bytes, last_insert_rowid(), :apart);
 
 -- name: message_delete
-DELETE FROM messages WHERE thread = :thread AND message_id = :message_id
+DELETE FROM messages WHERE thread = :thread AND seq = :seq
 RETURNING body, bytes;
 
--- name: context_span
-SELECT context_after, last_number FROM threads WHERE row = :thread;
+-- name: later_messages_bytes
+SELECT coalesce(sum(bytes), 0) AS bytes FROM messages WHERE thread = :thread AND seq > :until;
 
--- name: context
--- Those that never left come in the order of the list, with the others between them; each arm has an
--- index in its order, so nothing is sorted or kept.
-SELECT m.seq AS place, m.message_id, b.body
-FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
-WHERE m.thread = :thread AND m.position = m.seq
-	AND m.seq > :after AND m.seq <= :until
-UNION ALL
-SELECT m.position, m.message_id, b.body
-FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
-WHERE m.thread = :thread AND m.position <> m.seq
-	AND m.position > :after AND m.position <= :until
-ORDER BY place;
+-- name: later_bodies_delete
+DELETE FROM bodies
+WHERE row IN (SELECT body FROM messages WHERE thread = :thread AND seq > :until);
 
--- name: context_count
-SELECT (SELECT count(*) FROM messages
-		WHERE thread = :thread AND position = seq AND seq > context_after)
-	+ (SELECT count(*) FROM messages
-		WHERE thread = :thread AND position <> seq AND position > context_after) AS count
+-- name: later_messages_delete
+DELETE FROM messages WHERE thread = :thread AND seq > :until;
+
+-- name: view
+SELECT context_after, coalesce(tip, last_number) AS until, last_number, plain
 FROM threads
 WHERE row = :thread;
 
+-- name: view_branches
+SELECT first, until FROM branches WHERE thread = :thread AND first <= :until ORDER BY first DESC;
+
+-- name: view_entered
+SELECT number, seq FROM entered
+WHERE thread = :thread AND number > :after AND number <= :until
+ORDER BY number;
+
+-- name: context
+-- A piece of it, or of a list.
+SELECT m.seq AS place, m.message_id, b.body
+FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
+WHERE m.thread = :thread AND m.seq > :after AND m.seq <= :until
+ORDER BY m.seq;
+
+-- name: context_count
+SELECT count(*) AS count FROM messages WHERE thread = :thread AND seq > :after AND seq <= :until;
+
 -- name: context_enter
-UPDATE messages SET position = :position WHERE thread = :thread AND message_id = :message_id;
+INSERT INTO entered (thread, number, seq) VALUES (:thread, :number, :seq);
 
--- name: context_leave
-UPDATE threads
-SET context_after = max(context_after, coalesce(
-	(SELECT position FROM messages WHERE thread = :thread AND message_id = :message_id), 0))
-WHERE row = :thread;
+-- name: context_move
+UPDATE threads SET context_after = :after WHERE row = :row;
 
--- name: context_clear
-UPDATE threads SET context_after = :after WHERE row = :thread;
+-- name: later_branches_delete
+DELETE FROM branches WHERE thread = :thread AND first > :until;
+
+-- name: later_entered_delete
+DELETE FROM entered WHERE thread = :thread AND number > :until;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: ISC
 -- Statements on store.db.  Parameters of a filter are NULL where there is no such condition;
--- memory_fits is the function of storage/memory_filter.h.
+-- memory_fits is the function of storage/sqlite/memories.c.
 
 -- name: memory_insert
 INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity,

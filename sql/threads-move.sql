@@ -11,6 +11,14 @@ FROM messages_1
 WHERE (thread, seq) > (:thread, :seq)
 ORDER BY thread, seq;
 
+-- name: move_insert
+-- After its body_insert.
+INSERT INTO messages (thread, seq, position, message_id, bytes, body)
+VALUES (:thread, :seq, :position, :message_id, :bytes, last_insert_rowid());
+
+-- name: move_delete
+DELETE FROM messages_1 WHERE (thread, seq) <= (:thread, :seq);
+
 -- name: move_count
 -- What had no position had left the context, as had all before it.
 UPDATE threads

@@ -3,7 +3,8 @@
 
 -- name: thread_get
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
-	status, stop, node, step, next, pause, waiting, summary, fields, message_bytes
+	status, stop, node, step, next, pause, waiting, summary, fields, message_bytes,
+	context_after, coalesce(tip, last_number) AS until, last_number, plain
 FROM threads
 WHERE thread_id = :thread_id;
 
@@ -21,68 +22,135 @@ LIMIT 1;
 -- name: threads_untouched
 SELECT thread_id AS id FROM threads
 WHERE updated_at < :before
+	AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.thread = threads.row AND state < 4)
 ORDER BY updated_at
 LIMIT :limit OFFSET :skip;
 
--- name: thread_list
--- columns: thread_get
+-- part: listed_columns
 -- Without the state, which can be large.
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
 	status, stop, node, step
 FROM threads
-WHERE :search IS NULL
-	OR instr(lower(thread_id), lower(:search)) > 0
-	OR instr(lower(thread_name), lower(:search)) > 0
-	OR EXISTS (
-		SELECT 1 FROM json_tree(threads.metadata) AS t
-		WHERE t.type = 'text' AND instr(lower(t.atom), lower(:search)) > 0)
-ORDER BY updated_at DESC, thread_id
-LIMIT :limit OFFSET :offset;
 
--- name: thread_list_owned
--- columns: thread_get
-SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
-	status, stop, node, step
-FROM threads
-WHERE user_id = :owner
+-- part: listed_rest
 	AND (:search IS NULL
 		OR instr(lower(thread_id), lower(:search)) > 0
 		OR instr(lower(thread_name), lower(:search)) > 0
 		OR EXISTS (
 			SELECT 1 FROM json_tree(threads.metadata) AS t
 			WHERE t.type = 'text' AND instr(lower(t.atom), lower(:search)) > 0))
+	AND (:statuses = 0 OR 1 << status & :statuses)
+	AND (:labels IS NULL
+		OR NOT EXISTS (
+			SELECT 1 FROM json_each(:labels) AS l
+			WHERE NOT EXISTS (
+				SELECT 1 FROM labels
+				WHERE thread = threads.row AND key = json_extract(l.value, '$[0]')
+					AND value = json_extract(l.value, '$[1]'))))
 ORDER BY updated_at DESC, thread_id
 LIMIT :limit OFFSET :offset;
+
+-- name: thread_list
+-- columns: thread_get
+-- take: listed_columns
+WHERE true
+-- take: listed_rest
+
+-- name: thread_list_owned
+-- columns: thread_get
+-- take: listed_columns
+WHERE user_id = :owner
+-- take: listed_rest
+
+-- name: thread_list_of
+-- columns: thread_get
+-- Of the few that were found before.
+-- take: listed_columns
+WHERE row IN (SELECT value FROM json_each(:rows)) AND (:owner IS NULL OR user_id = :owner)
+-- take: listed_rest
+
+-- name: labelled
+SELECT thread FROM labels WHERE key = :key AND value = :value LIMIT :limit;
+
+-- name: labelled_owned
+-- columns: labelled
+SELECT thread FROM labels
+WHERE key = :key AND value = :value AND user_id = :owner
+LIMIT :limit;
+
+-- name: threads_in_status
+-- columns: labelled
+SELECT row AS thread FROM threads
+WHERE status = :status AND status <> 1 AND status <> 3
+LIMIT :limit;
+
+-- name: threads_in_status_owned
+-- columns: labelled
+SELECT row AS thread FROM threads
+WHERE status = :status AND status <> 1 AND status <> 3 AND user_id = :owner
+LIMIT :limit;
+
+-- name: labels_delete
+DELETE FROM labels WHERE thread = :thread;
+
+-- name: label_insert
+INSERT INTO labels (thread, key, value, user_id)
+SELECT row, :key, :value, user_id FROM threads WHERE row = :thread;
 
 -- name: thread_insert
 -- Nor may it have the row of a removed thread, whose messages would be its own.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
-	message_bytes, state_bytes)
+	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain)
 VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
 		(SELECT coalesce(max(thread), 0) + 1 FROM removed)),
 	:thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
 	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
-	:fields, :added, :state_bytes);
+	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain);
+
+-- name: thread_before
+-- What an update goes by.  It could return this itself, but SQLite then keeps a copy of each page that
+-- it changes, as it does for a trigger.
+SELECT waiting IS NOT :waiting AS waits_anew, metadata <> :metadata AS labels_anew, message_bytes, state_bytes,
+	context_after, coalesce(tip, last_number) AS until, last_number, plain, message_count, checkpoint,
+	checkpoints, changed,
+	(SELECT max(number) FROM checkpoints WHERE thread = row AND :keeps) AS newest
+FROM threads
+WHERE row = :row;
 
 -- name: thread_update
--- Not when that makes it larger than it may be; what makes it no larger is always fine.
 UPDATE threads
 SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	last_number = last_number + :numbers, run_id = :run_id, status = :status, stop = :stop,
 	node = :node, next = :next, step = :step, pause = :pause, waiting = :waiting,
 	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
-	state_bytes = :state_bytes
-WHERE row = :row
-	AND (:max = 0 OR message_bytes + :added + :state_bytes <= :max
-		OR (:added = 0 AND :state_bytes <= state_bytes))
-RETURNING last_number;
+	state_bytes = :state_bytes, message_count = :message_count, checkpoint = :checkpoint,
+	checkpoints = :checkpoints, changed = :changed, context_after = :context_after,
+	tip = :tip, plain = :plain
+WHERE row = :row;
 
--- name: thread_is_stored
-SELECT 1 AS stored FROM threads WHERE row = :row;
+-- name: thread_waits_no_more
+DELETE FROM waiting_calls WHERE thread = :row;
+
+-- name: thread_waits
+INSERT INTO waiting_calls (user_id, call_id, since, thread)
+SELECT DISTINCT user_id, member.value, updated_at, row
+FROM threads, json_each(waiting, '$.calls') AS call, json_each(call.value) AS member
+WHERE row = :row AND member.key = 'id';
 
 -- name: thread_shrink
-UPDATE threads SET message_bytes = message_bytes - :bytes WHERE row = :row;
+UPDATE threads
+SET message_bytes = message_bytes - :bytes, message_count = message_count - :messages
+WHERE row = :row;
+
+-- name: thread_back
+-- Behind the deletion of what was added since.
+UPDATE threads
+SET context_after = :after, tip = :tip, plain = :plain, message_count = :message_count,
+	message_bytes = message_bytes - :bytes,
+	checkpoint = (SELECT max(number) FROM checkpoints WHERE thread = :row),
+	checkpoints = checkpoints - :dropped
+WHERE row = :row;
 
 -- name: thread_remove
 -- Its messages go later.

@@ -153,14 +153,20 @@ trap 'exit 130' HUP INT TERM
 
 # ---- processes --------------------------------------------------------------------------------
 
-# wait_for SECONDS COMMAND…: repeats the command every 50 ms until it succeeds.
+# wait_for SECONDS COMMAND…: repeats the command until it succeeds, at first at once and then every 50 ms.  A machine that
+# is slow has more time for as many tries, but not without end.
 wait_for() {
 	wait_tries=$(($1 * 20))
+	read -r wait_now _ </proc/uptime
+	wait_end=$((${wait_now%.*} + 30 + 10 * $1))
+	wait_pause=0.01
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		wait_tries=$((wait_tries - 1))
-		[ "$wait_tries" -gt 0 ] || return 1
-		sleep 0.05
+		read -r wait_now _ </proc/uptime
+		[ "$wait_tries" -gt 0 ] && [ "${wait_now%.*}" -lt "$wait_end" ] || return 1
+		[ $((wait_tries % 10)) -ne 0 ] || wait_pause=0.05
+		sleep $wait_pause
 	done
 }
 
@@ -173,15 +179,19 @@ gone() {
 	! alive "$1"
 }
 
-# children PID: the process ids of its children.
+# children PID: the process ids of its children, whichever of its threads has begun them.
 children() {
-	cat "/proc/$1/task/$1/children" 2>/dev/null
+	cat "/proc/$1/task/"*"/children" 2>/dev/null
 }
 
-# tap_stop PID: by SIGTERM, after 20 seconds by SIGKILL.
+# tap_stop PID [SECONDS]: by SIGTERM, after 20 seconds or so many by SIGKILL; its exit status is the process's.
 tap_stop() {
-	kill "$1" 2>/dev/null || return 0
-	wait_for 20 gone "$1" || kill -9 "$1" 2>/dev/null
+	kill "$1" 2>/dev/null
+	if ! wait_for "${2:-20}" gone "$1"; then
+		diag "killed, because it does not end: $(ps -o pid=,stat=,etime=,wchan=,args= -p "$1" | cut -c 1-200)"
+		kill -9 "$1" 2>/dev/null
+		wait_for 20 gone "$1" || return 1
+	fi
 	wait "$1" 2>/dev/null
 }
 
@@ -245,10 +255,9 @@ serve_settled() {
 	grep -q '^agentgraph: serving' "$SERVE_OUT" || gone "$SERVE_PID"
 }
 
-# serve_stop: stops the service that was started last; its exit status is serve_stop's.
+# serve_stop: stops the service that was started last, within two minutes; its exit status is serve_stop's.
 serve_stop() {
-	kill "$SERVE_PID" 2>/dev/null
-	wait "$SERVE_PID"
+	tap_stop "$SERVE_PID" 120
 	set -- $?
 	tap_pids=$(printf '%s\n' $tap_pids | grep -vx "$SERVE_PID")
 	STATE=
@@ -308,7 +317,8 @@ api_record() {
 		>>"$AGENTGRAPH_RECORD/$(basename "$0").jsonl"
 }
 
-# http METHOD PATH [BODY [CURL-ARGUMENT…]]: one request through nginx at BASE.  Sets the same.
+# http METHOD PATH [BODY [CURL-ARGUMENT…]]: one request through nginx at BASE.  Sets the same.  After HTTP_TIMEOUT
+# seconds (120) the client goes away.
 http() {
 	RAW=$WORK/answer
 	request_method=$1 request_uri=$2 request_body=${3-}
@@ -319,7 +329,7 @@ http() {
 		printf '%s' "$request_body" >"$WORK/request"
 		set -- -H 'Content-Type: application/json' --data-binary "@$WORK/request" "$@"
 	fi
-	curl -s --path-as-is -X "$request_method" -D "$WORK/headers" -o "$RAW" "$@" \
+	curl -s --max-time "${HTTP_TIMEOUT:-120}" --path-as-is -X "$request_method" -D "$WORK/headers" -o "$RAW" "$@" \
 		"$BASE$request_uri" || true
 	HEADERS=$(tr -d '\r' <"$WORK/headers")
 	BODY=$(tr -d '\000' <"$RAW" 2>/dev/null)

@@ -37,10 +37,10 @@ void record_refuse(struct buf *out, int status, const char *json)
 	put_line(out, json, strlen(json));
 }
 
-void record_text(struct buf *out, const char *text, size_t len)
+static void record_stuff(struct buf *out, enum record_kind kind, const char *text, size_t len)
 {
 	buf_reserve(out, len + 1);
-	buf_putc(out, RECORD_TEXT);
+	buf_putc(out, (char)kind);
 	for (size_t i = 0, from = 0; i <= len; i++) {
 		char stands = i < len ? stuffing[(unsigned char)text[i]] : 0;
 		if (i < len && !stands)
@@ -52,6 +52,16 @@ void record_text(struct buf *out, const char *text, size_t len)
 		}
 		from = i + 1;
 	}
+}
+
+void record_text(struct buf *out, const char *text, size_t len)
+{
+	record_stuff(out, RECORD_TEXT, text, len);
+}
+
+void record_more(struct buf *out, const char *text, size_t len)
+{
+	record_stuff(out, RECORD_MORE, text, len);
 }
 
 void record_binary(struct buf *out, const void *data, size_t len)
@@ -145,39 +155,6 @@ static bool can_be_sent(int code)
 	    (code >= 3000 && code <= 4999);
 }
 
-static bool parse_refusal(struct record *record)
-{
-	return record_take_number(record) && record->code >= 400 && record->code <= 599 &&
-	    record_take_rest(record) && record->len > 0;
-}
-
-static bool parse_close(struct record *record)
-{
-	return record_take_number(record) && can_be_sent(record->code) &&
-	    record_take_rest(record) && record->len <= LONGEST_REASON;
-}
-
-/* 1005 and 1006 are never sent, but they say how the client left. */
-static bool parse_gone(struct record *record)
-{
-	return record_take_number(record) && record->len == 0 &&
-	    (can_be_sent(record->code) || record->code == 1005 || record->code == 1006);
-}
-
-static char unstuffed(char stands)
-{
-	switch (stands) {
-	case 'n':
-		return '\n';
-	case 'r':
-		return '\r';
-	case 'e':
-		return ESCAPE;
-	default:
-		return '\0';
-	}
-}
-
 static bool unstuff(char *text, struct record *record)
 {
 	char *end = text + record->len;
@@ -192,7 +169,7 @@ static bool unstuff(char *text, struct record *record)
 		}
 		if (++from == end || !strchr("nre0", *from))
 			return false;
-		*to++ = unstuffed(*from);
+		*to++ = *from == 'n' ? '\n' : *from == 'r' ? '\r' : *from == 'e' ? ESCAPE : '\0';
 	}
 	record->len = (size_t)(to - text);
 	return true;
@@ -252,15 +229,19 @@ bool record_parse(char *line, size_t len, struct record *record)
 	case RECORD_READY:
 		return record_take_number(record) && record->len == 0;
 	case RECORD_REFUSE:
-		return parse_refusal(record);
+		return record_take_number(record) && record->code >= 400 && record->code <= 599 &&
+		    record_take_rest(record) && record->len > 0;
 	case RECORD_TEXT:
+	case RECORD_MORE:
 		return unstuff(line + 1, record);
 	case RECORD_BINARY:
 		return decode64(line + 1, record);
 	case RECORD_CLOSE:
-		return parse_close(record);
-	case RECORD_GONE:
-		return parse_gone(record);
+		return record_take_number(record) && can_be_sent(record->code) &&
+		    record_take_rest(record) && record->len <= LONGEST_REASON;
+	case RECORD_GONE: /* 1005 and 1006 are never sent, but they say how the client left */
+		return record_take_number(record) && record->len == 0 &&
+		    (can_be_sent(record->code) || record->code == 1005 || record->code == 1006);
 	case RECORD_BYE:
 	case RECORD_HOLD:
 	case RECORD_ON:

@@ -24,6 +24,8 @@ enum record_kind {
 	RECORD_REFUSE = 'J', /* helper: status, blank, JSON body */
 	RECORD_TEXT =
 	    'T', /* both: a text message; newline, carriage return and escape are stuffed */
+	RECORD_MORE = 'M',   /* helper: the beginning of a text message, stuffed likewise; others,
+			      or the text record that ends it, follow */
 	RECORD_BINARY = 'B', /* both: a binary message in base64 */
 	RECORD_CLOSE = 'C',  /* helper: close the client with code, blank, reason */
 	RECORD_GONE = 'G',   /* relay: the client is gone; its close code, 1005 when its
@@ -44,6 +46,7 @@ struct record {
 void record_ready(struct buf *out);
 void record_refuse(struct buf *out, int status, const char *json);
 void record_text(struct buf *out, const char *text, size_t len);
+void record_more(struct buf *out, const char *text, size_t len);
 void record_binary(struct buf *out, const void *data, size_t len);
 void record_close(struct buf *out, int code, const char *reason);
 void record_gone(struct buf *out, int code);

@@ -31,37 +31,23 @@ static bool relay_watch(const struct relay *relay, int fd, void *mark)
 	return false;
 }
 
-/* Without descriptors the listener stays readable: it is left alone until the next tick. */
-static void relay_accept_failed(struct relay *relay, int error)
-{
-	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
-		return;
-	log_error("cannot accept a connection: %s", strerror(error));
-	epoll_ctl(relay->epoll, EPOLL_CTL_DEL, relay->listener, NULL);
-	relay->deaf = true;
-}
-
 static void accept_some(struct relay *relay)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(relay->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0) {
-			relay_accept_failed(relay, errno);
-			return;
+		if (fd >= 0) {
+			connection_new(relay, fd);
+			continue;
 		}
-		connection_new(relay, fd);
-	}
-}
-
-/* A ticket is remembered for one period at least, which is as long as it is good. */
-static void forget_tickets(struct relay *relay)
-{
-	if (relay->now < relay->period_end)
+		/* without these the listener stays readable: it is left alone until the next tick
+		 */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			log_error("cannot accept a connection: %s", strerror(errno));
+			epoll_ctl(relay->epoll, EPOLL_CTL_DEL, relay->listener, NULL);
+			relay->deaf = true;
+		}
 		return;
-	tally_clear(&relay->used_before);
-	relay->used_before = relay->used;
-	relay->used = (struct tally){0};
-	relay->period_end = relay->now + TICKET_SECONDS * 1000;
+	}
 }
 
 static void tick(struct relay *relay)
@@ -71,7 +57,13 @@ static void tick(struct relay *relay)
 		next = c->next;
 		connection_tick(c);
 	}
-	forget_tickets(relay);
+	/* a ticket is remembered for one period at least, which is as long as it is good */
+	if (relay->now >= relay->period_end) {
+		tally_clear(&relay->used_before);
+		relay->used_before = relay->used;
+		relay->used = (struct tally){0};
+		relay->period_end = relay->now + TICKET_SECONDS * 1000;
+	}
 	if (relay->deaf && relay->listener >= 0)
 		relay->deaf = !relay_watch(relay, relay->listener, &listener_mark);
 }
@@ -86,12 +78,6 @@ static void relay_stop(struct relay *relay)
 		next = c->next;
 		connection_stop(c);
 	}
-}
-
-/* With nobody there is nothing to time. */
-static int patience(const struct relay *relay)
-{
-	return relay->connections || relay->deaf ? TICK_MS : -1;
 }
 
 /* True when one of the signals means the end. */
@@ -113,7 +99,9 @@ static bool turn(struct relay *relay)
 {
 	struct epoll_event events[EVENTS];
 	bool signalled = false;
-	int count = epoll_wait(relay->epoll, events, EVENTS, patience(relay));
+	/* with nobody there is nothing to time */
+	int patience = relay->connections || relay->deaf ? TICK_MS : -1;
+	int count = epoll_wait(relay->epoll, events, EVENTS, patience);
 	relay->now = clock_monotonic_ms();
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &signal_mark)
@@ -136,16 +124,6 @@ static bool turn_in_time(struct relay *relay, int64_t *next_tick)
 	}
 	connection_sweep(relay);
 	return quiet;
-}
-
-/* False when a second signal came. */
-static bool relay_drain(struct relay *relay)
-{
-	int64_t next_tick = 0, end = relay->now + DRAIN_MS;
-	while (relay->connections && relay->now < end)
-		if (!turn_in_time(relay, &next_tick))
-			return false;
-	return true;
 }
 
 /* Closes what the drain has left. */
@@ -178,7 +156,11 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 		continue;
 	relay_stop(&relay);
 	connection_sweep(&relay);
-	bool complete = relay_drain(&relay);
+	int64_t end = relay.now + DRAIN_MS;
+	bool quiet = true; /* false when a second signal comes */
+	next_tick = 0;
+	while (quiet && relay.connections && relay.now < end)
+		quiet = turn_in_time(&relay, &next_tick);
 	relay_release(&relay);
-	return complete;
+	return quiet;
 }

@@ -57,16 +57,11 @@ void client_refuse_given(struct connection *c, const struct record *record)
 
 /* ---- Counting */
 
-static bool is_used(const struct relay *relay, const char *request_id)
-{
-	return tally_count(&relay->used, request_id) > 0 ||
-	    tally_count(&relay->used_before, request_id) > 0;
-}
-
 /* A ticket opens one connection: whoever could read one has nothing from it. */
 static bool use_ticket(struct relay *relay, const struct ticket *ticket, struct error *err)
 {
-	if (is_used(relay, ticket->request_id)) {
+	if (tally_count(&relay->used, ticket->request_id) > 0 ||
+	    tally_count(&relay->used_before, ticket->request_id) > 0) {
 		error_set(err, ERR_INVALID_TOKEN, NULL);
 		return error_cause(err, "ticket: used before");
 	}
@@ -123,20 +118,14 @@ static void client_lost(struct connection *c)
 
 /* ---- The handshake */
 
-static bool check_ticket(struct connection *c, const struct handshake *handshake, struct arena *a,
-    struct ticket *ticket, struct error *err)
-{
-	const struct relay_settings *settings = c->relay->settings;
-	return ticket_verify(&settings->key, handshake->ticket, handshake->path, a, ticket, err) &&
-	    use_ticket(c->relay, ticket, err);
-}
-
 static void relay_client_admit(struct connection *c, const struct handshake *handshake)
 {
 	struct arena *a = arena_new();
 	struct ticket ticket;
 	struct error err = {0};
-	if (!check_ticket(c, handshake, a, &ticket, &err)) {
+	if (!ticket_verify(
+		&c->relay->settings->key, handshake->ticket, handshake->path, a, &ticket, &err) ||
+	    !use_ticket(c->relay, &ticket, &err)) {
 		log_warning("a handshake on %s was refused: %s", handshake->path, err.cause);
 		relay_client_refuse(c, &err);
 	} else {
@@ -291,17 +280,6 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static void relay_client_ping(struct connection *c)
-{
-	const struct link *link = &c->client.link;
-	int64_t now = c->relay->now, period = c->relay->settings->ping_ms;
-	int64_t quiet = later(now - link->received, now - link->moved);
-	if (quiet < period || now - c->pinged < period)
-		return;
-	frames_ping(c->client.frames);
-	c->pinged = now;
-}
-
 static void watch_open(struct connection *c)
 {
 	const struct relay_settings *settings = c->relay->settings;
@@ -319,8 +297,10 @@ static void watch_open(struct connection *c)
 	} else if (now - link->received >= settings->ping_ms * SILENT_PINGS) {
 		log_info("a client does not answer pings: closed");
 		client_lost(c);
-	} else {
-		relay_client_ping(c);
+	} else if (later(now - link->received, now - link->moved) >= settings->ping_ms &&
+	    now - c->pinged >= settings->ping_ms) {
+		frames_ping(c->client.frames);
+		c->pinged = now;
 	}
 }
 

@@ -24,31 +24,6 @@ void connection_new(struct relay *relay, int fd)
 	link_watch(&c->client.link, true, &c->client);
 }
 
-static void unlist(struct connection *c)
-{
-	if (c->next)
-		c->next->previous = c->previous;
-	if (c->previous)
-		c->previous->next = c->next;
-	else
-		c->relay->connections = c->next;
-}
-
-static bool has_ended(const struct connection *c)
-{
-	return c->client_stage == CLIENT_GONE &&
-	    (c->helper_stage == HELPER_GONE || c->helper_stage == HELPER_NONE);
-}
-
-/* Later events of this turn may still be for it. */
-static void relay_connection_bury(struct connection *c)
-{
-	unlist(c);
-	c->previous = NULL;
-	c->next = c->relay->dead;
-	c->relay->dead = c;
-}
-
 static void side_release(struct side *side)
 {
 	link_close(&side->link);
@@ -83,8 +58,19 @@ static void relay_connection_settle(struct connection *c)
 		helper->ending = true;
 	link_watch(client, client_reading(c), &c->client);
 	link_watch(helper, helper_reading(c), &c->helper);
-	if (has_ended(c))
-		relay_connection_bury(c);
+	if (c->client_stage != CLIENT_GONE ||
+	    (c->helper_stage != HELPER_GONE && c->helper_stage != HELPER_NONE))
+		return;
+	/* it has ended; later events of this turn may still be for it */
+	if (c->next)
+		c->next->previous = c->previous;
+	if (c->previous)
+		c->previous->next = c->next;
+	else
+		c->relay->connections = c->next;
+	c->previous = NULL;
+	c->next = c->relay->dead;
+	c->relay->dead = c;
 }
 
 void connection_event(struct side *side, uint32_t events)

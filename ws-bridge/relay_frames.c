@@ -22,19 +22,12 @@ struct frames {
 	bool data_frame;  /* the frame that arrives belongs to a message, and is no control frame */
 	bool binary;      /* the message does */
 	bool stopped;
+	bool begun; /* of a message to send: fragments were, its end was not */
 	int code;   /* see frames_code */
 	int answer; /* of the close frame to send at the end of a feed; 0: none */
 };
 
 /* ---- What wslay calls */
-
-static uint64_t relay_frames_number(const unsigned char *bytes, size_t count)
-{
-	uint64_t value = 0;
-	while (count--)
-		value = value << 8 | *bytes++;
-	return value;
-}
 
 /*
  * What can be given of a frame that begins here: its head, and a control frame whole; 0 when that
@@ -54,26 +47,26 @@ static size_t relay_frames_begin(struct frames *frames)
 	size_t part = whole ? head + len : head;
 	if (frames->in_len < part)
 		return 0;
-	frames->payload = whole ? 0 : more ? relay_frames_number(in + 2, more) : len;
+	uint64_t payload = more ? 0 : len;
+	for (size_t i = 0; i < more; i++)
+		payload = payload << 8 | in[2 + i];
+	frames->payload = whole ? 0 : payload;
 	return part;
-}
-
-static size_t relay_frames_go_on(struct frames *frames, size_t size)
-{
-	size_t len = frames->in_len < size ? frames->in_len : size;
-	if (len > frames->payload)
-		len = (size_t)frames->payload;
-	frames->payload -= len;
-	return len;
 }
 
 static ssize_t relay_frames_give(
     wslay_event_context_ptr wslay, uint8_t *to, size_t size, int flags, void *user_data)
 {
 	struct frames *frames = user_data;
-	size_t len =
-	    frames->payload ? relay_frames_go_on(frames, size) : relay_frames_begin(frames);
+	size_t len = frames->in_len < size ? frames->in_len : size;
 	(void)flags;
+	if (!frames->payload) {
+		len = relay_frames_begin(frames);
+	} else {
+		if (len > frames->payload)
+			len = (size_t)frames->payload;
+		frames->payload -= len;
+	}
 	if (len == 0 || len > size) {
 		wslay_event_set_error(wslay, WSLAY_ERR_WOULDBLOCK);
 		return -1;
@@ -152,43 +145,22 @@ static void begin_frame(wslay_event_context_ptr wslay,
 		relay_frames_fail(frames, WSLAY_CODE_MESSAGE_TOO_BIG);
 }
 
-static void relay_frames_add(struct frames *frames, const uint8_t *data, size_t len)
-{
-	struct frames_room *room = frames->setup.room;
-	if (room && frames->message.len + len > FRAMES_SMALL && room->used + len > room->max) {
-		relay_frames_fail(frames, CODE_TRY_AGAIN_LATER);
-		return;
-	}
-	buf_add(&frames->message, data, len);
-	if (room)
-		room->used += len;
-}
-
 static void add_chunk(wslay_event_context_ptr wslay,
     const struct wslay_event_on_frame_recv_chunk_arg *chunk, void *user_data)
 {
 	struct frames *frames = user_data;
+	struct frames_room *room = frames->setup.room;
+	size_t len = chunk->data_length;
 	(void)wslay;
-	if (frames->data_frame && !frames->stopped)
-		relay_frames_add(frames, chunk->data, chunk->data_length);
-}
-
-static void end_close(struct frames *frames, const struct wslay_event_on_msg_recv_arg *message)
-{
-	relay_frames_fail(
-	    frames, message->status_code ? message->status_code : WSLAY_CODE_NORMAL_CLOSURE);
-	if (!message->status_code)
-		frames->code = WSLAY_CODE_NO_STATUS_RCVD;
-}
-
-static void end_data(struct frames *frames)
-{
-	struct buf whole = detach(frames);
-	char nothing[] = "";
-	if (!frames->setup.on_message(
-		frames->setup.arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
-		relay_frames_stop(frames);
-	buf_release(&whole);
+	if (!frames->data_frame || frames->stopped)
+		return;
+	if (room && frames->message.len + len > FRAMES_SMALL && room->used + len > room->max) {
+		relay_frames_fail(frames, CODE_TRY_AGAIN_LATER);
+		return;
+	}
+	buf_add(&frames->message, chunk->data, len);
+	if (room)
+		room->used += len;
 }
 
 /* In wslay's mode without buffers this has control frames whole, and messages without content. */
@@ -196,13 +168,23 @@ static void end_message(wslay_event_context_ptr wslay,
     const struct wslay_event_on_msg_recv_arg *message, void *user_data)
 {
 	struct frames *frames = user_data;
+	const struct frames_setup *setup = &frames->setup;
+	int code = message->status_code;
 	(void)wslay;
 	if (frames->stopped)
 		return;
-	if (message->opcode == WSLAY_CONNECTION_CLOSE)
-		end_close(frames, message);
-	else if (!wslay_is_ctrl_frame(message->opcode))
-		end_data(frames);
+	if (message->opcode == WSLAY_CONNECTION_CLOSE) {
+		relay_frames_fail(frames, code ? code : WSLAY_CODE_NORMAL_CLOSURE);
+		if (!code)
+			frames->code = WSLAY_CODE_NO_STATUS_RCVD;
+	} else if (!wslay_is_ctrl_frame(message->opcode)) {
+		struct buf whole = detach(frames);
+		char nothing[] = "";
+		if (!setup->on_message(
+			setup->arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
+			relay_frames_stop(frames);
+		buf_release(&whole);
+	}
 }
 
 /* ---- Life */
@@ -304,8 +286,39 @@ static void queue(struct frames *frames, uint8_t opcode, const char *data, size_
 	wslay_event_send(frames->wslay);
 }
 
+/* wslay makes fragments of its own size only; between two frames everything may be put in. */
+static void relay_frames_put_fragment(
+    struct frames *frames, bool last, const char *data, size_t len)
+{
+	uint8_t head[10] = {frames->begun ? WSLAY_CONTINUATION_FRAME : WSLAY_TEXT_FRAME};
+	size_t more = len < 126 ? 0 : len <= UINT16_MAX ? 2 : 8;
+	if (wslay_event_get_close_sent(frames->wslay))
+		return;
+	head[0] |= last ? 0x80 : 0;
+	head[1] = (uint8_t)(more == 0 ? len : more == 2 ? 126 : 127);
+	for (size_t i = 0; i < more; i++)
+		head[2 + i] = (uint8_t)((uint64_t)len >> 8 * (more - 1 - i));
+	buf_add(frames->setup.out, head, 2 + more);
+	buf_add(frames->setup.out, data, len);
+	frames->begun = !last;
+}
+
+void frames_begin(struct frames *frames, const char *data, size_t len)
+{
+	relay_frames_put_fragment(frames, false, data, len);
+}
+
+bool frames_begun(const struct frames *frames)
+{
+	return frames->begun;
+}
+
 void frames_send(struct frames *frames, bool binary, const char *data, size_t len)
 {
+	if (frames->begun) {
+		relay_frames_put_fragment(frames, true, data, len);
+		return;
+	}
 	queue(frames, binary ? WSLAY_BINARY_FRAME : WSLAY_TEXT_FRAME, data, len);
 }
 

@@ -56,6 +56,11 @@ bool frames_feed(struct frames *frames, const char *data, size_t len);
  * both sides are open. */
 int frames_code(const struct frames *frames);
 
+/* Appends the beginning of a text message (RFC 6455, 5.4: a fragment) to a client; others, or the
+ * text message that ends it, follow. */
+void frames_begin(struct frames *frames, const char *data, size_t len);
+bool frames_begun(const struct frames *frames); /* and not ended */
+
 /* Append a message, a ping, a close frame; nothing after a close frame. */
 void frames_send(struct frames *frames, bool binary, const char *data, size_t len);
 void frames_ping(struct frames *frames);

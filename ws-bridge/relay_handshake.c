@@ -138,11 +138,6 @@ static bool relay_handshake_is_key(const char *key)
 	    strcmp(key + 22, "==") == 0 && strchr("AQgw", key[21]);
 }
 
-static bool has_body(const struct fields *fields)
-{
-	return fields->coded || (fields->length && strcmp(fields->length, "0") != 0);
-}
-
 /* Lines end with CR and LF, which stand nowhere else; of the other control characters only tabs
  * are there. */
 static bool relay_handshake_is_text(const char *head, size_t len)
@@ -174,7 +169,7 @@ enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *h
 	char *line = first_line(head, len, &rest);
 	*handshake = (struct handshake){0};
 	if (!line || !(handshake->path = take_path(line)) || !take_fields(&fields, rest) ||
-	    !fields.host || has_body(&fields))
+	    !fields.host || fields.coded || (fields.length && strcmp(fields.length, "0") != 0))
 		return HANDSHAKE_MALFORMED;
 	if (!fields.upgrade || !fields.connection)
 		return HANDSHAKE_NO_UPGRADE;

@@ -82,19 +82,6 @@ void helper_start(struct connection *c, const char *route, const char *ticket)
 	    route, settings->host, key, ticket, RECORD_VERSION);
 }
 
-static void connected(struct connection *c)
-{
-	int error = 0;
-	socklen_t size = sizeof(error);
-	getsockopt(c->helper.link.fd, SOL_SOCKET, SO_ERROR, &error, &size);
-	if (error) {
-		log_error("cannot connect to websocketd: %s", strerror(error));
-		lost(c, "no helper");
-	} else {
-		c->helper_stage = HELPER_ANSWERING;
-	}
-}
-
 /* ---- Records */
 
 static void relay_helper_send_record(struct connection *c, struct buf *record)
@@ -152,26 +139,16 @@ static void confused(struct connection *c, char kind)
 	helper_leave(c, 1011);
 }
 
-static void ready(struct connection *c, const struct record *record)
-{
-	if (record->kind != RECORD_READY || record->code != RECORD_VERSION) {
-		confused(c, (char)record->kind);
-		return;
-	}
-	set_stage(c, HELPER_OPEN, 0);
-	client_accept(c);
-}
-
-/* It only waits for the end of its input now. */
-static void relay_helper_refused(struct connection *c, const struct record *record)
-{
-	client_refuse_given(c, record);
-	helper_drop(c);
-}
-
 static void take_open(struct connection *c, const struct record *record)
 {
+	if (record->kind == RECORD_BINARY && frames_begun(c->client.frames)) {
+		confused(c, RECORD_BINARY);
+		return;
+	}
 	switch (record->kind) {
+	case RECORD_MORE:
+		frames_begin(c->client.frames, record->data, record->len);
+		break;
 	case RECORD_TEXT:
 	case RECORD_BINARY:
 		frames_send(
@@ -196,26 +173,26 @@ static void take_open(struct connection *c, const struct record *record)
 	}
 }
 
-/* After GONE only a last word counts; the helper may have written much before it read that. */
-static void take_leaving(struct connection *c, const struct record *record)
-{
-	if (record->kind == RECORD_BYE || record->kind == RECORD_REFUSE)
-		helper_drop(c);
-}
-
 static void relay_helper_take_record(struct connection *c, char *data, size_t len)
 {
 	struct record record;
 	if (!record_parse(data, len, &record)) {
 		confused(c, len ? data[0] : '\0');
 	} else if (c->helper_stage == HELPER_LEAVING) {
-		take_leaving(c, &record);
+		/* only a last word counts; it may have written much before it read that it is to go
+		 */
+		if (record.kind == RECORD_BYE || record.kind == RECORD_REFUSE)
+			helper_drop(c);
 	} else if (c->helper_stage == HELPER_OPEN) {
 		take_open(c, &record);
 	} else if (record.kind == RECORD_REFUSE) {
-		relay_helper_refused(c, &record);
+		client_refuse_given(c, &record);
+		helper_drop(c); /* it only waits for the end of its input now */
+	} else if (record.kind == RECORD_READY && record.code == RECORD_VERSION) {
+		set_stage(c, HELPER_OPEN, 0);
+		client_accept(c);
 	} else {
-		ready(c, &record);
+		confused(c, (char)record.kind);
 	}
 }
 
@@ -267,29 +244,25 @@ static void relay_helper_answered(struct connection *c, size_t len)
 	buf_release(&rest);
 }
 
-static void relay_helper_read_answer(struct connection *c, const char *data, size_t size)
-{
-	struct buf *head = &c->helper.head;
-	buf_add(head, data, size);
-	size_t len = handshake_length(head->data, head->len);
-	if (len > 0)
-		relay_helper_answered(c, len);
-	else if (head->len > HANDSHAKE_LONGEST)
-		lost(c, "websocketd's answer has no end");
-}
-
 static void relay_helper_read_more(struct connection *c)
 {
 	static char chunk[RELAY_CHUNK];
+	struct buf *head = &c->helper.head;
 	ssize_t got = link_read(&c->helper.link, chunk, sizeof(chunk), c->relay->now);
 	if (got < 0 && errno == EAGAIN)
 		return;
-	if (got <= 0)
+	if (got <= 0) {
 		lost(c, "the helper, or websocketd, is gone");
-	else if (c->helper_stage == HELPER_ANSWERING)
-		relay_helper_read_answer(c, chunk, (size_t)got);
-	else
+	} else if (c->helper_stage != HELPER_ANSWERING) {
 		relay_helper_feed(c, chunk, (size_t)got);
+	} else {
+		buf_add(head, chunk, (size_t)got);
+		size_t len = handshake_length(head->data, head->len);
+		if (len > 0)
+			relay_helper_answered(c, len);
+		else if (head->len > HANDSHAKE_LONGEST)
+			lost(c, "websocketd's answer has no end");
+	}
 }
 
 bool helper_reading(const struct connection *c)
@@ -301,10 +274,20 @@ bool helper_reading(const struct connection *c)
 
 void helper_event(struct connection *c)
 {
-	if (c->helper_stage == HELPER_CONNECTING)
-		connected(c);
-	else if (c->helper.link.ending || helper_reading(c))
-		relay_helper_read_more(c);
+	int error = 0;
+	socklen_t size = sizeof(error);
+	if (c->helper_stage != HELPER_CONNECTING) {
+		if (c->helper.link.ending || helper_reading(c))
+			relay_helper_read_more(c);
+		return;
+	}
+	getsockopt(c->helper.link.fd, SOL_SOCKET, SO_ERROR, &error, &size);
+	if (error) {
+		log_error("cannot connect to websocketd: %s", strerror(error));
+		lost(c, "no helper");
+	} else {
+		c->helper_stage = HELPER_ANSWERING;
+	}
 }
 
 /* ---- Time */

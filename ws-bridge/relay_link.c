@@ -38,19 +38,6 @@ ssize_t link_read(struct link *link, char *to, size_t size, int64_t now)
 	return got;
 }
 
-static void drop_sent(struct link *link)
-{
-	size_t left = link_backlog(link);
-	if (left == 0) {
-		buf_release(&link->out);
-		link->sent = 0;
-	} else if (link->sent > COMPACT && link->sent > left) {
-		memmove(link->out.data, link->out.data + link->sent, left + 1);
-		link->out.len = left;
-		link->sent = 0;
-	}
-}
-
 bool link_flush(struct link *link, int64_t now)
 {
 	while (link_backlog(link) > 0) {
@@ -67,7 +54,15 @@ bool link_flush(struct link *link, int64_t now)
 		}
 		link->sent += (size_t)put;
 		link->moved = now;
-		drop_sent(link);
+		size_t left = link_backlog(link);
+		if (left == 0) {
+			buf_release(&link->out);
+			link->sent = 0;
+		} else if (link->sent > COMPACT && link->sent > left) {
+			memmove(link->out.data, link->out.data + link->sent, left + 1);
+			link->out.len = left;
+			link->sent = 0;
+		}
 	}
 	return true;
 }

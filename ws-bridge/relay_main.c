@@ -6,6 +6,7 @@
  * outlives the process that started it.
  */
 #include "base/bound.h"
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
@@ -13,7 +14,6 @@
 #include "relay.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <netdb.h>
 #include <signal.h>
@@ -38,19 +38,6 @@ static bool relay_main_complain(const char *what, const char *why)
 }
 
 /* ---- The listening socket */
-
-static bool is_listening(int fd)
-{
-	int listening = 0;
-	socklen_t size = sizeof(listening);
-	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
-}
-
-static bool set_nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
-}
 
 /* Whether somebody answers at the address; what a dead process has left there is removed. */
 static bool is_taken(const struct sockaddr_un *address)
@@ -92,7 +79,7 @@ static int relay_main_take_listener(const struct relay_options *options)
 {
 	if (options->socket)
 		return listen_at(options->socket);
-	if (is_listening(STDIN_FILENO) && set_nonblocking(STDIN_FILENO))
+	if (descriptor_listens(STDIN_FILENO))
 		return STDIN_FILENO;
 	relay_main_complain("descriptor 0", "not a listening socket, and there is no --socket");
 	return -1;
@@ -156,10 +143,16 @@ static void reload(struct relay_settings *settings)
 {
 	const struct relay_options *options = settings->origin;
 	struct config *config = relay_main_load(&options->source);
-	if (!config)
-		return;
-	take_config(settings, config);
-	take_options(settings, options);
+	struct ticket_key key;
+	struct error err = {0};
+	if (config && ticket_key_load(&key, config->state_dir, &err)) {
+		settings->key = key;
+		take_config(settings, config);
+		take_options(settings, options);
+	}
+	if (error_is_set(&err))
+		log_error("cannot read the settings again: %s", err.detail);
+	error_release(&err);
 	config_free(config);
 }
 

@@ -28,16 +28,6 @@ static void ws_input_compact(struct input *in)
 	in->start = 0;
 }
 
-/* Of a line that is too long the first byte says what it was to be. */
-static void skip(struct input *in)
-{
-	if (in->skipping || in->data.len > in->limit) {
-		in->skipping = true;
-		in->data.len = 1;
-		in->scanned = 1;
-	}
-}
-
 void input_read(struct input *in)
 {
 	if (in->start == in->data.len)
@@ -62,7 +52,10 @@ char *input_line(struct input *in, size_t *len, bool *cut)
 	if (!end) {
 		in->scanned = in->data.len;
 		ws_input_compact(in);
-		skip(in);
+		if (in->skipping || in->data.len > in->limit) {
+			in->skipping = true; /* its first byte says what it was to be */
+			in->data.len = in->scanned = 1;
+		}
 		return NULL;
 	}
 	char *from = in->data.data + in->start;

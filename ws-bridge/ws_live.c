@@ -72,32 +72,13 @@ static bool is_full(struct live_sink *sink)
 
 /* ---- in ---- */
 
-static void ws_live_fail_record(struct live_socket *s, const char *line)
+static void ws_live_fail_record(struct live_socket *s, char kind)
 {
-	log_error("record of kind 0x%02x is not understood", (unsigned char)*line);
+	log_error("record of kind 0x%02x is not understood", (unsigned char)kind);
 	if (!live_is_closed(s->live))
 		ws_live_send_close(&s->sink, 1011, "Internal error");
 	s->gone = true;
 	live_gone(s->live);
-}
-
-static void ws_live_client_is_gone(struct live_socket *s)
-{
-	s->gone = true;
-	output_mute(&s->out);
-	live_gone(s->live);
-}
-
-static void ws_live_take_record(struct live_socket *s, const struct record *record)
-{
-	if (record->kind == RECORD_TEXT)
-		live_text(s->live, record->data, record->len);
-	else if (record->kind == RECORD_BINARY)
-		live_audio(s->live, record->data, record->len);
-	else if (record->kind == RECORD_GONE)
-		ws_live_client_is_gone(s);
-	else
-		ws_live_fail_record(s, (const char[]){(char)record->kind});
 }
 
 /* Of a line that was cut only the kind is known, and that is enough. */
@@ -105,12 +86,21 @@ static void ws_live_take_line(struct live_socket *s, char *line, size_t len, boo
 {
 	struct record record;
 	s->dirty = true;
-	if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY))
+	if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY)) {
 		live_large(s->live, *line == RECORD_BINARY);
-	else if (!cut && record_parse(line, len, &record))
-		ws_live_take_record(s, &record);
-	else
-		ws_live_fail_record(s, line);
+	} else if (cut || !record_parse(line, len, &record)) {
+		ws_live_fail_record(s, *line);
+	} else if (record.kind == RECORD_TEXT) {
+		live_text(s->live, record.data, record.len);
+	} else if (record.kind == RECORD_BINARY) {
+		live_audio(s->live, record.data, record.len);
+	} else if (record.kind == RECORD_GONE) {
+		s->gone = true;
+		output_mute(&s->out);
+		live_gone(s->live);
+	} else {
+		ws_live_fail_record(s, (char)record.kind);
+	}
 }
 
 /* What was heard is answered before more is read. */
@@ -126,14 +116,6 @@ static void ws_live_take_lines(struct live_socket *s)
 	}
 	if (s->in.ended)
 		live_gone(s->live);
-}
-
-static void ws_live_take_signals(struct live_socket *s)
-{
-	struct signalfd_siginfo info;
-	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
-		s->interrupts++;
-	live_stop(s->live);
 }
 
 /* ---- the loop ---- */
@@ -155,11 +137,6 @@ static bool ws_live_go_on(struct live_socket *s)
 	return !s->in.ended && s->interrupts < 2;
 }
 
-static int rest_time(const struct live_socket *s, int timeout)
-{
-	return s->dirty && (timeout < 0 || timeout > TRIM_AFTER) ? TRIM_AFTER : timeout;
-}
-
 static void ws_live_wait_for_something(struct live_socket *s)
 {
 	struct pollfd fds[FD_COUNT] = {
@@ -168,15 +145,20 @@ static void ws_live_wait_for_something(struct live_socket *s)
 	    [FD_WAKE] = {s->out.wake, POLLIN, 0},
 	    [FD_SIGNALS] = {s->signals, POLLIN, 0},
 	};
+	struct signalfd_siginfo info;
 	int timeout = live_poll(s->live, fds + FD_LIVE);
-	int wait = rest_time(s, timeout);
+	bool rests = s->dirty && (timeout < 0 || timeout > TRIM_AFTER);
+	int wait = rests ? TRIM_AFTER : timeout;
 	int ready = poll(fds, FD_COUNT, wait);
 	if (ready == 0 && wait != timeout) {
 		malloc_trim(0);
 		s->dirty = false;
 	}
-	if (fds[FD_SIGNALS].revents)
-		ws_live_take_signals(s);
+	if (fds[FD_SIGNALS].revents) {
+		if (read(s->signals, &info, sizeof(info)) == sizeof(info))
+			s->interrupts++;
+		live_stop(s->live);
+	}
 	if (fds[FD_IN].revents)
 		ws_live_take_lines(s);
 	if (fds[FD_OUT].revents)
@@ -186,30 +168,19 @@ static void ws_live_wait_for_something(struct live_socket *s)
 	live_step(s->live);
 }
 
-/* In the worst case every byte of a text is stuffed; audio is a third longer in base64. */
-static size_t longest_line(const struct environment *env)
-{
-	size_t text = 2 * (size_t)env->max_request_size;
-	size_t audio = ((size_t)env->realtime_max_frame_bytes + 2) / 3 * 4;
-	return (text > audio ? text : audio) + RECORD_ROOM;
-}
-
-/* Who was let in by the handshake.  A user without an id is nobody, whatever name threads get. */
-static struct identity identity_of(const struct ticket *ticket)
-{
-	cJSON *user = cJSON_Duplicate(ticket->user, true); /* permissions leave a stamp on it */
-	return (struct identity){
-	    user, json_str(user, "user_id"), ticket->verified, ticket->credential_exp};
-}
-
 bool ws_live_run(struct service *service, const struct session_setup *setup)
 {
 	const struct ticket *ticket = setup->ticket;
-	const struct identity identity = identity_of(ticket);
+	cJSON *user = cJSON_Duplicate(ticket->user, true); /* permissions leave a stamp on it */
+	const struct identity identity = ticket_identity(ticket, user);
+	const struct environment *env = &service->config->env;
+	/* in the worst case every byte of a text is stuffed; audio is a third longer in base64 */
+	size_t text = 2 * (size_t)env->max_request_size;
+	size_t audio = ((size_t)env->realtime_max_frame_bytes + 2) / 3 * 4;
 	struct live_socket s = {
 	    .sink = {ws_live_send_event, ws_live_send_audio, ws_live_send_close, is_full},
 	    .signals = setup->signals,
-	    .in = {.fd = STDIN_FILENO, .limit = longest_line(&service->config->env)}};
+	    .in = {.fd = STDIN_FILENO, .limit = (text > audio ? text : audio) + RECORD_ROOM}};
 	output_init(&s.out, STDOUT_FILENO);
 	s.out.joins = setup->joins;
 	record_ready(&s.record);
@@ -223,7 +194,7 @@ bool ws_live_run(struct service *service, const struct session_setup *setup)
 	log_request(NULL);
 	if (!live_free(s.live))
 		return false;
-	cJSON_Delete(identity.user);
+	cJSON_Delete(user);
 	output_release(&s.out);
 	input_release(&s.in);
 	buf_release(&s.record);

@@ -18,6 +18,7 @@
 #include "ws_session.h"
 
 #include <malloc.h>
+#include <openssl/crypto.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,23 +84,6 @@ static void ws_main_parse_options(struct options *options, int argc, char **argv
 	exit(EXIT_USAGE);
 }
 
-/* websocketd would stop reading a long line of standard error, and then block this process. */
-static void redirect_log(int fd)
-{
-	if (fd < 0 || fd == STDERR_FILENO)
-		return;
-	dup2(fd, STDERR_FILENO);
-	close(fd);
-}
-
-/* The key is looked for before the configuration is read, so the dotenv file has no say in this. */
-static void settle_state_dir(struct config_source *source)
-{
-	const char *variable = getenv("AGENTGRAPH_STATE_DIR");
-	if (!source->state_dir)
-		source->state_dir = variable && *variable ? variable : DEFAULT_STATE;
-}
-
 /* ---- the ticket ---- */
 
 struct visitor {
@@ -127,16 +111,6 @@ static const char *ws_main_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static bool speaks_this_version(struct error *err)
-{
-	const char *version = ws_main_variable("HTTP_X_AGENTGRAPH_RECORD");
-	if (!version || atoi(version) == RECORD_VERSION)
-		return true;
-	error_set(err, ERR_SERVICE_UNAVAILABLE, "%s", error_fixed_text(ERR_SERVICE_UNAVAILABLE));
-	return error_cause(
-	    err, "the relay speaks version %s of the records, not %d", version, RECORD_VERSION);
-}
-
 static bool ws_main_let_in(struct visitor *visitor, const struct options *options)
 {
 	const char *text = ws_main_variable("HTTP_X_AGENTGRAPH_TICKET");
@@ -147,21 +121,15 @@ static bool ws_main_let_in(struct visitor *visitor, const struct options *option
 		text = sign(visitor, options->route);
 		route = options->route;
 	}
-	return ticket_verify(
-		   &visitor->key, text, route, visitor->arena, &visitor->ticket, &visitor->err) &&
-	    speaks_this_version(&visitor->err);
-}
-
-/* What went wrong with the key is for the log, as every failure of our own. */
-static void hide(struct error *err)
-{
-	struct error shown = {0};
-	if (error_status(err->kind) != 500)
-		return;
-	error_set(&shown, err->kind, "%s", error_fixed_text(err->kind));
-	error_cause(&shown, "%s", err->detail);
-	error_release(err);
-	error_move(err, &shown);
+	if (!ticket_verify(
+		&visitor->key, text, route, visitor->arena, &visitor->ticket, &visitor->err))
+		return false;
+	const char *version = ws_main_variable("HTTP_X_AGENTGRAPH_RECORD");
+	if (!version || atoi(version) == RECORD_VERSION)
+		return true;
+	error_set(&visitor->err, ERR_SERVICE_UNAVAILABLE, NULL);
+	return error_cause(&visitor->err, "the relay speaks version %s of the records, not %d",
+	    version, RECORD_VERSION);
 }
 
 /* A process that ends while websocketd still writes to it costs websocketd memory. */
@@ -180,7 +148,14 @@ static int ws_main_refuse(struct visitor *visitor)
 	struct error *err = &visitor->err;
 	struct buf record = {0};
 	char id[UUID_SIZE];
-	hide(err);
+	if (error_status(err->kind) == 500) {
+		/* what went wrong with the key is for the log, as every failure of our own */
+		struct error shown = {0};
+		error_set(&shown, err->kind, "%s", error_fixed_text(err->kind));
+		error_cause(&shown, "%s", err->detail);
+		error_release(err);
+		error_move(err, &shown);
+	}
 	char *json =
 	    refusal_json(err, visitor->ticket.request_id ? visitor->ticket.request_id : uuid4(id));
 	log_warning("refused: %s", *err->cause ? err->cause : err->detail);
@@ -212,8 +187,7 @@ static struct service *load_service(const struct config_source *source, struct e
 		log_error("%s", problems.items[i].text);
 	problems_release(&problems);
 	if (!service)
-		error_set(
-		    err, ERR_SERVICE_UNAVAILABLE, "%s", error_fixed_text(ERR_SERVICE_UNAVAILABLE));
+		error_set(err, ERR_SERVICE_UNAVAILABLE, NULL);
 	return service;
 }
 
@@ -253,10 +227,19 @@ int main(int argc, char **argv)
 	struct visitor visitor = {0};
 
 	ws_main_tune_malloc();
+	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); /* model/realtime_socket.h */
 	memory_init();
 	ws_main_parse_options(&options, argc, argv);
-	redirect_log((int)options.log);
-	settle_state_dir(&options.source);
+	/* websocketd would stop reading a long line of standard error, and then block this process
+	 */
+	if (options.log >= 0 && options.log != STDERR_FILENO) {
+		dup2((int)options.log, STDERR_FILENO);
+		close((int)options.log);
+	}
+	/* the key is looked for before the configuration is read, so the dotenv file has no say */
+	const char *variable = getenv("AGENTGRAPH_STATE_DIR");
+	if (!options.source.state_dir)
+		options.source.state_dir = variable && *variable ? variable : DEFAULT_STATE;
 	visitor.arena = arena_new();
 	int status =
 	    options.ticket ? print_ticket(&visitor, &options) : ws_main_serve(&visitor, &options);

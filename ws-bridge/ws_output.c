@@ -67,10 +67,19 @@ static void ws_output_compact(struct output *out)
 	out->sent = 1;
 }
 
+void output_wake(struct output *out)
+{
+	uint64_t one = 1;
+	if (write(out->wake, &one, sizeof(one)) < 0)
+		return; /* it is full of wake-ups already */
+}
+
 /* As many bytes as the descriptor takes; nobody reads them any more when that fails. */
-static void ws_output_put(struct output *out)
+static void ws_output_flush(struct output *out)
 {
 	ssize_t n;
+	if (!left(out))
+		return;
 	do
 		n = write(out->fd, out->waiting.data + out->sent, left(out));
 	while (n < 0 && errno == EINTR);
@@ -80,20 +89,6 @@ static void ws_output_put(struct output *out)
 	}
 	if (n > 0)
 		out->sent += (size_t)n;
-}
-
-void output_wake(struct output *out)
-{
-	uint64_t one = 1;
-	if (write(out->wake, &one, sizeof(one)) < 0)
-		return; /* it is full of wake-ups already */
-}
-
-static void ws_output_flush(struct output *out)
-{
-	if (!left(out))
-		return;
-	ws_output_put(out);
 	ws_output_compact(out);
 	out->flushed = clock_monotonic_ms();
 	if (left(out) || out->broken)
@@ -141,45 +136,34 @@ void output_send(struct output *out, struct buf *record)
 	pthread_mutex_unlock(&out->lock);
 }
 
-/* Sees to it that what waits is flushed soon, unless it is flushed by something else before. */
-static void arm(struct output *out)
-{
-	const struct itimerspec soon = {.it_value.tv_nsec = TOGETHER_MS * 1000000};
-	if (!out->armed)
-		out->armed = timerfd_settime(out->timer, 0, &soon, NULL) == 0;
-}
-
 void output_chunk(struct output *out, struct buf *record)
 {
+	const struct itimerspec soon = {.it_value.tv_nsec = TOGETHER_MS * 1000000};
 	pthread_mutex_lock(&out->lock);
 	while (left(out) > OUTPUT_AHEAD && !out->muted && !out->broken)
 		pthread_cond_wait(&out->room, &out->lock);
 	if (!out->muted) {
 		ws_output_add_line(out, record);
+		/* what waits is flushed soon, unless it is flushed by something else before */
 		if (clock_monotonic_ms() - out->flushed > TOGETHER_MS)
 			ws_output_flush(out);
-		else
-			arm(out);
+		else if (!out->armed)
+			out->armed = timerfd_settime(out->timer, 0, &soon, NULL) == 0;
 	}
 	pthread_mutex_unlock(&out->lock);
-}
-
-/* The end of the line that was begun: one that is cut would make nonsense of the next one. */
-static size_t end_of_begun_line(const struct output *out)
-{
-	const char *data = out->waiting.data;
-	if (out->sent == 0 || data[out->sent - 1] == '\n')
-		return out->sent;
-	const char *end = memchr(data + out->sent, '\n', left(out));
-	return (size_t)(end - data) + 1;
 }
 
 void output_mute(struct output *out)
 {
 	pthread_mutex_lock(&out->lock);
 	out->muted = true;
-	if (left(out))
-		out->waiting.len = end_of_begun_line(out);
+	/* the line that was begun ends: one that is cut would make nonsense of the next one */
+	const char *from = left(out) ? out->waiting.data + out->sent : NULL;
+	if (from && (out->sent == 0 || from[-1] == '\n'))
+		out->waiting.len = out->sent;
+	else if (from)
+		out->waiting.len =
+		    (size_t)((const char *)memchr(from, '\n', left(out)) - out->waiting.data) + 1;
 	pthread_cond_broadcast(&out->room);
 	pthread_mutex_unlock(&out->lock);
 }
@@ -195,6 +179,14 @@ size_t output_waiting(struct output *out)
 bool output_is_waiting(struct output *out)
 {
 	return output_waiting(out) > 0;
+}
+
+bool output_is_muted(struct output *out)
+{
+	pthread_mutex_lock(&out->lock);
+	bool muted = out->muted;
+	pthread_mutex_unlock(&out->lock);
+	return muted;
 }
 
 bool output_is_broken(struct output *out)

@@ -64,5 +64,6 @@ void output_woken(struct output *out);
 size_t output_waiting(struct output *out);
 bool output_is_waiting(struct output *out);
 bool output_is_broken(struct output *out);
+bool output_is_muted(struct output *out);
 
 #endif

@@ -105,13 +105,6 @@ static void take_frame(struct session *s, enum frame_kind kind, const char *text
 	turns_push(s->turns, kind, text, len);
 }
 
-static void ws_session_client_is_gone(struct session *s)
-{
-	s->gone = true;
-	turns_drop_waiting(s->turns);
-	output_mute(&s->out);
-}
-
 static void ws_session_take_record(struct session *s, const struct record *record)
 {
 	switch (record->kind) {
@@ -122,8 +115,11 @@ static void ws_session_take_record(struct session *s, const struct record *recor
 		take_frame(s, FRAME_BINARY, NULL, 0);
 		return;
 	case RECORD_GONE:
-		ws_session_client_is_gone(s);
+		s->gone = true;
+		turns_drop_waiting(s->turns);
+		output_mute(&s->out);
 		return;
+	case RECORD_MORE:
 	case RECORD_READY:
 	case RECORD_REFUSE:
 	case RECORD_CLOSE:
@@ -173,20 +169,6 @@ static void hold_or_go_on(struct session *s, const struct turns_state *turns)
 	output_wake(&s->out); /* to look again: frames may have been done meanwhile, unwatched */
 }
 
-static void end_turns(struct session *s, enum turns_end end)
-{
-	if (end == TURNS_EXPIRED)
-		close_client(s, 1008, "Session expired");
-	if (end == TURNS_FAILED)
-		close_client(s, 1011, "Internal error");
-}
-
-static void say_bye(struct session *s)
-{
-	s->bye = true;
-	send_signal(s, RECORD_BYE);
-}
-
 /* Sends what is due; false when the connection is over. */
 static bool ws_session_go_on(struct session *s)
 {
@@ -194,13 +176,18 @@ static bool ws_session_go_on(struct session *s)
 	if (s->interrupts || output_is_broken(&s->out))
 		turns_drop_waiting(s->turns);
 	struct turns_state turns = turns_look(s->turns, ending || s->held);
-	end_turns(s, turns.end);
+	if (turns.end == TURNS_EXPIRED)
+		close_client(s, 1008, "Session expired");
+	if (turns.end == TURNS_FAILED)
+		close_client(s, 1011, "Internal error");
 	if (!s->gone && !s->closing && !s->in.ended)
 		hold_or_go_on(s, &turns);
 	if (turns.busy)
 		return true;
-	if (s->gone && !s->bye)
-		say_bye(s);
+	if (s->gone && !s->bye) {
+		s->bye = true;
+		send_signal(s, RECORD_BYE);
+	}
 	if (s->interrupts && !s->in.ended)
 		close_client(s, 1001, "Shutting down");
 	if (output_is_waiting(&s->out))
@@ -209,22 +196,6 @@ static bool ws_session_go_on(struct session *s)
 }
 
 /* ---- the loop ---- */
-
-static void ws_session_take_signals(struct session *s)
-{
-	struct signalfd_siginfo info;
-	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
-		s->interrupts++;
-}
-
-/* An idle connection should cost little, whatever its runs had needed. */
-static void ws_session_rest(struct session *s)
-{
-	if (turns_look(s->turns, false).busy)
-		return;
-	malloc_trim(0);
-	s->dirty = false;
-}
 
 static void ws_session_wait_for_something(struct session *s)
 {
@@ -235,9 +206,13 @@ static void ws_session_wait_for_something(struct session *s)
 	    {s->out.timer, POLLIN, 0},
 	    {s->signals, POLLIN, 0},
 	};
+	struct signalfd_siginfo info;
 	int ready = poll(fds, 5, s->dirty ? TRIM_AFTER : -1);
-	if (ready == 0)
-		ws_session_rest(s);
+	/* an idle connection should cost little, whatever its runs had needed */
+	if (ready == 0 && !turns_look(s->turns, false).busy) {
+		malloc_trim(0);
+		s->dirty = false;
+	}
 	if (ready <= 0)
 		return;
 	if (fds[0].revents)
@@ -246,39 +221,27 @@ static void ws_session_wait_for_something(struct session *s)
 		output_flush(&s->out);
 	if (fds[2].revents || fds[3].revents)
 		output_woken(&s->out);
-	if (fds[4].revents)
-		ws_session_take_signals(s);
-}
-
-static void session_init(
-    struct session *s, struct service *service, const struct session_setup *setup)
-{
-	*s = (struct session){.signals = setup->signals};
-	s->large = (size_t)service->config->env.max_request_size;
-	/* in the worst case every byte of a text is stuffed */
-	s->in = (struct input){.fd = STDIN_FILENO, .limit = 2 * s->large + RECORD_ROOM};
-	output_init(&s->out, STDOUT_FILENO);
-	s->out.joins = setup->joins;
-	s->turns = turns_new(service, setup->ticket, &s->out);
-}
-
-static void session_release(struct session *s)
-{
-	turns_free(s->turns);
-	output_release(&s->out);
-	input_release(&s->in);
-	buf_release(&s->record);
+	if (fds[4].revents && read(s->signals, &info, sizeof(info)) == sizeof(info))
+		s->interrupts++;
 }
 
 void session_run(struct service *service, const struct session_setup *setup)
 {
-	struct session s;
-	session_init(&s, service, setup);
+	struct session s = {
+	    .signals = setup->signals, .large = (size_t)service->config->env.max_request_size};
+	/* in the worst case every byte of a text is stuffed */
+	s.in = (struct input){.fd = STDIN_FILENO, .limit = 2 * s.large + RECORD_ROOM};
+	output_init(&s.out, STDOUT_FILENO);
+	s.out.joins = setup->joins;
+	s.turns = turns_new(service, setup->ticket, &s.out);
 	record_ready(&s.record);
 	ws_session_send_record(&s);
 	if (service->graph->live)
 		refuse_turns(&s, service);
 	while (ws_session_go_on(&s))
 		ws_session_wait_for_something(&s);
-	session_release(&s);
+	turns_free(s.turns);
+	output_release(&s.out);
+	input_release(&s.in);
+	buf_release(&s.record);
 }

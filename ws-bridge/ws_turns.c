@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "record.h"
 #include "service/run/socket.h"
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define KEEP_SIZE 65536
+#define PIECE_SIZE (256 << 10) /* of a text; a longer one goes out in several records */
 
 struct frame {
 	struct frame *next;
@@ -28,7 +30,8 @@ struct turns {
 	struct service *service;
 	struct output *out;
 	const struct ticket *ticket;
-	struct buf record; /* the thread's own */
+	struct buf record; /* the thread's own, and the next */
+	bool cut;          /* a message has no end: the client gets no more of anything */
 	bool started;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -43,22 +46,42 @@ struct turns {
 
 /* ---- the thread ---- */
 
+/* The beginning of a text, of which at most keep bytes are left to the record that ends it. */
+static bool ws_turns_send_more(struct turns *turns, const char **json, size_t *len, size_t keep)
+{
+	bool read = !turns->cut;
+	while (*len > keep && read) {
+		size_t piece = *len > PIECE_SIZE ? utf8_cut(*json, PIECE_SIZE) : *len;
+		buf_reset(&turns->record);
+		record_more(&turns->record, *json, piece);
+		output_chunk(turns->out, &turns->record);
+		read = !output_is_muted(turns->out);
+		*json += piece;
+		*len -= piece;
+	}
+	return read;
+}
+
+static bool ws_turns_begin_chunk(struct chunk_sink *sink, const char *json, size_t len)
+{
+	return ws_turns_send_more((struct turns *)sink, &json, &len, 0);
+}
+
 static void ws_turns_send_chunk(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct turns *turns = (struct turns *)sink;
+	if (!ws_turns_send_more(turns, &json, &len, PIECE_SIZE))
+		return;
 	buf_reset(&turns->record);
 	record_text(&turns->record, json, len);
 	output_chunk(turns->out, &turns->record);
 }
 
-static bool open_storage(struct service *service)
+static void ws_turns_cut_chunk(struct chunk_sink *sink, const char *why)
 {
-	struct error err = {0};
-	bool open = service_open_storage(service, &err);
-	if (!open)
-		log_error("%s", *err.cause ? err.cause : err.detail);
-	error_release(&err);
-	return open;
+	struct turns *turns = (struct turns *)sink;
+	log_warning("a message was broken off: %s", why);
+	turns->cut = true;
 }
 
 static enum turns_end ws_turns_answer(
@@ -69,10 +92,10 @@ static enum turns_end ws_turns_answer(
 	    ticket->credential_exp, ticket->route, ticket->address ? ticket->address : "unknown"};
 	switch (frame->kind) {
 	case FRAME_TEXT:
-		return socket_frame(call, &session, frame->text, frame->len, &turns->sink) ==
-			SOCKET_EXPIRED
-		    ? TURNS_EXPIRED
-		    : TURNS_GO_ON;
+		if (socket_frame(call, &session, frame->text, frame->len, &turns->sink) ==
+		    SOCKET_EXPIRED)
+			return TURNS_EXPIRED;
+		return turns->cut ? TURNS_FAILED : TURNS_GO_ON;
 	case FRAME_BINARY:
 		socket_refuse_binary(call, &turns->sink);
 		break;
@@ -83,22 +106,19 @@ static enum turns_end ws_turns_answer(
 	return TURNS_GO_ON;
 }
 
-/* Who was let in by the handshake.  A user without an id is nobody, whatever name threads get. */
-static void ws_turns_identify(struct call *call, const struct ticket *ticket)
-{
-	cJSON *user = arena_json(call->arena, cJSON_Duplicate(ticket->user, true));
-	const struct identity identity = {
-	    user, json_str(user, "user_id"), ticket->verified, ticket->credential_exp};
-	call_identify(call, &identity);
-}
-
 static enum turns_end handle(struct turns *turns, const struct frame *frame)
 {
+	struct error err = {0};
 	struct call call;
-	if (!turns->service->storage && !open_storage(turns->service))
+	if (!turns->service->storage && !service_open_storage(turns->service, &err)) {
+		log_error("%s", *err.cause ? err.cause : err.detail);
+		error_release(&err);
 		return TURNS_FAILED;
+	}
 	call_init(&call, turns->service, turns->ticket->request_id);
-	ws_turns_identify(&call, turns->ticket);
+	cJSON *user = arena_json(call.arena, cJSON_Duplicate(turns->ticket->user, true));
+	const struct identity identity = ticket_identity(turns->ticket, user);
+	call_identify(&call, &identity);
 	enum turns_end end = ws_turns_answer(turns, &call, frame);
 	call_release(&call);
 	if (turns->record.size > KEEP_SIZE)
@@ -160,6 +180,8 @@ struct turns *turns_new(struct service *service, const struct ticket *ticket, st
 {
 	struct turns *turns = xcalloc(1, sizeof(*turns));
 	turns->sink.chunk = ws_turns_send_chunk;
+	turns->sink.part = ws_turns_begin_chunk;
+	turns->sink.cut = ws_turns_cut_chunk;
 	turns->service = service;
 	turns->out = out;
 	turns->ticket = ticket;
@@ -184,49 +206,36 @@ void turns_free(struct turns *turns)
 	free(turns);
 }
 
-static struct frame *frame_new(enum frame_kind kind, const char *text, size_t len)
-{
-	bool is_text = kind == FRAME_TEXT;
-	struct frame *frame = xcalloc(1, sizeof(*frame) + (is_text ? len : 0) + 1);
-	frame->kind = kind;
-	if (is_text) {
-		frame->len = len;
-		memcpy(frame->text, text, len);
-	}
-	return frame;
-}
-
-/* Called with the lock held: a frame that finds nothing in hand is in hand at once. */
-static void enqueue(struct turns *turns, struct frame *frame)
-{
-	if (!turns->current) {
-		turns->current = frame;
-		pthread_cond_signal(&turns->work);
-		return;
-	}
-	*turns->last = frame;
-	turns->last = &frame->next;
-	turns->waiting++;
-	turns->bytes += frame->len;
-}
-
-static void ws_turns_start(struct turns *turns)
-{
-	int code = pthread_create(&turns->thread, NULL, ws_turns_work, turns);
-	turns->started = code == 0;
-	if (turns->started)
-		return;
-	log_error("cannot start a thread: %s", strerror(code));
-	ws_turns_finish(turns, TURNS_FAILED);
-}
-
 void turns_push(struct turns *turns, enum frame_kind kind, const char *text, size_t len)
 {
 	pthread_mutex_lock(&turns->lock);
-	if (turns->end == TURNS_GO_ON) {
-		enqueue(turns, frame_new(kind, text, len));
-		if (!turns->started)
-			ws_turns_start(turns);
+	if (turns->end != TURNS_GO_ON) {
+		pthread_mutex_unlock(&turns->lock);
+		return;
+	}
+	if (kind != FRAME_TEXT)
+		len = 0;
+	struct frame *frame = xcalloc(1, sizeof(*frame) + len + 1);
+	frame->kind = kind;
+	frame->len = len;
+	if (len)
+		memcpy(frame->text, text, len);
+	if (!turns->current) { /* it is in hand at once */
+		turns->current = frame;
+		pthread_cond_signal(&turns->work);
+	} else {
+		*turns->last = frame;
+		turns->last = &frame->next;
+		turns->waiting++;
+		turns->bytes += len;
+	}
+	if (!turns->started) {
+		int code = pthread_create(&turns->thread, NULL, ws_turns_work, turns);
+		turns->started = code == 0;
+		if (code)
+			log_error("cannot start a thread: %s", strerror(code));
+		if (code)
+			ws_turns_finish(turns, TURNS_FAILED);
 	}
 	pthread_mutex_unlock(&turns->lock);
 }

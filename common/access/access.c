@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "storage/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,20 +60,15 @@ static bool check_custom(const struct access *access, const struct presented *pr
 	return false;
 }
 
-static void be_anonymous(struct arena *a, struct identity *identity)
-{
-	*identity =
-	    (struct identity){.user = arena_json(a, cJSON_CreateObject()), .user_id = "anonymous"};
-	cJSON_AddStringToObject(identity->user, "user_id", identity->user_id);
-}
-
 bool access_authenticate(struct access *access, const struct presented *presented, struct arena *a,
     struct identity *identity, struct error *err)
 {
 	bool known = true;
 	switch (access->auth) {
 	case AUTH_NONE:
-		be_anonymous(a, identity);
+		*identity = (struct identity){
+		    .user = arena_json(a, cJSON_CreateObject()), .user_id = "anonymous"};
+		cJSON_AddStringToObject(identity->user, "user_id", identity->user_id);
 		return true;
 	case AUTH_JWT:
 		known = check_token(access, presented, a, identity, err);
@@ -95,30 +91,24 @@ static bool deny(const struct permission *permission, struct error *err)
 	    permission->resource);
 }
 
-/* Whether the decision table of doc/protocol-access.md#who-reaches-what has a say in it. */
-static bool is_guarded(const struct access *access, const struct permission *permission)
+/* Only the decision table of doc/protocol-access.md#who-reaches-what asks for owners. */
+static bool needs_owners(const struct access *access)
 {
-	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization) &&
-	    (strcmp(permission->resource, "graph") == 0 ||
-		strcmp(permission->resource, "checkpointer") == 0);
+	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization);
 }
 
-/* A lookup that fails denies; the log has why. */
-static bool find_owner(
-    struct access *access, const struct permission *permission, struct arena *a, const char **owner)
+/* Whether that table has a say in it. */
+static bool is_guarded(const struct access *access, const struct permission *permission)
 {
-	struct error failure = {0};
-	bool found = owner_cache_get(access->owners, permission->resource_id, a, owner, &failure);
-	if (!found)
-		log_error("the owner of a thread cannot be looked up: %s",
-		    *failure.cause ? failure.cause : failure.detail);
-	error_release(&failure);
-	return found;
+	return needs_owners(access) &&
+	    (strcmp(permission->resource, "graph") == 0 ||
+		strcmp(permission->resource, "checkpointer") == 0);
 }
 
 static bool check_owner(struct access *access, const struct identity *identity,
     const struct permission *permission, struct arena *a, struct error *err)
 {
+	struct error failure = {0};
 	const char *owner = NULL;
 	if (!is_guarded(access, permission))
 		return true;
@@ -126,9 +116,13 @@ static bool check_owner(struct access *access, const struct identity *identity,
 		return deny(permission, err);
 	if (!permission->resource_id || !access->owners)
 		return true;
-	if (!find_owner(access, permission, a, &owner))
-		return deny(permission, err);
-	return !owner || access_owns(access, identity, permission, owner, err);
+	if (owner_cache_get(access->owners, permission->resource_id, a, &owner, &failure))
+		return !owner || access_owns(access, identity, permission, owner, err);
+	/* A lookup that fails denies; the log has why. */
+	log_error("the owner of a thread cannot be looked up: %s",
+	    *failure.cause ? failure.cause : failure.detail);
+	error_release(&failure);
+	return deny(permission, err);
 }
 
 bool access_owns(const struct access *access, const struct identity *identity,
@@ -138,16 +132,6 @@ bool access_owns(const struct access *access, const struct identity *identity,
 	    (identity->user_id && strcmp(identity->user_id, owner) == 0))
 		return true;
 	return deny(permission, err);
-}
-
-static void stamp(const struct access *access, const struct identity *identity, const cJSON *scopes)
-{
-	cJSON *authz = cJSON_CreateObject();
-	json_add_str(authz, "user_id", identity->user_id);
-	json_add_str(authz, "scope", authorization_isolation(&access->authorization));
-	cJSON_AddItemToObject(
-	    authz, "scopes", scopes ? cJSON_Duplicate(scopes, true) : cJSON_CreateNull());
-	json_set(identity->user, "authz", authz);
 }
 
 static bool access_check(struct access *access, struct identity *identity,
@@ -162,7 +146,12 @@ static bool access_check(struct access *access, struct identity *identity,
 		return false;
 	if (!authorization_allows(z, identity->user, permission))
 		return deny(permission, err);
-	stamp(access, identity, scopes);
+	cJSON *authz = cJSON_CreateObject();
+	json_add_str(authz, "user_id", identity->user_id);
+	json_add_str(authz, "scope", authorization_isolation(z));
+	cJSON_AddItemToObject(
+	    authz, "scopes", scopes ? cJSON_Duplicate(scopes, true) : cJSON_CreateNull());
+	json_set(identity->user, "authz", authz);
 	return true;
 }
 
@@ -195,14 +184,13 @@ void access_evict(struct access *access, const char *thread_id)
 
 /* ---- its life ---- */
 
-/* Only the decision table asks for owners. */
-static bool needs_owners(const struct access *access)
+struct access *access_open(const struct config *config, struct storage *storage,
+    struct shared *shared, struct problems *problems)
 {
-	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization);
-}
-
-static void open_auth(struct access *access, const struct config *config, struct problems *problems)
-{
+	struct access *access = xcalloc(1, sizeof(*access));
+	size_t before = problems->errors;
+	const char *why;
+	access->auth = config->auth;
 	switch (config->auth) {
 	case AUTH_NONE:
 		break;
@@ -213,25 +201,6 @@ static void open_auth(struct access *access, const struct config *config, struct
 		custom_auth_open(&access->custom, config, problems);
 		break;
 	}
-}
-
-static void check_cache(const struct access *access, struct problems *problems)
-{
-	const char *why;
-	if (!cache_ping(access->cache, &why))
-		problems_warn(problems,
-		    "cache: the server at %s does not answer (%s): each process caches the owners "
-		    "of threads alone until it does",
-		    cache_name(access->cache), why);
-}
-
-struct access *access_open(
-    const struct config *config, struct storage *storage, struct problems *problems)
-{
-	struct access *access = xcalloc(1, sizeof(*access));
-	size_t before = problems->errors;
-	access->auth = config->auth;
-	open_auth(access, config, problems);
 	authorization_open(&access->authorization, config, problems);
 	if (config->cache && needs_owners(access))
 		access->cache = cache_new(config->cache, "cache", problems);
@@ -239,19 +208,22 @@ struct access *access_open(
 		access_close(access);
 		return NULL;
 	}
-	if (storage && access->cache)
-		check_cache(access, problems);
+	if (storage && access->cache && !cache_ping(access->cache, &why))
+		problems_warn(problems,
+		    "cache: the server at %s does not answer (%s): each process caches the owners "
+		    "of threads alone until it does",
+		    cache_name(access->cache), why);
 	if (storage)
-		access_attach(access, storage);
+		access_attach(access, storage, shared);
 	return access;
 }
 
-void access_attach(struct access *access, struct storage *storage)
+void access_attach(struct access *access, struct storage *storage, struct shared *shared)
 {
 	if (!needs_owners(access))
 		return;
-	if (storage->ops->thread_owner)
-		access->owners = owner_cache_new(storage, access->cache);
+	if (storage->threads->owner)
+		access->owners = owner_cache_new(storage, shared, access->cache);
 	else
 		log_warning("this storage knows no owners of threads: whoever is let in reaches "
 			    "all of them");

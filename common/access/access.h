@@ -24,11 +24,13 @@ struct access;
 /*
  * Loads keys, plug-ins and caches as configured; NULL with every mistake in problems.  Without a
  * storage, for which NULL stands, owners of threads cannot be looked up: it is attached before the
- * first request, or there is none.  config stays the caller's and must live as long.
+ * first request, or there is none.  shared is
+ * the instance's memory and as NULL as the storage.  config stays the caller's and must live as
+ * long.
  */
-struct access *access_open(
-    const struct config *config, struct storage *storage, struct problems *problems);
-void access_attach(struct access *access, struct storage *storage);
+struct access *access_open(const struct config *config, struct storage *storage,
+    struct shared *shared, struct problems *problems);
+void access_attach(struct access *access, struct storage *storage, struct shared *shared);
 
 /* Before the storage is closed; NULL is fine. */
 void access_close(struct access *access);

@@ -150,49 +150,34 @@ void address_trust_release(struct address_trust *trust)
 }
 
 /* A short IPv6 prefix, ::/0, is not about IPv4, although that is mapped into it. */
-static bool contains(const struct network *network, const struct ip *ip)
-{
-	unsigned bytes = network->bits / 8, rest = network->bits % 8;
-	if (network->bits > 128 || is_v4(ip) != is_v4(&network->ip))
-		return false;
-	if (memcmp(network->ip.bytes, ip->bytes, bytes) != 0)
-		return false;
-	return !rest || (network->ip.bytes[bytes] ^ ip->bytes[bytes]) >> (8 - rest) == 0;
-}
-
 static bool is_trusted(const struct address_trust *trust, const struct ip *peer)
 {
-	for (size_t i = 0; i < trust->count; i++)
-		if (peer && contains(&trust->networks[i], peer))
+	for (size_t i = 0; peer && i < trust->count; i++) {
+		const struct network *n = &trust->networks[i];
+		unsigned bytes = n->bits / 8, rest = n->bits % 8;
+		if (n->bits <= 128 && is_v4(peer) == is_v4(&n->ip) &&
+		    memcmp(n->ip.bytes, peer->bytes, bytes) == 0 &&
+		    (!rest || (n->ip.bytes[bytes] ^ peer->bytes[bytes]) >> (8 - rest) == 0))
 			return true;
+	}
 	return trust->count == 0;
 }
 
 /* ---- the header ---- */
 
-/* Takes the last entry off the text of *line; false when none is left.  Empty ones are none. */
-static bool last_entry(struct span *line, struct span *entry)
-{
-	while (line->len) {
-		size_t start = line->len;
-		while (start && line->start[start - 1] != ',')
-			start--;
-		*entry = address_trimmed((struct span){line->start + start, line->len - start});
-		line->len = start ? start - 1 : 0;
-		if (entry->len)
-			return true;
-	}
-	return false;
-}
-
-/* The entry that is `hops` from the right, all lines taken as one. */
+/* The entry that is `hops` from the right, all lines taken as one.  Empty ones are none. */
 static bool forwarded(int64_t hops, const char *const *lines, size_t count, struct ip *ip)
 {
 	while (count--) {
-		struct span line = {lines[count], strlen(lines[count])}, entry;
-		while (last_entry(&line, &entry))
-			if (--hops == 0)
+		const char *line = lines[count];
+		for (size_t end = strlen(line), start; end; end = start ? start - 1 : 0) {
+			for (start = end; start && line[start - 1] != ',';)
+				start--;
+			struct span entry =
+			    address_trimmed((struct span){line + start, end - start});
+			if (entry.len && --hops == 0)
 				return parse_entry(entry, ip);
+		}
 	}
 	return false;
 }

@@ -45,24 +45,20 @@ static bool add_role(cJSON *scopes, const cJSON *roles, const cJSON *role)
 }
 
 /* The user's roles are "roles", an array or a string, else "role". */
-static bool add_roles(cJSON *scopes, const cJSON *roles, const cJSON *user)
+static cJSON *role_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
 {
-	const cJSON *own = json_opt(user, "roles"), *role;
+	const cJSON *roles = json_get(z->rbac, "roles"), *own = json_opt(user, "roles"), *role;
+	cJSON *scopes = arena_json(a, cJSON_CreateArray());
 	bool everything = false;
+	add_strings(scopes, json_get(z->rbac, "default_scopes"));
 	if (!own)
 		own = json_opt(user, "role");
 	if (!cJSON_IsArray(own))
-		return add_role(scopes, roles, own);
-	cJSON_ArrayForEach(role, own)
-		everything = add_role(scopes, roles, role) || everything;
-	return everything;
-}
-
-static cJSON *role_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
-{
-	cJSON *scopes = arena_json(a, cJSON_CreateArray());
-	add_strings(scopes, json_get(z->rbac, "default_scopes"));
-	return add_roles(scopes, json_get(z->rbac, "roles"), user) ? NULL : scopes;
+		everything = add_role(scopes, roles, own);
+	else
+		cJSON_ArrayForEach(role, own)
+			everything = add_role(scopes, roles, role) || everything;
+	return everything ? NULL : scopes;
 }
 
 /* ---- scopes ---- */
@@ -149,29 +145,23 @@ void authorization_evict(const struct authorization *z, const char *thread_id)
 		table->evict(thread_id, z->data);
 }
 
-static bool authorization_open_plugin(
+bool authorization_open(
     struct authorization *z, const struct config *config, struct problems *problems)
 {
 	const struct plugin_want want = {"authorization", config->authorization_path,
 	    AG_AUTHORIZATION, "struct ag_authorization"};
-	if (!plugin_load(&z->plugin, config, &want, problems))
-		return false;
-	const struct ag_authorization *table = z->plugin.table;
-	if (table->authorize && (!table->open || table->open(&z->data) == 0))
-		return true;
-	problems_add(problems, "authorization: %s: %s", config->authorization_path,
-	    table->authorize ? "the plug-in refused to start"
-			     : "expected it to have a function authorize");
-	plugin_close(z->plugin.library);
-	return false;
-}
-
-bool authorization_open(
-    struct authorization *z, const struct config *config, struct problems *problems)
-{
 	*z = (struct authorization){.kind = config->authorization, .rbac = config->rbac};
-	if (z->kind != AUTHZ_CUSTOM || authorization_open_plugin(z, config, problems))
+	if (z->kind != AUTHZ_CUSTOM)
 		return true;
+	if (plugin_load(&z->plugin, config, &want, problems)) {
+		const struct ag_authorization *table = z->plugin.table;
+		if (table->authorize && (!table->open || table->open(&z->data) == 0))
+			return true;
+		problems_add(problems, "authorization: %s: %s", config->authorization_path,
+		    table->authorize ? "the plug-in refused to start"
+				     : "expected it to have a function authorize");
+		plugin_close(z->plugin.library);
+	}
 	*z = (struct authorization){0};
 	return false;
 }

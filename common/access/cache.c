@@ -2,7 +2,6 @@
 /* Commands to a Redis server with a deadline, and the connections that are kept for them. */
 #include "access/cache.h"
 
-#include "access/cache_url.h"
 #include "access/resolve.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -64,18 +63,6 @@ static bool wait_for(struct attempt *at, redisContext *c, short events)
 	return cache_fail(at, "it does not answer in time");
 }
 
-static bool is_connected(struct attempt *at, redisContext *c)
-{
-	int status = 0;
-	socklen_t size = sizeof(status);
-	if (c->err)
-		return cache_fail(at, c->errstr);
-	if (!wait_for(at, c, POLLOUT))
-		return false;
-	getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &status, &size);
-	return status == 0 || cache_fail(at, strerror(status));
-}
-
 static bool send_command(
     struct attempt *at, redisContext *c, int argc, const char **argv, const size_t *sizes)
 {
@@ -135,23 +122,18 @@ static bool cache_begin(struct attempt *at, redisContext *c, const char *const c
 	return good;
 }
 
-static bool cache_authenticate(struct attempt *at, redisContext *c)
+static bool cache_log_in(struct attempt *at, redisContext *c)
 {
 	const struct cache_url *url = &at->cache->url;
-	if (!url->password)
-		return true;
-	if (url->user)
-		return cache_begin(
-		    at, c, (const char *const[]){"AUTH", url->user, url->password, NULL});
-	return cache_begin(at, c, (const char *const[]){"AUTH", url->password, NULL});
-}
-
-static bool select_database(struct attempt *at, redisContext *c)
-{
 	char number[16];
-	snprintf(number, sizeof(number), "%d", at->cache->url.database);
-	return !at->cache->url.database ||
-	    cache_begin(at, c, (const char *const[]){"SELECT", number, NULL});
+	snprintf(number, sizeof(number), "%d", url->database);
+	if (url->password && url->user &&
+	    !cache_begin(at, c, (const char *const[]){"AUTH", url->user, url->password, NULL}))
+		return false;
+	if (url->password && !url->user &&
+	    !cache_begin(at, c, (const char *const[]){"AUTH", url->password, NULL}))
+		return false;
+	return !url->database || cache_begin(at, c, (const char *const[]){"SELECT", number, NULL});
 }
 
 #if HIREDIS_MAJOR == 0
@@ -192,6 +174,8 @@ static redisContext *connect_new(struct attempt *at)
 {
 	const struct cache_url *url = &at->cache->url;
 	char address[RESOLVE_SIZE];
+	int status = 0;
+	socklen_t size = sizeof(status);
 	const char *unknown = url->host ? resolve(url->host, at->end, address) : NULL;
 	if (unknown) {
 		cache_fail(at, unknown);
@@ -202,32 +186,20 @@ static redisContext *connect_new(struct attempt *at)
 	if (!c)
 		abort(); /* out of memory */
 	bound_replies(c);
-	if (is_connected(at, c) && cache_authenticate(at, c) && select_database(at, c))
-		return c;
+	if (c->err) {
+		cache_fail(at, c->errstr);
+	} else if (wait_for(at, c, POLLOUT)) {
+		getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &status, &size);
+		if (status != 0)
+			cache_fail(at, strerror(status));
+		else if (cache_log_in(at, c))
+			return c;
+	}
 	redisFree(c);
 	return NULL;
 }
 
 /* ---- all of them ---- */
-
-static redisContext *take_idle(struct cache *cache)
-{
-	pthread_mutex_lock(&cache->lock);
-	redisContext *c = cache->idle_count ? cache->idle[--cache->idle_count] : NULL;
-	pthread_mutex_unlock(&cache->lock);
-	return c;
-}
-
-static void cache_give_back(struct cache *cache, redisContext *c)
-{
-	pthread_mutex_lock(&cache->lock);
-	bool keep = cache->idle_count < IDLE_MAX;
-	if (keep)
-		cache->idle[cache->idle_count++] = c;
-	pthread_mutex_unlock(&cache->lock);
-	if (!keep)
-		redisFree(c);
-}
 
 /* Told once when it begins, and once when it is over. */
 static void cache_note(struct cache *cache, const char *why)
@@ -244,58 +216,48 @@ static void cache_note(struct cache *cache, const char *why)
 		log_info("the cache at %s is used again", cache->name);
 }
 
-static void cache_give_up(struct attempt *at)
-{
-	atomic_store(&at->cache->retry_at, clock_monotonic_ms() + CACHE_RETRY_MS);
-	cache_note(at->cache, at->why ? at->why : "it does not answer");
-}
-
 /*
  * One command over an idle connection, or a new one.  An idle one may be from before the server was
  * restarted, so its failure counts only when time ran out.
  */
-static redisReply *access_cache_run(struct attempt *at, const char *const command[])
+static redisReply *cache_exchange(struct attempt *at, const char *const command[])
 {
-	redisContext *c;
+	struct cache *cache = at->cache;
 	redisReply *reply = NULL;
-	while (!reply && (c = take_idle(at->cache))) {
+	for (bool idle = true; !reply && idle;) {
+		pthread_mutex_lock(&cache->lock);
+		redisContext *c = cache->idle_count ? cache->idle[--cache->idle_count] : NULL;
+		pthread_mutex_unlock(&cache->lock);
+		idle = c != NULL;
+		if (!idle && !(c = connect_new(at)))
+			break;
 		reply = cache_ask(at, c, command);
-		if (reply)
-			cache_give_back(at->cache, c);
-		else
+		pthread_mutex_lock(&cache->lock);
+		if (reply && cache->idle_count < IDLE_MAX) {
+			cache->idle[cache->idle_count++] = c;
+			c = NULL;
+		}
+		pthread_mutex_unlock(&cache->lock);
+		if (c)
 			redisFree(c);
 	}
-	if (reply || !(c = connect_new(at)))
-		return reply;
-	reply = cache_ask(at, c, command);
-	if (reply)
-		cache_give_back(at->cache, c);
-	else
-		redisFree(c);
 	return reply;
 }
 
-/* Whether the server is worth a try.  After a failure one thread tries again for all of them. */
-static bool may_try(struct cache *cache, int64_t now)
-{
-	int64_t retry_at = atomic_load(&cache->retry_at);
-	return retry_at == 0 ||
-	    (now >= retry_at &&
-		atomic_compare_exchange_strong(&cache->retry_at, &retry_at, now + CACHE_RETRY_MS));
-}
-
-/* Whatever the server replies to a command, within so many milliseconds; NULL when it does not. */
+/* Whatever the server replies to a command, within so many milliseconds; NULL when it does not.
+ * After a failure one thread tries again for all of them. */
 static redisReply *try(struct cache *cache, const char *const command[], int64_t patience_ms)
 {
-	int64_t now = clock_monotonic_ms();
+	int64_t now = clock_monotonic_ms(), retry_at = atomic_load(&cache->retry_at);
 	struct attempt at = {.cache = cache, .end = now + patience_ms};
-	if (!may_try(cache, now))
+	if (retry_at != 0 &&
+	    (now < retry_at ||
+		!atomic_compare_exchange_strong(&cache->retry_at, &retry_at, now + CACHE_RETRY_MS)))
 		return NULL;
-	redisReply *reply = access_cache_run(&at, command);
-	if (reply)
-		atomic_store(&cache->retry_at, 0);
-	else
-		cache_give_up(&at);
+	redisReply *reply = cache_exchange(&at, command);
+	atomic_store(&cache->retry_at, reply ? 0 : clock_monotonic_ms() + CACHE_RETRY_MS);
+	if (!reply)
+		cache_note(cache, at.why ? at.why : "it does not answer");
 	return reply;
 }
 
@@ -364,11 +326,6 @@ const char *cache_name(const struct cache *cache)
 
 /* ---- scripts ---- */
 
-static bool is_unknown(const redisReply *reply)
-{
-	return reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOSCRIPT", 8) == 0;
-}
-
 /* A server that was started since has forgotten the script; it learns it from the text. */
 static redisReply *eval(struct cache *cache, const struct cache_script *script,
     const char *const command[], int64_t patience_ms)
@@ -376,25 +333,13 @@ static redisReply *eval(struct cache *cache, const struct cache_script *script,
 	const char *whole[ARGS_MAX];
 	int64_t start = clock_monotonic_ms();
 	redisReply *reply = try(cache, command, patience_ms);
-	if (!is_unknown(reply))
+	if (!reply || reply->type != REDIS_REPLY_ERROR || strncmp(reply->str, "NOSCRIPT", 8) != 0)
 		return cache_settle(cache, reply);
 	freeReplyObject(reply);
 	memcpy(whole, command, sizeof(whole));
 	whole[0] = "EVAL";
 	whole[1] = script->text;
 	return cache_settle(cache, try(cache, whole, patience_ms - (clock_monotonic_ms() - start)));
-}
-
-static bool read_answers(const redisReply *reply, int64_t answers[SCRIPT_ANSWERS])
-{
-	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != SCRIPT_ANSWERS)
-		return false;
-	for (size_t i = 0; i < SCRIPT_ANSWERS; i++) {
-		if (reply->element[i]->type != REDIS_REPLY_INTEGER)
-			return false;
-		answers[i] = reply->element[i]->integer;
-	}
-	return true;
 }
 
 void cache_script_init(struct cache_script *script, const char *text)
@@ -417,7 +362,12 @@ bool cache_run(struct cache *cache, const struct cache_script *script, const cha
 	const char *const command[ARGS_MAX] = {
 	    "EVALSHA", script->name, "1", key, numbers[0], numbers[1], NULL};
 	redisReply *reply = eval(cache, script, command, patience_ms);
-	bool answered = read_answers(reply, answers);
+	bool answered =
+	    reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == SCRIPT_ANSWERS;
+	for (size_t i = 0; answered && i < SCRIPT_ANSWERS; i++) {
+		answered = reply->element[i]->type == REDIS_REPLY_INTEGER;
+		answers[i] = reply->element[i]->integer;
+	}
 	freeReplyObject(reply);
 	return answered;
 }

@@ -14,15 +14,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cache_url {
+	char *host; /* NULL: path is a socket's */
+	char *path;
+	int port;
+	char *user; /* NULL: none, or with a password the server's default one */
+	char *password;
+	int database;
+};
+
+/*
+ * Reads redis://[[user]:password@]host[:port][/database] or unix:///path/to/socket.  NULL when it
+ * is one; else what was expected, a sentence part without any of the text, which may hold a
+ * password.
+ */
+const char *cache_url_parse(struct cache_url *url, const char *text);
+void cache_url_release(struct cache_url *url);
+
 #define CACHE_PATIENCE_MS 400 /* of a call, connecting included */
 #define CACHE_RETRY_MS 1000   /* after a failure */
 
 struct cache;
 
-/*
- * Reads a URL, redis://[[user]:password@]host[:port][/database] or unix:///path/to/socket.  where
- * names the key for messages.  Connects to nothing.  NULL with a problem for any other URL.
- */
+/* where names the key for messages.  Connects to nothing.  NULL with a problem for a URL that is
+ * none. */
 struct cache *cache_new(const char *url, const char *where, struct problems *problems);
 void cache_free(struct cache *cache); /* NULL is fine */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Parsing URLs of Redis servers: user, password, host, port and database. */
-#include "access/cache_url.h"
+#include "access/cache.h"
 
 #include "base/memory.h"
+#include "base/percent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +17,14 @@
 	"rediss:// is not supported, because connections to the cache have no TLS; expected " \
 	"redis:// to a server, or a TLS tunnel, in a network that is trusted"
 
-static int hex(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c | 0x20) : NULL;
-	return at ? (int)(at - digits) : -1;
-}
-
 /* A percent-decoded copy of len bytes; an escape that is none stands for itself. */
 static char *cache_url_decode(const char *text, size_t len)
 {
 	char *copy = xstrndup(text, len), *out = copy;
 	for (const char *in = copy; *in; in++) {
-		int high = *in == '%' ? hex(in[1]) : -1;
-		int low = high >= 0 ? hex(in[2]) : -1;
-		if (low >= 0 && (high || low)) {
-			*out++ = (char)(high << 4 | low);
+		int byte = *in == '%' ? percent_byte(in + 1) : -1;
+		if (byte > 0) {
+			*out++ = (char)byte;
 			in += 2;
 		} else {
 			*out++ = *in;
@@ -53,16 +46,6 @@ static int cache_url_number(const char *text, size_t len, int max)
 			return -1;
 	}
 	return len ? value : -1;
-}
-
-static void take_user(struct cache_url *url, const char *text, size_t len)
-{
-	const char *colon = memchr(text, ':', len);
-	size_t user = colon ? (size_t)(colon - text) : len;
-	if (user)
-		url->user = cache_url_decode(text, user);
-	if (colon)
-		url->password = cache_url_decode(colon + 1, len - user - 1);
 }
 
 /* host, host:port or [address]:port. */
@@ -88,8 +71,15 @@ static bool take_server(struct cache_url *url, const char *text)
 	size_t user = authority;
 	while (user && text[user - 1] != '@')
 		user--;
-	if (user)
-		take_user(url, text, user - 1);
+	if (user) {
+		size_t len = user - 1;
+		const char *colon = memchr(text, ':', len);
+		size_t name = colon ? (size_t)(colon - text) : len;
+		if (name)
+			url->user = cache_url_decode(text, name);
+		if (colon)
+			url->password = cache_url_decode(colon + 1, len - name - 1);
+	}
 	url->port = DEFAULT_PORT;
 	if (!take_host(url, text + user, authority - user))
 		return false;

@@ -7,10 +7,11 @@
 #include "base/json.h"
 #include "base/memory.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CODE_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 enum outcome { OUTCOME_NONE, OUTCOME_IN, OUTCOME_ACCOUNT, OUTCOME_REFUSED };
 
@@ -98,47 +99,13 @@ ag_result ag_refuse(ag_request *request, int status, const char *fmt, ...)
 
 /* ---- what is made of it ---- */
 
-static bool is_code(const char *code)
-{
-	size_t len = strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-	return len && !code[len] && len < sizeof(((struct error *)NULL)->code);
-}
-
 static bool custom_auth_failed(struct error *err, const char *why)
 {
 	error_set(err, ERR_INTERNAL, NULL);
 	return error_cause(err, "auth: the plug-in %s", why);
 }
 
-static bool refuse_account(const ag_request *request, struct error *err)
-{
-	if (request->code && is_code(request->code))
-		strcpy(err->code, request->code);
-	return error_set(
-	    err, ERR_ACCOUNT, "%s", *request->text ? request->text : "Account is disabled");
-}
-
-static bool custom_auth_refuse(const ag_request *request, struct error *err)
-{
-	if (request->status < 400 || request->status > 599)
-		return custom_auth_failed(err, "refused with a status that is no error");
-	err->status = request->status;
-	return error_set(err, ERR_AUTHENTICATION_FAILED, "%s",
-	    *request->text ? request->text : "Authentication failed");
-}
-
-/* Text of a user_id that is one; the member is put right, or taken out. */
-static const char *settle_user_id(cJSON *user, struct arena *a)
-{
-	const cJSON *id = json_get(user, "user_id");
-	int64_t number;
-	if (json_integer(id, &number))
-		json_set(user, "user_id", cJSON_CreateString(arena_printf(a, "%" PRId64, number)));
-	else if (!cJSON_IsString(id) || id_blank(id->valuestring))
-		cJSON_DeleteItemFromObjectCaseSensitive(user, "user_id");
-	return json_str(user, "user_id");
-}
-
+/* A user_id that is none is taken out, and a number is put as text. */
 static bool custom_auth_let_in(
     const ag_request *request, struct identity *identity, struct error *err)
 {
@@ -147,8 +114,13 @@ static bool custom_auth_let_in(
 		user = arena_json(request->arena, cJSON_CreateObject());
 	if (!cJSON_IsObject(user) || json_deeper_than(user, JSON_REQUEST_DEPTH))
 		return custom_auth_failed(err, "let in a user that is no JSON object");
+	const char *id = id_user_text(json_get(user, "user_id"), request->arena);
+	if (id)
+		json_set(user, "user_id", cJSON_CreateString(id));
+	else
+		cJSON_DeleteItemFromObjectCaseSensitive(user, "user_id");
 	identity->user = user;
-	identity->user_id = settle_user_id(user, request->arena);
+	identity->user_id = json_str(user, "user_id");
 	identity->verified = identity->user_id != NULL;
 	return true;
 }
@@ -161,10 +133,20 @@ bool custom_auth_check(const struct custom_auth *auth, const struct presented *p
 	ag_result result = table->authenticate(&request, auth->data);
 	*identity = (struct identity){0};
 	/* A refusal holds whatever is returned after it. */
-	if (request.outcome == OUTCOME_ACCOUNT)
-		return refuse_account(&request, err);
-	if (request.outcome == OUTCOME_REFUSED)
-		return custom_auth_refuse(&request, err);
+	if (request.outcome == OUTCOME_ACCOUNT) {
+		size_t len = request.code ? strspn(request.code, CODE_LETTERS) : 0;
+		if (len && !request.code[len] && len < sizeof(err->code))
+			strcpy(err->code, request.code);
+		return error_set(
+		    err, ERR_ACCOUNT, "%s", *request.text ? request.text : "Account is disabled");
+	}
+	if (request.outcome == OUTCOME_REFUSED) {
+		if (request.status < 400 || request.status > 599)
+			return custom_auth_failed(err, "refused with a status that is no error");
+		err->status = request.status;
+		return error_set(err, ERR_AUTHENTICATION_FAILED, "%s",
+		    *request.text ? request.text : "Authentication failed");
+	}
 	if (result != AG_OK)
 		return custom_auth_failed(err, "failed without saying why");
 	return custom_auth_let_in(&request, identity, err);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* Asking the configured backend for a verdict, and what counts as one while it fails. */
+/* Asking the configured backend for a verdict, and what counts as one while it fails; the container
+ * of `injectq`, which may bring a backend. */
 #include "access/limit.h"
 
 #include "access/cache.h"
-#include "access/container.h"
 #include "access/limit_table.h"
+#include "agentgraph.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "config/plugin.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,21 +28,13 @@ struct limiter {
 	struct limit_table *table; /* RATE_MEMORY */
 	struct cache *cache;       /* RATE_CACHE */
 	struct cache_script script;
-	struct container container; /* RATE_CUSTOM */
-	_Atomic int64_t told_at;    /* monotonic milliseconds; 0: never */
+	struct plugin plugin;             /* of the container */
+	const struct ag_container *parts; /* RATE_CUSTOM; NULL: no container was configured */
+	void *data;                       /* the container's own */
+	_Atomic int64_t told_at;          /* monotonic milliseconds; 0: never */
 };
 
 /* ---- backends: each fills in what it knows, or returns false when it failed ---- */
-
-static bool ask_memory(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
-{
-	const struct limit_rule rule = {
-	    limiter->rules->requests, limiter->rules->window, clock_uptime_us};
-	if (!limiter->table)
-		return false;
-	limit_table_check(limiter->table, &rule, key, verdict);
-	return true;
-}
 
 /*
  * The server's clock counts, in microseconds, so that those of the machines do not matter.  A key
@@ -64,18 +58,14 @@ static const char window_script[] =
     "redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))\n"
     "return {1, requests - count - 1, window}\n";
 
-/* The longest window, in seconds, that is exact in the server's numbers: thirty years. */
-static int64_t window_us(const struct rate_limit_config *rules)
-{
-	const int64_t longest = 1000000000;
-	return (rules->window < longest ? rules->window : longest) * 1000000;
-}
-
 static bool ask_cache(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
+	/* the longest window that is exact in the server's numbers: thirty years */
+	const int64_t longest = 1000000000;
 	const struct rate_limit_config *rules = limiter->rules;
 	char *name = xasprintf("%s:%s", rules->cache_prefix, key);
-	const int64_t args[] = {rules->requests, window_us(rules)};
+	const int64_t args[] = {
+	    rules->requests, (rules->window < longest ? rules->window : longest) * 1000000};
 	int64_t answer[3];
 	bool answered =
 	    cache_run(limiter->cache, &limiter->script, name, args, answer, PATIENCE_MS);
@@ -92,10 +82,9 @@ static bool ask_cache(struct limiter *limiter, const char *key, struct limit_ver
 static bool ask_container(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
 	const struct rate_limit_config *rules = limiter->rules;
-	const struct container *container = &limiter->container;
 	struct ag_rate_verdict found = {0};
-	if (container->parts->rate_limit->check(
-		key, rules->requests, rules->window, &found, container->data) != AG_OK)
+	if (limiter->parts->rate_limit->check(
+		key, rules->requests, rules->window, &found, limiter->data) != AG_OK)
 		return false;
 	verdict->allowed = found.allowed;
 	verdict->remaining = found.allowed ? found.remaining : 0;
@@ -105,9 +94,13 @@ static bool ask_container(struct limiter *limiter, const char *key, struct limit
 
 static bool limit_ask(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
+	const struct limit_rule rule = {
+	    limiter->rules->requests, limiter->rules->window, clock_uptime_us};
 	switch (limiter->rules->backend) {
 	case RATE_MEMORY:
-		return ask_memory(limiter, key, verdict);
+		if (limiter->table)
+			limit_table_check(limiter->table, &rule, key, verdict);
+		return limiter->table != NULL;
 	case RATE_CACHE:
 		return ask_cache(limiter, key, verdict);
 	case RATE_CUSTOM:
@@ -129,17 +122,6 @@ static void limit_tell(struct limiter *limiter)
 		    limiter->rules->fail_open ? "let in without being counted" : "refused");
 }
 
-/* What a backend of somebody else's may say. */
-static void keep_in_range(struct limit_verdict *verdict)
-{
-	if (verdict->remaining < 0)
-		verdict->remaining = 0;
-	if (verdict->remaining > verdict->limit)
-		verdict->remaining = verdict->limit;
-	if (verdict->reset_after < 1)
-		verdict->reset_after = 1;
-}
-
 void limit_check(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
 	const struct rate_limit_config *rules = limiter->rules;
@@ -150,7 +132,13 @@ void limit_check(struct limiter *limiter, const char *key, struct limit_verdict 
 		verdict->allowed = rules->fail_open;
 		verdict->remaining = 0;
 	}
-	keep_in_range(verdict);
+	/* what a backend of somebody else's may say */
+	if (verdict->remaining < 0)
+		verdict->remaining = 0;
+	if (verdict->remaining > verdict->limit)
+		verdict->remaining = verdict->limit;
+	if (verdict->reset_after < 1)
+		verdict->reset_after = 1;
 	if (!verdict->allowed)
 		metrics_count(METRIC_RATE_LIMITED, 1);
 }
@@ -211,11 +199,29 @@ const struct address_trust *limiter_trust(const struct limiter *limiter)
 
 /* ---- opening and closing ---- */
 
+static void open_container(
+    struct limiter *limiter, const struct config *config, struct problems *problems)
+{
+	const struct plugin_want want = {
+	    .key = "injectq",
+	    .import_path = config->injectq,
+	    .kind = AG_CONTAINER,
+	    .what = "struct ag_container",
+	};
+	if (!config->injectq || !plugin_load(&limiter->plugin, config, &want, problems))
+		return;
+	const struct ag_container *parts = limiter->plugin.table;
+	if (!parts->open || parts->open(&limiter->data) == 0)
+		limiter->parts = parts;
+	else
+		problems_add(problems, "%s: injectq: '%s' refused to open",
+		    config->path ? config->path : "agentgraph.json", config->injectq);
+}
+
 static void open_backend(
     struct limiter *limiter, const struct config *config, struct problems *problems)
 {
 	const char *file = config->path ? config->path : "agentgraph.json";
-	const struct container *container = &limiter->container;
 	if (!config->rate_limit.present)
 		return;
 	if (config->rate_limit.backend == RATE_CACHE) {
@@ -224,8 +230,8 @@ static void open_backend(
 		cache_script_init(&limiter->script, window_script);
 		free(where);
 	}
-	if (config->rate_limit.backend == RATE_CUSTOM && container->parts &&
-	    !(container->parts->rate_limit && container->parts->rate_limit->check))
+	if (config->rate_limit.backend == RATE_CUSTOM && limiter->parts &&
+	    !(limiter->parts->rate_limit && limiter->parts->rate_limit->check))
 		problems_add(problems,
 		    "%s: rate_limit.backend: \"custom\" expects a rate_limit in the container that "
 		    "injectq names",
@@ -238,7 +244,7 @@ struct limiter *limiter_open(const struct config *config, struct problems *probl
 	struct limiter *limiter = xcalloc(1, sizeof(*limiter));
 	limiter->rules = &config->rate_limit;
 	address_trust_init(&limiter->trust, &config->rate_limit);
-	container_open(&limiter->container, config, problems);
+	open_container(limiter, config, problems);
 	open_backend(limiter, config, problems);
 	if (problems->errors == before)
 		return limiter;
@@ -265,7 +271,9 @@ void limiter_close(struct limiter *limiter)
 	if (!limiter)
 		return;
 	cache_free(limiter->cache);
-	container_close(&limiter->container);
+	if (limiter->parts && limiter->parts->close)
+		limiter->parts->close(limiter->data);
+	plugin_close(limiter->plugin.library);
 	address_trust_release(&limiter->trust);
 	free(limiter);
 }

@@ -99,25 +99,21 @@ static uint32_t link_of(const struct shard *s, const struct entry *e)
 /* ---- keys ---- */
 
 /* A key that is too long is told by its digest; no key of the service begins with '#'. */
-static void key_digest(struct key *key, const char *text)
+static void key_set(struct key *key, const char *text)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned size;
-	if (EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL) != 1)
+	size_t len = strlen(text);
+	memset(key, 0, sizeof(*key));
+	if (len < sizeof(key->text)) {
+		memcpy(key->text, text, len);
+		return;
+	}
+	if (EVP_Digest(text, len, digest, &size, EVP_sha256(), NULL) != 1)
 		abort();
 	key->text[0] = '#';
 	for (size_t i = 0; 2 * i + 3 < sizeof(key->text); i++)
 		snprintf(key->text + 1 + 2 * i, 3, "%02x", digest[i]);
-}
-
-static void key_set(struct key *key, const char *text)
-{
-	size_t len = strlen(text);
-	memset(key, 0, sizeof(*key));
-	if (len < sizeof(key->text))
-		memcpy(key->text, text, len);
-	else
-		key_digest(key, text);
 }
 
 /* Seeded, so that nobody can choose addresses that fall into one chain. */
@@ -135,11 +131,6 @@ static uint64_t key_hash(const struct key *key, uint64_t seed)
 static uint32_t *limit_table_bucket_of(struct shard *s, uint64_t hash)
 {
 	return &s->buckets[(hash >> 32) % BUCKETS];
-}
-
-static struct shard *shard_of(struct limit_table *t, uint64_t hash)
-{
-	return &t->shards[hash % SHARDS];
 }
 
 /* ---- the order of asking ---- */
@@ -204,43 +195,25 @@ static void drop_mark(struct shard *s, struct entry *e)
 	free_block(s, link);
 }
 
-/* Takes as many as it needs to give a block back; there is another one behind it. */
-static void drop_block(struct shard *s, struct entry *e)
-{
-	uint32_t first = e->first;
-	while (e->first == first)
-		drop_mark(s, e);
-}
-
 /* ---- entries and blocks come and go ---- */
-
-static void free_blocks(struct shard *s, uint32_t link)
-{
-	while (link) {
-		uint32_t next = block_at(s, link)->next;
-		free_block(s, link);
-		link = next;
-	}
-}
-
-static void leave_bucket(struct shard *s, struct entry *e, uint64_t seed)
-{
-	uint32_t *link = limit_table_bucket_of(s, key_hash(&e->key, seed)), self = link_of(s, e);
-	while (*link != self)
-		link = &entry_at(s, *link)->chain;
-	*link = e->chain;
-}
 
 static void forget_oldest(struct shard *s, uint64_t seed)
 {
-	struct entry *e = entry_at(s, s->oldest);
+	uint32_t self = s->oldest;
+	struct entry *e = entry_at(s, self);
 	e->used = 0;
 	in_order();
-	leave_bucket(s, e, seed);
+	uint32_t *link = limit_table_bucket_of(s, key_hash(&e->key, seed));
+	while (*link != self)
+		link = &entry_at(s, *link)->chain;
+	*link = e->chain;
 	leave_order(s, e);
-	free_blocks(s, e->first);
+	for (uint32_t block = e->first, next; block; block = next) {
+		next = block_at(s, block)->next;
+		free_block(s, block);
+	}
 	e->chain = s->free_entry;
-	s->free_entry = link_of(s, e);
+	s->free_entry = self;
 	s->count--;
 }
 
@@ -249,7 +222,7 @@ static uint32_t limit_table_take_block(struct shard *s, uint64_t seed)
 {
 	while (!s->free_block && s->blocks_used == BLOCKS) {
 		if (s->newest == s->oldest)
-			drop_block(s, entry_at(s, s->newest));
+			drop_mark(s, entry_at(s, s->newest));
 		else
 			forget_oldest(s, seed);
 	}
@@ -264,30 +237,17 @@ static uint32_t limit_table_take_block(struct shard *s, uint64_t seed)
 	return link;
 }
 
-static struct entry *take_entry(struct shard *s, uint64_t seed)
-{
-	if (!s->free_entry && s->entries_used == ENTRIES)
-		forget_oldest(s, seed);
-	struct entry *e = entry_at(s, s->free_entry);
-	if (!e)
-		return &s->entries[s->entries_used++];
-	s->free_entry = e->chain;
-	return e;
-}
-
-static struct entry *limit_table_find(struct shard *s, const struct key *key, uint64_t hash)
-{
-	struct entry *e = entry_at(s, *limit_table_bucket_of(s, hash));
-	while (e && memcmp(&e->key, key, sizeof(*key)) != 0)
-		e = entry_at(s, e->chain);
-	return e;
-}
-
 static struct entry *limit_table_add(
     struct shard *s, const struct key *key, uint64_t hash, uint64_t seed)
 {
 	uint32_t block = limit_table_take_block(s, seed), *bucket = limit_table_bucket_of(s, hash);
-	struct entry *e = take_entry(s, seed);
+	if (!s->free_entry && s->entries_used == ENTRIES)
+		forget_oldest(s, seed);
+	struct entry *e = entry_at(s, s->free_entry);
+	if (e)
+		s->free_entry = e->chain;
+	else
+		e = &s->entries[s->entries_used++];
 	*e = (struct entry){.key = *key, .first = block, .last = block, .chain = *bucket};
 	*bucket = link_of(s, e);
 	enter_order(s, e);
@@ -299,27 +259,11 @@ static struct entry *limit_table_add(
 
 /* ---- the window ---- */
 
-/* What is older than the window leaves it. */
-static void expire(struct shard *s, struct entry *e, int64_t until)
-{
-	const uint64_t *mark;
-	while ((mark = oldest_mark(s, e)) && time_of(*mark) <= until)
-		drop_mark(s, e);
-}
-
 /* Microseconds; thirty years are for ever. */
 static int64_t window_of(const struct limit_rule *rule)
 {
 	const int64_t longest = 1000000000;
 	return (rule->window < longest ? rule->window : longest) * US_PER_SECOND;
-}
-
-/* Whether a mark takes in one more request: never while a window has few of them. */
-static bool takes_in(uint64_t mark, const struct limit_rule *rule, int64_t now)
-{
-	int64_t slot = window_of(rule) / LIMIT_EXACT;
-	return rule->requests > LIMIT_EXACT && limit_table_count_of(mark) < COUNT_MAX &&
-	    time_of(mark) / slot == now / slot;
 }
 
 static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_t mark)
@@ -340,12 +284,15 @@ static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_
 	b->end++;
 }
 
+/* While a window has few requests, each has a mark of its own. */
 static void count_request(
     struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule, int64_t now)
 {
+	int64_t slot = window_of(rule) / LIMIT_EXACT;
 	struct block *b = block_at(s, e->last);
 	uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
-	if (last && takes_in(*last, rule, now))
+	if (last && rule->requests > LIMIT_EXACT && limit_table_count_of(*last) < COUNT_MAX &&
+	    time_of(*last) / slot == now / slot)
 		*last = make_mark(now, limit_table_count_of(*last) + 1);
 	else
 		append_mark(s, e, seed, make_mark(now, 1));
@@ -353,17 +300,6 @@ static void count_request(
 }
 
 /* ---- after a death ---- */
-
-/* A block whose last mark was just dropped may still stand before others. */
-static void skip_empty(struct shard *s, struct entry *e, unsigned char *claimed)
-{
-	struct block *b = block_at(s, e->first);
-	while (b->begin >= b->end && b->next) {
-		claimed[e->first - 1] = 0;
-		e->first = b->next;
-		b = block_at(s, e->first);
-	}
-}
 
 /*
  * Follows an entry's blocks and makes what hangs on them anew.  claimed says which blocks have an
@@ -384,27 +320,23 @@ static void mend_entry(struct shard *s, struct entry *e, unsigned char *claimed)
 		link = &b->next;
 	}
 	*link = 0;
-	if (e->last)
-		skip_empty(s, e, claimed);
-	else
+	if (!e->last) {
 		e->used = 0;
+		return;
+	}
+	/* a block whose last mark was just dropped may still stand before others */
+	struct block *b = block_at(s, e->first);
+	while (b->begin >= b->end && b->next) {
+		claimed[e->first - 1] = 0;
+		e->first = b->next;
+		b = block_at(s, e->first);
+	}
 }
 
 static int by_seen(const void *left, const void *right)
 {
 	const struct entry *a = *(struct entry *const *)left, *b = *(struct entry *const *)right;
 	return (a->seen > b->seen) - (a->seen < b->seen);
-}
-
-static void link_entries(struct shard *s, struct entry **live, uint64_t seed)
-{
-	qsort(live, s->count, sizeof(*live), by_seen);
-	for (uint32_t i = 0; i < s->count; i++) {
-		uint32_t *bucket = limit_table_bucket_of(s, key_hash(&live[i]->key, seed));
-		live[i]->chain = *bucket;
-		*bucket = link_of(s, live[i]);
-		enter_order(s, live[i]);
-	}
 }
 
 static void mend(struct shard *s, uint64_t seed)
@@ -424,7 +356,13 @@ static void mend(struct shard *s, uint64_t seed)
 			s->free_entry = i + 1;
 		}
 	}
-	link_entries(s, live, seed);
+	qsort(live, s->count, sizeof(*live), by_seen);
+	for (uint32_t i = 0; i < s->count; i++) {
+		uint32_t *bucket = limit_table_bucket_of(s, key_hash(&live[i]->key, seed));
+		live[i]->chain = *bucket;
+		*bucket = link_of(s, live[i]);
+		enter_order(s, live[i]);
+	}
 	for (uint32_t i = 0; i < s->blocks_used; i++)
 		if (!claimed[i])
 			free_block(s, i + 1);
@@ -455,27 +393,24 @@ struct limit_table *limit_table_of(struct shared *sh)
 	return t;
 }
 
-/* Rounded up, so that who waits that long comes in. */
-static int64_t seconds_until(int64_t then, int64_t now)
-{
-	int64_t seconds = (then - now + US_PER_SECOND - 1) / US_PER_SECOND;
-	return seconds < 1 ? 1 : seconds;
-}
-
 static void limit_table_judge(struct shard *s, struct entry *e, uint64_t seed,
     const struct limit_rule *rule, struct limit_verdict *verdict)
 {
-	int64_t now = rule->now(), window = window_of(rule);
+	int64_t now = rule->now(), window = window_of(rule), wait;
+	const uint64_t *mark;
 	e->seen = now;
-	expire(s, e, now - window);
+	while ((mark = oldest_mark(s, e)) && time_of(*mark) <= now - window)
+		drop_mark(s, e);
 	verdict->allowed = e->sum < rule->requests;
 	if (verdict->allowed) {
 		count_request(s, e, seed, rule, now);
 		verdict->remaining = rule->requests - e->sum;
 		verdict->reset_after = rule->window;
 	} else {
+		/* rounded up, so that who waits that long comes in */
+		wait = (time_of(*mark) + window - now + US_PER_SECOND - 1) / US_PER_SECOND;
 		verdict->remaining = 0;
-		verdict->reset_after = seconds_until(time_of(*oldest_mark(s, e)) + window, now);
+		verdict->reset_after = wait < 1 ? 1 : wait;
 	}
 }
 
@@ -485,9 +420,11 @@ void limit_table_check(struct limit_table *table, const struct limit_rule *rule,
 	struct key key;
 	key_set(&key, text);
 	uint64_t hash = key_hash(&key, table->seed);
-	struct shard *s = shard_of(table, hash);
+	struct shard *s = &table->shards[hash % SHARDS];
 	limit_table_lock(s, table->seed);
-	struct entry *e = limit_table_find(s, &key, hash);
+	struct entry *e = entry_at(s, *limit_table_bucket_of(s, hash));
+	while (e && memcmp(&e->key, &key, sizeof(key)) != 0)
+		e = entry_at(s, e->chain);
 	if (e) {
 		leave_order(s, e);
 		enter_order(s, e);

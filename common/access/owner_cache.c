@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/shared.h"
+#include "storage/threads.h"
 
 #include <pthread.h>
 #include <search.h>
@@ -93,18 +94,6 @@ static const char *owner_cache_recall(
 	return owner;
 }
 
-static void owner_cache_add(
-    struct owner_cache *owners, const char *thread_id, const char *owner, uint32_t generation)
-{
-	struct owned *entry = xcalloc(1, sizeof(*entry));
-	*entry = (struct owned){
-	    .thread_id = xstrdup(thread_id), .owner = xstrdup(owner), .generation = generation};
-	if (!tsearch(entry, &owners->tree, owner_cache_by_id))
-		abort(); /* out of memory */
-	TAILQ_INSERT_HEAD(&owners->recent, entry, link);
-	owners->count++;
-}
-
 static void owner_cache_keep(
     struct owner_cache *owners, const char *thread_id, const char *owner, uint32_t generation)
 {
@@ -116,16 +105,13 @@ static void owner_cache_keep(
 		owner_cache_drop(owners, old);
 	else if (owners->count == OWNER_CACHE_SIZE)
 		owner_cache_drop(owners, TAILQ_LAST(&owners->recent, entries));
-	owner_cache_add(owners, thread_id, owner, generation);
-	pthread_mutex_unlock(&owners->lock);
-}
-
-static void owner_cache_forget(struct owner_cache *owners, const char *thread_id)
-{
-	pthread_mutex_lock(&owners->lock);
-	struct owned *entry = owner_cache_find(owners, thread_id);
-	if (entry)
-		owner_cache_drop(owners, entry);
+	struct owned *entry = xcalloc(1, sizeof(*entry));
+	*entry = (struct owned){
+	    .thread_id = xstrdup(thread_id), .owner = xstrdup(owner), .generation = generation};
+	if (!tsearch(entry, &owners->tree, owner_cache_by_id))
+		abort(); /* out of memory */
+	TAILQ_INSERT_HEAD(&owners->recent, entry, link);
+	owners->count++;
 	pthread_mutex_unlock(&owners->lock);
 }
 
@@ -176,7 +162,8 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
 	*owner = shared_recall(owners, thread_id, generation, a);
 	metrics_count(*owner ? METRIC_OWNER_SHARED_HITS : METRIC_OWNER_MISSES, 1);
 	if (!*owner) {
-		if (!owners->storage->ops->thread_owner(owners->storage, a, thread_id, owner, err))
+		if (!owners->storage->threads->owner(
+			owners->storage, NULL, a, thread_id, owner, err))
 			return false;
 		if (*owner)
 			shared_keep(owners, thread_id, *owner, generation, a);
@@ -189,7 +176,11 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
 void owner_cache_evict(struct owner_cache *owners, const char *thread_id)
 {
 	atomic_fetch_add(generation_of(owners, thread_id), 1);
-	owner_cache_forget(owners, thread_id);
+	pthread_mutex_lock(&owners->lock);
+	struct owned *entry = owner_cache_find(owners, thread_id);
+	if (entry)
+		owner_cache_drop(owners, entry);
+	pthread_mutex_unlock(&owners->lock);
 	if (!owners->cache)
 		return;
 	struct arena *a = arena_new();
@@ -205,12 +196,13 @@ size_t owner_cache_count(struct owner_cache *owners)
 	return count;
 }
 
-struct owner_cache *owner_cache_new(struct storage *storage, struct cache *cache)
+struct owner_cache *owner_cache_new(
+    struct storage *storage, struct shared *shared, struct cache *cache)
 {
 	struct owner_cache *owners = xcalloc(1, sizeof(*owners));
 	owners->storage = storage;
 	owners->cache = cache;
-	owners->generations = shared_region(storage->ops->shared(storage), SHARED_OWNERS);
+	owners->generations = shared_region(shared, SHARED_OWNERS);
 	pthread_mutex_init(&owners->lock, NULL);
 	TAILQ_INIT(&owners->recent);
 	return owners;

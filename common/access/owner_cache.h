@@ -27,7 +27,8 @@
 struct owner_cache;
 
 /* cache may be NULL; it stays the caller's. */
-struct owner_cache *owner_cache_new(struct storage *storage, struct cache *cache);
+struct owner_cache *owner_cache_new(
+    struct storage *storage, struct shared *shared, struct cache *cache);
 void owner_cache_free(struct owner_cache *owners); /* NULL is fine */
 
 /* *owner is the thread's user_id, in the arena, or NULL when there is no such thread.  False with

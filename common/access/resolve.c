@@ -113,15 +113,10 @@ static const char *await(struct lookup *l, int64_t deadline_ms, char address[RES
 	return why;
 }
 
-static bool resolve_is_address(const char *host)
-{
-	struct in6_addr in6;
-	return inet_pton(AF_INET, host, &in6) == 1 || inet_pton(AF_INET6, host, &in6) == 1;
-}
-
 const char *resolve(const char *host, int64_t deadline_ms, char address[RESOLVE_SIZE])
 {
-	if (resolve_is_address(host)) {
+	struct in6_addr in6;
+	if (inet_pton(AF_INET, host, &in6) == 1 || inet_pton(AF_INET6, host, &in6) == 1) {
 		strcpy(address, host);
 		return NULL;
 	}

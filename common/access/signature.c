@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* Checking HMAC, RSA and ECDSA signatures, and whether a secret goes with an algorithm. */
+/* Checking HMAC, RSA and ECDSA signatures, whether a secret goes with an algorithm, and the table
+ * of what was found good: a digest has one place, and a newer token takes it over. */
 #include "access/signature.h"
+
+#include "base/memory.h"
 
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -8,6 +11,9 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool signature_is_hmac(const char *algorithm)
@@ -58,16 +64,6 @@ bool signature_key_fits(const struct signature_key *key)
 	return pkey != NULL;
 }
 
-static bool verify_hmac(const struct signature_key *key, const char *text, size_t len,
-    const void *signature, size_t size)
-{
-	unsigned char mac[EVP_MAX_MD_SIZE];
-	unsigned written = 0;
-	return HMAC(digest(key->algorithm), key->secret, (int)strlen(key->secret),
-		   (const unsigned char *)text, len, mac, &written) &&
-	    written == size && CRYPTO_memcmp(mac, signature, size) == 0;
-}
-
 /* The two halves of a signature of a curve as OpenSSL takes them, malloc'd by it; NULL when they
  * have not the size that they must have. */
 static unsigned char *join_halves(const unsigned char *halves, size_t size, int bits, int *len)
@@ -84,27 +80,18 @@ static unsigned char *join_halves(const unsigned char *halves, size_t size, int 
 	return der;
 }
 
-static bool verify_digest(const struct signature_key *key, EVP_PKEY *pkey, const char *text,
-    size_t len, const unsigned char *signature, size_t size)
-{
-	EVP_MD_CTX *md = EVP_MD_CTX_new();
-	bool good = md && EVP_DigestVerifyInit(md, NULL, digest(key->algorithm), NULL, pkey) == 1 &&
-	    EVP_DigestVerify(md, signature, size, (const unsigned char *)text, len) == 1;
-	EVP_MD_CTX_free(md);
-	return good;
-}
-
 static bool verify_public(const struct signature_key *key, const char *text, size_t len,
     const void *signature, size_t size)
 {
 	int bits = signature_curve(key->algorithm), der_len = 0;
 	unsigned char *der = bits ? join_halves(signature, size, bits, &der_len) : NULL;
 	EVP_PKEY *pkey = public_key(key);
-	bool good = false;
-	if (pkey && !bits)
-		good = verify_digest(key, pkey, text, len, signature, size);
-	else if (pkey && der && der_len > 0)
-		good = verify_digest(key, pkey, text, len, der, (size_t)der_len);
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	bool good = pkey && md && (!bits || (der && der_len > 0)) &&
+	    EVP_DigestVerifyInit(md, NULL, digest(key->algorithm), NULL, pkey) == 1 &&
+	    EVP_DigestVerify(md, bits ? der : signature, bits ? (size_t)der_len : size,
+		(const unsigned char *)text, len) == 1;
+	EVP_MD_CTX_free(md);
 	EVP_PKEY_free(pkey);
 	OPENSSL_free(der);
 	ERR_clear_error();
@@ -114,7 +101,64 @@ static bool verify_public(const struct signature_key *key, const char *text, siz
 bool signature_verify(const struct signature_key *key, const char *text, size_t len,
     const void *signature, size_t size)
 {
-	if (signature_is_hmac(key->algorithm))
-		return verify_hmac(key, text, len, signature, size);
-	return verify_public(key, text, len, signature, size);
+	unsigned char mac[EVP_MAX_MD_SIZE];
+	unsigned written = 0;
+	if (!signature_is_hmac(key->algorithm))
+		return verify_public(key, text, len, signature, size);
+	return HMAC(digest(key->algorithm), key->secret, (int)strlen(key->secret),
+		   (const unsigned char *)text, len, mac, &written) &&
+	    written == size && CRYPTO_memcmp(mac, signature, size) == 0;
+}
+
+/* ---- what was found good ---- */
+
+struct digest {
+	unsigned char bytes[SHA256_DIGEST_LENGTH]; /* all zero: an empty place */
+};
+
+struct verified {
+	pthread_mutex_t lock; /* guards places */
+	struct digest places[VERIFIED_SIZE];
+};
+
+/* The token's digest, and the place that it has. */
+static struct digest *verified_place(
+    struct verified *verified, const char *token, struct digest *digest)
+{
+	SHA256((const unsigned char *)token, strlen(token), digest->bytes);
+	return &verified->places[(digest->bytes[0] | digest->bytes[1] << 8) % VERIFIED_SIZE];
+}
+
+bool verified_has(struct verified *verified, const char *token)
+{
+	struct digest digest;
+	const struct digest *place = verified_place(verified, token, &digest);
+	pthread_mutex_lock(&verified->lock);
+	bool has = memcmp(place, &digest, sizeof(digest)) == 0;
+	pthread_mutex_unlock(&verified->lock);
+	return has;
+}
+
+void verified_add(struct verified *verified, const char *token)
+{
+	struct digest digest;
+	struct digest *place = verified_place(verified, token, &digest);
+	pthread_mutex_lock(&verified->lock);
+	*place = digest;
+	pthread_mutex_unlock(&verified->lock);
+}
+
+struct verified *verified_new(void)
+{
+	struct verified *verified = xcalloc(1, sizeof(*verified));
+	pthread_mutex_init(&verified->lock, NULL);
+	return verified;
+}
+
+void verified_free(struct verified *verified)
+{
+	if (!verified)
+		return;
+	pthread_mutex_destroy(&verified->lock);
+	free(verified);
 }

@@ -71,12 +71,6 @@ bool ticket_place_check(const char *state_dir, struct error *err)
 	return safe;
 }
 
-static bool write_key(int fd, const struct ticket_key *key)
-{
-	return write(fd, key->bytes, sizeof(key->bytes)) == (ssize_t)sizeof(key->bytes) &&
-	    fsync(fd) == 0;
-}
-
 /*
  * Makes the file.  It appears under its name complete or not at all, and the first one wins: the
  * others who came at the same moment read that.
@@ -89,7 +83,8 @@ static bool make_key(const char *path, struct error *err)
 	bool made = fd >= 0;
 	if (made) {
 		random_bytes(key.bytes, sizeof(key.bytes));
-		made = write_key(fd, &key) && (link(draft, path) == 0 || errno == EEXIST);
+		made = write(fd, key.bytes, sizeof(key.bytes)) == (ssize_t)sizeof(key.bytes) &&
+		    fsync(fd) == 0 && (link(draft, path) == 0 || errno == EEXIST);
 		explicit_bzero(&key, sizeof(key));
 	}
 	if (!made)
@@ -102,20 +97,16 @@ static bool make_key(const char *path, struct error *err)
 	return made;
 }
 
-static int open_key(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-}
-
 bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err)
 {
 	if (!ticket_place_check(state_dir, err))
 		return false;
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	char *path = xasprintf("%s/" KEY_NAME, state_dir);
 	bool loaded = false;
-	int fd = open_key(path);
+	int fd = open(path, flags);
 	if (fd < 0 && errno == ENOENT && make_key(path, err))
-		fd = open_key(path);
+		fd = open(path, flags);
 	if (fd >= 0) {
 		loaded = ticket_read_key(fd, key, path, err);
 		close(fd);
@@ -128,97 +119,73 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 
 /* ---- Signing */
 
-static void add_opt(cJSON *claims, const char *name, const char *value)
+/* A claim of text that holds JSON: libjwt's own JSON would refuse or change some of its numbers. */
+void ticket_add_user(cJSON *claims, const cJSON *user)
 {
-	if (value)
-		json_add_str(claims, name, value);
+	char *text = user ? json_print(user) : xstrdup("{}");
+	json_add_str(claims, "user", text);
+	free(text);
 }
 
-/*
- * The user context is a claim of text that holds JSON: libjwt's own JSON would refuse or change
- * some of its numbers.
- */
-static char *claims_text(const struct ticket *ticket)
+const char *ticket_sign_claims(const struct ticket_key *key, cJSON *claims, struct arena *a)
 {
-	cJSON *claims = cJSON_CreateObject();
-	char *user = ticket->user ? json_print(ticket->user) : xstrdup("{}");
+	jwt_t *jwt = NULL;
+	char *text = NULL;
 	int64_t now = clock_now() / 1000000;
 	json_add_str(claims, "iss", ISSUER);
 	json_add_int(claims, "iat", now);
 	json_add_int(claims, "exp", now + TICKET_SECONDS);
-	json_add_str(claims, "route", ticket->route);
-	json_add_str(claims, "request_id", ticket->request_id);
-	json_add_str(claims, "user_id", ticket->user_id);
-	cJSON_AddBoolToObject(claims, "verified", ticket->verified);
-	add_opt(claims, "owner", ticket->owner);
-	add_opt(claims, "subprotocol", ticket->subprotocol);
-	add_opt(claims, "address", ticket->address);
-	json_add_int(claims, "credential_exp", ticket->credential_exp);
-	json_add_str(claims, "user", user);
-	char *text = json_print(claims);
-	cJSON_Delete(claims);
-	free(user);
-	return text;
-}
-
-const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticket, struct arena *a)
-{
-	jwt_t *jwt = NULL;
-	char *claims = claims_text(ticket);
-	char *text = NULL;
-	if (jwt_new(&jwt) == 0 && jwt_add_grants_json(jwt, claims) == 0 &&
+	char *json = json_print(claims);
+	if (jwt_new(&jwt) == 0 && jwt_add_grants_json(jwt, json) == 0 &&
 	    jwt_set_alg(jwt, JWT_ALG_HS256, key->bytes, sizeof(key->bytes)) == 0)
 		text = jwt_encode_str(jwt);
 	if (!text)
 		abort(); /* the claims are JSON of our own, so only memory can be missing */
 	const char *copy = arena_strdup(a, text);
 	free(text);
-	free(claims);
+	free(json);
 	jwt_free(jwt);
 	return copy;
 }
 
+const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticket, struct arena *a)
+{
+	cJSON *claims = arena_json(a, cJSON_CreateObject());
+	json_add_str(claims, "route", ticket->route);
+	json_add_str(claims, "request_id", ticket->request_id);
+	json_add_str(claims, "user_id", ticket->user_id);
+	cJSON_AddBoolToObject(claims, "verified", ticket->verified);
+	if (ticket->owner)
+		json_add_str(claims, "owner", ticket->owner);
+	if (ticket->subprotocol)
+		json_add_str(claims, "subprotocol", ticket->subprotocol);
+	if (ticket->address)
+		json_add_str(claims, "address", ticket->address);
+	json_add_int(claims, "credential_exp", ticket->credential_exp);
+	ticket_add_user(claims, ticket->user);
+	return ticket_sign_claims(key, claims, a);
+}
+
 /* ---- Checking */
 
-static bool ticket_refuse(struct error *err, const char *why)
+struct identity ticket_identity(const struct ticket *ticket, cJSON *user)
+{
+	return (struct identity){
+	    user, json_str(user, "user_id"), ticket->verified, ticket->credential_exp};
+}
+
+bool ticket_refuse(struct error *err, const char *why)
 {
 	error_set(err, ERR_INVALID_TOKEN, NULL);
 	return error_cause(err, "ticket: %s", why);
 }
 
-static bool is_route(const char *route)
+cJSON *ticket_user(const cJSON *claims, struct arena *a)
 {
-	return strcmp(route, "/v1/graph/ws") == 0 || strcmp(route, "/v1/graph/live") == 0;
-}
-
-/* libjwt checks the signature only, by whatever algorithm the ticket names. */
-static bool check_algorithm(jwt_t *jwt, struct error *err)
-{
-	const char *algorithm = jwt_get_header(jwt, "alg");
-	return (jwt_get_alg(jwt) == JWT_ALG_HS256 && algorithm &&
-		   strcmp(algorithm, ALGORITHM) == 0) ||
-	    ticket_refuse(err, "signed in another way than " ALGORITHM);
-}
-
-static bool ticket_check_time(const cJSON *claims, struct error *err)
-{
-	const char *issuer = json_str(claims, "iss");
-	int64_t exp;
-	if (!issuer || strcmp(issuer, ISSUER) != 0)
-		return ticket_refuse(err, "of another issuer");
-	if (!json_integer(json_get(claims, "exp"), &exp))
-		return ticket_refuse(err, "without a time of its end");
-	return clock_now() / 1000000 < exp || ticket_refuse(err, "expired");
-}
-
-/* The user context is the service's own and may be nested deeper than a request. */
-static cJSON *parse_user(const char *text)
-{
-	cJSON *user = text ? json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL) : NULL;
-	if (cJSON_IsObject(user))
-		return user;
-	cJSON_Delete(user);
-	return NULL;
+	/* it is the service's own and may be nested deeper than a request */
+	const char *user = json_str(claims, "user");
+	return arena_json(
+	    a, user ? json_parse(user, strlen(user), JSON_TRUSTED_DEPTH, NULL) : NULL);
 }
 
 static bool take_claims(const cJSON *claims, struct arena *a, struct ticket *ticket)
@@ -231,32 +198,35 @@ static bool take_claims(const cJSON *claims, struct arena *a, struct ticket *tic
 	ticket->subprotocol = json_str(claims, "subprotocol");
 	ticket->address = json_str(claims, "address");
 	ticket->verified = cJSON_IsTrue(verified);
-	ticket->user = arena_json(a, parse_user(json_str(claims, "user")));
-	return ticket->route && ticket->request_id && ticket->user_id && ticket->user &&
-	    cJSON_IsBool(verified) &&
+	ticket->user = ticket_user(claims, a);
+	return ticket->route && ticket->request_id && ticket->user_id &&
+	    cJSON_IsObject(ticket->user) && cJSON_IsBool(verified) &&
 	    json_integer(json_get(claims, "credential_exp"), &ticket->credential_exp);
 }
 
-/* As a tree of ours: libjwt's getters are lax about types. */
-static cJSON *read_claims(jwt_t *jwt, struct arena *a)
+/* What a signature that fits stands over; NULL with err set. */
+static const cJSON *ticket_check(jwt_t *jwt, struct arena *a, struct error *err)
 {
+	/* as a tree of ours: libjwt's getters are lax about types */
 	char *text = jwt_get_grants_json(jwt, NULL);
-	cJSON *claims = text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : NULL;
+	const cJSON *claims =
+	    arena_json(a, text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : NULL);
 	free(text);
-	return arena_json(a, claims);
-}
-
-static bool ticket_check(
-    jwt_t *jwt, const char *route, struct arena *a, struct ticket *ticket, struct error *err)
-{
-	const cJSON *claims = read_claims(jwt, a);
-	if (!check_algorithm(jwt, err) || !ticket_check_time(claims, err))
-		return false;
-	if (!take_claims(claims, a, ticket))
-		return ticket_refuse(err, "a claim is missing or of a wrong type");
-	if (!is_route(ticket->route) || (route && strcmp(ticket->route, route) != 0))
-		return ticket_refuse(err, "for another route");
-	return true;
+	/* libjwt checks the signature only, by whatever algorithm the ticket names */
+	const char *algorithm = jwt_get_header(jwt, "alg"), *issuer = json_str(claims, "iss");
+	int64_t exp;
+	bool good = false;
+	if (jwt_get_alg(jwt) != JWT_ALG_HS256 || !algorithm || strcmp(algorithm, ALGORITHM) != 0)
+		ticket_refuse(err, "signed in another way than " ALGORITHM);
+	else if (!issuer || strcmp(issuer, ISSUER) != 0)
+		ticket_refuse(err, "of another issuer");
+	else if (!json_integer(json_get(claims, "exp"), &exp))
+		ticket_refuse(err, "without a time of its end");
+	else if (clock_now() / 1000000 >= exp)
+		ticket_refuse(err, "expired");
+	else
+		good = true;
+	return good ? claims : NULL;
 }
 
 /* Of header.payload.signature none may be empty: what libjwt decodes such a part into has no room
@@ -269,18 +239,35 @@ static bool ticket_is_whole(const char *text)
 	return header && payload && second[payload] && second[payload + 1];
 }
 
+const cJSON *ticket_claims(
+    const struct ticket_key *key, const char *text, struct arena *a, struct error *err)
+{
+	jwt_t *jwt = NULL;
+	const cJSON *claims = NULL;
+	if (!text || strlen(text) > LONGEST_TICKET)
+		ticket_refuse(err, "none, or too long");
+	else if (!ticket_is_whole(text))
+		ticket_refuse(err, "malformed");
+	else if (jwt_decode(&jwt, text, key->bytes, sizeof(key->bytes)) != 0)
+		ticket_refuse(err, "malformed, or signed with another key");
+	else
+		claims = ticket_check(jwt, a, err);
+	jwt_free(jwt);
+	return claims;
+}
+
 bool ticket_verify(const struct ticket_key *key, const char *text, const char *route,
     struct arena *a, struct ticket *ticket, struct error *err)
 {
-	jwt_t *jwt = NULL;
 	*ticket = (struct ticket){0};
-	if (!text || strlen(text) > LONGEST_TICKET)
-		return ticket_refuse(err, "none, or too long");
-	if (!ticket_is_whole(text))
-		return ticket_refuse(err, "malformed");
-	if (jwt_decode(&jwt, text, key->bytes, sizeof(key->bytes)) != 0)
-		return ticket_refuse(err, "malformed, or signed with another key");
-	bool good = ticket_check(jwt, route, a, ticket, err);
-	jwt_free(jwt);
-	return good;
+	const cJSON *claims = ticket_claims(key, text, a, err);
+	if (!claims)
+		return false;
+	if (!take_claims(claims, a, ticket))
+		return ticket_refuse(err, "a claim is missing or of a wrong type");
+	bool known = strcmp(ticket->route, "/v1/graph/ws") == 0 ||
+	    strcmp(ticket->route, "/v1/graph/live") == 0;
+	if (!known || (route && strcmp(ticket->route, route) != 0))
+		return ticket_refuse(err, "for another route");
+	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Tickets: how agentgraph-fcgi tells the relay and agentgraph-ws whom it let in to a WebSocket
- * (doc/inside.md#a-frame).
+ * (doc/inside.md#a-frame), and agentgraph-follow whom to which run (run_ticket.h).
  *
  * A ticket is a JWT (HS256) signed with a key that only the service can read, <state>/ticket.key
  * (0600, 32 random bytes, made by whoever needs it first).  It is good for TICKET_SECONDS and for
@@ -10,6 +10,7 @@
 #ifndef AGENTGRAPH_ACCESS_TICKET_H
 #define AGENTGRAPH_ACCESS_TICKET_H
 
+#include "access/access.h"
 #include "base/arena.h"
 #include "base/error.h"
 
@@ -18,8 +19,7 @@
 #include <stdint.h>
 
 #define TICKET_SECONDS 30
-/* The header that carries a ticket from nginx to the relay, and from there to the helper; clients
- * cannot set it. */
+/* The header that carries a ticket between nginx and the others; clients cannot set it. */
 #define TICKET_HEADER "X-Agentgraph-Ticket"
 
 struct ticket {
@@ -54,5 +54,26 @@ const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticke
  */
 bool ticket_verify(const struct ticket_key *key, const char *text, const char *route,
     struct arena *a, struct ticket *ticket, struct error *err);
+
+/* Whom the ticket let in, with user, a copy of its context that permissions may leave a stamp on.
+ * A user without an id is nobody, whatever name threads get. */
+struct identity ticket_identity(const struct ticket *ticket, cJSON *user);
+
+/* ---- for tickets of other kinds ---- */
+
+/* Adds issuer and times to the claims, and signs them. */
+const char *ticket_sign_claims(const struct ticket_key *key, cJSON *claims, struct arena *a);
+
+/* The claims of a ticket whose signature, algorithm, issuer and time are good, in the arena; NULL
+ * with err set. */
+const cJSON *ticket_claims(
+    const struct ticket_key *key, const char *text, struct arena *a, struct error *err);
+
+/* The user context among the claims; of one that was never added, NULL. */
+void ticket_add_user(cJSON *claims, const cJSON *user);
+cJSON *ticket_user(const cJSON *claims, struct arena *a);
+
+/* Sets ERR_INVALID_TOKEN with that cause; false. */
+bool ticket_refuse(struct error *err, const char *why);
 
 #endif

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: ISC */
-/* Names compared by device and inode. */
+/* Names compared by device, inode and time of birth. */
 #include "base/bound.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct bound bound_at(const char *path)
 {
-	struct stat st;
+	struct statx st;
 
-	if (lstat(path, &st) != 0)
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &st) != 0)
 		return (struct bound){0};
-	return (struct bound){st.st_dev, st.st_ino};
+	return (struct bound){st.stx_dev_major, st.stx_dev_minor, st.stx_ino,
+	    st.stx_mask & STATX_BTIME ? st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec
+				      : 0};
 }
 
 bool bound_is_other(struct bound bound, const char *path)
 {
 	struct bound found = bound_at(path);
 
-	return found.device != bound.device || found.inode != bound.inode;
+	return found.device_major != bound.device_major ||
+	    found.device_minor != bound.device_minor || found.inode != bound.inode ||
+	    found.born != bound.born;
 }
 
 void bound_remove(struct bound bound, const char *path)

@@ -54,7 +54,22 @@ void buf_puts(struct buf *b, const char *s)
 
 void buf_putc(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	char *to = buf_reserve(b, 1);
+	to[0] = c;
+	to[1] = '\0';
+	b->len++;
+}
+
+void buf_int(struct buf *b, int64_t value)
+{
+	char digits[24], *start = digits + sizeof(digits);
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	do
+		*--start = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (value < 0)
+		*--start = '-';
+	buf_add(b, start, (size_t)(digits + sizeof(digits) - start));
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf {
 	char *data; /* NULL while nothing was ever added */
@@ -22,6 +23,7 @@ void buf_reset(struct buf *b);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
+void buf_int(struct buf *b, int64_t value);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes room for n more bytes and returns where they go; the caller then adds to len and keeps the

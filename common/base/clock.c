@@ -40,6 +40,19 @@ static void put_digits(char *out, int width, int64_t value)
 
 /* By hand: every response has this text at least once, and gmtime_r and strftime cost more than all
  * the rest.  Times beyond the years 0 to 9999 are shown as the nearest that has four digits. */
+char *clock_decimal(int64_t us, char out[DECIMAL_TIME_SIZE])
+{
+	char *at = out + DECIMAL_TIME_SIZE;
+	*--at = '\0';
+	for (int i = 0; i < 6; i++, us /= 10)
+		*--at = (char)('0' + us % 10);
+	*--at = '.';
+	do
+		*--at = (char)('0' + us % 10);
+	while (us /= 10);
+	return at;
+}
+
 char *clock_iso(int64_t us, char out[ISO_TIME_SIZE])
 {
 	const int64_t first = -62167219200, last = 253402300799; /* seconds */

@@ -19,6 +19,11 @@ int64_t clock_uptime_us(void);
 /* ISO 8601 in UTC with six decimals and Z (doc/protocol.md#times); returns out. */
 char *clock_iso(int64_t us, char out[ISO_TIME_SIZE]);
 
+/* Unix seconds with six decimals, of a time since the epoch; returns where it begins in out.  There
+ * is one in each piece of a stream, where printf would be most of what that costs. */
+#define DECIMAL_TIME_SIZE 24
+char *clock_decimal(int64_t us, char out[DECIMAL_TIME_SIZE]);
+
 /* Unix seconds with a fraction. */
 static inline double clock_seconds(int64_t us)
 {

@@ -35,6 +35,9 @@ static const struct {
     [ERR_METHOD_NOT_ALLOWED] = {405, "METHOD_NOT_ALLOWED", "Method Not Allowed"},
     [ERR_REQUEST_TIMEOUT] = {408, "REQUEST_TIMEOUT", "Request timeout"},
     [ERR_THREAD_BUSY] = {409, "THREAD_BUSY", NULL},
+    [ERR_THREAD_EXISTS] = {409, "THREAD_EXISTS", NULL},
+    [ERR_RUN_ACTIVE] = {409, "RUN_ACTIVE", NULL},
+    [ERR_RUN_NOT_RECORDED] = {409, "RUN_NOT_RECORDED", NULL},
     [ERR_REQUEST_TOO_LARGE] = {413, "REQUEST_TOO_LARGE", NULL},
     [ERR_FILE_TOO_LARGE] = {413, "FILE_TOO_LARGE", NULL},
     [ERR_THREAD_TOO_LARGE] = {413, "THREAD_TOO_LARGE", NULL},
@@ -50,11 +53,14 @@ static const struct {
     [ERR_NODE] = {500, "NODE_ERROR", NULL},
     [ERR_NODE_TIMEOUT] = {500, "NODE_TIMEOUT", NULL},
     [ERR_RECURSION_LIMIT] = {500, "GRAPH_RECURSION_LIMIT", NULL},
+    [ERR_RUN_LOST] = {500, "RUN_LOST", NULL},
     [ERR_STORAGE] = {500, "STORAGE_ERROR", "An error occurred accessing storage."},
     [ERR_INTERNAL] = {500, "INTERNAL_ERROR",
 	"An unexpected error occurred. Please contact support."},
     [ERR_TRANSIENT_STORAGE] = {503, "TRANSIENT_STORAGE_ERROR",
 	"Storage is temporarily unavailable"},
+    [ERR_QUEUE_FULL] = {503, "QUEUE_FULL", "Too many runs are waiting"},
+    [ERR_RUNS_NOT_CONFIGURED] = {503, "RUNS_NOT_CONFIGURED", "Background runs are not configured"},
     [ERR_STORE_NOT_CONFIGURED] = {503, "STORE_NOT_CONFIGURED", "Store is not configured"},
     [ERR_STORE_UNAVAILABLE] = {503, "STORE_UNAVAILABLE", "Store is unavailable"},
     [ERR_TOO_MANY_CONNECTIONS] = {503, "TOO_MANY_CONNECTIONS", "Too many connections"},
@@ -69,6 +75,14 @@ int error_status(enum error_kind kind)
 const char *error_code(enum error_kind kind)
 {
 	return kinds[kind].code;
+}
+
+enum error_kind error_kind_of(const char *code)
+{
+	for (int kind = ERR_NONE + 1; kind < ERR_KINDS; kind++)
+		if (strcmp(kinds[kind].code, code) == 0)
+			return (enum error_kind)kind;
+	return ERR_INTERNAL;
 }
 
 int error_status_of(const struct error *err)
@@ -145,36 +159,23 @@ static size_t index_part(const char *s, double *index)
 	return digits + 2;
 }
 
-/* Length of the name at s: up to the next dot or index. */
-static size_t name_part(const char *s)
-{
-	double index;
-	size_t len = 0;
-	while (s[len] && s[len] != '.' && !index_part(s + len, &index))
-		len++;
-	return len;
-}
-
-static void error_add_name(cJSON *loc, const char *name, size_t len)
-{
-	char *text = xstrndup(name, len);
-	utf8_repair(text);
-	cJSON_AddItemToArray(loc, cJSON_CreateString(text));
-	free(text);
-}
-
-/* "body.messages[0].role" → ["body","messages",0,"role"].  A name is whatever stands between. */
+/* "body.messages[0].role" → ["body","messages",0,"role"].  A name is whatever stands between, up to
+ * the next dot or index. */
 static cJSON *loc_from_path(const char *path)
 {
 	cJSON *loc = cJSON_CreateArray();
-	double index;
+	double index, next;
 	for (size_t len; *path; path += len) {
 		len = index_part(path, &index);
 		if (len) {
 			cJSON_AddItemToArray(loc, cJSON_CreateNumber(index));
 		} else {
-			len = name_part(path);
-			error_add_name(loc, path, len);
+			while (path[len] && path[len] != '.' && !index_part(path + len, &next))
+				len++;
+			char *name = xstrndup(path, len);
+			utf8_repair(name);
+			cJSON_AddItemToArray(loc, cJSON_CreateString(name));
+			free(name);
 		}
 		if (path[len] == '.')
 			len++;

@@ -32,6 +32,9 @@ enum error_kind {
 	ERR_METHOD_NOT_ALLOWED,
 	ERR_REQUEST_TIMEOUT,
 	ERR_THREAD_BUSY,
+	ERR_THREAD_EXISTS,
+	ERR_RUN_ACTIVE,
+	ERR_RUN_NOT_RECORDED,
 	ERR_REQUEST_TOO_LARGE,
 	ERR_FILE_TOO_LARGE,
 	ERR_THREAD_TOO_LARGE,
@@ -46,9 +49,12 @@ enum error_kind {
 	ERR_NODE,
 	ERR_NODE_TIMEOUT,
 	ERR_RECURSION_LIMIT,
+	ERR_RUN_LOST,
 	ERR_STORAGE,
 	ERR_INTERNAL,
 	ERR_TRANSIENT_STORAGE,
+	ERR_QUEUE_FULL,
+	ERR_RUNS_NOT_CONFIGURED,
 	ERR_STORE_NOT_CONFIGURED,
 	ERR_STORE_UNAVAILABLE,
 	ERR_TOO_MANY_CONNECTIONS,
@@ -72,6 +78,9 @@ struct error {
 /* HTTP status and error code of a kind. */
 int error_status(enum error_kind kind);
 const char *error_code(enum error_kind kind);
+
+/* The kind that has this code; ERR_INTERNAL when none has. */
+enum error_kind error_kind_of(const char *code);
 
 /* The same for an error, whatever overrides its kind. */
 int error_status_of(const struct error *err);

@@ -5,11 +5,8 @@
 #include "base/http_curl.h"
 #include "base/process.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define DEFAULT_MAX_BODY ((size_t)16 << 20)
 #define MAX_HEAD ((size_t)256 << 10)
@@ -94,48 +91,27 @@ static bool tell_head(struct http_call *c)
 	return false;
 }
 
-static bool http_keep(struct http_call *c, const char *data, size_t len)
-{
-	size_t most = c->request->max_body ? c->request->max_body : DEFAULT_MAX_BODY;
-	if (len > most || c->response->body.len > most - len) {
-		end_call(c, HTTP_TOO_LARGE, "the answer is too large");
-		return false;
-	}
-	buf_add(&c->response->body, data, len);
-	return true;
-}
-
-static bool hand_on(struct http_call *c, const char *data, size_t len)
-{
-	if (c->request->on_data(data, len, c->request->arg))
-		return true;
-	end_call(c, HTTP_REFUSED, "the answer was not wanted");
-	return false;
-}
-
 /* The clock is read last: what the caller does with the data is not the server's silence. */
 static size_t on_body(char *data, size_t size, size_t count, void *arg)
 {
 	struct http_call *c = arg;
-	size_t len = size * count;
-	bool wanted =
-	    tell_head(c) && (c->request->on_data ? hand_on(c, data, len) : http_keep(c, data, len));
+	const struct http_request *r = c->request;
+	struct buf *body = &c->response->body;
+	size_t len = size * count, most = r->max_body ? r->max_body : DEFAULT_MAX_BODY;
+	bool wanted = tell_head(c);
+	if (wanted && r->on_data) {
+		wanted = r->on_data(data, len, r->arg);
+		if (!wanted)
+			end_call(c, HTTP_REFUSED, "the answer was not wanted");
+	} else if (wanted) {
+		wanted = len <= most && body->len <= most - len;
+		if (wanted)
+			buf_add(body, data, len);
+		else
+			end_call(c, HTTP_TOO_LARGE, "the answer is too large");
+	}
 	c->heard_at = clock_monotonic_ms();
 	return wanted ? len : 0;
-}
-
-static void set_callbacks(struct http_call *c)
-{
-	CURL *easy = c->handle->easy;
-	c->curl->easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
-	c->curl->easy_setopt(easy, CURLOPT_PREREQDATA, c);
-	c->curl->easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
-	c->curl->easy_setopt(easy, CURLOPT_READDATA, c);
-	c->curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-	c->curl->easy_setopt(easy, CURLOPT_HEADERDATA, c);
-	c->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-	c->curl->easy_setopt(easy, CURLOPT_WRITEDATA, c);
-	c->curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, c->handle->message);
 }
 
 /* ---- clocks ---- */
@@ -211,23 +187,21 @@ static bool never_connected(CURLcode code)
 	}
 }
 
-static enum http_end http_end_of(const struct http_call *c, CURLcode code)
-{
-	if (code == CURLE_OK)
-		return HTTP_DONE;
-	if (code == CURLE_OPERATION_TIMEDOUT)
-		return HTTP_TIMED_OUT;
-	if (!c->connected && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT))
-		return HTTP_BAD_REQUEST;
-	return !c->connected || never_connected(code) ? HTTP_NO_CONNECT : HTTP_CLOSED;
-}
-
 /* libcurl's own end, unless it only follows from ours. */
 static void take_code(struct http_call *c, CURLcode code)
 {
-	enum http_end end = http_end_of(c, code);
-	if (end == HTTP_DONE && tell_head(c))
+	enum http_end end = HTTP_CLOSED;
+	if (code == CURLE_OK && tell_head(c))
 		return;
+	if (code == CURLE_OK)
+		end = HTTP_DONE;
+	else if (code == CURLE_OPERATION_TIMEDOUT)
+		end = HTTP_TIMED_OUT;
+	else if (!c->connected &&
+	    (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT))
+		end = HTTP_BAD_REQUEST;
+	else if (!c->connected || never_connected(code))
+		end = HTTP_NO_CONNECT;
 	const char *text =
 	    c->handle->message[0] ? c->handle->message : c->curl->easy_strerror(code);
 	end_call(c, end, text);
@@ -245,12 +219,6 @@ static bool is_over(struct http_call *c)
 		return true;
 	}
 	return false;
-}
-
-static int wait_ms(int64_t next, int64_t now)
-{
-	int64_t wait = next - now;
-	return wait < 0 ? 0 : wait > MAX_WAIT_MS ? MAX_WAIT_MS : (int)wait;
 }
 
 /* Whether there is nothing to do at once; who wants to hear of that has heard of it then. */
@@ -277,8 +245,10 @@ static void drive(struct http_call *c)
 		note_progress(c, now);
 		check_clocks(c, now, &next);
 		ask_stop(c, now, &next);
+		int64_t wait = next < now ? 0 : next - now;
 		if (c->end == HTTP_DONE && would_wait(c))
-			c->curl->multi_poll(c->handle->multi, NULL, 0, wait_ms(next, now), NULL);
+			c->curl->multi_poll(c->handle->multi, NULL, 0,
+			    wait > MAX_WAIT_MS ? MAX_WAIT_MS : (int)wait, NULL);
 	}
 }
 
@@ -290,47 +260,41 @@ static void transfer(struct http_call *c)
 		end_call(c, end, why);
 		return;
 	}
-	set_callbacks(c);
+	CURL *easy = c->handle->easy;
+	c->curl->easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+	c->curl->easy_setopt(easy, CURLOPT_PREREQDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
+	c->curl->easy_setopt(easy, CURLOPT_READDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	c->curl->easy_setopt(easy, CURLOPT_HEADERDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	c->curl->easy_setopt(easy, CURLOPT_WRITEDATA, c);
+	c->curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, c->handle->message);
 	c->started = clock_monotonic_ms();
-	if (c->curl->multi_add_handle(c->handle->multi, c->handle->easy) != CURLM_OK) {
+	if (c->curl->multi_add_handle(c->handle->multi, easy) != CURLM_OK) {
 		end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
 		return;
 	}
 	drive(c);
-	c->curl->multi_remove_handle(c->handle->multi, c->handle->easy);
-}
-
-/* OpenSSL writes to sockets whose other end may be closed. */
-static void http_block_sigpipe(sigset_t *pipe_signal, sigset_t *before)
-{
-	sigemptyset(pipe_signal);
-	sigaddset(pipe_signal, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, pipe_signal, before);
-}
-
-static void http_restore_sigpipe(const sigset_t *pipe_signal, const sigset_t *before)
-{
-	if (!sigismember(before, SIGPIPE))
-		while (sigtimedwait(pipe_signal, NULL, &(struct timespec){0}) > 0)
-			continue;
-	pthread_sigmask(SIG_SETMASK, before, NULL);
+	c->curl->multi_remove_handle(c->handle->multi, easy);
 }
 
 enum http_end http_call(const struct http_request *request, struct http_response *response)
 {
 	struct http_call c = {.request = request, .response = response};
 	const char *why;
-	sigset_t pipe_signal, before;
+	sigset_t before;
 	c.curl = http_curl(&why);
 	c.handle = c.curl ? http_handle_take(c.curl, request->url) : NULL;
 	if (!c.handle) {
 		end_call(&c, HTTP_UNAVAILABLE, c.curl ? "libcurl failed" : why);
 		return response->end = c.end;
 	}
-	http_block_sigpipe(&pipe_signal, &before);
+	/* OpenSSL writes to sockets whose other end may be closed */
+	sigpipe_block(&before);
 	transfer(&c);
 	http_handle_give(c.curl, c.handle);
-	http_restore_sigpipe(&pipe_signal, &before);
+	sigpipe_restore(&before);
 	c.curl->slist_free_all(c.headers);
 	return response->end = c.end;
 }

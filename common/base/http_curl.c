@@ -2,6 +2,7 @@
 /* Loading libcurl. */
 #include "base/http_curl.h"
 #include "base/http.h"
+#include "base/library.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -15,18 +16,10 @@
 static struct http_curl functions;
 static const char *trouble; /* NULL: libcurl can be used */
 
-/* dlsym gives an object pointer, which C does not convert to one to a function. */
-static bool http_curl_find(void *library, const char *name, void *function)
-{
-	void *found = dlsym(library, name);
-	memcpy(function, &found, sizeof(found));
-	return found != NULL;
-}
-
 static bool http_curl_find_all(void *library)
 {
 	struct http_curl *f = &functions;
-#define FIND(name) http_curl_find(library, "curl_" #name, &f->name)
+#define FIND(name) library_find(library, "curl_" #name, &f->name)
 	return FIND(global_init) && FIND(version_info) && FIND(easy_init) && FIND(easy_reset) &&
 	    FIND(easy_setopt) && FIND(easy_getinfo) && FIND(easy_strerror) && FIND(easy_cleanup) &&
 	    FIND(multi_init) && FIND(multi_setopt) && FIND(multi_add_handle) &&

@@ -52,14 +52,6 @@ static void free_all(const struct http_curl *curl, struct http_handle *h)
 	}
 }
 
-/* "https://host:port" of "https://host:port/path?query". */
-static char *origin_of(const char *url)
-{
-	const char *host = strstr(url, "://");
-	size_t len = host ? (size_t)(host - url) + 3 : 0;
-	return xstrndup(url, len + strcspn(url + len, "/?#"));
-}
-
 /* Takes the first that went to origin last, or NULL. */
 static struct http_handle *take_kept(const char *origin)
 {
@@ -93,7 +85,10 @@ struct http_handle *http_handle_take(const struct http_curl *curl, const char *u
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, http_pool_watch_forks);
-	char *origin = origin_of(url);
+	const char *host = strstr(url, "://");
+	size_t scheme = host ? (size_t)(host - url) + 3 : 0;
+	/* "https://host:port" of "https://host:port/path?query" */
+	char *origin = xstrndup(url, scheme + strcspn(url + scheme, "/?#"));
 	struct http_handle *h = take_kept(origin);
 	if (!h)
 		h = http_pool_make(curl);
@@ -107,17 +102,6 @@ struct http_handle *http_handle_take(const struct http_curl *curl, const char *u
 	return h;
 }
 
-/* Cuts off those that have been idle for long: the list is in order of that. */
-static struct http_handle *cut_stale(int64_t now)
-{
-	struct http_handle **at = &pool.first;
-	while (*at && now - (*at)->idle_since < KEPT_MS)
-		at = &(*at)->next;
-	struct http_handle *stale = *at;
-	*at = NULL;
-	return stale;
-}
-
 void http_handle_give(const struct http_curl *curl, struct http_handle *h)
 {
 	curl->easy_reset(h->easy);
@@ -125,7 +109,12 @@ void http_handle_give(const struct http_curl *curl, struct http_handle *h)
 	pthread_mutex_lock(&pool.lock);
 	h->next = pool.first;
 	pool.first = h;
-	struct http_handle *stale = cut_stale(h->idle_since);
+	/* those that have been idle for long are cut off: the list is in order of that */
+	struct http_handle **at = &pool.first;
+	while (*at && h->idle_since - (*at)->idle_since < KEPT_MS)
+		at = &(*at)->next;
+	struct http_handle *stale = *at;
+	*at = NULL;
 	pthread_mutex_unlock(&pool.lock);
 	free_all(curl, stale);
 }

@@ -39,15 +39,6 @@ const char *http_failure(const struct http_response *response)
 	return response->reason;
 }
 
-static char *http_response_trimmed(const char *from, const char *to)
-{
-	while (from < to && strchr(" \t", *from))
-		from++;
-	while (to > from && strchr(" \t\r\n", to[-1]))
-		to--;
-	return xstrndup(from, (size_t)(to - from));
-}
-
 char *http_response_header(const struct http_response *response, const char *name)
 {
 	size_t len = strlen(name);
@@ -63,7 +54,12 @@ char *http_response_header(const struct http_response *response, const char *nam
 		}
 		line = next;
 	}
-	return value ? http_response_trimmed(value, end) : NULL;
+	if (!value)
+		return NULL;
+	value += strspn(value, " \t"); /* up to the line's end at most */
+	while (end > value && strchr(" \t\r\n", end[-1]))
+		end--;
+	return xstrndup(value, (size_t)(end - value));
 }
 
 static int64_t until_date(const char *text)

@@ -63,49 +63,36 @@ static bool http_setup_add_header(struct http_call *c, const struct http_header 
 	return added;
 }
 
-static bool has_header(const struct http_request *request, const char *name)
-{
-	for (size_t i = 0; i < request->header_count; i++)
-		if (strcasecmp(request->headers[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 /* Without what libcurl would add by itself. */
 static bool set_headers(struct http_call *c)
 {
 	const struct http_request *request = c->request;
-	bool added = http_setup_add_line(c, "Expect:");
-	for (size_t i = 0; added && i < request->header_count; i++)
+	bool added = http_setup_add_line(c, "Expect:"), has_type = false;
+	for (size_t i = 0; added && i < request->header_count; i++) {
 		added = http_setup_add_header(c, &request->headers[i]);
-	if (added && !has_header(request, "Content-Type"))
+		has_type = has_type || strcasecmp(request->headers[i].name, "Content-Type") == 0;
+	}
+	if (added && !has_type)
 		added = http_setup_add_line(c, "Content-Type:");
 	return added && set_pointer(c, CURLOPT_HTTPHEADER, c->headers);
-}
-
-static void set_body(struct http_call *c)
-{
-	const struct http_request *request = c->request;
-	if (!request->body && request->read) {
-		set_long(c, CURLOPT_UPLOAD, 1);
-		c->curl->easy_setopt(
-		    c->handle->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_len);
-		return;
-	}
-	c->curl->easy_setopt(c->handle->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-	    (curl_off_t)(request->body ? request->body_len : 0));
-	set_pointer(c, CURLOPT_POSTFIELDS, request->body ? request->body : "");
 }
 
 static bool set_method(struct http_call *c)
 {
 	const struct http_request *request = c->request;
+	CURL *easy = c->handle->easy;
+	curl_off_t len = (curl_off_t)request->body_len;
 	bool body = request->body || request->read;
 	const char *method = request->method ? request->method : body ? "POST" : "GET";
-	if (strcmp(method, "HEAD") == 0)
+	if (strcmp(method, "HEAD") == 0) {
 		set_long(c, CURLOPT_NOBODY, 1);
-	else if (body || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0)
-		set_body(c);
+	} else if (!request->body && request->read) {
+		set_long(c, CURLOPT_UPLOAD, 1);
+		c->curl->easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, len);
+	} else if (body || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0) {
+		c->curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, body ? len : 0);
+		set_pointer(c, CURLOPT_POSTFIELDS, body ? request->body : "");
+	}
 	return http_setup_is_token(method) && set_pointer(c, CURLOPT_CUSTOMREQUEST, method);
 }
 

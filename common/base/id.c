@@ -3,6 +3,7 @@
 #include "base/id.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -188,6 +189,20 @@ int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last)
 	}
 }
 
+/* The layout of the region SHARED_IDS. */
+struct ids {
+	struct shared_head head;
+	_Atomic uint64_t snowflake;
+};
+
+_Static_assert(sizeof(struct ids) <= SHARED_IDS_SIZE, "SHARED_IDS is too small");
+
+_Atomic uint64_t *snowflake_word(struct shared *shared)
+{
+	struct ids *ids = shared_region(shared, SHARED_IDS);
+	return &ids->snowflake;
+}
+
 /* ---- Ids from clients ---- */
 
 static bool id_is_control(uint32_t c)
@@ -218,6 +233,14 @@ bool id_blank(const char *s)
 	while (*s && id_is_space(utf8_decode(s, &len)))
 		s += len;
 	return *s == '\0';
+}
+
+const char *id_user_text(const cJSON *item, struct arena *a)
+{
+	int64_t number;
+	if (json_integer(item, &number))
+		return arena_printf(a, "%" PRId64, number);
+	return cJSON_IsString(item) && !id_blank(item->valuestring) ? item->valuestring : NULL;
 }
 
 bool id_not_positive(const char *s)

@@ -3,6 +3,9 @@
 #ifndef AGENTGRAPH_BASE_ID_H
 #define AGENTGRAPH_BASE_ID_H
 
+#include "base/arena.h"
+#include "base/shared.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +45,9 @@ int snowflake_sequence_bits(const struct snowflake *s);
  */
 int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last);
 
+/* The last id of the instance, whose processes share it. */
+_Atomic uint64_t *snowflake_word(struct shared *shared);
+
 /* What makes thread, run and message ids: version 7 UUIDs when layout is NULL, else snowflakes over
  * word. */
 struct id_source {
@@ -59,6 +65,10 @@ bool id_valid(const char *s);
 /* True when s is empty or only white space (ASCII and Unicode's U+0085, U+00A0, U+2000–U+200A,
  * U+2028, U+2029, U+202F, U+205F, U+3000, U+1680). */
 bool id_blank(const char *s);
+
+/* What a value says of a user's id: a text that is not blank, or an integer, as text in the arena.
+ * NULL: it is neither. */
+const char *id_user_text(const cJSON *item, struct arena *a);
 
 /* doc/protocol.md#ids: text of the form [+-]?[0-9]+ with a value below 1. */
 bool id_not_positive(const char *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Members, exact numbers, printing and making of values. */
+/* Members, exact numbers, and making of values. */
 #include "base/json.h"
 
 #include "base/memory.h"
@@ -13,7 +13,11 @@
 
 cJSON *json_get(const cJSON *object, const char *key)
 {
-	return cJSON_GetObjectItemCaseSensitive(object, key);
+	cJSON *member = object ? object->child : NULL;
+	while (member && member->string &&
+	    (member->string[0] != key[0] || strcmp(member->string, key) != 0))
+		member = member->next;
+	return member && member->string ? member : NULL;
 }
 
 cJSON *json_opt(const cJSON *object, const char *key)
@@ -50,6 +54,12 @@ bool json_number(const cJSON *item, double *value)
 		return false;
 	*value = cJSON_IsNumber(item) ? item->valuedouble : strtod(item->valuestring, NULL);
 	return true;
+}
+
+int64_t json_int(const cJSON *object, const char *key, int64_t otherwise)
+{
+	int64_t value;
+	return json_integer(json_get(object, key), &value) ? value : otherwise;
 }
 
 /* *value × 10^power; false when it overflows. */
@@ -156,17 +166,9 @@ bool json_deeper_than(const cJSON *item, unsigned levels)
 
 /* ---- Writing ---- */
 
-char *json_print(const cJSON *item)
-{
-	char *text = cJSON_PrintBuffered(item, 1024, false);
-	if (!text) /* an item that is no value */
-		return xstrdup("null");
-	return xrealloc(text, strlen(text) + 1); /* runs keep many of them to their end */
-}
-
 cJSON *json_new_int(int64_t value)
 {
-	const int64_t exact = INT64_C(999999999999999); /* what cJSON prints without loss */
+	const int64_t exact = INT64_C(999999999999999); /* what cJSON itself prints without loss */
 	if (value >= -exact && value <= exact)
 		return cJSON_CreateNumber((double)value);
 	char text[32];
@@ -174,30 +176,14 @@ cJSON *json_new_int(int64_t value)
 	return cJSON_CreateRaw(text);
 }
 
-/* cJSON prints up to 15 digits well and more of them wrongly, so a value that needs more is kept as
- * the shortest text that reads back as the same double; of a whole number, which may be an id, with
- * all its digits. */
 cJSON *json_new_double(double value)
 {
-	if (!isfinite(value))
-		return cJSON_CreateNull();
-	char text[32];
-	int digits = 15;
-	if (fabs(value) < 18446744073709551616.0 && trunc(value) == value) {
-		snprintf(text, sizeof(text), "%.0f", value);
-		return fabs(value) < 1e15 ? cJSON_CreateNumber(value) : cJSON_CreateRaw(text);
-	}
-	for (; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	return digits == 15 ? cJSON_CreateNumber(value) : cJSON_CreateRaw(text);
+	return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
 }
 
-static cJSON *json_add(cJSON *object, const char *key, cJSON *item)
+cJSON *json_add(cJSON *object, const char *key, cJSON *item)
 {
-	cJSON_AddItemToObject(object, key, item);
+	cJSON_AddItemToObjectCS(object, key, item);
 	return item;
 }
 
@@ -211,18 +197,53 @@ cJSON *json_add_str(cJSON *object, const char *key, const char *value)
 	return json_add(object, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
 }
 
+cJSON *json_append(cJSON *array, cJSON *item)
+{
+	cJSON_AddItemToArray(array, item);
+	return item;
+}
+
+cJSON *json_last(const cJSON *array)
+{
+	return array && array->child ? array->child->prev : NULL;
+}
+
 cJSON *json_add_raw(cJSON *object, const char *key, const char *text)
 {
 	return json_add(object, key, cJSON_CreateRaw(text));
 }
 
+cJSON *json_raw_reference(const char *text)
+{
+	cJSON *item = cJSON_CreateStringReference(text);
+	item->type = cJSON_Raw | cJSON_IsReference;
+	return item;
+}
+
+void json_assign(cJSON *item, cJSON *value)
+{
+	cJSON old = *item;
+	const int key_flags = cJSON_StringIsConst;
+	*item = *value;
+	item->next = old.next;
+	item->prev = old.prev;
+	item->string = old.string;
+	item->type = (value->type & ~key_flags) | (old.type & key_flags);
+	value->type = (old.type & ~key_flags) | (value->type & key_flags);
+	value->child = old.child;
+	value->valuestring = old.valuestring;
+	cJSON_Delete(value);
+}
+
 /* Puts item in the place of member, under its key. */
 static void replace_member(cJSON *object, cJSON *member, cJSON *item)
 {
-	if (!(item->type & cJSON_StringIsConst))
+	const int key_flags = cJSON_StringIsConst;
+	if (!(item->type & key_flags))
 		cJSON_free(item->string);
-	item->string = xstrdup(member->string);
-	item->type &= ~cJSON_StringIsConst;
+	item->string = member->string;
+	item->type = (item->type & ~key_flags) | (member->type & key_flags);
+	member->string = NULL;
 	cJSON_ReplaceItemViaPointer(object, member, item);
 }
 

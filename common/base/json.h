@@ -11,6 +11,7 @@
 #ifndef AGENTGRAPH_BASE_JSON_H
 #define AGENTGRAPH_BASE_JSON_H
 
+#include "base/buf.h"
 #include "base/utf8.h"
 
 #include <cjson/cJSON.h>
@@ -40,10 +41,10 @@ const char *json_fault_text(enum json_fault fault);
 cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault);
 
 /*
- * What somebody else built with cJSON, taken over, as a tree that json_parse could have made: bytes
- * that are no UTF-8 become U+FFFD, of equal keys the last one stays, numbers print exactly (whole
- * ones over 64 bits), and raw items are the values that they spell, null where that is no JSON.
- * NULL stays NULL.  How deep it is stays the caller's question.
+ * Makes of what somebody else built with cJSON (taken over and returned) a tree that json_parse
+ * could have made: bytes that are no UTF-8 become U+FFFD, of equal keys the last one stays, numbers
+ * without end are null, raw items are the values that they spell, null where that is no JSON, and
+ * nothing belongs to others.  NULL stays NULL.  How deep it is stays the caller's question.
  */
 cJSON *json_adopt(cJSON *built);
 
@@ -53,7 +54,8 @@ cJSON *json_adopt(cJSON *built);
  */
 char *json_repeated_key(const char *text, size_t len, char separator);
 
-/* Compact text, malloc'd, never NULL. */
+/* Compact text: appended, and malloc'd, never NULL.  What is no value, like NULL, is null. */
+void json_write(struct buf *out, const cJSON *item);
 char *json_print(const cJSON *item);
 
 /* Member by exact name, or NULL; JSON null counts as a member. */
@@ -75,17 +77,37 @@ bool json_number(const cJSON *item, double *value);
 /* Value when item is a number without a fraction (25 and 25.0) that fits; else false. */
 bool json_integer(const cJSON *item, int64_t *value);
 
-/* New number items.  json_new_int is exact over 64 bits, and so is json_new_double for what has no
- * fraction; that turns NaN and infinities into null. */
+/* The member's value, otherwise where it is none that json_integer takes. */
+int64_t json_int(const cJSON *object, const char *key, int64_t otherwise);
+
+/* New number items.  json_new_int is exact over 64 bits; json_new_double turns NaN and infinities
+ * into null. */
 cJSON *json_new_int(int64_t value);
 cJSON *json_new_double(double value);
 
-/* Adds to an object and returns the new item. */
+/*
+ * Adds to an object and returns the new item (json_add: item, which is taken over).  The key is not
+ * copied: it is a literal, or lives as long as the tree.
+ */
+cJSON *json_add(cJSON *object, const char *key, cJSON *item);
 cJSON *json_add_int(cJSON *object, const char *key, int64_t value);
 cJSON *json_add_str(cJSON *object, const char *key, const char *value); /* NULL adds null */
 
+/* Adds to an array and returns the item, which is taken over. */
+cJSON *json_append(cJSON *array, cJSON *item);
+
+/* The last item of an array, NULL where it has none or is NULL. */
+cJSON *json_last(const cJSON *array);
+
 /* Adds text that is known to be JSON (it came from json_print) without parsing it. */
 cJSON *json_add_raw(cJSON *object, const char *key, const char *text);
+
+/* A new item of such a text that is not copied, but outlives it. */
+cJSON *json_raw_reference(const char *text);
+
+/* Gives item the value of another one, which goes.  It stays the same node in its place and under
+ * its key. */
+void json_assign(cJSON *item, cJSON *value);
 
 /* Sets member key to item (taken over), replacing an older one in place. */
 void json_set(cJSON *object, const char *key, cJSON *item);
@@ -100,6 +122,9 @@ bool json_equal(const cJSON *a, const cJSON *b);
 /* doc/protocol-threads.md#state: copies patch into target key by key, deeply; null members leave
  * the target's value. */
 void json_merge(cJSON *target, const cJSON *patch);
+
+/* The same by RFC 7396: a member that is null goes, also one that target had so already. */
+void json_merge_patch(cJSON *target, const cJSON *patch);
 
 /* The kind of an item for messages: "string", "number", "boolean", "object", "array", "null". */
 const char *json_type_name(const cJSON *item);

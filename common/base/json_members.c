@@ -55,23 +55,20 @@ void json_members_release(struct json_members *m)
 	m->sorted = NULL;
 }
 
-/* No further than the members there were: what is appended would make the way ever longer. */
-static cJSON *find_among_few(const struct json_members *m, const char *key)
+cJSON *json_members_get(const struct json_members *m, const char *key)
 {
 	cJSON *item = m->object->child;
+	if (m->sorted) {
+		const struct json_member *found =
+		    bsearch(key, m->sorted, m->count, sizeof(*m->sorted), key_against);
+		return found ? found->item : NULL;
+	}
+	/* no further than the members there were: what is appended would make the way ever longer
+	 */
 	for (size_t i = 0; i < m->count; i++, item = item->next)
 		if (strcmp(item->string, key) == 0)
 			return item;
 	return NULL;
-}
-
-cJSON *json_members_get(const struct json_members *m, const char *key)
-{
-	if (!m->sorted)
-		return find_among_few(m, key);
-	const struct json_member *found =
-	    bsearch(key, m->sorted, m->count, sizeof(*m->sorted), key_against);
-	return found ? found->item : NULL;
 }
 
 static void json_members_drop(cJSON *object, cJSON *item)
@@ -85,14 +82,6 @@ static uint64_t key_bit(const char *key)
 	return UINT64_C(1) << (hash_text_32(key) >> 26);
 }
 
-static cJSON *earlier_member(const cJSON *object, const cJSON *item)
-{
-	for (cJSON *other = object->child; other != item; other = other->next)
-		if (strcmp(other->string, item->string) == 0)
-			return other;
-	return NULL;
-}
-
 /* Returns at the first member beyond the few, or at the end with NULL. */
 static cJSON *unique_among_few(cJSON *object)
 {
@@ -101,8 +90,10 @@ static cJSON *unique_among_few(cJSON *object)
 	cJSON *item = object->child;
 	for (; item && count < FEW; item = item->next, count++) {
 		uint64_t bit = key_bit(item->string);
-		cJSON *earlier = seen & bit ? earlier_member(object, item) : NULL;
-		if (earlier)
+		cJSON *earlier = seen & bit ? object->child : item;
+		while (earlier != item && strcmp(earlier->string, item->string) != 0)
+			earlier = earlier->next;
+		if (earlier != item)
 			json_members_drop(object, earlier);
 		seen |= bit;
 	}

@@ -69,43 +69,47 @@ bool json_equal(const cJSON *a, const cJSON *b)
 
 /* ---- Merging ---- */
 
-/* Gives member the value of item, which goes.  member stays the same node, so that an index over
- * its object stays valid. */
-static void assign(cJSON *member, cJSON *item)
-{
-	cJSON old = *member;
-	const int key_flags = cJSON_StringIsConst;
-	*member = *item;
-	member->next = old.next;
-	member->prev = old.prev;
-	member->string = old.string;
-	member->type = (item->type & ~key_flags) | (old.type & key_flags);
-	item->type = (old.type & ~key_flags) | (item->type & key_flags);
-	item->child = old.child;
-	item->valuestring = old.valuestring;
-	cJSON_Delete(item);
-}
-
-static void merge_member(cJSON *target, const struct json_members *index, const cJSON *item)
-{
-	cJSON *member = json_members_get(index, item->string);
-	if (cJSON_IsNull(item))
-		return;
-	if (cJSON_IsObject(item) && cJSON_IsObject(member))
-		json_merge(member, item);
-	else if (member)
-		assign(member, cJSON_Duplicate(item, true));
-	else
-		cJSON_AddItemToObject(target, item->string, cJSON_Duplicate(item, true));
-}
-
-void json_merge(cJSON *target, const cJSON *patch)
+static void merge(cJSON *target, const cJSON *patch, bool takes_null)
 {
 	if (!cJSON_IsObject(target) || !cJSON_IsObject(patch))
 		return;
 	struct json_members index;
 	json_members_init(&index, target);
-	for (const cJSON *item = patch->child; item; item = item->next)
-		merge_member(target, &index, item);
+	for (const cJSON *item = patch->child; item; item = item->next) {
+		cJSON *member = json_members_get(&index, item->string);
+		if (cJSON_IsNull(item) && !takes_null)
+			continue;
+		if (cJSON_IsObject(item) && cJSON_IsObject(member))
+			merge(member, item, takes_null);
+		else if (member)
+			json_assign(member, cJSON_Duplicate(item, true));
+		else
+			cJSON_AddItemToObject(target, item->string, cJSON_Duplicate(item, true));
+	}
 	json_members_release(&index);
+}
+
+void json_merge(cJSON *target, const cJSON *patch)
+{
+	merge(target, patch, false);
+}
+
+/* Arrays are values of their own. */
+static void merge_drop_nulls(cJSON *object)
+{
+	cJSON *next;
+	for (cJSON *item = object->child; item; item = next) {
+		next = item->next;
+		if (cJSON_IsNull(item))
+			cJSON_Delete(cJSON_DetachItemViaPointer(object, item));
+		else if (cJSON_IsObject(item))
+			merge_drop_nulls(item);
+	}
+}
+
+void json_merge_patch(cJSON *target, const cJSON *patch)
+{
+	merge(target, patch, true);
+	if (cJSON_IsObject(target))
+		merge_drop_nulls(target);
 }

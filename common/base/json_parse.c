@@ -32,28 +32,18 @@ struct walk {
 	size_t kept;    /* of the noted ones */
 };
 
-static void json_parse_keep_text(cJSON *item, const char *text, size_t len)
-{
-	item->type = (item->type & ~cJSON_Number) | cJSON_Raw;
-	item->valuestring = xstrndup(text, len);
-}
-
-static void visit_number(struct walk *w, cJSON *item)
-{
-	const struct json_scan *s = w->scan;
-	if (w->kept < s->noted_count && s->noted[w->kept].ordinal == w->numbers) {
-		json_parse_keep_text(
-		    item, s->text + s->noted[w->kept].offset, s->noted[w->kept].len);
-		w->kept++;
-	}
-	w->numbers++;
-}
-
 /* Recursive, but no deeper than the scan allowed. */
 static void json_parse_visit(struct walk *w, cJSON *item)
 {
-	if (cJSON_IsNumber(item))
-		visit_number(w, item);
+	const struct json_scan *s = w->scan;
+	if (cJSON_IsNumber(item)) {
+		if (w->kept < s->noted_count && s->noted[w->kept].ordinal == w->numbers) {
+			const struct json_noted *noted = &s->noted[w->kept++];
+			item->type = (item->type & ~cJSON_Number) | cJSON_Raw;
+			item->valuestring = xstrndup(s->text + noted->offset, noted->len);
+		}
+		w->numbers++;
+	}
 	for (cJSON *child = item->child; child; child = child->next)
 		json_parse_visit(w, child);
 	if (cJSON_IsObject(item) && item->child)
@@ -73,25 +63,19 @@ static char *without_noted(const struct json_scan *s, size_t len)
 	return copy;
 }
 
-static cJSON *parse_scanned(const struct json_scan *s, size_t len)
-{
-	char *copy = s->oversized ? without_noted(s, len) : NULL;
-	cJSON *root = cJSON_ParseWithLengthOpts(copy ? copy : s->text, len, NULL, false);
-	free(copy);
-	if (root)
-		json_parse_visit(&(struct walk){.scan = s}, root);
-	return root;
-}
-
 cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault)
 {
 	struct json_scan scan;
 	cJSON *root = NULL;
 	enum json_fault found = json_scan(&scan, text, len, max_depth);
 	if (found == JSON_OK) {
-		root = parse_scanned(&scan, len);
+		char *copy = scan.oversized ? without_noted(&scan, len) : NULL;
+		root = cJSON_ParseWithLengthOpts(copy ? copy : text, len, NULL, false);
+		free(copy);
 		found = root ? JSON_OK : JSON_INVALID;
 	}
+	if (root)
+		json_parse_visit(&(struct walk){.scan = &scan}, root);
 	json_scan_release(&scan);
 	if (fault)
 		*fault = found;

@@ -2,6 +2,8 @@
 /* Writing strings as JSON. */
 #include "base/json_quote.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static void json_quote_put_escaped(struct buf *out, unsigned char c)
@@ -16,9 +18,10 @@ static void json_quote_put_escaped(struct buf *out, unsigned char c)
 		    out, (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
 }
 
-static size_t plain_length(const char *text)
+/* Bytes at text that JSON does not escape. */
+static size_t plain_length(const char *text, size_t size)
 {
-	size_t len = 0;
+	size_t len = utf8_plain(text, size);
 	while ((unsigned char)text[len] >= ' ' && text[len] != '"' && text[len] != '\\')
 		len++;
 	return len;
@@ -30,12 +33,14 @@ void json_quote(struct buf *out, const char *text)
 		buf_puts(out, "null");
 		return;
 	}
+	const char *end = text + strlen(text);
+	buf_reserve(out, (size_t)(end - text) + 2);
 	buf_putc(out, '"');
 	for (;;) {
-		size_t len = plain_length(text);
+		size_t len = plain_length(text, (size_t)(end - text));
 		buf_add(out, text, len);
 		text += len;
-		if (!*text)
+		if (text == end)
 			break;
 		json_quote_put_escaped(out, (unsigned char)*text++);
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of so many digits survive a double and the "%1.15g" that cJSON prints them with. */
+/* Numbers of so many digits survive a double, and printing it. */
 #define EXACT_DIGITS 15
 
 static bool json_scan_fail(struct json_scan *s, enum json_fault fault)
@@ -104,15 +104,6 @@ static bool scan_escape(struct json_scan *s)
 	return c == 'u' ? scan_unicode_escape(s) : true;
 }
 
-static bool scan_utf8(struct json_scan *s)
-{
-	size_t len = utf8_sequence(s->p, (size_t)(s->end - s->p));
-	if (!len)
-		return json_scan_fail(s, JSON_INVALID);
-	s->p += len;
-	return true;
-}
-
 /* From the opening quote to behind the closing one. */
 static bool scan_string(struct json_scan *s)
 {
@@ -125,8 +116,15 @@ static bool scan_string(struct json_scan *s)
 			break;
 		if (c < 0x20) /* a control character, or the end */
 			return json_scan_fail(s, JSON_INVALID);
-		if (c == '\\' ? !scan_escape(s) : !scan_utf8(s))
-			return false;
+		if (c == '\\') {
+			if (!scan_escape(s))
+				return false;
+			continue;
+		}
+		size_t len = utf8_sequence(s->p, (size_t)(s->end - s->p));
+		if (!len)
+			return json_scan_fail(s, JSON_INVALID);
+		s->p += len;
 	}
 	s->p++;
 	return true;
@@ -176,14 +174,6 @@ static bool fraction_survives(const char *number, const char *point, const char 
 	return (point - number) + (end - point - 1) <= EXACT_DIGITS && end[-1] != '0';
 }
 
-static bool scan_exponent(struct json_scan *s)
-{
-	s->p++;
-	if (peek(s) == '+' || peek(s) == '-')
-		s->p++;
-	return scan_digits(s) ? true : json_scan_fail(s, JSON_INVALID);
-}
-
 static bool scan_number(struct json_scan *s)
 {
 	const char *from = s->p;
@@ -202,8 +192,11 @@ static bool scan_number(struct json_scan *s)
 		exact = fraction_survives(digits, point, s->p);
 	}
 	if (peek(s) == 'e' || peek(s) == 'E') {
-		if (!scan_exponent(s))
-			return false;
+		s->p++;
+		if (peek(s) == '+' || peek(s) == '-')
+			s->p++;
+		if (!scan_digits(s))
+			return json_scan_fail(s, JSON_INVALID);
 		exact = false;
 	}
 	if (!exact && !note_number(s, from))

@@ -89,14 +89,6 @@ static void log_put_escaped(struct buf *out, const char *s)
 	}
 }
 
-/* Takes text over and makes it fit to be seen: valid, and without secrets. */
-static void log_clean_text(struct buf *clean, char *text)
-{
-	utf8_repair(text);
-	redact(clean, text);
-	free(text);
-}
-
 static void put_plain(struct buf *line, enum log_level level, const char *text)
 {
 	char time[ISO_TIME_SIZE];
@@ -159,7 +151,9 @@ void log_at(enum log_level level, const char *fmt, ...)
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
 	struct buf clean = {0};
-	log_clean_text(&clean, text);
+	utf8_repair(text);
+	redact(&clean, text); /* fit to be seen: valid, and without secrets */
+	free(text);
 	(form == LOG_JSON ? put_json : put_plain)(&line, level, buf_str(&clean));
 	write_line(&line);
 	buf_release(&clean);

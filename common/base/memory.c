@@ -79,3 +79,9 @@ char *xasprintf(const char *fmt, ...)
 	va_end(args);
 	return text;
 }
+
+void string_replace(char **slot, const char *text)
+{
+	free(*slot);
+	*slot = xstrdup(text);
+}

@@ -25,6 +25,9 @@ void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 
+/* Replaces a malloc'd string by a copy of text. */
+void string_replace(char **slot, const char *text);
+
 /* printf into fresh memory. */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *xvasprintf(const char *fmt, va_list args)

@@ -34,6 +34,10 @@ enum metric {
 	METRIC_FAILED_GEMINI,
 	METRIC_THREADS_RETIRED, /* threads and files that retention took away */
 	METRIC_FILES_RETIRED,
+	METRIC_WEBHOOKS_DELIVERED,
+	METRIC_WEBHOOKS_FAILED, /* attempts that were no delivery */
+	METRIC_WEBHOOKS_GIVEN_UP,
+	METRIC_ATTEMPTS, /* runs in the background that were begun, or taken up again */
 	METRICS
 };
 
@@ -45,6 +49,8 @@ enum gauge {
 	GAUGE_EXPORT_QUEUE, /* items that wait to be sent */
 	GAUGE_LEASE_QUEUE,  /* requests that wait for another run on their thread */
 	GAUGE_RUNS,         /* runs that are under way */
+	GAUGE_BACKGROUND,   /* those in the background */
+	GAUGE_WEBHOOKS, /* webhooks that are not delivered yet, of the process that sends them */
 	GAUGES
 };
 

@@ -168,6 +168,13 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 	    {METRIC_THREADS_RETIRED, "retired_total", "{kind=\"threads\"}",
 		"What retention took away because nobody had touched it."},
 	    {METRIC_FILES_RETIRED, "retired_total", "{kind=\"files\"}", NULL},
+	    {METRIC_WEBHOOKS_DELIVERED, "webhooks_total", "{result=\"delivered\"}",
+		"Webhooks that were delivered or given up."},
+	    {METRIC_WEBHOOKS_GIVEN_UP, "webhooks_total", "{result=\"given_up\"}", NULL},
+	    {METRIC_WEBHOOKS_FAILED, "webhook_failures_total", "",
+		"Attempts to deliver a webhook that failed."},
+	    {METRIC_ATTEMPTS, "background_attempts_total", "",
+		"Runs in the background that were begun or taken up again."},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].help)
@@ -182,20 +189,6 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 	buf_putc(out, '\n');
 }
 
-/* Of the processes that live. */
-static int64_t metrics_text_sum(
-    struct metrics_table *table, struct shared *shared, enum gauge gauge)
-{
-	int64_t total = 0;
-	for (int i = 0; i < METRIC_CELLS; i++) {
-		struct metric_cell *cell = &table->cells[i];
-		uint32_t slot = atomic_load(&cell->slot);
-		if (slot && shared_alive(shared, slot))
-			total += atomic_load(&cell->gauges[gauge]);
-	}
-	return total;
-}
-
 static void put_gauges(struct buf *out, struct metrics_table *table, struct shared *shared)
 {
 	static const struct {
@@ -208,11 +201,20 @@ static void put_gauges(struct buf *out, struct metrics_table *table, struct shar
 	    [GAUGE_LEASE_QUEUE] = {"runs_waiting",
 		"Requests that wait for another run on their thread."},
 	    [GAUGE_RUNS] = {"runs_in_flight", "Runs that are under way."},
+	    [GAUGE_BACKGROUND] = {"background_runs_in_flight",
+		"Runs in the background that are under way."},
+	    [GAUGE_WEBHOOKS] = {"webhooks_waiting", "Webhooks that are not delivered yet."},
 	};
 	for (int i = 0; i < GAUGES; i++) {
+		int64_t total = 0; /* of the processes that live */
+		for (int k = 0; k < METRIC_CELLS; k++) {
+			struct metric_cell *cell = &table->cells[k];
+			uint32_t slot = atomic_load(&cell->slot);
+			if (slot && shared_alive(shared, slot))
+				total += atomic_load(&cell->gauges[i]);
+		}
 		metrics_text_put_head(out, rows[i].name, "gauge", rows[i].help);
-		buf_printf(out, PREFIX "%s %" PRId64 "\n", rows[i].name,
-		    metrics_text_sum(table, shared, (enum gauge)i));
+		buf_printf(out, PREFIX "%s %" PRId64 "\n", rows[i].name, total);
 	}
 }
 

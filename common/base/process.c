@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/process_spawn.h"
 
 #include <errno.h>
@@ -32,13 +33,6 @@ struct child {
 	int64_t kill_at; /* when ending: time of SIGKILL */
 };
 
-static void process_close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* Decides the result and asks the child to go. */
 static void end_child(struct child *c, enum process_end end)
 {
@@ -48,7 +42,7 @@ static void end_child(struct child *c, enum process_end end)
 	c->result->end = end;
 	c->kill_at = clock_monotonic_ms() + PROCESS_GRACE_MS;
 	kill(-c->io.pid, SIGTERM);
-	process_close_fd(&c->io.in);
+	descriptor_close(&c->io.in);
 }
 
 /* Input that the child does not want is no failure: it closed its end, or is gone. */
@@ -63,7 +57,7 @@ static void write_input(struct child *c)
 	if (n > 0)
 		c->written += (size_t)n;
 	if (n < 0 || c->written == p->input_len)
-		process_close_fd(&c->io.in);
+		descriptor_close(&c->io.in);
 }
 
 static void deliver(void *arg, char *line, size_t len)
@@ -78,21 +72,6 @@ static void deliver(void *arg, char *line, size_t len)
 		end_child(c, PROCESS_REFUSED);
 }
 
-/* Hands over the whole lines in pending and keeps the rest. */
-static void process_split_lines(struct child *c)
-{
-	buf_take_lines(&c->pending, &c->scanned, deliver, c);
-	if (c->pending.len > c->p->max_line)
-		end_child(c, PROCESS_LINE_TOO_LONG);
-}
-
-static void deliver_piece(struct child *c)
-{
-	if (!c->p->on_line(c->pending.data, c->pending.len, c->p->arg))
-		end_child(c, PROCESS_REFUSED);
-	buf_reset(&c->pending);
-}
-
 /* Reads once; false when there is nothing left to read now. */
 static bool process_read_output(struct child *c)
 {
@@ -103,7 +82,7 @@ static bool process_read_output(struct child *c)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n <= 0) {
-		process_close_fd(&c->io.out);
+		descriptor_close(&c->io.out);
 		return false;
 	}
 	if (c->ending)
@@ -113,10 +92,17 @@ static bool process_read_output(struct child *c)
 	c->total += (size_t)n;
 	if (c->total > c->p->max_output)
 		end_child(c, PROCESS_TOO_MUCH_OUTPUT);
-	else if (c->p->raw)
-		deliver_piece(c);
-	else
-		process_split_lines(c);
+	if (c->ending)
+		return true;
+	if (c->p->raw) {
+		if (!c->p->on_line(c->pending.data, c->pending.len, c->p->arg))
+			end_child(c, PROCESS_REFUSED);
+		buf_reset(&c->pending);
+		return true;
+	}
+	buf_take_lines(&c->pending, &c->scanned, deliver, c);
+	if (c->pending.len > c->p->max_line)
+		end_child(c, PROCESS_LINE_TOO_LONG);
 	return true;
 }
 
@@ -146,19 +132,11 @@ static bool process_read_errors(struct child *c)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n <= 0) {
-		process_close_fd(&c->io.err);
+		descriptor_close(&c->io.err);
 		return false;
 	}
 	keep_tail(c, data, (size_t)n);
 	return true;
-}
-
-static int poll_timeout(const struct child *c)
-{
-	int64_t left = (c->ending ? c->kill_at : c->p->deadline_ms) - clock_monotonic_ms();
-	if (left < 0)
-		return 0;
-	return left > INT_MAX ? INT_MAX : (int)left;
 }
 
 static void check_limits(struct child *c)
@@ -180,7 +158,8 @@ static void process_pump(struct child *c)
 	while (!exited) {
 		struct pollfd fds[] = {{c->io.pidfd, POLLIN, 0}, {c->io.err, POLLIN, 0},
 		    {c->io.out, POLLIN, 0}, {c->io.in, POLLOUT, 0}};
-		if (poll(fds, 4, poll_timeout(c)) > 0) {
+		int64_t left = (c->ending ? c->kill_at : c->p->deadline_ms) - clock_monotonic_ms();
+		if (poll(fds, 4, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left) > 0) {
 			exited = fds[0].revents;
 			if (fds[1].revents)
 				process_read_errors(c);
@@ -215,26 +194,6 @@ static void process_finish(struct child *c)
 	c->result->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A child that closes its input must not kill the service, whatever its disposition of SIGPIPE. */
-static void process_block_sigpipe(sigset_t *before)
-{
-	sigset_t pipe_signal;
-	sigemptyset(&pipe_signal);
-	sigaddset(&pipe_signal, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &pipe_signal, before);
-}
-
-static void process_restore_sigpipe(const sigset_t *before)
-{
-	sigset_t pipe_signal;
-	sigemptyset(&pipe_signal);
-	sigaddset(&pipe_signal, SIGPIPE);
-	if (!sigismember(before, SIGPIPE))
-		while (sigtimedwait(&pipe_signal, NULL, &(struct timespec){0}) > 0)
-			continue;
-	pthread_sigmask(SIG_SETMASK, before, NULL);
-}
-
 void process_run(const struct process *p, struct process_result *result)
 {
 	struct child c = {.p = p, .result = result};
@@ -242,13 +201,14 @@ void process_run(const struct process *p, struct process_result *result)
 	*result = (struct process_result){0};
 	if (!process_spawn(p, &c.io, result))
 		return;
-	process_block_sigpipe(&before);
+	/* a child that closes its input must not kill the service */
+	sigpipe_block(&before);
 	process_pump(&c);
 	process_finish(&c);
-	process_restore_sigpipe(&before);
+	sigpipe_restore(&before);
 	buf_release(&c.pending);
-	process_close_fd(&c.io.pidfd);
-	process_close_fd(&c.io.in);
-	process_close_fd(&c.io.out);
-	process_close_fd(&c.io.err);
+	descriptor_close(&c.io.pidfd);
+	descriptor_close(&c.io.in);
+	descriptor_close(&c.io.out);
+	descriptor_close(&c.io.err);
 }

@@ -10,6 +10,7 @@
 #ifndef AGENTGRAPH_BASE_PROCESS_H
 #define AGENTGRAPH_BASE_PROCESS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,11 @@ void process_end_all(void);
  * failure.  With NULL the three keep their meaning, and there is no descriptor: -1.
  */
 int process_signals(const int *told);
+
+/* Around writes of this thread to what the other end may have closed, whatever the disposition of
+ * SIGPIPE; *before keeps the mask for the second, which drops a signal that came meanwhile. */
+void sigpipe_block(sigset_t *before);
+void sigpipe_restore(const sigset_t *before);
 
 /*
  * Finds an executable: a name with a slash is relative to dir, another one is looked up in PATH.

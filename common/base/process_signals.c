@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: ISC */
-/* Signals of a daemon, as a descriptor. */
+/* Signals of a daemon, as a descriptor, and writing without SIGPIPE. */
 #include "base/process.h"
 
-#include <signal.h>
+#include <pthread.h>
 #include <sys/signalfd.h>
+#include <time.h>
+
+static void sigpipe_alone(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGPIPE);
+}
+
+void sigpipe_block(sigset_t *before)
+{
+	sigset_t set;
+	sigpipe_alone(&set);
+	pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+void sigpipe_restore(const sigset_t *before)
+{
+	sigset_t set;
+	sigpipe_alone(&set);
+	if (!sigismember(before, SIGPIPE))
+		while (sigtimedwait(&set, NULL, &(struct timespec){0}) > 0)
+			continue;
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
 
 int process_signals(const int *told)
 {

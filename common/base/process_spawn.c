@@ -2,6 +2,7 @@
 /* Pipes, fork and exec, and the list of children that must end with this process. */
 #include "base/process_spawn.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -68,17 +69,10 @@ struct start_failure {
 	int code;
 };
 
-static void process_spawn_close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static void close_pair(int fds[2])
 {
-	process_spawn_close_fd(&fds[0]);
-	process_spawn_close_fd(&fds[1]);
+	descriptor_close(&fds[0]);
+	descriptor_close(&fds[1]);
 }
 
 static void close_pipes(struct pipes *pipes)
@@ -119,16 +113,6 @@ static bool open_pipes(struct pipes *pipes)
 	    open_pair(pipes->report);
 }
 
-static void process_spawn_reset_signals(void)
-{
-	struct sigaction standard = {.sa_handler = SIG_DFL};
-	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &standard, NULL); /* fails for those that cannot be caught */
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void take_streams(const struct process *p, const struct pipes *pipes)
 {
 	dup2(p->input_fd > 0 ? p->input_fd : pipes->in[0], STDIN_FILENO);
@@ -147,7 +131,12 @@ static _Noreturn void child_exec(const struct process *p, const struct pipes *pi
 	if (getppid() != parent)
 		_exit(127); /* it died before prctl could see that */
 	take_streams(p, pipes);
-	process_spawn_reset_signals();
+	struct sigaction standard = {.sa_handler = SIG_DFL};
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &standard, NULL); /* fails for those that cannot be caught */
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	struct start_failure failure = {.in_chdir = p->cwd && chdir(p->cwd) != 0};
 	if (!failure.in_chdir)
 		execve(p->path, p->argv, p->envp ? p->envp : environ);
@@ -191,18 +180,6 @@ static bool not_started(struct process_result *result, const char *what, int cod
 	return false;
 }
 
-static bool exec_failed(
-    const struct process *p, const struct start_failure *failure, struct process_result *result)
-{
-	if (failure->in_chdir)
-		return not_started(result, p->cwd, failure->code);
-	not_started(result, p->path, failure->code);
-	if (failure->code == ENOENT && access(p->path, F_OK) == 0)
-		snprintf(result->tail, sizeof(result->tail),
-		    "%s: the interpreter that it names does not exist", p->path);
-	return false;
-}
-
 /* Waits until the child runs its executable.  After that it leads its group. */
 static bool await_exec(
     const struct process *p, pid_t pid, int report, struct process_result *result)
@@ -215,7 +192,11 @@ static bool await_exec(
 	if (n != sizeof(failure))
 		return true;
 	process_reap(pid);
-	return exec_failed(p, &failure, result);
+	not_started(result, failure.in_chdir ? p->cwd : p->path, failure.code);
+	if (!failure.in_chdir && failure.code == ENOENT && access(p->path, F_OK) == 0)
+		snprintf(result->tail, sizeof(result->tail),
+		    "%s: the interpreter that it names does not exist", p->path);
+	return false;
 }
 
 static bool process_spawn_watch(struct spawned *spawned, struct process_result *result)
@@ -246,7 +227,7 @@ static bool process_spawn_start(const struct process *p, struct pipes *pipes,
 	if (spawned->pid < 0)
 		return not_started(result, "fork", errno);
 	running_add(spawned->pid);
-	process_spawn_close_fd(&pipes->report[1]);
+	descriptor_close(&pipes->report[1]);
 	if (!await_exec(p, spawned->pid, pipes->report[0], result) ||
 	    !process_spawn_watch(spawned, result))
 		return false;

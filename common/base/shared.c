@@ -2,6 +2,7 @@
 /* Opening and mapping the file, its mutexes, and the slots by which processes are told alive. */
 #include "base/shared.h"
 
+#include "base/directory.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 #define MAGIC "agshared"
-#define LAYOUT 7 /* goes up with every change of what the regions hold */
+#define LAYOUT 10 /* goes up with every change of what the regions hold */
 
 #define HEADER_SIZE 4096u
 
@@ -30,13 +31,16 @@ static const size_t region_size[SHARED_REGIONS] = {
     [SHARED_FILES] = SHARED_FILES_SIZE,
     [SHARED_STORE] = SHARED_STORE_SIZE,
     [SHARED_BALANCE] = SHARED_BALANCE_SIZE,
+    [SHARED_FILE_RECORDS] = SHARED_FILE_RECORDS_SIZE,
     [SHARED_PENDING] = SHARED_PENDING_SIZE,
+    [SHARED_RUNS] = SHARED_RUNS_SIZE,
 };
 
-#define TOTAL_SIZE                                                                               \
-	(HEADER_SIZE + SHARED_IDS_SIZE + SHARED_WRITER_SIZE + SHARED_LEASES_SIZE +               \
-	    SHARED_OWNERS_SIZE + SHARED_LIMITS_SIZE + SHARED_TRACES_SIZE + SHARED_METRICS_SIZE + \
-	    SHARED_FILES_SIZE + SHARED_STORE_SIZE + SHARED_BALANCE_SIZE + SHARED_PENDING_SIZE)
+#define TOTAL_SIZE                                                                              \
+	(HEADER_SIZE + SHARED_FILE_RECORDS_SIZE + SHARED_IDS_SIZE + SHARED_WRITER_SIZE +        \
+	    SHARED_LEASES_SIZE + SHARED_OWNERS_SIZE + SHARED_LIMITS_SIZE + SHARED_TRACES_SIZE + \
+	    SHARED_METRICS_SIZE + SHARED_FILES_SIZE + SHARED_STORE_SIZE + SHARED_BALANCE_SIZE + \
+	    SHARED_PENDING_SIZE + SHARED_RUNS_SIZE)
 
 /* What the file begins with.  identity is compared as bytes: two builds share the file only when
  * they agree on all of it. */
@@ -254,6 +258,15 @@ struct shared *shared_open(const char *state_dir, struct error *err)
 	}
 	close(start);
 	return sh;
+}
+
+struct shared *shared_make(const char *state_dir, struct error *err)
+{
+	if (directory_make(state_dir) || errno == EEXIST)
+		return shared_open(state_dir, err);
+	error_set(err, ERR_STORAGE, "the state directory %s cannot be made: %s", state_dir,
+	    strerror(errno));
+	return NULL;
 }
 
 static void close_file(int fd)

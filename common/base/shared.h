@@ -20,17 +20,19 @@
 #define SHARED_PROCESSES 16384
 
 enum shared_region {
-	SHARED_IDS,     /* snowflake: one atomic word */
-	SHARED_WRITER,  /* the turnstile before SQLite's write lock */
-	SHARED_LEASES,  /* who runs which thread */
-	SHARED_OWNERS,  /* which threads were deleted, for caches of their owners */
-	SHARED_LIMITS,  /* who asked how often, for the rate limit */
-	SHARED_TRACES,  /* what runs did, on its way to the database */
-	SHARED_METRICS, /* counters for whoever watches the service */
-	SHARED_FILES,   /* the turnstile before files.db, and how much is in memory */
-	SHARED_STORE,   /* the turnstile before store.db */
-	SHARED_BALANCE, /* how much each process of the pool has in hand */
-	SHARED_PENDING, /* bodies that are on their way, by address */
+	SHARED_IDS,          /* snowflake: one atomic word */
+	SHARED_WRITER,       /* the turnstile before SQLite's write lock */
+	SHARED_LEASES,       /* who runs which thread */
+	SHARED_OWNERS,       /* which threads were deleted, for caches of their owners */
+	SHARED_LIMITS,       /* who asked how often, for the rate limit */
+	SHARED_TRACES,       /* what runs did, on its way to the database */
+	SHARED_METRICS,      /* counters for whoever watches the service */
+	SHARED_FILES,        /* how much of files is in memory */
+	SHARED_STORE,        /* the turnstile before store.db */
+	SHARED_BALANCE,      /* how much each process of the pool has in hand */
+	SHARED_FILE_RECORDS, /* the turnstile before files.db */
+	SHARED_PENDING,      /* bodies that are on their way, by address */
+	SHARED_RUNS,         /* what moved in the queue of runs and in kept chunks */
 	SHARED_REGIONS
 };
 
@@ -44,8 +46,10 @@ enum shared_region {
 #define SHARED_METRICS_SIZE (128u << 10)
 #define SHARED_FILES_SIZE 4096
 #define SHARED_STORE_SIZE 4096
+#define SHARED_FILE_RECORDS_SIZE 4096
 #define SHARED_BALANCE_SIZE 8192
 #define SHARED_PENDING_SIZE (260u << 10)
+#define SHARED_RUNS_SIZE (20u << 10)
 
 struct shared;
 
@@ -55,6 +59,8 @@ struct shared;
  * keep it alive.
  */
 struct shared *shared_open(const char *state_dir, struct error *err);
+/* The same, but makes state_dir (0700) first, with what is missing above it. */
+struct shared *shared_make(const char *state_dir, struct error *err);
 void shared_close(struct shared *sh);
 
 /*

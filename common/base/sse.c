@@ -37,12 +37,6 @@ static bool dispatch(struct sse *s)
 	return more;
 }
 
-static void sse_set(struct buf *b, const char *value)
-{
-	buf_reset(b);
-	buf_puts(b, value);
-}
-
 static bool sse_add_data(struct sse *s, const char *value, size_t len)
 {
 	if (len + 1 > most(s) || s->data.len > most(s) - len - 1)
@@ -52,13 +46,6 @@ static bool sse_add_data(struct sse *s, const char *value, size_t len)
 	buf_add(&s->data, value, len);
 	s->has_data = true;
 	return true;
-}
-
-static void set_retry(struct sse *s, const char *value)
-{
-	bool digits = *value && value[strspn(value, "0123456789")] == '\0';
-	long long ms = digits ? strtoll(value, NULL, 10) : -1;
-	s->retry_ms = ms < MAX_RETRY ? ms : MAX_RETRY;
 }
 
 /* A whole line, "name: value" or "name" alone. */
@@ -71,12 +58,16 @@ static bool sse_take_field(struct sse *s, const char *line, size_t len)
 		value++;
 	if (name_len == 4 && memcmp(line, "data", 4) == 0)
 		return sse_add_data(s, value, len - (size_t)(value - line));
-	if (name_len == 5 && memcmp(line, "event", 5) == 0)
-		sse_set(&s->name, value);
-	else if (name_len == 2 && memcmp(line, "id", 2) == 0)
-		sse_set(&s->id, value);
-	else if (name_len == 5 && memcmp(line, "retry", 5) == 0)
-		set_retry(s, value);
+	bool event = name_len == 5 && memcmp(line, "event", 5) == 0;
+	if (event || (name_len == 2 && memcmp(line, "id", 2) == 0)) {
+		struct buf *text = event ? &s->name : &s->id;
+		buf_reset(text);
+		buf_puts(text, value);
+	} else if (name_len == 5 && memcmp(line, "retry", 5) == 0) {
+		bool digits = *value && value[strspn(value, "0123456789")] == '\0';
+		long long ms = digits ? strtoll(value, NULL, 10) : -1;
+		s->retry_ms = ms < MAX_RETRY ? ms : MAX_RETRY;
+	}
 	return true;
 }
 

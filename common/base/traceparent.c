@@ -23,22 +23,13 @@ static bool is_zero(const char *text, size_t n)
 	return strspn(text, "0") >= n;
 }
 
-static unsigned traceparent_value_of(char digit)
-{
-	return (unsigned)(strchr(DIGITS, digit) - DIGITS);
-}
-
-/* Where the parts begin: version, trace id, span id, flags. */
-static bool has_form(const char *text)
-{
-	return is_hex(text, 2) && text[2] == '-' && is_hex(text + 3, 32) && text[35] == '-' &&
-	    is_hex(text + 36, 16) && text[52] == '-' && is_hex(text + 53, 2);
-}
-
 bool traceparent_parse(const char *text, struct trace_context *context)
 {
 	*context = (struct trace_context){0};
-	if (!text || !has_form(text) || strncmp(text, "ff", 2) == 0)
+	/* where the parts begin: version, trace id, span id, flags */
+	if (!text || !is_hex(text, 2) || text[2] != '-' || !is_hex(text + 3, 32) ||
+	    text[35] != '-' || !is_hex(text + 36, 16) || text[52] != '-' || !is_hex(text + 53, 2) ||
+	    strncmp(text, "ff", 2) == 0)
 		return false;
 	bool known = strncmp(text, "00", 2) == 0;
 	if (text[55] && (known || text[55] != '-'))
@@ -47,7 +38,7 @@ bool traceparent_parse(const char *text, struct trace_context *context)
 		return false;
 	memcpy(context->trace_id, text + 3, TRACE_ID_SIZE - 1);
 	memcpy(context->span_id, text + 36, SPAN_ID_SIZE - 1);
-	context->sampled = traceparent_value_of(text[54]) & 1;
+	context->sampled = (strchr(DIGITS, text[54]) - DIGITS) & 1;
 	return true;
 }
 

@@ -20,6 +20,16 @@ static const struct choice names[] = {
     {NULL, 0},
 };
 
+const struct field_row authorization_rows[] = {
+    FIELD_KNOWN("backend"),
+    FIELD_KNOWN("type"),
+    FIELD_KNOWN("roles"),
+    FIELD_KNOWN("role_scopes"),
+    FIELD_KNOWN("default_scopes"),
+    FIELD_KNOWN("isolation"),
+    FIELDS_END,
+};
+
 static void config_authorization_read_name(
     const struct section *root, const char *name, struct config *config)
 {
@@ -64,47 +74,37 @@ static cJSON *read_roles(const struct section *rbac)
 	return result;
 }
 
-/* doc/protocol-access.md#who-reaches-what: everything but `none` isolates by owner. */
-static const char *read_isolation(const struct section *rbac)
-{
-	const cJSON *value = json_opt(rbac->object, "isolation");
-	const char *text = cJSON_GetStringValue(value);
-	if (text && strcmp(text, "none") == 0)
-		return "none";
-	if (value && (!text || strcmp(text, "owner") != 0))
-		section_warning(
-		    rbac, "isolation", "neither \"owner\" nor \"none\"; \"owner\" is used");
-	return "owner";
-}
-
-static bool is_rbac(const cJSON *object)
-{
-	const cJSON *backend = json_opt(object, "backend");
-	const char *name = cJSON_GetStringValue(backend ? backend : json_opt(object, "type"));
-	int kind;
-	return name && choice_find(rbac_names, name, &kind);
-}
-
+/* doc/protocol-access.md#who-reaches-what: every isolation but `none` is by owner. */
 static void read_rbac(const struct section *rbac, struct config *config)
 {
 	cJSON *scopes =
 	    read_scopes(rbac, "default_scopes", json_opt(rbac->object, "default_scopes"));
+	const cJSON *isolation = json_opt(rbac->object, "isolation");
+	const char *text = cJSON_GetStringValue(isolation);
+	bool none = text && strcmp(text, "none") == 0;
+	if (isolation && !none && (!text || strcmp(text, "owner") != 0))
+		section_warning(
+		    rbac, "isolation", "neither \"owner\" nor \"none\"; \"owner\" is used");
 	config->authorization = AUTHZ_RBAC;
 	config->rbac = cJSON_CreateObject();
 	json_set(config->rbac, "roles", read_roles(rbac));
 	json_set(config->rbac, "default_scopes", scopes);
-	json_add_str(config->rbac, "isolation", read_isolation(rbac));
+	json_add_str(config->rbac, "isolation", none ? "none" : "owner");
 }
 
 void authorization_read(const struct section *root, struct config *config)
 {
 	const cJSON *value = json_opt(root->object, "authorization");
+	const cJSON *backend = json_opt(value, "backend");
+	const char *name = cJSON_GetStringValue(backend ? backend : json_opt(value, "type"));
 	struct section rbac;
+	int kind;
 	if (!value) {
 		config->authorization = config->env.production ? AUTHZ_OWNERSHIP : AUTHZ_ALLOW_ALL;
 	} else if (cJSON_IsString(value)) {
 		config_authorization_read_name(root, value->valuestring, config);
-	} else if (is_rbac(value) && section_open(&rbac, root, "authorization")) {
+	} else if (name && choice_find(rbac_names, name, &kind) &&
+	    section_open(&rbac, root, "authorization")) {
 		read_rbac(&rbac, config);
 	} else {
 		char *json = json_print(value);

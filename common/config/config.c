@@ -18,28 +18,6 @@
 #define DEFAULT_FILE "agentgraph.json"
 #define DEFAULT_STATE_DIR ".agentgraph"
 
-/* Reports why the text is no configuration, and where. */
-static void refuse_text(const char *file, const char *text, size_t len, enum json_fault fault,
-    struct problems *problems)
-{
-	char *more = NULL;
-	size_t bad = text_bad_line(text, len);
-	size_t line = bad ? bad : json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
-	problems_add(problems, "%s: line %zu: the file %s%s", file, line, json_fault_text(fault),
-	    more ? more : "");
-	free(more);
-}
-
-/* Of two values for a key neither is surely the one that was meant. */
-static void refuse_repeated(
-    const char *file, const char *text, size_t len, struct problems *problems)
-{
-	char *key = json_repeated_key(text, len, '.');
-	if (key)
-		problems_add(problems, "%s: %s: expected the key once, found it twice", file, key);
-	free(key);
-}
-
 /* The file's object, or NULL after a report. */
 static cJSON *config_read_file(const char *file, struct problems *problems)
 {
@@ -52,10 +30,17 @@ static cJSON *config_read_file(const char *file, struct problems *problems)
 	}
 	enum json_fault fault;
 	cJSON *root = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
-	if (!root)
-		refuse_text(file, text, len, fault, problems);
-	else
-		refuse_repeated(file, text, len, problems);
+	char *more = NULL;
+	if (!root) {
+		size_t bad = text_bad_line(text, len);
+		size_t line = bad ? bad : json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
+		problems_add(problems, "%s: line %zu: the file %s%s", file, line,
+		    json_fault_text(fault), more ? more : "");
+	} else if ((more = json_repeated_key(text, len, '.'))) {
+		/* of two values for a key neither is surely the one that was meant */
+		problems_add(problems, "%s: %s: expected the key once, found it twice", file, more);
+	}
+	free(more);
 	free(text);
 	if (root && !cJSON_IsObject(root)) {
 		problems_add(
@@ -64,15 +49,6 @@ static cJSON *config_read_file(const char *file, struct problems *problems)
 		root = NULL;
 	}
 	return root;
-}
-
-/* The file to read; NULL when nobody named one and there is none. */
-static const char *find_file(const struct config_source *source)
-{
-	const char *file = source->file ? source->file : environment_text("GRAPH_PATH");
-	if (file)
-		return file;
-	return text_file_exists(DEFAULT_FILE) ? DEFAULT_FILE : NULL;
 }
 
 /*
@@ -123,14 +99,6 @@ static char *find_state_dir(const struct config_source *source, struct problems 
 	return path_absolute(NULL, variable ? variable : DEFAULT_STATE_DIR);
 }
 
-/* What is served where nobody configured anything: the same as if this were the file. */
-static cJSON *default_file(void)
-{
-	cJSON *root = cJSON_CreateObject();
-	json_add_str(root, "agent", "builtin:demo");
-	return root;
-}
-
 struct config *config_load(const struct config_source *source, struct problems *problems)
 {
 	struct config *config = xcalloc(1, sizeof(*config));
@@ -140,10 +108,14 @@ struct config *config_load(const struct config_source *source, struct problems *
 		    problems, "%s: cannot be read: %s", source->accepted, strerror(errno));
 	if (source->environment)
 		env_file_load(source->environment, problems);
-	const char *file = find_file(source);
+	const char *file = source->file ? source->file : environment_text("GRAPH_PATH");
+	if (!file && text_file_exists(DEFAULT_FILE))
+		file = DEFAULT_FILE;
 	if (!file && !source->storage_only)
 		refuse_others(problems);
-	cJSON *object = file ? config_read_file(file, problems) : default_file();
+	cJSON *object = file ? config_read_file(file, problems) : cJSON_CreateObject();
+	if (!file) /* what is served where nobody configured anything */
+		json_add_str(object, "agent", "builtin:demo");
 	struct section root = {problems, file ? file : DEFAULT_FILE, "", object};
 	config->path = file ? xstrdup(file) : NULL;
 	config->dir = path_directory(root.file);
@@ -152,6 +124,8 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (object)
 		load_dotenv(&root, config->dir);
 	environment_read(&config->env, problems);
+	if (object)
+		database_read(&root, config);
 	if (object && !source->storage_only)
 		keys_read(&root, config);
 	config->state_dir = find_state_dir(source, problems);

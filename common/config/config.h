@@ -22,6 +22,7 @@ enum rate_backend { RATE_MEMORY, RATE_CACHE, RATE_CUSTOM };
 enum rate_by { RATE_BY_IP, RATE_BY_USER, RATE_BY_GLOBAL };
 enum embeddings_provider { EMBEDDINGS_LOCAL, EMBEDDINGS_OPENAI };
 enum trace_level { TRACE_SPANS, TRACE_STANDARD, TRACE_FULL };
+enum history_level { HISTORY_OFF, HISTORY_RUNS, HISTORY_STEPS };
 
 /* A declared client-executed tool (agentgraph.json(5)). */
 struct remote_tool {
@@ -102,8 +103,10 @@ struct environment {
 	bool cors_allow_credentials;   /* after the rule on wildcards in production */
 	char *root_path;               /* "" or "/prefix", no trailing slash */
 	char *docs_path, *redocs_path; /* "" when off */
+	char *database_url;
 	char *cache_url;
 	char *jwt_secret, *jwt_algorithm, *jwt_issuer, *jwt_audience; /* NULL when unset */
+	char *webhook_secret; /* "whsec_" and base64, or NULL */
 	char *error_tracker_dsn;
 	double error_tracker_traces_rate, error_tracker_profiles_rate;
 	bool otel_enabled;
@@ -152,6 +155,8 @@ struct config {
 	char *store;
 	struct embeddings_config embeddings;
 	char *thread_name_generator;
+	char
+	    *database; /* expanded; DATABASE_URL is stronger; NULL: SQLite in the state directory */
 	char *cache; /* expanded; falls back to CACHE_URL, redis and REDIS_URL; NULL without any */
 	struct remote_tool *remote_tools;
 	size_t remote_tool_count;
@@ -161,8 +166,16 @@ struct config {
 	struct observability_config observability;
 	double run_wait_timeout;                              /* seconds, runs.wait_timeout */
 	int64_t thread_max_bytes;                             /* threads.max_bytes; 0: no limit */
+	enum history_level history_level;                     /* history.level */
+	int64_t history_keep;                                 /* history.keep; 0: all */
 	bool evals_served;                                    /* evaluation.serve */
 	bool message_resumes;                                 /* runs.message_resumes */
+	int64_t runs_keep;                                    /* runs.keep; 0: all */
+	int64_t runs_background;                              /* at a time; 0: the route is off */
+	int64_t runs_queue;                                   /* that are due and may wait */
+	int64_t runs_keep_chunks;                             /* seconds after the end */
+	int64_t runs_max_attempts;                            /* from 1 */
+	struct string_list runs_webhooks;                     /* prefixes, as url_normal has them */
 	int64_t retention_threads_days, retention_files_days; /* retention; 0: never */
 	char *state_dir;                                      /* absolute */
 	struct environment env;
@@ -174,7 +187,7 @@ struct config_source {
 	const char *state_dir;   /* --state */
 	const char *accepted;    /* --accepted: see text_files_take */
 	const char *environment; /* --environment: see env_file_load */
-	bool storage_only;       /* of the file only `env` counts, and no mistake in other keys */
+	bool storage_only; /* of the file only `env` and `database` count, and no other mistakes */
 };
 
 /*

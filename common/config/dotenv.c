@@ -90,30 +90,21 @@ static void read_plain(struct parser *p, struct buf *value)
 		buf_add(value, start, (size_t)(end - start));
 }
 
-/* One character of a quoted value, which an escape may stand for; lines end with \n alone. */
-static void read_quoted_character(struct parser *p, char quote, struct buf *value)
-{
-	static const char escapes[] = "n\nt\t\"\"\\\\";
-	if (*p->at == '\r' && p->at[1] == '\n')
-		p->at++;
-	if (quote == '"' && *p->at == '\\') {
-		for (const char *e = escapes; *e; e += 2) {
-			if (p->at[1] == *e) {
-				buf_putc(value, e[1]);
-				p->at += 2;
-				return;
-			}
-		}
-	}
-	buf_putc(value, *p->at++);
-}
-
+/* Escapes stand for one character; lines end with \n alone. */
 static bool read_quoted(struct parser *p, struct buf *value)
 {
+	static const char escapes[] = "nt\"\\", meant[] = "\n\t\"\\";
 	const char *open = p->at;
 	char quote = *p->at++;
-	while (*p->at && *p->at != quote)
-		read_quoted_character(p, quote, value);
+	while (*p->at && *p->at != quote) {
+		const char *escape = NULL;
+		if (*p->at == '\r' && p->at[1] == '\n')
+			p->at++;
+		if (quote == '"' && *p->at == '\\' && p->at[1])
+			escape = strchr(escapes, p->at[1]);
+		buf_putc(value, escape ? meant[escape - escapes] : *p->at);
+		p->at += escape ? 2 : 1;
+	}
 	if (!*p->at)
 		return dotenv_refuse(p, open, "a closing quote for the one opened here");
 	p->at++;

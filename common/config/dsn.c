@@ -11,13 +11,6 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define LONGEST 512
 
-static size_t scheme_length(const char *text)
-{
-	if (strncmp(text, "https://", 8) == 0)
-		return 8;
-	return strncmp(text, "http://", 7) == 0 ? 7 : 0;
-}
-
 /* Letters and digits up to the @, or up to a colon and a secret of the same kind. */
 static const char *skip_keys(const char *at, size_t *key_len)
 {
@@ -28,17 +21,7 @@ static const char *skip_keys(const char *at, size_t *key_len)
 	return *key_len && *at == '@' ? at + 1 : NULL;
 }
 
-static const char *skip_port(const char *at)
-{
-	size_t len;
-	if (*at != ':')
-		return at;
-	len = strspn(++at, DIGITS);
-	long port = len && len <= 5 ? strtol(at, NULL, 10) : 0;
-	return port >= 1 && port <= 65535 ? at + len : NULL;
-}
-
-/* A name, an IPv4 address, or an IPv6 address in brackets; and a port. */
+/* A name, an IPv4 address, or an IPv6 address in brackets; and a port, where there is one. */
 static const char *skip_host(const char *at)
 {
 	size_t len = strspn(at, LETTERS DIGITS "-._");
@@ -48,7 +31,12 @@ static const char *skip_host(const char *at)
 			return NULL;
 		len++;
 	}
-	return len ? skip_port(at + len) : NULL;
+	at += len;
+	if (!len || *at != ':')
+		return len ? at : NULL;
+	len = strspn(++at, DIGITS);
+	long port = len && len <= 5 ? strtol(at, NULL, 10) : 0;
+	return port >= 1 && port <= 65535 ? at + len : NULL;
 }
 
 /* Folders, and the project behind the last slash; NULL when there is none. */
@@ -62,8 +50,12 @@ static const char *find_project(const char *path)
 
 bool dsn_parse(const char *text, struct dsn *dsn)
 {
-	size_t scheme = scheme_length(text), key_len;
+	size_t scheme = 0, key_len;
 	const char *host = NULL, *path = NULL, *project = NULL;
+	if (strncmp(text, "http://", 7) == 0)
+		scheme = 7;
+	if (strncmp(text, "https://", 8) == 0)
+		scheme = 8;
 	if (scheme && strlen(text) <= LONGEST)
 		host = skip_keys(text + scheme, &key_len);
 	if (host)

@@ -2,8 +2,9 @@
 /* The table of variables and a parser for each kind of value. */
 #include "config/environment.h"
 
+#include "base/fields.h"
 #include "base/json.h"
-#include "config/fields.h"
+#include "base/memory.h"
 #include "config/found.h"
 #include "config/string_list.h"
 #include "config/text_file.h"
@@ -96,11 +97,13 @@ static const struct variable variables[] = {
     ROW("ROOT_PATH", VAR_PREFIX, root_path, .preset = "/"),
     ROW("DOCS_PATH", VAR_PAGE, docs_path, .preset = "/docs"),
     ROW("REDOCS_PATH", VAR_PAGE, redocs_path, .preset = "/redocs"),
+    TEXT("DATABASE_URL", database_url, NULL),
     ROW("CACHE_URL", VAR_TEXT, cache_url, .alias = "REDIS_URL"),
     TEXT("JWT_SECRET_KEY", jwt_secret, NULL),
     TEXT("JWT_ALGORITHM", jwt_algorithm, NULL),
     TEXT("JWT_ISSUER", jwt_issuer, NULL),
     TEXT("JWT_AUDIENCE", jwt_audience, NULL),
+    TEXT("WEBHOOK_SECRET", webhook_secret, NULL),
     ROW("ERROR_TRACKER_DSN", VAR_TEXT, error_tracker_dsn, .alias = "SENTRY_DSN"),
     ROW("ERROR_TRACKER_TRACES_SAMPLE_RATE", VAR_NUMBER, error_tracker_traces_rate, .preset = "0.1",
 	RATE),
@@ -348,18 +351,6 @@ const char *environment_name(size_t i)
 	return NULL;
 }
 
-/* The variable's text, and the name under which it was found; NULL when it counts as unset. */
-static const char *environment_given_text(const struct variable *v, const char **name)
-{
-	bool keeps_empty = v->kind == VAR_HEADER || v->kind == VAR_PAGE;
-	const char *text = keeps_empty ? getenv(v->name) : environment_text(v->name);
-	*name = v->name;
-	if (text || !v->alias)
-		return text;
-	*name = v->alias;
-	return environment_text(v->alias);
-}
-
 /* True when the text went into slot; else reports why not.  Text of the free kinds, where secrets
  * are, is never shown. */
 static bool environment_read_text(const struct variable *v, void *slot, const char *name,
@@ -377,19 +368,23 @@ static bool environment_read_text(const struct variable *v, void *slot, const ch
 	return false;
 }
 
-void environment_read(struct environment *env, struct problems *problems)
+void environment_fill(struct environment *env, struct problems *problems)
 {
 	for (size_t i = 0; i < VARIABLES; i++) {
 		const struct variable *v = &variables[i];
 		void *slot = (char *)env + v->offset;
-		const char *name;
-		const char *text = environment_given_text(v, &name);
+		bool keeps_empty = v->kind == VAR_HEADER || v->kind == VAR_PAGE;
+		const char *name = v->name;
+		const char *text = keeps_empty ? getenv(name) : environment_text(name);
+		if (!text && v->alias) {
+			name = v->alias;
+			text = environment_text(name);
+		}
 		if (text && environment_read_text(v, slot, name, text, problems))
 			continue;
 		if (v->preset)
 			kinds[v->kind].parse(v, v->preset, slot);
 	}
-	environment_apply_rules(env, problems);
 }
 
 void environment_release(struct environment *env)

@@ -19,6 +19,9 @@ void environment_read(struct environment *env, struct problems *problems);
 /* The settings that `auth` "jwt" needs (doc/protocol-access.md#tokens). */
 void environment_check_jwt(const struct environment *env, struct problems *problems);
 
+/* The one that a list of addresses in `runs.webhooks` needs (agentgraph.json(5)). */
+void environment_check_webhooks(const struct environment *env, struct problems *problems);
+
 void environment_release(struct environment *env);
 
 /* The names of all variables and their other names, from 0 on; NULL behind the last. */
@@ -34,7 +37,7 @@ const char *environment_text(const char *name);
  */
 void environment_hsts(const struct environment *env, bool below, struct buf *out);
 
-/* What binds several variables together; the second half of environment_read. */
-void environment_apply_rules(struct environment *env, struct problems *problems);
+/* The first half of environment_read: each variable by itself (environment.c). */
+void environment_fill(struct environment *env, struct problems *problems);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* The rules that bind several environment variables together. */
+/* Reading the environment: the variables, then the rules that bind several of them together. */
 #include "config/environment.h"
 
+#include "base/base64.h"
 #include "base/clock.h"
+#include "base/fields.h"
+#include "base/memory.h"
 #include "config/dsn.h"
-#include "config/fields.h"
 #include "config/found.h"
 #include "config/string_list.h"
 #include "config/words.h"
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #define HMAC_SECRET_MIN 32 /* bytes, doc/protocol-access.md#tokens */
+#define WEBHOOK_SECRET_MIN 24
 
 /* Paths that nginx has a place for already; those of other routes the worker knows. */
 static void check_page(const char *name, const char *path, struct problems *problems)
@@ -87,18 +90,13 @@ static void check_words(const struct environment *env, struct problems *problems
 }
 
 /* What a browser sends has a scheme and no path, not even a slash. */
-static bool is_origin(const char *text)
-{
-	const char *host = strstr(text, "://");
-	return host ? host[3] && !strchr(host + 3, '/') : strcmp(text, "null") == 0;
-}
-
 static void check_origins(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	for (size_t i = 0; i < env->origins.count; i++) {
-		const char *origin = env->origins.items[i];
-		if (strcmp(origin, "*") != 0 && !is_origin(origin))
+		const char *origin = env->origins.items[i], *host = strstr(origin, "://");
+		bool sent = host ? host[3] && !strchr(host + 3, '/') : strcmp(origin, "null") == 0;
+		if (strcmp(origin, "*") != 0 && !sent)
 			problems_warn(problems,
 			    "ORIGINS: expected origins like https://app.example.com, without a "
 			    "slash at the end, found %s",
@@ -107,17 +105,12 @@ static void check_origins(const struct environment *env, struct problems *proble
 }
 
 /* What the header Host has in front of its port; an IPv6 address stands in brackets there. */
-static bool is_host(const char *text)
-{
-	return !strpbrk(text, *text == '[' ? "/" : ":/");
-}
-
 static void check_hosts(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	for (size_t i = 0; i < env->allowed_hosts.count; i++) {
 		const char *host = env->allowed_hosts.items[i];
-		if (!is_host(host))
+		if (strpbrk(host, *host == '[' ? "/" : ":/"))
 			problems_warn(problems,
 			    "ALLOWED_HOST: expected names like app.example.com, without scheme and "
 			    "port, found %s",
@@ -128,7 +121,7 @@ static void check_hosts(const struct environment *env, struct problems *problems
 }
 
 /* What is no type lets nothing in. */
-static void check_types(const struct environment *env, struct problems *problems)
+static void check_media(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	for (size_t i = 0; i < env->media_allowed_types.count; i++) {
@@ -139,11 +132,6 @@ static void check_types(const struct environment *env, struct problems *problems
 			    "or */*, found %s",
 			    found_text(shown, type));
 	}
-}
-
-static void check_media(const struct environment *env, struct problems *problems)
-{
-	check_types(env, problems);
 	if (strcmp(env->media_storage_type, "cloud") == 0 && !env->media_cloud_bucket[0])
 		problems_add(problems,
 		    "MEDIA_CLOUD_BUCKET: expected a bucket's name, because "
@@ -163,17 +151,14 @@ static void check_body_path(const struct environment *env, struct problems *prob
 		    found_text(shown, env->body_path));
 }
 
-static void check_otel(const struct environment *env, struct problems *problems)
+/* Whether what is to leave the service has somewhere to go. */
+static void check_telemetry(const struct environment *env, struct problems *problems)
 {
+	struct dsn dsn;
 	if (env->otel_enabled && !env->otel_endpoint)
 		problems_warn(problems,
 		    "OTEL_ENABLED is on, but nothing is sent, because the "
 		    "variable OTEL_EXPORTER_OTLP_ENDPOINT is not set");
-}
-
-static void check_tracker(const struct environment *env, struct problems *problems)
-{
-	struct dsn dsn;
 	if (!env->error_tracker_dsn)
 		return;
 	if (dsn_parse(env->error_tracker_dsn, &dsn))
@@ -184,13 +169,11 @@ static void check_tracker(const struct environment *env, struct problems *proble
 		    environment_text("ERROR_TRACKER_DSN") ? "ERROR_TRACKER_DSN" : "SENTRY_DSN");
 }
 
-static bool snowflake_is_asked_for(void)
+/* Whether a value is given for any of these, which NULL ends. */
+static bool is_any_set(const char *const *names)
 {
-	static const char *const names[] = {"SNOWFLAKE_EPOCH", "SNOWFLAKE_TOTAL_BITS",
-	    "SNOWFLAKE_TIME_BITS", "SNOWFLAKE_NODE_BITS", "SNOWFLAKE_NODE_ID",
-	    "SNOWFLAKE_WORKER_ID", "SNOWFLAKE_WORKER_BITS"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (environment_text(names[i]))
+	for (; *names; names++)
+		if (environment_text(*names))
 			return true;
 	return false;
 }
@@ -204,9 +187,12 @@ static bool environment_rules_fits(int64_t value, int bits)
  * present time. */
 static void check_snowflake(struct environment *env, struct problems *problems)
 {
+	static const char *const names[] = {"SNOWFLAKE_EPOCH", "SNOWFLAKE_TOTAL_BITS",
+	    "SNOWFLAKE_TIME_BITS", "SNOWFLAKE_NODE_BITS", "SNOWFLAKE_NODE_ID",
+	    "SNOWFLAKE_WORKER_ID", "SNOWFLAKE_WORKER_BITS", NULL};
 	const struct snowflake *s = &env->snowflake;
 	int64_t age = clock_now() / 1000 - s->epoch_ms;
-	env->use_snowflake = snowflake_is_asked_for();
+	env->use_snowflake = is_any_set(names);
 	if (!env->use_snowflake)
 		return;
 	if (snowflake_sequence_bits(s) < 1)
@@ -233,16 +219,6 @@ static void check_snowflake(struct environment *env, struct problems *problems)
 		    (long long)age, s->time_bits);
 }
 
-static void note_hsts(struct environment *env)
-{
-	static const char *const names[] = {"HSTS_ENABLED", "HSTS_MAX_AGE", "HSTS_PRELOAD"};
-	env->hsts_subdomains_asked = environment_text("HSTS_INCLUDE_SUBDOMAINS");
-	env->hsts_asked = env->hsts_subdomains_asked;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (environment_text(names[i]))
-			env->hsts_asked = true;
-}
-
 void environment_hsts(const struct environment *env, bool below, struct buf *out)
 {
 	if (!env->security_headers || !env->hsts)
@@ -255,8 +231,10 @@ void environment_hsts(const struct environment *env, bool below, struct buf *out
 	    subdomains ? "; includeSubDomains" : "", env->hsts_preload ? "; preload" : "");
 }
 
-void environment_apply_rules(struct environment *env, struct problems *problems)
+void environment_read(struct environment *env, struct problems *problems)
 {
+	static const char *const hsts[] = {"HSTS_ENABLED", "HSTS_MAX_AGE", "HSTS_PRELOAD", NULL};
+	environment_fill(env, problems);
 	env->production = strcmp(env->mode, "production") == 0;
 	apply_pages(env, problems);
 	apply_cors(env, problems);
@@ -265,10 +243,10 @@ void environment_apply_rules(struct environment *env, struct problems *problems)
 	check_hosts(env, problems);
 	check_media(env, problems);
 	check_body_path(env, problems);
-	check_otel(env, problems);
-	check_tracker(env, problems);
+	check_telemetry(env, problems);
 	check_snowflake(env, problems);
-	note_hsts(env);
+	env->hsts_subdomains_asked = environment_text("HSTS_INCLUDE_SUBDOMAINS");
+	env->hsts_asked = env->hsts_subdomains_asked || is_any_set(hsts);
 }
 
 /* A secret that can be guessed lets everybody in. */
@@ -319,4 +297,26 @@ void environment_check_jwt(const struct environment *env, struct problems *probl
 		check_hmac_secret(env, problems);
 	else if (env->jwt_secret)
 		check_public_key(env, problems);
+}
+
+void environment_check_webhooks(const struct environment *env, struct problems *problems)
+{
+	static const char prefix[] = "whsec_";
+	const char *secret = env->webhook_secret;
+	size_t len = 0;
+	if (!secret) {
+		problems_add(problems,
+		    "WEBHOOK_SECRET: expected a value, because runs.webhooks names addresses, found "
+		    "nothing");
+		return;
+	}
+	bool named = strncmp(secret, prefix, strlen(prefix)) == 0;
+	char *key = named ? base64_decode(secret + strlen(prefix), &len) : NULL;
+	if (!key || !len)
+		problems_add(
+		    problems, "WEBHOOK_SECRET: expected whsec_ and base64, found other text");
+	else if (len < WEBHOOK_SECRET_MIN)
+		problems_warn(problems, "WEBHOOK_SECRET: expected at least %d bytes, found %zu",
+		    WEBHOOK_SECRET_MIN, len);
+	free(key);
 }

@@ -4,81 +4,132 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/url.h"
 #include "config/environment.h"
-#include "config/expand.h"
 #include "config/string_list.h"
 #include "config/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECTED_CAP "an integer from 0 to 1000000000000, or null for no limit"
-
-#define EXPECTED_DAYS "an integer from 0 to 36500, a number of days"
-#define MAX_DAYS 36500
+#define DAYS                                  \
+	.kind = &field_integer, .max = 36500, \
+	.expected = "an integer from 0 to 36500, a number of days"
 #define MAX_WAIT 1e9 /* seconds: 31 years, and milliseconds still fit everywhere */
-
-/* `checkpointer`, `test` and most of `evaluation` are known, but whatever they hold has no effect.
- */
-static const struct field top_rows[] = {
-    FIELD(config, agent, .kind = FIELD_IMPORT, .required = true, .expected = EXPECTED_IMPORT),
-    FIELD(config, injectq, .kind = FIELD_IMPORT, .expected = EXPECTED_IMPORT),
-    FIELD(config, store, .kind = FIELD_IMPORT, .expected = EXPECTED_IMPORT),
-    FIELD(config, thread_name_generator, .kind = FIELD_IMPORT, .expected = EXPECTED_IMPORT),
-};
-static const struct field_table top = FIELD_TABLE(top_rows);
 
 static const struct choice auth_methods[] = {{"custom", AUTH_CUSTOM}, {NULL, 0}};
 
-static const struct field auth_rows[] = {
-    FIELD_AT("method", config, auth, .kind = FIELD_CHOICE, .choices = auth_methods,
+static const struct field_row auth_rows[] = {
+    FIELD_AT("method", config, auth, .kind = &field_choice, .choices = auth_methods,
 	.required = true, .expected = "\"custom\""),
-    FIELD_AT("path", config, auth_path, .kind = FIELD_IMPORT, .required = true,
-	.expected = EXPECTED_IMPORT),
+    FIELD_AT("path", config, auth_path, .kind = &field_import, .required = true),
+    FIELDS_END,
 };
-static const struct field_table auth_table = FIELD_TABLE(auth_rows);
 
-static const struct field websocket_rows[] = {
-    FIELD(websocket_config, max_connections, .kind = FIELD_CAP, .expected = EXPECTED_CAP),
-    FIELD(websocket_config, max_connections_per_user, .kind = FIELD_CAP, .expected = EXPECTED_CAP),
-    FIELD(websocket_config, realtime_models, .kind = FIELD_STRINGS, .expected = EXPECTED_STRING),
-    FIELD(websocket_config, bearer_protocols, .kind = FIELD_STRINGS, .entry_valid = word_token,
+static const struct field_row websocket_rows[] = {
+    FIELD(websocket_config, max_connections, .kind = &field_cap),
+    FIELD(websocket_config, max_connections_per_user, .kind = &field_cap),
+    FIELD(websocket_config, realtime_models, .kind = &field_strings),
+    FIELD(websocket_config, bearer_protocols, .kind = &field_strings, .valid = word_token,
 	.expected = "a subprotocol name without blanks and separators"),
+    FIELDS_END,
 };
-static const struct field_table websocket_table = FIELD_TABLE(websocket_rows);
 
-static const struct field ag_ui_rows[] = {
-    FIELD_AT("enabled", config, ag_ui_enabled, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
-    FIELD_AT("allow_client_tools", config, ag_ui_allow_client_tools, .kind = FIELD_BOOL,
-	.expected = EXPECTED_BOOL),
+static const struct field_row ag_ui_rows[] = {
+    FIELD_AT("enabled", config, ag_ui_enabled, .kind = &field_bool),
+    FIELD_AT("allow_client_tools", config, ag_ui_allow_client_tools, .kind = &field_bool),
+    FIELDS_END,
 };
-static const struct field_table ag_ui_table = FIELD_TABLE(ag_ui_rows);
 
-static const struct field runs_rows[] = {
-    FIELD_AT("wait_timeout", config, run_wait_timeout, .kind = FIELD_NUMBER,
+static const struct field_row runs_rows[] = {
+    FIELD_AT("wait_timeout", config, run_wait_timeout, .kind = &field_number,
 	.expected = "a number of seconds, 0 or more"),
+    FIELD_AT("message_resumes", config, message_resumes, .kind = &field_bool),
     FIELD_AT(
-	"message_resumes", config, message_resumes, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
+	"keep", config, runs_keep, .kind = &field_integer, .expected = "an integer, 0 or more"),
+    FIELD_AT("background", config, runs_background, .kind = &field_integer, .max = 1024),
+    FIELD_AT(
+	"queue", config, runs_queue, .kind = &field_integer, .expected = "an integer, 0 or more"),
+    FIELD_AT("keep_chunks", config, runs_keep_chunks, .kind = &field_integer,
+	.expected = "an integer, 0 or more, a number of seconds"),
+    FIELD_AT("max_attempts", config, runs_max_attempts, .kind = &field_integer, .min = 1,
+	.max = 1000, .expected = "an integer from 1 to 1000"),
+    FIELD_AT("webhooks", config, runs_webhooks, .kind = &field_strings, .valid = url_valid,
+	.expected = "an http or https address with a host and without user and password"),
+    FIELDS_END,
 };
-static const struct field_table runs_table = FIELD_TABLE(runs_rows);
 
-static const struct field threads_rows[] = {
-    FIELD_AT("max_bytes", config, thread_max_bytes, .kind = FIELD_CAP, .expected = EXPECTED_CAP),
+static const struct field_row threads_rows[] = {
+    FIELD_AT("max_bytes", config, thread_max_bytes, .kind = &field_cap),
+    FIELDS_END,
 };
-static const struct field_table threads_table = FIELD_TABLE(threads_rows);
 
-static const struct field evaluation_rows[] = {
-    FIELD_AT("serve", config, evals_served, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
-};
-static const struct field_table evaluation_table = FIELD_TABLE(evaluation_rows);
+static const struct choice history_levels[] = {
+    {"off", HISTORY_OFF}, {"runs", HISTORY_RUNS}, {"steps", HISTORY_STEPS}, {NULL, 0}};
 
-static const struct field retention_rows[] = {
-    FIELD_AT("threads_days", config, retention_threads_days, .kind = FIELD_INTEGER, .max = MAX_DAYS,
-	.expected = EXPECTED_DAYS),
-    FIELD_AT("files_days", config, retention_files_days, .kind = FIELD_INTEGER, .max = MAX_DAYS,
-	.expected = EXPECTED_DAYS),
+static const struct field_row history_rows[] = {
+    FIELD_AT("level", config, history_level, .kind = &field_choice, .choices = history_levels,
+	.expected = "one of off, runs, steps"),
+    FIELD_AT(
+	"keep", config, history_keep, .kind = &field_integer, .expected = "an integer, 0 or more"),
+    FIELDS_END,
 };
-static const struct field_table retention_table = FIELD_TABLE(retention_rows);
+
+/* What the others hold has no effect here. */
+static const struct field_row evaluation_rows[] = {
+    FIELD_AT("serve", config, evals_served, .kind = &field_bool),
+    FIELD_KNOWN("directory"),
+    FIELD_KNOWN("output_dir"),
+    FIELD_KNOWN("threshold"),
+    FIELD_KNOWN("parallel"),
+    FIELD_KNOWN("max_concurrency"),
+    FIELDS_END,
+};
+
+static const struct field_row retention_rows[] = {
+    FIELD_AT("threads_days", config, retention_threads_days, DAYS),
+    FIELD_AT("files_days", config, retention_files_days, DAYS),
+    FIELDS_END,
+};
+
+/* An object whose members are the configuration's own, or of a struct in it. */
+#define OBJECT(name) .kind = &field_object, .rows = name##_rows
+#define HERE(name)                                      \
+	{                                               \
+		.key = #name, .offset = 0, OBJECT(name) \
+	}
+/* A key that a function reads. */
+#define BY_HAND(name)                                                      \
+	{                                                                  \
+		.key = #name, .offset = FIELD_NOWHERE, .rows = name##_rows \
+	}
+
+static const struct field_row top_rows[] = {
+    FIELD(config, agent, .kind = &field_import, .required = true),
+    FIELD(config, injectq, .kind = &field_import),
+    FIELD(config, store, .kind = &field_import),
+    FIELD(config, thread_name_generator, .kind = &field_import),
+    BY_HAND(auth),
+    BY_HAND(authorization),
+    BY_HAND(embeddings),
+    BY_HAND(rate_limit),
+    FIELD(config, websocket, OBJECT(websocket)),
+    HERE(ag_ui),
+    BY_HAND(observability),
+    HERE(threads),
+    HERE(runs),
+    HERE(history),
+    HERE(retention),
+    HERE(evaluation),
+    FIELD_KNOWN("env"),
+    FIELD_KNOWN("database"),
+    FIELD_KNOWN("cache"),
+    FIELD_KNOWN("redis"),
+    FIELD_KNOWN("remote_tools"),
+    FIELD_KNOWN("checkpointer"), /* of no effect, as is what comes next */
+    FIELD_KNOWN("test"),
+    FIELDS_END,
+};
 
 static void keys_set_defaults(struct config *config)
 {
@@ -88,32 +139,15 @@ static void keys_set_defaults(struct config *config)
 	    "service-bearer, agentflow-bearer, 10xgraph-bearer"); /* published clients' */
 	config->ag_ui_allow_client_tools = true;
 	config->run_wait_timeout = 30;
+	config->runs_keep = 100;
+	config->runs_background = 8;
+	config->runs_queue = 100000;
+	config->runs_keep_chunks = 86400;
+	config->runs_max_attempts = 3;
+	config->history_level = HISTORY_RUNS;
+	config->history_keep = 100;
 	config->thread_max_bytes = 256 << 20;
 	config->evals_served = true;
-}
-
-char *expanded_read(
-    const struct section *s, const char *key, const cJSON *value, const char *expected)
-{
-	if (!value)
-		return NULL;
-	if (!cJSON_IsString(value)) {
-		section_refuse(s, key, value, expected);
-		return NULL;
-	}
-	char *unset;
-	char *text = expand_variables(value->valuestring, &unset);
-	if (text && *text)
-		return text;
-	if (text) {
-		section_problem(s, key, "expected %s, found an empty string", expected);
-		free(text);
-	} else {
-		section_problem(s, key, "expected %s, found the variable %s, which is not set",
-		    expected, unset);
-		free(unset);
-	}
-	return NULL;
 }
 
 /* `redis` is another name of `cache`, as REDIS_URL is of CACHE_URL, and weaker than both names. */
@@ -124,9 +158,18 @@ static void read_cache(const struct section *root, struct config *config)
 		key = "redis";
 	const cJSON *value = json_opt(root->object, key);
 	if (value)
-		config->cache = expanded_read(root, key, value, "a URL");
+		config->cache = section_expand(root, key, value, "a URL");
 	else if (config->env.cache_url)
 		config->cache = xstrdup(config->env.cache_url);
+}
+
+void database_read(const struct section *root, struct config *config)
+{
+	if (config->env.database_url)
+		config->database = xstrdup(config->env.database_url);
+	else
+		config->database =
+		    section_expand(root, "database", json_opt(root->object, "database"), "a URL");
 }
 
 static void read_auth(const struct section *root, struct config *config)
@@ -140,20 +183,11 @@ static void read_auth(const struct section *root, struct config *config)
 		config->auth = AUTH_JWT;
 		environment_check_jwt(&config->env, root->problems);
 	} else if (cJSON_IsObject(value) && section_open(&auth, root, "auth")) {
-		fields_read(&auth, &auth_table, config);
+		section_read(&auth, auth_rows, config);
 	} else {
 		section_refuse(root, "auth", value,
 		    "null, \"jwt\" or {\"method\": \"custom\", \"path\": \"module:attribute\"}");
 	}
-}
-
-/* Reads the member key of root, an object, into target. */
-static void keys_read_object(
-    const struct section *root, const char *key, const struct field_table *table, void *target)
-{
-	struct section section;
-	if (section_open(&section, root, key))
-		fields_read(&section, table, target);
 }
 
 /* doc/protocol-access.md#who-reaches-what: who owns which thread is looked up often, and the
@@ -168,10 +202,23 @@ static void warn_without_cache(const struct section *root, const struct config *
 		    "each process caches the owners of threads alone");
 }
 
+/* Where the service may send what becomes of runs; whoever is there believes what it signs. */
+static void runs_prepare_webhooks(const struct section *root, struct config *config)
+{
+	struct string_list *list = &config->runs_webhooks;
+	for (size_t i = 0; i < list->count; i++) {
+		char *normal = url_normal(list->items[i]);
+		free(list->items[i]);
+		list->items[i] = normal;
+	}
+	if (list->count)
+		environment_check_webhooks(&config->env, root->problems);
+}
+
 void keys_read(const struct section *root, struct config *config)
 {
 	keys_set_defaults(config);
-	fields_read(root, &top, config);
+	section_read(root, top_rows, config);
 	read_auth(root, config);
 	authorization_read(root, config);
 	read_cache(root, config);
@@ -180,27 +227,24 @@ void keys_read(const struct section *root, struct config *config)
 	rate_limit_read(root, config);
 	observability_read(root, config);
 	embeddings_read(root, config);
-	keys_read_object(root, "websocket", &websocket_table, &config->websocket);
-	keys_read_object(root, "ag_ui", &ag_ui_table, config);
-	keys_read_object(root, "runs", &runs_table, config);
-	keys_read_object(root, "threads", &threads_table, config);
-	keys_read_object(root, "evaluation", &evaluation_table, config);
-	keys_read_object(root, "retention", &retention_table, config);
+	runs_prepare_webhooks(root, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;
-	unknown_keys_warn(root);
+	section_warn_unknown(root, top_rows);
 }
 
 void keys_release(struct config *config)
 {
-	fields_release(&top, config);
-	fields_release(&auth_table, config);
-	fields_release(&websocket_table, &config->websocket);
+	fields_release(top_rows, config);
+	fields_release(auth_rows, config);
+	fields_release(embeddings_rows, &config->embeddings);
+	fields_release(rate_limit_rows, &config->rate_limit);
 	free(config->cache);
+	free(config->database);
 	free(config->authorization_path);
 	cJSON_Delete(config->rbac);
 	remote_tools_release(config);
-	rate_limit_release(&config->rate_limit);
+	free(config->rate_limit.cache_url);
+	free(config->rate_limit.cache_prefix);
 	observability_release(&config->observability);
-	embeddings_release(&config->embeddings);
 }

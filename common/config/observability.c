@@ -11,32 +11,34 @@
 static const struct choice levels[] = {
     {"spans", TRACE_SPANS}, {"standard", TRACE_STANDARD}, {"full", TRACE_FULL}, {NULL, 0}};
 
-static const struct field level_rows[] = {
-    FIELD(observability_config, level, .kind = FIELD_CHOICE, .choices = levels,
-	.expected = "\"spans\", \"standard\" or \"full\""),
-};
-static const struct field_table level_table = FIELD_TABLE(level_rows);
-
 #define ROW(member, ...) FIELD(exporter_config, member, __VA_ARGS__)
-#define ENABLED ROW(enabled, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL)
-#define ENDPOINT ROW(endpoint, .kind = FIELD_URL, .expected = "a URL")
+#define ENABLED ROW(enabled, .kind = &field_bool)
+#define ENDPOINT ROW(endpoint, .kind = &field_url, .expected = "a URL")
 
-static const struct field logfire_rows[] = {
+static const struct field_row logfire_rows[] = {
     ENABLED,
     ENDPOINT,
-    ROW(service_name, .kind = FIELD_STRING, .expected = EXPECTED_STRING),
-    FIELD_AT(
-	"send_to_logfire", exporter_config, send, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
-    ROW(console, .kind = FIELD_BOOL, .expected = EXPECTED_BOOL),
+    ROW(service_name, .kind = &field_string),
+    FIELD_AT("send_to_logfire", exporter_config, send, .kind = &field_bool),
+    ROW(console, .kind = &field_bool),
+    FIELDS_END,
 };
-static const struct field_table logfire_table = FIELD_TABLE(logfire_rows);
 
-static const struct field langsmith_rows[] = {
+static const struct field_row langsmith_rows[] = {
     ENABLED,
     ENDPOINT,
-    ROW(project, .kind = FIELD_STRING, .expected = EXPECTED_STRING),
+    ROW(project, .kind = &field_string),
+    FIELDS_END,
 };
-static const struct field_table langsmith_table = FIELD_TABLE(langsmith_rows);
+
+/* What the tokens decide is read by functions of its own. */
+const struct field_row observability_rows[] = {
+    FIELD(observability_config, level, .kind = &field_choice, .choices = levels,
+	.expected = "\"spans\", \"standard\" or \"full\""),
+    FIELD_KNOWN("logfire"),
+    FIELD_KNOWN("langsmith"),
+    FIELDS_END,
+};
 
 static char *token_from(const char *variable)
 {
@@ -65,7 +67,7 @@ static void read_logfire(const struct section *parent, struct config *config)
 	e->token = token_from("LOGFIRE_TOKEN");
 	string_replace(&e->endpoint, "https://logfire-api.pydantic.dev");
 	string_replace(&e->service_name, config->env.otel_service_name);
-	fields_read(&s, &logfire_table, e);
+	section_read(&s, logfire_rows, e);
 	require_token(&s, e, "LOGFIRE_TOKEN");
 }
 
@@ -77,7 +79,7 @@ static void read_langsmith(const struct section *parent, struct exporter_config 
 	e->enabled = e->send = true;
 	e->token = token_from("LANGSMITH_API_KEY");
 	string_replace(&e->endpoint, "https://api.smith.langchain.com/otel");
-	fields_read(&s, &langsmith_table, e);
+	section_read(&s, langsmith_rows, e);
 	require_token(&s, e, "LANGSMITH_API_KEY");
 }
 
@@ -87,15 +89,15 @@ void observability_read(const struct section *root, struct config *config)
 	config->observability.level = TRACE_STANDARD;
 	if (!section_open(&s, root, "observability"))
 		return;
-	fields_read(&s, &level_table, &config->observability);
+	section_read(&s, observability_rows, &config->observability);
 	read_logfire(&s, config);
 	read_langsmith(&s, &config->observability.langsmith);
 }
 
 void observability_release(struct observability_config *observability)
 {
-	fields_release(&logfire_table, &observability->logfire);
-	fields_release(&langsmith_table, &observability->langsmith);
+	fields_release(logfire_rows, &observability->logfire);
+	fields_release(langsmith_rows, &observability->langsmith);
 	free(observability->logfire.token);
 	free(observability->langsmith.token);
 }

@@ -16,17 +16,13 @@ static bool plugin_ends_with(const char *s, const char *end)
 	return len > n && strcmp(s + len - n, end) == 0;
 }
 
-static bool is_dotted(const char *module)
-{
-	return !strchr(module, '/') && !plugin_ends_with(module, ".so") &&
-	    !plugin_ends_with(module, ".json") && !plugin_ends_with(module, ".py");
-}
-
 char *plugin_path(const struct config *config, const char *module)
 {
+	bool dotted = !strchr(module, '/') && !plugin_ends_with(module, ".so") &&
+	    !plugin_ends_with(module, ".json") && !plugin_ends_with(module, ".py");
 	if (*module == '/')
 		return xstrdup(module);
-	if (!is_dotted(module))
+	if (!dotted)
 		return xasprintf("%s/%s", config->dir, module);
 	char *name = xstrdup(module);
 	for (char *p = name; *p; p++)
@@ -99,28 +95,22 @@ void plugin_close(void *library)
 }
 
 /* The struct that the library exports, checked by the number it begins with. */
-static const void *find_table(void *library, const char *path, const char *attribute,
-    const struct plugin_want *want, struct problems *problems)
-{
-	const unsigned *table = plugin_symbol(library, path, attribute, want->what, problems);
-	if (table && *table != want->kind) {
-		problems_add(problems,
-		    "%s: expected '%s' to be a %s of plug-in interface %u, as its first member "
-		    "would say",
-		    path, attribute, want->what, (unsigned)AG_ABI_VERSION);
-		table = NULL;
-	}
-	return table;
-}
-
 static void config_plugin_load(struct plugin *plugin, const struct config *config,
     const char *module, const char *attribute, const struct plugin_want *want,
     struct problems *problems)
 {
 	char *path = plugin_path(config, module);
+	const unsigned *table = NULL;
 	plugin->library = plugin_open(path, problems);
 	if (plugin->library)
-		plugin->table = find_table(plugin->library, path, attribute, want, problems);
+		table = plugin_symbol(plugin->library, path, attribute, want->what, problems);
+	if (table && *table == want->kind)
+		plugin->table = table;
+	else if (table)
+		problems_add(problems,
+		    "%s: expected '%s' to be a %s of plug-in interface %u, as its first member "
+		    "would say",
+		    path, attribute, want->what, (unsigned)AG_ABI_VERSION);
 	if (!plugin->table) {
 		plugin_close(plugin->library);
 		plugin->library = NULL;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECTED_LOOSE_BOOL "a boolean"
 #define EXPECTED_POSITIVE "an integer from 1 to 1000000000000"
 
 static const struct choice backends[] = {
@@ -47,25 +46,26 @@ static bool is_network(const char *text)
 
 #define ROW(member, ...) FIELD(rate_limit_config, member, __VA_ARGS__)
 
-static const struct field rows[] = {
-    FIELD_AT("enabled", rate_limit_config, present, .kind = FIELD_LOOSE_BOOL,
-	.expected = EXPECTED_LOOSE_BOOL),
-    ROW(backend, .kind = FIELD_CHOICE, .choices = backends,
+const struct field_row rate_limit_rows[] = {
+    FIELD_AT("enabled", rate_limit_config, present, .kind = &field_loose_bool),
+    ROW(backend, .kind = &field_choice, .choices = backends,
 	.expected = "\"memory\", \"cache\" or \"custom\""),
-    ROW(requests, .kind = FIELD_INTEGER, .min = 1, .expected = EXPECTED_POSITIVE),
-    ROW(window, .kind = FIELD_INTEGER, .min = 1, .expected = EXPECTED_POSITIVE " (seconds)"),
-    ROW(by, .kind = FIELD_CHOICE, .choices = subjects,
+    ROW(requests, .kind = &field_integer, .min = 1, .expected = EXPECTED_POSITIVE),
+    ROW(window, .kind = &field_integer, .min = 1, .expected = EXPECTED_POSITIVE " (seconds)"),
+    ROW(by, .kind = &field_choice, .choices = subjects,
 	.expected = "\"ip\", \"user\" or \"global\""),
-    ROW(ipv6_prefix, .kind = FIELD_INTEGER, .min = 1, .max = 128,
+    ROW(ipv6_prefix, .kind = &field_integer, .min = 1, .max = 128,
 	.expected = "an integer from 1 to 128 (bits)"),
-    ROW(exclude_paths, .kind = FIELD_STRINGS, .expected = EXPECTED_STRING),
-    ROW(fail_open, .kind = FIELD_LOOSE_BOOL, .expected = EXPECTED_LOOSE_BOOL),
-    ROW(trusted_proxy_headers, .kind = FIELD_LOOSE_BOOL, .expected = EXPECTED_LOOSE_BOOL),
-    ROW(trusted_proxy_hops, .kind = FIELD_INTEGER, .min = 1, .expected = EXPECTED_POSITIVE),
-    ROW(trusted_proxies, .kind = FIELD_STRINGS, .entry_valid = is_network,
+    ROW(exclude_paths, .kind = &field_strings),
+    ROW(fail_open, .kind = &field_loose_bool),
+    ROW(trusted_proxy_headers, .kind = &field_loose_bool),
+    ROW(trusted_proxy_hops, .kind = &field_integer, .min = 1, .expected = EXPECTED_POSITIVE),
+    ROW(trusted_proxies, .kind = &field_strings, .valid = is_network,
 	.expected = "an IP address or a CIDR range"),
+    FIELD_KNOWN("cache"),
+    FIELD_KNOWN("redis"),
+    FIELDS_END,
 };
-static const struct field_table table = FIELD_TABLE(rows);
 
 /* The object or string under key, `cache` or its alias `redis`. */
 static void read_cache_block(const struct section *s, const char *key, struct rate_limit_config *r)
@@ -73,11 +73,11 @@ static void read_cache_block(const struct section *s, const char *key, struct ra
 	const cJSON *value = json_opt(s->object, key);
 	struct section cache;
 	if (!cJSON_IsObject(value)) {
-		r->cache_url = expanded_read(s, key, value, "a URL or an object {url, prefix}");
+		r->cache_url = section_expand(s, key, value, "a URL or an object {url, prefix}");
 	} else if (section_open(&cache, s, key)) {
-		r->cache_url = expanded_read(&cache, "url", json_opt(value, "url"), "a URL");
+		r->cache_url = section_expand(&cache, "url", json_opt(value, "url"), "a URL");
 		char *prefix =
-		    expanded_read(&cache, "prefix", json_opt(value, "prefix"), "a string");
+		    section_expand(&cache, "prefix", json_opt(value, "prefix"), "a string");
 		if (prefix)
 			string_replace(&r->cache_prefix, prefix);
 		free(prefix);
@@ -116,16 +116,9 @@ void rate_limit_read(const struct section *root, struct config *config)
 	if (!section_open(&s, root, "rate_limit"))
 		return;
 	r->present = true;
-	fields_read(&s, &table, r);
+	section_read(&s, rate_limit_rows, r);
 	bool alias = r->backend == RATE_CACHE && !json_opt(s.object, "cache");
 	read_cache_block(&s, alias ? "redis" : "cache", r);
 	if (r->present)
 		check_backend(&s, config);
-}
-
-void rate_limit_release(struct rate_limit_config *rate_limit)
-{
-	fields_release(&table, rate_limit);
-	free(rate_limit->cache_url);
-	free(rate_limit->cache_prefix);
 }

@@ -10,45 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const known_keys[] = {"node", "name", "description", "parameters"};
-
-static void refuse_unknown_keys(const struct section *entry)
+static bool is_not_blank(const char *text)
 {
-	const cJSON *member;
-	cJSON_ArrayForEach(member, entry->object) {
-		bool known = false;
-		for (size_t i = 0; i < sizeof(known_keys) / sizeof(known_keys[0]); i++)
-			known = known || strcmp(member->string, known_keys[i]) == 0;
-		if (!known)
-			section_problem(entry, member->string,
-			    "unknown key, expected node, name, description and parameters only");
-	}
+	return !id_blank(text);
 }
 
-/* A copy of a required text; "" after a report. */
-static char *remote_tools_read_text(const struct section *entry, const char *key)
-{
-	const cJSON *value = json_opt(entry->object, key);
-	const char *text = cJSON_GetStringValue(value);
-	if (text && !id_blank(text))
-		return xstrdup(text);
-	section_refuse(entry, key, value, "a string that is not blank");
-	return xstrdup("");
-}
+#define TEXT                                                            \
+	.kind = &field_string, .required = true, .valid = is_not_blank, \
+	.expected = "a string that is not blank"
+static const struct field_row tool_rows[] = {
+    FIELD(remote_tool, node, TEXT),
+    FIELD(remote_tool, name, TEXT),
+    FIELD(remote_tool, description, TEXT),
+    FIELD_KNOWN("parameters"),
+    FIELDS_END,
+};
 
-static void remote_tools_check_parameters(const struct section *parameters)
-{
-	const char *type = json_str(parameters->object, "type");
-	const cJSON *properties = json_opt(parameters->object, "properties");
-	const cJSON *wrong = not_strings(json_opt(parameters->object, "required"));
-	if (!type || strcmp(type, "object") != 0)
-		section_refuse(
-		    parameters, "type", json_get(parameters->object, "type"), "\"object\"");
-	if (properties && !cJSON_IsObject(properties))
-		section_refuse(parameters, "properties", properties, "an object");
-	if (wrong)
-		section_refuse(parameters, "required", wrong, "an array of strings");
-}
+static const struct choice object_only[] = {{"object", 0}, {NULL, 0}};
+static const struct field_row schema_rows[] = {
+    FIELD_ONLY("type", .kind = &field_choice, .choices = object_only, .required = true,
+	.expected = "\"object\""),
+    FIELD_ONLY("properties", .types = TYPE_OBJECT),
+    FIELDS_END,
+};
 
 /* The schema with the three members that everybody may rely on. */
 static cJSON *read_parameters(const struct section *entry)
@@ -56,7 +40,10 @@ static cJSON *read_parameters(const struct section *entry)
 	struct section parameters;
 	cJSON *schema;
 	if (section_open(&parameters, entry, "parameters")) {
-		remote_tools_check_parameters(&parameters);
+		const cJSON *wrong = not_strings(json_opt(parameters.object, "required"));
+		section_read(&parameters, schema_rows, NULL);
+		if (wrong)
+			section_refuse(&parameters, "required", wrong, "an array of strings");
 		schema = cJSON_Duplicate(parameters.object, true);
 	} else {
 		schema = cJSON_CreateObject();
@@ -69,27 +56,24 @@ static cJSON *read_parameters(const struct section *entry)
 	return schema;
 }
 
-static void refuse_duplicate(const struct section *entry, const struct config *config)
-{
-	const char *name = config->remote_tools[config->remote_tool_count].name;
-	for (size_t i = 0; *name && i < config->remote_tool_count; i++) {
-		if (strcmp(config->remote_tools[i].name, name) == 0) {
-			section_problem(entry, "name", "Duplicate remote tool name '%s'", name);
-			return;
-		}
-	}
-}
-
 static void remote_tools_read_tool(const struct section *entry, struct config *config)
 {
-	refuse_unknown_keys(entry);
-	config->remote_tools[config->remote_tool_count] = (struct remote_tool){
-	    .node = remote_tools_read_text(entry, "node"),
-	    .name = remote_tools_read_text(entry, "name"),
-	    .description = remote_tools_read_text(entry, "description"),
-	    .parameters = read_parameters(entry),
-	};
-	refuse_duplicate(entry, config);
+	struct remote_tool *tool = &config->remote_tools[config->remote_tool_count];
+	const cJSON *member;
+	cJSON_ArrayForEach(member, entry->object) {
+		if (!fields_find(tool_rows, member->string))
+			section_problem(entry, member->string,
+			    "unknown key, expected node, name, description and parameters only");
+	}
+	section_read(entry, tool_rows, tool);
+	tool->parameters = read_parameters(entry);
+	for (size_t i = 0; tool->name && i < config->remote_tool_count; i++) {
+		const char *name = config->remote_tools[i].name;
+		if (name && strcmp(name, tool->name) == 0) {
+			section_problem(entry, "name", "Duplicate remote tool name '%s'", name);
+			break;
+		}
+	}
 	config->remote_tool_count++;
 }
 
@@ -119,11 +103,8 @@ void remote_tools_read(const struct section *root, struct config *config)
 void remote_tools_release(struct config *config)
 {
 	for (size_t i = 0; i < config->remote_tool_count; i++) {
-		struct remote_tool *tool = &config->remote_tools[i];
-		free(tool->node);
-		free(tool->name);
-		free(tool->description);
-		cJSON_Delete(tool->parameters);
+		fields_release(tool_rows, &config->remote_tools[i]);
+		cJSON_Delete(config->remote_tools[i].parameters);
 	}
 	free(config->remote_tools);
 }

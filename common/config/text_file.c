@@ -34,16 +34,7 @@ static bool text_file_read_all(int fd, struct buf *out, size_t most)
 	}
 }
 
-/* Some editors put a byte order mark first; nothing else may know of it. */
-static void drop_byte_order_mark(struct buf *text)
-{
-	if (text->len < 3 || memcmp(text->data, "\xEF\xBB\xBF", 3) != 0)
-		return;
-	text->len -= 3;
-	memmove(text->data, text->data + 3, text->len + 1);
-}
-
-static bool text_file_read_file(const char *path, struct buf *text, size_t most)
+static bool text_file_slurp(const char *path, struct buf *text, size_t most)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -57,7 +48,7 @@ static bool text_file_read_file(const char *path, struct buf *text, size_t most)
 	return ok;
 }
 
-static const char *text_file_given_text(const char *path)
+static const char *text_file_given(const char *path)
 {
 	char *absolute = path_absolute(NULL, path);
 	const char *text = json_str(given, absolute);
@@ -65,34 +56,32 @@ static const char *text_file_given_text(const char *path)
 	return text;
 }
 
-/* What has a NUL is no good file, and no JSON either. */
-static void text_file_note(const char *path, const struct buf *text)
-{
-	char *absolute = path_absolute(NULL, path);
-	if (strlen(buf_str(text)) == text->len)
-		json_set(noted, absolute, cJSON_CreateString(buf_str(text)));
-	free(absolute);
-}
-
 char *text_file_read(const char *path, size_t *len)
 {
 	struct buf text = {0};
-	const char *kept = text_file_given_text(path);
+	const char *kept = text_file_given(path);
 	if (kept)
 		buf_puts(&text, kept);
-	else if (!text_file_read_file(path, &text, TEXT_FILE_MAX))
+	else if (!text_file_slurp(path, &text, TEXT_FILE_MAX))
 		return NULL;
-	drop_byte_order_mark(&text);
-	if (noted)
-		text_file_note(path, &text);
+	/* some editors put a byte order mark first; nothing else may know of it */
+	if (text.len >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0) {
+		text.len -= 3;
+		memmove(text.data, text.data + 3, text.len + 1);
+	}
+	/* what is no text is no good file, and no JSON either */
+	if (noted && strlen(buf_str(&text)) == text.len && utf8_valid(text.data, text.len)) {
+		char *absolute = path_absolute(NULL, path);
+		json_set(noted, absolute, cJSON_CreateString(buf_str(&text)));
+		free(absolute);
+	}
 	*len = text.len;
 	return buf_detach(&text);
 }
 
 bool text_file_exists(const char *path)
 {
-	return given ? text_file_given_text(path) != NULL
-		     : access(path, F_OK) == 0 || errno != ENOENT;
+	return given ? text_file_given(path) != NULL : access(path, F_OK) == 0 || errno != ENOENT;
 }
 
 void text_files_note(cJSON *files)
@@ -105,7 +94,7 @@ bool text_files_take(const char *path)
 	struct buf text = {0};
 	cJSON_Delete(given);
 	given = NULL;
-	if (!text_file_read_file(path, &text, SIZE_MAX - 1))
+	if (!text_file_slurp(path, &text, SIZE_MAX - 1))
 		return false;
 	given = json_parse(buf_str(&text), text.len, JSON_TRUSTED_DEPTH, NULL);
 	buf_release(&text);
@@ -135,13 +124,6 @@ size_t text_line_of(const char *text, const char *at)
 	return line;
 }
 
-static void drop_slashes_behind(char *path)
-{
-	size_t len = strlen(path);
-	while (len > 1 && path[len - 1] == '/')
-		path[--len] = '\0';
-}
-
 char *path_absolute(const char *dir, const char *path)
 {
 	char *cwd = NULL;
@@ -154,9 +136,9 @@ char *path_absolute(const char *dir, const char *path)
 		buf_printf(&out, "%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/");
 	buf_puts(&out, path);
 	free(cwd);
-	char *result = buf_detach(&out);
-	drop_slashes_behind(result);
-	return result;
+	while (out.len > 1 && out.data[out.len - 1] == '/')
+		out.data[--out.len] = '\0';
+	return buf_detach(&out);
 }
 
 char *path_directory(const char *path)

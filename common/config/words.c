@@ -2,6 +2,9 @@
 /* Parsing booleans, numbers, tokens and paths out of plain text. */
 #include "config/words.h"
 
+#include "base/memory.h"
+#include "config/config.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -60,6 +63,16 @@ void drop_slashes(char *text)
 	size_t len = strlen(text);
 	while (len > 0 && text[len - 1] == '/')
 		text[--len] = '\0';
+}
+
+bool import_split(const char *import_path, char **module, char **attribute)
+{
+	const char *colon = strrchr(import_path, ':');
+	if (!colon || colon == import_path || !colon[1])
+		return false;
+	*module = xstrndup(import_path, (size_t)(colon - import_path));
+	*attribute = xstrdup(colon + 1);
+	return true;
 }
 
 bool word_token(const char *text)

@@ -17,16 +17,6 @@ static bool approval_is_needed(const struct node *node, const char *tool)
 	return false;
 }
 
-static cJSON *shown(const cJSON *call)
-{
-	static const char *const members[] = {"id", "name", "args"};
-	cJSON *out = cJSON_CreateObject();
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		cJSON_AddItemToObject(
-		    out, members[i], cJSON_Duplicate(json_get(call, members[i]), true));
-	return out;
-}
-
 static bool allows(const cJSON *answer, const char *call_id)
 {
 	const cJSON *approve = cJSON_IsObject(answer) ? json_get(answer, "approve") : answer, *id;
@@ -43,11 +33,18 @@ static bool allows(const cJSON *answer, const char *call_id)
 
 ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 {
+	static const char *const members[] = {"id", "name", "args"};
 	cJSON *wanted = cJSON_CreateArray(), *call, *value;
 	const cJSON *answer;
-	for (size_t i = 0; i < count; i++)
-		if (approval_is_needed(run->frame.node, json_str(calls[i], "name")))
-			cJSON_AddItemToArray(wanted, shown(calls[i]));
+	for (size_t i = 0; i < count; i++) {
+		if (!approval_is_needed(run->frame.node, json_str(calls[i], "name")))
+			continue;
+		call = cJSON_CreateObject();
+		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
+			json_add(call, members[k],
+			    cJSON_Duplicate(json_get(calls[i], members[k]), true));
+		cJSON_AddItemToArray(wanted, call);
+	}
 	arena_json(run->setup.arena, wanted);
 	if (!wanted->child)
 		return AG_OK;

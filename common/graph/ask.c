@@ -77,24 +77,20 @@ static ag_result ask_once(
 
 /* ---- Structured answers */
 
-static bool fits_schema(const cJSON *json, const cJSON *value, char why[SCHEMA_WHY_SIZE])
-{
-	struct problems problems = {0};
-	struct schema *schema = schema_compile(json, "schema", &problems);
-	bool fits = !schema || schema_accepts(schema, value, "answer", why);
-	schema_free(schema);
-	problems_release(&problems);
-	return fits;
-}
-
 static bool ask_fits(const cJSON *format, const cJSON *answer, char why[SCHEMA_WHY_SIZE])
 {
 	const cJSON *value = json_opt(answer, "parsed_content");
-	const cJSON *schema = json_opt(format, "schema");
+	const cJSON *form = json_opt(format, "schema");
 	if (!format || message_has_calls(answer))
 		return true;
-	if (value && schema)
-		return fits_schema(schema, value, why);
+	if (value && form) {
+		struct problems problems = {0};
+		struct schema *schema = schema_compile(form, "schema", &problems);
+		bool fits = !schema || schema_accepts(schema, value, "answer", why);
+		schema_free(schema);
+		problems_release(&problems);
+		return fits;
+	}
 	if (value && cJSON_IsObject(value))
 		return true;
 	snprintf(why, SCHEMA_WHY_SIZE, "answer: expected %s",

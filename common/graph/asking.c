@@ -9,35 +9,28 @@
 
 #include <string.h>
 
-/* The latest message that a node of this run made and that asks for tools. */
-static const cJSON *made_here(const ag_run *run)
-{
-	const cJSON *message, *found = NULL;
-	size_t i = 0;
-	cJSON_ArrayForEach(message, run->messages.array) {
-		if (i++ >= run->messages.brought && message_has_calls(message))
-			found = message;
-	}
-	return found;
-}
-
-static const cJSON *in_context(ag_run *run, const char *id)
-{
-	const cJSON *message;
-	cJSON_ArrayForEach(message, ag_context(&run->state)) {
-		if (strcmp(message_id(message), id) == 0)
-			return message;
-	}
-	return NULL;
-}
-
-/* What the run was given comes after a message that a pause left open. */
+/* The latest message that a node of this run made and that asks for tools, else the one that a
+ * pause, or the step that the run goes on from, left open: what the run was given comes after that.
+ */
 void asking_find(ag_run *run, struct asking *asking)
 {
-	asking->message = made_here(run);
-	asking->later = asking->message ? asking->message->next : run->messages.array->child;
-	if (!asking->message && run->asked)
-		asking->message = in_context(run, run->asked);
+	const cJSON *message;
+	size_t i = 0;
+	*asking = (struct asking){.later = run->messages.array->child};
+	cJSON_ArrayForEach(message, run->messages.array) {
+		if (i++ < run->messages.brought || !message_has_calls(message))
+			continue;
+		asking->message = message;
+		asking->later = message->next;
+	}
+	if (asking->message || !run->asked)
+		return;
+	cJSON_ArrayForEach(message, ag_context(&run->state)) {
+		if (asking->message || strcmp(message_id(message), run->asked) != 0)
+			continue;
+		asking->message = message;
+		asking->later = message->next;
+	}
 }
 
 bool asking_is_answered(const struct asking *asking, const char *call_id)

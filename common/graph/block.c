@@ -2,101 +2,25 @@
 /* A table of block types with their members, and the normalising of each kind. */
 #include "graph/block.h"
 
+#include "base/fields.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "graph/media_url.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define PATH_SIZE 512
+/* ---- Kinds of members */
 
-enum field_kind {
-	F_TEXT,      /* string, "" by default */
-	F_NEED_TEXT, /* string that must be there */
-	F_STRING,    /* string or null */
-	F_NUMBER,    /* number or null */
-	F_BOOL,      /* false by default */
-	F_OBJECT,    /* object, {} by default */
-	F_ARRAY,     /* array, [] by default */
-	F_NUMBERS,   /* array of four numbers, or null */
-	F_INTEGERS,  /* array of integers, or null */
-	F_STRINGS,   /* array of strings, [] by default */
-	F_REFS,      /* array of citation targets */
-	F_SPANS,     /* array of pairs of integers */
-	F_ANY,       /* any JSON, null by default */
-	F_MEDIA,     /* the block's own source */
-	F_THUMBNAIL, /* a media object or null */
-	F_STATUS,    /* follows is_error */
-	F_NULL       /* always null: inline data stands in media alone */
+/* What fits is copied into the output form. */
+struct block_kind {
+	struct field_kind kind;        /* without take: what is given does not count */
+	bool (*of)(const cJSON *item); /* what each element of an array must be */
+	int count;                     /* how many elements, 0: any number */
+	const char *absent;            /* JSON where the member is not given */
 };
-
-struct block_field {
-	const char *name;
-	enum field_kind kind;
-	const char *const *values; /* F_TEXT: the one or two allowed; the first is the default */
-};
-
-struct block_type {
-	const char *name;
-	struct block_field fields[8];
-};
-
-static const char *const local_types[] = {"local", "mcp", NULL};
-static const char *const remote_types[] = {"remote", NULL};
-static const char *const annotation_kinds[] = {"citation", "note", NULL};
-
-static const struct block_type block_types[] = {
-    {"text", {{"text", F_NEED_TEXT, NULL}, {"annotations", F_ARRAY, NULL}}},
-    {"image", {{"media", F_MEDIA, NULL}, {"alt_text", F_STRING, NULL}, {"bbox", F_NUMBERS, NULL}}},
-    {"audio",
-	{{"media", F_MEDIA, NULL}, {"transcript", F_STRING, NULL}, {"sample_rate", F_NUMBER, NULL},
-	    {"channels", F_NUMBER, NULL}}},
-    {"video", {{"media", F_MEDIA, NULL}, {"thumbnail", F_THUMBNAIL, NULL}}},
-    {"document",
-	{{"media", F_MEDIA, NULL}, {"pages", F_INTEGERS, NULL}, {"excerpt", F_STRING, NULL}}},
-    {"data", {{"media", F_MEDIA, NULL}, {"data_base64", F_NULL, NULL}}},
-    {"tool_call",
-	{{"id", F_NEED_TEXT, NULL}, {"name", F_NEED_TEXT, NULL}, {"args", F_OBJECT, NULL},
-	    {"tool_type", F_TEXT, local_types}}},
-    {"remote_tool_call",
-	{{"id", F_NEED_TEXT, NULL}, {"name", F_NEED_TEXT, NULL}, {"args", F_OBJECT, NULL},
-	    {"tool_type", F_TEXT, remote_types}}},
-    {"tool_result",
-	{{"call_id", F_NEED_TEXT, NULL}, {"output", F_ANY, NULL}, {"is_error", F_BOOL, NULL},
-	    {"status", F_STATUS, NULL}}},
-    {"reasoning", {{"summary", F_TEXT, NULL}, {"details", F_STRINGS, NULL}}},
-    {"annotation",
-	{{"kind", F_TEXT, annotation_kinds}, {"refs", F_REFS, NULL}, {"spans", F_SPANS, NULL}}},
-    {"error", {{"message", F_TEXT, NULL}, {"code", F_ANY, NULL}, {"data", F_ANY, NULL}}},
-};
-
-/* Members of a media object in their order; kind and the sources are set apart. */
-static const struct block_field media_details[] = {{"mime_type", F_STRING, NULL},
-    {"size_bytes", F_NUMBER, NULL}, {"sha256", F_STRING, NULL}, {"filename", F_STRING, NULL},
-    {"width", F_NUMBER, NULL}, {"height", F_NUMBER, NULL}, {"duration_ms", F_NUMBER, NULL},
-    {"page", F_NUMBER, NULL}};
-
-static const struct block_field ref_fields[] = {{"url", F_STRING, NULL},
-    {"file_id", F_STRING, NULL}, {"page", F_NUMBER, NULL}, {"index", F_NUMBER, NULL},
-    {"title", F_STRING, NULL}};
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-const char *path_in_body(const char *path)
-{
-	const char *dot = strchr(path, '.');
-	return dot ? dot + 1 : path;
-}
-
-/* Where a member stands, and the mistake that it has the wrong type. */
-static bool block_wrong(struct error *err, const char *path, const char *name, const char *expected)
-{
-	char at[PATH_SIZE];
-	snprintf(at, sizeof(at), "%s.%s", path, name);
-	return error_field(
-	    err, ERR_VALIDATION, at, "type_error", "%s must be %s", path_in_body(at), expected);
-}
 
 static bool all_of(const cJSON *array, bool (*test)(const cJSON *item))
 {
@@ -121,142 +45,197 @@ static bool is_string(const cJSON *item)
 	return cJSON_IsString(item);
 }
 
-static bool is_pair(const cJSON *item)
-{
-	return cJSON_GetArraySize(item) == 2 && all_of(item, is_integer);
-}
-
-static bool is_box(const cJSON *item)
-{
-	return cJSON_GetArraySize(item) == 4 && all_of(item, json_is_number);
-}
-
 static bool is_object(const cJSON *item)
 {
 	return cJSON_IsObject(item);
 }
 
-/* What a field of a kind accepts; NULL test: anything. */
-static const struct {
-	bool (*test)(const cJSON *item);
-	const char *expected;
-	const char *absent; /* JSON text where the member is not given */
-} field_rules[] = {
-    [F_TEXT] = {is_string, "a string", "\"\""},
-    [F_NEED_TEXT] = {is_string, "a string", NULL},
-    [F_STRING] = {is_string, "a string or null", "null"},
-    [F_NUMBER] = {json_is_number, "a number or null", "null"},
-    [F_BOOL] = {NULL, "true or false", "false"},
-    [F_OBJECT] = {is_object, "an object", "{}"},
-    [F_ARRAY] = {NULL, "an array", "[]"},
-    [F_NUMBERS] = {is_box, "an array of four numbers", "null"},
-    [F_INTEGERS] = {NULL, "an array of integers", "null"},
-    [F_STRINGS] = {NULL, "an array of strings", "[]"},
-    [F_REFS] = {NULL, "an array of objects", "[]"},
-    [F_SPANS] = {NULL, "an array of pairs of integers", "[]"},
-    [F_ANY] = {NULL, NULL, "null"},
-    [F_MEDIA] = {NULL, NULL, NULL},
-    [F_THUMBNAIL] = {is_object, "a media object or null", "null"},
-    [F_STATUS] = {NULL, NULL, NULL},
-    [F_NULL] = {NULL, NULL, "null"},
+static bool is_pair(const cJSON *item)
+{
+	return cJSON_GetArraySize(item) == 2 && all_of(item, is_integer);
+}
+
+static enum field_fault block_take(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
+{
+	const struct block_kind *kind = (const struct block_kind *)f->kind;
+	int unused;
+	(void)reader;
+	if (kind->of && !all_of(value, kind->of))
+		return FIELD_TYPE;
+	if (kind->count && cJSON_GetArraySize(value) != kind->count)
+		return FIELD_TYPE;
+	if (f->choices && !choice_find(f->choices, value->valuestring, &unused))
+		return FIELD_VALUE;
+	json_add(slot, f->key, cJSON_Duplicate(value, true));
+	return FIELD_FITS;
+}
+
+static enum field_fault block_take_refs(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot);
+static enum field_fault block_take_thumbnail(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot);
+
+#define KIND(name, type, says, ...)                                            \
+	static const struct block_kind kind_##name = {                         \
+	    .kind = {.types = (type), .expected = (says), .take = block_take}, \
+	    .absent = __VA_ARGS__}
+
+KIND(text, TYPE_STRING, "a string", "\"\"");
+KIND(string, TYPE_STRING, "a string or null", "null");
+KIND(number, TYPE_NUMBER, "a number or null", "null");
+KIND(bool, TYPE_BOOLEAN, "true or false", "false");
+KIND(object, TYPE_OBJECT, "an object", "{}");
+KIND(array, TYPE_ARRAY, "an array", "[]");
+KIND(any, TYPE_ANY, "any value", "null");
+KIND(box, TYPE_ARRAY, "an array of four numbers", "null", .of = json_is_number, .count = 4);
+KIND(integers, TYPE_ARRAY, "an array of integers", "null", .of = is_integer);
+KIND(strings, TYPE_ARRAY, "an array of strings", "[]", .of = is_string);
+KIND(spans, TYPE_ARRAY, "an array of pairs of integers", "[]", .of = is_pair);
+static const struct block_kind kind_refs = {
+    {.expected = "an array of objects", .take = block_take_refs}, .absent = "[]"};
+static const struct block_kind kind_thumbnail = {
+    {TYPE_OBJECT, .expected = "a media object or null", .take = block_take_thumbnail},
+    .absent = "null"};
+static const struct block_kind kind_null = {
+    .absent = "null"};                      /* inline data stands in media alone */
+static const struct block_kind kind_status; /* follows is_error */
+
+/* ---- Types of blocks */
+
+struct block_type {
+	const char *name;
+	bool has_media;
+	struct field_row rows[5];
 };
 
-static bool block_fits(enum field_kind kind, const cJSON *value)
-{
-	switch (kind) {
-	case F_BOOL:
-		return cJSON_IsBool(value);
-	case F_ARRAY:
-		return cJSON_IsArray(value);
-	case F_INTEGERS:
-		return all_of(value, is_integer);
-	case F_STRINGS:
-		return all_of(value, is_string);
-	case F_REFS:
-		return all_of(value, is_object);
-	case F_SPANS:
-		return all_of(value, is_pair);
-	case F_TEXT:
-	case F_NEED_TEXT:
-	case F_STRING:
-	case F_NUMBER:
-	case F_OBJECT:
-	case F_NUMBERS:
-	case F_THUMBNAIL:
-		return field_rules[kind].test(value);
-	case F_ANY:
-	case F_MEDIA:
-	case F_STATUS:
-	case F_NULL:
-		return true;
+#define ROW(name, ...)                                     \
+	{                                                  \
+		.key = (name), .kind = &kind_##__VA_ARGS__ \
 	}
-	return false;
-}
+#define NEED(name) ROW(name, text.kind, .required = true)
 
-static bool block_one_of(const char *value, const char *const *values)
+/* The first is meant where none is given. */
+static const struct choice local_types[] = {{"local", 0}, {"mcp", 0}, {NULL, 0}};
+static const struct choice remote_types[] = {{"remote", 0}, {NULL, 0}};
+static const struct choice annotation_kinds[] = {{"citation", 0}, {"note", 0}, {NULL, 0}};
+
+static const struct block_type block_types[] = {
+    {"text", false, {NEED("text"), ROW("annotations", array.kind)}},
+    {"image", true, {ROW("alt_text", string.kind), ROW("bbox", box.kind)}},
+    {"audio", true,
+	{ROW("transcript", string.kind), ROW("sample_rate", number.kind),
+	    ROW("channels", number.kind)}},
+    {"video", true, {ROW("thumbnail", thumbnail.kind)}},
+    {"document", true, {ROW("pages", integers.kind), ROW("excerpt", string.kind)}},
+    {"data", true, {ROW("data_base64", null.kind)}},
+    {"tool_call", false,
+	{NEED("id"), NEED("name"), ROW("args", object.kind),
+	    ROW("tool_type", text.kind, .choices = local_types, .wrong = "must be local or mcp")}},
+    {"remote_tool_call", false,
+	{NEED("id"), NEED("name"), ROW("args", object.kind),
+	    ROW("tool_type", text.kind, .choices = remote_types, .wrong = "must be remote")}},
+    {"tool_result", false,
+	{NEED("call_id"), ROW("output", any.kind), ROW("is_error", bool.kind),
+	    ROW("status", status.kind)}},
+    {"reasoning", false, {ROW("summary", text.kind), ROW("details", strings.kind)}},
+    {"annotation", false,
+	{ROW("kind", text.kind, .choices = annotation_kinds, .wrong = "must be citation or note"),
+	    ROW("refs", refs.kind), ROW("spans", spans.kind)}},
+    {"error", false, {ROW("message", text.kind), ROW("code", any.kind), ROW("data", any.kind)}},
+};
+
+/* Members of a media object in their order; kind, the sources and the type are set apart. */
+static const struct field_row media_rows[] = {ROW("size_bytes", number.kind),
+    ROW("sha256", string.kind), ROW("filename", string.kind), ROW("width", number.kind),
+    ROW("height", number.kind), ROW("duration_ms", number.kind), ROW("page", number.kind),
+    FIELDS_END};
+
+static const struct field_row ref_rows[] = {ROW("url", string.kind), ROW("file_id", string.kind),
+    ROW("page", number.kind), ROW("index", number.kind), ROW("title", string.kind), FIELDS_END};
+
+/* ---- Reading */
+
+const char *path_in_body(const char *path)
 {
-	for (; *values; values++) {
-		if (strcmp(value, *values) == 0)
-			return true;
-	}
-	return false;
+	const char *dot = strchr(path, '.');
+	return dot ? dot + 1 : path;
 }
 
-/* Where words are the one or two that a member may be. */
-static bool wrong_word(
-    struct error *err, const char *path, const char *name, const char *const *words)
+struct block_place {
+	const char *path;
+	struct error *err;
+};
+
+/* Whatever is wrong with a member counts as its type. */
+static void block_report(const struct field_reader *reader, const char *path,
+    const struct field_row *f, enum field_fault fault, const cJSON *found)
 {
-	char expected[64];
-	snprintf(expected, sizeof(expected), "%s%s%s", words[0], words[1] ? " or " : "",
-	    words[1] ? words[1] : "");
-	return block_wrong(err, path, name, expected);
+	const struct block_place *block = reader->where;
+	const char *type;
+	char *at = xasprintf("%s.%s", block->path, path), *says = field_body_says(f, fault, &type);
+	(void)found;
+	error_field(block->err, ERR_VALIDATION, at, "type_error", "%s %s", path_in_body(at), says);
+	free(at);
+	free(says);
 }
 
-static cJSON *absent_value(const struct block_field *field)
+static bool block_wrong(const struct field_reader *reader, const char *key, const char *expected)
 {
-	if (field->values)
-		return cJSON_CreateString(field->values[0]);
-	return cJSON_Parse(field_rules[field->kind].absent);
+	const struct field_row row = {.expected = expected};
+	return field_refuse(reader, &row, key, FIELD_TYPE, NULL) == FIELD_FITS;
 }
 
-/* Copies one plain member; false with err set. */
-static bool copy_field(cJSON *out, const cJSON *in, const struct block_field *field,
-    const char *path, struct error *err)
-{
-	const cJSON *value = field->kind == F_NULL ? NULL : json_opt(in, field->name);
-	if (!value && field->kind == F_NEED_TEXT)
-		return block_wrong(err, path, field->name, "a string");
-	if (!value) {
-		cJSON_AddItemToObject(out, field->name, absent_value(field));
-		return true;
-	}
-	if (!block_fits(field->kind, value))
-		return block_wrong(err, path, field->name, field_rules[field->kind].expected);
-	if (field->values && !block_one_of(value->valuestring, field->values))
-		return wrong_word(err, path, field->name, field->values);
-	cJSON_AddItemToObject(out, field->name, cJSON_Duplicate(value, true));
-	return true;
-}
-
-static bool copy_fields(cJSON *out, const cJSON *in, const struct block_field *fields, size_t count,
-    const char *path, struct error *err)
+/* Adds the members that the rows name; false with every mistake told. */
+static bool block_read(
+    const struct field_reader *reader, const cJSON *in, const struct field_row *rows, cJSON *out)
 {
 	bool ok = true;
-	for (size_t i = 0; i < count; i++)
-		ok = copy_field(out, in, &fields[i], path, err) && ok;
+	for (const struct field_row *f = rows; f->key; f++) {
+		const struct block_kind *kind = (const struct block_kind *)f->kind;
+		const cJSON *value = kind->kind.take ? json_opt(in, f->key) : NULL;
+		if (value)
+			ok = field_read(reader, value, f, out) && ok;
+		else if (f->required)
+			ok = block_wrong(reader, f->key, kind->kind.expected);
+		else if (f->choices)
+			json_add_str(out, f->key, f->choices->name);
+		else if (kind == &kind_status)
+			json_add_str(out, f->key,
+			    cJSON_IsTrue(json_get(out, "is_error")) ? "failed" : "completed");
+		else
+			json_add(out, f->key, cJSON_Parse(kind->absent));
+	}
 	return ok;
 }
+
+static enum field_fault block_take_refs(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
+{
+	const cJSON *ref;
+	int i = 0;
+	bool ok = true;
+	if (!all_of(value, is_object))
+		return FIELD_TYPE;
+	cJSON *array = json_add(slot, f->key, cJSON_CreateArray());
+	cJSON_ArrayForEach(ref, value) {
+		char key[32];
+		snprintf(key, sizeof(key), "%s[%d]", f->key, i++);
+		const struct field_reader inside = field_inside(reader, key);
+		cJSON *copy = cJSON_CreateObject();
+		cJSON_AddItemToArray(array, copy);
+		ok = block_read(&inside, ref, ref_rows, copy) && ok;
+	}
+	return ok ? FIELD_FITS : FIELD_TOLD;
+}
+
+/* ---- Media */
 
 static bool base64_valid(const char *s)
 {
 	size_t len = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
 	size_t pad = strspn(s + len, "=");
 	return s[len + pad] == '\0' && pad <= 2 && (len + pad) % 4 == 0;
-}
-
-static bool web_url(const char *url)
-{
-	return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
 
 /* A source's member: the media object's own, else the short form on the block. */
@@ -268,77 +247,78 @@ static const cJSON *source(const cJSON *media, const cJSON *block, const char *n
 
 struct media_source {
 	const cJSON *file_id, *url, *data, *mime_type;
+	const cJSON *media;                          /* of whose members inside tells, */
+	const struct field_reader *inside, *outside; /* and outside of those on the block */
 };
 
-static bool source_types(const struct media_source *s, const char *path, struct error *err)
+/* A member has the wrong form: it is named as the client gave it, in media or on the block. */
+static bool source_wrong(const struct media_source *s, const cJSON *item, const char *expected)
+{
+	bool inside = json_get(s->media, item->string) == item;
+	return block_wrong(inside ? s->inside : s->outside, item->string, expected);
+}
+
+static bool source_types(const struct media_source *s)
 {
 	const cJSON *type = s->mime_type;
 	bool ok = true;
 	if (s->file_id && !(cJSON_IsString(s->file_id) && *s->file_id->valuestring))
-		ok = block_wrong(err, path, "file_id", "a string that is not empty");
-	if (s->url && !(cJSON_IsString(s->url) && web_url(s->url->valuestring)))
-		ok = block_wrong(err, path, "url", "an http or https URL");
+		ok = source_wrong(s, s->file_id, "a string that is not empty");
+	const char *url = cJSON_GetStringValue(s->url);
+	if (s->url &&
+	    (!url || (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)))
+		ok = source_wrong(s, s->url, "an http or https URL");
 	if (s->data && !(cJSON_IsString(s->data) && base64_valid(s->data->valuestring)))
-		ok = block_wrong(err, path, "data_base64", "valid base64");
+		ok = source_wrong(s, s->data, "valid base64");
 	if (type && !cJSON_IsString(type))
-		ok = block_wrong(err, path, "mime_type", "a string");
+		ok = source_wrong(s, type, "a string");
 	else if (s->data && !(type && *type->valuestring))
-		ok = block_wrong(err, path, "mime_type", "given with data_base64");
-	if (s->file_id || s->url || s->data)
-		return ok;
-	return error_field(err, ERR_VALIDATION, path, "missing",
-	    "%s needs one of file_id, url, data_base64", path_in_body(path));
-}
-
-/* What the url means takes its place, where that is not given already. */
-static void source_replace_url(struct media_source *s, const cJSON *meant)
-{
-	const cJSON *data = json_get(meant, "data_base64");
-	s->url = NULL;
-	if (!s->file_id)
-		s->file_id = json_get(meant, "file_id");
-	if (!s->data && data) {
-		s->data = data;
-		s->mime_type = json_get(meant, "mime_type");
-	}
-}
-
-static const char *source_kind(const struct media_source *s)
-{
-	if (s->file_id)
-		return "file_id";
-	return s->url ? "url" : "data";
+		ok = block_wrong(s->outside, "mime_type", "given with data_base64");
+	return ok;
 }
 
 static void add_or_null(cJSON *out, const char *name, const cJSON *value)
 {
-	cJSON_AddItemToObject(out, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
+	json_add(out, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
 }
 
-/* The media object of a block from its two input forms; NULL with err set. */
+/* The media object in the member key, with the short form on the block, which may be NULL; NULL
+ * with every mistake told. */
 static cJSON *media_object(
-    const cJSON *media, const cJSON *block, const char *path, struct error *err)
+    const struct field_reader *reader, const char *key, const cJSON *media, const cJSON *block)
 {
-	if (media && !cJSON_IsObject(media)) {
-		block_wrong(err, path, "media", "an object");
-		return NULL;
-	}
+	const struct field_reader inside = field_inside(reader, key);
 	struct media_source s = {source(media, block, "file_id"), source(media, block, "url"),
-	    source(media, block, "data_base64"), source(media, block, "mime_type")};
+	    source(media, block, "data_base64"), source(media, block, "mime_type"), media, &inside,
+	    block ? reader : &inside};
 	if (!s.data)
 		s.data = source(media, block, "data");
 	cJSON *meant = cJSON_IsString(s.url) ? media_url_read(s.url->valuestring) : NULL;
-	if (meant)
-		source_replace_url(&s, meant);
-	bool ok = source_types(&s, path, err);
+	if (meant) { /* it takes the place of the url, where that is not given already */
+		const cJSON *data = json_get(meant, "data_base64");
+		s.url = NULL;
+		if (!s.file_id)
+			s.file_id = json_get(meant, "file_id");
+		if (!s.data && data) {
+			s.data = data;
+			s.mime_type = json_get(meant, "mime_type");
+		}
+	}
+	bool ok = source_types(&s);
+	if (!s.file_id && !s.url && !s.data) {
+		const struct block_place *place = reader->where;
+		char *at = xasprintf("%s%s%s", place->path, block ? "" : ".", block ? "" : key);
+		ok = error_field(place->err, ERR_VALIDATION, at, "missing",
+		    "%s needs one of file_id, url, data_base64", path_in_body(at));
+		free(at);
+	}
 	cJSON *out = cJSON_CreateObject();
-	cJSON_AddStringToObject(out, "kind", source_kind(&s));
+	json_add_str(out, "kind", s.file_id ? "file_id" : s.url ? "url" : "data");
 	add_or_null(out, "url", s.url);
 	add_or_null(out, "file_id", s.file_id);
 	add_or_null(out, "data_base64", s.data);
-	ok = copy_fields(out, media, media_details, COUNT(media_details), path, err) && ok;
-	if (ok && s.mime_type)
-		json_set(out, "mime_type", cJSON_Duplicate(s.mime_type, true));
+	add_or_null(out, "mime_type", s.mime_type);
+	ok = block_read(&inside, media, media_rows, out) && ok;
 	cJSON_Delete(meant);
 	if (ok)
 		return out;
@@ -346,118 +326,70 @@ static cJSON *media_object(
 	return NULL;
 }
 
-/* media, and its file_id, url and mime_type on the block once more. */
-static bool block_add_media(cJSON *out, const cJSON *in, const char *path, struct error *err)
+static enum field_fault block_take_thumbnail(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
 {
-	cJSON *media = media_object(json_opt(in, "media"), in, path, err);
+	cJSON *media = media_object(reader, f->key, value, NULL);
+	if (media)
+		json_add(slot, f->key, media);
+	return media ? FIELD_FITS : FIELD_TOLD;
+}
+
+/* ---- Blocks */
+
+/* media, and its file_id, url and mime_type on the block once more. */
+static bool block_add_media(const struct field_reader *reader, const cJSON *in, cJSON *out)
+{
+	const cJSON *given = json_opt(in, "media");
+	if (given && !cJSON_IsObject(given))
+		return block_wrong(reader, "media", "an object");
+	cJSON *media = media_object(reader, "media", given, in);
 	if (!media)
 		return false;
-	cJSON_AddItemToObject(out, "media", media);
+	json_add(out, "media", media);
 	add_or_null(out, "file_id", json_get(media, "file_id"));
 	add_or_null(out, "url", json_get(media, "url"));
 	add_or_null(out, "mime_type", json_get(media, "mime_type"));
 	return true;
 }
 
-static bool add_thumbnail(cJSON *out, const cJSON *in, const char *path, struct error *err)
+static const struct block_type *block_type_of(const struct field_reader *reader, const cJSON *input)
 {
-	const cJSON *thumbnail = json_opt(in, "thumbnail");
-	if (!thumbnail) {
-		cJSON_AddNullToObject(out, "thumbnail");
-		return true;
-	}
-	char at[PATH_SIZE];
-	snprintf(at, sizeof(at), "%s.thumbnail", path);
-	cJSON *media = media_object(thumbnail, NULL, at, err);
-	if (!media)
-		return false;
-	cJSON_AddItemToObject(out, "thumbnail", media);
-	return true;
-}
-
-static bool add_refs(cJSON *out, const cJSON *in, const char *path, struct error *err)
-{
-	const cJSON *refs = json_opt(in, "refs"), *ref;
-	if (refs && !block_fits(F_REFS, refs))
-		return block_wrong(err, path, "refs", field_rules[F_REFS].expected);
-	cJSON *array = cJSON_AddArrayToObject(out, "refs");
-	bool ok = true;
-	cJSON_ArrayForEach(ref, refs) {
-		cJSON *copy = cJSON_CreateObject();
-		cJSON_AddItemToArray(array, copy);
-		ok = copy_fields(copy, ref, ref_fields, COUNT(ref_fields), path, err) && ok;
-	}
-	return ok;
-}
-
-static bool block_add_field(cJSON *out, const cJSON *in, const struct block_field *field,
-    const char *path, struct error *err)
-{
-	switch (field->kind) {
-	case F_MEDIA:
-		return block_add_media(out, in, path, err);
-	case F_THUMBNAIL:
-		return add_thumbnail(out, in, path, err);
-	case F_REFS:
-		return add_refs(out, in, path, err);
-	case F_STATUS:
-		cJSON_AddStringToObject(out, "status",
-		    cJSON_IsTrue(json_get(out, "is_error")) ? "failed" : "completed");
-		return true;
-	case F_TEXT:
-	case F_NEED_TEXT:
-	case F_STRING:
-	case F_NUMBER:
-	case F_BOOL:
-	case F_OBJECT:
-	case F_ARRAY:
-	case F_NUMBERS:
-	case F_INTEGERS:
-	case F_STRINGS:
-	case F_SPANS:
-	case F_ANY:
-	case F_NULL:
-		break;
-	}
-	return copy_field(out, in, field, path, err);
-}
-
-static const struct block_type *block_type_of(
-    const cJSON *input, const char *path, struct error *err)
-{
+	const struct block_place *place = reader->where;
 	const char *name = json_str(input, "type");
 	if (!name) {
-		block_wrong(err, path, "type", "a string");
+		block_wrong(reader, "type", "a string");
 		return NULL;
 	}
-	for (size_t i = 0; i < COUNT(block_types); i++) {
+	for (size_t i = 0; i < sizeof(block_types) / sizeof(*block_types); i++) {
 		if (strcmp(name, block_types[i].name) == 0)
 			return &block_types[i];
 	}
-	char at[PATH_SIZE];
-	snprintf(at, sizeof(at), "%s.type", path);
-	error_field(err, ERR_VALIDATION, at, "value_error",
+	char *at = xasprintf("%s.type", place->path);
+	error_field(place->err, ERR_VALIDATION, at, "value_error",
 	    "%s must be one of text, image, audio, video, document, data, tool_call, "
 	    "remote_tool_call, tool_result, reasoning, annotation, error",
 	    path_in_body(at));
+	free(at);
 	return NULL;
 }
 
 cJSON *block_normalise(const cJSON *input, const char *path, struct error *err)
 {
+	struct block_place place = {path, err};
+	const struct field_reader reader = {.report = block_report, .where = &place};
 	if (!cJSON_IsObject(input)) {
 		error_field(err, ERR_VALIDATION, path, "type_error", "%s must be an object",
 		    path_in_body(path));
 		return NULL;
 	}
-	const struct block_type *type = block_type_of(input, path, err);
+	const struct block_type *type = block_type_of(&reader, input);
 	if (!type)
 		return NULL;
 	cJSON *out = cJSON_CreateObject();
-	cJSON_AddStringToObject(out, "type", type->name);
-	bool ok = true;
-	for (const struct block_field *f = type->fields; f->name; f++)
-		ok = block_add_field(out, input, f, path, err) && ok;
+	json_add_str(out, "type", type->name);
+	bool ok = !type->has_media || block_add_media(&reader, input, out);
+	ok = block_read(&reader, input, type->rows, out) && ok;
 	if (ok)
 		return out;
 	cJSON_Delete(out);

@@ -18,41 +18,21 @@ ag_graph *graph_new(const char *name)
 	return graph;
 }
 
-static void tool_release(struct tool *tool)
-{
-	free(tool->name);
-	free(tool->description);
-	schema_free(tool->schema);
-	cJSON_Delete(tool->parameters);
-	live_tags_free(tool->tags);
-}
-
 static void node_release(struct node *node)
 {
-	for (size_t i = 0; i < node->tool_count; i++)
-		tool_release(&node->tools[i]);
+	for (size_t i = 0; i < node->tool_count; i++) {
+		struct tool *tool = &node->tools[i];
+		free(tool->name);
+		free(tool->description);
+		schema_free(tool->schema);
+		cJSON_Delete(tool->parameters);
+		live_tags_free(tool->tags);
+	}
 	free(node->tools);
 	node_free_servers(node);
 	live_tags_free(node->approve);
 	live_agent_free(node->live);
 	free(node->name);
-}
-
-static void edge_release(struct edge *edge)
-{
-	for (size_t i = 0; i < edge->target_count; i++)
-		free(edge->names[i]);
-	free(edge->names);
-	free(edge->targets);
-	free(edge->from);
-}
-
-static void field_release(struct field *field)
-{
-	free(field->name);
-	free(field->type);
-	free(field->description);
-	cJSON_Delete(field->initial);
 }
 
 void graph_free(ag_graph *graph)
@@ -63,10 +43,21 @@ void graph_free(ag_graph *graph)
 		graph->hooks[i].fn(graph->hooks[i].data);
 	for (size_t i = 0; i < graph->node_count; i++)
 		node_release(&graph->nodes[i]);
-	for (size_t i = 0; i < graph->edge_count; i++)
-		edge_release(&graph->edges[i]);
-	for (size_t i = 0; i < graph->field_count; i++)
-		field_release(&graph->fields[i]);
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		struct edge *edge = &graph->edges[i];
+		for (size_t target = 0; target < edge->target_count; target++)
+			free(edge->names[target]);
+		free(edge->names);
+		free(edge->targets);
+		free(edge->from);
+	}
+	for (size_t i = 0; i < graph->field_count; i++) {
+		struct field *field = &graph->fields[i];
+		free(field->name);
+		free(field->type);
+		free(field->description);
+		cJSON_Delete(field->initial);
+	}
 	free(graph->nodes);
 	free(graph->edges);
 	free(graph->fields);
@@ -80,21 +71,12 @@ void graph_free(ag_graph *graph)
 }
 
 /* Names are written into messages, edges and URLs: letters, digits, blank, and _ - . : only. */
-bool graph_name_valid(const char *name)
-{
-	size_t len = name ? strlen(name) : 0;
-	return len > 0 && len <= GRAPH_NAME_MAX &&
-	    strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.: ") ==
-	    len;
-}
-
 static bool name_check(ag_graph *graph, const char *what, const char *name)
 {
 	if (graph_name_valid(name))
 		return true;
-	problems_add(&graph->problems,
-	    "%s: %s name '%.80s': expected 1 to %d letters, digits, blanks or _ - . :", graph->name,
-	    what, name ? name : "", GRAPH_NAME_MAX);
+	problems_add(&graph->problems, "%s: %s name '%.80s': expected 1 to " GRAPH_NAME_LETTERS,
+	    graph->name, what, name ? name : "");
 	return false;
 }
 
@@ -173,13 +155,6 @@ struct tool *graph_tool_add(struct node *node, const char *name, const char *des
 	return tool;
 }
 
-static void tool_compile(ag_graph *graph, struct tool *tool)
-{
-	char *where = xasprintf("%s: tool '%s': parameters", graph->name, tool->name);
-	tool->schema = schema_compile(tool->parameters, where, &graph->problems);
-	free(where);
-}
-
 void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
     const char *description, const char *parameters, ag_tool_fn fn, void *data)
 {
@@ -206,7 +181,9 @@ void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
 	tool->parameters = graph_tool_parameters(cJSON_IsObject(schema) ? schema : NULL);
 	if (schema != tool->parameters)
 		cJSON_Delete(schema);
-	tool_compile(graph, tool);
+	char *where = xasprintf("%s: tool '%s': parameters", graph->name, name);
+	tool->schema = schema_compile(tool->parameters, where, &graph->problems);
+	free(where);
 	tool->fn = fn;
 	tool->data = data;
 }
@@ -317,38 +294,4 @@ void ag_graph_on_free(ag_graph *graph, void (*fn)(void *data), void *data)
 {
 	graph->hooks = xrealloc(graph->hooks, (graph->hook_count + 1) * sizeof(*graph->hooks));
 	graph->hooks[graph->hook_count++] = (struct graph_free_hook){fn, data};
-}
-
-int graph_node_index(const ag_graph *graph, const char *name)
-{
-	if (strcmp(name, AG_END) == 0)
-		return GRAPH_END;
-	for (size_t i = 0; i < graph->node_count; i++) {
-		if (strcmp(graph->nodes[i].name, name) == 0)
-			return (int)i;
-	}
-	return GRAPH_UNSET;
-}
-
-const char *graph_node_name(const ag_graph *graph, int index)
-{
-	return index < 0 ? AG_END : graph->nodes[index].name;
-}
-
-const struct field *graph_field_get(const ag_graph *graph, const char *name)
-{
-	for (size_t i = 0; i < graph->field_count; i++) {
-		if (strcmp(graph->fields[i].name, name) == 0)
-			return &graph->fields[i];
-	}
-	return NULL;
-}
-
-const struct tool *graph_tool_get(const struct node *node, const char *name)
-{
-	for (size_t i = 0; i < node->tool_count; i++) {
-		if (strcmp(node->tools[i].name, name) == 0)
-			return &node->tools[i];
-	}
-	return NULL;
 }

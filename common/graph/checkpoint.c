@@ -2,7 +2,11 @@
 /* What a run writes, and when. */
 #include "base/clock.h"
 #include "base/json.h"
+#include "graph/asking.h"
+#include "graph/message.h"
 #include "graph/run_internal.h"
+#include "storage/defer.h"
+#include "storage/history.h"
 
 /* The part of the run's messages that no write was handed yet, with the thread as it is now. */
 static struct thread_write next_write(ag_run *run, struct thread *thread)
@@ -13,9 +17,11 @@ static struct thread_write next_write(ag_run *run, struct thread *thread)
 	    .messages = m->stored ? m->stored + m->written : NULL,
 	    .message_count = m->count - m->written,
 	    .leave = run->leaves,
+	    .rewind = run->rewind,
 	};
 	m->written = m->count;
 	run->leaves = NULL;
+	run->rewind = NULL;
 	return w;
 }
 
@@ -24,31 +30,110 @@ static void freshen(ag_run *run)
 	run->thread.updated_at = clock_now();
 	if (!run->thread.created_at)
 		run->thread.created_at = run->thread.updated_at;
-	if (!run->setup.graph->field_count)
+	if (!run->fields_changed)
 		return;
 	char *text = json_print(run->fields);
 	arena_defer(run->setup.arena, cJSON_free, text);
 	run->thread.fields_json = text;
+	run->fields_changed = false;
 }
+
+/* ---- the record ---- */
+
+static void record_begin(ag_run *run)
+{
+	struct run_record *r = &run->record;
+	*r = (struct run_record){
+	    .run_id = run->thread.run_id,
+	    .status = RUN_RUNNING,
+	    .created_at = run->thread.updated_at,
+	    .node = run->thread.node,
+	    .step = run->thread.step,
+	    .brought = (int64_t)run->messages.brought,
+	    .replaces = run->setup.replaces,
+	    .keeps = run->setup.keeps,
+	    .keep = run->setup.storage->runs_keep,
+	    .buries = run->before->status == RUN_RUNNING,
+	};
+	if (!run->setup.background)
+		return;
+	r->job = run->setup.background->record->job;
+	r->number = run->setup.background->record->number;
+	r->created_at = run->setup.background->record->created_at;
+	r->started_at = run->thread.updated_at;
+	r->answers_json = entered_text(run);
+}
+
+const char *run_failure_json(struct arena *a, const struct error *failure)
+{
+	cJSON *error = cJSON_CreateObject();
+	cJSON_AddStringToObject(error, "code", error_code_of(failure));
+	cJSON_AddStringToObject(error, "message", failure->detail);
+	json_add_int(error, "status", error_status_of(failure));
+	if (failure->details)
+		cJSON_AddItemReferenceToObject(error, "details", failure->details);
+	char *text = json_print(error);
+	cJSON_Delete(error);
+	arena_defer(a, cJSON_free, text);
+	return text;
+}
+
+static void record_end(ag_run *run, const struct error *failure)
+{
+	struct run_record *r = &run->record;
+	const cJSON *message;
+	size_t i = 0;
+	if (!r->created_at)
+		record_begin(run);
+	r->status = run->thread.status;
+	r->finished_at = run->thread.updated_at;
+	r->node = run->thread.node;
+	r->step = run->thread.step;
+	r->error_json = failure ? run_failure_json(run->setup.arena, failure) : NULL;
+	r->usage = (struct run_usage){0};
+	cJSON_ArrayForEach(message, run->messages.array) {
+		if (i++ >= run->messages.brought)
+			message_usage(message, &r->usage);
+	}
+}
+
+void run_record_keys(const ag_run *run, int64_t *thread_row, int64_t *number)
+{
+	bool apart = run->start_write.run; /* the start has a write of its own */
+	*thread_row = apart ? run->start_thread.row : run->thread.row;
+	*number = apart ? run->start_record.number : run->record.number;
+}
+
+/* ---- writes ---- */
 
 /* Tells the observer; the storage calls it from a thread of its own. */
 static void tell_settled(void *arg, bool ok)
 {
-	struct run_observer *observer = ((ag_run *)arg)->setup.observer;
+	ag_run *run = arg;
+	struct run_observer *observer = run->setup.observer;
+	if (ok)
+		run->begun = true;
 	if (observer->settled)
 		observer->settled(observer, ok);
 }
 
 bool checkpoint_begin(ag_run *run, struct error *err)
 {
+	if (run->begun) {
+		tell_settled(run, true);
+		return true;
+	}
 	freshen(run);
+	record_begin(run);
 	run->start_thread = run->thread;
+	run->start_record = run->record;
 	run->start_write = next_write(run, &run->start_thread);
+	run->start_write.run = &run->start_record;
 	if (!thread_write_fits(run->setup.storage, &run->start_write, err))
 		return false;
 	run->start_write.settled = tell_settled;
 	run->start_write.arg = run;
-	run->setup.storage->ops->thread_defer(run->setup.storage, &run->start_write, &run->pending);
+	thread_defer(run->setup.storage, run->setup.lease, &run->start_write, &run->pending);
 	return true;
 }
 
@@ -57,33 +142,123 @@ static bool settled(ag_run *run, bool ok)
 {
 	if (!run->thread.row)
 		run->thread.row = run->start_thread.row;
+	if (!run->record.number)
+		run->record.number = run->start_record.number;
 	tell_settled(run, ok);
 	return ok;
 }
 
 bool checkpoint_settle(ag_run *run, struct error *err)
 {
-	const struct storage_ops *ops = run->setup.storage->ops;
 	return !run->pending ||
-	    settled(run, ops->thread_flush(run->setup.storage, &run->pending, err));
+	    settled(run, thread_flush(run->setup.storage, &run->setup.ctx, &run->pending, err));
 }
 
-bool checkpoint_save(ag_run *run, struct error *err)
+/* Of a node that asked for tools which are still to run: its message, for a run that goes on there
+ * (asking_recall). */
+static void note_asked(ag_run *run)
 {
-	const struct storage_ops *ops = run->setup.storage->ops;
+	const char *asked = asking_open(run);
+	if (!asked)
+		return;
+	cJSON *kept = cJSON_CreateObject();
+	cJSON_AddStringToObject(kept, "asked", asked);
+	char *text = json_print(kept);
+	cJSON_Delete(kept);
+	arena_defer(run->setup.arena, cJSON_free, text);
+	run->thread.pause_json = text;
+}
+
+/* The end of a run whose last node ended well, with the checkpoint of that node before its own. */
+static bool write_last(ag_run *run, struct thread_write *end, struct error *err)
+{
+	struct storage *storage = run->setup.storage;
+	if (!checkpoint_settle(run, err))
+		return false;
+	struct thread between = run->thread;
+	struct thread_write step = *end;
+	struct thread_change change = {
+	    .lease = run->setup.lease, .writes = {&step, end}, .err = err};
+	between.node = run->frame.node->name;
+	between.status = RUN_RUNNING;
+	between.stop = STOP_NONE;
+	between.next = between.pause_json = between.waiting_json = NULL;
+	step.thread = &between;
+	step.run = NULL;
+	step.checkpoint = CHECKPOINT_STEP;
+	end->messages = NULL;
+	end->message_count = 0;
+	end->leave = NULL;
+	end->rewind = NULL;
+	return settled(run, storage->threads->write(storage, &run->setup.ctx, &change, 1));
+}
+
+static enum checkpoint_source checkpoint_of_end(const ag_run *run)
+{
+	return run->setup.history == HISTORY_OFF ? CHECKPOINT_NONE : CHECKPOINT_RUN;
+}
+
+bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err)
+{
 	const char *fields = run->thread.fields_json;
 	freshen(run);
+	bool ends = run->thread.status != RUN_RUNNING, steps = run->setup.history == HISTORY_STEPS;
+	if (steps && !ends)
+		note_asked(run);
 	struct thread_write w = next_write(run, &run->thread);
-	bool ok = settled(run, ops->thread_write_after(run->setup.storage, &run->pending, &w, err));
+	if (ends) {
+		record_end(run, failure);
+		w.run = &run->record;
+		w.checkpoint = checkpoint_of_end(run);
+	} else if (steps) {
+		w.checkpoint = CHECKPOINT_STEP;
+	}
+	bool ok = ends && steps && run->frame.completed
+	    ? write_last(run, &w, err)
+	    : settled(run,
+		  thread_write_after(run->setup.storage, &run->setup.ctx, run->setup.lease,
+		      &run->pending, &w, err));
 	if (!ok)
 		run->thread.fields_json = fields;
 	return ok;
 }
 
-bool checkpoint_end(ag_run *run, struct error *err)
+bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error *err)
 {
-	struct thread_write w = {.thread = &run->thread};
+	struct thread was = *run->before;
+	struct thread_write w = {
+	    .thread = &was, .back_to = &run->before->view, .run = &run->record};
+	run->thread.status = failure ? RUN_ERROR : RUN_STOPPED;
 	run->thread.updated_at = clock_now();
+	record_end(run, failure);
+	if (!run->start_write.thread && !run->begun)
+		run->record.brought = 0; /* that was never stored */
+	was.row = run->thread.row;
+	was.updated_at = run->thread.updated_at;
+	if (!was.created_at)
+		was.created_at = run->record.created_at;
+	if (!settled(run,
+		thread_write_after(
+		    run->setup.storage, &run->setup.ctx, run->setup.lease, &run->pending, &w, err)))
+		return false;
+	was.status = run->thread.status;
+	was.stop = STOP_DONE;
+	run->thread = was;
+	run->context = NULL;
+	run->rolled_back = true;
+	return true;
+}
+
+bool checkpoint_end(ag_run *run, const struct error *failure, struct error *err)
+{
+	struct thread_write w = {
+	    .thread = &run->thread, .run = &run->record, .checkpoint = checkpoint_of_end(run)};
+	run->thread.updated_at = clock_now();
+	record_end(run, failure);
+	if (!run->begun) { /* nor was that stored */
+		run->record.brought = 0;
+		w.rewind = run->setup.rewind;
+	}
 	return !run->thread.row ||
-	    run->setup.storage->ops->thread_write(run->setup.storage, &w, err);
+	    thread_write(run->setup.storage, &run->setup.ctx, run->setup.lease, &w, err);
 }

@@ -21,41 +21,12 @@ static const struct {
 } field_types[] = {{"string", "\"\""}, {"integer", "0"}, {"number", "0"}, {"boolean", "false"},
     {"array", "[]"}, {"object", "{}"}, {"any", "null"}};
 
-static const char *type_default(const char *type)
-{
-	for (size_t i = 0; i < sizeof(field_types) / sizeof(field_types[0]); i++) {
-		if (strcmp(field_types[i].name, type) == 0)
-			return field_types[i].initial;
-	}
-	return NULL;
-}
-
-bool graph_field_accepts(const struct field *field, const cJSON *value)
-{
-	int64_t integer;
-	if (cJSON_IsNull(value) || strcmp(field->type, "any") == 0)
-		return true;
-	if (strcmp(field->type, "integer") == 0)
-		return json_integer(value, &integer);
-	return strcmp(field->type, json_type_name(value)) == 0;
-}
-
 static void compile_problem(ag_graph *graph, const char *what, const char *name, const char *text)
 {
 	problems_add(&graph->problems, "%s: %s '%s': %s", graph->name, what, name, text);
 }
 
-static bool is_fixed_field(const char *name)
-{
-	for (size_t i = 0; i < GRAPH_FIXED_FIELDS; i++) {
-		if (strcmp(graph_fixed_fields[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Whether a reducer makes sense for a type (AG_REPLACE always does). */
-static bool compile_reducer_fits(const struct field *field)
+bool graph_reducer_fits(const struct field *field)
 {
 	switch (field->reducer) {
 	case AG_REPLACE:
@@ -72,18 +43,24 @@ static bool compile_reducer_fits(const struct field *field)
 
 static void compile_field(ag_graph *graph, struct field *field)
 {
-	const char *initial = type_default(field->type);
+	const char *initial = NULL;
+	for (size_t i = 0; i < sizeof(field_types) / sizeof(field_types[0]); i++) {
+		if (strcmp(field_types[i].name, field->type) == 0)
+			initial = field_types[i].initial;
+	}
 	if (!initial) {
 		compile_problem(graph, "state field", field->name,
 		    "expected a type of string, integer, number, boolean, array, object, any");
 		return;
 	}
-	if (is_fixed_field(field->name))
-		compile_problem(
-		    graph, "state field", field->name, "every graph has this field already");
+	for (size_t i = 0; i < GRAPH_FIXED_FIELDS; i++) {
+		if (strcmp(graph_fixed_fields[i], field->name) == 0)
+			compile_problem(graph, "state field", field->name,
+			    "every graph has this field already");
+	}
 	if (graph_field_get(graph, field->name) != field)
 		compile_problem(graph, "state field", field->name, "it is declared twice");
-	if (!compile_reducer_fits(field))
+	if (!graph_reducer_fits(field))
 		compile_problem(graph, "state field", field->name,
 		    "its reducer does not fit its type (append: array, add: number, merge: object)");
 	if (!field->initial)
@@ -125,18 +102,13 @@ static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *r
 	}
 }
 
-/* A live agent calls its tools itself: no edge need lead to them, or leave them. */
-static bool needs_edges(const ag_graph *graph, const struct node *node)
-{
-	return !graph->live || node != graph->live->live->tools;
-}
-
 static void check_reach(ag_graph *graph)
 {
 	bool *reached = xcalloc(graph->node_count + 1, sizeof(*reached));
 	mark_reached(graph, graph->start, reached);
 	for (size_t i = 0; i < graph->node_count; i++) {
-		if (!needs_edges(graph, &graph->nodes[i]))
+		/* a live agent calls its tools itself: no edge need lead to them, or leave them */
+		if (graph->live && &graph->nodes[i] == graph->live->live->tools)
 			continue;
 		if (!reached[i])
 			compile_problem(graph, "node", graph->nodes[i].name, "no edge leads to it");

@@ -34,13 +34,6 @@ static void add_output(struct buf *out, const cJSON *output)
 	cJSON_free(text);
 }
 
-static const char *result_prefix(const cJSON *call, const cJSON *result)
-{
-	if (block_is(call, "remote_tool_call"))
-		return "remote: ";
-	return cJSON_IsTrue(json_get(result, "is_error")) ? "tool failed: " : "sum: ";
-}
-
 /* The result of a call among the messages after the one that asked; NULL when there is none. */
 static const cJSON *demo_find_result(const cJSON *asking, const char *call_id)
 {
@@ -69,7 +62,10 @@ static ag_result answer_results(struct demo *d)
 		if (!result)
 			continue;
 		buf_puts(&outputs, prefix ? ", " : "");
-		prefix = prefix ? prefix : result_prefix(call, result);
+		if (!prefix)
+			prefix = block_is(call, "remote_tool_call")      ? "remote: "
+			    : cJSON_IsTrue(json_get(result, "is_error")) ? "tool failed: "
+									 : "sum: ";
 		add_output(&outputs, json_get(result, "output"));
 	}
 	ag_result result = demo_say(d, prefix ? prefix : "", buf_str(&outputs));

@@ -33,14 +33,14 @@ static ag_result demo_command_answer(struct demo *d, cJSON *content, const char 
 {
 	cJSON *message = cJSON_CreateObject();
 	int in = count_words(d->text), out = count_words(said);
-	cJSON_AddStringToObject(message, "role", "assistant");
-	cJSON_AddItemToObject(message, "content", content);
-	cJSON *usages = cJSON_AddObjectToObject(message, "usages");
+	json_add_str(message, "role", "assistant");
+	json_add(message, "content", content);
+	cJSON *usages = json_add(message, "usages", cJSON_CreateObject());
 	json_add_int(usages, "prompt_tokens", in);
 	json_add_int(usages, "completion_tokens", out);
 	json_add_int(usages, "total_tokens", in + out);
-	cJSON *metadata = cJSON_AddObjectToObject(message, "metadata");
-	cJSON_AddStringToObject(metadata, "model", "demo");
+	cJSON *metadata = json_add(message, "metadata", cJSON_CreateObject());
+	json_add_str(metadata, "model", "demo");
 	return ag_message(d->run, message);
 }
 
@@ -75,10 +75,10 @@ static cJSON *call_block(const char *name, cJSON *args)
 	char id[HEX_ID_SIZE], call_id[HEX_ID_SIZE + 8];
 	snprintf(call_id, sizeof(call_id), "call_%s", hex_id(id));
 	cJSON *block = cJSON_CreateObject();
-	cJSON_AddStringToObject(block, "type", "tool_call");
-	cJSON_AddStringToObject(block, "id", call_id);
-	cJSON_AddStringToObject(block, "name", name);
-	cJSON_AddItemToObject(block, "args", args);
+	json_add_str(block, "type", "tool_call");
+	json_add_str(block, "id", call_id);
+	json_add_str(block, "name", name);
+	json_add(block, "args", args);
 	return block;
 }
 
@@ -103,8 +103,8 @@ static ag_result demo_command_do_add(struct demo *d)
 		return demo_say(d, "echo: ", d->text);
 	}
 	cJSON *args = cJSON_CreateObject();
-	cJSON_AddItemToObject(args, "a", a);
-	cJSON_AddItemToObject(args, "b", b);
+	json_add(args, "a", a);
+	json_add(args, "b", b);
 	return ask_for(d, call_block("add", args));
 }
 
@@ -163,7 +163,7 @@ static ag_result do_ask(struct demo *d)
 {
 	const cJSON *given;
 	cJSON *value = cJSON_CreateObject();
-	cJSON_AddStringToObject(value, "question", d->rest);
+	json_add_str(value, "question", d->rest);
 	if (ag_interrupt(d->run, NULL, value, &given) == AG_PAUSE)
 		return AG_PAUSE;
 	if (cJSON_IsNull(given))
@@ -219,8 +219,8 @@ static ag_result do_think(struct demo *d)
 {
 	cJSON *content = cJSON_CreateArray(), *block = cJSON_CreateObject();
 	char *said = xasprintf("thought: %s", d->rest);
-	cJSON_AddStringToObject(block, "type", "reasoning");
-	cJSON_AddStringToObject(block, "summary", d->rest);
+	json_add_str(block, "type", "reasoning");
+	json_add_str(block, "summary", d->rest);
 	cJSON_AddItemToArray(content, block);
 	cJSON_AddItemToArray(content, block_text(said));
 	ag_reasoning_delta(d->run, d->rest);
@@ -243,16 +243,6 @@ static ag_result do_context(struct demo *d)
 	return demo_say(d, "context: ", number);
 }
 
-static const cJSON *demo_command_last_user_message(const ag_state *state)
-{
-	const cJSON *message, *found = NULL;
-	cJSON_ArrayForEach(message, ag_context(state)) {
-		if (message_is(message, "user"))
-			found = message;
-	}
-	return found;
-}
-
 /* Adds the beginning of the text that was extracted from a block's file. */
 static void add_extract(struct buf *line, ag_run *run, const cJSON *block)
 {
@@ -271,7 +261,8 @@ static ag_result do_files(struct demo *d)
 {
 	struct buf lines = {0};
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(demo_command_last_user_message(d->state), "content")) {
+	const cJSON *asked = message_last(ag_context(d->state), "user");
+	cJSON_ArrayForEach(block, json_get(asked, "content")) {
 		const cJSON *media = json_get(block, "media");
 		int64_t size = 0;
 		const char *type = json_str(media, "mime_type");

@@ -42,126 +42,59 @@ static cJSON *document_read_file(ag_graph *graph, const char *path)
 
 /* ---- State */
 
-static const struct {
-	const char *name;
+struct state_object {
+	const char *type;
+	const cJSON *fields;
+};
+
+DOCUMENT_SHAPE(state,
+    FIELD(state_object, type, .kind = &field_text, .valid = graph_name_valid,
+	.expected = "a name of 1 to " GRAPH_NAME_LETTERS),
+    FIELD(state_object, fields, FIELD_OBJECT));
+
+struct field_object {
+	const char *type, *description;
 	ag_reducer reducer;
-} reducers[] = {
-    {"replace", AG_REPLACE}, {"append", AG_APPEND}, {"add", AG_ADD}, {"merge", AG_MERGE}};
+	const cJSON *initial;
+};
 
-static ag_reducer read_reducer(struct document *d, const struct place *at, const cJSON *item)
-{
-	const char *name = json_str(item, "reducer");
-	if (!name)
-		return AG_REPLACE;
-	for (size_t i = 0; i < sizeof(reducers) / sizeof(reducers[0]); i++) {
-		if (strcmp(reducers[i].name, name) == 0)
-			return reducers[i].reducer;
-	}
-	document_problem(d, PLACE_KEY(at, "reducer"),
-	    "expected one of replace, append, add, merge, found '%s'", name);
-	return AG_REPLACE;
-}
+static const struct choice field_types[] = {{"string", 0}, {"integer", 0}, {"number", 0},
+    {"boolean", 0}, {"array", 0}, {"object", 0}, {"any", 0}, {NULL, 0}};
+static const struct choice reducers[] = {{"replace", AG_REPLACE}, {"append", AG_APPEND},
+    {"add", AG_ADD}, {"merge", AG_MERGE}, {NULL, 0}};
 
-static const char *const field_types[] = {
-    "string", "integer", "number", "boolean", "array", "object", "any"};
-
-static const char *document_read_type(struct document *d, const struct place *at, const cJSON *item)
-{
-	const char *type = json_str(item, "type");
-	if (!type)
-		return NULL; /* reported */
-	for (size_t i = 0; i < sizeof(field_types) / sizeof(field_types[0]); i++) {
-		if (strcmp(field_types[i], type) == 0)
-			return type;
-	}
-	document_problem(d, PLACE_KEY(at, "type"),
-	    "expected one of string, integer, number, boolean, array, object, any, found '%s'",
-	    type);
-	return NULL;
-}
-
-static bool document_reducer_fits(ag_reducer reducer, const char *type)
-{
-	switch (reducer) {
-	case AG_REPLACE:
-		return true;
-	case AG_APPEND:
-		return strcmp(type, "array") == 0;
-	case AG_ADD:
-		return strcmp(type, "number") == 0 || strcmp(type, "integer") == 0;
-	case AG_MERGE:
-		return strcmp(type, "object") == 0;
-	}
-	return false;
-}
-
-static void check_default(
-    struct document *d, const struct place *at, const char *type, const cJSON *initial)
-{
-	const struct field field = {.type = (char *)type};
-	if (initial && !graph_field_accepts(&field, initial))
-		document_problem(
-		    d, at, "expected a value of type %s, found %s", type, json_type_name(initial));
-}
-
-static void check_field_name(struct document *d, const struct place *at, const char *name)
-{
-	if (document_reserved(name))
-		document_problem(
-		    d, at, "expected another name: templates and programs use this one");
-	else if (!graph_name_valid(name))
-		document_problem(d, at,
-		    "expected a field's name of 1 to %d letters, digits, blanks or _ - . :",
-		    GRAPH_NAME_MAX);
-}
+DOCUMENT_SHAPE(field,
+    FIELD(field_object, type, .kind = &field_text, .choices = field_types, .required = true),
+    FIELD(field_object, reducer, .kind = &field_choice, .choices = reducers),
+    FIELD_AT("default", field_object, initial, .kind = &field_json),
+    FIELD(field_object, description, .kind = &field_text));
 
 /* A field with mistakes is added all the same, so that what uses it is not reported too. */
 static void document_read_field(struct document *d, const struct place *at, const cJSON *item)
 {
-	check_field_name(d, at, item->string);
-	bool is_object = document_check(d, at, item, &shape_field);
-	const char *type = is_object ? document_read_type(d, at, item) : NULL;
-	ag_reducer reducer = read_reducer(d, at, item);
-	const cJSON *initial = json_get(item, "default");
-	if (type && !document_reducer_fits(reducer, type))
+	struct field_object given = {.reducer = AG_REPLACE};
+	if (document_reserved(item->string))
+		document_problem(
+		    d, at, "expected another name: templates and programs use this one");
+	else if (!graph_name_valid(item->string))
+		document_problem(d, at, "expected a field's name of 1 to " GRAPH_NAME_LETTERS);
+	document_read(d, at, item, &shape_field, &given);
+	const struct field field = {.type = (char *)given.type, .reducer = given.reducer};
+	if (given.type && !graph_reducer_fits(&field))
 		document_problem(d, PLACE_KEY(at, "reducer"),
 		    "expected a reducer for type %s (append: array, add: number, merge: object)",
-		    type);
-	if (type)
-		check_default(d, PLACE_KEY(at, "default"), type, initial);
-	char *json = initial ? json_print(initial) : NULL;
-	ag_graph_field(d->graph, item->string, type ? type : "any", reducer, json,
-	    json_str(item, "description"));
+		    given.type);
+	if (given.type && given.initial && !graph_field_accepts(&field, given.initial))
+		document_problem(d, PLACE_KEY(at, "default"),
+		    "expected a value of type %s, found %s", given.type,
+		    json_type_name(given.initial));
+	char *json = given.initial ? json_print(given.initial) : NULL;
+	ag_graph_field(d->graph, item->string, given.type ? given.type : "any", given.reducer, json,
+	    given.description);
 	free(json);
 }
 
-static void document_read_state(struct document *d, const struct place *at, const cJSON *state)
-{
-	const cJSON *field;
-	if (!state)
-		return;
-	document_check(d, at, state, &shape_state);
-	const char *type = json_str(state, "type");
-	if (type && graph_name_valid(type))
-		ag_graph_state_type(d->graph, type);
-	else if (type)
-		document_problem(d, PLACE_KEY(at, "type"),
-		    "expected a name of 1 to %d letters, digits, blanks or _ - . :",
-		    GRAPH_NAME_MAX);
-	cJSON_ArrayForEach(field, document_object(state, "fields"))
-		document_read_field(d, PLACE_KEY(PLACE_KEY(at, "fields"), field->string), field);
-}
-
 /* ---- The graph */
-
-static void read_nodes(struct document *d, const struct place *at)
-{
-	const cJSON *node;
-	if (d->nodes && !d->nodes->child)
-		document_problem(d, at, "expected at least one node");
-	cJSON_ArrayForEach(node, d->nodes)
-		document_node(d, PLACE_KEY(at, node->string), node->string, node);
-}
 
 static void read_interrupts(struct document *d, const struct place *at, const cJSON *names,
     void (*add)(ag_graph *graph, const char *node))
@@ -180,34 +113,49 @@ static void read_interrupts(struct document *d, const struct place *at, const cJ
 	}
 }
 
+struct graph_object {
+	const cJSON *state, *nodes, *edges, *interrupt_before, *interrupt_after;
+};
+
+DOCUMENT_SHAPE(graph, FIELD_ONLY("description", .types = TYPE_STRING),
+    FIELD(graph_object, state, FIELD_OBJECT),
+    FIELD(graph_object, nodes, FIELD_OBJECT, .required = true),
+    FIELD(graph_object, edges, FIELD_ARRAY, .required = true),
+    FIELD(graph_object, interrupt_before, FIELD_ARRAY),
+    FIELD(graph_object, interrupt_after, FIELD_ARRAY));
+
 static void read_graph(struct document *d, const struct place *at, const cJSON *graph)
 {
-	if (!document_check(d, at, graph, &shape_graph))
+	struct graph_object given = {0};
+	struct state_object state = {0};
+	const struct place *nodes = PLACE_KEY(at, "nodes"), *below = PLACE_KEY(at, "state");
+	const cJSON *node, *field;
+	if (!document_read(d, at, graph, &shape_graph, &given))
 		return;
-	d->nodes = document_object(graph, "nodes");
-	document_read_state(d, PLACE_KEY(at, "state"), document_object(graph, "state"));
-	read_nodes(d, PLACE_KEY(at, "nodes"));
-	if (document_array(graph, "edges"))
-		document_edges(d, PLACE_KEY(at, "edges"), document_array(graph, "edges"));
-	read_interrupts(d, PLACE_KEY(at, "interrupt_before"),
-	    document_array(graph, "interrupt_before"), ag_graph_interrupt_before);
-	read_interrupts(d, PLACE_KEY(at, "interrupt_after"),
-	    document_array(graph, "interrupt_after"), ag_graph_interrupt_after);
+	d->nodes = given.nodes;
+	if (given.state)
+		document_read(d, below, given.state, &shape_state, &state);
+	if (state.type)
+		ag_graph_state_type(d->graph, state.type);
+	cJSON_ArrayForEach(field, state.fields)
+		document_read_field(d, PLACE_KEY(PLACE_KEY(below, "fields"), field->string), field);
+	if (d->nodes && !d->nodes->child)
+		document_problem(d, nodes, "expected at least one node");
+	cJSON_ArrayForEach(node, d->nodes)
+		document_node(d, PLACE_KEY(nodes, node->string), node->string, node);
+	if (given.edges)
+		document_edges(d, PLACE_KEY(at, "edges"), given.edges);
+	read_interrupts(d, PLACE_KEY(at, "interrupt_before"), given.interrupt_before,
+	    ag_graph_interrupt_before);
+	read_interrupts(
+	    d, PLACE_KEY(at, "interrupt_after"), given.interrupt_after, ag_graph_interrupt_after);
 }
 
-static void no_such_graph(
-    const char *file, const char *name, const cJSON *root, struct problems *problems)
-{
-	struct buf names = {0};
-	const cJSON *member;
-	cJSON_ArrayForEach(member, root) {
-		if (member->string[0] != '$')
-			buf_printf(&names, "%s%s", names.len ? ", " : "", member->string);
-	}
-	problems_add(problems, "%s: /%s: the document has no graph of that name%s%s", file, name,
-	    names.len ? "; it has " : "", buf_str(&names));
-	buf_release(&names);
-}
+const struct document_shape *const document_shapes[] = {&shape_graph, &shape_state, &shape_field,
+    &shape_edge, &shape_choice, &shape_rule, &shape_text_rule, &shape_reply, &shape_exec,
+    &shape_interrupt, &shape_tools, &shape_exec_tool, &shape_http_tool, &shape_http,
+    &shape_mcp_tools, &shape_mcp, &shape_live, &shape_model, &shape_context, &shape_prompt_file,
+    &shape_recall, &shape_memory_tool, NULL};
 
 static void delete_root(void *root)
 {
@@ -224,9 +172,18 @@ void graph_document(
 	struct document d = {.graph = graph, .file = path, .dir = path_directory(path)};
 	const struct place at = {NULL, attribute, 0};
 	const cJSON *item = json_get(root, attribute);
-	if (item)
+	if (item) {
 		read_graph(&d, &at, item);
-	else if (document_is(&d, NULL, root, TYPE_OBJECT))
-		no_such_graph(path, attribute, root, problems);
+	} else if (document_is(&d, NULL, root, TYPE_OBJECT)) {
+		struct buf names = {0};
+		const cJSON *member;
+		cJSON_ArrayForEach(member, root) {
+			if (member->string[0] != '$')
+				buf_printf(&names, "%s%s", names.len ? ", " : "", member->string);
+		}
+		problems_add(problems, "%s: /%s: the document has no graph of that name%s%s", path,
+		    attribute, names.len ? "; it has " : "", buf_str(&names));
+		buf_release(&names);
+	}
 	free(d.dir);
 }

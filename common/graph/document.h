@@ -11,6 +11,7 @@
 #define AGENTGRAPH_GRAPH_DOCUMENT_H
 
 #include "agentgraph.h"
+#include "base/fields.h"
 #include "graph/graph.h"
 
 #include <cjson/cJSON.h>
@@ -37,12 +38,16 @@ struct place {
 #define PLACE_KEY(up, key) (&(const struct place){(up), (key), 0})
 #define PLACE_INDEX(up, index) (&(const struct place){(up), NULL, (index)})
 
-/* "agents.json: /assistant/nodes/greet", malloc'd. */
+/* "agents.json: /assistant/nodes/greet", or "agents.json" for the whole, malloc'd. */
 char *document_place(const struct document *d, const struct place *at);
 
 /* Reports a mistake: "agents.json: /assistant/nodes/greet/text: expected …". */
 void document_problem(struct document *d, const struct place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same for a member of a member of the value at at: path is "fallbacks/1/timeouts". */
+void document_problem_below(
+    struct document *d, const struct place *at, const char *path, const char *text);
 
 /* The same for what does not stop the start. */
 void document_warning(struct document *d, const struct place *at, const char *fmt, ...)
@@ -50,26 +55,16 @@ void document_warning(struct document *d, const struct place *at, const char *fm
 
 /* ---- The keys */
 
-enum document_type {
-	TYPE_STRING = 1,
-	TYPE_NUMBER = 2,
-	TYPE_BOOLEAN = 4,
-	TYPE_ARRAY = 8,
-	TYPE_OBJECT = 16,
-	TYPE_ANY = 0
-};
-
-struct document_key {
-	const char *name;
-	unsigned types; /* those it may have */
-	bool required;
-};
-
 /* A kind of object.  document.schema.json has a definition of the same name and keys. */
 struct document_shape {
 	const char *name;
-	const struct document_key *keys; /* ends with a NULL name */
+	const struct field_row *tables[4]; /* ends with NULL; the last one fills a target */
 };
+
+/* One that has the name and these rows alone. */
+#define DOCUMENT_SHAPE(name, ...)                    \
+	const struct document_shape shape_##name = { \
+	    #name, {(const struct field_row[]){__VA_ARGS__, FIELDS_END}}}
 
 extern const struct document_shape shape_graph, shape_state, shape_field, shape_edge, shape_choice,
     shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt, shape_tools,
@@ -79,26 +74,28 @@ extern const struct document_shape shape_graph, shape_state, shape_field, shape_
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];
 
-/* Reports unknown keys, missing ones and wrong types; false when item is no object at all. */
-bool document_check(struct document *d, const struct place *at, const cJSON *item,
-    const struct document_shape *shape);
+/* The key of each kind of node. */
+#define DOCUMENT_KIND FIELD_ONLY("kind", .types = TYPE_STRING, .required = true)
+
+/* Where the reader of an object stands, for kinds of values: its where. */
+struct document_spot {
+	struct document *document;
+	const struct place *at;
+};
+
+/*
+ * Fills target, or only checks where that is NULL.  Reports unknown keys, missing ones and wrong
+ * values, which leave the target as it was; false when item is no object at all.
+ */
+bool document_read(struct document *d, const struct place *at, const cJSON *item,
+    const struct document_shape *shape, void *target);
+
+/* The strings of an array, or NULL where that is NULL: a list that ends with NULL and that
+ * live_tags_free frees. */
+char **document_names(struct document *d, const struct place *at, const cJSON *array);
 
 /* Whether item has one of the types; a mistake is reported. */
 bool document_is(struct document *d, const struct place *at, const cJSON *item, unsigned types);
-
-/* The same without a report. */
-bool document_fits(const cJSON *item, unsigned types);
-
-/* Members of that type, or NULL. */
-const cJSON *document_array(const cJSON *object, const char *key);
-const cJSON *document_object(const cJSON *object, const char *key);
-
-/* A number member within a range; the fallback when it is absent or wrong, which is reported. */
-struct range {
-	double least, most, fallback;
-};
-double document_number(struct document *d, const struct place *at, const cJSON *object,
-    const char *key, const struct range *range);
 
 /* ---- Templates (document_value.c) */
 
@@ -145,10 +142,22 @@ bool rule_holds(const struct rule *rule, const ag_state *state);
 
 struct command;
 
-/* Reads command, cwd, env, timeout, max_line and max_output into command, whose limits hold the
- * defaults. */
-void document_command(struct document *d, const struct place *at, const cJSON *item,
-    double most_seconds, struct command *command);
+/* Kinds of the keys of a struct command. */
+extern const struct field_kind field_argv, field_cwd, field_env;
+
+/* The rows of a command that is a member of type. */
+#define COMMAND_ROWS(type, member, most_seconds)                                               \
+	FIELD_AT("command", type, member, .kind = &field_argv, .required = true),              \
+	    FIELD_AT("cwd", type, member, .kind = &field_cwd),                                 \
+	    FIELD_AT("env", type, member, .kind = &field_env),                                 \
+	    FIELD_AT("timeout", type, member.timeout_ms, .kind = &field_seconds, .min = 0.001, \
+		.max = (most_seconds)),                                                        \
+	    FIELD_AT("max_output", type, member.max_output, COMMAND_BYTES)
+#define COMMAND_BYTES .kind = &field_size, .min = 1, .max = 1 << 30
+
+/* What a command has beside its keys, before these are read: the folder of the document, and the
+ * environment that children may see. */
+void document_command(const struct document *d, struct command *command);
 
 /* ---- Nodes and edges (document_node.c, document_edge.c) */
 
@@ -178,10 +187,8 @@ bool document_field_known(const struct document *d, const char *name);
 /* The shape of the i-th kind of node, whose name is the kind's; NULL when there are no more. */
 const struct document_shape *document_node_kind(size_t i);
 
-/* Adds a live agent; gives a tool that was added its tags (document_live.c). */
+/* Adds a live agent (document_live.c). */
 void document_live(struct document *d, const struct place *at, const char *name, const cJSON *item);
-void document_tool_tags(
-    struct document *d, const struct place *at, const char *node, const cJSON *item);
 
 /* Whether a live agent calls the tools of that node: then it needs no edges. */
 bool document_is_live_tools(const struct document *d, const char *name);

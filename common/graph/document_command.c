@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Commands in documents: found and checked at start-up, so that a run cannot meet a missing file.
  */
-#include "base/json.h"
 #include "base/memory.h"
 #include "config/expand.h"
 #include "config/text_file.h"
@@ -13,96 +12,82 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOST_BYTES (1 << 30) /* of output */
-
-/* A command is an array of strings, or one string: an executable without arguments, no shell. */
-static bool read_argv(
-    struct document *d, const struct place *at, const cJSON *item, struct command *command)
+/* An array of strings, or one string: an executable without arguments, no shell. */
+static enum field_fault command_take_argv(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
 {
-	size_t count = cJSON_IsArray(item) ? (size_t)cJSON_GetArraySize(item) : 1;
-	const cJSON *word = cJSON_IsArray(item) ? item->child : item;
+	const struct document_spot *spot = reader->where;
+	const struct place *at = PLACE_KEY(spot->at, f->key);
+	size_t count = cJSON_IsArray(value) ? (size_t)cJSON_GetArraySize(value) : 1;
+	const cJSON *word = cJSON_IsArray(value) ? value->child : value;
+	struct command *command = slot;
 	bool ok = true;
 	command->argv = xcalloc(count + 1, sizeof(char *));
 	for (size_t i = 0; i < count; i++, word = word->next) {
-		if (!document_is(d, word == item ? at : PLACE_INDEX(at, i), word, TYPE_STRING))
-			ok = false;
+		const struct place *place = word == value ? at : PLACE_INDEX(at, i);
+		ok = document_is(spot->document, place, word, TYPE_STRING) && ok;
 		command->argv[i] = xstrdup(ok ? word->valuestring : "");
 	}
-	if (count > 0 && (!ok || *command->argv[0]))
-		return ok;
-	document_problem(d, at, "expected the name of an executable first");
-	return false;
-}
-
-static void read_executable(
-    struct document *d, const struct place *at, const cJSON *item, struct command *command)
-{
-	if (!cJSON_IsString(item) && !cJSON_IsArray(item))
-		return; /* reported */
-	if (!read_argv(d, at, item, command))
-		return;
 	const char *name = command->argv[0];
-	command->path = process_find(name, d->dir);
+	if (!ok)
+		return FIELD_TOLD;
+	command->path = name && *name ? process_find(name, spot->document->dir) : NULL;
 	if (command->path)
-		return;
-	document_problem(d, at, "expected an executable%s, '%s' is none: %s",
-	    strchr(name, '/') ? " file" : " in PATH", name, strerror(errno));
-}
-
-/* Where a child runs: the folder of the document, or one relative to it. */
-static void read_cwd(
-    struct document *d, const struct place *at, const char *cwd, struct command *command)
-{
-	struct stat st;
-	command->cwd = cwd ? path_absolute(d->dir, cwd) : xstrdup(d->dir);
-	if (stat(command->cwd, &st) != 0 || !S_ISDIR(st.st_mode))
-		document_problem(
-		    d, PLACE_KEY(at, "cwd"), "expected a directory, '%s' is none", cwd ? cwd : ".");
-}
-
-static void add_variable(
-    struct document *d, const struct place *at, const cJSON *variable, struct command *command)
-{
-	char *unset;
-	char *value = expand_variables(variable->valuestring, &unset);
-	if (value)
-		command_setenv(command, variable->string, value);
+		return FIELD_FITS;
+	if (name && *name)
+		document_problem(spot->document, at, "expected an executable%s, '%s' is none: %s",
+		    strchr(name, '/') ? " file" : " in PATH", name, strerror(errno));
 	else
-		document_problem(d, at, "expected the environment variable %s to be set", unset);
-	free(value ? value : unset);
+		document_problem(spot->document, at, "expected the name of an executable first");
+	return FIELD_TOLD;
 }
 
-static void read_env(
-    struct document *d, const struct place *at, const cJSON *env, struct command *command)
+/* Relative to the folder of the document. */
+static enum field_fault command_take_cwd(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
 {
+	const struct document_spot *spot = reader->where;
+	struct command *command = slot;
+	struct stat st;
+	free(command->cwd);
+	command->cwd = path_absolute(spot->document->dir, value->valuestring);
+	if (stat(command->cwd, &st) == 0 && S_ISDIR(st.st_mode))
+		return FIELD_FITS;
+	document_problem(spot->document, PLACE_KEY(spot->at, f->key),
+	    "expected a directory, '%s' is none", value->valuestring);
+	return FIELD_TOLD;
+}
+
+static enum field_fault command_take_env(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
+{
+	const struct document_spot *spot = reader->where;
+	struct document *d = spot->document;
 	const cJSON *variable;
-	cJSON_ArrayForEach(variable, env) {
-		const struct place *place = PLACE_KEY(at, variable->string);
+	cJSON_ArrayForEach(variable, value) {
+		const struct place *at = PLACE_KEY(PLACE_KEY(spot->at, f->key), variable->string);
+		char *unset;
 		if (!*variable->string || strchr(variable->string, '='))
-			document_problem(d, place, "expected the name of a variable");
-		if (document_is(d, place, variable, TYPE_STRING))
-			add_variable(d, place, variable, command);
+			document_problem(d, at, "expected the name of a variable");
+		if (!document_is(d, at, variable, TYPE_STRING))
+			continue;
+		char *text = expand_variables(variable->valuestring, &unset);
+		if (text)
+			command_setenv(slot, variable->string, text);
+		else
+			document_problem(
+			    d, at, "expected the environment variable %s to be set", unset);
+		free(text ? text : unset);
 	}
+	return FIELD_FITS;
 }
 
-/* A number of bytes; what is not given keeps its default. */
-static void read_bytes(
-    struct document *d, const struct place *at, const cJSON *item, const char *key, size_t *bytes)
-{
-	const struct range range = {1, MOST_BYTES, 1};
-	if (json_get(item, key))
-		*bytes = (size_t)document_number(d, at, item, key, &range);
-}
+const struct field_kind field_argv = {.types = TYPE_STRING | TYPE_ARRAY, .take = command_take_argv};
+const struct field_kind field_cwd = {.types = TYPE_STRING, .take = command_take_cwd};
+const struct field_kind field_env = {.types = TYPE_OBJECT, .take = command_take_env};
 
-void document_command(struct document *d, const struct place *at, const cJSON *item,
-    double most_seconds, struct command *command)
+void document_command(const struct document *d, struct command *command)
 {
-	const struct range seconds = {0.001, most_seconds, most_seconds};
-	read_executable(d, PLACE_KEY(at, "command"), json_get(item, "command"), command);
-	read_cwd(d, at, json_str(item, "cwd"), command);
+	command->cwd = xstrdup(d->dir);
 	command_pass_environment(command);
-	read_env(d, PLACE_KEY(at, "env"), document_object(item, "env"), command);
-	command->timeout_ms = (int64_t)(document_number(d, at, item, "timeout", &seconds) * 1000);
-	read_bytes(d, at, item, "max_output", &command->max_output);
-	read_bytes(d, at, item, "max_line", &command->max_line);
 }

@@ -7,13 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct choice {
-	struct rule *when;
-	const char *to; /* lives in the document */
+struct edge_object {
+	const char *from, *to, *otherwise;
+	const cJSON *choices;
 };
 
+DOCUMENT_SHAPE(edge, FIELD(edge_object, from, .kind = &field_text, .required = true),
+    FIELD(edge_object, to, .kind = &field_text), FIELD_AT("if", edge_object, choices, FIELD_ARRAY),
+    FIELD_AT("else", edge_object, otherwise, .kind = &field_text));
+
+struct edge_choice {
+	const cJSON *when;
+	const char *to;
+	struct rule *rule;
+};
+
+DOCUMENT_SHAPE(choice, FIELD(edge_choice, when, FIELD_OBJECT, .required = true),
+    FIELD(edge_choice, to, .kind = &field_text, .required = true));
+
 struct branch {
-	struct choice *choices;
+	struct edge_choice *choices;
 	size_t count;
 	const char *otherwise; /* lives in the document */
 };
@@ -22,7 +35,7 @@ static void branch_free(void *data)
 {
 	struct branch *branch = data;
 	for (size_t i = 0; i < branch->count; i++)
-		rule_free(branch->choices[i].when);
+		rule_free(branch->choices[i].rule);
 	free(branch->choices);
 	free(branch);
 }
@@ -32,7 +45,7 @@ static const char *branch_route(const ag_state *state, void *data)
 {
 	const struct branch *branch = data;
 	for (size_t i = 0; i < branch->count; i++) {
-		if (rule_holds(branch->choices[i].when, state))
+		if (rule_holds(branch->choices[i].rule, state))
 			return branch->choices[i].to;
 	}
 	return branch->otherwise;
@@ -48,84 +61,62 @@ static bool check_end(
 	return false;
 }
 
-static void document_edge_read_choice(
-    struct document *d, const struct place *at, const cJSON *item, struct choice *choice)
+static void read_branch(
+    struct document *d, const struct place *at, const char *from, const struct edge_object *edge)
 {
-	if (!document_check(d, at, item, &shape_choice))
-		return;
-	const cJSON *when = document_object(item, "when");
-	if (when)
-		choice->when = document_rule(d, PLACE_KEY(at, "when"), when);
-	choice->to = json_str(item, "to");
-	check_end(d, PLACE_KEY(at, "to"), choice->to, AG_END);
-}
-
-static void read_choices(
-    struct document *d, const struct place *at, const cJSON *items, struct branch *branch)
-{
+	const struct place *in = PLACE_KEY(at, "if");
+	size_t errors = d->graph->problems.errors;
+	size_t size = (size_t)cJSON_GetArraySize(edge->choices);
+	struct branch *branch = xcalloc(1, sizeof(*branch));
 	const cJSON *item;
-	branch->choices = xcalloc((size_t)cJSON_GetArraySize(items) + 1, sizeof(struct choice));
-	if (!items->child)
-		document_problem(d, at, "expected at least one choice");
-	cJSON_ArrayForEach(item, items) {
-		document_edge_read_choice(
-		    d, PLACE_INDEX(at, branch->count), item, &branch->choices[branch->count]);
-		branch->count++;
+	ag_graph_on_free(d->graph, branch_free, branch);
+	branch->choices = xcalloc(size + 1, sizeof(*branch->choices));
+	branch->otherwise = edge->otherwise;
+	check_end(d, PLACE_KEY(at, "else"), branch->otherwise, AG_END);
+	if (size == 0)
+		document_problem(d, in, "expected at least one choice");
+	cJSON_ArrayForEach(item, edge->choices) {
+		struct edge_choice *choice = &branch->choices[branch->count];
+		const struct place *place = PLACE_INDEX(in, branch->count++);
+		document_read(d, place, item, &shape_choice, choice);
+		if (choice->when)
+			choice->rule = document_rule(d, PLACE_KEY(place, "when"), choice->when);
+		check_end(d, PLACE_KEY(place, "to"), choice->to, AG_END);
 	}
-}
-
-static void add_branch(struct document *d, const char *from, struct branch *branch)
-{
-	const char **targets = xcalloc(branch->count + 2, sizeof(*targets));
-	for (size_t i = 0; i < branch->count; i++)
+	if (d->graph->problems.errors != errors || !branch->otherwise)
+		return;
+	const char **targets = xcalloc(size + 2, sizeof(*targets));
+	for (size_t i = 0; i < size; i++)
 		targets[i] = branch->choices[i].to;
-	targets[branch->count] = branch->otherwise;
+	targets[size] = branch->otherwise;
 	ag_graph_branch(d->graph, from, branch_route, branch, targets);
 	free(targets);
 }
 
-static void read_branch(
-    struct document *d, const struct place *at, const char *from, const cJSON *item)
-{
-	size_t errors = d->graph->problems.errors;
-	struct branch *branch = xcalloc(1, sizeof(*branch));
-	ag_graph_on_free(d->graph, branch_free, branch);
-	branch->otherwise = json_str(item, "else");
-	if (!json_get(item, "else"))
-		document_problem(d, at, "expected the key 'else' beside 'if'");
-	check_end(d, PLACE_KEY(at, "else"), branch->otherwise, AG_END);
-	read_choices(d, PLACE_KEY(at, "if"), document_array(item, "if"), branch);
-	if (d->graph->problems.errors == errors)
-		add_branch(d, from, branch);
-}
-
-static void read_fixed(
-    struct document *d, const struct place *at, const char *from, const cJSON *item)
-{
-	const char *to = json_str(item, "to");
-	if (json_get(item, "else"))
-		document_problem(d, PLACE_KEY(at, "else"), "expected only beside 'if'");
-	if (check_end(d, PLACE_KEY(at, "to"), to, AG_END))
-		ag_graph_edge(d->graph, from, to);
-}
-
+/* What is there counts here; what is wrong with its type was told. */
 static void read_edge(struct document *d, const struct place *at, const cJSON *item)
 {
-	if (!document_check(d, at, item, &shape_edge))
+	struct edge_object edge = {0};
+	if (!document_read(d, at, item, &shape_edge, &edge))
 		return;
-	const char *from = json_str(item, "from");
+	const char *from = edge.from ? edge.from : "";
 	bool fixed = json_get(item, "to"), conditional = json_get(item, "if");
-	check_end(d, PLACE_KEY(at, "from"), from, AG_START);
+	bool otherwise = json_get(item, "else");
+	check_end(d, PLACE_KEY(at, "from"), edge.from, AG_START);
 	if (fixed == conditional)
 		document_problem(d, at, "expected either 'to', or 'if' with 'else'");
-	else if (conditional && document_array(item, "if"))
-		read_branch(d, at, from ? from : "", item);
-	else if (fixed)
-		read_fixed(d, at, from ? from : "", item);
+	else if (conditional && !otherwise)
+		document_problem(d, at, "expected the key 'else' beside 'if'");
+	else if (fixed && otherwise)
+		document_problem(d, PLACE_KEY(at, "else"), "expected only beside 'if'");
+	if (conditional && !fixed && edge.choices)
+		read_branch(d, at, from, &edge);
+	else if (fixed && !conditional && check_end(d, PLACE_KEY(at, "to"), edge.to, AG_END))
+		ag_graph_edge(d->graph, from, edge.to);
 }
 
-/* How many edges leave that node. */
-static size_t edges_from(const cJSON *edges, const char *name)
+static void check_leaves(
+    struct document *d, const struct place *at, const cJSON *edges, const char *name)
 {
 	size_t count = 0;
 	const cJSON *edge;
@@ -134,13 +125,6 @@ static size_t edges_from(const cJSON *edges, const char *name)
 		if (from && strcmp(from, name) == 0)
 			count++;
 	}
-	return count;
-}
-
-static void check_leaves(
-    struct document *d, const struct place *at, const cJSON *edges, const char *name)
-{
-	size_t count = edges_from(edges, name);
 	if (count != 1)
 		document_problem(
 		    d, at, "expected exactly one edge from '%s', found %zu", name, count);

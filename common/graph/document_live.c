@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Live agents in documents, and the tags of their tools. */
+/* Live agents in documents, and the names of tools. */
 #include "base/json.h"
 #include "base/memory.h"
 #include "graph/document.h"
@@ -10,44 +10,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* An array of texts as a list that ends with NULL and points into the document; NULL when it is
- * absent. */
-static const char **document_live_read_tags(
-    struct document *d, const struct place *at, const cJSON *tags)
+void document_tool_name(
+    struct document *d, const struct place *at, const char *node, const char *name)
 {
-	const cJSON *tag;
-	size_t i = 0, count = 0;
-	if (!tags)
-		return NULL;
-	const char **list = xcalloc((size_t)cJSON_GetArraySize(tags) + 1, sizeof(*list));
-	cJSON_ArrayForEach(tag, tags) {
-		if (document_is(d, PLACE_INDEX(at, i), tag, TYPE_STRING))
-			list[count++] = tag->valuestring;
-		i++;
-	}
-	return list;
-}
-
-void document_tool_tags(
-    struct document *d, const struct place *at, const char *node, const cJSON *item)
-{
-	const char **tags =
-	    document_live_read_tags(d, PLACE_KEY(at, "tags"), document_array(item, "tags"));
-	const char *name = json_str(item, "name");
 	int i = graph_node_index(d->graph, node);
-	if (tags && name && i >= 0 && graph_tool_get(&d->graph->nodes[i], name))
-		ag_graph_tool_tags(d->graph, node, name, tags);
-	free(tags);
-}
-
-static const struct ag_live_provider *read_provider(
-    struct document *d, const struct place *at, const char *name)
-{
-	const struct ag_live_provider *provider = name ? live_provider(name) : NULL;
-	if (name && !provider)
-		document_problem(
-		    d, at, "expected one of %s, found '%s'", live_provider_names(), name);
-	return provider;
+	const struct node *tools = i >= 0 ? &d->graph->nodes[i] : NULL;
+	if (!graph_name_valid(name))
+		document_problem(d, at, "expected 1 to " GRAPH_NAME_LETTERS);
+	else if (tools && graph_tool_get(tools, name))
+		document_problem(d, at, "another tool of this node is called '%s'", name);
 }
 
 /* An array or a text, as in the first frame of a socket. */
@@ -66,25 +37,9 @@ static bool document_live_read_modalities(
 	return false;
 }
 
-static char *document_live_read_vad(struct document *d, const struct place *at, const cJSON *vad)
-{
-	const cJSON *member;
-	const char *expected;
-	cJSON_ArrayForEach(member, vad) {
-		if (!live_vad_fits(member->string, member, &expected))
-			document_problem(d, PLACE_KEY(at, member->string), "expected %s", expected);
-	}
-	return vad ? json_print(vad) : NULL;
-}
-
-struct spot {
-	struct document *document;
-	const struct place *at;
-};
-
 static void document_live_report(const char *key, const char *text, void *arg)
 {
-	const struct spot *spot = arg;
+	const struct document_spot *spot = arg;
 	document_problem(spot->document, PLACE_KEY(spot->at, key), "%s", text);
 }
 
@@ -93,7 +48,8 @@ static struct realtime_settings *document_live_read_settings(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	static const char *const keys[] = {"base_url", "api_key_env", "extra"};
-	const struct realtime_reporter reporter = {document_live_report, &(struct spot){d, at}};
+	const struct realtime_reporter reporter = {
+	    document_live_report, &(struct document_spot){d, at}};
 	if (live_provider(name) == &realtime_provider) {
 		struct realtime_settings *settings = realtime_settings_new(name, item, &reporter);
 		ag_graph_on_free(d->graph, realtime_settings_free, settings);
@@ -112,38 +68,56 @@ static struct realtime_settings *document_live_read_settings(
 	return NULL;
 }
 
-static void document_live_check_tools(struct document *d, const struct place *at, const char *name)
-{
-	const char *kind = name ? json_str(json_get(d->nodes, name), "kind") : NULL;
-	if (name && (!kind || strcmp(kind, "tools") != 0))
-		document_problem(d, at, "expected the name of a tools node, '%s' is none", name);
-}
+struct live_object {
+	struct ag_live live;
+	const char *provider;
+	const cJSON *modalities, *tools_tags, *vad;
+};
+
+#define TEXT(name) FIELD_AT(#name, live_object, live.name, .kind = &field_text)
+
+DOCUMENT_SHAPE(live, DOCUMENT_KIND,
+    FIELD(live_object, provider, .kind = &field_text, .required = true), TEXT(model), TEXT(voice),
+    FIELD(live_object, modalities, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY),
+    TEXT(system_prompt), TEXT(tools), FIELD(live_object, tools_tags, FIELD_ARRAY),
+    FIELD(live_object, vad, FIELD_OBJECT), FIELD_ONLY("base_url", .types = TYPE_STRING),
+    FIELD_ONLY("api_key_env", .types = TYPE_STRING), FIELD_ONLY("extra", .types = TYPE_OBJECT));
 
 void document_live(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
+	struct live_object given = {.live = {.kind = AG_LIVE}};
+	struct ag_live *live = &given.live;
+	document_read(d, at, item, &shape_live, &given);
 	size_t errors = d->graph->problems.errors;
-	const cJSON *modalities = json_get(item, "modalities");
-	const char **tags = document_live_read_tags(
-	    d, PLACE_KEY(at, "tools_tags"), document_array(item, "tools_tags"));
-	char *vad = document_live_read_vad(d, PLACE_KEY(at, "vad"), document_object(item, "vad"));
-	const char *provider = json_str(item, "provider");
-	const struct ag_live live = {
-	    .kind = AG_LIVE,
-	    .provider = read_provider(d, PLACE_KEY(at, "provider"), provider),
-	    .data = provider ? document_live_read_settings(d, at, provider, item) : NULL,
-	    .model = json_str(item, "model"),
-	    .voice = json_str(item, "voice"),
-	    .system_prompt = json_str(item, "system_prompt"),
-	    .text = document_live_read_modalities(d, PLACE_KEY(at, "modalities"), modalities),
-	    .tools = json_str(item, "tools"),
-	    .tools_tags = tags,
-	    .vad = vad,
-	};
-	document_live_check_tools(d, PLACE_KEY(at, "tools"), live.tools);
-	if (d->graph->problems.errors == errors && live.provider)
-		ag_graph_live(d->graph, name, &live);
+	if (given.provider) {
+		live->provider = live_provider(given.provider);
+		live->data = document_live_read_settings(d, at, given.provider, item);
+		if (!live->provider)
+			document_problem(d, PLACE_KEY(at, "provider"),
+			    "expected one of %s, found '%s'", live_provider_names(),
+			    given.provider);
+	}
+	live->text =
+	    document_live_read_modalities(d, PLACE_KEY(at, "modalities"), given.modalities);
+	const cJSON *member;
+	const char *expected;
+	cJSON_ArrayForEach(member, given.vad) {
+		if (!live_vad_fits(member->string, member, &expected))
+			document_problem(d, PLACE_KEY(PLACE_KEY(at, "vad"), member->string),
+			    "expected %s", expected);
+	}
+	const char *kind = live->tools ? json_str(json_get(d->nodes, live->tools), "kind") : NULL;
+	if (live->tools && (!kind || strcmp(kind, "tools") != 0))
+		document_problem(d, PLACE_KEY(at, "tools"),
+		    "expected the name of a tools node, '%s' is none", live->tools);
+	char **tags = document_names(d, PLACE_KEY(at, "tools_tags"), given.tools_tags);
+	char *vad = given.vad ? json_print(given.vad) : NULL;
+	live->tools_tags = (const char *const *)tags;
+	live->vad = vad;
+	if (d->graph->problems.errors == errors && live->provider)
+		ag_graph_live(d->graph, name, live);
 	cJSON_free(vad);
-	free(tags);
+	live_tags_free(tags);
 }
 
 bool document_is_live_tools(const struct document *d, const char *name)

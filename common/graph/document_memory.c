@@ -20,86 +20,51 @@ static void note_user(struct document *d, const char *node)
 
 /* ---- recall */
 
-/* A member that is one of the words, which end with NULL, and what it is called in the body. */
-struct word {
-	const char *key, *as;
-	const char *const *words;
-	const char *fallback; /* or NULL */
+static const struct choice strategies[] = {{"similarity", 0}, {"temporal", 0}, {"relevance", 0},
+    {"hybrid", 0}, {"graph_traversal", 0}, {NULL, 0}};
+static const struct choice types[] = {{"episodic", 0}, {"semantic", 0}, {"procedural", 0},
+    {"entity", 0}, {"relationship", 0}, {"declarative", 0}, {"custom", 0}, {NULL, 0}};
+
+struct recall_object {
+	double limit, score_threshold, max_tokens;
+	const char *strategy, *memory_type, *category;
+	const cJSON *filters;
 };
 
-static void read_word(struct document *d, const struct place *at, const cJSON *item,
-    const struct word *rule, cJSON *body)
-{
-	const char *word = json_str(item, rule->key);
-	struct buf known = {0};
-	bool found = !word;
-	for (size_t i = 0; rule->words[i]; i++) {
-		buf_printf(&known, "%s%s", i ? ", " : "", rule->words[i]);
-		found = found || strcmp(rule->words[i], word) == 0;
-	}
-	if (!found)
-		document_problem(d, PLACE_KEY(at, rule->key), "expected one of %s, found '%s'",
-		    buf_str(&known), word);
-	buf_release(&known);
-	if (word || rule->fallback)
-		json_add_str(body, rule->as, word ? word : rule->fallback);
-}
-
-static void document_memory_read_number(struct document *d, const struct place *at,
-    const cJSON *item, const char *key, const struct range *range, cJSON *body)
-{
-	double value = document_number(d, at, item, key, range);
-	if (json_get(item, key) || range->fallback > 0)
-		cJSON_AddItemToObject(body, key, json_new_double(value));
-}
+DOCUMENT_SHAPE(recall, FIELD(recall_object, limit, .kind = &field_number, .min = 1, .max = 100),
+    FIELD(recall_object, score_threshold, .kind = &field_number, .max = 1),
+    FIELD(recall_object, strategy, .kind = &field_text, .choices = strategies),
+    FIELD(recall_object, max_tokens, .kind = &field_number, .min = 1, .max = 16000),
+    FIELD(recall_object, memory_type, .kind = &field_text, .choices = types),
+    FIELD(recall_object, category, .kind = &field_text),
+    FIELD(recall_object, filters, FIELD_OBJECT));
 
 cJSON *document_recall(struct document *d, const struct place *at, const cJSON *item)
 {
-	static const char *const strategies[] = {
-	    "similarity", "temporal", "relevance", "hybrid", "graph_traversal", NULL};
-	static const char *const types[] = {"episodic", "semantic", "procedural", "entity",
-	    "relationship", "declarative", "custom", NULL};
-	static const struct word strategy = {
-	    "strategy", "retrieval_strategy", strategies, "hybrid"};
-	static const struct word type = {"memory_type", "memory_type", types, NULL};
-	static const struct range limit = {1, 100, RECALL_LIMIT}, score = {0, 1, 0},
-				  tokens = {1, 16000, 0};
-	const cJSON *filters = document_object(item, "filters");
+	struct recall_object given = {
+	    .limit = RECALL_LIMIT, .score_threshold = -1, .strategy = "hybrid"};
 	if (!item)
 		return NULL;
-	cJSON *body = cJSON_CreateObject();
-	document_check(d, at, item, &shape_recall);
+	document_read(d, at, item, &shape_recall, &given);
+	document_check_json(d, PLACE_KEY(at, "filters"), given.filters);
 	note_user(d, at->up->key);
-	document_memory_read_number(d, at, item, "limit", &limit, body);
-	document_memory_read_number(d, at, item, "score_threshold", &score, body);
-	document_memory_read_number(d, at, item, "max_tokens", &tokens, body);
-	read_word(d, at, item, &strategy, body);
-	read_word(d, at, item, &type, body);
-	if (json_str(item, "category"))
-		json_add_str(body, "category", json_str(item, "category"));
-	document_check_json(d, PLACE_KEY(at, "filters"), filters);
-	if (filters)
-		cJSON_AddItemToObject(body, "filters", cJSON_Duplicate(filters, true));
+	cJSON *body = cJSON_CreateObject();
+	json_add(body, "limit", json_new_double(given.limit));
+	if (given.score_threshold >= 0)
+		json_add(body, "score_threshold", json_new_double(given.score_threshold));
+	if (given.max_tokens > 0)
+		json_add(body, "max_tokens", json_new_double(given.max_tokens));
+	json_add_str(body, "retrieval_strategy", given.strategy);
+	if (given.memory_type)
+		json_add_str(body, "memory_type", given.memory_type);
+	if (given.category)
+		json_add_str(body, "category", given.category);
+	if (given.filters)
+		json_add(body, "filters", cJSON_Duplicate(given.filters, true));
 	return body;
 }
 
 /* ---- the tool */
-
-static void read_action(
-    struct document *d, const struct place *at, const cJSON *item, struct memory_tool *tool)
-{
-	if (!document_is(d, at, item, TYPE_STRING))
-		return;
-	for (int i = 0; i < MEMORY_ACTIONS; i++) {
-		if (strcmp(memory_actions[i], item->valuestring) != 0)
-			continue;
-		tool->may[i] = true;
-		return;
-	}
-	document_problem(d, at,
-	    "expected one of search, list, remember, update, forget, found '%s'",
-	    item->valuestring);
-}
 
 /* All of them where the document does not say. */
 static void read_actions(
@@ -109,33 +74,54 @@ static void read_actions(
 	size_t i = 0;
 	for (int k = 0; k < MEMORY_ACTIONS; k++)
 		tool->may[k] = !array;
-	cJSON_ArrayForEach(item, array) {
-		read_action(d, PLACE_INDEX(at, i), item, tool);
-		i++;
-	}
 	if (array && !array->child)
 		document_problem(d, at, "expected at least one action");
+	cJSON_ArrayForEach(item, array) {
+		const struct place *place = PLACE_INDEX(at, i);
+		int k = 0;
+		i++;
+		if (!document_is(d, place, item, TYPE_STRING))
+			continue;
+		while (k < MEMORY_ACTIONS && strcmp(memory_actions[k], item->valuestring) != 0)
+			k++;
+		if (k < MEMORY_ACTIONS)
+			tool->may[k] = true;
+		else
+			document_problem(d, place,
+			    "expected one of search, list, remember, update, forget, found '%s'",
+			    item->valuestring);
+	}
 }
+
+struct memory_object {
+	const char *name, *description;
+	const cJSON *actions;
+	size_t limit;
+};
+
+DOCUMENT_SHAPE(memory_tool, DOCUMENT_KIND, FIELD(memory_object, name, .kind = &field_text),
+    FIELD(memory_object, description, .kind = &field_text),
+    FIELD(memory_object, actions, FIELD_ARRAY),
+    FIELD(memory_object, limit, .kind = &field_size, .min = 1, .max = 100));
 
 void document_memory_tool(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
-	static const struct range limit = {1, 100, MEMORY_TOOL_LIMIT};
 	struct memory_tool *tool = xcalloc(1, sizeof(*tool));
-	const char *name = json_str(item, "name"), *description = json_str(item, "description");
+	struct memory_object given = {.name = MEMORY_TOOL_NAME, .limit = MEMORY_TOOL_LIMIT};
 	size_t errors = d->graph->problems.errors;
 	ag_graph_on_free(d->graph, free, tool);
-	document_check(d, at, item, &shape_memory_tool);
-	document_tool_name(d, PLACE_KEY(at, "name"), node, name ? name : MEMORY_TOOL_NAME);
-	read_actions(d, PLACE_KEY(at, "actions"), document_array(item, "actions"), tool);
-	tool->limit = (int)document_number(d, at, item, "limit", &limit);
+	document_read(d, at, item, &shape_memory_tool, &given);
+	document_tool_name(d, PLACE_KEY(at, "name"), node, given.name);
+	read_actions(d, PLACE_KEY(at, "actions"), given.actions, tool);
+	tool->limit = (int)given.limit;
 	note_user(d, node);
 	if (d->graph->problems.errors != errors)
 		return;
-	char *about = description ? xstrdup(description) : memory_tool_description(tool);
+	char *about =
+	    given.description ? xstrdup(given.description) : memory_tool_description(tool);
 	char *parameters = memory_tool_parameters(tool);
-	ag_graph_tool(
-	    d->graph, node, name ? name : MEMORY_TOOL_NAME, about, parameters, memory_tool, tool);
+	ag_graph_tool(d->graph, node, given.name, about, parameters, memory_tool, tool);
 	free(parameters);
 	free(about);
 }

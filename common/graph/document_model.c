@@ -6,6 +6,7 @@
 #include "config/text_file.h"
 #include "graph/document.h"
 #include "graph/model_node.h"
+#include "model/chat.h"
 #include "tool/schema.h"
 
 #include <errno.h>
@@ -14,49 +15,10 @@
 
 /* ---- the model ---- */
 
-struct spot {
-	struct document *document;
-	const struct place *at;
-};
-
-static bool is_setting(const char *key)
-{
-	const char *const *known = chat_model_keys;
-	while (*known && strcmp(*known, key) != 0)
-		known++;
-	return *known;
-}
-
-/* path is "fallbacks/1/timeouts". */
-static void report_at(
-    struct document *d, const struct place *at, const char *path, const char *text)
-{
-	if (!*path) {
-		document_problem(d, at, "%s", text);
-		return;
-	}
-	size_t len = strcspn(path, "/");
-	char *key = xstrndup(path, len);
-	report_at(d, PLACE_KEY(at, key), path + len + (path[len] == '/'), text);
-	free(key);
-}
-
 static void document_model_report(const char *path, const char *text, void *arg)
 {
-	const struct spot *spot = arg;
-	report_at(spot->document, spot->at, path, text);
-}
-
-/* Those members that are the model's own, and of their types; the others were reported. */
-static cJSON *settings_in(const cJSON *item)
-{
-	cJSON *settings = cJSON_CreateObject();
-	for (const struct document_key *key = shape_model.keys; key->name; key++) {
-		const cJSON *value = json_get(item, key->name);
-		if (value && is_setting(key->name) && document_fits(value, key->types))
-			cJSON_AddItemReferenceToObject(settings, key->name, (cJSON *)value);
-	}
-	return settings;
+	const struct document_spot *spot = arg;
+	document_problem_below(spot->document, spot->at, path, text);
 }
 
 /* A schema that cannot be understood would be found out by the first answer. */
@@ -77,23 +39,30 @@ static void document_model_check_format(
 
 struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *settings)
 {
-	struct spot spot = {d, at};
+	struct document_spot spot = {d, at};
 	const struct chat_reporter reporter = {document_model_report, &spot};
-	const cJSON *fallback;
+	const cJSON *fallbacks = json_get(settings, "fallbacks"), *fallback;
 	size_t i = 0;
 	document_model_check_format(d, at, settings);
-	cJSON_ArrayForEach(fallback, document_array(settings, "fallbacks")) {
+	cJSON_ArrayForEach(fallback, fallbacks) {
 		document_model_check_format(
 		    d, PLACE_INDEX(PLACE_KEY(at, "fallbacks"), i), fallback);
 		i++;
 	}
-	return chat_model_new(settings, NULL, &reporter);
+	return chat_model_new(settings, &reporter);
 }
 
 /* A model that is not named was reported already; what else is wrong is told all the same. */
 static struct chat_model *read_chat(struct document *d, const struct place *at, const cJSON *item)
 {
-	cJSON *settings = settings_in(item);
+	/* what was reported is left out */
+	static const struct field_reader quiet = {.report = NULL, .strict = true};
+	cJSON *settings = cJSON_CreateObject();
+	for (const struct field_row *f = chat_model_rows; f->key; f++) {
+		const cJSON *value = json_get(item, f->key);
+		if (value && field_read(&quiet, value, f, NULL))
+			cJSON_AddItemReferenceToObject(settings, f->key, (cJSON *)value);
+	}
 	bool named = json_get(settings, "model");
 	if (!named)
 		json_add_str(settings, "model", "?");
@@ -107,28 +76,20 @@ static struct chat_model *read_chat(struct document *d, const struct place *at, 
 
 /* ---- the prompt ---- */
 
-/* Lines of an array as one text. */
-static char *lines_text(struct document *d, const struct place *at, const cJSON *lines)
-{
-	struct buf text = {0};
-	const cJSON *line;
-	size_t i = 0;
-	cJSON_ArrayForEach(line, lines) {
-		if (document_is(d, PLACE_INDEX(at, i), line, TYPE_STRING))
-			buf_printf(&text, "%s%s", i ? "\n" : "", line->valuestring);
-		i++;
-	}
-	return buf_detach(&text);
-}
+struct prompt_file {
+	const char *file;
+};
+
+DOCUMENT_SHAPE(prompt_file, FIELD(prompt_file, file, .kind = &field_text, .required = true));
 
 static char *file_text(struct document *d, const struct place *at, const cJSON *item)
 {
 	size_t len;
-	const char *name = json_str(item, "file");
-	document_check(d, at, item, &shape_prompt_file);
-	if (!name)
+	struct prompt_file given = {0};
+	document_read(d, at, item, &shape_prompt_file, &given);
+	if (!given.file)
 		return NULL;
-	char *path = path_absolute(d->dir, name), *text = text_file_read(path, &len);
+	char *path = path_absolute(d->dir, given.file), *text = text_file_read(path, &len);
 	if (!text)
 		document_problem(
 		    d, PLACE_KEY(at, "file"), "cannot read %s: %s", path, strerror(errno));
@@ -144,35 +105,66 @@ static struct template *read_prompt(struct document *d, const struct place *at, 
 	char *text = NULL;
 	if (!prompt)
 		return NULL;
-	if (cJSON_IsArray(prompt))
-		text = lines_text(d, at, prompt);
-	else if (cJSON_IsObject(prompt))
+	if (cJSON_IsArray(prompt)) {
+		struct buf lines = {0};
+		const cJSON *line;
+		size_t i = 0;
+		cJSON_ArrayForEach(line, prompt) {
+			if (document_is(d, PLACE_INDEX(at, i), line, TYPE_STRING))
+				buf_printf(&lines, "%s%s", i ? "\n" : "", line->valuestring);
+			i++;
+		}
+		text = buf_detach(&lines);
+	} else if (cJSON_IsObject(prompt)) {
 		text = file_text(d, at, prompt);
-	else if (cJSON_IsString(prompt))
+	} else if (cJSON_IsString(prompt)) {
 		text = xstrdup(prompt->valuestring);
+	}
 	struct template *template = text ? document_template(d, at, text, false) : NULL;
 	free(text);
 	return template;
 }
 
-/* ---- tools ---- */
+/* ---- the node ---- */
 
-static bool is_tools_node(const struct document *d, const char *name)
-{
-	const char *kind = json_str(json_get(d->nodes, name), "kind");
-	int i = graph_node_index(d->graph, name);
-	return (kind && strcmp(kind, "tools") == 0) || (i >= 0 && d->graph->nodes[i].is_tools);
-}
+struct model_object {
+	const cJSON *system_prompt, *context, *recall;
+	const char *tools, *tool_choice, *output;
+	bool silent;
+};
 
-static void document_model_read_choice(
-    struct document *d, const struct place *at, const char *choice, struct model_node *node)
+static const struct field_row kind_rows[] = {DOCUMENT_KIND, FIELDS_END};
+static const struct field_row model_rows[] = {
+    FIELD(model_object, system_prompt, .kind = &field_json,
+	.types = TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT),
+    FIELD(model_object, tools, .kind = &field_text),
+    FIELD(model_object, tool_choice, .kind = &field_text),
+    FIELD(model_object, context, FIELD_OBJECT),
+    FIELD(model_object, recall, FIELD_OBJECT),
+    FIELD(model_object, output, .kind = &field_text),
+    FIELD(model_object, silent, .kind = &field_bool),
+    FIELDS_END,
+};
+const struct document_shape shape_model = {"model", {kind_rows, chat_model_rows, model_rows}};
+
+static void document_model_read_tools(struct document *d, const struct place *at,
+    const struct model_object *given, struct model_node *node)
 {
+	const char *name = given->tools, *choice = given->tool_choice;
+	const char *kind = name ? json_str(json_get(d->nodes, name), "kind") : NULL;
+	int i = name ? graph_node_index(d->graph, name) : GRAPH_UNSET;
+	bool known =
+	    (kind && strcmp(kind, "tools") == 0) || (i >= 0 && d->graph->nodes[i].is_tools);
+	if (name && !known)
+		document_problem(d, PLACE_KEY(at, "tools"), "there is no tools node '%s'", name);
+	node->tools = xstrdup(name);
 	if (!choice || strcmp(choice, "auto") == 0) {
 		node->choice = CHAT_TOOLS_AUTO;
 		return;
 	}
-	if (!node->tools)
-		document_problem(d, at, "expected the key 'tools' as well");
+	if (!name)
+		document_problem(
+		    d, PLACE_KEY(at, "tool_choice"), "expected the key 'tools' as well");
 	if (strcmp(choice, "none") == 0) {
 		node->choice = CHAT_TOOLS_NONE;
 	} else if (strcmp(choice, "required") == 0) {
@@ -183,91 +175,66 @@ static void document_model_read_choice(
 	}
 }
 
-static void document_model_read_tools(
-    struct document *d, const struct place *at, const cJSON *item, struct model_node *node)
+struct context_object {
+	struct window window;
+	bool summary;
+	const char *summary_prompt;
+};
+
+#define LIMIT(name, least) \
+	FIELD_AT(#name, context_object, window.name, .kind = &field_size, .min = least, .max = 1e9)
+DOCUMENT_SHAPE(context, LIMIT(max_messages, 2), LIMIT(max_tokens, 100),
+    FIELD_AT("keep", context_object, window.keep, .kind = &field_number, .min = 0.05, .max = 1),
+    FIELD(context_object, summary, .kind = &field_bool),
+    FIELD(context_object, summary_prompt, .kind = &field_text));
+
+/* Whether a field can take what the model answers; what a schema gives is known at the first run.
+ */
+static void check_output(
+    struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
-	const char *name = json_str(item, "tools");
-	if (name && !is_tools_node(d, name))
-		document_problem(d, PLACE_KEY(at, "tools"), "there is no tools node '%s'", name);
-	if (name)
-		node->tools = xstrdup(name);
-	document_model_read_choice(
-	    d, PLACE_KEY(at, "tool_choice"), json_str(item, "tool_choice"), node);
-}
-
-/* ---- the window ---- */
-
-static size_t read_limit(
-    struct document *d, const struct place *at, const cJSON *item, const char *key, double least)
-{
-	const struct range range = {least, 1e9, 0};
-	return (size_t)document_number(d, at, item, key, &range);
-}
-
-static void read_context(
-    struct document *d, const struct place *at, const cJSON *item, struct model_node *node)
-{
-	static const struct range share = {0.05, 1, 0.5};
-	if (!cJSON_IsObject(item) || !document_check(d, at, item, &shape_context))
-		return;
-	node->shortening.window = (struct window){
-	    .max_messages = read_limit(d, at, item, "max_messages", 2),
-	    .max_tokens = read_limit(d, at, item, "max_tokens", 100),
-	    .keep = document_number(d, at, item, "keep", &share),
-	};
-	if (!json_get(item, "max_messages") && !json_get(item, "max_tokens"))
-		document_problem(d, at, "expected max_messages or max_tokens");
-	node->shortening.summary = !cJSON_IsFalse(json_get(item, "summary"));
-	if (json_str(item, "summary_prompt"))
-		node->shortening.prompt = xstrdup(json_str(item, "summary_prompt"));
-}
-
-/* ---- the answer ---- */
-
-/* Whether field can take what the model answers; what a schema gives is known at the first run. */
-static bool output_fits(const struct field *field, const cJSON *item)
-{
+	const struct field *field = graph_field_get(d->graph, name);
 	const char *type = json_str(json_opt(item, "response_format"), "type");
 	cJSON *example =
 	    type && strcmp(type, "text") != 0 ? cJSON_CreateObject() : cJSON_CreateString("");
-	bool fits = field->reducer == AG_APPEND || graph_field_accepts(field, example);
+	bool schema = type && strcmp(type, "json_schema") == 0;
+	if (!field)
+		document_problem(d, at, "there is no state field '%s'", name);
+	else if (!schema && field->reducer != AG_APPEND && !graph_field_accepts(field, example))
+		document_problem(d, at, "the answer does not fit the state field '%s', of type %s",
+		    name, field->type);
 	cJSON_Delete(example);
-	return fits || (type && strcmp(type, "json_schema") == 0);
 }
-
-static void document_model_read_output(
-    struct document *d, const struct place *at, const cJSON *item, struct model_node *node)
-{
-	const char *name = json_str(item, "output");
-	const struct field *field = name ? graph_field_get(d->graph, name) : NULL;
-	node->silent = cJSON_IsTrue(json_get(item, "silent"));
-	if (name && !field)
-		document_problem(d, PLACE_KEY(at, "output"), "there is no state field '%s'", name);
-	else if (field && !output_fits(field, item))
-		document_problem(d, PLACE_KEY(at, "output"),
-		    "the answer does not fit the state field '%s', of type %s", name, field->type);
-	if (node->silent && !name)
-		document_problem(d, PLACE_KEY(at, "silent"),
-		    "expected the key 'output' as well: the answer would be lost");
-	if (node->silent && node->tools)
-		document_problem(d, PLACE_KEY(at, "silent"),
-		    "expected no key 'tools' beside it: calls stand in messages");
-	if (name)
-		node->output = xstrdup(name);
-}
-
-/* ---- the node ---- */
 
 void document_model(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	struct model_node *node = xcalloc(1, sizeof(*node));
+	struct model_object given = {0};
 	ag_graph_on_free(d->graph, model_node_free, node);
+	document_read(d, at, item, &shape_model, &given);
 	node->chat = read_chat(d, at, item);
-	node->system =
-	    read_prompt(d, PLACE_KEY(at, "system_prompt"), json_get(item, "system_prompt"));
-	document_model_read_tools(d, at, item, node);
-	read_context(d, PLACE_KEY(at, "context"), json_get(item, "context"), node);
-	node->recall = document_recall(d, PLACE_KEY(at, "recall"), document_object(item, "recall"));
-	document_model_read_output(d, at, item, node);
+	node->system = read_prompt(d, PLACE_KEY(at, "system_prompt"), given.system_prompt);
+	document_model_read_tools(d, at, &given, node);
+	if (given.context) {
+		struct context_object c = {.window = {.keep = 0.5}, .summary = true};
+		const struct place *in = PLACE_KEY(at, "context");
+		document_read(d, in, given.context, &shape_context, &c);
+		if (!json_get(given.context, "max_messages") &&
+		    !json_get(given.context, "max_tokens"))
+			document_problem(d, in, "expected max_messages or max_tokens");
+		node->shortening =
+		    (struct shortening){c.window, c.summary, xstrdup(c.summary_prompt)};
+	}
+	node->recall = document_recall(d, PLACE_KEY(at, "recall"), given.recall);
+	if (given.output)
+		check_output(d, PLACE_KEY(at, "output"), given.output, item);
+	if (given.silent && !given.output)
+		document_problem(d, PLACE_KEY(at, "silent"),
+		    "expected the key 'output' as well: the answer would be lost");
+	if (given.silent && given.tools)
+		document_problem(d, PLACE_KEY(at, "silent"),
+		    "expected no key 'tools' beside it: calls stand in messages");
+	node->output = xstrdup(given.output);
+	node->silent = given.silent;
 	ag_graph_node(d->graph, name, model_node_run, node);
 }

@@ -47,86 +47,68 @@ struct rule {
 	size_t part_count;
 };
 
-struct word {
-	const char *key;
-	int meaning;
-};
+static const struct choice kinds[] = {{"tool_calls", RULE_TOOL_CALLS},
+    {"user_text", RULE_USER_TEXT}, {"last_text", RULE_LAST_TEXT}, {"field", RULE_FIELD},
+    {"all", RULE_ALL}, {"any", RULE_ANY}, {"not", RULE_NOT}, {NULL, 0}};
 
-static const struct word kinds[] = {{"tool_calls", RULE_TOOL_CALLS}, {"user_text", RULE_USER_TEXT},
-    {"last_text", RULE_LAST_TEXT}, {"field", RULE_FIELD}, {"all", RULE_ALL}, {"any", RULE_ANY},
-    {"not", RULE_NOT}, {NULL, 0}};
-
-static const struct word text_tests[] = {{"equals", TEST_EQUALS}, {"contains", TEST_CONTAINS},
+static const struct choice text_tests[] = {{"equals", TEST_EQUALS}, {"contains", TEST_CONTAINS},
     {"starts_with", TEST_STARTS_WITH}, {"matches", TEST_MATCHES}, {NULL, 0}};
 
-static const struct word field_tests[] = {{"equals", TEST_EQUALS}, {"contains", TEST_CONTAINS},
+static const struct choice field_tests[] = {{"equals", TEST_EQUALS}, {"contains", TEST_CONTAINS},
     {"exists", TEST_EXISTS}, {"gt", TEST_GT}, {"gte", TEST_GTE}, {"lt", TEST_LT}, {"lte", TEST_LTE},
     {NULL, 0}};
 
 /* ---- Reading */
 
-/* The only word of the table that is a key of item; NULL after a report when there is none, or more
- * than one. */
-static const struct word *only_word(
-    struct document *d, const struct place *at, const cJSON *item, const struct word *table)
+/* The only word that is a key of item; NULL after a report when there is none, or more than one. */
+static const struct choice *only_word(
+    struct document *d, const struct place *at, const cJSON *item, const struct choice *words)
 {
-	const struct word *found = NULL;
-	struct buf known = {0};
+	const struct choice *found = NULL;
 	size_t count = 0;
-	for (const struct word *word = table; word->key; word++) {
-		buf_printf(&known, "%s%s", known.len ? ", " : "", word->key);
-		if (!json_get(item, word->key))
-			continue;
-		found = word;
-		count++;
+	for (const struct choice *word = words; word->name; word++) {
+		if (json_get(item, word->name)) {
+			found = word;
+			count++;
+		}
 	}
-	if (count != 1)
-		document_problem(d, at, "expected exactly one of %s", buf_str(&known));
+	if (count == 1)
+		return found;
+	struct buf known = {0};
+	choices_say(words, &known);
+	document_problem(d, at, "expected exactly one of %s", buf_str(&known));
 	buf_release(&known);
-	return count == 1 ? found : NULL;
+	return NULL;
 }
 
-/* A pattern is a POSIX extended regular expression. */
-static void document_rule_read_pattern(
-    struct document *d, const struct place *at, struct rule *rule)
+#define OPERAND(name, type) FIELD_AT(name, rule, operand, .kind = &field_json, .types = type)
+DOCUMENT_SHAPE(text_rule, OPERAND("equals", TYPE_STRING), OPERAND("contains", TYPE_STRING),
+    OPERAND("starts_with", TYPE_STRING), OPERAND("matches", TYPE_STRING),
+    FIELD(rule, ignore_case, .kind = &field_bool));
+
+static enum field_fault rule_take_text(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
 {
+	const struct document_spot *spot = reader->where;
+	const struct place *at = PLACE_KEY(spot->at, f->key);
+	struct rule *rule = slot;
+	document_read(spot->document, at, value, &shape_text_rule, rule);
+	const struct choice *test = only_word(spot->document, at, value, text_tests);
+	if (!test || !rule->operand)
+		return FIELD_TOLD;
+	rule->test = (enum rule_test)test->value;
+	if (rule->test != TEST_MATCHES)
+		return FIELD_FITS;
 	char message[256];
 	int flags = REG_EXTENDED | REG_NOSUB | (rule->ignore_case ? REG_ICASE : 0);
 	int code = regcomp(&rule->regex, rule->operand->valuestring, flags);
 	rule->has_regex = code == 0;
 	if (code == 0)
-		return;
+		return FIELD_FITS;
 	regerror(code, &rule->regex, message, sizeof(message));
-	document_problem(d, at, "expected a POSIX extended regular expression: %s", message);
-}
-
-static void read_text_rule(
-    struct document *d, const struct place *at, const cJSON *item, struct rule *rule)
-{
-	if (!cJSON_IsObject(item) || !document_check(d, at, item, &shape_text_rule))
-		return;
-	const struct word *test = only_word(d, at, item, text_tests);
-	if (!test)
-		return;
-	rule->test = (enum rule_test)test->meaning;
-	rule->operand = json_get(item, test->key);
-	rule->ignore_case = cJSON_IsTrue(json_get(item, "ignore_case"));
-	if (rule->test == TEST_MATCHES && cJSON_IsString(rule->operand))
-		document_rule_read_pattern(d, PLACE_KEY(at, test->key), rule);
-}
-
-static void read_field_rule(
-    struct document *d, const struct place *at, const cJSON *item, struct rule *rule)
-{
-	const struct word *test = only_word(d, at, item, field_tests);
-	rule->field = json_str(item, "field");
-	if (rule->field && !document_field_known(d, rule->field))
-		document_problem(
-		    d, PLACE_KEY(at, "field"), "there is no state field '%s'", rule->field);
-	if (!test)
-		return;
-	rule->test = (enum rule_test)test->meaning;
-	rule->operand = json_get(item, test->key);
+	document_problem(spot->document, PLACE_KEY(at, test->name),
+	    "expected a POSIX extended regular expression: %s", message);
+	return FIELD_TOLD;
 }
 
 static void add_rule_part(struct rule *rule, struct rule *part)
@@ -135,71 +117,66 @@ static void add_rule_part(struct rule *rule, struct rule *part)
 	rule->parts[rule->part_count++] = part;
 }
 
-static void document_rule_read_parts(
-    struct document *d, const struct place *at, const cJSON *items, struct rule *rule)
+/* A rule, or an array of them. */
+static enum field_fault rule_take_parts(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
 {
+	const struct document_spot *spot = reader->where;
+	const struct place *at = PLACE_KEY(spot->at, f->key);
 	const cJSON *item;
 	size_t i = 0;
-	if (cJSON_IsArray(items) && cJSON_GetArraySize(items) == 0)
-		document_problem(d, at, "expected at least one rule");
-	cJSON_ArrayForEach(item, items) {
-		add_rule_part(rule, document_rule(d, PLACE_INDEX(at, i), item));
+	if (cJSON_IsObject(value)) {
+		add_rule_part(slot, document_rule(spot->document, at, value));
+		return FIELD_FITS;
+	}
+	if (!value->child)
+		document_problem(spot->document, at, "expected at least one rule");
+	cJSON_ArrayForEach(item, value) {
+		add_rule_part(slot, document_rule(spot->document, PLACE_INDEX(at, i), item));
 		i++;
 	}
+	return FIELD_FITS;
 }
 
-/* The tests of a field make no sense beside another kind of rule. */
-static void check_strays(
-    struct document *d, const struct place *at, const cJSON *item, const struct word *kind)
-{
-	for (const struct word *test = field_tests; test->key; test++) {
-		if (kind->meaning != RULE_FIELD && json_get(item, test->key))
-			document_problem(d, PLACE_KEY(at, test->key),
-			    "expected only beside 'field', not beside '%s'", kind->key);
-	}
-}
+static const struct field_kind kind_text = {.types = TYPE_OBJECT, .take = rule_take_text};
+static const struct field_kind kind_parts = {.take = rule_take_parts};
 
-static void document_rule_read_kind(struct document *d, const struct place *at, const cJSON *item,
-    const struct word *kind, struct rule *rule)
-{
-	const cJSON *value = json_get(item, kind->key);
-	const struct place *inner = PLACE_KEY(at, kind->key);
-	switch ((enum rule_kind)kind->meaning) {
-	case RULE_TOOL_CALLS:
-		rule->operand = value;
-		break;
-	case RULE_USER_TEXT:
-	case RULE_LAST_TEXT:
-		read_text_rule(d, inner, value, rule);
-		break;
-	case RULE_FIELD:
-		read_field_rule(d, at, item, rule);
-		break;
-	case RULE_ALL:
-	case RULE_ANY:
-		if (cJSON_IsArray(value))
-			document_rule_read_parts(d, inner, value, rule);
-		break;
-	case RULE_NOT:
-		if (cJSON_IsObject(value))
-			add_rule_part(rule, document_rule(d, inner, value));
-		break;
-	case RULE_NEVER:
-		break;
+/* A key whose slot is the rule. */
+#define WHOLE(name, ...)                                \
+	{                                               \
+		.key = (name), .offset = 0, __VA_ARGS__ \
 	}
-}
+
+DOCUMENT_SHAPE(rule, OPERAND("tool_calls", TYPE_BOOLEAN), WHOLE("user_text", .kind = &kind_text),
+    WHOLE("last_text", .kind = &kind_text), FIELD(rule, field, .kind = &field_text),
+    OPERAND("equals", TYPE_ANY), OPERAND("exists", TYPE_BOOLEAN), OPERAND("contains", TYPE_ANY),
+    OPERAND("gt", TYPE_NUMBER), OPERAND("gte", TYPE_NUMBER), OPERAND("lt", TYPE_NUMBER),
+    OPERAND("lte", TYPE_NUMBER), WHOLE("all", .kind = &kind_parts, .types = TYPE_ARRAY),
+    WHOLE("any", .kind = &kind_parts, .types = TYPE_ARRAY),
+    WHOLE("not", .kind = &kind_parts, .types = TYPE_OBJECT));
 
 struct rule *document_rule(struct document *d, const struct place *at, const cJSON *item)
 {
 	struct rule *rule = xcalloc(1, sizeof(*rule));
-	if (!document_check(d, at, item, &shape_rule))
+	if (!document_read(d, at, item, &shape_rule, rule))
 		return rule;
-	const struct word *kind = only_word(d, at, item, kinds);
+	const struct choice *kind = only_word(d, at, item, kinds), *test = NULL;
 	if (!kind)
 		return rule;
-	check_strays(d, at, item, kind);
-	rule->kind = (enum rule_kind)kind->meaning;
-	document_rule_read_kind(d, at, item, kind, rule);
+	rule->kind = (enum rule_kind)kind->value;
+	if (rule->kind == RULE_FIELD) {
+		if (rule->field && !document_field_known(d, rule->field))
+			document_problem(
+			    d, PLACE_KEY(at, "field"), "there is no state field '%s'", rule->field);
+		test = only_word(d, at, item, field_tests);
+		rule->test = test ? (enum rule_test)test->value : rule->test;
+		return rule;
+	}
+	for (test = field_tests; test->name; test++) {
+		if (json_get(item, test->name))
+			document_problem(d, PLACE_KEY(at, test->name),
+			    "expected only beside 'field', not beside '%s'", kind->name);
+	}
 	return rule;
 }
 
@@ -241,17 +218,6 @@ static bool text_passes(const struct rule *rule, const char *text)
 	return false;
 }
 
-static bool last_text_passes(const struct rule *rule, const ag_state *state)
-{
-	const cJSON *last = ag_last_message(state);
-	if (!last)
-		return text_passes(rule, "");
-	char *text = ag_message_text(last);
-	bool passes = text_passes(rule, text);
-	free(text);
-	return passes;
-}
-
 /* An array has it as an element, an object as a key, a string as a part. */
 static bool value_contains(const cJSON *value, const cJSON *wanted)
 {
@@ -268,34 +234,12 @@ static bool value_contains(const cJSON *value, const cJSON *wanted)
 	return false;
 }
 
-static bool number_passes(enum rule_test test, const cJSON *value, const cJSON *operand)
-{
-	double a, b;
-	if (!json_number(value, &a) || !json_number(operand, &b))
-		return false;
-	switch (test) {
-	case TEST_GT:
-		return a > b;
-	case TEST_GTE:
-		return a >= b;
-	case TEST_LT:
-		return a < b;
-	case TEST_LTE:
-		return a <= b;
-	case TEST_EQUALS:
-	case TEST_CONTAINS:
-	case TEST_STARTS_WITH:
-	case TEST_MATCHES:
-	case TEST_EXISTS:
-		break;
-	}
-	return false;
-}
-
 static bool field_passes(const struct rule *rule, const ag_state *state)
 {
 	const cJSON *value = document_field(state, rule->field);
 	bool exists = value && !cJSON_IsNull(value);
+	double a = 0, b = 0;
+	bool numbers = json_number(value, &a) && json_number(rule->operand, &b);
 	switch (rule->test) {
 	case TEST_EXISTS:
 		return exists == (bool)cJSON_IsTrue(rule->operand);
@@ -304,21 +248,18 @@ static bool field_passes(const struct rule *rule, const ag_state *state)
 	case TEST_CONTAINS:
 		return exists && value_contains(value, rule->operand);
 	case TEST_GT:
+		return numbers && a > b;
 	case TEST_GTE:
+		return numbers && a >= b;
 	case TEST_LT:
+		return numbers && a < b;
 	case TEST_LTE:
-		return number_passes(rule->test, value, rule->operand);
+		return numbers && a <= b;
 	case TEST_STARTS_WITH:
 	case TEST_MATCHES:
 		break;
 	}
 	return false;
-}
-
-static bool asks_for_tools(const ag_state *state)
-{
-	const cJSON *last = ag_last_message(state);
-	return last && message_has_calls(last);
 }
 
 /* Whether as many parts hold as all (or any) need. */
@@ -333,15 +274,22 @@ static bool parts_pass(const struct rule *rule, const ag_state *state, bool all)
 
 bool rule_holds(const struct rule *rule, const ag_state *state)
 {
+	const cJSON *last;
+	char *text;
+	bool passes;
 	switch (rule->kind) {
 	case RULE_NEVER:
 		return false;
 	case RULE_TOOL_CALLS:
-		return asks_for_tools(state) == (bool)cJSON_IsTrue(rule->operand);
+		last = ag_last_message(state);
+		return (last && message_has_calls(last)) == (bool)cJSON_IsTrue(rule->operand);
 	case RULE_USER_TEXT:
 		return text_passes(rule, ag_user_text(state));
 	case RULE_LAST_TEXT:
-		return last_text_passes(rule, state);
+		text = ag_message_text(ag_last_message(state)); /* "" where there is none */
+		passes = text_passes(rule, text);
+		free(text);
+		return passes;
 	case RULE_FIELD:
 		return field_passes(rule, state);
 	case RULE_ALL:

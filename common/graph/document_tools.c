@@ -5,6 +5,7 @@
 #include "config/expand.h"
 #include "graph/document.h"
 #include "graph/http_tool.h"
+#include "graph/live.h"
 #include "graph/node_tools.h"
 #include "graph/template.h"
 #include "tool/command.h"
@@ -18,89 +19,81 @@
 
 /* ---- What all kinds have */
 
+/* What the model is told of a tool, and its tags. */
+struct described {
+	const char *name, *description;
+	const cJSON *parameters, *tags;
+};
+
+#define DESCRIBED_ROWS(type)                                                                    \
+	FIELD_ONLY("kind", .types = TYPE_STRING),                                               \
+	    FIELD_AT("name", type, about.name, .kind = &field_text, .required = true),          \
+	    FIELD_AT(                                                                           \
+		"description", type, about.description, .kind = &field_text, .required = true), \
+	    FIELD_AT("parameters", type, about.parameters, FIELD_OBJECT),                       \
+	    FIELD_AT("tags", type, about.tags, FIELD_ARRAY)
+
+#define TIMEOUT(most_ms) .kind = &field_seconds, .min = 0.001, .max = (most_ms) / 1000
+
+/* Adds the tool to the node, unless there are more mistakes than errors; models are shown the
+ * schema of an object. */
+static void described_add(struct document *d, const struct place *at, const char *node,
+    const struct described *about, size_t errors, ag_tool_fn fn, void *data)
+{
+	const struct place *in = PLACE_KEY(at, "parameters");
+	const cJSON *type = json_get(about->parameters, "type");
+	const cJSON *properties = json_get(about->parameters, "properties");
+	const cJSON *required = json_get(about->parameters, "required");
+	char **tags = document_names(d, PLACE_KEY(at, "tags"), about->tags);
+	if (about->name)
+		document_tool_name(d, PLACE_KEY(at, "name"), node, about->name);
+	if (type && (!cJSON_IsString(type) || strcmp(type->valuestring, "object") != 0))
+		document_problem(d, PLACE_KEY(in, "type"), "expected \"object\"");
+	if (properties)
+		document_is(d, PLACE_KEY(in, "properties"), properties, TYPE_OBJECT);
+	if (required)
+		document_is(d, PLACE_KEY(in, "required"), required, TYPE_ARRAY);
+	if (d->graph->problems.errors == errors) {
+		char *schema = about->parameters ? json_print(about->parameters) : NULL;
+		ag_graph_tool(d->graph, node, about->name, about->description, schema, fn, data);
+		free(schema);
+	}
+	if (tags && d->graph->problems.errors == errors)
+		ag_graph_tool_tags(d->graph, node, about->name, (const char *const *)tags);
+	live_tags_free(tags);
+}
+
+/* ---- exec */
+
+struct exec_object {
+	struct described about;
+	struct command command;
+};
+
+DOCUMENT_SHAPE(exec_tool, DESCRIBED_ROWS(exec_object),
+    COMMAND_ROWS(exec_object, command, EXEC_TOOL_TIMEOUT_MS / 1000));
+
 static void command_free(void *data)
 {
 	command_release(data);
 	free(data);
 }
 
-static const struct node *document_tools_tools_node(const struct document *d, const char *name)
-{
-	int i = graph_node_index(d->graph, name);
-	return i >= 0 ? &d->graph->nodes[i] : NULL;
-}
-
-void document_tool_name(
-    struct document *d, const struct place *at, const char *node, const char *name)
-{
-	const struct node *tools = document_tools_tools_node(d, node);
-	if (!graph_name_valid(name))
-		document_problem(
-		    d, at, "expected 1 to %d letters, digits, blanks or _ - . :", GRAPH_NAME_MAX);
-	else if (tools && graph_tool_get(tools, name))
-		document_problem(d, at, "another tool of this node is called '%s'", name);
-}
-
-/* Models are shown the schema of an object. */
-static void document_tools_check_parameters(
-    struct document *d, const struct place *at, const cJSON *parameters)
-{
-	const cJSON *type = json_get(parameters, "type");
-	if (type && (!cJSON_IsString(type) || strcmp(type->valuestring, "object") != 0))
-		document_problem(d, PLACE_KEY(at, "type"), "expected \"object\"");
-	if (json_get(parameters, "properties"))
-		document_is(d, PLACE_KEY(at, "properties"), json_get(parameters, "properties"),
-		    TYPE_OBJECT);
-	if (json_get(parameters, "required"))
-		document_is(
-		    d, PLACE_KEY(at, "required"), json_get(parameters, "required"), TYPE_ARRAY);
-}
-
-/* Name, description and parameters of a tool whose function is given data. */
-static void check_described(
-    struct document *d, const struct place *at, const char *node, const cJSON *item)
-{
-	const char *name = json_str(item, "name");
-	if (name)
-		document_tool_name(d, PLACE_KEY(at, "name"), node, name);
-	document_tools_check_parameters(
-	    d, PLACE_KEY(at, "parameters"), document_object(item, "parameters"));
-}
-
-static void document_tools_add_tool(
-    struct document *d, const char *node, const cJSON *item, ag_tool_fn fn, void *data)
-{
-	const cJSON *parameters = document_object(item, "parameters");
-	char *schema = parameters ? json_print(parameters) : NULL;
-	ag_graph_tool(d->graph, node, json_str(item, "name"), json_str(item, "description"), schema,
-	    fn, data);
-	free(schema);
-}
-
-/* Seconds as milliseconds. */
-static int64_t document_tools_read_timeout(
-    struct document *d, const struct place *at, const cJSON *item, double most_ms)
-{
-	const struct range range = {0.001, most_ms / 1000, most_ms / 1000};
-	return (int64_t)(document_number(d, at, item, "timeout", &range) * 1000);
-}
-
-/* ---- exec */
-
 static void read_exec_tool(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
 	size_t errors = d->graph->problems.errors;
 	struct command *command = xcalloc(1, sizeof(*command));
+	struct exec_object given = {
+	    .command = {.timeout_ms = EXEC_TOOL_TIMEOUT_MS,
+		.max_output = EXEC_TOOL_MAX_OUTPUT,
+		.max_line = SIZE_MAX}, /* lines mean nothing to a tool */
+	};
 	ag_graph_on_free(d->graph, command_free, command);
-	document_check(d, at, item, &shape_exec_tool);
-	check_described(d, at, node, item);
-	command->max_output = EXEC_TOOL_MAX_OUTPUT;
-	command->max_line = SIZE_MAX; /* lines mean nothing to a tool */
-	document_command(d, at, item, EXEC_TOOL_TIMEOUT_MS / 1000, command);
-	if (d->graph->problems.errors == errors)
-		document_tools_add_tool(d, node, item, exec_tool, command);
-	document_tool_tags(d, at, node, item);
+	document_command(d, &given.command);
+	document_read(d, at, item, &shape_exec_tool, &given);
+	*command = given.command;
+	described_add(d, at, node, &given.about, errors, exec_tool, command);
 }
 
 /* ---- http */
@@ -121,24 +114,9 @@ static bool is_printable(const char *text)
 	return !*text;
 }
 
-static void read_header(struct document *d, const struct place *at, const cJSON *item,
-    struct http_header *headers, size_t *count)
+static bool document_tools_is_url(const char *url)
 {
-	char *unset, *value;
-	if (!document_tools_is_token(item->string))
-		document_problem(d, at, "expected the name of a header");
-	if (!document_is(d, at, item, TYPE_STRING))
-		return;
-	value = expand_variables(item->valuestring, &unset);
-	if (!value) {
-		document_problem(d, at, "expected the environment variable %s to be set", unset);
-		free(unset);
-		return;
-	}
-	if (!is_printable(value))
-		document_problem(d, at, "expected a value without control characters");
-	headers[*count].name = xstrdup(item->string);
-	headers[(*count)++].value = value;
+	return http_tool_url_fits(url) && is_printable(url);
 }
 
 #define MOST_HEADERS 30
@@ -153,8 +131,25 @@ static struct http_header *document_tools_read_headers(
 		document_problem(d, at, "expected at most %d headers", MOST_HEADERS);
 		return headers;
 	}
-	cJSON_ArrayForEach(item, object)
-		read_header(d, PLACE_KEY(at, item->string), item, headers, count);
+	cJSON_ArrayForEach(item, object) {
+		const struct place *key = PLACE_KEY(at, item->string);
+		char *unset;
+		if (!document_tools_is_token(item->string))
+			document_problem(d, key, "expected the name of a header");
+		if (!document_is(d, key, item, TYPE_STRING))
+			continue;
+		char *value = expand_variables(item->valuestring, &unset);
+		if (!value) {
+			document_problem(
+			    d, key, "expected the environment variable %s to be set", unset);
+			free(unset);
+			continue;
+		}
+		if (!is_printable(value))
+			document_problem(d, key, "expected a value without control characters");
+		headers[*count].name = xstrdup(item->string);
+		headers[(*count)++].value = value;
+	}
 	return headers;
 }
 
@@ -182,113 +177,94 @@ static void check_templates(struct document *d, const struct place *at, const cJ
 	}
 }
 
-static void document_tools_read_url(
-    struct document *d, const struct place *at, const char *url, struct http_tool *tool)
-{
-	if (!url)
-		return; /* reported */
-	tool->url = arguments_template(d, at, url);
-	if (!http_tool_url_fits(url) || !is_printable(url))
-		document_problem(d, at,
-		    "expected an http or https URL with a host, and names in {{ }} only behind the "
-		    "host and port");
-}
+struct http_object {
+	struct described about;
+	const cJSON *request;
+};
 
-static void read_method(
-    struct document *d, const struct place *at, const cJSON *item, struct http_tool *tool)
-{
-	tool->method = json_str(item, "method");
-	if (tool->method && !document_tools_is_token(tool->method))
-		document_problem(
-		    d, PLACE_KEY(at, "method"), "expected a method such as GET or POST");
-}
+DOCUMENT_SHAPE(http_tool, DESCRIBED_ROWS(http_object),
+    FIELD_AT("http", http_object, request, FIELD_OBJECT, .required = true));
 
-static void read_request(
-    struct document *d, const struct place *at, const cJSON *item, struct http_tool *tool)
-{
-	const struct range bytes = {1, 1 << 30, HTTP_TOOL_MAX_OUTPUT};
-	document_check(d, at, item, &shape_http);
-	document_tools_read_url(d, PLACE_KEY(at, "url"), json_str(item, "url"), tool);
-	read_method(d, at, item, tool);
-	tool->headers = document_tools_read_headers(
-	    d, PLACE_KEY(at, "headers"), document_object(item, "headers"), &tool->header_count);
-	tool->query = document_object(item, "query");
-	tool->body = json_get(item, "body");
-	check_templates(d, PLACE_KEY(at, "query"), tool->query);
-	check_templates(d, PLACE_KEY(at, "body"), tool->body);
-	tool->timeout_ms = document_tools_read_timeout(d, at, item, HTTP_TOOL_TIMEOUT_MS);
-	tool->max_output = (size_t)document_number(d, at, item, "max_output", &bytes);
-}
+struct request_object {
+	struct http_tool tool;
+	const char *url;
+	const cJSON *headers;
+};
+
+DOCUMENT_SHAPE(http,
+    FIELD(request_object, url, .kind = &field_text, .valid = document_tools_is_url,
+	.required = true,
+	.expected =
+	    "an http or https URL with a host, and names in {{ }} only behind the host and port"),
+    FIELD_AT("method", request_object, tool.method, .kind = &field_text,
+	.valid = document_tools_is_token, .expected = "a method such as GET or POST"),
+    FIELD(request_object, headers, FIELD_OBJECT),
+    FIELD_AT("query", request_object, tool.query, FIELD_OBJECT),
+    FIELD_AT("body", request_object, tool.body, .kind = &field_json),
+    FIELD_AT("timeout", request_object, tool.timeout_ms, TIMEOUT(HTTP_TOOL_TIMEOUT_MS)),
+    FIELD_AT("max_output", request_object, tool.max_output, COMMAND_BYTES));
 
 static void read_http_tool(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
+	const struct place *in = PLACE_KEY(at, "http");
 	size_t errors = d->graph->problems.errors;
 	struct http_tool *tool = xcalloc(1, sizeof(*tool));
+	struct http_object given = {0};
+	struct request_object request = {
+	    .tool = {.timeout_ms = HTTP_TOOL_TIMEOUT_MS, .max_output = HTTP_TOOL_MAX_OUTPUT}};
 	ag_graph_on_free(d->graph, http_tool_free, tool);
-	document_check(d, at, item, &shape_http_tool);
-	check_described(d, at, node, item);
-	if (document_object(item, "http"))
-		read_request(d, PLACE_KEY(at, "http"), document_object(item, "http"), tool);
-	if (d->graph->problems.errors == errors)
-		document_tools_add_tool(d, node, item, http_tool, tool);
-	document_tool_tags(d, at, node, item);
+	document_read(d, at, item, &shape_http_tool, &given);
+	if (given.request)
+		document_read(d, in, given.request, &shape_http, &request);
+	*tool = request.tool;
+	if (request.url)
+		tool->url = arguments_template(d, PLACE_KEY(in, "url"), request.url);
+	tool->headers = document_tools_read_headers(
+	    d, PLACE_KEY(in, "headers"), request.headers, &tool->header_count);
+	check_templates(d, PLACE_KEY(in, "query"), tool->query);
+	check_templates(d, PLACE_KEY(in, "body"), tool->body);
+	described_add(d, at, node, &given.about, errors, http_tool, tool);
 }
 
 /* ---- mcp */
 
 #define MCP_TIMEOUT_MS 300000
 
+static bool is_prefix(const char *text)
+{
+	return !*text || graph_name_valid(text);
+}
+
+struct mcp_object {
+	const char *name, *prefix;
+	const cJSON *reach, *tools;
+	int64_t timeout_ms;
+};
+
+DOCUMENT_SHAPE(mcp_tools, FIELD_ONLY("kind", .types = TYPE_STRING),
+    FIELD(mcp_object, name, .kind = &field_text),
+    FIELD_AT("mcp", mcp_object, reach, FIELD_OBJECT, .required = true),
+    FIELD_AT("timeout", mcp_object, timeout_ms, TIMEOUT(MCP_TIMEOUT_MS)),
+    FIELD(mcp_object, tools, FIELD_ARRAY),
+    FIELD(mcp_object, prefix, .kind = &field_text, .valid = is_prefix,
+	.expected = "up to " GRAPH_NAME_LETTERS));
+
+struct reach_object {
+	struct mcp_settings settings;
+	const cJSON *headers;
+};
+
+DOCUMENT_SHAPE(mcp, FIELD_AT("command", reach_object, settings.command, .kind = &field_argv),
+    FIELD_AT("cwd", reach_object, settings.command, .kind = &field_cwd),
+    FIELD_AT("env", reach_object, settings.command, .kind = &field_env),
+    FIELD_AT("url", reach_object, settings.url, .kind = &field_string,
+	.valid = document_tools_is_url, .expected = "an http or https URL with a host"),
+    FIELD(reach_object, headers, FIELD_OBJECT));
+
 static void server_free(void *server)
 {
 	mcp_server_free(server);
-}
-
-static char **read_names(struct document *d, const struct place *at, const cJSON *array)
-{
-	const cJSON *item;
-	size_t i = 0;
-	if (!array)
-		return NULL;
-	char **names = xcalloc((size_t)cJSON_GetArraySize(array) + 1, sizeof(char *));
-	cJSON_ArrayForEach(item, array) {
-		if (document_is(d, PLACE_INDEX(at, i), item, TYPE_STRING))
-			names[i++] = xstrdup(item->valuestring);
-	}
-	return names;
-}
-
-static void read_reach(
-    struct document *d, const struct place *at, const cJSON *item, struct mcp_settings *settings)
-{
-	const char *url = json_str(item, "url");
-	bool has_command = json_get(item, "command") != NULL;
-	document_check(d, at, item, &shape_mcp);
-	if (has_command == (json_get(item, "url") != NULL)) {
-		document_problem(d, at, "expected either 'command' or 'url'");
-		return;
-	}
-	if (has_command) {
-		document_command(d, at, item, MCP_TIMEOUT_MS / 1000, &settings->command);
-		return;
-	}
-	settings->url = xstrdup(url ? url : "");
-	if (url && (!http_tool_url_fits(url) || !is_printable(url)))
-		document_problem(
-		    d, PLACE_KEY(at, "url"), "expected an http or https URL with a host");
-	settings->headers = document_tools_read_headers(
-	    d, PLACE_KEY(at, "headers"), document_object(item, "headers"), &settings->header_count);
-}
-
-/* What the server is called in the log when the document does not say. */
-static char *server_name(const cJSON *item, const struct mcp_settings *settings)
-{
-	const char *name = json_str(item, "name");
-	if (name)
-		return xstrdup(name);
-	if (settings->url)
-		return xstrndup(settings->url, strcspn(settings->url, "?#"));
-	return xstrdup(settings->command.argv ? settings->command.argv[0] : "server");
 }
 
 static bool is_server_of(const ag_graph *graph, const char *name)
@@ -300,39 +276,40 @@ static bool is_server_of(const ag_graph *graph, const char *name)
 	return false;
 }
 
-/* The same with a number behind it from the second server of that name on. */
-static char *server_name_own(const ag_graph *graph, char *name)
-{
-	char *own = xstrdup(name);
-	for (int n = 2; is_server_of(graph, own); n++) {
-		free(own);
-		own = xasprintf("%s (%d)", name, n);
-	}
-	free(name);
-	return own;
-}
-
 /* A server is made even of a document with mistakes: it owns what was read. */
 static void read_mcp_tools(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
-	struct mcp_settings settings = {0};
-	const char *prefix = json_str(item, "prefix");
-	int i = graph_node_index(d->graph, node);
-	document_check(d, at, item, &shape_mcp_tools);
-	if (document_object(item, "mcp"))
-		read_reach(d, PLACE_KEY(at, "mcp"), document_object(item, "mcp"), &settings);
-	if (prefix && *prefix && !graph_name_valid(prefix))
-		document_problem(d, PLACE_KEY(at, "prefix"),
-		    "expected up to %d letters, digits, blanks or _ - . :", GRAPH_NAME_MAX);
-	settings.timeout_ms = document_tools_read_timeout(d, at, item, MCP_TIMEOUT_MS);
-	settings.name = server_name_own(d->graph, server_name(item, &settings));
-	struct tool_server server = {.server = mcp_server_new(&settings),
-	    .prefix = xstrdup(prefix ? prefix : ""),
-	    .only = read_names(d, PLACE_KEY(at, "tools"), document_array(item, "tools")),
-	    .place = document_place(d, PLACE_KEY(at, "mcp"))};
+	const struct place *in = PLACE_KEY(at, "mcp");
+	struct mcp_object given = {.prefix = "", .timeout_ms = MCP_TIMEOUT_MS};
+	struct reach_object reach = {.settings = {.command = {.timeout_ms = MCP_TIMEOUT_MS}}};
+	struct mcp_settings *settings = &reach.settings;
+	document_read(d, at, item, &shape_mcp_tools, &given);
+	if (json_get(given.reach, "command"))
+		document_command(d, &settings->command);
+	if (given.reach && document_read(d, in, given.reach, &shape_mcp, &reach) &&
+	    !json_get(given.reach, "command") == !json_get(given.reach, "url"))
+		document_problem(d, in, "expected either 'command' or 'url'");
+	settings->headers = document_tools_read_headers(
+	    d, PLACE_KEY(in, "headers"), reach.headers, &settings->header_count);
+	settings->timeout_ms = given.timeout_ms;
+	/* what the server is called in the log: what the document says or where it is, and a number
+	 * behind it from the second server of that name on */
+	char **argv = settings->command.argv;
+	const char *program = argv && argv[0] ? argv[0] : "server";
+	const char *named = given.name ? given.name : settings->url ? settings->url : program;
+	int length = (int)(named == settings->url ? strcspn(named, "?#") : strlen(named));
+	settings->name = xasprintf("%.*s", length, named);
+	for (int n = 2; is_server_of(d->graph, settings->name); n++) {
+		free(settings->name);
+		settings->name = xasprintf("%.*s (%d)", length, named, n);
+	}
+	struct tool_server server = {.server = mcp_server_new(settings),
+	    .prefix = xstrdup(given.prefix),
+	    .only = document_names(d, PLACE_KEY(at, "tools"), given.tools),
+	    .place = document_place(d, in)};
 	ag_graph_on_free(d->graph, server_free, server.server);
-	node_add_server(&d->graph->nodes[i], &server);
+	node_add_server(&d->graph->nodes[graph_node_index(d->graph, node)], &server);
 }
 
 /* ---- All kinds */
@@ -344,50 +321,54 @@ static const struct {
 } kinds[] = {{"exec", "command", read_exec_tool}, {"http", "http", read_http_tool},
     {"mcp", "mcp", read_mcp_tools}, {"memory", "actions", document_memory_tool}};
 
-/* "kind" may be left out where a member tells it. */
-static void document_tools_read_tool(
-    struct document *d, const struct place *at, const char *node, const cJSON *item)
-{
-	const cJSON *kind = json_get(item, "kind");
-	if (!document_is(d, at, item, TYPE_OBJECT))
-		return;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		bool named = cJSON_IsString(kind) && strcmp(kind->valuestring, kinds[i].name) == 0;
-		if (kind ? !named : !json_get(item, kinds[i].key))
-			continue;
-		kinds[i].read(d, at, node, item);
-		return;
-	}
-	document_problem(
-	    d, PLACE_KEY(at, "kind"), "expected a kind of tool, one of exec, http, mcp, memory");
-}
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
-/* A name that is misspelt would let a call go unasked; what servers offer is known later. */
-static void read_approval(
-    struct document *d, const struct place *at, const cJSON *approval, struct node *node)
-{
-	node->approve_all = cJSON_IsTrue(approval);
-	node->approve = cJSON_IsArray(approval) ? read_names(d, at, approval) : NULL;
-	for (size_t i = 0; node->approve && node->approve[i]; i++) {
-		const char *name = node->approve[i];
-		if (!node->server_count && !graph_tool_get(node, name))
-			document_problem(d, at, "there is no tool '%s' in this node", name);
-	}
-}
+struct tools_object {
+	const cJSON *tools, *approval;
+};
+
+DOCUMENT_SHAPE(tools, DOCUMENT_KIND, FIELD(tools_object, tools, FIELD_ARRAY, .required = true),
+    FIELD(tools_object, approval, .kind = &field_json, .types = TYPE_BOOLEAN | TYPE_ARRAY));
 
 void document_tools(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
+	const struct place *approval = PLACE_KEY(at, "approval");
+	struct tools_object given = {0};
 	const cJSON *tool;
 	size_t i = 0;
+	document_read(d, at, item, &shape_tools, &given);
 	size_t errors = d->graph->problems.errors;
 	ag_graph_tools(d->graph, name);
-	if (!document_tools_tools_node(d, name))
-		return;
-	cJSON_ArrayForEach(tool, document_array(item, "tools")) {
-		document_tools_read_tool(d, PLACE_INDEX(PLACE_KEY(at, "tools"), i), name, tool);
+	int n = graph_node_index(d->graph, name);
+	if (n < 0)
+		return; /* reported */
+	cJSON_ArrayForEach(tool, given.tools) {
+		const struct place *place = PLACE_INDEX(PLACE_KEY(at, "tools"), i);
+		size_t k = 0;
 		i++;
+		if (!document_is(d, place, tool, TYPE_OBJECT))
+			continue;
+		const cJSON *kind = json_get(tool, "kind"); /* not needed where a member tells it */
+		while (k < KIND_COUNT &&
+		    (kind ? !cJSON_IsString(kind) || strcmp(kind->valuestring, kinds[k].name) != 0
+			  : !json_get(tool, kinds[k].key)))
+			k++;
+		if (k < KIND_COUNT)
+			kinds[k].read(d, place, name, tool);
+		else
+			document_problem(d, PLACE_KEY(place, "kind"),
+			    "expected a kind of tool, one of exec, http, mcp, memory");
 	}
-	if (d->graph->problems.errors == errors)
-		read_approval(d, PLACE_KEY(at, "approval"), json_get(item, "approval"),
-		    &d->graph->nodes[graph_node_index(d->graph, name)]);
+	if (d->graph->problems.errors != errors)
+		return;
+	struct node *node = &d->graph->nodes[n];
+	node->approve_all = cJSON_IsTrue(given.approval);
+	if (cJSON_IsArray(given.approval))
+		node->approve = document_names(d, approval, given.approval);
+	/* a name that is misspelt would let a call go unasked; what servers offer is known later */
+	for (i = 0; !node->server_count && node->approve && node->approve[i]; i++) {
+		if (!graph_tool_get(node, node->approve[i]))
+			document_problem(
+			    d, approval, "there is no tool '%s' in this node", node->approve[i]);
+	}
 }

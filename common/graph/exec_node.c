@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/json_type.h"
 #include "base/utf8.h"
 #include "graph/run.h"
 
@@ -32,32 +33,18 @@ static void exec_node_refer(cJSON *input, const char *key, const cJSON *item)
 		cJSON_AddNullToObject(input, key);
 }
 
-static void add_context(cJSON *input, const ag_state *state, bool last_only)
-{
-	if (!last_only) {
-		exec_node_refer(input, "context", ag_context(state));
-		return;
-	}
-	cJSON *context = cJSON_AddArrayToObject(input, "context");
-	const cJSON *last = ag_last_message(state);
-	if (last)
-		cJSON_AddItemReferenceToArray(context, (cJSON *)last);
-}
-
-static void add_answers(cJSON *input, const ag_run *run)
-{
-	const cJSON *answers = ag_answers(run);
-	if (answers)
-		exec_node_refer(input, "answers", answers);
-	else
-		cJSON_AddArrayToObject(input, "answers");
-}
-
 static char *input_text(const struct exec_node *node, ag_run *run, const ag_state *state)
 {
 	cJSON *input = cJSON_CreateObject();
 	const cJSON *field;
-	add_context(input, state, node->last_only);
+	if (node->input == EXEC_INPUT_FULL) {
+		exec_node_refer(input, "context", ag_context(state));
+	} else {
+		const cJSON *last = ag_last_message(state);
+		cJSON *context = cJSON_AddArrayToObject(input, "context");
+		if (last)
+			cJSON_AddItemReferenceToArray(context, (cJSON *)last);
+	}
 	json_add_str(input, "context_summary", ag_summary(state));
 	cJSON_ArrayForEach(field, ag_fields(state))
 		exec_node_refer(input, field->string, field);
@@ -67,7 +54,9 @@ static char *input_text(const struct exec_node *node, ag_run *run, const ag_stat
 	json_add_str(input, "run_id", ag_run_id(run));
 	json_add_str(input, "node", ag_node_name(run));
 	json_add_int(input, "step", ag_step(run));
-	add_answers(input, run);
+	exec_node_refer(input, "answers", ag_answers(run));
+	if (!ag_answers(run))
+		json_set(input, "answers", cJSON_CreateArray());
 	char *json = json_print(input);
 	cJSON_Delete(input);
 	struct buf text = {0};
@@ -99,30 +88,21 @@ static ag_result exec_node_refuse(struct session *s, const char *key, const char
 
 static ag_result exec_node_take_delta(struct session *s, cJSON *value)
 {
-	if (!cJSON_IsString(value))
-		return exec_node_refuse(s, "delta", "a string");
 	buf_puts(&s->said, value->valuestring);
 	return ag_delta(s->run, value->valuestring);
 }
 
 static ag_result exec_node_take_reasoning(struct session *s, cJSON *value)
 {
-	if (!cJSON_IsString(value))
-		return exec_node_refuse(s, "reasoning", "a string");
 	return ag_reasoning_delta(s->run, value->valuestring);
 }
 
 static ag_result exec_node_take_message(struct session *s, cJSON *value)
 {
-	cJSON *message;
-	if (cJSON_IsObject(value)) {
-		message = cJSON_Duplicate(value, true);
-	} else if (cJSON_IsString(value)) {
-		message = cJSON_CreateObject();
+	cJSON *message =
+	    cJSON_IsObject(value) ? cJSON_Duplicate(value, true) : cJSON_CreateObject();
+	if (cJSON_IsString(value))
 		json_add_str(message, "content", value->valuestring);
-	} else {
-		return exec_node_refuse(s, "message", "a string or an object");
-	}
 	if (!json_opt(message, "role"))
 		json_set(message, "role", cJSON_CreateString("assistant"));
 	buf_reset(&s->said);
@@ -131,8 +111,6 @@ static ag_result exec_node_take_message(struct session *s, cJSON *value)
 
 static ag_result take_update(struct session *s, cJSON *value)
 {
-	if (!cJSON_IsObject(value))
-		return exec_node_refuse(s, "update", "an object");
 	const cJSON *field;
 	cJSON_ArrayForEach(field, value) {
 		ag_result result = ag_update(s->run, field->string, cJSON_Duplicate(field, true));
@@ -146,8 +124,6 @@ static ag_result take_update(struct session *s, cJSON *value)
 static ag_result take_interrupt(struct session *s, cJSON *value)
 {
 	const cJSON *item, *answer, *reason = json_opt(value, "reason");
-	if (!cJSON_IsObject(value))
-		return exec_node_refuse(s, "interrupt", "an object");
 	cJSON_ArrayForEach(item, value) {
 		if (strcmp(item->string, "reason") != 0 && strcmp(item->string, "value") != 0)
 			return exec_node_refuse(
@@ -161,25 +137,24 @@ static ag_result take_interrupt(struct session *s, cJSON *value)
 
 static ag_result exec_node_take_error(struct session *s, cJSON *value)
 {
-	if (!cJSON_IsString(value))
-		return exec_node_refuse(s, "error", "a string");
 	return ag_fail(s->run, "%s", value->valuestring);
 }
 
 static ag_result take_log(struct session *s, cJSON *value)
 {
-	if (!cJSON_IsString(value))
-		return exec_node_refuse(s, "log", "a string");
 	ag_log(s->run, "%s", value->valuestring);
 	return AG_OK;
 }
 
 static const struct {
 	const char *key;
+	unsigned types;
 	ag_result (*take)(struct session *s, cJSON *value);
-} kinds[] = {{"delta", exec_node_take_delta}, {"reasoning", exec_node_take_reasoning},
-    {"message", exec_node_take_message}, {"update", take_update}, {"interrupt", take_interrupt},
-    {"error", exec_node_take_error}, {"log", take_log}};
+} kinds[] = {{"delta", TYPE_STRING, exec_node_take_delta},
+    {"reasoning", TYPE_STRING, exec_node_take_reasoning},
+    {"message", TYPE_STRING | TYPE_OBJECT, exec_node_take_message},
+    {"update", TYPE_OBJECT, take_update}, {"interrupt", TYPE_OBJECT, take_interrupt},
+    {"error", TYPE_STRING, exec_node_take_error}, {"log", TYPE_STRING, take_log}};
 
 static ag_result take_object(struct session *s, const cJSON *object, const char *excerpt)
 {
@@ -188,8 +163,15 @@ static ag_result take_object(struct session *s, const cJSON *object, const char 
 		return ag_fail(s->run, "line %zu of its output: expected exactly one member: %s",
 		    s->line, excerpt);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].key, member->string) == 0)
+		if (strcmp(kinds[i].key, member->string) != 0)
+			continue;
+		if (json_is_of(member, kinds[i].types))
 			return kinds[i].take(s, member);
+		struct buf expected = {0};
+		json_types_say(kinds[i].types, &expected);
+		ag_result result = exec_node_refuse(s, member->string, buf_str(&expected));
+		buf_release(&expected);
+		return result;
 	}
 	return ag_fail(s->run,
 	    "line %zu of its output: expected one of delta, reasoning, message, update, "
@@ -197,49 +179,32 @@ static ag_result take_object(struct session *s, const cJSON *object, const char 
 	    s->line, excerpt);
 }
 
-static ag_result exec_node_take_line(struct session *s, const char *line, size_t len)
+static bool on_line(const char *line, size_t len, void *arg)
 {
+	struct session *s = arg;
 	char excerpt[EXCERPT + 1];
+	s->line++;
+	if (strspn(line, " \t\r") == len)
+		return true;
 	snprintf(excerpt, sizeof(excerpt), "%s", line);
 	if (len > EXCERPT)
 		excerpt[utf8_cut(line, EXCERPT)] = '\0';
 	process_clean(excerpt);
 	cJSON *object = json_parse(line, len, JSON_REQUEST_DEPTH, NULL);
-	ag_result result = cJSON_IsObject(object)
+	s->outcome = cJSON_IsObject(object)
 	    ? take_object(s, object, excerpt)
 	    : ag_fail(
 		  s->run, "line %zu of its output: expected a JSON object: %s", s->line, excerpt);
 	cJSON_Delete(object);
-	return result;
-}
-
-static bool on_line(const char *line, size_t len, void *arg)
-{
-	struct session *s = arg;
-	s->line++;
-	if (strspn(line, " \t\r") == len)
-		return true;
-	s->outcome = exec_node_take_line(s, line, len);
 	return s->outcome == AG_OK;
 }
 
 /* ---- How it ends */
 
-static ag_result exec_node_fail(ag_run *run, const char *name, const struct process_result *result)
+static ag_result exec_node_finish(
+    struct session *s, const char *name, const struct process_result *result)
 {
 	char what[256], complaint[512];
-	process_describe(result, what, sizeof(what));
-	process_complaint(result, complaint, sizeof(complaint));
-	if (result->tail[0] && result->end != PROCESS_NOT_STARTED)
-		ag_log(run, "%s %s; it wrote: %s", name, what, result->tail);
-	if (result->end != PROCESS_EXITED || strcmp(what, complaint) == 0)
-		return ag_fail(run, "%s %s", name, complaint);
-	return ag_fail(run, "%s %s: %s", name, what, complaint);
-}
-
-static ag_result exec_node_finish(
-    struct session *s, const struct command *command, const struct process_result *result)
-{
 	switch (result->end) {
 	case PROCESS_EXITED:
 		if (result->code == 0)
@@ -255,7 +220,13 @@ static ag_result exec_node_finish(
 	case PROCESS_NOT_STARTED:
 		break;
 	}
-	return exec_node_fail(s->run, command->argv[0], result);
+	process_describe(result, what, sizeof(what));
+	process_complaint(result, complaint, sizeof(complaint));
+	if (result->tail[0] && result->end != PROCESS_NOT_STARTED)
+		ag_log(s->run, "%s %s; it wrote: %s", name, what, result->tail);
+	if (result->end != PROCESS_EXITED || strcmp(what, complaint) == 0)
+		return ag_fail(s->run, "%s %s", name, complaint);
+	return ag_fail(s->run, "%s %s: %s", name, what, complaint);
 }
 
 ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
@@ -269,7 +240,7 @@ ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
 	    .run = run, .input = input, .input_len = strlen(input), .on_line = on_line, .arg = &s};
 	command_run(&node->command, &call, &result);
 	free(input);
-	ag_result outcome = exec_node_finish(&s, &node->command, &result);
+	ag_result outcome = exec_node_finish(&s, node->command.argv[0], &result);
 	buf_release(&s.said);
 	return outcome;
 }

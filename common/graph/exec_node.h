@@ -32,15 +32,16 @@
 #include "agentgraph.h"
 #include "tool/command.h"
 
-#include <stdbool.h>
-
 #define EXEC_NODE_TIMEOUT_MS 900000  /* the default, and the most (doc/protocol-runs.md#invoke) */
 #define EXEC_NODE_MAX_LINE (1 << 20) /* default, bytes */
 #define EXEC_NODE_MAX_OUTPUT (16 << 20) /* default, bytes */
 
+/* What "context" holds: all messages, or the last one alone. */
+enum exec_input { EXEC_INPUT_FULL, EXEC_INPUT_LAST };
+
 struct exec_node {
 	struct command command;
-	bool last_only; /* "context" holds the last message alone */
+	enum exec_input input;
 };
 
 /* The function of such a node (ag_node_fn); data is its struct exec_node. */

@@ -21,6 +21,7 @@ struct config;
 #define GRAPH_END (-1)   /* target: the end */
 #define GRAPH_UNSET (-2) /* no such node */
 #define GRAPH_NAME_MAX 64
+#define GRAPH_NAME_LETTERS "64 letters, digits, blanks or _ - . :" /* the same for messages */
 
 enum tool_source { TOOL_LOCAL, TOOL_MCP, TOOL_REMOTE };
 
@@ -130,6 +131,9 @@ const struct field *graph_field_get(const ag_graph *graph, const char *name);
 
 /* Whether value fits a field's type; null fits every field. */
 bool graph_field_accepts(const struct field *field, const cJSON *value);
+
+/* Whether its reducer makes sense for its type (AG_REPLACE always does). */
+bool graph_reducer_fits(const struct field *field);
 
 /* The tool of that name in a tools node, or NULL. */
 const struct tool *graph_tool_get(const struct node *node, const char *name);

@@ -100,34 +100,23 @@ static void graph_live_problem(ag_graph *graph, const char *name, const char *ex
 	    &graph->problems, "%s: live agent '%s': expected %s", graph->name, name, expected);
 }
 
-static void check_vad(ag_graph *graph, const char *name, const cJSON *vad)
+static cJSON *graph_live_read_vad(ag_graph *graph, const char *name, const char *text)
 {
+	cJSON *vad =
+	    text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : cJSON_CreateObject();
 	const cJSON *member;
 	const char *expected;
+	if (!cJSON_IsObject(vad)) {
+		graph_live_problem(graph, name, "vad to be a JSON object");
+		cJSON_Delete(vad);
+		return cJSON_CreateObject();
+	}
 	cJSON_ArrayForEach(member, vad) {
 		if (!live_vad_fits(member->string, member, &expected))
 			problems_add(&graph->problems, "%s: live agent '%s': vad.%s: expected %s",
 			    graph->name, name, member->string, expected);
 	}
-}
-
-static cJSON *graph_live_read_vad(ag_graph *graph, const char *name, const char *text)
-{
-	cJSON *vad =
-	    text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : cJSON_CreateObject();
-	if (cJSON_IsObject(vad)) {
-		check_vad(graph, name, vad);
-		return vad;
-	}
-	graph_live_problem(graph, name, "vad to be a JSON object");
-	cJSON_Delete(vad);
-	return cJSON_CreateObject();
-}
-
-static bool graph_live_is_complete(const struct ag_live_provider *p)
-{
-	return p && p->kind == AG_LIVE_PROVIDER && p->open && p->close && p->takes && p->audio &&
-	    p->text && p->activity && p->tool_result && p->finish && p->descriptor && p->step;
+	return vad;
 }
 
 struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struct ag_live *live)
@@ -137,10 +126,12 @@ struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struc
 		graph_live_problem(graph, name, "a struct ag_live of this version");
 		return agent;
 	}
-	if (!graph_live_is_complete(live->provider))
+	const struct ag_live_provider *p = live->provider;
+	if (!p || p->kind != AG_LIVE_PROVIDER || !p->open || !p->close || !p->takes || !p->audio ||
+	    !p->text || !p->activity || !p->tool_result || !p->finish || !p->descriptor || !p->step)
 		graph_live_problem(
 		    graph, name, "a provider of this version with all its functions");
-	agent->provider = live->provider;
+	agent->provider = p;
 	agent->data = live->data;
 	agent->model = xstrdup(live->model);
 	agent->voice = xstrdup(live->voice);
@@ -187,28 +178,24 @@ static void check_others(ag_graph *graph, const struct node *live)
 	}
 }
 
-static void check_start(ag_graph *graph, const struct node *live)
-{
-	const struct edge *start = graph->start;
-	if (start && (start->fn || strcmp(start->names[0], live->name) != 0))
-		graph_live_problem(
-		    graph, live->name, "the edge from START to lead to it, and nowhere else");
-	if (live->interrupt_before || live->interrupt_after)
-		graph_live_problem(
-		    graph, live->name, "no interrupt: a conversation does not pause");
-}
-
 void live_compile(ag_graph *graph)
 {
 	for (size_t i = 0; i < graph->node_count && !graph->live; i++) {
 		if (graph->nodes[i].live)
 			graph->live = &graph->nodes[i];
 	}
-	if (!graph->live)
+	const struct node *live = graph->live;
+	const struct edge *start = graph->start;
+	if (!live)
 		return;
-	find_tools(graph, graph->live->name, graph->live->live);
-	check_others(graph, graph->live);
-	check_start(graph, graph->live);
+	find_tools(graph, live->name, live->live);
+	check_others(graph, live);
+	if (start && (start->fn || strcmp(start->names[0], live->name) != 0))
+		graph_live_problem(
+		    graph, live->name, "the edge from START to lead to it, and nowhere else");
+	if (live->interrupt_before || live->interrupt_after)
+		graph_live_problem(
+		    graph, live->name, "no interrupt: a conversation does not pause");
 }
 
 /* ---- Reporting */
@@ -260,22 +247,16 @@ void ag_live_output_transcript(ag_live_session *session, const char *text, bool 
 	tell_text(session, LIVE_OUTPUT_TRANSCRIPT, text, finished);
 }
 
-/* A model's arguments may be anything; tools get objects. */
-static cJSON *object_of(cJSON *args)
-{
-	if (cJSON_IsObject(args))
-		return args;
-	cJSON_Delete(args);
-	return cJSON_CreateObject();
-}
-
 void ag_live_tool_call(ag_live_session *session, const char *id, const char *name, cJSON *args)
 {
 	char *call_id = graph_live_clean(id ? id : ""), *tool = graph_live_clean(name ? name : "");
-	const struct live_event event = {.kind = LIVE_TOOL_CALL,
-	    .id = call_id,
-	    .text = tool,
-	    .args = object_of(json_adopt(args))};
+	args = json_adopt(args);
+	if (!cJSON_IsObject(args)) { /* a model's may be anything; tools get objects */
+		cJSON_Delete(args);
+		args = cJSON_CreateObject();
+	}
+	const struct live_event event = {
+	    .kind = LIVE_TOOL_CALL, .id = call_id, .text = tool, .args = args};
 	session->event(session, &event);
 	free(call_id);
 	free(tool);

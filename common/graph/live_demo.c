@@ -231,18 +231,6 @@ static const char *rest_of(const char *text, const char *name)
 	return text + len + strspn(text + len, WHITE);
 }
 
-static bool run_command(struct demo *d, const char *text)
-{
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		const char *rest = rest_of(text, commands[i].name);
-		if (rest) {
-			commands[i].run(d, rest);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* ---- turns */
 
 static void turn_start(struct demo *d, const struct turn *turn)
@@ -275,14 +263,6 @@ static int64_t live_demo_send_audio(struct demo *d, int64_t now)
 	return 0;
 }
 
-static void answer_complete(struct demo *d)
-{
-	if (d->after)
-		ag_live_output_transcript(d->session, d->after, true);
-	answer_end(d);
-	ag_live_turn_complete(d->session);
-}
-
 static int64_t live_demo_answer(struct demo *d, int64_t now)
 {
 	while (d->busy || d->first) {
@@ -297,7 +277,10 @@ static int64_t live_demo_answer(struct demo *d, int64_t now)
 		int64_t wait = live_demo_send_audio(d, now);
 		if (wait > 0)
 			return wait;
-		answer_complete(d);
+		if (d->after)
+			ag_live_output_transcript(d->session, d->after, true);
+		answer_end(d);
+		ag_live_turn_complete(d->session);
 	}
 	return -1;
 }
@@ -320,23 +303,18 @@ static void speech_ended(void *owner, struct buf speech)
 
 /* ---- listening */
 
-static void echo(struct demo *d, const int16_t *samples, size_t count)
-{
-	struct buf out = {0};
-	if (d->text_only)
-		return;
-	resampler_run(d->resampler, samples, count, &out);
-	ag_live_audio(d->session, out.data, out.len);
-	buf_release(&out);
-}
-
 static void demo_audio(void *connection, const void *pcm, size_t bytes)
 {
 	struct demo *d = connection;
-	if (d->echo)
-		echo(d, pcm, bytes / sizeof(int16_t));
-	else
-		voice_hear(&d->voice, pcm, bytes / sizeof(int16_t));
+	size_t count = bytes / sizeof(int16_t);
+	struct buf out = {0};
+	if (!d->echo) {
+		voice_hear(&d->voice, pcm, count);
+	} else if (!d->text_only) {
+		resampler_run(d->resampler, pcm, count, &out);
+		ag_live_audio(d->session, out.data, out.len);
+		buf_release(&out);
+	}
 }
 
 static void demo_activity(void *connection, bool starts)
@@ -349,8 +327,14 @@ static void demo_activity(void *connection, bool starts)
 static void demo_text(void *connection, const char *text)
 {
 	struct demo *d = connection;
-	if (!run_command(d, text))
-		turn_add(d)->text = xstrdup(text);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		const char *rest = rest_of(text, commands[i].name);
+		if (rest) {
+			commands[i].run(d, rest);
+			return;
+		}
+	}
+	turn_add(d)->text = xstrdup(text);
 }
 
 static void demo_tool_result(
@@ -370,23 +354,19 @@ static void demo_tool_result(
 
 /* ---- the connection */
 
-static int silence_of(const cJSON *vad)
-{
-	int64_t ms;
-	return json_integer(json_opt(vad, "silence_duration_ms"), &ms) ? (int)ms : SILENCE_MS;
-}
-
 static void *demo_open(ag_live_session *session, const struct ag_live_setup *setup, void *data)
 {
 	struct demo *d = xcalloc(1, sizeof(*d));
 	char hex[HEX_ID_SIZE];
+	int64_t silence_ms = SILENCE_MS;
 	(void)data;
+	json_integer(json_opt(setup->vad, "silence_duration_ms"), &silence_ms);
 	d->session = session;
 	d->last = &d->first;
 	d->text_only = setup->text;
 	d->voice = (struct voice){
 	    .told = cJSON_IsFalse(json_opt(setup->vad, "enabled")),
-	    .silence_ms = silence_of(setup->vad),
+	    .silence_ms = (int)silence_ms,
 	    .started = speech_started,
 	    .ended = speech_ended,
 	    .owner = d,

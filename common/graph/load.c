@@ -12,23 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	ag_graph_fn *build;
-} builtins[] = {{"demo", graph_demo}, {"live-demo", graph_live_demo}};
-
-static void load_builtin(ag_graph *graph, const char *attribute, struct problems *problems)
-{
-	for (size_t i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++) {
-		if (strcmp(builtins[i].name, attribute) == 0) {
-			builtins[i].build(graph);
-			return;
-		}
-	}
-	problems_add(
-	    problems, "expected one of builtin:demo, builtin:live-demo, found '%s'", graph->name);
-}
-
 static void load_plugin(
     ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
 {
@@ -44,30 +27,6 @@ static void load_plugin(
 		problems_add(problems, "%s: '%s' refused to build the graph", path, attribute);
 }
 
-static bool is_document(const char *path)
-{
-	size_t len = strlen(path);
-	return len > 5 && strcmp(path + len - 5, ".json") == 0;
-}
-
-static void load_file(
-    ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
-{
-	if (plugin_is_python(path))
-		problems_add(problems,
-		    "%s: Python modules cannot be loaded, expected builtin:demo, a plug-in "
-		    "(FILE.so:FUNCTION), or a graph document (FILE.json:NAME), whose nodes and "
-		    "tools can be Python programs",
-		    path);
-	else if (!is_document(path))
-		load_plugin(graph, path, attribute, problems);
-	else if (!text_file_exists(path))
-		problems_add(
-		    problems, "%s: expected a readable JSON file: %s", path, strerror(ENOENT));
-	else
-		graph_document(graph, path, attribute, problems);
-}
-
 /* Problems are those of the import path; what is wrong inside a graph is told by the graph. */
 static void load_module(ag_graph *graph, const struct config *config, struct problems *problems)
 {
@@ -76,13 +35,33 @@ static void load_module(ag_graph *graph, const struct config *config, struct pro
 		problems_add(problems, "expected 'module:attribute', found '%s'", config->agent);
 		return;
 	}
+	char *path = plugin_path(config, module);
+	const char *ending = strrchr(path, '.');
 	if (strcmp(module, "builtin") == 0) {
-		load_builtin(graph, attribute, problems);
+		ag_graph_fn *build = strcmp(attribute, "demo") == 0 ? graph_demo
+		    : strcmp(attribute, "live-demo") == 0           ? graph_live_demo
+								    : NULL;
+		if (build)
+			build(graph);
+		else
+			problems_add(problems,
+			    "expected one of builtin:demo, builtin:live-demo, found '%s'",
+			    graph->name);
+	} else if (plugin_is_python(path)) {
+		problems_add(problems,
+		    "%s: Python modules cannot be loaded, expected builtin:demo, a plug-in "
+		    "(FILE.so:FUNCTION), or a graph document (FILE.json:NAME), whose nodes and "
+		    "tools can be Python programs",
+		    path);
+	} else if (!ending || strcmp(ending, ".json") != 0) {
+		load_plugin(graph, path, attribute, problems);
+	} else if (!text_file_exists(path)) {
+		problems_add(
+		    problems, "%s: expected a readable JSON file: %s", path, strerror(ENOENT));
 	} else {
-		char *path = plugin_path(config, module);
-		load_file(graph, path, attribute, problems);
-		free(path);
+		graph_document(graph, path, attribute, problems);
 	}
+	free(path);
 	free(module);
 	free(attribute);
 }

@@ -30,7 +30,7 @@ char *ag_media_text(ag_run *run, const cJSON *media)
 	struct error err = {0};
 	if (!file_id || !run->setup.files)
 		return NULL;
-	char *text = files_text(run->setup.files, file_id, &err);
+	char *text = files_text(run->setup.files, &run->setup.ctx, file_id, &err);
 	graph_media_log_failure(file_id, &err);
 	return text;
 }
@@ -42,8 +42,8 @@ static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *
 	struct file_record record;
 	struct error err = {0};
 	char *data = NULL;
-	if (files && files_get(files, arena, file_id, &record, &err)) {
-		files_touch(files, &record);
+	if (files && files_get(files, &run->setup.ctx, arena, file_id, &record, &err)) {
+		files_touch(files, &run->setup.ctx, &record);
 		data = files_read(files, &record, (int64_t)max, &err);
 	}
 	if (data)

@@ -40,22 +40,17 @@ static const char *file_of(const char *url)
 	return NULL;
 }
 
-static void unescape(const char *text, struct buf *out)
-{
-	for (; *text; text++) {
-		int byte = *text == '%' ? percent_byte(text + 1) : -1;
-		buf_putc(out, byte < 0 ? *text : (char)byte);
-		text += byte < 0 ? 0 : 2;
-	}
-}
-
 /* The bytes as base64; they can be large, and mostly are that already. */
 static cJSON *data_base64(const char *data, bool is_base64)
 {
 	struct buf plain = {0};
 	if (is_base64 && !strchr(data, '%'))
 		return cJSON_CreateString(data);
-	unescape(data, &plain);
+	for (const char *p = data; *p; p++) {
+		int byte = *p == '%' ? percent_byte(p + 1) : -1;
+		buf_putc(&plain, byte < 0 ? *p : (char)byte);
+		p += byte < 0 ? 0 : 2;
+	}
 	char *text = is_base64 ? NULL : base64_encode(buf_str(&plain), plain.len);
 	cJSON *item = cJSON_CreateString(text ? text : buf_str(&plain));
 	free(text);

@@ -72,36 +72,25 @@ char *memory_tool_parameters(const struct memory_tool *tool)
 
 /* ---- Its work */
 
-/* What a model needs of a memory. */
-static cJSON *brief(const cJSON *memory)
+/* What a model needs of memories. */
+static cJSON *brief_list(const cJSON *memories)
 {
 	static const char *const kept[] = {"memory_id", "timestamp", "score"};
 	cJSON *out = cJSON_CreateObject();
-	char *text = memory_text(memory);
-	json_add_str(out, "content", text);
-	free(text);
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
-		const cJSON *value = json_opt(memory, kept[i]);
-		if (value)
-			cJSON_AddItemToObject(out, kept[i], cJSON_Duplicate(value, true));
-	}
-	return out;
-}
-
-static cJSON *brief_list(const cJSON *memories)
-{
-	cJSON *out = cJSON_CreateObject();
 	cJSON *list = cJSON_AddArrayToObject(out, "memories");
 	const cJSON *memory;
-	cJSON_ArrayForEach(memory, memories)
-		cJSON_AddItemToArray(list, brief(memory));
-	return out;
-}
-
-static cJSON *memory_tool_done(const char *memory_id)
-{
-	cJSON *out = cJSON_CreateObject();
-	json_add_str(out, "memory_id", memory_id);
+	cJSON_ArrayForEach(memory, memories) {
+		cJSON *brief = cJSON_CreateObject();
+		char *text = memory_text(memory);
+		json_add_str(brief, "content", text);
+		free(text);
+		for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+			const cJSON *value = json_opt(memory, kept[i]);
+			if (value)
+				json_add(brief, kept[i], cJSON_Duplicate(value, true));
+		}
+		cJSON_AddItemToArray(list, brief);
+	}
 	return out;
 }
 
@@ -144,7 +133,11 @@ static ag_result act(ag_run *run, const struct memory_tool *tool, enum memory_ac
 	case MEMORY_ACTIONS:
 		break;
 	}
-	*output = result == AG_OK ? memory_tool_done(id) : NULL;
+	*output = NULL;
+	if (result == AG_OK) {
+		*output = cJSON_CreateObject();
+		json_add_str(*output, "memory_id", id);
+	}
 	return result;
 }
 

@@ -3,9 +3,11 @@
 #include "graph/message.h"
 
 #include "base/clock.h"
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/metrics.h"
 #include "graph/block.h"
+#include "storage/runs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +35,15 @@ bool message_is(const cJSON *message, const char *role)
 	return strcmp(message_role(message), role) == 0;
 }
 
+const cJSON *message_last(const cJSON *messages, const char *role)
+{
+	for (const cJSON *m = json_last(messages); m; m = m == messages->child ? NULL : m->prev) {
+		if (!role || message_is(m, role))
+			return m;
+	}
+	return NULL;
+}
+
 bool block_is(const cJSON *block, const char *type)
 {
 	const char *name = json_str(block, "type");
@@ -54,6 +65,27 @@ bool message_has_calls(const cJSON *message)
 			return true;
 	}
 	return false;
+}
+
+static int64_t message_usage_of(const cJSON *usages, const char *name)
+{
+	int64_t value = 0;
+	return json_integer(json_get(usages, name), &value) && value > 0 ? value : 0;
+}
+
+bool message_usage(const cJSON *message, struct run_usage *sum)
+{
+	const cJSON *usages = json_opt(message, "usages");
+	if (!usages)
+		return false;
+	int64_t prompt = message_usage_of(usages, "prompt_tokens");
+	int64_t completion = message_usage_of(usages, "completion_tokens");
+	int64_t total = message_usage_of(usages, "total_tokens");
+	sum->prompt += prompt;
+	sum->completion += completion;
+	sum->reasoning += message_usage_of(usages, "reasoning_tokens");
+	sum->total += total ? total : prompt + completion;
+	return true;
 }
 
 bool message_tokens(const cJSON *message, int64_t *in, int64_t *out)
@@ -84,9 +116,9 @@ void message_text(const cJSON *message, struct buf *out)
 cJSON *block_text(const char *text)
 {
 	cJSON *block = cJSON_CreateObject();
-	cJSON_AddStringToObject(block, "type", "text");
-	cJSON_AddStringToObject(block, "text", text);
-	cJSON_AddArrayToObject(block, "annotations");
+	json_add_str(block, "type", "text");
+	json_add_str(block, "text", text);
+	json_add(block, "annotations", cJSON_CreateArray());
 	return block;
 }
 
@@ -102,34 +134,22 @@ cJSON *content_text(const char *text)
 	return message_content_of(block_text(text));
 }
 
-/* As text: printing a double so that it reads back the same costs more than all else here. */
-static cJSON *now(void)
-{
-	char text[32];
-	int64_t us = clock_now();
-	snprintf(text, sizeof(text), "%" PRId64 ".%06d", us / 1000000, (int)(us % 1000000));
-	return cJSON_CreateRaw(text);
-}
-
-static void add_members(cJSON *message, bool delta)
-{
-	cJSON_AddBoolToObject(message, "delta", delta);
-	cJSON_AddNullToObject(message, "tools_calls");
-	cJSON_AddNullToObject(message, "reasoning");
-	cJSON_AddItemToObject(message, "timestamp", now());
-	cJSON_AddObjectToObject(message, "metadata");
-	cJSON_AddNullToObject(message, "usages");
-	cJSON_AddNullToObject(message, "raw");
-	cJSON_AddNullToObject(message, "parsed_content");
-}
-
 static cJSON *message_begin(const char *role, const char *id, cJSON *content, bool delta)
 {
 	cJSON *message = cJSON_CreateObject();
-	cJSON_AddStringToObject(message, "message_id", id);
-	cJSON_AddStringToObject(message, "role", role);
-	cJSON_AddItemToObject(message, "content", content);
-	add_members(message, delta);
+	json_add_str(message, "message_id", id);
+	json_add_str(message, "role", role);
+	json_add(message, "content", content);
+	json_add(message, "delta", cJSON_CreateBool(delta));
+	json_add(message, "tools_calls", cJSON_CreateNull());
+	json_add(message, "reasoning", cJSON_CreateNull());
+	/* As text: printing a double so that it reads back the same costs more than all else. */
+	char now[DECIMAL_TIME_SIZE];
+	json_add_raw(message, "timestamp", clock_decimal(clock_now(), now));
+	json_add(message, "metadata", cJSON_CreateObject());
+	json_add(message, "usages", cJSON_CreateNull());
+	json_add(message, "raw", cJSON_CreateNull());
+	json_add(message, "parsed_content", cJSON_CreateNull());
 	return message;
 }
 
@@ -146,20 +166,20 @@ cJSON *message_delta(const char *id, const char *text)
 cJSON *message_reasoning_delta(const char *id, const char *text)
 {
 	cJSON *block = cJSON_CreateObject();
-	cJSON_AddStringToObject(block, "type", "reasoning");
-	cJSON_AddStringToObject(block, "summary", text);
-	cJSON_AddArrayToObject(block, "details");
+	json_add_str(block, "type", "reasoning");
+	json_add_str(block, "summary", text);
+	json_add(block, "details", cJSON_CreateArray());
 	return message_begin("assistant", id, message_content_of(block), true);
 }
 
 cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error)
 {
 	cJSON *block = cJSON_CreateObject();
-	cJSON_AddStringToObject(block, "type", "tool_result");
-	cJSON_AddStringToObject(block, "call_id", call_id);
-	cJSON_AddItemToObject(block, "output", output ? output : cJSON_CreateNull());
-	cJSON_AddBoolToObject(block, "is_error", is_error);
-	cJSON_AddStringToObject(block, "status", is_error ? "failed" : "completed");
+	json_add_str(block, "type", "tool_result");
+	json_add_str(block, "call_id", call_id);
+	json_add(block, "output", output ? output : cJSON_CreateNull());
+	json_add(block, "is_error", cJSON_CreateBool(is_error));
+	json_add_str(block, "status", is_error ? "failed" : "completed");
 	return message_new("tool", id, message_content_of(block));
 }
 
@@ -167,29 +187,28 @@ static void message_add_call(cJSON *calls, const char *id, const char *name, con
 {
 	cJSON *call = cJSON_CreateObject();
 	cJSON_AddItemToArray(calls, call);
-	cJSON_AddStringToObject(call, "id", id);
-	cJSON_AddStringToObject(call, "type", "function");
-	cJSON *function = cJSON_AddObjectToObject(call, "function");
-	cJSON_AddStringToObject(function, "name", name);
-	cJSON_AddStringToObject(function, "arguments", arguments);
+	json_add_str(call, "id", id);
+	json_add_str(call, "type", "function");
+	cJSON *function = json_add(call, "function", cJSON_CreateObject());
+	json_add_str(function, "name", name);
+	json_add_str(function, "arguments", arguments);
 }
 
 void message_fill_calls(cJSON *message)
 {
-	cJSON *calls = cJSON_CreateArray();
+	cJSON *calls = NULL;
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is_call(block))
 			continue;
+		if (!calls)
+			calls = cJSON_CreateArray();
 		char *arguments = json_print(json_get(block, "args"));
 		message_add_call(calls, json_str(block, "id"), json_str(block, "name"), arguments);
 		cJSON_free(arguments);
 	}
-	if (!calls->child) {
-		cJSON_Delete(calls);
-		calls = cJSON_CreateNull();
-	}
-	json_set(message, "tools_calls", calls);
+	if (calls || json_opt(message, "tools_calls"))
+		json_set(message, "tools_calls", calls ? calls : cJSON_CreateNull());
 }
 
 /* The reasoning member: the summaries of the reasoning blocks, a blank line between them. */
@@ -243,15 +262,6 @@ static const char *message_read_role(struct reading *r)
 	return NULL;
 }
 
-/* An id that is a string, or an integer beyond 64 bits, which is kept as it was written. */
-static const char *message_id_text(const cJSON *item)
-{
-	static const char digits[] = "-0123456789";
-	const char *text = item->valuestring;
-	bool big = cJSON_IsRaw(item) && text[strspn(text, digits)] == '\0';
-	return cJSON_IsString(item) || big ? text : NULL;
-}
-
 /* The client's id as text; "" when one is to be assigned. */
 static bool read_id(struct reading *r, char *out, size_t size)
 {
@@ -265,8 +275,10 @@ static bool read_id(struct reading *r, char *out, size_t size)
 			snprintf(out, size, "%" PRId64, number);
 		return true;
 	}
-	const char *text = message_id_text(item);
-	if (!text)
+	/* a string, or an integer beyond 64 bits, which is kept as it was written */
+	const char *text = item->valuestring;
+	bool big = cJSON_IsRaw(item) && text[strspn(text, "-0123456789")] == '\0';
+	if (!cJSON_IsString(item) && !big)
 		return message_wrong(r, "message_id", "type_error", "a string or an integer");
 	if (id_blank(text) || strcmp(text, "0") == 0)
 		return true;
@@ -277,9 +289,17 @@ static bool read_id(struct reading *r, char *out, size_t size)
 	return true;
 }
 
-static cJSON *read_blocks(struct reading *r, const cJSON *content)
+static cJSON *message_read_content(struct reading *r)
 {
+	const cJSON *content = json_opt(r->input, "content");
+	if (cJSON_IsString(content))
+		return content_text(content->valuestring);
 	cJSON *out = cJSON_CreateArray();
+	if (!cJSON_IsArray(content)) {
+		message_wrong(r, "content", content ? "type_error" : "missing",
+		    "a string or an array of blocks");
+		return out;
+	}
 	const cJSON *item;
 	int i = 0;
 	cJSON_ArrayForEach(item, content) {
@@ -292,61 +312,29 @@ static cJSON *read_blocks(struct reading *r, const cJSON *content)
 	return out;
 }
 
-static cJSON *message_read_content(struct reading *r)
-{
-	const cJSON *content = json_opt(r->input, "content");
-	if (cJSON_IsString(content))
-		return content_text(content->valuestring);
-	if (cJSON_IsArray(content))
-		return read_blocks(r, content);
-	message_wrong(
-	    r, "content", content ? "type_error" : "missing", "a string or an array of blocks");
-	return cJSON_CreateArray();
-}
+/* What is taken over as it is, if it is of its type. */
+struct plain {
+	const cJSON *timestamp, *metadata, *tools_calls;
+};
 
-static bool read_timestamp(struct reading *r, cJSON *message)
-{
-	const cJSON *item = json_opt(r->input, "timestamp");
-	double seconds;
-	if (!item)
-		return true;
-	if (!json_number(item, &seconds))
-		return message_wrong(r, "timestamp", "type_error", "a number");
-	if (seconds > 1e12)
-		seconds /= 1000;
-	json_set(message, "timestamp", json_new_double(seconds));
-	return true;
-}
+static const struct field_row plain_rows[] = {
+    FIELD(plain, timestamp, .kind = &field_json, .types = TYPE_NUMBER),
+    FIELD(plain, metadata, .kind = &field_json, .types = TYPE_OBJECT),
+    FIELD(plain, tools_calls, .kind = &field_json, .types = TYPE_ARRAY),
+    FIELDS_END,
+};
 
-static bool read_metadata(struct reading *r, cJSON *message)
+static bool read_calls(struct reading *r, const cJSON *calls, cJSON *message)
 {
-	const cJSON *item = json_opt(r->input, "metadata");
-	if (!item)
-		return true;
-	if (!cJSON_IsObject(item))
-		return message_wrong(r, "metadata", "type_error", "an object");
-	json_set(message, "metadata", cJSON_Duplicate(item, true));
-	return true;
-}
-
-static bool is_call(const cJSON *call)
-{
-	const cJSON *function = json_get(call, "function");
-	return json_str(call, "id") && json_str(function, "name") &&
-	    json_str(function, "arguments");
-}
-
-static bool read_calls(struct reading *r, cJSON *message)
-{
-	const cJSON *calls = json_opt(r->input, "tools_calls"), *call;
-	if (!calls || (cJSON_IsArray(calls) && !calls->child)) {
+	const cJSON *call;
+	if (!calls || !calls->child) {
 		message_fill_calls(message);
 		return true;
 	}
-	if (!cJSON_IsArray(calls))
-		return message_wrong(r, "tools_calls", "type_error", "an array");
 	cJSON_ArrayForEach(call, calls) {
-		if (!is_call(call))
+		const cJSON *function = json_get(call, "function");
+		if (!json_str(call, "id") || !json_str(function, "name") ||
+		    !json_str(function, "arguments"))
 			return message_wrong(r, "tools_calls", "value_error",
 			    "an array of {id, type, function: {name, arguments}}");
 	}
@@ -360,39 +348,37 @@ static bool read_calls(struct reading *r, cJSON *message)
 	return true;
 }
 
-static void read_usages(const cJSON *input, cJSON *message)
-{
-	const cJSON *usages = json_opt(input, "usages");
-	if (!cJSON_IsObject(usages))
-		return;
-	cJSON *out = cJSON_CreateObject();
-	for (size_t i = 0; i < sizeof(usage_names) / sizeof(usage_names[0]); i++) {
-		int64_t value = 0;
-		json_integer(json_get(usages, usage_names[i]), &value);
-		json_add_int(out, usage_names[i], value);
-	}
-	json_set(message, "usages", out);
-}
-
 static void read_node_members(struct reading *r, cJSON *message)
 {
 	const cJSON *parsed = json_opt(r->input, "parsed_content");
-	read_usages(r->input, message);
+	const cJSON *usages = json_opt(r->input, "usages");
+	if (cJSON_IsObject(usages)) {
+		cJSON *out = cJSON_CreateObject();
+		for (size_t i = 0; i < sizeof(usage_names) / sizeof(usage_names[0]); i++) {
+			int64_t value = 0;
+			json_integer(json_get(usages, usage_names[i]), &value);
+			json_add_int(out, usage_names[i], value);
+		}
+		json_set(message, "usages", out);
+	}
 	if (parsed)
 		json_set(message, "parsed_content", cJSON_Duplicate(parsed, true));
 }
 
 /* A tool message of plain text that names its call becomes a tool_result. */
-static cJSON *text_result(const cJSON *input, cJSON *content)
+static cJSON *text_result(struct reading *r, cJSON *content)
 {
-	const char *call_id = json_str(input, "tool_call_id");
+	const cJSON *call_id = json_opt(r->input, "tool_call_id"), *first = content->child;
 	if (!call_id)
-		call_id = json_str(input, "call_id");
-	const cJSON *first = content->child;
+		call_id = json_opt(r->input, "call_id");
+	if (call_id && !cJSON_IsString(call_id)) {
+		message_wrong(r, call_id->string, "type_error", "a string");
+		return content;
+	}
 	if (!call_id || !first || first->next || !block_is(first, "text"))
 		return content;
-	cJSON *message =
-	    message_tool_result("", call_id, cJSON_CreateString(json_str(first, "text")), false);
+	cJSON *message = message_tool_result(
+	    "", call_id->valuestring, cJSON_CreateString(json_str(first, "text")), false);
 	cJSON *result = cJSON_DetachItemFromObjectCaseSensitive(message, "content");
 	cJSON_Delete(message);
 	cJSON_Delete(content);
@@ -416,11 +402,17 @@ cJSON *message_normalise(const cJSON *input, const char *path, enum message_orig
 		id_make(ids, id);
 	cJSON *content = message_read_content(&r);
 	if (role && strcmp(role, "tool") == 0)
-		content = text_result(input, content);
+		content = text_result(&r, content);
 	cJSON *message = message_new(role ? role : "", id, content);
-	ok = read_timestamp(&r, message) && ok;
-	ok = read_metadata(&r, message) && ok;
-	ok = read_calls(&r, message) && ok;
+	struct plain given = {0};
+	double seconds;
+	ok = fields_read_body(err, path, input, plain_rows, &given) && ok;
+	if (json_number(given.timestamp, &seconds)) /* in milliseconds, when it is that large */
+		json_set(message, "timestamp",
+		    json_new_double(seconds > 1e12 ? seconds / 1000 : seconds));
+	if (given.metadata)
+		json_set(message, "metadata", cJSON_Duplicate(given.metadata, true));
+	ok = read_calls(&r, given.tools_calls, message) && ok;
 	if (origin == MESSAGE_FROM_NODE)
 		read_node_members(&r, message);
 	fill_reasoning(message);

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct run_usage; /* storage/runs.h */
+
 /* Who wrote a message: usage numbers and parsed content count only when a node did. */
 enum message_origin { MESSAGE_FROM_CLIENT, MESSAGE_FROM_NODE };
 
@@ -47,6 +49,9 @@ const char *message_role(const cJSON *message);
 /* Whether it has that role. */
 bool message_is(const cJSON *message, const char *role);
 
+/* The last of an array, which may be NULL, that has that role, any role when it is NULL. */
+const cJSON *message_last(const cJSON *messages, const char *role);
+
 /* Appends the texts of all text blocks. */
 void message_text(const cJSON *message, struct buf *out);
 
@@ -57,6 +62,10 @@ bool block_is(const cJSON *block, const char *type);
  */
 bool block_is_call(const cJSON *block);
 bool message_has_calls(const cJSON *message);
+
+/* Adds what a model says that the message cost to sum; false, with nothing added, when it says
+ * nothing. */
+bool message_usage(const cJSON *message, struct run_usage *sum);
 
 /* What a model says that the message cost, zeroes where it does not say; false: it says nothing. */
 bool message_tokens(const cJSON *message, int64_t *in, int64_t *out);

@@ -36,7 +36,6 @@ void ag_graph_model(ag_graph *graph, const char *name, const char *settings)
 	if (!tree)
 		return;
 	json_set(tree, "kind", cJSON_CreateString("model"));
-	document_check(&d, &at, tree, &shape_model);
 	document_model(&d, &at, name, tree);
 	cJSON_Delete(tree);
 }

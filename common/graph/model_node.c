@@ -54,31 +54,15 @@ static char *system_prompt(
 	return buf_detach(&prompt);
 }
 
-static bool has_question(const cJSON *first)
-{
-	for (; first; first = first->next)
-		if (message_is(first, "user"))
-			return true;
-	return false;
-}
-
-/* What the user asked last; NULL when that is no message of this run. */
-static const cJSON *question_of(const ag_run *run)
-{
-	const cJSON *message, *question = NULL;
-	cJSON_ArrayForEach(message, run_messages(run)) {
-		if (message_is(message, "user"))
-			question = message;
-	}
-	return question;
-}
-
-/* The messages from first on, as references.  Where a turn is so long that its question has left,
- * that still stands before them: nobody can answer without it. */
+/* The messages from first on, as references.  Where a turn is so long that the question of this run
+ * has left, that still stands before them: nobody can answer without it. */
 static cJSON *messages_from(const ag_run *run, const cJSON *first)
 {
 	cJSON *messages = cJSON_CreateArray();
-	const cJSON *question = has_question(first) ? NULL : question_of(run);
+	const cJSON *asked = first;
+	while (asked && !message_is(asked, "user"))
+		asked = asked->next;
+	const cJSON *question = asked ? NULL : message_last(run_messages(run), "user");
 	if (question)
 		cJSON_AddItemReferenceToArray(messages, (cJSON *)question);
 	for (; first; first = first->next)
@@ -86,33 +70,19 @@ static cJSON *messages_from(const ag_run *run, const cJSON *first)
 	return messages;
 }
 
-static enum chat_choice choice_now(const struct model_node *node, const ag_state *state)
-{
-	const cJSON *last = ag_last_message(state);
-	bool forced = node->choice == CHAT_TOOLS_REQUIRED || node->choice == CHAT_TOOLS_NAMED;
-	return forced && last && message_is(last, "tool") ? CHAT_TOOLS_AUTO : node->choice;
-}
-
 /* ---- What becomes of its answer */
 
-/* The answer's structured content, else its text. */
-static cJSON *model_node_output_of(const cJSON *answer)
-{
-	const cJSON *parsed = json_opt(answer, "parsed_content");
-	if (parsed)
-		return cJSON_Duplicate(parsed, true);
-	char *text = ag_message_text(answer);
-	cJSON *item = cJSON_CreateString(text);
-	free(text);
-	return item;
-}
-
-/* Takes the answer over. */
+/* Takes the answer over.  A state field gets its structured content, else its text. */
 static ag_result use(const struct model_node *node, ag_run *run, cJSON *answer)
 {
 	bool calls = message_has_calls(answer);
-	if (node->output && !calls)
-		ag_update(run, node->output, model_node_output_of(answer));
+	if (node->output && !calls) {
+		const cJSON *parsed = json_opt(answer, "parsed_content");
+		char *text = ag_message_text(answer);
+		ag_update(run, node->output,
+		    parsed ? cJSON_Duplicate(parsed, true) : cJSON_CreateString(text));
+		free(text);
+	}
 	if (!node->silent)
 		return ag_message(run, answer);
 	cJSON_Delete(answer);
@@ -124,6 +94,10 @@ static ag_result use(const struct model_node *node, ag_run *run, cJSON *answer)
 static ag_result model_node_ask(const struct model_node *node, ag_run *run, const ag_state *state,
     const char *system, const cJSON *messages)
 {
+	const cJSON *last = ag_last_message(state);
+	bool forced = node->choice == CHAT_TOOLS_REQUIRED || node->choice == CHAT_TOOLS_NAMED;
+	/* who is made to call is not made to again when the result is there */
+	bool made = forced && last && message_is(last, "tool");
 	struct offer offer;
 	cJSON *answer;
 	offer_open(&offer, run, node->tools);
@@ -133,7 +107,7 @@ static ag_result model_node_ask(const struct model_node *node, ag_run *run, cons
 	    .messages = messages,
 	    .tools = offer.tools,
 	    .tool_count = offer.count,
-	    .choice = offer.count ? choice_now(node, state) : CHAT_TOOLS_AUTO,
+	    .choice = made || !offer.count ? CHAT_TOOLS_AUTO : node->choice,
 	    .tool_name = node->tool_name,
 	    .show = !node->silent,
 	};

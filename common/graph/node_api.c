@@ -23,19 +23,11 @@ static const cJSON *last_message(const ag_state *state, const char *role)
 {
 	struct error err = {0};
 	ag_run *run = state->run;
-	const cJSON *array = run->messages.array;
-	for (int pass = 0; pass < 2; pass++) {
-		const cJSON *first = array ? array->child : NULL;
-		for (const cJSON *m = first ? first->prev : NULL; m;
-		     m = m == first ? NULL : m->prev) {
-			if (!role || message_is(m, role))
-				return m;
-		}
-		if (pass == 0 && run_load_context(run, &err))
-			array = run->context;
-	}
+	const cJSON *message = message_last(run->messages.array, role);
+	if (!message && run_load_context(run, &err))
+		message = message_last(run->context, role);
 	error_release(&err);
-	return NULL;
+	return message;
 }
 
 const cJSON *ag_last_message(const ag_state *state)
@@ -73,7 +65,8 @@ size_t ag_context_length(const ag_state *state)
 	if (run->context)
 		return (size_t)cJSON_GetArraySize(run->context);
 	if (checkpoint_settle(run, &err) && run->thread.row)
-		storage->ops->context_count(storage, run->thread.row, &stored, &err);
+		storage->threads->context_count(
+		    storage, &run->setup.ctx, run->thread.row, NULL, &stored, &err);
 	error_release(&err);
 	return (size_t)stored + run->messages.count - run->messages.written;
 }
@@ -121,6 +114,12 @@ const char *ag_thread_id(const ag_run *run)
 const char *ag_run_id(const ag_run *run)
 {
 	return run->setup.run_id;
+}
+
+unsigned ag_attempt(const ag_run *run)
+{
+	const struct run_background *background = run->setup.background;
+	return background ? (unsigned)background->attempt : 1;
 }
 
 const char *ag_node_name(const ag_run *run)
@@ -196,7 +195,12 @@ bool ag_stop_requested(const ag_run *run)
 {
 	if (run->setup.stop)
 		return *run->setup.stop;
-	return run->setup.storage->ops->lease_stop_requested(run->setup.lease);
+	struct error err = {0};
+	enum lease_order order;
+	/* what fails here fails again when the engine looks, which says so */
+	bool ok = run_ordered(run, &order, &err);
+	error_release(&err);
+	return ok && order != ORDER_NONE;
 }
 
 bool ag_remote_tool(const ag_run *run, const char *name)
@@ -218,30 +222,22 @@ ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 
 /* All pieces of one answer and its final message share one id
  * (doc/protocol-messages.md#messages). */
-static const char *open_message(ag_run *run)
-{
-	if (!*run->frame.open_id)
-		id_make(run->setup.ids, run->frame.open_id);
-	return run->frame.open_id;
-}
-
-/* A call of several keeps what it says, so that each piece needs a tree of its own. */
-static ag_result say_in_call(ag_run *run, cJSON *piece)
-{
-	tool_call_piece(run->call, piece);
-	cJSON_Delete(piece);
-	return AG_OK;
-}
-
 static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
 {
-	const char *id = open_message(run), *json;
+	char *id = run->frame.open_id;
+	const char *json;
 	bool reasoning = piece == &run->frame.reasoning;
+	if (!*id)
+		id_make(run->setup.ids, id);
 	if (!*text || !run->setup.observer->live)
 		return AG_OK;
-	if (run->call)
-		return say_in_call(
-		    run, reasoning ? message_reasoning_delta(id, text) : message_delta(id, text));
+	if (run->call) { /* it keeps what it says, so that each piece needs a tree of its own */
+		cJSON *said =
+		    reasoning ? message_reasoning_delta(id, text) : message_delta(id, text);
+		tool_call_piece(run->call, said);
+		cJSON_Delete(said);
+		return AG_OK;
+	}
 	if (!*piece || strcmp(piece_id(*piece), id) != 0)
 		*piece = piece_new(run->setup.arena, id, reasoning);
 	const cJSON *message = piece_next(*piece, text, &json);
@@ -257,19 +253,6 @@ ag_result ag_delta(ag_run *run, const char *text)
 ag_result ag_reasoning_delta(ag_run *run, const char *text)
 {
 	return show_piece(run, &run->frame.reasoning, run_text(run, text));
-}
-
-/* Calls of tools that the client runs stand in blocks of their own type
- * (doc/protocol-runs.md#tools-at-the-client). */
-static void mark_remote_calls(ag_run *run, cJSON *message)
-{
-	cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))
-			continue;
-		json_set(block, "type", cJSON_CreateString("remote_tool_call"));
-		json_set(block, "tool_type", cJSON_CreateString("remote"));
-	}
 }
 
 static void message_add(ag_run *run, cJSON *message)
@@ -292,6 +275,7 @@ static void message_add(ag_run *run, cJSON *message)
 ag_result ag_message(ag_run *run, cJSON *message)
 {
 	struct error err = {0};
+	cJSON *block;
 	if (json_deeper_than(message, MESSAGE_DEPTH)) {
 		cJSON_Delete(message);
 		return ag_fail(
@@ -306,7 +290,14 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		error_release(&err);
 		return AG_ERROR;
 	}
-	mark_remote_calls(run, made);
+	/* calls of tools that the client runs stand in blocks of their own type
+	 * (doc/protocol-runs.md#tools-at-the-client) */
+	cJSON_ArrayForEach(block, json_get(made, "content")) {
+		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))
+			continue;
+		json_set(block, "type", cJSON_CreateString("remote_tool_call"));
+		json_set(block, "tool_type", cJSON_CreateString("remote"));
+	}
 	message_fill_calls(made);
 	message_add(run, made);
 	return AG_OK;

@@ -44,18 +44,13 @@ void node_free_servers(struct node *node)
 
 /* ---- Calling */
 
-static bool node_tools_stop_requested(void *arg)
-{
-	return ag_stop_requested(arg);
-}
-
 static ag_result call_bound(ag_run *run, const cJSON *args, cJSON **output, void *data)
 {
 	const struct bound_tool *bound = data;
 	char why[MCP_WHY_SIZE];
 	const struct mcp_wait wait = {
 	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
-	    .stop = node_tools_stop_requested,
+	    .stop = run_stop_requested,
 	    .arg = run,
 	};
 	if (mcp_server_call(bound->server, bound->tool->name, args, &wait, output, why))

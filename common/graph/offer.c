@@ -13,12 +13,6 @@
 #define SERVERS_MS 5000
 #define MEDIA_MAX (64u << 20) /* bytes of one file; providers take less */
 
-static const struct node *offer_tools_node(const ag_run *run, const char *name)
-{
-	const ag_graph *graph = run_graph(run);
-	return &graph->nodes[graph_node_index(graph, name)];
-}
-
 void offer_open(struct offer *offer, ag_run *run, const char *name)
 {
 	int64_t left = ag_time_left_ms(run);
@@ -26,7 +20,9 @@ void offer_open(struct offer *offer, ag_run *run, const char *name)
 	*offer = (struct offer){0};
 	if (!name)
 		return;
-	node_tools_get(offer_tools_node(run, name), run_client_tools(run), deadline, &offer->node);
+	const ag_graph *graph = run_graph(run);
+	node_tools_get(&graph->nodes[graph_node_index(graph, name)], run_client_tools(run),
+	    deadline, &offer->node);
 	offer->tools = xcalloc(offer->node.count + 1, sizeof(*offer->tools));
 	for (size_t i = 0; i < offer->node.count; i++) {
 		const struct tool *tool = &offer->node.items[i];
@@ -41,23 +37,18 @@ void offer_close(struct offer *offer)
 	free(offer->tools);
 }
 
-/* A call without a name is answered as that of an unknown tool, and the model sees it. */
-static const char *call_name(cJSON *block)
-{
-	const char *name = json_str(block, "name");
-	if (name && *name)
-		return name;
-	json_set(block, "name", cJSON_CreateString("unnamed"));
-	return "unnamed";
-}
-
 cJSON *offer_mark(const struct offer *offer, cJSON *answer)
 {
 	cJSON *block;
 	cJSON_ArrayForEach(block, json_get(answer, "content")) {
 		if (!block_is(block, "tool_call"))
 			continue;
-		const struct tool *tool = node_tools_find(&offer->node, call_name(block));
+		const char *name = json_str(block, "name");
+		if (!name || !*name) {
+			name = "unnamed"; /* answered as an unknown tool, and the model sees it */
+			json_set(block, "name", cJSON_CreateString(name));
+		}
+		const struct tool *tool = node_tools_find(&offer->node, name);
 		if (tool && tool->source == TOOL_MCP)
 			json_set(block, "tool_type", cJSON_CreateString("mcp"));
 	}

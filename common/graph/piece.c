@@ -8,8 +8,6 @@
 #include "base/json_quote.h"
 #include "graph/message.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +58,8 @@ const char *piece_id(const struct piece *piece)
 const cJSON *piece_next(struct piece *piece, const char *text, const char **json)
 {
 	struct buf *out = &piece->json;
-	char *time = piece->time->valuestring;
-	int64_t us = clock_now();
-	snprintf(time, strlen(time) + 1, "%" PRId64 ".%06d", us / 1000000, (int)(us % 1000000));
+	char *time = piece->time->valuestring, now[DECIMAL_TIME_SIZE];
+	memcpy(time, clock_decimal(clock_now(), now), strlen(time));
 	cJSON_SetValuestring(piece->text, text);
 	buf_reset(out);
 	buf_add(out, piece->form, piece->text_at);

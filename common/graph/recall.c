@@ -21,27 +21,6 @@ char *memory_text(const cJSON *memory)
 	return plain ? xstrdup(plain) : ag_message_text(content);
 }
 
-/* A memory of several lines stays one item of the list. */
-static void add_item(struct buf *out, const cJSON *memory)
-{
-	char *text = memory_text(memory);
-	buf_puts(out, out->len ? "\n- " : "- ");
-	for (const char *p = text; *p; p++) {
-		buf_putc(out, *p);
-		if (*p == '\n')
-			buf_puts(out, "  ");
-	}
-	free(text);
-}
-
-static cJSON *search_body(ag_run *run, const ag_state *state, const cJSON *search)
-{
-	const struct values values = {run, state, NULL};
-	cJSON *body = values_json(search, &values);
-	json_add_str(body, "query", ag_user_text(state));
-	return body;
-}
-
 char *recall(ag_run *run, const ag_state *state, const cJSON *search)
 {
 	const char *said = ag_user_text(state);
@@ -49,11 +28,22 @@ char *recall(ag_run *run, const ag_state *state, const cJSON *search)
 	struct buf list = {0};
 	if (!said[strspn(said, " \t\r\n")])
 		return NULL;
-	if (ag_store_search(run, search_body(run, state, search), &found) != AG_OK) {
+	const struct values values = {run, state, NULL};
+	cJSON *body = values_json(search, &values);
+	json_add_str(body, "query", said);
+	if (ag_store_search(run, body, &found) != AG_OK) {
 		ag_log(run, "memories cannot be recalled: %s", run->frame.failure);
 		return NULL;
 	}
-	cJSON_ArrayForEach(memory, json_get(found, "results"))
-		add_item(&list, memory);
+	cJSON_ArrayForEach(memory, json_get(found, "results")) {
+		char *text = memory_text(memory);
+		buf_puts(&list, list.len ? "\n- " : "- ");
+		for (const char *p = text; *p; p++) {
+			buf_putc(&list, *p);
+			if (*p == '\n') /* several lines stay one item */
+				buf_puts(&list, "  ");
+		}
+		free(text);
+	}
 	return list.len ? buf_detach(&list) : NULL;
 }

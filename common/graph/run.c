@@ -8,7 +8,9 @@
 #include "graph/message.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
+#include "storage/history.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ enum verdict {
 	WAITS_FOR_CLIENT, /* remote calls are open */
 	PAUSED,
 	WAS_STOPPED,
+	GIVEN_BACK, /* to be taken up again before the next node */
 	FAILED
 };
 
@@ -32,7 +35,10 @@ ag_run *run_new(const struct run_setup *setup)
 	run->thread.status = RUN_RUNNING;
 	run->thread.stop = STOP_NONE;
 	run->thread.step = 0;
+	run->before = setup->rewind ? setup->stored : setup->thread;
+	run->rewind = setup->rewind;
 	run->fields = arena_json(setup->arena, state_fields(setup->graph, run->thread.fields_json));
+	run->fields_changed = setup->graph->field_count > 0;
 	run->messages.array = arena_json(setup->arena, cJSON_CreateArray());
 	return run;
 }
@@ -124,19 +130,66 @@ bool run_load_context(ag_run *run, struct error *err)
 {
 	struct storage *storage = run->setup.storage;
 	struct context_walk walk = {.context = arena_json(run->setup.arena, cJSON_CreateArray())};
+	const struct run_messages *m = &run->messages;
+	/* and so is it at a checkpoint, whether or not the thread is there yet */
+	const struct thread_view *view =
+	    run->setup.rewind && !run->rolled_back ? &run->setup.rewind->thread.view : NULL;
+	size_t i = 0, own = run->rolled_back ? m->count : m->restored;
 	const cJSON *message;
 	if (run->context)
 		return true;
 	/* whether or not the run's first write is on disk yet */
-	if (run->messages.count)
-		walk.first = run->messages.stored[0].message_id;
+	if (own < m->count)
+		walk.first = m->stored[own].message_id;
 	if (run->thread.row &&
-	    !storage->ops->context(storage, run->thread.row, context_add, &walk, err))
+	    !storage->threads->context(
+		storage, &run->setup.ctx, run->thread.row, view, context_add, &walk, err))
 		return false;
-	cJSON_ArrayForEach(message, run->messages.array)
-		cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
+	cJSON_ArrayForEach(message, m->array) {
+		if (i++ >= own)
+			cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
+	}
 	run->context = walk.context;
 	return true;
+}
+
+static bool run_restore_message(void *arg, const char *id, const char *body_json)
+{
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	(void)id;
+	if (message)
+		run_append(arg, message);
+	return true;
+}
+
+/* What an earlier attempt has left.  Nodes go by the messages that the run was given and made, and
+ * what they cost counts. */
+static bool run_restore(ag_run *run, struct error *err)
+{
+	const struct run_setup *s = &run->setup;
+	struct run_record all = *s->background->record;
+	struct run_messages *m = &run->messages;
+	all.until = INT64_MAX; /* nobody else had the thread since */
+	entered_restore(run);
+	if (!s->storage->runs->messages(
+		s->storage, &s->ctx, &all, false, run_restore_message, run, err))
+		return false;
+	m->brought = m->count;
+	if (!s->storage->runs->messages(
+		s->storage, &s->ctx, &all, true, run_restore_message, run, err))
+		return false;
+	m->written = m->restored = m->count;
+	return true;
+}
+
+/* What nodes have read of the thread is not kept for as long as a client takes for its answer. */
+static void run_drop_context(ag_run *run)
+{
+	if (!run->context)
+		return;
+	cJSON_Delete(run->context->child);
+	run->context->child = NULL;
+	run->context = NULL;
 }
 
 /* ---- one node ---- */
@@ -195,6 +248,7 @@ static bool apply_updates(ag_run *run, struct error *err)
 	bool ok = apply_each_update(run, fields, err);
 	if (ok) {
 		run->fields->child = fields->child;
+		run->fields_changed = true;
 		fields->child = old;
 	}
 	cJSON_Delete(fields);
@@ -341,18 +395,31 @@ static enum verdict ended(
 	return verdict;
 }
 
+bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err)
+{
+	const struct run_setup *s = &run->setup;
+	if (!s->storage->threads->lease_ordered(s->storage, &s->ctx, s->lease, order, err))
+		return false;
+	if (s->background && *order < s->background->ordered)
+		*order = s->background->ordered;
+	return true;
+}
+
 /* Whether node may run now.  at_pause: the run was paused just before it and goes on. */
 static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct error *err)
 {
-	bool stop = run->setup.storage->ops->lease_stop_requested(run->setup.lease);
+	enum lease_order order;
+	if (!run_ordered(run, &order, err))
+		return FAILED;
 	if (node == GRAPH_END) {
 		run->thread.node = AG_END;
-		return ended(run, AT_END, RUN_COMPLETED, stop ? STOP_REQUESTED : STOP_NONE);
+		return ended(run, AT_END, RUN_COMPLETED, order ? STOP_REQUESTED : STOP_NONE);
 	}
-	if (stop)
+	if (order)
 		return ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
 	if (run->step >= run->setup.recursion_limit) {
-		error_set(err, ERR_RECURSION_LIMIT, "Graph execution exceeded recursion limit: %d",
+		error_set(err, ERR_RECURSION_LIMIT,
+		    "Graph execution exceeded recursion limit: %" PRId64,
 		    run->setup.recursion_limit);
 		return FAILED;
 	}
@@ -373,16 +440,26 @@ static enum verdict after_node(ag_run *run, int *next, struct error *err)
 	if (node->interrupt_after)
 		return pause_around(run, node, "interrupt_after");
 	*next = edge_follow(run, node->edge, err);
-	return *next == GRAPH_UNSET ? FAILED : run_may_run(run, *next, false, err);
+	if (*next == GRAPH_UNSET)
+		return FAILED;
+	const struct run_background *background = run->setup.background;
+	enum verdict verdict = run_may_run(run, *next, false, err);
+	return verdict == GO_ON && background && *background->yields ? GIVEN_BACK : verdict;
 }
 
-/* A stop that comes during the last node of a run changes nothing but this
- * (doc/protocol-runs.md#stop). */
-static void note_late_stop(ag_run *run, enum verdict verdict)
+/* A stop that comes during the last node of a run changes nothing but stop_current_execution
+ * (doc/protocol-runs.md#stop); a rollback still does.  Whether that is asked for. */
+static bool note_late_order(ag_run *run, enum verdict verdict)
 {
 	bool is_last = verdict == PAUSED || verdict == WAITS_FOR_CLIENT || verdict == FAILED;
-	if (is_last && run->setup.storage->ops->lease_stop_requested(run->setup.lease))
+	struct error err = {0};
+	enum lease_order order;
+	bool ordered =
+	    verdict != GO_ON && verdict != GIVEN_BACK && run_ordered(run, &order, &err) && order;
+	error_release(&err);
+	if (is_last && ordered)
 		run->thread.stop = STOP_REQUESTED;
+	return ordered && order == ORDER_ROLLBACK;
 }
 
 static void fail_thread(struct thread *t)
@@ -392,20 +469,23 @@ static void fail_thread(struct thread *t)
 	t->pause_json = NULL;
 }
 
-/* A failed run keeps the state up to its last completed node, and the next one is a new turn. */
+/* A failed run keeps the state up to its last completed node, and the next one is a new turn.  One
+ * that is to be rolled back keeps nothing, however it ended. */
 static bool save(ag_run *run, enum verdict verdict, struct error *err)
 {
 	struct error storage = {0};
-	note_late_stop(run, verdict);
+	bool back = note_late_order(run, verdict);
 	if (verdict == FAILED)
 		fail_thread(&run->thread);
-	if (checkpoint_save(run, &storage))
+	const struct error *failure = verdict == FAILED ? err : NULL;
+	if (back ? checkpoint_roll_back(run, failure, &storage)
+		 : checkpoint_save(run, failure, &storage))
 		return true;
 	error_release(err);
 	error_move(err, &storage);
 	if (err->kind == ERR_THREAD_TOO_LARGE) {
 		fail_thread(&run->thread);
-		checkpoint_end(run, &storage);
+		checkpoint_end(run, err, &storage);
 		error_release(&storage);
 	}
 	return false;
@@ -425,6 +505,19 @@ static void run_tell_end(ag_run *run, enum verdict verdict)
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
+/* Whoever ordered something of the run by now means it, not the one that goes on elsewhere. */
+static enum verdict run_give_back(ag_run *run, struct error *err)
+{
+	enum lease_order order;
+	if (!run_ordered(run, &order, err))
+		return FAILED;
+	if (!order)
+		return GIVEN_BACK;
+	run->frame.completed = false; /* which has its checkpoint */
+	enum verdict verdict = ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
+	return save(run, verdict, err) ? verdict : FAILED;
+}
+
 /* Runs one node and stores what came of it; on GO_ON *node is the next one. */
 static enum verdict run_step(ag_run *run, int *node, struct error *err)
 {
@@ -441,23 +534,24 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 		run->thread.next = NULL;
 		run->answers = NULL;
 	}
+	run->frame.completed = ended_well;
 	if (ended_well)
 		verdict = after_node(run, node, err);
 	if (!save(run, verdict, err))
 		return FAILED;
 	if (ended_well)
 		run_tell_end(run, verdict);
-	return verdict;
+	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
 }
 
 /* The first node of the run, or what keeps it from running. */
 static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, struct error *err)
 {
 	const ag_graph *graph = run->setup.graph;
-	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT;
+	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT || entry == RUN_ON;
 	const char *from = at_pause ? run->thread.next : run->thread.node;
 	int i = from ? graph_node_index(graph, from) : GRAPH_UNSET;
-	if (entry != RUN_FROM_START)
+	if (entry != RUN_FROM_START && entry != RUN_ON)
 		asking_recall(run);
 	run->thread.next = NULL;
 	run->thread.pause_json = NULL;
@@ -480,16 +574,20 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	int node = GRAPH_END;
 	run->answers = answers;
 	run->entry = entry;
-	run->setup.storage->ops->lease_run(run->setup.lease);
-	enum verdict verdict = run_enter(run, entry, &node, err);
-	if (verdict == GO_ON) {
-		if (!checkpoint_begin(run, err))
-			return false;
-	} else if (!save(run, verdict, err)) {
+	struct storage *storage = run->setup.storage;
+	if (!storage->threads->lease_run(
+		storage, &run->setup.ctx, run->setup.lease, run->setup.run_id, err))
 		return false;
-	}
+	if (entry == RUN_ON && !run_restore(run, err))
+		return false;
+	enum verdict verdict = run_enter(run, entry, &node, err);
+	if (verdict != GO_ON && !save(run, verdict, err))
+		return false;
+	if (verdict == GO_ON && !checkpoint_begin(run, err))
+		return false;
 	while (verdict == GO_ON)
 		verdict = run_step(run, &node, err);
+	run_drop_context(run);
 	return verdict != FAILED;
 }
 
@@ -565,22 +663,21 @@ const cJSON *run_messages(const ag_run *run)
 	return run->messages.array;
 }
 
+const char *run_message_json(const ag_run *run, size_t place)
+{
+	return run->messages.stored[place].body_json;
+}
+
 const cJSON *run_context(ag_run *run, struct error *err)
 {
 	return run_load_context(run, err) ? run->context : NULL;
 }
 
-cJSON *run_state(ag_run *run, bool in_node, struct error *err)
+cJSON *run_state(const ag_run *run, bool in_node, cJSON *context)
 {
 	struct thread shown = run->thread;
 	const struct run_flags flags = {in_node, in_node && ag_stop_requested(run)};
-	if (!run_load_context(run, err))
-		return NULL;
 	if (in_node)
 		shown.next = run_node(run);
-	cJSON *context = cJSON_CreateArray();
-	const cJSON *message;
-	cJSON_ArrayForEach(message, run->context)
-		cJSON_AddItemReferenceToArray(context, (cJSON *)message);
 	return state_json(run->setup.graph, &shown, &flags, context);
 }

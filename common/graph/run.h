@@ -13,8 +13,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/id.h"
+#include "config/config.h"
 #include "graph/graph.h"
-#include "storage/storage.h"
+#include "storage/threads.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -73,24 +74,46 @@ struct run_store {
 	void *arg;
 };
 
+/*
+ * Of a run in the background, which has a record before it begins, and may be taken up again after
+ * its process has died or has given it back.
+ */
+struct run_background {
+	const struct run_record *record; /* as it is stored */
+	int64_t attempt;                 /* from 1 */
+	const char *entered;             /* what the first write of an earlier attempt has kept, so
+					    that this one goes on (RUN_ON); NULL: it begins */
+	enum lease_order ordered;   /* what an earlier attempt was told, and did not live to do */
+	const _Atomic bool *yields; /* true: it is to be given back before its next node */
+};
+
 /* What a run is made of.  All of it outlives the run. */
 struct run_setup {
 	const ag_graph *graph;
 	struct storage *storage;
-	struct files *files;    /* those that messages refer to; NULL: there are none */
-	struct run_store store; /* all-zero: there is none */
+	struct storage_context ctx; /* for whom it is: a run goes on without its client */
+	struct files *files;        /* those that messages refer to; NULL: there are none */
+	struct run_store store;     /* all-zero: there is none */
 	struct lease *lease;
 	struct arena *arena;
 	const struct id_source *ids;
 	const cJSON *config; /* as nodes see it */
 	const char *run_id;
-	const struct thread *thread; /* as stored; row 0 for a new one */
+	int64_t replaces;            /* the record that its own takes the place of, or 0 */
+	bool keeps;                  /* its record says that its chunks are kept */
+	const struct thread *thread; /* as it goes on from; row 0 for a new one */
+	/* The thread is at that checkpoint first, which its first write sees to, and was stored as
+	 * this before; NULL: it goes on as it is stored. */
+	const struct checkpoint *rewind;
+	const struct thread *stored;
+	enum history_level history; /* which checkpoints its writes keep */
 	struct run_observer *observer;
-	int recursion_limit;
+	int64_t recursion_limit;
 	double node_timeout, tool_timeout; /* seconds */
 	const _Atomic bool *stop;          /* of a tool that is called alone; else NULL */
 	struct client_tools client_tools;
-	const char *traceparent; /* for calls out (run_traceparent), or NULL */
+	const char *traceparent;                 /* for calls out (run_traceparent), or NULL */
+	const struct run_background *background; /* or NULL */
 };
 
 /* A run that has not begun, in the setup's arena; what the setup points to lives as long. */
@@ -108,19 +131,27 @@ enum run_entry {
 	RUN_FROM_START, /* a new turn */
 	RUN_AGAIN,      /* the node that interrupted runs again, with the answers so far */
 	RUN_AT_NEXT,    /* the node before which the run paused */
-	RUN_AFTER_NODE  /* where the edge from the latest node leads */
+	RUN_AFTER_NODE, /* where the edge from the latest node leads */
+	RUN_ON          /* in the background: before the node at which an earlier attempt ended */
 };
 
 /*
  * Executes.  answers is the array of answers for RUN_AGAIN (borrowed), else NULL.  How it ended is
- * in run_thread(run)->status; false with err set when it failed (RUN_ERROR, or the storage
- * refused).
+ * in run_thread(run)->status, RUN_RUNNING when it was given back; false with err set when it failed
+ * (RUN_ERROR, or the storage refused).
  */
 bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct error *err);
 
 /* The thread as the run left it, and the number of the last step. */
 const struct thread *run_thread(const ag_run *run);
 int run_steps(const ag_run *run);
+
+/* The engine's keys of its record, once that is on disk; 0 while there is none. */
+void run_record_keys(const ag_run *run, int64_t *thread_row, int64_t *number);
+
+/* What its client is told of a failure, whole, so that it can be told again: run_record.error_json,
+ * in the arena. */
+const char *run_failure_json(struct arena *a, const struct error *failure);
 
 /* The graph that it walks. */
 const ag_graph *run_graph(const ag_run *run);
@@ -151,15 +182,22 @@ bool run_is_new_turn(const ag_run *run);
  */
 const char *run_traceparent(const ag_run *run);
 
+/* ag_stop_requested for those who ask with a void pointer. */
+static inline bool run_stop_requested(void *run)
+{
+	return ag_stop_requested(run);
+}
+
 /* The node that runs or ran last, and every message of this run, what it was brought included. */
 const char *run_node(const ag_run *run);
 const cJSON *run_messages(const ag_run *run);
 
-/*
- * The AgentState now, a new tree; in_node shows the run as going on (the chunks of nodes).  NULL
- * with err set when the context cannot be read.
- */
-cJSON *run_state(ag_run *run, bool in_node, struct error *err);
+/* The text under which a message of the run, by its place among them, is stored; the run's. */
+const char *run_message_json(const ag_run *run, size_t place);
+
+/* The AgentState now with that context (taken over), a new tree; in_node shows the run as going on
+ * (the chunks of nodes). */
+cJSON *run_state(const ag_run *run, bool in_node, cJSON *context);
 
 /* The context as an array that the run owns; NULL with err set. */
 const cJSON *run_context(ag_run *run, struct error *err);

@@ -5,6 +5,9 @@
 
 #include "base/buf.h"
 #include "graph/run.h"
+#include "storage/runs.h"
+
+#include <stdatomic.h>
 
 struct ag_state {
 	ag_run *run;
@@ -15,8 +18,9 @@ struct run_messages {
 	cJSON *array;               /* every message, in output form */
 	struct new_message *stored; /* the same for the storage */
 	size_t count, size;
-	size_t brought; /* how many it was given */
-	size_t written; /* how many a write has been handed */
+	size_t brought;  /* how many it was given */
+	size_t written;  /* how many a write has been handed */
+	size_t restored; /* how many an earlier attempt has stored */
 };
 
 /* What lives as long as one execution of a node. */
@@ -30,6 +34,7 @@ struct node_frame {
 	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
 	struct piece *text, *reasoning; /* of the open message; NULL: none yet */
 	int answers_used;
+	bool completed;         /* it ended well */
 	const char *leaves;     /* ag_trim: id of the last message that leaves the context */
 	const char *summary;    /* what takes the place of what leaves; NULL: nothing new */
 	const char *failure;    /* text of ag_fail */
@@ -45,19 +50,27 @@ struct ag_run {
 	struct ag_state state;
 	struct thread thread; /* as the next write will store it */
 	cJSON *fields;
+	bool fields_changed; /* since they were printed for a write */
 	struct run_messages messages;
 	cJSON
 	    *context; /* the loaded context, the run's messages included; NULL while nobody asked */
-	const char *leaves; /* for the next write */
+	const char *leaves;              /* for the next write */
+	const struct checkpoint *rewind; /* the same */
 	const cJSON *answers;
 	const char *asked; /* id of the message whose calls the last pause left open, or NULL */
 	enum run_entry entry;
+	const struct thread *before; /* the thread as the run found it, when it began */
+	atomic_bool begun;           /* its first write is on disk */
 	int step;
+	bool rolled_back; /* the thread is as it was; none of the run's messages are stored */
 	struct node_frame frame;
 	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */
 
-	/* the first write, which may wait for the first checkpoint (storage.h, thread_defer) */
+	struct run_record record; /* the latest that a write was handed */
+
+	/* the first write, which may wait for the first checkpoint (defer.h) */
 	struct thread start_thread;
+	struct run_record start_record;
 	struct thread_write start_write;
 	struct deferred *pending;
 };
@@ -81,12 +94,30 @@ bool checkpoint_begin(ag_run *run, struct error *err);
 /* Makes the first write durable. */
 bool checkpoint_settle(ag_run *run, struct error *err);
 
-/* Stores thread, fields and new messages in one transaction. */
-bool checkpoint_save(ag_run *run, struct error *err);
+/* Stores thread, fields and new messages in one transaction, and the end of the run with the
+ * record, when the thread says that it is over; failure is then why, or NULL. */
+bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err);
 
-/* Stores thread alone, after a checkpoint_save that the thread has no room for: with the fields it
- * had and without new messages.  A thread that is not stored stays so. */
-bool checkpoint_end(ag_run *run, struct error *err);
+/* What a run in the background entered with, for its first write; the run's. */
+const char *entered_text(ag_run *run);
+
+/* Makes a run that has done nothing yet the one that its earlier attempts left, but for its
+ * messages. */
+void entered_restore(ag_run *run);
+
+/* What somebody else wants of the run. */
+bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err);
+
+/*
+ * Puts the stored thread back to where it was before the run, without the messages that the run
+ * stored, and ends the record; failure is why the run failed, or NULL.  run->thread is that thread
+ * then, but that it has the status of this run: stopped, or error.
+ */
+bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error *err);
+
+/* Stores thread and record alone, after a checkpoint_save that the thread has no room for: with the
+ * fields it had and without new messages.  A thread that is not stored stays so. */
+bool checkpoint_end(ag_run *run, const struct error *failure, struct error *err);
 
 /* Adds a message that is in output form already (taken over) to what the node makes; AG_OK. */
 ag_result node_add_message(ag_run *run, cJSON *message);

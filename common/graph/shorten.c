@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Cutting a context and having the model sum up what leaves it, part by part. */
-#include "graph/shorten.h"
+#include "graph/model_node.h"
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -36,28 +36,25 @@ static void shorten_add_cut(struct buf *out, const char *text)
 		buf_puts(out, "…");
 }
 
-static void shorten_add_block(struct buf *out, const cJSON *block)
-{
-	bool call = block_is_call(block);
-	if (!call && !block_is(block, "tool_result"))
-		return;
-	char *json = json_print(json_get(block, call ? "args" : "output"));
-	buf_printf(out, call ? "[calls %s " : "[result ", call ? json_str(block, "name") : "");
-	shorten_add_cut(out, json ? json : "");
-	buf_putc(out, ']');
-	free(json);
-}
-
 static void shorten_add_line(struct buf *out, const cJSON *message)
 {
 	const cJSON *block;
 	char *text = ag_message_text(message);
 	buf_printf(out, "%s: ", message_role(message));
 	shorten_add_cut(out, text);
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-		shorten_add_block(out, block);
-	buf_putc(out, '\n');
 	free(text);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		bool call = block_is_call(block);
+		if (!call && !block_is(block, "tool_result"))
+			continue;
+		char *json = json_print(json_get(block, call ? "args" : "output"));
+		buf_printf(
+		    out, call ? "[calls %s " : "[result ", call ? json_str(block, "name") : "");
+		shorten_add_cut(out, json);
+		buf_putc(out, ']');
+		free(json);
+	}
+	buf_putc(out, '\n');
 }
 
 /* The messages that leave and are not in the notes yet. */
@@ -66,12 +63,6 @@ struct leaving {
 	size_t count;
 	size_t part_bytes;
 };
-
-/* A part ends where a turn can end, so that no call goes without its result. */
-static bool part_is_full(const struct leaving *leaving, const struct buf *text)
-{
-	return text->len >= leaving->part_bytes && !message_is(leaving->next, "tool");
-}
 
 /* The notes so far and the next part, as the one message of a request of its own. */
 static cJSON *next_part(struct leaving *leaving, const char *notes)
@@ -83,7 +74,9 @@ static cJSON *next_part(struct leaving *leaving, const char *notes)
 	do {
 		shorten_add_line(&text, leaving->next);
 		leaving->next = leaving->next->next;
-	} while (--leaving->count > 0 && !part_is_full(leaving, &text));
+		/* it ends where a turn can end, so that no call goes without its result */
+	} while (--leaving->count > 0 &&
+	    (text.len < leaving->part_bytes || message_is(leaving->next, "tool")));
 	cJSON *messages = cJSON_CreateArray();
 	cJSON_AddItemToArray(messages, message_new("user", "notes", content_text(buf_str(&text))));
 	buf_release(&text);

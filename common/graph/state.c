@@ -13,6 +13,7 @@ static const char *const status_names[] = {
     [RUN_COMPLETED] = "completed",
     [RUN_ERROR] = "error",
     [RUN_STOPPED] = "stopped",
+    [RUN_QUEUED] = "queued",
 };
 
 static const char *const stop_names[] = {
@@ -20,6 +21,11 @@ static const char *const stop_names[] = {
     [STOP_REQUESTED] = "stop_requested",
     [STOP_DONE] = "stopped",
 };
+
+const char *run_status_name(enum run_status status)
+{
+	return status_names[status];
+}
 
 void thread_blank(struct thread *thread, const char *thread_id, const char *user_id)
 {
@@ -46,23 +52,6 @@ cJSON *state_fields(const ag_graph *graph, const char *fields_json)
 	}
 	cJSON_Delete(stored);
 	return fields;
-}
-
-static bool add_raw_message(void *arg, const char *id, const char *body_json)
-{
-	(void)id;
-	cJSON_AddItemToArray(arg, cJSON_CreateRaw(body_json));
-	return true;
-}
-
-cJSON *state_context(struct storage *storage, int64_t thread_row, struct error *err)
-{
-	cJSON *context = cJSON_CreateArray();
-	if (!thread_row ||
-	    storage->ops->context(storage, thread_row, add_raw_message, context, err))
-		return context;
-	cJSON_Delete(context);
-	return NULL;
 }
 
 static cJSON *stored_pause(const struct thread *thread)
@@ -140,7 +129,7 @@ static void add_no_interrupt(cJSON *meta)
 	cJSON_AddNullToObject(meta, "interrupt_data");
 }
 
-static enum run_status shown_status(const struct thread *thread, const struct run_flags *flags)
+enum run_status thread_status(const struct thread *thread, const struct run_flags *flags)
 {
 	if (flags->running)
 		return RUN_RUNNING;
@@ -149,7 +138,7 @@ static enum run_status shown_status(const struct thread *thread, const struct ru
 
 static cJSON *execution_meta(const struct thread *thread, const struct run_flags *flags)
 {
-	enum run_status status = shown_status(thread, flags);
+	enum run_status status = thread_status(thread, flags);
 	enum stop_state stop = flags->stop_requested ? STOP_REQUESTED : thread->stop;
 	cJSON *interrupt = flags->running ? NULL : thread_interrupt(thread);
 	cJSON *meta = cJSON_CreateObject();

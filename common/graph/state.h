@@ -7,13 +7,16 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "storage/storage.h"
+#include "storage/threads.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
 /* A thread that has never run, with id and owner; its strings are static or the caller's. */
 void thread_blank(struct thread *thread, const char *thread_id, const char *user_id);
+
+/* The word for a status. */
+const char *run_status_name(enum run_status status);
 
 /* The open interrupt of a paused thread (doc/protocol-messages.md#interrupts), a new tree, or
  * NULL. */
@@ -38,19 +41,17 @@ struct run_flags {
 	bool stop_requested;
 };
 
-/*
- * The AgentState of a thread, a new tree.  A thread that says it is running while no run holds its
- * lease was left by a process that died: it is shown as failed (doc/protocol-messages.md#state).
- */
+/* The status that is shown of a thread.  One that says it is running while no run holds its lease
+ * was left by a process that died: it is shown as failed (doc/protocol-messages.md#state). */
+enum run_status thread_status(const struct thread *thread, const struct run_flags *flags);
+
+/* The AgentState of a thread, a new tree. */
 cJSON *state_json(const ag_graph *graph, const struct thread *thread, const struct run_flags *flags,
     cJSON *context);
 
 /* The graph's own fields from their stored text, a new object; fields that are missing get their
  * defaults. */
 cJSON *state_fields(const ag_graph *graph, const char *fields_json);
-
-/* An array of the context's messages as raw items, a new tree; NULL with err set. */
-cJSON *state_context(struct storage *storage, int64_t thread_row, struct error *err);
 
 /* A value (taken over) that fits the field, as it is stored: 25.0 is the integer 25
  * (doc/protocol.md#request-bodies). */

@@ -2,6 +2,7 @@
 /* Parsing a text into literals and names once, and filling it in many times. */
 #include "graph/template.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 
@@ -58,33 +59,25 @@ static const char *template_read_name(struct template *t, const char *p, char **
 	return end + 2;
 }
 
-/* Fills t; false with *error set. */
-static bool template_read_parts(
-    struct template *t, const char *text, struct buf *literal, char **error)
-{
-	const char *p = text;
-	while (p && *p) {
-		if (strncmp(p, "{{", 2) != 0) {
-			buf_putc(literal, *p++);
-		} else if (strncmp(p, "{{{{", 4) == 0) {
-			buf_puts(literal, "{{");
-			p += 4;
-		} else {
-			template_add_literal(t, literal);
-			p = template_read_name(t, p, error);
-		}
-	}
-	template_add_literal(t, literal);
-	return p;
-}
-
 struct template *template_parse(const char *text, char **error)
 {
 	struct template *t = xcalloc(1, sizeof(*t));
 	struct buf literal = {0};
-	bool ok = template_read_parts(t, text, &literal, error);
+	const char *p = text;
+	while (p && *p) {
+		if (strncmp(p, "{{", 2) != 0) {
+			buf_putc(&literal, *p++);
+		} else if (strncmp(p, "{{{{", 4) == 0) {
+			buf_puts(&literal, "{{");
+			p += 4;
+		} else {
+			template_add_literal(t, &literal);
+			p = template_read_name(t, p, error);
+		}
+	}
+	template_add_literal(t, &literal);
 	buf_release(&literal);
-	if (ok)
+	if (p)
 		return t;
 	template_free(t);
 	return NULL;
@@ -130,4 +123,83 @@ void template_render(const struct template *t, template_value_fn *value, void *a
 		else
 			buf_puts(out, t->parts[i].text);
 	}
+}
+
+/* ---- Values */
+
+void template_add_value(struct buf *out, const cJSON *value)
+{
+	if (cJSON_IsString(value)) {
+		buf_puts(out, value->valuestring);
+	} else if (value && !cJSON_IsNull(value)) {
+		json_write(out, value);
+	}
+}
+
+struct item_source {
+	template_item_fn *item;
+	const void *arg;
+};
+
+static void template_add_item(const char *name, struct buf *out, void *arg)
+{
+	const struct item_source *source = arg;
+	cJSON *value = source->item(name, source->arg);
+	template_add_value(out, value);
+	cJSON_Delete(value);
+}
+
+char *template_text(const struct template *t, template_item_fn *item, const void *arg)
+{
+	struct item_source source = {item, arg};
+	struct buf out = {0};
+	template_render(t, template_add_item, &source, &out);
+	return buf_detach(&out);
+}
+
+static cJSON *template_fill(const char *text, template_item_fn *item, const void *arg)
+{
+	char *error = NULL;
+	struct template *t = template_parse(text, &error);
+	cJSON *value;
+	if (!t) { /* it was checked at the start */
+		free(error);
+		return cJSON_CreateString(text);
+	}
+	if (template_only_name(t)) {
+		value = item(template_only_name(t), arg);
+	} else {
+		char *filled = template_text(t, item, arg);
+		value = cJSON_CreateString(filled);
+		free(filled);
+	}
+	template_free(t);
+	return value;
+}
+
+cJSON *template_json(const cJSON *json, template_item_fn *item, const void *arg)
+{
+	const cJSON *child;
+	if (cJSON_IsString(json))
+		return template_fill(json->valuestring, item, arg);
+	if (!cJSON_IsArray(json) && !cJSON_IsObject(json))
+		return cJSON_Duplicate(json, true);
+	cJSON *copy = cJSON_IsArray(json) ? cJSON_CreateArray() : cJSON_CreateObject();
+	cJSON_ArrayForEach(child, json) {
+		cJSON *value = template_json(child, item, arg);
+		if (value && child->string)
+			cJSON_AddItemToObject(copy, child->string, value);
+		else if (value)
+			cJSON_AddItemToArray(copy, value);
+	}
+	return copy;
+}
+
+const cJSON *template_member(const cJSON *item, const char *path)
+{
+	char *copy = xstrdup(path), *rest = copy, *key;
+	while (item && (key = strsep(&rest, ".")))
+		item = json_opt(item, key);
+	free(copy);
+	return item;
 }

@@ -3,12 +3,15 @@
  * Texts with names in them: "Hello {{config.user.user_id}}, you said {{user_text}}".
  *
  * A name stands between {{ and }}; blanks around it do not count.  {{{{ gives {{, and everything
- * else is as it is.  What names there are and what they stand for is the caller's business.
+ * else is as it is.  What names there are and what they stand for is the caller's business.  JSON
+ * may have such texts anywhere (template_json).
  */
 #ifndef AGENTGRAPH_GRAPH_TEMPLATE_H
 #define AGENTGRAPH_GRAPH_TEMPLATE_H
 
 #include "base/buf.h"
+
+#include <cjson/cJSON.h>
 
 #include <stddef.h>
 
@@ -32,5 +35,21 @@ typedef void template_value_fn(const char *name, struct buf *out, void *arg);
 /* Appends the text with all names replaced. */
 void template_render(
     const struct template *t, template_value_fn *value, void *arg, struct buf *out);
+
+/* The value of a name as a new item; NULL: there is none. */
+typedef cJSON *template_item_fn(const char *name, const void *arg);
+
+/* The text with all names replaced by their values, malloc'd. */
+char *template_text(const struct template *t, template_item_fn *item, const void *arg);
+
+/* A copy of json in whose texts all names are replaced.  A text that is one name and nothing else
+ * becomes its value, of any type; where there is none, it is left out. */
+cJSON *template_json(const cJSON *json, template_item_fn *item, const void *arg);
+
+/* Appends a value as texts show it: a string as it is, nothing for NULL and null, else JSON. */
+void template_add_value(struct buf *out, const cJSON *value);
+
+/* The member at "a.b.c" in item, or NULL. */
+const cJSON *template_member(const cJSON *item, const char *path);
 
 #endif

@@ -43,27 +43,24 @@ struct tool_calls {
 
 /* ---- Speaking */
 
-/* said is taken over. */
-static void tool_calls_speak(ag_run *run, cJSON *said)
-{
-	const char *kind = said->string;
-	if (strcmp(kind, "piece") == 0) {
-		run_show_piece(run, said, NULL);
-		cJSON_Delete(said);
-	} else if (strcmp(kind, "update") == 0) {
-		cJSON *value = cJSON_DetachItemViaPointer(said, said->child);
-		cJSON_AddItemToObject(run->frame.updates, value->string, value);
-		cJSON_Delete(said);
-	} else {
-		node_add_message(run, said);
-	}
-}
-
 static void speak_kept(struct tool_call *call)
 {
+	ag_run *run = call->calls->run;
 	cJSON *entry;
-	cJSON_ArrayForEach(entry, call->kept)
-		tool_calls_speak(call->calls->run, cJSON_DetachItemViaPointer(entry, entry->child));
+	cJSON_ArrayForEach(entry, call->kept) {
+		cJSON *said = cJSON_DetachItemViaPointer(entry, entry->child);
+		if (strcmp(said->string, "message") == 0) {
+			node_add_message(run, said);
+			continue;
+		}
+		if (strcmp(said->string, "piece") == 0) {
+			run_show_piece(run, said, NULL);
+		} else {
+			cJSON *value = cJSON_DetachItemViaPointer(said, said->child);
+			cJSON_AddItemToObject(run->frame.updates, value->string, value);
+		}
+		cJSON_Delete(said);
+	}
 	cJSON_Delete(call->kept);
 	call->kept = NULL;
 }
@@ -153,45 +150,20 @@ static void tool_calls_pass_turn(struct tool_calls *calls)
 	pthread_cond_broadcast(&calls->turned);
 }
 
-static void tool_calls_call_init(
-    struct tool_call *call, struct tool_calls *calls, const cJSON *block)
-{
-	ag_run *view = &call->view;
-	call->calls = calls;
-	call->block = block;
-	*view = *calls->run;
-	view->state.run = view;
-	view->call = call;
-	view->frame.updates = view->frame.messages = view->frame.held = NULL;
-}
-
-static void call_run(struct tool_call *call)
-{
-	ag_run *view = &call->view;
-	cJSON *output = NULL;
-	view->setup.arena = arena_new();
-	call->result = tools_node_answer(view, call->calls->asking, call->block, &output);
-	call->output = output;
-	arena_free(view->setup.arena);
-}
-
-static struct tool_call *next_call(struct tool_calls *calls)
-{
-	if (calls->paused || calls->next == calls->count)
-		return NULL;
-	return &calls->items[calls->next++];
-}
-
 static void *tool_calls_work(void *arg)
 {
 	struct tool_calls *calls = arg;
-	struct tool_call *call;
 	log_request(calls->ids.request);
 	log_run(calls->ids.run);
 	pthread_mutex_lock(&calls->lock);
-	while ((call = next_call(calls))) {
+	while (!calls->paused && calls->next < calls->count) {
+		struct tool_call *call = &calls->items[calls->next++];
+		cJSON *output = NULL;
 		pthread_mutex_unlock(&calls->lock);
-		call_run(call);
+		call->view.setup.arena = arena_new();
+		call->result = tools_node_answer(&call->view, calls->asking, call->block, &output);
+		call->output = output;
+		arena_free(call->view.setup.arena);
 		pthread_mutex_lock(&calls->lock);
 		call->ended = true;
 		tool_calls_pass_turn(calls);
@@ -218,17 +190,6 @@ static void work_together(struct tool_calls *calls)
 		pthread_join(threads[i], NULL);
 }
 
-static void calls_release(struct tool_calls *calls)
-{
-	for (size_t i = 0; i < calls->count; i++) {
-		cJSON_Delete(calls->items[i].kept);
-		cJSON_Delete(calls->items[i].output);
-	}
-	free(calls->items);
-	pthread_mutex_destroy(&calls->lock);
-	pthread_cond_destroy(&calls->turned);
-}
-
 ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *blocks, size_t count)
 {
 	struct tool_calls calls = {.run = run,
@@ -238,10 +199,20 @@ ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *b
 	    .turned = PTHREAD_COND_INITIALIZER,
 	    .items = xcalloc(count, sizeof(*calls.items)),
 	    .count = count};
-	for (size_t i = 0; i < count; i++)
-		tool_calls_call_init(&calls.items[i], &calls, blocks[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct tool_call *call = &calls.items[i];
+		*call = (struct tool_call){.calls = &calls, .block = blocks[i], .view = *run};
+		call->view.state.run = &call->view;
+		call->view.call = call;
+		call->view.frame.updates = call->view.frame.messages = call->view.frame.held = NULL;
+	}
 	work_together(&calls);
-	bool paused = calls.paused;
-	calls_release(&calls);
-	return paused ? AG_PAUSE : AG_OK;
+	for (size_t i = 0; i < count; i++) {
+		cJSON_Delete(calls.items[i].kept);
+		cJSON_Delete(calls.items[i].output);
+	}
+	free(calls.items);
+	pthread_mutex_destroy(&calls.lock);
+	pthread_cond_destroy(&calls.turned);
+	return calls.paused ? AG_PAUSE : AG_OK;
 }

@@ -13,24 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void wait_for_client(ag_run *run, const cJSON *message, const cJSON *call)
-{
-	if (!run->frame.waiting) {
-		run->frame.waiting = arena_json(run->setup.arena, cJSON_CreateArray());
-		run->frame.waiting_id = message_id(message);
-	}
-	cJSON_AddItemToArray(run->frame.waiting, cJSON_Duplicate(call, true));
-}
-
-/* What the model sees of a tool that failed: its output, or why. */
-static cJSON *failure_output(ag_run *run, cJSON *output)
-{
-	if (output)
-		return output;
-	const char *why = run->frame.failure;
-	return cJSON_CreateString(why ? why : "the tool failed");
-}
-
 /* The time of a tool is the smaller of its own and what the node has left; returns the end of the
  * latter. */
 static int64_t limit_call(ag_run *run)
@@ -42,8 +24,14 @@ static int64_t limit_call(ag_run *run)
 	return node_deadline;
 }
 
-static ag_result call_tool(ag_run *run, const struct tool *tool, const cJSON *args, cJSON **output)
+static ag_result check_and_call(
+    ag_run *run, const struct tool *tool, const cJSON *args, cJSON **output)
 {
+	char why[SCHEMA_WHY_SIZE];
+	if (!cJSON_IsObject(args))
+		return ag_fail(run, "arguments: expected an object");
+	if (tool->schema && !schema_accepts(tool->schema, args, "arguments", why))
+		return ag_fail(run, "%s", why);
 	int64_t node_deadline = limit_call(run);
 	run->frame.failure = NULL;
 	ag_result result = tool->fn(run, args, output, tool->data);
@@ -55,17 +43,6 @@ static ag_result call_tool(ag_run *run, const struct tool *tool, const cJSON *ar
 	cJSON_Delete(*output);
 	*output = NULL;
 	return ag_fail(run, "tool %s timed out", tool->name);
-}
-
-static ag_result check_and_call(
-    ag_run *run, const struct tool *tool, const cJSON *args, cJSON **output)
-{
-	char why[SCHEMA_WHY_SIZE];
-	if (!cJSON_IsObject(args))
-		return ag_fail(run, "arguments: expected an object");
-	if (tool->schema && !schema_accepts(tool->schema, args, "arguments", why))
-		return ag_fail(run, "%s", why);
-	return call_tool(run, tool, args, output);
 }
 
 #define LOOK_AGAIN_MS 50
@@ -101,34 +78,26 @@ static ag_result call_of_server(ag_run *run, const char *name, const cJSON *args
 	return result;
 }
 
-static ag_result find_and_call(ag_run *run, const char *name, const cJSON *args, cJSON **output)
+ag_result tools_node_call(ag_run *run, const char *name, const cJSON *args, cJSON **output)
 {
 	const struct node *node = run->frame.node;
 	const struct tool *tool = graph_tool_get(node, name);
+	ag_result result;
 	if (tool && tool->fn)
-		return check_and_call(run, tool, args, output);
-	if (!tool && node->server_count)
-		return call_of_server(run, name, args, output);
-	return ag_fail(run, "unknown tool: %s", name);
-}
-
-ag_result tools_node_call(ag_run *run, const char *name, const cJSON *args, cJSON **output)
-{
-	ag_result result = find_and_call(run, name, args, output);
+		result = check_and_call(run, tool, args, output);
+	else if (!tool && node->server_count)
+		result = call_of_server(run, name, args, output);
+	else
+		result = ag_fail(run, "unknown tool: %s", name);
+	const char *why = run->frame.failure;
+	run->frame.failure = NULL;
 	if (result == AG_PAUSE) {
 		cJSON_Delete(*output);
 		*output = NULL;
-	} else if (result != AG_OK) {
-		*output = failure_output(run, *output);
+	} else if (result != AG_OK && !*output) {
+		*output = cJSON_CreateString(why ? why : "the tool failed");
 	}
-	run->frame.failure = NULL;
 	return result;
-}
-
-/* What a model wrote for arguments that are no JSON object (model/chat.h), or NULL. */
-static const char *invalid_arguments(const cJSON *asking, const char *call_id)
-{
-	return json_str(json_get(json_get(asking, "metadata"), "invalid_arguments"), call_id);
 }
 
 ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block, cJSON **output)
@@ -136,13 +105,15 @@ ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block
 	const char *id = json_str(block, "id");
 	bool declined = approval_declined(run, id);
 	const cJSON *changed = approval_arguments(run, id);
+	/* what a model wrote for arguments that are no JSON object (model/chat.h) */
+	const cJSON *invalid = json_get(json_get(asking, "metadata"), "invalid_arguments");
 	if (changed) {
 		ag_result result = tools_node_call(run, json_str(block, "name"), changed, output);
 		if (result != AG_PAUSE)
 			*output = approval_output(changed, *output);
 		return result;
 	}
-	if (!declined && !invalid_arguments(asking, id))
+	if (!declined && !json_str(invalid, id))
 		return tools_node_call(
 		    run, json_str(block, "name"), json_get(block, "args"), output);
 	*output = cJSON_CreateString(
@@ -158,35 +129,38 @@ void node_add_result(ag_run *run, const cJSON *block, cJSON *output, ag_result r
 		id_make(run->setup.ids, id), json_str(block, "id"), output, result != AG_OK));
 }
 
-static ag_result tools_node_run_alone(ag_run *run, const cJSON *asking, const cJSON *block)
-{
-	cJSON *output = NULL;
-	ag_result result = tools_node_answer(run, asking, block, &output);
-	if (result == AG_PAUSE)
-		return result;
-	node_add_result(run, block, output, result);
-	return AG_OK;
-}
-
 ag_result tools_node_run(ag_run *run)
 {
 	struct asking asking;
 	asking_find(run, &asking);
 	const cJSON *content = json_get(asking.message, "content"), *block;
+	struct node_frame *frame = &run->frame;
 	const cJSON **calls = arena_alloc(
 	    run->setup.arena, (size_t)(cJSON_GetArraySize(content) + 1) * sizeof(*calls));
 	size_t count = 0;
 	cJSON_ArrayForEach(block, content) {
 		if (!block_is_call(block) || asking_is_answered(&asking, json_str(block, "id")))
 			continue;
-		if (block_is(block, "remote_tool_call"))
-			wait_for_client(run, asking.message, block);
-		else
+		if (!block_is(block, "remote_tool_call")) {
 			calls[count++] = block;
+			continue;
+		}
+		if (!frame->waiting) {
+			frame->waiting = arena_json(run->setup.arena, cJSON_CreateArray());
+			frame->waiting_id = message_id(asking.message);
+		}
+		cJSON_AddItemToArray(frame->waiting, cJSON_Duplicate(block, true));
 	}
 	if (approval_ask(run, calls, count) != AG_OK)
 		return AG_PAUSE;
-	if (count == 1)
-		return tools_node_run_alone(run, asking.message, calls[0]);
-	return count ? tool_calls_run(run, asking.message, calls, count) : AG_OK;
+	if (count > 1)
+		return tool_calls_run(run, asking.message, calls, count);
+	if (count == 1) {
+		cJSON *output = NULL;
+		ag_result result = tools_node_answer(run, asking.message, calls[0], &output);
+		if (result == AG_PAUSE)
+			return result;
+		node_add_result(run, calls[0], output, result);
+	}
+	return AG_OK;
 }

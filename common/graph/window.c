@@ -104,19 +104,6 @@ static size_t asked_at(const struct calls *calls, size_t i, const char *call_id)
 	return found ? calls->items[low - 1].at : i;
 }
 
-static size_t oldest_needed(const struct view *v, const struct calls *calls, size_t i)
-{
-	size_t oldest = i;
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(v->messages[i], "content")) {
-		size_t at = block_is(block, "tool_result")
-		    ? asked_at(calls, i, json_str(block, "call_id"))
-		    : i;
-		oldest = at < oldest ? at : oldest;
-	}
-	return oldest;
-}
-
 static void view_init(struct view *v, const cJSON *context)
 {
 	struct calls calls = {0};
@@ -133,16 +120,17 @@ static void view_init(struct view *v, const cJSON *context)
 		qsort(calls.items, calls.count, sizeof(*calls.items), by_id_and_place);
 	v->oldest[v->count] = v->count;
 	for (i = v->count; i-- > 0;) {
-		size_t own = oldest_needed(v, &calls, i), later = v->oldest[i + 1];
-		v->oldest[i] = own < later ? own : later;
+		const cJSON *block;
+		v->oldest[i] = i < v->oldest[i + 1] ? i : v->oldest[i + 1];
+		cJSON_ArrayForEach(block, json_get(v->messages[i], "content")) {
+			if (!block_is(block, "tool_result"))
+				continue;
+			size_t at = asked_at(&calls, i, json_str(block, "call_id"));
+			if (at < v->oldest[i])
+				v->oldest[i] = at;
+		}
 	}
 	free(calls.items);
-}
-
-static void view_release(struct view *v)
-{
-	free(v->messages);
-	free(v->oldest);
 }
 
 /* Whether everything before i can go. */
@@ -197,6 +185,7 @@ size_t window_cut(const struct window *window, const cJSON *context)
 	view_init(&v, context);
 	if (v.count && first_fitting(&v, window) > 0)
 		cut = cut_near(&v, first_fitting(&v, &kept));
-	view_release(&v);
+	free(v.messages);
+	free(v.oldest);
 	return cut;
 }

@@ -84,18 +84,6 @@ void chat_answer_hand_on(struct chat_answer *a)
 	buf_reset(&a->held);
 }
 
-/* A client has more of one delta of a line than of ten of a word that come at the same instant. */
-static void answer_hold(
-    struct chat_answer *a, enum chat_part_kind kind, const char *text, size_t len)
-{
-	if (a->first_piece_ms < 0)
-		a->first_piece_ms = clock_monotonic_ms() - a->started;
-	if (a->held_kind != kind || a->held.len + len > MAX_HELD)
-		chat_answer_hand_on(a);
-	a->held_kind = kind;
-	buf_add(&a->held, text, len);
-}
-
 void chat_answer_append(struct chat_answer *a, size_t at, const char *text, size_t len)
 {
 	struct chat_part *part = &a->parts[at];
@@ -106,8 +94,16 @@ void chat_answer_append(struct chat_answer *a, size_t at, const char *text, size
 	a->latest = at;
 	a->bytes += len;
 	buf_add(&part->text, text, len);
-	if (part->kind != PART_CALL)
-		answer_hold(a, part->kind, text, len);
+	if (part->kind == PART_CALL)
+		return;
+	if (a->first_piece_ms < 0)
+		a->first_piece_ms = clock_monotonic_ms() - a->started;
+	/* a client has more of one delta of a line than of ten of a word that come at one instant
+	 */
+	if (a->held_kind != part->kind || a->held.len + len > MAX_HELD)
+		chat_answer_hand_on(a);
+	a->held_kind = part->kind;
+	buf_add(&a->held, text, len);
 }
 
 void chat_answer_add(
@@ -193,6 +189,12 @@ bool chat_answer_error(struct chat_answer *a, const cJSON *data)
 	return true;
 }
 
+void chat_answer_model(struct chat_answer *a, const char *model)
+{
+	if (model && *model && !a->model)
+		a->model = xstrdup(model);
+}
+
 void chat_usage_take(int64_t *number, const cJSON *object, const char *key)
 {
 	int64_t value;
@@ -202,58 +204,23 @@ void chat_usage_take(int64_t *number, const cJSON *object, const char *key)
 
 /* ---- The message */
 
-static cJSON *usages(const struct chat_usage *u)
-{
-	cJSON *out = cJSON_CreateObject();
-	json_add_int(out, "completion_tokens", u->completion);
-	json_add_int(out, "prompt_tokens", u->prompt);
-	json_add_int(out, "total_tokens", u->total ? u->total : u->prompt + u->completion);
-	json_add_int(out, "reasoning_tokens", u->reasoning);
-	json_add_int(out, "cache_creation_input_tokens", u->cache_creation);
-	json_add_int(out, "cache_read_input_tokens", u->cache_read);
-	json_add_int(out, "image_tokens", u->image);
-	json_add_int(out, "audio_tokens", u->audio);
-	return out;
-}
-
-static cJSON *typed_block(cJSON *content, const char *type)
-{
-	cJSON *block = cJSON_CreateObject();
-	cJSON_AddItemToArray(content, block);
-	cJSON_AddStringToObject(block, "type", type);
-	return block;
-}
-
 static void add_text_block(cJSON *content, const char *text)
 {
-	cJSON *block = typed_block(content, "text");
-	cJSON_AddStringToObject(block, "text", text);
+	cJSON *block = json_append(content, cJSON_CreateObject());
+	json_add_str(block, "type", "text");
+	json_add_str(block, "text", text);
 	cJSON_AddArrayToObject(block, "annotations");
 }
 
-static void add_reasoning_block(cJSON *content, const struct chat_part *part)
-{
-	cJSON *block = typed_block(content, "reasoning");
-	cJSON_AddStringToObject(block, "summary", buf_str(&part->text));
-	cJSON_AddItemToObject(block, "details",
-	    part->details ? cJSON_Duplicate(part->details, true) : cJSON_CreateArray());
-}
-
-/* Whether the answer was cut off, and the part was the last that it came to. */
-static bool is_cut_off(const struct chat_answer *a, const struct chat_part *part)
-{
-	bool cut = a->finish &&
-	    (strcmp(a->finish, "length") == 0 || strcmp(a->finish, "content_filter") == 0);
-	return cut && part == &a->parts[a->count - 1];
-}
-
 /* The arguments; NULL when they are no JSON object.  Nothing at all means none, unless they may
- * have been to come. */
+ * have been to come: where the answer was cut off, and the part is the last that it came to. */
 static cJSON *arguments(const struct chat_answer *a, const struct chat_part *part)
 {
 	const char *text = buf_str(&part->text);
+	bool cut = a->finish &&
+	    (strcmp(a->finish, "length") == 0 || strcmp(a->finish, "content_filter") == 0);
 	if (text[strspn(text, " \t\r\n")] == '\0')
-		return is_cut_off(a, part) ? NULL : cJSON_CreateObject();
+		return cut && part == &a->parts[a->count - 1] ? NULL : cJSON_CreateObject();
 	cJSON *args = json_parse(text, part->text.len, JSON_REQUEST_DEPTH, NULL);
 	if (cJSON_IsObject(args))
 		return args;
@@ -261,27 +228,24 @@ static cJSON *arguments(const struct chat_answer *a, const struct chat_part *par
 	return NULL;
 }
 
-static void note_invalid(cJSON *metadata, const char *id, const char *text)
+static void add_call_block(
+    const struct chat_answer *a, cJSON *content, const struct chat_part *part, cJSON *metadata)
 {
+	cJSON *args = arguments(a, part), *block = json_append(content, cJSON_CreateObject());
+	json_add_str(block, "type", "tool_call");
+	json_add_str(block, "id", part->id);
+	json_add_str(block, "name", part->name ? part->name : "");
+	json_add(block, "args", args ? args : cJSON_CreateObject());
+	json_add_str(block, "tool_type", "local");
+	if (args)
+		return;
+	const char *text = buf_str(&part->text);
 	cJSON *invalid = json_get(metadata, "invalid_arguments");
 	if (!invalid)
 		invalid = cJSON_AddObjectToObject(metadata, "invalid_arguments");
 	char *shown = xstrndup(text, utf8_cut(text, strnlen(text, MAX_SHOWN)));
-	cJSON_AddStringToObject(invalid, id, shown);
+	cJSON_AddStringToObject(invalid, part->id, shown);
 	free(shown);
-}
-
-static void add_call_block(
-    const struct chat_answer *a, cJSON *content, const struct chat_part *part, cJSON *metadata)
-{
-	cJSON *args = arguments(a, part);
-	cJSON *block = typed_block(content, "tool_call");
-	cJSON_AddStringToObject(block, "id", part->id);
-	cJSON_AddStringToObject(block, "name", part->name ? part->name : "");
-	cJSON_AddItemToObject(block, "args", args ? args : cJSON_CreateObject());
-	cJSON_AddStringToObject(block, "tool_type", "local");
-	if (!args)
-		note_invalid(metadata, part->id, buf_str(&part->text));
 }
 
 char *chat_call_id(char out[CHAT_CALL_ID])
@@ -291,30 +255,28 @@ char *chat_call_id(char out[CHAT_CALL_ID])
 	return out;
 }
 
-static bool has_own_id(const struct chat_answer *a, size_t at)
-{
-	const char *id = a->parts[at].id;
-	for (size_t i = 0; id && i < at; i++)
-		if (a->parts[i].kind == PART_CALL && strcmp(a->parts[i].id, id) == 0)
-			return false;
-	return id != NULL;
-}
-
 /* A call needs an id of its own, which not every server gives. */
 static void fill_ids(const struct chat_answer *a)
 {
 	char id[CHAT_CALL_ID];
 	for (size_t i = 0; i < a->count; i++) {
-		if (a->parts[i].kind != PART_CALL || has_own_id(a, i))
+		struct chat_part *part = &a->parts[i];
+		bool own = part->id;
+		if (part->kind != PART_CALL)
 			continue;
-		free(a->parts[i].id);
-		a->parts[i].id = xstrdup(chat_call_id(id));
+		for (size_t k = 0; own && k < i; k++)
+			own =
+			    a->parts[k].kind != PART_CALL || strcmp(a->parts[k].id, part->id) != 0;
+		if (own)
+			continue;
+		free(part->id);
+		part->id = xstrdup(chat_call_id(id));
 	}
 }
 
 static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 {
-	cJSON *content = cJSON_CreateArray();
+	cJSON *content = cJSON_CreateArray(), *block;
 	fill_ids(a);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct chat_part *part = &a->parts[i];
@@ -323,7 +285,12 @@ static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 			add_text_block(content, buf_str(&part->text));
 			break;
 		case PART_REASONING:
-			add_reasoning_block(content, part);
+			block = json_append(content, cJSON_CreateObject());
+			json_add_str(block, "type", "reasoning");
+			json_add_str(block, "summary", buf_str(&part->text));
+			json_add(block, "details",
+			    part->details ? cJSON_Duplicate(part->details, true)
+					  : cJSON_CreateArray());
 			break;
 		case PART_CALL:
 			if (a->ended)
@@ -340,7 +307,7 @@ static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 static cJSON *parsed_content(const struct chat_answer *a)
 {
 	struct buf text = {0};
-	if (chat_target_format(a->target) == CHAT_FORMAT_TEXT)
+	if (a->target->format == CHAT_FORMAT_TEXT)
 		return cJSON_CreateNull();
 	for (size_t i = 0; i < a->count; i++)
 		if (a->parts[i].kind == PART_TEXT)
@@ -360,14 +327,23 @@ static cJSON *parsed_content(const struct chat_answer *a)
 cJSON *chat_answer_message(const struct chat_answer *a)
 {
 	cJSON *message = cJSON_CreateObject(), *metadata = cJSON_CreateObject();
+	const struct chat_usage *u = &a->usage;
 	json_add_str(metadata, "model", a->model ? a->model : a->target->model);
 	json_add_str(metadata, "provider", a->target->provider->name);
 	if (a->finish)
 		json_add_str(metadata, "finish_reason", a->finish);
 	json_add_str(message, "role", "assistant");
-	cJSON_AddItemToObject(message, "content", answer_content_of(a, metadata));
-	cJSON_AddItemToObject(message, "usages", usages(&a->usage));
-	cJSON_AddItemToObject(message, "metadata", metadata);
-	cJSON_AddItemToObject(message, "parsed_content", parsed_content(a));
+	json_add(message, "content", answer_content_of(a, metadata));
+	cJSON *usages = json_add(message, "usages", cJSON_CreateObject());
+	json_add_int(usages, "completion_tokens", u->completion);
+	json_add_int(usages, "prompt_tokens", u->prompt);
+	json_add_int(usages, "total_tokens", u->total ? u->total : u->prompt + u->completion);
+	json_add_int(usages, "reasoning_tokens", u->reasoning);
+	json_add_int(usages, "cache_creation_input_tokens", u->cache_creation);
+	json_add_int(usages, "cache_read_input_tokens", u->cache_read);
+	json_add_int(usages, "image_tokens", u->image);
+	json_add_int(usages, "audio_tokens", u->audio);
+	json_add(message, "metadata", metadata);
+	json_add(message, "parsed_content", parsed_content(a));
 	return message;
 }

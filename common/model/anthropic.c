@@ -25,8 +25,7 @@ static char *anthropic_url(const char *base_url, const char *model, bool stream)
 
 static cJSON *add_typed(cJSON *array, const char *type)
 {
-	cJSON *object = cJSON_CreateObject();
-	cJSON_AddItemToArray(array, object);
+	cJSON *object = json_append(array, cJSON_CreateObject());
 	json_add_str(object, "type", type);
 	return object;
 }
@@ -34,12 +33,11 @@ static cJSON *add_typed(cJSON *array, const char *type)
 /* The content of a message of that role at the end: turns of one role are one message. */
 static cJSON *content_for(cJSON *messages, const char *role)
 {
-	cJSON *last = messages->child ? messages->child->prev : NULL;
+	cJSON *last = json_last(messages);
 	const char *own = json_str(last, "role");
 	if (own && strcmp(own, role) == 0)
 		return json_get(last, "content");
-	cJSON *message = cJSON_CreateObject();
-	cJSON_AddItemToArray(messages, message);
+	cJSON *message = json_append(messages, cJSON_CreateObject());
 	json_add_str(message, "role", role);
 	return cJSON_AddArrayToObject(message, "content");
 }
@@ -69,31 +67,25 @@ static const char *anthropic_readable(const cJSON *block, const struct chat_part
 	return pdf || (unknown && media->kind == MEDIA_URL) ? "document" : NULL;
 }
 
-static void add_source(cJSON *part, const struct chat_part_media *media)
-{
-	cJSON *source = cJSON_AddObjectToObject(part, "source");
-	if (media->kind == MEDIA_URL) {
-		json_add_str(source, "type", "url");
-		json_add_str(source, "url", media->text);
-		return;
-	}
-	json_add_str(source, "type", "base64");
-	json_add_str(source, "media_type", *media->mime_type ? media->mime_type : "image/png");
-	json_add_str(source, "data", media->text);
-}
-
 static void anthropic_add_media(const struct chat_build *b, cJSON *content, const cJSON *block)
 {
 	struct chat_part_media media;
 	if (!chat_media_get(b, block, &media))
 		return;
 	const char *type = anthropic_readable(block, &media);
-	if (type) {
-		add_source(add_typed(content, type), &media);
-	} else {
+	cJSON *source = type ? cJSON_AddObjectToObject(add_typed(content, type), "source") : NULL;
+	if (!type) {
 		char *note = chat_media_note(block, &media);
 		anthropic_add_text(content, note);
 		free(note);
+	} else if (media.kind == MEDIA_URL) {
+		json_add_str(source, "type", "url");
+		json_add_str(source, "url", media.text);
+	} else {
+		json_add_str(source, "type", "base64");
+		json_add_str(
+		    source, "media_type", *media.mime_type ? media.mime_type : "image/png");
+		json_add_str(source, "data", media.text);
 	}
 	chat_media_free(&media);
 }
@@ -127,14 +119,6 @@ static void add_id(cJSON *part, const char *name, const char *id)
 	free(mended);
 }
 
-static void anthropic_add_call(cJSON *content, const cJSON *block)
-{
-	cJSON *part = add_typed(content, "tool_use");
-	add_id(part, "id", json_str(block, "id"));
-	json_add_str(part, "name", json_str(block, "name"));
-	cJSON_AddItemToObject(part, "input", cJSON_Duplicate(json_get(block, "args"), true));
-}
-
 static void add_result(cJSON *content, const cJSON *block)
 {
 	cJSON *part = add_typed(content, "tool_result");
@@ -152,24 +136,20 @@ static void add_result(cJSON *content, const cJSON *block)
 
 static void anthropic_add_block(const struct chat_build *b, cJSON *content, const cJSON *block)
 {
-	if (chat_block_is(block, "text"))
+	if (chat_block_is(block, "text")) {
 		anthropic_add_text(content, json_str(block, "text"));
-	else if (chat_block_is(block, "reasoning"))
+	} else if (chat_block_is(block, "reasoning")) {
 		anthropic_add_thinking(content, block);
-	else if (chat_block_is_call(block))
-		anthropic_add_call(content, block);
-	else if (chat_block_is(block, "tool_result"))
+	} else if (chat_block_is_call(block)) {
+		cJSON *part = add_typed(content, "tool_use");
+		add_id(part, "id", json_str(block, "id"));
+		json_add_str(part, "name", json_str(block, "name"));
+		json_add(part, "input", cJSON_Duplicate(json_get(block, "args"), true));
+	} else if (chat_block_is(block, "tool_result")) {
 		add_result(content, block);
-	else
+	} else {
 		anthropic_add_media(b, content, block);
-}
-
-/* A turn whose blocks all fell away (somebody else's reasoning) leaves no message behind. */
-static void anthropic_drop_empty(cJSON *messages)
-{
-	cJSON *last = messages->child ? messages->child->prev : NULL;
-	if (last && !json_get(last, "content")->child)
-		cJSON_Delete(cJSON_DetachItemViaPointer(messages, last));
+	}
 }
 
 static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
@@ -186,9 +166,11 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 		cJSON *content = content_for(messages, assistant ? "assistant" : "user");
 		for (size_t j = 0; j < turn->count; j++)
 			anthropic_add_block(b, content, turn->blocks[j]);
-		anthropic_drop_empty(messages);
+		/* blocks may all fall away (somebody else's reasoning) */
+		if (!content->child)
+			cJSON_Delete(cJSON_DetachItemViaPointer(messages, json_last(messages)));
 	}
-	const char *last = json_str(messages->child ? messages->child->prev : NULL, "role");
+	const char *last = json_str(json_last(messages), "role");
 	if (!last || strcmp(last, "assistant") == 0)
 		anthropic_add_text(content_for(messages, "user"), "(Continue.)");
 }
@@ -211,13 +193,14 @@ static void anthropic_add_choice(const struct chat_build *b, cJSON *body)
 		cJSON_AddTrueToObject(choice, "disable_parallel_tool_use");
 }
 
-/* The names of the calls, each once, that of the first call last: a client may have told of many.
- */
-static cJSON *past_names(const struct chat_turns *turns)
+/* A conversation with calls in it is refused where there are no tools; so a model that has none is
+ * told which there were, and that it has them not. */
+static void add_past_tools(const struct chat_build *b, cJSON *body)
 {
+	/* each once, that of the first call last: a client may have told of many */
 	cJSON *names = cJSON_CreateObject();
-	for (size_t i = turns->count; i-- > 0;) {
-		const struct chat_turn *turn = &turns->items[i];
+	for (size_t i = b->turns->count; i-- > 0;) {
+		const struct chat_turn *turn = &b->turns->items[i];
 		for (size_t j = turn->count; j-- > 0;) {
 			const cJSON *block = turn->blocks[j];
 			const char *name =
@@ -227,26 +210,13 @@ static cJSON *past_names(const struct chat_turns *turns)
 		}
 	}
 	json_members_unique(names);
-	return names;
-}
-
-static void add_past_tool(cJSON *tools, const char *name)
-{
-	cJSON *tool = cJSON_CreateObject();
-	cJSON_AddItemToArray(tools, tool);
-	json_add_str(tool, "name", name);
-	json_add_str(cJSON_AddObjectToObject(tool, "input_schema"), "type", "object");
-}
-
-/* A conversation with calls in it is refused where there are no tools; so a model that has none is
- * told which there were, and that it has them not. */
-static void add_past_tools(const struct chat_build *b, cJSON *body)
-{
-	cJSON *names = past_names(b->turns);
-	const cJSON *first = names->child, *name = first ? first->prev : NULL;
+	const cJSON *name = json_last(names);
 	cJSON *tools = name ? cJSON_AddArrayToObject(body, "tools") : NULL;
-	for (; name; name = name == first ? NULL : name->prev)
-		add_past_tool(tools, name->string);
+	for (; name; name = name == names->child ? NULL : name->prev) {
+		cJSON *tool = json_append(tools, cJSON_CreateObject());
+		json_add_str(tool, "name", name->string);
+		json_add_str(cJSON_AddObjectToObject(tool, "input_schema"), "type", "object");
+	}
 	if (tools)
 		json_add_str(cJSON_AddObjectToObject(body, "tool_choice"), "type", "none");
 	cJSON_Delete(names);
@@ -262,8 +232,7 @@ static void anthropic_add_tools(const struct chat_build *b, cJSON *body)
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
 	for (size_t i = 0; i < request->tool_count; i++) {
 		const struct chat_tool *tool = &request->tools[i];
-		cJSON *item = cJSON_CreateObject();
-		cJSON_AddItemToArray(tools, item);
+		cJSON *item = json_append(tools, cJSON_CreateObject());
 		json_add_str(item, "name", tool->name);
 		if (tool->description)
 			json_add_str(item, "description", tool->description);
@@ -283,8 +252,7 @@ static bool may_think(const struct chat_request *request, const cJSON *body)
 	bool free_choice = request->choice == CHAT_TOOLS_AUTO || request->choice == CHAT_TOOLS_NONE;
 	if (request->tool_count > 0 && !free_choice)
 		return false;
-	const cJSON *messages = json_get(body, "messages");
-	const cJSON *last = messages->child ? messages->child->prev : NULL;
+	const cJSON *messages = json_get(body, "messages"), *last = json_last(messages);
 	const cJSON *first = last ? json_get(last, "content")->child : NULL;
 	if (!chat_block_is(first, "tool_result") || last == messages->child)
 		return true;
@@ -316,64 +284,44 @@ static void anthropic_add_reasoning(const struct chat_build *b, cJSON *body)
 		chat_copy_setting(b, "reasoning_tokens", thinking, "budget_tokens");
 }
 
-static void anthropic_add_format(const struct chat_build *b, cJSON *body)
-{
-	if (chat_target_format(b->target) != CHAT_FORMAT_SCHEMA)
-		return;
-	const cJSON *format = json_get(b->target->settings, "response_format");
-	cJSON *out = cJSON_AddObjectToObject(output_config(body), "format");
-	json_add_str(out, "type", "json_schema");
-	cJSON_AddItemToObject(out, "schema", cJSON_Duplicate(json_get(format, "schema"), true));
-}
-
-static void add_system(const struct chat_build *b, cJSON *body)
-{
-	static const char only_json[] = "Answer with one JSON object and nothing else.";
-	bool json = chat_target_format(b->target) == CHAT_FORMAT_OBJECT;
-	if (!json && anthropic_is_blank(b->system))
-		return;
-	char *text =
-	    xasprintf("%s%s%s", b->system, json && *b->system ? "\n\n" : "", json ? only_json : "");
-	json_add_str(body, "system", text);
-	free(text);
-}
-
-static void add_stop(const struct chat_build *b, cJSON *body)
-{
-	const cJSON *stop = json_opt(b->target->settings, "stop");
-	if (!cJSON_IsString(stop)) {
-		chat_copy_setting(b, "stop", body, "stop_sequences");
-		return;
-	}
-	cJSON_AddItemToArray(
-	    cJSON_AddArrayToObject(body, "stop_sequences"), cJSON_Duplicate(stop, true));
-}
-
-/* Asked for more than this number of thinking tokens, the answer needs room besides. */
-static void add_max_tokens(const struct chat_build *b, cJSON *body)
-{
-	int64_t budget = 0;
-	json_integer(json_opt(b->target->settings, "reasoning_tokens"), &budget);
-	if (json_opt(b->target->settings, "max_tokens"))
-		chat_copy_setting(b, "max_tokens", body, "max_tokens");
-	else
-		json_add_int(body, "max_tokens", DEFAULT_MAX_TOKENS + budget);
-}
-
 static void anthropic_build(const struct chat_build *b, cJSON *body)
 {
 	static const char *const same[] = {"temperature", "top_p", "top_k"};
-	json_add_str(body, "model", b->target->model);
-	add_max_tokens(b, body);
-	add_system(b, body);
+	static const char only_json[] = "Answer with one JSON object and nothing else.";
+	const struct chat_target *t = b->target;
+	const cJSON *stop = json_opt(t->settings, "stop");
+	bool object = t->format == CHAT_FORMAT_OBJECT;
+	int64_t budget = 0;
+	json_add_str(body, "model", t->model);
+	/* the answer needs room beside what may be thought */
+	json_integer(json_opt(t->settings, "reasoning_tokens"), &budget);
+	if (json_opt(t->settings, "max_tokens"))
+		chat_copy_setting(b, "max_tokens", body, "max_tokens");
+	else
+		json_add_int(body, "max_tokens", DEFAULT_MAX_TOKENS + budget);
+	if (object || !anthropic_is_blank(b->system)) {
+		char *text = xasprintf("%s%s%s", b->system, object && *b->system ? "\n\n" : "",
+		    object ? only_json : "");
+		json_add_str(body, "system", text);
+		free(text);
+	}
 	anthropic_add_messages(b, body);
 	anthropic_add_tools(b, body);
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
 		chat_copy_setting(b, same[i], body, same[i]);
-	add_stop(b, body);
+	if (cJSON_IsString(stop))
+		json_append(
+		    cJSON_AddArrayToObject(body, "stop_sequences"), cJSON_Duplicate(stop, true));
+	else
+		chat_copy_setting(b, "stop", body, "stop_sequences");
 	anthropic_add_reasoning(b, body);
-	anthropic_add_format(b, body);
-	if (b->target->stream)
+	if (t->format == CHAT_FORMAT_SCHEMA) {
+		const cJSON *format = json_get(t->settings, "response_format");
+		cJSON *out = cJSON_AddObjectToObject(output_config(body), "format");
+		json_add_str(out, "type", "json_schema");
+		json_add(out, "schema", cJSON_Duplicate(json_get(format, "schema"), true));
+	}
+	if (t->stream)
 		cJSON_AddTrueToObject(body, "stream");
 }
 
@@ -394,13 +342,6 @@ static void anthropic_take_usage(struct chat_answer *a, const cJSON *usage)
 	chat_usage_take(&u->cache_read, usage, "cache_read_input_tokens");
 	chat_usage_take(&u->reasoning, json_opt(usage, "output_tokens_details"), "thinking_tokens");
 	u->prompt = fresh + u->cache_creation + u->cache_read;
-}
-
-static void anthropic_take_model(struct chat_answer *a, const cJSON *message)
-{
-	const char *model = json_str(message, "model");
-	if (model && *model && !a->model)
-		a->model = xstrdup(model);
 }
 
 static void anthropic_add_detail(
@@ -434,15 +375,6 @@ static void anthropic_take_block(struct chat_answer *a, const cJSON *block, int6
 	}
 }
 
-static void anthropic_take_delta(struct chat_answer *a, const cJSON *delta, int64_t index)
-{
-	chat_answer_add(a, PART_TEXT, index, json_str(delta, "text"));
-	chat_answer_add(a, PART_REASONING, index, json_str(delta, "thinking"));
-	if (chat_block_is(delta, "input_json_delta"))
-		chat_answer_add(a, PART_CALL, index, json_str(delta, "partial_json"));
-	anthropic_add_detail(a, index, "signature", json_str(delta, "signature"));
-}
-
 static void anthropic_take_event(struct chat_answer *a, const char *name, const cJSON *data)
 {
 	const char *type = json_str(data, "type");
@@ -453,12 +385,16 @@ static void anthropic_take_event(struct chat_answer *a, const char *name, const 
 	if (chat_answer_error(a, data))
 		return;
 	if (strcmp(type, "message_start") == 0) {
-		anthropic_take_model(a, json_opt(data, "message"));
+		chat_answer_model(a, json_str(json_opt(data, "message"), "model"));
 		anthropic_take_usage(a, json_opt(json_opt(data, "message"), "usage"));
 	} else if (strcmp(type, "content_block_start") == 0) {
 		anthropic_take_block(a, json_opt(data, "content_block"), index);
 	} else if (strcmp(type, "content_block_delta") == 0) {
-		anthropic_take_delta(a, delta, index);
+		chat_answer_add(a, PART_TEXT, index, json_str(delta, "text"));
+		chat_answer_add(a, PART_REASONING, index, json_str(delta, "thinking"));
+		if (chat_block_is(delta, "input_json_delta"))
+			chat_answer_add(a, PART_CALL, index, json_str(delta, "partial_json"));
+		anthropic_add_detail(a, index, "signature", json_str(delta, "signature"));
 	} else if (strcmp(type, "message_delta") == 0) {
 		chat_answer_finish(a, json_str(delta, "stop_reason"), reasons);
 		anthropic_take_usage(a, json_opt(data, "usage"));
@@ -477,7 +413,7 @@ static void anthropic_take_whole(struct chat_answer *a, const cJSON *body)
 		chat_answer_fault(a, true, "gave an answer without content");
 		return;
 	}
-	anthropic_take_model(a, body);
+	chat_answer_model(a, json_str(body, "model"));
 	cJSON_ArrayForEach(block, content)
 		anthropic_take_block(a, block, index++);
 	anthropic_take_usage(a, json_opt(body, "usage"));

@@ -40,23 +40,29 @@ try {
 
 /* ---- The answer arrives */
 
-static void note_end(struct try *t)
+static bool wants_more(struct try *t)
 {
 	if (t->answer.ended)
 		t->ended_at = clock_monotonic_ms();
-}
-
-static bool wants_more(struct try *t)
-{
-	note_end(t);
 	return !t->answer.fault && !t->answer.unwanted;
 }
 
-static void read_event(struct try *t, const struct sse_event *event)
+static bool chat_on_event(const struct sse_event *event, void *arg)
 {
-	char *text = xstrndup(event->data, event->len);
-	struct sse_event mended = {.name = event->name, .data = text, .len = event->len};
+	struct try *t = arg;
 	size_t bytes = t->answer.bytes;
+	if (t->done)
+		return true;
+	if (strcmp(event->data, "[DONE]") == 0) {
+		t->done = t->answer.ended = true;
+		return wants_more(t);
+	}
+	if (event->data[strspn(event->data, " \n")] == '\0')
+		return true; /* only there to keep the connection */
+	if (chat_repeat_take(&t->repeat, &t->answer, event))
+		return wants_more(t);
+	char *text = xstrndup(event->data, event->len);
+	const struct sse_event mended = {.name = event->name, .data = text, .len = event->len};
 	cJSON *data = chat_parse(text, event->len);
 	if (data) {
 		t->target->provider->take_event(&t->answer, event->name, data);
@@ -66,21 +72,6 @@ static void read_event(struct try *t, const struct sse_event *event)
 	}
 	cJSON_Delete(data);
 	free(text);
-}
-
-static bool chat_on_event(const struct sse_event *event, void *arg)
-{
-	struct try *t = arg;
-	if (t->done)
-		return true;
-	if (strcmp(event->data, "[DONE]") == 0) {
-		t->done = t->answer.ended = true;
-		return wants_more(t);
-	}
-	if (event->data[strspn(event->data, " \n")] == '\0')
-		return true; /* only there to keep the connection */
-	if (!chat_repeat_take(&t->repeat, &t->answer, event))
-		read_event(t, event);
 	return wants_more(t);
 }
 
@@ -101,27 +92,23 @@ static void on_idle(void *arg)
 	chat_answer_hand_on(&t->answer);
 }
 
-static bool take_stream(struct try *t, const char *data, size_t len)
+static bool model_chat_on_data(const char *data, size_t len, void *arg)
 {
+	struct try *t = arg;
+	if (!t->is_stream) {
+		bool fits = len <= MAX_WHOLE - t->whole.len;
+		if (fits)
+			buf_add(&t->whole, data, len);
+		else
+			chat_answer_fault(&t->answer, false, "sent too large an answer");
+		return fits;
+	}
 	t->streamed += len;
 	if (t->streamed > MAX_STREAM)
 		chat_answer_fault(&t->answer, false, "sent too long an answer");
 	if (!t->answer.fault && !sse_feed(&t->sse, data, len) && t->sse.too_large)
 		chat_answer_fault(&t->answer, false, "sent too large an event");
 	return wants_more(t);
-}
-
-static bool model_chat_on_data(const char *data, size_t len, void *arg)
-{
-	struct try *t = arg;
-	if (t->is_stream)
-		return take_stream(t, data, len);
-	if (len > MAX_WHOLE - t->whole.len) {
-		chat_answer_fault(&t->answer, false, "sent too large an answer");
-		return false;
-	}
-	buf_add(&t->whole, data, len);
-	return true;
 }
 
 /* A server need not close its stream. */
@@ -136,34 +123,27 @@ static bool chat_on_stop(void *arg)
 
 /* ---- The request goes out */
 
-static size_t fill_headers(const struct try *t, const char *key, struct http_header *headers)
-{
-	const struct chat_target *target = t->target;
-	size_t n = 0;
-	headers[n++] = (struct http_header){"Content-Type", "application/json"};
-	headers[n++] = (struct http_header){
-	    "Accept", target->stream ? "text/event-stream, application/json" : "application/json"};
-	if (key)
-		headers[n++] = (struct http_header){target->provider->key_header, key};
-	if (target->provider->header.name)
-		headers[n++] = target->provider->header;
-	if (t->request->traceparent)
-		headers[n++] = (struct http_header){"traceparent", t->request->traceparent};
-	for (size_t i = 0; i < target->header_count && n < MAX_HEADERS; i++)
-		headers[n++] = target->headers[i];
-	return n;
-}
-
 static void model_chat_post(struct try *t, const char *body, int64_t deadline_ms)
 {
 	const struct chat_target *target = t->target;
 	const struct chat_provider *provider = target->provider;
-	struct http_header headers[MAX_HEADERS];
+	struct http_header headers[MAX_HEADERS] = {{"Content-Type", "application/json"},
+	    {"Accept",
+		target->stream ? "text/event-stream, application/json" : "application/json"}};
+	size_t n = 2;
 	char *url = provider->url(target->base_url, target->model, target->stream);
 	char *key = target->key ? xasprintf("%s%s", provider->key_prefix, target->key) : NULL;
+	if (key)
+		headers[n++] = (struct http_header){provider->key_header, key};
+	if (provider->header.name)
+		headers[n++] = provider->header;
+	if (t->request->traceparent)
+		headers[n++] = (struct http_header){"traceparent", t->request->traceparent};
+	for (size_t i = 0; i < target->header_count && n < MAX_HEADERS; i++)
+		headers[n++] = target->headers[i];
 	struct http_request request = {.url = url,
 	    .headers = headers,
-	    .header_count = fill_headers(t, key, headers),
+	    .header_count = n,
 	    .body = body,
 	    .body_len = strlen(body),
 	    .connect_ms = target->times.connect,
@@ -182,14 +162,6 @@ static void model_chat_post(struct try *t, const char *body, int64_t deadline_ms
 	free(url);
 }
 
-static void try_init(
-    struct try *t, const struct chat_target *target, const struct chat_request *request)
-{
-	*t = (struct try){.target = target, .request = request};
-	chat_answer_init(&t->answer, target, request);
-	t->sse = (struct sse){.max = MAX_WHOLE, .on_event = chat_on_event, .arg = t};
-}
-
 static void try_release(struct try *t)
 {
 	chat_answer_release(&t->answer);
@@ -201,27 +173,6 @@ static void try_release(struct try *t)
 
 /* ---- What came of it */
 
-static void chat_take_whole(struct try *t)
-{
-	cJSON *body = chat_parse(t->whole.data, t->whole.len);
-	if (body)
-		t->target->provider->take_whole(&t->answer, body);
-	else
-		chat_answer_fault(&t->answer, true, "gave an answer that is not JSON");
-	cJSON_Delete(body);
-}
-
-/* Nothing more comes. */
-static void chat_take_end(struct try *t)
-{
-	if (!t->is_stream)
-		chat_take_whole(t);
-	else if (!t->answer.ended)
-		sse_finish(&t->sse);
-	if (!t->answer.ended)
-		chat_answer_fault(&t->answer, true, "broke off its answer");
-}
-
 static bool chat_is_good(const struct try *t)
 {
 	return !t->answer.fault && !t->answer.unwanted && !t->stopped;
@@ -231,16 +182,29 @@ static bool chat_is_good(const struct try *t)
  * HTTP call failed, or has another status. */
 static bool complete(struct try *t)
 {
+	struct chat_answer *answer = &t->answer;
 	if (t->response.status / 100 != 2)
 		return false;
-	if (t->response.end == HTTP_DONE && chat_is_good(t))
-		chat_take_end(t);
-	chat_answer_hand_on(&t->answer);
-	return t->answer.ended && chat_is_good(t);
+	if (t->response.end == HTTP_DONE && chat_is_good(t)) { /* nothing more comes */
+		if (!t->is_stream) {
+			cJSON *body = chat_parse(t->whole.data, t->whole.len);
+			if (body)
+				t->target->provider->take_whole(answer, body);
+			else
+				chat_answer_fault(answer, true, "gave an answer that is not JSON");
+			cJSON_Delete(body);
+		} else if (!answer->ended) {
+			sse_finish(&t->sse);
+		}
+		if (!answer->ended)
+			chat_answer_fault(answer, true, "broke off its answer");
+	}
+	chat_answer_hand_on(answer);
+	return answer->ended && chat_is_good(t);
 }
 
 /* What an error answer says for itself. */
-static char *said(struct try *t)
+static void describe_status(struct try *t, struct buf *out)
 {
 	cJSON *body = chat_parse(t->whole.data, t->whole.len);
 	char *message = chat_error_message(body);
@@ -248,20 +212,14 @@ static char *said(struct try *t)
 	if (!message && !body && t->whole.len > 0)
 		message = xasprintf(
 		    "no JSON%s%s", type && *type ? ", but " : "", type && *type ? type : "");
-	free(type);
-	cJSON_Delete(body);
-	return message;
-}
-
-static void describe_status(struct try *t, struct buf *out)
-{
-	char *message = said(t);
 	buf_printf(out, "answered %d", t->response.status);
 	if (message) {
 		buf_puts(out, ": ");
 		clean_text(out, message, t->target->key, MAX_SAID);
 	}
 	free(message);
+	free(type);
+	cJSON_Delete(body);
 }
 
 static const char *end_text(const struct try *t)
@@ -312,11 +270,6 @@ static bool may_try_again(const struct try *t)
 
 /* ---- Tries, models */
 
-static int64_t chat_earlier(int64_t a, int64_t b)
-{
-	return a == 0 || (b != 0 && b < a) ? b : a;
-}
-
 static void keep_partial(struct try *t, struct chat_result *result)
 {
 	t->answer.ended = false; /* no calls */
@@ -361,7 +314,7 @@ static enum after attempt(struct calling *c, struct try *t, const char *body, in
 		result->first_piece_ms = t->answer.first_piece_ms;
 	if (done) {
 		result->message = chat_answer_message(&t->answer);
-		if (chat_target_format(t->target) != CHAT_FORMAT_TEXT)
+		if (t->target->format != CHAT_FORMAT_TEXT)
 			result->format = json_opt(t->target->settings, "response_format");
 		return AFTER_DONE;
 	}
@@ -375,17 +328,11 @@ static enum after attempt(struct calling *c, struct try *t, const char *body, in
 	return t->answer.handed_on ? AFTER_FAILURE : AFTER_NEXT_MODEL;
 }
 
-static void note_failure(struct calling *c, struct try *t)
-{
-	c->timed_out = t->response.end == HTTP_TIMED_OUT && !t->answer.fault;
-	chat_describe(t, &c->errors);
-}
-
 /* Waits before the next try, where there is to be one. */
 static enum after pause_before(
     struct calling *c, const struct try *t, unsigned tries, int64_t deadline_ms)
 {
-	if (tries > (unsigned)t->target->retries)
+	if (tries > t->target->retries)
 		return AFTER_NEXT_MODEL;
 	int64_t wait = retry_wait_ms(&t->response, tries, deadline_ms);
 	if (wait < 0)
@@ -398,16 +345,20 @@ static enum after pause_before(
 /* All tries at one model. */
 static enum after ask_model(struct calling *c, const struct chat_target *target, const char *body)
 {
-	int64_t deadline_ms =
-	    chat_earlier(c->request->deadline_ms, clock_monotonic_ms() + target->times.total);
+	int64_t deadline_ms = clock_monotonic_ms() + target->times.total;
+	if (c->request->deadline_ms > 0 && c->request->deadline_ms < deadline_ms)
+		deadline_ms = c->request->deadline_ms;
 	for (unsigned tries = 1;; tries++) {
-		struct try t;
-		try_init(&t, target, c->request);
+		struct try t = {.target = target, .request = c->request};
+		chat_answer_init(&t.answer, target, c->request);
+		t.sse = (struct sse){.max = MAX_WHOLE, .on_event = chat_on_event, .arg = &t};
 		enum after after = attempt(c, &t, body, deadline_ms);
 		if (after == AFTER_NEXT_TRY)
 			after = pause_before(c, &t, tries, deadline_ms);
-		if (after == AFTER_NEXT_MODEL || after == AFTER_FAILURE)
-			note_failure(c, &t);
+		if (after == AFTER_NEXT_MODEL || after == AFTER_FAILURE) {
+			c->timed_out = t.response.end == HTTP_TIMED_OUT && !t.answer.fault;
+			chat_describe(&t, &c->errors);
+		}
 		try_release(&t);
 		if (after != AFTER_NEXT_TRY)
 			return after;
@@ -428,20 +379,6 @@ static enum after ask_target(struct calling *c, const struct chat_target *target
 	return after;
 }
 
-static bool too_late(const struct chat_request *request)
-{
-	return request->deadline_ms > 0 && clock_monotonic_ms() >= request->deadline_ms;
-}
-
-static enum chat_end chat_end_of(const struct calling *c, enum after after)
-{
-	if (after == AFTER_DONE)
-		return CHAT_DONE;
-	if (after == AFTER_STOP)
-		return CHAT_STOPPED;
-	return c->timed_out ? CHAT_TIMED_OUT : CHAT_FAILED;
-}
-
 enum chat_end chat_call(
     const struct chat_model *m, const struct chat_request *request, struct chat_result *result)
 {
@@ -449,13 +386,17 @@ enum chat_end chat_call(
 	enum after after = AFTER_NEXT_MODEL;
 	*result = (struct chat_result){.first_piece_ms = -1};
 	for (size_t i = 0; after == AFTER_NEXT_MODEL && i < m->count; i++) {
-		if (i > 0 && too_late(request))
+		if (i > 0 && request->deadline_ms > 0 &&
+		    clock_monotonic_ms() >= request->deadline_ms)
 			break;
 		if (i > 0)
 			log_warning("%s; the next model is asked", buf_str(&c.errors));
 		after = ask_target(&c, &m->targets[i]);
 	}
-	result->end = chat_end_of(&c, after);
+	result->end = after == AFTER_DONE ? CHAT_DONE
+	    : after == AFTER_STOP         ? CHAT_STOPPED
+	    : c.timed_out                 ? CHAT_TIMED_OUT
+					  : CHAT_FAILED;
 	if (result->end == CHAT_STOPPED)
 		result->error = xstrdup("stopped");
 	else if (result->end != CHAT_DONE)

@@ -10,6 +10,8 @@
 #ifndef AGENTGRAPH_MODEL_CHAT_H
 #define AGENTGRAPH_MODEL_CHAT_H
 
+#include "base/fields.h"
+
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,15 +55,14 @@ struct chat_reporter {
  *                      provider or base_url is given, base_url, api_key_env, headers and extra are
  *                      not taken over, because they belong to the other service
  *
- * Every mistake is reported; NULL when there was one.  A key that is not in the list is a mistake,
- * except at the top when it is in also (ended by NULL; NULL: none).
+ * Every mistake is reported, a key that is not in the list too; NULL when there was one.
  */
-struct chat_model *chat_model_new(
-    const cJSON *settings, const char *const *also, const struct chat_reporter *reporter);
-void chat_model_free(struct chat_model *m);
+struct chat_model *chat_model_new(const cJSON *settings, const struct chat_reporter *reporter);
 
-/* The keys above, ended by NULL. */
-extern const char *const chat_model_keys[];
+/* Their table, for who finds them among keys of his own and checks them there: without a target. */
+extern const struct field_row chat_model_rows[];
+
+void chat_model_free(struct chat_model *m);
 
 /* Whether it, or a fallback, is asked for JSON. */
 bool chat_model_wants_json(const struct chat_model *m);

@@ -5,6 +5,7 @@
 #include "base/http.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/url.h"
 #include "config/environment.h"
 #include "model/embed_scan.h"
 #include "model/provider.h"
@@ -34,11 +35,6 @@ struct embedder {
 
 /* ---- At start-up */
 
-static bool embed_is_web_url(const char *url)
-{
-	return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
-}
-
 static const char *base_url(const struct embed_target *target)
 {
 	const char *variable = environment_text("OPENAI_BASE_URL");
@@ -56,7 +52,8 @@ static char *find_problem(const struct embed_target *target)
 	bool needs_key = target->api_key_env || strcmp(base_url(target), HOME) == 0;
 	if (!target->model || !*target->model)
 		return xstrdup("model must be the name of a model");
-	if (!embed_is_web_url(base_url(target)))
+	const char *base = base_url(target);
+	if (strncasecmp(base, "http://", 7) != 0 && strncasecmp(base, "https://", 8) != 0)
 		return xstrdup("base_url must be an http or https URL");
 	if (target->dimensions < 1 || target->dimensions > EMBED_MAX_DIMENSIONS)
 		return xasprintf("dimensions must be a number from 1 to %d", EMBED_MAX_DIMENSIONS);
@@ -71,12 +68,11 @@ struct embedder *embedder_new(const struct embed_target *target, char **problem)
 	*problem = find_problem(target);
 	if (*problem)
 		return NULL;
-	const char *base = base_url(target), *key = environment_text(key_variable(target));
-	size_t len = strlen(base);
-	while (len > 0 && base[len - 1] == '/')
-		len--;
+	const char *key = environment_text(key_variable(target));
+	char *base = url_base(base_url(target));
 	struct embedder *e = xcalloc(1, sizeof(*e));
-	e->url = xasprintf("%.*s/embeddings", (int)len, base);
+	e->url = xasprintf("%s/embeddings", base);
+	free(base);
 	e->model = xstrdup(target->model);
 	e->key = xstrdup(key);
 	e->bearer = key ? xasprintf("Bearer %s", key) : NULL;
@@ -142,24 +138,6 @@ static void embed_post(
 	http_call(&request, response);
 }
 
-static void embed_describe(
-    const struct embedder *e, struct http_response *response, struct buf *out)
-{
-	if (response->end != HTTP_DONE) {
-		clean_text(out, response->reason, e->key, MAX_SAID);
-		return;
-	}
-	cJSON *body = chat_parse(response->body.data, response->body.len);
-	char *message = chat_error_message(body);
-	buf_printf(out, "it answered %d", response->status);
-	if (message) {
-		buf_puts(out, ": ");
-		clean_text(out, message, e->key, MAX_SAID);
-	}
-	free(message);
-	cJSON_Delete(body);
-}
-
 static bool embed_fail(struct error *err, const struct embedder *e, const char *why)
 {
 	error_set(err, ERR_STORE_UNAVAILABLE, "Store is unavailable");
@@ -169,13 +147,23 @@ static bool embed_fail(struct error *err, const struct embedder *e, const char *
 static bool take_answer(const struct embedder *e, struct http_response *response, size_t count,
     float *vectors, struct error *err)
 {
+	struct buf why = {0};
 	if (response->end == HTTP_DONE && response->status / 100 == 2) {
 		const char *wrong = embed_scan(
 		    buf_str(&response->body), response->body.len, count, e->dimensions, vectors);
 		return !wrong || embed_fail(err, e, wrong);
 	}
-	struct buf why = {0};
-	embed_describe(e, response, &why);
+	if (response->end != HTTP_DONE) {
+		clean_text(&why, response->reason, e->key, MAX_SAID);
+	} else {
+		cJSON *body = chat_parse(response->body.data, response->body.len);
+		char *message = chat_error_message(body);
+		buf_printf(&why, "it answered %d%s", response->status, message ? ": " : "");
+		if (message)
+			clean_text(&why, message, e->key, MAX_SAID);
+		free(message);
+		cJSON_Delete(body);
+	}
 	embed_fail(err, e, buf_str(&why));
 	buf_release(&why);
 	return false;
@@ -204,26 +192,15 @@ static bool embed_batch(const struct embedder *e, const char *const *texts, size
 	return done;
 }
 
-/* How many of the texts go into one request: at least one. */
-static size_t batch_of(const char *const *texts, size_t count)
-{
-	size_t n = 0, bytes = 0;
-	while (n < count && n < BATCH_TEXTS) {
-		bytes += strlen(texts[n]);
-		if (n > 0 && bytes > BATCH_BYTES)
-			break;
-		n++;
-	}
-	return n;
-}
-
 bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
     int64_t deadline_ms, struct error *err)
 {
 	if (deadline_ms <= 0)
 		deadline_ms = clock_monotonic_ms() + DEFAULT_TOTAL_MS;
 	while (count > 0) {
-		size_t n = batch_of(texts, count);
+		size_t n = 1, bytes = strlen(texts[0]); /* of one request */
+		while (n < count && n < BATCH_TEXTS && (bytes += strlen(texts[n])) <= BATCH_BYTES)
+			n++;
 		if (!embed_batch(e, texts, n, vectors, deadline_ms, err))
 			return false;
 		texts += n;

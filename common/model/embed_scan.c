@@ -97,18 +97,6 @@ static void embed_scan_take_string(struct scan *s)
 		take_array(s);
 }
 
-static void scan_all(struct scan *s)
-{
-	while (s->p < s->end && !s->wrong) {
-		const char *quote = memchr(s->p, '"', (size_t)(s->end - s->p));
-		const char *to = quote ? quote : s->end;
-		buf_add(&s->rest, s->p, (size_t)(to - s->p));
-		s->p = to;
-		if (quote)
-			embed_scan_take_string(s);
-	}
-}
-
 /* Puts the rows where their indices say. */
 static const char *embed_scan_place(const struct scan *s, const cJSON *data, float *vectors)
 {
@@ -135,19 +123,6 @@ static const char *embed_scan_place(const struct scan *s, const cJSON *data, flo
 	return wrong;
 }
 
-static const char *embed_scan_check(struct scan *s, float *vectors)
-{
-	if (s->wrong)
-		return s->wrong;
-	cJSON *root = json_parse(buf_str(&s->rest), s->rest.len, JSON_REQUEST_DEPTH, NULL);
-	const cJSON *data = json_opt(root, "data");
-	const char *wrong = !root  ? "the answer is not JSON"
-	    : !cJSON_IsArray(data) ? "the answer has no data"
-				   : embed_scan_place(s, data, vectors);
-	cJSON_Delete(root);
-	return wrong;
-}
-
 const char *embed_scan(
     const char *text, size_t len, size_t count, size_t dimensions, float *vectors)
 {
@@ -156,9 +131,23 @@ const char *embed_scan(
 	    .count = count,
 	    .dimensions = dimensions,
 	    .rows = xcalloc(count * dimensions, sizeof(float))};
-	scan_all(&s);
-	const char *wrong = embed_scan_check(&s, vectors);
+	while (s.p < s.end && !s.wrong) {
+		const char *quote = memchr(s.p, '"', (size_t)(s.end - s.p));
+		const char *to = quote ? quote : s.end;
+		buf_add(&s.rest, s.p, (size_t)(to - s.p));
+		s.p = to;
+		if (quote)
+			embed_scan_take_string(&s);
+	}
+	if (!s.wrong) {
+		cJSON *root = json_parse(buf_str(&s.rest), s.rest.len, JSON_REQUEST_DEPTH, NULL);
+		const cJSON *data = json_opt(root, "data");
+		s.wrong = !root            ? "the answer is not JSON"
+		    : !cJSON_IsArray(data) ? "the answer has no data"
+					   : embed_scan_place(&s, data, vectors);
+		cJSON_Delete(root);
+	}
 	buf_release(&s.rest);
 	free(s.rows);
-	return wrong;
+	return s.wrong;
 }

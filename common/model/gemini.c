@@ -29,28 +29,21 @@ static char *gemini_url(const char *base_url, const char *model, bool stream)
 	    stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
-static cJSON *gemini_add_object(cJSON *array)
-{
-	cJSON *object = cJSON_CreateObject();
-	cJSON_AddItemToArray(array, object);
-	return object;
-}
-
 /* The parts of a content of that role at the end: turns of one role are one content. */
 static cJSON *parts_for(cJSON *contents, const char *role)
 {
-	cJSON *last = contents->child ? contents->child->prev : NULL;
+	cJSON *last = json_last(contents);
 	const char *own = json_str(last, "role");
 	if (own && strcmp(own, role) == 0)
 		return json_get(last, "parts");
-	cJSON *content = gemini_add_object(contents);
+	cJSON *content = json_append(contents, cJSON_CreateObject());
 	json_add_str(content, "role", role);
 	return cJSON_AddArrayToObject(content, "parts");
 }
 
 static void gemini_add_text(cJSON *parts, const char *text)
 {
-	json_add_str(gemini_add_object(parts), "text", text);
+	json_add_str(json_append(parts, cJSON_CreateObject()), "text", text);
 }
 
 static void gemini_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
@@ -65,7 +58,7 @@ static void gemini_add_media(const struct chat_build *b, cJSON *parts, const cJS
 	} else {
 		bool bytes = media.kind == MEDIA_BYTES;
 		cJSON *data = cJSON_AddObjectToObject(
-		    gemini_add_object(parts), bytes ? "inlineData" : "fileData");
+		    json_append(parts, cJSON_CreateObject()), bytes ? "inlineData" : "fileData");
 		json_add_str(data, "mimeType", media.mime_type);
 		json_add_str(data, bytes ? "data" : "fileUri", media.text);
 	}
@@ -80,17 +73,6 @@ struct signatures {
 	char *text; /* or NULL */
 };
 
-static void note_signature(struct signatures *s, const cJSON *detail)
-{
-	const char *call = json_str(detail, "call"), *signature = json_str(detail, "signature");
-	if (!signature)
-		return;
-	if (call)
-		json_add_str(s->calls, call, signature);
-	else if (!s->text)
-		s->text = xstrdup(signature);
-}
-
 static void signatures_init(struct signatures *s, const struct chat_turn *turn)
 {
 	*s = (struct signatures){.calls = cJSON_CreateObject()};
@@ -99,7 +81,12 @@ static void signatures_init(struct signatures *s, const struct chat_turn *turn)
 		if (!chat_block_is(turn->blocks[i], "reasoning"))
 			continue;
 		for (cJSON *detail; (detail = chat_details_next(turn->blocks[i], "gemini", &at));) {
-			note_signature(s, detail);
+			const char *call = json_str(detail, "call");
+			const char *signature = json_str(detail, "signature");
+			if (signature && call)
+				cJSON_AddStringToObject(s->calls, call, signature);
+			else if (signature && !s->text)
+				s->text = xstrdup(signature);
 			cJSON_Delete(detail);
 		}
 	}
@@ -133,10 +120,9 @@ static void gemini_add_call(
 {
 	const char *id = json_str(block, "id");
 	const cJSON *own = id ? json_members_get(&s->by_call, id) : NULL;
-	const cJSON *last = parts->child ? parts->child->prev : NULL;
-	bool first = !json_get(last, "functionCall");
+	bool first = !json_get(json_last(parts), "functionCall");
 	bool strict = is_of(b->target, "gemini-3");
-	cJSON *part = gemini_add_object(parts);
+	cJSON *part = json_append(parts, cJSON_CreateObject());
 	cJSON *call = cJSON_AddObjectToObject(part, "functionCall");
 	json_add_str(call, "name", json_str(block, "name"));
 	cJSON_AddItemToObject(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
@@ -155,7 +141,7 @@ static void gemini_add_assistant(
 		if (chat_block_is(block, "text")) {
 			gemini_add_text(parts, json_str(block, "text"));
 			if (!signed_text)
-				add_signature(parts->child->prev, s.text);
+				add_signature(json_last(parts), s.text);
 			signed_text = true;
 		} else if (chat_block_is_call(block)) {
 			gemini_add_call(b, parts, &s, block);
@@ -199,8 +185,8 @@ static void gemini_add_results(
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i], *output = json_get(block, "output");
 		bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
-		cJSON *response =
-		    cJSON_AddObjectToObject(gemini_add_object(parts), "functionResponse");
+		cJSON *response = cJSON_AddObjectToObject(
+		    json_append(parts, cJSON_CreateObject()), "functionResponse");
 		json_add_str(
 		    response, "name", gemini_name_of(calls, json_str(block, "call_id"), &next));
 		if (cJSON_IsObject(output) && !is_error) {
@@ -211,14 +197,6 @@ static void gemini_add_results(
 		cJSON_AddItemToObject(wrapped, is_error ? "error" : "result",
 		    output ? cJSON_Duplicate(output, true) : cJSON_CreateNull());
 	}
-}
-
-/* A turn whose blocks all fell away leaves no content behind. */
-static void gemini_drop_empty(cJSON *contents)
-{
-	cJSON *last = contents->child ? contents->child->prev : NULL;
-	if (last && !json_get(last, "parts")->child)
-		cJSON_Delete(cJSON_DetachItemViaPointer(contents, last));
 }
 
 static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t i)
@@ -239,21 +217,10 @@ static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t 
 		gemini_add_results(contents, turn - 1, turn);
 		break;
 	}
-	gemini_drop_empty(contents);
-}
-
-static void add_contents(const struct chat_build *b, cJSON *body)
-{
-	cJSON *contents = cJSON_AddArrayToObject(body, "contents");
-	if (*b->system)
-		gemini_add_text(cJSON_AddArrayToObject(
-				    cJSON_AddObjectToObject(body, "systemInstruction"), "parts"),
-		    b->system);
-	for (size_t i = 0; i < b->turns->count; i++)
-		gemini_add_turn(b, contents, i);
-	const char *last = json_str(contents->child ? contents->child->prev : NULL, "role");
-	if (!last || strcmp(last, "model") == 0)
-		gemini_add_text(parts_for(contents, "user"), "(Continue.)");
+	/* blocks may all fall away */
+	cJSON *last = json_last(contents);
+	if (last && !json_get(last, "parts")->child)
+		cJSON_Delete(cJSON_DetachItemViaPointer(contents, last));
 }
 
 static void gemini_add_choice(const struct chat_request *request, cJSON *body)
@@ -272,26 +239,17 @@ static void gemini_add_choice(const struct chat_request *request, cJSON *body)
 		    cJSON_CreateString(request->tool_name));
 }
 
-/* An object without properties is refused, so a tool without arguments has no parameters. */
-static void gemini_add_parameters(cJSON *function, const cJSON *parameters)
-{
-	cJSON *schema = gemini_schema(parameters);
-	if (json_get(schema, "properties"))
-		cJSON_AddItemToObject(function, "parameters", schema);
-	else
-		cJSON_Delete(schema);
-}
-
 static void gemini_add_tools(const struct chat_build *b, cJSON *body)
 {
 	const struct chat_request *request = b->request;
 	if (request->tool_count == 0)
 		return;
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
-	cJSON *functions = cJSON_AddArrayToObject(gemini_add_object(tools), "functionDeclarations");
+	cJSON *functions = cJSON_AddArrayToObject(
+	    json_append(tools, cJSON_CreateObject()), "functionDeclarations");
 	for (size_t i = 0; i < request->tool_count; i++) {
 		const struct chat_tool *tool = &request->tools[i];
-		cJSON *function = gemini_add_object(functions);
+		cJSON *function = json_append(functions, cJSON_CreateObject());
 		json_add_str(function, "name", tool->name);
 		json_add_str(function, "description", tool->description ? tool->description : "");
 		if (tool->parameters)
@@ -300,45 +258,28 @@ static void gemini_add_tools(const struct chat_build *b, cJSON *body)
 	gemini_add_choice(request, body);
 }
 
-/* Levels came with Gemini 3, models before it refuse them; these are the numbers that Google names
- * for them. */
-static void add_effort(const struct chat_build *b, cJSON *thinking, const char *effort)
-{
-	bool high = strcmp(effort, "high") == 0, medium = strcmp(effort, "medium") == 0;
-	if (strcmp(effort, "none") == 0)
-		json_add_int(thinking, "thinkingBudget", 0);
-	else if (is_of(b->target, "gemini-2"))
-		json_add_int(thinking, "thinkingBudget", high ? 24576 : medium ? 8192 : 1024);
-	else
-		json_add_str(thinking, "thinkingLevel", effort);
-}
-
 static void gemini_add_thinking(const struct chat_build *b, cJSON *config)
 {
 	const char *effort = json_str(b->target->settings, "reasoning_effort");
-	bool budget = json_opt(b->target->settings, "reasoning_tokens") != NULL;
 	bool none = effort && strcmp(effort, "none") == 0;
+	bool high = effort && strcmp(effort, "high") == 0;
+	bool medium = effort && strcmp(effort, "medium") == 0;
+	bool budget = json_opt(b->target->settings, "reasoning_tokens") != NULL;
 	if (!effort && !budget)
 		return;
 	cJSON *thinking = cJSON_AddObjectToObject(config, "thinkingConfig");
 	if (budget)
 		chat_copy_setting(b, "reasoning_tokens", thinking, "thinkingBudget");
+	else if (none)
+		json_add_int(thinking, "thinkingBudget", 0);
+	else if (is_of(b->target, "gemini-2"))
+		/* Levels came with Gemini 3, models before it refuse them; these are the numbers
+		 * that Google names for them. */
+		json_add_int(thinking, "thinkingBudget", high ? 24576 : medium ? 8192 : 1024);
 	else
-		add_effort(b, thinking, effort);
+		json_add_str(thinking, "thinkingLevel", effort);
 	if (!none)
 		cJSON_AddTrueToObject(thinking, "includeThoughts");
-}
-
-static void gemini_add_format(const struct chat_build *b, cJSON *config)
-{
-	enum chat_format format = chat_target_format(b->target);
-	if (format == CHAT_FORMAT_TEXT)
-		return;
-	json_add_str(config, "responseMimeType", "application/json");
-	if (format == CHAT_FORMAT_SCHEMA)
-		cJSON_AddItemToObject(config, "responseSchema",
-		    gemini_schema(
-			json_get(json_get(b->target->settings, "response_format"), "schema")));
 }
 
 static void gemini_add_config(const struct chat_build *b, cJSON *body)
@@ -351,12 +292,16 @@ static void gemini_add_config(const struct chat_build *b, cJSON *body)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		chat_copy_setting(b, names[i][0], config, names[i][1]);
 	if (cJSON_IsString(stop))
-		cJSON_AddItemToArray(
+		json_append(
 		    cJSON_AddArrayToObject(config, "stopSequences"), cJSON_Duplicate(stop, true));
 	else
 		chat_copy_setting(b, "stop", config, "stopSequences");
 	gemini_add_thinking(b, config);
-	gemini_add_format(b, config);
+	const cJSON *format = json_get(b->target->settings, "response_format");
+	if (b->target->format != CHAT_FORMAT_TEXT)
+		json_add_str(config, "responseMimeType", "application/json");
+	if (b->target->format == CHAT_FORMAT_SCHEMA)
+		json_add(config, "responseSchema", gemini_schema(json_get(format, "schema")));
 	if (config->child)
 		cJSON_AddItemToObject(body, "generationConfig", config);
 	else
@@ -365,7 +310,16 @@ static void gemini_add_config(const struct chat_build *b, cJSON *body)
 
 static void gemini_build(const struct chat_build *b, cJSON *body)
 {
-	add_contents(b, body);
+	cJSON *contents = cJSON_AddArrayToObject(body, "contents");
+	if (*b->system)
+		gemini_add_text(cJSON_AddArrayToObject(
+				    cJSON_AddObjectToObject(body, "systemInstruction"), "parts"),
+		    b->system);
+	for (size_t i = 0; i < b->turns->count; i++)
+		gemini_add_turn(b, contents, i);
+	const char *last = json_str(json_last(contents), "role");
+	if (!last || strcmp(last, "model") == 0)
+		gemini_add_text(parts_for(contents, "user"), "(Continue.)");
 	gemini_add_tools(b, body);
 	gemini_add_config(b, body);
 }
@@ -376,29 +330,24 @@ static const char *const reasons[][2] = {{"STOP", "stop"}, {"MAX_TOKENS", "lengt
     {"SAFETY", "content_filter"}, {"RECITATION", "content_filter"}, {"BLOCKLIST", "content_filter"},
     {"PROHIBITED_CONTENT", "content_filter"}, {"SPII", "content_filter"}, {NULL, NULL}};
 
-static void take_modalities(struct chat_usage *u, const cJSON *details)
+/* Thoughts are counted beside the answer; in usages they are part of it, as others count them. */
+static void gemini_take_usage(struct chat_answer *a, const cJSON *usage)
 {
+	struct chat_usage *u = &a->usage;
+	int64_t answer = u->completion - u->reasoning;
 	const cJSON *detail;
-	cJSON_ArrayForEach(detail, details) {
+	chat_usage_take(&u->prompt, usage, "promptTokenCount");
+	chat_usage_take(&answer, usage, "candidatesTokenCount");
+	chat_usage_take(&u->reasoning, usage, "thoughtsTokenCount");
+	chat_usage_take(&u->cache_read, usage, "cachedContentTokenCount");
+	chat_usage_take(&u->total, usage, "totalTokenCount");
+	cJSON_ArrayForEach(detail, json_opt(usage, "promptTokensDetails")) {
 		const char *modality = json_str(detail, "modality");
 		if (modality && strcmp(modality, "IMAGE") == 0)
 			chat_usage_take(&u->image, detail, "tokenCount");
 		else if (modality && strcmp(modality, "AUDIO") == 0)
 			chat_usage_take(&u->audio, detail, "tokenCount");
 	}
-}
-
-/* Thoughts are counted beside the answer; in usages they are part of it, as others count them. */
-static void gemini_take_usage(struct chat_answer *a, const cJSON *usage)
-{
-	struct chat_usage *u = &a->usage;
-	int64_t answer = u->completion - u->reasoning;
-	chat_usage_take(&u->prompt, usage, "promptTokenCount");
-	chat_usage_take(&answer, usage, "candidatesTokenCount");
-	chat_usage_take(&u->reasoning, usage, "thoughtsTokenCount");
-	chat_usage_take(&u->cache_read, usage, "cachedContentTokenCount");
-	chat_usage_take(&u->total, usage, "totalTokenCount");
-	take_modalities(u, json_opt(usage, "promptTokensDetails"));
 	u->completion = answer + u->reasoning;
 }
 
@@ -442,61 +391,37 @@ static void gemini_take_part(struct chat_answer *a, const cJSON *part)
 	keep_signature(a, signature, NULL);
 }
 
-static void take_candidate(struct chat_answer *a, const cJSON *candidate)
-{
-	const char *finish = json_str(candidate, "finishReason");
-	const cJSON *part;
-	cJSON_ArrayForEach(part, json_opt(json_opt(candidate, "content"), "parts"))
-		gemini_take_part(a, part);
-	if (!finish)
-		return;
-	if (strcmp(finish, "MALFORMED_FUNCTION_CALL") == 0)
-		chat_answer_fault(a, true, "wrote a tool call that is malformed");
-	chat_answer_finish(a, finish, reasons);
-	a->ended = true;
-}
-
 /* Only the first candidate is looked at: no more than one is asked for. */
 static void gemini_take_event(struct chat_answer *a, const char *name, const cJSON *data)
 {
-	(void)name;
-	const cJSON *candidates = json_opt(data, "candidates");
+	static const char *const calls[][2] = {{"stop", "tool_calls"}, {NULL, NULL}};
+	const cJSON *candidates = json_opt(data, "candidates"), *part;
+	const cJSON *candidate = cJSON_IsArray(candidates) ? candidates->child : NULL;
 	const char *blocked = json_str(json_opt(data, "promptFeedback"), "blockReason");
-	const char *model = json_str(data, "modelVersion");
+	const char *finish = json_str(candidate, "finishReason");
+	(void)name;
 	if (chat_answer_error(a, data))
 		return;
 	if (blocked)
 		chat_answer_fault(a, false, "refused the prompt (%s)", blocked);
-	if (model && *model && !a->model)
-		a->model = xstrdup(model);
+	chat_answer_model(a, json_str(data, "modelVersion"));
 	gemini_take_usage(a, json_opt(data, "usageMetadata"));
-	if (cJSON_IsArray(candidates) && candidates->child)
-		take_candidate(a, candidates->child);
-}
-
-static bool calls_something(const struct chat_answer *a)
-{
-	for (size_t i = 0; i < a->count; i++)
-		if (a->parts[i].kind == PART_CALL)
-			return true;
-	return false;
-}
-
-/* Calls end with STOP as well. */
-static void take_event_and_calls(struct chat_answer *a, const char *name, const cJSON *data)
-{
-	static const char *const calls[][2] = {{"stop", "tool_calls"}, {NULL, NULL}};
-	gemini_take_event(a, name, data);
-	if (a->finish && calls_something(a)) {
-		char *finish = xstrdup(a->finish);
-		chat_answer_finish(a, finish, calls);
-		free(finish);
+	cJSON_ArrayForEach(part, json_opt(json_opt(candidate, "content"), "parts"))
+		gemini_take_part(a, part);
+	if (finish && strcmp(finish, "MALFORMED_FUNCTION_CALL") == 0)
+		chat_answer_fault(a, true, "wrote a tool call that is malformed");
+	chat_answer_finish(a, finish, reasons);
+	a->ended = a->ended || finish;
+	/* calls end with STOP as well */
+	for (size_t i = 0; a->finish && i < a->count; i++) {
+		if (a->parts[i].kind == PART_CALL && strcmp(a->finish, "stop") == 0)
+			chat_answer_finish(a, "stop", calls);
 	}
 }
 
 static void gemini_take_whole(struct chat_answer *a, const cJSON *body)
 {
-	take_event_and_calls(a, "", body);
+	gemini_take_event(a, "", body);
 	if (!a->ended)
 		chat_answer_fault(a, true, "gave an answer without a candidate");
 }
@@ -509,6 +434,6 @@ const struct chat_provider chat_gemini = {.name = "gemini",
     .key_prefix = "",
     .url = gemini_url,
     .build = gemini_build,
-    .take_event = take_event_and_calls,
+    .take_event = gemini_take_event,
     .take_whole = gemini_take_whole,
     .user_first_and_last = true};

@@ -124,15 +124,6 @@ static void add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 	json_set(out, "type", cJSON_CreateString("string"));
 }
 
-static void gemini_schema_add_format(cJSON *out, const cJSON *schema)
-{
-	static const char *const known[] = {
-	    "enum", "date-time", "int32", "int64", "float", "double", NULL};
-	const char *format = json_str(schema, "format");
-	if (format && gemini_schema_is_one_of(known, format))
-		json_set(out, "format", cJSON_CreateString(format));
-}
-
 static void add_properties(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 {
 	const cJSON *properties = json_opt(schema, "properties"), *property;
@@ -169,8 +160,10 @@ static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int de
 
 static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 {
+	static const char *const formats[] = {
+	    "enum", "date-time", "int32", "int64", "float", "double", NULL};
 	const cJSON *part, *items = json_opt(schema, "items");
-	const char *ref = json_str(schema, "$ref");
+	const char *ref = json_str(schema, "$ref"), *format = json_str(schema, "format");
 	const cJSON *target = ref ? gemini_schema_resolve(w->root, ref) : NULL;
 	if (depth <= 0 || w->left == 0)
 		return;
@@ -186,7 +179,8 @@ static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 	}
 	add_type(out, schema, w);
 	add_enum(out, schema, w);
-	gemini_schema_add_format(out, schema);
+	if (format && gemini_schema_is_one_of(formats, format))
+		json_set(out, "format", cJSON_CreateString(format));
 	add_properties(out, schema, w, depth - 1);
 	if (cJSON_IsObject(items))
 		json_set(out, "items", gemini_schema_clean(items, w, depth - 1));
@@ -194,29 +188,20 @@ static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 	add_choices(out, json_opt(schema, "oneOf"), w, depth - 1);
 }
 
-static bool has_property(const cJSON *out, const cJSON *name)
-{
-	return cJSON_IsString(name) && json_get(json_get(out, "properties"), name->valuestring);
-}
-
-/* A required property that is not there is an error too. */
-static void gemini_schema_check_required(cJSON *out)
-{
-	cJSON *required = json_get(out, "required"), *next;
-	for (cJSON *name = required ? required->child : NULL; name; name = next) {
-		next = name->next;
-		if (!has_property(out, name))
-			cJSON_Delete(cJSON_DetachItemViaPointer(required, name));
-	}
-	if (required && !required->child)
-		cJSON_DeleteItemFromObjectCaseSensitive(out, "required");
-}
-
 static cJSON *gemini_schema_clean(const cJSON *schema, struct walk *w, int depth)
 {
 	cJSON *out = cJSON_CreateObject();
 	add_all(out, schema, w, depth);
-	gemini_schema_check_required(out);
+	/* a required property that is not there is an error too */
+	cJSON *required = json_get(out, "required"), *next;
+	for (cJSON *name = required ? required->child : NULL; name; name = next) {
+		next = name->next;
+		if (!cJSON_IsString(name) ||
+		    !json_get(json_get(out, "properties"), name->valuestring))
+			cJSON_Delete(cJSON_DetachItemViaPointer(required, name));
+	}
+	if (required && !required->child)
+		cJSON_DeleteItemFromObjectCaseSensitive(out, "required");
 	return out;
 }
 
@@ -224,4 +209,13 @@ cJSON *gemini_schema(const cJSON *schema)
 {
 	struct walk w = {schema, MAX_OBJECTS, MAX_BYTES};
 	return gemini_schema_clean(schema, &w, MAX_DEPTH);
+}
+
+void gemini_add_parameters(cJSON *function, const cJSON *schema)
+{
+	cJSON *taken = gemini_schema(schema);
+	if (json_get(taken, "properties"))
+		json_add(function, "parameters", taken);
+	else
+		cJSON_Delete(taken);
 }

@@ -18,16 +18,9 @@ static char *openai_url(const char *base_url, const char *model, bool stream)
 	return xasprintf("%.*s/chat/completions%s", (int)path, base_url, base_url + path);
 }
 
-static cJSON *openai_add_object(cJSON *array)
-{
-	cJSON *object = cJSON_CreateObject();
-	cJSON_AddItemToArray(array, object);
-	return object;
-}
-
 static void openai_add_text_part(cJSON *parts, const char *text)
 {
-	cJSON *part = openai_add_object(parts);
+	cJSON *part = json_append(parts, cJSON_CreateObject());
 	json_add_str(part, "type", "text");
 	json_add_str(part, "text", text);
 }
@@ -40,14 +33,6 @@ static char *data_url(const struct chat_part_media *media, const char *fallback)
 	    "data:%s;base64,%s", *media->mime_type ? media->mime_type : fallback, media->text);
 }
 
-static void add_image(cJSON *part, const struct chat_part_media *media)
-{
-	char *where = data_url(media, "image/png");
-	json_add_str(part, "type", "image_url");
-	json_add_str(cJSON_AddObjectToObject(part, "image_url"), "url", where);
-	free(where);
-}
-
 /* The two formats that there are; NULL for another. */
 static const char *audio_format(const char *mime_type)
 {
@@ -56,55 +41,43 @@ static const char *audio_format(const char *mime_type)
 	return strcasestr(mime_type, "mp3") || strcasestr(mime_type, "mpeg") ? "mp3" : NULL;
 }
 
-static void add_audio(cJSON *part, const struct chat_part_media *media)
-{
-	json_add_str(part, "type", "input_audio");
-	cJSON *audio = cJSON_AddObjectToObject(part, "input_audio");
-	json_add_str(audio, "data", media->text);
-	json_add_str(audio, "format", audio_format(media->mime_type));
-}
-
-static void add_file(cJSON *part, const struct chat_part_media *media)
-{
-	char *data = data_url(media, "application/pdf");
-	json_add_str(part, "type", "file");
-	cJSON *file = cJSON_AddObjectToObject(part, "file");
-	json_add_str(file, "filename", media->filename);
-	json_add_str(file, "file_data", data);
-	free(data);
-}
-
-static bool is_pdf(const struct chat_part_media *media)
-{
-	return media->kind == MEDIA_BYTES && strcasecmp(media->mime_type, "application/pdf") == 0;
-}
-
-static bool is_audio(const struct chat_part_media *media)
-{
-	return media->kind == MEDIA_BYTES && audio_format(media->mime_type);
-}
-
 static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
 {
 	struct chat_part_media media;
 	if (!chat_media_get(b, block, &media))
 		return;
+	bool bytes = media.kind == MEDIA_BYTES;
+	const char *format = bytes ? audio_format(media.mime_type) : NULL;
+	cJSON *part = cJSON_CreateObject();
 	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
-		add_image(openai_add_object(parts), &media);
-	} else if (chat_block_is(block, "audio") && is_audio(&media)) {
-		add_audio(openai_add_object(parts), &media);
-	} else if (is_pdf(&media)) {
-		add_file(openai_add_object(parts), &media);
+		char *url = data_url(&media, "image/png");
+		json_add_str(part, "type", "image_url");
+		json_add_str(cJSON_AddObjectToObject(part, "image_url"), "url", url);
+		free(url);
+	} else if (chat_block_is(block, "audio") && format) {
+		json_add_str(part, "type", "input_audio");
+		cJSON *audio = cJSON_AddObjectToObject(part, "input_audio");
+		json_add_str(audio, "data", media.text);
+		json_add_str(audio, "format", format);
+	} else if (bytes && strcasecmp(media.mime_type, "application/pdf") == 0) {
+		char *data = data_url(&media, "application/pdf");
+		json_add_str(part, "type", "file");
+		cJSON *file = cJSON_AddObjectToObject(part, "file");
+		json_add_str(file, "filename", media.filename);
+		json_add_str(file, "file_data", data);
+		free(data);
 	} else {
 		char *note = chat_media_note(block, &media);
-		openai_add_text_part(parts, note);
+		json_add_str(part, "type", "text");
+		json_add_str(part, "text", note);
 		free(note);
 	}
+	json_append(parts, part);
 	chat_media_free(&media);
 }
 
 /* All texts of a turn, a newline between blocks. */
-static char *openai_joined(const struct chat_turn *turn)
+static void add_joined(cJSON *message, const struct chat_turn *turn)
 {
 	struct buf text = {0};
 	for (size_t i = 0; i < turn->count; i++) {
@@ -113,19 +86,13 @@ static char *openai_joined(const struct chat_turn *turn)
 		buf_puts(&text, text.len ? "\n" : "");
 		buf_puts(&text, json_str(turn->blocks[i], "text"));
 	}
-	return buf_detach(&text);
-}
-
-static void add_joined(cJSON *message, const struct chat_turn *turn)
-{
-	char *text = openai_joined(turn);
-	json_add_str(message, "content", *text ? text : NULL);
-	free(text);
+	json_add_str(message, "content", text.len ? buf_str(&text) : NULL);
+	buf_release(&text);
 }
 
 static cJSON *openai_add_message(cJSON *messages, const char *role)
 {
-	cJSON *message = openai_add_object(messages);
+	cJSON *message = json_append(messages, cJSON_CreateObject());
 	json_add_str(message, "role", role);
 	return message;
 }
@@ -154,8 +121,8 @@ static void openai_add_user(
 static void openai_add_call(cJSON *message, const cJSON *block)
 {
 	cJSON *calls = json_get(message, "tool_calls");
-	cJSON *call =
-	    openai_add_object(calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"));
+	cJSON *call = json_append(
+	    calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"), cJSON_CreateObject());
 	char *args = json_print(json_get(block, "args"));
 	json_add_str(call, "id", json_str(block, "id"));
 	json_add_str(call, "type", "function");
@@ -173,7 +140,7 @@ static void openai_add_reasoning(cJSON *message, const cJSON *block)
 	for (cJSON *detail; (detail = chat_details_next(block, "openai", &at));) {
 		const char *field = json_str(detail, "field");
 		if (field && !json_get(message, field))
-			json_add_str(message, field, json_str(block, "summary"));
+			cJSON_AddStringToObject(message, field, json_str(block, "summary"));
 		cJSON_Delete(detail);
 	}
 }
@@ -211,19 +178,13 @@ static void openai_add_results(cJSON *messages, const struct chat_turn *turn)
 	}
 }
 
-static size_t last_user(const struct chat_turns *turns)
-{
-	size_t last = turns->count;
-	while (last > 0 &&
-	    (turns->items[last - 1].role != ROLE_USER || turns->items[last - 1].of_results))
-		last--;
-	return last;
-}
-
 static void openai_add_messages(const struct chat_build *b, cJSON *body)
 {
 	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
-	size_t user = last_user(b->turns);
+	size_t user = b->turns->count; /* the last turn that a user took */
+	while (user > 0 &&
+	    (b->turns->items[user - 1].role != ROLE_USER || b->turns->items[user - 1].of_results))
+		user--;
 	if (*b->system)
 		json_add_str(openai_add_message(messages, "system"), "content", b->system);
 	for (size_t i = 0; i < b->turns->count; i++) {
@@ -243,14 +204,6 @@ static void openai_add_messages(const struct chat_build *b, cJSON *body)
 			break;
 		}
 	}
-}
-
-static cJSON *no_parameters(void)
-{
-	cJSON *schema = cJSON_CreateObject();
-	json_add_str(schema, "type", "object");
-	cJSON_AddObjectToObject(schema, "properties");
-	return schema;
 }
 
 static void openai_add_choice(const struct chat_request *request, cJSON *body)
@@ -276,14 +229,19 @@ static void openai_add_tools(const struct chat_build *b, cJSON *body)
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
 	for (size_t i = 0; i < request->tool_count; i++) {
 		const struct chat_tool *tool = &request->tools[i];
-		cJSON *item = openai_add_object(tools);
+		cJSON *item = json_append(tools, cJSON_CreateObject());
 		json_add_str(item, "type", "function");
 		cJSON *function = cJSON_AddObjectToObject(item, "function");
 		json_add_str(function, "name", tool->name);
 		if (tool->description)
 			json_add_str(function, "description", tool->description);
-		cJSON_AddItemToObject(function, "parameters",
-		    tool->parameters ? cJSON_Duplicate(tool->parameters, true) : no_parameters());
+		cJSON *schema = tool->parameters ? cJSON_Duplicate(tool->parameters, true)
+						 : cJSON_CreateObject();
+		json_add(function, "parameters", schema);
+		if (!tool->parameters) {
+			json_add_str(schema, "type", "object");
+			cJSON_AddObjectToObject(schema, "properties");
+		}
 	}
 	openai_add_choice(request, body);
 	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
@@ -297,7 +255,7 @@ static void openai_add_format(const struct chat_build *b, cJSON *body)
 		return;
 	cJSON *out = cJSON_AddObjectToObject(body, "response_format");
 	json_add_str(out, "type", type);
-	if (chat_target_format(b->target) != CHAT_FORMAT_SCHEMA)
+	if (b->target->format != CHAT_FORMAT_SCHEMA)
 		return;
 	cJSON *schema = cJSON_AddObjectToObject(out, "json_schema");
 	json_add_str(schema, "name", name ? name : "answer");
@@ -367,13 +325,6 @@ static int64_t openai_index_of(const struct chat_answer *a, const cJSON *call)
 	return index;
 }
 
-static bool openai_is_whole(const struct buf *arguments)
-{
-	cJSON *json = json_parse(buf_str(arguments), arguments->len, JSON_REQUEST_DEPTH, NULL);
-	cJSON_Delete(json);
-	return json != NULL;
-}
-
 /* Whether a piece that goes to the part is the first one of another call all the same: some servers
  * number all calls 0, and some give no ids.  Others have a new id in every piece of a call, but its
  * name in the first one only. */
@@ -384,18 +335,11 @@ static bool begins_another(const struct chat_part *part, const cJSON *call, bool
 		return false;
 	if (id && *id && part->id)
 		return strcmp(id, part->id) != 0;
-	return (beside && !json_opt(call, "index")) || openai_is_whole(&part->text);
-}
-
-/* The call must have its id by now. */
-static void take_extra(struct chat_answer *a, struct chat_part *part, const cJSON *call)
-{
-	char made[CHAT_CALL_ID];
-	if (!part->id)
-		part->id = xstrdup(chat_call_id(made));
-	char *id = xstrdup(part->id); /* the parts may move */
-	openai_keep_extra(a, id, json_opt(call, "extra_content"));
-	free(id);
+	if (beside && !json_opt(call, "index"))
+		return true;
+	cJSON *whole = json_parse(buf_str(&part->text), part->text.len, JSON_REQUEST_DEPTH, NULL);
+	cJSON_Delete(whole);
+	return whole != NULL;
 }
 
 /* beside: in one array with another that it follows. */
@@ -414,15 +358,15 @@ static void openai_take_call(struct chat_answer *a, const cJSON *call, bool besi
 		chat_answer_add(a, PART_CALL, index, text);
 		free(text);
 	}
-	if (json_opt(call, "extra_content"))
-		take_extra(a, chat_answer_part(a, PART_CALL, index), call);
-}
-
-static void openai_take_calls(struct chat_answer *a, const cJSON *calls)
-{
-	const cJSON *call;
-	cJSON_ArrayForEach(call, calls)
-		openai_take_call(a, call, call != calls->child);
+	if (!json_opt(call, "extra_content"))
+		return;
+	char made[CHAT_CALL_ID];
+	part = chat_answer_part(a, PART_CALL, index);
+	if (!part->id) /* by now it must have one */
+		part->id = xstrdup(chat_call_id(made));
+	char *id = xstrdup(part->id); /* the parts may move */
+	openai_keep_extra(a, id, json_opt(call, "extra_content"));
+	free(id);
 }
 
 static void openai_take_reasoning(struct chat_answer *a, const cJSON *message)
@@ -444,31 +388,26 @@ static void openai_take_reasoning(struct chat_answer *a, const cJSON *message)
 	}
 }
 
-/* Text is a string, or, from some servers, an array of parts. */
-static void openai_take_content(struct chat_answer *a, const cJSON *content)
-{
-	const cJSON *part;
-	if (cJSON_IsString(content))
-		chat_answer_add(a, PART_TEXT, 0, content->valuestring);
-	cJSON_ArrayForEach(part, content)
-		chat_answer_add(a, PART_TEXT, 0, json_str(part, "text"));
-}
-
 /* A message, or a delta of it: they have the same members. */
 static void openai_take_message(struct chat_answer *a, const cJSON *message)
 {
+	const cJSON *content = json_opt(message, "content"), *part;
+	const cJSON *calls = json_opt(message, "tool_calls"), *call;
 	openai_take_reasoning(a, message);
 	openai_keep_details(a, json_opt(message, "reasoning_details"));
-	openai_take_content(a, json_opt(message, "content"));
+	if (cJSON_IsString(content))
+		chat_answer_add(a, PART_TEXT, 0, content->valuestring);
+	cJSON_ArrayForEach(part, content) /* from some servers */
+		chat_answer_add(a, PART_TEXT, 0, json_str(part, "text"));
 	chat_answer_add(a, PART_TEXT, 0, json_str(message, "refusal"));
-	openai_take_calls(a, json_opt(message, "tool_calls"));
+	cJSON_ArrayForEach(call, calls)
+		openai_take_call(a, call, call != calls->child);
 }
 
 static void openai_take_rest(struct chat_answer *a, const cJSON *data, const cJSON *choice)
 {
-	const char *model = json_str(data, "model"), *finish = json_str(choice, "finish_reason");
-	if (model && *model && !a->model)
-		a->model = xstrdup(model);
+	const char *finish = json_str(choice, "finish_reason");
+	chat_answer_model(a, json_str(data, "model"));
 	openai_take_usage(a, json_opt(data, "usage"));
 	if (!finish || !*finish) /* "" is null, to some servers */
 		return;

@@ -71,16 +71,6 @@ static const cJSON *openai_returns_join(cJSON *out, const cJSON *first, const ch
 	return piece;
 }
 
-/* What comes once, a signature, may come with any of the pieces. */
-static void add_others(cJSON *out, const cJSON *piece)
-{
-	const cJSON *member;
-	cJSON_ArrayForEach(member, piece) {
-		if (!json_opt(out, member->string))
-			json_set(out, member->string, cJSON_Duplicate(member, true));
-	}
-}
-
 void openai_keep_end(struct chat_answer *a)
 {
 	const cJSON *piece = a->kept ? a->kept->child : NULL, *next;
@@ -92,8 +82,15 @@ void openai_keep_end(struct chat_answer *a)
 		cJSON_AddItemToArray(whole, out);
 		openai_returns_join(out, piece, "summary");
 		next = openai_returns_join(out, piece, "text");
-		for (const cJSON *other = piece->next; other != next; other = other->next)
-			add_others(out, other);
+		/* what comes once, a signature, may come with any of the pieces */
+		for (const cJSON *other = piece->next; other != next; other = other->next) {
+			const cJSON *member;
+			cJSON_ArrayForEach(member, other) {
+				if (!json_opt(out, member->string))
+					json_set(
+					    out, member->string, cJSON_Duplicate(member, true));
+			}
+		}
 	}
 	openai_returns_keep(a, "reasoning_details", NULL, whole);
 	cJSON_Delete(a->kept);
@@ -111,12 +108,6 @@ struct walk {
 	int at;
 };
 
-static bool openai_returns_is_wanted(const struct walk *w, const cJSON *detail)
-{
-	return is_same(json_str(detail, "model"), w->target->model) &&
-	    is_same(json_str(detail, "returns"), w->field);
-}
-
 /* The next, a tree; NULL behind the last. */
 static cJSON *walk_next(struct walk *w)
 {
@@ -126,7 +117,8 @@ static cJSON *walk_next(struct walk *w)
 		if (!chat_block_is(block, "reasoning"))
 			continue;
 		while ((detail = chat_details_next(block, "openai", &w->at))) {
-			if (openai_returns_is_wanted(w, detail))
+			if (is_same(json_str(detail, "model"), w->target->model) &&
+			    is_same(json_str(detail, "returns"), w->field))
 				return detail;
 			cJSON_Delete(detail);
 		}
@@ -141,13 +133,17 @@ static void move_value(cJSON *detail, cJSON *to, const char *name)
 		json_set(to, name, value);
 }
 
-/* They were kept in the order of the calls, so one look at each is enough. */
-static void return_extras(
-    const struct chat_target *t, const struct chat_turn *turn, const cJSON *calls)
+void openai_return(const struct chat_target *t, const struct chat_turn *turn, cJSON *message)
 {
-	struct walk w = {.target = t, .turn = turn, .field = "extra_content"};
+	struct walk w = {.target = t, .turn = turn, .field = "reasoning_details"};
 	cJSON *call, *detail = walk_next(&w);
-	cJSON_ArrayForEach(call, calls) {
+	if (detail)
+		move_value(detail, message, w.field);
+	cJSON_Delete(detail);
+	/* kept in the order of the calls, so one look at each is enough */
+	w = (struct walk){.target = t, .turn = turn, .field = "extra_content"};
+	detail = walk_next(&w);
+	cJSON_ArrayForEach(call, json_get(message, "tool_calls")) {
 		if (!detail || !is_same(json_str(detail, "call"), json_str(call, "id")))
 			continue;
 		move_value(detail, call, w.field);
@@ -155,14 +151,4 @@ static void return_extras(
 		detail = walk_next(&w);
 	}
 	cJSON_Delete(detail);
-}
-
-void openai_return(const struct chat_target *t, const struct chat_turn *turn, cJSON *message)
-{
-	struct walk w = {.target = t, .turn = turn, .field = "reasoning_details"};
-	cJSON *detail = walk_next(&w);
-	if (detail)
-		move_value(detail, message, w.field);
-	cJSON_Delete(detail);
-	return_extras(t, turn, json_get(message, "tool_calls"));
 }

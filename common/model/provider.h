@@ -48,6 +48,9 @@ struct chat_times {
 	int64_t connect, first_byte, idle, total; /* milliseconds */
 };
 
+/* What response_format asks for. */
+enum chat_format { CHAT_FORMAT_TEXT, CHAT_FORMAT_OBJECT, CHAT_FORMAT_SCHEMA };
+
 /* One model: the settings of the first or of a fallback. */
 struct chat_target {
 	const struct chat_provider *provider;
@@ -59,18 +62,15 @@ struct chat_target {
 	struct http_header *headers;
 	size_t header_count;
 	struct chat_times times;
-	int retries;
+	int64_t retries;
 	bool stream;
+	enum chat_format format;
 };
 
 struct chat_model {
 	struct chat_target *targets;
 	size_t count;
 };
-
-/* What response_format asks for. */
-enum chat_format { CHAT_FORMAT_TEXT, CHAT_FORMAT_OBJECT, CHAT_FORMAT_SCHEMA };
-enum chat_format chat_target_format(const struct chat_target *t);
 
 /* ---- Requests (turns.c, request.c) */
 
@@ -232,8 +232,15 @@ char *chat_error_message(const cJSON *body);
 /* A usage number, where it is given. */
 void chat_usage_take(int64_t *number, const cJSON *object, const char *key);
 
+/* What the model calls itself, copied; the first that says something stays. */
+void chat_answer_model(struct chat_answer *a, const char *model);
+
 /* The message of chat_result; with calls only when the answer is complete. */
 cJSON *chat_answer_message(const struct chat_answer *a);
+
+/* The value of the variable that is named, where none is, of the first of names (up to a NULL) that
+ * has one; or NULL. */
+const char *provider_key(const char *named, const char *const *names);
 
 /* JSON from a provider: invalid UTF-8, U+0000 and lone surrogates are replaced.  text is changed.
  * NULL when it is no JSON. */

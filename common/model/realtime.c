@@ -93,22 +93,9 @@ static void lose(struct realtime *r, const char *why)
 	free(text);
 }
 
-static void at_our_rate(struct realtime *r, const char *pcm, size_t bytes, unsigned hz)
-{
-	struct buf out = {0};
-	if (r->out_hz != hz) {
-		resampler_free(r->out);
-		r->out = resampler_new(hz, REALTIME_OUT_HZ);
-		r->out_hz = hz;
-	}
-	if (r->out)
-		resampler_run(r->out, (const int16_t *)(const void *)pcm, bytes / 2, &out);
-	ag_live_audio(r->session, out.data, out.len);
-	buf_release(&out);
-}
-
 int64_t realtime_play(struct realtime *r, const char *base64, unsigned hz)
 {
+	struct buf out = {0};
 	size_t bytes;
 	char *pcm = base64_decode(base64, &bytes);
 	if (!pcm) {
@@ -116,10 +103,19 @@ int64_t realtime_play(struct realtime *r, const char *base64, unsigned hz)
 		return 0;
 	}
 	int64_t ms = (int64_t)(bytes / 2 * 1000 / hz);
-	if (hz == REALTIME_OUT_HZ)
+	if (hz == REALTIME_OUT_HZ) {
 		ag_live_audio(r->session, pcm, bytes);
-	else
-		at_our_rate(r, pcm, bytes, hz);
+	} else {
+		if (r->out_hz != hz) {
+			resampler_free(r->out);
+			r->out = resampler_new(hz, REALTIME_OUT_HZ);
+			r->out_hz = hz;
+		}
+		if (r->out)
+			resampler_run(r->out, (const int16_t *)(const void *)pcm, bytes / 2, &out);
+		ag_live_audio(r->session, out.data, out.len);
+		buf_release(&out);
+	}
 	r->ahead = (r->ahead > r->now ? r->ahead : r->now) + ms;
 	free(pcm);
 	return ms;
@@ -183,14 +179,6 @@ static bool take_news(struct realtime *r)
 	return news != REALTIME_NOTHING;
 }
 
-static void tell_problem(struct realtime *r)
-{
-	if (r->fatal)
-		realtime_error(r, "provider_error", true, r->problem);
-	else
-		lose(r, r->problem);
-}
-
 /* Milliseconds until the conversation is over, -1 when that depends on what comes. */
 static int64_t look_for_end(struct realtime *r)
 {
@@ -223,7 +211,10 @@ static int64_t realtime_step(void *connection, int64_t now)
 	if (r->over)
 		return -1;
 	if (r->problem) {
-		tell_problem(r);
+		if (r->fatal)
+			realtime_error(r, "provider_error", true, r->problem);
+		else
+			lose(r, r->problem);
 		return -1;
 	}
 	for (int i = 0; i < MESSAGES_A_STEP && more && !r->over; i++)
@@ -328,15 +319,6 @@ static void merge(cJSON *into, const cJSON *extra)
 	}
 }
 
-static char *make_opening(const struct realtime *r, const struct ag_live_setup *setup)
-{
-	cJSON *event = r->dialect->opening(setup);
-	merge(json_get(event, r->dialect->session), r->settings->extra);
-	char *made = json_print(event);
-	cJSON_Delete(event);
-	return made;
-}
-
 struct realtime *realtime_new(ag_live_session *session, const struct ag_live_setup *setup,
     const struct realtime_settings *settings)
 {
@@ -352,7 +334,10 @@ struct realtime *realtime_new(ag_live_session *session, const struct ag_live_set
 	r->silence_ms =
 	    json_integer(json_opt(setup->vad, "silence_duration_ms"), &ms) ? (int)ms : SILENCE_MS;
 	r->now = r->last = clock_monotonic_ms();
-	r->opening = make_opening(r, setup);
+	cJSON *event = r->dialect->opening(setup);
+	merge(json_get(event, r->dialect->session), settings->extra);
+	r->opening = json_print(event);
+	cJSON_Delete(event);
 	if (r->dialect->in_hz == REALTIME_IN_HZ)
 		return r;
 	r->in = resampler_new(REALTIME_IN_HZ, r->dialect->in_hz);

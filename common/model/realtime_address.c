@@ -23,15 +23,6 @@ static const char *read_scheme(const char *url, bool *tls)
 	return NULL;
 }
 
-static bool realtime_address_is_plain(const char *url)
-{
-	for (const char *p = url; *p; p++) {
-		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return false;
-	}
-	return true;
-}
-
 /* Digits up to end; 0 when it is no port. */
 static int read_port(const char *text, const char *end)
 {
@@ -44,9 +35,12 @@ static int read_port(const char *text, const char *end)
 bool realtime_address_read(struct realtime_address *address, const char *url)
 {
 	bool tls;
-	const char *host = realtime_address_is_plain(url) ? read_scheme(url, &tls) : NULL;
+	const char *host = read_scheme(url, &tls);
 	if (!host)
 		return false;
+	for (const char *p = url; *p; p++)
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
+			return false;
 	const char *end = host + strcspn(host, "/?#"),
 		   *bracket = memchr(host, ']', (size_t)(end - host));
 	const char *colon = bracket ? bracket + 1 : memchr(host, ':', (size_t)(end - host));

@@ -74,31 +74,20 @@ static void add_detection(cJSON *setup_event, const cJSON *vad)
 	add_ms(detection, "silenceDurationMs", vad, "silence_duration_ms");
 }
 
-/* An object without properties is refused, so a tool without arguments has no parameters. */
-static cJSON *declaration(const cJSON *tool)
-{
-	cJSON *function = cJSON_CreateObject(),
-	      *schema = gemini_schema(json_opt(tool, "parameters"));
-	json_add_str(function, "name", json_str(tool, "name"));
-	if (json_str(tool, "description"))
-		json_add_str(function, "description", json_str(tool, "description"));
-	if (json_get(schema, "properties"))
-		cJSON_AddItemToObject(function, "parameters", schema);
-	else
-		cJSON_Delete(schema);
-	return function;
-}
-
 static void gemini_live_add_tools(cJSON *setup_event, const cJSON *tools)
 {
 	const cJSON *tool;
 	if (cJSON_GetArraySize(tools) == 0)
 		return;
-	cJSON *list = cJSON_AddArrayToObject(setup_event, "tools"), *item = cJSON_CreateObject();
-	cJSON_AddItemToArray(list, item);
+	cJSON *list = cJSON_AddArrayToObject(setup_event, "tools");
+	cJSON *item = json_append(list, cJSON_CreateObject());
 	cJSON *functions = cJSON_AddArrayToObject(item, "functionDeclarations");
 	cJSON_ArrayForEach(tool, tools) {
-		cJSON_AddItemToArray(functions, declaration(tool));
+		cJSON *function = json_append(functions, cJSON_CreateObject());
+		json_add_str(function, "name", json_str(tool, "name"));
+		if (json_str(tool, "description"))
+			json_add_str(function, "description", json_str(tool, "description"));
+		gemini_add_parameters(function, json_opt(tool, "parameters"));
 	}
 }
 
@@ -109,18 +98,13 @@ static void gemini_live_add_text_part(cJSON *content, const char *text)
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(content, "parts"), part);
 }
 
-static void add_model(cJSON *setup_event, const char *model)
-{
-	char *name =
-	    xasprintf("%s%s", model && strchr(model, '/') ? "" : "models/", model ? model : "");
-	json_add_str(setup_event, "model", name);
-	free(name);
-}
-
 static cJSON *gemini_live_opening(const struct ag_live_setup *setup)
 {
 	cJSON *event = cJSON_CreateObject(), *inner = cJSON_AddObjectToObject(event, "setup");
-	add_model(inner, setup->model);
+	const char *model = setup->model ? setup->model : "";
+	char *name = xasprintf("%s%s", strchr(model, '/') ? "" : "models/", model);
+	json_add_str(inner, "model", name);
+	free(name);
 	add_generation(inner, setup);
 	if (setup->system_prompt)
 		gemini_live_add_text_part(
@@ -148,17 +132,6 @@ static unsigned rate_of(const char *type)
 	return hz >= 8000 && hz <= 192000 ? (unsigned)hz : 0;
 }
 
-static void gemini_live_take_part(struct realtime *r, const cJSON *part)
-{
-	const cJSON *blob = json_opt(part, "inlineData");
-	const char *words = json_str(part, "text"), *data = json_str(blob, "data");
-	unsigned hz = rate_of(json_str(blob, "mimeType"));
-	if (words && r->text_only && !cJSON_IsTrue(json_opt(part, "thought")))
-		ag_live_output_transcript(r->session, words, false);
-	if (data && hz && !r->text_only)
-		realtime_play(r, data, hz);
-}
-
 static void gemini_live_take_turn(struct realtime *r, const cJSON *turn)
 {
 	const cJSON *part;
@@ -167,8 +140,15 @@ static void gemini_live_take_turn(struct realtime *r, const cJSON *turn)
 	r->responding = true;
 	r->cut = r->called = r->expected = false;
 	cJSON_ArrayForEach(part, json_opt(turn, "parts")) {
-		if (!r->over)
-			gemini_live_take_part(r, part);
+		const cJSON *blob = json_opt(part, "inlineData");
+		const char *words = json_str(part, "text"), *data = json_str(blob, "data");
+		unsigned hz = rate_of(json_str(blob, "mimeType"));
+		if (r->over)
+			return;
+		if (words && r->text_only && !cJSON_IsTrue(json_opt(part, "thought")))
+			ag_live_output_transcript(r->session, words, false);
+		if (data && hz && !r->text_only)
+			realtime_play(r, data, hz);
 	}
 }
 
@@ -184,37 +164,26 @@ static void gemini_live_take_transcript(
 		tell(r->session, NULL, true);
 }
 
-static void gemini_live_take_heard(struct realtime *r, const cJSON *transcription)
-{
-	const char *words = json_str(transcription, "text");
-	r->expected |= words && *words && !r->responding;
-	gemini_live_take_transcript(r, transcription, ag_live_input_transcript);
-}
-
 /* The end of what was heard is not always told. */
 static void end_heard(struct realtime *r)
 {
 	ag_live_input_transcript(r->session, NULL, true);
 }
 
-/* Whether the turn that ends is one that called, and what comes of the calls is still to be
- * answered; nothing was said since. */
-static bool ends_in_calls(struct realtime *r)
-{
-	bool answered = r->called && r->resulted;
-	r->called = false;
-	return answered || r->calls;
-}
-
 /* Of a turn that was cut the end is told already; what cut it is maybe answered, or was noise. */
 static void gemini_live_take_end(struct realtime *r)
 {
-	bool cut = r->cut;
+	/* whether it is one that called, and what comes of the calls is still to be answered;
+	 * nothing was said since */
+	bool in_calls = (r->called && r->resulted) || r->calls, cut = r->cut;
 	r->responding = r->cut = false;
 	if (cut) {
 		r->expected = true;
 		r->owed = 0;
-	} else if (!ends_in_calls(r)) {
+		return;
+	}
+	r->called = false;
+	if (!in_calls) {
 		r->expected = r->owed > 1;
 		r->owed = 0;
 		end_heard(r);
@@ -224,7 +193,10 @@ static void gemini_live_take_end(struct realtime *r)
 
 static void gemini_live_take_content(struct realtime *r, const cJSON *content)
 {
-	gemini_live_take_heard(r, json_opt(content, "inputTranscription"));
+	const cJSON *heard = json_opt(content, "inputTranscription");
+	const char *words = json_str(heard, "text");
+	r->expected |= words && *words && !r->responding;
+	gemini_live_take_transcript(r, heard, ag_live_input_transcript);
 	gemini_live_take_turn(r, json_opt(content, "modelTurn"));
 	if (r->over)
 		return;
@@ -258,21 +230,13 @@ static void gemini_live_take_calls(struct realtime *r, const cJSON *calls)
 	}
 }
 
-static void take_cancellation(struct realtime *r, const cJSON *cancellation)
-{
-	const cJSON *id;
-	cJSON_ArrayForEach(id, json_opt(cancellation, "ids")) {
-		if (cJSON_IsString(id))
-			realtime_call_end(r, id->valuestring);
-	}
-}
-
 static void gemini_live_tool_result(
     struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
 {
-	cJSON *event = cJSON_CreateObject(), *function = cJSON_CreateObject();
+	cJSON *event = cJSON_CreateObject();
 	cJSON *inner = cJSON_AddObjectToObject(event, "toolResponse");
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(inner, "functionResponses"), function);
+	cJSON *function =
+	    json_append(cJSON_AddArrayToObject(inner, "functionResponses"), cJSON_CreateObject());
 	json_add_str(function, "id", id);
 	json_add_str(function, "name", name);
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(function, "response"),
@@ -294,13 +258,6 @@ static double seconds_of(const cJSON *duration)
 	return text && end != text && isfinite(seconds) && seconds >= 0 ? seconds : -1;
 }
 
-static void take_resumption(struct realtime *r, const cJSON *update)
-{
-	const char *handle = json_str(update, "newHandle");
-	if (handle && *handle && cJSON_IsTrue(json_opt(update, "resumable")))
-		ag_live_session_update(r->session, handle);
-}
-
 static void gemini_live_take_error(struct realtime *r, const cJSON *error)
 {
 	static const char *const final[] = {
@@ -316,17 +273,24 @@ static void gemini_live_take_error(struct realtime *r, const cJSON *error)
 
 static void gemini_live_take(struct realtime *r, const cJSON *event)
 {
-	const cJSON *go_away = json_opt(event, "goAway");
+	const cJSON *go_away = json_opt(event, "goAway"), *id;
+	const cJSON *resumption = json_opt(event, "sessionResumptionUpdate");
+	const cJSON *cancelled = json_opt(event, "toolCallCancellation");
+	const char *handle = json_str(resumption, "newHandle");
 	if (json_opt(event, "setupComplete"))
 		realtime_ready(r);
 	if (json_opt(event, "error"))
 		gemini_live_take_error(r, json_opt(event, "error"));
-	take_resumption(r, json_opt(event, "sessionResumptionUpdate"));
+	if (handle && *handle && cJSON_IsTrue(json_opt(resumption, "resumable")))
+		ag_live_session_update(r->session, handle);
 	gemini_live_take_content(r, json_opt(event, "serverContent"));
 	if (r->over)
 		return;
 	gemini_live_take_calls(r, json_opt(event, "toolCall"));
-	take_cancellation(r, json_opt(event, "toolCallCancellation"));
+	cJSON_ArrayForEach(id, json_opt(cancelled, "ids")) {
+		if (cJSON_IsString(id))
+			realtime_call_end(r, id->valuestring);
+	}
 	if (go_away)
 		ag_live_go_away(r->session, seconds_of(json_opt(go_away, "timeLeft")));
 }
@@ -357,17 +321,6 @@ static void send_activity(struct realtime *r, bool starts)
 	realtime_send(r, event);
 }
 
-static void send_turn(struct realtime *r, const char *said)
-{
-	cJSON *event = cJSON_CreateObject(), *turn = cJSON_CreateObject();
-	cJSON *content = cJSON_AddObjectToObject(event, "clientContent");
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(content, "turns"), turn);
-	json_add_str(turn, "role", "user");
-	gemini_live_add_text_part(turn, said);
-	cJSON_AddBoolToObject(content, "turnComplete", true);
-	realtime_send(r, event);
-}
-
 /* As if it were spoken: where the bounds of speech are told, it needs some. */
 static void send_words(struct realtime *r, const char *said)
 {
@@ -381,19 +334,21 @@ static void send_words(struct realtime *r, const char *said)
 		send_activity(r, false);
 }
 
-/* These end a session into which a turn comes (1007). */
-static bool takes_turns(const struct realtime *r)
-{
-	return !r->model || !strstr(r->model, "gemini-3.1");
-}
-
 static void gemini_live_text(struct realtime *r, const char *said)
 {
-	if (takes_turns(r))
-		send_turn(r, said);
-	else
-		send_words(r, said);
 	r->owed++;
+	/* these end a session into which a turn comes (1007) */
+	if (r->model && strstr(r->model, "gemini-3.1")) {
+		send_words(r, said);
+		return;
+	}
+	cJSON *event = cJSON_CreateObject();
+	cJSON *content = cJSON_AddObjectToObject(event, "clientContent");
+	cJSON *turn = json_append(cJSON_AddArrayToObject(content, "turns"), cJSON_CreateObject());
+	json_add_str(turn, "role", "user");
+	gemini_live_add_text_part(turn, said);
+	cJSON_AddBoolToObject(content, "turnComplete", true);
+	realtime_send(r, event);
 }
 
 static void gemini_live_activity(struct realtime *r, bool starts)

@@ -116,17 +116,6 @@ static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 
 /* ---- Responses */
 
-static cJSON *new_request(unsigned number)
-{
-	cJSON *event = new_event("response.create");
-	char *id = xasprintf(REQUEST "%u", number);
-	json_add_str(event, "event_id", id);
-	cJSON *response = cJSON_AddObjectToObject(event, "response");
-	json_add_str(cJSON_AddObjectToObject(response, "metadata"), MARK, id);
-	free(id);
-	return event;
-}
-
 /* The number in the id of a request; 0: it is none. */
 static unsigned request_number(const char *id)
 {
@@ -142,19 +131,12 @@ static void respond(struct realtime *r)
 	r->wanted = false;
 	r->again = 0;
 	r->requested = ++r->requests;
-	realtime_send(r, new_request(r->requested));
-}
-
-/* So much of the item was heard, and the model should know. */
-static void truncate_item(struct realtime *r)
-{
-	int64_t heard = r->item_ms - (r->ahead - r->now);
-	if (!r->item || r->ahead <= r->now)
-		return;
-	cJSON *event = new_event("conversation.item.truncate");
-	json_add_str(event, "item_id", r->item);
-	json_add_int(event, "content_index", 0);
-	json_add_int(event, "audio_end_ms", heard > 0 ? heard : 0);
+	cJSON *event = new_event("response.create");
+	char *id = xasprintf(REQUEST "%u", r->requested);
+	json_add_str(event, "event_id", id);
+	cJSON *response = cJSON_AddObjectToObject(event, "response");
+	json_add_str(cJSON_AddObjectToObject(response, "metadata"), MARK, id);
+	free(id);
 	realtime_send(r, event);
 }
 
@@ -162,11 +144,18 @@ static void truncate_item(struct realtime *r)
 static void interrupt(struct realtime *r)
 {
 	bool audible = r->responding || r->ahead > r->now;
+	int64_t heard = r->item_ms - (r->ahead - r->now);
 	if (!audible || r->keeps_talking || r->cut)
 		return;
 	if (r->manual && r->responding)
 		realtime_send(r, new_event("response.cancel"));
-	truncate_item(r);
+	if (r->item && r->ahead > r->now) { /* the model should know how much was heard */
+		cJSON *event = new_event("conversation.item.truncate");
+		json_add_str(event, "item_id", r->item);
+		json_add_int(event, "content_index", 0);
+		json_add_int(event, "audio_end_ms", heard > 0 ? heard : 0);
+		realtime_send(r, event);
+	}
 	r->cut = r->responding;
 	r->ahead = 0;
 	free(r->item);
@@ -174,18 +163,14 @@ static void interrupt(struct realtime *r)
 	ag_live_interrupted(r->session);
 }
 
-/* The number of the request that it answers, 0 for none.  Where no mark ever comes back it is what
- * there is reason to await. */
-static unsigned answered_request(struct realtime *r, const cJSON *response)
-{
-	unsigned number = request_number(json_str(json_opt(response, "metadata"), MARK));
-	r->marks |= number > 0;
-	return r->marks || r->expected ? number : r->requested;
-}
-
 static void take_created(struct realtime *r, const cJSON *event)
 {
-	unsigned request = answered_request(r, json_opt(event, "response"));
+	const cJSON *metadata = json_opt(json_opt(event, "response"), "metadata");
+	unsigned request = request_number(json_str(metadata, MARK));
+	r->marks |= request > 0;
+	/* where no mark ever comes back it answers what there is reason to await */
+	if (!r->marks && !r->expected)
+		request = r->requested;
 	r->responding = true;
 	r->called = r->cut = r->unsure = false;
 	if (request == r->requested)
@@ -197,12 +182,10 @@ static void take_created(struct realtime *r, const cJSON *event)
 		r->fed = false;
 }
 
-static void tell_failure(struct realtime *r, const cJSON *response)
+static void tell_failure(struct realtime *r, const cJSON *error, const char *otherwise)
 {
-	const cJSON *error = json_opt(json_opt(response, "status_details"), "error");
 	const char *message = json_str(error, "message");
-	realtime_error(
-	    r, json_str(error, "code"), false, message ? message : "the response failed");
+	realtime_error(r, json_str(error, "code"), false, message ? message : otherwise);
 }
 
 static void take_done(struct realtime *r, const cJSON *event)
@@ -212,7 +195,8 @@ static void take_done(struct realtime *r, const cJSON *event)
 	bool cut = r->cut;
 	r->responding = r->cut = false;
 	if (status && strcmp(status, "failed") == 0)
-		tell_failure(r, response);
+		tell_failure(r, json_opt(json_opt(response, "status_details"), "error"),
+		    "the response failed");
 	if (status && strcmp(status, "cancelled") == 0 && !cut) {
 		r->ahead = 0;
 		ag_live_interrupted(r->session);
@@ -224,21 +208,16 @@ static void take_done(struct realtime *r, const cJSON *event)
 
 /* ---- What is said */
 
-static void follow_item(struct realtime *r, const char *item)
-{
-	if (!item || (r->item && strcmp(r->item, item) == 0))
-		return;
-	free(r->item);
-	r->item = xstrdup(item);
-	r->item_ms = 0;
-}
-
 static void openai_live_take_audio(struct realtime *r, const cJSON *event)
 {
-	const char *delta = json_str(event, "delta");
+	const char *delta = json_str(event, "delta"), *item = json_str(event, "item_id");
 	if (r->cut || !delta || r->text_only)
 		return;
-	follow_item(r, json_str(event, "item_id"));
+	if (item && (!r->item || strcmp(r->item, item) != 0)) {
+		free(r->item);
+		r->item = xstrdup(item);
+		r->item_ms = 0;
+	}
 	r->item_ms += realtime_play(r, delta, REALTIME_OUT_HZ);
 }
 
@@ -285,10 +264,7 @@ static void take_unheard(struct realtime *r, const cJSON *event)
 {
 	take_written(r);
 	ag_live_input_transcript(r->session, NULL, true);
-	const cJSON *error = json_opt(event, "error");
-	const char *message = json_str(error, "message");
-	realtime_error(
-	    r, json_str(error, "code"), false, message ? message : "the speech is not transcribed");
+	tell_failure(r, json_opt(event, "error"), "the speech is not transcribed");
 }
 
 static void take_speech(struct realtime *r, const cJSON *event)
@@ -327,23 +303,15 @@ static void take_item(struct realtime *r, const cJSON *event)
 	realtime_call_add(r, id, json_str(item, "name"), args);
 }
 
-static char *output_text(const cJSON *result, bool is_error)
-{
-	char *text = cJSON_IsString(result) ? xstrdup(result->valuestring) : json_print(result);
-	if (!is_error)
-		return text;
-	char *error = xasprintf("Error: %s", text);
-	free(text);
-	return error;
-}
-
 static void openai_live_tool_result(
     struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
 {
 	cJSON *event = new_event("conversation.item.create");
 	cJSON *item = cJSON_AddObjectToObject(event, "item");
-	char *output = output_text(result, is_error);
+	char *text = cJSON_IsString(result) ? xstrdup(result->valuestring) : json_print(result);
+	char *output = xasprintf("%s%s", is_error ? "Error: " : "", text);
 	(void)name;
+	free(text);
 	json_add_str(item, "type", "function_call_output");
 	json_add_str(item, "call_id", id);
 	json_add_str(item, "output", output);
@@ -461,10 +429,10 @@ static void openai_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 static void openai_live_text(struct realtime *r, const char *said)
 {
 	cJSON *event = new_event("conversation.item.create");
-	cJSON *item = cJSON_AddObjectToObject(event, "item"), *part = cJSON_CreateObject();
+	cJSON *item = cJSON_AddObjectToObject(event, "item");
 	json_add_str(item, "type", "message");
 	json_add_str(item, "role", "user");
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(item, "content"), part);
+	cJSON *part = json_append(cJSON_AddArrayToObject(item, "content"), cJSON_CreateObject());
 	json_add_str(part, "type", "input_text");
 	json_add_str(part, "text", said);
 	realtime_send(r, event);

@@ -2,7 +2,9 @@
 /* The settings of realtime providers. */
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/url.h"
 #include "config/environment.h"
+#include "model/provider.h"
 #include "model/realtime_dialect.h"
 
 #include <stdlib.h>
@@ -22,43 +24,31 @@ static void realtime_settings_problem(struct check *check, const char *key, cons
 		check->reporter->problem(key, text, check->reporter->arg);
 }
 
-static bool is_url(const char *url)
-{
-	struct realtime_address address;
-	bool fits = realtime_address_read(&address, url);
-	if (fits)
-		realtime_address_release(&address);
-	return fits && !strpbrk(url, "?#");
-}
-
 static void realtime_settings_read_url(
     struct check *check, struct realtime_settings *s, const char *own)
 {
 	const char *variable = own ? NULL : environment_text(s->dialect->url_env);
 	const char *url = own ? own : variable ? variable : s->dialect->home;
-	if (!is_url(url)) {
+	struct realtime_address address = {0};
+	if (!realtime_address_read(&address, url) || strpbrk(url, "?#")) {
 		char *text = xasprintf("expected %s%s%sa ws, wss, http or https URL",
 		    own ? "" : "the environment variable ", own ? "" : s->dialect->url_env,
 		    own ? "" : " to be ");
 		realtime_settings_problem(check, "base_url", text);
 		free(text);
 	}
-	size_t len = strlen(url);
-	while (len > 0 && url[len - 1] == '/')
-		len--;
-	s->base_url = xstrndup(url, len);
+	realtime_address_release(&address);
+	s->base_url = url_base(url);
 }
 
 static void realtime_settings_read_key(
     struct check *check, struct realtime_settings *s, const char *named)
 {
 	const char *const *envs = s->dialect->key_envs;
-	const char *value = named ? environment_text(named) : NULL;
+	const char *value = provider_key(named, envs);
 	if (named && (!*named || strchr(named, '=')))
 		realtime_settings_problem(
 		    check, "api_key_env", "expected the name of an environment variable");
-	for (size_t i = 0; !named && !value && envs[i]; i++)
-		value = environment_text(envs[i]);
 	s->key = xstrdup(value);
 	if (!value && (named || strcmp(s->base_url, s->dialect->home) == 0))
 		s->lack = xstrdup(named ? named : envs[0]);

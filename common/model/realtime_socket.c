@@ -132,15 +132,6 @@ static void realtime_socket_end(struct realtime_socket *s, char *why)
 	wake_owner(s);
 }
 
-static void note_opened(struct realtime_socket *s)
-{
-	s->open = true;
-	pthread_mutex_lock(&s->lock);
-	s->opened = true;
-	pthread_mutex_unlock(&s->lock);
-	wake_owner(s);
-}
-
 /* The status and the reason of a close frame. */
 static void note_close(struct realtime_socket *s, const unsigned char *data, size_t len)
 {
@@ -217,15 +208,6 @@ static void look_at_queues(struct realtime_socket *s)
 	}
 }
 
-static int realtime_socket_add_header(
-    struct realtime_socket *s, unsigned char **at, unsigned char *limit)
-{
-	if (!s->value)
-		return 0;
-	return s->lws->add_http_header_by_name(s->wsi, (const unsigned char *)s->header,
-	    (const unsigned char *)s->value, (int)strlen(s->value), at, limit);
-}
-
 static int callback(
     struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t len)
 {
@@ -236,7 +218,11 @@ static int callback(
 	switch ((int)reason) {
 	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
 		s->wsi = wsi;
-		return realtime_socket_add_header(s, in, *(unsigned char **)in + len);
+		if (!s->value)
+			return 0;
+		return lws->add_http_header_by_name(wsi, (const unsigned char *)s->header,
+		    (const unsigned char *)s->value, (int)strlen(s->value), in,
+		    *(unsigned char **)in + len);
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
 		realtime_socket_end(s,
 		    in ? xasprintf("%.*s", (int)len, (const char *)in)
@@ -244,7 +230,11 @@ static int callback(
 		return 0;
 	case LWS_CALLBACK_CLIENT_ESTABLISHED:
 		s->wsi = wsi;
-		note_opened(s);
+		s->open = true;
+		pthread_mutex_lock(&s->lock);
+		s->opened = true;
+		pthread_mutex_unlock(&s->lock);
+		wake_owner(s);
 		look_at_queues(s);
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE:
@@ -274,40 +264,19 @@ static const struct lws_protocols protocols[] = {
 /* Gemini has been seen to take half a minute for a pong while nobody speaks. */
 static const lws_retry_bo_t patience = {.secs_since_valid_ping = 20, .secs_since_valid_hangup = 65};
 
-static struct lws_context *make_context(struct realtime_socket *s)
-{
-	const struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN,
-	    .protocols = protocols,
-	    .gid = (gid_t)-1,
-	    .uid = (uid_t)-1,
-	    .options = s->address.tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0,
-	    .user = s,
-	    .timeout_secs = CONNECT_S,
-	    .connect_timeout_secs = CONNECT_S,
-	    .fd_limit_per_thread = 8,
-	    .http_proxy_address = NO_PROXY,
-	    .retry_and_idle_policy = &patience};
-	return s->lws->create_context(&info);
-}
-
-/* As the header Host has it, malloc'd. */
-static char *host_of(const struct realtime_address *a)
-{
-	const char *open = strchr(a->host, ':') ? "[" : "", *shut = *open ? "]" : "";
-	if (a->port == (a->tls ? 443 : 80))
-		return xasprintf("%s%s%s", open, a->host, shut);
-	return xasprintf("%s%s%s:%d", open, a->host, shut, a->port);
-}
-
 static void realtime_socket_connect_it(struct realtime_socket *s)
 {
-	char *host = host_of(&s->address);
+	const struct realtime_address *a = &s->address;
+	const char *open = strchr(a->host, ':') ? "[" : "", *shut = *open ? "]" : "";
+	char *host = a->port == (a->tls ? 443 : 80)
+	    ? xasprintf("%s%s%s", open, a->host, shut)
+	    : xasprintf("%s%s%s:%d", open, a->host, shut, a->port);
 	const struct lws_client_connect_info info = {.context = s->context,
-	    .address = s->address.host,
-	    .port = s->address.port,
-	    .path = s->address.path,
+	    .address = a->host,
+	    .port = a->port,
+	    .path = a->path,
 	    .host = host,
-	    .ssl_connection = s->address.tls ? LCCSCF_USE_SSL : 0,
+	    .ssl_connection = a->tls ? LCCSCF_USE_SSL : 0,
 	    .local_protocol_name = "realtime",
 	    .ietf_version_or_minus_one = -1,
 	    .alpn = "http/1.1",
@@ -318,8 +287,8 @@ static void realtime_socket_connect_it(struct realtime_socket *s)
 	free(host);
 }
 
-/* How many threads there are: a process that ends waits a little for them, since the end of a
- * process takes OpenSSL apart under their feet. */
+/* How many threads there are: a process that ends waits a little for them, so that providers are
+ * told. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t less;
@@ -364,10 +333,19 @@ static bool set_context(struct realtime_socket *s, struct lws_context *context)
 
 static void *realtime_socket_serve(void *arg)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct realtime_socket *s = arg;
-	struct lws_context *context = make_context(s);
-	pthread_once(&once, wait_at_exit); /* after OpenSSL's own, so that it runs before it */
+	const struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN,
+	    .protocols = protocols,
+	    .gid = (gid_t)-1,
+	    .uid = (uid_t)-1,
+	    .options = s->address.tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0,
+	    .user = s,
+	    .timeout_secs = CONNECT_S,
+	    .connect_timeout_secs = CONNECT_S,
+	    .fd_limit_per_thread = 8,
+	    .http_proxy_address = NO_PROXY,
+	    .retry_and_idle_policy = &patience};
+	struct lws_context *context = s->lws->create_context(&info);
 	if (!context) {
 		realtime_socket_end(s, xstrdup("libwebsockets cannot be used"));
 	} else if (set_context(s, context)) {
@@ -388,7 +366,9 @@ static void *realtime_socket_serve(void *arg)
 
 static bool realtime_socket_start(struct realtime_socket *s)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_t thread;
+	pthread_once(&once, wait_at_exit);
 	s->owners = 2;
 	count_thread(1);
 	if (pthread_create(&thread, NULL, realtime_socket_serve, s) == 0)

@@ -3,7 +3,9 @@
  * A WebSocket to a realtime provider, by libwebsockets.
  *
  * Each has a thread of its own, because looking up a host's name blocks.  What its owner calls here
- * never blocks; between the two are two queues and a descriptor.
+ * never blocks; between the two are two queues and a descriptor.  A process may end while a thread
+ * is in the middle of TLS, so it must have told OpenSSL at its start not to take itself apart at
+ * the end (OPENSSL_INIT_NO_ATEXIT).
  *
  * TLS is verified with the authorities of this machine (SSL_CERT_FILE and SSL_CERT_DIR go first).
  * A peer that is silent for 20 seconds is pinged, and 45 seconds later given up.

@@ -50,21 +50,17 @@ static struct json_span repeat_text_of(
 	return at;
 }
 
-static bool repeat_ends_with(const struct buf *b, const char *text, size_t len)
-{
-	return b->len >= len && memcmp(b->data + b->len - len, text, len) == 0;
-}
-
 /* Bytes are only ever added: when as many came as the text has, nothing else did. */
 void chat_repeat_learn(
     struct chat_repeat *r, const struct chat_answer *a, size_t bytes, const struct sse_event *event)
 {
 	size_t len = a->bytes - bytes;
-	if (len == 0 || a->fault || a->ended)
+	if (len == 0 || a->fault || a->ended || !a->parts)
 		return;
 	struct json_span text = repeat_text_of(a->target->provider, event);
+	const struct buf *last = &a->parts[a->latest].text;
 	if (text.len != len + 2 || text.start[0] != '"' || !repeat_is_plain(text.start + 1, len) ||
-	    !repeat_ends_with(&a->parts[a->latest].text, text.start + 1, len))
+	    last->len < len || memcmp(last->data + last->len - len, text.start + 1, len) != 0)
 		return;
 	r->before = (size_t)(text.start + 1 - event->data);
 	r->after = event->len - r->before - len;

@@ -60,20 +60,6 @@ static char *text_or_empty(const char *text)
 	return xstrdup(text ? text : "");
 }
 
-static void request_take_file(const struct chat_media *file, struct chat_part_media *out)
-{
-	out->kind = file->text ? MEDIA_TEXT : MEDIA_BYTES;
-	out->text = file->text ? xstrdup(file->text) : base64_encode(file->data, file->len);
-	if (file->mime_type) {
-		free(out->mime_type);
-		out->mime_type = xstrdup(file->mime_type);
-	}
-	if (file->filename) {
-		free(out->filename);
-		out->filename = xstrdup(file->filename);
-	}
-}
-
 /* Asks the caller for a stored file; one that cannot be had is named to the model. */
 static bool ask_file(const struct chat_build *b, const cJSON *media, struct chat_part_media *out)
 {
@@ -85,11 +71,21 @@ static bool ask_file(const struct chat_build *b, const cJSON *media, struct chat
 	}
 	bool found = b->request->media(media, &file, b->request->arg);
 	bool usable = found && file.len <= MAX_MEDIA && (file.data || file.text);
-	if (usable)
-		request_take_file(&file, out);
-	else if (!*b->problem)
+	if (usable) {
+		out->kind = file.text ? MEDIA_TEXT : MEDIA_BYTES;
+		out->text = file.text ? xstrdup(file.text) : base64_encode(file.data, file.len);
+	} else if (!*b->problem) {
 		*b->problem = xasprintf(
 		    "the file %s cannot be %s", media_name(media), found ? "sent" : "found");
+	}
+	if (usable && file.mime_type) {
+		free(out->mime_type);
+		out->mime_type = xstrdup(file.mime_type);
+	}
+	if (usable && file.filename) {
+		free(out->filename);
+		out->filename = xstrdup(file.filename);
+	}
 	free(file.data);
 	free(file.mime_type);
 	free(file.text);

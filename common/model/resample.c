@@ -2,6 +2,7 @@
 /* Loading speexdsp, and passing samples through it. */
 #include "model/resample.h"
 
+#include "base/library.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -30,20 +31,13 @@ static struct {
 	bool there;
 } speex;
 
-static bool resample_find(void *library, const char *name, void *function)
-{
-	void *symbol = dlsym(library, name);
-	memcpy(function, &symbol, sizeof(symbol)); /* ISO C has no cast from object to function */
-	return symbol;
-}
-
 static void resample_load(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	speex.there = library && resample_find(library, "speex_resampler_init", &speex.init) &&
-	    resample_find(library, "speex_resampler_destroy", &speex.destroy) &&
-	    resample_find(library, "speex_resampler_process_int", &speex.process) &&
-	    resample_find(library, "speex_resampler_reset_mem", &speex.reset);
+	speex.there = library && library_find(library, "speex_resampler_init", &speex.init) &&
+	    library_find(library, "speex_resampler_destroy", &speex.destroy) &&
+	    library_find(library, "speex_resampler_process_int", &speex.process) &&
+	    library_find(library, "speex_resampler_reset_mem", &speex.reset);
 	if (!speex.there)
 		log_error("audio cannot be resampled: %s", dlerror());
 }

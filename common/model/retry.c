@@ -76,18 +76,13 @@ bool retry_sleep(int64_t ms, bool (*stop)(void *arg), void *arg)
 	return true;
 }
 
-static void blot(char *text, const char *key)
-{
-	size_t len = key ? strlen(key) : 0;
-	for (char *at = text; len > 0 && (at = strstr(at, key)); at += len)
-		memset(at, '*', len);
-}
-
 void clean_text(struct buf *out, const char *text, const char *key, size_t max)
 {
 	char *copy = xstrdup(text);
 	struct buf safe = {0};
-	blot(copy, key);
+	size_t secret = key ? strlen(key) : 0;
+	for (char *at = copy; secret > 0 && (at = strstr(at, key)); at += secret)
+		memset(at, '*', secret);
 	for (char *p = copy; *p; p++)
 		*p = strchr("\t\r\n", *p) ? ' ' : *p;
 	redact(&safe, process_clean(copy));

@@ -75,28 +75,24 @@ static int by_call_and_place(const void *a, const void *b)
 	return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-static void note_results(struct results *results, const cJSON *message, size_t at)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *id = json_str(block, "call_id");
-		size_t place = results->count;
-		if (!id || !chat_block_is(block, "tool_result"))
-			continue;
-		if ((place & (place + 1)) == 0)
-			results->items =
-			    xrealloc(results->items, (place * 2 + 1) * sizeof(*results->items));
-		results->items[results->count++] = (struct result){id, at, place, block};
-	}
-}
-
 static void results_init(struct results *results, const cJSON *messages)
 {
-	const cJSON *message;
+	const cJSON *message, *block;
 	size_t at = 0;
 	*results = (struct results){0};
-	cJSON_ArrayForEach(message, messages)
-		note_results(results, message, at++);
+	cJSON_ArrayForEach(message, messages) {
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
+			const char *id = json_str(block, "call_id");
+			size_t place = results->count;
+			if (!id || !chat_block_is(block, "tool_result"))
+				continue;
+			if ((place & (place + 1)) == 0)
+				results->items = xrealloc(
+				    results->items, (place * 2 + 1) * sizeof(*results->items));
+			results->items[results->count++] = (struct result){id, at, place, block};
+		}
+		at++;
+	}
 	if (results->count)
 		qsort(results->items, results->count, sizeof(*results->items), by_call_and_place);
 }
@@ -121,8 +117,7 @@ static const cJSON *turns_find_result(
 /* What a model is told of a call whose run was stopped, or that nobody has answered. */
 static const cJSON *make_result(struct chat_turns *turns, const char *call_id)
 {
-	cJSON *block = cJSON_CreateObject();
-	cJSON_AddItemToArray(turns->made_up, block);
+	cJSON *block = json_append(turns->made_up, cJSON_CreateObject());
 	json_add_str(block, "type", "tool_result");
 	json_add_str(block, "call_id", call_id);
 	json_add_str(block, "output", "There is no result: the call was not run.");
@@ -148,17 +143,6 @@ static bool is_image(const cJSON *item)
 	return false;
 }
 
-/* The image as a block of a message; its data is large and stays where it is. */
-static cJSON *image_block(const cJSON *item)
-{
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", "image");
-	cJSON *media = cJSON_AddObjectToObject(block, "media");
-	cJSON_AddItemReferenceToObject(media, "mime_type", json_get(item, "mime_type"));
-	cJSON_AddItemReferenceToObject(media, "data_base64", json_get(item, "data_base64"));
-	return block;
-}
-
 /* The result without the data of its images, which are added to images; the result itself when it
  * has none. */
 static const cJSON *take_images(struct chat_turns *turns, const cJSON *result, cJSON *images)
@@ -173,11 +157,15 @@ static const cJSON *take_images(struct chat_turns *turns, const cJSON *result, c
 			cJSON_AddItemReferenceToArray(rest, (cJSON *)item);
 			continue;
 		}
-		cJSON *named = cJSON_CreateObject();
-		cJSON_AddItemToArray(rest, named);
+		cJSON *named = json_append(rest, cJSON_CreateObject());
 		json_add_str(named, "type", "image");
 		json_add_str(named, "mime_type", json_str(item, "mime_type"));
-		cJSON_AddItemToArray(images, image_block(item));
+		/* as a block of a message; its data is large and stays where it is */
+		cJSON *image = json_append(images, cJSON_CreateObject());
+		json_add_str(image, "type", "image");
+		cJSON *media = cJSON_AddObjectToObject(image, "media");
+		cJSON_AddItemReferenceToObject(media, "mime_type", json_get(item, "mime_type"));
+		cJSON_AddItemReferenceToObject(media, "data_base64", json_get(item, "data_base64"));
 		json_add_int(named, "image", cJSON_GetArraySize(images));
 	}
 	if (cJSON_GetArraySize(images) == before) {
@@ -198,8 +186,7 @@ static void add_images(struct chat_turns *turns, cJSON *images)
 {
 	if (!images->child)
 		return;
-	cJSON *text = cJSON_CreateObject();
-	cJSON_AddItemToArray(turns->made_up, text);
+	cJSON *text = json_append(turns->made_up, cJSON_CreateObject());
 	json_add_str(text, "type", "text");
 	json_add_str(text, "text", "The images of the results, by their numbers:");
 	struct chat_turn *turn = turns_add_turn(turns, ROLE_USER);
@@ -207,8 +194,7 @@ static void add_images(struct chat_turns *turns, cJSON *images)
 	turns_add_block(turn, text);
 	while (images->child) {
 		cJSON *image = cJSON_DetachItemViaPointer(images, images->child);
-		cJSON_AddItemToArray(turns->made_up, image);
-		turns_add_block(turn, image);
+		turns_add_block(turn, json_append(turns->made_up, image));
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "graph/node_tools.h"
@@ -32,35 +33,24 @@ static cJSON *nodes_json(const ag_graph *graph)
 	return nodes;
 }
 
-static void add_edge(cJSON *edges, const char *source, const char *target)
-{
-	char id[24];
-	cJSON *item = cJSON_CreateObject();
-	snprintf(id, sizeof(id), "e%d", cJSON_GetArraySize(edges));
-	cJSON_AddStringToObject(item, "id", id);
-	cJSON_AddStringToObject(item, "source", source);
-	cJSON_AddStringToObject(item, "target", target);
-	cJSON_AddItemToArray(edges, item);
-}
-
-/* Several rules of one edge may lead to one place. */
-static bool about_is_listed(const struct edge *edge, size_t target)
-{
-	for (size_t i = 0; i < target; i++) {
-		if (edge->targets[i] == edge->targets[target])
-			return true;
-	}
-	return false;
-}
-
 static cJSON *edges_json(const ag_graph *graph)
 {
 	cJSON *edges = cJSON_CreateArray();
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];
 		for (size_t t = 0; t < edge->target_count; t++) {
-			if (!about_is_listed(edge, t))
-				add_edge(edges, edge->from, edge->names[t]);
+			size_t first = 0; /* several rules of one edge may lead to one place */
+			while (edge->targets[first] != edge->targets[t])
+				first++;
+			if (first < t)
+				continue;
+			char id[24];
+			cJSON *item = cJSON_CreateObject();
+			snprintf(id, sizeof(id), "e%d", cJSON_GetArraySize(edges));
+			cJSON_AddStringToObject(item, "id", id);
+			cJSON_AddStringToObject(item, "source", edge->from);
+			cJSON_AddStringToObject(item, "target", edge->names[t]);
+			cJSON_AddItemToArray(edges, item);
 		}
 	}
 	return edges;
@@ -81,15 +71,6 @@ static cJSON *interrupts_json(const ag_graph *graph, bool before)
 	return cJSON_CreateNull();
 }
 
-static void add_state_fields(cJSON *info, const ag_graph *graph)
-{
-	cJSON *names = cJSON_AddArrayToObject(info, "state_fields");
-	for (size_t i = 0; i < GRAPH_FIXED_FIELDS; i++)
-		cJSON_AddItemToArray(names, cJSON_CreateString(graph_fixed_fields[i]));
-	for (size_t i = 0; i < graph->field_count; i++)
-		cJSON_AddItemToArray(names, cJSON_CreateString(graph->fields[i].name));
-}
-
 static cJSON *info_json(const struct service *service, int nodes, int edges)
 {
 	const ag_graph *graph = service->graph;
@@ -99,7 +80,7 @@ static cJSON *info_json(const struct service *service, int nodes, int edges)
 	json_add_int(info, "edge_count", edges);
 	cJSON_AddBoolToObject(info, "is_realtime", graph->live != NULL);
 	cJSON_AddTrueToObject(info, "checkpointer");
-	cJSON_AddStringToObject(info, "checkpointer_type", service->storage->ops->type);
+	cJSON_AddStringToObject(info, "checkpointer_type", service->storage->engine->name);
 	cJSON_AddBoolToObject(
 	    info, "publisher", service->telemetry && telemetry_exports(service->telemetry));
 	cJSON_AddBoolToObject(info, "store", service->memories != NULL);
@@ -109,7 +90,11 @@ static cJSON *info_json(const struct service *service, int nodes, int edges)
 	cJSON_AddStringToObject(info, "id_generator", snowflake ? "snowflake" : "uuid7");
 	cJSON_AddStringToObject(info, "id_type", snowflake ? "BIGINT" : "string");
 	cJSON_AddStringToObject(info, "state_type", graph->state_type);
-	add_state_fields(info, graph);
+	cJSON *fields = cJSON_AddArrayToObject(info, "state_fields");
+	for (size_t i = 0; i < GRAPH_FIXED_FIELDS; i++)
+		cJSON_AddItemToArray(fields, cJSON_CreateString(graph_fixed_fields[i]));
+	for (size_t i = 0; i < graph->field_count; i++)
+		cJSON_AddItemToArray(fields, cJSON_CreateString(graph->fields[i].name));
 	return info;
 }
 
@@ -142,16 +127,6 @@ static const char *source_name(enum tool_source source)
 	return "local";
 }
 
-static cJSON *about_tool_json(const struct tool *tool)
-{
-	cJSON *out = cJSON_CreateObject();
-	cJSON_AddStringToObject(out, "name", tool->name);
-	cJSON_AddStringToObject(out, "description", tool->description);
-	cJSON_AddStringToObject(out, "source", source_name(tool->source));
-	cJSON_AddItemToObject(out, "parameters", cJSON_Duplicate(tool->parameters, true));
-	return out;
-}
-
 /* How many tools the node has: none when one of its servers fails (doc/protocol-runs.md#tools). */
 static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t deadline_ms)
 {
@@ -165,8 +140,15 @@ static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t dead
 	cJSON_AddStringToObject(out, "node_name", node->name);
 	json_add_int(out, "tool_count", (int64_t)count);
 	cJSON *list = cJSON_AddArrayToObject(out, "tools");
-	for (size_t i = 0; i < count; i++)
-		cJSON_AddItemToArray(list, about_tool_json(&tools.items[i]));
+	for (size_t i = 0; i < count; i++) {
+		const struct tool *tool = &tools.items[i];
+		cJSON *item = cJSON_CreateObject();
+		cJSON_AddStringToObject(item, "name", tool->name);
+		cJSON_AddStringToObject(item, "description", tool->description);
+		cJSON_AddStringToObject(item, "source", source_name(tool->source));
+		cJSON_AddItemToObject(item, "parameters", cJSON_Duplicate(tool->parameters, true));
+		cJSON_AddItemToArray(list, item);
+	}
 	cJSON_AddItemToArray(nodes, out);
 	node_tools_release(&tools);
 	return count;
@@ -198,43 +180,43 @@ cJSON *graph_schema(struct call *call)
 
 /* ---- POST /v1/graph/setup ---- */
 
-static const cJSON *announced_node(const cJSON *tool)
-{
-	const cJSON *node = json_opt(tool, "node_name");
-	return node ? node : json_opt(tool, "node");
-}
+/* A tool that a client says it has. */
+struct announced {
+	const char *name, *node;
+};
 
-static bool announced_text(struct call *call, int i, const char *name, const cJSON *value)
-{
-	const char *where = arena_printf(call->arena, "body.tools[%d].%s", i, name);
-	return cJSON_IsString(value) ||
-	    error_field(&call->error, ERR_VALIDATION, where, value ? "type_error" : "missing",
-		"tools[%d].%s must be a string", i, name);
-}
+#define TEXT .kind = &field_text, .required = true
+static const struct field_row announced_rows[] = {
+    FIELD(announced, name, TEXT), FIELD_AT("node_name", announced, node, TEXT), FIELDS_END};
+static const struct field_row short_rows[] = {
+    FIELD(announced, name, TEXT), FIELD(announced, node, TEXT), FIELDS_END};
 
-/* What is wrong with the form of the entries; all of it is told. */
-static bool announced_check(struct call *call, const cJSON *tools)
+/* The entries, ended by one without a name; NULL with everything told that is wrong with them. */
+static struct announced *announced_read(struct call *call, const cJSON *tools)
 {
-	const cJSON *tool;
+	const cJSON *item;
 	int i = 0;
-	if (!cJSON_IsArray(tools))
-		return error_field(&call->error, ERR_VALIDATION, "body.tools",
+	if (!cJSON_IsArray(tools)) {
+		error_field(&call->error, ERR_VALIDATION, "body.tools",
 		    tools ? "type_error" : "missing", "tools must be an array");
-	cJSON_ArrayForEach(tool, tools) {
+		return NULL;
+	}
+	size_t size = (size_t)cJSON_GetArraySize(tools) + 1;
+	struct announced *out = arena_alloc(call->arena, size * sizeof(*out));
+	cJSON_ArrayForEach(item, tools) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* nobody would be told of more */
-		announced_text(call, i, "name", json_opt(tool, "name"));
-		announced_text(call, i++, "node_name", announced_node(tool));
+		const char *at = arena_printf(call->arena, "body.tools[%d]", i);
+		bool is_short = !json_opt(item, "node_name") && json_opt(item, "node");
+		if (cJSON_IsObject(item))
+			fields_read_body(&call->error, at, item,
+			    is_short ? short_rows : announced_rows, &out[i]);
+		else
+			error_field(&call->error, ERR_VALIDATION, at, "type_error",
+			    "tools[%d] must be an object", i);
+		i++;
 	}
-	return !error_is_set(&call->error);
-}
-
-static bool announced_declared(struct call *call, const char *name, const char *node)
-{
-	const ag_graph *graph = call->service->graph;
-	int n = graph_node_index(graph, node);
-	const struct tool *found = n >= 0 ? graph_tool_get(&graph->nodes[n], name) : NULL;
-	return found && found->source == TOOL_REMOTE;
+	return error_is_set(&call->error) ? NULL : out;
 }
 
 /* Appends ", name" unless the array seen has it already. */
@@ -249,58 +231,43 @@ static void list_once(struct buf *list, cJSON *seen, const char *name)
 	buf_printf(list, "%s%s", list->len ? ", " : "", name);
 }
 
-/* What the entries come to. */
-struct announced {
-	int count;        /* those that are declared */
-	struct buf nodes; /* of these */
-	struct buf rest;  /* the names of the others */
-};
-
-static void announced_count(struct call *call, const cJSON *tools, struct announced *a)
-{
-	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
-	const cJSON *tool;
-	cJSON_ArrayForEach(tool, tools) {
-		const char *node = announced_node(tool)->valuestring;
-		const char *name = json_str(tool, "name");
-		if (announced_declared(call, name, node)) {
-			a->count++;
-			list_once(&a->nodes, seen, node);
-		} else {
-			buf_printf(&a->rest, "%s%s", a->rest.len ? ", " : "; not declared: ", name);
-		}
-	}
-}
-
-static cJSON *setup_data(struct call *call, const struct announced *a)
-{
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddStringToObject(data, "status", "success");
-	cJSON_AddStringToObject(
-	    data, "message", arena_printf(call->arena, "Registered %d tool(s)", a->count));
-	cJSON_AddStringToObject(data, "details",
-	    arena_printf(call->arena, "Tools available on nodes: %s%s", buf_str(&a->nodes),
-		buf_str(&a->rest)));
-	json_add_int(data, "registered_tools", a->count);
-	return data;
-}
-
 cJSON *graph_setup(struct call *call, const cJSON *body)
 {
-	const cJSON *tools = json_opt(body, "tools");
-	struct announced a = {0};
-	cJSON *data = NULL;
-	if (!announced_check(call, tools))
+	const ag_graph *graph = call->service->graph;
+	const struct announced *tools = announced_read(call, json_opt(body, "tools"));
+	if (!tools)
 		return NULL;
-	announced_count(call, tools, &a);
-	if (a.count || !tools->child)
-		data = setup_data(call, &a);
-	else
+	int declared = 0;
+	struct buf nodes = {0}, rest = {0}; /* those of the declared tools; names of the others */
+	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
+	for (const struct announced *tool = tools; tool->name; tool++) {
+		int n = graph_node_index(graph, tool->node);
+		const struct tool *found =
+		    n >= 0 ? graph_tool_get(&graph->nodes[n], tool->name) : NULL;
+		if (found && found->source == TOOL_REMOTE) {
+			declared++;
+			list_once(&nodes, seen, tool->node);
+		} else {
+			buf_printf(&rest, "%s%s", rest.len ? ", " : "; not declared: ", tool->name);
+		}
+	}
+	cJSON *data = NULL;
+	if (declared || !tools->name) {
+		data = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddTrueToObject(data, "success");
+		cJSON_AddStringToObject(data, "status", "success");
+		cJSON_AddStringToObject(
+		    data, "message", arena_printf(call->arena, "Registered %d tool(s)", declared));
+		cJSON_AddStringToObject(data, "details",
+		    arena_printf(call->arena, "Tools available on nodes: %s%s",
+			declared ? buf_str(&nodes) : "none", buf_str(&rest)));
+		json_add_int(data, "registered_tools", declared);
+	} else {
 		error_set(&call->error, ERR_INVALID_INPUT,
-		    "Tool '%s' is not declared in remote_tools for node '%s'",
-		    json_str(tools->child, "name"), announced_node(tools->child)->valuestring);
-	buf_release(&a.nodes);
-	buf_release(&a.rest);
+		    "Tool '%s' is not declared in remote_tools for node '%s'", tools->name,
+		    tools->node);
+	}
+	buf_release(&nodes);
+	buf_release(&rest);
 	return data;
 }

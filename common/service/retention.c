@@ -9,6 +9,7 @@
 #include "service/thread/threads.h"
 #include "storage/background.h"
 #include "storage/files.h"
+#include "storage/runs.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,8 +17,9 @@
 #define DAY_US (86400 * INT64_C(1000000))
 #define FIRST_MS 1000
 #define PAUSE_MS 3600000
-#define STEP 32       /* things looked up at a time */
-#define BETWEEN_MS 20 /* after each that goes, so that other writers come first */
+#define STEP 32        /* things looked up at a time */
+#define CHUNKS_STEP 64 /* batches of kept chunks */
+#define BETWEEN_MS 20  /* after each that goes, so that other writers come first */
 
 struct retention {
 	struct background thread;
@@ -41,13 +43,13 @@ static bool retention_list_threads(struct service *service, struct arena *a, int
 {
 	struct storage *st = service->storage;
 
-	return st->ops->threads_untouched(st, a, before, skip, ids, count, err);
+	return st->threads->untouched(st, NULL, a, before, skip, ids, count, err);
 }
 
 static bool retention_list_files(struct service *service, struct arena *a, int64_t before,
     int64_t skip, const char **ids, size_t *count, struct error *err)
 {
-	return files_untouched(service->files, a, before, skip, ids, count, err);
+	return files_untouched(service->files, NULL, a, before, skip, ids, count, err);
 }
 
 static bool retention_remove_file(struct call *call, const char *id, int64_t before)
@@ -55,8 +57,8 @@ static bool retention_remove_file(struct call *call, const char *id, int64_t bef
 	struct files *files = call->service->files;
 	struct file_record record;
 
-	return files_get(files, call->arena, id, &record, &call->error) &&
-	    record.touched_at < before && files_remove(files, &record, &call->error);
+	return files_get(files, &call->ctx, call->arena, id, &record, &call->error) &&
+	    record.touched_at < before && files_remove(files, &call->ctx, &record, &call->error);
 }
 
 static bool retention_pause(struct retention *r, int64_t ms)
@@ -107,6 +109,22 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 		    (long long)gone, kind->name, (long long)kind->days);
 }
 
+/* Kept chunks have a time of their own (runs.keep_chunks), behind which nobody is shown them. */
+static void retention_expire_chunks(struct retention *r)
+{
+	struct storage *st = r->service->storage;
+	struct error err = {0};
+	int64_t count;
+
+	do {
+		if (st->runs->chunks_expire(st, NULL, clock_now(), CHUNKS_STEP, &count, &err))
+			continue;
+		log_warning("retention: kept chunks: %s", err.cause[0] ? err.cause : err.detail);
+		error_release(&err);
+		return;
+	} while (count > 0 && retention_pause(r, BETWEEN_MS));
+}
+
 static void *retention_run(void *arg)
 {
 	struct retention *r = arg;
@@ -121,6 +139,7 @@ static void *retention_run(void *arg)
 			continue;
 		retention_apply(r, &threads);
 		retention_apply(r, &files);
+		retention_expire_chunks(r);
 	}
 	return NULL;
 }
@@ -129,8 +148,6 @@ struct retention *retention_new(struct service *service, struct error *err)
 {
 	const struct config *config = service->config;
 
-	if (!config->retention_threads_days && !config->retention_files_days)
-		return NULL;
 	struct retention *r = xcalloc(1, sizeof(*r));
 	r->service = service;
 	r->office = background_office(config->state_dir, "retention.lock", err);

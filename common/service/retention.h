@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What nobody has touched for as many days as the configuration says goes: threads that were not
- * changed, files that were not used.
+ * changed, files that were not used; and kept chunks whose time is over.
  *
  * Of all processes over a state directory one does it, an hour after it has done so before, in
  * small steps that let everybody else in.
@@ -13,7 +13,7 @@
 
 struct retention;
 
-/* NULL where nothing ever goes, or, with err set, where it cannot be begun. */
+/* NULL with err set where it cannot be begun. */
 struct retention *retention_new(struct service *service, struct error *err);
 void retention_free(struct retention *retention); /* NULL is fine; waits for the step in hand */
 

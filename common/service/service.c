@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Opening and closing what a process serves, and the context of one call. */
+/* Opening and closing what a process serves. */
 #include "service/service.h"
 
 #include "base/json.h"
@@ -9,6 +9,8 @@
 #include "graph/media_url.h"
 #include "service/evals/eval_reports.h"
 #include "service/memory/memories.h"
+#include "service/run/keeper.h"
+#include "service/run/webhook.h"
 #include "storage/files.h"
 #include "storage/traces.h"
 #include "telemetry/telemetry.h"
@@ -16,42 +18,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void open_ids(struct service *service)
+static void service_close_storage(struct service *service)
 {
-	const struct environment *env = &service->config->env;
-	if (!env->use_snowflake)
-		return;
-	service->ids.layout = &env->snowflake;
-	service->ids.word = service->storage->ops->snowflake_word(service->storage);
-}
-
-/* Without it there is no storage either. */
-static bool open_files(struct service *service, struct error *err)
-{
-	const struct storage_ops *ops = service->storage->ops;
-	service->files = files_open(service->config, ops->shared(service->storage), err);
-	if (service->files)
-		return true;
-	ops->close(service->storage);
+	chunk_keepers_free(service->keepers);
+	files_close(service->files);
+	storage_close(service->storage);
+	shared_close(service->shared);
+	service->keepers = NULL;
+	service->files = NULL;
 	service->storage = NULL;
-	return false;
+	service->shared = NULL;
 }
 
 bool service_open_storage(struct service *service, struct error *err)
 {
-	service->storage = storage_open(service->config, err);
-	if (!service->storage || !open_files(service, err))
+	const struct config *config = service->config;
+	struct shared *shared = service->shared = shared_make(config->state_dir, err);
+	if (shared)
+		service->storage = storage_open(config, shared, err);
+	if (service->storage)
+		service->files = files_open(config, service->storage, shared, err);
+	if (!service->files) {
+		service_close_storage(service);
 		return false;
-	open_ids(service);
-	struct shared *shared = service->storage->ops->shared(service->storage);
+	}
+	service->keepers = chunk_keepers_new(service->storage);
+	if (config->env.use_snowflake)
+		service->ids = (struct id_source){&config->env.snowflake, snowflake_word(shared)};
 	metrics_attach(shared);
-	memories_attach(service->memories, shared);
-	if (!service->config->env.production)
-		service->traces = traces_new(shared, service->config->state_dir);
+	service->storage->webhook_body = webhook_body;
+	service->storage->webhook_arg = service;
+	memories_attach(service->memories, service->storage);
+	if (!config->env.production)
+		service->traces = traces_new(service->storage, shared);
 	if (service->access)
-		access_attach(service->access, service->storage);
+		access_attach(service->access, service->storage, shared);
 	if (service->limiter)
-		limiter_share(service->limiter, service->storage->ops->shared(service->storage));
+		limiter_share(service->limiter, shared);
 	return true;
 }
 
@@ -62,8 +65,7 @@ static void open_log(const struct environment *env)
 	log_set_format(env->log_format);
 }
 
-static struct service *service_service_load(
-    const struct config_source *source, struct problems *problems)
+static struct service *service_begin(const struct config_source *source, struct problems *problems)
 {
 	struct service *service = xcalloc(1, sizeof(*service));
 	service->config = config_load(source, problems);
@@ -93,15 +95,15 @@ static struct service *sound(struct service *service, const struct problems *pro
 
 struct service *service_load(const struct config_source *source, struct problems *problems)
 {
-	struct service *service = service_service_load(source, problems);
+	struct service *service = service_begin(source, problems);
 	if (service->config)
-		service->access = access_open(service->config, NULL, problems);
+		service->access = access_open(service->config, NULL, NULL, problems);
 	return sound(service, problems);
 }
 
 struct service *service_open(const struct config_source *source, struct problems *problems)
 {
-	struct service *service = service_service_load(source, problems);
+	struct service *service = service_begin(source, problems);
 	struct error err = {0};
 	/* tried whatever else is wrong, so that all mistakes are told at once */
 	bool stored = service->config && service_open_storage(service, &err);
@@ -116,7 +118,8 @@ struct service *service_open(const struct config_source *source, struct problems
 		problems_add(problems, "%s", *err.cause ? err.cause : err.detail);
 	error_release(&err);
 	if (service->config)
-		service->access = access_open(service->config, service->storage, problems);
+		service->access =
+		    access_open(service->config, service->storage, service->shared, problems);
 	return sound(service, problems);
 }
 
@@ -130,77 +133,12 @@ void service_close(struct service *service)
 	limiter_close(service->limiter);
 	names_close(&service->names);
 	memories_free(service->memories);
-	if (service->storage) {
+	if (service->shared)
 		metrics_attach(NULL);
-		files_close(service->files);
-		service->storage->ops->close(service->storage);
-	}
+	service_close_storage(service);
 	graph_free(service->graph);
 	config_free(service->config);
 	eval_cache_free(service->evals);
 	cJSON_Delete(service->anonymous);
 	free(service);
-}
-
-void call_init(struct call *call, struct service *service, const char *request_id)
-{
-	*call = (struct call){
-	    .service = service,
-	    .arena = arena_new(),
-	    .user = service->anonymous,
-	    .user_id = "anonymous",
-	    .request_id = request_id,
-	};
-}
-
-void call_release(struct call *call)
-{
-	log_run(NULL); /* which lies in the arena */
-	error_release(&call->error);
-	arena_free(call->arena);
-	call->arena = NULL;
-}
-
-void call_identify(struct call *call, const struct identity *identity)
-{
-	call->identity = *identity;
-	call->user = identity->user;
-	call->user_id = identity->user_id ? identity->user_id : "anonymous";
-	call->owner = access_reach(call->service->access, identity);
-}
-
-bool call_permit(struct call *call, const struct permission *permission)
-{
-	call->permission = *permission;
-	return access_permit(call->service->access, &call->identity, permission, &call->error);
-}
-
-bool call_owns(struct call *call, const struct thread *thread)
-{
-	return !call->permission.resource ||
-	    access_owns(call->service->access, &call->identity, &call->permission, thread->user_id,
-		&call->error);
-}
-
-/* What production shows of a failure inside the graph
- * (doc/protocol-errors.md#what-production-hides); NULL: the error's own text. */
-static const char *hidden_text(enum error_kind kind)
-{
-	if (kind == ERR_GRAPH)
-		return "An error occurred executing the graph.";
-	if (kind == ERR_NODE || kind == ERR_NODE_TIMEOUT)
-		return "An error occurred in a graph node.";
-	return NULL;
-}
-
-void call_error_view(const struct call *call, struct error_view *view)
-{
-	const struct error *err = &call->error;
-	const char *hidden = call->service->config->env.production ? hidden_text(err->kind) : NULL;
-	*view = (struct error_view){
-	    .status = error_status_of(err),
-	    .code = error_code_of(err),
-	    .detail = hidden ? hidden : err->detail,
-	    .details = hidden ? NULL : err->details,
-	};
 }

@@ -13,6 +13,7 @@
 #include "access/access.h"
 #include "access/limit.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/id.h"
 #include "base/problems.h"
@@ -20,29 +21,32 @@
 #include "config/config.h"
 #include "graph/graph.h"
 #include "service/thread/names.h"
-#include "storage/storage.h"
+#include "storage/threads.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct eval_cache;
+struct chunk_keepers;
 struct memories;
 
 struct service {
 	struct config *config;
 	ag_graph *graph;
+	struct shared *shared; /* the memory of the instance */
 	struct storage *storage;
-	struct files *files;         /* uploaded ones */
-	struct memories *memories;   /* NULL: no store is configured */
-	struct traces *traces;       /* NULL in production, and while storage is */
-	struct telemetry *telemetry; /* who is told outside; NULL in tests */
-	struct access *access;       /* who is let in to what */
-	struct limiter *limiter;     /* and how often */
-	struct names names;          /* what new threads are called */
-	struct id_source ids;        /* thread, run and message ids */
-	struct eval_cache *evals;    /* what was read of eval reports */
-	cJSON *anonymous;            /* the user where authentication is off */
+	struct files *files;           /* uploaded ones */
+	struct chunk_keepers *keepers; /* of chunks */
+	struct memories *memories;     /* NULL: no store is configured */
+	struct traces *traces;         /* NULL in production, and while storage is */
+	struct telemetry *telemetry;   /* who is told outside; NULL in tests */
+	struct access *access;         /* who is let in to what */
+	struct limiter *limiter;       /* and how often */
+	struct names names;            /* what new threads are called */
+	struct id_source ids;          /* thread, run and message ids */
+	struct eval_cache *evals;      /* what was read of eval reports */
+	cJSON *anonymous;              /* the user where authentication is off */
 };
 
 /* Loads configuration and graph, sets the log up, and opens the storage; NULL with every mistake in
@@ -51,21 +55,22 @@ struct service *service_open(const struct config_source *source, struct problems
 
 /*
  * The same in two steps, for a process that may never need the storage: until service_open_storage
- * has succeeded, storage is NULL and there are no calls to make.  That returns false with err set,
- * and can be tried again.
+ * has succeeded, shared and storage are NULL and there are no calls to make.  That returns false
+ * with err set, and can be tried again.
  */
 struct service *service_load(const struct config_source *source, struct problems *problems);
 bool service_open_storage(struct service *service, struct error *err);
 
 void service_close(struct service *service);
 
-/* What hole.h keeps of a list that is still to be read. */
-struct hole {
-	enum { HOLE_NONE, HOLE_CONTEXT, HOLE_MESSAGES } kind;
+/* A list of messages that an answer is still to get (feed.h). */
+struct feed {
+	enum { FEED_NONE, FEED_CONTEXT, FEED_MESSAGES } kind;
 	int64_t thread_row;
-	struct context_span span;
+	struct thread_view view;
 	struct page page;
-	bool begun; /* it has given messages */
+	/* Appends a message as the answer has it, or nothing; NULL: as it is stored. */
+	void (*put)(struct buf *out, const char *body_json);
 };
 
 struct call {
@@ -76,12 +81,13 @@ struct call {
 	const cJSON *user;            /* the identity's, an object; never NULL */
 	const char *user_id;          /* its user_id, "anonymous" when it has none */
 	const char *owner;            /* listings reach this user's threads only; NULL: all */
-	const char *request_id;       /* for the log */
 	const char *traceparent;      /* of the request, as it came, or NULL */
-	const struct waiter *waiter; /* who waits for the answer; NULL: it is worth having anyway */
-	bool reported;               /* the error tracker knows of the error */
-	struct hole hole;            /* in the answer, where it has one */
-	struct limit_verdict limit;  /* what the rate limit said, where it was asked */
+	struct storage_context
+	    ctx;          /* of the request; no waiter: the answer is worth having anyway */
+	bool reported;    /* the error tracker knows of the error */
+	struct feed feed; /* of the answer, where it has one */
+	struct feed list; /* beside it, where it has two (feed_beside) */
+	struct limit_verdict limit; /* what the rate limit said, where it was asked */
 	struct error error;
 };
 
@@ -102,5 +108,8 @@ bool call_owns(struct call *call, const struct thread *thread);
  * (doc/protocol-errors.md#what-production-hides).
  */
 void call_error_view(const struct call *call, struct error_view *view);
+
+/* The same for an error that lies elsewhere. */
+void call_view_of(const struct call *call, const struct error *err, struct error_view *view);
 
 #endif

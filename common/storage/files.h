@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Uploaded files: a record of each in files.db, and its bytes behind struct blob_ops.
+ * Uploaded files: a record of each in the storage (file_records.h), and its bytes behind struct
+ * blob_ops.
  *
  * The record is written last, when the bytes are in place, so what is listed is whole.  One struct
  * files is shared by all threads of a process.  Bytes in memory are gone when the service starts
@@ -10,42 +11,23 @@
 #define AGENTGRAPH_STORAGE_FILES_H
 
 #include "base/shared.h"
+#include "config/config.h"
 #include "storage/blob/blob.h"
-#include "storage/storage.h"
+#include "storage/file_records.h"
 
 struct files;
 
-/* What became of the extraction of a file's text. */
-enum text_state {
-	TEXT_NONE, /* none was asked for, or the type has none */
-	TEXT_EXTRACTED,
-	TEXT_FAILED
-};
-
-struct file_record {
-	const char *file_id;
-	const char *owner; /* NULL: nobody in particular */
-	const char *filename;
-	const char *mime_type;
-	int64_t size;
-	const char *sha256;
-	int64_t created_at; /* microseconds */
-	int64_t touched_at; /* likewise: when it was last used, to a day; files_add sets it */
-	const char *backend, *key;
-	enum text_state text_state;
-	const char *text; /* what was extracted, or NULL; files_get leaves it out */
-};
-
 /*
- * Opens (and migrates) <state>/files.db and the store that MEDIA_STORAGE_TYPE names.  The first
+ * Opens (and migrates) the records and the store that MEDIA_STORAGE_TYPE names.  The first
  * process of an instance forgets what was in memory; every one takes away what a dead one left
- * half-stored.  NULL with err set; its detail names the file or variable.
+ * half-stored.  NULL with err set; its detail names the file or variable.  storage outlives it.
  */
-struct files *files_open(const struct config *config, struct shared *shared, struct error *err);
+struct files *files_open(
+    const struct config *config, struct storage *storage, struct shared *shared, struct error *err);
 
-/* Whether files_open will be able to open (and migrate) files.db; where there is none, none is
+/* Whether files_open will be able to open (and migrate) the records; where there are none, none are
  * made. */
-bool files_check(const struct config *config, struct shared *shared, struct error *err);
+bool files_check(struct storage *storage, struct error *err);
 
 void files_close(struct files *files); /* NULL is fine */
 
@@ -57,31 +39,36 @@ struct blobs *files_store_of(
     struct files *files, const struct file_record *record, struct error *err);
 
 /* The record, in the arena; false with no error set when there is none. */
-bool files_get(struct files *files, struct arena *arena, const char *file_id,
-    struct file_record *record, struct error *err);
+bool files_get(struct files *files, const struct storage_context *ctx, struct arena *arena,
+    const char *file_id, struct file_record *record, struct error *err);
 
 /* Its text, malloc'd; NULL when it has none, or with err set. */
-char *files_text(struct files *files, const char *file_id, struct error *err);
+char *files_text(
+    struct files *files, const struct storage_context *ctx, const char *file_id, struct error *err);
 
 /*
  * The text of a file with the same bytes and the same type, as it was extracted before: malloc'd;
  * NULL when there is none, or it cannot be read.
  */
-char *files_same_text(struct files *files, const char *sha256, const char *mime_type);
+char *files_same_text(struct files *files, const struct storage_context *ctx, const char *sha256,
+    const char *mime_type);
 
 /* Stores a record. */
-bool files_add(struct files *files, const struct file_record *record, struct error *err);
+bool files_add(struct files *files, const struct storage_context *ctx,
+    const struct file_record *record, struct error *err);
 
 /* A use of the file, by which its record lives on. What cannot be written is told in the log alone.
  */
-void files_touch(struct files *files, const struct file_record *record);
+void files_touch(
+    struct files *files, const struct storage_context *ctx, const struct file_record *record);
 
-/* Files that were used last before that, as struct storage_ops has it of threads. */
-bool files_untouched(struct files *files, struct arena *arena, int64_t before, int64_t skip,
-    const char **ids, size_t *count, struct error *err);
+/* Files that were used last before that, as struct thread_ops has it of threads. */
+bool files_untouched(struct files *files, const struct storage_context *ctx, struct arena *arena,
+    int64_t before, int64_t skip, const char **ids, size_t *count, struct error *err);
 
 /* Takes a file away, bytes first, so that none are left without a record. */
-bool files_remove(struct files *files, const struct file_record *record, struct error *err);
+bool files_remove(struct files *files, const struct storage_context *ctx,
+    const struct file_record *record, struct error *err);
 
 /* All bytes of a file, malloc'd, with a NUL behind them; NULL with err set when they cannot be had,
  * or are more than max. */

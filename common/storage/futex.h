@@ -4,6 +4,7 @@
 #ifndef AGENTGRAPH_STORAGE_FUTEX_H
 #define AGENTGRAPH_STORAGE_FUTEX_H
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -28,6 +29,11 @@ static inline void futex_wait(
 static inline void futex_wake(_Atomic uint32_t *word, enum futex_scope scope)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE | (int)scope, 1, NULL, NULL, 0);
+}
+
+static inline void futex_wake_all(_Atomic uint32_t *word, enum futex_scope scope)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE | (int)scope, INT_MAX, NULL, NULL, 0);
 }
 
 #endif

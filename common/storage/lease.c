@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The table is an array of entries in shared memory, one for each lease and each waiter.  Those of
- * one hash bucket form a chain in the order of arrival; of the entries of one thread the first
- * living one is the holder, the others wait in line.
+ * one hash bucket form a chain; of the entries of one thread the first living one is the holder,
+ * the others wait in line, in the order of arrival but for those that overtake.
  *
  * An entry's state says alone whether it is in use, and it is written last when an entry is filled
  * and first when it is given back.  Chains and the free list can be rebuilt from that, which is
@@ -37,14 +37,15 @@ struct entry {
 	uint32_t process;       /* slot of its owner */
 	uint32_t next;          /* in the chain or the free list: index + 1, 0 at the end */
 	uint32_t hash;
-	uint64_t ticket;  /* ascending with arrival */
-	atomic_bool runs; /* by a run */
-	atomic_bool stop; /* which is asked to stop */
+	_Atomic uint64_t ticket; /* ascending with arrival, then the generation of the lease */
+	bool overtakes;          /* those that came before it and wait */
+	uint64_t run;            /* hash of the id of the run whose it is; 0: it is no run's */
+	atomic_int ordered;      /* what its owner is to do, of enum lease_order */
 	char thread_id[ID_SIZE];
 };
 
-/* The layout of the region SHARED_LEASES; its first mutex guards all of it, but for the two flags
- * and waiting on a state. */
+/* The layout of the region SHARED_LEASES; its first mutex guards all of it, but for reading
+ * what is atomic and waiting on a state. */
 struct table {
 	struct shared_head head;
 	uint64_t tickets;
@@ -62,11 +63,6 @@ struct leases {
 	uint32_t self;
 	unsigned room; /* callers of this process that may wait at once */
 	atomic_uint waiting;
-};
-
-struct lease {
-	struct leases *leases;
-	struct entry *entry;
 };
 
 static enum entry_state state_of(const struct entry *e)
@@ -94,11 +90,9 @@ static uint32_t *lease_bucket_of(struct table *t, uint32_t hash)
 	return &t->buckets[hash % BUCKETS];
 }
 
-/* To the end of its chain. */
-static void link_entry(struct table *t, struct entry *e)
+/* To the end of the chain that goes on at link. */
+static void link_last(struct table *t, uint32_t *link, struct entry *e)
 {
-	uint32_t *link = lease_bucket_of(t, e->hash);
-
 	while (*link)
 		link = &lease_at(t, *link)->next;
 	e->next = 0;
@@ -122,11 +116,18 @@ static void remove_entry(struct table *t, struct entry *e)
 	lease_give_back(t, e);
 }
 
-static int by_ticket(const void *a, const void *b)
+/* Holders, then those that overtake, the latest first, then the others. */
+static int by_place(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+	int order = (state_of(y) == ENTRY_HELD) - (state_of(x) == ENTRY_HELD);
 
-	return (x->ticket > y->ticket) - (x->ticket < y->ticket);
+	if (order == 0)
+		order = y->overtakes - x->overtakes;
+	if (order)
+		return order;
+	order = (x->ticket > y->ticket) - (x->ticket < y->ticket);
+	return x->overtakes ? -order : order;
 }
 
 /* Makes chains, free list and counter anew from the entries. */
@@ -143,11 +144,12 @@ static void rebuild(struct table *t)
 		else
 			live[count++] = &t->entries[i];
 	}
-	qsort(live, count, sizeof(*live), by_ticket);
-	for (size_t i = 0; i < count; i++)
-		link_entry(t, live[i]);
-	if (count)
-		t->tickets = live[count - 1]->ticket;
+	qsort(live, count, sizeof(*live), by_place);
+	for (size_t i = 0; i < count; i++) {
+		link_last(t, lease_bucket_of(t, live[i]->hash), live[i]);
+		if (t->tickets < live[i]->ticket)
+			t->tickets = live[i]->ticket;
+	}
 	free(live);
 }
 
@@ -193,6 +195,7 @@ static struct entry *lease_settle(struct leases *leases, uint32_t hash, const ch
 	while ((e = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id)) && !lives(leases, e))
 		remove_entry(t, e);
 	if (e && state_of(e) == ENTRY_WAITS) {
+		e->ticket = ++t->tickets;
 		lease_set_state(e, ENTRY_HELD);
 		futex_wake(&e->state, FUTEX_OF_ALL);
 	}
@@ -246,23 +249,31 @@ static struct entry *unused_entry(struct table *t)
 	return e;
 }
 
-/* The entry is complete before its state says so. */
-static struct entry *join_line(struct leases *leases, uint32_t hash, const char *thread_id)
+/* The entry is complete before its state says so.  One that overtakes comes right behind the first
+ * of its thread. */
+static struct entry *join_line(
+    struct leases *leases, uint32_t hash, const char *thread_id, bool overtakes)
 {
 	struct table *t = leases->table;
 	struct entry *e = unused_entry(t);
-	bool first = !lease_find(t, *lease_bucket_of(t, hash), hash, thread_id);
+	struct entry *first = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id);
 
 	if (!e)
 		return NULL;
 	e->process = leases->self;
 	e->hash = hash;
 	e->ticket = ++t->tickets;
-	e->runs = false;
-	e->stop = false;
+	e->overtakes = overtakes;
+	e->run = 0;
+	e->ordered = ORDER_NONE;
 	strcpy(e->thread_id, thread_id);
-	lease_set_state(e, first ? ENTRY_HELD : ENTRY_WAITS);
-	link_entry(t, e);
+	lease_set_state(e, first ? ENTRY_WAITS : ENTRY_HELD);
+	if (first && overtakes) {
+		e->next = first->next;
+		first->next = link_to(t, e);
+	} else {
+		link_last(t, lease_bucket_of(t, hash), e);
+	}
 	return e;
 }
 
@@ -290,19 +301,30 @@ void leases_free(struct leases *leases)
 	free(leases);
 }
 
-/* Puts the caller in line; NULL when the table is full of the living. */
-static struct entry *lease_enter(struct leases *leases, uint32_t hash, const char *thread_id)
+static void lease_tell(struct entry *e, enum lease_order order)
 {
-	struct entry *e;
+	if (e->ordered < (int)order)
+		e->ordered = order;
+}
+
+/* Puts the caller in line; NULL when the table is full of the living.  A holder that does not run
+ * yet is told as well what it is to do then. */
+static struct entry *lease_enter(
+    struct leases *leases, uint32_t hash, const char *thread_id, enum lease_order order)
+{
+	struct entry *e, *holder;
 
 	lease_lock(leases);
-	e = join_line(leases, hash, thread_id);
+	e = join_line(leases, hash, thread_id, order != ORDER_NONE);
 	if (!e) {
 		forget_dead(leases);
-		e = join_line(leases, hash, thread_id);
+		e = join_line(leases, hash, thread_id, order != ORDER_NONE);
 	}
-	if (e && state_of(e) == ENTRY_WAITS)
-		lease_settle(leases, hash, thread_id);
+	if (e && state_of(e) == ENTRY_WAITS) {
+		holder = lease_settle(leases, hash, thread_id);
+		if (holder != e)
+			lease_tell(holder, order);
+	}
 	lease_unlock(leases->table);
 	return e;
 }
@@ -361,14 +383,16 @@ static bool wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms
 	return true;
 }
 
-struct lease *lease_acquire(
-    struct leases *leases, const char *thread_id, int64_t wait_ms, struct error *err)
+struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum lease_claim claim,
+    int64_t wait_ms, struct error *err)
 {
+	static const enum lease_order orders[] = {
+	    [CLAIM_INTERRUPT] = ORDER_STOP, [CLAIM_ROLLBACK] = ORDER_ROLLBACK};
 	struct entry *e;
 	struct lease *lease;
 
 	assert(strlen(thread_id) < ID_SIZE);
-	e = lease_enter(leases, hash_text_32(thread_id), thread_id);
+	e = lease_enter(leases, hash_text_32(thread_id), thread_id, orders[claim]);
 	if (!e) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 		error_cause(err, "more than %u leases and waiters", ENTRIES);
@@ -377,36 +401,53 @@ struct lease *lease_acquire(
 	if (state_of(e) == ENTRY_WAITS) {
 		bool room = take_room(leases, e);
 		metrics_gauge(GAUGE_LEASE_QUEUE, 1);
-		bool held = wait_in_line(leases, e, room ? wait_ms : 0);
+		bool held = wait_in_line(leases, e, room && claim != CLAIM_REJECT ? wait_ms : 0);
 		metrics_gauge(GAUGE_LEASE_QUEUE, -1);
 		if (room)
 			leases->waiting--;
 		if (!held)
 			return NULL;
 	}
-	lease = xmalloc(sizeof(*lease));
-	*lease = (struct lease){leases, e};
+	size_t size = strlen(thread_id) + 1;
+	lease = xmalloc(sizeof(*lease) + size);
+	*lease = (struct lease){memcpy(lease + 1, thread_id, size), e->ticket, leases, e};
 	return lease;
 }
 
-void lease_run(struct lease *lease)
+bool lease_holds(const struct lease *lease)
 {
-	lease_lock(lease->leases);
-	lease->entry->stop = false;
-	lease->entry->runs = true;
-	lease_unlock(lease->leases->table);
+	const struct entry *e = lease->place;
+
+	return state_of(e) == ENTRY_HELD &&
+	    atomic_load_explicit(&e->ticket, memory_order_relaxed) == lease->generation;
 }
 
-bool lease_stop_requested(const struct lease *lease)
+static uint64_t lease_hash_run(const char *run_id)
 {
-	return lease->entry->stop;
+	return hash_text(HASH_START, run_id) | 1;
+}
+
+void lease_run(struct lease *lease, const char *run_id)
+{
+	struct entry *e = lease->place;
+
+	lease_lock(lease->queue);
+	e->run = lease_hash_run(run_id);
+	lease_unlock(lease->queue->table);
+}
+
+enum lease_order lease_ordered(const struct lease *lease)
+{
+	const struct entry *e = lease->place;
+
+	return (enum lease_order)e->ordered;
 }
 
 void lease_release(struct lease *lease)
 {
-	lease_lock(lease->leases);
-	leave_line(lease->leases, lease->entry);
-	lease_unlock(lease->leases->table);
+	lease_lock(lease->queue);
+	leave_line(lease->queue, lease->place);
+	lease_unlock(lease->queue->table);
 	free(lease);
 }
 
@@ -416,7 +457,7 @@ static struct entry *lease_run_of(struct leases *leases, const char *thread_id)
 	uint32_t hash = hash_text_32(thread_id);
 	struct entry *e = lease_settle(leases, hash, thread_id);
 
-	return e && e->runs ? e : NULL;
+	return e && e->run ? e : NULL;
 }
 
 bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requested)
@@ -425,19 +466,29 @@ bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requ
 
 	lease_lock(leases);
 	e = lease_run_of(leases, thread_id);
-	*stop_requested = e && e->stop;
+	*stop_requested = e && e->ordered != ORDER_NONE;
 	lease_unlock(leases->table);
 	return e != NULL;
 }
 
-bool lease_stop(struct leases *leases, const char *thread_id)
+static bool lease_is_meant(const struct entry *e, const struct lease_aim *aim)
 {
+	return (!aim->only || e->run == lease_hash_run(aim->only)) &&
+	    (!aim->but || e->run != lease_hash_run(aim->but));
+}
+
+bool lease_stop(struct leases *leases, const char *thread_id, const struct lease_aim *aim)
+{
+	static const struct lease_aim whichever = {.order = ORDER_STOP};
 	struct entry *e;
 
+	aim = aim ? aim : &whichever;
 	lease_lock(leases);
 	e = lease_run_of(leases, thread_id);
+	if (e && !lease_is_meant(e, aim))
+		e = NULL;
 	if (e)
-		e->stop = true;
+		lease_tell(e, aim->order);
 	lease_unlock(leases->table);
 	return e != NULL;
 }

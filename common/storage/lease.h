@@ -11,12 +11,12 @@
 
 #include "base/error.h"
 #include "base/shared.h"
+#include "storage/threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct leases;
-struct lease;
 
 /* Reclaims what an earlier process in this process's slot has left. */
 struct leases *leases_new(struct shared *sh);
@@ -31,15 +31,18 @@ void leases_room(struct leases *leases, unsigned callers);
 void leases_free(struct leases *leases);
 
 /*
- * The operations of storage.h.  thread_id has at most 1020 bytes.  Waiters are served in the order
- * of their arrival; where there is no room for one, or 64 wait for the thread, it does not wait.
+ * The operations of threads.h.  thread_id has at most 1020 bytes.  Waiters are served in the order
+ * of their arrival, but for those that overtake; where there is no room for one, or 64 wait for the
+ * thread, it does not wait.
  */
-struct lease *lease_acquire(
-    struct leases *leases, const char *thread_id, int64_t wait_ms, struct error *err);
-void lease_run(struct lease *lease);
-bool lease_stop_requested(const struct lease *lease);
+struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum lease_claim claim,
+    int64_t wait_ms, struct error *err);
+/* Whether it is still the thread's lease. */
+bool lease_holds(const struct lease *lease);
+void lease_run(struct lease *lease, const char *run_id);
+enum lease_order lease_ordered(const struct lease *lease);
 void lease_release(struct lease *lease);
 bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requested);
-bool lease_stop(struct leases *leases, const char *thread_id);
+bool lease_stop(struct leases *leases, const char *thread_id, const struct lease_aim *aim);
 
 #endif

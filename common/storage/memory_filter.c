@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* Checking conditions, and the SQL function that holds them against a row. */
+/* Checking conditions, and holding them against metadata. */
 #include "storage/memory_filter.h"
 
 #include "base/json.h"
 #include "base/json_members.h"
 
-#include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -215,51 +213,4 @@ bool memory_filter_fits(const cJSON *metadata, const cJSON *filters)
 	}
 	json_members_release(&members);
 	return fits;
-}
-
-/* ---- in SQL ---- */
-
-static cJSON *memory_filter_parse(sqlite3_value *value)
-{
-	const char *text = (const char *)sqlite3_value_text(value);
-	return text ? json_parse(text, (size_t)sqlite3_value_bytes(value), JSON_TRUSTED_DEPTH, NULL)
-		    : NULL;
-}
-
-static void delete_tree(void *tree)
-{
-	cJSON_Delete(tree);
-}
-
-/* The filters are the same in every row, so they are parsed once for a statement. */
-static void memory_fits(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	cJSON *filters = sqlite3_get_auxdata(context, 1), *made = NULL;
-	(void)count;
-	if (!filters)
-		filters = made = memory_filter_parse(values[1]);
-	cJSON *metadata = memory_filter_parse(values[0]);
-	sqlite3_result_int(context, metadata && filters && memory_filter_fits(metadata, filters));
-	cJSON_Delete(metadata);
-	if (made)
-		sqlite3_set_auxdata(context, 1, made, delete_tree);
-}
-
-static int add_function(sqlite3 *handle, const char **message, const void *api)
-{
-	(void)message;
-	(void)api;
-	return sqlite3_create_function(handle, "memory_fits", 2,
-	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, memory_fits, NULL, NULL);
-}
-
-static void add_everywhere(void)
-{
-	sqlite3_auto_extension((void (*)(void))add_function);
-}
-
-void memory_filter_register(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, add_everywhere);
 }

@@ -22,8 +22,4 @@ bool memory_filter_check(const cJSON *filters, const char *path, struct error *e
 /* Whether metadata, an object, fulfils filters that were checked. */
 bool memory_filter_fits(const cJSON *metadata, const cJSON *filters);
 
-/* Makes memory_fits(metadata, filters), on JSON texts, known to every connection opened from now
- * on. */
-void memory_filter_register(void);
-
 #endif

@@ -11,7 +11,7 @@
 
 /*
  * The layout of the region SHARED_TRACES.  Its first mutex guards adding, its second one the
- * database and with it taking out.  head and tail only grow: a byte's place is taken modulo the
+ * storage and with it taking out.  head and tail only grow: a byte's place is taken modulo the
  * size.  An entry counts once head is behind it, so an adder that dies leaves nothing.
  */
 struct trace_ring {
@@ -19,7 +19,7 @@ struct trace_ring {
 	_Atomic uint64_t numbers;
 	_Atomic uint64_t added, taken; /* bytes */
 	_Atomic uint64_t dropped;      /* entries for which there was no room */
-	_Atomic uint32_t made;         /* telemetry.db is that of this instance */
+	_Atomic uint32_t made;         /* what the storage has is of this instance */
 	_Alignas(64) char bytes[RING_SIZE];
 };
 

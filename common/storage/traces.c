@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: ISC */
-/* Draining the ring into the database, trimming that, and reading a thread's runs. */
+/* Draining the ring into the storage, and reading a thread's runs. */
 #include "storage/traces.h"
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "storage/background.h"
-#include "storage/sqlite/migrate.h"
 #include "storage/trace_ring.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define FILL_BOUND (RING_SIZE / 4) /* then a thread empties the ring */
+#define FILL_BOUND (RING_SIZE / 2) /* then a thread empties the ring */
 
 struct traces {
-	struct shared *shared;
 	struct trace_ring *ring;
-	char *path;
 
-	pthread_mutex_t lock; /* guards the connection and what follows */
-	struct db *db;
+	pthread_mutex_t lock; /* guards what follows */
+	struct trace_records *records;
+	bool begun; /* they are */
 
 	pthread_mutex_t start; /* guards the start of the thread */
 	_Atomic bool started, awake;
@@ -31,12 +27,11 @@ struct traces {
 	uint64_t told; /* drops that the log knows of; the thread's own */
 };
 
-struct traces *traces_new(struct shared *shared, const char *state_dir)
+struct traces *traces_new(struct storage *storage, struct shared *shared)
 {
 	struct traces *traces = xcalloc(1, sizeof(*traces));
-	traces->shared = shared;
 	traces->ring = shared_region(shared, SHARED_TRACES);
-	traces->path = xasprintf("%s/telemetry.db", state_dir);
+	traces->records = storage->engine->trace_records->open(storage);
 	pthread_mutex_init(&traces->lock, NULL);
 	pthread_mutex_init(&traces->start, NULL);
 	return traces;
@@ -48,10 +43,9 @@ void traces_free(struct traces *traces)
 		return;
 	if (traces->started)
 		background_stop(&traces->thread);
-	db_close(traces->db);
+	traces->records->ops->close(traces->records);
 	pthread_mutex_destroy(&traces->lock);
 	pthread_mutex_destroy(&traces->start);
-	free(traces->path);
 	free(traces);
 }
 
@@ -60,124 +54,20 @@ uint64_t traces_number(struct traces *traces)
 	return atomic_fetch_add(&traces->ring->numbers, 1) + 1;
 }
 
-/* ---- the database ---- */
+/* ---- the records ---- */
 
-static void remove_file(const char *path, const char *suffix)
+/* What an earlier instance left is of no use to this one.  With both locks held. */
+static bool traces_begin(
+    struct traces *traces, const struct storage_context *ctx, struct error *err)
 {
-	char *name = xasprintf("%s%s", path, suffix);
-	unlink(name);
-	free(name);
-}
-
-/* What an earlier instance left is of no use to this one. */
-static void traces_remove_database(const char *path)
-{
-	remove_file(path, "");
-	remove_file(path, "-wal");
-	remove_file(path, "-shm");
-}
-
-/* With both locks held. */
-static bool traces_open_database(struct traces *traces, struct error *err)
-{
-	if (traces->db)
+	bool anew = !atomic_load(&traces->ring->made);
+	if (traces->begun)
 		return true;
-	if (!atomic_load(&traces->ring->made))
-		traces_remove_database(traces->path);
-	struct turnstile *turnstile = turnstile_of(traces->shared);
-	struct db *db = database_open(traces->path, "telemetry", DB_WRITE, turnstile, err);
-	if (!db)
+	if (!traces->records->ops->begin(traces->records, ctx, anew, err))
 		return false;
-	if (!db_exec(db, SQL_TELEMETRY_SETUP, err)) {
-		db_close(db);
-		return false;
-	}
-	traces->db = db;
+	traces->begun = true;
 	atomic_store(&traces->ring->made, 1);
 	return true;
-}
-
-/* A file that is broken is made anew; one that is locked, or has no room, may recover. */
-static void traces_give_up(struct traces *traces, const struct error *err)
-{
-	log_warning("traces are lost: %s", *err->cause ? err->cause : err->detail);
-	if (err->kind == ERR_TRANSIENT_STORAGE)
-		return;
-	db_close(traces->db);
-	traces->db = NULL;
-	atomic_store(&traces->ring->made, 0);
-}
-
-static bool put_run(struct db *db, const struct trace_run *run, bool first, struct error *err)
-{
-	struct query q;
-	if (first) {
-		query_start(&q, db, SQL_TRACE_REPLACE, err);
-		query_text(&q, ":thread_id", run->thread_id);
-		query_text(&q, ":run_id", run->run_id);
-		query_int(&q, ":number", (int64_t)run->number);
-		if (!query_run(&q))
-			return false;
-	}
-	query_start(&q, db, SQL_TRACE_PUT, err);
-	query_int(&q, ":number", (int64_t)run->number);
-	query_text(&q, ":thread_id", run->thread_id);
-	query_text(&q, ":run_id", run->run_id);
-	query_int(&q, ":status", run->status);
-	query_int(&q, ":started_at", run->started_at);
-	query_int(&q, ":finished_at", run->finished_at);
-	query_int(&q, ":last_at", run->last_at);
-	query_int(&q, ":prompt", run->totals.prompt);
-	query_int(&q, ":completion", run->totals.completion);
-	query_int(&q, ":reasoning", run->totals.reasoning);
-	query_int(&q, ":total", run->totals.total);
-	query_int(&q, ":llm_calls", run->totals.llm_calls);
-	query_int(&q, ":tool_calls", run->totals.tool_calls);
-	query_int(&q, ":iterations", run->totals.iterations);
-	return query_run(&q);
-}
-
-static bool put_piece(
-    struct db *db, uint64_t number, const struct trace_piece *piece, struct error *err)
-{
-	struct query q;
-	if (!piece->len)
-		return true;
-	query_start(&q, db, SQL_TRACE_PIECE, err);
-	query_int(&q, ":number", (int64_t)number);
-	query_int(&q, ":first", piece->first);
-	query_text(&q, ":records", piece->records);
-	return query_run(&q);
-}
-
-static bool storage_traces_forget(struct db *db, const char *thread_id, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, SQL_TRACE_FORGET, err);
-	query_text(&q, ":thread_id", thread_id);
-	return query_run(&q);
-}
-
-static bool put_entry(struct db *db, struct ring_entry *entry, struct error *err)
-{
-	struct trace_run run;
-	struct trace_piece piece;
-	ring_unpack(entry, &run, &piece);
-	if (!run.number)
-		return storage_traces_forget(db, run.thread_id, err);
-	return put_run(db, &run, piece.first == 0, err) && put_piece(db, run.number, &piece, err);
-}
-
-static bool traces_trim(struct db *db, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, SQL_TRACE_TRIM_RUNS, err);
-	query_int(&q, ":runs", TRACES_RUNS);
-	if (!query_run(&q))
-		return false;
-	query_start(&q, db, SQL_TRACE_TRIM_THREADS, err);
-	query_int(&q, ":threads", TRACES_THREADS);
-	return query_run(&q);
 }
 
 /* What of a batch is worth writing. */
@@ -188,23 +78,9 @@ struct selection {
 	size_t thread_count;
 };
 
-static void select_all(struct selection *selection, char *entries, size_t len)
+static int traces_by_name(const void *a, const void *b)
 {
-	selection->entries = xcalloc(len / sizeof(struct ring_entry) + 1, sizeof(void *));
-	for (size_t at = 0; at < len;) {
-		struct ring_entry *entry = (struct ring_entry *)(void *)(entries + at);
-		if (!atomic_load(&entry->superseded))
-			selection->entries[selection->count++] = entry;
-		at += entry->size;
-	}
-}
-
-static bool is_selected(const struct selection *selection, const struct ring_entry *entry)
-{
-	for (size_t i = 0; i < selection->thread_count; i++)
-		if (strcmp(selection->threads[i], ring_thread(entry)) == 0)
-			return true;
-	return false;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int latest_first(const void *a, const void *b)
@@ -220,52 +96,75 @@ static void select_threads(struct selection *selection)
 	struct ring_entry **latest = xmalloc(size + 1);
 	memcpy(latest, selection->entries, size);
 	qsort(latest, selection->count, sizeof(*latest), latest_first);
-	for (size_t i = 0; i < selection->count && selection->thread_count < TRACES_THREADS; i++)
-		if (latest[i]->run.number && !is_selected(selection, latest[i]))
-			selection->threads[selection->thread_count++] = ring_thread(latest[i]);
+	for (size_t i = 0; i < selection->count && selection->thread_count < TRACES_THREADS; i++) {
+		const char *thread = ring_thread(latest[i]);
+		bool known = !latest[i]->run.number;
+		for (size_t k = 0; !known && k < selection->thread_count; k++)
+			known = strcmp(selection->threads[k], thread) == 0;
+		if (!known)
+			selection->threads[selection->thread_count++] = thread;
+	}
 	free(latest);
+	qsort(selection->threads, selection->thread_count, sizeof(*selection->threads),
+	    traces_by_name);
 }
 
 /* Of a batch with more threads than are kept, those that would have to go at once are not even
  * written. */
-static bool put_entries(struct db *db, char *entries, size_t len, struct error *err)
+static bool traces_write(struct traces *traces, const struct storage_context *ctx, char *entries,
+    size_t len, struct error *err)
 {
-	struct selection selection = {0};
-	bool ok = true;
-	select_all(&selection, entries, len);
-	select_threads(&selection);
-	bool all = selection.thread_count < TRACES_THREADS;
-	for (size_t i = 0; ok && i < selection.count; i++) {
-		struct ring_entry *entry = selection.entries[i];
-		if (all || !entry->run.number || is_selected(&selection, entry))
-			ok = put_entry(db, entry, err);
+	struct selection selection = {
+	    .entries = xcalloc(len / sizeof(struct ring_entry) + 1, sizeof(void *))};
+	size_t count = 0;
+	for (size_t at = 0; at < len;) {
+		struct ring_entry *entry = (struct ring_entry *)(void *)(entries + at);
+		if (!atomic_load(&entry->superseded))
+			selection.entries[selection.count++] = entry;
+		at += entry->size;
 	}
+	select_threads(&selection);
+	struct trace_record *list = xcalloc(selection.count + 1, sizeof(*list));
+	bool all = selection.thread_count < TRACES_THREADS;
+	for (size_t i = 0; i < selection.count; i++) {
+		struct ring_entry *entry = selection.entries[i];
+		const char *thread = ring_thread(entry);
+		if (all || !entry->run.number ||
+		    bsearch(&thread, selection.threads, selection.thread_count, sizeof(thread),
+			traces_by_name)) {
+			ring_unpack(entry, &list[count].run, &list[count].piece);
+			count++;
+		}
+	}
+	bool ok = traces->records->ops->write(traces->records, ctx, list, count, err);
+	free(list);
 	free(selection.entries);
-	return ok && traces_trim(db, err);
+	return ok;
 }
 
 /*
- * Empties the ring into the database, in one transaction.  Entries leave the ring after it, so a
- * process that dies here loses nothing: they are put again, which changes nothing.  With both locks
- * held.
+ * Empties the ring into the storage.  Entries leave the ring after it, so a process that dies here
+ * loses nothing: they are written again, which changes nothing.  With both locks held.
  */
-static bool traces_drain(struct traces *traces, struct error *err)
+static bool traces_drain(
+    struct traces *traces, const struct storage_context *ctx, struct error *err)
 {
 	size_t len;
 	char *entries = ring_copy(traces->ring, &len);
 	if (!entries)
 		return true;
-	bool ok = traces_open_database(traces, err) && db_begin(traces->db, err);
-	if (ok) {
-		ok = put_entries(traces->db, entries, len, err) && db_commit(traces->db, err);
-		if (!ok)
-			db_rollback(traces->db);
-	}
+	bool ok = traces_begin(traces, ctx, err) && traces_write(traces, ctx, entries, len, err);
 	free(entries);
 	ring_remove(traces->ring, len);
-	if (!ok)
-		traces_give_up(traces, err);
-	return ok;
+	if (ok)
+		return true;
+	log_warning("traces are lost: %s", *err->cause ? err->cause : err->detail);
+	/* what is broken is made anew; what is locked, or has no room, may recover */
+	if (err->kind != ERR_TRANSIENT_STORAGE) {
+		traces->begun = false;
+		atomic_store(&traces->ring->made, 0);
+	}
+	return false;
 }
 
 static void traces_lock(struct traces *traces)
@@ -282,8 +181,14 @@ static void traces_unlock(struct traces *traces)
 
 /* ---- handing over ---- */
 
-static void tell_drops(struct traces *traces)
+static void drain_if_filled(struct traces *traces)
 {
+	struct error err = {0};
+	traces_lock(traces);
+	if (ring_fill(traces->ring) >= FILL_BOUND)
+		traces_drain(traces, NULL, &err);
+	traces_unlock(traces);
+	error_release(&err);
 	uint64_t dropped = atomic_load(&traces->ring->dropped);
 	if (dropped == traces->told)
 		return;
@@ -291,17 +196,6 @@ static void tell_drops(struct traces *traces)
 		    " pieces of traces were lost, because runs were faster than the disk",
 	    dropped - traces->told);
 	traces->told = dropped;
-}
-
-static void drain_if_filled(struct traces *traces)
-{
-	struct error err = {0};
-	traces_lock(traces);
-	if (ring_fill(traces->ring) >= FILL_BOUND)
-		traces_drain(traces, &err);
-	traces_unlock(traces);
-	tell_drops(traces);
-	error_release(&err);
 }
 
 static void *traces_work(void *arg)
@@ -321,23 +215,17 @@ static void *traces_work(void *arg)
 	return NULL;
 }
 
-static void traces_start(struct traces *traces)
+/* Most processes never fill the ring, and never have the thread. */
+static void traces_wake(struct traces *traces)
 {
+	if (atomic_exchange(&traces->awake, true))
+		return;
 	struct error err = {0};
 	pthread_mutex_lock(&traces->start);
 	if (!traces->started)
 		traces->started = background_start(&traces->thread, traces_work, traces, &err);
 	pthread_mutex_unlock(&traces->start);
 	error_release(&err); /* tried again with the next run */
-}
-
-/* Most processes never fill the ring, and never have the thread. */
-static void traces_wake(struct traces *traces)
-{
-	if (atomic_exchange(&traces->awake, true))
-		return;
-	if (!traces->started)
-		traces_start(traces);
 	if (!traces->started) {
 		atomic_store(&traces->awake, false);
 		return;
@@ -357,100 +245,26 @@ bool traces_put(struct traces *traces, const struct trace_run *run, const struct
 	return put;
 }
 
-bool traces_forget(struct traces *traces, const char *thread_id, struct error *err)
+bool traces_forget(struct traces *traces, const struct storage_context *ctx, const char *thread_id,
+    struct error *err)
 {
-	const struct trace_run run = {.thread_id = thread_id, .run_id = ""};
-	const struct trace_piece none = {0};
+	const struct trace_record forget = {.run = {.thread_id = thread_id, .run_id = ""}};
 	uint64_t place = 0;
-	if (ring_add(traces->ring, &run, &none, &place))
+	if (ring_add(traces->ring, &forget.run, &forget.piece, &place))
 		return true;
 	traces_lock(traces);
-	bool ok = traces_drain(traces, err) && traces_open_database(traces, err) &&
-	    storage_traces_forget(traces->db, thread_id, err);
+	bool ok = traces_drain(traces, ctx, err) && traces_begin(traces, ctx, err) &&
+	    traces->records->ops->write(traces->records, ctx, &forget, 1, err);
 	traces_unlock(traces);
 	return ok;
 }
 
-/* ---- reading ---- */
-
-static bool read_ids(struct traces *traces, struct arena *a, const char *thread_id,
-    struct trace_view *view, struct error *err)
+bool traces_read(struct traces *traces, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char *run_id, struct trace_view *view, struct error *err)
 {
-	struct query q;
-	view->run_ids = arena_alloc(a, (TRACES_RUNS + 1) * sizeof(*view->run_ids));
-	query_start(&q, traces->db, SQL_TRACE_IDS, err);
-	query_text(&q, ":thread_id", thread_id);
-	while (view->run_count < TRACES_RUNS && query_row(&q))
-		view->run_ids[view->run_count++] =
-		    arena_strdup(a, query_column_text(&q, TRACE_IDS_RUN_ID));
-	return query_end(&q);
-}
-
-static void take_run(struct query *q, struct arena *a, struct trace_run *run)
-{
-	run->number = (uint64_t)query_column_int(q, TRACE_GET_NUMBER);
-	run->run_id = arena_strdup(a, query_column_text(q, TRACE_GET_RUN_ID));
-	run->status = (enum trace_status)query_column_int(q, TRACE_GET_STATUS);
-	run->started_at = query_column_int(q, TRACE_GET_STARTED_AT);
-	run->finished_at = query_column_int(q, TRACE_GET_FINISHED_AT);
-	run->last_at = query_column_int(q, TRACE_GET_LAST_AT);
-	run->totals.prompt = query_column_int(q, TRACE_GET_PROMPT_TOKENS);
-	run->totals.completion = query_column_int(q, TRACE_GET_COMPLETION_TOKENS);
-	run->totals.reasoning = query_column_int(q, TRACE_GET_REASONING_TOKENS);
-	run->totals.total = query_column_int(q, TRACE_GET_TOTAL_TOKENS);
-	run->totals.llm_calls = query_column_int(q, TRACE_GET_LLM_CALLS);
-	run->totals.tool_calls = query_column_int(q, TRACE_GET_TOOL_CALLS);
-	run->totals.iterations = query_column_int(q, TRACE_GET_ITERATIONS);
-}
-
-static bool read_run(struct traces *traces, struct arena *a, const char *run_id,
-    struct trace_view *view, struct error *err)
-{
-	struct query q;
-	query_start(&q, traces->db, SQL_TRACE_GET, err);
-	query_text(&q, ":thread_id", view->run.thread_id);
-	query_text(&q, ":run_id", run_id);
-	view->found = query_row(&q);
-	if (view->found)
-		take_run(&q, a, &view->run);
-	return query_end(&q);
-}
-
-/* The pieces as one array: each record is followed by a comma, the last one by the end. */
-static bool read_records(
-    struct traces *traces, struct arena *a, struct trace_view *view, struct error *err)
-{
-	struct buf records = {0};
-	struct query q;
-	buf_putc(&records, '[');
-	query_start(&q, traces->db, SQL_TRACE_PIECES, err);
-	query_int(&q, ":number", (int64_t)view->run.number);
-	while (query_row(&q))
-		buf_puts(&records, query_column_text(&q, TRACE_PIECES_RECORDS));
-	bool ok = query_end(&q);
-	if (records.len > 1)
-		records.len--;
-	buf_putc(&records, ']');
-	view->records = arena_strdup(a, buf_str(&records));
-	buf_release(&records);
-	return ok;
-}
-
-static bool traces_read_view(struct traces *traces, struct arena *a, const char *run_id,
-    struct trace_view *view, struct error *err)
-{
-	const char *thread_id = view->run.thread_id;
-	return traces_open_database(traces, err) && read_ids(traces, a, thread_id, view, err) &&
-	    read_run(traces, a, run_id, view, err) &&
-	    (!view->found || read_records(traces, a, view, err));
-}
-
-bool traces_read(struct traces *traces, struct arena *a, const char *thread_id, const char *run_id,
-    struct trace_view *view, struct error *err)
-{
-	*view = (struct trace_view){.run.thread_id = arena_strdup(a, thread_id)};
 	traces_lock(traces);
-	bool ok = traces_drain(traces, err) && traces_read_view(traces, a, run_id, view, err);
+	bool ok = traces_drain(traces, ctx, err) && traces_begin(traces, ctx, err) &&
+	    traces->records->ops->read(traces->records, ctx, a, thread_id, run_id, view, err);
 	traces_unlock(traces);
 	return ok;
 }

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/json_quote.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -87,29 +88,22 @@ static void put_part(struct buf *out, const cJSON *block, int *count)
 	buf_putc(out, '}');
 }
 
-static void otlp_put_message(struct buf *out, const cJSON *message)
-{
-	const cJSON *block;
-	int count = 0;
-	buf_puts(out, "{\"role\":");
-	json_quote(out, json_str(message, "role"));
-	buf_puts(out, ",\"parts\":[");
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-		put_part(out, block, &count);
-	buf_puts(out, "]}");
-}
-
 static void otlp_add_messages(
     struct attributes *list, const char *key, const cJSON *first, size_t count)
 {
 	struct buf text = {0};
+	const cJSON *block;
 	if (!first || !count)
 		return;
 	buf_putc(&text, '[');
 	for (size_t i = 0; first && i < count; i++, first = first->next) {
-		if (i)
-			buf_putc(&text, ',');
-		otlp_put_message(&text, first);
+		int parts = 0;
+		buf_puts(&text, i ? ",{\"role\":" : "{\"role\":");
+		json_quote(&text, json_str(first, "role"));
+		buf_puts(&text, ",\"parts\":[");
+		cJSON_ArrayForEach(block, json_get(first, "content"))
+			put_part(&text, block, &parts);
+		buf_puts(&text, "]}");
 	}
 	buf_putc(&text, ']');
 	otlp_add_text(list, key, buf_str(&text));
@@ -146,84 +140,53 @@ void otlp_name(struct buf *out, const struct run_report *report, const struct sp
 	}
 }
 
-static void otlp_add_run(
-    struct attributes *list, const struct run_report *report, enum trace_level level)
-{
-	static const char *const ends[] = {"done", "error", "stopped"};
-	otlp_add_text(list, "gen_ai.agent.name", report->agent);
-	otlp_add_text(list, "gen_ai.conversation.id", report->thread_id);
-	otlp_add_text(list, "agentgraph.run.id", report->run_id);
-	otlp_add_text(list, "agentgraph.run.status", ends[report->end]);
-	add_int(list, "gen_ai.usage.input_tokens", report->input_tokens);
-	add_int(list, "gen_ai.usage.output_tokens", report->output_tokens);
-	if (level == TRACE_FULL)
-		otlp_add_messages(list, "gen_ai.input.messages",
-		    report->input ? report->input->child : NULL, report->input_count);
-}
-
-static void otlp_add_llm(struct attributes *list, const struct span *span, enum trace_level level)
-{
-	otlp_add_text(list, "gen_ai.request.model", span->name);
-	otlp_add_text(list, "gen_ai.response.model", span->name);
-	add_int(list, "gen_ai.usage.input_tokens", span->input_tokens);
-	add_int(list, "gen_ai.usage.output_tokens", span->output_tokens);
-	if (level == TRACE_FULL)
-		otlp_add_messages(
-		    list, "gen_ai.output.messages", span->message, span->message != NULL);
-}
-
-static void otlp_add_tool(struct attributes *list, const struct span *span, enum trace_level level)
-{
-	otlp_add_text(list, "gen_ai.tool.name", span->name);
-	otlp_add_text(list, "gen_ai.tool.call.id", span->call_id);
-	if (level != TRACE_FULL)
-		return;
-	otlp_add_json(list, "gen_ai.tool.call.arguments", span->args);
-	otlp_add_json(list, "gen_ai.tool.call.result", span->output);
-}
-
 static void put_attributes(struct buf *out, const struct run_report *report,
     const struct span *span, enum trace_level level)
 {
+	static const char *const ends[] = {"done", "error", "stopped"};
 	struct attributes list = {.out = out};
-	buf_puts(out, ",\"attributes\":[");
-	if (level != TRACE_SPANS) {
-		otlp_add_text(&list, "gen_ai.operation.name", otlp_operation_of(span->kind));
-		if (span->error)
-			otlp_add_text(&list, "error.type",
-			    span->kind == SPAN_TOOL ? "tool_error" : report->error_code);
-	}
-	if (level != TRACE_SPANS && span->kind == SPAN_RUN)
-		otlp_add_run(&list, report, level);
-	if (level != TRACE_SPANS && span->kind == SPAN_LLM)
-		otlp_add_llm(&list, span, level);
-	if (level != TRACE_SPANS && span->kind == SPAN_TOOL)
-		otlp_add_tool(&list, span, level);
-	if (level != TRACE_SPANS && span->kind == SPAN_NODE) {
+	bool full = level == TRACE_FULL;
+	otlp_add_text(&list, "gen_ai.operation.name", otlp_operation_of(span->kind));
+	if (span->error)
+		otlp_add_text(&list, "error.type",
+		    span->kind == SPAN_TOOL ? "tool_error" : report->error_code);
+	switch (span->kind) {
+	case SPAN_RUN:
+		otlp_add_text(&list, "gen_ai.agent.name", report->agent);
+		otlp_add_text(&list, "gen_ai.conversation.id", report->thread_id);
+		otlp_add_text(&list, "agentgraph.run.id", report->run_id);
+		otlp_add_text(&list, "agentgraph.run.status", ends[report->end]);
+		add_int(&list, "gen_ai.usage.input_tokens", report->input_tokens);
+		add_int(&list, "gen_ai.usage.output_tokens", report->output_tokens);
+		otlp_add_messages(&list, "gen_ai.input.messages",
+		    full && report->input ? report->input->child : NULL, report->input_count);
+		break;
+	case SPAN_LLM:
+		otlp_add_text(&list, "gen_ai.request.model", span->name);
+		otlp_add_text(&list, "gen_ai.response.model", span->name);
+		add_int(&list, "gen_ai.usage.input_tokens", span->input_tokens);
+		add_int(&list, "gen_ai.usage.output_tokens", span->output_tokens);
+		otlp_add_messages(&list, "gen_ai.output.messages", full ? span->message : NULL, 1);
+		break;
+	case SPAN_TOOL:
+		otlp_add_text(&list, "gen_ai.tool.name", span->name);
+		otlp_add_text(&list, "gen_ai.tool.call.id", span->call_id);
+		otlp_add_json(&list, "gen_ai.tool.call.arguments", full ? span->args : NULL);
+		otlp_add_json(&list, "gen_ai.tool.call.result", full ? span->output : NULL);
+		break;
+	case SPAN_NODE:
 		otlp_add_text(&list, "agentgraph.node", span->name);
 		add_int(&list, "agentgraph.step", span->step);
+		break;
 	}
-	buf_putc(out, ']');
 }
 
 /* What a node says of its failure may repeat what a user said, so only `full` has it. */
-static void put_status(struct buf *out, const struct run_report *report, const struct span *span,
-    enum trace_level level)
-{
-	const char *code = span->kind == SPAN_TOOL ? "tool_error" : report->error_code;
-	if (!span->error) {
-		buf_printf(out, ",\"status\":{\"code\":%d}", STATUS_OK);
-		return;
-	}
-	buf_printf(out, ",\"status\":{\"code\":%d,\"message\":", STATUS_ERROR);
-	json_quote(out, level == TRACE_FULL ? span->error : code);
-	buf_putc(out, '}');
-}
-
 static void put_span(struct buf *out, const struct run_report *report, const struct span *span,
     enum trace_level level)
 {
 	const char *parent = span->parent ? span->parent->id : report->parent;
+	const char *code = span->kind == SPAN_TOOL ? "tool_error" : report->error_code;
 	struct buf name = {0};
 	otlp_name(&name, report, span, level);
 	buf_printf(
@@ -236,9 +199,15 @@ static void put_span(struct buf *out, const struct run_report *report, const str
 	    ",\"kind\":%d,\"startTimeUnixNano\":\"%" PRId64 "000\",\"endTimeUnixNano\":\"%" PRId64
 	    "000\"",
 	    span->kind == SPAN_LLM ? KIND_CLIENT : KIND_INTERNAL, span->start, span->end);
-	put_attributes(out, report, span, level);
-	put_status(out, report, span, level);
-	buf_putc(out, '}');
+	buf_puts(out, ",\"attributes\":[");
+	if (level != TRACE_SPANS)
+		put_attributes(out, report, span, level);
+	buf_printf(out, "],\"status\":{\"code\":%d", span->error ? STATUS_ERROR : STATUS_OK);
+	if (span->error) {
+		buf_puts(out, ",\"message\":");
+		json_quote(out, level == TRACE_FULL ? span->error : code);
+	}
+	buf_puts(out, "}}");
 	buf_release(&name);
 }
 
@@ -269,7 +238,5 @@ char *otlp_prefix(const struct environment *env, const char *service_name)
 
 char *otlp_suffix(void)
 {
-	struct buf out = {0};
-	buf_puts(&out, "]}]}]}");
-	return buf_detach(&out);
+	return xstrdup("]}]}]}");
 }

@@ -97,17 +97,13 @@ static void outlet_take_first(struct outlet *outlet)
 	outlet->spare = batch;
 }
 
-static bool has_room(const struct outlet *outlet, const struct batch *batch, size_t len)
-{
-	return batch->count < outlet->setup.batch && batch->body.len + len <= REQUEST_BYTES;
-}
-
 /* The batch that an item goes to. */
 static struct batch *open_batch(struct outlet *outlet, unsigned kind, size_t len, int64_t now)
 {
 	struct batch *last = TAILQ_LAST(&outlet->queue, batches);
 	bool sent = last && outlet->busy && last == TAILQ_FIRST(&outlet->queue);
-	if (last && !sent && last->kind == kind && has_room(outlet, last, len))
+	if (last && !sent && last->kind == kind && last->count < outlet->setup.batch &&
+	    last->body.len + len <= REQUEST_BYTES)
 		return last;
 	struct batch *batch = outlet->spare ? outlet->spare : xcalloc(1, sizeof(*batch));
 	outlet->spare = NULL;
@@ -197,17 +193,6 @@ static void outlet_tell(
 	outlet->failing = outcome != DELIVERED;
 }
 
-static int64_t pause_after(const struct outlet *outlet, const struct http_response *response)
-{
-	int64_t asked = http_retry_after_ms(response);
-	int64_t pause = FIRST_PAUSE_MS << (outlet->attempts - 1);
-	if (pause > LONGEST_PAUSE_MS)
-		pause = LONGEST_PAUSE_MS;
-	if (asked > LONGEST_LIMIT_MS)
-		asked = LONGEST_LIMIT_MS;
-	return asked > pause ? asked : pause;
-}
-
 static void note_limits(struct outlet *outlet, const struct http_response *response)
 {
 	int64_t pause_ms[OUTLET_KINDS] = {0}, now = clock_monotonic_ms();
@@ -233,21 +218,16 @@ static void outlet_settle(struct outlet *outlet, const struct http_response *res
 	else if (outcome == REFUSED || ++outlet->attempts == ATTEMPTS)
 		outlet_drop(outlet, n);
 	else {
-		outlet->not_before = clock_monotonic_ms() + pause_after(outlet, response);
+		int64_t asked = http_retry_after_ms(response);
+		int64_t pause = FIRST_PAUSE_MS << (outlet->attempts - 1);
+		if (pause > LONGEST_PAUSE_MS)
+			pause = LONGEST_PAUSE_MS;
+		if (asked > LONGEST_LIMIT_MS)
+			asked = LONGEST_LIMIT_MS;
+		outlet->not_before = clock_monotonic_ms() + (asked > pause ? asked : pause);
 		return;
 	}
 	outlet_take_first(outlet);
-}
-
-/* What was queued before its kind was refused. */
-static void drop_paused(struct outlet *outlet)
-{
-	const struct batch *first;
-	int64_t now = clock_monotonic_ms();
-	while ((first = TAILQ_FIRST(&outlet->queue)) && now < outlet->paused_until[first->kind]) {
-		outlet_drop(outlet, first->count);
-		outlet_take_first(outlet);
-	}
 }
 
 /* With the lock held, which is let go while the request is made: only this thread takes out. */
@@ -255,8 +235,13 @@ static void send_batch(struct outlet *outlet)
 {
 	const char *suffix = outlet->setup.suffix ? outlet->setup.suffix : "";
 	struct http_response response = {0};
-	drop_paused(outlet);
-	struct batch *batch = TAILQ_FIRST(&outlet->queue);
+	struct batch *batch;
+	int64_t now = clock_monotonic_ms();
+	/* what was queued before its kind was refused */
+	while ((batch = TAILQ_FIRST(&outlet->queue)) && now < outlet->paused_until[batch->kind]) {
+		outlet_drop(outlet, batch->count);
+		outlet_take_first(outlet);
+	}
 	if (!batch)
 		return;
 	outlet->busy = true;
@@ -283,20 +268,13 @@ static int64_t due(const struct outlet *outlet)
 	return ready > outlet->not_before ? ready : outlet->not_before;
 }
 
-/* Until it is asked to end; then until the queue is empty or the time is up. */
-static bool goes_on(const struct outlet *outlet)
-{
-	if (!outlet->thread.stopping)
-		return true;
-	return outlet->count && due(outlet) < outlet->deadline &&
-	    clock_monotonic_ms() < outlet->deadline;
-}
-
 static void *outlet_work(void *arg)
 {
 	struct outlet *outlet = arg;
 	pthread_mutex_lock(&outlet->thread.lock);
-	while (goes_on(outlet)) {
+	/* until it is asked to end; then until the queue is empty or the time is up */
+	while (!outlet->thread.stopping ||
+	    (outlet->count && due(outlet) < outlet->deadline && !time_is_up(outlet))) {
 		int64_t when = due(outlet);
 		if (when <= clock_monotonic_ms())
 			send_batch(outlet);
@@ -309,7 +287,7 @@ static void *outlet_work(void *arg)
 
 /* ---- the others' side ---- */
 
-static bool outlet_start(struct outlet *outlet)
+void outlet_put(struct outlet *outlet, const char *text, size_t len, unsigned kind)
 {
 	struct error err = {0};
 	pthread_mutex_lock(&outlet->start);
@@ -318,12 +296,7 @@ static bool outlet_start(struct outlet *outlet)
 	bool started = outlet->started;
 	pthread_mutex_unlock(&outlet->start);
 	error_release(&err);
-	return started;
-}
-
-void outlet_put(struct outlet *outlet, const char *text, size_t len, unsigned kind)
-{
-	if (!outlet_start(outlet)) {
+	if (!started) {
 		metrics_count(outlet->setup.dropped, 1);
 		return;
 	}
@@ -343,17 +316,6 @@ void outlet_stop(struct outlet *outlet, int64_t deadline)
 	pthread_mutex_unlock(&outlet->thread.lock);
 }
 
-static void setup_release(struct outlet_setup *setup)
-{
-	free(setup->url);
-	free(setup->prefix);
-	free(setup->suffix);
-	for (size_t i = 0; i < setup->header_count; i++) {
-		free(setup->headers[i][0]);
-		free(setup->headers[i][1]);
-	}
-}
-
 void outlet_free(struct outlet *outlet)
 {
 	if (!outlet)
@@ -366,7 +328,13 @@ void outlet_free(struct outlet *outlet)
 	while (outlet->count)
 		outlet_take_first(outlet);
 	batch_free(outlet->spare);
-	setup_release(&outlet->setup);
+	free(outlet->setup.url);
+	free(outlet->setup.prefix);
+	free(outlet->setup.suffix);
+	for (size_t i = 0; i < outlet->setup.header_count; i++) {
+		free(outlet->setup.headers[i][0]);
+		free(outlet->setup.headers[i][1]);
+	}
 	pthread_mutex_destroy(&outlet->start);
 	free(outlet);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finding mail addresses, IP addresses and long numbers in running text. */
-#include "telemetry/scrub.h"
+#include "telemetry/tracker.h"
 
 #include "base/redact.h"
 
@@ -25,12 +25,6 @@ static size_t digits_of(const char *word, size_t len)
 	return count;
 }
 
-static bool is_mail(const char *word, size_t len)
-{
-	const char *at = memchr(word, '@', len);
-	return at && at > word && at < word + len - 1;
-}
-
 static bool is_ipv4(const char *word, size_t len)
 {
 	int dots = 0, digits = 0;
@@ -47,18 +41,14 @@ static bool is_ipv4(const char *word, size_t len)
 	return dots == 3;
 }
 
-static bool is_number(const char *word, size_t len)
-{
-	return digits_of(word, len) >= LONG_NUMBER && strspn(word, "0123456789+-._") >= len;
-}
-
 static void scrub_put_word(struct buf *out, const char *word, size_t len)
 {
-	if (is_mail(word, len))
+	const char *at = memchr(word, '@', len);
+	if (at && at > word && at < word + len - 1)
 		buf_puts(out, "[mail]");
 	else if (is_ipv4(word, len))
 		buf_puts(out, "[address]");
-	else if (is_number(word, len))
+	else if (digits_of(word, len) >= LONG_NUMBER && strspn(word, "0123456789+-._") >= len)
 		buf_puts(out, "[number]");
 	else
 		buf_add(out, word, len);

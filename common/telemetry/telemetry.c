@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/percent.h"
 #include "telemetry/otlp.h"
 #include "telemetry/outlet.h"
 #include "telemetry/tracker.h"
@@ -35,22 +36,13 @@ static void telemetry_add_header(struct outlet_setup *setup, const char *name, c
 	setup->headers[setup->header_count++][1] = xstrdup(value);
 }
 
-static unsigned hex_value(char c)
-{
-	const char *digits = "0123456789abcdef0123456789ABCDEF";
-	const char *at = c ? strchr(digits, c) : NULL;
-	return at ? (unsigned)(at - digits) % 16 : 16;
-}
-
 /* Percent-decoding in place; what would end a header line stays as it was written. */
 static char *telemetry_decode(char *text)
 {
 	char *to = text;
 	for (const char *from = text; *from; from++) {
-		unsigned high = *from == '%' ? hex_value(from[1]) : 16;
-		unsigned low = high < 16 ? hex_value(from[2]) : 16;
-		unsigned byte = high * 16 + low;
-		if (low < 16 && byte >= ' ' && byte != 0x7f) {
+		int byte = *from == '%' ? percent_byte(from + 1) : -1;
+		if (byte >= ' ' && byte != 0x7f) {
 			*to++ = (char)byte;
 			from += 2;
 		} else {
@@ -103,50 +95,35 @@ static struct outlet_setup target_setup(
 	return setup;
 }
 
-static struct outlet *open_otel(const struct config *config)
-{
-	const struct environment *env = &config->env;
-	if (!env->otel_enabled || !env->otel_endpoint)
-		return NULL;
-	struct outlet_setup setup =
-	    target_setup(config, "OpenTelemetry", env->otel_endpoint, env->otel_service_name);
-	telemetry_add_headers(&setup, env->otel_headers);
-	return outlet_new(&setup);
-}
-
-static struct outlet *open_logfire(const struct config *config)
-{
-	const struct exporter_config *e = &config->observability.logfire;
-	if (!e->enabled || !e->send)
-		return NULL;
-	struct outlet_setup setup = target_setup(config, "logfire", e->endpoint, e->service_name);
-	telemetry_add_header(&setup, "Authorization", e->token);
-	return outlet_new(&setup);
-}
-
-static struct outlet *open_langsmith(const struct config *config)
-{
-	const struct exporter_config *e = &config->observability.langsmith;
-	if (!e->enabled || !e->send)
-		return NULL;
-	struct outlet_setup setup =
-	    target_setup(config, "langsmith", e->endpoint, config->env.otel_service_name);
-	telemetry_add_header(&setup, "x-api-key", e->token);
-	if (e->project)
-		telemetry_add_header(&setup, "Langsmith-Project", e->project);
-	return outlet_new(&setup);
-}
-
 struct telemetry *telemetry_new(const struct config *config)
 {
+	const struct environment *env = &config->env;
 	const struct exporter_config *logfire = &config->observability.logfire;
+	const struct exporter_config *langsmith = &config->observability.langsmith;
 	struct telemetry *telemetry = xcalloc(1, sizeof(*telemetry));
+	struct outlet_setup setup;
 	telemetry->config = config;
-	telemetry->targets[TARGET_OTEL] = open_otel(config);
-	telemetry->targets[TARGET_LOGFIRE] = open_logfire(config);
-	telemetry->targets[TARGET_LANGSMITH] = open_langsmith(config);
+	if (env->otel_enabled && env->otel_endpoint) {
+		setup = target_setup(
+		    config, "OpenTelemetry", env->otel_endpoint, env->otel_service_name);
+		telemetry_add_headers(&setup, env->otel_headers);
+		telemetry->targets[TARGET_OTEL] = outlet_new(&setup);
+	}
+	if (logfire->enabled && logfire->send) {
+		setup = target_setup(config, "logfire", logfire->endpoint, logfire->service_name);
+		telemetry_add_header(&setup, "Authorization", logfire->token);
+		telemetry->targets[TARGET_LOGFIRE] = outlet_new(&setup);
+	}
+	if (langsmith->enabled && langsmith->send) {
+		setup =
+		    target_setup(config, "langsmith", langsmith->endpoint, env->otel_service_name);
+		telemetry_add_header(&setup, "x-api-key", langsmith->token);
+		if (langsmith->project)
+			telemetry_add_header(&setup, "Langsmith-Project", langsmith->project);
+		telemetry->targets[TARGET_LANGSMITH] = outlet_new(&setup);
+	}
 	telemetry->console = logfire->enabled && logfire->console;
-	telemetry->tracker = tracker_new(&config->env);
+	telemetry->tracker = tracker_new(env);
 	return telemetry;
 }
 
@@ -181,12 +158,6 @@ bool telemetry_wants_runs(const struct telemetry *telemetry)
 
 /* ---- what is handed over ---- */
 
-static enum trace_level level_of(const struct telemetry *telemetry, int target)
-{
-	return target == TARGET_OTEL ? telemetry->config->env.otel_level
-				     : telemetry->config->observability.level;
-}
-
 static void log_span(
     const struct run_report *report, const struct span *span, enum trace_level level)
 {
@@ -202,9 +173,11 @@ static void log_span(
 /* Each level is written once, however many targets want it. */
 void telemetry_run(struct telemetry *telemetry, const struct run_report *report)
 {
+	const struct config *config = telemetry->config;
 	struct buf texts[TRACE_FULL + 1] = {{0}};
 	for (int i = 0; i < TARGETS; i++) {
-		enum trace_level level = level_of(telemetry, i);
+		enum trace_level level =
+		    i == TARGET_OTEL ? config->env.otel_level : config->observability.level;
 		if (!telemetry->targets[i])
 			continue;
 		if (!texts[level].len) {
@@ -214,7 +187,7 @@ void telemetry_run(struct telemetry *telemetry, const struct run_report *report)
 		outlet_put(telemetry->targets[i], buf_str(&texts[level]), texts[level].len, 0);
 	}
 	for (size_t i = 0; telemetry->console && i < report->span_count; i++)
-		log_span(report, report->spans[i], telemetry->config->observability.level);
+		log_span(report, report->spans[i], config->observability.level);
 	if (telemetry->tracker && tracker_samples(telemetry->tracker))
 		tracker_run(telemetry->tracker, report);
 	for (int i = 0; i <= TRACE_FULL; i++)

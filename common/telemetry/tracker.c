@@ -9,7 +9,6 @@
 #include "config/dsn.h"
 #include "telemetry/otlp.h"
 #include "telemetry/outlet.h"
-#include "telemetry/scrub.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,17 +84,12 @@ static void tracker_read_limits(
 
 /* ---- its life ---- */
 
-static bool is_reported(const char *mode)
-{
-	return strcmp(mode, "production") == 0 || strcmp(mode, "staging") == 0 ||
-	    strcmp(mode, "development") == 0;
-}
-
 struct tracker *tracker_new(const struct environment *env)
 {
 	struct dsn dsn;
-	if (!env->error_tracker_dsn || !is_reported(env->mode) ||
-	    !dsn_parse(env->error_tracker_dsn, &dsn))
+	bool reported = strcmp(env->mode, "production") == 0 || strcmp(env->mode, "staging") == 0 ||
+	    strcmp(env->mode, "development") == 0;
+	if (!env->error_tracker_dsn || !reported || !dsn_parse(env->error_tracker_dsn, &dsn))
 		return NULL;
 	const struct outlet_setup setup = {
 	    .name = "error tracker",
@@ -224,13 +218,6 @@ void tracker_failure(struct tracker *tracker, const struct failure_report *repor
 
 /* ---- sampled runs ---- */
 
-static bool chosen(const struct tracker *tracker)
-{
-	uint32_t random;
-	random_bytes(&random, sizeof(random));
-	return (double)random / 4294967296.0 < tracker->env->error_tracker_traces_rate;
-}
-
 static const char *tracker_operation_of(enum span_kind kind)
 {
 	static const char *const names[] = {[SPAN_RUN] = "gen_ai.invoke_agent",
@@ -261,7 +248,9 @@ void tracker_run(struct tracker *tracker, const struct run_report *report)
 {
 	static const char *const ends[] = {"ok", "internal_error", "cancelled"};
 	char id[HEX_ID_SIZE];
-	if (!chosen(tracker))
+	uint32_t random;
+	random_bytes(&random, sizeof(random));
+	if ((double)random / 4294967296.0 >= tracker->env->error_tracker_traces_rate)
 		return;
 	cJSON *event = event_new(tracker, id);
 	cJSON_AddStringToObject(event, "type", "transaction");

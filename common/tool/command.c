@@ -57,42 +57,18 @@ void command_pass_environment(struct command *command)
 	}
 }
 
-/* The command's environment and the three variables of this run. */
-static char **call_environment(const struct command *command, ag_run *run)
-{
-	size_t n = command->env_count;
-	char **env = xcalloc(n + 4, sizeof(*env));
-	for (size_t i = 0; i < n; i++)
-		env[i] = command->env[i];
-	env[n] = xasprintf("AGENTGRAPH_THREAD_ID=%s", ag_thread_id(run));
-	env[n + 1] = xasprintf("AGENTGRAPH_RUN_ID=%s", ag_run_id(run));
-	env[n + 2] = xasprintf("AGENTGRAPH_NODE=%s", ag_node_name(run));
-	return env;
-}
-
-static void free_environment(const struct command *command, char **env)
-{
-	for (size_t i = command->env_count; env[i]; i++)
-		free(env[i]);
-	free(env);
-}
-
-/* Why is for the log alone; what clients are told names no paths
- * (doc/protocol-errors.md#what-production-hides). */
-static void log_not_started(
-    const struct command *command, ag_run *run, const struct process_result *result)
-{
-	char why[512];
-	if (result->end == PROCESS_NOT_STARTED)
-		ag_log(run, "%s %s", command->argv[0], process_describe(result, why, sizeof(why)));
-}
-
 void command_run(
     const struct command *command, const struct command_call *call, struct process_result *result)
 {
 	int64_t left = ag_time_left_ms(call->run);
 	int64_t ms = command->timeout_ms < left ? command->timeout_ms : left;
-	char **env = call_environment(command, call->run);
+	size_t n = command->env_count;
+	char **env = xcalloc(n + 4, sizeof(*env)), why[512];
+	for (size_t i = 0; i < n; i++)
+		env[i] = command->env[i];
+	env[n] = xasprintf("AGENTGRAPH_THREAD_ID=%s", ag_thread_id(call->run));
+	env[n + 1] = xasprintf("AGENTGRAPH_RUN_ID=%s", ag_run_id(call->run));
+	env[n + 2] = xasprintf("AGENTGRAPH_NODE=%s", ag_node_name(call->run));
 	struct process p = {.path = command->path,
 	    .argv = command->argv,
 	    .envp = env,
@@ -105,6 +81,12 @@ void command_run(
 	    .on_line = call->on_line,
 	    .arg = call->arg};
 	process_run(&p, result);
-	free_environment(command, env);
-	log_not_started(command, call->run, result);
+	while (env[n])
+		free(env[n++]);
+	free(env);
+	/* For the log alone; what clients are told names no paths
+	 * (doc/protocol-errors.md#what-production-hides). */
+	if (result->end == PROCESS_NOT_STARTED)
+		ag_log(call->run, "%s %s", command->argv[0],
+		    process_describe(result, why, sizeof(why)));
 }

@@ -22,27 +22,6 @@ struct decimal {
 	long exponent;
 };
 
-static void strip_zeros(struct decimal *d)
-{
-	size_t lead = strspn(d->digits, "0");
-	d->len -= lead;
-	memmove(d->digits, d->digits + lead, d->len + 1);
-	while (d->len > 0 && d->digits[d->len - 1] == '0') {
-		d->len--;
-		d->exponent++;
-	}
-	if (d->len == 0)
-		d->negative = false;
-}
-
-static long read_exponent(const char *text)
-{
-	long exponent = strtol(text, NULL, 10);
-	if (exponent > EXPONENT_LIMIT)
-		return EXPONENT_LIMIT;
-	return exponent < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : exponent;
-}
-
 /* Reads the grammar of JSON, which text is known to follow. */
 static struct decimal decimal_read(const char *text)
 {
@@ -57,9 +36,19 @@ static struct decimal decimal_read(const char *text)
 		d.exponent -= fraction;
 	}
 	d.digits[d.len] = '\0';
-	if (*text)
-		d.exponent += read_exponent(text + 1);
-	strip_zeros(&d);
+	long exponent = *text ? strtol(text + 1, NULL, 10) : 0;
+	if (exponent > EXPONENT_LIMIT)
+		exponent = EXPONENT_LIMIT;
+	if (exponent < -EXPONENT_LIMIT)
+		exponent = -EXPONENT_LIMIT;
+	d.exponent += exponent;
+	size_t lead = strspn(d.digits, "0");
+	d.len -= lead;
+	memmove(d.digits, d.digits + lead, d.len + 1);
+	for (; d.len > 0 && d.digits[d.len - 1] == '0'; d.len--)
+		d.exponent++;
+	if (d.len == 0)
+		d.negative = false;
 	return d;
 }
 
@@ -128,14 +117,6 @@ static uint64_t power_of_ten(long exponent, uint64_t modulus)
 	return result;
 }
 
-static uint64_t remainder_of(const struct decimal *d, uint64_t modulus)
-{
-	uint64_t rest = 0;
-	for (size_t i = 0; i < d->len; i++)
-		rest = (uint64_t)(((wide)rest * 10 + (unsigned)(d->digits[i] - '0')) % modulus);
-	return rest;
-}
-
 #define DIGITS_OF_64_BITS 19
 
 static bool divides(const struct decimal *divisor, const struct decimal *value)
@@ -145,8 +126,10 @@ static bool divides(const struct decimal *divisor, const struct decimal *value)
 	if (value->exponent < divisor->exponent)
 		return false; /* its last digit, not 0, lies below those of any multiple */
 	uint64_t modulus = strtoull(divisor->digits, NULL, 10);
-	uint64_t scale = power_of_ten(value->exponent - divisor->exponent, modulus);
-	return times(remainder_of(value, modulus), scale, modulus) == 0;
+	uint64_t scale = power_of_ten(value->exponent - divisor->exponent, modulus), rest = 0;
+	for (size_t i = 0; i < value->len; i++)
+		rest = (uint64_t)(((wide)rest * 10 + (unsigned)(value->digits[i] - '0')) % modulus);
+	return times(rest, scale, modulus) == 0;
 }
 
 bool decimal_is_multiple(const cJSON *value, const cJSON *divisor)

@@ -17,25 +17,21 @@ static bool exec_collect(const char *line, size_t len, void *arg)
 	return true;
 }
 
-static cJSON *result_value(struct buf *output)
-{
-	cJSON *value = json_parse(buf_str(output), output->len, JSON_REQUEST_DEPTH, NULL);
-	if (value)
-		return value;
-	while (output->len > 0 && output->data[output->len - 1] == '\n')
-		output->data[--output->len] = '\0';
-	return utf8_valid(buf_str(output), output->len) ? cJSON_CreateString(buf_str(output))
-							: NULL;
-}
-
 static ag_result exec_finish(
     ag_run *run, const struct process_result *result, struct buf *output, cJSON **value)
 {
 	char complaint[512];
 	if (result->end != PROCESS_EXITED || result->code != 0)
 		return ag_fail(run, "%s", process_complaint(result, complaint, sizeof(complaint)));
-	*value = result_value(output);
-	return *value ? AG_OK : ag_fail(run, "wrote output that is not UTF-8 text");
+	*value = json_parse(buf_str(output), output->len, JSON_REQUEST_DEPTH, NULL);
+	if (*value)
+		return AG_OK;
+	while (output->len > 0 && output->data[output->len - 1] == '\n')
+		output->data[--output->len] = '\0';
+	if (!utf8_valid(buf_str(output), output->len))
+		return ag_fail(run, "wrote output that is not UTF-8 text");
+	*value = cJSON_CreateString(buf_str(output));
+	return AG_OK;
 }
 
 ag_result exec_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)

@@ -16,10 +16,7 @@
 #define START_MS 30000 /* for a session to begin */
 #define LIST_MS 30000
 #define MOST_PAGES 100
-#define FIRST_RETRY_MS 500
-#define LAST_RETRY_MS 30000
 #define SHORTEST_SECRET 4
-#define STACK_SIZE (512 << 10)
 
 struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
 {
@@ -41,19 +38,7 @@ const char *mcp_server_name(const struct mcp_server *server)
 
 /* ---- The tools */
 
-/* Takes a page.  The cursor of the next one, malloc'd; NULL when there is none.  Some servers name
- * one on their only page, which leads to the same page again. */
-static char *take_page(
-    struct mcp_server *server, struct mcp_tools *tools, const cJSON *result, const char *cursor)
-{
-	const char *next = json_str(result, "nextCursor");
-	if (next && cursor && strcmp(next, cursor) == 0)
-		return NULL;
-	if (!mcp_tools_add(tools, result, server->settings.name))
-		log_warning("mcp %s: offers too many tools", server->settings.name);
-	return xstrdup(next);
-}
-
+/* Some servers name a cursor on their only page, which leads to the same page again. */
 static struct mcp_tools *list_tools(
     struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
@@ -69,9 +54,12 @@ static struct mcp_tools *list_tools(
 		ok = result != NULL;
 		if (reply && !result)
 			mcp_error_text(json_get(reply, "error"), why);
-		char *next = ok ? take_page(server, tools, result, cursor) : NULL;
+		const char *next = json_str(result, "nextCursor");
+		bool again = next && cursor && strcmp(next, cursor) == 0;
+		if (ok && !again && !mcp_tools_add(tools, result, server->settings.name))
+			log_warning("mcp %s: offers too many tools", server->settings.name);
 		free(cursor);
-		cursor = next;
+		cursor = again ? NULL : xstrdup(next);
 		cJSON_Delete(reply);
 		if (!cursor)
 			break;
@@ -130,19 +118,6 @@ static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WH
 	return true;
 }
 
-/* Behind initialize: what the server can do is looked at, once. */
-static struct mcp_tools *get_acquainted(struct mcp_server *server, const cJSON *capabilities,
-    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
-{
-	const cJSON *tools = json_opt(capabilities, "tools");
-	mcp_notify(server, "notifications/initialized", NULL);
-	if (!tools)
-		return mcp_tools_new();
-	if (server->settings.url && cJSON_IsTrue(json_get(tools, "listChanged")))
-		mcp_http_listen(server);
-	return list_tools(server, wait, why);
-}
-
 static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 {
 	const struct mcp_wait wait = keeper_wait(server, START_MS);
@@ -150,8 +125,13 @@ static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 	bool unsent;
 	cJSON *reply = mcp_exchange(server, "initialize", mcp_hello(), &wait, why, &unsent);
 	const cJSON *capabilities = json_get(json_get(reply, "result"), "capabilities");
-	if (reply && agree(server, reply, why))
-		tools = get_acquainted(server, capabilities, &wait, why);
+	const cJSON *offer = json_opt(capabilities, "tools");
+	if (reply && agree(server, reply, why)) {
+		mcp_notify(server, "notifications/initialized", NULL);
+		if (offer && server->settings.url && cJSON_IsTrue(json_get(offer, "listChanged")))
+			mcp_http_listen(server);
+		tools = offer ? list_tools(server, &wait, why) : mcp_tools_new();
+	}
 	if (tools)
 		set_tools(server, tools);
 	cJSON_Delete(reply);
@@ -164,14 +144,6 @@ static void close_transport(struct mcp_server *server)
 		mcp_http_close(server);
 	else
 		mcp_stdio_close(server);
-}
-
-int64_t mcp_retry_ms(unsigned failures)
-{
-	int64_t ms = FIRST_RETRY_MS;
-	for (unsigned i = 1; i < failures && ms < LAST_RETRY_MS; i++)
-		ms *= 2;
-	return ms < LAST_RETRY_MS ? ms : LAST_RETRY_MS;
 }
 
 static void strike(char *text, const char *secret)
@@ -265,23 +237,6 @@ static enum task next_task(struct mcp_server *server)
 	return server->stale ? TASK_LIST : TASK_NONE;
 }
 
-static void do_task(struct mcp_server *server, enum task task)
-{
-	switch (task) {
-	case TASK_BEGIN:
-		mcp_begin(server);
-		break;
-	case TASK_LIST:
-		list_again(server);
-		break;
-	case TASK_ANSWER:
-		mcp_http_send_answers(server);
-		break;
-	case TASK_NONE:
-		break;
-	}
-}
-
 static void *mcp_keep(void *arg)
 {
 	struct mcp_server *server = arg;
@@ -295,37 +250,17 @@ static void *mcp_keep(void *arg)
 		if (task == TASK_LIST)
 			server->stale = false;
 		pthread_mutex_unlock(&server->lock);
-		do_task(server, task);
+		if (task == TASK_BEGIN)
+			mcp_begin(server);
+		else if (task == TASK_LIST)
+			list_again(server);
+		else
+			mcp_http_send_answers(server);
 		pthread_mutex_lock(&server->lock);
 	}
 	pthread_mutex_unlock(&server->lock);
 	close_transport(server);
 	return NULL;
-}
-
-/* With the lock held. */
-static bool start_keeper(struct mcp_server *server)
-{
-	pthread_attr_t attr;
-	if (server->has_keeper)
-		return true;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	server->has_keeper = pthread_create(&server->keeper, &attr, mcp_keep, server) == 0;
-	pthread_attr_destroy(&attr);
-	return server->has_keeper;
-}
-
-static void free_settings(struct mcp_settings *settings)
-{
-	for (size_t i = 0; i < settings->header_count; i++) {
-		free((char *)settings->headers[i].name);
-		free((char *)settings->headers[i].value);
-	}
-	free(settings->headers);
-	free(settings->url);
-	free(settings->name);
-	command_release(&settings->command);
 }
 
 void mcp_server_free(struct mcp_server *server)
@@ -343,7 +278,14 @@ void mcp_server_free(struct mcp_server *server)
 		buf_release(&server->answers[i]);
 	free(server->answers);
 	free(server->session_id);
-	free_settings(&server->settings);
+	for (size_t i = 0; i < server->settings.header_count; i++) {
+		free((char *)server->settings.headers[i].name);
+		free((char *)server->settings.headers[i].value);
+	}
+	free(server->settings.headers);
+	free(server->settings.url);
+	free(server->settings.name);
+	command_release(&server->settings.command);
 	pthread_mutex_destroy(&server->lock);
 	pthread_cond_destroy(&server->changed);
 	free(server);
@@ -351,35 +293,33 @@ void mcp_server_free(struct mcp_server *server)
 
 /* ---- What callers need */
 
-static bool not_available(struct mcp_server *server, char why[MCP_WHY_SIZE])
-{
-	snprintf(why, MCP_WHY_SIZE, "mcp %.60s is not available: %.400s", server->settings.name,
-	    server->why);
-	return false;
-}
-
 /* Waits for a session, with the lock held; false with why. */
 static bool await_session(
     struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
 	unsigned attempts = server->attempts;
-	if (!start_keeper(server)) {
+	const char *name = server->settings.name;
+	if (!server->has_keeper)
+		server->has_keeper = mcp_thread(&server->keeper, mcp_keep, server);
+	if (!server->has_keeper) {
 		snprintf(why, MCP_WHY_SIZE, "no thread could be started");
 		return false;
 	}
 	while (server->state != MCP_READY) {
 		bool down = server->state == MCP_DOWN;
 		if (down &&
-		    (server->attempts != attempts || clock_monotonic_ms() < server->retry_at))
-			return not_available(server, why);
+		    (server->attempts != attempts || clock_monotonic_ms() < server->retry_at)) {
+			snprintf(why, MCP_WHY_SIZE, "mcp %.60s is not available: %.400s", name,
+			    server->why);
+			return false;
+		}
 		server->wanted = true;
 		pthread_cond_broadcast(&server->changed);
 		pthread_mutex_unlock(&server->lock);
 		bool over = mcp_is_over(wait);
 		pthread_mutex_lock(&server->lock);
 		if (over) {
-			snprintf(why, MCP_WHY_SIZE, "mcp %.60s did not get ready in time",
-			    server->settings.name);
+			snprintf(why, MCP_WHY_SIZE, "mcp %.60s did not get ready in time", name);
 			return false;
 		}
 		if (server->state != MCP_READY)
@@ -409,14 +349,6 @@ bool mcp_server_is_down(struct mcp_server *server)
 	return down;
 }
 
-static cJSON *call_params(const char *tool, const cJSON *args)
-{
-	cJSON *params = cJSON_CreateObject();
-	json_add_str(params, "name", tool);
-	cJSON_AddItemToObject(params, "arguments", cJSON_Duplicate(args, true));
-	return params;
-}
-
 /* One try; NULL with why. */
 static cJSON *call_once(struct mcp_server *server, const char *tool, const cJSON *args,
     const struct mcp_wait *wait, char why[MCP_WHY_SIZE], bool *unsent)
@@ -427,15 +359,10 @@ static cJSON *call_once(struct mcp_server *server, const char *tool, const cJSON
 	pthread_mutex_unlock(&server->lock);
 	if (!ready)
 		return NULL;
-	return mcp_exchange(server, "tools/call", call_params(tool, args), wait, why, unsent);
-}
-
-/* The session was good for something: the next failure is the first again. */
-static void note_success(struct mcp_server *server)
-{
-	pthread_mutex_lock(&server->lock);
-	server->failures = 0;
-	pthread_mutex_unlock(&server->lock);
+	cJSON *params = cJSON_CreateObject();
+	json_add_str(params, "name", tool);
+	cJSON_AddItemToObject(params, "arguments", cJSON_Duplicate(args, true));
+	return mcp_exchange(server, "tools/call", params, wait, why, unsent);
 }
 
 bool mcp_server_call(struct mcp_server *server, const char *tool, const cJSON *args,
@@ -453,7 +380,9 @@ bool mcp_server_call(struct mcp_server *server, const char *tool, const cJSON *a
 		reply = call_once(server, tool, args, &own, why, &unsent);
 	if (!reply)
 		return false;
-	note_success(server);
+	pthread_mutex_lock(&server->lock);
+	server->failures = 0; /* it was good for something: the next failure is the first again */
+	pthread_mutex_unlock(&server->lock);
 	const cJSON *result = json_get(reply, "result");
 	if (result)
 		*output = mcp_output(result, &is_error);

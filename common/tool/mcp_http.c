@@ -23,7 +23,7 @@
 #define RETRY_MS 1000 /* where the server does not say; and the most that it may ask for */
 #define MOST_RETRY_MS 30000
 #define MOST_RESUMES 20 /* in a row without an event */
-#define STACK_SIZE (512 << 10)
+#define GOODBYE_MS 2000
 
 /* One request, and the stream that answers it. */
 struct exchange {
@@ -74,20 +74,6 @@ static void headers_release(struct header_list *list)
 	free(list->version);
 }
 
-static void keep_session_id(struct exchange *x)
-{
-	char *id = http_response_header(&x->response, "Mcp-Session-Id");
-	if (!id)
-		return;
-	pthread_mutex_lock(&x->server->lock);
-	if (!x->server->session_id && x->server->session == x->session) {
-		x->server->session_id = id;
-		id = NULL;
-	}
-	pthread_mutex_unlock(&x->server->lock);
-	free(id);
-}
-
 /* ---- The answer */
 
 static void mcp_http_take_text(struct exchange *x, const char *text, size_t len)
@@ -115,10 +101,16 @@ static bool mcp_http_on_head(int status, void *arg)
 {
 	struct exchange *x = arg;
 	char *type = http_response_header(&x->response, "Content-Type");
+	char *id = status < 300 ? http_response_header(&x->response, "Mcp-Session-Id") : NULL;
 	x->is_stream = status == 200 && type && strncasecmp(type, "text/event-stream", 17) == 0;
 	free(type);
-	if (status < 300)
-		keep_session_id(x);
+	pthread_mutex_lock(&x->server->lock);
+	if (id && !x->server->session_id && x->server->session == x->session) {
+		x->server->session_id = id;
+		id = NULL;
+	}
+	pthread_mutex_unlock(&x->server->lock);
+	free(id);
 	return true;
 }
 
@@ -135,40 +127,44 @@ static bool mcp_http_on_data(const char *data, size_t len, void *arg)
 	return true;
 }
 
-/* Whether this request has nothing more to wait for. */
-static bool is_settled(struct exchange *x)
+/* Whether there is nothing more to wait for.  Runs outside of libcurl, so it may make the requests
+ * that answer those of the server. */
+static bool mcp_http_on_stop(void *arg)
 {
+	struct exchange *x = arg;
 	struct mcp_server *server = x->server;
+	if (x->pending)
+		mcp_http_send_answers(server);
 	pthread_mutex_lock(&server->lock);
-	bool settled = server->closing && !x->wait;
-	settled = settled || server->session != x->session;
+	bool settled = server->session != x->session;
 	if (!x->wait)
-		settled = settled || server->state == MCP_IDLE || server->state == MCP_DOWN;
+		settled = settled || server->closing || server->state == MCP_IDLE ||
+		    server->state == MCP_DOWN;
 	if (x->pending)
 		settled = settled || x->pending->lost ||
 		    (x->pending->reply && clock_monotonic_ms() - x->pending->done_at >= LINGER_MS);
 	pthread_mutex_unlock(&server->lock);
-	return settled;
-}
-
-/* Runs outside of libcurl, so it may make the requests that answer those of the server. */
-static bool mcp_http_on_stop(void *arg)
-{
-	struct exchange *x = arg;
-	if (x->pending)
-		mcp_http_send_answers(x->server);
-	return is_settled(x) || (x->wait && mcp_is_over(x->wait));
+	return settled || (x->wait && mcp_is_over(x->wait));
 }
 
 /* ---- Requests */
 
-static enum http_end perform(
-    struct exchange *x, const char *method, const char *text, struct header_list *headers)
+/* POSTs text, or GETs a stream where it is NULL. */
+static enum http_end perform(struct exchange *x, const char *text)
 {
-	struct http_request request = {.method = method,
+	struct header_list headers;
+	headers_init(&headers, x->server);
+	if (text) {
+		header_add(&headers, "Content-Type", "application/json");
+		header_add(&headers, "Accept", "application/json, text/event-stream");
+	} else {
+		header_add(&headers, "Accept", "text/event-stream");
+		header_add(&headers, "Last-Event-ID", x->last_id);
+	}
+	struct http_request request = {.method = text ? "POST" : "GET",
 	    .url = x->server->settings.url,
-	    .headers = headers->items,
-	    .header_count = headers->count,
+	    .headers = headers.items,
+	    .header_count = headers.count,
 	    .body = text,
 	    .body_len = text ? strlen(text) : 0,
 	    .connect_ms = CONNECT_MS,
@@ -190,27 +186,6 @@ static enum http_end perform(
 	if (x->sse.retry_ms >= 0)
 		x->retry_ms = x->sse.retry_ms;
 	sse_release(&x->sse);
-	return end;
-}
-
-static enum http_end mcp_http_post(struct exchange *x, const char *text)
-{
-	struct header_list headers;
-	headers_init(&headers, x->server);
-	header_add(&headers, "Content-Type", "application/json");
-	header_add(&headers, "Accept", "application/json, text/event-stream");
-	enum http_end end = perform(x, "POST", text, &headers);
-	headers_release(&headers);
-	return end;
-}
-
-static enum http_end mcp_http_get(struct exchange *x)
-{
-	struct header_list headers;
-	headers_init(&headers, x->server);
-	header_add(&headers, "Accept", "text/event-stream");
-	header_add(&headers, "Last-Event-ID", x->last_id);
-	enum http_end end = perform(x, "GET", NULL, &headers);
 	headers_release(&headers);
 	return end;
 }
@@ -267,19 +242,11 @@ static void mcp_http_resume(struct exchange *x)
 	int fruitless = 0;
 	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES &&
 	    mcp_http_rest(x, x->retry_ms)) {
-		mcp_http_get(x);
+		perform(x, NULL);
 		if (x->response.status >= 400 && !is_passing(x))
 			return;
 		fruitless = x->events ? 0 : fruitless + 1;
 	}
-}
-
-static bool has_session(const struct exchange *x)
-{
-	pthread_mutex_lock(&x->server->lock);
-	bool has = x->server->session_id != NULL;
-	pthread_mutex_unlock(&x->server->lock);
-	return has;
 }
 
 /* What a refusal says beside its status: the message of a JSON-RPC error. */
@@ -297,12 +264,15 @@ static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
 {
 	int status = x->response.status;
+	pthread_mutex_lock(&x->server->lock);
+	bool has_session = x->server->session_id != NULL;
+	pthread_mutex_unlock(&x->server->lock);
 	if (end == HTTP_NO_CONNECT || end == HTTP_UNAVAILABLE || end == HTTP_BAD_REQUEST) {
 		snprintf(why, MCP_WHY_SIZE, "%s", x->response.reason);
 		mcp_lose(x->server, x->session, "cannot be reached: %s", why);
 		return end == HTTP_NO_CONNECT ? MCP_UNSENT : MCP_FAILED;
 	}
-	if (end == HTTP_DONE && (status == 404 || status == 400) && has_session(x)) {
+	if (end == HTTP_DONE && (status == 404 || status == 400) && has_session) {
 		mcp_http_refused(x, why);
 		mcp_lose(x->server, x->session, "the server has ended the session");
 		return MCP_UNSENT;
@@ -327,7 +297,7 @@ enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	struct exchange x;
 	enum mcp_sent sent = MCP_SENT;
 	exchange_init(&x, server, pending, wait);
-	enum http_end end = mcp_http_post(&x, text);
+	enum http_end end = perform(&x, text);
 	if (end == HTTP_DONE && x.response.status == 200 && !x.is_stream)
 		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);
 	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait))
@@ -366,7 +336,7 @@ static void *listen_on(void *arg)
 	unsigned failures = 0;
 	exchange_init(&x, server, NULL, NULL);
 	do {
-		mcp_http_get(&x);
+		perform(&x, NULL);
 		bool heard = x.response.status == 200 && x.is_stream;
 		/* 405: it has nothing to say unasked */
 		if (!heard && !is_passing(&x))
@@ -379,40 +349,28 @@ static void *listen_on(void *arg)
 
 void mcp_http_listen(struct mcp_server *server)
 {
-	pthread_attr_t attr;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	server->has_listener = pthread_create(&server->listener, &attr, listen_on, server) == 0;
-	pthread_attr_destroy(&attr);
+	server->has_listener = mcp_thread(&server->listener, listen_on, server);
 	if (!server->has_listener)
 		log_warning("mcp %s: no thread to listen with", server->settings.name);
 }
 
-#define GOODBYE_MS 2000
-
-/* Ends the session of the server's, if it is not over there as well. */
-static void say_goodbye(struct mcp_server *server)
+void mcp_http_close(struct mcp_server *server)
 {
 	struct header_list headers;
 	struct http_response response = {0};
+	if (server->has_listener)
+		pthread_join(server->listener, NULL);
+	server->has_listener = false;
 	headers_init(&headers, server);
 	struct http_request request = {.method = "DELETE",
 	    .url = server->settings.url,
 	    .headers = headers.items,
 	    .header_count = headers.count,
 	    .deadline_ms = clock_monotonic_ms() + GOODBYE_MS};
-	if (headers.session_id)
+	if (headers.session_id) /* else it is over at the server's as well */
 		http_call(&request, &response);
 	http_response_release(&response);
 	headers_release(&headers);
-}
-
-void mcp_http_close(struct mcp_server *server)
-{
-	if (server->has_listener)
-		pthread_join(server->listener, NULL);
-	server->has_listener = false;
-	say_goodbye(server);
 	pthread_mutex_lock(&server->lock);
 	free(server->session_id);
 	server->session_id = NULL;

@@ -87,6 +87,9 @@ void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
 /* How long to wait after that many failures in a row. */
 int64_t mcp_retry_ms(unsigned failures);
 
+/* Starts a thread with a stack that is enough for a session. */
+bool mcp_thread(pthread_t *thread, void *(*run)(void *), void *arg);
+
 /* Waits on changed until the earliest of the times, some hundred ms at most; with the lock held. */
 void mcp_pause(struct mcp_server *server, int64_t until_ms);
 
@@ -106,6 +109,9 @@ void mcp_stdio_close(struct mcp_server *server);
 
 /* Hands over one message; false when the session is over or the server does not read. */
 bool mcp_stdio_send(struct mcp_server *server, const char *text);
+
+/* Whether the program says nothing more, or is gone; with the lock held. */
+bool mcp_stdio_is_over(const struct mcp_server *server);
 
 /* ---- HTTP */
 

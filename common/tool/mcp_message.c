@@ -18,7 +18,7 @@
 
 /* ---- What is sent */
 
-static char *mcp_message_message_text(cJSON *message)
+static char *mcp_message_text(cJSON *message)
 {
 	char *text = json_print(message);
 	cJSON_Delete(message);
@@ -44,24 +44,14 @@ char *mcp_request_text(int64_t id, const char *method, cJSON *params)
 	cJSON *message = mcp_message_message_new();
 	json_add_int(message, "id", id);
 	add_params(message, method, params);
-	return mcp_message_message_text(message);
+	return mcp_message_text(message);
 }
 
 char *mcp_notification_text(const char *method, cJSON *params)
 {
 	cJSON *message = mcp_message_message_new();
 	add_params(message, method, params);
-	return mcp_message_message_text(message);
-}
-
-static void add_refusal(cJSON *answer, const char *method)
-{
-	char *text = xasprintf("this client does not answer %.100s", method);
-	utf8_repair(text); /* it may be cut within a character */
-	cJSON *error = cJSON_AddObjectToObject(answer, "error");
-	json_add_int(error, "code", METHOD_NOT_FOUND);
-	json_add_str(error, "message", text);
-	free(text);
+	return mcp_message_text(message);
 }
 
 char *mcp_answer_text(const cJSON *request)
@@ -69,13 +59,19 @@ char *mcp_answer_text(const cJSON *request)
 	const char *method = json_str(request, "method");
 	cJSON *answer = mcp_message_message_new();
 	cJSON_AddItemToObject(answer, "id", cJSON_Duplicate(json_get(request, "id"), true));
-	if (strcmp(method, "ping") == 0)
+	if (strcmp(method, "ping") == 0) {
 		cJSON_AddObjectToObject(answer, "result");
-	else if (strcmp(method, "roots/list") == 0)
+	} else if (strcmp(method, "roots/list") == 0) {
 		cJSON_AddArrayToObject(cJSON_AddObjectToObject(answer, "result"), "roots");
-	else
-		add_refusal(answer, method);
-	return mcp_message_message_text(answer);
+	} else {
+		char *text = xasprintf("this client does not answer %.100s", method);
+		utf8_repair(text); /* it may be cut within a character */
+		cJSON *error = cJSON_AddObjectToObject(answer, "error");
+		json_add_int(error, "code", METHOD_NOT_FOUND);
+		json_add_str(error, "message", text);
+		free(text);
+	}
+	return mcp_message_text(answer);
 }
 
 cJSON *mcp_hello(void)
@@ -172,19 +168,14 @@ static cJSON *content_block(const cJSON *block)
 	return out;
 }
 
-static bool mcp_message_is_text(const cJSON *block)
-{
-	const char *type = json_str(block, "type");
-	return type && strcmp(type, "text") == 0 && json_str(block, "text");
-}
-
 /* The texts of a content that is nothing but text, or NULL. */
 static cJSON *text_output(const cJSON *content)
 {
 	struct buf text = {0};
 	const cJSON *block;
 	cJSON_ArrayForEach(block, content) {
-		if (!mcp_message_is_text(block)) {
+		const char *type = json_str(block, "type");
+		if (!type || strcmp(type, "text") != 0 || !json_str(block, "text")) {
 			buf_release(&text);
 			return NULL;
 		}
@@ -262,17 +253,6 @@ static cJSON *mcp_message_parameters_of(const cJSON *tool)
 }
 
 /* A schema that is no good does not keep a tool away: the server checks its arguments itself. */
-static void compile_parameters(struct mcp_tool *tool, const char *server)
-{
-	struct problems problems = {0};
-	char *where = xasprintf("mcp %s: tool '%.100s': inputSchema", server, tool->name);
-	tool->schema = schema_compile(tool->parameters, where, &problems);
-	for (size_t i = 0; i < problems.count && i < 3; i++)
-		log_warning("%s", problems.items[i].text);
-	problems_release(&problems);
-	free(where);
-}
-
 static void mcp_message_add_tool(struct mcp_tools *tools, const cJSON *item, const char *server)
 {
 	const char *name = json_str(item, "name"), *description = json_str(item, "description");
@@ -285,7 +265,13 @@ static void mcp_message_add_tool(struct mcp_tools *tools, const cJSON *item, con
 	*tool = (struct mcp_tool){.name = xstrdup(name),
 	    .description = xstrdup(description ? description : ""),
 	    .parameters = mcp_message_parameters_of(item)};
-	compile_parameters(tool, server);
+	struct problems problems = {0};
+	char *where = xasprintf("mcp %s: tool '%.100s': inputSchema", server, tool->name);
+	tool->schema = schema_compile(tool->parameters, where, &problems);
+	for (size_t i = 0; i < problems.count && i < 3; i++)
+		log_warning("%s", problems.items[i].text);
+	problems_release(&problems);
+	free(where);
 }
 
 bool mcp_tools_add(struct mcp_tools *tools, const cJSON *result, const char *server)

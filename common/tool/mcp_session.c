@@ -13,11 +13,25 @@
 #include <string.h>
 #include <time.h>
 
+#define STACK_SIZE (512 << 10)
+#define FIRST_RETRY_MS 500
+#define LAST_RETRY_MS 30000
 #define STOP_POLL_MS 100
 #define MOST_ANSWERS 100    /* that wait to be sent */
 #define LOG_WINDOW_MS 10000 /* lines of a server in the log, per window */
 #define LOG_LINES 50
+#define NOTIFY_MS 2000
 #define SILENCES 2 /* calls without a sign of life until the session is given up */
+
+bool mcp_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	bool started = pthread_create(thread, &attr, run, arg) == 0;
+	pthread_attr_destroy(&attr);
+	return started;
+}
 
 /* ---- Waiting */
 
@@ -35,23 +49,12 @@ bool mcp_is_over(const struct mcp_wait *wait)
 	return clock_monotonic_ms() >= wait->deadline_ms || (wait->stop && wait->stop(wait->arg));
 }
 
-static void pending_add(struct mcp_server *server, struct mcp_pending *pending)
+int64_t mcp_retry_ms(unsigned failures)
 {
-	pthread_mutex_lock(&server->lock);
-	pending->id = ++server->next_id;
-	pending->next = server->pending;
-	server->pending = pending;
-	pthread_mutex_unlock(&server->lock);
-}
-
-static void pending_remove(struct mcp_server *server, struct mcp_pending *pending)
-{
-	pthread_mutex_lock(&server->lock);
-	struct mcp_pending **link = &server->pending;
-	while (*link != pending)
-		link = &(*link)->next;
-	*link = pending->next;
-	pthread_mutex_unlock(&server->lock);
+	int64_t ms = FIRST_RETRY_MS;
+	for (unsigned i = 1; i < failures && ms < LAST_RETRY_MS; i++)
+		ms *= 2;
+	return ms < LAST_RETRY_MS ? ms : LAST_RETRY_MS;
 }
 
 /* ---- What the server says */
@@ -169,16 +172,6 @@ bool mcp_take(struct mcp_server *server, const char *text, size_t len)
 	return true;
 }
 
-/* A session that was good for something may be followed by another at once. */
-static void end_ready(struct mcp_server *server)
-{
-	server->state = MCP_IDLE;
-	if (++server->failures < 2)
-		return;
-	server->state = MCP_DOWN;
-	server->retry_at = clock_monotonic_ms() + mcp_retry_ms(server->failures);
-}
-
 void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
 {
 	char why[MCP_WHY_SIZE];
@@ -195,8 +188,13 @@ void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
 		memcpy(server->why, why, sizeof(why));
 		free(server->session_id);
 		server->session_id = NULL;
-		if (server->state == MCP_READY)
-			end_ready(server);
+		/* a session that was good for something may be followed by another at once */
+		if (server->state == MCP_READY) {
+			server->state = ++server->failures < 2 ? MCP_IDLE : MCP_DOWN;
+			if (server->state == MCP_DOWN)
+				server->retry_at =
+				    clock_monotonic_ms() + mcp_retry_ms(server->failures);
+		}
 	}
 	pthread_cond_broadcast(&server->changed);
 	pthread_mutex_unlock(&server->lock);
@@ -224,13 +222,15 @@ static void cancel(struct mcp_server *server, const struct mcp_pending *pending,
 		mcp_lose(server, session, "does not answer any more");
 }
 
+/* A program that ends is lost once it is gone, perhaps seconds later: until then there is no other
+ * session to be had, and none of its requests can be sent. */
 static enum mcp_sent send_stdio(struct mcp_server *server, const char *text,
     struct mcp_pending *pending, const struct mcp_wait *wait)
 {
-	if (!mcp_stdio_send(server, text))
-		return MCP_UNSENT;
+	enum mcp_sent sent = mcp_stdio_send(server, text) ? MCP_SENT : MCP_UNSENT;
 	pthread_mutex_lock(&server->lock);
-	while (!pending->reply && !pending->lost) {
+	while (!pending->reply && !pending->lost &&
+	    (sent == MCP_SENT || (server->state == MCP_READY && mcp_stdio_is_over(server)))) {
 		pthread_mutex_unlock(&server->lock);
 		bool over = mcp_is_over(wait);
 		pthread_mutex_lock(&server->lock);
@@ -240,7 +240,7 @@ static enum mcp_sent send_stdio(struct mcp_server *server, const char *text,
 			mcp_pause(server, wait->deadline_ms);
 	}
 	pthread_mutex_unlock(&server->lock);
-	return MCP_SENT;
+	return sent;
 }
 
 static void mcp_session_explain(struct mcp_server *server, const struct mcp_pending *pending,
@@ -265,14 +265,23 @@ cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params
 	struct mcp_pending pending = {0};
 	enum mcp_sent sent;
 	*why = '\0';
-	pending_add(server, &pending);
+	pthread_mutex_lock(&server->lock);
+	pending.id = ++server->next_id;
+	pending.next = server->pending;
+	server->pending = &pending;
+	pthread_mutex_unlock(&server->lock);
 	char *text = mcp_request_text(pending.id, method, params);
 	if (server->settings.url)
 		sent = mcp_http_send(server, text, &pending, wait, why);
 	else
 		sent = send_stdio(server, text, &pending, wait);
 	free(text);
-	pending_remove(server, &pending);
+	pthread_mutex_lock(&server->lock);
+	struct mcp_pending **link = &server->pending;
+	while (*link != &pending)
+		link = &(*link)->next;
+	*link = pending.next;
+	pthread_mutex_unlock(&server->lock);
 	*unsent = sent == MCP_UNSENT && !pending.reply;
 	if (pending.reply)
 		return pending.reply;
@@ -283,8 +292,6 @@ cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params
 		cancel(server, &pending, wait, why);
 	return NULL;
 }
-
-#define NOTIFY_MS 2000
 
 void mcp_notify(struct mcp_server *server, const char *method, cJSON *params)
 {

@@ -6,6 +6,7 @@
  * moves all bytes, so that a program that does not read blocks nobody.
  */
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/process_spawn.h"
@@ -26,7 +27,6 @@
 #define MOST_UNREAD (16 << 20) /* bytes that the program has not taken yet */
 #define LINE_SHOWN 1000
 #define CLOSE_MS 1000 /* between the end of its input, SIGTERM, and SIGKILL */
-#define STACK_SIZE (512 << 10)
 
 struct mcp_stdio {
 	struct mcp_server *server;
@@ -42,13 +42,6 @@ struct mcp_stdio {
 	bool started, failed, closing, over;
 	char why[MCP_WHY_SIZE];
 };
-
-static void mcp_stdio_close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
 
 /* ---- Reading */
 
@@ -76,8 +69,9 @@ static bool mcp_stdio_read_some(int fd, struct buf *into)
 	return true;
 }
 
-static void log_errors(struct mcp_stdio *s)
+static void mcp_stdio_read_errors(struct mcp_stdio *s)
 {
+	bool open = mcp_stdio_read_some(s->io.err, &s->errors);
 	char *newline;
 	while ((newline = memchr(buf_str(&s->errors), '\n', s->errors.len))) {
 		size_t len = (size_t)(newline - s->errors.data);
@@ -87,18 +81,12 @@ static void log_errors(struct mcp_stdio *s)
 		s->errors.len -= len + 1;
 		memmove(s->errors.data, newline + 1, s->errors.len + 1);
 	}
-	if (s->errors.len <= LINE_SHOWN)
-		return;
-	mcp_log(s->server, s->errors.data);
-	buf_reset(&s->errors);
-}
-
-static void mcp_stdio_read_errors(struct mcp_stdio *s)
-{
-	bool open = mcp_stdio_read_some(s->io.err, &s->errors);
-	log_errors(s);
+	if (s->errors.len > LINE_SHOWN) {
+		mcp_log(s->server, s->errors.data);
+		buf_reset(&s->errors);
+	}
 	if (!open)
-		mcp_stdio_close_fd(&s->io.err);
+		descriptor_close(&s->io.err);
 }
 
 /* ---- Writing */
@@ -114,7 +102,7 @@ static void write_some(struct mcp_stdio *s)
 	}
 	pthread_mutex_unlock(&s->server->lock);
 	if (closed)
-		mcp_stdio_close_fd(&s->io.in);
+		descriptor_close(&s->io.in);
 }
 
 bool mcp_stdio_send(struct mcp_server *server, const char *text)
@@ -130,6 +118,11 @@ bool mcp_stdio_send(struct mcp_server *server, const char *text)
 	}
 	pthread_mutex_unlock(&server->lock);
 	return open;
+}
+
+bool mcp_stdio_is_over(const struct mcp_server *server)
+{
+	return server->stdio && server->stdio->over;
 }
 
 /* ---- The program's life */
@@ -185,7 +178,7 @@ static bool gone_within(struct mcp_stdio *s, int64_t ms)
 			continue;
 		buf_reset(&s->lines);
 		if (fds[1].revents && !mcp_stdio_read_some(s->io.out, &s->lines))
-			mcp_stdio_close_fd(&s->io.out);
+			descriptor_close(&s->io.out);
 		if (fds[2].revents)
 			mcp_stdio_read_errors(s);
 		if (fds[0].revents)
@@ -197,7 +190,7 @@ static bool gone_within(struct mcp_stdio *s, int64_t ms)
 /* The end of its input asks it to go; who stays is killed, with all of its group. */
 static int end_program(struct mcp_stdio *s)
 {
-	mcp_stdio_close_fd(&s->io.in);
+	descriptor_close(&s->io.in);
 	if (!gone_within(s, CLOSE_MS)) {
 		kill(-s->io.pid, SIGTERM);
 		gone_within(s, CLOSE_MS);
@@ -205,17 +198,6 @@ static int end_program(struct mcp_stdio *s)
 	kill(-s->io.pid, SIGKILL);
 	kill(s->io.pid, SIGKILL); /* it may have joined another group */
 	return process_reap(s->io.pid);
-}
-
-static void mcp_stdio_tell_end(struct mcp_stdio *s, const char *why, int status)
-{
-	if (strcmp(why, "is closed") == 0)
-		return;
-	if (WIFSIGNALED(status))
-		mcp_lose(s->server, s->session, "the server %s (signal %d)", why, WTERMSIG(status));
-	else
-		mcp_lose(
-		    s->server, s->session, "the server %s (status %d)", why, WEXITSTATUS(status));
 }
 
 static bool spawn(struct mcp_stdio *s)
@@ -253,27 +235,24 @@ static void *live(void *arg)
 	pthread_mutex_lock(&s->server->lock);
 	s->over = true;
 	pthread_mutex_unlock(&s->server->lock);
-	mcp_stdio_tell_end(s, why, end_program(s));
+	int status = end_program(s);
+	if (strcmp(why, "is closed") == 0)
+		return NULL;
+	if (WIFSIGNALED(status))
+		mcp_lose(s->server, s->session, "the server %s (signal %d)", why, WTERMSIG(status));
+	else
+		mcp_lose(
+		    s->server, s->session, "the server %s (status %d)", why, WEXITSTATUS(status));
 	return NULL;
-}
-
-static bool start_thread(struct mcp_stdio *s)
-{
-	pthread_attr_t attr;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	bool ok = pthread_create(&s->thread, &attr, live, s) == 0;
-	pthread_attr_destroy(&attr);
-	return ok;
 }
 
 static void stdio_free(struct mcp_stdio *s)
 {
-	mcp_stdio_close_fd(&s->wake);
-	mcp_stdio_close_fd(&s->io.pidfd);
-	mcp_stdio_close_fd(&s->io.in);
-	mcp_stdio_close_fd(&s->io.out);
-	mcp_stdio_close_fd(&s->io.err);
+	descriptor_close(&s->wake);
+	descriptor_close(&s->io.pidfd);
+	descriptor_close(&s->io.in);
+	descriptor_close(&s->io.out);
+	descriptor_close(&s->io.err);
 	buf_release(&s->lines);
 	buf_release(&s->errors);
 	buf_release(&s->out);
@@ -287,7 +266,7 @@ bool mcp_stdio_open(struct mcp_server *server, unsigned session, char why[MCP_WH
 	    .session = session,
 	    .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	    .io = {0, -1, -1, -1, -1}};
-	if (s->wake < 0 || !start_thread(s)) {
+	if (s->wake < 0 || !mcp_thread(&s->thread, live, s)) {
 		snprintf(why, MCP_WHY_SIZE, "out of threads or descriptors");
 		stdio_free(s);
 		return false;

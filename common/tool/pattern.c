@@ -90,15 +90,6 @@ static bool take_unicode(struct reader *r, uint32_t *c)
 	return true;
 }
 
-static bool take_unknown_escape(struct reader *r)
-{
-	if (isdigit((unsigned char)*r->p) || *r->p == 'k')
-		return pattern_refuse(r, PATTERN_UNKNOWN, "has a back-reference");
-	if (*r->p == 'p' || *r->p == 'P')
-		return pattern_refuse(r, PATTERN_UNKNOWN, "has a Unicode property");
-	return pattern_refuse(r, PATTERN_UNKNOWN, "has an escape that is not known");
-}
-
 /* The character that an escape stands for; p is behind the backslash. */
 static bool take_escape(struct reader *r, uint32_t *c)
 {
@@ -120,8 +111,12 @@ static bool take_escape(struct reader *r, uint32_t *c)
 		r->p += 2;
 		return true;
 	}
+	if (isdigit((unsigned char)*r->p) || *r->p == 'k')
+		return pattern_refuse(r, PATTERN_UNKNOWN, "has a back-reference");
+	if (*r->p == 'p' || *r->p == 'P')
+		return pattern_refuse(r, PATTERN_UNKNOWN, "has a Unicode property");
 	if (isalnum((unsigned char)*r->p))
-		return take_unknown_escape(r);
+		return pattern_refuse(r, PATTERN_UNKNOWN, "has an escape that is not known");
 	*c = utf8_take(&r->p);
 	return true;
 }
@@ -230,43 +225,30 @@ static void draft_join(struct draft *draft)
 	draft->count = kept;
 }
 
-/* Turns joined spans into the gaps between them, one more at most. */
-static void draft_invert(struct draft *draft, struct class *class)
-{
-	uint32_t next = 0;
-	for (size_t i = 0; i < draft->count; i++) {
-		struct span span = draft->spans[i];
-		if (span.first > next)
-			class->spans[class->count++] = (struct span){next, span.first - 1};
-		next = span.last + 1;
-	}
-	if (next <= LAST_CHARACTER)
-		class->spans[class->count++] = (struct span){next, LAST_CHARACTER};
-}
-
-static struct class *class_new(struct reader *r)
+/* Adds a class with a step for it: the draft's spans, or the gaps between them, one more at most.
+ */
+static void class_finish(struct reader *r, struct draft *draft)
 {
 	struct pattern *p = r->pattern;
+	uint32_t next = 0;
 	if (p->class_count == r->class_room) {
 		r->class_room = r->class_room ? 2 * r->class_room : 8;
 		p->classes = xrealloc(p->classes, r->class_room * sizeof(*p->classes));
 	}
 	step_add(r, STEP_CLASS)->class = p->class_count;
-	p->classes[p->class_count] = (struct class){0};
-	return &p->classes[p->class_count++];
-}
-
-static void class_finish(struct reader *r, struct draft *draft)
-{
-	struct class *class = class_new(r);
+	struct class *class = &p->classes[p->class_count++];
 	draft_join(draft);
-	class->spans = xcalloc(draft->count + 1, sizeof(*class->spans));
-	if (draft->negated) {
-		draft_invert(draft, class);
-		return;
+	*class = (struct class){.spans = xcalloc(draft->count + 1, sizeof(*class->spans))};
+	for (size_t i = 0; i < draft->count; i++) {
+		struct span span = draft->spans[i];
+		if (!draft->negated)
+			class->spans[class->count++] = span;
+		else if (span.first > next)
+			class->spans[class->count++] = (struct span){next, span.first - 1};
+		next = span.last + 1;
 	}
-	memcpy(class->spans, draft->spans, draft->count * sizeof(*class->spans));
-	class->count = draft->count;
+	if (draft->negated && next <= LAST_CHARACTER)
+		class->spans[class->count++] = (struct span){next, LAST_CHARACTER};
 }
 
 /* One character of a class, plain or escaped. */
@@ -530,23 +512,15 @@ static void take_alternatives(struct reader *r)
 	p->steps[jump].to = (int32_t)(p->count - jump);
 }
 
-static void pattern_read_pattern(struct reader *r, const char *text)
-{
-	r->p = text;
-	if (strlen(text) > MOST_BYTES) {
-		pattern_refuse(r, PATTERN_UNKNOWN, "is too long");
-		return;
-	}
-	take_alternatives(r);
-	if (r->fault == PATTERN_OK && *r->p == ')')
-		pattern_refuse(r, PATTERN_INVALID, "closes a group that is not open");
-	step_add(r, STEP_DONE);
-}
-
 struct pattern *pattern_compile(const char *text, enum pattern_fault *fault, const char **why)
 {
-	struct reader r = {.pattern = xcalloc(1, sizeof(*r.pattern))};
-	pattern_read_pattern(&r, text);
+	struct reader r = {.p = text, .pattern = xcalloc(1, sizeof(*r.pattern))};
+	if (strlen(text) > MOST_BYTES)
+		pattern_refuse(&r, PATTERN_UNKNOWN, "is too long");
+	take_alternatives(&r);
+	if (*r.p == ')')
+		pattern_refuse(&r, PATTERN_INVALID, "closes a group that is not open");
+	step_add(&r, STEP_DONE);
 	*fault = r.fault;
 	*why = r.why;
 	if (r.fault == PATTERN_OK)

@@ -111,21 +111,6 @@ static void pattern_match_advance(struct machine *m, uint32_t c)
 	m->next = swap;
 }
 
-static void pattern_match_run(struct machine *m, const char *text)
-{
-	uint32_t c;
-	m->after = utf8_take(&text);
-	m->round = 1;
-	pattern_match_reach(m, &m->now, 0);
-	while (!m->done && m->after && *m->budget > 0) {
-		c = m->after;
-		m->before = c;
-		m->after = utf8_take(&text);
-		pattern_match_advance(m, c);
-		pattern_match_reach(m, &m->now, 0); /* it may begin anywhere */
-	}
-}
-
 bool pattern_matches(const struct pattern *pattern, const char *text, size_t *budget)
 {
 	size_t count = pattern->count;
@@ -135,8 +120,16 @@ bool pattern_matches(const struct pattern *pattern, const char *text, size_t *bu
 	    .next = {steps + count, 0},
 	    .open = steps + 2 * count,
 	    .marked = xcalloc(count, sizeof(*m.marked)),
-	    .budget = budget};
-	pattern_match_run(&m, text);
+	    .budget = budget,
+	    .after = utf8_take(&text),
+	    .round = 1};
+	pattern_match_reach(&m, &m.now, 0);
+	while (!m.done && m.after && *budget > 0) {
+		m.before = m.after;
+		m.after = utf8_take(&text);
+		pattern_match_advance(&m, m.before);
+		pattern_match_reach(&m, &m.now, 0); /* it may begin anywhere */
+	}
 	free(steps);
 	free(m.marked);
 	return m.done;

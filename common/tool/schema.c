@@ -78,26 +78,6 @@ static struct subschema **subs_new(struct check *check, size_t count)
 	return check->subs;
 }
 
-/* A check that holds one schema. */
-static void schema_add_one(struct compiler *c, struct subschema *s, const struct spot *at,
-    check_fn *fits, const cJSON *json)
-{
-	struct subschema *sub = compile(c, at, json);
-	subs_new(check_add(s, fits, json), 1)[0] = sub;
-}
-
-static bool schema_count_of(
-    struct compiler *c, const struct spot *at, const cJSON *json, size_t *count)
-{
-	double number;
-	if (!json_number(json, &number) || number < 0 || !decimal_is_integer(json)) {
-		schema_report(c, at, false, "expected an integer of at least 0");
-		return false;
-	}
-	*count = number >= (double)SIZE_MAX ? SIZE_MAX : (size_t)number;
-	return true;
-}
-
 static struct pattern *schema_read_pattern(
     struct compiler *c, const struct spot *at, const char *text)
 {
@@ -144,21 +124,13 @@ static bool is_type_name(const cJSON *json)
 	return false;
 }
 
-static bool is_type(const cJSON *json)
-{
-	const cJSON *item;
-	if (!cJSON_IsArray(json))
-		return is_type_name(json);
-	cJSON_ArrayForEach(item, json) {
-		if (!is_type_name(item))
-			return false;
-	}
-	return json->child != NULL;
-}
-
 static void compile_type(const struct keyword_call *k)
 {
-	if (is_type(k->json))
+	const cJSON *item = cJSON_IsArray(k->json) ? k->json->child : k->json;
+	bool known = item != NULL;
+	for (; item && known; item = item == k->json ? NULL : item->next)
+		known = is_type_name(item);
+	if (known)
 		check_add(k->s, k->fits, k->json);
 	else
 		schema_report(k->c, k->at, false,
@@ -202,9 +174,12 @@ static void compile_multiple(const struct keyword_call *k)
 
 static void compile_count(const struct keyword_call *k)
 {
-	size_t count;
-	if (schema_count_of(k->c, k->at, k->json, &count))
-		check_add(k->s, k->fits, k->json)->number = count;
+	double number;
+	if (!json_number(k->json, &number) || number < 0 || !decimal_is_integer(k->json))
+		schema_report(k->c, k->at, false, "expected an integer of at least 0");
+	else
+		check_add(k->s, k->fits, k->json)->number =
+		    number >= (double)SIZE_MAX ? SIZE_MAX : (size_t)number;
 }
 
 static void compile_pattern(const struct keyword_call *k)
@@ -236,7 +211,8 @@ static void compile_names(const struct keyword_call *k)
 
 static void compile_schema(const struct keyword_call *k)
 {
-	schema_add_one(k->c, k->s, k->at, k->fits, k->json);
+	struct subschema *sub = compile(k->c, k->at, k->json);
+	subs_new(check_add(k->s, k->fits, k->json), 1)[0] = sub;
 }
 
 static void compile_schemas(const struct keyword_call *k)
@@ -302,21 +278,12 @@ static void compile_unserved(const struct keyword_call *k)
 
 /* ---- Arrays: items and what came before it */
 
-static void compile_first_items(
-    struct compiler *c, const struct spot *at, const cJSON *first, struct subschema **subs)
-{
-	const cJSON *item;
-	size_t i = 0;
-	cJSON_ArrayForEach(item, first) {
-		subs[i] = compile(c, SPOT_INDEX(at, i), item);
-		i++;
-	}
-}
-
 static void compile_array(struct compiler *c, struct subschema *s, const struct spot *at)
 {
 	const cJSON *prefix = json_get(s->json, "prefixItems"), *items = json_get(s->json, "items");
+	const cJSON *item;
 	const char *first_name = "prefixItems", *rest_name = "items";
+	size_t i = 0;
 	if (!prefix && cJSON_IsArray(items)) {
 		prefix = items;
 		items = json_get(s->json, "additionalItems");
@@ -331,7 +298,10 @@ static void compile_array(struct compiler *c, struct subschema *s, const struct 
 	}
 	size_t count = prefix ? (size_t)cJSON_GetArraySize(prefix) : 0;
 	struct subschema **subs = subs_new(check_add(s, check_array, s->json), count + 1);
-	compile_first_items(c, SPOT(at, first_name), prefix, subs);
+	cJSON_ArrayForEach(item, prefix) {
+		subs[i] = compile(c, SPOT_INDEX(SPOT(at, first_name), i), item);
+		i++;
+	}
 	if (items)
 		subs[count] = compile(c, SPOT(at, rest_name), items);
 }
@@ -347,18 +317,6 @@ static const cJSON *object_member(
 		return NULL;
 	}
 	return member;
-}
-
-static void compile_properties(
-    struct compiler *c, const struct spot *at, const cJSON *properties, struct object_rule *rule)
-{
-	const cJSON *item;
-	rule->names = xcalloc((size_t)cJSON_GetArraySize(properties) + 1, sizeof(*rule->names));
-	cJSON_ArrayForEach(item, properties) {
-		struct subschema *sub = compile(c, SPOT(at, item->string), item);
-		rule->names[rule->name_count++] = (struct member_rule){item->string, sub};
-	}
-	qsort(rule->names, rule->name_count, sizeof(*rule->names), member_rule_order);
 }
 
 /* False when one of the patterns is not checked: then nothing can be said about other members. */
@@ -384,12 +342,18 @@ static void compile_object(struct compiler *c, struct subschema *s, const struct
 {
 	const cJSON *properties = object_member(c, at, s->json, "properties");
 	const cJSON *patterns = object_member(c, at, s->json, "patternProperties");
-	const cJSON *others = json_get(s->json, "additionalProperties");
+	const cJSON *others = json_get(s->json, "additionalProperties"), *item;
 	if (!properties && !patterns && !others)
 		return;
 	struct object_rule *rule = xcalloc(1, sizeof(*rule));
 	check_add(s, check_object, s->json)->object = rule;
-	compile_properties(c, SPOT(at, "properties"), properties, rule);
+	rule->names = xcalloc((size_t)cJSON_GetArraySize(properties) + 1, sizeof(*rule->names));
+	cJSON_ArrayForEach(item, properties) {
+		struct subschema *sub =
+		    compile(c, SPOT(SPOT(at, "properties"), item->string), item);
+		rule->names[rule->name_count++] = (struct member_rule){item->string, sub};
+	}
+	qsort(rule->names, rule->name_count, sizeof(*rule->names), member_rule_order);
 	bool all = compile_patterns(c, SPOT(at, "patternProperties"), patterns, rule);
 	struct subschema *sub =
 	    others ? compile(c, SPOT(at, "additionalProperties"), others) : NULL;
@@ -471,15 +435,6 @@ static struct subschema *compile(struct compiler *c, const struct spot *at, cons
 
 /* ---- References */
 
-static struct subschema *compiled(struct compiler *c, const cJSON *json)
-{
-	for (size_t i = 0; i < c->schema->count; i++) {
-		if (c->schema->all[i]->json == json)
-			return c->schema->all[i];
-	}
-	return compile(c, SPOT(NULL, "$ref"), json);
-}
-
 static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON *ref)
 {
 	const cJSON *target = schema_reference(c->root, ref->valuestring);
@@ -489,74 +444,61 @@ static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON 
 		    ref->valuestring);
 		return;
 	}
-	struct subschema *sub = compiled(c, target);
-	subs_new(check_add(s, check_all, ref), 1)[0] = sub;
-}
-
-/* Compiling a target adds schemas at the end, whose references come later. */
-static void resolve_all(struct compiler *c)
-{
-	for (size_t i = 0; i < c->schema->count; i++) {
-		const cJSON *ref = json_get(c->schema->all[i]->json, "$ref");
-		if (cJSON_IsString(ref))
-			schema_resolve(c, c->schema->all[i], ref);
-		else if (ref)
-			schema_report(c, SPOT(NULL, "$ref"), false, "expected a string");
+	struct subschema *sub = NULL;
+	for (size_t i = 0; i < c->schema->count && !sub; i++) {
+		if (c->schema->all[i]->json == target)
+			sub = c->schema->all[i];
 	}
-}
-
-/* Until draft-07 what stands beside "$ref" is ignored. */
-static bool is_old_draft(const cJSON *json)
-{
-	const char *draft = json_str(json, "$schema");
-	return draft && (strstr(draft, "draft-0") != NULL);
+	if (!sub)
+		sub = compile(c, SPOT(NULL, "$ref"), target);
+	subs_new(check_add(s, check_all, ref), 1)[0] = sub;
 }
 
 struct schema *schema_compile(const cJSON *json, const char *where, struct problems *problems)
 {
 	struct schema *schema = xcalloc(1, sizeof(*schema));
+	const char *draft = json_str(json, "$schema");
 	struct compiler c = {.schema = schema,
 	    .root = json,
 	    .where = where,
 	    .problems = problems,
 	    .errors = problems->errors,
-	    .ref_stands_alone = is_old_draft(json)};
+	    /* until draft-07 what stands beside "$ref" is ignored */
+	    .ref_stands_alone = draft && strstr(draft, "draft-0") != NULL};
 	schema->root = compile(&c, NULL, json);
-	resolve_all(&c);
+	/* compiling a target adds schemas at the end, whose references come later */
+	for (size_t i = 0; i < schema->count; i++) {
+		const cJSON *ref = json_get(schema->all[i]->json, "$ref");
+		if (cJSON_IsString(ref))
+			schema_resolve(&c, schema->all[i], ref);
+		else if (ref)
+			schema_report(&c, SPOT(NULL, "$ref"), false, "expected a string");
+	}
 	if (problems->errors == c.errors)
 		return schema;
 	schema_free(schema);
 	return NULL;
 }
 
-static void object_rule_free(struct object_rule *rule)
-{
-	if (!rule)
-		return;
-	for (size_t i = 0; i < rule->pattern_count; i++)
-		pattern_free(rule->patterns[i].pattern);
-	free(rule->names);
-	free(rule->patterns);
-	free(rule);
-}
-
-static void subschema_free(struct subschema *s)
-{
-	for (size_t i = 0; i < s->check_count; i++) {
-		free(s->checks[i].subs);
-		pattern_free(s->checks[i].pattern);
-		object_rule_free(s->checks[i].object);
-	}
-	free(s->checks);
-	free(s);
-}
-
 void schema_free(struct schema *schema)
 {
 	if (!schema)
 		return;
-	for (size_t i = 0; i < schema->count; i++)
-		subschema_free(schema->all[i]);
+	for (size_t i = 0; i < schema->count; i++) {
+		struct subschema *s = schema->all[i];
+		for (size_t k = 0; k < s->check_count; k++) {
+			struct object_rule *rule = s->checks[k].object;
+			free(s->checks[k].subs);
+			pattern_free(s->checks[k].pattern);
+			for (size_t p = 0; rule && p < rule->pattern_count; p++)
+				pattern_free(rule->patterns[p].pattern);
+			free(rule ? rule->names : NULL);
+			free(rule ? rule->patterns : NULL);
+			free(rule);
+		}
+		free(s->checks);
+		free(s);
+	}
 	free(schema->all);
 	free(schema);
 }

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "tool/decimal.h"
 #include "tool/pattern.h"
-#include "tool/schema_walk.h"
+#include "tool/schema_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -128,13 +128,6 @@ bool walk_would_fit(struct walk *w, const struct subschema *s, const cJSON *valu
 
 /* ---- Any type */
 
-static bool has_type(const cJSON *value, const char *type)
-{
-	if (strcmp(type, "integer") == 0)
-		return json_is_number(value) && decimal_is_integer(value);
-	return strcmp(type, json_type_name(value)) == 0;
-}
-
 static const char *with_article(const char *type)
 {
 	static const struct {
@@ -153,7 +146,9 @@ bool check_type(struct walk *w, const struct check *check, const cJSON *value)
 	const cJSON *type = cJSON_IsArray(check->json) ? check->json->child : check->json;
 	char expected[TYPES_MOST] = "";
 	for (; type; type = type->next) {
-		if (has_type(value, type->valuestring))
+		if (strcmp(type->valuestring, "integer") == 0
+			? json_is_number(value) && decimal_is_integer(value)
+			: strcmp(type->valuestring, json_type_name(value)) == 0)
 			return true;
 		size_t len = strlen(expected);
 		snprintf(expected + len, sizeof(expected) - len, "%s%s", len ? " or " : "",

@@ -5,7 +5,7 @@
 #include "base/json_members.h"
 #include "base/memory.h"
 #include "tool/pattern.h"
-#include "tool/schema_walk.h"
+#include "tool/schema_internal.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,6 +2,7 @@
 /* Where a "$ref" leads. */
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/percent.h"
 #include "tool/schema_internal.h"
 
 #include <stdint.h>
@@ -14,9 +15,8 @@ static char *pointer_key(const char **p)
 	struct buf key = {0};
 	const char *s = *p;
 	for (; *s && *s != '/'; s++) {
-		char hex[3] = {s[0] == '%' ? s[1] : '\0', s[1] ? s[2] : '\0', '\0'}, *end;
-		long byte = strtol(hex, &end, 16);
-		if (s[0] == '%' && end == hex + 2) {
+		int byte = s[0] == '%' ? percent_byte(s + 1) : -1;
+		if (byte >= 0) {
 			buf_putc(&key, (char)byte);
 			s += 2;
 		} else if (s[0] == '~' && (s[1] == '0' || s[1] == '1')) {
@@ -30,41 +30,29 @@ static char *pointer_key(const char **p)
 	return buf_detach(&key);
 }
 
-static const cJSON *pointer_step(const cJSON *json, const char *key)
-{
-	char *end;
-	if (cJSON_IsObject(json))
-		return json_get(json, key);
-	unsigned long index = strtoul(key, &end, 10);
-	if (!cJSON_IsArray(json) || !*key || *end || index > INT32_MAX)
-		return NULL;
-	return cJSON_GetArrayItem(json, (int)index);
-}
-
 static const cJSON *at_pointer(const cJSON *json, const char *pointer)
 {
 	while (json && *pointer == '/') {
 		pointer++;
-		char *key = pointer_key(&pointer);
-		json = pointer_step(json, key);
+		char *key = pointer_key(&pointer), *end;
+		unsigned long index = strtoul(key, &end, 10);
+		if (cJSON_IsObject(json))
+			json = json_get(json, key);
+		else if (cJSON_IsArray(json) && *key && !*end && index <= INT32_MAX)
+			json = cJSON_GetArrayItem(json, (int)index);
+		else
+			json = NULL;
 		free(key);
 	}
 	return *pointer ? NULL : json;
 }
 
-/* Whether a schema calls itself so; id is without "#". */
-static bool has_anchor(const cJSON *json, const char *name)
-{
-	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
-	if (anchor && strcmp(anchor, name) == 0)
-		return true;
-	return id && id[0] == '#' && strcmp(id + 1, name) == 0;
-}
-
 static const cJSON *find_anchor(const cJSON *json, const char *name)
 {
+	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
 	const cJSON *child, *hit = NULL;
-	if (cJSON_IsObject(json) && has_anchor(json, name))
+	if ((anchor && strcmp(anchor, name) == 0) ||
+	    (id && id[0] == '#' && strcmp(id + 1, name) == 0))
 		return json;
 	cJSON_ArrayForEach(child, json) {
 		if (!hit)

@@ -16,8 +16,9 @@ refused get /ping 'GET, HEAD, OPTIONS'
 refused PATCH /v1/threads/t/state 'DELETE, GET, HEAD, OPTIONS, PUT'
 refused GET /v1/graph/invoke 'OPTIONS, POST'
 refused HEAD /v1/graph/invoke 'OPTIONS, POST'
-refused TRACE /v1/threads 'GET, HEAD, OPTIONS'
-refused PUT /v1/threads/t 'DELETE, GET, HEAD, OPTIONS'
+refused TRACE /v1/threads 'GET, HEAD, OPTIONS, POST'
+refused PUT /v1/threads/t 'DELETE, GET, HEAD, OPTIONS, PATCH'
+refused Patch /v1/threads/t 'DELETE, GET, HEAD, OPTIONS, PATCH'
 
 api DELETE /ping
 is "$(json .detail "$BODY")" 'Method Not Allowed' 'the body says so'

@@ -284,4 +284,13 @@ carries "{\"role\":\"user\",\"content\":[{\"type\":\"tool_call\",$call}]}" "a us
 answers nowhere '{"role":"assistant","content":"x","tools_calls":[]}'
 is "$STATUS" 200 'an empty array of calls is none'
 
+# ---- what is told again may be large
+
+large=$(head -c 20000 /dev/zero | tr '\0' x)
+invoke "/remote pick {\\\"n\\\":\\\"$large\\\"} && look {}" "$(thread large)"
+API_TIMEOUT=20
+api POST /v1/graph/stream "$(run_body "[$(answer "$(call 1)" 1)]" "$(thread large)")"
+is "$STATUS|$(printf '%s\n' "$BODY" | jq -sr '"\(length) \(.[0].message.content[0].args.n | length) \(.[-1].data.status)"')" \
+	'200|2 20000 done' 'a call with large arguments is told again on a stream'
+
 done_testing

@@ -70,6 +70,7 @@ TABLE
 announced '{"tools":[]}'
 facts <<'TABLE'
 an empty array registers none :: [.data.success, .data.registered_tools] == [true, 0]
+and says so :: .data.details == "Tools available on nodes: none"
 TABLE
 # foreign ENTRY TOOL NODE
 foreign() {
@@ -91,6 +92,19 @@ for body in '{}' '{"tools":null}' '{"tools":{}}' '{"tools":[1]}' '{"tools":[{}]}
 done
 announced '{"tools":[{"name":1},{"node":"tools"}]}'
 is "$(json '.error.details | map(.loc[2:] | join(".")) | join(" ")' "$BODY")" '0.name 0.node_name 1.name' 'with all that is wrong'
+# mistakes ENTRIES EXPECTED NAME: every mistake, with its place.
+mistakes() {
+	announced "{\"tools\":$1}"
+	is "$(json '.error.details | map("\(.loc | map(tostring) | join(".")) \(.msg)") | join("; ")' "$BODY")" "$2" "$3"
+}
+mistakes '[{"node":"tools","name":"pick"},5,[],null]' \
+	'body.tools.1 tools[1] must be an object; body.tools.2 tools[2] must be an object; body.tools.3 tools[3] must be an object' \
+	'an entry that is no object is told as that alone'
+mistakes '[{"name":"pick","node":5}]' 'body.tools.0.node tools[0].node must be a string' 'a wrong node is named as it was sent'
+mistakes '[{"name":"pick","node_name":5,"node":"tools"}]' 'body.tools.0.node_name tools[0].node_name must be a string' \
+	'also as node_name'
+mistakes '[{"name":"pick","node_name":null}]' 'body.tools.0.node_name tools[0].node_name must be a string' \
+	'and as node_name when there is none'
 api GET /v1/graph/tools
 is "$(json .data.tool_count "$BODY")|$(json '.data.nodes[0].tools[2].description' "$BODY")" '5|Picks one' 'nothing was changed by it'
 

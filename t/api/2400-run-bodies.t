@@ -74,6 +74,7 @@ wrong_message content '' '{"role":"user"}' '{"role":"user","content":null}' '{"r
 	'{"role":"user","content":{}}' '{"role":"user","content":true}'
 wrong_message metadata '' "$(user x '"metadata":1')" "$(user x '"metadata":[]')" "$(user x '"metadata":"x"')"
 wrong_message timestamp '' "$(user x '"timestamp":"x"')" "$(user x '"timestamp":true')"
+wrong_message tool_call_id 'messages[1].tool_call_id must be a string' '{"role":"tool","content":"x","tool_call_id":5}'
 
 # wrong_block LOC TEXT BLOCK...: as the second of two.
 wrong_block() {

@@ -69,7 +69,7 @@ and the place :: .error.details | map([.loc, .type]) == [[["node", "agent"], "no
 TABLE
 timed '/slow 1 3000' '"node_timeout":1'
 is "$(json .detail "$BODY")" 'Graph execution failed: node agent timed out after 1 s' 'whole seconds are written whole'
-timed '/slow 3 150' '"node_timeout":0.4'
+timed '/slow 3 2000' '"node_timeout":5'
 is "$STATUS" 200 'the time is that of a node, not of the run'
 api POST /v1/graph/stream "$(run_body "[$(user '/slow 2 5000')]" "$(thread slow '"node_timeout":0.1')")"
 chunks <<'TABLE'

@@ -10,7 +10,7 @@ state() { api GET "/v1/threads/$1/state"; }
 
 # ---- a run that goes on
 
-in_background slow invoke '/slow 40 150' "$(thread t),\"recursion_limit\":100,\"response_granularity\":\"full\""
+in_background slow invoke '/slow 90 500' "$(thread t),\"recursion_limit\":100,\"response_granularity\":\"full\""
 wait_for 10 is_running t
 ok $? 'a state shows that a run goes on'
 facts <<'TABLE'
@@ -29,7 +29,7 @@ like "$flags" '^(true true stop_requested|false false stopped)$' 'until the node
 collect slow
 is "$STATUS" 200 'the run answers 200'
 facts <<'TABLE'
-with the messages so far :: said | length >= 2 and length < 40 and (.[1:] | all(test("^tick [0-9]+$")))
+with the messages so far :: said | length >= 2 and length < 90 and (.[1:] | all(test("^tick [0-9]+$")))
 and a state that was stopped :: .data.state.execution_meta | [.status, .is_running, .is_stopped_requested, .stop_current_execution, .current_node, .is_interrupted] == ["stopped", false, false, "stopped", "agent", false]
 no interrupt is open :: .data.meta.interrupt == null
 TABLE
@@ -46,7 +46,7 @@ TABLE
 
 # streamed THREAD GRANULARITY: a streamed run that is stopped; sets BODY.
 streamed() {
-	in_background "$1" stream '/slow 40 150' "$(thread "$1"),\"recursion_limit\":90,\"response_granularity\":\"$2\""
+	in_background "$1" stream '/slow 90 500' "$(thread "$1"),\"recursion_limit\":90,\"response_granularity\":\"$2\""
 	wait_for 10 is_running "$1"
 	stop "\"$1\""
 	collect "$1"
@@ -66,14 +66,14 @@ TABLE
 
 # ---- a run that waits
 
-in_background first invoke '/slow 40 150' "$(thread w),\"recursion_limit\":100"
+in_background first invoke '/slow 90 500' "$(thread w),\"recursion_limit\":100"
 wait_for 10 is_running w
 in_background second invoke 'after it' "$(thread w)"
 sleep 0.3
 stop '"w"'
 collect first
 facts <<'TABLE'
-a stop ends the run in flight :: said | length < 40
+a stop ends the run in flight :: said | length < 90
 TABLE
 collect second
 facts <<'TABLE'

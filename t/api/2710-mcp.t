@@ -89,6 +89,15 @@ kill -9 "$(tail -n 1 server/pids)"
 wait_for 10 logged 'signal 9'
 is "$(told count)" 3 'also after it was killed'
 
+# Between the end of what it says and its own end there is a while.
+again "$(mcp lingers)"
+die_slowly() { told die >died; }
+in_background dying die_slowly
+ok 'wait_for 20 test -e server/lingering' 'a server says no more before it is gone'
+is "$(told 'echo {"text":"hi"}')" hi 'who calls then has the next one'
+collect dying
+is "$(cat died)" '! mcp bad: the server ended (signal 9)' 'and who called before knows what became of it'
+
 again "$(mcp '' '"timeout": 0.5')"
 told count >/dev/null
 start=$(date +%s)

@@ -45,7 +45,7 @@ is "$(listed '')" 'b c a' 'reading is none'
 
 api GET /v1/threads
 is "$(data '.threads[0] | keys_unsorted | join(" ")')" \
-	'thread_id thread_name user_id metadata created_at updated_at run_id' 'a record has these members'
+	'thread_id thread_name user_id metadata created_at updated_at run_id status' 'a record has these members'
 is "$(data '.threads[0] | [.thread_name, .user_id, (.metadata | tojson)] | join("|")')" '|anonymous|{}' \
 	'without name, of the anonymous, without metadata'
 is "$(data '.threads[1].run_id')" null 'run_id is null before the first run'

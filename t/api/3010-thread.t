@@ -63,7 +63,7 @@ api GET /v1/threads/%2E%2E
 refused 404 NOT_FOUND 'Not Found' 'encoded or not'
 
 # Every other route below the thread looks at the id in the same way, before the body matters.
-for route in 'DELETE ' 'GET /state' 'PUT /state' 'DELETE /state' 'GET /messages' 'POST /messages' \
+for route in 'DELETE ' 'PATCH ' 'GET /state' 'PUT /state' 'DELETE /state' 'GET /messages' 'POST /messages' \
 	'GET /messages/m' 'DELETE /messages/m'; do
 	case $route in
 	GET*) body= ;;
@@ -106,7 +106,7 @@ is "$STATUS" 200 'a thread is read'
 is "$(json '"\(.success) \(.message)"' "$BODY")" 'true OK' 'in the envelope'
 is "$(data '| keys | join(" ")')" thread_data 'data has only the record'
 is "$(data '.thread_data | keys_unsorted | join(" ")')" \
-	'thread_id thread_name user_id metadata created_at updated_at run_id thread' 'which holds itself once more'
+	'thread_id thread_name user_id metadata created_at updated_at run_id status thread' 'which holds itself once more'
 is "$(data '.thread_data | del(.thread) == .thread')" true 'without a difference'
 created=$(data .thread_data.created_at)
 updated=$(data .thread_data.updated_at)

@@ -117,6 +117,14 @@ bad_message '{"role":"user","content":"x","timestamp":"2026-09-02T10:30:00Z"}' '
 bad_message '{"role":"user","content":"x","metadata":"m"}' '.metadata|type_error' 'messages[1].metadata must be an object'
 bad_message '{"role":"assistant","content":"x","tools_calls":{}}' '.tools_calls|type_error' \
 	'messages[1].tools_calls must be an array'
+for member in tool_call_id call_id; do
+	for id in 5 true '[]' '{}'; do
+		bad_message "{\"role\":\"tool\",\"content\":\"x\",\"$member\":$id}" ".$member|type_error" \
+			"messages[1].$member must be a string"
+	done
+done
+bad_message '{"role":"tool","content":"x","tool_call_id":5,"call_id":"c1"}' '.tool_call_id|type_error' \
+	'messages[1].tool_call_id must be a string'
 for call in 1 '{}' '{"id":"c1"}' '{"id":1,"function":{"name":"n","arguments":"{}"}}' \
 	'{"id":"c1","function":{"name":"n","arguments":{}}}'; do
 	put bad "{\"role\":\"assistant\",\"content\":\"x\",\"tools_calls\":[$call]}"

@@ -129,6 +129,15 @@ for type in image audio video document data; do
 	done
 done
 required=
+for member in 'url "a.png" an http or https URL' 'file_id 7 a string that is not empty' \
+	'data_base64 "abc" valid base64' 'data "abc" valid base64'; do
+	name=${member%% *} rest=${member#* }
+	bad "{\"type\":\"image\",\"mime_type\":\"a/b\",\"media\":{\"$name\":${rest%% *}}}" ".media.$name" type_error \
+		"messages[0].content[1].media.$name must be ${rest#* }"
+done
+bad '{"type":"image","mime_type":"a/b","data":"abc"}' .data type_error 'messages[0].content[1].data must be valid base64'
+bad '{"type":"image","url":"a.png","media":{"width":1}}' .url type_error \
+	'messages[0].content[1].url must be an http or https URL'
 for bad_url in '""' '"ftp://a/"' '"//a/b"' '"javascript:alert(1)"' '"data:image/png;base64"' '"agentflow://media/"' '"graph://file/x"' '"/v1/files/x/url"' '"/v1/files/"' '"/svc/v1/files/x"' '"httpx://a"' '" http://a/"' \
 	1 '{}'; do
 	wrong image url "$bad_url" 'an http or https URL'
@@ -187,8 +196,11 @@ refused 422 INVALID_INPUT 'File not found: nope' 'a thumbnail may name a file, t
 for member in 'size_bytes "1"' 'width "1"' 'height []' 'duration_ms {}' 'page true' 'filename 1' 'sha256 1'; do
 	store "{\"type\":\"image\",\"media\":{\"url\":\"$url\",\"${member%% *}\":${member#* }}}"
 	is "$STATUS" 422 "media with $member is refused"
-	like "$(json .detail "$BODY")" "${member%% *} must be a" 'by its name'
+	like "$(json .detail "$BODY")" "content\[0\]\.media\.${member%% *} must be a" 'by its name'
 done
+
+bad "{\"type\":\"image\",\"media\":{\"url\":\"$url\",\"mime_type\":7}}" .media.mime_type type_error \
+	'messages[0].content[1].media.mime_type must be a string'
 
 # ---- calls and results ----
 
@@ -254,6 +266,8 @@ store '{"type":"annotation","kind":"other"}'
 is "$STATUS" 422 'another kind is refused'
 wrong annotation refs '[1]' 'an array of objects'
 wrong annotation refs '{}' 'an array of objects'
+bad '{"type":"annotation","refs":[{},{"page":"2"}]}' .refs.1.page type_error \
+	'messages[0].content[1].refs[1].page must be a number or null'
 for spans in '[1]' '[[1]]' '[[1,2,3]]' '[[1,2.5]]' '{}'; do
 	wrong annotation spans "$spans" 'an array of pairs of integers'
 done
@@ -272,7 +286,7 @@ put t '{"role":"user","content":[{"type":"x"},{"type":"image"}]}' '{"role":"user
 places 'body.messages.0.content.0.type|value_error body.messages.0.content.1|missing body.messages.1.content.0.text|type_error' \
 	'every bad block is told'
 put t '{"role":"user","content":[{"type":"image","url":"x","alt_text":1,"bbox":[1],"media":{"width":"w"}}]}'
-places 'body.messages.0.content.0.url|type_error body.messages.0.content.0.width|type_error body.messages.0.content.0.alt_text|type_error body.messages.0.content.0.bbox|type_error' \
+places 'body.messages.0.content.0.url|type_error body.messages.0.content.0.media.width|type_error body.messages.0.content.0.alt_text|type_error body.messages.0.content.0.bbox|type_error' \
 	'and everything that is wrong with one'
 api PUT /v1/threads/t/state '{"state":{"context":[{"role":"user","content":[{"type":"image","url":"x"}]}]}}'
 refused 422 VALIDATION_ERROR 'state.context[0].content[0].url must be an http or https URL' 'and told as well for a state'

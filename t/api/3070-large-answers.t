@@ -3,6 +3,7 @@
 # Answers that are larger than what a process should hold of them: whole, and in little memory.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:quarantine_size_mb=8" # else what was freed stays
 . "$TOP_SRCDIR/t/api/run.sh"
 . "$TOP_SRCDIR/t/api/threads.sh"
 
@@ -24,7 +25,7 @@ raw_get() {
 		timeout 60 cgi-fcgi -bind -connect "$SOCKET" </dev/null | sed '1,/^\r\{0,1\}$/d'
 }
 
-printf '{"agent": "builtin:demo"}\n' >agentgraph.json
+printf '{"agent": "builtin:demo", "ag_ui": {"enabled": true}, "runs": {"wait_timeout": 100}}\n' >agentgraph.json
 STATE=$WORK/state
 api_start --config agentgraph.json
 for i in $(seq "$MESSAGES"); do
@@ -64,5 +65,53 @@ api PUT /v1/threads/large/state '{"state": {"context_summary": "in short"}}'
 is "$STATUS $(data '.state | [.context_summary, (.context | length)] | join(" ")')" '200 in short 8' 'an update answers with all of it'
 api HEAD /v1/threads/large/state
 is "$STATUS" 200 'and HEAD with none'
+
+
+# Three at once of what runs, which adds some small messages; raw_post PATH BODY.
+raw_post() {
+	printf %s "$2" | env -i PATH="$PATH" REQUEST_METHOD=POST REQUEST_URI="$1" QUERY_STRING= SERVER_PROTOCOL=HTTP/1.1 \
+		REQUEST_SCHEME=http REMOTE_ADDR=127.0.0.1 HTTP_HOST=localhost CONTENT_TYPE=application/json CONTENT_LENGTH="${#2}" \
+		timeout 120 cgi-fcgi -bind -connect "$SOCKET" | sed '1,/^\r\{0,1\}$/d'
+}
+three() {
+	before=$(peak)
+	pids=
+	for i in 1 2 3; do
+		raw_post "$1" "$2" >"$WORK/three-$i" &
+		pids="$pids $!"
+	done
+	# shellcheck disable=SC2086 # one id each
+	wait $pids
+	after=$(peak)
+	echo "# the peak of the process: $before KiB, then $after KiB"
+}
+config='"config": {"thread_id": "large"}, "messages": [{"role": "user", "content": "hi"}]'
+reset_peak() { echo 5 >"/proc/$(worker)/clear_refs"; }
+
+reset_peak
+three /v1/graph/invoke "{$config, \"response_granularity\": \"full\"}"
+ok '[ $((after - before)) -lt $((2 * room * SIZE / 1024)) ]' 'runs that answer with the whole state cost little more'
+for i in 1 2 3; do
+	jq -c '[.success, .data.state.context == .data.context, (.data.context | length > 9 and ([.[:8][].content[0].text | length] | unique) == [6000000] and (.[8:] | all(.content[0].text | length < 100))), .data.summary, (.data.meta.run_id | length > 0), .message]' "$WORK/three-$i"
+done | sort | uniq -c | tr -s ' ' >answers
+is "$(cat answers)" ' 3 [true,true,true,"in short",true,"OK"]' 'each has it twice, as state and as context'
+
+reset_peak
+three /v1/graph/stream "{$config, \"response_granularity\": \"full\"}"
+ok '[ $((after - before)) -lt $((2 * room * SIZE / 1024)) ]' 'nor do those that tell it at each step'
+for i in 1 2 3; do
+	jq -c '[.event, (.data.status // ""), (.state.context // [] | [.[:8][].content[0].text | length] | unique[])]' "$WORK/three-$i" | tr '\n' ' '
+	echo
+done | sort | uniq -c | tr -s ' ' >answers
+is "$(cat answers)" ' 3 ["updates","invoking_node"] ["message",""] ["message",""] ["message",""] ["state","",6000000] ["updates","node_invoked",6000000] ["updates","done"] ' 'a line has each of its chunks'
+
+reset_peak
+three /v1/ag-ui '{"threadId": "large", "runId": "r", "state": {}, "messages": [], "tools": [], "context": [], "forwardedProps": {}}'
+ok '[ $((after - before)) -lt $((2 * room * SIZE / 1024)) ]' 'nor do browsers that ask what was said'
+for i in 1 2 3; do
+	sed -n 's/^data: //p' "$WORK/three-$i" | jq -c '[.type, (.messages // [] | length > 8 and ([.[:8][].content | length] | unique) == [6000000])]' | tr '\n' ' '
+	echo
+done | sort | uniq -c | tr -s ' ' >answers
+is "$(cat answers)" ' 3 ["RUN_STARTED",false] ["MESSAGES_SNAPSHOT",true] ["RUN_FINISHED",false] ' 'an event has all of them'
 
 done_testing

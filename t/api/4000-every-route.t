@@ -51,6 +51,7 @@ refused() {
 names_thread() {
 	case "$resource $path" in
 	*'{thread_id}'*) return 0 ;;
+	'checkpointer /v1/threads') [ "$method" = POST ] ;;
 	'graph /v1/graph/ws' | 'graph /v1/graph/live') return 1 ;;
 	graph\ *) [ "$method" = POST ] ;;
 	*) return 1 ;;

@@ -93,6 +93,10 @@ if command -v sqlite3 >/dev/null; then
 	alice_pid=$!
 	wait_for 20 stop_new
 	is "$(said)" '403 PERMISSION_ERROR Not authorized to stop graph' 'nobody else stops what is not stored yet'
+	for strategy in interrupt rollback; do
+		as bob POST /v1/graph/invoke "{$hi,\"thread_id\":\"unstored\",\"multitask_strategy\":\"$strategy\"}"
+		is "$(said)" '403 PERMISSION_ERROR Not authorized to invoke graph' "or takes its place by $strategy"
+	done
 	wait $lock_pid $alice_pid
 	is "$(cat unstored/reply)" 'done' 'it runs to its end'
 fi

@@ -176,7 +176,7 @@ stored() {
 
 : >out
 {
-	frame '/slow 3 700' "$(thread gone)"
+	frame '/slow 3 2500' "$(thread gone)"
 	frame 'never' "$(thread gone)"
 	wait_for 20 is_running gone
 	echo G1006
@@ -184,7 +184,7 @@ stored() {
 } | by_hand >out
 is "$(tail -n 1 out)" Y 'a client that is gone is answered with BYE'
 is "$(records out | grep -c 'done')" 0 'nothing that only it would read is sent any more'
-is "$(stored gone)" '/slow 3 700|tick 1|tick 2|tick 3|done' 'the run went on to its end, and no other began'
+is "$(stored gone)" '/slow 3 2500|tick 1|tick 2|tick 3|done' 'the run went on to its end, and no other began'
 
 mkfifo in
 by_hand <in >out &
@@ -217,14 +217,14 @@ signalled() {
 }
 
 signalled
-frame '/slow 3 700' "$(thread term)" >&3
+frame '/slow 3 2500' "$(thread term)" >&3
 frame 'never' "$(thread term)" >&3
 wait_for 20 is_running term
 kill -INT "$pid"
 kill -TERM "$pid"
 wait_for 20 grep -q '^C' out
 is "$(records out | tail -n 2 | paste -sd '|' -)" 'updates done|C1001 Shutting down' 'a signal lets the run end, then closes'
-is "$(stored term)" '/slow 3 700|tick 1|tick 2|tick 3|done' 'with its result stored, and nothing begins any more'
+is "$(stored term)" '/slow 3 2500|tick 1|tick 2|tick 3|done' 'with its result stored, and nothing begins any more'
 exec 3>&-
 wait "$pid"
 is $? 0 'and it leaves in order'

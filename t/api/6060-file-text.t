@@ -7,7 +7,7 @@ set -u
 
 # Programs with an extractor of the test's own beside them.
 mkdir bin
-for program in agentgraph agentgraph-fcgi agentgraph-relay agentgraph-ws; do
+for program in agentgraph agentgraph-fcgi agentgraph-follow agentgraph-relay agentgraph-runner agentgraph-ws; do
 	cp "$(dirname "$AGENTGRAPH")/$program" bin/
 done
 AGENTGRAPH=$WORK/bin/agentgraph
@@ -153,8 +153,11 @@ is "$(wc -l <bin/agentgraph-extract.count)" 2 'and starts no third one'
 like "$(cat "$SERVE_ERR")" 'no text was extracted from a file: too many others are read' 'the log says why'
 api GET /ping
 is "$STATUS" 200 'others are served meanwhile'
-for n in 1 2; do echo >bin/go; done
+# a line for each, which stays there until it is read
+exec 5<>bin/go
+printf '\n\n' >&5
 for pid in $uploads; do wait "$pid"; done
+exec 5>&-
 is "$(cat at-once-1/text at-once-2/text | tr '\n' ' ')" '"late\n" "late\n" ' 'those that came first have theirs'
 extractor <<'SCRIPT'
 echo text

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Retention: threads and files that nobody touched for days go, the others stay.
+# Retention: threads and files that nobody touched for days go, kept chunks when their time is over, the others stay.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"
@@ -18,8 +18,18 @@ is_gone() {
 
 say() { api POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"config\":{\"thread_id\":\"$1\"}}"; }
 
+# chunks: how many runs have kept chunks, read by nobody who looks at the time.
+chunks() { sqlite3 -cmd '.timeout 10000' state/threads.db 'SELECT count(DISTINCT number) FROM chunks'; }
+
+are_fewer() { [ "$(chunks)" = 1 ]; }
+
 api_start --state state
 for thread in old fresh; do say $thread; done
+for run in expired kept; do
+	api POST /v1/graph/stream '{"messages":[{"role":"user","content":"hello"}],"resumable":true,
+		"config":{"thread_id":"fresh","run_id":"'$run'"}}'
+done
+is "$(chunks)" 2 'two streams are kept'
 for i in $(seq 40); do
 	say "crowd-$i"
 done
@@ -29,6 +39,8 @@ upload read.txt text/plain 'somebody reads this'
 read_file=$FILE
 upload fresh.txt text/plain 'new'
 fresh_file=$FILE
+sqlite3 -cmd '.timeout 10000' state/threads.db "UPDATE kept SET until = 1 WHERE number = (SELECT number FROM runs
+	WHERE run_id = 'expired')"
 old threads threads updated_at old 31
 old threads threads updated_at fresh 29
 for i in $(seq 40); do
@@ -41,7 +53,11 @@ api GET "/v1/files/$read_file"
 serve_stop
 
 api_start --state state
-sleep 2
+wait_for 20 are_fewer
+ok $? 'chunks whose time is over go without any setting'
+api GET /v1/threads/fresh/runs/kept/stream
+is "$STATUS" 200 'others stay'
+sleep 1
 api GET /v1/threads/old
 is "$STATUS" 200 'without the setting an old thread stays'
 api GET "/v1/threads?limit=100"

@@ -60,7 +60,7 @@ unset MODE
 # ---- a stop
 
 ag_ui_configure '"runs":{"wait_timeout":0.2}'
-in_background page run stopped "$(says m1 '/slow 20 200')"
+in_background page run stopped "$(says m1 '/slow 25 800')"
 wait_for 10 is_running stopped
 api POST /v1/graph/stop '{"thread_id":"stopped"}'
 is "$(json .data.running "$BODY")" true 'a run of a page can be stopped'
@@ -70,27 +70,31 @@ is "$(printf '%s' "$BODY" | jq -r '.[-1].type')" RUN_FINISHED 'and without an er
 
 # ---- two at once
 
-in_background page run busy "$(says m1 '/slow 8 200')"
+in_background page run busy "$(says m1 '/slow 25 800')"
 wait_for 10 is_running busy
+run busy "$(says m2 hello)"
+is "$STATUS $(json '"\(.error_code) \(.detail)"' "$BODY")" "409 RUN_ACTIVE Run r$runs is still active" 'a run with the id of the first is none'
 run busy "$(says m2 hello)"
 is "$STATUS $(json '"\(.error_code) \(.detail)"' "$BODY")" '409 THREAD_BUSY Thread busy is busy with another run' 'a second run is refused before the stream'
 invoke hello "$(thread busy)"
 is "$STATUS" 409 'by REST as well'
+api POST /v1/graph/stop '{"thread_id":"busy"}'
+running=$(json .data.running "$BODY")
 collect page
-is "$(printf '%s' "$BODY" | jq -r '.[-1].type')" RUN_FINISHED 'the first is not disturbed'
+is "$running $(printf '%s' "$BODY" | jq -r '.[-1].type')" 'true RUN_FINISHED' 'the first is not disturbed'
 
 # ---- a page that leaves
 
-API_TIMEOUT=0.5 run left "$(says m1 '/slow 5 200')"
+API_TIMEOUT=2 run left "$(says m1 '/slow 5 800')"
 wait_for 20 not_running left
-is "$(messages left | tr '\n' '|')" 'user: /slow 5 200|assistant: tick 1|assistant: tick 2|assistant: tick 3|assistant: tick 4|assistant: tick 5|assistant: done|' \
+is "$(messages left | tr '\n' '|')" 'user: /slow 5 800|assistant: tick 1|assistant: tick 2|assistant: tick 3|assistant: tick 4|assistant: tick 5|assistant: done|' \
 	'when a page leaves, the run goes on and is stored'
 run left ''
 is "$EVENTS" 'run messages finished' 'and the thread is free'
 
 # ---- a worker that dies
 
-in_background page run dead "$(says m1 '/slow 20 200')"
+in_background page run dead "$(says m1 '/slow 25 800')"
 wait_for 10 is_running dead
 kill -9 "$(workers)"
 collect page

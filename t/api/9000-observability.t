@@ -104,7 +104,7 @@ FACTS
 
 # ---- while it runs ----
 
-in_background slow stream '/slow 40 100' "$(thread slow)"
+in_background slow stream '/slow 100 500' "$(thread slow),\"recursion_limit\":100"
 running() { observe slow && [ "$(json '.data.run.status' "$BODY")" = running ]; }
 wait_for 20 running
 ok $? 'a run is seen while it goes on'
@@ -162,7 +162,7 @@ is "$(json .data.run_count "$BODY")" 1 'clearing the state is no deletion'
 
 # ---- a process that dies ----
 
-in_background dead stream '/slow 200 100' "$(thread dead)"
+in_background dead stream '/slow 100 500' "$(thread dead),\"recursion_limit\":100"
 dying() { observe dead && [ "$(json '.data.run.status' "$BODY")" = running ]; }
 wait_for 20 dying
 victim=$(workers)

@@ -39,7 +39,7 @@ is "$(printf '%s\n' "$BODY" | grep -cvE '^(# (HELP|TYPE) agentgraph_[a-z_]+ .+|a
 
 invoke '/add 2 3' "$(thread m)"
 invoke '/error jane' "$(thread m2)"
-in_background one invoke '/slow 20 100' "$(thread busy)"
+in_background one invoke '/slow 100 500' "\"recursion_limit\":100,$(thread busy)"
 wait_for 20 is_running busy
 in_background two invoke 'waits' "$(thread busy)"
 waiting() { [ "$(number agentgraph_runs_waiting)" = 1 ]; }

@@ -6,7 +6,7 @@
 #   stillborn  ends before it says anything         dumb     answers nothing at all
 #   asks     has questions of its own               children leaves programs behind
 #   flood    writes without end                     long     writes one line without end
-#   round    has one page, which names another
+#   round    has one page, which names another      lingers  dies slowly: it says no more, and goes when it is killed
 #
 # Tools: echo, die, hang, change (more tools from then on), count (processes that were started), big.
 has() { case " $modes " in *" $1 "*) return 0 ;; esac; return 1; }
@@ -42,7 +42,14 @@ call() {
 		text=$(printf '%s' "$line" | sed 's/.*"text":"\([^"]*\)".*/\1/')
 		reply "{\"content\":[{\"type\":\"text\",\"text\":\"$text\"}]}"
 		;;
-	*'"name":"die"'*) exit 3 ;;
+	*'"name":"die"'*)
+		has lingers || exit 3
+		trap '' TERM
+		exec >&-
+		cat >/dev/null
+		: >lingering
+		exec sleep 1000
+		;;
 	*'"name":"hang"'*) : ;;
 	*'"name":"count"'*) reply "{\"content\":[{\"type\":\"text\",\"text\":\"$(wc -l <starts | tr -d ' ')\"}]}" ;;
 	*'"name":"big"'*) reply "{\"content\":[{\"type\":\"text\",\"text\":\"$(head -c 300000 /dev/zero | tr '\0' x)\"}]}" ;;

@@ -73,9 +73,9 @@ static cJSON *made_up(const cJSON *parameters)
 	cJSON_ArrayForEach(property, json_get(parameters, "properties")) {
 		const char *type = json_str(property, "type");
 		if (type && (strcmp(type, "number") == 0 || strcmp(type, "integer") == 0))
-			json_add_int(args, property->string, 5);
+			cJSON_AddNumberToObject(args, property->string, 5);
 		else
-			json_add_str(args, property->string, "x");
+			cJSON_AddStringToObject(args, property->string, "x");
 	}
 	return args;
 }

@@ -18,7 +18,7 @@ const Ajv = require('ajv/dist/2020').default;
 const addFormats = require('ajv-formats').default;
 
 const document = JSON.parse(readFileSync(documentFile, 'utf8'));
-const methods = new Set(['get', 'put', 'post', 'delete']);
+const methods = new Set(['get', 'put', 'post', 'patch', 'delete']);
 
 // Closes every object whose members are listed.
 function close(node) {

@@ -10,12 +10,13 @@
  * lease: acquire and release, without contention.  Each is measured with one worker first, and the
  * ratio is that of the many to the one.
  */
-#include "storage/storage.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "config/config.h"
+#include "storage/defer.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,7 @@ static void new_thread(struct worker *w)
 	};
 }
 
-static bool write_two(struct worker *w, bool defer, struct error *err)
+static bool write_under(struct worker *w, bool defer, const struct lease *lease, struct error *err)
 {
 	char ids[2][UUID_SIZE];
 	struct new_message m[2] = {{uuid7(ids[0]), body}, {uuid7(ids[1]), body}};
@@ -115,11 +116,20 @@ static bool write_two(struct worker *w, bool defer, struct error *err)
 
 	w->thread.updated_at = clock_now();
 	if (!defer)
-		return w->st->ops->thread_write(w->st, &after, err);
-	w->st->ops->thread_defer(w->st, &before, &pending);
+		return thread_write(w->st, NULL, lease, &after, err);
+	thread_defer(w->st, lease, &before, &pending);
 	after.messages++;
 	after.message_count = 1;
-	return w->st->ops->thread_write_after(w->st, &pending, &after, err);
+	return thread_write_after(w->st, NULL, lease, &pending, &after, err);
+}
+
+static bool write_two(struct worker *w, bool defer, struct error *err)
+{
+	struct lease *lease =
+	    w->st->threads->lease_acquire(w->st, NULL, w->thread_id, CLAIM_ENQUEUE, 0, err);
+	bool ok = lease && write_under(w, defer, lease, err);
+
+	return lease && w->st->threads->lease_release(w->st, NULL, lease, err) && ok;
 }
 
 static bool create(struct worker *w, struct error *err)
@@ -149,7 +159,7 @@ static bool read_one(struct worker *w, struct error *err)
 
 	if (!w->thread.row && !create(w, err))
 		return false;
-	ok = w->st->ops->thread_get(w->st, a, w->thread_id, &t, err);
+	ok = w->st->threads->get(w->st, NULL, a, w->thread_id, &t, err);
 	arena_free(a);
 	return ok;
 }
@@ -160,10 +170,8 @@ static bool lease(struct worker *w, struct error *err)
 
 	if (!w->thread.thread_id)
 		new_thread(w);
-	l = w->st->ops->lease_acquire(w->st, w->thread_id, 0, err);
-	if (l)
-		w->st->ops->lease_release(l);
-	return l != NULL;
+	l = w->st->threads->lease_acquire(w->st, NULL, w->thread_id, CLAIM_ENQUEUE, 0, err);
+	return l && w->st->threads->lease_release(w->st, NULL, l, err);
 }
 
 static void *work(void *arg)
@@ -192,7 +200,8 @@ static void run_process(char *dir, int threads, const struct worker *model)
 {
 	struct config config = {.state_dir = dir};
 	struct error err = {0};
-	struct storage *st = storage_open(&config, &err);
+	struct shared *shared = shared_make(dir, &err);
+	struct storage *st = shared ? storage_open(&config, shared, &err) : NULL;
 	struct worker *workers = calloc((size_t)threads, sizeof(*workers));
 	pthread_t *ids = calloc((size_t)threads, sizeof(*ids));
 
@@ -207,7 +216,8 @@ static void run_process(char *dir, int threads, const struct worker *model)
 	}
 	for (int i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
-	st->ops->close(st);
+	storage_close(st);
+	shared_close(shared);
 	_exit(0);
 }
 

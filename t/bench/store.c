@@ -8,9 +8,11 @@
  *     store recall STATE      part of the 10 nearest that a search finds, of vectors a service has
  * open
  */
-#include "storage/store.h"
 #include "base/memory.h"
+#include "base/shared.h"
+#include "config/config.h"
 #include "model/local_embed.h"
+#include "storage/memories.h"
 #include "storage/sqlite/db.h"
 #include "storage/vector/vector_search.h"
 
@@ -71,13 +73,17 @@ static struct db *make_database(const char *state)
 	char *path = xasprintf("%s/store.db", state);
 	mkdir(state, 0700);
 	struct shared *shared = shared_open(state, &err);
-	const struct store_setup setup = {state, shared, LOCAL_EMBED_NAME, DIMENSION, false};
-	struct store *st = shared ? store_open(&setup, &err) : NULL;
+	const struct config config = {.state_dir = (char *)state};
+	struct storage *storage = shared ? storage_open(&config, shared, &err) : NULL;
+	struct memory_set *st = storage
+	    ? storage->engine->memories->open(storage, NULL, LOCAL_EMBED_NAME, DIMENSION, &err)
+	    : NULL;
 	struct db *db = NULL;
 	if (st) {
 		st->ops->close(st);
 		db = db_open(path, DB_WRITE, &err);
 	}
+	storage_close(storage);
 	shared_close(shared);
 	free(path);
 	return db;

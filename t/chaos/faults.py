@@ -73,6 +73,9 @@ class Faults:
     def kill_relay(self):
         self.kill_one("relay")
 
+    def kill_follower(self):
+        self.kill_one("follower")
+
     def kill_websocketd(self):
         self.kill_one("websocketd")
 
@@ -183,6 +186,6 @@ class Faults:
         getattr(self, name)()
 
 
-KILLS = ["kill_worker", "kill_worker", "kill_workers", "kill_relay", "kill_websocketd", "kill_helper", "kill_helper",
+KILLS = ["kill_worker", "kill_worker", "kill_workers", "kill_relay", "kill_follower", "kill_websocketd", "kill_helper", "kill_helper",
          "kill_nginx_worker", "kill_nginx", "kill_program", "kill_program", "stop_worker", "kill_service", "reload"]
 CONDITIONS = ["stop_redis", "kill_redis", "kill_provider", "stop_provider", "step_clock", "step_clock", "slow_disk", "full_disk"]

@@ -13,12 +13,13 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PR_SET_CHILD_SUBREAPER = 36
 
-NAMES = {"agentgraph": "supervisor", "agentgraph-fcgi": "worker", "agentgraph-rela": "relay",
+NAMES = {"agentgraph": "supervisor", "agentgraph-fcgi": "worker", "agentgraph-rela": "relay", "agentgraph-foll": "follower",
          "agentgraph-ws": "helper", "websocketd": "websocketd", "nginx": "nginx"}
 
 
 def become_subreaper():
-    """Whatever loses its parent becomes this process's child, so nothing can hide."""
+    """Whatever loses its parent becomes this process's child, so nothing can hide; and who is told to end cleans up."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 

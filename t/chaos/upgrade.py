@@ -16,8 +16,8 @@ from faults import Helpers
 from load import Checker, Deleter, Ledger, Poster, Reader, Rememberer, SocketUser, Talker, Uploader
 from service import Service, become_subreaper, find_programs, need, wait_for
 
-PROGRAMS = ["agentgraph", "agentgraph-fcgi", "agentgraph-relay", "agentgraph-ws", "agentgraph-extract"]
-ROLES = ("supervisor", "worker", "relay", "helper")
+PROGRAMS = ["agentgraph", "agentgraph-fcgi", "agentgraph-follow", "agentgraph-relay", "agentgraph-runner", "agentgraph-ws", "agentgraph-extract"]
+ROLES = ("supervisor", "worker", "relay", "follower", "helper")
 
 results = []
 
@@ -108,7 +108,7 @@ def upgrade(service, bin_directory, build):
         wrong = [w for w in checker.check() if "nobody sent" not in w]
         ok(not wrong, "all that was acknowledged of the %s is there" % name, wrong[:10])
     counts = service.counts()
-    ok(counts.get("worker") == 2 and counts.get("relay") == 1, "as many processes run as before", counts)
+    ok(counts.get("worker") == 2 and counts.get("relay") == 1 and counts.get("follower") == 1, "as many processes run as before", counts)
     ok(service.stop() == 0, "the service stops as it should")
 
 

@@ -9,7 +9,7 @@ bin=$scratch/bin
 
 # Nothing else is there to be run: no npm, and no compiler.
 mkdir "$bin" "$scratch/stubs"
-for tool in sh awk basename cat chmod cmp cp dirname echo env find grep head make mkdir nproc printf rm sed sort tail tee touch tr true; do
+for tool in sh awk basename cat chmod cmp cp date dirname echo env find grep head make mkdir nproc printf rm sed sort tail tee touch tr true; do
 	path=$(env which $tool) && ln -s "$path" "$bin/$tool" # not what this shell has inside
 done
 
@@ -81,7 +81,9 @@ agentgraph:
 	@printf '#!/bin/sh\necho served "$$@"\n' >$@ && chmod +x $@
 check:
 	@[ @CUNIT@ = 1 ] || { echo "CUnit is missing" >&2; exit 1; }
-	@printf '# PASS:  3\n# FAIL:  0\n' >test-suite.log
+	@printf '%s\n' '2.5 1.0 t/quick.t' '80.0 3.0 t/slow.t' >"$$TEST_TIMES"
+	@mkdir -p t && : >test-suite.log
+	@printf ':test-result: PASS %s\n' one two three >t/quick.trs
 END
 }
 
@@ -106,6 +108,8 @@ test_that 'the smallest compiler is taken' installed gcc-11
 test_that 'nothing that was fetched is kept' grep -q 'install -y .*APT::Keep-Downloaded-Packages=false' "$MACHINE/apt"
 test_that 'what only documents need is named' said 'apt-get install poppler-utils'
 test_that 'check works after it, with what has come since' check_passes
+test_that 'it tells how long each pass took' said '^bootstrap: _build-san: [0-9]+ s for the build, [0-9]+ s for the tests'
+test_that 'and which test most' said '^ *80\.0 s +3\.0 s +t/slow\.t$'
 touch "$scratch/before"
 sleep 0.1
 test_that 'run works after that' run_serves
@@ -170,15 +174,25 @@ summary
 test_that 'and are named' named _build/check.log
 
 new_machine
+mkdir "$tree/t"
+: >"$tree/t/odd.t"
 cat >>"$tree/Makefile.am" <<'END'
-	@printf ':test-result: FAIL\n' >odd.trs && printf 'ok 1 - fine\nnot ok 2 - it is odd\n' >odd.log
-	@printf '# PASS:  3\n# FAIL:  1\n' >test-suite.log && false
+	@printf ':test-result: PASS\n:test-result: FAIL\n' >t/odd.trs && printf 'ok 1 - fine\nnot ok 2 - it is odd\n' >t/odd.log
+	@[ "$(ALONE)$(TESTS)" = passes:t/odd.t ] && printf ':test-result: PASS\n:test-result: PASS\n' >t/odd.trs
 END
-test_that 'a test that fails ends check' not bootstrap check
-test_that 'and counts' ends_with '6 passed, 2 failed'
+test_that 'a test that fails twice ends check' not bootstrap check
+test_that 'and counts' ends_with '8 passed, 2 failed'
+test_that 'it was run again alone' said '^bootstrap: not steady, run twice: t/odd.t t/odd.t$'
 summary
 test_that 'and is named' said '^2:not ok 2 - it is odd'
 test_that 'not the build' not said 'but the build'
+ALONE=passes:
+export ALONE
+test_that 'one that fails only beside others does not' bootstrap check
+test_that 'and counts as what it was alone' ends_with '10 passed, 0 failed'
+test_that 'but what failed is shown' said '^2:not ok 2 - it is odd'
+test_that 'and said at the end' said '^bootstrap: not steady, run twice: t/odd.t t/odd.t$'
+unset ALONE
 
 : >"$bin/apt-get"
 new_machine

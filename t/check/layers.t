@@ -16,16 +16,15 @@ violations()
 		rank["storage"] = rank["tool"] = rank["model"] = 2
 		rank["graph"] = rank["access"] = rank["telemetry"] = 3
 		rank["service"] = 4
-		rank["fcgi"] = rank["cli"] = rank["ws-bridge"] = rank["extract"] = 5
+		rank["fcgi"] = rank["cli"] = rank["ws-bridge"] = rank["runner"] = rank["extract"] = 5
 
 		# where a foreign header may be included; "once" means in one file of the tree
-		place["sqlite3.h"] = "common/storage/"
+		place["sqlite3.h"] = place["sql.h"] = "common/storage/sqlite/"
 		place["fcgiapp.h"] = place["fcgi_stdio.h"] = place["fcgios.h"] = "fcgi/"
 		place["jwt.h"] = "common/access/"
 		place["wslay/wslay.h"] = "ws-bridge/"
 		place["curl/curl.h"] = place["hiredis.h"] = place["hiredis/hiredis.h"] = "once"
 		place["magic.h"] = "common/service/files/media_magic.c"
-		place["sql.h"] = "common/storage/"
 		place["speex/speex_resampler.h"] = "common/model/"
 		place["libwebsockets.h"] = "common/model/realtime_lws.h"
 		place["archive.h"] = place["archive_entry.h"] = "extract/package.c"
@@ -73,6 +72,8 @@ violations()
 		header = $0
 		sub(/^[^"<]*["<]/, "", header)
 		sub(/[">].*/, "", header)
+		if (header ~ /^(common\/)?storage\/sqlite\//)
+			place[header] = "common/storage/sqlite/"
 		if (header in place)
 			check_place()
 		else
@@ -80,7 +81,7 @@ violations()
 	}
 
 	END { exit failed }' $(tree_files \( -path './common/*' -o -path './fcgi/*' -o -path './cli/*' \
-		-o -path './extract/*' -o -path './ws-bridge/*' \) -name '*.[ch]') /dev/null
+		-o -path './extract/*' -o -path './runner/*' -o -path './ws-bridge/*' \) -name '*.[ch]') /dev/null
 }
 
 the_tree_is_layered() { cd "$top_srcdir" && violations; }
@@ -109,7 +110,9 @@ test_that 'a path from the top of the tree hides nothing' refuses common/storage
 test_that 'a room must not use its neighbour' refuses common/tool/x.c '"storage/storage.h"'
 test_that 'base uses no other room' refuses common/base/x.c '"config/config.h"'
 test_that 'a room that nobody ranked is noticed' refuses common/attic/x.c '"base/buf.h"'
-test_that 'SQLite is known in storage only' refuses common/service/x.c '<sqlite3.h>'
+test_that 'SQLite is known to its engine only' refuses common/storage/x.c '<sqlite3.h>'
+test_that 'nothing outside includes an engine' refuses common/storage/x.c '"storage/sqlite/db.h"'
+test_that 'an engine may use its own headers' accepts common/storage/sqlite/x.c '"storage/sqlite/db.h"' '"sql.h"'
 test_that 'FastCGI is known in fcgi only' refuses common/service/x.c '<fcgiapp.h>'
 test_that 'libjwt is known in access only' refuses fcgi/x.c '<jwt.h>'
 test_that 'libcurl is known to one file' accepts common/tool/x.c '<curl/curl.h>'

@@ -136,6 +136,38 @@ SELECT a FROM t;
 DELETE FROM t;
 END
 
+takes()
+{
+	cat >"$scratch/a.sql"
+	embed && [ "$(constants get)" = 'GET_A GET_B ' ] && [ "$(grep -c '"SELECT a, b' "$scratch/sql.c")" = 2 ]
+}
+test_that 'statements share a part, wherever that stands' takes <<'END'
+-- name: get
+-- take: row
+WHERE a = 1;
+-- part: row
+SELECT a, b
+FROM t
+-- name: list
+-- columns: get
+-- take: row
+ORDER BY a;
+END
+test_that 'a part that is not there is refused' refuses 'a.sql:1: get: there is no part row$' <<'END'
+-- name: get
+-- take: row
+END
+test_that 'a statement is none' refuses 'there is no part get$' <<'END'
+-- name: get
+SELECT a FROM t;
+-- name: list
+-- take: get
+END
+test_that 'nor does a part take others' refuses 'stands in a statement and names a part' <<'END'
+-- part: row
+-- take: column
+END
+
 counted_by_hand() { grep -rnE 'query_column_[a-z]+\([^,]+, [0-9]' "$1" --include='*.c'; }
 mkdir "$scratch/room"
 echo 'row = query_column_int(&q, 0);' >"$scratch/room/a.c"

@@ -44,7 +44,7 @@ is "$(printf '%s\n' "$BODY" | sed -n 's/^data: //p' | jq -r .type | tail -1)" RU
 # Events come when they happen: the first tick is here long before the run is over.
 : >early
 curl -sN -H 'Content-Type: application/json' --data-binary \
-	'{"threadId":"e","runId":"r","messages":[{"id":"m","role":"user","content":"/slow 20 200"}]}' "$BASE/v1/ag-ui" >early &
+	'{"threadId":"e","runId":"r","messages":[{"id":"m","role":"user","content":"/slow 25 500"}]}' "$BASE/v1/ag-ui" >early &
 client=$!
 tap_pids="$client $tap_pids"
 wait_for 10 grep -q 'tick 1' early

@@ -121,7 +121,7 @@ http GET "/_agentgraph/ask"
 is "$STATUS $(json .error_code "$BODY")" '404 NOT_FOUND' 'nobody but nginx asks'
 http GET /ping '' -H 'Agentgraph-Asked: 1 1 5 5 5 5' -H 'Agentgraph-Internal: refused'
 is "$STATUS" 200 'no header does'
-jq -nc --rawfile pad large.txt '{messages: [{role: "user", content: "/slow 3 400"}], config: {pad: $pad}}' >stream.json
+jq -nc --rawfile pad large.txt '{messages: [{role: "user", content: "/slow 3 1500"}], config: {pad: $pad}}' >stream.json
 arrivals=$(curl -sN -H 'Content-Type: application/json' -H "Authorization: Bearer $(token ann)" --data-binary @stream.json \
 	"$BASE/v1/graph/stream" | while IFS= read -r line; do date +%s%N; done)
 ok '[ $(($(printf "%s\n" "$arrivals" | tail -n 1) - $(printf "%s\n" "$arrivals" | head -n 1))) -gt 500000000 ]' \
@@ -229,6 +229,31 @@ wait "$all"
 is "$(sort -u all.out | head -n 1)" '503 TRANSIENT_STORAGE_ERROR Storage is temporarily unavailable' 'what goes beyond is refused'
 unset MAX_BODY_TEMP_BYTES
 serve_stop
+
+# ---- a disk without room ----
+
+if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=128k none small 2>/dev/null; then
+	unmount() {
+		code=$?
+		umount -l "$WORK/small" 2>/dev/null
+		(exit "$code")
+		tap_end
+	}
+	trap unmount EXIT
+	dd if=/dev/zero of=small/fill bs=4k >/dev/null 2>&1
+	BODY_TEMP_PATH=$WORK/small
+	export BODY_TEMP_PATH
+	serve_start --processes 1 --threads 4
+	head -c 3000000 /dev/zero | tr '\0' x >large.txt
+	answers=
+	for n in 1 2 3 4 5 6 7 8; do
+		answers="$answers $(curl -s -H 'Content-Type: application/json' --data-binary @large.txt "$BASE/v1/graph/invoke" | jq -r .error.code)"
+	done
+	is "$(echo $answers | tr ' ' '\n' | sort | uniq -c | xargs)" '8 TRANSIENT_STORAGE_ERROR' 'what has no room on the disk is told so'
+	unset BODY_TEMP_PATH
+	serve_stop
+	umount small
+fi
 
 # ---- the end ----
 

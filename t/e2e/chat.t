@@ -96,7 +96,7 @@ def await_text(text, seconds=30):
         seen += data
     seen = seen[seen.index(text) + len(text):]
 await_text(b"> ")
-os.write(fd, b"/slow 100 200\n")
+os.write(fd, b"/slow 100 800\n")
 await_text(b"tick 2")
 os.write(fd, b"\x03")
 await_text(b"[stopped]")

@@ -177,8 +177,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	cJSON *settings = parse(argv[1]), *asked = parse(argv[2]);
-	struct chat_model *m =
-	    chat_model_new(settings, NULL, &(struct chat_reporter){on_problem, NULL});
+	struct chat_model *m = chat_model_new(settings, &(struct chat_reporter){on_problem, NULL});
 	if (m)
 		converse(m, asked);
 	chat_model_free(m);

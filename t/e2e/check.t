@@ -94,6 +94,16 @@ printf 'A=1\nno assignment\nB="x" y\nC=2\n-=3\n' >bad.env
 echo '{"agent": "builtin:demo", "auth": null, "env": "bad.env"}' >env.json
 check --config env.json
 is "$CODE $(grep -o 'bad.env: line [0-9]*' check.err | cut -d' ' -f3 | paste -sd' ')" "1 2 3 5" "a dotenv file has all its mistakes told"
+
+# ---- files that are no text, a database that cannot be had ----
+
+printf '{"agent":"builtin:demo\377"}' >bytes.json
+check --config bytes.json
+is "$CODE $(grep -c 'error: ' check.err) $(grep -c 'bytes.json: line 1: ' check.err) $(grep -c 'configuration bytes.json test failed' check.err)" "1 1 1 1" \
+	"bytes that are no UTF-8 are one mistake, of that file"
+DATABASE_URL=mysql://u:secret@h/x check
+is "$CODE $(grep -c 'error: ' check.err) $(grep -c 'error: DATABASE_URL: expected .*, found mysql:' check.err)" "1 1 1" \
+	"a database that nobody has here is one mistake"
 echo '{"g": {"nodes": {"a": {"kind": "reply", "text": "x"}, "b": {"kind": "reply", "text": "y"}},
  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "a"}]}}' >loop.json
 echo '{"agent": "loop.json:g", "auth": null}' >endless.json

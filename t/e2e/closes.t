@@ -91,7 +91,7 @@ def helpers():
 
 def kill_helper():
     """That of this connection, as soon as those of earlier ones have left."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 90
     while len(helpers()) != 1:
         assert time.monotonic() < end, f"the helpers are {helpers()}"
         time.sleep(0.01)

@@ -82,7 +82,7 @@ done
 	(trap '' PIPE; "$AGENTGRAPH" nginx-conf 2>run.err; echo $? >run.code)
 } | true
 is "$(cat run.code)" 1 "so does one whose reader is gone"
-for program in agentgraph-fcgi agentgraph-relay agentgraph-ws; do
+for program in agentgraph-fcgi agentgraph-follow agentgraph-relay agentgraph-runner agentgraph-ws; do
 	"$(dirname "$AGENTGRAPH")/$program" --version >/dev/full 2>run.err
 	is $? 1 "$program on a full disk fails"
 done

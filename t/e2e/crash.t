@@ -15,7 +15,7 @@ interrupted() {
 	wait_for 10 rests "$1"
 	is "$(meta "$1" '[.status, .is_running, .is_interrupted, .is_stopped_requested]')" '["error",false,false,false]' \
 		"$2: its run is shown as failed"
-	is "$(texts "$1" | head -n 3 | paste -sd ' ')" '/slow 90 100 tick 1 tick 2' "$2: the nodes that had ended are kept"
+	is "$(texts "$1" | head -n 3 | paste -sd ' ')" '/slow 100 500 tick 1 tick 2' "$2: the nodes that had ended are kept"
 	unlike "$(texts "$1")" '^done$' "$2: it did not go on"
 	say "$1" hello
 	is "$STATUS $(json '.data.messages[1].content[0].text' "$BODY")" '200 echo: hello' "$2: the next turn is taken"
@@ -24,7 +24,7 @@ interrupted() {
 
 # begin THREAD: a long run that is well under way; sets CLIENT.
 begin() {
-	echo "$1 id-$1 /slow 90 100" | turns 1 >"answer.$1" &
+	echo "$1 id-$1 /slow 100 500" | turns 1 >"answer.$1" &
 	CLIENT=$!
 	wait_for 20 has_text "$1" 'tick 2' || diag "the run on $1 has not begun"
 }
@@ -50,8 +50,25 @@ ok $? 'the service starts again on what is left'
 interrupted service 'a killed service'
 
 # A worker that learns late of the death of its supervisor must leave the socket of the next one alone.
+# It is stopped while it writes nothing: nobody could open a database whose lock it held.
+stopped() { grep -q '^State:[[:space:]]*T' "/proc/$late/status"; }
+locks_nothing() {
+	command -v sqlite3 >/dev/null || return 0
+	for database in "$state"/*.db; do
+		sqlite3 -bail -cmd '.timeout 0' "$database" 'BEGIN IMMEDIATE; ROLLBACK;' || return 1
+	done
+}
+stops_at_rest() {
+	kill -STOP "$late"
+	wait_for 10 stopped
+	locks_nothing || { kill -CONT "$late" && false; }
+}
 late=$(workers | head -n 1)
-kill -STOP "$late"
+for _ in $(seq 100); do
+	stops_at_rest 2>/dev/null && break
+	sleep 0.05
+done
+ok stopped 'a worker is stopped'
 kill -9 "$SERVE_PID"
 wait "$SERVE_PID" 2>/dev/null
 wait_for 20 test ! -e "$state/run/fcgi.sock"

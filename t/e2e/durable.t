@@ -81,14 +81,18 @@ is "$(meta one '[.status, .is_running]')" '["completed",false]' 'the thread is a
 # ---- clients that go away ----
 
 for route in stream invoke; do
-	curl -s -N --max-time 0.6 -H 'Content-Type: application/json' -o part -d \
-		"{\"messages\":[{\"role\":\"user\",\"content\":\"/slow 12 100\"}],\"config\":{\"thread_id\":\"gone-$route\"}}" \
-		"$BASE/v1/graph/$route"
+	curl -s -N -H 'Content-Type: application/json' -o part -d \
+		"{\"messages\":[{\"role\":\"user\",\"content\":\"/slow 20 400\"}],\"config\":{\"thread_id\":\"gone-$route\"}}" \
+		"$BASE/v1/graph/$route" &
+	client=$!
+	wait_for 20 runs "gone-$route"
+	kill "$client"
+	wait "$client"
 	runs "gone-$route"
 	ok $? "a client of $route goes away, the run goes on"
-	wait_for 10 rests "gone-$route"
+	wait_for 30 rests "gone-$route"
 	is "$(meta "gone-$route" .status)" '"completed"' 'to its end'
-	is "$(texts "gone-$route" | wc -l | tr -d ' ') $(texts "gone-$route" | tail -n 1)" '14 done' 'with all it had to say'
+	is "$(texts "gone-$route" | wc -l | tr -d ' ') $(texts "gone-$route" | tail -n 1)" '22 done' 'with all it had to say'
 done
 
 # ---- reloads ----

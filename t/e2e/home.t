@@ -25,6 +25,7 @@ as_person() {
 
 # person_serves COMMAND: in the background.
 person_serves() {
+	: >serve.out # in which the one before has said that it serves
 	(cd "$home" && exec $person env -i HOME="$home" PATH="/usr/local/bin:/usr/bin:/bin" sh -c "$1") \
 		>serve.out 2>serve.err </dev/null &
 	SERVE_PID=$!

@@ -19,7 +19,8 @@ build_make install prefix=/opt/ag-1.0+b=c DESTDIR="$stage"
 is $? 0 "it installs below any prefix and DESTDIR" || tap_bail "the rest needs that"
 place=$stage/opt/ag-1.0+b=c
 for file in bin/agentgraph libexec/agentgraph/agentgraph-fcgi libexec/agentgraph/agentgraph-relay \
-	libexec/agentgraph/agentgraph-ws include/agentgraph.h share/man/man1/agentgraph.1 \
+	libexec/agentgraph/agentgraph-follow libexec/agentgraph/agentgraph-runner libexec/agentgraph/agentgraph-ws \
+	include/agentgraph.h share/man/man1/agentgraph.1 \
 	share/man/man5/agentgraph.json.5 share/doc/agentgraph/README share/doc/agentgraph/doc/README.md share/agentgraph/nginx-conf/agentgraph.conf; do
 	ok "[ -s '$place/$file' ]" "$file is there"
 done

@@ -30,7 +30,7 @@ SEEN=$(cat seen)
 is "$(json '.errors | join(" ")' "$SEEN")" '' 'nothing went wrong there'
 like "$(json .heard "$SEEN")" '^You: heard [0-9]+ ms$' 'what the microphone hears reaches the agent'
 ms=$(json .heard "$SEEN" | tr -dc 0-9)
-ok '[ "${ms:-0}" -ge 700 ] && [ "$ms" -le 1400 ]' "for about as long as it lasts (${ms:-no} ms)"
+ok '[ "${ms:-0}" -ge 600 ] && [ "$ms" -le 1700 ]' "for about as long as it lasts (${ms:-no} ms)"
 is "$(json .answered "$SEEN")" "Agent: heard $ms ms" 'the agent answers'
 is "$(json .played "$SEEN")" true 'and is heard'
 is "$(json .sum "$SEEN")" 'Agent: sum: 5' 'a typed text is answered'

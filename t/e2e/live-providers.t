@@ -117,4 +117,31 @@ like "$(tried tls OPENAI_API_KEY=sk-secret SSL_CERT_FILE="$WORK/tls.crt" | jq -r
 	'^provider_error: .*cannot be reached' 'but not for another name'
 unlike "$(cat tls.err)" secret 'no key is in the log'
 
+# ---- who leaves while his connection is still being made: many authorities take a while
+
+i=0
+while [ $((i += 1)) -le 1500 ]; do cat tls.crt; done >many.pem
+(
+	export OPENAI_API_KEY=sk-secret SSL_CERT_FILE="$WORK/many.pem"
+	serve_start --config tls.json && env -u http_proxy "$python" - "$BASE" <<'PYTHON'
+import asyncio
+import sys
+
+import websockets
+
+
+async def main():
+    for _ in range(4):
+        async with websockets.connect(sys.argv[1].replace("http", "ws", 1) + "/v1/graph/live") as ws:
+            await ws.send("{}")
+            await asyncio.sleep(0.2)
+
+
+asyncio.run(main())
+PYTHON
+	serve_stop
+	cat "$SERVE_ERR" >left.err
+)
+unlike "$(cat left.err)" 'Sanitizer|assert|signal' 'who leaves while his connection is being made leaves no trouble'
+
 done_testing

@@ -65,7 +65,7 @@ async def say(ws, text):
     await ws.send(json.dumps({"type": "text", "text": text}))
 
 
-async def hear(ws, last="turn_complete", seconds=30):
+async def hear(ws, last="turn_complete", seconds=90):
     """Events up to one of type last, with the audio as ["audio", bytes] in between."""
     heard = []
     while True:
@@ -96,7 +96,7 @@ def joined(heard, kind="output_transcript"):
     return "".join(e["text"] for e in pieces)
 
 
-async def closed(ws, seconds=15):
+async def closed(ws, seconds=60):
     try:
         while True:
             await asyncio.wait_for(ws.recv(), seconds)
@@ -142,7 +142,7 @@ def helpers():
     return found
 
 
-async def until(condition, seconds=20):
+async def until(condition, seconds=90):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
@@ -285,7 +285,7 @@ async def bad_init():
         async with connect() as ws:
             await ws.send(frame)
             try:
-                heard = await asyncio.wait_for(ws.recv(), 15)
+                heard = await asyncio.wait_for(ws.recv(), 60)
             except websockets.ConnectionClosed:
                 heard = None
             same((heard, ws.close_code, ws.close_reason), (None, 1003, "Invalid init frame"))
@@ -368,7 +368,7 @@ async def echo():
     await say(ws, "/echo on")
     for _ in range(20):
         await ws.send(tone(100).tobytes())
-        same(len(await asyncio.wait_for(ws.recv(), 15)), 4800)
+        same(len(await asyncio.wait_for(ws.recv(), 60)), 4800)
     await ws.close()
 
 
@@ -397,12 +397,13 @@ async def drain():
     heard = []
     try:
         while True:
-            heard.append(await asyncio.wait_for(ws.recv(), DRAIN + 15))
+            heard.append(await asyncio.wait_for(ws.recv(), DRAIN + 60))
     except websockets.ConnectionClosed:
         pass
     same(ws.close_code, 1000)
-    assert DRAIN - 0.5 < time.monotonic() - started < DRAIN + 5
+    assert time.monotonic() - started > DRAIN - 0.5
     assert not [e for e in heard if isinstance(e, str)]
+    assert sum(map(len, heard)) < 9000 * 48, "of ten seconds nearly all were heard"
 
 
 @fact
@@ -413,7 +414,7 @@ async def vanish():
     await say(ws, "kept")
     await hear(ws)
     await say(ws, "/long")
-    await asyncio.wait_for(ws.recv(), 15)
+    await asyncio.wait_for(ws.recv(), 60)
     ws.transport.abort()
     await asyncio.sleep(0.5)
     assert helpers(), "the agent was not let finish"
@@ -421,7 +422,7 @@ async def vanish():
     await say(again, "back")
     same(joined(await hear(again)), "you said: back")
     await again.close()
-    await until(lambda: not helpers(), DRAIN + 15)
+    await until(lambda: not helpers(), DRAIN + 60)
     same(stored("vanish"), [["user", "kept"], ["assistant", "you said: kept"], ["user", "/long"],
                             ["user", "back"], ["assistant", "you said: back"]])
 
@@ -448,7 +449,7 @@ async def stopping():
     """a stop closes with 1001"""
     ws = await begin(thread_id="stopped")
     await say(ws, "/long")
-    await asyncio.wait_for(ws.recv(), 15)
+    await asyncio.wait_for(ws.recv(), 60)
     os.kill(SERVE, signal.SIGTERM)
     same(await closed(ws), (1001, "Shutting down"))
 
@@ -457,7 +458,7 @@ async def main():
     for f in FACTS:
         why = ""
         try:
-            await asyncio.wait_for(f(), 120)
+            await asyncio.wait_for(f(), 240)
         except Exception as e:
             why = f"{type(e).__name__}: {e}"
         print("ok" if not why else "failed", f.__doc__.splitlines()[0])

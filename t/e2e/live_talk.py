@@ -43,7 +43,7 @@ async def speak(ws, ms):
         await ws.send(loud(100))
 
 
-async def hear(ws, last="turn_complete", seconds=40):
+async def hear(ws, last="turn_complete", seconds=90):
     """Events up to one of type last, with the bytes of audio in between."""
     heard = []
     while True:
@@ -59,7 +59,7 @@ async def hear(ws, last="turn_complete", seconds=40):
             return heard
 
 
-async def closed(ws, seconds=20):
+async def closed(ws, seconds=60):
     try:
         while True:
             await asyncio.wait_for(ws.recv(), seconds)
@@ -85,7 +85,7 @@ def joined(heard, kind="output_transcript"):
 def logged(key):
     """What the provider was sent under that type or member, with the connections' numbers."""
     with open(LOG, encoding="utf-8") as f:
-        events = [json.loads(line) for line in f]
+        events = [json.loads(line) for line in f if line.endswith("\n")]  # it is still writing the last one
     return [(n, e) for n, e in events if e.get("type") == key or key in e]
 
 
@@ -185,7 +185,7 @@ async def mute():
     """so is one that never answers"""
     started = time.monotonic()
     await fatal(await begin("mute"), "does not answer")
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 90
 
 
 @fact("openai", "gemini")
@@ -384,7 +384,7 @@ async def rotation():
 async def main():
     for f in FACTS:
         try:
-            await asyncio.wait_for(f(), 120)
+            await asyncio.wait_for(f(), 240)
             print("ok", f.__doc__, flush=True)
         except Exception as trouble:  # whatever it is, the other facts want to be known too
             print("failed", f.__doc__, flush=True)

@@ -13,9 +13,9 @@ turns() {
 	jq -Rr --arg base "$BASE" '
 		capture("^(?<thread>\\S+) (?<id>\\S+) (?<text>.*)$")
 		| .body = ({messages: [{role: "user", content: .text, message_id: .id}],
-			config: {thread_id: .thread}} | tojson)
+			config: {thread_id: .thread}, recursion_limit: 100} | tojson)
 		| "next", "url = \"\($base)/v1/graph/invoke\"", "header = \"Content-Type: application/json\"",
-			"data = \(.body | tojson)", "max-time = 40", "output = /dev/null",
+			"data = \(.body | tojson)", "max-time = 100", "output = /dev/null",
 			"write-out = \"%{http_code} \(.id)\\n\""' >"$load_turns"
 	curl --parallel --parallel-immediate --parallel-max "$1" -K "$load_turns" 2>/dev/null || true
 }

@@ -131,6 +131,13 @@ for prefix in /agent /tools/a-b.c; do
 	like "$BODY" '"event": ?"message"' "with its chunks"
 	http POST "$prefix/v1/graph/stop" '{"thread_id": "%2e"}'
 	like "$STATUS" '^[24]' "a body is not taken for a path"
+	http POST "$prefix/v1/graph/stream" "{\"messages\": [{\"role\": \"user\", \"content\": \"a b\"}], \"resumable\": true, \"config\": {\"thread_id\": \"$name\", \"run_id\": \"kept\"}}"
+	streamed=$BODY
+	http GET "$prefix/v1/threads/$name/runs/kept/stream?response_granularity=low"
+	is "$BODY" "$streamed" "which can be taken up again"
+	http POST "$prefix/v1/graph/runs" "{\"messages\": [{\"role\": \"user\", \"content\": \"/slow 2 200\"}], \"config\": {\"thread_id\": \"$name\", \"run_id\": \"later\"}}"
+	http GET "$prefix/v1/threads/$name/runs/later/result?wait=60"
+	is "$STATUS $(json '.data.messages[-1].content[0].text' "$BODY")" "200 done" "and a result waited for"
 	http GET "$prefix/v1/threads/$name/messages?limit=1"
 	is "$STATUS" 200 "a thread, with a query"
 	http GET "$prefix/v1/threads/$([ $name = one ] && echo two || echo one)"
@@ -166,6 +173,10 @@ for prefix in /agent /tools/a-b.c; do
 	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "the inside is not to be had"
 	http GET "$prefix/_agentgraph/relay/v1/graph/ws"
 	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "nor the relay"
+	http GET "$prefix/_agentgraph/follow/stream"
+	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "nor the follower"
+	http GET "$prefix/_agentgraph/waited"
+	is "$STATUS $(json .error_code "$BODY")" "404 NOT_FOUND" "nor can anybody say that he has waited"
 	http POST "$prefix/v1/graph/invoke" "" -H 'Content-Length: 99999999'
 	is "$STATUS $(json .error_code "$BODY")" "413 REQUEST_TOO_LARGE" "a body over the limit is refused in shape"
 	http POST "$prefix/v1/files/upload" "" -H 'Content-Length: 99999999'

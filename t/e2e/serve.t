@@ -196,6 +196,11 @@ http GET /v1/graph:StateSchema
 is "$(header Content-Encoding)" "" "otherwise it is not"
 http GET /ping "" -H "Accept-Encoding: gzip"
 is "$(header Content-Encoding)" "" "nor is a short one"
+http POST /v1/threads '{"thread_id":"patched"}'
+http PATCH /v1/threads/patched '{"metadata":{"team":"x&y"}}'
+is "$STATUS $(json .data.thread_data.thread_id "$BODY")" '200 patched' 'PATCH gets through'
+http GET '/v1/threads?metadata.team=x%26y&status=idle'
+is "$(json '.data.threads | map(.thread_id) | join(" ")' "$BODY")" patched 'and queries as they are'
 http GET "/v1/threads/a%2Fb"
 is "$STATUS" 404 "an id with a slash reaches the service"
 http GET /v1/threads/
@@ -203,7 +208,7 @@ is "$STATUS" 422 "so does an empty one"
 # stream [MS]: three pieces, each after so long.
 stream() {
 	curl -sN --compressed -D headers -H "Content-Type: application/json" \
-		-d "{\"messages\": [{\"role\": \"user\", \"content\": \"/slow 3 ${1:-400}\"}]}" "$BASE/v1/graph/stream"
+		-d "{\"messages\": [{\"role\": \"user\", \"content\": \"/slow 3 ${1:-1500}\"}]}" "$BASE/v1/graph/stream"
 }
 arrivals=$(stream | while IFS= read -r line; do date +%s%N; done)
 first=$(printf "%s\n" "$arrivals" | sed 1q)
@@ -303,9 +308,9 @@ for pid in $(members agentgraph-fcgi); do
 	kill -9 "$pid"
 done
 before=$(date +%s)
-http GET /ping "" --max-time 30
+http GET /ping "" --max-time 60
 is_error 503 SERVICE_UNAVAILABLE "Service is temporarily unavailable" "while no worker can start"
-ok '[ $(($(date +%s) - before)) -le 25 ]' "the answer comes within seconds"
+ok '[ $(($(date +%s) - before)) -le 50 ]' "the answer comes within seconds"
 http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "x"}]}' --max-time 30
 is "$STATUS" 503 "so it does for what has a body"
 rmdir "$STATE/files.db"
@@ -329,7 +334,7 @@ wait_for 60 sh -c '[ "$(wc -l <times)" -gt 20 ]'
 touch enough-deaths
 wait "$load"
 ok 'wait_for 20 workers_are 2' "workers that die one after the other are replaced at once"
-is "$(awk '$1 > 4' times)" "" "and no request waits long"
+is "$(awk '$1 > 12' times)" "" "and no request waits long"
 ok '[ "$(wc -l <times)" -gt 20 ]' "of many"
 
 # ---- sockets that somebody removed ----

@@ -28,7 +28,7 @@ def ends(chunk):
 async def answer(ws):
     said = ""
     while True:
-        chunk = json.loads(await asyncio.wait_for(ws.recv(), 30))
+        chunk = json.loads(await asyncio.wait_for(ws.recv(), 60))
         if chunk["event"] == "error":
             return f"{chunk['data']['error_code']} {chunk['data']['reason']}"
         message = chunk["message"]

@@ -52,7 +52,7 @@ async def answer(ws):
     """The chunks up to the terminator, or the one that refuses a frame."""
     chunks = []
     while not chunks or not ends(chunks[-1]):
-        message = await asyncio.wait_for(ws.recv(), 30)
+        message = await asyncio.wait_for(ws.recv(), 60)
         assert isinstance(message, str)
         chunks.append(json.loads(message))
     return chunks
@@ -127,7 +127,7 @@ def helpers():
     return [p for p in children(member("websocketd") or 0) + children(SERVE) if name(p) == "agentgraph-ws"]
 
 
-async def until(condition, seconds=15):
+async def until(condition, seconds=90):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
@@ -135,7 +135,7 @@ async def until(condition, seconds=15):
 
 
 async def closed(ws):
-    await asyncio.wait_for(ws.wait_closed(), 15)
+    await asyncio.wait_for(ws.wait_closed(), 60)
     return ws.close_code, ws.close_reason
 
 
@@ -193,6 +193,39 @@ async def pause():
 
 
 @fact
+async def checkpoint():
+    """a frame begins at a checkpoint, and one that cannot is refused"""
+    def latest():
+        return json.loads(rest("GET", "/v1/threads/branches/history?limit=1")[1])["data"]["history"][0]["checkpoint_id"]
+
+    async with connect() as ws:
+        await turn(ws, "one", "branches")
+        first = latest()
+        await turn(ws, "two", "branches")
+        second = latest()
+        at = {"thread_id": "branches", "checkpoint_id": first}
+        same(text(await turn(ws, "/context", config=at)), "context: 3")
+        same(stored("branches"), ["one", "echo: one", "/context", "context: 3"])
+        await turn(ws, "three", config={**at, "checkpoint_id": second})
+        same(stored("branches"), ["one", "echo: one", "two", "echo: two", "three", "echo: three"])
+        for config, code, reason in (
+                ({**at, "checkpoint_id": "none"}, "RESOURCE_NOT_FOUND", "Checkpoint not found"),
+                ({"checkpoint_id": first}, "VALIDATION_ERROR", "Invalid request: config.checkpoint_id needs a thread_id")):
+            [refused] = await turn(ws, "x", config=config)
+            same((refused["data"]["error_code"], refused["data"]["reason"]), (code, reason))
+        await ws.send(json.dumps({"config": at}))
+        same([c["data"].get("reason") for c in await answer(ws)], ["Nothing follows this checkpoint", None])
+        await turn(ws, "/ask Which?", "branches")
+        pause = {**at, "checkpoint_id": latest()}
+        await ws.send(json.dumps({"resume": "red", "config": {"thread_id": "branches"}}))
+        await answer(ws)
+        await ws.send(json.dumps({"config": pause}))
+        same([c["data"]["status"] for c in await answer(ws) if c["event"] == "updates"], ["interrupted", "done"])
+        await ws.send(json.dumps({"resume": "blue", "config": {"thread_id": "branches"}}))
+        same(text(await answer(ws)), "answer: blue")
+
+
+@fact
 async def mistakes():
     """a frame that is refused leaves the socket open"""
     frames = [("{", "frame is not valid JSON"), ("[]", "frame must be a JSON object"),
@@ -243,7 +276,7 @@ async def large():
 async def stop():
     """a run is stopped over HTTP from elsewhere"""
     async with connect() as ws:
-        await ws.send(fresh("/slow 50 100", "stopped", response_granularity="partial"))
+        await ws.send(fresh("/slow 100 500", "stopped", response_granularity="partial", recursion_limit=100))
         for _ in range(4):
             await ws.recv()
         response, content = rest("POST", "/v1/graph/stop", {"thread_id": "stopped"})
@@ -352,9 +385,9 @@ async def crowd():
         for i, ws in enumerate(sockets):
             await ws.send(fresh("/slow 1 200", f"crowd-{batch}-{i}"))
         for ws in sockets:
-            await asyncio.wait_for(ws.recv(), 30)
+            await asyncio.wait_for(ws.recv(), 60)
             ws.transport.abort()
-        await until(lambda: not helpers(), 60)
+        await until(lambda: not helpers())
     for batch in range(4):
         for i in range(CROWD):
             same(stored(f"crowd-{batch}-{i}")[-1:], ["done"])
@@ -366,12 +399,12 @@ async def crowd():
 async def helper_dies():
     """a helper that is killed closes its client with 1011, and the thread with it goes on"""
     async with connect() as ws:
-        await ws.send(fresh("/slow 20 200", "killed"))
+        await ws.send(fresh("/slow 100 500", "killed", recursion_limit=100))
         await ws.recv()
         os.kill(helpers()[0], signal.SIGKILL)
         try:
             while True:
-                await asyncio.wait_for(ws.recv(), 15)
+                await asyncio.wait_for(ws.recv(), 60)
         except websockets.ConnectionClosed:
             pass
         same(await closed(ws), (1011, "Internal error"))
@@ -390,7 +423,7 @@ async def websocketd_dies():
     os.kill(first, signal.SIGKILL)
     try:
         while True:
-            await asyncio.wait_for(ws.recv(), 15)
+            await asyncio.wait_for(ws.recv(), 60)
     except websockets.ConnectionClosed:
         pass
     same(ws.close_code, 1011)
@@ -402,7 +435,7 @@ async def websocketd_dies():
 
 async def again(word):
     """A turn as soon as the service can have one."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + 90
     while True:
         try:
             async with connect() as ws:
@@ -426,7 +459,7 @@ async def relay_dies():
     assert member("agentgraph-relay") != first
     try:
         while True:
-            await asyncio.wait_for(ws.recv(), 15)
+            await asyncio.wait_for(ws.recv(), 60)
     except websockets.ConnectionClosed:
         pass
     await until(lambda: stored("unrelayed")[-1:] == ["done"])
@@ -468,7 +501,7 @@ async def reload():
     with open("agent.json", "w") as f:
         json.dump(config, f)
     os.kill(SERVE, signal.SIGHUP)
-    end = time.monotonic() + 15
+    end = time.monotonic() + 90
     while True:
         async with connect() as ws:
             got = await turn(ws, "x" * 400)
@@ -494,7 +527,7 @@ async def stopping():
     for ws in idle, busy:
         try:
             while True:
-                await asyncio.wait_for(ws.recv(), 15)
+                await asyncio.wait_for(ws.recv(), 60)
         except websockets.ConnectionClosed:
             pass
         same((ws.close_code, ws.close_reason), (1001, "Shutting down"))
@@ -504,7 +537,7 @@ async def main():
     for f in FACTS:
         why = ""
         try:
-            await asyncio.wait_for(f(), 120)
+            await asyncio.wait_for(f(), 240)
         except Exception as e:
             why = f"{type(e).__name__}: {e}"
         print("ok" if not why else "failed", f.__doc__.splitlines()[0])
@@ -548,7 +581,7 @@ is "$(stat -c '%a %F' "$SOCKET.relay")" '660 socket' "without nginx the relay's 
 
 # descendants PID: all processes below it, whichever of its threads started them.
 descendants() {
-	for descendant in $(cat "/proc/$1"/task/*/children 2>/dev/null); do
+	for descendant in $(children "$1"); do
 		echo "$descendant"
 		descendants "$descendant"
 	done

@@ -221,7 +221,7 @@ async def main():
         await ws.send(json.dumps({"messages": [{"role": "user", "content": "by socket"}],
                                   "config": {"thread_id": "sock", "run_id": "sock-run"}}))
         while True:
-            chunk = json.loads(await asyncio.wait_for(ws.recv(), 30))
+            chunk = json.loads(await asyncio.wait_for(ws.recv(), 60))
             if chunk["event"] == "updates" and chunk["data"]["status"] == "done":
                 break
 asyncio.run(main())

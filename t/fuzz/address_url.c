@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Addresses of other services, as the environment gives them: of a cache, and of an error tracker.
  * What is accepted is complete, and what was expected is said otherwise. */
-#include "access/cache_url.h"
+#include "access/cache.h"
 #include "config/dsn.h"
 #include "replay.h"
 

@@ -21,7 +21,7 @@ static struct chat_model *model_of(const char *provider)
 	cJSON *settings = cJSON_CreateObject();
 	json_add_str(settings, "provider", provider);
 	json_add_str(settings, "model", "m");
-	struct chat_model *model = chat_model_new(settings, NULL, &(struct chat_reporter){0});
+	struct chat_model *model = chat_model_new(settings, &(struct chat_reporter){0});
 	require(model != NULL);
 	cJSON_Delete(settings);
 	return model;

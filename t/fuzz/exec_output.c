@@ -27,6 +27,7 @@ static const struct id_source ids;
 static struct {
 	char dir[SCRATCH_SIZE];
 	ag_graph *graph;
+	struct shared *shared;
 	struct storage *storage;
 	int inputs;
 } world;
@@ -63,7 +64,8 @@ static void close_world(void)
 {
 	if (!world.storage)
 		return;
-	world.storage->ops->close(world.storage);
+	storage_close(world.storage);
+	shared_close(world.shared);
 	graph_free(world.graph);
 	world.storage = NULL;
 	scratch_remove(world.dir);
@@ -74,7 +76,9 @@ static void open_world(void)
 	struct error err = {0};
 	struct config config = {.state_dir = world.dir};
 	scratch_make(world.dir);
-	world.storage = storage_open(&config, &err);
+	world.shared = shared_open(world.dir, &err);
+	require(world.shared != NULL);
+	world.storage = storage_open(&config, world.shared, &err);
 	require(world.storage != NULL);
 	world.graph = make_graph();
 	world.inputs = 0;
@@ -151,7 +155,8 @@ static void execute(struct arena *arena)
 	    .metadata_json = "{}",
 	    .node = "START",
 	    .fields_json = "{}"};
-	struct lease *lease = world.storage->ops->lease_acquire(world.storage, thread_id, 0, &err);
+	struct lease *lease = world.storage->threads->lease_acquire(
+	    world.storage, NULL, thread_id, CLAIM_ENQUEUE, 0, &err);
 	const struct run_setup setup = {.graph = world.graph,
 	    .storage = world.storage,
 	    .lease = lease,
@@ -168,7 +173,7 @@ static void execute(struct arena *arena)
 	run_bring(run, message_new("user", uuid4(message), content_text("hi")));
 	bool ok = run_execute(run, RUN_FROM_START, NULL, &err);
 	check_end(run_thread(run), ok, &err);
-	world.storage->ops->lease_release(lease);
+	world.storage->threads->lease_release(world.storage, NULL, lease, &err);
 	error_release(&err);
 }
 

@@ -39,7 +39,7 @@ static struct service *service_of_demo(void)
 	struct problems problems = {0};
 	if (service.graph)
 		return &service;
-	service.access = access_open(&config, NULL, &problems);
+	service.access = access_open(&config, NULL, NULL, &problems);
 	service.anonymous = cJSON_CreateObject();
 	service.graph = graph_new("fuzz");
 	graph_live_demo(service.graph);

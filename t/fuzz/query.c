@@ -18,6 +18,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; ok && i < 2; i++)
 		require(!fields[i].value ||
 		    (*fields[i].value && utf8_valid(fields[i].value, strlen(fields[i].value))));
+	error_release(&err);
+	struct query_member members[3];
+	size_t count = 3;
+	ok = query_members(arena, text, "metadata", members, &count, &err);
+	require(ok != error_is_set(&err));
+	require(count <= 3);
+	for (size_t i = 0; ok && i < count; i++) {
+		require(utf8_valid(members[i].name, strlen(members[i].name)));
+		require(
+		    *members[i].value && utf8_valid(members[i].value, strlen(members[i].value)));
+	}
 	free(text);
 	error_release(&err);
 	arena_free(arena);

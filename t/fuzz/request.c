@@ -181,20 +181,35 @@ static void check_answer(const struct buf *out, bool head)
 
 /* ---- a client on the turn socket ---- */
 
+/* The parts of a chunk so far. */
+struct joined {
+	struct chunk_sink sink;
+	struct buf text;
+};
+
+static bool on_part(struct chunk_sink *sink, const char *json, size_t len)
+{
+	buf_add(&((struct joined *)sink)->text, json, len);
+	return true;
+}
+
 static void on_chunk(struct chunk_sink *sink, const char *json, size_t len)
 {
-	(void)sink;
-	check_json(json, len);
+	struct buf *text = &((struct joined *)sink)->text;
+	on_part(sink, json, len);
+	check_json(text->data, text->len);
+	buf_reset(text);
 }
 
 static void frame(const char *text, size_t len)
 {
 	static const struct socket_session session = {0, "/v1/graph/ws", "127.0.0.1"};
-	struct chunk_sink sink = {.chunk = on_chunk};
+	struct joined joined = {.sink = {.chunk = on_chunk, .part = on_part}};
 	struct call call;
 	call_init(&call, world.server.service, "fuzz");
-	require(socket_frame(&call, &session, text, len, &sink) == SOCKET_GOES_ON);
+	require(socket_frame(&call, &session, text, len, &joined.sink) == SOCKET_GOES_ON);
 	call_release(&call);
+	buf_release(&joined.text);
 }
 
 static void request(char *text, size_t size)

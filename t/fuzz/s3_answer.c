@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Answers of a bucket's server: what is taken out of them is a plain text that stands in them. */
 #include "replay.h"
-#include "storage/blob/s3_internal.h"
+#include "storage/blob/s3_call.h"
 
 #include <stdlib.h>
 #include <string.h>

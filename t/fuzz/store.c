@@ -4,12 +4,14 @@
  * is there, "content" and "metadata", and "filters" that were checked.  Whatever they are, SQL and
  * FTS5 understand what is made of them, and a memory is found by its own text.
  */
-#include "storage/store.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/shared.h"
+#include "config/config.h"
 #include "model/local_embed.h"
 #include "replay.h"
 #include "scratch.h"
+#include "storage/memories.h"
 #include "storage/memory_filter.h"
 
 #include <math.h>
@@ -21,17 +23,19 @@
 static struct {
 	char dir[SCRATCH_SIZE];
 	struct shared *shared;
-	struct store *store;
+	struct storage *storage;
+	struct memory_set *store;
 } world;
 
 static void close_world(void)
 {
 	world.store->ops->close(world.store);
+	storage_close(world.storage);
 	shared_close(world.shared);
 	scratch_remove(world.dir);
 }
 
-static struct store *store(void)
+static struct memory_set *store(void)
 {
 	struct error err = {0};
 	if (world.store)
@@ -39,9 +43,11 @@ static struct store *store(void)
 	log_init("fuzz", LOG_ERROR);
 	scratch_make(world.dir);
 	world.shared = shared_open(world.dir, &err);
-	const struct store_setup setup = {
-	    world.dir, world.shared, LOCAL_EMBED_NAME, LOCAL_EMBED_DIMENSIONS, false};
-	world.store = store_open(&setup, &err);
+	const struct config config = {.state_dir = world.dir};
+	world.storage = storage_open(&config, world.shared, &err);
+	require(world.storage != NULL);
+	world.store = world.storage->engine->memories->open(
+	    world.storage, NULL, LOCAL_EMBED_NAME, LOCAL_EMBED_DIMENSIONS, &err);
 	require(world.store != NULL);
 	atexit(close_world);
 	return world.store;
@@ -66,7 +72,7 @@ static bool put(const char *content, const cJSON *metadata)
 	    .created_at = 1000};
 	const struct memory_vector vector = {numbers, NULL};
 	const struct memory_links links = {.entity = content};
-	require(store()->ops->put(store(), &m, &links, &vector, &err));
+	require(store()->ops->put(store(), NULL, &m, &links, &vector, &err));
 	free(json);
 	return length > 0;
 }
@@ -76,7 +82,7 @@ static size_t matching(const struct memory_filter *filter, const char *text)
 	struct memory_hit hits[4];
 	struct error err = {0};
 	size_t found;
-	require(store()->ops->matching(store(), filter, text, 4, hits, &found, &err));
+	require(store()->ops->matching(store(), NULL, filter, text, 4, hits, &found, &err));
 	for (size_t i = 0; i < found; i++)
 		require(isfinite(hits[i].score));
 	return found;
@@ -90,7 +96,8 @@ static size_t similar(const struct memory_filter *filter, const char *text)
 	size_t found;
 	local_embed(text, numbers);
 	for (enum vector_metric m = METRIC_COSINE; m <= METRIC_MANHATTAN; m++) {
-		require(store()->ops->similar(store(), filter, numbers, m, 4, hits, &found, &err));
+		require(store()->ops->similar(
+		    store(), NULL, filter, numbers, m, 4, hits, &found, &err));
 		for (size_t i = 0; i < found; i++)
 			require(isfinite(hits[i].score));
 	}
@@ -108,7 +115,7 @@ static void search(const char *text, const cJSON *metadata, const cJSON *filters
 	const struct memory_filter filter = {.user_id = "u", .filters_json = json};
 	struct memory_hit hits[4];
 	size_t found;
-	require(store()->ops->recent(store(), &filter, 4, hits, &found, &err));
+	require(store()->ops->recent(store(), NULL, &filter, 4, hits, &found, &err));
 	require((found == 1) == memory_filter_fits(metadata, filters));
 	require(matching(&filter, text) <= found);
 	similar(&filter, text);
@@ -120,7 +127,7 @@ static void clear(void)
 	const struct memory_filter everything = {0};
 	struct error err = {0};
 	int64_t count;
-	require(store()->ops->forget(store(), &everything, &count, &err) && count == 1);
+	require(store()->ops->forget(store(), NULL, &everything, &count, &err) && count == 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

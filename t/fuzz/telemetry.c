@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "config/dsn.h"
 #include "replay.h"
-#include "telemetry/scrub.h"
 #include "telemetry/tracker.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Tickets: whatever the bytes, nobody gets in with another key, and what a good signature stands
  * over is complete or refused.  An input is taken twice: as a ticket, and as the claims of one. */
-#include "access/ticket.h"
+#include "access/run_ticket.h"
 #include "base/memory.h"
 #include "replay.h"
 #include "t/unit/mint_fixture.h"
@@ -30,6 +30,21 @@ static bool take(const char *text, bool may_pass)
 	return good;
 }
 
+static void take_run(const char *text, bool may_pass)
+{
+	struct arena *a = arena_new();
+	struct run_ticket ticket;
+	struct error err = {0};
+	if (run_ticket_verify(&key, text, a, &ticket, &err)) {
+		require(may_pass && ticket.request_id && ticket.thread_id && ticket.run_id);
+		require(ticket.kind == RUN_TICKET_STREAM || cJSON_IsObject(ticket.identity.user));
+	} else {
+		require(err.kind == ERR_INVALID_TOKEN);
+	}
+	error_release(&err);
+	arena_free(a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char secret[sizeof(key.bytes) + 1] = "";
@@ -37,8 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memory_init();
 	memcpy(secret, key.bytes, sizeof(key.bytes));
 	take(text, false);
+	take_run(text, false);
 	char *token = mint_plain("HS256", secret, text);
 	take(token, true);
+	take_run(token, true);
 	free(token);
 	free(text);
 	return 0;

@@ -59,10 +59,10 @@ static void say_who(struct request *rq)
 }
 
 static const struct route rows[] = {
-    {METHOD_GET, "/public", NULL, NULL, BODY_NONE, say_who, 0},
-    {METHOD_GET, "/plain", "graph", "read", BODY_NONE, say_who, 0},
-    {METHOD_GET, "/other", "graph", "read", BODY_NONE, say_who, ROUTE_UNAUTHORIZED},
-    {METHOD_POST, "/body", "graph", "invoke", BODY_REQUIRED, say_who, 0},
+    {METHOD_GET, "/public", NULL, NULL, BODY_NONE, say_who, 0, NULL},
+    {METHOD_GET, "/plain", "graph", "read", BODY_NONE, say_who, 0, NULL},
+    {METHOD_GET, "/other", "graph", "read", BODY_NONE, say_who, ROUTE_UNAUTHORIZED, NULL},
+    {METHOD_POST, "/body", "graph", "invoke", BODY_REQUIRED, say_who, 0, NULL},
 };
 static const struct route_table table = {rows, 4};
 

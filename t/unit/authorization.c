@@ -204,7 +204,8 @@ static struct access *open_access(enum auth_method auth, enum authorization_kind
 	static struct config config;
 	struct problems problems = {0};
 	config = (struct config){.auth = auth, .authorization = kind, .rbac = rbac};
-	struct access *access = access_open(&config, storage, &problems);
+	struct access *access =
+	    access_open(&config, storage, opened[opened_at(storage)].shared, &problems);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(access);
 	return access;
 }
@@ -257,7 +258,7 @@ static void ownership_keeps_to_its_table(void)
 	struct access *access = open_access(AUTH_JWT, AUTHZ_OWNERSHIP, NULL);
 	check_guarded(access);
 	access_close(access);
-	storage->ops->close(storage);
+	close_storage(storage);
 }
 
 /* Roles that grant everything to everybody, with that isolation. */
@@ -288,7 +289,7 @@ static void roles_inherit_the_table(void)
 	CU_ASSERT(permits(access, "bob", "graph", "invoke", "hers"));
 	CU_ASSERT(permits(access, NULL, "checkpointer", "read", "hers"));
 	access_close(access);
-	storage->ops->close(storage);
+	close_storage(storage);
 	cJSON_Delete(owner);
 	cJSON_Delete(none);
 }
@@ -300,7 +301,7 @@ static void allow_all_asks_for_nobody(void)
 	CU_ASSERT(permits(access, "bob", "graph", "invoke", "hers"));
 	CU_ASSERT(permits(access, NULL, "checkpointer", "delete", "hers"));
 	access_close(access);
-	storage->ops->close(storage);
+	close_storage(storage);
 }
 
 static void without_authentication_nothing_is_asked(void)
@@ -310,14 +311,14 @@ static void without_authentication_nothing_is_asked(void)
 	CU_ASSERT(permits(access, "bob", "graph", "invoke", "hers"));
 	CU_ASSERT(permits(access, NULL, "graph", "invoke", "hers"));
 	access_close(access);
-	storage->ops->close(storage);
+	close_storage(storage);
 }
 
 /* A storage whose lookups fail. */
-static bool failing_owner(struct storage *st, struct arena *a, const char *thread_id,
-    const char **owner, struct error *failure)
+static bool failing_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char **owner, struct error *failure)
 {
-	(void)st, (void)a, (void)thread_id, (void)owner;
+	(void)st, (void)ctx, (void)a, (void)thread_id, (void)owner;
 	return error_set(failure, ERR_TRANSIENT_STORAGE, NULL);
 }
 
@@ -325,32 +326,32 @@ static void a_failing_lookup_denies(void)
 {
 	open_threads();
 	struct access *access = open_access(AUTH_JWT, AUTHZ_OWNERSHIP, NULL);
-	const struct storage_ops *real = storage->ops;
-	struct storage_ops broken = *real;
-	broken.thread_owner = failing_owner;
-	storage->ops = &broken;
+	const struct thread_ops *real = storage->threads;
+	struct thread_ops broken = *real;
+	broken.owner = failing_owner;
+	storage->threads = &broken;
 	CU_ASSERT_FALSE(permits(access, "alice", "graph", "invoke", "hers"));
 	CU_ASSERT_STRING_EQUAL(err.detail, "Not authorized to invoke graph");
 	CU_ASSERT_FALSE(permits(access, "alice", "graph", "invoke", "nobodys"));
-	storage->ops = real;
+	storage->threads = real;
 	CU_ASSERT(permits(access, "alice", "graph", "invoke", "hers"));
 	access_close(access);
-	storage->ops->close(storage);
+	close_storage(storage);
 }
 
 static void a_storage_without_owners_allows(void)
 {
 	open_threads();
-	const struct storage_ops *real = storage->ops;
-	struct storage_ops poor = *real;
-	poor.thread_owner = NULL;
-	storage->ops = &poor;
+	const struct thread_ops *real = storage->threads;
+	struct thread_ops poor = *real;
+	poor.owner = NULL;
+	storage->threads = &poor;
 	struct access *access = open_access(AUTH_JWT, AUTHZ_OWNERSHIP, NULL);
 	CU_ASSERT(permits(access, "bob", "graph", "invoke", "hers"));
 	CU_ASSERT_FALSE(permits(access, NULL, "graph", "invoke", "hers"));
 	access_close(access);
-	storage->ops = real;
-	storage->ops->close(storage);
+	storage->threads = real;
+	close_storage(storage);
 }
 
 static void a_thread_that_came_in_between_is_noticed(void)
@@ -365,7 +366,7 @@ static void a_thread_that_came_in_between_is_noticed(void)
 	CU_ASSERT_STRING_EQUAL(err.detail, "Not authorized to invoke graph");
 	CU_ASSERT_FALSE(access_owns(access, &nobody, &permission, "anonymous", &err));
 	access_close(access);
-	storage->ops->close(storage);
+	close_storage(storage);
 }
 
 static void what_was_decided_is_stamped(void)
@@ -384,7 +385,7 @@ static void what_was_decided_is_stamped(void)
 	CU_ASSERT_STRING_EQUAL(text_of(json_get(identity.user, "authz")),
 	    "{\"user_id\":\"a\",\"scope\":\"owner\",\"scopes\":[\"graph:invoke\"]}");
 	access_close(access);
-	storage->ops->close(storage);
+	close_storage(storage);
 }
 
 static const char *reach(enum auth_method auth, enum authorization_kind kind, const char *user_id)
@@ -403,7 +404,7 @@ static void listings_reach_what_they_should(void)
 	CU_ASSERT_STRING_EQUAL(reach(AUTH_JWT, AUTHZ_OWNERSHIP, "bob"), "bob");
 	CU_ASSERT_STRING_EQUAL(reach(AUTH_JWT, AUTHZ_OWNERSHIP, NULL), "anonymous");
 	CU_ASSERT_STRING_EQUAL(reach(AUTH_JWT, AUTHZ_ALLOW_ALL, "bob"), "all");
-	storage->ops->close(storage);
+	close_storage(storage);
 }
 
 /* ---- an authentication that a plug-in brings ---- */

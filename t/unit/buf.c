@@ -62,6 +62,17 @@ static void printf_fits_at_every_length(void)
 	}
 }
 
+static void integers_are_written_whole(void)
+{
+	struct buf b = {0};
+	buf_int(&b, 0);
+	buf_int(&b, -7);
+	buf_int(&b, INT64_MAX);
+	buf_int(&b, INT64_MIN);
+	CU_ASSERT_STRING_EQUAL(b.data, "0-79223372036854775807-9223372036854775808");
+	buf_release(&b);
+}
+
 static void reserved_room_is_filled_by_the_caller(void)
 {
 	struct buf b = {0};
@@ -131,6 +142,7 @@ static const struct unit_test tests[] = {
     {"bytes may hold NUL", bytes_may_hold_nul},
     {"it grows without losing anything", it_grows_without_losing_anything},
     {"printf fits at every length", printf_fits_at_every_length},
+    {"integers are written whole", integers_are_written_whole},
     {"reserved room is filled by the caller", reserved_room_is_filled_by_the_caller},
     {"reset keeps the memory", reset_keeps_the_memory},
     {"whole lines are taken, the rest stays", whole_lines_are_taken},

@@ -2,7 +2,6 @@
 /* The shared cache: where it is, what it keeps, and what it costs when it is not there. */
 #include "access/cache.h"
 
-#include "access/cache_url.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "redis_fixture.h"

@@ -207,8 +207,7 @@ struct chat_model *model_from(const char *settings)
 	cJSON *json = json_from(settings);
 	if (!json_get(json, "base_url"))
 		json_add_str(json, "base_url", provider_url());
-	struct chat_model *m =
-	    chat_model_new(json, NULL, &(struct chat_reporter){show_problem, NULL});
+	struct chat_model *m = chat_model_new(json, &(struct chat_reporter){show_problem, NULL});
 	cJSON_Delete(json);
 	if (!m)
 		abort();

@@ -47,82 +47,6 @@ static const cJSON *sent(const char *settings, const char *messages)
 	return sent_with(settings, messages, (struct chat_request){.system = "Be kind"});
 }
 
-static void openai_gets_the_conversation(void)
-{
-	const cJSON *body = sent(OPENAI "}", conversation);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages"),
-	    "[{\"role\":\"system\",\"content\":\"Be kind\"},"
-	    "{\"role\":\"assistant\",\"content\":\"Welcome\"},"
-	    "{\"role\":\"system\",\"content\":\"Be brief\"},"
-	    "{\"role\":\"user\",\"content\":\"one\\ntwo\"},{\"role\":\"user\",\"content\":\"three\"},"
-	    "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":["
-	    "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"add\",\"arguments\":"
-	    "\"{\\\"a\\\":1}\"}},"
-	    "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"ask\",\"arguments\":"
-	    "\"{}\"}},"
-	    "{\"id\":\"c3\",\"type\":\"function\",\"function\":{\"name\":\"lost\",\"arguments\":"
-	    "\"{}\"}}]},"
-	    "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"{\\\"sum\\\":3}\"},"
-	    "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"no\"},"
-	    "{\"role\":\"tool\",\"tool_call_id\":\"c3\",\"content\":"
-	    "\"There is no result: the call was not run.\"}]");
-}
-
-static void anthropic_gets_the_conversation(void)
-{
-	const cJSON *body = sent(ANTHROPIC "}", conversation);
-	CU_ASSERT_STRING_EQUAL(at(body, "system"), "Be kind\n\nBe brief");
-	CU_ASSERT_STRING_EQUAL(at(body, "max_tokens"), "8192");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages"),
-	    "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
-	    "\"(The conversation begins.)\"}]},"
-	    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Welcome\"}]},"
-	    "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"one\"},"
-	    "{\"type\":\"text\",\"text\":\"two\"},{\"type\":\"text\",\"text\":\"three\"}]},"
-	    "{\"role\":\"assistant\",\"content\":["
-	    "{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":\"add\",\"input\":{\"a\":1}},"
-	    "{\"type\":\"tool_use\",\"id\":\"c2\",\"name\":\"ask\",\"input\":{}},"
-	    "{\"type\":\"tool_use\",\"id\":\"c3\",\"name\":\"lost\",\"input\":{}}]},"
-	    "{\"role\":\"user\",\"content\":["
-	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c1\",\"content\":\"{\\\"sum\\\":3}\"},"
-	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c2\",\"content\":\"no\",\"is_error\":true},"
-	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c3\",\"content\":"
-	    "\"There is no result: the call was not run.\",\"is_error\":true}]}]");
-}
-
-static void gemini_gets_the_conversation(void)
-{
-	const cJSON *body = sent(GEMINI "}", conversation);
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "systemInstruction"), "{\"parts\":[{\"text\":\"Be kind\\n\\nBe brief\"}]}");
-	CU_ASSERT_STRING_EQUAL(at(body, "model"), "(none)");
-	CU_ASSERT_STRING_EQUAL(at(body, "contents"),
-	    "[{\"role\":\"user\",\"parts\":[{\"text\":\"(The conversation begins.)\"}]},"
-	    "{\"role\":\"model\",\"parts\":[{\"text\":\"Welcome\"}]},"
-	    "{\"role\":\"user\",\"parts\":[{\"text\":\"one\"},{\"text\":\"two\"},{\"text\":\"three\"}]},"
-	    "{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"name\":\"add\",\"args\":{\"a\":1}}},"
-	    "{\"functionCall\":{\"name\":\"ask\",\"args\":{}}},"
-	    "{\"functionCall\":{\"name\":\"lost\",\"args\":{}}}]},"
-	    "{\"role\":\"user\",\"parts\":["
-	    "{\"functionResponse\":{\"name\":\"add\",\"response\":{\"sum\":3}}},"
-	    "{\"functionResponse\":{\"name\":\"ask\",\"response\":{\"error\":\"no\"}}},"
-	    "{\"functionResponse\":{\"name\":\"lost\",\"response\":{\"error\":"
-	    "\"There is no result: the call was not run.\"}}}]}]");
-}
-
-static void a_conversation_that_ends_with_the_assistant_is_continued(void)
-{
-	static const char messages[] =
-	    "[{'role':'user','content':[{'type':'text','text':'hi'}]},"
-	    "{'role':'assistant','content':[{'type':'text','text':'hello'}]}]";
-	const cJSON *body = sent(ANTHROPIC "}", messages);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/0/text"), "(Continue.)");
-	body = sent(GEMINI "}", messages);
-	CU_ASSERT_STRING_EQUAL(at(body, "contents/2/parts/0/text"), "(Continue.)");
-	body = sent(ANTHROPIC "}", "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/0/role"), "user");
-}
-
 #define TEXT(role, text) "{'role':'" role "','content':[{'type':'text','text':'" text "'}]}"
 #define CALL(id, name) \
 	"{'type':'tool_call','id':'" id "','name':'" name "','args':{},'tool_type':'local'}"
@@ -152,34 +76,6 @@ static void anthropic_gets_no_blanks(void)
 	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c2\"}]}]");
 }
 
-static void anthropic_gets_ids_that_it_takes(void)
-{
-	const cJSON *body = sent(ANTHROPIC "}",
-	    "[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL(
-		"functions.a:0", "a") "]}]");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/1/content/0/id"), "functions_a_0");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/0/tool_use_id"), "functions_a_0");
-	body = sent(OPENAI "}",
-	    "[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL(
-		"functions.a:0", "a") "]}]");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/0/id"), "functions.a:0");
-}
-
-/* A conversation with calls is refused where no tools are. */
-static void anthropic_is_told_of_the_tools_that_were(void)
-{
-	const cJSON *body = sent(ANTHROPIC "}",
-	    "[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL("c1", "a") "," CALL(
-		"c2", "b") "," CALL("c3", "a") "]}," TEXT("user", "so?") "]");
-	CU_ASSERT_STRING_EQUAL(at(body, "tools"),
-	    "[{\"name\":\"a\",\"input_schema\":{\"type\":\"object\"}},"
-	    "{\"name\":\"b\",\"input_schema\":{\"type\":\"object\"}}]");
-	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "{\"type\":\"none\"}");
-	body = sent(ANTHROPIC "}", "[" TEXT("user", "hi") "]");
-	CU_ASSERT_STRING_EQUAL(at(body, "tools"), "(none)");
-	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "(none)");
-}
-
 /* ---- Reasoning that goes back */
 
 static const char thought[] =
@@ -192,22 +88,6 @@ static const char thought[] =
     "{'type':'tool_call','id':'c1','name':'add','args':{},'tool_type':'local'}]},"
     "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':3}]}]";
 
-static void reasoning_goes_back_to_its_provider(void)
-{
-	const cJSON *body = sent(ANTHROPIC ",'reasoning_tokens':2000}", thought);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/1/content/0"),
-	    "{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"sig\"}");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "messages/1/content/1"), "{\"type\":\"redacted_thinking\",\"data\":\"xyz\"}");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "thinking"), "{\"type\":\"enabled\",\"budget_tokens\":2000}");
-	CU_ASSERT_STRING_EQUAL(at(body, "max_tokens"), "10192");
-	body = sent(GEMINI "}", thought);
-	CU_ASSERT_STRING_EQUAL(at(body, "contents/1/parts/0/thoughtSignature"), "gs");
-	body = sent(OPENAI "}", thought);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_content"), "hm");
-}
-
 static const char kept[] =
     "[{'role':'user','content':[{'type':'text','text':'hi'}]},"
     "{'role':'assistant','content':[{'type':'reasoning','summary':'hm','details':['"
@@ -218,49 +98,11 @@ static const char kept[] =
     "{\\\"provider\\\":\\\"openai\\\",\\\"field\\\":\\\"reasoning_content\\\"}']}," CALL(
 	"c1", "a") "," CALL("c2", "b") "]}]";
 
-static void what_a_service_wants_back_goes_to_the_same_model(void)
-{
-	const cJSON *body = sent(OPENAI "}", kept);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_details"), "[1]");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_content"), "hm");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/0/extra_content"), "(none)");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/1/extra_content"), "{\"g\":2}");
-	body = sent(OPENAI ",'model':'other'}", kept);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/reasoning_details"), "(none)");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/tool_calls/1/extra_content"), "(none)");
-}
-
 static const char thought_elsewhere[] =
     "[{'role':'user','content':[{'type':'text','text':'hi'}]},"
     "{'role':'assistant','content':[{'type':'reasoning','summary':'hm','details':[]},"
     "{'type':'tool_call','id':'c1','name':'add','args':{},'tool_type':'local'}]},"
     "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':3}]}]";
-
-static void calls_of_another_model_are_not_thought_about(void)
-{
-	const cJSON *body = sent(ANTHROPIC ",'reasoning_effort':'high'}", thought_elsewhere);
-	CU_ASSERT_STRING_EQUAL(at(body, "thinking"), "(none)");
-	CU_ASSERT_STRING_EQUAL(at(body, "output_config/effort"), "high");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/1/content/0/type"), "tool_use");
-	body = sent(GEMINI ",'model':'gemini-3-pro'}", thought_elsewhere);
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "contents/1/parts/0/thoughtSignature"), "skip_thought_signature_validator");
-}
-
-static void reasoning_is_asked_for(void)
-{
-	const cJSON *body = sent(OPENAI ",'reasoning_effort':'low'}", "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "reasoning_effort"), "low");
-	body = sent(ANTHROPIC ",'reasoning_effort':'minimal'}", "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "thinking"), "{\"type\":\"adaptive\"}");
-	CU_ASSERT_STRING_EQUAL(at(body, "output_config/effort"), "low");
-	body = sent(GEMINI ",'reasoning_effort':'high'}", "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/thinkingConfig"),
-	    "{\"thinkingLevel\":\"high\",\"includeThoughts\":true}");
-	body = sent(GEMINI ",'reasoning_effort':'none'}", "[]");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "generationConfig/thinkingConfig"), "{\"thinkingBudget\":0}");
-}
 
 /* Thinking goes with a free choice of tools only. */
 static void a_call_that_is_forced_is_not_thought_about(void)
@@ -274,22 +116,6 @@ static void a_call_that_is_forced_is_not_thought_about(void)
 	rq.choice = CHAT_TOOLS_AUTO;
 	body = sent_with(ANTHROPIC ",'reasoning_tokens':2000}", "[" TEXT("user", "hi") "]", rq);
 	CU_ASSERT_STRING_EQUAL(at(body, "thinking/type"), "enabled");
-}
-
-/* Models before Gemini 3 refuse a level. */
-static void an_effort_is_a_budget_where_there_are_no_levels(void)
-{
-	const cJSON *body =
-	    sent(GEMINI ",'model':'gemini-2.5-flash','reasoning_effort':'medium'}", "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/thinkingConfig"),
-	    "{\"thinkingBudget\":8192,\"includeThoughts\":true}");
-	body = sent(GEMINI ",'model':'models/gemini-2.5-pro','reasoning_effort':'minimal'}", "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/thinkingConfig/thinkingBudget"), "1024");
-	body = sent(GEMINI ",'model':'gemini-3-pro','reasoning_effort':'medium'}", "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/thinkingConfig/thinkingLevel"), "medium");
-	body = sent(GEMINI ",'model':'models/gemini-3-pro'}", thought_elsewhere);
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "contents/1/parts/0/thoughtSignature"), "skip_thought_signature_validator");
 }
 
 /* ---- Media */
@@ -324,62 +150,6 @@ static const cJSON *sent_media(const char *settings, const char *block)
 #define FILE_ID(id) "'kind':'file_id','file_id':'" id "'"
 #define WEB_URL "'kind':'url','url':'https://x/y.png','mime_type':'image/png'"
 
-static const char *openai_part(const char *block)
-{
-	return at(sent_media(OPENAI "}", block), "messages/0/content/1");
-}
-
-static void openai_gets_media(void)
-{
-	CU_ASSERT_STRING_EQUAL(openai_part(MEDIA("image", DATA("image/jpeg"))),
-	    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/jpeg;base64,YWJj\"}}");
-	CU_ASSERT_STRING_EQUAL(openai_part(MEDIA("image", WEB_URL)),
-	    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"https://x/y.png\"}}");
-	CU_ASSERT_STRING_EQUAL(openai_part(MEDIA("audio", DATA("audio/wav"))),
-	    "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"YWJj\",\"format\":\"wav\"}}");
-	CU_ASSERT_STRING_EQUAL(openai_part(MEDIA("document", FILE_ID("pdf"))),
-	    "{\"type\":\"file\",\"file\":{\"filename\":\"a.bin\",\"file_data\":"
-	    "\"data:application/pdf;base64,YWJj\"}}");
-	CU_ASSERT_STRING_EQUAL(openai_part(MEDIA("document", FILE_ID("text"))),
-	    "{\"type\":\"text\",\"text\":\"a.bin:\\nwhat it says\"}");
-	CU_ASSERT_STRING_EQUAL(openai_part(MEDIA("video", DATA("video/mp4"))),
-	    "{\"type\":\"text\",\"text\":\"[video unnamed, video/mp4: this model cannot read it]\"}");
-}
-
-static const char *anthropic_part(const char *block)
-{
-	return at(sent_media(ANTHROPIC "}", block), "messages/0/content/1");
-}
-
-static void anthropic_gets_media(void)
-{
-	CU_ASSERT_STRING_EQUAL(anthropic_part(MEDIA("image", FILE_ID("png"))),
-	    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\","
-	    "\"data\":\"YWJj\"}}");
-	CU_ASSERT_STRING_EQUAL(anthropic_part(MEDIA("image", WEB_URL)),
-	    "{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"https://x/y.png\"}}");
-	CU_ASSERT_STRING_EQUAL(anthropic_part(MEDIA("document", DATA("application/pdf"))),
-	    "{\"type\":\"document\",\"source\":{\"type\":\"base64\",\"media_type\":"
-	    "\"application/pdf\",\"data\":\"YWJj\"}}");
-	CU_ASSERT_STRING_EQUAL(anthropic_part(MEDIA("audio", DATA("audio/wav"))),
-	    "{\"type\":\"text\",\"text\":\"[audio unnamed, audio/wav: this model cannot read it]\"}");
-}
-
-static const char *gemini_part(const char *block)
-{
-	return at(sent_media(GEMINI "}", block), "contents/0/parts/1");
-}
-
-static void gemini_gets_media(void)
-{
-	CU_ASSERT_STRING_EQUAL(gemini_part(MEDIA("video", DATA("video/mp4"))),
-	    "{\"inlineData\":{\"mimeType\":\"video/mp4\",\"data\":\"YWJj\"}}");
-	CU_ASSERT_STRING_EQUAL(gemini_part(MEDIA("image", WEB_URL)),
-	    "{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"https://x/y.png\"}}");
-	CU_ASSERT_STRING_EQUAL(gemini_part(MEDIA("document", FILE_ID("text"))),
-	    "{\"text\":\"a.bin:\\nwhat it says\"}");
-}
-
 static void a_file_that_is_gone_fails_the_call(void)
 {
 	cJSON *messages =
@@ -412,52 +182,279 @@ static const cJSON *sent_tools(const char *settings, enum chat_choice choice)
 	return body;
 }
 
-static void openai_gets_tools(void)
-{
-	const cJSON *body = sent_tools(OPENAI ",'parallel_tool_calls':false}", CHAT_TOOLS_AUTO);
-	CU_ASSERT_STRING_EQUAL(at(body, "tools/0/type"), "function");
-	CU_ASSERT_STRING_EQUAL(at(body, "tools/0/function/name"), "add");
-	CU_ASSERT_STRING_EQUAL(at(body, "tools/0/function/parameters/$schema"), "x");
-	CU_ASSERT_STRING_EQUAL(at(body, "tools/1"),
+#define SETTINGS                                                                 \
+	",'temperature':0.5,'top_p':0.9,'max_tokens':100,'stop':'END','seed':7," \
+	"'extra':{'user':'u','seed':null,'metadata':{'a':1}}}"
+
+#define FORMAT                                                                             \
+	",'response_format':{'type':'json_schema','schema':{'type':'object','properties':" \
+	"{'n':{'type':'integer'}},'additionalProperties':false},'strict':true}}"
+
+#define SHOWN                                                                                          \
+	"[" TEXT("user", "look") ",{'role':'assistant','content':[" CALL("c1",                         \
+	    "shot") "]},"                                                                              \
+		    "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','is_error':false," \
+		    "'output':[{'type':'text','text':'here'},"                                         \
+		    "{'type':'image','mime_type':'image/png','data_base64':'YWJj'},"                   \
+		    "{'type':'image','mime_type':'image/tiff','data_base64':'eHl6'}]}]}]"
+
+/* What is asked, and what stands where in the body that the provider gets. */
+static const struct asked {
+	const char *name;
+	const char *settings;
+	const char *messages;
+	const char *media; /* a block in the only message, in place of messages */
+	bool tools;        /* of sent_tools, in place of messages */
+	enum chat_choice choice;
+	const char *body[10][2]; /* path and text, as at() gives it */
+} asked[] = {
+#define SAYS(n, s, m, ...)                                                       \
+	{                                                                        \
+		.name = n, .settings = s, .messages = m, .body = { __VA_ARGS__ } \
+	}
+#define SHOWS(n, s, m, ...)                                                   \
+	{                                                                     \
+		.name = n, .settings = s, .media = m, .body = { __VA_ARGS__ } \
+	}
+#define OFFERS(n, s, c, ...)                                                                  \
+	{                                                                                     \
+		.name = n, .settings = s, .tools = true, .choice = c, .body = { __VA_ARGS__ } \
+	}
+
+    SAYS("OpenAI gets the conversation", OPENAI "}", conversation,
+	{"messages",
+	    "[{\"role\":\"system\",\"content\":\"Be kind\"},"
+	    "{\"role\":\"assistant\",\"content\":\"Welcome\"},"
+	    "{\"role\":\"system\",\"content\":\"Be brief\"},"
+	    "{\"role\":\"user\",\"content\":\"one\\ntwo\"},{\"role\":\"user\",\"content\":\"three\"},"
+	    "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":["
+	    "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"add\",\"arguments\":"
+	    "\"{\\\"a\\\":1}\"}},"
+	    "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"ask\",\"arguments\":"
+	    "\"{}\"}},"
+	    "{\"id\":\"c3\",\"type\":\"function\",\"function\":{\"name\":\"lost\",\"arguments\":"
+	    "\"{}\"}}]},"
+	    "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"{\\\"sum\\\":3}\"},"
+	    "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"no\"},"
+	    "{\"role\":\"tool\",\"tool_call_id\":\"c3\",\"content\":"
+	    "\"There is no result: the call was not run.\"}]"}),
+    SAYS("Anthropic gets the conversation", ANTHROPIC "}", conversation,
+	{"system", "Be kind\n\nBe brief"}, {"max_tokens", "8192"},
+	{"messages",
+	    "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
+	    "\"(The conversation begins.)\"}]},"
+	    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Welcome\"}]},"
+	    "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"one\"},"
+	    "{\"type\":\"text\",\"text\":\"two\"},{\"type\":\"text\",\"text\":\"three\"}]},"
+	    "{\"role\":\"assistant\",\"content\":["
+	    "{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":\"add\",\"input\":{\"a\":1}},"
+	    "{\"type\":\"tool_use\",\"id\":\"c2\",\"name\":\"ask\",\"input\":{}},"
+	    "{\"type\":\"tool_use\",\"id\":\"c3\",\"name\":\"lost\",\"input\":{}}]},"
+	    "{\"role\":\"user\",\"content\":["
+	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c1\",\"content\":\"{\\\"sum\\\":3}\"},"
+	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c2\",\"content\":\"no\",\"is_error\":true},"
+	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c3\",\"content\":"
+	    "\"There is no result: the call was not run.\",\"is_error\":true}]}]"}),
+    SAYS("Gemini gets the conversation", GEMINI "}", conversation,
+	{"systemInstruction", "{\"parts\":[{\"text\":\"Be kind\\n\\nBe brief\"}]}"},
+	{"model", "(none)"},
+	{"contents",
+	    "[{\"role\":\"user\",\"parts\":[{\"text\":\"(The conversation begins.)\"}]},"
+	    "{\"role\":\"model\",\"parts\":[{\"text\":\"Welcome\"}]},"
+	    "{\"role\":\"user\",\"parts\":[{\"text\":\"one\"},{\"text\":\"two\"},{\"text\":\"three\"}]},"
+	    "{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"name\":\"add\",\"args\":{\"a\":1}}},"
+	    "{\"functionCall\":{\"name\":\"ask\",\"args\":{}}},"
+	    "{\"functionCall\":{\"name\":\"lost\",\"args\":{}}}]},"
+	    "{\"role\":\"user\",\"parts\":["
+	    "{\"functionResponse\":{\"name\":\"add\",\"response\":{\"sum\":3}}},"
+	    "{\"functionResponse\":{\"name\":\"ask\",\"response\":{\"error\":\"no\"}}},"
+	    "{\"functionResponse\":{\"name\":\"lost\",\"response\":{\"error\":"
+	    "\"There is no result: the call was not run.\"}}}]}]"}),
+    SAYS("a conversation that ends with the assistant is continued", ANTHROPIC "}",
+	"[{'role':'user','content':[{'type':'text','text':'hi'}]},"
+	"{'role':'assistant','content':[{'type':'text','text':'hello'}]}]",
+	{"messages/2/content/0/text", "(Continue.)"}),
+    SAYS("a conversation that ends with the assistant is continued", GEMINI "}",
+	"[{'role':'user','content':[{'type':'text','text':'hi'}]},"
+	"{'role':'assistant','content':[{'type':'text','text':'hello'}]}]",
+	{"contents/2/parts/0/text", "(Continue.)"}),
+    SAYS("a conversation that ends with the assistant is continued", ANTHROPIC "}", "[]",
+	{"messages/0/role", "user"}),
+    SAYS("Anthropic gets ids that it takes", ANTHROPIC "}",
+	"[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL("functions.a:0", "a") "]}]",
+	{"messages/1/content/0/id", "functions_a_0"},
+	{"messages/2/content/0/tool_use_id", "functions_a_0"}),
+    SAYS("Anthropic gets ids that it takes", OPENAI "}",
+	"[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL("functions.a:0", "a") "]}]",
+	{"messages/2/tool_calls/0/id", "functions.a:0"}),
+    /* A conversation with calls is refused where no tools are. */
+    SAYS("Anthropic is told of the tools that were", ANTHROPIC "}",
+	"[" TEXT("user", "hi") ",{'role':'assistant','content':[" CALL("c1", "a") "," CALL(
+	    "c2", "b") "," CALL("c3", "a") "]}," TEXT("user", "so?") "]",
+	{"tools",
+	    "[{\"name\":\"a\",\"input_schema\":{\"type\":\"object\"}},"
+	    "{\"name\":\"b\",\"input_schema\":{\"type\":\"object\"}}]"},
+	{"tool_choice", "{\"type\":\"none\"}"}),
+    SAYS("Anthropic is told of the tools that were", ANTHROPIC "}", "[" TEXT("user", "hi") "]",
+	{"tools", "(none)"}, {"tool_choice", "(none)"}),
+    SAYS("reasoning goes back to its provider", ANTHROPIC ",'reasoning_tokens':2000}", thought,
+	{"messages/1/content/0",
+	    "{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"sig\"}"},
+	{"messages/1/content/1", "{\"type\":\"redacted_thinking\",\"data\":\"xyz\"}"},
+	{"thinking", "{\"type\":\"enabled\",\"budget_tokens\":2000}"}, {"max_tokens", "10192"}),
+    SAYS("reasoning goes back to its provider", GEMINI "}", thought,
+	{"contents/1/parts/0/thoughtSignature", "gs"}),
+    SAYS("reasoning goes back to its provider", OPENAI "}", thought,
+	{"messages/2/reasoning_content", "hm"}),
+    SAYS("what a service wants back goes to the same model", OPENAI "}", kept,
+	{"messages/2/reasoning_details", "[1]"}, {"messages/2/reasoning_content", "hm"},
+	{"messages/2/tool_calls/0/extra_content", "(none)"},
+	{"messages/2/tool_calls/1/extra_content", "{\"g\":2}"}),
+    SAYS("what a service wants back goes to the same model", OPENAI ",'model':'other'}", kept,
+	{"messages/2/reasoning_details", "(none)"},
+	{"messages/2/tool_calls/1/extra_content", "(none)"}),
+    SAYS("calls of another model are not thought about", ANTHROPIC ",'reasoning_effort':'high'}",
+	thought_elsewhere, {"thinking", "(none)"}, {"output_config/effort", "high"},
+	{"messages/1/content/0/type", "tool_use"}),
+    SAYS("calls of another model are not thought about", GEMINI ",'model':'gemini-3-pro'}",
+	thought_elsewhere,
+	{"contents/1/parts/0/thoughtSignature", "skip_thought_signature_validator"}),
+    SAYS("reasoning is asked for", OPENAI ",'reasoning_effort':'low'}", "[]",
+	{"reasoning_effort", "low"}),
+    SAYS("reasoning is asked for", ANTHROPIC ",'reasoning_effort':'minimal'}", "[]",
+	{"thinking", "{\"type\":\"adaptive\"}"}, {"output_config/effort", "low"}),
+    SAYS("reasoning is asked for", GEMINI ",'reasoning_effort':'high'}", "[]",
+	{"generationConfig/thinkingConfig",
+	    "{\"thinkingLevel\":\"high\",\"includeThoughts\":true}"}),
+    SAYS("reasoning is asked for", GEMINI ",'reasoning_effort':'none'}", "[]",
+	{"generationConfig/thinkingConfig", "{\"thinkingBudget\":0}"}),
+    /* Models before Gemini 3 refuse a level. */
+    SAYS("an effort is a budget where there are no levels",
+	GEMINI ",'model':'gemini-2.5-flash','reasoning_effort':'medium'}", "[]",
+	{"generationConfig/thinkingConfig", "{\"thinkingBudget\":8192,\"includeThoughts\":true}"}),
+    SAYS("an effort is a budget where there are no levels",
+	GEMINI ",'model':'models/gemini-2.5-pro','reasoning_effort':'minimal'}", "[]",
+	{"generationConfig/thinkingConfig/thinkingBudget", "1024"}),
+    SAYS("an effort is a budget where there are no levels",
+	GEMINI ",'model':'gemini-3-pro','reasoning_effort':'medium'}", "[]",
+	{"generationConfig/thinkingConfig/thinkingLevel", "medium"}),
+    SAYS("an effort is a budget where there are no levels",
+	GEMINI ",'model':'models/gemini-3-pro'}", thought_elsewhere,
+	{"contents/1/parts/0/thoughtSignature", "skip_thought_signature_validator"}),
+    SHOWS("OpenAI gets media", OPENAI "}", MEDIA("image", DATA("image/jpeg")),
+	{"messages/0/content/1",
+	    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/jpeg;base64,YWJj\"}}"}),
+    SHOWS("OpenAI gets media", OPENAI "}", MEDIA("image", WEB_URL),
+	{"messages/0/content/1",
+	    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"https://x/y.png\"}}"}),
+    SHOWS("OpenAI gets media", OPENAI "}", MEDIA("audio", DATA("audio/wav")),
+	{"messages/0/content/1",
+	    "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"YWJj\",\"format\":\"wav\"}}"}),
+    SHOWS("OpenAI gets media", OPENAI "}", MEDIA("document", FILE_ID("pdf")),
+	{"messages/0/content/1",
+	    "{\"type\":\"file\",\"file\":{\"filename\":\"a.bin\",\"file_data\":"
+	    "\"data:application/pdf;base64,YWJj\"}}"}),
+    SHOWS("OpenAI gets media", OPENAI "}", MEDIA("document", FILE_ID("text")),
+	{"messages/0/content/1", "{\"type\":\"text\",\"text\":\"a.bin:\\nwhat it says\"}"}),
+    SHOWS("OpenAI gets media", OPENAI "}", MEDIA("video", DATA("video/mp4")),
+	{"messages/0/content/1",
+	    "{\"type\":\"text\",\"text\":\"[video unnamed, video/mp4: this model cannot read it]\"}"}),
+    SHOWS("Anthropic gets media", ANTHROPIC "}", MEDIA("image", FILE_ID("png")),
+	{"messages/0/content/1",
+	    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\","
+	    "\"data\":\"YWJj\"}}"}),
+    SHOWS("Anthropic gets media", ANTHROPIC "}", MEDIA("image", WEB_URL),
+	{"messages/0/content/1",
+	    "{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"https://x/y.png\"}}"}),
+    SHOWS("Anthropic gets media", ANTHROPIC "}", MEDIA("document", DATA("application/pdf")),
+	{"messages/0/content/1",
+	    "{\"type\":\"document\",\"source\":{\"type\":\"base64\",\"media_type\":"
+	    "\"application/pdf\",\"data\":\"YWJj\"}}"}),
+    SHOWS("Anthropic gets media", ANTHROPIC "}", MEDIA("audio", DATA("audio/wav")),
+	{"messages/0/content/1",
+	    "{\"type\":\"text\",\"text\":\"[audio unnamed, audio/wav: this model cannot read it]\"}"}),
+    SHOWS("Gemini gets media", GEMINI "}", MEDIA("video", DATA("video/mp4")),
+	{"contents/0/parts/1", "{\"inlineData\":{\"mimeType\":\"video/mp4\",\"data\":\"YWJj\"}}"}),
+    SHOWS("Gemini gets media", GEMINI "}", MEDIA("image", WEB_URL),
+	{"contents/0/parts/1",
+	    "{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"https://x/y.png\"}}"}),
+    SHOWS("Gemini gets media", GEMINI "}", MEDIA("document", FILE_ID("text")),
+	{"contents/0/parts/1", "{\"text\":\"a.bin:\\nwhat it says\"}"}),
+    OFFERS("OpenAI gets tools", OPENAI ",'parallel_tool_calls':false}", CHAT_TOOLS_AUTO,
+	{"tools/0/type", "function"}, {"tools/0/function/name", "add"},
+	{"tools/0/function/parameters/$schema", "x"},
+	{"tools/1",
 	    "{\"type\":\"function\",\"function\":{\"name\":\"now\",\"parameters\":"
-	    "{\"type\":\"object\",\"properties\":{}}}}");
-	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "(none)");
-	CU_ASSERT_STRING_EQUAL(at(body, "parallel_tool_calls"), "false");
-	body = sent_tools(OPENAI "}", CHAT_TOOLS_REQUIRED);
-	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "required");
-	body = sent_tools(OPENAI "}", CHAT_TOOLS_NAMED);
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "tool_choice"), "{\"type\":\"function\",\"function\":{\"name\":\"add\"}}");
-}
-
-static void anthropic_gets_tools(void)
-{
-	const cJSON *body =
-	    sent_tools(ANTHROPIC ",'parallel_tool_calls':false}", CHAT_TOOLS_REQUIRED);
-	CU_ASSERT_STRING_EQUAL(at(body, "tools/0/description"), "Adds");
-	CU_ASSERT_STRING_EQUAL(at(body, "tools/0/input_schema/type"), "object");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "tools/1"), "{\"name\":\"now\",\"input_schema\":{\"type\":\"object\"}}");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "tool_choice"), "{\"type\":\"any\",\"disable_parallel_tool_use\":true}");
-	body = sent_tools(ANTHROPIC "}", CHAT_TOOLS_NAMED);
-	CU_ASSERT_STRING_EQUAL(at(body, "tool_choice"), "{\"type\":\"tool\",\"name\":\"add\"}");
-}
-
-static void gemini_gets_tools_without_what_it_refuses(void)
-{
-	const cJSON *body = sent_tools(GEMINI "}", CHAT_TOOLS_NAMED);
-	CU_ASSERT_STRING_EQUAL(at(body, "tools/0/functionDeclarations/0/parameters"),
+	    "{\"type\":\"object\",\"properties\":{}}}}"},
+	{"tool_choice", "(none)"}, {"parallel_tool_calls", "false"}),
+    OFFERS("OpenAI gets tools", OPENAI "}", CHAT_TOOLS_REQUIRED, {"tool_choice", "required"}),
+    OFFERS("OpenAI gets tools", OPENAI "}", CHAT_TOOLS_NAMED,
+	{"tool_choice", "{\"type\":\"function\",\"function\":{\"name\":\"add\"}}"}),
+    OFFERS("Anthropic gets tools", ANTHROPIC ",'parallel_tool_calls':false}", CHAT_TOOLS_REQUIRED,
+	{"tools/0/description", "Adds"}, {"tools/0/input_schema/type", "object"},
+	{"tools/1", "{\"name\":\"now\",\"input_schema\":{\"type\":\"object\"}}"},
+	{"tool_choice", "{\"type\":\"any\",\"disable_parallel_tool_use\":true}"}),
+    OFFERS("Anthropic gets tools", ANTHROPIC "}", CHAT_TOOLS_NAMED,
+	{"tool_choice", "{\"type\":\"tool\",\"name\":\"add\"}"}),
+    OFFERS("Gemini gets tools without what it refuses", GEMINI "}", CHAT_TOOLS_NAMED,
+	{"tools/0/functionDeclarations/0/parameters",
 	    "{\"required\":[\"n\"],\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"},"
 	    "\"p\":{\"type\":\"string\",\"nullable\":true}"
 	    ",\"c\":{\"enum\":[\"x\"],\"type\":\"string\"},"
 	    "\"u\":{\"nullable\":true,\"anyOf\":[{\"type\":\"string\"}]},"
 	    "\"l\":{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"integer\"},"
-	    "{\"type\":\"string\"}]}}}}");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "tools/0/functionDeclarations/1"), "{\"name\":\"now\",\"description\":\"\"}");
-	CU_ASSERT_STRING_EQUAL(at(body, "toolConfig/functionCallingConfig"),
-	    "{\"mode\":\"ANY\",\"allowedFunctionNames\":[\"add\"]}");
+	    "{\"type\":\"string\"}]}}}}"},
+	{"tools/0/functionDeclarations/1", "{\"name\":\"now\",\"description\":\"\"}"},
+	{"toolConfig/functionCallingConfig",
+	    "{\"mode\":\"ANY\",\"allowedFunctionNames\":[\"add\"]}"}),
+    SAYS("settings have each provider's name", OPENAI SETTINGS, "[]", {"temperature", "0.5"},
+	{"max_tokens", "100"}, {"stop", "END"}, {"seed", "(none)"}, {"user", "u"}),
+    SAYS("settings have each provider's name", ANTHROPIC SETTINGS, "[]", {"max_tokens", "100"},
+	{"stop_sequences", "[\"END\"]"}, {"metadata", "{\"a\":1}"}),
+    SAYS("settings have each provider's name", GEMINI SETTINGS, "[]",
+	{"generationConfig",
+	    "{\"temperature\":0.5,\"topP\":0.9,\"maxOutputTokens\":100,\"seed\":7,"
+	    "\"stopSequences\":[\"END\"]}"}),
+    SAYS("structured output is asked for", OPENAI FORMAT, "[]",
+	{"response_format/json_schema/name", "answer"},
+	{"response_format/json_schema/strict", "true"},
+	{"response_format/json_schema/schema/type", "object"}),
+    SAYS("structured output is asked for", ANTHROPIC FORMAT, "[]",
+	{"output_config/format/type", "json_schema"},
+	{"output_config/format/schema/properties/n/type", "integer"}),
+    SAYS("structured output is asked for", GEMINI FORMAT, "[]",
+	{"generationConfig/responseMimeType", "application/json"},
+	{"generationConfig/responseSchema",
+	    "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}"}),
+    SAYS("structured output is asked for", ANTHROPIC ",'response_format':{'type':'json_object'}}",
+	"[]", {"system", "Be kind\n\nAnswer with one JSON object and nothing else."}),
+    SAYS("images of results are shown to every provider", OPENAI "}", SHOWN,
+	{"messages/3/content",
+	    "[{\"type\":\"text\",\"text\":\"here\"},"
+	    "{\"type\":\"image\",\"mime_type\":\"image/png\",\"image\":1},"
+	    "{\"type\":\"image\",\"mime_type\":\"image/tiff\",\"data_base64\":\"eHl6\"}]"},
+	{"messages/4/role", "user"},
+	{"messages/4/content/1/image_url/url", "data:image/png;base64,YWJj"}),
+    SAYS("images of results are shown to every provider", ANTHROPIC "}", SHOWN,
+	{"messages/2/content/0/type", "tool_result"},
+	{"messages/2/content/2/source",
+	    "{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"YWJj\"}"}),
+    SAYS("images of results are shown to every provider", GEMINI "}", SHOWN,
+	{"contents/2/parts/0/functionResponse/name", "shot"},
+	{"contents/2/parts/2/inlineData", "{\"mimeType\":\"image/png\",\"data\":\"YWJj\"}"}),
+};
+
+static void each_provider_gets_what_it_knows(void)
+{
+	for (size_t i = 0; i < UNIT_COUNT(asked); i++) {
+		const struct asked *a = &asked[i];
+		unit_row("%s %s %s", a->name, a->settings, a->media ? a->media : "");
+		const cJSON *body = a->media ? sent_media(a->settings, a->media)
+		    : a->tools               ? sent_tools(a->settings, a->choice)
+					     : sent(a->settings, a->messages);
+		for (size_t j = 0; a->body[j][0]; j++)
+			CU_ASSERT_STRING_EQUAL(at(body, a->body[j][0]), a->body[j][1]);
+	}
 }
 
 /* Each level refers to itself twice: unfolded it would be huge. */
@@ -533,51 +530,6 @@ static void many_calls_cost_no_more_than_they_are_long(void)
 
 /* ---- Settings in requests */
 
-#define SETTINGS                                                                 \
-	",'temperature':0.5,'top_p':0.9,'max_tokens':100,'stop':'END','seed':7," \
-	"'extra':{'user':'u','seed':null,'metadata':{'a':1}}}"
-
-static void settings_have_each_providers_name(void)
-{
-	const cJSON *body = sent(OPENAI SETTINGS, "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "temperature"), "0.5");
-	CU_ASSERT_STRING_EQUAL(at(body, "max_tokens"), "100");
-	CU_ASSERT_STRING_EQUAL(at(body, "stop"), "END");
-	CU_ASSERT_STRING_EQUAL(at(body, "seed"), "(none)");
-	CU_ASSERT_STRING_EQUAL(at(body, "user"), "u");
-	body = sent(ANTHROPIC SETTINGS, "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "max_tokens"), "100");
-	CU_ASSERT_STRING_EQUAL(at(body, "stop_sequences"), "[\"END\"]");
-	CU_ASSERT_STRING_EQUAL(at(body, "metadata"), "{\"a\":1}");
-	body = sent(GEMINI SETTINGS, "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig"),
-	    "{\"temperature\":0.5,\"topP\":0.9,\"maxOutputTokens\":100,\"seed\":7,"
-	    "\"stopSequences\":[\"END\"]}");
-}
-
-#define FORMAT                                                                             \
-	",'response_format':{'type':'json_schema','schema':{'type':'object','properties':" \
-	"{'n':{'type':'integer'}},'additionalProperties':false},'strict':true}}"
-
-static void structured_output_is_asked_for(void)
-{
-	const cJSON *body = sent(OPENAI FORMAT, "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "response_format/json_schema/name"), "answer");
-	CU_ASSERT_STRING_EQUAL(at(body, "response_format/json_schema/strict"), "true");
-	CU_ASSERT_STRING_EQUAL(at(body, "response_format/json_schema/schema/type"), "object");
-	body = sent(ANTHROPIC FORMAT, "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "output_config/format/type"), "json_schema");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "output_config/format/schema/properties/n/type"), "integer");
-	body = sent(GEMINI FORMAT, "[]");
-	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/responseMimeType"), "application/json");
-	CU_ASSERT_STRING_EQUAL(at(body, "generationConfig/responseSchema"),
-	    "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}");
-	body = sent(ANTHROPIC ",'response_format':{'type':'json_object'}}", "[]");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "system"), "Be kind\n\nAnswer with one JSON object and nothing else.");
-}
-
 static void headers_go_along(void)
 {
 	setenv("CHAT_TEST_TEAM", "blue", 1);
@@ -617,11 +569,10 @@ static void note_problem(const char *path, const char *text, void *arg)
 
 static void check_wrong(const char *settings, const char *expected)
 {
-	static const char *const also[] = {"system", NULL};
 	struct buf problems = {0};
 	cJSON *json = json_from(settings);
 	struct chat_reporter reporter = {note_problem, &problems};
-	struct chat_model *m = chat_model_new(json, also, &reporter);
+	struct chat_model *m = chat_model_new(json, &reporter);
 	CU_ASSERT_PTR_NULL(m);
 	CU_ASSERT_STRING_EQUAL(buf_str(&problems), expected);
 	chat_model_free(m);
@@ -632,7 +583,7 @@ static void check_wrong(const char *settings, const char *expected)
 static void every_mistake_is_reported_with_its_path(void)
 {
 	check_wrong("[]", ": expected an object\n");
-	check_wrong("{'system':1}", "model: expected the name of a model\n");
+	check_wrong("{}", "model: expected the name of a model\n");
 	check_wrong(
 	    "{'model':'m','temperature':'hot','top_p':2,'max_tokens':1.5,'stop':[1],'colour':1,"
 	    "'base_url':'ftp://x','timeouts':{'idle':0,'never':1},'headers':{'a':1,'b':'$NO_SUCH_X'},"
@@ -693,34 +644,6 @@ static void a_fallback_elsewhere_gets_no_headers_and_no_key(void)
 	free(settings);
 }
 
-#define SHOWN                                                                                          \
-	"[" TEXT("user", "look") ",{'role':'assistant','content':[" CALL("c1",                         \
-	    "shot") "]},"                                                                              \
-		    "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','is_error':false," \
-		    "'output':[{'type':'text','text':'here'},"                                         \
-		    "{'type':'image','mime_type':'image/png','data_base64':'YWJj'},"                   \
-		    "{'type':'image','mime_type':'image/tiff','data_base64':'eHl6'}]}]}]"
-
-static void images_of_results_are_shown_to_every_provider(void)
-{
-	const cJSON *body = sent(OPENAI "}", SHOWN);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/3/content"),
-	    "[{\"type\":\"text\",\"text\":\"here\"},"
-	    "{\"type\":\"image\",\"mime_type\":\"image/png\",\"image\":1},"
-	    "{\"type\":\"image\",\"mime_type\":\"image/tiff\",\"data_base64\":\"eHl6\"}]");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/4/role"), "user");
-	CU_ASSERT_STRING_EQUAL(
-	    at(body, "messages/4/content/1/image_url/url"), "data:image/png;base64,YWJj");
-	body = sent(ANTHROPIC "}", SHOWN);
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/0/type"), "tool_result");
-	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/2/source"),
-	    "{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"YWJj\"}");
-	body = sent(GEMINI "}", SHOWN);
-	CU_ASSERT_STRING_EQUAL(at(body, "contents/2/parts/0/functionResponse/name"), "shot");
-	CU_ASSERT_STRING_EQUAL(at(body, "contents/2/parts/2/inlineData"),
-	    "{\"mimeType\":\"image/png\",\"data\":\"YWJj\"}");
-}
-
 static void images_of_results_stay_text_where_it_is_asked_for(void)
 {
 	const cJSON *body = sent(OPENAI ",'tool_images':false}", SHOWN);
@@ -729,38 +652,15 @@ static void images_of_results_stay_text_where_it_is_asked_for(void)
 }
 
 static const struct unit_test tests[] = {
-    {"images of results are shown to every provider",
-	images_of_results_are_shown_to_every_provider},
+    {"each provider gets what it knows", each_provider_gets_what_it_knows},
     {"images of results stay text where it is asked for",
 	images_of_results_stay_text_where_it_is_asked_for},
-    {"OpenAI gets the conversation", openai_gets_the_conversation},
-    {"Anthropic gets the conversation", anthropic_gets_the_conversation},
-    {"Gemini gets the conversation", gemini_gets_the_conversation},
-    {"a conversation that ends with the assistant is continued",
-	a_conversation_that_ends_with_the_assistant_is_continued},
     {"Anthropic gets no blanks", anthropic_gets_no_blanks},
-    {"Anthropic gets ids that it takes", anthropic_gets_ids_that_it_takes},
-    {"Anthropic is told of the tools that were", anthropic_is_told_of_the_tools_that_were},
-    {"reasoning goes back to its provider", reasoning_goes_back_to_its_provider},
-    {"what a service wants back goes to the same model",
-	what_a_service_wants_back_goes_to_the_same_model},
-    {"calls of another model are not thought about", calls_of_another_model_are_not_thought_about},
-    {"reasoning is asked for", reasoning_is_asked_for},
     {"a call that is forced is not thought about", a_call_that_is_forced_is_not_thought_about},
-    {"an effort is a budget where there are no levels",
-	an_effort_is_a_budget_where_there_are_no_levels},
-    {"OpenAI gets media", openai_gets_media},
-    {"Anthropic gets media", anthropic_gets_media},
-    {"Gemini gets media", gemini_gets_media},
     {"a file that is gone fails the call", a_file_that_is_gone_fails_the_call},
-    {"OpenAI gets tools", openai_gets_tools},
-    {"Anthropic gets tools", anthropic_gets_tools},
-    {"Gemini gets tools without what it refuses", gemini_gets_tools_without_what_it_refuses},
     {"a schema that refers to itself is cut off", a_schema_that_refers_to_itself_is_cut_off},
     {"a schema does not grow without end", a_schema_does_not_grow_without_end},
     {"many calls cost no more than they are long", many_calls_cost_no_more_than_they_are_long},
-    {"settings have each provider's name", settings_have_each_providers_name},
-    {"structured output is asked for", structured_output_is_asked_for},
     {"headers go along", headers_go_along},
     {"a query stays behind the path", a_query_stays_behind_the_path},
     {"a local server needs no key", a_local_server_needs_no_key},

@@ -68,7 +68,7 @@ struct answer fixture_answer(
 	struct problems problems = {0};
 	struct service service = {
 	    .config = &config,
-	    .access = access_open(&config, NULL, &problems),
+	    .access = access_open(&config, NULL, NULL, &problems),
 	    .limiter = limiter_open(&config, &problems),
 	};
 	struct server server = {&service, hygiene_new(&config.env), table, {{0}}, "{}", NULL};

@@ -70,6 +70,24 @@ static void seconds_have_a_fraction(void)
 	CU_ASSERT_DOUBLE_EQUAL(clock_seconds(1500000), 1.5, 0);
 }
 
+static void seconds_as_text_have_six_decimals(void)
+{
+	static const struct {
+		int64_t us;
+		const char *text;
+	} rows[] = {
+	    {0, "0.000000"},
+	    {1, "0.000001"},
+	    {1500000, "1.500000"},
+	    {1788345000123456, "1788345000.123456"},
+	    {INT64_MAX, "9223372036854.775807"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char text[DECIMAL_TIME_SIZE];
+		CU_ASSERT_STRING_EQUAL(clock_decimal(rows[i].us, text), rows[i].text);
+	}
+}
+
 static volatile sig_atomic_t alarms;
 
 static void on_alarm(int signal)
@@ -109,6 +127,7 @@ static const struct unit_test tests[] = {
     {"ISO time never overflows its buffer", iso_never_overflows_its_buffer},
     {"ISO time agrees with strftime", iso_agrees_with_strftime},
     {"seconds have a fraction", seconds_have_a_fraction},
+    {"seconds as text have six decimals", seconds_as_text_have_six_decimals},
     {"sleeping resumes after signals", sleep_resumes_after_signals},
     {"no time is no sleep", no_time_is_no_sleep},
 };

@@ -165,6 +165,17 @@ static void evals_may_be_off(void)
 	    "evaluation.serve: expected true or false, found \"no\"");
 }
 
+static void the_variable_names_the_database_before_the_file(void)
+{
+	CHECK_ACCEPTED("", !c->database);
+	setenv("HOST", "h", 1);
+	CHECK_ACCEPTED(", \"database\": \"x://$HOST\"", same(c->database, "x://h"));
+	setenv("DATABASE_URL", "sqlite:", 1);
+	CHECK_ACCEPTED(", \"database\": \"x://h\"", same(c->database, "sqlite:"));
+	setenv("DATABASE_URL", "sqlite:", 1);
+	CHECK_ACCEPTED("", same(c->database, "sqlite:"));
+}
+
 static void cache_expansion(void)
 {
 	setenv("HOST", "h", 1);
@@ -228,7 +239,44 @@ static void small_blocks(void)
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 0.5}", c->run_wait_timeout == 0.5);
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 1e300}", c->run_wait_timeout == 1e9);
 	CHECK_ACCEPTED(", \"runs\": {\"message_resumes\": true}", c->message_resumes);
+	CHECK_ACCEPTED("", c->runs_keep == 100);
+	CHECK_ACCEPTED(", \"runs\": {\"keep\": 0}", c->runs_keep == 0);
+	CHECK_REFUSED(", \"runs\": {\"keep\": -1}", "runs.keep: expected an integer, 0 or more");
+	CHECK_REFUSED(", \"runs\": {\"keep\": \"all\"}", "runs.keep");
+	CHECK_REFUSED(", \"runs\": {\"keep\": 1.5}", "runs.keep");
 	CHECK_REFUSED(", \"runs\": {\"message_resumes\": 1}", "runs.message_resumes");
+	CHECK_ACCEPTED("",
+	    c->runs_background == 8 && c->runs_queue == 100000 && c->runs_keep_chunks == 86400 &&
+		c->runs_max_attempts == 3 && c->runs_webhooks.count == 0);
+	CHECK_ACCEPTED(", \"runs\": {\"background\": 0, \"queue\": 7, \"keep_chunks\": 0, "
+		       "\"max_attempts\": 1, \"webhooks\": []}",
+	    c->runs_background == 0 && c->runs_queue == 7 && c->runs_keep_chunks == 0 &&
+		c->runs_max_attempts == 1 && c->runs_webhooks.count == 0);
+	CHECK_REFUSED(", \"runs\": {\"background\": -1}",
+	    "runs.background: expected an integer from 0 to 1024, found -1");
+	CHECK_REFUSED(", \"runs\": {\"background\": \"8\"}", "runs.background");
+	CHECK_REFUSED(", \"runs\": {\"background\": 1025}", "runs.background");
+	CHECK_REFUSED(
+	    ", \"runs\": {\"queue\": -1}", "runs.queue: expected an integer, 0 or more, found -1");
+	CHECK_REFUSED(", \"runs\": {\"queue\": true}", "runs.queue");
+	CHECK_REFUSED(", \"runs\": {\"keep_chunks\": -1}",
+	    "runs.keep_chunks: expected an integer, 0 or more, a number of seconds, found -1");
+	CHECK_REFUSED(", \"runs\": {\"keep_chunks\": 0.5}", "runs.keep_chunks");
+	CHECK_REFUSED(", \"runs\": {\"max_attempts\": 0}",
+	    "runs.max_attempts: expected an integer from 1 to 1000, found 0");
+	CHECK_REFUSED(", \"runs\": {\"max_attempts\": []}", "runs.max_attempts");
+	CHECK_ACCEPTED("", c->history_level == HISTORY_RUNS && c->history_keep == 100);
+	CHECK_ACCEPTED(", \"history\": {\"level\": \"off\", \"keep\": 0}",
+	    c->history_level == HISTORY_OFF && c->history_keep == 0);
+	CHECK_ACCEPTED(", \"history\": {\"level\": \"steps\", \"keep\": 7}",
+	    c->history_level == HISTORY_STEPS && c->history_keep == 7);
+	CHECK_REFUSED(", \"history\": {\"level\": \"all\"}",
+	    "history.level: expected one of off, runs, steps, found \"all\"");
+	CHECK_REFUSED(", \"history\": {\"level\": true}", "history.level");
+	CHECK_REFUSED(", \"history\": {\"keep\": -1}",
+	    "history.keep: expected an integer, 0 or more, found -1");
+	CHECK_REFUSED(", \"history\": {\"keep\": \"all\"}", "history.keep");
+	CHECK_REFUSED(", \"history\": \"off\"", "history: expected an object");
 	CHECK_ACCEPTED("", c->thread_max_bytes == 268435456);
 	CHECK_ACCEPTED(", \"threads\": {\"max_bytes\": 0}", c->thread_max_bytes == 0);
 	CHECK_REFUSED(", \"threads\": {\"max_bytes\": -1}", "threads.max_bytes");
@@ -239,6 +287,32 @@ static void small_blocks(void)
 	CHECK_REFUSED(", \"retention\": {\"files_days\": 0.5}", "retention.files_days");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": -0.1}", "runs.wait_timeout");
 	CHECK_REFUSED(", \"runs\": {\"wait_timeout\": \"30\"}", "runs.wait_timeout");
+}
+
+static void webhooks_need_addresses_and_a_secret(void)
+{
+	setenv("WEBHOOK_SECRET", "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", 1);
+	CHECK_ACCEPTED(", \"runs\": {\"webhooks\": [\"HTTPS://Hooks.example.com:443\", "
+		       "\"http://127.0.0.1:81/a/../b/\"]}",
+	    strcmp(c->runs_webhooks.items[0], "https://hooks.example.com/") == 0 &&
+		strcmp(c->runs_webhooks.items[1], "http://127.0.0.1:81/b/") == 0);
+	CHECK_REFUSED(", \"runs\": {\"webhooks\": \"https://a/\"}",
+	    "runs.webhooks: expected an array of strings");
+	setenv("WEBHOOK_SECRET", "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", 1);
+	CHECK_REFUSED(", \"runs\": {\"webhooks\": [\"https://a/\", \"a/b\"]}",
+	    "runs.webhooks[1]: expected an http or https address with a host and without user and "
+	    "password, found \"a/b\"");
+	CHECK_REFUSED(", \"runs\": {\"webhooks\": [\"https://u@a/\"]}", "runs.webhooks[0]");
+	CHECK_REFUSED(", \"runs\": {\"webhooks\": [1]}", "runs.webhooks[0]");
+	CHECK_ACCEPTED(", \"runs\": {\"webhooks\": []}", c->env.webhook_secret == NULL);
+	CHECK_REFUSED(", \"runs\": {\"webhooks\": [\"https://a/\"]}",
+	    "WEBHOOK_SECRET: expected a value, because runs.webhooks names addresses");
+	static const char *const wrong[] = {"hunter2", "whsec_", "whsec_hunter2", "MDEyMzQ1Njc4"};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		setenv("WEBHOOK_SECRET", wrong[i], 1);
+		CHECK_REFUSED(", \"runs\": {\"webhooks\": [\"https://a/\"]}",
+		    "WEBHOOK_SECRET: expected whsec_ and base64, found other text");
+	}
 }
 
 static void observability_block(void)
@@ -312,11 +386,14 @@ static const struct unit_test tests[] = {
     {"an RBAC block has defaults and falls back to owner", rbac_defaults},
     {"a mistake in an RBAC block is refused", rbac_mistakes},
     {"ownership without a shared cache is warned about", owner_cache_warning},
+    {"the variable names the database before the file",
+	the_variable_names_the_database_before_the_file},
     {"variables in cache are expanded", cache_expansion},
     {"reports of evaluations may be off", evals_may_be_off},
     {"no message shows a URL", secrets_stay_hidden},
     {"the websocket block is checked", websocket_block},
     {"the blocks ag_ui and runs are checked", small_blocks},
+    {"webhooks need addresses and a secret", webhooks_need_addresses_and_a_secret},
     {"the observability block is checked", observability_block},
     {"exporters take their tokens from the environment", exporters},
     {"an exporter without a token stays off", exporters_without_token},

@@ -75,8 +75,10 @@ static void on_event(struct run_observer *observer, ag_run *run, const struct ru
 	else
 		buf_printf(&talk->heard, "%s: %s|", json_str(event->message, "role"), text);
 	free(text);
+	bool running;
 	if (event->kind == RUN_PIECE && talk->stop_at_piece)
-		talk->storage->ops->lease_stop(talk->storage, talk->thread.thread_id);
+		talk->storage->threads->lease_stop(
+		    talk->storage, NULL, talk->thread.thread_id, NULL, &running, &talk->error);
 }
 
 static void talk_new_thread(struct talk *talk)
@@ -99,7 +101,9 @@ void talk_begin(struct talk *talk, ag_graph *graph)
 	for (size_t i = 0; i < graph->problems.count; i++)
 		printf("# %s\n", graph->problems.items[i].text);
 	CU_ASSERT_TRUE_FATAL(sound);
-	talk->storage = storage_open(&config, &err);
+	talk->shared = shared_make(config.state_dir, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(talk->shared);
+	talk->storage = storage_open(&config, talk->shared, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(talk->storage);
 	talk_new_thread(talk);
 }
@@ -118,7 +122,8 @@ void talk_open(struct talk *talk, const char *document)
 
 void talk_close(struct talk *talk)
 {
-	talk->storage->ops->close(talk->storage);
+	storage_close(talk->storage);
+	shared_close(talk->shared);
 	arena_free(talk->arena);
 	graph_free(talk->graph);
 	buf_release(&talk->heard);
@@ -167,8 +172,8 @@ static const char *talk_run(
 	error_release(&talk->error);
 	buf_reset(&talk->heard);
 	buf_reset(&talk->pieces);
-	struct lease *lease = talk->storage->ops->lease_acquire(
-	    talk->storage, talk->thread.thread_id, 0, &talk->error);
+	struct lease *lease = talk->storage->threads->lease_acquire(
+	    talk->storage, NULL, talk->thread.thread_id, CLAIM_ENQUEUE, 0, &talk->error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lease);
 	ag_run *run = run_of(talk, &listener.observer, lease);
 	if (message)
@@ -178,7 +183,7 @@ static const char *talk_run(
 	talk->thread = *run_thread(run);
 	if (talk->thread.status == RUN_INTERRUPTED)
 		hear_pause(talk);
-	talk->storage->ops->lease_release(lease);
+	talk->storage->threads->lease_release(talk->storage, NULL, lease, &talk->error);
 	return buf_str(&talk->heard);
 }
 
@@ -211,7 +216,8 @@ const char *talk_context(struct talk *talk)
 {
 	static struct buf out;
 	buf_reset(&out);
-	talk->storage->ops->context(talk->storage, talk->thread.row, add_text, &out, &talk->error);
+	talk->storage->threads->context(
+	    talk->storage, NULL, talk->thread.row, NULL, add_text, &out, &talk->error);
 	return buf_str(&out);
 }
 
@@ -220,8 +226,8 @@ const char *talk_list(struct talk *talk)
 	static struct buf out;
 	const struct page all = {.limit = 1000000};
 	buf_reset(&out);
-	talk->storage->ops->message_list(
-	    talk->storage, talk->thread.row, &all, add_text, &out, &talk->error);
+	talk->storage->threads->message_list(
+	    talk->storage, NULL, talk->thread.row, NULL, &all, add_text, &out, &talk->error);
 	return buf_str(&out);
 }
 
@@ -233,10 +239,10 @@ void talk_add(struct talk *talk, const char *json)
 	char *text = json_print(message);
 	const struct new_message added = {id, text};
 	struct thread_write w = {.thread = &talk->thread, .messages = &added, .message_count = 1};
-	struct lease *lease = talk->storage->ops->lease_acquire(
-	    talk->storage, talk->thread.thread_id, 0, &talk->error);
-	CU_ASSERT_TRUE_FATAL(talk->storage->ops->thread_write(talk->storage, &w, &talk->error));
-	talk->storage->ops->lease_release(lease);
+	struct lease *lease = talk->storage->threads->lease_acquire(
+	    talk->storage, NULL, talk->thread.thread_id, CLAIM_ENQUEUE, 0, &talk->error);
+	CU_ASSERT_TRUE_FATAL(thread_write(talk->storage, NULL, lease, &w, &talk->error));
+	talk->storage->threads->lease_release(talk->storage, NULL, lease, &talk->error);
 	free(text);
 }
 

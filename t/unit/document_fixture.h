@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "graph/run.h"
-#include "storage/storage.h"
+#include "storage/threads.h"
 
 #include <stdbool.h>
 
@@ -23,6 +23,7 @@ const char *problems_of(const char *document);
 /* A thread on which one talks with a graph; the document must be without mistakes. */
 struct talk {
 	ag_graph *graph;
+	struct shared *shared;
 	struct storage *storage;
 	struct arena *arena;
 	struct thread thread;

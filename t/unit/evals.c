@@ -4,7 +4,6 @@
 #include "base/json_skim.h"
 #include "base/memory.h"
 #include "service/evals/eval_file.h"
-#include "service/evals/eval_text.h"
 #include "service/evals/eval_values.h"
 #include "unit.h"
 

@@ -27,12 +27,23 @@ static void hear_cork(struct chunk_sink *sink, bool on)
 	buf_puts(&((struct heard *)sink)->text, on ? "[" : "]");
 }
 
+static bool hear_part(struct chunk_sink *sink, const char *json, size_t len)
+{
+	buf_printf(&((struct heard *)sink)->text, "%.*s+", (int)len, json);
+	return true;
+}
+
+static void hear_cut(struct chunk_sink *sink, const char *why)
+{
+	buf_printf(&((struct heard *)sink)->text, "cut: %s ", why);
+}
+
 static struct heard heard;
 static struct gate gate;
 
 static void start(void)
 {
-	heard = (struct heard){.sink = {hear, hear_cork}};
+	heard = (struct heard){.sink = {hear, hear_cork, hear_part, hear_cut}};
 	gate_init(&gate, &heard.sink);
 }
 
@@ -112,6 +123,28 @@ static void what_does_not_fit_waits_itself(void)
 	end("[a ]20000 bytes ");
 }
 
+static void parts_wait_for_the_gate_and_are_not_kept(void)
+{
+	pthread_t thread;
+	start();
+	send("a");
+	pthread_create(&thread, NULL, settle_soon, NULL);
+	CU_ASSERT(gate.sink.part(&gate.sink, "b", 1));
+	pthread_join(thread, NULL);
+	send("c");
+	CU_ASSERT(gate.sink.part(&gate.sink, "d", 1));
+	gate.sink.cut(&gate.sink, "no end");
+	end("[a ]b+c d+cut: no end ");
+}
+
+static void of_what_nobody_sees_no_more_parts_are_wanted(void)
+{
+	start();
+	gate_settle(&gate, false);
+	CU_ASSERT_FALSE(gate.sink.part(&gate.sink, "a", 1));
+	end("");
+}
+
 static const struct unit_test tests[] = {
     {"chunks wait for the start and go out together",
 	chunks_wait_for_the_start_and_go_out_together},
@@ -119,6 +152,8 @@ static const struct unit_test tests[] = {
     {"opening lets out what needs no start", opening_lets_out_what_needs_no_start},
     {"an open gate passes the cork on", an_open_gate_passes_the_cork_on},
     {"what does not fit waits itself", what_does_not_fit_waits_itself},
+    {"parts wait for the gate and are not kept", parts_wait_for_the_gate_and_are_not_kept},
+    {"of what nobody sees no more parts are wanted", of_what_nobody_sees_no_more_parts_are_wanted},
 };
 
 int main(void)

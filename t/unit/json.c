@@ -390,11 +390,17 @@ static void numbers_made_here_are_exact(void)
 	cJSON_AddItemToObject(root, "j", json_new_double(0.5));
 	cJSON_AddItemToObject(root, "k", json_new_double(1e300));
 	cJSON_AddItemToObject(root, "l", cJSON_CreateNumber(NAN));
+	cJSON_AddItemToObject(root, "m", cJSON_CreateNumber(18446744073709549568.0));
+	cJSON_AddItemToObject(root, "n", cJSON_CreateNumber(18446744073709551616.0));
+	cJSON_AddItemToObject(root, "o", cJSON_CreateNumber(0.1 + 0.7));
+	cJSON_AddItemToObject(root, "p", cJSON_CreateNumber(-0.0));
 	char *text = json_print(root);
 	CU_ASSERT_STRING_EQUAL(text,
 	    "{\"a\":9223372036854775807,\"b\":-9223372036854775808,\"c\":999999999999999,"
 	    "\"d\":1000000000000000,\"e\":-5,\"f\":0.30000000000000004,\"g\":null,\"h\":null,"
-	    "\"i\":1756809000.123456,\"j\":0.5,\"k\":1e+300,\"l\":null}");
+	    "\"i\":1756809000.123456,\"j\":0.5,\"k\":1e+300,\"l\":null,"
+	    "\"m\":18446744073709549568,\"n\":1.8446744073709552e+19,\"o\":0.7999999999999999,"
+	    "\"p\":-0}");
 	free(text);
 	cJSON_Delete(root);
 }
@@ -483,11 +489,12 @@ static void equality_is_by_value(void)
 	cJSON_Delete(null);
 }
 
-static void check_merge(const char *target, const char *patch, const char *expected, int line)
+static void check_merge(const char *target, const char *patch, const char *expected, int line,
+    void (*merges)(cJSON *target, const cJSON *patch))
 {
 	cJSON *t = parse(target), *p = parse(patch);
 	char *before = json_print(p);
-	json_merge(t, p);
+	merges(t, p);
 	char *text = json_print(t), *after = json_print(p);
 	CU_assertImplementation(
 	    strcmp(text, expected) == 0, (unsigned)line, text, __FILE__, "", CU_FALSE);
@@ -499,7 +506,9 @@ static void check_merge(const char *target, const char *patch, const char *expec
 	cJSON_Delete(p);
 }
 
-#define MERGE(target, patch, expected) check_merge(target, patch, expected, __LINE__)
+#define MERGE(target, patch, expected) check_merge(target, patch, expected, __LINE__, json_merge)
+#define PATCH(target, patch, expected) \
+	check_merge(target, patch, expected, __LINE__, json_merge_patch)
 
 static void what_others_built_is_adopted(void)
 {
@@ -511,16 +520,39 @@ static void what_others_built_is_adopted(void)
 	cJSON_AddItemReferenceToObject(built, "\xc3", shared);
 	cJSON_AddNumberToObject(built, "twice", 2);
 	cJSON_AddItemToObject(built, "empty", cJSON_CreateStringReference(NULL));
+	static const char key[] = "\xff";
+	cJSON *list = cJSON_CreateArray();
+	cJSON_AddItemToArray(list, cJSON_CreateString("\xe9"));
+	cJSON_AddItemToObjectCS(built, key, cJSON_CreateArrayReference(list->child));
+	cJSON_AddItemToObject(built, "endless", cJSON_CreateNumber(-INFINITY));
 	cJSON *adopted = json_adopt(built);
 	char *text = json_print(adopted);
 	CU_ASSERT_STRING_EQUAL(text,
 	    "{\"n\":9007199254740991,\"raw\":[18446744073709551615],\"cut\":null,"
-	    "\"\xef\xbf\xbd\":\"\xef\xbf\xbd\",\"twice\":2,\"empty\":\"\"}");
+	    "\"twice\":2,\"empty\":\"\",\"\xef\xbf\xbd\":[\"\xef\xbf\xbd\"],\"endless\":null}");
 	CU_ASSERT_STRING_EQUAL(shared->valuestring, "\xe9");
+	CU_ASSERT_STRING_EQUAL(list->child->valuestring, "\xe9");
+	CU_ASSERT_STRING_EQUAL(key, "\xff");
+	cJSON_Delete(list);
 	CU_ASSERT_PTR_NULL(json_adopt(NULL));
 	free(text);
 	cJSON_Delete(adopted);
 	cJSON_Delete(shared);
+}
+
+static void text_stands_in_a_tree_without_a_copy(void)
+{
+	const char *text = "{\"a\":[1]}";
+	cJSON *root = cJSON_CreateObject(), *old = json_add_str(root, "x", "y");
+	json_assign(old, json_raw_reference(text));
+	CU_ASSERT_PTR_EQUAL(json_get(root, "x"), old);
+	CU_ASSERT_PTR_EQUAL(old->valuestring, text);
+	char *printed = json_print(root);
+	CU_ASSERT_STRING_EQUAL(printed, "{\"x\":{\"a\":[1]}}");
+	json_set(root, "x", cJSON_CreateTrue());
+	CU_ASSERT_TRUE(cJSON_IsTrue(json_get(root, "x")));
+	free(printed);
+	cJSON_Delete(root);
 }
 
 static void merging_is_deep(void)
@@ -533,6 +565,17 @@ static void merging_is_deep(void)
 	MERGE("{\"a\":\"s\"}", "{\"a\":9007199254740993}", "{\"a\":9007199254740993}");
 	MERGE("{\"a\":1.0}", "{\"a\":2}", "{\"a\":2}");
 	MERGE("{}", "{\"n\":{\"k\":1.0}}", "{\"n\":{\"k\":1.0}}");
+}
+
+static void a_patch_takes_away_what_is_null(void)
+{
+	PATCH("{\"a\":1,\"o\":{\"x\":1,\"y\":2}}",
+	    "{\"a\":null,\"o\":{\"x\":null,\"z\":3},\"b\":null}", "{\"o\":{\"y\":2,\"z\":3}}");
+	PATCH("{\"a\":1}", "{\"a\":{\"b\":{\"c\":null}}}", "{\"a\":{\"b\":{}}}");
+	PATCH("{\"a\":{\"b\":1}}", "{\"a\":[null,{\"c\":null}]}", "{\"a\":[null,{\"c\":null}]}");
+	PATCH("{\"a\":[1]}", "{\"a\":\"s\"}", "{\"a\":\"s\"}");
+	PATCH("{\"a\":null,\"b\":1}", "{}", "{\"b\":1}");
+	PATCH("[null]", "{\"a\":1}", "[null]");
 }
 
 static void null_leaves_what_is_there(void)
@@ -633,7 +676,9 @@ static const struct unit_test tests[] = {
     {"types have names", types_have_names},
     {"equality is by value", equality_is_by_value},
     {"what others built is adopted", what_others_built_is_adopted},
+    {"text stands in a tree without a copy", text_stands_in_a_tree_without_a_copy},
     {"merging is deep", merging_is_deep},
+    {"a patch takes away what is null", a_patch_takes_away_what_is_null},
     {"null leaves what is there", null_leaves_what_is_there},
     {"texts are cut between characters", texts_are_cut_between_characters},
     {"repeated keys are told", repeated_keys_are_told},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Bearer tokens: which are let in, and what is said of the others. */
 #include "access/jwt_auth.h"
-#include "access/verified.h"
+
+#include "access/signature.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "mint_fixture.h"

@@ -56,12 +56,17 @@ static void wait_asleep(pid_t id)
 	CU_ASSERT_EQUAL(state, 'S');
 }
 
-static struct lease *acquire(const char *id, int64_t wait_ms)
+static struct lease *acquire_as(const char *id, enum lease_claim claim, int64_t wait_ms)
 {
-	struct lease *l = lease_acquire(leases, id, wait_ms, &err);
+	struct lease *l = lease_acquire(leases, id, claim, wait_ms, &err);
 
 	CU_ASSERT_FALSE(error_is_set(&err));
 	return l;
+}
+
+static struct lease *acquire(const char *id, int64_t wait_ms)
+{
+	return acquire_as(id, CLAIM_ENQUEUE, wait_ms);
 }
 
 /* In a forked child: a process of its own over the same table. */
@@ -88,9 +93,9 @@ static pid_t start_child(const char *thread_id, bool runs)
 	}
 	leases = join();
 	notes->step++;
-	l = lease_acquire(leases, thread_id, 60000, &err);
+	l = lease_acquire(leases, thread_id, CLAIM_ENQUEUE, 60000, &err);
 	if (l && runs)
-		lease_run(l);
+		lease_run(l, "r1");
 	for (;;)
 		pause();
 }
@@ -146,20 +151,21 @@ static void a_wait_ends_in_time(void)
 }
 
 /* Waits for "line" in a thread, and notes its number when it has had its turn. */
-struct waiter {
+struct queued {
 	pthread_t thread;
 	atomic_int id; /* of the thread, as the kernel has it */
 	int number;
+	enum lease_claim claim;
 	int64_t served_at;
 };
 
 static void *wait_and_note(void *arg)
 {
-	struct waiter *w = arg;
+	struct queued *w = arg;
 	struct lease *l;
 
 	w->id = (int)syscall(SYS_gettid);
-	l = lease_acquire(leases, "line", 60000, &(struct error){0});
+	l = lease_acquire(leases, "line", w->claim, 60000, &(struct error){0});
 	w->served_at = clock_monotonic_ms();
 	if (l) {
 		notes->order[notes->served++] = w->number;
@@ -169,19 +175,24 @@ static void *wait_and_note(void *arg)
 }
 
 /* Returns when it waits. */
-static void start_waiter(struct waiter *w, int number)
+static void start_waiter_as(struct queued *w, int number, enum lease_claim claim)
 {
-	*w = (struct waiter){.number = number};
+	*w = (struct queued){.number = number, .claim = claim};
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&w->thread, NULL, wait_and_note, w), 0);
 	while (!w->id)
 		clock_sleep_ms(1);
 	wait_asleep(w->id);
 }
 
+static void start_waiter(struct queued *w, int number)
+{
+	start_waiter_as(w, number, CLAIM_ENQUEUE);
+}
+
 static void waiters_are_served_in_the_order_of_arrival(void)
 {
 	struct lease *l = acquire("line", 0);
-	struct waiter waiters[8];
+	struct queued waiters[8];
 
 	notes->served = 0;
 	for (int i = 0; i < 8; i++)
@@ -194,10 +205,73 @@ static void waiters_are_served_in_the_order_of_arrival(void)
 		CU_ASSERT_EQUAL(notes->order[i], i);
 }
 
+/* Chains are then made anew. */
+static void die_with_the_lock(void)
+{
+	pid_t pid = fork();
+	struct shared *sh;
+	struct shared_head *head;
+
+	if (pid != 0) {
+		waitpid(pid, NULL, 0);
+		return;
+	}
+	sh = shared_open(unit_dir(), &err);
+	head = shared_region(sh, SHARED_LEASES);
+	shared_lock(&head->mutex[0]);
+	_exit(0);
+}
+
+/* Of those that overtake the latest is the first. */
+static void line_is_overtaken(bool lock_dies)
+{
+	static const int expected[] = {4, 1, 0, 2, 3};
+	static const enum lease_claim claims[] = {
+	    CLAIM_ENQUEUE, CLAIM_INTERRUPT, CLAIM_ENQUEUE, CLAIM_ENQUEUE, CLAIM_ROLLBACK};
+	struct lease *l = acquire("line", 0);
+	struct queued waiters[5];
+
+	notes->served = 0;
+	for (int i = 0; i < 5; i++)
+		start_waiter_as(&waiters[i], i, claims[i]);
+	CU_ASSERT_EQUAL(notes->served, 0);
+	if (lock_dies)
+		die_with_the_lock();
+	lease_release(l);
+	for (int i = 0; i < 5; i++)
+		pthread_join(waiters[i].thread, NULL);
+	for (int i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(notes->order[i], expected[i]);
+}
+
+static void one_that_interrupts_overtakes_those_that_wait(void)
+{
+	line_is_overtaken(false);
+}
+
+static void the_order_outlives_a_death_within_the_table(void)
+{
+	line_is_overtaken(true);
+}
+
+static void one_that_rejects_does_not_wait(void)
+{
+	struct lease *l = acquire("line", 0);
+	int64_t start = clock_monotonic_ms();
+
+	CU_ASSERT_PTR_NULL(acquire_as("line", CLAIM_REJECT, 60000));
+	CU_ASSERT(clock_monotonic_ms() - start < 30000);
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
+	lease_release(l);
+	l = acquire_as("line", CLAIM_REJECT, 60000);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	lease_release(l);
+}
+
 static void one_that_gave_up_is_left_out_of_the_line(void)
 {
 	struct lease *l = acquire("line", 0);
-	struct waiter waiter;
+	struct queued waiter;
 
 	notes->served = 0;
 	CU_ASSERT_PTR_NULL(acquire("line", 10));
@@ -212,7 +286,7 @@ static void one_that_gave_up_is_left_out_of_the_line(void)
 static void a_release_wakes_the_next_at_once(void)
 {
 	int64_t best = INT64_MAX, start;
-	struct waiter waiter;
+	struct queued waiter;
 	struct lease *l;
 
 	for (int i = 0; i < 20 && best >= 100; i++) {
@@ -233,7 +307,7 @@ static void *wait_for_lease(void *thread_id)
 {
 	struct lease *l;
 
-	while (!(l = lease_acquire(leases, thread_id, 60000, &(struct error){0})))
+	while (!(l = lease_acquire(leases, thread_id, CLAIM_ENQUEUE, 60000, &(struct error){0})))
 		clock_sleep_ms(5);
 	notes->served++;
 	lease_release(l);
@@ -321,33 +395,104 @@ static void only_a_run_can_be_stopped(void)
 	struct lease *l = acquire("runs", 0);
 	bool stop = true;
 
-	CU_ASSERT_FALSE(lease_stop(leases, "runs"));
+	CU_ASSERT_FALSE(lease_stop(leases, "runs", NULL));
 	CU_ASSERT_FALSE(lease_running(leases, "runs", &stop));
 	CU_ASSERT_FALSE(stop);
-	lease_run(l);
+	lease_run(l, "r1");
 	CU_ASSERT_TRUE(lease_running(leases, "runs", &stop));
 	CU_ASSERT_FALSE(stop);
-	CU_ASSERT_FALSE(lease_stop_requested(l));
-	CU_ASSERT_TRUE(lease_stop(leases, "runs"));
-	CU_ASSERT_TRUE(lease_stop_requested(l));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
+	CU_ASSERT_TRUE(lease_stop(leases, "runs", NULL));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_STOP);
 	CU_ASSERT_TRUE(lease_running(leases, "runs", &stop));
 	CU_ASSERT_TRUE(stop);
 	lease_release(l);
 	CU_ASSERT_FALSE(lease_running(leases, "runs", &stop));
-	CU_ASSERT_FALSE(lease_stop(leases, "runs"));
+	CU_ASSERT_FALSE(lease_stop(leases, "runs", NULL));
 }
 
 static void a_stop_never_hits_the_next_run(void)
 {
 	struct lease *l = acquire("next", 0);
 
-	lease_run(l);
-	CU_ASSERT_TRUE(lease_stop(leases, "next"));
+	lease_run(l, "r1");
+	CU_ASSERT_TRUE(lease_stop(leases, "next", NULL));
 	lease_release(l);
 	l = acquire("next", 0);
-	CU_ASSERT_FALSE(lease_stop_requested(l));
-	lease_run(l);
-	CU_ASSERT_FALSE(lease_stop_requested(l));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
+	lease_run(l, "r1");
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
+	lease_release(l);
+}
+
+static void a_stop_can_name_the_run_that_it_is_for(void)
+{
+	const struct lease_aim this = {.order = ORDER_STOP, .only = "r1"},
+			       another = {.order = ORDER_STOP, .only = "r2"},
+			       others = {.order = ORDER_ROLLBACK, .but = "r1"},
+			       all_others = {.order = ORDER_ROLLBACK, .but = "r2"};
+	struct lease *l = acquire("aim", 0);
+
+	CU_ASSERT_FALSE(lease_stop(leases, "aim", &this));
+	lease_run(l, "r1");
+	CU_ASSERT_FALSE(lease_stop(leases, "aim", &another));
+	CU_ASSERT_FALSE(lease_stop(leases, "aim", &others));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
+	CU_ASSERT_TRUE(lease_stop(leases, "aim", &this));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_STOP);
+	CU_ASSERT_TRUE(lease_stop(leases, "aim", &all_others));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_ROLLBACK);
+	lease_release(l);
+	l = acquire("aim", 0);
+	lease_run(l, "r2");
+	CU_ASSERT_FALSE(lease_stop(leases, "aim", &this));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
+	lease_release(l);
+}
+
+/* Also when it runs only afterwards, and whoever comes meanwhile; those that wait are not asked. */
+static void a_holder_is_told_what_the_others_want(void)
+{
+	static const struct {
+		enum lease_claim claim;
+		enum lease_order order;
+	} wants[] = {{CLAIM_ENQUEUE, ORDER_NONE}, {CLAIM_REJECT, ORDER_NONE},
+	    {CLAIM_INTERRUPT, ORDER_STOP}, {CLAIM_ROLLBACK, ORDER_ROLLBACK},
+	    {CLAIM_INTERRUPT, ORDER_ROLLBACK}};
+	struct lease *l = acquire("line", 0);
+	struct queued waiter;
+	bool stop;
+
+	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		CU_ASSERT_PTR_NULL(acquire_as("line", wants[i].claim, 0));
+		CU_ASSERT_EQUAL(lease_ordered(l), wants[i].order);
+	}
+	lease_run(l, "r1");
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_ROLLBACK);
+	CU_ASSERT_TRUE(lease_running(leases, "line", &stop));
+	CU_ASSERT_TRUE(stop);
+	CU_ASSERT_TRUE(lease_stop(leases, "line", NULL));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_ROLLBACK);
+	notes->served = 0;
+	start_waiter(&waiter, 1);
+	CU_ASSERT_PTR_NULL(acquire_as("line", CLAIM_ROLLBACK, 0));
+	lease_release(l);
+	pthread_join(waiter.thread, NULL);
+	CU_ASSERT_EQUAL(notes->served, 1);
+	l = acquire("line", 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
+	lease_release(l);
+}
+
+static void one_that_overtakes_a_dead_holder_has_the_lease(void)
+{
+	struct lease *l;
+
+	end_child(start_child("dead", true));
+	l = acquire_as("dead", CLAIM_ROLLBACK, 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
 	lease_release(l);
 }
 
@@ -358,12 +503,12 @@ static void other_processes_see_and_stop_a_run(void)
 
 	CU_ASSERT_PTR_NULL(acquire("remote", 0));
 	CU_ASSERT_TRUE(lease_running(leases, "remote", &stop));
-	CU_ASSERT_TRUE(lease_stop(leases, "remote"));
+	CU_ASSERT_TRUE(lease_stop(leases, "remote", NULL));
 	CU_ASSERT_TRUE(lease_running(leases, "remote", &stop));
 	CU_ASSERT_TRUE(stop);
 	end_child(child);
 	CU_ASSERT_FALSE(lease_running(leases, "remote", &stop));
-	CU_ASSERT_FALSE(lease_stop(leases, "remote"));
+	CU_ASSERT_FALSE(lease_stop(leases, "remote", NULL));
 }
 
 static void a_dead_holders_lease_is_free(void)
@@ -373,7 +518,7 @@ static void a_dead_holders_lease_is_free(void)
 	end_child(start_child("dead", true));
 	l = acquire("dead", 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
-	CU_ASSERT_FALSE(lease_stop_requested(l));
+	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
 	lease_release(l);
 }
 
@@ -422,7 +567,7 @@ static void churn(int number)
 	notes->step++;
 	for (unsigned i = 0;; i++) {
 		snprintf(id, sizeof(id), "churn-%u", (i * 7 + (unsigned)number) % 5);
-		l = lease_acquire(leases, id, 50, &err);
+		l = lease_acquire(leases, id, (enum lease_claim)(i % 4), 50, &err);
 		if (!l)
 			continue;
 		if (atomic_fetch_add(&notes->order[id[6] - '0'], 1) != 0)
@@ -467,7 +612,7 @@ static void *enter_and_leave(void *arg)
 	struct lease *l;
 
 	for (int i = 0; i < 300; i++) {
-		l = lease_acquire(arg, "crowd", 20000, &(struct error){0});
+		l = lease_acquire(arg, "crowd", CLAIM_ENQUEUE, 20000, &(struct error){0});
 		if (!l)
 			return NULL;
 		if (atomic_fetch_add(&notes->inside, 1) != 0)
@@ -517,7 +662,7 @@ static void take_all(void)
 	leases = join();
 	do
 		snprintf(id, sizeof(id), "full-%d", n++);
-	while (lease_acquire(leases, id, 0, &err));
+	while (lease_acquire(leases, id, CLAIM_ENQUEUE, 0, &err));
 	notes->order[0] = err.kind == ERR_TRANSIENT_STORAGE && n > 10000;
 	_exit(0);
 }
@@ -541,6 +686,10 @@ static const struct unit_test tests[] = {
     {"threads with similar ids are different", threads_with_similar_ids_are_different},
     {"a wait ends in time", a_wait_ends_in_time},
     {"waiters are served in the order of arrival", waiters_are_served_in_the_order_of_arrival},
+    {"one that interrupts overtakes those that wait",
+	one_that_interrupts_overtakes_those_that_wait},
+    {"the order outlives a death within the table", the_order_outlives_a_death_within_the_table},
+    {"one that rejects does not wait", one_that_rejects_does_not_wait},
     {"one that gave up is left out of the line", one_that_gave_up_is_left_out_of_the_line},
     {"a release wakes the next at once", a_release_wakes_the_next_at_once},
     {"callers wait only where there is room, and not all for one thread",
@@ -548,7 +697,11 @@ static const struct unit_test tests[] = {
     {"the line of a thread is bounded, and the dead in it do not count",
 	the_line_of_a_thread_is_bounded_and_the_dead_do_not_count},
     {"only a run can be stopped", only_a_run_can_be_stopped},
+    {"a stop can name the run that it is for", a_stop_can_name_the_run_that_it_is_for},
     {"a stop never hits the next run", a_stop_never_hits_the_next_run},
+    {"a holder is told what the others want", a_holder_is_told_what_the_others_want},
+    {"one that overtakes a dead holder has the lease",
+	one_that_overtakes_a_dead_holder_has_the_lease},
     {"other processes see and stop a run", other_processes_see_and_stop_a_run},
     {"a dead holder's lease is free", a_dead_holders_lease_is_free},
     {"a waiter notices the holder's death", a_waiter_notices_the_holders_death},

@@ -306,6 +306,13 @@ void client_settle(struct client *c)
 	}
 }
 
+void client_settle_tools(struct client *c)
+{
+	client_settle(c);
+	for (int i = 0; i < 1000 && c->live->tools && live_tools_open(c->live->tools); i++)
+		client_settle(c);
+}
+
 void client_pass(struct client *c, int64_t ms)
 {
 	struct pollfd fds[LIVE_FDS];
@@ -317,10 +324,59 @@ void client_pass(struct client *c, int64_t ms)
 	}
 }
 
-void client_says(struct client *c, void (*next)(ag_live_session *session))
+void client_does(struct client *c, void (*next)(ag_live_session *session))
 {
 	fake.next = next;
 	client_settle(c);
+}
+
+static void say(ag_live_session *s, char *line)
+{
+	const char *verb = strsep(&line, " ");
+	bool finished = verb[strlen(verb) - 1] == '!';
+	if (strncmp(verb, "in", 2) == 0 && strlen(verb) <= 3)
+		ag_live_input_transcript(s, line, finished);
+	else if (strncmp(verb, "out", 3) == 0)
+		ag_live_output_transcript(s, line, finished);
+	else if (strcmp(verb, "audio") == 0) {
+		static const char pcm[100];
+		ag_live_audio(s, pcm, (size_t)atoi(line));
+	} else if (strcmp(verb, "complete") == 0)
+		ag_live_turn_complete(s);
+	else if (strcmp(verb, "interrupted") == 0)
+		ag_live_interrupted(s);
+	else if (strcmp(verb, "ended") == 0)
+		ag_live_ended(s);
+	else if (strcmp(verb, "handle") == 0)
+		ag_live_session_update(s, line);
+	else if (strcmp(verb, "agent") == 0)
+		ag_live_agent_changed(s, line);
+	else if (strcmp(verb, "away") == 0)
+		ag_live_go_away(s, atoi(line));
+	else if (strcmp(verb, "lost") == 0)
+		ag_live_lost(s, line);
+	else if (strcmp(verb, "error") == 0 || strcmp(verb, "fatal") == 0) {
+		const char *code = strsep(&line, " ");
+		ag_live_error(s, *code ? code : NULL, *verb == 'f', "%s", line);
+	} else if (strcmp(verb, "call") == 0) {
+		const char *id = strsep(&line, " "), *tool = strsep(&line, " ");
+		ag_live_tool_call(s, id, tool, cJSON_Parse(line));
+	} else
+		CU_FAIL_FATAL("the provider does not know what to say");
+}
+
+static void say_script(ag_live_session *s)
+{
+	char *script = xstrdup(fake.script), *rest = script, *line;
+	while ((line = strsep(&rest, "|")) && *line)
+		say(s, line);
+	free(script);
+}
+
+void client_says(struct client *c, const char *script)
+{
+	fake.script = script;
+	client_does(c, say_script);
 }
 
 static const char *taken(struct buf *from)
@@ -366,11 +422,11 @@ const char *stored(struct service *service, const char *thread_id)
 	struct thread thread;
 	struct storage *st = service->storage;
 	buf_reset(&text);
-	if (!st->ops->thread_get(st, arena, thread_id, &thread, &err))
+	if (!st->threads->get(st, NULL, arena, thread_id, &thread, &err))
 		buf_puts(&text, "none");
 	else
-		CU_ASSERT_TRUE(
-		    st->ops->message_list(st, thread.row, &page, note_message, &text, &err));
+		CU_ASSERT_TRUE(st->threads->message_list(
+		    st, NULL, thread.row, NULL, &page, note_message, &text, &err));
 	arena_free(arena);
 	return buf_str(&text);
 }

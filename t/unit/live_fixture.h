@@ -23,6 +23,7 @@ struct fake {
 	struct buf asked;                          /* what the connections were opened with */
 	ag_live_session *session;                  /* of the open connection, or NULL */
 	void (*next)(ag_live_session *session);    /* said at the next step */
+	const char *script;                        /* of client_says */
 	void (*replies)(ag_live_session *session); /* said to each text, at once */
 };
 extern struct fake fake;
@@ -48,11 +49,21 @@ void client_free(struct client *c);
 /* Lets everything happen that can without more time. */
 void client_settle(struct client *c);
 
+/* The same, and waits for tools that end by themselves, however long the machine makes them wait.
+ */
+void client_settle_tools(struct client *c);
+
 /* Lets time pass, a step at each moment that something is due. */
 void client_pass(struct client *c, int64_t ms);
 
-/* What the provider says now. */
-void client_says(struct client *c, void (*next)(ag_live_session *session));
+/* What the provider does now. */
+void client_does(struct client *c, void (*next)(ag_live_session *session));
+
+/* What the provider says now, each thing ended by '|': "in TEXT" and "out TEXT" are pieces of
+ * transcripts, with "!" finished ("out!" with nothing to finish); "audio N" is so many bytes; then
+ * "complete", "interrupted", "ended", "handle H", "agent NAME", "error CODE TEXT", "fatal CODE
+ * TEXT", "away SECONDS", "call ID TOOL JSON" and "lost TEXT". */
+void client_says(struct client *c, const char *script);
 
 /* What was heard since the last call; static. */
 const char *client_heard(struct client *c);

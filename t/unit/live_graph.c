@@ -19,21 +19,46 @@
 	"\"t\": {\"kind\": \"tools\", \"tools\": [{\"kind\": \"exec\", \"name\": \"n\", " \
 	"\"description\": \"d\", \"command\": \"true\", \"tags\": [\"a\", \"b\"]}]}"
 
-static void check(const char *document, const char *expected)
-{
-	const char *problems = problems_of(document);
-	if (strcmp(problems, expected) != 0)
-		printf("# %s\n# gives    %s\n# expected %s\n", document, problems, expected);
-	CU_ASSERT_STRING_EQUAL(problems, expected);
-}
+/* Documents, and what is wrong with them. */
+static const char *const documents[][2] = {
+    {DOCUMENT(LIVE("")), ""},
+    {DOCUMENT(LIVE(", \"model\": \"m\", \"voice\": \"v\", \"modalities\": [\"TEXT\"], "
+		   "\"system_prompt\": \"p\", \"tools\": \"t\", \"tools_tags\": [\"a\"], "
+		   "\"vad\": {\"enabled\": false}") ", " TOOLS),
+	""},
+    /* settings of a realtime provider */
+    {DOCUMENT(REALTIME("")), "/g/nodes/v/model: expected the name of a model"},
+    {DOCUMENT(REALTIME(", \"model\": \"m\", \"base_url\": \"ftp://h\"")),
+	"/g/nodes/v/base_url: expected a ws, wss, http or https URL"},
+    {DOCUMENT(REALTIME(", \"model\": \"m\", \"api_key_env\": \"A=B\"")),
+	"/g/nodes/v/api_key_env: expected the name of an environment variable"},
+    /* mistakes are told with their place */
+    {DOCUMENT("\"v\": {\"kind\": \"live\"}"), "/g/nodes/v: expected the key 'provider'"},
+    {DOCUMENT("\"v\": {\"kind\": \"live\", \"provider\": \"other\"}"),
+	"/g/nodes/v/provider: expected one of demo, gemini, openai, found 'other'"},
+    {DOCUMENT(LIVE(", \"modalities\": [\"AUDIO\", \"TEXT\"]")),
+	"/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT"},
+    {DOCUMENT(LIVE(", \"modalities\": \"video\"")),
+	"/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT"},
+    {DOCUMENT(LIVE(", \"vad\": {\"silence_duration_ms\": \"x\"}")),
+	"/g/nodes/v/vad/silence_duration_ms: expected an integer from 0 to 60000"},
+    {DOCUMENT(LIVE(", \"tools\": \"v\"")),
+	"/g/nodes/v/tools: expected the name of a tools node, 'v' is none"},
+    {DOCUMENT(LIVE(", \"tools_tags\": [1]")),
+	"/g/nodes/v/tools_tags/0: expected a string, found number"},
+};
 
-static void a_live_agent_is_a_document(void)
+static void documents_are_checked(void)
 {
-	check(DOCUMENT(LIVE("")), "");
-	check(DOCUMENT(LIVE(", \"model\": \"m\", \"voice\": \"v\", \"modalities\": [\"TEXT\"], "
-			    "\"system_prompt\": \"p\", \"tools\": \"t\", \"tools_tags\": [\"a\"], "
-			    "\"vad\": {\"enabled\": false}") ", " TOOLS),
-	    "");
+	for (size_t i = 0; i < UNIT_COUNT(documents); i++) {
+		unit_row("%s", documents[i][0]);
+		CU_ASSERT_STRING_EQUAL(problems_of(documents[i][0]), documents[i][1]);
+	}
+	unit_row("OPENAI_BASE_URL=here");
+	setenv("OPENAI_BASE_URL", "here", 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems_of(DOCUMENT(REALTIME(", \"model\": \"m\""))),
+	    "the environment variable OPENAI_BASE_URL to be a ws, wss, http or https URL"));
+	unsetenv("OPENAI_BASE_URL");
 }
 
 /* Of the tool n, in the document's tools node. */
@@ -50,36 +75,6 @@ static void tags_of_documents_reach_the_tools(void)
 	CU_ASSERT_STRING_EQUAL(tool->tags[1], "b");
 	CU_ASSERT_PTR_NULL(tool->tags[2]);
 	talk_close(&talk);
-}
-
-static void settings_of_a_realtime_provider_are_checked(void)
-{
-	check(DOCUMENT(REALTIME("")), "/g/nodes/v/model: expected the name of a model");
-	check(DOCUMENT(REALTIME(", \"model\": \"m\", \"base_url\": \"ftp://h\"")),
-	    "/g/nodes/v/base_url: expected a ws, wss, http or https URL");
-	check(DOCUMENT(REALTIME(", \"model\": \"m\", \"api_key_env\": \"A=B\"")),
-	    "/g/nodes/v/api_key_env: expected the name of an environment variable");
-	setenv("OPENAI_BASE_URL", "here", 1);
-	CU_ASSERT_PTR_NOT_NULL(strstr(problems_of(DOCUMENT(REALTIME(", \"model\": \"m\""))),
-	    "the environment variable OPENAI_BASE_URL to be a ws, wss, http or https URL"));
-	unsetenv("OPENAI_BASE_URL");
-}
-
-static void mistakes_are_told_with_their_place(void)
-{
-	check(DOCUMENT("\"v\": {\"kind\": \"live\"}"), "/g/nodes/v: expected the key 'provider'");
-	check(DOCUMENT("\"v\": {\"kind\": \"live\", \"provider\": \"other\"}"),
-	    "/g/nodes/v/provider: expected one of demo, gemini, openai, found 'other'");
-	check(DOCUMENT(LIVE(", \"modalities\": [\"AUDIO\", \"TEXT\"]")),
-	    "/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT");
-	check(DOCUMENT(LIVE(", \"modalities\": \"video\"")),
-	    "/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT");
-	check(DOCUMENT(LIVE(", \"vad\": {\"silence_duration_ms\": \"x\"}")),
-	    "/g/nodes/v/vad/silence_duration_ms: expected an integer from 0 to 60000");
-	check(DOCUMENT(LIVE(", \"tools\": \"v\"")),
-	    "/g/nodes/v/tools: expected the name of a tools node, 'v' is none");
-	check(DOCUMENT(LIVE(", \"tools_tags\": [1]")),
-	    "/g/nodes/v/tools_tags/0: expected a string, found number");
 }
 
 static ag_graph *graph;
@@ -180,10 +175,8 @@ static void tags_belong_to_tools_that_exist(void)
 }
 
 static const struct unit_test tests[] = {
-    {"a live agent is a document", a_live_agent_is_a_document},
+    {"a live agent is a document, whose mistakes are told with their place", documents_are_checked},
     {"tags of documents reach the tools", tags_of_documents_reach_the_tools},
-    {"settings of a realtime provider are checked", settings_of_a_realtime_provider_are_checked},
-    {"mistakes are told with their place", mistakes_are_told_with_their_place},
     {"there is one live agent", there_is_one_live_agent},
     {"nothing else stands beside it", nothing_else_stands_beside_it},
     {"what it is made of is checked", what_it_is_made_of_is_checked},

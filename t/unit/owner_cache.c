@@ -13,42 +13,42 @@
 /* A process: its own engine over the same databases, and its own cache. */
 struct worker {
 	struct storage *storage;
-	struct storage_ops ops; /* the engine's, with a lookup that is watched */
-	const struct storage_ops *real;
+	struct thread_ops ops; /* the engine's, with a lookup that is watched */
+	const struct thread_ops *real;
 	struct owner_cache *owners;
 };
 
 static int lookups;
 static void (*in_between)(void); /* called behind a lookup */
 
-static bool watched_owner(struct storage *st, struct arena *a, const char *thread_id,
-    const char **owner, struct error *err);
+static bool watched_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char **owner, struct error *err);
 
 static void worker_open(struct worker *w, const char *name, struct cache *cache)
 {
 	w->storage = open_storage(name);
-	w->real = w->storage->ops;
+	w->real = w->storage->threads;
 	w->ops = *w->real;
-	w->ops.thread_owner = watched_owner;
-	w->storage->ops = &w->ops;
-	w->owners = owner_cache_new(w->storage, cache);
+	w->ops.owner = watched_owner;
+	w->storage->threads = &w->ops;
+	w->owners = owner_cache_new(w->storage, opened[opened_at(w->storage)].shared, cache);
 }
 
 static void worker_close(struct worker *w)
 {
 	owner_cache_free(w->owners);
-	w->storage->ops = w->real;
-	w->real->close(w->storage);
+	w->storage->threads = w->real;
+	close_storage(w->storage);
 }
 
 static struct worker one, two;
 
-static bool watched_owner(struct storage *st, struct arena *a, const char *thread_id,
-    const char **owner, struct error *err)
+static bool watched_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char **owner, struct error *err)
 {
 	const struct worker *w = st == one.storage ? &one : &two;
 	lookups++;
-	bool found = w->real->thread_owner(st, a, thread_id, owner, err);
+	bool found = w->real->owner(st, ctx, a, thread_id, owner, err);
 	if (in_between)
 		in_between();
 	return found;
@@ -80,7 +80,8 @@ static void unmake(struct worker *w, const char *thread_id)
 	int64_t row = 0;
 	CU_ASSERT_FATAL(thread_exists(w->storage, thread_id, &row));
 	owner_cache_evict(w->owners, thread_id);
-	CU_ASSERT(w->storage->ops->thread_delete(w->storage, row, &err));
+	struct thread t = {.thread_id = thread_id, .row = row};
+	CU_ASSERT(remove_one(w->storage, &t, &err));
 	owner_cache_evict(w->owners, thread_id);
 }
 
@@ -168,16 +169,17 @@ static void a_process_that_died_while_deleting_leaves_nothing(void)
 	CU_ASSERT_STRING_EQUAL(owner_of(&one, "t"), "alice");
 	evict_alone();
 	CU_ASSERT(thread_exists(two.storage, "t", &row));
-	CU_ASSERT(two.storage->ops->thread_delete(two.storage, row, &err));
+	const struct thread t = {.thread_id = "t", .row = row};
+	CU_ASSERT(remove_one(two.storage, &t, &err));
 	CU_ASSERT_STRING_EQUAL(owner_of(&one, "t"), "nobody");
 	close_two();
 }
 
 /* A storage where every thread exists. */
-static bool made_up_owner(struct storage *st, struct arena *a, const char *thread_id,
-    const char **owner, struct error *err)
+static bool made_up_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char **owner, struct error *err)
 {
-	(void)st, (void)err;
+	(void)st, (void)ctx, (void)err;
 	lookups++;
 	*owner = arena_printf(a, "owner of %s", thread_id);
 	return true;
@@ -194,7 +196,7 @@ static void ask_for(int number)
 static void the_one_not_asked_for_longest_goes_first(void)
 {
 	open_two("lru", NULL, NULL);
-	one.ops.thread_owner = made_up_owner;
+	one.ops.owner = made_up_owner;
 	for (int i = 0; i < OWNER_CACHE_SIZE; i++)
 		ask_for(i);
 	ask_for(0);
@@ -215,7 +217,7 @@ static void the_one_not_asked_for_longest_goes_first(void)
 static void a_huge_id_is_not_kept(void)
 {
 	open_two("huge", NULL, NULL);
-	one.ops.thread_owner = made_up_owner;
+	one.ops.owner = made_up_owner;
 	char *id = xcalloc(1, 2001);
 	memset(id, 'x', 2000);
 	owner_of(&one, id);

@@ -58,6 +58,10 @@ static void texts_keep_what_would_end_a_line(void)
 	CU_ASSERT_EQUAL(strlen(line.data), line.len);
 	CU_ASSERT(parse_line() && record.kind == RECORD_TEXT);
 	check_data(text, sizeof(text) - 1);
+	record_more(&line, text, sizeof(text) - 1);
+	CU_ASSERT_PTR_NULL(memchr(line.data, '\n', line.len));
+	CU_ASSERT(parse_line() && record.kind == RECORD_MORE);
+	check_data(text, sizeof(text) - 1);
 	record_text(&line, "", 0);
 	CU_ASSERT_STRING_EQUAL(line.data, "T");
 	CU_ASSERT(parse_line() && record.len == 0);
@@ -119,8 +123,8 @@ static void lines_that_are_no_records_are_refused(void)
 	static const char *const wrong[] = {"", "X", "t", "R", "Rx", "R1 ", "R10000", "J", "J403",
 	    "J403 ", "J200 {}", "J600 {}", "J {}", "C", "C999", "C1004", "C1005", "C1006", "C1015",
 	    "C1016", "C2999", "C5000", "C1000x", "G", "G999", "G1004", "G1000 x", "G 1000", "Yx",
-	    "H1", "O ", "T\033", "Ta\033x", "T\033\033", "Ta\nb", "Ta\rb", "T\xff", "T\xc0\x80",
-	    "BA", "BAA", "BAAA", "BA===", "B====", "B=AAA", "BAA=A",
+	    "H1", "O ", "T\033", "M\033", "Ta\033x", "T\033\033", "Ta\nb", "Ta\rb", "T\xff",
+	    "T\xc0\x80", "BA", "BAA", "BAAA", "BA===", "B====", "B=AAA", "BAA=A",
 	    "BAAAA=", "BAA\n=", "BAB==", "BAAB=", "BAA-_", "B AAAA", "B\xc3\xa4\xc3\xa4"};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		CU_ASSERT_FALSE(parse(wrong[i]));

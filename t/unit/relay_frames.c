@@ -7,6 +7,7 @@
 #include "unit.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct frames_room room;
@@ -142,11 +143,56 @@ static void a_close_is_read_whole_behind_other_frames(void)
 	client_close(&client);
 }
 
+/* The frames that were sent: first byte, length, and the first byte of the payload. */
+static const char *sent_frames(const struct client *client)
+{
+	static char text[200];
+	size_t at = 0, len = 0;
+	while (at < client->out.len) {
+		const unsigned char *head = (const unsigned char *)client->out.data + at;
+		size_t size = head[1], more = size == 126 ? 2 : size == 127 ? 8 : 0;
+		if (more)
+			size = 0;
+		for (size_t i = 0; i < more; i++)
+			size = size << 8 | head[2 + i];
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%02x:%zu:%c ", head[0],
+		    size, size ? head[2 + more] : '-');
+		at += 2 + more + size;
+	}
+	CU_ASSERT_EQUAL(at, client->out.len);
+	return text;
+}
+
+static void a_message_goes_out_in_parts_with_pings_between(void)
+{
+	struct client client;
+	static char data[70000];
+	client_open(&client);
+	memset(data, 'x', sizeof(data));
+	frames_send(client.frames, false, "a", 1);
+	frames_begin(client.frames, data, 70000);
+	CU_ASSERT(frames_begun(client.frames));
+	frames_ping(client.frames);
+	frames_begin(client.frames, data, 126);
+	frames_send(client.frames, false, "", 0);
+	CU_ASSERT_FALSE(frames_begun(client.frames));
+	frames_send(client.frames, true, "b", 1);
+	frames_begin(client.frames, data, 125);
+	frames_close(client.frames, 1001, "bye", 3);
+	frames_begin(client.frames, data, 1);
+	frames_send(client.frames, false, "c", 1);
+	CU_ASSERT_STRING_EQUAL(sent_frames(&client),
+	    "81:1:a 01:70000:x 89:0:- 00:126:x 80:0:- 82:1:b 01:125:x 88:5:\x03 ");
+	client_close(&client);
+}
+
 static const struct unit_test tests[] = {
     {"what is whole takes no room", what_is_whole_takes_no_room},
     {"a message without room is refused", a_message_without_room_is_refused},
     {"a small message always passes", a_small_message_always_passes},
     {"a reason is the same in any pieces", a_reason_is_the_same_in_any_pieces},
+    {"a message goes out in parts with pings between",
+	a_message_goes_out_in_parts_with_pings_between},
     {"a close is read whole behind other frames", a_close_is_read_whole_behind_other_frames},
 };
 

@@ -32,6 +32,18 @@ static void do_fail(struct request *rq)
 	reply_data(rq, NULL);
 }
 
+/* A protocol of its own, whose errors are a code and a text. */
+static cJSON *foreign_error(struct request *rq, const struct error_view *view)
+{
+	cJSON *body = arena_json(rq->call.arena, cJSON_CreateObject());
+	json_add_str(body, "code", view->code);
+	json_add_str(body, "text", view->detail);
+	return body;
+}
+
+static const struct dialect foreign = {
+    .not_json = "must be what this protocol speaks", .error_body = foreign_error};
+
 static void do_transient(struct request *rq)
 {
 	error_set(
@@ -53,15 +65,16 @@ static void do_stream(struct request *rq)
 }
 
 static const struct route rows[] = {
-    {METHOD_GET, "/free", NULL, NULL, BODY_NONE, do_echo, ROUTE_ANY_HOST},
-    {METHOD_GET, "/echo/{id}", "graph", "read", BODY_NONE, do_echo, 0},
-    {METHOD_PUT, "/echo/{id}", "graph", "read", BODY_REQUIRED, do_echo, 0},
-    {METHOD_DELETE, "/echo/{id}", "graph", "read", BODY_OPTIONAL, do_echo, 0},
-    {METHOD_POST, "/run", "graph", "invoke", BODY_NONE, do_run, 0},
-    {METHOD_POST, "/fail", "graph", "invoke", BODY_NONE, do_fail, 0},
-    {METHOD_POST, "/transient", "graph", "invoke", BODY_NONE, do_transient, 0},
-    {METHOD_POST, "/nothing", "graph", "invoke", BODY_NONE, do_nothing, 0},
-    {METHOD_POST, "/stream", "graph", "stream", BODY_NONE, do_stream, 0},
+    {METHOD_GET, "/free", NULL, NULL, BODY_NONE, do_echo, ROUTE_ANY_HOST, NULL},
+    {METHOD_GET, "/echo/{id}", "graph", "read", BODY_NONE, do_echo, 0, NULL},
+    {METHOD_PUT, "/echo/{id}", "graph", "read", BODY_REQUIRED, do_echo, 0, NULL},
+    {METHOD_DELETE, "/echo/{id}", "graph", "read", BODY_OPTIONAL, do_echo, 0, NULL},
+    {METHOD_POST, "/run", "graph", "invoke", BODY_NONE, do_run, 0, NULL},
+    {METHOD_POST, "/fail", "graph", "invoke", BODY_NONE, do_fail, 0, NULL},
+    {METHOD_POST, "/foreign", "graph", "invoke", BODY_REQUIRED, do_fail, 0, &foreign},
+    {METHOD_POST, "/transient", "graph", "invoke", BODY_NONE, do_transient, 0, NULL},
+    {METHOD_POST, "/nothing", "graph", "invoke", BODY_NONE, do_nothing, 0, NULL},
+    {METHOD_POST, "/stream", "graph", "stream", BODY_NONE, do_stream, 0, NULL},
 };
 static const struct route_table table = {rows, UNIT_COUNT(rows)};
 
@@ -157,6 +170,22 @@ static void errors_have_their_shape(void)
 	CU_ASSERT_STRING_EQUAL(
 	    json_str(metadata, "request_id"), fixture_header(&a, "X-Request-ID"));
 	CU_ASSERT_PTR_NULL(fixture_header(&a, "Retry-After"));
+	fixture_answer_end(&a);
+}
+
+static void a_dialect_has_errors_of_its_own(void)
+{
+	struct answer a = ASK("POST", "/foreign", "CONTENT_TYPE=application/json", "BODY={}");
+	char *body = json_print(a.json);
+	CU_ASSERT_EQUAL(a.status, 422);
+	CU_ASSERT_STRING_EQUAL(
+	    body, "{\"code\":\"VALIDATION_ERROR\",\"text\":\"x is \\\"required\\\"\"}");
+	CU_ASSERT_PTR_NOT_NULL(fixture_header(&a, "X-Request-ID"));
+	free(body);
+	fixture_answer_end(&a);
+	a = ASK("POST", "/foreign", "CONTENT_TYPE=application/json", "BODY={");
+	CU_ASSERT_EQUAL(a.status, 422);
+	CU_ASSERT_STRING_EQUAL(text(&a, "text"), "Request body must be what this protocol speaks");
 	fixture_answer_end(&a);
 }
 
@@ -406,6 +435,7 @@ TEST(the_envelope_is_complete)
 TEST(every_request_has_an_id_of_its_own)
 TEST(a_run_repeats_its_thread_in_the_metadata)
 TEST(errors_have_their_shape)
+TEST(a_dialect_has_errors_of_its_own)
 TEST(transient_errors_say_when_to_retry)
 TEST(a_silent_failure_is_an_internal_error)
 TEST(head_has_the_headers_of_get)
@@ -430,6 +460,7 @@ static const struct unit_test tests[] = {
     {"every request has an id of its own", test_every_request_has_an_id_of_its_own},
     {"a run repeats its thread in the metadata", test_a_run_repeats_its_thread_in_the_metadata},
     {"an error has the shape of errors", test_errors_have_their_shape},
+    {"a dialect has errors of its own", test_a_dialect_has_errors_of_its_own},
     {"a transient error says when to retry", test_transient_errors_say_when_to_retry},
     {"a failure without a reason is an internal error", test_a_silent_failure_is_an_internal_error},
     {"HEAD has the headers of GET and no body", test_head_has_the_headers_of_get},

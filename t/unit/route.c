@@ -2,6 +2,7 @@
 /* Paths, methods, the route table and its guard. */
 #include "fcgi/route.h"
 #include "base/problems.h"
+#include "config/config.h"
 #include "fcgi/guard.h"
 #include "unit.h"
 
@@ -210,9 +211,9 @@ static void methods_are_case_sensitive(void)
 static void the_first_fitting_row_wins(void)
 {
 	static const struct route rows[] = {
-	    {METHOD_POST, "/m/list", "store", "read", BODY_NONE, NULL, 0},
-	    {METHOD_POST, "/m/{id}", "store", "read", BODY_NONE, NULL, 0},
-	    {METHOD_DELETE, "/m/{id}", "store", "delete", BODY_NONE, NULL, 0}};
+	    {METHOD_POST, "/m/list", "store", "read", BODY_NONE, NULL, 0, NULL},
+	    {METHOD_POST, "/m/{id}", "store", "read", BODY_NONE, NULL, 0, NULL},
+	    {METHOD_DELETE, "/m/{id}", "store", "delete", BODY_NONE, NULL, 0, NULL}};
 	static const struct route_table table = {rows, 3};
 	struct path path;
 	struct route_match match;
@@ -231,13 +232,30 @@ static void the_table_is_guarded(void)
 	problems_release(&problems);
 }
 
+static void a_dialect_is_there_when_its_switch_is_on(void)
+{
+	static const struct dialect dialect = {.on = offsetof(struct config, ag_ui_enabled)};
+	static const struct dialect always = {.late_thread = true};
+	struct route row = {.path = "/x", .dialect = &dialect};
+	struct config config = {.ag_ui_enabled = false};
+	CU_ASSERT_FALSE(route_enabled(&row, &config));
+	config.ag_ui_enabled = true;
+	CU_ASSERT(route_enabled(&row, &config));
+	config.ag_ui_enabled = false;
+	row.dialect = &always;
+	CU_ASSERT(route_enabled(&row, &config));
+	row.dialect = NULL;
+	CU_ASSERT(route_enabled(&row, &config));
+}
+
 static void open_routes_refuse_the_start(void)
 {
-	static const struct route rows[] = {{METHOD_GET, "/ping", NULL, NULL, BODY_NONE, NULL, 0},
-	    {METHOD_GET, "/v1/evals/runs/{run_id}", NULL, NULL, BODY_NONE, NULL, 0},
-	    {METHOD_GET, "/v1/graph", "graph", "read", BODY_NONE, NULL, 0},
-	    {METHOD_POST, "/v1/open", NULL, NULL, BODY_NONE, NULL, 0},
-	    {METHOD_GET, "/v1/half", "graph", NULL, BODY_NONE, NULL, 0}};
+	static const struct route rows[] = {
+	    {METHOD_GET, "/ping", NULL, NULL, BODY_NONE, NULL, 0, NULL},
+	    {METHOD_GET, "/v1/evals/runs/{run_id}", NULL, NULL, BODY_NONE, NULL, 0, NULL},
+	    {METHOD_GET, "/v1/graph", "graph", "read", BODY_NONE, NULL, 0, NULL},
+	    {METHOD_POST, "/v1/open", NULL, NULL, BODY_NONE, NULL, 0, NULL},
+	    {METHOD_GET, "/v1/half", "graph", NULL, BODY_NONE, NULL, 0, NULL}};
 	static const struct route_table table = {rows, 5};
 	struct problems problems = {0};
 	CU_ASSERT_FALSE(guard_check(&table, &problems));
@@ -251,8 +269,8 @@ static void open_routes_refuse_the_start(void)
 static void the_api_reference_is_no_exception_to_the_allowlist(void)
 {
 	static const struct route rows[] = {
-	    {METHOD_GET, "/openapi.json", NULL, NULL, BODY_NONE, NULL, ROUTE_INFRASTRUCTURE},
-	    {METHOD_GET, "/docs", NULL, NULL, BODY_NONE, NULL, 0}};
+	    {METHOD_GET, "/openapi.json", NULL, NULL, BODY_NONE, NULL, ROUTE_INFRASTRUCTURE, NULL},
+	    {METHOD_GET, "/docs", NULL, NULL, BODY_NONE, NULL, 0, NULL}};
 	static const struct route_table table = {rows, 2};
 	struct problems problems = {0};
 	CU_ASSERT_FALSE(guard_check(&table, &problems));
@@ -281,6 +299,7 @@ static const struct unit_test tests[] = {
     {"methods are case-sensitive", methods_are_case_sensitive},
     {"of two rows that fit the first one wins", the_first_fitting_row_wins},
     {"every row of the table is guarded or allowed to be public", the_table_is_guarded},
+    {"a dialect is there when its switch is on", a_dialect_is_there_when_its_switch_is_on},
     {"a row without permission refuses the start by name", open_routes_refuse_the_start},
     {"a page needs no permission because it is marked, not because of its path",
 	the_api_reference_is_no_exception_to_the_allowlist},

@@ -201,6 +201,8 @@ static void later_drafts_are_understood(void)
 		"arguments: expected at most 3"},
 	    {"{\"$defs\":{\"x\":{\"$anchor\":\"here\",\"type\":\"number\"}},\"$ref\":\"#here\"}",
 		"\"a\"", "arguments: expected a number, found string"},
+	    {"{\"$defs\":{\"a%+1\":{\"type\":\"number\"}},\"$ref\":\"#/$defs/a%+1\"}", "\"a\"",
+		"arguments: expected a number, found string"},
 	    {"{\"type\":\"object\",\"properties\":{\"kids\":{\"items\":{\"$ref\":\"#\"}}}}",
 		"{\"kids\":[{\"kids\":[{\"kids\":[7]}]}]}",
 		"arguments.kids[0].kids[0].kids[0]: expected an object, found number"},

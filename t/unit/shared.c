@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/shared.h"
 #include "base/hash.h"
+#include "base/id.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -98,7 +99,9 @@ static void regions_are_aligned_apart_and_zero(void)
 	    [SHARED_FILES] = SHARED_FILES_SIZE,
 	    [SHARED_STORE] = SHARED_STORE_SIZE,
 	    [SHARED_BALANCE] = SHARED_BALANCE_SIZE,
-	    [SHARED_PENDING] = SHARED_PENDING_SIZE};
+	    [SHARED_FILE_RECORDS] = SHARED_FILE_RECORDS_SIZE,
+	    [SHARED_PENDING] = SHARED_PENDING_SIZE,
+	    [SHARED_RUNS] = SHARED_RUNS_SIZE};
 	struct shared *sh = open_in(fresh_state("regions"));
 	for (int r = 0; r < SHARED_REGIONS; r++) {
 		unsigned char *region = shared_region(sh, (enum shared_region)r);
@@ -353,6 +356,16 @@ static void processes_may_start_at_the_same_time(void)
 	CU_ASSERT_EQUAL(failed, 0);
 }
 
+static void the_snowflake_word_is_one_word(void)
+{
+	const char *dir = fresh_state("word");
+	struct shared *one = open_in(dir), *two = open_in(dir);
+	*snowflake_word(one) = 42;
+	CU_ASSERT_EQUAL(*snowflake_word(two), 42);
+	shared_close(one);
+	shared_close(two);
+}
+
 /* Of FNV-1a: processes of two builds can share an instance, and store.db outlives them all. */
 static void stored_hashes_keep_their_values(void)
 {
@@ -380,6 +393,7 @@ static const struct unit_test tests[] = {
     {"rubbish from the past does no harm", rubbish_from_the_past_does_no_harm},
     {"a missing directory is named", a_missing_directory_is_named},
     {"the mutex excludes other processes", the_mutex_excludes_other_processes},
+    {"the snowflake word is one word", the_snowflake_word_is_one_word},
     {"stored hashes keep their values", stored_hashes_keep_their_values},
     {"processes may start at the same time", processes_may_start_at_the_same_time},
 };

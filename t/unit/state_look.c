@@ -17,10 +17,10 @@ struct moment {
 static const struct moment *moments;
 static int looks;
 
-static bool thread_get(struct storage *st, struct arena *a, const char *thread_id,
-    struct thread *thread, struct error *err)
+static bool thread_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, struct thread *thread, struct error *err)
 {
-	(void)st, (void)a, (void)err;
+	(void)st, (void)ctx, (void)a, (void)err;
 	*thread = (struct thread){
 	    .row = 1,
 	    .thread_id = thread_id,
@@ -32,29 +32,31 @@ static bool thread_get(struct storage *st, struct arena *a, const char *thread_i
 	return true;
 }
 
-static bool lease_running(struct storage *st, const char *thread_id, bool *stop_requested)
+static bool lease_running(struct storage *st, const struct storage_context *ctx,
+    const char *thread_id, bool *running, bool *stop_requested, struct error *err)
 {
-	(void)st, (void)thread_id;
+	(void)st, (void)ctx, (void)thread_id, (void)err;
 	*stop_requested = false;
-	return moments[looks++].running;
-}
-
-static bool context_span(
-    struct storage *st, int64_t thread_row, struct context_span *span, struct error *err)
-{
-	(void)st, (void)thread_row, (void)err;
-	*span = (struct context_span){0};
+	*running = moments[looks++].running;
 	return true;
 }
 
-static const struct storage_ops ops = {
-    .thread_get = thread_get, .lease_running = lease_running, .context_span = context_span};
+static bool thread_view(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    struct thread_view *view, struct error *err)
+{
+	(void)st, (void)ctx, (void)thread_row, (void)err;
+	*view = (struct thread_view){0};
+	return true;
+}
+
+static const struct thread_ops ops = {
+    .get = thread_get, .lease_running = lease_running, .view = thread_view};
 
 /* "<status> <is_running> <looks>" of what is read. */
 static const char *status_of(const struct moment *script)
 {
 	static char text[64];
-	struct storage storage = {.ops = &ops};
+	struct storage storage = {.threads = &ops};
 	struct service service = {.storage = &storage, .graph = graph_new("g")};
 	struct call call;
 	moments = script;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Records of files, and their bytes in a directory and in memory. */
 #include "base/memory.h"
+#include "engines_fixture.h"
 #include "storage/files.h"
 #include "storage/sqlite/db.h"
 #include "storage/storage.h"
-#include "unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,15 +22,27 @@
 #define ID2 "01ffffffffffffffffffffffffffffff"
 
 static struct shared *shared;
+static struct storage *storage;
 static struct files *files;
 static struct arena *arena;
 static struct config config;
 static struct error err;
 
+/* "<dir>/<name>" in one of two static buffers. */
+static const char *below(const char *dir, const char *name)
+{
+	static char paths[2][512];
+	static unsigned next;
+	char *path = paths[next++ % 2];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+	return path;
+}
+
 static struct files *open_files(const char *type)
 {
 	config.env.media_storage_type = (char *)type;
-	struct files *f = files_open(&config, shared, &err);
+	struct files *f = files_open(&config, storage, shared, &err);
 	if (!f)
 		printf("# %s (%s)\n", err.detail, err.cause);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
@@ -90,7 +102,7 @@ static void put(struct files *f, const char *id)
 
 	CU_ASSERT_TRUE(b->ops->publish(u, 1000000000LL * 1000000, key, &err));
 	struct file_record r = record_of(id, b->ops->name, key);
-	CU_ASSERT_TRUE(files_add(f, &r, &err));
+	CU_ASSERT_TRUE(files_add(f, NULL, &r, &err));
 	b->ops->end(u, true);
 }
 
@@ -100,7 +112,7 @@ static void a_file_comes_back_as_it_was_stored(void)
 	struct stat st;
 
 	put(files, ID);
-	CU_ASSERT_TRUE_FATAL(files_get(files, arena, ID, &r, &err));
+	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ID, &r, &err));
 	CU_ASSERT_STRING_EQUAL(r.owner, "alice");
 	CU_ASSERT_STRING_EQUAL(r.filename, "a.txt");
 	CU_ASSERT_STRING_EQUAL(r.mime_type, "text/plain");
@@ -108,24 +120,24 @@ static void a_file_comes_back_as_it_was_stored(void)
 	CU_ASSERT_EQUAL(r.created_at, 1234567);
 	CU_ASSERT_STRING_EQUAL(r.key, "01/" ID);
 	CU_ASSERT_EQUAL(r.text_state, TEXT_EXTRACTED);
-	char *text = files_text(files, ID, &err);
+	char *text = files_text(files, NULL, ID, &err);
 	CU_ASSERT_STRING_EQUAL(text, "some text");
 	free(text);
 	char *data = files_read(files, &r, 5, &err);
 	CU_ASSERT_STRING_EQUAL_FATAL(data, "hello");
 	free(data);
-	CU_ASSERT_EQUAL(stat(unit_path("uploads/01/" ID), &st), 0);
+	CU_ASSERT_EQUAL(stat(below(config.env.media_storage_path, "01/" ID), &st), 0);
 	CU_ASSERT_EQUAL(st.st_mtime, 1000000000);
 	CU_ASSERT_EQUAL(st.st_nlink, 1);
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 1);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 1);
 }
 
 static void an_unknown_file_is_no_error(void)
 {
 	struct file_record r;
 
-	CU_ASSERT_FALSE(files_get(files, arena, ID2, &r, &err));
-	CU_ASSERT_PTR_NULL(files_text(files, ID2, &err));
+	CU_ASSERT_FALSE(files_get(files, NULL, arena, ID2, &r, &err));
+	CU_ASSERT_PTR_NULL(files_text(files, NULL, ID2, &err));
 	CU_ASSERT_FALSE(error_is_set(&err));
 }
 
@@ -133,7 +145,7 @@ static void more_than_is_wanted_is_not_read(void)
 {
 	struct file_record r;
 
-	CU_ASSERT_TRUE_FATAL(files_get(files, arena, ID, &r, &err));
+	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ID, &r, &err));
 	CU_ASSERT_PTR_NULL(files_read(files, &r, 4, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_FILE_TOO_LARGE);
 	error_release(&err);
@@ -174,12 +186,12 @@ static void an_upload_that_ends_leaves_nothing(void)
 	CU_ASSERT_EQUAL(pread(u->fd, text, sizeof(text) - 1, 0), 4);
 	CU_ASSERT_STRING_EQUAL(text, "half");
 	b->ops->end(u, false);
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 1);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 1);
 	u = begin(b, ID2, "whole");
 	CU_ASSERT_TRUE(b->ops->publish(u, 0, key, &err));
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 3);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 3);
 	b->ops->end(u, false);
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 1);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 1);
 }
 
 /* A process that dies after writing, and after publishing where that is asked for. */
@@ -207,20 +219,22 @@ static void what_the_dead_left_is_swept(void)
 
 	die_with("03ffffffffffffffffffffffffffffff", false);
 	die_with("04ffffffffffffffffffffffffffffff", true);
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 5);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 5);
 	files_close(open_files(BLOBS_LOCAL));
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 2);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 2);
 	b->ops->end(alive, false);
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 1);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 1);
 }
 
 static void what_is_recorded_survives_the_sweep(void)
 {
 	/* as if its writer had died right before it took the first name away */
-	CU_ASSERT_EQUAL(link(unit_path("uploads/01/" ID), unit_path("uploads/incoming/" ID)), 0);
+	CU_ASSERT_EQUAL(link(below(config.env.media_storage_path, "01/" ID),
+			    below(config.env.media_storage_path, "incoming/" ID)),
+	    0);
 	files_close(open_files(BLOBS_LOCAL));
-	CU_ASSERT_EQUAL(access(unit_path("uploads/incoming/" ID), F_OK), -1);
-	CU_ASSERT_EQUAL(access(unit_path("uploads/01/" ID), F_OK), 0);
+	CU_ASSERT_EQUAL(access(below(config.env.media_storage_path, "incoming/" ID), F_OK), -1);
+	CU_ASSERT_EQUAL(access(below(config.env.media_storage_path, "01/" ID), F_OK), 0);
 }
 
 static void a_full_disk_is_told(void)
@@ -238,7 +252,7 @@ static void a_full_disk_is_told(void)
 	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);
 	error_release(&err);
 	b->ops->end(u, false);
-	CU_ASSERT_EQUAL(count_files(unit_path("uploads")), 1);
+	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 1);
 }
 
 static void memory_is_bounded(void)
@@ -266,23 +280,26 @@ static void memory_is_forgotten_and_the_rest_stays(void)
 	struct files *f = open_files(BLOBS_MEMORY);
 
 	put(f, ID2);
-	CU_ASSERT_EQUAL(count_files(unit_path("state/memory")), 1);
+	CU_ASSERT_EQUAL(count_files(below(config.state_dir, "memory")), 1);
 	struct files *other = open_files(BLOBS_MEMORY);
-	CU_ASSERT_TRUE(files_get(other, arena, ID2, &r, &err));
+	CU_ASSERT_TRUE(files_get(other, NULL, arena, ID2, &r, &err));
 	files_close(other);
 	files_close(f);
 	files_close(files);
+	storage_close(storage);
 	shared_close(shared);
-	shared = shared_open(unit_path("state"), &err);
+	shared = shared_open(config.state_dir, &err);
+	storage = open_chosen(&config, shared, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(storage);
 	files = open_files(BLOBS_LOCAL);
-	CU_ASSERT_EQUAL(count_files(unit_path("state/memory")), 0);
-	CU_ASSERT_FALSE(files_get(files, arena, ID2, &r, &err));
-	CU_ASSERT_TRUE(files_get(files, arena, ID, &r, &err));
+	CU_ASSERT_EQUAL(count_files(below(config.state_dir, "memory")), 0);
+	CU_ASSERT_FALSE(files_get(files, NULL, arena, ID2, &r, &err));
+	CU_ASSERT_TRUE(files_get(files, NULL, arena, ID, &r, &err));
 }
 
 static void a_directory_is_checked_before_it_is_made(void)
 {
-	CU_ASSERT_TRUE(blobs_local_check(unit_path("uploads"), &err));
+	CU_ASSERT_TRUE(blobs_local_check(config.env.media_storage_path, &err));
 	CU_ASSERT_TRUE(blobs_local_check(unit_path("a/b/c"), &err));
 	CU_ASSERT_FALSE(blobs_local_check(unit_path("state/files.db"), &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "MEDIA_STORAGE_PATH: expected a directory"));
@@ -298,19 +315,19 @@ static void a_cloud_without_a_key_is_refused(void)
 	config.env.media_cloud_bucket = "b";
 	config.env.media_cloud_region = "us-east-1";
 	config.env.media_cloud_prefix = "";
-	CU_ASSERT_PTR_NULL(files_open(&config, shared, &err));
+	CU_ASSERT_PTR_NULL(files_open(&config, storage, shared, &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "MEDIA_CLOUD_ACCESS_KEY_ID: expected"));
 	error_release(&err);
 }
 
 static void a_text_is_found_again_by_its_bytes(void)
 {
-	char *text = files_same_text(files, "00", "text/plain");
+	char *text = files_same_text(files, NULL, "00", "text/plain");
 
 	CU_ASSERT_STRING_EQUAL_FATAL(text, "some text");
 	free(text);
-	CU_ASSERT_PTR_NULL(files_same_text(files, "00", "text/csv"));
-	CU_ASSERT_PTR_NULL(files_same_text(files, "01", "text/plain"));
+	CU_ASSERT_PTR_NULL(files_same_text(files, NULL, "00", "text/csv"));
+	CU_ASSERT_PTR_NULL(files_same_text(files, NULL, "01", "text/plain"));
 }
 
 /* Stored long ago; a use makes it young again, and what is old can go. */
@@ -320,27 +337,25 @@ static void what_nobody_used_is_found_and_removed(void)
 	const char *ids[2];
 	size_t count = 2;
 
-	CU_ASSERT_TRUE(files_untouched(files, arena, 2000000, 0, ids, &count, &err));
+	CU_ASSERT_TRUE(files_untouched(files, NULL, arena, 2000000, 0, ids, &count, &err));
 	CU_ASSERT_TRUE_FATAL(count > 0);
-	CU_ASSERT_TRUE_FATAL(files_get(files, arena, ids[0], &record, &err));
+	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ids[0], &record, &err));
 	const char *id = record.file_id;
-	files_touch(files, &record);
-	CU_ASSERT_TRUE_FATAL(files_get(files, arena, id, &record, &err));
+	files_touch(files, NULL, &record);
+	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, id, &record, &err));
 	CU_ASSERT_TRUE(record.touched_at > record.created_at);
-	CU_ASSERT_TRUE(files_remove(files, &record, &err));
-	CU_ASSERT_FALSE(files_get(files, arena, id, &record, &err));
-	CU_ASSERT_TRUE(files_remove(files, &record, &err));
+	CU_ASSERT_TRUE(files_remove(files, NULL, &record, &err));
+	CU_ASSERT_FALSE(files_get(files, NULL, arena, id, &record, &err));
+	CU_ASSERT_TRUE(files_remove(files, NULL, &record, &err));
 	CU_ASSERT_FALSE(error_is_set(&err));
 }
 
 static void every_statement_was_used(void)
 {
-	for (size_t i = 0; i < SQL_COUNT; i++)
-		if (strcmp(sql_statements[i].file, "files") == 0)
-			CU_ASSERT_TRUE(db_was_used((enum sql_id)i));
+	check_statements("files");
 }
 
-static const struct unit_test tests[] = {
+static const struct unit_test of_any_engine[] = {
     {"a file comes back as it was stored", a_file_comes_back_as_it_was_stored},
     {"an unknown file is no error", an_unknown_file_is_no_error},
     {"more than is wanted is not read", more_than_is_wanted_is_not_read},
@@ -357,8 +372,30 @@ static const struct unit_test tests[] = {
     {"a text is found again by its bytes", a_text_is_found_again_by_its_bytes},
     {"a cloud without a key is refused", a_cloud_without_a_key_is_refused},
     {"what nobody used is found, and removed", what_nobody_used_is_found_and_removed},
+};
+
+static const struct unit_test of_sqlite[] = {
     {"every statement was used", every_statement_was_used},
 };
+
+/* What follows is of another instance, with nothing in it. */
+static void in_memory(void)
+{
+	files_close(files);
+	storage_close(storage);
+	shared_close(shared);
+	free(config.state_dir);
+	free(config.env.media_storage_path);
+	config.state_dir = xstrdup(unit_path("memory"));
+	config.env.media_storage_path = xstrdup(unit_path("memory-uploads"));
+	mkdir(config.state_dir, 0700);
+	chosen_engine = &memory_engine;
+	shared = shared_open(config.state_dir, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(shared);
+	storage = open_chosen(&config, shared, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(storage);
+	files = open_files(BLOBS_LOCAL);
+}
 
 int main(void)
 {
@@ -373,13 +410,20 @@ int main(void)
 		return 1;
 	}
 	config.env.media_storage_type = BLOBS_LOCAL;
-	files = files_open(&config, shared, &err);
+	storage = open_chosen(&config, shared, &err);
+	if (!storage) {
+		printf("Bail out! %s\n", err.detail);
+		return 1;
+	}
+	files = files_open(&config, storage, shared, &err);
 	if (!files) {
 		printf("Bail out! %s (%s)\n", err.detail, err.cause);
 		return 1;
 	}
-	int rc = unit_main("storage_files", tests, UNIT_COUNT(tests));
+	int rc = storage_main("storage_files", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
+	    UNIT_COUNT(of_sqlite), in_memory);
 	files_close(files);
+	storage_close(storage);
 	shared_close(shared);
 	arena_free(arena);
 	free(config.state_dir);

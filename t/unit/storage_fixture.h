@@ -3,21 +3,62 @@
 #ifndef AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
 #define AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
 
+#include "base/shared.h"
 #include "config/config.h"
+#include "engines_fixture.h"
+#include "storage/defer.h"
 #include "storage/sqlite/db.h"
-#include "storage/storage.h"
+#include "storage/threads.h"
 #include "unit.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* The storages that are open, each with the memory of its instance as a process has it. */
+static struct {
+	struct storage *st;
+	struct shared *shared;
+} opened[16];
+
+static inline size_t opened_at(const struct storage *st)
+{
+	size_t i = 0;
+
+	while (i < sizeof(opened) / sizeof(opened[0]) && opened[i].st != st)
+		i++;
+	assert(i < sizeof(opened) / sizeof(opened[0]));
+	return i;
+}
+
+static inline struct storage *try_open_with(const struct config *config, struct error *err)
+{
+	size_t i = opened_at(NULL);
+
+	opened[i].shared = shared_make(config->state_dir, err);
+	if (opened[i].shared)
+		opened[i].st = open_chosen(config, opened[i].shared, err);
+	if (!opened[i].st)
+		shared_close(opened[i].shared);
+	return opened[i].st;
+}
 
 /* Opens the engine over <unit_dir>/<name>. */
 static inline struct storage *try_open(const char *name, struct error *err)
 {
 	struct config config = {.state_dir = (char *)unit_path(name)};
 
-	return storage_open(&config, err);
+	return try_open_with(&config, err);
+}
+
+static inline void close_storage(struct storage *st)
+{
+	size_t i = opened_at(st);
+
+	storage_close(st);
+	shared_close(opened[i].shared);
+	opened[i].st = NULL;
 }
 
 static inline struct storage *open_storage(const char *name)
@@ -54,6 +95,42 @@ static inline struct new_message sample_message(const char *message_id, char bod
 	return (struct new_message){message_id, body};
 }
 
+static inline struct lease *hold(struct storage *st, const char *thread_id)
+{
+	struct error err = {0};
+	struct lease *lease =
+	    st->threads->lease_acquire(st, NULL, thread_id, CLAIM_ENQUEUE, 60000, &err);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lease);
+	return lease;
+}
+
+static inline void let_go(struct storage *st, struct lease *lease)
+{
+	struct error err = {0};
+
+	CU_ASSERT_TRUE(st->threads->lease_release(st, NULL, lease, &err));
+}
+
+/* One write, or the removal of a thread, under a lease of its own. */
+static inline bool write_one(struct storage *st, struct thread_write *w, struct error *err)
+{
+	struct lease *lease = hold(st, w->thread->thread_id);
+	bool ok = thread_write(st, NULL, lease, w, err);
+
+	let_go(st, lease);
+	return ok;
+}
+
+static inline bool remove_one(struct storage *st, const struct thread *t, struct error *err)
+{
+	struct lease *lease = hold(st, t->thread_id);
+	bool ok = st->threads->remove(st, NULL, lease, t->row, err);
+
+	let_go(st, lease);
+	return ok;
+}
+
 /* Writes the thread, with one message unless message_id is NULL. */
 static inline bool put(
     struct storage *st, struct thread *t, const char *message_id, struct error *err)
@@ -62,7 +139,7 @@ static inline bool put(
 	struct new_message m = sample_message(message_id ? message_id : "", body);
 	struct thread_write w = {.thread = t, .messages = &m, .message_count = message_id != NULL};
 
-	return st->ops->thread_write(st, &w, err);
+	return write_one(st, &w, err);
 }
 
 /* As put, for what must work. */
@@ -107,8 +184,8 @@ static inline const char *listed(struct storage *st, int64_t row, const struct p
 	struct error err = {0};
 
 	list = (struct id_list){.left = 100};
-	CU_ASSERT_TRUE(
-	    st->ops->message_list(st, row, page ? page : &all, collect_message, &list, &err));
+	CU_ASSERT_TRUE(st->threads->message_list(
+	    st, NULL, row, NULL, page ? page : &all, collect_message, &list, &err));
 	return list.text;
 }
 
@@ -118,12 +195,12 @@ static inline const char *context_of(struct storage *st, int64_t row)
 	struct error err = {0};
 
 	list = (struct id_list){.left = 100};
-	CU_ASSERT_TRUE(st->ops->context(st, row, collect_message, &list, &err));
+	CU_ASSERT_TRUE(st->threads->context(st, NULL, row, NULL, collect_message, &list, &err));
 	return list.text;
 }
 
-/* Makes <unit_dir>/<name>/threads.db as the first version of the schema had it, with these rows. */
-static inline void make_old(const char *name, const char *rows)
+/* Makes <unit_dir>/<name>/threads.db as that version of the schema had it, with these rows. */
+static inline void make_version(const char *name, int version, const char *rows)
 {
 	struct error err = {0};
 	char path[256];
@@ -140,11 +217,16 @@ static inline void make_old(const char *name, const char *rows)
 	for (size_t i = 0; i < sql_migration_count; i++) {
 		const struct sql_migration *m = &sql_migrations[i];
 
-		if (strcmp(m->database, "threads") == 0 && m->version == 1)
+		if (strcmp(m->database, "threads") == 0 && m->version <= version)
 			CU_ASSERT_TRUE(db_script(db, m->text, &err));
 	}
 	CU_ASSERT_TRUE(db_script(db, rows, &err));
 	db_close(db);
+}
+
+static inline void make_old(const char *name, const char *rows)
+{
+	make_version(name, 1, rows);
 }
 
 static inline bool thread_exists(struct storage *st, const char *thread_id, int64_t *row)
@@ -152,7 +234,7 @@ static inline bool thread_exists(struct storage *st, const char *thread_id, int6
 	struct arena *a = arena_new();
 	struct error err = {0};
 	struct thread t = {0};
-	bool found = st->ops->thread_get(st, a, thread_id, &t, &err);
+	bool found = st->threads->get(st, NULL, a, thread_id, &t, &err);
 
 	CU_ASSERT_FALSE(error_is_set(&err));
 	if (row)

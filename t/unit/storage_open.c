@@ -37,7 +37,7 @@ static void a_new_state_directory_is_private(void)
 	CU_ASSERT_EQUAL(mode_of("fresh/deep/state/threads.db"), 0600);
 	CU_ASSERT_EQUAL(mode_of("fresh/deep/state/threads.db-wal"), 0600);
 	CU_ASSERT_EQUAL(mode_of("fresh/deep/state/threads.db-shm"), 0600);
-	st->ops->close(st);
+	close_storage(st);
 	umask(before);
 }
 
@@ -47,12 +47,12 @@ static void what_was_written_is_there_after_a_restart(void)
 	struct thread t = sample_thread("kept");
 
 	must_put(st, &t, "m1");
-	st->ops->close(st);
+	close_storage(st);
 	st = open_storage("restart");
 	CU_ASSERT_TRUE(thread_exists(st, "kept", NULL));
 	must_put(st, &t, "m2");
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 ");
-	st->ops->close(st);
+	close_storage(st);
 }
 
 static void a_deferred_write_is_on_disk_after_closing(void)
@@ -62,12 +62,41 @@ static void a_deferred_write_is_on_disk_after_closing(void)
 	struct thread_write w = {.thread = &t};
 	struct deferred *pending;
 
-	st->ops->thread_defer(st, &w, &pending);
-	CU_ASSERT_TRUE(st->ops->thread_flush(st, &pending, &err));
-	st->ops->close(st);
+	struct lease *lease = hold(st, t.thread_id);
+	thread_defer(st, lease, &w, &pending);
+	CU_ASSERT_TRUE(thread_flush(st, NULL, &pending, &err));
+	let_go(st, lease);
+	close_storage(st);
 	st = open_storage("closing");
 	CU_ASSERT_TRUE(thread_exists(st, "last-moment", NULL));
-	st->ops->close(st);
+	close_storage(st);
+}
+
+static void a_database_that_no_engine_has_is_refused_by_key(void)
+{
+	struct config config = {.state_dir = (char *)unit_path("chosen"),
+	    .database = (char *)"postgresql://u:secret@h/d"};
+
+	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
+	CU_ASSERT_STRING_EQUAL(err.detail,
+	    "database: expected a URL of a database that can be had here (sqlite:), "
+	    "found postgresql:");
+	error_release(&err);
+	config.env.database_url = config.database = (char *)"secret";
+	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
+	CU_ASSERT_STRING_EQUAL(err.detail,
+	    "DATABASE_URL: expected a URL of a database that can be had here (sqlite:), "
+	    "found no URL");
+	error_release(&err);
+	config.database = (char *)"sqlite:/elsewhere";
+	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "expected sqlite: alone"));
+	error_release(&err);
+	config.database = (char *)"sqlite:";
+	struct storage *st = try_open_with(&config, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(st);
+	CU_ASSERT_PTR_EQUAL(st->engine, &sqlite_engine);
+	close_storage(st);
 }
 
 static void run_script(const char *name, const char *sql)
@@ -89,25 +118,48 @@ static void calls_that_waited_before_the_table_of_calls_are_found(void)
 	    "'START', NULL, 0, NULL, "
 	    "'{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\"},{\"id\":\"c2\"}]}', NULL, '{}')");
 	struct storage *st = open_storage("older");
-	CU_ASSERT_TRUE(st->ops->thread_waiting(st, a, "alice", "c2", &id, &err));
+	CU_ASSERT_TRUE(st->threads->waiting(st, NULL, a, "alice", "c2", &id, &err));
 	CU_ASSERT_STRING_EQUAL(id ? id : "none", "waits");
-	st->ops->close(st);
+	close_storage(st);
 	arena_free(a);
+}
+
+static bool count_thread(void *arg, const struct thread *t)
+{
+	++*(int *)arg;
+	return t != NULL;
+}
+
+static void what_metadata_said_before_the_table_of_labels_is_found(void)
+{
+	const struct label label = {"resumption_handle", "h'1"};
+	const struct thread_filter filter = {.labels = &label, .count = 1};
+	int count = 0;
+
+	make_old("unlabelled",
+	    "INSERT INTO threads SELECT 1, 'said', 'alice', 0, 0, '', "
+	    "'{\"resumption_handle\":\"h''1\",\"other\":{\"a\":\"b\"}}', 0, NULL, 0, 0, 'START', "
+	    "NULL, 0, NULL, NULL, NULL, '{}'");
+	struct storage *st = open_storage("unlabelled");
+	CU_ASSERT_TRUE(st->threads->list(
+	    st, NULL, "alice", &(struct page){.limit = 9}, &filter, count_thread, &count, &err));
+	CU_ASSERT_EQUAL(count, 1);
+	close_storage(st);
 }
 
 static void a_newer_database_is_refused_by_name_and_version(void)
 {
 	struct storage *st = open_storage("newer");
 
-	st->ops->close(st);
+	close_storage(st);
 	run_script("newer/threads.db", "PRAGMA user_version = 99");
 	CU_ASSERT_PTR_NULL(try_open("newer", &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "newer/threads.db has schema version 99"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 4"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 11"));
 	error_release(&err);
-	run_script("newer/threads.db", "PRAGMA user_version = 4");
+	run_script("newer/threads.db", "PRAGMA user_version = 11");
 	st = open_storage("newer");
-	st->ops->close(st);
+	close_storage(st);
 }
 
 static void a_file_that_is_no_database_is_refused_by_name(void)
@@ -156,10 +208,10 @@ static void damaged_pages_are_an_error_and_no_crash(void)
 	struct arena *a = arena_new();
 
 	must_put(st, &t, "m1");
-	st->ops->close(st);
+	close_storage(st);
 	damage(unit_path("damaged/threads.db"));
 	st = open_storage("damaged");
-	CU_ASSERT_FALSE(st->ops->thread_get(st, a, "t", &t, &err));
+	CU_ASSERT_FALSE(st->threads->get(st, NULL, a, "t", &t, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
 	CU_ASSERT_STRING_EQUAL(err.detail, error_fixed_text(ERR_STORAGE));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, "malformed"));
@@ -167,7 +219,7 @@ static void damaged_pages_are_an_error_and_no_crash(void)
 	CU_ASSERT_FALSE(put(st, &other, "m1", &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
 	error_release(&err);
-	st->ops->close(st);
+	close_storage(st);
 	arena_free(a);
 }
 
@@ -211,14 +263,14 @@ static void a_database_that_was_moved_is_not_written(void)
 	error_release(&err);
 	CU_ASSERT_EQUAL_FATAL(rename(unit_path("moved.gone"), unit_path("moved")), 0);
 	must_put(st, &t, "m2");
-	st->ops->close(st);
+	close_storage(st);
 }
 
 static void a_database_that_cannot_be_written_is_refused_by_name(void)
 {
 	struct storage *st = open_storage("readonly");
 
-	st->ops->close(st);
+	close_storage(st);
 	chmod(unit_dir(), 0755);
 	chmod(unit_path("readonly"), 0777);
 	chmod(unit_path("readonly/shared"), 0666);
@@ -245,7 +297,7 @@ static int open_and_put(const char *id)
 		printf("# %s (%s)\n", err.detail, err.cause);
 		return 1;
 	}
-	st->ops->close(st);
+	close_storage(st);
 	return 0;
 }
 
@@ -271,15 +323,19 @@ static void many_processes_may_start_at_once(void)
 		snprintf(id, sizeof(id), "p%d", i);
 		CU_ASSERT_TRUE(thread_exists(st, id, NULL));
 	}
-	st->ops->close(st);
+	close_storage(st);
 }
 
 static const struct unit_test tests[] = {
+    {"a database that no engine has is refused by key",
+	a_database_that_no_engine_has_is_refused_by_key},
     {"a new state directory is private", a_new_state_directory_is_private},
     {"what was written is there after a restart", what_was_written_is_there_after_a_restart},
     {"a deferred write is on disk after closing", a_deferred_write_is_on_disk_after_closing},
     {"calls that waited before the table of calls are found",
 	calls_that_waited_before_the_table_of_calls_are_found},
+    {"what metadata said before the table of labels is found",
+	what_metadata_said_before_the_table_of_labels_is_found},
     {"a newer database is refused by name and version",
 	a_newer_database_is_refused_by_name_and_version},
     {"a file that is no database is refused by name",

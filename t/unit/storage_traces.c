@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/memory.h"
+#include "config/config.h"
+#include "engines_fixture.h"
 #include "storage/sqlite/db.h"
 #include "storage/trace_ring.h"
-#include "unit.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,22 +14,29 @@
 #include <unistd.h>
 
 static struct shared *shared;
+static struct storage *storage;
 static struct traces *traces;
 static struct error err;
 
 /* A state directory of its own, with nobody else in it. */
 static void open_in(const char *name)
 {
-	const char *dir = unit_path(name);
+	char own[64];
+	snprintf(own, sizeof(own), "%s%s", name, chosen_engine ? "-memory" : "");
+	const char *dir = unit_path(own);
 	mkdir(dir, 0700);
 	shared = shared_open(dir, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(shared);
-	traces = traces_new(shared, dir);
+	const struct config config = {.state_dir = (char *)dir};
+	storage = open_chosen(&config, shared, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(storage);
+	traces = traces_new(storage, shared);
 }
 
 static void close_all(void)
 {
 	traces_free(traces);
+	storage_close(storage);
 	shared_close(shared);
 }
 
@@ -65,7 +73,7 @@ static const char *seen(const char *thread_id, const char *run_id)
 	static char text[4096];
 	struct arena *a = arena_new();
 	struct trace_view view;
-	CU_ASSERT_TRUE(traces_read(traces, a, thread_id, run_id, &view, &err));
+	CU_ASSERT_TRUE(traces_read(traces, NULL, a, thread_id, run_id, &view, &err));
 	CU_ASSERT_STRING_EQUAL(err.cause, "");
 	text[0] = '\0';
 	for (size_t i = 0; i < view.run_count; i++)
@@ -86,7 +94,7 @@ static void what_was_handed_over_is_read_at_once(void)
 	open_in("once");
 	run = run_of("t", "r");
 	CU_ASSERT_TRUE(put(&run, 0, "{\"a\":1},{\"a\":2},", &place));
-	CU_ASSERT_TRUE_FATAL(traces_read(traces, a, "t", NULL, &view, &err));
+	CU_ASSERT_TRUE_FATAL(traces_read(traces, NULL, a, "t", NULL, &view, &err));
 	CU_ASSERT_TRUE_FATAL(view.found);
 	CU_ASSERT_STRING_EQUAL(view.records, "[{\"a\":1},{\"a\":2}]");
 	CU_ASSERT_EQUAL(view.run.number, run.number);
@@ -163,7 +171,7 @@ static void a_thread_is_forgotten(void)
 	open_in("forget");
 	put_run("t", "a");
 	put_run("u", "b");
-	CU_ASSERT_TRUE(traces_forget(traces, "t", &err));
+	CU_ASSERT_TRUE(traces_forget(traces, NULL, "t", &err));
 	CU_ASSERT_STRING_EQUAL(seen("t", NULL), "/ ");
 	put_run("t", "c");
 	CU_ASSERT_STRING_EQUAL(seen("t", NULL), "c / c [{}]");
@@ -192,7 +200,9 @@ static void all_processes_see_the_same(void)
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct shared *own = shared_open(unit_path("processes"), &err);
-		traces = own ? traces_new(own, unit_path("processes")) : NULL;
+		const struct config config = {.state_dir = (char *)unit_path("processes")};
+		storage = own ? storage_open(&config, own, &err) : NULL;
+		traces = storage ? traces_new(storage, own) : NULL;
 		if (!traces || strcmp(seen("t", NULL), "mine / mine [{}]") != 0)
 			_exit(1);
 		put_run("t", "its");
@@ -272,7 +282,7 @@ static void a_full_ring_takes_no_more(void)
 	CU_ASSERT_EQUAL(count, RING_SIZE / TRACES_PIECE_MAX - 1);
 	CU_ASSERT_TRUE(ring_fill(ring) <= RING_SIZE);
 	CU_ASSERT_EQUAL(ring->dropped, 1);
-	CU_ASSERT_TRUE(traces_forget(traces, "t", &err));
+	CU_ASSERT_TRUE(traces_forget(traces, NULL, "t", &err));
 	CU_ASSERT_STRING_EQUAL(seen("t", NULL), "/ ");
 	free(records);
 	close_all();
@@ -295,7 +305,7 @@ static void a_broken_file_is_made_anew(void)
 	    file);
 	fclose(file);
 	put_run("t", "lost");
-	CU_ASSERT_FALSE(traces_read(traces, a, "t", NULL, &view, &err));
+	CU_ASSERT_FALSE(traces_read(traces, NULL, a, "t", NULL, &view, &err));
 	error_release(&err);
 	put_run("t", "b");
 	CU_ASSERT_STRING_EQUAL(seen("t", NULL), "b / b [{}]");
@@ -315,7 +325,7 @@ static void every_statement_was_used(void)
 	}
 }
 
-static const struct unit_test tests[] = {
+static const struct unit_test of_any_engine[] = {
     {"what was handed over is read at once", what_was_handed_over_is_read_at_once},
     {"a later word takes the place of an earlier one",
 	a_later_word_takes_the_place_of_an_earlier_one},
@@ -324,16 +334,25 @@ static const struct unit_test tests[] = {
     {"two hundred threads stay", two_hundred_threads_stay},
     {"a thread is forgotten", a_thread_is_forgotten},
     {"nothing is left after a restart", nothing_is_left_after_a_restart},
-    {"all processes see the same", all_processes_see_the_same},
     {"a thread empties the ring before it is full", a_thread_empties_the_ring_before_it_is_full},
     {"what is said meanwhile is read", what_is_said_meanwhile_is_read},
     {"a full ring takes no more", a_full_ring_takes_no_more},
+};
+
+static const struct unit_test of_sqlite[] = {
+    {"all processes see the same", all_processes_see_the_same},
     {"a broken file is made anew", a_broken_file_is_made_anew},
     {"every statement was used", every_statement_was_used},
 };
 
+static void in_memory(void)
+{
+	chosen_engine = &memory_engine;
+}
+
 int main(void)
 {
 	memory_init();
-	return unit_main("storage_traces", tests, UNIT_COUNT(tests));
+	return storage_main("storage_traces", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
+	    UNIT_COUNT(of_sqlite), in_memory);
 }

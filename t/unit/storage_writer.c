@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -47,20 +48,13 @@ struct writer_job {
 	bool ok;
 };
 
-/* One write to the common thread under its lease, as the contract asks. */
 static bool write_common(struct writer_job *job, const char *message_id)
 {
 	struct thread t = sample_thread("common");
 	struct error mine = {0};
-	struct lease *lease = job->st->ops->lease_acquire(job->st, "common", 20000, &mine);
-	bool ok;
 
-	if (!lease)
-		return false;
 	t.row = job->common;
-	ok = put(job->st, &t, message_id, &mine);
-	job->st->ops->lease_release(lease);
-	return ok;
+	return put(job->st, &t, message_id, &mine);
 }
 
 static void *write_many(void *arg)
@@ -96,7 +90,7 @@ static int write_with_threads(int process, int64_t common)
 		ok = ok && jobs[i].ok;
 	}
 	if (st)
-		st->ops->close(st);
+		close_storage(st);
 	return ok ? 0 : 1;
 }
 
@@ -106,7 +100,7 @@ static int64_t create_common(void)
 	struct thread t = sample_thread("common");
 
 	must_put(st, &t, NULL);
-	st->ops->close(st);
+	close_storage(st);
 	return t.row;
 }
 
@@ -158,11 +152,49 @@ static void nothing_is_lost_or_doubled(void)
 		    i % WRITES);
 		check_thread(st, id);
 	}
-	CU_ASSERT_TRUE(st->ops->context(st, common, count_message, &tally, &err));
+	CU_ASSERT_TRUE(st->threads->context(st, NULL, common, NULL, count_message, &tally, &err));
 	CU_ASSERT_EQUAL(tally.count, PROCESSES * THREADS * WRITES);
 	CU_ASSERT_EQUAL(tally.wrong, 0);
-	st->ops->close(st);
+	close_storage(st);
 	check_integrity("many");
+}
+
+/* The generation of a lease on "t" that a process held when it was killed. */
+static uint64_t generation_of_the_dead(void)
+{
+	uint64_t generation = 0;
+	int ends[2];
+	pid_t child;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		struct storage *st = try_open("widowed", &err);
+		struct lease *lease = st ? hold(st, "t") : NULL;
+
+		if (lease && write(ends[1], &lease->generation, sizeof(generation)) > 0)
+			raise(SIGKILL);
+		_exit(1);
+	}
+	CU_ASSERT_EQUAL(read(ends[0], &generation, sizeof(generation)), sizeof(generation));
+	waitpid(child, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+	return generation;
+}
+
+static void the_lease_of_the_dead_gets_a_new_generation(void)
+{
+	struct storage *st = open_storage("widowed");
+	uint64_t dead = generation_of_the_dead();
+	struct thread t = sample_thread("t");
+	struct lease *lease = hold(st, "t");
+
+	CU_ASSERT(dead > 0);
+	CU_ASSERT(lease->generation > dead);
+	let_go(st, lease);
+	must_put(st, &t, "m");
+	close_storage(st);
 }
 
 struct faulty_job {
@@ -207,7 +239,7 @@ static void a_faulty_write_does_not_hurt_its_group(void)
 	}
 	CU_ASSERT_TRUE(thread_exists(st, "g-0-0", NULL));
 	CU_ASSERT_TRUE(thread_exists(st, "g-14-19", NULL));
-	st->ops->close(st);
+	close_storage(st);
 }
 
 static void *defer_many(void *arg)
@@ -226,10 +258,12 @@ static void *defer_many(void *arg)
 
 		snprintf(id, sizeof(id), "d-%d-%d", job->number, i);
 		m = sample_message(id, body);
-		job->st->ops->thread_defer(job->st, &w1, &pending);
+		struct lease *lease = hold(job->st, id);
+		thread_defer(job->st, lease, &w1, &pending);
 		clock_sleep_ms(i % 8);
-		job->ok = job->st->ops->thread_write_after(job->st, &pending, &w2, &mine) &&
+		job->ok = thread_write_after(job->st, NULL, lease, &pending, &w2, &mine) &&
 		    first.row != 0 && second.row == first.row;
+		let_go(job->st, lease);
 	}
 	return NULL;
 }
@@ -251,7 +285,7 @@ static void deferred_writes_and_their_flusher_get_along(void)
 	}
 	CU_ASSERT_TRUE(thread_exists(st, "d-3-7", &row));
 	CU_ASSERT_STRING_EQUAL(listed(st, row, NULL), "d-3-7 ");
-	st->ops->close(st);
+	close_storage(st);
 }
 
 /* Writes threads k-<number>-0, -1, … for ever and counts those that were acknowledged. */
@@ -308,7 +342,7 @@ static void a_killed_writer_loses_nothing_and_blocks_nobody(void)
 			check_thread(st, id);
 		}
 	}
-	st->ops->close(st);
+	close_storage(st);
 	check_integrity("killed");
 	munmap(acknowledged, KILLS * sizeof(*acknowledged));
 }
@@ -380,7 +414,7 @@ static int write_to_a_full_disk(void)
 	struct thread t = sample_thread(id);
 	if (!put(st, &t, id, &err) || !thread_exists(st, id, NULL))
 		return 4;
-	st->ops->close(st);
+	close_storage(st);
 	return 0;
 }
 
@@ -420,7 +454,7 @@ static int64_t write_against_outsider(int64_t ms)
 	int64_t start;
 	pid_t pid;
 
-	st->ops->close(st);
+	close_storage(st);
 	pid = fork();
 	if (pid == 0)
 		hold_write_lock(held, ms);
@@ -432,7 +466,7 @@ static int64_t write_against_outsider(int64_t ms)
 	start = clock_monotonic_ms() - start;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	st->ops->close(st);
+	close_storage(st);
 	munmap(held, sizeof(*held));
 	return start;
 }
@@ -481,7 +515,7 @@ static void write_much(struct storage *st)
 		struct thread_write w = {.thread = &t, .messages = &m, .message_count = 1};
 
 		snprintf(id, sizeof(id), "big-%d", i);
-		CU_ASSERT_TRUE(st->ops->thread_write(st, &w, &err));
+		CU_ASSERT_TRUE(write_one(st, &w, &err));
 	}
 	free(body);
 }
@@ -516,13 +550,17 @@ static void a_large_log_gives_its_space_back(void)
 	CU_ASSERT_TRUE(shrinks_to_nothing("log/threads.db-wal"));
 	CU_ASSERT(size_of("log/threads.db") > 80 << 20);
 	CU_ASSERT_TRUE(thread_exists(st, "big-159", NULL));
-	st->ops->close(st);
+	close_storage(st);
 }
 
-static const struct unit_test tests[] = {
-    {"nothing is lost or doubled", nothing_is_lost_or_doubled},
+static const struct unit_test of_any_engine[] = {
     {"a faulty write does not hurt its group", a_faulty_write_does_not_hurt_its_group},
     {"deferred writes and their flusher get along", deferred_writes_and_their_flusher_get_along},
+};
+
+static const struct unit_test of_sqlite[] = {
+    {"nothing is lost or doubled", nothing_is_lost_or_doubled},
+    {"the lease of the dead gets a new generation", the_lease_of_the_dead_gets_a_new_generation},
     {"a killed writer loses nothing and blocks nobody",
 	a_killed_writer_loses_nothing_and_blocks_nobody},
     {"a survivor writes on while others are killed", a_survivor_writes_on_while_others_are_killed},
@@ -533,7 +571,13 @@ static const struct unit_test tests[] = {
     {"a large log gives its space back", a_large_log_gives_its_space_back},
 };
 
+static void in_memory(void)
+{
+	chosen_engine = &memory_engine;
+}
+
 int main(void)
 {
-	return unit_main("storage_writer", tests, UNIT_COUNT(tests));
+	return storage_main("storage_writer", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
+	    UNIT_COUNT(of_sqlite), in_memory);
 }

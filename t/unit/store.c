@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* The memory store's engine, the conditions on metadata, and the embedder that is built in. */
-#include "storage/store.h"
 #include "base/json.h"
+#include "config/config.h"
+#include "engines_fixture.h"
 #include "model/local_embed.h"
+#include "storage/memories.h"
 #include "storage/memory_filter.h"
 #include "storage/sqlite/db.h"
-#include "unit.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -23,18 +24,51 @@ static struct shared *shared;
 static const struct memory_links no_links;
 static const struct memory_filter everything;
 
-static struct store *open_store(const char *name, const char *model)
+/* The sets that are open, each with a storage as a process has it. */
+static struct {
+	struct memory_set *set;
+	struct storage *storage;
+} opened[4];
+
+/* NULL with mine set. */
+static struct memory_set *try_store(const char *name, const char *model, struct error *mine)
 {
-	const struct store_setup setup = {unit_path(name), shared, model, DIMENSION, false};
-	mkdir(setup.state_dir, 0700);
-	struct store *st = store_open(&setup, &err);
+	char own[64];
+	snprintf(own, sizeof(own), "%s%s", name, chosen_engine ? "-memory" : "");
+	const struct config config = {.state_dir = (char *)unit_path(own)};
+	size_t i = 0;
+	mkdir(config.state_dir, 0700);
+	while (opened[i].set)
+		i++;
+	opened[i].storage = open_chosen(&config, shared, mine);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(opened[i].storage);
+	opened[i].set = opened[i].storage->engine->memories->open(
+	    opened[i].storage, NULL, model, DIMENSION, mine);
+	if (!opened[i].set)
+		storage_close(opened[i].storage);
+	return opened[i].set;
+}
+
+static struct memory_set *open_store(const char *name, const char *model)
+{
+	struct memory_set *st = try_store(name, model, &err);
 	if (!st)
 		printf("# %s (%s)\n", err.detail, err.cause);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(st);
 	return st;
 }
 
-static void put(struct store *st, const char *id, const float *numbers)
+static void close_store(struct memory_set *st)
+{
+	size_t i = 0;
+	while (opened[i].set != st)
+		i++;
+	st->ops->close(st);
+	storage_close(opened[i].storage);
+	opened[i].set = NULL;
+}
+
+static void put(struct memory_set *st, const char *id, const float *numbers)
 {
 	const struct memory m = {.memory_id = id,
 	    .user_id = "ann",
@@ -46,51 +80,52 @@ static void put(struct store *st, const char *id, const float *numbers)
 	unsigned char hash[32];
 	memset(hash, id[0], sizeof(hash));
 	const struct memory_vector vector = {numbers, numbers ? hash : NULL};
-	CU_ASSERT_TRUE(st->ops->put(st, &m, &no_links, &vector, &err));
+	CU_ASSERT_TRUE(st->ops->put(st, NULL, &m, &no_links, &vector, &err));
 }
 
 static const float east[] = {1, 0, 0, 0}, north[] = {0, 1, 0, 0};
 
 /* How many are near, and which is the nearest. */
-static size_t similar(struct store *st, const float *v, int64_t *row)
+static size_t similar(struct memory_set *st, const float *v, int64_t *row)
 {
 	struct memory_hit hits[10];
 	size_t count = 0;
-	CU_ASSERT_TRUE(st->ops->similar(st, &everything, v, METRIC_COSINE, 10, hits, &count, &err));
+	CU_ASSERT_TRUE(
+	    st->ops->similar(st, NULL, &everything, v, METRIC_COSINE, 10, hits, &count, &err));
 	*row = count ? hits[0].row : 0;
 	return count;
 }
 
-static bool known(struct store *st, char c, float *v)
+static bool known(struct memory_set *st, char c, float *v)
 {
 	unsigned char hash[32];
 	bool found = false;
 	memset(hash, c, sizeof(hash));
-	CU_ASSERT_TRUE(st->ops->known_vector(st, hash, v, &found, &err));
+	CU_ASSERT_TRUE(st->ops->known_vector(st, NULL, hash, v, &found, &err));
 	return found;
 }
 
 static void a_vector_is_known_by_the_hash_of_its_text(void)
 {
-	struct store *st = open_store("known", MODEL);
+	struct memory_set *st = open_store("known", MODEL);
 	float v[DIMENSION] = {0};
 	put(st, "east", east);
 	CU_ASSERT_FALSE(known(st, 'x', v));
 	CU_ASSERT_TRUE(known(st, 'e', v));
 	CU_ASSERT_EQUAL(memcmp(v, east, sizeof(v)), 0);
-	st->ops->close(st);
+	close_store(st);
 }
 
-static size_t waiting(struct store *st, struct arena *a, bool all, struct memory_text *texts)
+static size_t waiting(struct memory_set *st, struct arena *a, bool all, struct memory_text *texts)
 {
 	size_t count = 0;
-	CU_ASSERT_TRUE(st->ops->unembedded(st, a, all, 0, 10, texts, &count, &err));
+	CU_ASSERT_TRUE(st->ops->unembedded(st, NULL, a, all, 0, 10, texts, &count, &err));
 	return count;
 }
 
 static void a_memory_can_get_its_vector_later(void)
 {
-	struct store *st = open_store("later", MODEL);
+	struct memory_set *st = open_store("later", MODEL);
 	struct arena *a = arena_new();
 	struct memory_text texts[10];
 	int64_t row;
@@ -98,16 +133,16 @@ static void a_memory_can_get_its_vector_later(void)
 	CU_ASSERT_EQUAL(similar(st, east, &row), 0);
 	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 1);
 	CU_ASSERT_STRING_EQUAL(texts[0].content, "east");
-	CU_ASSERT_TRUE(st->ops->adopt(st, texts, 1, east, NULL, &err));
+	CU_ASSERT_TRUE(st->ops->adopt(st, NULL, texts, 1, east, NULL, &err));
 	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 0);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 1);
 	arena_free(a);
-	st->ops->close(st);
+	close_store(st);
 }
 
 static void a_vector_of_an_old_text_is_not_taken(void)
 {
-	struct store *st = open_store("old", MODEL);
+	struct memory_set *st = open_store("old", MODEL);
 	struct arena *a = arena_new();
 	struct memory_text texts[10];
 	const struct memory_vector none = {NULL, NULL};
@@ -116,61 +151,61 @@ static void a_vector_of_an_old_text_is_not_taken(void)
 	int64_t row;
 	put(st, "east", NULL);
 	waiting(st, a, false, texts);
-	CU_ASSERT_TRUE(st->ops->update(st, &everything, "east", &update, &found, &err));
+	CU_ASSERT_TRUE(st->ops->update(st, NULL, &everything, "east", &update, &found, &err));
 	CU_ASSERT_TRUE(found);
-	CU_ASSERT_TRUE(st->ops->adopt(st, texts, 1, east, NULL, &err));
+	CU_ASSERT_TRUE(st->ops->adopt(st, NULL, texts, 1, east, NULL, &err));
 	CU_ASSERT_EQUAL(similar(st, east, &row), 0);
 	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 1);
 	CU_ASSERT_STRING_EQUAL(texts[0].content, "west");
 	arena_free(a);
-	st->ops->close(st);
+	close_store(st);
 }
 
 static void models_are_never_mixed(void)
 {
-	struct store *st = open_store("models", MODEL);
+	struct memory_set *st = open_store("models", MODEL);
 	struct arena *a = arena_new();
 	struct memory_text texts[10];
-	struct store_model *models;
+	struct memory_model *models;
 	size_t count;
 	int64_t row, memories;
 	bool foreign;
 	put(st, "east", east);
-	CU_ASSERT_TRUE(st->ops->has_foreign(st, &foreign, &err));
+	CU_ASSERT_TRUE(st->ops->has_foreign(st, NULL, &foreign, &err));
 	CU_ASSERT_FALSE(foreign);
-	st->ops->close(st);
+	close_store(st);
 	st = open_store("models", "another");
-	CU_ASSERT_TRUE(st->ops->has_foreign(st, &foreign, &err));
+	CU_ASSERT_TRUE(st->ops->has_foreign(st, NULL, &foreign, &err));
 	CU_ASSERT_TRUE(foreign);
 	put(st, "north", north);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 1);
-	CU_ASSERT_TRUE(st->ops->models(st, a, &models, &count, &memories, &err));
+	CU_ASSERT_TRUE(st->ops->models(st, NULL, a, &models, &count, &memories, &err));
 	CU_ASSERT_EQUAL(count, 2);
 	CU_ASSERT_EQUAL(memories, 2);
 	CU_ASSERT_TRUE(models[1].current && !models[0].current);
 	CU_ASSERT_EQUAL(waiting(st, a, true, texts), 1);
-	CU_ASSERT_TRUE(st->ops->adopt(st, texts, 1, north, NULL, &err));
-	CU_ASSERT_TRUE(st->ops->has_foreign(st, &foreign, &err));
+	CU_ASSERT_TRUE(st->ops->adopt(st, NULL, texts, 1, north, NULL, &err));
+	CU_ASSERT_TRUE(st->ops->has_foreign(st, NULL, &foreign, &err));
 	CU_ASSERT_FALSE(foreign);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 2);
 	arena_free(a);
-	st->ops->close(st);
+	close_store(st);
 }
 
 static void what_another_process_wrote_is_found(void)
 {
-	struct store *one = open_store("two", MODEL), *two = open_store("two", MODEL);
+	struct memory_set *one = open_store("two", MODEL), *two = open_store("two", MODEL);
 	int64_t row;
 	bool found;
 	put(one, "east", east);
 	CU_ASSERT_EQUAL(similar(two, east, &row), 1);
 	put(two, "north", north);
 	CU_ASSERT_EQUAL(similar(one, north, &row), 2);
-	CU_ASSERT_TRUE(one->ops->remove(one, &everything, "east", &found, &err));
+	CU_ASSERT_TRUE(one->ops->remove(one, NULL, &everything, "east", &found, &err));
 	CU_ASSERT_TRUE(found);
 	CU_ASSERT_EQUAL(similar(two, east, &row), 1);
-	one->ops->close(one);
-	two->ops->close(two);
+	close_store(one);
+	close_store(two);
 }
 
 /* Several callers that want the same memories gone, all at once. */
@@ -178,7 +213,7 @@ static void what_another_process_wrote_is_found(void)
 #define FORGOTTEN 600 /* more than one piece of the work */
 
 struct forgetter {
-	struct store *store;
+	struct memory_set *store;
 	pthread_barrier_t *start;
 	int64_t count;
 	bool ok;
@@ -189,14 +224,14 @@ static void *forget_all(void *data)
 	struct forgetter *f = data;
 	struct error mine = {0};
 	pthread_barrier_wait(f->start);
-	f->ok = f->store->ops->forget(f->store, &everything, &f->count, &mine);
+	f->ok = f->store->ops->forget(f->store, NULL, &everything, &f->count, &mine);
 	error_release(&mine);
 	return NULL;
 }
 
 static void what_several_forget_at_once_is_counted_once(void)
 {
-	struct store *stores[2] = {open_store("forget", MODEL), open_store("forget", MODEL)};
+	struct memory_set *stores[2] = {open_store("forget", MODEL), open_store("forget", MODEL)};
 	struct forgetter each[FORGETTING];
 	pthread_t threads[FORGETTING];
 	pthread_barrier_t start;
@@ -219,34 +254,32 @@ static void what_several_forget_at_once_is_counted_once(void)
 	CU_ASSERT_EQUAL(sum, FORGOTTEN);
 	CU_ASSERT_EQUAL(similar(stores[0], east, &row), 0);
 	pthread_barrier_destroy(&start);
-	stores[0]->ops->close(stores[0]);
-	stores[1]->ops->close(stores[1]);
+	close_store(stores[0]);
+	close_store(stores[1]);
 }
 
 static void a_database_of_a_newer_version_is_refused(void)
 {
-	struct store *st = open_store("newer", MODEL);
-	const struct store_setup setup = {unit_path("newer"), shared, MODEL, DIMENSION, false};
+	struct memory_set *st = open_store("newer", MODEL);
 	struct error mine = {0};
-	st->ops->close(st);
+	close_store(st);
 	struct db *db = db_open(unit_path("newer/store.db"), DB_WRITE, &err);
 	CU_ASSERT_TRUE(db_script(db, "PRAGMA user_version = 99", &err));
 	db_close(db);
-	CU_ASSERT_PTR_NULL(store_open(&setup, &mine));
+	CU_ASSERT_PTR_NULL(try_store("newer", MODEL, &mine));
 	CU_ASSERT_PTR_NOT_NULL(strstr(mine.detail, "store.db has schema version 99"));
 	error_release(&mine);
 }
 
 static void a_corrupt_database_is_an_error(void)
 {
-	const struct store_setup setup = {unit_path("corrupt"), shared, MODEL, DIMENSION, false};
 	struct error mine = {0};
-	mkdir(setup.state_dir, 0700);
+	mkdir(unit_path("corrupt"), 0700);
 	FILE *f = fopen(unit_path("corrupt/store.db"), "w");
 	for (int i = 0; i < 1000; i++)
 		fputs("this is no database ", f);
 	fclose(f);
-	CU_ASSERT_PTR_NULL(store_open(&setup, &mine));
+	CU_ASSERT_PTR_NULL(try_store("corrupt", MODEL, &mine));
 	CU_ASSERT_PTR_NOT_NULL(strstr(mine.detail, "store.db"));
 	error_release(&mine);
 }
@@ -344,6 +377,73 @@ static void a_list_reads_a_long_number_once(void)
 	cJSON_Delete(one);
 }
 
+/* The ids of hits, each followed by a space. */
+static const char *ids_of(struct memory_set *st, const struct memory_hit *hits, size_t count)
+{
+	static char text[256];
+	struct arena *a = arena_new();
+	struct memory m;
+	text[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		CU_ASSERT_TRUE(st->ops->load(st, NULL, a, &everything, hits[i].row, &m, &err));
+		strcat(strcat(text, m.memory_id), " ");
+	}
+	arena_free(a);
+	return text;
+}
+
+static const char *matching(struct memory_set *st, const struct memory_filter *f, const char *text)
+{
+	struct memory_hit hits[10];
+	size_t count;
+	CU_ASSERT_TRUE(st->ops->matching(st, NULL, f, text, 10, hits, &count, &err));
+	for (size_t i = 1; i < count; i++)
+		CU_ASSERT_TRUE(hits[i - 1].score >= hits[i].score);
+	return ids_of(st, hits, count);
+}
+
+static void a_search_finds_words_and_the_newest_first(void)
+{
+	struct store_case {
+		const char *text, *found;
+	} cases[] = {{"TEA", "c a "}, {"coffee, \"OR\" tea!", "c b a "}, {"te", ""}, {"*", ""}};
+	struct store_memory {
+		const char *id, *user, *entity, *content;
+	} memories[] = {{"a", "ann", "drink", "green tea"}, {"b", "ann", NULL, "black coffee"},
+	    {"c", "bob", "drink", "Tea coffee"}, {"d", "ann", NULL, "a house"}};
+	const struct memory_filter hers = {.user_id = "ann"};
+	struct memory_set *st = open_store("meaning", MODEL);
+	struct memory_hit hits[10];
+	size_t count;
+	for (size_t i = 0; i < UNIT_COUNT(memories); i++) {
+		const struct store_memory *row = &memories[i];
+		const struct memory m = {.memory_id = row->id,
+		    .user_id = row->user,
+		    .memory_type = "episodic",
+		    .category = "general",
+		    .metadata_json = "{}",
+		    .content = row->content};
+		const char *const relations[] = {"a"};
+		const struct memory_links links = {row->entity, relations, *row->id == 'd'};
+		const struct memory_vector none = {NULL, NULL};
+		CU_ASSERT_TRUE(st->ops->put(st, NULL, &m, &links, &none, &err));
+	}
+	for (size_t i = 0; i < UNIT_COUNT(cases); i++)
+		CU_ASSERT_STRING_EQUAL(matching(st, &everything, cases[i].text), cases[i].found);
+	CU_ASSERT_STRING_EQUAL(matching(st, &hers, "tea"), "a ");
+	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &everything, 3, hits, &count, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "d c b ");
+	int64_t newest = hits[0].row;
+	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &everything, newest, 10, hits, &count, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "a ");
+	int64_t first = hits[0].row;
+	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &everything, first, 10, hits, &count, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "d c ");
+	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &hers, first, 10, hits, &count, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "d ");
+	close_store(st);
+}
+
 static bool gone_at_the_third_look(void *arg)
 {
 	int *looks = arg;
@@ -352,27 +452,28 @@ static bool gone_at_the_third_look(void *arg)
 
 static void a_search_ends_when_nobody_waits(void)
 {
-	struct store *st = open_store("gone", MODEL);
+	struct memory_set *st = open_store("gone", MODEL);
 	struct memory_hit hits[10];
 	struct error mine = {0};
 	size_t count;
 	int looks = 0;
 	const struct waiter waiter = {gone_at_the_third_look, &looks};
-	const struct memory_filter filter = {.filters_json = "{\"a\":[1]}", .waiter = &waiter};
+	const struct memory_filter filter = {.filters_json = "{\"a\":[1]}"};
+	const struct storage_context ctx = {.waiter = &waiter};
 	char id[32];
 	for (int i = 0; i < 200; i++) {
 		snprintf(id, sizeof(id), "memory %d", i);
 		put(st, id, NULL);
 	}
-	CU_ASSERT_FALSE(st->ops->recent(st, &filter, 10, hits, &count, &mine));
+	CU_ASSERT_FALSE(st->ops->recent(st, &ctx, &filter, 10, hits, &count, &mine));
 	CU_ASSERT_EQUAL(looks, 3);
 	CU_ASSERT_EQUAL(error_status_of(&mine), 499);
 	error_release(&mine);
 	/* whoever searches next on that connection is not asked about the one before */
-	CU_ASSERT_TRUE(st->ops->recent(st, &everything, 10, hits, &count, &err));
+	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &everything, 10, hits, &count, &err));
 	CU_ASSERT_EQUAL(count, 10);
 	CU_ASSERT_EQUAL(looks, 3);
-	st->ops->close(st);
+	close_store(st);
 }
 
 /* ---- the embedder ---- */
@@ -406,28 +507,35 @@ static void every_text_that_is_not_blank_has_a_vector(void)
 	CU_ASSERT_DOUBLE_EQUAL(cosine("🎉", "🎉"), 1, 1e-5);
 }
 
+static const struct unit_test of_any_engine[] = {
+    {"a vector is known by the hash of its text", a_vector_is_known_by_the_hash_of_its_text},
+    {"a memory can get its vector later", a_memory_can_get_its_vector_later},
+    {"a vector of an old text is not taken", a_vector_of_an_old_text_is_not_taken},
+    {"models are never mixed", models_are_never_mixed},
+    {"what another process wrote is found", what_another_process_wrote_is_found},
+    {"what several forget at once is counted once", what_several_forget_at_once_is_counted_once},
+    {"a search ends when nobody waits", a_search_ends_when_nobody_waits},
+    {"a search finds words, and the newest first", a_search_finds_words_and_the_newest_first},
+};
+
+static const struct unit_test of_no_other[] = {
+    {"a database of a newer version is refused", a_database_of_a_newer_version_is_refused},
+    {"a corrupt database is an error", a_corrupt_database_is_an_error},
+    {"conditions hold as they say", conditions_hold_as_they_say},
+    {"conditions beyond a thousand are a mistake", conditions_beyond_a_thousand_are_a_mistake},
+    {"a list reads a long number once", a_list_reads_a_long_number_once},
+    {"texts that share words are near", texts_that_share_words_are_near},
+    {"every text that is not blank has a vector", every_text_that_is_not_blank_has_a_vector},
+};
+
+static void in_memory(void)
+{
+	chosen_engine = &memory_engine;
+}
+
 int main(void)
 {
-	static const struct unit_test tests[] = {
-	    {"a vector is known by the hash of its text",
-		a_vector_is_known_by_the_hash_of_its_text},
-	    {"a memory can get its vector later", a_memory_can_get_its_vector_later},
-	    {"a vector of an old text is not taken", a_vector_of_an_old_text_is_not_taken},
-	    {"models are never mixed", models_are_never_mixed},
-	    {"what another process wrote is found", what_another_process_wrote_is_found},
-	    {"what several forget at once is counted once",
-		what_several_forget_at_once_is_counted_once},
-	    {"a database of a newer version is refused", a_database_of_a_newer_version_is_refused},
-	    {"a corrupt database is an error", a_corrupt_database_is_an_error},
-	    {"conditions hold as they say", conditions_hold_as_they_say},
-	    {"conditions beyond a thousand are a mistake",
-		conditions_beyond_a_thousand_are_a_mistake},
-	    {"a list reads a long number once", a_list_reads_a_long_number_once},
-	    {"a search ends when nobody waits", a_search_ends_when_nobody_waits},
-	    {"texts that share words are near", texts_that_share_words_are_near},
-	    {"every text that is not blank has a vector",
-		every_text_that_is_not_blank_has_a_vector},
-	};
+
 	int rc;
 
 	shared = shared_open(unit_dir(), &err);
@@ -435,7 +543,8 @@ int main(void)
 		printf("Bail out! %s\n", err.detail);
 		return 1;
 	}
-	rc = unit_main("store", tests, UNIT_COUNT(tests));
+	rc = storage_main("store", of_any_engine, UNIT_COUNT(of_any_engine), of_no_other,
+	    UNIT_COUNT(of_no_other), in_memory);
 	shared_close(shared);
 	return rc;
 }

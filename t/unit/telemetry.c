@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "config/dsn.h"
 #include "telemetry/otlp.h"
-#include "telemetry/scrub.h"
 #include "telemetry/tracker.h"
 #include "unit.h"
 

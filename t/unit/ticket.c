@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "access/ticket.h"
+#include "access/run_ticket.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "unit.h"
@@ -269,6 +269,93 @@ static void a_key_needs_its_directory(void)
 	error_release(&err);
 }
 
+/* ---- of runs ---- */
+
+static struct run_ticket run_got;
+
+/* Signs and checks. */
+static bool run_pass(const struct run_ticket *ticket)
+{
+	return run_ticket_verify(&key, run_ticket_sign(&key, ticket, arena), arena, &run_got, &err);
+}
+
+static void a_stream_s_ticket_comes_back(void)
+{
+	const struct run_ticket ticket = {.kind = RUN_TICKET_STREAM,
+	    .request_id = "r-1",
+	    .thread_id = "t \"1\"",
+	    .run_id = "run",
+	    .thread_row = 7,
+	    .number = 8,
+	    .after = 9,
+	    .granularity = 2,
+	    .events = true};
+	CU_ASSERT_TRUE_FATAL(run_pass(&ticket));
+	CU_ASSERT_EQUAL(run_got.kind, RUN_TICKET_STREAM);
+	CU_ASSERT_STRING_EQUAL(run_got.request_id, "r-1");
+	CU_ASSERT_STRING_EQUAL(run_got.thread_id, "t \"1\"");
+	CU_ASSERT_STRING_EQUAL(run_got.run_id, "run");
+	CU_ASSERT(run_got.thread_row == 7 && run_got.number == 8 && run_got.after == 9);
+	CU_ASSERT(run_got.granularity == 2 && run_got.events);
+}
+
+static void a_wait_s_ticket_says_who_waits_and_what_the_limit_said(void)
+{
+	const struct limit_verdict limit = {true, true, 100, 99, 60, 60};
+	struct run_ticket ticket = {.kind = RUN_TICKET_WAIT,
+	    .request_id = "r-1",
+	    .thread_id = "t",
+	    .run_id = "run",
+	    .until = 1234567890123456,
+	    .identity = {arena_json(arena, json_parse("{\"user_id\":\"ann\"}", 17, 10, NULL)),
+		"ann", true, 0},
+	    .limit = &limit};
+	CU_ASSERT_TRUE_FATAL(run_pass(&ticket));
+	CU_ASSERT_EQUAL(run_got.until, 1234567890123456);
+	CU_ASSERT_STRING_EQUAL(run_got.identity.user_id, "ann");
+	CU_ASSERT_STRING_EQUAL(json_str(run_got.identity.user, "user_id"), "ann");
+	CU_ASSERT_TRUE(run_got.identity.verified);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(run_got.limit);
+	CU_ASSERT(run_got.limit->limit == 100 && run_got.limit->remaining == 99);
+	CU_ASSERT(run_got.limit->reset_after > 50 && run_got.limit->reset_after <= 60);
+	ticket.kind = RUN_TICKET_WAITED;
+	ticket.limit = NULL;
+	ticket.identity = (struct identity){.user = ticket.identity.user};
+	CU_ASSERT_TRUE_FATAL(run_pass(&ticket));
+	CU_ASSERT_EQUAL(run_got.kind, RUN_TICKET_WAITED);
+	CU_ASSERT(!run_got.limit && !run_got.identity.user_id && !run_got.identity.verified);
+}
+
+static void a_socket_s_ticket_follows_no_run(void)
+{
+	const struct run_ticket ticket = {
+	    .kind = RUN_TICKET_STREAM, .request_id = "r", .thread_id = "t", .run_id = "run"};
+	CU_ASSERT_FALSE(run_ticket_verify(&key, sign(), arena, &run_got, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_INVALID_TOKEN);
+	error_release(&err);
+	CU_ASSERT_FALSE(
+	    ticket_verify(&key, run_ticket_sign(&key, &ticket, arena), NULL, arena, &got, &err));
+	error_release(&err);
+}
+
+static void a_run_s_ticket_is_complete_or_refused(void)
+{
+	static const char *const wrong[] = {
+	    "\"route\":\"run/else\"", "\"route\":7", "\"route\":\"run/stream\",\"events\":1"};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		unit_row("%s", wrong[i]);
+		const char *text = arena_printf(arena,
+		    "{\"iss\":\"agentgraph\",\"exp\":%ld,\"request_id\":\"r\",\"thread_id\":\"t\","
+		    "\"run_id\":\"r\",\"thread\":1,\"number\":1,\"after\":0,\"granularity\":0,%s}",
+		    (long)time(NULL) + 20, wrong[i]);
+		CU_ASSERT_FALSE(run_ticket_verify(&key,
+		    forge(text, JWT_ALG_HS256, key.bytes, sizeof(key.bytes)), arena, &run_got,
+		    &err));
+		CU_ASSERT_EQUAL(err.kind, ERR_INVALID_TOKEN);
+		error_release(&err);
+	}
+}
+
 static const struct unit_test tests[] = {
     {"everything in a ticket comes back", everything_in_a_ticket_comes_back},
     {"what is absent stays absent", what_is_absent_stays_absent},
@@ -286,6 +373,11 @@ static const struct unit_test tests[] = {
     {"a key that is none is refused", a_key_that_is_none_is_refused},
     {"a key lies where nobody else writes", a_key_lies_where_nobody_else_writes},
     {"a key needs its directory", a_key_needs_its_directory},
+    {"a stream's ticket comes back", a_stream_s_ticket_comes_back},
+    {"a wait's ticket says who waits and what the limit said",
+	a_wait_s_ticket_says_who_waits_and_what_the_limit_said},
+    {"a socket's ticket follows no run", a_socket_s_ticket_follows_no_run},
+    {"a run's ticket is complete or refused", a_run_s_ticket_is_complete_or_refused},
 };
 
 int main(void)

@@ -3,6 +3,7 @@
 
 #include <ftw.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,26 @@ static void print_failures(const CU_FailureRecord *failure)
 		    failure->uiLineNumber, failure->strCondition ? failure->strCondition : "?");
 }
 
+static char row[300];        /* "" outside of tables */
+static unsigned row_earlier; /* failures before it */
+
+void unit_row(const char *format, ...)
+{
+	va_list ap;
+	unsigned failures = CU_get_number_of_failures();
+	if (*row && failures > row_earlier)
+		printf("# in the row: %s\n", row);
+	va_start(ap, format);
+	vsnprintf(row, sizeof(row), format, ap);
+	va_end(ap);
+	row_earlier = failures;
+}
+
 static void test_complete(
     const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failure)
 {
 	(void)suite;
+	unit_row("%s", "");
 	reported++;
 	printf("%s %u - %s\n", failure ? "not ok" : "ok", reported, test->pName);
 	print_failures(failure);

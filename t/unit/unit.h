@@ -33,6 +33,10 @@ struct unit_test {
  */
 int unit_main(const char *name, const struct unit_test *tests, size_t count);
 
+/* Names the row of a table that a test looks at from here to the next row, or to its end: when
+ * something fails there, the name stands in the output. */
+void unit_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A private, empty directory for this program, the same at each call; it is removed with all that
  * is in it when the program ends. */
 const char *unit_dir(void);

@@ -108,7 +108,7 @@ static void the_query_comes_last(void)
 /* ---- the request ---- */
 
 static const struct route rows[] = {
-    {METHOD_GET, "/v1/graph/ws", "graph", "stream", BODY_NONE, get_socket, ROUTE_WEBSOCKET}};
+    {METHOD_GET, "/v1/graph/ws", "graph", "stream", BODY_NONE, get_socket, ROUTE_WEBSOCKET, NULL}};
 static const struct route_table table = {rows, 1};
 
 #define URI "REQUEST_URI=/v1/graph/ws"
@@ -234,9 +234,9 @@ static void refuse_handler(struct request *rq)
 	reply_error(rq);
 }
 
-static const struct route refusing[] = {
-    {METHOD_GET, "/v1/graph/ws", "graph", "stream", BODY_NONE, refuse_handler, ROUTE_WEBSOCKET},
-    {METHOD_GET, "/other", "graph", "stream", BODY_NONE, refuse_handler, 0}};
+static const struct route refusing[] = {{METHOD_GET, "/v1/graph/ws", "graph", "stream", BODY_NONE,
+					    refuse_handler, ROUTE_WEBSOCKET, NULL},
+    {METHOD_GET, "/other", "graph", "stream", BODY_NONE, refuse_handler, 0, NULL}};
 static const struct route_table refusals = {refusing, 2};
 
 static void check_refusal(enum error_kind kind, int status, const char *code)

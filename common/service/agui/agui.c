@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "base/json_members.h"
-#include "base/log.h"
 #include "graph/message.h"
 #include "graph/state.h"
 #include "service/agui/agui_events.h"
@@ -13,24 +12,6 @@
 #include "service/run/turn.h"
 
 #include <string.h>
-
-/* ---- who ---- */
-
-/* The route's own permission knew no thread (doc/protocol-access.md#who-reaches-what). */
-static bool agui_may_run(struct call *call, const char *thread_id)
-{
-	const struct permission permission = {"graph", "stream", thread_id};
-	return call_permit(call, &permission);
-}
-
-/* Whatever refused the thread, it is told in one way. */
-static void name_refusal(struct call *call)
-{
-	if (call->error.kind != ERR_PERMISSION)
-		return;
-	error_release(&call->error);
-	error_set(&call->error, ERR_PERMISSION, "Not allowed to access this thread");
-}
 
 /* ---- what resume means for the thread ---- */
 
@@ -67,20 +48,6 @@ static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *int
 
 /* ---- tool messages that say nothing new ---- */
 
-/* An object with a member for each call that the request answers, all false; NULL without any. */
-static cJSON *answered_calls(struct call *call, const cJSON *messages)
-{
-	cJSON *calls = arena_json(call->arena, cJSON_CreateObject());
-	const cJSON *message;
-	cJSON_ArrayForEach(message, messages) {
-		const char *call_id = answers_call(message);
-		if (call_id)
-			cJSON_AddFalseToObject(calls, call_id);
-	}
-	json_members_unique(calls);
-	return calls->child ? calls : NULL;
-}
-
 /* Makes the members true whose call the stored message answers. */
 static bool search_answers(void *arg, const char *id, const char *body_json)
 {
@@ -100,35 +67,38 @@ static bool search_answers(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-static void drop_messages(struct run_input *in, const struct json_members *calls)
-{
-	size_t i = 0, kept = 0;
-	for (cJSON *message = in->messages->child, *next; message; message = next) {
-		const char *call_id = answers_call(message);
-		next = message->next;
-		if (call_id && cJSON_IsTrue(json_members_get(calls, call_id)))
-			cJSON_Delete(cJSON_DetachItemViaPointer(in->messages, message));
-		else
-			in->given_id[kept++] = in->given_id[i];
-		i++;
-	}
-}
-
 /* Browsers repeat the results of the step they are in, the server's own among them. */
 static bool drop_answered(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct storage *storage = call->service->storage;
 	const struct page all = {.limit = INT64_MAX};
-	const cJSON *answers = answered_calls(call, turn->in.messages);
+	/* a member for each call that the request answers, all false */
+	cJSON *answers = arena_json(call->arena, cJSON_CreateObject());
 	struct json_members calls;
-	if (!turn->thread.row || !answers)
+	const cJSON *given;
+	cJSON_ArrayForEach(given, turn->in.messages) {
+		const char *call_id = answers_call(given);
+		if (call_id)
+			cJSON_AddFalseToObject(answers, call_id);
+	}
+	json_members_unique(answers);
+	if (!turn->thread.row || !answers->child)
 		return true;
 	json_members_init(&calls, answers);
-	bool ok = storage->ops->message_list(
-	    storage, turn->thread.row, &all, search_answers, &calls, &call->error);
-	if (ok)
-		drop_messages(&turn->in, &calls);
+	bool ok = storage->threads->message_list(storage, &call->ctx, turn->thread.row, NULL, &all,
+	    search_answers, &calls, &call->error);
+	size_t i = 0, kept = 0;
+	for (cJSON *message = ok ? turn->in.messages->child : NULL, *next; message;
+	     message = next) {
+		const char *call_id = answers_call(message);
+		next = message->next;
+		if (call_id && cJSON_IsTrue(json_members_get(&calls, call_id)))
+			cJSON_Delete(cJSON_DetachItemViaPointer(turn->in.messages, message));
+		else
+			turn->in.given_id[kept++] = turn->in.given_id[i];
+		i++;
+	}
 	json_members_release(&calls);
 	return ok;
 }
@@ -143,9 +113,7 @@ static void send_failure(struct agui_writer *writer, bool refused_resume)
 	struct error_view view;
 	enum error_kind kind = turn->call->error.kind;
 	call_error_view(turn->call, &view);
-	if (view.status >= 500)
-		log_error("run %s of thread %s failed: %s %s", turn->run_id, turn->thread.thread_id,
-		    turn->call->error.detail, turn->call->error.cause);
+	turn_log_failure(turn);
 	if (refused_resume)
 		agui_run_error(writer, view.detail, "INVALID_INPUT");
 	else if (kind == ERR_GRAPH || kind == ERR_NODE || kind == ERR_NODE_TIMEOUT ||
@@ -153,26 +121,6 @@ static void send_failure(struct agui_writer *writer, bool refused_resume)
 		agui_run_error(writer, view.detail, "GRAPH_ERROR");
 	else
 		agui_run_error(writer, "AG-UI run failed", "AG_UI_ERROR");
-}
-
-static void show_state(struct agui_writer *writer)
-{
-	const struct turn *turn = writer->turn;
-	struct call *call = turn->call;
-	agui_state(writer,
-	    arena_json(call->arena, state_fields(call->service->graph, turn->thread.fields_json)));
-}
-
-/* The terminal event goes out last, when the thread is free again. */
-static void send_outcome(struct agui_writer *writer)
-{
-	struct turn *turn = writer->turn;
-	cJSON *interrupt = turn_interrupt(turn);
-	if (turn->action == TURN_NOTHING_NEW && !interrupt)
-		show_state(writer);
-	turn_end(turn);
-	agui_run_finished(writer, interrupt);
-	cJSON_Delete(interrupt);
 }
 
 static void agui_turn(struct turn *turn, const struct agui_input *in, struct chunk_sink *sink)
@@ -186,7 +134,15 @@ static void agui_turn(struct turn *turn, const struct agui_input *in, struct chu
 	bool ok = admitted && (!in->reads || agui_messages(&writer)) &&
 	    (waits || (drop_answered(turn) && turn_run(turn, &writer.observer)));
 	if (ok) {
-		send_outcome(&writer);
+		struct call *call = turn->call;
+		cJSON *outcome = turn_interrupt(turn);
+		if (turn->action == TURN_NOTHING_NEW && !outcome)
+			agui_state(&writer,
+			    arena_json(call->arena,
+				state_fields(call->service->graph, turn->thread.fields_json)));
+		turn_end(turn); /* the terminal event goes out when the thread is free again */
+		agui_run_finished(&writer, outcome);
+		cJSON_Delete(outcome);
 	} else {
 		turn_end(turn);
 		send_failure(&writer, !admitted);
@@ -204,11 +160,16 @@ bool run_agui(struct call *call, const cJSON *body, struct chunk_sink *sink)
 	if (!agui_input_read(call, body, &in))
 		return false;
 	turn_init(&turn, call, &in.run);
-	bool open = agui_may_run(call, in.run.thread_id) && turn_open(&turn);
-	if (open)
+	/* The route's own permission knew no thread (doc/protocol-access.md#who-reaches-what);
+	 * whatever refuses the thread, it is told in one way. */
+	const struct permission permission = {"graph", "stream", in.run.thread_id};
+	bool open = call_permit(call, &permission) && turn_open(&turn);
+	if (open) {
 		agui_turn(&turn, &in, sink);
-	else
-		name_refusal(call);
+	} else if (call->error.kind == ERR_PERMISSION) {
+		error_release(&call->error);
+		error_set(&call->error, ERR_PERMISSION, "Not allowed to access this thread");
+	}
 	turn_end(&turn);
 	return open;
 }

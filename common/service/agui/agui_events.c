@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/json_quote.h"
 #include "graph/message.h"
-#include "service/agui/agui_parts.h"
+#include "service/thread/feed.h"
 
 #include <string.h>
 
@@ -217,41 +217,28 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 	buf_release(&text);
 }
 
-static void send_result(struct agui_writer *writer, const cJSON *block, const char *id)
-{
-	struct buf content = {0};
-	agui_put_output(&content, block);
-	event_begin(writer, "TOOL_CALL_RESULT");
-	agui_events_add_text(writer, "messageId", id);
-	agui_events_add_text(writer, "toolCallId", json_str(block, "call_id"));
-	agui_events_add_text(writer, "content", buf_str(&content));
-	agui_events_add_text(writer, "role", "tool");
-	event_send(writer);
-	buf_release(&content);
-}
-
 /* Each result is a message of its own in AG-UI. */
 static void on_tool(struct agui_writer *writer, const cJSON *message)
 {
 	const cJSON *block;
-	struct buf id = {0};
+	struct buf id = {0}, content = {0};
 	close_open(writer);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is(block, "tool_result"))
 			continue;
 		buf_reset(&id);
+		buf_reset(&content);
 		agui_put_result_id(&id, message, block);
-		send_result(writer, block, id.data);
+		agui_put_output(&content, block);
+		event_begin(writer, "TOOL_CALL_RESULT");
+		agui_events_add_text(writer, "messageId", buf_str(&id));
+		agui_events_add_text(writer, "toolCallId", json_str(block, "call_id"));
+		agui_events_add_text(writer, "content", buf_str(&content));
+		agui_events_add_text(writer, "role", "tool");
+		event_send(writer);
 	}
 	buf_release(&id);
-}
-
-static void agui_events_on_message(struct agui_writer *writer, const cJSON *message)
-{
-	if (message_is(message, "assistant"))
-		on_assistant(writer, message);
-	else if (message_is(message, "tool"))
-		on_tool(writer, message);
+	buf_release(&content);
 }
 
 /* ---- nodes ---- */
@@ -262,12 +249,6 @@ static void close_step(struct agui_writer *writer)
 	if (writer->step)
 		send_about(writer, "STEP_FINISHED", "stepName", writer->step);
 	writer->step = NULL;
-}
-
-static void agui_events_on_node_ends(struct agui_writer *writer, const ag_run *run)
-{
-	close_step(writer);
-	agui_state(writer, run_fields(run));
 }
 
 /* From the end of a node to the start of the next nothing is waited for. */
@@ -295,12 +276,16 @@ static void agui_events_on_event(
 		return;
 	case RUN_MESSAGE:
 		agui_events_cork(writer, true);
-		agui_events_on_message(writer, event->message);
+		if (message_is(event->message, "assistant"))
+			on_assistant(writer, event->message);
+		else if (message_is(event->message, "tool"))
+			on_tool(writer, event->message);
 		agui_events_cork(writer, event->json != NULL);
 		return;
 	case RUN_NODE_ENDS:
 		agui_events_cork(writer, true);
-		agui_events_on_node_ends(writer, run);
+		close_step(writer);
+		agui_state(writer, run_fields(run));
 		return;
 	}
 }
@@ -312,32 +297,21 @@ static void agui_events_on_settled(struct run_observer *observer, bool ok)
 
 /* ---- the state ---- */
 
-static bool has_defaults(const struct agui_writer *writer, const cJSON *fields)
-{
-	const ag_graph *graph = writer->turn->call->service->graph;
-	for (size_t i = 0; i < graph->field_count; i++) {
-		const struct field *field = &graph->fields[i];
-		if (!json_equal(json_get(fields, field->name), field->initial))
-			return false;
-	}
-	return true;
-}
-
-/* Members that the graph has no field for are the client's own business. */
-static bool agui_events_is_known(const struct agui_writer *writer, const cJSON *fields)
-{
-	const cJSON *field;
-	cJSON_ArrayForEach(field, fields) {
-		const cJSON *seen = json_get(writer->state, field->string);
-		if (!seen || !json_equal(seen, field))
-			return false;
-	}
-	return true;
-}
-
 void agui_state(struct agui_writer *writer, const cJSON *fields)
 {
-	if (has_defaults(writer, fields) || agui_events_is_known(writer, fields))
+	const ag_graph *graph = writer->turn->call->service->graph;
+	bool defaults = true, known = true;
+	const cJSON *member;
+	for (size_t i = 0; defaults && i < graph->field_count; i++) {
+		const struct field *field = &graph->fields[i];
+		defaults = json_equal(json_get(fields, field->name), field->initial);
+	}
+	/* members that the graph has no field for are the client's own business */
+	cJSON_ArrayForEach(member, fields) {
+		const cJSON *seen = json_get(writer->state, member->string);
+		known = known && seen && json_equal(seen, member);
+	}
+	if (defaults || known)
 		return;
 	writer->state = arena_json(writer->turn->call->arena, cJSON_Duplicate(fields, true));
 	event_begin(writer, "STATE_SNAPSHOT");
@@ -347,33 +321,42 @@ void agui_state(struct agui_writer *writer, const cJSON *fields)
 
 /* ---- the messages ---- */
 
-static bool add_stored(void *arg, const char *id, const char *body_json)
+static void agui_events_put_stored(struct buf *out, const char *body_json)
 {
-	struct agui_writer *writer = arg;
 	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	(void)id;
-	agui_put_message(&writer->line, message);
+	agui_put_message(out, message);
 	cJSON_Delete(message);
-	return true;
+}
+
+static bool agui_events_found(void *arg, const char *id, const char *body_json)
+{
+	(void)id, (void)body_json;
+	*(bool *)arg = true;
+	return false;
 }
 
 bool agui_messages(struct agui_writer *writer)
 {
 	struct call *call = writer->turn->call;
 	struct storage *storage = call->service->storage;
-	const struct page all = {.limit = INT64_MAX};
-	event_begin(writer, "MESSAGES_SNAPSHOT");
-	add_key(writer, "messages");
-	buf_putc(&writer->line, '[');
-	if (!storage->ops->message_list(
-		storage, writer->turn->thread.row, &all, add_stored, writer, &call->error))
+	const struct page one = {.limit = 1}, all = {.limit = INT64_MAX};
+	int64_t row = writer->turn->thread.row;
+	bool any = false, begun;
+	if (!storage->threads->message_list(
+		storage, &call->ctx, row, NULL, &one, agui_events_found, &any, &call->error))
 		return false;
-	if (writer->line.data[writer->line.len - 1] == '[')
+	if (!any)
 		return true;
-	buf_putc(&writer->line, ']');
+	cJSON *messages = feed_messages(call, row, NULL, &all);
+	if (!messages)
+		return false;
+	call->feed.put = agui_events_put_stored;
+	event_begin(writer, "MESSAGES_SNAPSHOT");
+	agui_events_add_json(writer, "messages", messages);
+	cJSON_Delete(messages);
+	buf_putc(&writer->line, '}');
 	gate_open(&writer->gate); /* no run begins */
-	event_send(writer);
-	return true;
+	return gate_feed(&writer->gate, call, buf_str(&writer->line), &begun);
 }
 
 /* ---- the run ---- */

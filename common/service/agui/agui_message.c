@@ -44,14 +44,14 @@ static void agui_message_refer(cJSON *object, const char *name, const cJSON *val
 		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
 }
 
+/* In the short form, by which a mistake is told as one of the part itself. */
 static cJSON *media_block(
     const char *type, const char *source, const cJSON *value, const cJSON *mime_type)
 {
 	cJSON *block = cJSON_CreateObject();
 	cJSON_AddStringToObject(block, "type", type);
-	cJSON *media = cJSON_AddObjectToObject(block, "media");
-	agui_message_refer(media, source, value);
-	agui_message_refer(media, "mime_type", mime_type);
+	agui_message_refer(block, source, value);
+	agui_message_refer(block, "mime_type", mime_type);
 	return block;
 }
 
@@ -111,8 +111,8 @@ static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
 			return NULL;
 		cJSON *block = media_block(
 		    type_of_media(mime_type), sources[i].member, value, json_get(part, "mimeType"));
-		agui_message_refer(
-		    json_get(block, "media"), "filename", json_opt(part, "filename"));
+		agui_message_refer(cJSON_AddObjectToObject(block, "media"), "filename",
+		    json_opt(part, "filename"));
 		return block;
 	}
 	agui_invalid(call, at, "missing", "must have one of data, url, id");
@@ -145,33 +145,26 @@ static cJSON *agui_message_read_part(struct call *call, const cJSON *part, const
 	return NULL;
 }
 
-static void agui_message_read_parts(
-    struct call *call, const cJSON *parts, const char *at, cJSON *blocks)
+/* ---- messages ---- */
+
+static void user_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
 {
-	const cJSON *part;
+	const cJSON *content = json_opt(item, "content"), *part;
 	int i = 0;
+	if (cJSON_IsString(content) && *content->valuestring)
+		json_append(blocks, block_text(content->valuestring));
+	else if (!cJSON_IsString(content) && !cJSON_IsArray(content))
+		agui_invalid(call, arena_printf(call->arena, "%s.content", at),
+		    content ? "type_error" : "missing", "must be a string or an array of parts");
+	const cJSON *parts = cJSON_IsArray(content) ? content : NULL;
 	cJSON_ArrayForEach(part, parts) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			return; /* nobody would be told of more */
 		cJSON *block = agui_message_read_part(
 		    call, part, arena_printf(call->arena, "%s.content[%d]", at, i++));
 		if (block)
-			cJSON_AddItemToArray(blocks, block);
+			json_append(blocks, block);
 	}
-}
-
-/* ---- messages ---- */
-
-static void user_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
-{
-	const cJSON *content = json_opt(item, "content");
-	if (cJSON_IsArray(content))
-		agui_message_read_parts(call, content, at, blocks);
-	else if (!cJSON_IsString(content))
-		agui_invalid(call, arena_printf(call->arena, "%s.content", at),
-		    content ? "type_error" : "missing", "must be a string or an array of parts");
-	else if (*content->valuestring)
-		cJSON_AddItemToArray(blocks, block_text(content->valuestring));
 }
 
 static void tool_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
@@ -193,19 +186,6 @@ static void tool_content(struct call *call, const cJSON *item, const char *at, c
 	cJSON_AddItemToArray(blocks, block);
 }
 
-/* What the rules for all messages (doc/protocol-messages.md#messages) refuse, in this route's
- * words. */
-static void agui_message_tell(struct call *call, struct error *err, const char *at)
-{
-	const char *must = strstr(err->detail, " must be ");
-	if (must)
-		agui_invalid(call,
-		    arena_strndup(call->arena, err->detail, (size_t)(must - err->detail)),
-		    "value_error", must + 1);
-	else
-		agui_invalid(call, at, "value_error", err->detail);
-}
-
 cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 {
 	struct error err = {0};
@@ -221,8 +201,15 @@ cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 	if (call->error.mistakes == mistakes)
 		message = message_normalise(plain, arena_printf(call->arena, "body.%s", at),
 		    MESSAGE_FROM_CLIENT, &call->service->ids, &err);
-	if (error_is_set(&err))
-		agui_message_tell(call, &err, at);
+	/* what the rules for all messages refuse (doc/protocol-messages.md#messages), in this
+	 * route's words */
+	const char *must = strstr(err.detail, " must be ");
+	if (must)
+		agui_invalid(call,
+		    arena_strndup(call->arena, err.detail, (size_t)(must - err.detail)),
+		    "value_error", must + 1);
+	else if (error_is_set(&err))
+		agui_invalid(call, at, "value_error", err.detail);
 	error_release(&err);
 	cJSON_Delete(plain);
 	return message;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Messages, results and outcomes written out in the shapes that browsers know. */
-#include "service/agui/agui_parts.h"
+#include "service/agui/agui_events.h"
 
 #include "base/json.h"
 #include "base/json_quote.h"
@@ -19,24 +19,17 @@ struct call_search {
 	bool found;
 };
 
-static bool has_call(const cJSON *message, const char *call_id)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *id = block_is_call(block) ? json_str(block, "id") : NULL;
-		if (id && strcmp(id, call_id) == 0)
-			return true;
-	}
-	return false;
-}
-
 static bool search_message(void *arg, const char *id, const char *body_json)
 {
 	struct call_search *search = arg;
+	const cJSON *block;
 	if (strcmp(id, search->message) == 0 || !strstr(body_json, search->quoted))
 		return true;
 	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	search->found = has_call(message, search->call_id);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *own = block_is_call(block) ? json_str(block, "id") : NULL;
+		search->found |= own && strcmp(own, search->call_id) == 0;
+	}
 	cJSON_Delete(message);
 	return !search->found;
 }
@@ -52,8 +45,8 @@ bool agui_call_is_known(const struct turn *turn, const char *message_id, const c
 	json_quote(&quoted, call_id);
 	struct call_search search = {
 	    .call_id = call_id, .quoted = quoted.data, .message = message_id};
-	if (!storage->ops->message_list(
-		storage, turn->thread.row, &all, search_message, &search, &err))
+	if (!storage->threads->message_list(storage, &turn->call->ctx, turn->thread.row, NULL, &all,
+		search_message, &search, &err))
 		log_error(
 		    "calls of thread %s cannot be read: %s", turn->thread.thread_id, err.cause);
 	error_release(&err);
@@ -63,43 +56,25 @@ bool agui_call_is_known(const struct turn *turn, const char *message_id, const c
 
 /* ---- results ---- */
 
-static bool agui_parts_is_empty(const cJSON *output)
-{
-	if (cJSON_IsString(output))
-		return !*output->valuestring;
-	return !output || cJSON_IsNull(output) ||
-	    ((cJSON_IsObject(output) || cJSON_IsArray(output)) && !output->child);
-}
-
-/* What the model saw of a failed tool, as a person would read it. */
-static void put_failure(struct buf *out, const cJSON *output)
-{
-	const cJSON *error = json_get(output, "error");
-	const cJSON *shown = cJSON_IsString(error) ? error : output;
-	buf_puts(out, "Error: ");
-	if (agui_parts_is_empty(shown)) {
-		buf_puts(out, "Tool failed");
-	} else if (cJSON_IsString(shown)) {
-		buf_puts(out, shown->valuestring);
-	} else {
-		char *text = json_print(shown);
-		buf_puts(out, text);
-		cJSON_free(text);
-	}
-}
-
+/* Of a failed tool what the model saw, as a person would read it. */
 void agui_put_output(struct buf *out, const cJSON *block)
 {
-	const cJSON *output = json_get(block, "output");
-	if (cJSON_IsTrue(json_get(block, "is_error"))) {
-		put_failure(out, output);
-	} else if (cJSON_IsString(output)) {
-		buf_puts(out, output->valuestring);
-	} else {
-		char *text = json_print(output);
-		buf_puts(out, text);
-		cJSON_free(text);
-	}
+	const cJSON *shown = json_get(block, "output");
+	const cJSON *error = json_get(shown, "error");
+	bool failed = cJSON_IsTrue(json_get(block, "is_error"));
+	if (failed && cJSON_IsString(error))
+		shown = error;
+	bool empty = cJSON_IsString(shown) ? !*shown->valuestring
+					   : !shown || cJSON_IsNull(shown) ||
+		((cJSON_IsObject(shown) || cJSON_IsArray(shown)) && !shown->child);
+	if (failed)
+		buf_puts(out, "Error: ");
+	if (failed && empty)
+		buf_puts(out, "Tool failed");
+	else if (cJSON_IsString(shown))
+		buf_puts(out, shown->valuestring);
+	else
+		json_write(out, shown);
 }
 
 /* ---- whole messages ---- */
@@ -144,8 +119,7 @@ static cJSON *shown_parts(const cJSON *message, bool *has_media)
 		const cJSON *media = json_opt(block, "media");
 		if (!media && !block_is(block, "text"))
 			continue;
-		cJSON *part = cJSON_CreateObject();
-		cJSON_AddItemToArray(parts, part);
+		cJSON *part = json_append(parts, cJSON_CreateObject());
 		cJSON_AddStringToObject(
 		    part, "type", block_is(block, "data") ? "document" : json_str(block, "type"));
 		if (media)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Reading the cases of a report, and the view of one with its texts and scores. */
-#include "service/evals/eval_case.h"
+#include "service/evals/eval_regression.h"
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "service/evals/eval_text.h"
 #include "service/evals/eval_values.h"
 
 #include <math.h>
@@ -14,17 +13,7 @@
 
 /* ---- What is compared ---- */
 
-static double eval_case_score_of(const cJSON *result)
-{
-	double sum = 0;
-	size_t count = 0;
-	for (const cJSON *c = eval_first(result, "criterion_results"); c; c = c->next, count++)
-		sum += eval_number(c, "score");
-	if (!count)
-		return eval_flag(result, "passed") ? 1 : 0;
-	return isfinite(sum) ? sum / (double)count : 0;
-}
-
+/* A case has the mean of its criteria. */
 const struct eval_case *eval_cases_add(
     struct eval_cases *cases, const cJSON *result, struct arena *arena)
 {
@@ -37,8 +26,15 @@ const struct eval_case *eval_cases_add(
 	c->name = arena_strdup(arena, eval_text(result, "name"));
 	if (!*c->name)
 		c->name = c->id;
-	c->score = eval_case_score_of(result);
 	c->passed = eval_flag(result, "passed");
+	double sum = 0;
+	size_t count = 0;
+	for (const cJSON *k = eval_first(result, "criterion_results"); k; k = k->next, count++)
+		sum += eval_number(k, "score");
+	if (count)
+		c->score = isfinite(sum) ? sum / (double)count : 0;
+	else
+		c->score = c->passed ? 1 : 0;
 	return c;
 }
 
@@ -63,18 +59,12 @@ static void add_number(cJSON *object, const char *key, double value)
 	cJSON_AddItemToObject(object, key, json_new_double(value));
 }
 
-static bool is_text_block(const cJSON *block)
-{
-	const char *type = json_str(block, "type");
-	return type && !strcmp(type, "text");
-}
-
 /* Appends the texts of the blocks, joined by a blank; false when there is no text block. */
 static bool add_blocks(struct buf *out, const cJSON *message)
 {
 	bool found = false;
 	for (const cJSON *b = eval_first(message, "content"); b; b = b->next) {
-		if (!is_text_block(b))
+		if (strcmp(eval_text(b, "type"), "text") != 0)
 			continue;
 		if (found)
 			buf_putc(out, ' ');
@@ -167,30 +157,25 @@ static cJSON *conversation(const char *response)
 	return cJSON_CreateNull();
 }
 
-static void add_texts(cJSON *view, const cJSON *result)
-{
-	char text[EVAL_TEXT_SIZE];
-	const char *response = eval_text(result, "actual_response");
-	json_add_str(view, "lat", eval_seconds(eval_number(result, "duration_seconds"), text));
-	int64_t tokens = eval_count(json_get(result, "token_usage"), "total_tokens");
-	json_add_str(view, "cost", eval_tokens(tokens, text));
-	add_input(view, result);
-	json_add_str(view, "expected", EVAL_NOTHING);
-	json_add_str(view, "actual", *response ? response : EVAL_NOTHING);
-}
-
 cJSON *eval_case_view(const struct eval_case *c, const cJSON *result)
 {
+	char text[EVAL_TEXT_SIZE];
 	cJSON *view = cJSON_CreateObject();
+	const char *response = eval_text(result, "actual_response");
 	bool simulated = json_get(json_get(result, "metadata"), "turns") != NULL;
 	json_add_str(view, "id", c->id);
 	json_add_str(view, "name", c->name);
 	json_add_str(view, "type", simulated ? "sim" : "eval");
 	add_number(view, "score", eval_round(c->score, 2));
 	json_add_str(view, "status", eval_status(c->passed));
-	add_texts(view, result);
+	json_add_str(view, "lat", eval_seconds(eval_number(result, "duration_seconds"), text));
+	int64_t tokens = eval_count(json_get(result, "token_usage"), "total_tokens");
+	json_add_str(view, "cost", eval_tokens(tokens, text));
+	add_input(view, result);
+	json_add_str(view, "expected", EVAL_NOTHING);
+	json_add_str(view, "actual", *response ? response : EVAL_NOTHING);
 	add_rubric(view, c, result);
-	cJSON_AddItemToObject(view, "conversation",
-	    simulated ? conversation(eval_text(result, "actual_response")) : cJSON_CreateNull());
+	cJSON_AddItemToObject(
+	    view, "conversation", simulated ? conversation(response) : cJSON_CreateNull());
 	return view;
 }

@@ -22,17 +22,6 @@ static bool ends_token(char c)
 	return c == '\0' || strchr(" \t\r\n,]}", c);
 }
 
-static bool starts_token(const char *text, const char *p)
-{
-	return p == text || strchr(" \t\r\n,:[", p[-1]);
-}
-
-static void put_zero(char *p, size_t len)
-{
-	memset(p, ' ', len);
-	*p = '0';
-}
-
 static bool eval_file_is_word(const char *token, size_t len)
 {
 	static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -58,9 +47,11 @@ static char *mend_token(const char *text, char *p)
 	while (!ends_token(*end) && *end != '"')
 		end++;
 	size_t len = (size_t)(end - p);
-	if (starts_token(text, p) && ends_token(*end) &&
-	    (eval_file_is_word(p, len) || overflows(p, len)))
-		put_zero(p, len);
+	bool starts = p == text || strchr(" \t\r\n,:[", p[-1]);
+	if (starts && ends_token(*end) && (eval_file_is_word(p, len) || overflows(p, len))) {
+		memset(p, ' ', len);
+		*p = '0';
+	}
 	return end;
 }
 
@@ -153,15 +144,6 @@ static bool is_json(const char *text, size_t len)
 	return valid;
 }
 
-/* NUL would end the mending early, and is in no JSON. */
-static bool is_mendable(char *text, size_t len)
-{
-	if (memchr(text, '\0', len))
-		return false;
-	eval_text_mend(text, len);
-	return is_json(text, len);
-}
-
 bool eval_file_read(struct eval_file *file, int dir, const char *name, struct stat *st)
 {
 	size_t len = 0;
@@ -173,7 +155,12 @@ bool eval_file_read(struct eval_file *file, int dir, const char *name, struct st
 	close(fd);
 	if (!file->text)
 		return false;
-	bool valid = is_json(file->text, len) || is_mendable(file->text, len);
+	bool valid = is_json(file->text, len);
+	/* NUL would end the mending early, and is in no JSON */
+	if (!valid && !memchr(file->text, '\0', len)) {
+		eval_text_mend(file->text, len);
+		valid = is_json(file->text, len);
+	}
 	if (valid)
 		file->root = json_skim_text(file->text, len);
 	if (valid && json_skim_is_object(file->root))

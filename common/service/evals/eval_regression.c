@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "service/evals/eval_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,38 +54,26 @@ static const struct eval_case *eval_regression_find(const struct index *index, c
 
 /* ---- Rows ---- */
 
-static void add_delta(cJSON *row, double old_score, double new_score)
-{
-	double change = new_score - old_score;
-	char *delta, *scores = xasprintf("%.2f \xE2\x86\x92 %.2f  ", old_score, new_score);
-	const char *dir = "flat";
-	if (fabs(change) < FLAT) {
-		delta = xasprintf("%s" EVAL_NOTHING, scores);
-	} else {
-		dir = change > 0 ? "up" : "down";
-		delta = xasprintf(
-		    "%s%s%.2f", scores, change > 0 ? "\xE2\x96\xB2" : "\xE2\x96\xBC", fabs(change));
-	}
-	json_add_str(row, "delta", delta);
-	json_add_str(row, "dir", dir);
-	free(delta);
-	free(scores);
-}
-
-static const char *eval_regression_flip(bool was, bool is)
-{
-	if (was == is)
-		return is ? "pass (same)" : "fail (same)";
-	return is ? "fail \xE2\x86\x92 pass" : "pass \xE2\x86\x92 fail";
-}
-
 static cJSON *row_of(const struct eval_case *now, const struct eval_case *before)
 {
+	static const char *const flips[2][2] = {
+	    {"fail (same)", "fail \xE2\x86\x92 pass"}, {"pass \xE2\x86\x92 fail", "pass (same)"}};
+	double change = now->score - before->score;
+	char *scores = xasprintf("%.2f \xE2\x86\x92 %.2f  ", before->score, now->score), *delta;
+	const char *dir = fabs(change) < FLAT ? "flat" : change > 0 ? "up" : "down";
 	cJSON *row = cJSON_CreateObject();
+	if (fabs(change) < FLAT)
+		delta = xasprintf("%s" EVAL_NOTHING, scores);
+	else
+		delta = xasprintf(
+		    "%s%s%.2f", scores, change > 0 ? "\xE2\x96\xB2" : "\xE2\x96\xBC", fabs(change));
 	json_add_str(row, "name", now->name);
-	add_delta(row, before->score, now->score);
-	json_add_str(row, "flip", eval_regression_flip(before->passed, now->passed));
+	json_add_str(row, "delta", delta);
+	json_add_str(row, "dir", dir);
+	json_add_str(row, "flip", flips[before->passed][now->passed]);
 	cJSON_AddBoolToObject(row, "stay", now->passed == before->passed);
+	free(delta);
+	free(scores);
 	return row;
 }
 
@@ -118,15 +105,6 @@ static void eval_regression_add_run(cJSON *note, const char *key, const struct e
 	char *text = xasprintf("run #%zu (%.1f%%)", run->report->run, 100 * run->pass_rate);
 	json_add_str(note, key, text);
 	free(text);
-}
-
-static cJSON *note_of(const struct eval_run *current, const struct eval_run *previous)
-{
-	cJSON *note = cJSON_CreateObject();
-	eval_regression_add_run(note, "current", current);
-	eval_regression_add_run(note, "prev", previous);
-	json_add_str(note, "suite", "same suite");
-	return note;
 }
 
 /* Takes over the value. */
@@ -162,7 +140,10 @@ cJSON *eval_regression(const struct eval_run *current, const struct eval_run *pr
 	size_t failing = 0, passing = 0;
 	cJSON *rows = rows_of(current, previous, &failing, &passing);
 	cJSON *view = cJSON_CreateObject();
-	cJSON_AddItemToObject(view, "note", note_of(current, previous));
+	cJSON *note = cJSON_AddObjectToObject(view, "note");
+	eval_regression_add_run(note, "current", current);
+	eval_regression_add_run(note, "prev", previous);
+	json_add_str(note, "suite", "same suite");
 	cJSON_AddItemToObject(view, "summary", summary_of(current, previous, failing, passing));
 	cJSON_AddItemToObject(view, "rows", rows);
 	return view;

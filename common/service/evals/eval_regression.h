@@ -1,10 +1,45 @@
 /* SPDX-License-Identifier: ISC */
-/* A run compared with the one before it in its set (doc/protocol-evals.md#one-report). */
+/* The cases of a report, as they are shown, and a run compared with the one before it in its set
+ * (doc/protocol-evals.md#one-report). */
 #ifndef AGENTGRAPH_SERVICE_EVALS_EVAL_REGRESSION_H
 #define AGENTGRAPH_SERVICE_EVALS_EVAL_REGRESSION_H
 
-#include "service/evals/eval_case.h"
+#include "base/arena.h"
 #include "service/evals/eval_reports.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- eval_case.c */
+
+#define EVAL_NOTHING "\xE2\x80\x94" /* the dash that stands for no value */
+
+/* What two runs are compared by. */
+struct eval_case {
+	const char *id, *name;
+	double score;
+	bool passed;
+};
+
+/* The cases of one run, in file order. */
+struct eval_cases {
+	struct eval_case *items; /* malloc'd; texts live in the arena */
+	size_t count, size;
+};
+
+/* Adds what result, an element of results[], says. */
+const struct eval_case *eval_cases_add(
+    struct eval_cases *cases, const cJSON *result, struct arena *arena);
+void eval_cases_release(struct eval_cases *cases);
+
+/* Mean of all scores, 0 without cases. */
+double eval_cases_score(const struct eval_cases *cases);
+
+/* The view of one case, a new tree. */
+cJSON *eval_case_view(const struct eval_case *c, const cJSON *result);
+
+/* ---- eval_regression.c */
 
 struct eval_run {
 	const struct eval_report *report;

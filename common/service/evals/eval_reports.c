@@ -58,17 +58,6 @@ static void entries_release(struct entries *entries)
 	free(entries->items);
 }
 
-static struct entry *entries_add(struct entries *entries)
-{
-	if (entries->count == entries->size) {
-		entries->size = entries->size ? entries->size * 2 : 64;
-		entries->items = xrealloc(entries->items, entries->size * sizeof(*entries->items));
-	}
-	struct entry *entry = &entries->items[entries->count++];
-	memset(entry, 0, sizeof(*entry));
-	return entry;
-}
-
 static int compare_files(const void *a, const void *b)
 {
 	return strcmp(((const struct entry *)a)->file, ((const struct entry *)b)->file);
@@ -92,19 +81,6 @@ void eval_cache_free(struct eval_cache *cache)
 
 /* ---- Reading ---- */
 
-/* A timestamp may be missing, but must be a number where it is given. */
-static bool take_timestamp(struct entry *entry, struct json_span root)
-{
-	cJSON *top = cJSON_CreateObject();
-	cJSON *timestamp = json_skim_parse(json_skim_member(root, "timestamp"));
-	bool fits = !timestamp || json_is_number(timestamp);
-	if (timestamp)
-		cJSON_AddItemToObject(top, "timestamp", timestamp);
-	entry->timestamp = eval_number(top, "timestamp");
-	cJSON_Delete(top);
-	return fits;
-}
-
 static char *eval_reports_take_text(struct json_span root, const char *key)
 {
 	cJSON *item = json_skim_parse(json_skim_member(root, key));
@@ -113,25 +89,27 @@ static char *eval_reports_take_text(struct json_span root, const char *key)
 	return text;
 }
 
-static void take_report(struct entry *entry, struct json_span root)
-{
-	if (!take_timestamp(entry, root))
-		return;
-	entry->is_report = true;
-	entry->set_id = eval_reports_take_text(root, "eval_set_id");
-	entry->set_name = eval_reports_take_text(root, "eval_set_name");
-	cJSON *summary = json_skim_parse(json_skim_member(root, "summary"));
-	entry->pass_rate = eval_number(summary, "pass_rate");
-	entry->cases = eval_count(summary, "total_cases");
-	cJSON_Delete(summary);
-}
-
 static void read_entry(struct entry *entry, int dir)
 {
 	struct eval_file file;
 	if (!eval_file_read(&file, dir, entry->file, &entry->stat))
 		return;
-	take_report(entry, file.root);
+	/* A timestamp may be missing, but must be a number where it is given. */
+	cJSON *top = cJSON_CreateObject();
+	cJSON *timestamp = json_skim_parse(json_skim_member(file.root, "timestamp"));
+	entry->is_report = !timestamp || json_is_number(timestamp);
+	if (timestamp)
+		cJSON_AddItemToObject(top, "timestamp", timestamp);
+	entry->timestamp = eval_number(top, "timestamp");
+	cJSON_Delete(top);
+	if (entry->is_report) {
+		entry->set_id = eval_reports_take_text(file.root, "eval_set_id");
+		entry->set_name = eval_reports_take_text(file.root, "eval_set_name");
+		cJSON *summary = json_skim_parse(json_skim_member(file.root, "summary"));
+		entry->pass_rate = eval_number(summary, "pass_rate");
+		entry->cases = eval_count(summary, "total_cases");
+		cJSON_Delete(summary);
+	}
 	eval_file_release(&file);
 }
 
@@ -146,18 +124,6 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	    same_time(&a->st_mtim, &b->st_mtim) && same_time(&a->st_ctim, &b->st_ctim);
 }
 
-static int64_t changed_us(const struct stat *st)
-{
-	return st->st_ctim.tv_sec * INT64_C(1000000) + st->st_ctim.tv_nsec / 1000;
-}
-
-/* Whether what was read of it at that time may be used again. */
-static bool may_keep(const struct entry *entry, int64_t read_us)
-{
-	size_t text = entry->is_report ? strlen(entry->set_id) + strlen(entry->set_name) : 0;
-	return text <= KEEP_TEXT && changed_us(&entry->stat) < read_us - SETTLED_US;
-}
-
 /* Names and looks of the files that can be reports, sorted. */
 static void eval_reports_look(struct entries *found, DIR *dir)
 {
@@ -167,9 +133,12 @@ static void eval_reports_look(struct entries *found, DIR *dir)
 		if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    !eval_file_counts(d->d_name, &st))
 			continue;
-		struct entry *entry = entries_add(found);
-		entry->file = xstrdup(d->d_name);
-		entry->stat = st;
+		if (found->count == found->size) {
+			found->size = found->size ? found->size * 2 : 64;
+			found->items = xrealloc(found->items, found->size * sizeof(*found->items));
+		}
+		found->items[found->count++] =
+		    (struct entry){.file = xstrdup(d->d_name), .stat = st};
 	}
 	if (found->count)
 		qsort(found->items, found->count, sizeof(*found->items), compare_files);
@@ -191,21 +160,18 @@ static bool eval_reports_recall(struct entry *entry, struct entries *known, size
 	return true;
 }
 
-static void eval_reports_fill(struct entries *found, struct entries *known, int dir)
-{
-	size_t at = 0;
-	for (size_t i = 0; i < found->count; i++)
-		if (!eval_reports_recall(&found->items[i], known, &at))
-			read_entry(&found->items[i], dir);
-}
-
-/* Leaves what may be used again in the cache. */
+/* Leaves in the cache what may be used again: little text, of files that had settled when they were
+ * read. */
 static void remember(struct eval_cache *cache, struct entries *found, int64_t read_us)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < found->count; i++) {
 		struct entry *entry = &found->items[i];
-		if (kept < KEEP_FILES && may_keep(entry, read_us))
+		const struct timespec *changed = &entry->stat.st_ctim;
+		int64_t changed_us = changed->tv_sec * INT64_C(1000000) + changed->tv_nsec / 1000;
+		size_t text =
+		    entry->is_report ? strlen(entry->set_id) + strlen(entry->set_name) : 0;
+		if (kept < KEEP_FILES && text <= KEEP_TEXT && changed_us < read_us - SETTLED_US)
 			found->items[kept++] = *entry;
 		else
 			entry_release(entry);
@@ -267,19 +233,6 @@ static void number_runs(struct eval_reports *reports)
 	free(sets);
 }
 
-static void evals_eval_reports_load(
-    struct eval_reports *reports, struct eval_cache *cache, DIR *dir, struct arena *arena)
-{
-	struct entries found = {0};
-	int64_t read_us = clock_now();
-	pthread_mutex_lock(&cache->lock);
-	eval_reports_look(&found, dir);
-	eval_reports_fill(&found, &cache->entries, dirfd(dir));
-	copy_reports(reports, &found, arena);
-	remember(cache, &found, read_us);
-	pthread_mutex_unlock(&cache->lock);
-}
-
 void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, struct arena *arena)
 {
 	*reports = (struct eval_reports){0};
@@ -289,7 +242,17 @@ void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, s
 			log_warning("%s: cannot be read: %s", EVAL_DIRECTORY, strerror(errno));
 		return;
 	}
-	evals_eval_reports_load(reports, cache, dir, arena);
+	struct entries found = {0};
+	int64_t read_us = clock_now();
+	size_t at = 0;
+	pthread_mutex_lock(&cache->lock);
+	eval_reports_look(&found, dir);
+	for (size_t i = 0; i < found.count; i++)
+		if (!eval_reports_recall(&found.items[i], &cache->entries, &at))
+			read_entry(&found.items[i], dirfd(dir));
+	copy_reports(reports, &found, arena);
+	remember(cache, &found, read_us);
+	pthread_mutex_unlock(&cache->lock);
 	closedir(dir);
 	qsort(reports->items, reports->count, sizeof(*reports->items), compare_times);
 	number_runs(reports);

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "service/evals/eval_file.h"
 #include "service/evals/eval_regression.h"
-#include "service/evals/eval_text.h"
 #include "service/evals/eval_values.h"
 
 #include <fcntl.h>
@@ -33,15 +32,10 @@ static size_t id_length(const struct eval_report *report)
 }
 
 /* Overflow is no number; 0 is better than null. */
-static double percent(double rate)
-{
-	double value = eval_round(100 * rate, 1);
-	return isfinite(value) ? value : 0;
-}
-
 static void add_rate(cJSON *view, double pass_rate)
 {
-	cJSON_AddItemToObject(view, "rate", json_new_double(percent(pass_rate)));
+	double percent = eval_round(100 * pass_rate, 1);
+	cJSON_AddItemToObject(view, "rate", json_new_double(isfinite(percent) ? percent : 0));
 	json_add_str(view, "status", eval_status(pass_rate >= 1));
 }
 
@@ -87,15 +81,6 @@ struct numbers {
 	size_t count, size;
 };
 
-static void numbers_add(struct numbers *numbers, double value)
-{
-	if (numbers->count == numbers->size) {
-		numbers->size = numbers->size ? numbers->size * 2 : 32;
-		numbers->items = xrealloc(numbers->items, numbers->size * sizeof(double));
-	}
-	numbers->items[numbers->count++] = value;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -105,9 +90,16 @@ static int compare_numbers(const void *a, const void *b)
 /* The thresholds that the criteria of a case give. */
 static void take_thresholds(struct numbers *thresholds, const cJSON *result)
 {
-	for (const cJSON *c = eval_first(result, "criterion_results"); c; c = c->next)
-		if (json_is_number(json_get(c, "threshold")))
-			numbers_add(thresholds, eval_number(c, "threshold"));
+	for (const cJSON *c = eval_first(result, "criterion_results"); c; c = c->next) {
+		if (!json_is_number(json_get(c, "threshold")))
+			continue;
+		if (thresholds->count == thresholds->size) {
+			thresholds->size = thresholds->size ? thresholds->size * 2 : 32;
+			thresholds->items =
+			    xrealloc(thresholds->items, thresholds->size * sizeof(double));
+		}
+		thresholds->items[thresholds->count++] = eval_number(c, "threshold");
+	}
 }
 
 /* Each value counts once, however many criteria have it. */
@@ -136,22 +128,18 @@ struct view {
 	cJSON *cases; /* NULL when only compared */
 };
 
-static void take_result(struct view *view, struct json_span at)
-{
-	cJSON *result = json_skim_parse(at);
-	const struct eval_case *c = eval_cases_add(&view->run.cases, result, view->arena);
-	if (view->cases) {
-		cJSON_AddItemToArray(view->cases, eval_case_view(c, result));
-		take_thresholds(&view->thresholds, result);
-	}
-	cJSON_Delete(result);
-}
-
 static void evals_take_file(struct view *view, struct json_span root, const cJSON *summary)
 {
 	struct json_span results = json_skim_member(root, "results"), at = {0};
-	while (json_skim_next(results, &at))
-		take_result(view, at);
+	while (json_skim_next(results, &at)) {
+		cJSON *result = json_skim_parse(at);
+		const struct eval_case *c = eval_cases_add(&view->run.cases, result, view->arena);
+		if (view->cases) {
+			cJSON_AddItemToArray(view->cases, eval_case_view(c, result));
+			take_thresholds(&view->thresholds, result);
+		}
+		cJSON_Delete(result);
+	}
 	view->run.pass_rate = eval_number(summary, "pass_rate");
 }
 
@@ -171,23 +159,19 @@ static void add_count(
 	add_tile(stats, label, arena_printf(arena, "%" PRId64, count), tone);
 }
 
-static int64_t evals_sum(int64_t a, int64_t b)
-{
-	int64_t result;
-	return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
-}
-
 static cJSON *stats_of(const struct view *view, const cJSON *summary)
 {
 	char text[EVAL_TEXT_SIZE];
 	struct arena *a = view->arena;
 	const cJSON *usage = json_get(summary, "total_token_usage");
 	cJSON *stats = cJSON_CreateArray();
+	int64_t failed;
+	if (__builtin_add_overflow(
+		eval_count(summary, "failed_cases"), eval_count(summary, "error_cases"), &failed))
+		failed = INT64_MAX;
 	add_count(a, stats, "cases", eval_count(summary, "total_cases"), NULL);
 	add_count(a, stats, "passed", eval_count(summary, "passed_cases"), "ok");
-	add_count(a, stats, "failed",
-	    evals_sum(eval_count(summary, "failed_cases"), eval_count(summary, "error_cases")),
-	    "bad");
+	add_count(a, stats, "failed", failed, "bad");
 	add_tile(
 	    stats, "avg score", arena_printf(a, "%.2f", eval_cases_score(&view->run.cases)), NULL);
 	double latency = eval_number(summary, "avg_duration_seconds");
@@ -261,23 +245,17 @@ static cJSON *detail(struct view *view, struct json_span root)
 	return data;
 }
 
-static const struct eval_report *evals_find(const struct eval_reports *reports, const char *run_id)
-{
-	for (size_t i = 0; i < reports->count; i++) {
-		const struct eval_report *report = &reports->items[i];
-		size_t len = id_length(report);
-		if (strlen(run_id) == len && !memcmp(report->file, run_id, len))
-			return report;
-	}
-	return NULL;
-}
-
 cJSON *evals_read(struct call *call, const char *run_id)
 {
 	struct eval_reports reports;
 	struct eval_file file;
 	eval_reports_load(&reports, call->service->evals, call->arena);
-	struct view view = {.arena = call->arena, .run.report = evals_find(&reports, run_id)};
+	struct view view = {.arena = call->arena};
+	for (size_t i = 0; i < reports.count && !view.run.report; i++) {
+		size_t len = id_length(&reports.items[i]);
+		if (strlen(run_id) == len && !memcmp(reports.items[i].file, run_id, len))
+			view.run.report = &reports.items[i];
+	}
 	if (!view.run.report || !open_report(&file, view.run.report)) {
 		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Eval run '%s' not found", run_id);
 		return NULL;

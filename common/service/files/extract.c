@@ -99,12 +99,6 @@ static bool extract_keep(const char *piece, size_t len, void *arg)
 	return text->len < ENOUGH;
 }
 
-static bool extract_is_whole(const struct process_result *result, const struct buf *text)
-{
-	return (result->end == PROCESS_EXITED && result->code == 0) ||
-	    (result->end == PROCESS_REFUSED && text->len >= ENOUGH);
-}
-
 /* What the program wrote, as text of at most EXTRACT_CHARACTERS. */
 static char *extract_finish(struct buf *text)
 {
@@ -143,7 +137,8 @@ static char *extract_run(const char *path, int fd, const char *essence)
 	    .arg = &text,
 	};
 	process_run(&process, &result);
-	if (extract_is_whole(&result, &text))
+	if ((result.end == PROCESS_EXITED && result.code == 0) ||
+	    (result.end == PROCESS_REFUSED && text.len >= ENOUGH))
 		return extract_finish(&text);
 	char why[256];
 	log_warning("no text was extracted from a file of type %s: %s", essence,
@@ -152,19 +147,13 @@ static char *extract_run(const char *path, int fd, const char *essence)
 	return NULL;
 }
 
-/* The same file opened once more, at its start and for reading alone. */
-static int reopen(int fd)
-{
-	char *path = xasprintf("/proc/self/fd/%d", fd);
-	int again = open(path, O_RDONLY | O_CLOEXEC);
-	free(path);
-	return again;
-}
-
 char *extract_text(int fd, const char *essence)
 {
 	char *path = find_program(), *text = NULL;
-	int again = path ? reopen(fd) : -1;
+	/* the same file opened once more, at its start and for reading alone */
+	char *self = xasprintf("/proc/self/fd/%d", fd);
+	int again = path ? open(self, O_RDONLY | O_CLOEXEC) : -1;
+	free(self);
 	if (!path)
 		log_warning(
 		    "no text was extracted from a file: the program " PROGRAM " is not installed");

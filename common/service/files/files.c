@@ -6,21 +6,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "service/files/file_data.h"
 #include "service/files/media_type.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_DIGITS 32
-
 /* ---- finding ---- */
-
-static bool id_possible(const char *file_id)
-{
-	return strspn(file_id, "0123456789abcdef") == ID_DIGITS && !file_id[ID_DIGITS];
-}
 
 /* Whose files are reached (the table of doc/protocol-access.md#who-reaches-what).  One of nobody in
  * particular is everybody's, unless that is forbidden. */
@@ -34,11 +26,12 @@ static bool may_read(const struct call *call, const struct file_record *record)
 
 bool file_find(struct call *call, const char *file_id, struct file_record *record)
 {
-	bool found = id_possible(file_id) &&
-	    files_get(call->service->files, call->arena, file_id, record, &call->error) &&
+	bool found = blob_id_valid(file_id) &&
+	    files_get(
+		call->service->files, &call->ctx, call->arena, file_id, record, &call->error) &&
 	    may_read(call, record);
 	if (found)
-		files_touch(call->service->files, record);
+		files_touch(call->service->files, &call->ctx, record);
 	return found || error_is_set(&call->error) ||
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "File not found");
 }
@@ -57,29 +50,24 @@ static const char *api_path(struct call *call, const struct file_record *record)
 }
 
 /* RFC 6266: the name in ASCII, and once more as it is. */
-static void files_add_name(struct buf *out, const char *name)
-{
-	buf_puts(out, "attachment; filename=\"");
-	size_t len;
-	for (const char *c = name; *c; c += len) {
-		bool plain = utf8_decode(c, &len) < 0x80 && *c != '"' && *c != '\\' && *c != '%';
-		buf_putc(out, plain ? *c : '_');
-	}
-	buf_puts(out, "\"; filename*=UTF-8''");
-	for (const char *c = name; *c; c++) {
-		if (isalnum((unsigned char)*c) || strchr("!#$&+-.^_`|~", *c))
-			buf_putc(out, *c);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*c);
-	}
-}
-
 const char *file_disposition(struct arena *arena, const struct file_record *record)
 {
 	struct buf text = {0};
 	if (media_type_is_shown(media_type_essence(arena, record->mime_type)))
 		return "inline";
-	files_add_name(&text, record->filename);
+	buf_puts(&text, "attachment; filename=\"");
+	size_t len;
+	for (const char *c = record->filename; *c; c += len) {
+		bool plain = utf8_decode(c, &len) < 0x80 && *c != '"' && *c != '\\' && *c != '%';
+		buf_putc(&text, plain ? *c : '_');
+	}
+	buf_puts(&text, "\"; filename*=UTF-8''");
+	for (const char *c = record->filename; *c; c++) {
+		if (isalnum((unsigned char)*c) || strchr("!#$&+-.^_`|~", *c))
+			buf_putc(&text, *c);
+		else
+			buf_printf(&text, "%%%02X", (unsigned char)*c);
+	}
 	const char *value = arena_strdup(arena, buf_str(&text));
 	buf_release(&text);
 	return value;
@@ -121,28 +109,26 @@ cJSON *file_upload_data(struct call *call, const struct file_record *record)
 	return data;
 }
 
-static cJSON *info_data(struct call *call, const struct file_record *record, const char *text)
-{
-	char created[ISO_TIME_SIZE];
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	json_add_str(data, "file_id", record->file_id);
-	json_add_str(data, "filename", record->filename);
-	json_add_str(data, "mime_type", record->mime_type);
-	json_add_str(data, "content_type", record->mime_type);
-	json_add_int(data, "size_bytes", record->size);
-	json_add_str(data, "created_at", clock_iso(record->created_at, created));
-	json_add_str(data, "extracted_text", text);
-	add_direct_url(data, call, record);
-	return data;
-}
-
 cJSON *file_info(struct call *call, const char *file_id)
 {
 	struct file_record record;
+	char created[ISO_TIME_SIZE];
 	if (!file_find(call, file_id, &record))
 		return NULL;
-	char *text = files_text(call->service->files, file_id, &call->error);
-	cJSON *data = error_is_set(&call->error) ? NULL : info_data(call, &record, text);
+	char *text = files_text(call->service->files, &call->ctx, file_id, &call->error);
+	if (error_is_set(&call->error)) {
+		free(text);
+		return NULL;
+	}
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	json_add_str(data, "file_id", record.file_id);
+	json_add_str(data, "filename", record.filename);
+	json_add_str(data, "mime_type", record.mime_type);
+	json_add_str(data, "content_type", record.mime_type);
+	json_add_int(data, "size_bytes", record.size);
+	json_add_str(data, "created_at", clock_iso(record.created_at, created));
+	json_add_str(data, "extracted_text", text);
+	add_direct_url(data, call, &record);
 	free(text);
 	return data;
 }

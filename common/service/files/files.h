@@ -34,6 +34,9 @@ bool upload_write(struct upload *upload, const void *data, size_t len);
  * set. */
 const cJSON *upload_finish(struct upload *upload);
 
+/* The same data, for upload.c; record has its text. */
+cJSON *file_upload_data(struct call *call, const struct file_record *record);
+
 /* ---- reading ---- */
 
 /* The record of a file that the caller may read; false with "File not found" or a storage error

@@ -3,6 +3,7 @@
  * libmagic, which is loaded when the first file needs it: it has a database of some megabytes,
  * which processes that never look at a file do not pay for.
  */
+#include "base/library.h"
 #include "base/log.h"
 #include "service/files/media_type.h"
 
@@ -18,22 +19,14 @@ static struct {
 	const char *(*buffer)(magic_t cookie, const void *data, size_t len);
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* dlsym's result, as POSIX asks for it to be turned into a function. */
-static bool media_magic_find(void *handle, const char *name, void *function)
-{
-	void *symbol = dlsym(handle, name);
-	memcpy(function, &symbol, sizeof(symbol));
-	return symbol != NULL;
-}
-
 static magic_t media_magic_load(void)
 {
 	magic_t (*open)(int flags);
 	int (*load_database)(magic_t cookie, const char *path);
 	void *handle = dlopen("libmagic.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!handle || !media_magic_find(handle, "magic_open", &open) ||
-	    !media_magic_find(handle, "magic_load", &load_database) ||
-	    !media_magic_find(handle, "magic_buffer", &library.buffer))
+	if (!handle || !library_find(handle, "magic_open", &open) ||
+	    !library_find(handle, "magic_load", &load_database) ||
+	    !library_find(handle, "magic_buffer", &library.buffer))
 		return NULL;
 	magic_t cookie = open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS);
 	return cookie && load_database(cookie, NULL) == 0 ? cookie : NULL;

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "service/files/extract.h"
-#include "service/files/file_data.h"
 #include "service/files/files.h"
 #include "service/files/media_type.h"
 
@@ -52,41 +51,24 @@ bool upload_too_large(struct call *call)
 
 /* ---- the name ---- */
 
-static bool upload_is_control(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0);
-}
-
-/* What follows the last slash or backslash. */
-static char *last_part(char *name)
-{
-	for (char *c = name; *c; c++)
-		if (*c == '/' || *c == '\\')
-			name = c + 1;
-	return name;
-}
-
-/* Takes the control characters out, in place. */
-static void drop_controls(char *name)
-{
-	char *to = name;
-	size_t len;
-	for (const char *from = name; *from; from += len) {
-		if (upload_is_control(utf8_decode(from, &len)))
-			continue;
-		memmove(to, from, len);
-		to += len;
-	}
-	*to = '\0';
-}
-
 /* The name alone, as text of a bounded length; NULL when nothing is left. */
 static const char *clean_name(struct arena *arena, const char *filename)
 {
 	char *name = arena_strdup(arena, filename ? filename : "");
 	utf8_repair(name);
-	name = last_part(name);
-	drop_controls(name);
+	for (char *c = name; *c; c++) /* what follows the last slash or backslash */
+		if (*c == '/' || *c == '\\')
+			name = c + 1;
+	char *to = name;
+	size_t len;
+	for (const char *from = name; *from; from += len) {
+		uint32_t c = utf8_decode(from, &len);
+		if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* a control character */
+			continue;
+		memmove(to, from, len);
+		to += len;
+	}
+	*to = '\0';
 	if (strlen(name) > NAME_BYTES)
 		name[utf8_cut(name, NAME_BYTES)] = '\0';
 	return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 ? name : NULL;
@@ -134,14 +116,6 @@ static void upload_release(void *arg)
 	EVP_MD_CTX_free(u->hash);
 }
 
-static bool open_blob(struct upload *u)
-{
-	struct call *call = u->call;
-	u->blobs = files_store(call->service->files);
-	u->blob = u->blobs->ops->begin(u->blobs, hex_id(u->file_id), &call->error);
-	return u->blob != NULL;
-}
-
 struct upload *upload_begin(struct call *call, const char *filename, const char *content_type)
 {
 	struct upload *u = arena_alloc(call->arena, sizeof(*u));
@@ -156,7 +130,11 @@ struct upload *upload_begin(struct call *call, const char *filename, const char 
 		u->record.mime_type = arena_strdup(call->arena, content_type);
 	else
 		u->record.mime_type = media_type_of_name(u->record.filename);
-	if ((u->record.mime_type && !type_allowed(u)) || !open_blob(u))
+	if (u->record.mime_type && !type_allowed(u))
+		return NULL;
+	u->blobs = files_store(call->service->files);
+	u->blob = u->blobs->ops->begin(u->blobs, hex_id(u->file_id), &call->error);
+	if (!u->blob)
 		return NULL;
 	u->hash = EVP_MD_CTX_new();
 	arena_defer(call->arena, upload_release, u);
@@ -165,39 +143,21 @@ struct upload *upload_begin(struct call *call, const char *filename, const char 
 	return u;
 }
 
-/* Which type it is comes before how large it is (doc/protocol-files.md#upload), and may take what
- * there is room for.
- */
-static bool overflow(struct upload *u, const void *data)
-{
-	size_t room = (size_t)(u->max - u->record.size);
-	struct error *err = &u->call->error;
-	return (u->record.mime_type || u->blobs->ops->write(u->blob, data, room, err)) &&
-	    tell_type(u) && upload_too_large(u->call);
-}
-
 bool upload_write(struct upload *u, const void *data, size_t len)
 {
-	if ((int64_t)len > u->max - u->record.size)
-		return overflow(u, data);
-	if (!u->blobs->ops->write(u->blob, data, len, &u->call->error))
+	struct error *err = &u->call->error;
+	int64_t room = u->max - u->record.size;
+	/* Which type it is comes before how large it is (doc/protocol-files.md#upload), and may
+	 * take what there is room for. */
+	if ((int64_t)len > room)
+		return (u->record.mime_type ||
+			   u->blobs->ops->write(u->blob, data, (size_t)room, err)) &&
+		    tell_type(u) && upload_too_large(u->call);
+	if (!u->blobs->ops->write(u->blob, data, len, err))
 		return false;
 	EVP_DigestUpdate(u->hash, data, len);
 	u->record.size += (int64_t)len;
 	return u->record.size < MEDIA_TYPE_PREFIX || tell_type(u);
-}
-
-static const char *finish_hash(struct upload *u)
-{
-	unsigned char digest[EVP_MAX_MD_SIZE];
-	unsigned len = 0;
-	EVP_DigestFinal_ex(u->hash, digest, &len);
-	char *text = arena_alloc(u->call->arena, 2 * (size_t)len + 1);
-	for (unsigned i = 0; i < len; i++) {
-		text[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-		text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-	}
-	return text;
 }
 
 /* DOCUMENT_HANDLING: whatever goes wrong, the file is stored without its text.  The same bytes are
@@ -209,8 +169,8 @@ static void extract(struct upload *u)
 	const char *handling = u->call->service->config->env.document_handling;
 	if (strcmp(handling, "extract_text") != 0 || !media_type_has_text(essence))
 		return;
-	char *text =
-	    files_same_text(u->call->service->files, u->record.sha256, u->record.mime_type);
+	char *text = files_same_text(
+	    u->call->service->files, &u->call->ctx, u->record.sha256, u->record.mime_type);
 	if (!text)
 		text = extract_text(u->blob->fd, essence);
 	if (text)
@@ -230,7 +190,7 @@ static bool upload_store(struct upload *u)
 	r->key = u->key;
 	if (!u->blobs->ops->publish(u->blob, r->created_at, u->key, &call->error))
 		return false;
-	bool added = files_add(call->service->files, r, &call->error);
+	bool added = files_add(call->service->files, &call->ctx, r, &call->error);
 	end_blob(u, added);
 	return added;
 }
@@ -238,13 +198,21 @@ static bool upload_store(struct upload *u)
 const cJSON *upload_finish(struct upload *u)
 {
 	struct call *call = u->call;
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
 	if (!tell_type(u))
 		return NULL;
 	if (u->record.size == 0) {
 		error_set(&call->error, ERR_BAD_REQUEST, "Empty file");
 		return NULL;
 	}
-	u->record.sha256 = finish_hash(u);
+	EVP_DigestFinal_ex(u->hash, digest, &len);
+	char *text = arena_alloc(call->arena, 2 * (size_t)len + 1);
+	for (unsigned i = 0; i < len; i++) {
+		text[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+		text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+	}
+	u->record.sha256 = text;
 	extract(u);
 	return upload_store(u) ? file_upload_data(call, &u->record) : NULL;
 }

@@ -71,22 +71,17 @@ static void live_session_begin(struct live *live, const char *text, size_t len)
 	}
 }
 
-/* As nodes see it. */
-static const cJSON *tool_config(struct live *live)
-{
-	cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
-	cJSON_AddStringToObject(config, "thread_id", live->thread.thread_id);
-	cJSON_AddItemToObject(config, "user", cJSON_Duplicate(live->call.user, true));
-	return config;
-}
-
 static void open_tools(struct live *live)
 {
+	/* as nodes see it */
+	cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
+	json_add_str(config, "thread_id", live->thread.thread_id);
+	json_add(config, "user", cJSON_Duplicate(live->call.user, true));
 	const struct live_tools_setup setup = {
 	    .service = live->call.service,
 	    .node = live->agent->tools,
 	    .thread = &live->thread,
-	    .config = tool_config(live),
+	    .config = config,
 	    .request_id = live->setup.request_id,
 	    .wake = live->wake,
 	};
@@ -231,29 +226,23 @@ static bool live_session_listens(struct live *live)
 	return live->connection && (live->gone || !live->setup.sink->full(live->setup.sink));
 }
 
-/* When another connection may be due; 0: there is no need. */
-static int64_t time_to_rotate(const struct live *live)
-{
-	int64_t now = live_now(live), time = live->rotate;
-	if (time && live->asked && now < live->patience)
-		time = live_session_earlier(live->patience, time);
-	if (time && now < live->settles)
-		time = live_session_earlier(live->settles, time);
-	return time;
-}
-
 /* When something is due at the latest; 0: never. */
 static int64_t next_time(struct live *live)
 {
-	int64_t time = live->deadline;
+	int64_t time = live->deadline, now = live_now(live);
 	if (live->state == LIVE_CLOSED)
 		return live->tools && live_tools_open(live->tools) ? time : 0;
 	if (live->lost || live->fatal || live->ended)
-		return live_now(live);
-	if (live->ending) /* there is no rotation any more */
+		return now;
+	if (live->ending) { /* there is no rotation any more */
 		time = live_session_earlier(live->end, time);
-	else if (live->state == LIVE_TALKS)
-		time = live_session_earlier(time_to_rotate(live), time);
+	} else if (live->state == LIVE_TALKS && live->rotate) {
+		time = live_session_earlier(live->rotate, time);
+		if (live->asked && now < live->patience)
+			time = live_session_earlier(live->patience, time);
+		if (now < live->settles)
+			time = live_session_earlier(live->settles, time);
+	}
 	if (live_session_listens(live) && live->due >= 0)
 		time = live_session_earlier(live->due ? live->due : 1, time);
 	return time;
@@ -272,15 +261,6 @@ int live_poll(struct live *live, struct pollfd fds[LIVE_FDS])
 		return -1;
 	int64_t wait = time - live_now(live);
 	return wait < 0 ? 0 : wait < INT32_MAX ? (int)wait : INT32_MAX;
-}
-
-static void live_session_take_results(struct live *live)
-{
-	struct tool_done *done;
-	while (live->tools && (done = live_tools_take(live->tools))) {
-		live_tool_done(live, done);
-		tool_done_free(done);
-	}
 }
 
 static void look_at_clock(struct live *live)
@@ -303,8 +283,12 @@ static void look_at_clock(struct live *live)
 void live_step(struct live *live)
 {
 	uint64_t count;
-	if (read(live->wake, &count, sizeof(count)) == sizeof(count))
-		live_session_take_results(live);
+	struct tool_done *done;
+	bool woken = read(live->wake, &count, sizeof(count)) == sizeof(count);
+	while (woken && live->tools && (done = live_tools_take(live->tools))) {
+		live_tool_done(live, done);
+		tool_done_free(done);
+	}
 	if (live->state == LIVE_PREPARES)
 		live_session_prepare(live);
 	look_at_clock(live);

@@ -2,67 +2,19 @@
 /* Reading the frame's members: thread, model, modalities, voice activity, tags, tools. */
 #include "service/live/live_config.h"
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "service/thread/ident.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 static bool live_config_invalid(struct call *call, const char *field, const char *expected)
 {
 	return error_set(&call->error, ERR_VALIDATION, "%s must be %s", field, expected);
-}
-
-/* ---- thread_id */
-
-static bool live_config_read_thread_id(
-    struct call *call, const cJSON *frame, struct live_config *config)
-{
-	const char *id;
-	if (!thread_id_read(call, "body.thread_id", json_opt(frame, "thread_id"), &id))
-		return false;
-	if (!id || id_blank(id) || strcmp(id, "new") == 0)
-		return true;
-	config->thread_id = id;
-	return thread_id_check(call, "body.thread_id", id);
-}
-
-/* ---- texts */
-
-/* Leaves *value when the member is absent. */
-static bool live_config_read_text(
-    struct call *call, const cJSON *frame, const char *key, const char **value)
-{
-	const cJSON *item = json_opt(frame, key);
-	if (item && !cJSON_IsString(item))
-		return live_config_invalid(call, key, "a string");
-	if (item)
-		*value = item->valuestring;
-	return true;
-}
-
-static bool live_config_is_listed(const struct string_list *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		if (strcmp(list->items[i], text) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool read_model(struct call *call, const cJSON *frame, struct live_config *config)
-{
-	const char *asked = NULL;
-	if (!live_config_read_text(call, frame, "model", &asked))
-		return false;
-	if (asked &&
-	    live_config_is_listed(&call->service->config->websocket.realtime_models, asked))
-		config->model = asked;
-	else if (asked)
-		log_info("model '%.80s' is not in websocket.realtime_models: ignored", asked);
-	return true;
 }
 
 /* ---- modalities */
@@ -175,15 +127,6 @@ static bool is_offered(const struct tool *tool, char *const *tags)
 	return !tags;
 }
 
-static cJSON *live_config_tool_json(const struct tool *tool)
-{
-	cJSON *item = cJSON_CreateObject();
-	cJSON_AddStringToObject(item, "name", tool->name);
-	cJSON_AddStringToObject(item, "description", tool->description);
-	cJSON_AddItemToObject(item, "parameters", cJSON_Duplicate(tool->parameters, true));
-	return item;
-}
-
 static bool live_config_read_tools(struct call *call, const cJSON *frame,
     const struct live_agent *agent, struct live_config *config)
 {
@@ -193,8 +136,14 @@ static bool live_config_read_tools(struct call *call, const cJSON *frame,
 	if (!live_config_read_tags(call, frame, agent, &tags))
 		return false;
 	for (size_t i = 0; agent->tools && i < agent->tools->tool_count; i++) {
-		if (is_offered(&agent->tools->tools[i], tags))
-			cJSON_AddItemToArray(tools, live_config_tool_json(&agent->tools->tools[i]));
+		const struct tool *tool = &agent->tools->tools[i];
+		if (!is_offered(tool, tags))
+			continue;
+		cJSON *item = cJSON_CreateObject();
+		cJSON_AddStringToObject(item, "name", tool->name);
+		cJSON_AddStringToObject(item, "description", tool->description);
+		cJSON_AddItemToObject(item, "parameters", cJSON_Duplicate(tool->parameters, true));
+		cJSON_AddItemToArray(tools, item);
 	}
 	return true;
 }
@@ -212,6 +161,23 @@ const struct tool *live_config_tool(
 
 /* ---- the frame */
 
+static const struct field_row frame_rows[] = {
+    {.key = "model", .types = TYPE_STRING, .offset = FIELD_NOWHERE}, /* live_config_read */
+    FIELD(live_config, voice, .kind = &field_text),
+    FIELD(live_config, system_prompt, .kind = &field_text),
+    FIELDS_END,
+};
+
+static void live_config_report(const struct field_reader *reader, const char *path,
+    const struct field_row *f, enum field_fault fault, const cJSON *found)
+{
+	(void)fault;
+	(void)found;
+	char *expected = field_expected(f);
+	live_config_invalid(reader->where, path, expected);
+	free(expected);
+}
+
 enum live_init live_config_read(
     struct call *call, const char *text, size_t len, struct live_config *config)
 {
@@ -223,12 +189,25 @@ enum live_init live_config_read(
 	    .text = agent->text};
 	if (!cJSON_IsObject(frame))
 		return LIVE_INIT_NO_OBJECT;
-	bool ok = live_config_read_thread_id(call, frame, config) &&
-	    read_model(call, frame, config) &&
-	    live_config_read_text(call, frame, "voice", &config->voice) &&
-	    live_config_read_text(call, frame, "system_prompt", &config->system_prompt) &&
+	const struct field_reader reader = {.report = live_config_report, .where = call};
+	const char *id = NULL;
+	bool ok = thread_id_read(call, "body.thread_id", json_opt(frame, "thread_id"), &id);
+	if (ok && id && !id_blank(id) && strcmp(id, "new") != 0) {
+		config->thread_id = id;
+		ok = thread_id_check(call, "body.thread_id", id);
+	}
+	ok = ok && fields_read(&reader, frame, frame_rows, config) &&
 	    live_config_read_modalities(call, frame, config) &&
 	    live_config_read_vad(call, frame, agent, config) &&
 	    live_config_read_tools(call, frame, agent, config);
+	const struct string_list *models = &call->service->config->websocket.realtime_models;
+	const char *asked = json_str(frame, "model");
+	size_t i = 0;
+	while (asked && i < models->count && strcmp(models->items[i], asked) != 0)
+		i++;
+	if (asked && i < models->count)
+		config->model = asked;
+	else if (asked)
+		log_info("model '%.80s' is not in websocket.realtime_models: ignored", asked);
 	return ok ? LIVE_INIT_OK : LIVE_INIT_INVALID;
 }

@@ -122,22 +122,6 @@ static void live_events_take_transcript(struct live *live, int from, const struc
 	}
 }
 
-/* Without words it only says who ends what the user says. */
-static void live_events_take_heard(struct live *live, const struct live_event *event)
-{
-	live->user_ends |= event->flag;
-	if (event->text && *event->text && !live->answering && !live->asked)
-		live_ask(live);
-	live_events_take_transcript(live, FROM_USER, event);
-}
-
-static void take_said(struct live *live, const struct live_event *event)
-{
-	if (event->text || live->said[FROM_MODEL].len)
-		begin_answer(live);
-	live_events_take_transcript(live, FROM_MODEL, event);
-}
-
 /* ---- tools ---- */
 
 static void take_tool_call(struct live *live, const struct live_event *event)
@@ -203,13 +187,6 @@ static void take_go_away(struct live *live, double seconds)
 	live->rotate = live_now(live) + (wait > 0 ? wait : 0) + 1;
 }
 
-static void take_agent(struct live *live, const char *author)
-{
-	cJSON *event = live_event_new("agent_changed");
-	cJSON_AddStringToObject(event, "author", author);
-	live_send(live, event);
-}
-
 #define HANDLE_MS 2000 /* for a handle to follow a turn */
 
 /* What cut an answer is to be answered itself. */
@@ -225,38 +202,6 @@ static void take_end_of_turn(struct live *live, const char *type, bool cut)
 	live_send(live, live_event_new(type));
 }
 
-static void live_events_take_audio(struct live *live, const struct live_event *event)
-{
-	begin_answer(live);
-	if (!live->gone && !live->config.text)
-		live->setup.sink->audio(live->setup.sink, event->pcm, event->bytes);
-}
-
-static void take_loss(struct live *live, const char *why)
-{
-	if (live->lost)
-		return;
-	live->lost = true;
-	live->why = xstrdup(why);
-}
-
-static void take_ready(struct live *live)
-{
-	if (live->state != LIVE_CONNECTS)
-		return;
-	live->state = LIVE_TALKS;
-	live->deadline = 0;
-	live->was_ready = true;
-	live->since = live_now(live);
-}
-
-/* A connection that has said something was of use. */
-static void note_use(struct live *live, enum live_event_kind kind)
-{
-	if (kind == LIVE_AUDIO || kind == LIVE_OUTPUT_TRANSCRIPT || kind == LIVE_TOOL_CALL)
-		live->attempts = 0;
-}
-
 /* Whether events of that kind mean something now. */
 static bool is_due(const struct live *live, enum live_event_kind kind)
 {
@@ -270,18 +215,32 @@ static bool is_due(const struct live *live, enum live_event_kind kind)
 
 static void live_events_take(struct live *live, const struct live_event *event)
 {
+	cJSON *told;
 	switch (event->kind) {
 	case LIVE_READY:
-		take_ready(live);
+		if (live->state != LIVE_CONNECTS)
+			break;
+		live->state = LIVE_TALKS;
+		live->deadline = 0;
+		live->was_ready = true;
+		live->since = live_now(live);
 		break;
 	case LIVE_AUDIO:
-		live_events_take_audio(live, event);
+		begin_answer(live);
+		if (!live->gone && !live->config.text)
+			live->setup.sink->audio(live->setup.sink, event->pcm, event->bytes);
 		break;
 	case LIVE_INPUT_TRANSCRIPT:
-		live_events_take_heard(live, event);
+		/* without words it only says who ends what the user says */
+		live->user_ends |= event->flag;
+		if (event->text && *event->text && !live->answering && !live->asked)
+			live_ask(live);
+		live_events_take_transcript(live, FROM_USER, event);
 		break;
 	case LIVE_OUTPUT_TRANSCRIPT:
-		take_said(live, event);
+		if (event->text || live->said[FROM_MODEL].len)
+			begin_answer(live);
+		live_events_take_transcript(live, FROM_MODEL, event);
 		break;
 	case LIVE_TOOL_CALL:
 		take_tool_call(live, event);
@@ -299,14 +258,17 @@ static void live_events_take(struct live *live, const struct live_event *event)
 		take_go_away(live, event->seconds);
 		break;
 	case LIVE_AGENT_CHANGED:
-		take_agent(live, event->text);
+		told = live_event_new("agent_changed");
+		cJSON_AddStringToObject(told, "author", event->text);
+		live_send(live, told);
 		break;
 	case LIVE_ERROR:
 		live_send_error(live, event->id, event->text, event->flag);
 		live->fatal = event->flag;
 		break;
 	case LIVE_LOST:
-		take_loss(live, event->text);
+		live->lost = true;
+		live->why = xstrdup(event->text);
 		break;
 	case LIVE_ENDED:
 		live->ended = true;
@@ -322,6 +284,8 @@ void live_take_event(ag_live_session *session, const struct live_event *event)
 		return;
 	}
 	live->reports++;
-	note_use(live, event->kind);
+	if (event->kind == LIVE_AUDIO || event->kind == LIVE_OUTPUT_TRANSCRIPT ||
+	    event->kind == LIVE_TOOL_CALL)
+		live->attempts = 0; /* a connection that has said something was of use */
 	live_events_take(live, event);
 }

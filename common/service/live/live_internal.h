@@ -7,9 +7,7 @@
 #include "graph/live.h"
 #include "service/live/live.h"
 #include "service/live/live_config.h"
-#include "service/live/live_keeper.h"
-#include "service/live/live_queue.h"
-#include "service/live/live_tools.h"
+#include "service/live/live_parts.h"
 
 enum live_state {
 	LIVE_AWAITS_INIT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The keeper's thread and its jobs: opening a thread, adding messages, letting go. */
-#include "service/live/live_keeper.h"
+#include "service/live/live_parts.h"
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -9,6 +9,7 @@
 #include "graph/state.h"
 #include "service/thread/change.h"
 #include "service/thread/names.h"
+#include "service/thread/threads.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -56,16 +57,16 @@ struct keeper {
 
 /* ---- what is done with the thread ---- */
 
-static const struct storage_ops *live_keeper_ops_of(const struct keeper *k)
+static const struct thread_ops *live_keeper_ops_of(const struct keeper *k)
 {
-	return k->service->storage->ops;
+	return k->service->storage->threads;
 }
 
 static bool take_lease(struct keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
-	k->lease =
-	    live_keeper_ops_of(k)->lease_acquire(storage, thread_id, LEASE_WAIT_MS, &call->error);
+	k->lease = live_keeper_ops_of(k)->lease_acquire(
+	    storage, &call->ctx, thread_id, CLAIM_ENQUEUE, LEASE_WAIT_MS, &call->error);
 	return k->lease ||
 	    error_set(
 		&call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
@@ -74,7 +75,7 @@ static bool take_lease(struct keeper *k, struct call *call, const char *thread_i
 static void release_lease(struct keeper *k)
 {
 	if (k->lease)
-		live_keeper_ops_of(k)->lease_release(k->lease);
+		lease_drop(k->service->storage, NULL, k->lease);
 	k->lease = NULL;
 }
 
@@ -82,8 +83,8 @@ static void release_lease(struct keeper *k)
 static bool read_thread(struct keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
-	if (live_keeper_ops_of(k)->thread_get(
-		storage, k->arena, thread_id, &k->thread, &call->error))
+	if (live_keeper_ops_of(k)->get(
+		storage, &call->ctx, k->arena, thread_id, &k->thread, &call->error))
 		return true;
 	thread_blank(
 	    &k->thread, arena_strdup(k->arena, thread_id), arena_strdup(k->arena, call->user_id));
@@ -131,7 +132,7 @@ static bool live_keeper_store(struct keeper *k, struct call *call, const cJSON *
 {
 	int64_t pause = STORE_PAUSE_MS;
 	for (int i = 1;; i++, pause *= 2) {
-		struct change change = {call, k->lease, k->thread};
+		struct change change = {.call = call, .lease = k->lease, .thread = k->thread};
 		if (change_append(&change, messages)) {
 			k->thread = change.thread;
 			return true;
@@ -143,43 +144,28 @@ static bool live_keeper_store(struct keeper *k, struct call *call, const cJSON *
 	}
 }
 
-static bool create(struct keeper *k, struct call *call)
-{
-	if (k->thread.row)
-		return true;
-	k->thread.thread_name = names_make(&call->service->names, NULL, k->arena);
-	return live_keeper_store(k, call, NULL);
-}
-
-static const char *stored_handle(struct keeper *k)
-{
-	const char *text = k->thread.metadata_json;
-	cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-	const char *handle = arena_strdup(k->arena, json_str(metadata, "resumption_handle"));
-	cJSON_Delete(metadata);
-	return handle;
-}
-
-static bool live_keeper_open_thread(struct keeper *k, struct call *call, const char *thread_id)
-{
-	if (!k->service->storage && !service_open_storage(k->service, &call->error))
-		return false;
-	return (thread_id ? live_keeper_open_named(k, call, thread_id) : open_new(k, call)) &&
-	    create(k, call);
-}
-
 static enum keeper_state live_keeper_open_it(
     struct keeper *k, struct call *call, const char *thread_id)
 {
-	if (live_keeper_open_thread(k, call, thread_id)) {
-		k->handle = stored_handle(k);
-		k->found = k->thread;
-		return KEEPER_OPEN;
+	bool ready = k->service->storage || service_open_storage(k->service, &call->error);
+	bool opened =
+	    ready && (thread_id ? live_keeper_open_named(k, call, thread_id) : open_new(k, call));
+	if (opened && !k->thread.row) {
+		k->thread.thread_name = names_make(&call->service->names, NULL, k->arena);
+		opened = live_keeper_store(k, call, NULL);
 	}
-	if (k->service->storage)
-		release_lease(k);
-	error_move(&k->error, &call->error);
-	return KEEPER_REFUSED;
+	if (!opened) {
+		if (k->service->storage)
+			release_lease(k);
+		error_move(&k->error, &call->error);
+		return KEEPER_REFUSED;
+	}
+	const char *text = k->thread.metadata_json;
+	cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	k->handle = arena_strdup(k->arena, json_str(metadata, THREAD_RESUMPTION_HANDLE));
+	cJSON_Delete(metadata);
+	k->found = k->thread;
+	return KEEPER_OPEN;
 }
 
 /* The lease again, for one write; others may have changed or deleted the thread, and a new one with
@@ -191,31 +177,27 @@ static bool borrow(struct keeper *k, struct call *call)
 	if (!take_lease(k, call, id))
 		return false;
 	bool found =
-	    live_keeper_ops_of(k)->thread_get(storage, k->arena, id, &k->thread, &call->error);
+	    live_keeper_ops_of(k)->get(storage, &call->ctx, k->arena, id, &k->thread, &call->error);
 	return (found && k->thread.row == k->found.row) ||
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
-}
-
-static void set_handle(struct keeper *k, const char *handle)
-{
-	const char *text = k->thread.metadata_json;
-	cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-	if (!metadata)
-		metadata = cJSON_CreateObject();
-	if (handle)
-		json_set(metadata, "resumption_handle", cJSON_CreateString(handle));
-	else
-		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "resumption_handle");
-	cJSON_free(k->metadata);
-	k->thread.metadata_json = k->metadata = json_print(metadata);
-	cJSON_Delete(metadata);
 }
 
 static bool change(struct keeper *k, struct call *call, struct job *job)
 {
 	cJSON *messages = NULL;
-	if (job->kind == JOB_HANDLE)
-		set_handle(k, job->text);
+	if (job->kind == JOB_HANDLE) {
+		const char *text = k->thread.metadata_json;
+		cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+		if (!metadata)
+			metadata = cJSON_CreateObject();
+		if (job->text)
+			json_set(metadata, THREAD_RESUMPTION_HANDLE, cJSON_CreateString(job->text));
+		else
+			cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
+		cJSON_free(k->metadata);
+		k->thread.metadata_json = k->metadata = json_print(metadata);
+		cJSON_Delete(metadata);
+	}
 	if (job->message) {
 		messages = arena_json(call->arena, cJSON_CreateArray());
 		cJSON_AddItemToArray(messages, job->message);
@@ -347,18 +329,6 @@ void keeper_free(struct keeper *k)
 	free(k);
 }
 
-static void live_keeper_start(struct keeper *k)
-{
-	int code = pthread_create(&k->thread_handle, NULL, live_keeper_work, k);
-	k->started = code == 0;
-	if (k->started)
-		return;
-	error_set(&k->error, ERR_INTERNAL, NULL);
-	error_cause(&k->error, "cannot start a thread: %s", strerror(code));
-	k->state = KEEPER_REFUSED;
-	live_keeper_wake(k);
-}
-
 static void add_job(struct keeper *k, enum job_kind kind, cJSON *message, const char *text)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
@@ -366,8 +336,16 @@ static void add_job(struct keeper *k, enum job_kind kind, cJSON *message, const 
 	pthread_mutex_lock(&k->lock);
 	*k->last = job;
 	k->last = &job->next;
-	if (!k->started && k->state == KEEPER_OPENING)
-		live_keeper_start(k);
+	if (!k->started && k->state == KEEPER_OPENING) {
+		int code = pthread_create(&k->thread_handle, NULL, live_keeper_work, k);
+		k->started = code == 0;
+		if (code != 0) {
+			error_set(&k->error, ERR_INTERNAL, NULL);
+			error_cause(&k->error, "cannot start a thread: %s", strerror(code));
+			k->state = KEEPER_REFUSED;
+			live_keeper_wake(k);
+		}
+	}
 	pthread_cond_signal(&k->work);
 	pthread_mutex_unlock(&k->lock);
 }

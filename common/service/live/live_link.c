@@ -80,15 +80,6 @@ void live_close(struct live *live, int code, const char *reason)
 		live->setup.sink->close(live->setup.sink, code, reason);
 }
 
-/* After 0, then 0.5, 1, 2 and 4 seconds. */
-static int64_t backoff(int attempt)
-{
-	if (attempt <= 1)
-		return 0;
-	int64_t ms = (int64_t)BACKOFF_MS << (attempt - 2);
-	return ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS;
-}
-
 static void live_link_fail_start(struct live *live)
 {
 	struct error_view view;
@@ -108,7 +99,9 @@ static void try_later(struct live *live)
 		return;
 	}
 	live->state = LIVE_WAITS;
-	live->deadline = live_now(live) + backoff(live->attempts);
+	/* after 0, then 0.5, 1, 2 and 4 seconds */
+	int64_t ms = live->attempts > 1 ? (int64_t)BACKOFF_MS << (live->attempts - 2) : 0;
+	live->deadline = live_now(live) + (ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS);
 }
 
 static bool is_stable(const struct live *live)
@@ -180,17 +173,6 @@ static bool is_talking(const struct live *live)
 	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
 }
 
-/* The bounds of speech mean something only where the provider does not look for them. */
-static void note_activity(struct live *live, bool starts)
-{
-	if (!cJSON_IsFalse(json_opt(live->config.vad, "enabled")))
-		return;
-	if (live->speaking && !starts)
-		live_ask(live);
-	live->speaking = starts;
-	live->unsaid = false;
-}
-
 /* Who has something to say at once does not owe an answer. */
 static void hand_over_text(struct live *live, const char *text)
 {
@@ -205,6 +187,7 @@ static void hand_over_text(struct live *live, const char *text)
 static void live_link_hand_over(struct live *live, const struct live_input *input)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
+	bool starts = input->kind == LIVE_INPUT_START;
 	live->fed = true;
 	switch (input->kind) {
 	case LIVE_INPUT_AUDIO:
@@ -215,19 +198,16 @@ static void live_link_hand_over(struct live *live, const struct live_input *inpu
 		break;
 	case LIVE_INPUT_START:
 	case LIVE_INPUT_END:
-		note_activity(live, input->kind == LIVE_INPUT_START);
-		provider->activity(live->connection, input->kind == LIVE_INPUT_START);
+		/* they mean something only where the provider does not look for them */
+		if (cJSON_IsFalse(json_opt(live->config.vad, "enabled"))) {
+			if (live->speaking && !starts)
+				live_ask(live);
+			live->speaking = starts;
+			live->unsaid = false;
+		}
+		provider->activity(live->connection, starts);
 		break;
 	}
-}
-
-/* Speech that started on another connection goes on in this one. */
-static void say_start(struct live *live)
-{
-	if (!live->unsaid || !is_talking(live))
-		return;
-	live->unsaid = false;
-	live->agent->provider->activity(live->connection, true);
 }
 
 /* Input that came after a go_away is for the next connection, but for what belongs to the turn that
@@ -244,7 +224,11 @@ static bool may_hand_over(const struct live *live)
 static void live_link_feed(struct live *live)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
-	say_start(live);
+	if (live->unsaid && is_talking(live)) {
+		/* speech that started on another connection goes on in this one */
+		live->unsaid = false;
+		provider->activity(live->connection, true);
+	}
 	while (is_talking(live) && may_hand_over(live) && provider->takes(live->connection)) {
 		struct live_input *input = live_queue_take(&live->queue);
 		live_link_hand_over(live, input);
@@ -261,15 +245,6 @@ static bool may_speak(const struct live *live)
 	return live->gone || !live->setup.sink->full(live->setup.sink);
 }
 
-static void live_link_step(struct live *live)
-{
-	int64_t now = live_now(live);
-	if (live->lost || !may_speak(live))
-		return;
-	int64_t wait = live->agent->provider->step(live->connection, now);
-	live->due = wait < 0 ? -1 : now + wait;
-}
-
 void live_work(struct live *live)
 {
 	unsigned epoch;
@@ -278,8 +253,11 @@ void live_work(struct live *live)
 			return;
 		epoch = live->epoch;
 		live_link_feed(live);
-		if (live->connection)
-			live_link_step(live);
+		if (live->connection && !live->lost && may_speak(live)) {
+			int64_t now = live_now(live);
+			int64_t wait = live->agent->provider->step(live->connection, now);
+			live->due = wait < 0 ? -1 : now + wait;
+		}
 		if (live_link_settle(live))
 			rotate(live);
 	} while (live->epoch != epoch ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A list of frames, bounded in number and in bytes. */
-#include "service/live/live_queue.h"
+#include "service/live/live_parts.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -37,18 +37,14 @@ struct live_input *live_queue_take(struct live_queue *q)
 	return input;
 }
 
-static void drop_oldest(struct live_queue *q)
-{
-	if (q->dropped++ % LOG_EACH == 0)
-		log_warning("the model does not keep up: frames of the client are dropped");
-	free(live_queue_take(q));
-}
-
 void live_queue_push(struct live_queue *q, enum live_input_kind kind, const void *data, size_t len)
 {
 	struct live_input *input = xmalloc(sizeof(*input) + len + 1);
-	while (q->first && (q->count >= q->most || q->bytes + len > MOST_BYTES))
-		drop_oldest(q);
+	while (q->first && (q->count >= q->most || q->bytes + len > MOST_BYTES)) {
+		if (q->dropped++ % LOG_EACH == 0)
+			log_warning("the model does not keep up: frames of the client are dropped");
+		free(live_queue_take(q));
+	}
 	*input = (struct live_input){.kind = kind, .len = len};
 	if (len)
 		memcpy(input->data, data, len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Starting calls, counting their places, and collecting what they returned. */
-#include "service/live/live_tools.h"
+#include "service/live/live_parts.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -141,19 +141,6 @@ static void *live_tools_work(void *arg)
 	return NULL;
 }
 
-static bool live_live_tools_start(struct call_of_tool *call)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	int code = pthread_create(&thread, &attributes, live_tools_work, call);
-	pthread_attr_destroy(&attributes);
-	if (code)
-		log_error("cannot start a thread: %s", strerror(code));
-	return code == 0;
-}
-
 /* ---- the session's side ---- */
 
 static struct tool_done *call_new(
@@ -165,8 +152,7 @@ static struct tool_done *call_new(
 	return done;
 }
 
-static void live_live_tools_refuse(
-    struct live_tools *tools, struct tool_done *done, const char *why)
+static void live_tools_drop(struct live_tools *tools, struct tool_done *done, const char *why)
 {
 	done->output = cJSON_CreateString(why);
 	done->is_error = true;
@@ -175,45 +161,43 @@ static void live_live_tools_refuse(
 	pthread_mutex_unlock(&tools->lock);
 }
 
-static bool take_place(struct live_tools *tools)
-{
-	pthread_mutex_lock(&tools->lock);
-	bool room = tools->running < LIVE_TOOLS_MOST;
-	tools->running += room;
-	pthread_mutex_unlock(&tools->lock);
-	return room;
-}
-
-static void give_place_back(struct live_tools *tools)
-{
-	pthread_mutex_lock(&tools->lock);
-	tools->running--;
-	pthread_mutex_unlock(&tools->lock);
-}
-
 void live_tools_start(
     struct live_tools *tools, const char *id, const char *name, cJSON *args, unsigned epoch)
 {
 	struct tool_done *done = call_new(tools, id, name, epoch);
-	if (!take_place(tools)) {
+	struct call_of_tool *call;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	pthread_mutex_lock(&tools->lock);
+	bool room = tools->running < LIVE_TOOLS_MOST;
+	tools->running += room;
+	pthread_mutex_unlock(&tools->lock);
+	if (!room) {
 		cJSON_Delete(args);
-		live_live_tools_refuse(tools, done, "too many tool calls at a time");
+		live_tools_drop(tools, done, "too many tool calls at a time");
 		return;
 	}
-	struct call_of_tool *call = xcalloc(1, sizeof(*call));
+	call = xcalloc(1, sizeof(*call));
 	*call = (struct call_of_tool){tools, done, args};
-	if (live_live_tools_start(call))
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	int code = pthread_create(&thread, &attributes, live_tools_work, call);
+	pthread_attr_destroy(&attributes);
+	if (code == 0)
 		return;
-	give_place_back(tools);
+	log_error("cannot start a thread: %s", strerror(code));
+	pthread_mutex_lock(&tools->lock);
+	tools->running--;
+	pthread_mutex_unlock(&tools->lock);
 	free(call);
 	cJSON_Delete(args);
-	live_live_tools_refuse(tools, done, "the tool could not be started");
+	live_tools_drop(tools, done, "the tool could not be started");
 }
 
 void live_tools_refuse(struct live_tools *tools, const char *id, const char *name, unsigned epoch)
 {
 	char *why = xasprintf("unknown tool: %s", name);
-	live_live_tools_refuse(tools, call_new(tools, id, name, epoch), why);
+	live_tools_drop(tools, call_new(tools, id, name, epoch), why);
 	free(why);
 }
 

@@ -17,20 +17,11 @@ struct memories {
 	bool is_plugin;
 	struct memory_plugin plugin;
 	struct embedding *embedding;
-	struct shared *shared;
+	struct storage *storage;
 	pthread_mutex_t opening; /* guards the opening of what follows */
-	_Atomic(struct store *) store;
+	_Atomic(struct memory_set *) store;
 	struct memory_late *late;
 };
-
-static bool open_parts(struct memories *m, struct problems *problems)
-{
-	m->is_plugin = strcmp(m->config->store, "builtin:store") != 0;
-	if (m->is_plugin)
-		return memory_plugin_open(&m->plugin, m->config, problems);
-	m->embedding = embedding_new(m->config, problems);
-	return m->embedding != NULL;
-}
 
 struct memories *memories_new(const struct config *config, struct problems *problems)
 {
@@ -39,7 +30,10 @@ struct memories *memories_new(const struct config *config, struct problems *prob
 	struct memories *m = xcalloc(1, sizeof(*m));
 	m->config = config;
 	pthread_mutex_init(&m->opening, NULL);
-	if (open_parts(m, problems))
+	m->is_plugin = strcmp(config->store, "builtin:store") != 0;
+	if (!m->is_plugin)
+		m->embedding = embedding_new(config, problems);
+	if (m->is_plugin ? memory_plugin_open(&m->plugin, config, problems) : m->embedding != NULL)
 		return m;
 	memories_free(m);
 	return NULL;
@@ -49,7 +43,7 @@ void memories_free(struct memories *m)
 {
 	if (!m)
 		return;
-	struct store *st = m->store;
+	struct memory_set *st = m->store;
 	memory_late_free(m->late);
 	if (st)
 		st->ops->close(st);
@@ -59,22 +53,10 @@ void memories_free(struct memories *m)
 	free(m);
 }
 
-void memories_attach(struct memories *m, struct shared *shared)
+void memories_attach(struct memories *m, struct storage *storage)
 {
 	if (m)
-		m->shared = shared;
-}
-
-static struct store *open_store(struct memories *m, struct error *err)
-{
-	const struct store_setup setup = {
-	    .state_dir = m->config->state_dir,
-	    .shared = m->shared,
-	    .model = embedding_model(m->embedding),
-	    .dimension = embedding_dimension(m->embedding),
-	    .synchronous_full = m->config->env.synchronous_full,
-	};
-	return store_open(&setup, err);
+		m->storage = storage;
 }
 
 struct memory_plugin *memories_plugin(struct memories *m)
@@ -87,15 +69,16 @@ struct embedding *memories_embedding(struct memories *m)
 	return m->embedding;
 }
 
-struct store *memories_store(struct memories *m, struct error *err)
+struct memory_set *memories_store(struct memories *m, struct error *err)
 {
-	struct store *st = atomic_load(&m->store);
+	struct memory_set *st = atomic_load(&m->store);
 	if (st)
 		return st;
 	pthread_mutex_lock(&m->opening);
 	st = atomic_load(&m->store);
 	if (!st) {
-		st = open_store(m, err);
+		st = m->storage->engine->memories->open(m->storage, NULL,
+		    embedding_model(m->embedding), embedding_dimension(m->embedding), err);
 		atomic_store(&m->store, st);
 	}
 	pthread_mutex_unlock(&m->opening);
@@ -109,9 +92,9 @@ struct store *memories_store(struct memories *m, struct error *err)
 /* Whether there are any; false with err set when that cannot be told. */
 static bool look_for_foreign(struct memories *m, bool *foreign, struct error *err)
 {
-	struct store *st = memories_store(m, err);
+	struct memory_set *st = memories_store(m, err);
 	*foreign = false;
-	return st && st->ops->has_foreign(st, foreign, err);
+	return st && st->ops->has_foreign(st, NULL, foreign, err);
 }
 
 bool memories_check(struct memories *m, struct problems *problems, struct error *err)
@@ -146,16 +129,17 @@ bool memories_open(struct memories *m, struct error *err)
 bool memories_report(
     struct memories *m, struct arena *a, struct embed_report *report, struct error *err)
 {
-	struct store_model *models;
+	struct memory_model *models;
 	if (m->is_plugin)
 		return error_set(
 		    err, ERR_STORAGE, "the store is a plug-in, which sees to its vectors itself");
-	struct store *st = memories_store(m, err);
+	struct memory_set *st = memories_store(m, err);
 	*report = (struct embed_report){
 	    .model = embedding_model(m->embedding),
 	    .dimension = (int64_t)embedding_dimension(m->embedding),
 	};
-	if (!st || !st->ops->models(st, a, &models, &report->model_count, &report->memories, err))
+	if (!st ||
+	    !st->ops->models(st, NULL, a, &models, &report->model_count, &report->memories, err))
 		return false;
 	report->models = models;
 	return true;

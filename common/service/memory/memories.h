@@ -21,8 +21,8 @@ struct memories;
 struct memories *memories_new(const struct config *config, struct problems *problems);
 void memories_free(struct memories *m); /* NULL is fine */
 
-/* The memory that the processes of the instance share, before the first call. */
-void memories_attach(struct memories *m, struct shared *shared);
+/* Where the built-in store is kept, before the first call; it outlives m. */
+void memories_attach(struct memories *m, struct storage *storage);
 
 /* Opens the built-in store now, and embeds in the background what still waits for it; false with
  * err set.  NULL is fine. */
@@ -35,7 +35,7 @@ bool memories_check(struct memories *m, struct problems *problems, struct error 
 struct embed_report {
 	const char *model; /* of the configuration */
 	int64_t dimension, memories;
-	const struct store_model *models;
+	const struct memory_model *models;
 	size_t model_count;
 };
 
@@ -52,7 +52,7 @@ bool memories_embed_all(
 struct memory_plugin *memories_plugin(struct memories *m);
 
 /* The built-in store, opened on first use, or NULL with err set; and what makes its vectors. */
-struct store *memories_store(struct memories *m, struct error *err);
+struct memory_set *memories_store(struct memories *m, struct error *err);
 struct embedding *memories_embedding(struct memories *m);
 
 #endif

@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-#define LIST_MOST 1000
-#define FOUND_MOST 100
 #define TOKEN_CHARACTERS 4
 
 bool memory_configured(struct call *call)
@@ -46,17 +44,16 @@ static bool memory_calls_not_found(struct call *call)
 struct work {
 	struct call *call;
 	struct memory_plugin *plugin; /* or NULL; then there are these two */
-	struct store *store;
+	struct memory_set *store;
 	struct embedding *embedding;
 	struct memory_request rq;
 };
 
-static bool memory_calls_begin(
-    struct work *w, struct call *call, const cJSON *body, unsigned parts, int64_t most)
+static bool memory_calls_begin(struct work *w, struct call *call, const cJSON *body, unsigned parts)
 {
 	struct memories *memories = call->service->memories;
 	*w = (struct work){.call = call};
-	if (!memory_configured(call) || !memory_request_read(call, body, parts, most, &w->rq))
+	if (!memory_configured(call) || !memory_request_read(call, body, parts, &w->rq))
 		return false;
 	w->plugin = memories_plugin(memories);
 	if (w->plugin)
@@ -73,7 +70,7 @@ static bool begin_one(
 	if (!memory_configured(call))
 		return false;
 	bool named = memory_id_check(call, memory_id);
-	if (!memory_calls_begin(w, call, body, parts, 0) || !named)
+	if (!memory_calls_begin(w, call, body, parts) || !named)
 		return false;
 	w->rq.memory_id = memory_id;
 	if (!(parts & MEMORY_NARROWED))
@@ -137,8 +134,8 @@ static cJSON *load_hits(struct work *w, const struct memory_hit *hits, size_t co
 	for (size_t i = 0; i < count && left > 0; i++) {
 		if (scored && hits[i].score < rq->threshold)
 			break;
-		if (!w->store->ops->load(
-			w->store, call->arena, &rq->filter, hits[i].row, &m, &call->error)) {
+		if (!w->store->ops->load(w->store, &call->ctx, call->arena, &rq->filter,
+			hits[i].row, &m, &call->error)) {
 			if (error_is_set(&call->error))
 				return NULL;
 			continue;
@@ -193,7 +190,7 @@ static bool memory_calls_put(struct work *w)
 	const struct memory_links links = links_of(call, rq->metadata);
 	embed_content(w->embedding, w->store, rq->content, &embedded);
 	const struct memory_vector vector = {embedded.numbers, embedded.hash};
-	bool ok = w->store->ops->put(w->store, &m, &links, &vector, &call->error);
+	bool ok = w->store->ops->put(w->store, &call->ctx, &m, &links, &vector, &call->error);
 	embedded_release(&embedded);
 	return ok || unavailable(call);
 }
@@ -202,7 +199,7 @@ cJSON *memory_store(struct call *call, const cJSON *body)
 {
 	char id[HEX_ID_SIZE];
 	struct work w;
-	if (!memory_calls_begin(&w, call, body, MEMORY_CONTENT | MEMORY_KIND, 0))
+	if (!memory_calls_begin(&w, call, body, MEMORY_CONTENT | MEMORY_KIND))
 		return NULL;
 	w.rq.memory_id = arena_strdup(call->arena, hex_id(id));
 	if (w.store ? !memory_calls_put(&w) : !memory_plugin_put(w.plugin, call, &w.rq))
@@ -223,7 +220,7 @@ static bool rewrite(struct work *w)
 	const struct memory_vector vector = {embedded.numbers, embedded.hash};
 	const struct memory_update update = {rq->content, &vector, metadata, &links};
 	bool ok = w->store->ops->update(
-	    w->store, &rq->filter, rq->memory_id, &update, &found, &call->error);
+	    w->store, &call->ctx, &rq->filter, rq->memory_id, &update, &found, &call->error);
 	embedded_release(&embedded);
 	return ok ? found || memory_calls_not_found(call) : unavailable(call);
 }
@@ -242,7 +239,8 @@ static bool memory_calls_take_out(struct work *w)
 {
 	struct call *call = w->call;
 	bool found = false;
-	if (!w->store->ops->remove(w->store, &w->rq.filter, w->rq.memory_id, &found, &call->error))
+	if (!w->store->ops->remove(
+		w->store, &call->ctx, &w->rq.filter, w->rq.memory_id, &found, &call->error))
 		return unavailable(call);
 	return found || memory_calls_not_found(call);
 }
@@ -261,10 +259,11 @@ cJSON *memory_forget(struct call *call, const cJSON *body)
 {
 	struct work w;
 	int64_t count;
-	if (!memory_calls_begin(&w, call, body, MEMORY_FILTER | MEMORY_NARROWED, 0))
+	if (!memory_calls_begin(&w, call, body, MEMORY_FILTER | MEMORY_NARROWED))
 		return NULL;
 	bool ok = w.store
-	    ? w.store->ops->forget(w.store, &w.rq.filter, &count, &call->error) || unavailable(call)
+	    ? w.store->ops->forget(w.store, &call->ctx, &w.rq.filter, &count, &call->error) ||
+		unavailable(call)
 	    : memory_plugin_forget(w.plugin, call, &w.rq, &count);
 	return ok ? done_with(call, "deleted_count", json_new_int(count)) : NULL;
 }
@@ -275,8 +274,8 @@ static cJSON *memory_calls_get(struct work *w)
 {
 	struct call *call = w->call;
 	struct memory m;
-	if (w->store->ops->get(
-		w->store, call->arena, &w->rq.filter, w->rq.memory_id, &m, &call->error))
+	if (w->store->ops->get(w->store, &call->ctx, call->arena, &w->rq.filter, w->rq.memory_id,
+		&m, &call->error))
 		return memory_json(&m, 0);
 	if (error_is_set(&call->error))
 		unavailable(call);
@@ -307,7 +306,8 @@ static cJSON *memory_calls_list(struct work *w)
 	struct call *call = w->call;
 	size_t limit = (size_t)w->rq.limit, count;
 	struct memory_hit *hits = arena_alloc(call->arena, limit * sizeof(*hits));
-	if (w->store->ops->recent(w->store, &w->rq.filter, limit, hits, &count, &call->error))
+	if (w->store->ops->recent(
+		w->store, &call->ctx, &w->rq.filter, limit, hits, &count, &call->error))
 		return load_hits(w, hits, count, false);
 	return NULL;
 }
@@ -315,7 +315,7 @@ static cJSON *memory_calls_list(struct work *w)
 cJSON *memory_list(struct call *call, const cJSON *body)
 {
 	struct work w;
-	if (!memory_calls_begin(&w, call, body, MEMORY_LIMIT | MEMORY_NARROWED, LIST_MOST))
+	if (!memory_calls_begin(&w, call, body, MEMORY_LIMIT | MEMORY_NARROWED))
 		return NULL;
 	cJSON *memories =
 	    w.store ? memory_calls_list(&w) : memory_plugin_list(w.plugin, call, &w.rq);
@@ -330,7 +330,7 @@ static cJSON *search(struct work *w)
 	struct call *call = w->call;
 	struct memory_hits *hits = xmalloc(sizeof(*hits));
 	cJSON *results = NULL;
-	if (memory_find(w->store, w->embedding, &w->rq, hits, &call->error))
+	if (memory_find(w->store, &call->ctx, w->embedding, &w->rq, hits, &call->error))
 		results = load_hits(w, hits->items, hits->count, true);
 	free(hits);
 	return results;
@@ -340,7 +340,7 @@ cJSON *memory_search(struct call *call, const cJSON *body)
 {
 	const unsigned parts = MEMORY_QUERY | MEMORY_FILTER | MEMORY_LIMIT | MEMORY_NARROWED;
 	struct work w;
-	if (!memory_calls_begin(&w, call, body, parts, FOUND_MOST))
+	if (!memory_calls_begin(&w, call, body, parts))
 		return NULL;
 	cJSON *results = w.store ? search(&w) : memory_plugin_search(w.plugin, call, &w.rq);
 	if (results)

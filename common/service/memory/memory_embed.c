@@ -151,18 +151,11 @@ static bool memory_embed_ask(
 	return ok;
 }
 
-static bool find_stored(struct store *st, const struct embedded *v)
+void embed_content(
+    struct embedding *e, struct memory_set *st, const char *content, struct embedded *out)
 {
-	struct error err = {0};
+	struct error err = {0}, ignored = {0};
 	bool found = false;
-	st->ops->known_vector(st, v->hash, v->numbers, &found, &err);
-	error_release(&err);
-	return found;
-}
-
-void embed_content(struct embedding *e, struct store *st, const char *content, struct embedded *out)
-{
-	struct error err = {0};
 	*out = (struct embedded){.numbers = xmalloc(e->dimension * sizeof(float))};
 	if (!e->remote) {
 		local_embed(content, out->numbers);
@@ -170,7 +163,9 @@ void embed_content(struct embedding *e, struct store *st, const char *content, s
 	}
 	out->hash = xmalloc(EMBED_HASH_SIZE);
 	hash_text(content, out->hash);
-	if (!find_stored(st, out) && !memory_embed_ask(e, content, out->numbers, &err)) {
+	st->ops->known_vector(st, NULL, out->hash, out->numbers, &found, &ignored);
+	error_release(&ignored);
+	if (!found && !memory_embed_ask(e, content, out->numbers, &err)) {
 		log_warning("a memory is stored without a vector, which it gets later: %s",
 		    err.cause[0] ? err.cause : err.detail);
 		free(out->numbers);
@@ -228,13 +223,6 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 
 /* ---- many ---- */
 
-static void embed_locally(
-    struct embedding *e, const struct memory_text *texts, size_t count, float *vectors)
-{
-	for (size_t i = 0; i < count; i++)
-		local_embed(texts[i].content, vectors + i * e->dimension);
-}
-
 static bool embed_remotely(struct embedding *e, const struct memory_text *texts, size_t count,
     float *vectors, unsigned char *hashes, struct error *err)
 {
@@ -257,9 +245,9 @@ bool embed_memories(struct embedding *e, const struct memory_text *texts, size_t
 {
 	*vectors = xcalloc(count, e->dimension * sizeof(**vectors));
 	*hashes = e->remote ? xcalloc(count, EMBED_HASH_SIZE) : NULL;
-	if (!e->remote)
-		embed_locally(e, texts, count, *vectors);
-	else if (!embed_remotely(e, texts, count, *vectors, *hashes, err)) {
+	for (size_t i = 0; !e->remote && i < count; i++)
+		local_embed(texts[i].content, *vectors + i * e->dimension);
+	if (e->remote && !embed_remotely(e, texts, count, *vectors, *hashes, err)) {
 		free(*vectors);
 		free(*hashes);
 		return false;

@@ -11,7 +11,7 @@
 
 #include "base/problems.h"
 #include "config/config.h"
-#include "storage/store.h"
+#include "storage/memories.h"
 
 #define EMBED_HASH_SIZE 32
 
@@ -42,7 +42,7 @@ void embedded_release(struct embedded *v);
 /* The vector of a memory's text.  Where it cannot be had now numbers is NULL, and the log says why.
  * st may hold it already. */
 void embed_content(
-    struct embedding *e, struct store *st, const char *content, struct embedded *out);
+    struct embedding *e, struct memory_set *st, const char *content, struct embedded *out);
 
 /* The vector of a query, malloc'd; NULL with ERR_STORE_UNAVAILABLE. */
 float *embed_query(struct embedding *e, const char *query, struct error *err);

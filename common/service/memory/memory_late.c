@@ -23,19 +23,19 @@ struct memory_late {
 
 bool memory_late_batch(struct memory_round *round, struct error *err)
 {
-	const struct store_ops *ops = round->store->ops;
+	const struct memory_ops *ops = round->store->ops;
 	struct arena *a = arena_new();
 	struct memory_text *texts = arena_alloc(a, round->most * sizeof(*texts));
 	float *vectors;
 	unsigned char *hashes;
 	size_t count;
 	bool ok = ops->unembedded(
-	    round->store, a, round->all, round->after, round->most, texts, &count, err);
+	    round->store, NULL, a, round->all, round->after, round->most, texts, &count, err);
 	if (ok && count) {
 		round->after = texts[count - 1].row;
 		ok = embed_memories(round->embedding, texts, count, &vectors, &hashes, err);
 		if (ok) {
-			ok = ops->adopt(round->store, texts, count, vectors, hashes, err);
+			ok = ops->adopt(round->store, NULL, texts, count, vectors, hashes, err);
 			round->done += ok ? (int64_t)count : 0;
 			free(vectors);
 			free(hashes);
@@ -43,14 +43,6 @@ bool memory_late_batch(struct memory_round *round, struct error *err)
 	}
 	arena_free(a);
 	return ok;
-}
-
-/* The round is over, or the service does not answer. */
-static void memory_late_rest(struct memory_late *late, bool failed)
-{
-	late->pause_ms = failed ? late->pause_ms * 2 : SHORTEST_PAUSE_MS;
-	if (late->pause_ms > LONGEST_PAUSE_MS)
-		late->pause_ms = LONGEST_PAUSE_MS;
 }
 
 /* Returns whether there may be more to do at once. */
@@ -69,7 +61,9 @@ static bool memory_late_work(struct memory_late *late)
 	if (round->done)
 		log_info("memories that got their vector: %lld", (long long)round->done);
 	round->most = ok && !over ? BATCH : 1; /* one bad text does not hold up the others */
-	memory_late_rest(late, !ok);
+	late->pause_ms = ok ? SHORTEST_PAUSE_MS : late->pause_ms * 2;
+	if (late->pause_ms > LONGEST_PAUSE_MS)
+		late->pause_ms = LONGEST_PAUSE_MS;
 	error_release(&err);
 	return ok && !over;
 }
@@ -90,7 +84,7 @@ static void *memory_late_run(void *arg)
 }
 
 struct memory_late *memory_late_new(
-    const char *state_dir, struct store *st, struct embedding *e, struct error *err)
+    const char *state_dir, struct memory_set *st, struct embedding *e, struct error *err)
 {
 	struct memory_late *late = xcalloc(1, sizeof(*late));
 	late->round = (struct memory_round){.store = st, .embedding = e, .most = BATCH};

@@ -13,12 +13,12 @@ struct memory_late;
 
 /* Starts the thread; NULL with err set. */
 struct memory_late *memory_late_new(
-    const char *state_dir, struct store *st, struct embedding *e, struct error *err);
+    const char *state_dir, struct memory_set *st, struct embedding *e, struct error *err);
 void memory_late_free(struct memory_late *late); /* NULL is fine */
 
 /* A way through the memories that have no vector. */
 struct memory_round {
-	struct store *store;
+	struct memory_set *store;
 	struct embedding *embedding;
 	bool all;      /* also those that have one of another model, not only those that wait */
 	size_t most;   /* how many a batch has */

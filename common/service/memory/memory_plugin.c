@@ -11,11 +11,6 @@
 
 /* ---- its life ---- */
 
-static bool memory_plugin_is_complete(const struct ag_store *s)
-{
-	return s->put && s->get && s->update && s->remove && s->list && s->search && s->forget;
-}
-
 bool memory_plugin_open(
     struct memory_plugin *p, const struct config *config, struct problems *problems)
 {
@@ -24,7 +19,8 @@ bool memory_plugin_open(
 	if (!plugin_load(&p->plugin, config, &want, problems))
 		return false;
 	const struct ag_store *table = p->plugin.table;
-	bool complete = memory_plugin_is_complete(table);
+	bool complete = table->put && table->get && table->update && table->remove && table->list &&
+	    table->search && table->forget;
 	if (complete && (!table->open || table->open(&p->data) == 0))
 		return true;
 	problems_add(problems, "%s: store: '%s' %s",
@@ -98,13 +94,6 @@ static cJSON *text_or(const cJSON *given, const char *key, const char *otherwise
 	return text ? cJSON_CreateString(text) : cJSON_CreateNull();
 }
 
-static double memory_plugin_score_of(const cJSON *given)
-{
-	double score = 0;
-	json_number(json_get(given, "score"), &score);
-	return score < 0 ? 0 : score > 1 ? 1 : score;
-}
-
 /* The form of doc/protocol-store.md#memories, whatever the plug-in left out. */
 static cJSON *memory_of(const cJSON *given)
 {
@@ -112,10 +101,13 @@ static cJSON *memory_of(const cJSON *given)
 	cJSON *out = cJSON_CreateObject();
 	const char *category = json_str(given, "category");
 	const cJSON *metadata = json_get(given, "metadata");
+	double score = 0;
+	json_number(json_get(given, "score"), &score);
+	score = score < 0 ? 0 : score > 1 ? 1 : score;
 	cJSON_AddItemToObject(out, "memory_id", text_or(given, "memory_id", ""));
 	cJSON_AddItemToObject(out, "id", text_or(given, "memory_id", ""));
 	cJSON_AddItemToObject(out, "content", text_or(given, "content", ""));
-	cJSON_AddItemToObject(out, "score", json_new_double(memory_plugin_score_of(given)));
+	cJSON_AddItemToObject(out, "score", json_new_double(score));
 	cJSON_AddItemToObject(out, "memory_type", text_or(given, "memory_type", "episodic"));
 	cJSON_AddItemToObject(out, "category", text_or(given, "category", "general"));
 	cJSON_AddItemToObject(out, "metadata",

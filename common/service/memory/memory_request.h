@@ -4,7 +4,7 @@
 #define AGENTGRAPH_SERVICE_MEMORY_MEMORY_REQUEST_H
 
 #include "service/service.h"
-#include "storage/store.h"
+#include "storage/memories.h"
 
 enum strategy {
 	STRATEGY_SIMILARITY,
@@ -47,7 +47,7 @@ enum memory_part {
 
 /* Reads body, which may be NULL; false with every mistake in call->error. */
 bool memory_request_read(
-    struct call *call, const cJSON *body, unsigned parts, int64_t most, struct memory_request *rq);
+    struct call *call, const cJSON *body, unsigned parts, struct memory_request *rq);
 
 /* Checks an id of a path. */
 bool memory_id_check(struct call *call, const char *memory_id);

@@ -10,17 +10,16 @@ struct run_memories {
 	const cJSON *config; /* of the run */
 };
 
-static cJSON *one(struct call *call, const char *action, const char *id, const cJSON *body)
+/* About the memory of that id, or about many where it is NULL. */
+static cJSON *memory_run_do(
+    struct call *call, const char *action, const char *id, const cJSON *body)
 {
-	if (strcmp(action, "get") == 0)
+	if (id && strcmp(action, "get") == 0)
 		return memory_read(call, id, body);
-	if (strcmp(action, "update") == 0)
+	if (id && strcmp(action, "update") == 0)
 		return memory_update(call, id, body);
-	return memory_remove(call, id, body);
-}
-
-static cJSON *many(struct call *call, const char *action, const cJSON *body)
-{
+	if (id)
+		return memory_remove(call, id, body);
 	if (strcmp(action, "put") == 0)
 		return memory_store(call, body);
 	if (strcmp(action, "search") == 0)
@@ -47,14 +46,6 @@ static const cJSON *scoped(struct run_memories *m, struct arena *arena, const cJ
 	return out;
 }
 
-/* Who may reach everybody's memories by the routes does not in a run, whose tools a model calls,
- * unless its node says whose it means. */
-static void narrow(struct call *call, const cJSON *body)
-{
-	if (call->service->config->auth != AUTH_NONE && !json_opt(body, "config"))
-		call->owner = call->user_id;
-}
-
 /* The call is that of the run but for its error, which is not yet the run's. */
 static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
     const char *memory_id, const cJSON *body, struct error *err)
@@ -63,14 +54,14 @@ static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
 	struct call call = *m->call;
 	call.error = (struct error){0};
 	call.arena = arena;
-	call.waiter = NULL; /* a run goes on without its client */
-	narrow(&call, body);
+	call.ctx.waiter = NULL; /* a run goes on without its client */
+	/* Who may reach everybody's memories by the routes does not in a run, whose tools a model
+	 * calls, unless its node says whose it means. */
+	if (call.service->config->auth != AUTH_NONE && !json_opt(body, "config"))
+		call.owner = call.user_id;
 	cJSON *data = NULL;
-	if (memory_configured(&call)) {
-		const cJSON *whole = scoped(m, arena, body);
-		data =
-		    memory_id ? one(&call, action, memory_id, whole) : many(&call, action, whole);
-	}
+	if (memory_configured(&call))
+		data = memory_run_do(&call, action, memory_id, scoped(m, arena, body));
 	if (!data)
 		error_move(err, &call.error);
 	return data;

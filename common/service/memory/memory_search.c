@@ -17,7 +17,8 @@
 #define LINKS_EACH 50 /* that are followed from one memory */
 
 struct finding {
-	struct store *store;
+	struct memory_set *store;
+	const struct storage_context *ctx;
 	struct embedding *embedding;
 	const struct memory_request *rq;
 	struct error *err;
@@ -51,8 +52,8 @@ static bool by_similarity(struct finding *f, size_t limit, struct memory_hits *h
 	const struct memory_request *rq = f->rq;
 	float *vector = embed_query(f->embedding, rq->query, f->err);
 	bool ok = vector &&
-	    f->store->ops->similar(f->store, &rq->filter, vector, rq->metric, limit, hits->items,
-		&hits->count, f->err);
+	    f->store->ops->similar(f->store, f->ctx, &rq->filter, vector, rq->metric, limit,
+		hits->items, &hits->count, f->err);
 	free(vector);
 	return ok;
 }
@@ -61,7 +62,7 @@ static bool by_relevance(struct finding *f, size_t limit, struct memory_hits *hi
 {
 	const struct memory_request *rq = f->rq;
 	if (!f->store->ops->matching(
-		f->store, &rq->filter, rq->query, limit, hits->items, &hits->count, f->err))
+		f->store, f->ctx, &rq->filter, rq->query, limit, hits->items, &hits->count, f->err))
 		return false;
 	scale(hits);
 	return true;
@@ -71,7 +72,7 @@ static bool by_time(struct finding *f, size_t limit, struct memory_hits *hits)
 {
 	int64_t now = clock_now();
 	if (!f->store->ops->recent(
-		f->store, &f->rq->filter, limit, hits->items, &hits->count, f->err))
+		f->store, f->ctx, &f->rq->filter, limit, hits->items, &hits->count, f->err))
 		return false;
 	for (size_t i = 0; i < hits->count; i++) {
 		double age = (double)(now - hits->items[i].created_at);
@@ -146,7 +147,7 @@ static bool follow(struct finding *f, struct memory_hit from, struct memory_hits
 	struct memory_hit linked[LINKS_EACH];
 	size_t count;
 	if (!f->store->ops->linked(
-		f->store, &f->rq->filter, from.row, LINKS_EACH, linked, &count, f->err))
+		f->store, f->ctx, &f->rq->filter, from.row, LINKS_EACH, linked, &count, f->err))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		double score = from.score * LINK_FACTOR;
@@ -160,37 +161,28 @@ static bool follow(struct finding *f, struct memory_hit from, struct memory_hits
 }
 
 /* A step goes from what was there before it, with the scores of then. */
-static bool memory_search_step(struct finding *f, struct memory_hits *hits)
-{
-	size_t size = hits->count * sizeof(*hits->items);
-	size_t count = hits->count;
-	struct memory_hit *before = xmalloc(size);
-	bool ok = true;
-	for (size_t i = 0; i < count; i++)
-		before[i] = hits->items[i];
-	for (size_t i = 0; ok && i < count; i++)
-		ok = follow(f, before[i], hits);
-	free(before);
-	return ok;
-}
-
 static bool by_links(struct finding *f, struct memory_hits *hits)
 {
 	if (!by_both(f, hits))
 		return false;
 	if (hits->count > (size_t)f->rq->limit)
 		hits->count = (size_t)f->rq->limit;
-	for (int i = 0; i < LINK_STEPS; i++)
-		if (!memory_search_step(f, hits))
-			return false;
+	struct memory_hits *before = xmalloc(sizeof(*before));
+	bool ok = true;
+	for (int step = 0; ok && step < LINK_STEPS; step++) {
+		*before = *hits;
+		for (size_t i = 0; ok && i < before->count; i++)
+			ok = follow(f, before->items[i], hits);
+	}
+	free(before);
 	sort(hits);
-	return true;
+	return ok;
 }
 
-bool memory_find(struct store *st, struct embedding *e, const struct memory_request *rq,
-    struct memory_hits *hits, struct error *err)
+bool memory_find(struct memory_set *st, const struct storage_context *ctx, struct embedding *e,
+    const struct memory_request *rq, struct memory_hits *hits, struct error *err)
 {
-	struct finding f = {st, e, rq, err};
+	struct finding f = {st, ctx, e, rq, err};
 	size_t limit = (size_t)rq->limit;
 	hits->count = 0;
 	switch (rq->strategy) {

@@ -14,7 +14,7 @@ struct memory_hits {
 };
 
 /* False with err set. */
-bool memory_find(struct store *st, struct embedding *e, const struct memory_request *rq,
-    struct memory_hits *hits, struct error *err);
+bool memory_find(struct memory_set *st, const struct storage_context *ctx, struct embedding *e,
+    const struct memory_request *rq, struct memory_hits *hits, struct error *err);
 
 #endif

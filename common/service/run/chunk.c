@@ -2,80 +2,73 @@
 /* A writer of chunks: events of a run in, lines out, and the line that ends it. */
 #include "service/run/chunk.h"
 
-#include "base/clock.h"
 #include "base/json.h"
-#include "base/json_quote.h"
 #include "base/log.h"
-#include "graph/state.h"
+#include "service/run/keeper.h"
 
-#include <inttypes.h>
 #include <string.h>
-
-/* The parts of one chunk that are not null; texts are JSON. */
-struct chunk {
-	const char *event;
-	const char *message;
-	const char *state;
-	const char *data;
-	const char *node; /* NULL: the chunk belongs to no node */
-	int step;
-	const char *thread_name;
-};
 
 void chunk_writer_release(struct chunk_writer *writer)
 {
 	gate_release(&writer->gate);
-	buf_release(&writer->line);
-	buf_release(&writer->tail);
+	chunk_form_release(&writer->form);
 }
 
+/* Sending a state reads from the storage.  That may fail, which is no mistake of the run; and the
+ * run may have failed before, which must be told afterwards: its error is kept aside meanwhile. */
+static void chunk_begin_state(struct chunk_writer *writer, struct error *of_run)
+{
+	error_move(of_run, &writer->turn->call->error);
+}
+
+static void chunk_end_state(struct chunk_writer *writer, struct error *of_run)
+{
+	struct error *err = &writer->turn->call->error;
+	if (error_is_set(err))
+		log_error("state of thread %s cannot be shown: %s", writer->turn->thread.thread_id,
+		    err->cause);
+	error_release(err);
+	error_move(err, of_run);
+}
+
+/* A stream goes on without a state that cannot be read. */
 static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 {
-	struct buf *line = &writer->line;
-	buf_reset(line);
-	buf_printf(line, "{\"event\":\"%s\",\"message\":", chunk->event);
-	buf_puts(line, chunk->message ? chunk->message : "null");
-	buf_puts(line, ",\"state\":");
-	buf_puts(line, chunk->state ? chunk->state : "null");
-	buf_puts(line, ",\"data\":");
-	buf_puts(line, chunk->data ? chunk->data : "null");
-	buf_add(line, writer->tail.data, writer->tail.len);
-	if (chunk->node) {
-		buf_puts(line, ",\"node\":");
-		json_quote(line, chunk->node);
-		buf_printf(line, ",\"step\":%d", chunk->step);
+	struct chunk_sink *sink = &writer->gate.sink;
+	struct chunk stateless = *chunk;
+	struct error of_run = {0};
+	bool begun;
+	chunk_form_print(&writer->form, chunk, &writer->turn->call->feed.view);
+	if (chunk->state && !writer->form.kept) {
+		chunk_begin_state(writer, &of_run);
+		bool sent = gate_feed(
+		    &writer->gate, writer->turn->call, buf_str(&writer->form.line), &begun);
+		chunk_end_state(writer, &of_run);
+		if (sent || begun)
+			return;
+		stateless.state = NULL;
+		chunk_form_print(&writer->form, &stateless, NULL);
 	}
-	if (chunk->thread_name) {
-		buf_puts(line, ",\"thread_name\":");
-		json_quote(line, chunk->thread_name);
-	}
-	int64_t now = clock_now();
-	buf_printf(line, "},\"timestamp\":%" PRId64 ".%06d}", now / 1000000, (int)(now % 1000000));
-	writer->gate.sink.chunk(&writer->gate.sink, line->data, line->len);
+	sink->chunk(sink, writer->form.line.data, writer->form.line.len);
 }
 
-/* An AgentState as text, malloc'd, or NULL; a stream goes on without a state that cannot be read.
- */
-static char *state_text(struct chunk_writer *writer, ag_run *run, bool in_node)
+/* An AgentState as text, malloc'd, or NULL. */
+static char *state_text(struct chunk_writer *writer, bool in_node)
 {
-	struct error err = {0};
-	cJSON *state;
-	if (writer->turn->in.granularity == GRANULARITY_LOW)
+	if (writer->granularity == GRANULARITY_LOW)
 		return NULL;
-	state = run ? run_state(run, in_node, &err) : turn_state(writer->turn);
-	if (!state) {
-		log_error("state of thread %s cannot be shown: %s", writer->turn->thread.thread_id,
-		    err.cause);
-		error_release(&err);
-		return NULL;
-	}
-	char *text = json_print(state);
+	struct error of_run = {0};
+	chunk_begin_state(writer, &of_run);
+	cJSON *state = turn_state(writer->turn, in_node);
+	chunk_end_state(writer, &of_run);
+	char *text = state ? json_print(state) : NULL;
 	cJSON_Delete(state);
 	return text;
 }
 
 /* Sends the chunk with data (taken over) and, when asked for, the state. */
-static void send_update(struct chunk_writer *writer, struct chunk *chunk, cJSON *data, char *state)
+static void send_update(
+    struct chunk_writer *writer, struct chunk *chunk, cJSON *data, const char *state)
 {
 	char *text = data ? json_print(data) : NULL;
 	chunk->data = text;
@@ -83,27 +76,24 @@ static void send_update(struct chunk_writer *writer, struct chunk *chunk, cJSON 
 	write_chunk(writer, chunk);
 	cJSON_Delete(data);
 	cJSON_free(text);
-	cJSON_free(state);
 }
 
-static cJSON *node_data(struct chunk_writer *writer, const char *status, const char *node, int step)
+static int64_t chunk_max_steps(const struct chunk_writer *writer)
 {
-	cJSON *data = cJSON_CreateObject();
-	cJSON_AddStringToObject(data, "status", status);
-	if (!node)
-		return data;
-	cJSON_AddStringToObject(data, "node", node);
-	json_add_int(data, "step", step);
-	json_add_int(data, "max_steps", writer->turn->in.recursion_limit);
-	return data;
+	return writer->turn->in.recursion_limit;
 }
 
 static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_event *event)
 {
-	struct chunk chunk = {.event = "updates", .node = event->node, .step = event->step};
-	if (writer->turn->in.granularity != GRANULARITY_LOW)
+	struct chunk chunk = {.event = "updates",
+	    .least = GRANULARITY_PARTIAL,
+	    .node = event->node,
+	    .step = event->step};
+	if (writer->granularity != GRANULARITY_LOW)
 		send_update(writer, &chunk,
-		    node_data(writer, "invoking_node", event->node, event->step), NULL);
+		    chunk_node_data(
+			"invoking_node", event->node, event->step, chunk_max_steps(writer)),
+		    NULL);
 }
 
 static void chunk_on_message(struct chunk_writer *writer, const struct run_event *event)
@@ -117,19 +107,23 @@ static void chunk_on_message(struct chunk_writer *writer, const struct run_event
 	cJSON_free(text);
 }
 
-static void chunk_on_node_ends(
-    struct chunk_writer *writer, ag_run *run, const struct run_event *event)
+static void chunk_on_node_ends(struct chunk_writer *writer, const struct run_event *event)
 {
-	struct chunk chunk = {.event = "state", .node = event->node, .step = event->step};
-	if (writer->turn->in.granularity == GRANULARITY_LOW)
+	struct chunk chunk = {
+	    .event = "state", .least = GRANULARITY_FULL, .node = event->node, .step = event->step};
+	if (writer->granularity == GRANULARITY_LOW)
 		return;
-	if (writer->turn->in.granularity == GRANULARITY_FULL)
-		send_update(writer, &chunk, NULL, state_text(writer, run, true));
+	char *state = state_text(writer, true);
+	if (writer->granularity == GRANULARITY_FULL)
+		send_update(writer, &chunk, NULL, state);
 	chunk.event = "updates";
-	cJSON *data = node_data(writer, "node_invoked", event->node, event->step);
+	chunk.least = GRANULARITY_PARTIAL;
+	cJSON *data =
+	    chunk_node_data("node_invoked", event->node, event->step, chunk_max_steps(writer));
 	if (event->reason)
 		cJSON_AddStringToObject(data, "reason", event->reason);
-	send_update(writer, &chunk, data, state_text(writer, run, true));
+	send_update(writer, &chunk, data, state);
+	cJSON_free(state);
 }
 
 /* From the end of a node to the start of the next nothing is waited for. */
@@ -144,6 +138,7 @@ static void chunk_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct chunk_writer *writer = (struct chunk_writer *)observer;
+	(void)run;
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		chunk_on_node_starts(writer, event);
@@ -159,50 +154,50 @@ static void chunk_on_event(
 		return;
 	case RUN_NODE_ENDS:
 		chunk_cork(writer, true);
-		chunk_on_node_ends(writer, run, event);
+		chunk_on_node_ends(writer, event);
 		return;
 	}
 }
 
+/* Chunks have numbers from the moment when there is a record that they can belong to. */
 static void chunk_on_settled(struct run_observer *observer, bool ok)
 {
-	gate_settle(&((struct chunk_writer *)observer)->gate, ok);
+	struct chunk_writer *writer = (struct chunk_writer *)observer;
+	const struct turn *turn = writer->turn;
+	int64_t thread_row, number;
+	if (ok && turn->keeper) {
+		run_record_keys(turn->run, &thread_row, &number);
+		chunk_keeper_begin(turn->keeper, thread_row, number, 0);
+	}
+	gate_settle(&writer->gate, ok);
 }
 
 void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink)
 {
 	*writer = (struct chunk_writer){
 	    .observer = {.live = true, .event = chunk_on_event, .settled = chunk_on_settled},
-	    .turn = turn};
-	gate_init(&writer->gate, sink);
-	buf_puts(&writer->tail, ",\"thread_id\":");
-	json_quote(&writer->tail, turn->thread.thread_id);
-	buf_puts(&writer->tail, ",\"run_id\":");
-	json_quote(&writer->tail, turn->run_id);
-	buf_printf(&writer->tail,
-	    ",\"metadata\":{\"is_new_thread\":%s,\"thread_id\":", turn->is_new ? "true" : "false");
-	json_quote(&writer->tail, turn->thread.thread_id);
+	    .turn = turn,
+	    .granularity = turn->keeper ? GRANULARITY_FULL : turn->in.granularity};
+	gate_init(&writer->gate, turn->keeper ? chunk_keeper_sink(turn->keeper) : sink);
+	chunk_form_init(&writer->form, turn->thread.thread_id, turn->run_id, turn->is_new,
+	    turn->keeper != NULL);
+}
+
+void chunk_restarted(struct chunk_writer *writer, int64_t attempt)
+{
+	struct chunk chunk = {.event = "updates"};
+	cJSON *data = chunk_node_data("restarted", NULL, 0, 0);
+	json_add_int(data, "attempt", attempt);
+	send_update(writer, &chunk, data, NULL);
 }
 
 void chunk_message(struct chunk_writer *writer, const cJSON *message)
 {
 	char *text = json_print(message);
 	const struct chunk chunk = {.event = "message", .message = text};
+	gate_open(&writer->gate); /* there is no run whose start it could wait for */
 	write_chunk(writer, &chunk);
 	cJSON_free(text);
-}
-
-static const char *pause_text(const struct turn *turn)
-{
-	switch (thread_pause_kind(turn->run ? run_thread(turn->run) : &turn->thread)) {
-	case PAUSE_BEFORE_NODE:
-		return "Graph execution interrupted before node execution";
-	case PAUSE_AFTER_NODE:
-		return "Graph execution interrupted after node execution";
-	case PAUSE_BY_NODE:
-		break;
-	}
-	return "Graph execution paused by interrupt()";
 }
 
 static void end_paused(struct chunk_writer *writer, cJSON *interrupt)
@@ -211,22 +206,29 @@ static void end_paused(struct chunk_writer *writer, cJSON *interrupt)
 	const char *node = json_str(interrupt, "node");
 	int step = turn->run ? run_steps(turn->run) : (int)turn->thread.step;
 	struct chunk chunk = {.event = "updates", .node = node, .step = step};
-	cJSON *data = node_data(writer, "interrupted", node, step);
-	cJSON_AddStringToObject(data, "reason", pause_text(turn));
-	char *state = state_text(writer, turn->run, false);
+	cJSON *data = chunk_node_data("interrupted", node, step, chunk_max_steps(writer));
+	cJSON_AddStringToObject(
+	    data, "reason", chunk_pause_reason(turn->run ? run_thread(turn->run) : &turn->thread));
+	char *state = state_text(writer, false);
 	cJSON_AddItemToObject(data, "interrupt", interrupt);
 	send_update(writer, &chunk, data, state);
+	cJSON_free(state);
 }
 
 static void end_stopped(struct chunk_writer *writer)
 {
 	ag_run *run = writer->turn->run;
-	struct chunk chunk = {.event = "updates", .node = run_node(run), .step = run_steps(run)};
-	if (writer->turn->in.granularity == GRANULARITY_LOW)
+	struct chunk chunk = {.event = "updates",
+	    .least = GRANULARITY_PARTIAL,
+	    .node = run_node(run),
+	    .step = run_steps(run)};
+	if (writer->granularity == GRANULARITY_LOW)
 		return;
-	cJSON *data = node_data(writer, "stopped", chunk.node, chunk.step);
-	cJSON_AddStringToObject(data, "reason", "Graph execution stopped by request");
-	send_update(writer, &chunk, data, state_text(writer, run, false));
+	cJSON *data = chunk_node_data("stopped", chunk.node, chunk.step, chunk_max_steps(writer));
+	cJSON_AddStringToObject(data, "reason", CHUNK_STOPPED_REASON);
+	char *state = state_text(writer, false);
+	send_update(writer, &chunk, data, state);
+	cJSON_free(state);
 }
 
 static void end_failed(struct chunk_writer *writer)
@@ -238,10 +240,8 @@ static void end_failed(struct chunk_writer *writer)
 	    .node = in_run ? run_node(turn->run) : NULL,
 	    .step = in_run ? run_steps(turn->run) : 0};
 	call_error_view(turn->call, &view);
-	if (view.status >= 500)
-		log_error("run %s of thread %s failed: %s %s", turn->run_id, turn->thread.thread_id,
-		    turn->call->error.detail, turn->call->error.cause);
-	cJSON *data = node_data(writer, "error", chunk.node, chunk.step);
+	turn_log_failure(turn);
+	cJSON *data = chunk_node_data("error", chunk.node, chunk.step, chunk_max_steps(writer));
 	cJSON_AddStringToObject(data, "reason", view.detail);
 	cJSON_AddStringToObject(data, "error_code", view.code);
 	send_update(writer, &chunk, data, NULL);
@@ -263,9 +263,8 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 
 void chunk_done(struct chunk_writer *writer)
 {
-	const struct chunk done = {.event = "updates",
-	    .data = "{\"status\":\"done\"}",
-	    .thread_name = turn_thread_name(writer->turn)};
+	const struct chunk done = {
+	    .event = "updates", .data = CHUNK_DONE, .thread_name = turn_thread_name(writer->turn)};
 	write_chunk(writer, &done);
 	chunk_cork(writer, false);
 }

@@ -4,8 +4,8 @@
 #ifndef AGENTGRAPH_SERVICE_RUN_CHUNK_H
 #define AGENTGRAPH_SERVICE_RUN_CHUNK_H
 
-#include "base/buf.h"
 #include "graph/run.h"
+#include "service/run/chunk_form.h"
 #include "service/run/gate.h"
 #include "service/run/runs.h"
 #include "service/run/turn.h"
@@ -15,14 +15,17 @@ struct chunk_writer {
 	struct turn *turn;
 	struct gate gate; /* before the sink */
 	bool corked;
-	struct buf line;
-	struct buf
-	    tail; /* thread_id, run_id and the common part of metadata, the same in all chunks */
+	enum granularity granularity; /* full where the chunks are kept */
+	struct chunk_form form;
 };
 
-/* A writer for one turn.  chunk_writer_release gives its memory back. */
+/* A writer for one turn, and for its keeper where it has one, else for sink.  chunk_writer_release
+ * gives its memory back. */
 void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink);
 void chunk_writer_release(struct chunk_writer *writer);
+
+/* A background run is taken up again after its process has died. */
+void chunk_restarted(struct chunk_writer *writer, int64_t attempt);
 
 /* What a turn that did not run the graph shows: the waiting calls. */
 void chunk_message(struct chunk_writer *writer, const cJSON *message);
@@ -35,5 +38,9 @@ void chunk_done(struct chunk_writer *writer);
 
 /* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
 void stream_turn(struct turn *turn, struct chunk_sink *sink);
+
+/* The same with chunks that are kept; sink may be NULL.  False with call->error set, and the turn
+ * still open, when it cannot begin. */
+bool stream_turn_kept(struct turn *turn, struct chunk_sink *sink);
 
 #endif

@@ -2,6 +2,8 @@
 /* Keeping chunks in a buffer, and letting them out when the gate opens. */
 #include "service/run/gate.h"
 
+#include "service/thread/feed.h"
+
 #include <string.h>
 
 /* Fits into the buffer of any socket, so that letting it out never blocks. */
@@ -49,6 +51,51 @@ static void pass(struct chunk_sink *sink, const char *json, size_t len)
 		gate->behind->chunk(gate->behind, json, len);
 }
 
+/* What is large is not kept; nor does it come before there is a run. */
+static bool pass_part(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct gate *gate = (struct gate *)sink;
+	pthread_mutex_lock(&gate->lock);
+	while (gate->state == GATE_CLOSED)
+		pthread_cond_wait(&gate->moved, &gate->lock);
+	bool open = gate->state == GATE_OPEN;
+	pthread_mutex_unlock(&gate->lock);
+	return open && gate->behind->part(gate->behind, json, len);
+}
+
+static void pass_cut(struct chunk_sink *sink, const char *why)
+{
+	struct gate *gate = (struct gate *)sink;
+	gate->behind->cut(gate->behind, why);
+}
+
+struct gate_feeding {
+	struct chunk_sink *sink;
+	bool *begun;
+};
+
+static bool gate_feed_part(void *arg, struct buf *part)
+{
+	const struct gate_feeding *feeding = arg;
+	*feeding->begun = true;
+	return feeding->sink->part(feeding->sink, part->data, part->len);
+}
+
+bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *begun)
+{
+	struct chunk_sink *sink = &gate->sink;
+	struct gate_feeding feeding = {sink, begun};
+	struct buf part = {0};
+	*begun = false;
+	bool ok = feed_put(call, text, &part, gate_feed_part, &feeding);
+	if (ok)
+		sink->chunk(sink, part.data, part.len);
+	else if (*begun && error_is_set(&call->error))
+		sink->cut(sink, call->error.cause);
+	buf_release(&part);
+	return !error_is_set(&call->error);
+}
+
 static void pass_cork(struct chunk_sink *sink, bool on)
 {
 	struct gate *gate = (struct gate *)sink;
@@ -62,7 +109,9 @@ static void pass_cork(struct chunk_sink *sink, bool on)
 void gate_init(struct gate *gate, struct chunk_sink *behind)
 {
 	*gate = (struct gate){
-	    .sink = {.chunk = pass, .cork = pass_cork}, .behind = behind, .state = GATE_CLOSED};
+	    .sink = {.chunk = pass, .cork = pass_cork, .part = pass_part, .cut = pass_cut},
+	    .behind = behind,
+	    .state = GATE_CLOSED};
 	pthread_mutex_init(&gate->lock, NULL);
 	pthread_cond_init(&gate->moved, NULL);
 }

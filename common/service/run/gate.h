@@ -28,6 +28,14 @@ struct gate {
 void gate_init(struct gate *gate, struct chunk_sink *behind);
 void gate_release(struct gate *gate);
 
+/*
+ * Sends text as one chunk, with the messages of the call's feed in the places of its marks
+ * (feed.h): of a large one no more is in memory than a part.  False with call->error set when they
+ * cannot be read; *begun says whether the client has a part of it, and then nothing more reaches
+ * it.
+ */
+bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *begun);
+
 /* The run's start is on disk, so everything may pass, or it is not, and nothing may.  From any
  * thread; again is fine. */
 void gate_settle(struct gate *gate, bool ok);

@@ -2,10 +2,14 @@
 /* Reading thread, messages, initial state, limits, time-outs and config of a run. */
 #include "service/run/run_input.h"
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "graph/message.h"
+#include "service/thread/change.h"
 #include "service/thread/ident.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +17,49 @@
 #define NODE_TIMEOUT 900.0
 #define TOOL_TIMEOUT 300.0
 
+static const struct choice granularities[] = {{"full", GRANULARITY_FULL},
+    {"partial", GRANULARITY_PARTIAL}, {"low", GRANULARITY_LOW}, {NULL, 0}};
+
+static const struct choice strategies[] = {{"enqueue", CLAIM_ENQUEUE}, {"reject", CLAIM_REJECT},
+    {"interrupt", CLAIM_INTERRUPT}, {"rollback", CLAIM_ROLLBACK}, {NULL, 0}};
+
+/* Of config; clients may lower a time-out, and larger values count as the default
+ * (doc/protocol-runs.md#invoke). */
+#define TIMEOUT \
+	.kind = &field_number, .min = DBL_TRUE_MIN, .expected = "a number of seconds above 0"
+static const struct field_row config_rows[] = {
+    FIELD(run_input, checkpoint_id, .kind = &field_text),
+    FIELD(run_input, node_timeout, TIMEOUT),
+    FIELD(run_input, tool_timeout, TIMEOUT),
+    FIELDS_END,
+};
+
+static const struct field_row run_rows[] = {
+    FIELD(run_input, initial_state, .kind = &field_json, .types = TYPE_OBJECT),
+    FIELD(run_input, recursion_limit, .kind = &field_integer, .min = 1, .max = 100,
+	.expected = "between 1 and 100"),
+    FIELD_AT("response_granularity", run_input, granularity, .kind = &field_choice,
+	.choices = granularities, .expected = "one of full, partial, low"),
+    FIELD_AT("multitask_strategy", run_input, claim, .kind = &field_choice, .choices = strategies,
+	.expected = "one of enqueue, reject, interrupt, rollback"),
+    FIELD(run_input, resumable, .kind = &field_bool),
+    FIELDS_END,
+};
+
 static bool run_input_refuse(
     struct call *call, const char *where, const char *type, const char *text)
 {
 	return error_field(&call->error, ERR_VALIDATION, where, type, "%s", text);
+}
+
+bool granularity_read(struct call *call, const char *where, const char *text, enum granularity *g)
+{
+	int value = GRANULARITY_LOW;
+	bool ok = !text || choice_find(granularities, text, &value);
+	*g = (enum granularity)value;
+	return ok ||
+	    run_input_refuse(call, where, "value_error",
+		"response_granularity must be one of full, partial, low");
 }
 
 /* A message in the input asks for nothing: only the model may
@@ -51,7 +94,7 @@ static void run_input_read_messages(
 		    "type_error", "%s must be an array", key);
 		return;
 	}
-	if (count == 0 && !in->has_resume)
+	if (count == 0 && !in->has_resume && !in->checkpoint_id)
 		run_input_refuse(call, "body.messages", messages ? "value_error" : "missing",
 		    "messages must contain at least one message");
 	cJSON_ArrayForEach(item, messages) {
@@ -61,15 +104,10 @@ static void run_input_read_messages(
 	}
 }
 
-static void read_initial_state(struct call *call, const cJSON *body, struct run_input *in)
+/* Of what the graph has fields for; the rest is the nodes' own. */
+static void check_initial_state(struct call *call, const struct run_input *in)
 {
 	const cJSON *item;
-	in->initial_state = json_opt(body, "initial_state");
-	if (in->initial_state && !cJSON_IsObject(in->initial_state)) {
-		run_input_refuse(
-		    call, "body.initial_state", "type_error", "initial_state must be an object");
-		return;
-	}
 	cJSON_ArrayForEach(item, in->initial_state) {
 		const struct field *field = graph_field_get(call->service->graph, item->string);
 		if (!field || graph_field_accepts(field, item))
@@ -78,46 +116,6 @@ static void read_initial_state(struct call *call, const cJSON *body, struct run_
 		error_field(&call->error, ERR_VALIDATION, at, "type_error",
 		    "initial_state.%s must be of type %s", field->name, field->type);
 	}
-}
-
-static void run_input_read_limits(struct call *call, const cJSON *body, struct run_input *in)
-{
-	static const char *const names[] = {"low", "partial", "full"};
-	const cJSON *limit = json_opt(body, "recursion_limit");
-	const cJSON *granularity = json_opt(body, "response_granularity");
-	int64_t value = RECURSION_LIMIT;
-	if (limit && !(json_integer(limit, &value) && value >= 1 && value <= 100))
-		run_input_refuse(call, "body.recursion_limit",
-		    json_is_number(limit) ? "value_error" : "type_error",
-		    "recursion_limit must be between 1 and 100");
-	in->recursion_limit = (int)value;
-	for (int i = 0; granularity && i < 3; i++) {
-		if (cJSON_IsString(granularity) &&
-		    strcmp(granularity->valuestring, names[i]) == 0) {
-			in->granularity = (enum granularity)i;
-			return;
-		}
-	}
-	if (granularity)
-		run_input_refuse(call, "body.response_granularity",
-		    cJSON_IsString(granularity) ? "value_error" : "type_error",
-		    "response_granularity must be one of full, partial, low");
-}
-
-/* Clients may lower a time-out; larger values count as the default
- * (doc/protocol-runs.md#invoke). */
-static double run_input_read_timeout(
-    struct call *call, const cJSON *config, const char *name, double most)
-{
-	const cJSON *item = json_opt(config, name);
-	double value = most;
-	if (item && !(json_number(item, &value) && value > 0)) {
-		const char *at = arena_printf(call->arena, "body.config.%s", name);
-		error_field(&call->error, ERR_VALIDATION, at,
-		    json_is_number(item) ? "value_error" : "type_error",
-		    "config.%s must be a number of seconds above 0", name);
-	}
-	return value < most ? value : most;
 }
 
 static bool is_server_owned(const char *key)
@@ -154,25 +152,13 @@ static void run_input_read_run_id(struct call *call, const cJSON *config, struct
 		    "config.run_id must be 1 to 255 characters without control characters");
 }
 
-/* thread_id at the top level or in config; blank and "new" ask for a new thread
- * (doc/protocol.md#thread-ids). */
-static bool run_thread_id(struct call *call, const char *where, const cJSON *item, const char **id)
-{
-	if (!thread_id_read(call, where, item, id) || !*id)
-		return !error_is_set(&call->error);
-	if (id_blank(*id) || strcmp(*id, "new") == 0) {
-		*id = NULL;
-		return true;
-	}
-	return thread_id_check(call, where, *id);
-}
-
 static void run_input_read_thread_id(
     struct call *call, const cJSON *body, const cJSON *config, struct run_input *in)
 {
 	const char *top = NULL, *inner = NULL;
-	if (!run_thread_id(call, "body.thread_id", json_opt(body, "thread_id"), &top) ||
-	    !run_thread_id(call, "body.config.thread_id", json_opt(config, "thread_id"), &inner))
+	if (!thread_id_read_new(call, "body.thread_id", json_opt(body, "thread_id"), &top) ||
+	    !thread_id_read_new(
+		call, "body.config.thread_id", json_opt(config, "thread_id"), &inner))
 		return;
 	if (top && inner && strcmp(top, inner) != 0)
 		error_set(
@@ -191,19 +177,26 @@ void run_input_default(struct call *call, struct run_input *in)
 bool run_input_read(struct call *call, const cJSON *body, const char *key, struct run_input *in)
 {
 	const cJSON *config = json_opt(body, "config");
-	*in = (struct run_input){.resume = json_get(body, "resume")};
+	*in = (struct run_input){.resume = json_get(body, "resume"),
+	    .recursion_limit = RECURSION_LIMIT,
+	    .node_timeout = NODE_TIMEOUT,
+	    .tool_timeout = TOOL_TIMEOUT};
 	in->has_resume = in->resume != NULL;
-	if (config && !cJSON_IsObject(config)) {
-		run_input_refuse(call, "body.config", "type_error", "config must be an object");
+	if (!cJSON_IsObject(config))
 		config = NULL;
-	}
+	in->checkpoint_id = json_str(config, "checkpoint_id");
+	config_check(call, body);
 	run_input_read_thread_id(call, body, config, in);
 	run_input_read_messages(call, body, key, in);
-	read_initial_state(call, body, in);
-	run_input_read_limits(call, body, in);
+	fields_read_body(&call->error, "body", body, run_rows, in);
+	check_initial_state(call, in);
 	run_input_read_run_id(call, config, in);
-	in->node_timeout = run_input_read_timeout(call, config, "node_timeout", NODE_TIMEOUT);
-	in->tool_timeout = run_input_read_timeout(call, config, "tool_timeout", TOOL_TIMEOUT);
+	fields_read_body(&call->error, "body.config", config, config_rows, in);
+	if (in->checkpoint_id && !in->thread_id && !error_is_set(&call->error))
+		run_input_refuse(call, "body.config.checkpoint_id", "value_error",
+		    "config.checkpoint_id needs a thread_id");
+	in->node_timeout = fmin(in->node_timeout, NODE_TIMEOUT);
+	in->tool_timeout = fmin(in->tool_timeout, TOOL_TIMEOUT);
 	in->config = clean_config(call, config);
 	return !error_is_set(&call->error);
 }

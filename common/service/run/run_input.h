@@ -8,17 +8,24 @@
 
 enum granularity { GRANULARITY_LOW, GRANULARITY_PARTIAL, GRANULARITY_FULL };
 
+/* The value of response_granularity, which stands at where; false with the error set.  NULL is the
+ * default. */
+bool granularity_read(struct call *call, const char *where, const char *text, enum granularity *g);
+
 struct run_input {
-	const char *thread_id; /* NULL: a new thread */
-	const char *run_id;    /* NULL: one is made */
-	cJSON *config;         /* without server-owned keys, with the user */
-	cJSON *messages;       /* array of messages in output form */
-	bool *given_id;        /* per message: its id came from the client */
+	const char *thread_id;     /* NULL: a new thread */
+	const char *run_id;        /* NULL: one is made */
+	const char *checkpoint_id; /* of the thread, where the run begins; NULL: as it is */
+	enum lease_claim claim;    /* multitask_strategy */
+	cJSON *config;             /* without server-owned keys, with the user */
+	cJSON *messages;           /* array of messages in output form */
+	bool *given_id;            /* per message: its id came from the client */
 	bool has_resume;
 	const cJSON *resume; /* borrowed from the body */
 	const cJSON *initial_state;
-	int recursion_limit;
+	int64_t recursion_limit;
 	enum granularity granularity;
+	bool resumable;                    /* a stream's chunks are kept */
 	double node_timeout, tool_timeout; /* seconds */
 	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
 	 * message is said again (doc/protocol-messages.md#messages). */

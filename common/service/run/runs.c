@@ -6,14 +6,14 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "service/run/chunk.h"
+#include "service/run/halt.h"
+#include "service/run/keeper.h"
 #include "service/run/turn.h"
 #include "service/thread/change.h"
 #include "service/thread/ident.h"
+#include "storage/runs.h"
 
 #include <string.h>
-
-/* How long a stop waits for the record of a run that it finds in flight. */
-#define STORED_MS 5000
 
 /* ---- invoke ---- */
 
@@ -24,38 +24,43 @@ static void runs_ignore_event(
 	(void)observer, (void)run, (void)event;
 }
 
-/* The latest user message of the request, then what the run made (doc/protocol-runs.md#invoke). */
+/* The latest user message of the request, then what the run made (doc/protocol-runs.md#invoke).
+ * What the run has stored is shown as it was printed for that. */
 static cJSON *answer_messages(const struct turn *turn)
 {
 	cJSON *out = cJSON_CreateArray();
 	const cJSON *message, *user = turn->user;
-	int skip = turn->brought;
+	size_t place = 0, brought = (size_t)turn->brought;
 	if (turn->action == TURN_REPORT_PAUSE)
 		return out;
 	if (user)
 		cJSON_AddItemReferenceToArray(out, (cJSON *)user);
 	if (turn->action == TURN_REPORT_WAITING)
 		cJSON_AddItemToArray(out, turn_waiting_message(turn));
-	const cJSON *made = turn->run ? run_messages(turn->run) : NULL;
-	cJSON_ArrayForEach(message, made) {
-		if (skip-- <= 0)
-			cJSON_AddItemReferenceToArray(out, (cJSON *)message);
+	const cJSON *run_has = turn->run ? run_messages(turn->run) : NULL;
+	cJSON_ArrayForEach(message, run_has) {
+		const char *json = run_message_json(turn->run, place);
+		if (message == user)
+			json_assign(out->child, json_raw_reference(json));
+		else if (place >= brought)
+			cJSON_AddItemToArray(out, json_raw_reference(json));
+		place++;
 	}
 	return out;
 }
 
 static void add_meta(cJSON *data, const struct turn *turn)
 {
-	cJSON *meta = cJSON_AddObjectToObject(data, "meta");
+	cJSON *meta = json_add(data, "meta", cJSON_CreateObject());
 	cJSON *interrupt = turn_interrupt(turn);
-	cJSON_AddBoolToObject(meta, "is_new_thread", turn->is_new);
-	cJSON_AddStringToObject(meta, "thread_id", turn->thread.thread_id);
-	cJSON_AddStringToObject(meta, "run_id", turn->run_id);
-	cJSON_AddItemToObject(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	json_add(meta, "is_new_thread", cJSON_CreateBool(turn->is_new));
+	json_add_str(meta, "thread_id", turn->thread.thread_id);
+	json_add_str(meta, "run_id", turn->run_id);
+	json_add(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
 	if (turn_thread_name(turn))
-		cJSON_AddStringToObject(meta, "thread_name", turn_thread_name(turn));
+		json_add_str(meta, "thread_name", turn_thread_name(turn));
 	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
-		cJSON_AddStringToObject(meta, "note",
+		json_add_str(meta, "note",
 		    "The messages of this request were not kept: the thread is paused and goes on "
 		    "with resume");
 }
@@ -65,10 +70,10 @@ static bool add_state(cJSON *data, struct turn *turn)
 {
 	if (turn->in.granularity == GRANULARITY_LOW)
 		return true;
-	cJSON *state = turn_state(turn);
+	cJSON *state = turn_state(turn, false);
 	if (!state)
 		return false;
-	cJSON_AddItemToObject(data, "state", state);
+	json_add(data, "state", state);
 	cJSON_AddItemReferenceToObject(data, "context", json_get(state, "context"));
 	if (turn->in.granularity == GRANULARITY_FULL)
 		cJSON_AddItemReferenceToObject(data, "summary", json_get(state, "context_summary"));
@@ -78,7 +83,7 @@ static bool add_state(cJSON *data, struct turn *turn)
 static cJSON *invoke_data(struct turn *turn)
 {
 	cJSON *data = arena_json(turn->call->arena, cJSON_CreateObject());
-	cJSON_AddItemToObject(data, "messages", answer_messages(turn));
+	json_add(data, "messages", answer_messages(turn));
 	add_meta(data, turn);
 	return add_state(data, turn) ? data : NULL;
 }
@@ -108,9 +113,25 @@ void stream_turn(struct turn *turn, struct chunk_sink *sink)
 		cJSON_Delete(message);
 	}
 	chunk_outcome(&writer, ok);
-	turn_end(turn); /* who reads the terminator finds the thread free */
+	turn_leave(turn);
 	chunk_done(&writer);
 	chunk_writer_release(&writer);
+}
+
+bool stream_turn_kept(struct turn *turn, struct chunk_sink *sink)
+{
+	struct call *call = turn->call;
+	const struct chunk_keeper_setup setup = {.live = sink,
+	    .granularity = turn->in.granularity,
+	    .run_id = turn->run_id,
+	    .request_id = call->ctx.request_id};
+	turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
+	if (!turn->keeper)
+		return false;
+	stream_turn(turn, sink);
+	chunk_keeper_end(turn->keeper);
+	turn->keeper = NULL;
+	return true;
 }
 
 bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
@@ -119,7 +140,9 @@ bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
 	if (!turn_read(&turn, call, body, "messages"))
 		return false;
 	bool open = turn_open(&turn);
-	if (open)
+	if (open && turn.in.resumable)
+		open = stream_turn_kept(&turn, sink);
+	else if (open)
 		stream_turn(&turn, sink);
 	turn_end(&turn);
 	return open;
@@ -131,34 +154,16 @@ static cJSON *stop_data(struct call *call, const char *thread_id, bool running, 
 {
 	char now[ISO_TIME_SIZE];
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddStringToObject(data, "status", "stopped");
-	cJSON_AddStringToObject(data, "thread_id", thread_id);
+	json_add_str(data, "status", "stopped");
+	json_add_str(data, "thread_id", thread_id);
 	cJSON_AddTrueToObject(data, "success");
 	cJSON_AddTrueToObject(data, "ok");
-	cJSON_AddBoolToObject(data, "running", running);
+	json_add(data, "running", cJSON_CreateBool(running));
 	json_add_str(data, "reason", running ? NULL : known ? "not-running" : "no-state");
 	cJSON_AddStringToObject(
 	    data, "message", running ? "Stop requested" : "Thread is not running");
-	cJSON_AddStringToObject(data, "stopped_at", clock_iso(clock_now(), now));
+	json_add_str(data, "stopped_at", clock_iso(clock_now(), now));
 	return data;
-}
-
-/* Whether the thread is stored.  A run on a new one is in flight some milliseconds before that, and
- * only the record says whose it is. */
-static bool stored(struct call *call, const char *thread_id, struct thread *thread)
-{
-	struct storage *storage = call->service->storage;
-	bool stop;
-	for (int waited = 0;; waited++) {
-		if (storage->ops->thread_get(storage, call->arena, thread_id, thread, &call->error))
-			return true;
-		if (error_is_set(&call->error) || !call->permission.resource ||
-		    !storage->ops->lease_running(storage, thread_id, &stop))
-			return false;
-		if (waited >= STORED_MS)
-			return error_set(&call->error, ERR_TRANSIENT_STORAGE, NULL);
-		clock_sleep_ms(1);
-	}
 }
 
 cJSON *run_stop(struct call *call, const cJSON *body)
@@ -168,10 +173,16 @@ cJSON *run_stop(struct call *call, const cJSON *body)
 	struct thread thread;
 	if (!thread_named(call, body, &thread_id))
 		return NULL;
-	bool known = stored(call, thread_id, &thread);
+	bool known = thread_stored(call, thread_id, &thread);
 	if (error_is_set(&call->error) || (known && !call_owns(call, &thread)))
 		return NULL;
-	bool running =
-	    (known || !call->permission.resource) && storage->ops->lease_stop(storage, thread_id);
+	bool running = false;
+	int64_t queued;
+	if (known &&
+	    !storage->runs->stop_queued(
+		storage, &call->ctx, thread_id, NULL, ORDER_STOP, &queued, &call->error))
+		return NULL;
+	if ((known || !call->permission.resource) && !halt_run(call, thread_id, NULL, &running))
+		return NULL;
 	return stop_data(call, thread_id, running, known);
 }

@@ -18,6 +18,13 @@ struct chunk_sink {
 	/* Between cork on and cork off the chunks follow each other at once, and may go out
 	 * together.  Corks do not nest; one on is as good as two.  May be NULL. */
 	void (*cork)(struct chunk_sink *sink, bool on);
+
+	/* Before chunk, which then has only the end: the beginning of one that is large, in as many
+	 * calls as it takes.  False when nobody is there to read the rest, which need not come. */
+	bool (*part)(struct chunk_sink *sink, const char *json, size_t len);
+
+	/* A chunk was begun and has no end: its client must not take the next one for that. */
+	void (*cut)(struct chunk_sink *sink, const char *why);
 };
 
 /*

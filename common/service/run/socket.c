@@ -107,29 +107,6 @@ static bool names_thread(const cJSON *frame)
 	return !id_blank(id->valuestring) && strcmp(id->valuestring, "new") != 0;
 }
 
-/* A resume frame's results are the messages of its run; what else it may carry is ignored. */
-static bool resume_body(struct call *call, cJSON *frame)
-{
-	if (!has_items(frame, RESULTS))
-		return socket_invalid(
-		    call, "tool_result must not be empty for invoke_type='resume'");
-	if (!names_thread(frame))
-		return socket_invalid(
-		    call, "config.thread_id is required for invoke_type='resume'");
-	cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
-	return true;
-}
-
-static bool fresh_body(struct call *call, const cJSON *frame)
-{
-	bool resumes = json_get(frame, "resume") != NULL;
-	if (!resumes && !has_items(frame, "messages"))
-		return socket_invalid(call, "messages must not be empty for invoke_type='fresh'");
-	if (resumes && !names_thread(frame))
-		return socket_invalid(call, "config.thread_id is required with resume");
-	return true;
-}
-
 /* Sets the member that the messages of the run are in. */
 static bool frame_body(struct call *call, cJSON *frame, const char **key)
 {
@@ -137,11 +114,26 @@ static bool frame_body(struct call *call, cJSON *frame, const char **key)
 	const char *name = type ? cJSON_GetStringValue(type) : "fresh";
 	bool resumes = name && strcmp(name, "resume") == 0;
 	*key = resumes ? RESULTS : "messages";
-	if (resumes)
-		return resume_body(call, frame);
-	if (name && strcmp(name, "fresh") == 0)
-		return fresh_body(call, frame);
-	return socket_invalid(call, "invoke_type must be fresh or resume");
+	if (resumes) {
+		/* the results are the messages of its run; what else it may carry is ignored */
+		if (!has_items(frame, RESULTS))
+			return socket_invalid(
+			    call, "tool_result must not be empty for invoke_type='resume'");
+		if (!names_thread(frame))
+			return socket_invalid(
+			    call, "config.thread_id is required for invoke_type='resume'");
+		cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
+		return true;
+	}
+	if (!name || strcmp(name, "fresh") != 0)
+		return socket_invalid(call, "invoke_type must be fresh or resume");
+	bool answers = json_get(frame, "resume") != NULL;
+	bool goes_on = json_str(json_opt(frame, "config"), "checkpoint_id") != NULL;
+	if (!answers && !goes_on && !has_items(frame, "messages"))
+		return socket_invalid(call, "messages must not be empty for invoke_type='fresh'");
+	if (answers && !names_thread(frame))
+		return socket_invalid(call, "config.thread_id is required with resume");
+	return true;
 }
 
 /* The frame as a tree in the arena; NULL with the error set. */
@@ -158,19 +150,6 @@ static cJSON *socket_parse(struct call *call, const char *text, size_t len)
 	return arena_json(call->arena, frame);
 }
 
-/* What a run refuses, a frame is refused for with its detail behind the prefix. */
-static void prefix_detail(struct call *call)
-{
-	struct error *err = &call->error;
-	char detail[sizeof(err->detail)];
-	if (err->kind != ERR_VALIDATION && err->kind != ERR_BAD_REQUEST)
-		return;
-	size_t len = strlen(err->detail), room = sizeof(detail) - sizeof(PREFIX);
-	snprintf(detail, sizeof(detail), PREFIX "%.*s",
-	    (int)utf8_cut(err->detail, len < room ? len : room), err->detail);
-	memcpy(err->detail, detail, sizeof(detail));
-}
-
 /* A resume frame brings answers, and nothing to answer. */
 static bool are_results(struct call *call, const cJSON *messages)
 {
@@ -184,34 +163,6 @@ static bool are_results(struct call *call, const cJSON *messages)
 		i++;
 	}
 	return !error_is_set(&call->error);
-}
-
-static bool read_turn(struct turn *turn, struct call *call, const cJSON *frame, const char *key)
-{
-	return turn_read(turn, call, frame, key) &&
-	    (strcmp(key, RESULTS) != 0 || are_results(call, turn->in.messages));
-}
-
-static bool expired(const struct socket_session *session)
-{
-	return session->credential_exp && clock_now() / 1000000 >= session->credential_exp;
-}
-
-/* The handshake knew no thread, so every frame is asked about its own
- * (doc/protocol-access.md#who-reaches-what). */
-static bool may_stream(struct call *call, const char *thread_id)
-{
-	const struct permission permission = {"graph", "stream", thread_id};
-	return call_permit(call, &permission);
-}
-
-/* Beside others on the same socket, a refusal says which thread it is about. */
-static void name_thread(struct call *call, const char *thread_id)
-{
-	if (call->error.kind != ERR_PERMISSION || !thread_id)
-		return;
-	error_release(&call->error);
-	error_set(&call->error, ERR_PERMISSION, "Not authorized to stream thread %s", thread_id);
 }
 
 /* Each run counts as a request, where the handshake did. */
@@ -239,12 +190,21 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
-	if (!read_turn(&turn, call, frame, key)) {
-		prefix_detail(call);
+	if (!turn_read(&turn, call, frame, key) ||
+	    (strcmp(key, RESULTS) == 0 && !are_results(call, turn.in.messages))) {
+		/* what a run refuses, a frame is refused for with its detail behind the prefix */
+		struct error *err = &call->error;
+		if (err->kind == ERR_VALIDATION || err->kind == ERR_BAD_REQUEST) {
+			char detail[sizeof(err->detail)];
+			size_t room = sizeof(detail) - sizeof(PREFIX), had = strlen(err->detail);
+			snprintf(detail, sizeof(detail), PREFIX "%.*s",
+			    (int)utf8_cut(err->detail, had < room ? had : room), err->detail);
+			memcpy(err->detail, detail, sizeof(detail));
+		}
 		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
-	if (expired(session)) {
+	if (session->credential_exp && clock_now() / 1000000 >= session->credential_exp) {
 		error_set(&call->error, ERR_EXPIRED_TOKEN,
 		    "Session expired. Reconnect with a valid token.");
 		socket_refuse(call, frame, sink);
@@ -254,10 +214,19 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
-	if (may_stream(call, turn.in.thread_id) && turn_open(&turn)) {
+	/* The handshake knew no thread, so every frame is asked about its own
+	 * (doc/protocol-access.md#who-reaches-what). */
+	const char *thread_id = turn.in.thread_id;
+	const struct permission permission = {"graph", "stream", thread_id};
+	if (call_permit(call, &permission) && turn_open(&turn)) {
 		stream_turn(&turn, sink);
 	} else {
-		name_thread(call, turn.in.thread_id);
+		/* beside others on the same socket, a refusal says which thread it is about */
+		if (call->error.kind == ERR_PERMISSION && thread_id) {
+			error_release(&call->error);
+			error_set(&call->error, ERR_PERMISSION,
+			    "Not authorized to stream thread %s", thread_id);
+		}
 		socket_refuse(call, frame, sink);
 	}
 	turn_end(&turn);

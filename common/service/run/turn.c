@@ -2,70 +2,40 @@
 /* Opening the thread, deciding what the input means, and running the graph. */
 #include "service/run/turn.h"
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "graph/message.h"
 #include "graph/state.h"
 #include "service/files/media.h"
+#include "service/history/earlier.h"
 #include "service/memory/memory_calls.h"
 #include "service/run/answers.h"
+#include "service/run/keeper.h"
+#include "service/run/records.h"
 #include "service/thread/change.h"
+#include "service/thread/feed.h"
 #include "service/thread/messages.h"
 #include "service/thread/names.h"
 #include "service/trace/trace.h"
+#include "storage/runs.h"
 
 #include <string.h>
-
-#define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
-
-static const struct storage_ops *turn_ops_of(const struct turn *turn)
-{
-	return turn->call->service->storage->ops;
-}
 
 /* Takes the lease of thread_id and reads the thread; what does not exist yet becomes a blank one.
  */
 static bool turn_open_thread(struct turn *turn, const char *thread_id)
 {
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	turn->lease = lease_take(call, thread_id);
-	if (!turn->lease)
+	if (!thread_take(turn->call, thread_id, turn->in.claim, &turn->lease, &turn->thread))
 		return false;
-	turn->is_new =
-	    !storage->ops->thread_get(storage, call->arena, thread_id, &turn->thread, &call->error);
-	if (turn->is_new)
-		thread_blank(&turn->thread, thread_id, call->user_id);
-	return !error_is_set(&call->error);
-}
-
-/* A new thread under an id that nothing has yet. */
-static bool open_new_thread(struct turn *turn)
-{
-	for (int i = 0; i < ID_ATTEMPTS; i++) {
-		char *id = arena_alloc(turn->call->arena, UUID_SIZE);
-		if (!turn_open_thread(turn, id_make(&turn->call->service->ids, id)))
-			return false;
-		if (turn->is_new)
-			return true;
-		turn_end(turn);
-	}
-	return error_set(&turn->call->error, ERR_INTERNAL, NULL);
-}
-
-static const cJSON *turn_last_user_message(const cJSON *messages)
-{
-	const cJSON *message, *found = NULL;
-	cJSON_ArrayForEach(message, messages) {
-		if (message_is(message, "user"))
-			found = message;
-	}
-	return found;
+	turn->is_new = turn->thread.row == 0;
+	return true;
 }
 
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in)
 {
 	*turn = (struct turn){.call = call, .in = *in, .run_id = in->run_id};
-	turn->user = turn_last_user_message(in->messages);
+	turn->user = message_last(in->messages, "user");
 	if (!turn->run_id)
 		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
 }
@@ -95,35 +65,155 @@ static const char *first_answer(const cJSON *messages)
 
 /* Existing clients forget the id of a thread that their first request made: answers without one go
  * to the caller's thread where the call waits.  The route's permission knew no thread. */
-static bool find_waiting(struct turn *turn)
+bool turn_find_thread(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct storage *storage = call->service->storage;
 	const char *call_id = first_answer(turn->in.messages);
 	if (turn->in.thread_id || !call_id)
 		return true;
-	if (!storage->ops->thread_waiting(
-		storage, call->arena, call->user_id, call_id, &turn->in.thread_id, &call->error))
+	if (!storage->threads->waiting(storage, &call->ctx, call->arena, call->user_id, call_id,
+		&turn->in.thread_id, &call->error))
 		return false;
 	struct permission permission = call->permission;
 	permission.resource_id = turn->in.thread_id;
 	return !permission.resource || !permission.resource_id || call_permit(call, &permission);
 }
 
+/* An id that the client chose may be that of an earlier run, whose record goes. */
+static bool turn_find_replaced(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct run_record record;
+	if (turn->in.run_id && !turn->is_new &&
+	    call->service->storage->runs->get(call->service->storage, &call->ctx, call->arena,
+		turn->thread.thread_id, turn->run_id, &record, &call->error)) {
+		if (record_is_active(&record))
+			return record_refuse_active(call, turn->run_id);
+		turn->replaces = record.number;
+	}
+	return !error_is_set(&call->error);
+}
+
+enum lease_order turn_orders(const struct turn *turn)
+{
+	static const enum lease_order orders[] = {
+	    [CLAIM_INTERRUPT] = ORDER_STOP, [CLAIM_ROLLBACK] = ORDER_ROLLBACK};
+	return orders[turn->in.claim];
+}
+
+/* Runs in the queue have their place before this one, or are stopped with the one in flight. */
+static bool turn_stop_queued(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	enum lease_order order = turn_orders(turn);
+	int64_t count;
+	/* nobody would put a thread back whose run nobody has */
+	if (order == ORDER_ROLLBACK && !call->service->config->runs_background)
+		order = ORDER_STOP;
+	return storage->runs->stop_queued(
+	    storage, &call->ctx, turn->in.thread_id, NULL, order, &count, &call->error);
+}
+
+static bool turn_is_first(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	bool queued = false;
+	if (turn->in.claim != CLAIM_REJECT || turn->is_new)
+		return true;
+	return storage->runs->queued_due(storage, &call->ctx, turn->thread.thread_id, clock_now(),
+		   1, &queued, &call->error) &&
+	    (!queued || thread_refuse_busy(call, turn->thread.thread_id));
+}
+
+/* Another run is stopped before its thread is open, and by none but its owner.  Where nobody knows
+ * yet whose thread it will be, there is nobody to stop. */
+static bool turn_may_interrupt(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct thread thread;
+	if (turn->in.claim < CLAIM_INTERRUPT || !call->owner)
+		return true;
+	if (thread_stored(call, turn->in.thread_id, &thread))
+		return call_owns(call, &thread);
+	turn->in.claim = CLAIM_ENQUEUE;
+	return !error_is_set(&call->error);
+}
+
+bool turn_checkpoint_exists(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct thread thread;
+	struct checkpoint checkpoint;
+	if (!turn->in.checkpoint_id)
+		return true;
+	if (!thread_stored(call, turn->in.thread_id, &thread))
+		return !error_is_set(&call->error) && earlier_not_found(call);
+	return call_owns(call, &thread) &&
+	    earlier_find(call, &thread, turn->in.checkpoint_id, &checkpoint);
+}
+
+/* The thread as it was at the checkpoint takes the place of what it is. */
+static bool turn_go_back(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct checkpoint *checkpoint;
+	if (!turn->in.checkpoint_id)
+		return true;
+	checkpoint = arena_alloc(call->arena, sizeof(*checkpoint));
+	if (!earlier_take(call, &turn->thread, turn->in.checkpoint_id, checkpoint))
+		return false;
+	turn->checkpoint = checkpoint;
+	turn->stored = turn->thread;
+	turn->thread = checkpoint->thread;
+	return true;
+}
+
 bool turn_open(struct turn *turn)
 {
-	if (!find_waiting(turn))
+	if (!turn_find_thread(turn))
 		return false;
 	if (!turn->in.thread_id)
-		return open_new_thread(turn);
-	return turn_open_thread(turn, turn->in.thread_id) &&
-	    (turn->is_new || call_owns(turn->call, &turn->thread));
+		return turn->is_new = thread_take_new(
+			   turn->call, NULL, turn->in.claim, &turn->lease, &turn->thread);
+	return turn_checkpoint_exists(turn) &&
+	    record_may_begin(turn->call, turn->in.thread_id, turn->in.run_id) &&
+	    turn_may_interrupt(turn) && turn_stop_queued(turn) &&
+	    turn_open_thread(turn, turn->in.thread_id) &&
+	    (turn->is_new || call_owns(turn->call, &turn->thread)) && turn_find_replaced(turn) &&
+	    turn_is_first(turn) && turn_go_back(turn);
+}
+
+bool turn_open_background(
+    struct turn *turn, struct lease *lease, const struct run_background *background)
+{
+	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	turn->lease = lease;
+	turn->background = background;
+	if (storage->threads->get(
+		storage, &call->ctx, call->arena, lease->thread_id, &turn->thread, &call->error)) {
+		turn->is_new = turn->thread.created_at == background->record->created_at;
+		return background->entered || turn_go_back(turn);
+	}
+	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
 }
 
 void turn_end(struct turn *turn)
 {
 	if (turn->lease)
-		turn_ops_of(turn)->lease_release(turn->lease);
+		lease_drop(turn->call->service->storage, &turn->call->ctx, turn->lease);
+	turn->lease = NULL;
+}
+
+void turn_leave(struct turn *turn)
+{
+	if (turn->keeper && turn->lease)
+		chunk_keeper_take_lease(turn->keeper, turn->lease);
+	else
+		turn_end(turn);
 	turn->lease = NULL;
 }
 
@@ -133,9 +223,10 @@ static bool turn_is_known(struct turn *turn, const cJSON *message)
 {
 	bool known = false, in_context = false;
 	struct storage *storage = turn->call->service->storage;
-	if (!turn->is_new)
-		storage->ops->message_known(storage, turn->thread.row, message_id(message), &known,
-		    &in_context, &turn->call->error);
+	if (turn->thread.row)
+		storage->threads->message_known(storage, &turn->call->ctx, turn->thread.row,
+		    &turn->thread.view, message_id(message), &known, &in_context,
+		    &turn->call->error);
 	return known;
 }
 
@@ -184,7 +275,7 @@ static cJSON *parse_stored(struct turn *turn, const char *text)
 /* Where the configuration says so, what a user says answers the pause. */
 static void resume_by_message(struct turn *turn)
 {
-	const cJSON *user = turn_last_user_message(turn->bring);
+	const cJSON *user = message_last(turn->bring, "user");
 	struct buf text = {0};
 	if (!user || !turn->call->service->config->message_resumes)
 		return;
@@ -194,14 +285,17 @@ static void resume_by_message(struct turn *turn)
 	buf_release(&text);
 }
 
-/* The answers the node had before, with the one that this request brings
- * (doc/protocol-runs.md#pauses). */
-static void answer_interrupt(struct turn *turn, cJSON *pause)
+/* It has a checkpoint alone. */
+static bool turn_brings_nothing(const struct turn *turn)
 {
-	cJSON *answers = json_get(pause, "answers");
-	cJSON_AddItemToArray(answers, cJSON_Duplicate(turn->in.resume, true));
-	turn->answers = answers;
-	turn->entry = RUN_AGAIN;
+	return turn->checkpoint && !turn->in.has_resume && !turn->bring->child;
+}
+
+/* What follows the checkpoint is done (doc/protocol-history.md#runs). */
+static bool continue_at_checkpoint(struct turn *turn)
+{
+	turn->entry = RUN_AT_NEXT;
+	return earlier_goes_on(turn->call, turn->checkpoint);
 }
 
 static bool continue_paused(struct turn *turn)
@@ -210,14 +304,20 @@ static bool continue_paused(struct turn *turn)
 	enum pause_kind kind = pause_kind_of(pause);
 	if (kind == PAUSE_BY_NODE && !turn->in.has_resume)
 		resume_by_message(turn);
-	if (kind == PAUSE_BY_NODE && !turn->in.has_resume) {
+	if ((kind == PAUSE_BY_NODE || turn_brings_nothing(turn)) && !turn->in.has_resume) {
 		turn->action = TURN_REPORT_PAUSE;
 		return true;
 	}
-	if (kind == PAUSE_BY_NODE)
-		answer_interrupt(turn, pause);
-	else
+	if (kind == PAUSE_BY_NODE) {
+		/* The answers the node had before, with the one that this request brings
+		 * (doc/protocol-runs.md#pauses). */
+		cJSON *answers = json_get(pause, "answers");
+		cJSON_AddItemToArray(answers, cJSON_Duplicate(turn->in.resume, true));
+		turn->answers = answers;
+		turn->entry = RUN_AGAIN;
+	} else {
 		turn->entry = kind == PAUSE_AFTER_NODE ? RUN_AFTER_NODE : RUN_AT_NEXT;
+	}
 	return answers_none_waiting(turn->call, turn->bring);
 }
 
@@ -242,11 +342,22 @@ static bool continue_waiting(struct turn *turn)
 	return true;
 }
 
+/* An earlier attempt has begun it: what it brings is stored. */
+static bool turn_goes_on(const struct turn *turn)
+{
+	return turn->background && turn->background->entered;
+}
+
 static bool decide(struct turn *turn)
 {
 	const struct thread *t = &turn->thread;
 	bool paused = t->status == RUN_INTERRUPTED && t->pause_json;
 	turn->action = TURN_RUN;
+	if (turn_goes_on(turn)) {
+		turn->entry = RUN_ON;
+		turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
+		return true;
+	}
 	turn->entry = RUN_FROM_START;
 	if (turn->in.has_resume && !paused)
 		return error_set(&turn->call->error, ERR_INVALID_INPUT,
@@ -259,6 +370,8 @@ static bool decide(struct turn *turn)
 	}
 	if (paused)
 		return continue_paused(turn) && files_resolve(turn->call, turn->bring);
+	if (turn_brings_nothing(turn))
+		return continue_at_checkpoint(turn);
 	if (t->status == RUN_COMPLETED && t->waiting_json)
 		return continue_waiting(turn) && files_resolve(turn->call, turn->bring);
 	return answers_none_waiting(turn->call, turn->bring) &&
@@ -267,15 +380,26 @@ static bool decide(struct turn *turn)
 
 /* ---- doing it ---- */
 
-static void open_run(struct turn *turn, struct trace *trace)
+/* Also of one that was made without a name, and where nothing was said since. */
+static bool turn_names_thread(const struct turn *turn)
+{
+	const struct thread *t = &turn->thread;
+	bool is_empty =
+	    !t->run_id && !t->summary && t->view.last == 0 && strcmp(t->fields_json, "{}") == 0;
+	return (turn->is_new || is_empty) && !*t->thread_name && !turn_goes_on(turn);
+}
+
+static bool turn_execute(struct turn *turn, struct run_observer *observer)
 {
 	struct call *call = turn->call;
-	cJSON *config = turn->in.config;
+	cJSON *config = turn->in.config, *bring = turn->bring;
+	struct trace *trace = trace_begin(turn, observer);
 	json_set(config, "thread_id", cJSON_CreateString(turn->thread.thread_id));
 	json_set(config, "run_id", cJSON_CreateString(turn->run_id));
-	if (turn->is_new)
-		turn->thread.thread_name =
-		    names_make(&call->service->names, turn->bring, call->arena);
+	if (turn->background)
+		json_set(config, "attempt", json_new_int(turn->background->attempt));
+	if (turn_names_thread(turn))
+		turn->thread.thread_name = names_make(&call->service->names, bring, call->arena);
 	const struct run_setup setup = {
 	    .graph = call->service->graph,
 	    .storage = call->service->storage,
@@ -286,28 +410,29 @@ static void open_run(struct turn *turn, struct trace *trace)
 	    .ids = &call->service->ids,
 	    .config = config,
 	    .run_id = turn->run_id,
+	    .replaces = turn->replaces,
+	    .keeps = turn->keeper,
 	    .thread = &turn->thread,
+	    .rewind = turn->checkpoint,
+	    .stored = &turn->stored,
+	    .history = call->service->config->history_level,
 	    .observer = trace_observer(trace),
 	    .recursion_limit = turn->in.recursion_limit,
 	    .node_timeout = turn->in.node_timeout,
 	    .tool_timeout = turn->in.tool_timeout,
 	    .traceparent = trace_parent(trace),
 	    .client_tools = turn->in.client_tools,
+	    .background = turn->background,
+	    .ctx = {.request_id = call->ctx.request_id},
 	};
 	turn->run = run_new(&setup);
-}
-
-static bool turn_execute(struct turn *turn, struct run_observer *observer)
-{
-	cJSON *bring = turn->bring;
-	struct trace *trace = trace_begin(turn, observer);
-	open_run(turn, trace);
-	if (!run_initial_state(turn->run, turn->in.initial_state, &turn->call->error))
+	if (!turn_goes_on(turn) &&
+	    !run_initial_state(turn->run, turn->in.initial_state, &call->error))
 		return false;
 	turn->brought = cJSON_GetArraySize(bring);
 	while (bring->child)
 		run_bring(turn->run, cJSON_DetachItemViaPointer(bring, bring->child));
-	bool ok = run_execute(turn->run, turn->entry, turn->answers, &turn->call->error);
+	bool ok = run_execute(turn->run, turn->entry, turn->answers, &call->error);
 	trace_end(trace, ok);
 	return ok;
 }
@@ -322,8 +447,20 @@ static bool store_answers(struct turn *turn)
 	char *text = json_print(waiting);
 	arena_defer(call->arena, cJSON_free, text);
 	turn->thread.waiting_json = text;
-	struct change change = {call, turn->lease, turn->thread};
+	struct change change = {
+	    .call = call, .lease = turn->lease, .thread = turn->thread, .rewind = turn->checkpoint};
 	return change_append(&change, turn->bring);
+}
+
+/* A pause that is told again is the thread's from then on. */
+static bool store_rewind(struct turn *turn)
+{
+	struct change change = {.call = turn->call,
+	    .lease = turn->lease,
+	    .thread = turn->thread,
+	    .rewind = turn->checkpoint,
+	    .checkpoint = CHECKPOINT_REWIND};
+	return !turn->checkpoint || change_append(&change, NULL);
 }
 
 bool turn_run(struct turn *turn, struct run_observer *observer)
@@ -336,13 +473,27 @@ bool turn_run(struct turn *turn, struct run_observer *observer)
 	case TURN_REPORT_WAITING:
 		return store_answers(turn);
 	case TURN_REPORT_PAUSE:
+		return store_rewind(turn);
 	case TURN_NOTHING_NEW:
 		break;
 	}
 	return true;
 }
 
+bool turn_given_back(const struct turn *turn)
+{
+	return turn->run && run_thread(turn->run)->status == RUN_RUNNING;
+}
+
 /* ---- what is told of it ---- */
+
+void turn_log_failure(const struct turn *turn)
+{
+	const struct error *err = &turn->call->error;
+	if (error_status_of(err) >= 500)
+		log_error("run %s of thread %s failed: %s%s%s", turn->run_id,
+		    turn->thread.thread_id, err->detail, *err->cause ? ": " : "", err->cause);
+}
 
 cJSON *turn_waiting_message(const struct turn *turn)
 {
@@ -363,12 +514,14 @@ const char *turn_thread_name(const struct turn *turn)
 								      : NULL;
 }
 
-cJSON *turn_state(struct turn *turn)
+cJSON *turn_state(struct turn *turn, bool in_node)
 {
 	struct call *call = turn->call;
 	const struct run_flags flags = {0};
-	if (turn->run)
-		return run_state(turn->run, false, &call->error);
-	cJSON *context = state_context(call->service->storage, turn->thread.row, &call->error);
-	return context ? state_json(call->service->graph, &turn->thread, &flags, context) : NULL;
+	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
+	cJSON *context = feed_context(call, thread->row, NULL);
+	if (!context)
+		return NULL;
+	return turn->run ? run_state(turn->run, in_node, context)
+			 : state_json(call->service->graph, thread, &flags, context);
 }

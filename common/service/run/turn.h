@@ -26,9 +26,12 @@ struct turn {
 	struct run_input in; /* messages that are new move from there to bring */
 	const cJSON *user;   /* the latest user message of the request, or NULL */
 	struct lease *lease;
-	struct thread thread; /* as stored, with row 0 for a new one */
+	struct thread thread; /* as stored, with row 0 for a new one; or as at the checkpoint */
+	const struct checkpoint *checkpoint; /* that the run begins at, or NULL */
+	struct thread stored;                /* then: the thread before it is there again */
 	bool is_new;
 	const char *run_id;
+	int64_t replaces; /* number of the record that has that id already, or 0 */
 	enum turn_action action;
 	enum run_entry entry;
 	const cJSON *answers; /* RUN_AGAIN: answers of the interrupted node */
@@ -37,7 +40,9 @@ struct turn {
 	bool again;   /* the last of them is one that the thread has, said again */
 	const cJSON *waiting; /* remote calls that still wait */
 	const char *waiting_id;
-	ag_run *run; /* TURN_RUN, once turn_run began */
+	struct chunk_keeper *keeper;             /* of its chunks, where they are kept */
+	const struct run_background *background; /* or NULL */
+	ag_run *run;                             /* TURN_RUN, once turn_run began */
 };
 
 /* Reads the body, whose messages are the member key; false with every mistake in call->error.
@@ -47,8 +52,27 @@ bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const ch
 /* The same for a request that was read already; in's trees live as long as the call. */
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in);
 
-/* Takes the lease and reads the thread; false with call->error set: busy, storage. */
+/* Finds the thread of a request that names none but answers a call that waits; the others stay
+ * without.  False with call->error set. */
+bool turn_find_thread(struct turn *turn);
+
+/* What its multitask_strategy wants of another run that has the thread. */
+enum lease_order turn_orders(const struct turn *turn);
+
+/* Whether the checkpoint that the request names, if any, is one of its thread, which is the
+ * caller's; else false with call->error set.  Nothing is changed, and nobody waited for. */
+bool turn_checkpoint_exists(struct turn *turn);
+
+/* Takes the lease as multitask_strategy says and reads the thread; false with call->error set:
+ * busy, its id is that of a run that goes on, storage, somebody else's, no such checkpoint. */
 bool turn_open(struct turn *turn);
+
+/*
+ * The same for a run in the background, whose lease the caller has taken: it is the turn's from
+ * then on.  False with call->error set: the thread is gone, storage.
+ */
+bool turn_open_background(
+    struct turn *turn, struct lease *lease, const struct run_background *background);
 
 /*
  * Decides and runs.  False with call->error set when the input does not fit the thread (nothing was
@@ -56,8 +80,17 @@ bool turn_open(struct turn *turn);
  */
 bool turn_run(struct turn *turn, struct run_observer *observer);
 
+/* Logs why a turn whose answer has begun failed, where that is no mistake of the client's. */
+void turn_log_failure(const struct turn *turn);
+
+/* Whether a background run is to be taken up again, after turn_run was true. */
+bool turn_given_back(const struct turn *turn);
+
 /* Gives the lease back; a turn that was never opened is fine. */
 void turn_end(struct turn *turn);
+
+/* The same where all is told but the terminator: chunks that are kept are on disk before. */
+void turn_leave(struct turn *turn);
 
 /* The message that asks for the calls that still wait, a new tree (TURN_REPORT_WAITING). */
 cJSON *turn_waiting_message(const struct turn *turn);
@@ -68,7 +101,8 @@ cJSON *turn_interrupt(const struct turn *turn);
 /* The name the thread got in this turn, or NULL. */
 const char *turn_thread_name(const struct turn *turn);
 
-/* The AgentState after the turn, a new tree; NULL with call->error set. */
-cJSON *turn_state(struct turn *turn);
+/* The AgentState as it is stored, in which the context is the call's feed (feed.h), a new tree;
+ * in_node shows the run as going on.  NULL with call->error set. */
+cJSON *turn_state(struct turn *turn, bool in_node);
 
 #endif

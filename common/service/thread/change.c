@@ -4,26 +4,123 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "graph/message.h"
 #include "graph/state.h"
-#include "service/thread/hole.h"
+#include "service/thread/feed.h"
+#include "service/thread/forget.h"
 #include "service/thread/ident.h"
+#include "storage/runs.h"
 
 #include <string.h>
+
+#define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
+
+/* How long a stop waits for the record of a run that it finds in flight. */
+#define STORED_MS 5000
+
+/* How often to look whether a run goes on that its process has left. */
+#define LEFT_LOOK_MS 50
 
 /* So many messages are removed in one transaction, for which everybody else waits. */
 #define REMOVE_PIECE 500
 
-struct lease *lease_take(struct call *call, const char *thread_id)
+bool thread_refuse_busy(struct call *call, const char *thread_id)
+{
+	return error_set(
+	    &call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
+}
+
+static int64_t thread_wait_ms(const struct call *call)
+{
+	return (int64_t)(call->service->config->run_wait_timeout * 1000);
+}
+
+struct lease *lease_take(struct call *call, const char *thread_id, enum lease_claim claim)
 {
 	struct storage *storage = call->service->storage;
-	int64_t wait_ms = (int64_t)(call->service->config->run_wait_timeout * 1000);
-	struct lease *lease =
-	    storage->ops->lease_acquire(storage, thread_id, wait_ms, &call->error);
+	struct lease *lease = storage->threads->lease_acquire(
+	    storage, &call->ctx, thread_id, claim, thread_wait_ms(call), &call->error);
 	if (!lease)
-		error_set(
-		    &call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
+		thread_refuse_busy(call, thread_id);
 	return lease;
+}
+
+void lease_drop(struct storage *storage, const struct storage_context *ctx, struct lease *lease)
+{
+	struct error err = {0};
+	if (!storage->threads->lease_release(storage, ctx, lease, &err))
+		log_warning(
+		    "a thread is not free at once: %s", *err.cause ? err.cause : err.detail);
+	error_release(&err);
+}
+
+bool thread_is_left(struct call *call, const struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	struct run_record record;
+	return thread->status == RUN_RUNNING &&
+	    storage->runs->get(storage, &call->ctx, call->arena, thread->thread_id, thread->run_id,
+		&record, &call->error) &&
+	    record.job && record.status == RUN_RUNNING;
+}
+
+bool thread_take(struct call *call, const char *thread_id, enum lease_claim claim,
+    struct lease **lease, struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	int64_t deadline = clock_monotonic_ms() + thread_wait_ms(call);
+	for (;;) {
+		*lease = lease_take(call, thread_id, claim);
+		if (!*lease)
+			return false;
+		if (!storage->threads->get(
+			storage, &call->ctx, call->arena, thread_id, thread, &call->error))
+			thread_blank(thread, thread_id, call->user_id);
+		/* where nothing runs in the background, nobody would take it up */
+		bool left = !error_is_set(&call->error) && call->service->config->runs_background &&
+		    thread_is_left(call, thread);
+		if (!left && !error_is_set(&call->error))
+			return true;
+		lease_drop(storage, &call->ctx, *lease);
+		*lease = NULL;
+		if (!left)
+			return false;
+		if (claim == CLAIM_REJECT || clock_monotonic_ms() >= deadline)
+			return thread_refuse_busy(call, thread_id);
+		clock_sleep_ms(LEFT_LOOK_MS);
+	}
+}
+
+static bool thread_refuse_existing(struct call *call, const char *thread_id)
+{
+	return error_set(&call->error, ERR_THREAD_EXISTS, "Thread %s exists already", thread_id);
+}
+
+bool thread_take_new(struct call *call, const char *wanted, enum lease_claim claim,
+    struct lease **lease, struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	const char *owner = NULL;
+	*lease = NULL;
+	/* one that is there may be busy, and needs no waiting for */
+	if (wanted &&
+	    !storage->threads->owner(
+		storage, &call->ctx, call->arena, wanted, &owner, &call->error))
+		return false;
+	for (int i = 0; !owner && i < (wanted ? 1 : ID_ATTEMPTS); i++) {
+		const char *id = wanted;
+		if (!id)
+			id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+		if (!thread_take(call, id, claim, lease, thread))
+			return false;
+		if (!thread->row)
+			return true;
+		lease_drop(storage, &call->ctx, *lease);
+		*lease = NULL;
+	}
+	return wanted ? thread_refuse_existing(call, wanted)
+		      : error_set(&call->error, ERR_INTERNAL, NULL);
 }
 
 static bool thread_change_not_found(struct call *call)
@@ -38,9 +135,51 @@ bool thread_find(struct call *call, const char *thread_id, struct thread *thread
 	struct storage *storage = call->service->storage;
 	if (!thread_id_check(call, "path.thread_id", thread_id))
 		return false;
-	if (storage->ops->thread_get(storage, call->arena, thread_id, thread, &call->error))
+	if (storage->threads->get(
+		storage, &call->ctx, call->arena, thread_id, thread, &call->error))
 		return call_owns(call, thread);
 	return thread_change_not_found(call);
+}
+
+/* A thread that is running, but that no run has, is looked at again: only when it has not changed,
+ * its process died, else the run just ended. */
+bool thread_look(
+    struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
+{
+	struct storage *storage = call->service->storage;
+	const char *seen = NULL;
+	*flags = (struct run_flags){0};
+	for (;;) {
+		if (!thread_find(call, thread_id, thread))
+			return false;
+		if (!storage->threads->lease_running(storage, &call->ctx, thread_id,
+			&flags->running, &flags->stop_requested, &call->error))
+			return false;
+		if (flags->running || thread->status != RUN_RUNNING)
+			return true;
+		if (seen && strcmp(seen, thread->run_id) == 0)
+			return true;
+		seen = thread->run_id;
+	}
+}
+
+bool thread_stored(struct call *call, const char *thread_id, struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	bool running, stop;
+	for (int waited = 0;; waited++) {
+		if (storage->threads->get(
+			storage, &call->ctx, call->arena, thread_id, thread, &call->error))
+			return true;
+		if (error_is_set(&call->error) || !call->permission.resource ||
+		    !storage->threads->lease_running(
+			storage, &call->ctx, thread_id, &running, &stop, &call->error) ||
+		    !running)
+			return false;
+		if (waited >= STORED_MS)
+			return error_set(&call->error, ERR_TRANSIENT_STORAGE, NULL);
+		clock_sleep_ms(1);
+	}
 }
 
 bool config_check(struct call *call, const cJSON *body)
@@ -68,19 +207,11 @@ bool thread_named(struct call *call, const cJSON *body, const char **thread_id)
 
 bool change_begin(struct change *change, struct call *call, const char *thread_id)
 {
-	struct storage *storage = call->service->storage;
 	*change = (struct change){.call = call};
-	if (!thread_id_check(call, "path.thread_id", thread_id))
+	if (!thread_id_check(call, "path.thread_id", thread_id) ||
+	    !thread_take(call, thread_id, CLAIM_ENQUEUE, &change->lease, &change->thread))
 		return false;
-	change->lease = lease_take(call, thread_id);
-	if (!change->lease)
-		return false;
-	if (storage->ops->thread_get(
-		storage, call->arena, thread_id, &change->thread, &call->error))
-		call_owns(call, &change->thread);
-	else
-		thread_blank(&change->thread, thread_id, call->user_id);
-	if (!error_is_set(&call->error))
+	if (!change->thread.row || call_owns(call, &change->thread))
 		return true;
 	change_end(change);
 	return false;
@@ -88,7 +219,7 @@ bool change_begin(struct change *change, struct call *call, const char *thread_i
 
 void change_end(struct change *change)
 {
-	change->call->service->storage->ops->lease_release(change->lease);
+	lease_drop(change->call->service->storage, &change->call->ctx, change->lease);
 }
 
 bool change_exists(struct change *change)
@@ -117,32 +248,37 @@ bool change_append(struct change *change, const cJSON *messages)
 	struct storage *storage = call->service->storage;
 	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
 	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
-	struct thread_write write = {.thread = &change->thread, .messages = stored};
+	struct thread_write write = {.thread = &change->thread,
+	    .messages = stored,
+	    .rewind = change->rewind,
+	    .checkpoint = change->checkpoint};
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages)
 		stored[write.message_count++] =
 		    (struct new_message){message_id(message), message_stored(call, message)};
 	change_touch(change);
-	return storage->ops->thread_write(storage, &write, &call->error);
+	return thread_write(storage, &call->ctx, change->lease, &write, &call->error);
 }
 
-static bool has_id(const cJSON *ids, const char *id)
+static bool change_removes(void *arg, const char *message_id)
 {
 	const cJSON *item;
-	cJSON_ArrayForEach(item, ids) {
-		if (id && strcmp(item->valuestring, id) == 0)
+	cJSON_ArrayForEach(item, (const cJSON *)arg) {
+		if (strcmp(item->valuestring, message_id) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* Whether what is stored of a pause or of waiting calls names one of the messages. */
-static bool rests_on(const char *stored, const char *(*message_of)(const cJSON *), const cJSON *ids)
+/* Whether what is stored of a pause or of waiting calls names a message that is gone. */
+static bool rests_on(
+    const char *stored, const char *(*message_of)(const cJSON *), message_gone_fn gone, void *arg)
 {
 	if (!stored)
 		return false;
 	cJSON *tree = json_parse(stored, strlen(stored), JSON_TRUSTED_DEPTH, NULL);
-	bool found = has_id(ids, message_of(tree));
+	const char *id = message_of(tree);
+	bool found = id && gone(arg, id);
 	cJSON_Delete(tree);
 	return found;
 }
@@ -152,21 +288,17 @@ static const char *waiting_message(const cJSON *waiting)
 	return json_str(waiting, "message_id");
 }
 
-static void close_pause(struct thread *t)
+void thread_close_gone(struct thread *t, message_gone_fn gone, void *arg)
 {
+	if (rests_on(t->waiting_json, waiting_message, gone, arg))
+		t->waiting_json = NULL;
+	if (!rests_on(t->pause_json, pause_asked, gone, arg))
+		return;
 	t->pause_json = NULL;
+	if (t->status != RUN_INTERRUPTED)
+		return;
 	t->next = NULL;
 	t->status = RUN_COMPLETED;
-}
-
-/* Closes what rested on the messages: remote calls that wait, and a pause that holds up calls;
- * without them there is nothing to resume. */
-static void close_waiting(struct thread *t, const cJSON *ids)
-{
-	if (rests_on(t->waiting_json, waiting_message, ids))
-		t->waiting_json = NULL;
-	if (t->status == RUN_INTERRUPTED && rests_on(t->pause_json, pause_asked, ids))
-		close_pause(t);
 }
 
 bool change_remove(struct change *change, const cJSON *ids)
@@ -178,14 +310,17 @@ bool change_remove(struct change *change, const cJSON *ids)
 	const cJSON *id;
 	cJSON_ArrayForEach(id, ids)
 		remove[count++] = id->valuestring;
-	close_waiting(&change->thread, ids);
+	thread_close_gone(&change->thread, change_removes, (cJSON *)ids);
 	change_touch(change);
+	if (!forget_messages(change->call, change->thread.row, remove, count))
+		return false;
 	do {
 		size_t piece = count < REMOVE_PIECE ? count : REMOVE_PIECE;
 		count -= piece;
 		struct thread_write write = {
 		    .thread = &change->thread, .remove = remove + count, .remove_count = piece};
-		if (!storage->ops->thread_write(storage, &write, &change->call->error))
+		if (!thread_write(
+			storage, &change->call->ctx, change->lease, &write, &change->call->error))
 			return false;
 	} while (count);
 	return true;
@@ -195,6 +330,6 @@ cJSON *change_state(struct change *change)
 {
 	struct call *call = change->call;
 	const struct run_flags flags = {0};
-	cJSON *context = hole_context(call, change->thread.row);
+	cJSON *context = feed_context(call, change->thread.row, NULL);
 	return context ? state_json(call->service->graph, &change->thread, &flags, context) : NULL;
 }

@@ -7,14 +7,52 @@
 #include "service/service.h"
 
 /*
- * Waits for the thread's lease as long as runs.wait_timeout says; NULL with THREAD_BUSY, or a
- * storage error, set.
+ * Takes the thread's lease as claim says, and waits for it no longer than runs.wait_timeout; NULL
+ * with THREAD_BUSY, or a storage error, set.
  */
-struct lease *lease_take(struct call *call, const char *thread_id);
+struct lease *lease_take(struct call *call, const char *thread_id, enum lease_claim claim);
+
+/* Whether a run in the background has the thread, although no process may have the run.  False with
+ * the error set, too. */
+bool thread_is_left(struct call *call, const struct thread *thread);
+
+/*
+ * Takes the lease and reads the thread, which is blank where it is not stored.  A background run
+ * that its process has left has the thread until it is taken up again, which is waited for in the
+ * same time.
+ */
+bool thread_take(struct call *call, const char *thread_id, enum lease_claim claim,
+    struct lease **lease, struct thread *thread);
+
+/*
+ * Takes the lease of a thread that there is not yet, under the id that is wanted or, where that is
+ * NULL, a new one.  False with THREAD_EXISTS, or as thread_take, where it cannot be had.
+ */
+bool thread_take_new(struct call *call, const char *wanted, enum lease_claim claim,
+    struct lease **lease, struct thread *thread);
+
+/* Sets THREAD_BUSY; false. */
+bool thread_refuse_busy(struct call *call, const char *thread_id);
+
+/* Gives a lease back; what fails is told in the log alone. */
+void lease_drop(struct storage *storage, const struct storage_context *ctx, struct lease *lease);
 
 /* Reads a thread without waiting; false with "Thread not found", a bad id, or a storage error set.
  */
 bool thread_find(struct call *call, const char *thread_id, struct thread *thread);
+
+struct run_flags;
+
+/* The same, and whether a run has it now. */
+bool thread_look(
+    struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags);
+
+/*
+ * Reads a thread whose run is to be stopped; false when it is not stored, or with a storage error
+ * set.  A run on a new one is in flight some milliseconds before that, for which it waits: only the
+ * record says whose it is.
+ */
+bool thread_stored(struct call *call, const char *thread_id, struct thread *thread);
 
 /* Checks the config member of a body that is otherwise ignored; NULL is fine. */
 bool config_check(struct call *call, const cJSON *body);
@@ -29,6 +67,10 @@ struct change {
 	struct call *call;
 	struct lease *lease;
 	struct thread thread; /* as stored; row 0 and blank when there is none */
+
+	/* Of change_append and messages_store, what its write has (thread_write) */
+	const struct checkpoint *rewind;
+	enum checkpoint_source checkpoint;
 };
 
 /* Checks the id, takes the lease and reads the thread; false with call->error set and nothing to
@@ -44,6 +86,11 @@ void change_touch(struct change *change);
 
 /* Stores the thread with messages (an array in output form, or NULL) added to list and context. */
 bool change_append(struct change *change, const cJSON *messages);
+
+/* Closes a pause, and calls that wait, which rest on a message that is gone: without it there is
+ * nothing to resume. */
+typedef bool (*message_gone_fn)(void *arg, const char *message_id);
+void thread_close_gone(struct thread *thread, message_gone_fn gone, void *arg);
 
 /*
  * Removes the messages of these ids (an array of strings), and the pause or the waiting calls that

@@ -74,18 +74,29 @@ bool thread_id_read(struct call *call, const char *where, const cJSON *item, con
 	return true;
 }
 
-/* Only to a run "new" says that there is none yet. */
-static const char *named_thread(struct call *call, const cJSON *object, bool is_run)
+bool thread_id_read_new(struct call *call, const char *where, const cJSON *item, const char **id)
 {
-	const char *id = ident_id_text(call, json_opt(object, "thread_id"));
-	return id && !id_blank(id) && !(is_run && strcmp(id, "new") == 0) ? id : NULL;
+	if (!thread_id_read(call, where, item, id) || !*id)
+		return !error_is_set(&call->error);
+	if (id_blank(*id) || strcmp(*id, "new") == 0) {
+		*id = NULL;
+		return true;
+	}
+	return thread_id_check(call, where, *id);
 }
 
-const char *thread_id_of(struct call *call, const cJSON *body, bool is_run)
+/* Only to who makes threads "new" says that there is none yet. */
+static const char *named_thread(struct call *call, const cJSON *object, bool makes)
 {
-	const char *top = named_thread(call, body, is_run);
-	const char *inner = named_thread(call, json_opt(body, "config"), is_run);
-	if (is_run && top && inner && strcmp(top, inner) != 0)
+	const char *id = ident_id_text(call, json_opt(object, "thread_id"));
+	return id && !id_blank(id) && !(makes && strcmp(id, "new") == 0) ? id : NULL;
+}
+
+const char *thread_id_of(struct call *call, const cJSON *body, bool makes)
+{
+	const char *top = named_thread(call, body, makes);
+	const char *inner = named_thread(call, json_opt(body, "config"), makes);
+	if (makes && top && inner && strcmp(top, inner) != 0)
 		return NULL;
 	return top ? top : inner;
 }

@@ -19,11 +19,16 @@ bool message_id_check(struct call *call, const char *message_id);
  */
 bool thread_id_read(struct call *call, const char *where, const cJSON *item, const char **id);
 
+/* The same for who may make the thread, checked: blank and "new" ask for one that has no id yet,
+ * and *id is NULL (doc/protocol.md#thread-ids). */
+bool thread_id_read_new(struct call *call, const char *where, const cJSON *item, const char **id);
+
 /*
  * The thread that a body is about, for permissions: thread_id, else config.thread_id, as text in
  * the arena.  NULL when it names none that can exist, or cannot be told: a run whose two differ is
- * refused before anybody is asked (doc/protocol.md#thread-ids).  body may be NULL.
+ * refused before anybody is asked (doc/protocol.md#thread-ids).  makes: as for
+ * thread_id_read_new.  body may be NULL.
  */
-const char *thread_id_of(struct call *call, const cJSON *body, bool is_run);
+const char *thread_id_of(struct call *call, const cJSON *body, bool makes);
 
 #endif

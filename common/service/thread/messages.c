@@ -2,11 +2,12 @@
 /* Listing, reading, removing and adding messages, and which of them are known. */
 #include "service/thread/messages.h"
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/json_members.h"
 #include "graph/message.h"
 #include "service/files/media.h"
-#include "service/thread/hole.h"
+#include "service/thread/feed.h"
 #include "service/thread/ident.h"
 #include "service/thread/page.h"
 #include "service/thread/threads.h"
@@ -23,7 +24,8 @@ cJSON *messages_list(struct call *call, const char *thread_id, const struct list
 	if (!page_read(call, query, &page) || !thread_find(call, thread_id, &thread))
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddItemToObject(data, "messages", hole_messages(call, thread.row, &page));
+	cJSON_AddItemToObject(
+	    data, "messages", feed_messages(call, thread.row, &thread.view, &page));
 	return data;
 }
 
@@ -40,8 +42,8 @@ cJSON *message_read(struct call *call, const char *thread_id, const char *messag
 	struct thread thread;
 	const char *body;
 	if (!ids_check(call, thread_id, message_id) || !thread_find(call, thread_id, &thread) ||
-	    !storage->ops->message_get(
-		storage, call->arena, thread.row, message_id, &body, &call->error))
+	    !storage->threads->message_get(storage, &call->ctx, call->arena, thread.row,
+		&thread.view, message_id, &body, &call->error))
 		return NULL;
 	if (body)
 		return arena_json(call->arena, cJSON_CreateRaw(body));
@@ -56,8 +58,8 @@ static bool remove_message(struct change *change, const char *id)
 	struct call *call = change->call;
 	struct storage *storage = call->service->storage;
 	bool known, in_context;
-	if (!storage->ops->message_known(
-		storage, change->thread.row, id, &known, &in_context, &call->error))
+	if (!storage->threads->message_known(storage, &call->ctx, change->thread.row,
+		&change->thread.view, id, &known, &in_context, &call->error))
 		return false;
 	if (!known)
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
@@ -141,8 +143,8 @@ static bool messages_take_message(struct change *change, struct thread_write *wr
 	const char *id = message_id(message);
 	bool known = false, in_context = false;
 	if (change->thread.row &&
-	    !storage->ops->message_known(
-		storage, change->thread.row, id, &known, &in_context, &call->error))
+	    !storage->threads->message_known(storage, &call->ctx, change->thread.row,
+		&change->thread.view, id, &known, &in_context, &call->error))
 		return false;
 	if (!in_context)
 		stored[write->message_count++] =
@@ -156,7 +158,8 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 	struct storage *storage = call->service->storage;
 	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
 	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
-	struct thread_write write = {.thread = &change->thread, .messages = stored};
+	struct thread_write write = {
+	    .thread = &change->thread, .messages = stored, .checkpoint = change->checkpoint};
 	const bool *repeated = messages_repeated(call, messages);
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages) {
@@ -164,7 +167,7 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 			return false;
 	}
 	change_touch(change);
-	if (!storage->ops->thread_write(storage, &write, &call->error))
+	if (!thread_write(storage, &call->ctx, change->lease, &write, &call->error))
 		return false;
 	for (size_t i = 0; ids && i < write.message_count; i++)
 		cJSON_AddItemToArray(ids, cJSON_CreateString(stored[i].message_id));
@@ -199,51 +202,45 @@ static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON 
 	    "metadata must not exceed %" PRId64 " bytes in all messages together", most);
 }
 
+struct messages_body {
+	const cJSON *metadata, *messages;
+};
+
+static const struct field_row body_rows[] = {
+    FIELD(messages_body, metadata, .kind = &field_json, .types = TYPE_OBJECT),
+    FIELD(messages_body, messages, .kind = &field_json, .types = TYPE_ARRAY, .min = 1,
+	.required = true, .wrong = "must not be empty"),
+    FIELDS_END,
+};
+
 static cJSON *messages_read_body(struct call *call, const char *thread_id, const cJSON *body)
 {
-	const cJSON *messages = json_opt(body, "messages");
-	const cJSON *metadata = json_opt(body, "metadata");
-	if (metadata && !cJSON_IsObject(metadata))
-		error_field(&call->error, ERR_VALIDATION, "body.metadata", "type_error",
-		    "metadata must be an object");
+	struct messages_body given = {0};
 	change_check(call, thread_id, body);
-	if (messages && !cJSON_IsArray(messages))
-		error_field(&call->error, ERR_VALIDATION, "body.messages", "type_error",
-		    "messages must be an array");
-	else if (!messages || !messages->child)
-		error_field(&call->error, ERR_VALIDATION, "body.messages",
-		    messages ? "value_error" : "missing", "messages must not be empty");
-	cJSON *read = messages_read(call, messages, "body.messages"), *message;
-	if (!read || !metadata)
+	fields_read_body(&call->error, "body", body, body_rows, &given);
+	cJSON *read = messages_read(call, given.messages, "body.messages"), *message;
+	if (!read || !given.metadata)
 		return read;
-	if (!metadata_fits(call, read, metadata))
+	if (!metadata_fits(call, read, given.metadata))
 		return NULL;
 	cJSON_ArrayForEach(message, read)
-		join_metadata(message, metadata);
+		join_metadata(message, given.metadata);
 	return read;
-}
-
-static cJSON *messages_add_data(struct change *change, const cJSON *messages)
-{
-	struct call *call = change->call;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddStringToObject(data, "message", "Messages put successfully");
-	cJSON *inner = cJSON_AddObjectToObject(data, "data");
-	cJSON_AddStringToObject(inner, "thread_id", change->thread.thread_id);
-	cJSON *ids = cJSON_AddArrayToObject(inner, "message_ids");
-	return messages_store(change, messages, ids) ? data : NULL;
 }
 
 cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body)
 {
 	struct change change;
-	cJSON *data = NULL;
 	cJSON *messages = messages_read_body(call, thread_id, body);
 	if (!messages || !change_begin(&change, call, thread_id))
 		return NULL;
-	if (files_resolve(call, messages))
-		data = messages_add_data(&change, messages);
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "message", "Messages put successfully");
+	cJSON *inner = cJSON_AddObjectToObject(data, "data");
+	cJSON_AddStringToObject(inner, "thread_id", change.thread.thread_id);
+	cJSON *ids = cJSON_AddArrayToObject(inner, "message_ids");
+	bool ok = files_resolve(call, messages) && messages_store(&change, messages, ids);
 	change_end(&change);
-	return data;
+	return ok ? data : NULL;
 }

@@ -5,42 +5,22 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "service/files/media.h"
+#include "service/history/earlier.h"
 #include "service/thread/change.h"
-#include "service/thread/hole.h"
+#include "service/thread/feed.h"
+#include "service/thread/forget.h"
 #include "service/thread/messages.h"
 #include "service/thread/threads.h"
 
 #include <string.h>
 
-/*
- * The thread, and whether a run has it.  A thread that is running, but that no run has, is looked
- * at again: only when it has not changed, its process died, else the run just ended.
- */
-static bool thread_state_look(
-    struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
-{
-	struct storage *storage = call->service->storage;
-	const char *seen = NULL;
-	for (;;) {
-		if (!thread_find(call, thread_id, thread))
-			return false;
-		flags->running =
-		    storage->ops->lease_running(storage, thread_id, &flags->stop_requested);
-		if (flags->running || thread->status != RUN_RUNNING)
-			return true;
-		if (seen && strcmp(seen, thread->run_id) == 0)
-			return true;
-		seen = thread->run_id;
-	}
-}
-
 cJSON *state_read(struct call *call, const char *thread_id)
 {
 	struct thread thread;
-	struct run_flags flags = {0};
-	if (!thread_state_look(call, thread_id, &thread, &flags))
+	struct run_flags flags;
+	if (!thread_look(call, thread_id, &thread, &flags))
 		return NULL;
-	cJSON *context = hole_context(call, thread.row);
+	cJSON *context = feed_context(call, thread.row, &thread.view);
 	if (!context)
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
@@ -68,23 +48,6 @@ static bool wrong_type(struct call *call, const char *name, const char *expected
 	    name, expected);
 }
 
-static bool update_context(struct update *u, const cJSON *messages)
-{
-	if (!cJSON_IsArray(messages))
-		return wrong_type(u->call, "context", "an array of messages");
-	u->context = messages_read(u->call, messages, "body.state.context");
-	return u->context != NULL;
-}
-
-static bool update_summary(struct update *u, const cJSON *item)
-{
-	if (!cJSON_IsString(item))
-		return wrong_type(u->call, "context_summary", "a string or null");
-	u->has_summary = true;
-	u->summary = item->valuestring;
-	return true;
-}
-
 /* What is wrong with a member, apart from the thread as it is; its value where it is a fixed one.
  */
 static bool thread_state_read_member(struct update *u, const cJSON *item)
@@ -100,7 +63,17 @@ static bool thread_state_read_member(struct update *u, const cJSON *item)
 	if (field)
 		return wrong_type(
 		    u->call, field->name, arena_printf(u->call->arena, "of type %s", field->type));
-	return is_context ? update_context(u, item) : update_summary(u, item);
+	if (is_context) {
+		if (!cJSON_IsArray(item))
+			return wrong_type(u->call, "context", "an array of messages");
+		u->context = messages_read(u->call, item, "body.state.context");
+		return u->context != NULL;
+	}
+	if (!cJSON_IsString(item))
+		return wrong_type(u->call, "context_summary", "a string or null");
+	u->has_summary = true;
+	u->summary = item->valuestring;
+	return true;
 }
 
 static bool update_read(struct update *u, const char *thread_id, const cJSON *body)
@@ -117,17 +90,8 @@ static bool update_read(struct update *u, const char *thread_id, const cJSON *bo
 	return ok;
 }
 
-/* Objects are merged deeply, other values replace; reducers are for nodes alone. */
-static void merge_field(cJSON *fields, const struct field *field, const cJSON *item)
-{
-	cJSON *old = json_opt(fields, field->name);
-	if (cJSON_IsObject(old) && cJSON_IsObject(item))
-		json_merge(old, item);
-	else
-		json_set(fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
-}
-
-/* The graph's own fields after the update, as they are stored. */
+/* The graph's own fields after the update, as they are stored: objects are merged deeply, other
+ * values replace; reducers are for nodes alone. */
 static const char *merged_fields(struct update *u)
 {
 	const ag_graph *graph = u->call->service->graph;
@@ -135,8 +99,14 @@ static const char *merged_fields(struct update *u)
 	const cJSON *item;
 	cJSON_ArrayForEach(item, u->state) {
 		const struct field *field = graph_field_get(graph, item->string);
-		if (field && !cJSON_IsNull(item))
-			merge_field(fields, field, item);
+		if (!field || cJSON_IsNull(item))
+			continue;
+		cJSON *old = json_opt(fields, field->name);
+		if (cJSON_IsObject(old) && cJSON_IsObject(item))
+			json_merge(old, item);
+		else
+			json_set(
+			    fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
 	}
 	char *text = json_print(fields);
 	cJSON_Delete(fields);
@@ -144,24 +114,20 @@ static const char *merged_fields(struct update *u)
 	return text;
 }
 
-static cJSON *update_data(struct update *u)
+static cJSON *update_store(struct update *u)
 {
+	u->change.thread.fields_json = merged_fields(u);
+	if (u->has_summary)
+		u->change.thread.summary = u->summary;
+	u->change.checkpoint = earlier_of_update(u->call);
+	if (!messages_store(&u->change, u->context, NULL))
+		return NULL;
 	cJSON *data = arena_json(u->call->arena, cJSON_CreateObject());
 	cJSON_AddTrueToObject(data, "updated");
 	cJSON_AddItemReferenceToObject(data, "ignored", u->ignored);
 	cJSON *state = change_state(&u->change);
 	cJSON_AddItemToObject(data, "state", state);
 	return state ? data : NULL;
-}
-
-static cJSON *update_store(struct update *u)
-{
-	u->change.thread.fields_json = merged_fields(u);
-	if (u->has_summary)
-		u->change.thread.summary = u->summary;
-	if (!messages_store(&u->change, u->context, NULL))
-		return NULL;
-	return update_data(u);
 }
 
 cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body)
@@ -178,11 +144,16 @@ cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body)
 
 /* ---- clear ---- */
 
-static bool clear(struct change *change)
+cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body)
 {
-	struct storage *storage = change->call->service->storage;
-	struct thread *t = &change->thread;
-	struct thread blank;
+	struct change change;
+	cJSON *data = NULL;
+	if (!change_check(call, thread_id, body) || !change_begin(&change, call, thread_id))
+		return NULL;
+	if (!change_exists(&change))
+		goto out;
+	struct storage *storage = call->service->storage;
+	struct thread *t = &change.thread, blank;
 	thread_blank(&blank, t->thread_id, t->user_id);
 	blank.row = t->row;
 	blank.thread_name = t->thread_name;
@@ -190,24 +161,18 @@ static bool clear(struct change *change)
 	blank.created_at = t->created_at;
 	blank.run_id = t->run_id;
 	*t = blank;
-	change_touch(change);
-	struct thread_write write = {.thread = t, .clear_context = true};
-	return storage->ops->thread_write(storage, &write, &change->call->error);
-}
-
-cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body)
-{
-	struct change change;
-	cJSON *data = NULL;
-	if (!change_check(call, thread_id, body) || !change_begin(&change, call, thread_id))
-		return NULL;
-	if (change_exists(&change) && clear(&change)) {
-		data = arena_json(call->arena, cJSON_CreateObject());
-		cJSON_AddTrueToObject(data, "deleted");
-		cJSON_AddTrueToObject(data, "success");
-		cJSON_AddStringToObject(data, "message", "State cleared successfully");
-		cJSON_AddTrueToObject(data, "data");
-	}
+	change_touch(&change);
+	struct thread_write write = {
+	    .thread = t, .clear_context = true, .checkpoint = earlier_of_update(call)};
+	if (!forget_states(call, t->row) ||
+	    !thread_write(storage, &call->ctx, change.lease, &write, &call->error))
+		goto out;
+	data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "deleted");
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "message", "State cleared successfully");
+	cJSON_AddTrueToObject(data, "data");
+out:
 	change_end(&change);
 	return data;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A record as doc/protocol-threads.md#records shows it, a new tree. */
-static cJSON *threads_record(const struct thread *thread)
+static cJSON *threads_record(const struct thread *thread, enum run_status status)
 {
 	char time[ISO_TIME_SIZE];
 	cJSON *out = cJSON_CreateObject();
@@ -25,37 +25,99 @@ static cJSON *threads_record(const struct thread *thread)
 	cJSON_AddStringToObject(out, "created_at", clock_iso(thread->created_at, time));
 	cJSON_AddStringToObject(out, "updated_at", clock_iso(thread->updated_at, time));
 	json_add_str(out, "run_id", thread->run_id);
+	cJSON_AddStringToObject(out, "status", run_status_name(status));
 	return out;
+}
+
+/* ---- a list ---- */
+
+/* What is shown as failed may be stored as running. */
+#define STORED_AS_FAILED (1U << RUN_ERROR | 1U << RUN_RUNNING)
+
+struct thread_list {
+	struct call *call;
+	cJSON *threads;
+	unsigned status; /* a bit that is asked for; 0: any */
+	int64_t skip, left;
+};
+
+/* How the thread is now; false when it is gone, or with the error set. */
+static bool threads_now(struct call *call, struct thread *thread, struct run_flags *flags)
+{
+	struct storage *storage = call->service->storage;
+	if (!storage->threads->lease_running(storage, &call->ctx, thread->thread_id,
+		&flags->running, &flags->stop_requested, &call->error))
+		return false;
+	if (flags->running || thread->status != RUN_RUNNING ||
+	    thread_look(call, thread->thread_id, thread, flags))
+		return true;
+	if (call->error.kind == ERR_RESOURCE_NOT_FOUND)
+		error_release(&call->error);
+	return false;
 }
 
 static bool threads_add_record(void *arg, const struct thread *thread)
 {
-	cJSON_AddItemToArray(arg, threads_record(thread));
-	return true;
+	struct thread_list *list = arg;
+	struct thread now = *thread;
+	struct run_flags flags;
+	if (!threads_now(list->call, &now, &flags))
+		return !error_is_set(&list->call->error);
+	enum run_status status = thread_status(&now, &flags);
+	if ((list->status && !(list->status >> status & 1)) || list->skip-- > 0)
+		return true;
+	cJSON_AddItemToArray(list->threads, threads_record(&now, status));
+	return --list->left > 0;
 }
 
-cJSON *threads_list(struct call *call, const struct list_query *query)
+static bool threads_read_status(struct call *call, const char *name, unsigned *status)
+{
+	*status = 0;
+	for (enum run_status s = RUN_IDLE; name && s < RUN_QUEUED; s++)
+		if (strcmp(name, run_status_name(s)) == 0)
+			*status = 1U << s;
+	return !name || *status ||
+	    error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
+		"status must be one of idle, running, interrupted, completed, error, stopped");
+}
+
+cJSON *threads_list(struct call *call, const struct thread_query *query)
 {
 	struct storage *storage = call->service->storage;
-	struct page page;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	if (!page_read(call, query, &page))
+	struct thread_list list = {
+	    .call = call, .threads = cJSON_AddArrayToObject(data, "threads")};
+	struct page page;
+	bool ok = threads_read_status(call, query->status, &list.status);
+	if (!page_read(call, &query->page, &page) || !ok)
 		return NULL;
-	cJSON *threads = cJSON_AddArrayToObject(data, "threads");
-	if (!storage->ops->thread_list(
-		storage, call->owner, &page, threads_add_record, threads, &call->error))
-		return NULL;
-	return data;
+	list.left = page.limit;
+	const struct thread_filter filter = {
+	    .statuses = list.status >> RUN_ERROR & 1 ? STORED_AS_FAILED : list.status,
+	    .labels = query->labels,
+	    .count = query->label_count};
+	/* what is stored says no more than which threads may have the status */
+	if (list.status) {
+		list.skip = page.offset;
+		page.offset = 0;
+		page.limit = INT64_MAX;
+	}
+	bool done = storage->threads->list(storage, &call->ctx, call->owner, &page, &filter,
+	    threads_add_record, &list, &call->error);
+	return done && !error_is_set(&call->error) ? data : NULL;
 }
 
 cJSON *thread_read(struct call *call, const char *thread_id)
 {
 	struct thread thread;
+	struct run_flags flags;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	if (!thread_find(call, thread_id, &thread))
+	if (!thread_look(call, thread_id, &thread, &flags))
 		return NULL;
-	cJSON *shown = threads_record(&thread);
-	cJSON_AddItemToObject(shown, "thread", threads_record(&thread)); /* both forms are read */
+	enum run_status status = thread_status(&thread, &flags);
+	cJSON *shown = threads_record(&thread, status);
+	cJSON_AddItemToObject(
+	    shown, "thread", threads_record(&thread, status)); /* both forms are read */
 	cJSON_AddItemToObject(data, "thread_data", shown);
 	return data;
 }
@@ -67,8 +129,8 @@ static bool delete_once(struct change *change)
 	if (!observe_forget(change->call, change->thread.thread_id))
 		return false;
 	access_evict(service->access, change->thread.thread_id);
-	bool deleted =
-	    storage->ops->thread_delete(storage, change->thread.row, &change->call->error);
+	bool deleted = storage->threads->remove(
+	    storage, &change->call->ctx, change->lease, change->thread.row, &change->call->error);
 	access_evict(service->access, change->thread.thread_id);
 	return deleted;
 }
@@ -80,7 +142,8 @@ static bool threads_delete_thread(struct change *change)
 	struct error *err = &change->call->error;
 	if (delete_once(change))
 		return true;
-	if (err->kind != ERR_TRANSIENT_STORAGE || !storage->ops->make_room(storage))
+	if (err->kind != ERR_TRANSIENT_STORAGE || !storage->engine->can.reserve ||
+	    !storage->engine->make_room(storage))
 		return false;
 	error_release(err);
 	return delete_once(change);
@@ -108,11 +171,12 @@ bool thread_retire(struct call *call, const char *thread_id, int64_t before)
 	struct change change = {.call = call};
 	bool gone = false;
 
-	change.lease = storage->ops->lease_acquire(storage, thread_id, 0, &call->error);
+	change.lease = storage->threads->lease_acquire(
+	    storage, &call->ctx, thread_id, CLAIM_REJECT, 0, &call->error);
 	if (!change.lease)
 		return false;
-	if (storage->ops->thread_get(
-		storage, call->arena, thread_id, &change.thread, &call->error) &&
+	if (storage->threads->get(
+		storage, &call->ctx, call->arena, thread_id, &change.thread, &call->error) &&
 	    change.thread.updated_at < before)
 		gone = threads_delete_thread(&change);
 	change_end(&change);
@@ -152,8 +216,8 @@ static cJSON *fix_thread(struct change *change)
 	struct storage *storage = call->service->storage;
 	const struct page all = {.limit = INT64_MAX};
 	cJSON *messages = arena_json(call->arena, cJSON_CreateArray());
-	if (!storage->ops->message_list(
-		storage, change->thread.row, &all, threads_add_message, messages, &call->error))
+	if (!storage->threads->message_list(storage, &change->call->ctx, change->thread.row, NULL,
+		&all, threads_add_message, messages, &call->error))
 		return NULL;
 	bool empty = !messages->child;
 	cJSON *removed = orphans_find(call->arena, messages);

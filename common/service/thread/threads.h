@@ -7,6 +7,9 @@
 #include "base/arena.h"
 #include "service/service.h"
 
+/* What the server keeps in the metadata of a thread, and nobody else can set. */
+#define THREAD_RESUMPTION_HANDLE "resumption_handle"
+
 /* Query parameters as they came, percent-decoded; NULL when absent. */
 struct list_query {
 	const char *search;
@@ -14,10 +17,20 @@ struct list_query {
 	const char *limit;
 };
 
+/* The same of threads, of which more can be asked. */
+struct thread_query {
+	struct list_query page;
+	const char *status;
+	const struct label *labels; /* members of the metadata */
+	size_t label_count;
+};
+
 /* Each returns the data of its route.  What is wrong with the query's form may be in call->error
  * already; the lists add what is wrong with its values. */
-cJSON *threads_list(struct call *call, const struct list_query *query);
+cJSON *threads_list(struct call *call, const struct thread_query *query);
 cJSON *thread_read(struct call *call, const char *thread_id);
+cJSON *thread_create(struct call *call, const cJSON *body);
+cJSON *thread_update(struct call *call, const char *thread_id, const cJSON *body);
 cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body);
 
 /* Deletes a thread that nobody is on and that was changed last before that (microseconds); false

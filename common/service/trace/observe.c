@@ -16,31 +16,20 @@ static bool may_see(struct call *call, const char *thread_id, bool *is_stored)
 	struct thread thread;
 	if (!thread_id_check(call, "path.thread_id", thread_id))
 		return false;
-	*is_stored =
-	    storage->ops->thread_get(storage, call->arena, thread_id, &thread, &call->error);
+	*is_stored = storage->threads->get(
+	    storage, &call->ctx, call->arena, thread_id, &thread, &call->error);
 	return *is_stored ? call_owns(call, &thread) : !error_is_set(&call->error);
-}
-
-static bool is_latest(const struct trace_view *view)
-{
-	return view->run_count && strcmp(view->run_ids[view->run_count - 1], view->run.run_id) == 0;
 }
 
 static bool still_runs(struct call *call, const struct trace_view *view)
 {
 	struct storage *storage = call->service->storage;
-	bool stop;
-	return is_latest(view) && storage->ops->lease_running(storage, view->run.thread_id, &stop);
-}
-
-/* For good, so that no later run on the thread makes it look alive. */
-static void observe_bury(struct call *call, struct trace_run *run)
-{
-	const struct trace_piece none = {.first = 1};
-	uint64_t place = 0;
-	run->status = TRACE_ERROR;
-	run->finished_at = run->last_at;
-	traces_put(call->service->traces, run, &none, &place);
+	bool running, stop;
+	return view->run_count &&
+	    strcmp(view->run_ids[view->run_count - 1], view->run.run_id) == 0 &&
+	    storage->threads->lease_running(
+		storage, &call->ctx, view->run.thread_id, &running, &stop, &call->error) &&
+	    running;
 }
 
 /*
@@ -51,25 +40,23 @@ static bool observe_read_view(
     struct call *call, const char *thread_id, const char *run_id, struct trace_view *view)
 {
 	struct traces *traces = call->service->traces;
-	if (!traces_read(traces, call->arena, thread_id, run_id, view, &call->error))
+	struct trace_run *run = &view->run;
+	if (!traces_read(traces, &call->ctx, call->arena, thread_id, run_id, view, &call->error))
 		return false;
-	if (!view->found || view->run.status != TRACE_RUNNING || still_runs(call, view))
+	if (!view->found || run->status != TRACE_RUNNING || still_runs(call, view))
 		return true;
-	if (!traces_read(traces, call->arena, thread_id, view->run.run_id, view, &call->error))
+	if (!traces_read(
+		traces, &call->ctx, call->arena, thread_id, run->run_id, view, &call->error))
 		return false;
-	if (view->found && view->run.status == TRACE_RUNNING)
-		observe_bury(call, &view->run);
+	if (view->found && run->status == TRACE_RUNNING) {
+		/* for good, so that no later run on the thread makes it look alive */
+		const struct trace_piece none = {.first = 1};
+		uint64_t place = 0;
+		run->status = TRACE_ERROR;
+		run->finished_at = run->last_at;
+		traces_put(traces, run, &none, &place);
+	}
 	return true;
-}
-
-static cJSON *observe_run_of(const struct trace_view *view)
-{
-	if (!view->found)
-		return cJSON_CreateNull();
-	cJSON *records = json_parse(view->records, strlen(view->records), JSON_TRUSTED_DEPTH, NULL);
-	cJSON *run = trace_view(&view->run, records);
-	cJSON_Delete(records);
-	return run;
 }
 
 cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_id)
@@ -87,12 +74,18 @@ cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_
 	cJSON *ids = cJSON_AddArrayToObject(data, "run_ids");
 	for (size_t i = 0; i < view.run_count; i++)
 		cJSON_AddItemToArray(ids, cJSON_CreateString(view.run_ids[i]));
-	cJSON_AddItemToObject(data, "run", observe_run_of(&view));
+	if (!view.found) {
+		cJSON_AddNullToObject(data, "run");
+		return data;
+	}
+	cJSON *records = json_parse(view.records, strlen(view.records), JSON_TRUSTED_DEPTH, NULL);
+	cJSON_AddItemToObject(data, "run", trace_view(&view.run, records));
+	cJSON_Delete(records);
 	return data;
 }
 
 bool observe_forget(struct call *call, const char *thread_id)
 {
 	struct traces *traces = call->service->traces;
-	return !traces || traces_forget(traces, thread_id, &call->error);
+	return !traces || traces_forget(traces, &call->ctx, thread_id, &call->error);
 }

@@ -9,7 +9,6 @@
 #include "graph/message.h"
 #include "graph/state.h"
 #include "service/trace/trace_record.h"
-#include "service/trace/trace_spans.h"
 #include "telemetry/telemetry.h"
 
 #include <string.h>
@@ -101,7 +100,7 @@ static void trace_hand_over(struct trace *trace)
 }
 
 /* What is beyond the number of records that are kept still counts. */
-static void trace_trace_record(struct trace *trace, int64_t now, struct trace_event *event)
+static void trace_put_record(struct trace *trace, int64_t now, struct trace_event *event)
 {
 	struct buf ignored = {0};
 	bool kept = trace->count < TRACES_RECORDS;
@@ -116,24 +115,19 @@ static void record_plain(
     struct trace *trace, int64_t now, const char *type, const char *node, const char *status)
 {
 	struct trace_event event = {.type = type, .node = node, .status = status};
-	trace_trace_record(trace, now, &event);
-}
-
-static void trace_visit(struct trace *trace, const char *node)
-{
-	int i = graph_node_index(service_of(trace)->graph, node);
-	if (i < 0 || trace->visited[i])
-		return;
-	trace->visited[i] = true;
-	trace->run.totals.iterations++;
+	trace_put_record(trace, now, &event);
 }
 
 /* ---- events ---- */
 
 static void trace_on_node_starts(struct trace *trace, const struct run_event *event, int64_t now)
 {
+	int i = graph_node_index(service_of(trace)->graph, event->node);
 	log_run(trace->run.run_id);
-	trace_visit(trace, event->node);
+	if (i >= 0 && !trace->visited[i]) {
+		trace->visited[i] = true;
+		trace->run.totals.iterations++;
+	}
 	record_plain(trace, now, "updates", event->node, "invoking_node");
 	if (!trace->wanted)
 		return;
@@ -150,17 +144,9 @@ static void trace_on_message(struct trace *trace, const struct run_event *event,
 	    .piece = event->kind == RUN_PIECE};
 	if (event->kind == RUN_PIECE && !trace->inner->live)
 		return;
-	trace_trace_record(trace, now, &written);
+	trace_put_record(trace, now, &written);
 	if (trace->wanted && event->kind == RUN_MESSAGE)
 		spans_message(&trace->spans, event->message, &trace->names, now);
-}
-
-static void trace_on_node_ends(struct trace *trace, const struct run_event *event, int64_t now)
-{
-	record_plain(trace, now, "state", event->node, NULL);
-	record_plain(trace, now, "updates", event->node, "node_invoked");
-	if (trace->wanted)
-		spans_node_ends(&trace->spans, now);
 }
 
 static void trace_on_event(
@@ -180,7 +166,10 @@ static void trace_on_event(
 		trace_on_message(trace, event, now);
 		break;
 	case RUN_NODE_ENDS:
-		trace_on_node_ends(trace, event, now);
+		record_plain(trace, now, "state", event->node, NULL);
+		record_plain(trace, now, "updates", event->node, "node_invoked");
+		if (trace->wanted)
+			spans_node_ends(&trace->spans, now);
 		break;
 	}
 	if (now - trace->shown_at >= SHOW_US || trace->records.len >= PIECE_SIZE)
@@ -231,13 +220,6 @@ struct run_observer *trace_observer(struct trace *trace)
 	return &trace->observer;
 }
 
-static const char *paused_node(const struct trace *trace)
-{
-	const cJSON *interrupt =
-	    arena_json(trace->turn->call->arena, thread_interrupt(run_thread(trace->turn->run)));
-	return json_str(interrupt, "node");
-}
-
 /* The chunk that a stream would end with, where it says more than that the run is over. */
 static void record_outcome(struct trace *trace, bool ok, int64_t now)
 {
@@ -247,19 +229,15 @@ static void record_outcome(struct trace *trace, bool ok, int64_t now)
 		record_plain(trace, now, "error", node, NULL);
 		return;
 	}
-	if (run_thread(run)->status == RUN_INTERRUPTED)
-		record_plain(trace, now, "updates", paused_node(trace), "interrupted");
-	else if (run_thread(run)->status == RUN_STOPPED)
+	if (run_thread(run)->status == RUN_INTERRUPTED) {
+		const cJSON *interrupt =
+		    arena_json(trace->turn->call->arena, thread_interrupt(run_thread(run)));
+		record_plain(trace, now, "updates", json_str(interrupt, "node"), "interrupted");
+	} else if (run_thread(run)->status == RUN_STOPPED) {
 		record_plain(trace, now, "updates", run_node(run), "stopped");
+	}
 	if (!trace->inner->live)
 		record_plain(trace, now, "result", NULL, NULL);
-}
-
-static enum trace_status trace_status_of(const struct trace *trace, bool ok)
-{
-	if (!ok)
-		return TRACE_ERROR;
-	return run_thread(trace->turn->run)->status == RUN_STOPPED ? TRACE_STOPPED : TRACE_DONE;
 }
 
 static void report_run(struct trace *trace)
@@ -297,7 +275,7 @@ static void trace_report_failure(struct trace *trace)
 	    .message = call->error.detail,
 	    .cause = call->error.cause,
 	    .node = run_steps(run) > 0 ? run_node(run) : NULL,
-	    .request_id = call->request_id,
+	    .request_id = call->ctx.request_id,
 	    .run_id = trace->run.run_id,
 	    .trace_id = trace->wanted ? trace->context.trace_id : NULL,
 	    .span_id = trace->wanted ? trace->run_span : NULL,
@@ -311,8 +289,9 @@ static void trace_report_failure(struct trace *trace)
 void trace_end(struct trace *trace, bool ok)
 {
 	int64_t now = clock_now();
+	bool stopped = run_thread(trace->turn->run)->status == RUN_STOPPED;
 	record_outcome(trace, ok, now);
-	trace->run.status = trace_status_of(trace, ok);
+	trace->run.status = !ok ? TRACE_ERROR : stopped ? TRACE_STOPPED : TRACE_DONE;
 	trace->run.finished_at = now;
 	trace_hand_over(trace);
 	metrics_gauge(GAUGE_RUNS, -1);

@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "base/json_quote.h"
 #include "graph/message.h"
+#include "storage/runs.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define CALLS_MAX 1024 /* that are known by name */
@@ -23,25 +23,18 @@ const cJSON *call_names_find(const struct call_names *names, const char *call_id
 	return NULL;
 }
 
-static void learn(struct call_names *names, const cJSON *block)
-{
-	if (names->count == CALLS_MAX)
-		return;
-	if (names->count == names->size) {
-		const cJSON **old = names->calls;
-		names->size = names->size ? 2 * names->size : 8;
-		names->calls = arena_alloc(names->arena, names->size * sizeof(*old));
-		if (old)
-			memcpy(names->calls, old, names->count * sizeof(*old));
-	}
-	names->calls[names->count++] = block;
-}
-
 /* ---- a message ---- */
+
+static void trace_record_put_key(struct buf *out, const char *key)
+{
+	buf_puts(out, ",\"");
+	buf_puts(out, key);
+	buf_puts(out, "\":");
+}
 
 static void trace_record_put_member(struct buf *out, const char *key, const char *text)
 {
-	buf_printf(out, ",\"%s\":", key);
+	trace_record_put_key(out, key);
 	json_quote(out, text);
 }
 
@@ -57,9 +50,8 @@ static void trace_record_put_words(struct buf *out, const char *key, const cJSON
 		if (!word)
 			continue;
 		if (count++ == 0)
-			buf_printf(out, ",\"%s\":[", key);
-		else
-			buf_putc(out, ',');
+			trace_record_put_key(out, key);
+		buf_putc(out, count == 1 ? '[' : ',');
 		json_quote(out, word);
 		if (count == RECORD_WORDS)
 			break;
@@ -88,32 +80,26 @@ static const char *trace_record_answered(const struct call_names *names, const c
 	return call ? json_str(call, "name") : NULL;
 }
 
-static int64_t tokens(const cJSON *usages, const char *name)
-{
-	int64_t value = 0;
-	return json_integer(json_get(usages, name), &value) && value > 0 ? value : 0;
-}
-
 static void put_usage(struct buf *out, const cJSON *message, struct trace_totals *totals)
 {
-	const cJSON *usages = json_opt(message, "usages");
-	if (!usages)
+	struct run_usage usage = {0};
+	if (!message_usage(message, &usage))
 		return;
-	int64_t prompt = tokens(usages, "prompt_tokens");
-	int64_t completion = tokens(usages, "completion_tokens");
-	int64_t reasoning = tokens(usages, "reasoning_tokens");
-	int64_t total = tokens(usages, "total_tokens");
-	if (!total)
-		total = prompt + completion;
-	buf_printf(
-	    out, ",\"usage\":[%" PRId64 ",%" PRId64 ",%" PRId64 "]", prompt, completion, total);
+	trace_record_put_key(out, "usage");
+	buf_putc(out, '[');
+	buf_int(out, usage.prompt);
+	buf_putc(out, ',');
+	buf_int(out, usage.completion);
+	buf_putc(out, ',');
+	buf_int(out, usage.total);
+	buf_putc(out, ']');
 	const char *model = json_str(json_opt(message, "metadata"), "model");
 	if (model)
 		trace_record_put_member(out, "model", model);
-	totals->prompt += prompt;
-	totals->completion += completion;
-	totals->reasoning += reasoning;
-	totals->total += total;
+	totals->prompt += usage.prompt;
+	totals->completion += usage.completion;
+	totals->reasoning += usage.reasoning;
+	totals->total += usage.total;
 	totals->llm_calls++;
 }
 
@@ -124,34 +110,40 @@ static void trace_record_note_calls(
 	cJSON_ArrayForEach(block, blocks) {
 		if (!block_is_call(block))
 			continue;
-		learn(names, block);
 		totals->tool_calls++;
+		if (names->count == CALLS_MAX)
+			continue;
+		if (names->count == names->size) {
+			const cJSON **old = names->calls;
+			names->size = names->size ? 2 * names->size : 8;
+			names->calls = arena_alloc(names->arena, names->size * sizeof(*old));
+			if (old)
+				memcpy(names->calls, old, names->count * sizeof(*old));
+		}
+		names->calls[names->count++] = block;
 	}
-}
-
-static void trace_record_put_message(
-    struct buf *out, const cJSON *message, struct call_names *names, struct trace_totals *totals)
-{
-	const cJSON *blocks = json_get(message, "content");
-	trace_record_put_member(out, "role", message_role(message));
-	trace_record_note_calls(blocks, names, totals);
-	trace_record_put_words(out, "blocks", blocks, trace_record_type_of, names);
-	trace_record_put_words(out, "calls", blocks, called, names);
-	trace_record_put_words(out, "results", blocks, trace_record_answered, names);
-	put_usage(out, message, totals);
 }
 
 void trace_record(struct buf *out, const struct trace_event *event, struct call_names *names,
     struct trace_totals *totals)
 {
-	buf_printf(out, "{\"at\":%" PRId64 ",\"type\":\"%s\"", event->offset, event->type);
+	buf_puts(out, "{\"at\":");
+	buf_int(out, event->offset);
+	trace_record_put_member(out, "type", event->type);
 	if (event->node)
 		trace_record_put_member(out, "node", event->node);
 	if (event->status)
 		trace_record_put_member(out, "status", event->status);
-	if (event->piece)
+	if (event->piece) {
 		buf_puts(out, ",\"delta\":true");
-	else if (event->message)
-		trace_record_put_message(out, event->message, names, totals);
+	} else if (event->message) {
+		const cJSON *blocks = json_get(event->message, "content");
+		trace_record_put_member(out, "role", message_role(event->message));
+		trace_record_note_calls(blocks, names, totals);
+		trace_record_put_words(out, "blocks", blocks, trace_record_type_of, names);
+		trace_record_put_words(out, "calls", blocks, called, names);
+		trace_record_put_words(out, "results", blocks, trace_record_answered, names);
+		put_usage(out, event->message, totals);
+	}
 	buf_puts(out, "},");
 }

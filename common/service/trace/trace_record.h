@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Records of a run: one for each chunk that it would stream at the granularity `full`. */
+/* What a trace makes of a run: records, one for each chunk that it would stream at the granularity
+ * `full`, and spans (telemetry/report.h). */
 #ifndef AGENTGRAPH_SERVICE_TRACE_TRACE_RECORD_H
 #define AGENTGRAPH_SERVICE_TRACE_TRACE_RECORD_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "storage/traces.h"
+#include "telemetry/report.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -38,5 +40,28 @@ struct trace_event {
 };
 void trace_record(struct buf *out, const struct trace_event *event, struct call_names *names,
     struct trace_totals *totals);
+
+/* ---- trace_spans.c: spans, collected while the run goes on */
+
+struct trace_spans {
+	struct arena *arena;
+	struct span **items;
+	size_t count, size;
+	struct span *node; /* the open one, or NULL */
+	int64_t latest;    /* time of what came before */
+	int64_t input_tokens, output_tokens;
+};
+
+/* Begins with the run's own span. */
+void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now);
+
+/* What happens in the run, at the time now. */
+void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now);
+void spans_message(
+    struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now);
+void spans_node_ends(struct trace_spans *spans, int64_t now);
+
+/* Closes what is open; error is what ended the run, or NULL. */
+void spans_end(struct trace_spans *spans, const char *error, int64_t now);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Opening and closing the spans of nodes, models and tools. */
-#include "service/trace/trace_spans.h"
+#include "service/trace/trace_record.h"
 
 #include "base/json.h"
 #include "graph/message.h"
@@ -9,23 +9,19 @@
 
 #define SPANS_MAX 1000 /* of one run */
 
-static void grow(struct trace_spans *spans)
-{
-	struct span **old = spans->items;
-	spans->size = spans->size ? 2 * spans->size : 16;
-	spans->items = arena_alloc(spans->arena, spans->size * sizeof(*old));
-	if (old)
-		memcpy(spans->items, old, spans->count * sizeof(*old));
-}
-
 /* A new span below the open node, or below the run; NULL when there are too many. */
 static struct span *trace_spans_add(
     struct trace_spans *spans, enum span_kind kind, const char *name, int64_t start, int64_t end)
 {
 	if (spans->count == SPANS_MAX)
 		return NULL;
-	if (spans->count == spans->size)
-		grow(spans);
+	if (spans->count == spans->size) {
+		struct span **old = spans->items;
+		spans->size = spans->size ? 2 * spans->size : 16;
+		spans->items = arena_alloc(spans->arena, spans->size * sizeof(*old));
+		if (old)
+			memcpy(spans->items, old, spans->count * sizeof(*old));
+	}
 	struct span *span = arena_alloc(spans->arena, sizeof(*span));
 	*span = (struct span){.kind = kind, .name = name, .start = start, .end = end};
 	span_id_new(span->id);

@@ -70,14 +70,6 @@ static void set_duration(cJSON *span, int64_t us)
 	json_set(span, "duration_ms", json_new_double(ms(us)));
 }
 
-static struct node_span *find_node(struct span_list *list, const char *name)
-{
-	for (int i = 0; i < list->node_count; i++)
-		if (strcmp(list->nodes[i].name, name) == 0)
-			return &list->nodes[i];
-	return NULL;
-}
-
 /* The id of the span that a record hangs off, which it opens or extends. */
 static const char *node_of(struct span_list *list, const cJSON *record)
 {
@@ -85,7 +77,10 @@ static const char *node_of(struct span_list *list, const cJSON *record)
 	char title[256];
 	if (!name)
 		return "root";
-	struct node_span *node = find_node(list, name);
+	struct node_span *node = NULL;
+	for (int i = 0; i < list->node_count && !node; i++)
+		if (strcmp(list->nodes[i].name, name) == 0)
+			node = &list->nodes[i];
 	if (!node) {
 		node = &list->nodes[list->node_count++];
 		snprintf(title, sizeof(title), "node: %s", name);
@@ -178,17 +173,6 @@ static cJSON *event_of(const cJSON *record, int number)
 	return event;
 }
 
-/* Newest first. */
-static cJSON *events_of(const cJSON *records)
-{
-	cJSON *events = cJSON_CreateArray();
-	const cJSON *record;
-	int number = 0;
-	cJSON_ArrayForEach(record, records)
-		cJSON_InsertItemInArray(events, 0, event_of(record, number++));
-	return events;
-}
-
 /* ---- the run ---- */
 
 static const char *status_text(enum trace_status status)
@@ -212,20 +196,12 @@ static void trace_view_add_time(cJSON *object, const char *key, int64_t us)
 	    object, key, us ? json_new_double((double)us / 1e6) : cJSON_CreateNull());
 }
 
-static cJSON *usage_of(const struct trace_totals *totals)
-{
-	cJSON *usage = cJSON_CreateObject();
-	json_add_int(usage, "prompt_tokens", totals->prompt);
-	json_add_int(usage, "completion_tokens", totals->completion);
-	json_add_int(usage, "reasoning_tokens", totals->reasoning);
-	json_add_int(usage, "total_tokens", totals->total);
-	return usage;
-}
-
 cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 {
 	int64_t end = run->last_at > run->finished_at ? run->last_at : run->finished_at;
 	int64_t total = end - run->started_at;
+	const cJSON *record;
+	int number = 0;
 	cJSON *view = cJSON_CreateObject();
 	cJSON_AddStringToObject(view, "run_id", run->run_id);
 	cJSON_AddStringToObject(view, "thread_id", run->thread_id);
@@ -235,8 +211,14 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 	    view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
 	cJSON_AddItemToObject(view, "duration_ms", json_new_double(ms(total)));
 	cJSON_AddItemToObject(view, "spans", spans_of(records, total));
-	cJSON_AddItemToObject(view, "events", events_of(records));
-	cJSON_AddItemToObject(view, "usage", usage_of(&run->totals));
+	cJSON *events = cJSON_AddArrayToObject(view, "events");
+	cJSON_ArrayForEach(record, records) /* newest first */
+		cJSON_InsertItemInArray(events, 0, event_of(record, number++));
+	cJSON *usage = cJSON_AddObjectToObject(view, "usage");
+	json_add_int(usage, "prompt_tokens", run->totals.prompt);
+	json_add_int(usage, "completion_tokens", run->totals.completion);
+	json_add_int(usage, "reasoning_tokens", run->totals.reasoning);
+	json_add_int(usage, "total_tokens", run->totals.total);
 	json_add_int(view, "llm_calls", run->totals.llm_calls);
 	json_add_int(view, "tool_calls", run->totals.tool_calls);
 	json_add_int(view, "iterations", run->totals.iterations);

@@ -26,6 +26,10 @@
 #define BLOBS_CLOUD "cloud"
 
 #define BLOB_KEY_SIZE 256
+#define BLOB_ID_DIGITS 32
+
+/* Whether text can be the id of a file; nothing else in a store's directory is the store's. */
+bool blob_id_valid(const char *text);
 
 struct blobs {
 	const struct blob_ops *ops;

@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ID_DIGITS 32
-
 /* How much is fetched ahead of who reads: doubled while somebody reads on. */
 #define AHEAD_FIRST (128 << 10)
 #define AHEAD_MAX (1 << 20)
@@ -35,7 +33,7 @@ struct cloud {
 struct cloud_upload {
 	struct blob_upload upload; /* first */
 	char *file;
-	char id[ID_DIGITS + 1];
+	char id[BLOB_ID_DIGITS + 1];
 	int64_t size;
 	bool sent; /* something of it may be in the bucket */
 };
@@ -140,42 +138,31 @@ static struct blob *cloud_open(struct blobs *blobs, const char *key, struct erro
 	return &b->blob;
 }
 
-static bool blob_cloud_fetch(
-    struct cloud_blob *b, char *out, size_t len, int64_t offset, struct error *err)
-{
-	return s3_get(cloud_of(b->blob.blobs)->s3, b->key, offset, out, len, err);
-}
-
-static bool blob_cloud_fill(struct cloud_blob *b, size_t least, int64_t offset, struct error *err)
-{
-	size_t len = least > b->ahead ? least : b->ahead;
-	if ((int64_t)len > b->size - offset)
-		len = (size_t)(b->size - offset);
-	if (!b->window)
-		b->window = xmalloc(AHEAD_MAX);
-	b->len = 0;
-	if (!blob_cloud_fetch(b, b->window, len, offset, err))
-		return false;
-	b->at = offset;
-	b->len = len;
-	if (b->ahead < AHEAD_MAX)
-		b->ahead *= 2;
-	return true;
-}
-
 static ssize_t cloud_read(
     struct blob *blob, void *out, size_t size, int64_t offset, struct error *err)
 {
 	struct cloud_blob *b = (struct cloud_blob *)blob;
+	struct s3 *s3 = cloud_of(blob->blobs)->s3;
 	if (offset >= b->size)
 		return 0;
 	if ((int64_t)size > b->size - offset)
 		size = (size_t)(b->size - offset);
 	if (size >= AHEAD_MAX)
-		return blob_cloud_fetch(b, out, size, offset, err) ? (ssize_t)size : -1;
-	bool inside = offset >= b->at && offset < b->at + (int64_t)b->len;
-	if (!inside && !blob_cloud_fill(b, size, offset, err))
-		return -1;
+		return s3_get(s3, b->key, offset, out, size, err) ? (ssize_t)size : -1;
+	if (offset < b->at || offset >= b->at + (int64_t)b->len) {
+		size_t len = size > b->ahead ? size : b->ahead;
+		if ((int64_t)len > b->size - offset)
+			len = (size_t)(b->size - offset);
+		if (!b->window)
+			b->window = xmalloc(AHEAD_MAX);
+		b->len = 0;
+		if (!s3_get(s3, b->key, offset, b->window, len, err))
+			return -1;
+		b->at = offset;
+		b->len = len;
+		if (b->ahead < AHEAD_MAX)
+			b->ahead *= 2;
+	}
 	size_t have = b->len - (size_t)(offset - b->at);
 	if (size > have)
 		size = have;
@@ -203,15 +190,6 @@ static const char *cloud_sign(struct blobs *blobs, const char *key, const struct
 /* ---- what is left over ---- */
 
 /* With the lock of a writer that is dead; false when the bucket is out of reach. */
-static bool blob_cloud_sweep_one(
-    struct cloud *c, const char *file, const char *id, blob_recorded *recorded, void *arg)
-{
-	if (!recorded(id, arg) && !take_away(c, id))
-		return false;
-	unlink(file);
-	return true;
-}
-
 static bool sweep_entry(struct cloud *c, const char *id, blob_recorded *recorded, void *arg)
 {
 	char *file = xasprintf("%s/%s", c->path, id);
@@ -220,17 +198,15 @@ static bool sweep_entry(struct cloud *c, const char *id, blob_recorded *recorded
 	int fd = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	/* Who came to the lock after its holder had finished finds the name gone. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
-	    stat(file, &there) == 0 && there.st_ino == ours.st_ino)
-		ok = blob_cloud_sweep_one(c, file, id, recorded, arg);
+	    stat(file, &there) == 0 && there.st_ino == ours.st_ino) {
+		ok = recorded(id, arg) || take_away(c, id);
+		if (ok)
+			unlink(file);
+	}
 	if (fd >= 0)
 		close(fd);
 	free(file);
 	return ok;
-}
-
-static bool is_id(const char *name)
-{
-	return strspn(name, "0123456789abcdef") == ID_DIGITS && !name[ID_DIGITS];
 }
 
 /* When the bucket is out of reach, the next start tries again. */
@@ -241,7 +217,8 @@ static void cloud_sweep(struct blobs *blobs, blob_recorded *recorded, void *arg)
 	const struct dirent *entry;
 	bool more = true;
 	while (more && dir && (entry = readdir(dir)))
-		more = !is_id(entry->d_name) || sweep_entry(c, entry->d_name, recorded, arg);
+		more =
+		    !blob_id_valid(entry->d_name) || sweep_entry(c, entry->d_name, recorded, arg);
 	if (dir)
 		closedir(dir);
 }
@@ -277,23 +254,18 @@ static const struct blob_ops cloud_ops = {
     .sweep = cloud_sweep,
 };
 
-/* Without the slashes around it. */
-static char *blob_cloud_trimmed(const char *prefix)
-{
-	prefix += strspn(prefix, "/");
-	size_t len = strlen(prefix);
-	while (len > 0 && prefix[len - 1] == '/')
-		len--;
-	return xstrndup(prefix, len);
-}
-
 struct blobs *blobs_cloud(const struct config *config)
 {
 	struct cloud *c = xcalloc(1, sizeof(*c));
+	const char *prefix = config->env.media_cloud_prefix;
+	prefix += strspn(prefix, "/"); /* without the slashes around it */
+	size_t len = strlen(prefix);
+	while (len > 0 && prefix[len - 1] == '/')
+		len--;
 	c->blobs.ops = &cloud_ops;
 	c->s3 = s3_new(&config->env);
 	c->path = xasprintf("%s/cloud", config->state_dir);
-	c->prefix = blob_cloud_trimmed(config->env.media_cloud_prefix);
+	c->prefix = xstrndup(prefix, len);
 	c->url_seconds = config->env.media_signed_url_ttl;
 	return &c->blobs;
 }

@@ -31,7 +31,6 @@
 #define FILE_MODE 0640
 
 #define INCOMING "incoming"
-#define ID_DIGITS 32
 #define NAME_SIZE 64
 
 /* So much is handed to the disk while more arrives, so that the end has little to wait for. */
@@ -74,25 +73,19 @@ static bool directory_failed(
 
 /* ---- the directory ---- */
 
-static void make_parents(const char *path)
-{
-	char *copy = xstrdup(path);
-
-	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(copy, DIRECTORY_MODE);
-		*slash = '/';
-	}
-	free(copy);
-}
-
 static int open_root(struct directory *d, bool make)
 {
 	int fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0 || errno != ENOENT || !make)
 		return fd;
-	make_parents(d->path);
+	char *copy = xstrdup(d->path);
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(copy, DIRECTORY_MODE);
+		*slash = '/';
+	}
+	free(copy);
 	if (mkdir(d->path, DIRECTORY_MODE) != 0 && errno != EEXIST)
 		return -1;
 	return open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,11 +122,6 @@ static bool make_below(const struct directory *d, int root, const char *name)
 
 /* ---- in ---- */
 
-static bool id_is_ours(const char *id)
-{
-	return strspn(id, "0123456789abcdef") == ID_DIGITS && id[ID_DIGITS] == '\0';
-}
-
 static void blob_directory_key_of(const char *id, char key[NAME_SIZE])
 {
 	snprintf(key, NAME_SIZE, "%.2s/%s", id, id);
@@ -158,25 +146,19 @@ static struct blob_upload *directory_begin(
 	return NULL;
 }
 
-/* Whether len more bytes may come. */
-static bool blob_directory_claim(struct directory *d, int64_t len, struct error *err)
-{
-	if (!d->used || atomic_fetch_add(d->used, len) + len <= d->max)
-		return true;
-	atomic_fetch_sub(d->used, len);
-	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-	return error_cause(
-	    err, "the files in memory would have more than %lld bytes", (long long)d->max);
-}
-
 static bool directory_write(
     struct blob_upload *upload, const void *data, size_t len, struct error *err)
 {
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
+	int64_t more = (int64_t)len;
 
-	if (!blob_directory_claim(d, (int64_t)len, err))
-		return false;
+	if (d->used && atomic_fetch_add(d->used, more) + more > d->max) {
+		atomic_fetch_sub(d->used, more);
+		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+		return error_cause(
+		    err, "the files in memory would have more than %lld bytes", (long long)d->max);
+	}
 	u->size += (int64_t)len;
 	if (!blob_file_write(upload->fd, data, len))
 		return directory_failed(d, "write", u->name, err);
@@ -188,22 +170,6 @@ static bool directory_write(
 	return true;
 }
 
-/* The time is what a web server tells as that of the last change. */
-static bool finish_bytes(const struct directory *d, int fd, int64_t modified_at)
-{
-	const struct timespec time = {modified_at / 1000000, (long)(modified_at % 1000000) * 1000};
-	const struct timespec times[] = {time, time};
-
-	return futimens(fd, times) == 0 && (!d->durable || fsync(fd) == 0);
-}
-
-/* Where a file system has no second names, the one name is changed. */
-static bool give_name(int root, const char *name, const char *key)
-{
-	return linkat(root, name, root, key, 0) == 0 ||
-	    (errno != EEXIST && errno != ENOSPC && renameat(root, name, root, key) == 0);
-}
-
 static bool directory_publish(
     struct blob_upload *upload, int64_t modified_at, char key[BLOB_KEY_SIZE], struct error *err)
 {
@@ -211,13 +177,19 @@ static bool directory_publish(
 	struct directory *d = directory_of(upload->blobs);
 	int root = root_of(d, true);
 	char shard[3];
+	/* what a web server tells as the time of the last change */
+	const struct timespec time = {modified_at / 1000000, (long)(modified_at % 1000000) * 1000};
+	const struct timespec times[] = {time, time};
 
 	snprintf(shard, sizeof(shard), "%.2s", u->name + strlen(INCOMING "/"));
-	if (!finish_bytes(d, upload->fd, modified_at) || !make_below(d, root, shard))
+	if (futimens(upload->fd, times) != 0 || (d->durable && fsync(upload->fd) != 0) ||
+	    !make_below(d, root, shard))
 		return directory_failed(d, "store", u->name, err);
 	blob_directory_key_of(u->name + strlen(INCOMING "/"), u->key);
-	if (!give_name(root, u->name, u->key) ||
-	    (d->durable && !blob_directory_put_on_disk(root, shard)))
+	/* where a file system has no second names, the one name is changed */
+	bool named = linkat(root, u->name, root, u->key, 0) == 0 ||
+	    (errno != EEXIST && errno != ENOSPC && renameat(root, u->name, root, u->key) == 0);
+	if (!named || (d->durable && !blob_directory_put_on_disk(root, shard)))
 		return directory_failed(d, "name", u->key, err);
 	snprintf(key, BLOB_KEY_SIZE, "%s", u->key);
 	return true;
@@ -242,7 +214,7 @@ static void directory_end(struct blob_upload *upload, bool keep)
 
 static bool key_is_ours(const char *key)
 {
-	return strlen(key) == ID_DIGITS + 3 && key[2] == '/' && id_is_ours(key + 3) &&
+	return strlen(key) == BLOB_ID_DIGITS + 3 && key[2] == '/' && blob_id_valid(key + 3) &&
 	    strncmp(key, key + 3, 2) == 0;
 }
 
@@ -302,44 +274,28 @@ static bool directory_remove(struct blobs *blobs, const char *key, struct error 
 
 /* ---- what is left over ---- */
 
-struct sweeping {
-	struct directory *directory;
-	int root;
-	blob_recorded *recorded;
-	void *arg;
-};
-
-/* With the lock of a writer that is dead. */
-static void remove_left(const struct sweeping *s, const char *id, int fd)
+/* What its writer, which is dead when nobody has it locked, left: both names, or the first. */
+static void blob_directory_sweep_one(
+    struct directory *d, const char *id, blob_recorded *recorded, void *arg)
 {
 	char name[NAME_SIZE], key[NAME_SIZE];
 	struct stat st;
-	bool recorded = s->recorded(id, s->arg);
+	int root = root_of(d, false);
 
-	blob_directory_key_of(id, key);
-	if (!recorded)
-		unlinkat(s->root, key, 0);
 	snprintf(name, sizeof(name), INCOMING "/%s", id);
-	unlinkat(s->root, name, 0);
-	if (!recorded && s->directory->used && fstat(fd, &st) == 0)
-		atomic_fetch_sub(s->directory->used, st.st_size);
-}
-
-static void blob_directory_sweep_one(const struct sweeping *s, const char *id)
-{
-	char name[NAME_SIZE];
-	struct stat st;
-	int fd;
-
-	if (!id_is_ours(id))
-		return;
-	snprintf(name, sizeof(name), INCOMING "/%s", id);
-	fd = openat(s->root, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(root, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	/* Who came to the lock after its holder had finished finds the name gone. */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstatat(s->root, name, &st, 0) == 0)
-		remove_left(s, id, fd);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstatat(root, name, &st, 0) == 0) {
+		bool keep = recorded(id, arg);
+		blob_directory_key_of(id, key);
+		if (!keep)
+			unlinkat(root, key, 0);
+		unlinkat(root, name, 0);
+		if (!keep && d->used && fstat(fd, &st) == 0)
+			atomic_fetch_sub(d->used, st.st_size);
+	}
 	close(fd);
 }
 
@@ -356,12 +312,12 @@ static DIR *blob_directory_list(int root, const char *name)
 static void directory_sweep(struct blobs *blobs, blob_recorded *recorded, void *arg)
 {
 	struct directory *d = directory_of(blobs);
-	const struct sweeping s = {d, root_of(d, false), recorded, arg};
-	DIR *dir = blob_directory_list(s.root, INCOMING);
+	DIR *dir = blob_directory_list(root_of(d, false), INCOMING);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		blob_directory_sweep_one(&s, entry->d_name);
+		if (blob_id_valid(entry->d_name))
+			blob_directory_sweep_one(d, entry->d_name, recorded, arg);
 	if (dir)
 		closedir(dir);
 }
@@ -372,7 +328,7 @@ static void clear_below(int root, const char *name)
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (id_is_ours(entry->d_name))
+		if (blob_id_valid(entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);

@@ -2,6 +2,8 @@
 /* Files that are being written into a store, and why that did not go. */
 #include "storage/blob/blob_file.h"
 
+#include "storage/blob/blob.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +12,11 @@
 #include <unistd.h>
 
 #define ATTEMPTS 5
+
+bool blob_id_valid(const char *text)
+{
+	return strspn(text, "0123456789abcdef") == BLOB_ID_DIGITS && text[BLOB_ID_DIGITS] == '\0';
+}
 
 /* Between open and lock, a sweeper may take the file for a dead one's. */
 int blob_file_create(int root, const char *name, mode_t mode)

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "storage/blob/s3_internal.h"
+#include "storage/blob/s3_call.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,16 +59,13 @@ static bool check_keys(const struct environment *env, struct error *err)
 	return true;
 }
 
-static bool is_http(const char *url)
-{
-	return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
-}
-
 static bool check_endpoint(const char *endpoint, struct error *err)
 {
 	const char *host = endpoint ? strstr(endpoint, "://") : NULL;
+	bool http = endpoint &&
+	    (strncasecmp(endpoint, "http://", 7) == 0 || strncasecmp(endpoint, "https://", 8) == 0);
 	if (endpoint &&
-	    (!host || !is_http(endpoint) || strpbrk(host, "@?#") || !host[3] || host[3] == '/' ||
+	    (!host || !http || strpbrk(host, "@?#") || !host[3] || host[3] == '/' ||
 		endpoint[strspn(endpoint, LETTERS DIGITS ":/.-_~%[]!$&'()*+,;=")]))
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_ENDPOINT: expected a URL like https://host:9000, without a user, "
@@ -112,15 +109,6 @@ bool s3_check(const struct environment *env, struct error *err)
 
 /* ---- the bucket ---- */
 
-/* Clients leave the usual port out of the header Host. */
-static void drop_port(char *authority, const char *scheme)
-{
-	const char *usual = strcasecmp(scheme, "https") == 0 ? ":443" : ":80";
-	size_t len = strlen(authority), n = strlen(usual);
-	if (len > n && strcmp(authority + len - n, usual) == 0)
-		authority[len - n] = '\0';
-}
-
 /* The bucket is in the path. */
 static void use_endpoint(struct s3 *s3, const char *url, const char *bucket)
 {
@@ -130,7 +118,11 @@ static void use_endpoint(struct s3 *s3, const char *url, const char *bucket)
 	s3->scheme = xstrndup(url, (size_t)(host - url));
 	s3->authority = xstrndup(host + 3, len);
 	s3->base = xasprintf("%s/%s/", path, bucket);
-	drop_port(s3->authority, s3->scheme);
+	/* clients leave the usual port out of the header Host */
+	const char *usual = strcasecmp(s3->scheme, "https") == 0 ? ":443" : ":80";
+	size_t n = strlen(usual);
+	if (len > n && strcmp(s3->authority + len - n, usual) == 0)
+		s3->authority[len - n] = '\0';
 }
 
 /* The bucket is in the host's name, unless no certificate could be right for that. */
@@ -180,20 +172,6 @@ void s3_free(struct s3 *s3)
 	free(s3);
 }
 
-struct sigv4_key s3_signer(const struct s3 *s3)
-{
-	return (struct sigv4_key){s3->id, s3->secret, s3->region};
-}
-
-void s3_path(const struct s3 *s3, const char *key, struct buf *out)
-{
-	sigv4_encode(out, s3->base, true);
-	if (key)
-		sigv4_encode(out, key, true);
-	else if (out->len > 1)
-		out->data[--out->len] = '\0';
-}
-
 /* ---- objects ---- */
 
 static bool put_whole(struct s3 *s3, const char *key, int fd, int64_t size, struct error *err)
@@ -212,20 +190,6 @@ static bool put_whole(struct s3 *s3, const char *key, int fd, int64_t size, stru
 	return ok;
 }
 
-bool s3_put(struct s3 *s3, const char *key, int fd, int64_t size, struct error *err)
-{
-	return size > S3_PART ? s3_put_parts(s3, key, fd, size, err)
-			      : put_whole(s3, key, fd, size, err);
-}
-
-static int64_t size_in(const struct http_response *response)
-{
-	char *text = http_response_header(response, "Content-Length");
-	int64_t size = text && is_name(text, DIGITS) ? strtoll(text, NULL, 10) : -1;
-	free(text);
-	return size;
-}
-
 int64_t s3_size(struct s3 *s3, const char *key, struct error *err)
 {
 	struct http_response response = {0};
@@ -235,13 +199,33 @@ int64_t s3_size(struct s3 *s3, const char *key, struct error *err)
 	    .deadline_ms = clock_monotonic_ms() + SMALL_MS,
 	    .attempts = ATTEMPTS,
 	};
-	int64_t size = s3_run(s3, &call, &response, err) ? size_in(&response) : -1;
+	bool answered = s3_run(s3, &call, &response, err);
+	char *text = answered ? http_response_header(&response, "Content-Length") : NULL;
+	int64_t size = text && is_name(text, DIGITS) ? strtoll(text, NULL, 10) : -1;
+	free(text);
 	http_response_release(&response);
 	if (size < 0 && !error_is_set(err)) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 		error_cause(err, "the bucket's server does not tell the size of %s", key);
 	}
 	return size;
+}
+
+bool s3_put(struct s3 *s3, const char *key, int fd, int64_t size, struct error *err)
+{
+	bool sent;
+	if (size <= S3_PART)
+		return put_whole(s3, key, fd, size, err);
+	if (s3_put_parts(s3, key, fd, size, &sent, err))
+		return true;
+	/* where the answer was lost, the second one is that there is no such upload: the object
+	 * tells */
+	struct error ignored = {0};
+	bool there = sent && s3_size(s3, key, &ignored) == size;
+	error_release(&ignored);
+	if (there)
+		error_release(err);
+	return there;
 }
 
 bool s3_get(
@@ -269,7 +253,7 @@ bool s3_get(
 }
 
 /* An object that is not there is taken away already. */
-static bool delete_object(struct s3 *s3, const char *key, struct error *err)
+bool s3_remove(struct s3 *s3, const char *key, struct error *err)
 {
 	struct http_response response = {0};
 	struct error failure = {0};
@@ -284,12 +268,7 @@ static bool delete_object(struct s3 *s3, const char *key, struct error *err)
 		error_move(err, &failure);
 	error_release(&failure);
 	http_response_release(&response);
-	return ok;
-}
-
-bool s3_remove(struct s3 *s3, const char *key, struct error *err)
-{
-	return delete_object(s3, key, err) && s3_abort_parts(s3, key, err);
+	return ok && s3_abort_parts(s3, key, err);
 }
 
 /* ---- URLs ---- */
@@ -300,42 +279,34 @@ static void s3_add_parameter(struct buf *query, const char *name, const char *va
 	sigv4_encode(query, value, false);
 }
 
-/* In the order that the signature wants: capitals come first. */
-static void s3_add_parameters(struct buf *query, const struct s3 *s3,
-    const struct sigv4_request *request, const struct s3_answer *answer, int64_t seconds)
-{
-	const struct sigv4_key key = s3_signer(s3);
-	struct buf credential = {0};
-	sigv4_credential(&credential, &key, request);
-	s3_add_parameter(query, "X-Amz-Algorithm", "AWS4-HMAC-SHA256");
-	s3_add_parameter(query, "X-Amz-Credential", buf_str(&credential));
-	s3_add_parameter(query, "X-Amz-Date", request->date);
-	buf_printf(query, "&X-Amz-Expires=%" PRId64, seconds);
-	if (s3->token)
-		s3_add_parameter(query, "X-Amz-Security-Token", s3->token);
-	s3_add_parameter(query, "X-Amz-SignedHeaders", "host");
-	s3_add_parameter(query, "response-content-disposition", answer->disposition);
-	s3_add_parameter(query, "response-content-type", answer->type);
-	buf_release(&credential);
-}
-
 const char *s3_sign(struct s3 *s3, const char *key, const struct s3_answer *answer, int64_t seconds,
     struct arena *arena)
 {
 	const struct sigv4_key signer = s3_signer(s3);
 	const struct http_header host = {"host", s3->authority};
-	struct buf path = {0}, query = {0};
+	struct buf path = {0}, query = {0}, credential = {0};
 	char signature[SIGV4_HASH_SIZE];
 	s3_path(s3, key, &path);
 	struct sigv4_request request = {
 	    "GET", buf_str(&path), "", &host, 1, "UNSIGNED-PAYLOAD", ""};
 	sigv4_date(clock_now() / 1000000, request.date);
-	s3_add_parameters(&query, s3, &request, answer, seconds);
+	sigv4_credential(&credential, &signer, &request);
+	/* in the order that the signature wants: capitals come first */
+	s3_add_parameter(&query, "X-Amz-Algorithm", "AWS4-HMAC-SHA256");
+	s3_add_parameter(&query, "X-Amz-Credential", buf_str(&credential));
+	s3_add_parameter(&query, "X-Amz-Date", request.date);
+	buf_printf(&query, "&X-Amz-Expires=%" PRId64, seconds);
+	if (s3->token)
+		s3_add_parameter(&query, "X-Amz-Security-Token", s3->token);
+	s3_add_parameter(&query, "X-Amz-SignedHeaders", "host");
+	s3_add_parameter(&query, "response-content-disposition", answer->disposition);
+	s3_add_parameter(&query, "response-content-type", answer->type);
 	request.query = buf_str(&query);
 	sigv4_signature(&signer, &request, signature);
 	const char *url = arena_printf(arena, "%s://%s%s?%s&X-Amz-Signature=%s", s3->scheme,
 	    s3->authority, buf_str(&path), buf_str(&query), signature);
 	buf_release(&path);
 	buf_release(&query);
+	buf_release(&credential);
 	return url;
 }

@@ -20,9 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An object beyond this goes in parts. */
-#define S3_PART (8LL << 20)
-
 struct s3;
 
 /* Whether the settings MEDIA_CLOUD_* do; else why not, as a sentence that names the variable. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* One request to S3: signed, sent, and sent again where that helps. */
+#include "storage/blob/s3_call.h"
+
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "storage/blob/s3_internal.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -27,6 +28,20 @@ struct attempt {
 	int status;
 	struct buf complaint; /* the body of an answer that is an error */
 };
+
+struct sigv4_key s3_signer(const struct s3 *s3)
+{
+	return (struct sigv4_key){s3->id, s3->secret, s3->region};
+}
+
+void s3_path(const struct s3 *s3, const char *key, struct buf *out)
+{
+	sigv4_encode(out, s3->base, true);
+	if (key)
+		sigv4_encode(out, key, true);
+	else if (out->len > 1)
+		out->data[--out->len] = '\0';
+}
 
 /* ---- bodies ---- */
 
@@ -90,14 +105,6 @@ static bool hash_file(const struct s3_call *call, char out[SIGV4_HASH_SIZE])
 	return ok;
 }
 
-static bool hash_body(const struct s3_call *call, char out[SIGV4_HASH_SIZE])
-{
-	if (!call->text && call->len > 0)
-		return hash_file(call, out);
-	sigv4_hash(call->text ? call->text : "", call->text ? strlen(call->text) : 0, out);
-	return true;
-}
-
 /* ---- one attempt ---- */
 
 struct head {
@@ -138,13 +145,6 @@ static void make_head(struct s3 *s3, const struct s3_call *call, struct head *h)
 		s3_call_add(h, "content-type", "application/octet-stream");
 }
 
-static void release_head(struct head *h)
-{
-	buf_release(&h->path);
-	buf_release(&h->url);
-	buf_release(&h->authorization);
-}
-
 static void send_once(struct s3 *s3, const struct s3_call *call, struct head *h, struct attempt *a,
     struct http_response *response)
 {
@@ -174,17 +174,14 @@ static void send_once(struct s3 *s3, const struct s3_call *call, struct head *h,
 
 /* ---- until it is answered ---- */
 
-static bool is_busy(int status)
-{
-	return status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
-}
-
 static bool helps(const struct s3_call *call, const struct http_response *response)
 {
 	if (response->end == HTTP_NO_CONNECT)
 		return true;
+	int status = response->status;
 	if (response->end == HTTP_DONE)
-		return is_busy(response->status);
+		return status == 429 || status == 500 || status == 502 || status == 503 ||
+		    status == 504;
 	return !call->once && (response->end == HTTP_CLOSED || response->end == HTTP_TIMED_OUT);
 }
 
@@ -235,41 +232,38 @@ static void s3_call_explain(const struct s3_call *call, const struct attempt *a,
 	free(code);
 }
 
-/* True when there is nothing more to try. */
-static bool attempt_once(struct s3 *s3, const struct s3_call *call, struct head *h, int number,
-    struct http_response *response, struct error *err)
-{
-	struct attempt a = {.call = call};
-	send_once(s3, call, h, &a, response);
-	bool good = response->end == HTTP_DONE && s3_call_is_good(response->status);
-	int64_t pause = pause_ms(response, number);
-	bool again = !good && helps(call, response) && number + 1 < call->attempts &&
-	    clock_monotonic_ms() + pause < call->deadline_ms;
-	if (!good && !again)
-		s3_call_explain(call, &a, response, err);
-	buf_release(&a.complaint);
-	if (again) {
-		http_response_release(response);
-		*response = (struct http_response){0};
-		clock_sleep_ms(pause);
-	}
-	return !again;
-}
-
 bool s3_run(
     struct s3 *s3, const struct s3_call *call, struct http_response *response, struct error *err)
 {
+	const char *text = call->text ? call->text : "";
 	bool over = false;
 	char hash[SIGV4_HASH_SIZE];
-	if (!hash_body(call, hash)) {
+	if (call->text || call->len == 0) {
+		sigv4_hash(text, strlen(text), hash);
+	} else if (!hash_file(call, hash)) {
 		error_set(err, ERR_STORAGE, NULL);
 		return error_cause(err, "a file on its way to the bucket cannot be read");
 	}
 	for (int number = 0; !over; number++) {
 		struct head h = {.count = 0};
+		struct attempt a = {.call = call};
 		memcpy(h.hash, hash, sizeof(hash));
-		over = attempt_once(s3, call, &h, number, response, err);
-		release_head(&h);
+		send_once(s3, call, &h, &a, response);
+		bool good = response->end == HTTP_DONE && s3_call_is_good(response->status);
+		int64_t pause = pause_ms(response, number);
+		over = good || !helps(call, response) || number + 1 >= call->attempts ||
+		    clock_monotonic_ms() + pause >= call->deadline_ms;
+		if (over && !good)
+			s3_call_explain(call, &a, response, err);
+		buf_release(&a.complaint);
+		buf_release(&h.path);
+		buf_release(&h.url);
+		buf_release(&h.authorization);
+		if (!over) {
+			http_response_release(response);
+			*response = (struct http_response){0};
+			clock_sleep_ms(pause);
+		}
 	}
 	return !error_is_set(err);
 }

@@ -2,7 +2,7 @@
 /* Objects in parts, which appear as a whole or not at all. */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "storage/blob/s3_internal.h"
+#include "storage/blob/s3_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,18 +57,6 @@ static bool s3_parts_begin(struct parts *p, struct error *err)
 }
 
 /* The tag is what the server says of the part, and is said back to it. */
-static bool note_part(
-    struct parts *p, int number, const struct http_response *response, struct error *err)
-{
-	char *tag = http_response_header(response, "ETag");
-	bool ok = tag && !strpbrk(tag, "<>&");
-	if (ok)
-		buf_printf(&p->list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>",
-		    number, tag);
-	free(tag);
-	return ok || unexpected("a part", err);
-}
-
 static bool s3_parts_send_part(struct parts *p, int number, int64_t offset, struct error *err)
 {
 	int64_t left = p->size - offset;
@@ -84,19 +72,17 @@ static bool s3_parts_send_part(struct parts *p, int number, int64_t offset, stru
 	    .deadline_ms = clock_monotonic_ms() + PART_MS,
 	    .attempts = ATTEMPTS,
 	};
-	bool ok = s3_run(p->s3, &call, &response, err) && note_part(p, number, &response, err);
+	bool ok = s3_run(p->s3, &call, &response, err);
+	char *tag = ok ? http_response_header(&response, "ETag") : NULL;
+	if (tag && !strpbrk(tag, "<>&"))
+		buf_printf(&p->list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>",
+		    number, tag);
+	else if (ok)
+		ok = unexpected("a part", err);
+	free(tag);
 	http_response_release(&response);
 	free(query);
 	return ok;
-}
-
-static bool send_parts(struct parts *p, struct error *err)
-{
-	int number = 1;
-	for (int64_t at = 0; at < p->size; at += p->part)
-		if (!s3_parts_send_part(p, number++, at, err))
-			return false;
-	return true;
 }
 
 /* The status comes before the server knows: an error may be in the body of a 200. */
@@ -124,26 +110,17 @@ static bool s3_parts_finish(struct parts *p, struct error *err)
 	return ok;
 }
 
-/* Where the answer was lost, the second one is that there is no such upload: the object tells. */
-static bool s3_parts_is_there(struct parts *p)
-{
-	struct error ignored = {0};
-	bool there = s3_size(p->s3, p->key, &ignored) == p->size;
-	error_release(&ignored);
-	return there;
-}
-
-bool s3_put_parts(struct s3 *s3, const char *key, int fd, int64_t size, struct error *err)
+bool s3_put_parts(
+    struct s3 *s3, const char *key, int fd, int64_t size, bool *sent, struct error *err)
 {
 	struct parts p = {.s3 = s3, .key = key, .fd = fd, .size = size, .part = S3_PART};
 	if (size / PARTS >= p.part)
 		p.part = size / PARTS + 1;
-	bool sent = s3_parts_begin(&p, err) && send_parts(&p, err);
-	bool ok = sent && s3_parts_finish(&p, err);
-	if (sent && !ok && s3_parts_is_there(&p)) {
-		error_release(err);
-		ok = true;
-	}
+	*sent = s3_parts_begin(&p, err);
+	int number = 1;
+	for (int64_t at = 0; *sent && at < size; at += p.part)
+		*sent = s3_parts_send_part(&p, number++, at, err);
+	bool ok = *sent && s3_parts_finish(&p, err);
 	buf_release(&p.list);
 	free(p.id);
 	return ok;
@@ -173,18 +150,7 @@ static bool abort_one(struct s3 *s3, const char *key, const char *id, struct err
 	return ok;
 }
 
-/* Of a list of uploads; the keys in it all begin with this one, which nothing else does. */
-static bool abort_listed(struct s3 *s3, const char *key, const char *list, struct error *err)
-{
-	bool ok = true;
-	for (const char *at = strstr(list, "<Upload>"); ok && at; at = strstr(at + 1, "<Upload>")) {
-		char *id = s3_element(at, "UploadId");
-		ok = id && abort_one(s3, key, id, err);
-		free(id);
-	}
-	return ok;
-}
-
+/* The keys in the list all begin with this one, which nothing else does. */
 bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err)
 {
 	char *prefix = encoded(key);
@@ -196,8 +162,13 @@ bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err)
 	    .deadline_ms = clock_monotonic_ms() + SMALL_MS,
 	    .attempts = 1,
 	};
-	bool ok = s3_run(s3, &call, &response, err) &&
-	    abort_listed(s3, key, buf_str(&response.body), err);
+	bool ok = s3_run(s3, &call, &response, err);
+	const char *at = strstr(buf_str(&response.body), "<Upload>");
+	for (; ok && at; at = strstr(at + 1, "<Upload>")) {
+		char *id = s3_element(at, "UploadId");
+		ok = id && abort_one(s3, key, id, err);
+		free(id);
+	}
 	http_response_release(&response);
 	free(query);
 	free(prefix);

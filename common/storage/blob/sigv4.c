@@ -59,10 +59,11 @@ static void add_names(struct buf *out, const struct sigv4_request *r)
 		buf_printf(out, "%s%s", i ? ";" : "", r->headers[i].name);
 }
 
-/* A parameter without a value has an equals sign all the same. */
-static void sigv4_add_query(struct buf *out, const char *query)
+static void add_request(struct buf *out, const struct sigv4_request *r)
 {
-	while (*query) {
+	buf_printf(out, "%s\n%s\n", r->method, r->path);
+	/* a parameter without a value has an equals sign all the same */
+	for (const char *query = r->query; *query;) {
 		size_t len = strcspn(query, "&");
 		buf_add(out, query, len);
 		if (!memchr(query, '=', len))
@@ -71,12 +72,6 @@ static void sigv4_add_query(struct buf *out, const char *query)
 		if (*query)
 			buf_putc(out, *query++);
 	}
-}
-
-static void add_request(struct buf *out, const struct sigv4_request *r)
-{
-	buf_printf(out, "%s\n%s\n", r->method, r->path);
-	sigv4_add_query(out, r->query);
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < r->header_count; i++)
 		buf_printf(out, "%s:%s\n", r->headers[i].name, r->headers[i].value);

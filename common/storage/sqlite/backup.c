@@ -135,12 +135,14 @@ static void backup_take_back(const char *dir)
  * threads.db is copied first, so that the files that its messages name have their records, and gets
  * its name last: a backup that has it is whole.
  */
-bool engine_backup(struct storage *st, const char *path, struct error *err)
+bool engine_backup(
+    struct storage *st, const struct storage_context *ctx, const char *path, struct error *err)
 {
 	const char *from = engine_of(st)->path;
 	struct copy threads;
 	bool ok;
 
+	(void)ctx;
 	if (!backup_make_directory(path, err))
 		return false;
 	ok = copy_begin(&threads, from, path, "threads.db", err);
@@ -250,7 +252,7 @@ static bool switch_over(
 	return ok && backup_put_on_disk(state_dir, err);
 }
 
-bool storage_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err)
+bool engine_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err)
 {
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	struct copy copies[RESTORED_COUNT] = {0};

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define PATIENCE_MS 5000
@@ -212,14 +213,36 @@ void query_start(struct query *q, struct db *db, enum sql_id id, struct error *e
 		q->stmt = prepared(q, id);
 }
 
+/* The number of a parameter.  Most code binds them in the order of the text, so that the next one
+ * is it. */
+static int parameter(struct query *q, const char *name)
+{
+	const char *next = sqlite3_bind_parameter_name(q->stmt, q->bound + 1);
+
+	if (next && strcmp(next, name) == 0)
+		return ++q->bound;
+	return q->bound = sqlite3_bind_parameter_index(q->stmt, name);
+}
+
 void query_text(struct query *q, const char *name, const char *value)
 {
 	int rc;
 
 	if (q->failed)
 		return;
-	rc = sqlite3_bind_text(
-	    q->stmt, sqlite3_bind_parameter_index(q->stmt, name), value, -1, SQLITE_STATIC);
+	rc = sqlite3_bind_text(q->stmt, parameter(q, name), value, -1, SQLITE_STATIC);
+	if (rc != SQLITE_OK)
+		db_fail(q, rc);
+}
+
+void query_text_part(struct query *q, const char *name, const char *value, size_t len)
+{
+	int rc;
+
+	if (q->failed)
+		return;
+	rc = sqlite3_bind_text64(
+	    q->stmt, parameter(q, name), value, len, SQLITE_STATIC, SQLITE_UTF8);
 	if (rc != SQLITE_OK)
 		db_fail(q, rc);
 }
@@ -230,7 +253,7 @@ void query_int(struct query *q, const char *name, int64_t value)
 
 	if (q->failed)
 		return;
-	rc = sqlite3_bind_int64(q->stmt, sqlite3_bind_parameter_index(q->stmt, name), value);
+	rc = sqlite3_bind_int64(q->stmt, parameter(q, name), value);
 	if (rc != SQLITE_OK)
 		db_fail(q, rc);
 }
@@ -241,8 +264,7 @@ void query_blob(struct query *q, const char *name, const void *value, size_t siz
 
 	if (q->failed)
 		return;
-	rc = sqlite3_bind_blob64(
-	    q->stmt, sqlite3_bind_parameter_index(q->stmt, name), value, size, SQLITE_STATIC);
+	rc = sqlite3_bind_blob64(q->stmt, parameter(q, name), value, size, SQLITE_STATIC);
 	if (rc != SQLITE_OK)
 		db_fail(q, rc);
 }

@@ -56,6 +56,7 @@ struct query {
 	struct db *db;
 	sqlite3_stmt *stmt;
 	struct error *err;
+	int bound; /* number of the parameter that was bound last */
 	bool failed;
 };
 
@@ -64,6 +65,7 @@ void query_start(struct query *q, struct db *db, enum sql_id id, struct error *e
 
 /* Parameters, by name.  Texts are not copied; NULL is SQL's NULL. */
 void query_text(struct query *q, const char *name, const char *value);
+void query_text_part(struct query *q, const char *name, const char *value, size_t len);
 void query_int(struct query *q, const char *name, int64_t value);
 void query_blob(struct query *q, const char *name, const void *value, size_t size);
 

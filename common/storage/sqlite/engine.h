@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: ISC */
 /* The inside of the SQLite engine: what its files share.  The functions are the operations of
- * storage.h under the same names. */
+ * threads.h under the same names. */
 #ifndef AGENTGRAPH_STORAGE_SQLITE_ENGINE_H
 #define AGENTGRAPH_STORAGE_SQLITE_ENGINE_H
 
 #include "base/shared.h"
 #include "storage/lease.h"
-#include "storage/sqlite/defer.h"
+#include "storage/sqlite/claimer.h"
 #include "storage/sqlite/pool.h"
 #include "storage/sqlite/sweep.h"
 #include "storage/sqlite/wal.h"
 #include "storage/sqlite/writer.h"
-#include "storage/storage.h"
+#include "storage/threads.h"
 
 struct engine {
 	struct storage storage; /* first, so that one pointer is both */
-	char *path;             /* of threads.db */
-	char *reserve;          /* path of the reserve */
+	char *state_dir;
+	enum db_mode mode; /* of what is opened for writing */
+	char *path;        /* of threads.db */
+	char *reserve;     /* path of the reserve */
 	struct shared *shared;
 	struct writer *writer;
-	struct deferrals *deferrals;
 	struct wal_keeper *wal_keeper;
 	struct sweeper *sweeper;
 	struct pool *pool;
 	struct leases *leases;
+	struct claimer *claimer;
+	_Atomic bool queue_flows; /* the latest claim got a job, so there are others, most likely */
 };
 
 static inline struct engine *engine_of(struct storage *st)
@@ -31,44 +34,89 @@ static inline struct engine *engine_of(struct storage *st)
 	return (struct engine *)st;
 }
 
+/* Starts a read for ctx, which pool_query_end ends. */
+static inline void engine_query(struct storage *st, const struct storage_context *ctx,
+    struct query *q, enum sql_id id, struct error *err)
+{
+	pool_query(engine_of(st)->pool, q, id, err);
+	if (ctx)
+		query_watch(q, ctx->waiter);
+}
+
 /* threads.c */
-bool engine_thread_get(struct storage *st, struct arena *a, const char *thread_id,
-    struct thread *thread, struct error *err);
-bool engine_thread_owner(struct storage *st, struct arena *a, const char *thread_id,
-    const char **owner, struct error *err);
-bool engine_thread_waiting(struct storage *st, struct arena *a, const char *owner,
-    const char *call_id, const char **thread_id, struct error *err);
-bool engine_thread_list(struct storage *st, const char *owner, const struct page *page,
-    thread_fn fn, void *arg, struct error *err);
-bool engine_threads_untouched(struct storage *st, struct arena *a, int64_t before, int64_t skip,
-    const char **ids, size_t *count, struct error *err);
-bool engine_thread_write(struct storage *st, struct thread_write *w, struct error *err);
-void engine_thread_defer(struct storage *st, struct thread_write *w, struct deferred **pending);
-bool engine_thread_flush(struct storage *st, struct deferred **pending, struct error *err);
-bool engine_thread_write_after(
-    struct storage *st, struct deferred **pending, struct thread_write *w, struct error *err);
-bool engine_thread_delete(struct storage *st, int64_t thread_row, struct error *err);
+bool engine_thread_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, struct thread *thread, struct error *err);
+bool engine_thread_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char **owner, struct error *err);
+bool engine_thread_waiting(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *owner, const char *call_id, const char **thread_id, struct error *err);
+bool engine_thread_list(struct storage *st, const struct storage_context *ctx, const char *owner,
+    const struct page *page, const struct thread_filter *filter, thread_fn fn, void *arg,
+    struct error *err);
+bool engine_threads_untouched(struct storage *st, const struct storage_context *ctx,
+    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
+    struct error *err);
+bool engine_thread_delete(struct storage *st, const struct storage_context *ctx,
+    const struct lease *lease, int64_t thread_row, struct error *err);
+
+/* labels.c */
+
+/* Those of a thread whose metadata is new. */
+bool engine_labels_write(
+    struct db *db, int64_t thread_row, const char *metadata_json, struct error *err);
+
+/*
+ * Rows of all threads that may pass the filter, as a JSON array, where these are few; *rows stays
+ * NULL where they are not, or where there is no filter, and who lists them then goes through all
+ * threads.  False with the error set.
+ */
+bool engine_labels_narrow(struct storage *st, const struct storage_context *ctx, const char *owner,
+    const struct thread_filter *filter, char **rows, struct error *err);
+
+/* Binds :statuses and :labels; *labels is freed after the query. */
+void engine_bind_filter(struct query *q, const struct thread_filter *filter, char **labels);
+
+/* change.c */
+bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
+    struct thread_change *changes, size_t count);
+
+/* A thread without messages; *row is its own. */
+bool engine_thread_insert(
+    struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err);
 
 /* messages.c */
-bool engine_message_list(struct storage *st, int64_t thread_row, const struct page *page,
-    message_fn fn, void *arg, struct error *err);
-bool engine_message_part(struct storage *st, int64_t thread_row, struct page *page, message_fn fn,
-    void *arg, struct error *err);
-bool engine_message_get(struct storage *st, struct arena *a, int64_t thread_row,
-    const char *message_id, const char **body, struct error *err);
-bool engine_message_known(struct storage *st, int64_t thread_row, const char *message_id,
-    bool *known, bool *in_context, struct error *err);
-bool engine_context(
-    struct storage *st, int64_t thread_row, message_fn fn, void *arg, struct error *err);
-bool engine_context_span(
-    struct storage *st, int64_t thread_row, struct context_span *span, struct error *err);
-bool engine_context_part(struct storage *st, int64_t thread_row, struct context_span *span,
-    message_fn fn, void *arg, struct error *err);
-bool engine_context_count(
-    struct storage *st, int64_t thread_row, int64_t *count, struct error *err);
+bool engine_message_list(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, const struct page *page, message_fn fn, void *arg,
+    struct error *err);
+bool engine_message_part(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, struct page *page, message_fn fn, void *arg, struct error *err);
+bool engine_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
+    struct error *err);
+bool engine_message_known(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, const char *message_id, bool *known, bool *in_context,
+    struct error *err);
+bool engine_context(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, message_fn fn, void *arg, struct error *err);
+bool engine_view(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    struct thread_view *view, struct error *err);
+bool engine_context_part(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    struct thread_view *view, message_fn fn, void *arg, struct error *err);
+bool engine_context_count(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, int64_t *count, struct error *err);
 
 /* backup.c */
-bool engine_backup(struct storage *st, const char *path, struct error *err);
+bool engine_backup(
+    struct storage *st, const struct storage_context *ctx, const char *path, struct error *err);
+
+/* What sqlite_engine offers of the other subjects. */
+extern const struct run_ops sqlite_runs;
+extern const struct history_ops sqlite_history;
+extern const struct memory_ops sqlite_memories;
+extern const struct file_record_ops sqlite_file_records;
+extern const struct trace_record_ops sqlite_trace_records;
+
+bool engine_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err);
 
 /* False when a restore into the directory was interrupted in the middle of it. */
 bool restore_check(const char *state_dir, struct error *err);

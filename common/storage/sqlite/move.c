@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
+ * The messages of an older threads.db moved into the tables of today, in many transactions.
+ *
  * Large messages made the old table's tree slow to search, so it is never searched here more often
- * than once a transaction: it is read from one end to the other, and dropped as a whole.
+ * than once a transaction: it is read from one end to the other.  What was moved is deleted in the
+ * same transaction, and its pages take the messages that come next; so the file hardly grows.
  */
 #include "storage/sqlite/migrate.h"
 
@@ -65,17 +68,28 @@ static bool move_message(struct move *m, struct query *row)
 		m->after = m->seq;
 	if (m->messages++ == 0)
 		log_info("threads.db: its messages move to the layout of version 3; that takes "
-			 "time, and room for as much as they are");
+			 "time");
 	query_start(&q, m->db, SQL_BODY_INSERT, m->err);
 	query_text(&q, ":body", body);
 	if (!query_run(&q))
 		return false;
-	query_start(&q, m->db, SQL_MESSAGE_INSERT, m->err);
+	query_start(&q, m->db, SQL_MOVE_INSERT, m->err);
 	query_int(&q, ":thread", thread);
 	query_int(&q, ":seq", m->seq);
 	query_int(&q, ":position", query_column_int(row, MOVE_NEXT_PLACE));
 	query_text(&q, ":message_id", query_column_text(row, MOVE_NEXT_MESSAGE_ID));
 	query_int(&q, ":bytes", bytes);
+	return query_run(&q);
+}
+
+/* What was moved so far. */
+static bool move_delete(struct move *m)
+{
+	struct query q;
+
+	query_start(&q, m->db, SQL_MOVE_DELETE, m->err);
+	query_int(&q, ":thread", m->thread);
+	query_int(&q, ":seq", m->seq);
 	return query_run(&q);
 }
 
@@ -94,7 +108,7 @@ static bool move_piece(struct move *m)
 		count++;
 	}
 	m->found = count > 0;
-	return query_end(&q) && ok && move_count(m);
+	return query_end(&q) && ok && move_count(m) && move_delete(m);
 }
 
 /* In a transaction, after which the log begins anew. */

@@ -7,6 +7,9 @@
  * meanwhile.  So a lone caller pays for no thread switch, and many callers share the price of a
  * commit.  When a unit fails, the group is rolled back and each unit is run again in a transaction
  * of its own, so that only the faulty one sees the error.
+ *
+ * This is not above the engine, as deferring is: the leader takes its group only when the process's
+ * turn to write has come, so that the group holds all that queued up until then.
  */
 #ifndef AGENTGRAPH_STORAGE_SQLITE_WRITER_H
 #define AGENTGRAPH_STORAGE_SQLITE_WRITER_H

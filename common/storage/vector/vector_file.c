@@ -65,7 +65,7 @@ static bool vector_file_fail(struct error *err, const char *what)
 	return error_cause(err, "vectors: cannot %s: %s", what, strerror(errno));
 }
 
-static int vector_file_lock_file(int fd, int operation)
+static int vector_file_take_lock(int fd, int operation)
 {
 	int status;
 	do
@@ -79,13 +79,6 @@ static float *centre_of(const struct vector_file *f)
 	return (float *)(f->header + 1);
 }
 
-static size_t chunk_bytes(size_t padded)
-{
-	size_t slot = sizeof(int64_t) + 2 * sizeof(uint64_t) + 3 * sizeof(float);
-	return vector_file_pages(
-	    CHUNK_SLOTS * (slot + sketch_signs(padded) / 8 + padded * sizeof(float)));
-}
-
 /* Space is claimed at once: a page that cannot be had later would be a SIGBUS. */
 static bool vector_file_claim(int fd, size_t size)
 {
@@ -94,26 +87,22 @@ static bool vector_file_claim(int fd, size_t size)
 	return (errno == EOPNOTSUPP || errno == ENOSYS) && ftruncate(fd, (off_t)size) == 0;
 }
 
-static bool map_header(struct vector_file *f)
-{
-	void *p = mmap(NULL, f->header_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
-	f->header = p == MAP_FAILED ? NULL : p;
-	return f->header != NULL;
-}
-
 /* With the start-up lock, so that nobody is between the two locks of the file. */
 static bool open_header(struct vector_file *f, struct error *err)
 {
-	bool alone = vector_file_lock_file(f->fd, LOCK_EX | LOCK_NB) == 0;
+	const int both = PROT_READ | PROT_WRITE;
+	bool alone = vector_file_take_lock(f->fd, LOCK_EX | LOCK_NB) == 0;
 	if (!alone && errno != EWOULDBLOCK)
 		return vector_file_fail(err, "lock their file");
 	if (alone && (ftruncate(f->fd, 0) < 0 || !vector_file_claim(f->fd, f->header_size)))
 		return vector_file_fail(err, "make their file");
-	if (!map_header(f))
+	void *p = mmap(NULL, f->header_size, both, MAP_SHARED, f->fd, 0);
+	if (p == MAP_FAILED)
 		return vector_file_fail(err, "map their file");
+	f->header = p;
 	if (alone)
 		shared_mutex_init(&f->header->lock);
-	return vector_file_lock_file(f->fd, LOCK_SH) == 0 ||
+	return vector_file_take_lock(f->fd, LOCK_SH) == 0 ||
 	    vector_file_fail(err, "lock their file");
 }
 
@@ -139,11 +128,13 @@ struct vector_file *vector_file_open(
 	f->dimension = dimension;
 	f->padded = vector_padded(dimension);
 	f->header_size = vector_file_pages(sizeof(*f->header) + f->padded * sizeof(float));
-	f->chunk_size = chunk_bytes(f->padded);
+	size_t slot = sizeof(int64_t) + 2 * sizeof(uint64_t) + 3 * sizeof(float);
+	f->chunk_size = vector_file_pages(
+	    CHUNK_SLOTS * (slot + sketch_signs(f->padded) / 8 + f->padded * sizeof(float)));
 	f->chunks = xcalloc(CHUNKS_MAX, sizeof(*f->chunks));
 	snprintf(name, sizeof(name), "vectors-%" PRId64, model);
 	f->fd = vector_file_open_named(state_dir, name, err);
-	bool ok = f->fd >= 0 && vector_file_lock_file(start, LOCK_EX) == 0 && open_header(f, err);
+	bool ok = f->fd >= 0 && vector_file_take_lock(start, LOCK_EX) == 0 && open_header(f, err);
 	close(start);
 	if (ok)
 		return f;
@@ -246,12 +237,6 @@ static int compare_rows(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool in_rows(const int64_t *rows, size_t count, int64_t row)
-{
-	return row >= rows[0] && row <= rows[count - 1] &&
-	    bsearch(&row, rows, count, sizeof(row), compare_rows);
-}
-
 bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct error *err)
 {
 	uint64_t filled = count ? vector_file_count(f) : 0;
@@ -262,29 +247,14 @@ bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct
 		size_t at = slot % CHUNK_SLOTS;
 		if (at == 0 && !vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
 			return false;
-		if (!c.rows[at] || !in_rows(rows, count, c.rows[at]))
+		int64_t row = c.rows[at];
+		if (!row || row < rows[0] || row > rows[count - 1] ||
+		    !bsearch(&row, rows, count, sizeof(row), compare_rows))
 			continue;
 		atomic_store(&c.rows[at], 0);
 		f->header->dead++;
 	}
 	return true;
-}
-
-/* Rows that may be there already: those that are no newer than the newest. */
-static bool drop_older(
-    struct vector_file *f, const struct vector_entry *entries, size_t count, struct error *err)
-{
-	int64_t *rows = xmalloc(count * sizeof(*rows));
-	size_t older = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (entries[i].row <= f->header->newest)
-			rows[older++] = entries[i].row;
-		else
-			f->header->newest = entries[i].row;
-	}
-	bool ok = vector_file_drop(f, rows, older, err);
-	free(rows);
-	return ok;
 }
 
 /* An empty slot that was used before; false when there is none. */
@@ -323,11 +293,6 @@ static bool make_room(struct vector_file *f, uint64_t slot, struct error *err)
 	return true;
 }
 
-static float norm_of(const float *v, size_t padded)
-{
-	return sqrtf(vector_kernels()->dot(v, v, padded));
-}
-
 static void sketch_slot(struct vector_file *f, const struct vector_chunk *c, size_t at, float *work)
 {
 	const float *vector = c->vectors + at * f->padded, *centre = centre_of(f);
@@ -356,7 +321,7 @@ static bool fill_slot(
 	float *vector = c.vectors + at * f->padded;
 	memcpy(vector, e->vector, f->dimension * sizeof(float));
 	memset(vector + f->dimension, 0, (f->padded - f->dimension) * sizeof(float));
-	c.norms[at] = norm_of(vector, f->padded);
+	c.norms[at] = sqrtf(vector_kernels()->dot(vector, vector, f->padded));
 	c.owners[at] = e->owner;
 	c.threads[at] = e->thread;
 	if (slot < vector_file_sketched(f)) {
@@ -385,11 +350,21 @@ static bool vector_file_add_one(
 bool vector_file_add(struct vector_file *f, const struct vector_entry *entries, size_t count,
     int64_t applied, struct error *err)
 {
-	if (!drop_older(f, entries, count, err))
+	/* rows that may be there already: those that are no newer than the newest */
+	int64_t *rows = xmalloc(count * sizeof(*rows));
+	size_t older = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].row <= f->header->newest)
+			rows[older++] = entries[i].row;
+		else
+			f->header->newest = entries[i].row;
+	}
+	bool ok = vector_file_drop(f, rows, older, err);
+	free(rows);
+	for (size_t i = 0; ok && i < count; i++)
+		ok = vector_file_add_one(f, &entries[i], err);
+	if (!ok)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!vector_file_add_one(f, &entries[i], err))
-			return false;
 	atomic_store_explicit(&f->header->applied, applied, memory_order_release);
 	return true;
 }

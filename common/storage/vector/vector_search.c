@@ -49,11 +49,6 @@ void row_set_add(struct row_set *set, int64_t row)
 	set->slots[vector_search_place(set, row)] = row;
 }
 
-static bool row_set_has(const struct row_set *set, int64_t row)
-{
-	return set->slots[vector_search_place(set, row)] == row;
-}
-
 /* ---- the best so far: a heap with the worst of them on top ---- */
 
 struct best {
@@ -87,17 +82,13 @@ static void sink(struct best *b, size_t i)
 	}
 }
 
-static void rise(struct best *b, size_t i)
-{
-	for (; i > 0 && worse(&b->hits[i], &b->hits[(i - 1) / 2]); i = (i - 1) / 2)
-		swap(&b->hits[i], &b->hits[(i - 1) / 2]);
-}
-
 static void vector_search_offer(struct best *b, const struct vector_hit *hit)
 {
 	if (b->count < b->limit) {
-		b->hits[b->count++] = *hit;
-		rise(b, b->count - 1);
+		size_t i = b->count++;
+		b->hits[i] = *hit;
+		for (; i > 0 && worse(&b->hits[i], &b->hits[(i - 1) / 2]); i = (i - 1) / 2)
+			swap(&b->hits[i], &b->hits[(i - 1) / 2]);
 	} else if (worse(&b->hits[0], hit)) {
 		b->hits[0] = *hit;
 		sink(b, 0);
@@ -131,12 +122,8 @@ static bool wanted(const struct scan *s, const struct vector_chunk *c, size_t at
 {
 	const struct vector_query *q = s->query;
 	return row && (!q->owner || c->owners[at] == q->owner) &&
-	    (!q->thread || c->threads[at] == q->thread) && (!q->only || row_set_has(q->only, row));
-}
-
-static float cosine(float product, float norm, float other)
-{
-	return norm > 0 && other > 0 ? product / (norm * other) : 0;
+	    (!q->thread || c->threads[at] == q->thread) &&
+	    (!q->only || q->only->slots[vector_search_place(q->only, row)] == row);
 }
 
 /* From a product, or an estimate of it. */
@@ -144,7 +131,7 @@ static float rank_of_product(const struct scan *s, float product, float norm)
 {
 	switch (s->query->metric) {
 	case METRIC_COSINE:
-		return cosine(product, norm, s->norm);
+		return norm > 0 && s->norm > 0 ? product / (norm * s->norm) : 0;
 	case METRIC_EUCLIDEAN:
 		return 2 * product - norm * norm - s->norm * s->norm;
 	case METRIC_DOT_PRODUCT:
@@ -219,17 +206,6 @@ struct estimate {
 	struct best first;
 };
 
-/* Which slots of a block are wanted, a bit for each. */
-static uint32_t wanted_in(
-    const struct scan *s, const struct vector_chunk *c, size_t chunk, size_t start)
-{
-	uint32_t set = 0;
-	size_t left = slots_in(s, chunk) - start;
-	for (size_t i = 0; i < BLOCK_SLOTS && i < left; i++)
-		set |= (uint32_t)wanted(s, c, start + i, row_at(c, start + i)) << i;
-	return set;
-}
-
 /* The loops are plain and of fixed length: compilers make vectors of them. */
 static void products_at_most(const struct estimate *e, const struct vector_chunk *c, size_t start,
     const uint16_t sums[BLOCK_SLOTS], float out[BLOCK_SLOTS])
@@ -247,7 +223,10 @@ static void estimate_block(
 	size_t groups = sketch_groups(s->padded), start = block * BLOCK_SLOTS;
 	float *bounds = e->bounds + chunk * CHUNK_SLOTS + start, products[BLOCK_SLOTS];
 	uint16_t sums[BLOCK_SLOTS];
-	uint32_t set = wanted_in(s, c, chunk, start);
+	uint32_t set = 0; /* a bit for each that is wanted */
+	size_t left = slots_in(s, chunk) - start;
+	for (size_t i = 0; i < BLOCK_SLOTS && i < left; i++)
+		set |= (uint32_t)wanted(s, c, start + i, row_at(c, start + i)) << i;
 	if (set) {
 		s->kernels->sum32(c->sketches + block * groups * 16, e->query.tables, groups, sums);
 		products_at_most(e, c, start, sums, products);
@@ -350,52 +329,44 @@ static void vector_search_prepare(struct scan *s, struct estimate *e)
 	e->first.hits = xmalloc(e->first.limit * sizeof(*e->first.hits));
 }
 
+/* Sketches are made when they are first needed. */
 static bool look_by_sketches(struct scan *s, struct error *err)
 {
 	struct estimate e = {0};
+	bool ok = true;
+	if (vector_file_sketched(s->file) < s->count) {
+		vector_file_lock(s->file);
+		ok = vector_file_sketch(s->file, err);
+		vector_file_unlock(s->file);
+	}
+	if (!ok)
+		return false;
 	vector_search_prepare(s, &e);
-	bool ok = estimate_all(s, &e, err) && look_at_best(s, &e, err);
+	ok = estimate_all(s, &e, err) && look_at_best(s, &e, err);
 	sketch_query_release(&e.query);
 	free(e.first.hits);
 	bounds_give(&e);
 	return ok;
 }
 
-/* Sketches are made when they are first needed. */
-static bool sketches_ready(struct scan *s, struct error *err)
-{
-	if (vector_file_sketched(s->file) >= s->count)
-		return true;
-	vector_file_lock(s->file);
-	bool ok = vector_file_sketch(s->file, err);
-	vector_file_unlock(s->file);
-	return ok;
-}
-
 /* ---- which of both ---- */
 
-/* Whether more than most are wanted. */
-static bool count_wanted(struct scan *s, uint64_t most, bool *more, struct error *err)
+/* Whether more are wanted than can be looked at in full. */
+static bool needs_sketches(struct scan *s, bool *needed, struct error *err)
 {
+	uint64_t most = EXACT_BYTES / (s->padded * sizeof(float)), found = 0;
 	struct vector_chunk c;
-	uint64_t found = 0;
+	*needed = false;
+	if (s->query->exact || s->query->metric == METRIC_MANHATTAN || s->count <= most)
+		return true;
 	for (size_t i = 0; i < chunk_count(s) && found <= most; i++) {
 		if (!vector_file_chunk(s->file, i, &c, err))
 			return false;
 		for (size_t at = 0; at < slots_in(s, i); at++)
 			found += wanted(s, &c, at, row_at(&c, at));
 	}
-	*more = found > most;
+	*needed = found > most;
 	return true;
-}
-
-static bool needs_sketches(struct scan *s, bool *needed, struct error *err)
-{
-	uint64_t most = EXACT_BYTES / (s->padded * sizeof(float));
-	*needed = false;
-	if (s->query->exact || s->query->metric == METRIC_MANHATTAN || s->count <= most)
-		return true;
-	return count_wanted(s, most, needed, err);
 }
 
 bool vector_search(struct vector_file *f, const struct vector_query *query, struct vector_hit *hits,
@@ -416,8 +387,7 @@ bool vector_search(struct vector_file *f, const struct vector_query *query, stru
 		return true;
 	if (!needs_sketches(&s, &sketched, err))
 		return false;
-	if (sketched ? !sketches_ready(&s, err) || !look_by_sketches(&s, err)
-		     : !look_at_all(&s, err))
+	if (!(sketched ? look_by_sketches(&s, err) : look_at_all(&s, err)))
 		return false;
 	*count = s.best.count;
 	qsort(hits, s.best.count, sizeof(*hits), vector_search_best_first);

@@ -66,11 +66,6 @@ void sketch_rotate(const float *vector, size_t padded, float *out)
 		out[i] *= unit;
 }
 
-static void put_half(uint8_t *byte, size_t slot, unsigned code)
-{
-	*byte = slot < 16 ? (uint8_t)((*byte & 0xf0) | code) : (uint8_t)((*byte & 15) | code << 4);
-}
-
 float sketch_make(const float *rotated, size_t signs, size_t slot, uint8_t *block)
 {
 	float squares = 0, total = 0;
@@ -82,7 +77,8 @@ float sketch_make(const float *rotated, size_t signs, size_t slot, uint8_t *bloc
 			squares += x * x;
 			total += fabsf(x);
 		}
-		put_half(block + 16 * g + slot % 16, slot, code);
+		uint8_t *byte = block + 16 * g + slot % 16;
+		*byte = (uint8_t)(slot < 16 ? (*byte & 0xf0) | code : (*byte & 15) | code << 4);
 	}
 	return total > 0 ? squares / total : 0;
 }
@@ -101,25 +97,20 @@ static float absolute_sum(const float *x)
 	return fabsf(x[0]) + fabsf(x[1]) + fabsf(x[2]) + fabsf(x[3]);
 }
 
-/* The sum of all groups must fit into 16 bits. */
-static float levels_of(size_t groups)
-{
-	size_t levels = UINT16_MAX / groups;
-	return (float)(levels < UINT8_MAX ? levels : UINT8_MAX);
-}
-
 void sketch_query_init(struct sketch_query *q, const float *vector, size_t padded)
 {
 	size_t signs = sketch_signs(padded), groups = signs / 4;
 	float *x = xmalloc(signs * sizeof(*x));
 	float widest = 0, squares = 0;
+	/* the sum of all groups must fit into 16 bits */
+	size_t levels = UINT16_MAX / groups < UINT8_MAX ? UINT16_MAX / groups : UINT8_MAX;
 	sketch_rotate(vector, padded, x);
 	for (size_t i = 0; i < signs; i++)
 		squares += x[i] * x[i];
 	for (size_t g = 0; g < groups; g++)
 		widest = fmaxf(widest, 2 * absolute_sum(x + 4 * g));
 	*q = (struct sketch_query){.tables = xmalloc(groups * 16)};
-	q->unit = widest > 0 ? widest / levels_of(groups) : 1;
+	q->unit = widest > 0 ? widest / (float)levels : 1;
 	for (size_t g = 0; g < groups; g++) {
 		float least = -absolute_sum(x + 4 * g);
 		q->base += least;

@@ -187,18 +187,13 @@ AVX2 static void sum32_avx2(
 static const struct vector_kernels avx2 = {
     "AVX2", dot_avx2, squared_avx2, manhattan_avx2, sum32_avx2};
 
-static bool has_avx2(void)
-{
-	__builtin_cpu_init();
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
 size_t vector_kernels_all(const struct vector_kernels *sets[3])
 {
 	size_t count = 0;
 	sets[count++] = &plain;
 	sets[count++] = &sse2;
-	if (has_avx2())
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 		sets[count++] = &avx2;
 	return count;
 }

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: ISC */
+/* Runs in the storage of a state directory, by the use cases that the routes have. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "command.h"
+#include "examine.h"
+#include "run_source.h"
+#include "service/run/background.h"
+#include "service/run/replay.h"
+#include "storage/queue.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_MS 1000 /* who died has told nobody that a run is over */
+#define LATE_LOOKS 10
+
+struct run_state {
+	struct run_source source;
+	struct service *service;
+	const char *user_id; /* or NULL */
+	struct call call;    /* of the operation under way */
+};
+
+static struct call *state_begin(struct run_source *source)
+{
+	struct run_state *at = (struct run_state *)source;
+	call_init(&at->call, at->service, NULL);
+	return &at->call;
+}
+
+/* Ends the call that gave data: the tree that a client reads, or NULL with err set. */
+static cJSON *state_end(struct run_source *source, const cJSON *data, struct error *err)
+{
+	struct run_state *at = (struct run_state *)source;
+	char *text = data ? json_print(data) : NULL; /* stored messages are text in it */
+	cJSON *read = text ? json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL) : NULL;
+	if (!read)
+		error_move(err, &at->call.error);
+	call_release(&at->call);
+	free(text);
+	return read;
+}
+
+static cJSON *state_list(
+    struct run_source *source, const struct record_query *query, struct error *err)
+{
+	struct call *call = state_begin(source);
+	return state_end(source, records_list(call, query), err);
+}
+
+static cJSON *state_read(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	struct call *call = state_begin(source);
+	return state_end(source, record_read(call, run->thread, run->id), err);
+}
+
+static cJSON *state_stop(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	struct call *call = state_begin(source);
+	return state_end(source, record_stop(call, run->thread, run->id, NULL), err);
+}
+
+static cJSON *state_result(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	struct shared *shared = ((struct run_state *)source)->service->shared;
+	for (;;) {
+		uint32_t seen = chunks_word(shared);
+		struct call *call = state_begin(source);
+		bool active;
+		cJSON *data = state_end(
+		    source, record_result(call, run->thread, run->id, NULL, &active), err);
+		if (!data || !active)
+			return data;
+		cJSON_Delete(data);
+		chunks_wait(shared, seen, LOOK_MS);
+	}
+}
+
+/* ---- following ---- */
+
+struct state_reader {
+	struct replay replay;
+	struct replay_place place;
+	struct buf out; /* a line, until it is whole */
+	int late;       /* looks at a run that is over and has no terminator */
+};
+
+/* Hands whole lines on; what follows the last one stays. */
+static void state_print(struct buf *out, const struct run_follow *follow)
+{
+	char *line = out->data, *stop = out->data + out->len, *end;
+	while (line < stop && (end = memchr(line, '\n', (size_t)(stop - line)))) {
+		follow->chunk(follow->arg, line, (size_t)(end - line));
+		line = end + 1;
+	}
+	out->len = (size_t)(stop - line);
+	memmove(out->data, line, out->len);
+}
+
+/* What is there now, at most up to the end. */
+static bool state_read_on(
+    struct call *call, struct state_reader *r, const struct run_follow *follow, bool *ends)
+{
+	bool more = true;
+	while (more && !*ends) {
+		size_t held = r->out.len;
+		if (!replay_read(
+			call->service->storage, &r->replay, &r->place, &r->out, ends, &call->error))
+			return false;
+		more = r->out.len > held;
+		if (more)
+			state_print(&r->out, follow);
+	}
+	return true;
+}
+
+/* The run as it is now. */
+static bool state_find(
+    struct call *call, const struct run_name *run, struct thread *thread, struct run_record *record)
+{
+	struct storage *storage = call->service->storage;
+	if (!storage->threads->get(
+		storage, &call->ctx, call->arena, run->thread, thread, &call->error) &&
+	    !error_is_set(&call->error))
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
+	if (!error_is_set(&call->error) &&
+	    storage->runs->get(
+		storage, &call->ctx, call->arena, run->thread, run->id, record, &call->error))
+		return true;
+	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Run not found");
+}
+
+/*
+ * One look at a run that goes on, or at what is left of one that is over.  *ends: the terminator
+ * was there.  That follows the record's end at once, unless the process died in between; then it
+ * is made when it does not come for a while.  A run that never began has nobody who would write it.
+ */
+static bool state_look(struct call *call, const struct run_name *run,
+    const struct run_follow *follow, struct state_reader *r, bool *ends)
+{
+	struct shared *shared = call->service->shared;
+	struct thread thread;
+	struct run_record record;
+	uint32_t seen = chunks_word(shared);
+	if (!state_find(call, run, &thread, &record))
+		return false;
+	if (record.kept_until == RUN_NOT_KEPT)
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+		    "The chunks of run %s were not kept", run->id);
+	r->replay.thread_row = record.thread_row;
+	r->replay.number = record.number;
+	if (!state_read_on(call, r, follow, ends))
+		return false;
+	bool over = record.status != RUN_RUNNING && record.status != RUN_QUEUED;
+	if (*ends || (over && (!record.started_at || r->late++ >= LATE_LOOKS)))
+		return *ends || replay_end(call, &record, &thread);
+	chunks_wait(shared, seen, LOOK_MS);
+	return true;
+}
+
+static bool state_follow(struct run_source *source, const struct run_name *run,
+    const struct run_follow *follow, struct error *err)
+{
+	struct state_reader reader = {.place.after = follow->after};
+	bool ends = false, ok = true;
+	while (ok && !ends) {
+		struct call *call = state_begin(source);
+		ok = granularity_read(
+			 call, "granularity", follow->granularity, &reader.replay.granularity) &&
+		    state_look(call, run, follow, &reader, &ends);
+		state_end(source, NULL, err);
+	}
+	buf_release(&reader.out);
+	return ends;
+}
+
+/* ---- submitting ---- */
+
+/* Whose thread it is, in the call's arena; NULL: nobody's, or there is none. */
+static const char *state_owner(struct call *call, const char *thread_id)
+{
+	struct storage *storage = call->service->storage;
+	const char *owner = NULL;
+	if (!thread_id)
+		return NULL;
+	storage->threads->owner(storage, &call->ctx, call->arena, thread_id, &owner, &call->error);
+	return owner && *owner ? owner : NULL;
+}
+
+/* Who may write the storage is whoever they say that they are. */
+static cJSON *state_submit(struct run_source *source, const cJSON *body, struct error *err)
+{
+	struct call *call = state_begin(source);
+	const char *user_id = ((struct run_state *)source)->user_id;
+	if (!user_id)
+		user_id = state_owner(call, json_str(json_opt(body, "config"), "thread_id"));
+	if (user_id) {
+		const struct identity identity = {
+		    .user = arena_json(call->arena, cJSON_CreateObject()), .user_id = user_id};
+		json_add_str(identity.user, "user_id", user_id);
+		call_identify(call, &identity);
+	}
+	return state_end(
+	    source, error_is_set(&call->error) ? NULL : background_submit(call, body), err);
+}
+
+/* ---- opening ---- */
+
+static void state_close(struct run_source *source)
+{
+	struct run_state *at = (struct run_state *)source;
+	service_close(at->service);
+	free(at);
+}
+
+struct run_source *run_source_of_state(const struct config_source *where, const char *user_id)
+{
+	struct problems problems = {0};
+	struct service *service = service_open(where, &problems);
+	problems_print_errors(&problems);
+	problems_release(&problems);
+	if (!service)
+		return NULL;
+	struct run_state *at = xcalloc(1, sizeof(*at));
+	at->source = (struct run_source){state_list, state_read, state_stop, state_submit,
+	    state_result, state_follow, state_close};
+	at->service = service;
+	at->user_id = user_id;
+	return &at->source;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+/* Text without what a terminal would obey. */
+#include "terminal.h"
+
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void terminal_put(const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
+
+		if (c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t')) {
+			putchar('?');
+			p += c1;
+		} else {
+			putchar(*p);
+		}
+	}
+}
+
+void terminal_printf(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = xvasprintf(format, args);
+	va_end(args);
+	if (isatty(STDOUT_FILENO))
+		terminal_put(text);
+	else
+		fputs(text, stdout);
+	free(text);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+/* The context of one call: who makes it, and what its client is told of an error. */
+#include "base/log.h"
+#include "service/service.h"
+
+void call_init(struct call *call, struct service *service, const char *request_id)
+{
+	*call = (struct call){
+	    .service = service,
+	    .arena = arena_new(),
+	    .user = service->anonymous,
+	    .user_id = "anonymous",
+	    .ctx = {.request_id = request_id},
+	};
+}
+
+void call_release(struct call *call)
+{
+	log_run(NULL); /* which lies in the arena */
+	error_release(&call->error);
+	arena_free(call->arena);
+	call->arena = NULL;
+}
+
+void call_identify(struct call *call, const struct identity *identity)
+{
+	call->identity = *identity;
+	call->user = identity->user;
+	call->user_id = identity->user_id ? identity->user_id : "anonymous";
+	call->owner = access_reach(call->service->access, identity);
+}
+
+bool call_permit(struct call *call, const struct permission *permission)
+{
+	call->permission = *permission;
+	return access_permit(call->service->access, &call->identity, permission, &call->error);
+}
+
+bool call_owns(struct call *call, const struct thread *thread)
+{
+	return !call->permission.resource ||
+	    access_owns(call->service->access, &call->identity, &call->permission, thread->user_id,
+		&call->error);
+}
+
+/* What production shows of a failure inside the graph
+ * (doc/protocol-errors.md#what-production-hides); NULL: the error's own text. */
+static const char *hidden_text(enum error_kind kind)
+{
+	if (kind == ERR_GRAPH)
+		return "An error occurred executing the graph.";
+	if (kind == ERR_NODE || kind == ERR_NODE_TIMEOUT)
+		return "An error occurred in a graph node.";
+	return NULL;
+}
+
+void call_view_of(const struct call *call, const struct error *err, struct error_view *view)
+{
+	const char *hidden = call->service->config->env.production ? hidden_text(err->kind) : NULL;
+	*view = (struct error_view){
+	    .status = error_status_of(err),
+	    .code = error_code_of(err),
+	    .detail = hidden ? hidden : err->detail,
+	    .details = hidden ? NULL : err->details,
+	};
+}
+
+void call_error_view(const struct call *call, struct error_view *view)
+{
+	call_view_of(call, &call->error, view);
+}

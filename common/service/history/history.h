@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+/* Earlier states of a thread: listed, read, gone back to and copied (doc/protocol-history.md).
+ * thread_id and checkpoint_id come percent-decoded from the path. */
+#ifndef AGENTGRAPH_SERVICE_HISTORY_HISTORY_H
+#define AGENTGRAPH_SERVICE_HISTORY_HISTORY_H
+
+#include "service/service.h"
+
+/* Query parameters as they came, percent-decoded; NULL when absent. */
+struct history_query {
+	const char *limit;
+	const char *before; /* a checkpoint's id */
+	const char *run_id;
+};
+
+/* Each returns the data of its route.  What is wrong with the query's form may be in call->error
+ * already; the list adds what is wrong with its values. */
+cJSON *history_list(struct call *call, const char *thread_id, const struct history_query *query);
+cJSON *history_read(struct call *call, const char *thread_id, const char *checkpoint_id);
+cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *body);
+cJSON *history_copy(struct call *call, const char *thread_id, const cJSON *body);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: ISC */
+/* Going back to a checkpoint, in the thread itself and in a new one. */
+#include "base/clock.h"
+#include "base/fields.h"
+#include "base/json.h"
+#include "graph/state.h"
+#include "service/history/earlier.h"
+#include "service/history/history.h"
+#include "service/thread/change.h"
+#include "service/thread/ident.h"
+#include "service/thread/threads.h"
+
+#include <string.h>
+
+struct history_body {
+	const char *checkpoint_id; /* NULL: none is named */
+};
+
+static const struct field_row rewind_rows[] = {
+    FIELD(history_body, checkpoint_id, .kind = &field_text, .required = true,
+	.wrong = "is required and must be a string"),
+    FIELDS_END,
+};
+
+static const struct field_row copy_rows[] = {
+    FIELD(history_body, checkpoint_id, .kind = &field_text),
+    FIELDS_END,
+};
+
+/* ---- rewind ---- */
+
+static bool rewind_write(struct change *change, const char *checkpoint_id)
+{
+	struct call *call = change->call;
+	struct checkpoint to;
+	if (!change_exists(change) || !earlier_take(call, &change->thread, checkpoint_id, &to))
+		return false;
+	change->thread = to.thread;
+	change->rewind = &to;
+	change->checkpoint = CHECKPOINT_REWIND;
+	bool ok = change_append(change, NULL);
+	change->rewind = NULL;
+	return ok;
+}
+
+static bool rewind_add_checkpoint(void *arg, const struct checkpoint *checkpoint)
+{
+	cJSON_AddItemToObject(arg, "checkpoint", earlier_record(checkpoint));
+	return false;
+}
+
+/* With the checkpoint that the rewind has added, which is the thread's latest. */
+static cJSON *rewind_data(struct change *change)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	const struct checkpoint_filter latest = {.limit = 1};
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	if (!storage->history->list(storage, &call->ctx, &change->thread, &latest,
+		rewind_add_checkpoint, data, &call->error))
+		return NULL;
+	cJSON *state = change_state(change);
+	cJSON_AddItemToObject(data, "state", state);
+	return state ? data : NULL;
+}
+
+cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct history_body given = {0};
+	struct change change;
+	bool ok = change_check(call, thread_id, body);
+	ok = fields_read_body(&call->error, "body", body, rewind_rows, &given) && ok;
+	if (!ok || !change_begin(&change, call, thread_id))
+		return NULL;
+	cJSON *data = rewind_write(&change, given.checkpoint_id) ? rewind_data(&change) : NULL;
+	change_end(&change);
+	return data;
+}
+
+/* ---- copy ---- */
+
+static bool copy_read(struct call *call, const char *thread_id, const cJSON *body,
+    struct history_body *given, const char **wanted)
+{
+	bool ok = change_check(call, thread_id, body);
+	ok = fields_read_body(&call->error, "body", body, copy_rows, given) && ok;
+	return thread_id_read_new(call, "body.thread_id", json_opt(body, "thread_id"), wanted) &&
+	    ok;
+}
+
+/* The thread as it was at the checkpoint, or as it is stored now; *from is where its messages are.
+ */
+static bool copy_find(
+    struct call *call, const char *thread_id, const char *checkpoint_id, struct thread *from)
+{
+	struct run_flags flags;
+	struct checkpoint checkpoint;
+	if (!thread_look(call, thread_id, from, &flags))
+		return false;
+	if (!checkpoint_id)
+		return earlier_ready(call, from, flags.running);
+	if (!earlier_take(call, from, checkpoint_id, &checkpoint))
+		return false;
+	*from = checkpoint.thread;
+	return true;
+}
+
+/* What the server keeps there of one live session is that thread's own. */
+static const char *copy_metadata(struct call *call, const char *metadata_json)
+{
+	cJSON *metadata =
+	    json_parse(metadata_json, strlen(metadata_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
+	char *text = json_print(metadata);
+	cJSON_Delete(metadata);
+	arena_defer(call->arena, cJSON_free, text);
+	return text;
+}
+
+static bool copy_write(
+    struct call *call, const struct lease *lease, const struct thread *from, struct thread *to)
+{
+	struct storage *storage = call->service->storage;
+	struct thread copy = *from, gone;
+	copy.row = 0;
+	copy.thread_id = to->thread_id;
+	copy.user_id = call->user_id;
+	copy.metadata_json = copy_metadata(call, from->metadata_json);
+	copy.run_id = NULL; /* which has its record there */
+	copy.created_at = copy.updated_at = clock_now();
+	*to = copy;
+	if (storage->history->copy(storage, &call->ctx, lease, from, to, &call->error))
+		return true;
+	if (call->error.kind == ERR_STORAGE) {
+		struct error err = {0};
+		error_move(&err, &call->error);
+		/* somebody has deleted it meanwhile */
+		if (thread_find(call, from->thread_id, &gone))
+			error_move(&call->error, &err);
+		error_release(&err);
+	}
+	return false;
+}
+
+cJSON *history_copy(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct history_body given = {0};
+	const char *wanted = NULL;
+	struct thread from, to;
+	struct lease *lease;
+	if (!copy_read(call, thread_id, body, &given, &wanted) ||
+	    !copy_find(call, thread_id, given.checkpoint_id, &from) ||
+	    !thread_take_new(call, wanted, CLAIM_ENQUEUE, &lease, &to))
+		return NULL;
+	bool ok = copy_write(call, lease, &from, &to);
+	lease_drop(call->service->storage, &call->ctx, lease);
+	return ok ? thread_read(call, to.thread_id) : NULL;
+}

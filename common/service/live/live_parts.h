@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: ISC */
+/* What a live session is made of: a queue of input, a keeper of the thread, and calls of tools. */
+#ifndef AGENTGRAPH_SERVICE_LIVE_LIVE_PARTS_H
+#define AGENTGRAPH_SERVICE_LIVE_LIVE_PARTS_H
+
+#include "service/service.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- live_queue.c: what a client sent and the model has not taken yet; when that is too much, the
+ * oldest goes */
+
+enum live_input_kind { LIVE_INPUT_AUDIO, LIVE_INPUT_TEXT, LIVE_INPUT_START, LIVE_INPUT_END };
+
+struct live_input {
+	struct live_input *next;
+	enum live_input_kind kind;
+	size_t len;
+	char data[]; /* audio, or text ended by NUL */
+};
+
+struct live_queue {
+	size_t most; /* frames */
+	struct live_input *first, **last;
+	size_t count, bytes;
+	uint64_t dropped;
+};
+
+/* An empty queue of at most so many frames; clear frees those that are in it. */
+void live_queue_init(struct live_queue *q, size_t most);
+void live_queue_clear(struct live_queue *q);
+
+/* Copies the frame to the end. */
+void live_queue_push(struct live_queue *q, enum live_input_kind kind, const void *data, size_t len);
+
+/* The first frame, which the caller frees, or NULL. */
+struct live_input *live_queue_take(struct live_queue *q);
+
+/* ---- live_keeper.c: the thread record and the messages.  All of it is read and written by a
+ * thread of its own, in the order of the calls, so that audio never waits for a disk. */
+
+struct keeper;
+
+/* wake, an eventfd, is written when something was done.  All are borrowed. */
+struct keeper *keeper_new(
+    struct service *service, const struct identity *identity, const char *request_id, int wake);
+
+/* Waits until everything is stored, and gives the thread back. */
+void keeper_free(struct keeper *k);
+
+/* Opens the storage where needed, takes the thread and creates it where it is new; NULL: a new one.
+ */
+void keeper_open(struct keeper *k, const char *thread_id);
+
+enum keeper_state { KEEPER_OPENING, KEEPER_OPEN, KEEPER_REFUSED };
+/* How far keeper_open has come. */
+enum keeper_state keeper_state(struct keeper *k);
+
+/* Once refused: why.  Once open: the thread as it was found, and the resumption handle it has, or
+ * NULL.  They live as long as the keeper. */
+const struct error *keeper_error(const struct keeper *k);
+const struct thread *keeper_thread(const struct keeper *k);
+const char *keeper_handle(const struct keeper *k);
+
+/* Adds a message in output form, which is taken over; stores a handle, or forgets it when it is
+ * NULL. */
+void keeper_add(struct keeper *k, cJSON *message);
+void keeper_set_handle(struct keeper *k, const char *handle);
+
+/* The client is gone: another session may have the thread from now on.  What still comes is stored
+ * when nobody else has it at that moment. */
+void keeper_let_go(struct keeper *k);
+
+/* Whether everything is done. */
+bool keeper_rests(struct keeper *k);
+
+/* ---- live_tools.c: tool calls, each on a thread of its own, so that none holds up the audio */
+
+#define LIVE_TOOLS_MOST 16 /* calls at a time; more are refused, which the model is told */
+
+struct live_tools;
+
+/* What the tools of one session see.  All of it outlives the calls. */
+struct live_tools_setup {
+	struct service *service;
+	const struct node *node; /* with the tools */
+	const struct thread *thread;
+	const cJSON *config;
+	const char *request_id;
+	int wake; /* an eventfd, written when a call has ended */
+};
+
+struct tool_done {
+	struct tool_done *next;
+	char *id, *name;
+	unsigned epoch; /* as given to live_tools_start */
+	cJSON *output;
+	bool is_error;
+};
+
+/* Nothing runs yet; setup is copied, and what it points to lives as long. */
+struct live_tools *live_tools_new(const struct live_tools_setup *setup);
+
+/* Asks the calls that go on to stop, and waits for them for up to wait_ms.  False when one goes on
+ * all the same: it then still uses the setup, and the memory of this is never given back. */
+bool live_tools_free(struct live_tools *tools, int64_t wait_ms);
+
+/* Calls a tool; args is taken over.  What comes of it is among those that are taken later. */
+void live_tools_start(
+    struct live_tools *tools, const char *id, const char *name, cJSON *args, unsigned epoch);
+
+/* The same for one that is not to be made. */
+void live_tools_refuse(struct live_tools *tools, const char *id, const char *name, unsigned epoch);
+
+/* A call that has ended, which the caller frees, or NULL. */
+struct tool_done *live_tools_take(struct live_tools *tools);
+void tool_done_free(struct tool_done *done);
+
+/* Asks the calls that go on to stop. */
+void live_tools_stop(struct live_tools *tools);
+
+/* Calls whose end was not taken yet. */
+size_t live_tools_open(struct live_tools *tools);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: ISC */
+/* Executing what was queued: from the claim to the end of the run, or back into the queue. */
+#include "service/run/background.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "service/run/chunk.h"
+#include "service/run/keeper.h"
+#include "service/run/turn.h"
+#include "service/thread/change.h"
+
+#include <string.h>
+
+#define FOREVER_MS ((int64_t)1 << 40)
+#define NO_ROOM_MS 100   /* until a wait for a lease is tried again for which there was no room */
+#define UNWRITTEN_MS 500 /* the same for the end of a run that could not be written */
+
+struct background {
+	struct call call;
+	const struct background_host *host;
+	const struct run_job *job;
+	struct run_record record;
+	struct run_background run;
+	bool waited; /* for its thread */
+};
+
+/* ---- who sent it ---- */
+
+static void background_identify(struct background *b)
+{
+	const struct run_job *job = b->job;
+	struct call *call = &b->call;
+	cJSON *caller = arena_json(call->arena,
+	    json_parse(job->caller_json, strlen(job->caller_json), JSON_TRUSTED_DEPTH, NULL));
+	const struct identity identity = {.user = json_get(caller, "user"),
+	    .user_id = json_str(caller, "user_id"),
+	    .verified = cJSON_IsTrue(json_get(caller, "verified"))};
+	call->ctx.request_id = json_str(caller, "request_id");
+	call->traceparent = json_str(caller, "traceparent");
+	call_identify(call, &identity);
+	if (cJSON_IsTrue(json_get(caller, "guarded")))
+		call->permission = (struct permission){"graph", "invoke", job->thread_id};
+	log_request(call->ctx.request_id);
+}
+
+/* ---- its thread ---- */
+
+static struct lease *background_acquire(struct background *b, int64_t wait_ms)
+{
+	struct storage *storage = b->call.service->storage;
+	struct error err = {0};
+	struct lease *lease = storage->threads->lease_acquire(
+	    storage, &b->call.ctx, b->job->thread_id, CLAIM_ENQUEUE, wait_ms, &err);
+	error_release(&err);
+	return lease;
+}
+
+/* Waits for as long as it takes. */
+static struct lease *background_lease(struct background *b)
+{
+	struct lease *lease = background_acquire(b, 0);
+	if (lease)
+		return lease;
+	b->waited = true;
+	b->host->waits(b->host->arg, true);
+	while (!(lease = background_acquire(b, FOREVER_MS)))
+		clock_sleep_ms(NO_ROOM_MS);
+	b->host->waits(b->host->arg, false);
+	return lease;
+}
+
+/* What the run's record is now; false when it was stopped, or has gone, since it was claimed.  That
+ * of one that begins says what its job does, and where it was claimed a moment ago it is enough
+ * that its first write finds out. */
+static bool background_is_wanted(struct background *b)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	const struct run_job *job = b->job;
+	if (job->attempt == 1 && !job->given_back && !b->waited) {
+		b->record = (struct run_record){.number = job->number,
+		    .run_id = job->run_id,
+		    .status = RUN_QUEUED,
+		    .created_at = job->created_at,
+		    .job = job->row};
+		return true;
+	}
+	return storage->runs->get(storage, &call->ctx, call->arena, job->thread_id, job->run_id,
+		   &b->record, &call->error) &&
+	    b->record.job == job->row &&
+	    (b->record.status == RUN_QUEUED || b->record.status == RUN_RUNNING);
+}
+
+/*
+ * What was ordered of a run that goes on, before its process died or when nobody had it.  Who
+ * orders something from now on finds it in its lease; who did so before has kept it (halt.h).
+ */
+static bool background_recall_order(struct background *b, struct lease *lease)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	return !b->job->answers_json ||
+	    (storage->threads->lease_run(
+		 storage, &call->ctx, lease, b->job->run_id, &call->error) &&
+		storage->runs->ordered(
+		    storage, &call->ctx, b->job->row, &b->run.ordered, &call->error));
+}
+
+/* ---- its end ---- */
+
+/* The end of a run that the engine did not write.  As long as that cannot be written either, there
+ * is nobody who could be told. */
+static void background_finish(
+    struct background *b, enum run_status status, const struct error *failure)
+{
+	struct storage *storage = b->call.service->storage;
+	const char *text = failure ? run_failure_json(b->call.arena, failure) : NULL;
+	struct error err = {0};
+	bool told = false;
+	while (!storage->runs->finish(storage, &b->call.ctx, b->job->row, status, text, &err)) {
+		if (!told)
+			log_error("the end of run %s of thread %s cannot be stored: %s",
+			    b->job->run_id, b->job->thread_id, *err.cause ? err.cause : err.detail);
+		told = true;
+		error_release(&err);
+		if (*b->host->yield)
+			return; /* and then it is lost with the process */
+		clock_sleep_ms(UNWRITTEN_MS);
+	}
+}
+
+static void background_give_back(struct background *b)
+{
+	struct storage *storage = b->call.service->storage;
+	struct error err = {0};
+	if (!storage->runs->give_back(storage, &b->call.ctx, b->job, &err))
+		log_error("run %s of thread %s cannot be given back: %s", b->job->run_id,
+		    b->job->thread_id, *err.cause ? err.cause : err.detail);
+	error_release(&err);
+}
+
+/* ---- the run ---- */
+
+/* Chunks of earlier attempts have numbers. */
+static bool background_keep(struct background *b, struct turn *turn)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	const struct run_job *job = b->job;
+	const struct chunk_keeper_setup setup = {.granularity = GRANULARITY_FULL,
+	    .run_id = job->run_id,
+	    .request_id = call->ctx.request_id};
+	int64_t seq = 0;
+	if ((job->attempt > 1 || job->given_back) &&
+	    !storage->runs->chunks_last(
+		storage, &call->ctx, job->thread_row, job->number, &seq, &call->error))
+		return false;
+	turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
+	if (turn->keeper)
+		chunk_keeper_begin(turn->keeper, job->thread_row, job->number, seq);
+	return turn->keeper;
+}
+
+/* A thread whose turn was over before the graph ran: its pause, or calls, were told again. */
+static enum run_status background_unrun_status(const struct turn *turn)
+{
+	return turn->action == TURN_REPORT_PAUSE ? RUN_INTERRUPTED : RUN_COMPLETED;
+}
+
+static void background_end(
+    struct background *b, struct turn *turn, struct chunk_writer *writer, bool ok)
+{
+	if (!ok)
+		background_finish(b, RUN_ERROR, &b->call.error);
+	else if (turn->action != TURN_RUN)
+		background_finish(b, background_unrun_status(turn), NULL);
+	if (ok && turn->action == TURN_REPORT_WAITING) {
+		cJSON *message = turn_waiting_message(turn);
+		chunk_message(writer, message);
+		cJSON_Delete(message);
+	}
+	chunk_outcome(writer, ok);
+	turn_leave(turn);
+	chunk_done(writer);
+}
+
+/* The first chunk that is not there yet, and all that follow. */
+static void background_watch(struct background *b, struct turn *turn, bool ok)
+{
+	const struct run_job *job = b->job;
+	struct chunk_writer writer;
+	chunk_writer_init(&writer, turn, NULL);
+	if (job->attempt > 1 && !job->given_back && !b->run.ordered)
+		chunk_restarted(&writer, job->attempt);
+	ok = ok && turn_run(turn, &writer.observer);
+	if (ok && turn_given_back(turn)) {
+		chunk_keeper_flush(turn->keeper); /* who takes it up counts on from there */
+		turn_end(turn);
+		background_give_back(b);
+	} else if (!ok && b->call.error.kind == ERR_THREAD_BUSY) {
+		turn_end(turn); /* it was stopped or given back, and its end is not this one's */
+	} else {
+		background_end(b, turn, &writer, ok);
+	}
+	chunk_writer_release(&writer);
+}
+
+static void background_run(struct background *b, struct lease *lease)
+{
+	struct call *call = &b->call;
+	const struct run_job *job = b->job;
+	struct turn turn;
+	const cJSON *body = arena_json(call->arena,
+	    json_parse(job->body_json, strlen(job->body_json), JSON_TRUSTED_DEPTH, NULL));
+	b->run = (struct run_background){.record = &b->record,
+	    .attempt = job->attempt,
+	    .entered = job->answers_json,
+	    .yields = b->host->yield};
+	metrics_count(METRIC_ATTEMPTS, 1);
+	metrics_gauge(GAUGE_BACKGROUND, 1);
+	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(b, lease);
+	if (!ok)
+		turn = (struct turn){.call = call, .run_id = job->run_id};
+	turn.thread.thread_id = job->thread_id;
+	ok = turn_open_background(&turn, lease, &b->run) && ok;
+	if (background_keep(b, &turn)) {
+		background_watch(b, &turn, ok);
+		chunk_keeper_end(turn.keeper);
+	} else {
+		turn_log_failure(&turn);
+		background_finish(b, RUN_ERROR, &call->error);
+		turn_end(&turn);
+	}
+	metrics_gauge(GAUGE_BACKGROUND, -1);
+}
+
+void background_execute(
+    struct service *service, const struct run_job *job, const struct background_host *host)
+{
+	struct background b = {.host = host, .job = job};
+	call_init(&b.call, service, NULL);
+	background_identify(&b);
+	struct lease *lease = background_lease(&b);
+	if (background_is_wanted(&b))
+		background_run(&b, lease);
+	else
+		lease_drop(service->storage, &b.call.ctx, lease);
+	if (!b.run.record && error_is_set(&b.call.error)) /* nor could it be looked at */
+		background_finish(&b, RUN_ERROR, &b.call.error);
+	log_request(NULL);
+	call_release(&b.call);
+}

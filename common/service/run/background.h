@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Runs in the background (doc/protocol-runs.md#in-the-background): they are queued by a request and
+ * executed later, by a process that answers none.
+ *
+ * What is queued is the body of the request and who sent it; whoever executes it opens the thread
+ * and runs the graph as for a request that came in that moment.
+ */
+#ifndef AGENTGRAPH_SERVICE_RUN_BACKGROUND_H
+#define AGENTGRAPH_SERVICE_RUN_BACKGROUND_H
+
+#include "service/service.h"
+#include "storage/runs.h"
+
+/* data of POST /v1/graph/runs: the record. */
+cJSON *background_submit(struct call *call, const cJSON *body);
+
+/* What the process that executes a job offers and wants. */
+struct background_host {
+	const _Atomic bool *yield; /* true: the run is to be given back after its current node */
+
+	/* The run waits for a busy thread from now on, or has it: what it took of the process can
+	 * be somebody else's meanwhile. */
+	void (*waits)(void *arg, bool waiting);
+	void *arg;
+};
+
+/* Executes a job that this process has claimed, to its end, or gives it back; it is nobody's then.
+ */
+void background_execute(
+    struct service *service, const struct run_job *job, const struct background_host *host);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/* An order by way of the lease, or the end of a run that nobody has. */
+#include "service/run/halt.h"
+
+#include "service/thread/change.h"
+#include "storage/runs.h"
+
+#include <string.h>
+
+static bool halt_is_meant(const struct lease_aim *aim, const char *run_id)
+{
+	return !aim ||
+	    ((!aim->only || strcmp(aim->only, run_id) == 0) &&
+		(!aim->but || strcmp(aim->but, run_id) != 0));
+}
+
+bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *aim, bool *running)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread;
+	int64_t count, rows[1];
+	size_t room = 0;
+	if (!storage->threads->lease_stop(
+		storage, &call->ctx, thread_id, aim, running, &call->error))
+		return false;
+	bool left = !*running &&
+	    storage->threads->get(
+		storage, &call->ctx, call->arena, thread_id, &thread, &call->error) &&
+	    thread_is_left(call, &thread) && halt_is_meant(aim, thread.run_id);
+	if (!left)
+		return !error_is_set(&call->error);
+	*running = true;
+	/* a process that takes it up in this moment looks what was ordered when it has the lease */
+	return storage->runs->recover(storage, &call->ctx, call->service->config->runs_max_attempts,
+		   rows, &room, &call->error) &&
+	    storage->runs->stop_queued(storage, &call->ctx, thread_id, thread.run_id,
+		aim ? aim->order : ORDER_STOP, &count, &call->error);
+}

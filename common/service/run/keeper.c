@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: ISC */
+/* Gathering chunks, the thread that commits them, and the thread that hands them on. */
+#include "service/run/keeper.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/run/kept_line.h"
+#include "service/thread/change.h"
+#include "storage/background.h"
+#include "storage/runs.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define BATCH_SIZE (64 << 10) /* of several chunks; readers take one at a time */
+#define MOST (256 << 10)      /* bytes that wait for the disk, and as many for the client */
+#define TOGETHER 64           /* runs in one transaction */
+#define PAUSE_MS 2            /* from one transaction to the next, while nobody is held up */
+
+/* Chunks that follow each other. */
+struct batch {
+	struct batch *next;
+	struct buf lines;
+	int64_t seq, count; /* of the first, 0: they have no numbers; and how many */
+};
+
+struct batches {
+	struct batch *first, *last;
+	size_t size; /* bytes */
+};
+
+struct chunk_keeper {
+	struct chunk_sink sink; /* first */
+	struct chunk_keepers *all;
+	struct chunk_keeper_setup setup;
+	char *run_id;
+	struct background deliverer; /* where there is a client */
+	pthread_cond_t moved;
+
+	/* guarded by the lock of all */
+	struct chunk_keeper *next; /* of those that wait for the disk */
+	bool waits;
+	int64_t thread_row, number; /* 0: there is no record */
+	int64_t seq;                /* of the latest chunk */
+	int64_t stored;             /* of the latest on disk */
+	bool failed;                /* the disk has not taken all */
+	bool ended;                 /* nothing more comes */
+	struct lease *lease;        /* to be dropped when what comes next is on disk, or NULL */
+	bool whole;                 /* that has come */
+	struct lease *releasing;    /* the same of writing */
+	bool gone;                  /* the client reads no more */
+	struct batches pending;     /* for the disk */
+	struct batches writing;     /* on their way there */
+	struct batches fresh;       /* for the client */
+};
+
+struct chunk_keepers {
+	struct storage *storage;
+	struct background thread;
+	pthread_mutex_t lock; /* guards the rest */
+	pthread_cond_t wake;
+	struct chunk_keeper *first, **end; /* that wait for the disk, the longest first */
+	int64_t next_at; /* when the next transaction may begin, by clock_monotonic_ms */
+	bool held_up;    /* somebody, so it is to begin at once */
+	bool idle;       /* the thread sleeps until something waits */
+	bool started, stopping;
+};
+
+/* ---- batches ---- */
+
+static void batch_free(struct batch *batch)
+{
+	buf_release(&batch->lines);
+	free(batch);
+}
+
+static void batches_add(struct batches *batches, struct batch *batch)
+{
+	batch->next = NULL;
+	*(batches->first ? &batches->last->next : &batches->first) = batch;
+	batches->last = batch;
+	batches->size += batch->lines.len;
+}
+
+static struct batch *batches_take(struct batches *batches)
+{
+	struct batch *batch = batches->first;
+	if (batch) {
+		batches->first = batch->next;
+		batches->size -= batch->lines.len;
+	}
+	return batch;
+}
+
+static void batches_clear(struct batches *batches)
+{
+	struct batch *batch;
+	while ((batch = batches_take(batches)))
+		batch_free(batch);
+}
+
+/* ---- to the disk ---- */
+
+static void keeper_drop(struct chunk_keeper *keeper, struct lease **lease)
+{
+	if (*lease)
+		lease_drop(keeper->all->storage, NULL, *lease);
+	*lease = NULL;
+}
+
+/* What is not on disk goes to the client without numbers, and so does what follows.  The lock is
+ * held. */
+static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
+{
+	struct batch *batch;
+	log_error("chunks of run %s are kept no more: %s", keeper->run_id,
+	    *err->cause ? err->cause : err->detail);
+	keeper->failed = true;
+	keeper_drop(keeper, &keeper->releasing);
+	keeper_drop(keeper, &keeper->lease);
+	while (
+	    (batch = batches_take(&keeper->writing)) || (batch = batches_take(&keeper->pending))) {
+		batch->seq = 0;
+		batches_add(&keeper->fresh, batch);
+	}
+}
+
+/* What the client has no room for it reads later, from the disk.  The lock is held. */
+static void keeper_hand_on(struct chunk_keeper *keeper)
+{
+	struct batch *batch;
+	keeper->releasing = NULL;
+	while ((batch = batches_take(&keeper->writing))) {
+		keeper->stored = batch->seq + batch->count - 1;
+		if (keeper->setup.live && !keeper->gone && keeper->fresh.size < MOST)
+			batches_add(&keeper->fresh, batch);
+		else
+			batch_free(batch);
+	}
+}
+
+static bool keepers_write(
+    struct chunk_keepers *all, struct chunk_keeper *const *keepers, size_t count, struct error *err)
+{
+	struct storage *storage = all->storage;
+	struct chunk_batch *rows;
+	size_t n = 0;
+	for (size_t i = 0; i < count; i++)
+		for (const struct batch *b = keepers[i]->writing.first; b; b = b->next)
+			n++;
+	rows = xcalloc(n, sizeof(*rows));
+	n = 0;
+	for (size_t i = 0; i < count; i++) {
+		for (const struct batch *b = keepers[i]->writing.first; b; b = b->next)
+			rows[n++] = (struct chunk_batch){keepers[i]->thread_row, keepers[i]->number,
+			    b->seq, b->count, b->lines.data, b->lines.len, NULL};
+		rows[n - 1].lease = keepers[i]->releasing;
+	}
+	bool ok = storage->runs->chunks_append(storage, NULL, rows, n, err);
+	free(rows);
+	return ok;
+}
+
+/* Nothing of it is on its way to the disk.  The lock is held. */
+static bool keeper_is_settled(const struct chunk_keeper *keeper)
+{
+	return !keeper->waits && !keeper->writing.first;
+}
+
+/* Its run is over, and there is no client to wait for.  The lock is held. */
+static bool keeper_is_left(const struct chunk_keeper *keeper)
+{
+	return keeper->ended && !keeper->setup.live && keeper_is_settled(keeper);
+}
+
+static void keeper_free(struct chunk_keeper *keeper)
+{
+	keeper_drop(keeper, &keeper->lease);
+	batches_clear(&keeper->fresh);
+	pthread_cond_destroy(&keeper->moved);
+	free(keeper->run_id);
+	free(keeper);
+}
+
+/* Together, and where that fails one by one, so that no run pays for another. */
+static void keepers_commit(
+    struct chunk_keepers *all, struct chunk_keeper *const *keepers, size_t count)
+{
+	struct error together = {0};
+	bool ok = keepers_write(all, keepers, count, &together);
+	for (size_t i = 0; i < count; i++) {
+		struct error alone = {0};
+		bool stored = ok || (count > 1 && keepers_write(all, keepers + i, 1, &alone));
+		pthread_mutex_lock(&all->lock);
+		if (stored)
+			keeper_hand_on(keepers[i]);
+		else
+			keeper_fail(keepers[i], count > 1 ? &alone : &together);
+		bool left = keeper_is_left(keepers[i]);
+		pthread_cond_broadcast(&keepers[i]->moved);
+		pthread_mutex_unlock(&all->lock);
+		error_release(&alone);
+		if (left)
+			keeper_free(keepers[i]);
+	}
+	error_release(&together);
+}
+
+/* Takes what has gathered; the lock is held. */
+static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keepers)
+{
+	size_t count = 0;
+	while (all->first && count < TOGETHER) {
+		struct chunk_keeper *keeper = all->first;
+		all->first = keeper->next;
+		keeper->waits = false;
+		if (!keeper->pending.first) { /* it failed meanwhile */
+			pthread_cond_broadcast(&keeper->moved);
+			if (keeper_is_left(keeper))
+				keeper_free(keeper);
+			continue;
+		}
+		keeper->writing = keeper->pending;
+		keeper->pending = (struct batches){0};
+		if (keeper->whole || keeper->ended) {
+			keeper->releasing = keeper->lease;
+			keeper->lease = NULL;
+		}
+		keepers[count++] = keeper;
+	}
+	if (!all->first)
+		all->end = &all->first;
+	return count;
+}
+
+/* Until something waits, or the pause is over.  The lock is held. */
+static void keepers_sleep(struct chunk_keepers *all)
+{
+	const struct timespec due = {
+	    .tv_sec = all->next_at / 1000, .tv_nsec = all->next_at % 1000 * 1000000};
+	all->idle = !all->first;
+	if (all->idle)
+		pthread_cond_wait(&all->wake, &all->lock);
+	else
+		pthread_cond_timedwait(&all->wake, &all->lock, &due);
+	all->idle = false;
+}
+
+/* Who comes after a pause is written at once; of those who come quickly one after the other many
+ * share a transaction, which costs them a moment and everybody much less. */
+static void *keepers_run(void *arg)
+{
+	struct chunk_keepers *all = arg;
+	struct chunk_keeper *keepers[TOGETHER];
+	pthread_mutex_lock(&all->lock);
+	while (!all->stopping || all->first) {
+		int64_t now = clock_monotonic_ms();
+		bool at_once = all->held_up || all->stopping || now >= all->next_at;
+		if (!all->first || !at_once) {
+			keepers_sleep(all);
+			continue;
+		}
+		size_t count = keepers_take(all, keepers);
+		all->held_up = false;
+		all->next_at = now + PAUSE_MS;
+		pthread_mutex_unlock(&all->lock);
+		keepers_commit(all, keepers, count);
+		pthread_mutex_lock(&all->lock);
+	}
+	pthread_mutex_unlock(&all->lock);
+	return NULL;
+}
+
+/* The lock is held. */
+static void keeper_queue(struct chunk_keeper *keeper)
+{
+	struct chunk_keepers *all = keeper->all;
+	if (keeper->waits)
+		return;
+	keeper->waits = true;
+	keeper->next = NULL;
+	*all->end = keeper;
+	all->end = &keeper->next;
+	if (all->idle)
+		pthread_cond_signal(&all->wake);
+}
+
+/* For what has moved, of which the disk may be a part.  The lock is held, and is again afterwards.
+ */
+static void keeper_wait(struct chunk_keeper *keeper)
+{
+	struct chunk_keepers *all = keeper->all;
+	if (keeper->waits && !all->held_up) {
+		all->held_up = true;
+		pthread_cond_signal(&all->wake);
+	}
+	pthread_cond_wait(&keeper->moved, &all->lock);
+}
+
+/* ---- to the client ---- */
+
+/* One chunk, in parts where it is large; false when nobody reads the rest.  part is room for them.
+ */
+static bool keeper_send_line(struct chunk_keeper *keeper, const struct kept_line *line,
+    enum granularity granularity, struct buf *part, struct error *err)
+{
+	struct chunk_sink *live = keeper->setup.live;
+	struct kept_place place = {0};
+	bool more = true, begun = false, ok = true;
+	while (ok && more) {
+		buf_reset(part);
+		ok = kept_line_print(line, granularity, keeper->all->storage, keeper->thread_row,
+		    &place, part, &more, err);
+		if (ok && more) {
+			begun = true;
+			ok = live->part(live, part->data, part->len);
+		}
+	}
+	if (ok)
+		live->chunk(live, part->data, part->len);
+	else if (begun && error_is_set(err))
+		live->cut(live, err->cause);
+	return ok || (error_is_set(err) && !begun);
+}
+
+/* A stream goes on without a state that cannot be read. */
+static bool keeper_send(struct chunk_keeper *keeper, const struct kept_line *line, struct buf *part)
+{
+	struct error err = {0};
+	bool reads = keeper_send_line(keeper, line, keeper->setup.granularity, part, &err);
+	if (reads && error_is_set(&err)) {
+		log_error("a state of run %s cannot be shown: %s", keeper->run_id,
+		    *err.cause ? err.cause : err.detail);
+		error_release(&err);
+		reads = keeper_send_line(keeper, line, GRANULARITY_LOW, part, &err);
+	}
+	error_release(&err);
+	return reads;
+}
+
+/* Chunks that follow those up to *seq, which moves on; false when nobody reads any more. */
+static bool keeper_deliver(
+    struct chunk_keeper *keeper, const char *lines, size_t len, bool numbered, int64_t *seq)
+{
+	struct chunk_sink *live = keeper->setup.live;
+	const char *end = lines + len;
+	struct kept_line line;
+	struct buf part = {0};
+	bool reads = true;
+	if (live->cork)
+		live->cork(live, true);
+	for (; reads && lines < end; lines += line.len + 1) {
+		if (!kept_line_read(&line, lines, (size_t)(end - lines)))
+			continue; /* it was deleted */
+		if (!numbered)
+			line.seq = 0;
+		if (line.seq && line.seq <= *seq)
+			continue;
+		if (line.seq)
+			*seq = line.seq;
+		if (line.least <= keeper->setup.granularity)
+			reads = keeper_send(keeper, &line, &part);
+	}
+	buf_release(&part);
+	if (live->cork)
+		live->cork(live, false);
+	return reads;
+}
+
+struct keeper_row {
+	struct buf lines;
+	int64_t until;
+};
+
+static bool keeper_take_row(void *arg, const struct chunk_batch *batch)
+{
+	struct keeper_row *row = arg;
+	buf_add(&row->lines, batch->lines, batch->len);
+	row->until = batch->seq + batch->count - 1;
+	return false;
+}
+
+/* The same for what comes next on the disk, where there is something up to stored. */
+static bool keeper_catch_up(struct chunk_keeper *keeper, int64_t stored, int64_t *seq)
+{
+	struct storage *storage = keeper->all->storage;
+	struct keeper_row row = {.until = stored};
+	struct error err = {0};
+	bool reads = storage->runs->chunks_read(
+	    storage, NULL, keeper->thread_row, keeper->number, *seq, keeper_take_row, &row, &err);
+	if (reads)
+		reads = keeper_deliver(keeper, row.lines.data, row.lines.len, true, seq);
+	else
+		keeper->setup.live->cut(keeper->setup.live, err.cause);
+	if (reads && *seq < row.until)
+		*seq = row.until;
+	buf_release(&row.lines);
+	error_release(&err);
+	return reads;
+}
+
+/* What is next in memory, where nothing is missing before it; the lock is held. */
+static struct batch *keeper_next(struct chunk_keeper *keeper, int64_t seq)
+{
+	const struct batch *first = keeper->fresh.first;
+	if (!first || (first->seq ? first->seq > seq + 1 : seq < keeper->stored))
+		return NULL;
+	return batches_take(&keeper->fresh);
+}
+
+static void *keeper_run(void *arg)
+{
+	struct chunk_keeper *keeper = arg;
+	struct chunk_keepers *all = keeper->all;
+	int64_t seq = 0;
+	log_request(keeper->setup.request_id);
+	pthread_mutex_lock(&all->lock);
+	while (!keeper->gone) {
+		struct batch *batch = keeper_next(keeper, seq);
+		int64_t stored = keeper->stored;
+		if (!batch && seq >= stored) {
+			if (keeper->ended && keeper_is_settled(keeper))
+				break;
+			pthread_cond_wait(&keeper->moved, &all->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&all->lock);
+		bool reads = batch ? keeper_deliver(keeper, batch->lines.data, batch->lines.len,
+					 batch->seq != 0, &seq)
+				   : keeper_catch_up(keeper, stored, &seq);
+		if (batch)
+			batch_free(batch);
+		pthread_mutex_lock(&all->lock);
+		keeper->gone = !reads;
+		pthread_cond_broadcast(&keeper->moved); /* there is room */
+	}
+	pthread_mutex_unlock(&all->lock);
+	log_request(NULL);
+	return NULL;
+}
+
+/* ---- from the run ---- */
+
+/* Where the next chunk belongs; the lock is held. */
+static struct batch *keeper_open_batch(struct batches *batches, int64_t seq)
+{
+	struct batch *last = batches->first ? batches->last : NULL;
+	if (last && last->lines.len < BATCH_SIZE)
+		return last;
+	struct batch *batch = xcalloc(1, sizeof(*batch));
+	batch->seq = seq;
+	batches_add(batches, batch);
+	return batch;
+}
+
+static void keeper_add(struct chunk_keeper *keeper, const char *json, size_t len)
+{
+	bool kept = keeper->number && !keeper->failed;
+	struct batches *batches = kept ? &keeper->pending : &keeper->fresh;
+	struct batch *batch = keeper_open_batch(batches, kept ? keeper->seq + 1 : 0);
+	size_t before = batch->lines.len;
+	kept_line_add(&batch->lines, json, len, kept ? ++keeper->seq : 0);
+	batch->count++;
+	batches->size += batch->lines.len - before;
+	if (kept)
+		keeper_queue(keeper);
+	else
+		pthread_cond_broadcast(&keeper->moved);
+}
+
+static bool keeper_is_full(const struct chunk_keeper *keeper)
+{
+	bool kept = keeper->number && !keeper->failed;
+	return kept ? keeper->pending.size + keeper->writing.size >= MOST
+		    : keeper->fresh.size >= MOST && !keeper->gone;
+}
+
+static void keeper_pass(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct chunk_keeper *keeper = (struct chunk_keeper *)sink;
+	pthread_mutex_lock(&keeper->all->lock);
+	while (keeper_is_full(keeper))
+		keeper_wait(keeper);
+	if ((keeper->number && !keeper->failed) || (keeper->setup.live && !keeper->gone))
+		keeper_add(keeper, json, len);
+	keeper->whole = keeper->lease;
+	pthread_mutex_unlock(&keeper->all->lock);
+}
+
+struct chunk_sink *chunk_keeper_sink(struct chunk_keeper *keeper)
+{
+	return &keeper->sink;
+}
+
+void chunk_keeper_begin(
+    struct chunk_keeper *keeper, int64_t thread_row, int64_t number, int64_t seq)
+{
+	pthread_mutex_lock(&keeper->all->lock);
+	if (!keeper->number) {
+		keeper->thread_row = thread_row;
+		keeper->number = number;
+		keeper->seq = keeper->stored = seq;
+	}
+	pthread_mutex_unlock(&keeper->all->lock);
+}
+
+/* ---- one run, and all ---- */
+
+struct chunk_keepers *chunk_keepers_new(struct storage *storage)
+{
+	struct chunk_keepers *all = xcalloc(1, sizeof(*all));
+	pthread_condattr_t attr;
+	all->storage = storage;
+	all->end = &all->first;
+	pthread_mutex_init(&all->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&all->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return all;
+}
+
+void chunk_keepers_free(struct chunk_keepers *all)
+{
+	if (!all)
+		return;
+	pthread_mutex_lock(&all->lock);
+	all->stopping = true;
+	pthread_cond_signal(&all->wake);
+	pthread_mutex_unlock(&all->lock);
+	if (all->started)
+		background_stop(&all->thread);
+	pthread_cond_destroy(&all->wake);
+	pthread_mutex_destroy(&all->lock);
+	free(all);
+}
+
+static bool keepers_start(struct chunk_keepers *all, struct error *err)
+{
+	pthread_mutex_lock(&all->lock);
+	if (!all->started)
+		all->started = background_start(&all->thread, keepers_run, all, err);
+	bool started = all->started;
+	pthread_mutex_unlock(&all->lock);
+	return started;
+}
+
+struct chunk_keeper *chunk_keeper_new(
+    struct chunk_keepers *all, const struct chunk_keeper_setup *setup, struct error *err)
+{
+	if (!keepers_start(all, err))
+		return NULL;
+	struct chunk_keeper *keeper = xcalloc(1, sizeof(*keeper));
+	keeper->sink.chunk = keeper_pass;
+	keeper->all = all;
+	keeper->setup = *setup;
+	keeper->run_id = xstrdup(setup->run_id);
+	pthread_cond_init(&keeper->moved, NULL);
+	if (!setup->live || background_start(&keeper->deliverer, keeper_run, keeper, err))
+		return keeper;
+	keeper_free(keeper);
+	return NULL;
+}
+
+void chunk_keeper_take_lease(struct chunk_keeper *keeper, struct lease *lease)
+{
+	pthread_mutex_lock(&keeper->all->lock);
+	keeper->lease = lease;
+	if (!keeper->number || keeper->failed)
+		keeper_drop(keeper, &keeper->lease);
+	pthread_mutex_unlock(&keeper->all->lock);
+}
+
+void chunk_keeper_flush(struct chunk_keeper *keeper)
+{
+	if (!keeper)
+		return;
+	pthread_mutex_lock(&keeper->all->lock);
+	while (!keeper_is_settled(keeper))
+		keeper_wait(keeper);
+	pthread_mutex_unlock(&keeper->all->lock);
+}
+
+void chunk_keeper_end(struct chunk_keeper *keeper)
+{
+	if (!keeper)
+		return;
+	struct chunk_keepers *all = keeper->all;
+	pthread_mutex_lock(&all->lock);
+	keeper->ended = true;
+	pthread_cond_broadcast(&keeper->moved);
+	if (keeper->setup.live)
+		while (!keeper_is_settled(keeper))
+			pthread_cond_wait(&keeper->moved, &all->lock);
+	bool settled = keeper_is_settled(keeper);
+	pthread_mutex_unlock(&all->lock);
+	if (!settled)
+		return; /* the thread that commits frees it */
+	if (keeper->setup.live)
+		background_stop(&keeper->deliverer);
+	keeper_free(keeper);
+}

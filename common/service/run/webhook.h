@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Webhooks (doc/webhooks.md): which addresses may be told of the end of a run, what they are told,
+ * and how that is signed (Standard Webhooks).
+ */
+#ifndef AGENTGRAPH_SERVICE_RUN_WEBHOOK_H
+#define AGENTGRAPH_SERVICE_RUN_WEBHOOK_H
+
+#include "base/buf.h"
+#include "config/config.h"
+#include "service/service.h"
+#include "storage/runs.h"
+
+/*
+ * The address as it is sent to, malloc'd (url_normal); NULL for what is none, and for one that is
+ * below none of the prefixes: of the same scheme, host and port, and of the same path or of one
+ * below it.  prefixes are written as url_normal does.
+ */
+char *webhook_address(const struct string_list *prefixes, const char *url);
+
+/* Whether a request may name it: false with the mistake added to call->error. */
+bool webhook_check(struct call *call, const char *url);
+
+/* What is told of a run that has ended, malloc'd: for storage.webhook_body, whose argument is the
+ * service. */
+char *webhook_body(void *service, const struct run_record *record);
+
+/* Appends the value of webhook-signature, for a body of len bytes that is sent with that id at that
+ * time (Unix seconds).  secret is a WEBHOOK_SECRET that was checked at the start. */
+void webhook_sign(struct buf *out, const char *secret, const char *id, int64_t seconds,
+    const char *body, size_t len);
+
+#endif

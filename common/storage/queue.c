@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: ISC */
+/* Words in shared memory that count up, and who sleeps on them. */
+#include "storage/queue.h"
+
+#include "storage/futex.h"
+
+#include <stdatomic.h>
+
+#define COUNTERS 4096
+
+/* A futex that costs no system call while nobody sleeps on it. */
+struct bell {
+	_Atomic uint32_t word;
+	_Atomic uint32_t
+	    sleepers; /* one that died asleep is counted for good, which does no harm */
+};
+
+/* The layout of the region SHARED_RUNS. */
+struct queue_region {
+	struct shared_head head;
+	struct bell queue, chunks;
+	_Atomic int64_t waiting;
+	atomic_flag known;      /* waiting has what was there at the start */
+	_Atomic uint32_t moved; /* counts for every run */
+	_Atomic uint32_t counters[COUNTERS];
+};
+
+_Static_assert(sizeof(struct queue_region) <= SHARED_RUNS_SIZE, "SHARED_RUNS is too small");
+
+static struct queue_region *queue_region(struct shared *shared)
+{
+	return shared_region(shared, SHARED_RUNS);
+}
+
+static void bell_ring(struct bell *bell)
+{
+	atomic_fetch_add(&bell->word, 1);
+	if (atomic_load(&bell->sleepers))
+		futex_wake_all(&bell->word, FUTEX_OF_ALL);
+}
+
+static void bell_wait(struct bell *bell, uint32_t seen, int64_t timeout_ms)
+{
+	atomic_fetch_add(&bell->sleepers, 1);
+	if (atomic_load(&bell->word) == seen)
+		futex_wait(&bell->word, seen, timeout_ms, FUTEX_OF_ALL);
+	atomic_fetch_sub(&bell->sleepers, 1);
+}
+
+void queue_wake(struct shared *shared)
+{
+	bell_ring(&queue_region(shared)->queue);
+}
+
+uint32_t queue_word(struct shared *shared)
+{
+	return atomic_load(&queue_region(shared)->queue.word);
+}
+
+void queue_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
+{
+	bell_wait(&queue_region(shared)->queue, seen, timeout_ms);
+}
+
+int64_t queue_waiting(struct shared *shared)
+{
+	return atomic_load(&queue_region(shared)->waiting);
+}
+
+void queue_waiting_add(struct shared *shared, int64_t jobs)
+{
+	atomic_fetch_add(&queue_region(shared)->waiting, jobs);
+}
+
+bool queue_waiting_unknown(struct shared *shared)
+{
+	return !atomic_flag_test_and_set(&queue_region(shared)->known);
+}
+
+static _Atomic uint32_t *chunks_counter(
+    struct queue_region *region, int64_t thread_row, int64_t number)
+{
+	uint64_t mixed = ((uint64_t)thread_row * 31 + (uint64_t)number) * 0x9e3779b97f4a7c15u;
+
+	return &region->counters[mixed >> 32 & (COUNTERS - 1)];
+}
+
+void chunks_moved(struct shared *shared, int64_t thread_row, int64_t number)
+{
+	struct queue_region *region = queue_region(shared);
+
+	atomic_fetch_add(chunks_counter(region, thread_row, number), 1);
+	bell_ring(&region->chunks);
+}
+
+void chunks_moved_all(struct shared *shared)
+{
+	struct queue_region *region = queue_region(shared);
+
+	atomic_fetch_add(&region->moved, 1);
+	bell_ring(&region->chunks);
+}
+
+uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number)
+{
+	struct queue_region *region = queue_region(shared);
+
+	return atomic_load(&region->moved) +
+	    atomic_load(chunks_counter(region, thread_row, number));
+}
+
+uint32_t chunks_word(struct shared *shared)
+{
+	return atomic_load(&queue_region(shared)->chunks.word);
+}
+
+void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
+{
+	bell_wait(&queue_region(shared)->chunks, seen, timeout_ms);
+}

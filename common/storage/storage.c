@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+/* Opening and closing the storage, with the engine that the configuration chooses. */
+#include "storage/storage.h"
+
+#include "config/config.h"
+#include "storage/defer.h"
+
+#include <string.h>
+
+struct storage *storage_open_engine(const struct storage_engine *engine,
+    const struct config *config, struct shared *shared, struct error *err)
+{
+	struct storage *st = engine->open(config, shared, err);
+
+	if (!st)
+		return NULL;
+	st->engine = engine;
+	st->threads = engine->threads;
+	st->runs = engine->runs;
+	st->history = engine->history;
+	st->thread_max_bytes = config->thread_max_bytes;
+	st->runs_keep = config->runs_keep;
+	st->history_keep = config->history_keep;
+	st->chunks_keep = config->runs_keep_chunks * 1000000;
+	st->deferrals = deferrals_new(st, err);
+	if (st->deferrals)
+		return st;
+	engine->close(st);
+	return NULL;
+}
+
+/* A new engine joins here; the scheme of its URLs is its name. */
+static const struct storage_engine *const engines[] = {&sqlite_engine};
+
+const struct storage_engine *storage_engine_of(const struct config *config, struct error *err)
+{
+	const char *url = config->database;
+	size_t scheme = url ? strcspn(url, ":") : 0;
+
+	if (!url)
+		return &sqlite_engine;
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		if (strlen(engines[i]->name) == scheme &&
+		    strncmp(engines[i]->name, url, scheme) == 0 && url[scheme])
+			return engines[i];
+	}
+	error_set(err, ERR_STORAGE,
+	    "%s: expected a URL of a database that can be had here (sqlite:), found %s%.*s",
+	    config->env.database_url ? "DATABASE_URL" : "database", url[scheme] ? "" : "no URL",
+	    url[scheme] ? (int)(scheme < 32 ? scheme + 1 : 32) : 0, url);
+	return NULL;
+}
+
+struct storage *storage_open(const struct config *config, struct shared *shared, struct error *err)
+{
+	const struct storage_engine *engine = storage_engine_of(config, err);
+
+	return engine ? storage_open_engine(engine, config, shared, err) : NULL;
+}
+
+bool storage_restore(
+    const struct config *config, const char *backup, bool overwrite, struct error *err)
+{
+	const struct storage_engine *engine = storage_engine_of(config, err);
+
+	if (engine && !engine->can.backup)
+		return error_set(err, ERR_STORAGE, "%s has its own tools for that", engine->name);
+	return engine && engine->restore(config->state_dir, backup, overwrite, err);
+}
+
+void storage_close(struct storage *st)
+{
+	if (!st)
+		return;
+	deferrals_free(st->deferrals);
+	st->engine->close(st);
+}

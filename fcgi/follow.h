@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Runs that are followed, and results that are waited for.
+ *
+ * No thread of the pool does either: a request that is let in is answered with a ticket and an
+ * internal redirect, by which the web server takes the client to agentgraph-follow.  From a wait
+ * the client comes back by another one, with a ticket that says who asked.
+ */
+#ifndef AGENTGRAPH_FCGI_FOLLOW_H
+#define AGENTGRAPH_FCGI_FOLLOW_H
+
+#include <stdbool.h>
+
+struct request;
+
+/* Where the web server goes; the parameter, which no client can set, names another place. */
+#define FOLLOW_REDIRECT "/_agentgraph/follow"
+#define FOLLOW_PARAM "AGENTGRAPH_FOLLOW"
+
+/* The parameter in which the web server hands over the ticket of a wait that is over. */
+#define FOLLOW_TICKET_PARAM "AGENTGRAPH_TICKET"
+
+/* Reads that ticket, where there is one: then rq->waited is set, and with a good one for this run
+ * rq->vouched. */
+void follow_read_ticket(struct request *rq);
+
+/* Answers by a redirect to a wait of at most so many seconds for the end of a run. */
+void follow_wait(struct request *rq, double seconds);
+
+#endif

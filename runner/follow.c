@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: ISC */
+/* The loop: accepting, waking who follows a run that has moved, ticks, signals and the end. */
+#include "follow.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "storage/background.h"
+#include "storage/queue.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TICK_MS 250
+#define DRAIN_MS 5000
+#define EVENTS 256
+#define ACCEPTS 64    /* new connections a turn */
+#define LISTEN_MS 500 /* after which the listener to the bell sees whether it is to end */
+
+/* What epoll reports for the descriptors that are no connection. */
+static char listener_mark, signal_mark, bell_mark;
+
+/* ---- the bell ---- */
+
+/* A thread that sleeps on the word of all chunks and tells the loop when it has changed.  While
+ * nobody follows a run it sleeps on nothing, so that those who tell of their runs pay nothing. */
+struct follow_ringer {
+	struct background thread; /* its lock guards the rest */
+	struct shared *shared;
+	int bell;
+	bool listens;
+};
+
+static void ringer_ring(struct follow_ringer *ringer)
+{
+	uint64_t one = 1;
+	if (write(ringer->bell, &one, sizeof(one)) < 0)
+		log_debug("the bell is ringing already");
+}
+
+/* Rings at once, because of what moved before the word was read; then whenever it has changed. */
+static void ringer_listen(struct follow_ringer *ringer)
+{
+	uint32_t seen = chunks_word(ringer->shared);
+	ringer_ring(ringer);
+	while (ringer->listens && !ringer->thread.stopping) {
+		pthread_mutex_unlock(&ringer->thread.lock);
+		chunks_wait(ringer->shared, seen, LISTEN_MS);
+		uint32_t word = chunks_word(ringer->shared);
+		if (word != seen)
+			ringer_ring(ringer);
+		seen = word;
+		pthread_mutex_lock(&ringer->thread.lock);
+	}
+}
+
+static void *ringer_run(void *arg)
+{
+	struct follow_ringer *ringer = arg;
+	pthread_mutex_lock(&ringer->thread.lock);
+	while (!ringer->thread.stopping) {
+		if (ringer->listens)
+			ringer_listen(ringer);
+		else
+			background_sleep(&ringer->thread, -1);
+	}
+	pthread_mutex_unlock(&ringer->thread.lock);
+	return NULL;
+}
+
+static void ringer_set(struct follow_ringer *ringer, bool listens)
+{
+	pthread_mutex_lock(&ringer->thread.lock);
+	if (listens && !ringer->listens)
+		pthread_cond_signal(&ringer->thread.wake);
+	ringer->listens = listens;
+	pthread_mutex_unlock(&ringer->thread.lock);
+}
+
+static void follow_rung(struct follow *follow)
+{
+	uint64_t times;
+	if (read(follow->bell, &times, sizeof(times)) < 0)
+		return;
+	for (struct followed_run *run = follow->runs.first; run; run = run->list_next)
+		if (followed_run_moved(&follow->runs, run))
+			follow_clients_wake(run);
+}
+
+/* ---- the loop ---- */
+
+static bool follow_watch(const struct follow *follow, int fd, void *mark)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = mark};
+	if (epoll_ctl(follow->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return true;
+	log_error("cannot wait for connections: %s", strerror(errno));
+	return false;
+}
+
+/* Without descriptors the listener stays readable: it is left alone until the next tick. */
+static void follow_accept_failed(struct follow *follow, int error)
+{
+	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
+		return;
+	log_error("cannot accept a connection: %s", strerror(error));
+	epoll_ctl(follow->epoll, EPOLL_CTL_DEL, follow->listener, NULL);
+	follow->deaf = true;
+}
+
+static void follow_accept(struct follow *follow)
+{
+	for (int i = 0; i < ACCEPTS && follow->listener >= 0; i++) {
+		int fd = accept4(follow->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0) {
+			follow_accept_failed(follow, errno);
+			return;
+		}
+		follow_client_new(follow, fd);
+	}
+}
+
+static void follow_tick(struct follow *follow)
+{
+	struct follow_client *next;
+	for (struct follow_client *c = follow->clients; c; c = next) {
+		next = follow_client_next(c);
+		follow_client_tick(c);
+	}
+	if (follow->deaf && follow->listener >= 0)
+		follow->deaf = !follow_watch(follow, follow->listener, &listener_mark);
+}
+
+static void follow_stop(struct follow *follow)
+{
+	struct follow_client *next;
+	follow->stopping = true;
+	close(follow->listener);
+	follow->listener = -1;
+	for (struct follow_client *c = follow->clients; c; c = next) {
+		next = follow_client_next(c);
+		follow_client_stop(c);
+	}
+}
+
+/* With nobody there is nothing to time. */
+static int follow_patience(const struct follow *follow)
+{
+	int64_t left = follow->runs.look_at - clock_monotonic_ms();
+	if (!follow->clients && !follow->deaf)
+		return -1;
+	return left < 0 ? 0 : left < TICK_MS ? (int)left : TICK_MS;
+}
+
+/* True when one of the signals means the end. */
+static bool follow_take_signals(struct follow *follow)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+	while (read(follow->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			follow->settings->reload(follow->settings);
+		else
+			end = true;
+	}
+	return end;
+}
+
+/* One turn of the loop; false when there was a signal to end. */
+static bool follow_turn(struct follow *follow, struct follow_ringer *ringer, int64_t *next_tick)
+{
+	struct epoll_event events[EVENTS];
+	bool signalled = false;
+	int count = epoll_wait(follow->epoll, events, EVENTS, follow_patience(follow));
+	follow->now = clock_monotonic_ms();
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.ptr == &signal_mark)
+			signalled = follow_take_signals(follow);
+		else if (events[i].data.ptr == &listener_mark)
+			follow_accept(follow);
+		else if (events[i].data.ptr == &bell_mark)
+			follow_rung(follow);
+		else
+			follow_client_event(events[i].data.ptr, events[i].events);
+	}
+	bool ticks = follow->now >= *next_tick;
+	if (ticks) {
+		follow_tick(follow);
+		*next_tick = follow->now + TICK_MS;
+	}
+	if (ticks || follow->now >= follow->runs.look_at)
+		followed_runs_look(&follow->runs, follow->now, follow_clients_wake);
+	follow_client_sweep(follow);
+	ringer_set(ringer, follow->runs.first);
+	return !signalled;
+}
+
+/* False when a second signal came. */
+static bool follow_drain(struct follow *follow, struct follow_ringer *ringer)
+{
+	int64_t next_tick = 0, end = follow->now + DRAIN_MS;
+	while (follow->clients && follow->now < end)
+		if (!follow_turn(follow, ringer, &next_tick))
+			return false;
+	return true;
+}
+
+static bool follow_serve(struct follow *follow, struct follow_ringer *ringer)
+{
+	int64_t next_tick = 0;
+	while (follow_turn(follow, ringer, &next_tick))
+		continue;
+	follow_stop(follow);
+	follow_client_sweep(follow);
+	bool complete = follow_drain(follow, ringer);
+	while (follow->clients)
+		follow_client_drop(follow->clients);
+	follow_client_sweep(follow);
+	return complete;
+}
+
+bool follow_run(struct follow_settings *settings, int listener, int signals)
+{
+	static struct follow follow;
+	struct follow_ringer ringer = {.shared = settings->service->shared};
+	struct error err = {0};
+	bool complete = false;
+	follow = (struct follow){.settings = settings, .signals = signals, .listener = listener};
+	follow.runs.service = settings->service;
+	follow.runs.look_at = INT64_MAX;
+	follow.epoll = epoll_create1(EPOLL_CLOEXEC);
+	follow.bell = ringer.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	follow.mender = follow_mender_new(settings->service, &err);
+	if (follow.mender && background_start(&ringer.thread, ringer_run, &ringer, &err)) {
+		complete = follow_watch(&follow, listener, &listener_mark) &&
+		    follow_watch(&follow, signals, &signal_mark) &&
+		    follow_watch(&follow, follow.bell, &bell_mark) &&
+		    follow_serve(&follow, &ringer);
+		background_stop(&ringer.thread);
+	}
+	if (error_is_set(&err))
+		log_error("cannot begin: %s", err.detail);
+	error_release(&err);
+	follow_mender_free(follow.mender);
+	close(follow.bell);
+	close(follow.epoll);
+	return complete;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: ISC */
+/* One connection from the web server: its request, the stream or the wait, and its end. */
+#include "follow.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "follow_head.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HEAD_MS 10000            /* for the request */
+#define MEND_MS 5000             /* between two tries to give a run its end */
+#define MENDS 3                  /* after which its followers are let go */
+#define COMMENT "3\r\n:\n\n\r\n" /* of server-sent events */
+#define LAST_CHUNK "0\r\n\r\n"
+
+enum client_stage {
+	CLIENT_HEAD,   /* its request is not there yet */
+	CLIENT_STREAM, /* it follows a run */
+	CLIENT_WAIT,   /* it waits for the end of one */
+	CLIENT_LAST,   /* what waits for it is the last */
+	CLIENT_GONE
+};
+
+struct follow_client {
+	struct follow *follow;
+	struct follow_client *previous, *next;
+	struct follow_client *run_previous, *run_next; /* of the same run */
+	int fd;
+	uint32_t armed; /* the events it waits for; 0: epoll does not know it */
+	enum client_stage stage;
+	struct buf head; /* of the request */
+	struct buf out;  /* what is its own: heads, comments */
+	size_t sent;     /* of that */
+	int64_t deadline;
+	int64_t moved; /* when it took something last, or had nothing to take */
+	int64_t spoke; /* when something was put in for it */
+	struct arena *arena;
+	struct run_ticket ticket; /* what it is to see */
+	struct followed_run *run;
+
+	/* Of a stream: */
+	struct replay_place place;
+	struct follow_block *block; /* that is being sent, or NULL */
+	size_t block_sent;
+
+	const char *where; /* of a wait: the web server is to go there afterwards */
+	int64_t began;
+};
+
+/* ---- beginning and ending ---- */
+
+static void follow_client_watch(struct follow_client *client, uint32_t events)
+{
+	struct epoll_event event = {.events = events | EPOLLRDHUP, .data.ptr = client};
+	if (client->fd < 0 || client->armed == event.events)
+		return;
+	if (epoll_ctl(client->follow->epoll, client->armed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+		client->fd, &event) != 0)
+		log_error("cannot watch a connection: %s", strerror(errno));
+	client->armed = event.events;
+}
+
+struct follow_client *follow_client_next(const struct follow_client *client)
+{
+	return client->next;
+}
+
+void follow_client_new(struct follow *follow, int fd)
+{
+	struct follow_client *client = xcalloc(1, sizeof(*client));
+	client->follow = follow;
+	client->arena = arena_new();
+	client->fd = fd;
+	client->deadline = follow->now + HEAD_MS;
+	client->moved = client->spoke = follow->now;
+	client->next = follow->clients;
+	if (client->next)
+		client->next->previous = client;
+	follow->clients = client;
+	follow_client_watch(client, EPOLLIN);
+}
+
+static void follow_client_join(struct follow_client *client, struct followed_run *run)
+{
+	client->run = run;
+	client->run_next = run->clients;
+	if (client->run_next)
+		client->run_next->run_previous = client;
+	run->clients = client;
+}
+
+static void follow_client_leave(struct follow_client *client)
+{
+	struct followed_run *run = client->run;
+	if (!run)
+		return;
+	if (client->run_next)
+		client->run_next->run_previous = client->run_previous;
+	if (client->run_previous)
+		client->run_previous->run_next = client->run_next;
+	else
+		run->clients = client->run_next;
+	client->run = NULL;
+}
+
+/* Its run goes at the end of the turn, where it was the last one: somebody may be looking at it. */
+void follow_client_drop(struct follow_client *client)
+{
+	struct follow *follow = client->follow;
+	if (client->stage == CLIENT_GONE)
+		return;
+	client->stage = CLIENT_GONE;
+	close(client->fd); /* epoll forgets it */
+	client->fd = -1;
+	if (client->next)
+		client->next->previous = client->previous;
+	if (client->previous)
+		client->previous->next = client->next;
+	else
+		follow->clients = client->next;
+	client->next = follow->dead;
+	follow->dead = client;
+}
+
+void follow_client_sweep(struct follow *follow)
+{
+	while (follow->dead) {
+		struct follow_client *client = follow->dead;
+		struct followed_run *run = client->run;
+		follow->dead = client->next;
+		follow_client_leave(client);
+		if (run)
+			followed_run_leave(&follow->runs, run);
+		follow_block_leave(client->block);
+		buf_release(&client->head);
+		buf_release(&client->out);
+		arena_free(client->arena);
+		free(client);
+	}
+}
+
+/* ---- sending ---- */
+
+static bool follow_client_pending(const struct follow_client *client)
+{
+	return client->sent < client->out.len ||
+	    (client->block && client->block_sent < client->block->len);
+}
+
+/* Sends what there is of *sent to len; false when the socket takes no more for now, or for good. */
+static bool follow_client_put(
+    struct follow_client *client, const char *data, size_t len, size_t *sent)
+{
+	while (*sent < len) {
+		ssize_t put = send(client->fd, data + *sent, len - *sent, MSG_NOSIGNAL);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0 && errno != EAGAIN)
+			follow_client_drop(client);
+		if (put < 0)
+			return false;
+		*sent += (size_t)put;
+		client->moved = client->follow->now;
+	}
+	return true;
+}
+
+static bool follow_client_flush(struct follow_client *client)
+{
+	if (!follow_client_put(client, client->out.data, client->out.len, &client->sent))
+		return false;
+	buf_release(&client->out);
+	client->sent = 0;
+	return !client->block ||
+	    follow_client_put(client, client->block->data, client->block->len, &client->block_sent);
+}
+
+/* The block was sent whole. */
+static void follow_client_end_block(struct follow_client *client)
+{
+	struct follow_block *block = client->block;
+	if (!block)
+		return;
+	client->place = block->to;
+	client->block = NULL;
+	client->block_sent = 0;
+	if (block->ends)
+		client->stage = CLIENT_LAST;
+	follow_block_leave(block);
+}
+
+/* Takes what comes next; false where there is nothing yet. */
+static bool follow_client_take_block(struct follow_client *client)
+{
+	struct follow *follow = client->follow;
+	struct error err = {0};
+	client->block = followed_run_next(&follow->runs, client->run, client->ticket.events,
+	    (enum granularity)client->ticket.granularity, &client->place, &err);
+	if (error_is_set(&err)) {
+		log_warning("a stream was broken off: %s", *err.cause ? err.cause : err.detail);
+		follow_client_drop(client);
+	}
+	error_release(&err);
+	if (client->block)
+		client->spoke = follow->now;
+	return client->block;
+}
+
+/* It has seen everything.  False when there may be more to send now. */
+static bool follow_client_at_end(struct follow_client *client)
+{
+	struct follow *follow = client->follow;
+	struct followed_run *run = client->run;
+	if (run->state == FOLLOWED_GONE || (follow->stopping && run->mends)) {
+		follow_client_drop(client);
+	} else if (run->state == FOLLOWED_OVER && run->tail.done &&
+	    client->place.after >= run->tail.seq) {
+		buf_puts(&client->out, LAST_CHUNK);
+		client->stage = CLIENT_LAST;
+		return false;
+	} else if (followed_run_lacks_end(run) && follow->now >= run->mend_at) {
+		if (run->mends++ == MENDS) {
+			log_warning(
+			    "streams of run %s have no end, and are broken off", run->run_id);
+			run->state = FOLLOWED_GONE;
+			follow_client_drop(client);
+			return true;
+		}
+		run->mend_at = follow->now + MEND_MS;
+		follow_mend(follow->mender, run->thread_id, run->run_id);
+		followed_run_doubt(&follow->runs, run, follow->now + MEND_MS);
+	}
+	return true;
+}
+
+/* Sends until the socket is full, or one block was read: others want theirs. */
+static void follow_client_push(struct follow_client *client)
+{
+	bool read = false, dry = false;
+	while (client->stage != CLIENT_GONE && !dry) {
+		if (!follow_client_flush(client))
+			break;
+		follow_client_end_block(client);
+		if (client->stage == CLIENT_LAST && !follow_client_pending(client)) {
+			follow_client_drop(client);
+			return;
+		}
+		if (client->stage != CLIENT_STREAM || read)
+			break;
+		read = follow_client_take_block(client);
+		dry = !read && client->stage == CLIENT_STREAM && follow_client_at_end(client);
+	}
+	if (client->stage == CLIENT_GONE)
+		return;
+	if (dry && client->run->state == FOLLOWED_ACTIVE)
+		followed_run_doubt(&client->follow->runs, client->run, client->follow->now);
+	bool more = follow_client_pending(client) || (read && client->stage == CLIENT_STREAM);
+	follow_client_watch(client, more ? EPOLLOUT : 0);
+}
+
+/* ---- waits ---- */
+
+/* The web server is to ask a worker for the result, who need not ask again who it is for. */
+static void follow_client_send_on(struct follow_client *client)
+{
+	struct run_ticket ticket = client->ticket;
+	struct limit_verdict limit;
+	if (client->stage != CLIENT_WAIT)
+		return;
+	ticket.kind = RUN_TICKET_WAITED;
+	if (ticket.limit) {
+		int64_t waited = (client->follow->now - client->began) / 1000;
+		limit = *ticket.limit;
+		limit.reset_after = limit.reset_after > waited ? limit.reset_after - waited : 0;
+		ticket.limit = &limit;
+	}
+	follow_head_waited(&client->out, client->where,
+	    run_ticket_sign(&client->follow->settings->key, &ticket, client->arena));
+	client->stage = CLIENT_LAST;
+	client->moved = client->follow->now;
+	follow_client_push(client);
+}
+
+/* ---- the request ---- */
+
+static void follow_client_refuse(struct follow_client *client, const struct error *err)
+{
+	follow_head_error(&client->out, err, client->ticket.request_id);
+	client->stage = CLIENT_LAST;
+}
+
+static bool follow_client_read_ticket(struct follow_client *client, size_t len, struct error *err)
+{
+	struct run_ticket *ticket = &client->ticket;
+	struct follow_head head;
+	if (!follow_head_parse(client->head.data, len, &head))
+		return error_set(err, ERR_BAD_REQUEST, "The request is malformed");
+	if (!run_ticket_verify(
+		&client->follow->settings->key, head.ticket, client->arena, ticket, err))
+		return false;
+	bool waits = ticket->kind == RUN_TICKET_WAIT;
+	client->where = arena_strdup(client->arena, head.waited);
+	if (ticket->kind == RUN_TICKET_WAITED || (waits && !client->where) ||
+	    ticket->granularity < GRANULARITY_LOW || ticket->granularity > GRANULARITY_FULL)
+		return ticket_refuse(err, "for another place");
+	return true;
+}
+
+static void follow_client_admit(struct follow_client *client)
+{
+	struct follow *follow = client->follow;
+	const struct run_ticket *ticket = &client->ticket;
+	follow_client_join(client,
+	    followed_run_get(&follow->runs, ticket->thread_row, ticket->number, ticket->thread_id,
+		ticket->run_id));
+	client->began = follow->now;
+	client->place.after = ticket->after;
+	if (ticket->kind == RUN_TICKET_WAIT) {
+		client->stage = CLIENT_WAIT;
+		followed_run_doubt(&follow->runs, client->run, follow->now);
+		follow_client_watch(client, 0);
+		return;
+	}
+	client->stage = CLIENT_STREAM;
+	follow_head_stream(&client->out);
+	follow_client_push(client);
+}
+
+static void follow_client_take_head(struct follow_client *client, size_t len)
+{
+	struct error err = {0};
+	if (follow_client_read_ticket(client, len, &err)) {
+		follow_client_admit(client);
+	} else {
+		log_warning("a request was refused: %s", *err.cause ? err.cause : err.detail);
+		follow_client_refuse(client, &err);
+		follow_client_push(client);
+	}
+	error_release(&err);
+	buf_release(&client->head);
+}
+
+static void follow_client_read_head(struct follow_client *client)
+{
+	struct buf *head = &client->head;
+	size_t room = FOLLOW_HEAD_LONGEST - head->len;
+	ssize_t got = recv(client->fd, buf_reserve(head, room), room, 0);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		follow_client_drop(client);
+		return;
+	}
+	head->len += (size_t)got;
+	head->data[head->len] = '\0';
+	size_t len = follow_head_length(head->data, head->len);
+	if (len)
+		follow_client_take_head(client, len);
+	else if (head->len == FOLLOW_HEAD_LONGEST)
+		follow_client_drop(client);
+}
+
+/* ---- what happens to it ---- */
+
+void follow_client_event(struct follow_client *client, uint32_t events)
+{
+	if (client->stage == CLIENT_GONE)
+		return; /* dropped earlier in this turn */
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		follow_client_drop(client);
+	else if (client->stage == CLIENT_HEAD)
+		follow_client_read_head(client);
+	else
+		follow_client_push(client);
+}
+
+void follow_clients_wake(struct followed_run *run)
+{
+	/* those that end on the way are in the list until the end of the turn */
+	for (struct follow_client *c = run->clients; c; c = c->run_next) {
+		if (c->stage == CLIENT_STREAM && !follow_client_pending(c))
+			follow_client_push(c);
+		else if (c->stage == CLIENT_WAIT && run->state != FOLLOWED_ACTIVE)
+			follow_client_send_on(c);
+		else if (c->stage == CLIENT_WAIT)
+			followed_run_doubt(&c->follow->runs, run, c->follow->now);
+	}
+}
+
+static void follow_client_comment(struct follow_client *client)
+{
+	if (!client->ticket.events ||
+	    client->follow->now - client->spoke < client->follow->settings->silence_ms)
+		return;
+	buf_puts(&client->out, COMMENT);
+	client->spoke = client->follow->now;
+	follow_client_push(client);
+}
+
+void follow_client_tick(struct follow_client *client)
+{
+	const struct follow *follow = client->follow;
+	if (client->stage == CLIENT_HEAD) {
+		if (follow->now >= client->deadline)
+			follow_client_drop(client);
+	} else if (client->stage == CLIENT_WAIT) {
+		if (client->run->state != FOLLOWED_ACTIVE || clock_now() >= client->ticket.until)
+			follow_client_send_on(client);
+	} else if (!follow_client_pending(client)) {
+		client->moved = follow->now;
+		follow_client_comment(client);
+		if (client->stage == CLIENT_STREAM && client->run->state != FOLLOWED_ACTIVE)
+			follow_client_push(client);
+	} else if (follow->now - client->moved >= follow->settings->stall_ms) {
+		log_info("a client took nothing for %lld s: closed",
+		    (long long)(follow->settings->stall_ms / 1000));
+		follow_client_drop(client);
+	}
+}
+
+void follow_client_stop(struct follow_client *client)
+{
+	if (client->stage == CLIENT_HEAD)
+		follow_client_drop(client);
+	else
+		follow_client_send_on(client);
+}

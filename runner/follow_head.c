@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: ISC */
+/* HTTP as far as the web server needs it. */
+#include "follow_head.h"
+
+#include "access/ticket.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+size_t follow_head_length(const char *data, size_t len)
+{
+	const char *end = memmem(data, len, "\r\n\r\n", 4);
+	return end ? (size_t)(end - data) + 4 : 0;
+}
+
+/* Cuts the next line off; NULL at the blank line. */
+static char *follow_head_line(char **rest)
+{
+	char *line = *rest;
+	char *end = strstr(line, "\r\n");
+	if (!end || end == line)
+		return NULL;
+	*end = '\0';
+	*rest = end + 2;
+	return line;
+}
+
+/* A header that came twice is none of the web server's. */
+static bool follow_head_take(const char **field, const char *value)
+{
+	if (*field)
+		return false;
+	*field = value;
+	return true;
+}
+
+static bool follow_head_field(struct follow_head *head, char *line)
+{
+	char *colon = strchr(line, ':');
+	if (!colon)
+		return false;
+	*colon = '\0';
+	const char *value = colon + 1 + strspn(colon + 1, " \t");
+	if (strcasecmp(line, TICKET_HEADER) == 0)
+		return follow_head_take(&head->ticket, value);
+	if (strcasecmp(line, "X-Agentgraph-Waited") == 0)
+		return follow_head_take(&head->waited, value);
+	return true;
+}
+
+bool follow_head_parse(char *data, size_t len, struct follow_head *head)
+{
+	char *rest = data, *line;
+	*head = (struct follow_head){0};
+	if (len < 4 || memchr(data, '\0', len))
+		return false;
+	data[len - 2] = '\0'; /* the blank line, so that it is a string */
+	line = follow_head_line(&rest);
+	if (!line || strncmp(line, "GET /", 5) != 0 || !strstr(line, " HTTP/1."))
+		return false;
+	while ((line = follow_head_line(&rest)))
+		if (!follow_head_field(head, line))
+			return false;
+	return *rest == '\0';
+}
+
+void follow_head_stream(struct buf *out)
+{
+	buf_puts(out,
+	    "HTTP/1.1 200 OK\r\n"
+	    "Content-Type: text/event-stream; charset=utf-8\r\n"
+	    "Cache-Control: no-cache, no-transform\r\n"
+	    "X-Accel-Buffering: no\r\n"
+	    "Content-Encoding: identity\r\n"
+	    "Transfer-Encoding: chunked\r\n"
+	    "Connection: close\r\n\r\n");
+}
+
+void follow_head_waited(struct buf *out, const char *where, const char *ticket)
+{
+	buf_printf(out,
+	    "HTTP/1.1 200 OK\r\nX-Accel-Redirect: %s\r\n" TICKET_HEADER ": %s\r\n"
+	    "Content-Length: 0\r\nConnection: close\r\n\r\n",
+	    where, ticket);
+}
+
+void follow_head_error(struct buf *out, const struct error *err, const char *request_id)
+{
+	char id[UUID_SIZE], now[ISO_TIME_SIZE];
+	const char *fixed = error_fixed_text(err->kind);
+	const struct error_view view = {
+	    .code = error_code(err->kind), .detail = *err->detail || !fixed ? err->detail : fixed};
+	cJSON *body =
+	    error_body(&view, request_id ? request_id : uuid4(id), clock_iso(clock_now(), now));
+	char *text = json_print(body);
+	buf_printf(out,
+	    "HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+	    "Cache-Control: no-store\r\nConnection: close\r\n\r\n%s",
+	    error_status(err->kind), strlen(text), text);
+	free(text);
+	cJSON_Delete(body);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * agentgraph-follow: shows the chunks of runs to whoever follows them, and says when a result that
+ * somebody waits for is there.
+ *
+ * It listens on a Unix socket, its own or descriptor 0, and serves until SIGTERM.  It loads no
+ * graph, and it never outlives the process that started it.
+ */
+#include "base/bound.h"
+#include "base/descriptor.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "follow.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LISTENER 0
+#define LONGEST 86400 /* seconds */
+
+struct follow_options {
+	struct config_source source;
+	const char *unlink;
+	long stall, silence; /* seconds */
+};
+
+static char usage[] =
+    "usage: " FOLLOW_PROGRAM " [OPTION]...\n"
+    "Shows the chunks of runs to whoever follows them.  The listening socket is descriptor 0;\n"
+    "`agentgraph serve` starts it so.\n"
+    "\n"
+    "  --config FILE      configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
+    "  --state DIR        state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
+    "  --accepted FILE    the text files to go by, as `agentgraph serve` found them\n"
+    "  --stall SECONDS    a client may take nothing of what waits for it (default\n"
+    "                     $AGENTGRAPH_SEND_TIMEOUT, else 60)\n"
+    "  --silence SECONDS  without an event before a comment (default 15)\n"
+    "  --unlink PATH      remove this socket when the parent process has died\n"
+    "  --help, --version\n";
+
+static char version_text[] = FOLLOW_PROGRAM " " AGENTGRAPH_VERSION "\n";
+
+static bool follow_main_complain(const char *what, const char *why)
+{
+	fprintf(stderr, FOLLOW_PROGRAM ": %s: %s\n", what, why);
+	return false;
+}
+
+static void follow_main_parse(struct follow_options *options, int argc, char **argv)
+{
+	const char *timeout = getenv("AGENTGRAPH_SEND_TIMEOUT");
+	long stall = timeout ? strtol(timeout, NULL, 10) : 0;
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--accepted", OPTION_TEXT, &options->source.accepted, 0, 0},
+	    {"--stall", OPTION_NUMBER, &options->stall, 1, LONGEST},
+	    {"--silence", OPTION_NUMBER, &options->silence, 1, LONGEST},
+	    {"--unlink", OPTION_TEXT, &options->unlink, 0, 0},
+	    {"--help", OPTION_ANSWER, usage, 0, 0},
+	    {"--version", OPTION_ANSWER, version_text, 0, 0},
+	    OPTION_END,
+	};
+	*options = (struct follow_options){.stall = stall > 0 ? stall : 60, .silence = 15};
+	options_take(FOLLOW_PROGRAM, specs, argc, argv);
+}
+
+static bool follow_main_take_listener(void)
+{
+	return descriptor_listens(LISTENER) ||
+	    follow_main_complain("descriptor 0", "not a listening socket");
+}
+
+/* A descriptor a client, and what was large goes back to the system when it is freed. */
+static void follow_main_tune(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+}
+
+static struct config *follow_main_load(const struct config_source *source)
+{
+	struct problems problems = {0};
+	struct config *config = config_load(source, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		if (!problems.items[i].warning)
+			follow_main_complain("configuration", problems.items[i].text);
+	problems_release(&problems);
+	return config;
+}
+
+static void follow_main_set_log(const struct config *config)
+{
+	log_init(config->env.logger_name, config->env.log_level);
+	log_set_format(config->env.log_format);
+}
+
+/* The key may be another one, which the new workers have; streams that are read go on.  Nothing
+ * changes where the new configuration has a mistake. */
+static void follow_main_reload(struct follow_settings *settings)
+{
+	struct config *config = follow_main_load(settings->origin);
+	struct ticket_key key;
+	struct error err = {0};
+	if (config && ticket_key_load(&key, config->state_dir, &err)) {
+		settings->key = key;
+		follow_main_set_log(config);
+	}
+	if (error_is_set(&err))
+		log_error("cannot read the settings again: %s", err.detail);
+	error_release(&err);
+	config_free(config);
+}
+
+/* What a reader needs of a service. */
+static bool follow_main_open(
+    struct service *service, const struct config_source *source, struct ticket_key *key)
+{
+	struct error err = {0};
+	service->config = follow_main_load(source);
+	if (!service->config)
+		return false;
+	follow_main_set_log(service->config);
+	if (ticket_key_load(key, service->config->state_dir, &err))
+		service->shared = shared_make(service->config->state_dir, &err);
+	if (service->shared)
+		service->storage = storage_open(service->config, service->shared, &err);
+	if (!service->storage)
+		follow_main_complain("cannot start", *err.cause ? err.cause : err.detail);
+	error_release(&err);
+	return service->storage;
+}
+
+static void follow_main_close(struct service *service)
+{
+	storage_close(service->storage);
+	shared_close(service->shared);
+	config_free(service->config);
+}
+
+int main(int argc, char **argv)
+{
+	struct follow_options options;
+	struct service service = {0};
+	struct follow_settings settings = {
+	    .service = &service, .reload = follow_main_reload, .origin = &options.source};
+	bool complete = false;
+	pid_t parent = getppid();
+	memory_init();
+	follow_main_parse(&options, argc, argv);
+	static const int told[] = {SIGTERM, SIGHUP, 0}; /* SIGINT of a terminal is the parent's */
+	int signals = process_signals(told);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (signals < 0 || getppid() != parent)
+		return EXIT_FAILURE;
+	follow_main_tune();
+	if (follow_main_open(&service, &options.source, &settings.key) &&
+	    follow_main_take_listener()) {
+		struct bound bound = options.unlink ? bound_at(options.unlink) : (struct bound){0};
+		settings.stall_ms = options.stall * 1000;
+		settings.silence_ms = options.silence * 1000;
+		complete = follow_run(&settings, LISTENER, signals);
+		if (getppid() != parent && options.unlink)
+			bound_remove(bound, options.unlink);
+	}
+	follow_main_close(&service);
+	return complete ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: ISC */
+/* A list of runs and the thread that ends them. */
+#include "follow_mend.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/run/records.h"
+#include "service/run/replay.h"
+#include "storage/background.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct mend {
+	struct mend *next;
+	char *thread_id, *run_id;
+};
+
+struct follow_mender {
+	struct background thread; /* its lock guards the list */
+	struct service *service;
+	struct mend *first, **end;
+};
+
+static bool mend_run(struct call *call, const struct mend *mend)
+{
+	struct storage *storage = call->service->storage;
+	struct run_record record;
+	struct thread thread;
+	return record_now(call, mend->thread_id, mend->run_id, &record) &&
+	    record.status != RUN_QUEUED && record.status != RUN_RUNNING &&
+	    storage->threads->get(
+		storage, &call->ctx, call->arena, mend->thread_id, &thread, &call->error) &&
+	    replay_end(call, &record, &thread);
+}
+
+static void mend_one(struct follow_mender *mender, struct mend *mend)
+{
+	struct call call;
+	call_init(&call, mender->service, NULL);
+	if (!mend_run(&call, mend) && error_is_set(&call.error))
+		log_warning("run %s has no end, and gets none: %s", mend->run_id,
+		    *call.error.cause ? call.error.cause : call.error.detail);
+	call_release(&call);
+	free(mend->thread_id);
+	free(mend->run_id);
+	free(mend);
+}
+
+static void *mender_run(void *arg)
+{
+	struct follow_mender *mender = arg;
+	pthread_mutex_lock(&mender->thread.lock);
+	while (!mender->thread.stopping) {
+		struct mend *mend = mender->first;
+		if (!mend) {
+			background_sleep(&mender->thread, -1);
+			continue;
+		}
+		mender->first = mend->next;
+		if (!mender->first)
+			mender->end = &mender->first;
+		pthread_mutex_unlock(&mender->thread.lock);
+		mend_one(mender, mend);
+		pthread_mutex_lock(&mender->thread.lock);
+	}
+	pthread_mutex_unlock(&mender->thread.lock);
+	return NULL;
+}
+
+struct follow_mender *follow_mender_new(struct service *service, struct error *err)
+{
+	struct follow_mender *mender = xcalloc(1, sizeof(*mender));
+	mender->service = service;
+	mender->end = &mender->first;
+	if (background_start(&mender->thread, mender_run, mender, err))
+		return mender;
+	free(mender);
+	return NULL;
+}
+
+void follow_mender_free(struct follow_mender *mender)
+{
+	struct mend *mend;
+	if (!mender)
+		return;
+	background_stop(&mender->thread);
+	while ((mend = mender->first)) {
+		mender->first = mend->next;
+		free(mend->thread_id);
+		free(mend->run_id);
+		free(mend);
+	}
+	free(mender);
+}
+
+void follow_mend(struct follow_mender *mender, const char *thread_id, const char *run_id)
+{
+	struct mend *mend = xcalloc(1, sizeof(*mend));
+	mend->thread_id = xstrdup(thread_id);
+	mend->run_id = xstrdup(run_id);
+	pthread_mutex_lock(&mender->thread.lock);
+	*mender->end = mend;
+	mender->end = &mend->next;
+	pthread_cond_signal(&mender->thread.wake);
+	pthread_mutex_unlock(&mender->thread.lock);
+}

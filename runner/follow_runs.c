@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: ISC */
+/* A table of runs, the blocks that their readers share, and looks at their records. */
+#include "follow_runs.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/run/records.h"
+#include "storage/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_BYTES (1 << 20) /* of blocks that nobody may be at any more, for each run */
+#define KEPT_BLOCKS 64
+#define LOOK_MS 1000     /* after which a run may have died unnoticed */
+#define QUEUED_MS 5000   /* the same of one that nobody runs yet */
+#define TRUST_MS 15000   /* so long it is believed that who has the thread is that run */
+#define DOUBT_MS 50      /* between two looks */
+#define GRACE_US 5000000 /* from the end of a run to its last chunk */
+
+/* ---- the table ---- */
+
+static struct followed_run **followed_slot(struct followed_runs *runs, int64_t row, int64_t number)
+{
+	uint64_t mixed = ((uint64_t)row * 31 + (uint64_t)number) * 0x9e3779b97f4a7c15u;
+	return &runs->slots[mixed >> 32 & (FOLLOWED_SLOTS - 1)];
+}
+
+struct followed_run *followed_run_get(struct followed_runs *runs, int64_t thread_row,
+    int64_t number, const char *thread_id, const char *run_id)
+{
+	struct followed_run **slot = followed_slot(runs, thread_row, number), *run;
+	for (run = *slot; run; run = run->next)
+		if (run->thread_row == thread_row && run->number == number)
+			return run;
+	run = xcalloc(1, sizeof(*run));
+	run->thread_row = thread_row;
+	run->number = number;
+	run->thread_id = xstrdup(thread_id);
+	run->run_id = xstrdup(run_id);
+	run->look_at = INT64_MAX;
+	run->seen = chunks_count(runs->service->shared, thread_row, number);
+	run->next = *slot;
+	*slot = run;
+	run->list_next = runs->first;
+	if (runs->first)
+		runs->first->list_previous = run;
+	runs->first = run;
+	return run;
+}
+
+static void followed_run_unlist(struct followed_runs *runs, struct followed_run *run)
+{
+	struct followed_run **at = followed_slot(runs, run->thread_row, run->number);
+	while (*at != run)
+		at = &(*at)->next;
+	*at = run->next;
+	if (run->list_next)
+		run->list_next->list_previous = run->list_previous;
+	if (run->list_previous)
+		run->list_previous->list_next = run->list_next;
+	else
+		runs->first = run->list_next;
+}
+
+void followed_run_leave(struct followed_runs *runs, struct followed_run *run)
+{
+	struct follow_block *block;
+	if (run->clients)
+		return;
+	followed_run_unlist(runs, run);
+	while ((block = run->blocks)) {
+		run->blocks = block->next;
+		follow_block_leave(block);
+	}
+	free(run->thread_id);
+	free(run->run_id);
+	free(run);
+}
+
+static uint32_t followed_run_count(const struct followed_runs *runs, const struct followed_run *run)
+{
+	return chunks_count(runs->service->shared, run->thread_row, run->number);
+}
+
+bool followed_run_moved(struct followed_runs *runs, struct followed_run *run)
+{
+	uint32_t count = followed_run_count(runs, run);
+	bool moved = count != run->seen;
+	run->seen = count;
+	return moved;
+}
+
+/* ---- blocks ---- */
+
+void follow_block_leave(struct follow_block *block)
+{
+	if (!block || --block->users)
+		return;
+	free(block->data);
+	free(block);
+}
+
+/* What is there already, and was read since something changed last. */
+static struct follow_block *followed_find(const struct followed_run *run, uint32_t count,
+    bool events, enum granularity granularity, const struct replay_place *place)
+{
+	for (struct follow_block *b = run->blocks; b; b = b->next)
+		if (b->count == count && b->events == events && b->granularity == granularity &&
+		    replay_same(&b->from, place))
+			return b;
+	return NULL;
+}
+
+static void followed_keep(struct followed_run *run, struct follow_block *block)
+{
+	struct follow_block **at = &run->blocks;
+	size_t bytes = 0;
+	block->next = run->blocks;
+	run->blocks = block;
+	for (int i = 0; *at && i < KEPT_BLOCKS && (i == 0 || bytes < KEPT_BYTES); i++) {
+		bytes += (*at)->len;
+		at = &(*at)->next;
+	}
+	while (*at) {
+		struct follow_block *old = *at;
+		*at = old->next;
+		follow_block_leave(old);
+	}
+}
+
+/* A chunk of HTTP, and behind the terminator the last one. */
+static void follow_block_frame(struct follow_block *block, const struct buf *text)
+{
+	struct buf out = {0};
+	if (text->len) {
+		buf_printf(&out, "%zx\r\n", text->len);
+		buf_add(&out, text->data, text->len);
+		buf_puts(&out, "\r\n");
+	}
+	if (block->ends)
+		buf_puts(&out, "0\r\n\r\n");
+	block->len = out.len;
+	block->data = buf_detach(&out);
+}
+
+struct follow_block *followed_run_next(struct followed_runs *runs, struct followed_run *run,
+    bool events, enum granularity granularity, const struct replay_place *place, struct error *err)
+{
+	const struct replay replay = {run->thread_row, run->number, granularity, events};
+	uint32_t count = followed_run_count(runs, run);
+	struct follow_block *block = followed_find(run, count, events, granularity, place);
+	struct followed_dry *dry = &run->dry[events][granularity];
+	struct replay_place to = *place;
+	struct buf text = {0};
+	bool ends;
+	if (block) {
+		block->users++;
+		return block;
+	}
+	if (dry->known && dry->count == count && replay_same(&dry->place, place))
+		return NULL;
+	if (!replay_read(runs->service->storage, &replay, &to, &text, &ends, err)) {
+		buf_release(&text);
+		return NULL;
+	}
+	if (replay_same(&to, place)) {
+		*dry = (struct followed_dry){true, count, *place};
+		return NULL;
+	}
+	block = xcalloc(1, sizeof(*block));
+	*block = (struct follow_block){.users = 2,
+	    .count = count,
+	    .events = events,
+	    .granularity = granularity,
+	    .from = *place,
+	    .to = to,
+	    .ends = ends};
+	follow_block_frame(block, &text);
+	buf_release(&text);
+	followed_keep(run, block);
+	return block;
+}
+
+/* ---- the record ---- */
+
+void followed_run_doubt(struct followed_runs *runs, struct followed_run *run, int64_t now)
+{
+	int64_t at =
+	    run->looked_at && now - run->looked_at < DOUBT_MS ? run->looked_at + DOUBT_MS : now;
+	if (at < run->look_at)
+		run->look_at = at;
+	if (at < runs->look_at)
+		runs->look_at = at;
+}
+
+/* As long as somebody runs on the thread, it is mostly this run. */
+static bool followed_run_lives(struct followed_runs *runs, const struct followed_run *run)
+{
+	struct storage *storage = runs->service->storage;
+	struct error err = {0};
+	bool held = false, stop;
+	storage->threads->lease_running(storage, NULL, run->thread_id, &held, &stop, &err);
+	error_release(&err);
+	return held;
+}
+
+/* Who writes the end of a run has its thread until it is on disk (keeper.h). */
+static void followed_run_over(
+    struct call *call, struct followed_run *run, const struct run_record *record, bool lives)
+{
+	if (record->kept_until != RUN_NOT_KEPT && !replay_find_tail(call, record, &run->tail))
+		return;
+	run->state = FOLLOWED_OVER;
+	run->ended_at = lives ? record->finished_at : 0;
+}
+
+static void followed_run_look(struct followed_runs *runs, struct followed_run *run, int64_t now)
+{
+	struct call call;
+	struct run_record record;
+	run->look_at = INT64_MAX;
+	run->looked_at = now;
+	call_init(&call, runs->service, NULL);
+	bool lives = followed_run_lives(runs, run);
+	bool found = record_now(&call, run->thread_id, run->run_id, &record);
+	if (error_is_set(&call.error)) {
+		log_warning("run %s cannot be looked at: %s", run->run_id, call.error.cause);
+	} else if (!found || record.thread_row != run->thread_row || record.number != run->number) {
+		run->state = FOLLOWED_GONE;
+	} else {
+		run->queued = record.status == RUN_QUEUED;
+		run->state = FOLLOWED_ACTIVE;
+		if (record.status != RUN_QUEUED && record.status != RUN_RUNNING)
+			followed_run_over(&call, run, &record, lives);
+	}
+	call_release(&call);
+}
+
+/* Who dies says nothing: now and then it is asked for. */
+static bool followed_run_may_be_dead(
+    struct followed_runs *runs, const struct followed_run *run, int64_t now)
+{
+	int64_t ago = now - run->looked_at;
+	bool waits = run->state == FOLLOWED_OVER && !run->tail.done && run->ended_at;
+	if ((run->state != FOLLOWED_ACTIVE && !waits) || ago < (run->queued ? QUEUED_MS : LOOK_MS))
+		return false;
+	return ago >= TRUST_MS || !followed_run_lives(runs, run);
+}
+
+void followed_runs_look(
+    struct followed_runs *runs, int64_t now, void (*fn)(struct followed_run *run))
+{
+	runs->look_at = INT64_MAX;
+	for (struct followed_run *run = runs->first; run; run = run->list_next) {
+		if (run->look_at <= now || followed_run_may_be_dead(runs, run, now)) {
+			followed_run_look(runs, run, now);
+			if (run->state != FOLLOWED_ACTIVE)
+				fn(run);
+		}
+		if (run->look_at < runs->look_at)
+			runs->look_at = run->look_at;
+	}
+}
+
+bool followed_run_lacks_end(const struct followed_run *run)
+{
+	return run->state == FOLLOWED_OVER && !run->tail.done &&
+	    clock_now() - run->ended_at > GRACE_US;
+}

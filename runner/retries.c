@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: ISC */
+/* Finding lost runs, and the processes that have them now. */
+#include "retries.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/runs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct retry {
+	int64_t row; /* of its job */
+	pid_t pid;
+	int pidfd; /* readable when it has ended */
+};
+
+struct retries {
+	struct service *service;
+	char *const *argv;
+	unsigned most;
+	struct retry *running;
+	unsigned count;
+	int64_t *lost; /* rows that nobody has taken up yet, oldest first */
+	size_t lost_count;
+};
+
+struct retries *retries_new(struct service *service, unsigned most, char *const *argv)
+{
+	struct retries *t = xcalloc(1, sizeof(*t));
+
+	t->service = service;
+	t->argv = argv;
+	t->most = most;
+	t->running = xcalloc(most, sizeof(*t->running));
+	t->lost = xcalloc(2 * (size_t)most, sizeof(*t->lost));
+	return t;
+}
+
+unsigned retries_reap(struct retries *t)
+{
+	for (unsigned i = t->count; i-- > 0;) {
+		struct retry *retry = &t->running[i];
+		int status;
+
+		if (waitpid(retry->pid, &status, WNOHANG) != retry->pid)
+			continue;
+		if (WIFSIGNALED(status))
+			log_error(
+			    "the process %ld of a run that was taken up again ended by signal %d (%s)",
+			    (long)retry->pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
+		close(retry->pidfd);
+		*retry = t->running[--t->count];
+	}
+	return t->count;
+}
+
+static bool retries_has(const struct retries *t, int64_t row)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		if (t->running[i].row == row)
+			return true;
+	return false;
+}
+
+unsigned retries_look(struct retries *t)
+{
+	struct storage *storage = t->service->storage;
+	struct error err = {0};
+	size_t count = 2 * (size_t)t->most; /* half of them may be started already */
+
+	retries_reap(t);
+	t->lost_count = 0;
+	if (!storage->runs->recover(
+		storage, NULL, t->service->config->runs_max_attempts, t->lost, &count, &err)) {
+		log_error("lost runs cannot be found: %s", *err.cause ? err.cause : err.detail);
+		error_release(&err);
+		count = 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!retries_has(t, t->lost[i]))
+			t->lost[t->lost_count++] = t->lost[i];
+	return t->count + t->lost_count < t->most ? t->count + (unsigned)t->lost_count : t->most;
+}
+
+/* The program is the one that this process runs, whatever lies at its path by now. */
+static bool retry_spawn(struct retries *t, int64_t row)
+{
+	struct retry *retry = &t->running[t->count];
+	char number[24], **argv;
+	size_t count = 0;
+
+	while (t->argv[count])
+		count++;
+	argv = xcalloc(count + 3, sizeof(*argv));
+	memcpy(argv, t->argv, count * sizeof(*argv));
+	snprintf(number, sizeof(number), "%" PRId64, row);
+	argv[count] = (char[]){"--job"};
+	argv[count + 1] = number;
+	int code = posix_spawn(&retry->pid, "/proc/self/exe", NULL, NULL, argv, environ);
+	free(argv);
+	if (code) {
+		log_error("cannot start a process for a run: %s", strerror(code));
+		return false;
+	}
+	retry->row = row;
+	retry->pidfd = (int)syscall(SYS_pidfd_open, retry->pid, 0);
+	t->count++;
+	return true;
+}
+
+void retries_start(struct retries *t, unsigned busy)
+{
+	size_t started = 0;
+
+	while (started < t->lost_count && t->count < t->most && busy + t->count < t->most &&
+	    retry_spawn(t, t->lost[started]))
+		started++;
+	t->lost_count -= started;
+	memmove(t->lost, t->lost + started, t->lost_count * sizeof(*t->lost));
+}
+
+size_t retries_polled(const struct retries *t, struct pollfd *fds)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		fds[i] = (struct pollfd){.fd = t->running[i].pidfd, .events = POLLIN};
+	return t->count;
+}
+
+void retries_stop(struct retries *t)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		kill(t->running[i].pid, SIGTERM);
+}
+
+void retries_free(struct retries *t)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		close(t->running[i].pidfd);
+	free(t->running);
+	free(t->lost);
+	free(t);
+}

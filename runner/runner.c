@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: ISC */
+/* Slots, the threads that run in them, and the one that claims. */
+#include "runner.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/run/background.h"
+#include "storage/queue.h"
+#include "storage/runs.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define LOOK_MS 2000     /* after which the queue is looked at, whether or not somebody said so */
+#define WAITING_MOST 256 /* runs that wait for their threads without a slot */
+
+struct task {
+	struct task *next; /* of those in hand */
+	struct runner *runner;
+	struct arena *arena;
+	struct run_job job;
+	struct background_host host;
+	bool has_slot;
+};
+
+struct runner {
+	struct service *service;
+	_Atomic bool yield;
+	int done; /* eventfd */
+	pthread_t dispatcher;
+	bool dispatches;
+	pthread_mutex_t lock;
+	pthread_cond_t room; /* there may be some */
+	pthread_cond_t work; /* a task was handed over, or it is time to go */
+	/* guarded by lock */
+	struct task *tasks;  /* in hand */
+	struct task *handed; /* of these the one that no thread has yet */
+	unsigned slots;
+	unsigned taken, reserved; /* of them */
+	unsigned waiting;         /* runs that gave their slot up */
+	unsigned returning;       /* those of them that want one again */
+	unsigned threads, idle;
+	bool stopping;
+};
+
+/* ---- claiming ---- */
+
+/* Takes what is ready, or the job of that row, for this process; NULL when there is nothing. */
+static struct task *task_claim(struct runner *r, int64_t row, int64_t *next_due)
+{
+	struct storage *storage = r->service->storage;
+	struct arena *arena = arena_new();
+	struct task *task = arena_alloc(arena, sizeof(*task));
+	struct error err = {0};
+
+	*next_due = INT64_MAX;
+	if (storage->runs->claim(
+		storage, NULL, arena, row, clock_now(), &task->job, next_due, &err)) {
+		task->runner = r;
+		task->arena = arena;
+		return task;
+	}
+	if (error_is_set(&err))
+		log_error(
+		    "the queue of runs cannot be read: %s", *err.cause ? err.cause : err.detail);
+	error_release(&err);
+	arena_free(arena);
+	return NULL;
+}
+
+static void task_give_back(struct runner *r, const struct task *task)
+{
+	struct storage *storage = r->service->storage;
+	struct error err = {0};
+
+	if (!storage->runs->give_back(storage, NULL, &task->job, &err))
+		log_error("run %s of thread %s goes on as one that was lost: %s", task->job.run_id,
+		    task->job.thread_id, *err.cause ? err.cause : err.detail);
+	error_release(&err);
+}
+
+/* ---- executing ---- */
+
+/* Called by the task's thread, before and after it waits for the lease. */
+static void task_waits(void *arg, bool waits)
+{
+	struct task *task = arg;
+	struct runner *r = task->runner;
+
+	pthread_mutex_lock(&r->lock);
+	if (waits && r->waiting < WAITING_MOST) {
+		task->has_slot = false;
+		r->taken--;
+		r->waiting++;
+		pthread_cond_broadcast(&r->room);
+	} else if (!waits && !task->has_slot) {
+		r->returning++;
+		while (r->taken + r->reserved >= r->slots && r->taken && !r->yield)
+			pthread_cond_wait(&r->room, &r->lock);
+		r->returning--;
+		r->waiting--;
+		r->taken++;
+		task->has_slot = true;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+static bool runner_has_room(const struct runner *r)
+{
+	return r->taken + r->reserved + r->returning < r->slots;
+}
+
+/* With the lock held; it is held again afterwards. */
+static void task_execute(struct runner *r, struct task *task)
+{
+	struct task **link = &r->tasks;
+
+	task->has_slot = true;
+	task->host = (struct background_host){.yield = &r->yield, .waits = task_waits, .arg = task};
+	task->next = r->tasks;
+	r->tasks = task;
+	pthread_mutex_unlock(&r->lock);
+	background_execute(r->service, &task->job, &task->host);
+	pthread_mutex_lock(&r->lock);
+	while (*link != task)
+		link = &(*link)->next;
+	*link = task->next;
+	arena_free(task->arena);
+}
+
+/* With the lock held. */
+static void runner_tell_done(struct runner *r)
+{
+	uint64_t one = 1;
+
+	if (r->stopping && !r->taken && !r->waiting && write(r->done, &one, sizeof(one)) < 0)
+		log_error("nobody is told that all runs are over: %s", strerror(errno));
+}
+
+/* A thread: runs what was handed over, then what it claims itself while its slot is not wanted. */
+static void *runner_work(void *arg)
+{
+	struct runner *r = arg;
+	int64_t ignored;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->stopping || r->handed) {
+		struct task *task = r->handed;
+
+		if (!task) {
+			r->idle++;
+			pthread_cond_wait(&r->work, &r->lock);
+			r->idle--;
+			continue;
+		}
+		r->handed = NULL;
+		pthread_cond_broadcast(&r->room);
+		while (task) {
+			task_execute(r, task);
+			task = NULL;
+			if (r->stopping || r->returning || r->taken + r->reserved > r->slots)
+				break;
+			pthread_mutex_unlock(&r->lock);
+			task = task_claim(r, 0, &ignored);
+			pthread_mutex_lock(&r->lock);
+		}
+		r->taken--;
+		pthread_cond_broadcast(&r->room);
+		runner_tell_done(r);
+	}
+	r->threads--;
+	pthread_cond_broadcast(&r->room);
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* With the lock held, to a thread that has nothing to do, or a new one.  The task's slot is taken.
+ */
+static void runner_hand_over(struct runner *r, struct task *task)
+{
+	pthread_t thread;
+	int code = 0;
+
+	while (r->handed)
+		pthread_cond_wait(&r->room, &r->lock);
+	r->handed = task;
+	if (r->idle) {
+		pthread_cond_signal(&r->work);
+		return;
+	}
+	code = pthread_create(&thread, NULL, runner_work, r);
+	if (code == 0) {
+		pthread_detach(thread);
+		r->threads++;
+		return;
+	}
+	log_error("cannot start a thread: %s", strerror(code));
+	r->handed = NULL;
+	r->taken--;
+	task_give_back(r, task);
+	arena_free(task->arena);
+}
+
+/* ---- the thread that claims ---- */
+
+static void *runner_dispatch(void *arg)
+{
+	struct runner *r = arg;
+	struct shared *shared = r->service->shared;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->stopping) {
+		if (!runner_has_room(r) || r->handed) {
+			pthread_cond_wait(&r->room, &r->lock);
+			continue;
+		}
+		r->taken++;
+		pthread_mutex_unlock(&r->lock);
+		uint32_t seen = queue_word(shared);
+		int64_t next_due;
+		struct task *task = task_claim(r, 0, &next_due);
+		pthread_mutex_lock(&r->lock);
+		if (task) {
+			runner_hand_over(r, task);
+			continue;
+		}
+		r->taken--;
+		pthread_cond_broadcast(&r->room);
+		if (r->stopping)
+			break;
+		pthread_mutex_unlock(&r->lock);
+		int64_t left_ms =
+		    next_due == INT64_MAX ? LOOK_MS : (next_due - clock_now()) / 1000 + 1;
+		queue_wait(shared, seen, left_ms < 0 ? 0 : left_ms > LOOK_MS ? LOOK_MS : left_ms);
+		pthread_mutex_lock(&r->lock);
+	}
+	runner_tell_done(r);
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* ---- the owner's side ---- */
+
+static struct runner *runner_make(struct service *service, unsigned slots)
+{
+	struct runner *r = xcalloc(1, sizeof(*r));
+
+	r->service = service;
+	r->slots = slots;
+	r->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->room, NULL);
+	pthread_cond_init(&r->work, NULL);
+	return r;
+}
+
+static struct runner *runner_fail(struct runner *r, int code, struct error *err)
+{
+	error_set(err, ERR_INTERNAL, "cannot execute runs in the background: %s", strerror(code));
+	runner_free(r);
+	return NULL;
+}
+
+struct runner *runner_new(struct service *service, unsigned slots, struct error *err)
+{
+	struct runner *r = runner_make(service, slots);
+	int code = r->done < 0 ? errno : pthread_create(&r->dispatcher, NULL, runner_dispatch, r);
+
+	if (code)
+		return runner_fail(r, code, err);
+	r->dispatches = true;
+	return r;
+}
+
+struct runner *runner_new_alone(struct service *service, int64_t row, struct error *err)
+{
+	struct runner *r = runner_make(service, 1);
+	int64_t ignored;
+
+	if (r->done < 0)
+		return runner_fail(r, errno, err);
+	struct task *task = task_claim(r, row, &ignored);
+	pthread_mutex_lock(&r->lock);
+	r->stopping = true;
+	if (task) {
+		r->taken = 1;
+		runner_hand_over(r, task);
+	}
+	runner_tell_done(r);
+	pthread_mutex_unlock(&r->lock);
+	return r;
+}
+
+unsigned runner_reserve(struct runner *r, unsigned slots)
+{
+	pthread_mutex_lock(&r->lock);
+	unsigned taken = r->taken;
+	r->reserved = slots;
+	pthread_cond_broadcast(&r->room);
+	pthread_mutex_unlock(&r->lock);
+	return taken;
+}
+
+void runner_stop(struct runner *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->stopping = true;
+	pthread_cond_broadcast(&r->work);
+	pthread_cond_broadcast(&r->room);
+	runner_tell_done(r);
+	pthread_mutex_unlock(&r->lock);
+	queue_wake(r->service->shared);
+}
+
+void runner_yield(struct runner *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->yield = true;
+	pthread_cond_broadcast(&r->room);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void runner_abandon(struct runner *r)
+{
+	pthread_mutex_lock(&r->lock);
+	for (struct task *task = r->tasks; task; task = task->next)
+		task_give_back(r, task);
+	pthread_mutex_unlock(&r->lock);
+}
+
+int runner_done(const struct runner *r)
+{
+	return r->done;
+}
+
+void runner_free(struct runner *r)
+{
+	if (r->dispatches)
+		pthread_join(r->dispatcher, NULL);
+	pthread_mutex_lock(&r->lock);
+	while (r->threads)
+		pthread_cond_wait(&r->room, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	if (r->done >= 0)
+		close(r->done);
+	pthread_cond_destroy(&r->work);
+	pthread_cond_destroy(&r->room);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The runs in the background that one process executes (doc/inside.md#a-run-in-the-background).
+ *
+ * There are so many slots, and a thread for each run that has one.  A thread of its own sleeps
+ * until the queue has moved or something is due, claims what is ready and hands it over; a thread
+ * whose run is over claims the next one itself.  A run that waits for a busy thread gives its slot
+ * up meanwhile, so that it holds up no other.
+ */
+#ifndef AGENTGRAPH_RUNNER_RUNNER_H
+#define AGENTGRAPH_RUNNER_RUNNER_H
+
+#include "service/service.h"
+
+struct runner;
+
+/* Starts claiming what is ready.  NULL with err set. */
+struct runner *runner_new(struct service *service, unsigned slots, struct error *err);
+
+/* The same for one job alone, whose attempt was lost; it is over when that is.  Where somebody else
+ * has it meanwhile there is nothing to do. */
+struct runner *runner_new_alone(struct service *service, int64_t row, struct error *err);
+
+/* So many slots are somebody else's; those that have a run keep it.  How many runs have one. */
+unsigned runner_reserve(struct runner *r, unsigned slots);
+
+/* From now on nothing more is claimed; runs in hand go on. */
+void runner_stop(struct runner *r);
+
+/* Runs in hand go back into the queue after the node that they are at. */
+void runner_yield(struct runner *r);
+
+/* What is still in hand goes back as it is.  The process is to end at once then: its threads go on
+ * to the end of their nodes, of which nothing is kept. */
+void runner_abandon(struct runner *r);
+
+/* A descriptor that becomes readable when nothing is in hand any more, after runner_stop or when
+ * the one job is over. */
+int runner_done(const struct runner *r);
+
+/* Only after runner_done. */
+void runner_free(struct runner *r);
+
+#endif

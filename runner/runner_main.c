@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * agentgraph-runner: the process that executes runs in the background.
+ *
+ * It serves nobody: it takes from the queue what workers have put there.  At SIGTERM it claims
+ * nothing more, and what it has in hand gets some seconds to end; what is not over by then goes
+ * back into the queue.  It never outlives the process that started it.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "retries.h"
+#include "runner.h"
+#include "service/run/webhook_sender.h"
+#include "service/service.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define PROGRAM "agentgraph-runner"
+#define MAX_DRAIN 86400
+#define LOOK_MS 2000       /* how often to look for runs whose process has died */
+#define NODE_MS 500        /* for a node to end, once time is up */
+#define DELIVERY_MS 1000   /* for webhooks under way, at the end; a slow receiver gets them again */
+#define SAME_SIGNAL_MS 200 /* two SIGTERMs within so little time are one */
+
+struct options {
+	struct config_source source;
+	long drain; /* seconds */
+	long job;   /* 0: whatever is in the queue */
+};
+
+static char usage[] =
+    "usage: " PROGRAM " [OPTION]...\n"
+    "Executes runs in the background; `agentgraph serve` starts it.\n"
+    "\n"
+    "  --config FILE    configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
+    "  --state DIR      state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
+    "  --accepted FILE  the text files to go by, as `agentgraph serve` found them\n"
+    "  --drain SECONDS  how long runs in hand may take after SIGTERM (default 30)\n"
+    "  --job ROW        take up this one alone, whose process has died\n"
+    "  --help, --version\n";
+
+static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
+
+static void runner_main_parse_options(struct options *options, int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
+	    {"--accepted", OPTION_TEXT, &options->source.accepted, 0, 0},
+	    {"--drain", OPTION_NUMBER, &options->drain, 0, MAX_DRAIN},
+	    {"--job", OPTION_NUMBER, &options->job, 1, LONG_MAX},
+	    {"--help", OPTION_ANSWER, usage, 0, 0},
+	    {"--version", OPTION_ANSWER, version_text, 0, 0},
+	    OPTION_END,
+	};
+
+	options_take(PROGRAM, specs, argc, argv);
+}
+
+static int runner_main_fail(const char *what)
+{
+	fprintf(stderr, PROGRAM ": %s\n", what);
+	return EXIT_FAILURE;
+}
+
+/* Who started this process has shown the warnings. */
+static struct service *runner_main_open(const struct config_source *source)
+{
+	struct problems problems = {0};
+	struct service *service = service_open(source, &problems);
+
+	for (size_t i = 0; i < problems.count; i++)
+		if (!problems.items[i].warning)
+			runner_main_fail(problems.items[i].text);
+	problems_release(&problems);
+	return service;
+}
+
+/* Few threads at a time, most of whose memory is that of models' answers. */
+static void runner_main_tune_malloc(void)
+{
+	mallopt(M_ARENA_MAX, 4);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+}
+
+/* What one process waits for: signals, its last run, and the processes that it has started. */
+struct watch {
+	int signals;
+	pid_t parent;
+	struct runner *runner;
+	struct retries *retries;       /* NULL with --job */
+	struct webhook_sender *sender; /* the same, or where it could not start */
+	struct pollfd *fds;
+};
+
+enum { WATCH_SIGNALS, WATCH_DONE, WATCH_FIXED };
+
+/* Waits for something, or timeout_ms.  What came is in the two first of fds. */
+static void watch_wait(struct watch *w, int64_t timeout_ms)
+{
+	size_t count = WATCH_FIXED;
+
+	w->fds[WATCH_SIGNALS] = (struct pollfd){.fd = w->signals, .events = POLLIN};
+	w->fds[WATCH_DONE] = (struct pollfd){.fd = runner_done(w->runner), .events = POLLIN};
+	if (w->retries)
+		count += retries_polled(w->retries, w->fds + WATCH_FIXED);
+	if (poll(w->fds, count, timeout_ms < 0 ? 0 : (int)timeout_ms) < 0)
+		w->fds[WATCH_SIGNALS].revents = w->fds[WATCH_DONE].revents = 0;
+}
+
+static bool watch_signalled(struct watch *w)
+{
+	struct signalfd_siginfo info;
+
+	return w->fds[WATCH_SIGNALS].revents &&
+	    read(w->signals, &info, sizeof(info)) == sizeof(info);
+}
+
+/* Until it is time to end, or the one job is over. */
+static void watch_run(struct watch *w)
+{
+	do {
+		if (w->retries) {
+			unsigned wanted = retries_look(w->retries);
+
+			retries_start(w->retries, runner_reserve(w->runner, wanted));
+		}
+		watch_wait(w, LOOK_MS);
+	} while (!w->fds[WATCH_DONE].revents && !watch_signalled(w) && getppid() == w->parent);
+}
+
+/* Whether all runs were over, or have gone back, within so many milliseconds; a further SIGTERM
+ * means that there are no more. */
+static bool watch_drain(struct watch *w, int64_t ms)
+{
+	int64_t start = clock_monotonic_ms(), end = start + ms, left;
+	bool over = false, hurried = false;
+
+	while (!over && !hurried && (left = end - clock_monotonic_ms()) > 0) {
+		watch_wait(w, left);
+		hurried = watch_signalled(w) && clock_monotonic_ms() - start >= SAME_SIGNAL_MS;
+		over = w->fds[WATCH_DONE].revents && (!w->retries || retries_reap(w->retries) == 0);
+		if (!over && w->fds[WATCH_DONE].revents)
+			clock_sleep_ms(10); /* it stays readable */
+	}
+	return over;
+}
+
+static struct webhook_sender *runner_main_start_sender(struct service *service)
+{
+	struct error err = {0};
+
+	struct webhook_sender *sender = webhook_sender_start(service, WEBHOOK_ANSWER_MS, &err);
+	if (!sender)
+		log_error("webhooks are not sent: %s", err.detail);
+	error_release(&err);
+	return sender;
+}
+
+static int runner_main_serve(
+    struct service *service, const struct options *options, struct watch *watch, char **argv)
+{
+	unsigned slots = (unsigned)service->config->runs_background;
+	struct error err = {0};
+
+	watch->runner = options->job ? runner_new_alone(service, options->job, &err)
+				     : runner_new(service, slots, &err);
+	if (!watch->runner)
+		return runner_main_fail(err.detail);
+	if (!options->job) {
+		watch->retries = retries_new(service, slots, argv);
+		watch->sender = runner_main_start_sender(service);
+	}
+	watch->fds = xcalloc(WATCH_FIXED + slots, sizeof(*watch->fds));
+	watch_run(watch);
+	runner_stop(watch->runner);
+	if (watch->retries)
+		retries_stop(watch->retries);
+	if (!watch_drain(watch, options->drain * 1000)) {
+		runner_yield(watch->runner);
+		if (!watch_drain(watch, NODE_MS)) {
+			runner_abandon(watch->runner);
+			log_warning("ended with runs in hand, which go on later");
+			process_end_all();
+			_exit(EXIT_SUCCESS);
+		}
+	}
+	webhook_sender_stop(watch->sender, clock_monotonic_ms() + DELIVERY_MS);
+	if (watch->retries)
+		retries_free(watch->retries);
+	free(watch->fds);
+	runner_free(watch->runner);
+	service_close(service);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.drain = 30};
+	struct watch watch = {.parent = getppid()};
+
+	memory_init();
+	runner_main_parse_options(&options, argc, argv);
+	static const int told[] = {
+	    SIGTERM, 0}; /* a terminal's go to the parent, which tells this one */
+	watch.signals = process_signals(told);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (watch.signals < 0 || getppid() != watch.parent)
+		return EXIT_FAILURE;
+	runner_main_tune_malloc();
+	struct service *service = runner_main_open(&options.source);
+	return service ? runner_main_serve(service, &options, &watch, argv) : EXIT_FAILURE;
+}

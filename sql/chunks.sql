@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: ISC
+-- Statements on threads.db: chunks of runs, and whose are kept.
+
+-- name: kept_insert
+INSERT INTO kept (thread, number, job, until) VALUES (:thread, :number, :job, :until);
+
+-- name: kept_end
+UPDATE kept SET until = :until WHERE thread = :thread AND number = :number AND until IS NULL;
+
+-- name: kept_bury
+-- Of what a process that died left running, behind run_bury.
+UPDATE kept
+SET until = (SELECT updated_at FROM threads WHERE row = :thread) + :keep
+WHERE thread = :thread AND job = 0 AND until IS NULL;
+
+-- name: kept_drop
+UPDATE kept SET until = 0 WHERE thread = :thread AND number = :number;
+
+-- name: chunks_insert
+-- Of a run that is gone, or whose chunks are not kept any more, nothing.
+INSERT INTO chunks (thread, number, seq, count, lines)
+SELECT :thread, :number, :seq, :count, :lines
+FROM kept
+WHERE thread = :thread AND number = :number AND until IS NOT 0;
+
+-- name: chunks_read
+-- From the batch on that the first one is in.
+SELECT seq, count, lines
+FROM chunks
+WHERE thread = :thread AND number = :number
+	AND seq >= coalesce((SELECT max(seq) FROM chunks
+		WHERE thread = :thread AND number = :number AND seq <= :after + 1), 0)
+ORDER BY seq;
+
+-- name: chunks_last
+SELECT seq + count - 1 AS last
+FROM chunks
+WHERE thread = :thread AND number = :number
+ORDER BY seq DESC
+LIMIT 1;
+
+-- name: chunks_of_thread
+SELECT row, lines FROM chunks WHERE thread = :thread;
+
+-- name: chunks_batch
+SELECT lines FROM chunks WHERE row = :row;
+
+-- name: chunks_replace
+UPDATE chunks SET lines = :lines WHERE row = :row;
+
+-- name: kept_due
+-- Whose time is over, the one of which it is so for longest.
+SELECT thread, number FROM kept WHERE until > 0 AND until <= :now ORDER BY until LIMIT 1;
+
+-- name: kept_dropped
+-- columns: kept_due
+SELECT thread, number FROM kept WHERE until = 0 LIMIT 1;
+
+-- name: kept_unended
+-- The next that goes on, but for jobs, which are taken up again.
+SELECT k.thread, k.number, t.thread_id
+FROM kept AS k CROSS JOIN threads AS t ON t.row = k.thread
+WHERE k.until IS NULL AND k.job = 0 AND (k.thread, k.number) > (:thread, :number)
+ORDER BY k.thread, k.number
+LIMIT 1;
+
+-- name: chunks_delete
+DELETE FROM chunks
+WHERE row IN (SELECT row FROM chunks WHERE thread = :thread AND number = :number LIMIT :limit);
+
+-- name: kept_delete
+DELETE FROM kept WHERE thread = :thread AND number = :number;
+
+-- name: removed_chunks_delete
+DELETE FROM chunks WHERE row IN (SELECT row FROM chunks WHERE thread = :thread LIMIT :limit);
+
+-- name: removed_kept_delete
+DELETE FROM kept WHERE thread = :thread;

@@ -1,0 +1,178 @@
+-- SPDX-License-Identifier: ISC
+-- Statements on threads.db: checkpoints.
+
+-- name: checkpoint_get
+SELECT c.number, c.parent, c.source, c.message_count, c.run_id, c.status, c.stop, c.node, c.step,
+	c.next, c.context_after, c.until, s.pause, s.waiting, s.summary,
+	coalesce(c.fields, s.fields) AS fields
+FROM checkpoints AS c LEFT JOIN states AS s ON s.row = c.state
+WHERE c.thread = :thread AND c.number = :number
+	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
+	AND (:keep = 0 OR (SELECT count(*) FROM (
+		SELECT 1 FROM checkpoints WHERE thread = :thread AND number > :number
+		LIMIT :keep)) < :keep);
+
+-- name: checkpoint_list
+-- columns: checkpoint_get
+-- Those that are not trimmed yet are not shown.
+SELECT number, parent, source, message_count, run_id, status, stop, node, step, next,
+	context_after, until
+FROM checkpoints
+WHERE thread = :thread AND number < :before
+	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
+	AND (:run_id IS NULL OR (run_id = :run_id AND source <= 2))
+	AND number >= CASE WHEN :keep > 0
+		THEN coalesce((SELECT number FROM checkpoints WHERE thread = :thread
+			ORDER BY number DESC LIMIT 1 OFFSET :keep - 1), 0)
+		ELSE 0 END
+ORDER BY number DESC
+LIMIT :limit;
+
+-- name: checkpoint_known
+SELECT 1 AS known FROM checkpoints WHERE thread = :thread AND number = :number;
+
+-- name: checkpoint_insert
+INSERT INTO checkpoints (thread, number, parent, source, message_count, run_id, status, stop,
+	node, step, next, context_after, until, fields, state)
+VALUES (:thread, :number, :parent, :source, :message_count, :run_id, :status, :stop,
+	:node, :step, :next, :context_after, :until, :fields, :state);
+
+-- name: checkpoint_keep
+-- The thread as it is.
+INSERT INTO checkpoints (thread, number, parent, source, message_count, run_id, status, stop,
+	node, step, next, context_after, until, state)
+SELECT row, :number, checkpoint, :source, message_count, run_id, status, stop,
+	node, step, next, context_after, coalesce(tip, last_number), :state
+FROM threads
+WHERE row = :row;
+
+-- name: state_same
+SELECT s.row
+FROM checkpoints AS c JOIN states AS s ON s.row = c.state
+WHERE c.thread = :thread AND c.number = :parent AND s.pause IS :pause AND s.waiting IS :waiting
+	AND s.summary IS :summary AND s.fields = :fields;
+
+-- name: state_insert
+INSERT INTO states (pause, waiting, summary, fields) VALUES (:pause, :waiting, :summary, :fields);
+
+-- name: state_keep
+INSERT INTO states (pause, waiting, summary, fields)
+SELECT pause, waiting, summary, fields FROM threads WHERE row = :row;
+
+-- name: later_states_delete
+-- Of the checkpoints that have messages which go, and of steps of the run that made these.
+DELETE FROM states
+WHERE row IN (SELECT state FROM checkpoints
+		WHERE thread = :thread
+			AND (until > :until OR (run_id IS :run_id AND source = :step)))
+	AND row NOT IN (SELECT state FROM checkpoints
+		WHERE thread = :thread AND state IS NOT NULL
+			AND NOT (until > :until OR (run_id IS :run_id AND source = :step)));
+
+-- name: later_checkpoints_delete
+DELETE FROM checkpoints
+WHERE thread = :thread AND (until > :until OR (run_id IS :run_id AND source = :step));
+
+-- name: copy_size
+SELECT coalesce(sum(bytes), 0) AS bytes, count(*) AS count
+FROM messages
+WHERE thread = :thread AND seq > :after AND seq <= :until;
+
+-- name: body_highest
+SELECT coalesce(max(row), 0) AS row FROM bodies;
+
+-- name: copy_bodies
+INSERT INTO bodies (row, body)
+SELECT :highest + row_number() OVER (ORDER BY m.seq), b.body
+FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
+WHERE m.thread = :thread AND m.seq > :after AND m.seq <= :until
+ORDER BY m.seq;
+
+-- name: copy_messages
+INSERT INTO messages (thread, seq, message_id, bytes, body)
+SELECT :to, seq, message_id, bytes, :highest + row_number() OVER (ORDER BY seq)
+FROM messages
+WHERE thread = :thread AND seq > :after AND seq <= :until
+ORDER BY seq;
+
+-- name: copy_stand
+UPDATE threads
+SET last_number = :last, context_after = :after, plain = :plain, message_bytes = :bytes,
+	message_count = :messages, checkpoint = :checkpoint, checkpoints = :checkpoints, changed = 0
+WHERE row = :row;
+
+-- name: trim_first
+-- The oldest checkpoint that is kept.
+SELECT number FROM checkpoints
+WHERE thread = :thread
+ORDER BY number DESC
+LIMIT 1 OFFSET :keep - 1;
+
+-- name: trim_upto
+-- The last one of those that go together.
+SELECT coalesce(max(number), 0) AS number, count(*) AS count
+FROM (SELECT number FROM checkpoints
+	WHERE thread = :thread AND number < :first
+	ORDER BY number
+	LIMIT :limit);
+
+-- name: trim_states
+DELETE FROM states
+WHERE row IN (SELECT state FROM checkpoints WHERE thread = :thread AND number <= :upto)
+	AND row NOT IN (SELECT state FROM checkpoints
+		WHERE thread = :thread AND number > :upto AND state IS NOT NULL);
+
+-- name: trim_checkpoints
+DELETE FROM checkpoints WHERE thread = :thread AND number <= :upto;
+
+-- name: trim_count
+UPDATE threads SET checkpoints = checkpoints - :count WHERE row = :row;
+
+-- name: trim_branches
+-- Where branches begin, from the last one on.
+SELECT first, until FROM branches WHERE thread = :thread ORDER BY first DESC;
+
+-- name: trim_tips
+-- Where lists end, from the last one on: that of the thread, and those of its checkpoints.
+SELECT coalesce(tip, last_number) AS until FROM threads WHERE row = :thread
+UNION
+SELECT until FROM checkpoints WHERE thread = :thread
+ORDER BY 1 DESC;
+
+-- name: trim_range
+-- Messages that go together: where they end, and what they take.
+SELECT coalesce(max(seq), 0) AS seq, coalesce(sum(bytes), 0) AS bytes
+FROM (SELECT seq, bytes FROM messages
+	WHERE thread = :thread AND seq > :after AND seq <= :until
+	ORDER BY seq
+	LIMIT :limit);
+
+-- name: trim_bodies_delete
+DELETE FROM bodies
+WHERE row IN (SELECT body FROM messages
+	WHERE thread = :thread AND seq > :after AND seq <= :until);
+
+-- name: trim_messages_delete
+DELETE FROM messages WHERE thread = :thread AND seq > :after AND seq <= :until;
+
+-- name: trim_entered_delete
+DELETE FROM entered WHERE thread = :thread AND number > :after AND number <= :until;
+
+-- name: trim_branch_delete
+DELETE FROM branches WHERE thread = :thread AND first > :after AND first <= :until;
+
+-- name: removed_states_delete
+DELETE FROM states
+WHERE row IN (SELECT state FROM checkpoints WHERE thread = :thread);
+
+-- name: removed_checkpoints_delete
+DELETE FROM checkpoints WHERE thread = :thread;
+
+-- name: removed_branches_delete
+DELETE FROM branches WHERE thread = :thread;
+
+-- name: removed_entered_delete
+DELETE FROM entered WHERE thread = :thread;
+
+-- name: branch_insert
+INSERT INTO branches (thread, first, until) VALUES (:thread, :first, :until);

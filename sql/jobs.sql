@@ -1,0 +1,261 @@
+-- SPDX-License-Identifier: ISC
+-- Statements on threads.db: the queue of runs in the background with their records, and the outbox
+-- of webhooks.
+
+-- name: job_insert
+-- Nor may it have the row of one whose webhook is still there.
+INSERT INTO jobs (row, thread, number, run_id, state, due_at, attempt, given_back, webhook, caller,
+	metadata)
+VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
+		(SELECT coalesce(max(row), 0) + 1 FROM webhooks)),
+	:thread, :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller, :metadata);
+
+-- name: job_body_insert
+INSERT INTO job_bodies (row, body) VALUES (:row, :body);
+
+-- name: job_body_delete
+DELETE FROM job_bodies WHERE row = :row;
+
+-- name: job_first
+-- Of a thread the one that is ready or was claimed.
+SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3;
+
+-- name: job_set_state
+UPDATE jobs SET state = :state WHERE row = :row;
+
+-- name: job_promote
+-- The first of those that wait, unless another one comes before it.
+UPDATE jobs
+SET state = 1
+WHERE state = 0
+	AND row = (SELECT row FROM jobs WHERE thread = :thread AND state < 4
+		ORDER BY due_at, row LIMIT 1)
+	AND NOT EXISTS (SELECT 1 FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3);
+
+-- name: job_next
+SELECT row, due_at FROM jobs WHERE state = 1 ORDER BY due_at, row LIMIT 1;
+
+-- name: job_claim
+UPDATE jobs SET state = 3, attempt = attempt + 1, claimer = :claimer WHERE row = :row;
+
+-- name: job_read
+-- Without what can be large.
+SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer, r.status,
+	r.created_at
+FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
+	CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
+WHERE j.row = :row;
+
+-- name: job_whole
+SELECT j.thread, j.number, j.due_at, j.attempt, j.given_back, r.created_at,
+	t.thread_id, j.run_id, j.webhook, j.caller, j.answers, j.metadata, b.body
+FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
+	CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
+	CROSS JOIN job_bodies AS b ON b.row = j.row
+WHERE j.row = :row;
+
+-- name: job_give_back
+UPDATE jobs
+SET state = iif(attempt = 1, 1, 2), attempt = attempt - 1, claimer = NULL, given_back = 1
+WHERE row = :row;
+
+-- name: job_claimed
+SELECT claimer FROM jobs WHERE row = :row AND state = 3;
+
+-- name: job_begin
+-- Once: what it began with is what it goes on with.
+UPDATE jobs
+SET started_at = :started_at, answers = :answers
+WHERE row = :row AND started_at IS NULL;
+
+-- name: job_end
+-- Many begin and end in one transaction.
+UPDATE jobs
+SET state = 4, claimer = NULL, caller = NULL, answers = NULL,
+	started_at = coalesce(started_at, :started_at)
+WHERE row = :row;
+
+-- name: job_tells
+-- RETURNING would cost more than all that job_end does.
+SELECT 1 AS tells FROM jobs WHERE row = :row AND webhook IS NOT NULL;
+
+-- name: job_delete
+DELETE FROM jobs WHERE row = :row AND state = 4;
+
+-- name: job_claimers
+SELECT DISTINCT claimer FROM jobs WHERE state BETWEEN 2 AND 3 AND claimer IS NOT NULL;
+
+-- name: jobs_of_claimer
+SELECT row, attempt, ordered
+FROM jobs
+WHERE state BETWEEN 2 AND 3 AND claimer = :claimer
+ORDER BY row;
+
+-- name: job_lose
+UPDATE jobs SET state = 2, claimer = NULL, given_back = 0 WHERE row = :row;
+
+-- name: jobs_lost
+SELECT row FROM jobs WHERE state BETWEEN 2 AND 3 AND claimer IS NULL ORDER BY row LIMIT :limit;
+
+-- name: jobs_stoppable
+-- Of a thread, from the last one on: whatever no process runs; what has begun only where it may be
+-- ended as it is.
+SELECT j.row
+FROM jobs AS j CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
+WHERE j.thread = :thread AND j.state < 4
+	AND (r.status = 6 OR (j.state < 3 AND :ends_begun))
+ORDER BY j.due_at DESC, j.row DESC
+LIMIT :limit;
+
+-- name: job_stoppable
+-- columns: jobs_stoppable
+SELECT j.row
+FROM jobs AS j CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
+WHERE j.thread = :thread AND j.run_id = :run_id
+	AND j.state < 4 AND (r.status = 6 OR (j.state < 3 AND :ends_begun));
+
+-- name: job_order
+-- Of what has begun, which is always the first of its thread.
+UPDATE jobs
+SET ordered = :order
+WHERE thread = :thread AND state BETWEEN 1 AND 3 AND ordered < :order
+	AND run_id = coalesce(:run_id, run_id)
+	AND EXISTS (SELECT 1 FROM runs AS r
+		WHERE r.thread = jobs.thread AND r.number = jobs.number AND r.status = 1);
+
+-- name: job_ordered
+SELECT ordered FROM jobs WHERE row = :row;
+
+-- name: job_thread
+SELECT row FROM threads WHERE row = :row;
+
+-- name: job_thread_named
+-- columns: job_thread
+SELECT row FROM threads WHERE thread_id = :thread_id;
+
+-- name: job_thread_moves
+-- Lists of runs go by it.
+UPDATE threads SET updated_at = :now WHERE row = :row AND updated_at < :now;
+
+-- name: jobs_due
+SELECT 1 AS due FROM jobs WHERE state < 3 AND due_at <= :now LIMIT 1 OFFSET :skip;
+
+-- name: jobs_due_thread
+-- columns: jobs_due
+SELECT 1 AS due
+FROM threads AS t CROSS JOIN jobs AS j ON j.thread = t.row
+WHERE t.thread_id = :thread_id AND j.state < 4 AND j.due_at <= :now
+LIMIT 1 OFFSET :skip;
+
+-- name: jobs_count
+SELECT count(*) AS count FROM jobs WHERE state < 3;
+
+-- name: jobs_count_thread
+-- columns: jobs_count
+SELECT count(*) AS count FROM jobs WHERE thread = :row AND state < 4 AND state <> 3;
+
+-- name: removed_first_job
+-- Of a removed thread nothing is ready any more.
+UPDATE jobs SET state = 4, claimer = NULL WHERE thread = :row AND state BETWEEN 1 AND 3;
+
+-- name: run_read
+-- columns: run_get
+-- take: record_columns
+FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
+-- take: record_joins
+WHERE t.row = :thread AND r.number = :number;
+
+-- name: run_known
+-- Looks at each of a thread's records behind that one, unless the index has all of its kind.
+SELECT number FROM runs INDEXED BY runs_by_chosen_id
+WHERE thread = :thread AND run_id = :run_id AND job IS NULL
+-- take: run_id_chosen
+UNION ALL
+SELECT number FROM runs
+WHERE thread = :thread AND run_id = :run_id AND number > :after
+-- take: run_id_made
+LIMIT 1;
+
+-- name: job_known
+SELECT 1 AS there FROM jobs WHERE thread = :thread AND run_id = :run_id;
+
+-- name: run_go_on
+-- Of a job: as run_end, and where it was queued before, it begins.
+UPDATE runs
+SET status = :status, finished_at = :finished_at, node = :node, step = :step,
+	prompt_tokens = :prompt, completion_tokens = :completion, reasoning_tokens = :reasoning,
+	total_tokens = :total, messages_until = :until, error = :error,
+	messages_after = iif(status = 6, :after, messages_after),
+	brought = iif(status = 6, :brought, brought)
+WHERE thread = :thread AND number = :number;
+
+-- name: run_queue
+INSERT INTO runs (thread, number, run_id, created_at, messages_after, brought, status,
+	finished_at, node, step, prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
+	messages_until, job)
+VALUES (:thread, :number, :run_id, :created_at, 0, 0, 6, 0, 'START', 0, 0, 0, 0, 0, 0, :job);
+
+-- name: run_give_up
+-- Of a job, without its run: where an earlier attempt had begun, the thread knows how far it came.
+UPDATE runs
+SET status = :status, finished_at = :finished_at, error = :error,
+	node = iif(runs.status = 1 AND t.run_id = runs.run_id, t.node, runs.node),
+	step = iif(runs.status = 1 AND t.run_id = runs.run_id, t.step, runs.step),
+	messages_until = iif(runs.status = 1 AND t.run_id = runs.run_id, t.last_number,
+		runs.messages_until)
+FROM threads AS t
+WHERE runs.thread = :thread AND runs.number = :number AND t.row = :thread;
+
+-- name: run_give_up_thread
+-- The same, of the thread that still says that it runs.
+UPDATE threads
+SET status = :status, stop = :stop
+WHERE row = :thread AND status = 1
+	AND run_id = (SELECT run_id FROM runs
+		WHERE thread = :thread AND number = :number AND status = 1);
+
+-- name: run_trim_at
+-- The latest that is too old, where so many may stay.
+SELECT number FROM runs
+WHERE thread = :thread AND number <= :number AND status BETWEEN 2 AND 5
+ORDER BY number DESC
+LIMIT 1 OFFSET :keep;
+
+-- name: webhook_insert
+INSERT INTO webhooks (row, thread, id, site, url, body, due_at, attempts, last_status)
+VALUES (:row, :thread, :id, :site, :url, :body, :due_at, 0, 0);
+
+-- name: webhook_site
+SELECT site FROM webhooks WHERE due_at IS NOT NULL AND site > :after ORDER BY site LIMIT 1;
+
+-- name: webhooks_of_site
+SELECT row, id, url, body, due_at, attempts, last_status
+FROM webhooks
+WHERE site = :site AND due_at <= :now
+	AND EXISTS (SELECT 1 FROM threads WHERE threads.row = webhooks.thread)
+ORDER BY due_at
+LIMIT :limit;
+
+-- name: webhook_later
+SELECT min(due_at) AS due_at FROM webhooks WHERE site = :site AND due_at > :now;
+
+-- name: webhooks_waiting
+SELECT count(*) AS count FROM webhooks WHERE due_at IS NOT NULL;
+
+-- name: webhook_settle
+UPDATE webhooks
+SET attempts = :attempts, last_status = :last_status, delivered_at = :delivered_at,
+	due_at = :due_at, body = iif(:due_at IS NULL, NULL, body)
+WHERE row = :row;
+
+-- name: webhook_drop
+-- What is not delivered yet stays until it is.
+DELETE FROM webhooks WHERE row = :row AND due_at IS NULL;
+
+-- name: webhook_forget
+-- Where the record went before it was delivered.
+DELETE FROM webhooks
+WHERE row = :row AND due_at IS NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE row = :row);
+
+-- name: removed_webhooks_delete
+DELETE FROM webhooks WHERE thread = :thread;

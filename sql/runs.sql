@@ -1,0 +1,169 @@
+-- SPDX-License-Identifier: ISC
+-- Statements on threads.db: the records of runs.  Those of a removed thread are there for a while,
+-- but nobody finds them.
+
+-- part: record_columns
+SELECT t.row AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id, r.status,
+	r.created_at AS created_at, r.created_at = t.created_at AS new_thread, r.finished_at,
+	r.node, r.step, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.total_tokens,
+	r.messages_after, r.messages_until, r.brought, r.error, r.job,
+	iif(k.thread IS NULL, -1, coalesce(k.until, 0)) AS kept_until,
+	coalesce(j.started_at, r.created_at * (r.job IS NULL)) AS started_at,
+	max(coalesce(j.attempt, 1), 1) AS attempt, coalesce(j.metadata, '{}') AS metadata,
+	j.webhook, w.attempts, w.last_status, w.delivered_at
+
+-- part: record_joins
+	LEFT JOIN jobs AS j ON j.row = r.job LEFT JOIN webhooks AS w ON w.row = r.job
+	LEFT JOIN kept AS k ON k.thread = r.thread AND k.number = r.number
+
+-- part: run_id_chosen
+-- As the index of ids that clients chose has it: none that a server makes is like them.
+	AND run_id NOT GLOB '????????-????-7*' AND run_id GLOB '*[^0-9]*'
+
+-- part: run_id_made
+-- All others, which are found by a look at all of a thread's records.
+	AND (:run_id GLOB '????????-????-7*' OR :run_id NOT GLOB '*[^0-9]*')
+
+-- name: run_get
+-- take: record_columns
+FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
+-- take: record_joins
+WHERE t.thread_id = :thread_id
+	AND r.number = coalesce(
+		(SELECT number FROM jobs WHERE thread = t.row AND run_id = :run_id),
+		(SELECT number FROM runs INDEXED BY runs_by_chosen_id
+			WHERE thread = t.row AND run_id = :run_id AND job IS NULL
+-- take: run_id_chosen
+		),
+		(SELECT number FROM runs
+			WHERE thread = t.row AND run_id = :run_id AND job IS NULL
+-- take: run_id_made
+		));
+
+-- name: run_list
+-- columns: run_get
+-- The threads come in the order of their index, one after the other; who reads puts the runs of
+-- several in order.
+-- take: record_columns
+FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
+-- take: record_joins
+WHERE (:statuses >> r.status) & 1
+ORDER BY t.updated_at DESC, t.thread_id;
+
+-- name: run_list_owned
+-- columns: run_get
+-- take: record_columns
+FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
+-- take: record_joins
+WHERE t.user_id = :owner AND (:statuses >> r.status) & 1
+ORDER BY t.updated_at DESC, t.thread_id;
+
+-- name: run_list_status
+-- columns: run_get
+-- Of one status or two, but not of those that are completed, by their index.
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status <> 3 AND r.status = :status AND t.user_id = coalesce(:owner, t.user_id)
+UNION ALL
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status <> 3 AND r.status = :other AND t.user_id = coalesce(:owner, t.user_id)
+ORDER BY created_at DESC, thread DESC, number DESC;
+
+-- name: run_many
+-- Whether so many have a status.
+SELECT 1 AS many FROM runs WHERE status <> 3 AND status = :status LIMIT 1 OFFSET :count;
+
+-- name: run_list_thread
+-- columns: run_get
+-- take: record_columns
+FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
+-- take: record_joins
+WHERE t.thread_id = :thread_id AND t.user_id = coalesce(:owner, t.user_id)
+	AND (:statuses >> r.status) & 1
+ORDER BY r.number DESC;
+
+-- name: run_last
+SELECT coalesce(max(number), 0) AS number FROM runs WHERE thread = :thread;
+
+-- name: run_last_kept
+-- columns: run_last
+-- Nor may a run whose chunks are kept have the number of another one whose chunks are still there.
+SELECT max((SELECT coalesce(max(number), 0) FROM runs WHERE thread = :thread),
+	(SELECT coalesce(max(number), 0) FROM kept WHERE thread = :thread)) AS number;
+
+-- name: run_insert
+INSERT INTO runs (thread, number, run_id, created_at, messages_after, brought, status,
+	finished_at, node, step, prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
+	messages_until, error)
+VALUES (:thread, :number, :run_id, :created_at, :after, :brought, :status, :finished_at, :node,
+	:step, :prompt, :completion, :reasoning, :total, :until, :error);
+
+-- name: run_end
+UPDATE runs
+SET status = :status, finished_at = :finished_at, node = :node, step = :step,
+	prompt_tokens = :prompt, completion_tokens = :completion, reasoning_tokens = :reasoning,
+	total_tokens = :total, messages_until = :until, error = :error
+WHERE thread = :thread AND number = :number;
+
+-- name: run_bury
+-- What a process that died left running, before the thread says something else.  That of a job is
+-- taken up again.
+UPDATE runs
+SET status = :status, node = t.node, step = t.step, finished_at = t.updated_at
+FROM threads AS t
+WHERE runs.thread = :thread AND runs.status = :running AND runs.job IS NULL AND t.row = :thread;
+
+-- name: run_job
+-- The job of a record, where it has one.
+SELECT job FROM runs WHERE thread = :thread AND number = :number AND job IS NOT NULL;
+
+-- name: run_delete
+DELETE FROM runs WHERE thread = :thread AND number = :number;
+
+-- name: run_trim_look
+-- How many of a thread's runs wait, so many at most, and whether something goes with what is
+-- trimmed.
+SELECT (SELECT count(*) FROM
+		(SELECT 1 FROM jobs WHERE thread = :thread AND state < 4 LIMIT :most)) AS queued,
+	EXISTS (SELECT 1 FROM kept WHERE thread = :thread AND number <= :number)
+		OR EXISTS (SELECT 1 FROM runs
+			WHERE thread = :thread AND number <= :number AND job IS NOT NULL) AS apart;
+
+-- name: run_trim
+DELETE FROM runs WHERE thread = :thread AND number <= :number AND status BETWEEN :from AND 5;
+
+-- name: run_trim_jobs
+DELETE FROM jobs
+WHERE row IN (SELECT job FROM runs
+	WHERE thread = :thread AND number <= :number AND status BETWEEN :from AND 5);
+
+-- name: run_trim_webhooks
+-- What is not delivered yet stays until it is.
+DELETE FROM webhooks
+WHERE due_at IS NULL
+	AND row IN (SELECT job FROM runs
+		WHERE thread = :thread AND number <= :number AND status BETWEEN :from AND 5);
+
+-- name: run_trim_kept
+UPDATE kept
+SET until = 0
+WHERE thread = :thread AND number <= :number
+	AND number IN (SELECT number FROM runs
+		WHERE thread = :thread AND number <= :number AND status BETWEEN :from AND 5);
+
+-- name: removed_runs_jobs
+DELETE FROM jobs
+WHERE row IN (SELECT job FROM runs WHERE thread = :thread ORDER BY number LIMIT :limit);
+
+-- name: removed_runs_bodies
+DELETE FROM job_bodies
+WHERE row IN (SELECT job FROM runs WHERE thread = :thread ORDER BY number LIMIT :limit);
+
+-- name: removed_runs_delete
+DELETE FROM runs
+WHERE thread = :thread
+	AND number <= coalesce((SELECT number FROM runs WHERE thread = :thread
+		ORDER BY number LIMIT 1 OFFSET :limit - 1), 9223372036854775807);

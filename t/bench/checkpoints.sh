@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# What earlier states of threads cost: time of runs and bytes on disk, each against a service that keeps none, and bytes
+# against LangGraph's SQLite checkpointer; and how long a copy takes.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/bench/http.sh"
+. "$TOP_SRCDIR/t/bench/history.sh"
+. "$TOP_SRCDIR/t/bench/peers.sh"
+
+: "${TURNS:=1000}" "${PEER_TURNS:=250}" "${LENGTH:=10000}"
+
+# ten_nodes: a graph whose nodes say something each.
+ten_nodes() {
+	seq 0 9 | jq -cn '[inputs] | {ten: {
+		nodes: (map({key: "n\(.)", value: {kind: "reply", text: "This is what node \(.) has to say."}}) | from_entries),
+		edges: ([{from: "START", to: "n0"}, {from: "n9", to: "END"}] + (.[:9] | map({from: "n\(.)", to: "n\(. + 1)"})))}}'
+}
+
+# service NAME AGENT LEVEL [KEEP]: sets BASE; keeps it, and the state directory, for back.
+service() {
+	printf '{"agent": "%s", "history": {"level": "%s", "keep": %s}}\n' "$2" "$3" "${4:-100}" >agentgraph.json
+	SOCKET=$WORK/$1.sock STATE=
+	serve_run --no-nginx --processes "$PROCESSES" --threads "$THREADS" --socket "$SOCKET" || exit 1
+	bench_nginx || exit 1
+	curl -sf "$BASE/ping" >/dev/null || exit 1
+	echo "$BASE $STATE $SERVE_PID" >"$WORK/service.$1"
+}
+
+back() { read -r BASE STATE SERVE_PID <"$WORK/service.$1"; }
+
+# beside WITH WITHOUT SCRIPT: the rates of both, in turn.
+beside() {
+	back "$1"
+	with=$(rate /v1/graph/invoke "$3")
+	back "$2"
+	echo "$with $(rate /v1/graph/invoke "$3")"
+}
+
+# turns COUNT PATH BODY: so many requests, one after the other.
+turns() {
+	seq "$1" | while read -r i; do
+		echo "url = \"$BASE$2\""
+		echo 'header = "Content-Type: application/json"'
+		echo "data-binary = \"$(printf '%s' "$3" | sed 's/"/\\"/g; s/%/'"$i"'/')\""
+		echo 'output = /dev/null'
+		echo next
+	done | sed '$d' >"$WORK/turns"
+	curl -sf -K "$WORK/turns" || tap_bail "a turn failed at $BASE"
+}
+
+# bytes DATABASE TABLE...: what these tables and their indexes take; all without names.
+bytes() {
+	database=$1
+	shift
+	names=$(printf "'%s'," "$@" | sed 's/,$//')
+	sqlite3 "$database" "SELECT sum(s.pgsize) FROM dbstat AS s LEFT JOIN sqlite_schema AS m ON m.name = s.name
+		WHERE ${#} = 0 OR coalesce(m.tbl_name, s.name) IN ($names)"
+}
+
+SAID='"messages":[{"role":"user","content":"This is what I have to say in turn %."}]'
+
+# turns_kept COUNT: the database of a thread with so many turns, whose history is kept whole.
+turns_kept() {
+	service turns builtin:demo runs 0
+	turns "$1" /v1/graph/invoke "{$SAID,\"config\":{\"thread_id\":\"t\"}}"
+	kept=$STATE/threads.db
+	serve_stop
+}
+
+# on_disk: bytes of the history of turns, of their messages, and of all.
+on_disk() {
+	turns_kept "$TURNS"
+	history=$(bytes "$kept" checkpoints states branches entered)
+	said=$(bytes "$kept" messages bodies)
+	result checkpoint-bytes "$(awk "BEGIN { print $history / $said }")" "$history/$said"
+	peers_there && peer_start langgraph-sqlite || return
+	turns "$PEER_TURNS" /invoke "{$SAID,\"thread_id\":\"t\"}"
+	{ peer_stop "$PEER_PID"; } 2>/dev/null
+	turns_kept "$PEER_TURNS"
+	theirs=$(bytes "$WORK/langgraph-sqlite/threads.db")
+	all=$(bytes "$kept")
+	result checkpoint-peer "$(awk "BEGIN { print $theirs / $all }")" "$theirs/$all"
+}
+
+# copies: milliseconds of copies of a thread of LENGTH messages.
+copies() {
+	i=0
+	history_fill "$LENGTH" 1
+	while [ "$i" -lt 11 ]; do
+		i=$((i + 1))
+		curl -sf -o /dev/null -w '%{time_total}\n' -H 'Content-Type: application/json' -d '{}' \
+			"$BASE/v1/threads/h$LENGTH-0/copy" || tap_bail 'there is no copy'
+	done | awk '{ print $1 * 1000 }' | median
+}
+
+HELLO='{"messages":[{"role":"user","content":"hello there"}]}'
+hello=$(post_script "$HELLO")
+command -v sqlite3 >/dev/null && on_disk
+
+service off builtin:demo off
+service runs builtin:demo runs
+rounds rates beside runs off "$hello"
+ratio checkpoints rates
+for name in off runs; do
+	back $name
+	history_fill 1000 64
+done
+rounds longs beside runs off "$(history_script 1000 64 'hello there')"
+ratio checkpoints-long longs
+back runs
+result copy "$(copies)"
+
+ten_nodes >ten.json
+service ten-off ten.json:ten off
+service ten-steps ten.json:ten steps
+rounds steps beside ten-steps ten-off "$hello"
+ratio checkpoints-steps steps
+tap_plan 0

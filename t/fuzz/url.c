@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+/* Addresses of webhooks: one that is taken has nothing in it that readers of addresses take in
+ * different ways, and is normal already when it was normalised. */
+#include "base/url.h"
+#include "replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = strndup((const char *)data, size), *normal = url_normal(text);
+	if (normal) {
+		char *again = url_normal(normal);
+		require(again && strcmp(again, normal) == 0);
+		require(!strpbrk(normal, "\\ #\r\n\t\"<>"));
+		normal[strcspn(normal, "?")] = '\0';
+		require(!strstr(normal, "/../"));
+		free(again);
+	}
+	free(normal);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: ISC */
+#include "storage/queue.h"
+#include "base/clock.h"
+#include "unit.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct shared *shared;
+
+static void what_moves_is_seen_by_its_run(void)
+{
+	uint32_t word = chunks_word(shared), one = chunks_count(shared, 7, 1);
+	uint32_t two = chunks_count(shared, 7, 2);
+
+	chunks_moved(shared, 7, 1);
+	CU_ASSERT_NOT_EQUAL(chunks_word(shared), word);
+	CU_ASSERT_NOT_EQUAL(chunks_count(shared, 7, 1), one);
+	CU_ASSERT_EQUAL(chunks_count(shared, 7, 2), two);
+	chunks_moved_all(shared);
+	CU_ASSERT_NOT_EQUAL(chunks_count(shared, 7, 2), two);
+}
+
+static void runs_of_a_thread_seldom_share_a_counter(void)
+{
+	int alike = 0;
+
+	for (int64_t number = 1; number <= 100; number++) {
+		uint32_t before[101];
+
+		for (int64_t other = 1; other <= 100; other++)
+			before[other] = chunks_count(shared, 5, other);
+		chunks_moved(shared, 5, number);
+		for (int64_t other = 1; other <= 100; other++)
+			alike += other != number && before[other] != chunks_count(shared, 5, other);
+	}
+	CU_ASSERT(alike < 20);
+}
+
+static void the_gauge_adds_up(void)
+{
+	CU_ASSERT_TRUE(queue_waiting_unknown(shared));
+	CU_ASSERT_FALSE(queue_waiting_unknown(shared));
+	queue_waiting_add(shared, 5);
+	queue_waiting_add(shared, -2);
+	CU_ASSERT_EQUAL(queue_waiting(shared), 3);
+}
+
+static void who_looks_at_an_old_word_does_not_sleep(void)
+{
+	uint32_t seen = queue_word(shared);
+
+	queue_wake(shared);
+	queue_wait(shared, seen, -1);
+	seen = chunks_word(shared);
+	chunks_moved(shared, 1, 1);
+	chunks_wait(shared, seen, -1);
+	queue_wait(shared, queue_word(shared), 1);
+	CU_PASS("it came back each time");
+}
+
+/* Another process wakes all that sleep, time and again, until they have gone. */
+static void all_sleepers_are_woken(void)
+{
+	pid_t sleepers[3];
+	int status;
+
+	for (int i = 0; i < 3; i++) {
+		sleepers[i] = fork();
+		if (sleepers[i] == 0) {
+			struct error err = {0};
+			struct shared *own = shared_open(unit_dir(), &err);
+			uint32_t seen = own ? queue_word(own) : 0;
+
+			while (own && queue_word(own) == seen)
+				queue_wait(own, seen, -1);
+			_exit(!own);
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		while (waitpid(sleepers[i], &status, WNOHANG) == 0) {
+			queue_wake(shared);
+			clock_sleep_ms(1);
+		}
+		CU_ASSERT_EQUAL(status, 0);
+	}
+}
+
+static const struct unit_test tests[] = {
+    {"what moves is seen by its run", what_moves_is_seen_by_its_run},
+    {"runs of a thread seldom share a counter", runs_of_a_thread_seldom_share_a_counter},
+    {"the gauge adds up", the_gauge_adds_up},
+    {"who looks at an old word does not sleep", who_looks_at_an_old_word_does_not_sleep},
+    {"all sleepers are woken", all_sleepers_are_woken},
+};
+
+int main(void)
+{
+	struct error err = {0};
+	int rc;
+
+	shared = shared_open(unit_dir(), &err);
+	if (!shared)
+		return 1;
+	rc = unit_main("queue", tests, UNIT_COUNT(tests));
+	shared_close(shared);
+	return rc;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: ISC */
+/* Trimming by chance: what it leaves is what the thread and the checkpoints that stay show,
+ * whatever branches there were. */
+#include "history_fixture.h"
+#include "storage/sqlite/trim.h"
+
+#define ROUNDS 12
+#define CHANGES 60
+#define KEPT 5 /* checkpoints that stay */
+
+static struct storage *st;
+static struct arena *arena;
+static uint32_t state_of_chance = 1;
+
+/* From 0 to below. */
+static size_t chance(size_t below)
+{
+	state_of_chance = state_of_chance * 1664525u + 1013904223u;
+	return (state_of_chance >> 8) % below;
+}
+
+/* Some messages, at the end or from some earlier time on; every text is there once. */
+static void change_by_chance(struct thread *t, size_t at)
+{
+	struct numbers n = numbers_of(st, t, NULL);
+	struct thread_write w = {.thread = t, .checkpoint = CHECKPOINT_RUN};
+	struct checkpoint to;
+	char messages[64], again[16];
+	const char *what = messages;
+
+	snprintf(messages, sizeof(messages), "m%zu=%s.%zu n%zu=%s,%zu", at, t->thread_id, at, at,
+	    t->thread_id, at);
+	snprintf(again, sizeof(again), "~m%zu", at - 1);
+	if (n.count && chance(3) == 0) {
+		to = checkpoint_at(st, arena, t->thread_id, chance(n.count));
+		*t = to.thread;
+		w.rewind = &to;
+		snprintf(messages, sizeof(messages), "x%zu=%s-%zu", at, t->thread_id, at);
+	} else if (at > 0 && chance(4) == 0) {
+		what = again;
+	}
+	if (chance(3) == 0)
+		t->summary = arena_printf(arena, "summary %zu", at / 4);
+	must_write(st, w, what);
+}
+
+static int64_t ask(const char *sql, int64_t row)
+{
+	struct error err = {0};
+	struct db *db = db_open(unit_path("state/threads.db"), DB_READ, &err);
+	sqlite3_stmt *stmt = NULL;
+	int64_t value = -1;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	sqlite3_bind_int64(stmt, 1, row);
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		value = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	db_close(db);
+	return value;
+}
+
+static void trim_all(int64_t row)
+{
+	struct error err = {0};
+	struct db *db = db_open(unit_path("state/threads.db"), DB_WRITE, &err);
+	bool last = false;
+	int pieces = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	while (!last) {
+		CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
+		CU_ASSERT_TRUE_FATAL(trim_piece(db, row, KEPT, 3, &last, &err));
+		CU_ASSERT_TRUE_FATAL(db_commit(db, &err));
+		pieces++;
+	}
+	CU_ASSERT(pieces > CHANGES / 6);
+	db_close(db);
+}
+
+/* Adds the texts of a list that are not among those of *all yet. */
+static void add_new_words(struct buf *all, size_t *count, const char *text)
+{
+	char list[8192], *rest, *word;
+
+	snprintf(list, sizeof(list), "%.*s", (int)(strchr(text, '|') - text), text);
+	for (word = strtok_r(list, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		char bounded[64];
+
+		snprintf(bounded, sizeof(bounded), " %s ", word);
+		if (strstr(buf_str(all), bounded))
+			continue;
+		buf_printf(all, "%s", bounded);
+		++*count;
+	}
+}
+
+static void what_is_shown_stays_and_nothing_else(void)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		struct thread t = sample_thread(arena_printf(arena, "t%d", round));
+		struct buf words = {0};
+		char *before[KEPT + 1];
+		size_t count = 0;
+
+		must_write(st, (struct thread_write){.thread = &t}, "first=0");
+		for (size_t at = 0; at < CHANGES; at++)
+			change_by_chance(&t, at);
+		struct numbers n = numbers_of(st, &t, NULL);
+		CU_ASSERT_FATAL(n.count >= CHANGES);
+		for (size_t i = 0; i < KEPT; i++) {
+			struct checkpoint c = checkpoint_at(st, arena, t.thread_id, i);
+
+			before[i] = arena_strdup(arena, shown(st, t.row, &c.thread.view));
+			add_new_words(&words, &count, before[i]);
+		}
+		before[KEPT] = arena_strdup(arena, shown(st, t.row, NULL));
+		add_new_words(&words, &count, before[KEPT]);
+		trim_all(t.row);
+
+		struct numbers left = numbers_of(st, &t, NULL);
+		CU_ASSERT_EQUAL_FATAL(left.count, KEPT);
+		for (size_t i = 0; i < KEPT; i++) {
+			struct checkpoint c = checkpoint_at(st, arena, t.thread_id, i);
+
+			CU_ASSERT_EQUAL(left.at[i], n.at[i]);
+			CU_ASSERT_STRING_EQUAL(shown(st, t.row, &c.thread.view), before[i]);
+		}
+		CU_ASSERT_STRING_EQUAL(shown(st, t.row, NULL), before[KEPT]);
+		CU_ASSERT_EQUAL(
+		    ask("SELECT count(*) FROM messages WHERE thread = ?", t.row), (int64_t)count);
+		CU_ASSERT_EQUAL(ask("SELECT message_bytes FROM threads WHERE row = ?", t.row),
+		    ask("SELECT sum(bytes) FROM messages WHERE thread = ?", t.row));
+		CU_ASSERT_EQUAL(ask("SELECT checkpoints FROM threads WHERE row = ?", t.row), KEPT);
+		buf_release(&words);
+	}
+	CU_ASSERT_EQUAL(ask("SELECT count(*) FROM states", 0),
+	    ask("SELECT count(DISTINCT state) FROM checkpoints", 0));
+	CU_ASSERT_EQUAL(
+	    ask("SELECT count(*) FROM bodies", 0), ask("SELECT count(*) FROM messages", 0));
+	CU_ASSERT(ask("SELECT count(*) FROM branches", 0) > 0);
+	CU_ASSERT(ask("SELECT count(*) FROM entered", 0) > 0);
+}
+
+static const struct unit_test tests[] = {
+    {"what is shown stays, and nothing else", what_is_shown_stays_and_nothing_else},
+};
+
+int main(void)
+{
+	struct error err = {0};
+	int rc;
+
+	arena = arena_new();
+	st = try_open("state", &err);
+	if (!st) {
+		printf("Bail out! %s\n", err.detail);
+		return 1;
+	}
+	rc = unit_main("storage_trim", tests, UNIT_COUNT(tests));
+	close_storage(st);
+	arena_free(arena);
+	return rc;
+}
