@@ -50,6 +50,7 @@ class Faults:
         self.service, self.helpers, self.random = service, helpers, random
         self.control, self.disk, self.say = control, disk, say
         self.settings = [0, 0, 0]
+        self.steps = 0  # of the clock: counted before one and after it
         self.lost = []  # what did not come back
 
     # ---- processes ----
@@ -152,7 +153,9 @@ class Faults:
 
     def step_clock(self):
         if self.control:
+            self.steps += 1
             self.set(0, self.random.choice([-86400, -3600, -5, 0, 5, 3600, 86400 * 40]))
+            self.steps += 1
 
     def slow_disk(self):
         if self.control:
