@@ -159,42 +159,44 @@ static void nothing_is_lost_or_doubled(void)
 	check_integrity("many");
 }
 
-/* The generation of a lease on "t" that a process held when it was killed. */
-static uint64_t generation_of_the_dead(void)
+struct victim {
+	atomic_bool may; /* begin */
+	_Atomic uint64_t generation;
+};
+
+/* A process that takes a lease on "t", once it may, and dies with it. */
+static pid_t fork_victim(struct victim *victim)
 {
-	uint64_t generation = 0;
-	int ends[2];
-	pid_t child;
-
-	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
-	child = fork();
-	if (child == 0) {
-		struct storage *st = try_open("widowed", &err);
-		struct lease *lease = st ? hold(st, "t") : NULL;
-
-		if (lease && write(ends[1], &lease->generation, sizeof(generation)) > 0)
-			raise(SIGKILL);
-		_exit(1);
-	}
-	CU_ASSERT_EQUAL(read(ends[0], &generation, sizeof(generation)), sizeof(generation));
-	waitpid(child, NULL, 0);
-	close(ends[0]);
-	close(ends[1]);
-	return generation;
+	pid_t pid = fork();
+	if (pid != 0)
+		return pid;
+	while (!victim->may)
+		clock_sleep_ms(1);
+	struct storage *st = try_open("widowed", &err);
+	struct lease *lease = st ? hold(st, "t") : NULL;
+	victim->generation = lease ? lease->generation : 0;
+	raise(SIGKILL);
+	_exit(1);
 }
 
 static void the_lease_of_the_dead_gets_a_new_generation(void)
 {
+	struct victim *victim = shared_memory(sizeof(*victim));
+	/* before the storage starts threads: a fork would copy the locks that they hold */
+	pid_t pid = fork_victim(victim);
 	struct storage *st = open_storage("widowed");
-	uint64_t dead = generation_of_the_dead();
 	struct thread t = sample_thread("t");
-	struct lease *lease = hold(st, "t");
 
+	victim->may = true;
+	waitpid(pid, NULL, 0);
+	uint64_t dead = victim->generation;
+	struct lease *lease = hold(st, "t");
 	CU_ASSERT(dead > 0);
 	CU_ASSERT(lease->generation > dead);
 	let_go(st, lease);
 	must_put(st, &t, "m");
 	close_storage(st);
+	munmap(victim, sizeof(*victim));
 }
 
 struct faulty_job {
@@ -335,7 +337,7 @@ static void a_killed_writer_loses_nothing_and_blocks_nobody(void)
 	st = open_storage("killed");
 	struct thread t = sample_thread("afterwards");
 	must_put(st, &t, "m");
-	CU_ASSERT(clock_monotonic_ms() - start < 2000);
+	CU_ASSERT(clock_monotonic_ms() - start < 10000);
 	for (int n = 0; n < KILLS; n++) {
 		for (int i = 0; i < acknowledged[n]; i++) {
 			snprintf(id, sizeof(id), "k-%d-%d", n, i);
@@ -365,7 +367,7 @@ static void a_survivor_writes_on_while_others_are_killed(void)
 		kill(victim, SIGKILL);
 		waitpid(victim, NULL, 0);
 		before = acknowledged[0];
-		for (int k = 0; k < 200 && acknowledged[0] == before; k++)
+		for (int k = 0; k < 2000 && acknowledged[0] == before; k++)
 			clock_sleep_ms(10);
 		CU_ASSERT(acknowledged[0] > before);
 	}
