@@ -27,7 +27,6 @@ static const struct id_source ids;
 
 static char *executed;     /* names of nodes, shared with the processes that die */
 static const char *deadly; /* the node that its process dies in */
-static int dying;          /* where it says that it is there */
 
 /* ---- the graph ---- */
 
@@ -47,10 +46,8 @@ static void node_enter(const ag_run *run, const char *name)
 		return;
 	while (!is_begun(run))
 		usleep(1000);
-	if (write(dying, "x", 1) != 1)
-		_exit(1);
-	for (;;)
-		pause();
+	raise(SIGSTOP);
+	_exit(1);
 }
 
 static ag_result node_marks(ag_run *run, const ag_state *state, void *data)
@@ -208,31 +205,32 @@ static struct thread execute(const struct run_job *job, const char *text, const 
 	return *run_thread(run);
 }
 
-/* A process that executes what is claimed next, and is killed in a node.  *row: of its job. */
+struct death {
+	const char *node, *text, *answer; /* constants */
+};
+
+static int execute_and_stop(const void *arg)
+{
+	const struct death *death = arg;
+	deadly = death->node;
+	arena = arena_new();
+	if (!open_storage())
+		return 1;
+	struct run_job job = claim(0);
+	execute(&job, death->text, death->answer);
+	return 2;
+}
+
+/* A process that executes what is claimed next, and is killed in a node.  row: of its job. */
 static struct run_job die_in(const char *node, int64_t row, const char *text, const char *answer)
 {
-	int ends[2], status;
+	const struct death death = {node, text, answer};
 	int64_t rows[8];
 	size_t count = 8;
-	pid_t child;
-	char c;
-	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
-	child = fork();
-	if (child == 0) {
-		deadly = node;
-		dying = ends[1];
-		arena = arena_new();
-		if (!open_storage())
-			_exit(1);
-		struct run_job job = claim(0);
-		execute(&job, text, answer);
-		_exit(2);
-	}
-	close(ends[1]);
-	CU_ASSERT_EQUAL(read(ends[0], &c, 1), 1);
-	close(ends[0]);
+	pid_t child = unit_fork_stopped(execute_and_stop, &death, sizeof(death));
+	CU_ASSERT_FATAL(child > 0);
 	kill(child, SIGKILL);
-	waitpid(child, &status, 0);
+	waitpid(child, NULL, 0);
 	check_ok(st->runs->recover(st, NULL, 3, rows, &count, &err));
 	CU_ASSERT_EQUAL(count, 1);
 	CU_ASSERT_EQUAL(rows[0], row);
@@ -350,12 +348,13 @@ static const struct unit_test tests[] = {
 int main(void)
 {
 	executed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	graph = make_graph();
+	unit_fork_early();
 	arena = arena_new();
 	if (!open_storage()) {
 		printf("Bail out! %s\n", err.detail);
 		return 1;
 	}
-	graph = make_graph();
 	int rc = unit_main("entered", tests, UNIT_COUNT(tests));
 	graph_free(graph);
 	storage_close(st);

@@ -1317,9 +1317,12 @@ static void *shared_memory(size_t size)
 
 #define CROWD 1000
 
+static _Atomic int *counts; /* of claims, by job; shared with the processes that claim */
+
 /* Claims until nothing is left, and counts each job. */
-static int claim_all(_Atomic int *counts)
+static int claim_all(const void *unused)
 {
+	(void)unused;
 	struct storage *own = try_open("crowd", &err);
 	struct arena *a = arena_new();
 	struct run_job job;
@@ -1340,7 +1343,6 @@ static int claim_all(_Atomic int *counts)
 static void processes_that_claim_at_once_get_each_job_once(void)
 {
 	struct storage *before = st;
-	_Atomic int *counts = shared_memory(CROWD * sizeof(*counts));
 	struct thread threads[20];
 	char id[16];
 	pid_t claimers[3];
@@ -1357,11 +1359,8 @@ static void processes_that_claim_at_once_get_each_job_once(void)
 		must_submit(t, id, 100 + i, 0);
 	}
 	close_storage(st);
-	for (int i = 0; i < 3; i++) {
-		claimers[i] = fork();
-		if (claimers[i] == 0)
-			_exit(claim_all(counts));
-	}
+	for (int i = 0; i < 3; i++)
+		claimers[i] = unit_fork(claim_all, NULL, 0);
 	for (int i = 0; i < 3; i++) {
 		waitpid(claimers[i], &status, 0);
 		CU_ASSERT_EQUAL(status, 0);
@@ -1374,39 +1373,36 @@ static void processes_that_claim_at_once_get_each_job_once(void)
 	st = before;
 }
 
-/* Claims one, begins it if asked, says so and waits for its end. */
-static int claim_and_wait(int64_t row, bool begins, int done)
+struct claim_order {
+	int64_t row;
+	bool begins;
+};
+
+/* Claims one, begins it if asked, and stops. */
+static int claim_and_stop(const void *arg)
 {
+	const struct claim_order *order = arg;
 	struct run_job job;
 
 	st = try_open("lost", &err);
 	texts = arena_new();
-	if (!st || !claim_row(row, NOW, &job, &(int64_t){0}))
+	if (!st || !claim_row(order->row, NOW, &job, &(int64_t){0}))
 		return 1;
-	if (begins)
+	if (order->begins)
 		must_begin(&job);
-	if (write(done, "x", 1) != 1)
-		return 2;
-	pause();
-	return 3;
+	raise(SIGSTOP);
+	return 2;
 }
 
 /* A process that claims a job and is killed. */
 static void lose(int64_t row, bool begins)
 {
-	int ends[2], status;
-	pid_t child;
-	char c;
+	const struct claim_order order = {row, begins};
+	pid_t child = unit_fork_stopped(claim_and_stop, &order, sizeof(order));
 
-	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
-	child = fork();
-	if (child == 0)
-		_exit(claim_and_wait(row, begins, ends[1]));
-	close(ends[1]);
-	CU_ASSERT_EQUAL(read(ends[0], &c, 1), 1);
-	close(ends[0]);
+	CU_ASSERT_FATAL(child > 0);
 	kill(child, SIGKILL);
-	waitpid(child, &status, 0);
+	waitpid(child, NULL, 0);
 }
 
 static size_t recovered(int64_t max_attempts, int64_t *rows)
@@ -1735,6 +1731,8 @@ int main(void)
 {
 	int rc;
 
+	counts = shared_memory(CROWD * sizeof(*counts));
+	unit_fork_early();
 	texts = arena_new();
 	st = try_open("state", &err);
 	if (!st) {

@@ -190,6 +190,19 @@ static void nothing_is_left_after_a_restart(void)
 	close_all();
 }
 
+static int see_and_put(const void *unused)
+{
+	(void)unused;
+	const struct config config = {.state_dir = (char *)unit_path("processes")};
+	shared = shared_open(config.state_dir, &err);
+	storage = shared ? storage_open(&config, shared, &err) : NULL;
+	traces = storage ? traces_new(storage, shared) : NULL;
+	if (!traces || strcmp(seen("t", NULL), "mine / mine [{}]") != 0)
+		return 1;
+	put_run("t", "its");
+	return 0;
+}
+
 /* Other processes come and go while the instance lives. */
 static void all_processes_see_the_same(void)
 {
@@ -197,18 +210,7 @@ static void all_processes_see_the_same(void)
 	open_in("processes");
 	put_run("t", "mine");
 	CU_ASSERT_STRING_EQUAL(seen("t", NULL), "mine / mine [{}]");
-	pid_t pid = fork();
-	if (pid == 0) {
-		struct shared *own = shared_open(unit_path("processes"), &err);
-		const struct config config = {.state_dir = (char *)unit_path("processes")};
-		storage = own ? storage_open(&config, own, &err) : NULL;
-		traces = storage ? traces_new(storage, own) : NULL;
-		if (!traces || strcmp(seen("t", NULL), "mine / mine [{}]") != 0)
-			_exit(1);
-		put_run("t", "its");
-		_exit(0);
-	}
-	waitpid(pid, &status, 0);
+	waitpid(unit_fork(see_and_put, NULL, 0), &status, 0);
 	CU_ASSERT_EQUAL(status, 0);
 	CU_ASSERT_STRING_EQUAL(seen("t", NULL), "mine its / its [{}]");
 	close_all();
@@ -353,6 +355,7 @@ static void in_memory(void)
 int main(void)
 {
 	memory_init();
+	unit_fork_early();
 	return storage_main("storage_traces", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
 	    UNIT_COUNT(of_sqlite), in_memory);
 }

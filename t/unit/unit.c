@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 #include "unit.h"
 
+#include <assert.h>
 #include <ftw.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned reported; /* tests printed so far; CUnit runs them in one thread */
@@ -118,4 +123,91 @@ const char *unit_path(const char *name)
 	char *path = paths[next++ % 8];
 	snprintf(path, sizeof(paths[0]), "%s/%s", unit_dir(), name);
 	return path;
+}
+
+/* ---- Processes ---- */
+
+struct fork_order {
+	int (*fn)(const void *arg);
+	_Alignas(max_align_t) char arg[UNIT_FORK_ARG];
+};
+
+static int forks = -1;            /* to the process that forks */
+static struct fork_order ordered; /* of a process that was forked */
+static int fork_status;
+
+static void run_ordered(void)
+{
+	fork_status = ordered.fn(ordered.arg);
+}
+
+/* Assertions want a test around them; one that fails has been printed, and counts. */
+static int run_as_test(void)
+{
+	CU_pSuite suite =
+	    CU_initialize_registry() == CUE_SUCCESS ? CU_add_suite("", NULL, NULL) : NULL;
+	if (!suite || !CU_add_test(suite, "a process", run_ordered))
+		return 1;
+	CU_set_error_action(CUEA_IGNORE);
+	CU_run_all_tests();
+	print_failures(CU_get_failure_list());
+	fflush(stdout);
+	return fork_status ? fork_status : CU_get_number_of_failures() > 0;
+}
+
+/* Each child's own parent ends at once, so that the test becomes its parent. */
+static void serve_forks(int orders, pid_t test)
+{
+	while (recv(orders, &ordered, sizeof(ordered), 0) == sizeof(ordered)) {
+		pid_t between = fork(), child;
+		if (between > 0) {
+			waitpid(between, NULL, 0);
+			continue;
+		}
+		child = fork();
+		if (child > 0)
+			_exit(send(orders, &child, sizeof(child), 0) != sizeof(child));
+		while (getppid() != test)
+			sched_yield();
+		close(orders);
+		_exit(run_as_test());
+	}
+	_exit(0);
+}
+
+void unit_fork_early(void)
+{
+	int ends[2];
+	pid_t test = getpid();
+	unit_dir(); /* the same for all */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
+	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+		abort();
+	if (fork() == 0) {
+		close(ends[0]);
+		serve_forks(ends[1], test);
+	}
+	close(ends[1]);
+	forks = ends[0];
+}
+
+pid_t unit_fork(int (*fn)(const void *arg), const void *arg, size_t size)
+{
+	struct fork_order order = {.fn = fn};
+	pid_t child;
+	assert(size <= sizeof(order.arg));
+	memcpy(order.arg, arg, size);
+	if (send(forks, &order, sizeof(order), 0) != sizeof(order) ||
+	    recv(forks, &child, sizeof(child), 0) != sizeof(child))
+		abort();
+	while (waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0)
+		sched_yield(); /* its own parent is about to end */
+	return child;
+}
+
+pid_t unit_fork_stopped(int (*fn)(const void *arg), const void *arg, size_t size)
+{
+	int status;
+	pid_t child = unit_fork(fn, arg, size);
+	return waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status) ? child : 0;
 }

@@ -19,6 +19,7 @@
 
 #include <CUnit/CUnit.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct unit_test {
 	const char *sentence; /* one fact, without a dot at its end */
@@ -36,6 +37,19 @@ int unit_main(const char *name, const struct unit_test *tests, size_t count);
 /* Names the row of a table that a test looks at from here to the next row, or to its end: when
  * something fails there, the name stands in the output. */
 void unit_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Processes for tests that have threads, or SQLite open: a fork would copy locks that others hold.
+ * They are forked from the program as it was at unit_fork_early, which comes first in main.
+ *
+ * unit_fork has a copy of arg (at most UNIT_FORK_ARG bytes) handed to fn in such a process, which
+ * ends with what that returns; the caller waits for it as for any child.  unit_fork_stopped waits
+ * until it has stopped itself by raise(SIGSTOP), and returns 0 when it ended instead.
+ */
+#define UNIT_FORK_ARG 64
+void unit_fork_early(void);
+pid_t unit_fork(int (*fn)(const void *arg), const void *arg, size_t size);
+pid_t unit_fork_stopped(int (*fn)(const void *arg), const void *arg, size_t size);
 
 /* A private, empty directory for this program, the same at each call; it is removed with all that
  * is in it when the program ends. */
