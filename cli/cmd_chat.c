@@ -2,6 +2,7 @@
 /* agentgraph chat: a conversation on the terminal with any service that speaks this wire.  Each
  * line is a turn on one thread; the answer is shown as it streams, and a run that pauses asks here.
  */
+#include "ask_url.h"
 #include "base/clock.h"
 #include "base/http.h"
 #include "base/json.h"
@@ -347,9 +348,8 @@ int cmd_chat(int argc, char **argv)
 	if (operands > 1)
 		error_set(&err, ERR_INVALID_INPUT, "chat takes one URL, got %d", operands);
 	const char *url = operands == 1 ? argv[0] : "http://127.0.0.1:8080";
-	if (operands == 1 && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-		error_set(&err, ERR_INVALID_INPUT,
-		    "the URL must begin with http:// or https://, not \"%s\"", url);
+	if (operands == 1)
+		url_service_check(url, &err);
 	if (err.detail[0])
 		return complain(EXIT_USAGE, "%s; see agentgraph help chat", err.detail);
 

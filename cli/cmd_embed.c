@@ -54,8 +54,7 @@ static int embed(struct memories *memories, bool all)
 		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
 	}
 	if (!ok)
-		complain(1, "%s", err.cause[0] ? err.cause : err.detail);
-	error_release(&err);
+		complain_error(&err);
 	arena_free(a);
 	return ok ? 0 : 1;
 }
@@ -81,7 +80,7 @@ static int embed_with(const struct config *config, bool all, struct problems *pr
 		memories_attach(memories, storage);
 		status = embed(memories, all);
 	} else {
-		complain(1, "%s", err.cause[0] ? err.cause : err.detail);
+		complain_error(&err);
 	}
 	memories_free(memories);
 	storage_close(storage);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph runs: lists, shows, follows, stops and submits runs in the background, so that a line
  * of a crontab is a schedule. */
+#include "ask_url.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -36,37 +37,15 @@ struct runs_verb {
 	    struct run_source *source, const struct runs_options *o, const struct run_name *run);
 };
 
-static int runs_fail(struct error *err)
-{
-	complain(1, "%s", err->cause[0] ? err->cause : err->detail);
-	error_release(err);
-	return 1;
-}
-
-/* Takes the tree; a line of JSON. */
-static void runs_print_json(cJSON *data)
-{
-	char *text = json_print(data);
-	puts(text);
-	free(text);
-	cJSON_Delete(data);
-}
-
-static const char *runs_text(const cJSON *object, const char *key)
-{
-	const char *text = json_str(object, key);
-	return text ? text : "-";
-}
-
 /*
  * What a script is told of a run.  One that is completed where it is not at its end waits for the
  * results of tools at its client (doc/protocol-runs.md#tools-at-the-client).
  */
 static int runs_exit_status(const cJSON *record)
 {
-	const char *status = runs_text(record, "status");
+	const char *status = terminal_text(record, "status");
 	if (strcmp(status, "completed") == 0)
-		return strcmp(runs_text(record, "node"), "END") == 0 ? 0 : EXIT_WAITS;
+		return strcmp(terminal_text(record, "node"), "END") == 0 ? 0 : EXIT_WAITS;
 	return strcmp(status, "error") == 0 || strcmp(status, "stopped") == 0 ? 1 : EXIT_WAITS;
 }
 
@@ -84,16 +63,17 @@ static int runs_list(
 	cJSON *data = source->list(source, &query, &err);
 	const cJSON *record;
 	if (!data)
-		return runs_fail(&err);
+		return complain_error(&err);
 	cJSON_ArrayForEach(record, json_get(data, "runs")) {
 		if (o->json)
-			runs_print_json(cJSON_Duplicate(record, true));
+			terminal_json(record);
 		else
 			/* words for people and `read`: ids come last, because they may have blanks
 			 */
-			terminal_printf("%-11s  %s  %-27s  %s  %s\n", runs_text(record, "status"),
-			    runs_text(record, "created_at"), runs_text(record, "finished_at"),
-			    runs_text(record, "run_id"), runs_text(record, "thread_id"));
+			terminal_printf("%-11s  %s  %-27s  %s  %s\n",
+			    terminal_text(record, "status"), terminal_text(record, "created_at"),
+			    terminal_text(record, "finished_at"), terminal_text(record, "run_id"),
+			    terminal_text(record, "thread_id"));
 	}
 	cJSON_Delete(data);
 	return 0;
@@ -107,7 +87,8 @@ static int runs_show_record(cJSON *record, const struct runs_options *o)
 	int status = runs_exit_status(record);
 	const cJSON *member;
 	if (o->json) {
-		runs_print_json(record);
+		terminal_json(record);
+		cJSON_Delete(record);
 		return status;
 	}
 	cJSON_ArrayForEach(member, record) {
@@ -136,7 +117,7 @@ static int runs_follow(
 	if (source->follow(source, run, &follow, &err))
 		record = source->read(source, run, &err);
 	if (!record)
-		return runs_fail(&err);
+		return complain_error(&err);
 	int status = runs_exit_status(record);
 	cJSON_Delete(record);
 	return status;
@@ -149,7 +130,7 @@ static int runs_show(
 	if (o->follow)
 		return runs_follow(source, o, run);
 	cJSON *record = source->read(source, run, &err);
-	return record ? runs_show_record(record, o) : runs_fail(&err);
+	return record ? runs_show_record(record, o) : complain_error(&err);
 }
 
 /* The order was taken, whatever the run makes of it. */
@@ -159,7 +140,7 @@ static int runs_stop(
 	struct error err = {0};
 	cJSON *record = source->stop(source, run, &err);
 	if (!record)
-		return runs_fail(&err);
+		return complain_error(&err);
 	runs_show_record(record, o);
 	return 0;
 }
@@ -210,11 +191,11 @@ static void runs_print_answer(const cJSON *data)
 {
 	const cJSON *message, *block;
 	cJSON_ArrayForEach(message, json_get(data, "messages")) {
-		if (strcmp(runs_text(message, "role"), "assistant") != 0)
+		if (strcmp(terminal_text(message, "role"), "assistant") != 0)
 			continue;
 		cJSON_ArrayForEach(block, json_get(message, "content")) {
 			const char *text = json_str(block, "text");
-			if (text && *text && strcmp(runs_text(block, "type"), "text") == 0)
+			if (text && *text && strcmp(terminal_text(block, "type"), "text") == 0)
 				terminal_printf("%s\n", text);
 		}
 	}
@@ -228,19 +209,18 @@ static int runs_wait(
 	cJSON *record = data ? source->read(source, run, &err) : NULL;
 	if (!record) {
 		cJSON_Delete(data);
-		return runs_fail(&err);
+		return complain_error(&err);
 	}
 	int status = runs_exit_status(record);
 	const cJSON *interrupt = json_opt(json_get(data, "meta"), "interrupt");
 	const char *reason = json_str(interrupt, "reason");
 	if (interrupt) /* so that whoever reads the mail of cron knows what it asks */
 		complain(EXIT_WAITS, "thread %s is paused: %s", run->thread, reason ? reason : "");
-	if (o->json) {
-		runs_print_json(data);
-	} else {
+	if (o->json)
+		terminal_json(data);
+	else
 		runs_print_answer(data);
-		cJSON_Delete(data);
-	}
+	cJSON_Delete(data);
 	cJSON_Delete(record);
 	return status;
 }
@@ -254,13 +234,14 @@ static int runs_submit(
 	cJSON *record = body ? source->submit(source, body, &err) : NULL;
 	cJSON_Delete(body);
 	if (!record)
-		return runs_fail(&err);
-	const struct run_name run = {runs_text(record, "thread_id"), runs_text(record, "run_id")};
+		return complain_error(&err);
+	const struct run_name run = {
+	    terminal_text(record, "thread_id"), terminal_text(record, "run_id")};
 	int status = 0;
 	if (o->wait)
 		status = runs_wait(source, o, &run);
 	else if (o->json)
-		runs_print_json(cJSON_Duplicate(record, true));
+		terminal_json(record);
 	else
 		terminal_printf("%s %s\n", run.thread, run.id);
 	cJSON_Delete(record);
@@ -288,9 +269,8 @@ static void runs_check(
 	    strcmp(o->granularity, "full") != 0)
 		error_set(err, ERR_INVALID_INPUT,
 		    "--granularity must be low, partial or full, not \"%s\"", o->granularity);
-	if (o->url && strncmp(o->url, "http://", 7) != 0 && strncmp(o->url, "https://", 8) != 0)
-		error_set(err, ERR_INVALID_INPUT,
-		    "the URL must begin with http:// or https://, not \"%s\"", o->url);
+	if (o->url)
+		url_service_check(o->url, err);
 }
 
 int cmd_runs(int argc, char **argv)

@@ -31,3 +31,10 @@ int complain(int status, const char *fmt, ...)
 	fprintf(stderr, "agentgraph: %s\n", text);
 	return status;
 }
+
+int complain_error(struct error *err)
+{
+	complain(1, "%s", err->cause[0] ? err->cause : err->detail);
+	error_release(err);
+	return 1;
+}

@@ -29,6 +29,7 @@ int cmd_init(int argc, char **argv);
 int cmd_nginx_conf(int argc, char **argv);
 int cmd_chat(int argc, char **argv);
 int cmd_runs(int argc, char **argv);
+int cmd_threads(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_routes(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
@@ -45,5 +46,8 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 
 /* "agentgraph: <sentence>" on standard error.  Returns status, for `return complain(1, …)`. */
 int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same of what went wrong, whose cause is told where there is one; releases err.  Returns 1. */
+int complain_error(struct error *err);
 
 #endif

@@ -27,6 +27,16 @@
 	"           [--metadata JSON] [--webhook URL] [--wait] [--json] WHERE\n"                     \
 	"where WHERE is --url URL, or " SERVICE
 
+#define THREADS_OPTIONS                                                                            \
+	"list [--search TEXT] [--status STATUS] [--metadata JSON] [--limit N] [--user ID]\n"       \
+	"           [--json] WHERE\n"                                                              \
+	"       agentgraph threads show THREAD [--checkpoint ID] [--json] WHERE\n"                 \
+	"       agentgraph threads history THREAD [--limit N] [--before ID] [--run ID] [--json]\n" \
+	"           WHERE\n"                                                                       \
+	"       agentgraph threads copy THREAD [--checkpoint ID] [--to ID] [--user ID] [--json]\n" \
+	"           WHERE\n"                                                                       \
+	"where WHERE is --url URL, or " SERVICE
+
 const struct command commands[] = {
     {"serve", SERVE_OPTIONS, "run the service in the foreground", cmd_serve},
     {"check", CHECK_OPTIONS, "test configuration, environment, graph, databases and web server",
@@ -37,6 +47,8 @@ const struct command commands[] = {
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
     {"chat", "[URL] [--thread ID]", "talk to a service on the terminal", cmd_chat},
     {"runs", RUNS_OPTIONS, "list, show, follow, stop and submit runs in the background", cmd_runs},
+    {"threads", THREADS_OPTIONS, "list threads, show what they are and were, and copy them",
+	cmd_threads},
     {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "DIR " SERVICE, "copy all databases, also while the service runs", cmd_backup},
@@ -96,15 +108,21 @@ static const struct explained options[] = {
     {"--thread", "ID", "this conversation"},
     {"--url", "URL",
 	"a service, which is shown the token in $AGENTGRAPH_TOKEN; else\nthe storage of --state"},
-    {"--status", "STATUS", "queued, running, completed, interrupted, stopped or error"},
+    {"--status", "STATUS",
+	"idle (of threads), queued (of runs), running, completed,\ninterrupted, stopped or error"},
     {"--limit", "N", "of the latest, so many (100)"},
+    {"--search", "TEXT", "whose id, name or metadata contain that"},
+    {"--checkpoint", "ID", "what the thread was then"},
+    {"--before", "ID", "only checkpoints that are older than that one"},
+    {"--run", "ID", "only checkpoints of that run"},
+    {"--to", "ID", "id of the copy; else a new one"},
     {"--follow", "", "print its chunks as they come, a line of JSON each"},
     {"--after", "N", "only those behind the one with this metadata.seq"},
     {"--granularity", "HOW", "low, partial or full (low)"},
     {"--message", "TEXT", "what the user says; - reads it from standard input"},
-    {"--user", "ID", "who says it, without --url; else whom the thread belongs to"},
+    {"--user", "ID", "who asks, without --url; else whom the thread belongs to"},
     {"--delay", "SECONDS", "begin no earlier than then"},
-    {"--metadata", "JSON", "an object for the record"},
+    {"--metadata", "JSON", "an object: what the record has, or what listed threads have"},
     {"--webhook", "URL", "who is told when it is over"},
     {"--wait", "", "print the answer when it is over; the exit status says how it ended"},
     {"--json", "", "for programs"},

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs in the storage of a state directory, by the use cases that the routes have. */
+#include "ask_state.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "command.h"
-#include "examine.h"
 #include "run_source.h"
 #include "service/run/background.h"
 #include "service/run/replay.h"
@@ -20,59 +19,42 @@
 
 struct run_state {
 	struct run_source source;
-	struct service *service;
-	const char *user_id; /* or NULL */
-	struct call call;    /* of the operation under way */
+	struct state_service service;
 };
 
-static struct call *state_begin(struct run_source *source)
+static struct state_service *state_of(struct run_source *source)
 {
-	struct run_state *at = (struct run_state *)source;
-	call_init(&at->call, at->service, NULL);
-	return &at->call;
-}
-
-/* Ends the call that gave data: the tree that a client reads, or NULL with err set. */
-static cJSON *state_end(struct run_source *source, const cJSON *data, struct error *err)
-{
-	struct run_state *at = (struct run_state *)source;
-	char *text = data ? json_print(data) : NULL; /* stored messages are text in it */
-	cJSON *read = text ? json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL) : NULL;
-	if (!read)
-		error_move(err, &at->call.error);
-	call_release(&at->call);
-	free(text);
-	return read;
+	return &((struct run_state *)source)->service;
 }
 
 static cJSON *state_list(
     struct run_source *source, const struct record_query *query, struct error *err)
 {
-	struct call *call = state_begin(source);
-	return state_end(source, records_list(call, query), err);
+	struct call *call = state_begin(state_of(source));
+	return state_end(state_of(source), records_list(call, query), err);
 }
 
 static cJSON *state_read(struct run_source *source, const struct run_name *run, struct error *err)
 {
-	struct call *call = state_begin(source);
-	return state_end(source, record_read(call, run->thread, run->id), err);
+	struct call *call = state_begin(state_of(source));
+	return state_end(state_of(source), record_read(call, run->thread, run->id), err);
 }
 
 static cJSON *state_stop(struct run_source *source, const struct run_name *run, struct error *err)
 {
-	struct call *call = state_begin(source);
-	return state_end(source, record_stop(call, run->thread, run->id, NULL), err);
+	struct call *call = state_begin(state_of(source));
+	return state_end(state_of(source), record_stop(call, run->thread, run->id, NULL), err);
 }
 
 static cJSON *state_result(struct run_source *source, const struct run_name *run, struct error *err)
 {
-	struct shared *shared = ((struct run_state *)source)->service->shared;
+	struct shared *shared = state_of(source)->service->shared;
 	for (;;) {
 		uint32_t seen = chunks_word(shared);
-		struct call *call = state_begin(source);
+		struct call *call = state_begin(state_of(source));
 		bool active;
-		cJSON *data = state_end(
-		    source, record_result(call, run->thread, run->id, NULL, &active), err);
+		cJSON *data = state_end(state_of(source),
+		    record_result(call, run->thread, run->id, NULL, &active), err);
 		if (!data || !active)
 			return data;
 		cJSON_Delete(data);
@@ -168,11 +150,11 @@ static bool state_follow(struct run_source *source, const struct run_name *run,
 	struct state_reader reader = {.place.after = follow->after};
 	bool ends = false, ok = true;
 	while (ok && !ends) {
-		struct call *call = state_begin(source);
+		struct call *call = state_begin(state_of(source));
 		ok = granularity_read(
 			 call, "granularity", follow->granularity, &reader.replay.granularity) &&
 		    state_look(call, run, follow, &reader, &ends);
-		state_end(source, NULL, err);
+		state_end(state_of(source), NULL, err);
 	}
 	buf_release(&reader.out);
 	return ends;
@@ -180,55 +162,29 @@ static bool state_follow(struct run_source *source, const struct run_name *run,
 
 /* ---- submitting ---- */
 
-/* Whose thread it is, in the call's arena; NULL: nobody's, or there is none. */
-static const char *state_owner(struct call *call, const char *thread_id)
-{
-	struct storage *storage = call->service->storage;
-	const char *owner = NULL;
-	if (!thread_id)
-		return NULL;
-	storage->threads->owner(storage, &call->ctx, call->arena, thread_id, &owner, &call->error);
-	return owner && *owner ? owner : NULL;
-}
-
-/* Who may write the storage is whoever they say that they are. */
 static cJSON *state_submit(struct run_source *source, const cJSON *body, struct error *err)
 {
-	struct call *call = state_begin(source);
-	const char *user_id = ((struct run_state *)source)->user_id;
-	if (!user_id)
-		user_id = state_owner(call, json_str(json_opt(body, "config"), "thread_id"));
-	if (user_id) {
-		const struct identity identity = {
-		    .user = arena_json(call->arena, cJSON_CreateObject()), .user_id = user_id};
-		json_add_str(identity.user, "user_id", user_id);
-		call_identify(call, &identity);
-	}
-	return state_end(
-	    source, error_is_set(&call->error) ? NULL : background_submit(call, body), err);
+	struct call *call = state_begin(state_of(source));
+	const char *thread_id = json_str(json_opt(body, "config"), "thread_id");
+	bool known = state_identify(state_of(source), thread_id);
+	return state_end(state_of(source), known ? background_submit(call, body) : NULL, err);
 }
 
 /* ---- opening ---- */
 
 static void state_close(struct run_source *source)
 {
-	struct run_state *at = (struct run_state *)source;
-	service_close(at->service);
-	free(at);
+	state_service_close(state_of(source));
+	free(source);
 }
 
 struct run_source *run_source_of_state(const struct config_source *where, const char *user_id)
 {
-	struct problems problems = {0};
-	struct service *service = service_open(where, &problems);
-	problems_print_errors(&problems);
-	problems_release(&problems);
-	if (!service)
-		return NULL;
 	struct run_state *at = xcalloc(1, sizeof(*at));
 	at->source = (struct run_source){state_list, state_read, state_stop, state_submit,
 	    state_result, state_follow, state_close};
-	at->service = service;
-	at->user_id = user_id;
-	return &at->source;
+	if (state_service_open(&at->service, where, user_id))
+		return &at->source;
+	free(at);
+	return NULL;
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs of a service that is asked over HTTP. */
-#include "base/buf.h"
+#include "ask_url.h"
 #include "base/clock.h"
-#include "base/http.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/url.h"
 #include "run_source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_MS 10000
-#define ANSWER_MS 60000
 #define WAIT_S 300           /* the longest that a result can be waited for at once */
 #define AGAIN_MS 1000        /* between two tries of the same */
 #define TRIES 60             /* without a chunk between them */
@@ -21,89 +17,15 @@
 
 struct run_url {
 	struct run_source source;
-	char *url;           /* without a slash at its end */
-	char *authorization; /* value of the header, or NULL */
+	struct url_service service;
 };
-
-/* Appends text as a part of a path or query. */
-static void url_add(struct buf *out, const char *text)
-{
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		if ((*p | 32) >= 'a' && (*p | 32) <= 'z')
-			buf_putc(out, (char)*p);
-		else if ((*p >= '0' && *p <= '9') || strchr("-._~", *p))
-			buf_putc(out, (char)*p);
-		else
-			buf_printf(out, "%%%02X", *p);
-}
 
 static void url_begin(const struct run_url *at, struct buf *out, const struct run_name *run)
 {
-	buf_printf(out, "%s/v1/threads/", at->url);
+	buf_printf(out, "%s/v1/threads/", at->service.url);
 	url_add(out, run->thread);
 	buf_puts(out, "/runs/");
 	url_add(out, run->id);
-}
-
-/* What every request has; body may be NULL. */
-static struct http_request url_request(
-    const struct run_url *at, const char *url, const char *body, struct http_header headers[2])
-{
-	size_t count = 0;
-	if (at->authorization)
-		headers[count++] = (struct http_header){"Authorization", at->authorization};
-	if (body)
-		headers[count++] = (struct http_header){"Content-Type", "application/json"};
-	return (struct http_request){.url = url,
-	    .headers = headers,
-	    .header_count = count,
-	    .body = body,
-	    .body_len = body ? strlen(body) : 0,
-	    .connect_ms = CONNECT_MS};
-}
-
-/* The error that an answer tells, or that there was none.  Returns false. */
-static bool url_refused(const struct run_url *at, const struct http_response *response,
-    const cJSON *answer, struct error *err)
-{
-	const char *detail = json_str(answer, "detail");
-	if (response->end != HTTP_DONE)
-		return error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", at->url, response->reason);
-	if (detail)
-		return error_set(err, error_kind_of(json_str(answer, "error_code")), "%s", detail);
-	return error_set(
-	    err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", at->url, response->status);
-}
-
-/* The data of a route; *status is that of the answer.  wait: seconds that it may take longer. */
-static cJSON *url_ask(struct run_url *at, const char *url, const char *body, int64_t wait,
-    int *status, struct error *err)
-{
-	struct http_header headers[2];
-	struct http_response response = {0};
-	struct http_request request = url_request(at, url, body, headers);
-	request.deadline_ms = clock_monotonic_ms() + ANSWER_MS + wait * 1000;
-	http_call(&request, &response);
-	cJSON *answer =
-	    json_parse(buf_str(&response.body), response.body.len, JSON_TRUSTED_DEPTH, NULL);
-	cJSON *data = NULL;
-	*status = response.status;
-	if (response.end == HTTP_DONE && response.status >= 200 && response.status < 300)
-		data = cJSON_DetachItemFromObjectCaseSensitive(answer, "data");
-	if (!data)
-		url_refused(at, &response, answer, err);
-	cJSON_Delete(answer);
-	http_response_release(&response);
-	return data;
-}
-
-static void url_add_query(struct buf *out, const char *name, const char *value, char *between)
-{
-	if (!value)
-		return;
-	buf_printf(out, "%c%s=", *between, name);
-	url_add(out, value);
-	*between = '&';
 }
 
 static cJSON *url_list(
@@ -113,11 +35,11 @@ static cJSON *url_list(
 	struct buf url = {0};
 	char between = '?';
 	int status;
-	buf_printf(&url, "%s/v1/graph/runs", at->url);
+	buf_printf(&url, "%s/v1/graph/runs", at->service.url);
 	url_add_query(&url, "thread_id", query->thread_id, &between);
 	url_add_query(&url, "status", query->status, &between);
 	url_add_query(&url, "limit", query->limit, &between);
-	cJSON *data = url_ask(at, buf_str(&url), NULL, 0, &status, err);
+	cJSON *data = url_ask(&at->service, buf_str(&url), NULL, 0, &status, err);
 	buf_release(&url);
 	return data;
 }
@@ -130,7 +52,7 @@ static cJSON *url_of_run(struct run_source *source, const struct run_name *run, 
 	struct buf url = {0};
 	url_begin(at, &url, run);
 	buf_puts(&url, behind);
-	cJSON *data = url_ask(at, buf_str(&url), body, wait, status, err);
+	cJSON *data = url_ask(&at->service, buf_str(&url), body, wait, status, err);
 	buf_release(&url);
 	return data;
 }
@@ -150,9 +72,9 @@ static cJSON *url_stop(struct run_source *source, const struct run_name *run, st
 static cJSON *url_submit(struct run_source *source, const cJSON *body, struct error *err)
 {
 	struct run_url *at = (struct run_url *)source;
-	char *text = json_print(body), *url = xasprintf("%s/v1/graph/runs", at->url);
+	char *text = json_print(body), *url = xasprintf("%s/v1/graph/runs", at->service.url);
 	int status;
-	cJSON *data = url_ask(at, url, text, 0, &status, err);
+	cJSON *data = url_ask(&at->service, url, text, 0, &status, err);
 	free(text);
 	free(url);
 	return data;
@@ -232,7 +154,7 @@ static bool stream_take_up(
 	url_begin(at, &url, run);
 	buf_printf(
 	    &url, "/stream?response_granularity=%s&after=%" PRId64, s->follow->granularity, s->seq);
-	struct http_request request = url_request(at, buf_str(&url), NULL, headers);
+	struct http_request request = url_request(&at->service, buf_str(&url), NULL, headers);
 	request.on_head = stream_on_head;
 	request.on_data = stream_on_data;
 	request.arg = s;
@@ -245,7 +167,7 @@ static bool stream_take_up(
 	if (!comes_back) {
 		cJSON *answer =
 		    json_parse(buf_str(&s->line), s->line.len, JSON_TRUSTED_DEPTH, NULL);
-		url_refused(at, &response, answer, err);
+		url_refused(&at->service, &response, answer, err);
 		cJSON_Delete(answer);
 	}
 	buf_release(&url);
@@ -263,7 +185,8 @@ static bool url_follow(struct run_source *source, const struct run_name *run,
 	while (!s.over && stream_take_up(at, run, &s, err) && !s.over) {
 		tries = s.moved ? 0 : tries + 1;
 		if (tries == TRIES) {
-			error_set(err, ERR_SERVICE_UNAVAILABLE, "%s does not go on", at->url);
+			error_set(
+			    err, ERR_SERVICE_UNAVAILABLE, "%s does not go on", at->service.url);
 			break;
 		}
 		clock_sleep_ms(AGAIN_MS);
@@ -275,8 +198,7 @@ static bool url_follow(struct run_source *source, const struct run_name *run,
 static void url_close(struct run_source *source)
 {
 	struct run_url *at = (struct run_url *)source;
-	free(at->url);
-	free(at->authorization);
+	url_service_close(&at->service);
 	free(at);
 }
 
@@ -285,7 +207,6 @@ struct run_source *run_source_of_url(const char *url, const char *token)
 	struct run_url *at = xcalloc(1, sizeof(*at));
 	at->source = (struct run_source){
 	    url_list, url_read, url_stop, url_submit, url_result, url_follow, url_close};
-	at->url = url_base(url);
-	at->authorization = token && *token ? xasprintf("Bearer %s", token) : NULL;
+	url_service_open(&at->service, url, token);
 	return &at->source;
 }

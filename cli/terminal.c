@@ -2,6 +2,7 @@
 /* Text without what a terminal would obey. */
 #include "terminal.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 
 #include <stdarg.h>
@@ -37,4 +38,17 @@ void terminal_printf(const char *format, ...)
 	else
 		fputs(text, stdout);
 	free(text);
+}
+
+void terminal_json(const cJSON *item)
+{
+	char *text = json_print(item);
+	puts(text);
+	free(text);
+}
+
+const char *terminal_text(const cJSON *object, const char *key)
+{
+	const char *text = json_str(object, key);
+	return text && *text ? text : "-";
 }

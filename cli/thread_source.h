@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Where `agentgraph threads` asks: a service by its URL, or the storage of a state directory, also
+ * while no service runs on it.  What the operations give is the data of the routes of
+ * doc/protocol-threads.md and doc/protocol-history.md, a new tree, or NULL with err set.
+ */
+#ifndef AGENTGRAPH_CLI_THREAD_SOURCE_H
+#define AGENTGRAPH_CLI_THREAD_SOURCE_H
+
+#include "base/error.h"
+#include "config/config.h"
+#include "service/history/history.h"
+#include "service/thread/threads.h"
+
+#include <cjson/cJSON.h>
+
+struct thread_source {
+	cJSON *(*list)(
+	    struct thread_source *source, const struct thread_query *query, struct error *err);
+	cJSON *(*read)(struct thread_source *source, const char *thread_id, struct error *err);
+	cJSON *(*history)(struct thread_source *source, const char *thread_id,
+	    const struct history_query *query, struct error *err);
+	cJSON *(*checkpoint)(struct thread_source *source, const char *thread_id,
+	    const char *checkpoint_id, struct error *err);
+	cJSON *(*copy)(struct thread_source *source, const char *thread_id, const cJSON *body,
+	    struct error *err);
+	void (*close)(struct thread_source *source);
+};
+
+/* token may be NULL. */
+struct thread_source *thread_source_of_url(const char *url, const char *token);
+
+/* NULL after complaints about the configuration.  user_id is who asks; NULL: whom the thread
+ * belongs to, and who lists sees everybody's. */
+struct thread_source *thread_source_of_state(
+    const struct config_source *where, const char *user_id);
+
+#endif

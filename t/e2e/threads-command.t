@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# agentgraph threads: threads, what they were, and copies of them, by URL and by state directory.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+
+# threads WORD…: sets OUT, ERR and CODE.
+threads() {
+	"$AGENTGRAPH" threads "$@" >threads.out 2>threads.err
+	CODE=$?
+	OUT=$(cat threads.out)
+	ERR=$(cat threads.err)
+}
+
+# ---- wrong command lines ----
+
+for words in '' 'dance' 'show' 'show t u' 'list x' 'history' 'copy' 'history t --limit 0' 'list --url ftp://x' 'list --colour red'; do
+	# shellcheck disable=SC2086 # several words
+	threads $words
+	is "$CODE $OUT" '2 ' "threads $words is a wrong command line"
+	like "$ERR" '^agentgraph: .*; see agentgraph help threads$' 'which a sentence explains'
+done
+
+# ---- the same by URL and by state directory ----
+
+export JWT_SECRET_KEY=a-secret-of-at-least-32-characters JWT_ALGORITHM=HS256
+echo '{"agent": "builtin:demo", "auth": "jwt", "authorization": "ownership"}' >agentgraph.json
+serve_start --config agentgraph.json || tap_bail 'the service does not start'
+state=$STATE
+
+# token USER
+token() { "$TOP_BUILDDIR/t/api/mint" HS256 "$JWT_SECRET_KEY" "{\"user_id\":\"$1\",\"exp\":$(($(date +%s) + 3600))}"; }
+# as USER METHOD PATH BODY
+as() {
+	curl -sS -X "$2" -H "Authorization: Bearer $(token "$1")" --json "$4" "$BASE$3" >answer.json
+}
+turn() { as "$1" POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"content\":\"$3\"}],\"config\":{\"thread_id\":\"$2\"}}"; }
+
+as ann POST /v1/threads '{"thread_id": "t1", "thread_name": "one of Ann", "metadata": {"team": "red", "size": 3}}'
+turn ann t1 first
+turn ann t1 second
+as ann POST /v1/threads '{"thread_id": "t2", "metadata": {"team": "blue"}}'
+turn bob b1 hello
+AGENTGRAPH_TOKEN=$(token ann)
+export AGENTGRAPH_TOKEN
+
+# both NAME WHERE...: all that the command does, with copies of that name.
+both() {
+	name=$1
+	shift
+	threads list --limit 1000 --metadata '{"team": "red", "size": 3}' --json "$@"
+	is "$CODE $(printf '%s\n' "$OUT" | jq -rs 'map(select(.thread_id == "t1") | .thread_name) | join(",")')" '0 one of Ann' \
+		"$name: threads are found by their metadata"
+	like "$OUT" '"thread_id":"t1"' "$name: as JSON"
+	ok "! printf '%s' \"\$OUT\" | grep -q '\"t2\"'" "$name: and others are left out"
+	threads list --search 'ONE OF' "$@"
+	like "$OUT" '^completed +20[0-9T:.-]*Z +t1 +one of Ann$' "$name: by their texts, as lines"
+	threads list --status idle "$@"
+	is "$(printf '%s\n' "$OUT" | awk '{print $1, $3}')" 'idle t2' "$name: by their status"
+	threads list --metadata '[1]' "$@"
+	is "$CODE $ERR" '1 agentgraph: --metadata must be a JSON object of at most 16 members' "$name: which has a form"
+	threads list --status odd "$@"
+	is "$CODE" 1 "$name: an unknown status is refused"
+	threads show t1 "$@"
+	is "$CODE $(printf '%s\n' "$OUT" | sed -n 's/^thread_name *//p')" '0 one of Ann' "$name: a thread is shown"
+	threads show t1 --json "$@"
+	is "$(json '[.user_id, .metadata.team] | tojson' "$OUT")" '["ann","red"]' "$name: as JSON, too"
+	threads history t1 "$@"
+	is "$(printf '%s\n' "$OUT" | awk '{print $3, $4, $5, $7}')" 'run completed 4 END
+run completed 2 END' "$name: its history, the newest first"
+	earlier=$(printf '%s\n' "$OUT" | awk 'NR == 2 {print $1}')
+	threads history t1 --limit 1 --json "$@"
+	is "$(json .message_count "$OUT")" 4 "$name: so much of it"
+	threads history t1 --before "$(json .checkpoint_id "$OUT")" --json "$@"
+	is "$(json .checkpoint_id "$OUT")" "$earlier" "$name: from some place on"
+	threads show t1 --checkpoint "$earlier" "$@"
+	is "$CODE $(printf '%s\n' "$OUT" | sed -n 's/^message_count *//p')" '0 2' "$name: a checkpoint is shown"
+	threads show t1 --checkpoint "$earlier" --json "$@"
+	is "$(json '[.messages[].content[0].text] | tojson' "$OUT")" '["first","echo: first"]' "$name: with messages and state"
+	is "$(json '.state.context | length' "$OUT")" 2 "$name: as they were"
+	threads copy t1 --checkpoint "$earlier" --to "$name" "$@"
+	is "$CODE $OUT" "0 $name" "$name: it is copied"
+	threads show "$name" --json "$@"
+	is "$(json '[.user_id, .metadata.size] | tojson' "$OUT")" '["ann",3]' "$name: for the same user"
+	threads history "$name" --json "$@"
+	is "$(json '[.source, .message_count] | tojson' "$OUT")" '["copy",2]' "$name: as it was then"
+	threads copy t1 --to "$name" "$@"
+	is "$CODE $ERR" "1 agentgraph: Thread $name exists already" "$name: never onto another one"
+	threads copy t1 "$@"
+	is "$CODE $(printf '%s\n' "$OUT" | wc -w)" '0 1' "$name: nor without an id of its own"
+	for words in 'show nobody' 'history nobody' 'copy nobody'; do
+		# shellcheck disable=SC2086 # several words
+		threads $words "$@"
+		is "$CODE $OUT" '1 ' "$name: $words fails"
+	done
+	threads show t1 --checkpoint 0000000000000001 "$@"
+	is "$CODE $ERR" '1 agentgraph: Checkpoint not found' "$name: nor is there a checkpoint of another time"
+}
+
+both by-url --url "$BASE"
+both by-state --config agentgraph.json --state "$state"
+threads show b1 --url "$BASE"
+is "$CODE $OUT" '1 ' 'a thread of somebody else is not shown by URL'
+threads list --limit 1000 --config agentgraph.json --state "$state" --user bob
+is "$(printf '%s\n' "$OUT" | awk '{print $3}')" b1 'by state directory one says whose threads'
+threads copy t1 --to of-bob --config agentgraph.json --state "$state" --user bob
+threads show of-bob --json --config agentgraph.json --state "$state"
+is "$(json .user_id "$OUT")" bob 'and for whom a copy is'
+serve_stop
+threads history t1 --json --config agentgraph.json --state "$state"
+is "$CODE $(printf '%s\n' "$OUT" | wc -l)" '0 2' 'the service need not be up'
+threads list --url "$BASE"
+is "$CODE $OUT" '1 ' 'by URL it must be'
+done_testing
