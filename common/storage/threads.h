@@ -44,6 +44,13 @@ struct thread_view {
 	bool plain; /* there are no branches and no second places; false where that is not known */
 };
 
+/* What a thread has of a message. */
+struct message_known {
+	const char *message_id; /* NULL: it is not asked for */
+	bool known;             /* it is in the list */
+	bool in_context;
+};
+
 /* A thread with its state, but without messages.  Strings are never NULL unless said. */
 struct thread {
 	int64_t row; /* the engine's own key; 0 for a thread not stored yet */
@@ -223,10 +230,11 @@ struct thread_ops {
 	bool (*message_get)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    int64_t thread_row, const struct thread_view *view, const char *message_id,
 	    const char **body, struct error *err);
-	/* *known says whether the message is stored, *in_context whether it is in the context. */
-	bool (*message_known)(struct storage *st, const struct storage_context *ctx,
-	    int64_t thread_row, const struct thread_view *view, const char *message_id, bool *known,
-	    bool *in_context, struct error *err);
+	/* Says of each message what the thread has of it: all are asked for at once, because the
+	 * view is read for that. */
+	bool (*messages_known)(struct storage *st, const struct storage_context *ctx,
+	    int64_t thread_row, const struct thread_view *view, struct message_known *messages,
+	    size_t count, struct error *err);
 	/* The window that nodes see, oldest first. */
 	bool (*context)(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
 	    const struct thread_view *view, message_fn fn, void *arg, struct error *err);

@@ -161,18 +161,23 @@ bool memory_message_get(struct storage *st, const struct storage_context *ctx, s
 	return memory_unlock(m, true);
 }
 
-bool memory_message_known(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    const struct thread_view *view, const char *message_id, bool *known, bool *in_context,
-    struct error *err)
+bool memory_messages_known(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, const struct thread_view *view, struct message_known *messages,
+    size_t count, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_row(m, thread_row);
 	struct thread_view shown = view ? *view : memory_view_now(k);
-	int64_t entered = message_entered(k, shown.until, message_id);
 
 	(void)ctx, (void)err;
-	*known = entered != 0;
-	*in_context = entered > shown.after;
+	for (size_t i = 0; i < count; i++) {
+		struct message_known *asked = &messages[i];
+		int64_t entered =
+		    asked->message_id ? message_entered(k, shown.until, asked->message_id) : 0;
+
+		asked->known = entered != 0;
+		asked->in_context = entered > shown.after;
+	}
 	return memory_unlock(m, true);
 }
 

@@ -347,11 +347,10 @@ static const char *body_in(int64_t row, const struct thread_view *view, const ch
 
 static const char *known_in(int64_t row, const struct thread_view *view, const char *message_id)
 {
-	bool known = false, in_context = false;
+	struct message_known m = {.message_id = message_id};
 
-	CU_ASSERT_TRUE(
-	    st->threads->message_known(st, NULL, row, view, message_id, &known, &in_context, &err));
-	return in_context ? "in context" : known ? "known" : "unknown";
+	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, row, view, &m, 1, &err));
+	return m.in_context ? "in context" : m.known ? "known" : "unknown";
 }
 
 static void an_edited_message_keeps_its_id_in_its_branch(void)

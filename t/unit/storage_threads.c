@@ -293,7 +293,7 @@ static void messages_are_found_by_id_in_their_thread_only(void)
 	struct thread t = four("finding"), other = sample_thread("elsewhere");
 	struct thread_write clear = {.thread = &t, .clear_context = true};
 	const char *body;
-	bool known, in_context;
+	struct message_known known[] = {{.message_id = "m2"}, {0}, {.message_id = "foreign"}};
 
 	must_put(st, &other, "foreign");
 	CU_ASSERT_TRUE(st->threads->message_get(st, NULL, a, t.row, NULL, "m2", &body, &err));
@@ -301,16 +301,13 @@ static void messages_are_found_by_id_in_their_thread_only(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(body, "\"m2\""));
 	CU_ASSERT_TRUE(st->threads->message_get(st, NULL, a, t.row, NULL, "foreign", &body, &err));
 	CU_ASSERT_PTR_NULL(body);
-	CU_ASSERT_TRUE(
-	    st->threads->message_known(st, NULL, t.row, NULL, "m2", &known, &in_context, &err));
-	CU_ASSERT(known && in_context);
+	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, t.row, NULL, known, 3, &err));
+	CU_ASSERT(known[0].known && known[0].in_context);
 	CU_ASSERT_TRUE(write_one(st, &clear, &err));
-	CU_ASSERT_TRUE(
-	    st->threads->message_known(st, NULL, t.row, NULL, "m2", &known, &in_context, &err));
-	CU_ASSERT(known && !in_context);
-	CU_ASSERT_TRUE(st->threads->message_known(
-	    st, NULL, t.row, NULL, "foreign", &known, &in_context, &err));
-	CU_ASSERT(!known && !in_context);
+	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, t.row, NULL, known, 3, &err));
+	CU_ASSERT(known[0].known && !known[0].in_context);
+	CU_ASSERT(!known[1].known && !known[1].in_context);
+	CU_ASSERT(!known[2].known && !known[2].in_context);
 	arena_free(a);
 }
 

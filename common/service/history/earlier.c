@@ -126,10 +126,10 @@ static bool earlier_lacks(void *arg, const char *message_id)
 	struct call *call = look->call;
 	struct storage *storage = call->service->storage;
 	const struct thread *t = look->thread;
-	bool known = true, in_context;
-	return storage->threads->message_known(storage, &call->ctx, t->row, &t->view, message_id,
-		   &known, &in_context, &call->error) &&
-	    !known;
+	struct message_known message = {.message_id = message_id};
+	return storage->threads->messages_known(
+		   storage, &call->ctx, t->row, &t->view, &message, 1, &call->error) &&
+	    !message.known;
 }
 
 bool earlier_ready(struct call *call, struct thread *thread, bool in_run)

@@ -219,17 +219,6 @@ void turn_leave(struct turn *turn)
 
 /* ---- what the input brings ---- */
 
-static bool turn_is_known(struct turn *turn, const cJSON *message)
-{
-	bool known = false, in_context = false;
-	struct storage *storage = turn->call->service->storage;
-	if (turn->thread.row)
-		storage->threads->message_known(storage, &turn->call->ctx, turn->thread.row,
-		    &turn->thread.view, message_id(message), &known, &in_context,
-		    &turn->call->error);
-	return known;
-}
-
 /* Nothing new came: the last user message of the request is said again, under a new id
  * (doc/protocol-messages.md#messages).
  */
@@ -249,19 +238,22 @@ static void say_again(struct turn *turn)
 static bool collect_new(struct turn *turn)
 {
 	const bool *repeated = messages_repeated(turn->call, turn->in.messages);
+	const struct message_known *known =
+	    messages_known(turn->call, &turn->thread, turn->in.messages, turn->in.given_id);
 	cJSON *message, *next;
 	int i = 0;
+	if (!known)
+		return false;
 	turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
-	for (message = turn->in.messages->child; message; message = next) {
-		bool given = turn->in.given_id[i];
+	for (message = turn->in.messages->child; message; message = next, i++) {
 		next = message->next;
-		if (!repeated[i++] && !(given && turn_is_known(turn, message)))
+		if (!repeated[i] && !known[i].known)
 			cJSON_AddItemToArray(
 			    turn->bring, cJSON_DetachItemViaPointer(turn->in.messages, message));
 	}
 	if (!turn->bring->child)
 		say_again(turn);
-	return !error_is_set(&turn->call->error);
+	return true;
 }
 
 /* ---- what the thread makes of it ---- */

@@ -57,11 +57,11 @@ static bool remove_message(struct change *change, const char *id)
 {
 	struct call *call = change->call;
 	struct storage *storage = call->service->storage;
-	bool known, in_context;
-	if (!storage->threads->message_known(storage, &call->ctx, change->thread.row,
-		&change->thread.view, id, &known, &in_context, &call->error))
+	struct message_known message = {.message_id = id};
+	if (!storage->threads->messages_known(storage, &call->ctx, change->thread.row,
+		&change->thread.view, &message, 1, &call->error))
 		return false;
-	if (!known)
+	if (!message.known)
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
 	cJSON *ids = arena_json(call->arena, cJSON_CreateArray());
 	cJSON_AddItemToArray(ids, cJSON_CreateString(id));
@@ -134,22 +134,26 @@ bool *messages_repeated(struct call *call, const cJSON *messages)
 	return repeated;
 }
 
-/* Adds to the write what the thread does not have in its context. */
-static bool messages_take_message(struct change *change, struct thread_write *write,
-    struct new_message *stored, const cJSON *message)
+const struct message_known *messages_known(
+    struct call *call, const struct thread *thread, const cJSON *messages, const bool *asked)
 {
-	struct call *call = change->call;
 	struct storage *storage = call->service->storage;
-	const char *id = message_id(message);
-	bool known = false, in_context = false;
-	if (change->thread.row &&
-	    !storage->threads->message_known(storage, &call->ctx, change->thread.row,
-		&change->thread.view, id, &known, &in_context, &call->error))
-		return false;
-	if (!in_context)
-		stored[write->message_count++] =
-		    (struct new_message){id, known ? NULL : message_stored(call, message)};
-	return true;
+	size_t count = 0, size = (size_t)cJSON_GetArraySize(messages) + 1;
+	struct message_known *known = arena_alloc(call->arena, size * sizeof(*known));
+	bool any = false;
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages) {
+		if (!asked || asked[count]) {
+			known[count].message_id = message_id(message);
+			any = true;
+		}
+		count++;
+	}
+	if (thread->row && any &&
+	    !storage->threads->messages_known(
+		storage, &call->ctx, thread->row, &thread->view, known, count, &call->error))
+		return NULL;
+	return known;
 }
 
 bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
@@ -161,10 +165,16 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 	struct thread_write write = {
 	    .thread = &change->thread, .messages = stored, .checkpoint = change->checkpoint};
 	const bool *repeated = messages_repeated(call, messages);
+	const struct message_known *known = messages_known(call, &change->thread, messages, NULL);
 	const cJSON *message;
+	if (!known)
+		return false;
 	cJSON_ArrayForEach(message, messages) {
-		if (!*repeated++ && !messages_take_message(change, &write, stored, message))
-			return false;
+		if (!*repeated && !known->in_context)
+			stored[write.message_count++] = (struct new_message){
+			    known->message_id, known->known ? NULL : message_stored(call, message)};
+		repeated++;
+		known++;
 	}
 	change_touch(change);
 	if (!thread_write(storage, &call->ctx, change->lease, &write, &call->error))

@@ -93,9 +93,9 @@ bool engine_message_part(struct storage *st, const struct storage_context *ctx, 
 bool engine_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
     int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
     struct error *err);
-bool engine_message_known(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    const struct thread_view *view, const char *message_id, bool *known, bool *in_context,
-    struct error *err);
+bool engine_messages_known(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, const struct thread_view *view, struct message_known *messages,
+    size_t count, struct error *err);
 bool engine_context(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const struct thread_view *view, message_fn fn, void *arg, struct error *err);
 bool engine_view(struct storage *st, const struct storage_context *ctx, int64_t thread_row,

@@ -93,24 +93,28 @@ bool engine_message_get(struct storage *st, const struct storage_context *ctx, s
 	return ok;
 }
 
-bool engine_message_known(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    const struct thread_view *view, const char *message_id, bool *known, bool *in_context,
-    struct error *err)
+bool engine_messages_known(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, const struct thread_view *view, struct message_known *messages,
+    size_t count, struct error *err)
 {
 	struct view v;
-	struct query q;
 	bool ok = view_read(&v, st, ctx, thread_row, view, err);
 
-	*known = *in_context = false;
-	if (ok) {
+	for (size_t i = 0; ok && i < count; i++) {
+		struct message_known *m = &messages[i];
+		struct query q;
+
+		m->known = m->in_context = false;
+		if (!m->message_id)
+			continue;
 		engine_query(st, ctx, &q, SQL_MESSAGE_PLACES, err);
 		query_int(&q, ":thread", thread_row);
-		query_text(&q, ":message_id", message_id);
-		while (!*known && query_row(&q)) {
+		query_text(&q, ":message_id", m->message_id);
+		while (!m->known && query_row(&q)) {
 			int64_t seq = query_column_int(&q, MESSAGE_PLACES_SEQ);
 
-			*known = view_has(&v, seq);
-			*in_context = *known && view_place(&v, seq) > v.shown.after;
+			m->known = view_has(&v, seq);
+			m->in_context = m->known && view_place(&v, seq) > v.shown.after;
 		}
 		ok = pool_query_end(engine_of(st)->pool, &q);
 	}

@@ -86,13 +86,6 @@ static int view_by_message(const void *left, const void *right)
 	return (a->second > b->second) - (a->second < b->second);
 }
 
-static int view_by_second(const void *left, const void *right)
-{
-	const struct view_range *a = left, *b = right;
-
-	return (a->second > b->second) - (a->second < b->second);
-}
-
 /* Of a message that entered several times the last one counts.  What did so before the context
  * begins is not in it, nor was it there before. */
 static bool view_read_again(struct view *v, const struct view_source *s, struct error *err)
@@ -119,7 +112,6 @@ static bool view_read_again(struct view *v, const struct view_source *s, struct 
 			v->again[kept++] = v->again[i];
 	}
 	v->again_count = kept;
-	qsort(v->again, kept, sizeof(*v->again), view_by_second);
 	return true;
 }
 
@@ -162,28 +154,33 @@ void view_release(struct view *v)
 	free(v->again);
 }
 
-bool view_has(const struct view *v, int64_t place)
+/* The range that a place is in; NULL: it is in none of them. */
+static const struct view_range *view_range_of(
+    const struct view_range *ranges, size_t count, int64_t place)
 {
-	size_t low = 0, high = v->list_count;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (v->list[middle].until < place)
+		if (ranges[middle].until < place)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < v->list_count && v->list[low].after < place;
+	return low < count && ranges[low].after < place ? &ranges[low] : NULL;
+}
+
+bool view_has(const struct view *v, int64_t place)
+{
+	return view_range_of(v->list, v->list_count, place);
 }
 
 int64_t view_place(const struct view *v, int64_t seq)
 {
-	for (size_t i = 0; i < v->again_count; i++) {
-		if (v->again[i].until == seq)
-			return v->again[i].second;
-	}
-	return seq;
+	const struct view_range *again = view_range_of(v->again, v->again_count, seq);
+
+	return again ? again->second : seq;
 }
 
 bool view_find(

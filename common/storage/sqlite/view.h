@@ -24,7 +24,7 @@ struct view {
 	struct view_range one;   /* of a plain thread */
 	struct view_range *list; /* ascending */
 	size_t list_count;
-	struct view_range *again; /* a message each, ascending by second */
+	struct view_range *again; /* a message each, ascending by their seq */
 	size_t again_count;
 };
 
