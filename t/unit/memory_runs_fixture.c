@@ -310,7 +310,7 @@ void memory_run_bury(
 {
 	const struct run_record *begun = write_first(c);
 
-	if (!begun || begun->number || !begun->buries)
+	if (!c->writes[0]->rewind && (!begun || begun->number || !begun->buries))
 		return;
 	for (struct memory_run *r = m->runs; r; r = r->next) {
 		if (r->record.thread_row != before->thread.row || r->job.row ||

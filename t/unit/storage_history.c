@@ -523,6 +523,45 @@ static void a_run_from_a_checkpoint_has_it_as_parent(void)
 	SHOWS(&t, NULL, "m1 n2 n3 | m1 n2 n3");
 }
 
+static enum run_status status_of(const char *thread_id, const char *run_id)
+{
+	struct run_record r;
+
+	CU_ASSERT_TRUE_FATAL(st->runs->get(st, NULL, arena, thread_id, run_id, &r, &err));
+	return r.status;
+}
+
+/* The process of the latest run died; the thread goes back, and so does one in which a run begins
+ * there. */
+static void a_rewind_buries_the_lost_run(void)
+{
+	struct thread t = sample_thread("buried"), lost;
+	struct run_record record = {.run_id = "r1", .status = RUN_RUNNING, .node = "START"};
+	struct checkpoint to;
+
+	keep(&t, "m1", CHECKPOINT_UPDATE);
+	for (int i = 0; i < 2; i++) {
+		struct run_record next = {.run_id = "r3", .status = RUN_RUNNING, .node = "START"};
+
+		to = newest(&t, 0);
+		lost = t;
+		lost.status = RUN_RUNNING;
+		record.run_id = lost.run_id = i ? "r2" : "r1";
+		record.number = 0;
+		must_write(st, (struct thread_write){.thread = &lost, .run = &record}, NULL);
+		CU_ASSERT_EQUAL(status_of("buried", record.run_id), RUN_RUNNING);
+		t = to.thread;
+		must_write(st,
+		    (struct thread_write){.thread = &t,
+			.rewind = &to,
+			.run = i ? &next : NULL,
+			.checkpoint = i ? CHECKPOINT_NONE : CHECKPOINT_REWIND},
+		    NULL);
+		CU_ASSERT_EQUAL(status_of("buried", record.run_id), RUN_ERROR);
+	}
+	CU_ASSERT_EQUAL(status_of("buried", "r3"), RUN_RUNNING);
+}
+
 static void an_unknown_checkpoint_is_not_gone_back_to(void)
 {
 	struct thread t = sample_thread("unknown"), other = sample_thread("other"), now;
@@ -1193,6 +1232,7 @@ static const struct unit_test of_any_engine[] = {
     {"a new thread may have second places", a_new_thread_may_have_second_places},
     {"what changed is kept before a rewind", what_changed_is_kept_before_a_rewind},
     {"a run from a checkpoint has it as parent", a_run_from_a_checkpoint_has_it_as_parent},
+    {"a rewind buries the lost run", a_rewind_buries_the_lost_run},
     {"an unknown checkpoint is not gone back to", an_unknown_checkpoint_is_not_gone_back_to},
     {"a run is rolled back over its rewind", a_run_is_rolled_back_over_its_rewind},
     {"a rewound thread is rolled back", a_rewound_thread_is_rolled_back},

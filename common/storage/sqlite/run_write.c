@@ -54,9 +54,11 @@ bool run_prepare(
 {
 	const struct run_record *begun = record_first(change);
 
-	if (begun && begun->job)
-		return run_has_job(st, db, change, err);
-	return !begun || begun->number || !begun->buries || run_bury(st, db, change, err);
+	bool buries = change->writes[0]->rewind || (begun && !begun->number && begun->buries);
+
+	if (begun && begun->job && !run_has_job(st, db, change, err))
+		return false;
+	return !buries || run_bury(st, db, change, err);
 }
 
 /* The columns that the end of a run replaces, in the order of the statements, which is the fastest.

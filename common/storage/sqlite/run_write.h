@@ -14,7 +14,8 @@ struct run_place {
 };
 
 /* Before the row of a thread that there is is written: a run in the background may write only while
- * it has its job, another one buries what the dead have left. */
+ * it has its job, another one buries what the dead have left; so does going back to a checkpoint,
+ * after which the thread says nothing of that run any more. */
 bool run_prepare(
     struct storage *st, struct db *db, const struct thread_change *change, struct error *err);
 
