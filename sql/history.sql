@@ -161,18 +161,15 @@ DELETE FROM entered WHERE thread = :thread AND number > :after AND number <= :un
 -- name: trim_branch_delete
 DELETE FROM branches WHERE thread = :thread AND first > :after AND first <= :until;
 
--- name: removed_states_delete
-DELETE FROM states
-WHERE row IN (SELECT state FROM checkpoints WHERE thread = :thread);
-
--- name: removed_checkpoints_delete
-DELETE FROM checkpoints WHERE thread = :thread;
-
 -- name: removed_branches_delete
-DELETE FROM branches WHERE thread = :thread;
+DELETE FROM branches
+WHERE thread = :thread
+	AND first IN (SELECT first FROM branches WHERE thread = :thread LIMIT :limit);
 
 -- name: removed_entered_delete
-DELETE FROM entered WHERE thread = :thread;
+DELETE FROM entered
+WHERE thread = :thread
+	AND number IN (SELECT number FROM entered WHERE thread = :thread LIMIT :limit);
 
 -- name: branch_insert
 INSERT INTO branches (thread, first, until) VALUES (:thread, :first, :until);

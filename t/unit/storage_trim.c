@@ -143,8 +143,41 @@ static void what_is_shown_stays_and_nothing_else(void)
 	CU_ASSERT(ask("SELECT count(*) FROM entered", 0) > 0);
 }
 
+#define ALL_BUT_MESSAGES                                              \
+	"SELECT (SELECT count(*) FROM checkpoints WHERE thread = ?1)" \
+	" + (SELECT count(*) FROM branches WHERE thread = ?1)"        \
+	" + (SELECT count(*) FROM entered WHERE thread = ?1)"
+
+/* A piece is a transaction, for which others wait. */
+static void what_was_removed_goes_in_pieces(void)
+{
+	struct thread t = sample_thread("removed");
+	struct error err = {0};
+	struct db *db;
+	bool last = false;
+
+	must_write(st, (struct thread_write){.thread = &t}, "first=0");
+	for (size_t at = 0; at < CHANGES; at++)
+		change_by_chance(&t, at);
+	db = db_open(unit_path("state/threads.db"), DB_WRITE, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	while (!last) {
+		int64_t before = ask(ALL_BUT_MESSAGES, t.row), after;
+
+		CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
+		CU_ASSERT_TRUE_FATAL(trim_removed(db, t.row, 7, &last, &err));
+		CU_ASSERT_TRUE_FATAL(db_commit(db, &err));
+		after = ask(ALL_BUT_MESSAGES, t.row);
+		CU_ASSERT(last ? after == 0 : after < before && after >= before - 7);
+	}
+	db_close(db);
+	CU_ASSERT_EQUAL(ask("SELECT count(*) FROM states", 0),
+	    ask("SELECT count(DISTINCT state) FROM checkpoints", 0));
+}
+
 static const struct unit_test tests[] = {
     {"what is shown stays, and nothing else", what_is_shown_stays_and_nothing_else},
+    {"what was removed goes in pieces", what_was_removed_goes_in_pieces},
 };
 
 int main(void)

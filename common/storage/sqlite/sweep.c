@@ -118,9 +118,8 @@ static bool piece_delete_chunks(struct db *db, const struct piece *p, bool *last
 /* What there is but once, or seldom. */
 static bool piece_delete_rest(struct db *db, const struct piece *p, struct error *err)
 {
-	static const enum sql_id steps[] = {SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_KEPT_DELETE,
-	    SQL_REMOVED_STATES_DELETE, SQL_REMOVED_CHECKPOINTS_DELETE, SQL_REMOVED_BRANCHES_DELETE,
-	    SQL_REMOVED_ENTERED_DELETE, SQL_REMOVED_DELETE};
+	static const enum sql_id steps[] = {
+	    SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_KEPT_DELETE, SQL_REMOVED_DELETE};
 	struct query q;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -144,7 +143,8 @@ static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 	    !piece_delete(db, SQL_REMOVED_MESSAGES_DELETE, p->thread, seq, err))
 		return false;
 	if (!last || !piece_delete_runs(db, p, &last, err) || !last ||
-	    !piece_delete_chunks(db, p, &last, err) || !last)
+	    !piece_delete_chunks(db, p, &last, err) || !last ||
+	    !trim_removed(db, p->thread, p->messages, &last, err) || !last)
 		return !error_is_set(err);
 	return piece_delete_rest(db, p, err);
 }

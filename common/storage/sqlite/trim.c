@@ -17,21 +17,14 @@ static bool trim_run(struct db *db, enum sql_id id, int64_t thread_row, const ch
 	return query_run(&q);
 }
 
-/* *count says how many checkpoints went. */
-static bool trim_oldest(struct db *db, int64_t thread_row, int64_t keep, int64_t most,
+/* Those before the first one that stays; *count says how many went. */
+static bool trim_before(struct db *db, int64_t thread_row, int64_t first, int64_t most,
     int64_t *count, struct error *err)
 {
-	int64_t first = 0, upto = 0;
+	int64_t upto = 0;
 	struct query q;
 
 	*count = 0;
-	query_start(&q, db, SQL_TRIM_FIRST, err);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":keep", keep);
-	if (query_row(&q))
-		first = query_column_int(&q, TRIM_FIRST_NUMBER);
-	if (!query_end(&q))
-		return false;
 	query_start(&q, db, SQL_TRIM_UPTO, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":first", first);
@@ -49,6 +42,20 @@ static bool trim_oldest(struct db *db, int64_t thread_row, int64_t keep, int64_t
 	query_int(&q, ":count", *count);
 	query_int(&q, ":row", thread_row);
 	return query_run(&q);
+}
+
+static bool trim_oldest(struct db *db, int64_t thread_row, int64_t keep, int64_t most,
+    int64_t *count, struct error *err)
+{
+	int64_t first = 0;
+	struct query q;
+
+	query_start(&q, db, SQL_TRIM_FIRST, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":keep", keep);
+	if (query_row(&q))
+		first = query_column_int(&q, TRIM_FIRST_NUMBER);
+	return query_end(&q) && trim_before(db, thread_row, first, most, count, err);
 }
 
 /* ---- branches ---- */
@@ -164,6 +171,21 @@ static bool trim_hidden(
 	}
 	free(marks.places);
 	return query_end(&q) && ok;
+}
+
+bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, struct error *err)
+{
+	static const enum sql_id steps[] = {
+	    SQL_REMOVED_BRANCHES_DELETE, SQL_REMOVED_ENTERED_DELETE};
+	int64_t count;
+	bool ok = trim_before(db, thread_row, INT64_MAX, most, &count, err);
+
+	for (size_t i = 0; ok && !count && i < sizeof(steps) / sizeof(steps[0]); i++) {
+		ok = trim_run(db, steps[i], thread_row, ":limit", most, err);
+		count = sqlite3_changes(db->handle);
+	}
+	*last = count == 0;
+	return ok;
 }
 
 bool trim_piece(

@@ -13,4 +13,7 @@
 bool trim_piece(
     struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err);
 
+/* The same of a thread that was removed, of which nothing stays. */
+bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, struct error *err);
+
 #endif
