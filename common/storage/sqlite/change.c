@@ -28,6 +28,8 @@ struct change {
 	int64_t run; /* the number of the run's record */
 	struct moves moves;
 	struct standing now;
+	int64_t rewound; /* messages of the list that the first write goes back to */
+	bool ready;      /* that is known */
 };
 
 /* What all writes of a change add to the thread. */
@@ -204,7 +206,7 @@ static bool update_thread(
 	if (!last->back_to && !update_fits(max_bytes, &before, growth, thread_state_size(t)))
 		return thread_too_large(t, max_bytes, err);
 	if (first->rewind &&
-	    !checkpoint_rewind(db, c->row, first->rewind, before.changed, &c->now, err))
+	    !checkpoint_rewind(db, c->row, first->rewind, before.changed, c->rewound, &c->now, err))
 		return false;
 	bool on_end = growth->numbers || c->now.view.until == c->now.view.last;
 	query_start(&q, db, SQL_THREAD_UPDATE, err);
@@ -488,6 +490,22 @@ static void change_tell(struct storage *st, const struct change *c)
 	moves_tell(st, &c->moves);
 }
 
+/* Before the writer's lock is taken, as a list may be long; the lease sees to it that it stays so.
+ */
+static bool change_count_rewound(
+    struct storage *st, const struct storage_context *ctx, struct change *c)
+{
+	const struct thread_write *first = c->change->writes[0];
+	struct thread_view list;
+
+	if (!first->rewind)
+		return true;
+	list = first->rewind->thread.view;
+	list.after = 0; /* a context that begins there has all of it */
+	return engine_context_count(
+	    st, ctx, first->thread->row, &list, &c->rewound, c->change->err);
+}
+
 bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
     struct thread_change *changes, size_t count)
 {
@@ -495,7 +513,6 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 	struct change one, *all = count == 1 ? &one : xcalloc(count, sizeof(*all));
 	bool ok = true;
 
-	(void)ctx;
 	/* all are submitted before the first is waited for, so that they share a transaction */
 	for (size_t i = 0; i < count; i++) {
 		assert(strcmp(changes[i].lease->thread_id,
@@ -504,10 +521,12 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 		    .st = st,
 		    .change = &changes[i],
 		    .count = changes[i].writes[1] ? 2 : 1};
-		writer_submit(writer, &all[i].unit);
+		all[i].ready = change_count_rewound(st, ctx, &all[i]);
+		if (all[i].ready)
+			writer_submit(writer, &all[i].unit);
 	}
 	for (size_t i = 0; i < count; i++) {
-		bool written = writer_wait(writer, &all[i].unit, changes[i].err);
+		bool written = all[i].ready && writer_wait(writer, &all[i].unit, changes[i].err);
 
 		if (written)
 			change_tell(st, &all[i]);

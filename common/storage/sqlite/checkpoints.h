@@ -20,9 +20,10 @@ bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_writ
     struct standing *now, struct error *err);
 
 /* The thread shows what it did at a checkpoint, before its row is written; changed: what it is is
- * kept first.  ERR_RESOURCE_NOT_FOUND when the checkpoint has been trimmed meanwhile. */
+ * kept first, and the list that it goes back to has so many messages.  ERR_RESOURCE_NOT_FOUND when
+ * the checkpoint has been trimmed meanwhile. */
 bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoint *to, bool changed,
-    struct standing *now, struct error *err);
+    int64_t messages, struct standing *now, struct error *err);
 
 /* Removes those that show places above that, and steps of the run whose record this is (NULL: of
  * none); *dropped says how many. */
