@@ -196,7 +196,8 @@ pid_t unit_fork(int (*fn)(const void *arg), const void *arg, size_t size)
 	struct fork_order order = {.fn = fn};
 	pid_t child;
 	assert(size <= sizeof(order.arg));
-	memcpy(order.arg, arg, size);
+	if (size > 0)
+		memcpy(order.arg, arg, size);
 	if (send(forks, &order, sizeof(order), 0) != sizeof(order) ||
 	    recv(forks, &child, sizeof(child), 0) != sizeof(child))
 		abort();
