@@ -210,7 +210,8 @@ if [ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=48m none disk 2>
 	is "$(sed 's/ .*//' now | sort | uniq -d)" '' 'no message is there twice'
 	sed -n 's/^\([^ ]*\) echo: .*/\1/p' now | sort >whole
 	is "$(sort taken | comm -23 - whole)" '' 'every turn that was taken is there with its answer'
-	is "$(grep "^$refused" now)" '' 'of the one that was refused nothing is there'
+	# a turn that took its time had its question stored while there was room for that
+	is "$(grep "^$refused" now | grep -vx "$refused *")" '' 'of the one that was refused there is no answer'
 	is "$(tail -n 1 now | sed 's/ .*//')" after 'the last turn is the last'
 	is "$(meta full .status)" '"completed"' 'and the thread is as it should be'
 	serve_stop
