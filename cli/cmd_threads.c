@@ -52,23 +52,24 @@ static void threads_print_members(const cJSON *object)
 static bool threads_labels(const char *metadata, cJSON **made, struct label labels[LABELS_MAX],
     size_t *count, struct error *err)
 {
-	cJSON *object = json_parse(metadata, strlen(metadata), JSON_REQUEST_DEPTH, NULL), *member;
+	cJSON *object = json_parse(metadata, strlen(metadata), JSON_REQUEST_DEPTH, NULL);
+	const cJSON *member;
 	*made = cJSON_CreateArray();
 	*count = 0;
+	if (!cJSON_IsObject(object) || cJSON_GetArraySize(object) > LABELS_MAX) {
+		cJSON_Delete(object);
+		return error_set(err, ERR_INVALID_INPUT,
+		    "--metadata must be a JSON object of at most %d members", LABELS_MAX);
+	}
 	cJSON_ArrayForEach(member, object) {
-		if (*count == LABELS_MAX)
-			break;
 		char *text = cJSON_IsString(member) ? NULL : json_print(member);
 		cJSON *value = cJSON_CreateString(text ? text : member->valuestring);
 		cJSON_AddItemToObject(*made, member->string, value);
 		labels[(*count)++] = (struct label){value->string, value->valuestring};
 		free(text);
 	}
-	bool good = cJSON_IsObject(object) && !member;
 	cJSON_Delete(object);
-	return good ||
-	    error_set(err, ERR_INVALID_INPUT,
-		"--metadata must be a JSON object of at most %d members", LABELS_MAX);
+	return true;
 }
 
 static int threads_list_all(
