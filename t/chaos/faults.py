@@ -151,11 +151,14 @@ class Faults:
         with open(self.control, "r+b") as f:
             f.write(struct.pack("qqq", *self.settings))
 
+    def set_clock(self, seconds):
+        self.steps += 1
+        self.set(0, seconds)
+        self.steps += 1
+
     def step_clock(self):
         if self.control:
-            self.steps += 1
-            self.set(0, self.random.choice([-86400, -3600, -5, 0, 5, 3600, 86400 * 40]))
-            self.steps += 1
+            self.set_clock(self.random.choice([-86400, -3600, -5, 0, 5, 3600, 86400 * 40]))
 
     def slow_disk(self):
         if self.control:
@@ -181,7 +184,7 @@ class Faults:
     def restore(self):
         if self.control:
             self.settings = [0, 0, 0]
-            self.set(0, 0)
+            self.set_clock(0)
         if self.disk and os.path.exists(os.path.join(self.disk, "fill")):
             os.unlink(os.path.join(self.disk, "fill"))
 
