@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "programs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -219,9 +220,8 @@ static bool note_options(const char *line, size_t len, void *arg)
 
 static void examine_websocketd(struct problems *problems)
 {
-	const char *name = getenv("AGENTGRAPH_WEBSOCKETD");
-	bool named = name && *name;
-	char *path = process_find(named ? name : "websocketd", ".");
+	struct error err = {0};
+	char *path = program_websocketd(&err);
 	unsigned found = 0;
 	char *argv[] = {"sh", "-c", "exec \"$0\" --help 2>&1", path, NULL};
 	const struct process help = {.path = "/bin/sh",
@@ -236,15 +236,13 @@ static void examine_websocketd(struct problems *problems)
 	if (path)
 		process_run(&help, &result);
 	else
-		problems_add(problems,
-		    "websocketd was not found (%s), and WebSockets need it: install it (Debian: "
-		    "apt-get install websocketd), or name it in AGENTGRAPH_WEBSOCKETD",
-		    named ? name : "looked in PATH");
+		problems_add(problems, "%s", err.detail);
 	if (path && found != 3)
 		problems_add(problems,
 		    "%s knows no --passenv or no --closems: it is too old, or no websocketd; version "
 		    "0.4 or later is needed",
 		    path);
+	error_release(&err);
 	free(path);
 }
 

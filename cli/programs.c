@@ -60,15 +60,15 @@ char *program_nginx(void)
 	return path;
 }
 
-char *program_websocketd(void)
+char *program_websocketd(struct error *err)
 {
 	const char *name = getenv("AGENTGRAPH_WEBSOCKETD");
 	bool named = name && *name;
 	char *path = process_find(named ? name : "websocketd", ".");
 
 	if (!path)
-		complain(1,
-		    "websocketd was not found (%s), and WebSockets need it; install it (Debian: "
+		error_set(err, ERR_INTERNAL,
+		    "websocketd was not found (%s), and WebSockets need it: install it (Debian: "
 		    "apt-get install websocketd), or name it in AGENTGRAPH_WEBSOCKETD",
 		    named ? name : "looked in PATH");
 	return path;

@@ -3,6 +3,8 @@
 #ifndef AGENTGRAPH_CLI_PROGRAMS_H
 #define AGENTGRAPH_CLI_PROGRAMS_H
 
+#include "base/error.h"
+
 /* A program of this package: beside this one, so that a build directory works uninstalled, else in
  * the package's libexec directory.  The malloc'd path, or NULL after a complaint. */
 char *program_own(const char *name);
@@ -11,7 +13,7 @@ char *program_own(const char *name);
  * everybody's PATH.  The malloc'd path, or NULL after a complaint. */
 char *program_nginx(void);
 
-/* websocketd: $AGENTGRAPH_WEBSOCKETD, else from PATH.  The same. */
-char *program_websocketd(void);
+/* websocketd: $AGENTGRAPH_WEBSOCKETD, else from PATH.  The malloc'd path, or NULL with err set. */
+char *program_websocketd(struct error *err);
 
 #endif

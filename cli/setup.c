@@ -21,6 +21,8 @@
 
 static bool find_programs(struct supervisor *s)
 {
+	struct error err = {0};
+
 	s->worker = program_own("agentgraph-fcgi");
 	if (s->worker)
 		s->follower = program_own("agentgraph-follow");
@@ -34,7 +36,9 @@ static bool find_programs(struct supervisor *s)
 	if (s->relay)
 		s->helper = program_own("agentgraph-ws");
 	if (s->helper)
-		s->websocketd = program_websocketd();
+		s->websocketd = program_websocketd(&err);
+	if (error_is_set(&err))
+		complain_error(&err);
 	return s->websocketd;
 }
 

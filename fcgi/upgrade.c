@@ -3,6 +3,7 @@
 #include "upgrade.h"
 
 #include "access/ticket.h"
+#include "base/header_list.h"
 #include "caller.h"
 #include "config/string_list.h"
 #include "config/words.h"
@@ -15,24 +16,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define BLANKS " \t"
 #define KEY_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #define PROTOCOL_PARAM "HTTP_SEC_WEBSOCKET_PROTOCOL="
 #define LONGEST_ECHO 64 /* what is longer may be a token that was offered in the wrong way */
 
 /* ---- the credential ---- */
-
-/* The next entry of a comma-separated list; NULL at its end.  Empty entries are none. */
-static const char *next_entry(const char **list, size_t *len)
-{
-	*list += strspn(*list, BLANKS ",");
-	const char *entry = *list;
-	*len = strcspn(entry, ",");
-	*list += *len;
-	while (*len && strchr(BLANKS, entry[*len - 1]))
-		(*len)--;
-	return *len ? entry : NULL;
-}
 
 struct protocols {
 	const char *entry[2]; /* the first two */
@@ -51,7 +39,7 @@ static void read_protocols(struct protocols *offered, char *const *params, struc
 		if (strncmp(*params, PROTOCOL_PARAM, strlen(PROTOCOL_PARAM)) != 0)
 			continue;
 		const char *list = *params + strlen(PROTOCOL_PARAM);
-		while ((entry = next_entry(&list, &len))) {
+		while ((entry = header_list_next(&list, &len))) {
 			if (offered->count < 2) {
 				offered->entry[offered->count] = entry;
 				offered->len[offered->count] = len;
@@ -116,22 +104,12 @@ const char *upgrade_credential(struct request *rq)
 
 /* ---- the request ---- */
 
-static bool upgrade_has_word(const char *list, const char *word)
-{
-	size_t len;
-	const char *entry;
-	while ((entry = next_entry(&list, &len)))
-		if (len == strlen(word) && !strncasecmp(entry, word, len))
-			return true;
-	return false;
-}
-
 bool upgrade_is_asked(const struct request *rq)
 {
 	char *const *params = rq->client->params;
 	return (rq->match.flags & ROUTE_WEBSOCKET) && rq->method == METHOD_GET &&
-	    upgrade_has_word(param_find(params, "HTTP_UPGRADE"), "websocket") &&
-	    upgrade_has_word(param_find(params, "HTTP_CONNECTION"), "upgrade") &&
+	    header_list_has(param_find(params, "HTTP_UPGRADE"), "websocket") &&
+	    header_list_has(param_find(params, "HTTP_CONNECTION"), "upgrade") &&
 	    !strcmp(param_find(params, "HTTP_SEC_WEBSOCKET_VERSION"), "13");
 }
 

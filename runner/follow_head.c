@@ -91,9 +91,7 @@ void follow_head_waited(struct buf *out, const char *where, const char *ticket)
 void follow_head_error(struct buf *out, const struct error *err, const char *request_id)
 {
 	char id[UUID_SIZE], now[ISO_TIME_SIZE];
-	const char *fixed = error_fixed_text(err->kind);
-	const struct error_view view = {
-	    .code = error_code(err->kind), .detail = *err->detail || !fixed ? err->detail : fixed};
+	const struct error_view view = {.code = error_code(err->kind), .detail = err->detail};
 	cJSON *body =
 	    error_body(&view, request_id ? request_id : uuid4(id), clock_iso(clock_now(), now));
 	char *text = json_print(body);

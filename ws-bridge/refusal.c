@@ -7,10 +7,9 @@
 
 char *refusal_json(const struct error *err, const char *request_id)
 {
-	const char *fixed = error_fixed_text(err->kind);
 	const struct error_view view = {
 	    .code = error_code(err->kind),
-	    .detail = *err->detail || !fixed ? err->detail : fixed,
+	    .detail = err->detail,
 	};
 	char now[ISO_TIME_SIZE];
 	cJSON *body = error_body(&view, request_id, clock_iso(clock_now(), now));

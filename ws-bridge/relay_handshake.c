@@ -3,6 +3,7 @@
 #include "relay_handshake.h"
 
 #include "access/ticket.h"
+#include "base/header_list.h"
 #include "base/id.h"
 
 #include <openssl/evp.h>
@@ -41,20 +42,6 @@ static char *relay_handshake_next_line(char **rest)
 	return line;
 }
 
-/* Whether the comma-separated list has the word; case does not matter. */
-static bool relay_handshake_has_word(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-	while (*list) {
-		list += strspn(list, " \t,");
-		size_t item = strcspn(list, " \t,");
-		if (item == len && strncasecmp(list, word, len) == 0)
-			return true;
-		list += item;
-	}
-	return false;
-}
-
 static bool take_once(const char **field, const char *value)
 {
 	if (*field)
@@ -66,9 +53,9 @@ static bool take_once(const char **field, const char *value)
 static bool relay_handshake_take_field(struct fields *fields, const char *name, const char *value)
 {
 	if (strcasecmp(name, "Upgrade") == 0)
-		fields->upgrade |= relay_handshake_has_word(value, "websocket");
+		fields->upgrade |= header_list_has(value, "websocket");
 	else if (strcasecmp(name, "Connection") == 0)
-		fields->connection |= relay_handshake_has_word(value, "upgrade");
+		fields->connection |= header_list_has(value, "upgrade");
 	else if (strcasecmp(name, "Transfer-Encoding") == 0)
 		fields->coded = true;
 	else if (strcasecmp(name, "Host") == 0)

@@ -151,7 +151,7 @@ static int ws_main_refuse(struct visitor *visitor)
 	if (error_status(err->kind) == 500) {
 		/* what went wrong with the key is for the log, as every failure of our own */
 		struct error shown = {0};
-		error_set(&shown, err->kind, "%s", error_fixed_text(err->kind));
+		error_set(&shown, err->kind, NULL);
 		error_cause(&shown, "%s", err->detail);
 		error_release(err);
 		error_move(err, &shown);

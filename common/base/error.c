@@ -110,11 +110,6 @@ int error_close_code(enum error_kind kind)
 	}
 }
 
-const char *error_fixed_text(enum error_kind kind)
-{
-	return kinds[kind].text;
-}
-
 /* printf into a field of the error: valid UTF-8, and cut at a character when too long. */
 static void error_write_text(char *out, size_t size, const char *fmt, va_list args)
 {

@@ -90,11 +90,9 @@ const char *error_code_of(const struct error *err);
  * (doc/protocol-sockets.md#the-handshake); 0 where none belongs to the status. */
 int error_close_code(enum error_kind kind);
 
-/* The fixed text of a kind whose detail never varies (doc/protocol-errors.md#codes), else NULL. */
-const char *error_fixed_text(enum error_kind kind);
-
-/* Sets kind and detail unless an error is set already; returns false always, for `return
- * error_set(…)`. */
+/* Sets kind and detail unless an error is set already; without fmt the detail is the fixed text of
+ * the kind (doc/protocol-errors.md#codes), or its code where that varies.  Returns false always,
+ * for `return error_set(…)`. */
 bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -46,8 +46,7 @@ static const struct dialect foreign = {
 
 static void do_transient(struct request *rq)
 {
-	error_set(
-	    &rq->call.error, ERR_TRANSIENT_STORAGE, "%s", error_fixed_text(ERR_TRANSIENT_STORAGE));
+	error_set(&rq->call.error, ERR_TRANSIENT_STORAGE, NULL);
 	reply_data(rq, NULL);
 }
 

@@ -17,10 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
-#define LEASE_WAIT_MS                                                               \
-	1000 /* a request that changes the thread is over by then, a session is not \
-	      */
+/* A request that changes the thread is over by then, a session is not. */
+#define LEASE_WAIT_MS 1000
 #define STORE_ATTEMPTS 4
 #define STORE_PAUSE_MS 100 /* doubled each time */
 
@@ -115,16 +113,9 @@ static bool live_keeper_open_named(struct keeper *k, struct call *call, const ch
 
 static bool open_new(struct keeper *k, struct call *call)
 {
-	char id[UUID_SIZE];
-	for (int i = 0; i < ID_ATTEMPTS; i++) {
-		id_make(&k->service->ids, id);
-		if (!take_lease(k, call, id) || !read_thread(k, call, id))
-			return false;
-		if (!k->thread.row)
-			return may_have(k, call);
-		release_lease(k);
-	}
-	return error_set(&call->error, ERR_INTERNAL, NULL);
+	struct thread blank; /* the call's, which ends before the session */
+	return thread_take_new(call, NULL, CLAIM_ENQUEUE, &k->lease, &blank) &&
+	    read_thread(k, call, blank.thread_id) && may_have(k, call);
 }
 
 /* Stores the thread with what came; a lock that somebody holds too long is waited for. */

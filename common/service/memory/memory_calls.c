@@ -15,9 +15,7 @@
 
 bool memory_configured(struct call *call)
 {
-	return call->service->memories ||
-	    error_set(&call->error, ERR_STORE_NOT_CONFIGURED, "%s",
-		error_fixed_text(ERR_STORE_NOT_CONFIGURED));
+	return call->service->memories || error_set(&call->error, ERR_STORE_NOT_CONFIGURED, NULL);
 }
 
 /* Whatever is wrong with the database, clients are told that the store is not available. */
@@ -27,7 +25,7 @@ static bool unavailable(struct call *call)
 	if (err->kind != ERR_STORAGE && err->kind != ERR_TRANSIENT_STORAGE &&
 	    err->kind != ERR_STORE_UNAVAILABLE)
 		return false;
-	error_set(&new, ERR_STORE_UNAVAILABLE, "%s", error_fixed_text(ERR_STORE_UNAVAILABLE));
+	error_set(&new, ERR_STORE_UNAVAILABLE, NULL);
 	error_cause(&new, "%s", err->cause[0] ? err->cause : err->detail);
 	new.status = err->status;
 	error_release(err);

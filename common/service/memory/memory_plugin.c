@@ -68,8 +68,7 @@ static void add_filter(cJSON *request, const struct memory_request *rq)
 
 static bool memory_plugin_failed(struct call *call, const char *why)
 {
-	error_set(
-	    &call->error, ERR_STORE_UNAVAILABLE, "%s", error_fixed_text(ERR_STORE_UNAVAILABLE));
+	error_set(&call->error, ERR_STORE_UNAVAILABLE, NULL);
 	return error_cause(&call->error, "store: the plug-in %s", why);
 }
 

@@ -129,8 +129,7 @@ static bool submission_has_room(struct submission *s)
 	    !storage->runs->queued_due(
 		storage, &call->ctx, NULL, clock_now(), most, &full, &call->error))
 		return false;
-	return (most && !full) ||
-	    error_set(&call->error, ERR_QUEUE_FULL, "%s", error_fixed_text(ERR_QUEUE_FULL));
+	return (most && !full) || error_set(&call->error, ERR_QUEUE_FULL, NULL);
 }
 
 /* Whether the thread has a run of that id; false with the error set. */
@@ -257,8 +256,7 @@ cJSON *background_submit(struct call *call, const cJSON *body)
 {
 	struct submission s = {.call = call};
 	if (!call->service->config->runs_background) {
-		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, "%s",
-		    error_fixed_text(ERR_RUNS_NOT_CONFIGURED));
+		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
 		return NULL;
 	}
 	if (!submission_read(&s, body) || !turn_find_thread(&s.turn))
