@@ -131,6 +131,20 @@ void ag_graph_edge(ag_graph *graph, const char *from, const char *to);
 void ag_graph_branch(
     ag_graph *graph, const char *from, ag_route_fn fn, void *data, const char *const targets[]);
 
+/*
+ * What is done with a node that fails or takes its time, as a JSON object with the keys that nodes
+ * of documents have; those that are not there stay as they were:
+ *
+ *     ag_graph_policy(graph, "search", "{\"retry\": {\"attempts\": 3}, \"on_error\": \"sorry\"}");
+ *
+ * "retry", {"attempts": 3, "initial": 0.5, "factor": 2, "max": 60}, runs it again while it has
+ * streamed no piece (ag_delta, ag_say); what else it said and set is not shown and not kept.
+ * "timeout" gives it so many seconds at most; a function is not ended by that, but has failed.
+ * "on_error" names the node, or END, where the run goes when it still fails: ag_config has "error"
+ * there, a text.  Of any node but a live agent, which was added before.
+ */
+void ag_graph_policy(ag_graph *graph, const char *node, const char *policy);
+
 /* How an update of a state field joins the value that is there. */
 typedef enum {
 	AG_REPLACE, /* the new value */

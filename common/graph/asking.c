@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "graph/message.h"
 #include "graph/run_internal.h"
-#include "graph/state.h"
 
 #include <string.h>
 
@@ -56,15 +55,4 @@ const char *asking_open(ag_run *run)
 			return message_id(asking.message);
 	}
 	return NULL;
-}
-
-void asking_recall(ag_run *run)
-{
-	const char *text = run->thread.pause_json;
-	if (!text)
-		return;
-	cJSON *pause = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-	const char *asked = pause_asked(pause);
-	run->asked = asked ? arena_strdup(run->setup.arena, asked) : NULL;
-	cJSON_Delete(pause);
 }

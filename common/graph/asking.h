@@ -23,7 +23,4 @@ bool asking_is_answered(const struct asking *asking, const char *call_id);
 /* The id of that message while one of its calls has no answer, else NULL: what a pause keeps. */
 const char *asking_open(ag_run *run);
 
-/* Takes over what the pause that the run goes on from kept; it is stored with the thread still. */
-void asking_recall(ag_run *run);
-
 #endif

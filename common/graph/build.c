@@ -32,6 +32,7 @@ static void node_release(struct node *node)
 	node_free_servers(node);
 	live_tags_free(node->approve);
 	live_agent_free(node->live);
+	free(node->policy.on_error);
 	free(node->name);
 }
 
@@ -91,7 +92,7 @@ static struct node *node_add(ag_graph *graph, const char *name)
 	}
 	graph->nodes = xrealloc(graph->nodes, (graph->node_count + 1) * sizeof(*graph->nodes));
 	struct node *node = &graph->nodes[graph->node_count++];
-	*node = (struct node){.name = xstrdup(name)};
+	*node = (struct node){.name = xstrdup(name), .on_error = GRAPH_UNSET};
 	return node;
 }
 

@@ -154,15 +154,18 @@ bool checkpoint_settle(ag_run *run, struct error *err)
 	    settled(run, thread_flush(run->setup.storage, &run->setup.ctx, &run->pending, err));
 }
 
-/* Of a node that asked for tools which are still to run: its message, for a run that goes on there
- * (asking_recall). */
-static void note_asked(ag_run *run)
+/* For a run that goes on at this checkpoint (run_recall): the message of a node that asked for
+ * tools which are still to run, where there may be such a run, and what a node failed of. */
+static void note_open(ag_run *run, bool steps)
 {
-	const char *asked = asking_open(run);
-	if (!asked)
+	const char *asked = steps ? asking_open(run) : NULL;
+	if (!asked && !run->error)
 		return;
 	cJSON *kept = cJSON_CreateObject();
-	cJSON_AddStringToObject(kept, "asked", asked);
+	if (asked)
+		cJSON_AddStringToObject(kept, "asked", asked);
+	if (run->error)
+		cJSON_AddStringToObject(kept, "error", run->error);
 	char *text = json_print(kept);
 	cJSON_Delete(kept);
 	arena_defer(run->setup.arena, cJSON_free, text);
@@ -203,8 +206,8 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	const char *fields = run->thread.fields_json;
 	freshen(run);
 	bool ends = run->thread.status != RUN_RUNNING, steps = run->setup.history == HISTORY_STEPS;
-	if (steps && !ends)
-		note_asked(run);
+	if (!ends)
+		note_open(run, steps);
 	struct thread_write w = next_write(run, &run->thread);
 	if (ends) {
 		record_end(run, failure);

@@ -91,15 +91,32 @@ static void compile_edge(ag_graph *graph, struct edge *edge)
 		*slot = edge;
 }
 
+static void compile_policy(ag_graph *graph, struct node *node)
+{
+	const char *name = node->policy.on_error;
+	if (!name)
+		return;
+	node->on_error = graph_node_index(graph, name);
+	if (node->on_error == GRAPH_UNSET)
+		problems_add(&graph->problems, "%s: node '%s': on_error: there is no node '%s'",
+		    graph->name, node->name, name);
+}
+
+static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached);
+
+static void mark_node(const ag_graph *graph, int target, bool *reached)
+{
+	if (target < 0 || reached[target])
+		return;
+	reached[target] = true;
+	mark_reached(graph, graph->nodes[target].edge, reached);
+	mark_node(graph, graph->nodes[target].on_error, reached);
+}
+
 static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached)
 {
-	for (size_t i = 0; edge && i < edge->target_count; i++) {
-		int target = edge->targets[i];
-		if (target < 0 || reached[target])
-			continue;
-		reached[target] = true;
-		mark_reached(graph, graph->nodes[target].edge, reached);
-	}
+	for (size_t i = 0; edge && i < edge->target_count; i++)
+		mark_node(graph, edge->targets[i], reached);
 }
 
 static void check_reach(ag_graph *graph)
@@ -119,17 +136,22 @@ static void check_reach(ag_graph *graph)
 	free(reached);
 }
 
+static bool can_end(const ag_graph *graph, const struct edge *edge, bool *seen);
+
+static bool node_can_end(const ag_graph *graph, int target, bool *seen)
+{
+	if (target < 0 || seen[target])
+		return target == GRAPH_END;
+	seen[target] = true;
+	return can_end(graph, graph->nodes[target].edge, seen) ||
+	    node_can_end(graph, graph->nodes[target].on_error, seen);
+}
+
 /* Whether a run that is where the edge begins can get to END. */
 static bool can_end(const ag_graph *graph, const struct edge *edge, bool *seen)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
-		int target = edge->targets[i];
-		if (target == GRAPH_END)
-			return true;
-		if (target < 0 || seen[target])
-			continue;
-		seen[target] = true;
-		if (can_end(graph, graph->nodes[target].edge, seen))
+		if (node_can_end(graph, edge->targets[i], seen))
 			return true;
 	}
 	return false;
@@ -153,6 +175,8 @@ bool graph_compile(ag_graph *graph)
 		compile_field(graph, &graph->fields[i]);
 	for (size_t i = 0; i < graph->edge_count; i++)
 		compile_edge(graph, &graph->edges[i]);
+	for (size_t i = 0; i < graph->node_count; i++)
+		compile_policy(graph, &graph->nodes[i]);
 	if (graph->node_count == 0)
 		compile_problem(graph, "graph", graph->name, "expected at least one node");
 	if (!graph->start)

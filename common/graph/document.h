@@ -58,7 +58,7 @@ void document_warning(struct document *d, const struct place *at, const char *fm
 /* A kind of object.  document.schema.json has a definition of the same name and keys. */
 struct document_shape {
 	const char *name;
-	const struct field_row *tables[4]; /* ends with NULL; the last one fills a target */
+	const struct field_row *tables[4]; /* ends with NULL; the first one fills a target */
 };
 
 /* One that has the name and these rows alone. */
@@ -66,10 +66,15 @@ struct document_shape {
 	const struct document_shape shape_##name = { \
 	    #name, {(const struct field_row[]){__VA_ARGS__, FIELDS_END}}}
 
+/* One of a node, that has the rows of its policy besides (document_policy.c). */
+#define DOCUMENT_NODE_SHAPE(name, policy, ...)       \
+	const struct document_shape shape_##name = { \
+	    #name, {(const struct field_row[]){DOCUMENT_KIND, __VA_ARGS__, FIELDS_END}, policy}}
+
 extern const struct document_shape shape_graph, shape_state, shape_field, shape_edge, shape_choice,
     shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt, shape_tools,
     shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp, shape_live,
-    shape_model, shape_context, shape_prompt_file, shape_recall, shape_memory_tool;
+    shape_model, shape_context, shape_prompt_file, shape_recall, shape_memory_tool, shape_retry;
 
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];
@@ -163,6 +168,14 @@ void document_command(const struct document *d, struct command *command);
 
 /* Adds the node called name. */
 void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item);
+
+/* What is done with a node that fails (document_policy.c): rows for all kinds of node but live
+ * agents, without timeout for those that have one already. */
+extern const struct field_row document_policy_rows[], document_retry_rows[];
+
+/* Takes over those keys of the node called name, whose object was checked by its shape. */
+void document_policy(
+    struct document *d, const struct place *at, const char *name, const cJSON *item);
 
 /* A model node (document_model.c). */
 void document_model(

@@ -149,7 +149,7 @@ bool document_read(struct document *d, const struct place *at, const cJSON *item
 		while (tables[i] && !(row = fields_find(tables[i], member->string)))
 			i++;
 		if (row) {
-			field_read(&reader, member, row, tables[i + 1] ? NULL : target);
+			field_read(&reader, member, row, i > 0 ? NULL : target);
 			continue;
 		}
 		struct buf known = {0};

@@ -133,8 +133,8 @@ struct model_object {
 	bool silent;
 };
 
-static const struct field_row kind_rows[] = {DOCUMENT_KIND, FIELDS_END};
 static const struct field_row model_rows[] = {
+    DOCUMENT_KIND,
     FIELD(model_object, system_prompt, .kind = &field_json,
 	.types = TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT),
     FIELD(model_object, tools, .kind = &field_text),
@@ -145,7 +145,8 @@ static const struct field_row model_rows[] = {
     FIELD(model_object, silent, .kind = &field_bool),
     FIELDS_END,
 };
-const struct document_shape shape_model = {"model", {kind_rows, chat_model_rows, model_rows}};
+const struct document_shape shape_model = {
+    "model", {model_rows, chat_model_rows, document_policy_rows}};
 
 static void document_model_read_tools(struct document *d, const struct place *at,
     const struct model_object *given, struct model_node *node)

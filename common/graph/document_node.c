@@ -22,7 +22,7 @@ struct reply {
 
 static const struct choice roles[] = {{"assistant", 0}, {"user", 0}, {"system", 0}, {NULL, 0}};
 
-DOCUMENT_SHAPE(reply, DOCUMENT_KIND,
+DOCUMENT_NODE_SHAPE(reply, document_policy_rows,
     FIELD_AT("text", reply, source, .kind = &field_text, .required = true),
     FIELD(reply, role, .kind = &field_text, .choices = roles), FIELD(reply, update, FIELD_OBJECT));
 
@@ -90,7 +90,8 @@ struct ask {
 	struct template *reply;
 };
 
-DOCUMENT_SHAPE(interrupt, DOCUMENT_KIND, FIELD(ask, value, .kind = &field_json, .required = true),
+DOCUMENT_NODE_SHAPE(interrupt, document_policy_rows,
+    FIELD(ask, value, .kind = &field_json, .required = true),
     FIELD(ask, reason, .kind = &field_text), FIELD(ask, field, .kind = &field_text),
     FIELD_AT("reply", ask, source, .kind = &field_text));
 
@@ -137,7 +138,8 @@ static void read_interrupt(
 static const struct choice exec_inputs[] = {
     {"full", EXEC_INPUT_FULL}, {"last", EXEC_INPUT_LAST}, {NULL, 0}};
 
-DOCUMENT_SHAPE(exec, DOCUMENT_KIND, COMMAND_ROWS(exec_node, command, EXEC_NODE_TIMEOUT_MS / 1000),
+DOCUMENT_NODE_SHAPE(exec, document_retry_rows,
+    COMMAND_ROWS(exec_node, command, EXEC_NODE_TIMEOUT_MS / 1000),
     FIELD_AT("max_line", exec_node, command.max_line, COMMAND_BYTES),
     FIELD(exec_node, input, .kind = &field_choice, .choices = exec_inputs));
 
@@ -179,6 +181,18 @@ const struct document_shape *document_node_kind(size_t i)
 	return i < KIND_COUNT ? kinds[i].shape : NULL;
 }
 
+/* What all kinds of node have. */
+static void document_node_note(struct document *d, const struct place *at,
+    const struct document_shape *shape, const cJSON *item)
+{
+	int i = graph_node_index(d->graph, item->string);
+	if (i < 0)
+		return;
+	d->graph->nodes[i].kind = shape->name;
+	if (shape != &shape_live)
+		document_policy(d, at, item->string, item);
+}
+
 void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	const cJSON *kind = json_get(item, "kind");
@@ -194,6 +208,7 @@ void document_node(struct document *d, const struct place *at, const char *name,
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		if (cJSON_IsString(kind) && strcmp(kinds[i].shape->name, kind->valuestring) == 0) {
 			kinds[i].read(d, at, name, item);
+			document_node_note(d, at, kinds[i].shape, item);
 			buf_release(&known);
 			return;
 		}

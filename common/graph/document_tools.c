@@ -327,7 +327,8 @@ struct tools_object {
 	const cJSON *tools, *approval;
 };
 
-DOCUMENT_SHAPE(tools, DOCUMENT_KIND, FIELD(tools_object, tools, FIELD_ARRAY, .required = true),
+DOCUMENT_NODE_SHAPE(tools, document_policy_rows,
+    FIELD(tools_object, tools, FIELD_ARRAY, .required = true),
     FIELD(tools_object, approval, .kind = &field_json, .types = TYPE_BOOLEAN | TYPE_ARRAY));
 
 void document_tools(struct document *d, const struct place *at, const char *name, const cJSON *item)

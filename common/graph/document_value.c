@@ -10,6 +10,9 @@
 
 static const char *const texts[] = {"user_text", "last_text", "thread_id", "run_id", NULL};
 
+/* And this one, unless a state field has the name. */
+static const char *const passing[] = {"error", NULL};
+
 /* What else no state field may be called: templates and the input of programs use it. */
 static const char *const others[] = {"config", "fields", "answer", "answers", "node", "step",
     "context", "context_summary", "execution_meta", NULL};
@@ -60,13 +63,14 @@ struct template *document_template(
 		const char *field = after(name, "fields.");
 		if (path ? *path != '\0'
 			 : document_value_is_one_of(texts, name) ||
+			    document_value_is_one_of(passing, name) ||
 			    (strcmp(name, "answer") == 0
 				    ? with_answer
 				    : document_field_known(d, field ? field : name)))
 			continue;
 		known = false;
 		document_problem(d, at,
-		    "unknown name {{%s}}; expected user_text, last_text, thread_id, run_id, "
+		    "unknown name {{%s}}; expected user_text, last_text, thread_id, run_id, error, "
 		    "config.NAME%s or a state field",
 		    name, with_answer ? ", answer" : "");
 	}
@@ -103,6 +107,8 @@ static cJSON *document_value_of(const char *name, const void *arg)
 	const cJSON *json = path          ? template_member(ag_config(values->run), path)
 	    : strcmp(name, "answer") == 0 ? values->answer
 					  : document_field(values->state, field ? field : name);
+	if (!json && document_value_is_one_of(passing, name))
+		json = json_get(ag_config(values->run), name);
 	return json ? cJSON_Duplicate(json, true) : cJSON_CreateNull();
 }
 

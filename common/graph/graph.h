@@ -47,9 +47,20 @@ struct edge {
 	void *data;
 };
 
+/* What is done with a node that fails or takes its time (doc/agents.md#nodes-that-fail); all-zero:
+ * nothing. */
+struct node_policy {
+	int attempts;                /* how often it runs at most; 0 as 1 */
+	double initial, factor, max; /* seconds between attempts: of the first wait, how they grow,
+					the most */
+	double timeout;              /* seconds; 0: the run's */
+	char *on_error;              /* the node where the run goes when it has failed, or NULL */
+};
+
 struct node {
 	char *name;
-	ag_node_fn fn; /* NULL for a tools node, and a live agent */
+	const char *kind; /* as its document says, or NULL */
+	ag_node_fn fn;    /* NULL for a tools node, and a live agent */
 	void *data;
 	struct live_agent *live; /* of a live agent (live.h), else NULL */
 	bool is_tools;
@@ -57,8 +68,10 @@ struct node {
 	size_t tool_count;
 	struct tool_server *servers; /* whose tools join those (node_tools.h) */
 	size_t server_count;
-	bool approve_all;        /* a person allows each call of a tool before it is made */
-	char **approve;          /* or those of these tools; ends with NULL; NULL: none */
+	bool approve_all; /* a person allows each call of a tool before it is made */
+	char **approve;   /* or those of these tools; ends with NULL; NULL: none */
+	struct node_policy policy;
+	int on_error;            /* the same as index, GRAPH_UNSET without; once compiled */
 	const struct edge *edge; /* once compiled */
 	bool interrupt_before, interrupt_after;
 };

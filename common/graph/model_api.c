@@ -37,6 +37,7 @@ void ag_graph_model(ag_graph *graph, const char *name, const char *settings)
 		return;
 	json_set(tree, "kind", cJSON_CreateString("model"));
 	document_model(&d, &at, name, tree);
+	document_policy(&d, &at, name, tree);
 	cJSON_Delete(tree);
 }
 

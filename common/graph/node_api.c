@@ -220,6 +220,15 @@ ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 
 /* ---- speaking ---- */
 
+/* A node that said a piece does not run again, in a stream and without one. */
+static void run_note_piece(ag_run *run)
+{
+	if (run->call)
+		tool_call_streams(run->call);
+	else
+		run->frame.streamed = true;
+}
+
 /* All pieces of one answer and its final message share one id
  * (doc/protocol-messages.md#messages). */
 static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
@@ -229,7 +238,10 @@ static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
 	bool reasoning = piece == &run->frame.reasoning;
 	if (!*id)
 		id_make(run->setup.ids, id);
-	if (!*text || !run->setup.observer->live)
+	if (!*text)
+		return AG_OK;
+	run_note_piece(run);
+	if (!run->setup.observer->live)
 		return AG_OK;
 	if (run->call) { /* it keeps what it says, so that each piece needs a tree of its own */
 		cJSON *said =
@@ -264,9 +276,11 @@ static void message_add(ag_run *run, cJSON *message)
 		tool_call_message(run->call, message);
 		return;
 	}
-	run_show_held(run);
+	if (!run->frame.holds || run->frame.streamed)
+		run_show_held(run);
 	cJSON_AddItemToArray(run->frame.messages, message);
-	run->frame.held = message;
+	if (!run->frame.held)
+		run->frame.held = message;
 }
 
 /* What is deeper could not be read from the storage again, where it lies in other levels. */
@@ -312,6 +326,8 @@ ag_result node_add_message(ag_run *run, cJSON *message)
 static void stream_words(ag_run *run, const char *text)
 {
 	struct buf word = {0};
+	if (*text)
+		run_note_piece(run);
 	while (*text && run->setup.observer->live) {
 		size_t space = strspn(text, " \t\n");
 		size_t len = space + strcspn(text + space, " \t\n");

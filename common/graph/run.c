@@ -14,17 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What follows a node, or the entry into the graph. */
-enum verdict {
-	GO_ON,
-	AT_END,
-	WAITS_FOR_CLIENT, /* remote calls are open */
-	PAUSED,
-	WAS_STOPPED,
-	GIVEN_BACK, /* to be taken up again before the next node */
-	FAILED
-};
-
 ag_run *run_new(const struct run_setup *setup)
 {
 	ag_run *run = arena_alloc(setup->arena, sizeof(*run));
@@ -99,7 +88,7 @@ void run_show_held(ag_run *run)
 {
 	const cJSON *held = run->frame.held;
 	run->frame.held = NULL;
-	if (held)
+	for (; held; held = held->next)
 		run_tell(run, RUN_MESSAGE, held, NULL);
 }
 
@@ -192,136 +181,6 @@ static void run_drop_context(ag_run *run)
 	run->context = NULL;
 }
 
-/* ---- one node ---- */
-
-static bool node_failed(ag_run *run, struct error *err)
-{
-	const char *why = run->frame.failure ? run->frame.failure : "the node failed";
-	char at[GRAPH_NAME_MAX + 8];
-	snprintf(at, sizeof(at), "node.%s", run->frame.node->name);
-	error_set(err, ERR_NODE, "Graph execution failed: %s", why);
-	return error_field(err, ERR_NODE, at, "node_error", "%s", why);
-}
-
-static bool node_timed_out(ag_run *run, struct error *err)
-{
-	const char *name = run->frame.node->name;
-	char at[GRAPH_NAME_MAX + 8];
-	snprintf(at, sizeof(at), "node.%s", name);
-	error_set(err, ERR_NODE_TIMEOUT, "Graph execution failed: node %s timed out after %g s",
-	    name, run->frame.seconds);
-	return error_field(err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s",
-	    name, run->frame.seconds);
-}
-
-static bool apply_update(ag_run *run, cJSON *fields, cJSON *item, struct error *err)
-{
-	const struct field *field = graph_field_get(run->setup.graph, item->string);
-	char *name = arena_strdup(run->setup.arena, item->string);
-	if (field && state_reduce(fields, field, item))
-		return true;
-	if (!field)
-		cJSON_Delete(item);
-	return error_set(err, ERR_GRAPH,
-	    field ? "Graph execution failed: the update of field '%s' is not of its type"
-		  : "Graph execution failed: there is no state field '%s'",
-	    name);
-}
-
-static bool apply_each_update(ag_run *run, cJSON *fields, struct error *err)
-{
-	cJSON *updates = run->frame.updates;
-	while (updates->child) {
-		cJSON *item = cJSON_DetachItemViaPointer(updates, updates->child);
-		if (!apply_update(run, fields, item, err))
-			return false;
-	}
-	return true;
-}
-
-/* All updates of the node, or none of them. */
-static bool apply_updates(ag_run *run, struct error *err)
-{
-	if (!run->frame.updates->child)
-		return true;
-	cJSON *fields = cJSON_Duplicate(run->fields, true), *old = run->fields->child;
-	bool ok = apply_each_update(run, fields, err);
-	if (ok) {
-		run->fields->child = fields->child;
-		run->fields_changed = true;
-		fields->child = old;
-	}
-	cJSON_Delete(fields);
-	return ok;
-}
-
-/* The oldest messages, up to the one that ag_trim named, leave the loaded context too. */
-static void apply_trim(ag_run *run)
-{
-	const char *last = run->frame.leaves;
-	bool found = !last;
-	if (run->frame.summary)
-		run->thread.summary = run->frame.summary;
-	run->leaves = last;
-	while (!found && run->context->child) {
-		found = strcmp(message_id(run->context->child), last) == 0;
-		cJSON_DeleteItemFromArray(run->context, 0);
-	}
-}
-
-/* Takes over what a node that ended well left in its frame. */
-static bool apply_frame(ag_run *run, struct error *err)
-{
-	cJSON *messages = run->frame.messages;
-	if (!apply_updates(run, err))
-		return false;
-	apply_trim(run);
-	while (messages->child)
-		run_append(run, cJSON_DetachItemViaPointer(messages, messages->child));
-	return true;
-}
-
-static void frame_open(ag_run *run, const struct node *node)
-{
-	struct arena *a = run->setup.arena;
-	run->frame = (struct node_frame){
-	    .node = node,
-	    .deadline = INT64_MAX,
-	    .updates = arena_json(a, cJSON_CreateObject()),
-	    .messages = arena_json(a, cJSON_CreateArray()),
-	};
-	run_limit_node(run, run->setup.node_timeout);
-}
-
-void run_limit_node(ag_run *run, double seconds)
-{
-	int64_t deadline = clock_monotonic_ms() + (int64_t)(seconds * 1000);
-	if (deadline >= run->frame.deadline)
-		return;
-	run->frame.deadline = deadline;
-	run->frame.seconds = seconds;
-}
-
-/* The node's function, and what its return means.  A node that overran its time has failed,
- * whatever it says. */
-static enum verdict node_call(ag_run *run, struct error *err)
-{
-	const struct node *node = run->frame.node;
-	ag_result result =
-	    node->is_tools ? tools_node_run(run) : node->fn(run, &run->state, node->data);
-	if (clock_monotonic_ms() >= run->frame.deadline) {
-		node_timed_out(run, err);
-		return FAILED;
-	}
-	if (result == AG_PAUSE && run->frame.pause)
-		return PAUSED;
-	if (result != AG_OK) {
-		node_failed(run, err);
-		return FAILED;
-	}
-	return apply_frame(run, err) ? GO_ON : FAILED;
-}
-
 /* The target that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
 static int edge_follow(ag_run *run, const struct edge *edge, struct error *err)
 {
@@ -359,6 +218,8 @@ static void pause_store(ag_run *run, const cJSON *interrupt, const char *kind)
 	cJSON_AddStringToObject(pause, "kind", kind);
 	cJSON_AddItemToObject(
 	    pause, "answers", answers ? cJSON_Duplicate(answers, true) : cJSON_CreateArray());
+	if (run->error)
+		cJSON_AddStringToObject(pause, "error", run->error);
 	if (asked)
 		cJSON_AddStringToObject(pause, "asked", asked);
 	run->thread.pause_json = kept_text(run, pause);
@@ -429,6 +290,14 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 	return GO_ON;
 }
 
+/* The way to another node; GIVEN_BACK before it where the process is to end. */
+static enum verdict run_go_to(ag_run *run, int next, struct error *err)
+{
+	const struct run_background *background = run->setup.background;
+	enum verdict verdict = run_may_run(run, next, false, err);
+	return verdict == GO_ON && background && *background->yields ? GIVEN_BACK : verdict;
+}
+
 /* What comes after a node that ended well; *next is the node to run on GO_ON. */
 static enum verdict after_node(ag_run *run, int *next, struct error *err)
 {
@@ -440,11 +309,7 @@ static enum verdict after_node(ag_run *run, int *next, struct error *err)
 	if (node->interrupt_after)
 		return pause_around(run, node, "interrupt_after");
 	*next = edge_follow(run, node->edge, err);
-	if (*next == GRAPH_UNSET)
-		return FAILED;
-	const struct run_background *background = run->setup.background;
-	enum verdict verdict = run_may_run(run, *next, false, err);
-	return verdict == GO_ON && background && *background->yields ? GIVEN_BACK : verdict;
+	return *next == GRAPH_UNSET ? FAILED : run_go_to(run, *next, err);
 }
 
 /* A stop that comes during the last node of a run changes nothing but stop_current_execution
@@ -491,16 +356,20 @@ static bool save(ag_run *run, enum verdict verdict, struct error *err)
 	return false;
 }
 
-static void run_tell_end(ag_run *run, enum verdict verdict)
+/* failure is of a node that on_error follows, else NULL. */
+static void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure)
 {
-	const cJSON *held = run->frame.held;
+	const cJSON *held = run->frame.held, *message;
+	size_t i = run->messages.count;
 	run->frame.held = NULL;
-	if (held)
-		run_tell(run, RUN_MESSAGE, held,
-		    run->messages.stored[run->messages.count - 1].body_json);
+	for (message = held; message; message = message->next)
+		i--;
+	for (message = held; message; message = message->next)
+		run_tell(run, RUN_MESSAGE, message, run->messages.stored[i++].body_json);
 	const struct run_event event = {.kind = RUN_NODE_ENDS,
 	    .node = run->frame.node->name,
 	    .step = run->step,
+	    .failure = failure,
 	    .reason = verdict == WAITS_FOR_CLIENT ? "Remote tool call - graph interrupted" : NULL};
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
@@ -518,30 +387,67 @@ static enum verdict run_give_back(ag_run *run, struct error *err)
 	return save(run, verdict, err) ? verdict : FAILED;
 }
 
-/* Runs one node and stores what came of it; on GO_ON *node is the next one. */
-static enum verdict run_step(ag_run *run, int *node, struct error *err)
+/* Where a run is that ends, or pauses, in its node; one that was given back is before it again. */
+static void run_note_step(ag_run *run, enum verdict verdict)
 {
-	frame_open(run, &run->setup.graph->nodes[*node]);
-	run->thread.step = ++run->step;
-	run_tell(run, RUN_NODE_STARTS, NULL, NULL);
-	enum verdict verdict = node_call(run, err);
-	bool ended_well = verdict == GO_ON;
+	if (verdict == GIVEN_BACK) {
+		run->thread.step = --run->step;
+		return;
+	}
 	run->thread.node = run->frame.node->name;
 	if (verdict == PAUSED) {
 		pause_store(run, run->frame.pause, "interrupt");
-	} else {
-		run->thread.pause_json = NULL;
-		run->thread.next = NULL;
-		run->answers = NULL;
+		return;
 	}
-	run->frame.completed = ended_well;
-	if (ended_well)
+	run->thread.pause_json = NULL;
+	run->thread.next = NULL;
+	run->answers = NULL;
+	if (verdict == WAS_STOPPED)
+		ended(run, verdict, RUN_STOPPED, STOP_DONE);
+}
+
+/* Runs one node and stores what came of it; on GO_ON *node is the next one. */
+static enum verdict run_step(ag_run *run, int *node, struct error *err)
+{
+	const struct node *now = &run->setup.graph->nodes[*node];
+	struct error failure = {0};
+	run->frame.node = now;
+	run->thread.step = ++run->step;
+	run_tell(run, RUN_NODE_STARTS, NULL, NULL);
+	enum verdict verdict = step_node(run, now, err);
+	bool passed_over = verdict == FAILED && now->on_error != GRAPH_UNSET;
+	bool completed = verdict == GO_ON || passed_over;
+	run_note_step(run, verdict);
+	run->frame.completed = completed;
+	if (passed_over) {
+		error_move(&failure, err);
+		step_pass_over(run, &failure);
+		*node = now->on_error;
+		verdict = run_go_to(run, *node, err);
+	} else if (completed) {
 		verdict = after_node(run, node, err);
+	}
 	if (!save(run, verdict, err))
-		return FAILED;
-	if (ended_well)
-		run_tell_end(run, verdict);
+		verdict = FAILED;
+	else if (completed)
+		run_tell_end(run, verdict, passed_over ? &failure : NULL);
+	error_release(&failure);
 	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
+}
+
+/* What a pause, or the step before, has kept for the nodes that follow. */
+static void run_recall(ag_run *run, enum run_entry entry)
+{
+	const char *text = run->thread.pause_json;
+	if (!text)
+		return;
+	cJSON *kept = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	const char *error = json_str(kept, "error"), *asked = pause_asked(kept);
+	if (error)
+		run_set_error(run, error);
+	if (entry != RUN_ON)
+		run->asked = asked ? arena_strdup(run->setup.arena, asked) : NULL;
+	cJSON_Delete(kept);
 }
 
 /* The first node of the run, or what keeps it from running. */
@@ -551,8 +457,8 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT || entry == RUN_ON;
 	const char *from = at_pause ? run->thread.next : run->thread.node;
 	int i = from ? graph_node_index(graph, from) : GRAPH_UNSET;
-	if (entry != RUN_FROM_START && entry != RUN_ON)
-		asking_recall(run);
+	if (entry != RUN_FROM_START)
+		run_recall(run, entry);
 	run->thread.next = NULL;
 	run->thread.pause_json = NULL;
 	run->thread.waiting_json = NULL;

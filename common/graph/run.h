@@ -24,7 +24,7 @@ enum run_event_kind {
 	RUN_NODE_STARTS, /* a node is about to run */
 	RUN_PIECE,       /* a streamed piece of a message (delta true) */
 	RUN_MESSAGE,     /* a message that joined the conversation */
-	RUN_NODE_ENDS    /* a node ended well and its checkpoint is on disk */
+	RUN_NODE_ENDS    /* a node ended, the run goes on, and its checkpoint is on disk */
 };
 
 struct run_event {
@@ -35,6 +35,8 @@ struct run_event {
 	const char *json;   /* the same as text; NULL where it is not at hand; of RUN_MESSAGE: while
 			       it is not stored */
 	const char *reason; /* RUN_NODE_ENDS: why the run goes no further, or NULL */
+	const struct error *failure; /* RUN_NODE_ENDS: of a node whose on_error follows; NULL: it
+					ended well */
 };
 
 /*

@@ -23,6 +23,17 @@ struct run_messages {
 	size_t restored; /* how many an earlier attempt has stored */
 };
 
+/* What follows a node, or the entry into the graph. */
+enum verdict {
+	GO_ON,
+	AT_END,
+	WAITS_FOR_CLIENT, /* remote calls are open */
+	PAUSED,
+	WAS_STOPPED,
+	GIVEN_BACK, /* to be taken up again before the next node */
+	FAILED
+};
+
 /* What lives as long as one execution of a node. */
 struct node_frame {
 	const struct node *node;
@@ -30,7 +41,9 @@ struct node_frame {
 	int64_t deadline;        /* its end, monotonic ms */
 	cJSON *updates;          /* array of {field: value}, applied when the node ends well */
 	cJSON *messages;         /* array of messages, added when the node ends well */
-	cJSON *held;             /* in messages: the latest, not shown yet */
+	cJSON *held;             /* in messages: the first that is not shown yet */
+	bool holds;              /* nothing but pieces is shown before it ends */
+	bool streamed;           /* a piece was said, whether anybody watches or not */
 	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
 	struct piece *text, *reasoning; /* of the open message; NULL: none yet */
 	int answers_used;
@@ -58,6 +71,8 @@ struct ag_run {
 	const struct checkpoint *rewind; /* the same */
 	const cJSON *answers;
 	const char *asked; /* id of the message whose calls the last pause left open, or NULL */
+	const char *error; /* what the latest node with on_error failed of, in setup.config too; or
+			      NULL */
 	enum run_entry entry;
 	const struct thread *before; /* the thread as the run found it, when it began */
 	atomic_bool begun;           /* its first write is on disk */
@@ -82,6 +97,16 @@ void run_show_piece(ag_run *run, const cJSON *piece, const char *json);
 
 /* Adds to the run's messages (taken over) and to a loaded context. */
 void run_append(ag_run *run, cJSON *message);
+
+/* Runs one node, with all its attempts (step.c).  FAILED with err set; on WAS_STOPPED and
+ * GIVEN_BACK the order came between two attempts, and nothing of the node is left. */
+enum verdict step_node(ag_run *run, const struct node *node, struct error *err);
+
+/* The node failed and has on_error: nothing of it is left but what failed. */
+void step_pass_over(ag_run *run, const struct error *failure);
+
+/* What nodes find in config.error from here on; text is copied. */
+void run_set_error(ag_run *run, const char *text);
 
 /* Loads the context into run->context. */
 bool run_load_context(ag_run *run, struct error *err);

@@ -89,6 +89,13 @@ void tool_call_piece(struct tool_call *call, const cJSON *piece)
 	pthread_mutex_unlock(&call->calls->lock);
 }
 
+void tool_call_streams(struct tool_call *call)
+{
+	pthread_mutex_lock(&call->calls->lock);
+	call->calls->run->frame.streamed = true;
+	pthread_mutex_unlock(&call->calls->lock);
+}
+
 void tool_call_message(struct tool_call *call, cJSON *message)
 {
 	pthread_mutex_lock(&call->calls->lock);

@@ -15,12 +15,32 @@
 
 /* ---- GET /v1/graph ---- */
 
-static void add_node(cJSON *nodes, const char *name)
+static cJSON *add_node(cJSON *nodes, const char *name)
 {
 	cJSON *node = cJSON_CreateObject();
 	cJSON_AddStringToObject(node, "id", name);
 	cJSON_AddStringToObject(node, "name", name);
 	cJSON_AddItemToArray(nodes, node);
+	return node;
+}
+
+/* What it has of these keys; its kind is that of its document. */
+static void add_policy(cJSON *out, const struct node *node)
+{
+	const struct node_policy *policy = &node->policy;
+	if (node->kind)
+		cJSON_AddStringToObject(out, "kind", node->kind);
+	if (policy->attempts) {
+		cJSON *retry = cJSON_AddObjectToObject(out, "retry");
+		json_add_int(retry, "attempts", policy->attempts);
+		json_add(retry, "initial", json_new_double(policy->initial));
+		json_add(retry, "factor", json_new_double(policy->factor));
+		json_add(retry, "max", json_new_double(policy->max));
+	}
+	if (policy->timeout > 0)
+		json_add(out, "timeout", json_new_double(policy->timeout));
+	if (policy->on_error)
+		cJSON_AddStringToObject(out, "on_error", policy->on_error);
 }
 
 static cJSON *nodes_json(const ag_graph *graph)
@@ -28,7 +48,7 @@ static cJSON *nodes_json(const ag_graph *graph)
 	cJSON *nodes = cJSON_CreateArray();
 	add_node(nodes, AG_START);
 	for (size_t i = 0; i < graph->node_count; i++)
-		add_node(nodes, graph->nodes[i].name);
+		add_policy(add_node(nodes, graph->nodes[i].name), &graph->nodes[i]);
 	add_node(nodes, AG_END);
 	return nodes;
 }

@@ -8,6 +8,7 @@ set -u
 # Pairs that serve each other by their nature, each as one name for the loop: they are read together.
 cat >"$scratch/knots" <<'END'
 common/graph/run	engine		# runs nodes, and nodes ask of the run
+common/graph/step	engine		# one step, with what it leaves to the run
 common/graph/node_api	engine
 common/graph/tool_calls	engine		# a call's result is a node's, and may be a tools node's own
 common/graph/tools_node	engine

@@ -107,6 +107,22 @@ static void mistakes_in_nodes_are_told_with_their_place(void)
 		"/g/nodes/n/role: expected one of assistant, user, system, found 'tool'"},
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"\", \"update\": {\"x\": 1}"),
 		"/g/nodes/n/update/x: there is no state field of that name"},
+	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"\", \"on_error\": \"x\""),
+		"/g/nodes/n/on_error: there is no node 'x'; expected one, or END"},
+	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"\", \"on_error\": 1"),
+		"/g/nodes/n/on_error: expected a string, found number"},
+	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"\", \"timeout\": 901"),
+		"/g/nodes/n/timeout: expected a number from 0.001 to 900"},
+	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"\", \"retry\": 3"),
+		"/g/nodes/n/retry: expected an object, found number"},
+	    {ONE_NODE("\"kind\": \"tools\", \"tools\": [], \"retry\": {\"attempts\": 1.5}"),
+		"/g/nodes/n/retry/attempts: expected an integer from 1 to 100"},
+	    {ONE_NODE("\"kind\": \"interrupt\", \"value\": 1, \"retry\": {\"factor\": 0.5}"),
+		"/g/nodes/n/retry/factor: expected a number from 1 to 100"},
+	    {ONE_NODE("\"kind\": \"exec\", \"command\": \"sh\", \"retry\": {\"wait\": 1}"),
+		"/g/nodes/n/retry/wait: unknown key; expected one of attempts, initial, factor, max"},
+	    {ONE_NODE("\"kind\": \"live\", \"provider\": \"demo\", \"on_error\": \"END\""),
+		"/g/nodes/n/on_error: unknown key"},
 	    {ONE_NODE("\"kind\": \"interrupt\""), "/g/nodes/n: expected the key 'value'"},
 	    {ONE_NODE("\"kind\": \"interrupt\", \"value\": {\"a/b~\": [0, \"{{x}}\"]}"),
 		"/g/nodes/n/value/a~1b~0/1: unknown name {{x}}"},
@@ -364,7 +380,8 @@ static void all_mistakes_are_told_at_once(void)
 	    "/g/state/fields/f/type: expected one of string, integer, number, boolean, array, "
 	    "object, any, found 'x'\n"
 	    "/g/nodes/a/text: expected a string, found number\n"
-	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update\n"
+	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update, retry, "
+	    "on_error, timeout\n"
 	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live, model");
 }
 

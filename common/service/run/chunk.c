@@ -120,8 +120,14 @@ static void chunk_on_node_ends(struct chunk_writer *writer, const struct run_eve
 	chunk.least = GRANULARITY_PARTIAL;
 	cJSON *data =
 	    chunk_node_data("node_invoked", event->node, event->step, chunk_max_steps(writer));
-	if (event->reason)
+	if (event->failure) {
+		struct error_view view;
+		call_view_of(writer->turn->call, event->failure, &view);
+		cJSON_AddStringToObject(data, "reason", view.detail);
+		cJSON_AddStringToObject(data, "error_code", view.code);
+	} else if (event->reason) {
 		cJSON_AddStringToObject(data, "reason", event->reason);
+	}
 	send_update(writer, &chunk, data, state);
 	cJSON_free(state);
 }

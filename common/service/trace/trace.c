@@ -149,6 +149,13 @@ static void trace_on_message(struct trace *trace, const struct run_event *event,
 		spans_message(&trace->spans, event->message, &trace->names, now);
 }
 
+/* What made a node fail that the run went on after, for as long as the spans live; or NULL. */
+static const char *trace_failure(const struct trace *trace, const struct run_event *event)
+{
+	return event->failure ? arena_strdup(trace->turn->call->arena, event->failure->detail)
+			      : NULL;
+}
+
 static void trace_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
@@ -169,7 +176,7 @@ static void trace_on_event(
 		record_plain(trace, now, "state", event->node, NULL);
 		record_plain(trace, now, "updates", event->node, "node_invoked");
 		if (trace->wanted)
-			spans_node_ends(&trace->spans, now);
+			spans_node_ends(&trace->spans, trace_failure(trace, event), now);
 		break;
 	}
 	if (now - trace->shown_at >= SHOW_US || trace->records.len >= PIECE_SIZE)

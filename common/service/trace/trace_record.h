@@ -59,7 +59,8 @@ void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now);
 void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now);
 void spans_message(
     struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now);
-void spans_node_ends(struct trace_spans *spans, int64_t now);
+/* error is what made it fail, or NULL. */
+void spans_node_ends(struct trace_spans *spans, const char *error, int64_t now);
 
 /* Closes what is open; error is what ended the run, or NULL. */
 void spans_end(struct trace_spans *spans, const char *error, int64_t now);

@@ -89,19 +89,19 @@ void spans_message(
 	spans->latest = now;
 }
 
-void spans_node_ends(struct trace_spans *spans, int64_t now)
+void spans_node_ends(struct trace_spans *spans, const char *error, int64_t now)
 {
-	if (spans->node)
+	if (spans->node) {
+		spans->node->error = error;
 		spans->node->end = now;
+	}
 	spans->node = NULL;
 	spans->latest = now;
 }
 
 void spans_end(struct trace_spans *spans, const char *error, int64_t now)
 {
-	if (spans->node)
-		spans->node->error = error;
-	spans_node_ends(spans, now);
+	spans_node_ends(spans, error, now);
 	spans->items[0]->end = now;
 	spans->items[0]->error = error;
 }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+/* One step: the node's attempts, and what the last of them leaves to the run. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "graph/message.h"
+#include "graph/run_internal.h"
+#include "graph/state.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GRAPH_FAILED "Graph execution failed: "
+#define LOOK_MS 50 /* how often a run that waits looks for orders */
+
+static bool node_failed(ag_run *run, struct error *err)
+{
+	const char *why = run->frame.failure ? run->frame.failure : "the node failed";
+	char at[GRAPH_NAME_MAX + 8];
+	snprintf(at, sizeof(at), "node.%s", run->frame.node->name);
+	error_set(err, ERR_NODE, GRAPH_FAILED "%s", why);
+	return error_field(err, ERR_NODE, at, "node_error", "%s", why);
+}
+
+static bool node_timed_out(ag_run *run, struct error *err)
+{
+	const char *name = run->frame.node->name;
+	char at[GRAPH_NAME_MAX + 8];
+	snprintf(at, sizeof(at), "node.%s", name);
+	error_set(err, ERR_NODE_TIMEOUT, GRAPH_FAILED "node %s timed out after %g s", name,
+	    run->frame.seconds);
+	return error_field(err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s",
+	    name, run->frame.seconds);
+}
+
+static bool apply_update(ag_run *run, cJSON *fields, cJSON *item, struct error *err)
+{
+	const struct field *field = graph_field_get(run->setup.graph, item->string);
+	char *name = arena_strdup(run->setup.arena, item->string);
+	if (field && state_reduce(fields, field, item))
+		return true;
+	if (!field)
+		cJSON_Delete(item);
+	return error_set(err, ERR_GRAPH,
+	    field ? GRAPH_FAILED "the update of field '%s' is not of its type"
+		  : GRAPH_FAILED "there is no state field '%s'",
+	    name);
+}
+
+static bool apply_each_update(ag_run *run, cJSON *fields, struct error *err)
+{
+	cJSON *updates = run->frame.updates;
+	while (updates->child) {
+		cJSON *item = cJSON_DetachItemViaPointer(updates, updates->child);
+		if (!apply_update(run, fields, item, err))
+			return false;
+	}
+	return true;
+}
+
+/* All updates of the node, or none of them. */
+static bool apply_updates(ag_run *run, struct error *err)
+{
+	if (!run->frame.updates->child)
+		return true;
+	cJSON *fields = cJSON_Duplicate(run->fields, true), *old = run->fields->child;
+	bool ok = apply_each_update(run, fields, err);
+	if (ok) {
+		run->fields->child = fields->child;
+		run->fields_changed = true;
+		fields->child = old;
+	}
+	cJSON_Delete(fields);
+	return ok;
+}
+
+/* The oldest messages, up to the one that ag_trim named, leave the loaded context too. */
+static void apply_trim(ag_run *run)
+{
+	const char *last = run->frame.leaves;
+	bool found = !last;
+	if (run->frame.summary)
+		run->thread.summary = run->frame.summary;
+	run->leaves = last;
+	while (!found && run->context->child) {
+		found = strcmp(message_id(run->context->child), last) == 0;
+		cJSON_DeleteItemFromArray(run->context, 0);
+	}
+}
+
+/* Takes over what a node that ended well left in its frame. */
+static bool apply_frame(ag_run *run, struct error *err)
+{
+	cJSON *messages = run->frame.messages;
+	if (!apply_updates(run, err))
+		return false;
+	apply_trim(run);
+	while (messages->child)
+		run_append(run, cJSON_DetachItemViaPointer(messages, messages->child));
+	return true;
+}
+
+static void frame_open(ag_run *run, const struct node *node)
+{
+	struct arena *a = run->setup.arena;
+	run->frame = (struct node_frame){
+	    .node = node,
+	    .deadline = INT64_MAX,
+	    .updates = arena_json(a, cJSON_CreateObject()),
+	    .messages = arena_json(a, cJSON_CreateArray()),
+	    .holds = node->policy.attempts > 1 || node->on_error != GRAPH_UNSET,
+	};
+	run_limit_node(run, run->setup.node_timeout);
+	if (node->policy.timeout > 0)
+		run_limit_node(run, node->policy.timeout);
+}
+
+void run_limit_node(ag_run *run, double seconds)
+{
+	int64_t deadline = clock_monotonic_ms() + (int64_t)(seconds * 1000);
+	if (deadline >= run->frame.deadline)
+		return;
+	run->frame.deadline = deadline;
+	run->frame.seconds = seconds;
+}
+
+/* The node's function, and what its return means.  A node that overran its time has failed,
+ * whatever it says. */
+static enum verdict node_call(ag_run *run, struct error *err)
+{
+	const struct node *node = run->frame.node;
+	ag_result result =
+	    node->is_tools ? tools_node_run(run) : node->fn(run, &run->state, node->data);
+	if (clock_monotonic_ms() >= run->frame.deadline) {
+		node_timed_out(run, err);
+		return FAILED;
+	}
+	if (result == AG_PAUSE && run->frame.pause)
+		return PAUSED;
+	if (result != AG_OK) {
+		node_failed(run, err);
+		return FAILED;
+	}
+	return apply_frame(run, err) ? GO_ON : FAILED;
+}
+
+/* Half of the time that the policy says to all of it, so that those who failed together do not come
+ * back together. */
+static int64_t rest_ms(const struct node_policy *policy, int failed)
+{
+	unsigned chance;
+	random_bytes(&chance, sizeof(chance));
+	double most = fmin(policy->initial * pow(policy->factor, failed - 1), policy->max);
+	return (int64_t)(most * 1000 * (0.5 + 0.5 * chance / (double)UINT_MAX));
+}
+
+/* Between two attempts.  Who wants the run to end, or to go on elsewhere, need not wait for the
+ * next one. */
+static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
+{
+	const struct run_background *background = run->setup.background;
+	int64_t until = clock_monotonic_ms() + ms;
+	for (;;) {
+		enum lease_order order;
+		int64_t left = until - clock_monotonic_ms();
+		if (!run_ordered(run, &order, err))
+			return FAILED;
+		if (order)
+			return WAS_STOPPED;
+		if (background && *background->yields)
+			return GIVEN_BACK;
+		if (left <= 0)
+			return GO_ON;
+		clock_sleep_ms(left < LOOK_MS ? left : LOOK_MS);
+	}
+}
+
+enum verdict step_node(ag_run *run, const struct node *node, struct error *err)
+{
+	const struct node_policy *policy = &node->policy;
+	for (int attempt = 1;; attempt++) {
+		frame_open(run, node);
+		enum verdict verdict = node_call(run, err);
+		if (verdict != FAILED || attempt >= policy->attempts || run->frame.streamed)
+			return verdict;
+		int64_t ms = rest_ms(policy, attempt);
+		log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f "
+			    "s: %s",
+		    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
+		    err->detail);
+		error_release(err);
+		verdict = step_rest(run, ms, err);
+		if (verdict != GO_ON)
+			return verdict;
+	}
+}
+
+void run_set_error(ag_run *run, const char *text)
+{
+	cJSON *config = arena_json(run->setup.arena, cJSON_CreateObject());
+	const cJSON *item;
+	cJSON_ArrayForEach(item, run->setup.config) {
+		if (strcmp(item->string, "error") != 0)
+			cJSON_AddItemReferenceToObject(config, item->string, (cJSON *)item);
+	}
+	run->error = arena_strdup(run->setup.arena, text);
+	cJSON_AddStringToObject(config, "error", run->error);
+	run->setup.config = config;
+}
+
+void step_pass_over(ag_run *run, const struct error *failure)
+{
+	struct arena *a = run->setup.arena;
+	struct node_frame *frame = &run->frame;
+	const char *text = failure->detail, *begins = GRAPH_FAILED;
+	if (strncmp(text, begins, strlen(begins)) == 0)
+		text += strlen(begins);
+	log_warning("thread %s, node %s failed, node %s follows: %s", run->thread.thread_id,
+	    frame->node->name, graph_node_name(run->setup.graph, frame->node->on_error), text);
+	run_set_error(run, text);
+	*frame = (struct node_frame){.node = frame->node,
+	    .updates = arena_json(a, cJSON_CreateObject()),
+	    .messages = arena_json(a, cJSON_CreateArray())};
+}
