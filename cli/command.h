@@ -31,6 +31,7 @@ int cmd_chat(int argc, char **argv);
 int cmd_runs(int argc, char **argv);
 int cmd_threads(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_graph(int argc, char **argv);
 int cmd_routes(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_restore(int argc, char **argv);

@@ -50,6 +50,8 @@ const struct command commands[] = {
     {"threads", THREADS_OPTIONS, "list threads, show what they are and were, and copy them",
 	cmd_threads},
     {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
+    {"graph", "[--format text | dot | mermaid] [--config FILE] [--environment FILE]",
+	"print the graph, as text or for programs that draw it", cmd_graph},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "DIR " SERVICE, "copy all databases, also while the service runs", cmd_backup},
     {"restore", "DIR [--files DIR] [--force] " SERVICE,
@@ -125,6 +127,7 @@ static const struct explained options[] = {
     {"--metadata", "JSON", "an object: what the record has, or what listed threads have"},
     {"--webhook", "URL", "who is told when it is over"},
     {"--wait", "", "print the answer when it is over; the exit status says how it ended"},
+    {"--format", "HOW", "text, dot (Graphviz) or mermaid (text)"},
     {"--json", "", "for programs"},
     {"--show", "", "only print how many vectors are of which model"},
 };

@@ -52,7 +52,7 @@ run help serve check
 is "$CODE" 2 "help of two commands is one"
 run --help
 is "$CODE" 0 "--help is no error"
-for command in serve check init nginx-conf chat routes backup version help; do
+for command in serve check init nginx-conf chat graph routes backup version help; do
 	like "$OUT" "^  $command " "and lists $command"
 	"$AGENTGRAPH" help "$command" | grep -q "^usage: agentgraph $command"
 	ok $? "$command has help of its own"
@@ -73,7 +73,7 @@ like "$OUT" '/v1/graph/invoke.*graph:invoke' "with their permissions"
 
 # ---- output that cannot be written ----
 
-for command in --help 'help serve' version routes 'nginx-conf --full' 'init --list'; do
+for command in --help 'help serve' version graph routes 'nginx-conf --full' 'init --list'; do
 	"$AGENTGRAPH" $command >/dev/full 2>run.err
 	is $? 1 "$command on a full disk fails"
 	like "$(cat run.err)" ': cannot write all of the output' "and says so"
