@@ -25,6 +25,7 @@ struct task {
 	struct runner *runner;
 	struct arena *arena;
 	struct run_job job;
+	struct run_claim next_claim;
 	struct background_host host;
 	bool has_slot;
 };
@@ -32,7 +33,8 @@ struct task {
 struct runner {
 	struct service *service;
 	_Atomic bool yield;
-	int done; /* eventfd */
+	_Atomic bool content; /* threads claim nothing more for now; written with the lock held */
+	int done;             /* eventfd */
 	pthread_t dispatcher;
 	bool dispatches;
 	pthread_mutex_t lock;
@@ -49,23 +51,34 @@ struct runner {
 	bool stopping;
 };
 
+/* With the lock held, whenever one of these has changed. */
+static void runner_weigh(struct runner *r)
+{
+	r->content = r->stopping || r->returning || r->taken + r->reserved > r->slots;
+}
+
 /* ---- claiming ---- */
+
+static struct task *task_new(struct runner *r, struct arena *arena)
+{
+	struct task *task = arena_alloc(arena, sizeof(*task));
+
+	*task = (struct task){.runner = r, .arena = arena};
+	return task;
+}
 
 /* Takes what is ready, or the job of that row, for this process; NULL when there is nothing. */
 static struct task *task_claim(struct runner *r, int64_t row, int64_t *next_due)
 {
 	struct storage *storage = r->service->storage;
 	struct arena *arena = arena_new();
-	struct task *task = arena_alloc(arena, sizeof(*task));
+	struct task *task = task_new(r, arena);
 	struct error err = {0};
 
 	*next_due = INT64_MAX;
 	if (storage->runs->claim(
-		storage, NULL, arena, row, clock_now(), &task->job, next_due, &err)) {
-		task->runner = r;
-		task->arena = arena;
+		storage, NULL, arena, row, clock_now(), &task->job, next_due, &err))
 		return task;
-	}
 	if (error_is_set(&err))
 		log_error(
 		    "the queue of runs cannot be read: %s", *err.cause ? err.cause : err.detail);
@@ -101,11 +114,13 @@ static void task_waits(void *arg, bool waits)
 		pthread_cond_broadcast(&r->room);
 	} else if (!waits && !task->has_slot) {
 		r->returning++;
+		runner_weigh(r);
 		while (r->taken + r->reserved >= r->slots && r->taken && !r->yield)
 			pthread_cond_wait(&r->room, &r->lock);
 		r->returning--;
 		r->waiting--;
 		r->taken++;
+		runner_weigh(r);
 		task->has_slot = true;
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -116,13 +131,16 @@ static bool runner_has_room(const struct runner *r)
 	return r->taken + r->reserved + r->returning < r->slots;
 }
 
-/* With the lock held; it is held again afterwards. */
-static void task_execute(struct runner *r, struct task *task)
+/* With the lock held; it is held again afterwards.  Returns the task that was claimed with the end
+ * of this one, or NULL. */
+static struct task *task_execute(struct runner *r, struct task *task)
 {
-	struct task **link = &r->tasks;
+	struct task **link = &r->tasks, *next = NULL;
 
 	task->has_slot = true;
-	task->host = (struct background_host){.yield = &r->yield, .waits = task_waits, .arg = task};
+	task->next_claim = (struct run_claim){.arena = arena_new(), .unless = &r->content};
+	task->host = (struct background_host){
+	    .yield = &r->yield, .waits = task_waits, .arg = task, .claims = &task->next_claim};
 	task->next = r->tasks;
 	r->tasks = task;
 	pthread_mutex_unlock(&r->lock);
@@ -131,7 +149,14 @@ static void task_execute(struct runner *r, struct task *task)
 	while (*link != task)
 		link = &(*link)->next;
 	*link = task->next;
+	if (task->next_claim.job.row) {
+		next = task_new(r, task->next_claim.arena);
+		next->job = task->next_claim.job;
+	} else {
+		arena_free(task->next_claim.arena);
+	}
 	arena_free(task->arena);
+	return next;
 }
 
 /* With the lock held. */
@@ -143,11 +168,25 @@ static void runner_tell_done(struct runner *r)
 		log_error("nobody is told that all runs are over: %s", strerror(errno));
 }
 
-/* A thread: runs what was handed over, then what it claims itself while its slot is not wanted. */
+/* What a thread claims whose run has ended without claiming another one, while its slot is not
+ * wanted. With the lock held; it is held again afterwards. */
+static struct task *task_claim_more(struct runner *r)
+{
+	struct task *task;
+	int64_t ignored;
+
+	if (r->content || queue_waiting(r->service->shared) <= 0)
+		return NULL;
+	pthread_mutex_unlock(&r->lock);
+	task = task_claim(r, 0, &ignored);
+	pthread_mutex_lock(&r->lock);
+	return task;
+}
+
+/* A thread: runs what was handed over, then what follows. */
 static void *runner_work(void *arg)
 {
 	struct runner *r = arg;
-	int64_t ignored;
 
 	pthread_mutex_lock(&r->lock);
 	while (!r->stopping || r->handed) {
@@ -162,13 +201,9 @@ static void *runner_work(void *arg)
 		r->handed = NULL;
 		pthread_cond_broadcast(&r->room);
 		while (task) {
-			task_execute(r, task);
-			task = NULL;
-			if (r->stopping || r->returning || r->taken + r->reserved > r->slots)
-				break;
-			pthread_mutex_unlock(&r->lock);
-			task = task_claim(r, 0, &ignored);
-			pthread_mutex_lock(&r->lock);
+			struct task *next = task_execute(r, task);
+
+			task = next ? next : task_claim_more(r);
 		}
 		r->taken--;
 		pthread_cond_broadcast(&r->room);
@@ -288,6 +323,7 @@ struct runner *runner_new_alone(struct service *service, int64_t row, struct err
 	struct task *task = task_claim(r, row, &ignored);
 	pthread_mutex_lock(&r->lock);
 	r->stopping = true;
+	runner_weigh(r);
 	if (task) {
 		r->taken = 1;
 		runner_hand_over(r, task);
@@ -302,6 +338,7 @@ unsigned runner_reserve(struct runner *r, unsigned slots)
 	pthread_mutex_lock(&r->lock);
 	unsigned taken = r->taken;
 	r->reserved = slots;
+	runner_weigh(r);
 	pthread_cond_broadcast(&r->room);
 	pthread_mutex_unlock(&r->lock);
 	return taken;
@@ -311,6 +348,7 @@ void runner_stop(struct runner *r)
 {
 	pthread_mutex_lock(&r->lock);
 	r->stopping = true;
+	runner_weigh(r);
 	pthread_cond_broadcast(&r->work);
 	pthread_cond_broadcast(&r->room);
 	runner_tell_done(r);

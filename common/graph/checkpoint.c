@@ -62,6 +62,7 @@ static void record_begin(ag_run *run)
 	r->created_at = run->setup.background->record->created_at;
 	r->started_at = run->thread.updated_at;
 	r->answers_json = entered_text(run);
+	r->claims = run->setup.background->claims;
 }
 
 const char *run_failure_json(struct arena *a, const struct error *failure)

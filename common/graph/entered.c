@@ -84,6 +84,7 @@ void entered_restore(ag_run *run)
 	/* the node that had them has ended, or has not */
 	run->answers = run->step == 0 ? json_get(kept, "answers") : NULL;
 	run->record = *run->setup.background->record;
+	run->record.claims = run->setup.background->claims;
 	run->begun = true;
 	entered_read_thread(run, json_get(kept, "before"));
 }

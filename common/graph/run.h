@@ -87,6 +87,7 @@ struct run_background {
 					    that this one goes on (RUN_ON); NULL: it begins */
 	enum lease_order ordered;   /* what an earlier attempt was told, and did not live to do */
 	const _Atomic bool *yields; /* true: it is to be given back before its next node */
+	struct run_claim *claims;   /* what its process takes up next, or NULL */
 };
 
 /* What a run is made of.  All of it outlives the run. */

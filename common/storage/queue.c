@@ -18,7 +18,7 @@ struct bell {
 /* The layout of the region SHARED_RUNS. */
 struct queue_region {
 	struct shared_head head;
-	struct bell queue, chunks;
+	struct bell queue, outbox, chunks;
 	_Atomic int64_t waiting;
 	atomic_flag known;      /* waiting has what was there at the start */
 	_Atomic uint32_t moved; /* counts for every run */
@@ -60,6 +60,21 @@ uint32_t queue_word(struct shared *shared)
 void queue_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
 {
 	bell_wait(&queue_region(shared)->queue, seen, timeout_ms);
+}
+
+void outbox_wake(struct shared *shared)
+{
+	bell_ring(&queue_region(shared)->outbox);
+}
+
+uint32_t outbox_word(struct shared *shared)
+{
+	return atomic_load(&queue_region(shared)->outbox.word);
+}
+
+void outbox_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
+{
+	bell_wait(&queue_region(shared)->outbox, seen, timeout_ms);
 }
 
 int64_t queue_waiting(struct shared *shared)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the processes of an instance tell each other about runs in the background, in the region
- * SHARED_RUNS: that the queue has moved, about how many wait in it, and that chunks of a run have.
+ * SHARED_RUNS: that the queue has moved, or the outbox, about how many wait in the queue, and that
+ * chunks of a run have moved.
  *
  * An engine calls what moves after its commits; nothing here is more than a hint.  A process that
  * dies between commit and hint has told nobody, so who waits looks again now and then.
@@ -14,13 +15,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The queue: something can be claimed now, or is no more to be, or the outbox has more. */
+/* The queue: something can be claimed now. */
 void queue_wake(struct shared *shared);
 /* What queue_wait compares: read it, look at the queue, then wait. */
 uint32_t queue_word(struct shared *shared);
 /* Sleeps until the word is not seen any more, at most timeout_ms (negative: for ever).  May return
  * early. */
 void queue_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
+
+/* The same three of the outbox of webhooks: it has more, or there is room to send some. */
+void outbox_wake(struct shared *shared);
+uint32_t outbox_word(struct shared *shared);
+void outbox_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
 
 /* A gauge of the jobs that nobody has claimed, delayed ones too. */
 int64_t queue_waiting(struct shared *shared);

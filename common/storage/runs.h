@@ -13,7 +13,8 @@
  * RUN_QUEUED.  Who claims the job runs it, and writes as any run does, with record.job, .number and
  * .created_at set: the first write of RUN_RUNNING begins it, which keeps .answers_json and
  * .started_at; any write with another status ends it, and in the same transaction its job, puts its
- * webhook into the outbox and makes the thread's next job ready.  A write of RUN_RUNNING between
+ * webhook into the outbox and makes the thread's next job ready; and what is ready then, of
+ * whichever thread, can be claimed along.  A write of RUN_RUNNING between
  * these changes what the record says, but not where its messages begin.  All of them fail as those
  * of a lost lease do (ERR_THREAD_BUSY) when the job is not this process's any more: it was stopped,
  * or its thread is gone.
@@ -30,6 +31,8 @@
 struct run_usage {
 	int64_t prompt, completion, reasoning, total;
 };
+
+struct run_claim;
 
 /* Strings are never NULL unless said; times are microseconds since 1970. */
 struct run_record {
@@ -59,6 +62,9 @@ struct run_record {
 
 	/* Of the write that begins one in the background: */
 	const char *answers_json; /* answers that it goes on with, or NULL */
+
+	/* Of the write that ends one in the background: */
+	struct run_claim *claims; /* NULL: nothing */
 
 	/* Of one that was read: */
 	int64_t thread_row;
@@ -134,6 +140,15 @@ struct webhook {
 	int64_t due_at; /* microseconds; 0: given up */
 	int64_t attempts, last_status;
 	int64_t delivered_at; /* 0: not yet */
+};
+
+/* What the process that ends a run takes up next, where it wants to: the job that is ready and due
+ * for longest, claimed in the transaction that ends the run. */
+struct run_claim {
+	struct arena *arena;
+	const _Atomic bool *unless; /* true: nothing is to be claimed any more */
+
+	struct run_job job; /* as of claim; row 0: there was nothing, or nothing was ended */
 };
 
 struct run_ops {

@@ -9,6 +9,7 @@
 #include "base/url.h"
 #include "storage/queue.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -253,6 +254,7 @@ static void job_end(struct memory_storage *m, struct memory_run *run)
 		    .site = arena_strdup(m->arena, site ? site : shown.webhook.url),
 		    .thread_row = run->record.thread_row};
 		m->outbox = w;
+		outbox_wake(m->shared);
 		free(site);
 	}
 	free(body);
@@ -283,6 +285,61 @@ static void job_give_up(struct memory_storage *m, struct memory_run *run, enum r
 	r->kept_until = r->finished_at + m->with.storage.chunks_keep;
 	chunks_moved(m->shared, r->thread_row, r->number);
 	job_end(m, run);
+}
+
+/* ---- claimed ---- */
+
+static bool job_before(const struct run_job *a, const struct run_job *b)
+{
+	return a->due_at != b->due_at ? a->due_at < b->due_at : a->row < b->row;
+}
+
+/* The job that comes next in its thread: it was claimed, or became due first. */
+static struct memory_run *job_first(struct memory_storage *m, int64_t thread)
+{
+	struct memory_run *first = NULL;
+
+	for (struct memory_run *r = m->runs; r; r = r->next) {
+		if (!job_waits(r, thread))
+			continue;
+		if (r->claimed)
+			return r;
+		if (!first || job_before(&r->job, &first->job))
+			first = r;
+	}
+	return first;
+}
+
+static bool job_hand_out(
+    struct memory_storage *m, struct arena *a, int64_t now, struct run_job *job, int64_t *next_due)
+{
+	struct memory_run *next = NULL;
+
+	for (struct memory_run *r = m->runs; r; r = r->next) {
+		if (r->job.row && !r->over && !r->claimed &&
+		    job_first(m, r->record.thread_row) == r &&
+		    (!next || job_before(&r->job, &next->job)))
+			next = r;
+	}
+	if (!next || next->job.due_at > now) {
+		*next_due = next ? next->job.due_at : *next_due;
+		return false;
+	}
+	next->claimed = true;
+	next->job.attempt++;
+	queue_waiting_add(m->shared, -1);
+	*job = job_copy(a, &next->job);
+	job->thread_id =
+	    arena_strdup(a, memory_find_row(m, next->record.thread_row)->thread.thread_id);
+	return true;
+}
+
+static void job_take_along(struct memory_storage *m, struct run_claim *claim)
+{
+	int64_t next_due;
+
+	if (claim && !claim->job.row && !atomic_load(claim->unless))
+		job_hand_out(m, claim->arena, clock_now(), &claim->job, &next_due);
 }
 
 /* ---- written with the thread ---- */
@@ -412,8 +469,10 @@ void memory_run_write(
 	if (latest->status == RUN_RUNNING)
 		return;
 	chunks_moved(m->shared, place->thread_row, run->record.number);
-	if (run->job.row)
-		job_end(m, run);
+	if (!run->job.row)
+		return;
+	job_end(m, run);
+	job_take_along(m, latest->claims);
 }
 
 /* ---- records ---- */
@@ -515,27 +574,6 @@ static bool memory_run_remove(struct storage *st, const struct storage_context *
 
 /* ---- the queue ---- */
 
-static bool job_before(const struct run_job *a, const struct run_job *b)
-{
-	return a->due_at != b->due_at ? a->due_at < b->due_at : a->row < b->row;
-}
-
-/* The job that comes next in its thread: it was claimed, or became due first. */
-static struct memory_run *job_first(struct memory_storage *m, int64_t thread)
-{
-	struct memory_run *first = NULL;
-
-	for (struct memory_run *r = m->runs; r; r = r->next) {
-		if (!job_waits(r, thread))
-			continue;
-		if (r->claimed)
-			return r;
-		if (!first || job_before(&r->job, &first->job))
-			first = r;
-	}
-	return first;
-}
-
 /* Stops what no process runs, and keeps the order with what goes on. */
 static int64_t jobs_stop(
     struct memory_storage *m, int64_t thread, const char *run_id, enum lease_order order)
@@ -610,29 +648,10 @@ static bool memory_claim(struct storage *st, const struct storage_context *ctx, 
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-	struct memory_run *next = NULL;
 
 	(void)ctx, (void)err;
 	*next_due = INT64_MAX;
-	for (struct memory_run *r = m->runs; r && !row; r = r->next) {
-		if (r->job.row && !r->over && !r->claimed &&
-		    job_first(m, r->record.thread_row) == r &&
-		    (!next || job_before(&r->job, &next->job)))
-			next = r;
-	}
-	if (next && next->job.due_at > now) {
-		*next_due = next->job.due_at;
-		next = NULL;
-	}
-	if (next) {
-		next->claimed = true;
-		next->job.attempt++;
-		queue_waiting_add(m->shared, -1);
-		*job = job_copy(a, &next->job);
-		job->thread_id =
-		    arena_strdup(a, memory_find_row(m, next->record.thread_row)->thread.thread_id);
-	}
-	return memory_unlock(m, next != NULL);
+	return memory_unlock(m, !row && job_hand_out(m, a, now, job, next_due));
 }
 
 static bool memory_give_back(struct storage *st, const struct storage_context *ctx,

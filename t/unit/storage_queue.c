@@ -7,6 +7,7 @@
 #include "storage_fixture.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -344,6 +345,80 @@ static void begin_and_end_go_in_one_write(void)
 	CU_ASSERT_STRING_EQUAL(messages_of(&back, true), "out ");
 	CU_ASSERT_EQUAL(last.number, back.number);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "none");
+}
+
+/* Who ends a run has the next one with it, of whichever thread, unless nobody is to have one. */
+static void the_end_of_a_run_claims_the_next_one(void)
+{
+	struct thread t = sample_thread("ends"), other = sample_thread("follows");
+	atomic_bool enough = false;
+	struct run_claim claim = {.arena = texts, .unless = &enough};
+	struct run_job job;
+	struct run_record r;
+
+	must_submit(&t, "r1", 100, 0);
+	must_submit(&other, "r2", 101, 0);
+	must_submit(&t, "r3", 102, 0);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
+	must_begin(&job);
+	r = begun(&job);
+	r.claims = &claim;
+	r.step = 1;
+	check_ok(write_run("ends", &r, 0));
+	CU_ASSERT_EQUAL(claim.job.row, 0);
+	r.status = RUN_COMPLETED;
+	r.finished_at = 110;
+	check_ok(write_run("ends", &r, 0));
+	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_STRING_EQUAL_FATAL(claim.job.run_id, "r2");
+	CU_ASSERT_STRING_EQUAL(claim.job.thread_id, "follows");
+	CU_ASSERT_EQUAL(claim.job.attempt, 1);
+	CU_ASSERT_EQUAL(status_of("ends", "r1"), RUN_COMPLETED);
+
+	/* what was claimed so is run and ended as any other */
+	job = claim.job;
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "r3");
+	must_begin(&job);
+	r = begun(&job);
+	r.status = RUN_COMPLETED;
+	r.finished_at = 110;
+	claim.job = (struct run_job){0};
+	r.claims = &claim;
+	check_ok(write_run("follows", &r, 0));
+	CU_ASSERT_EQUAL(claim.job.row, 0);
+	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 0);
+}
+
+static void the_end_of_a_run_claims_none_when_that_is_enough(void)
+{
+	struct thread t = sample_thread("enough"), other = sample_thread("waits on");
+	atomic_bool enough = true;
+	struct run_claim claim = {.arena = texts, .unless = &enough};
+	struct run_job job, first;
+	struct run_record r;
+
+	empty_the_queue();
+	must_submit(&t, "r1", 100, 0);
+	must_submit(&other, "r2", 101, 0);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &first), "r1");
+	must_begin(&first);
+	r = begun(&first);
+	r.claims = &claim;
+	r.status = RUN_COMPLETED;
+	r.finished_at = 110;
+	check_ok(write_run("enough", &r, 0));
+	CU_ASSERT_EQUAL(claim.job.row, 0);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
+
+	/* nor does an end that fails, as the run was over */
+	must_submit(&other, "r3", 102, 0);
+	enough = false;
+	CU_ASSERT_FALSE(write_run("enough", &r, 0));
+	CU_ASSERT_EQUAL(err.kind, ERR_THREAD_BUSY);
+	error_release(&err);
+	CU_ASSERT_EQUAL(claim.job.row, 0);
+	finish(&job, RUN_STOPPED);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "r3");
 }
 
 /* What a run says between its begin and its end leaves its messages where they are. */
@@ -1677,6 +1752,9 @@ static const struct unit_test of_any_engine[] = {
     {"a job comes back as it was submitted", a_job_comes_back_as_it_was_submitted},
     {"a run begins and ends with its job", a_run_begins_and_ends_with_its_job},
     {"begin and end go in one write", begin_and_end_go_in_one_write},
+    {"the end of a run claims the next one", the_end_of_a_run_claims_the_next_one},
+    {"the end of a run claims none when that is enough",
+	the_end_of_a_run_claims_none_when_that_is_enough},
     {"a run may say how far it is", a_run_may_say_how_far_it_is},
     {"answers are kept from the begin on", answers_are_kept_from_the_begin_on},
     {"an attempt that is given back was none", an_attempt_that_is_given_back_was_none},

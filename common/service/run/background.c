@@ -217,7 +217,8 @@ static void background_run(struct background *b, struct lease *lease)
 	b->run = (struct run_background){.record = &b->record,
 	    .attempt = job->attempt,
 	    .entered = job->answers_json,
-	    .yields = b->host->yield};
+	    .yields = b->host->yield,
+	    .claims = b->host->claims};
 	metrics_count(METRIC_ATTEMPTS, 1);
 	metrics_gauge(GAUGE_BACKGROUND, 1);
 	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(b, lease);

@@ -23,10 +23,12 @@ struct background_host {
 	 * be somebody else's meanwhile. */
 	void (*waits)(void *arg, bool waiting);
 	void *arg;
+
+	struct run_claim *claims; /* what it takes up next, claimed as the run ends; or NULL */
 };
 
 /* Executes a job that this process has claimed, to its end, or gives it back; it is nobody's then.
- */
+ * The next one may be this process's already. */
 void background_execute(
     struct service *service, const struct run_job *job, const struct background_host *host);
 

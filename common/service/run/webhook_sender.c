@@ -214,7 +214,7 @@ static void *flight_run(void *arg)
 			webhook_settle(flight);
 		flight_clear(flight);
 		atomic_store(&flight->busy, false);
-		queue_wake(shared); /* there is room again, and perhaps an earlier time to wake */
+		outbox_wake(shared); /* there is room again, and perhaps an earlier time to wake */
 		pthread_mutex_lock(&flight->thread.lock);
 	}
 	pthread_mutex_unlock(&flight->thread.lock);
@@ -344,12 +344,12 @@ static void *webhooks_run(void *arg)
 	struct webhook_sender *sender = arg;
 	struct shared *shared = sender->service->shared;
 	for (;;) {
-		uint32_t seen = queue_word(shared);
+		uint32_t seen = outbox_word(shared);
 		if (atomic_load(&sender->stopping))
 			return NULL;
 		int64_t wait =
 		    background_in_office(sender->office) ? webhooks_look(sender) : SECOND_MS;
-		queue_wait(shared, seen, wait);
+		outbox_wait(shared, seen, wait);
 	}
 }
 
@@ -379,14 +379,14 @@ void webhook_sender_stop(struct webhook_sender *sender, int64_t deadline)
 	struct shared *shared = sender->service->shared;
 	int64_t rows[FLIGHTS], left;
 	atomic_store(&sender->stopping, true);
-	queue_wake(shared);
+	outbox_wake(shared);
 	background_stop(&sender->thread);
 	for (;;) {
-		uint32_t seen = queue_word(shared);
+		uint32_t seen = outbox_word(shared);
 		left = deadline - clock_monotonic_ms();
 		if (left <= 0 || !webhooks_under_way(sender, rows))
 			break;
-		queue_wait(shared, seen, left);
+		outbox_wait(shared, seen, left);
 	}
 	atomic_store(&sender->over, true);
 	for (size_t i = 0; i < FLIGHTS; i++) {

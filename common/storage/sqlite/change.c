@@ -25,8 +25,7 @@ struct change {
 	int count; /* of its writes */
 
 	int64_t row; /* the thread's */
-	int64_t run; /* the number of the run's record */
-	struct moves moves;
+	struct run_written run;
 	struct standing now;
 	int64_t rewound; /* messages of the list that the first write goes back to */
 	bool ready;      /* that is known */
@@ -455,7 +454,7 @@ static bool sqlite_change_apply(struct db *db, struct unit *unit, struct error *
 	bool is_new = writes[0]->thread->row == 0;
 	bool ok;
 
-	c->moves = (struct moves){0};
+	c->run = (struct run_written){0};
 	if (!lease_holds(c->change->lease))
 		return thread_lost(writes[0]->thread->thread_id, err);
 	ok = is_new ? insert_thread(db, c, &growth, err)
@@ -466,9 +465,9 @@ static bool sqlite_change_apply(struct db *db, struct unit *unit, struct error *
 		    (!writes[i]->checkpoint ||
 			checkpoint_keep(db, c->row, writes[i], &c->now, err));
 	if (checkpoints_are_many(c->st, &c->now))
-		c->moves.trims = c->row;
+		c->run.moves.trims = c->row;
 	place.until = c->now.view.last;
-	return ok && run_write(c->st, db, c->change, &place, &c->run, &c->moves, err);
+	return ok && run_write(c->st, db, c->change, &place, &c->run, err);
 }
 
 /* What the owner of a change that is on disk, and others, are to know of it. */
@@ -482,12 +481,13 @@ static void change_tell(struct storage *st, const struct change *c)
 		w->thread->row = c->row;
 		if (!w->run)
 			continue;
-		w->run->number = c->run;
+		w->run->number = c->run.number;
 		ended |= w->run->status != RUN_RUNNING;
 	}
 	if (ended)
-		chunks_moved(engine_of(st)->shared, c->row, c->run);
-	moves_tell(st, &c->moves);
+		chunks_moved(engine_of(st)->shared, c->row, c->run.number);
+	run_hand_over(c->change, &c->run);
+	moves_tell(st, &c->run.moves);
 }
 
 /* Before the writer's lock is taken, as a list may be long; the lease sees to it that it stays so.

@@ -9,40 +9,11 @@
 
 struct claim {
 	struct unit unit;
-	struct arena *arena;
-	int64_t row, now, claimer;
+	int64_t row;
 
-	struct run_job job; /* what it got */
-	int64_t next_due;
+	struct job_claim what;
 	struct moves moves;
 };
-
-/* The job that is ready and due for longest, of which a read shows at once whether it is worth a
- * transaction.  *row is 0 when there is none; *next_due when the next one will be due. */
-static bool claim_take_next(struct query *q, int64_t now, int64_t *row, int64_t *next_due)
-{
-	*row = 0;
-	*next_due = INT64_MAX;
-	if (!query_row(q))
-		return !q->failed;
-	*next_due = query_column_int(q, JOB_NEXT_DUE_AT);
-	if (*next_due <= now)
-		*row = query_column_int(q, JOB_NEXT_ROW);
-	return true;
-}
-
-static bool claim_take(struct db *db, struct claim *c, int64_t row, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, SQL_JOB_CLAIM, err);
-	query_int(&q, ":claimer", c->claimer);
-	query_int(&q, ":row", row);
-	if (!query_run(&q))
-		return false;
-	c->moves.waiting--;
-	return job_read_whole(db, c->arena, row, &c->job, err);
-}
 
 /* The job of that row, if its attempt was lost. */
 static bool claim_take_lost(struct db *db, struct claim *c, struct error *err)
@@ -50,50 +21,45 @@ static bool claim_take_lost(struct db *db, struct claim *c, struct error *err)
 	struct job_row job;
 
 	return job_read(db, c->row, &job, err) &&
-	    (job.state != JOB_LOST || claim_take(db, c, c->row, err));
+	    (job.state != JOB_LOST || job_take(db, &c->what, c->row, &c->moves, err));
 }
 
 static bool claim_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct claim *c = (struct claim *)unit;
-	struct query q;
-	int64_t row;
-	bool ok;
 
-	c->job = (struct run_job){0};
+	c->what.job = (struct run_job){0};
 	c->moves = (struct moves){0};
-	if (c->row)
-		return claim_take_lost(db, c, err);
-	query_start(&q, db, SQL_JOB_NEXT, err);
-	ok = claim_take_next(&q, c->now, &row, &c->next_due);
-	return query_end(&q) && ok && (!row || claim_take(db, c, row, err));
+	return c->row ? claim_take_lost(db, c, err) : job_take_next(db, &c->what, &c->moves, err);
 }
 
+/* A read shows at once whether there is something that is worth a transaction. */
 bool engine_claim(struct storage *st, const struct storage_context *ctx, struct arena *a,
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
 	struct engine *e = engine_of(st);
-	struct claim c = {.unit = {.run = claim_unit}, .arena = a, .row = row, .now = now};
+	struct claim c = {
+	    .unit = {.run = claim_unit}, .row = row, .what = {.arena = a, .now = now}};
 	struct query q;
 	bool ok = true;
 
 	*next_due = INT64_MAX;
-	c.claimer = claimer_begin(e->claimer, err);
-	if (!c.claimer)
+	c.what.claimer = claimer_begin(e->claimer, err);
+	if (!c.what.claimer)
 		return false;
 	if (!row && !e->queue_flows) {
 		engine_query(st, ctx, &q, SQL_JOB_NEXT, err);
-		ok = claim_take_next(&q, now, &row, next_due);
+		ok = job_next_row(&q, now, &row, next_due);
 		if (!pool_query_end(e->pool, &q) || !ok || !row)
 			return false;
 	}
 	ok = writer_run(e->writer, &c.unit, err);
-	e->queue_flows = ok && c.job.thread_id;
+	e->queue_flows = ok && c.what.job.thread_id;
 	if (!ok)
 		return false;
 	moves_tell(st, &c.moves);
-	*next_due = c.row ? INT64_MAX : c.next_due;
-	*job = c.job;
+	*next_due = c.row ? INT64_MAX : c.what.next_due;
+	*job = c.what.job;
 	return job->thread_id != NULL;
 }
 

@@ -66,6 +66,45 @@ bool job_read_whole(
 	return query_end(&q);
 }
 
+/* ---- claimed ---- */
+
+bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due)
+{
+	*row = 0;
+	*next_due = INT64_MAX;
+	if (!query_row(q))
+		return !q->failed;
+	*next_due = query_column_int(q, JOB_NEXT_DUE_AT);
+	if (*next_due <= now)
+		*row = query_column_int(q, JOB_NEXT_ROW);
+	return true;
+}
+
+bool job_take(
+    struct db *db, struct job_claim *c, int64_t row, struct moves *moves, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_JOB_CLAIM, err);
+	query_int(&q, ":claimer", c->claimer);
+	query_int(&q, ":row", row);
+	if (!query_run(&q))
+		return false;
+	moves->waiting--;
+	return job_read_whole(db, c->arena, row, &c->job, err);
+}
+
+bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, struct error *err)
+{
+	struct query q;
+	int64_t row;
+	bool ok;
+
+	query_start(&q, db, SQL_JOB_NEXT, err);
+	ok = job_next_row(&q, c->now, &row, &c->next_due);
+	return query_end(&q) && ok && (!row || job_take(db, c, row, moves, err));
+}
+
 /* ---- in ---- */
 
 /* Whether the new one comes next in its thread; another one that would have gives way. */
@@ -163,8 +202,8 @@ static bool job_insert_webhook(
 }
 
 /* Puts the webhook into the outbox. */
-static bool job_tell(
-    struct storage *st, struct db *db, const struct run_job *job, struct error *err)
+static bool job_tell(struct storage *st, struct db *db, const struct run_job *job,
+    struct moves *moves, struct error *err)
 {
 	struct run_record record;
 	char *body = NULL;
@@ -179,6 +218,7 @@ static bool job_tell(
 		if (record.webhook.url && st->webhook_body)
 			body = st->webhook_body(st->webhook_arg, &record);
 		ok = !body || job_insert_webhook(db, &record, body, err);
+		moves->outbox |= body != NULL;
 	}
 	free(body);
 	return query_end(&q) && ok;
@@ -191,7 +231,6 @@ bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64
 	bool tells;
 
 	moves->waiting -= job->state < JOB_CLAIMED;
-	moves->queue = true;
 	query_start(&q, db, SQL_JOB_END, err);
 	if (job->started_at)
 		query_int(&q, ":started_at", job->started_at);
@@ -205,12 +244,15 @@ bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64
 	    !record_keep_chunks_until(
 		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) ||
 	    !job_run(db, SQL_JOB_BODY_DELETE, job->job.row, err) ||
-	    (tells && !job_tell(st, db, &job->job, err)))
+	    (tells && !job_tell(st, db, &job->job, moves, err)))
 		return false;
 	query_start(&q, db, SQL_JOB_PROMOTE, err);
 	query_int(&q, ":thread", job->job.thread_row);
-	return query_run(&q) &&
-	    record_trim_ended(db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
+	if (!query_run(&q))
+		return false;
+	moves->queue |= sqlite3_changes(db->handle) != 0;
+	return record_trim_ended(
+	    db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
 }
 
 bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,

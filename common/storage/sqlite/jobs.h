@@ -30,6 +30,26 @@ bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err
 bool job_read_whole(
     struct db *db, struct arena *a, int64_t row, struct run_job *job, struct error *err);
 
+/* A claim as part of a transaction. */
+struct job_claim {
+	struct arena *arena;
+	int64_t claimer, now;
+
+	struct run_job job; /* what it got; thread_id NULL: nothing */
+	int64_t next_due;
+};
+
+/* The row of the job that is ready and due for longest, by the query of job_next; 0 when there is
+ * none at that time, and *next_due when the next one will be due. */
+bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due);
+
+/* Takes the job of that row. */
+bool job_take(
+    struct db *db, struct job_claim *c, int64_t row, struct moves *moves, struct error *err);
+
+/* Takes that of job_next_row, where there is one. */
+bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, struct error *err);
+
 /* Executes a statement on a row. */
 bool job_run(struct db *db, enum sql_id id, int64_t row, struct error *err);
 

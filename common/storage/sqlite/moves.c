@@ -13,6 +13,8 @@ bool moves_tell(struct storage *st, const struct moves *moves)
 		queue_waiting_add(e->shared, moves->waiting);
 	if (moves->queue)
 		queue_wake(e->shared);
+	if (moves->outbox)
+		outbox_wake(e->shared);
 	if (moves->dropped)
 		sweeper_wake(e->sweeper);
 	if (moves->trims)

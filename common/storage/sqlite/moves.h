@@ -8,7 +8,8 @@
 /* A unit begins with none of it, as it may run more than once. */
 struct moves {
 	int64_t waiting; /* so many jobs more wait */
-	bool queue;      /* something can be claimed, is over, or is in the outbox */
+	bool queue;      /* something can be claimed */
+	bool outbox;     /* it has more */
 	bool dropped;    /* there are chunks without a record */
 	int64_t trims;   /* row of a thread that has more checkpoints than are kept; or 0 */
 };

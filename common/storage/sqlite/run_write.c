@@ -2,7 +2,10 @@
 /* The SQLite engine: records of runs, written with their threads. */
 #include "storage/sqlite/run_write.h"
 
+#include "base/clock.h"
 #include "storage/sqlite/jobs.h"
+
+#include <stdatomic.h>
 
 /* The record as the change's first write has it, or as its last one does; NULL: it has none. */
 static const struct run_record *record_first(const struct thread_change *change)
@@ -84,18 +87,18 @@ static int64_t record_kept_until(const struct storage *st, const struct run_reco
 }
 
 static bool record_insert(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, int64_t *number, struct moves *moves, struct error *err)
+    const struct run_place *place, struct run_written *written, struct error *err)
 {
 	const struct run_record *begun = record_first(change), *latest = record_last(change);
-	int64_t thread = place->thread_row;
+	int64_t thread = place->thread_row, number = 1;
 	struct query q;
 
-	*number = 1;
-	if (!place->is_new && !record_next_number(db, thread, begun->keeps, number, err))
+	if (!place->is_new && !record_next_number(db, thread, begun->keeps, &number, err))
 		return false;
+	written->number = number;
 	query_start(&q, db, SQL_RUN_INSERT, err);
 	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", *number);
+	query_int(&q, ":number", number);
 	query_text(&q, ":run_id", begun->run_id);
 	query_int(&q, ":created_at", begun->created_at);
 	query_int(&q, ":after", place->after);
@@ -104,10 +107,10 @@ static bool record_insert(struct storage *st, struct db *db, const struct thread
 	if (!query_run(&q) ||
 	    (begun->keeps &&
 		!record_keep_chunks(
-		    db, thread, *number, false, record_kept_until(st, latest), err)) ||
-	    (begun->replaces && !record_drop(db, thread, begun->replaces, moves, err)))
+		    db, thread, number, false, record_kept_until(st, latest), err)) ||
+	    (begun->replaces && !record_drop(db, thread, begun->replaces, &written->moves, err)))
 		return false;
-	return record_trim_begun(db, thread, *number, begun->keep, moves, err);
+	return record_trim_begun(db, thread, number, begun->keep, &written->moves, err);
 }
 
 /* The end of a record that an earlier change has made. */
@@ -142,8 +145,32 @@ static bool job_begin(struct db *db, const struct run_record *begun, struct erro
 	return query_run(&q);
 }
 
+/* For the process that ended one, and is free for another. */
+static bool job_take_along(struct storage *st, struct db *db, const struct run_claim *claim,
+    struct run_written *written, struct error *err)
+{
+	struct job_claim c = {.arena = claim->arena,
+	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .now = clock_now()};
+	bool ok = job_take_next(db, &c, &written->moves, err);
+
+	written->claimed = c.job;
+	return ok;
+}
+
+static bool job_finish(struct storage *st, struct db *db, const struct job_row *job,
+    const struct run_record *latest, struct run_written *written, struct error *err)
+{
+	const struct run_claim *claim = latest->claims;
+
+	if (!job_end(st, db, job, latest->finished_at, &written->moves, err))
+		return false;
+	return !claim || claim->job.row || atomic_load(claim->unless) ||
+	    job_take_along(st, db, claim, written, err);
+}
+
 static bool job_go_on(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct moves *moves, struct error *err)
+    const struct run_place *place, struct run_written *written, struct error *err)
 {
 	const struct run_record *begun = record_first(change), *latest = record_last(change);
 	const struct job_row job = {
@@ -160,21 +187,26 @@ static bool job_go_on(struct storage *st, struct db *db, const struct thread_cha
 	query_int(&q, ":number", begun->number);
 	if (!query_run(&q))
 		return false;
-	return latest->status == RUN_RUNNING
-	    ? job_begin(db, begun, err)
-	    : job_end(st, db, &job, latest->finished_at, moves, err);
+	return latest->status == RUN_RUNNING ? job_begin(db, begun, err)
+					     : job_finish(st, db, &job, latest, written, err);
 }
 
 bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, int64_t *number, struct moves *moves, struct error *err)
+    const struct run_place *place, struct run_written *written, struct error *err)
 {
 	const struct run_record *begun = record_first(change);
 
 	if (!begun)
 		return true;
 	if (!begun->number)
-		return record_insert(st, db, change, place, number, moves, err);
-	*number = begun->number;
-	return begun->job ? job_go_on(st, db, change, place, moves, err)
+		return record_insert(st, db, change, place, written, err);
+	written->number = begun->number;
+	return begun->job ? job_go_on(st, db, change, place, written, err)
 			  : record_end(st, db, change, place, err);
+}
+
+void run_hand_over(const struct thread_change *change, const struct run_written *written)
+{
+	if (written->claimed.thread_id)
+		record_last(change)->claims->job = written->claimed;
 }

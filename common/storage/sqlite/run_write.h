@@ -13,14 +13,24 @@ struct run_place {
 	int64_t after, until; /* numbers that its messages have got, the first excluded */
 };
 
+/* What became of it. */
+struct run_written {
+	int64_t number;         /* of the record */
+	struct run_job claimed; /* along with its end; row 0: nothing */
+	struct moves moves;
+};
+
 /* Before the row of a thread that there is is written: a run in the background may write only while
  * it has its job, another one buries what the dead have left; so does going back to a checkpoint,
  * after which the thread says nothing of that run any more. */
 bool run_prepare(
     struct storage *st, struct db *db, const struct thread_change *change, struct error *err);
 
-/* Afterwards; *number becomes that of the record. */
+/* Afterwards. */
 bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, int64_t *number, struct moves *moves, struct error *err);
+    const struct run_place *place, struct run_written *written, struct error *err);
+
+/* What the change's owner gets of it, once it is on disk. */
+void run_hand_over(const struct thread_change *change, const struct run_written *written);
 
 #endif
