@@ -147,7 +147,7 @@ class Level:
 def rested(service, before=None):
     """Waits for the helpers and executables of the load to go, and for the workers' minds to clear.  Helpers whose
     websocketd was killed are nobody's children any more: their slots tell of them."""
-    wait_for(DRAIN + 15, lambda: not any(p.role in ("helper", "sh", "agent.sh", "sleep") for p in service.processes()) and
+    wait_for(DRAIN + 55, lambda: not any(p.role in ("helper", "sh", "agent.sh", "sleep") for p in service.processes()) and
              (before is None or service.shared_locks() <= before.locks))
     time.sleep(2)
     return Level(service)
