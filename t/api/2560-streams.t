@@ -150,12 +150,20 @@ is "$(lines d1 | jq -r .metadata.seq | tr '\n' ' ')" '1 6 7 8 ' 'and the others 
 ok '[ "$(lines d2 | grep -c message_id)" -gt 1 ]' 'as do those of other runs'
 ok '[ "$(lines d2 | grep -c "\"state\":{")" -eq 2 ]' 'with states'
 api DELETE /v1/threads/t/state '{}'
-is "$STATUS $(lines d2 | grep -c '"state":{')" '200 0' 'which go when the state is cleared'
-ok '[ "$(lines d2 | grep -c message_id)" -gt 1 ]' 'and the messages stay'
+is "$STATUS $(lines d2 | grep -c '"state":{')" '200 2' 'which stay when the state is cleared, as in the history'
 api DELETE /v1/threads/t '{}'
 is "$STATUS" 200 'a thread goes'
 wait_for 20 sh -c "[ \"\$(sqlite3 '$STATE/threads.db' 'SELECT count(*) FROM chunks WHERE thread NOT IN (SELECT row FROM threads)')\" = 0 ]"
 ok $? 'with all that was kept of its runs'
+serve_stop
+
+printf '{"agent":"builtin:demo","history":{"level":"off"}}\n' >agentgraph.json
+api_start || tap_bail 'the service does not start without history'
+kept d3 'no history'
+ok '[ "$(lines d3 | grep -c "\"state\":{")" -eq 2 ]' 'without history states are kept with a run as well'
+api DELETE /v1/threads/t/state '{}'
+is "$STATUS $(lines d3 | grep -c '"state":{')" '200 0' 'and go when the state is cleared'
+ok '[ "$(lines d3 | grep -c message_id)" -gt 1 ]' 'and the messages stay'
 serve_stop
 
 done_testing

@@ -10,7 +10,7 @@
 /* Of messages: all their pieces and the whole ones.  False with the error set. */
 bool forget_messages(struct call *call, int64_t thread_row, const char *const *ids, size_t count);
 
-/* Those that show a state.  False with the error set. */
+/* Those that show a state, where no history keeps it.  False with the error set. */
 bool forget_states(struct call *call, int64_t thread_row);
 
 #endif

@@ -164,7 +164,9 @@ cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body)
 	change_touch(&change);
 	struct thread_write write = {
 	    .thread = t, .clear_context = true, .checkpoint = earlier_of_update(call)};
-	if (!forget_states(call, t->row) ||
+	/* who can go back to a state may see it in its run's chunks, too */
+	bool goes = write.checkpoint == CHECKPOINT_NONE;
+	if ((goes && !forget_states(call, t->row)) ||
 	    !thread_write(storage, &call->ctx, change.lease, &write, &call->error))
 		goto out;
 	data = arena_json(call->arena, cJSON_CreateObject());
