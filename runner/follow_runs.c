@@ -206,11 +206,30 @@ static bool followed_run_lives(struct followed_runs *runs, const struct followed
 	return held;
 }
 
+/* Whether it is another run, which began when this one was over, that has had the thread last. */
+static bool followed_run_has_successor(struct call *call, const struct run_record *record)
+{
+	struct storage *storage = call->service->storage;
+	struct run_record latest;
+	struct thread thread;
+	if (!storage->threads->get(
+		storage, &call->ctx, call->arena, record->thread_id, &thread, &call->error) ||
+	    !thread.run_id || strcmp(thread.run_id, record->run_id) == 0 ||
+	    !storage->runs->get(storage, &call->ctx, call->arena, record->thread_id, thread.run_id,
+		&latest, &call->error))
+		return false;
+	int64_t begun_at = latest.job ? latest.started_at : latest.created_at;
+	return latest.number > record->number && begun_at >= record->finished_at;
+}
+
 /* Who writes the end of a run has its thread until it is on disk (keeper.h). */
 static void followed_run_over(
-    struct call *call, struct followed_run *run, const struct run_record *record, bool lives)
+    struct call *call, struct followed_run *run, const struct run_record *record, bool held)
 {
 	if (record->kept_until != RUN_NOT_KEPT && !replay_find_tail(call, record, &run->tail))
+		return;
+	bool lives = held && !run->tail.done && !followed_run_has_successor(call, record);
+	if (error_is_set(&call->error))
 		return;
 	run->state = FOLLOWED_OVER;
 	run->ended_at = lives ? record->finished_at : 0;
@@ -223,7 +242,7 @@ static void followed_run_look(struct followed_runs *runs, struct followed_run *r
 	run->look_at = INT64_MAX;
 	run->looked_at = now;
 	call_init(&call, runs->service, NULL);
-	bool lives = followed_run_lives(runs, run);
+	bool held = followed_run_lives(runs, run);
 	bool found = record_now(&call, run->thread_id, run->run_id, &record);
 	if (error_is_set(&call.error)) {
 		log_warning("run %s cannot be looked at: %s", run->run_id, call.error.cause);
@@ -233,7 +252,7 @@ static void followed_run_look(struct followed_runs *runs, struct followed_run *r
 		run->queued = record.status == RUN_QUEUED;
 		run->state = FOLLOWED_ACTIVE;
 		if (record.status != RUN_QUEUED && record.status != RUN_RUNNING)
-			followed_run_over(&call, run, &record, lives);
+			followed_run_over(&call, run, &record, held);
 	}
 	call_release(&call);
 }
@@ -246,7 +265,7 @@ static bool followed_run_may_be_dead(
 	bool waits = run->state == FOLLOWED_OVER && !run->tail.done && run->ended_at;
 	if ((run->state != FOLLOWED_ACTIVE && !waits) || ago < (run->queued ? QUEUED_MS : LOOK_MS))
 		return false;
-	return ago >= TRUST_MS || !followed_run_lives(runs, run);
+	return waits || ago >= TRUST_MS || !followed_run_lives(runs, run);
 }
 
 void followed_runs_look(

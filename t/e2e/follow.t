@@ -453,6 +453,30 @@ def unended():
 
 
 @fact
+def unended_behind():
+    """also where the next run has the thread already, and whenever that was"""
+    list(begin("hello", "behind", "first").chunks())
+    live = begin("/slow 100 500", "behind", "second")
+    next(live.chunks())
+    of_it = " WHERE (thread, number) IN (SELECT thread, number FROM runs WHERE run_id = ?)"
+    with sqlite3.connect(f"{STATE}/threads.db", timeout=30) as db:
+        db.execute("DELETE FROM chunks" + of_it + " AND seq > 1", ("first",))
+        assert db.execute("UPDATE chunks SET count = 1, lines = substr(lines, 1, instr(lines, char(10)))" + of_it,
+                          ("first",)).rowcount
+        db.execute("UPDATE runs SET finished_at = finished_at + 3600000000" + of_it, ("first",))
+    reader = follow("behind", "first")
+    seen = [next(reader.chunks())]
+    with sqlite3.connect(f"{STATE}/threads.db", timeout=30) as db:
+        db.execute("UPDATE runs SET created_at = created_at + 3600000000" + of_it, ("second",))
+    told = seen + list(reader.chunks())
+    same([c["metadata"]["seq"] for c in told], list(range(1, len(told) + 1)))
+    same(told[-1]["data"]["status"], "done")
+    same(ask("GET", "/v1/threads/behind/runs/second").json()["data"]["status"], "running")
+    ask("POST", "/v1/threads/behind/runs/second/stop", {}).json()
+    list(live.chunks())
+
+
+@fact
 def old():
     """chunks go when their time is over, and who asks is told"""
     list(begin("old", "t", "old").chunks())
