@@ -17,6 +17,7 @@
 #define DAY_US (86400 * INT64_C(1000000))
 #define FIRST_MS 1000
 #define PAUSE_MS 3600000
+#define OFFICE_MS 5000 /* where another process sees to it: until this one asks again */
 #define STEP 32        /* things looked up at a time */
 #define CHUNKS_STEP 64 /* batches of kept chunks */
 #define BETWEEN_MS 20  /* after each that goes, so that other writers come first */
@@ -134,9 +135,11 @@ static void *retention_run(void *arg)
 	const struct retention_kind files = {"files", config->retention_files_days,
 	    METRIC_FILES_RETIRED, retention_list_files, retention_remove_file};
 
-	for (int64_t ms = FIRST_MS; retention_pause(r, ms); ms = PAUSE_MS) {
+	for (int64_t ms = FIRST_MS; retention_pause(r, ms);) {
+		ms = OFFICE_MS;
 		if (!background_in_office(r->office))
 			continue;
+		ms = PAUSE_MS;
 		retention_apply(r, &threads);
 		retention_apply(r, &files);
 		retention_expire_chunks(r);

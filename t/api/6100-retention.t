@@ -24,7 +24,7 @@ chunks() { sqlite3 -cmd '.timeout 10000' state/threads.db 'SELECT count(DISTINCT
 are_fewer() { [ "$(chunks)" = 1 ]; }
 
 api_start --state state
-for thread in old fresh; do say $thread; done
+for thread in old late fresh; do say $thread; done
 for run in expired kept; do
 	api POST /v1/graph/stream '{"messages":[{"role":"user","content":"hello"}],"resumable":true,
 		"config":{"thread_id":"fresh","run_id":"'$run'"}}'
@@ -42,6 +42,7 @@ fresh_file=$FILE
 sqlite3 -cmd '.timeout 10000' state/threads.db "UPDATE kept SET until = 1 WHERE number = (SELECT number FROM runs
 	WHERE run_id = 'expired')"
 old threads threads updated_at old 31
+old threads threads updated_at late 31
 old threads threads updated_at fresh 29
 for i in $(seq 40); do
 	old threads threads updated_at "crowd-$i" 100
@@ -61,12 +62,21 @@ sleep 1
 api GET /v1/threads/old
 is "$STATUS" 200 'without the setting an old thread stays'
 api GET "/v1/threads?limit=100"
-is "$(data '.threads | length')" 42 'and so do all'
+is "$(data '.threads | length')" 43 'and so do all'
 ok '[ -f "uploads/$(printf %.2s "$old_file")/$old_file" ]' 'and an old file'
 serve_stop
 
 echo '{"agent": "builtin:demo", "retention": {"threads_days": 30, "files_days": 7}}' >agentgraph.json
+flock -F state/retention.lock sh -c 'echo >held; exec sleep 600' &
+holder=$!
+wait_for 20 test -e held
 api_start --state state --config agentgraph.json
+sleep 2
+api GET /v1/threads/late
+is "$STATUS" 200 'no thread goes while another process sees to that'
+kill "$holder"
+wait_for 60 is_gone "/v1/threads/late"
+ok $? 'when that has died, this one does'
 wait_for 20 is_gone "/v1/threads/old"
 ok $? 'with it a thread that was not touched for longer goes'
 wait_for 30 is_gone "/v1/threads/crowd-40"
@@ -80,6 +90,6 @@ api GET "/v1/files/$read_file"
 is "$STATUS $BODY" '200 somebody reads this' 'one that was read stays'
 api GET "/v1/files/$fresh_file"
 is "$STATUS" 200 'and so does a new one'
-like "$(cat "$SERVE_ERR")" 'retention: 41 threads that nobody touched for 30 days are gone' 'the log counts them'
+like "$(cat "$SERVE_ERR")" 'retention: 42 threads that nobody touched for 30 days are gone' 'the log counts them'
 serve_stop
 done_testing
