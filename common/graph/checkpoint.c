@@ -120,7 +120,7 @@ static void tell_settled(void *arg, bool ok)
 
 bool checkpoint_begin(ag_run *run, struct error *err)
 {
-	if (run->begun) {
+	if (run->begun || !run->setup.lease) {
 		tell_settled(run, true);
 		return true;
 	}
@@ -204,6 +204,8 @@ static enum checkpoint_source checkpoint_of_end(const ag_run *run)
 
 bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err)
 {
+	if (!run->setup.lease)
+		return true;
 	const char *fields = run->thread.fields_json;
 	freshen(run);
 	bool ends = run->thread.status != RUN_RUNNING, steps = run->setup.history == HISTORY_STEPS;

@@ -60,8 +60,9 @@ void run_append(ag_run *run, cJSON *message)
 		if (old)
 			memcpy(m->stored, old, m->count * sizeof(*old));
 	}
-	char *json = json_print(message);
-	arena_defer(run->setup.arena, cJSON_free, json);
+	char *json = run->setup.lease ? json_print(message) : NULL;
+	if (json)
+		arena_defer(run->setup.arena, cJSON_free, json);
 	m->stored[m->count++] = (struct new_message){message_id(message), json};
 	cJSON_AddItemToArray(m->array, message);
 	if (run->context)
@@ -259,6 +260,11 @@ static enum verdict ended(
 bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err)
 {
 	const struct run_setup *s = &run->setup;
+	if (!s->lease) {
+		const struct waiter *waiter = s->ctx.waiter;
+		*order = waiter && waiter->gone(waiter->arg) ? ORDER_STOP : ORDER_NONE;
+		return true;
+	}
 	if (!s->storage->threads->lease_ordered(s->storage, &s->ctx, s->lease, order, err))
 		return false;
 	if (s->background && *order < s->background->ordered)
@@ -481,7 +487,8 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	run->answers = answers;
 	run->entry = entry;
 	struct storage *storage = run->setup.storage;
-	if (!storage->threads->lease_run(
+	if (run->setup.lease &&
+	    !storage->threads->lease_run(
 		storage, &run->setup.ctx, run->setup.lease, run->setup.run_id, err))
 		return false;
 	if (entry == RUN_ON && !run_restore(run, err))

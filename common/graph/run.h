@@ -94,10 +94,12 @@ struct run_background {
 struct run_setup {
 	const ag_graph *graph;
 	struct storage *storage;
-	struct storage_context ctx; /* for whom it is: a run goes on without its client */
-	struct files *files;        /* those that messages refer to; NULL: there are none */
-	struct run_store store;     /* all-zero: there is none */
-	struct lease *lease;
+	/* For whom it is.  A run goes on without its client; one that nothing is kept of ends
+	 * before its next node where ctx.waiter has gone. */
+	struct storage_context ctx;
+	struct files *files;    /* those that messages refer to; NULL: there are none */
+	struct run_store store; /* all-zero: there is none */
+	struct lease *lease;    /* NULL: the run has no thread, and nothing of it is kept */
 	struct arena *arena;
 	const struct id_source *ids;
 	const cJSON *config; /* as nodes see it */
@@ -195,7 +197,8 @@ static inline bool run_stop_requested(void *run)
 const char *run_node(const ag_run *run);
 const cJSON *run_messages(const ag_run *run);
 
-/* The text under which a message of the run, by its place among them, is stored; the run's. */
+/* The text under which a message of the run, by its place among them, is stored; the run's.  NULL
+ * where nothing is kept. */
 const char *run_message_json(const ag_run *run, size_t place);
 
 /* The AgentState now with that context (taken over), a new tree; in_node shows the run as going on

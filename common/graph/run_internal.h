@@ -113,7 +113,8 @@ bool run_load_context(ag_run *run, struct error *err);
 
 /* The first write of a run: thread, its new messages, status running.  It is on disk when the
  * observer is told, at the latest with the first checkpoint.  False, and nothing is written, where
- * the thread has no room for the messages. */
+ * the thread has no room for the messages.  A run without lease writes nothing, here and below, and
+ * its observer is told at once. */
 bool checkpoint_begin(ag_run *run, struct error *err);
 
 /* Makes the first write durable. */

@@ -30,6 +30,8 @@ struct run_input {
 	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
 	 * message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
+	bool
+	    message_resumes; /* what a user says answers a pause, whatever the configuration says */
 	struct client_tools client_tools;
 };
 

@@ -186,6 +186,14 @@ bool turn_open(struct turn *turn)
 	    turn_is_first(turn) && turn_go_back(turn);
 }
 
+void turn_open_apart(struct turn *turn)
+{
+	struct call *call = turn->call;
+	const char *id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+	thread_blank(&turn->thread, id, call->user_id);
+	turn->is_new = turn->apart = true;
+}
+
 bool turn_open_background(
     struct turn *turn, struct lease *lease, const struct run_background *background)
 {
@@ -269,7 +277,7 @@ static void resume_by_message(struct turn *turn)
 {
 	const cJSON *user = message_last(turn->bring, "user");
 	struct buf text = {0};
-	if (!user || !turn->call->service->config->message_resumes)
+	if (!user || !(turn->in.message_resumes || turn->call->service->config->message_resumes))
 		return;
 	message_text(user, &text);
 	turn->in.resume = arena_json(turn->call->arena, cJSON_CreateString(buf_str(&text)));
@@ -340,11 +348,36 @@ static bool turn_goes_on(const struct turn *turn)
 	return turn->background && turn->background->entered;
 }
 
+/* The node behind which answers to calls of the client's go on. */
+static const char *turn_tools_node(const struct turn *turn)
+{
+	const ag_graph *graph = turn->call->service->graph;
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (graph->nodes[i].is_tools)
+			return graph->nodes[i].name;
+	}
+	return NULL;
+}
+
+static bool decide_apart(struct turn *turn)
+{
+	const char *tools = turn_tools_node(turn);
+	turn->bring = turn->in.messages;
+	turn->entry = RUN_FROM_START;
+	if (tools && message_is(json_last(turn->bring), "tool")) {
+		turn->thread.node = tools;
+		turn->entry = RUN_AFTER_NODE;
+	}
+	return files_resolve(turn->call, turn->bring);
+}
+
 static bool decide(struct turn *turn)
 {
 	const struct thread *t = &turn->thread;
 	bool paused = t->status == RUN_INTERRUPTED && t->pause_json;
 	turn->action = TURN_RUN;
+	if (turn->apart)
+		return decide_apart(turn);
 	if (turn_goes_on(turn)) {
 		turn->entry = RUN_ON;
 		turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
@@ -378,7 +411,8 @@ static bool turn_names_thread(const struct turn *turn)
 	const struct thread *t = &turn->thread;
 	bool is_empty =
 	    !t->run_id && !t->summary && t->view.last == 0 && strcmp(t->fields_json, "{}") == 0;
-	return (turn->is_new || is_empty) && !*t->thread_name && !turn_goes_on(turn);
+	return (turn->is_new || is_empty) && !turn->apart && !*t->thread_name &&
+	    !turn_goes_on(turn);
 }
 
 static bool turn_execute(struct turn *turn, struct run_observer *observer)
@@ -415,7 +449,8 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	    .traceparent = trace_parent(trace),
 	    .client_tools = turn->in.client_tools,
 	    .background = turn->background,
-	    .ctx = {.request_id = call->ctx.request_id},
+	    .ctx = {.request_id = call->ctx.request_id,
+		.waiter = turn->apart ? call->ctx.waiter : NULL},
 	};
 	turn->run = run_new(&setup);
 	if (!turn_goes_on(turn) &&
@@ -482,7 +517,12 @@ bool turn_given_back(const struct turn *turn)
 void turn_log_failure(const struct turn *turn)
 {
 	const struct error *err = &turn->call->error;
-	if (error_status_of(err) >= 500)
+	if (error_status_of(err) < 500)
+		return;
+	if (turn->apart)
+		log_error("run %s failed: %s%s%s", turn->run_id, err->detail,
+		    *err->cause ? ": " : "", err->cause);
+	else
 		log_error("run %s of thread %s failed: %s%s%s", turn->run_id,
 		    turn->thread.thread_id, err->detail, *err->cause ? ": " : "", err->cause);
 }

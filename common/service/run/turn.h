@@ -30,6 +30,7 @@ struct turn {
 	const struct checkpoint *checkpoint; /* that the run begins at, or NULL */
 	struct thread stored;                /* then: the thread before it is there again */
 	bool is_new;
+	bool apart; /* of no thread, and nothing is kept of it (turn_open_apart) */
 	const char *run_id;
 	int64_t replaces; /* number of the record that has that id already, or 0 */
 	enum turn_action action;
@@ -66,6 +67,13 @@ bool turn_checkpoint_exists(struct turn *turn);
 /* Takes the lease as multitask_strategy says and reads the thread; false with call->error set:
  * busy, its id is that of a run that goes on, storage, somebody else's, no such checkpoint. */
 bool turn_open(struct turn *turn);
+
+/*
+ * The same on no thread: the messages of the request are the whole context of a run that leaves no
+ * thread, run or trace behind, and costs no transaction.  One that ends in tool messages goes on
+ * behind the tools node.  Nodes see an id of a thread that there never is.
+ */
+void turn_open_apart(struct turn *turn);
 
 /*
  * The same for a run in the background, whose lease the caller has taken: it is the turn's from

@@ -21,6 +21,7 @@ struct trace {
 	struct run_observer *inner;
 	struct turn *turn;
 
+	struct traces *traces; /* NULL: nothing is kept of it */
 	struct trace_run run;
 	struct buf records; /* of the present piece */
 	int first, count;   /* number of its first record, and of the next one */
@@ -87,10 +88,9 @@ static void trace_hand_over(struct trace *trace)
 {
 	const struct trace_piece piece = {
 	    trace->first, buf_str(&trace->records), trace->records.len};
-	struct traces *traces = service_of(trace)->traces;
-	if (!traces)
+	if (!trace->traces)
 		return;
-	traces_put(traces, &trace->run, &piece, &trace->place);
+	traces_put(trace->traces, &trace->run, &piece, &trace->place);
 	trace->shown_at = trace->run.last_at;
 	if (trace->records.len < PIECE_SIZE)
 		return;
@@ -103,7 +103,9 @@ static void trace_hand_over(struct trace *trace)
 static void trace_put_record(struct trace *trace, int64_t now, struct trace_event *event)
 {
 	struct buf ignored = {0};
-	bool kept = trace->count < TRACES_RECORDS;
+	if (!trace->traces && event->piece)
+		return; /* of which nothing is counted */
+	bool kept = trace->traces && trace->count < TRACES_RECORDS;
 	event->offset = now - trace->run.started_at;
 	trace_record(kept ? &trace->records : &ignored, event, &trace->names, &trace->run.totals);
 	trace->count += kept;
@@ -207,8 +209,9 @@ struct trace *trace_begin(struct turn *turn, struct run_observer *inner)
 	    .live = inner->live, .event = trace_on_event, .settled = trace_on_settled};
 	trace->inner = inner;
 	trace->turn = turn;
+	trace->traces = turn->apart ? NULL : service->traces;
 	trace->run = (struct trace_run){
-	    .number = service->traces ? traces_number(service->traces) : 0,
+	    .number = trace->traces ? traces_number(trace->traces) : 0,
 	    .thread_id = turn->thread.thread_id,
 	    .run_id = turn->run_id,
 	    .started_at = clock_now(),
