@@ -46,63 +46,6 @@ static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *int
 	return turn->in.has_resume;
 }
 
-/* ---- tool messages that say nothing new ---- */
-
-/* Makes the members true whose call the stored message answers. */
-static bool search_answers(void *arg, const char *id, const char *body_json)
-{
-	const struct json_members *calls = arg;
-	const cJSON *block;
-	(void)id;
-	if (!strstr(body_json, "\"tool_result\""))
-		return true;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *call_id = json_str(block, "call_id");
-		cJSON *known = call_id ? json_members_get(calls, call_id) : NULL;
-		if (known)
-			known->type = cJSON_True;
-	}
-	cJSON_Delete(message);
-	return true;
-}
-
-/* Browsers repeat the results of the step they are in, the server's own among them. */
-static bool drop_answered(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	const struct page all = {.limit = INT64_MAX};
-	/* a member for each call that the request answers, all false */
-	cJSON *answers = arena_json(call->arena, cJSON_CreateObject());
-	struct json_members calls;
-	const cJSON *given;
-	cJSON_ArrayForEach(given, turn->in.messages) {
-		const char *call_id = answers_call(given);
-		if (call_id)
-			cJSON_AddFalseToObject(answers, call_id);
-	}
-	json_members_unique(answers);
-	if (!turn->thread.row || !answers->child)
-		return true;
-	json_members_init(&calls, answers);
-	bool ok = storage->threads->message_list(storage, &call->ctx, turn->thread.row, NULL, &all,
-	    search_answers, &calls, &call->error);
-	size_t i = 0, kept = 0;
-	for (cJSON *message = ok ? turn->in.messages->child : NULL, *next; message;
-	     message = next) {
-		const char *call_id = answers_call(message);
-		next = message->next;
-		if (call_id && cJSON_IsTrue(json_members_get(&calls, call_id)))
-			cJSON_Delete(cJSON_DetachItemViaPointer(turn->in.messages, message));
-		else
-			turn->in.given_id[kept++] = turn->in.given_id[i];
-		i++;
-	}
-	json_members_release(&calls);
-	return ok;
-}
-
 /* ---- the turn ---- */
 
 /* How a failure is told: what the graph or the thread says of it, or nothing
@@ -132,7 +75,9 @@ static void agui_turn(struct turn *turn, const struct agui_input *in, struct chu
 	bool admitted = take_resume(turn, in->resume, interrupt);
 	bool waits = interrupt && !in->resume;
 	bool ok = admitted && (!in->reads || agui_messages(&writer)) &&
-	    (waits || (drop_answered(turn) && turn_run(turn, &writer.observer)));
+	    (waits ||
+		(answers_drop_known(turn->call, &turn->thread, &turn->in) &&
+		    turn_run(turn, &writer.observer)));
 	if (ok) {
 		struct call *call = turn->call;
 		cJSON *outcome = turn_interrupt(turn);

@@ -5,10 +5,13 @@
 #include "base/fields.h"
 #include "base/json.h"
 #include "graph/message.h"
+#include "service/run/client_tools.h"
 #include "service/thread/ident.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define TOOLS_MAX 64
 
 #define STRING(name, ...)                                        \
 	{                                                        \
@@ -193,6 +196,7 @@ bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in
 	json_add(own, "context", context ? cJSON_Duplicate(context, true) : cJSON_CreateArray());
 	json_add(
 	    own, "forwarded_props", props ? cJSON_Duplicate(props, true) : cJSON_CreateObject());
-	agui_tools_read(call, json_opt(body, "tools"), &in->run.client_tools);
+	client_tools_read(call, json_opt(body, "tools"), TOOLS_MAX,
+	    call->service->config->ag_ui_allow_client_tools, &in->run.client_tools);
 	return !error_is_set(err);
 }

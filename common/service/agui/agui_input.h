@@ -27,15 +27,6 @@ struct agui_input {
  */
 bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in);
 
-/* ---- tools that a browser offers for one run */
-
-/*
- * Reads the array tools of a body, whose entries have the right types; false with the limit that is
- * broken in call->error.  offered gets those that the run may use: none where the configuration or
- * the graph has no place for them, and none that the graph has a tool of the same name for.
- */
-bool agui_tools_read(struct call *call, const cJSON *tools, struct client_tools *offered);
-
 /* ---- messages as clients write them (doc/protocol-ag-ui.md#what-is-new) */
 
 /*

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/json_members.h"
 #include "graph/message.h"
 
 #include <string.h>
@@ -168,4 +169,58 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 			return false;
 	}
 	return true;
+}
+
+/* ---- tool messages that say nothing new ---- */
+
+/* Makes the members true whose call the stored message answers. */
+static bool search_answers(void *arg, const char *id, const char *body_json)
+{
+	const struct json_members *calls = arg;
+	const cJSON *block;
+	(void)id;
+	if (!strstr(body_json, "\"tool_result\""))
+		return true;
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *call_id = json_str(block, "call_id");
+		cJSON *known = call_id ? json_members_get(calls, call_id) : NULL;
+		if (known)
+			known->type = cJSON_True;
+	}
+	cJSON_Delete(message);
+	return true;
+}
+
+bool answers_drop_known(struct call *call, const struct thread *thread, struct run_input *in)
+{
+	struct storage *storage = call->service->storage;
+	const struct page all = {.limit = INT64_MAX};
+	/* a member for each call that the request answers, all false */
+	cJSON *answers = arena_json(call->arena, cJSON_CreateObject());
+	struct json_members calls;
+	const cJSON *given;
+	cJSON_ArrayForEach(given, in->messages) {
+		const char *call_id = answers_call(given);
+		if (call_id)
+			cJSON_AddFalseToObject(answers, call_id);
+	}
+	json_members_unique(answers);
+	if (!thread->row || !answers->child)
+		return true;
+	json_members_init(&calls, answers);
+	bool ok = storage->threads->message_list(
+	    storage, &call->ctx, thread->row, NULL, &all, search_answers, &calls, &call->error);
+	size_t i = 0, kept = 0;
+	for (cJSON *message = ok ? in->messages->child : NULL, *next; message; message = next) {
+		const char *call_id = answers_call(message);
+		next = message->next;
+		if (call_id && cJSON_IsTrue(json_members_get(&calls, call_id)))
+			cJSON_Delete(cJSON_DetachItemViaPointer(in->messages, message));
+		else
+			in->given_id[kept++] = in->given_id[i];
+		i++;
+	}
+	json_members_release(&calls);
+	return ok;
 }

@@ -4,6 +4,7 @@
 #ifndef AGENTGRAPH_SERVICE_RUN_ANSWERS_H
 #define AGENTGRAPH_SERVICE_RUN_ANSWERS_H
 
+#include "service/run/run_input.h"
 #include "service/service.h"
 
 /*
@@ -22,5 +23,12 @@ void answers_close(struct call *call, cJSON *bring, const cJSON *calls);
 
 /* Refuses tool messages, and results in others, where nothing waits. */
 bool answers_none_waiting(struct call *call, const cJSON *bring);
+
+/*
+ * Takes results of calls that the thread has answers of already out of the messages of a request:
+ * clients repeat those of the step they are in, the server's own among them.  False with the error
+ * set.
+ */
+bool answers_drop_known(struct call *call, const struct thread *thread, struct run_input *in);
 
 #endif

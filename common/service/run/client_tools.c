@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Checking the tools offered, and adding those whose names the graph leaves free. */
-#include "service/agui/agui_input.h"
+#include "service/run/client_tools.h"
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -9,13 +9,12 @@
 
 #include <string.h>
 
-#define TOOLS_MAX 64
 #define NAME_MAX_LENGTH 64
 #define DESCRIPTION_MAX 4096  /* characters */
 #define SCHEMA_MAX 16384      /* bytes of compact JSON */
 #define SERVERS_WAIT_MS 10000 /* for tool servers of the graph that are starting */
 
-static bool agui_tools_check_tool(struct call *call, const cJSON *tools, const cJSON *tool, int i)
+static bool client_tools_check_one(struct call *call, const cJSON *tools, const cJSON *tool, int i)
 {
 	const char *name = json_str(tool, "name"), *description = json_str(tool, "description");
 	const char *at = arena_printf(call->arena, "body.tools[%d]", i);
@@ -47,16 +46,16 @@ static bool agui_tools_check_tool(struct call *call, const cJSON *tools, const c
 	return true;
 }
 
-static bool agui_tools_check(struct call *call, const cJSON *tools)
+static bool client_tools_check(struct call *call, const cJSON *tools, int most)
 {
 	const cJSON *tool;
 	bool ok = true;
 	int i = 0;
-	if (cJSON_GetArraySize(tools) > TOOLS_MAX)
+	if (cJSON_GetArraySize(tools) > most)
 		return error_field(&call->error, ERR_VALIDATION, "body.tools", "value_error",
-		    "At most %d client tools are allowed per run", TOOLS_MAX);
+		    "At most %d client tools are allowed per run", most);
 	cJSON_ArrayForEach(tool, tools)
-		ok = agui_tools_check_tool(call, tools, tool, i++) && ok;
+		ok = client_tools_check_one(call, tools, tool, i++) && ok;
 	return ok;
 }
 
@@ -75,15 +74,18 @@ static void find_taken(const struct node *node, const cJSON *tools, bool *taken)
 	node_tools_release(&own);
 }
 
-bool agui_tools_read(struct call *call, const cJSON *tools, struct client_tools *offered)
+bool client_tools_read(
+    struct call *call, const cJSON *tools, int most, bool allowed, struct client_tools *offered)
 {
 	const ag_graph *graph = call->service->graph;
-	bool waits = false, taken[TOOLS_MAX] = {false};
+	const size_t count = (size_t)cJSON_GetArraySize(tools);
+	bool waits = false;
 	*offered = (struct client_tools){0};
-	if (!agui_tools_check(call, tools))
+	if (!client_tools_check(call, tools, most))
 		return false;
-	if (cJSON_GetArraySize(tools) == 0 || !call->service->config->ag_ui_allow_client_tools)
+	if (count == 0 || !allowed)
 		return true;
+	bool *taken = arena_alloc(call->arena, count * sizeof(*taken));
 	for (size_t n = 0; n < graph->node_count; n++) {
 		if (!graph->nodes[n].is_tools)
 			continue;
@@ -92,7 +94,7 @@ bool agui_tools_read(struct call *call, const cJSON *tools, struct client_tools 
 	}
 	if (!waits)
 		return true; /* without a tools node nothing can wait for the results */
-	struct tool *items = arena_alloc(call->arena, TOOLS_MAX * sizeof(*items));
+	struct tool *items = arena_alloc(call->arena, count * sizeof(*items));
 	const cJSON *item;
 	size_t i = 0;
 	cJSON_ArrayForEach(item, tools) {
