@@ -4,6 +4,9 @@
 #ifndef AGENTGRAPH_FCGI_HANDLERS_H
 #define AGENTGRAPH_FCGI_HANDLERS_H
 
+#include <cjson/cJSON.h>
+
+struct error_view;
 struct request;
 
 void get_ping(struct request *rq);
@@ -18,6 +21,13 @@ void get_graph(struct request *rq);
 void get_graph_tools(struct request *rq);
 void get_graph_schema(struct request *rq);
 void get_socket(struct request *rq);
+
+void post_chat_completions(struct request *rq);
+void get_models(struct request *rq);
+void get_model(struct request *rq);
+
+/* What the dialect of these routes says of errors (struct dialect). */
+cJSON *openai_error_body(struct request *rq, const struct error_view *view);
 
 void get_observability(struct request *rq);
 

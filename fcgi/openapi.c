@@ -87,10 +87,24 @@ static void add_answer(cJSON *responses, const char *status, const char *descrip
 	json_add(response, "content", json_content(schema));
 }
 
-static void add_error(cJSON *responses, int status)
+/* In the shape of the row's protocol, which may have another status for mistakes. */
+static void add_error(cJSON *responses, const struct route *row, int status)
 {
+	const struct dialect *dialect = row->dialect;
 	char key[16], name[32];
+	if (dialect && dialect->mistakes && status == 422)
+		status = dialect->mistakes;
 	snprintf(key, sizeof(key), "%d", status);
+	if (json_get(responses, key))
+		return;
+	if (dialect && dialect->error_shape) {
+		cJSON *response = cJSON_AddObjectToObject(responses, key);
+		json_add_str(response, "description", "An error.");
+		json_add(response, "headers", headers_of(row));
+		json_add(response, "content",
+		    json_content(openapi_reference(SCHEMAS, dialect->error_shape)));
+		return;
+	}
 	snprintf(name, sizeof(name), "Error%d", status);
 	cJSON_AddItemToObject(responses, key, openapi_reference("#/components/responses/", name));
 }
@@ -98,24 +112,24 @@ static void add_error(cJSON *responses, int status)
 static void add_errors(cJSON *responses, const struct route *row, const cJSON *spec)
 {
 	const cJSON *more;
-	add_error(responses, 400);
+	add_error(responses, row, 400);
 	if (row->resource && (row->flags & ROUTE_UNAUTHORIZED))
-		add_error(responses, 401);
+		add_error(responses, row, 401);
 	if (row->resource)
-		add_error(responses, 403);
+		add_error(responses, row, 403);
 	if (row->body != BODY_NONE)
-		add_error(responses, 408);
-	add_error(responses, 413);
+		add_error(responses, row, 408);
+	add_error(responses, row, 413);
 	/* something of the request besides its path is looked at */
 	if (row->body != BODY_NONE || json_get(spec, "query") ||
 	    (row->resource && strchr(row->path, '{')))
-		add_error(responses, 422);
+		add_error(responses, row, 422);
 	if (!(row->flags & ROUTE_UNCOUNTED))
-		add_error(responses, 429);
-	add_error(responses, 500);
-	add_error(responses, 503);
+		add_error(responses, row, 429);
+	add_error(responses, row, 500);
+	add_error(responses, row, 503);
 	cJSON_ArrayForEach(more, json_get(spec, "errors"))
-		add_error(responses, more->valueint);
+		add_error(responses, row, more->valueint);
 }
 
 static cJSON *responses_of(const struct route *row, const cJSON *spec)

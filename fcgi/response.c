@@ -302,6 +302,16 @@ void reply_run(struct request *rq, const cJSON *data)
 	buf_release(&extra);
 }
 
+void reply_bare(struct request *rq, const cJSON *body)
+{
+	if (!body) {
+		reply_error(rq);
+		return;
+	}
+	json_write(&rq->response->body, body);
+	send_json(rq, 200);
+}
+
 /* What errors of some kinds say besides. */
 static void add_bounds(struct request *rq, cJSON *error)
 {
@@ -346,7 +356,10 @@ void reply_error(struct request *rq)
 		error_set(&rq->call.error, ERR_INTERNAL, NULL);
 		error_cause(&rq->call.error, "the handler failed without saying why");
 	}
+	const struct dialect *dialect = rq->match.dialect;
 	call_error_view(&rq->call, &view);
+	if (dialect && dialect->mistakes && view.status == 422)
+		view.status = dialect->mistakes;
 	/* the one place where a failed request is logged; why one was refused, with IS_DEBUG */
 	const struct error *err = &rq->call.error;
 	enum log_level refused = rq->server->service->config->env.is_debug ? LOG_INFO : LOG_DEBUG;
@@ -357,7 +370,6 @@ void reply_error(struct request *rq)
 		response_header(rq, "Retry-After", "1");
 	if (view.status == 401)
 		response_header(rq, "WWW-Authenticate", "Bearer");
-	const struct dialect *dialect = rq->match.route ? rq->match.route->dialect : NULL;
 	cJSON *body;
 	if (dialect && dialect->error_body) {
 		body = dialect->error_body(rq, &view);

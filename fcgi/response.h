@@ -43,6 +43,9 @@ void reply_accepted(struct request *rq, const cJSON *data);
 /* 200, with thread_id and is_new_thread of data.meta also in the envelope's metadata. */
 void reply_run(struct request *rq, const cJSON *data);
 
+/* 200 with a body that has no envelope; NULL as in reply_data. */
+void reply_bare(struct request *rq, const cJSON *body);
+
 /* 200 with data given as JSON text. */
 void reply_json(struct request *rq, const char *data);
 

@@ -48,6 +48,8 @@ void route_find(const struct route_table *table, const struct path *path, enum m
 		if (row->method == METHOD_GET)
 			match->allowed |= METHOD_HEAD;
 		match->flags |= row->flags;
+		if (row->dialect)
+			match->dialect = row->dialect;
 		if (row->method != wanted)
 			continue;
 		match->route = row;

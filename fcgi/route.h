@@ -59,7 +59,10 @@ enum route_flag {
 struct dialect {
 	size_t on;            /* of the bool in struct config without which they are not there */
 	const char *not_json; /* what a body must be that is no JSON */
+	int mistakes;         /* status of what has 422 elsewhere; 0: the same */
 	bool late_thread; /* which thread a body is about is known to the run, which asks for it */
+
+	const char *error_shape; /* what the OpenAPI document calls the body of an error; or NULL */
 
 	/* The whole body of an answer with an error, in the arena; its status and headers are as
 	 * everywhere. */
@@ -85,10 +88,11 @@ struct route_table {
 extern const struct route_table routes;
 
 struct route_match {
-	const struct route *route;  /* NULL when no row has path and method */
-	unsigned allowed;           /* methods that the path has; 0: an unknown path */
-	unsigned flags;             /* of the path's rows */
-	const char *ids[ROUTE_IDS]; /* what the {names} stand for, in order; else NULL */
+	const struct route *route;     /* NULL when no row has path and method */
+	unsigned allowed;              /* methods that the path has; 0: an unknown path */
+	unsigned flags;                /* of the path's rows */
+	const struct dialect *dialect; /* the same; NULL where none has one */
+	const char *ids[ROUTE_IDS];    /* what the {names} stand for, in order; else NULL */
 };
 
 /* Whether a row is of something that is switched on. */

@@ -7,6 +7,12 @@
 static const struct dialect ag_ui = {
     .on = offsetof(struct config, ag_ui_enabled), .not_json = "must be JSON", .late_thread = true};
 
+static const struct dialect openai = {.on = offsetof(struct config, openai_enabled),
+    .mistakes = 400,
+    .late_thread = true,
+    .error_shape = "OpenAiError",
+    .error_body = openai_error_body};
+
 static const struct dialect evals = {.on = offsetof(struct config, evals_served)};
 
 /*
@@ -33,6 +39,12 @@ static const struct route rows[] = {
 
     {METHOD_POST, "/v1/ag-ui", "graph", "stream", BODY_REQUIRED, post_ag_ui,
         ROUTE_UNAUTHORIZED, &ag_ui},
+
+    {METHOD_POST, "/v1/chat/completions", "graph", "invoke", BODY_REQUIRED, post_chat_completions,
+        ROUTE_UNAUTHORIZED, &openai},
+    {METHOD_GET, "/v1/models", "graph", "read", BODY_NONE, get_models, ROUTE_UNAUTHORIZED, &openai},
+    {METHOD_GET, "/v1/models/{model_id}", "graph", "read", BODY_NONE, get_model,
+        ROUTE_UNAUTHORIZED, &openai},
 
     {METHOD_GET, "/v1/observability/{thread_id}", "graph", "read", BODY_NONE, get_observability,
         0, NULL},

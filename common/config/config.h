@@ -163,6 +163,8 @@ struct config {
 	struct rate_limit_config rate_limit;
 	struct websocket_config websocket;
 	bool ag_ui_enabled, ag_ui_allow_client_tools;
+	bool openai_enabled;
+	char *openai_model; /* openai.model; NULL: the attribute of agent */
 	struct observability_config observability;
 	double run_wait_timeout;                              /* seconds, runs.wait_timeout */
 	int64_t thread_max_bytes;                             /* threads.max_bytes; 0: no limit */

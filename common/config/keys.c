@@ -41,6 +41,12 @@ static const struct field_row ag_ui_rows[] = {
     FIELDS_END,
 };
 
+static const struct field_row openai_rows[] = {
+    FIELD_AT("enabled", config, openai_enabled, .kind = &field_bool),
+    FIELD_AT("model", config, openai_model, .kind = &field_string),
+    FIELDS_END,
+};
+
 static const struct field_row runs_rows[] = {
     FIELD_AT("wait_timeout", config, run_wait_timeout, .kind = &field_number,
 	.expected = "a number of seconds, 0 or more"),
@@ -115,6 +121,7 @@ static const struct field_row top_rows[] = {
     BY_HAND(rate_limit),
     FIELD(config, websocket, OBJECT(websocket)),
     HERE(ag_ui),
+    HERE(openai),
     BY_HAND(observability),
     HERE(threads),
     HERE(runs),

@@ -13,7 +13,7 @@ AGENTGRAPH_RECORD=$WORK/kept
 export AGENTGRAPH_RECORD
 validate() { "$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json "$@"; }
 
-printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
+printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"openai":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" check >check.out 2>&1 || printf '{"agent":"builtin:demo","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" routes >routes || tap_bail 'the routes cannot be printed'
 mkdir eval_reports
@@ -66,6 +66,17 @@ api GET '/v1/threads?status=idle&metadata.b=c'
 api GET '/v1/threads?status=busy'
 api POST /v1/ag-ui '{"threadId":"a1","runId":"r1","messages":[{"id":"m1","role":"user","content":"/add 2 3"}]}'
 api POST /v1/ag-ui '{"threadId":"a2","runId":"r2","messages":[{"id":"m1","role":"user","content":"/ask what"}],"tools":[],"context":[]}'
+
+for members in '' ',"stream":true,"stream_options":{"include_usage":true}'; do
+	for text in hello '/slow 2 1' '/ask what' '/error x'; do
+		api POST /v1/chat/completions "{\"model\":\"demo\",\"messages\":[{\"role\":\"user\",\"content\":\"$text\"}]$members}"
+	done
+	api POST /v1/chat/completions "{\"model\":\"demo\",\"messages\":[{\"role\":\"user\",\"content\":\"/remote pick {}\"}],
+		\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"pick\"}}],\"metadata\":{\"thread_id\":\"o\"}$members}"
+done
+api POST /v1/chat/completions '{"model":"other","messages":[{"role":"user","content":"hi"}]}'
+api POST /v1/chat/completions '{"model":"demo"}'
+for path in /v1/models /v1/models/demo /v1/models/other; do api GET $path; done
 
 api GET '/v1/graph/runs?thread_id=t&status=completed&limit=1'
 run=$(json '.data.runs[0].run_id' "$BODY")

@@ -37,7 +37,7 @@ as() {
 said() {
 	case $STATUS in
 	2*) echo "$STATUS" ;;
-	*) json '"'"$STATUS"' \(.error_code) \(.detail)"' "$BODY" ;;
+	*) json '"'"$STATUS"' \(.error_code // .error.code) \(.detail // .error.message)"' "$BODY" ;;
 	esac
 }
 

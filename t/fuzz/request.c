@@ -29,7 +29,8 @@
 #define HEADERS 24 /* of a request */
 
 static const char configuration[] = "{\"agent\": \"builtin:demo\", \"store\": \"builtin:store\", "
-				    "\"ag_ui\": {\"enabled\": true}}";
+				    "\"ag_ui\": {\"enabled\": true}, "
+				    "\"openai\": {\"enabled\": true}}";
 
 static struct {
 	struct server server;

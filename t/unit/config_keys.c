@@ -236,6 +236,12 @@ static void small_blocks(void)
 	    c->ag_ui_enabled && !c->ag_ui_allow_client_tools);
 	CHECK_REFUSED(", \"ag_ui\": {\"enabled\": \"true\"}", "ag_ui.enabled: expected true or");
 	CHECK_REFUSED(", \"ag_ui\": {\"enabled\": 1}", "ag_ui.enabled");
+	CHECK_ACCEPTED("", !c->openai_enabled && !c->openai_model);
+	CHECK_ACCEPTED(", \"openai\": {\"enabled\": true, \"model\": \"m\"}",
+	    c->openai_enabled && same(c->openai_model, "m"));
+	CHECK_REFUSED(", \"openai\": {\"enabled\": 1}", "openai.enabled: expected true or false");
+	CHECK_REFUSED(", \"openai\": {\"model\": \"\"}", "openai.model");
+	CHECK_REFUSED(", \"openai\": true", "openai");
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 0.5}", c->run_wait_timeout == 0.5);
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 1e300}", c->run_wait_timeout == 1e9);
 	CHECK_ACCEPTED(", \"runs\": {\"message_resumes\": true}", c->message_resumes);
@@ -392,7 +398,7 @@ static const struct unit_test tests[] = {
     {"reports of evaluations may be off", evals_may_be_off},
     {"no message shows a URL", secrets_stay_hidden},
     {"the websocket block is checked", websocket_block},
-    {"the blocks ag_ui and runs are checked", small_blocks},
+    {"the blocks ag_ui, openai and runs are checked", small_blocks},
     {"webhooks need addresses and a secret", webhooks_need_addresses_and_a_secret},
     {"the observability block is checked", observability_block},
     {"exporters take their tokens from the environment", exporters},

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: ISC */
+/* One chat completion: whose thread, the turn, and how its end is told; and the models. */
+#include "service/openai/openai.h"
+
+#include "base/json.h"
+#include "service/openai/openai_answer.h"
+#include "service/openai/openai_input.h"
+#include "service/run/answers.h"
+#include "service/run/turn.h"
+
+#include <string.h>
+
+/* Nobody watches a run that is answered whole. */
+static void openai_ignore_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	(void)observer, (void)run, (void)event;
+}
+
+/* The route's own permission knew neither the thread nor that a stream is wanted. */
+static bool openai_permit(struct call *call, const struct openai_input *in)
+{
+	const struct permission permission = {
+	    "graph", in->stream ? "stream" : "invoke", in->run.thread_id};
+	return call_permit(call, &permission);
+}
+
+static bool openai_open(struct turn *turn)
+{
+	if (turn->in.thread_id)
+		return turn_open(turn) && answers_drop_known(turn->call, &turn->thread, &turn->in);
+	turn_open_apart(turn);
+	return true;
+}
+
+static bool openai_whole(struct turn *turn, struct openai_chat *chat)
+{
+	struct run_observer observer = {.event = openai_ignore_event};
+	bool ok = turn_run(turn, &observer);
+	chat->ran = turn->run && run_steps(turn->run) > 0;
+	if (ok)
+		chat->answer = openai_completion(turn);
+	return ok;
+}
+
+static bool openai_stream(struct turn *turn, bool usage, struct chunk_sink *sink)
+{
+	struct openai_writer writer;
+	openai_writer_init(&writer, turn, usage, sink);
+	bool ok = turn_run(turn, &writer.observer);
+	bool told = ok || writer.begun;
+	turn_end(turn); /* the last chunks go out when the thread is free again */
+	if (ok) {
+		openai_writer_finish(&writer);
+	} else if (told) {
+		turn_log_failure(turn);
+		openai_writer_fail(&writer);
+	}
+	openai_writer_release(&writer);
+	return told;
+}
+
+bool openai_chat(struct call *call, struct openai_chat *chat)
+{
+	struct openai_input in;
+	struct turn turn;
+	chat->answer = NULL;
+	chat->ran = false;
+	if (call->service->graph->live)
+		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
+	if (!openai_input_read(call, chat->body, chat->thread_id, &in) || !openai_permit(call, &in))
+		return false;
+	turn_init(&turn, call, &in.run);
+	bool ok = openai_open(&turn);
+	if (ok)
+		ok = in.stream ? openai_stream(&turn, in.usage, chat->sink)
+			       : openai_whole(&turn, chat);
+	turn_end(&turn);
+	return ok;
+}
+
+/* ---- the models ---- */
+
+/* When a model was made is not known: a time that all processes say. */
+static cJSON *openai_model_new(const struct call *call)
+{
+	cJSON *model = cJSON_CreateObject();
+	json_add_str(model, "id", openai_model(call->service->config));
+	json_add_str(model, "object", "model");
+	json_add_int(model, "created", 0);
+	json_add_str(model, "owned_by", "agentgraph");
+	return model;
+}
+
+cJSON *openai_models(struct call *call)
+{
+	cJSON *list = arena_json(call->arena, cJSON_CreateObject());
+	json_add_str(list, "object", "list");
+	json_append(json_add(list, "data", cJSON_CreateArray()), openai_model_new(call));
+	return list;
+}
+
+cJSON *openai_model_view(struct call *call, const char *name)
+{
+	if (strcmp(name, openai_model(call->service->config)) == 0)
+		return arena_json(call->arena, openai_model_new(call));
+	openai_no_model(call, "path.model", name);
+	return NULL;
+}

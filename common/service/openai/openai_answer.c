@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: ISC */
+/* What a turn said, asked and cost, written whole and in chunks. */
+#include "service/openai/openai_answer.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_quote.h"
+#include "graph/message.h"
+#include "service/openai/openai.h"
+#include "service/openai/openai_input.h"
+#include "storage/runs.h"
+
+#include <string.h>
+
+#define BETWEEN "\n\n" /* what stands between two messages that are one answer */
+
+/* ---- what came of it ---- */
+
+/* The first message that the run made, with next; NULL where there is none. */
+static const cJSON *openai_made(const struct turn *turn)
+{
+	const cJSON *messages = turn->run ? run_messages(turn->run) : NULL;
+	const cJSON *message = messages ? messages->child : NULL;
+	for (int i = 0; message && i < turn->brought; i++)
+		message = message->next;
+	return message;
+}
+
+/* The calls that wait at the client, an array of blocks in the arena, or NULL. */
+static const cJSON *openai_calls(const struct turn *turn)
+{
+	if (turn->action == TURN_REPORT_WAITING)
+		return turn->waiting;
+	const char *text = turn->run ? run_thread(turn->run)->waiting_json : NULL;
+	if (!text)
+		return NULL;
+	const cJSON *waiting =
+	    arena_json(turn->call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
+	return json_get(waiting, "calls");
+}
+
+/* What a pause asks, in the arena; NULL where there is none. */
+static const char *openai_question(const struct turn *turn)
+{
+	struct arena *a = turn->call->arena;
+	const cJSON *interrupt =
+	    turn->action == TURN_NOTHING_NEW ? NULL : arena_json(a, turn_interrupt(turn));
+	const cJSON *data = json_get(interrupt, "data");
+	const char *question = json_str(data, "question");
+	if (!interrupt)
+		return NULL;
+	if (!question)
+		question = json_str(interrupt, "message");
+	if (question)
+		return question;
+	char *text = json_print(data);
+	arena_defer(a, cJSON_free, text);
+	return text;
+}
+
+/* Appends a text of the answer behind those that came before. */
+static void openai_say(struct buf *answer, const char *text)
+{
+	if (*text && answer->len)
+		buf_puts(answer, BETWEEN);
+	buf_puts(answer, text);
+}
+
+static void openai_text(const struct turn *turn, struct buf *answer)
+{
+	const char *question = openai_question(turn);
+	for (const cJSON *message = openai_made(turn); message; message = message->next) {
+		struct buf text = {0};
+		if (message_is(message, "assistant"))
+			message_text(message, &text);
+		openai_say(answer, buf_str(&text));
+		buf_release(&text);
+	}
+	if (question)
+		openai_say(answer, question);
+}
+
+/* What it cost, a new tree; null where somebody answered and did not say: zeroes would pass for a
+ * price. */
+static cJSON *openai_usage(const struct turn *turn)
+{
+	struct run_usage sum = {0};
+	bool known = false, answered = false;
+	for (const cJSON *message = openai_made(turn); message; message = message->next) {
+		answered = message_is(message, "assistant") || answered;
+		known = message_usage(message, &sum) || known;
+	}
+	if (answered && !known)
+		return cJSON_CreateNull();
+	cJSON *usage = cJSON_CreateObject();
+	json_add_int(usage, "prompt_tokens", sum.prompt);
+	json_add_int(usage, "completion_tokens", sum.completion);
+	json_add_int(usage, "total_tokens", sum.total);
+	cJSON *details = json_add(usage, "completion_tokens_details", cJSON_CreateObject());
+	json_add_int(details, "reasoning_tokens", sum.reasoning);
+	return usage;
+}
+
+/* index: of a chunk's call, below 0 for none. */
+static cJSON *openai_call_view(const cJSON *block, int index)
+{
+	cJSON *view = cJSON_CreateObject();
+	char *arguments = json_print(json_get(block, "args"));
+	if (index >= 0)
+		json_add_int(view, "index", index);
+	json_add_str(view, "id", json_str(block, "id"));
+	json_add_str(view, "type", "function");
+	cJSON *function = json_add(view, "function", cJSON_CreateObject());
+	json_add_str(function, "name", json_str(block, "name"));
+	json_add_str(function, "arguments", arguments);
+	cJSON_free(arguments);
+	return view;
+}
+
+/* ---- the whole answer ---- */
+
+/* What answer and chunks begin with. */
+static cJSON *openai_head(const struct turn *turn, const char *object)
+{
+	struct call *call = turn->call;
+	cJSON *head = arena_json(call->arena, cJSON_CreateObject());
+	json_add_str(head, "id", arena_printf(call->arena, "chatcmpl-%s", turn->run_id));
+	json_add_str(head, "object", object);
+	json_add_int(head, "created", clock_now() / 1000000);
+	json_add_str(head, "model", openai_model(call->service->config));
+	json_add(head, "system_fingerprint", cJSON_CreateNull());
+	if (!turn->apart)
+		json_add_str(head, "thread_id", turn->thread.thread_id);
+	return head;
+}
+
+cJSON *openai_completion(const struct turn *turn)
+{
+	const cJSON *calls = openai_calls(turn), *block;
+	struct buf text = {0};
+	cJSON *answer = openai_head(turn, "chat.completion");
+	cJSON *choice = cJSON_CreateObject(), *message;
+	json_append(json_add(answer, "choices", cJSON_CreateArray()), choice);
+	json_add_int(choice, "index", 0);
+	message = json_add(choice, "message", cJSON_CreateObject());
+	json_add_str(message, "role", "assistant");
+	openai_text(turn, &text);
+	json_add_str(message, "content", calls && !text.len ? NULL : buf_str(&text));
+	json_add(message, "refusal", cJSON_CreateNull());
+	if (calls) {
+		cJSON *views = json_add(message, "tool_calls", cJSON_CreateArray());
+		cJSON_ArrayForEach(block, calls)
+			cJSON_AddItemToArray(views, openai_call_view(block, -1));
+	}
+	json_add(choice, "logprobs", cJSON_CreateNull());
+	json_add_str(choice, "finish_reason", calls ? "tool_calls" : "stop");
+	cJSON *usage = openai_usage(turn);
+	if (cJSON_IsNull(usage))
+		cJSON_Delete(usage);
+	else
+		json_add(answer, "usage", usage);
+	buf_release(&text);
+	return answer;
+}
+
+/* ---- errors ---- */
+
+static const char *openai_error_type(int status)
+{
+	switch (status) {
+	case 401:
+		return "authentication_error";
+	case 403:
+		return "permission_error";
+	case 429:
+		return "rate_limit_error";
+	default:
+		return status < 500 ? "invalid_request_error" : "server_error";
+	}
+}
+
+/* The member that the first mistake is in, "messages[0].role", in the arena; NULL where it is in
+ * none. */
+static const char *openai_param(struct call *call, const cJSON *details)
+{
+	const cJSON *loc = details ? json_get(details->child, "loc") : NULL, *part;
+	struct buf path = {0};
+	const char *first = loc && loc->child ? cJSON_GetStringValue(loc->child) : NULL;
+	if (!first || strcmp(first, "node") == 0)
+		return NULL;
+	for (part = loc->child->next; part; part = part->next) {
+		if (cJSON_IsNumber(part))
+			buf_printf(&path, "[%d]", part->valueint);
+		else
+			buf_printf(&path, "%s%s", path.len ? "." : "", part->valuestring);
+	}
+	const char *param = path.len ? arena_strdup(call->arena, path.data) : NULL;
+	buf_release(&path);
+	return param;
+}
+
+cJSON *openai_error(struct call *call, const struct error_view *view)
+{
+	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *error = json_add(body, "error", cJSON_CreateObject());
+	json_add_str(error, "message", view->detail);
+	json_add_str(error, "type", openai_error_type(view->status));
+	json_add_str(error, "param", openai_param(call, view->details));
+	json_add_str(error, "code", view->code);
+	return body;
+}
+
+/* ---- chunks ---- */
+
+static void openai_send_line(struct openai_writer *writer)
+{
+	struct chunk_sink *sink = &writer->gate.sink;
+	sink->chunk(sink, writer->line.data, writer->line.len);
+}
+
+static void openai_line(struct openai_writer *writer, const char *text)
+{
+	buf_reset(&writer->line);
+	buf_puts(&writer->line, text);
+	openai_send_line(writer);
+}
+
+/* A chunk of one choice: between open_delta and close_delta its delta is written. */
+static void open_delta(struct openai_writer *writer)
+{
+	buf_reset(&writer->line);
+	buf_add(&writer->line, writer->head.data, writer->head.len);
+	buf_puts(&writer->line, ",\"choices\":[{\"index\":0,\"delta\":{");
+}
+
+static void close_delta(struct openai_writer *writer, const char *reason)
+{
+	buf_puts(&writer->line, "},\"logprobs\":null,\"finish_reason\":");
+	json_quote(&writer->line, reason);
+	buf_puts(&writer->line, writer->usage ? "}],\"usage\":null}" : "}]}");
+	openai_send_line(writer);
+}
+
+static void openai_begin(struct openai_writer *writer)
+{
+	if (writer->begun)
+		return;
+	writer->begun = true;
+	open_delta(writer);
+	buf_puts(&writer->line, "\"role\":\"assistant\",\"content\":\"\",\"refusal\":null");
+	close_delta(writer, NULL);
+}
+
+static void openai_write_text(struct openai_writer *writer, const char *text)
+{
+	open_delta(writer);
+	buf_puts(&writer->line, "\"content\":");
+	json_quote(&writer->line, text);
+	close_delta(writer, NULL);
+}
+
+/* A piece of the message of that id. */
+static void openai_write_piece(struct openai_writer *writer, const char *id, const char *text)
+{
+	if (!*text)
+		return;
+	if (strcmp(buf_str(&writer->message), id) != 0) {
+		buf_reset(&writer->message);
+		buf_puts(&writer->message, id);
+		if (writer->said)
+			openai_write_text(writer, BETWEEN);
+	}
+	writer->said = true;
+	openai_write_text(writer, text);
+}
+
+static void openai_write_calls(struct openai_writer *writer, const cJSON *calls)
+{
+	const cJSON *block;
+	int index = 0;
+	cJSON_ArrayForEach(block, calls) {
+		cJSON *view = openai_call_view(block, index++);
+		open_delta(writer);
+		buf_puts(&writer->line, "\"tool_calls\":[");
+		json_write(&writer->line, view);
+		buf_putc(&writer->line, ']');
+		close_delta(writer, NULL);
+		cJSON_Delete(view);
+	}
+}
+
+static void openai_write_usage(struct openai_writer *writer)
+{
+	cJSON *usage = openai_usage(writer->turn);
+	buf_reset(&writer->line);
+	buf_add(&writer->line, writer->head.data, writer->head.len);
+	buf_puts(&writer->line, ",\"choices\":[],\"usage\":");
+	json_write(&writer->line, usage);
+	buf_putc(&writer->line, '}');
+	cJSON_Delete(usage);
+	openai_send_line(writer);
+}
+
+/* ---- what the run tells ---- */
+
+/* From the end of a node to the start of the next nothing is waited for. */
+static void openai_cork(struct openai_writer *writer, bool on)
+{
+	if (writer->corked != on)
+		writer->gate.sink.cork(&writer->gate.sink, on);
+	writer->corked = on;
+}
+
+/* A message that was not streamed is one piece. */
+static void on_whole(struct openai_writer *writer, const cJSON *message)
+{
+	struct buf text = {0};
+	if (!message_is(message, "assistant") ||
+	    strcmp(buf_str(&writer->message), message_id(message)) == 0)
+		return;
+	message_text(message, &text);
+	openai_write_piece(writer, message_id(message), buf_str(&text));
+	buf_release(&text);
+}
+
+static void openai_on_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	struct openai_writer *writer = (struct openai_writer *)observer;
+	const cJSON *block;
+	(void)run;
+	switch (event->kind) {
+	case RUN_NODE_STARTS:
+		openai_begin(writer);
+		openai_cork(writer, false);
+		return;
+	case RUN_PIECE:
+		block = json_get(event->message, "content")->child;
+		if (block_is(block, "text"))
+			openai_write_piece(
+			    writer, message_id(event->message), json_str(block, "text"));
+		return;
+	case RUN_MESSAGE:
+		on_whole(writer, event->message);
+		openai_cork(writer, event->json != NULL);
+		return;
+	case RUN_NODE_ENDS:
+		openai_cork(writer, true);
+		return;
+	}
+}
+
+static void openai_on_settled(struct run_observer *observer, bool ok)
+{
+	gate_settle(&((struct openai_writer *)observer)->gate, ok);
+}
+
+/* ---- the writer ---- */
+
+void openai_writer_init(
+    struct openai_writer *writer, struct turn *turn, bool usage, struct chunk_sink *sink)
+{
+	*writer = (struct openai_writer){
+	    .observer = {.live = true, .event = openai_on_event, .settled = openai_on_settled},
+	    .turn = turn,
+	    .usage = usage,
+	};
+	json_write(&writer->head, openai_head(turn, "chat.completion.chunk"));
+	writer->head.data[--writer->head.len] = '\0'; /* the brace that ends it */
+	gate_init(&writer->gate, sink);
+}
+
+void openai_writer_release(struct openai_writer *writer)
+{
+	gate_release(&writer->gate);
+	buf_release(&writer->head);
+	buf_release(&writer->line);
+	buf_release(&writer->message);
+}
+
+/* When the run's start could not be written, what came before is lost, and the stream begins here.
+ */
+static void openai_open_end(struct openai_writer *writer)
+{
+	if (!gate_open(&writer->gate))
+		writer->begun = false;
+	openai_cork(writer, true);
+	openai_begin(writer);
+}
+
+static void openai_close_end(struct openai_writer *writer)
+{
+	openai_line(writer, "[DONE]");
+	openai_cork(writer, false);
+}
+
+void openai_writer_finish(struct openai_writer *writer)
+{
+	const cJSON *calls = openai_calls(writer->turn);
+	const char *question = openai_question(writer->turn);
+	openai_open_end(writer);
+	if (question)
+		openai_write_piece(writer, "", question);
+	if (calls)
+		openai_write_calls(writer, calls);
+	open_delta(writer);
+	close_delta(writer, calls ? "tool_calls" : "stop");
+	if (writer->usage)
+		openai_write_usage(writer);
+	openai_close_end(writer);
+}
+
+void openai_writer_fail(struct openai_writer *writer)
+{
+	struct call *call = writer->turn->call;
+	struct error_view view;
+	call_error_view(call, &view);
+	openai_open_end(writer);
+	char *text = json_print(openai_error(call, &view));
+	openai_line(writer, text);
+	cJSON_free(text);
+	openai_close_end(writer);
+}

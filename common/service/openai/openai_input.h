@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The body of POST /v1/chat/completions (doc/protocol-openai.md#the-request), checked and brought
+ * into the shape of a run.
+ *
+ * Without a thread its messages are the whole context; of one that names a thread only what follows
+ * the last assistant message is looked at, as the thread has the rest.
+ */
+#ifndef AGENTGRAPH_SERVICE_OPENAI_OPENAI_INPUT_H
+#define AGENTGRAPH_SERVICE_OPENAI_OPENAI_INPUT_H
+
+#include "service/run/run_input.h"
+#include "service/service.h"
+
+struct openai_input {
+	struct run_input run; /* thread_id NULL: it is about no thread */
+	bool stream;
+	bool usage; /* of a stream: a chunk with the usage is wanted */
+};
+
+/*
+ * Reads a body; thread_id is what the header X-Thread-ID says, "" where it is not there.  False
+ * with every mistake in call->error.  All of it lives in the call's arena or is borrowed from the
+ * body.
+ */
+bool openai_input_read(
+    struct call *call, const cJSON *body, const char *thread_id, struct openai_input *in);
+
+/* The name of the model that is served. */
+const char *openai_model(const struct config *config);
+
+/* Sets that there is no model of that name, which stands at path; false. */
+bool openai_no_model(struct call *call, const char *path, const char *name);
+
+/* ---- openai_message.c: messages as clients write them (doc/protocol-openai.md#messages) */
+
+/*
+ * The message of a run (doc/protocol-messages.md#messages, output form) that item stands for, a new
+ * tree; NULL with every mistake in call->error.  at is where it stands: "body.messages[3]".
+ */
+cJSON *openai_message_read(struct call *call, const cJSON *item, const char *at);
+
+/* Whether each call of these messages (output form, of body.messages) is answered behind it, and
+ * nothing else is; else false with the first that is not in call->error. */
+bool openai_messages_answer(struct call *call, const cJSON *messages);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: ISC */
+/* Roles, parts and tool calls of such messages, turned into the service's messages and blocks. */
+#include "base/fields.h"
+#include "base/json.h"
+#include "graph/message.h"
+#include "service/files/media_type.h"
+#include "service/openai/openai_input.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* A mistake at a place below the body. */
+static bool openai_wrong(struct call *call, const char *at, const char *type, const char *must)
+{
+	return error_field(
+	    &call->error, ERR_VALIDATION, at, type, "%s must be %s", strchr(at, '.') + 1, must);
+}
+
+static const char *below(struct call *call, const char *at, const char *name)
+{
+	return arena_printf(call->arena, "%s.%s", at, name);
+}
+
+/* The values can be large, and message_normalise copies them. */
+static void openai_refer(cJSON *object, const char *name, const cJSON *value)
+{
+	if (value)
+		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
+}
+
+static cJSON *openai_block(const char *type)
+{
+	cJSON *block = cJSON_CreateObject();
+	json_add_str(block, "type", type);
+	return block;
+}
+
+/* ---- parts ---- */
+
+struct openai_part {
+	const char *type;
+	const cJSON *text, *url, *data, *file_data, *file_id;
+	const char *format, *filename;
+	const cJSON *of; /* the object that has the kind's own members */
+};
+
+#define PART_TEXT .kind = &field_json, .types = TYPE_STRING
+
+static const struct field_row type_rows[] = {
+    FIELD(openai_part, type, .kind = &field_text, .required = true), FIELDS_END};
+static const struct field_row text_rows[] = {
+    FIELD(openai_part, text, PART_TEXT, .required = true), FIELDS_END};
+static const struct field_row refusal_rows[] = {
+    FIELD_AT("refusal", openai_part, text, PART_TEXT, .required = true), FIELDS_END};
+static const struct field_row image_rows[] = {
+    FIELD(openai_part, url, PART_TEXT, .required = true), FIELDS_END};
+static const struct field_row audio_rows[] = {FIELD(openai_part, data, PART_TEXT, .required = true),
+    FIELD(openai_part, format, .kind = &field_text, .required = true), FIELDS_END};
+static const struct field_row file_rows[] = {FIELD(openai_part, file_data, PART_TEXT),
+    FIELD(openai_part, file_id, PART_TEXT), FIELD(openai_part, filename, .kind = &field_text),
+    FIELDS_END};
+
+static cJSON *text_part(struct call *call, const struct openai_part *part, const char *at)
+{
+	(void)call, (void)at;
+	cJSON *block = openai_block("text");
+	openai_refer(block, "text", part->text);
+	return block;
+}
+
+static cJSON *image_part(struct call *call, const struct openai_part *part, const char *at)
+{
+	(void)call, (void)at;
+	cJSON *block = openai_block("image");
+	openai_refer(block, "url", part->url);
+	return block;
+}
+
+static cJSON *audio_part(struct call *call, const struct openai_part *part, const char *at)
+{
+	bool mp3 = strcmp(part->format, "mp3") == 0;
+	if (!mp3 && strcmp(part->format, "wav") != 0) {
+		openai_wrong(call, below(call, at, "format"), "value_error", "one of wav, mp3");
+		return NULL;
+	}
+	cJSON *block = openai_block("audio");
+	openai_refer(block, "data_base64", part->data);
+	json_add_str(block, "mime_type", mp3 ? "audio/mpeg" : "audio/wav");
+	return block;
+}
+
+static const char *block_of_media(const char *mime_type)
+{
+	static const char *const types[] = {"image", "audio", "video"};
+	for (size_t i = 0; i < 3; i++) {
+		size_t len = strlen(types[i]);
+		if (strncasecmp(mime_type, types[i], len) == 0 && mime_type[len] == '/')
+			return types[i];
+	}
+	return "document";
+}
+
+/* The bytes come as a data URL, or as their base64 alone, whose type the name tells. */
+static cJSON *file_part(struct call *call, const struct openai_part *part, const char *at)
+{
+	const char *data = cJSON_GetStringValue(part->file_data);
+	const char *mime_type = part->filename ? media_type_of_name(part->filename) : NULL;
+	bool is_url = data && strncasecmp(data, "data:", 5) == 0;
+	if (!data && !part->file_id) {
+		openai_wrong(call, at, "missing", "an object with file_data or file_id");
+		return NULL;
+	}
+	if (!mime_type)
+		mime_type = MEDIA_TYPE_UNKNOWN;
+	cJSON *block = openai_block(
+	    part->file_id ? "document" : block_of_media(is_url ? data + 5 : mime_type));
+	if (part->filename)
+		json_add_str(cJSON_AddObjectToObject(block, "media"), "filename", part->filename);
+	if (part->file_id)
+		openai_refer(block, "file_id", part->file_id);
+	else
+		openai_refer(block, is_url ? "url" : "data_base64", part->file_data);
+	if (!part->file_id && !is_url)
+		json_add_str(block, "mime_type", mime_type);
+	return block;
+}
+
+/* Which parts there are, and who may have them; nested ones lie in a member of their type's name.
+ */
+static const struct part_kind {
+	const char *type;
+	bool nested, anybody;
+	const struct field_row *rows;
+	cJSON *(*read)(struct call *call, const struct openai_part *part, const char *at);
+} part_kinds[] = {
+    {"text", false, true, text_rows, text_part},
+    {"refusal", false, true, refusal_rows, text_part},
+    {"image_url", true, false, image_rows, image_part},
+    {"input_audio", true, false, audio_rows, audio_part},
+    {"file", true, false, file_rows, file_part},
+};
+
+static const struct part_kind *part_kind_of(const char *type, bool user)
+{
+	for (size_t i = 0; i < sizeof(part_kinds) / sizeof(part_kinds[0]); i++) {
+		if ((user || part_kinds[i].anybody) && strcmp(part_kinds[i].type, type) == 0)
+			return &part_kinds[i];
+	}
+	return NULL;
+}
+
+/* A part as a block; NULL with the mistake set. */
+static cJSON *openai_read_part(struct call *call, const cJSON *item, const char *at, bool user)
+{
+	struct openai_part part = {0};
+	if (!cJSON_IsObject(item)) {
+		openai_wrong(call, at, "type_error", "an object");
+		return NULL;
+	}
+	if (!fields_read_body(&call->error, at, item, type_rows, &part))
+		return NULL;
+	const struct part_kind *kind = part_kind_of(part.type, user);
+	if (!kind) {
+		openai_wrong(call, below(call, at, "type"), "value_error",
+		    user ? "one of text, image_url, input_audio, file" : "text");
+		return NULL;
+	}
+	if (kind->nested) {
+		at = below(call, at, kind->type);
+		item = json_opt(item, kind->type);
+		if (!cJSON_IsObject(item)) {
+			openai_wrong(call, at, item ? "type_error" : "missing", "an object");
+			return NULL;
+		}
+	}
+	if (!fields_read_body(&call->error, at, item, kind->rows, &part))
+		return NULL;
+	return kind->read(call, &part, at);
+}
+
+/* ---- content ---- */
+
+/* Adds what was said to blocks; absent is fine where something else may stand in its place. */
+static void openai_read_content(
+    struct call *call, const cJSON *item, const char *at, bool may_be_absent, cJSON *blocks)
+{
+	const cJSON *content = json_opt(item, "content"), *part;
+	int i = 0;
+	if (cJSON_IsString(content)) {
+		cJSON *block = json_append(blocks, openai_block("text"));
+		openai_refer(block, "text", content);
+	} else if (!cJSON_IsArray(content) && (content || !may_be_absent)) {
+		openai_wrong(call, below(call, at, "content"), content ? "type_error" : "missing",
+		    "a string or an array of parts");
+	}
+	const cJSON *parts = cJSON_IsArray(content) ? content : NULL;
+	cJSON_ArrayForEach(part, parts) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			return; /* nobody would be told of more */
+		cJSON *block = openai_read_part(call, part,
+		    arena_printf(call->arena, "%s.content[%d]", at, i++), message_is(item, "user"));
+		if (block)
+			cJSON_AddItemToArray(blocks, block);
+	}
+}
+
+/* ---- tool calls ---- */
+
+struct openai_call {
+	const char *id, *type, *name, *arguments;
+	const cJSON *function;
+};
+
+static const struct field_row call_rows[] = {
+    FIELD(openai_call, id, .kind = &field_text, .required = true),
+    FIELD(openai_call, function, FIELD_OBJECT, .required = true), FIELDS_END};
+static const struct field_row call_function_rows[] = {
+    FIELD(openai_call, name, .kind = &field_text, .required = true),
+    FIELD(openai_call, arguments, .kind = &field_text, .required = true), FIELDS_END};
+
+/* A call that the client has run; NULL with the mistake set. */
+static cJSON *openai_read_call(struct call *call, const cJSON *item, const char *at)
+{
+	struct openai_call asked = {0};
+	if (!cJSON_IsObject(item)) {
+		openai_wrong(call, at, "type_error", "an object");
+		return NULL;
+	}
+	const char *function = below(call, at, "function");
+	if (!fields_read_body(&call->error, at, item, call_rows, &asked) ||
+	    !fields_read_body(&call->error, function, asked.function, call_function_rows, &asked))
+		return NULL;
+	const char *text = *asked.arguments ? asked.arguments : "{}";
+	cJSON *args = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
+	if (!cJSON_IsObject(args)) {
+		cJSON_Delete(args);
+		openai_wrong(call, below(call, function, "arguments"), "value_error",
+		    "a JSON object as text");
+		return NULL;
+	}
+	cJSON *block = openai_block("remote_tool_call");
+	json_add_str(block, "id", asked.id);
+	json_add_str(block, "name", asked.name);
+	json_add(block, "args", args);
+	return block;
+}
+
+static void openai_read_calls(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+{
+	const cJSON *calls = json_opt(item, "tool_calls"), *one;
+	int i = 0;
+	if (calls && !cJSON_IsArray(calls)) {
+		openai_wrong(call, below(call, at, "tool_calls"), "type_error", "an array");
+		return;
+	}
+	cJSON_ArrayForEach(one, calls) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			return; /* nobody would be told of more */
+		cJSON *block = openai_read_call(
+		    call, one, arena_printf(call->arena, "%s.tool_calls[%d]", at, i++));
+		if (block)
+			cJSON_AddItemToArray(blocks, block);
+	}
+}
+
+/* What a tool said, as one text, is the output of the call that the message names. */
+static void openai_read_result(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+{
+	const cJSON *id = json_opt(item, "tool_call_id");
+	struct buf text = {0};
+	cJSON *said = cJSON_CreateObject();
+	cJSON *parts = cJSON_AddArrayToObject(said, "content");
+	if (!cJSON_IsString(id) || !*id->valuestring)
+		openai_wrong(call, below(call, at, "tool_call_id"), id ? "type_error" : "missing",
+		    "a string that is not empty");
+	openai_read_content(call, item, at, false, parts);
+	message_text(said, &text);
+	cJSON *block = json_append(blocks, openai_block("tool_result"));
+	openai_refer(block, "call_id", id);
+	cJSON_AddStringToObject(block, "output", buf_str(&text));
+	cJSON_Delete(said);
+	buf_release(&text);
+}
+
+/* ---- messages ---- */
+
+static const char *const openai_roles[][2] = {{"system", "system"}, {"developer", "system"},
+    {"user", "user"}, {"assistant", "assistant"}, {"tool", "tool"}};
+
+static const char *openai_role(struct call *call, const cJSON *item, const char *at)
+{
+	const cJSON *role = json_opt(item, "role");
+	if (!cJSON_IsObject(item)) {
+		openai_wrong(call, at, "type_error", "an object");
+		return NULL;
+	}
+	for (size_t i = 0; i < sizeof(openai_roles) / sizeof(openai_roles[0]); i++) {
+		if (cJSON_IsString(role) && strcmp(role->valuestring, openai_roles[i][0]) == 0)
+			return openai_roles[i][1];
+	}
+	openai_wrong(call, below(call, at, "role"),
+	    !role                      ? "missing"
+		: cJSON_IsString(role) ? "value_error"
+				       : "type_error",
+	    "one of system, developer, user, assistant, tool");
+	return NULL;
+}
+
+cJSON *openai_message_read(struct call *call, const cJSON *item, const char *at)
+{
+	size_t mistakes = call->error.mistakes;
+	cJSON *message = NULL, *plain;
+	const char *role = openai_role(call, item, at);
+	if (!role)
+		return NULL;
+	plain = cJSON_CreateObject();
+	json_add_str(plain, "role", role);
+	cJSON *blocks = cJSON_AddArrayToObject(plain, "content");
+	if (message_is(item, "tool")) {
+		openai_read_result(call, item, at, blocks);
+	} else if (message_is(item, "assistant")) {
+		openai_read_content(call, item, at, true, blocks);
+		openai_read_calls(call, item, at, blocks);
+	} else {
+		openai_read_content(call, item, at, false, blocks);
+	}
+	if (call->error.mistakes == mistakes)
+		message = message_normalise(
+		    plain, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
+	cJSON_Delete(plain);
+	return message;
+}
+
+/* ---- calls and answers ---- */
+
+/* Takes the call that a tool message answers out of those that wait. */
+static bool take_answer(cJSON *waiting, const cJSON *message)
+{
+	const char *id = json_str(json_get(message, "content")->child, "call_id");
+	cJSON *call;
+	cJSON_ArrayForEach(call, waiting) {
+		if (strcmp(call->valuestring, id) == 0) {
+			cJSON_Delete(cJSON_DetachItemViaPointer(waiting, call));
+			return true;
+		}
+	}
+	return false;
+}
+
+static cJSON *calls_of(const cJSON *message)
+{
+	cJSON *ids = cJSON_CreateArray();
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (block_is_call(block))
+			cJSON_AddItemToArray(ids, cJSON_CreateString(json_str(block, "id")));
+	}
+	return ids;
+}
+
+bool openai_messages_answer(struct call *call, const cJSON *messages)
+{
+	cJSON *waiting = cJSON_CreateArray();
+	const cJSON *message;
+	const char *must = NULL;
+	int i = 0, asked = 0;
+	cJSON_ArrayForEach(message, messages) {
+		if (message_is(message, "tool")) {
+			if (!take_answer(waiting, message))
+				must = "behind the message with the call that it answers";
+		} else if (waiting->child) {
+			i = asked;
+			must = "followed by an answer to each of its tool_calls";
+		} else {
+			cJSON_Delete(waiting);
+			waiting = calls_of(message);
+			asked = i;
+		}
+		if (must)
+			break;
+		i++;
+	}
+	if (!must && waiting->child) {
+		i = asked;
+		must = "followed by an answer to each of its tool_calls";
+	}
+	cJSON_Delete(waiting);
+	return !must ||
+	    openai_wrong(
+		call, arena_printf(call->arena, "body.messages[%d]", i), "value_error", must);
+}
