@@ -300,15 +300,21 @@ static void workers_end(FCGX_Request *request, bool read)
 
 /* ---- requests whose bodies are slow ---- */
 
-/* Whether all of the request is there.  What is no request is libfcgi's to refuse. */
-static bool workers_is_whole(int fd)
+enum look { LOOK_NOTHING, LOOK_WHOLE, LOOK_PART, LOOK_STRANGE };
+
+/* How much of the request is there.  What is none is libfcgi's to refuse. */
+static enum look workers_look(int fd)
 {
 	char data[LOOK_SIZE];
 	struct records records = {0};
 	ssize_t got = recv(fd, data, sizeof(data), MSG_PEEK | MSG_DONTWAIT);
+	if (got < 0 && errno == EAGAIN)
+		return LOOK_NOTHING;
 	if (got > 0)
 		records_scan(&records, data, (size_t)got);
-	return got <= 0 || records.end || records.bad;
+	if (got <= 0 || records.bad)
+		return LOOK_STRANGE;
+	return records.end ? LOOK_WHOLE : LOOK_PART;
 }
 
 static void slow_end(struct slow *slow, bool gone)
@@ -577,10 +583,14 @@ static void workers_serve(
     struct workers *workers, int fd, FCGX_Request *request, struct response *buffers)
 {
 	const struct timeval silence = {.tv_sec = SILENCE_SECONDS};
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
-	if (!await_head(fd)) {
+	enum look look = workers_look(fd);
+	if (look == LOOK_NOTHING && await_head(fd))
+		look = workers_look(fd);
+	if (look != LOOK_WHOLE) /* of which nothing is waited for */
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
+	if (look == LOOK_NOTHING) {
 		close(fd);
-	} else if (!workers_is_whole(fd)) {
+	} else if (look == LOOK_PART) {
 		slow_serve(workers, fd, buffers);
 	} else if (workers_begin(request, fd)) {
 		struct connection connection = connection_of(workers, request, NULL);

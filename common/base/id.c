@@ -258,3 +258,8 @@ char *id_make(const struct id_source *source, char out[UUID_SIZE])
 	snprintf(out, UUID_SIZE, "%" PRId64, snowflake_next(source->layout, source->word));
 	return out;
 }
+
+bool id_is_unheard(const struct id_source *source)
+{
+	return !source->layout;
+}

@@ -58,6 +58,10 @@ struct id_source {
 /* The next id of the source; returns out. */
 char *id_make(const struct id_source *source, char out[UUID_SIZE]);
 
+/* Whether nobody can have an id before the source makes it.  Snowflakes can be guessed, and a
+ * client may name a thread as it likes. */
+bool id_is_unheard(const struct id_source *source);
+
 /* doc/protocol.md#ids: a client's id has 1 to 255 characters and no control characters; s is valid
  * UTF-8. */
 bool id_valid(const char *s);

@@ -112,6 +112,11 @@ bool thread_take_new(struct call *call, const char *wanted, enum lease_claim cla
 		const char *id = wanted;
 		if (!id)
 			id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+		if (!wanted && id_is_unheard(&call->service->ids)) {
+			*lease = lease_take(call, id, claim);
+			thread_blank(thread, id, call->user_id);
+			return *lease;
+		}
 		if (!thread_take(call, id, claim, lease, thread))
 			return false;
 		if (!thread->row)
