@@ -15,10 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOOK_MS 2000     /* after which the queue is looked at, whether or not somebody said so */
 #define WAITING_MOST 256 /* runs that wait for their threads without a slot */
+#define BRISK_MS 50      /* for a run whose end is worth to be overlapped by another's beginning */
+#define AHEAD_MS 200     /* for a task to wait for a slot, and then it goes back */
 
 struct task {
 	struct task *next; /* of those in hand */
@@ -27,6 +30,7 @@ struct task {
 	struct run_job job;
 	struct run_claim next_claim;
 	struct background_host host;
+	int64_t begun_ms;
 	bool has_slot;
 };
 
@@ -40,21 +44,46 @@ struct runner {
 	pthread_mutex_t lock;
 	pthread_cond_t room; /* there may be some */
 	pthread_cond_t work; /* a task was handed over, or it is time to go */
+	pthread_cond_t turn; /* there may be a slot for one that waits for its first */
 	/* guarded by lock */
 	struct task *tasks;  /* in hand */
 	struct task *handed; /* of these the one that no thread has yet */
 	unsigned slots;
 	unsigned taken, reserved; /* of them */
-	unsigned waiting;         /* runs that gave their slot up */
+	unsigned waiting;         /* runs that gave their slot up for their thread's sake */
 	unsigned returning;       /* those of them that want one again */
+	unsigned storing;         /* runs that gave it up because their nodes have ended */
+	unsigned ahead;           /* tasks that have not had one yet */
+	bool brisk; /* the latest run was: what is stored and what is executed overlap */
 	unsigned threads, idle;
 	bool stopping;
 };
 
+/* Claimed and not over, but for runs that wait for their threads. */
+static unsigned runner_in_hand(const struct runner *r)
+{
+	return r->taken + r->reserved + r->returning + r->storing + r->ahead;
+}
+
+/* So many may be.  Many short runs wait for the disk most of their time, together. */
+static unsigned runner_most(const struct runner *r)
+{
+	return r->brisk ? 2 * r->slots : r->slots;
+}
+
 /* With the lock held, whenever one of these has changed. */
 static void runner_weigh(struct runner *r)
 {
-	r->content = r->stopping || r->returning || r->taken + r->reserved > r->slots;
+	r->content = r->stopping || r->returning || runner_in_hand(r) > runner_most(r);
+}
+
+/* Of the slots; the lock is held. */
+static void runner_tell_free(struct runner *r)
+{
+	if (r->returning)
+		pthread_cond_broadcast(&r->room);
+	else if (r->ahead)
+		pthread_cond_signal(&r->turn);
 }
 
 /* ---- claiming ---- */
@@ -111,6 +140,8 @@ static void task_waits(void *arg, bool waits)
 		task->has_slot = false;
 		r->taken--;
 		r->waiting++;
+		runner_weigh(r);
+		runner_tell_free(r);
 		pthread_cond_broadcast(&r->room);
 	} else if (!waits && !task->has_slot) {
 		r->returning++;
@@ -126,9 +157,57 @@ static void task_waits(void *arg, bool waits)
 	pthread_mutex_unlock(&r->lock);
 }
 
-static bool runner_has_room(const struct runner *r)
+/* Called by the task's thread.  One that took long keeps its slot for the moment that is left. */
+static void task_stores(void *arg)
 {
-	return r->taken + r->reserved + r->returning < r->slots;
+	struct task *task = arg;
+	struct runner *r = task->runner;
+	bool was_brisk;
+
+	pthread_mutex_lock(&r->lock);
+	was_brisk = r->brisk;
+	r->brisk = clock_monotonic_ms() - task->begun_ms <= BRISK_MS;
+	if (r->brisk && task->has_slot) {
+		task->has_slot = false;
+		r->taken--;
+		r->storing++;
+		runner_tell_free(r);
+	}
+	runner_weigh(r);
+	if (r->brisk && !was_brisk)
+		pthread_cond_broadcast(&r->room);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* Its first one; false when there is none for too long, or it is time to go.  With the lock held.
+ */
+static bool task_take_slot(struct runner *r)
+{
+	int64_t due = clock_monotonic_ms() + AHEAD_MS;
+	const struct timespec until = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
+	bool late = false;
+
+	while (r->taken + r->reserved >= r->slots || r->returning) {
+		if (late || r->stopping)
+			return false;
+		late = pthread_cond_timedwait(&r->turn, &r->lock, &until) == ETIMEDOUT;
+	}
+	r->taken++;
+	r->ahead--;
+	return true;
+}
+
+/* Runs take long now.  With the lock held; it is held again afterwards. */
+static void task_leave(struct runner *r, struct task *task)
+{
+	r->brisk = false;
+	runner_weigh(r);
+	pthread_mutex_unlock(&r->lock);
+	task_give_back(r, task);
+	arena_free(task->arena);
+	pthread_mutex_lock(&r->lock);
+	r->ahead--;
+	runner_weigh(r);
 }
 
 /* With the lock held; it is held again afterwards.  Returns the task that was claimed with the end
@@ -138,9 +217,13 @@ static struct task *task_execute(struct runner *r, struct task *task)
 	struct task **link = &r->tasks, *next = NULL;
 
 	task->has_slot = true;
+	task->begun_ms = clock_monotonic_ms();
 	task->next_claim = (struct run_claim){.arena = arena_new(), .unless = &r->content};
-	task->host = (struct background_host){
-	    .yield = &r->yield, .waits = task_waits, .arg = task, .claims = &task->next_claim};
+	task->host = (struct background_host){.yield = &r->yield,
+	    .waits = task_waits,
+	    .stores = task_stores,
+	    .arg = task,
+	    .claims = &task->next_claim};
 	task->next = r->tasks;
 	r->tasks = task;
 	pthread_mutex_unlock(&r->lock);
@@ -149,13 +232,16 @@ static struct task *task_execute(struct runner *r, struct task *task)
 	while (*link != task)
 		link = &(*link)->next;
 	*link = task->next;
+	*(task->has_slot ? &r->taken : &r->storing) -= 1;
 	if (task->next_claim.job.row) {
 		next = task_new(r, task->next_claim.arena);
 		next->job = task->next_claim.job;
+		r->ahead++;
 	} else {
 		arena_free(task->next_claim.arena);
 	}
 	arena_free(task->arena);
+	runner_weigh(r);
 	return next;
 }
 
@@ -164,7 +250,8 @@ static void runner_tell_done(struct runner *r)
 {
 	uint64_t one = 1;
 
-	if (r->stopping && !r->taken && !r->waiting && write(r->done, &one, sizeof(one)) < 0)
+	if (r->stopping && !r->taken && !r->waiting && !r->storing && !r->ahead &&
+	    write(r->done, &one, sizeof(one)) < 0)
 		log_error("nobody is told that all runs are over: %s", strerror(errno));
 }
 
@@ -177,9 +264,11 @@ static struct task *task_claim_more(struct runner *r)
 
 	if (r->content || queue_waiting(r->service->shared) <= 0)
 		return NULL;
+	r->ahead++;
 	pthread_mutex_unlock(&r->lock);
 	task = task_claim(r, 0, &ignored);
 	pthread_mutex_lock(&r->lock);
+	r->ahead -= !task;
 	return task;
 }
 
@@ -200,12 +289,14 @@ static void *runner_work(void *arg)
 		}
 		r->handed = NULL;
 		pthread_cond_broadcast(&r->room);
-		while (task) {
+		while (task && task_take_slot(r)) {
 			struct task *next = task_execute(r, task);
 
 			task = next ? next : task_claim_more(r);
 		}
-		r->taken--;
+		if (task)
+			task_leave(r, task);
+		runner_tell_free(r);
 		pthread_cond_broadcast(&r->room);
 		runner_tell_done(r);
 	}
@@ -215,8 +306,7 @@ static void *runner_work(void *arg)
 	return NULL;
 }
 
-/* With the lock held, to a thread that has nothing to do, or a new one.  The task's slot is taken.
- */
+/* With the lock held, to a thread that has nothing to do, or a new one. */
 static void runner_hand_over(struct runner *r, struct task *task)
 {
 	pthread_t thread;
@@ -237,7 +327,7 @@ static void runner_hand_over(struct runner *r, struct task *task)
 	}
 	log_error("cannot start a thread: %s", strerror(code));
 	r->handed = NULL;
-	r->taken--;
+	r->ahead--;
 	task_give_back(r, task);
 	arena_free(task->arena);
 }
@@ -251,11 +341,12 @@ static void *runner_dispatch(void *arg)
 
 	pthread_mutex_lock(&r->lock);
 	while (!r->stopping) {
-		if (!runner_has_room(r) || r->handed) {
+		if (runner_in_hand(r) >= runner_most(r) || r->handed) {
 			pthread_cond_wait(&r->room, &r->lock);
 			continue;
 		}
-		r->taken++;
+		r->ahead++;
+		runner_weigh(r);
 		pthread_mutex_unlock(&r->lock);
 		uint32_t seen = queue_word(shared);
 		int64_t next_due;
@@ -265,7 +356,8 @@ static void *runner_dispatch(void *arg)
 			runner_hand_over(r, task);
 			continue;
 		}
-		r->taken--;
+		r->ahead--;
+		runner_weigh(r);
 		pthread_cond_broadcast(&r->room);
 		if (r->stopping)
 			break;
@@ -285,6 +377,7 @@ static void *runner_dispatch(void *arg)
 static struct runner *runner_make(struct service *service, unsigned slots)
 {
 	struct runner *r = xcalloc(1, sizeof(*r));
+	pthread_condattr_t attr;
 
 	r->service = service;
 	r->slots = slots;
@@ -292,6 +385,10 @@ static struct runner *runner_make(struct service *service, unsigned slots)
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->room, NULL);
 	pthread_cond_init(&r->work, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->turn, &attr);
+	pthread_condattr_destroy(&attr);
 	return r;
 }
 
@@ -325,7 +422,7 @@ struct runner *runner_new_alone(struct service *service, int64_t row, struct err
 	r->stopping = true;
 	runner_weigh(r);
 	if (task) {
-		r->taken = 1;
+		r->ahead = 1;
 		runner_hand_over(r, task);
 	}
 	runner_tell_done(r);
@@ -350,6 +447,7 @@ void runner_stop(struct runner *r)
 	r->stopping = true;
 	runner_weigh(r);
 	pthread_cond_broadcast(&r->work);
+	pthread_cond_broadcast(&r->turn);
 	pthread_cond_broadcast(&r->room);
 	runner_tell_done(r);
 	pthread_mutex_unlock(&r->lock);
@@ -388,6 +486,7 @@ void runner_free(struct runner *r)
 	if (r->done >= 0)
 		close(r->done);
 	pthread_cond_destroy(&r->work);
+	pthread_cond_destroy(&r->turn);
 	pthread_cond_destroy(&r->room);
 	pthread_mutex_destroy(&r->lock);
 	free(r);

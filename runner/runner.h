@@ -3,9 +3,14 @@
  * The runs in the background that one process executes (doc/inside.md#a-run-in-the-background).
  *
  * There are so many slots, and a thread for each run that has one.  A thread of its own sleeps
- * until the queue has moved or something is due, claims what is ready and hands it over; a thread
- * whose run is over claims the next one itself.  A run that waits for a busy thread gives its slot
- * up meanwhile, so that it holds up no other.
+ * until the queue has moved or something is due, claims what is ready and hands it over; the end of
+ * a run claims the next one for its thread.  A run that waits for a busy thread gives its slot up
+ * meanwhile, so that it holds up no other.
+ *
+ * A short run waits for the disk most of its time.  So while runs are short, one gives its slot up
+ * when its nodes have ended, and as many jobs again are in hand as there are slots: these nodes run
+ * while the ends of those are written, many in one transaction.  A job that gets no slot soon, as
+ * runs take long again, goes back.
  */
 #ifndef AGENTGRAPH_RUNNER_RUNNER_H
 #define AGENTGRAPH_RUNNER_RUNNER_H

@@ -202,6 +202,14 @@ static enum checkpoint_source checkpoint_of_end(const ag_run *run)
 	return run->setup.history == HISTORY_OFF ? CHECKPOINT_NONE : CHECKPOINT_RUN;
 }
 
+/* No node runs any more. */
+static void tell_stores(const ag_run *run)
+{
+	const struct run_background *background = run->setup.background;
+	if (background && background->stores)
+		background->stores(background->arg);
+}
+
 bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err)
 {
 	if (!run->setup.lease)
@@ -216,6 +224,7 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 		record_end(run, failure);
 		w.run = &run->record;
 		w.checkpoint = checkpoint_of_end(run);
+		tell_stores(run);
 	} else if (steps) {
 		w.checkpoint = CHECKPOINT_STEP;
 	}

@@ -88,6 +88,10 @@ struct run_background {
 	enum lease_order ordered;   /* what an earlier attempt was told, and did not live to do */
 	const _Atomic bool *yields; /* true: it is to be given back before its next node */
 	struct run_claim *claims;   /* what its process takes up next, or NULL */
+
+	/* Called when all nodes have ended, before that is written; or NULL. */
+	void (*stores)(void *arg);
+	void *arg;
 };
 
 /* What a run is made of.  All of it outlives the run. */

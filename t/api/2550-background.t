@@ -295,6 +295,52 @@ ends e e1
 is "$(json '.data | "\(.status) \(.error.code)"' "$BODY")" 'error NODE_ERROR' 'a run that fails says why'
 is "$(listed 'status=error')" 'e1 n4' 'and is listed so'
 
+# ---- short ones and long ones
+
+serve_stop
+printf '{"agent":"builtin:demo","runs":{"background":2}}\n' >agentgraph.json
+api_start || tap_bail 'the service does not start with two at a time'
+none_waits() {
+	api GET '/v1/graph/runs?status=queued'
+	[ "$(json '.data.runs | length' "$BODY")" = 0 ]
+}
+for i in $(seq 12); do
+	queue "short$i" "s$i" hello
+done
+for i in $(seq 6); do
+	queue "long$i" "l$i" '/slow 2 400'
+done
+for i in $(seq 13 16); do
+	queue "short$i" "s$i" hello
+done
+wait_for 60 none_waits
+for i in $(seq 6); do
+	ends "long$i" "l$i"
+done
+for i in $(seq 13 16); do
+	ends "short$i" "s$i"
+done
+api GET '/v1/graph/runs?limit=1000'
+mine='.data.runs | map(select(.run_id | test("^[sl][0-9]+$")))'
+is "$(json "$mine"' | map([.status, .attempt]) | unique | tojson' "$BODY") $(json "$mine | length" "$BODY")" \
+	'[["completed",1]] 22' 'short runs and long ones are executed once each'
+is "$(json "$mine"' | . as $all | map(. as $r | [$all[] | select(.started_at <= $r.started_at and .finished_at > $r.started_at)]
+	| length) | max <= 2' "$BODY")" true 'never more at a time than there may be'
+for i in $(seq 6); do
+	queue "end$i" "e$i" '/slow 3 400'
+done
+wait_for 20 has_status end1 e1 running
+state=$STATE
+serve_stop
+STATE=$state
+api_start || tap_bail 'the service does not start again'
+for i in $(seq 6); do
+	ends "end$i" "e$i"
+done
+api GET '/v1/graph/runs?limit=1000'
+is "$(json '.data.runs | map(select(.thread_id | test("^end")) | [.status, .attempt]) | unique | tojson' "$BODY")" \
+	'[["completed",1]]' 'and none that waited when the service ended has been tried for nothing'
+
 # ---- not configured
 
 serve_stop

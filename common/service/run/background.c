@@ -218,7 +218,9 @@ static void background_run(struct background *b, struct lease *lease)
 	    .attempt = job->attempt,
 	    .entered = job->answers_json,
 	    .yields = b->host->yield,
-	    .claims = b->host->claims};
+	    .claims = b->host->claims,
+	    .stores = b->host->stores,
+	    .arg = b->host->arg};
 	metrics_count(METRIC_ATTEMPTS, 1);
 	metrics_gauge(GAUGE_BACKGROUND, 1);
 	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(b, lease);

@@ -22,6 +22,9 @@ struct background_host {
 	/* The run waits for a busy thread from now on, or has it: what it took of the process can
 	 * be somebody else's meanwhile. */
 	void (*waits)(void *arg, bool waiting);
+	/* The run's nodes have ended, and what it took is needed no more; it is over when that is
+	 * on disk. */
+	void (*stores)(void *arg);
 	void *arg;
 
 	struct run_claim *claims; /* what it takes up next, claimed as the run ends; or NULL */
