@@ -81,5 +81,7 @@ void get_docs(struct request *rq);
 void get_docs_asset(struct request *rq);
 void get_redocs(struct request *rq);
 void get_redocs_asset(struct request *rq);
+void get_console(struct request *rq);
+void get_console_asset(struct request *rq);
 
 #endif

@@ -32,17 +32,35 @@ static void hygiene_add_header(struct buf *out, const char *name, const char *va
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
+/* The policy with the microphone for the page itself, where the policy denies it to all; malloc'd.
+ */
+static char *hygiene_allow_microphone(const char *policy)
+{
+	static const char denied[] = "microphone=()";
+	const char *at = strstr(policy, denied);
+	if (!at)
+		return xstrdup(policy);
+	return xasprintf(
+	    "%.*smicrophone=(self)%s", (int)(at - policy), policy, at + strlen(denied));
+}
+
 static void hygiene_add_security(
     struct buf *out, const struct environment *env, enum security security)
 {
 	struct answer_header headers[SECURITY_HEADERS];
 	answer_security_headers(env, headers);
-	if (security != SECURITY_PLAIN)
+	char *listening = NULL;
+	if (security == SECURITY_FILE || security == SECURITY_SANDBOX)
 		headers[HEADER_SNIFFING].value = "nosniff";
 	if (security == SECURITY_SANDBOX)
 		headers[HEADER_POLICY].value = "default-src 'none'; sandbox";
+	if (security == SECURITY_CONSOLE && headers[HEADER_PERMISSIONS].value) {
+		listening = hygiene_allow_microphone(headers[HEADER_PERMISSIONS].value);
+		headers[HEADER_PERMISSIONS].value = listening;
+	}
 	for (size_t i = 0; i < SECURITY_HEADERS; i++)
 		hygiene_add_header(out, headers[i].name, headers[i].value);
+	free(listening);
 }
 
 struct hygiene *hygiene_new(const struct environment *env)

@@ -18,10 +18,10 @@ struct hygiene;
 struct hygiene *hygiene_new(const struct environment *env);
 void hygiene_free(struct hygiene *hygiene);
 
-/* What the answer is: files are never sniffed, and what no page may show can do nothing
- * (doc/protocol-files.md#download).
+/* What the answer is: files are never sniffed, what no page may show can do nothing
+ * (doc/protocol-files.md#download), and the console may ask for the microphone.
  */
-enum security { SECURITY_PLAIN, SECURITY_FILE, SECURITY_SANDBOX, SECURITY_KINDS };
+enum security { SECURITY_PLAIN, SECURITY_FILE, SECURITY_SANDBOX, SECURITY_CONSOLE, SECURITY_KINDS };
 
 /* How the client came: over http, over https, or so to a path below somebody's site. */
 enum hygiene_place { HYGIENE_PLAIN, HYGIENE_HTTPS, HYGIENE_HTTPS_BELOW, HYGIENE_PLACES };

@@ -164,6 +164,7 @@ static bool open_server(struct server *server, const struct options *options, st
 		char *text = json_print(document), *pages = pages_directory();
 		server->document = arena_strdup(arena, text);
 		server->pages = arena_strdup(arena, pages);
+		server->console = console_build(server->pages, arena);
 		cJSON_Delete(document);
 		free(text);
 		free(pages);

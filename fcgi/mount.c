@@ -2,28 +2,33 @@
 /* Putting settings in their places in the rows, and leaving rows out. */
 #include "mount.h"
 
+#include <stddef.h>
 #include <string.h>
 
-/* What may stand at the beginning of a path. */
-static const char docs[] = "<DOCS_PATH>", redocs[] = "<REDOCS_PATH>";
-
-static bool starts(const char *path, const char *name)
-{
-	return !strncmp(path, name, strlen(name));
-}
+/* What may stand at the beginning of a path, and where its value is in the environment. */
+static const struct {
+	const char *name;
+	size_t value;
+} settings[] = {
+    {"<DOCS_PATH>", offsetof(struct environment, docs_path)},
+    {"<REDOCS_PATH>", offsetof(struct environment, redocs_path)},
+    {"<CONSOLE_PATH>", offsetof(struct environment, console_path)},
+};
 
 /* The path that the row has here; NULL when it has none. */
 static const char *mount_place(
     const struct route *row, const struct config *config, struct arena *arena)
 {
 	const struct environment *env = &config->env;
-	const char *name = starts(row->path, docs) ? docs : redocs;
-	const char *value = name == docs ? env->docs_path : env->redocs_path;
 	/* unknown then, not unauthorized (doc/protocol-ag-ui.md) */
 	if (!route_enabled(row, config))
 		return NULL;
-	if (starts(row->path, name))
-		return *value ? arena_printf(arena, "%s%s", value, row->path + strlen(name)) : NULL;
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		size_t len = strlen(settings[i].name);
+		const char *value = *(char *const *)((const char *)env + settings[i].value);
+		if (!strncmp(row->path, settings[i].name, len))
+			return *value ? arena_printf(arena, "%s%s", value, row->path + len) : NULL;
+	}
 	/* production shows it only together with a page (doc/protocol.md#the-openapi-document) */
 	if ((row->flags & ROUTE_DOCUMENT) && env->production && !*env->docs_path &&
 	    !*env->redocs_path)

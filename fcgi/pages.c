@@ -18,14 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct asset {
-	const char *name;
-	const char *type;
-	const char *text; /* NULL: a file of the directory */
-};
-
-#define SCRIPT "text/javascript; charset=utf-8"
-#define STYLE "text/css; charset=utf-8"
+#define SCRIPT PAGES_SCRIPT
+#define STYLE PAGES_STYLE
 #define ASSETS_MAX 4
 
 struct reference {
@@ -69,8 +63,7 @@ char *pages_directory(void)
 	return path ? path : directory(AGENTGRAPH_DATADIR, "/web");
 }
 
-/* Opens a file of the directory, and tells its size; -1 when it is not there. */
-static int open_asset(const char *dir, const char *name, size_t *size)
+int pages_open(const char *dir, const char *name, size_t *size)
 {
 	struct stat st;
 	char *path = xasprintf("%s/%s", dir ? dir : ".", name);
@@ -93,7 +86,7 @@ static bool pages_is_complete(const struct reference *page, const char *dir)
 		size_t size;
 		if (page->assets[i].text)
 			continue;
-		int fd = open_asset(dir, page->assets[i].name, &size);
+		int fd = pages_open(dir, page->assets[i].name, &size);
 		if (fd < 0)
 			return false;
 		close(fd);
@@ -101,8 +94,7 @@ static bool pages_is_complete(const struct reference *page, const char *dir)
 	return true;
 }
 
-/* Text as it may stand in an element or between double quotes. */
-static void pages_put_text(struct buf *out, const char *text)
+void pages_put_text(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("&<>\"", *text))
@@ -122,7 +114,7 @@ static void put_asset(struct buf *out, const struct asset *asset, const char *ba
 	    script ? "</script>" : "");
 }
 
-static void pages_put_head(struct buf *out, const char *app_name, const char *title)
+void pages_put_head(struct buf *out, const char *app_name, const char *title)
 {
 	buf_puts(out,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
@@ -140,7 +132,7 @@ static void put_link(struct buf *out, const char *root, const char *path, const 
 	buf_printf(out, "\">%s</a>", words);
 }
 
-static void reply_html(struct request *rq, struct buf *html)
+void pages_reply_html(struct request *rq, struct buf *html)
 {
 	reply_bytes(rq,
 	    "Content-Type: text/html; charset=utf-8\r\n"
@@ -165,7 +157,7 @@ static void reply_page(struct request *rq, const struct reference *page, const c
 	buf_puts(&html, ".</p>\n</div>\n");
 	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++)
 		put_asset(&html, &page->assets[i], base);
-	reply_html(rq, &html);
+	pages_reply_html(rq, &html);
 }
 
 /* What is served, and where to go on.  Of the graph's path only the end: the rest is nobody's
@@ -174,18 +166,19 @@ void get_home(struct request *rq)
 {
 	const struct config *config = rq->server->service->config;
 	const struct environment *env = &config->env;
-	const char *pages[] = {env->docs_path, env->redocs_path};
-	const char *words[] = {"API reference, to try requests out", "API reference, to read"};
+	const char *pages[] = {env->console_path, env->docs_path, env->redocs_path};
+	const char *words[] = {"Console, to talk to the graph and see what it did",
+	    "API reference, to try requests out", "API reference, to read"};
 	const char *slash = strrchr(config->agent, '/');
 	const char *style = NULL;
 	struct buf html = {0}, links = {0};
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
 		if (!*pages[i])
 			continue;
 		buf_puts(&links, "<li>");
 		put_link(&links, env->root_path, pages[i], words[i]);
 		buf_puts(&links, "</li>\n");
-		style = style ? style : pages[i];
+		style = style || i == 0 ? style : pages[i];
 	}
 	pages_put_head(&html, env->app_name, "");
 	if (style)
@@ -205,7 +198,7 @@ void get_home(struct request *rq)
 	put_link(&html, env->root_path, "/ping", "Is it up?");
 	buf_puts(&html, "</li>\n</ul>\n");
 	buf_release(&links);
-	reply_html(rq, &html);
+	pages_reply_html(rq, &html);
 }
 
 void get_docs(struct request *rq)
@@ -233,7 +226,7 @@ static void send_asset(struct request *rq, const struct asset *asset, const char
 static bool pages_send_file(struct request *rq, const struct asset *asset)
 {
 	size_t size;
-	int fd = open_asset(rq->server->pages, asset->name, &size);
+	int fd = pages_open(rq->server->pages, asset->name, &size);
 	if (fd < 0)
 		return false;
 	void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -243,6 +236,16 @@ static bool pages_send_file(struct request *rq, const struct asset *asset)
 	send_asset(rq, asset, data, size);
 	munmap(data, size);
 	return true;
+}
+
+void pages_reply_asset(struct request *rq, const struct asset *asset)
+{
+	if (asset && asset->text)
+		send_asset(rq, asset, asset->text, strlen(asset->text));
+	else if (!asset || !pages_send_file(rq, asset)) {
+		error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
+		reply_error(rq);
+	}
 }
 
 static const struct asset *find_asset(const struct reference *page, const char *name)
@@ -257,13 +260,7 @@ static void reply_asset(struct request *rq, const struct reference *page)
 {
 	const char *name = rq->match.ids[0];
 	const struct asset *asset = find_asset(page, name);
-	asset = asset ? asset : find_asset(&own, name);
-	if (asset && asset->text)
-		send_asset(rq, asset, asset->text, strlen(asset->text));
-	else if (!asset || !pages_send_file(rq, asset)) {
-		error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
-		reply_error(rq);
-	}
+	pages_reply_asset(rq, asset ? asset : find_asset(&own, name));
 }
 
 void get_docs_asset(struct request *rq)

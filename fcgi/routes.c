@@ -125,6 +125,9 @@ static const struct route rows[] = {
     {METHOD_GET, "<REDOCS_PATH>", NULL, NULL, BODY_NONE, get_redocs, ROUTE_INFRASTRUCTURE, NULL},
     {METHOD_GET, "<REDOCS_PATH>/assets/{asset}", NULL, NULL, BODY_NONE, get_redocs_asset,
         ROUTE_INFRASTRUCTURE, NULL},
+    {METHOD_GET, "<CONSOLE_PATH>", NULL, NULL, BODY_NONE, get_console, ROUTE_INFRASTRUCTURE, NULL},
+    {METHOD_GET, "<CONSOLE_PATH>/{build}/{asset}", NULL, NULL, BODY_NONE, get_console_asset,
+        ROUTE_INFRASTRUCTURE, NULL},
 };
 /* clang-format on */
 

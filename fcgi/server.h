@@ -20,6 +20,7 @@ struct server {
 	struct ticket_key ticket_key; /* signs for the WebSockets that are let in */
 	const char *document;         /* OpenAPI, as text */
 	const char *pages;            /* directory of the pages' files, or NULL */
+	const char *console;          /* what the console's files are called after (pages.h) */
 };
 
 /* What is known of a request whose body has not come yet. */

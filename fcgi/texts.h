@@ -11,4 +11,21 @@ extern const char text_redocs_js[];       /* starts the page at REDOCS_PATH */
 extern const char text_reference_js[];    /* both pages where there are no others */
 extern const char text_reference_css[];
 
+/* The console's modules and its style. */
+extern const char text_console_console_css[];
+extern const char text_console_api_js[];
+extern const char text_console_app_js[];
+extern const char text_console_branches_js[];
+extern const char text_console_chat_js[];
+extern const char text_console_differences_js[];
+extern const char text_console_dom_js[];
+extern const char text_console_drawing_js[];
+extern const char text_console_graph_js[];
+extern const char text_console_history_js[];
+extern const char text_console_message_js[];
+extern const char text_console_text_js[];
+extern const char text_console_thread_js[];
+extern const char text_console_threads_js[];
+extern const char text_console_turn_js[];
+
 #endif

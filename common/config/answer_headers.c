@@ -14,7 +14,7 @@ void answer_security_headers(
 	    {"X-Frame-Options", env->frame_options},
 	    {"X-XSS-Protection", env->xss_protection},
 	    {"Referrer-Policy", env->referrer_policy},
-	    {"Permissions-Policy", env->permissions_policy},
+	    [HEADER_PERMISSIONS] = {"Permissions-Policy", env->permissions_policy},
 	    [HEADER_POLICY] = {"Content-Security-Policy", env->csp_policy},
 	};
 	memcpy(headers, all, sizeof(all));

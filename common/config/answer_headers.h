@@ -15,7 +15,7 @@ struct answer_header {
 };
 
 /* Places in the list of security headers that some kinds of answer fill otherwise. */
-enum { HEADER_SNIFFING, HEADER_POLICY = 5, SECURITY_HEADERS };
+enum { HEADER_SNIFFING, HEADER_PERMISSIONS = 4, HEADER_POLICY, SECURITY_HEADERS };
 
 /* What the environment says of them, which owns the values.  Strict-Transport-Security is not among
  * them: it depends on how the client came (environment_hsts). */

@@ -100,9 +100,9 @@ struct environment {
 	char *app_name, *app_version, *summary;
 	struct string_list origins;
 	struct string_list allowed_hosts;
-	bool cors_allow_credentials;   /* after the rule on wildcards in production */
-	char *root_path;               /* "" or "/prefix", no trailing slash */
-	char *docs_path, *redocs_path; /* "" when off */
+	bool cors_allow_credentials; /* after the rule on wildcards in production */
+	char *root_path;             /* "" or "/prefix", no trailing slash */
+	char *docs_path, *redocs_path, *console_path; /* "" when off */
 	char *database_url;
 	char *cache_url;
 	char *jwt_secret, *jwt_algorithm, *jwt_issuer, *jwt_audience; /* NULL when unset */

@@ -97,6 +97,7 @@ static const struct variable variables[] = {
     ROW("ROOT_PATH", VAR_PREFIX, root_path, .preset = "/"),
     ROW("DOCS_PATH", VAR_PAGE, docs_path, .preset = "/docs"),
     ROW("REDOCS_PATH", VAR_PAGE, redocs_path, .preset = "/redocs"),
+    ROW("CONSOLE_PATH", VAR_PAGE, console_path, .preset = "/console"),
     TEXT("DATABASE_URL", database_url, NULL),
     ROW("CACHE_URL", VAR_TEXT, cache_url, .alias = "REDIS_URL"),
     TEXT("JWT_SECRET_KEY", jwt_secret, NULL),

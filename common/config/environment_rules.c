@@ -33,16 +33,18 @@ static void check_page(const char *name, const char *path, struct problems *prob
  * on. */
 static void apply_pages(struct environment *env, struct problems *problems)
 {
-	if (env->production && !getenv("DOCS_PATH"))
-		string_replace(&env->docs_path, "");
-	if (env->production && !getenv("REDOCS_PATH"))
-		string_replace(&env->redocs_path, "");
-	check_page("DOCS_PATH", env->docs_path, problems);
-	check_page("REDOCS_PATH", env->redocs_path, problems);
-	if (env->docs_path[0] && strcmp(env->docs_path, env->redocs_path) == 0)
-		problems_add(problems,
-		    "REDOCS_PATH: expected another path than that of DOCS_PATH, "
-		    "found the same");
+	static const char *const names[] = {"DOCS_PATH", "REDOCS_PATH", "CONSOLE_PATH"};
+	char **paths[] = {&env->docs_path, &env->redocs_path, &env->console_path};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (env->production && !getenv(names[i]))
+			string_replace(paths[i], "");
+		check_page(names[i], *paths[i], problems);
+		for (size_t other = 0; other < i; other++)
+			if (**paths[i] && strcmp(*paths[i], *paths[other]) == 0)
+				problems_add(problems,
+				    "%s: expected another path than that of %s, found the same",
+				    names[i], names[other]);
+	}
 }
 
 /* doc/protocol-errors.md#what-refuses-the-start: everybody's pages with everybody's cookies is

@@ -59,7 +59,7 @@ only guarded operations are forbidden :: [.paths[][] | select((.["x-permission"]
 only what is counted can be too much :: [.paths | to_entries[] | select(.value[].responses["429"] == null).key] == ["/ping"]
 bodies that are read can be wrong :: [.paths[][] | select(.requestBody != null and .responses["422"] == null and .responses["415"] == null)] == []
 a body is required where the route needs one :: [.paths["/v1/graph/invoke"].post.requestBody.required, .paths["/v1/threads/{thread_id}/state"].delete.requestBody.required] == [true, false]
-path parameters are described :: [.paths | to_entries[] | (.key | [scan("\\{[a-z_]+\\}")] | length) as $n | .value[] | select((.parameters // [] | map(select(.["$ref"] | test("/(thread_id|message_id|checkpoint_id|memory_id|file_id|run_id|asset)$"))) | length) < $n)] == []
+path parameters are described :: [.paths | to_entries[] | (.key | [scan("\\{[a-z_]+\\}")] | length) as $n | .value[] | select((.parameters // [] | map(select(.["$ref"] | test("/(thread_id|message_id|checkpoint_id|memory_id|file_id|run_id|build|asset)$"))) | length) < $n)] == []
 names of operations are used once :: [.paths[][].operationId] | length == (unique | length)
 every tag is described :: ([.paths[][].tags[]] | unique) - [.tags[].name] == []
 FACTS

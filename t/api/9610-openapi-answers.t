@@ -38,9 +38,10 @@ api GET '/v1/observability/t'
 api GET '/v1/observability/nobody?run_id=x'
 for path in /v1/graph /v1/graph/tools /v1/graph:StateSchema '/v1/threads?limit=2&offset=0&search=t' /v1/threads/t \
 	/v1/threads/t/messages /v1/config/multimodal /v1/evals/runs /v1/evals/runs/support_20260902_103000 \
-	/v1/evals/runs/support_20260901_090000 /docs /redocs /docs/assets/docs.js /redocs/assets/redocs.js; do
+	/v1/evals/runs/support_20260901_090000 /docs /redocs /docs/assets/docs.js /redocs/assets/redocs.js /console; do
 	api GET "$path"
 done
+api GET "/$(printf '%s' "$BODY" | sed -n 's/.*src="\(console[^"]*app\.js\)".*/\1/p')"
 blocks='{"type":"text","text":"a"},{"type":"image","url":"http://x/y.png","alt_text":"b"},{"type":"audio","data_base64":"AAAA",
 	"mime_type":"audio/wav"},{"type":"video","url":"http://x"},{"type":"document","url":"http://x","pages":[1]},
 	{"type":"data","data_base64":"AAAA","mime_type":"a/b"},{"type":"tool_call","id":"c","name":"n","args":{"x":1}},

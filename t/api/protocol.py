@@ -119,7 +119,7 @@ def compare_routes(rows, document):
     said = {}
     for row in rows:
         method, path = WORD.match(row[0])[1], WORD.match(row[1])[1]
-        said[method, path.replace("<DOCS_PATH>", "/docs").replace("<REDOCS_PATH>", "/redocs")] = row[2:]
+        said[method, re.sub("<([A-Z]+)_PATH>", lambda page: "/" + page[1].lower(), path)] = row[2:]
     real = {(m.upper(), path): op for path, ops in document["paths"].items() for m, op in ops.items()}
     for method, path in sorted(said.keys() ^ real.keys()):
         differ(f"{method} {path} is in {'the pages' if (method, path) in said else 'the document'} only")

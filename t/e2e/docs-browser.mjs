@@ -65,7 +65,7 @@ async function tryHome() {
 	seen.title = await page.title();
 	seen.text = await page.textContent('body');
 	seen.links = await page.locator('a').evaluateAll((links) => links.map((link) => link.href));
-	await page.locator('a').first().click();
+	await page.getByRole('link', { name: /^API reference/ }).first().click();
 	await page.waitForSelector('.operation', { timeout });
 	seen.leads = await page.title();
 	return seen;

@@ -72,7 +72,7 @@ clean() { is "$(json '[.blocked, .elsewhere, .failed, .errors] | tojson' "$1")" 
 
 is "$(json .title "$home")" 'Tea & <Biscuits>' 'the page at / has the name of the service'
 like "$(json .text "$home")" 'graph builtin:demo is served' 'and says what is served'
-is "$(json '.links | join(" ")' "$home")" "$BASE/docs $BASE/redocs $BASE/openapi.json $BASE/ping" 'its links stay below the path'
+is "$(json '.links | join(" ")' "$home")" "$BASE/console $BASE/docs $BASE/redocs $BASE/openapi.json $BASE/ping" 'its links stay below the path'
 is "$(json .leads "$home")" 'Tea & <Biscuits>: API reference' 'they lead to the reference'
 clean "$home" 'the page at /'
 http POST / '{}'

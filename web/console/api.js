@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: ISC */
+// The service: requests with the token, streams of chunks, files, sockets.
+const root = new URL(document.body.dataset.root, location.href.split('#')[0]);
+const kept = 'agentgraph-token';
+
+export const token = {
+	get: () => sessionStorage.getItem(kept) || '',
+	set: (value) => value ? sessionStorage.setItem(kept, value) : sessionStorage.removeItem(kept),
+};
+
+export class ApiError extends Error {
+	constructor(status, code, message, request) {
+		super(message);
+		Object.assign(this, { status, code, request });
+	}
+}
+
+// What has to happen when the service does not know the token (any more).
+let refused = () => {};
+export function onRefused(act) {
+	refused = act;
+}
+
+const credentials = ['REVOKED_TOKEN', 'EXPIRED_TOKEN', 'INVALID_TOKEN', 'JWT_SETTINGS_NOT_CONFIGURED', 'AUTHENTICATION_FAILED', 'USER_ACCOUNT_DISABLE'];
+
+async function failure(answer) {
+	const body = await answer.json().catch(() => ({}));
+	const error = new ApiError(answer.status, body.error_code, body.detail || `The service answered ${answer.status}`,
+		answer.headers.get('X-Request-ID'));
+	if (credentials.includes(error.code) && document.body.dataset.tokens) refused(error);
+	return error;
+}
+
+export function path(...parts) {
+	return parts.map(encodeURIComponent).join('/');
+}
+
+// The answer, when it is one of success.
+export async function request(method, where, { body, signal, headers = {} } = {}) {
+	const all = new Headers(headers);
+	if (token.get()) all.set('Authorization', `Bearer ${token.get()}`);
+	if (body !== undefined && !(body instanceof FormData)) all.set('Content-Type', 'application/json');
+	let answer;
+	try {
+		answer = await fetch(new URL(where, root), { method, headers: all, signal, body: body === undefined || body instanceof FormData ? body : JSON.stringify(body) });
+	} catch (error) {
+		if (error.name === 'AbortError') throw error;
+		throw new ApiError(0, 'UNREACHABLE', 'The service cannot be reached');
+	}
+	if (!answer.ok) throw await failure(answer);
+	return answer;
+}
+
+// The data of the answer.
+export async function call(method, where, body, signal) {
+	return (await (await request(method, where, { body, signal })).json()).data;
+}
+
+export const get = (where, signal) => call('GET', where, undefined, signal);
+
+export function query(values) {
+	const given = Object.entries(values).filter(([, value]) => value !== '' && value !== undefined && value !== null);
+	return given.length ? `?${new URLSearchParams(given)}` : '';
+}
+
+// Calls onChunk with each chunk as it comes; whether the terminator was among them.
+export async function chunks(method, where, body, signal, onChunk) {
+	const answer = await request(method, where, { body, signal, headers: { Accept: 'application/x-ndjson' } });
+	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+	let rest = '', done = false;
+	for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+		const lines = (rest + piece.value).split('\n');
+		rest = lines.pop();
+		for (const line of lines) {
+			if (!line) continue;
+			const chunk = JSON.parse(line);
+			done = done || (chunk.event === 'updates' && chunk.data?.status === 'done');
+			onChunk(chunk);
+		}
+	}
+	return done;
+}
+
+// The bytes of a file as an address within this page, because an <img> cannot carry a token.
+export async function file(id) {
+	return URL.createObjectURL(await (await request('GET', `v1/files/${path(id)}`)).blob());
+}
+
+export async function upload(given) {
+	const body = new FormData();
+	body.append('file', given);
+	return (await (await request('POST', 'v1/files/upload', { body })).json()).data;
+}
+
+export function socket(where) {
+	const address = new URL(where, root);
+	address.protocol = address.protocol.replace('http', 'ws');
+	return new WebSocket(address, token.get() ? ['service-bearer', token.get()] : []);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: ISC */
+// A conversation: what was said, what is being said, what the agent asks for.
+import { call, get, path, query, upload } from './api.js';
+import { before, treeOf, waysFrom } from './branches.js';
+import { ask, button, complain, guarded, link, make, more, newId, pretty, say } from './dom.js';
+import { draw } from './drawing.js';
+import { growing, show as showMessage, textOf } from './message.js';
+import { follow, run } from './turn.js';
+
+const shownAtFirst = 100;
+
+function kindOf(type) {
+	return /^(image|audio|video)\//.test(type) ? type.split('/')[0] : 'document';
+}
+
+// Calls of tools that are to be run here, and have no result yet.
+function waitingCalls(messages) {
+	const done = new Set(messages.flatMap((message) => message.content).filter((block) => block.type === 'tool_result').map((block) => block.call_id));
+	const last = messages.findLastIndex((message) => message.role === 'user');
+	return messages.slice(last + 1).flatMap((message) => message.content).filter((block) => block.type === 'remote_tool_call' && !done.has(block.id));
+}
+
+class Conversation {
+	constructor(main, thread, service) {
+		Object.assign(this, { main, thread, service, messages: [], tree: treeOf([]), files: [], shown: new Map(), visible: shownAtFirst });
+		this.name = make('h2');
+		this.log = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
+		this.asked = make('div.asked');
+		this.chips = make('ul.chips', { 'aria-label': 'Files' });
+		this.field = make('textarea', { rows: 2, 'aria-label': 'Message', placeholder: 'Message' });
+		this.field.addEventListener('keydown', (event) => {
+			if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+			event.preventDefault();
+			this.form.requestSubmit();
+		});
+		this.chooser = make('input', { type: 'file', multiple: true, hidden: true, onchange: () => this.attach().catch(complain) });
+		this.stop = button('Stop', () => this.halt());
+		this.form = make('form.composer', this.chips, this.field,
+			make('div.actions', button('Attach', () => this.chooser.click()), this.chooser, this.stop, make('button.primary', 'Send')));
+		this.form.addEventListener('submit', (event) => {
+			event.preventDefault();
+			this.send().catch(complain);
+		});
+		this.picture = service.graph && draw(service.graph);
+		const graph = this.picture && more('Graph', () => this.picture.node);
+		main.replaceChildren(make('div.title', this.name, button('New conversation', () => { location.hash = '#/chat'; this.begin(); })),
+			graph || '', this.log, this.asked, this.form);
+		this.showRunning(false);
+	}
+
+	// What was open before is left; the address may be the same.
+	begin() {
+		if (!this.thread) return this.field.focus();
+		return undefined;
+	}
+
+	where(rest = '') {
+		return `v1/threads/${path(this.thread)}${rest}`;
+	}
+
+	async open() {
+		if (!this.thread) {
+			this.name.textContent = 'New conversation';
+			this.log.replaceChildren(make('p.empty', 'Nothing has been said yet. Write a message below; Enter sends it.'));
+			this.field.focus();
+			return;
+		}
+		const { thread_data: record } = await get(this.where(), this.service.signal);
+		this.showName(record);
+		await this.refresh(0);
+		if (record.status === 'running') await this.takeUp(record);
+	}
+
+	showName(record) {
+		this.name.replaceChildren(link(record.thread_name || record.thread_id, `#/threads/${path(record.thread_id)}`));
+	}
+
+	// Reads what the thread has from this place on, and what can be gone back to.
+	async refresh(from) {
+		const { signal } = this.service;
+		const found = this.messages.slice(0, from);
+		for (let page = [undefined]; page.length;) {
+			({ messages: page } = await get(this.where(`/messages${query({ limit: 1000, offset: found.length })}`), signal));
+			found.push(...page);
+			if (page.length < 1000) break;
+		}
+		const { history } = await get(this.where('/history?limit=1000'), signal).catch((error) => {
+			if (error.code === 'PERMISSION_ERROR') return { history: [] };
+			throw error;
+		});
+		this.messages = found;
+		this.tree = treeOf(history);
+		this.render();
+		if (this.tree.head?.status === 'interrupted') {
+			const { state } = await get(this.where('/state'), signal);
+			this.showQuestion(state.execution_meta.interrupt);
+		} else {
+			this.showQuestion(undefined);
+		}
+	}
+
+	// ---- What was said
+
+	render() {
+		const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 120;
+		const first = Math.max(0, this.messages.length - this.visible);
+		const fresh = new Map();
+		const nodes = this.messages.slice(first).map((message, i) => {
+			const acts = this.actsOf(message, first + i);
+			const key = JSON.stringify([message.message_id, message.content, first + i, acts.key]);
+			const node = this.shown.get(key) || showMessage(message, acts);
+			fresh.set(key, node);
+			return node;
+		});
+		this.shown = fresh;
+		const earlier = first > 0 && button(`Earlier messages (${first})`, () => {
+			const height = this.log.scrollHeight;
+			this.visible += shownAtFirst;
+			this.render();
+			this.log.scrollTop += this.log.scrollHeight - height;
+		});
+		this.log.replaceChildren(...[earlier, ...nodes].filter(Boolean));
+		if (!this.messages.length) this.log.append(make('p.empty', 'This thread has no messages.'));
+		if (near) this.log.scrollTop = this.log.scrollHeight;
+	}
+
+	actsOf(message, place) {
+		const asked = message.role === 'user' ? place : this.messages.slice(0, place).findLastIndex((one) => one.role === 'user');
+		const point = before(this.tree, asked);
+		const possible = asked >= 0 && (point || asked === 0);
+		if (message.role === 'user')
+			return { edit: possible && ((node) => this.edit(node, place)), branches: this.branches(place), key: `${point?.checkpoint_id} ${this.waysKey(place)}` };
+		const ends = !this.messages[place + 1] || this.messages[place + 1].role === 'user';
+		if (message.role === 'assistant') return { again: possible && ends && (() => this.askAgain(asked)), key: `${point?.checkpoint_id} ${ends}` };
+		return { key: '' };
+	}
+
+	waysKey(place) {
+		const { ends, present } = waysFrom(this.tree, place);
+		return `${ends.map((end) => end.checkpoint_id)} ${present}`;
+	}
+
+	branches(place) {
+		const { ends, present } = waysFrom(this.tree, place);
+		if (ends.length < 2 || present < 0) return undefined;
+		const go = (by) => button(by < 0 ? 'Previous branch' : 'Next branch', () => this.goTo(ends[present + by]), { disabled: !ends[present + by] });
+		return make('span.ways', go(-1), ` ${present + 1} of ${ends.length} `, go(1));
+	}
+
+	async goTo(point) {
+		await call('POST', this.where('/rewind'), { checkpoint_id: point.checkpoint_id }, this.service.signal);
+		await this.refresh(0);
+		say('Another branch is shown');
+	}
+
+	edit(node, place) {
+		const message = this.messages[place];
+		ask(node, 'Edited message', 'Save', textOf(message), (text) => this.askAgain(place, text), { lines: 4 });
+	}
+
+	// Goes another way from before the message at this place; the first one has nothing before it, unless it began here.
+	async askAgain(place, text) {
+		const old = this.messages[place];
+		const content = text === undefined ? old.content : [{ type: 'text', text }, ...old.content.filter((block) => block.type !== 'text')];
+		const message = { message_id: text === undefined ? old.message_id : newId(), role: 'user', content };
+		const point = before(this.tree, place);
+		if (!point) {
+			await this.makeThread();
+			this.messages = [];
+		} else {
+			this.messages = this.messages.slice(0, place);
+		}
+		await this.turn({ messages: [message], config: { thread_id: this.thread, checkpoint_id: point?.checkpoint_id } }, message);
+	}
+
+	// ---- What is said now
+
+	async attach() {
+		for (const given of this.chooser.files) {
+			say(`Uploading ${given.name}`);
+			const stored = await upload(given);
+			this.files.push(stored);
+			say(`${given.name} is attached`);
+		}
+		this.chooser.value = '';
+		this.showFiles();
+	}
+
+	showFiles() {
+		this.chips.replaceChildren(...this.files.map((stored) => make('li', stored.filename, ' ', button(`Remove ${stored.filename}`, () => {
+			this.files = this.files.filter((other) => other !== stored);
+			this.showFiles();
+		}))));
+	}
+
+	async send() {
+		const text = this.field.value.trim();
+		if (this.running || (!text && !this.files.length)) return;
+		const content = [...(text ? [{ type: 'text', text }] : []),
+			...this.files.map((stored) => ({ type: kindOf(stored.mime_type), file_id: stored.file_id, mime_type: stored.mime_type }))];
+		const message = { message_id: newId(), role: 'user', content };
+		if (this.question && !/^interrupt_(before|after)$/.test(this.question.reason))
+			throw new Error('The agent waits for an answer to its question; give it first.');
+		if (!this.thread) await this.makeThread();
+		this.field.value = '';
+		this.files = [];
+		this.showFiles();
+		await this.turn({ messages: [message], config: { thread_id: this.thread } }, message);
+	}
+
+	// A thread with a checkpoint before its first message, so that this one can be edited too.
+	async makeThread() {
+		const { signal } = this.service;
+		const { thread_data: record } = await call('POST', 'v1/threads', {}, signal);
+		await call('PUT', `v1/threads/${path(record.thread_id)}/state`, { state: {} }, signal);
+		this.thread = record.thread_id;
+		this.unnamed = true;
+		history.replaceState(null, '', `#/chat/${path(this.thread)}`);
+		const { history: points } = await get(this.where('/history?limit=10'), signal);
+		this.tree = treeOf(points);
+		this.showName(record);
+	}
+
+	async turn(body, message) {
+		const from = this.messages.length;
+		if (message) {
+			this.messages.push({ ...message, content: message.content.map((block) => (block.type === 'text' || block.media ? block : { ...block, media: block })),
+				timestamp: Date.now() / 1000 });
+			this.render();
+		}
+		this.showQuestion(undefined);
+		this.log.scrollTop = this.log.scrollHeight;
+		await this.during((heard) => run(body, this.service.signal, heard), Math.max(0, from - (body.resume === undefined ? 0 : 1)));
+		if (this.unnamed) await this.nameIt();
+	}
+
+	// The thread's name, where no generator gave it one, is what was said first.
+	async nameIt() {
+		this.unnamed = false;
+		let { thread_data: record } = await get(this.where(), this.service.signal);
+		const words = textOf(this.messages[0] || { content: [] }).replace(/[\s\p{Cc}]+/gu, ' ').trim();
+		if (!record.thread_name && words)
+			({ thread_data: record } = await call('PATCH', this.where(), { thread_name: words.slice(0, 60) }, this.service.signal));
+		this.showName(record);
+	}
+
+	async takeUp(record) {
+		const running = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal);
+		await this.during((heard) => follow(running, this.service.signal, heard), Math.max(0, this.messages.length - 20));
+	}
+
+	async during(go, from) {
+		const said = new Map();
+		this.showRunning(true);
+		try {
+			await go((chunk) => this.hear(chunk, said));
+		} catch (error) {
+			complain(error);
+		}
+		if (this.service.signal.aborted) return;
+		this.showRunning(false);
+		this.picture?.light();
+		await this.refresh(Math.min(from, this.messages.length));
+	}
+
+	hear(chunk, said) {
+		const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 120;
+		const { event, message, data, metadata } = chunk;
+		if (metadata?.node) this.picture?.light(metadata.node);
+		if (event === 'message' && !this.messages.some((one) => one.message_id === message.message_id)) this.hearMessage(message, said);
+		if (event === 'updates' && data.status === 'invoking_node') say(`${data.node}, step ${data.step}`);
+		if (event === 'updates' && data.status === 'stopped') say('Stopped');
+		if (event === 'updates' && data.status === 'restarted') say(`Taken up again, attempt ${data.attempt}`);
+		if (event === 'error') complain(new Error(data.reason));
+		if (near) this.log.scrollTop = this.log.scrollHeight;
+	}
+
+	hearMessage(message, said) {
+		let place = said.get(message.message_id);
+		if (message.delta) {
+			if (!place) {
+				place = growing(message);
+				said.set(message.message_id, place);
+				this.log.append(place.node);
+			}
+			place.add(message);
+			return;
+		}
+		const node = showMessage(message);
+		if (place) place.node.replaceWith(node);
+		else this.log.append(node);
+		said.set(message.message_id, { node });
+	}
+
+	async halt() {
+		if (!this.running) return;
+		await call('POST', 'v1/graph/stop', { thread_id: this.thread }, this.service.signal);
+		say('Stopping after this step');
+	}
+
+	showRunning(running) {
+		this.running = running;
+		this.stop.disabled = !running;
+		this.log.setAttribute('aria-busy', running);
+		this.main.classList.toggle('running', running);
+		if (!running) say('');
+	}
+
+	// ---- What is asked for
+
+	showQuestion(interrupt) {
+		this.question = interrupt;
+		this.asked.replaceChildren(...(interrupt ? [this.questionOf(interrupt)] : []), ...(interrupt ? [] : waitingCalls(this.messages).map((one) => this.toolOf(one))));
+	}
+
+	questionOf(interrupt) {
+		const { data, message, reason, response_schema: schema } = interrupt;
+		const words = typeof data.question === 'string' ? data.question : message;
+		const asksJson = schema && schema.type !== 'string';
+		const answer = make('textarea', { rows: 2, 'aria-label': 'Answer' });
+		const give = (value) => this.turn({ resume: value, config: { thread_id: this.thread } });
+		const quick = reason === 'tool_approval' ? [button('Approve', () => give(true)), button('Decline', () => give(false))] : [];
+		const form = make('form.question', { role: 'group', 'aria-label': 'Question' }, make('p', words || `The agent waits (${reason}).`),
+			words && Object.keys(data).length <= 1 ? '' : make('pre', { tabIndex: 0 }, pretty(data)), schema ? more('What fits', () => make('pre', pretty(schema))) : '',
+			answer, make('div.actions', ...quick, make('button.primary', 'Answer')));
+		form.addEventListener('submit', (event) => {
+			event.preventDefault();
+			guarded(form, () => give(asksJson ? JSON.parse(answer.value) : answer.value));
+		});
+		return form;
+	}
+
+	toolOf(one) {
+		const result = make('textarea', { rows: 2, 'aria-label': 'Result' });
+		const form = make('form.question', { role: 'group', 'aria-label': `Tool ${one.name}` }, make('p', `The agent calls ${one.name} and waits for its result.`),
+			make('pre', { tabIndex: 0 }, pretty(one.args)), result, make('div.actions', make('button.primary', 'Return')));
+		form.addEventListener('submit', (event) => {
+			event.preventDefault();
+			guarded(form, () => {
+				let output = result.value;
+				try { output = JSON.parse(output); } catch { /* it is a text then */ }
+				const message = { message_id: newId(), role: 'tool', content: [{ type: 'tool_result', call_id: one.id, output }] };
+				return this.turn({ messages: [message], config: { thread_id: this.thread } });
+			});
+		});
+		return form;
+	}
+}
+
+export async function show(main, [thread], service) {
+	const conversation = new Conversation(main, thread, service);
+	await conversation.open();
+}

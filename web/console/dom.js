@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: ISC */
+// What pages are made of: elements, fields, buttons, dialogs, words for times.  Text is put in as text, never as HTML.
+
+// make('p.note', {title: 'x', onclick}, 'text', node...): an element; attributes may be left out.
+export function make(name, ...inside) {
+	const [tag, ...classes] = name.split('.');
+	const node = document.createElement(tag);
+	if (classes.length) node.className = classes.join(' ');
+	const given = inside[0];
+	if (given && typeof given === 'object' && !(given instanceof Node) && !Array.isArray(given)) set(node, inside.shift());
+	node.append(...inside.flat().filter((part) => part !== undefined && part !== null && part !== '' && part !== false));
+	return node;
+}
+
+export function set(node, attributes) {
+	for (const [key, value] of Object.entries(attributes)) {
+		if (typeof value === 'function' || (key in node && key !== 'list' && !key.includes('-'))) node[key] = value;
+		else if (value !== undefined && value !== null && value !== false) node.setAttribute(key, value === true ? '' : value);
+	}
+	return node;
+}
+
+// What is done on a click; it cannot be asked for again while it goes on, and what goes wrong is told.
+export function button(name, act, attributes = {}) {
+	const node = make('button', { type: 'button', ...attributes }, name);
+	node.addEventListener('click', () => guarded(node, act));
+	return node;
+}
+
+export async function guarded(node, act) {
+	if (node.getAttribute('aria-disabled') === 'true') return;
+	node.setAttribute('aria-disabled', 'true');
+	try {
+		await act(node);
+	} catch (error) {
+		complain(error);
+	} finally {
+		node.removeAttribute('aria-disabled');
+	}
+}
+
+export function field(name, node, attributes = {}) {
+	return make('label.field', attributes, make('span', name), node);
+}
+
+export function input(name, attributes = {}) {
+	const node = make('input', { autocomplete: 'off', spellcheck: false, ...attributes });
+	return [field(name, node), node];
+}
+
+export function choice(name, values, chosen, change) {
+	const node = make('select', values.map(([value, words]) => make('option', { value, selected: value === chosen }, words)));
+	node.addEventListener('change', () => Promise.resolve(change(node.value)).catch(complain));
+	return [field(name, node), node];
+}
+
+export function link(words, href, attributes = {}) {
+	return make('a', { href, ...attributes }, words);
+}
+
+// A region that is closed first; made when it is opened.
+export function more(summary, fill, open = false) {
+	const node = make('details', make('summary', summary));
+	const once = () => node.append(...[fill()].flat());
+	node.addEventListener('toggle', once, { once: true });
+	node.open = open;
+	return node;
+}
+
+export function table(name, heads, rows, empty) {
+	if (!rows.length) return make('div', make('table', { 'aria-label': name }), make('p.empty', empty));
+	return make('div.wide', { tabIndex: 0, role: 'region', 'aria-label': `${name}, scrolls` }, make('table', { 'aria-label': name },
+		make('thead', make('tr', heads.map((head) => make('th', { scope: 'col' }, head)))),
+		make('tbody', rows.map((cells) => make('tr', cells.map((cell) => make('td', cell)))))));
+}
+
+// ---- What is told
+
+export function say(words) {
+	document.getElementById('said').textContent = words;
+}
+
+// An error stays until it is dismissed or the view changes.
+export function complain(error) {
+	if (error.name === 'AbortError') return;
+	const node = make('div.alert', { role: 'alert' }, make('span', error.message || String(error)),
+		error.request ? make('small', ` Request ${error.request}`) : '', make('button', { type: 'button', onclick: () => node.remove() }, 'Dismiss'));
+	document.getElementById('alerts').replaceChildren(node);
+}
+
+// ---- What is asked
+
+// Resolves to whether the person wants it; the careful answer has the focus.
+export function confirm(question, verb) {
+	return new Promise((resolve) => {
+		const cancel = make('button', { type: 'button' }, 'Cancel');
+		const go = make('button.danger', { type: 'button' }, verb);
+		const node = make('dialog', { 'aria-label': question }, make('p', question), make('div.actions', cancel, go));
+		const end = (answer) => { node.close(); node.remove(); resolve(answer); };
+		cancel.onclick = () => end(false);
+		go.onclick = () => end(true);
+		node.addEventListener('cancel', () => end(false));
+		document.body.append(node);
+		node.showModal();
+		cancel.focus();
+	});
+}
+
+// Opens a text field in a place, which has the focus: the verb or Enter confirms, Escape leaves it.
+export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
+	const node = lines > 1 ? make('textarea', { rows: lines, value }) : make('input', { value, autocomplete: 'off' });
+	const form = make('form.ask', field(name, node), make('button', verb), make('button', { type: 'button', onclick: () => form.remove() }, 'Cancel'));
+	form.addEventListener('submit', (event) => {
+		event.preventDefault();
+		guarded(form, async () => { await act(node.value); form.remove(); });
+	});
+	form.addEventListener('keydown', (event) => {
+		if (event.key === 'Escape') form.remove();
+		if (event.key === 'Enter' && lines > 1 && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
+	});
+	place.querySelector('form.ask')?.remove();
+	place.append(form);
+	node.focus();
+	if (node.select) node.select();
+	return form;
+}
+
+// ---- Words
+
+export function when(time) {
+	if (!time) return '';
+	const date = new Date(typeof time === 'number' ? time * 1000 : time);
+	const seconds = (Date.now() - date) / 1000;
+	const words = seconds < 10 ? 'now' : seconds < 60 ? `${Math.floor(seconds)} s ago` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ago`
+		: seconds < 86400 ? `${Math.floor(seconds / 3600)} h ago` : date.toLocaleDateString();
+	return make('time', { dateTime: date.toISOString(), title: date.toLocaleString() }, words);
+}
+
+export function lasted(ms) {
+	return ms < 1000 ? `${Math.round(ms)} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.round(ms % 60000 / 1000)} s`;
+}
+
+export function pretty(value) {
+	return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+// A random id that needs no secure origin.
+export function newId() {
+	return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

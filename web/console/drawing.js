@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: ISC */
+// A graph as SVG: nodes in layers from START downwards, each edge a line between neighbouring layers or around them.
+const space = 'http://www.w3.org/2000/svg';
+const gap = { x: 28, y: 44 }, high = 40;
+
+function svg(name, attributes = {}, ...inside) {
+	const node = document.createElementNS(space, name);
+	for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+	node.append(...inside);
+	return node;
+}
+
+// Edges that close a circle, as a walk from START finds them, are drawn upwards and do not count for the layers.
+function backEdges(nodes, edges) {
+	const state = new Map(), back = new Set();
+	const walk = (id) => {
+		state.set(id, 'open');
+		for (const edge of edges.filter((one) => one.source === id)) {
+			if (state.get(edge.target) === 'open') back.add(edge);
+			else if (!state.has(edge.target)) walk(edge.target);
+		}
+		state.set(id, 'done');
+	};
+	for (const { id } of nodes) if (!state.has(id)) walk(id);
+	return back;
+}
+
+function layersOf(nodes, edges) {
+	const layer = new Map(nodes.map(({ id }) => [id, 0]));
+	for (let round = 0, moved = true; moved && round <= nodes.length; round++) {
+		moved = false;
+		for (const { source, target } of edges) {
+			if (layer.get(target) > layer.get(source)) continue;
+			layer.set(target, layer.get(source) + 1);
+			moved = true;
+		}
+	}
+	if (layer.has('END')) layer.set('END', Math.max(...layer.values(), 1));
+	return layer;
+}
+
+// What is between two layers further apart gets a place in each of them, so that lines go around nodes.
+function spread(nodes, edges, layer) {
+	const rows = [];
+	const put = (id, at, width) => (rows[at] ||= []).push({ id, width, above: [] });
+	for (const { id, name } of nodes) put(id, layer.get(id), Math.max(56, name.length * 8.2 + 28));
+	const lines = edges.map((edge, i) => {
+		const stops = [edge.source];
+		for (let at = layer.get(edge.source) + 1; at < layer.get(edge.target); at++) {
+			put(`${i} ${at}`, at, 8);
+			stops.push(`${i} ${at}`);
+		}
+		return { edge, stops: [...stops, edge.target] };
+	});
+	const places = new Map(rows.flat().map((place) => [place.id, place]));
+	for (const { stops } of lines) for (let i = 1; i < stops.length; i++) places.get(stops[i]).above.push(places.get(stops[i - 1]));
+	return { rows: rows.filter(Boolean), lines, places };
+}
+
+function arrange(rows) {
+	for (const row of rows) {
+		const wish = (place) => (place.above.length ? place.above.reduce((sum, one) => sum + one.x + one.width / 2, 0) / place.above.length : 0);
+		row.sort((a, b) => wish(a) - wish(b));
+		let x = 0;
+		for (const place of row) { place.x = x; x += place.width + gap.x; }
+		row.width = x - gap.x;
+		for (const place of row) place.x -= row.width / 2;
+	}
+	const left = Math.min(...rows.flat().map((place) => place.x));
+	rows.forEach((row, i) => { for (const place of row) { place.x += 30 - left; place.y = 12 + i * (high + gap.y); } });
+}
+
+const middle = (place) => place.x + place.width / 2;
+
+function downwards({ stops }, places) {
+	const points = stops.map((id) => places.get(id));
+	let d = `M${middle(points[0])},${points[0].y + high}`;
+	for (let i = 1; i < points.length; i++) {
+		const from = points[i - 1].y + high, to = points[i].y;
+		d += ` C${middle(points[i - 1])},${from + gap.y / 2} ${middle(points[i])},${to - gap.y / 2} ${middle(points[i])},${to}`;
+		if (i < points.length - 1) d += ` L${middle(points[i])},${to + high}`;
+	}
+	return d;
+}
+
+// Upwards on the side where the line begins.
+function around(edge, places, out) {
+	const from = places.get(edge.source), to = places.get(edge.target);
+	const right = from.x + from.width, end = to.x + to.width;
+	if (middle(from) < middle(to)) return `M${from.x},${from.y + 20} C${-from.x},${from.y + 20} ${-from.x},${to.y + 20} ${to.x},${to.y + 20}`;
+	if (edge.source === edge.target) return `M${right},${from.y + 12} C${right + 28},${from.y - 4} ${right + 28},${from.y + high + 4} ${right},${from.y + high - 12}`;
+	return `M${right},${from.y + 20} C${out},${from.y + 20} ${out},${to.y + 20} ${end},${to.y + 20}`;
+}
+
+function nodeOf(given, place, tools) {
+	const words = [given.name, given.kind && `kind ${given.kind}`, tools.length && `tools ${tools.join(', ')}`].filter(Boolean).join('; ');
+	const edge = given.id === 'START' || given.id === 'END';
+	return svg('g', { role: 'group', tabindex: 0, 'aria-label': given.name, class: 'node' },
+		svg('title', {}, words), svg('rect', { x: place.x, y: place.y, width: place.width, height: high, rx: edge ? 20 : 6 }),
+		svg('text', { x: middle(place), y: place.y + (given.kind ? 18 : 25), 'text-anchor': 'middle' }, given.name),
+		given.kind ? svg('text', { x: middle(place), y: place.y + 32, 'text-anchor': 'middle', class: 'kind' }, given.kind) : '');
+}
+
+let drawn = 0;
+
+// {node, light(name)}: the drawing, and what shows which node runs; light() says that none does.  tools: node name to names.
+export function draw({ nodes, edges }, tools = {}) {
+	const number = ++drawn;
+	const back = backEdges(nodes, edges);
+	const { rows, lines, places } = spread(nodes, edges.filter((edge) => !back.has(edge)), layersOf(nodes, edges.filter((edge) => !back.has(edge))));
+	arrange(rows);
+	const out = Math.max(...[...places.values()].map((place) => place.x + place.width)) + 30;
+	const size = { width: out + 12, height: rows.length * (high + gap.y) - gap.y + 24 };
+	const groups = new Map(nodes.map((given) => [given.id, nodeOf(given, places.get(given.id), tools[given.id] || [])]));
+	const words = `Nodes: ${nodes.map(({ name }) => name).join(', ')}. Edges: ${edges.map(({ source, target, map, join }) =>
+		`${source} to ${target}${map ? ` for each of ${map}` : ''}${join ? `, joined at ${join}` : ''}`).join('; ')}.`;
+	const label = ({ edge }) => edge.map && svg('text', { class: 'kind', x: middle(places.get(edge.target)) + 6, y: places.get(edge.target).y - 8 }, `each of ${edge.map}`);
+	const picture = svg('svg', { role: 'graphics-document', 'aria-label': 'Graph', 'aria-describedby': `graph-${number}`, class: 'graph',
+		viewBox: `0 0 ${size.width} ${size.height}`, width: size.width, height: size.height },
+	svg('desc', { id: `graph-${number}` }, words),
+	svg('defs', {}, svg('marker', { id: `arrow-${number}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' },
+		svg('path', { d: 'M0,0 L8,4 L0,8 z' }))),
+	...lines.map((line) => svg('path', { class: 'line', d: downwards(line, places), 'marker-end': `url(#arrow-${number})` })),
+	...[...back].map((edge) => svg('path', { class: 'line', d: around(edge, places, out), 'marker-end': `url(#arrow-${number})` })),
+	...lines.map(label).filter(Boolean), ...groups.values());
+	return {
+		node: picture,
+		light(name) {
+			for (const [id, group] of groups) {
+				const lit = id === name || String(name).startsWith(`${id}/`);
+				group.classList.toggle('lit', lit);
+				group.setAttribute('aria-label', lit ? `${id}, runs` : id);
+			}
+		},
+	};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+// The graph, and where a run is in it.
+import { get, path } from './api.js';
+import { complain, link, make, more, pretty, say } from './dom.js';
+import { draw } from './drawing.js';
+import { follow } from './turn.js';
+
+const between = 3000; // how often it is looked whether a run goes on, for which there is no stream
+
+function about(graph, tools) {
+	return graph.nodes.map((node) => {
+		const { id, name, ...rest } = node;
+		const own = tools.nodes.find((one) => one.node_name === id)?.tools || [];
+		const ways = graph.edges.filter((edge) => edge.source === id).map((edge) => edge.target);
+		return more(name, () => [make('p', ways.length ? `Leads to ${ways.join(', ')}.` : 'Leads nowhere.'),
+			Object.keys(rest).length ? make('pre', { tabIndex: 0 }, pretty(rest)) : '',
+			...own.map((tool) => more(`Tool ${tool.name}`, () => [make('p', tool.description), make('pre', { tabIndex: 0 }, pretty(tool.parameters))]))]);
+	});
+}
+
+async function watch(picture, place, signal) {
+	while (!signal.aborted) {
+		const { runs: [running] } = await get('v1/graph/runs?status=running&limit=1', signal);
+		if (running) {
+			place.replaceChildren('A run goes on in ', link(running.thread_id, `#/chat/${path(running.thread_id)}`), '.');
+			picture.light(running.node);
+			await follow(running, signal, (chunk) => { if (chunk.metadata?.node) picture.light(chunk.metadata.node); }, (record) => picture.light(record.node));
+			picture.light();
+		}
+		place.replaceChildren('No run goes on.');
+		await new Promise((resolve) => { setTimeout(resolve, between); });
+	}
+}
+
+export async function show(main, parts, { signal }) {
+	const [graph, tools] = await Promise.all([get('v1/graph', signal), get('v1/graph/tools', signal)]);
+	const picture = draw(graph, Object.fromEntries(tools.nodes.map((node) => [node.node_name, node.tools.map((tool) => tool.name)])));
+	const place = make('p', 'No run goes on.');
+	main.replaceChildren(make('h2', 'Graph'), make('p', `${graph.info.node_count} nodes, ${graph.info.edge_count} edges, state ${graph.info.state_type}: `,
+		graph.info.state_fields.join(', ')), place, make('div.wide', picture.node), make('h3', 'Nodes'), ...about(graph, tools));
+	say('');
+	watch(picture, place, signal).catch((error) => { if (!signal.aborted) complain(error); });
+}

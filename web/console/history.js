@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: ISC */
+// The history of a thread: checkpoints as a tree, what changed between two of them, and the ways back.
+import { call, get, path } from './api.js';
+import { treeOf } from './branches.js';
+import { differences } from './differences.js';
+import { button, choice, make, pretty, say, when } from './dom.js';
+
+const sources = { run: 'end of a run', step: 'after a node', update: 'changed from outside', rewind: 'went back', copy: 'copied' };
+
+function titleOf(point) {
+	return `${sources[point.source]}, ${point.status}, ${point.message_count} messages`;
+}
+
+// Checkpoints with the latest first, each with how far it lies from the way that the thread went last.
+function depths(history) {
+	const tree = treeOf(history);
+	const depth = new Map();
+	for (const point of [...history].reverse()) {
+		const parent = history.find((one) => one.checkpoint_id === point.parent_checkpoint_id);
+		const siblings = history.filter((one) => one.parent_checkpoint_id === point.parent_checkpoint_id);
+		const branched = parent && siblings.length > 1 && !tree.chain.includes(point);
+		depth.set(point, (parent ? depth.get(parent) || 0 : 0) + (branched ? 1 : 0));
+	}
+	return { depth, chain: tree.chain };
+}
+
+const wordsOf = (message) => ({ id: message.message_id, role: message.role, content: message.content.map(({ annotations, ...block }) => block) });
+
+export async function showHistory(place, thread, chosen, { signal }, changed) {
+	const where = `v1/threads/${path(thread)}`;
+	const { history } = await get(`${where}/history?limit=1000`, signal);
+	if (!history.length) {
+		place.replaceChildren(make('p.empty', 'Nothing is kept yet. A checkpoint comes at the end of each run, unless history is off.'));
+		return;
+	}
+	const { depth, chain } = depths(history);
+	const shown = make('section', { 'aria-label': 'Comparison', tabIndex: -1 });
+
+	async function textOf(id) {
+		const [state, messages] = id === 'now'
+			? await Promise.all([get(`${where}/state`, signal).then((data) => data.state), get(`${where}/messages?limit=1000`, signal).then((data) => data.messages)])
+			: await get(`${where}/history/${path(id)}`, signal).then((data) => [data.state, data.messages]);
+		const { context, ...rest } = state;
+		return `state ${pretty(rest)}\n\n${messages.map((message) => pretty(wordsOf(message))).join('\n')}\n`;
+	}
+
+	async function compare(from, to) {
+		const names = [['now', 'now'], ...history.map((point) => [point.checkpoint_id, `${new Date(point.created_at).toLocaleString()}: ${titleOf(point)}`])];
+		const [before, after] = await Promise.all([textOf(from), textOf(to)]);
+		const [with_] = choice('Compare with', names, to, (other) => compare(from, other));
+		const point = history.find((one) => one.checkpoint_id === from);
+		shown.replaceChildren(make('h4', `What changed since ${titleOf(point)}`), with_, differences(before, after));
+		window.history.replaceState(null, '', `#/threads/${path(thread, from)}`);
+		shown.focus();
+		shown.scrollIntoView({ block: 'nearest' });
+	}
+
+	const rewind = async (point) => {
+		await call('POST', `${where}/rewind`, { checkpoint_id: point.checkpoint_id }, signal);
+		await changed();
+		say('The thread is what it was then; what came later is still in the list');
+	};
+	const fork = async (point) => {
+		const { thread_data: made } = await call('POST', `${where}/copy`, { checkpoint_id: point.checkpoint_id }, signal);
+		location.hash = `#/threads/${path(made.thread_id)}`;
+	};
+	const itemOf = (point) => make('li', { className: `depth-${Math.min(depth.get(point), 6)}${chain.includes(point) ? ' present' : ''}`,
+		'aria-current': point === chain[0] && 'true' }, make('div', make('b', titleOf(point)), ' ', when(point.created_at),
+		make('small', ` ${point.node}${point.next ? `, then ${point.next}` : ''}${depth.get(point) ? `, branch ${depth.get(point)}` : ''}`)),
+	make('div.actions', button('Rewind', () => rewind(point)), button('Fork', () => fork(point)), button('Compare', () => compare(point.checkpoint_id, 'now'))));
+	place.replaceChildren(make('ol.history', { 'aria-label': 'History' }, history.map(itemOf)), shown);
+	if (chosen && history.some((point) => point.checkpoint_id === chosen)) await compare(chosen, 'now');
+}

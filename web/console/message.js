@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: ISC */
+// A message as a person sees it: its blocks, who said it, and what can be done with it.
+import { file } from './api.js';
+import { button, complain, make, more, pretty, say, when } from './dom.js';
+import { markdown } from './text.js';
+
+const names = { user: 'You', assistant: 'Agent', tool: 'Tool', system: 'System' };
+
+export function textOf(message) {
+	return message.content.filter((block) => block.type === 'text').map((block) => block.text).join('\n\n');
+}
+
+function json(value) {
+	return make('pre', { tabIndex: 0 }, pretty(value));
+}
+
+// Of what lies with the service; what lies elsewhere is only named, because looking at it would tell others.
+function media(block) {
+	const { media: { file_id: id, mime_type: type = '', filename, url, data_base64: data } = {} } = block;
+	const name = filename || block.alt_text || `${block.type}${type ? `, ${type}` : ''}`;
+	const place = make('div.media');
+	const put = (address) => {
+		if (/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type)) place.append(make('img', { src: address, alt: name }));
+		else if (/^(audio|video)\//.test(type)) place.append(make(block.type === 'video' ? 'video' : 'audio', { src: address, controls: true, 'aria-label': name }));
+		place.append(make('a', { href: address, download: filename || name }, `Download ${name}`));
+	};
+	if (id) file(id).then(put, complain);
+	else if (data) put(URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0))], { type })));
+	else place.append(make('span', `${name}: ${url || 'no source'}`));
+	return place;
+}
+
+const blocks = {
+	text: (block) => markdown(block.text),
+	reasoning: (block) => more('Reasoning', () => [markdown(block.summary || ''), ...(block.details || []).map((part) => markdown(part))]),
+	tool_call: (block) => more(`Calls ${block.name}`, () => json(block.args)),
+	remote_tool_call: (block) => more(`Calls ${block.name}, here`, () => json(block.args)),
+	tool_result: (block) => make('div.result', { role: block.is_error ? 'note' : undefined }, make('span', block.is_error ? 'Failed: ' : 'Result: '),
+		typeof block.output === 'string' ? make('span.plain', block.output) : json(block.output)),
+	image: media, audio: media, video: media, document: media, data: media,
+	annotation: (block) => make('p', `${block.kind}: ${(block.refs || []).map((ref) => ref.title || ref.url || ref.file_id).join(', ')}`),
+	error: (block) => make('p.failed', block.message),
+};
+
+export function content(message) {
+	const thought = message.reasoning && !message.content.some((block) => block.type === 'reasoning')
+		? [more('Reasoning', () => markdown(message.reasoning))] : [];
+	return [...thought, ...message.content.map((block) => (blocks[block.type] || json)(block))];
+}
+
+async function copy(text) {
+	if (navigator.clipboard) {
+		await navigator.clipboard.writeText(text);
+	} else {
+		const area = make('textarea', { value: text });
+		document.body.append(area);
+		area.select();
+		document.execCommand('copy');
+		area.remove();
+	}
+	say('Copied');
+}
+
+// acts: {edit, again}, where either may be missing; branches: what switches between ways that were gone from here.
+export function show(message, { edit, again, branches } = {}) {
+	const node = make(`article.message.${message.role}`, { 'aria-label': names[message.role] });
+	const text = textOf(message);
+	node.append(make('header', make('b', names[message.role]), ' ', when(message.timestamp),
+		message.usages ? make('small', ` ${message.usages.total_tokens} tokens`) : ''),
+	make('div.content', ...content(message)),
+	make('footer', edit && button('Edit', () => edit(node)), again && button('Again', again),
+		text && button('Copy', () => copy(text)), branches));
+	return node;
+}
+
+// A message that is being said: pieces are added as they come, a frame's worth at a time.
+export function growing(message) {
+	const said = make('div.content.plain');
+	const node = make(`article.message.${message.role}.growing`, { 'aria-label': names[message.role] }, make('header', make('b', names[message.role])), said);
+	let waiting = '', due = false;
+	return {
+		node,
+		add(piece) {
+			waiting += textOf(piece);
+			if (piece.reasoning && !waiting) node.dataset.thinks = 'yes';
+			if (due) return;
+			due = true;
+			requestAnimationFrame(() => { due = false; said.append(waiting); waiting = ''; });
+		},
+	};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+// Markdown of agents and people, where the library that reads it is there; else the plain text.  It only says what is what:
+// the elements are made here, of these kinds alone, and what is HTML in it stays text.  So nothing needs to be cleaned.
+import { make } from './dom.js';
+
+const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&nbsp;': '\u00a0' };
+const longest = 200000; // what is longer stays plain
+
+const decode = (text) => text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => entities[entity]);
+
+// A link leads elsewhere only when a person follows it; an image is a link too, because fetching it would tell others.
+function link(href, title, inside) {
+	if (!/^(https?:|mailto:)/i.test(href)) return make('span', ...inside);
+	return make('a', { href, title: title || '', target: '_blank', rel: 'noopener noreferrer nofollow' }, ...inside);
+}
+
+function tableOf({ header, rows }) {
+	const cells = (name, row) => make('tr', row.map((cell) => make(name, ...all(cell.tokens))));
+	return make('table', { tabIndex: 0 }, make('thead', cells('th', header)), make('tbody', rows.map((row) => cells('td', row))));
+}
+
+const itemOf = (item) => make('li', item.task ? `${item.checked ? '☑' : '☐'} ` : '', ...all(item.tokens));
+
+const elements = {
+	blockquote: (token) => make('blockquote', ...all(token.tokens)),
+	br: () => make('br'),
+	code: (token) => make('pre', { tabIndex: 0 }, make('code', token.text)),
+	codespan: (token) => make('code', decode(token.text)),
+	del: (token) => make('del', ...all(token.tokens)),
+	em: (token) => make('em', ...all(token.tokens)),
+	heading: (token) => make(`h${Math.min(6, token.depth + 2)}`, ...all(token.tokens)),
+	hr: () => make('hr'),
+	image: (token) => link(token.href, token.title, [decode(token.text) || token.href]),
+	link: (token) => link(token.href, token.title, all(token.tokens)),
+	list: (token) => make(token.ordered ? 'ol' : 'ul', token.ordered && token.start > 1 ? { start: token.start } : {}, ...token.items.map(itemOf)),
+	paragraph: (token) => make('p', ...all(token.tokens)),
+	space: () => '',
+	def: () => '',
+	strong: (token) => make('strong', ...all(token.tokens)),
+	table: tableOf,
+	text: (token) => (token.tokens ? make('span', ...all(token.tokens)) : decode(token.text)),
+	escape: (token) => decode(token.text),
+};
+
+function all(tokens) {
+	return tokens.map((token) => (elements[token.type] || (() => token.raw))(token));
+}
+
+export function markdown(text) {
+	if (!window.marked || text.length > longest) return make('div.plain', text);
+	return make('div.markdown', ...all(window.marked.lexer(text, { breaks: true })));
+}

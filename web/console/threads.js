@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+// All threads; one of them where the address names it.
+import { get, path, query } from './api.js';
+import { button, choice, complain, input, link, make, say, table, when } from './dom.js';
+import { show as showOne } from './thread.js';
+
+const size = 50;
+export const statuses = ['idle', 'running', 'interrupted', 'completed', 'error', 'stopped'];
+
+function rowsOf(threads) {
+	return threads.map((thread) => [link(thread.thread_name || thread.thread_id, `#/threads/${path(thread.thread_id)}`), thread.status,
+		when(thread.updated_at), link('Chat', `#/chat/${path(thread.thread_id)}`, { 'aria-label': `Chat with ${thread.thread_name || thread.thread_id}` })]);
+}
+
+export async function show(main, parts, service) {
+	if (parts.length) return showOne(main, parts, service);
+	const { signal } = service;
+	const place = make('div');
+	const asked = { search: '', status: '', key: '', value: '' };
+	let found = [], latest = 0;
+
+	async function load(from) {
+		const mine = ++latest;
+		const { threads } = await get(`v1/threads${query({ search: asked.search, status: asked.status, limit: size, offset: from,
+			[`metadata.${asked.key}`]: asked.key && asked.value })}`, signal);
+		if (mine !== latest) return;
+		found = [...found.slice(0, from), ...threads];
+		const filtered = asked.search || asked.status || asked.key;
+		place.replaceChildren(table('Threads', ['Name', 'Status', 'Changed', ''], rowsOf(found),
+			filtered ? 'No thread fits. Ask for less.' : 'There are no threads yet. A conversation in Chat makes one.'),
+		threads.length === size ? button('More', () => load(found.length)) : '');
+		say(`${found.length} threads`);
+	}
+
+	const narrow = (key) => (event) => { asked[key] = event.target.value.trim(); load(0).catch(complain); };
+	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], '', (value) => { asked.status = value; return load(0); });
+	main.replaceChildren(make('h2', 'Threads'), make('div.tools', input('Search', { type: 'search', oninput: narrow('search') })[0], status,
+		input('Metadata key', { onchange: narrow('key') })[0], input('Metadata value', { onchange: narrow('value') })[0]), place);
+	return load(0);
+}
