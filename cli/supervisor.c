@@ -97,10 +97,15 @@ static void stop_step(struct supervisor *s, int64_t now)
 {
 	if (s->phase != PHASE_STOPPING)
 		return;
-	if (!s->hurried && now >= s->stop_at) { /* time is up: everybody gets a second to go */
+	if (!s->hurried && now >= s->stop_at) { /* time is up: everybody gets a moment to go */
 		s->hurried = true;
-		for (size_t i = 0; i < s->children.count; i++)
-			child_leave(&s->children.items[i], SIGTERM, HURRY_MS, now);
+		for (size_t i = 0; i < s->children.count; i++) {
+			struct child *child = &s->children.items[i];
+			bool gives_back = child->role == ROLE_RUNNER;
+
+			child_leave(
+			    child, SIGTERM, gives_back ? RUNNER_KILL_AFTER_MS : HURRY_MS, now);
+		}
 	}
 	if (!children_running(&s->children, ROLE_RELAY))
 		stop_role(s, ROLE_WEBSOCKETD, now);

@@ -360,6 +360,27 @@ is "$RECORD" 'completed 1 3' 'what was queued is executed'
 ends t15 delayed
 is "$RECORD" 'completed 1 3' 'and what was delayed'
 
+# On a busy machine its process may get no processor until long after the end of the drain.
+serve_stop
+STATE=$state
+api_start --drain 1
+touch hold-b
+queue t21 slow hello
+wait_for 20 reaches slow b1
+slow=$(runners)
+kill -STOP $slow
+(
+	sleep 3
+	kill -CONT $slow
+) &
+serve_stop
+is $? 0 'the service ends with a runner that is slow'
+STATE=$state
+api_start
+rm hold-b
+ends t21 slow
+is "$RECORD" 'completed 1 3' 'which has the time to give its run back'
+
 touch hold-b
 queue t16 killed hello
 wait_for 20 reaches killed b1
