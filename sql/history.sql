@@ -97,8 +97,9 @@ ORDER BY seq;
 
 -- name: copy_stand
 UPDATE threads
-SET last_number = :last, context_after = :after, plain = :plain, message_bytes = :bytes,
-	message_count = :messages, checkpoint = :checkpoint, checkpoints = :checkpoints, changed = 0
+SET last_number = :last, context_after = :after, tip = :tip, plain = :plain, message_bytes = :bytes,
+	message_count = :messages, checkpoint = :checkpoint, checkpoints = :checkpoints,
+	changed = :changed
 WHERE row = :row;
 
 -- name: trim_first

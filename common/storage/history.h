@@ -29,6 +29,44 @@ struct checkpoint_filter {
 	int64_t limit;
 };
 
+/* One of the parts that a thread with all its history is made of, beside what its row says. */
+struct history_part {
+	enum history_part_kind {
+		HISTORY_END,    /* there are no more */
+		HISTORY_BRANCH, /* from its place on the list follows the other place */
+		HISTORY_AGAIN,  /* the message of the other place enters the context again */
+		HISTORY_MESSAGE,
+		HISTORY_CHECKPOINT,
+		HISTORY_RUN
+	} kind;
+	int64_t place, other;
+	const char *message_id, *body_json;
+	const struct checkpoint *checkpoint; /* its number, parent, source, message_count, and of
+						the thread what checkpoints keep */
+	const struct run_record *run;        /* as where it was stored; it gets no job */
+};
+
+/* false ends the walk, but not between a branch and the place that it begins with; the texts are
+ * valid only during the call. */
+typedef bool (*history_part_fn)(void *arg, const struct history_part *part);
+
+/* Where parts come from: places in ascending order, then checkpoints and then runs in that of their
+ * numbers. */
+struct history_source {
+	/* The next one, whose texts are valid until the call after.  Does not block, and may be
+	 * called by another thread.  False with err set. */
+	bool (*next)(
+	    struct history_source *source, struct history_part *part, struct error *err);
+	/* The next one is the first one again. */
+	bool (*rewind)(struct history_source *source, struct error *err);
+};
+
+/* Which checkpoint a thread goes on from. */
+struct history_origin {
+	int64_t number; /* 0: none */
+	bool changed;   /* it is no more what it was there */
+};
+
 /* false ends the listing; the texts are valid only during the call. */
 typedef bool (*checkpoint_fn)(void *arg, const struct checkpoint *checkpoint);
 
@@ -51,6 +89,22 @@ struct history_ops {
 	bool (*copy)(struct storage *st, const struct storage_context *ctx,
 	    const struct lease *lease, const struct thread *from, struct thread *to,
 	    struct error *err);
+
+	/* All that a thread has in places from the one behind after up to until, whatever shows it:
+	 * branches, messages, and those that entered the context again. */
+	bool (*places)(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+	    int64_t after, int64_t until, history_part_fn fn, void *arg, struct error *err);
+	/* All-zero when the thread is gone. */
+	bool (*origin)(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+	    struct history_origin *origin, struct error *err);
+	/*
+	 * A new thread of parts, in one transaction: with its view, in which nothing is above last,
+	 * and what parts there are.  thread gets its row.  ERR_INVALID_INPUT when a list would have
+	 * two messages of one id, ERR_THREAD_TOO_LARGE, and what the source says.
+	 */
+	bool (*make)(struct storage *st, const struct storage_context *ctx,
+	    const struct lease *lease, struct thread *thread, const struct history_origin *origin,
+	    struct history_source *source, struct error *err);
 };
 
 #endif

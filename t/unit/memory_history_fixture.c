@@ -237,8 +237,176 @@ static bool memory_history_copy(struct storage *st, const struct storage_context
 	return memory_unlock(m, true);
 }
 
+/* ---- in parts ---- */
+
+static struct history_part part_of(const struct kept_place *p, int64_t number)
+{
+	if (p->message != number)
+		return (struct history_part){
+		    .kind = HISTORY_AGAIN, .place = number, .other = p->message};
+	return (struct history_part){.kind = p->body ? HISTORY_MESSAGE : HISTORY_END,
+	    .place = number,
+	    .message_id = p->id,
+	    .body_json = p->body};
+}
+
+static bool memory_history_places(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, int64_t after, int64_t until, history_part_fn fn, void *arg,
+    struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	const struct kept_thread *k = memory_find_row(m, thread_row);
+	int64_t last = k && k->last < until ? k->last : k ? until : 0;
+	struct kept_place *places = xcalloc((size_t)last + 1, sizeof(*places));
+	bool more = true;
+
+	(void)ctx, (void)err;
+	if (last)
+		memcpy(places, k->places, (size_t)last * sizeof(*places));
+	memory_unlock(m, true);
+	for (int64_t n = after + 1; n <= last && more; n++) {
+		const struct kept_place *p = &places[n - 1];
+		const struct history_part part = part_of(p, n);
+
+		if (p->before != n - 1)
+			fn(arg,
+			    &(struct history_part){
+				.kind = HISTORY_BRANCH, .place = n, .other = p->before});
+		more = part.kind == HISTORY_END || fn(arg, &part);
+	}
+	free(places);
+	return true;
+}
+
+static bool memory_history_origin(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, struct history_origin *origin, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	const struct kept_thread *k = memory_find_row(m, thread_row);
+
+	(void)ctx, (void)err;
+	*origin = k ? (struct history_origin){k->checkpoint, k->changed}
+		    : (struct history_origin){0};
+	return memory_unlock(m, true);
+}
+
+/* Places in between were those of messages that are gone. */
+static void parts_fill(struct kept_thread *k, int64_t last)
+{
+	k->places = xrealloc(k->places, ((size_t)last + 1) * sizeof(*k->places));
+	while (k->last < last)
+		memory_place_add(k, (struct kept_place){0});
+}
+
+static bool parts_add_message(struct memory_storage *m, struct kept_thread *k,
+    const struct history_part *part, struct error *err)
+{
+	size_t count;
+	struct kept_message *list = memory_list_of(k, NULL, &count);
+	bool known = false;
+
+	for (size_t i = 0; i < count; i++)
+		known |= strcmp(list[i].id, part->message_id) == 0;
+	free(list);
+	if (known)
+		return error_set(err, ERR_INVALID_INPUT, "the list has a message %s already",
+		    part->message_id);
+	memory_place_add(k,
+	    (struct kept_place){.id = arena_strdup(m->arena, part->message_id),
+		.body = arena_strdup(m->arena, part->body_json)});
+	return true;
+}
+
+static void parts_add_checkpoint(
+    struct memory_storage *m, struct kept_thread *k, const struct checkpoint *c)
+{
+	size_t count = k->checkpoint_count++;
+
+	k->checkpoints = xrealloc(k->checkpoints, (count + 1) * sizeof(*k->checkpoints));
+	k->checkpoints[count] = *c;
+	k->checkpoints[count].thread = memory_thread_copy(m->arena, &k->thread, &c->thread);
+}
+
+static bool parts_add(struct memory_storage *m, struct kept_thread *k,
+    const struct history_part *part, struct error *err)
+{
+	if (part->place)
+		parts_fill(k, part->place - 1);
+	k->places = xrealloc(k->places, ((size_t)k->last + 2) * sizeof(*k->places));
+	switch (part->kind) {
+	case HISTORY_BRANCH:
+		k->until = part->other;
+		break;
+	case HISTORY_AGAIN:
+		memory_place_add(k, (struct kept_place){.message = part->other});
+		break;
+	case HISTORY_MESSAGE:
+		return parts_add_message(m, k, part, err);
+	case HISTORY_CHECKPOINT:
+		parts_add_checkpoint(m, k, part->checkpoint);
+		break;
+	case HISTORY_RUN:
+		memory_run_add(m, k->thread.row, part->run);
+		break;
+	case HISTORY_END:
+		break;
+	}
+	return true;
+}
+
+static bool parts_add_all(struct memory_storage *m, struct kept_thread *k,
+    struct history_source *source, struct error *err)
+{
+	struct history_part part;
+
+	if (!source->rewind(source, err))
+		return false;
+	do {
+		if (!source->next(source, &part, err) || !parts_add(m, k, &part, err))
+			return false;
+	} while (part.kind != HISTORY_END);
+	return true;
+}
+
+static bool memory_history_make(struct storage *st, const struct storage_context *ctx,
+    const struct lease *lease, struct thread *t, const struct history_origin *origin,
+    struct history_source *source, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	struct kept_thread made = {.thread = *t}, *k;
+
+	(void)ctx;
+	if (!memory_holds(m, lease))
+		return memory_unlock(m, thread_lost(t->thread_id, err));
+	made.thread.row = m->rows + 1; /* which its runs are to have */
+	if (!parts_add_all(m, &made, source, err) ||
+	    (st->thread_max_bytes && made.bytes + thread_state_size(t) > st->thread_max_bytes &&
+		!thread_too_large(t, st->thread_max_bytes, err))) {
+		memory_runs_remove(m, made.thread.row);
+		free(made.places);
+		free(made.checkpoints);
+		return memory_unlock(m, false);
+	}
+	parts_fill(&made, t->view.last);
+	k = memory_thread_add(m);
+	t->row = made.thread.row;
+	made.next = k->next;
+	made.thread = memory_thread_copy(m->arena, t, t);
+	made.thread.message_bytes = made.bytes;
+	made.until = t->view.until;
+	made.after = t->view.after;
+	made.since = t->waiting_json ? t->updated_at : 0;
+	made.checkpoint = origin->number;
+	made.changed = origin->changed;
+	*k = made;
+	return memory_unlock(m, true);
+}
+
 const struct history_ops memory_history = {
     .get = memory_history_get,
     .list = memory_history_list,
     .copy = memory_history_copy,
+    .places = memory_history_places,
+    .origin = memory_history_origin,
+    .make = memory_history_make,
 };

@@ -440,6 +440,16 @@ static void run_begin(struct memory_storage *m, struct memory_run *run,
 		r->kept_until = RUN_KEPT;
 }
 
+void memory_run_add(struct memory_storage *m, int64_t thread_row, const struct run_record *record)
+{
+	const struct memory_run_place place = {thread_row, record->after, record->until};
+	struct memory_run *run = run_make(m, thread_row);
+
+	run->record.number = record->number;
+	run_begin(m, run, record, &place);
+	run_take(m, run, record, place.until);
+}
+
 void memory_run_write(
     struct memory_storage *m, const struct thread_change *c, const struct memory_run_place *place)
 {

@@ -129,6 +129,9 @@ struct memory_run_place {
 void memory_run_write(struct memory_storage *m, const struct thread_change *change,
     const struct memory_run_place *place);
 
+/* A record of a thread under its number, which is the highest; it has no job. */
+void memory_run_add(struct memory_storage *m, int64_t thread_row, const struct run_record *record);
+
 /* With their thread. */
 void memory_runs_remove(struct memory_storage *m, int64_t thread_row);
 

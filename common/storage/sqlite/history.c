@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "storage/sqlite/checkpoints.h"
+#include "storage/sqlite/parts.h"
 #include "storage/sqlite/view.h"
 
 /* ---- read ---- */
@@ -166,6 +167,7 @@ static bool copy_stand(struct db *db, const struct view *v, int64_t to, int64_t 
 	query_int(&q, ":last", v->shown.until);
 	query_int(&q, ":after", v->shown.after);
 	query_int(&q, ":plain", v->again_count == 0);
+	query_int(&q, ":changed", 0);
 	query_int(&q, ":bytes", bytes);
 	query_int(&q, ":messages", now->messages);
 	query_int(&q, ":checkpoint", now->checkpoint);
@@ -237,4 +239,7 @@ const struct history_ops sqlite_history = {
     .get = history_get,
     .list = history_list,
     .copy = history_copy,
+    .places = parts_places,
+    .origin = parts_origin,
+    .make = parts_make,
 };

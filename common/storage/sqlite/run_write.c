@@ -80,6 +80,21 @@ static void record_bind(struct query *q, const struct run_record *r, int64_t unt
 	query_text(q, ":error", r->error_json);
 }
 
+bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_INSERT, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":number", r->number);
+	query_text(&q, ":run_id", r->run_id);
+	query_int(&q, ":created_at", r->created_at);
+	query_int(&q, ":after", r->after);
+	query_int(&q, ":brought", r->brought);
+	record_bind(&q, r, r->until);
+	return query_run(&q);
+}
+
 /* Until when its chunks are kept; 0: it goes on. */
 static int64_t record_kept_until(const struct storage *st, const struct run_record *r)
 {

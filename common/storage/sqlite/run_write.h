@@ -26,6 +26,9 @@ struct run_written {
 bool run_prepare(
     struct storage *st, struct db *db, const struct thread_change *change, struct error *err);
 
+/* A record that was written elsewhere, under its number. */
+bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err);
+
 /* Afterwards. */
 bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
     const struct run_place *place, struct run_written *written, struct error *err);
