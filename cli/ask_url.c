@@ -7,11 +7,14 @@
 #include "base/memory.h"
 #include "base/url.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CONNECT_MS 10000
 #define ANSWER_MS 60000
+#define SEND_MS 600000 /* what is sent may be much, and takes its time */
+#define REFUSAL_MOST (1 << 20)
 
 bool url_service_check(const char *url, struct error *err)
 {
@@ -72,14 +75,12 @@ bool url_refused(const struct url_service *at, const struct http_response *respo
 	    err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", at->url, response->status);
 }
 
-cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_t wait, int *status,
-    struct error *err)
+/* Makes the request, as url_ask. */
+static cJSON *url_call(
+    struct url_service *at, const struct http_request *request, int *status, struct error *err)
 {
-	struct http_header headers[2];
 	struct http_response response = {0};
-	struct http_request request = url_request(at, url, body, headers);
-	request.deadline_ms = clock_monotonic_ms() + ANSWER_MS + wait * 1000;
-	http_call(&request, &response);
+	http_call(request, &response);
 	cJSON *answer =
 	    json_parse(buf_str(&response.body), response.body.len, JSON_TRUSTED_DEPTH, NULL);
 	cJSON *data = NULL;
@@ -91,6 +92,77 @@ cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_
 	cJSON_Delete(answer);
 	http_response_release(&response);
 	return data;
+}
+
+cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_t wait, int *status,
+    struct error *err)
+{
+	struct http_header headers[2];
+	struct http_request request = url_request(at, url, body, headers);
+	request.deadline_ms = clock_monotonic_ms() + ANSWER_MS + wait * 1000;
+	return url_call(at, &request, status, err);
+}
+
+cJSON *url_send(struct url_service *at, const char *url, const char *type, const struct buf *body,
+    struct error *err)
+{
+	int status;
+	struct http_header headers[2];
+	struct http_request request = url_request(at, url, buf_str(body), headers);
+	headers[request.header_count - 1].value = type;
+	request.body_len = body->len;
+	request.first_byte_ms = SEND_MS;
+	return url_call(at, &request, &status, err);
+}
+
+/* An answer on its way into a file; of one that is no answer the text. */
+struct url_saving {
+	FILE *out;
+	int status;
+	bool failed; /* to write */
+	struct buf refusal;
+};
+
+static bool url_save_head(int status, void *arg)
+{
+	((struct url_saving *)arg)->status = status;
+	return true;
+}
+
+static bool url_save_data(const char *data, size_t len, void *arg)
+{
+	struct url_saving *saving = arg;
+	if (saving->status == 200)
+		saving->failed = fwrite(data, 1, len, saving->out) != len;
+	else
+		buf_add(&saving->refusal, data, len);
+	return !saving->failed && saving->refusal.len <= REFUSAL_MOST;
+}
+
+bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err)
+{
+	struct url_saving saving = {.out = out};
+	struct http_header headers[2];
+	struct http_response response = {0};
+	struct http_request request = url_request(at, url, NULL, headers);
+	request.first_byte_ms = request.idle_ms = ANSWER_MS;
+	request.on_head = url_save_head;
+	request.on_data = url_save_data;
+	request.arg = &saving;
+	bool done = http_call(&request, &response) == HTTP_DONE && saving.status == 200;
+	if (done && fflush(out) != 0)
+		saving.failed = true;
+	if (saving.failed) {
+		error_set(err, ERR_INTERNAL, "cannot write: %s", strerror(errno));
+	} else if (!done) {
+		cJSON *answer = json_parse(
+		    buf_str(&saving.refusal), saving.refusal.len, JSON_TRUSTED_DEPTH, NULL);
+		url_refused(at, &response, answer, err);
+		cJSON_Delete(answer);
+	}
+	buf_release(&saving.refusal);
+	http_response_release(&response);
+	return done && !saving.failed;
 }
 
 void url_add_query(struct buf *out, const char *name, const char *value, char *between)

@@ -10,6 +10,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct url_service {
 	char *url;           /* without a slash at its end */
@@ -41,5 +42,12 @@ bool url_refused(const struct url_service *at, const struct http_response *respo
  * seconds that it may take longer. */
 cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_t wait, int *status,
     struct error *err);
+
+/* The same of a body of that media type. */
+cJSON *url_send(struct url_service *at, const char *url, const char *type, const struct buf *body,
+    struct error *err);
+
+/* Writes an answer to out as it comes; false with err set, some of it may be written then. */
+bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* agentgraph threads: lists and shows threads and what they were, and copies them. */
+/* agentgraph threads: lists and shows threads and what they were, copies them, and takes them
+ * elsewhere. */
 #include "ask_url.h"
 #include "base/json.h"
 #include "command.h"
 #include "terminal.h"
 #include "thread_source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LIST_LIMIT 100
 #define LABELS_MAX 16 /* doc/protocol-threads.md#listing */
@@ -26,7 +29,7 @@ struct threads_options {
 /* One of "list", "show" and so on, and what does it. */
 struct threads_verb {
 	const char *name;
-	bool one; /* it takes a thread */
+	const char *takes; /* the operand; NULL: it takes none */
 	int (*run)(
 	    struct thread_source *source, const struct threads_options *o, const char *thread_id);
 };
@@ -150,7 +153,21 @@ static int threads_history(
 	return 0;
 }
 
-/* ---- copy ---- */
+/* ---- copy, import ---- */
+
+/* A thread that was made; deletes data. */
+static int threads_tell_made(const struct threads_options *o, cJSON *data, struct error *err)
+{
+	if (!data)
+		return complain_error(err);
+	const cJSON *made = json_get(json_get(data, "thread_data"), "thread");
+	if (o->json)
+		terminal_json(made);
+	else
+		terminal_printf("%s\n", terminal_text(made, "thread_id"));
+	cJSON_Delete(data);
+	return 0;
+}
 
 static int threads_copy(
     struct thread_source *source, const struct threads_options *o, const char *thread_id)
@@ -163,29 +180,68 @@ static int threads_copy(
 		json_add_str(body, "thread_id", o->to);
 	cJSON *data = source->copy(source, thread_id, body, &err);
 	cJSON_Delete(body);
-	if (!data)
-		return complain_error(&err);
-	const cJSON *copy = json_get(json_get(data, "thread_data"), "thread");
-	if (o->json)
-		terminal_json(copy);
-	else
-		terminal_printf("%s\n", terminal_text(copy, "thread_id"));
-	cJSON_Delete(data);
-	return 0;
+	return threads_tell_made(o, data, &err);
+}
+
+/* What is no file, and can be read only once, in one that is; NULL with errno set. */
+static FILE *threads_keep(FILE *in)
+{
+	struct stat st;
+	if (fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode))
+		return in;
+	FILE *kept = tmpfile();
+	char data[BUFSIZ];
+	size_t got;
+	while (kept && (got = fread(data, 1, sizeof(data), in)) > 0)
+		if (fwrite(data, 1, got, kept) != got)
+			break;
+	if (kept && !ferror(in) && fflush(kept) == 0) {
+		rewind(kept);
+		return kept;
+	}
+	if (kept)
+		fclose(kept);
+	return NULL;
+}
+
+static int threads_import(
+    struct thread_source *source, const struct threads_options *o, const char *path)
+{
+	struct error err = {0};
+	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	FILE *lines = in ? threads_keep(in) : NULL;
+	if (!lines)
+		error_set(&err, ERR_INVALID_INPUT, "%s: %s", path, strerror(errno));
+	cJSON *data = lines ? source->bring_in(source, lines, o->to, &err) : NULL;
+	if (lines && lines != in)
+		fclose(lines);
+	if (in && in != stdin)
+		fclose(in);
+	return threads_tell_made(o, data, &err);
+}
+
+static int threads_export(
+    struct thread_source *source, const struct threads_options *o, const char *thread_id)
+{
+	struct error err = {0};
+	(void)o;
+	return source->take_out(source, thread_id, stdout, &err) ? 0 : complain_error(&err);
 }
 
 /* ---- the command line ---- */
 
-static const struct threads_verb threads_verbs[] = {{"list", false, threads_list_all},
-    {"show", true, threads_show}, {"history", true, threads_history}, {"copy", true, threads_copy}};
+static const struct threads_verb threads_verbs[] = {{"list", NULL, threads_list_all},
+    {"show", "a thread", threads_show}, {"history", "a thread", threads_history},
+    {"copy", "a thread", threads_copy}, {"export", "a thread", threads_export},
+    {"import", "a file, or -", threads_import}};
 
 /* What is wrong beyond the form of an option. */
 static void threads_check(const struct threads_verb *verb, const struct threads_options *o,
     int operands, struct error *err)
 {
-	if (operands != verb->one)
+	if (operands != (verb->takes != NULL))
 		error_set(err, ERR_INVALID_INPUT, "threads %s takes %s, got %d", verb->name,
-		    verb->one ? "a thread" : "no argument", operands);
+		    verb->takes ? verb->takes : "no argument", operands);
 	if (o->url)
 		url_service_check(o->url, err);
 }
@@ -217,7 +273,7 @@ int cmd_threads(int argc, char **argv)
 			verb = &threads_verbs[i];
 	if (!verb)
 		return complain(EXIT_USAGE,
-		    "threads takes list, show, history or copy; see agentgraph help threads");
+		    "threads takes list, show, history, copy, export or import; see agentgraph help threads");
 	int operands = options_parse(specs, argc - 1, argv + 1, &err);
 	if (operands >= 0)
 		threads_check(verb, &o, operands, &err);

@@ -35,6 +35,8 @@
 	"           WHERE\n"                                                                       \
 	"       agentgraph threads copy THREAD [--checkpoint ID] [--to ID] [--user ID] [--json]\n" \
 	"           WHERE\n"                                                                       \
+	"       agentgraph threads export THREAD WHERE\n"                                          \
+	"       agentgraph threads import FILE | - [--to ID] [--user ID] [--json] WHERE\n"         \
 	"where WHERE is --url URL, or " SERVICE
 
 const struct command commands[] = {
@@ -47,8 +49,8 @@ const struct command commands[] = {
 	"print the nginx snippet for an existing server block", cmd_nginx_conf},
     {"chat", "[URL] [--thread ID]", "talk to a service on the terminal", cmd_chat},
     {"runs", RUNS_OPTIONS, "list, show, follow, stop and submit runs in the background", cmd_runs},
-    {"threads", THREADS_OPTIONS, "list threads, show what they are and were, and copy them",
-	cmd_threads},
+    {"threads", THREADS_OPTIONS,
+	"list threads, show what they are and were, copy them, take them elsewhere", cmd_threads},
     {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
     {"graph", "[--format text | dot | mermaid] [--config FILE] [--environment FILE]",
 	"print the graph, as text or for programs that draw it", cmd_graph},
@@ -117,7 +119,8 @@ static const struct explained options[] = {
     {"--checkpoint", "ID", "what the thread was then"},
     {"--before", "ID", "only checkpoints that are older than that one"},
     {"--run", "ID", "only checkpoints of that run"},
-    {"--to", "ID", "id of the copy; else a new one"},
+    {"--to", "ID",
+	"id of the copy, else a new one; or of the thread that is imported,\nelse its own"},
     {"--follow", "", "print its chunks as they come, a line of JSON each"},
     {"--after", "N", "only those behind the one with this metadata.seq"},
     {"--granularity", "HOW", "low, partial or full (low)"},

@@ -24,6 +24,12 @@ struct thread_source {
 	    const char *checkpoint_id, struct error *err);
 	cJSON *(*copy)(struct thread_source *source, const char *thread_id, const cJSON *body,
 	    struct error *err);
+	/* Writes the lines of a thread (service/history/lines.h) to out; false with err set. */
+	bool (*take_out)(
+	    struct thread_source *source, const char *thread_id, FILE *out, struct error *err);
+	/* Of lines, which can be read twice, under the id that is wanted, or NULL: theirs. */
+	cJSON *(*bring_in)(
+	    struct thread_source *source, FILE *lines, const char *wanted, struct error *err);
 	void (*close)(struct thread_source *source);
 };
 
@@ -31,7 +37,8 @@ struct thread_source {
 struct thread_source *thread_source_of_url(const char *url, const char *token);
 
 /* NULL after complaints about the configuration.  user_id is who asks; NULL: whom the thread
- * belongs to, and who lists sees everybody's. */
+ * belongs to, and who lists sees everybody's; of
+ * lines, whom they name. */
 struct thread_source *thread_source_of_state(
     const struct config_source *where, const char *user_id);
 

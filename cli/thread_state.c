@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* Threads in the storage of a state directory, by the use cases that the routes have. */
 #include "ask_state.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "thread_source.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct thread_state {
 	struct thread_source source;
@@ -59,6 +62,58 @@ static cJSON *thread_state_copy(
 	return state_end(at, known ? history_copy(call, thread_id, body) : NULL, err);
 }
 
+static bool thread_state_write(void *arg, struct buf *part)
+{
+	return fwrite(buf_str(part), 1, part->len, arg) == part->len;
+}
+
+static bool thread_state_take_out(
+    struct thread_source *source, const char *thread_id, FILE *out, struct error *err)
+{
+	struct state_service *at = thread_state_of(source);
+	struct call *call = state_begin(at);
+	struct buf part = {0};
+	bool ok = history_export(call, thread_id, &part, thread_state_write, out);
+	if (!(ok && thread_state_write(out, &part) && fflush(out) == 0) &&
+	    !error_is_set(&call->error))
+		error_set(&call->error, ERR_INTERNAL, "cannot write: %s", strerror(errno));
+	buf_release(&part);
+	state_end(at, NULL, err);
+	return !error_is_set(err);
+}
+
+/* Whom the first line names, malloc'd, or NULL. */
+static char *thread_state_owner(FILE *lines)
+{
+	char *text = NULL, *owner = NULL;
+	size_t size = 0;
+	ssize_t len = getline(&text, &size, lines);
+	cJSON *line = len < 0 ? NULL : json_parse(text, (size_t)len, JSON_TRUSTED_DEPTH, NULL);
+	const char *user_id = json_str(line, "user_id");
+	if (user_id)
+		owner = xstrdup(user_id);
+	cJSON_Delete(line);
+	free(text);
+	rewind(lines);
+	return owner;
+}
+
+static cJSON *thread_state_bring_in(
+    struct thread_source *source, FILE *lines, const char *wanted, struct error *err)
+{
+	struct state_service *at = thread_state_of(source);
+	const char *asks = at->user_id;
+	char *owner = asks ? NULL : thread_state_owner(lines);
+	if (owner)
+		at->user_id = owner;
+	struct call *call = state_begin(at);
+	state_identify(at, NULL);
+	cJSON *data = state_end(at, history_import(call, lines, wanted, true), err);
+	at->user_id = asks;
+	free(owner);
+	return data;
+}
+
 static void thread_state_close(struct thread_source *source)
 {
 	state_service_close(thread_state_of(source));
@@ -69,7 +124,8 @@ struct thread_source *thread_source_of_state(const struct config_source *where, 
 {
 	struct thread_state *at = xcalloc(1, sizeof(*at));
 	at->source = (struct thread_source){thread_state_list, thread_state_read,
-	    thread_state_history, thread_state_checkpoint, thread_state_copy, thread_state_close};
+	    thread_state_history, thread_state_checkpoint, thread_state_copy, thread_state_take_out,
+	    thread_state_bring_in, thread_state_close};
 	if (state_service_open(&at->service, where, user_id))
 		return &at->source;
 	free(at);

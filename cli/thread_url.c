@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#define READ_SIZE (64 << 10)
+
 struct thread_url {
 	struct thread_source source;
 	struct url_service service;
@@ -90,6 +92,51 @@ static cJSON *thread_url_copy(
 	return data;
 }
 
+static bool thread_url_take_out(
+    struct thread_source *source, const char *thread_id, FILE *out, struct error *err)
+{
+	struct buf url = thread_url_begin(source, thread_id);
+	buf_puts(&url, "/export");
+	bool ok = url_save(&((struct thread_url *)source)->service, buf_str(&url), out, err);
+	buf_release(&url);
+	return ok;
+}
+
+/* The first line says which id the thread gets. */
+static void thread_url_rename(struct buf *line, const char *thread_id)
+{
+	cJSON *object = json_parse(buf_str(line), line->len, JSON_TRUSTED_DEPTH, NULL);
+	if (cJSON_IsObject(object)) {
+		json_set(object, "thread_id", cJSON_CreateString(thread_id));
+		buf_reset(line);
+		json_write(line, object);
+		buf_putc(line, '\n');
+	}
+	cJSON_Delete(object);
+}
+
+static cJSON *thread_url_bring_in(
+    struct thread_source *source, FILE *lines, const char *wanted, struct error *err)
+{
+	struct url_service *at = &((struct thread_url *)source)->service;
+	char *first = NULL;
+	size_t size = 0, got;
+	ssize_t len = getline(&first, &size, lines);
+	struct buf url = {0}, body = {0};
+	buf_printf(&url, "%s/v1/threads/import", at->url);
+	buf_add(&body, first, len > 0 ? (size_t)len : 0);
+	if (wanted)
+		thread_url_rename(&body, wanted);
+	while ((got = fread(buf_reserve(&body, READ_SIZE), 1, READ_SIZE, lines)) > 0)
+		body.len += got;
+	body.data[body.len] = '\0';
+	cJSON *data = url_send(at, buf_str(&url), "application/x-ndjson", &body, err);
+	free(first);
+	buf_release(&url);
+	buf_release(&body);
+	return data;
+}
+
 static void thread_url_close(struct thread_source *source)
 {
 	url_service_close(&((struct thread_url *)source)->service);
@@ -100,7 +147,8 @@ struct thread_source *thread_source_of_url(const char *url, const char *token)
 {
 	struct thread_url *at = xcalloc(1, sizeof(*at));
 	at->source = (struct thread_source){thread_url_list, thread_url_read, thread_url_history,
-	    thread_url_checkpoint, thread_url_copy, thread_url_close};
+	    thread_url_checkpoint, thread_url_copy, thread_url_take_out, thread_url_bring_in,
+	    thread_url_close};
 	url_service_open(&at->service, url, token);
 	return &at->source;
 }

@@ -72,16 +72,41 @@ bool body_type_is_json(const char *content_type)
 	return len == 4 && !strncasecmp(subtype, "json", 4);
 }
 
+static bool body_is_required(struct error *err)
+{
+	return error_field(err, ERR_VALIDATION, "body", "missing", "Request body is required");
+}
+
+static bool body_wrong_type(struct error *err, const char *type)
+{
+	return error_field(err, ERR_VALIDATION, "header.content-type", "value_error",
+	    "Content-Type must be %s", type);
+}
+
+bool body_parse_lines(struct arena *arena, const struct buf *text, const char *content_type,
+    const cJSON **object, struct error *err)
+{
+	size_t type = strcspn(content_type, "; \t");
+	*object = NULL;
+	if (text->len == 0)
+		return body_is_required(err);
+	if (type != strlen(BODY_LINES_TYPE) ||
+	    strncasecmp(content_type, BODY_LINES_TYPE, type) != 0)
+		return body_wrong_type(err, BODY_LINES_TYPE);
+	const char *end = memchr(text->data, '\n', text->len);
+	size_t first = end ? (size_t)(end - text->data) : text->len;
+	*object = arena_json(arena, json_parse(text->data, first, JSON_TRUSTED_DEPTH, NULL));
+	return true;
+}
+
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
     enum body_rule rule, const char *not_json, const cJSON **object, struct error *err)
 {
 	*object = NULL;
 	if (text->len == 0)
-		return rule != BODY_REQUIRED ||
-		    error_field(err, ERR_VALIDATION, "body", "missing", "Request body is required");
+		return rule != BODY_REQUIRED || body_is_required(err);
 	if (!body_type_is_json(content_type))
-		return error_field(err, ERR_VALIDATION, "header.content-type", "value_error",
-		    "Content-Type must be application/json");
+		return body_wrong_type(err, "application/json");
 	enum json_fault fault;
 	cJSON *value =
 	    arena_json(arena, json_parse(text->data, text->len, JSON_REQUEST_DEPTH, &fault));

@@ -16,10 +16,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define BODY_LINES_TYPE "application/x-ndjson"
+
 enum body_rule {
 	BODY_NONE,
 	BODY_OPTIONAL,
 	BODY_REQUIRED,
+	BODY_LINES, /* lines of JSON, as text for the handler; the first is the object */
 	BODY_STREAM /* the handler reads it, as it arrives and up to a limit of its own */
 };
 
@@ -43,6 +46,11 @@ bool body_read(
  */
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
     enum body_rule rule, const char *not_json, const cJSON **object, struct error *err);
+
+/* The object of the first of lines, NULL where it is none, which their reader tells; false with err
+ * set when there is no body, or it says that it is something else. */
+bool body_parse_lines(struct arena *arena, const struct buf *text, const char *content_type,
+    const cJSON **object, struct error *err);
 
 /* Media types that stand for JSON: application/json, application/<any>+json, and none at all. */
 bool body_type_is_json(const char *content_type);

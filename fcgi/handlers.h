@@ -35,6 +35,8 @@ void get_history(struct request *rq);
 void get_checkpoint(struct request *rq);
 void post_rewind(struct request *rq);
 void post_copy(struct request *rq);
+void get_export(struct request *rq);
+void post_import(struct request *rq);
 
 void get_runs(struct request *rq);
 void post_runs(struct request *rq);

@@ -25,6 +25,23 @@ void post_rewind(struct request *rq)
 	reply_data(rq, history_rewind(&rq->call, rq->match.ids[0], rq->body));
 }
 
+void get_export(struct request *rq)
+{
+	reply_lines(rq, history_export, rq->match.ids[0]);
+}
+
+void post_import(struct request *rq)
+{
+	cJSON *data = NULL;
+	FILE *lines = fmemopen(rq->lines->data, rq->lines->len, "r");
+	if (lines) {
+		data = history_import(
+		    &rq->call, lines, NULL, rq->call.service->config->history_trust_imports);
+		fclose(lines);
+	}
+	reply_data(rq, data);
+}
+
 void post_copy(struct request *rq)
 {
 	reply_data(rq, history_copy(&rq->call, rq->match.ids[0], rq->body));

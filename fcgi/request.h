@@ -24,9 +24,10 @@ struct request {
 	enum method method;
 	struct path path;
 	struct route_match match;
-	bool handshake;    /* of a WebSocket, whatever else may be wrong with it */
-	const cJSON *body; /* NULL when the route takes none, or none came */
-	bool large;        /* the body was */
+	bool handshake;          /* of a WebSocket, whatever else may be wrong with it */
+	const cJSON *body;       /* NULL when the route takes none, or none came */
+	const struct buf *lines; /* the body, of BODY_LINES */
+	bool large;              /* the body was */
 	const struct limit_verdict
 	    *counted;   /* by the rate limit, when its head came; NULL: not yet */
 	int64_t length; /* of the body as announced; -1: it was not */

@@ -9,7 +9,6 @@
 #include "request.h"
 #include "server.h"
 #include "service/files/files.h"
-#include "service/thread/feed.h"
 #include "telemetry/telemetry.h"
 
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #define MESSAGE "OK" /* of an answer that says nothing else */
 #define JSON_TYPE "Content-Type: application/json\r\nCache-Control: no-store\r\n"
+#define LINES_TYPE "Content-Type: " BODY_LINES_TYPE "\r\nCache-Control: no-store\r\n"
 #define STREAM_TYPE                                          \
 	"Content-Type: text/event-stream; charset=utf-8\r\n" \
 	"Cache-Control: no-cache, no-transform\r\n"          \
@@ -210,6 +210,7 @@ static void break_off(struct request *rq, const char *why)
 /* An answer whose length is not known when it begins. */
 struct response_feed {
 	struct request *rq;
+	const char *type;
 	int64_t deadline;
 };
 
@@ -220,7 +221,7 @@ static bool response_send_part(void *arg, struct buf *part)
 	struct request *rq = feed->rq;
 	if (!rq->response->status) {
 		rq->response->security = SECURITY_PLAIN;
-		build_head(rq, 200, JSON_TYPE);
+		build_head(rq, 200, feed->type);
 		response_send_head(rq);
 	}
 	if (rq->method == METHOD_HEAD)
@@ -234,25 +235,40 @@ static bool response_send_part(void *arg, struct buf *part)
 	return false;
 }
 
-/* Puts the messages of the call's feed where data has its marks.  What is small is sent as a whole;
- * of what is not, no more is in memory than a part. */
-static void reply_fed(struct request *rq, const char *data, const char *message, const char *extra)
+/* The last part is in the body, or there is an error, or nobody reads any more. */
+static void response_end_feed(struct response_feed *feed, bool whole)
 {
-	struct response *response = rq->response;
-	struct response_feed feed = {rq, clock_monotonic_ms() + SEND_MS};
-	envelope_open(rq);
-	if (feed_put(&rq->call, data, &response->body, response_send_part, &feed)) {
-		envelope_close(rq, message, extra);
-		if (response->status)
-			response_send_part(&feed, &response->body);
-		else
-			send_json(rq, 200);
+	struct request *rq = feed->rq;
+	if (whole && rq->response->status) {
+		response_send_part(feed, &rq->response->body);
+	} else if (whole) {
+		rq->response->security = SECURITY_PLAIN;
+		send_all(rq, 200, feed->type);
 	} else if (error_is_set(&rq->call.error)) {
-		if (response->status)
+		if (rq->response->status)
 			break_off(rq, rq->call.error.cause);
 		else
 			reply_error(rq);
 	}
+}
+
+void reply_lines(struct request *rq, lines_fn put, const char *id)
+{
+	struct response_feed feed = {rq, LINES_TYPE, clock_monotonic_ms() + SEND_MS};
+	response_end_feed(
+	    &feed, put(&rq->call, id, &rq->response->body, response_send_part, &feed));
+}
+
+/* Puts the messages of the call's feed where data has its marks.  What is small is sent as a whole;
+ * of what is not, no more is in memory than a part. */
+static void reply_fed(struct request *rq, const char *data, const char *message, const char *extra)
+{
+	struct response_feed feed = {rq, JSON_TYPE, clock_monotonic_ms() + SEND_MS};
+	envelope_open(rq);
+	bool whole = feed_put(&rq->call, data, &rq->response->body, response_send_part, &feed);
+	if (whole)
+		envelope_close(rq, message, extra);
+	response_end_feed(&feed, whole);
 }
 
 static void reply_tree(

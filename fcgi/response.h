@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "hygiene.h"
 #include "service/run/runs.h"
+#include "service/thread/feed.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -51,6 +52,12 @@ void reply_json(struct request *rq, const char *data);
 
 /* 200 with len bytes outside the envelope; type is header lines, each ended by \r\n. */
 void reply_bytes(struct request *rq, const char *type, const char *data, size_t len);
+
+/* 200 with lines of JSON that put appends, sent as they come where they are many (feed_put has
+ * how); the error in the request's call where it fails before the first part. */
+typedef bool (*lines_fn)(
+    struct call *call, const char *id, struct buf *part, feed_fn send, void *arg);
+void reply_lines(struct request *rq, lines_fn put, const char *id);
 
 /* The error in the request's call, which must be set. */
 void reply_error(struct request *rq);

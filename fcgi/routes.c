@@ -51,6 +51,8 @@ static const struct route rows[] = {
 
     {METHOD_GET, "/v1/threads", "checkpointer", "read", BODY_NONE, get_threads, 0, NULL},
     {METHOD_POST, "/v1/threads", "checkpointer", "write", BODY_OPTIONAL, post_threads, 0, NULL},
+    {METHOD_POST, "/v1/threads/import", "checkpointer", "write", BODY_LINES, post_import, 0,
+        NULL},
     {METHOD_GET, "/v1/threads/{thread_id}", "checkpointer", "read", BODY_NONE, get_thread,
         ROUTE_EMPTY_ID, NULL},
     {METHOD_PATCH, "/v1/threads/{thread_id}", "checkpointer", "write", BODY_REQUIRED,
@@ -79,6 +81,8 @@ static const struct route rows[] = {
         post_rewind, 0, NULL},
     {METHOD_POST, "/v1/threads/{thread_id}/copy", "checkpointer", "write", BODY_OPTIONAL,
         post_copy, 0, NULL},
+    {METHOD_GET, "/v1/threads/{thread_id}/export", "checkpointer", "read", BODY_NONE, get_export,
+        0, NULL},
     {METHOD_GET, "/v1/threads/{thread_id}/runs", "graph", "read", BODY_NONE, get_thread_runs,
         0, NULL},
     {METHOD_GET, "/v1/threads/{thread_id}/runs/{run_id}", "graph", "read", BODY_NONE, get_run,

@@ -104,8 +104,10 @@ static bool admit_body(struct request *rq, const struct buf *text)
 	const char *not_json =
 	    dialect && dialect->not_json ? dialect->not_json : "must be valid JSON";
 	bool parsed = rule == BODY_NONE || rule == BODY_STREAM ||
-	    body_parse(
-		rq->call.arena, text, rq->head.content_type, rule, not_json, &rq->body, &mistake);
+	    (rule == BODY_LINES ? body_parse_lines(rq->call.arena, text, rq->head.content_type,
+				      &rq->body, &mistake)
+				: body_parse(rq->call.arena, text, rq->head.content_type, rule,
+				      not_json, &rq->body, &mistake));
 	bool admitted = admit_action(rq) && admit_feature(rq);
 	if (admitted && !parsed)
 		error_move(&rq->call.error, &mistake);
@@ -119,11 +121,15 @@ static void answer_route(struct request *rq)
 	struct buf text = {0};
 	bool ok = server_read_body(rq, &text) && admit_user(rq) && admit_body(rq, &text);
 	rq->large = text.len > LARGE;
-	buf_release(&text);
+	if (ok && rq->match.route->body == BODY_LINES)
+		rq->lines = &text;
+	else
+		buf_release(&text);
 	if (ok)
 		rq->match.route->handle(rq);
 	else
 		reply_error(rq);
+	buf_release(&text);
 }
 
 /* Steps 1 to 4. */

@@ -170,6 +170,7 @@ struct config {
 	int64_t thread_max_bytes;                             /* threads.max_bytes; 0: no limit */
 	enum history_level history_level;                     /* history.level */
 	int64_t history_keep;                                 /* history.keep; 0: all */
+	bool history_trust_imports;                           /* history.trust_imports */
 	bool evals_served;                                    /* evaluation.serve */
 	bool message_resumes;                                 /* runs.message_resumes */
 	int64_t runs_keep;                                    /* runs.keep; 0: all */

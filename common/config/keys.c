@@ -78,6 +78,7 @@ static const struct field_row history_rows[] = {
 	.expected = "one of off, runs, steps"),
     FIELD_AT(
 	"keep", config, history_keep, .kind = &field_integer, .expected = "an integer, 0 or more"),
+    FIELD_AT("trust_imports", config, history_trust_imports, .kind = &field_bool),
     FIELDS_END,
 };
 

@@ -55,8 +55,7 @@ typedef bool (*history_part_fn)(void *arg, const struct history_part *part);
 struct history_source {
 	/* The next one, whose texts are valid until the call after.  Does not block, and may be
 	 * called by another thread.  False with err set. */
-	bool (*next)(
-	    struct history_source *source, struct history_part *part, struct error *err);
+	bool (*next)(struct history_source *source, struct history_part *part, struct error *err);
 	/* The next one is the first one again. */
 	bool (*rewind)(struct history_source *source, struct error *err);
 };

@@ -285,8 +285,8 @@ static bool memory_history_origin(struct storage *st, const struct storage_conte
 	const struct kept_thread *k = memory_find_row(m, thread_row);
 
 	(void)ctx, (void)err;
-	*origin = k ? (struct history_origin){k->checkpoint, k->changed}
-		    : (struct history_origin){0};
+	*origin =
+	    k ? (struct history_origin){k->checkpoint, k->changed} : (struct history_origin){0};
 	return memory_unlock(m, true);
 }
 
@@ -309,8 +309,8 @@ static bool parts_add_message(struct memory_storage *m, struct kept_thread *k,
 		known |= strcmp(list[i].id, part->message_id) == 0;
 	free(list);
 	if (known)
-		return error_set(err, ERR_INVALID_INPUT, "the list has a message %s already",
-		    part->message_id);
+		return error_set(
+		    err, ERR_INVALID_INPUT, "the list has a message %s already", part->message_id);
 	memory_place_add(k,
 	    (struct kept_place){.id = arena_strdup(m->arena, part->message_id),
 		.body = arena_strdup(m->arena, part->body_json)});

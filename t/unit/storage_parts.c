@@ -44,8 +44,7 @@ struct whole {
 	struct thread thread;
 };
 
-static bool whole_next(
-    struct history_source *source, struct history_part *part, struct error *e)
+static bool whole_next(struct history_source *source, struct history_part *part, struct error *e)
 {
 	struct whole *w = (struct whole *)source;
 
@@ -99,8 +98,8 @@ static void whole_read(struct whole *w, const char *thread_id)
 
 	*w = (struct whole){.source = {whole_next, whole_rewind}, .thread = t};
 	CU_ASSERT_TRUE(st->history->origin(st, NULL, t.row, &w->origin, &err));
-	CU_ASSERT_TRUE(st->history->places(
-	    st, NULL, t.row, 0, t.view.last, whole_add_place, w, &err));
+	CU_ASSERT_TRUE(
+	    st->history->places(st, NULL, t.row, 0, t.view.last, whole_add_place, w, &err));
 	for (size_t i = n.count; i-- > 0;) {
 		struct checkpoint *c = arena_alloc(arena, sizeof(*c));
 
@@ -202,8 +201,7 @@ static struct thread rich(const char *thread_id)
 	t.status = RUN_INTERRUPTED;
 	t.pause_json = "{\"interrupt\":{},\"kind\":\"interrupt\",\"answers\":[]}";
 	t.run_id = "r1";
-	must_write(st,
-	    (struct thread_write){.thread = &t, .run = &r, .checkpoint = CHECKPOINT_RUN},
+	must_write(st, (struct thread_write){.thread = &t, .run = &r, .checkpoint = CHECKPOINT_RUN},
 	    "~m1 m4=first m5");
 	second = newest(&t, 0);
 	rewind_to(&t, &first, "m4=other ~m2", CHECKPOINT_RUN);
@@ -297,8 +295,7 @@ static void one_that_waits_is_found_by_its_call(void)
 	whole_read(&w, "waits");
 	w.thread.updated_at = 6000;
 	CU_ASSERT_TRUE_FATAL(whole_make(&w, &to, "waits-made"));
-	CU_ASSERT_TRUE(
-	    st->threads->waiting(st, NULL, arena, "alice", "c-parts", &found, &err));
+	CU_ASSERT_TRUE(st->threads->waiting(st, NULL, arena, "alice", "c-parts", &found, &err));
 	CU_ASSERT_STRING_EQUAL(found, "waits-made");
 }
 
@@ -348,8 +345,8 @@ static void places_are_read_in_pieces(void)
 	struct thread t = rich("pieces");
 	int64_t places[2] = {0};
 
-	CU_ASSERT_TRUE(st->history->places(
-	    st, NULL, t.row, 1, t.view.last, first_two, places, &err));
+	CU_ASSERT_TRUE(
+	    st->history->places(st, NULL, t.row, 1, t.view.last, first_two, places, &err));
 	CU_ASSERT(places[0] == 2 && places[1] == 3);
 	places[0] = places[1] = 0;
 	CU_ASSERT_TRUE(st->history->places(st, NULL, t.row, 1, 2, first_two, places, &err));

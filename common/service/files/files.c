@@ -36,6 +36,16 @@ bool file_find(struct call *call, const char *file_id, struct file_record *recor
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "File not found");
 }
 
+bool file_allowed(struct call *call, const char *file_id)
+{
+	struct file_record record;
+	if (!blob_id_valid(file_id) ||
+	    !files_get(
+		call->service->files, &call->ctx, call->arena, file_id, &record, &call->error))
+		return !error_is_set(&call->error);
+	return may_read(call, &record);
+}
+
 struct blob *file_open(struct call *call, const struct file_record *record)
 {
 	struct blobs *blobs = files_store_of(call->service->files, record, &call->error);

@@ -63,3 +63,23 @@ bool files_resolve(struct call *call, cJSON *messages)
 	}
 	return true;
 }
+
+static const char *files_media_foreign(struct call *call, const cJSON *media)
+{
+	const char *file_id = json_str(media, "file_id");
+	return file_id && !file_allowed(call, file_id) ? file_id : NULL;
+}
+
+const char *files_foreign(struct call *call, const cJSON *message)
+{
+	const cJSON *block;
+	const char *foreign = NULL;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		foreign = files_media_foreign(call, json_get(block, "media"));
+		if (!foreign)
+			foreign = files_media_foreign(call, json_get(block, "thumbnail"));
+		if (foreign || error_is_set(&call->error))
+			break;
+	}
+	return error_is_set(&call->error) ? NULL : foreign;
+}

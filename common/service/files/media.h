@@ -13,4 +13,8 @@
  */
 bool files_resolve(struct call *call, cJSON *messages);
 
+/* A file that a block of the message has for its source and that the caller may not read, its id;
+ * NULL: there is none, or the call's error is set.  One that does not exist is no such file. */
+const char *files_foreign(struct call *call, const cJSON *message);
+
 #endif

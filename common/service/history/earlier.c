@@ -13,14 +13,22 @@
 
 #define ID_DIGITS 16 /* so many that ids sort as their numbers do */
 
-static const char *const source_names[] = {
-    [CHECKPOINT_NONE] = "",
-    [CHECKPOINT_RUN] = "run",
-    [CHECKPOINT_STEP] = "step",
-    [CHECKPOINT_UPDATE] = "update",
-    [CHECKPOINT_REWIND] = "rewind",
-    [CHECKPOINT_COPY] = "copy",
+const struct choice earlier_sources[] = {
+    {"run", CHECKPOINT_RUN},
+    {"step", CHECKPOINT_STEP},
+    {"update", CHECKPOINT_UPDATE},
+    {"rewind", CHECKPOINT_REWIND},
+    {"copy", CHECKPOINT_COPY},
+    {NULL, CHECKPOINT_NONE},
 };
+
+const char *earlier_source_name(enum checkpoint_source source)
+{
+	const struct choice *choice = earlier_sources;
+	while (choice->name && choice->value != (int)source)
+		choice++;
+	return choice->name ? choice->name : "";
+}
 
 enum checkpoint_source earlier_of_update(const struct call *call)
 {
@@ -30,7 +38,7 @@ enum checkpoint_source earlier_of_update(const struct call *call)
 
 /* ---- what a checkpoint says ---- */
 
-static void earlier_add_id(cJSON *out, const char *name, int64_t number)
+void earlier_add_id(cJSON *out, const char *name, int64_t number)
 {
 	char id[ID_DIGITS + 1];
 	snprintf(id, sizeof(id), "%0*" PRIx64, ID_DIGITS, (uint64_t)number);
@@ -50,7 +58,7 @@ cJSON *earlier_record(const struct checkpoint *checkpoint)
 	earlier_add_id(out, "parent_checkpoint_id", checkpoint->parent);
 	cJSON_AddStringToObject(out, "thread_id", t->thread_id);
 	json_add_str(out, "run_id", of_run ? t->run_id : NULL);
-	cJSON_AddStringToObject(out, "source", source_names[source]);
+	cJSON_AddStringToObject(out, "source", earlier_source_name(source));
 	cJSON_AddStringToObject(out, "status", run_status_name(lost ? RUN_ERROR : t->status));
 	json_add_int(out, "step", t->step);
 	cJSON_AddStringToObject(out, "node", t->node);
@@ -62,8 +70,7 @@ cJSON *earlier_record(const struct checkpoint *checkpoint)
 
 /* ---- finding one ---- */
 
-/* 0 for what is no id. */
-static int64_t earlier_number(const char *id)
+int64_t earlier_number(const char *id)
 {
 	int64_t number = 0;
 	if (strlen(id) != ID_DIGITS || strspn(id, "0123456789abcdef") != ID_DIGITS || *id > '7')

@@ -4,11 +4,21 @@
 #ifndef AGENTGRAPH_SERVICE_HISTORY_EARLIER_H
 #define AGENTGRAPH_SERVICE_HISTORY_EARLIER_H
 
+#include "base/fields.h"
 #include "service/service.h"
 #include "storage/history.h"
 
 /* The source of what is kept for a change from outside; none where history is off. */
 enum checkpoint_source earlier_of_update(const struct call *call);
+
+/* The words for what a checkpoint was kept for, and that for one of them. */
+extern const struct choice earlier_sources[];
+const char *earlier_source_name(enum checkpoint_source source);
+
+/* Adds the id of a checkpoint of that number, null for 0; the number of an id, 0 for what is none.
+ */
+void earlier_add_id(cJSON *out, const char *name, int64_t number);
+int64_t earlier_number(const char *id);
 
 /* What a checkpoint says, a new tree; the storage is not asked. */
 cJSON *earlier_record(const struct checkpoint *checkpoint);

@@ -5,6 +5,9 @@
 #define AGENTGRAPH_SERVICE_HISTORY_HISTORY_H
 
 #include "service/service.h"
+#include "service/thread/feed.h"
+
+#include <stdio.h>
 
 /* Query parameters as they came, percent-decoded; NULL when absent. */
 struct history_query {
@@ -19,5 +22,17 @@ cJSON *history_list(struct call *call, const char *thread_id, const struct histo
 cJSON *history_read(struct call *call, const char *thread_id, const char *checkpoint_id);
 cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *body);
 cJSON *history_copy(struct call *call, const char *thread_id, const cJSON *body);
+
+/*
+ * Appends the lines of a thread to part (lines.h).  Whenever part has got some hundred kilobytes
+ * send is called and part emptied; the last part is left to the caller.  False when it was stopped:
+ * by send, or with call->error set.
+ */
+bool history_export(
+    struct call *call, const char *thread_id, struct buf *part, feed_fn send, void *arg);
+
+/* Makes a thread of lines (lines_open says what trusted is), under the id that is wanted, or NULL:
+ * that of the lines.  It is the caller's.  Gives the data of GET thread. */
+cJSON *history_import(struct call *call, FILE *lines, const char *wanted, bool trusted);
 
 #endif

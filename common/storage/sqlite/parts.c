@@ -116,8 +116,8 @@ static bool parts_add_message(
 	if (!view_find(&m->list, db, part->message_id, &seq, err))
 		return false;
 	if (seq)
-		return error_set(err, ERR_INVALID_INPUT, "the list has a message %s already",
-		    part->message_id);
+		return error_set(
+		    err, ERR_INVALID_INPUT, "the list has a message %s already", part->message_id);
 	query_start(&q, db, SQL_BODY_INSERT, err);
 	query_text(&q, ":body", part->body_json);
 	if (!query_run(&q))

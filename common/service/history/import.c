@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+/* A thread made of lines, with all its history: read once for mistakes, and once more within the
+ * one transaction that writes it. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "service/history/history.h"
+#include "service/history/lines.h"
+#include "service/thread/change.h"
+#include "service/thread/ident.h"
+#include "service/thread/threads.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The id under which it is to be; NULL: a new one. */
+static bool import_name(
+    struct call *call, const struct lines *lines, const char *wanted, const char **thread_id)
+{
+	const char *named = wanted ? wanted : lines->thread.thread_id;
+	const cJSON *item = named ? arena_json(call->arena, cJSON_CreateString(named)) : NULL;
+	return thread_id_read_new(call, "body.thread_id", item, thread_id);
+}
+
+/* What the server keeps there of one live session was another thread's. */
+static const char *import_metadata(struct call *call, const char *metadata_json)
+{
+	cJSON *metadata = arena_json(call->arena,
+	    json_parse(metadata_json, strlen(metadata_json), JSON_TRUSTED_DEPTH, NULL));
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
+	char *text = json_print(metadata);
+	arena_defer(call->arena, cJSON_free, text);
+	return text;
+}
+
+static bool import_write(
+    struct call *call, const struct lease *lease, struct lines *lines, struct thread *to)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread = lines->thread;
+	int64_t now = clock_now();
+	thread.row = 0;
+	thread.thread_id = to->thread_id;
+	thread.user_id = call->user_id;
+	thread.metadata_json = import_metadata(call, lines->thread.metadata_json);
+	thread.updated_at = now;
+	if (thread.created_at > now)
+		thread.created_at = now;
+	if (storage->history->make(
+		storage, &call->ctx, lease, &thread, &lines->origin, &lines->source, &call->error))
+		return true;
+	if (call->error.kind == ERR_INVALID_INPUT) {
+		struct error err = {0};
+		error_move(&err, &call->error);
+		error_set(&call->error, ERR_INVALID_INPUT, "line %" PRId64 ": %s", lines->number,
+		    err.detail);
+		error_release(&err);
+	}
+	return false;
+}
+
+cJSON *history_import(struct call *call, FILE *in, const char *wanted, bool trusted)
+{
+	const char *thread_id;
+	struct lines lines;
+	struct thread to;
+	struct lease *lease;
+	cJSON *data = NULL;
+	if (lines_open(&lines, call, in, trusted) &&
+	    import_name(call, &lines, wanted, &thread_id) &&
+	    thread_take_new(call, thread_id, CLAIM_ENQUEUE, &lease, &to)) {
+		bool ok = import_write(call, lease, &lines, &to);
+		lease_drop(call->service->storage, &call->ctx, lease);
+		data = ok ? thread_read(call, to.thread_id) : NULL;
+	}
+	lines_release(&lines);
+	return data;
+}

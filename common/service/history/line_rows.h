@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: ISC */
+/* What the members of a line are (doc/protocol-history.md#lines), a table for each type. */
+#ifndef AGENTGRAPH_SERVICE_HISTORY_LINE_ROWS_H
+#define AGENTGRAPH_SERVICE_HISTORY_LINE_ROWS_H
+
+#include "base/fields.h"
+#include "storage/history.h"
+
+#define LINE_FORMAT 1
+#define LINE_NUMBER_MAX \
+	9007199254740992.0 /* every reader of JSON has it; microseconds until 2255 */
+
+/* The members of any line. */
+struct line {
+	/* of the thread */
+	const char *thread_id, *thread_name, *user_id;
+	const cJSON *metadata;
+	int64_t last;
+	bool changed;
+	/* of places */
+	int64_t place, other;
+	const cJSON *message;
+	/* of checkpoints */
+	const char *checkpoint_id, *parent;
+	enum checkpoint_source source;
+	int64_t message_count;
+	/* of runs */
+	int64_t number, created_at, finished_at, prompt, completion, reasoning, total, brought;
+	const cJSON *error;
+	/* of all that stands somewhere */
+	const char *run_id, *node, *next, *summary;
+	enum run_status status;
+	enum stop_state stop;
+	int64_t step, after, until;
+	const cJSON *pause, *waiting, *fields;
+	/* of the end */
+	int64_t lines;
+	const char *seal;
+};
+
+extern const struct choice line_stops[];
+
+extern const struct field_row line_thread_rows[];
+extern const struct field_row line_branch_rows[];
+extern const struct field_row line_again_rows[];
+extern const struct field_row line_message_rows[];
+extern const struct field_row line_checkpoint_rows[];
+extern const struct field_row line_run_rows[];
+extern const struct field_row line_end_rows[];
+extern const struct field_row line_pause_rows[];
+extern const struct field_row line_open_rows[];
+extern const struct field_row line_interrupt_rows[];
+extern const struct field_row line_waiting_rows[];
+extern const struct field_row line_call_rows[];
+extern const struct field_row line_error_rows[];
+
+/* What a message must have beside what message_normalise says. */
+extern const struct field_row line_body_rows[];
+
+#endif
