@@ -84,7 +84,7 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, struct
 	int operands = 0;
 
 	for (int i = 1, read = 1; i < argc; i += read, read = 1)
-		if (only_operands || argv[i][0] != '-')
+		if (only_operands || argv[i][0] != '-' || !argv[i][1])
 			argv[operands++] = argv[i];
 		else if (strcmp(argv[i], "--") == 0)
 			only_operands = true;

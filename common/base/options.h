@@ -32,8 +32,9 @@ struct option_spec {
 	}
 
 /*
- * Reads argv[1..argc-1] up to the first mistake.  Operands are moved to the front: with the result
- * n they are argv[0..n-1].  A mistake is -1 and a sentence in err that names the option.
+ * Reads argv[1..argc-1] up to the first mistake.  Operands, "-" alone among them, are moved to the
+ * front: with the result n they are argv[0..n-1].  A mistake is -1 and a sentence in err that names
+ * the option.
  */
 int options_parse(const struct option_spec *specs, int argc, char **argv, struct error *err);
 

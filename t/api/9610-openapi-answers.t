@@ -90,6 +90,12 @@ api POST /v1/threads/t/rewind "{\"checkpoint_id\":\"$checkpoint\"}"
 api POST /v1/threads/t/rewind '{"checkpoint_id":"none"}'
 api POST /v1/threads/t/copy
 api POST /v1/threads/t/copy '{"thread_id":"t"}'
+api GET /v1/threads/t/export
+lines=$BODY
+api GET /v1/threads/nobody/export
+api POST /v1/threads/import "$lines" 'Content-Type: application/x-ndjson'
+api POST /v1/threads/import "$(printf '%s' "$lines" | sed '1s/"thread_id":"t"/"thread_id":"brought-in"/')" \
+	'Content-Type: application/x-ndjson'
 api GET "/v1/threads/t/runs/$run"
 api POST "/v1/threads/t/runs/$run/stop"
 api DELETE "/v1/threads/t/runs/$run" '{}'

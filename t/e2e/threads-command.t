@@ -16,7 +16,7 @@ threads() {
 
 # ---- wrong command lines ----
 
-for words in '' 'dance' 'show' 'show t u' 'list x' 'history' 'copy' 'history t --limit 0' 'list --url ftp://x' 'list --colour red'; do
+for words in '' 'dance' 'export' 'import' 'import a b' 'show' 'show t u' 'list x' 'history' 'copy' 'history t --limit 0' 'list --url ftp://x' 'list --colour red'; do
 	# shellcheck disable=SC2086 # several words
 	threads $words
 	is "$CODE $OUT" '2 ' "threads $words is a wrong command line"
@@ -43,8 +43,27 @@ turn ann t1 first
 turn ann t1 second
 as ann POST /v1/threads '{"thread_id": "t2", "metadata": {"team": "blue"}}'
 turn bob b1 hello
+as ann POST /v1/threads '{"thread_id": "rich", "thread_name": "of Ann", "metadata": {"team": "green"}}'
+turn ann rich '/ask what'
+asked=$(curl -sS -H "Authorization: Bearer $(token ann)" "$BASE/v1/threads/rich/history" | jq -r '.data.history[0].checkpoint_id')
+as ann POST /v1/graph/invoke '{"resume": "this", "config": {"thread_id": "rich"}}'
+as ann POST /v1/threads/rich/rewind "{\"checkpoint_id\": \"$asked\"}"
 AGENTGRAPH_TOKEN=$(token ann)
 export AGENTGRAPH_TOKEN
+
+# story THREAD WHERE...: the thread with all its history, as far as it is not its id.
+story() {
+	thread=$1
+	shift
+	threads show "$thread" --json "$@"
+	printf '%s\n' "$OUT" | jq -Sc 'del(.thread_id, .updated_at)'
+	threads history "$thread" --limit 1000 --json "$@"
+	printf '%s\n' "$OUT" | jq -Sc 'del(.thread_id)' | tee checkpoints
+	for id in $(jq -r .checkpoint_id checkpoints); do
+		threads show "$thread" --checkpoint "$id" --json "$@"
+		printf '%s\n' "$OUT" | jq -Sc 'del(.. | .thread_id?)'
+	done
+}
 
 # both NAME WHERE...: all that the command does, with copies of that name.
 both() {
@@ -90,7 +109,31 @@ run completed 2 END' "$name: its history, the newest first"
 	is "$CODE $ERR" "1 agentgraph: Thread $name exists already" "$name: never onto another one"
 	threads copy t1 "$@"
 	is "$CODE $(printf '%s\n' "$OUT" | wc -w)" '0 1' "$name: nor without an id of its own"
-	for words in 'show nobody' 'history nobody' 'copy nobody'; do
+	threads export rich "$@"
+	cp threads.out "$name.jsonl"
+	is "$CODE $(head -n 1 "$name.jsonl" | jq -r .thread_id) $(tail -n 1 "$name.jsonl" | jq -r .type)" '0 rich end' \
+		"$name: a thread is exported"
+	threads import "$name.jsonl" --to "$name-in" "$@"
+	is "$CODE $OUT" "0 $name-in" "$name: and imported under another id"
+	story rich "$@" >rich.story
+	story "$name-in" "$@" >in.story
+	ok 'cmp -s rich.story in.story' "$name: with all its history" || diff rich.story in.story >&2
+	is "$(wc -l <rich.story | tr -d ' ')" 7 "$name: three checkpoints of it"
+	threads import - --to "$name-in" "$@" <"$name.jsonl"
+	is "$CODE $ERR" "1 agentgraph: Thread $name-in exists already" "$name: never onto another one"
+	grep . "$name.jsonl" | threads import - --to "$name-piped" "$@"
+	threads show "$name-piped" --json "$@"
+	is "$(json '[.user_id, .thread_name, .metadata.team] | tojson' "$OUT")" '["ann","of Ann","green"]' "$name: a pipe will do"
+	threads import "$name.jsonl" "$@"
+	is "$CODE $ERR" '1 agentgraph: Thread rich exists already' "$name: its own id is the one it gets"
+	sed '2s/"place":/"places":/' "$name.jsonl" >wrong.jsonl
+	threads import wrong.jsonl --to wrong "$@"
+	is "$CODE $ERR" '1 agentgraph: line 2.place must be an integer from 1 to 9007199254740992' "$name: what is wrong is told"
+	sed '$d' "$name.jsonl" | threads import - --to wrong "$@"
+	is "$CODE" 1 "$name: half of a thread is none"
+	threads import nowhere.jsonl "$@"
+	is "$CODE $ERR" '1 agentgraph: nowhere.jsonl: No such file or directory' "$name: nor is no file"
+	for words in 'show nobody' 'show wrong' 'history nobody' 'copy nobody' 'export nobody'; do
 		# shellcheck disable=SC2086 # several words
 		threads $words "$@"
 		is "$CODE $OUT" '1 ' "$name: $words fails"
@@ -101,6 +144,46 @@ run completed 2 END' "$name: its history, the newest first"
 
 both by-url --url "$BASE"
 both by-state --config agentgraph.json --state "$state"
+# ---- elsewhere
+
+ok '[ "$(sed 1d by-url.jsonl)" = "$(sed 1d by-state.jsonl)" ]' 'the lines are the same'
+for thread in rich by-url-in by-state-in; do
+	as ann POST /v1/graph/invoke "{\"resume\": \"that\", \"config\": {\"thread_id\": \"$thread\"}}"
+	is "$(jq -r '.data.messages[-1].content[0].text' answer.json)" 'answer: that' "$thread: the pause is answered"
+done
+mkdir -m 700 other
+threads import by-url.jsonl --config agentgraph.json --state other
+is "$CODE $OUT" '0 rich' 'another installation takes it'
+story rich --config agentgraph.json --state other >other.story
+ok 'cmp -s rich.story other.story' 'with all its history, and its owner' || diff rich.story other.story >&2
+threads import by-url.jsonl --to of-bob --user bob --config agentgraph.json --state other
+threads show of-bob --json --config agentgraph.json --state other
+is "$(json .user_id "$OUT")" bob 'or one who is named'
+threads export of-bob --config agentgraph.json --state other
+cp threads.out other.jsonl
+threads import other.jsonl --to foreign --url "$BASE"
+threads show foreign --json --url "$BASE"
+is "$(json '[.user_id, .status] | tojson' "$OUT")" '["ann","completed"]' \
+	'by URL it belongs to who brings it, and nothing waits in it when another installation has sealed it'
+
+# A file of somebody else does not become readable by it.
+echo secret >secret.txt
+as ann POST /v1/threads '{"thread_id": "with-file"}'
+file=$(curl -sS -H "Authorization: Bearer $(token ann)" -F file=@secret.txt "$BASE/v1/files/upload" | jq -r .data.file_id)
+as ann POST /v1/threads/with-file/messages "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"document\",
+	\"media\": {\"kind\": \"file_id\", \"file_id\": \"$file\"}}]}]}"
+threads export with-file --url "$BASE"
+cp threads.out file.jsonl
+like "$OUT" "$file" 'a thread may name files'
+threads import file.jsonl --to with-file-2 --url "$BASE"
+is "$CODE $OUT" '0 with-file-2' 'which its owner has'
+AGENTGRAPH_TOKEN=$(token bob)
+threads import file.jsonl --to of-bob --url "$BASE"
+is "$CODE $ERR" "1 agentgraph: line 2.message names a file that is not found: $file" 'and nobody else'
+threads export rich --url "$BASE"
+is "$CODE $OUT" '1 ' 'nor is a thread of somebody else exported by URL'
+AGENTGRAPH_TOKEN=$(token ann)
+
 threads show b1 --url "$BASE"
 is "$CODE $OUT" '1 ' 'a thread of somebody else is not shown by URL'
 threads list --limit 1000 --config agentgraph.json --state "$state" --user bob

@@ -276,6 +276,9 @@ static void small_blocks(void)
 	    c->history_level == HISTORY_OFF && c->history_keep == 0);
 	CHECK_ACCEPTED(", \"history\": {\"level\": \"steps\", \"keep\": 7}",
 	    c->history_level == HISTORY_STEPS && c->history_keep == 7);
+	CHECK_ACCEPTED("", !c->history_trust_imports);
+	CHECK_ACCEPTED(", \"history\": {\"trust_imports\": true}", c->history_trust_imports);
+	CHECK_REFUSED(", \"history\": {\"trust_imports\": 1}", "history.trust_imports");
 	CHECK_REFUSED(", \"history\": {\"level\": \"all\"}",
 	    "history.level: expected one of off, runs, steps, found \"all\"");
 	CHECK_REFUSED(", \"history\": {\"level\": true}", "history.level");

@@ -85,6 +85,14 @@ static void two_dashes_end_the_options(void)
 	CU_ASSERT_FALSE(loud);
 }
 
+static void a_dash_alone_is_an_operand(void)
+{
+	const char *argv[6];
+	CU_ASSERT_EQUAL(PARSE("--loud", "-"), 1);
+	CU_ASSERT_STRING_EQUAL(argv[0], "-");
+	CU_ASSERT_TRUE(loud);
+}
+
 static void unknown_options_are_refused(void)
 {
 	const char *argv[6];
@@ -183,6 +191,7 @@ static const struct unit_test tests[] = {
     {"values follow or are joined", values_follow_or_are_joined},
     {"operands may stand anywhere", operands_may_stand_anywhere},
     {"two dashes end the options", two_dashes_end_the_options},
+    {"a dash alone is an operand", a_dash_alone_is_an_operand},
     {"unknown options are refused", unknown_options_are_refused},
     {"values are needed", values_are_needed},
     {"numbers are whole and within bounds", numbers_are_whole_and_within_bounds},
