@@ -178,7 +178,6 @@ static void same_history(const char *one, const char *other)
 			CU_ASSERT_EQUAL(p->run->usage.total, q->run->usage.total);
 		}
 	}
-	unit_row(NULL);
 }
 
 /* Two branches, second places, a message that is gone, a change since the latest checkpoint. */
@@ -381,7 +380,6 @@ static void nothing_is_left_over(void)
 		CU_ASSERT_EQUAL(sqlite3_column_int64(stmt, 0), 0);
 		sqlite3_finalize(stmt);
 	}
-	unit_row(NULL);
 	db_close(db);
 }
 
