@@ -30,7 +30,8 @@
 
 static const char configuration[] = "{\"agent\": \"builtin:demo\", \"store\": \"builtin:store\", "
 				    "\"ag_ui\": {\"enabled\": true}, "
-				    "\"openai\": {\"enabled\": true}}";
+				    "\"openai\": {\"enabled\": true}, "
+				    "\"history\": {\"trust_imports\": true}}";
 
 static struct {
 	struct server server;

@@ -2,6 +2,7 @@
 /* Lines of a thread's history, read and checked. */
 #include "service/history/lines.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "graph/message.h"
 #include "service/files/media.h"
@@ -286,6 +287,9 @@ static bool lines_take_run(
 	    .after = line.after,
 	    .until = line.until,
 	    .brought = line.brought};
+	/* a thread was changed no earlier than its latest run began, and this one is changed now */
+	if (l->run.created_at > clock_now())
+		l->run.created_at = clock_now();
 	part->run = &l->run;
 	return lines_ascend(l, "number", line.number, err);
 }
