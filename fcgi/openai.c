@@ -18,9 +18,11 @@ void post_chat_completions(struct request *rq)
 		reply_bare(rq, chat.answer);
 	if (ok)
 		return;
-	/* its client would run the turn again, three times in all */
-	if (chat.ran)
+	/* its client would run the turn again, three times in all, also one in a page */
+	if (chat.ran) {
 		response_header(rq, "x-should-retry", "false");
+		response_header(rq, "Access-Control-Expose-Headers", "x-should-retry");
+	}
 	reply_error(rq);
 }
 

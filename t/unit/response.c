@@ -44,6 +44,8 @@ static cJSON *foreign_error(struct request *rq, const struct error_view *view)
 static const struct dialect foreign = {
     .not_json = "must be what this protocol speaks", .error_body = foreign_error};
 
+static const struct dialect strict = {.mistakes = 400, .error_body = foreign_error};
+
 static void do_transient(struct request *rq)
 {
 	error_set(&rq->call.error, ERR_TRANSIENT_STORAGE, NULL);
@@ -71,6 +73,7 @@ static const struct route rows[] = {
     {METHOD_POST, "/run", "graph", "invoke", BODY_NONE, do_run, 0, NULL},
     {METHOD_POST, "/fail", "graph", "invoke", BODY_NONE, do_fail, 0, NULL},
     {METHOD_POST, "/foreign", "graph", "invoke", BODY_REQUIRED, do_fail, 0, &foreign},
+    {METHOD_POST, "/strict", "graph", "invoke", BODY_REQUIRED, do_fail, 0, &strict},
     {METHOD_POST, "/transient", "graph", "invoke", BODY_NONE, do_transient, 0, NULL},
     {METHOD_POST, "/nothing", "graph", "invoke", BODY_NONE, do_nothing, 0, NULL},
     {METHOD_POST, "/stream", "graph", "stream", BODY_NONE, do_stream, 0, NULL},
@@ -185,6 +188,14 @@ static void a_dialect_has_errors_of_its_own(void)
 	a = ASK("POST", "/foreign", "CONTENT_TYPE=application/json", "BODY={");
 	CU_ASSERT_EQUAL(a.status, 422);
 	CU_ASSERT_STRING_EQUAL(text(&a, "text"), "Request body must be what this protocol speaks");
+	fixture_answer_end(&a);
+	a = ASK("POST", "/strict", "CONTENT_TYPE=application/json", "BODY={}");
+	CU_ASSERT_EQUAL(a.status, 400);
+	CU_ASSERT_STRING_EQUAL(text(&a, "code"), "VALIDATION_ERROR");
+	fixture_answer_end(&a);
+	a = ASK("PUT", "/strict", "CONTENT_TYPE=application/json", "BODY={}");
+	CU_ASSERT_EQUAL(a.status, 405);
+	CU_ASSERT_STRING_EQUAL(text(&a, "code"), "METHOD_NOT_ALLOWED");
 	fixture_answer_end(&a);
 }
 
