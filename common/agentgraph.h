@@ -361,6 +361,8 @@ double ag_number(const cJSON *item);
 /* The run's configuration as nodes see it: the client's config with the verified "user".  Borrowed.
  */
 const cJSON *ag_config(const ag_run *run);
+
+/* The run's thread; of a run that nothing is kept of, an id that no thread has. */
 const char *ag_thread_id(const ag_run *run);
 const char *ag_run_id(const ag_run *run);
 
