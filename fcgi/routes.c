@@ -43,7 +43,7 @@ static const struct route rows[] = {
     {METHOD_POST, "/v1/chat/completions", "graph", "invoke", BODY_REQUIRED, post_chat_completions,
         ROUTE_UNAUTHORIZED, &openai},
     {METHOD_GET, "/v1/models", "graph", "read", BODY_NONE, get_models, ROUTE_UNAUTHORIZED, &openai},
-    {METHOD_GET, "/v1/models/{model_id}", "graph", "read", BODY_NONE, get_model,
+    {METHOD_GET, "/v1/models/{id}", "graph", "read", BODY_NONE, get_model,
         ROUTE_UNAUTHORIZED, &openai},
 
     {METHOD_GET, "/v1/observability/{thread_id}", "graph", "read", BODY_NONE, get_observability,
