@@ -132,6 +132,18 @@ void ag_graph_branch(
     ag_graph *graph, const char *from, ag_route_fn fn, void *data, const char *const targets[]);
 
 /*
+ * Branches: from each of targets, which end with NULL, the run goes on side by side, along the
+ * edges there, until all have entered join (AG_END included), which then runs once.  Every way out
+ * of a branch leads to join, and a node belongs to one branch; branches may fork again.
+ *
+ * A branch sees the state as it was at the fork, and what it changes itself.  At the join messages
+ * and updates enter in the order of targets, through the reducers; two branches that both set a
+ * field with AG_REPLACE fail the run.  Nodes of different branches run on different threads.
+ */
+void ag_graph_branches(
+    ag_graph *graph, const char *from, const char *const targets[], const char *join);
+
+/*
  * What is done with a node that fails or takes its time, as a JSON object with the keys that nodes
  * of documents have; those that are not there stay as they were:
  *

@@ -65,6 +65,12 @@ static const struct field_row runs_rows[] = {
     FIELDS_END,
 };
 
+static const struct field_row graph_rows[] = {
+    FIELD_AT("parallel", config, graph_parallel, .kind = &field_integer, .min = 1, .max = 1000,
+	.expected = "an integer from 1 to 1000"),
+    FIELDS_END,
+};
+
 static const struct field_row threads_rows[] = {
     FIELD_AT("max_bytes", config, thread_max_bytes, .kind = &field_cap),
     FIELDS_END,
@@ -124,6 +130,7 @@ static const struct field_row top_rows[] = {
     HERE(ag_ui),
     HERE(openai),
     BY_HAND(observability),
+    HERE(graph),
     HERE(threads),
     HERE(runs),
     HERE(history),
@@ -152,6 +159,7 @@ static void keys_set_defaults(struct config *config)
 	config->runs_queue = 100000;
 	config->runs_keep_chunks = 86400;
 	config->runs_max_attempts = 3;
+	config->graph_parallel = 16;
 	config->history_level = HISTORY_RUNS;
 	config->history_keep = 100;
 	config->thread_max_bytes = 256 << 20;

@@ -51,6 +51,8 @@ void graph_free(ag_graph *graph)
 		free(edge->names);
 		free(edge->targets);
 		free(edge->from);
+		free(edge->place);
+		free(edge->join);
 	}
 	for (size_t i = 0; i < graph->field_count; i++) {
 		struct field *field = &graph->fields[i];
@@ -238,6 +240,18 @@ void ag_graph_branch(
 		problems_add(&graph->problems,
 		    "%s: conditional edge from '%s': expected a function and at least one target",
 		    graph->name, edge->from);
+}
+
+void ag_graph_branches(
+    ag_graph *graph, const char *from, const char *const targets[], const char *join)
+{
+	size_t count = 0;
+	while (targets && targets[count])
+		count++;
+	struct edge *edge = edge_add(graph, from, count);
+	for (size_t i = 0; i < count; i++)
+		edge->names[i] = xstrdup(targets[i]);
+	edge->join = xstrdup(join ? join : "");
 }
 
 void ag_graph_field(ag_graph *graph, const char *name, const char *type, ag_reducer reducer,

@@ -118,6 +118,29 @@ static void tell_settled(void *arg, bool ok)
 		observer->settled(observer, ok);
 }
 
+/* For a run that goes on at this checkpoint (run_recall): the message of a node that asked for
+ * tools which are still to run, where there may be such a run, what a node failed of, and the
+ * region that the run is in. */
+static void note_open(ag_run *run, bool steps)
+{
+	const char *asked = steps ? asking_open(run) : NULL;
+	if (!asked && !run->error && !run->region && run->spent == run->step)
+		return;
+	cJSON *kept = cJSON_CreateObject();
+	if (asked)
+		cJSON_AddStringToObject(kept, "asked", asked);
+	if (run->error)
+		cJSON_AddStringToObject(kept, "error", run->error);
+	if (run->region)
+		cJSON_AddItemReferenceToObject(kept, "region", (cJSON *)run->region);
+	if (run->spent != run->step)
+		json_add_int(kept, "spent", run->spent);
+	char *text = json_print(kept);
+	cJSON_Delete(kept);
+	arena_defer(run->setup.arena, cJSON_free, text);
+	run->thread.pause_json = text;
+}
+
 bool checkpoint_begin(ag_run *run, struct error *err)
 {
 	if (run->begun || !run->setup.lease) {
@@ -125,6 +148,7 @@ bool checkpoint_begin(ag_run *run, struct error *err)
 		return true;
 	}
 	freshen(run);
+	note_open(run, false);
 	record_begin(run);
 	run->start_thread = run->thread;
 	run->start_record = run->record;
@@ -153,24 +177,6 @@ bool checkpoint_settle(ag_run *run, struct error *err)
 {
 	return !run->pending ||
 	    settled(run, thread_flush(run->setup.storage, &run->setup.ctx, &run->pending, err));
-}
-
-/* For a run that goes on at this checkpoint (run_recall): the message of a node that asked for
- * tools which are still to run, where there may be such a run, and what a node failed of. */
-static void note_open(ag_run *run, bool steps)
-{
-	const char *asked = steps ? asking_open(run) : NULL;
-	if (!asked && !run->error)
-		return;
-	cJSON *kept = cJSON_CreateObject();
-	if (asked)
-		cJSON_AddStringToObject(kept, "asked", asked);
-	if (run->error)
-		cJSON_AddStringToObject(kept, "error", run->error);
-	char *text = json_print(kept);
-	cJSON_Delete(kept);
-	arena_defer(run->setup.arena, cJSON_free, text);
-	run->thread.pause_json = text;
 }
 
 /* The end of a run whose last node ended well, with the checkpoint of that node before its own. */

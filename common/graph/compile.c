@@ -80,6 +80,11 @@ static void compile_edge(ag_graph *graph, struct edge *edge)
 		if (edge->targets[i] == GRAPH_UNSET)
 			compile_problem(graph, "edge to", edge->names[i], "there is no such node");
 	}
+	if (edge->join) {
+		edge->joins = graph_node_index(graph, edge->join);
+		if (edge->joins == GRAPH_UNSET)
+			compile_problem(graph, "join", edge->join, "there is no such node");
+	}
 	if (from >= 0)
 		slot = &graph->nodes[from].edge;
 	if (!slot)
@@ -117,6 +122,8 @@ static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *r
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++)
 		mark_node(graph, edge->targets[i], reached);
+	if (edge && edge->join)
+		mark_node(graph, edge->joins, reached);
 }
 
 static void check_reach(ag_graph *graph)
@@ -154,7 +161,7 @@ static bool can_end(const ag_graph *graph, const struct edge *edge, bool *seen)
 		if (node_can_end(graph, edge->targets[i], seen))
 			return true;
 	}
-	return false;
+	return edge && edge->join && node_can_end(graph, edge->joins, seen);
 }
 
 /* A pause ends runs too, so this is not always a mistake. */
@@ -182,6 +189,8 @@ bool graph_compile(ag_graph *graph)
 	if (!graph->start)
 		compile_problem(graph, "node", AG_START, "expected an edge that leaves it");
 	live_compile(graph);
+	if (graph->problems.errors == 0)
+		graph_compile_regions(graph);
 	check_reach(graph);
 	if (graph->problems.errors == 0)
 		warn_without_end(graph);

@@ -3,17 +3,20 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "graph/document.h"
+#include "graph/live.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct edge_object {
-	const char *from, *to, *otherwise;
-	const cJSON *choices;
+	const char *from, *join, *otherwise;
+	const cJSON *to, *choices;
 };
 
 DOCUMENT_SHAPE(edge, FIELD(edge_object, from, .kind = &field_text, .required = true),
-    FIELD(edge_object, to, .kind = &field_text), FIELD_AT("if", edge_object, choices, FIELD_ARRAY),
+    FIELD(edge_object, to, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY),
+    FIELD(edge_object, join, .kind = &field_text),
+    FIELD_AT("if", edge_object, choices, FIELD_ARRAY),
     FIELD_AT("else", edge_object, otherwise, .kind = &field_text));
 
 struct edge_choice {
@@ -93,6 +96,26 @@ static void read_branch(
 	free(targets);
 }
 
+/* Branches, side by side. */
+static void read_branches(
+    struct document *d, const struct place *at, const char *from, const struct edge_object *edge)
+{
+	const struct place *in = PLACE_KEY(at, "to");
+	size_t errors = d->graph->problems.errors, i = 0;
+	char **names = document_names(d, in, edge->to);
+	for (; names[i]; i++)
+		check_end(d, PLACE_INDEX(in, i), names[i], AG_END);
+	if (!edge->join)
+		document_problem(d, at, "expected the key 'join' beside an array 'to'");
+	else
+		check_end(d, PLACE_KEY(at, "join"), edge->join, AG_END);
+	if (d->graph->problems.errors == errors) {
+		ag_graph_branches(d->graph, from, (const char *const *)names, edge->join);
+		d->graph->edges[d->graph->edge_count - 1].place = document_place(d, at);
+	}
+	live_tags_free(names);
+}
+
 /* What is there counts here; what is wrong with its type was told. */
 static void read_edge(struct document *d, const struct place *at, const cJSON *item)
 {
@@ -101,7 +124,7 @@ static void read_edge(struct document *d, const struct place *at, const cJSON *i
 		return;
 	const char *from = edge.from ? edge.from : "";
 	bool fixed = json_get(item, "to"), conditional = json_get(item, "if");
-	bool otherwise = json_get(item, "else");
+	bool otherwise = json_get(item, "else"), forks = cJSON_IsArray(edge.to);
 	check_end(d, PLACE_KEY(at, "from"), edge.from, AG_START);
 	if (fixed == conditional)
 		document_problem(d, at, "expected either 'to', or 'if' with 'else'");
@@ -109,10 +132,16 @@ static void read_edge(struct document *d, const struct place *at, const cJSON *i
 		document_problem(d, at, "expected the key 'else' beside 'if'");
 	else if (fixed && otherwise)
 		document_problem(d, PLACE_KEY(at, "else"), "expected only beside 'if'");
+	if (json_get(item, "join") && !forks)
+		document_problem(
+		    d, PLACE_KEY(at, "join"), "expected only beside an array 'to' of branches");
+	const char *to = cJSON_GetStringValue(edge.to);
 	if (conditional && !fixed && edge.choices)
 		read_branch(d, at, from, &edge);
-	else if (fixed && !conditional && check_end(d, PLACE_KEY(at, "to"), edge.to, AG_END))
-		ag_graph_edge(d->graph, from, edge.to);
+	else if (fixed && !conditional && forks)
+		read_branches(d, at, from, &edge);
+	else if (fixed && !conditional && check_end(d, PLACE_KEY(at, "to"), to, AG_END))
+		ag_graph_edge(d->graph, from, to);
 }
 
 static void check_leaves(

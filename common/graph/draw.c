@@ -28,8 +28,14 @@ static void text_targets(const struct edge *edge, struct buf *out)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
 		if (draw_is_first(edge, i))
-			buf_printf(out, "%s%s", i ? " | " : " -> ", edge->names[i]);
+			buf_printf(out, "%s%s",
+			    i == 0           ? " -> "
+				: edge->join ? " & "
+					     : " | ",
+			    edge->names[i]);
 	}
+	if (edge && edge->join)
+		buf_printf(out, " => %s", edge->join);
 }
 
 static void text_node(const struct node *node, int width, struct buf *out)

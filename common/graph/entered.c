@@ -81,6 +81,7 @@ void entered_restore(ag_run *run)
 	run->asked = json_str(kept, "asked");
 	run->thread.step = run->setup.thread->step;
 	run->step = (int)run->thread.step;
+	run->spent = run->step;
 	/* the node that had them has ended, or has not */
 	run->answers = run->step == 0 ? json_get(kept, "answers") : NULL;
 	run->record = *run->setup.background->record;

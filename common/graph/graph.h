@@ -20,6 +20,10 @@ struct config;
 
 #define GRAPH_END (-1)   /* target: the end */
 #define GRAPH_UNSET (-2) /* no such node */
+/* Where a run may go besides: into the branches of the i-th edge. */
+#define GRAPH_FORK(i) (-3 - (int)(i))
+#define GRAPH_IS_FORK(place) ((place) <= -3)
+#define GRAPH_FORK_EDGE(graph, place) (&(graph)->edges[-3 - (place)])
 #define GRAPH_NAME_MAX 64
 #define GRAPH_NAME_LETTERS "64 letters, digits, blanks or _ - . :" /* the same for messages */
 
@@ -37,9 +41,13 @@ struct tool {
 	char **tags; /* ends with NULL; NULL: none */
 };
 
-/* Where a node, or START, leads: to one target, or to the one of several that fn names. */
+/* Where a node, or START, leads: to one target, to the one of several that fn names, or to all of
+ * them side by side until they have entered join (region.h). */
 struct edge {
 	char *from;
+	char *place;  /* in its document, for messages; NULL: it has none */
+	char *join;   /* of a fork, else NULL */
+	int joins;    /* the same as node index or GRAPH_END, once compiled */
 	char **names; /* targets as declared */
 	int *targets; /* the same as node indexes or GRAPH_END, once compiled */
 	size_t target_count;
@@ -73,6 +81,8 @@ struct node {
 	struct node_policy policy;
 	int on_error;            /* the same as index, GRAPH_UNSET without; once compiled */
 	const struct edge *edge; /* once compiled */
+	const struct edge *fork; /* whose branch it belongs to; NULL: none; once compiled */
+	size_t branch;           /* which of its targets begins that */
 	bool interrupt_before, interrupt_after;
 };
 
@@ -144,6 +154,9 @@ const struct field *graph_field_get(const ag_graph *graph, const char *name);
 
 /* Whether value fits a field's type; null fits every field. */
 bool graph_field_accepts(const struct field *field, const cJSON *value);
+
+/* Finds out which node belongs to which branch (regions.c); mistakes go to graph->problems. */
+void graph_compile_regions(ag_graph *graph);
 
 /* Whether its reducer makes sense for its type (AG_REPLACE always does). */
 bool graph_reducer_fits(const struct field *field);

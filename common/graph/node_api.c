@@ -62,6 +62,8 @@ size_t ag_context_length(const ag_state *state)
 	ag_run *run = state->run;
 	struct storage *storage = run->setup.storage;
 	int64_t stored = 0;
+	if (run->branch && !run_load_context(run, &err))
+		error_release(&err);
 	if (run->context)
 		return (size_t)cJSON_GetArraySize(run->context);
 	if (checkpoint_settle(run, &err) && run->thread.row)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "graph/asking.h"
 #include "graph/message.h"
+#include "graph/region.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
 #include "storage/history.h"
@@ -99,19 +100,42 @@ void run_show_piece(ag_run *run, const cJSON *piece, const char *json)
 	run_tell(run, RUN_PIECE, piece, json);
 }
 
+bool run_answers_other(const cJSON *message, const cJSON *calls)
+{
+	const cJSON *block, *call;
+	if (!calls || !calls->child || !message_is(message, "tool"))
+		return false;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = json_str(block, "call_id");
+		cJSON_ArrayForEach(call, calls) {
+			if (id && strcmp(call->valuestring, id) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The context before this run is what lies before its first message. */
 struct context_walk {
 	cJSON *context;
 	const char *first;
+	const ag_run *run;
 };
 
 static bool context_add(void *arg, const char *id, const char *body_json)
 {
 	struct context_walk *walk = arg;
+	const cJSON *hidden;
 	if (walk->first && strcmp(walk->first, id) == 0)
 		return false;
+	cJSON_ArrayForEach(hidden, walk->run->hidden) {
+		if (strcmp(hidden->valuestring, id) == 0)
+			return true;
+	}
 	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	if (message)
+	if (message && run_answers_other(message, walk->run->not_its))
+		cJSON_Delete(message);
+	else if (message)
 		cJSON_AddItemToArray(walk->context, message);
 	return true;
 }
@@ -119,7 +143,8 @@ static bool context_add(void *arg, const char *id, const char *body_json)
 bool run_load_context(ag_run *run, struct error *err)
 {
 	struct storage *storage = run->setup.storage;
-	struct context_walk walk = {.context = arena_json(run->setup.arena, cJSON_CreateArray())};
+	struct context_walk walk = {
+	    .context = arena_json(run->setup.arena, cJSON_CreateArray()), .run = run};
 	const struct run_messages *m = &run->messages;
 	/* and so is it at a checkpoint, whether or not the thread is there yet */
 	const struct thread_view *view =
@@ -182,9 +207,10 @@ static void run_drop_context(ag_run *run)
 	run->context = NULL;
 }
 
-/* The target that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
-static int edge_follow(ag_run *run, const struct edge *edge, struct error *err)
+int run_choose(ag_run *run, const struct edge *edge, struct error *err)
 {
+	if (edge->join)
+		return GRAPH_FORK(edge - run->setup.graph->edges);
 	if (!edge->fn)
 		return edge->targets[0];
 	const char *name = edge->fn(&run->state, edge->data);
@@ -284,7 +310,11 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 	}
 	if (order)
 		return ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
-	if (run->step >= run->setup.recursion_limit) {
+	if (GRAPH_IS_FORK(node)) { /* which looks at each of its nodes */
+		run->thread.next = GRAPH_FORK_EDGE(run->setup.graph, node)->names[0];
+		return GO_ON;
+	}
+	if (run->spent >= run->setup.recursion_limit) {
 		error_set(err, ERR_RECURSION_LIMIT,
 		    "Graph execution exceeded recursion limit: %" PRId64,
 		    run->setup.recursion_limit);
@@ -314,7 +344,7 @@ static enum verdict after_node(ag_run *run, int *next, struct error *err)
 	}
 	if (node->interrupt_after)
 		return pause_around(run, node, "interrupt_after");
-	*next = edge_follow(run, node->edge, err);
+	*next = run_choose(run, node->edge, err);
 	return *next == GRAPH_UNSET ? FAILED : run_go_to(run, *next, err);
 }
 
@@ -362,8 +392,12 @@ static bool save(ag_run *run, enum verdict verdict, struct error *err)
 	return false;
 }
 
-/* failure is of a node that on_error follows, else NULL. */
-static void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure)
+void run_tell_start(ag_run *run)
+{
+	run_tell(run, RUN_NODE_STARTS, NULL, NULL);
+}
+
+void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure)
 {
 	const cJSON *held = run->frame.held, *message;
 	size_t i = run->messages.count;
@@ -398,6 +432,7 @@ static void run_note_step(ag_run *run, enum verdict verdict)
 {
 	if (verdict == GIVEN_BACK) {
 		run->thread.step = --run->step;
+		run->spent--;
 		return;
 	}
 	run->thread.node = run->frame.node->name;
@@ -419,7 +454,8 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 	struct error failure = {0};
 	run->frame.node = now;
 	run->thread.step = ++run->step;
-	run_tell(run, RUN_NODE_STARTS, NULL, NULL);
+	run->spent++;
+	run_tell_start(run);
 	enum verdict verdict = step_node(run, now, err);
 	bool passed_over = verdict == FAILED && now->on_error != GRAPH_UNSET;
 	bool completed = verdict == GO_ON || passed_over;
@@ -441,6 +477,73 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
 }
 
+/* The pause of a region: its first interrupt as that of a node, and all of them where there are
+ * several.  It is asked for answers in its branches. */
+static void region_pause_store(ag_run *run)
+{
+	cJSON *open = region_interrupts(run->region), *pause = cJSON_CreateObject();
+	cJSON_AddItemToObject(pause, "interrupt", cJSON_Duplicate(open->child, true));
+	if (open->child->next)
+		cJSON_AddItemToObject(pause, "interrupts", cJSON_Duplicate(open, true));
+	json_add_str(pause, "kind", region_pause_kind(run->region));
+	cJSON_AddArrayToObject(pause, "answers");
+	cJSON_AddItemReferenceToObject(pause, "region", (cJSON *)run->region);
+	if (run->error)
+		cJSON_AddStringToObject(pause, "error", run->error);
+	run->thread.pause_json = kept_text(run, pause);
+	run->thread.node = json_str(open->child, "node");
+	run->thread.node = arena_strdup(run->setup.arena, run->thread.node);
+	run->thread.next = run->thread.node;
+	run->thread.status = RUN_INTERRUPTED;
+	cJSON_Delete(pause);
+	cJSON_Delete(open);
+}
+
+static void region_waiting_store(ag_run *run)
+{
+	cJSON *waiting = region_waiting(run->region), *kept = cJSON_CreateObject();
+	cJSON_AddItemReferenceToObject(kept, "region", (cJSON *)run->region);
+	run->thread.waiting_json = kept_text(run, waiting);
+	run->thread.pause_json = kept_text(run, kept);
+	run->thread.status = RUN_COMPLETED;
+	cJSON_Delete(waiting);
+	cJSON_Delete(kept);
+}
+
+/* Runs the branches at the place *node, and stores what came of them; on GO_ON *node is the next
+ * node, or place. */
+static enum verdict run_region(ag_run *run, int *node, struct error *err)
+{
+	const struct edge *fork = GRAPH_FORK_EDGE(run->setup.graph, *node);
+	const cJSON *kept = run->region;
+	run->region = NULL;
+	run->answers = NULL;
+	/* who is shown the state of a branch is shown a thread that is there */
+	if (run->setup.observer->live && !checkpoint_settle(run, err))
+		return FAILED;
+	enum verdict verdict = region_run(run, fork, kept, err);
+	run->thread.pause_json = NULL;
+	if (run->frame.node)
+		run->thread.node = run->frame.node->name;
+	run->frame.completed = verdict == GO_ON;
+	if (verdict != GIVEN_BACK)
+		run->thread.next = NULL;
+	if (verdict == GO_ON) {
+		*node = fork->joins;
+		verdict = run_go_to(run, *node, err);
+	} else if (verdict == PAUSED) {
+		region_pause_store(run);
+	} else if (verdict == WAITS_FOR_CLIENT) {
+		region_waiting_store(run);
+	} else if (verdict == WAS_STOPPED) {
+		ended(run, verdict, RUN_STOPPED, STOP_DONE);
+	}
+	if (!save(run, verdict, err))
+		return FAILED;
+	run->region = NULL;
+	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
+}
+
 /* What a pause, or the step before, has kept for the nodes that follow. */
 static void run_recall(ag_run *run, enum run_entry entry)
 {
@@ -453,6 +556,15 @@ static void run_recall(ag_run *run, enum run_entry entry)
 		run_set_error(run, error);
 	if (entry != RUN_ON)
 		run->asked = asked ? arena_strdup(run->setup.arena, asked) : NULL;
+	int64_t spent;
+	if (entry == RUN_ON && json_integer(json_get(kept, "spent"), &spent))
+		run->spent = spent;
+	cJSON *region = cJSON_DetachItemFromObjectCaseSensitive(kept, "region");
+	if (region && entry != RUN_ON && entry != RUN_AFTER_NODE)
+		region_answer(region, cJSON_GetArrayItem(run->answers, 0));
+	else if (region && entry == RUN_AFTER_NODE && !run->thread.waiting_json)
+		region_answer(region, NULL);
+	run->region = arena_json(run->setup.arena, region);
 	cJSON_Delete(kept);
 }
 
@@ -469,13 +581,15 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 	run->thread.pause_json = NULL;
 	run->thread.waiting_json = NULL;
 	if (entry == RUN_FROM_START)
-		*node = edge_follow(run, graph->start, err);
+		*node = run_choose(run, graph->start, err);
+	else if (run->region)
+		*node = region_place(run, run->region, err);
 	else if (i < 0)
 		error_set(err, ERR_GRAPH,
 		    "Graph execution failed: the graph has no node '%s' any more",
 		    from ? from : "");
 	else
-		*node = at_pause ? i : edge_follow(run, graph->nodes[i].edge, err);
+		*node = at_pause ? i : run_choose(run, graph->nodes[i].edge, err);
 	if (error_is_set(err))
 		return FAILED;
 	return run_may_run(run, *node, at_pause, err);
@@ -499,7 +613,8 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	if (verdict == GO_ON && !checkpoint_begin(run, err))
 		return false;
 	while (verdict == GO_ON)
-		verdict = run_step(run, &node, err);
+		verdict =
+		    GRAPH_IS_FORK(node) ? run_region(run, &node, err) : run_step(run, &node, err);
 	run_drop_context(run);
 	return verdict != FAILED;
 }

@@ -35,6 +35,9 @@ struct run_event {
 	const char *json;   /* the same as text; NULL where it is not at hand; of RUN_MESSAGE: while
 			       it is not stored */
 	const char *reason; /* RUN_NODE_ENDS: why the run goes no further, or NULL */
+	const char *branch; /* "a", in a branch of that "a/b"; NULL: in none */
+	char
+	    *traceparent; /* where that of a node in a branch is kept (TRACEPARENT_SIZE), or NULL */
 	const struct error *failure; /* RUN_NODE_ENDS: of a node whose on_error follows; NULL: it
 					ended well */
 };
@@ -119,6 +122,7 @@ struct run_setup {
 	struct run_observer *observer;
 	int64_t recursion_limit;
 	double node_timeout, tool_timeout; /* seconds */
+	int parallel;                      /* branches at once; 0: the usual number (region.h) */
 	const _Atomic bool *stop;          /* of a tool that is called alone; else NULL */
 	struct client_tools client_tools;
 	const char *traceparent;                 /* for calls out (run_traceparent), or NULL */

@@ -58,6 +58,9 @@ struct node_frame {
 	cJSON *waiting;         /* those calls, an array of blocks; NULL when there are none */
 };
 
+struct run_side;
+struct branch;
+
 struct ag_run {
 	struct run_setup setup;
 	struct ag_state state;
@@ -77,8 +80,15 @@ struct ag_run {
 	const struct thread *before; /* the thread as the run found it, when it began */
 	atomic_bool begun;           /* its first write is on disk */
 	int step;
+	int64_t spent;    /* of the recursion limit: a region counts as its longest branch */
 	bool rolled_back; /* the thread is as it was; none of the run's messages are stored */
 	struct node_frame frame;
+	struct run_side *side;  /* what its branches share (region.h); NULL: it had none */
+	struct branch *branch;  /* whose run it is, or NULL */
+	cJSON *log;             /* of a branch: its updates, each an object of one member */
+	const cJSON *hidden;    /* of a branch: ids of messages that others said, or NULL */
+	const cJSON *not_its;   /* and of calls that they asked the client for, or NULL */
+	const cJSON *region;    /* the one that the run is in, as it is kept, or NULL */
 	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */
 
 	struct run_record record; /* the latest that a write was handed */
@@ -95,6 +105,14 @@ struct ag_run {
 void run_show_held(ag_run *run);
 void run_show_piece(ag_run *run, const cJSON *piece, const char *json);
 
+/* Tells that the node of the frame begins, and that it has ended, after its messages; failure is of
+ * a node that on_error follows, else NULL. */
+void run_tell_start(ag_run *run);
+void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure);
+
+/* The place that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
+int run_choose(ag_run *run, const struct edge *edge, struct error *err);
+
 /* Adds to the run's messages (taken over) and to a loaded context. */
 void run_append(ag_run *run, cJSON *message);
 
@@ -107,6 +125,9 @@ void step_pass_over(ag_run *run, const struct error *failure);
 
 /* What nodes find in config.error from here on; text is copied. */
 void run_set_error(ag_run *run, const char *text);
+
+/* Whether it is a tool's result for one of those calls (ids; NULL: none). */
+bool run_answers_other(const cJSON *message, const cJSON *calls);
 
 /* Loads the context into run->context. */
 bool run_load_context(ag_run *run, struct error *err);

@@ -91,6 +91,17 @@ cJSON *thread_interrupt(const struct thread *thread)
 	return interrupt;
 }
 
+void thread_add_interrupts(const struct thread *thread, cJSON *out)
+{
+	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
+		return;
+	cJSON *pause = stored_pause(thread);
+	cJSON *all = cJSON_DetachItemFromObjectCaseSensitive(pause, "interrupts");
+	if (all)
+		cJSON_AddItemToObject(out, "interrupts", all);
+	cJSON_Delete(pause);
+}
+
 static void graph_state_add_copy(cJSON *meta, const char *name, const cJSON *value)
 {
 	cJSON_AddItemToObject(
@@ -150,9 +161,10 @@ static cJSON *execution_meta(const struct thread *thread, const struct run_flags
 	cJSON_AddBoolToObject(
 	    meta, "is_stopped_requested", flags->running && flags->stop_requested);
 	cJSON_AddStringToObject(meta, "status", status_names[status]);
-	if (interrupt)
+	if (interrupt) {
 		add_interrupt(meta, interrupt);
-	else if (thread->waiting_json && !flags->running)
+		thread_add_interrupts(thread, meta);
+	} else if (thread->waiting_json && !flags->running)
 		add_waiting(meta, thread);
 	else
 		add_no_interrupt(meta);

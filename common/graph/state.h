@@ -22,6 +22,9 @@ const char *run_status_name(enum run_status status);
  * NULL. */
 cJSON *thread_interrupt(const struct thread *thread);
 
+/* Adds "interrupts", an array, to out where several are open: branches paused. */
+void thread_add_interrupts(const struct thread *thread, cJSON *out);
+
 /* How a thread came to pause. */
 enum pause_kind { PAUSE_BY_NODE, PAUSE_BEFORE_NODE, PAUSE_AFTER_NODE };
 

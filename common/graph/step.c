@@ -61,13 +61,28 @@ static bool apply_each_update(ag_run *run, cJSON *fields, struct error *err)
 	return true;
 }
 
+/* Keeps what a branch has set for the join. */
+static void log_updates(ag_run *run, cJSON *updates)
+{
+	while (updates && updates->child) {
+		cJSON *update = cJSON_CreateObject();
+		cJSON *item = cJSON_DetachItemViaPointer(updates, updates->child);
+		cJSON_AddItemToObject(update, item->string, item);
+		cJSON_AddItemToArray(run->log, update);
+	}
+}
+
 /* All updates of the node, or none of them. */
 static bool apply_updates(ag_run *run, struct error *err)
 {
 	if (!run->frame.updates->child)
 		return true;
 	cJSON *fields = cJSON_Duplicate(run->fields, true), *old = run->fields->child;
+	cJSON *log = run->log ? cJSON_Duplicate(run->frame.updates, true) : NULL;
 	bool ok = apply_each_update(run, fields, err);
+	if (ok)
+		log_updates(run, log);
+	cJSON_Delete(log);
 	if (ok) {
 		run->fields->child = fields->child;
 		run->fields_changed = true;

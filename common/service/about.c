@@ -70,6 +70,8 @@ static cJSON *edges_json(const ag_graph *graph)
 			cJSON_AddStringToObject(item, "id", id);
 			cJSON_AddStringToObject(item, "source", edge->from);
 			cJSON_AddStringToObject(item, "target", edge->names[t]);
+			if (edge->join)
+				cJSON_AddStringToObject(item, "join", edge->join);
 			cJSON_AddItemToArray(edges, item);
 		}
 	}

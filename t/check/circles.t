@@ -9,6 +9,9 @@ set -u
 cat >"$scratch/knots" <<'END'
 common/graph/run	engine		# runs nodes, and nodes ask of the run
 common/graph/step	engine		# one step, with what it leaves to the run
+common/graph/region	engine		# a branch is a run of its own, and may fork again
+common/graph/region_branch	engine
+common/graph/region_kept	engine		# a branch that arrives is written with its run
 common/graph/node_api	engine
 common/graph/tool_calls	engine		# a call's result is a node's, and may be a tools node's own
 common/graph/tools_node	engine

@@ -271,6 +271,10 @@ static void small_blocks(void)
 	CHECK_REFUSED(", \"runs\": {\"max_attempts\": 0}",
 	    "runs.max_attempts: expected an integer from 1 to 1000, found 0");
 	CHECK_REFUSED(", \"runs\": {\"max_attempts\": []}", "runs.max_attempts");
+	CHECK_ACCEPTED("", c->graph_parallel == 16);
+	CHECK_ACCEPTED(", \"graph\": {\"parallel\": 3}", c->graph_parallel == 3);
+	CHECK_REFUSED(", \"graph\": {\"parallel\": 0}",
+	    "graph.parallel: expected an integer from 1 to 1000, found 0");
 	CHECK_ACCEPTED("", c->history_level == HISTORY_RUNS && c->history_keep == 100);
 	CHECK_ACCEPTED(", \"history\": {\"level\": \"off\", \"keep\": 0}",
 	    c->history_level == HISTORY_OFF && c->history_keep == 0);

@@ -254,7 +254,13 @@ static void mistakes_in_edges_are_told_with_their_place(void)
 	    {ONE_EDGE("\"to\": \"m\""),
 		"/g/edges/1/to: there is no node 'm'; expected one, or END"},
 	    {ONE_EDGE("\"to\": \"START\""), "/g/edges/1/to: there is no node 'START'"},
-	    {ONE_EDGE("\"to\": 5"), "/g/edges/1/to: expected a string, found number"},
+	    {ONE_EDGE("\"to\": 5"), "/g/edges/1/to: expected a string or an array, found number"},
+	    {ONE_EDGE("\"to\": \"END\", \"join\": \"END\""),
+		"/g/edges/1/join: expected only beside an array 'to' of branches"},
+	    {ONE_EDGE("\"to\": [\"n\", \"n\"]"),
+		"/g/edges/1: expected the key 'join' beside an array 'to'"},
+	    {ONE_EDGE("\"to\": [\"n\", 5], \"join\": \"END\""),
+		"/g/edges/1/to/1: expected a string, found number"},
 	    {ONE_EDGE("\"too\": \"END\", \"to\": \"END\""), "/g/edges/1/too: unknown key"},
 	    {ONE_EDGE("\"to\": \"END\", \"else\": \"END\""),
 		"/g/edges/1/else: expected only beside 'if'"},
@@ -279,6 +285,53 @@ static void mistakes_in_edges_are_told_with_their_place(void)
 		"graph.json:g: node 'n': no edge leads to it"},
 	};
 	CHECK_MISTAKES(mistakes);
+}
+
+#define REPLY(name) "\"" name "\": {\"kind\": \"reply\", \"text\": \"\"}"
+#define EDGE(from, to) "{\"from\": \"" from "\", \"to\": \"" to "\"}"
+#define EITHER(from, a, b)                                                                  \
+	"{\"from\": \"" from "\", \"if\": [{\"when\": {\"tool_calls\": true}, \"to\": \"" a \
+	"\"}],"                                                                             \
+	" \"else\": \"" b "\"}"
+/* START forks into to, which join in j, that leads to END. */
+#define FORK(to, edges)                                                               \
+	GRAPH("\"nodes\": {" REPLY("a") "," REPLY("b") "," REPLY("c") "," REPLY(      \
+	    "j") "}, \"edges\":"                                                      \
+		 " [{\"from\": \"START\", \"to\": [" to "], \"join\": \"j\"}, " edges \
+		 ", " EDGE("j", "END") "]")
+
+static void mistakes_in_branches_are_told_with_their_place(void)
+{
+	static const struct mistake mistakes[] = {
+	    {FORK("\"a\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
+		"/g/edges/0: expected at least two branches"},
+	    {FORK("\"a\", \"x\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
+		"/g/edges/0/to/1: there is no node 'x'"},
+	    {FORK("\"a\", \"j\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
+		"/g/edges/0: expected each branch to begin with a node of its own"},
+	    {FORK("\"a\", \"b\"", EDGE("a", "c") "," EDGE("b", "c") "," EDGE("c", "j")),
+		"/g/edges/0: node 'c' is reached from the branches 'a' and 'b', expected it in one"},
+	    {FORK("\"a\", \"b\"", EDGE("a", "c") "," EDGE("c", "END") "," EDGE("b", "j")),
+		"/g/edges/0: the branch 'a' reaches END; expected every way out of it to lead to its "
+		"join 'j'"},
+	    {FORK("\"a\", \"b\"", EDGE("a", "c") "," EDGE("c", "a") "," EDGE("b", "j")),
+		"/g/edges/0: the branch 'a' never enters its join 'j'"},
+	    {GRAPH("\"nodes\": {" REPLY("a") "," REPLY("b") "," REPLY(
+		 "j") "}, \"edges\": "
+		      "[{\"from\": \"START\", \"to\": [\"a\", \"b\"], \"join\": \"j\"}, " EDGE(
+			  "a", "j") "," EDGE("b", "j") "," EITHER("j", "b", "END") "]"),
+		"/g/edges/0: node 'b' is reached from the branch 'b' and from outside of it; expected "
+		"every way out of a branch to lead to its join 'j'"},
+	    {GRAPH("\"nodes\": {" REPLY("a") "," REPLY(
+		 "b") "}, \"edges\": [{\"from\": \"START\", "
+		      "\"to\": [\"a\", \"b\"], \"join\": \"x\"}, " EDGE("a", "END") "," EDGE(
+			  "b", "END") "]"),
+		"/g/edges/0/join: there is no node 'x'"},
+	};
+	CHECK_MISTAKES(mistakes);
+	CU_ASSERT_STRING_EQUAL(problems_of(FORK("\"a\", \"b\"",
+				   EITHER("a", "a", "j") "," EDGE("b", "c") "," EDGE("c", "j"))),
+	    "");
 }
 
 #define WHEN "/g/edges/1/if/0/when"
@@ -510,6 +563,8 @@ static const struct unit_test tests[] = {
 	mistakes_in_commands_are_told_with_their_place},
     {"mistakes in tools are told with their place", mistakes_in_tools_are_told_with_their_place},
     {"mistakes in edges are told with their place", mistakes_in_edges_are_told_with_their_place},
+    {"mistakes in branches are told with their place",
+	mistakes_in_branches_are_told_with_their_place},
     {"mistakes in rules are told with their place", mistakes_in_rules_are_told_with_their_place},
     {"mistakes in the state are told with their place",
 	mistakes_in_the_state_are_told_with_their_place},

@@ -33,15 +33,41 @@ static const cJSON *find_answer(struct call *call, const cJSON *resume, const ch
 	return payload ? payload : arena_json(call->arena, cJSON_CreateNull());
 }
 
+/* The answers to several open interrupts, by their ids; NULL as above. */
+static const cJSON *find_answers(struct call *call, const cJSON *resume, const cJSON *interrupts)
+{
+	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
+	const cJSON *entry, *open;
+	cJSON_ArrayForEach(entry, resume) {
+		const char *id = json_str(entry, "interruptId");
+		bool resolved = strcmp(json_str(entry, "status"), "resolved") == 0;
+		const cJSON *payload = resolved ? json_get(entry, "payload") : NULL;
+		bool known = false;
+		cJSON_ArrayForEach(open, interrupts)
+			known = known || strcmp(json_str(open, "id"), id) == 0;
+		if (!known) {
+			error_set(&call->error, ERR_INVALID_INPUT,
+			    "resume does not answer the open interrupt '%s'",
+			    json_str(interrupts->child, "id"));
+			return NULL;
+		}
+		json_set(out, id, payload ? cJSON_Duplicate(payload, true) : cJSON_CreateNull());
+	}
+	return out;
+}
+
 static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *interrupt)
 {
 	struct call *call = turn->call;
+	cJSON *all = arena_json(call->arena, cJSON_CreateObject());
 	if (!resume)
 		return true;
 	if (!interrupt)
 		return error_set(&call->error, ERR_INVALID_INPUT,
 		    "Nothing to resume: this thread is not paused at an interrupt");
-	turn->in.resume = find_answer(call, resume, json_str(interrupt, "id"));
+	turn_add_interrupts(turn, all);
+	turn->in.resume = all->child ? find_answers(call, resume, all->child)
+				     : find_answer(call, resume, json_str(interrupt, "id"));
 	turn->in.has_resume = turn->in.resume != NULL;
 	return turn->in.has_resume;
 }
@@ -85,8 +111,12 @@ static void agui_turn(struct turn *turn, const struct agui_input *in, struct chu
 			agui_state(&writer,
 			    arena_json(call->arena,
 				state_fields(call->service->graph, turn->thread.fields_json)));
+		if (turn->run && writer.lanes->next) /* nobody was told what the join has made */
+			agui_state(&writer, run_fields(turn->run));
+		cJSON *several = arena_json(call->arena, cJSON_CreateObject());
+		turn_add_interrupts(turn, several);
 		turn_end(turn); /* the terminal event goes out when the thread is free again */
-		agui_run_finished(&writer, outcome);
+		agui_run_finished(&writer, outcome, several->child);
 		cJSON_Delete(outcome);
 	} else {
 		turn_end(turn);

@@ -9,6 +9,23 @@
 
 #include <string.h>
 
+/* What follows happens in that branch, NULL for none. */
+static void agui_turn_to(struct agui_writer *writer, const char *branch)
+{
+	struct arena *a = writer->turn->call->arena;
+	struct agui_lane *lane = writer->lanes;
+	while (lane &&
+	    (!lane->branch || !branch ? lane->branch != branch : strcmp(lane->branch, branch) != 0))
+		lane = lane->next;
+	if (!lane) {
+		lane = arena_alloc(a, sizeof(*lane));
+		*lane =
+		    (struct agui_lane){.next = writer->lanes, .branch = arena_strdup(a, branch)};
+		writer->lanes = lane;
+	}
+	writer->lane = lane;
+}
+
 /* ---- one event ---- */
 
 static void event_begin(struct agui_writer *writer, const char *type)
@@ -61,12 +78,12 @@ static void send_about(
 /* The id of the message at hand, or that of its reasoning. */
 static void add_message_id(struct agui_writer *writer, bool of_reasoning)
 {
-	size_t len = writer->message.len;
+	size_t len = writer->lane->message.len;
 	if (of_reasoning)
-		buf_puts(&writer->message, "-reasoning");
-	agui_events_add_text(writer, "messageId", buf_str(&writer->message));
-	writer->message.len = len;
-	writer->message.data[len] = '\0';
+		buf_puts(&writer->lane->message, "-reasoning");
+	agui_events_add_text(writer, "messageId", buf_str(&writer->lane->message));
+	writer->lane->message.len = len;
+	writer->lane->message.data[len] = '\0';
 }
 
 static void send_bare(struct agui_writer *writer, const char *type)
@@ -87,14 +104,14 @@ static void send_start(struct agui_writer *writer, const char *type, const char 
 static void send_content(struct agui_writer *writer, const char *type, const char *delta)
 {
 	event_begin(writer, type);
-	add_message_id(writer, writer->open == AGUI_REASONING);
+	add_message_id(writer, writer->lane->open == AGUI_REASONING);
 	agui_events_add_text(writer, "delta", delta);
 	event_send(writer);
 }
 
 static void close_open(struct agui_writer *writer)
 {
-	switch (writer->open) {
+	switch (writer->lane->open) {
 	case AGUI_NONE:
 		return;
 	case AGUI_TEXT:
@@ -105,41 +122,41 @@ static void close_open(struct agui_writer *writer)
 		send_bare(writer, "REASONING_END");
 		break;
 	}
-	writer->open = AGUI_NONE;
+	writer->lane->open = AGUI_NONE;
 }
 
 /* Makes id the message at hand. */
 static void turn_to(struct agui_writer *writer, const char *id)
 {
-	if (strcmp(buf_str(&writer->message), id) == 0)
+	if (strcmp(buf_str(&writer->lane->message), id) == 0)
 		return;
 	close_open(writer);
-	buf_reset(&writer->message);
-	buf_puts(&writer->message, id);
-	writer->text = writer->reasoning = false;
+	buf_reset(&writer->lane->message);
+	buf_puts(&writer->lane->message, id);
+	writer->lane->text = writer->lane->reasoning = false;
 }
 
 static void agui_events_write_text(struct agui_writer *writer, const char *delta)
 {
-	if (writer->open != AGUI_TEXT) {
+	if (writer->lane->open != AGUI_TEXT) {
 		close_open(writer);
 		send_start(writer, "TEXT_MESSAGE_START", "assistant");
-		writer->open = AGUI_TEXT;
+		writer->lane->open = AGUI_TEXT;
 	}
-	writer->text = true;
+	writer->lane->text = true;
 	if (*delta)
 		send_content(writer, "TEXT_MESSAGE_CONTENT", delta);
 }
 
 static void write_reasoning(struct agui_writer *writer, const char *delta)
 {
-	if (writer->open != AGUI_REASONING) {
+	if (writer->lane->open != AGUI_REASONING) {
 		close_open(writer);
 		send_bare(writer, "REASONING_START");
 		send_start(writer, "REASONING_MESSAGE_START", "reasoning");
-		writer->open = AGUI_REASONING;
+		writer->lane->open = AGUI_REASONING;
 	}
-	writer->reasoning = true;
+	writer->lane->reasoning = true;
 	send_content(writer, "REASONING_MESSAGE_CONTENT", delta);
 }
 
@@ -165,7 +182,7 @@ static bool is_new_call(struct agui_writer *writer, const char *call_id)
 			return false;
 	}
 	cJSON_AddItemToArray(writer->calls, cJSON_CreateString(call_id));
-	return !agui_call_is_known(writer->turn, buf_str(&writer->message), call_id);
+	return !agui_call_is_known(writer->turn, buf_str(&writer->lane->message), call_id);
 }
 
 static void send_call(struct agui_writer *writer, const cJSON *call)
@@ -175,7 +192,7 @@ static void send_call(struct agui_writer *writer, const cJSON *call)
 	event_begin(writer, "TOOL_CALL_START");
 	agui_events_add_text(writer, "toolCallId", id);
 	agui_events_add_text(writer, "toolCallName", json_str(call, "name"));
-	agui_events_add_text(writer, "parentMessageId", buf_str(&writer->message));
+	agui_events_add_text(writer, "parentMessageId", buf_str(&writer->lane->message));
 	event_send(writer);
 	event_begin(writer, "TOOL_CALL_ARGS");
 	agui_events_add_text(writer, "toolCallId", id);
@@ -192,7 +209,7 @@ static void send_calls(struct agui_writer *writer, const cJSON *message)
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is_call(block) || !is_new_call(writer, json_str(block, "id")))
 			continue;
-		if (!writer->text) {
+		if (!writer->lane->text) {
 			agui_events_write_text(writer, "");
 			close_open(writer);
 		}
@@ -208,9 +225,9 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 	const char *reasoning = json_str(message, "reasoning");
 	turn_to(writer, message_id(message));
 	message_text(message, &text);
-	if (!writer->text && !writer->reasoning && reasoning && *reasoning)
+	if (!writer->lane->text && !writer->lane->reasoning && reasoning && *reasoning)
 		write_reasoning(writer, reasoning);
-	if (!writer->text && text.len)
+	if (!writer->lane->text && text.len)
 		agui_events_write_text(writer, buf_str(&text));
 	close_open(writer);
 	send_calls(writer, message);
@@ -246,9 +263,9 @@ static void on_tool(struct agui_writer *writer, const cJSON *message)
 static void close_step(struct agui_writer *writer)
 {
 	close_open(writer);
-	if (writer->step)
-		send_about(writer, "STEP_FINISHED", "stepName", writer->step);
-	writer->step = NULL;
+	if (writer->lane->step)
+		send_about(writer, "STEP_FINISHED", "stepName", writer->lane->step);
+	writer->lane->step = NULL;
 }
 
 /* From the end of a node to the start of the next nothing is waited for. */
@@ -263,10 +280,11 @@ static void agui_events_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct agui_writer *writer = (struct agui_writer *)observer;
+	agui_turn_to(writer, event->branch);
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		send_about(writer, "STEP_STARTED", "stepName", event->node);
-		writer->step = event->node;
+		writer->lane->step = event->node;
 		agui_events_cork(writer, false);
 		return;
 	case RUN_PIECE:
@@ -285,7 +303,8 @@ static void agui_events_on_event(
 	case RUN_NODE_ENDS:
 		agui_events_cork(writer, true);
 		close_step(writer);
-		agui_state(writer, run_fields(run));
+		if (!event->branch)
+			agui_state(writer, run_fields(run));
 		return;
 	}
 }
@@ -372,6 +391,7 @@ void agui_writer_init(
 	    .state = state,
 	    .calls = cJSON_CreateArray(),
 	};
+	agui_turn_to(writer, NULL);
 	gate_init(&writer->gate, sink);
 }
 
@@ -379,7 +399,8 @@ void agui_writer_release(struct agui_writer *writer)
 {
 	gate_release(&writer->gate);
 	buf_release(&writer->line);
-	buf_release(&writer->message);
+	for (struct agui_lane *lane = writer->lanes; lane; lane = lane->next)
+		buf_release(&lane->message);
 	cJSON_Delete(writer->calls);
 }
 
@@ -401,21 +422,25 @@ void agui_run_started(struct agui_writer *writer)
 static void agui_events_end(struct agui_writer *writer)
 {
 	if (!gate_open(&writer->gate)) {
-		writer->open = AGUI_NONE;
-		writer->step = NULL;
+		for (struct agui_lane *lane = writer->lanes; lane; lane = lane->next) {
+			lane->open = AGUI_NONE;
+			lane->step = NULL;
+		}
 		agui_run_started(writer);
 	}
 	agui_events_cork(writer, true);
-	close_step(writer);
+	for (writer->lane = writer->lanes; writer->lane; writer->lane = writer->lane->next)
+		close_step(writer);
+	writer->lane = writer->lanes;
 }
 
-void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt)
+void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt, const cJSON *interrupts)
 {
 	agui_events_end(writer);
 	event_begin(writer, "RUN_FINISHED");
 	agui_events_add_run(writer);
 	if (interrupt) {
-		cJSON *tree = agui_outcome(interrupt);
+		cJSON *tree = agui_outcome(interrupt, interrupts);
 		agui_events_add_json(writer, "outcome", tree);
 		cJSON_Delete(tree);
 	}

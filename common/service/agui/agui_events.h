@@ -4,7 +4,7 @@
  * protocol.
  *
  * A writer keeps their order legal: what it opens it closes, of text and reasoning at most one is
- * open, and nothing follows the terminal event.
+ * open in each branch, and nothing follows the terminal event.
  */
 #ifndef AGENTGRAPH_SERVICE_AGUI_AGUI_EVENTS_H
 #define AGENTGRAPH_SERVICE_AGUI_AGUI_EVENTS_H
@@ -21,16 +21,23 @@
 /* Which stream of the message at hand is open. */
 enum agui_open { AGUI_NONE, AGUI_TEXT, AGUI_REASONING };
 
+/* What happens one after the other: in the run, or in one of its branches. */
+struct agui_lane {
+	struct agui_lane *next;
+	const char *branch;   /* NULL: outside of branches */
+	const char *step;     /* the node whose step is open, or NULL */
+	struct buf message;   /* id of the message at hand, "" before the first */
+	bool text, reasoning; /* whether it has sent any of these */
+	enum agui_open open;
+};
+
 struct agui_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
 	struct gate gate; /* before the sink */
 	bool corked;
 	struct buf line;
-	const char *step;     /* the node whose step is open, or NULL */
-	struct buf message;   /* id of the message at hand, "" before the first */
-	bool text, reasoning; /* whether it has sent any of these */
-	enum agui_open open;
+	struct agui_lane *lanes, *lane; /* of the run and its branches; that of the event */
 	const cJSON *state; /* as the client has it: what it sent, then the last snapshot */
 	cJSON *calls;       /* array of the ids of tool calls sent in this run */
 };
@@ -54,9 +61,10 @@ bool agui_messages(struct agui_writer *writer);
 
 /*
  * The terminal event, behind the ends of what is open: RUN_FINISHED, with the interrupt
- * (doc/protocol-messages.md#interrupts; borrowed) as its outcome where there is one, or RUN_ERROR.
+ * (doc/protocol-messages.md#interrupts; borrowed) as its outcome where there is one, and all of
+ * them where there are several (else NULL), or RUN_ERROR.
  */
-void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt);
+void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt, const cJSON *interrupts);
 void agui_run_error(struct agui_writer *writer, const char *message, const char *code);
 
 /* ---- agui_parts.c: known tool calls, results as text, interrupts */
@@ -80,8 +88,9 @@ void agui_put_message(struct buf *out, const cJSON *message);
  * first of its results. */
 void agui_put_result_id(struct buf *out, const cJSON *message, const cJSON *block);
 
-/* The outcome of a run that paused at interrupt (doc/protocol-messages.md#interrupts) in AG-UI's
- * names and without what is null, a new tree. */
-cJSON *agui_outcome(const cJSON *interrupt);
+/* The outcome of a run that paused at interrupt (doc/protocol-messages.md#interrupts), or at
+ * several interrupts where that is no NULL, in AG-UI's names and without what is null, a new tree.
+ */
+cJSON *agui_outcome(const cJSON *interrupt, const cJSON *interrupts);
 
 #endif

@@ -206,11 +206,9 @@ static void agui_parts_move(cJSON *out, const char *name, const cJSON *interrupt
 		cJSON_AddItemToObject(out, name, cJSON_Duplicate(item, true));
 }
 
-cJSON *agui_outcome(const cJSON *interrupt)
+static cJSON *agui_interrupt(const cJSON *interrupt)
 {
-	cJSON *out = cJSON_CreateObject(), *shown = cJSON_CreateObject();
-	cJSON_AddStringToObject(out, "type", "interrupt");
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(out, "interrupts"), shown);
+	cJSON *shown = cJSON_CreateObject();
 	agui_parts_move(shown, "id", interrupt, "id");
 	agui_parts_move(shown, "reason", interrupt, "reason");
 	agui_parts_move(shown, "message", interrupt, "message");
@@ -219,5 +217,18 @@ cJSON *agui_outcome(const cJSON *interrupt)
 	cJSON *metadata = cJSON_AddObjectToObject(shown, "metadata");
 	agui_parts_move(metadata, "value", interrupt, "value");
 	agui_parts_move(metadata, "node", interrupt, "node");
+	return shown;
+}
+
+cJSON *agui_outcome(const cJSON *interrupt, const cJSON *interrupts)
+{
+	cJSON *out = cJSON_CreateObject();
+	const cJSON *each;
+	cJSON_AddStringToObject(out, "type", "interrupt");
+	cJSON *all = cJSON_AddArrayToObject(out, "interrupts");
+	if (!interrupts)
+		cJSON_AddItemToArray(all, agui_interrupt(interrupt));
+	cJSON_ArrayForEach(each, interrupts)
+		cJSON_AddItemToArray(all, agui_interrupt(each));
 	return out;
 }

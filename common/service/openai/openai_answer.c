@@ -335,6 +335,9 @@ static void openai_on_event(
 		openai_cork(writer, false);
 		return;
 	case RUN_PIECE:
+		if (event
+			->branch) /* its pieces come among those of others, and are one text here */
+			return;
 		block = json_get(event->message, "content")->child;
 		if (block_is(block, "text"))
 			openai_write_piece(

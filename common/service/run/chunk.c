@@ -52,14 +52,14 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 	sink->chunk(sink, writer->form.line.data, writer->form.line.len);
 }
 
-/* An AgentState as text, malloc'd, or NULL. */
-static char *state_text(struct chunk_writer *writer, bool in_node)
+/* An AgentState as text, malloc'd, or NULL; as a branch has it where run is one's. */
+static char *state_text(struct chunk_writer *writer, const ag_run *run, bool in_node)
 {
 	if (writer->granularity == GRANULARITY_LOW)
 		return NULL;
 	struct error of_run = {0};
 	chunk_begin_state(writer, &of_run);
-	cJSON *state = turn_state(writer->turn, in_node);
+	cJSON *state = turn_state(writer->turn, run, in_node);
 	chunk_end_state(writer, &of_run);
 	char *text = state ? json_print(state) : NULL;
 	cJSON_Delete(state);
@@ -88,7 +88,8 @@ static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_e
 	struct chunk chunk = {.event = "updates",
 	    .least = GRANULARITY_PARTIAL,
 	    .node = event->node,
-	    .step = event->step};
+	    .step = event->step,
+	    .branch = event->branch};
 	if (writer->granularity != GRANULARITY_LOW)
 		send_update(writer, &chunk,
 		    chunk_node_data(
@@ -102,18 +103,23 @@ static void chunk_on_message(struct chunk_writer *writer, const struct run_event
 	const struct chunk chunk = {.event = "message",
 	    .message = event->json ? event->json : text,
 	    .node = event->node,
-	    .step = event->step};
+	    .step = event->step,
+	    .branch = event->branch};
 	write_chunk(writer, &chunk);
 	cJSON_free(text);
 }
 
-static void chunk_on_node_ends(struct chunk_writer *writer, const struct run_event *event)
+static void chunk_on_node_ends(
+    struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
 {
-	struct chunk chunk = {
-	    .event = "state", .least = GRANULARITY_FULL, .node = event->node, .step = event->step};
+	struct chunk chunk = {.event = "state",
+	    .least = GRANULARITY_FULL,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch};
 	if (writer->granularity == GRANULARITY_LOW)
 		return;
-	char *state = state_text(writer, true);
+	char *state = state_text(writer, run, true);
 	if (writer->granularity == GRANULARITY_FULL)
 		send_update(writer, &chunk, NULL, state);
 	chunk.event = "updates";
@@ -144,7 +150,6 @@ static void chunk_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct chunk_writer *writer = (struct chunk_writer *)observer;
-	(void)run;
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		chunk_on_node_starts(writer, event);
@@ -160,7 +165,7 @@ static void chunk_on_event(
 		return;
 	case RUN_NODE_ENDS:
 		chunk_cork(writer, true);
-		chunk_on_node_ends(writer, event);
+		chunk_on_node_ends(writer, run, event);
 		return;
 	}
 }
@@ -215,8 +220,9 @@ static void end_paused(struct chunk_writer *writer, cJSON *interrupt)
 	cJSON *data = chunk_node_data("interrupted", node, step, chunk_max_steps(writer));
 	cJSON_AddStringToObject(
 	    data, "reason", chunk_pause_reason(turn->run ? run_thread(turn->run) : &turn->thread));
-	char *state = state_text(writer, false);
+	char *state = state_text(writer, NULL, false);
 	cJSON_AddItemToObject(data, "interrupt", interrupt);
+	turn_add_interrupts(turn, data);
 	send_update(writer, &chunk, data, state);
 	cJSON_free(state);
 }
@@ -232,7 +238,7 @@ static void end_stopped(struct chunk_writer *writer)
 		return;
 	cJSON *data = chunk_node_data("stopped", chunk.node, chunk.step, chunk_max_steps(writer));
 	cJSON_AddStringToObject(data, "reason", CHUNK_STOPPED_REASON);
-	char *state = state_text(writer, false);
+	char *state = state_text(writer, NULL, false);
 	send_update(writer, &chunk, data, state);
 	cJSON_free(state);
 }

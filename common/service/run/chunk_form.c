@@ -59,6 +59,10 @@ void chunk_form_print(
 		buf_puts(line, ",\"step\":");
 		buf_int(line, chunk->step);
 	}
+	if (chunk->branch) {
+		buf_puts(line, ",\"branch\":");
+		json_quote(line, chunk->branch);
+	}
 	if (chunk->thread_name) {
 		buf_puts(line, ",\"thread_name\":");
 		json_quote(line, chunk->thread_name);

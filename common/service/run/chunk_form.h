@@ -30,6 +30,7 @@ struct chunk {
 	const char *data;
 	const char *node; /* NULL: the chunk belongs to no node */
 	int step;
+	const char *branch; /* NULL: in none */
 	const char *thread_name;
 };
 

@@ -332,6 +332,8 @@ static void record_add_meta(cJSON *data, const struct run_record *record,
 	cJSON_AddStringToObject(meta, "thread_id", record->thread_id);
 	cJSON_AddStringToObject(meta, "run_id", record->run_id);
 	cJSON_AddItemToObject(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	if (after)
+		thread_add_interrupts(after, meta);
 	if (record->new_thread && *thread->thread_name)
 		cJSON_AddStringToObject(meta, "thread_name", thread->thread_name);
 }

@@ -149,6 +149,8 @@ static cJSON *replay_outcome(struct call *call, const struct run_record *record,
 		data = chunk_node_data("interrupted", record->node, chunk->step, 0);
 		json_add_str(data, "reason", latest ? chunk_pause_reason(thread) : NULL);
 		json_add(data, "interrupt", latest ? thread_interrupt(thread) : cJSON_CreateNull());
+		if (latest)
+			thread_add_interrupts(thread, data);
 		break;
 	case RUN_STOPPED:
 		chunk->least = GRANULARITY_PARTIAL;

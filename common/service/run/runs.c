@@ -57,6 +57,7 @@ static void add_meta(cJSON *data, const struct turn *turn)
 	json_add_str(meta, "thread_id", turn->thread.thread_id);
 	json_add_str(meta, "run_id", turn->run_id);
 	json_add(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	turn_add_interrupts(turn, meta);
 	if (turn_thread_name(turn))
 		json_add_str(meta, "thread_name", turn_thread_name(turn));
 	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
@@ -70,7 +71,7 @@ static bool add_state(cJSON *data, struct turn *turn)
 {
 	if (turn->in.granularity == GRANULARITY_LOW)
 		return true;
-	cJSON *state = turn_state(turn, false);
+	cJSON *state = turn_state(turn, NULL, false);
 	if (!state)
 		return false;
 	json_add(data, "state", state);

@@ -444,6 +444,7 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	    .history = call->service->config->history_level,
 	    .observer = trace_observer(trace),
 	    .recursion_limit = turn->in.recursion_limit,
+	    .parallel = (int)call->service->config->graph_parallel,
 	    .node_timeout = turn->in.node_timeout,
 	    .tool_timeout = turn->in.tool_timeout,
 	    .traceparent = trace_parent(trace),
@@ -535,6 +536,11 @@ cJSON *turn_waiting_message(const struct turn *turn)
 	return message;
 }
 
+void turn_add_interrupts(const struct turn *turn, cJSON *out)
+{
+	thread_add_interrupts(turn->run ? run_thread(turn->run) : &turn->thread, out);
+}
+
 cJSON *turn_interrupt(const struct turn *turn)
 {
 	return thread_interrupt(turn->run ? run_thread(turn->run) : &turn->thread);
@@ -546,7 +552,7 @@ const char *turn_thread_name(const struct turn *turn)
 								      : NULL;
 }
 
-cJSON *turn_state(struct turn *turn, bool in_node)
+cJSON *turn_state(struct turn *turn, const ag_run *run, bool in_node)
 {
 	struct call *call = turn->call;
 	const struct run_flags flags = {0};
@@ -554,6 +560,6 @@ cJSON *turn_state(struct turn *turn, bool in_node)
 	cJSON *context = feed_context(call, thread->row, NULL);
 	if (!context)
 		return NULL;
-	return turn->run ? run_state(turn->run, in_node, context)
+	return turn->run ? run_state(run ? run : turn->run, in_node, context)
 			 : state_json(call->service->graph, thread, &flags, context);
 }

@@ -106,11 +106,15 @@ cJSON *turn_waiting_message(const struct turn *turn);
 /* The open interrupt, a new tree, or NULL. */
 cJSON *turn_interrupt(const struct turn *turn);
 
+/* Adds "interrupts", where several are open. */
+void turn_add_interrupts(const struct turn *turn, cJSON *out);
+
 /* The name the thread got in this turn, or NULL. */
 const char *turn_thread_name(const struct turn *turn);
 
 /* The AgentState as it is stored, in which the context is the call's feed (feed.h), a new tree;
- * in_node shows the run as going on.  NULL with call->error set. */
-cJSON *turn_state(struct turn *turn, bool in_node);
+ * in_node shows the run as going on, run as which of its branches has it, or NULL.  NULL with
+ * call->error set. */
+cJSON *turn_state(struct turn *turn, const ag_run *run, bool in_node);
 
 #endif

@@ -51,6 +51,14 @@ static void write_parent(struct trace *trace, const char *span_id)
 	traceparent_format(&trace->context, trace->parent);
 }
 
+/* Nodes of branches run side by side, so that each has a place of its own. */
+static void write_branch_parent(const struct trace *trace, const char *span_id, char *out)
+{
+	struct trace_context context = trace->context;
+	memcpy(context.span_id, span_id, SPAN_ID_SIZE);
+	traceparent_format(&context, out);
+}
+
 /*
  * A request that belongs to a trace hands it on, also where nothing is recorded here.  One that was
  * not sampled is recorded by nobody.
@@ -134,8 +142,11 @@ static void trace_on_node_starts(struct trace *trace, const struct run_event *ev
 	if (!trace->wanted)
 		return;
 	spans_node_starts(&trace->spans, event->node, event->step, now);
-	if (trace->spans.node)
-		write_parent(trace, trace->spans.node->id);
+	const struct span *span = trace->spans.lane->node;
+	if (span && event->branch)
+		write_branch_parent(trace, span->id, event->traceparent);
+	else if (span)
+		write_parent(trace, span->id);
 }
 
 static void trace_on_message(struct trace *trace, const struct run_event *event, int64_t now)
@@ -163,6 +174,8 @@ static void trace_on_event(
 {
 	struct trace *trace = (struct trace *)observer;
 	int64_t now = clock_now();
+	if (trace->wanted)
+		spans_turn_to(&trace->spans, event->branch, now);
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		trace_on_node_starts(trace, event, now);

@@ -43,17 +43,27 @@ void trace_record(struct buf *out, const struct trace_event *event, struct call_
 
 /* ---- trace_spans.c: spans, collected while the run goes on */
 
+/* What happens one after the other. */
+struct trace_lane {
+	struct trace_lane *next;
+	const char *branch; /* NULL: outside of branches */
+	struct span *node;  /* the open one, or NULL */
+	int64_t latest;     /* time of what came before */
+};
+
 struct trace_spans {
 	struct arena *arena;
 	struct span **items;
 	size_t count, size;
-	struct span *node; /* the open one, or NULL */
-	int64_t latest;    /* time of what came before */
+	struct trace_lane *lanes, *lane; /* of the run and its branches; that of the event */
 	int64_t input_tokens, output_tokens;
 };
 
 /* Begins with the run's own span. */
 void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now);
+
+/* What follows happens in that branch, NULL for none. */
+void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now);
 
 /* What happens in the run, at the time now. */
 void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now);

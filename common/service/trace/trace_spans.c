@@ -26,24 +26,40 @@ static struct span *trace_spans_add(
 	*span = (struct span){.kind = kind, .name = name, .start = start, .end = end};
 	span_id_new(span->id);
 	if (spans->count)
-		span->parent = spans->node ? spans->node : spans->items[0];
+		span->parent = spans->lane->node ? spans->lane->node : spans->items[0];
 	spans->items[spans->count++] = span;
 	return span;
 }
 
+void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now)
+{
+	struct trace_lane *lane = spans->lanes;
+	while (lane &&
+	    (!lane->branch || !branch ? lane->branch != branch : strcmp(lane->branch, branch) != 0))
+		lane = lane->next;
+	if (!lane) {
+		lane = arena_alloc(spans->arena, sizeof(*lane));
+		*lane = (struct trace_lane){
+		    spans->lanes, branch ? arena_strdup(spans->arena, branch) : NULL, NULL, now};
+		spans->lanes = lane;
+	}
+	spans->lane = lane;
+}
+
 void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now)
 {
-	*spans = (struct trace_spans){.arena = arena, .latest = now};
+	*spans = (struct trace_spans){.arena = arena};
+	spans_turn_to(spans, NULL, now);
 	trace_spans_add(spans, SPAN_RUN, NULL, now, now);
 }
 
 void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now)
 {
-	spans->node = NULL;
-	spans->node = trace_spans_add(spans, SPAN_NODE, node, now, now);
-	if (spans->node)
-		spans->node->step = step;
-	spans->latest = now;
+	spans->lane->node = NULL;
+	spans->lane->node = trace_spans_add(spans, SPAN_NODE, node, now, now);
+	if (spans->lane->node)
+		spans->lane->node->step = step;
+	spans->lane->latest = now;
 }
 
 static void trace_spans_add_llm(struct trace_spans *spans, const cJSON *message, int64_t now)
@@ -53,8 +69,8 @@ static void trace_spans_add_llm(struct trace_spans *spans, const cJSON *message,
 		return;
 	spans->input_tokens += in;
 	spans->output_tokens += out;
-	struct span *span = trace_spans_add(
-	    spans, SPAN_LLM, json_str(json_opt(message, "metadata"), "model"), spans->latest, now);
+	struct span *span = trace_spans_add(spans, SPAN_LLM,
+	    json_str(json_opt(message, "metadata"), "model"), spans->lane->latest, now);
 	if (!span)
 		return;
 	span->input_tokens = in;
@@ -68,7 +84,7 @@ static void trace_spans_add_tool(
 	const char *call_id = json_str(block, "call_id");
 	const cJSON *call = call_names_find(names, call_id);
 	struct span *span = trace_spans_add(
-	    spans, SPAN_TOOL, call ? json_str(call, "name") : NULL, spans->latest, now);
+	    spans, SPAN_TOOL, call ? json_str(call, "name") : NULL, spans->lane->latest, now);
 	if (!span)
 		return;
 	span->call_id = call_id;
@@ -86,22 +102,23 @@ void spans_message(
 		if (block_is(block, "tool_result"))
 			trace_spans_add_tool(spans, block, names, now);
 	}
-	spans->latest = now;
+	spans->lane->latest = now;
 }
 
 void spans_node_ends(struct trace_spans *spans, const char *error, int64_t now)
 {
-	if (spans->node) {
-		spans->node->error = error;
-		spans->node->end = now;
+	if (spans->lane->node) {
+		spans->lane->node->error = error;
+		spans->lane->node->end = now;
 	}
-	spans->node = NULL;
-	spans->latest = now;
+	spans->lane->node = NULL;
+	spans->lane->latest = now;
 }
 
 void spans_end(struct trace_spans *spans, const char *error, int64_t now)
 {
-	spans_node_ends(spans, error, now);
+	for (spans->lane = spans->lanes; spans->lane; spans->lane = spans->lane->next)
+		spans_node_ends(spans, error, now);
 	spans->items[0]->end = now;
 	spans->items[0]->error = error;
 }

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: ISC */
+/* The branches: what they begin with, the threads that run them, and what they leave. */
+#include "graph/region.h"
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "graph/message.h"
+#include "graph/region_branch.h"
+#include "graph/state.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As that of the threads that serve requests: a node may be any C function. */
+#define STACK_SIZE (1 << 20)
+
+static atomic_int region_threads; /* of all runs of the process */
+
+/* ---- What a branch begins with */
+
+static void branch_free_arena(void *arena)
+{
+	arena_free(arena);
+}
+
+/* Observers are told by one thread at a time, and in whose branch it is. */
+static void branch_on_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	struct branch *b = (struct branch *)observer;
+	struct run_side *side = run->side;
+	struct run_event told = *event;
+	told.branch = b->path;
+	told.traceparent = b->traceparent;
+	pthread_mutex_lock(&side->lock);
+	side->root->setup.observer->event(side->root->setup.observer, run, &told);
+	pthread_mutex_unlock(&side->lock);
+}
+
+static bool ids_have(const cJSON *ids, const char *id)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, ids) {
+		if (strcmp(item->valuestring, id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The messages of the run that forked, as references, but for those of other branches. */
+static void branch_take_messages(struct branch *b, const ag_run *parent)
+{
+	const struct run_messages *from = &parent->messages;
+	struct run_messages *to = &b->run.messages;
+	struct arena *a = b->run.setup.arena;
+	const cJSON *message;
+	size_t i = 0;
+	*to = (struct run_messages){.array = arena_json(a, cJSON_CreateArray()),
+	    .stored = arena_alloc(a, (from->count + 8) * sizeof(*to->stored)),
+	    .size = from->count + 8};
+	cJSON_ArrayForEach(message, from->array) {
+		size_t place = i++;
+		if (ids_have(b->run.hidden, message_id(message)) ||
+		    run_answers_other(message, b->run.not_its))
+			continue;
+		cJSON_AddItemReferenceToArray(to->array, (cJSON *)message);
+		to->stored[to->count++] = from->stored[place];
+		to->brought += place < from->brought;
+		to->restored += place < from->restored;
+	}
+	to->written = to->count;
+	b->own = to->count;
+}
+
+static void branch_begin(struct branch *b, struct region *region, const cJSON *kept)
+{
+	ag_run *parent = region->parent;
+	struct arena *a = arena_new();
+	const char *up = parent->branch ? parent->branch->path : NULL;
+	arena_defer(parent->setup.arena, branch_free_arena, a);
+	b->observer =
+	    (struct run_observer){.live = parent->setup.observer->live, .event = branch_on_event};
+	b->path = up ? arena_printf(a, "%s/%s", up, b->name) : b->name;
+	/* the rest is the whole run's, and its first write may still be under way */
+	b->run = (struct ag_run){.setup = parent->setup,
+	    .thread = parent->thread,
+	    .before = parent->before,
+	    .entry = parent->entry,
+	    .step = parent->step,
+	    .spent = parent->spent,
+	    .rolled_back = parent->rolled_back,
+	    .side = parent->side,
+	    .error = parent->error};
+	b->run.setup.arena = a;
+	b->run.setup.observer = &b->observer;
+	if (parent->setup.traceparent) {
+		strcpy(b->traceparent, parent->setup.traceparent);
+		b->run.setup.traceparent = b->traceparent;
+	}
+	b->run.state.run = &b->run;
+	b->run.branch = b;
+	b->run.frame = (struct node_frame){.node = parent->frame.node};
+	b->run.fields = arena_json(a, cJSON_Duplicate(parent->fields, true));
+	b->run.log = arena_json(a, cJSON_CreateArray());
+	b->ids = arena_json(a, cJSON_CreateArray());
+	b->called = arena_json(a, cJSON_CreateArray());
+	b->how = BRANCH_BEFORE;
+	b->at = region->edge->targets[b - region->items];
+	if (kept)
+		branch_restore(b, kept);
+}
+
+/* Adds the texts of an array of the branches other than the i-th, as they were kept, to those that
+ * are hidden of the run that forked: a new array. */
+static cJSON *region_of_others(const cJSON *kept, size_t i, const char *key, const cJSON *of_parent)
+{
+	cJSON *out = of_parent ? cJSON_Duplicate(of_parent, true) : cJSON_CreateArray();
+	const cJSON *other, *text;
+	size_t k = 0;
+	cJSON_ArrayForEach(other, json_get(kept, "branches")) {
+		if (k++ == i)
+			continue;
+		cJSON_ArrayForEach(text, json_get(other, key))
+			cJSON_AddItemToArray(out, cJSON_Duplicate(text, true));
+	}
+	return out;
+}
+
+/* Of each branch the messages of its siblings are hidden, and the results of their calls. */
+static void region_hide(struct region *region, const cJSON *kept)
+{
+	const ag_run *parent = region->parent;
+	for (size_t i = 0; i < region->count; i++) {
+		ag_run *run = &region->items[i].run;
+		struct arena *a = run->setup.arena;
+		run->hidden = arena_json(a, region_of_others(kept, i, "ids", parent->hidden));
+		run->not_its = arena_json(a, region_of_others(kept, i, "called", parent->not_its));
+	}
+}
+
+static struct region *region_open(ag_run *run, const struct edge *fork, const cJSON *kept)
+{
+	struct region *region = arena_alloc(run->setup.arena, sizeof(*region));
+	const cJSON *branches = json_get(kept, "branches");
+	*region = (struct region){.parent = run,
+	    .edge = fork,
+	    .ids = log_ids(),
+	    .count = fork->target_count,
+	    .items = arena_alloc(run->setup.arena, fork->target_count * sizeof(struct branch))};
+	for (size_t i = 0; i < region->count; i++) {
+		struct branch *b = &region->items[i];
+		b->region = region;
+		b->name = fork->names[i];
+		branch_begin(b, region, cJSON_GetArrayItem(branches, (int)i));
+	}
+	region_hide(region, kept);
+	for (size_t i = 0; i < region->count; i++) {
+		branch_take_messages(&region->items[i], run);
+		branch_say_kept(&region->items[i], cJSON_GetArrayItem(branches, (int)i));
+	}
+	return region;
+}
+
+/* ---- Running them */
+
+static void *region_work(void *arg)
+{
+	struct region *region = arg;
+	struct run_side *side = region->parent->side;
+	log_request(region->ids.request);
+	log_run(region->ids.run);
+	pthread_mutex_lock(&side->lock);
+	while (region->next < region->count) {
+		struct branch *b = &region->items[region->next++];
+		pthread_mutex_unlock(&side->lock);
+		b->verdict = branch_walk(b);
+		pthread_mutex_lock(&side->lock);
+		if (b->verdict == FAILED || b->verdict == WAS_STOPPED)
+			side->over = true;
+		else if (b->verdict == AT_END)
+			branch_arrived(b);
+	}
+	pthread_mutex_unlock(&side->lock);
+	return NULL;
+}
+
+/* Takes the right to another thread, of the run's and of the process's. */
+static bool region_take_thread(struct run_side *side)
+{
+	bool taken = false;
+	pthread_mutex_lock(&side->lock);
+	if (side->threads + 1 < side->parallel) {
+		taken = atomic_fetch_add(&region_threads, 1) < REGION_THREADS;
+		if (taken)
+			side->threads++;
+		else
+			atomic_fetch_sub(&region_threads, 1);
+	}
+	pthread_mutex_unlock(&side->lock);
+	return taken;
+}
+
+static void region_give_thread(struct run_side *side)
+{
+	pthread_mutex_lock(&side->lock);
+	side->threads--;
+	pthread_mutex_unlock(&side->lock);
+	atomic_fetch_sub(&region_threads, 1);
+}
+
+static void *region_thread(void *arg)
+{
+	struct region *region = arg;
+	region_work(region);
+	region_give_thread(region->parent->side);
+	return NULL;
+}
+
+/* The calling thread works as well, so that branches run even where no thread can be had. */
+static void region_work_together(struct region *region)
+{
+	struct run_side *side = region->parent->side;
+	pthread_t *threads = xcalloc(region->count, sizeof(*threads));
+	pthread_attr_t attr;
+	size_t started = 0;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	while (started + 1 < region->count && region_take_thread(side)) {
+		if (pthread_create(&threads[started], &attr, region_thread, region) != 0) {
+			region_give_thread(side);
+			break;
+		}
+		started++;
+	}
+	pthread_attr_destroy(&attr);
+	region_work(region);
+	for (size_t i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+}
+
+/* ---- What they leave */
+
+/* How the region ended: what is worst for the run counts. */
+static enum verdict region_verdict(const struct region *region)
+{
+	static const enum verdict worst[] = {
+	    FAILED, WAS_STOPPED, GIVEN_BACK, PAUSED, WAITS_FOR_CLIENT};
+	for (size_t k = 0; k < sizeof(worst) / sizeof(*worst); k++) {
+		for (size_t i = 0; i < region->count; i++) {
+			if (region->items[i].verdict == worst[k])
+				return worst[k];
+		}
+	}
+	return GO_ON;
+}
+
+/* The first branch that failed by itself tells why. */
+static void region_take_failure(struct region *region, struct error *err)
+{
+	ag_run *run = region->parent;
+	for (size_t i = 0; i < region->count; i++) {
+		struct branch *b = &region->items[i];
+		if (b->verdict == FAILED && !error_is_set(err)) {
+			error_move(err, &b->error);
+			run->frame.node = b->run.frame.node;
+		}
+		error_release(&b->error);
+	}
+}
+
+/* Messages, in order of declaration; the branch keeps their ids. */
+static void branch_hand_messages(struct branch *b, ag_run *run)
+{
+	cJSON *message = cJSON_GetArrayItem(b->run.messages.array, (int)b->own);
+	while (message) {
+		cJSON *next = message->next;
+		cJSON_AddItemToArray(b->ids, cJSON_CreateString(message_id(message)));
+		run_append(run, cJSON_DetachItemViaPointer(b->run.messages.array, message));
+		message = next;
+	}
+	b->run.messages.count = b->own;
+	const cJSON *call, *called = run->branch ? b->called : NULL;
+	cJSON_ArrayForEach(call, called)
+		cJSON_AddItemToArray(run->branch->called, cJSON_Duplicate(call, true));
+}
+
+/* The branch before b that has set the field, or NULL. */
+static const struct branch *region_other_writer(const struct branch *b, const char *field)
+{
+	const cJSON *update;
+	for (const struct branch *other = b->region->items; other < b; other++) {
+		cJSON_ArrayForEach(update, other->run.log) {
+			if (strcmp(update->child->string, field) == 0)
+				return other;
+		}
+	}
+	return NULL;
+}
+
+static bool branch_hand_update(
+    const struct branch *b, cJSON *fields, const cJSON *item, struct error *err)
+{
+	const struct field *field = graph_field_get(b->run.setup.graph, item->string);
+	const struct branch *other =
+	    field->reducer == AG_REPLACE ? region_other_writer(b, item->string) : NULL;
+	if (other)
+		return error_set(err, ERR_GRAPH,
+		    "Graph execution failed: branches %s and %s both set '%s', which has no reducer",
+		    other->name, b->name, item->string);
+	if (state_reduce(fields, field, cJSON_Duplicate(item, true)))
+		return true;
+	return error_set(err, ERR_GRAPH,
+	    "Graph execution failed: the update of field '%s' is not of its type", item->string);
+}
+
+/* Updates that do not fit together fail the run, which then has none of them; where it has failed
+ * or was stopped already, those that came first are kept. */
+static bool region_hand_updates(struct region *region, enum verdict verdict, struct error *err)
+{
+	ag_run *run = region->parent;
+	cJSON *fields = cJSON_Duplicate(run->fields, true), *old = run->fields->child;
+	cJSON *log = cJSON_CreateArray();
+	const cJSON *update;
+	for (size_t i = 0; i < region->count; i++) {
+		struct branch *b = &region->items[i];
+		cJSON_ArrayForEach(update, b->run.log) {
+			if (branch_hand_update(b, fields, update->child, err))
+				cJSON_AddItemToArray(log, cJSON_Duplicate(update, true));
+		}
+	}
+	bool keeps = verdict != GO_ON || !error_is_set(err);
+	if (keeps && log->child) {
+		run->fields->child = fields->child;
+		fields->child = old;
+		run->fields_changed = true;
+	}
+	while (keeps && run->log && log->child)
+		cJSON_AddItemToArray(run->log, cJSON_DetachItemViaPointer(log, log->child));
+	cJSON_Delete(fields);
+	cJSON_Delete(log);
+	return keeps;
+}
+
+/* What is one of a run and not of a branch: the first that has something new gives it. */
+static void region_hand_rest(struct region *region)
+{
+	ag_run *run = region->parent;
+	const char *error = run->error, *summary = run->thread.summary;
+	for (size_t i = 0; i < region->count; i++) {
+		const ag_run *b = &region->items[i].run;
+		if (b->spent > run->spent)
+			run->spent = b->spent;
+		if (run->error == error && b->error != error)
+			run_set_error(run, b->error);
+		if (run->leaves || !b->leaves || ids_have(region->items[i].ids, b->leaves))
+			continue;
+		run->leaves = b->leaves;
+		if (run->thread.summary == summary)
+			run->thread.summary = b->thread.summary;
+	}
+	run->step = atomic_load(&run->side->step);
+	run->thread.step = run->step;
+	if (run->leaves)
+		run->context = NULL; /* it is read anew */
+}
+
+static enum verdict region_close(struct region *region, struct error *err)
+{
+	ag_run *run = region->parent;
+	enum verdict verdict = region_verdict(region);
+	bool over = verdict == GO_ON || verdict == FAILED || verdict == WAS_STOPPED;
+	struct error unfit = {0};
+	run->frame = (struct node_frame){.node = region->last ? region->last : run->frame.node};
+	region_take_failure(region, err);
+	for (size_t i = 0; i < region->count; i++)
+		branch_hand_messages(&region->items[i], run);
+	region_hand_rest(region);
+	if (over && !region_hand_updates(region, verdict, &unfit)) {
+		error_move(err, &unfit);
+		verdict = FAILED;
+	}
+	error_release(&unfit);
+	if (!over)
+		run->region = arena_json(run->setup.arena, region_json(region));
+	for (size_t i = 0; i < region->count; i++)
+		cJSON_Delete(region->items[i].stable);
+	return verdict;
+}
+
+enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err)
+{
+	struct run_side *side = run->side;
+	if (!side) {
+		side = run->side = arena_alloc(run->setup.arena, sizeof(*side));
+		side->root = run;
+		side->parallel = run->setup.parallel ? run->setup.parallel : REGION_PARALLEL;
+		pthread_mutex_init(&side->lock, NULL);
+	}
+	if (!run->branch)
+		atomic_store(&side->step, run->step);
+	struct region *region = region_open(run, fork, kept);
+	pthread_mutex_lock(&side->lock);
+	if (!run->branch)
+		side->region = region;
+	else
+		run->branch->inner = region;
+	pthread_mutex_unlock(&side->lock);
+	region_work_together(region);
+	pthread_mutex_lock(&side->lock);
+	if (!run->branch)
+		side->region = NULL;
+	else
+		run->branch->inner = NULL;
+	pthread_mutex_unlock(&side->lock);
+	return region_close(region, err);
+}

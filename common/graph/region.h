@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Regions: the branches of a fork, side by side, up to their join.
+ *
+ * Each branch is a run of its own (ag_run) that sees the state as it was at the fork and what it
+ * changes itself: its messages and updates stay with it, and enter the run that forked in the order
+ * of declaration when the region is left, whatever the branches' speed.  A branch may fork again.
+ *
+ * Branches run on the thread of the run that forked and on others, of which a run has so many
+ * (run_setup.parallel) and a process REGION_THREADS.  A region never waits for a thread: the one
+ * that it has runs what no other takes, so that regions within regions, and those of many runs,
+ * cannot wait for each other in a circle.
+ *
+ * What branches share (the observer, the writes of the run, what each has come to) is guarded by
+ * one lock of the run, run_side.lock; all else of a branch belongs to the thread that runs it.
+ *
+ * A region that is left before its join (a pause, tools at the client, a process that ends) is kept
+ * as JSON beside the thread's pause: for each branch how far it is, its updates, and the ids of its
+ * messages, which are stored with the thread then.  A background run keeps it whenever a branch
+ * arrives, with messages that are not stored yet, so that no branch that arrived runs again.
+ */
+#ifndef AGENTGRAPH_GRAPH_REGION_H
+#define AGENTGRAPH_GRAPH_REGION_H
+
+#include "graph/run_internal.h"
+
+#define REGION_PARALLEL 16 /* branches of a run at once, unless the configuration says else */
+#define REGION_THREADS 1024
+
+/*
+ * Runs the branches of fork, new ones, or those that kept describes (region_kept).  On GO_ON the
+ * run has what they said and set, and goes on at the join.  Otherwise it has what they said, and on
+ * FAILED, with err set, and WAS_STOPPED what they set as well; on PAUSED, WAITS_FOR_CLIENT and
+ * GIVEN_BACK run->region is what is to be kept.
+ */
+enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err);
+
+/* The fork of a region that was kept, as a place; GRAPH_UNSET with err set when the graph has it no
+ * more. */
+int region_place(const ag_run *run, const cJSON *kept, struct error *err);
+
+/* The open interrupts in it, in order of declaration: an array of references, a new tree. */
+cJSON *region_interrupts(const cJSON *kept);
+
+/* The kind of the first open interrupt (state.h), or NULL. */
+const char *region_pause_kind(const cJSON *kept);
+
+/* The calls that wait for the client in it, with the message that asks first, as waiting_json has
+ * them: a new tree. */
+cJSON *region_waiting(const cJSON *kept);
+
+/* Lets branches go on that wait for an answer: those whose interrupts' ids are the keys of answer,
+ * else the first.  answer NULL: the first was to pause before or after a node. */
+void region_answer(cJSON *kept, const cJSON *answer);
+
+#endif

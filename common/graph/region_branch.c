@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: ISC */
+/* The walk of one branch: node by node like a run, but for its writes. */
+#include "graph/region_branch.h"
+
+#include "base/json.h"
+#include "graph/asking.h"
+#include "graph/region.h"
+
+#include <inttypes.h>
+
+/* What node of a nested region's parent it is in is kept, where it stands. */
+static void branch_stand(struct branch *b, enum branch_entry how, int node)
+{
+	b->how = how;
+	b->at = node;
+}
+
+static enum verdict branch_pause(
+    struct branch *b, enum branch_entry how, int node, const cJSON *interrupt, const char *kind)
+{
+	branch_stand(b, how, node);
+	b->interrupt = interrupt;
+	b->kind = kind;
+	return PAUSED;
+}
+
+/* Whether the node may run now. */
+static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
+{
+	ag_run *run = &b->run;
+	const struct run_background *background = run->setup.background;
+	const struct node *n = &run->setup.graph->nodes[node];
+	enum lease_order order;
+	if (!run_ordered(run, &order, &b->error))
+		return FAILED;
+	if (order || run->side->over)
+		return WAS_STOPPED;
+	if (background && *background->yields)
+		return GIVEN_BACK;
+	if (run->spent >= run->setup.recursion_limit) {
+		error_set(&b->error, ERR_RECURSION_LIMIT,
+		    "Graph execution exceeded recursion limit: %" PRId64,
+		    run->setup.recursion_limit);
+		return FAILED;
+	}
+	if (n->interrupt_before && !at_pause)
+		return branch_pause(b, BRANCH_AT, node,
+		    arena_json(run->setup.arena, interrupt_new(n->name, "interrupt_before", NULL)),
+		    "interrupt_before");
+	return GO_ON;
+}
+
+/* Chunks show the state as the branch has it. */
+static void branch_print_fields(ag_run *run)
+{
+	if (!run->fields_changed || !run->setup.observer->live)
+		return;
+	char *text = json_print(run->fields);
+	arena_defer(run->setup.arena, cJSON_free, text);
+	run->thread.fields_json = text;
+	run->fields_changed = false;
+}
+
+/* The calls that the client is to run, with the message that asked for them. */
+static enum verdict branch_wait(struct branch *b, int node)
+{
+	const struct node_frame *frame = &b->run.frame;
+	const cJSON *call;
+	cJSON *waiting = arena_json(b->run.setup.arena, cJSON_CreateObject());
+	cJSON_AddStringToObject(waiting, "message_id", frame->waiting_id);
+	cJSON_AddItemToObject(waiting, "calls", cJSON_Duplicate(frame->waiting, true));
+	b->waiting = waiting;
+	cJSON_ArrayForEach(call, frame->waiting)
+		cJSON_AddItemToArray(b->called, cJSON_Duplicate(json_get(call, "id"), true));
+	branch_stand(b, BRANCH_AFTER, node);
+	return WAITS_FOR_CLIENT;
+}
+
+/* Runs the node; on GO_ON *place is what follows. */
+static enum verdict branch_step(struct branch *b, int node, int *place)
+{
+	ag_run *run = &b->run;
+	const struct node *n = &run->setup.graph->nodes[node];
+	struct error failure = {0};
+	run->frame.node = n;
+	run->thread.step = run->step = ++run->side->step;
+	run->thread.next = n->name;
+	run->spent++;
+	run_tell_start(run);
+	enum verdict verdict = step_node(run, n, &b->error);
+	bool passed_over = verdict == FAILED && n->on_error != GRAPH_UNSET;
+	run->thread.node = n->name;
+	if (verdict == PAUSED)
+		return branch_pause(b, BRANCH_AGAIN, node, run->frame.pause, "interrupt");
+	if (verdict != GO_ON && !passed_over)
+		return verdict;
+	run->answers = NULL;
+	if (passed_over) {
+		error_move(&failure, &b->error);
+		step_pass_over(run, &failure);
+	}
+	branch_print_fields(run);
+	bool waits = run->frame.waiting;
+	run_tell_end(run, waits ? WAITS_FOR_CLIENT : GO_ON, passed_over ? &failure : NULL);
+	error_release(&failure);
+	if (passed_over) {
+		*place = n->on_error;
+		return GO_ON;
+	}
+	if (waits)
+		return branch_wait(b, node);
+	if (n->interrupt_after)
+		return branch_pause(b, BRANCH_AFTER, node,
+		    arena_json(run->setup.arena, interrupt_new(n->name, "interrupt_after", NULL)),
+		    "interrupt_after");
+	*place = run_choose(run, n->edge, &b->error);
+	return *place == GRAPH_UNSET ? FAILED : GO_ON;
+}
+
+/* A region in the branch, new or as it was kept; on GO_ON *place is its join. */
+static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *place)
+{
+	const cJSON *within = b->within;
+	b->within = NULL;
+	enum verdict verdict = region_run(&b->run, fork, within, &b->error);
+	b->within = b->run.region;
+	b->run.region = NULL;
+	*place = fork->joins;
+	return verdict;
+}
+
+/* Whether one of the calls that it waited for has no answer yet. */
+static bool branch_still_waits(struct branch *b)
+{
+	if (!b->waiting)
+		return false;
+	b->run.asked = json_str(b->waiting, "message_id");
+	if (asking_open(&b->run))
+		return true;
+	b->waiting = NULL;
+	return false;
+}
+
+/* It may have been kept by an earlier version of the graph. */
+static bool branch_has_node(struct branch *b)
+{
+	return b->at >= 0 ||
+	    error_set(&b->error, ERR_GRAPH,
+		"Graph execution failed: the graph has no node '%s' any more",
+		b->name_at ? b->name_at : "");
+}
+
+/* Where the branch goes on that was kept, or begins. */
+static enum verdict branch_enter(struct branch *b, int *place)
+{
+	const ag_graph *graph = b->run.setup.graph;
+	*place = b->at;
+	if (b->interrupt)
+		return PAUSED;
+	switch (b->how) {
+	case BRANCH_BEFORE:
+	case BRANCH_AT:
+	case BRANCH_AGAIN:
+		return branch_has_node(b) ? GO_ON : FAILED;
+	case BRANCH_AFTER:
+		if (!branch_has_node(b))
+			return FAILED;
+		if (branch_still_waits(b))
+			return WAITS_FOR_CLIENT;
+		*place = run_choose(&b->run, graph->nodes[b->at].edge, &b->error);
+		return *place == GRAPH_UNSET ? FAILED : GO_ON;
+	case BRANCH_IN:
+		*place = region_place(&b->run, b->within, &b->error);
+		return *place == GRAPH_UNSET ? FAILED : GO_ON;
+	case BRANCH_ARRIVED:
+		return AT_END;
+	}
+	return FAILED;
+}
+
+enum verdict branch_walk(struct branch *b)
+{
+	const ag_graph *graph = b->run.setup.graph;
+	int place, join = b->region->edge->joins;
+	enum verdict verdict = branch_enter(b, &place);
+	bool at_pause = b->how == BRANCH_AT || b->how == BRANCH_AGAIN;
+	while (verdict == GO_ON && place != join) {
+		if (GRAPH_IS_FORK(place)) {
+			branch_stand(b, BRANCH_IN, place);
+			verdict = branch_fork(b, GRAPH_FORK_EDGE(graph, place), &place);
+			continue;
+		}
+		branch_stand(b, at_pause ? b->how : BRANCH_BEFORE, place);
+		verdict = branch_may_run(b, place, at_pause);
+		at_pause = false;
+		if (verdict == GO_ON)
+			verdict = branch_step(b, place, &place);
+	}
+	if (verdict == PAUSED || verdict == GIVEN_BACK)
+		b->run.asked = asking_open(&b->run);
+	if (verdict != GO_ON)
+		return verdict;
+	branch_stand(b, BRANCH_ARRIVED, GRAPH_END);
+	return AT_END;
+}

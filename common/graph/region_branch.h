@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: ISC */
+/* One branch: its walk to the join (region_branch.c), and how it is kept (region_kept.c). */
+#ifndef AGENTGRAPH_GRAPH_REGION_BRANCH_H
+#define AGENTGRAPH_GRAPH_REGION_BRANCH_H
+
+#include "base/log.h"
+#include "base/traceparent.h"
+#include "graph/run_internal.h"
+
+#include <pthread.h>
+
+struct region;
+
+/* Where a branch goes on. */
+enum branch_entry {
+	BRANCH_BEFORE,  /* the node is to run */
+	BRANCH_AT,      /* the same, after a pause before it */
+	BRANCH_AGAIN,   /* the node asked, and runs again with the answers */
+	BRANCH_AFTER,   /* the node has ended */
+	BRANCH_IN,      /* in the region that follows the node */
+	BRANCH_ARRIVED, /* it is at the join */
+};
+
+struct branch {
+	struct run_observer observer; /* first: what the branch's run tells */
+	struct region *region;
+	const char *name, *path; /* of its first node; with those of the branches around it */
+	ag_run run;
+	size_t own; /* how many of the run's messages it began with */
+	char traceparent[TRACEPARENT_SIZE];
+
+	enum branch_entry how;
+	int at;                 /* the node, or the fork behind it that the branch is in */
+	const char *name_at;    /* the same as it was kept, or NULL */
+	const cJSON *interrupt; /* what it waits for, or NULL */
+	const char *kind;       /* and how it came to (state.h) */
+	const cJSON *waiting;   /* calls at the client, or NULL */
+	const cJSON *within;    /* the region that it is in, as kept, or NULL */
+	cJSON *called;          /* ids of all calls that it asked the client for */
+	cJSON *ids;             /* of those of its messages that the run has */
+
+	enum verdict verdict; /* when it has ended */
+	struct error error;
+
+	/* guarded by run_side.lock */
+	cJSON *stable;        /* how it is kept while others run, or NULL: as it began */
+	struct region *inner; /* that it is in now */
+	const cJSON *began;   /* how it was kept when it began, or NULL */
+};
+
+struct region {
+	ag_run *parent;
+	const struct edge *edge;
+	struct log_ids ids;
+	struct branch *items;
+	size_t count;
+	/* guarded by run_side.lock */
+	size_t next;             /* the first that has not begun */
+	const struct node *last; /* that ended in it */
+};
+
+/* What the branches of one run share. */
+struct run_side {
+	ag_run *root;
+	int parallel;      /* threads at once */
+	_Atomic int step;  /* of the latest step */
+	_Atomic bool over; /* a branch failed or was stopped: the others end after their steps */
+	pthread_mutex_t lock;
+	/* guarded by it */
+	int threads; /* beside the run's own */
+	struct region *region;
+};
+
+/* Walks to the join: AT_END, or what keeps it from there; FAILED with b->error set. */
+enum verdict branch_walk(struct branch *b);
+
+/* Takes over how it was kept: before, and once it has its run's messages. */
+void branch_restore(struct branch *b, const cJSON *kept);
+void branch_say_kept(struct branch *b, const cJSON *kept);
+
+/* The branch is at its join: a background run keeps that.  The lock is held. */
+void branch_arrived(struct branch *b);
+
+/* How it is kept, of a region that nobody runs any more: a new tree. */
+cJSON *region_json(const struct region *region);
+
+#endif

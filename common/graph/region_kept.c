@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: ISC */
+/* Regions as JSON beside a thread's pause: written, read, and answered. */
+#include "graph/region.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "graph/message.h"
+#include "graph/region_branch.h"
+#include "graph/state.h"
+
+#include <string.h>
+
+static const char *const entry_names[] = {"before", "at", "again", "after", "in", "arrived"};
+
+/* ---- written */
+
+/* The one that it is in now stands for what was kept of that. */
+static cJSON *branch_json(const struct branch *b)
+{
+	const ag_run *run = &b->run;
+	const cJSON *message;
+	size_t i = 0;
+	cJSON *out = cJSON_CreateObject();
+	const char *at = GRAPH_IS_FORK(b->at) ? GRAPH_FORK_EDGE(run->setup.graph, b->at)->from
+					      : graph_node_name(run->setup.graph, b->at);
+	json_add_str(out, "branch", b->name);
+	json_add_str(out, "how", entry_names[b->how]);
+	json_add_str(out, "at", at);
+	json_add_int(out, "spent", run->spent);
+	if (run->log->child)
+		cJSON_AddItemToObject(out, "updates", cJSON_Duplicate(run->log, true));
+	cJSON_AddItemToObject(out, "ids", cJSON_Duplicate(b->ids, true));
+	cJSON *said = cJSON_AddArrayToObject(out, "said");
+	cJSON_ArrayForEach(message, run->messages.array) {
+		if (i++ >= b->own)
+			cJSON_AddItemToArray(said, cJSON_Duplicate(message, true));
+	}
+	if (run->answers)
+		cJSON_AddItemToObject(out, "answers", cJSON_Duplicate(run->answers, true));
+	if (run->asked)
+		json_add_str(out, "asked", run->asked);
+	if (run->error)
+		json_add_str(out, "error", run->error);
+	if (b->interrupt)
+		cJSON_AddItemToObject(out, "interrupt", cJSON_Duplicate(b->interrupt, true));
+	if (b->kind)
+		json_add_str(out, "kind", b->kind);
+	if (b->waiting)
+		cJSON_AddItemToObject(out, "waiting", cJSON_Duplicate(b->waiting, true));
+	if (b->called->child)
+		cJSON_AddItemToObject(out, "called", cJSON_Duplicate(b->called, true));
+	if (b->within)
+		cJSON_AddItemToObject(out, "region", cJSON_Duplicate(b->within, true));
+	return out;
+}
+
+static cJSON *region_frame(const struct region *region, cJSON **branches)
+{
+	cJSON *out = cJSON_CreateObject();
+	json_add_str(out, "from", region->edge->from);
+	*branches = cJSON_AddArrayToObject(out, "branches");
+	return out;
+}
+
+cJSON *region_json(const struct region *region)
+{
+	cJSON *branches, *out = region_frame(region, &branches);
+	for (size_t i = 0; i < region->count; i++)
+		cJSON_AddItemToArray(branches, branch_json(&region->items[i]));
+	return out;
+}
+
+/* The same while branches run: they are kept as they were when they were last at rest. */
+static cJSON *region_stable(const struct region *region)
+{
+	cJSON *branches, *out = region_frame(region, &branches);
+	for (size_t i = 0; i < region->count; i++) {
+		const struct branch *b = &region->items[i];
+		const cJSON *known = b->stable ? b->stable : b->began;
+		cJSON *kept = known ? cJSON_Duplicate(known, true) : cJSON_CreateObject();
+		if (!known)
+			json_add_str(kept, "branch", b->name);
+		cJSON_AddItemToArray(branches, kept);
+	}
+	return out;
+}
+
+static void branch_note(struct branch *b, const struct region *inner)
+{
+	cJSON *kept = branch_json(b);
+	if (inner)
+		cJSON_AddItemToObject(kept, "region", region_stable(inner));
+	cJSON_Delete(b->stable);
+	b->stable = kept;
+}
+
+/* A write that fails fails again at the region's end, which says so. */
+void branch_arrived(struct branch *b)
+{
+	ag_run *root = b->run.side->root;
+	struct error err = {0};
+	if (b->run.frame.node)
+		b->region->last = b->run.frame.node;
+	if (!root->setup.background)
+		return;
+	branch_note(b, NULL);
+	for (ag_run *run = b->region->parent; run->branch; run = run->branch->region->parent)
+		branch_note(run->branch, run->branch->inner);
+	cJSON *kept = region_stable(root->side->region);
+	root->region = kept;
+	root->step = root->side->step;
+	root->thread.step = root->step;
+	checkpoint_save(root, NULL, &err);
+	root->region = NULL;
+	cJSON_Delete(kept);
+	error_release(&err);
+}
+
+/* ---- read */
+
+static enum branch_entry entry_of(const char *name)
+{
+	size_t i = 0;
+	while (name && i < sizeof(entry_names) / sizeof(*entry_names) &&
+	    strcmp(entry_names[i], name) != 0)
+		i++;
+	return name && i < sizeof(entry_names) / sizeof(*entry_names) ? (enum branch_entry)i
+								      : BRANCH_BEFORE;
+}
+
+void branch_restore(struct branch *b, const cJSON *kept)
+{
+	struct arena *a = b->run.setup.arena;
+	const cJSON *update, *id;
+	const char *error = json_str(kept, "error"), *asked = json_str(kept, "asked");
+	int64_t spent = 0;
+	b->began = kept;
+	b->how = entry_of(json_str(kept, "how"));
+	b->name_at = json_str(kept, "at");
+	b->at = b->how == BRANCH_BEFORE && !b->name_at
+	    ? b->at
+	    : graph_node_index(b->run.setup.graph, b->name_at ? b->name_at : "");
+	b->interrupt = json_get(kept, "interrupt");
+	b->kind = json_str(kept, "kind");
+	b->waiting = json_get(kept, "waiting");
+	b->within = json_get(kept, "region");
+	b->run.answers = json_get(kept, "answers");
+	b->run.asked = asked ? arena_strdup(a, asked) : NULL;
+	if (error)
+		run_set_error(&b->run, error);
+	/* of the present run; what came before a pause was another one */
+	if (b->run.entry == RUN_ON && json_integer(json_get(kept, "spent"), &spent))
+		b->run.spent = spent;
+	cJSON_ArrayForEach(id, json_get(kept, "ids"))
+		cJSON_AddItemToArray(b->ids, cJSON_Duplicate(id, true));
+	cJSON_ArrayForEach(id, json_get(kept, "called"))
+		cJSON_AddItemToArray(b->called, cJSON_Duplicate(id, true));
+	cJSON_ArrayForEach(update, json_get(kept, "updates")) {
+		const struct field *field =
+		    graph_field_get(b->run.setup.graph, update->child->string);
+		if (!field)
+			continue;
+		cJSON_AddItemToArray(b->run.log, cJSON_Duplicate(update, true));
+		if (state_reduce(b->run.fields, field, cJSON_Duplicate(update->child, true)))
+			b->run.fields_changed = true;
+	}
+}
+
+void branch_say_kept(struct branch *b, const cJSON *kept)
+{
+	const cJSON *message;
+	cJSON_ArrayForEach(message, json_get(kept, "said"))
+		run_append(&b->run, cJSON_Duplicate(message, true));
+}
+
+int region_place(const ag_run *run, const cJSON *kept, struct error *err)
+{
+	const ag_graph *graph = run->setup.graph;
+	const char *from = json_str(kept, "from");
+	const cJSON *branches = json_get(kept, "branches");
+	for (size_t i = 0; from && i < graph->edge_count; i++) {
+		const struct edge *edge = &graph->edges[i];
+		bool same = edge->join && strcmp(edge->from, from) == 0 &&
+		    cJSON_GetArraySize(branches) == (int)edge->target_count;
+		const cJSON *branch = branches ? branches->child : NULL;
+		for (size_t k = 0; same && k < edge->target_count; k++, branch = branch->next) {
+			const char *name = json_str(branch, "branch");
+			same = name && strcmp(name, edge->names[k]) == 0;
+		}
+		if (same)
+			return GRAPH_FORK(i);
+	}
+	error_set(err, ERR_GRAPH,
+	    "Graph execution failed: the graph has no such branches from '%s' any more",
+	    from ? from : "");
+	return GRAPH_UNSET;
+}
+
+/* ---- pauses */
+
+/* Adds references to the branches that wait for an answer, in order of declaration. */
+static void region_open_branches(const cJSON *kept, cJSON *out)
+{
+	const cJSON *branch;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		if (json_get(branch, "interrupt"))
+			cJSON_AddItemReferenceToArray(out, (cJSON *)branch);
+		region_open_branches(json_get(branch, "region"), out);
+	}
+}
+
+cJSON *region_interrupts(const cJSON *kept)
+{
+	cJSON *open = cJSON_CreateArray(), *out = cJSON_CreateArray();
+	const cJSON *branch;
+	region_open_branches(kept, open);
+	cJSON_ArrayForEach(branch, open)
+		cJSON_AddItemReferenceToArray(out, json_get(branch, "interrupt"));
+	cJSON_Delete(open);
+	return out;
+}
+
+const char *region_pause_kind(const cJSON *kept)
+{
+	cJSON *open = cJSON_CreateArray();
+	region_open_branches(kept, open);
+	const char *kind = open->child ? json_str(open->child, "kind") : NULL;
+	cJSON_Delete(open);
+	return kind;
+}
+
+static void region_collect_waiting(const cJSON *kept, cJSON *out)
+{
+	const cJSON *branch, *call;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		const cJSON *waiting = json_get(branch, "waiting");
+		if (waiting && !json_get(out, "message_id"))
+			json_add_str(out, "message_id", json_str(waiting, "message_id"));
+		cJSON_ArrayForEach(call, json_get(waiting, "calls"))
+			cJSON_AddItemToArray(json_get(out, "calls"), cJSON_Duplicate(call, true));
+		region_collect_waiting(json_get(branch, "region"), out);
+	}
+}
+
+cJSON *region_waiting(const cJSON *kept)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddArrayToObject(out, "calls");
+	region_collect_waiting(kept, out);
+	return out;
+}
+
+/* branch is where it stands in the tree, not a reference. */
+static void branch_answer(cJSON *branch, const cJSON *answer)
+{
+	const char *kind = json_str(branch, "kind");
+	bool asks = kind && strcmp(kind, "interrupt") == 0;
+	cJSON *answers = json_get(branch, "answers");
+	if (asks && answer) {
+		if (!answers)
+			answers = cJSON_AddArrayToObject(branch, "answers");
+		cJSON_AddItemToArray(answers, cJSON_Duplicate(answer, true));
+	}
+	cJSON_DeleteItemFromObjectCaseSensitive(branch, "interrupt");
+	cJSON_DeleteItemFromObjectCaseSensitive(branch, "kind");
+}
+
+/* Answers the branches whose interrupts' ids are keys of by_id, or the first one; whether that one
+ * was found. */
+static bool region_answer_each(cJSON *kept, const cJSON *by_id, const cJSON *answer)
+{
+	cJSON *branch;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		const char *id = json_str(json_get(branch, "interrupt"), "id");
+		const cJSON *own = id && by_id ? json_get(by_id, id) : NULL;
+		if (own)
+			branch_answer(branch, own);
+		if (id && !by_id) {
+			branch_answer(branch, answer);
+			return true;
+		}
+		if (region_answer_each(json_get(branch, "region"), by_id, answer))
+			return true;
+	}
+	return false;
+}
+
+/* Whether every key of answer is the id of an open interrupt. */
+static bool region_answers_by_id(const cJSON *kept, const cJSON *answer)
+{
+	const cJSON *member, *interrupt;
+	cJSON *open = region_interrupts(kept);
+	bool all = cJSON_IsObject(answer) && answer->child;
+	cJSON_ArrayForEach(member, answer) {
+		bool found = false;
+		cJSON_ArrayForEach(interrupt, open) {
+			const char *id = json_str(interrupt, "id");
+			found = found || (id && member->string && strcmp(id, member->string) == 0);
+		}
+		all = all && found;
+	}
+	cJSON_Delete(open);
+	return all;
+}
+
+void region_answer(cJSON *kept, const cJSON *answer)
+{
+	bool by_id = region_answers_by_id(kept, answer);
+	region_answer_each(kept, by_id ? answer : NULL, answer);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: ISC */
+/* Which node belongs to which branch, and whether every branch leads to its join and nowhere else.
+ */
+#include "base/memory.h"
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the walk over the graph is: in a branch of a fork, or outside of all (fork NULL). */
+struct region_walk {
+	ag_graph *graph;
+	const struct edge *fork;
+	size_t branch;
+	bool *seen;   /* by node: it belongs to somebody already */
+	bool *joined; /* whether some way of the branch enters the join */
+};
+
+static void region_problem(ag_graph *graph, const struct edge *edge, const char *text)
+{
+	if (edge->place)
+		problems_add(&graph->problems, "%s: %s", edge->place, text);
+	else
+		problems_add(
+		    &graph->problems, "%s: branches from '%s': %s", graph->name, edge->from, text);
+}
+
+/* "'x' belongs to …, and …": what is wrong is told where the walk's fork is, or that of the node.
+ */
+static void region_clash(const struct region_walk *w, const struct node *node)
+{
+	const struct edge *told = w->fork ? w->fork : node->fork;
+	const char *here = w->fork ? w->fork->names[w->branch] : NULL;
+	const char *there = node->fork ? node->fork->names[node->branch] : NULL;
+	char *text = here && there && strcmp(here, there) != 0
+	    ? xasprintf("node '%s' is reached from the branches '%s' and '%s', expected it in one",
+		  node->name, there, here)
+	    : xasprintf(
+		  "node '%s' is reached from the branch '%s' and from outside of it; expected "
+		  "every way out of a branch to lead to its join '%s'",
+		  node->name, here ? here : there, told->join);
+	region_problem(w->graph, told, text);
+	free(text);
+}
+
+static void region_walk(const struct region_walk *w, int place);
+
+static void region_walk_fork(const struct region_walk *w, const struct edge *fork)
+{
+	for (size_t i = 0; i < fork->target_count; i++) {
+		bool joined = false;
+		const struct region_walk inside = {w->graph, fork, i, w->seen, &joined};
+		size_t errors = w->graph->problems.errors;
+		region_walk(&inside, fork->targets[i]);
+		if (joined || w->graph->problems.errors != errors)
+			continue;
+		char *text = xasprintf(
+		    "the branch '%s' never enters its join '%s'", fork->names[i], fork->join);
+		region_problem(w->graph, fork, text);
+		free(text);
+	}
+	region_walk(w, fork->joins);
+}
+
+static void region_walk_edge(const struct region_walk *w, const struct edge *edge)
+{
+	if (edge && edge->join)
+		region_walk_fork(w, edge);
+	for (size_t i = 0; edge && !edge->join && i < edge->target_count; i++)
+		region_walk(w, edge->targets[i]);
+}
+
+static void region_walk(const struct region_walk *w, int place)
+{
+	if (w->fork && place == w->fork->joins) {
+		*w->joined = true;
+		return;
+	}
+	if (place == GRAPH_END && w->fork) {
+		char *text =
+		    xasprintf("the branch '%s' reaches END; expected every way out of it to "
+			      "lead to its join '%s'",
+			w->fork->names[w->branch], w->fork->join);
+		region_problem(w->graph, w->fork, text);
+		free(text);
+	}
+	if (place < 0)
+		return;
+	struct node *node = &w->graph->nodes[place];
+	if (w->seen[place]) {
+		if (node->fork != w->fork || node->branch != w->branch)
+			region_clash(w, node);
+		return;
+	}
+	w->seen[place] = true;
+	node->fork = w->fork;
+	node->branch = w->branch;
+	region_walk_edge(w, node->edge);
+	if (node->on_error != GRAPH_UNSET)
+		region_walk(w, node->on_error);
+}
+
+static void region_check(ag_graph *graph, const struct edge *fork)
+{
+	if (fork->target_count < 2)
+		region_problem(graph, fork, "expected at least two branches");
+	for (size_t i = 0; i < fork->target_count; i++) {
+		if (fork->targets[i] < 0 || fork->targets[i] == fork->joins)
+			region_problem(
+			    graph, fork, "expected each branch to begin with a node of its own");
+	}
+}
+
+void graph_compile_regions(ag_graph *graph)
+{
+	size_t errors = graph->problems.errors;
+	bool any = false;
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		if (!graph->edges[i].join)
+			continue;
+		any = true;
+		region_check(graph, &graph->edges[i]);
+		if (graph->live)
+			region_problem(graph, &graph->edges[i], "a live graph has no branches");
+	}
+	if (!any || graph->problems.errors != errors)
+		return;
+	bool *seen = xcalloc(graph->node_count + 1, sizeof(*seen));
+	const struct region_walk all = {graph, NULL, 0, seen, NULL};
+	region_walk_edge(&all, graph->start);
+	free(seen);
+}

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# Branches in chat completions: who speaks at the same time is not heard in turns.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/openai.sh"
+
+# each speaks half of its answer, waits until the other has, and then the rest
+cat >speak <<'SH'
+#!/bin/sh
+echo "{\"delta\": \"$1 \"}"
+: >"$1.here"
+until [ -e "$2.here" ]; do sleep 0.02; done
+echo '{"delta": "says"}'
+SH
+chmod +x speak
+cat >graph.json <<'JSON'
+{"g": {
+  "nodes": {
+    "a": {"kind": "exec", "command": ["./speak", "a", "b"]},
+    "b": {"kind": "exec", "command": ["./speak", "b", "a"]},
+    "c": {"kind": "reply", "text": "both"}
+  },
+  "edges": [
+    {"from": "START", "to": ["a", "b"], "join": "c"},
+    {"from": "a", "to": "c"}, {"from": "b", "to": "c"}, {"from": "c", "to": "END"}]}}
+JSON
+printf '{"agent":"graph.json:g","openai":{"enabled":true,"model":"demo"}}\n' >agentgraph.json
+
+complete "$(user hi)"
+is "$STATUS $(json '.choices[0].message.content' "$BODY")" "200 $(printf 'a says\n\nb says\n\nboth')" 'an answer has the order of declaration'
+rm -f ./*.here
+complete "$(user hi)" '"stream":true'
+facts <<'TABLE'
+in a stream each text is whole :: map(objects | .choices[0].delta.content // empty) | join("") | . == "a says\n\nb says\n\nboth" or . == "b says\n\na says\n\nboth"
+TABLE
+
+done_testing
