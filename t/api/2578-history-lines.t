@@ -116,6 +116,21 @@ bring_in long.jsonl long
 take_out long again.jsonl
 ok '[ "$(sed 1d long.jsonl)" = "$(sed 1d again.jsonl)" ]' 'and brought in'
 
+# A run may go on meanwhile: its last node that has ended is what is taken out.
+goes_on() {
+	api GET /v1/threads/slow/state
+	is_running slow && [ "$(json '.data.state.context | length' "$BODY")" -gt 1 ]
+}
+in_background slow invoke '/slow 90 500' "$(thread slow),\"recursion_limit\":100"
+wait_for 20 goes_on
+take_out slow slow.jsonl
+is "$STATUS $(jq -rs 'map(select(.type == "thread" or .type == "run") | .status) | join(" ")' slow.jsonl)" '200 stopped stopped' \
+	'a run that goes on is told as stopped'
+bring_in slow.jsonl slow-2
+is "$STATUS $(json .data.thread_data.status "$BODY")" '200 stopped' 'and so is what is brought in'
+api POST /v1/graph/stop '{"thread_id":"slow"}'
+collect slow
+
 # ---- what is wrong
 
 threads_before=$(api GET '/v1/threads?limit=1000' && json '.data.threads | length' "$BODY")
@@ -188,6 +203,12 @@ is "$STATUS" 200 'unless they are trusted'
 jq -c 'if .pause then .pause.interrupt = {} else . end' unsealed.jsonl >wrong.jsonl
 bring_in wrong.jsonl wrong
 like "$(said)" '^422 VALIDATION_ERROR line 1.pause.interrupt.id ' 'a pause has what a pause has'
+
+serves builtin:demo ',"keep":3'
+bring_in t.jsonl few
+newest=$(jq -r 'select(.type == "checkpoint").checkpoint_id' t.jsonl | tail -n 3 | sort -r | tr '\n' ' ')
+api GET '/v1/threads/few/history?limit=1000'
+is "$STATUS $(json '.data.history | map(.checkpoint_id + " ") | join("")' "$BODY")" "200 $newest" 'of many checkpoints the latest are kept'
 
 # A call of a tool that a pause holds up is made when the pause was one of this service, and never when a client wrote it.
 cat >agent.sh <<'END'
