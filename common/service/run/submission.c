@@ -205,7 +205,7 @@ static bool submission_add_new(
 	struct call *call = s->call;
 	struct storage *storage = call->service->storage;
 	struct lease *lease;
-	bool is_new;
+	bool is_new = !s->turn.in.thread_id; /* its id was just made, and nobody else has it */
 	if (s->turn.in.checkpoint_id)
 		return earlier_not_found(call);
 	if (!submission_has_room(s))
@@ -214,8 +214,9 @@ static bool submission_add_new(
 	    s->turn.in.claim == CLAIM_REJECT ? CLAIM_REJECT : CLAIM_ENQUEUE);
 	if (!lease)
 		return false;
-	is_new = !storage->threads->get(
-	    storage, &call->ctx, call->arena, s->job.thread_id, thread, &call->error);
+	is_new = is_new ||
+	    !storage->threads->get(
+		storage, &call->ctx, call->arena, s->job.thread_id, thread, &call->error);
 	*result = SUBMIT_THREAD_GONE;
 	if (is_new) {
 		thread_blank(thread, s->job.thread_id, call->user_id);
