@@ -401,6 +401,13 @@ ag_result ag_message(ag_run *run, cJSON *message);
 /* Says a text as the assistant: streamed word by word, then added as a message. */
 ag_result ag_say(ag_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Tells the client something of the application's own, at once: a chunk `custom`, or CUSTOM in
+ * AG-UI, with {"name", "data"}.  data is taken over; NULL stands for null.  Nothing of it is
+ * stored, and a node that runs again tells it again.
+ */
+ag_result ag_emit(ag_run *run, const char *name, cJSON *data);
+
 /* What a model is asked.  Borrowed. */
 struct ag_question {
 	const char *system; /* the system prompt, or NULL */

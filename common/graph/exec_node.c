@@ -146,6 +146,19 @@ static ag_result take_log(struct session *s, cJSON *value)
 	return AG_OK;
 }
 
+static ag_result take_event(struct session *s, cJSON *value)
+{
+	const cJSON *item;
+	const char *name = json_str(value, "name");
+	cJSON_ArrayForEach(item, value) {
+		if (strcmp(item->string, "name") != 0 && strcmp(item->string, "data") != 0)
+			return exec_node_refuse(s, "event", "an object with name and data only");
+	}
+	if (!name)
+		return exec_node_refuse(s, "event", "an object with the text name");
+	return ag_emit(s->run, name, cJSON_Duplicate(json_get(value, "data"), true));
+}
+
 static const struct {
 	const char *key;
 	unsigned types;
@@ -154,7 +167,8 @@ static const struct {
     {"reasoning", TYPE_STRING, exec_node_take_reasoning},
     {"message", TYPE_STRING | TYPE_OBJECT, exec_node_take_message},
     {"update", TYPE_OBJECT, take_update}, {"interrupt", TYPE_OBJECT, take_interrupt},
-    {"error", TYPE_STRING, exec_node_take_error}, {"log", TYPE_STRING, take_log}};
+    {"error", TYPE_STRING, exec_node_take_error}, {"log", TYPE_STRING, take_log},
+    {"event", TYPE_OBJECT, take_event}};
 
 static ag_result take_object(struct session *s, const cJSON *object, const char *excerpt)
 {
@@ -175,7 +189,7 @@ static ag_result take_object(struct session *s, const cJSON *object, const char 
 	}
 	return ag_fail(s->run,
 	    "line %zu of its output: expected one of delta, reasoning, message, update, "
-	    "interrupt, error, log: %s",
+	    "interrupt, error, log, event: %s",
 	    s->line, excerpt);
 }
 

@@ -222,6 +222,8 @@ ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 
 /* ---- speaking ---- */
 
+#define EVENT_DEPTH (JSON_TRUSTED_DEPTH - 100) /* as of messages */
+
 /* A node that said a piece does not run again, in a stream and without one. */
 static void run_note_piece(ag_run *run)
 {
@@ -267,6 +269,24 @@ ag_result ag_delta(ag_run *run, const char *text)
 ag_result ag_reasoning_delta(ag_run *run, const char *text)
 {
 	return show_piece(run, &run->frame.reasoning, run_text(run, text));
+}
+
+ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
+{
+	if (data && json_deeper_than(data, EVENT_DEPTH)) {
+		cJSON_Delete(data);
+		return ag_fail(
+		    run, "expected an event of at most %d levels of nesting", EVENT_DEPTH);
+	}
+	cJSON *event = cJSON_CreateObject();
+	json_add_str(event, "name", run_text(run, name ? name : ""));
+	cJSON_AddItemToObject(event, "data", data ? json_adopt(data) : cJSON_CreateNull());
+	if (run->call)
+		tool_call_custom(run->call, event);
+	else
+		run_show_custom(run, event);
+	cJSON_Delete(event);
+	return AG_OK;
 }
 
 static void message_add(ag_run *run, cJSON *message)

@@ -173,10 +173,62 @@ void branch_say_kept(struct branch *b, const cJSON *kept)
 		run_append(&b->run, cJSON_Duplicate(message, true));
 }
 
+static bool texts_sound(const cJSON *array)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, array) {
+		if (!cJSON_IsString(item))
+			return false;
+	}
+	return !array || cJSON_IsArray(array);
+}
+
+static bool updates_sound(const cJSON *array)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, array) {
+		if (!cJSON_IsObject(item) || !item->child)
+			return false;
+	}
+	return !array || cJSON_IsArray(array);
+}
+
+static bool messages_sound(const cJSON *array)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, array) {
+		if (!json_str(item, "message_id") || !json_str(item, "role"))
+			return false;
+	}
+	return !array || cJSON_IsArray(array);
+}
+
+/* A thread that was imported may have anything for it. */
+static bool region_sound(const cJSON *kept)
+{
+	const cJSON *branch, *answers;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		const cJSON *interrupt = json_get(branch, "interrupt");
+		answers = json_get(branch, "answers");
+		if (!cJSON_IsObject(branch) || !texts_sound(json_get(branch, "ids")) ||
+		    !texts_sound(json_get(branch, "called")) ||
+		    !updates_sound(json_get(branch, "updates")) ||
+		    !messages_sound(json_get(branch, "said")) ||
+		    (answers && !cJSON_IsArray(answers)) ||
+		    (interrupt && (!json_str(interrupt, "node") || !json_str(branch, "kind"))))
+			return false;
+		const cJSON *within = json_get(branch, "region");
+		if (within && !region_sound(within))
+			return false;
+	}
+	return cJSON_IsObject(kept);
+}
+
 int region_place(const ag_run *run, const cJSON *kept, struct error *err)
 {
 	const ag_graph *graph = run->setup.graph;
-	const char *from = json_str(kept, "from");
+	bool sound = region_sound(kept);
+	const char *from = sound ? json_str(kept, "from") : NULL;
 	const cJSON *branches = json_get(kept, "branches");
 	for (size_t i = 0; from && i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];

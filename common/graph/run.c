@@ -115,6 +115,15 @@ bool run_answers_other(const cJSON *message, const cJSON *calls)
 	return false;
 }
 
+void run_show_custom(ag_run *run, const cJSON *data)
+{
+	if (!run->frame.holds)
+		run_show_held(run);
+	const struct run_event event = {
+	    .kind = RUN_CUSTOM, .node = run->frame.node->name, .step = run->step, .data = data};
+	run->setup.observer->event(run->setup.observer, run, &event);
+}
+
 /* The context before this run is what lies before its first message. */
 struct context_walk {
 	cJSON *context;

@@ -24,6 +24,7 @@ enum run_event_kind {
 	RUN_NODE_STARTS, /* a node is about to run */
 	RUN_PIECE,       /* a streamed piece of a message (delta true) */
 	RUN_MESSAGE,     /* a message that joined the conversation */
+	RUN_CUSTOM,      /* what a node tells of its own (ag_emit) */
 	RUN_NODE_ENDS    /* a node ended, the run goes on, and its checkpoint is on disk */
 };
 
@@ -35,6 +36,7 @@ struct run_event {
 	const char *json;   /* the same as text; NULL where it is not at hand; of RUN_MESSAGE: while
 			       it is not stored */
 	const char *reason; /* RUN_NODE_ENDS: why the run goes no further, or NULL */
+	const cJSON *data;  /* RUN_CUSTOM: {"name", "data"} */
 	const char *branch; /* "a", in a branch of that "a/b"; NULL: in none */
 	char
 	    *traceparent; /* where that of a node in a branch is kept (TRACEPARENT_SIZE), or NULL */

@@ -113,6 +113,9 @@ void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure
 /* The place that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
 int run_choose(ag_run *run, const struct edge *edge, struct error *err);
 
+/* Shows the event {"name", "data"} (borrowed) behind what was said before. */
+void run_show_custom(ag_run *run, const cJSON *data);
+
 /* Adds to the run's messages (taken over) and to a loaded context. */
 void run_append(ag_run *run, cJSON *message);
 

@@ -55,6 +55,8 @@ static void speak_kept(struct tool_call *call)
 		}
 		if (strcmp(said->string, "piece") == 0) {
 			run_show_piece(run, said, NULL);
+		} else if (strcmp(said->string, "custom") == 0) {
+			run_show_custom(run, said);
 		} else {
 			cJSON *value = cJSON_DetachItemViaPointer(said, said->child);
 			cJSON_AddItemToObject(run->frame.updates, value->string, value);
@@ -86,6 +88,16 @@ void tool_call_piece(struct tool_call *call, const cJSON *piece)
 		run_show_piece(call->calls->run, piece, NULL);
 	else
 		tool_calls_keep(call, "piece", cJSON_Duplicate(piece, true));
+	pthread_mutex_unlock(&call->calls->lock);
+}
+
+void tool_call_custom(struct tool_call *call, const cJSON *event)
+{
+	pthread_mutex_lock(&call->calls->lock);
+	if (has_turn(call))
+		run_show_custom(call->calls->run, event);
+	else
+		tool_calls_keep(call, "custom", cJSON_Duplicate(event, true));
 	pthread_mutex_unlock(&call->calls->lock);
 }
 

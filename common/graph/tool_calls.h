@@ -25,8 +25,9 @@ ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *c
 
 /* What the functions of agentgraph.h do with a run that is a call's (run->call).  Items are taken
  * over. */
-void tool_call_piece(struct tool_call *call, const cJSON *piece); /* borrowed */
-void tool_call_streams(struct tool_call *call);                   /* it says pieces */
+void tool_call_piece(struct tool_call *call, const cJSON *piece);  /* borrowed */
+void tool_call_streams(struct tool_call *call);                    /* it says pieces */
+void tool_call_custom(struct tool_call *call, const cJSON *event); /* borrowed */
 void tool_call_message(struct tool_call *call, cJSON *message);
 void tool_call_update(struct tool_call *call, const char *field, cJSON *value);
 

@@ -221,7 +221,7 @@ static void every_failure_says_what_was_wrong(void)
 		"\"b\"}|"},
 	    {"echo '{\"dleta\": \"a\"}'",
 		"line 1 of its output: expected one of delta, reasoning, message, update, "
-		"interrupt, error, log: {\"dleta\": \"a\"}|"},
+		"interrupt, error, log, event: {\"dleta\": \"a\"}|"},
 	    {"echo '{\"delta\": 5}'", "line 1 of its output: expected \"delta\" to be a string|"},
 	    {"echo '{\"message\": null}'",
 		"line 1 of its output: expected \"message\" to be a string or an object|"},

@@ -300,6 +300,14 @@ static void agui_events_on_event(
 			on_tool(writer, event->message);
 		agui_events_cork(writer, event->json != NULL);
 		return;
+	case RUN_CUSTOM:
+		agui_events_cork(writer, true);
+		event_begin(writer, "CUSTOM");
+		agui_events_add_text(writer, "name", json_str(event->data, "name"));
+		agui_events_add_json(writer, "value", json_get(event->data, "data"));
+		event_send(writer);
+		agui_events_cork(writer, false);
+		return;
 	case RUN_NODE_ENDS:
 		agui_events_cork(writer, true);
 		close_step(writer);

@@ -347,6 +347,8 @@ static void openai_on_event(
 		on_whole(writer, event->message);
 		openai_cork(writer, event->json != NULL);
 		return;
+	case RUN_CUSTOM: /* chats have no place for it */
+		return;
 	case RUN_NODE_ENDS:
 		openai_cork(writer, true);
 		return;

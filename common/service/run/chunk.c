@@ -138,6 +138,18 @@ static void chunk_on_node_ends(
 	cJSON_free(state);
 }
 
+static void chunk_on_custom(struct chunk_writer *writer, const struct run_event *event)
+{
+	char *text = json_print(event->data);
+	const struct chunk chunk = {.event = "custom",
+	    .data = text,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch};
+	write_chunk(writer, &chunk);
+	cJSON_free(text);
+}
+
 /* From the end of a node to the start of the next nothing is waited for. */
 static void chunk_cork(struct chunk_writer *writer, bool on)
 {
@@ -162,6 +174,10 @@ static void chunk_on_event(
 	case RUN_MESSAGE:
 		chunk_cork(writer, event->json != NULL);
 		chunk_on_message(writer, event);
+		return;
+	case RUN_CUSTOM:
+		chunk_cork(writer, false);
+		chunk_on_custom(writer, event);
 		return;
 	case RUN_NODE_ENDS:
 		chunk_cork(writer, true);

@@ -187,6 +187,8 @@ static void trace_on_event(
 	case RUN_PIECE:
 		trace_on_message(trace, event, now);
 		break;
+	case RUN_CUSTOM:
+		break;
 	case RUN_NODE_ENDS:
 		record_plain(trace, now, "state", event->node, NULL);
 		record_plain(trace, now, "updates", event->node, "node_invoked");
