@@ -152,6 +152,7 @@ static void task_waits(void *arg, bool waits)
 		r->waiting--;
 		r->taken++;
 		runner_weigh(r);
+		runner_tell_free(r); /* another one may have become free meanwhile */
 		task->has_slot = true;
 	}
 	pthread_mutex_unlock(&r->lock);
