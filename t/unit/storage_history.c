@@ -568,6 +568,7 @@ static void an_unknown_checkpoint_is_not_gone_back_to(void)
 	struct checkpoint c;
 
 	keep(&t, "m1", CHECKPOINT_RUN);
+	clock_sleep_ms(1); /* numbers are times, and those of two threads may be the same */
 	keep(&other, "o1", CHECKPOINT_RUN);
 	c = newest(&other, 0);
 	now = thread_now(st, arena, "unknown");
