@@ -207,7 +207,7 @@ make_release()
 	rm -rf "$scratch/release" "$scratch/web"
 	make -C "$top_builddir" -s dist-hook distdir="$scratch/release" WEB_ASSETS="$scratch/npm"
 }
-has_pages() { "$top_srcdir/build-aux/web-assets" "$scratch/release/web/node_modules" "$scratch/web" && [ -s "$scratch/web/swagger-ui-bundle.js" ]; }
+has_pages() { "$top_srcdir/build-aux/web-assets" "$scratch/release/web/node_modules" "$scratch/none" "$scratch/web" && [ -s "$scratch/web/swagger-ui-bundle.js" ]; }
 
 mkdir -p "$scratch/npm/swagger-ui-dist" "$scratch/npm/redoc/bundles"
 test_that 'a release can be made without it' make_release
