@@ -32,6 +32,10 @@ ON CONFLICT (number) DO UPDATE SET
 -- name: trace_piece
 INSERT OR REPLACE INTO pieces (run, first, records) VALUES (:number, :first, :records);
 
+-- name: trace_forget_all
+-- Where the database is not made anew itself.
+DELETE FROM runs;
+
 -- name: trace_forget
 DELETE FROM runs WHERE thread_id = :thread_id;
 

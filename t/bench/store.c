@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "model/local_embed.h"
 #include "storage/memories.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/sqlite_db.h"
 #include "storage/vector/vector_search.h"
 
 #include <inttypes.h>
@@ -81,7 +81,7 @@ static struct db *make_database(const char *state)
 	struct db *db = NULL;
 	if (st) {
 		st->ops->close(st);
-		db = db_open(path, DB_WRITE, &err);
+		db = sqlite_open(path, DB_WRITE, &err);
 	}
 	storage_close(storage);
 	shared_close(shared);
@@ -130,7 +130,7 @@ static int fill(const char *state, int64_t count)
 			ok = db_commit(db, &err);
 		if (ok && n % (10 * AT_ONCE) == 0)
 			sqlite3_wal_checkpoint_v2(
-			    db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+			    sqlite_db_of(db)->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	}
 	db_close(db);
 	return ok ? 0 : fail();
@@ -145,7 +145,7 @@ static int insert_rate(const char *state, int64_t count)
 		ok = db_begin(db, &err) && insert(db, n) && db_commit(db, &err);
 		if (n % 1000 == 0)
 			sqlite3_wal_checkpoint_v2(
-			    db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+			    sqlite_db_of(db)->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	}
 	printf("%.0f\n", (double)count / (now_ms() - start) * 1e3);
 	db_close(db);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "memory_engine_fixture.h"
-#include "storage/sqlite/db.h"
+#include "storage/sql/db.h"
 #include "unit.h"
 
 #include <assert.h>

@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "engines_fixture.h"
 #include "storage/defer.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/sqlite_db.h"
 #include "storage/threads.h"
 #include "unit.h"
 
@@ -211,16 +211,16 @@ static inline void make_version(const char *name, int version, const char *rows)
 	CU_ASSERT_EQUAL_FATAL(mkdir(unit_path(name), 0700), 0);
 	f = fopen(path, "w");
 	CU_ASSERT_FATAL(f && fclose(f) == 0);
-	db = db_open(path, DB_WRITE, &err);
+	db = sqlite_open(path, DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_TRUE(db_exec(db, SQL_JOURNAL_WAL, &err));
 	for (size_t i = 0; i < sql_migration_count; i++) {
 		const struct sql_migration *m = &sql_migrations[i];
 
 		if (strcmp(m->database, "threads") == 0 && m->version <= version)
-			CU_ASSERT_TRUE(db_script(db, m->text, &err));
+			CU_ASSERT_TRUE(sqlite_script(db, m->text, &err));
 	}
-	CU_ASSERT_TRUE(db_script(db, rows, &err));
+	CU_ASSERT_TRUE(sqlite_script(db, rows, &err));
 	db_close(db);
 }
 

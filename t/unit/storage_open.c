@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"
 
 #include <fcntl.h>
@@ -101,10 +101,10 @@ static void a_database_that_no_engine_has_is_refused_by_key(void)
 
 static void run_script(const char *name, const char *sql)
 {
-	struct db *db = db_open(unit_path(name), DB_WRITE, &err);
+	struct db *db = sqlite_open(unit_path(name), DB_WRITE, &err);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_TRUE(db_script(db, sql, &err));
+	CU_ASSERT_TRUE(sqlite_script(db, sql, &err));
 	db_close(db);
 }
 
@@ -178,7 +178,7 @@ static void a_file_that_is_no_database_is_refused_by_name(void)
 /* Overwrites the first page of every table and index. */
 static void damage(const char *path)
 {
-	struct db *db = db_open(path, DB_READ, &err);
+	struct db *db = sqlite_open(path, DB_READ, &err);
 	off_t pages[64], count = 0;
 	sqlite3_stmt *roots;
 	char junk[4096];
@@ -186,7 +186,7 @@ static void damage(const char *path)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_EQUAL_FATAL(
-	    sqlite3_prepare_v2(db->handle, "SELECT rootpage FROM sqlite_schema WHERE rootpage > 0",
+	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, "SELECT rootpage FROM sqlite_schema WHERE rootpage > 0",
 		-1, &roots, NULL),
 	    SQLITE_OK);
 	while (count < 64 && sqlite3_step(roots) == SQLITE_ROW)

@@ -1296,12 +1296,12 @@ static void model_stop(struct model *m)
 
 static int64_t ask(const char *name, const char *sql)
 {
-	struct db *db = db_open(unit_path(name), DB_READ, &err);
+	struct db *db = sqlite_open(unit_path(name), DB_READ, &err);
 	sqlite3_stmt *stmt = NULL;
 	int64_t value = -1;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -1673,9 +1673,9 @@ static void fill_queue(const char *name, int count, bool one)
 	    "i, 0, 'START', 0, 0, 0, 0, 0, 0, 0, 0, i FROM n;"
 	    "INSERT INTO kept (thread, number, job) SELECT t, k, 1 FROM n; COMMIT",
 	    count, one ? "1" : "i", one ? "i" : "1");
-	db = db_open(unit_path(path), DB_WRITE, &err);
+	db = sqlite_open(unit_path(path), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	check_ok(db_script(db, sql, &err));
+	check_ok(sqlite_script(db, sql, &err));
 	db_close(db);
 }
 

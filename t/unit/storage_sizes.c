@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Large messages, long threads, what becomes of them, and databases of the first schema. */
 #include "base/clock.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"
 
 #include <signal.h>
@@ -14,12 +14,12 @@ static struct error err;
 /* The first column of the first row. */
 static int64_t ask(const char *name, const char *sql)
 {
-	struct db *db = db_open(unit_path(name), DB_READ, &err);
+	struct db *db = sqlite_open(unit_path(name), DB_READ, &err);
 	sqlite3_stmt *stmt = NULL;
 	int64_t value = -1;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);

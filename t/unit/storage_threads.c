@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "storage/sqlite/db.h"
+#include "storage/sql/db.h"
 #include "storage_fixture.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "engines_fixture.h"
-#include "storage/sqlite/db.h"
+#include "storage/sql/db.h"
 #include "storage/trace_ring.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* Trimming by chance: what it leaves is what the thread and the checkpoints that stay show,
  * whatever branches there were. */
 #include "history_fixture.h"
-#include "storage/sqlite/trim.h"
+#include "storage/sql/trim.h"
 
 #define ROUNDS 12
 #define CHANGES 60
@@ -47,12 +47,12 @@ static void change_by_chance(struct thread *t, size_t at)
 static int64_t ask(const char *sql, int64_t row)
 {
 	struct error err = {0};
-	struct db *db = db_open(unit_path("state/threads.db"), DB_READ, &err);
+	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_READ, &err);
 	sqlite3_stmt *stmt = NULL;
 	int64_t value = -1;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
 	sqlite3_bind_int64(stmt, 1, row);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);
@@ -64,7 +64,7 @@ static int64_t ask(const char *sql, int64_t row)
 static void trim_all(int64_t row)
 {
 	struct error err = {0};
-	struct db *db = db_open(unit_path("state/threads.db"), DB_WRITE, &err);
+	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_WRITE, &err);
 	bool last = false;
 	int pieces = 0;
 
@@ -159,7 +159,7 @@ static void what_was_removed_goes_in_pieces(void)
 	must_write(st, (struct thread_write){.thread = &t}, "first=0");
 	for (size_t at = 0; at < CHANGES; at++)
 		change_by_chance(&t, at);
-	db = db_open(unit_path("state/threads.db"), DB_WRITE, &err);
+	db = sqlite_open(unit_path("state/threads.db"), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	while (!last) {
 		int64_t before = ask(ALL_BUT_MESSAGES, t.row), after;

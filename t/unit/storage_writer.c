@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/clock.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"
 
 #include <pthread.h>
@@ -32,9 +32,9 @@ static void check_integrity(const char *name)
 	sqlite3_stmt *stmt;
 
 	snprintf(path, sizeof(path), "%s/threads.db", name);
-	db = db_open(unit_path(path), DB_WRITE, &err);
+	db = sqlite_open(unit_path(path), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	sqlite3_prepare_v2(db->handle, "PRAGMA integrity_check", -1, &stmt, NULL);
+	sqlite3_prepare_v2(sqlite_db_of(db)->handle, "PRAGMA integrity_check", -1, &stmt, NULL);
 	CU_ASSERT_EQUAL(sqlite3_step(stmt), SQLITE_ROW);
 	CU_ASSERT_STRING_EQUAL((const char *)sqlite3_column_text(stmt, 0), "ok");
 	sqlite3_finalize(stmt);
@@ -436,7 +436,7 @@ static void a_full_disk_is_transient(void)
 /* Holds SQLite's write lock as a shell would, for ms milliseconds after telling so. */
 static void hold_write_lock(atomic_bool *held, int64_t ms)
 {
-	struct db *db = db_open(unit_path("outsider/threads.db"), DB_WRITE, &err);
+	struct db *db = sqlite_open(unit_path("outsider/threads.db"), DB_WRITE, &err);
 
 	if (!db || !db_begin(db, &err))
 		_exit(1);

@@ -5,7 +5,7 @@
  */
 #include "base/directory.h"
 #include "base/memory.h"
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/backup.h"
 #include "storage/sqlite/migrate.h"
 
 #include <dirent.h>
@@ -61,7 +61,7 @@ static bool backup_put_on_disk(const char *path, struct error *err)
 /* A snapshot, taken by a reader: writers go on meanwhile. */
 static bool copy_database(const char *from, const char *to, struct error *err)
 {
-	struct db *db = db_open(from, DB_WRITE, err);
+	struct db *db = sqlite_open(from, DB_WRITE, err);
 	struct query q;
 	bool ok;
 
@@ -138,7 +138,7 @@ static void backup_take_back(const char *dir)
 bool engine_backup(
     struct storage *st, const struct storage_context *ctx, const char *path, struct error *err)
 {
-	const char *from = engine_of(st)->path;
+	const char *from = engine_of(st)->source.path;
 	struct copy threads;
 	bool ok;
 

@@ -85,7 +85,7 @@ static bool migrate_apply(struct db *db, const struct sql_migration *m, struct e
 {
 	if (!migrate_prepare(db, m, err) || !db_begin(db, err))
 		return false;
-	if (db_script(db, m->text, err) && db_commit(db, err))
+	if (sqlite_script(db, m->text, err) && db_commit(db, err))
 		return true;
 	db_rollback(db);
 	return false;
@@ -108,7 +108,7 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 {
 	int version = 0, newest = newest_version(name);
 
-	if (sqlite3_db_readonly(db->handle, "main") == 1)
+	if (sqlite3_db_readonly(sqlite_db_of(db)->handle, "main") == 1)
 		return error_set(err, ERR_STORAGE,
 		    "%s cannot be written: check the permissions of the file and its directory",
 		    path);
@@ -141,14 +141,15 @@ static void name_file(struct error *err, const char *path)
 	error_move(err, &named);
 }
 
-struct db *database_open(const char *path, const char *name, enum db_mode mode,
+struct db *sqlite_open_current(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err)
 {
+	const char *path = source->path;
 	struct db *db = NULL;
 	bool ok;
 
 	turnstile_enter(turnstile);
-	ok = database_create(path, err) && (db = db_open(path, mode, err)) != NULL &&
+	ok = database_create(path, err) && (db = sqlite_open(path, mode, err)) != NULL &&
 	    migrate(db, path, name, err);
 	turnstile_leave(turnstile);
 	if (ok)

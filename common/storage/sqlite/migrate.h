@@ -3,8 +3,7 @@
 #ifndef AGENTGRAPH_STORAGE_SQLITE_MIGRATE_H
 #define AGENTGRAPH_STORAGE_SQLITE_MIGRATE_H
 
-#include "storage/sqlite/db.h"
-#include "storage/sqlite/turnstile.h"
+#include "storage/sqlite/sqlite_db.h"
 
 /* An empty file (0600) unless there is a file already.  SQLite gives its companions the same mode.
  */
@@ -15,7 +14,7 @@ bool database_create(const char *path, struct error *err);
  * beyond the file's user_version. Safe when many processes start at once.  The detail of an error
  * names the file.
  */
-struct db *database_open(const char *path, const char *name, enum db_mode mode,
+struct db *sqlite_open_current(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err);
 
 /*

@@ -118,7 +118,7 @@ static bool move_commit(struct move *m)
 		return false;
 	if (move_piece(m) && db_commit(m->db, m->err)) {
 		sqlite3_wal_checkpoint_v2(
-		    m->db->handle, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+		    sqlite_db_of(m->db)->handle, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
 		return true;
 	}
 	db_rollback(m->db);

@@ -49,7 +49,8 @@ static void leave_office(struct wal_keeper *c)
 
 static bool checkpoint(struct db *db, int mode)
 {
-	return sqlite3_wal_checkpoint_v2(db->handle, "main", mode, NULL, NULL) == SQLITE_OK;
+	return sqlite3_wal_checkpoint_v2(
+	           sqlite_db_of(db)->handle, "main", mode, NULL, NULL) == SQLITE_OK;
 }
 
 /* With the turn, so that our own writers queue instead of racing. */
@@ -121,7 +122,7 @@ struct wal_keeper *wal_keeper_new(
 {
 	struct wal_keeper *c = xcalloc(1, sizeof(*c));
 
-	db->patience_ms = READER_PATIENCE_MS;
+	sqlite_db_of(db)->patience_ms = READER_PATIENCE_MS;
 	c->db = db;
 	c->shared = sh;
 	c->turnstile = turnstile;
@@ -140,6 +141,22 @@ void wal_keeper_free(struct wal_keeper *c)
 	background_stop(&c->thread);
 	db_close(c->db);
 	free(c);
+}
+
+/* Publishes the log's length, for the wal_keeper. */
+static int wal_note_log(void *arg, sqlite3 *handle, const char *name, int frames)
+{
+	struct turnstile *t = arg;
+
+	(void)handle;
+	(void)name;
+	atomic_store_explicit(&t->log_frames, (uint32_t)frames, memory_order_relaxed);
+	return SQLITE_OK;
+}
+
+void wal_attend(struct db *db, struct turnstile *t)
+{
+	sqlite3_wal_hook(sqlite_db_of(db)->handle, wal_note_log, t);
 }
 
 void wal_write_back(struct db *db, struct turnstile *t)

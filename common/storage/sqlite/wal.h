@@ -9,8 +9,7 @@
 #ifndef AGENTGRAPH_STORAGE_SQLITE_WAL_H
 #define AGENTGRAPH_STORAGE_SQLITE_WAL_H
 
-#include "storage/sqlite/db.h"
-#include "storage/sqlite/turnstile.h"
+#include "storage/sqlite/sqlite_db.h"
 
 struct wal_keeper;
 
@@ -21,6 +20,9 @@ struct wal_keeper *wal_keeper_new(
 
 /* NULL is fine. */
 void wal_keeper_free(struct wal_keeper *c);
+
+/* Before a writer's first commit: from then on the length of the log is known. */
+void wal_attend(struct db *db, struct turnstile *t);
 
 /* For a writer that has its turn, after a commit: does the work itself once the log has grown
  * beyond all bounds. */

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: ISC */
+/* Rows of the thread, its messages and its context written, and the size that limits them. */
+#include "storage/sql/engine.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "storage/queue.h"
+#include "storage/runs.h"
+#include "storage/sql/checkpoints.h"
+#include "storage/sql/run_write.h"
+#include "storage/sql/view.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A change on its way through the writer.  The second write replaces the columns of the first
+ * anyway, so the thread's row is written once: identity from the first, the rest from the last.
+ */
+struct change {
+	struct unit unit;
+	struct storage *st;
+	struct thread_change *change;
+	int count; /* of its writes */
+
+	int64_t row; /* the thread's */
+	struct run_written run;
+	struct standing now;
+	int64_t rewound; /* messages of the list that the first write goes back to */
+	bool ready;      /* that is known */
+};
+
+/* What all writes of a change add to the thread. */
+struct growth {
+	int64_t numbers;  /* for messages that get a place */
+	int64_t messages; /* that are new */
+	int64_t bytes;    /* of these */
+	int64_t kept;     /* checkpoints */
+};
+
+static struct growth growth_of(const struct change *c)
+{
+	struct growth g = {0};
+
+	for (int i = 0; i < c->count; i++) {
+		const struct thread_write *w = c->change->writes[i];
+
+		g.numbers += (int64_t)w->message_count;
+		for (size_t j = 0; j < w->message_count; j++)
+			g.messages += w->messages[j].body_json != NULL;
+		g.bytes += thread_write_size(w);
+		g.kept += w->checkpoint != CHECKPOINT_NONE;
+	}
+	return g;
+}
+
+/* The columns that every write changes, when the thread stands where now says and has grown. */
+static void bind_columns(struct query *q, const struct change *c, const struct growth *g)
+{
+	const struct thread_write *last = c->change->writes[c->count - 1];
+	const struct thread *t = last->thread;
+	int64_t checkpoint = g->kept ? c->now.next + g->kept - 1 : c->now.checkpoint;
+
+	query_int(q, ":updated_at", t->updated_at);
+	query_text(q, ":thread_name", t->thread_name);
+	query_text(q, ":metadata", t->metadata_json);
+	query_int(q, ":numbers", g->numbers);
+	query_text(q, ":run_id", t->run_id);
+	query_int(q, ":status", t->status);
+	query_int(q, ":stop", t->stop);
+	query_text(q, ":node", t->node);
+	query_text(q, ":next", t->next);
+	query_int(q, ":step", t->step);
+	query_text(q, ":pause", t->pause_json);
+	query_text(q, ":waiting", t->waiting_json);
+	query_text(q, ":summary", t->summary);
+	query_text(q, ":fields", t->fields_json);
+	query_int(q, ":added", g->bytes);
+	query_int(q, ":state_bytes", thread_state_size(t));
+	query_int(q, ":message_count", c->now.messages + g->messages);
+	if (checkpoint)
+		query_int(q, ":checkpoint", checkpoint);
+	query_int(q, ":checkpoints", c->now.checkpoints + g->kept);
+	query_int(q, ":changed", last->checkpoint == CHECKPOINT_NONE);
+}
+
+static bool change_run_on(struct db *db, enum sql_id id, int64_t row, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":row", row);
+	return query_run(&q);
+}
+
+/* The first write says whose it is, and when it was made; its row becomes c->row. */
+static bool insert_thread(
+    struct db *db, struct change *c, const struct growth *growth, struct error *err)
+{
+	const struct thread *identity = c->change->writes[0]->thread;
+	const struct thread *rest = c->change->writes[c->count - 1]->thread;
+	struct query q;
+
+	c->now = (struct standing){.view.plain = true, .next = clock_now()};
+	if (c->st->thread_max_bytes &&
+	    growth->bytes + thread_state_size(rest) > c->st->thread_max_bytes)
+		return thread_too_large(identity, c->st->thread_max_bytes, err);
+	query_start(&q, db, SQL_THREAD_INSERT, err);
+	query_int(&q, ":now", clock_now());
+	query_text(&q, ":thread_id", identity->thread_id);
+	query_text(&q, ":user_id", identity->user_id);
+	query_int(&q, ":created_at", identity->created_at);
+	query_int(&q, ":plain", growth->numbers == growth->messages);
+	bind_columns(&q, c, growth);
+	if (!query_run(&q))
+		return false;
+	c->row = db_last_row(db);
+	return (strcmp(rest->metadata_json, "{}") == 0 ||
+		   engine_labels_write(db, c->row, rest->metadata_json, err)) &&
+	    (!rest->waiting_json || change_run_on(db, SQL_THREAD_WAITS, c->row, err));
+}
+
+bool engine_thread_insert(
+    struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err)
+{
+	struct thread copy = *t;
+	struct thread_write w = {.thread = &copy};
+	struct thread_change change = {.writes = {&w}};
+	struct change c = {.st = st, .change = &change, .count = 1};
+	const struct growth none = {0};
+	bool ok = insert_thread(db, &c, &none, err);
+
+	*row = c.row;
+	return ok;
+}
+
+/* What a thread is before an update, apart from where it stands. */
+struct before {
+	bool waits_anew; /* on other calls than so far, or on none */
+	bool labels_anew;
+	bool changed; /* since its latest checkpoint */
+	int64_t message_bytes, state_bytes;
+};
+
+static bool read_before(
+    struct db *db, struct change *c, bool keeps, struct before *before, struct error *err)
+{
+	const struct thread *t = c->change->writes[c->count - 1]->thread;
+	struct query q;
+	bool found;
+
+	query_start(&q, db, SQL_THREAD_BEFORE, err);
+	query_text(&q, ":waiting", t->waiting_json);
+	query_text(&q, ":metadata", t->metadata_json);
+	query_int(&q, ":keeps", keeps);
+	query_int(&q, ":row", c->row);
+	found = query_row(&q);
+	if (found) {
+		int64_t now = clock_now(), newest = query_column_int(&q, THREAD_BEFORE_NEWEST);
+
+		*before = (struct before){query_column_int(&q, THREAD_BEFORE_WAITS_ANEW) != 0,
+		    query_column_int(&q, THREAD_BEFORE_LABELS_ANEW) != 0,
+		    query_column_int(&q, THREAD_BEFORE_CHANGED) != 0,
+		    query_column_int(&q, THREAD_BEFORE_MESSAGE_BYTES),
+		    query_column_int(&q, THREAD_BEFORE_STATE_BYTES)};
+		c->now = (struct standing){
+		    .view = {query_column_int(&q, THREAD_BEFORE_CONTEXT_AFTER),
+			query_column_int(&q, THREAD_BEFORE_UNTIL),
+			query_column_int(&q, THREAD_BEFORE_LAST_NUMBER),
+			query_column_int(&q, THREAD_BEFORE_PLAIN) != 0},
+		    .messages = query_column_int(&q, THREAD_BEFORE_MESSAGE_COUNT),
+		    .checkpoint = query_column_int(&q, THREAD_BEFORE_CHECKPOINT),
+		    .checkpoints = query_column_int(&q, THREAD_BEFORE_CHECKPOINTS),
+		    .next = newest < now ? now : newest + 1,
+		};
+	}
+	if (!query_end(&q) || found)
+		return found;
+	error_set(err, ERR_STORAGE, NULL);
+	return error_cause(err, "thread row %lld is gone", (long long)c->row);
+}
+
+/* What makes a thread no larger is always fine. */
+static bool update_fits(
+    int64_t max, const struct before *before, const struct growth *growth, int64_t state)
+{
+	return max == 0 || before->message_bytes + growth->bytes + state <= max ||
+	    (growth->bytes == 0 && state <= before->state_bytes);
+}
+
+static bool update_thread(
+    struct db *db, struct change *c, const struct growth *growth, struct error *err)
+{
+	const struct thread_write *first = c->change->writes[0];
+	const struct thread_write *last = c->change->writes[c->count - 1];
+	const struct thread *t = last->thread;
+	int64_t max_bytes = c->st->thread_max_bytes;
+	struct before before;
+	struct query q;
+
+	c->row = first->thread->row;
+	if (!read_before(db, c, growth->kept || first->rewind, &before, err))
+		return false;
+	if (!last->back_to && !update_fits(max_bytes, &before, growth, thread_state_size(t)))
+		return thread_too_large(t, max_bytes, err);
+	if (first->rewind &&
+	    !checkpoint_rewind(db, c->row, first->rewind, before.changed, c->rewound, &c->now, err))
+		return false;
+	bool on_end = growth->numbers || c->now.view.until == c->now.view.last;
+	query_start(&q, db, SQL_THREAD_UPDATE, err);
+	bind_columns(&q, c, growth);
+	query_int(&q, ":context_after", c->now.view.after);
+	if (!on_end)
+		query_int(&q, ":tip", c->now.view.until);
+	query_int(&q, ":plain",
+	    c->now.view.plain && growth->numbers == growth->messages &&
+		c->now.view.until == c->now.view.last);
+	query_int(&q, ":row", c->row);
+	if (!query_run(&q) ||
+	    (before.labels_anew && !engine_labels_write(db, c->row, t->metadata_json, err)))
+		return false;
+	if (!before.waits_anew)
+		return true;
+	return change_run_on(db, SQL_THREAD_WAITS_NO_MORE, c->row, err) &&
+	    (!t->waiting_json || change_run_on(db, SQL_THREAD_WAITS, c->row, err));
+}
+
+/* ---- messages ---- */
+
+/* The context begins behind that place. */
+static bool change_move_context(struct db *db, struct change *c, int64_t after, struct error *err)
+{
+	struct query q;
+
+	c->now.view.after = after;
+	query_start(&q, db, SQL_CONTEXT_MOVE, err);
+	query_int(&q, ":after", after);
+	query_int(&q, ":row", c->row);
+	return query_run(&q);
+}
+
+/* A message of the thread as it stands: its seq and, unless place is NULL, its place in the
+ * context; 0: there is none. */
+static bool change_find(struct db *db, const struct change *c, const char *message_id, int64_t *seq,
+    int64_t *place, struct error *err)
+{
+	struct thread_view shown = c->now.view;
+	struct view v;
+	bool ok;
+
+	if (!place)
+		shown.after = shown.until; /* no second places need to be read, once a message */
+	ok = view_read_in(&v, db, c->row, &shown, err) && view_find(&v, db, message_id, seq, err);
+	if (place)
+		*place = ok && *seq ? view_place(&v, *seq) : 0;
+	view_release(&v);
+	return ok;
+}
+
+static bool leave_context(
+    struct db *db, struct change *c, const char *message_id, struct error *err)
+{
+	int64_t seq, place;
+
+	if (!change_find(db, c, message_id, &seq, &place, err))
+		return false;
+	return place <= c->now.view.after || change_move_context(db, c, place, err);
+}
+
+/* Adds its size to *bytes, and 1 to *count; a message that is not there is none. */
+static bool sql_change_delete_message(struct db *db, const struct change *c,
+    const char *message_id, int64_t *bytes, int64_t *count, struct error *err)
+{
+	int64_t body = 0, seq;
+	struct query q;
+
+	if (!change_find(db, c, message_id, &seq, NULL, err) || !seq)
+		return !error_is_set(err);
+	query_start(&q, db, SQL_MESSAGE_DELETE, err);
+	query_int(&q, ":thread", c->row);
+	query_int(&q, ":seq", seq);
+	if (query_row(&q)) {
+		body = query_column_int(&q, MESSAGE_DELETE_BODY);
+		*bytes += query_column_int(&q, MESSAGE_DELETE_BYTES);
+		++*count;
+	}
+	if (!query_end(&q))
+		return false;
+	query_start(&q, db, SQL_BODY_DELETE, err);
+	query_int(&q, ":row", body);
+	return query_run(&q);
+}
+
+static bool delete_messages(
+    struct db *db, struct change *c, const struct thread_write *w, struct error *err)
+{
+	struct query q;
+	int64_t bytes = 0, count = 0;
+
+	for (size_t i = 0; i < w->remove_count; i++) {
+		if (!sql_change_delete_message(db, c, w->remove[i], &bytes, &count, err))
+			return false;
+	}
+	c->now.messages -= count;
+	query_start(&q, db, SQL_THREAD_SHRINK, err);
+	query_int(&q, ":bytes", bytes);
+	query_int(&q, ":messages", count);
+	query_int(&q, ":row", c->row);
+	return query_run(&q);
+}
+
+/* The place that comes next; a thread that went back gets a branch for it. */
+static bool change_next_place(struct db *db, struct change *c, struct error *err)
+{
+	struct thread_view *view = &c->now.view;
+	struct query q;
+
+	if (view->until != view->last) {
+		query_start(&q, db, SQL_BRANCH_INSERT, err);
+		query_int(&q, ":thread", c->row);
+		query_int(&q, ":first", view->last + 1);
+		query_int(&q, ":until", view->until);
+		if (!query_run(&q))
+			return false;
+		view->plain = false;
+	}
+	view->until = ++view->last;
+	return true;
+}
+
+/* A message that the thread has gets a second place. */
+static bool enter_context(
+    struct db *db, struct change *c, const char *message_id, struct error *err)
+{
+	struct query q;
+	int64_t seq;
+
+	if (!change_find(db, c, message_id, &seq, NULL, err) || !change_next_place(db, c, err))
+		return false;
+	if (!seq)
+		return true;
+	c->now.view.plain = false;
+	query_start(&q, db, SQL_CONTEXT_ENTER, err);
+	query_int(&q, ":thread", c->row);
+	query_int(&q, ":number", c->now.view.last);
+	query_int(&q, ":seq", seq);
+	return query_run(&q);
+}
+
+static bool insert_message(
+    struct db *db, struct change *c, const struct new_message *m, struct error *err)
+{
+	bool plain = c->now.view.plain && c->now.view.until == c->now.view.last;
+	int64_t seq = 0;
+	struct query q;
+
+	/* the index sees to it where there are no branches */
+	if (!plain && !change_find(db, c, m->message_id, &seq, NULL, err))
+		return false;
+	if (seq) {
+		error_set(err, ERR_STORAGE, NULL);
+		return error_cause(err, "the thread has that message: %s", m->message_id);
+	}
+	query_start(&q, db, SQL_BODY_INSERT, err);
+	query_text(&q, ":body", m->body_json);
+	if (!query_run(&q) || !change_next_place(db, c, err))
+		return false;
+	query_start(&q, db, SQL_MESSAGE_INSERT, err);
+	query_int(&q, ":thread", c->row);
+	query_int(&q, ":seq", c->now.view.last);
+	query_text(&q, ":message_id", m->message_id);
+	query_int(&q, ":bytes", (int64_t)strlen(m->body_json));
+	query_int(&q, ":apart", plain ? 0 : c->now.view.last);
+	c->now.messages++;
+	return query_run(&q);
+}
+
+static bool change_run_later(
+    struct db *db, enum sql_id id, int64_t row, int64_t until, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":thread", row);
+	query_int(&q, ":until", until);
+	return query_run(&q);
+}
+
+static bool change_go_back(
+    struct db *db, struct change *c, const struct thread_write *w, struct error *err)
+{
+	static const enum sql_id steps[] = {SQL_LATER_BODIES_DELETE, SQL_LATER_MESSAGES_DELETE,
+	    SQL_LATER_BRANCHES_DELETE, SQL_LATER_ENTERED_DELETE};
+	const struct thread_view *to = w->back_to;
+	int64_t bytes = 0, dropped;
+	struct query q;
+
+	query_start(&q, db, SQL_LATER_MESSAGES_BYTES, err);
+	query_int(&q, ":thread", c->row);
+	query_int(&q, ":until", to->last);
+	if (query_row(&q))
+		bytes = query_column_int(&q, LATER_MESSAGES_BYTES_BYTES);
+	if (!query_end(&q))
+		return false;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		if (!change_run_later(db, steps[i], c->row, to->last, err))
+			return false;
+	}
+	/* the places in between stay empty */
+	c->now.view = (struct thread_view){to->after,
+	    to->until == to->last ? c->now.view.last : to->until, c->now.view.last, to->plain};
+	if (!checkpoints_drop_later(db, c->row, to->last, w->run, &dropped, err) ||
+	    !view_count(db, c->row, &c->now.view, &c->now.messages, err))
+		return false;
+	c->now.checkpoints -= dropped;
+	query_start(&q, db, SQL_THREAD_BACK, err);
+	query_int(&q, ":after", to->after);
+	if (to->until != to->last)
+		query_int(&q, ":tip", to->until);
+	query_int(&q, ":plain", to->plain);
+	query_int(&q, ":message_count", c->now.messages);
+	query_int(&q, ":bytes", bytes);
+	query_int(&q, ":row", c->row);
+	query_int(&q, ":dropped", dropped);
+	return query_run(&q);
+}
+
+static bool apply_messages(
+    struct db *db, struct change *c, const struct thread_write *w, struct error *err)
+{
+	if (w->back_to)
+		return change_go_back(db, c, w, err);
+	/* whatever has got a place so far is outside of the context then */
+	if (w->clear_context && !change_move_context(db, c, c->now.view.last, err))
+		return false;
+	if (w->remove_count && !delete_messages(db, c, w, err))
+		return false;
+	for (size_t i = 0; i < w->message_count; i++) {
+		const struct new_message *m = &w->messages[i];
+
+		if (!(m->body_json ? insert_message(db, c, m, err)
+				   : enter_context(db, c, m->message_id, err)))
+			return false;
+	}
+	return !w->leave || leave_context(db, c, w->leave, err);
+}
+
+static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err)
+{
+	struct change *c = (struct change *)unit;
+	struct thread_write **writes = c->change->writes;
+	struct growth growth = growth_of(c);
+	bool is_new = writes[0]->thread->row == 0;
+	bool ok;
+
+	c->run = (struct run_written){0};
+	if (!lease_holds(c->change->lease))
+		return thread_lost(writes[0]->thread->thread_id, err);
+	ok = is_new ? insert_thread(db, c, &growth, err)
+		    : run_prepare(c->st, db, c->change, err) && update_thread(db, c, &growth, err);
+	struct run_place place = {c->row, is_new, c->now.view.last, 0};
+	for (int i = 0; ok && i < c->count; i++)
+		ok = apply_messages(db, c, writes[i], err) &&
+		    (!writes[i]->checkpoint ||
+			checkpoint_keep(db, c->row, writes[i], &c->now, err));
+	if (checkpoints_are_many(c->st, &c->now))
+		c->run.moves.trims = c->row;
+	place.until = c->now.view.last;
+	return ok && run_write(c->st, db, c->change, &place, &c->run, err);
+}
+
+/* What the owner of a change that is on disk, and others, are to know of it. */
+static void change_tell(struct storage *st, const struct change *c)
+{
+	bool ended = false;
+
+	for (int i = 0; i < c->count; i++) {
+		struct thread_write *w = c->change->writes[i];
+
+		w->thread->row = c->row;
+		if (!w->run)
+			continue;
+		w->run->number = c->run.number;
+		ended |= w->run->status != RUN_RUNNING;
+	}
+	if (ended)
+		chunks_moved(engine_of(st)->shared, c->row, c->run.number);
+	run_hand_over(c->change, &c->run);
+	moves_tell(st, &c->run.moves);
+}
+
+/* Before the writer's lock is taken, as a list may be long; the lease sees to it that it stays so.
+ */
+static bool change_count_rewound(
+    struct storage *st, const struct storage_context *ctx, struct change *c)
+{
+	const struct thread_write *first = c->change->writes[0];
+	struct thread_view list;
+
+	if (!first->rewind)
+		return true;
+	list = first->rewind->thread.view;
+	list.after = 0; /* a context that begins there has all of it */
+	return engine_context_count(
+	    st, ctx, first->thread->row, &list, &c->rewound, c->change->err);
+}
+
+bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
+    struct thread_change *changes, size_t count)
+{
+	struct writer *writer = engine_of(st)->writer;
+	struct change one, *all = count == 1 ? &one : xcalloc(count, sizeof(*all));
+	bool ok = true;
+
+	/* all are submitted before the first is waited for, so that they share a transaction */
+	for (size_t i = 0; i < count; i++) {
+		assert(strcmp(changes[i].lease->thread_id,
+			   changes[i].writes[0]->thread->thread_id) == 0);
+		all[i] = (struct change){.unit = {.run = sql_change_apply},
+		    .st = st,
+		    .change = &changes[i],
+		    .count = changes[i].writes[1] ? 2 : 1};
+		all[i].ready = change_count_rewound(st, ctx, &all[i]);
+		if (all[i].ready)
+			writer_submit(writer, &all[i].unit);
+	}
+	for (size_t i = 0; i < count; i++) {
+		bool written = all[i].ready && writer_wait(writer, &all[i].unit, changes[i].err);
+
+		if (written)
+			change_tell(st, &all[i]);
+		ok &= written;
+	}
+	if (all != &one)
+		free(all);
+	return ok;
+}

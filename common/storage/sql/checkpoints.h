@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+/* Checkpoints within the transaction of the write that makes them. */
+#ifndef AGENTGRAPH_STORAGE_SQL_CHECKPOINTS_H
+#define AGENTGRAPH_STORAGE_SQL_CHECKPOINTS_H
+
+#include "storage/history.h"
+#include "storage/sql/engine.h"
+
+/* Where a thread stands between two of the writes that change it. */
+struct standing {
+	struct thread_view view;
+	int64_t messages;    /* in the list */
+	int64_t checkpoint;  /* the one that the thread comes from; 0: none */
+	int64_t checkpoints; /* how many there are */
+	int64_t next;        /* number for the next one */
+};
+
+/* Keeps what the thread is after a write; it comes from that one then. */
+bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_write *w,
+    struct standing *now, struct error *err);
+
+/* The thread shows what it did at a checkpoint, before its row is written; changed: what it is is
+ * kept first, and the list that it goes back to has so many messages.  ERR_RESOURCE_NOT_FOUND when
+ * the checkpoint has been trimmed meanwhile. */
+bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoint *to, bool changed,
+    int64_t messages, struct standing *now, struct error *err);
+
+/* Removes those that show places above that, and steps of the run whose record this is (NULL: of
+ * none); *dropped says how many. */
+bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
+    const struct run_record *run, int64_t *dropped, struct error *err);
+
+/* Whether so many more than are kept are there that it is worth removing them. */
+bool checkpoints_are_many(const struct storage *st, const struct standing *now);
+
+#endif

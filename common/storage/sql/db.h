@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One connection to a database with its statements, whichever database it is.
+ *
+ * A driver is a constant: a table of functions for one kind of database (sqlite/sqlite_db.h,
+ * postgresql/postgresql_db.h).  All else in this folder knows connections by what stands here, and
+ * statements by their names in sql/.
+ *
+ * A connection belongs to one thread at a time.  A query is one execution of a statement: it
+ * remembers that something went wrong and then does nothing more, so its user looks once, at
+ * query_end.
+ *
+ * Errors are ERR_TRANSIENT_STORAGE for what may pass by itself (locked, no room left, no connection),
+ * else ERR_STORAGE; the cause has the database's words.
+ */
+#ifndef AGENTGRAPH_STORAGE_SQL_DB_H
+#define AGENTGRAPH_STORAGE_SQL_DB_H
+
+#include "base/error.h"
+#include "base/waiter.h"
+#include "sql.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum db_mode {
+	DB_READ,   /* refuses to change anything */
+	DB_WRITE,  /* a commit may be lost with the power */
+	DB_DURABLE /* a commit waits for the disk */
+};
+
+struct db_driver;
+struct postgresql_server;
+struct shared;
+struct turnstile;
+
+struct db {
+	const struct db_driver *driver;
+	struct db *next; /* in the pool of its owner */
+};
+
+/* What connections are opened to.  Who has one owns its path. */
+struct db_source {
+	const struct db_driver *driver;
+	char *path;                       /* of SQLite's file; else NULL */
+	struct postgresql_server *server; /* else NULL; it outlives its users */
+};
+
+struct query {
+	struct db *db;
+	void *stmt; /* the driver's */
+	struct error *err;
+	int bound; /* number of the parameter that was bound last */
+	bool failed;
+};
+
+struct db_driver {
+	struct db *(*open)(
+	    const struct db_source *source, enum db_mode mode, struct error *err);
+	void (*close)(struct db *db);
+	bool (*exec)(struct db *db, enum sql_id id, struct error *err);
+	bool (*begin)(struct db *db, struct error *err);
+	bool (*commit)(struct db *db, struct error *err);
+	void (*rollback)(struct db *db);
+	int64_t (*changes)(struct db *db);
+	int64_t (*last_row)(struct db *db);
+	bool (*again)(struct db *db); /* NULL: never */
+
+	/* Of a whole database: see the functions of the same names. */
+	bool (*is_there)(const struct db_source *source);
+	struct db *(*open_current)(const struct db_source *source, const char *name,
+	    enum db_mode mode, struct turnstile *turnstile, struct error *err);
+	void (*throw_away)(const struct db_source *source); /* NULL: nothing */
+
+	/* For writers, NULL where there is nothing to do: before the first and behind each
+	 * transaction in the turn, and a helper for as long as the database is open. */
+	void (*attend)(struct db *db, struct turnstile *turnstile);
+	void (*wrote)(struct db *db, struct turnstile *turnstile);
+	bool (*keeper_new)(const struct db_source *source, struct shared *shared,
+	    struct turnstile *turnstile, void **keeper, struct error *err);
+	void (*keeper_free)(void *keeper);
+
+	/* Of queries that have not failed. */
+	void (*start)(struct query *q, enum sql_id id);
+	void (*text)(struct query *q, const char *name, const char *value, size_t len);
+	void (*integer)(struct query *q, const char *name, int64_t value);
+	void (*blob)(struct query *q, const char *name, const void *value, size_t size);
+	void (*watch)(struct query *q, const struct waiter *waiter);
+	bool (*row)(struct query *q);
+	const char *(*column_text)(struct query *q, int column);
+	int64_t (*column_int)(struct query *q, int column);
+	double (*column_double)(struct query *q, int column);
+	const void *(*column_blob)(struct query *q, int column, size_t *size);
+	void (*end)(struct query *q); /* also of one that has failed, if it has a stmt */
+};
+
+/* Opens a database that exists.  NULL with err set on failure. */
+struct db *db_open(const struct db_source *source, enum db_mode mode, struct error *err);
+void db_close(struct db *db); /* NULL is fine */
+
+/* Runs statements that give no rows and take no parameters. */
+bool db_exec(struct db *db, enum sql_id id, struct error *err);
+
+/* A write transaction: nobody else writes to the database until it ends.  A rollback is fine also
+ * where the database has rolled back by itself. */
+bool db_begin(struct db *db, struct error *err);
+bool db_commit(struct db *db, struct error *err);
+void db_rollback(struct db *db);
+
+/* Of the latest statement that wrote: how many rows it changed; of the latest one that made a row
+ * with a number of the database's: that number. */
+int64_t db_changes(struct db *db);
+int64_t db_last_row(struct db *db);
+
+/* Whether a transaction that was rolled back just now may do when it is run again. */
+bool db_again(struct db *db);
+
+/*
+ * A database: whether there is one, so that reading from it makes none; opening it for writing, made
+ * or brought up to date as sql/ says where that is this call's to do, with a detail that names it in
+ * the error; and removing one that nobody has open, so that the next is empty, where each source has
+ * one of its own.
+ */
+bool database_is_there(const struct db_source *source);
+struct db *database_open(const struct db_source *source, const char *name, enum db_mode mode,
+    struct turnstile *turnstile, struct error *err);
+void database_throw_away(const struct db_source *source);
+
+/* True when the statement was ever prepared in this process, so that tests can tell what they have
+ * left out. */
+bool db_was_used(enum sql_id id);
+
+/* db may be NULL when err is set already: the query has then failed from the start. */
+void query_start(struct query *q, struct db *db, enum sql_id id, struct error *err);
+
+/* Parameters, by name.  Texts are not copied; NULL is SQL's NULL. */
+void query_text(struct query *q, const char *name, const char *value);
+void query_text_part(struct query *q, const char *name, const char *value, size_t len);
+void query_int(struct query *q, const char *name, int64_t value);
+void query_blob(struct query *q, const char *name, const void *value, size_t size);
+
+/* From now on rows are looked for only while somebody waits; a query that ends without them fails
+ * with status 499.  NULL: however long it takes. */
+void query_watch(struct query *q, const struct waiter *waiter);
+
+/* The next row; false at the end and after a failure. */
+bool query_row(struct query *q);
+
+/* Columns of the present row, by the enum that sql.h has for the statement.  Texts live until the
+ * next row; NULL stays NULL. */
+const char *query_column_text(struct query *q, int column);
+int64_t query_column_int(struct query *q, int column);
+double query_column_double(struct query *q, int column);
+const void *query_column_blob(struct query *q, int column, size_t *size);
+
+/* Ends the query; false when anything failed. */
+bool query_end(struct query *q);
+
+/* For statements without rows: executes and ends. */
+bool query_run(struct query *q);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: ISC */
+/* What opens and closes with any engine that keeps rows in a database, its leases, and the table of
+ * its operations on threads. */
+#include "storage/sql/engine.h"
+
+#include "storage/queue.h"
+
+#include <stdlib.h>
+
+/* Leases: the queue in shared memory is all there is, so nothing but its room can fail, and the
+ * ticket of who holds one is its generation. */
+
+static struct lease *engine_lease_acquire(struct storage *st, const struct storage_context *ctx,
+    const char *thread_id, enum lease_claim claim, int64_t wait_ms, struct error *err)
+{
+	(void)ctx;
+	return lease_acquire(engine_of(st)->leases, thread_id, claim, wait_ms, err);
+}
+
+static void engine_lease_room(struct storage *st, unsigned callers)
+{
+	leases_room(engine_of(st)->leases, callers);
+}
+
+static bool engine_lease_run(struct storage *st, const struct storage_context *ctx,
+    struct lease *lease, const char *run_id, struct error *err)
+{
+	(void)st, (void)ctx, (void)err;
+	lease_run(lease, run_id);
+	return true;
+}
+
+static bool engine_lease_ordered(struct storage *st, const struct storage_context *ctx,
+    const struct lease *lease, enum lease_order *order, struct error *err)
+{
+	(void)st, (void)ctx, (void)err;
+	*order = lease_ordered(lease);
+	return true;
+}
+
+static bool engine_lease_release(
+    struct storage *st, const struct storage_context *ctx, struct lease *lease, struct error *err)
+{
+	(void)st, (void)ctx, (void)err;
+	lease_release(lease);
+	return true;
+}
+
+static bool engine_lease_running(struct storage *st, const struct storage_context *ctx,
+    const char *thread_id, bool *running, bool *stop_requested, struct error *err)
+{
+	(void)ctx, (void)err;
+	*running = lease_running(engine_of(st)->leases, thread_id, stop_requested);
+	return true;
+}
+
+static bool engine_lease_stop(struct storage *st, const struct storage_context *ctx,
+    const char *thread_id, const struct lease_aim *aim, bool *running, struct error *err)
+{
+	(void)ctx, (void)err;
+	*running = lease_stop(engine_of(st)->leases, thread_id, aim);
+	return true;
+}
+
+const struct thread_ops sql_threads = {
+    .get = engine_thread_get,
+    .owner = engine_thread_owner,
+    .waiting = engine_thread_waiting,
+    .list = engine_thread_list,
+    .untouched = engine_threads_untouched,
+    .message_list = engine_message_list,
+    .message_part = engine_message_part,
+    .message_get = engine_message_get,
+    .messages_known = engine_messages_known,
+    .context = engine_context,
+    .view = engine_view,
+    .context_part = engine_context_part,
+    .context_count = engine_context_count,
+    .write = engine_thread_write,
+    .remove = engine_thread_delete,
+    .lease_acquire = engine_lease_acquire,
+    .lease_room = engine_lease_room,
+    .lease_run = engine_lease_run,
+    .lease_ordered = engine_lease_ordered,
+    .lease_release = engine_lease_release,
+    .lease_running = engine_lease_running,
+    .lease_stop = engine_lease_stop,
+};
+
+/* What an earlier life of the instance has left in the queue; a database that cannot say it fails
+ * whoever asks next. */
+static void engine_count_queue(struct engine *e)
+{
+	struct error ignored = {0};
+	struct query q;
+
+	if (!queue_waiting_unknown(e->shared))
+		return;
+	pool_query(e->pool, &q, SQL_JOBS_COUNT, &ignored);
+	if (query_row(&q))
+		queue_waiting_add(e->shared, query_column_int(&q, JOBS_COUNT_COUNT));
+	pool_query_end(e->pool, &q);
+	error_release(&ignored);
+}
+
+static bool engine_start_keeper(struct engine *e, struct turnstile *t, struct error *err)
+{
+	const struct db_driver *driver = e->source.driver;
+
+	return !driver->keeper_new || driver->keeper_new(&e->source, e->shared, t, &e->keeper, err);
+}
+
+bool engine_start(struct engine *e, struct error *err)
+{
+	struct turnstile *t = engine_turnstile(e, SHARED_WRITER);
+	struct db *db;
+
+	e->leases = leases_new(e->shared);
+	e->claimer = claimer_new(e->state_dir);
+	db = database_open(&e->source, "threads", e->mode, t, err);
+	if (!db)
+		return false;
+	e->writer = writer_new(db, t);
+	e->pool = pool_new(&e->source);
+	engine_count_queue(e);
+	if (!engine_start_keeper(e, t, err))
+		return false;
+	e->sweeper = sweeper_new(e->writer, e->pool, e->reserve, &e->storage.history_keep, err);
+	return e->sweeper != NULL;
+}
+
+void engine_release(struct engine *e)
+{
+	sweeper_free(e->sweeper);
+	if (e->keeper)
+		e->source.driver->keeper_free(e->keeper);
+	pool_free(e->pool);
+	writer_free(e->writer);
+	leases_free(e->leases);
+	claimer_free(e->claimer);
+	free(e->state_dir);
+	free(e->source.path);
+	free(e->reserve);
+	free(e);
+}

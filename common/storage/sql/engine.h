@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: ISC */
+/* The inside of the engines that keep rows in a database: what their files share.  The functions are the operations of
+ * threads.h under the same names. */
+#ifndef AGENTGRAPH_STORAGE_SQL_ENGINE_H
+#define AGENTGRAPH_STORAGE_SQL_ENGINE_H
+
+#include "base/memory.h"
+#include "base/shared.h"
+#include "storage/lease.h"
+#include "storage/sql/claimer.h"
+#include "storage/sql/pool.h"
+#include "storage/sql/sweep.h"
+#include "storage/sql/writer.h"
+#include "storage/threads.h"
+
+struct engine {
+	struct storage storage; /* first, so that one pointer is both */
+	char *state_dir;
+	enum db_mode mode; /* of what is opened for writing */
+	struct db_source source; /* threads.db */
+	char *reserve;           /* path of the reserve; NULL: there is none */
+	struct shared *shared;
+	struct writer *writer;
+	void *keeper; /* the driver's, or NULL */
+	struct sweeper *sweeper;
+	struct pool *pool;
+	struct leases *leases;
+	struct claimer *claimer;
+	_Atomic bool queue_flows; /* the latest claim got a job, so there are others, most likely */
+};
+
+static inline struct engine *engine_of(struct storage *st)
+{
+	return (struct engine *)st;
+}
+
+/* Where the database of that name is; the caller frees its path. */
+static inline void engine_source(const struct engine *e, const char *name, struct db_source *source)
+{
+	*source = e->source;
+	source->path = e->source.path ? xasprintf("%s/%s.db", e->state_dir, name) : NULL;
+}
+
+/* The queue of the processes before a database of its own, in that region; else NULL. */
+static inline struct turnstile *engine_turnstile(const struct engine *e, enum shared_region region)
+{
+	return e->source.path ? shared_region(e->shared, region) : NULL;
+}
+
+/*
+ * Opens threads.db, and all that works for the engine: e has its state_dir, mode, source, reserve and
+ * shared already.  What was opened before a failure is for engine_release.
+ */
+bool engine_start(struct engine *e, struct error *err);
+
+/* Ends and frees what engine_start began, and e; not its source's server. */
+void engine_release(struct engine *e);
+
+/* Starts a read for ctx, which pool_query_end ends. */
+static inline void engine_query(struct storage *st, const struct storage_context *ctx,
+    struct query *q, enum sql_id id, struct error *err)
+{
+	pool_query(engine_of(st)->pool, q, id, err);
+	if (ctx)
+		query_watch(q, ctx->waiter);
+}
+
+/* threads.c */
+bool engine_thread_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, struct thread *thread, struct error *err);
+bool engine_thread_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char **owner, struct error *err);
+bool engine_thread_waiting(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const char *owner, const char *call_id, const char **thread_id, struct error *err);
+bool engine_thread_list(struct storage *st, const struct storage_context *ctx, const char *owner,
+    const struct page *page, const struct thread_filter *filter, thread_fn fn, void *arg,
+    struct error *err);
+bool engine_threads_untouched(struct storage *st, const struct storage_context *ctx,
+    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
+    struct error *err);
+bool engine_thread_delete(struct storage *st, const struct storage_context *ctx,
+    const struct lease *lease, int64_t thread_row, struct error *err);
+
+/* labels.c */
+
+/* Those of a thread whose metadata is new. */
+bool engine_labels_write(
+    struct db *db, int64_t thread_row, const char *metadata_json, struct error *err);
+
+/*
+ * Rows of all threads that may pass the filter, as a JSON array, where these are few; *rows stays
+ * NULL where they are not, or where there is no filter, and who lists them then goes through all
+ * threads.  False with the error set.
+ */
+bool engine_labels_narrow(struct storage *st, const struct storage_context *ctx, const char *owner,
+    const struct thread_filter *filter, char **rows, struct error *err);
+
+/* Binds :statuses and :labels; *labels is freed after the query. */
+void engine_bind_filter(struct query *q, const struct thread_filter *filter, char **labels);
+
+/* change.c */
+bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
+    struct thread_change *changes, size_t count);
+
+/* A thread without messages; *row is its own. */
+bool engine_thread_insert(
+    struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err);
+
+/* messages.c */
+bool engine_message_list(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, const struct page *page, message_fn fn, void *arg,
+    struct error *err);
+bool engine_message_part(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, struct page *page, message_fn fn, void *arg, struct error *err);
+bool engine_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
+    struct error *err);
+bool engine_messages_known(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, const struct thread_view *view, struct message_known *messages,
+    size_t count, struct error *err);
+bool engine_context(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, message_fn fn, void *arg, struct error *err);
+bool engine_view(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    struct thread_view *view, struct error *err);
+bool engine_context_part(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    struct thread_view *view, message_fn fn, void *arg, struct error *err);
+bool engine_context_count(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, int64_t *count, struct error *err);
+
+/* What such an engine offers. */
+extern const struct thread_ops sql_threads;
+extern const struct run_ops sql_runs;
+extern const struct history_ops sql_history;
+extern const struct memory_ops sql_memories;
+extern const struct file_record_ops sql_file_records;
+extern const struct trace_record_ops sql_trace_records;
+
+/* How databases are opened for writing: full, commits survive a power cut; else the last moments
+ * may be lost with it. */
+static inline enum db_mode engine_write_mode(bool full)
+{
+	return full ? DB_DURABLE : DB_WRITE;
+}
+
+/* Runs a statement that takes :before, :skip and :limit and gives ids, in a pool. */
+bool engine_untouched(struct pool *pool, enum sql_id sql, struct arena *a, int64_t before,
+    int64_t skip, const char **ids, size_t *count, struct error *err);
+
+/* Binds :search, :limit and :offset; an empty search is none. */
+void engine_bind_page(struct query *q, const struct page *page);
+
+#endif

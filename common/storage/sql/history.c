@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: ISC */
+/* The SQLite engine: checkpoints read and listed, and threads copied. */
+#include "storage/history.h"
+
+#include "base/clock.h"
+#include "storage/sql/checkpoints.h"
+#include "storage/sql/parts.h"
+#include "storage/sql/view.h"
+
+/* ---- read ---- */
+
+/* thread with what the row says of then; the texts live as long as the row. */
+static void checkpoint_read_row(
+    struct query *q, const struct thread *thread, struct checkpoint *checkpoint)
+{
+	struct thread *t = &checkpoint->thread;
+
+	*checkpoint = (struct checkpoint){
+	    .number = query_column_int(q, CHECKPOINT_GET_NUMBER),
+	    .parent = query_column_int(q, CHECKPOINT_GET_PARENT),
+	    .source = (enum checkpoint_source)query_column_int(q, CHECKPOINT_GET_SOURCE),
+	    .message_count = query_column_int(q, CHECKPOINT_GET_MESSAGE_COUNT),
+	    .thread = *thread,
+	};
+	t->run_id = query_column_text(q, CHECKPOINT_GET_RUN_ID);
+	t->status = (enum run_status)query_column_int(q, CHECKPOINT_GET_STATUS);
+	t->stop = (enum stop_state)query_column_int(q, CHECKPOINT_GET_STOP);
+	t->node = query_column_text(q, CHECKPOINT_GET_NODE);
+	t->step = query_column_int(q, CHECKPOINT_GET_STEP);
+	t->next = query_column_text(q, CHECKPOINT_GET_NEXT);
+	t->view.after = query_column_int(q, CHECKPOINT_GET_CONTEXT_AFTER);
+	t->view.until = query_column_int(q, CHECKPOINT_GET_UNTIL);
+	t->pause_json = t->waiting_json = t->summary = NULL;
+	t->fields_json = "{}";
+}
+
+static bool history_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const struct thread *thread, int64_t number, struct checkpoint *checkpoint, struct error *err)
+{
+	struct thread *t = &checkpoint->thread;
+	struct query q;
+	bool found;
+
+	engine_query(st, ctx, &q, SQL_CHECKPOINT_GET, err);
+	query_int(&q, ":thread", thread->row);
+	query_int(&q, ":number", number);
+	query_int(&q, ":keep", st->history_keep);
+	found = query_row(&q);
+	if (found) {
+		checkpoint_read_row(&q, thread, checkpoint);
+		t->run_id = arena_strdup(a, t->run_id);
+		t->node = arena_strdup(a, t->node);
+		t->next = arena_strdup(a, t->next);
+		t->pause_json = arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_PAUSE));
+		t->waiting_json = arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_WAITING));
+		t->summary = arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_SUMMARY));
+		if (query_column_text(&q, CHECKPOINT_GET_FIELDS))
+			t->fields_json =
+			    arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_FIELDS));
+	}
+	return pool_query_end(engine_of(st)->pool, &q) && found;
+}
+
+static bool history_list(struct storage *st, const struct storage_context *ctx,
+    const struct thread *thread, const struct checkpoint_filter *filter, checkpoint_fn fn,
+    void *arg, struct error *err)
+{
+	struct checkpoint checkpoint;
+	struct query q;
+	bool more = true;
+
+	engine_query(st, ctx, &q, SQL_CHECKPOINT_LIST, err);
+	query_int(&q, ":thread", thread->row);
+	query_int(&q, ":before", filter->before ? filter->before : INT64_MAX);
+	query_text(&q, ":run_id", filter->run_id);
+	query_int(&q, ":keep", st->history_keep);
+	query_int(&q, ":limit", filter->limit);
+	while (more && query_row(&q)) {
+		checkpoint_read_row(&q, thread, &checkpoint);
+		more = fn(arg, &checkpoint);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
+/* ---- copied ---- */
+
+struct copying {
+	struct unit unit;
+	struct storage *st;
+	const struct lease *lease;
+	const struct thread *from;
+	struct thread *to;
+	int64_t row; /* of the new one */
+};
+
+/* What the view shows of the list, its size and number. */
+static bool copy_count(
+    struct db *db, const struct view *v, int64_t *bytes, int64_t *count, struct error *err)
+{
+	bool ok = true;
+
+	*bytes = *count = 0;
+	for (size_t i = 0; ok && i < v->list_count; i++) {
+		struct query q;
+
+		query_start(&q, db, SQL_COPY_SIZE, err);
+		query_int(&q, ":thread", v->thread);
+		query_int(&q, ":after", v->list[i].after);
+		query_int(&q, ":until", v->list[i].until);
+		if (query_row(&q)) {
+			*bytes += query_column_int(&q, COPY_SIZE_BYTES);
+			*count += query_column_int(&q, COPY_SIZE_COUNT);
+		}
+		ok = query_end(&q);
+	}
+	return ok;
+}
+
+/* Messages keep their places.  The bodies get rows in the same order, from the highest on. */
+static bool copy_range(struct db *db, const struct view *v, const struct view_range *range,
+    int64_t to, struct error *err)
+{
+	static const enum sql_id steps[] = {SQL_COPY_BODIES, SQL_COPY_MESSAGES};
+	int64_t highest = 0;
+	struct query q;
+	bool ok;
+
+	query_start(&q, db, SQL_BODY_HIGHEST, err);
+	if (query_row(&q))
+		highest = query_column_int(&q, BODY_HIGHEST_ROW);
+	ok = query_end(&q);
+	for (size_t i = 0; ok && i < 2; i++) {
+		query_start(&q, db, steps[i], err);
+		query_int(&q, ":thread", v->thread);
+		query_int(&q, ":after", range->after);
+		query_int(&q, ":until", range->until);
+		query_int(&q, ":highest", highest);
+		if (steps[i] == SQL_COPY_MESSAGES)
+			query_int(&q, ":to", to);
+		ok = query_run(&q);
+	}
+	return ok;
+}
+
+static bool copy_entered(struct db *db, const struct view *v, int64_t to, struct error *err)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < v->again_count; i++) {
+		struct query q;
+
+		query_start(&q, db, SQL_CONTEXT_ENTER, err);
+		query_int(&q, ":thread", to);
+		query_int(&q, ":number", v->again[i].second);
+		query_int(&q, ":seq", v->again[i].until);
+		ok = query_run(&q);
+	}
+	return ok;
+}
+
+static bool copy_stand(struct db *db, const struct view *v, int64_t to, int64_t bytes,
+    const struct standing *now, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_COPY_STAND, err);
+	query_int(&q, ":last", v->shown.until);
+	query_int(&q, ":after", v->shown.after);
+	query_int(&q, ":plain", v->again_count == 0);
+	query_int(&q, ":changed", 0);
+	query_int(&q, ":bytes", bytes);
+	query_int(&q, ":messages", now->messages);
+	query_int(&q, ":checkpoint", now->checkpoint);
+	query_int(&q, ":checkpoints", now->checkpoints);
+	query_int(&q, ":row", to);
+	return query_run(&q);
+}
+
+static bool copy_all(struct db *db, struct copying *c, const struct view *v, struct error *err)
+{
+	const struct thread_write first = {.thread = c->to, .checkpoint = CHECKPOINT_COPY};
+	struct standing now = {.view = v->shown, .next = clock_now()};
+	int64_t bytes, max = c->st->thread_max_bytes;
+
+	if (!copy_count(db, v, &bytes, &now.messages, err))
+		return false;
+	if (max && bytes + thread_state_size(c->to) > max)
+		return thread_too_large(c->to, max, err);
+	if (!engine_thread_insert(c->st, db, c->to, &c->row, err))
+		return false;
+	for (size_t i = 0; i < v->list_count; i++) {
+		if (!copy_range(db, v, &v->list[i], c->row, err))
+			return false;
+	}
+	return copy_entered(db, v, c->row, err) && checkpoint_keep(db, c->row, &first, &now, err) &&
+	    copy_stand(db, v, c->row, bytes, &now, err);
+}
+
+/* The thread that is copied has no lease: its messages may be gone since, but not change. */
+static bool copy_apply(struct db *db, struct unit *unit, struct error *err)
+{
+	struct copying *c = (struct copying *)unit;
+	struct thread_view now;
+	struct view v;
+	bool ok;
+
+	if (!lease_holds(c->lease))
+		return thread_lost(c->lease->thread_id, err);
+	if (!view_read_in(&v, db, c->from->row, NULL, err))
+		return false;
+	now = v.shown;
+	view_release(&v);
+	if (!now.last && !now.plain) {
+		error_set(err, ERR_STORAGE, NULL);
+		return error_cause(err, "thread row %lld is gone", (long long)c->from->row);
+	}
+	/* it may have got branches since it was read */
+	now.until = c->from->view.until;
+	now.after = c->from->view.after < now.until ? c->from->view.after : now.until;
+	ok = view_read_in(&v, db, c->from->row, &now, err) && copy_all(db, c, &v, err);
+	view_release(&v);
+	return ok;
+}
+
+static bool history_copy(struct storage *st, const struct storage_context *ctx,
+    const struct lease *lease, const struct thread *from, struct thread *to, struct error *err)
+{
+	struct copying c = {
+	    .unit = {.run = copy_apply}, .st = st, .lease = lease, .from = from, .to = to};
+
+	(void)ctx;
+	if (!writer_run(engine_of(st)->writer, &c.unit, err))
+		return false;
+	to->row = c.row;
+	return true;
+}
+
+const struct history_ops sql_history = {
+    .get = history_get,
+    .list = history_list,
+    .copy = history_copy,
+    .places = parts_places,
+    .origin = parts_origin,
+    .make = parts_make,
+};

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Nearness by vectors: keeps the file of vectors up to date and searches it.
+ *
+ * What the file finds is only a proposal.  The database says what still exists and fulfils the
+ * filter; when too few of the proposed do, the rows that the filter holds are listed first and only
+ * their vectors are compared.  So there are never fewer results than there could be.
+ */
+#include "storage/sql/memories_similar.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/sql/memories_read.h"
+#include "storage/vector/vector_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANGES_AT_ONCE 512
+#define PROPOSED_EACH 4 /* proposals for each result, where the database may refuse some */
+#define PROPOSED_MORE 64
+
+/* ---- the file ---- */
+
+static struct vector_file *vectors_of(struct memories_engine *e, struct error *err)
+{
+	struct vector_file *f = atomic_load(&e->vectors);
+
+	if (f)
+		return f;
+	pthread_mutex_lock(&e->opening);
+	f = atomic_load(&e->vectors);
+	if (!f)
+		f = vector_file_open(e->state_dir, e->model, e->dimension, err);
+	atomic_store(&e->vectors, f);
+	pthread_mutex_unlock(&e->opening);
+	return f;
+}
+
+struct changes {
+	struct vector_entry entries[CHANGES_AT_ONCE];
+	size_t count;
+	int64_t last;
+	char *vectors; /* copies */
+};
+
+static void take_change(struct memories_engine *e, struct query *q, struct changes *c)
+{
+	const char *user = query_column_text(q, VECTOR_CHANGES_USER_ID),
+		   *thread = query_column_text(q, VECTOR_CHANGES_THREAD_ID);
+	size_t size, want = e->dimension * sizeof(float);
+	const void *vector = query_column_blob(q, VECTOR_CHANGES_VECTOR, &size);
+	char *copy = c->vectors + c->count * want;
+
+	c->last = query_column_int(q, VECTOR_CHANGES_CHANGE);
+	if (size != want)
+		return; /* not ours: no vector of this model has another size */
+	memcpy(copy, vector, want);
+	c->entries[c->count++] = (struct vector_entry){query_column_int(q, VECTOR_CHANGES_MEMORY),
+	    vector_word(user), thread ? vector_word(thread) : 0, copy};
+}
+
+/* Up to limit changes after the number last; *more says whether there were any. */
+static bool read_changes(
+    struct memories_engine *e, struct changes *c, size_t limit, bool *more, struct error *err)
+{
+	struct query q;
+
+	c->count = 0;
+	*more = false;
+	pool_query(e->pool, &q, SQL_VECTOR_CHANGES, err);
+	query_int(&q, ":model", e->model);
+	query_int(&q, ":after", c->last);
+	query_int(&q, ":limit", (int64_t)limit);
+	while (query_row(&q)) {
+		take_change(e, &q, c);
+		*more = true;
+	}
+	return pool_query_end(e->pool, &q);
+}
+
+/* With the file's lock. */
+static bool apply_changes(
+    struct memories_engine *e, struct vector_file *f, struct changes *c, struct error *err)
+{
+	bool more = true;
+
+	c->last = vector_file_applied(f);
+	while (more) {
+		if (!read_changes(e, c, CHANGES_AT_ONCE, &more, err))
+			return false;
+		if (more && !vector_file_add(f, c->entries, c->count, c->last, err))
+			return false;
+	}
+	return true;
+}
+
+static bool memories_bring_up_to_date(
+    struct memories_engine *e, struct vector_file *f, struct error *err)
+{
+	struct changes *c = xmalloc(sizeof(*c));
+	bool more, ok;
+
+	c->vectors = xmalloc(CHANGES_AT_ONCE * e->dimension * sizeof(float));
+	c->last = vector_file_applied(f);
+	ok = read_changes(e, c, 1, &more, err);
+	if (ok && more) {
+		vector_file_lock(f);
+		ok = apply_changes(e, f, c, err);
+		vector_file_unlock(f);
+	}
+	free(c->vectors);
+	free(c);
+	return ok;
+}
+
+void memories_drop_vectors(struct memories_engine *e, int64_t *rows, size_t count)
+{
+	struct error err = {0};
+	struct vector_file *f = vectors_of(e, &err);
+
+	if (f) {
+		vector_file_lock(f);
+		vector_file_drop(f, rows, count, &err);
+		vector_file_unlock(f);
+	}
+	if (error_is_set(&err))
+		log_warning("the vectors of deleted memories stay in memory: %s", err.cause);
+	error_release(&err);
+}
+
+/* ---- searching ---- */
+
+static bool has_conditions(const struct memory_filter *filter)
+{
+	return filter->memory_type || filter->category || filter->filters_json;
+}
+
+struct nearness {
+	struct memories_engine *e;
+	const struct storage_context *ctx;
+	struct vector_file *file;
+	const struct memory_filter *filter;
+	struct vector_query query;
+	struct vector_hit *found;
+	size_t found_count;
+};
+
+static bool memories_look(struct nearness *n, size_t limit, struct error *err)
+{
+	n->query.limit = limit;
+	n->found = xrealloc(n->found, limit * sizeof(*n->found));
+	return vector_search(n->file, &n->query, n->found, &n->found_count, err);
+}
+
+static bool exists(struct nearness *n, struct arena *a, int64_t row, bool *yes, struct error *err)
+{
+	struct memory m;
+
+	*yes = memories_load(&n->e->set, n->ctx, a, n->filter, row, &m, err);
+	return !error_is_set(err);
+}
+
+/* Keeps of what was found what the database confirms. */
+static bool confirm(
+    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	struct arena *a = arena_new();
+	bool yes, ok = true;
+
+	*count = 0;
+	for (size_t i = 0; ok && i < n->found_count && *count < limit; i++) {
+		ok = exists(n, a, n->found[i].row, &yes, err);
+		if (ok && yes)
+			hits[(*count)++] = (struct memory_hit){n->found[i].row, 0,
+			    vector_similarity(n->query.metric, n->found[i].rank)};
+	}
+	arena_free(a);
+	return ok;
+}
+
+/* The rows that the filter holds. */
+static bool list_rows(struct nearness *n, struct row_set *set, struct error *err)
+{
+	size_t count = 0, size = 1024;
+	int64_t *rows = xmalloc(size * sizeof(*rows));
+	struct query q;
+	bool ok;
+
+	memories_rows_query(n->e, n->ctx, &q, n->filter, INT64_MAX, INT64_MAX, err);
+	while (query_row(&q)) {
+		if (count == size)
+			rows = xrealloc(rows, (size *= 2) * sizeof(*rows));
+		rows[count++] = query_column_int(&q, MEMORY_MATCHING_ROW);
+	}
+	ok = pool_query_end(n->e->pool, &q);
+	row_set_init(set, count);
+	for (size_t i = 0; i < count; i++)
+		row_set_add(set, rows[i]);
+	free(rows);
+	return ok;
+}
+
+static bool look_among_listed(
+    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	struct row_set set;
+	bool ok = list_rows(n, &set, err);
+
+	n->query.only = &set;
+	ok = ok && memories_look(n, limit, err) && confirm(n, limit, hits, count, err);
+	n->query.only = NULL;
+	row_set_release(&set);
+	return ok;
+}
+
+static bool find_near(
+    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	size_t proposed = has_conditions(n->filter) ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
+
+	if (!memories_look(n, proposed, err) || !confirm(n, limit, hits, count, err))
+		return false;
+	/* all that there is was proposed, or enough of it confirmed */
+	if (*count == limit || n->found_count < proposed)
+		return true;
+	return look_among_listed(n, limit, hits, count, err);
+}
+
+bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *filter, const float *vector, enum vector_metric metric,
+    size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct nearness n = {.e = e, .ctx = ctx, .file = vectors_of(e, err), .filter = filter};
+	float *padded;
+	bool ok;
+
+	*count = 0;
+	if (!n.file)
+		return false;
+	padded = xcalloc(vector_file_padded(n.file), sizeof(*padded));
+	memcpy(padded, vector, e->dimension * sizeof(*padded));
+	n.query = (struct vector_query){
+	    .vector = padded,
+	    .metric = metric,
+	    .owner = filter->user_id ? vector_word(filter->user_id) : 0,
+	    .thread = filter->thread_id ? vector_word(filter->thread_id) : 0,
+	};
+	ok = memories_bring_up_to_date(e, n.file, err) && find_near(&n, limit, hits, count, err);
+	free(n.found);
+	free(padded);
+	return ok;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: ISC */
+/* Memories in SQLite: adding, changing, removing and embedding memories. */
+#include "storage/sql/memories_write.h"
+
+#include "base/memory.h"
+#include "storage/sql/memories_read.h"
+#include "storage/sql/memories_similar.h"
+#include "storage/vector/vector_file.h"
+
+#include <stdlib.h>
+
+#define HASH_SIZE 32
+#define FORGET_AT_ONCE 500 /* so that other writers get their turn meanwhile */
+
+/* What a unit needs to know of the store. */
+struct about {
+	int64_t model;
+	size_t dimension;
+};
+
+static struct about about_of(const struct memories_engine *e)
+{
+	return (struct about){e->model, e->dimension};
+}
+
+static bool run_on_row(
+    struct db *db, enum sql_id id, const char *name, int64_t row, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, name, row);
+	return query_run(&q);
+}
+
+static void bind_vector(struct query *q, const struct about *about, int64_t row,
+    const float *numbers, const unsigned char *hash)
+{
+	query_int(q, ":memory", row);
+	query_int(q, ":model", about->model);
+	if (hash)
+		query_blob(q, ":hash", hash, HASH_SIZE);
+	query_blob(q, ":vector", numbers, about->dimension * sizeof(float));
+}
+
+static bool write_vector(struct db *db, const struct about *about, int64_t row,
+    const struct memory_vector *vector, struct error *err)
+{
+	struct query q;
+
+	if (!vector->numbers)
+		return run_on_row(db, SQL_PENDING_INSERT, ":memory", row, err);
+	query_start(&q, db, SQL_VECTOR_INSERT, err);
+	bind_vector(&q, about, row, vector->numbers, vector->hash);
+	return query_run(&q);
+}
+
+static bool write_relations(
+    struct db *db, int64_t row, const struct memory_links *links, struct error *err)
+{
+	struct query q;
+
+	for (size_t i = 0; i < links->relation_count; i++) {
+		query_start(&q, db, SQL_RELATION_INSERT, err);
+		query_int(&q, ":memory", row);
+		query_text(&q, ":target", links->relations[i]);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
+}
+
+/* ---- storing ---- */
+
+struct putting {
+	struct unit unit;
+	struct about about;
+	const struct memory *m;
+	const struct memory_links *links;
+	const struct memory_vector *vector;
+};
+
+static bool insert_memory(struct db *db, const struct putting *p, int64_t *row, struct error *err)
+{
+	const struct memory *m = p->m;
+	char owner[OWNER_WORD_SIZE];
+	struct query q;
+
+	memories_owner_word(m->user_id, owner);
+	query_start(&q, db, SQL_MEMORY_INSERT, err);
+	query_text(&q, ":memory_id", m->memory_id);
+	query_text(&q, ":user_id", m->user_id);
+	query_text(&q, ":owner", owner);
+	query_text(&q, ":thread_id", m->thread_id);
+	query_text(&q, ":memory_type", m->memory_type);
+	query_text(&q, ":category", m->category);
+	query_text(&q, ":entity", p->links->entity);
+	query_int(&q, ":created_at", m->created_at);
+	query_text(&q, ":metadata", m->metadata_json);
+	query_text(&q, ":content", m->content);
+	if (query_row(&q))
+		*row = query_column_int(&q, MEMORY_INSERT_ROW);
+	return query_end(&q);
+}
+
+static bool run_put(struct db *db, struct unit *unit, struct error *err)
+{
+	struct putting *p = (struct putting *)unit;
+	int64_t row = 0;
+
+	return insert_memory(db, p, &row, err) &&
+	    run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
+	    write_relations(db, row, p->links, err) &&
+	    write_vector(db, &p->about, row, p->vector, err);
+}
+
+bool memories_put(struct memory_set *set, const struct storage_context *ctx, const struct memory *m,
+    const struct memory_links *links, const struct memory_vector *vector, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct putting p = {{.run = run_put}, about_of(e), m, links, vector};
+
+	(void)ctx;
+	return writer_run(e->writer, &p.unit, err);
+}
+
+/* ---- changing ---- */
+
+struct change_of_memory {
+	struct unit unit;
+	struct about about;
+	const struct memory_filter *scope;
+	const char *memory_id;
+	int64_t row; /* 0: there is none */
+
+	const struct memory_update *update; /* NULL: it is removed */
+};
+
+static bool find_memory(struct db *db, struct change_of_memory *c, struct error *err)
+{
+	struct query q;
+
+	c->row = 0;
+	query_start(&q, db, SQL_MEMORY_FIND, err);
+	query_text(&q, ":memory_id", c->memory_id);
+	query_text(&q, ":user_id", c->scope->user_id);
+	query_text(&q, ":thread_id", c->scope->thread_id);
+	if (query_row(&q))
+		c->row = query_column_int(&q, MEMORY_FIND_ROW);
+	return query_end(&q);
+}
+
+static bool rewrite_content(struct db *db, struct change_of_memory *c, struct error *err)
+{
+	struct query q;
+
+	if (!run_on_row(db, SQL_WORD_DELETE, ":row", c->row, err))
+		return false;
+	query_start(&q, db, SQL_MEMORY_UPDATE, err);
+	query_int(&q, ":row", c->row);
+	query_text(&q, ":content", c->update->content);
+	query_text(&q, ":metadata", c->update->metadata_json);
+	query_text(&q, ":entity", c->update->links->entity);
+	return query_run(&q) && run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err);
+}
+
+static bool rewrite_relations(struct db *db, struct change_of_memory *c, struct error *err)
+{
+	return !c->update->metadata_json ||
+	    (run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
+		write_relations(db, c->row, c->update->links, err));
+}
+
+static bool run_update(struct db *db, struct unit *unit, struct error *err)
+{
+	struct change_of_memory *c = (struct change_of_memory *)unit;
+
+	if (!find_memory(db, c, err))
+		return false;
+	return !c->row ||
+	    (rewrite_content(db, c, err) && rewrite_relations(db, c, err) &&
+		run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
+		run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
+		write_vector(db, &c->about, c->row, c->update->vector, err));
+}
+
+static bool run_change(struct memories_engine *e, struct change_of_memory *c, bool gone,
+    bool *found, struct error *err)
+{
+	if (!writer_run(e->writer, &c->unit, err))
+		return false;
+	*found = c->row != 0;
+	if (gone && *found)
+		memories_drop_vectors(e, &c->row, 1);
+	return true;
+}
+
+bool memories_update(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *scope, const char *memory_id, const struct memory_update *update,
+    bool *found, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct change_of_memory c = {
+	    .unit = {.run = run_update},
+	    .about = about_of(e),
+	    .scope = scope,
+	    .memory_id = memory_id,
+	    .update = update,
+	};
+
+	(void)ctx;
+	return run_change(e, &c, !update->vector->numbers, found, err);
+}
+
+static bool memories_delete(struct db *db, int64_t row, struct error *err)
+{
+	return run_on_row(db, SQL_WORD_DELETE, ":row", row, err) &&
+	    run_on_row(db, SQL_MEMORY_DELETE, ":row", row, err);
+}
+
+static bool run_remove(struct db *db, struct unit *unit, struct error *err)
+{
+	struct change_of_memory *c = (struct change_of_memory *)unit;
+
+	if (!find_memory(db, c, err))
+		return false;
+	return !c->row || memories_delete(db, c->row, err);
+}
+
+bool memories_remove(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *scope, const char *memory_id, bool *found, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct change_of_memory c = {
+	    .unit = {.run = run_remove}, .scope = scope, .memory_id = memory_id};
+
+	(void)ctx;
+	return run_change(e, &c, true, found, err);
+}
+
+/* ---- forgetting ---- */
+
+struct forgetting {
+	struct unit unit;
+	const struct memory_filter *filter;
+	const int64_t *rows; /* that the filter held when they were read */
+	size_t count;
+	int64_t gone[FORGET_AT_ONCE]; /* of those, what this unit removed */
+	size_t gone_count;
+};
+
+/* Rows are read outside the transaction, where a slow filter delays no other writer; so others may
+ * have removed or changed them since. */
+static bool run_forget(struct db *db, struct unit *unit, struct error *err)
+{
+	struct forgetting *f = (struct forgetting *)unit;
+
+	f->gone_count = 0;
+	for (size_t i = 0; i < f->count; i++) {
+		struct query q;
+		bool held;
+
+		query_start(&q, db, SQL_MEMORY_LOAD, err);
+		query_int(&q, ":row", f->rows[i]);
+		memories_bind_filter(&q, f->filter);
+		held = query_row(&q);
+		if (!query_end(&q) || (held && !memories_delete(db, f->rows[i], err)))
+			return false;
+		if (held)
+			f->gone[f->gone_count++] = f->rows[i];
+	}
+	return true;
+}
+
+/* Those below newest that the filter holds; *count of them. */
+static bool next_rows(struct memories_engine *e, const struct storage_context *ctx,
+    const struct memory_filter *filter, int64_t newest, int64_t *rows, size_t *count,
+    struct error *err)
+{
+	struct query q;
+
+	*count = 0;
+	memories_rows_query(e, ctx, &q, filter, newest, FORGET_AT_ONCE, err);
+	while (query_row(&q))
+		rows[(*count)++] = query_column_int(&q, MEMORY_MATCHING_ROW);
+	return pool_query_end(e->pool, &q);
+}
+
+bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *filter, int64_t *count, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	int64_t rows[FORGET_AT_ONCE], newest = INT64_MAX;
+	struct forgetting f = {.unit = {.run = run_forget}, .filter = filter, .rows = rows};
+
+	*count = 0;
+	for (;;) {
+		if (!next_rows(e, ctx, filter, newest, rows, &f.count, err))
+			return false;
+		if (f.count == 0)
+			return true;
+		newest = rows[f.count - 1] - 1;
+		if (!writer_run(e->writer, &f.unit, err))
+			return false;
+		*count += (int64_t)f.gone_count;
+		memories_drop_vectors(e, f.gone, f.gone_count);
+	}
+}
+
+/* ---- vectors that come later ---- */
+
+struct adoption {
+	struct unit unit;
+	struct about about;
+	const struct memory_text *texts;
+	size_t count;
+	const float *vectors;
+	const unsigned char *hashes;
+};
+
+static bool adopt_one(struct db *db, const struct adoption *a, size_t i, struct error *err)
+{
+	const struct memory_text *text = &a->texts[i];
+	struct query q;
+
+	query_start(&q, db, SQL_VECTOR_ADOPT, err);
+	bind_vector(&q, &a->about, text->row, a->vectors + i * a->about.dimension,
+	    a->hashes ? a->hashes + i * HASH_SIZE : NULL);
+	query_text(&q, ":content", text->content);
+	return query_run(&q);
+}
+
+/* What the vector of a text that has changed since does not settle. */
+static bool settle_pending(struct db *db, const struct memory_text *text, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_PENDING_SETTLE, err);
+	query_int(&q, ":memory", text->row);
+	query_text(&q, ":content", text->content);
+	return query_run(&q);
+}
+
+static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
+{
+	struct adoption *a = (struct adoption *)unit;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (!adopt_one(db, a, i, err) || !settle_pending(db, &a->texts[i], err))
+			return false;
+	return true;
+}
+
+bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_text *texts, size_t count, const float *vectors,
+    const unsigned char *hashes, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct adoption a = {{.run = run_adoption}, about_of(e), texts, count, vectors, hashes};
+
+	(void)ctx;
+	return writer_run(e->writer, &a.unit, err);
+}

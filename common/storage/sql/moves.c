@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+/* What moved in the queue, told to whoever waits for it. */
+#include "storage/sql/moves.h"
+
+#include "storage/queue.h"
+#include "storage/sql/engine.h"
+
+bool moves_tell(struct storage *st, const struct moves *moves)
+{
+	struct engine *e = engine_of(st);
+
+	if (moves->waiting)
+		queue_waiting_add(e->shared, moves->waiting);
+	if (moves->queue)
+		queue_wake(e->shared);
+	if (moves->outbox)
+		outbox_wake(e->shared);
+	if (moves->dropped)
+		sweeper_wake(e->sweeper);
+	if (moves->trims)
+		sweeper_trim(e->sweeper, moves->trims);
+	return true;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+/* The SQLite engine: records of runs, written with their threads. */
+#include "storage/sql/run_write.h"
+
+#include "base/clock.h"
+#include "storage/sql/jobs.h"
+
+#include <stdatomic.h>
+
+/* The record as the change's first write has it, or as its last one does; NULL: it has none. */
+static const struct run_record *record_first(const struct thread_change *change)
+{
+	const struct thread_write *second = change->writes[1];
+
+	return change->writes[0]->run ? change->writes[0]->run : second ? second->run : NULL;
+}
+
+static const struct run_record *record_last(const struct thread_change *change)
+{
+	const struct thread_write *second = change->writes[1];
+
+	return second && second->run ? second->run : change->writes[0]->run;
+}
+
+static bool run_bury(
+    struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_BURY, err);
+	query_int(&q, ":status", RUN_ERROR);
+	query_int(&q, ":thread", change->writes[0]->thread->row);
+	query_int(&q, ":running", RUN_RUNNING);
+	if (!query_run(&q))
+		return false;
+	query_start(&q, db, SQL_KEPT_BURY, err);
+	query_int(&q, ":thread", change->writes[0]->thread->row);
+	query_int(&q, ":keep", st->chunks_keep);
+	return query_run(&q);
+}
+
+static bool run_has_job(
+    struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
+{
+	struct query q;
+	bool own;
+
+	query_start(&q, db, SQL_JOB_CLAIMED, err);
+	query_int(&q, ":row", record_first(change)->job);
+	own = query_row(&q) &&
+	    query_column_int(&q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(st)->claimer);
+	return query_end(&q) && (own || thread_lost(change->lease->thread_id, err));
+}
+
+bool run_prepare(
+    struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
+{
+	const struct run_record *begun = record_first(change);
+
+	bool buries = change->writes[0]->rewind || (begun && !begun->number && begun->buries);
+
+	if (begun && begun->job && !run_has_job(st, db, change, err))
+		return false;
+	return !buries || run_bury(st, db, change, err);
+}
+
+/* The columns that the end of a run replaces, in the order of the statements, which is the fastest.
+ */
+static void record_bind(struct query *q, const struct run_record *r, int64_t until)
+{
+	query_int(q, ":status", r->status);
+	query_int(q, ":finished_at", r->finished_at);
+	query_text(q, ":node", r->node);
+	query_int(q, ":step", r->step);
+	query_int(q, ":prompt", r->usage.prompt);
+	query_int(q, ":completion", r->usage.completion);
+	query_int(q, ":reasoning", r->usage.reasoning);
+	query_int(q, ":total", r->usage.total);
+	query_int(q, ":until", until);
+	query_text(q, ":error", r->error_json);
+}
+
+bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_INSERT, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":number", r->number);
+	query_text(&q, ":run_id", r->run_id);
+	query_int(&q, ":created_at", r->created_at);
+	query_int(&q, ":after", r->after);
+	query_int(&q, ":brought", r->brought);
+	record_bind(&q, r, r->until);
+	return query_run(&q);
+}
+
+/* Until when its chunks are kept; 0: it goes on. */
+static int64_t record_kept_until(const struct storage *st, const struct run_record *r)
+{
+	return r->status == RUN_RUNNING ? 0 : r->finished_at + st->chunks_keep;
+}
+
+static bool record_insert(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct run_written *written, struct error *err)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+	int64_t thread = place->thread_row, number = 1;
+	struct query q;
+
+	if (!place->is_new && !record_next_number(db, thread, begun->keeps, &number, err))
+		return false;
+	written->number = number;
+	query_start(&q, db, SQL_RUN_INSERT, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	query_text(&q, ":run_id", begun->run_id);
+	query_int(&q, ":created_at", begun->created_at);
+	query_int(&q, ":after", place->after);
+	query_int(&q, ":brought", begun->brought);
+	record_bind(&q, latest, place->until);
+	if (!query_run(&q) ||
+	    (begun->keeps &&
+		!record_keep_chunks(
+		    db, thread, number, false, record_kept_until(st, latest), err)) ||
+	    (begun->replaces && !record_drop(db, thread, begun->replaces, &written->moves, err)))
+		return false;
+	return record_trim_begun(db, thread, number, begun->keep, &written->moves, err);
+}
+
+/* The end of a record that an earlier change has made. */
+static bool record_end(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct error *err)
+{
+	const struct run_record *latest = record_last(change);
+	int64_t number = record_first(change)->number;
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_END, err);
+	record_bind(&q, latest, place->until);
+	query_int(&q, ":thread", place->thread_row);
+	query_int(&q, ":number", number);
+	return query_run(&q) &&
+	    (!latest->keeps ||
+		record_keep_chunks_until(
+		    db, place->thread_row, number, record_kept_until(st, latest), err));
+}
+
+/* ---- of a job ---- */
+
+static bool job_begin(struct db *db, const struct run_record *begun, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_JOB_BEGIN, err);
+	if (begun->started_at)
+		query_int(&q, ":started_at", begun->started_at);
+	query_text(&q, ":answers", begun->answers_json);
+	query_int(&q, ":row", begun->job);
+	return query_run(&q);
+}
+
+/* For the process that ended one, and is free for another. */
+static bool job_take_along(struct storage *st, struct db *db, const struct run_claim *claim,
+    struct run_written *written, struct error *err)
+{
+	struct job_claim c = {.arena = claim->arena,
+	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .now = clock_now()};
+	bool ok = job_take_next(db, &c, &written->moves, err);
+
+	written->claimed = c.job;
+	return ok;
+}
+
+static bool job_finish(struct storage *st, struct db *db, const struct job_row *job,
+    const struct run_record *latest, struct run_written *written, struct error *err)
+{
+	const struct run_claim *claim = latest->claims;
+
+	if (!job_end(st, db, job, latest->finished_at, &written->moves, err))
+		return false;
+	return !claim || claim->job.row || atomic_load(claim->unless) ||
+	    job_take_along(st, db, claim, written, err);
+}
+
+static bool job_go_on(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct run_written *written, struct error *err)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+	const struct job_row job = {
+	    .job = {.row = begun->job, .thread_row = place->thread_row, .number = begun->number},
+	    .state = JOB_CLAIMED,
+	    .started_at = begun->started_at};
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_GO_ON, err);
+	record_bind(&q, latest, place->until);
+	query_int(&q, ":after", place->after);
+	query_int(&q, ":brought", begun->brought);
+	query_int(&q, ":thread", place->thread_row);
+	query_int(&q, ":number", begun->number);
+	if (!query_run(&q))
+		return false;
+	return latest->status == RUN_RUNNING ? job_begin(db, begun, err)
+					     : job_finish(st, db, &job, latest, written, err);
+}
+
+bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct run_written *written, struct error *err)
+{
+	const struct run_record *begun = record_first(change);
+
+	if (!begun)
+		return true;
+	if (!begun->number)
+		return record_insert(st, db, change, place, written, err);
+	written->number = begun->number;
+	return begun->job ? job_go_on(st, db, change, place, written, err)
+			  : record_end(st, db, change, place, err);
+}
+
+void run_hand_over(const struct thread_change *change, const struct run_written *written)
+{
+	if (written->claimed.thread_id)
+		record_last(change)->claims->job = written->claimed;
+}

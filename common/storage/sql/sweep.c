@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: ISC */
+/* The sweeper: a background thread that deletes what removed threads had, chunks of runs that are
+ * gone, and checkpoints that are too old, piece by piece. */
+#include "storage/sql/sweep.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/background.h"
+#include "storage/sql/reserve.h"
+#include "storage/sql/trim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece has at most so many messages, and ends with the one that brings it to so many bytes. */
+#define PIECE_MESSAGES 500
+#define PIECE_MESSAGES_TIGHT 20 /* where there was no room for that on the disk */
+#define PIECE_BYTES (8 << 20)
+#define PIECE_CHUNKS 64 /* batches of them */
+#define PIECE_CHUNKS_TIGHT 4
+#define TRIMS 64 /* threads that wait for it */
+
+/* After a failure, which is a full disk or an outsider's lock. */
+#define RETRY_MS 2000
+
+struct sweeper {
+	struct background thread;
+	struct writer *writer;
+	struct pool *pool;
+	const char *reserve;
+	bool wanted; /* there may be something to do; guarded by the thread's lock */
+	bool told;   /* that it does not work at present */
+
+	const int64_t *keep;  /* checkpoints of a thread */
+	int64_t trims[TRIMS]; /* threads that have more; guarded by the thread's lock */
+	size_t trim_count;
+};
+
+struct piece {
+	struct unit unit;
+	int64_t thread; /* which was removed, where number is 0 */
+	int64_t number; /* of a run of it that is gone */
+	int messages;   /* at most, and as many records */
+	int chunks;     /* batches, at most */
+	int64_t keep;   /* of a thread that has more checkpoints */
+	bool last;      /* nothing of it was left */
+};
+
+/* The last message that still belongs to the piece, and whether it is the thread's last. */
+static bool piece_end(
+    struct db *db, const struct piece *p, int64_t *seq, bool *last, struct error *err)
+{
+	struct query q;
+	int64_t bytes = 0;
+	int count = 0;
+
+	*seq = 0;
+	query_start(&q, db, SQL_REMOVED_MESSAGES, err);
+	query_int(&q, ":thread", p->thread);
+	query_int(&q, ":limit", p->messages);
+	while (bytes < PIECE_BYTES && query_row(&q)) {
+		*seq = query_column_int(&q, REMOVED_MESSAGES_SEQ);
+		bytes += query_column_int(&q, REMOVED_MESSAGES_BYTES);
+		count++;
+	}
+	*last = bytes < PIECE_BYTES && count < p->messages;
+	return query_end(&q);
+}
+
+static bool piece_delete(
+    struct db *db, enum sql_id id, int64_t thread, int64_t seq, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":seq", seq);
+	return query_run(&q);
+}
+
+/* As many records of runs, with their jobs; *last says whether there are none left. */
+static bool piece_delete_runs(struct db *db, const struct piece *p, bool *last, struct error *err)
+{
+	static const enum sql_id steps[] = {
+	    SQL_REMOVED_RUNS_JOBS, SQL_REMOVED_RUNS_BODIES, SQL_REMOVED_RUNS_DELETE};
+	struct query q;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		query_start(&q, db, steps[i], err);
+		query_int(&q, ":thread", p->thread);
+		query_int(&q, ":limit", p->messages);
+		if (!query_run(&q))
+			return false;
+	}
+	query_start(&q, db, SQL_RUN_LAST, err);
+	query_int(&q, ":thread", p->thread);
+	*last = query_row(&q) && query_column_int(&q, RUN_LAST_NUMBER) == 0;
+	return query_end(&q);
+}
+
+/* Batches of chunks of the thread, or of a run of it; *last says whether there are none left. */
+static bool piece_delete_chunks(struct db *db, const struct piece *p, bool *last, struct error *err)
+{
+	struct query q;
+	bool ok;
+
+	query_start(&q, db, p->number ? SQL_CHUNKS_DELETE : SQL_REMOVED_CHUNKS_DELETE, err);
+	query_int(&q, ":thread", p->thread);
+	if (p->number)
+		query_int(&q, ":number", p->number);
+	query_int(&q, ":limit", p->chunks);
+	ok = query_run(&q);
+	*last = db_changes(db) < p->chunks;
+	return ok;
+}
+
+/* What there is but once, or seldom. */
+static bool piece_delete_rest(struct db *db, const struct piece *p, struct error *err)
+{
+	static const enum sql_id steps[] = {
+	    SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_KEPT_DELETE, SQL_REMOVED_DELETE};
+	struct query q;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		query_start(&q, db, steps[i], err);
+		query_int(&q, ":thread", p->thread);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
+}
+
+/* Of a removed thread.  Chunks go behind the records without which nobody adds more. */
+static bool piece_run(struct db *db, struct unit *unit, struct error *err)
+{
+	const struct piece *p = (struct piece *)unit;
+	int64_t seq;
+	bool last;
+
+	if (!piece_end(db, p, &seq, &last, err) ||
+	    !piece_delete(db, SQL_REMOVED_BODIES_DELETE, p->thread, seq, err) ||
+	    !piece_delete(db, SQL_REMOVED_MESSAGES_DELETE, p->thread, seq, err))
+		return false;
+	if (!last || !piece_delete_runs(db, p, &last, err) || !last ||
+	    !piece_delete_chunks(db, p, &last, err) || !last ||
+	    !trim_removed(db, p->thread, p->messages, &last, err) || !last)
+		return !error_is_set(err);
+	return piece_delete_rest(db, p, err);
+}
+
+/* Of a run that is gone. */
+static bool piece_run_dropped(struct db *db, struct unit *unit, struct error *err)
+{
+	const struct piece *p = (struct piece *)unit;
+	struct query q;
+	bool last;
+
+	if (!piece_delete_chunks(db, p, &last, err) || !last)
+		return !error_is_set(err);
+	query_start(&q, db, SQL_KEPT_DELETE, err);
+	query_int(&q, ":thread", p->thread);
+	query_int(&q, ":number", p->number);
+	return query_run(&q);
+}
+
+/* Of a thread that has too many checkpoints. */
+static bool piece_run_trim(struct db *db, struct unit *unit, struct error *err)
+{
+	struct piece *p = (struct piece *)unit;
+
+	return trim_piece(db, p->thread, p->keep, p->messages, &p->last, err);
+}
+
+/* p->thread becomes 0 when nothing is left.  Read first, because a transaction that writes nothing
+ * would still wait for the lock. */
+static bool sweep_next(struct sweeper *s, struct piece *p, struct error *err)
+{
+	struct query q;
+
+	p->unit.run = piece_run;
+	pool_query(s->pool, &q, SQL_REMOVED_NEXT, err);
+	if (query_row(&q))
+		p->thread = query_column_int(&q, REMOVED_NEXT_THREAD);
+	if (!pool_query_end(s->pool, &q) || p->thread)
+		return !error_is_set(err);
+	p->unit.run = piece_run_dropped;
+	pool_query(s->pool, &q, SQL_KEPT_DROPPED, err);
+	if (query_row(&q)) {
+		p->thread = query_column_int(&q, KEPT_DUE_THREAD);
+		p->number = query_column_int(&q, KEPT_DUE_NUMBER);
+	}
+	if (!pool_query_end(s->pool, &q) || p->thread)
+		return !error_is_set(err);
+	p->unit.run = piece_run_trim;
+	pthread_mutex_lock(&s->thread.lock);
+	if (s->trim_count)
+		p->thread = s->trims[0];
+	pthread_mutex_unlock(&s->thread.lock);
+	return true;
+}
+
+/* The thread that waits longest for its checkpoints to be trimmed has none left to go. */
+static void sweep_trimmed(struct sweeper *s)
+{
+	pthread_mutex_lock(&s->thread.lock);
+	s->trim_count--;
+	memmove(s->trims, s->trims + 1, s->trim_count * sizeof(*s->trims));
+	pthread_mutex_unlock(&s->thread.lock);
+}
+
+/* How long to rest before the next piece; negative: there is none. */
+static int64_t sweep_piece(struct sweeper *s)
+{
+	struct piece p = {.messages = s->told ? PIECE_MESSAGES_TIGHT : PIECE_MESSAGES,
+	    .chunks = s->told ? PIECE_CHUNKS_TIGHT : PIECE_CHUNKS,
+	    .keep = *s->keep};
+	struct error err = {0};
+	int64_t start = clock_monotonic_ms();
+
+	if (sweep_next(s, &p, &err) && (p.thread == 0 || writer_run(s->writer, &p.unit, &err))) {
+		if (p.last)
+			sweep_trimmed(s);
+		if (!p.thread && s->reserve)
+			reserve_keep(s->reserve);
+		s->told = s->told && p.thread;
+		return p.thread ? clock_monotonic_ms() - start + 1 : -1;
+	}
+	if (!s->told)
+		log_warning("messages of deleted threads stay for now: %s", err.cause);
+	s->told = true;
+	error_release(&err);
+	return RETRY_MS;
+}
+
+static void *sweep_run(void *arg)
+{
+	struct sweeper *s = arg;
+	int64_t pause;
+
+	pthread_mutex_lock(&s->thread.lock);
+	while (!s->thread.stopping) {
+		if (!s->wanted) {
+			background_sleep(&s->thread, -1);
+			continue;
+		}
+		s->wanted = false;
+		pthread_mutex_unlock(&s->thread.lock);
+		pause = sweep_piece(s);
+		pthread_mutex_lock(&s->thread.lock);
+		if (pause < 0)
+			continue;
+		s->wanted = true;
+		if (!s->thread.stopping)
+			background_sleep(&s->thread, clock_monotonic_ms() + pause);
+	}
+	pthread_mutex_unlock(&s->thread.lock);
+	return NULL;
+}
+
+struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, const char *reserve,
+    const int64_t *keep, struct error *err)
+{
+	struct sweeper *s = xcalloc(1, sizeof(*s));
+
+	s->writer = writer;
+	s->pool = pool;
+	s->reserve = reserve;
+	s->keep = keep;
+	s->wanted = true;
+	if (background_start(&s->thread, sweep_run, s, err))
+		return s;
+	free(s);
+	return NULL;
+}
+
+void sweeper_free(struct sweeper *s)
+{
+	if (!s)
+		return;
+	background_stop(&s->thread);
+	free(s);
+}
+
+void sweeper_wake(struct sweeper *s)
+{
+	pthread_mutex_lock(&s->thread.lock);
+	s->wanted = true;
+	pthread_cond_signal(&s->thread.wake);
+	pthread_mutex_unlock(&s->thread.lock);
+}
+
+void sweeper_trim(struct sweeper *s, int64_t thread_row)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&s->thread.lock);
+	while (i < s->trim_count && s->trims[i] != thread_row)
+		i++;
+	if (i == s->trim_count && s->trim_count < TRIMS)
+		s->trims[s->trim_count++] = thread_row;
+	pthread_mutex_unlock(&s->thread.lock);
+	sweeper_wake(s);
+}

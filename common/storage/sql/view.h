@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a thread shows, as ranges of places (struct thread_view).
+ *
+ * Nearly every thread is plain: one range, found without a query.  Else the branches are walked
+ * from the end of the list to its beginning, and messages that entered the context again are taken
+ * out of their places and put into their second ones.
+ */
+#ifndef AGENTGRAPH_STORAGE_SQL_VIEW_H
+#define AGENTGRAPH_STORAGE_SQL_VIEW_H
+
+#include "storage/sql/engine.h"
+
+/* Messages with a seq behind the first place, up to the second; of one that has entered again, the
+ * place that it has now. */
+struct view_range {
+	int64_t after, until;
+	int64_t second; /* 0: each has its place in the list */
+};
+
+struct view {
+	int64_t thread; /* row of threads */
+	struct thread_view shown;
+	struct view_range one;   /* of a plain thread */
+	struct view_range *list; /* ascending */
+	size_t list_count;
+	struct view_range *again; /* a message each, ascending by their seq */
+	size_t again_count;
+};
+
+/* Fills v with what shown says, NULL: with what the thread shows now, read with a connection of the
+ * engine's pool for ctx, or with db inside a transaction.  False with err set; view_release is fine
+ * in any case. */
+bool view_read(struct view *v, struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, const struct thread_view *shown, struct error *err);
+bool view_read_in(struct view *v, struct db *db, int64_t thread_row,
+    const struct thread_view *shown, struct error *err);
+void view_release(struct view *v);
+
+/* Whether the list has the place, and where the context has the message of that seq. */
+bool view_has(const struct view *v, int64_t place);
+int64_t view_place(const struct view *v, int64_t seq);
+
+/* The seq of the message of that id; *seq is 0 when the view has none. */
+bool view_find(
+    const struct view *v, struct db *db, const char *message_id, int64_t *seq, struct error *err);
+
+/* How many messages a list has, counted. */
+bool view_count(struct db *db, int64_t thread_row, const struct thread_view *shown, int64_t *count,
+    struct error *err);
+
+/* What of the context is behind shown.after, in its order: *count ranges, for free(). */
+struct view_range *view_context(const struct view *v, size_t *count);
+
+#endif

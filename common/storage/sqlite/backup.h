@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+/* Backup and restore of the databases in a state directory, as struct storage_engine has them. */
+#ifndef AGENTGRAPH_STORAGE_SQLITE_BACKUP_H
+#define AGENTGRAPH_STORAGE_SQLITE_BACKUP_H
+
+#include "storage/sql/engine.h"
+
+bool engine_backup(
+    struct storage *st, const struct storage_context *ctx, const char *path, struct error *err);
+
+bool engine_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err);
+
+/* False when a restore into the directory was interrupted in the middle of it. */
+bool restore_check(const char *state_dir, struct error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/* The driver for SQLite (sql/db.h): connections to database files in WAL mode. */
+#ifndef AGENTGRAPH_STORAGE_SQLITE_SQLITE_DB_H
+#define AGENTGRAPH_STORAGE_SQLITE_SQLITE_DB_H
+
+#include "storage/sql/db.h"
+#include "storage/sql/turnstile.h"
+
+#include <sqlite3.h>
+
+struct sqlite_db {
+	struct db db; /* first, so that one pointer is both */
+	sqlite3 *handle;
+	sqlite3_stmt *statements[SQL_COUNT]; /* prepared when first used */
+	int64_t patience_ms;                 /* how long a lock is waited for */
+	int64_t busy_until;                  /* when the present wait for a lock ends */
+};
+
+extern const struct db_driver sqlite_driver;
+
+static inline struct sqlite_db *sqlite_db_of(struct db *db)
+{
+	return (struct sqlite_db *)db;
+}
+
+/* The database in that file, of which it takes over the name. */
+static inline struct db_source sqlite_source(char *path)
+{
+	return (struct db_source){.driver = &sqlite_driver, .path = path};
+}
+
+/* Opens a database file that exists (DB_WRITE: synchronous=NORMAL, DB_DURABLE: FULL).  NULL with err
+ * set on failure. */
+struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err);
+
+/* Statements without rows. */
+bool sqlite_script(struct db *db, const char *sql, struct error *err);
+
+/* Makes memory_fits known to a connection; SQLite's code. */
+int sqlite_memory_fits_add(sqlite3 *handle);
+
+#endif
