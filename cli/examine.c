@@ -54,19 +54,40 @@ struct config *command_config(const struct config_source *source)
 	return config;
 }
 
+/* Says where a database of its own is; opened it would be changed. */
+static void examine_database(
+    const struct storage_engine *engine, const struct config *config, struct problems *problems)
+{
+	struct error err = {0};
+	char *found = engine->examine(config, &err);
+
+	if (found)
+		complain(0, "database: %s", found);
+	else
+		problems_add(problems, "database: %s", err.cause[0] ? err.cause : err.detail);
+	error_release(&err);
+	free(found);
+}
+
 /* Opens the databases where there are some, and the memory beside them, which is NULL when they
  * are; a check must not make any. */
 static struct storage *examine_storage(
     const struct config *config, struct shared **shared, struct problems *problems)
 {
+	const struct storage_engine *engine;
 	struct error err = {0};
 	struct storage *storage;
 	struct stat st;
 
 	*shared = NULL;
-	if (!storage_engine_of(config, &err)) {
+	engine = storage_engine_of(config, &err);
+	if (!engine) {
 		problems_add(problems, "%s", err.detail);
 		error_release(&err);
+		return NULL;
+	}
+	if (engine->examine) {
+		examine_database(engine, config, problems);
 		return NULL;
 	}
 	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {

@@ -21,7 +21,7 @@ UPDATE kept SET until = 0 WHERE thread = :thread AND number = :number;
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 FROM kept
-WHERE thread = :thread AND number = :number AND until IS NOT 0;
+WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0;
 
 -- name: chunks_read
 -- From the batch on that the first one is in.

@@ -10,7 +10,7 @@ WHERE c.thread = :thread AND c.number = :number
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
 	AND (:keep = 0 OR (SELECT count(*) FROM (
 		SELECT 1 FROM checkpoints WHERE thread = :thread AND number > :number
-		LIMIT :keep)) < :keep);
+		LIMIT :keep) AS later) < :keep);
 
 -- name: checkpoint_list
 -- columns: checkpoint_get
@@ -49,8 +49,8 @@ WHERE row = :row;
 -- name: state_same
 SELECT s.row
 FROM checkpoints AS c JOIN states AS s ON s.row = c.state
-WHERE c.thread = :thread AND c.number = :parent AND s.pause IS :pause AND s.waiting IS :waiting
-	AND s.summary IS :summary AND s.fields = :fields;
+WHERE c.thread = :thread AND c.number = :parent AND s.pause IS NOT DISTINCT FROM :pause
+	AND s.waiting IS NOT DISTINCT FROM :waiting AND s.summary IS NOT DISTINCT FROM :summary AND s.fields = :fields;
 
 -- name: state_insert
 INSERT INTO states (pause, waiting, summary, fields) VALUES (:pause, :waiting, :summary, :fields);
@@ -64,14 +64,14 @@ SELECT pause, waiting, summary, fields FROM threads WHERE row = :row;
 DELETE FROM states
 WHERE row IN (SELECT state FROM checkpoints
 		WHERE thread = :thread
-			AND (until > :until OR (run_id IS :run_id AND source = :step)))
+			AND (until > :until OR (run_id IS NOT DISTINCT FROM :run_id AND source = :step)))
 	AND row NOT IN (SELECT state FROM checkpoints
 		WHERE thread = :thread AND state IS NOT NULL
-			AND NOT (until > :until OR (run_id IS :run_id AND source = :step)));
+			AND NOT (until > :until OR (run_id IS NOT DISTINCT FROM :run_id AND source = :step)));
 
 -- name: later_checkpoints_delete
 DELETE FROM checkpoints
-WHERE thread = :thread AND (until > :until OR (run_id IS :run_id AND source = :step));
+WHERE thread = :thread AND (until > :until OR (run_id IS NOT DISTINCT FROM :run_id AND source = :step));
 
 -- name: copy_size
 SELECT coalesce(sum(bytes), 0) AS bytes, count(*) AS count
@@ -115,7 +115,7 @@ SELECT coalesce(max(number), 0) AS number, count(*) AS count
 FROM (SELECT number FROM checkpoints
 	WHERE thread = :thread AND number < :first
 	ORDER BY number
-	LIMIT :limit);
+	LIMIT :limit) AS oldest;
 
 -- name: trim_states
 DELETE FROM states
@@ -146,7 +146,7 @@ SELECT coalesce(max(seq), 0) AS seq, coalesce(sum(bytes), 0) AS bytes
 FROM (SELECT seq, bytes FROM messages
 	WHERE thread = :thread AND seq > :after AND seq <= :until
 	ORDER BY seq
-	LIMIT :limit);
+	LIMIT :limit) AS first;
 
 -- name: trim_bodies_delete
 DELETE FROM bodies

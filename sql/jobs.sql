@@ -56,7 +56,7 @@ WHERE j.row = :row;
 
 -- name: job_give_back
 UPDATE jobs
-SET state = iif(attempt = 1, 1, 2), attempt = attempt - 1, claimer = NULL, given_back = 1
+SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, claimer = NULL, given_back = 1
 WHERE row = :row;
 
 -- name: job_claimed
@@ -103,7 +103,7 @@ SELECT row FROM jobs WHERE state BETWEEN 2 AND 3 AND claimer IS NULL ORDER BY ro
 SELECT j.row
 FROM jobs AS j CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
 WHERE j.thread = :thread AND j.state < 4
-	AND (r.status = 6 OR (j.state < 3 AND :ends_begun))
+	AND (r.status = 6 OR (j.state < 3 AND :ends_begun <> 0))
 ORDER BY j.due_at DESC, j.row DESC
 LIMIT :limit;
 
@@ -112,7 +112,7 @@ LIMIT :limit;
 SELECT j.row
 FROM jobs AS j CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
 WHERE j.thread = :thread AND j.run_id = :run_id
-	AND j.state < 4 AND (r.status = 6 OR (j.state < 3 AND :ends_begun));
+	AND j.state < 4 AND (r.status = 6 OR (j.state < 3 AND :ends_begun <> 0));
 
 -- name: job_order
 -- Of what has begun, which is always the first of its thread.
@@ -185,8 +185,8 @@ UPDATE runs
 SET status = :status, finished_at = :finished_at, node = :node, step = :step,
 	prompt_tokens = :prompt, completion_tokens = :completion, reasoning_tokens = :reasoning,
 	total_tokens = :total, messages_until = :until, error = :error,
-	messages_after = iif(status = 6, :after, messages_after),
-	brought = iif(status = 6, :brought, brought)
+	messages_after = CASE WHEN status = 6 THEN :after ELSE messages_after END,
+	brought = CASE WHEN status = 6 THEN :brought ELSE brought END
 WHERE thread = :thread AND number = :number;
 
 -- name: run_queue
@@ -199,10 +199,10 @@ VALUES (:thread, :number, :run_id, :created_at, 0, 0, 6, 0, 'START', 0, 0, 0, 0,
 -- Of a job, without its run: where an earlier attempt had begun, the thread knows how far it came.
 UPDATE runs
 SET status = :status, finished_at = :finished_at, error = :error,
-	node = iif(runs.status = 1 AND t.run_id = runs.run_id, t.node, runs.node),
-	step = iif(runs.status = 1 AND t.run_id = runs.run_id, t.step, runs.step),
-	messages_until = iif(runs.status = 1 AND t.run_id = runs.run_id, t.last_number,
-		runs.messages_until)
+	node = CASE WHEN runs.status = 1 AND t.run_id = runs.run_id THEN t.node ELSE runs.node END,
+	step = CASE WHEN runs.status = 1 AND t.run_id = runs.run_id THEN t.step ELSE runs.step END,
+	messages_until = CASE WHEN runs.status = 1 AND t.run_id = runs.run_id THEN t.last_number
+		ELSE runs.messages_until END
 FROM threads AS t
 WHERE runs.thread = :thread AND runs.number = :number AND t.row = :thread;
 
@@ -245,7 +245,7 @@ SELECT count(*) AS count FROM webhooks WHERE due_at IS NOT NULL;
 -- name: webhook_settle
 UPDATE webhooks
 SET attempts = :attempts, last_status = :last_status, delivered_at = :delivered_at,
-	due_at = :due_at, body = iif(:due_at IS NULL, NULL, body)
+	due_at = :due_at, body = CASE WHEN :due_at IS NULL THEN NULL ELSE body END
 WHERE row = :row;
 
 -- name: webhook_drop

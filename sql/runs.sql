@@ -7,8 +7,8 @@ SELECT t.row AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id,
 	r.created_at AS created_at, r.created_at = t.created_at AS new_thread, r.finished_at,
 	r.node, r.step, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.total_tokens,
 	r.messages_after, r.messages_until, r.brought, r.error, r.job,
-	iif(k.thread IS NULL, -1, coalesce(k.until, 0)) AS kept_until,
-	coalesce(j.started_at, r.created_at * (r.job IS NULL)) AS started_at,
+	CASE WHEN k.thread IS NULL THEN -1 ELSE coalesce(k.until, 0) END AS kept_until,
+	coalesce(j.started_at, CASE WHEN r.job IS NULL THEN r.created_at ELSE 0 END) AS started_at,
 	max(coalesce(j.attempt, 1), 1) AS attempt, coalesce(j.metadata, '{}') AS metadata,
 	j.webhook, w.attempts, w.last_status, w.delivered_at
 
@@ -47,7 +47,7 @@ WHERE t.thread_id = :thread_id
 -- take: record_columns
 FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
 -- take: record_joins
-WHERE (:statuses >> r.status) & 1
+WHERE (:statuses >> r.status) & 1 <> 0
 ORDER BY t.updated_at DESC, t.thread_id;
 
 -- name: run_list_owned
@@ -55,7 +55,7 @@ ORDER BY t.updated_at DESC, t.thread_id;
 -- take: record_columns
 FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
 -- take: record_joins
-WHERE t.user_id = :owner AND (:statuses >> r.status) & 1
+WHERE t.user_id = :owner AND (:statuses >> r.status) & 1 <> 0
 ORDER BY t.updated_at DESC, t.thread_id;
 
 -- name: run_list_status
@@ -82,7 +82,7 @@ SELECT 1 AS many FROM runs WHERE status <> 3 AND status = :status LIMIT 1 OFFSET
 FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
 -- take: record_joins
 WHERE t.thread_id = :thread_id AND t.user_id = coalesce(:owner, t.user_id)
-	AND (:statuses >> r.status) & 1
+	AND (:statuses >> r.status) & 1 <> 0
 ORDER BY r.number DESC;
 
 -- name: run_last
@@ -127,7 +127,7 @@ DELETE FROM runs WHERE thread = :thread AND number = :number;
 -- How many of a thread's runs wait, so many at most, and whether something goes with what is
 -- trimmed.
 SELECT (SELECT count(*) FROM
-		(SELECT 1 FROM jobs WHERE thread = :thread AND state < 4 LIMIT :most)) AS queued,
+		(SELECT 1 FROM jobs WHERE thread = :thread AND state < 4 LIMIT :most) AS waiting) AS queued,
 	EXISTS (SELECT 1 FROM kept WHERE thread = :thread AND number <= :number)
 		OR EXISTS (SELECT 1 FROM runs
 			WHERE thread = :thread AND number <= :number AND job IS NOT NULL) AS apart;

@@ -77,7 +77,7 @@ INSERT INTO words (words, rowid, owner, content)
 SELECT 'delete', row, owner, content FROM memories WHERE row = :row;
 
 -- name: relation_insert
-INSERT OR IGNORE INTO relations (memory, target) VALUES (:memory, :target);
+INSERT INTO relations (memory, target) VALUES (:memory, :target) ON CONFLICT DO NOTHING;
 
 -- name: relation_clear
 DELETE FROM relations WHERE memory = :memory;
@@ -119,7 +119,7 @@ ORDER BY weight DESC, m.row DESC
 LIMIT :limit;
 
 -- name: model_insert
-INSERT OR IGNORE INTO models (name, dimension) VALUES (:name, :dimension);
+INSERT INTO models (name, dimension) VALUES (:name, :dimension) ON CONFLICT DO NOTHING;
 
 -- name: model_find
 SELECT model FROM models WHERE name = :name AND dimension = :dimension;
@@ -161,7 +161,7 @@ ORDER BY v.change
 LIMIT :limit;
 
 -- name: pending_insert
-INSERT OR IGNORE INTO pending (memory) VALUES (:memory);
+INSERT INTO pending (memory) VALUES (:memory) ON CONFLICT DO NOTHING;
 
 -- name: pending_drop
 DELETE FROM pending WHERE memory = :memory;

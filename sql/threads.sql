@@ -39,7 +39,7 @@ FROM threads
 		OR EXISTS (
 			SELECT 1 FROM json_tree(threads.metadata) AS t
 			WHERE t.type = 'text' AND instr(lower(t.atom), lower(:search)) > 0))
-	AND (:statuses = 0 OR 1 << status & :statuses)
+	AND (:statuses = 0 OR (:statuses >> status) & 1 <> 0)
 	AND (:labels IS NULL
 		OR NOT EXISTS (
 			SELECT 1 FROM json_each(:labels) AS l
@@ -111,10 +111,10 @@ VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
 -- name: thread_before
 -- What an update goes by.  It could return this itself, but SQLite then keeps a copy of each page that
 -- it changes, as it does for a trigger.
-SELECT waiting IS NOT :waiting AS waits_anew, metadata <> :metadata AS labels_anew, message_bytes, state_bytes,
+SELECT waiting IS DISTINCT FROM :waiting AS waits_anew, metadata <> :metadata AS labels_anew, message_bytes, state_bytes,
 	context_after, coalesce(tip, last_number) AS until, last_number, plain, message_count, checkpoint,
 	checkpoints, changed,
-	(SELECT max(number) FROM checkpoints WHERE thread = row AND :keeps) AS newest
+	(SELECT max(number) FROM checkpoints WHERE thread = row AND :keeps <> 0) AS newest
 FROM threads
 WHERE row = :row;
 

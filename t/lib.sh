@@ -11,7 +11,8 @@
 # Works in every POSIX shell.  The programs are those named by AGENTGRAPH and AGENTGRAPH_FCGI, else
 # those of the build directory.  A test runs in an empty directory of its own, WORK, with a clean
 # environment: no configuration file or setting of the person who runs it is seen.  At the end all
-# services that were started are stopped and WORK is removed.
+# services that were started are stopped and WORK is removed.  With AGENTGRAPH_ENGINE=postgresql
+# there is a server of PostgreSQL for them, and a schema for each state directory.
 
 # ---- where things are -------------------------------------------------------------------------
 
@@ -27,6 +28,16 @@ export LC_ALL=C.UTF-8 # for wc, sort and others that would see bytes, or an orde
 # A worker that is told to end at once leaves its threads as they are, and within a second.
 export TSAN_OPTIONS="${TSAN_OPTIONS-report_thread_leaks=0 atexit_sleep_ms=0}"
 unset GRAPH_PATH AGENTGRAPH_STATE_DIR MODE ORIGINS ALLOWED_HOST JWT_SECRET_KEY MAX_REQUEST_SIZE
+
+PG_DIR=
+[ "${AGENTGRAPH_ENGINE-}" = postgresql ] || unset DATABASE_URL
+
+# database_of STATE: has the service over that state directory, and commands about it, use a schema of its own.
+database_of() {
+	[ -n "$PG_DIR" ] || return 0
+	DATABASE_URL="postgresql:///postgres?host=$PG_DIR&user=agent&options=-csearch_path%3Dt$(printf '%s' "$1" | cksum | cut -d ' ' -f 1)"
+	export DATABASE_URL
+}
 
 # ---- TAP --------------------------------------------------------------------------------------
 
@@ -139,6 +150,7 @@ tap_end() {
 		echo "# a sanitizer complained"
 		tap_failed=$((tap_failed + 1))
 	fi
+	[ -z "$PG_DIR" ] || "$TOP_SRCDIR/t/postgresql-server" stop "$PG_DIR"
 	cd / && rm -rf "$WORK"
 	[ "$tap_status" -eq 0 ] || exit "$tap_status"
 	if [ "${tap_planned:--1}" -ne "$tap_count" ]; then
@@ -150,6 +162,11 @@ tap_end() {
 }
 trap tap_end EXIT
 trap 'exit 130' HUP INT TERM
+
+if [ "${AGENTGRAPH_ENGINE-}" = postgresql ]; then
+	why=$("$TOP_SRCDIR/t/postgresql-server" there) || tap_skip_all "$why"
+	PG_DIR=$("$TOP_SRCDIR/t/postgresql-server" start $$) || tap_bail "PostgreSQL does not start"
+fi
 
 # ---- processes --------------------------------------------------------------------------------
 
@@ -201,6 +218,15 @@ STATE=
 SOCKET=
 BASE=
 
+# outside FILE SQL: has somebody else say that to the database FILE of the service, or to PostgreSQL, where all are one.
+outside() {
+	if [ -n "$PG_DIR" ]; then
+		psql "$DATABASE_URL" -X -q -A -t -c "$2"
+	else
+		sqlite3 -cmd '.timeout 5000' "$1" "$2"
+	fi
+}
+
 # lock_database FILE SECONDS: from now on, and for so long, somebody else writes to it; sets lock_pid.
 lock_database() {
 	{
@@ -238,6 +264,7 @@ api_start() {
 
 serve_run() {
 	[ -n "$STATE" ] || STATE=$(mktemp -d "$WORK/state.XXXXXX")
+	database_of "$STATE"
 	SERVE_OUT=$(mktemp "$WORK/out.XXXXXX")
 	SERVE_ERR=$(mktemp "$WORK/err.XXXXXX")
 	"$AGENTGRAPH" serve --state "$STATE" --processes 2 --drain 5 "$@" \

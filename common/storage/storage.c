@@ -30,7 +30,7 @@ struct storage *storage_open_engine(const struct storage_engine *engine,
 }
 
 /* A new engine joins here; the scheme of its URLs is its name. */
-static const struct storage_engine *const engines[] = {&sqlite_engine};
+static const struct storage_engine *const engines[] = {&sqlite_engine, &postgresql_engine};
 
 const struct storage_engine *storage_engine_of(const struct config *config, struct error *err)
 {
@@ -45,7 +45,7 @@ const struct storage_engine *storage_engine_of(const struct config *config, stru
 			return engines[i];
 	}
 	error_set(err, ERR_STORAGE,
-	    "%s: expected a URL of a database that can be had here (sqlite:), found %s%.*s",
+	    "%s: expected a URL of a database that can be had here (sqlite: or postgresql:), found %s%.*s",
 	    config->env.database_url ? "DATABASE_URL" : "database", url[scheme] ? "" : "no URL",
 	    url[scheme] ? (int)(scheme < 32 ? scheme + 1 : 32) : 0, url);
 	return NULL;

@@ -56,6 +56,13 @@ struct storage_engine {
 	void (*close)(struct storage *st);
 
 	/*
+	 * Looks where config's database is and whether a service could work on it, and changes
+	 * nothing: a sentence without an end, malloc'd, never with a password; NULL with err set
+	 * where it could not.  NULL in an engine whose database is in the state directory.
+	 */
+	char *(*examine)(const struct config *config, struct error *err);
+
+	/*
 	 * An online, consistent copy of everything (agentgraph backup) into the directory path,
 	 * which is made (0700) or empty.  A copy gets its name when it is complete and on disk, so
 	 * path can serve as a state directory.
@@ -84,8 +91,8 @@ struct storage_engine {
 	const struct trace_record_ops *trace_records;
 };
 
-/* SQLite, in files of the state directory. */
-extern const struct storage_engine sqlite_engine;
+/* SQLite, in files of the state directory; PostgreSQL, in one schema of a database. */
+extern const struct storage_engine sqlite_engine, postgresql_engine;
 
 struct storage {
 	const struct storage_engine *engine;

@@ -303,7 +303,7 @@ is "$(listed)" d1 'but as failed'
 rm holds-node
 run dead d2 '{\"message\":\"y\"}'
 is "$STATUS" 200 'the next run goes on'
-is "$(sqlite3 "$STATE/threads.db" "SELECT status FROM runs WHERE run_id = 'd1'")" 4 'and writes down that the first was lost'
+is "$(outside "$STATE/threads.db" "SELECT status FROM runs WHERE run_id = 'd1'")" 4 'and writes down that the first was lost'
 record dead d1
 is "$(json '.data | "\(.status) \(.error.code)"' "$BODY")" 'error RUN_LOST' 'which stays so'
 run dead d1 '{\"message\":\"z\"}'

@@ -17,7 +17,7 @@ numbers() { printf '%s\n' "$BODY" | jq -sr 'map(.metadata.seq) | map(tostring) |
 said() { json '"'"$STATUS"' \(.error_code) \(.detail)"' "$BODY"; }
 follow() { api GET "/v1/threads/t/runs/$1/stream${2-}"; }
 # rows QUERY: what threads.db says.
-rows() { sqlite3 "$STATE/threads.db" ".timeout 5000" "$1"; }
+rows() { outside "$STATE/threads.db" "$1"; }
 # lines ID: what is kept of a run, without the marks.
 lines() {
 	rows "SELECT c.lines FROM chunks AS c JOIN runs AS r ON r.thread = c.thread AND r.number = c.number

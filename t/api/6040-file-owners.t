@@ -8,7 +8,7 @@ set -u
 
 command -v sqlite3 >/dev/null || tap_skip_all 'sqlite3 is not installed'
 state=$WORK/kept
-outsider() { sqlite3 -cmd '.timeout 5000' "$state/files.db" "$1"; }
+outsider() { outside "$state/files.db" "$1"; }
 bearer() { printf 'Authorization: Bearer %s' "$(token "$1" "${2-}")"; }
 
 # reads USER ID EXPECTED NAME: all three ways of reading.

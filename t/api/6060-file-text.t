@@ -7,8 +7,9 @@ set -u
 
 # Programs with an extractor of the test's own beside them.
 mkdir bin
-for program in agentgraph agentgraph-fcgi agentgraph-follow agentgraph-relay agentgraph-runner agentgraph-ws; do
-	cp "$(dirname "$AGENTGRAPH")/$program" bin/
+for program in agentgraph agentgraph-fcgi agentgraph-follow agentgraph-relay agentgraph-runner agentgraph-ws \
+	agentgraph-postgresql.so; do
+	[ ! -e "$(dirname "$AGENTGRAPH")/$program" ] || cp "$(dirname "$AGENTGRAPH")/$program" bin/
 done
 AGENTGRAPH=$WORK/bin/agentgraph
 AGENTGRAPH_FCGI=$WORK/bin/agentgraph-fcgi

@@ -6,7 +6,7 @@ set -u
 . "$TOP_SRCDIR/t/api/auth.sh"
 . "$TOP_SRCDIR/t/api/store.sh"
 command -v sqlite3 >/dev/null || tap_skip_all 'sqlite3 is not installed'
-change() { sqlite3 -cmd '.timeout 5000' "$STATE/store.db" "$1"; }
+change() { outside "$STATE/store.db" "$1"; }
 
 with_store
 api_start

@@ -178,7 +178,7 @@ FACTS
 # As in the first moments of a thread's first run: it is not stored, so nobody's yet.
 observe twice
 is "$(json .data.run_count "$BODY")" 1 'a thread that is stored has its traces'
-sqlite3 -cmd '.timeout 5000' "$STATE/threads.db" "DELETE FROM threads WHERE thread_id = 'twice'"
+outside "$STATE/threads.db" "DELETE FROM threads WHERE thread_id = 'twice'"
 observe twice
 is "$STATUS $(json '[.data.run, .data.run_count, .data.run_ids] | tojson' "$BODY")" '200 [null,0,[]]' 'one that is not has none'
 serve_stop

@@ -57,7 +57,7 @@ context() {
 
 # change SQL: what no request can do, as an outsider would.
 change() {
-	sqlite3 -cmd '.timeout 5000' "$STATE/threads.db" "$1"
+	outside "$STATE/threads.db" "$1"
 }
 
 # repeat N TEXT

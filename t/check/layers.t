@@ -19,7 +19,9 @@ violations()
 		rank["fcgi"] = rank["cli"] = rank["ws-bridge"] = rank["runner"] = rank["extract"] = 5
 
 		# where a foreign header may be included; "once" means in one file of the tree
-		place["sqlite3.h"] = place["sql.h"] = "common/storage/sqlite/"
+		place["sqlite3.h"] = "common/storage/sqlite/"
+		place["sql.h"] = "common/storage/"
+		place["libpq-fe.h"] = "common/storage/postgresql/libpq_module.c"
 		place["fcgiapp.h"] = place["fcgi_stdio.h"] = place["fcgios.h"] = "fcgi/"
 		place["jwt.h"] = "common/access/"
 		place["wslay/wslay.h"] = "ws-bridge/"
@@ -72,8 +74,11 @@ violations()
 		header = $0
 		sub(/^[^"<]*["<]/, "", header)
 		sub(/[">].*/, "", header)
-		if (header ~ /^(common\/)?storage\/sqlite\//)
-			place[header] = "common/storage/sqlite/"
+		if (match(header, /^(common\/)?storage\/(sql|sqlite|postgresql)\//))
+			place[header] = "common/storage/"
+		# what drivers have in common knows none of them
+		if (FILENAME ~ /^common\/storage\/sql\// && header ~ /^(common\/)?storage\/(sqlite|postgresql)\//)
+			report("a driver")
 		if (header in place)
 			check_place()
 		else
@@ -111,7 +116,9 @@ test_that 'a room must not use its neighbour' refuses common/tool/x.c '"storage/
 test_that 'base uses no other room' refuses common/base/x.c '"config/config.h"'
 test_that 'a room that nobody ranked is noticed' refuses common/attic/x.c '"base/buf.h"'
 test_that 'SQLite is known to its engine only' refuses common/storage/x.c '<sqlite3.h>'
-test_that 'nothing outside includes an engine' refuses common/storage/x.c '"storage/sql/db.h"'
+test_that 'libpq is known to its module only' refuses common/storage/postgresql/x.c '<libpq-fe.h>'
+test_that 'nothing outside includes an engine' refuses common/service/x.c '"storage/sql/db.h"'
+test_that 'what drivers have in common knows none of them' refuses common/storage/sql/x.c '"storage/sqlite/sqlite_db.h"'
 test_that 'an engine may use its own headers' accepts common/storage/sqlite/x.c '"storage/sql/db.h"' '"sql.h"'
 test_that 'FastCGI is known in fcgi only' refuses common/service/x.c '<fcgiapp.h>'
 test_that 'libjwt is known in access only' refuses fcgi/x.c '<jwt.h>'

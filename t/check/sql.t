@@ -139,7 +139,7 @@ END
 takes()
 {
 	cat >"$scratch/a.sql"
-	embed && [ "$(constants get)" = 'GET_A GET_B ' ] && [ "$(grep -c '"SELECT a, b' "$scratch/sql.c")" = 2 ]
+	embed && [ "$(constants get)" = 'GET_A GET_B ' ] && [ "$(grep -c '"SELECT a, b' "$scratch/sql.c")" = 4 ]
 }
 test_that 'statements share a part, wherever that stands' takes <<'END'
 -- name: get
@@ -166,6 +166,51 @@ END
 test_that 'nor does a part take others' refuses 'stands in a statement and names a part' <<'END'
 -- part: row
 -- take: column
+END
+
+# What PostgreSQL has instead.
+mkdir "$scratch/postgresql"
+embed_both() { "$top_srcdir/build-aux/sql-embed" "$scratch" "$scratch/a-0001.sql" "$scratch/a.sql" "$scratch/postgresql/a.sql"; }
+
+# both PATTERN...: with standard input as what PostgreSQL has instead, each pattern is in a line of the source.
+both()
+{
+	cat >"$scratch/postgresql/a.sql"
+	embed_both 2>"$scratch/message" || { cat "$scratch/message"; return 1; }
+	for pattern; do grep -q "$pattern" "$scratch/sql.c" || return 1; done
+}
+refuses_both()
+{
+	cat >"$scratch/postgresql/a.sql"
+	! embed_both 2>"$scratch/message" && grep -q "$1" "$scratch/message"
+}
+
+cat >"$scratch/a.sql" <<'END'
+-- part: rest
+WHERE a = iif(1, 2, 3);
+-- name: get
+SELECT a FROM t CROSS JOIN u INDEXED BY x ON true
+-- take: rest
+END
+test_that 'PostgreSQL has a statement of its own, and the same columns' both '"SELECT a FROM only_there;' '"SELECT a FROM t CROSS' <<'END'
+-- name: get
+SELECT a FROM only_there;
+END
+test_that 'or a part, and the order of the work is its own' both '"WHERE a = 4;' '"SELECT a FROM t JOIN u ON true' 'iif(1, 2, 3)' <<'END'
+-- part: rest
+WHERE a = 4;
+END
+test_that 'other columns are refused' refuses_both 'column 1 is not a$' <<'END'
+-- name: get
+SELECT b FROM t;
+END
+test_that 'a statement that nothing else has is refused' refuses_both 'there is no other one of that name$' <<'END'
+-- name: got
+SELECT a FROM t;
+END
+test_that 'a backslash stays one' both 'x\\\\0300' <<'END'
+-- name: get
+SELECT a FROM t WHERE a = 'x\0300';
 END
 
 counted_by_hand() { grep -rnE 'query_column_[a-z]+\([^,]+, [0-9]' "$1" --include='*.c'; }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Tests that run on every engine: SQLite's, and the one in memory that is there for them. */
+/* Tests that run on every engine: SQLite's, the one in memory that is there for them, and with
+ * AGENTGRAPH_ENGINE=postgresql PostgreSQL instead of both. */
 #ifndef AGENTGRAPH_UNIT_ENGINES_FIXTURE_H
 #define AGENTGRAPH_UNIT_ENGINES_FIXTURE_H
 
 #include "base/clock.h"
 #include "memory_engine_fixture.h"
+#include "postgresql_fixture.h"
 #include "storage/sql/db.h"
 #include "unit.h"
 
@@ -15,9 +17,20 @@
 /* The engine that is opened; NULL: the one that config chooses. */
 static const struct storage_engine *chosen_engine;
 
+/* Before main, so that all processes that it makes know the server. */
+__attribute__((constructor)) static void choose_engine(void)
+{
+	if (!postgresql_wanted())
+		return;
+	postgresql_start();
+	chosen_engine = &postgresql_engine;
+}
+
 static inline struct storage *open_chosen(
     const struct config *config, struct shared *shared, struct error *err)
 {
+	if (chosen_engine == &postgresql_engine)
+		return postgresql_open_for(config, shared, err);
 	return chosen_engine ? storage_open_engine(chosen_engine, config, shared, err)
 			     : storage_open(config, shared, err);
 }
@@ -47,6 +60,8 @@ static inline int storage_main(const char *name, const struct unit_test *any, si
 	static char sentences[64][128];
 	size_t count = 0;
 
+	if (postgresql_wanted())
+		return unit_main(name, any, any_count);
 	assert(any_count < 64 && 2 * any_count + own_count < 128);
 	for (size_t i = 0; i < any_count; i++)
 		all[count++] = any[i];

@@ -348,7 +348,9 @@ int main(int argc, char **argv)
 
 	seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 88172645463325252ULL;
 	for (int e = 0; e < ENGINES; e++) {
-		chosen_engine = e ? &memory_engine : NULL;
+		chosen_engine = e         ? &memory_engine
+		    : postgresql_wanted() ? &postgresql_engine
+					  : NULL;
 		engines[e] = try_open(e ? "in-memory" : "state", &err);
 		if (!engines[e]) {
 			printf("Bail out! %s\n", err.detail);

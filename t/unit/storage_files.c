@@ -299,12 +299,15 @@ static void memory_is_forgotten_and_the_rest_stays(void)
 
 static void a_directory_is_checked_before_it_is_made(void)
 {
+	FILE *f = fopen(unit_path("plain"), "w");
+
+	CU_ASSERT_FATAL(f && fclose(f) == 0);
 	CU_ASSERT_TRUE(blobs_local_check(config.env.media_storage_path, &err));
 	CU_ASSERT_TRUE(blobs_local_check(unit_path("a/b/c"), &err));
-	CU_ASSERT_FALSE(blobs_local_check(unit_path("state/files.db"), &err));
+	CU_ASSERT_FALSE(blobs_local_check(unit_path("plain"), &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "MEDIA_STORAGE_PATH: expected a directory"));
 	error_release(&err);
-	CU_ASSERT_FALSE(blobs_local_check(unit_path("state/files.db/below"), &err));
+	CU_ASSERT_FALSE(blobs_local_check(unit_path("plain/below"), &err));
 	error_release(&err);
 }
 

@@ -218,9 +218,9 @@ static inline void make_version(const char *name, int version, const char *rows)
 		const struct sql_migration *m = &sql_migrations[i];
 
 		if (strcmp(m->database, "threads") == 0 && m->version <= version)
-			CU_ASSERT_TRUE(sqlite_script(db, m->text, &err));
+			CU_ASSERT_TRUE(db_script(db, m->text, &err));
 	}
-	CU_ASSERT_TRUE(sqlite_script(db, rows, &err));
+	CU_ASSERT_TRUE(db_script(db, rows, &err));
 	db_close(db);
 }
 

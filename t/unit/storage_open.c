@@ -74,18 +74,18 @@ static void a_deferred_write_is_on_disk_after_closing(void)
 
 static void a_database_that_no_engine_has_is_refused_by_key(void)
 {
-	struct config config = {.state_dir = (char *)unit_path("chosen"),
-	    .database = (char *)"postgresql://u:secret@h/d"};
+	struct config config = {
+	    .state_dir = (char *)unit_path("chosen"), .database = (char *)"mysql://u:secret@h/d"};
 
 	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
 	CU_ASSERT_STRING_EQUAL(err.detail,
-	    "database: expected a URL of a database that can be had here (sqlite:), "
-	    "found postgresql:");
+	    "database: expected a URL of a database that can be had here (sqlite: or postgresql:), "
+	    "found mysql:");
 	error_release(&err);
 	config.env.database_url = config.database = (char *)"secret";
 	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
 	CU_ASSERT_STRING_EQUAL(err.detail,
-	    "DATABASE_URL: expected a URL of a database that can be had here (sqlite:), "
+	    "DATABASE_URL: expected a URL of a database that can be had here (sqlite: or postgresql:), "
 	    "found no URL");
 	error_release(&err);
 	config.database = (char *)"sqlite:/elsewhere";
@@ -104,7 +104,7 @@ static void run_script(const char *name, const char *sql)
 	struct db *db = sqlite_open(unit_path(name), DB_WRITE, &err);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_TRUE(sqlite_script(db, sql, &err));
+	CU_ASSERT_TRUE(db_script(db, sql, &err));
 	db_close(db);
 }
 
@@ -186,8 +186,8 @@ static void damage(const char *path)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_EQUAL_FATAL(
-	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, "SELECT rootpage FROM sqlite_schema WHERE rootpage > 0",
-		-1, &roots, NULL),
+	    sqlite3_prepare_v2(sqlite_db_of(db)->handle,
+		"SELECT rootpage FROM sqlite_schema WHERE rootpage > 0", -1, &roots, NULL),
 	    SQLITE_OK);
 	while (count < 64 && sqlite3_step(roots) == SQLITE_ROW)
 		pages[count++] = sqlite3_column_int64(roots, 0);

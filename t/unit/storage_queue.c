@@ -1301,7 +1301,8 @@ static int64_t ask(const char *name, const char *sql)
 	int64_t value = -1;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(
+	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -1675,7 +1676,7 @@ static void fill_queue(const char *name, int count, bool one)
 	    count, one ? "1" : "i", one ? "i" : "1");
 	db = sqlite_open(unit_path(path), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	check_ok(sqlite_script(db, sql, &err));
+	check_ok(db_script(db, sql, &err));
 	db_close(db);
 }
 

@@ -365,7 +365,7 @@ static struct storage *open_filled(const char *name, int threads, int runs)
 	snprintf(sql, sizeof(sql), fill, threads > runs ? threads : runs, threads, runs);
 	db = sqlite_open(unit_path(path), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_TRUE(sqlite_script(db, sql, &err));
+	CU_ASSERT_TRUE(db_script(db, sql, &err));
 	db_close(db);
 	/* until it is closed, because connections are opened when they are needed */
 	sqlite3_auto_extension((void (*)(void))count_steps);
@@ -440,7 +440,7 @@ static void a_common_status_is_looked_for_in_a_users_threads(void)
 	st = open_filled("common", 3000, 1);
 	db = sqlite_open(unit_path("common/threads.db"), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_TRUE(sqlite_script(db, "UPDATE runs SET status = 4", &err));
+	CU_ASSERT_TRUE(db_script(db, "UPDATE runs SET status = 4", &err));
 	db_close(db);
 	r.status = RUN_ERROR;
 	CU_ASSERT_TRUE(write_run(&t, &r, 0));

@@ -19,7 +19,8 @@ static int64_t ask(const char *name, const char *sql)
 	int64_t value = -1;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(
+	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);

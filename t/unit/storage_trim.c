@@ -52,7 +52,8 @@ static int64_t ask(const char *sql, int64_t row)
 	int64_t value = -1;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(
+	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
 	sqlite3_bind_int64(stmt, 1, row);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);

@@ -264,7 +264,7 @@ static void a_database_of_a_newer_version_is_refused(void)
 	struct error mine = {0};
 	close_store(st);
 	struct db *db = sqlite_open(unit_path("newer/store.db"), DB_WRITE, &err);
-	CU_ASSERT_TRUE(sqlite_script(db, "PRAGMA user_version = 99", &err));
+	CU_ASSERT_TRUE(db_script(db, "PRAGMA user_version = 99", &err));
 	db_close(db);
 	CU_ASSERT_PTR_NULL(try_store("newer", MODEL, &mine));
 	CU_ASSERT_PTR_NOT_NULL(strstr(mine.detail, "store.db has schema version 99"));

@@ -269,8 +269,8 @@ static bool leave_context(
 }
 
 /* Adds its size to *bytes, and 1 to *count; a message that is not there is none. */
-static bool sql_change_delete_message(struct db *db, const struct change *c,
-    const char *message_id, int64_t *bytes, int64_t *count, struct error *err)
+static bool sql_change_delete_message(struct db *db, const struct change *c, const char *message_id,
+    int64_t *bytes, int64_t *count, struct error *err)
 {
 	int64_t body = 0, seq;
 	struct query q;

@@ -26,7 +26,12 @@ void db_close(struct db *db)
 bool db_exec(struct db *db, enum sql_id id, struct error *err)
 {
 	atomic_store_explicit(&used[id], true, memory_order_relaxed);
-	return db->driver->exec(db, id, err);
+	return db_script(db, db->driver->statement(id), err);
+}
+
+bool db_script(struct db *db, const char *sql, struct error *err)
+{
+	return db->driver->script(db, sql, err);
 }
 
 bool db_begin(struct db *db, struct error *err)

@@ -10,8 +10,8 @@
  * remembers that something went wrong and then does nothing more, so its user looks once, at
  * query_end.
  *
- * Errors are ERR_TRANSIENT_STORAGE for what may pass by itself (locked, no room left, no connection),
- * else ERR_STORAGE; the cause has the database's words.
+ * Errors are ERR_TRANSIENT_STORAGE for what may pass by itself (locked, no room left, no
+ * connection), else ERR_STORAGE; the cause has the database's words.
  */
 #ifndef AGENTGRAPH_STORAGE_SQL_DB_H
 #define AGENTGRAPH_STORAGE_SQL_DB_H
@@ -55,10 +55,10 @@ struct query {
 };
 
 struct db_driver {
-	struct db *(*open)(
-	    const struct db_source *source, enum db_mode mode, struct error *err);
+	struct db *(*open)(const struct db_source *source, enum db_mode mode, struct error *err);
 	void (*close)(struct db *db);
-	bool (*exec)(struct db *db, enum sql_id id, struct error *err);
+	const char *(*statement)(enum sql_id id); /* its text */
+	bool (*script)(struct db *db, const char *sql, struct error *err);
 	bool (*begin)(struct db *db, struct error *err);
 	bool (*commit)(struct db *db, struct error *err);
 	void (*rollback)(struct db *db);
@@ -100,6 +100,7 @@ void db_close(struct db *db); /* NULL is fine */
 
 /* Runs statements that give no rows and take no parameters. */
 bool db_exec(struct db *db, enum sql_id id, struct error *err);
+bool db_script(struct db *db, const char *sql, struct error *err);
 
 /* A write transaction: nobody else writes to the database until it ends.  A rollback is fine also
  * where the database has rolled back by itself. */
@@ -116,10 +117,10 @@ int64_t db_last_row(struct db *db);
 bool db_again(struct db *db);
 
 /*
- * A database: whether there is one, so that reading from it makes none; opening it for writing, made
- * or brought up to date as sql/ says where that is this call's to do, with a detail that names it in
- * the error; and removing one that nobody has open, so that the next is empty, where each source has
- * one of its own.
+ * A database: whether there is one, so that reading from it makes none; opening it for writing,
+ * made or brought up to date as sql/ says where that is this call's to do, with a detail that names
+ * it in the error; and removing one that nobody has open, so that the next is empty, where each
+ * source has one of its own.
  */
 bool database_is_there(const struct db_source *source);
 struct db *database_open(const struct db_source *source, const char *name, enum db_mode mode,

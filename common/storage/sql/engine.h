@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The inside of the engines that keep rows in a database: what their files share.  The functions are the operations of
- * threads.h under the same names. */
+/* The inside of the engines that keep rows in a database: what their files share.  The functions
+ * are the operations of threads.h under the same names. */
 #ifndef AGENTGRAPH_STORAGE_SQL_ENGINE_H
 #define AGENTGRAPH_STORAGE_SQL_ENGINE_H
 
@@ -16,7 +16,7 @@
 struct engine {
 	struct storage storage; /* first, so that one pointer is both */
 	char *state_dir;
-	enum db_mode mode; /* of what is opened for writing */
+	enum db_mode mode;       /* of what is opened for writing */
 	struct db_source source; /* threads.db */
 	char *reserve;           /* path of the reserve; NULL: there is none */
 	struct shared *shared;
@@ -48,8 +48,8 @@ static inline struct turnstile *engine_turnstile(const struct engine *e, enum sh
 }
 
 /*
- * Opens threads.db, and all that works for the engine: e has its state_dir, mode, source, reserve and
- * shared already.  What was opened before a failure is for engine_release.
+ * Opens threads.db, and all that works for the engine: e has its state_dir, mode, source, reserve
+ * and shared already.  What was opened before a failure is for engine_release.
  */
 bool engine_start(struct engine *e, struct error *err);
 

@@ -250,7 +250,7 @@ bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64
 	query_int(&q, ":thread", job->job.thread_row);
 	if (!query_run(&q))
 		return false;
-	moves->queue |= sqlite3_changes(db->handle) != 0;
+	moves->queue |= db_changes(db) != 0;
 	return record_trim_ended(
 	    db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
 }

@@ -9,14 +9,14 @@
 #include "storage/vector/vector_file.h"
 
 struct memories_engine {
-	struct memory_set set; /* first, so that one pointer is both */
+	struct memory_set set;   /* first, so that one pointer is both */
 	struct db_source source; /* store.db */
 	char *state_dir;
 	int64_t model; /* its key */
 	size_t dimension;
 	struct writer *writer;
 	struct pool *pool;
-	void *keeper; /* the driver's, or NULL */
+	void *keeper;            /* the driver's, or NULL */
 	pthread_mutex_t opening; /* guards the opening of vectors */
 	_Atomic(struct vector_file *) vectors;
 };

@@ -48,8 +48,9 @@ static bool traced_begin(
 	if (anew)
 		database_throw_away(&t->source);
 	struct db *db = database_open(&t->source, "telemetry", DB_WRITE, t->turnstile, err);
-	if (db && !(db_exec(db, SQL_TELEMETRY_SETUP, err) &&
-		      (!anew || db_exec(db, SQL_TRACE_FORGET_ALL, err)))) {
+	if (db &&
+	    !(db_exec(db, SQL_TELEMETRY_SETUP, err) &&
+		(!anew || db_exec(db, SQL_TRACE_FORGET_ALL, err)))) {
 		db_close(db);
 		db = NULL;
 	}

@@ -3,9 +3,9 @@
  * The backup is a directory with a copy of each database under its own name.  A copy gets that name
  * only when it is complete and on disk, so what looks like a backup is one.
  */
+#include "storage/sqlite/backup.h"
 #include "base/directory.h"
 #include "base/memory.h"
-#include "storage/sqlite/backup.h"
 #include "storage/sqlite/migrate.h"
 
 #include <dirent.h>

@@ -35,4 +35,3 @@ int sqlite_memory_fits_add(sqlite3 *handle)
 	return sqlite3_create_function(handle, "memory_fits", 2,
 	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, memory_fits, NULL, NULL);
 }
-

@@ -85,7 +85,7 @@ static bool migrate_apply(struct db *db, const struct sql_migration *m, struct e
 {
 	if (!migrate_prepare(db, m, err) || !db_begin(db, err))
 		return false;
-	if (sqlite_script(db, m->text, err) && db_commit(db, err))
+	if (db_script(db, m->text, err) && db_commit(db, err))
 		return true;
 	db_rollback(db);
 	return false;
@@ -149,7 +149,7 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
 	bool ok;
 
 	turnstile_enter(turnstile);
-	ok = database_create(path, err) && (db = sqlite_open(path, mode, err)) != NULL &&
+	ok = database_create(path, err) && (db = db_open(source, mode, err)) != NULL &&
 	    migrate(db, path, name, err);
 	turnstile_leave(turnstile);
 	if (ok)

@@ -133,7 +133,7 @@ static void sqlite_close(struct db *base)
 	free(db);
 }
 
-bool sqlite_script(struct db *base, const char *sql, struct error *err)
+static bool sqlite_script(struct db *base, const char *sql, struct error *err)
 {
 	struct sqlite_db *db = sqlite_db_of(base);
 	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
@@ -141,9 +141,9 @@ bool sqlite_script(struct db *base, const char *sql, struct error *err)
 	return rc == SQLITE_OK || fail_with(db, rc, err);
 }
 
-static bool sqlite_exec(struct db *db, enum sql_id id, struct error *err)
+static const char *sqlite_statement(enum sql_id id)
 {
-	return sqlite_script(db, sql_statements[id].text, err);
+	return sql_statements[id].text;
 }
 
 static bool run_plain(struct db *db, enum sql_id id, struct error *err)
@@ -357,7 +357,8 @@ static void sqlite_keeper_free(void *keeper)
 const struct db_driver sqlite_driver = {
     .open = sqlite_open_source,
     .close = sqlite_close,
-    .exec = sqlite_exec,
+    .statement = sqlite_statement,
+    .script = sqlite_script,
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,

@@ -29,12 +29,9 @@ static inline struct db_source sqlite_source(char *path)
 	return (struct db_source){.driver = &sqlite_driver, .path = path};
 }
 
-/* Opens a database file that exists (DB_WRITE: synchronous=NORMAL, DB_DURABLE: FULL).  NULL with err
- * set on failure. */
+/* Opens a database file that exists (DB_WRITE: synchronous=NORMAL, DB_DURABLE: FULL).  NULL with
+ * err set on failure. */
 struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err);
-
-/* Statements without rows. */
-bool sqlite_script(struct db *db, const char *sql, struct error *err);
 
 /* Makes memory_fits known to a connection; SQLite's code. */
 int sqlite_memory_fits_add(sqlite3 *handle);

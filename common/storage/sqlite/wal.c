@@ -49,8 +49,8 @@ static void leave_office(struct wal_keeper *c)
 
 static bool checkpoint(struct db *db, int mode)
 {
-	return sqlite3_wal_checkpoint_v2(
-	           sqlite_db_of(db)->handle, "main", mode, NULL, NULL) == SQLITE_OK;
+	return sqlite3_wal_checkpoint_v2(sqlite_db_of(db)->handle, "main", mode, NULL, NULL) ==
+	    SQLITE_OK;
 }
 
 /* With the turn, so that our own writers queue instead of racing. */

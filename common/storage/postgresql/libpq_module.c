@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph-postgresql.so: the table of libpq's functions, and nothing else.  It is no part of the
+ * library. */
+#include "storage/postgresql/libpq.h"
+
+#include <libpq-fe.h>
+
+_Static_assert((int)LIBPQ_CONNECTION_OK == (int)CONNECTION_OK &&
+	(int)LIBPQ_COMMAND_OK == (int)PGRES_COMMAND_OK &&
+	(int)LIBPQ_TUPLES_OK == (int)PGRES_TUPLES_OK &&
+	(int)LIBPQ_SINGLE_TUPLE == (int)PGRES_SINGLE_TUPLE &&
+	LIBPQ_DIAG_SQLSTATE == PG_DIAG_SQLSTATE &&
+	LIBPQ_DIAG_MESSAGE_PRIMARY == PG_DIAG_MESSAGE_PRIMARY,
+    "libpq has other numbers");
+
+static int module_conninfo_is_valid(const char *conninfo)
+{
+	PQconninfoOption *options = PQconninfoParse(conninfo, NULL);
+	int valid = options != NULL;
+
+	PQconninfoFree(options);
+	return valid;
+}
+
+static int module_status(const PGconn *conn)
+{
+	return (int)PQstatus(conn);
+}
+
+static int module_result_status(const PGresult *result)
+{
+	return (int)PQresultStatus(result);
+}
+
+extern const struct libpq agentgraph_libpq;
+
+__attribute__((visibility("default"))) const struct libpq agentgraph_libpq = {
+    .version = LIBPQ_VERSION,
+    .conninfo_is_valid = module_conninfo_is_valid,
+    .connect_params = PQconnectdbParams,
+    .finish = PQfinish,
+    .status = module_status,
+    .error_message = PQerrorMessage,
+    .server_version = PQserverVersion,
+    .parameter_status = PQparameterStatus,
+    .host = PQhost,
+    .port = PQport,
+    .db = PQdb,
+    .user = PQuser,
+    .socket = PQsocket,
+    .consume_input = PQconsumeInput,
+    .is_busy = PQisBusy,
+    .flush = PQflush,
+    .set_nonblocking = PQsetnonblocking,
+    .send_query = PQsendQuery,
+    .send_prepare = PQsendPrepare,
+    .send_query_prepared = PQsendQueryPrepared,
+    .set_single_row_mode = PQsetSingleRowMode,
+    .get_result = PQgetResult,
+    .result_status = module_result_status,
+    .result_error_field = PQresultErrorField,
+    .ntuples = PQntuples,
+    .nfields = PQnfields,
+    .fname = PQfname,
+    .ftype = PQftype,
+    .getvalue = PQgetvalue,
+    .getlength = PQgetlength,
+    .getisnull = PQgetisnull,
+    .cmd_tuples = PQcmdTuples,
+    .clear = PQclear,
+    .get_cancel = PQgetCancel,
+    .cancel = PQcancel,
+    .free_cancel = PQfreeCancel,
+};

@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: ISC */
+/* Transactions and queries on PostgreSQL. */
+#include "storage/postgresql/postgresql_db.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "storage/memory_filter.h"
+#include "storage/postgresql/postgresql_text.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Types of the server's catalogue, which never change their numbers. */
+enum {
+	TYPE_BOOL = 16,
+	TYPE_BYTEA = 17,
+	TYPE_INT8 = 20,
+	TYPE_INT4 = 23,
+	TYPE_TEXT = 25,
+	TYPE_FLOAT8 = 701,
+	TYPE_NUMERIC = 1700
+};
+
+#define DRAINED_ROWS 256  /* what comes of a query before it is cheaper to have it cancelled */
+#define CLEAR_UP_MS 30000 /* how long it is asked what became of a commit */
+
+struct postgresql_db {
+	struct db db; /* first, so that one pointer is both */
+	struct postgresql_server *server;
+	struct postgresql_connection *connection; /* of the transaction; NULL outside */
+	bool again;           /* the transaction that failed would do when it is run again */
+	char transaction[64]; /* its id */
+	int64_t changes, last_row;
+};
+
+struct postgresql_query {
+	enum sql_id id;
+	const struct postgresql_text *text;
+	struct postgresql_connection *connection; /* its own, where there is no transaction */
+
+	const char *values[POSTGRESQL_PARAMETERS];
+	int lengths[POSTGRESQL_PARAMETERS];
+	int formats[POSTGRESQL_PARAMETERS]; /* 1: binary */
+	unsigned types[POSTGRESQL_PARAMETERS];
+	char *owned[POSTGRESQL_PARAMETERS]; /* values that are freed with the query */
+
+	bool sent;
+	bool over;                /* no more results come */
+	struct pg_result *result; /* rows of it */
+	int row, rows;            /* the present one, counted from 0; -1 before the first */
+	const struct waiter *waiter;
+
+	int fits;       /* column that filters are held against; -1: none */
+	cJSON *filters; /* parsed once */
+	int filters_at; /* the parameter; -1: none */
+};
+
+static struct postgresql_db *db_of(struct db *db)
+{
+	return (struct postgresql_db *)db;
+}
+
+static const struct libpq *pq_of(struct db *db)
+{
+	return postgresql_libpq(db_of(db)->server);
+}
+
+/* ---- transactions ---- */
+
+static struct db *postgresql_open(
+    const struct db_source *source, enum db_mode mode, struct error *err)
+{
+	struct postgresql_db *db = xcalloc(1, sizeof(*db));
+
+	(void)mode;
+	(void)err;
+	db->db.driver = &postgresql_driver;
+	db->server = source->server;
+	return &db->db;
+}
+
+static void postgresql_close(struct db *base)
+{
+	assert(!db_of(base)->connection);
+	free(base);
+}
+
+static void db_let_go(struct postgresql_db *db)
+{
+	if (db->connection)
+		postgresql_give_back(db->server, db->connection);
+	db->connection = NULL;
+}
+
+/* Notes what a failure means for the transaction that it ends. */
+static void db_note(struct postgresql_db *db, enum postgresql_failure failure)
+{
+	if (failure == POSTGRESQL_LOST || failure == POSTGRESQL_AGAIN)
+		db->again = true;
+}
+
+static const char *postgresql_statement(enum sql_id id)
+{
+	return sql_statements[id].postgresql;
+}
+
+static bool postgresql_script(struct db *base, const char *sql, struct error *err)
+{
+	struct postgresql_db *db = db_of(base);
+	struct postgresql_connection *c = postgresql_take(db->server, false, err);
+	bool ok;
+
+	if (!c)
+		return false;
+	ok = postgresql_execute(db->server, c, sql, NULL, 0, err) == POSTGRESQL_FINE;
+	postgresql_give_back(db->server, c);
+	return ok;
+}
+
+/* Cuts the number of the instance off behind the id; no other instance has taken over. */
+static bool db_is_ours(struct postgresql_db *db, struct error *err)
+{
+	char *instance = strchr(db->transaction, ' ');
+
+	if (instance && strtoll(instance, NULL, 10) == postgresql_server_instance(db->server)) {
+		*instance = '\0';
+		return true;
+	}
+	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+	return error_cause(err, "another instance has taken the schema over: end this one");
+}
+
+static void postgresql_rollback(struct db *base)
+{
+	struct postgresql_db *db = db_of(base);
+	struct error ignored = {0};
+
+	if (!db->connection)
+		return;
+	if (pq_of(base)->status(db->connection->conn) == LIBPQ_CONNECTION_OK)
+		postgresql_execute(db->server, db->connection, "ROLLBACK", NULL, 0, &ignored);
+	error_release(&ignored);
+	db_let_go(db);
+}
+
+/* One transaction of the service at a time: what it has read stays true until its commit. */
+static bool postgresql_begin(struct db *base, struct error *err)
+{
+	struct postgresql_db *db = db_of(base);
+	enum postgresql_failure failure;
+
+	db->again = false;
+	db->connection = postgresql_take(db->server, false, err);
+	if (!db->connection)
+		return false;
+	failure = postgresql_execute(db->server, db->connection,
+	    "BEGIN;"
+	    "SELECT pg_advisory_xact_lock(hashtextextended('agentgraph ' || current_schema(), 0));"
+	    "SELECT pg_current_xact_id() || ' ' || (SELECT id FROM instance)",
+	    db->transaction, sizeof(db->transaction), err);
+	if (failure == POSTGRESQL_FINE && db_is_ours(db, err))
+		return true;
+	db_note(db, failure);
+	postgresql_rollback(base);
+	return false;
+}
+
+/* What became of the transaction; "" when it cannot be found out now. */
+static void db_ask(struct postgresql_db *db, char status[32])
+{
+	struct error ignored = {0};
+	struct postgresql_connection *c = postgresql_take(db->server, true, &ignored);
+	char sql[96];
+
+	*status = '\0';
+	if (c) {
+		snprintf(sql, sizeof(sql), "SELECT pg_xact_status('%s'::xid8)", db->transaction);
+		/* an id that is yet to come is one that a standby never heard of */
+		if (postgresql_execute(db->server, c, sql, status, 32, &ignored) ==
+		    POSTGRESQL_REFUSED)
+			snprintf(status, 32, "aborted");
+		postgresql_give_back(db->server, c);
+	}
+	error_release(&ignored);
+}
+
+/* Behind a commit whose answer was lost: true when it was one. */
+static bool db_clear_up(struct postgresql_db *db, struct error *err)
+{
+	int64_t end = clock_monotonic_ms() + CLEAR_UP_MS;
+	char status[32];
+
+	for (;;) {
+		db_ask(db, status);
+		if (strcmp(status, "committed") == 0) {
+			error_release(err);
+			return true;
+		}
+		if (strcmp(status, "aborted") == 0) {
+			db->again = true;
+			return false;
+		}
+		if (clock_monotonic_ms() > end)
+			break;
+		clock_sleep_ms(50);
+	}
+	db->again = false;
+	return false;
+}
+
+static bool postgresql_commit(struct db *base, struct error *err)
+{
+	struct postgresql_db *db = db_of(base);
+	enum postgresql_failure failure =
+	    postgresql_execute(db->server, db->connection, "COMMIT", NULL, 0, err);
+
+	db_let_go(db);
+	if (failure == POSTGRESQL_FINE)
+		return true;
+	if (failure == POSTGRESQL_LOST)
+		return db_clear_up(db, err);
+	db_note(db, failure);
+	return false;
+}
+
+static bool postgresql_again(struct db *base)
+{
+	bool again = db_of(base)->again;
+
+	db_of(base)->again = false;
+	return again;
+}
+
+static int64_t postgresql_changes(struct db *base)
+{
+	return db_of(base)->changes;
+}
+
+static int64_t postgresql_last_row(struct db *base)
+{
+	return db_of(base)->last_row;
+}
+
+/* ---- parameters ---- */
+
+static void postgresql_start(struct query *q, enum sql_id id)
+{
+	struct postgresql_query *p = xcalloc(1, sizeof(*p));
+
+	p->id = id;
+	p->text = postgresql_text(id);
+	p->row = -1;
+	p->fits = p->filters_at = -1;
+	q->stmt = p;
+}
+
+/* Most code binds them in the order of the text, so that the next one is it.  -1: the statement has
+ * no use for it. */
+static int parameter(struct query *q, const char *name)
+{
+	const struct postgresql_text *t = ((struct postgresql_query *)q->stmt)->text;
+
+	for (int i = 0; i < t->count; i++) {
+		int at = (q->bound + i) % t->count;
+
+		if (strcmp(t->names[at], name) == 0) {
+			q->bound = at + 1;
+			return at;
+		}
+	}
+	return -1;
+}
+
+static void bind_text(struct query *q, const char *name, const char *value, size_t len)
+{
+	struct postgresql_query *p = q->stmt;
+	int at = parameter(q, name);
+
+	if (at < 0)
+		return;
+	free(p->owned[at]);
+	/* libpq reads to the NUL */
+	p->owned[at] = value && value[len] ? xstrndup(value, len) : NULL;
+	p->values[at] = p->owned[at] ? p->owned[at] : value;
+	p->types[at] = TYPE_TEXT;
+	if (strcmp(name, ":filters") == 0)
+		p->filters_at = at;
+}
+
+static void bind_integer(struct query *q, const char *name, int64_t value)
+{
+	struct postgresql_query *p = q->stmt;
+	int at = parameter(q, name);
+
+	if (at < 0)
+		return;
+	free(p->owned[at]);
+	p->values[at] = p->owned[at] = xasprintf("%" PRId64, value);
+	p->types[at] = TYPE_INT8;
+}
+
+static void bind_blob(struct query *q, const char *name, const void *value, size_t size)
+{
+	struct postgresql_query *p = q->stmt;
+	int at = parameter(q, name);
+
+	if (at < 0)
+		return;
+	p->values[at] = value;
+	p->lengths[at] = (int)size;
+	p->formats[at] = 1;
+	p->types[at] = TYPE_BYTEA;
+}
+
+static void query_of_waiter(struct query *q, const struct waiter *waiter)
+{
+	((struct postgresql_query *)q->stmt)->waiter = waiter;
+}
+
+/* ---- execution ---- */
+
+static bool query_failed(struct query *q, enum postgresql_failure failure)
+{
+	q->failed = true;
+	db_note(db_of(q->db), failure);
+	return false;
+}
+
+static struct postgresql_connection *query_connection(struct query *q)
+{
+	const struct postgresql_query *p = q->stmt;
+
+	return p->connection ? p->connection : db_of(q->db)->connection;
+}
+
+static enum postgresql_failure query_prepare(struct query *q, const char *name)
+{
+	const struct postgresql_query *p = q->stmt;
+	struct postgresql_server *s = db_of(q->db)->server;
+	struct postgresql_connection *c = query_connection(q);
+	enum postgresql_failure failure = POSTGRESQL_FINE, next;
+	struct pg_result *result;
+
+	if (c->prepared[p->id])
+		return POSTGRESQL_FINE;
+	if (!pq_of(q->db)->send_prepare(c->conn, name, p->text->sql, p->text->count, p->types))
+		return postgresql_unsent(s, c, q->err);
+	do {
+		next = postgresql_next(s, c, NULL, &result, q->err);
+		failure = failure == POSTGRESQL_FINE ? next : failure;
+		if (result)
+			pq_of(q->db)->clear(result);
+	} while (next != POSTGRESQL_LOST && (result || next != POSTGRESQL_FINE));
+	if (failure == POSTGRESQL_REFUSED)
+		error_cause(q->err, "statement %s", sql_statements[p->id].name);
+	c->prepared[p->id] = failure == POSTGRESQL_FINE;
+	return failure;
+}
+
+/* Rows that come one by one let a reader end early; within a transaction other statements come
+ * between them, so that they come all at once. */
+static enum postgresql_failure query_send(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+	struct postgresql_connection *c = query_connection(q);
+	enum postgresql_failure failure;
+	char name[16];
+
+	snprintf(name, sizeof(name), "s%d", (int)p->id);
+	failure = query_prepare(q, name);
+	if (failure != POSTGRESQL_FINE)
+		return failure;
+	if (!pq->send_query_prepared(
+		c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1))
+		return postgresql_unsent(db_of(q->db)->server, c, q->err);
+	if (p->connection)
+		pq->set_single_row_mode(c->conn);
+	return POSTGRESQL_FINE;
+}
+
+/* Within a transaction there is one result, and behind it the connection is free for the next
+ * statement. */
+static enum postgresql_failure query_finish(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	struct pg_result *none;
+	enum postgresql_failure failure =
+	    postgresql_next(db_of(q->db)->server, query_connection(q), NULL, &none, q->err);
+
+	if (none)
+		pq_of(q->db)->clear(none);
+	p->over = true;
+	return failure;
+}
+
+/* The next result, which may be that there is none. */
+static enum postgresql_failure query_next(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = db_of(q->db);
+	const struct libpq *pq = pq_of(q->db);
+	enum postgresql_failure failure;
+
+	if (p->result)
+		pq->clear(p->result);
+	p->row = -1;
+	p->rows = 0;
+	failure = postgresql_next(db->server, query_connection(q), p->waiter, &p->result, q->err);
+	if (failure != POSTGRESQL_FINE) {
+		p->over = failure == POSTGRESQL_LOST || failure == POSTGRESQL_LEFT;
+		return failure;
+	}
+	p->over = !p->result;
+	if (!p->result)
+		return POSTGRESQL_FINE;
+	p->rows = pq->ntuples(p->result);
+	db->changes = strtoll(pq->cmd_tuples(p->result), NULL, 10);
+	return p->connection ? POSTGRESQL_FINE : query_finish(q);
+}
+
+/* What nobody reads any more. */
+static void query_drain(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = db_of(q->db);
+	enum postgresql_failure failure = POSTGRESQL_FINE;
+	struct error ignored = {0};
+
+	if (p->result)
+		pq_of(q->db)->clear(p->result);
+	p->result = NULL;
+	for (int rows = 0; p->sent && !p->over && failure != POSTGRESQL_LOST; rows++) {
+		if (rows == DRAINED_ROWS) {
+			postgresql_abandon(db->server, query_connection(q));
+			break;
+		}
+		failure =
+		    postgresql_next(db->server, query_connection(q), NULL, &p->result, &ignored);
+		p->over = !p->result && failure == POSTGRESQL_FINE;
+		if (p->result)
+			pq_of(q->db)->clear(p->result);
+		p->result = NULL;
+	}
+	error_release(&ignored);
+	p->over = true;
+}
+
+/* Reads, and single writes that a second execution leaves as they are, may be sent again. */
+static bool query_may_repeat(const struct postgresql_query *p)
+{
+	return strncmp(p->text->sql, "SELECT", 6) == 0 || strncmp(p->text->sql, "WITH", 4) == 0;
+}
+
+static bool query_execute_once(struct query *q, bool fresh, enum postgresql_failure *failure)
+{
+	struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = db_of(q->db);
+
+	*failure = POSTGRESQL_REFUSED;
+	if (!db->connection && !(p->connection = postgresql_take(db->server, fresh, q->err)))
+		return false;
+	*failure = query_send(q);
+	if (*failure != POSTGRESQL_FINE)
+		return false;
+	p->sent = true;
+	p->over = false;
+	*failure = query_next(q);
+	return *failure == POSTGRESQL_FINE;
+}
+
+static bool query_execute(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = db_of(q->db);
+	enum postgresql_failure failure;
+
+	if (query_execute_once(q, false, &failure))
+		return true;
+	if (failure == POSTGRESQL_LOST && p->connection && p->connection->reused &&
+	    query_may_repeat(p)) {
+		postgresql_give_back(db->server, p->connection);
+		p->connection = NULL;
+		p->sent = false;
+		error_release(q->err);
+		if (query_execute_once(q, true, &failure))
+			return true;
+	}
+	return query_failed(q, failure);
+}
+
+/* ---- rows ---- */
+
+static void query_note_fits(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+	const char *filters = p->filters_at >= 0 ? p->values[p->filters_at] : NULL;
+	int last = pq->nfields(p->result) - 1;
+
+	if (p->filters || !filters || last < 0 ||
+	    strcmp(pq->fname(p->result, last), "memory_fits") != 0)
+		return;
+	p->fits = last;
+	p->filters = json_parse(filters, strlen(filters), JSON_TRUSTED_DEPTH, NULL);
+}
+
+static bool query_row_fits(struct query *q)
+{
+	const struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+	cJSON *metadata;
+	bool fits;
+
+	if (p->fits < 0)
+		return true;
+	metadata = json_parse(pq->getvalue(p->result, p->row, p->fits),
+	    (size_t)pq->getlength(p->result, p->row, p->fits), JSON_TRUSTED_DEPTH, NULL);
+	fits = metadata && p->filters && memory_filter_fits(metadata, p->filters);
+	cJSON_Delete(metadata);
+	return fits;
+}
+
+static bool query_step(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	enum postgresql_failure failure;
+
+	for (;;) {
+		if (!p->sent && !query_execute(q))
+			return false;
+		if (p->result && ++p->row < p->rows) {
+			query_note_fits(q);
+			return true;
+		}
+		if (p->over)
+			return false;
+		failure = query_next(q);
+		if (failure != POSTGRESQL_FINE)
+			return query_failed(q, failure);
+	}
+}
+
+/* Of what writes, the row that came back is the number of what was made. */
+static void query_note_row(struct query *q);
+
+static bool postgresql_row(struct query *q)
+{
+	const struct postgresql_query *p = q->stmt;
+
+	while (query_step(q)) {
+		if (!query_row_fits(q)) {
+			if (p->waiter && p->waiter->gone(p->waiter->arg)) {
+				error_set(q->err, ERR_TRANSIENT_STORAGE, NULL);
+				q->err->status = 499;
+				error_cause(q->err, "the client left before its answer was found");
+				return query_failed(q, POSTGRESQL_LEFT);
+			}
+			continue;
+		}
+		query_note_row(q);
+		return true;
+	}
+	return false;
+}
+
+static bool value_is_null(struct query *q, int column)
+{
+	const struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+
+	return column >= pq->nfields(p->result) || pq->getisnull(p->result, p->row, column);
+}
+
+static const char *take_text(struct query *q, int column)
+{
+	const struct postgresql_query *p = q->stmt;
+
+	return value_is_null(q, column) ? NULL : pq_of(q->db)->getvalue(p->result, p->row, column);
+}
+
+static uint64_t value_bits(const unsigned char *value, int len)
+{
+	uint64_t bits = 0;
+
+	for (int i = 0; i < len; i++)
+		bits = bits << 8 | value[i];
+	return bits;
+}
+
+/* A whole number in base 10000: how many digits, the weight of the first, sign, scale, digits. */
+static int64_t value_numeric(const unsigned char *value)
+{
+	int digits = (int)value_bits(value, 2), weight = (int16_t)value_bits(value + 2, 2);
+	bool negative = value_bits(value + 4, 2) == 0x4000;
+	int64_t number = 0;
+
+	for (int i = 0; i <= weight; i++)
+		number =
+		    number * 10000 + (i < digits ? (int64_t)value_bits(value + 8 + 2 * i, 2) : 0);
+	return negative ? -number : number;
+}
+
+static double value_double(const unsigned char *value)
+{
+	uint64_t bits = value_bits(value, 8);
+	double number;
+
+	memcpy(&number, &bits, sizeof(number));
+	return number;
+}
+
+static int64_t take_int(struct query *q, int column)
+{
+	const struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+	const unsigned char *value;
+
+	if (value_is_null(q, column))
+		return 0;
+	value = (const unsigned char *)pq->getvalue(p->result, p->row, column);
+	switch (pq->ftype(p->result, column)) {
+	case TYPE_BOOL:
+		return *value;
+	case TYPE_INT4:
+		return (int32_t)value_bits(value, 4);
+	case TYPE_INT8:
+		return (int64_t)value_bits(value, 8);
+	case TYPE_NUMERIC:
+		return value_numeric(value);
+	case TYPE_FLOAT8:
+		return (int64_t)value_double(value);
+	default:
+		assert(!"a column that is no number");
+		return 0;
+	}
+}
+
+static double take_double(struct query *q, int column)
+{
+	const struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+
+	if (value_is_null(q, column))
+		return 0;
+	if (pq->ftype(p->result, column) == TYPE_FLOAT8)
+		return value_double((const unsigned char *)pq->getvalue(p->result, p->row, column));
+	return (double)take_int(q, column);
+}
+
+static const void *take_blob(struct query *q, int column, size_t *size)
+{
+	const struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+
+	*size = 0;
+	if (value_is_null(q, column))
+		return NULL;
+	*size = (size_t)pq->getlength(p->result, p->row, column);
+	return pq->getvalue(p->result, p->row, column);
+}
+
+static void query_note_row(struct query *q)
+{
+	const struct postgresql_query *p = q->stmt;
+
+	if (strncmp(p->text->sql, "INSERT", 6) == 0)
+		db_of(q->db)->last_row = take_int(q, 0);
+}
+
+static void postgresql_end(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = db_of(q->db);
+
+	if (p->connection || db->connection)
+		query_drain(q);
+	if (p->connection)
+		postgresql_give_back(db->server, p->connection);
+	for (int i = 0; i < p->text->count; i++)
+		free(p->owned[i]);
+	cJSON_Delete(p->filters);
+	free(p);
+	q->stmt = NULL;
+}
+
+/* ---- databases ---- */
+
+static bool postgresql_is_there(const struct db_source *source)
+{
+	(void)source;
+	return true;
+}
+
+/* The engine has brought the one schema up to date when it was opened. */
+static struct db *postgresql_open_current(const struct db_source *source, const char *name,
+    enum db_mode mode, struct turnstile *turnstile, struct error *err)
+{
+	(void)name;
+	(void)turnstile;
+	return postgresql_open(source, mode, err);
+}
+
+const struct db_driver postgresql_driver = {
+    .open = postgresql_open,
+    .close = postgresql_close,
+    .statement = postgresql_statement,
+    .script = postgresql_script,
+    .begin = postgresql_begin,
+    .commit = postgresql_commit,
+    .rollback = postgresql_rollback,
+    .changes = postgresql_changes,
+    .last_row = postgresql_last_row,
+    .again = postgresql_again,
+    .is_there = postgresql_is_there,
+    .open_current = postgresql_open_current,
+    .start = postgresql_start,
+    .text = bind_text,
+    .integer = bind_integer,
+    .blob = bind_blob,
+    .watch = query_of_waiter,
+    .row = postgresql_row,
+    .column_text = take_text,
+    .column_int = take_int,
+    .column_double = take_double,
+    .column_blob = take_blob,
+    .end = postgresql_end,
+};

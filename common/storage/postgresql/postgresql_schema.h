@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+/* The service's schema, and bringing it to what this program knows. */
+#ifndef AGENTGRAPH_STORAGE_POSTGRESQL_POSTGRESQL_SCHEMA_H
+#define AGENTGRAPH_STORAGE_POSTGRESQL_POSTGRESQL_SCHEMA_H
+
+#include "storage/postgresql/postgresql_server.h"
+
+/* Makes the schema where there is none, and runs all migrations that sql/postgresql/ has beyond its
+ * version, in one transaction; of several processes one does.  A newer version is an error. */
+bool postgresql_migrate(struct postgresql_server *s, struct error *err);
+
+/* Where the server is, and what is found and outstanding there, malloc'd; it changes nothing.  NULL
+ * with err set where a service could not work on it. */
+char *postgresql_look(struct postgresql_server *s, struct error *err);
+
+#endif

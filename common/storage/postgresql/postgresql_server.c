@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: ISC */
+/* Loading libpq's module, connecting, sharing connections, and what the server's failures mean. */
+#include "storage/postgresql/postgresql_server.h"
+
+#include "base/clock.h"
+#include "base/library.h"
+#include "base/memory.h"
+#include "base/waiter.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MODULE "agentgraph-postgresql.so"
+#define SCHEMA "agentgraph" /* unless the URL's options, the role or the database name one */
+
+#define TAKE_MS 20000   /* how long a connection is waited for */
+#define ANSWER_MS 60000 /* without a byte from the server it is lost */
+#define LOOK_MS 100     /* how soon it is seen that nobody waits any more */
+#define NOBODY_WAITS 499
+
+#define OLDEST_SERVER 150000
+
+struct postgresql_server {
+	const struct libpq *pq;
+	void *library;
+	char *url;
+	int64_t instance;
+
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t given;
+	struct postgresql_connection *idle;
+	int count; /* of connections, idle or not */
+	uint64_t era;
+};
+
+/* Connections that this thread has: it waits for no other one, which could be its own. */
+static _Thread_local int held;
+
+static const char *module_directory;
+
+void postgresql_module_directory(const char *path)
+{
+	module_directory = path;
+}
+
+/* ---- the module ---- */
+
+static void *module_load(const char *dir)
+{
+	char *path = xasprintf("%s/%s", dir, MODULE);
+	void *library = access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	free(path);
+	return library;
+}
+
+static void *module_find(void)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	void *library = module_directory ? module_load(module_directory) : NULL;
+
+	if (!library && len > 0) {
+		self[len] = '\0';
+		*strrchr(self, '/') = '\0';
+		library = module_load(self);
+	}
+	return library ? library : module_load(AGENTGRAPH_LIBEXECDIR);
+}
+
+static bool module_open(struct postgresql_server *s, struct error *err)
+{
+	const char *why;
+
+	dlerror();
+	s->library = module_find();
+	s->pq = s->library ? dlsym(s->library, LIBPQ_TABLE) : NULL;
+	if (s->pq && s->pq->version == LIBPQ_VERSION)
+		return true;
+	why = dlerror();
+	error_set(err, ERR_STORAGE,
+	    "PostgreSQL needs the module %s, which is neither beside this program nor in %s, or "
+	    "cannot be loaded%s%s: install it, or build with libpq (Debian: libpq-dev)",
+	    MODULE, AGENTGRAPH_LIBEXECDIR, why ? ": " : "", why ? why : "");
+	return false;
+}
+
+static bool server_reads_url(const struct postgresql_server *s, struct error *err)
+{
+	return s->pq->conninfo_is_valid(s->url) ||
+	    error_set(err, ERR_STORAGE,
+		"DATABASE_URL, or database: expected "
+		"postgresql://USER:PASSWORD@HOST:PORT/DATABASE as libpq reads it, with %%XX for "
+		"signs that mean something there");
+}
+
+struct postgresql_server *postgresql_server_new(const char *url, struct error *err)
+{
+	struct postgresql_server *s = xcalloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->given, &attr);
+	pthread_condattr_destroy(&attr);
+	s->url = xstrdup(url);
+	if (module_open(s, err) && server_reads_url(s, err))
+		return s;
+	postgresql_server_free(s);
+	return NULL;
+}
+
+void postgresql_server_belongs(struct postgresql_server *s, int64_t instance)
+{
+	s->instance = instance;
+}
+
+int64_t postgresql_server_instance(const struct postgresql_server *s)
+{
+	return s->instance;
+}
+
+const struct libpq *postgresql_libpq(const struct postgresql_server *s)
+{
+	return s->pq;
+}
+
+/* ---- what failures mean ---- */
+
+/* Classes and codes of doc appendix A that pass by themselves. */
+static bool state_passes(const char *state)
+{
+	static const char *const begins[] = {
+	    "08", "53", "57P01", "57P02", "57P03", "55P03", "57014", "25006", "25P03", "58"};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(state, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+/* libpq ends its sentences with a newline, and may have several. */
+static bool server_cause(struct error *err, const char *text)
+{
+	char line[400];
+
+	snprintf(line, sizeof(line), "%s", text && *text ? text : "no reason given");
+	for (char *c = line; *c; c++)
+		if (*c == '\n')
+			*c = c[1] ? ' ' : '\0';
+	return error_cause(err, "PostgreSQL: %s", line);
+}
+
+static enum postgresql_failure connection_lost(
+    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+{
+	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+	server_cause(err, c ? s->pq->error_message(c->conn) : "no connection");
+	pthread_mutex_lock(&s->lock);
+	s->era++;
+	pthread_mutex_unlock(&s->lock);
+	return POSTGRESQL_LOST;
+}
+
+static enum postgresql_failure result_failed(struct postgresql_server *s,
+    struct postgresql_connection *c, struct pg_result *result, struct error *err)
+{
+	const char *state = s->pq->result_error_field(result, LIBPQ_DIAG_SQLSTATE);
+	const char *text = s->pq->result_error_field(result, LIBPQ_DIAG_MESSAGE_PRIMARY);
+	enum postgresql_failure failure = POSTGRESQL_REFUSED;
+	char cause[400];
+
+	if (s->pq->status(c->conn) != LIBPQ_CONNECTION_OK || !state) {
+		s->pq->clear(result);
+		return connection_lost(s, c, err);
+	}
+	if (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0)
+		failure = POSTGRESQL_AGAIN;
+	else if (state_passes(state))
+		failure = POSTGRESQL_PASSES;
+	error_set(err, failure == POSTGRESQL_REFUSED ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
+	snprintf(cause, sizeof(cause), "%s (%s)", text ? text : "", state);
+	server_cause(err, cause);
+	/* a server that became a standby stays one: whoever asks next is to find the new one */
+	if (strcmp(state, "25006") == 0)
+		failure = connection_lost(s, c, err);
+	s->pq->clear(result);
+	return failure;
+}
+
+/* ---- talking ---- */
+
+/* 1: something came, 0: nobody waits any more, -1: nothing came for too long. */
+static int server_wait(
+    struct postgresql_server *s, struct postgresql_connection *c, const struct waiter *waiter)
+{
+	int64_t end = clock_monotonic_ms() + ANSWER_MS;
+	struct pollfd pfd = {.fd = s->pq->socket(c->conn), .events = POLLIN};
+
+	while (clock_monotonic_ms() < end) {
+		if (poll(&pfd, 1, waiter ? LOOK_MS : ANSWER_MS) > 0)
+			return 1;
+		if (waiter && waiter->gone(waiter->arg))
+			return 0;
+	}
+	return -1;
+}
+
+void postgresql_abandon(struct postgresql_server *s, struct postgresql_connection *c)
+{
+	struct pg_cancel *cancel = s->pq->get_cancel(c->conn);
+	struct error ignored = {0};
+	struct pg_result *result;
+	char why[256];
+
+	if (cancel) {
+		s->pq->cancel(cancel, why, sizeof(why));
+		s->pq->free_cancel(cancel);
+	}
+	while (postgresql_next(s, c, NULL, &result, &ignored) != POSTGRESQL_LOST) {
+		if (!result && !error_is_set(&ignored))
+			break;
+		s->pq->clear(result);
+		error_release(&ignored);
+	}
+	error_release(&ignored);
+}
+
+static enum postgresql_failure server_nobody(
+    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+{
+	postgresql_abandon(s, c);
+	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+	err->status = NOBODY_WAITS;
+	error_cause(err, "the client left before its answer was found");
+	return POSTGRESQL_LEFT;
+}
+
+enum postgresql_failure postgresql_next(struct postgresql_server *s,
+    struct postgresql_connection *c, const struct waiter *waiter, struct pg_result **result,
+    struct error *err)
+{
+	const struct libpq *pq = s->pq;
+	int status;
+
+	*result = NULL;
+	while (pq->is_busy(c->conn)) {
+		int came = server_wait(s, c, waiter);
+
+		if (came == 0)
+			return server_nobody(s, c, err);
+		if (came < 0 || !pq->consume_input(c->conn))
+			return connection_lost(s, c, err);
+	}
+	*result = pq->get_result(c->conn);
+	if (!*result)
+		return pq->status(c->conn) == LIBPQ_CONNECTION_OK ? POSTGRESQL_FINE
+								  : connection_lost(s, c, err);
+	status = pq->result_status(*result);
+	if (status == LIBPQ_COMMAND_OK || status == LIBPQ_TUPLES_OK || status == LIBPQ_SINGLE_TUPLE)
+		return POSTGRESQL_FINE;
+	struct pg_result *failed = *result;
+	*result = NULL;
+	return result_failed(s, c, failed, err);
+}
+
+enum postgresql_failure postgresql_unsent(
+    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+{
+	if (s->pq->status(c->conn) != LIBPQ_CONNECTION_OK)
+		return connection_lost(s, c, err);
+	error_set(err, ERR_STORAGE, NULL);
+	server_cause(err, s->pq->error_message(c->conn));
+	return POSTGRESQL_REFUSED;
+}
+
+enum postgresql_failure postgresql_execute(struct postgresql_server *s,
+    struct postgresql_connection *c, const char *sql, char *value, size_t size, struct error *err)
+{
+	enum postgresql_failure failure = POSTGRESQL_FINE, next;
+	struct pg_result *result;
+
+	if (value)
+		*value = '\0';
+	if (!s->pq->send_query(c->conn, sql))
+		return postgresql_unsent(s, c, err);
+	do {
+		next = postgresql_next(s, c, NULL, &result, err);
+		failure = failure == POSTGRESQL_FINE ? next : failure;
+		if (result && value && s->pq->ntuples(result) > 0 && s->pq->nfields(result) > 0)
+			snprintf(value, size, "%s",
+			    s->pq->getvalue(result, s->pq->ntuples(result) - 1, 0));
+		if (result)
+			s->pq->clear(result);
+	} while (next != POSTGRESQL_LOST && (result || next != POSTGRESQL_FINE));
+	return failure;
+}
+
+/* ---- connections ---- */
+
+static void connection_close(struct postgresql_server *s, struct postgresql_connection *c)
+{
+	s->pq->finish(c->conn);
+	free(c);
+}
+
+/* What the server and the database must be. */
+static bool connection_suits(
+    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+{
+	const char *encoding = s->pq->parameter_status(c->conn, "server_encoding");
+
+	if (s->pq->server_version(c->conn) < OLDEST_SERVER)
+		return error_set(err, ERR_STORAGE,
+		    "PostgreSQL %d is too old: 15 is the oldest that will do",
+		    s->pq->server_version(c->conn) / 10000);
+	if (!encoding || strcmp(encoding, "UTF8") != 0)
+		return error_set(err, ERR_STORAGE,
+		    "the database has the encoding %s: make it with UTF8",
+		    encoding ? encoding : "of nobody knows what");
+	return true;
+}
+
+/* One schema for a service: that which the URL's options, the role or the database name, as the
+ * first of their search_path. */
+static bool connection_set_up(
+    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+{
+	return postgresql_execute(s, c,
+		   "SET client_min_messages = warning; SET lock_timeout = '20s';"
+		   "SET idle_in_transaction_session_timeout = '30s';"
+		   "SELECT set_config('search_path', CASE WHEN source IN ('client', 'user', "
+		   "'database', 'database user') THEN split_part(setting, ',', 1) "
+		   "ELSE '" SCHEMA "' END, false) "
+		   "FROM pg_settings WHERE name = 'search_path'",
+		   NULL, 0, err) == POSTGRESQL_FINE;
+}
+
+/* It may pass, whatever it is: a role can be made while the service waits. */
+static bool connection_refused(
+    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+{
+	const char *why = s->pq->error_message(c->conn);
+
+	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+	return server_cause(err, why);
+}
+
+static struct postgresql_connection *connection_open(struct postgresql_server *s, struct error *err)
+{
+	/* what stands before dbname can be overruled in the URL */
+	static const char *const keys[] = {"connect_timeout", "application_name", "keepalives_idle",
+	    "keepalives_interval", "keepalives_count", "tcp_user_timeout", "dbname",
+	    "client_encoding", NULL};
+	const char *values[] = {"5", "agentgraph", "5", "2", "3", "10000", s->url, "UTF8", NULL};
+	struct postgresql_connection *c = xcalloc(1, sizeof(*c));
+
+	c->conn = s->pq->connect_params(keys, values, 1);
+	if (c->conn && s->pq->status(c->conn) == LIBPQ_CONNECTION_OK) {
+		if (connection_suits(s, c, err) && connection_set_up(s, c, err))
+			return c;
+	} else {
+		connection_refused(s, c, err);
+	}
+	connection_close(s, c);
+	return NULL;
+}
+
+static bool connection_alive(struct postgresql_server *s, struct postgresql_connection *c)
+{
+	struct pollfd pfd = {.fd = s->pq->socket(c->conn), .events = POLLIN};
+
+	if (poll(&pfd, 1, 0) == 0)
+		return true;
+	return s->pq->consume_input(c->conn) && s->pq->status(c->conn) == LIBPQ_CONNECTION_OK;
+}
+
+/* Waits for its turn to have one; an idle one, or NULL where there is none to be had.  *may_open
+ * says then whether another one may be opened. */
+static struct postgresql_connection *server_take_idle(
+    struct postgresql_server *s, bool fresh, bool *may_open)
+{
+	int64_t end = clock_monotonic_ms() + TAKE_MS;
+	const struct timespec until = {.tv_sec = end / 1000, .tv_nsec = end % 1000 * 1000000};
+	struct postgresql_connection *c = NULL;
+	int waited = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (held == 0 && !s->idle && s->count >= POSTGRESQL_CONNECTIONS && waited == 0)
+		waited = pthread_cond_timedwait(&s->given, &s->lock, &until);
+	if (s->idle) {
+		c = s->idle;
+		s->idle = c->next;
+	}
+	*may_open = c || held > 0 || s->count < POSTGRESQL_CONNECTIONS;
+	if (!c && *may_open)
+		s->count++;
+	if (c && (fresh || c->era != s->era))
+		c->reused = false; /* not to be used: see postgresql_take */
+	else if (c)
+		c->reused = true;
+	pthread_mutex_unlock(&s->lock);
+	return c;
+}
+
+static void server_uncount(struct postgresql_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->count--;
+	pthread_cond_signal(&s->given);
+	pthread_mutex_unlock(&s->lock);
+}
+
+struct postgresql_connection *postgresql_take(
+    struct postgresql_server *s, bool fresh, struct error *err)
+{
+	bool may_open;
+	struct postgresql_connection *c = server_take_idle(s, fresh, &may_open);
+
+	if (!may_open) {
+		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+		error_cause(
+		    err, "all connections to PostgreSQL were busy for %d s", TAKE_MS / 1000);
+		return NULL;
+	}
+	if (c && (!c->reused || !connection_alive(s, c))) {
+		connection_close(s, c);
+		c = NULL;
+	}
+	if (!c) {
+		pthread_mutex_lock(&s->lock);
+		uint64_t era = s->era;
+		pthread_mutex_unlock(&s->lock);
+		c = connection_open(s, err);
+		if (c)
+			c->era = era;
+	}
+	if (c)
+		held++;
+	else
+		server_uncount(s);
+	return c;
+}
+
+void postgresql_give_back(struct postgresql_server *s, struct postgresql_connection *c)
+{
+	bool keep = s->pq->status(c->conn) == LIBPQ_CONNECTION_OK;
+
+	held--;
+	pthread_mutex_lock(&s->lock);
+	keep = keep && c->era == s->era && s->count <= POSTGRESQL_CONNECTIONS;
+	if (keep) {
+		c->next = s->idle;
+		s->idle = c;
+	} else {
+		s->count--;
+	}
+	pthread_cond_signal(&s->given);
+	pthread_mutex_unlock(&s->lock);
+	if (!keep)
+		connection_close(s, c);
+}
+
+void postgresql_server_free(struct postgresql_server *s)
+{
+	struct postgresql_connection *next;
+
+	if (!s)
+		return;
+	for (struct postgresql_connection *c = s->idle; c; c = next) {
+		next = c->next;
+		connection_close(s, c);
+	}
+	pthread_cond_destroy(&s->given);
+	pthread_mutex_destroy(&s->lock);
+	free(s->url);
+	/* the library stays: what libpq has brought in may not like to go */
+	free(s);
+}
+
+char *postgresql_describe(struct postgresql_server *s, struct error *err)
+{
+	struct postgresql_connection *c = postgresql_take(s, false, err);
+	const struct libpq *pq = s->pq;
+	char schema[128], *text;
+
+	if (!c)
+		return NULL;
+	if (postgresql_execute(s, c, "SHOW search_path", schema, sizeof(schema), err) !=
+	    POSTGRESQL_FINE) {
+		postgresql_give_back(s, c);
+		return NULL;
+	}
+	text = xasprintf("PostgreSQL %d.%d at %s:%s, database %s as %s, schema %s",
+	    pq->server_version(c->conn) / 10000, pq->server_version(c->conn) % 10000,
+	    pq->host(c->conn), pq->port(c->conn), pq->db(c->conn), pq->user(c->conn), schema);
+	postgresql_give_back(s, c);
+	return text;
+}

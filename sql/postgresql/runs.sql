@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: ISC
+-- What PostgreSQL has instead of statements in sql/runs.sql and jobs.sql.
+
+-- part: record_columns
+SELECT t.row AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id, r.status,
+	r.created_at AS created_at, r.created_at = t.created_at AS new_thread, r.finished_at,
+	r.node, r.step, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.total_tokens,
+	r.messages_after, r.messages_until, r.brought, r.error, r.job,
+	CASE WHEN k.thread IS NULL THEN -1 ELSE coalesce(k.until, 0) END AS kept_until,
+	coalesce(j.started_at, CASE WHEN r.job IS NULL THEN r.created_at ELSE 0 END) AS started_at,
+	greatest(coalesce(j.attempt, 1), 1) AS attempt, coalesce(j.metadata, '{}') AS metadata,
+	j.webhook, w.attempts, w.last_status, w.delivered_at
+
+-- name: run_get
+-- One index has all ids.
+-- take: record_columns
+FROM threads AS t JOIN runs AS r ON r.thread = t.row
+-- take: record_joins
+WHERE t.thread_id = :thread_id AND r.run_id = :run_id
+ORDER BY r.job IS NULL, r.number
+LIMIT 1;
+
+-- name: run_known
+SELECT number FROM runs
+WHERE thread = :thread AND run_id = :run_id AND (job IS NULL OR number > :after)
+LIMIT 1;
+
+-- name: run_last_kept
+SELECT greatest((SELECT coalesce(max(number), 0) FROM runs WHERE thread = :thread),
+	(SELECT coalesce(max(number), 0) FROM kept WHERE thread = :thread)) AS number;
+
+-- name: job_insert
+INSERT INTO jobs (row, thread, number, run_id, state, due_at, attempt, given_back, webhook, caller,
+	metadata)
+VALUES (greatest(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
+		(SELECT coalesce(max(row), 0) + 1 FROM webhooks)),
+	:thread, :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller, :metadata)
+RETURNING row;
+
+-- name: webhook_settle
+UPDATE webhooks
+SET attempts = :attempts, last_status = :last_status, delivered_at = :delivered_at,
+	due_at = :due_at::bigint, body = CASE WHEN :due_at::bigint IS NULL THEN NULL ELSE body END
+WHERE row = :row;

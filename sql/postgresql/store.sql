@@ -1,0 +1,136 @@
+-- SPDX-License-Identifier: ISC
+-- What PostgreSQL has instead of statements in sql/store.sql.  A last column memory_fits is the text
+-- that :filters are held against by who reads the rows; nothing is limited before that.
+
+-- name: memory_insert
+INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity,
+	created_at, metadata, content)
+VALUES (greatest(:created_at, (SELECT coalesce(max(row), 0) + 1 FROM memories)), :memory_id, :user_id,
+	:owner, :thread_id, :memory_type, :category, :entity, :created_at, :metadata, :content)
+RETURNING row;
+
+-- name: memory_load
+SELECT row, memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content,
+	CASE WHEN :filters::text IS NOT NULL THEN metadata END AS memory_fits
+FROM memories
+WHERE row = :row
+	AND (:user_id IS NULL OR user_id = :user_id)
+	AND (:thread_id IS NULL OR thread_id = :thread_id)
+	AND (:memory_type IS NULL OR memory_type = :memory_type)
+	AND (:category IS NULL OR category = :category);
+
+-- name: memory_rows
+SELECT row, created_at, CASE WHEN :filters::text IS NOT NULL THEN metadata END AS memory_fits
+FROM memories
+WHERE row <= :newest
+	AND (:thread_id IS NULL OR thread_id = :thread_id)
+	AND (:memory_type IS NULL OR memory_type = :memory_type)
+	AND (:category IS NULL OR category = :category)
+ORDER BY row DESC
+LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
+
+-- name: memory_rows_owned
+SELECT row, created_at, CASE WHEN :filters::text IS NOT NULL THEN metadata END AS memory_fits
+FROM memories
+WHERE hashtextextended(user_id, 0) = hashtextextended(:user_id COLLATE "C", 0)
+	AND user_id = :user_id
+	AND row <= :newest
+	AND (:thread_id IS NULL OR thread_id = :thread_id)
+	AND (:memory_type IS NULL OR memory_type = :memory_type)
+	AND (:category IS NULL OR category = :category)
+ORDER BY row DESC
+LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
+
+-- name: memory_update
+UPDATE memories
+SET content = :content,
+	metadata = coalesce(with_category(:metadata, category), metadata),
+	entity = CASE WHEN :metadata IS NULL THEN entity ELSE :entity END
+WHERE row = :row;
+
+-- name: word_insert
+WITH counted AS (
+	SELECT m.row, w.word, count(*) AS times
+	FROM memories AS m CROSS JOIN LATERAL words_of(m.content) AS w (word)
+	WHERE m.row = :row
+	GROUP BY m.row, w.word
+), stored AS (
+	INSERT INTO words (word, memory, times)
+	SELECT word, row, times FROM counted WHERE octet_length(word) <= 1000
+)
+INSERT INTO lengths (memory, words)
+SELECT :row, coalesce(sum(times), 0) FROM counted;
+
+-- name: word_delete
+WITH dropped AS (
+	DELETE FROM words WHERE memory = :row
+)
+DELETE FROM lengths WHERE memory = :row;
+
+-- name: memory_linked
+WITH linked (row) AS (
+	SELECT m.row FROM relations AS r JOIN memories AS m ON m.memory_id = r.target
+	WHERE r.memory = :row
+	UNION
+	SELECT r.memory FROM memories AS s JOIN relations AS r ON r.target = s.memory_id
+	WHERE s.row = :row
+	UNION
+	SELECT m.row FROM memories AS s JOIN memories AS m
+		ON hashtextextended(m.entity, 0) = hashtextextended(s.entity, 0) AND m.entity = s.entity
+	WHERE s.row = :row AND (:user_id IS NULL OR m.user_id = :user_id)
+)
+SELECT m.row, m.created_at, CASE WHEN :filters::text IS NOT NULL THEN m.metadata END AS memory_fits
+FROM linked JOIN memories AS m ON m.row = linked.row
+WHERE m.row <> :row
+	AND (:user_id IS NULL OR m.user_id = :user_id)
+	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+	AND (:category IS NULL OR m.category = :category)
+ORDER BY m.row DESC
+LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
+
+-- name: memory_matching
+-- BM25 as FTS5 has it, k1 1.2 and b 0.75; :words is the query for FTS5, of which the words in quotes count.
+WITH wanted AS (
+	SELECT DISTINCT w.word
+	FROM regexp_matches(:words, '"([^"]*)"', 'g') AS quoted
+		CROSS JOIN LATERAL words_of(quoted[1]) AS w (word)
+), held AS (
+	SELECT greatest(count(*), 1) AS memories, greatest(avg(words), 1)::float8 AS usual FROM lengths
+), rare AS (
+	SELECT wanted.word,
+		greatest(ln((held.memories - count(words.memory) + 0.5) / (count(words.memory) + 0.5)), 1e-6)::float8 AS weight
+	FROM wanted CROSS JOIN held JOIN words ON words.word = wanted.word
+	GROUP BY wanted.word, held.memories
+), found AS (
+	SELECT words.memory AS row,
+		sum(rare.weight * words.times * 2.2
+			/ (words.times + 1.2 * (0.25 + 0.75 * lengths.words / held.usual))) AS weight
+	FROM rare JOIN words ON words.word = rare.word
+		JOIN lengths ON lengths.memory = words.memory
+		CROSS JOIN held
+	GROUP BY words.memory
+)
+SELECT m.row, m.created_at, found.weight AS weight,
+	CASE WHEN :filters::text IS NOT NULL THEN m.metadata END AS memory_fits
+FROM found JOIN memories AS m ON m.row = found.row
+WHERE (:user_id IS NULL OR m.user_id = :user_id)
+	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+	AND (:category IS NULL OR m.category = :category)
+ORDER BY found.weight DESC, m.row DESC
+LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
+
+-- name: vector_insert
+INSERT INTO vectors (change, memory, model, hash, vector)
+VALUES (nextval('vectors_change'), :memory, :model, :hash, :vector)
+ON CONFLICT (memory) DO UPDATE
+SET change = excluded.change, model = excluded.model, hash = excluded.hash, vector = excluded.vector;
+
+-- name: vector_adopt
+INSERT INTO vectors (change, memory, model, hash, vector)
+SELECT nextval('vectors_change'), row, :model, :hash, :vector
+FROM memories
+WHERE row = :memory AND content = :content
+ON CONFLICT (memory) DO UPDATE
+SET change = excluded.change, model = excluded.model, hash = excluded.hash, vector = excluded.vector;

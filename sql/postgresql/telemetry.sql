@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: ISC
+-- What PostgreSQL has instead of statements in sql/telemetry.sql and files.sql.
+
+-- name: files_connection
+SELECT 1 AS nothing;
+
+-- name: telemetry_setup
+SELECT 1 AS nothing;
+
+-- name: trace_replace
+DELETE FROM trace_runs WHERE thread_id = :thread_id AND run_id = :run_id AND number <> :number;
+
+-- name: trace_put
+INSERT INTO trace_runs (number, thread_id, run_id, status, started_at, finished_at, last_at,
+	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
+	llm_calls, tool_calls, iterations)
+VALUES (:number, :thread_id, :run_id, :status, :started_at, :finished_at, :last_at,
+	:prompt, :completion, :reasoning, :total, :llm_calls, :tool_calls, :iterations)
+ON CONFLICT (number) DO UPDATE SET
+	status = excluded.status,
+	finished_at = excluded.finished_at,
+	last_at = excluded.last_at,
+	prompt_tokens = excluded.prompt_tokens,
+	completion_tokens = excluded.completion_tokens,
+	reasoning_tokens = excluded.reasoning_tokens,
+	total_tokens = excluded.total_tokens,
+	llm_calls = excluded.llm_calls,
+	tool_calls = excluded.tool_calls,
+	iterations = excluded.iterations;
+
+-- name: trace_piece
+INSERT INTO trace_pieces (run, first, records) VALUES (:number, :first, :records)
+ON CONFLICT (run, first) DO UPDATE SET records = excluded.records;
+
+-- name: trace_forget_all
+DELETE FROM trace_runs;
+
+-- name: trace_forget
+DELETE FROM trace_runs WHERE thread_id = :thread_id;
+
+-- name: trace_trim_threads
+DELETE FROM trace_runs WHERE thread_id NOT IN (
+	SELECT thread_id FROM trace_runs GROUP BY thread_id ORDER BY max(number) DESC LIMIT :threads);
+
+-- name: trace_trim_runs
+DELETE FROM trace_runs WHERE number IN (
+	SELECT number FROM (
+		SELECT number, row_number() OVER (PARTITION BY thread_id ORDER BY number DESC) AS age
+		FROM trace_runs) AS aged
+	WHERE age > :runs);
+
+-- name: trace_ids
+SELECT run_id FROM trace_runs WHERE thread_id = :thread_id ORDER BY number;
+
+-- name: trace_get
+SELECT number, run_id, status, started_at, finished_at, last_at,
+	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
+	llm_calls, tool_calls, iterations
+FROM trace_runs
+WHERE thread_id = :thread_id AND (:run_id IS NULL OR run_id = :run_id)
+ORDER BY number DESC
+LIMIT 1;
+
+-- name: trace_pieces
+SELECT records FROM trace_pieces WHERE run = :number ORDER BY first;

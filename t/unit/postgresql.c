@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: ISC */
+/* The engine over PostgreSQL, where it is not as the others are: connections, crashes of the
+ * server, its schema and whose it is.  All else is in storage_*.c, with ENGINE=postgresql. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/shared.h"
+#include "postgresql_fixture.h"
+#include "storage/postgresql/postgresql_schema.h"
+#include "storage/postgresql/postgresql_server.h"
+#include "storage/threads.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WRITERS 6
+#define MOST_WRITES 4000
+#define CRASHES 3
+
+static struct error err;
+
+/* ---- a storage over a schema, as an instance has it ---- */
+
+struct opened {
+	struct storage *st;
+	struct shared *shared;
+};
+
+static bool try_open(const char *state, const char *schema, struct opened *o, struct error *why)
+{
+	struct config config = {.state_dir = (char *)unit_path(state)};
+
+	config.database = postgresql_url(schema);
+	o->shared = shared_make(config.state_dir, why);
+	o->st = o->shared ? storage_open_engine(&postgresql_engine, &config, o->shared, why) : NULL;
+	if (!o->st)
+		shared_close(o->shared);
+	free(config.database);
+	return o->st != NULL;
+}
+
+static struct opened must_open(const char *state, const char *schema)
+{
+	struct opened o;
+
+	if (!try_open(state, schema, &o, &err))
+		printf("# %s (%s)\n", err.detail, err.cause);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(o.st);
+	return o;
+}
+
+static void opened_close(struct opened *o)
+{
+	storage_close(o->st);
+	shared_close(o->shared);
+}
+
+/* A connection beside all storages. */
+static struct postgresql_server *beside(const char *schema)
+{
+	char *url = postgresql_url(schema);
+	struct postgresql_server *s = postgresql_server_new(url, &err);
+
+	free(url);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	return s;
+}
+
+static void ask(struct postgresql_server *s, const char *sql, char *answer, size_t size)
+{
+	struct postgresql_connection *c = postgresql_take(s, false, &err);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	CU_ASSERT_EQUAL(postgresql_execute(s, c, sql, answer, size, &err), POSTGRESQL_FINE);
+	postgresql_give_back(s, c);
+}
+
+static long ask_number(const char *schema, const char *sql)
+{
+	struct postgresql_server *s = beside(schema);
+	char answer[64];
+
+	ask(s, sql, answer, sizeof(answer));
+	postgresql_server_free(s);
+	return strtol(answer, NULL, 10);
+}
+
+/* One message, under a lease; thread->row is set by the first. */
+static bool append(struct storage *st, struct thread *t, const char *message_id, struct error *why)
+{
+	char body[200];
+	struct new_message m = {message_id, body};
+	struct thread_write w = {.thread = t, .messages = &m, .message_count = 1};
+	struct lease *lease =
+	    st->threads->lease_acquire(st, NULL, t->thread_id, CLAIM_ENQUEUE, 60000, why);
+	bool ok;
+
+	snprintf(body, sizeof(body), "{\"message_id\":\"%s\",\"content\":[]}", message_id);
+	ok = lease && thread_write(st, NULL, lease, &w, why);
+	if (lease)
+		st->threads->lease_release(st, NULL, lease, why);
+	return ok;
+}
+
+static struct thread thread_called(const char *thread_id)
+{
+	return (struct thread){.thread_id = thread_id,
+	    .thread_name = "",
+	    .user_id = "alice",
+	    .metadata_json = "{}",
+	    .node = "START",
+	    .fields_json = "{}"};
+}
+
+/* ---- crashes ---- */
+
+struct writes {
+	struct storage *st;
+	int writer, count;
+	bool acknowledged[MOST_WRITES];
+	int64_t row;
+};
+
+static _Atomic bool enough;
+
+static void *write_on(void *arg)
+{
+	struct writes *w = arg;
+	char thread_id[32], message_id[48];
+	struct thread t;
+
+	snprintf(thread_id, sizeof(thread_id), "t%d", w->writer);
+	t = thread_called(thread_id);
+	while (!atomic_load(&enough) && w->count < MOST_WRITES) {
+		struct error why = {0};
+
+		snprintf(message_id, sizeof(message_id), "%d-%d", w->writer, w->count);
+		w->acknowledged[w->count++] = append(w->st, &t, message_id, &why);
+		if (error_is_set(&why)) {
+			clock_sleep_ms(20);
+			error_release(&why);
+		}
+	}
+	w->row = t.row;
+	return NULL;
+}
+
+static void kill_connections(void)
+{
+	ask_number("crash",
+	    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+	    "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'");
+}
+
+static bool note_found(void *arg, const char *message_id, const char *body_json)
+{
+	bool *found = arg;
+	const char *number = strchr(message_id, '-');
+
+	CU_ASSERT_PTR_NOT_NULL(body_json);
+	found[strtol(number + 1, NULL, 10)] = true;
+	return true;
+}
+
+/* Whoever was told that it is stored finds it, and nobody else. */
+static void check_writes(const struct writes *w)
+{
+	static bool found[MOST_WRITES];
+	struct page all = {.limit = 2 * MOST_WRITES};
+	int lost = 0, risen = 0, acknowledged = 0;
+
+	memset(found, 0, sizeof(found));
+	if (w->row)
+		CU_ASSERT_TRUE(w->st->threads->message_list(
+		    w->st, NULL, w->row, NULL, &all, note_found, found, &err));
+	for (int i = 0; i < w->count; i++) {
+		acknowledged += w->acknowledged[i];
+		lost += w->acknowledged[i] && !found[i];
+		risen += !w->acknowledged[i] && found[i];
+	}
+	printf("# writer %d: %d acknowledged, %d refused\n", w->writer, acknowledged,
+	    w->count - acknowledged);
+	CU_ASSERT_EQUAL(lost, 0);
+	CU_ASSERT_EQUAL(risen, 0);
+	CU_ASSERT(acknowledged > 0);
+}
+
+static void what_was_acknowledged_outlives_crashes(void)
+{
+	static struct writes writes[WRITERS];
+	struct opened o = must_open("crash", "crash");
+	pthread_t threads[WRITERS];
+
+	atomic_store(&enough, false);
+	for (int i = 0; i < WRITERS; i++) {
+		writes[i].st = o.st;
+		writes[i].writer = i;
+		pthread_create(&threads[i], NULL, write_on, &writes[i]);
+	}
+	for (int i = 0; i < CRASHES; i++) {
+		clock_sleep_ms(150);
+		kill_connections();
+		clock_sleep_ms(50);
+		kill_connections();
+		clock_sleep_ms(50);
+		postgresql_crash(false);
+	}
+	clock_sleep_ms(200);
+	atomic_store(&enough, true);
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < WRITERS; i++)
+		check_writes(&writes[i]);
+	opened_close(&o);
+}
+
+static void a_server_that_is_away_is_transient(void)
+{
+	struct opened o = must_open("away", "away");
+	struct thread t = thread_called("t");
+
+	CU_ASSERT_TRUE(append(o.st, &t, "m-1", &err));
+	postgresql_crash(true);
+	CU_ASSERT_FALSE(append(o.st, &t, "m-2", &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, "PostgreSQL: "));
+	error_release(&err);
+	postgresql_crash(false);
+	CU_ASSERT_TRUE(append(o.st, &t, "m-2", &err));
+	opened_close(&o);
+}
+
+/* ---- connections ---- */
+
+static void *read_often(void *arg)
+{
+	struct arena *a = arena_new();
+	struct error why = {0};
+	struct thread t;
+
+	for (int i = 0; i < 50; i++)
+		CU_ASSERT_TRUE(((struct storage *)arg)->threads->get(arg, NULL, a, "t", &t, &why));
+	arena_free(a);
+	return NULL;
+}
+
+static void connections_are_few(void)
+{
+	struct opened o = must_open("few", "few");
+	struct thread t = thread_called("t");
+	pthread_t threads[16];
+
+	CU_ASSERT_TRUE(append(o.st, &t, "m-1", &err));
+	for (int i = 0; i < 16; i++)
+		pthread_create(&threads[i], NULL, read_often, o.st);
+	for (int i = 0; i < 16; i++)
+		pthread_join(threads[i], NULL);
+	CU_ASSERT(ask_number("few",
+		      "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+		      "AND application_name = 'agentgraph'") <= POSTGRESQL_CONNECTIONS);
+	opened_close(&o);
+}
+
+static bool read_again(void *arg, const char *message_id, const char *body_json)
+{
+	struct opened *o = arg;
+	struct arena *a = arena_new();
+	struct thread t;
+
+	(void)message_id;
+	(void)body_json;
+	CU_ASSERT_TRUE(o->st->threads->get(o->st, NULL, a, "t", &t, &err));
+	arena_free(a);
+	return false;
+}
+
+static struct opened walked;
+static int64_t walked_row;
+
+static void *walk_and_read(void *arg)
+{
+	struct page all = {.limit = 10};
+
+	(void)arg;
+	CU_ASSERT_TRUE(walked.st->threads->message_list(
+	    walked.st, NULL, walked_row, NULL, &all, read_again, &walked, &err));
+	return NULL;
+}
+
+/* Each has a connection, and needs another one before it gives that back. */
+static void readers_that_read_do_not_wait_for_each_other(void)
+{
+	struct thread t = thread_called("t");
+	pthread_t threads[16];
+
+	walked = must_open("walk", "walk");
+	CU_ASSERT_TRUE(append(walked.st, &t, "m-1", &err));
+	walked_row = t.row;
+	for (int i = 0; i < 16; i++)
+		pthread_create(&threads[i], NULL, walk_and_read, NULL);
+	for (int i = 0; i < 16; i++)
+		pthread_join(threads[i], NULL);
+	opened_close(&walked);
+}
+
+/* ---- the schema ---- */
+
+static void *open_and_close(void *arg)
+{
+	struct opened o;
+	struct error why = {0};
+	bool ok = try_open("together", "together", &o, &why);
+
+	(void)arg;
+	if (ok)
+		opened_close(&o);
+	else
+		printf("# %s (%s)\n", why.detail, why.cause);
+	error_release(&why);
+	return ok ? "opened" : NULL;
+}
+
+static void processes_that_start_together_make_one_schema(void)
+{
+	pthread_t threads[8];
+	void *opened;
+
+	for (int i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, open_and_close, NULL);
+	for (int i = 0; i < 8; i++) {
+		pthread_join(threads[i], &opened);
+		CU_ASSERT_PTR_NOT_NULL(opened);
+	}
+	CU_ASSERT_EQUAL(ask_number("together", "SELECT count(*) FROM version"), 1);
+}
+
+static void a_schema_of_a_newer_version_is_refused(void)
+{
+	struct opened o = must_open("newer", "newer");
+
+	opened_close(&o);
+	ask_number("newer", "UPDATE version SET number = 1000");
+	CU_ASSERT_FALSE(try_open("newer", "newer", &o, &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "schema version 1000"));
+	error_release(&err);
+}
+
+static void another_instance_is_refused(void)
+{
+	struct opened o = must_open("one", "shared"), other;
+
+	CU_ASSERT_FALSE(try_open("two", "shared", &other, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "another instance works on this schema"));
+	error_release(&err);
+	opened_close(&o);
+	/* its own processes come and go */
+	o = must_open("one", "shared");
+	opened_close(&o);
+	ask_number("shared", "UPDATE instance SET seen_at = seen_at - interval '1 hour'");
+	o = must_open("two", "shared");
+	opened_close(&o);
+}
+
+static void an_instance_that_lost_the_schema_writes_nothing(void)
+{
+	struct opened o = must_open("late", "late"), next;
+	struct thread t = thread_called("t");
+
+	CU_ASSERT_TRUE(append(o.st, &t, "m-1", &err));
+	ask_number("late", "UPDATE instance SET seen_at = seen_at - interval '1 hour'");
+	/* the one that was cut off may say at any time that it is there */
+	while (!try_open("next", "late", &next, &err)) {
+		error_release(&err);
+		ask_number("late", "UPDATE instance SET seen_at = seen_at - interval '1 hour'");
+	}
+	CU_ASSERT_FALSE(append(o.st, &t, "m-2", &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, "another instance has taken the schema over"));
+	error_release(&err);
+	CU_ASSERT_TRUE(append(next.st, &t, "m-3", &err));
+	CU_ASSERT_EQUAL(ask_number("late", "SELECT count(*) FROM messages"), 2);
+	opened_close(&next);
+	opened_close(&o);
+}
+
+static void a_look_changes_nothing_and_tells_no_password(void)
+{
+	char *plain = postgresql_url("looked"), *url = xasprintf("%s&password=sesame", plain);
+	struct postgresql_server *s = postgresql_server_new(url, &err);
+	char *found = postgresql_look(s, &err), answer[32];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	CU_ASSERT_PTR_NOT_NULL(strstr(found, "schema looked, which the first start makes"));
+	CU_ASSERT_PTR_NULL(strstr(found, "sesame"));
+	ask(s, "SELECT count(*) FROM pg_namespace WHERE nspname = 'looked'", answer,
+	    sizeof(answer));
+	CU_ASSERT_STRING_EQUAL(answer, "0");
+	postgresql_server_free(s);
+	free(found);
+	free(url);
+	free(plain);
+}
+
+static void an_address_with_nobody_tells_no_password(void)
+{
+	struct postgresql_server *s =
+	    postgresql_server_new("postgresql://u:sesame@/d?host=/nowhere", &err);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	CU_ASSERT_PTR_NULL(postgresql_look(s, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, "/nowhere"));
+	CU_ASSERT_PTR_NULL(strstr(err.cause, "sesame"));
+	error_release(&err);
+	postgresql_server_free(s);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(
+	    s = postgresql_server_new("postgresql://u:sesame@h:x/d", &err));
+	CU_ASSERT_PTR_NULL(postgresql_look(s, &err));
+	CU_ASSERT_PTR_NULL(strstr(err.cause, "sesame"));
+	error_release(&err);
+	postgresql_server_free(s);
+	CU_ASSERT_PTR_NULL(postgresql_server_new("postgresql://u:ses%zzame@h/d", &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "as libpq reads it"));
+	CU_ASSERT_PTR_NULL(strstr(err.detail, "zame"));
+	error_release(&err);
+}
+
+static const struct unit_test tests[] = {
+    {"what was acknowledged outlives crashes, and what was refused does not",
+	what_was_acknowledged_outlives_crashes},
+    {"a server that is away is transient", a_server_that_is_away_is_transient},
+    {"connections are few", connections_are_few},
+    {"readers that read do not wait for each other", readers_that_read_do_not_wait_for_each_other},
+    {"processes that start together make one schema",
+	processes_that_start_together_make_one_schema},
+    {"a schema of a newer version is refused", a_schema_of_a_newer_version_is_refused},
+    {"another instance is refused", another_instance_is_refused},
+    {"an instance that lost the schema writes nothing",
+	an_instance_that_lost_the_schema_writes_nothing},
+    {"a look changes nothing and tells no password", a_look_changes_nothing_and_tells_no_password},
+    {"an address with nobody tells no password", an_address_with_nobody_tells_no_password},
+};
+
+int main(void)
+{
+	postgresql_start();
+	return unit_main("postgresql", tests, UNIT_COUNT(tests));
+}

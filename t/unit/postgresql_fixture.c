@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+#include "postgresql_fixture.h"
+
+#include "base/memory.h"
+#include "storage/postgresql/postgresql_server.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directory[256]; /* of the server */
+static pid_t owner;
+
+bool postgresql_wanted(void)
+{
+	const char *engine = getenv("AGENTGRAPH_ENGINE");
+
+	return engine && strcmp(engine, "postgresql") == 0;
+}
+
+/* The first line of what t/postgresql-server says. */
+static bool tell_server(const char *what, char *said, size_t size)
+{
+	const char *top = getenv("top_srcdir");
+	char *command = xasprintf("%s/t/postgresql-server %s", top ? top : "..", what);
+	FILE *f = popen(command, "r");
+	bool got = f && fgets(said, (int)size, f);
+
+	free(command);
+	said[got ? strcspn(said, "\n") : 0] = '\0';
+	return f && pclose(f) == 0;
+}
+
+static void end_server(void)
+{
+	char command[300], said[8];
+
+	if (getpid() != owner)
+		return;
+	snprintf(command, sizeof(command), "stop '%s'", directory);
+	tell_server(command, said, sizeof(said));
+}
+
+void postgresql_start(void)
+{
+	const char *build = getenv("top_builddir");
+	char command[64], why[200];
+
+	if (!tell_server("there", why, sizeof(why))) {
+		printf("1..0 # SKIP %s\n", why);
+		exit(0);
+	}
+	owner = getpid();
+	snprintf(command, sizeof(command), "start %ld", (long)owner);
+	if (!tell_server(command, directory, sizeof(directory))) {
+		printf("Bail out! PostgreSQL does not start\n");
+		exit(1);
+	}
+	atexit(end_server);
+	postgresql_module_directory(build ? build : ".");
+}
+
+void postgresql_crash(bool stays_away)
+{
+	char command[300], said[8];
+
+	snprintf(command, sizeof(command), "crash '%s%s'", directory, stays_away ? "." : "");
+	tell_server(command, said, sizeof(said));
+}
+
+char *postgresql_url(const char *schema)
+{
+	return xasprintf("postgresql:///postgres?host=%s&user=agent&options=-csearch_path%%3D%s",
+	    directory, schema);
+}
+
+/* A name for what a path is. */
+static uint64_t path_number(const char *path)
+{
+	uint64_t number = 14695981039346656037u;
+
+	for (; *path; path++)
+		number = (number ^ (unsigned char)*path) * 1099511628211u;
+	return number;
+}
+
+struct storage *postgresql_open_for(
+    const struct config *config, struct shared *shared, struct error *err)
+{
+	struct config own = *config;
+	struct storage *st;
+	char schema[24];
+
+	snprintf(
+	    schema, sizeof(schema), "t%016llx", (unsigned long long)path_number(config->state_dir));
+	own.database = postgresql_url(schema);
+	st = storage_open_engine(&postgresql_engine, &own, shared, err);
+	free(own.database);
+	return st;
+}
