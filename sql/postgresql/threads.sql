@@ -114,3 +114,10 @@ WITH copied AS MATERIALIZED (
 )
 INSERT INTO messages (thread, seq, message_id, bytes, body)
 SELECT :to::bigint, seq, message_id, bytes, row FROM copied;
+
+-- name: trim_first
+-- SQLite takes an offset below 0 for 0.
+SELECT number FROM checkpoints
+WHERE thread = :thread
+ORDER BY number DESC
+LIMIT 1 OFFSET greatest(:keep - 1, 0);
