@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN]: a person in front of the console; a line "ok NAME" or "failed NAME" for
+// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN | live]: a person in front of the console; a line "ok NAME" or "failed NAME" for
 // each fact.  Whatever the page complains of, asks of others or is refused fails.
 import { createRequire } from 'node:module';
 
@@ -7,7 +7,8 @@ const [peers, executablePath, address, width, token] = process.argv.slice(2);
 const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
 const timeout = 60000;
 
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
+	'--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required'] });
 const page = await browser.newPage({ viewport: { width: Number(width), height: 760 }, reducedMotion: 'reduce' });
 page.setDefaultTimeout(timeout);
 
@@ -182,8 +183,8 @@ async function threads() {
 	await fits('a thread');
 
 	await history.getByRole('button', { name: 'Fork' }).last().click();
-	await page.waitForFunction((old) => location.href !== old && document.querySelectorAll('.history > li').length === 1, page.url());
-	await comes('a fork has the one checkpoint', history.getByText('copied'));
+	await comes('a fork is a thread of its own', history.getByText('copied'));
+	report('with the one checkpoint', (await history.getByRole('listitem').count()) === 1);
 	const fork = page.url();
 	await press('Delete');
 	const dialog = page.getByRole('dialog');
@@ -195,6 +196,76 @@ async function threads() {
 	await comes('and then it is gone', named('table', 'Threads'));
 	report('nowhere else', /#\/threads$/.test(page.url()), page.url());
 }
+
+async function runs() {
+	await named('link', 'Runs').click();
+	await comes('runs are listed', named('table', 'Runs'));
+	await comes('and plotted', named('img', 'Durations'));
+	await fits('Runs');
+	await page.getByLabel('Status').selectOption('completed');
+	const row = named('table', 'Runs').getByRole('row').filter({ hasText: 'completed' }).first();
+	await row.getByRole('link').first().click();
+	await comes('a run has a waterfall', named('img', 'Waterfall'));
+	await comes('and chunks', page.getByRole('list', { name: 'Chunks' }).getByRole('listitem').first());
+	await fits('a run');
+	await named('link', 'Chat').click();
+	await ask('/slow 100 100');
+	await said('Agent', 'tick 1').first().waitFor();
+	await named('link', 'Runs').click();
+	await named('table', 'Runs').getByRole('row').filter({ hasText: 'running' }).getByRole('link').first().click();
+	await comes('a run is followed', page.getByRole('list', { name: 'Chunks' }).getByText('tick 5').first());
+	await press('Stop');
+	await comes('and stopped', page.getByRole('definition').filter({ hasText: 'stopped' }));
+}
+
+async function memory() {
+	await named('link', 'Memory').click();
+	await press('Add');
+	await page.keyboard.type('Likes green tea');
+	await press('Save');
+	await comes('a memory is added', page.getByRole('cell', { name: 'Likes green tea' }));
+	await page.getByLabel('Search').fill('tea');
+	await page.getByLabel('Strategy').selectOption('relevance');
+	await comes('and found, with its score', page.getByRole('cell', { name: '1.000' }));
+	await press('Edit');
+	await page.getByLabel('Content', { exact: true }).fill('Likes black tea');
+	await press('Save');
+	await comes('and changed', page.getByRole('cell', { name: 'Likes black tea' }));
+	await fits('Memory');
+	await press('Forget');
+	await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click();
+	await comes('and forgotten', page.getByText('Nothing fits.'));
+}
+
+async function files() {
+	await named('link', 'Files').click();
+	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('what is in it') });
+	await comes('a file is uploaded and shown', page.getByRole('region', { name: 'File' }).getByText('what is in it').first());
+	await fits('Files');
+}
+
+async function evaluations() {
+	await named('link', 'Evaluations').click();
+	await comes('reports are plotted', named('img', 'Pass rate'));
+	await named('table', 'Runs').getByRole('link').first().click();
+	await comes('and compared with the run before', named('table', 'Against the run before'));
+	await page.getByText('Refund: 0.95').click();
+	await comes('case by case', page.getByText('How do I get a refund?'));
+	await fits('Evaluations');
+}
+
+async function live() {
+	report('a live graph has no Chat', (await named('link', 'Chat').count()) === 0);
+	await press('Start');
+	await page.getByLabel('Text').fill('good day');
+	await named('button', 'Send').and(page.locator(':enabled')).click();
+	await comes('a live agent is heard', log_('Transcript').getByText('Agent: you said: good day'));
+	await fits('Live');
+	await press('End');
+	await comes('and left', page.getByText('The conversation is over (1000'));
+}
+
+const log_ = (name) => named('log', name);
 
 async function connect() {
 	const dialog = page.getByRole('dialog', { name: 'Connect' });
@@ -217,13 +288,19 @@ async function connect() {
 
 try {
 	await page.goto(address);
-	if (token) {
+	if (token === 'live') {
+		await live();
+	} else if (token) {
 		await connect();
 	} else {
 		await chat();
 		await attacks();
 		await graph();
 		await threads();
+		await runs();
+		await memory();
+		await files();
+		await evaluations();
 	}
 } catch (error) {
 	report('everything can be clicked', false, String(error));

@@ -23,6 +23,8 @@ cat >agentgraph.json <<'END'
 {"agent": "builtin:demo", "store": "builtin:store", "remote_tools":
  [{"node": "tools", "name": "pick", "description": "Picks", "parameters": {"type": "object", "properties": {}}}]}
 END
+mkdir eval_reports
+cp "$TOP_SRCDIR"/t/api/support_*.json eval_reports/
 serve_start --processes 1 || tap_bail 'the service does not start'
 http GET /console
 is "$STATUS $(header Content-Type)" '200 text/html; charset=utf-8' 'the console is served'
@@ -39,6 +41,11 @@ http GET /console/0/app.js
 is "$STATUS" 404 'files of another build are not there'
 look "$BASE/console" 360
 look "$BASE/console" 1280
+serve_stop
+
+echo '{"agent": "builtin:live-demo"}' >agentgraph.json
+serve_start --processes 1 || tap_bail 'no live start'
+look "$BASE/console" 360 live
 serve_stop
 
 configure '"auth":"jwt"'

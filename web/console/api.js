@@ -81,9 +81,13 @@ export async function chunks(method, where, body, signal, onChunk) {
 	return done;
 }
 
+export async function bytes(id) {
+	return (await request('GET', `v1/files/${path(id)}`)).blob();
+}
+
 // The bytes of a file as an address within this page, because an <img> cannot carry a token.
 export async function file(id) {
-	return URL.createObjectURL(await (await request('GET', `v1/files/${path(id)}`)).blob());
+	return URL.createObjectURL(await bytes(id));
 }
 
 export async function upload(given) {

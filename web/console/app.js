@@ -9,6 +9,11 @@ const views = [
 	{ name: 'Chat', at: 'chat', load: () => import('./chat.js'), shown: ({ graph }) => !graph?.info.is_realtime },
 	{ name: 'Graph', at: 'graph', load: () => import('./graph.js'), shown: ({ graph }) => graph },
 	{ name: 'Threads', at: 'threads', load: () => import('./threads.js'), shown: () => true },
+	{ name: 'Runs', at: 'runs', load: () => import('./runs.js'), shown: ({ graph }) => graph },
+	{ name: 'Memory', at: 'memory', load: () => import('./memory.js'), shown: ({ graph }) => graph?.info.store },
+	{ name: 'Files', at: 'files', load: () => import('./files.js'), shown: () => true },
+	{ name: 'Evaluations', at: 'evaluations', load: () => import('./evaluations.js'), shown: () => page.evaluations },
+	{ name: 'Live', at: 'live', load: () => import('./live.js'), shown: ({ graph }) => graph?.info.is_realtime },
 ];
 
 const service = { graph: undefined, signal: undefined };
@@ -34,7 +39,7 @@ async function route() {
 	service.signal = leaving.signal;
 	const [at, ...parts] = location.hash.slice(2).split('/').map(decodeURIComponent);
 	const possible = views.filter((view) => view.shown(service));
-	const view = possible.find((one) => one.at === at) || possible[0];
+	const view = possible.find((one) => one.at === at) || possible.find((one) => ['chat', 'live'].includes(one.at));
 	const main = document.getElementById('main');
 	const { signal } = service;
 	document.title = `${view.name} – ${page.name}`;

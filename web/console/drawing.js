@@ -3,7 +3,7 @@
 const space = 'http://www.w3.org/2000/svg';
 const gap = { x: 28, y: 44 }, high = 40;
 
-function svg(name, attributes = {}, ...inside) {
+export function svg(name, attributes = {}, ...inside) {
 	const node = document.createElementNS(space, name);
 	for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
 	node.append(...inside);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+// Files: those that were uploaded in this session, and any other by its id.
+import { bytes, get, path, upload } from './api.js';
+import { button, complain, input, make, more, say, table, when } from './dom.js';
+
+const kept = 'agentgraph-files';
+const known = () => JSON.parse(sessionStorage.getItem(kept) || '[]');
+
+async function preview({ file_id: id, mime_type: type, filename }) {
+	const data = await bytes(id);
+	const address = URL.createObjectURL(data);
+	const parts = [make('a', { href: address, download: filename }, `Download ${filename}`)];
+	if (/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type)) parts.push(make('img', { src: address, alt: filename }));
+	if (/^(audio|video)\//.test(type)) parts.push(make(type.split('/')[0], { src: address, controls: true, 'aria-label': filename }));
+	if (/^text\/|json/.test(type)) parts.push(make('pre', { tabIndex: 0 }, (await data.text()).slice(0, 20000)));
+	return parts;
+}
+
+export async function show(main, parts, { signal }) {
+	const place = make('div'), shown = make('section', { 'aria-label': 'File' });
+
+	async function open(id) {
+		const info = await get(`v1/files/${path(id)}/info`, signal);
+		shown.replaceChildren(make('h3', info.filename), make('p', `${info.mime_type}, ${info.size_bytes} bytes, `, when(info.created_at)), ...await preview(info),
+			info.extracted_text ? more('Extracted text', () => make('pre', { tabIndex: 0 }, info.extracted_text)) : '');
+	}
+
+	function list() {
+		place.replaceChildren(table('Files', ['Name', 'Type', 'Bytes', ''], known().map((one) => [one.filename, one.mime_type, String(one.size_bytes),
+			button(`Open ${one.filename}`, () => open(one.file_id))]), 'Nothing was uploaded in this session.'));
+	}
+
+	const chooser = make('input', { type: 'file', multiple: true, hidden: true, 'aria-label': 'Files to upload' });
+	chooser.addEventListener('change', async () => {
+		try {
+			for (const given of chooser.files) {
+				say(`Uploading ${given.name}`);
+				const { extracted_text: text, ...stored } = await upload(given);
+				sessionStorage.setItem(kept, JSON.stringify([stored, ...known()].slice(0, 200)));
+				list();
+				await open(stored.file_id);
+			}
+			say('Uploaded');
+		} catch (error) {
+			complain(error);
+		}
+		chooser.value = '';
+	});
+	const [label, id] = input('File id');
+	main.replaceChildren(make('h2', 'Files'), make('div.tools', button('Upload', () => chooser.click()), chooser, label, button('Open', () => id.value.trim() && open(id.value.trim()))), place, shown);
+	list();
+}

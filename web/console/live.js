@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: ISC */
+// Talking to a live agent: microphone and speaker, what was heard and said, levels.
+import { path, socket } from './api.js';
+import { button, complain, input, link, make, newId, say } from './dom.js';
+
+async function worklet(sampleRate, name) {
+	const context = new AudioContext({ sampleRate });
+	await context.audioWorklet.addModule(new URL('./audio.js', import.meta.url));
+	await context.resume();
+	return new AudioWorkletNode(context, name, { outputChannelCount: [1] });
+}
+
+function levelOf(packet) {
+	const samples = new Int16Array(packet);
+	return Math.min(1, Math.sqrt(samples.reduce((sum, one) => sum + (one / 32768) ** 2, 0) / Math.max(samples.length, 1)) * 3);
+}
+
+export async function show(main, [given], { signal }) {
+	const thread = given || newId();
+	const log = make('div.log', { role: 'log', 'aria-label': 'Transcript', tabIndex: 0 }, make('p.empty', 'Start asks for the microphone. Without one, type below.'));
+	const heard = make('meter', { min: 0, max: 1, 'aria-label': 'Microphone level' }), spoken = make('meter', { min: 0, max: 1, 'aria-label': 'Speaker level' });
+	const [label, words] = input('Text');
+	const open = {};
+	let live, ears, mouth, stream;
+
+	function note(kind, text) {
+		const node = make(`p.message.${kind}`, text);
+		log.append(node);
+		log.scrollTop = log.scrollHeight;
+		return node;
+	}
+
+	// A transcript comes in pieces that joined are its text; the last one, which may be empty, is finished.
+	function transcript(kind, who, { text, finished }) {
+		if (text) (open[kind] ||= note(kind, `${who}: `)).append(text);
+		if (finished) delete open[kind];
+	}
+
+	const shown = {
+		input_transcript: (event) => transcript('user', 'You', event),
+		output_transcript: (event) => transcript('assistant', 'Agent', event),
+		tool_call: (event) => note('tool', `Calls ${event.name} ${JSON.stringify(event.args)}`),
+		tool_result: (event) => note('tool', `Result ${JSON.stringify(event.result)}`),
+		turn_complete: () => say('The agent has said what it had to'),
+		interrupted: () => { mouth?.port.postMessage(null); note('tool', 'Interrupted'); },
+		go_away: () => say('The connection to the model changes'),
+		agent_changed: (event) => note('tool', `Agent ${event.author}`),
+		error: (event) => complain(new Error(event.message)),
+	};
+
+	async function end() {
+		stream?.getTracks().forEach((track) => track.stop());
+		await Promise.all([ears, mouth].map((node) => node?.context.close()));
+		live = ears = mouth = stream = undefined;
+		heard.value = spoken.value = 0;
+		show_(false);
+	}
+
+	async function listen() {
+		try {
+			stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true } });
+		} catch {
+			note('tool', 'There is no microphone, or it may not be used; typing works.');
+			return;
+		}
+		ears = await worklet(16000, 'microphone');
+		ears.context.createMediaStreamSource(stream).connect(ears);
+		ears.port.onmessage = ({ data }) => { heard.value = levelOf(data); if (live?.readyState === WebSocket.OPEN) live.send(data); };
+	}
+
+	async function begin() {
+		if (live) return;
+		log.replaceChildren();
+		mouth = await worklet(24000, 'loudspeaker');
+		mouth.connect(mouth.context.destination);
+		await listen();
+		live = socket('v1/graph/live');
+		live.binaryType = 'arraybuffer';
+		live.onopen = () => { live.send(JSON.stringify({ thread_id: thread })); show_(true); };
+		live.onmessage = ({ data }) => {
+			if (typeof data === 'string') return shown[JSON.parse(data).type]?.(JSON.parse(data));
+			spoken.value = levelOf(data);
+			return mouth?.port.postMessage(data, [data]);
+		};
+		live.onclose = ({ code, reason }) => { if (!signal.aborted) say(`The conversation is over (${code}${reason ? `, ${reason}` : ''})`); end().catch(complain); };
+	}
+
+	const finish = () => live?.send(JSON.stringify({ type: 'close' }));
+	const start = button('Start', begin), stop = button('End', finish), send = make('button', 'Send');
+	const form = make('form.tools', label, send);
+	const show_ = (connected) => { start.disabled = connected; stop.disabled = send.disabled = !connected; };
+	form.addEventListener('submit', (event) => {
+		event.preventDefault();
+		if (!words.value.trim() || live?.readyState !== WebSocket.OPEN) return;
+		note('user', `You: ${words.value}`);
+		live.send(JSON.stringify({ type: 'text', text: words.value }));
+		words.value = '';
+	});
+	signal.addEventListener('abort', () => { live?.close(); end(); });
+	main.replaceChildren(make('h2', 'Live'), make('p', 'Conversation ', link(thread, `#/threads/${path(thread)}`)), make('div.actions', start, stop),
+		make('div.tools', make('label.field', make('span', 'Microphone'), heard), make('label.field', make('span', 'Speaker'), spoken)), log, form);
+	show_(false);
+}

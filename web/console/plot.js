@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+// Bars, and the spans of a run below each other, as SVG.
+import { lasted } from './dom.js';
+import { svg } from './drawing.js';
+
+// points: {label, value, tone}, in order; the highest fills the height.  show: a value in words.
+export function bars(name, points, show, top = Math.max(...points.map(({ value }) => value), 0)) {
+	const wide = 600, high = 120, step = wide / Math.max(points.length, 12);
+	const words = points.length ? `${points.length} values, the latest ${show(points.at(-1).value)}, the highest ${show(Math.max(...points.map(({ value }) => value)))}` : 'no values';
+	return svg('svg', { role: 'img', 'aria-label': name, class: 'plot', viewBox: `0 0 ${wide} ${high + 18}` }, svg('desc', {}, words),
+		svg('text', { x: 0, y: 11 }, `${name}: up to ${show(top)}`), svg('path', { class: 'line', d: `M0,${high + 16} H${wide}` }),
+		...points.map(({ label, value, tone = '' }, i) => {
+			const tall = top ? Math.max(1, value / top * (high - 4)) : 1;
+			return svg('rect', { class: `bar ${tone}`, x: i * step + 1, y: high + 16 - tall, width: Math.max(1, step - 2), height: tall }, svg('title', {}, `${label}: ${show(value)}`));
+		}));
+}
+
+export function waterfall({ spans, duration_ms: total }) {
+	const wide = 640, left = 190, row = 22;
+	const scale = (wide - left - 64) / Math.max(total, 1);
+	return svg('svg', { role: 'img', 'aria-label': 'Waterfall', class: 'plot', viewBox: `0 0 ${wide} ${spans.length * row + 8}` },
+		svg('desc', {}, spans.map((span) => `${span.name} from ${lasted(span.start_ms)} for ${lasted(span.duration_ms)}`).join('; ')),
+		...spans.flatMap((span, i) => {
+			const x = left + span.start_ms * scale, width = Math.max(2, span.duration_ms * scale), y = i * row + 4;
+			const tokens = span.input_tokens === null ? '' : `, ${span.input_tokens} tokens in, ${span.output_tokens} out`;
+			return [svg('text', { x: span.parent ? (span.kind === 'node' ? 12 : 24) : 0, y: y + 13 }, span.name.length > 24 ? `${span.name.slice(0, 23)}…` : span.name),
+				svg('rect', { class: `bar ${span.kind}`, x, y, width, height: row - 6, rx: 2 }, svg('title', {}, `${span.name}: ${lasted(span.duration_ms)}${tokens}`)),
+				svg('text', { class: 'kind', x: x + width + 4, y: y + 13 }, lasted(span.duration_ms))];
+		}));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+// A run: its record, where its time went, its chunks; followed while it goes on.
+import { get, path, query } from './api.js';
+import { button, complain, lasted, link, make, more, pretty, when } from './dom.js';
+import { textOf } from './message.js';
+import { waterfall } from './plot.js';
+import { stop, tookOf } from './runs.js';
+import { follow, isOver, isRecorded } from './turn.js';
+
+const most = 1000; // chunks that are shown
+const pause = 1000; // ms between two looks at the spans of a run that goes on
+
+function factsOf(run) {
+	const took = tookOf(run), { webhook, usage } = run;
+	const told = webhook && `${webhook.url}: ${webhook.delivered_at ? 'delivered' : `${webhook.attempts} attempts, last status ${webhook.last_status ?? 'none'}`}`;
+	return [['Thread', link(run.thread_id, `#/threads/${path(run.thread_id)}`)], ['Status', run.status], ['Node', `${run.node}, step ${run.step}`],
+		['Started', when(run.started_at)], ['Took', took === undefined ? '' : lasted(took)], ['Attempt', `${run.attempt}${run.background ? ', in the background' : ''}`],
+		['Tokens', `${usage.prompt_tokens} in, ${usage.completion_tokens} out`], ['Webhook', told], ['Error', run.error && `${run.error.code}: ${run.error.message}`]]
+		.filter(([, value]) => value);
+}
+
+function wordsOf({ event, message, data, metadata }) {
+	const what = message ? `${message.role}${message.delta ? ' piece' : ''}: ${textOf(message) || message.content.map((block) => block.type).join(', ')}`
+		: data?.status || data?.reason || data?.name || '';
+	return `${event}${metadata?.node ? ` of ${metadata.node}` : ''} ${what}`;
+}
+
+export async function show(main, [thread, id], { signal }) {
+	const where = `v1/threads/${path(thread)}/runs/${path(id)}`;
+	const facts = make('dl'), spans = make('div'), list = make('ol.chunks', { 'aria-label': 'Chunks' }), actions = make('div.actions');
+	let run = await get(where, signal), looked = 0;
+
+	function showRecord() {
+		facts.replaceChildren(...factsOf(run).flatMap(([key, value]) => [make('dt', key), make('dd', value)]));
+		actions.replaceChildren(link('Open in Chat', `#/chat/${path(thread)}`), isOver(run) ? '' : button('Stop', () => stop(run, signal)));
+	}
+
+	async function showSpans() {
+		const { run: trace } = await get(`v1/observability/${path(thread)}${query({ run_id: id })}`, signal);
+		spans.replaceChildren(trace ? waterfall(trace) : make('p.empty', 'Its spans are not kept: they go with a restart, and production keeps none.'));
+		if (trace && !isRecorded(run)) list.replaceChildren(...[...trace.events].reverse().map((event) => make('li', `${event.type} of ${event.node} ${event.summary}`)));
+	}
+
+	function hear(chunk) {
+		if (list.children.length < most) list.append(make('li', more(wordsOf(chunk), () => make('pre', { tabIndex: 0 }, pretty(chunk)))));
+		if (!isOver(run) && Date.now() - looked > pause) {
+			looked = Date.now();
+			showSpans().catch(complain);
+		}
+	}
+
+	main.replaceChildren(make('p', link('All runs', '#/runs')), make('h2', `Run ${id}`), facts, actions, make('h3', 'Spans'), spans, make('h3', 'Chunks'), list);
+	showRecord();
+	await showSpans();
+	const live = !isOver(run);
+	if (live || isRecorded(run)) {
+		follow(run, signal, hear, (record) => { run = record; showRecord(); }).then(async () => {
+			if (!live || signal.aborted) return;
+			run = await get(where, signal);
+			showRecord();
+			await showSpans();
+		}).catch((error) => { if (!signal.aborted) complain(error); });
+	}
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+// All runs, with how long they took and how many tokens; one of them where the address names it.
+import { call, get, path, query } from './api.js';
+import { button, choice, complain, lasted, link, make, say, table, when } from './dom.js';
+import { bars } from './plot.js';
+import { show as showOne } from './run.js';
+import { isOver } from './turn.js';
+
+const size = 100, between = 3000; // there is no stream of runs
+
+export const tookOf = (run) => (run.started_at && run.finished_at ? new Date(run.finished_at) - new Date(run.started_at) : undefined);
+
+export async function stop(run, signal) {
+	await call('POST', `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}/stop`, {}, signal);
+	say('It is being stopped');
+}
+
+const addressOf = (run) => `#/runs/${path(run.thread_id, run.run_id)}`;
+
+export async function show(main, parts, service) {
+	if (parts.length > 1) return showOne(main, parts, service);
+	const { signal } = service;
+	const place = make('div');
+	const asked = { status: '', thread_id: parts[0], limit: size };
+	let shown = '', timer;
+
+	function rowOf(run) {
+		const took = tookOf(run);
+		return [link(run.run_id, addressOf(run)), link(run.thread_id, `#/threads/${path(run.thread_id)}`), run.status, when(run.started_at || run.created_at),
+			took === undefined ? '' : lasted(took), String(run.usage.total_tokens),
+			isOver(run) ? '' : button('Stop', async () => { await stop(run, signal); await load(); }, { 'aria-label': `Stop ${run.run_id}` })];
+	}
+
+	async function load() {
+		clearTimeout(timer);
+		const { runs } = await get(`v1/graph/runs${query(asked)}`, signal);
+		const now = JSON.stringify(runs);
+		if (now !== shown) {
+			const over = [...runs].reverse().filter((run) => tookOf(run) !== undefined);
+			const points = (value) => over.map((run) => ({ label: `${run.run_id}, ${run.status}`, value: value(run), tone: run.status === 'error' ? 'bad' : '' }));
+			place.replaceChildren(...(over.length ? [make('div.columns', bars('Durations', points(tookOf), lasted), bars('Tokens', points((run) => run.usage.total_tokens), String))] : []),
+				table('Runs', ['Run', 'Thread', 'Status', 'Started', 'Took', 'Tokens', ''], runs.map(rowOf), asked.status ? 'No run has this status.' : 'There are no runs yet. A message in Chat makes one.'));
+			shown = now;
+		}
+		if (!signal.aborted) timer = setTimeout(() => load().catch(complain), between);
+	}
+
+	signal.addEventListener('abort', () => clearTimeout(timer));
+	const statuses = ['queued', 'running', 'completed', 'interrupted', 'stopped', 'error'];
+	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], '', (value) => { asked.status = value; return load(); });
+	main.replaceChildren(make('h2', 'Runs'), make('div.tools', status), place);
+	return load();
+}
