@@ -316,6 +316,52 @@ static void a_tool_that_fails_gives_an_error_result(void)
 	    RESULT("\"timed out\"" BAD));
 }
 
+/* Two branches that ask, and one that does not. */
+#define BRANCHES                                                                                            \
+	"{\"g\": {\"nodes\": {\"a\": {\"kind\": \"interrupt\", \"value\": 1, \"reply\": \"a {{answer}}\"}," \
+	"\"b\": {\"kind\": \"interrupt\", \"value\": 2, \"reply\": \"b {{answer}}\"},"                      \
+	"\"c\": {\"kind\": \"reply\", \"text\": \"c\"}}, \"edges\": ["                                      \
+	"{\"from\": \"START\", \"to\": [\"a\", \"b\", \"c\"], \"join\": \"END\"},"                          \
+	"{\"from\": \"a\", \"to\": \"END\"}, {\"from\": \"b\", \"to\": \"END\"}, {\"from\": \"c\", "        \
+	"\"to\": \"END\"}]}}"
+
+static void branches_ask_one_after_the_other(void)
+{
+	struct talk talk;
+	talk_open(&talk, BRANCHES);
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "hi"), "assistant: c|pause: input_required 1|");
+	CU_ASSERT_STRING_EQUAL(talk_answer(&talk, "5"), "assistant: a 5|pause: input_required 2|");
+	CU_ASSERT_STRING_EQUAL(talk_answer(&talk, "6"), "assistant: b 6|");
+	CU_ASSERT_STRING_EQUAL(talk_list(&talk), "hi|c|a 5|b 6|");
+	talk_close(&talk);
+}
+
+/* What a thread that was imported may have. */
+static void a_region_that_was_kept_wrongly_fails_the_run(void)
+{
+	static const struct {
+		const char *was, *is;
+	} rows[] = {{"\"from\":\"START\"", "\"from\":\"x\""},
+	    {"\"branch\":\"b\"", "\"branch\":\"x\""}, {"\"from\":\"START\"", "\"from\":7"},
+	    {"\"ids\":[]", "\"ids\":[7]"}, {"\"ids\":[]", "\"updates\":[{}]"},
+	    {"\"said\":[]", "\"said\":[{}]"}, {"\"said\":[]", "\"answers\":7"},
+	    {"\"said\":[]", "\"region\":7"}, {"\"at\":\"a\"", "\"at\":\"gone\""}};
+	for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+		struct talk talk;
+		char text[8192];
+		talk_open(&talk, BRANCHES);
+		talk_say(&talk, "hi");
+		const char *pause = talk.thread.pause_json, *place = strstr(pause, rows[i].was);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(place);
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(place - pause), pause, rows[i].is,
+		    place + strlen(rows[i].was));
+		talk.thread.pause_json = text;
+		unit_row(rows[i].is);
+		CU_ASSERT_PTR_NOT_NULL(strstr(talk_answer(&talk, "5"), " any more|"));
+		talk_close(&talk);
+	}
+}
+
 static const struct unit_test tests[] = {
     {"a reply is streamed word by word", a_reply_is_streamed_word_by_word},
     {"percent signs are text", percent_signs_are_text},
@@ -334,6 +380,8 @@ static const struct unit_test tests[] = {
     {"a tool is given its arguments and gives JSON", a_tool_is_given_its_arguments_and_gives_json},
     {"output that is no JSON is text", output_that_is_no_json_is_text},
     {"a tool that fails gives an error result", a_tool_that_fails_gives_an_error_result},
+    {"branches ask one after the other", branches_ask_one_after_the_other},
+    {"a region that was kept wrongly fails the run", a_region_that_was_kept_wrongly_fails_the_run},
 };
 
 int main(void)
