@@ -46,12 +46,18 @@ static void end_server(void)
 void postgresql_start(void)
 {
 	const char *build = getenv("top_builddir");
-	char command[64], why[200];
+	char command[64], why[200], *module;
 
 	if (!tell_server("there", why, sizeof(why))) {
 		printf("1..0 # SKIP %s\n", why);
 		exit(0);
 	}
+	module = xasprintf("%s/agentgraph-postgresql.so", build ? build : ".");
+	if (access(module, R_OK) != 0) {
+		printf("1..0 # SKIP the module for PostgreSQL was not built\n");
+		exit(0);
+	}
+	free(module);
 	owner = getpid();
 	snprintf(command, sizeof(command), "start %ld", (long)owner);
 	if (!tell_server(command, directory, sizeof(directory))) {
