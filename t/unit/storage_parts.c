@@ -368,14 +368,15 @@ static void nothing_is_left_over(void)
 	struct db *db;
 
 	snprintf(path, sizeof(path), "%s/threads.db", unit_path("state"));
-	db = db_open(path, DB_READ, &err);
+	db = sqlite_open(path, DB_READ, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		sqlite3_stmt *stmt = NULL;
 
 		unit_row("%zu", i);
 		CU_ASSERT_EQUAL_FATAL(
-		    sqlite3_prepare_v2(db->handle, none[i], -1, &stmt, NULL), SQLITE_OK);
+		    sqlite3_prepare_v2(sqlite_db_of(db)->handle, none[i], -1, &stmt, NULL),
+		    SQLITE_OK);
 		CU_ASSERT_EQUAL(sqlite3_step(stmt), SQLITE_ROW);
 		CU_ASSERT_EQUAL(sqlite3_column_int64(stmt, 0), 0);
 		sqlite3_finalize(stmt);
