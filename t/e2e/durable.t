@@ -119,7 +119,15 @@ is "$(grep -c ^text said) $(grep ^text said | sort -u | wc -l | tr -d ' ') $(gre
 
 # ---- a locked database ----
 
+# Those that a reload has replaced are gone, and no other is under way: who waits long finds no end of its worker.
+same_workers() {
+	workers_before=$(workers)
+	sleep 0.5
+	[ "$(workers | wc -l | tr -d ' ')" = 2 ] && [ "$(workers)" = "$workers_before" ]
+}
+
 if command -v sqlite3 >/dev/null; then
+	wait_for 30 same_workers
 	lock_database "$STATE/threads.db" 12
 	say locked one
 	error 'while an outsider has the database locked a turn is refused' 503 TRANSIENT_STORAGE_ERROR \
