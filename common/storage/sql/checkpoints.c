@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: checkpoints kept and gone back to within writes. */
+/* Rows in a database: checkpoints kept and gone back to within writes. */
 #include "storage/sql/checkpoints.h"
 
 #include "storage/runs.h"

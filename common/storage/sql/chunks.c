@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: chunks of runs that are kept. */
+/* Rows in a database: chunks of runs that are kept. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "storage/queue.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: checkpoints read and listed, and threads copied. */
+/* Rows in a database: checkpoints read and listed, and threads copied. */
 #include "storage/history.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: jobs put into the queue of their thread, and ended. */
+/* Rows in a database: jobs put into the queue of their thread, and ended. */
 #include "storage/sql/jobs.h"
 
 #include "base/clock.h"

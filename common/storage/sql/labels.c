@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: labels of threads, and threads narrowed down by them and by their status. */
+/* Rows in a database: labels of threads, and threads narrowed down by them and by their status. */
 #include "base/json_quote.h"
 #include "storage/sql/engine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Memories in SQLite: queries by id, filter, time, link and words. */
+/* Memories in rows: queries by id, filter, time, link and words. */
 #include "storage/sql/memories_read.h"
 
 #include "base/buf.h"

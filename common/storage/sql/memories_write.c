@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Memories in SQLite: adding, changing, removing and embedding memories. */
+/* Memories in rows: adding, changing, removing and embedding memories. */
 #include "storage/sql/memories_write.h"
 
 #include "base/memory.h"

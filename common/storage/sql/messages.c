@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: reading the messages of a thread and its context. */
+/* Rows in a database: reading the messages of a thread and its context. */
 #include "storage/sql/view.h"
 
 #include <stdlib.h>

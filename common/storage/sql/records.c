@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: rows of runs, and which of them are too old. */
+/* Rows in a database: rows of runs, and which of them are too old. */
 #include "storage/sql/records.h"
 
 /* Where so many of a thread's runs wait, others are trimmed when fewer do: each would be looked at.

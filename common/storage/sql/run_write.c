@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: records of runs, written with their threads. */
+/* Rows in a database: records of runs, written with their threads. */
 #include "storage/sql/run_write.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: records of runs read, listed and removed, and the table of what there is of
+/* Rows in a database: records of runs read, listed and removed, and the table of what there is of
  * runs. */
 #include "storage/runs.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: jobs submitted, stopped before they begin, and counted. */
+/* Rows in a database: jobs submitted, stopped before they begin, and counted. */
 #include "storage/queue.h"
 #include "storage/sql/jobs.h"
 #include "storage/sql/runs_engine.h"

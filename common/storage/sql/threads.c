@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: threads read, listed, written and deleted. */
+/* Rows in a database: threads read, listed, written and deleted. */
 #include "storage/sql/engine.h"
 
 #include "storage/queue.h"

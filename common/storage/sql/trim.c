@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: checkpoints that are too old, and branches that nothing shows any more. */
+/* Rows in a database: checkpoints that are too old, and branches that nothing shows any more. */
 #include "storage/sql/trim.h"
 
 #include "base/memory.h"

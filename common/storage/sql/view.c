@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: which places a thread shows, over branches and second places. */
+/* Rows in a database: which places a thread shows, over branches and second places. */
 #include "storage/sql/view.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The SQLite engine: the outbox of webhooks. */
+/* Rows in a database: the outbox of webhooks. */
 #include "storage/sql/jobs.h"
 #include "storage/sql/runs_engine.h"
 
