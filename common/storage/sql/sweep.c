@@ -194,8 +194,10 @@ static bool sweep_next(struct sweeper *s, struct piece *p, struct error *err)
 		return !error_is_set(err);
 	p->unit.run = piece_run_trim;
 	pthread_mutex_lock(&s->thread.lock);
-	if (s->trim_count)
+	if (s->trim_count) {
 		p->thread = s->trims[0];
+		p->keep = *s->keep; /* set by the time that there is a thread to trim */
+	}
 	pthread_mutex_unlock(&s->thread.lock);
 	return true;
 }
@@ -213,8 +215,7 @@ static void sweep_trimmed(struct sweeper *s)
 static int64_t sweep_piece(struct sweeper *s)
 {
 	struct piece p = {.messages = s->told ? PIECE_MESSAGES_TIGHT : PIECE_MESSAGES,
-	    .chunks = s->told ? PIECE_CHUNKS_TIGHT : PIECE_CHUNKS,
-	    .keep = *s->keep};
+	    .chunks = s->told ? PIECE_CHUNKS_TIGHT : PIECE_CHUNKS};
 	struct error err = {0};
 	int64_t start = clock_monotonic_ms();
 
