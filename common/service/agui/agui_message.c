@@ -4,9 +4,9 @@
 
 #include "base/json.h"
 #include "graph/message.h"
+#include "service/files/media_type.h"
 
 #include <string.h>
-#include <strings.h>
 
 bool agui_invalid(struct call *call, const char *field, const char *type, const char *expected)
 {
@@ -86,17 +86,6 @@ static cJSON *media_part(struct call *call, const cJSON *part, const char *at)
 	return NULL;
 }
 
-static const char *type_of_media(const char *mime_type)
-{
-	static const char *const types[] = {"image", "audio", "video"};
-	for (size_t i = 0; i < 3; i++) {
-		size_t len = strlen(types[i]);
-		if (strncasecmp(mime_type, types[i], len) == 0 && mime_type[len] == '/')
-			return types[i];
-	}
-	return "document";
-}
-
 /* The part that older clients send for every kind of media. */
 static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
 {
@@ -109,8 +98,8 @@ static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
 			continue;
 		if (!need_string(call, part, at, sources[i].legacy))
 			return NULL;
-		cJSON *block = media_block(
-		    type_of_media(mime_type), sources[i].member, value, json_get(part, "mimeType"));
+		cJSON *block = media_block(media_type_block(mime_type), sources[i].member, value,
+		    json_get(part, "mimeType"));
 		agui_message_refer(cJSON_AddObjectToObject(block, "media"), "filename",
 		    json_opt(part, "filename"));
 		return block;

@@ -192,3 +192,14 @@ bool media_type_has_text(const char *essence)
 {
 	return listed(essence, with_text, COUNT(with_text));
 }
+
+const char *media_type_block(const char *mime_type)
+{
+	static const char *const types[] = {"image", "audio", "video"};
+	for (size_t i = 0; i < 3; i++) {
+		size_t len = strlen(types[i]);
+		if (strncasecmp(mime_type, types[i], len) == 0 && mime_type[len] == '/')
+			return types[i];
+	}
+	return "document";
+}

@@ -41,4 +41,8 @@ bool media_type_is_shown(const char *essence);
 /* Whether text can be extracted from it. */
 bool media_type_has_text(const char *essence);
 
+/* The block that a message has for media of that type (doc/protocol-messages.md#media): image,
+ * audio, video, or document. */
+const char *media_type_block(const char *mime_type);
+
 #endif

@@ -89,17 +89,6 @@ static cJSON *audio_part(struct call *call, const struct openai_part *part, cons
 	return block;
 }
 
-static const char *block_of_media(const char *mime_type)
-{
-	static const char *const types[] = {"image", "audio", "video"};
-	for (size_t i = 0; i < 3; i++) {
-		size_t len = strlen(types[i]);
-		if (strncasecmp(mime_type, types[i], len) == 0 && mime_type[len] == '/')
-			return types[i];
-	}
-	return "document";
-}
-
 /* The bytes come as a data URL, or as their base64 alone, whose type the name tells. */
 static cJSON *file_part(struct call *call, const struct openai_part *part, const char *at)
 {
@@ -113,7 +102,7 @@ static cJSON *file_part(struct call *call, const struct openai_part *part, const
 	if (!mime_type)
 		mime_type = MEDIA_TYPE_UNKNOWN;
 	cJSON *block = openai_block(
-	    part->file_id ? "document" : block_of_media(is_url ? data + 5 : mime_type));
+	    part->file_id ? "document" : media_type_block(is_url ? data + 5 : mime_type));
 	if (part->filename)
 		json_add_str(cJSON_AddObjectToObject(block, "media"), "filename", part->filename);
 	if (part->file_id)

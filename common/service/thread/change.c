@@ -108,15 +108,16 @@ bool thread_take_new(struct call *call, const char *wanted, enum lease_claim cla
 	    !storage->threads->owner(
 		storage, &call->ctx, call->arena, wanted, &owner, &call->error))
 		return false;
+	if (!wanted && id_is_unheard(&call->service->ids)) {
+		const char *id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+		*lease = lease_take(call, id, claim);
+		thread_blank(thread, id, call->user_id);
+		return *lease;
+	}
 	for (int i = 0; !owner && i < (wanted ? 1 : ID_ATTEMPTS); i++) {
 		const char *id = wanted;
 		if (!id)
 			id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
-		if (!wanted && id_is_unheard(&call->service->ids)) {
-			*lease = lease_take(call, id, claim);
-			thread_blank(thread, id, call->user_id);
-			return *lease;
-		}
 		if (!thread_take(call, id, claim, lease, thread))
 			return false;
 		if (!thread->row)
