@@ -205,18 +205,6 @@ static enum http_end chat_post(
 	return end;
 }
 
-/* A run goes on when its client leaves, so Ctrl-C tells the service. */
-static void chat_stop(struct chat *c)
-{
-	struct http_response response = {0};
-	cJSON *body = cJSON_CreateObject();
-
-	json_add_str(body, "thread_id", c->thread);
-	chat_post(c, "/v1/graph/stop", body, &response, STOP_MS);
-	chat_note(c, response.status == 200 ? "stopped" : "could not be stopped", NULL);
-	http_response_release(&response);
-}
-
 /* One run with body, a JSON object that gets the thread and is taken. */
 static void chat_run(struct chat *c, cJSON *body)
 {
@@ -231,7 +219,14 @@ static void chat_run(struct chat *c, cJSON *body)
 	buf_reset(&c->line);
 	enum http_end end = chat_post(c, "/v1/graph/stream", body, &response, 0);
 	if (end == HTTP_STOPPED && c->thread) {
-		chat_stop(c);
+		/* a run goes on when its client leaves, so Ctrl-C tells the service */
+		struct http_response stopped = {0};
+		cJSON *order = cJSON_CreateObject();
+
+		json_add_str(order, "thread_id", c->thread);
+		chat_post(c, "/v1/graph/stop", order, &stopped, STOP_MS);
+		chat_note(c, stopped.status == 200 ? "stopped" : "could not be stopped", NULL);
+		http_response_release(&stopped);
 	} else if (end != HTTP_DONE) {
 		chat_fail(c, response.reason);
 	} else if (c->status != 200) {

@@ -14,23 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print_report(const struct embed_report *report)
-{
-	int64_t vectors = 0;
-
-	printf("%" PRId64 " memories; configured: %s, %" PRId64 " dimensions\n", report->memories,
-	    report->model, report->dimension);
-	for (size_t i = 0; i < report->model_count; i++) {
-		const struct memory_model *m = &report->models[i];
-		vectors += m->vectors;
-		if (m->vectors)
-			printf("%10" PRId64 "  %s, %" PRId64 " dimensions%s\n", m->vectors, m->name,
-			    m->dimension, m->current ? "" : "  (not searched)");
-	}
-	if (report->memories > vectors)
-		printf("%10" PRId64 "  without a vector\n", report->memories - vectors);
-}
-
 static void show_progress(int64_t done)
 {
 	if (isatty(STDOUT_FILENO)) {
@@ -47,8 +30,21 @@ static int embed(struct memories *memories, bool all)
 	int64_t done = 0;
 	bool ok = memories_report(memories, a, &report, &err);
 
-	if (ok)
-		print_report(&report);
+	if (ok) {
+		int64_t vectors = 0;
+
+		printf("%" PRId64 " memories; configured: %s, %" PRId64 " dimensions\n",
+		    report.memories, report.model, report.dimension);
+		for (size_t i = 0; i < report.model_count; i++) {
+			const struct memory_model *m = &report.models[i];
+			vectors += m->vectors;
+			if (m->vectors)
+				printf("%10" PRId64 "  %s, %" PRId64 " dimensions%s\n", m->vectors,
+				    m->name, m->dimension, m->current ? "" : "  (not searched)");
+		}
+		if (report.memories > vectors)
+			printf("%10" PRId64 "  without a vector\n", report.memories - vectors);
+	}
 	if (ok && all) {
 		ok = memories_embed_all(memories, show_progress, &done, &err);
 		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);

@@ -6,23 +6,6 @@
 
 #include <stdio.h>
 
-static int print_graph(const struct config *config, enum drawing how)
-{
-	struct problems problems = {0};
-	ag_graph *graph = graph_load(config, &problems);
-	struct buf text = {0};
-
-	problems_print_errors(&problems);
-	problems_release(&problems);
-	if (!graph)
-		return 1;
-	graph_draw(graph, how, &text);
-	fputs(buf_str(&text), stdout);
-	buf_release(&text);
-	graph_free(graph);
-	return 0;
-}
-
 int cmd_graph(int argc, char **argv)
 {
 	struct config_source source = {0};
@@ -33,8 +16,10 @@ int cmd_graph(int argc, char **argv)
 	    {"--format", OPTION_TEXT, &format, 0, 0},
 	    OPTION_END,
 	};
+	struct problems problems = {0};
+	struct buf text = {0};
 	struct config *config;
-	int how, status;
+	int how;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
@@ -44,7 +29,16 @@ int cmd_graph(int argc, char **argv)
 	config = command_config(&source);
 	if (!config)
 		return 1;
-	status = print_graph(config, (enum drawing)how);
+
+	ag_graph *graph = graph_load(config, &problems);
+	problems_print_errors(&problems);
+	problems_release(&problems);
+	if (graph) {
+		graph_draw(graph, (enum drawing)how, &text);
+		fputs(buf_str(&text), stdout);
+		buf_release(&text);
+		graph_free(graph);
+	}
 	config_free(config);
-	return status;
+	return graph ? 0 : 1;
 }

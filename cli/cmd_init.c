@@ -58,13 +58,6 @@ static const struct template templates[] = {
 
 #define TEMPLATE_COUNT (sizeof(templates) / sizeof(templates[0]))
 
-static int list_templates(void)
-{
-	for (size_t i = 0; i < TEMPLATE_COUNT; i++)
-		printf("%-12s %s\n", templates[i].name, templates[i].about);
-	return 0;
-}
-
 /* NULL with the names in a complaint when there is none of that name. */
 static const struct template *template_find(const char *name)
 {
@@ -304,8 +297,11 @@ int cmd_init(int argc, char **argv)
 	if (list && (count || from))
 		return complain(
 		    EXIT_USAGE, "init --list takes no argument; see agentgraph help init");
-	if (list)
-		return list_templates();
+	if (list) {
+		for (size_t i = 0; i < TEMPLATE_COUNT; i++)
+			printf("%-12s %s\n", templates[i].name, templates[i].about);
+		return 0;
+	}
 	if (from && count > 1)
 		return complain(EXIT_USAGE,
 		    "init --from takes one directory, got %d; see agentgraph help init", count);

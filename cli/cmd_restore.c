@@ -84,12 +84,6 @@ static bool restore_file(struct restoring *r, const char *from, const char *to)
 	return ok;
 }
 
-/* Uploads that had not arrived yet are no files. */
-static bool is_no_file(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "incoming") == 0;
-}
-
 static bool restore_files(struct restoring *r, const char *from, const char *to)
 {
 	DIR *dir = opendir(from);
@@ -97,11 +91,15 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 	bool ok = dir ? restore_directory(r, to) : restore_failed("read", from);
 
 	while (ok && (entry = readdir(dir))) {
-		char *source = xasprintf("%s/%s", from, entry->d_name);
-		char *target = xasprintf("%s/%s", to, entry->d_name);
+		const char *name = entry->d_name;
+		char *source = xasprintf("%s/%s", from, name);
+		char *target = xasprintf("%s/%s", to, name);
+		/* uploads that had not arrived yet are no files */
+		bool skipped = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    strcmp(name, "incoming") == 0;
 		struct stat st;
 
-		if (!is_no_file(entry->d_name) && lstat(source, &st) == 0) {
+		if (!skipped && lstat(source, &st) == 0) {
 			if (S_ISDIR(st.st_mode))
 				ok = restore_files(r, source, target);
 			else if (S_ISREG(st.st_mode))

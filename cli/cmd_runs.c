@@ -147,27 +147,19 @@ static int runs_stop(
 
 /* ---- submit ---- */
 
-/* The text of the option, or with "-" what standard input has. */
-static char *runs_message(const char *text)
-{
-	struct buf all = {0};
-	size_t got;
-	if (strcmp(text, "-") != 0)
-		return xstrdup(text);
-	while ((got = fread(buf_reserve(&all, 4096), 1, 4096, stdin)) > 0)
-		all.len += got;
-	if (all.data)
-		all.data[all.len] = '\0';
-	return buf_detach(&all);
-}
-
 static cJSON *runs_body(const struct runs_options *o, struct error *err)
 {
 	cJSON *body = cJSON_CreateObject(), *message = cJSON_CreateObject(), *metadata = NULL;
-	char *text = runs_message(o->message);
+	struct buf input = {0};
+	size_t got;
+	if (strcmp(o->message, "-") == 0)
+		while ((got = fread(buf_reserve(&input, 4096), 1, 4096, stdin)) > 0)
+			input.len += got;
+	buf_add(&input, "", 0); /* ends the text */
 	json_add_str(message, "role", "user");
-	json_add_str(message, "content", text);
-	free(text);
+	json_add_str(
+	    message, "content", strcmp(o->message, "-") == 0 ? buf_str(&input) : o->message);
+	buf_release(&input);
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(body, "messages"), message);
 	if (o->thread)
 		json_add_str(cJSON_AddObjectToObject(body, "config"), "thread_id", o->thread);

@@ -17,19 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The service holds the lock for as long as it lives, however it dies. */
-static bool is_up(const char *run)
-{
-	char *path = xasprintf("%s/serve.lock", run);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
-
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	return held;
-}
-
 static cJSON *read_status(const char *run)
 {
 	char *path = xasprintf("%s/status.json", run);
@@ -167,10 +154,15 @@ static void print_status(const cJSON *status)
 
 static int show(const char *state_dir, bool as_json)
 {
-	char *run = xasprintf("%s/run", state_dir);
-	bool up = is_up(run), good = false;
-	cJSON *status = up ? read_status(run) : NULL;
+	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
+	/* the service holds the lock for as long as it lives, however it dies */
+	int lock = open(path, O_RDONLY | O_CLOEXEC);
+	bool up = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0, good = false;
 
+	if (lock >= 0)
+		close(lock);
+	cJSON *status = up ? read_status(run) : NULL;
+	free(path);
 	free(run);
 	if (!up)
 		return complain(1, "no service runs on %s", state_dir);

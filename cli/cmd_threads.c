@@ -235,17 +235,6 @@ static const struct threads_verb threads_verbs[] = {{"list", NULL, threads_list_
     {"copy", "a thread", threads_copy}, {"export", "a thread", threads_export},
     {"import", "a file, or -", threads_import}};
 
-/* What is wrong beyond the form of an option. */
-static void threads_check(const struct threads_verb *verb, const struct threads_options *o,
-    int operands, struct error *err)
-{
-	if (operands != (verb->takes != NULL))
-		error_set(err, ERR_INVALID_INPUT, "threads %s takes %s, got %d", verb->name,
-		    verb->takes ? verb->takes : "no argument", operands);
-	if (o->url)
-		url_service_check(o->url, err);
-}
-
 int cmd_threads(int argc, char **argv)
 {
 	struct threads_options o = {.limit = LIST_LIMIT};
@@ -275,8 +264,11 @@ int cmd_threads(int argc, char **argv)
 		return complain(EXIT_USAGE,
 		    "threads takes list, show, history, copy, export or import; see agentgraph help threads");
 	int operands = options_parse(specs, argc - 1, argv + 1, &err);
-	if (operands >= 0)
-		threads_check(verb, &o, operands, &err);
+	if (operands >= 0 && operands != (verb->takes != NULL))
+		error_set(&err, ERR_INVALID_INPUT, "threads %s takes %s, got %d", verb->name,
+		    verb->takes ? verb->takes : "no argument", operands);
+	if (operands >= 0 && o.url)
+		url_service_check(o.url, &err);
 	if (error_is_set(&err))
 		return complain(EXIT_USAGE, "%s; see agentgraph help threads", err.detail);
 

@@ -146,22 +146,6 @@ static bool has_option(const char *synopsis, const char *option)
 	return false;
 }
 
-static void print_options(const char *synopsis)
-{
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		const struct explained *o = &options[i];
-		const char *words = o->words;
-		int width = 22 - (int)strlen(o->option);
-
-		if (!has_option(synopsis, o->option))
-			continue;
-		printf("  %s %-*s ", o->option, width, o->value);
-		for (size_t len; len = strcspn(words, "\n"), words[len]; words += len + 1)
-			printf("%.*s\n%26s", (int)len, words, "");
-		puts(words);
-	}
-}
-
 int cmd_help(int argc, char **argv)
 {
 	const struct command *c;
@@ -183,6 +167,17 @@ int cmd_help(int argc, char **argv)
 	    c->summary);
 	if (strstr(c->arguments, "--"))
 		putchar('\n');
-	print_options(c->arguments);
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const struct explained *o = &options[i];
+		const char *words = o->words;
+		int width = 22 - (int)strlen(o->option);
+
+		if (!has_option(c->arguments, o->option))
+			continue;
+		printf("  %s %-*s ", o->option, width, o->value);
+		for (size_t len; len = strcspn(words, "\n"), words[len]; words += len + 1)
+			printf("%.*s\n%26s", (int)len, words, "");
+		puts(words);
+	}
 	return 0;
 }

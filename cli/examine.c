@@ -54,21 +54,6 @@ struct config *command_config(const struct config_source *source)
 	return config;
 }
 
-/* Says where a database of its own is; opened it would be changed. */
-static void examine_database(
-    const struct storage_engine *engine, const struct config *config, struct problems *problems)
-{
-	struct error err = {0};
-	char *found = engine->examine(config, &err);
-
-	if (found)
-		complain(0, "database: %s", found);
-	else
-		problems_add(problems, "database: %s", err.cause[0] ? err.cause : err.detail);
-	error_release(&err);
-	free(found);
-}
-
 /* Opens the databases where there are some, and the memory beside them, which is NULL when they
  * are; a check must not make any. */
 static struct storage *examine_storage(
@@ -86,8 +71,17 @@ static struct storage *examine_storage(
 		error_release(&err);
 		return NULL;
 	}
-	if (engine->examine) {
-		examine_database(engine, config, problems);
+	if (engine->examine) { /* a database of its own says where it is: opened it would be changed
+				*/
+		char *found = engine->examine(config, &err);
+
+		if (found)
+			complain(0, "database: %s", found);
+		else
+			problems_add(
+			    problems, "database: %s", err.cause[0] ? err.cause : err.detail);
+		error_release(&err);
+		free(found);
 		return NULL;
 	}
 	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {
@@ -112,33 +106,24 @@ static struct storage *examine_storage(
 	return storage;
 }
 
-/* The memory store, opened only where there is one. */
-static void examine_memories(
-    const struct config *config, struct storage *storage, struct problems *problems)
-{
-	struct memories *memories = memories_new(config, problems);
-	char *path = xasprintf("%s/store.db", config->state_dir);
-	struct error err = {0};
-
-	if (memories && storage && access(path, F_OK) == 0) {
-		memories_attach(memories, storage);
-		if (!memories_check(memories, problems, &err))
-			problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
-	}
-	error_release(&err);
-	memories_free(memories);
-	free(path);
-}
-
-/* Databases, keys, and the plug-ins and the cache that say who may do what. */
+/* Databases, keys, memories, and the plug-ins and the cache that say who may do what. */
 static void examine_access(const struct config *config, struct problems *problems)
 {
 	struct error err = {0};
 	struct shared *shared;
 	struct storage *storage = examine_storage(config, &shared, problems);
+	char *path = xasprintf("%s/store.db", config->state_dir);
 
 	access_close(access_open(config, storage, shared, problems));
-	examine_memories(config, storage, problems);
+	struct memories *memories = memories_new(config, problems);
+	if (memories && storage && access(path, F_OK) == 0) { /* opened only where there is one */
+		memories_attach(memories, storage);
+		if (!memories_check(memories, problems, &err))
+			problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
+		error_release(&err);
+	}
+	memories_free(memories);
+	free(path);
 	if (storage && !files_check(storage, &err))
 		problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
 	error_release(&err);

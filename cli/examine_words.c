@@ -44,13 +44,6 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 	return row[b_len];
 }
 
-/* Known names end in one more word: JWT_SECRET for JWT_SECRET_KEY. */
-static bool lacks_a_word(const char *name, size_t len, const char *known)
-{
-	return memchr(name, '_', len) && strncmp(known, name, len) == 0 && known[len] == '_' &&
-	    !strchr(known + len + 1, '_');
-}
-
 static void judge_variable(const char *name, size_t len, struct problems *problems)
 {
 	const char *known, *near = NULL;
@@ -58,8 +51,10 @@ static void judge_variable(const char *name, size_t len, struct problems *proble
 
 	for (size_t i = 0; (known = environment_name(i)); i++) {
 		size_t known_len = strlen(known);
-		size_t apart =
-		    lacks_a_word(name, len, known) ? 1 : distance(name, len, known, known_len);
+		/* known names end in one more word: JWT_SECRET for JWT_SECRET_KEY */
+		bool lacks_word = memchr(name, '_', len) && strncmp(known, name, len) == 0 &&
+		    known[len] == '_' && !strchr(known + len + 1, '_');
+		size_t apart = lacks_word ? 1 : distance(name, len, known, known_len);
 
 		if (apart == 0)
 			return;

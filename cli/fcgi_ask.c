@@ -80,15 +80,6 @@ static bool unpack(const struct buf *records, struct buf *answer)
 	return false;
 }
 
-/* A CGI answer without a Status is a 200. */
-static bool success(const char *answer)
-{
-	const char *end = strstr(answer, "\r\n\r\n");
-	const char *status = strstr(answer, "Status:");
-
-	return end && (!status || status > end || strncmp(status, "Status: 200", 11) == 0);
-}
-
 bool fcgi_ask(const char *socket_path, const char *path, const char *internal, struct buf *answer)
 {
 	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
@@ -109,5 +100,9 @@ bool fcgi_ask(const char *socket_path, const char *path, const char *internal, s
 	whole = unpack(&records, answer);
 	buf_release(&asked);
 	buf_release(&records);
-	return whole && success(buf_str(answer));
+
+	/* a CGI answer without a Status is a 200 */
+	const char *end = strstr(buf_str(answer), "\r\n\r\n");
+	const char *status = strstr(buf_str(answer), "Status:");
+	return whole && end && (!status || status > end || strncmp(status, "Status: 200", 11) == 0);
 }

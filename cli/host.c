@@ -25,23 +25,6 @@
 #define KEY_SLACK 10    /* from a worker's start until it has read the key */
 #define WEBSOCKETD_MS 10000
 
-/* ---- the state directory ---- */
-
-static void examine_databases(const char *dir, struct problems *problems)
-{
-	static const char *const names[] = {"threads.db", "store.db", "files.db"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *path = xasprintf("%s/%s", dir, names[i]);
-
-		if (access(path, R_OK | W_OK) != 0 && errno != ENOENT)
-			problems_add(problems,
-			    "%s cannot be written (%s): give it to the user who runs the service",
-			    path, strerror(errno));
-		free(path);
-	}
-}
-
 /* ---- the ticket's key ---- */
 
 /* When the process started, by the wall clock; 0 when it is gone. */
@@ -248,6 +231,7 @@ static void examine_websocketd(struct problems *problems)
 
 void host_examine(const struct config *config, struct problems *problems)
 {
+	static const char *const names[] = {"threads.db", "store.db", "files.db"};
 	const char *dir = config->state_dir;
 	struct rlimit files;
 	struct stat st;
@@ -258,7 +242,15 @@ void host_examine(const struct config *config, struct problems *problems)
 			problems_warn(problems,
 			    "others may look into the state directory %s (mode %03o): chmod 700 %s",
 			    dir, st.st_mode & 0777, dir);
-		examine_databases(dir, problems);
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			char *path = xasprintf("%s/%s", dir, names[i]);
+
+			if (access(path, R_OK | W_OK) != 0 && errno != ENOENT)
+				problems_add(problems,
+				    "%s cannot be written (%s): give it to the user who runs the service",
+				    path, strerror(errno));
+			free(path);
+		}
 		examine_key(dir, problems);
 	}
 	examine_disk(dir, problems);

@@ -14,14 +14,6 @@ static bool is_help(const char *arg)
 	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
 }
 
-static bool asks_for_help(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (is_help(argv[i]))
-			return true;
-	return false;
-}
-
 /* Without standard streams, sockets would get their numbers, and children would lose them. */
 static void open_standard_streams(void)
 {
@@ -51,10 +43,11 @@ int main(int argc, char **argv)
 	if (!command)
 		return complain(
 		    EXIT_USAGE, "there is no command \"%s\"; agentgraph --help lists them", name);
-	if (command->run != cmd_help && asks_for_help(argc - 1, argv + 1)) {
-		char *help[] = {"help", argv[1], NULL};
+	for (int i = 2; command->run != cmd_help && i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (is_help(argv[i])) {
+			char *help[] = {"help", argv[1], NULL};
 
-		return exit_status(cmd_help(2, help));
-	}
+			return exit_status(cmd_help(2, help));
+		}
 	return exit_status(command->run(argc - 1, argv + 1));
 }

@@ -71,20 +71,6 @@ static const char *quoted_path(
 	return quoted(a, path);
 }
 
-static void nginx_conf_add_header(struct arena *a, struct buf *out, const char *name,
-    const char *value, struct problems *problems)
-{
-	if (!value || !*value)
-		return;
-	if (can_quote(value))
-		buf_printf(out, "add_header %s \"%s\" always;\n", name, quoted(a, value));
-	else
-		problems_warn(problems,
-		    "%s: nginx cannot be told a value with a $ or a control character, so answers "
-		    "that nginx gives by itself lack the header",
-		    name);
-}
-
 /* Those of doc/protocol.md#headers. */
 static const char *security_headers(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
@@ -94,8 +80,19 @@ static const char *security_headers(
 	const char *text;
 
 	answer_security_headers(env, headers);
-	for (size_t i = 0; i < SECURITY_HEADERS; i++)
-		nginx_conf_add_header(a, &out, headers[i].name, headers[i].value, problems);
+	for (size_t i = 0; i < SECURITY_HEADERS; i++) {
+		const char *name = headers[i].name, *value = headers[i].value;
+
+		if (!value || !*value)
+			continue;
+		if (can_quote(value))
+			buf_printf(&out, "add_header %s \"%s\" always;\n", name, quoted(a, value));
+		else
+			problems_warn(problems,
+			    "%s: nginx cannot be told a value with a $ or a control character, so answers "
+			    "that nginx gives by itself lack the header",
+			    name);
+	}
 	environment_hsts(env, *prefix, &hsts);
 	if (hsts.len)
 		buf_printf(&out,
@@ -261,15 +258,6 @@ static const char *timeout(
 	return arena_printf(a, "%ld", seconds);
 }
 
-/* nginx as root would give its workers another user, who may not open the socket. */
-static const char *user_directive(struct arena *a)
-{
-	const struct passwd *user = geteuid() == 0 ? getpwuid(0) : NULL;
-	const struct group *group = user ? getgrgid(getegid()) : NULL;
-
-	return group ? arena_printf(a, "user \"%s\" \"%s\";", user->pw_name, group->gr_name) : "";
-}
-
 static const char *access_log(
     struct arena *a, const struct environment *env, struct problems *problems)
 {
@@ -290,9 +278,13 @@ static char *full_conf(struct arena *a, const struct config *config,
 	struct rlimit limit;
 	bool few = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max <= DESCRIPTORS;
 	long files = few ? (long)limit.rlim_max : DESCRIPTORS;
+	/* nginx as root would give its workers another user, who may not open the socket */
+	const struct passwd *user = geteuid() == 0 ? getpwuid(0) : NULL;
+	const struct group *group = user ? getgrgid(getegid()) : NULL;
 	struct buf out = {0};
 	const struct marker values[] = {
-	    {"USER", user_directive(a)},
+	    {"USER",
+		group ? arena_printf(a, "user \"%s\" \"%s\";", user->pw_name, group->gr_name) : ""},
 	    {"RUN", quoted_path(a, "state directory", run, problems)},
 	    {"LISTEN", place->listen},
 	    {"DRAIN", arena_printf(a, "%ld", place->drain)},

@@ -49,9 +49,12 @@ static const char *id_of(struct arena *a, const char *path)
 	return taken(a, &out);
 }
 
-/* A path whose segments are all there, and none of them moves about; a slash may end it. */
-static bool nginx_prefix_is_plain(const char *path)
+/* Nothing, a slash, or a path whose segments are all there, and none of them moves about; a slash
+ * may end it. */
+static bool is_prefix(const char *path)
 {
+	if (!*path || strcmp(path, "/") == 0)
+		return true;
 	if (*path != '/' || strspn(path, PLAIN) != strlen(path))
 		return false;
 	while (*path) {
@@ -63,11 +66,6 @@ static bool nginx_prefix_is_plain(const char *path)
 		path += strcmp(path, "/") == 0;
 	}
 	return true;
-}
-
-static bool is_prefix(const char *path)
-{
-	return !*path || strcmp(path, "/") == 0 || nginx_prefix_is_plain(path);
 }
 
 bool nginx_prefix_option(const char *path)

@@ -19,22 +19,6 @@
 #define PROBE_PAUSE_MS 20
 #define ANSWER_SECONDS 5
 
-/* Sends the question and reads the first of the answer. */
-static size_t probe_ask(int fd, const struct buf *question, char *answer, size_t size)
-{
-	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
-	size_t len = 0;
-	ssize_t n;
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (send(fd, question->data, question->len, MSG_NOSIGNAL) != (ssize_t)question->len)
-		return 0;
-	while (len < size && (n = recv(fd, answer + len, size - len, 0)) > 0)
-		len += (size_t)n;
-	return len;
-}
-
 static bool probe_listens(int port)
 {
 	int fd = tcp_connect(port);
@@ -46,17 +30,24 @@ static bool probe_listens(int port)
 
 static bool ping_http(int tcp)
 {
+	static const char question[] =
+	    "GET /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+	const ssize_t asked = sizeof(question) - 1;
 	int fd = tcp_connect(tcp);
-	struct buf question = {0};
 	char answer[4096];
-	size_t len;
+	size_t len = 0;
+	ssize_t n;
 
 	if (fd < 0)
 		return false;
-	buf_puts(&question, "GET /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-	len = probe_ask(fd, &question, answer, sizeof(answer));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (send(fd, question, (size_t)asked, MSG_NOSIGNAL) == asked)
+		while (len < sizeof(answer) &&
+		    (n = recv(fd, answer + len, sizeof(answer) - len, 0)) > 0)
+			len += (size_t)n;
 	close(fd);
-	buf_release(&question);
 	return len >= 12 && memcmp(answer, "HTTP/1.1 200", 12) == 0;
 }
 

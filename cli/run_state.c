@@ -100,22 +100,6 @@ static bool state_read_on(
 	return true;
 }
 
-/* The run as it is now. */
-static bool state_find(
-    struct call *call, const struct run_name *run, struct thread *thread, struct run_record *record)
-{
-	struct storage *storage = call->service->storage;
-	if (!storage->threads->get(
-		storage, &call->ctx, call->arena, run->thread, thread, &call->error) &&
-	    !error_is_set(&call->error))
-		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
-	if (!error_is_set(&call->error) &&
-	    storage->runs->get(
-		storage, &call->ctx, call->arena, run->thread, run->id, record, &call->error))
-		return true;
-	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Run not found");
-}
-
 /*
  * One look at a run that goes on, or at what is left of one that is over.  *ends: the terminator
  * was there.  That follows the record's end at once, unless the process died in between; then it
@@ -124,12 +108,19 @@ static bool state_find(
 static bool state_look(struct call *call, const struct run_name *run,
     const struct run_follow *follow, struct state_reader *r, bool *ends)
 {
+	struct storage *storage = call->service->storage;
 	struct shared *shared = call->service->shared;
 	struct thread thread;
 	struct run_record record;
 	uint32_t seen = chunks_word(shared);
-	if (!state_find(call, run, &thread, &record))
-		return false;
+	bool known = storage->threads->get(
+	    storage, &call->ctx, call->arena, run->thread, &thread, &call->error);
+	if (!known && !error_is_set(&call->error))
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
+	if (error_is_set(&call->error) ||
+	    !storage->runs->get(
+		storage, &call->ctx, call->arena, run->thread, run->id, &record, &call->error))
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Run not found");
 	if (record.kept_until == RUN_NOT_KEPT)
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
 		    "The chunks of run %s were not kept", run->id);

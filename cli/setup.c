@@ -42,44 +42,9 @@ static bool find_programs(struct supervisor *s)
 	return s->websocketd;
 }
 
-static bool examine_first(struct supervisor *s)
-{
-	const struct serve_options *o = s->options;
-
-	s->request = (struct examine_request){
-	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
-	if (examine(&s->request, &s->current)) {
-		served_pool(s);
-		return true;
-	}
-	complain(1, "configuration %s: %lld error%s, not started",
-	    s->current.file ? s->current.file : "?", s->current.errors,
-	    s->current.errors == 1 ? "" : "s");
-	return false;
-}
-
 static char *accepted_path(const struct supervisor *s)
 {
 	return xasprintf("%s/accepted.json", s->run);
-}
-
-/* The directory for sockets and nginx, locked against a second service. */
-static bool prepare_run(struct supervisor *s)
-{
-	struct stat st;
-	char *path;
-
-	s->run = xasprintf("%s/run", s->current.state_dir);
-	if (!directory_make(s->run) &&
-	    (errno != EEXIST || stat(s->run, &st) != 0 || !S_ISDIR(st.st_mode))) {
-		complain(1, "cannot make the directory %s: %s", s->run, strerror(errno));
-		return false;
-	}
-	path = xasprintf("%s/serve.lock", s->run);
-	s->lock = lock_take(path);
-	free(path);
-	s->accepted = accepted_path(s);
-	return s->lock >= 0 && served_accepted(s, s->current.files);
 }
 
 /* Opens what workers say by that they serve; false after a complaint. */
@@ -108,26 +73,6 @@ static bool open_socket(const struct supervisor *s, const char *path, int *fd)
 {
 	*fd = unix_listen(path, s->options->socket ? 0660 : 0600);
 	return *fd >= 0 && unix_give(path, &s->options->access);
-}
-
-static bool open_sockets(struct supervisor *s)
-{
-	bool open;
-
-	name_sockets(s);
-	open = open_socket(s, s->socket_path, &s->fastcgi) &&
-	    open_socket(s, s->relay_path, &s->relay_socket) &&
-	    open_socket(s, s->follow_path, &s->follow_socket);
-	repair_remember(s);
-	return open;
-}
-
-/* What websocketd and its children are to find. */
-static bool prepare_bridge(struct supervisor *s)
-{
-	s->port_holder = tcp_reserve(&s->port);
-	s->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	return s->port_holder >= 0 && (s->log >= 0 || complain(0, "standard error is closed"));
 }
 
 static bool watch_signals(struct supervisor *s)
@@ -180,6 +125,56 @@ static bool setup_resume(struct supervisor *s)
 	return true;
 }
 
+/* Nothing serves yet: the configuration is looked at, and all is made that children need. */
+static bool setup_anew(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+	struct stat st;
+	bool open;
+	char *path;
+
+	if (!o->no_nginx && (s->tcp = tcp_listen(o->listen, s->address)) < 0)
+		return false;
+	s->request = (struct examine_request){
+	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
+	if (!examine(&s->request, &s->current))
+		return complain(0, "configuration %s: %lld error%s, not started",
+		    s->current.file ? s->current.file : "?", s->current.errors,
+		    s->current.errors == 1 ? "" : "s");
+	served_pool(s);
+	if (!watch_signals(s))
+		return false;
+
+	/* the directory for sockets and nginx, locked against a second service */
+	s->run = xasprintf("%s/run", s->current.state_dir);
+	if (!directory_make(s->run) &&
+	    (errno != EEXIST || stat(s->run, &st) != 0 || !S_ISDIR(st.st_mode)))
+		return complain(0, "cannot make the directory %s: %s", s->run, strerror(errno));
+	path = xasprintf("%s/serve.lock", s->run);
+	s->lock = lock_take(path);
+	free(path);
+	s->accepted = accepted_path(s);
+	if (s->lock < 0 || !served_accepted(s, s->current.files))
+		return false;
+
+	name_sockets(s);
+	open = open_socket(s, s->socket_path, &s->fastcgi) &&
+	    open_socket(s, s->relay_path, &s->relay_socket) &&
+	    open_socket(s, s->follow_path, &s->follow_socket);
+	repair_remember(s);
+	if (!open || !setup_ready(s))
+		return false;
+
+	/* what websocketd and its children are to find */
+	s->port_holder = tcp_reserve(&s->port);
+	s->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (s->port_holder < 0)
+		return false;
+	if (s->log < 0)
+		return complain(0, "standard error is closed");
+	return o->no_nginx || served_nginx_conf(s, s->current.nginx);
+}
+
 bool setup(struct supervisor *s)
 {
 	s->tcp = s->fastcgi = s->lock = s->signals = s->reload.fd = -1;
@@ -189,13 +184,7 @@ bool setup(struct supervisor *s)
 	if (!find_programs(s))
 		return false;
 	s->history = (struct history){.since = clock_now(), .changed = true};
-	if (upgrade_take(s))
-		return setup_resume(s);
-	if (!s->options->no_nginx && (s->tcp = tcp_listen(s->options->listen, s->address)) < 0)
-		return false;
-	return examine_first(s) && watch_signals(s) && prepare_run(s) && open_sockets(s) &&
-	    setup_ready(s) && prepare_bridge(s) &&
-	    (s->options->no_nginx || served_nginx_conf(s, s->current.nginx));
+	return upgrade_take(s) ? setup_resume(s) : setup_anew(s);
 }
 
 void teardown(struct supervisor *s)

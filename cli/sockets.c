@@ -70,19 +70,6 @@ static int bind_tcp(const struct addrinfo *info)
 	return -1;
 }
 
-/* The address that fd is bound to, as text. */
-static void sockets_describe(int fd, char address[TCP_ADDRESS_SIZE])
-{
-	struct sockaddr_storage bound;
-	socklen_t len = sizeof(bound);
-	char host[INET6_ADDRSTRLEN] = "?", port[8] = "?";
-
-	if (getsockname(fd, (struct sockaddr *)&bound, &len) == 0)
-		getnameinfo((struct sockaddr *)&bound, len, host, sizeof(host), port, sizeof(port),
-		    NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(address, TCP_ADDRESS_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-}
-
 bool tcp_address(const char *text)
 {
 	const char *port;
@@ -102,6 +89,9 @@ int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE])
 	struct addrinfo *info;
 	const char *port;
 	char host[HOST_SIZE];
+	struct sockaddr_storage bound;
+	socklen_t len = sizeof(bound);
+	char name[INET6_ADDRSTRLEN] = "?", number[8] = "?"; /* of what it is bound to */
 	bool is_address = split(text, host, sizeof(host), &port);
 	int fd, failure;
 
@@ -114,7 +104,10 @@ int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE])
 	if (fd < 0)
 		return complain(-1, "cannot listen on %s: %s; choose another address with --listen",
 		    text, strerror(errno));
-	sockets_describe(fd, address);
+	if (getsockname(fd, (struct sockaddr *)&bound, &len) == 0)
+		getnameinfo((struct sockaddr *)&bound, len, name, sizeof(name), number,
+		    sizeof(number), NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(address, TCP_ADDRESS_SIZE, strchr(name, ':') ? "[%s]:%s" : "%s:%s", name, number);
 	return fd;
 }
 

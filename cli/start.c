@@ -81,47 +81,39 @@ static pid_t start_follower(const struct supervisor *s)
 }
 
 /*
- * The names of this process's environment, for websocketd, which hands over what it is told to and
- * nothing else.  HTTP_... would look to the helpers like headers of the relay's request.
+ * It hands over the variables that it is told to and nothing else.  It logs whole URLs and forwards
+ * lines of its children badly, so it is kept quiet, and they get standard error as another
+ * descriptor.  When it loses the relay, their runs have as long as others
+ * to end.
  */
-static char *environment_names(void)
+static pid_t start_websocketd(const struct supervisor *s)
 {
-	struct buf names = {0};
-
+	struct buf pass = {0};
+	const char *between = "--passenv=";
+	/* HTTP_... would look to the helpers like headers of the relay's request */
 	for (char **entry = environ; *entry; entry++) {
 		size_t len = strcspn(*entry, "=");
 
 		if (!len || memchr(*entry, ',', len) || strncmp(*entry, "HTTP_", 5) == 0)
 			continue;
-		if (names.len)
-			buf_putc(&names, ',');
-		buf_add(&names, *entry, len);
+		buf_puts(&pass, between);
+		buf_add(&pass, *entry, len);
+		between = ",";
 	}
-	return buf_detach(&names);
-}
-
-/*
- * It logs whole URLs and forwards lines of its children badly, so it is kept quiet, and they get
- * standard error as another descriptor.  When it loses the relay, their runs have as long as others
- * to end.
- */
-static pid_t start_websocketd(const struct supervisor *s)
-{
-	char *names = environment_names();
+	if (!pass.len)
+		buf_puts(&pass, between);
 	char *port = xasprintf("--port=%u", s->port);
 	char *patience = xasprintf("--closems=%ld", s->pool.drain * 1000);
-	char *pass = xasprintf("--passenv=%s", names);
 	char *log = xasprintf("%d", s->log);
 	char *argv[] = {s->websocketd, "--address=127.0.0.1", port, "--loglevel=fatal", patience,
-	    pass, s->helper, "--state", s->current.state_dir, "--log", log, "--accepted",
+	    pass.data, s->helper, "--state", s->current.state_dir, "--log", log, "--accepted",
 	    s->accepted, CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {argv, NULL, -1, s->log};
 	pid_t pid = spawn_program(&spawn);
 
-	free(names);
 	free(port);
 	free(patience);
-	free(pass);
+	buf_release(&pass);
 	free(log);
 	return pid;
 }
@@ -138,38 +130,41 @@ static pid_t start_runner(const struct supervisor *s)
 	return pid;
 }
 
-static pid_t cli_start(struct supervisor *s, enum role role)
-{
-	const struct probe probe = {s->tcp, s->socket_path, s->port_holder};
-	switch (role) {
-	case ROLE_WORKER:
-		return start_worker(s);
-	case ROLE_NGINX:
-		return start_nginx(s);
-	case ROLE_RELAY:
-		return start_relay(s);
-	case ROLE_FOLLOWER:
-		return start_follower(s);
-	case ROLE_WEBSOCKETD:
-		return start_websocketd(s);
-	case ROLE_RUNNER:
-		return start_runner(s);
-	case ROLE_PROBE:
-		return probe_start(&probe);
-	case ROLE_EXAMINER:
-		return s->reload.upgrade ? upgrade_check_start(s)
-					 : examine_start(&s->request, &s->reload.fd);
-	case ROLE_ORPHAN:
-		break;
-	}
-	errno = EINVAL;
-	return -1;
-}
-
 void start_child(struct supervisor *s, struct child *child, int64_t now)
 {
-	pid_t pid = cli_start(s, child->role);
+	const struct probe probe = {s->tcp, s->socket_path, s->port_holder};
+	pid_t pid = -1;
 
+	switch (child->role) {
+	case ROLE_WORKER:
+		pid = start_worker(s);
+		break;
+	case ROLE_NGINX:
+		pid = start_nginx(s);
+		break;
+	case ROLE_RELAY:
+		pid = start_relay(s);
+		break;
+	case ROLE_FOLLOWER:
+		pid = start_follower(s);
+		break;
+	case ROLE_WEBSOCKETD:
+		pid = start_websocketd(s);
+		break;
+	case ROLE_RUNNER:
+		pid = start_runner(s);
+		break;
+	case ROLE_PROBE:
+		pid = probe_start(&probe);
+		break;
+	case ROLE_EXAMINER:
+		pid = s->reload.upgrade ? upgrade_check_start(s)
+					: examine_start(&s->request, &s->reload.fd);
+		break;
+	case ROLE_ORPHAN:
+		errno = EINVAL;
+		break;
+	}
 	if (pid > 0) {
 		child_started(child, pid, now);
 		s->history.changed = true;

@@ -102,19 +102,6 @@ static bool thread_url_take_out(
 	return ok;
 }
 
-/* The first line says which id the thread gets. */
-static void thread_url_rename(struct buf *line, const char *thread_id)
-{
-	cJSON *object = json_parse(buf_str(line), line->len, JSON_TRUSTED_DEPTH, NULL);
-	if (cJSON_IsObject(object)) {
-		json_set(object, "thread_id", cJSON_CreateString(thread_id));
-		buf_reset(line);
-		json_write(line, object);
-		buf_putc(line, '\n');
-	}
-	cJSON_Delete(object);
-}
-
 static cJSON *thread_url_bring_in(
     struct thread_source *source, FILE *lines, const char *wanted, struct error *err)
 {
@@ -125,8 +112,16 @@ static cJSON *thread_url_bring_in(
 	struct buf url = {0}, body = {0};
 	buf_printf(&url, "%s/v1/threads/import", at->url);
 	buf_add(&body, first, len > 0 ? (size_t)len : 0);
-	if (wanted)
-		thread_url_rename(&body, wanted);
+	/* the first line says which id the thread gets */
+	cJSON *object =
+	    wanted ? json_parse(buf_str(&body), body.len, JSON_TRUSTED_DEPTH, NULL) : NULL;
+	if (cJSON_IsObject(object)) {
+		json_set(object, "thread_id", cJSON_CreateString(wanted));
+		buf_reset(&body);
+		json_write(&body, object);
+		buf_putc(&body, '\n');
+	}
+	cJSON_Delete(object);
 	while ((got = fread(buf_reserve(&body, READ_SIZE), 1, READ_SIZE, lines)) > 0)
 		body.len += got;
 	body.data[body.len] = '\0';

@@ -202,19 +202,6 @@ static void examine_socket(const char *socket, struct problems *problems)
 
 /* ---- the running configuration ---- */
 
-static void examine_connections(
-    const struct nginx_file *file, const struct config *config, struct problems *problems)
-{
-	int64_t sockets = config->websocket.max_connections;
-	int64_t workers = file->workers > 1 ? file->workers : 1;
-
-	if (file->connections && sockets * 2 > file->connections * workers)
-		problems_warn(problems,
-		    "nginx has worker_connections %ld in %lld processes, and each of "
-		    "websocket.max_connections (%lld) takes two: raise the one or lower the other",
-		    file->connections, (long long)workers, (long long)sockets);
-}
-
 void web_examine(
     const struct web_place *place, const struct config *config, struct problems *problems)
 {
@@ -234,7 +221,13 @@ void web_examine(
 			    "no server of %s passes requests to %s: put an include of the snippet into "
 			    "a server block, and reload nginx",
 			    place->nginx_text ? "standard input" : place->nginx_conf, socket);
-		examine_connections(&file, config, problems);
+		int64_t sockets = config->websocket.max_connections;
+		int64_t workers = file.workers > 1 ? file.workers : 1;
+		if (file.connections && sockets * 2 > file.connections * workers)
+			problems_warn(problems,
+			    "nginx has worker_connections %ld in %lld processes, and each of "
+			    "websocket.max_connections (%lld) takes two: raise the one or lower the other",
+			    file.connections, (long long)workers, (long long)sockets);
 	}
 	if (web_server_identify(&who, place, &file, problems))
 		examine_way(&who, socket, problems);
