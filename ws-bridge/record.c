@@ -187,21 +187,6 @@ static uint32_t value64(char digit)
 	return digit == '+' ? 62 : digit == '/' ? 63 : 64;
 }
 
-/* Up to four digits, to up to three bytes; false for others, and for bits that nothing needs. */
-static bool decode_group(const char *from, size_t count, char *to)
-{
-	uint32_t bits = 0;
-	for (size_t i = 0; i < 4; i++) {
-		uint32_t value = i < count ? value64(from[i]) : 0;
-		if (value > 63)
-			return false;
-		bits = bits << 6 | value;
-	}
-	for (size_t i = 0; i + 1 < count; i++)
-		to[i] = (char)(bits >> (16 - 8 * i));
-	return (bits & (0xFFFFFFu >> 8 * (count - 1))) == 0;
-}
-
 static bool decode64(char *text, struct record *record)
 {
 	size_t len = record->len, bytes = 0;
@@ -210,10 +195,19 @@ static bool decode64(char *text, struct record *record)
 	for (int padding = 0; padding < 2 && len && text[len - 1] == '='; padding++)
 		len--;
 	for (size_t i = 0; i < len; i += 4) {
+		/* up to four digits, to up to three bytes; bits that nothing needs must be 0 */
 		size_t count = len - i < 4 ? len - i : 4;
-		if (!decode_group(text + i, count, text + bytes))
+		uint32_t bits = 0;
+		for (size_t k = 0; k < 4; k++) {
+			uint32_t value = k < count ? value64(text[i + k]) : 0;
+			if (value > 63)
+				return false;
+			bits = bits << 6 | value;
+		}
+		if (bits & (0xFFFFFFu >> 8 * (count - 1)))
 			return false;
-		bytes += count - 1;
+		for (size_t k = 0; k + 1 < count; k++)
+			text[bytes++] = (char)(bits >> (16 - 8 * k));
 	}
 	record->len = bytes;
 	return true;

@@ -68,18 +68,6 @@ static void tick(struct relay *relay)
 		relay->deaf = !relay_watch(relay, relay->listener, &listener_mark);
 }
 
-static void relay_stop(struct relay *relay)
-{
-	struct connection *next;
-	relay->stopping = true;
-	close(relay->listener);
-	relay->listener = -1;
-	for (struct connection *c = relay->connections; c; c = next) {
-		next = c->next;
-		connection_stop(c);
-	}
-}
-
 /* True when one of the signals means the end. */
 static bool relay_take_signals(struct relay *relay)
 {
@@ -94,8 +82,9 @@ static bool relay_take_signals(struct relay *relay)
 	return end;
 }
 
-/* One turn of the loop; false when there was a signal to end. */
-static bool turn(struct relay *relay)
+/* One turn of the loop, with a tick every TICK_MS; the dead are freed when no event can be for them
+ * any more.  False when there was a signal to end. */
+static bool turn(struct relay *relay, int64_t *next_tick)
 {
 	struct epoll_event events[EVENTS];
 	bool signalled = false;
@@ -111,19 +100,12 @@ static bool turn(struct relay *relay)
 		else
 			connection_event(events[i].data.ptr, events[i].events);
 	}
-	return !signalled;
-}
-
-/* Turns with a tick every TICK_MS; the dead are freed when no event can be for them any more. */
-static bool turn_in_time(struct relay *relay, int64_t *next_tick)
-{
-	bool quiet = turn(relay);
 	if (relay->now >= *next_tick) {
 		tick(relay);
 		*next_tick = relay->now + TICK_MS;
 	}
 	connection_sweep(relay);
-	return quiet;
+	return !signalled;
 }
 
 /* Closes what the drain has left. */
@@ -152,15 +134,21 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	if (relay.epoll < 0 || !relay_watch(&relay, listener, &listener_mark) ||
 	    !relay_watch(&relay, signals, &signal_mark))
 		return false;
-	while (turn_in_time(&relay, &next_tick))
+	while (turn(&relay, &next_tick))
 		continue;
-	relay_stop(&relay);
+	relay.stopping = true;
+	close(relay.listener);
+	relay.listener = -1;
+	for (struct connection *c = relay.connections, *next; c; c = next) {
+		next = c->next;
+		connection_stop(c);
+	}
 	connection_sweep(&relay);
 	int64_t end = relay.now + DRAIN_MS;
 	bool quiet = true; /* false when a second signal comes */
 	next_tick = 0;
 	while (quiet && relay.connections && relay.now < end)
-		quiet = turn_in_time(&relay, &next_tick);
+		quiet = turn(&relay, &next_tick);
 	relay_release(&relay);
 	return quiet;
 }

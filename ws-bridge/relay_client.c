@@ -90,8 +90,9 @@ static bool relay_client_take_slot(
 	return true;
 }
 
-static void give_slot_back(struct connection *c)
+void client_drop(struct connection *c)
 {
+	link_close(&c->client.link);
 	if (c->has_slot) {
 		c->relay->taken--;
 		metrics_gauge(GAUGE_SOCKETS, -1);
@@ -101,12 +102,6 @@ static void give_slot_back(struct connection *c)
 	c->has_slot = false;
 	free(c->user);
 	c->user = NULL;
-}
-
-void client_drop(struct connection *c)
-{
-	link_close(&c->client.link);
-	give_slot_back(c);
 	c->client_stage = CLIENT_GONE;
 }
 
@@ -227,10 +222,16 @@ void client_accept(struct connection *c)
 	buf_release(&client->head);
 }
 
-/* One read a turn, so that everybody gets theirs. */
-static void relay_client_read_more(struct connection *c)
+void client_event(struct connection *c)
 {
 	static char chunk[RELAY_CHUNK]; /* the loop has one thread */
+	if (c->client_stage == CLIENT_HEAD) {
+		read_head(c);
+		return;
+	}
+	if (!c->client.link.ending && !client_reading(c))
+		return;
+	/* one read a turn, so that everybody gets theirs */
 	ssize_t got = link_read(&c->client.link, chunk, sizeof(chunk), c->relay->now);
 	if (got < 0 && errno == EAGAIN)
 		return;
@@ -238,14 +239,6 @@ static void relay_client_read_more(struct connection *c)
 		client_lost(c);
 	else if (c->client_stage == CLIENT_OPEN)
 		relay_client_feed(c, chunk, (size_t)got);
-}
-
-void client_event(struct connection *c)
-{
-	if (c->client_stage == CLIENT_HEAD)
-		read_head(c);
-	else if (c->client.link.ending || client_reading(c))
-		relay_client_read_more(c);
 }
 
 bool client_reading(const struct connection *c)

@@ -120,7 +120,7 @@ static void relay_frames_stop(struct frames *frames)
 	relay_frames_forget(frames);
 }
 
-/* Callbacks cannot answer: see answer_close. */
+/* Callbacks cannot answer: frames_feed does. */
 static void relay_frames_fail(struct frames *frames, int code)
 {
 	relay_frames_stop(frames);
@@ -233,19 +233,6 @@ static void relay_frames_send_close(struct frames *frames, int code, const char 
 	wslay_event_send(frames->wslay);
 }
 
-/*
- * wslay has queued an answer of its own, and takes no other: to a frame that is none, without a
- * code; to a close frame, with its reason, and without a code where it has none.  Pongs that are
- * dropped with it are no longer due.
- */
-static void answer_close(struct frames *frames)
-{
-	wslay_event_context_free(frames->wslay);
-	open_wslay(frames);
-	relay_frames_send_close(frames, frames->answer, NULL, 0);
-	frames->answer = 0;
-}
-
 bool frames_feed(struct frames *frames, const char *data, size_t len)
 {
 	struct buf rest = frames->rest;
@@ -265,10 +252,19 @@ bool frames_feed(struct frames *frames, const char *data, size_t len)
 	buf_release(&rest);
 	frames->in = NULL;
 	frames->in_len = 0;
-	if (frames->answer)
-		answer_close(frames);
-	else
+	if (frames->answer) {
+		/*
+		 * wslay has queued an answer of its own, and takes no other: to a frame that is
+		 * none, without a code; to a close frame, with its reason, and without a code where
+		 * it has none.  Pongs that are dropped with it are no longer due.
+		 */
+		wslay_event_context_free(frames->wslay);
+		open_wslay(frames);
+		relay_frames_send_close(frames, frames->answer, NULL, 0);
+		frames->answer = 0;
+	} else {
 		wslay_event_send(frames->wslay);
+	}
 	return !frames->stopped;
 }
 

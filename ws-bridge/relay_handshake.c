@@ -73,28 +73,24 @@ static bool relay_handshake_take_field(struct fields *fields, const char *name, 
 	return true;
 }
 
-/* "Name: value", without blanks around the value. */
-static bool relay_handshake_take_line(struct fields *fields, char *line)
-{
-	size_t name = strspn(line, TOKEN_CHARACTERS);
-	if (name == 0 || line[name] != ':')
-		return false;
-	line[name] = '\0';
-	char *value = line + name + 1;
-	value += strspn(value, " \t");
-	for (char *end = value + strlen(value); end > value && strchr(" \t", end[-1]);)
-		*--end = '\0';
-	return relay_handshake_take_field(fields, line, value);
-}
-
 /* All lines up to the blank one, which ends the head. */
 static bool take_fields(struct fields *fields, char *rest)
 {
 	char *line;
 	*fields = (struct fields){0};
-	while ((line = relay_handshake_next_line(&rest)))
-		if (!relay_handshake_take_line(fields, line))
+	while ((line = relay_handshake_next_line(&rest))) {
+		/* "Name: value", without blanks around the value */
+		size_t name = strspn(line, TOKEN_CHARACTERS);
+		if (name == 0 || line[name] != ':')
 			return false;
+		line[name] = '\0';
+		char *value = line + name + 1;
+		value += strspn(value, " \t");
+		for (char *end = value + strlen(value); end > value && strchr(" \t", end[-1]);)
+			*--end = '\0';
+		if (!relay_handshake_take_field(fields, line, value))
+			return false;
+	}
 	return strcmp(rest, "\r") == 0;
 }
 
@@ -116,34 +112,20 @@ static const char *take_path(char *line)
 	return path;
 }
 
-/* 16 bytes in base64. */
-static bool relay_handshake_is_key(const char *key)
+/* The first line.  A NUL takes the place of the head's last byte, so that it is a string. */
+static char *first_line(char *head, size_t len, char **rest)
 {
-	static const char digits[] =
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	return strlen(key) == HANDSHAKE_KEY_SIZE - 1 && strspn(key, digits) == 22 &&
-	    strcmp(key + 22, "==") == 0 && strchr("AQgw", key[21]);
-}
-
-/* Lines end with CR and LF, which stand nowhere else; of the other control characters only tabs
- * are there. */
-static bool relay_handshake_is_text(const char *head, size_t len)
-{
+	if (len == 0 || handshake_length(head, len) != len)
+		return NULL;
+	/* lines end with CR and LF, which stand nowhere else; of the other control characters only
+	 * tabs are there */
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)head[i];
 		if (c == '\r'       ? i + 1 == len || head[i + 1] != '\n'
 			: c == '\n' ? i == 0 || head[i - 1] != '\r'
 				    : (c < 0x20 && c != '\t') || c == 0x7f)
-			return false;
+			return NULL;
 	}
-	return true;
-}
-
-/* The first line.  A NUL takes the place of the head's last byte, so that it is a string. */
-static char *first_line(char *head, size_t len, char **rest)
-{
-	if (len == 0 || handshake_length(head, len) != len || !relay_handshake_is_text(head, len))
-		return NULL;
 	head[len - 1] = '\0';
 	*rest = head;
 	return relay_handshake_next_line(rest);
@@ -151,6 +133,8 @@ static char *first_line(char *head, size_t len, char **rest)
 
 enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *handshake)
 {
+	static const char digits[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	struct fields fields;
 	char *rest;
 	char *line = first_line(head, len, &rest);
@@ -162,7 +146,10 @@ enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *h
 		return HANDSHAKE_NO_UPGRADE;
 	if (!fields.version || strcmp(fields.version, "13") != 0)
 		return HANDSHAKE_VERSION;
-	if (!fields.key || !relay_handshake_is_key(fields.key))
+	/* 16 bytes in base64 */
+	if (!fields.key || strlen(fields.key) != HANDSHAKE_KEY_SIZE - 1 ||
+	    strspn(fields.key, digits) != 22 || strcmp(fields.key + 22, "==") != 0 ||
+	    !strchr("AQgw", fields.key[21]))
 		return HANDSHAKE_MALFORMED;
 	handshake->key = fields.key;
 	handshake->ticket = fields.ticket;

@@ -39,17 +39,6 @@ static bool relay_main_complain(const char *what, const char *why)
 
 /* ---- The listening socket */
 
-/* Whether somebody answers at the address; what a dead process has left there is removed. */
-static bool is_taken(const struct sockaddr_un *address)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool taken = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
-	if (!taken && errno == ECONNREFUSED)
-		unlink(address->sun_path);
-	close(fd);
-	return taken;
-}
-
 /* A socket for its owner alone, or -1 after saying why not. */
 static int listen_at(const char *path)
 {
@@ -59,7 +48,13 @@ static int listen_at(const char *path)
 		return -1;
 	}
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (is_taken(&address)) {
+	/* somebody may answer at the address; what a dead process has left there is removed */
+	int asking = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool taken = connect(asking, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	if (!taken && errno == ECONNREFUSED)
+		unlink(address.sun_path);
+	close(asking);
+	if (taken) {
 		relay_main_complain(path, "somebody listens there already");
 		return -1;
 	}
@@ -175,31 +170,6 @@ static bool relay_main_prepare(struct relay_settings *settings, const struct rel
 
 /* ---- The process */
 
-/* Two descriptors a connection; and what was large goes back to the system when it is freed. */
-static void tune(void)
-{
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
-}
-
-/* How many sockets are open is told where the pool's numbers are; without that it is not. */
-static struct shared *join_metrics(const struct config *config)
-{
-	struct error err = {0};
-	struct shared *shared = shared_open(config->state_dir, &err);
-	if (!shared)
-		log_warning("open sockets are not counted: %s", err.detail);
-	error_release(&err);
-	metrics_attach(shared);
-	return shared;
-}
-
 static int relay_main_serve(const struct relay_options *options, int signals, pid_t parent)
 {
 	struct relay_settings settings = {0};
@@ -211,7 +181,14 @@ static int relay_main_serve(const struct relay_options *options, int signals, pi
 	if (listener >= 0) {
 		log_init(config->env.logger_name, config->env.log_level);
 		log_set_format(config->env.log_format);
-		struct shared *shared = join_metrics(config);
+		/* how many sockets are open is told where the pool's numbers are; without that it
+		 * is not */
+		struct error err = {0};
+		struct shared *shared = shared_open(config->state_dir, &err);
+		if (!shared)
+			log_warning("open sockets are not counted: %s", err.detail);
+		error_release(&err);
+		metrics_attach(shared);
 		struct bound bound =
 		    options->unlink ? bound_at(options->unlink) : (struct bound){0};
 		complete = relay_run(&settings, listener, signals);
@@ -237,6 +214,15 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
-	tune();
+	/* two descriptors a connection; and what was large goes back to the system when it is freed
+	 */
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 	return relay_main_serve(&options, signals, parent);
 }

@@ -33,16 +33,6 @@ static char usage[] =
 
 static char version_text[] = RELAY_PROGRAM " " AGENTGRAPH_VERSION "\n";
 
-/* "127.0.0.1:9000", "[::1]:9000" or a name. */
-static bool relay_options_is_address(const char *text)
-{
-	const char *colon = text ? strrchr(text, ':') : NULL;
-	const char *port = colon ? colon + 1 : "";
-	size_t digits = strspn(port, "0123456789");
-
-	return digits && digits < 6 && !port[digits] && colon > text && atoi(port) <= UINT16_MAX;
-}
-
 void relay_options_parse(struct relay_options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -64,7 +54,13 @@ void relay_options_parse(struct relay_options *options, int argc, char **argv)
 	*options = (struct relay_options){
 	    .ping = 25, .stall = 30, .bye = -1, .slow_bytes = 1 << 20, .linger_ms = 3000};
 	options_take(RELAY_PROGRAM, specs, argc, argv);
-	if (relay_options_is_address(options->websocketd))
+	/* "127.0.0.1:9000", "[::1]:9000" or a name */
+	const char *colon = options->websocketd ? strrchr(options->websocketd, ':') : NULL;
+	const char *port = colon ? colon + 1 : "";
+	size_t digits = strspn(port, "0123456789");
+
+	if (digits && digits < 6 && !port[digits] && colon > options->websocketd &&
+	    atoi(port) <= UINT16_MAX)
 		return;
 	if (options->websocketd)
 		fprintf(stderr,

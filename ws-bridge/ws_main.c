@@ -56,12 +56,6 @@ static char usage[] =
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
 
-static int ws_main_fail(int status, const char *what)
-{
-	fprintf(stderr, PROGRAM ": %s\n", what);
-	return status;
-}
-
 static void ws_main_parse_options(struct options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -132,17 +126,6 @@ static bool ws_main_let_in(struct visitor *visitor, const struct options *option
 	    version, RECORD_VERSION);
 }
 
-/* A process that ends while websocketd still writes to it costs websocketd memory. */
-static void wait_for_end_of_input(void)
-{
-	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-	int64_t end = clock_monotonic_ms() + FAREWELL_MS, left;
-	char ignored[4096];
-	while ((left = end - clock_monotonic_ms()) > 0 && poll(&input, 1, (int)left) > 0)
-		if (read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0)
-			return;
-}
-
 static int ws_main_refuse(struct visitor *visitor)
 {
 	struct error *err = &visitor->err;
@@ -162,7 +145,13 @@ static int ws_main_refuse(struct visitor *visitor)
 	record_refuse(&record, error_status(err->kind), json);
 	puts(buf_str(&record));
 	fflush(stdout);
-	wait_for_end_of_input();
+	/* a process that ends while websocketd still writes to it costs websocketd memory */
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	int64_t end = clock_monotonic_ms() + FAREWELL_MS, left;
+	char ignored[4096];
+	while ((left = end - clock_monotonic_ms()) > 0 && poll(&input, 1, (int)left) > 0)
+		if (read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0)
+			break;
 	free(json);
 	buf_release(&record);
 	return EXIT_FAILURE;
@@ -170,35 +159,21 @@ static int ws_main_refuse(struct visitor *visitor)
 
 /* ---- serving ---- */
 
-/* There may be a thousand of this process. */
-static void ws_main_tune_malloc(void)
-{
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 128 << 10);
-	mallopt(M_TRIM_THRESHOLD, 128 << 10);
-	mallopt(M_TOP_PAD, 16 << 10);
-}
-
-static struct service *load_service(const struct config_source *source, struct error *err)
-{
-	struct problems problems = {0};
-	struct service *service = service_load(source, &problems);
-	for (size_t i = 0; !service && i < problems.count; i++)
-		log_error("%s", problems.items[i].text);
-	problems_release(&problems);
-	if (!service)
-		error_set(err, ERR_SERVICE_UNAVAILABLE, NULL);
-	return service;
-}
-
 static int ws_main_serve(struct visitor *visitor, const struct options *options)
 {
 	struct service *service = NULL;
 	static const int told[] = {SIGTERM, SIGINT, SIGHUP, 0};
 	int signals =
 	    process_signals(options->by_hand ? NULL : told); /* at a shell Ctrl-C ends it */
-	if (ws_main_let_in(visitor, options))
-		service = load_service(&options->source, &visitor->err);
+	if (ws_main_let_in(visitor, options)) {
+		struct problems problems = {0};
+		service = service_load(&options->source, &problems);
+		for (size_t i = 0; !service && i < problems.count; i++)
+			log_error("%s", problems.items[i].text);
+		problems_release(&problems);
+		if (!service)
+			error_set(&visitor->err, ERR_SERVICE_UNAVAILABLE, NULL);
+	}
 	if (!service)
 		return ws_main_refuse(visitor);
 	const struct session_setup setup = {&visitor->ticket, signals,
@@ -213,20 +188,16 @@ static int ws_main_serve(struct visitor *visitor, const struct options *options)
 	return EXIT_SUCCESS;
 }
 
-static int print_ticket(struct visitor *visitor, const struct options *options)
-{
-	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
-		return ws_main_fail(EXIT_FAILURE, visitor->err.detail);
-	puts(sign(visitor, options->route));
-	return exit_status(EXIT_SUCCESS);
-}
-
 int main(int argc, char **argv)
 {
 	struct options options = {.route = TURN_ROUTE, .log = -1};
 	struct visitor visitor = {0};
 
-	ws_main_tune_malloc();
+	/* there may be a thousand of this process */
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_TRIM_THRESHOLD, 128 << 10);
+	mallopt(M_TOP_PAD, 16 << 10);
 	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); /* model/realtime_socket.h */
 	memory_init();
 	ws_main_parse_options(&options, argc, argv);
@@ -241,8 +212,15 @@ int main(int argc, char **argv)
 	if (!options.source.state_dir)
 		options.source.state_dir = variable && *variable ? variable : DEFAULT_STATE;
 	visitor.arena = arena_new();
-	int status =
-	    options.ticket ? print_ticket(&visitor, &options) : ws_main_serve(&visitor, &options);
+	int status = EXIT_FAILURE;
+	if (!options.ticket) {
+		status = ws_main_serve(&visitor, &options);
+	} else if (ticket_key_load(&visitor.key, options.source.state_dir, &visitor.err)) {
+		puts(sign(&visitor, options.route));
+		status = exit_status(EXIT_SUCCESS);
+	} else {
+		fprintf(stderr, PROGRAM ": %s\n", visitor.err.detail);
+	}
 	error_release(&visitor.err);
 	arena_free(visitor.arena);
 	return status;

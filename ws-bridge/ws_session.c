@@ -76,16 +76,6 @@ static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
 	ws_session_send_record(refusal->session);
 }
 
-static void refuse_turns(struct session *s, struct service *service)
-{
-	struct refusal refusal = {.sink = {.chunk = send_refusal}, .session = s};
-	struct call call;
-	call_init(&call, service, NULL);
-	socket_refuse_live(&call, &refusal.sink);
-	call_release(&call);
-	close_client(s, 1008, "Graph is live");
-}
-
 /* ---- in ---- */
 
 /* A line that the relay would not send: the two do not understand each other. */
@@ -131,28 +121,24 @@ static void ws_session_take_record(struct session *s, const struct record *recor
 	ws_session_fail_record(s, (const char[]){(char)record->kind});
 }
 
-/* Of a line that was cut only the kind is known, and that is enough. */
-static void ws_session_take_line(struct session *s, char *line, size_t len, bool cut)
-{
-	struct record record;
-	if (cut && *line == RECORD_TEXT)
-		take_frame(s, FRAME_LARGE, NULL, 0);
-	else if (cut && *line == RECORD_BINARY)
-		take_frame(s, FRAME_BINARY, NULL, 0);
-	else if (!cut && record_parse(line, len, &record))
-		ws_session_take_record(s, &record);
-	else
-		ws_session_fail_record(s, line);
-}
-
 static void ws_session_take_lines(struct session *s)
 {
 	size_t len;
 	bool cut;
 	char *line;
 	input_read(&s->in);
-	while ((line = input_line(&s->in, &len, &cut)))
-		ws_session_take_line(s, line, len, cut);
+	while ((line = input_line(&s->in, &len, &cut))) {
+		/* of a line that was cut only the kind is known, and that is enough */
+		struct record record;
+		if (cut && *line == RECORD_TEXT)
+			take_frame(s, FRAME_LARGE, NULL, 0);
+		else if (cut && *line == RECORD_BINARY)
+			take_frame(s, FRAME_BINARY, NULL, 0);
+		else if (!cut && record_parse(line, len, &record))
+			ws_session_take_record(s, &record);
+		else
+			ws_session_fail_record(s, line);
+	}
 }
 
 /* ---- what follows from where things stand ---- */
@@ -236,8 +222,14 @@ void session_run(struct service *service, const struct session_setup *setup)
 	s.turns = turns_new(service, setup->ticket, &s.out);
 	record_ready(&s.record);
 	ws_session_send_record(&s);
-	if (service->graph->live)
-		refuse_turns(&s, service);
+	if (service->graph->live) {
+		struct refusal refusal = {.sink = {.chunk = send_refusal}, .session = &s};
+		struct call call;
+		call_init(&call, service, NULL);
+		socket_refuse_live(&call, &refusal.sink);
+		call_release(&call);
+		close_client(&s, 1008, "Graph is live");
+	}
 	while (ws_session_go_on(&s))
 		ws_session_wait_for_something(&s);
 	turns_free(s.turns);

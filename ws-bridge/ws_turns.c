@@ -84,30 +84,11 @@ static void ws_turns_cut_chunk(struct chunk_sink *sink, const char *why)
 	turns->cut = true;
 }
 
-static enum turns_end ws_turns_answer(
-    struct turns *turns, struct call *call, const struct frame *frame)
+static enum turns_end handle(struct turns *turns, const struct frame *frame)
 {
 	const struct ticket *ticket = turns->ticket;
 	const struct socket_session session = {
 	    ticket->credential_exp, ticket->route, ticket->address ? ticket->address : "unknown"};
-	switch (frame->kind) {
-	case FRAME_TEXT:
-		if (socket_frame(call, &session, frame->text, frame->len, &turns->sink) ==
-		    SOCKET_EXPIRED)
-			return TURNS_EXPIRED;
-		return turns->cut ? TURNS_FAILED : TURNS_GO_ON;
-	case FRAME_BINARY:
-		socket_refuse_binary(call, &turns->sink);
-		break;
-	case FRAME_LARGE:
-		socket_refuse_large(call, &turns->sink);
-		break;
-	}
-	return TURNS_GO_ON;
-}
-
-static enum turns_end handle(struct turns *turns, const struct frame *frame)
-{
 	struct error err = {0};
 	struct call call;
 	if (!turns->service->storage && !service_open_storage(turns->service, &err)) {
@@ -115,11 +96,26 @@ static enum turns_end handle(struct turns *turns, const struct frame *frame)
 		error_release(&err);
 		return TURNS_FAILED;
 	}
-	call_init(&call, turns->service, turns->ticket->request_id);
-	cJSON *user = arena_json(call.arena, cJSON_Duplicate(turns->ticket->user, true));
-	const struct identity identity = ticket_identity(turns->ticket, user);
+	call_init(&call, turns->service, ticket->request_id);
+	cJSON *user = arena_json(call.arena, cJSON_Duplicate(ticket->user, true));
+	const struct identity identity = ticket_identity(ticket, user);
 	call_identify(&call, &identity);
-	enum turns_end end = ws_turns_answer(turns, &call, frame);
+	enum turns_end end = TURNS_GO_ON;
+	switch (frame->kind) {
+	case FRAME_TEXT:
+		if (socket_frame(&call, &session, frame->text, frame->len, &turns->sink) ==
+		    SOCKET_EXPIRED)
+			end = TURNS_EXPIRED;
+		else if (turns->cut)
+			end = TURNS_FAILED;
+		break;
+	case FRAME_BINARY:
+		socket_refuse_binary(&call, &turns->sink);
+		break;
+	case FRAME_LARGE:
+		socket_refuse_large(&call, &turns->sink);
+		break;
+	}
 	call_release(&call);
 	if (turns->record.size > KEEP_SIZE)
 		buf_release(&turns->record);
