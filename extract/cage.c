@@ -83,15 +83,6 @@ static bool allow(scmp_filter_ctx filter, const int *calls, size_t count)
 	return code == 0;
 }
 
-/* Signals to itself, by which abort ends a process. */
-static bool allow_abort(scmp_filter_ctx filter)
-{
-	int code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
-	errno = -code;
-	return code == 0;
-}
-
 /* Opening for reading, and asking for limits without setting any. */
 static bool allow_program(scmp_filter_ctx filter)
 {
@@ -116,8 +107,15 @@ static bool filter_calls(bool program)
 		errno = ENOMEM;
 		return false;
 	}
-	bool ok = allow(filter, plain_calls, COUNT(plain_calls)) && allow_abort(filter) &&
-	    (!program || allow_program(filter));
+	bool ok = allow(filter, plain_calls, COUNT(plain_calls));
+	if (ok) { /* signals to itself, by which abort ends a process */
+		int code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+		    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+		errno = -code;
+		ok = code == 0;
+	}
+	if (ok && program)
+		ok = allow_program(filter);
 	if (ok) {
 		int code = seccomp_load(filter);
 		errno = -code;
@@ -161,26 +159,21 @@ static bool permit_loader(int rules)
 	return ok;
 }
 
-static bool permit_all(int rules, const char *program)
+static bool hide_files(const char *program)
 {
 	static const char *const directories[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64",
 	    "/usr/local/lib", "/usr/share/poppler", "/usr/share/catdoc"};
 	static const char *const files[] = {"/etc/ld.so.cache", "/etc/catdocrc"};
+	const struct landlock_ruleset_attr all = {.handled_access_fs = ALL_RIGHTS};
+	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+	if (rules < 0)
+		return false;
 	bool ok = permit(rules, program, EXECUTE_RIGHTS) && permit_loader(rules);
 	for (size_t i = 0; ok && i < COUNT(directories); i++)
 		ok = permit(rules, directories[i], READ_RIGHTS);
 	for (size_t i = 0; ok && i < COUNT(files); i++)
 		ok = permit(rules, files[i], LANDLOCK_ACCESS_FS_READ_FILE);
-	return ok;
-}
-
-static bool hide_files(const char *program)
-{
-	const struct landlock_ruleset_attr all = {.handled_access_fs = ALL_RIGHTS};
-	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
-	if (rules < 0)
-		return false;
-	bool ok = permit_all(rules, program) && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+	ok = ok && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
 	close(rules);
 	return ok;
 }

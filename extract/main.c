@@ -100,19 +100,6 @@ static const char *map_input(size_t *len)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-/*
- * Tags with thousands of attributes, declared defaults and wrong ends are quadratic work in
- * libxml2, deep inside.  What people write takes less than a tenth of this time: whatever takes
- * more is cut off, in time that grows with the size of the markup and no faster.
- */
-static bool limit_time(const struct kind *kind, size_t len)
-{
-	size_t markup = kind->form == PACKAGE ? DOCUMENT_UNPACKED : len;
-	const rlim_t seconds = 2 + markup / MARKUP_EACH_SECOND;
-	const struct rlimit limit = {seconds, seconds};
-	return kind->form == PLAIN || setrlimit(RLIMIT_CPU, &limit) == 0;
-}
-
 /* Here, in the cage; what is left over goes with the process. */
 static int read_here(const struct kind *kind, const char *data, size_t len)
 {
@@ -124,7 +111,15 @@ static int read_here(const struct kind *kind, const char *data, size_t len)
 		return extract_main_fail("the document has more than 50 MiB");
 	iconv_t charset =
 	    kind->form == PACKAGE ? CHARSET_NONE : charset_open(data, len, kind->form == MARKUP);
-	if (!limit_time(kind, len) || !cage_close())
+	/*
+	 * Tags with thousands of attributes, declared defaults and wrong ends are quadratic work in
+	 * libxml2, deep inside.  What people write takes less than a tenth of this time: whatever
+	 * takes more is cut off, in time that grows with the size of the markup and no faster.
+	 */
+	size_t markup = kind->form == PACKAGE ? DOCUMENT_UNPACKED : len;
+	const rlim_t seconds = 2 + markup / MARKUP_EACH_SECOND;
+	const struct rlimit limit = {seconds, seconds};
+	if ((kind->form != PLAIN && setrlimit(RLIMIT_CPU, &limit) != 0) || !cage_close())
 		return extract_main_fail("the kernel offers no cage (seccomp is needed)");
 	if (kind->form != PACKAGE) {
 		charset_convert(charset, data, len, &text);

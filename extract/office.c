@@ -112,16 +112,6 @@ static bool is_paragraph(const char *name)
 	return xml_is(name, "p") || xml_is(name, "h");
 }
 
-/* text:s stands for several blanks. */
-static void add_blanks(struct part *part, const struct xml_attributes *attributes)
-{
-	char count[8] = "1";
-	xml_attribute(attributes, "c", count, sizeof(count));
-	long n = strtol(count, NULL, 10);
-	for (long i = 0; i < n && i < BLANKS_MAX; i++)
-		prose_puts(part->out, " ");
-}
-
 static void odt_start(void *arg, const char *name, const struct xml_attributes *attributes)
 {
 	struct part *part = arg;
@@ -136,8 +126,13 @@ static void odt_start(void *arg, const char *name, const struct xml_attributes *
 		prose_puts(part->out, "\t");
 	else if (xml_is(name, "line-break"))
 		prose_break(part->out);
-	else if (xml_is(name, "s"))
-		add_blanks(part, attributes);
+	else if (xml_is(name, "s")) { /* stands for several blanks */
+		char count[8] = "1";
+		xml_attribute(attributes, "c", count, sizeof(count));
+		long n = strtol(count, NULL, 10);
+		for (long i = 0; i < n && i < BLANKS_MAX; i++)
+			prose_puts(part->out, " ");
+	}
 }
 
 static void odt_end(void *arg, const char *name)

@@ -87,28 +87,24 @@ static unsigned column_of(const char *reference, unsigned otherwise)
 	return column ? column - 1 : otherwise;
 }
 
-static void begin_cell(struct sheet_state *s, const struct xml_attributes *attributes)
-{
-	char type[4] = "", reference[NUMBER_SIZE] = "";
-	xml_attribute(attributes, "t", type, sizeof(type));
-	xml_attribute(attributes, "r", reference, sizeof(reference));
-	s->shared = xml_is(type, "s");
-	s->column = column_of(reference, s->after);
-	s->after = s->column + 1;
-	s->number[0] = '\0';
-}
-
 static void sheet_start(void *arg, const char *name, const struct xml_attributes *attributes)
 {
 	struct sheet_state *s = ((struct part *)arg)->state;
-	if (xml_is(name, "row"))
+	if (xml_is(name, "row")) {
 		s->after = s->tabs = 0;
-	else if (xml_is(name, "c"))
-		begin_cell(s, attributes);
-	else if (xml_is(name, "v") || xml_is(name, "t"))
+	} else if (xml_is(name, "c")) {
+		char type[4] = "", reference[NUMBER_SIZE] = "";
+		xml_attribute(attributes, "t", type, sizeof(type));
+		xml_attribute(attributes, "r", reference, sizeof(reference));
+		s->shared = xml_is(type, "s");
+		s->column = column_of(reference, s->after);
+		s->after = s->column + 1;
+		s->number[0] = '\0';
+	} else if (xml_is(name, "v") || xml_is(name, "t")) {
 		s->in_value++;
-	else if (xml_is(name, "rPh"))
+	} else if (xml_is(name, "rPh")) {
 		s->in_phonetic++;
+	}
 }
 
 static void sheet_add_value(struct part *part, const char *text, size_t len)
