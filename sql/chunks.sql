@@ -17,7 +17,8 @@ WHERE thread = :thread AND job = 0 AND until IS NULL;
 UPDATE kept SET until = 0 WHERE thread = :thread AND number = :number;
 
 -- name: chunks_insert
--- Of a run that is gone, or whose chunks are not kept any more, nothing.
+-- Of a run that is gone, or whose chunks are not kept any more, nothing.  Of a line that is much
+-- like the one before it there is only what is different (storage/sql/line_pack.h).
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 FROM kept

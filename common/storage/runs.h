@@ -120,7 +120,7 @@ enum submit_result {
 struct chunk_batch {
 	int64_t thread_row, number; /* of the run */
 	int64_t seq, count;         /* of the first, and how many; forgotten ones count */
-	const char *lines;          /* a line each, without NUL, but for forgotten ones */
+	const char *lines; /* a line each, without NUL or the byte 4, but for forgotten ones */
 	size_t len;
 	struct lease *lease; /* of append, or NULL: dropped when it is on disk, before that is told
 			      */

@@ -18,10 +18,34 @@ said() { json '"'"$STATUS"' \(.error_code) \(.detail)"' "$BODY"; }
 follow() { api GET "/v1/threads/t/runs/$1/stream${2-}"; }
 # rows QUERY: what threads.db says.
 rows() { outside "$STATE/threads.db" "$1"; }
+# plain: lines as they were, where only what is different from the line before is kept (storage/sql/line_pack.h).
+plain() {
+	LC_ALL=C awk 'function number(n, digit, c) {
+			for (digit = 1; ; digit *= 32) {
+				c = index("@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\177", substr($0, ++at, 1)) - 1
+				n += c % 32 * digit
+				if (c < 32)
+					return n
+			}
+		}
+		/^\004/ {
+			for (at = made = ""; substr($0, at + 1, 1) == "\004"; at += length(put)) {
+				at++
+				same = number()
+				left = number()
+				put = substr($0, at + 1)
+				sub(/\004.*/, "", put)
+				made = made substr(old, 1, same) put
+				old = substr(old, same + left + 1)
+			}
+			$0 = made old
+		}
+		{ print old = $0 }'
+}
 # lines ID: what is kept of a run, without the marks.
 lines() {
 	rows "SELECT c.lines FROM chunks AS c JOIN runs AS r ON r.thread = c.thread AND r.number = c.number
-		WHERE r.run_id = '$1' ORDER BY c.seq" | sed 's/\x02[0-9]//' | tr -d '\001\003'
+		WHERE r.run_id = '$1' ORDER BY c.seq" | plain | sed 's/\x02[0-9]//' | tr -d '\001\003'
 }
 
 # ---- numbers

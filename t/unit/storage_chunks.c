@@ -148,7 +148,7 @@ static void chunks_come_back_in_order(void)
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 6, 9), "7+1:r-7\n");
 }
 
-static void lines_are_any_bytes_but_nul(void)
+static void lines_may_have_marks(void)
 {
 	static const char text[] = "{\"a\":\"[\x01\x02\xc3\xa4]\"}\n";
 	struct thread t = sample_thread("bytes");
@@ -223,6 +223,25 @@ static void chosen_lines_are_forgotten(void)
 	CU_ASSERT_STRING_EQUAL(read_all(&t, s.number, 0, 9), "1+5:s-1\ns-3\ns-4\n");
 	CU_ASSERT_STRING_EQUAL(read_all(&u, other.number, 0, 9), "1+4:u-1\nu-2\nu-3\nu-4\n");
 	CU_ASSERT_EQUAL(last_of(&t, s.number), 5);
+}
+
+/* Some of which have much in common. */
+static void like_lines_are_whole_also_when_one_is_forgotten(void)
+{
+	static const char like[] =
+	    "{\"text\":\"one\",\"timestamp\":1763928000.250001,\"seq\":1}\n"
+	    "{\"text\":\"two\",\"timestamp\":1763928000.250002,\"seq\":2}\n"
+	    "{\"text\":\"drei\",\"timestamp\":1763928000.250003,\"seq\":3}\n";
+	struct thread t = sample_thread("like");
+	struct run_record r = begin(&t, "r");
+	struct chunk_batch b = {t.row, r.number, 1, 3, like, sizeof(like) - 1, NULL};
+
+	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
+	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9) + strlen("1+3:"), like);
+	check_ok(st->runs->chunks_forget(st, NULL, t.row, line_ends_with, (void *)"2}", &err));
+	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9),
+	    "1+3:{\"text\":\"one\",\"timestamp\":1763928000.250001,\"seq\":1}\n"
+	    "{\"text\":\"drei\",\"timestamp\":1763928000.250003,\"seq\":3}\n");
 }
 
 static void very_many_are_forgotten(void)
@@ -380,11 +399,13 @@ static void in_memory(void)
 
 static const struct unit_test of_any_engine[] = {
     {"chunks come back in order", chunks_come_back_in_order},
-    {"lines are any bytes but NUL", lines_are_any_bytes_but_nul},
+    {"lines may have marks", lines_may_have_marks},
     {"several runs are appended to at once", several_runs_are_appended_to_at_once},
     {"a lease goes with the last of them", a_lease_goes_with_the_last_of_them},
     {"a run that keeps none gets none", a_run_that_keeps_none_gets_none},
     {"chosen lines are forgotten", chosen_lines_are_forgotten},
+    {"like lines are whole, also when one is forgotten",
+	like_lines_are_whole_also_when_one_is_forgotten},
     {"very many are forgotten", very_many_are_forgotten},
     {"chunks go when their time is over", chunks_go_when_their_time_is_over},
     {"a run that was lost ends when somebody looks", a_run_that_was_lost_ends_when_somebody_looks},

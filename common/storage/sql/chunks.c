@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "storage/queue.h"
+#include "storage/sql/line_pack.h"
 #include "storage/sql/records.h"
 #include "storage/sql/runs_engine.h"
 
@@ -16,7 +17,7 @@
 
 struct addition {
 	struct unit unit;
-	const struct chunk_batch *batches;
+	const struct chunk_batch *batches; /* whose lines are packed */
 	size_t count;
 };
 
@@ -43,23 +44,50 @@ static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *e
 bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
     const struct chunk_batch *batches, size_t count, struct error *err)
 {
-	struct addition a = {{.run = chunks_append_unit}, batches, count};
+	struct chunk_batch *packed = xcalloc(count, sizeof(*packed));
+	struct addition a = {{.run = chunks_append_unit}, packed, count};
+	struct buf lines = {0};
 
 	(void)ctx;
-	if (!writer_run(engine_of(st)->writer, &a.unit, err))
-		return false;
 	for (size_t i = 0; i < count; i++) {
+		packed[i] = batches[i];
+		packed[i].len = lines.len;
+		lines_pack(&lines, batches[i].lines, batches[i].len);
+		packed[i].len = lines.len - packed[i].len;
+	}
+	for (size_t i = 0, at = 0; i < count; at += packed[i++].len)
+		packed[i].lines = buf_str(&lines) + at;
+
+	bool ok = writer_run(engine_of(st)->writer, &a.unit, err);
+
+	for (size_t i = 0; ok && i < count; i++) {
 		if (batches[i].lease)
 			lease_release(batches[i].lease);
 		chunks_moved(engine_of(st)->shared, batches[i].thread_row, batches[i].number);
 	}
-	return true;
+	buf_release(&lines);
+	free(packed);
+	return ok;
+}
+
+/* A column of lines; they stand in plain where they are packed. */
+static const char *chunks_column(struct query *q, int column, struct buf *plain, size_t *len)
+{
+	const char *lines = query_column_blob(q, column, len);
+
+	if (!*len || !lines_packed(lines, *len))
+		return lines;
+	buf_reset(plain);
+	lines_unpack(plain, lines, *len);
+	*len = plain->len;
+	return buf_str(plain);
 }
 
 bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     int64_t number, int64_t after, chunk_batch_fn fn, void *arg, struct error *err)
 {
 	struct chunk_batch b = {.thread_row = thread_row, .number = number};
+	struct buf plain = {0};
 	struct query q;
 	bool more = true;
 
@@ -70,9 +98,12 @@ bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, i
 	while (more && query_row(&q)) {
 		b.seq = query_column_int(&q, CHUNKS_READ_SEQ);
 		b.count = query_column_int(&q, CHUNKS_READ_COUNT);
-		b.lines = query_column_blob(&q, CHUNKS_READ_LINES, &b.len);
-		more = b.seq + b.count - 1 <= after || fn(arg, &b);
+		if (b.seq + b.count - 1 <= after)
+			continue;
+		b.lines = chunks_column(&q, CHUNKS_READ_LINES, &plain, &b.len);
+		more = fn(arg, &b);
 	}
+	buf_release(&plain);
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
@@ -122,7 +153,7 @@ static bool forget_lines(
 static bool forget_in_batch(
     struct db *db, const struct forgetting *f, int64_t row, struct error *err)
 {
-	struct buf left = {0};
+	struct buf plain = {0}, left = {0}, packed = {0};
 	bool some = false, ok;
 	struct query q;
 	size_t len;
@@ -130,17 +161,20 @@ static bool forget_in_batch(
 	query_start(&q, db, SQL_CHUNKS_BATCH, err);
 	query_int(&q, ":row", row);
 	if (query_row(&q)) {
-		const char *lines = query_column_blob(&q, CHUNKS_BATCH_LINES, &len);
+		const char *lines = chunks_column(&q, CHUNKS_BATCH_LINES, &plain, &len);
 
 		some = forget_lines(f, lines, len, &left);
 	}
 	ok = query_end(&q);
 	if (ok && some) {
+		lines_pack(&packed, buf_str(&left), left.len);
 		query_start(&q, db, SQL_CHUNKS_REPLACE, err);
-		query_text_part(&q, ":lines", buf_str(&left), left.len);
+		query_text_part(&q, ":lines", buf_str(&packed), packed.len);
 		query_int(&q, ":row", row);
 		ok = query_run(&q);
 	}
+	buf_release(&packed);
+	buf_release(&plain);
 	buf_release(&left);
 	return ok;
 }
@@ -159,7 +193,7 @@ static bool forget_unit(struct db *db, struct unit *unit, struct error *err)
 static bool forget_find(struct storage *st, const struct storage_context *ctx, int64_t thread,
     const struct forgetting *f, int64_t **rows, size_t *count, struct error *err)
 {
-	struct buf left = {0};
+	struct buf plain = {0}, left = {0};
 	struct query q;
 	size_t len;
 
@@ -168,7 +202,7 @@ static bool forget_find(struct storage *st, const struct storage_context *ctx, i
 	engine_query(st, ctx, &q, SQL_CHUNKS_OF_THREAD, err);
 	query_int(&q, ":thread", thread);
 	while (query_row(&q)) {
-		const char *lines = query_column_blob(&q, CHUNKS_OF_THREAD_LINES, &len);
+		const char *lines = chunks_column(&q, CHUNKS_OF_THREAD_LINES, &plain, &len);
 
 		buf_reset(&left);
 		if (!forget_lines(f, lines, len, &left))
@@ -176,6 +210,7 @@ static bool forget_find(struct storage *st, const struct storage_context *ctx, i
 		*rows = xrealloc(*rows, (*count + 1) * sizeof(**rows));
 		(*rows)[(*count)++] = query_column_int(&q, CHUNKS_OF_THREAD_ROW);
 	}
+	buf_release(&plain);
 	buf_release(&left);
 	return pool_query_end(engine_of(st)->pool, &q);
 }
