@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const cJSON *find_call(const cJSON *calls, const char *id)
+static const cJSON *answers_find(const cJSON *calls, const char *id)
 {
 	const cJSON *call;
 	cJSON_ArrayForEach(call, calls) {
@@ -19,7 +19,7 @@ static const cJSON *find_call(const cJSON *calls, const char *id)
 	return NULL;
 }
 
-static bool is_plain_text(const cJSON *message)
+static bool answers_is_text(const cJSON *message)
 {
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
@@ -39,24 +39,19 @@ const char *answers_call(const cJSON *message)
 	return NULL;
 }
 
-static bool has_result(const cJSON *message)
-{
-	return answers_call(message) != NULL;
-}
-
-static bool needs_call_id(struct call *call, int waiting)
+static bool answers_need_call_id(struct call *call, int waiting)
 {
 	return error_set(&call->error, ERR_INVALID_INPUT,
 	    "A tool message needs a call_id: %d remote tool calls are waiting", waiting);
 }
 
 /* A tool message of plain text that names no call answers the only one that waits. */
-static bool name_call(struct call *call, cJSON *message, const cJSON *waiting)
+static bool answers_name_call(struct call *call, cJSON *message, const cJSON *waiting)
 {
 	int count = cJSON_GetArraySize(waiting);
 	struct buf text = {0};
-	if (count != 1 || !is_plain_text(message))
-		return needs_call_id(call, count);
+	if (count != 1 || !answers_is_text(message))
+		return answers_need_call_id(call, count);
 	message_text(message, &text);
 	cJSON *result = message_tool_result(
 	    "", json_str(waiting->child, "id"), cJSON_CreateString(buf_str(&text)), false);
@@ -75,8 +70,8 @@ static bool answers_take_results(
 		const char *id = block_is(block, "tool_result") ? json_str(block, "call_id") : NULL;
 		if (!id)
 			continue;
-		const cJSON *waits = find_call(calls, id);
-		if (!waits && find_call(asked, id))
+		const cJSON *waits = answers_find(calls, id);
+		if (!waits && answers_find(asked, id))
 			return error_set(&call->error, ERR_INVALID_INPUT,
 			    "Each tool call can be answered only once");
 		if (!waits)
@@ -89,7 +84,7 @@ static bool answers_take_results(
 }
 
 /* Moves the items of from that are no tool messages, or all of them, to the end of to. */
-static void move_items(cJSON *from, cJSON *to, bool tools_too)
+static void answers_move(cJSON *from, cJSON *to, bool tools_too)
 {
 	cJSON *message = from->child;
 	while (message) {
@@ -100,48 +95,28 @@ static void move_items(cJSON *from, cJSON *to, bool tools_too)
 	}
 }
 
-/* Answers first, then the rest, each in its own order. */
-static void answers_first(cJSON *bring)
-{
-	cJSON *rest = cJSON_CreateArray();
-	move_items(bring, rest, false);
-	move_items(rest, bring, true);
-	cJSON_Delete(rest);
-}
-
-/* A result in another message must not pass for an answer: tools nodes and models go by the block
- * alone. */
-static bool may_answer(struct call *call, const cJSON *message)
-{
-	return message_is(message, "tool") ||
-	    error_set(&call->error, ERR_INVALID_INPUT,
-		"A tool result needs a message with the role tool");
-}
-
 bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 {
 	const cJSON *asked = arena_json(call->arena, cJSON_Duplicate(calls, true));
 	cJSON *message;
 	cJSON_ArrayForEach(message, bring) {
-		bool results = has_result(message);
-		if (!results && !message_is(message, "tool"))
+		bool results = answers_call(message), is_tool = message_is(message, "tool");
+		if (!results && !is_tool)
 			continue;
-		if (!results && !name_call(call, message, asked))
+		if ((!results && !answers_name_call(call, message, asked)) ||
+		    !answers_take_results(call, message, asked, calls, answered))
 			return false;
-		if (!answers_take_results(call, message, asked, calls, answered) ||
-		    !may_answer(call, message))
-			return false;
+		/* tools nodes and models go by the block alone */
+		if (!is_tool)
+			return error_set(&call->error, ERR_INVALID_INPUT,
+			    "A tool result needs a message with the role tool");
 	}
-	answers_first(bring);
+	/* answers first, then the rest, each in its own order */
+	cJSON *rest = cJSON_CreateArray();
+	answers_move(bring, rest, false);
+	answers_move(rest, bring, true);
+	cJSON_Delete(rest);
 	return true;
-}
-
-static cJSON *closing_message(struct call *call, const char *call_id)
-{
-	char id[UUID_SIZE];
-	cJSON *output = cJSON_CreateObject();
-	cJSON_AddStringToObject(output, "error", "No result was provided");
-	return message_tool_result(id_make(&call->service->ids, id), call_id, output, true);
 }
 
 /* Not by cJSON_InsertItemInArray: that of Debian 12 refuses every place but the first. */
@@ -149,10 +124,16 @@ void answers_close(struct call *call, cJSON *bring, const cJSON *calls)
 {
 	cJSON *rest = cJSON_CreateArray();
 	const cJSON *item;
-	move_items(bring, rest, true);
-	cJSON_ArrayForEach(item, calls)
-		cJSON_AddItemToArray(bring, closing_message(call, json_str(item, "id")));
-	move_items(rest, bring, true);
+	char id[UUID_SIZE];
+	answers_move(bring, rest, true);
+	cJSON_ArrayForEach(item, calls) {
+		cJSON *output = cJSON_CreateObject();
+		cJSON_AddStringToObject(output, "error", "No result was provided");
+		cJSON_AddItemToArray(bring,
+		    message_tool_result(
+			id_make(&call->service->ids, id), json_str(item, "id"), output, true));
+	}
+	answers_move(rest, bring, true);
 	cJSON_Delete(rest);
 }
 
@@ -162,9 +143,9 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 	int answered = 0;
 	cJSON *none = arena_json(call->arena, cJSON_CreateArray());
 	cJSON_ArrayForEach(message, bring) {
-		bool results = has_result(message);
+		bool results = answers_call(message);
 		if (!results && message_is(message, "tool"))
-			return needs_call_id(call, 0);
+			return answers_need_call_id(call, 0);
 		if (results && !answers_take_results(call, message, none, none, &answered))
 			return false;
 	}
@@ -174,7 +155,7 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 /* ---- tool messages that say nothing new ---- */
 
 /* Makes the members true whose call the stored message answers. */
-static bool search_answers(void *arg, const char *id, const char *body_json)
+static bool answers_search(void *arg, const char *id, const char *body_json)
 {
 	const struct json_members *calls = arg;
 	const cJSON *block;
@@ -210,7 +191,7 @@ bool answers_drop_known(struct call *call, const struct thread *thread, struct r
 		return true;
 	json_members_init(&calls, answers);
 	bool ok = storage->threads->message_list(
-	    storage, &call->ctx, thread->row, NULL, &all, search_answers, &calls, &call->error);
+	    storage, &call->ctx, thread->row, NULL, &all, answers_search, &calls, &call->error);
 	size_t i = 0, kept = 0;
 	for (cJSON *message = ok ? in->messages->child : NULL, *next; message; message = next) {
 		const char *call_id = answers_call(message);

@@ -131,16 +131,6 @@ static void background_finish(
 	}
 }
 
-static void background_give_back(struct background *b)
-{
-	struct storage *storage = b->call.service->storage;
-	struct error err = {0};
-	if (!storage->runs->give_back(storage, &b->call.ctx, b->job, &err))
-		log_error("run %s of thread %s cannot be given back: %s", b->job->run_id,
-		    b->job->thread_id, *err.cause ? err.cause : err.detail);
-	error_release(&err);
-}
-
 /* ---- the run ---- */
 
 /* Chunks of earlier attempts have numbers. */
@@ -163,19 +153,15 @@ static bool background_keep(struct background *b, struct turn *turn)
 	return turn->keeper;
 }
 
-/* A thread whose turn was over before the graph ran: its pause, or calls, were told again. */
-static enum run_status background_unrun_status(const struct turn *turn)
-{
-	return turn->action == TURN_REPORT_PAUSE ? RUN_INTERRUPTED : RUN_COMPLETED;
-}
-
 static void background_end(
     struct background *b, struct turn *turn, struct chunk_writer *writer, bool ok)
 {
 	if (!ok)
 		background_finish(b, RUN_ERROR, &b->call.error);
-	else if (turn->action != TURN_RUN)
-		background_finish(b, background_unrun_status(turn), NULL);
+	else if (turn->action == TURN_REPORT_PAUSE)
+		background_finish(b, RUN_INTERRUPTED, NULL);
+	else if (turn->action != TURN_RUN) /* its calls were told again */
+		background_finish(b, RUN_COMPLETED, NULL);
 	if (ok && turn->action == TURN_REPORT_WAITING) {
 		cJSON *message = turn_waiting_message(turn);
 		chunk_message(writer, message);
@@ -190,7 +176,9 @@ static void background_end(
 static void background_watch(struct background *b, struct turn *turn, bool ok)
 {
 	const struct run_job *job = b->job;
+	struct storage *storage = b->call.service->storage;
 	struct chunk_writer writer;
+	struct error err = {0};
 	chunk_writer_init(&writer, turn, NULL);
 	if (job->attempt > 1 && !job->given_back && !b->run.ordered)
 		chunk_restarted(&writer, job->attempt);
@@ -198,7 +186,10 @@ static void background_watch(struct background *b, struct turn *turn, bool ok)
 	if (ok && turn_given_back(turn)) {
 		chunk_keeper_flush(turn->keeper); /* who takes it up counts on from there */
 		turn_end(turn);
-		background_give_back(b);
+		if (!storage->runs->give_back(storage, &b->call.ctx, job, &err))
+			log_error("run %s of thread %s cannot be given back: %s", job->run_id,
+			    job->thread_id, *err.cause ? err.cause : err.detail);
+		error_release(&err);
 	} else if (!ok && b->call.error.kind == ERR_THREAD_BUSY) {
 		turn_end(turn); /* it was stopped or given back, and its end is not this one's */
 	} else {

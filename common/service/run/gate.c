@@ -9,19 +9,13 @@
 /* Fits into the buffer of any socket, so that letting it out never blocks. */
 #define KEPT_MAX 16384
 
-static void gate_keep(struct gate *gate, const char *json, size_t len)
-{
-	buf_add(&gate->kept, (const char *)&len, sizeof(len));
-	buf_add(&gate->kept, json, len);
-}
-
 static void gate_cork(struct chunk_sink *sink, bool on)
 {
 	if (sink->cork)
 		sink->cork(sink, on);
 }
 
-static void let_out(struct gate *gate)
+static void gate_let_out(struct gate *gate)
 {
 	size_t len;
 	if (gate->kept.len == 0)
@@ -37,14 +31,16 @@ static void let_out(struct gate *gate)
 	buf_release(&gate->kept);
 }
 
-static void pass(struct chunk_sink *sink, const char *json, size_t len)
+static void gate_pass(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct gate *gate = (struct gate *)sink;
 	pthread_mutex_lock(&gate->lock);
 	while (gate->state == GATE_CLOSED && gate->kept.len + len > KEPT_MAX)
 		pthread_cond_wait(&gate->moved, &gate->lock);
-	if (gate->state == GATE_CLOSED)
-		gate_keep(gate, json, len);
+	if (gate->state == GATE_CLOSED) {
+		buf_add(&gate->kept, (const char *)&len, sizeof(len));
+		buf_add(&gate->kept, json, len);
+	}
 	bool open = gate->state == GATE_OPEN;
 	pthread_mutex_unlock(&gate->lock);
 	if (open)
@@ -52,7 +48,7 @@ static void pass(struct chunk_sink *sink, const char *json, size_t len)
 }
 
 /* What is large is not kept; nor does it come before there is a run. */
-static bool pass_part(struct chunk_sink *sink, const char *json, size_t len)
+static bool gate_pass_part(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct gate *gate = (struct gate *)sink;
 	pthread_mutex_lock(&gate->lock);
@@ -63,7 +59,7 @@ static bool pass_part(struct chunk_sink *sink, const char *json, size_t len)
 	return open && gate->behind->part(gate->behind, json, len);
 }
 
-static void pass_cut(struct chunk_sink *sink, const char *why)
+static void gate_pass_cut(struct chunk_sink *sink, const char *why)
 {
 	struct gate *gate = (struct gate *)sink;
 	gate->behind->cut(gate->behind, why);
@@ -96,7 +92,7 @@ bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *beg
 	return !error_is_set(&call->error);
 }
 
-static void pass_cork(struct chunk_sink *sink, bool on)
+static void gate_pass_cork(struct chunk_sink *sink, bool on)
 {
 	struct gate *gate = (struct gate *)sink;
 	pthread_mutex_lock(&gate->lock);
@@ -108,8 +104,10 @@ static void pass_cork(struct chunk_sink *sink, bool on)
 
 void gate_init(struct gate *gate, struct chunk_sink *behind)
 {
-	*gate = (struct gate){
-	    .sink = {.chunk = pass, .cork = pass_cork, .part = pass_part, .cut = pass_cut},
+	*gate = (struct gate){.sink = {.chunk = gate_pass,
+				  .cork = gate_pass_cork,
+				  .part = gate_pass_part,
+				  .cut = gate_pass_cut},
 	    .behind = behind,
 	    .state = GATE_CLOSED};
 	pthread_mutex_init(&gate->lock, NULL);
@@ -128,7 +126,7 @@ static void gate_move(struct gate *gate, int state)
 {
 	gate->state = state;
 	if (state == GATE_OPEN)
-		let_out(gate);
+		gate_let_out(gate);
 	else
 		buf_release(&gate->kept);
 	pthread_cond_broadcast(&gate->moved);

@@ -32,20 +32,14 @@ static bool replay_take(void *arg, const struct chunk_batch *batch)
 	return rows->lines.len < KEPT_PART;
 }
 
-static void replay_begin(const struct replay *replay, const struct kept_line *line, struct buf *out)
-{
-	if (replay->events)
-		buf_printf(out, "id: %" PRId64 "\nevent: %.*s\ndata: ", line->seq,
-		    (int)line->event_len, line->event);
-}
-
 /* The line, or its next part; place stays before it until it was shown whole. */
 static bool replay_print(struct storage *storage, const struct replay *replay,
     const struct kept_line *line, struct replay_place *place, struct buf *out, struct error *err)
 {
 	bool more;
-	if (place->len == 0)
-		replay_begin(replay, line, out);
+	if (place->len == 0 && replay->events)
+		buf_printf(out, "id: %" PRId64 "\nevent: %.*s\ndata: ", line->seq,
+		    (int)line->event_len, line->event);
 	if (!kept_line_print(line, replay->granularity, storage, replay->thread_row, &place->in,
 		out, &more, err))
 		return false;
@@ -55,14 +49,6 @@ static bool replay_print(struct storage *storage, const struct replay *replay,
 	*place = (struct replay_place){.after = line->seq};
 	buf_puts(out, replay->events ? "\n\n" : "\n");
 	return true;
-}
-
-/* False with err set, when the line of which a part was shown is another one now. */
-static bool replay_goes_on(
-    const struct replay_place *place, const struct kept_line *line, struct error *err)
-{
-	return place->len == 0 || (line->seq == place->after + 1 && line->len == place->len) ||
-	    error_set(err, ERR_STORAGE, "a chunk changed while it was sent");
 }
 
 static bool replay_print_rows(struct storage *storage, const struct replay *replay,
@@ -75,8 +61,8 @@ static bool replay_print_rows(struct storage *storage, const struct replay *repl
 	for (; text < end && out->len < most; text += line.len + 1) {
 		if (!kept_line_read(&line, text, (size_t)(end - text)) || line.seq <= place->after)
 			continue;
-		if (!replay_goes_on(place, &line, err))
-			return false;
+		if (place->len && (line.seq != place->after + 1 || line.len != place->len))
+			return error_set(err, ERR_STORAGE, "a chunk changed while it was sent");
 		if (line.least > replay->granularity)
 			*place = (struct replay_place){.after = line.seq};
 		else if (!replay_print(storage, replay, &line, place, out, err))

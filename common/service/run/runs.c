@@ -26,7 +26,7 @@ static void runs_ignore_event(
 
 /* The latest user message of the request, then what the run made (doc/protocol-runs.md#invoke).
  * What the run has stored is shown as it was printed for that. */
-static cJSON *answer_messages(const struct turn *turn)
+static cJSON *runs_made(const struct turn *turn)
 {
 	cJSON *out = cJSON_CreateArray();
 	const cJSON *message, *user = turn->user;
@@ -49,7 +49,7 @@ static cJSON *answer_messages(const struct turn *turn)
 	return out;
 }
 
-static void add_meta(cJSON *data, const struct turn *turn)
+static void runs_add_meta(cJSON *data, const struct turn *turn)
 {
 	cJSON *meta = json_add(data, "meta", cJSON_CreateObject());
 	cJSON *interrupt = turn_interrupt(turn);
@@ -67,7 +67,7 @@ static void add_meta(cJSON *data, const struct turn *turn)
 }
 
 /* What the granularity shows beside messages and meta. */
-static bool add_state(cJSON *data, struct turn *turn)
+static bool runs_add_state(cJSON *data, struct turn *turn)
 {
 	if (turn->in.granularity == GRANULARITY_LOW)
 		return true;
@@ -81,22 +81,19 @@ static bool add_state(cJSON *data, struct turn *turn)
 	return true;
 }
 
-static cJSON *invoke_data(struct turn *turn)
-{
-	cJSON *data = arena_json(turn->call->arena, cJSON_CreateObject());
-	json_add(data, "messages", answer_messages(turn));
-	add_meta(data, turn);
-	return add_state(data, turn) ? data : NULL;
-}
-
 cJSON *run_invoke(struct call *call, const cJSON *body)
 {
 	struct run_observer observer = {.event = runs_ignore_event};
 	struct turn turn;
 	cJSON *data = NULL;
 	if (turn_read(&turn, call, body, "messages") && turn_open(&turn) &&
-	    turn_run(&turn, &observer))
-		data = invoke_data(&turn);
+	    turn_run(&turn, &observer)) {
+		data = arena_json(call->arena, cJSON_CreateObject());
+		json_add(data, "messages", runs_made(&turn));
+		runs_add_meta(data, &turn);
+		if (!runs_add_state(data, &turn))
+			data = NULL;
+	}
 	turn_end(&turn);
 	return data;
 }
@@ -151,7 +148,7 @@ bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
 
 /* ---- stop ---- */
 
-static cJSON *stop_data(struct call *call, const char *thread_id, bool running, bool known)
+static cJSON *runs_stop_data(struct call *call, const char *thread_id, bool running, bool known)
 {
 	char now[ISO_TIME_SIZE];
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
@@ -185,5 +182,5 @@ cJSON *run_stop(struct call *call, const cJSON *body)
 		return NULL;
 	if ((known || !call->permission.resource) && !halt_run(call, thread_id, NULL, &running))
 		return NULL;
-	return stop_data(call, thread_id, running, known);
+	return runs_stop_data(call, thread_id, running, known);
 }

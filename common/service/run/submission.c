@@ -52,23 +52,18 @@ static void submission_read_metadata(struct submission *s)
 		arena_defer(s->call->arena, cJSON_free, text);
 }
 
-static void submission_read_webhook(struct submission *s, const cJSON *body)
-{
-	const cJSON *item = json_opt(body, "webhook");
-	const char *url = item ? cJSON_GetStringValue(item) : NULL;
-	if (item && webhook_check(s->call, url ? url : ""))
-		s->job.webhook_url = url;
-}
-
 /* As for invoke, and what there is beside; all mistakes are told. */
 static bool submission_read(struct submission *s, const cJSON *body)
 {
 	struct error *err = &s->call->error;
+	const cJSON *webhook = json_opt(body, "webhook");
+	const char *url = webhook ? cJSON_GetStringValue(webhook) : NULL;
 	if (!turn_read(&s->turn, s->call, body, "messages") && err->kind != ERR_VALIDATION)
 		return false;
 	fields_read_body(err, "body", body, submission_rows, s);
 	submission_read_metadata(s);
-	submission_read_webhook(s, body);
+	if (webhook && webhook_check(s->call, url ? url : ""))
+		s->job.webhook_url = url;
 	return !error_is_set(err);
 }
 
@@ -132,18 +127,6 @@ static bool submission_has_room(struct submission *s)
 	return (most && !full) || error_set(&call->error, ERR_QUEUE_FULL, NULL);
 }
 
-/* Whether the thread has a run of that id; false with the error set. */
-static bool submission_find_known(struct submission *s)
-{
-	struct call *call = s->call;
-	struct storage *storage = call->service->storage;
-	struct run_record known;
-	s->is_known = s->turn.in.run_id &&
-	    storage->runs->get(storage, &call->ctx, call->arena, s->job.thread_id, s->job.run_id,
-		&known, &call->error);
-	return !error_is_set(&call->error);
-}
-
 /* With reject the run has the thread to itself, or is refused.  The lease is held until it is
  * queued, so that of several who come at once one is. */
 static bool submission_reserve(struct submission *s, struct lease **lease)
@@ -183,11 +166,15 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	struct storage *storage = call->service->storage;
 	const struct lease_aim others = {.order = s->job.orders, .but = s->job.run_id};
 	struct lease *lease = NULL;
+	struct run_record known;
 	bool running;
-	if (!call_owns(call, thread) || !submission_find_known(s))
+	if (!call_owns(call, thread))
 		return false;
-	if (s->is_known)
-		return true;
+	s->is_known = s->turn.in.run_id &&
+	    storage->runs->get(storage, &call->ctx, call->arena, s->job.thread_id, s->job.run_id,
+		&known, &call->error);
+	if (s->is_known || error_is_set(&call->error))
+		return s->is_known;
 	bool ok = submission_may_go_back(s, thread) && submission_has_room(s) &&
 	    submission_reserve(s, &lease) &&
 	    storage->runs->submit(storage, &call->ctx, NULL, thread, &s->job, result, &call->error);

@@ -22,16 +22,6 @@
 
 #include <string.h>
 
-/* Takes the lease of thread_id and reads the thread; what does not exist yet becomes a blank one.
- */
-static bool turn_open_thread(struct turn *turn, const char *thread_id)
-{
-	if (!thread_take(turn->call, thread_id, turn->in.claim, &turn->lease, &turn->thread))
-		return false;
-	turn->is_new = turn->thread.row == 0;
-	return true;
-}
-
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in)
 {
 	*turn = (struct turn){.call = call, .in = *in, .run_id = in->run_id};
@@ -53,7 +43,7 @@ bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const ch
 }
 
 /* The call that the first of the messages answers, when all of them do nothing else. */
-static const char *first_answer(const cJSON *messages)
+static const char *turn_first_answer(const cJSON *messages)
 {
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages) {
@@ -69,7 +59,7 @@ bool turn_find_thread(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct storage *storage = call->service->storage;
-	const char *call_id = first_answer(turn->in.messages);
+	const char *call_id = turn_first_answer(turn->in.messages);
 	if (turn->in.thread_id || !call_id)
 		return true;
 	if (!storage->threads->waiting(storage, &call->ctx, call->arena, call->user_id, call_id,
@@ -173,16 +163,19 @@ static bool turn_go_back(struct turn *turn)
 
 bool turn_open(struct turn *turn)
 {
+	struct call *call = turn->call;
 	if (!turn_find_thread(turn))
 		return false;
 	if (!turn->in.thread_id)
-		return turn->is_new = thread_take_new(
-			   turn->call, NULL, turn->in.claim, &turn->lease, &turn->thread);
-	return turn_checkpoint_exists(turn) &&
-	    record_may_begin(turn->call, turn->in.thread_id, turn->in.run_id) &&
-	    turn_may_interrupt(turn) && turn_stop_queued(turn) &&
-	    turn_open_thread(turn, turn->in.thread_id) &&
-	    (turn->is_new || call_owns(turn->call, &turn->thread)) && turn_find_replaced(turn) &&
+		return turn->is_new =
+			   thread_take_new(call, NULL, turn->in.claim, &turn->lease, &turn->thread);
+	if (!turn_checkpoint_exists(turn) ||
+	    !record_may_begin(call, turn->in.thread_id, turn->in.run_id) ||
+	    !turn_may_interrupt(turn) || !turn_stop_queued(turn) ||
+	    !thread_take(call, turn->in.thread_id, turn->in.claim, &turn->lease, &turn->thread))
+		return false;
+	turn->is_new = turn->thread.row == 0;
+	return (turn->is_new || call_owns(call, &turn->thread)) && turn_find_replaced(turn) &&
 	    turn_is_first(turn) && turn_go_back(turn);
 }
 
@@ -227,28 +220,15 @@ void turn_leave(struct turn *turn)
 
 /* ---- what the input brings ---- */
 
-/* Nothing new came: the last user message of the request is said again, under a new id
- * (doc/protocol-messages.md#messages).
- */
-static void say_again(struct turn *turn)
-{
-	char id[UUID_SIZE];
-	const cJSON *last = turn->user;
-	if (!last || turn->in.has_resume || turn->in.only_new)
-		return;
-	cJSON *copy = cJSON_Duplicate(last, true);
-	json_set(copy, "message_id", cJSON_CreateString(id_make(&turn->call->service->ids, id)));
-	cJSON_AddItemToArray(turn->bring, copy);
-	turn->again = true;
-}
-
-/* The messages of the request that the thread does not have yet. */
-static bool collect_new(struct turn *turn)
+/* The messages of the request that the thread does not have yet.  Where there are none, the last of
+ * the user's is said again, under a new id (doc/protocol-messages.md#messages). */
+static bool turn_collect_new(struct turn *turn)
 {
 	const bool *repeated = messages_repeated(turn->call, turn->in.messages);
 	const struct message_known *known =
 	    messages_known(turn->call, &turn->thread, turn->in.messages, turn->in.given_id);
 	cJSON *message, *next;
+	char id[UUID_SIZE];
 	int i = 0;
 	if (!known)
 		return false;
@@ -259,21 +239,26 @@ static bool collect_new(struct turn *turn)
 			cJSON_AddItemToArray(
 			    turn->bring, cJSON_DetachItemViaPointer(turn->in.messages, message));
 	}
-	if (!turn->bring->child)
-		say_again(turn);
+	if (!turn->bring->child && turn->user && !turn->in.has_resume && !turn->in.only_new) {
+		cJSON *again = cJSON_Duplicate(turn->user, true);
+		json_set(again, "message_id",
+		    cJSON_CreateString(id_make(&turn->call->service->ids, id)));
+		cJSON_AddItemToArray(turn->bring, again);
+		turn->again = true;
+	}
 	return true;
 }
 
 /* ---- what the thread makes of it ---- */
 
-static cJSON *parse_stored(struct turn *turn, const char *text)
+static cJSON *turn_parse_stored(struct turn *turn, const char *text)
 {
 	return arena_json(
 	    turn->call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
 }
 
 /* Where the configuration says so, what a user says answers the pause. */
-static void resume_by_message(struct turn *turn)
+static void turn_resume_by_message(struct turn *turn)
 {
 	const cJSON *user = message_last(turn->bring, "user");
 	struct buf text = {0};
@@ -291,19 +276,12 @@ static bool turn_brings_nothing(const struct turn *turn)
 	return turn->checkpoint && !turn->in.has_resume && !turn->bring->child;
 }
 
-/* What follows the checkpoint is done (doc/protocol-history.md#runs). */
-static bool continue_at_checkpoint(struct turn *turn)
+static bool turn_continue_paused(struct turn *turn)
 {
-	turn->entry = RUN_AT_NEXT;
-	return earlier_goes_on(turn->call, turn->checkpoint);
-}
-
-static bool continue_paused(struct turn *turn)
-{
-	cJSON *pause = parse_stored(turn, turn->thread.pause_json);
+	cJSON *pause = turn_parse_stored(turn, turn->thread.pause_json);
 	enum pause_kind kind = pause_kind_of(pause);
 	if (kind == PAUSE_BY_NODE && !turn->in.has_resume)
-		resume_by_message(turn);
+		turn_resume_by_message(turn);
 	if ((kind == PAUSE_BY_NODE || turn_brings_nothing(turn)) && !turn->in.has_resume) {
 		turn->action = TURN_REPORT_PAUSE;
 		return true;
@@ -324,9 +302,9 @@ static bool continue_paused(struct turn *turn)
 /* Calls wait at the client: its answers, or a new turn that closes them
  * (doc/protocol-runs.md#tools-at-the-client).  A request that brings nothing new, such as an answer
  * that is sent twice, does neither. */
-static bool continue_waiting(struct turn *turn)
+static bool turn_continue_waiting(struct turn *turn)
 {
-	cJSON *waiting = parse_stored(turn, turn->thread.waiting_json);
+	cJSON *waiting = turn_parse_stored(turn, turn->thread.waiting_json);
 	cJSON *calls = json_get(waiting, "calls");
 	int answered = 0;
 	if (!answers_match(turn->call, turn->bring, calls, &answered))
@@ -348,59 +326,57 @@ static bool turn_goes_on(const struct turn *turn)
 	return turn->background && turn->background->entered;
 }
 
-/* The node behind which answers to calls of the client's go on. */
-static const char *turn_tools_node(const struct turn *turn)
+/* The request has the whole conversation.  One that ends with answers to calls goes on behind the
+ * node of tools. */
+static bool turn_decide_apart(struct turn *turn)
 {
 	const ag_graph *graph = turn->call->service->graph;
-	for (size_t i = 0; i < graph->node_count; i++) {
-		if (graph->nodes[i].is_tools)
-			return graph->nodes[i].name;
-	}
-	return NULL;
-}
-
-static bool decide_apart(struct turn *turn)
-{
-	const char *tools = turn_tools_node(turn);
 	turn->bring = turn->in.messages;
 	turn->entry = RUN_FROM_START;
-	if (tools && message_is(json_last(turn->bring), "tool")) {
-		turn->thread.node = tools;
-		turn->entry = RUN_AFTER_NODE;
+	if (message_is(json_last(turn->bring), "tool")) {
+		for (size_t i = 0; i < graph->node_count && turn->entry == RUN_FROM_START; i++) {
+			if (!graph->nodes[i].is_tools)
+				continue;
+			turn->thread.node = graph->nodes[i].name;
+			turn->entry = RUN_AFTER_NODE;
+		}
 	}
 	return files_resolve(turn->call, turn->bring);
 }
 
-static bool decide(struct turn *turn)
+static bool turn_decide(struct turn *turn)
 {
+	struct call *call = turn->call;
 	const struct thread *t = &turn->thread;
 	bool paused = t->status == RUN_INTERRUPTED && t->pause_json;
 	turn->action = TURN_RUN;
 	if (turn->apart)
-		return decide_apart(turn);
+		return turn_decide_apart(turn);
 	if (turn_goes_on(turn)) {
 		turn->entry = RUN_ON;
-		turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
+		turn->bring = arena_json(call->arena, cJSON_CreateArray());
 		return true;
 	}
 	turn->entry = RUN_FROM_START;
 	if (turn->in.has_resume && !paused)
-		return error_set(&turn->call->error, ERR_INVALID_INPUT,
+		return error_set(&call->error, ERR_INVALID_INPUT,
 		    "Nothing to resume: this thread is not paused at an interrupt");
-	if (!collect_new(turn))
+	if (!turn_collect_new(turn))
 		return false;
 	if (turn->in.only_new && !turn->in.has_resume && !turn->bring->child) {
 		turn->action = TURN_NOTHING_NEW;
 		return true;
 	}
 	if (paused)
-		return continue_paused(turn) && files_resolve(turn->call, turn->bring);
-	if (turn_brings_nothing(turn))
-		return continue_at_checkpoint(turn);
+		return turn_continue_paused(turn) && files_resolve(call, turn->bring);
+	if (turn_brings_nothing(turn)) {
+		/* what follows the checkpoint is done (doc/protocol-history.md#runs) */
+		turn->entry = RUN_AT_NEXT;
+		return earlier_goes_on(call, turn->checkpoint);
+	}
 	if (t->status == RUN_COMPLETED && t->waiting_json)
-		return continue_waiting(turn) && files_resolve(turn->call, turn->bring);
-	return answers_none_waiting(turn->call, turn->bring) &&
-	    files_resolve(turn->call, turn->bring);
+		return turn_continue_waiting(turn) && files_resolve(call, turn->bring);
+	return answers_none_waiting(call, turn->bring) && files_resolve(call, turn->bring);
 }
 
 /* ---- doing it ---- */
@@ -466,7 +442,7 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 }
 
 /* Stores the answers that came while others are missing. */
-static bool store_answers(struct turn *turn)
+static bool turn_store_answers(struct turn *turn)
 {
 	struct call *call = turn->call;
 	cJSON *waiting = arena_json(call->arena, cJSON_CreateObject());
@@ -481,7 +457,7 @@ static bool store_answers(struct turn *turn)
 }
 
 /* A pause that is told again is the thread's from then on. */
-static bool store_rewind(struct turn *turn)
+static bool turn_store_rewind(struct turn *turn)
 {
 	struct change change = {.call = turn->call,
 	    .lease = turn->lease,
@@ -493,15 +469,15 @@ static bool store_rewind(struct turn *turn)
 
 bool turn_run(struct turn *turn, struct run_observer *observer)
 {
-	if (!decide(turn))
+	if (!turn_decide(turn))
 		return false;
 	switch (turn->action) {
 	case TURN_RUN:
 		return turn_execute(turn, observer);
 	case TURN_REPORT_WAITING:
-		return store_answers(turn);
+		return turn_store_answers(turn);
 	case TURN_REPORT_PAUSE:
-		return store_rewind(turn);
+		return turn_store_rewind(turn);
 	case TURN_NOTHING_NEW:
 		break;
 	}

@@ -111,28 +111,23 @@ static void webhook_post(struct flight *flight, struct http_response *response)
 
 /* ---- what becomes of it ---- */
 
-/* Its texts name no query, in which some hide a secret. */
-static void webhook_tell(const struct flight *flight, const char *why)
-{
-	const struct webhook *item = &flight->item;
-	int site = (int)strcspn(item->url, "?");
-	if (item->due_at)
-		log_info("webhook %s to %.*s: attempt %" PRId64 ": %s; again in %" PRId64 " s",
-		    item->id, site, item->url, item->attempts, why, pauses[item->attempts - 1]);
-	else
-		log_warning("webhook %s to %.*s: given up after attempt %" PRId64 ": %s", item->id,
-		    site, item->url, item->attempts, why);
-}
-
+/* What is logged names no query, in which some hide a secret. */
 static void webhook_failed(struct flight *flight, const char *why, bool for_good)
 {
 	struct webhook *item = &flight->item;
-	bool again = !for_good && item->attempts <= (int64_t)PAUSES;
-	item->due_at = again ? clock_now() + pauses[item->attempts - 1] * 1000000 : 0;
+	int site = (int)strcspn(item->url, "?");
 	metrics_count(METRIC_WEBHOOKS_FAILED, 1);
-	if (!again)
+	if (!for_good && item->attempts <= (int64_t)PAUSES) {
+		int64_t pause = pauses[item->attempts - 1];
+		item->due_at = clock_now() + pause * 1000000;
+		log_info("webhook %s to %.*s: attempt %" PRId64 ": %s; again in %" PRId64 " s",
+		    item->id, site, item->url, item->attempts, why, pause);
+	} else {
+		item->due_at = 0;
 		metrics_count(METRIC_WEBHOOKS_GIVEN_UP, 1);
-	webhook_tell(flight, why);
+		log_warning("webhook %s to %.*s: given up after attempt %" PRId64 ": %s", item->id,
+		    site, item->url, item->attempts, why);
+	}
 }
 
 /* False when the request was ended with the process. */

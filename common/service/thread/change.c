@@ -92,11 +92,6 @@ bool thread_take(struct call *call, const char *thread_id, enum lease_claim clai
 	}
 }
 
-static bool thread_refuse_existing(struct call *call, const char *thread_id)
-{
-	return error_set(&call->error, ERR_THREAD_EXISTS, "Thread %s exists already", thread_id);
-}
-
 bool thread_take_new(struct call *call, const char *wanted, enum lease_claim claim,
     struct lease **lease, struct thread *thread)
 {
@@ -125,8 +120,9 @@ bool thread_take_new(struct call *call, const char *wanted, enum lease_claim cla
 		lease_drop(storage, &call->ctx, *lease);
 		*lease = NULL;
 	}
-	return wanted ? thread_refuse_existing(call, wanted)
-		      : error_set(&call->error, ERR_INTERNAL, NULL);
+	if (!wanted)
+		return error_set(&call->error, ERR_INTERNAL, NULL);
+	return error_set(&call->error, ERR_THREAD_EXISTS, "Thread %s exists already", wanted);
 }
 
 static bool thread_change_not_found(struct call *call)
@@ -277,7 +273,7 @@ static bool change_removes(void *arg, const char *message_id)
 }
 
 /* Whether what is stored of a pause or of waiting calls names a message that is gone. */
-static bool rests_on(
+static bool change_rests_on(
     const char *stored, const char *(*message_of)(const cJSON *), message_gone_fn gone, void *arg)
 {
 	if (!stored)
@@ -289,16 +285,16 @@ static bool rests_on(
 	return found;
 }
 
-static const char *waiting_message(const cJSON *waiting)
+static const char *change_waiting_message(const cJSON *waiting)
 {
 	return json_str(waiting, "message_id");
 }
 
 void thread_close_gone(struct thread *t, message_gone_fn gone, void *arg)
 {
-	if (rests_on(t->waiting_json, waiting_message, gone, arg))
+	if (change_rests_on(t->waiting_json, change_waiting_message, gone, arg))
 		t->waiting_json = NULL;
-	if (!rests_on(t->pause_json, pause_asked, gone, arg))
+	if (!change_rests_on(t->pause_json, pause_asked, gone, arg))
 		return;
 	t->pause_json = NULL;
 	if (t->status != RUN_INTERRUPTED)

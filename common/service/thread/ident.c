@@ -42,24 +42,18 @@ bool message_id_check(struct call *call, const char *message_id)
 	return true;
 }
 
-/* Text of a number that is an integer, also of one beyond 64 bits; NULL when it has a fraction. */
-static const char *integer_text(struct call *call, const cJSON *item)
+/* Text of an id, or NULL when it is neither a string nor an integer, which may be beyond 64 bits.
+ */
+static const char *ident_id_text(struct call *call, const cJSON *item)
 {
 	int64_t value;
 	if (json_integer(item, &value))
 		return arena_printf(call->arena, "%" PRId64, value);
-	if (cJSON_IsRaw(item) &&
-	    item->valuestring[strspn(item->valuestring, "-0123456789")] == '\0')
+	if (cJSON_IsString(item) ||
+	    (cJSON_IsRaw(item) && json_is_number(item) &&
+		item->valuestring[strspn(item->valuestring, "-0123456789")] == '\0'))
 		return arena_strdup(call->arena, item->valuestring);
 	return NULL;
-}
-
-/* Text of an id, or NULL when it is neither a string nor an integer. */
-static const char *ident_id_text(struct call *call, const cJSON *item)
-{
-	if (cJSON_IsString(item))
-		return arena_strdup(call->arena, item->valuestring);
-	return json_is_number(item) ? integer_text(call, item) : NULL;
 }
 
 bool thread_id_read(struct call *call, const char *where, const cJSON *item, const char **id)
@@ -86,7 +80,7 @@ bool thread_id_read_new(struct call *call, const char *where, const cJSON *item,
 }
 
 /* Only to who makes threads "new" says that there is none yet. */
-static const char *named_thread(struct call *call, const cJSON *object, bool makes)
+static const char *ident_named(struct call *call, const cJSON *object, bool makes)
 {
 	const char *id = ident_id_text(call, json_opt(object, "thread_id"));
 	return id && !id_blank(id) && !(makes && strcmp(id, "new") == 0) ? id : NULL;
@@ -94,8 +88,8 @@ static const char *named_thread(struct call *call, const cJSON *object, bool mak
 
 const char *thread_id_of(struct call *call, const cJSON *body, bool makes)
 {
-	const char *top = named_thread(call, body, makes);
-	const char *inner = named_thread(call, json_opt(body, "config"), makes);
+	const char *top = ident_named(call, body, makes);
+	const char *inner = ident_named(call, json_opt(body, "config"), makes);
 	if (makes && top && inner && strcmp(top, inner) != 0)
 		return NULL;
 	return top ? top : inner;

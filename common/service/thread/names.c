@@ -67,15 +67,7 @@ void names_close(struct names *names)
 
 /* ---- a name ---- */
 
-static const char *two_words(struct arena *arena)
-{
-	uint8_t pick[2];
-	random_bytes(pick, sizeof(pick));
-	return arena_printf(
-	    arena, "%s-%s", first_words[pick[0] % WORDS], second_words[pick[1] % WORDS]);
-}
-
-static const char *cleaned(const char *text, struct arena *arena)
+static const char *names_clean(const char *text, struct arena *arena)
 {
 	char *name = arena_strdup(arena, text);
 	utf8_repair(name);
@@ -87,7 +79,8 @@ static const char *cleaned(const char *text, struct arena *arena)
 	return name;
 }
 
-static const char *by_plugin(const struct names *names, const cJSON *messages, struct arena *arena)
+static const char *names_by_plugin(
+    const struct names *names, const cJSON *messages, struct arena *arena)
 {
 	struct buf texts = {0};
 	const cJSON *message;
@@ -99,7 +92,7 @@ static const char *by_plugin(const struct names *names, const cJSON *messages, s
 		message_text(message, &texts);
 	}
 	char *made = names->table->name(buf_str(&texts), names->data);
-	const char *name = made ? cleaned(made, arena) : "";
+	const char *name = made ? names_clean(made, arena) : "";
 	free(made);
 	buf_release(&texts);
 	return name;
@@ -107,7 +100,10 @@ static const char *by_plugin(const struct names *names, const cJSON *messages, s
 
 const char *names_make(const struct names *names, const cJSON *messages, struct arena *arena)
 {
-	if (names->builtin)
-		return two_words(arena);
-	return names->table ? by_plugin(names, messages, arena) : "";
+	uint8_t pick[2];
+	if (!names->builtin)
+		return names->table ? names_by_plugin(names, messages, arena) : "";
+	random_bytes(pick, sizeof(pick));
+	return arena_printf(
+	    arena, "%s-%s", first_words[pick[0] % WORDS], second_words[pick[1] % WORDS]);
 }

@@ -53,13 +53,13 @@ static int orphans_by_id(const void *left, const void *right)
 	return a->is_call - b->is_call;
 }
 
-static void add_use(struct repair *r, int message, const char *id, bool is_call)
+static void orphans_add_use(struct repair *r, int message, const char *id, bool is_call)
 {
 	if (id)
 		r->uses[r->use_count++] = (struct use){id, message, is_call, NULL, 0};
 }
 
-static void add_entry(struct repair *r, int i, const cJSON *message)
+static void orphans_add_entry(struct repair *r, int i, const cJSON *message)
 {
 	struct entry *entry = &r->entries[i];
 	const cJSON *item;
@@ -68,16 +68,16 @@ static void add_entry(struct repair *r, int i, const cJSON *message)
 	entry->is_tool = message_is(message, "tool");
 	cJSON_ArrayForEach(item, json_get(message, "content")) {
 		if (entry->is_assistant && block_is_call(item))
-			add_use(r, i, json_str(item, "id"), true);
-		add_use(r, i, json_str(item, "call_id"), false);
+			orphans_add_use(r, i, json_str(item, "id"), true);
+		orphans_add_use(r, i, json_str(item, "call_id"), false);
 	}
 	cJSON_ArrayForEach(item, json_get(message, "tools_calls"))
-		add_use(r, i, entry->is_assistant ? json_str(item, "id") : NULL, true);
+		orphans_add_use(r, i, entry->is_assistant ? json_str(item, "id") : NULL, true);
 	entry->count = r->use_count - entry->first;
 }
 
 /* Room for twice as many: a block may have an id of both kinds. */
-static size_t most_uses(const cJSON *messages)
+static size_t orphans_most_uses(const cJSON *messages)
 {
 	const cJSON *message;
 	size_t count = 1;
@@ -87,7 +87,7 @@ static size_t most_uses(const cJSON *messages)
 	return count;
 }
 
-static void sort_uses(struct repair *r, struct arena *arena)
+static void orphans_sort_uses(struct repair *r, struct arena *arena)
 {
 	struct group *groups = arena_alloc(arena, ((size_t)r->use_count + 1) * sizeof(*groups));
 	struct group *group = groups;
@@ -128,7 +128,7 @@ static void orphans_take_out(struct repair *r, struct entry *entry)
 
 /* The tool messages that answered a call of a message that goes: those before another message uses
  * the id for a call of its own. */
-static void take_answers(struct repair *r, const struct use *call)
+static void orphans_take_answers(struct repair *r, const struct use *call)
 {
 	const struct group *group = call->group;
 	for (int i = call->place + 1; i < group->end; i++) {
@@ -141,18 +141,18 @@ static void take_answers(struct repair *r, const struct use *call)
 	}
 }
 
-static void take_orphan(struct repair *r, struct entry *entry)
+static void orphans_take(struct repair *r, struct entry *entry)
 {
 	orphans_take_out(r, entry);
 	for (int i = 0; i < entry->count; i++) {
 		if (r->uses[entry->first + i].is_call)
-			take_answers(r, &r->uses[entry->first + i]);
+			orphans_take_answers(r, &r->uses[entry->first + i]);
 	}
 }
 
 cJSON *orphans_find(struct arena *arena, const cJSON *messages)
 {
-	size_t size = most_uses(messages);
+	size_t size = orphans_most_uses(messages);
 	struct repair r = {.removed = arena_json(arena, cJSON_CreateArray())};
 	const cJSON *message;
 	int count = 0;
@@ -162,12 +162,12 @@ cJSON *orphans_find(struct arena *arena, const cJSON *messages)
 	r.order = arena_alloc(arena, size * sizeof(struct use *));
 	r.queue = arena_alloc(arena, size * sizeof(*r.queue));
 	cJSON_ArrayForEach(message, messages)
-		add_entry(&r, count++, message);
-	sort_uses(&r, arena);
+		orphans_add_entry(&r, count++, message);
+	orphans_sort_uses(&r, arena);
 	for (int i = 0; i < r.use_count; i++)
 		orphans_settle(&r, r.uses[i].group);
 	for (int next = 0; next < r.queued; next++)
 		if (!r.entries[r.queue[next]].gone)
-			take_orphan(&r, &r.entries[r.queue[next]]);
+			orphans_take(&r, &r.entries[r.queue[next]]);
 	return r.removed;
 }

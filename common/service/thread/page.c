@@ -8,24 +8,20 @@
 #define DEFAULT_LIMIT 100
 #define MOST 1000
 
-/* Decimal text as an integer; what is beyond 64 bits counts as the largest. */
-static bool read_integer(const char *text, int64_t *value)
+/* Where text is not NULL, *value becomes its integer; what is beyond 64 bits counts as the largest.
+ */
+static void page_read_member(struct call *call, const char *name, const char *text, int64_t *value)
 {
+	if (!text)
+		return;
 	size_t sign = *text == '-' || *text == '+';
 	size_t digits = strspn(text + sign, "0123456789");
-	if (digits == 0 || text[sign + digits])
-		return false;
-	*value = strtoll(text, NULL, 10);
-	return true;
-}
-
-static bool page_read_member(struct call *call, const char *name, const char *text, int64_t *value)
-{
-	const char *where = arena_printf(call->arena, "query.%s", name);
-	if (!text || read_integer(text, value))
-		return true;
-	return error_field(
-	    &call->error, ERR_VALIDATION, where, "type_error", "%s must be an integer", name);
+	if (digits && !text[sign + digits])
+		*value = strtoll(text, NULL, 10);
+	else
+		error_field(&call->error, ERR_VALIDATION,
+		    arena_printf(call->arena, "query.%s", name), "type_error",
+		    "%s must be an integer", name);
 }
 
 bool page_read(struct call *call, const struct list_query *query, struct page *page)

@@ -122,7 +122,7 @@ cJSON *thread_read(struct call *call, const char *thread_id)
 	return data;
 }
 
-static bool delete_once(struct change *change)
+static bool threads_delete_once(struct change *change)
 {
 	struct service *service = change->call->service;
 	struct storage *storage = service->storage;
@@ -140,13 +140,13 @@ static bool threads_delete_thread(struct change *change)
 {
 	struct storage *storage = change->call->service->storage;
 	struct error *err = &change->call->error;
-	if (delete_once(change))
+	if (threads_delete_once(change))
 		return true;
 	if (err->kind != ERR_TRANSIENT_STORAGE || !storage->engine->can.reserve ||
 	    !storage->engine->make_room(storage))
 		return false;
 	error_release(err);
-	return delete_once(change);
+	return threads_delete_once(change);
 }
 
 cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body)
@@ -194,7 +194,7 @@ static bool threads_add_message(void *arg, const char *id, const char *body_json
 	return true;
 }
 
-static cJSON *fix_data(struct change *change, int removed, bool empty)
+static cJSON *threads_fix_data(struct change *change, int removed, bool empty)
 {
 	struct call *call = change->call;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
@@ -210,7 +210,7 @@ static cJSON *fix_data(struct change *change, int removed, bool empty)
 	return state ? data : NULL;
 }
 
-static cJSON *fix_thread(struct change *change)
+static cJSON *threads_fix_thread(struct change *change)
 {
 	struct call *call = change->call;
 	struct storage *storage = call->service->storage;
@@ -223,7 +223,7 @@ static cJSON *fix_thread(struct change *change)
 	cJSON *removed = orphans_find(call->arena, messages);
 	if (removed->child && !change_remove(change, removed))
 		return NULL;
-	return fix_data(change, cJSON_GetArraySize(removed), empty);
+	return threads_fix_data(change, cJSON_GetArraySize(removed), empty);
 }
 
 cJSON *thread_fix(struct call *call, const cJSON *body)
@@ -232,7 +232,7 @@ cJSON *thread_fix(struct call *call, const cJSON *body)
 	struct change change;
 	if (!thread_named(call, body, &thread_id) || !change_begin(&change, call, thread_id))
 		return NULL;
-	cJSON *data = change_exists(&change) ? fix_thread(&change) : NULL;
+	cJSON *data = change_exists(&change) ? threads_fix_thread(&change) : NULL;
 	change_end(&change);
 	return data;
 }
