@@ -27,19 +27,6 @@ struct access {
 
 /* ---- who ---- */
 
-static bool check_token(const struct access *access, const struct presented *presented,
-    struct arena *a, struct identity *identity, struct error *err)
-{
-	struct jwt_claims claims;
-	if (!presented->credential || !*presented->credential)
-		return error_set(err, ERR_REVOKED_TOKEN, NULL);
-	if (!jwt_auth_check(
-		&access->jwt, presented->credential, clock_seconds(clock_now()), a, &claims, err))
-		return false;
-	*identity = (struct identity){claims.user, claims.user_id, true, claims.expires};
-	return true;
-}
-
 /* To a WebSocket everything is 403, whatever a plug-in chose or failed at
  * (doc/protocol-sockets.md#the-handshake). */
 static bool check_custom(const struct access *access, const struct presented *presented,
@@ -63,6 +50,7 @@ static bool check_custom(const struct access *access, const struct presented *pr
 bool access_authenticate(struct access *access, const struct presented *presented, struct arena *a,
     struct identity *identity, struct error *err)
 {
+	struct jwt_claims claims;
 	bool known = true;
 	switch (access->auth) {
 	case AUTH_NONE:
@@ -71,7 +59,13 @@ bool access_authenticate(struct access *access, const struct presented *presente
 		cJSON_AddStringToObject(identity->user, "user_id", identity->user_id);
 		return true;
 	case AUTH_JWT:
-		known = check_token(access, presented, a, identity, err);
+		if (!presented->credential || !*presented->credential)
+			return error_set(err, ERR_REVOKED_TOKEN, NULL);
+		known = jwt_auth_check(&access->jwt, presented->credential,
+		    clock_seconds(clock_now()), a, &claims, err);
+		if (known)
+			*identity =
+			    (struct identity){claims.user, claims.user_id, true, claims.expires};
 		break;
 	case AUTH_CUSTOM:
 		known = check_custom(access, presented, a, identity, err);

@@ -63,20 +63,6 @@ static bool wait_for(struct attempt *at, redisContext *c, short events)
 	return cache_fail(at, "it does not answer in time");
 }
 
-static bool send_command(
-    struct attempt *at, redisContext *c, int argc, const char **argv, const size_t *sizes)
-{
-	int done = 0;
-	redisAppendCommandArgv(c, argc, argv, sizes);
-	while (!done) {
-		if (!wait_for(at, c, POLLOUT))
-			return false;
-		if (redisBufferWrite(c, &done) != REDIS_OK)
-			return cache_fail(at, c->errstr);
-	}
-	return true;
-}
-
 static redisReply *cache_read_reply(struct attempt *at, redisContext *c)
 {
 	void *reply = NULL;
@@ -108,7 +94,16 @@ static redisReply *cache_ask(struct attempt *at, redisContext *c, const char *co
 		argv[argc] = command[argc];
 		sizes[argc] = strlen(command[argc]);
 	}
-	return send_command(at, c, argc, argv, sizes) ? cache_read_reply(at, c) : NULL;
+	redisAppendCommandArgv(c, argc, argv, sizes);
+	for (int done = 0; !done;) {
+		if (!wait_for(at, c, POLLOUT))
+			return NULL;
+		if (redisBufferWrite(c, &done) != REDIS_OK) {
+			cache_fail(at, c->errstr);
+			return NULL;
+		}
+	}
+	return cache_read_reply(at, c);
 }
 
 /* A command of the beginning, which must succeed. */

@@ -146,24 +146,6 @@ static bool check_audience(const struct jwt_auth *auth, const cJSON *audience, s
 	return jwt_auth_refuse(err, "for another audience");
 }
 
-static bool check_claims(const struct jwt_auth *auth, cJSON *payload, double now, struct arena *a,
-    struct jwt_claims *claims, struct error *err)
-{
-	if (!jwt_auth_check_time(payload, now, &claims->expires, err))
-		return false;
-	if (auth->issuer && !jwt_auth_is_text(json_get(payload, "iss"), auth->issuer))
-		return jwt_auth_refuse(err, "of another issuer");
-	if (!check_audience(auth, json_get(payload, "aud"), err))
-		return false;
-	const char *id = id_user_text(json_get(payload, "user_id"), a);
-	if (!id)
-		return error_set(err, ERR_INVALID_TOKEN, NO_USER_ID);
-	json_set(payload, "user_id", cJSON_CreateString(id));
-	claims->user = payload;
-	claims->user_id = json_str(payload, "user_id");
-	return true;
-}
-
 /*
  * The algorithm is ours to choose, not the token's: else a token could be signed with a public key
  * as if that were a secret, or not at all.  "crit" names extensions that must be understood (RFC
@@ -191,5 +173,17 @@ bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, 
 		if (auth->verified)
 			verified_add(auth->verified, token);
 	}
-	return check_claims(auth, parts.payload, now, a, claims, err);
+	if (!jwt_auth_check_time(parts.payload, now, &claims->expires, err))
+		return false;
+	if (auth->issuer && !jwt_auth_is_text(json_get(parts.payload, "iss"), auth->issuer))
+		return jwt_auth_refuse(err, "of another issuer");
+	if (!check_audience(auth, json_get(parts.payload, "aud"), err))
+		return false;
+	const char *id = id_user_text(json_get(parts.payload, "user_id"), a);
+	if (!id)
+		return error_set(err, ERR_INVALID_TOKEN, NO_USER_ID);
+	json_set(parts.payload, "user_id", cJSON_CreateString(id));
+	claims->user = parts.payload;
+	claims->user_id = json_str(parts.payload, "user_id");
+	return true;
 }

@@ -52,17 +52,6 @@ const char *run_ticket_sign(
 
 /* ---- checking ---- */
 
-static bool run_ticket_take_kind(const cJSON *claims, struct run_ticket *ticket)
-{
-	const char *route = json_str(claims, "route");
-	for (int kind = RUN_TICKET_STREAM; route && kind <= RUN_TICKET_WAITED; kind++)
-		if (strcmp(route, routes[kind]) == 0) {
-			ticket->kind = (enum run_ticket_kind)kind;
-			return true;
-		}
-	return false;
-}
-
 static bool run_ticket_take_int(const cJSON *claims, const char *name, int64_t *value)
 {
 	return json_integer(json_get(claims, name), value);
@@ -80,9 +69,17 @@ static bool run_ticket_take_stream(const cJSON *claims, struct run_ticket *ticke
 	return true;
 }
 
-/* Without a limit there is none to take; half of one is no ticket. */
-static bool run_ticket_take_limit(const cJSON *claims, struct arena *a, struct run_ticket *ticket)
+static bool run_ticket_take_wait(const cJSON *claims, struct arena *a, struct run_ticket *ticket)
 {
+	const cJSON *verified = json_get(claims, "verified");
+	ticket->identity = (struct identity){.user = ticket_user(claims, a),
+	    .user_id = json_str(claims, "user_id"),
+	    .verified = cJSON_IsTrue(verified)};
+	if (!cJSON_IsObject(ticket->identity.user) || !cJSON_IsBool(verified) ||
+	    !run_ticket_take_int(claims, "until", &ticket->until))
+		return false;
+
+	/* without a limit there is none to take; half of one is no ticket */
 	struct limit_verdict *limit = arena_alloc(a, sizeof(*limit));
 	int64_t reset;
 	if (!json_get(claims, "limit"))
@@ -99,21 +96,15 @@ static bool run_ticket_take_limit(const cJSON *claims, struct arena *a, struct r
 	return true;
 }
 
-static bool run_ticket_take_wait(const cJSON *claims, struct arena *a, struct run_ticket *ticket)
-{
-	const cJSON *verified = json_get(claims, "verified");
-	ticket->identity = (struct identity){.user = ticket_user(claims, a),
-	    .user_id = json_str(claims, "user_id"),
-	    .verified = cJSON_IsTrue(verified)};
-	return cJSON_IsObject(ticket->identity.user) && cJSON_IsBool(verified) &&
-	    run_ticket_take_int(claims, "until", &ticket->until) &&
-	    run_ticket_take_limit(claims, a, ticket);
-}
-
 static bool run_ticket_take(const cJSON *claims, struct arena *a, struct run_ticket *ticket)
 {
-	if (!run_ticket_take_kind(claims, ticket))
+	const char *route = json_str(claims, "route");
+	int kind = RUN_TICKET_STREAM;
+	while (route && kind <= RUN_TICKET_WAITED && strcmp(route, routes[kind]) != 0)
+		kind++;
+	if (!route || kind > RUN_TICKET_WAITED)
 		return false;
+	ticket->kind = (enum run_ticket_kind)kind;
 	ticket->request_id = json_str(claims, "request_id");
 	ticket->thread_id = json_str(claims, "thread_id");
 	ticket->run_id = json_str(claims, "run_id");

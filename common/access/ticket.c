@@ -188,22 +188,6 @@ cJSON *ticket_user(const cJSON *claims, struct arena *a)
 	    a, user ? json_parse(user, strlen(user), JSON_TRUSTED_DEPTH, NULL) : NULL);
 }
 
-static bool take_claims(const cJSON *claims, struct arena *a, struct ticket *ticket)
-{
-	const cJSON *verified = json_get(claims, "verified");
-	ticket->route = json_str(claims, "route");
-	ticket->request_id = json_str(claims, "request_id");
-	ticket->user_id = json_str(claims, "user_id");
-	ticket->owner = json_str(claims, "owner");
-	ticket->subprotocol = json_str(claims, "subprotocol");
-	ticket->address = json_str(claims, "address");
-	ticket->verified = cJSON_IsTrue(verified);
-	ticket->user = ticket_user(claims, a);
-	return ticket->route && ticket->request_id && ticket->user_id &&
-	    cJSON_IsObject(ticket->user) && cJSON_IsBool(verified) &&
-	    json_integer(json_get(claims, "credential_exp"), &ticket->credential_exp);
-}
-
 /* What a signature that fits stands over; NULL with err set. */
 static const cJSON *ticket_check(jwt_t *jwt, struct arena *a, struct error *err)
 {
@@ -263,7 +247,18 @@ bool ticket_verify(const struct ticket_key *key, const char *text, const char *r
 	const cJSON *claims = ticket_claims(key, text, a, err);
 	if (!claims)
 		return false;
-	if (!take_claims(claims, a, ticket))
+	const cJSON *verified = json_get(claims, "verified");
+	ticket->route = json_str(claims, "route");
+	ticket->request_id = json_str(claims, "request_id");
+	ticket->user_id = json_str(claims, "user_id");
+	ticket->owner = json_str(claims, "owner");
+	ticket->subprotocol = json_str(claims, "subprotocol");
+	ticket->address = json_str(claims, "address");
+	ticket->verified = cJSON_IsTrue(verified);
+	ticket->user = ticket_user(claims, a);
+	if (!ticket->route || !ticket->request_id || !ticket->user_id ||
+	    !cJSON_IsObject(ticket->user) || !cJSON_IsBool(verified) ||
+	    !json_integer(json_get(claims, "credential_exp"), &ticket->credential_exp))
 		return ticket_refuse(err, "a claim is missing or of a wrong type");
 	bool known = strcmp(ticket->route, "/v1/graph/ws") == 0 ||
 	    strcmp(ticket->route, "/v1/graph/live") == 0;

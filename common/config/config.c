@@ -89,16 +89,6 @@ static void load_dotenv(const struct section *root, const char *dir)
 	free(path);
 }
 
-static char *find_state_dir(const struct config_source *source, struct problems *problems)
-{
-	const char *variable = environment_text("AGENTGRAPH_STATE_DIR");
-	if (source->state_dir && !source->state_dir[0])
-		problems_add(problems, "--state: expected a directory, found an empty text");
-	if (source->state_dir)
-		return path_absolute(NULL, source->state_dir);
-	return path_absolute(NULL, variable ? variable : DEFAULT_STATE_DIR);
-}
-
 struct config *config_load(const struct config_source *source, struct problems *problems)
 {
 	struct config *config = xcalloc(1, sizeof(*config));
@@ -128,7 +118,12 @@ struct config *config_load(const struct config_source *source, struct problems *
 		database_read(&root, config);
 	if (object && !source->storage_only)
 		keys_read(&root, config);
-	config->state_dir = find_state_dir(source, problems);
+	const char *state_dir = environment_text("AGENTGRAPH_STATE_DIR");
+	if (source->state_dir)
+		state_dir = source->state_dir;
+	if (state_dir && !state_dir[0])
+		problems_add(problems, "--state: expected a directory, found an empty text");
+	config->state_dir = path_absolute(NULL, state_dir ? state_dir : DEFAULT_STATE_DIR);
 	cJSON_Delete(object);
 	if (problems->errors == errors_before)
 		return config;

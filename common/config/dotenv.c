@@ -165,16 +165,6 @@ cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault)
 
 #define MOST_FAULTS 100
 
-/* Takes a line with a mistake away, so that the next one shows. */
-static void blank_line(char *text, size_t len, size_t line)
-{
-	char *p = text, *end = text + len;
-	while (--line && (p = memchr(p, '\n', (size_t)(end - p))))
-		p++;
-	for (; p && p < end && *p != '\n'; p++)
-		*p = ' ';
-}
-
 void dotenv_load(const char *path, const char *source, struct problems *problems)
 {
 	size_t len;
@@ -191,7 +181,12 @@ void dotenv_load(const char *path, const char *source, struct problems *problems
 			break;
 		problems_add(
 		    problems, "%s: line %zu: expected %s", path, fault.line, fault.expected);
-		blank_line(text, len, fault.line);
+		/* the line is taken away, so that the next mistake shows */
+		char *p = text, *end = text + len;
+		while (--fault.line && (p = memchr(p, '\n', (size_t)(end - p))))
+			p++;
+		for (; p && p < end && *p != '\n'; p++)
+			*p = ' ';
 	}
 	const cJSON *v;
 	cJSON_ArrayForEach(v, variables) {

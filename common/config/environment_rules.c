@@ -19,26 +19,22 @@
 #define HMAC_SECRET_MIN 32 /* bytes, doc/protocol-access.md#tokens */
 #define WEBHOOK_SECRET_MIN 24
 
-/* Paths that nginx has a place for already; those of other routes the worker knows. */
-static void check_page(const char *name, const char *path, struct problems *problems)
-{
-	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/_agentgraph"};
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-		if (strcmp(path, taken[i]) == 0)
-			problems_add(problems,
-			    "%s: expected a path that no route has, found \"%s\"", name, path);
-}
-
 /* doc/protocol.md#the-openapi-document: in production a page is off unless its variable turns it
  * on. */
 static void apply_pages(struct environment *env, struct problems *problems)
 {
 	static const char *const names[] = {"DOCS_PATH", "REDOCS_PATH", "CONSOLE_PATH"};
+	/* nginx has a place for these already; those of other routes the worker knows */
+	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/_agentgraph"};
 	char **paths[] = {&env->docs_path, &env->redocs_path, &env->console_path};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (env->production && !getenv(names[i]))
 			string_replace(paths[i], "");
-		check_page(names[i], *paths[i], problems);
+		for (size_t k = 0; k < sizeof(taken) / sizeof(taken[0]); k++)
+			if (strcmp(*paths[i], taken[k]) == 0)
+				problems_add(problems,
+				    "%s: expected a path that no route has, found \"%s\"", names[i],
+				    *paths[i]);
 		for (size_t other = 0; other < i; other++)
 			if (**paths[i] && strcmp(*paths[i], *paths[other]) == 0)
 				problems_add(problems,

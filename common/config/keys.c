@@ -206,18 +206,6 @@ static void read_auth(const struct section *root, struct config *config)
 	}
 }
 
-/* doc/protocol-access.md#who-reaches-what: who owns which thread is looked up often, and the
- * lookups are worth sharing. */
-static void warn_without_cache(const struct section *root, const struct config *config)
-{
-	bool caches_owners =
-	    config->authorization == AUTHZ_OWNERSHIP || config->authorization == AUTHZ_RBAC;
-	if (config->auth != AUTH_NONE && caches_owners && !config->cache)
-		problems_warn(root->problems,
-		    "no shared cache (neither cache nor CACHE_URL is set): "
-		    "each process caches the owners of threads alone");
-}
-
 /* Where the service may send what becomes of runs; whoever is there believes what it signs. */
 static void runs_prepare_webhooks(const struct section *root, struct config *config)
 {
@@ -238,7 +226,14 @@ void keys_read(const struct section *root, struct config *config)
 	read_auth(root, config);
 	authorization_read(root, config);
 	read_cache(root, config);
-	warn_without_cache(root, config);
+	/* doc/protocol-access.md#who-reaches-what: who owns which thread is looked up often, and
+	 * the lookups are worth sharing */
+	bool caches_owners =
+	    config->authorization == AUTHZ_OWNERSHIP || config->authorization == AUTHZ_RBAC;
+	if (config->auth != AUTH_NONE && caches_owners && !config->cache)
+		problems_warn(root->problems,
+		    "no shared cache (neither cache nor CACHE_URL is set): "
+		    "each process caches the owners of threads alone");
 	remote_tools_read(root, config);
 	rate_limit_read(root, config);
 	observability_read(root, config);

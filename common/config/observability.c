@@ -40,47 +40,35 @@ const struct field_row observability_rows[] = {
     FIELDS_END,
 };
 
-static char *token_from(const char *variable)
-{
-	const char *token = getenv(variable);
-	return token && *token ? xstrdup(token) : NULL;
-}
+/* Where a backend's key, its address and its token are. */
+struct backend {
+	const char *key, *endpoint, *variable;
+	const struct field_row *rows;
+};
+
+static const struct backend logfire = {
+    "logfire", "https://logfire-api.pydantic.dev", "LOGFIRE_TOKEN", logfire_rows};
+static const struct backend langsmith = {
+    "langsmith", "https://api.smith.langchain.com/otel", "LANGSMITH_API_KEY", langsmith_rows};
 
 /* agentgraph.json(5): a backend without its token is reported and sends nothing. */
-static void require_token(const struct section *s, struct exporter_config *e, const char *variable)
+static void read_backend(
+    const struct section *parent, const struct backend *backend, struct exporter_config *e)
 {
+	const char *token = getenv(backend->variable);
+	struct section s;
+	if (!section_open(&s, parent, backend->key))
+		return;
+	e->enabled = e->send = true;
+	e->token = token && *token ? xstrdup(token) : NULL;
+	string_replace(&e->endpoint, backend->endpoint);
+	section_read(&s, backend->rows, e);
 	if (!e->enabled || !e->send || e->token)
 		return;
-	section_warning(
-	    s, "enabled", "nothing is sent, because the variable %s is not set", variable);
+	section_warning(&s, "enabled", "nothing is sent, because the variable %s is not set",
+	    backend->variable);
 	e->send = false;
 	e->enabled = e->console;
-}
-
-static void read_logfire(const struct section *parent, struct config *config)
-{
-	struct exporter_config *e = &config->observability.logfire;
-	struct section s;
-	if (!section_open(&s, parent, "logfire"))
-		return;
-	e->enabled = e->send = true;
-	e->token = token_from("LOGFIRE_TOKEN");
-	string_replace(&e->endpoint, "https://logfire-api.pydantic.dev");
-	string_replace(&e->service_name, config->env.otel_service_name);
-	section_read(&s, logfire_rows, e);
-	require_token(&s, e, "LOGFIRE_TOKEN");
-}
-
-static void read_langsmith(const struct section *parent, struct exporter_config *e)
-{
-	struct section s;
-	if (!section_open(&s, parent, "langsmith"))
-		return;
-	e->enabled = e->send = true;
-	e->token = token_from("LANGSMITH_API_KEY");
-	string_replace(&e->endpoint, "https://api.smith.langchain.com/otel");
-	section_read(&s, langsmith_rows, e);
-	require_token(&s, e, "LANGSMITH_API_KEY");
 }
 
 void observability_read(const struct section *root, struct config *config)
@@ -90,8 +78,9 @@ void observability_read(const struct section *root, struct config *config)
 	if (!section_open(&s, root, "observability"))
 		return;
 	section_read(&s, observability_rows, &config->observability);
-	read_logfire(&s, config);
-	read_langsmith(&s, &config->observability.langsmith);
+	string_replace(&config->observability.logfire.service_name, config->env.otel_service_name);
+	read_backend(&s, &logfire, &config->observability.logfire);
+	read_backend(&s, &langsmith, &config->observability.langsmith);
 }
 
 void observability_release(struct observability_config *observability)

@@ -143,26 +143,6 @@ static bool time_is_up(void *arg)
 	return clock_monotonic_ms() >= ((struct outlet *)arg)->deadline;
 }
 
-static enum http_end outlet_post(
-    struct outlet *outlet, const struct buf *body, struct http_response *response)
-{
-	const struct http_request request = {
-	    .method = "POST",
-	    .url = outlet->setup.url,
-	    .headers = outlet->headers,
-	    .header_count = outlet->setup.header_count,
-	    .body = body->data,
-	    .body_len = body->len,
-	    .connect_ms = CONNECT_MS,
-	    .first_byte_ms = ANSWER_MS,
-	    .idle_ms = ANSWER_MS,
-	    .max_body = 65536,
-	    .stop = time_is_up,
-	    .arg = outlet,
-	};
-	return http_call(&request, response);
-}
-
 enum outcome { DELIVERED, MAY_PASS, REFUSED };
 
 static enum outcome outcome_of(const struct outlet *outlet, const struct http_response *response)
@@ -248,7 +228,21 @@ static void send_batch(struct outlet *outlet)
 	pthread_mutex_unlock(&outlet->thread.lock);
 	size_t len = batch->body.len;
 	buf_puts(&batch->body, suffix);
-	outlet_post(outlet, &batch->body, &response);
+	const struct http_request request = {
+	    .method = "POST",
+	    .url = outlet->setup.url,
+	    .headers = outlet->headers,
+	    .header_count = outlet->setup.header_count,
+	    .body = batch->body.data,
+	    .body_len = batch->body.len,
+	    .connect_ms = CONNECT_MS,
+	    .first_byte_ms = ANSWER_MS,
+	    .idle_ms = ANSWER_MS,
+	    .max_body = 65536,
+	    .stop = time_is_up,
+	    .arg = outlet,
+	};
+	http_call(&request, &response);
 	batch->body.len = len;
 	pthread_mutex_lock(&outlet->thread.lock);
 	outlet_settle(outlet, &response);

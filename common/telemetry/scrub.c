@@ -54,22 +54,16 @@ static void scrub_put_word(struct buf *out, const char *word, size_t len)
 		buf_add(out, word, len);
 }
 
-/* Numbers are also written in groups with blanks between them. */
-static size_t grouped_number(const char *text)
-{
-	size_t len = *text == ' ' ? 0 : strspn(text, "0123456789+-() ");
-	while (len && text[len - 1] == ' ')
-		len--;
-	return digits_of(text, len) >= LONG_NUMBER && !scrub_in_word(text[len]) ? len : 0;
-}
-
 void scrub(struct buf *out, const char *text)
 {
 	struct buf clean = {0};
 	redact(&clean, text);
 	for (const char *at = buf_str(&clean); *at;) {
-		size_t len = grouped_number(at), word = 0;
-		if (len) {
+		/* numbers are also written in groups with blanks between them */
+		size_t len = *at == ' ' ? 0 : strspn(at, "0123456789+-() "), word = 0;
+		while (len && at[len - 1] == ' ')
+			len--;
+		if (digits_of(at, len) >= LONG_NUMBER && !scrub_in_word(at[len])) {
 			buf_puts(out, "[number]");
 			at += len;
 			continue;

@@ -158,18 +158,6 @@ bool telemetry_wants_runs(const struct telemetry *telemetry)
 
 /* ---- what is handed over ---- */
 
-static void log_span(
-    const struct run_report *report, const struct span *span, enum trace_level level)
-{
-	struct buf name = {0};
-	const char *parent = span->parent ? span->parent->id : report->parent;
-	otlp_name(&name, report, span, level);
-	log_info("span \"%s\" trace_id=%s span_id=%s parent=%s %.3f ms %s", buf_str(&name),
-	    report->context.trace_id, span->id, *parent ? parent : "-",
-	    (double)(span->end - span->start) / 1000.0, span->error ? "error" : "ok");
-	buf_release(&name);
-}
-
 /* Each level is written once, however many targets want it. */
 void telemetry_run(struct telemetry *telemetry, const struct run_report *report)
 {
@@ -186,8 +174,16 @@ void telemetry_run(struct telemetry *telemetry, const struct run_report *report)
 		}
 		outlet_put(telemetry->targets[i], buf_str(&texts[level]), texts[level].len, 0);
 	}
-	for (size_t i = 0; telemetry->console && i < report->span_count; i++)
-		log_span(report, report->spans[i], config->observability.level);
+	for (size_t i = 0; telemetry->console && i < report->span_count; i++) {
+		const struct span *span = report->spans[i];
+		struct buf name = {0};
+		const char *parent = span->parent ? span->parent->id : report->parent;
+		otlp_name(&name, report, span, config->observability.level);
+		log_info("span \"%s\" trace_id=%s span_id=%s parent=%s %.3f ms %s", buf_str(&name),
+		    report->context.trace_id, span->id, *parent ? parent : "-",
+		    (double)(span->end - span->start) / 1000.0, span->error ? "error" : "ok");
+		buf_release(&name);
+	}
 	if (telemetry->tracker && tracker_samples(telemetry->tracker))
 		tracker_run(telemetry->tracker, report);
 	for (int i = 0; i <= TRACE_FULL; i++)

@@ -362,15 +362,9 @@ static void pattern_take_group(struct reader *r)
 		pattern_refuse(r, PATTERN_INVALID, "has a group without its end");
 }
 
-static void add_dot(struct reader *r)
-{
-	struct draft draft = {.negated = true};
-	draft_add_set(r, &draft, line_ends, COUNT(line_ends), false);
-	class_finish(r, &draft);
-}
-
 static void pattern_take_part(struct reader *r)
 {
+
 	if (++r->parts > MOST_PARTS) {
 		pattern_refuse(r, PATTERN_UNKNOWN, "repeats too often");
 		return;
@@ -386,9 +380,12 @@ static void pattern_take_part(struct reader *r)
 	case '(':
 		pattern_take_group(r);
 		break;
-	case '.':
-		add_dot(r);
+	case '.': {
+		struct draft others = {.negated = true};
+		draft_add_set(r, &others, line_ends, COUNT(line_ends), false);
+		class_finish(r, &others);
 		break;
+	}
 	case '^':
 		step_add(r, STEP_BEGIN);
 		break;

@@ -95,22 +95,6 @@ static bool class_has(const struct class *class, uint32_t c)
 	return low < class->count && c >= class->spans[low].first;
 }
 
-/* Reads one character: from now to next. */
-static void pattern_match_advance(struct machine *m, uint32_t c)
-{
-	m->round++;
-	m->next.count = 0;
-	for (size_t i = 0; i < m->now.count; i++) {
-		size_t at = m->now.steps[i];
-		*m->budget -= *m->budget > 0;
-		if (class_has(&m->pattern->classes[m->pattern->steps[at].class], c))
-			pattern_match_reach(m, &m->next, at + 1);
-	}
-	struct reached swap = m->now;
-	m->now = m->next;
-	m->next = swap;
-}
-
 bool pattern_matches(const struct pattern *pattern, const char *text, size_t *budget)
 {
 	size_t count = pattern->count;
@@ -127,7 +111,17 @@ bool pattern_matches(const struct pattern *pattern, const char *text, size_t *bu
 	while (!m.done && m.after && *budget > 0) {
 		m.before = m.after;
 		m.after = utf8_take(&text);
-		pattern_match_advance(&m, m.before);
+		m.round++;
+		m.next.count = 0;
+		for (size_t i = 0; i < m.now.count; i++) {
+			size_t at = m.now.steps[i];
+			*budget -= *budget > 0;
+			if (class_has(&pattern->classes[pattern->steps[at].class], m.before))
+				pattern_match_reach(&m, &m.next, at + 1);
+		}
+		struct reached swap = m.now;
+		m.now = m.next;
+		m.next = swap;
 		pattern_match_reach(&m, &m.now, 0); /* it may begin anywhere */
 	}
 	free(steps);
