@@ -143,6 +143,14 @@ void utf8_repair(char *s)
 	}
 }
 
+size_t utf8_characters(const char *s)
+{
+	size_t count = 0;
+	for (; *s; s++)
+		count += !utf8_continues((unsigned char)*s);
+	return count;
+}
+
 char *utf8_mend(const char *s)
 {
 	size_t left = strlen(s);

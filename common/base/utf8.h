@@ -25,6 +25,9 @@ size_t utf8_sequence(const char *s, size_t len);
 /* The character at s, which holds valid, NUL-terminated UTF-8, and its length. */
 uint32_t utf8_decode(const char *s, size_t *len);
 
+/* How many characters a valid, NUL-terminated text has. */
+size_t utf8_characters(const char *s);
+
 /* A malloc'd copy in which each byte that is no valid UTF-8 is U+FFFD. */
 char *utf8_mend(const char *s);
 

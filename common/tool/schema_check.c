@@ -237,25 +237,15 @@ bool check_multiple(struct walk *w, const struct check *check, const cJSON *valu
 
 /* ---- Strings */
 
-static size_t schema_check_characters(const char *text)
-{
-	size_t count = 0;
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xC0) != 0x80;
-	return count;
-}
-
 bool check_max_length(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsString(value) ||
-	    schema_check_characters(value->valuestring) <= check->number ||
+	return !cJSON_IsString(value) || utf8_characters(value->valuestring) <= check->number ||
 	    walk_mismatch(w, "expected at most %zu characters", check->number);
 }
 
 bool check_min_length(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsString(value) ||
-	    schema_check_characters(value->valuestring) >= check->number ||
+	return !cJSON_IsString(value) || utf8_characters(value->valuestring) >= check->number ||
 	    walk_mismatch(w, "expected at least %zu characters", check->number);
 }
 

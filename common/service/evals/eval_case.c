@@ -124,31 +124,27 @@ static char *eval_case_trim(char *text)
 	return text;
 }
 
-static void eval_case_add_line(cJSON *lines, char *text)
-{
-	static const char user[] = "USER:", agent[] = "AGENT:";
-	const char *role = "agent";
-	if (!strncmp(text, user, strlen(user))) {
-		role = "sim";
-		text = eval_case_trim(text + strlen(user));
-	} else if (!strncmp(text, agent, strlen(agent))) {
-		text = eval_case_trim(text + strlen(agent));
-	}
-	cJSON *line = cJSON_CreateObject();
-	json_add_str(line, "role", role);
-	json_add_str(line, "text", text);
-	cJSON_AddItemToArray(lines, line);
-}
-
 /* The lines of a simulated conversation, null when it has none. */
 static cJSON *conversation(const char *response)
 {
+	static const char user[] = "USER:", agent[] = "AGENT:";
 	cJSON *lines = cJSON_CreateArray();
 	char *copy = xstrdup(response), *rest = copy, *line;
 	while ((line = strsep(&rest, "\r\n"))) {
+		const char *role = "agent";
 		line = eval_case_trim(line);
-		if (*line)
-			eval_case_add_line(lines, line);
+		if (!*line)
+			continue;
+		if (!strncmp(line, user, strlen(user))) {
+			role = "sim";
+			line = eval_case_trim(line + strlen(user));
+		} else if (!strncmp(line, agent, strlen(agent))) {
+			line = eval_case_trim(line + strlen(agent));
+		}
+		cJSON *item = cJSON_CreateObject();
+		json_add_str(item, "role", role);
+		json_add_str(item, "text", line);
+		cJSON_AddItemToArray(lines, item);
 	}
 	free(copy);
 	if (lines->child)

@@ -179,22 +179,6 @@ static void extract(struct upload *u)
 	u->record.text_state = text ? TEXT_EXTRACTED : TEXT_FAILED;
 }
 
-static bool upload_store(struct upload *u)
-{
-	struct call *call = u->call;
-	struct file_record *r = &u->record;
-	r->file_id = u->file_id;
-	r->owner = call->user_id;
-	r->created_at = clock_now();
-	r->backend = u->blobs->ops->name;
-	r->key = u->key;
-	if (!u->blobs->ops->publish(u->blob, r->created_at, u->key, &call->error))
-		return false;
-	bool added = files_add(call->service->files, &call->ctx, r, &call->error);
-	end_blob(u, added);
-	return added;
-}
-
 const cJSON *upload_finish(struct upload *u)
 {
 	struct call *call = u->call;
@@ -214,5 +198,16 @@ const cJSON *upload_finish(struct upload *u)
 	}
 	u->record.sha256 = text;
 	extract(u);
-	return upload_store(u) ? file_upload_data(call, &u->record) : NULL;
+
+	struct file_record *r = &u->record;
+	r->file_id = u->file_id;
+	r->owner = call->user_id;
+	r->created_at = clock_now();
+	r->backend = u->blobs->ops->name;
+	r->key = u->key;
+	if (!u->blobs->ops->publish(u->blob, r->created_at, u->key, &call->error))
+		return NULL;
+	bool added = files_add(call->service->files, &call->ctx, r, &call->error);
+	end_blob(u, added);
+	return added ? file_upload_data(call, r) : NULL;
 }

@@ -88,25 +88,21 @@ static void open_tools(struct live *live)
 	live->tools = live_tools_new(&setup);
 }
 
-static void refuse_thread(struct live *live)
-{
-	const struct error *err = keeper_error(live->keeper);
-	if (err->kind == ERR_PERMISSION) {
-		live_session_refuse(live, "not_authorized", err->detail, 1008, "Not authorized");
-	} else if (err->kind == ERR_THREAD_BUSY) {
-		live_session_refuse(live, "thread_busy", err->detail, 1000, NULL);
-	} else {
-		log_error("%s", *err->cause ? err->cause : err->detail);
-		live_close(live, 1011, "Internal error");
-	}
-}
-
 /* The thread is there, or not: the first event comes after this. */
 static void live_session_prepare(struct live *live)
 {
 	enum keeper_state state = keeper_state(live->keeper);
 	if (state == KEEPER_REFUSED) {
-		refuse_thread(live);
+		const struct error *err = keeper_error(live->keeper);
+		if (err->kind == ERR_PERMISSION) {
+			live_session_refuse(
+			    live, "not_authorized", err->detail, 1008, "Not authorized");
+		} else if (err->kind == ERR_THREAD_BUSY) {
+			live_session_refuse(live, "thread_busy", err->detail, 1000, NULL);
+		} else {
+			log_error("%s", *err->cause ? err->cause : err->detail);
+			live_close(live, 1011, "Internal error");
+		}
 	} else if (state == KEEPER_OPEN) {
 		live->thread = *keeper_thread(live->keeper);
 		live->handle = xstrdup(keeper_handle(live->keeper));
@@ -263,23 +259,6 @@ int live_poll(struct live *live, struct pollfd fds[LIVE_FDS])
 	return wait < 0 ? 0 : wait < INT32_MAX ? (int)wait : INT32_MAX;
 }
 
-static void look_at_clock(struct live *live)
-{
-	int64_t now = live_now(live);
-	if (live->state == LIVE_CLOSED)
-		return;
-	if (live->ending && now >= live->end) {
-		log_info("the model does not come to an end: cancelled");
-		live_close(live, 1000, NULL);
-	} else if (live->deadline && now >= live->deadline) {
-		live->deadline = 0;
-		if (live->state == LIVE_AWAITS_INIT)
-			refuse_init(live);
-		else
-			live_late(live);
-	}
-}
-
 void live_step(struct live *live)
 {
 	uint64_t count;
@@ -291,7 +270,19 @@ void live_step(struct live *live)
 	}
 	if (live->state == LIVE_PREPARES)
 		live_session_prepare(live);
-	look_at_clock(live);
+	if (live->state == LIVE_CLOSED)
+		return;
+	int64_t now = live_now(live);
+	if (live->ending && now >= live->end) {
+		log_info("the model does not come to an end: cancelled");
+		live_close(live, 1000, NULL);
+	} else if (live->deadline && now >= live->deadline) {
+		live->deadline = 0;
+		if (live->state == LIVE_AWAITS_INIT)
+			refuse_init(live);
+		else
+			live_late(live);
+	}
 	if (live->state != LIVE_CLOSED)
 		live_work(live);
 }

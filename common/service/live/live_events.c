@@ -202,17 +202,6 @@ static void take_end_of_turn(struct live *live, const char *type, bool cut)
 	live_send(live, live_event_new(type));
 }
 
-/* Whether events of that kind mean something now. */
-static bool is_due(const struct live *live, enum live_event_kind kind)
-{
-	if (live->lost || live->ended || live->fatal || !live->connection)
-		return false;
-	if (live->state == LIVE_TALKS)
-		return true;
-	return live->state == LIVE_CONNECTS &&
-	    (kind == LIVE_READY || kind == LIVE_LOST || kind == LIVE_ERROR);
-}
-
 static void live_events_take(struct live *live, const struct live_event *event)
 {
 	cJSON *told;
@@ -279,7 +268,12 @@ static void live_events_take(struct live *live, const struct live_event *event)
 void live_take_event(ag_live_session *session, const struct live_event *event)
 {
 	struct live *live = (struct live *)session;
-	if (!is_due(live, event->kind)) {
+	bool talks = live->connection && !live->lost && !live->ended && !live->fatal;
+	if (live->state != LIVE_TALKS)
+		talks = talks && live->state == LIVE_CONNECTS &&
+		    (event->kind == LIVE_READY || event->kind == LIVE_LOST ||
+			event->kind == LIVE_ERROR);
+	if (!talks) { /* it means nothing now */
 		cJSON_Delete(event->args);
 		return;
 	}

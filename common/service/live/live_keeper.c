@@ -197,21 +197,12 @@ static bool change(struct keeper *k, struct call *call, struct job *job)
 	return live_keeper_store(k, call, messages);
 }
 
-static void live_keeper_keep(struct keeper *k, struct call *call, struct job *job)
-{
-	bool borrowed = !k->lease;
-	if ((borrowed && !borrow(k, call)) || !change(k, call, job))
-		log_error("what was said on thread %s is not stored: %s", k->found.thread_id,
-		    *call->error.cause ? call->error.cause : call->error.detail);
-	if (borrowed)
-		release_lease(k);
-}
-
 /* ---- the thread that does it ---- */
 
 static enum keeper_state do_job(struct keeper *k, struct job *job, enum keeper_state state)
 {
 	struct call call;
+	bool borrowed;
 	call_init(&call, k->service, k->request_id);
 	call_identify(&call, k->identity);
 	switch (job->kind) {
@@ -220,8 +211,15 @@ static enum keeper_state do_job(struct keeper *k, struct job *job, enum keeper_s
 		break;
 	case JOB_ADD:
 	case JOB_HANDLE:
-		if (state == KEEPER_OPEN)
-			live_keeper_keep(k, &call, job);
+		if (state != KEEPER_OPEN)
+			break;
+		borrowed = !k->lease;
+		if ((borrowed && !borrow(k, &call)) || !change(k, &call, job))
+			log_error("what was said on thread %s is not stored: %s",
+			    k->found.thread_id,
+			    *call.error.cause ? call.error.cause : call.error.detail);
+		if (borrowed)
+			release_lease(k);
 		break;
 	case JOB_LET_GO:
 		release_lease(k);

@@ -80,16 +80,6 @@ void live_close(struct live *live, int code, const char *reason)
 		live->setup.sink->close(live->setup.sink, code, reason);
 }
 
-static void live_link_fail_start(struct live *live)
-{
-	struct error_view view;
-	error_set(&live->call.error, ERR_NODE, "the live provider cannot be reached: %s",
-	    live->why ? live->why : "");
-	call_error_view(&live->call, &view);
-	live_send_error(live, "provider_error", view.detail, true);
-	live_close(live, 1000, NULL);
-}
-
 static void try_later(struct live *live)
 {
 	if (++live->attempts > ATTEMPTS) {
@@ -115,7 +105,12 @@ static void handle_loss(struct live *live)
 	log_warning("the connection to the model is lost: %s", live->why ? live->why : "");
 	live_finish_transcripts(live);
 	if (!live->was_ready && !live->resumed) {
-		live_link_fail_start(live);
+		struct error_view view;
+		error_set(&live->call.error, ERR_NODE, "the live provider cannot be reached: %s",
+		    live->why ? live->why : "");
+		call_error_view(&live->call, &view);
+		live_send_error(live, "provider_error", view.detail, true);
+		live_close(live, 1000, NULL);
 		return;
 	}
 	live_disconnect(live);
@@ -154,18 +149,6 @@ static void rotate(struct live *live)
 	try_later(live);
 }
 
-/* Acts on what the provider said; false when there is no more to do with this connection. */
-static bool live_link_settle(struct live *live)
-{
-	if (live->fatal || live->ended)
-		live_close(live, 1000, NULL);
-	else if (live->lost)
-		handle_loss(live);
-	else
-		return live->state == LIVE_TALKS || live->state == LIVE_CONNECTS;
-	return false;
-}
-
 /* ---- using it ---- */
 
 static bool is_talking(const struct live *live)
@@ -173,28 +156,25 @@ static bool is_talking(const struct live *live)
 	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
 }
 
-/* Who has something to say at once does not owe an answer. */
-static void hand_over_text(struct live *live, const char *text)
-{
-	live_keep_text(live, text);
-	live_ask(live);
-	unsigned asked = live->asked, reports = live->reports;
-	live->agent->provider->text(live->connection, text);
-	if (live->reports != reports && live->asked == asked)
-		live->asked--;
-}
-
 static void live_link_hand_over(struct live *live, const struct live_input *input)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
 	bool starts = input->kind == LIVE_INPUT_START;
+	unsigned asked, reports;
 	live->fed = true;
 	switch (input->kind) {
 	case LIVE_INPUT_AUDIO:
 		provider->audio(live->connection, input->data, input->len);
 		break;
 	case LIVE_INPUT_TEXT:
-		hand_over_text(live, input->data);
+		live_keep_text(live, input->data);
+		live_ask(live);
+		asked = live->asked;
+		reports = live->reports;
+		provider->text(live->connection, input->data);
+		/* who has something to say at once does not owe an answer */
+		if (live->reports != reports && live->asked == asked)
+			live->asked--;
 		break;
 	case LIVE_INPUT_START:
 	case LIVE_INPUT_END:
@@ -258,7 +238,12 @@ void live_work(struct live *live)
 			int64_t wait = live->agent->provider->step(live->connection, now);
 			live->due = wait < 0 ? -1 : now + wait;
 		}
-		if (live_link_settle(live))
+		/* what the provider said */
+		if (live->fatal || live->ended)
+			live_close(live, 1000, NULL);
+		else if (live->lost)
+			handle_loss(live);
+		else if (live->state == LIVE_TALKS || live->state == LIVE_CONNECTS)
 			rotate(live);
 	} while (live->epoch != epoch ||
 	    (is_talking(live) && live->queue.first && !live->rotate && may_speak(live) &&

@@ -57,9 +57,13 @@ void tool_done_free(struct tool_done *done)
 	free(done);
 }
 
-static void wait_for_calls(struct live_tools *tools, int64_t wait_ms)
+bool live_tools_free(struct live_tools *tools, int64_t wait_ms)
 {
 	struct timespec end;
+	struct tool_done *done;
+	if (!tools)
+		return true;
+	live_tools_stop(tools);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += wait_ms / 1000;
 	end.tv_nsec += wait_ms % 1000 * 1000000;
@@ -67,18 +71,9 @@ static void wait_for_calls(struct live_tools *tools, int64_t wait_ms)
 		end.tv_sec++;
 		end.tv_nsec -= 1000000000;
 	}
+	pthread_mutex_lock(&tools->lock);
 	while (tools->running > 0 && pthread_cond_timedwait(&tools->ended, &tools->lock, &end) == 0)
 		continue;
-}
-
-bool live_tools_free(struct live_tools *tools, int64_t wait_ms)
-{
-	struct tool_done *done;
-	if (!tools)
-		return true;
-	live_tools_stop(tools);
-	pthread_mutex_lock(&tools->lock);
-	wait_for_calls(tools, wait_ms);
 	bool all_ended = tools->running == 0;
 	pthread_mutex_unlock(&tools->lock);
 	if (!all_ended)
@@ -93,27 +88,6 @@ bool live_tools_free(struct live_tools *tools, int64_t wait_ms)
 
 /* ---- the thread of a call ---- */
 
-static void run_it(struct live_tools *tools, struct tool_done *done, const cJSON *args)
-{
-	const struct live_tools_setup *setup = &tools->setup;
-	struct arena *arena = arena_new();
-	const struct run_setup run = {
-	    .graph = setup->service->graph,
-	    .storage = setup->service->storage,
-	    .files = setup->service->files,
-	    .arena = arena,
-	    .ids = &setup->service->ids,
-	    .config = setup->config,
-	    .thread = setup->thread,
-	    .tool_timeout = TOOL_TIMEOUT,
-	    .stop = &tools->stop,
-	};
-	done->is_error = !run_tool(&run, setup->node, done->name, args, &done->output);
-	if (!done->output)
-		done->output = cJSON_CreateNull();
-	arena_free(arena);
-}
-
 /* With the lock held. */
 static void add_done(struct live_tools *tools, struct tool_done *done)
 {
@@ -127,13 +101,29 @@ static void add_done(struct live_tools *tools, struct tool_done *done)
 static void *live_tools_work(void *arg)
 {
 	struct call_of_tool *call = arg;
+	struct tool_done *done = call->done;
 	struct live_tools *tools = call->tools;
+	struct arena *arena = arena_new();
+	const struct run_setup run = {
+	    .graph = tools->setup.service->graph,
+	    .storage = tools->setup.service->storage,
+	    .files = tools->setup.service->files,
+	    .arena = arena,
+	    .ids = &tools->setup.service->ids,
+	    .config = tools->setup.config,
+	    .thread = tools->setup.thread,
+	    .tool_timeout = TOOL_TIMEOUT,
+	    .stop = &tools->stop,
+	};
 	log_request(tools->setup.request_id);
-	run_it(tools, call->done, call->args);
+	done->is_error = !run_tool(&run, tools->setup.node, done->name, call->args, &done->output);
+	if (!done->output)
+		done->output = cJSON_CreateNull();
+	arena_free(arena);
 	log_request(NULL);
 	cJSON_Delete(call->args);
 	pthread_mutex_lock(&tools->lock);
-	add_done(tools, call->done);
+	add_done(tools, done);
 	free(call);
 	tools->running--;
 	pthread_cond_signal(&tools->ended);

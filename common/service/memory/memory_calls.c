@@ -113,14 +113,6 @@ static cJSON *done_with(struct call *call, const char *key, cJSON *value)
 	return data;
 }
 
-static int64_t memory_calls_characters(const char *text)
-{
-	int64_t count = 0;
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xc0) != 0x80;
-	return count;
-}
-
 /* Loads hits in their order into an array, as far as limit, threshold and max_tokens let them. */
 static cJSON *load_hits(struct work *w, const struct memory_hit *hits, size_t count, bool scored)
 {
@@ -138,7 +130,7 @@ static cJSON *load_hits(struct work *w, const struct memory_hit *hits, size_t co
 				return NULL;
 			continue;
 		}
-		room -= memory_calls_characters(m.content);
+		room -= (int64_t)utf8_characters(m.content);
 		if (scored && room < 0 && left < rq->limit)
 			break;
 		left--;

@@ -141,16 +141,6 @@ static bool read_conditions(struct call *call, const cJSON *body, struct memory_
 
 /* ---- whose ---- */
 
-static bool read_user(struct call *call, const cJSON *config, const char **user_id)
-{
-	const cJSON *item = json_opt(config, "user_id");
-	*user_id = id_user_text(item, call->arena);
-	return !item || *user_id ||
-	    memory_request_wrong(call, "config.user_id",
-		cJSON_IsString(item) ? "value_error" : "type_error",
-		"must be a string that is not empty, or an integer");
-}
-
 /* Whoever authentication knows reaches his own memories, or NULL for everybody's.  That a caller
  * may do anything with threads (allow_all) says nothing of memories. */
 static bool read_scope(struct call *call, unsigned parts, struct memory_request *rq)
@@ -161,8 +151,14 @@ static bool read_scope(struct call *call, unsigned parts, struct memory_request 
 	rq->filter.user_id = known ? call->owner : NULL;
 	if (known && !call->owner && config->authorization == AUTHZ_ALLOW_ALL)
 		rq->filter.user_id = call->user_id;
-	if (!rq->filter.user_id && !read_user(call, rq->config, &user_id))
-		return false;
+	if (!rq->filter.user_id) {
+		const cJSON *item = json_opt(rq->config, "user_id");
+		user_id = id_user_text(item, call->arena);
+		if (item && !user_id)
+			return memory_request_wrong(call, "config.user_id",
+			    cJSON_IsString(item) ? "value_error" : "type_error",
+			    "must be a string that is not empty, or an integer");
+	}
 	if (!rq->filter.user_id && (!known || (parts & MEMORY_NARROWED)))
 		rq->filter.user_id = user_id;
 	rq->owner = known || !user_id ? call->user_id : user_id;

@@ -8,19 +8,6 @@
 
 #include <string.h>
 
-/* A thread that is somebody else's is refused.  One that is not stored is nobody's yet: it has no
- * traces, though its first run may have begun. */
-static bool may_see(struct call *call, const char *thread_id, bool *is_stored)
-{
-	struct storage *storage = call->service->storage;
-	struct thread thread;
-	if (!thread_id_check(call, "path.thread_id", thread_id))
-		return false;
-	*is_stored = storage->threads->get(
-	    storage, &call->ctx, call->arena, thread_id, &thread, &call->error);
-	return *is_stored ? call_owns(call, &thread) : !error_is_set(&call->error);
-}
-
 static bool still_runs(struct call *call, const struct trace_view *view)
 {
 	struct storage *storage = call->service->storage;
@@ -61,9 +48,16 @@ static bool observe_read_view(
 
 cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_id)
 {
+	struct storage *storage = call->service->storage;
 	struct trace_view view = {0};
-	bool is_stored;
-	if (!may_see(call, thread_id, &is_stored))
+	struct thread thread;
+	if (!thread_id_check(call, "path.thread_id", thread_id))
+		return NULL;
+	/* One that is somebody else's is refused.  One that is not stored is nobody's yet: it has
+	 * no traces, though its first run may have begun. */
+	bool is_stored = storage->threads->get(
+	    storage, &call->ctx, call->arena, thread_id, &thread, &call->error);
+	if (is_stored ? !call_owns(call, &thread) : error_is_set(&call->error))
 		return NULL;
 	if (is_stored && call->service->traces &&
 	    !observe_read_view(call, thread_id, run_id, &view))

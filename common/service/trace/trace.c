@@ -51,14 +51,6 @@ static void write_parent(struct trace *trace, const char *span_id)
 	traceparent_format(&trace->context, trace->parent);
 }
 
-/* Nodes of branches run side by side, so that each has a place of its own. */
-static void write_branch_parent(const struct trace *trace, const char *span_id, char *out)
-{
-	struct trace_context context = trace->context;
-	memcpy(context.span_id, span_id, SPAN_ID_SIZE);
-	traceparent_format(&context, out);
-}
-
 /*
  * A request that belongs to a trace hands it on, also where nothing is recorded here.  One that was
  * not sampled is recorded by nobody.
@@ -143,10 +135,14 @@ static void trace_on_node_starts(struct trace *trace, const struct run_event *ev
 		return;
 	spans_node_starts(&trace->spans, event->node, event->step, now);
 	const struct span *span = trace->spans.lane->node;
-	if (span && event->branch)
-		write_branch_parent(trace, span->id, event->traceparent);
-	else if (span)
+	if (span && event->branch) {
+		/* nodes of branches run side by side, so that each has a place of its own */
+		struct trace_context context = trace->context;
+		memcpy(context.span_id, span->id, SPAN_ID_SIZE);
+		traceparent_format(&context, event->traceparent);
+	} else if (span) {
 		write_parent(trace, span->id);
+	}
 }
 
 static void trace_on_message(struct trace *trace, const struct run_event *event, int64_t now)
@@ -162,17 +158,11 @@ static void trace_on_message(struct trace *trace, const struct run_event *event,
 		spans_message(&trace->spans, event->message, &trace->names, now);
 }
 
-/* What made a node fail that the run went on after, for as long as the spans live; or NULL. */
-static const char *trace_failure(const struct trace *trace, const struct run_event *event)
-{
-	return event->failure ? arena_strdup(trace->turn->call->arena, event->failure->detail)
-			      : NULL;
-}
-
 static void trace_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct trace *trace = (struct trace *)observer;
+	const char *failure = NULL;
 	int64_t now = clock_now();
 	if (trace->wanted)
 		spans_turn_to(&trace->spans, event->branch, now);
@@ -192,8 +182,13 @@ static void trace_on_event(
 	case RUN_NODE_ENDS:
 		record_plain(trace, now, "state", event->node, NULL);
 		record_plain(trace, now, "updates", event->node, "node_invoked");
+		/* what made it fail, where the run went on after that, for as long as the spans
+		 * live
+		 */
+		if (event->failure)
+			failure = arena_strdup(trace->turn->call->arena, event->failure->detail);
 		if (trace->wanted)
-			spans_node_ends(&trace->spans, trace_failure(trace, event), now);
+			spans_node_ends(&trace->spans, failure, now);
 		break;
 	}
 	if (now - trace->shown_at >= SHOW_US || trace->records.len >= PIECE_SIZE)

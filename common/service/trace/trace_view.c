@@ -175,21 +175,6 @@ static cJSON *event_of(const cJSON *record, int number)
 
 /* ---- the run ---- */
 
-static const char *status_text(enum trace_status status)
-{
-	switch (status) {
-	case TRACE_RUNNING:
-		return "running";
-	case TRACE_DONE:
-		return "done";
-	case TRACE_ERROR:
-		return "error";
-	case TRACE_STOPPED:
-		return "stopped";
-	}
-	return "error";
-}
-
 static void trace_view_add_time(cJSON *object, const char *key, int64_t us)
 {
 	cJSON_AddItemToObject(
@@ -198,6 +183,10 @@ static void trace_view_add_time(cJSON *object, const char *key, int64_t us)
 
 cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 {
+	static const char *const statuses[] = {[TRACE_RUNNING] = "running",
+	    [TRACE_DONE] = "done",
+	    [TRACE_ERROR] = "error",
+	    [TRACE_STOPPED] = "stopped"};
 	int64_t end = run->last_at > run->finished_at ? run->last_at : run->finished_at;
 	int64_t total = end - run->started_at;
 	const cJSON *record;
@@ -205,7 +194,8 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 	cJSON *view = cJSON_CreateObject();
 	cJSON_AddStringToObject(view, "run_id", run->run_id);
 	cJSON_AddStringToObject(view, "thread_id", run->thread_id);
-	cJSON_AddStringToObject(view, "status", status_text(run->status));
+	cJSON_AddStringToObject(
+	    view, "status", run->status <= TRACE_STOPPED ? statuses[run->status] : "error");
 	trace_view_add_time(view, "started_at", run->started_at);
 	trace_view_add_time(
 	    view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
