@@ -14,18 +14,6 @@
 
 #define STACK_SIZE (256u << 10)
 
-static void init(struct background *b)
-{
-	pthread_condattr_t attr;
-
-	*b = (struct background){0};
-	pthread_mutex_init(&b->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->wake, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 static void destroy(struct background *b)
 {
 	pthread_cond_destroy(&b->wake);
@@ -34,11 +22,17 @@ static void destroy(struct background *b)
 
 bool background_start(struct background *b, void *(*fn)(void *arg), void *arg, struct error *err)
 {
+	pthread_condattr_t monotonic;
 	pthread_attr_t attr;
 	sigset_t all, before;
 	int rc;
 
-	init(b);
+	*b = (struct background){0};
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&b->wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sigfillset(&all);

@@ -34,20 +34,6 @@ struct deferrals {
 	bool asleep; /* the flusher has to be woken for new work */
 };
 
-static void defer_append(struct deferrals *d, struct deferred *p)
-{
-	p->prev = d->last;
-	p->next = NULL;
-	*(d->last ? &d->last->next : &d->first) = p;
-	d->last = p;
-}
-
-static void unlink_one(struct deferrals *d, struct deferred *p)
-{
-	*(p->prev ? &p->prev->next : &d->first) = p->next;
-	*(p->next ? &p->next->prev : &d->last) = p->prev;
-}
-
 /* Takes what is due out of the list. */
 static struct deferred *take_due(struct deferrals *d, int64_t now)
 {
@@ -88,21 +74,6 @@ static void defer_write_all(struct deferrals *d, struct deferred *first)
 	}
 }
 
-static void settle_all(struct deferrals *d, struct deferred *first)
-{
-	for (struct deferred *p = first; p; p = p->next)
-		p->state = SETTLED;
-	pthread_cond_broadcast(&d->settled);
-}
-
-/* In a busy process a wake-up at every deferral would cost more than the flusher's naps. */
-static void defer_rest(struct deferrals *d, int64_t now)
-{
-	d->asleep = now - d->last_use > NAPS_FOR_MS;
-	background_sleep(&d->flusher, d->asleep ? -1 : now + NAP_MS);
-	d->asleep = false;
-}
-
 static void write_due(struct deferrals *d, int64_t now)
 {
 	struct deferred *due = take_due(d, now);
@@ -110,7 +81,9 @@ static void write_due(struct deferrals *d, int64_t now)
 	pthread_mutex_unlock(&d->flusher.lock);
 	defer_write_all(d, due);
 	pthread_mutex_lock(&d->flusher.lock);
-	settle_all(d, due);
+	for (struct deferred *p = due; p; p = p->next)
+		p->state = SETTLED;
+	pthread_cond_broadcast(&d->settled);
 }
 
 static void *defer_flush(void *arg)
@@ -121,9 +94,13 @@ static void *defer_flush(void *arg)
 	pthread_mutex_lock(&d->flusher.lock);
 	while (!d->flusher.stopping || d->first) {
 		now = clock_monotonic_ms();
-		if (!d->first)
-			defer_rest(d, now);
-		else if (d->flusher.stopping)
+		if (!d->first) {
+			/* in a busy process a wake-up at every deferral would cost more than naps
+			 */
+			d->asleep = now - d->last_use > NAPS_FOR_MS;
+			background_sleep(&d->flusher, d->asleep ? -1 : now + NAP_MS);
+			d->asleep = false;
+		} else if (d->flusher.stopping)
 			write_due(d, INT64_MAX);
 		else if (d->first->due > now)
 			background_sleep(&d->flusher, d->first->due);
@@ -168,7 +145,10 @@ void thread_defer(struct storage *st, const struct lease *lease, struct thread_w
 	pthread_mutex_lock(&d->flusher.lock);
 	d->last_use = clock_monotonic_ms();
 	p->due = d->last_use + DELAY_MS;
-	defer_append(d, p);
+	p->prev = d->last;
+	p->next = NULL;
+	*(d->last ? &d->last->next : &d->first) = p;
+	d->last = p;
 	wake = d->asleep;
 	d->asleep = false;
 	pthread_mutex_unlock(&d->flusher.lock);
@@ -184,8 +164,10 @@ static bool defer_take_back(struct deferrals *d, struct deferred *p)
 
 	pthread_mutex_lock(&d->flusher.lock);
 	waits = p->state == WAITS;
-	if (waits)
-		unlink_one(d, p);
+	if (waits) {
+		*(p->prev ? &p->prev->next : &d->first) = p->next;
+		*(p->next ? &p->next->prev : &d->last) = p->prev;
+	}
 	while (p->state == BEING_WRITTEN)
 		pthread_cond_wait(&d->settled, &d->flusher.lock);
 	pthread_mutex_unlock(&d->flusher.lock);

@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-static bool label_tell(const cJSON *member, label_fn fn, void *arg)
-{
-	char *printed = cJSON_IsString(member) ? NULL : json_print(member);
-	bool more =
-	    fn(arg, &(struct label){member->string, printed ? printed : member->valuestring});
-
-	cJSON_free(printed);
-	return more;
-}
-
 bool labels_each(const char *metadata_json, label_fn fn, void *arg)
 {
 	cJSON *metadata =
@@ -24,11 +14,14 @@ bool labels_each(const char *metadata_json, label_fn fn, void *arg)
 	bool more = true;
 
 	cJSON_ArrayForEach(member, metadata) {
-		bool is_label =
-		    cJSON_IsString(member) || cJSON_IsBool(member) || json_is_number(member);
+		bool text = cJSON_IsString(member);
 
-		if (more && is_label)
-			more = label_tell(member, fn, arg);
+		if (!more || !(text || cJSON_IsBool(member) || json_is_number(member)))
+			continue;
+		char *printed = text ? NULL : json_print(member);
+		const struct label label = {member->string, text ? member->valuestring : printed};
+		more = fn(arg, &label);
+		cJSON_free(printed);
 	}
 	cJSON_Delete(metadata);
 	return more;

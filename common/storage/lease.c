@@ -216,37 +216,19 @@ static void leave_line(struct leases *leases, struct entry *e)
 		lease_settle(leases, hash, thread_id);
 }
 
-/* Removes every entry of the process in this slot. */
-static void forget_process(struct leases *leases, uint32_t process)
+/* Removes every entry of the process in this slot; of 0, which is none, those of the dead that
+ * nobody asked for since. */
+static void forget(struct leases *leases, uint32_t process)
 {
 	struct table *t = leases->table;
 
 	for (uint32_t i = 0; i < t->used; i++) {
-		if (state_of(&t->entries[i]) != ENTRY_FREE && t->entries[i].process == process)
-			leave_line(leases, &t->entries[i]);
+		struct entry *e = &t->entries[i];
+
+		if (state_of(e) != ENTRY_FREE &&
+		    (process ? e->process == process : !lives(leases, e)))
+			leave_line(leases, e);
 	}
-}
-
-/* Leases of the dead that nobody asked for since. */
-static void forget_dead(struct leases *leases)
-{
-	struct table *t = leases->table;
-
-	for (uint32_t i = 0; i < t->used; i++) {
-		if (state_of(&t->entries[i]) != ENTRY_FREE && !lives(leases, &t->entries[i]))
-			leave_line(leases, &t->entries[i]);
-	}
-}
-
-static struct entry *unused_entry(struct table *t)
-{
-	struct entry *e = lease_at(t, t->free);
-
-	if (e)
-		t->free = e->next;
-	else if (t->used < ENTRIES)
-		e = &t->entries[t->used++];
-	return e;
 }
 
 /* The entry is complete before its state says so.  One that overtakes comes right behind the first
@@ -255,11 +237,15 @@ static struct entry *join_line(
     struct leases *leases, uint32_t hash, const char *thread_id, bool overtakes)
 {
 	struct table *t = leases->table;
-	struct entry *e = unused_entry(t);
+	struct entry *e = lease_at(t, t->free);
 	struct entry *first = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id);
 
-	if (!e)
+	if (!e && t->used == ENTRIES)
 		return NULL;
+	if (e)
+		t->free = e->next;
+	else
+		e = &t->entries[t->used++];
 	e->process = leases->self;
 	e->hash = hash;
 	e->ticket = ++t->tickets;
@@ -286,7 +272,7 @@ struct leases *leases_new(struct shared *sh)
 	leases->self = shared_self(sh);
 	leases->room = UINT_MAX;
 	lease_lock(leases);
-	forget_process(leases, leases->self);
+	forget(leases, leases->self);
 	lease_unlock(leases->table);
 	return leases;
 }
@@ -317,7 +303,7 @@ static struct entry *lease_enter(
 	lease_lock(leases);
 	e = join_line(leases, hash, thread_id, order != ORDER_NONE);
 	if (!e) {
-		forget_dead(leases);
+		forget(leases, 0);
 		e = join_line(leases, hash, thread_id, order != ORDER_NONE);
 	}
 	if (e && state_of(e) == ENTRY_WAITS) {
@@ -353,21 +339,7 @@ static bool take_room(struct leases *leases, const struct entry *e)
 	return room;
 }
 
-/* One more look at those before, and at the clock: false when the time is up and the caller has
- * left the line. */
-static bool look_again(struct leases *leases, struct entry *e, bool time_is_up)
-{
-	bool held;
-
-	lease_lock(leases);
-	lease_settle(leases, e->hash, e->thread_id);
-	held = state_of(e) == ENTRY_HELD;
-	if (!held && time_is_up)
-		leave_line(leases, e);
-	lease_unlock(leases->table);
-	return held || !time_is_up;
-}
-
+/* False when the time is up and the caller has left the line. */
 static bool wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms)
 {
 	int64_t deadline = clock_monotonic_ms() + wait_ms, left = wait_ms;
@@ -377,7 +349,16 @@ static bool wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms
 			futex_wait(
 			    &e->state, ENTRY_WAITS, left < LOOK_MS ? left : LOOK_MS, FUTEX_OF_ALL);
 		left = deadline - clock_monotonic_ms();
-		if (state_of(e) == ENTRY_WAITS && !look_again(leases, e, left <= 0))
+		if (state_of(e) != ENTRY_WAITS)
+			break;
+		/* one more look at those before */
+		lease_lock(leases);
+		lease_settle(leases, e->hash, e->thread_id);
+		bool held = state_of(e) == ENTRY_HELD;
+		if (!held && left <= 0)
+			leave_line(leases, e);
+		lease_unlock(leases->table);
+		if (!held && left <= 0)
 			return false;
 	}
 	return true;
@@ -471,12 +452,6 @@ bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requ
 	return e != NULL;
 }
 
-static bool lease_is_meant(const struct entry *e, const struct lease_aim *aim)
-{
-	return (!aim->only || e->run == lease_hash_run(aim->only)) &&
-	    (!aim->but || e->run != lease_hash_run(aim->but));
-}
-
 bool lease_stop(struct leases *leases, const char *thread_id, const struct lease_aim *aim)
 {
 	static const struct lease_aim whichever = {.order = ORDER_STOP};
@@ -485,8 +460,10 @@ bool lease_stop(struct leases *leases, const char *thread_id, const struct lease
 	aim = aim ? aim : &whichever;
 	lease_lock(leases);
 	e = lease_run_of(leases, thread_id);
-	if (e && !lease_is_meant(e, aim))
-		e = NULL;
+	if (e &&
+	    ((aim->only && e->run != lease_hash_run(aim->only)) ||
+		(aim->but && e->run == lease_hash_run(aim->but))))
+		e = NULL; /* another is meant */
 	if (e)
 		lease_tell(e, aim->order);
 	lease_unlock(leases->table);

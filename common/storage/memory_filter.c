@@ -129,29 +129,21 @@ bool memory_filter_check(const cJSON *filters, const char *path, struct error *e
 
 /* ---- applying ---- */
 
-/* Numbers with numbers, texts with texts; false for anything else. */
-static bool memory_filter_compare(const cJSON *a, const cJSON *b, int *order)
-{
-	double x, y;
-	if (json_number(a, &x) && json_number(b, &y)) {
-		*order = (x > y) - (x < y);
-		return true;
-	}
-	if (!cJSON_IsString(a) || !cJSON_IsString(b))
-		return false;
-	*order = strcmp(a->valuestring, b->valuestring);
-	return true;
-}
-
 static bool operator_holds(const cJSON *value, const cJSON *operand)
 {
 	const char *name = operand->string;
+	double x, y;
 	int order;
 	if (strcmp(name, "exists") == 0)
 		return (value != NULL) == cJSON_IsTrue(operand);
 	if (strcmp(name, "ne") == 0)
 		return !value || !json_equal(value, operand);
-	if (!value || !memory_filter_compare(value, operand, &order))
+	/* numbers with numbers, texts with texts */
+	if (json_number(value, &x) && json_number(operand, &y))
+		order = (x > y) - (x < y);
+	else if (cJSON_IsString(value) && cJSON_IsString(operand))
+		order = strcmp(value->valuestring, operand->valuestring);
+	else
 		return false;
 	bool or_equal = name[2] == 'e';
 	return (or_equal && order == 0) || (name[0] == 'g' ? order > 0 : order < 0);

@@ -7,11 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static size_t trace_ring_aligned(size_t size)
-{
-	return (size + 7) & ~(size_t)7;
-}
-
 /* Copies to the ring, around its end. */
 static void trace_ring_put(struct trace_ring *ring, uint64_t at, const void *data, size_t len)
 {
@@ -34,13 +29,6 @@ static _Atomic uint32_t *superseded_at(struct trace_ring *ring, uint64_t place)
 {
 	size_t at = (place + offsetof(struct ring_entry, superseded)) % RING_SIZE;
 	return (_Atomic uint32_t *)(void *)(ring->bytes + at);
-}
-
-/* place is that of the entry plus 1, so that 0 is none. */
-static void supersede(struct trace_ring *ring, uint64_t place)
-{
-	if (place && place - 1 >= atomic_load(&ring->taken))
-		atomic_store(superseded_at(ring, place - 1), 1);
 }
 
 /* With the first mutex held. */
@@ -69,8 +57,8 @@ static struct ring_entry entry_of(const struct trace_run *run, const struct trac
 	    .records_len = (uint32_t)piece->len,
 	};
 	entry.run.thread_id = entry.run.run_id = NULL;
-	entry.size = (uint32_t)trace_ring_aligned(
-	    sizeof(entry) + entry.thread_len + entry.run_len + entry.records_len + 3);
+	size_t size = sizeof(entry) + entry.thread_len + entry.run_len + entry.records_len + 3;
+	entry.size = (uint32_t)((size + 7) & ~(size_t)7); /* the next one is aligned */
 	return entry;
 }
 
@@ -82,7 +70,9 @@ bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct
 	uint64_t start = atomic_load(&ring->added);
 	bool added = trace_ring_add(ring, &entry, run, piece->len ? piece->records : "");
 	if (added) {
-		supersede(ring, *place);
+		/* place is that of the entry plus 1, so that 0 is none */
+		if (*place && *place - 1 >= atomic_load(&ring->taken))
+			atomic_store(superseded_at(ring, *place - 1), 1);
 		*place = start + 1;
 	}
 	shared_unlock(&ring->head.mutex[0]);

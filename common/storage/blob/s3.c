@@ -174,22 +174,6 @@ void s3_free(struct s3 *s3)
 
 /* ---- objects ---- */
 
-static bool put_whole(struct s3 *s3, const char *key, int fd, int64_t size, struct error *err)
-{
-	struct http_response response = {0};
-	const struct s3_call call = {
-	    .method = "PUT",
-	    .key = key,
-	    .fd = fd,
-	    .len = (size_t)size,
-	    .deadline_ms = clock_monotonic_ms() + WRITE_MS,
-	    .attempts = ATTEMPTS,
-	};
-	bool ok = s3_run(s3, &call, &response, err);
-	http_response_release(&response);
-	return ok;
-}
-
 int64_t s3_size(struct s3 *s3, const char *key, struct error *err)
 {
 	struct http_response response = {0};
@@ -214,8 +198,20 @@ int64_t s3_size(struct s3 *s3, const char *key, struct error *err)
 bool s3_put(struct s3 *s3, const char *key, int fd, int64_t size, struct error *err)
 {
 	bool sent;
-	if (size <= S3_PART)
-		return put_whole(s3, key, fd, size, err);
+	if (size <= S3_PART) {
+		struct http_response response = {0};
+		const struct s3_call call = {
+		    .method = "PUT",
+		    .key = key,
+		    .fd = fd,
+		    .len = (size_t)size,
+		    .deadline_ms = clock_monotonic_ms() + WRITE_MS,
+		    .attempts = ATTEMPTS,
+		};
+		bool ok = s3_run(s3, &call, &response, err);
+		http_response_release(&response);
+		return ok;
+	}
 	if (s3_put_parts(s3, key, fd, size, &sent, err))
 		return true;
 	/* where the answer was lost, the second one is that there is no such upload: the object

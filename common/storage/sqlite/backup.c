@@ -38,13 +38,6 @@ static bool backup_is_empty(const char *path, struct error *err)
 		err, ERR_STORAGE, "%s is not empty: a backup needs a directory of its own", path);
 }
 
-static bool backup_make_directory(const char *path, struct error *err)
-{
-	if (directory_make(path))
-		return true;
-	return errno == EEXIST ? backup_is_empty(path, err) : backup_failed(err, path);
-}
-
 /* fsync of a file or a directory. */
 static bool backup_put_on_disk(const char *path, struct error *err)
 {
@@ -58,27 +51,6 @@ static bool backup_put_on_disk(const char *path, struct error *err)
 	return ok;
 }
 
-/* A snapshot, taken by a reader: writers go on meanwhile. */
-static bool copy_database(const char *from, const char *to, struct error *err)
-{
-	struct db *db = sqlite_open(from, DB_WRITE, err);
-	struct query q;
-	bool ok;
-
-	query_start(&q, db, SQL_BACKUP, err);
-	query_text(&q, ":path", to);
-	ok = query_run(&q);
-	db_close(db);
-	return ok;
-}
-
-static bool publish(const char *part, const char *final, const char *dir, struct error *err)
-{
-	if (rename(part, final) != 0)
-		return backup_failed(err, final);
-	return backup_put_on_disk(dir, err);
-}
-
 /* A database on its way into the backup. */
 struct copy {
 	const char *dir;
@@ -89,14 +61,24 @@ static bool copy_begin(
     struct copy *c, const char *from, const char *dir, const char *name, struct error *err)
 {
 	*c = (struct copy){dir, xasprintf("%s/%s.part", dir, name), xasprintf("%s/%s", dir, name)};
-	return database_create(c->part, err) && copy_database(from, c->part, err) &&
-	    backup_put_on_disk(c->part, err);
+	if (!database_create(c->part, err))
+		return false;
+	/* a snapshot, taken by a reader: writers go on meanwhile */
+	struct db *db = sqlite_open(from, DB_WRITE, err);
+	struct query q;
+	query_start(&q, db, SQL_BACKUP, err);
+	query_text(&q, ":path", c->part);
+	bool ok = query_run(&q);
+	db_close(db);
+	return ok && backup_put_on_disk(c->part, err);
 }
 
 /* Gives it its name when all went well; takes it away when not. */
 static bool copy_end(struct copy *c, bool ok, struct error *err)
 {
-	ok = ok && publish(c->part, c->final, c->dir, err);
+	if (ok && rename(c->part, c->final) != 0)
+		ok = backup_failed(err, c->final);
+	ok = ok && backup_put_on_disk(c->dir, err);
 	if (!ok)
 		unlink(c->part);
 	free(c->part);
@@ -120,17 +102,6 @@ static bool copy_beside(const char *threads, const char *dir, const char *name, 
 	return ok;
 }
 
-/* Only whole backups stay, and the next one can have the directory: nothing else was in it. */
-static void backup_take_back(const char *dir)
-{
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-		char *path = xasprintf("%s/%s", dir, beside[i]);
-
-		unlink(path);
-		free(path);
-	}
-}
-
 /*
  * threads.db is copied first, so that the files that its messages name have their records, and gets
  * its name last: a backup that has it is whole.
@@ -143,14 +114,23 @@ bool engine_backup(
 	bool ok;
 
 	(void)ctx;
-	if (!backup_make_directory(path, err))
+	bool made = directory_make(path);
+	if (!made && errno != EEXIST)
+		return backup_failed(err, path);
+	if (!made && !backup_is_empty(path, err))
 		return false;
 	ok = copy_begin(&threads, from, path, "threads.db", err);
 	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++)
 		ok = copy_beside(from, path, beside[i], err);
 	ok = copy_end(&threads, ok, err);
-	if (!ok)
-		backup_take_back(path);
+	/* only whole backups stay, and the next one can have the directory: nothing else was in it
+	 */
+	for (size_t i = 0; !ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
+		char *copy = xasprintf("%s/%s", path, beside[i]);
+
+		unlink(copy);
+		free(copy);
+	}
 	return ok;
 }
 

@@ -39,28 +39,6 @@ static bool enter_wal(struct db *db, const char *path, struct error *err)
 		err, ERR_STORAGE, "%s: its file system does not support SQLite's WAL mode", path);
 }
 
-static bool read_version(struct db *db, int *version, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, SQL_USER_VERSION, err);
-	if (query_row(&q))
-		*version = (int)query_column_int(&q, PRAGMA_VALUE);
-	return query_end(&q);
-}
-
-static int newest_version(const char *name)
-{
-	int newest = 0;
-
-	for (size_t i = 0; i < sql_migration_count; i++) {
-		if (strcmp(sql_migrations[i].database, name) == 0 &&
-		    sql_migrations[i].version > newest)
-			newest = sql_migrations[i].version;
-	}
-	return newest;
-}
-
 /* What is too much for one transaction is done in many before the migration of that version. */
 static const struct {
 	const char *database;
@@ -70,20 +48,15 @@ static const struct {
     {"threads", 4, messages_move},
 };
 
-static bool migrate_prepare(struct db *db, const struct sql_migration *m, struct error *err)
+/* Each in one transaction, so that a process that dies here leaves the version before. */
+static bool migrate_apply(struct db *db, const struct sql_migration *m, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
 		if (strcmp(before[i].database, m->database) == 0 &&
 		    before[i].version == m->version && !before[i].run(db, err))
 			return false;
 	}
-	return true;
-}
-
-/* Each in one transaction, so that a process that dies here leaves the version before. */
-static bool migrate_apply(struct db *db, const struct sql_migration *m, struct error *err)
-{
-	if (!migrate_prepare(db, m, err) || !db_begin(db, err))
+	if (!db_begin(db, err))
 		return false;
 	if (db_script(db, m->text, err) && db_commit(db, err))
 		return true;
@@ -91,35 +64,39 @@ static bool migrate_apply(struct db *db, const struct sql_migration *m, struct e
 	return false;
 }
 
-static bool migrate_bring_up_to_date(
-    struct db *db, const char *name, int version, struct error *err)
-{
-	const struct sql_migration *m = sql_migrations;
-
-	for (const struct sql_migration *end = m + sql_migration_count; m < end; m++) {
-		if (strcmp(m->database, name) == 0 && m->version > version &&
-		    !migrate_apply(db, m, err))
-			return false;
-	}
-	return true;
-}
-
 static bool migrate(struct db *db, const char *path, const char *name, struct error *err)
 {
-	int version = 0, newest = newest_version(name);
+	const struct sql_migration *end = sql_migrations + sql_migration_count;
+	struct query q;
+	int version = 0, newest = 0;
+
+	for (const struct sql_migration *m = sql_migrations; m < end; m++) {
+		if (strcmp(m->database, name) == 0 && m->version > newest)
+			newest = m->version;
+	}
 
 	if (sqlite3_db_readonly(sqlite_db_of(db)->handle, "main") == 1)
 		return error_set(err, ERR_STORAGE,
 		    "%s cannot be written: check the permissions of the file and its directory",
 		    path);
-	if (!enter_wal(db, path, err) || !read_version(db, &version, err))
+	if (!enter_wal(db, path, err))
+		return false;
+	query_start(&q, db, SQL_USER_VERSION, err);
+	if (query_row(&q))
+		version = (int)query_column_int(&q, PRAGMA_VALUE);
+	if (!query_end(&q))
 		return false;
 	if (version > newest)
 		return error_set(err, ERR_STORAGE,
 		    "%s has schema version %d, but this program knows versions up to %d: it was "
 		    "written by a newer one",
 		    path, version, newest);
-	return migrate_bring_up_to_date(db, name, version, err);
+	for (const struct sql_migration *m = sql_migrations; m < end; m++) {
+		if (strcmp(m->database, name) == 0 && m->version > version &&
+		    !migrate_apply(db, m, err))
+			return false;
+	}
+	return true;
 }
 
 /* An error that only has SQLite's words gets a sentence with the file's name, which is what a

@@ -27,19 +27,6 @@ struct move {
 	bool found;           /* the latest piece had any */
 };
 
-/* Where another process has stopped. */
-static bool move_resume(struct move *m)
-{
-	struct query q;
-
-	query_start(&q, m->db, SQL_MOVE_LAST, m->err);
-	if (query_row(&q)) {
-		m->thread = query_column_int(&q, MOVE_LAST_THREAD);
-		m->seq = query_column_int(&q, MOVE_LAST_SEQ);
-	}
-	return query_end(&q);
-}
-
 static bool move_count(struct move *m)
 {
 	struct query q;
@@ -82,17 +69,6 @@ static bool move_message(struct move *m, struct query *row)
 	return query_run(&q);
 }
 
-/* What was moved so far. */
-static bool move_delete(struct move *m)
-{
-	struct query q;
-
-	query_start(&q, m->db, SQL_MOVE_DELETE, m->err);
-	query_int(&q, ":thread", m->thread);
-	query_int(&q, ":seq", m->seq);
-	return query_run(&q);
-}
-
 static bool move_piece(struct move *m)
 {
 	int64_t size = 0, count = 0;
@@ -108,7 +84,12 @@ static bool move_piece(struct move *m)
 		count++;
 	}
 	m->found = count > 0;
-	return query_end(&q) && ok && move_count(m) && move_delete(m);
+	if (!query_end(&q) || !ok || !move_count(m))
+		return false;
+	query_start(&q, m->db, SQL_MOVE_DELETE, m->err);
+	query_int(&q, ":thread", m->thread);
+	query_int(&q, ":seq", m->seq);
+	return query_run(&q);
 }
 
 /* In a transaction, after which the log begins anew. */
@@ -129,8 +110,14 @@ bool messages_move(struct db *db, struct error *err)
 {
 	struct move m = {.db = db, .err = err, .found = true};
 	int64_t start = clock_monotonic_ms();
-	bool ok = move_resume(&m);
+	struct query q;
 
+	query_start(&q, db, SQL_MOVE_LAST, err);
+	if (query_row(&q)) { /* where another process has stopped */
+		m.thread = query_column_int(&q, MOVE_LAST_THREAD);
+		m.seq = query_column_int(&q, MOVE_LAST_SEQ);
+	}
+	bool ok = query_end(&q);
 	while (ok && m.found)
 		ok = move_commit(&m);
 	if (ok && m.messages)

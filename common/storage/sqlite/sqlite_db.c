@@ -154,23 +154,19 @@ static bool run_plain(struct db *db, enum sql_id id, struct error *err)
 	return query_run(&q);
 }
 
-/* What is written to a file that has lost its name is gone with this process, however well the
- * commit went. */
-static bool is_in_place(struct sqlite_db *db, struct error *err)
-{
-	int moved = 0;
-
-	sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
-	if (!moved)
-		return true;
-	error_set(err, ERR_STORAGE, NULL);
-	return error_cause(err, "%s was removed or moved while the service ran: restart it",
-	    sqlite3_db_filename(db->handle, NULL));
-}
-
 static bool sqlite_begin(struct db *db, struct error *err)
 {
-	return is_in_place(sqlite_db_of(db), err) && run_plain(db, SQL_BEGIN, err);
+	sqlite3 *handle = sqlite_db_of(db)->handle;
+	int moved = 0;
+
+	/* what is written to a file that has lost its name is gone with this process, however well
+	 * the commit went */
+	sqlite3_file_control(handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (!moved)
+		return run_plain(db, SQL_BEGIN, err);
+	error_set(err, ERR_STORAGE, NULL);
+	return error_cause(err, "%s was removed or moved while the service ran: restart it",
+	    sqlite3_db_filename(handle, NULL));
 }
 
 static bool sqlite_commit(struct db *db, struct error *err)
@@ -205,27 +201,21 @@ static void sqlite_fail(struct query *q, int rc)
 	fail_with(sqlite_db_of(q->db), rc, q->err);
 }
 
-static sqlite3_stmt *prepared(struct query *q, enum sql_id id)
+static void sqlite_start(struct query *q, enum sql_id id)
 {
 	struct sqlite_db *db = sqlite_db_of(q->db);
 	sqlite3_stmt **stmt = &db->statements[id];
-	int rc;
 
-	if (*stmt)
-		return *stmt;
-	rc = sqlite3_prepare_v3(
-	    db->handle, sql_statements[id].text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
-	if (rc != SQLITE_OK)
-		sqlite_fail(q, rc);
-	else
-		assert(sql_statements[id].columns == 0 ||
-		    sql_statements[id].columns == sqlite3_column_count(*stmt));
-	return *stmt;
-}
-
-static void sqlite_start(struct query *q, enum sql_id id)
-{
-	q->stmt = prepared(q, id);
+	if (!*stmt) {
+		int rc = sqlite3_prepare_v3(
+		    db->handle, sql_statements[id].text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+		if (rc != SQLITE_OK)
+			sqlite_fail(q, rc);
+		else
+			assert(sql_statements[id].columns == 0 ||
+			    sql_statements[id].columns == sqlite3_column_count(*stmt));
+	}
+	q->stmt = *stmt;
 }
 
 /* The number of a parameter.  Most code binds them in the order of the text, so that the next one

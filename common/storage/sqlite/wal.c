@@ -40,13 +40,6 @@ static bool elected(struct wal_keeper *c)
 	return atomic_compare_exchange_strong(&c->turnstile->wal_keeper, &now, self);
 }
 
-static void leave_office(struct wal_keeper *c)
-{
-	uint32_t self = shared_self(c->shared);
-
-	atomic_compare_exchange_strong(&c->turnstile->wal_keeper, &self, 0);
-}
-
 static bool checkpoint(struct db *db, int mode)
 {
 	return sqlite3_wal_checkpoint_v2(sqlite_db_of(db)->handle, "main", mode, NULL, NULL) ==
@@ -66,17 +59,18 @@ static bool restart_log(struct wal_keeper *c, int mode)
 	return done;
 }
 
-/* A log that once was large gives its space back when nobody writes. */
-static void wal_rest(struct wal_keeper *c)
+static void wal_look(struct wal_keeper *c)
 {
-	if (c->pause_ms >= LONGEST_PAUSE_MS && c->oversized)
-		c->oversized = !restart_log(c, SQLITE_CHECKPOINT_TRUNCATE);
-	if (c->pause_ms < LONGEST_PAUSE_MS)
-		c->pause_ms *= 2;
-}
+	uint32_t frames = atomic_load(&c->turnstile->log_frames);
 
-static void wal_work(struct wal_keeper *c, uint32_t frames)
-{
+	if (frames == c->seen) {
+		/* a log that once was large gives its space back when nobody writes */
+		if (c->pause_ms >= LONGEST_PAUSE_MS && c->oversized)
+			c->oversized = !restart_log(c, SQLITE_CHECKPOINT_TRUNCATE);
+		if (c->pause_ms < LONGEST_PAUSE_MS)
+			c->pause_ms *= 2;
+		return;
+	}
 	c->pause_ms = SHORTEST_PAUSE_MS;
 	if (checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE))
 		c->seen = frames;
@@ -85,16 +79,6 @@ static void wal_work(struct wal_keeper *c, uint32_t frames)
 	c->oversized = true;
 	if (!restart_log(c, SQLITE_CHECKPOINT_RESTART))
 		c->pause_ms = LONGEST_PAUSE_MS; /* a long reader: do not make writers wait often */
-}
-
-static void wal_look(struct wal_keeper *c)
-{
-	uint32_t frames = atomic_load(&c->turnstile->log_frames);
-
-	if (frames == c->seen)
-		wal_rest(c);
-	else
-		wal_work(c, frames);
 }
 
 static void *wal_run(void *arg)
@@ -113,7 +97,8 @@ static void *wal_run(void *arg)
 			background_sleep(&c->thread, clock_monotonic_ms() + c->pause_ms);
 	}
 	pthread_mutex_unlock(&c->thread.lock);
-	leave_office(c);
+	uint32_t self = shared_self(c->shared); /* leaves the office */
+	atomic_compare_exchange_strong(&c->turnstile->wal_keeper, &self, 0);
 	return NULL;
 }
 
