@@ -42,23 +42,17 @@ static const char **head_member(struct head *head, const struct variable *v)
 	return (const char **)((char *)head + v->member);
 }
 
-static void head_take(struct head *head, const char *param)
-{
-	const char *equals = strchr(param, '=');
-	if (!equals)
-		return;
-	size_t len = (size_t)(equals - param);
-	for (size_t i = 0; i < VARIABLE_COUNT; i++)
-		if (variables[i].len == len && !memcmp(variables[i].name, param, len))
-			*head_member(head, &variables[i]) = equals + 1;
-}
-
 void head_read(struct head *head, char *const *params)
 {
 	for (size_t i = 0; i < VARIABLE_COUNT; i++)
 		*head_member(head, &variables[i]) = "";
-	for (; *params; params++)
-		head_take(head, *params);
+	for (; *params; params++) {
+		const char *equals = strchr(*params, '=');
+		size_t len = equals ? (size_t)(equals - *params) : 0;
+		for (size_t i = 0; equals && i < VARIABLE_COUNT; i++)
+			if (variables[i].len == len && !memcmp(variables[i].name, *params, len))
+				*head_member(head, &variables[i]) = equals + 1;
+	}
 }
 
 bool head_is_https(const struct head *head)

@@ -17,17 +17,6 @@ static void fcgi_limit_add_header(struct request *rq, const char *name, int64_t 
 	response_header(rq, name, arena_printf(rq->call.arena, "%" PRId64, value));
 }
 
-static void fcgi_limit_add_headers(struct request *rq, const struct limit_verdict *verdict)
-{
-	fcgi_limit_add_header(rq, "X-RateLimit-Limit", verdict->limit);
-	fcgi_limit_add_header(rq, "X-RateLimit-Remaining", verdict->remaining);
-	fcgi_limit_add_header(rq, "X-RateLimit-Reset-After", verdict->reset_after);
-	fcgi_limit_add_header(
-	    rq, "X-RateLimit-Reset", clock_now() / 1000000 + verdict->reset_after);
-	if (!verdict->allowed)
-		fcgi_limit_add_header(rq, "Retry-After", verdict->reset_after);
-}
-
 bool limit_admit(struct request *rq)
 {
 	const struct limiter *limiter = rq->server->service->limiter;
@@ -44,8 +33,15 @@ bool limit_admit(struct request *rq)
 		limit_check(rq->server->service->limiter,
 		    limiter_key(limiter, user, caller_address(rq), rq->call.arena), verdict);
 	}
-	if (verdict->counted || !verdict->allowed)
-		fcgi_limit_add_headers(rq, verdict);
+	if (verdict->counted || !verdict->allowed) {
+		fcgi_limit_add_header(rq, "X-RateLimit-Limit", verdict->limit);
+		fcgi_limit_add_header(rq, "X-RateLimit-Remaining", verdict->remaining);
+		fcgi_limit_add_header(rq, "X-RateLimit-Reset-After", verdict->reset_after);
+		fcgi_limit_add_header(
+		    rq, "X-RateLimit-Reset", clock_now() / 1000000 + verdict->reset_after);
+		if (!verdict->allowed)
+			fcgi_limit_add_header(rq, "Retry-After", verdict->reset_after);
+	}
 	if (verdict->allowed)
 		return true;
 	if (rq->handshake)

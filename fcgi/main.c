@@ -101,17 +101,6 @@ static void fcgi_main_parse_options(struct options *options, int argc, char **ar
 	options_take(PROGRAM, specs, argc, argv);
 }
 
-/* Many threads, few arenas; what was large goes back to the system when it is freed.  No fast bins:
- * they are emptied at each allocation of a kilobyte, of which a request makes several, and a tenth
- * of its time went there. */
-static void fcgi_main_tune_malloc(void)
-{
-	mallopt(M_MXFAST, 0);
-	mallopt(M_ARENA_MAX, 4);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
-}
-
 /* quiet: who started this process has shown the warnings already, once for the whole pool. */
 static void fcgi_main_report(const struct problems *problems, bool quiet)
 {
@@ -309,7 +298,13 @@ int main(int argc, char **argv)
 		return fcgi_main_fail(EXIT_FAILURE,
 		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
 		    "program");
-	fcgi_main_tune_malloc();
+	/* Many threads, few arenas; what was large goes back to the system when it is freed.  No
+	 * fast bins: they are emptied at each allocation of a kilobyte, of which a request makes
+	 * several, and a tenth of its time went there. */
+	mallopt(M_MXFAST, 0);
+	mallopt(M_ARENA_MAX, 4);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 	struct arena *arena = arena_new();
 	int status = EXIT_FAILURE;
 	if (open_server(&server, &options, arena))

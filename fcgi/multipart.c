@@ -89,34 +89,6 @@ static bool take_data(struct multipart *mp, const char **data, const char *end)
 	return tell_data(mp, start, (size_t)(*data - start));
 }
 
-static bool take_delimiter(struct multipart *mp, char c)
-{
-	if (c == '\r')
-		mp->state = MULTIPART_LINE_END;
-	else if (c == '-')
-		mp->state = MULTIPART_CLOSE;
-	else if (c != ' ' && c != '\t')
-		return malformed(mp, BAD_LINE);
-	return true;
-}
-
-static bool take_line_end(struct multipart *mp, char c)
-{
-	if (c != '\n')
-		return malformed(mp, BAD_LINE);
-	buf_reset(&mp->head);
-	mp->state = MULTIPART_HEAD;
-	return true;
-}
-
-static bool take_close(struct multipart *mp, char c)
-{
-	if (c != '-')
-		return malformed(mp, BAD_LINE);
-	mp->state = MULTIPART_END;
-	return true;
-}
-
 static bool multipart_take_head(struct multipart *mp, char c)
 {
 	struct buf *head = &mp->head;
@@ -144,13 +116,24 @@ bool multipart_feed(struct multipart *mp, const char *data, size_t len)
 			ok = take_data(mp, &data, end);
 			break;
 		case MULTIPART_DELIMITER:
-			ok = take_delimiter(mp, *data++);
+			if (*data == '\r')
+				mp->state = MULTIPART_LINE_END;
+			else if (*data == '-')
+				mp->state = MULTIPART_CLOSE;
+			else if (*data != ' ' && *data != '\t')
+				return malformed(mp, BAD_LINE);
+			data++;
 			break;
 		case MULTIPART_LINE_END:
-			ok = take_line_end(mp, *data++);
+			if (*data++ != '\n')
+				return malformed(mp, BAD_LINE);
+			buf_reset(&mp->head);
+			mp->state = MULTIPART_HEAD;
 			break;
 		case MULTIPART_CLOSE:
-			ok = take_close(mp, *data++);
+			if (*data++ != '-')
+				return malformed(mp, BAD_LINE);
+			mp->state = MULTIPART_END;
 			break;
 		case MULTIPART_HEAD:
 			ok = multipart_take_head(mp, *data++);

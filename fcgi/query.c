@@ -94,15 +94,6 @@ bool query_read(struct arena *arena, const char *query, struct query_field *fiel
 	return ok;
 }
 
-/* The member that has the name, or the place behind the last. */
-static size_t query_place(const struct query_member *members, size_t count, const char *name)
-{
-	size_t i = 0;
-	while (i < count && strcmp(members[i].name, name) != 0)
-		i++;
-	return i;
-}
-
 bool query_members(struct arena *arena, const char *query, const char *object,
     struct query_member *members, size_t *count, struct error *err)
 {
@@ -116,7 +107,10 @@ bool query_members(struct arena *arena, const char *query, const char *object,
 		if (!utf8_valid(pair.name, pair.name_len))
 			return query_refuse(
 			    err, object, object, "must have names of UTF-8 text without NUL");
-		size_t place = query_place(members, *count, pair.name + prefix);
+		/* the member that has the name already, or the place behind the last */
+		size_t place = 0;
+		while (place < *count && strcmp(members[place].name, pair.name + prefix) != 0)
+			place++;
 		if (place == room)
 			return error_field(err, ERR_VALIDATION, "query", "value_error",
 			    "at most %zu members of %s can be asked for", room, object);

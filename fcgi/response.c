@@ -259,18 +259,6 @@ void reply_lines(struct request *rq, lines_fn put, const char *id)
 	    &feed, put(&rq->call, id, &rq->response->body, response_send_part, &feed));
 }
 
-/* Puts the messages of the call's feed where data has its marks.  What is small is sent as a whole;
- * of what is not, no more is in memory than a part. */
-static void reply_fed(struct request *rq, const char *data, const char *message, const char *extra)
-{
-	struct response_feed feed = {rq, JSON_TYPE, clock_monotonic_ms() + SEND_MS};
-	envelope_open(rq);
-	bool whole = feed_put(&rq->call, data, &rq->response->body, response_send_part, &feed);
-	if (whole)
-		envelope_close(rq, message, extra);
-	response_end_feed(&feed, whole);
-}
-
 static void reply_tree(
     struct request *rq, const cJSON *data, const char *message, const char *extra)
 {
@@ -281,8 +269,15 @@ static void reply_tree(
 		send_json(rq, 200);
 		return;
 	}
+	/* The messages of the call's feed stand where data has its marks.  What is small is sent as
+	 * a whole; of what is not, no more is in memory than a part. */
 	char *text = json_print(data);
-	reply_fed(rq, text, message, extra);
+	struct response_feed feed = {rq, JSON_TYPE, clock_monotonic_ms() + SEND_MS};
+	envelope_open(rq);
+	bool whole = feed_put(&rq->call, text, &rq->response->body, response_send_part, &feed);
+	if (whole)
+		envelope_close(rq, message, extra);
+	response_end_feed(&feed, whole);
 	free(text);
 }
 

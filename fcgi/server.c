@@ -25,16 +25,6 @@ static bool is_preflight(const struct request *rq)
 	return rq->method == METHOD_OPTIONS && *rq->head.origin && *rq->head.cors_method;
 }
 
-static void answer_preflight(struct request *rq)
-{
-	if (!hygiene_allows_origin(rq->server->hygiene, rq->head.origin)) {
-		reply_text(rq, 400, "Disallowed CORS origin");
-		return;
-	}
-	hygiene_add_preflight(rq->head.cors_headers, &rq->response->extra);
-	reply_text(rq, 200, "OK");
-}
-
 /* OPTIONS needs no row of its own. */
 static bool check_route(struct request *rq)
 {
@@ -135,16 +125,19 @@ static void answer_route(struct request *rq)
 /* Steps 1 to 4. */
 static void fcgi_server_answer(struct request *rq)
 {
-	if (is_preflight(rq)) {
-		answer_preflight(rq);
-		return;
-	}
-	if (!find_route(rq))
+	bool preflight = is_preflight(rq);
+	if (preflight && !hygiene_allows_origin(rq->server->hygiene, rq->head.origin)) {
+		reply_text(rq, 400, "Disallowed CORS origin");
+	} else if (preflight) {
+		hygiene_add_preflight(rq->head.cors_headers, &rq->response->extra);
+		reply_text(rq, 200, "OK");
+	} else if (!find_route(rq)) {
 		reply_error(rq);
-	else if (!rq->match.route)
+	} else if (!rq->match.route) {
 		reply_empty(rq, 204);
-	else
+	} else {
 		answer_route(rq);
+	}
 }
 
 static bool client_gone(void *arg)
