@@ -72,29 +72,22 @@ void arena_free(struct arena *a)
 	}
 }
 
-/* Something too large for the current block.  Large pieces get a block of their own, put behind the
- * current one, whose rest stays in use. */
-static void *alloc_elsewhere(struct arena *a, size_t size)
-{
-	if (size > NEXT_BLOCK / 4) {
-		struct block *own = block_new(size, a->block->older);
-		own->used = size;
-		a->block->older = own;
-		return own->data;
-	}
-	a->block = block_new(NEXT_BLOCK, a->block);
-	a->block->used = size;
-	return a->block->data;
-}
-
 static void *alloc_uncleared(struct arena *a, size_t size)
 {
 	struct block *b = a->block;
 	size_t rounded = arena_aligned(size);
 	if (rounded < size) /* wrapped round: hopeless, and xmalloc says so */
 		return xmalloc(size);
+	if (rounded > b->size - b->used && rounded > NEXT_BLOCK / 4) {
+		/* large pieces get a block of their own, put behind the current one, whose rest
+		 * stays in use */
+		struct block *own = block_new(rounded, b->older);
+		own->used = rounded;
+		b->older = own;
+		return own->data;
+	}
 	if (rounded > b->size - b->used)
-		return alloc_elsewhere(a, rounded);
+		b = a->block = block_new(NEXT_BLOCK, b);
 	void *p = b->data + b->used;
 	b->used += rounded;
 	return p;

@@ -12,20 +12,13 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* The value of a digit and 64 more, so that 0 is what is none. */
-static void base64_fill(uint8_t values[256])
-{
-	memset(values, 0, 256);
-	for (uint8_t i = 0; i < 64; i++)
-		values[(uint8_t)digits[i]] = i | 64;
-}
-
 /* All digits of the text as groups of four, the missing ones of the last group as zeroes; false
  * where there is another sign. */
 static bool base_base64_decode(const char *text, size_t count, char *out)
 {
-	uint8_t values[256];
-	base64_fill(values);
+	uint8_t values[256] = {0}; /* of a digit, and 64 more, so that 0 is what is none */
+	for (uint8_t i = 0; i < 64; i++)
+		values[(uint8_t)digits[i]] = i | 64;
 	for (size_t i = 0; i < count; i += 4) {
 		uint32_t group = 0;
 		for (size_t k = i; k < i + 4; k++) {

@@ -178,19 +178,6 @@ static cJSON *loc_from_path(const char *path)
 	return loc;
 }
 
-static void error_add_detail(struct error *err, const char *path, const char *type, const char *msg)
-{
-	if (err->mistakes++ >= ERROR_DETAILS_MAX)
-		return;
-	if (!err->details)
-		err->details = cJSON_CreateArray();
-	cJSON *entry = cJSON_CreateObject();
-	cJSON_AddItemToObject(entry, "loc", loc_from_path(path));
-	cJSON_AddStringToObject(entry, "msg", msg);
-	cJSON_AddStringToObject(entry, "type", type);
-	cJSON_AddItemToArray(err->details, entry);
-}
-
 bool error_field(struct error *err, enum error_kind kind, const char *path, const char *type,
     const char *fmt, ...)
 {
@@ -199,7 +186,15 @@ bool error_field(struct error *err, enum error_kind kind, const char *path, cons
 	va_start(args, fmt);
 	set_kind(&this, kind, fmt, args);
 	va_end(args);
-	error_add_detail(err, path, type, this.detail);
+	if (err->mistakes++ < ERROR_DETAILS_MAX) {
+		if (!err->details)
+			err->details = cJSON_CreateArray();
+		cJSON *entry = cJSON_CreateObject();
+		cJSON_AddItemToObject(entry, "loc", loc_from_path(path));
+		cJSON_AddStringToObject(entry, "msg", this.detail);
+		cJSON_AddStringToObject(entry, "type", type);
+		cJSON_AddItemToArray(err->details, entry);
+	}
 	return error_set(err, kind, "%s", this.detail);
 }
 

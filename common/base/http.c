@@ -159,16 +159,6 @@ static void ask_stop(struct http_call *c, int64_t now, int64_t *next)
 		*next = c->asked_at + STOP_MS;
 }
 
-/* A body that still goes out keeps the first byte of the answer waiting, and is no silence. */
-static void note_progress(struct http_call *c, int64_t now)
-{
-	curl_off_t sent = 0;
-	c->curl->easy_getinfo(c->handle->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-	if (sent != c->sent)
-		c->sent_at = now;
-	c->sent = sent;
-}
-
 /* ---- the call ---- */
 
 static bool never_connected(CURLcode code)
@@ -242,7 +232,13 @@ static void drive(struct http_call *c)
 		if (is_over(c))
 			return;
 		int64_t now = clock_monotonic_ms(), next = INT64_MAX;
-		note_progress(c, now);
+		/* a body that still goes out keeps the first byte of the answer waiting, and is no
+		 * silence */
+		curl_off_t sent = 0;
+		c->curl->easy_getinfo(c->handle->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+		if (sent != c->sent)
+			c->sent_at = now;
+		c->sent = sent;
 		check_clocks(c, now, &next);
 		ask_stop(c, now, &next);
 		int64_t wait = next < now ? 0 : next - now;

@@ -54,15 +54,6 @@ static void id_watch_forks(void)
 	pthread_atfork(NULL, NULL, forked);
 }
 
-static void fill_pool(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, id_watch_forks);
-	pool.generation = atomic_load_explicit(&generation, memory_order_relaxed);
-	id_fetch(pool.bytes, POOL_SIZE);
-	pool.left = POOL_SIZE;
-}
-
 void random_bytes(void *out, size_t len)
 {
 	if (len > POOL_SIZE) {
@@ -70,8 +61,13 @@ void random_bytes(void *out, size_t len)
 		return;
 	}
 	if (pool.left < len ||
-	    pool.generation != atomic_load_explicit(&generation, memory_order_relaxed))
-		fill_pool();
+	    pool.generation != atomic_load_explicit(&generation, memory_order_relaxed)) {
+		static pthread_once_t once = PTHREAD_ONCE_INIT;
+		pthread_once(&once, id_watch_forks);
+		pool.generation = atomic_load_explicit(&generation, memory_order_relaxed);
+		id_fetch(pool.bytes, POOL_SIZE);
+		pool.left = POOL_SIZE;
+	}
 	pool.left -= len;
 	memcpy(out, pool.bytes + pool.left, len);
 	memset(pool.bytes + pool.left, 0, len); /* what was handed out is a secret of its user */
@@ -205,17 +201,14 @@ _Atomic uint64_t *snowflake_word(struct shared *shared)
 
 /* ---- Ids from clients ---- */
 
-static bool id_is_control(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7F && c <= 0x9F);
-}
-
 bool id_valid(const char *s)
 {
 	size_t count = 0, len;
-	for (; *s; s += len, count++)
-		if (count == LONGEST_ID || id_is_control(utf8_decode(s, &len)))
-			return false;
+	for (; *s; s += len, count++) {
+		uint32_t c = utf8_decode(s, &len);
+		if (count == LONGEST_ID || c < 0x20 || (c >= 0x7F && c <= 0x9F))
+			return false; /* too long, or with a control character */
+	}
 	return count > 0;
 }
 

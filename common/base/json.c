@@ -120,20 +120,16 @@ static bool integer_from_text(const char *s, int64_t *value)
 	return true;
 }
 
-static bool integer_from_double(double number, int64_t *value)
+bool json_integer(const cJSON *item, int64_t *value)
 {
 	const double limit = 9223372036854775808.0; /* 2^63, the first that does not fit */
+	if (!cJSON_IsNumber(item))
+		return is_number_text(item) && integer_from_text(item->valuestring, value);
+	double number = item->valuedouble;
 	if (!(number >= -limit && number < limit) || trunc(number) != number)
 		return false;
 	*value = (int64_t)number;
 	return true;
-}
-
-bool json_integer(const cJSON *item, int64_t *value)
-{
-	if (cJSON_IsNumber(item))
-		return integer_from_double(item->valuedouble, value);
-	return is_number_text(item) && integer_from_text(item->valuestring, value);
 }
 
 const char *json_type_name(const cJSON *item)
@@ -235,9 +231,14 @@ void json_assign(cJSON *item, cJSON *value)
 	cJSON_Delete(value);
 }
 
-/* Puts item in the place of member, under its key. */
-static void replace_member(cJSON *object, cJSON *member, cJSON *item)
+void json_set(cJSON *object, const char *key, cJSON *item)
 {
+	cJSON *member = json_get(object, key);
+	if (!member)
+		cJSON_AddItemToObject(object, key, item);
+	if (!member || member == item)
+		return;
+	/* in the place of the member, under its key */
 	const int key_flags = cJSON_StringIsConst;
 	if (!(item->type & key_flags))
 		cJSON_free(item->string);
@@ -245,13 +246,4 @@ static void replace_member(cJSON *object, cJSON *member, cJSON *item)
 	item->type = (item->type & ~key_flags) | (member->type & key_flags);
 	member->string = NULL;
 	cJSON_ReplaceItemViaPointer(object, member, item);
-}
-
-void json_set(cJSON *object, const char *key, cJSON *item)
-{
-	cJSON *member = json_get(object, key);
-	if (member && member != item)
-		replace_member(object, member, item);
-	else if (!member)
-		cJSON_AddItemToObject(object, key, item);
 }

@@ -76,12 +76,6 @@ static void json_members_drop(cJSON *object, cJSON *item)
 	cJSON_Delete(cJSON_DetachItemViaPointer(object, item));
 }
 
-/* One bit of 64 for a key, so that most keys need not be compared with the others. */
-static uint64_t key_bit(const char *key)
-{
-	return UINT64_C(1) << (hash_text_32(key) >> 26);
-}
-
 /* Returns at the first member beyond the few, or at the end with NULL. */
 static cJSON *unique_among_few(cJSON *object)
 {
@@ -89,7 +83,8 @@ static cJSON *unique_among_few(cJSON *object)
 	size_t count = 0;
 	cJSON *item = object->child;
 	for (; item && count < FEW; item = item->next, count++) {
-		uint64_t bit = key_bit(item->string);
+		/* one bit of 64 for a key, so that most need not be compared with the others */
+		uint64_t bit = UINT64_C(1) << (hash_text_32(item->string) >> 26);
 		cJSON *earlier = seen & bit ? object->child : item;
 		while (earlier != item && strcmp(earlier->string, item->string) != 0)
 			earlier = earlier->next;
@@ -100,18 +95,14 @@ static cJSON *unique_among_few(cJSON *object)
 	return item;
 }
 
-static void unique_among_many(cJSON *object)
+void json_members_unique(cJSON *object)
 {
+	if (!unique_among_few(object))
+		return;
 	size_t count = count_members(object);
 	struct json_member *sorted = sort_members(object, count);
 	for (size_t i = 0; i + 1 < count; i++)
 		if (strcmp(sorted[i].item->string, sorted[i + 1].item->string) == 0)
 			json_members_drop(object, sorted[i].item);
 	free(sorted);
-}
-
-void json_members_unique(cJSON *object)
-{
-	if (unique_among_few(object))
-		unique_among_many(object);
 }

@@ -36,25 +36,25 @@ static void put_number(struct buf *out, double value)
 	buf_puts(out, text);
 }
 
-/* A raw item that has no text is a null as well. */
-static void put_scalar(struct buf *out, const cJSON *item)
-{
-	if (cJSON_IsString(item))
-		json_quote(out, item->valuestring);
-	else if (cJSON_IsNumber(item))
-		put_number(out, item->valuedouble);
-	else if (cJSON_IsBool(item))
-		buf_puts(out, cJSON_IsTrue(item) ? "true" : "false");
-	else
-		buf_puts(out, cJSON_IsRaw(item) && item->valuestring ? item->valuestring : "null");
-}
-
 void json_write(struct buf *out, const cJSON *item)
 {
 	bool object = cJSON_IsObject(item);
 	const cJSON *child;
+	if (cJSON_IsString(item)) {
+		json_quote(out, item->valuestring);
+		return;
+	}
+	if (cJSON_IsNumber(item)) {
+		put_number(out, item->valuedouble);
+		return;
+	}
 	if (!object && !cJSON_IsArray(item)) {
-		put_scalar(out, item);
+		/* a raw item that has no text is a null as well */
+		const char *raw =
+		    cJSON_IsRaw(item) && item->valuestring ? item->valuestring : "null";
+		if (cJSON_IsBool(item))
+			raw = cJSON_IsTrue(item) ? "true" : "false";
+		buf_puts(out, raw);
 		return;
 	}
 	buf_putc(out, object ? '{' : '[');

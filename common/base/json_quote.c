@@ -18,15 +18,6 @@ static void json_quote_put_escaped(struct buf *out, unsigned char c)
 		    out, (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
 }
 
-/* Bytes at text that JSON does not escape. */
-static size_t plain_length(const char *text, size_t size)
-{
-	size_t len = utf8_plain(text, size);
-	while ((unsigned char)text[len] >= ' ' && text[len] != '"' && text[len] != '\\')
-		len++;
-	return len;
-}
-
 void json_quote(struct buf *out, const char *text)
 {
 	if (!text) {
@@ -37,7 +28,9 @@ void json_quote(struct buf *out, const char *text)
 	buf_reserve(out, (size_t)(end - text) + 2);
 	buf_putc(out, '"');
 	for (;;) {
-		size_t len = plain_length(text, (size_t)(end - text));
+		size_t len = utf8_plain(text, (size_t)(end - text));
+		while ((unsigned char)text[len] >= ' ' && text[len] != '"' && text[len] != '\\')
+			len++; /* other scripts are not escaped */
 		buf_add(out, text, len);
 		text += len;
 		if (text == end)

@@ -73,15 +73,6 @@ static int scan_hex4(struct json_scan *s)
 	return value;
 }
 
-static bool scan_low_surrogate(struct json_scan *s)
-{
-	if (s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
-		return json_scan_fail(s, JSON_INVALID);
-	s->p += 2;
-	int unit = scan_hex4(s);
-	return unit >= 0xDC00 && unit <= 0xDFFF ? true : json_scan_fail(s, JSON_INVALID);
-}
-
 static bool scan_unicode_escape(struct json_scan *s)
 {
 	int unit = scan_hex4(s);
@@ -89,9 +80,14 @@ static bool scan_unicode_escape(struct json_scan *s)
 		return json_scan_fail(s, JSON_INVALID);
 	if (unit == 0)
 		return json_scan_fail(s, JSON_NUL);
-	if (unit >= 0xD800 && unit <= 0xDBFF)
-		return scan_low_surrogate(s);
-	return unit >= 0xDC00 && unit <= 0xDFFF ? json_scan_fail(s, JSON_INVALID) : true;
+	if (unit < 0xD800 || unit > 0xDFFF)
+		return true;
+	/* the first half of a surrogate pair, and the second behind it */
+	if (unit >= 0xDC00 || s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
+		return json_scan_fail(s, JSON_INVALID);
+	s->p += 2;
+	unit = scan_hex4(s);
+	return unit >= 0xDC00 && unit <= 0xDFFF ? true : json_scan_fail(s, JSON_INVALID);
 }
 
 static bool scan_escape(struct json_scan *s)
@@ -140,19 +136,13 @@ static size_t scan_digits(struct json_scan *s)
 	return (size_t)(s->p - from);
 }
 
-/* Overflow can only come from an exponent or from hundreds of digits. */
-static bool fits_double(const char *number, size_t len)
-{
-	char *text = xstrndup(number, len);
-	double value = strtod(text, NULL);
-	free(text);
-	return !isinf(value);
-}
-
 static bool note_number(struct json_scan *s, const char *from)
 {
 	size_t len = (size_t)(s->p - from);
-	if (!fits_double(from, len))
+	char *text = xstrndup(from, len);
+	double value = strtod(text, NULL);
+	free(text);
+	if (isinf(value)) /* by an exponent, or by hundreds of digits */
 		return json_scan_fail(s, JSON_RANGE);
 	if (s->noted_count == s->noted_size) {
 		s->noted_size = s->noted_size ? s->noted_size * 2 : 16;

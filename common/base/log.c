@@ -129,17 +129,6 @@ static void put_json(struct buf *line, enum log_level level, const char *text)
 	free(message);
 }
 
-static void write_line(struct buf *line)
-{
-	if (line->len >= LONGEST_LINE)
-		line->len = utf8_cut(line->data, LONGEST_LINE - 1);
-	line->data[line->len++] = '\n'; /* in the place of the NUL */
-	ssize_t written;
-	do
-		written = write(STDERR_FILENO, line->data, line->len);
-	while (written < 0 && errno == EINTR); /* other failures have nowhere to be told */
-}
-
 void log_at(enum log_level level, const char *fmt, ...)
 {
 	if (level < threshold)
@@ -155,7 +144,13 @@ void log_at(enum log_level level, const char *fmt, ...)
 	redact(&clean, text); /* fit to be seen: valid, and without secrets */
 	free(text);
 	(form == LOG_JSON ? put_json : put_plain)(&line, level, buf_str(&clean));
-	write_line(&line);
+	if (line.len >= LONGEST_LINE)
+		line.len = utf8_cut(line.data, LONGEST_LINE - 1);
+	line.data[line.len++] = '\n'; /* in the place of the NUL */
+	ssize_t written;
+	do
+		written = write(STDERR_FILENO, line.data, line.len);
+	while (written < 0 && errno == EINTR); /* other failures have nowhere to be told */
 	buf_release(&clean);
 	buf_release(&line);
 	errno = saved;

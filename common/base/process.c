@@ -139,18 +139,6 @@ static bool process_read_errors(struct child *c)
 	return true;
 }
 
-static void check_limits(struct child *c)
-{
-	int64_t now = clock_monotonic_ms();
-	if (c->ending && now >= c->kill_at) {
-		kill(-c->io.pid, SIGKILL);
-		kill(c->io.pid, SIGKILL); /* it may have joined another group */
-		c->kill_at = INT64_MAX;
-	} else if (!c->ending && now >= c->p->deadline_ms) {
-		end_child(c, PROCESS_TIMED_OUT);
-	}
-}
-
 /* Moves bytes until the child itself is gone; poll ignores the streams that are closed. */
 static void process_pump(struct child *c)
 {
@@ -168,8 +156,14 @@ static void process_pump(struct child *c)
 			if (fds[2].revents)
 				process_read_output(c);
 		}
-		if (!exited)
-			check_limits(c);
+		int64_t now = clock_monotonic_ms();
+		if (!exited && c->ending && now >= c->kill_at) {
+			kill(-c->io.pid, SIGKILL);
+			kill(c->io.pid, SIGKILL); /* it may have joined another group */
+			c->kill_at = INT64_MAX;
+		} else if (!exited && !c->ending && now >= c->p->deadline_ms) {
+			end_child(c, PROCESS_TIMED_OUT);
+		}
 	}
 }
 

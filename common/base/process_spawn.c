@@ -75,14 +75,6 @@ static void close_pair(int fds[2])
 	descriptor_close(&fds[1]);
 }
 
-static void close_pipes(struct pipes *pipes)
-{
-	close_pair(pipes->in);
-	close_pair(pipes->out);
-	close_pair(pipes->err);
-	close_pair(pipes->report);
-}
-
 /* A service may run with its standard streams closed; the child's dup2 calls must not meet a pipe
  * that has one of those numbers. */
 static bool move_above_standard(int *fd)
@@ -106,23 +98,6 @@ static bool open_pair(int fds[2])
 	return move_above_standard(&fds[0]) && move_above_standard(&fds[1]);
 }
 
-static bool open_pipes(struct pipes *pipes)
-{
-	*pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
-	return open_pair(pipes->in) && open_pair(pipes->out) && open_pair(pipes->err) &&
-	    open_pair(pipes->report);
-}
-
-static void take_streams(const struct process *p, const struct pipes *pipes)
-{
-	dup2(p->input_fd > 0 ? p->input_fd : pipes->in[0], STDIN_FILENO);
-	dup2(pipes->out[1], STDOUT_FILENO);
-	dup2(pipes->err[1], STDERR_FILENO);
-	/* Not every library opens its descriptors with O_CLOEXEC; a client's connection that a
-	 * child holds open would never end. */
-	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-}
-
 /* Runs in the child of a process with many threads: only what is async-signal-safe. */
 static _Noreturn void child_exec(const struct process *p, const struct pipes *pipes, pid_t parent)
 {
@@ -130,7 +105,12 @@ static _Noreturn void child_exec(const struct process *p, const struct pipes *pi
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127); /* it died before prctl could see that */
-	take_streams(p, pipes);
+	dup2(p->input_fd > 0 ? p->input_fd : pipes->in[0], STDIN_FILENO);
+	dup2(pipes->out[1], STDOUT_FILENO);
+	dup2(pipes->err[1], STDERR_FILENO);
+	/* Not every library opens its descriptors with O_CLOEXEC; a client's connection that a
+	 * child holds open would never end. */
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	for (int i = 1; i < NSIG; i++)
 		sigaction(i, &standard, NULL); /* fails for those that cannot be caught */
@@ -199,17 +179,6 @@ static bool await_exec(
 	return false;
 }
 
-static bool process_spawn_watch(struct spawned *spawned, struct process_result *result)
-{
-	spawned->pidfd = pidfd_open(spawned->pid, 0); /* close-on-exec by itself */
-	if (spawned->pidfd >= 0)
-		return true;
-	int code = errno;
-	kill(-spawned->pid, SIGKILL);
-	process_reap(spawned->pid);
-	return not_started(result, "pidfd_open", code);
-}
-
 static int process_spawn_keep(int *fd)
 {
 	int kept = *fd;
@@ -221,16 +190,24 @@ static int process_spawn_keep(int *fd)
 static bool process_spawn_start(const struct process *p, struct pipes *pipes,
     struct spawned *spawned, struct process_result *result)
 {
-	if (!open_pipes(pipes))
+	*pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+	if (!open_pair(pipes->in) || !open_pair(pipes->out) || !open_pair(pipes->err) ||
+	    !open_pair(pipes->report))
 		return not_started(result, "pipe", errno);
 	spawned->pid = fork_child(p, pipes);
 	if (spawned->pid < 0)
 		return not_started(result, "fork", errno);
 	running_add(spawned->pid);
 	descriptor_close(&pipes->report[1]);
-	if (!await_exec(p, spawned->pid, pipes->report[0], result) ||
-	    !process_spawn_watch(spawned, result))
+	if (!await_exec(p, spawned->pid, pipes->report[0], result))
 		return false;
+	spawned->pidfd = pidfd_open(spawned->pid, 0); /* close-on-exec by itself */
+	if (spawned->pidfd < 0) {
+		int code = errno;
+		kill(-spawned->pid, SIGKILL);
+		process_reap(spawned->pid);
+		return not_started(result, "pidfd_open", code);
+	}
 	spawned->in = process_spawn_keep(&pipes->in[1]);
 	spawned->out = process_spawn_keep(&pipes->out[0]);
 	spawned->err = process_spawn_keep(&pipes->err[0]);
@@ -241,6 +218,9 @@ bool process_spawn(const struct process *p, struct spawned *spawned, struct proc
 {
 	struct pipes pipes;
 	bool started = process_spawn_start(p, &pipes, spawned, result);
-	close_pipes(&pipes);
+	close_pair(pipes.in);
+	close_pair(pipes.out);
+	close_pair(pipes.err);
+	close_pair(pipes.report);
 	return started;
 }

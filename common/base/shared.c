@@ -110,15 +110,6 @@ void shared_mutex_init(pthread_mutex_t *m)
 	pthread_mutexattr_destroy(&attr);
 }
 
-static void init_mutexes(struct shared *sh)
-{
-	for (int i = 0; i < SHARED_REGIONS; i++) {
-		struct shared_head *head = shared_region(sh, (enum shared_region)i);
-		for (size_t m = 0; m < sizeof(head->mutex) / sizeof(head->mutex[0]); m++)
-			shared_mutex_init(&head->mutex[m]);
-	}
-}
-
 static bool map(struct shared *sh, const char *dir, struct error *err)
 {
 	void *base = mmap(NULL, TOTAL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, sh->file, 0);
@@ -128,35 +119,31 @@ static bool map(struct shared *sh, const char *dir, struct error *err)
 	return true;
 }
 
-/* Space is claimed now, where the file system can: a page that cannot be had later, on a full disk,
- * would be a SIGBUS in the middle of a request. */
-static bool claim_space(int fd)
-{
-	if (ftruncate(fd, 0) < 0 || ftruncate(fd, TOTAL_SIZE) < 0)
-		return false;
-	return fallocate(fd, 0, 0, TOTAL_SIZE) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
-}
-
-/* Whether the file has all its space from an earlier life.  It is kept then: what is given back on
- * a full disk may not be had again. */
-static bool has_space(int fd)
-{
-	struct stat st;
-	return fstat(fd, &st) == 0 && st.st_size == TOTAL_SIZE &&
-	    (uint64_t)st.st_blocks * 512 >= TOTAL_SIZE;
-}
-
 /* Nobody else has the file open: it starts from zeroes. */
 static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 {
-	bool kept = has_space(sh->file);
-	if (!kept && !claim_space(sh->file))
+	/* A file that has all its space from an earlier life is kept: what is given back on a full
+	 * disk may not be had again. */
+	struct stat st;
+	bool kept = fstat(sh->file, &st) == 0 && st.st_size == TOTAL_SIZE &&
+	    (uint64_t)st.st_blocks * 512 >= TOTAL_SIZE;
+	/* Else the space is claimed now, where the file system can: a page that cannot be had
+	 * later, on a full disk, would be a SIGBUS in the middle of a request. */
+	bool claimed = kept ||
+	    (ftruncate(sh->file, 0) == 0 && ftruncate(sh->file, TOTAL_SIZE) == 0 &&
+		(fallocate(sh->file, 0, 0, TOTAL_SIZE) == 0 || errno == EOPNOTSUPP ||
+		    errno == ENOSYS));
+	if (!claimed)
 		return shared_fail(err, "make room for the shared memory of", dir);
 	if (!map(sh, dir, err))
 		return false;
 	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0)
 		memset(sh->base, 0, TOTAL_SIZE);
-	init_mutexes(sh);
+	for (int i = 0; i < SHARED_REGIONS; i++) {
+		struct shared_head *head = shared_region(sh, (enum shared_region)i);
+		for (size_t m = 0; m < sizeof(head->mutex) / sizeof(head->mutex[0]); m++)
+			shared_mutex_init(&head->mutex[m]);
+	}
 	((struct header *)sh->base)->identity = our_identity();
 	return true;
 }
@@ -204,6 +191,10 @@ static bool shared_take_slot(struct shared *sh, const char *dir, struct error *e
 {
 	const uint32_t count = SHARED_PROCESSES - 1;
 	struct header *header = (struct header *)sh->base;
+	sh->slots = open_file(dir, "processes", err);
+	sh->inquiry = sh->slots < 0 ? -1 : open_file(dir, "processes", err);
+	if (sh->inquiry < 0)
+		return false;
 	for (uint32_t tries = 0; tries < count; tries++) {
 		uint32_t slot = atomic_fetch_add(&header->next_slot, 1) % count + 1;
 		struct flock lock = slot_lock(slot);
@@ -215,13 +206,6 @@ static bool shared_take_slot(struct shared *sh, const char *dir, struct error *e
 			return shared_fail(err, "lock a process slot in", dir);
 	}
 	return error_set(err, ERR_STORAGE, "%s is used by more than %u processes", dir, count);
-}
-
-static bool open_slots(struct shared *sh, const char *dir, struct error *err)
-{
-	sh->slots = open_file(dir, "processes", err);
-	sh->inquiry = sh->slots < 0 ? -1 : open_file(dir, "processes", err);
-	return sh->inquiry >= 0 && shared_take_slot(sh, dir, err);
 }
 
 uint32_t shared_self(const struct shared *sh)
@@ -250,7 +234,7 @@ struct shared *shared_open(const char *state_dir, struct error *err)
 	struct shared *sh = xcalloc(1, sizeof(*sh));
 	sh->file = sh->slots = sh->inquiry = -1;
 	bool opened = shared_lock_file(start, LOCK_EX) == 0
-	    ? open_memory(sh, state_dir, err) && open_slots(sh, state_dir, err)
+	    ? open_memory(sh, state_dir, err) && shared_take_slot(sh, state_dir, err)
 	    : shared_fail(err, "lock the start-up of", state_dir);
 	if (!opened) {
 		shared_close(sh);

@@ -23,11 +23,6 @@ static inline uint64_t has_special(uint64_t word)
 	    has_zero(word ^ EVERY('\\'));
 }
 
-static inline bool utf8_is_plain(unsigned char c)
-{
-	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
-}
-
 size_t utf8_plain(const char *s, size_t len)
 {
 	size_t i = 0;
@@ -36,8 +31,11 @@ size_t utf8_plain(const char *s, size_t len)
 		if (has_special(word))
 			break;
 	}
-	while (i < len && utf8_is_plain((unsigned char)s[i]))
-		i++;
+	for (; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+		if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+			break;
+	}
 	return i;
 }
 
