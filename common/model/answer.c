@@ -145,14 +145,20 @@ void chat_part_name(struct chat_part *part, const char *id, const char *name)
 	replace(&part->name, name);
 }
 
-void chat_part_details(struct chat_part *part, cJSON *details)
+void chat_answer_detail(struct chat_answer *a, int64_t index, cJSON *detail)
 {
-	char *text = json_print(details);
-	if (!part->details)
-		part->details = cJSON_CreateArray();
-	cJSON_AddItemToArray(part->details, cJSON_CreateString(text));
+	char *text = json_print(detail);
+	struct chat_part *part = chat_answer_part(a, PART_REASONING, index);
+	if (strlen(text) > MAX_BYTES - a->bytes) {
+		chat_answer_fault(a, false, "wrote too long an answer");
+	} else if (!a->fault) {
+		a->bytes += strlen(text);
+		if (!part->details)
+			part->details = cJSON_CreateArray();
+		cJSON_AddItemToArray(part->details, cJSON_CreateString(text));
+	}
 	free(text);
-	cJSON_Delete(details);
+	cJSON_Delete(detail);
 }
 
 void chat_answer_finish(struct chat_answer *a, const char *word, const char *const known[][2])

@@ -352,7 +352,7 @@ static void anthropic_add_detail(
 	cJSON *detail = cJSON_CreateObject();
 	json_add_str(detail, "provider", "anthropic");
 	json_add_str(detail, name, value);
-	chat_part_details(chat_answer_part(a, PART_REASONING, index), detail);
+	chat_answer_detail(a, index, detail);
 }
 
 /* A block whole, or as it starts: then it is empty but for its names. */

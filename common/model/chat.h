@@ -2,10 +2,11 @@
 /*
  * Chat models: one call to a provider, with its tries and fallbacks.
  *
- * Providers are openai (chat completions, as most services and local servers speak them), anthropic
- * (messages) and gemini (generateContent).  Messages go in and come out in the project's own form
- * (doc/protocol-messages.md#messages).  A model is made at start-up, is immutable, and serves any
- * number of threads.  Keys come from the environment only; no error, log line or message holds one.
+ * Providers are openai (chat completions, as most services and local servers speak them, or
+ * responses), anthropic (messages) and gemini (generateContent).  Messages go in and come out in
+ * the project's own form (doc/protocol-messages.md#messages).  A model is made at start-up, is
+ * immutable, and serves any number of threads.  Keys come from the environment only; no error, log
+ * line or message holds one.
  */
 #ifndef AGENTGRAPH_MODEL_CHAT_H
 #define AGENTGRAPH_MODEL_CHAT_H
@@ -30,6 +31,8 @@ struct chat_reporter {
  * Makes a model from settings (borrowed).  `model` is required; everything else has a default:
  *
  *   provider           "openai", "anthropic" or "gemini"; default "openai"
+ *   api                of openai: "chat_completions" (the default) or "responses", which knows no
+ *                      top_k, presence_penalty, frequency_penalty, seed and stop
  *   model              the provider's name of it
  *   base_url           default OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GEMINI_BASE_URL, else the
  *                      provider's own service; for openai it ends in /v1, as servers document it
@@ -52,8 +55,8 @@ struct chat_reporter {
  *   retries            0 to 10; default 2
  *   fallbacks          array of objects like this one without fallbacks, asked in turn when a model
  *                      fails.  Members that are not given are taken from this object; but where
- *                      provider or base_url is given, base_url, api_key_env, headers and extra are
- *                      not taken over, because they belong to the other service
+ *                      provider or base_url is given, api, base_url, api_key_env, headers and extra
+ *                      are not taken over, because they belong to the other service
  *
  * Every mistake is reported, a key that is not in the list too; NULL when there was one.
  */

@@ -360,7 +360,7 @@ static void keep_signature(struct chat_answer *a, const char *signature, const c
 	if (call_id)
 		json_add_str(detail, "call", call_id);
 	json_add_str(detail, "signature", signature);
-	chat_part_details(chat_answer_part(a, PART_REASONING, 0), detail);
+	chat_answer_detail(a, 0, detail);
 }
 
 static void gemini_take_call(struct chat_answer *a, const cJSON *call, const char *signature)

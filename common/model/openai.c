@@ -2,6 +2,7 @@
 /* Chat completions, as OpenAI documents them and most other services and servers speak them. */
 #include "base/json.h"
 #include "base/memory.h"
+#include "model/openai_parts.h"
 #include "model/openai_returns.h"
 #include "model/provider.h"
 
@@ -14,8 +15,7 @@
 static char *openai_url(const char *base_url, const char *model, bool stream)
 {
 	(void)model, (void)stream;
-	size_t path = strcspn(base_url, "?"); /* Azure's has a query */
-	return xasprintf("%.*s/chat/completions%s", (int)path, base_url, base_url + path);
+	return openai_address(base_url, "chat/completions");
 }
 
 static void openai_add_text_part(cJSON *parts, const char *text)
@@ -23,14 +23,6 @@ static void openai_add_text_part(cJSON *parts, const char *text)
 	cJSON *part = json_append(parts, cJSON_CreateObject());
 	json_add_str(part, "type", "text");
 	json_add_str(part, "text", text);
-}
-
-static char *data_url(const struct chat_part_media *media, const char *fallback)
-{
-	if (media->kind == MEDIA_URL)
-		return xstrdup(media->text);
-	return xasprintf(
-	    "data:%s;base64,%s", *media->mime_type ? media->mime_type : fallback, media->text);
 }
 
 /* The two formats that there are; NULL for another. */
@@ -50,7 +42,7 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 	const char *format = bytes ? audio_format(media.mime_type) : NULL;
 	cJSON *part = cJSON_CreateObject();
 	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
-		char *url = data_url(&media, "image/png");
+		char *url = openai_data_url(&media, "image/png");
 		json_add_str(part, "type", "image_url");
 		json_add_str(cJSON_AddObjectToObject(part, "image_url"), "url", url);
 		free(url);
@@ -60,7 +52,7 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 		json_add_str(audio, "data", media.text);
 		json_add_str(audio, "format", format);
 	} else if (bytes && strcasecmp(media.mime_type, "application/pdf") == 0) {
-		char *data = data_url(&media, "application/pdf");
+		char *data = openai_data_url(&media, "application/pdf");
 		json_add_str(part, "type", "file");
 		cJSON *file = cJSON_AddObjectToObject(part, "file");
 		json_add_str(file, "filename", media.filename);
@@ -76,18 +68,11 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 	chat_media_free(&media);
 }
 
-/* All texts of a turn, a newline between blocks. */
 static void add_joined(cJSON *message, const struct chat_turn *turn)
 {
-	struct buf text = {0};
-	for (size_t i = 0; i < turn->count; i++) {
-		if (!chat_block_is(turn->blocks[i], "text"))
-			continue;
-		buf_puts(&text, text.len ? "\n" : "");
-		buf_puts(&text, json_str(turn->blocks[i], "text"));
-	}
-	json_add_str(message, "content", text.len ? buf_str(&text) : NULL);
-	buf_release(&text);
+	char *text = openai_turn_text(turn);
+	json_add_str(message, "content", text);
+	free(text);
 }
 
 static cJSON *openai_add_message(cJSON *messages, const char *role)
@@ -101,10 +86,7 @@ static void openai_add_user(
     const struct chat_build *b, cJSON *messages, const struct chat_turn *turn)
 {
 	cJSON *message = openai_add_message(messages, "user");
-	bool plain = true;
-	for (size_t i = 0; i < turn->count; i++)
-		plain = plain && chat_block_is(turn->blocks[i], "text");
-	if (plain) {
+	if (openai_turn_is_plain(turn)) {
 		add_joined(message, turn);
 		return;
 	}
@@ -181,10 +163,7 @@ static void openai_add_results(cJSON *messages, const struct chat_turn *turn)
 static void openai_add_messages(const struct chat_build *b, cJSON *body)
 {
 	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
-	size_t user = b->turns->count; /* the last turn that a user took */
-	while (user > 0 &&
-	    (b->turns->items[user - 1].role != ROLE_USER || b->turns->items[user - 1].of_results))
-		user--;
+	size_t at_work = openai_at_work(b->turns);
 	if (*b->system)
 		json_add_str(openai_add_message(messages, "system"), "content", b->system);
 	for (size_t i = 0; i < b->turns->count; i++) {
@@ -197,28 +176,13 @@ static void openai_add_messages(const struct chat_build *b, cJSON *body)
 			openai_add_user(b, messages, turn);
 			break;
 		case ROLE_ASSISTANT:
-			openai_add_assistant(b->target, messages, turn, i >= user);
+			openai_add_assistant(b->target, messages, turn, i >= at_work);
 			break;
 		case ROLE_TOOL:
 			openai_add_results(messages, turn);
 			break;
 		}
 	}
-}
-
-static void openai_add_choice(const struct chat_request *request, cJSON *body)
-{
-	static const char *const words[] = {[CHAT_TOOLS_AUTO] = NULL,
-	    [CHAT_TOOLS_NONE] = "none",
-	    [CHAT_TOOLS_REQUIRED] = "required",
-	    [CHAT_TOOLS_NAMED] = NULL};
-	if (words[request->choice])
-		json_add_str(body, "tool_choice", words[request->choice]);
-	if (request->choice != CHAT_TOOLS_NAMED)
-		return;
-	cJSON *choice = cJSON_AddObjectToObject(body, "tool_choice");
-	json_add_str(choice, "type", "function");
-	json_add_str(cJSON_AddObjectToObject(choice, "function"), "name", request->tool_name);
 }
 
 static void openai_add_tools(const struct chat_build *b, cJSON *body)
@@ -228,40 +192,26 @@ static void openai_add_tools(const struct chat_build *b, cJSON *body)
 		return;
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
 	for (size_t i = 0; i < request->tool_count; i++) {
-		const struct chat_tool *tool = &request->tools[i];
 		cJSON *item = json_append(tools, cJSON_CreateObject());
 		json_add_str(item, "type", "function");
-		cJSON *function = cJSON_AddObjectToObject(item, "function");
-		json_add_str(function, "name", tool->name);
-		if (tool->description)
-			json_add_str(function, "description", tool->description);
-		cJSON *schema = tool->parameters ? cJSON_Duplicate(tool->parameters, true)
-						 : cJSON_CreateObject();
-		json_add(function, "parameters", schema);
-		if (!tool->parameters) {
-			json_add_str(schema, "type", "object");
-			cJSON_AddObjectToObject(schema, "properties");
-		}
+		openai_add_function(cJSON_AddObjectToObject(item, "function"), &request->tools[i]);
 	}
-	openai_add_choice(request, body);
+	cJSON *choice = openai_add_choice(request, body);
+	if (choice)
+		json_add_str(
+		    cJSON_AddObjectToObject(choice, "function"), "name", request->tool_name);
 	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
 }
 
 static void openai_add_format(const struct chat_build *b, cJSON *body)
 {
 	const cJSON *format = json_opt(b->target->settings, "response_format");
-	const char *type = json_str(format, "type"), *name = json_str(format, "name");
 	if (!format)
 		return;
 	cJSON *out = cJSON_AddObjectToObject(body, "response_format");
-	json_add_str(out, "type", type);
-	if (b->target->format != CHAT_FORMAT_SCHEMA)
-		return;
-	cJSON *schema = cJSON_AddObjectToObject(out, "json_schema");
-	json_add_str(schema, "name", name ? name : "answer");
-	cJSON_AddItemToObject(schema, "schema", cJSON_Duplicate(json_get(format, "schema"), true));
-	if (cJSON_IsBool(json_opt(format, "strict")))
-		cJSON_AddBoolToObject(schema, "strict", cJSON_IsTrue(json_get(format, "strict")));
+	json_add_str(out, "type", json_str(format, "type"));
+	if (b->target->format == CHAT_FORMAT_SCHEMA)
+		openai_add_schema(b, cJSON_AddObjectToObject(out, "json_schema"));
 }
 
 static void openai_build(const struct chat_build *b, cJSON *body)
@@ -382,7 +332,7 @@ static void openai_take_reasoning(struct chat_answer *a, const cJSON *message)
 			cJSON *detail = cJSON_CreateObject();
 			json_add_str(detail, "provider", "openai");
 			json_add_str(detail, "field", fields[i]);
-			chat_part_details(part, detail);
+			chat_answer_detail(a, 0, detail);
 		}
 		return;
 	}

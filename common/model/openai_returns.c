@@ -23,7 +23,7 @@ static void openai_returns_keep(
 		json_add_str(detail, "call", call_id);
 	json_add_str(detail, "returns", field);
 	cJSON_AddItemToObject(detail, "value", value);
-	chat_part_details(chat_answer_part(a, PART_REASONING, 0), detail);
+	chat_answer_detail(a, 0, detail);
 }
 
 void openai_keep_extra(struct chat_answer *a, const char *call_id, const cJSON *extra)

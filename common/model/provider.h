@@ -40,7 +40,7 @@ struct chat_provider {
 	bool user_first_and_last;
 };
 
-extern const struct chat_provider chat_openai, chat_anthropic, chat_gemini;
+extern const struct chat_provider chat_openai, chat_openai_responses, chat_anthropic, chat_gemini;
 
 /* ---- Targets (settings.c) */
 
@@ -48,12 +48,16 @@ struct chat_times {
 	int64_t connect, first_byte, idle, total; /* milliseconds */
 };
 
+/* Which of a provider's interfaces is spoken, where it has several. */
+enum chat_api { CHAT_API_COMPLETIONS, CHAT_API_RESPONSES };
+
 /* What response_format asks for. */
 enum chat_format { CHAT_FORMAT_TEXT, CHAT_FORMAT_OBJECT, CHAT_FORMAT_SCHEMA };
 
 /* One model: the settings of the first or of a fallback. */
 struct chat_target {
 	const struct chat_provider *provider;
+	enum chat_api api;
 	cJSON *settings; /* checked; owned, as all below */
 	const char *model;
 	char *base_url;
@@ -213,8 +217,9 @@ void chat_part_name(struct chat_part *part, const char *id, const char *name);
 /* Adds a copy of a piece to kept; they count as a part of the answer. */
 void chat_answer_keep(struct chat_answer *a, const cJSON *piece);
 
-/* Adds what the provider wants back; details is taken over. */
-void chat_part_details(struct chat_part *part, cJSON *details);
+/* Adds to the reasoning of that number what the provider wants back, which is taken over and counts
+ * as a part of the answer. */
+void chat_answer_detail(struct chat_answer *a, int64_t index, cJSON *detail);
 
 /* Sets the reason of the end; known is pairs of the provider's word and ours, ended by NULL. */
 void chat_answer_finish(struct chat_answer *a, const char *word, const char *const known[][2]);

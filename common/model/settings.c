@@ -150,6 +150,9 @@ static const struct field_kind kind_headers = {.types = TYPE_OBJECT, .take = set
 static const struct field_row times_rows[] = {
     SECONDS(connect), SECONDS(first_byte), SECONDS(idle), SECONDS(total), FIELDS_END};
 
+static const struct choice apis[] = {
+    {"chat_completions", CHAT_API_COMPLETIONS}, {"responses", CHAT_API_RESPONSES}, {NULL, 0}};
+
 static const struct choice efforts[] = {
     {"none", 0}, {"minimal", 0}, {"low", 0}, {"medium", 0}, {"high", 0}, {NULL, 0}};
 
@@ -159,6 +162,8 @@ static const struct choice efforts[] = {
 const struct field_row chat_model_rows[] = {
     FIELD(chat_target, provider, .kind = &kind_provider,
 	.expected = "\"openai\", \"anthropic\" or \"gemini\""),
+    FIELD(chat_target, api, .kind = &field_choice, .choices = apis,
+	.expected = "\"chat_completions\" or \"responses\""),
     FIELD(chat_target, model, .kind = &field_text, .valid = settings_is_filled, .required = true,
 	.expected = "the name of a model"),
     FIELD_ONLY("base_url", .kind = &field_text, .valid = settings_is_web_url,
@@ -279,6 +284,8 @@ static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 	    .retries = DEFAULT_RETRIES,
 	    .stream = true};
 	fields_read(&quiet, settings, chat_model_rows, t);
+	if (t->api == CHAT_API_RESPONSES && t->provider == &chat_openai)
+		t->provider = &chat_openai_responses;
 	find_url(s, t);
 	find_key(s, t);
 }
@@ -301,7 +308,7 @@ static void target_release(struct chat_target *t)
 static cJSON *merged(const cJSON *own, const cJSON *above)
 {
 	/* what belongs to one service and must not be sent to another */
-	static const struct field_row services_own[] = {FIELD_KNOWN("base_url"),
+	static const struct field_row services_own[] = {FIELD_KNOWN("base_url"), FIELD_KNOWN("api"),
 	    FIELD_KNOWN("api_key_env"), FIELD_KNOWN("headers"), FIELD_KNOWN("extra"), FIELDS_END};
 	cJSON *out = cJSON_CreateObject();
 	bool other = json_opt(own, "provider") || json_opt(own, "base_url");
@@ -315,6 +322,23 @@ static cJSON *merged(const cJSON *own, const cJSON *above)
 	return out;
 }
 
+/* own is what stands in the settings themselves: what a fallback has from above, and what its
+ * interface has no place for, is left out without a word. */
+static void check_api(struct spot *s, const struct chat_target *t, const cJSON *own)
+{
+	static const char *const without[] = {
+	    "top_k", "presence_penalty", "frequency_penalty", "seed", "stop"};
+	const char *provider = json_str(t->settings, "provider");
+	if (json_opt(own, "api") && provider && strcmp(provider, chat_openai.name) != 0)
+		settings_problem(s, "api", "expected no such key for provider %s", provider);
+	for (size_t i = 0; t->api == CHAT_API_RESPONSES && i < sizeof(without) / sizeof(*without);
+	     i++)
+		if (json_opt(own, without[i]))
+			settings_problem(s, without[i],
+			    "expected no such key beside \"api\": \"responses\", which has none; "
+			    "what another server has goes into extra");
+}
+
 /* Of the first model, or of a fallback of above. */
 static void settings_read(
     struct spot *s, const cJSON *settings, const cJSON *above, struct chat_target *t)
@@ -325,6 +349,7 @@ static void settings_read(
 		settings_problem(s, "fallbacks", "a fallback has no fallbacks");
 	fields_read(&reader, settings, chat_model_rows, NULL);
 	target_init(s, t, merged(settings, above));
+	check_api(s, t, settings);
 }
 
 struct chat_model *chat_model_new(const cJSON *settings, const struct chat_reporter *reporter)

@@ -12,6 +12,9 @@ cat >fixtures.json <<'END'
   {"match": {"userMessage": "hello"}, "response": {"content": "Hello! How can I help you, dear café owner?",
    "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}},
   {"match": {"userMessage": "think"}, "response": {"content": "42", "reasoning": "six times nine"}},
+  {"match": {"userMessage": "ponder", "hasToolResult": false},
+   "response": {"reasoning": "Ulm, I think", "toolCalls": [{"name": "get_weather", "arguments": {"city": "Ulm"}}]}},
+  {"match": {"userMessage": "ponder", "hasToolResult": true}, "response": {"content": "Sun."}},
   {"match": {"userMessage": "weather", "hasToolResult": false},
    "response": {"toolCalls": [{"name": "get_weather", "arguments": {"city": "Ulm"}}]}},
   {"match": {"userMessage": "both", "hasToolResult": false},
@@ -27,11 +30,12 @@ cat >fixtures.json <<'END'
 ]}
 END
 
-# settings PROVIDER STREAM [MEMBERS]: JSON.
+# settings PROVIDER STREAM [MEMBERS]: JSON.  responses is OpenAI by its other interface.
 settings() {
-	local base=$MOCK
-	[ "$1" != openai ] || base=$MOCK/v1
-	printf '{"provider":"%s","model":"test-model","base_url":"%s","retries":0,"stream":%s%s}' "$1" "$base" "$2" "${3-}"
+	local base=$MOCK provider=$1 api=
+	[ "$1" != responses ] || provider=openai api=',"api":"responses"'
+	[ "$provider" != openai ] || base=$MOCK/v1
+	printf '{"provider":"%s","model":"test-model","base_url":"%s","retries":0,"stream":%s%s%s}' "$provider" "$base" "$2" "$api" "${3-}"
 }
 
 TOOLS='[{"name":"get_weather","description":"Weather","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}},
@@ -46,7 +50,7 @@ ask() {
 aimock_start fixtures.json || tap_bail "the mock does not start: $(cat mock.log)"
 unset OPENAI_BASE_URL ANTHROPIC_BASE_URL GEMINI_BASE_URL # settings have it
 
-for provider in openai anthropic gemini; do
+for provider in openai responses anthropic gemini; do
 	for stream in true false; do
 		what="$provider, stream $stream"
 		ask $provider $stream hello
@@ -64,10 +68,10 @@ for provider in openai anthropic gemini; do
 		is "$TEXT" "Rain at noon." "$what: have two results"
 
 		ask $provider $stream refuse
-		like "$OUT" "^failed after 1: $provider model test-model: answered 400: Bad request, dear$" "$what: a refusal is told"
+		like "$OUT" "^failed after 1: ${provider/responses/openai} model test-model: answered 400: Bad request, dear$" "$what: a refusal is told"
 		ask $provider $stream limit
 		like "$OUT" '^failed after 1: .* answered 429: Rate limited: ' "$what: a limit is told"
-		unlike "$OUT" "[: ](sk-)?$provider-secret" "$what: without the key"
+		unlike "$OUT" "[: ](sk-)?${provider/responses/openai}-secret" "$what: without the key"
 	done
 done
 
@@ -76,6 +80,13 @@ like "$OUT" '^reasoning six' "openai: reasoning is streamed"
 like "$OUT" '"type":"reasoning","summary":"six times nine"' "and is a block"
 ask anthropic true think ',"reasoning_tokens":1024'
 like "$OUT" '"summary":"six times nine","details":\["{' "anthropic: reasoning keeps its signature"
+ask responses true think ',"reasoning_effort":"low"'
+like "$OUT" '^reasoning six' "responses: the summary of reasoning is streamed"
+like "$OUT" '"summary":"six times nine","details":\["{.*encrypted_content' "and kept with what it is sealed in"
+ask responses true ponder ',"reasoning_effort":"low"'
+like "$OUT" '^reasoning Ulm, ' "responses: a call is thought about"
+like "$OUT" '^call get_weather ' "and made"
+is "$TEXT" "Sun." "and its result is understood, with that thought before it"
 ask gemini true think
 like "$OUT" '"type":"reasoning","summary":"six times nine"' "gemini: thoughts are reasoning"
 

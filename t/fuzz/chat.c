@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct chat_provider *const providers[] = {
-    &chat_openai, &chat_anthropic, &chat_gemini};
+    &chat_openai, &chat_anthropic, &chat_gemini, &chat_openai_responses};
 
 static bool piece(const char *text, void *arg)
 {
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;
-	struct chat_target t = {.provider = providers[data[0] % 3], .model = "m"};
+	struct chat_target t = {.provider = providers[data[0] % 4], .model = "m"};
 	feed(&t, data + 1, size - 1);
 	take(&t, data + 1, size - 1);
 	return 0;

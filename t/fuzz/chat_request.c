@@ -16,11 +16,13 @@
 
 static const struct id_source ids;
 
-static struct chat_model *model_of(const char *provider)
+static struct chat_model *model_of(const char *provider, const char *api)
 {
 	cJSON *settings = cJSON_CreateObject();
 	json_add_str(settings, "provider", provider);
 	json_add_str(settings, "model", "m");
+	if (api)
+		json_add_str(settings, "api", api);
 	struct chat_model *model = chat_model_new(settings, &(struct chat_reporter){0});
 	require(model != NULL);
 	cJSON_Delete(settings);
@@ -59,11 +61,12 @@ static void check(const struct chat_model *model, const cJSON *messages)
 
 static void check_all(const cJSON *messages)
 {
-	static const char *const names[] = {"openai", "anthropic", "gemini"};
-	static struct chat_model *models[3];
-	for (size_t i = 0; i < 3; i++) {
+	static const char *const names[][2] = {
+	    {"openai", NULL}, {"anthropic", NULL}, {"gemini", NULL}, {"openai", "responses"}};
+	static struct chat_model *models[4];
+	for (size_t i = 0; i < 4; i++) {
 		if (!models[i])
-			models[i] = model_of(names[i]);
+			models[i] = model_of(names[i][0], names[i][1]);
 		check(models[i], messages);
 	}
 }

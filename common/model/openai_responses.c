@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * OpenAI's responses.  The conversation is sent whole and nothing is stored there; what a model has
+ * thought goes back to it, sealed, with the calls it led to, as long as these are being worked on.
+ */
+#include "base/json.h"
+#include "base/memory.h"
+#include "model/openai_parts.h"
+#include "model/provider.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool responses_is(const char *a, const char *b)
+{
+	return a && strcmp(a, b) == 0;
+}
+
+/* ---- The request */
+
+static char *responses_url(const char *base_url, const char *model, bool stream)
+{
+	(void)model, (void)stream;
+	return openai_address(base_url, "responses");
+}
+
+static cJSON *responses_add(cJSON *array, const char *type)
+{
+	cJSON *item = json_append(array, cJSON_CreateObject());
+	json_add_str(item, "type", type);
+	return item;
+}
+
+static cJSON *responses_add_message(cJSON *input, const char *role)
+{
+	cJSON *message = responses_add(input, "message");
+	json_add_str(message, "role", role);
+	return message;
+}
+
+/* A part of an object of one string under name. */
+static void responses_add_part(cJSON *parts, const char *type, const char *name, const char *value)
+{
+	json_add_str(responses_add(parts, type), name, value);
+}
+
+static bool responses_is_pdf(const cJSON *block, const struct chat_part_media *media)
+{
+	bool unknown = !*media->mime_type && chat_block_is(block, "document");
+	return strcasecmp(media->mime_type, "application/pdf") == 0 ||
+	    (unknown && media->kind == MEDIA_URL);
+}
+
+static void responses_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
+{
+	struct chat_part_media media;
+	if (!chat_media_get(b, block, &media))
+		return;
+	char *text;
+	if (media.kind != MEDIA_TEXT && chat_block_is(block, "image")) {
+		text = openai_data_url(&media, "image/png");
+		responses_add_part(parts, "input_image", "image_url", text);
+	} else if (media.kind == MEDIA_BYTES && responses_is_pdf(block, &media)) {
+		text = openai_data_url(&media, "application/pdf");
+		responses_add_part(parts, "input_file", "file_data", text);
+		json_add_str(json_last(parts), "filename", media.filename);
+	} else if (media.kind == MEDIA_URL && responses_is_pdf(block, &media)) {
+		text = openai_data_url(&media, "application/pdf");
+		responses_add_part(parts, "input_file", "file_url", text);
+	} else {
+		text = chat_media_note(block, &media);
+		responses_add_part(parts, "input_text", "text", text);
+	}
+	free(text);
+	chat_media_free(&media);
+}
+
+static void responses_add_text(cJSON *input, const char *role, const struct chat_turn *turn)
+{
+	char *text = openai_turn_text(turn);
+	json_add_str(responses_add_message(input, role), "content", text);
+	free(text);
+}
+
+static void responses_add_user(
+    const struct chat_build *b, cJSON *input, const struct chat_turn *turn)
+{
+	if (openai_turn_is_plain(turn)) {
+		responses_add_text(input, "user", turn);
+		return;
+	}
+	cJSON *parts = cJSON_AddArrayToObject(responses_add_message(input, "user"), "content");
+	for (size_t i = 0; i < turn->count; i++) {
+		const cJSON *block = turn->blocks[i];
+		if (chat_block_is(block, "text"))
+			responses_add_part(parts, "input_text", "text", json_str(block, "text"));
+		else
+			responses_add_media(b, parts, block);
+	}
+}
+
+static void responses_add_call(cJSON *input, const cJSON *block)
+{
+	cJSON *call = responses_add(input, "function_call");
+	char *args = json_print(json_get(block, "args"));
+	json_add_str(call, "call_id", json_str(block, "id"));
+	json_add_str(call, "name", json_str(block, "name"));
+	json_add_str(call, "arguments", args);
+	free(args);
+}
+
+/* Moves the values that a block of reasoning keeps for this model under that name to out. */
+static void responses_kept(
+    const struct chat_target *t, const cJSON *block, const char *name, cJSON *out)
+{
+	int at = 0;
+	for (cJSON *detail; (detail = chat_details_next(block, "openai", &at));) {
+		cJSON *value = json_get(detail, "value");
+		if (cJSON_IsObject(value) && responses_is(json_str(detail, "model"), t->model) &&
+		    responses_is(json_str(detail, "returns"), name))
+			json_append(out, cJSON_DetachItemViaPointer(detail, value));
+		cJSON_Delete(detail);
+	}
+}
+
+/* The phase of the turn's text of that number, or NULL. */
+static const char *responses_phase(const cJSON *phases, int64_t text)
+{
+	const cJSON *phase;
+	int64_t number;
+	cJSON_ArrayForEach(phase, phases) {
+		if (json_integer(json_opt(phase, "text"), &number) && number == text)
+			return json_str(phase, "phase");
+	}
+	return NULL;
+}
+
+/* Reasoning without what it led to is refused, so it waits for that. */
+static void responses_add_assistant(
+    const struct chat_target *t, cJSON *input, const struct chat_turn *turn, bool at_work)
+{
+	cJSON *phases = cJSON_CreateArray(), *waiting = cJSON_CreateArray();
+	int64_t texts = 0;
+	for (size_t i = 0; i < turn->count; i++)
+		if (chat_block_is(turn->blocks[i], "reasoning"))
+			responses_kept(t, turn->blocks[i], "phase", phases);
+	for (size_t i = 0; i < turn->count; i++) {
+		const cJSON *block = turn->blocks[i];
+		bool is_text = chat_block_is(block, "text");
+		if (at_work && chat_block_is(block, "reasoning"))
+			responses_kept(t, block, "reasoning", waiting);
+		if (!is_text && !chat_block_is_call(block))
+			continue;
+		while (waiting->child)
+			json_append(input, cJSON_DetachItemViaPointer(waiting, waiting->child));
+		if (!is_text) {
+			responses_add_call(input, block);
+			continue;
+		}
+		cJSON *message = responses_add_message(input, "assistant");
+		const char *phase = responses_phase(phases, texts++);
+		json_add_str(message, "content", json_str(block, "text"));
+		if (phase)
+			cJSON_AddStringToObject(message, "phase", phase);
+	}
+	cJSON_Delete(waiting);
+	cJSON_Delete(phases);
+}
+
+static void responses_add_results(cJSON *input, const struct chat_turn *turn)
+{
+	for (size_t i = 0; i < turn->count; i++) {
+		cJSON *result = responses_add(input, "function_call_output");
+		char *text = chat_output_text(turn->blocks[i]);
+		json_add_str(result, "call_id", json_str(turn->blocks[i], "call_id"));
+		json_add_str(result, "output", text);
+		free(text);
+	}
+}
+
+static void responses_add_input(const struct chat_build *b, cJSON *body)
+{
+	cJSON *input = cJSON_AddArrayToObject(body, "input");
+	size_t at_work = openai_at_work(b->turns);
+	if (*b->system)
+		json_add_str(body, "instructions", b->system);
+	for (size_t i = 0; i < b->turns->count; i++) {
+		const struct chat_turn *turn = &b->turns->items[i];
+		switch (turn->role) {
+		case ROLE_SYSTEM:
+			responses_add_text(input, "system", turn);
+			break;
+		case ROLE_USER:
+			responses_add_user(b, input, turn);
+			break;
+		case ROLE_ASSISTANT:
+			responses_add_assistant(b->target, input, turn, i >= at_work);
+			break;
+		case ROLE_TOOL:
+			responses_add_results(input, turn);
+			break;
+		}
+	}
+}
+
+/* Functions are strict where nothing is said, and then a schema with an optional member is refused.
+ */
+static void responses_add_tools(const struct chat_build *b, cJSON *body)
+{
+	const struct chat_request *request = b->request;
+	if (request->tool_count == 0)
+		return;
+	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
+	for (size_t i = 0; i < request->tool_count; i++) {
+		cJSON *tool = responses_add(tools, "function");
+		openai_add_function(tool, &request->tools[i]);
+		cJSON_AddFalseToObject(tool, "strict");
+	}
+	cJSON *choice = openai_add_choice(request, body);
+	if (choice)
+		json_add_str(choice, "name", request->tool_name);
+	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
+}
+
+static void responses_add_format(const struct chat_build *b, cJSON *body)
+{
+	const cJSON *format = json_opt(b->target->settings, "response_format");
+	if (!format)
+		return;
+	cJSON *out = cJSON_AddObjectToObject(cJSON_AddObjectToObject(body, "text"), "format");
+	json_add_str(out, "type", json_str(format, "type"));
+	if (b->target->format == CHAT_FORMAT_SCHEMA)
+		openai_add_schema(b, out);
+}
+
+/* Whether it is known as a model that reasons; others refuse to be asked for what they thought. */
+static bool responses_reasons(const char *model)
+{
+	const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model;
+	if (name[0] == 'o' && isdigit((unsigned char)name[1]))
+		return true;
+	return strncmp(name, "gpt-", 4) == 0 && strtol(name + 4, NULL, 10) >= 5 &&
+	    !strstr(name, "-chat");
+}
+
+static void responses_add_reasoning(const struct chat_build *b, cJSON *body)
+{
+	const char *effort = json_str(b->target->settings, "reasoning_effort");
+	if (effort) {
+		cJSON *reasoning = cJSON_AddObjectToObject(body, "reasoning");
+		json_add_str(reasoning, "effort", effort);
+		if (strcmp(effort, "none") != 0)
+			json_add_str(reasoning, "summary", "auto");
+	}
+	if (effort || responses_reasons(b->target->model))
+		json_append(cJSON_AddArrayToObject(body, "include"),
+		    cJSON_CreateString("reasoning.encrypted_content"));
+}
+
+static void responses_build(const struct chat_build *b, cJSON *body)
+{
+	json_add_str(body, "model", b->target->model);
+	responses_add_input(b, body);
+	responses_add_tools(b, body);
+	chat_copy_setting(b, "temperature", body, "temperature");
+	chat_copy_setting(b, "top_p", body, "top_p");
+	chat_copy_setting(b, "max_tokens", body, "max_output_tokens");
+	responses_add_reasoning(b, body);
+	responses_add_format(b, body);
+	cJSON_AddFalseToObject(body, "store");
+	if (b->target->stream)
+		cJSON_AddTrueToObject(body, "stream");
+}
+
+/* ---- The answer */
+
+static bool responses_has(const struct chat_answer *a, enum chat_part_kind kind, int64_t index)
+{
+	for (size_t i = a->count; i-- > 0;)
+		if (a->parts[i].kind == kind && a->parts[i].index == index)
+			return a->parts[i].text.len > 0;
+	return false;
+}
+
+/* Keeps a value with that reasoning for the model's next turn. */
+static void responses_keep(struct chat_answer *a, int64_t index, const char *name, cJSON *value)
+{
+	cJSON *detail = cJSON_CreateObject();
+	json_add_str(detail, "provider", "openai");
+	json_add_str(detail, "model", a->target->model);
+	json_add_str(detail, "returns", name);
+	cJSON_AddItemToObject(detail, "value", value);
+	chat_answer_detail(a, index, detail);
+}
+
+/* A part of reasoning begins: a summary has several. */
+static void responses_separate(struct chat_answer *a, int64_t index)
+{
+	if (responses_has(a, PART_REASONING, index))
+		chat_answer_add(a, PART_REASONING, index, "\n\n");
+}
+
+/* An item with its seal, or one of an open model with its text, is taken back; without either it is
+ * only a name for what was not stored. */
+static void responses_take_reasoning(struct chat_answer *a, const cJSON *item, int64_t index)
+{
+	const cJSON *summary = json_opt(item, "summary"), *content = json_opt(item, "content");
+	const cJSON *part;
+	if (!responses_has(a, PART_REASONING, index)) {
+		cJSON_ArrayForEach(part, summary) {
+			responses_separate(a, index);
+			chat_answer_add(a, PART_REASONING, index, json_str(part, "text"));
+		}
+		cJSON_ArrayForEach(part, content)
+			chat_answer_add(a, PART_REASONING, index, json_str(part, "text"));
+	}
+	if (!json_str(item, "encrypted_content") && !(content && content->child))
+		return;
+	cJSON *value = cJSON_Duplicate(item, true);
+	cJSON_DeleteItemFromObjectCaseSensitive(value, "status");
+	responses_keep(a, index, "reasoning", value);
+}
+
+/* Some models want to have a text back as the remark or the answer that it was. */
+static void responses_keep_phase(struct chat_answer *a, const char *phase)
+{
+	int64_t texts = 0, index = 0;
+	for (size_t i = 0; i < a->count; i++) {
+		texts += a->parts[i].kind == PART_TEXT;
+		index = a->parts[i].kind == PART_REASONING ? a->parts[i].index : index;
+	}
+	cJSON *value = cJSON_CreateObject();
+	json_add_int(value, "text", texts - 1);
+	json_add_str(value, "phase", phase);
+	responses_keep(a, index, "phase", value);
+}
+
+/* An item that is complete; its text has come before, where it was streamed. */
+static void responses_take_item(struct chat_answer *a, const cJSON *item, int64_t index)
+{
+	const cJSON *part;
+	if (chat_block_is(item, "reasoning")) {
+		responses_take_reasoning(a, item, index);
+	} else if (chat_block_is(item, "function_call")) {
+		struct chat_part *call = chat_answer_part(a, PART_CALL, index);
+		chat_part_name(call, json_str(item, "call_id"), json_str(item, "name"));
+		if (call->text.len == 0)
+			chat_answer_add(a, PART_CALL, index, json_str(item, "arguments"));
+	} else if (chat_block_is(item, "message")) {
+		const cJSON *content = json_opt(item, "content");
+		if (responses_has(a, PART_TEXT, index))
+			content = NULL;
+		cJSON_ArrayForEach(part, content) {
+			chat_answer_add(a, PART_TEXT, index, json_str(part, "text"));
+			chat_answer_add(a, PART_TEXT, index, json_str(part, "refusal"));
+		}
+		if (json_str(item, "phase") && responses_has(a, PART_TEXT, index))
+			responses_keep_phase(a, json_str(item, "phase"));
+	}
+}
+
+static void responses_take_output(struct chat_answer *a, const cJSON *response)
+{
+	const cJSON *item;
+	int64_t index = 0;
+	cJSON_ArrayForEach(item, json_opt(response, "output"))
+		responses_take_item(a, item, index++);
+}
+
+static void responses_take_usage(struct chat_answer *a, const cJSON *usage)
+{
+	const cJSON *in = json_opt(usage, "input_tokens_details");
+	const cJSON *out = json_opt(usage, "output_tokens_details");
+	chat_usage_take(&a->usage.prompt, usage, "input_tokens");
+	chat_usage_take(&a->usage.completion, usage, "output_tokens");
+	chat_usage_take(&a->usage.total, usage, "total_tokens");
+	chat_usage_take(&a->usage.cache_read, in, "cached_tokens");
+	chat_usage_take(&a->usage.cache_creation, in, "cache_write_tokens");
+	chat_usage_take(&a->usage.reasoning, out, "reasoning_tokens");
+}
+
+static void responses_take_rest(struct chat_answer *a, const cJSON *response)
+{
+	static const char *const reasons[][2] = {
+	    {"max_output_tokens", "length"}, {"incomplete", "length"}, {NULL, NULL}};
+	const char *why = json_str(json_opt(response, "incomplete_details"), "reason");
+	const char *end = "stop";
+	for (size_t i = 0; i < a->count; i++)
+		if (a->parts[i].kind == PART_CALL)
+			end = "tool_calls";
+	if (responses_is(json_str(response, "status"), "incomplete"))
+		end = why ? why : "incomplete";
+	chat_answer_model(a, json_str(response, "model"));
+	responses_take_usage(a, json_opt(response, "usage"));
+	chat_answer_finish(a, end, reasons);
+	a->ended = true;
+}
+
+/* data is an event error, which is the error or has it, or a response that failed. */
+static void responses_take_error(struct chat_answer *a, const cJSON *data)
+{
+	static const char *const lasting[] = {"invalid_", "image_", "unsupported_",
+	    "insufficient_quota", "context_length_exceeded", "data_residency_mismatch",
+	    "bio_policy", "misalignment_"};
+	const cJSON *error = json_opt(data, "error");
+	const char *code = json_str(error ? error : data, "code");
+	char *message = chat_error_message(data);
+	bool passes = true;
+	for (size_t i = 0; code && i < sizeof(lasting) / sizeof(*lasting); i++)
+		passes = passes && strncmp(code, lasting[i], strlen(lasting[i])) != 0;
+	chat_answer_fault(a, passes, "failed while it answered: %s",
+	    message    ? message
+		: code ? code
+		       : "no reason given");
+	free(message);
+}
+
+/* ---- Events; index is that of the item they are about */
+
+static void responses_on_text(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	chat_answer_add(a, PART_TEXT, index, json_str(data, "delta"));
+}
+
+static void responses_on_reasoning(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	chat_answer_add(a, PART_REASONING, index, json_str(data, "delta"));
+}
+
+static void responses_on_summary(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	(void)data;
+	responses_separate(a, index);
+}
+
+static void responses_on_arguments(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	chat_answer_add(a, PART_CALL, index, json_str(data, "delta"));
+}
+
+/* Of a call that begins there is the name; other items are empty. */
+static void responses_on_begin(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	const cJSON *item = json_opt(data, "item");
+	if (chat_block_is(item, "function_call"))
+		chat_part_name(chat_answer_part(a, PART_CALL, index), json_str(item, "call_id"),
+		    json_str(item, "name"));
+}
+
+static void responses_on_item(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	responses_take_item(a, json_opt(data, "item"), index);
+}
+
+/* Servers that stream nothing have all in this event. */
+static void responses_on_end(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	const cJSON *response = json_opt(data, "response");
+	(void)index;
+	if (a->count == 0)
+		responses_take_output(a, response);
+	responses_take_rest(a, response);
+}
+
+static void responses_on_error(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	const cJSON *response = json_opt(data, "response");
+	(void)index;
+	responses_take_error(a, response ? response : data);
+}
+
+static void responses_take_event(struct chat_answer *a, const char *name, const cJSON *data)
+{
+	static const struct {
+		const char *type;
+		void (*take)(struct chat_answer *a, const cJSON *data, int64_t index);
+	} events[] = {
+	    {"response.output_text.delta", responses_on_text},
+	    {"response.refusal.delta", responses_on_text},
+	    {"response.function_call_arguments.delta", responses_on_arguments},
+	    {"response.reasoning_summary_text.delta", responses_on_reasoning},
+	    {"response.reasoning_text.delta", responses_on_reasoning},
+	    {"response.reasoning_summary_part.added", responses_on_summary},
+	    {"response.output_item.added", responses_on_begin},
+	    {"response.output_item.done", responses_on_item},
+	    {"response.completed", responses_on_end},
+	    {"response.incomplete", responses_on_end},
+	    {"response.failed", responses_on_error},
+	    {"error", responses_on_error},
+	};
+	const char *type = json_str(data, "type");
+	int64_t index = 0;
+	json_integer(json_opt(data, "output_index"), &index);
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		if (strcmp(type ? type : name, events[i].type) == 0) {
+			events[i].take(a, data, index);
+			return;
+		}
+	}
+}
+
+static void responses_take_whole(struct chat_answer *a, const cJSON *body)
+{
+	if (json_opt(body, "error") || responses_is(json_str(body, "status"), "failed")) {
+		responses_take_error(a, body);
+	} else if (!cJSON_IsArray(json_opt(body, "output"))) {
+		chat_answer_fault(a, true, "gave an answer without output");
+	} else {
+		responses_take_output(a, body);
+		responses_take_rest(a, body);
+	}
+}
+
+const struct chat_provider chat_openai_responses = {.name = "openai",
+    .home = "https://api.openai.com/v1",
+    .url_env = "OPENAI_BASE_URL",
+    .key_envs = {"OPENAI_API_KEY"},
+    .key_header = "Authorization",
+    .key_prefix = "Bearer ",
+    .url = responses_url,
+    .build = responses_build,
+    .take_event = responses_take_event,
+    .take_whole = responses_take_whole};
