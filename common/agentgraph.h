@@ -144,6 +144,15 @@ void ag_graph_branches(
     ag_graph *graph, const char *from, const char *const targets[], const char *join);
 
 /*
+ * A map: the same with a branch from the node to for each element of the state field, an array, at
+ * most limit at once (0: as many as a run may have).  ag_config has "item", the element, and
+ * "index", from 0, in its nodes.  What branches say and set enters in the order of the elements; an
+ * empty array leads to join at once.
+ */
+void ag_graph_map(ag_graph *graph, const char *from, const char *field, const char *to,
+    const char *join, unsigned limit);
+
+/*
  * What is done with a node that fails or takes its time, as a JSON object with the keys that nodes
  * of documents have; those that are not there stay as they were:
  *

@@ -53,6 +53,7 @@ void graph_free(ag_graph *graph)
 		free(edge->from);
 		free(edge->place);
 		free(edge->join);
+		free(edge->map);
 	}
 	for (size_t i = 0; i < graph->field_count; i++) {
 		struct field *field = &graph->fields[i];
@@ -252,6 +253,15 @@ void ag_graph_branches(
 	for (size_t i = 0; i < count; i++)
 		edge->names[i] = xstrdup(targets[i]);
 	edge->join = xstrdup(join ? join : "");
+}
+
+void ag_graph_map(ag_graph *graph, const char *from, const char *field, const char *to,
+    const char *join, unsigned limit)
+{
+	ag_graph_branches(graph, from, (const char *const[]){to ? to : "", NULL}, join);
+	struct edge *edge = &graph->edges[graph->edge_count - 1];
+	edge->map = xstrdup(field ? field : "");
+	edge->limit = limit < GRAPH_MAP_LIMIT ? (int)limit : GRAPH_MAP_LIMIT;
 }
 
 void ag_graph_field(ag_graph *graph, const char *name, const char *type, ag_reducer reducer,

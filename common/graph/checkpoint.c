@@ -8,6 +8,8 @@
 #include "storage/defer.h"
 #include "storage/history.h"
 
+#include <stdlib.h>
+
 /* The part of the run's messages that no write was handed yet, with the thread as it is now. */
 static struct thread_write next_write(ag_run *run, struct thread *thread)
 {
@@ -118,6 +120,11 @@ static void tell_settled(void *arg, bool ok)
 		observer->settled(observer, ok);
 }
 
+static void checkpoint_free_region(void *run)
+{
+	free(((ag_run *)run)->region_text);
+}
+
 /* For a run that goes on at this checkpoint (run_recall): the message of a node that asked for
  * tools which are still to run, where there may be such a run, what a node failed of, and the
  * region that the run is in. */
@@ -137,7 +144,14 @@ static void note_open(ag_run *run, bool steps)
 		json_add_int(kept, "spent", run->spent);
 	char *text = json_print(kept);
 	cJSON_Delete(kept);
-	arena_defer(run->setup.arena, cJSON_free, text);
+	if (!run->region) {
+		arena_defer(run->setup.arena, cJSON_free, text);
+	} else { /* written again whenever a branch arrives */
+		if (!run->region_text)
+			arena_defer(run->setup.arena, checkpoint_free_region, run);
+		free(run->region_text);
+		run->region_text = text;
+	}
 	run->thread.pause_json = text;
 }
 

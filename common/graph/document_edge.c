@@ -9,13 +9,15 @@
 #include <string.h>
 
 struct edge_object {
-	const char *from, *join, *otherwise;
+	const char *from, *join, *map, *otherwise;
+	int64_t limit;
 	const cJSON *to, *choices;
 };
 
 DOCUMENT_SHAPE(edge, FIELD(edge_object, from, .kind = &field_text, .required = true),
     FIELD(edge_object, to, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY),
-    FIELD(edge_object, join, .kind = &field_text),
+    FIELD(edge_object, join, .kind = &field_text), FIELD(edge_object, map, .kind = &field_text),
+    FIELD(edge_object, limit, .kind = &field_integer, .min = 1, .max = GRAPH_MAP_LIMIT),
     FIELD_AT("if", edge_object, choices, FIELD_ARRAY),
     FIELD_AT("else", edge_object, otherwise, .kind = &field_text));
 
@@ -96,21 +98,28 @@ static void read_branch(
 	free(targets);
 }
 
-/* Branches, side by side. */
+/* Branches, side by side: of an array 'to' each once, of a map its one for each element. */
 static void read_branches(
     struct document *d, const struct place *at, const char *from, const struct edge_object *edge)
 {
 	const struct place *in = PLACE_KEY(at, "to");
 	size_t errors = d->graph->problems.errors, i = 0;
-	char **names = document_names(d, in, edge->to);
-	for (; names[i]; i++)
+	char **names = edge->map ? NULL : document_names(d, in, edge->to);
+	for (; names && names[i]; i++)
 		check_end(d, PLACE_INDEX(in, i), names[i], AG_END);
+	if (edge->map)
+		check_end(d, in, cJSON_GetStringValue(edge->to), AG_END);
 	if (!edge->join)
-		document_problem(d, at, "expected the key 'join' beside an array 'to'");
+		document_problem(d, at, "expected the key 'join' beside %s",
+		    edge->map ? "'map'" : "an array 'to'");
 	else
 		check_end(d, PLACE_KEY(at, "join"), edge->join, AG_END);
 	if (d->graph->problems.errors == errors) {
-		ag_graph_branches(d->graph, from, (const char *const *)names, edge->join);
+		if (edge->map)
+			ag_graph_map(d->graph, from, edge->map, edge->to->valuestring, edge->join,
+			    (unsigned)edge->limit);
+		else
+			ag_graph_branches(d->graph, from, (const char *const *)names, edge->join);
 		d->graph->edges[d->graph->edge_count - 1].place = document_place(d, at);
 	}
 	live_tags_free(names);
@@ -124,7 +133,8 @@ static void read_edge(struct document *d, const struct place *at, const cJSON *i
 		return;
 	const char *from = edge.from ? edge.from : "";
 	bool fixed = json_get(item, "to"), conditional = json_get(item, "if");
-	bool otherwise = json_get(item, "else"), forks = cJSON_IsArray(edge.to);
+	bool otherwise = json_get(item, "else"), several = cJSON_IsArray(edge.to);
+	bool maps = json_get(item, "map");
 	check_end(d, PLACE_KEY(at, "from"), edge.from, AG_START);
 	if (fixed == conditional)
 		document_problem(d, at, "expected either 'to', or 'if' with 'else'");
@@ -132,13 +142,18 @@ static void read_edge(struct document *d, const struct place *at, const cJSON *i
 		document_problem(d, at, "expected the key 'else' beside 'if'");
 	else if (fixed && otherwise)
 		document_problem(d, PLACE_KEY(at, "else"), "expected only beside 'if'");
-	if (json_get(item, "join") && !forks)
+	if (json_get(item, "join") && !several && !maps)
+		document_problem(d, PLACE_KEY(at, "join"),
+		    "expected only beside an array 'to' of branches, or 'map'");
+	if (maps && (conditional || several))
 		document_problem(
-		    d, PLACE_KEY(at, "join"), "expected only beside an array 'to' of branches");
+		    d, PLACE_KEY(at, "map"), "expected only beside 'to' with the name of one node");
+	if (json_get(item, "limit") && !maps)
+		document_problem(d, PLACE_KEY(at, "limit"), "expected only beside 'map'");
 	const char *to = cJSON_GetStringValue(edge.to);
 	if (conditional && !fixed && edge.choices)
 		read_branch(d, at, from, &edge);
-	else if (fixed && !conditional && forks)
+	else if (fixed && !conditional && (several ? !maps : edge.map != NULL))
 		read_branches(d, at, from, &edge);
 	else if (fixed && !conditional && check_end(d, PLACE_KEY(at, "to"), to, AG_END))
 		ag_graph_edge(d->graph, from, to);

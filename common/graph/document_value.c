@@ -10,8 +10,9 @@
 
 static const char *const texts[] = {"user_text", "last_text", "thread_id", "run_id", NULL};
 
-/* And this one, unless a state field has the name. */
-static const char *const passing[] = {"error", NULL};
+/* And these of config, unless a state field has the name: what a node failed of, and the element
+ * and the number of a map. */
+static const char *const passing[] = {"error", "item", "index", NULL};
 
 /* What else no state field may be called: templates and the input of programs use it. */
 static const char *const others[] = {"config", "fields", "answer", "answers", "node", "step",
@@ -47,6 +48,15 @@ bool document_field_known(const struct document *d, const char *name)
 	return known;
 }
 
+/* A member of it counts as well. */
+static bool document_value_is_passing(const char *name)
+{
+	char *first = xstrndup(name, strcspn(name, "."));
+	bool passes = document_value_is_one_of(passing, first);
+	free(first);
+	return passes;
+}
+
 struct template *document_template(
     struct document *d, const struct place *at, const char *text, bool with_answer)
 {
@@ -63,7 +73,7 @@ struct template *document_template(
 		const char *field = after(name, "fields.");
 		if (path ? *path != '\0'
 			 : document_value_is_one_of(texts, name) ||
-			    document_value_is_one_of(passing, name) ||
+			    document_value_is_passing(name) ||
 			    (strcmp(name, "answer") == 0
 				    ? with_answer
 				    : document_field_known(d, field ? field : name)))
@@ -71,7 +81,7 @@ struct template *document_template(
 		known = false;
 		document_problem(d, at,
 		    "unknown name {{%s}}; expected user_text, last_text, thread_id, run_id, error, "
-		    "config.NAME%s or a state field",
+		    "item, index, config.NAME%s or a state field",
 		    name, with_answer ? ", answer" : "");
 	}
 	if (known)
@@ -107,8 +117,8 @@ static cJSON *document_value_of(const char *name, const void *arg)
 	const cJSON *json = path          ? template_member(ag_config(values->run), path)
 	    : strcmp(name, "answer") == 0 ? values->answer
 					  : document_field(values->state, field ? field : name);
-	if (!json && document_value_is_one_of(passing, name))
-		json = json_get(ag_config(values->run), name);
+	if (!json && document_value_is_passing(name))
+		json = template_member(ag_config(values->run), name);
 	return json ? cJSON_Duplicate(json, true) : cJSON_CreateNull();
 }
 

@@ -34,6 +34,10 @@ static void text_targets(const struct edge *edge, struct buf *out)
 					     : " | ",
 			    edge->names[i]);
 	}
+	if (edge && edge->map)
+		buf_printf(out, " for each of %s", edge->map);
+	if (edge && edge->limit)
+		buf_printf(out, ", %d at once", edge->limit);
 	if (edge && edge->join)
 		buf_printf(out, " => %s", edge->join);
 }
@@ -93,9 +97,14 @@ static void dot_quote(const char *text, struct buf *out)
 static void dot_edge(const char *from, const struct edge *edge, struct buf *out)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
-		if (draw_is_first(edge, i))
-			buf_printf(out, "\t\"%s\" -> \"%s\"%s;\n", from, edge->names[i],
-			    edge->fn ? " [style=dashed]" : "");
+		if (!draw_is_first(edge, i))
+			continue;
+		buf_printf(out, "\t\"%s\" -> \"%s\"", from, edge->names[i]);
+		if (edge->fn)
+			buf_puts(out, " [style=dashed]");
+		if (edge->map)
+			buf_printf(out, " [label=\"%s\"]", edge->map);
+		buf_puts(out, ";\n");
 	}
 }
 
@@ -140,7 +149,10 @@ static void mermaid_edge(const char *from, const struct edge *edge, struct buf *
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
 		if (!draw_is_first(edge, i))
 			continue;
-		buf_printf(out, "\t%s %s ", from, edge->fn ? "-.->" : "-->");
+		if (edge->map)
+			buf_printf(out, "\t%s -- %s --> ", from, edge->map);
+		else
+			buf_printf(out, "\t%s %s ", from, edge->fn ? "-.->" : "-->");
 		mermaid_id(edge->targets[i], out);
 		buf_putc(out, '\n');
 	}

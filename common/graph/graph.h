@@ -25,6 +25,7 @@ struct config;
 #define GRAPH_IS_FORK(place) ((place) <= -3)
 #define GRAPH_FORK_EDGE(graph, place) (&(graph)->edges[-3 - (place)])
 #define GRAPH_NAME_MAX 64
+#define GRAPH_MAP_LIMIT 1024                                       /* elements of a map at once */
 #define GRAPH_NAME_LETTERS "64 letters, digits, blanks or _ - . :" /* the same for messages */
 
 enum tool_source { TOOL_LOCAL, TOOL_MCP, TOOL_REMOTE };
@@ -42,11 +43,14 @@ struct tool {
 };
 
 /* Where a node, or START, leads: to one target, to the one of several that fn names, or to all of
- * them side by side until they have entered join (region.h). */
+ * them side by side until they have entered join (region.h): each once, or, of a map, its one
+ * target once for each element of an array. */
 struct edge {
 	char *from;
 	char *place;  /* in its document, for messages; NULL: it has none */
 	char *join;   /* of a fork, else NULL */
+	char *map;    /* of a map the field that has the array, else NULL */
+	int limit;    /* of a map: how many elements at once; 0: as many as may be */
 	int joins;    /* the same as node index or GRAPH_END, once compiled */
 	char **names; /* targets as declared */
 	int *targets; /* the same as node indexes or GRAPH_END, once compiled */

@@ -75,15 +75,41 @@ static void branch_take_messages(struct branch *b, const ag_run *parent)
 	b->own = to->count;
 }
 
-static void branch_begin(struct branch *b, struct region *region, const cJSON *kept)
+/* The fields of the run that forked, as references until the branch sets them. */
+static cJSON *branch_fields(const ag_run *parent)
 {
-	ag_run *parent = region->parent;
-	struct arena *a = arena_new();
-	const char *up = parent->branch ? parent->branch->path : NULL;
-	arena_defer(parent->setup.arena, branch_free_arena, a);
+	cJSON *fields = cJSON_CreateObject();
+	const cJSON *item;
+	cJSON_ArrayForEach(item, parent->fields)
+		cJSON_AddItemReferenceToObject(fields, item->string, (cJSON *)item);
+	return fields;
+}
+
+/* Adds the texts of an array of the branches other than b, as they were kept, to those that are
+ * hidden of the run that forked: a new array. */
+static cJSON *branch_of_others(const struct branch *b, const char *key, const cJSON *of_parent)
+{
+	cJSON *out = of_parent ? cJSON_Duplicate(of_parent, true) : cJSON_CreateArray();
+	const struct region *region = b->region;
+	const cJSON *text;
+	for (size_t i = 0; i < region->count; i++) {
+		if (&region->items[i] == b)
+			continue;
+		cJSON_ArrayForEach(text, json_get(region->items[i].began, key))
+			cJSON_AddItemReferenceToArray(out, (cJSON *)text);
+	}
+	return out;
+}
+
+/* What the branch begins with, or goes on with; only when its turn has come, since a map may have
+ * thousands.  Of each branch the messages of its siblings are hidden, and the results of their
+ * calls. */
+static void branch_begin(struct branch *b)
+{
+	ag_run *parent = b->region->parent;
+	struct arena *a = b->arena;
 	b->observer =
 	    (struct run_observer){.live = parent->setup.observer->live, .event = branch_on_event};
-	b->path = up ? arena_printf(a, "%s/%s", up, b->name) : b->name;
 	/* the rest is the whole run's, and its first write may still be under way */
 	b->run = (struct ag_run){.setup = parent->setup,
 	    .thread = parent->thread,
@@ -103,63 +129,48 @@ static void branch_begin(struct branch *b, struct region *region, const cJSON *k
 	b->run.state.run = &b->run;
 	b->run.branch = b;
 	b->run.frame = (struct node_frame){.node = parent->frame.node};
-	b->run.fields = arena_json(a, cJSON_Duplicate(parent->fields, true));
+	b->run.fields = arena_json(a, branch_fields(parent));
 	b->run.log = arena_json(a, cJSON_CreateArray());
 	b->ids = arena_json(a, cJSON_CreateArray());
 	b->called = arena_json(a, cJSON_CreateArray());
-	b->how = BRANCH_BEFORE;
-	b->at = region->edge->targets[b - region->items];
-	if (kept)
-		branch_restore(b, kept);
-}
-
-/* Adds the texts of an array of the branches other than the i-th, as they were kept, to those that
- * are hidden of the run that forked: a new array. */
-static cJSON *region_of_others(const cJSON *kept, size_t i, const char *key, const cJSON *of_parent)
-{
-	cJSON *out = of_parent ? cJSON_Duplicate(of_parent, true) : cJSON_CreateArray();
-	const cJSON *other, *text;
-	size_t k = 0;
-	cJSON_ArrayForEach(other, json_get(kept, "branches")) {
-		if (k++ == i)
-			continue;
-		cJSON_ArrayForEach(text, json_get(other, key))
-			cJSON_AddItemToArray(out, cJSON_Duplicate(text, true));
+	if (b->item) {
+		size_t index = (size_t)(b - b->region->items);
+		run_set_config(&b->run, "item", b->item);
+		run_set_config(&b->run, "index", arena_json(a, json_new_int((int64_t)index)));
 	}
-	return out;
+	b->run.hidden = arena_json(a, branch_of_others(b, "ids", parent->hidden));
+	b->run.not_its = arena_json(a, branch_of_others(b, "called", parent->not_its));
+	branch_restore(b);
+	branch_take_messages(b, parent);
+	branch_say_kept(b);
 }
 
-/* Of each branch the messages of its siblings are hidden, and the results of their calls. */
-static void region_hide(struct region *region, const cJSON *kept)
-{
-	const ag_run *parent = region->parent;
-	for (size_t i = 0; i < region->count; i++) {
-		ag_run *run = &region->items[i].run;
-		struct arena *a = run->setup.arena;
-		run->hidden = arena_json(a, region_of_others(kept, i, "ids", parent->hidden));
-		run->not_its = arena_json(a, region_of_others(kept, i, "called", parent->not_its));
-	}
-}
-
+/* Its branches, none of which has begun. */
 static struct region *region_open(ag_run *run, const struct edge *fork, const cJSON *kept)
 {
-	struct region *region = arena_alloc(run->setup.arena, sizeof(*region));
-	const cJSON *branches = json_get(kept, "branches");
-	*region = (struct region){.parent = run,
-	    .edge = fork,
-	    .ids = log_ids(),
-	    .count = fork->target_count,
-	    .items = arena_alloc(run->setup.arena, fork->target_count * sizeof(struct branch))};
+	struct arena *a = run->setup.arena;
+	struct region *region = arena_alloc(a, sizeof(*region));
+	const cJSON *array = fork->map ? json_get(run->fields, fork->map) : NULL;
+	const cJSON *item = array ? array->child : NULL, *branches = json_get(kept, "branches");
+	const cJSON *began = branches ? branches->child : NULL;
+	const char *up = run->branch ? run->branch->path : NULL;
+	region->parent = run;
+	region->edge = fork;
+	region->ids = log_ids();
+	region->count = array ? (size_t)cJSON_GetArraySize(array) : fork->target_count;
+	region->items = arena_alloc(a, region->count * sizeof(*region->items));
 	for (size_t i = 0; i < region->count; i++) {
 		struct branch *b = &region->items[i];
+		const char *name = array ? fork->names[0] : fork->names[i];
 		b->region = region;
-		b->name = fork->names[i];
-		branch_begin(b, region, cJSON_GetArrayItem(branches, (int)i));
-	}
-	region_hide(region, kept);
-	for (size_t i = 0; i < region->count; i++) {
-		branch_take_messages(&region->items[i], run);
-		branch_say_kept(&region->items[i], cJSON_GetArrayItem(branches, (int)i));
+		b->name = array ? arena_printf(a, "%s[%zu]", name, i) : name;
+		b->path = up ? arena_printf(a, "%s/%s", up, b->name) : b->name;
+		b->how = BRANCH_BEFORE;
+		b->at = fork->targets[array ? 0 : i];
+		b->item = item;
+		b->began = began;
+		item = item ? item->next : NULL;
+		began = began ? began->next : NULL;
 	}
 	return region;
 }
@@ -175,8 +186,13 @@ static void *region_work(void *arg)
 	pthread_mutex_lock(&side->lock);
 	while (region->next < region->count) {
 		struct branch *b = &region->items[region->next++];
+		b->arena = arena_new();
+		arena_defer(region->parent->setup.arena, branch_free_arena, b->arena);
 		pthread_mutex_unlock(&side->lock);
+		branch_begin(b);
 		b->verdict = branch_walk(b);
+		if (b->verdict == AT_END)
+			run_drop_context(&b->run);
 		pthread_mutex_lock(&side->lock);
 		if (b->verdict == FAILED || b->verdict == WAS_STOPPED)
 			side->over = true;
@@ -223,12 +239,13 @@ static void *region_thread(void *arg)
 static void region_work_together(struct region *region)
 {
 	struct run_side *side = region->parent->side;
-	pthread_t *threads = xcalloc(region->count, sizeof(*threads));
+	size_t limit = region->edge->limit ? (size_t)region->edge->limit : region->count;
+	size_t most = limit < region->count ? limit : region->count, started = 0;
+	pthread_t *threads = xcalloc(most, sizeof(*threads));
 	pthread_attr_t attr;
-	size_t started = 0;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	while (started + 1 < region->count && region_take_thread(side)) {
+	while (started + 1 < most && region_take_thread(side)) {
 		if (pthread_create(&threads[started], &attr, region_thread, region) != 0) {
 			region_give_thread(side);
 			break;
@@ -387,7 +404,7 @@ static enum verdict region_close(struct region *region, struct error *err)
 	if (!over)
 		run->region = arena_json(run->setup.arena, region_json(region));
 	for (size_t i = 0; i < region->count; i++)
-		cJSON_Delete(region->items[i].stable);
+		free(region->items[i].stable);
 	return verdict;
 }
 

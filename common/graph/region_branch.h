@@ -25,6 +25,8 @@ struct branch {
 	struct run_observer observer; /* first: what the branch's run tells */
 	struct region *region;
 	const char *name, *path; /* of its first node; with those of the branches around it */
+	const cJSON *item;       /* of a map its element, else NULL */
+	struct arena *arena;     /* once its turn has come */
 	ag_run run;
 	size_t own; /* how many of the run's messages it began with */
 	char traceparent[TRACEPARENT_SIZE];
@@ -43,9 +45,9 @@ struct branch {
 	struct error error;
 
 	/* guarded by run_side.lock */
-	cJSON *stable;        /* how it is kept while others run, or NULL: as it began */
+	char *stable;         /* how it is kept while others run, JSON, or NULL: as it began */
 	struct region *inner; /* that it is in now */
-	const cJSON *began;   /* how it was kept when it began, or NULL */
+	const cJSON *began;   /* how it was kept when the region was left, or NULL */
 };
 
 struct region {
@@ -74,9 +76,9 @@ struct run_side {
 /* Walks to the join: AT_END, or what keeps it from there; FAILED with b->error set. */
 enum verdict branch_walk(struct branch *b);
 
-/* Takes over how it was kept: before, and once it has its run's messages. */
-void branch_restore(struct branch *b, const cJSON *kept);
-void branch_say_kept(struct branch *b, const cJSON *kept);
+/* Takes over how it was kept (began): before, and once it has its run's messages. */
+void branch_restore(struct branch *b);
+void branch_say_kept(struct branch *b);
 
 /* The branch is at its join: a background run keeps that.  The lock is held. */
 void branch_arrived(struct branch *b);

@@ -8,6 +8,7 @@
 #include "graph/region_branch.h"
 #include "graph/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const entry_names[] = {"before", "at", "again", "after", "in", "arrived"};
@@ -58,6 +59,8 @@ static cJSON *region_frame(const struct region *region, cJSON **branches)
 {
 	cJSON *out = cJSON_CreateObject();
 	json_add_str(out, "from", region->edge->from);
+	if (region->edge->map)
+		json_add_str(out, "map", region->edge->names[0]);
 	*branches = cJSON_AddArrayToObject(out, "branches");
 	return out;
 }
@@ -76,11 +79,13 @@ static cJSON *region_stable(const struct region *region)
 	cJSON *branches, *out = region_frame(region, &branches);
 	for (size_t i = 0; i < region->count; i++) {
 		const struct branch *b = &region->items[i];
-		const cJSON *known = b->stable ? b->stable : b->began;
-		cJSON *kept = known ? cJSON_Duplicate(known, true) : cJSON_CreateObject();
-		if (!known)
-			json_add_str(kept, "branch", b->name);
-		cJSON_AddItemToArray(branches, kept);
+		if (b->stable)
+			cJSON_AddItemToArray(branches, json_raw_reference(b->stable));
+		else if (b->began)
+			cJSON_AddItemReferenceToArray(branches, (cJSON *)b->began);
+		else
+			json_add_str(
+			    json_append(branches, cJSON_CreateObject()), "branch", b->name);
 	}
 	return out;
 }
@@ -90,8 +95,9 @@ static void branch_note(struct branch *b, const struct region *inner)
 	cJSON *kept = branch_json(b);
 	if (inner)
 		cJSON_AddItemToObject(kept, "region", region_stable(inner));
-	cJSON_Delete(b->stable);
-	b->stable = kept;
+	free(b->stable);
+	b->stable = json_print(kept);
+	cJSON_Delete(kept);
 }
 
 /* A write that fails fails again at the region's end, which says so. */
@@ -128,13 +134,23 @@ static enum branch_entry entry_of(const char *name)
 								      : BRANCH_BEFORE;
 }
 
-void branch_restore(struct branch *b, const cJSON *kept)
+/* A field that is a reference becomes a copy, which may be changed. */
+static void branch_own_field(struct branch *b, const char *name)
 {
+	const cJSON *item = json_get(b->run.fields, name);
+	if (item && (item->type & cJSON_IsReference))
+		json_set(b->run.fields, name, cJSON_Duplicate(item, true));
+}
+
+void branch_restore(struct branch *b)
+{
+	const cJSON *kept = b->began;
 	struct arena *a = b->run.setup.arena;
 	const cJSON *update, *id;
 	const char *error = json_str(kept, "error"), *asked = json_str(kept, "asked");
 	int64_t spent = 0;
-	b->began = kept;
+	if (!kept)
+		return;
 	b->how = entry_of(json_str(kept, "how"));
 	b->name_at = json_str(kept, "at");
 	b->at = b->how == BRANCH_BEFORE && !b->name_at
@@ -161,15 +177,16 @@ void branch_restore(struct branch *b, const cJSON *kept)
 		if (!field)
 			continue;
 		cJSON_AddItemToArray(b->run.log, cJSON_Duplicate(update, true));
+		branch_own_field(b, field->name);
 		if (state_reduce(b->run.fields, field, cJSON_Duplicate(update->child, true)))
 			b->run.fields_changed = true;
 	}
 }
 
-void branch_say_kept(struct branch *b, const cJSON *kept)
+void branch_say_kept(struct branch *b)
 {
 	const cJSON *message;
-	cJSON_ArrayForEach(message, json_get(kept, "said"))
+	cJSON_ArrayForEach(message, json_get(b->began, "said"))
 		run_append(&b->run, cJSON_Duplicate(message, true));
 }
 
@@ -224,23 +241,47 @@ static bool region_sound(const cJSON *kept)
 	return cJSON_IsObject(kept);
 }
 
+/* Whether the edge has the branches that were kept. */
+static bool region_fits(const struct edge *edge, const cJSON *kept)
+{
+	const cJSON *branches = json_get(kept, "branches");
+	const cJSON *branch = branches ? branches->child : NULL;
+	const char *map = json_str(kept, "map");
+	if (edge->map || map)
+		return edge->map && map && strcmp(map, edge->names[0]) == 0;
+	if (cJSON_GetArraySize(branches) != (int)edge->target_count)
+		return false;
+	for (size_t i = 0; i < edge->target_count; i++, branch = branch->next) {
+		const char *name = json_str(branch, "branch");
+		if (!name || strcmp(name, edge->names[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a map has the elements that it began with: somebody may have changed the state of a
+ * thread that waits. */
+static bool region_maps(
+    const ag_run *run, const struct edge *edge, const cJSON *kept, struct error *err)
+{
+	int had = cJSON_GetArraySize(json_get(kept, "branches"));
+	int has = edge->map ? cJSON_GetArraySize(json_get(run->fields, edge->map)) : had;
+	return had == has ||
+	    error_set(err, ERR_GRAPH,
+		"Graph execution failed: '%s' had %d elements when their branches began and has %d "
+		"now",
+		edge->map, had, has);
+}
+
 int region_place(const ag_run *run, const cJSON *kept, struct error *err)
 {
 	const ag_graph *graph = run->setup.graph;
 	bool sound = region_sound(kept);
 	const char *from = sound ? json_str(kept, "from") : NULL;
-	const cJSON *branches = json_get(kept, "branches");
 	for (size_t i = 0; from && i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];
-		bool same = edge->join && strcmp(edge->from, from) == 0 &&
-		    cJSON_GetArraySize(branches) == (int)edge->target_count;
-		const cJSON *branch = branches ? branches->child : NULL;
-		for (size_t k = 0; same && k < edge->target_count; k++, branch = branch->next) {
-			const char *name = json_str(branch, "branch");
-			same = name && strcmp(name, edge->names[k]) == 0;
-		}
-		if (same)
-			return GRAPH_FORK(i);
+		if (edge->join && strcmp(edge->from, from) == 0 && region_fits(edge, kept))
+			return region_maps(run, edge, kept, err) ? GRAPH_FORK(i) : GRAPH_UNSET;
 	}
 	error_set(err, ERR_GRAPH,
 	    "Graph execution failed: the graph has no such branches from '%s' any more",

@@ -102,7 +102,14 @@ static void region_walk(const struct region_walk *w, int place)
 
 static void region_check(ag_graph *graph, const struct edge *fork)
 {
-	if (fork->target_count < 2)
+	const struct field *field = fork->map ? graph_field_get(graph, fork->map) : NULL;
+	if (fork->map && (!field || strcmp(field->type, "array") != 0)) {
+		char *text = xasprintf("map: expected a state field of type array, '%s' is %s",
+		    fork->map, field ? field->type : "none");
+		region_problem(graph, fork, text);
+		free(text);
+	}
+	if (fork->target_count < 2 && !fork->map)
 		region_problem(graph, fork, "expected at least two branches");
 	for (size_t i = 0; i < fork->target_count; i++) {
 		if (fork->targets[i] < 0 || fork->targets[i] == fork->joins)

@@ -206,8 +206,7 @@ static bool run_restore(ag_run *run, struct error *err)
 	return true;
 }
 
-/* What nodes have read of the thread is not kept for as long as a client takes for its answer. */
-static void run_drop_context(ag_run *run)
+void run_drop_context(ag_run *run)
 {
 	if (!run->context)
 		return;
@@ -218,6 +217,8 @@ static void run_drop_context(ag_run *run)
 
 int run_choose(ag_run *run, const struct edge *edge, struct error *err)
 {
+	if (edge->map && !cJSON_GetArraySize(json_get(run->fields, edge->map)))
+		return edge->joins;
 	if (edge->join)
 		return GRAPH_FORK(edge - run->setup.graph->edges);
 	if (!edge->fn)
@@ -624,7 +625,7 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	while (verdict == GO_ON)
 		verdict =
 		    GRAPH_IS_FORK(node) ? run_region(run, &node, err) : run_step(run, &node, err);
-	run_drop_context(run);
+	run_drop_context(run); /* it is not kept for as long as a client takes for its answer */
 	return verdict != FAILED;
 }
 

@@ -89,6 +89,7 @@ struct ag_run {
 	const cJSON *hidden;    /* of a branch: ids of messages that others said, or NULL */
 	const cJSON *not_its;   /* and of calls that they asked the client for, or NULL */
 	const cJSON *region;    /* the one that the run is in, as it is kept, or NULL */
+	char *region_text;      /* with what is kept beside it, as the latest write has it */
 	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */
 
 	struct run_record record; /* the latest that a write was handed */
@@ -126,8 +127,14 @@ enum verdict step_node(ag_run *run, const struct node *node, struct error *err);
 /* The node failed and has on_error: nothing of it is left but what failed. */
 void step_pass_over(ag_run *run, const struct error *failure);
 
-/* What nodes find in config.error from here on; text is copied. */
+/* What nodes find in config from here on beside the rest; value is borrowed. */
+void run_set_config(ag_run *run, const char *name, const cJSON *value);
+
+/* The same of config.error; text is copied. */
 void run_set_error(ag_run *run, const char *text);
+
+/* Frees what nodes have read of the thread; it is read anew when it is asked for. */
+void run_drop_context(ag_run *run);
 
 /* Whether it is a tool's result for one of those calls (ids; NULL: none). */
 bool run_answers_other(const cJSON *message, const cJSON *calls);

@@ -72,22 +72,29 @@ static void log_updates(ag_run *run, cJSON *updates)
 	}
 }
 
-/* All updates of the node, or none of them. */
+/* All updates of the node, or none of them: they are tried with copies of what they change. */
 static bool apply_updates(ag_run *run, struct error *err)
 {
+	cJSON *fields, *log;
+	const cJSON *update;
 	if (!run->frame.updates->child)
 		return true;
-	cJSON *fields = cJSON_Duplicate(run->fields, true), *old = run->fields->child;
-	cJSON *log = run->log ? cJSON_Duplicate(run->frame.updates, true) : NULL;
+	fields = cJSON_CreateObject();
+	cJSON_ArrayForEach(update, run->frame.updates) {
+		const cJSON *old = json_get(run->fields, update->string);
+		if (old && !json_get(fields, update->string))
+			cJSON_AddItemToObject(fields, update->string, cJSON_Duplicate(old, true));
+	}
+	log = run->log ? cJSON_Duplicate(run->frame.updates, true) : NULL;
 	bool ok = apply_each_update(run, fields, err);
 	if (ok)
 		log_updates(run, log);
-	cJSON_Delete(log);
-	if (ok) {
-		run->fields->child = fields->child;
+	while (ok && fields->child) {
+		cJSON *item = cJSON_DetachItemViaPointer(fields, fields->child);
+		json_set(run->fields, item->string, item);
 		run->fields_changed = true;
-		fields->child = old;
 	}
+	cJSON_Delete(log);
 	cJSON_Delete(fields);
 	return ok;
 }
@@ -213,17 +220,23 @@ enum verdict step_node(ag_run *run, const struct node *node, struct error *err)
 	}
 }
 
-void run_set_error(ag_run *run, const char *text)
+void run_set_config(ag_run *run, const char *name, const cJSON *value)
 {
 	cJSON *config = arena_json(run->setup.arena, cJSON_CreateObject());
 	const cJSON *item;
 	cJSON_ArrayForEach(item, run->setup.config) {
-		if (strcmp(item->string, "error") != 0)
+		if (strcmp(item->string, name) != 0)
 			cJSON_AddItemReferenceToObject(config, item->string, (cJSON *)item);
 	}
-	run->error = arena_strdup(run->setup.arena, text);
-	cJSON_AddStringToObject(config, "error", run->error);
+	cJSON_AddItemReferenceToObject(config, name, (cJSON *)value);
 	run->setup.config = config;
+}
+
+void run_set_error(ag_run *run, const char *text)
+{
+	cJSON *item = arena_json(run->setup.arena, cJSON_CreateString(text));
+	run->error = item->valuestring;
+	run_set_config(run, "error", item);
 }
 
 void step_pass_over(ag_run *run, const struct error *failure)

@@ -72,6 +72,10 @@ static cJSON *edges_json(const ag_graph *graph)
 			cJSON_AddStringToObject(item, "target", edge->names[t]);
 			if (edge->join)
 				cJSON_AddStringToObject(item, "join", edge->join);
+			if (edge->map)
+				cJSON_AddStringToObject(item, "map", edge->map);
+			if (edge->limit)
+				json_add_int(item, "limit", edge->limit);
 			cJSON_AddItemToArray(edges, item);
 		}
 	}

@@ -256,7 +256,19 @@ static void mistakes_in_edges_are_told_with_their_place(void)
 	    {ONE_EDGE("\"to\": \"START\""), "/g/edges/1/to: there is no node 'START'"},
 	    {ONE_EDGE("\"to\": 5"), "/g/edges/1/to: expected a string or an array, found number"},
 	    {ONE_EDGE("\"to\": \"END\", \"join\": \"END\""),
-		"/g/edges/1/join: expected only beside an array 'to' of branches"},
+		"/g/edges/1/join: expected only beside an array 'to' of branches, or 'map'"},
+	    {ONE_EDGE("\"map\": \"items\", \"to\": \"n\""),
+		"/g/edges/1: expected the key 'join' beside 'map'"},
+	    {ONE_EDGE("\"map\": \"items\", \"to\": [\"n\"], \"join\": \"END\""),
+		"/g/edges/1/map: expected only beside 'to' with the name of one node"},
+	    {ONE_EDGE("\"map\": \"items\", \"to\": \"x\", \"join\": \"END\""),
+		"/g/edges/1/to: there is no node 'x'; expected one, or END"},
+	    {ONE_EDGE("\"map\": 5, \"to\": \"END\", \"join\": \"END\""),
+		"/g/edges/1/map: expected a string, found number"},
+	    {ONE_EDGE("\"map\": \"i\", \"to\": \"n\", \"join\": \"END\", \"limit\": 0"),
+		"/g/edges/1/limit: expected an integer from 1 to 1024"},
+	    {ONE_EDGE("\"to\": \"END\", \"limit\": 2"),
+		"/g/edges/1/limit: expected only beside 'map'"},
 	    {ONE_EDGE("\"to\": [\"n\", \"n\"]"),
 		"/g/edges/1: expected the key 'join' beside an array 'to'"},
 	    {ONE_EDGE("\"to\": [\"n\", 5], \"join\": \"END\""),
@@ -327,6 +339,10 @@ static void mistakes_in_branches_are_told_with_their_place(void)
 		      "\"to\": [\"a\", \"b\"], \"join\": \"x\"}, " EDGE("a", "END") "," EDGE(
 			  "b", "END") "]"),
 		"/g/edges/0/join: there is no node 'x'"},
+	    {GRAPH("\"nodes\": {" REPLY(
+		 "a") "}, \"edges\": [{\"from\": \"START\", \"map\": \"items\", "
+		      "\"to\": \"a\", \"join\": \"END\"}, " EDGE("a", "END") "]"),
+		"/g/edges/0: map: expected a state field of type array, 'items' is none"},
 	};
 	CHECK_MISTAKES(mistakes);
 	CU_ASSERT_STRING_EQUAL(problems_of(FORK("\"a\", \"b\"",
