@@ -26,8 +26,8 @@ static int backup(const struct config *config, const char *path)
 	shared = shared_open(config->state_dir, &err);
 	storage = shared ? storage_open(config, shared, &err) : NULL;
 	if (storage && !storage->engine->can.backup)
-		error_set(
-		    &err, ERR_STORAGE, "%s has its own tools for that", storage->engine->name);
+		error_set(&err, ERR_STORAGE, "%s has its own tools for that: %s",
+		    storage->engine->name, storage->engine->backup_tools);
 	else
 		done = storage && storage->engine->backup(storage, NULL, path, &err);
 	storage_close(storage);

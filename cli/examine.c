@@ -112,9 +112,12 @@ static void examine_access(const struct config *config, struct problems *problem
 	struct error err = {0};
 	struct shared *shared;
 	struct storage *storage = examine_storage(config, &shared, problems);
+	struct access *who = access_open(config, storage, shared, problems);
 	char *path = xasprintf("%s/store.db", config->state_dir);
 
-	access_close(access_open(config, storage, shared, problems));
+	if (who)
+		access_probe(who, problems);
+	access_close(who);
 	struct memories *memories = memories_new(config, problems);
 	if (memories && storage && access(path, F_OK) == 0) { /* opened only where there is one */
 		memories_attach(memories, storage);

@@ -165,6 +165,7 @@ trap 'exit 130' HUP INT TERM
 
 if [ "${AGENTGRAPH_ENGINE-}" = postgresql ]; then
 	why=$("$TOP_SRCDIR/t/postgresql-server" there) || tap_skip_all "$why"
+	[ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ] || tap_skip_all 'the module for PostgreSQL was not built'
 	PG_DIR=$("$TOP_SRCDIR/t/postgresql-server" start $$) || tap_bail "PostgreSQL does not start"
 fi
 
@@ -227,12 +228,17 @@ outside() {
 	fi
 }
 
-# lock_database FILE SECONDS: from now on, and for so long, somebody else writes to it; sets lock_pid.
-lock_database() {
+# lock_threads STATE SECONDS: from now on, and for so long, somebody else writes to them; sets lock_pid.
+lock_threads() {
 	{
-		printf 'BEGIN IMMEDIATE;\nSELECT 1;\n'
+		[ -z "$PG_DIR" ] || printf 'BEGIN;\nLOCK TABLE threads IN EXCLUSIVE MODE;\nSELECT 1;\n'
+		[ -n "$PG_DIR" ] || printf 'BEGIN IMMEDIATE;\nSELECT 1;\n'
 		sleep "$2"
-	} | sqlite3 -bail -cmd '.timeout 5000' "$1" >"$WORK/locked" &
+	} | if [ -n "$PG_DIR" ]; then
+		psql "$DATABASE_URL" -X -q -A -t
+	else
+		sqlite3 -bail -cmd '.timeout 5000' "$1/threads.db"
+	fi >"$WORK/locked" &
 	lock_pid=$!
 	wait_for 5 test -s "$WORK/locked"
 }

@@ -183,7 +183,6 @@ struct access *access_open(const struct config *config, struct storage *storage,
 {
 	struct access *access = xcalloc(1, sizeof(*access));
 	size_t before = problems->errors;
-	const char *why;
 	access->auth = config->auth;
 	switch (config->auth) {
 	case AUTH_NONE:
@@ -202,14 +201,20 @@ struct access *access_open(const struct config *config, struct storage *storage,
 		access_close(access);
 		return NULL;
 	}
-	if (storage && access->cache && !cache_ping(access->cache, &why))
+	if (storage)
+		access_attach(access, storage, shared);
+	return access;
+}
+
+void access_probe(struct access *access, struct problems *problems)
+{
+	const char *why;
+
+	if (access->cache && !cache_ping(access->cache, &why))
 		problems_warn(problems,
 		    "cache: the server at %s does not answer (%s): each process caches the owners "
 		    "of threads alone until it does",
 		    cache_name(access->cache), why);
-	if (storage)
-		access_attach(access, storage, shared);
-	return access;
 }
 
 void access_attach(struct access *access, struct storage *storage, struct shared *shared)

@@ -32,6 +32,9 @@ struct access *access_open(const struct config *config, struct storage *storage,
     struct shared *shared, struct problems *problems);
 void access_attach(struct access *access, struct storage *storage, struct shared *shared);
 
+/* Warns of a cache that does not answer now. */
+void access_probe(struct access *access, struct problems *problems);
+
 /* Before the storage is closed; NULL is fine. */
 void access_close(struct access *access);
 

@@ -64,7 +64,8 @@ bool storage_restore(
 	const struct storage_engine *engine = storage_engine_of(config, err);
 
 	if (engine && !engine->can.backup)
-		return error_set(err, ERR_STORAGE, "%s has its own tools for that", engine->name);
+		return error_set(err, ERR_STORAGE, "%s has its own tools for that: %s",
+		    engine->name, engine->backup_tools);
 	return engine && engine->restore(config->state_dir, backup, overwrite, err);
 }
 

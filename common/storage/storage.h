@@ -43,6 +43,8 @@ struct storage_context {
 struct storage_engine {
 	const char *name; /* "sqlite": info.checkpointer_type */
 
+	const char *backup_tools; /* what makes backups, where the engine makes none itself */
+
 	/* What not every engine can do; callers ask here, never for the name. */
 	struct {
 		bool instances; /* several machines at once */

@@ -73,7 +73,7 @@ ok '[ "$(lines r1 | grep -c "\"context\":\[0,[0-9]*\]")" -gt 0 ]' 'a state is ke
 api POST /v1/graph/stream '{"messages":[{"role":"user","content":"x"}],"resumable":"yes"}'
 is "$(said)" '422 VALIDATION_ERROR resumable must be true or false' 'yes is neither'
 api POST /v1/graph/invoke "$(run_body "[$(user hi)]" "$(thread i),\"resumable\":true")"
-is "$STATUS $(rows 'SELECT count(*) FROM chunks AS c JOIN threads AS t ON t.row = c.thread WHERE thread_id = "i"')" '200 0' \
+is "$STATUS $(rows "SELECT count(*) FROM chunks AS c JOIN threads AS t ON t.row = c.thread WHERE thread_id = 'i'")" '200 0' \
 	'invoke keeps nothing'
 stream '/ask well?' "$(thread p)"
 stream more "$(thread p),\"resumable\":true"
@@ -177,7 +177,8 @@ api DELETE /v1/threads/t/state '{}'
 is "$STATUS $(lines d2 | grep -c '"state":{')" '200 2' 'which stay when the state is cleared, as in the history'
 api DELETE /v1/threads/t '{}'
 is "$STATUS" 200 'a thread goes'
-wait_for 20 sh -c "[ \"\$(sqlite3 '$STATE/threads.db' 'SELECT count(*) FROM chunks WHERE thread NOT IN (SELECT row FROM threads)')\" = 0 ]"
+swept() { [ "$(rows 'SELECT count(*) FROM chunks WHERE thread NOT IN (SELECT row FROM threads)')" = 0 ]; }
+wait_for 20 swept
 ok $? 'with all that was kept of its runs'
 serve_stop
 

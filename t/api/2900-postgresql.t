@@ -4,8 +4,6 @@
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
-[ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ] || tap_skip_all 'the module for PostgreSQL was not built'
-
 say() { api POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"content\":\"$1\"}],\"config\":{\"thread_id\":\"t1\"}}"; }
 
 STATE=$WORK/state

@@ -82,7 +82,7 @@ stop_new() {
 	[ "$(json .data.reason "$BODY")" != no-state ]
 }
 if command -v sqlite3 >/dev/null; then
-	lock_database "$STATE/threads.db" 2
+	lock_threads "$STATE" 2
 	(
 		trap - EXIT
 		WORK=$WORK/unstored

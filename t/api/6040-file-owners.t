@@ -7,7 +7,6 @@ set -u
 . "$TOP_SRCDIR/t/api/auth.sh"
 
 command -v sqlite3 >/dev/null || tap_skip_all 'sqlite3 is not installed'
-state=$WORK/kept
 outsider() { outside "$state/files.db" "$1"; }
 bearer() { printf 'Authorization: Bearer %s' "$(token "$1" "${2-}")"; }
 
@@ -23,7 +22,7 @@ unseen='404 RESOURCE_NOT_FOUND File not found'
 for authorization in ownership allow_all '{"backend":"rbac","roles":{"r":["*"]},"default_scopes":["files:read","files:upload"],"isolation":"none"}'; do
 	case $authorization in '{'*) given=$authorization ;; *) given="\"$authorization\"" ;; esac
 	configure "\"auth\":\"jwt\",\"authorization\":$given"
-	rm -rf "$state"
+	state=$(mktemp -d "$WORK/kept.XXXXXX")
 	STATE=$state
 	api_start
 	upload mine.png image/png hers "$(bearer alice)"

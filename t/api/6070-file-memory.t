@@ -91,6 +91,13 @@ is $? 1 'so is a path that cannot be written'
 like "$(cat err)" 'error: MEDIA_STORAGE_PATH: expected a directory that can be written, found .*/out' 'with a sentence'
 unset MEDIA_STORAGE_PATH
 
+if [ -n "$PG_DIR" ]; then
+	"$AGENTGRAPH" backup --state "$state" saved >out 2>err
+	is $? 1 'no backup is made of a database server'
+	like "$(cat err)" 'postgresql has its own tools for that: pg_dump' 'which has its own tools'
+	done_testing
+	exit
+fi
 "$AGENTGRAPH" backup --state "$state" saved >out 2>err
 is $? 0 'a backup is made'
 ok '[ -f saved/files.db ] && [ -f saved/threads.db ]' 'with the records of files'

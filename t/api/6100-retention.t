@@ -7,8 +7,7 @@ set -u
 
 # old DATABASE TABLE COLUMN ID DAYS: as if it had been touched last so many days ago.
 old() {
-	sqlite3 -cmd '.timeout 10000' "state/$1.db" \
-		"UPDATE $2 SET $3 = (unixepoch() - $5 * 86400) * 1000000 WHERE ${2%s}_id = '$4'"
+	outside "$STATE/$1.db" "UPDATE $2 SET $3 = $((($(date +%s) - $5 * 86400) * 1000000)) WHERE ${2%s}_id = '$4'"
 }
 
 is_gone() {
@@ -19,11 +18,12 @@ is_gone() {
 say() { api POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"config\":{\"thread_id\":\"$1\"}}"; }
 
 # chunks: how many runs have kept chunks, read by nobody who looks at the time.
-chunks() { sqlite3 -cmd '.timeout 10000' state/threads.db 'SELECT count(DISTINCT number) FROM chunks'; }
+chunks() { outside "$STATE/threads.db" 'SELECT count(DISTINCT number) FROM chunks'; }
 
 are_fewer() { [ "$(chunks)" = 1 ]; }
 
-api_start --state state
+STATE=$WORK/state
+api_start
 for thread in old late fresh; do say $thread; done
 for run in expired kept; do
 	api POST /v1/graph/stream '{"messages":[{"role":"user","content":"hello"}],"resumable":true,
@@ -39,7 +39,7 @@ upload read.txt text/plain 'somebody reads this'
 read_file=$FILE
 upload fresh.txt text/plain 'new'
 fresh_file=$FILE
-sqlite3 -cmd '.timeout 10000' state/threads.db "UPDATE kept SET until = 1 WHERE number = (SELECT number FROM runs
+outside "$STATE/threads.db" "UPDATE kept SET until = 1 WHERE number = (SELECT number FROM runs
 	WHERE run_id = 'expired')"
 old threads threads updated_at old 31
 old threads threads updated_at late 31
@@ -53,7 +53,8 @@ done
 api GET "/v1/files/$read_file"
 serve_stop
 
-api_start --state state
+STATE=$WORK/state
+api_start
 wait_for 20 are_fewer
 ok $? 'chunks whose time is over go without any setting'
 api GET /v1/threads/fresh/runs/kept/stream
@@ -67,10 +68,11 @@ ok '[ -f "uploads/$(printf %.2s "$old_file")/$old_file" ]' 'and an old file'
 serve_stop
 
 echo '{"agent": "builtin:demo", "retention": {"threads_days": 30, "files_days": 7}}' >agentgraph.json
-flock -F state/retention.lock sh -c 'echo >held; exec sleep 600' &
+flock -F "$WORK/state/retention.lock" sh -c 'echo >held; exec sleep 600' &
 holder=$!
 wait_for 20 test -e held
-api_start --state state --config agentgraph.json
+STATE=$WORK/state
+api_start --config agentgraph.json
 sleep 2
 api GET /v1/threads/late
 is "$STATUS" 200 'no thread goes while another process sees to that'

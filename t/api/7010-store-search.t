@@ -32,7 +32,9 @@ is "$(json '[.data.results[].score] | . == (sort | reverse) and all(. >= 0 and .
 find 'green tea' '"score_threshold":0.9'
 is "$(found)" 'green tea' 'score_threshold leaves out the rest'
 # Vectors of our own, whose scores can be worked out: (3, 4) against that of the text.
-change "UPDATE vectors SET vector = zeroblob(1536) WHERE memory = (SELECT row FROM memories WHERE content = 'red wine')"
+nothing='zeroblob(1536)'
+[ -z "$PG_DIR" ] || nothing="decode(repeat('00', 1536), 'hex')"
+change "UPDATE vectors SET vector = $nothing WHERE memory = (SELECT row FROM memories WHERE content = 'red wine')"
 serve_stop_keep() { keep=$STATE; serve_stop; STATE=$keep; }
 serve_stop_keep
 api_start
@@ -65,15 +67,15 @@ done
 # ---- time: half in seven days ----
 
 now=$(date +%s)
-change "UPDATE memories SET created_at = ($now - 7 * 86400) * 1000000 WHERE content = 'black coffee';
-	UPDATE memories SET created_at = ($now - 14 * 86400) * 1000000 WHERE content = 'green tea';"
+change "UPDATE memories SET created_at = $(((now - 7 * 86400) * 1000000)) WHERE content = 'black coffee';
+	UPDATE memories SET created_at = $(((now - 14 * 86400) * 1000000)) WHERE content = 'green tea';"
 find 'whatever' '"retrieval_strategy":"temporal"'
 is "$(found)" 'red wine,black coffee,green tea' 'temporal: newest first'
 is "$(json '.data.results | map(.score * 100 | round / 100 | tostring) | join(" ")' "$BODY")" '1 0.5 0.25' 'half for every week'
-change "UPDATE memories SET created_at = created_at - 21 * 86400 * 1000000 WHERE content = 'red wine';"
+change "UPDATE memories SET created_at = created_at - $((21 * 86400 * 1000000)) WHERE content = 'red wine';"
 find 'whatever' '"retrieval_strategy":"temporal"'
 is "$(found)" 'black coffee,green tea,red wine' 'also where they were stored in another order'
-change "UPDATE memories SET created_at = created_at + 21 * 86400 * 1000000 WHERE content = 'red wine';"
+change "UPDATE memories SET created_at = created_at + $((21 * 86400 * 1000000)) WHERE content = 'red wine';"
 
 # ---- hybrid: reciprocal ranks with k = 60, the best scaled to 1 ----
 

@@ -66,12 +66,17 @@ done
 for pid in $clients; do wait "$pid"; done
 cat client*/acknowledged | sort >acknowledged
 ok "[ $(wc -l <acknowledged) -gt 90 ]" "most of 192 memories were acknowledged: $(wc -l <acknowledged)"
-sqlite3 "$STATE/store.db" 'SELECT memory_id FROM memories' | sort >stored
+store() { outside "$STATE/store.db" "$1"; }
+store 'SELECT memory_id FROM memories' | sort >stored
 is "$(comm -23 acknowledged stored | wc -l | tr -d ' ')" 0 'all of these are there'
 is "$(cat client*/foreign 2>/dev/null)" '' 'nobody saw what belongs to others'
-is "$(sqlite3 "$STATE/store.db" 'PRAGMA integrity_check')" ok 'the database is whole'
-is "$(sqlite3 "$STATE/store.db" "INSERT INTO words (words) VALUES ('integrity-check')" 2>&1)" '' 'so is the index of words'
-is "$(sqlite3 "$STATE/store.db" 'SELECT count(*) FROM memories WHERE row NOT IN (SELECT memory FROM vectors)')" 0 'every memory has its vector'
+if [ -n "$PG_DIR" ]; then
+	is "$(store 'SELECT count(*) FROM memories WHERE row NOT IN (SELECT memory FROM lengths)')" 0 'the words of all are counted'
+else
+	is "$(store 'PRAGMA integrity_check')" ok 'the database is whole'
+	is "$(store "INSERT INTO words (words) VALUES ('integrity-check')" 2>&1)" '' 'so is the index of words'
+fi
+is "$(store 'SELECT count(*) FROM memories WHERE row NOT IN (SELECT memory FROM vectors)')" 0 'every memory has its vector'
 found_all=0
 n=0
 while [ $n -lt 32 ]; do
@@ -85,10 +90,10 @@ is "$found_all" "$(wc -l <stored | tr -d ' ')" 'and a search finds all of them'
 
 serve_stop
 api_start --processes 1 --threads 1
-sqlite3 "$STATE/store.db" "
-	WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+store "
 	INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity, created_at, metadata, content)
-	SELECT (SELECT max(row) FROM memories) + i, 'many' || i, 'many', 'many', NULL, 'episodic', 'general', NULL, i, '{\"n\":0.5}', 'x'
+	WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+	SELECT coalesce((SELECT max(row) FROM memories), 0) + i, 'many' || i, 'many', 'many', NULL, 'episodic', 'general', NULL, i, '{\"n\":0.5}', 'x'
 	FROM n"
 now_ms() { date +%s%3N; }
 slow='"retrieval_strategy":"temporal","filters":{"n":['$(seq -s, 2 1000)']}'

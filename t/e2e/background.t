@@ -203,7 +203,7 @@ if command -v sqlite3 >/dev/null; then
 	queue t7 unwritten hello
 	wait_for 20 reaches unwritten a1
 	sleep 0.2 # for its start to be on disk
-	lock_database "$STATE/threads.db" 6
+	lock_threads "$STATE" 6
 	rm hold-a
 	sleep 0.5
 	kill_runners

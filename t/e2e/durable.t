@@ -128,7 +128,7 @@ same_workers() {
 
 if command -v sqlite3 >/dev/null; then
 	wait_for 30 same_workers
-	lock_database "$STATE/threads.db" 12
+	lock_threads "$STATE" 12
 	say locked one
 	error 'while an outsider has the database locked a turn is refused' 503 TRANSIENT_STORAGE_ERROR \
 		'Storage is temporarily unavailable'

@@ -7,6 +7,7 @@
 #include "storage/storage.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether it was asked for. */
 bool postgresql_wanted(void);
@@ -24,5 +25,12 @@ char *postgresql_url(const char *schema);
 /* Opens the engine on a schema for that state directory alone. */
 struct storage *postgresql_open_for(
     const struct config *config, struct shared *shared, struct error *err);
+
+/* The number that a query on its schema gives, on a connection of its process. */
+int64_t postgresql_ask(struct storage *st, const char *sql);
+
+/* For a program that is about SQLite's files: where PostgreSQL is asked for it is skipped, and
+ * ends. */
+void postgresql_skip(void);
 
 #endif

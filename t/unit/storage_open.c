@@ -351,5 +351,6 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
+	postgresql_skip();
 	return unit_main("storage_open", tests, UNIT_COUNT(tests));
 }

@@ -2,6 +2,7 @@
 /* Trimming by chance: what it leaves is what the thread and the checkpoints that stay show,
  * whatever branches there were. */
 #include "history_fixture.h"
+#include "storage/sql/engine.h"
 #include "storage/sql/trim.h"
 
 #define ROUNDS 12
@@ -44,7 +45,7 @@ static void change_by_chance(struct thread *t, size_t at)
 	must_write(st, w, what);
 }
 
-static int64_t ask(const char *sql, int64_t row)
+static int64_t ask_sqlite(const char *sql)
 {
 	struct error err = {0};
 	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_READ, &err);
@@ -54,7 +55,6 @@ static int64_t ask(const char *sql, int64_t row)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_EQUAL_FATAL(
 	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
-	sqlite3_bind_int64(stmt, 1, row);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -62,14 +62,39 @@ static int64_t ask(const char *sql, int64_t row)
 	return value;
 }
 
+/* The number that a query gives, in which ? stands for row. */
+static int64_t ask(const char *sql, int64_t row)
+{
+	struct buf text = {0};
+	int64_t value;
+
+	for (; *sql; sql++)
+		if (*sql == '?')
+			buf_printf(&text, "%lld", (long long)row);
+		else
+			buf_putc(&text, *sql);
+	value =
+	    postgresql_wanted() ? postgresql_ask(st, buf_str(&text)) : ask_sqlite(buf_str(&text));
+	buf_release(&text);
+	return value;
+}
+
+/* Another writer than the engine's. */
+static struct db *open_beside(struct error *err)
+{
+	struct db *db = db_open(&engine_of(st)->source, DB_WRITE, err);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	return db;
+}
+
 static void trim_all(int64_t row)
 {
 	struct error err = {0};
-	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_WRITE, &err);
+	struct db *db = open_beside(&err);
 	bool last = false;
 	int pieces = 0;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	while (!last) {
 		CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
 		CU_ASSERT_TRUE_FATAL(trim_piece(db, row, KEPT, 3, &last, &err));
@@ -144,10 +169,10 @@ static void what_is_shown_stays_and_nothing_else(void)
 	CU_ASSERT(ask("SELECT count(*) FROM entered", 0) > 0);
 }
 
-#define ALL_BUT_MESSAGES                                              \
-	"SELECT (SELECT count(*) FROM checkpoints WHERE thread = ?1)" \
-	" + (SELECT count(*) FROM branches WHERE thread = ?1)"        \
-	" + (SELECT count(*) FROM entered WHERE thread = ?1)"
+#define ALL_BUT_MESSAGES                                             \
+	"SELECT (SELECT count(*) FROM checkpoints WHERE thread = ?)" \
+	" + (SELECT count(*) FROM branches WHERE thread = ?)"        \
+	" + (SELECT count(*) FROM entered WHERE thread = ?)"
 
 /* A piece is a transaction, for which others wait. */
 static void what_was_removed_goes_in_pieces(void)
@@ -160,8 +185,7 @@ static void what_was_removed_goes_in_pieces(void)
 	must_write(st, (struct thread_write){.thread = &t}, "first=0");
 	for (size_t at = 0; at < CHANGES; at++)
 		change_by_chance(&t, at);
-	db = sqlite_open(unit_path("state/threads.db"), DB_WRITE, &err);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	db = open_beside(&err);
 	while (!last) {
 		int64_t before = ask(ALL_BUT_MESSAGES, t.row), after;
 

@@ -68,6 +68,7 @@ static char *postgresql_examine(const struct config *config, struct error *err)
 
 const struct storage_engine postgresql_engine = {
     .name = "postgresql",
+    .backup_tools = "pg_dump and pg_restore",
     .open = postgresql_open_engine,
     .close = postgresql_close_engine,
     .examine = postgresql_examine,
