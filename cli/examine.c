@@ -12,6 +12,7 @@
 #include "command.h"
 #include "config/text_file.h"
 #include "nginx_conf.h"
+#include "service/mcp/mcp_offer.h"
 #include "service/memory/memories.h"
 #include "service/thread/names.h"
 #include "sockets.h"
@@ -174,6 +175,8 @@ static void examine_all(const struct examine_request *request, const struct conf
 	limiter_close(limiter);
 	if (names_open(&names, config, problems))
 		names_close(&names);
+	if (config->mcp.enabled)
+		mcp_offer_free(mcp_offer_new(config, problems));
 	examine_files(config, problems);
 	pages_examine(&request->source, config, problems);
 	if (request->place) {

@@ -29,6 +29,13 @@ void get_model(struct request *rq);
 /* What the dialect of these routes says of errors (struct dialect). */
 cJSON *openai_error_body(struct request *rq, const struct error_view *view);
 
+void post_mcp(struct request *rq);
+void get_protected_resource(struct request *rq);
+
+/* The same of /v1/mcp, and what its WWW-Authenticate says. */
+cJSON *mcp_error_body(struct request *rq, const struct error_view *view);
+const char *mcp_challenge(struct request *rq);
+
 void get_observability(struct request *rq);
 
 void get_history(struct request *rq);

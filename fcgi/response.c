@@ -380,7 +380,8 @@ void reply_error(struct request *rq)
 	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE || rq->call.error.kind == ERR_QUEUE_FULL)
 		response_header(rq, "Retry-After", "1");
 	if (view.status == 401)
-		response_header(rq, "WWW-Authenticate", "Bearer");
+		response_header(rq, "WWW-Authenticate",
+		    dialect && dialect->challenge ? dialect->challenge(rq) : "Bearer");
 	cJSON *body;
 	if (dialect && dialect->error_body) {
 		body = dialect->error_body(rq, &view);

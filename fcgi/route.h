@@ -62,11 +62,16 @@ struct dialect {
 	int mistakes;         /* status of what has 422 elsewhere; 0: the same */
 	bool late_thread; /* which thread a body is about is known to the run, which asks for it */
 
+	bool own_origins; /* a page of an origin that is not in ORIGINS is refused (403) */
+
 	const char *error_shape; /* what the OpenAPI document calls the body of an error; or NULL */
 
 	/* The whole body of an answer with an error, in the arena; its status and headers are as
 	 * everywhere. */
 	cJSON *(*error_body)(struct request *rq, const struct error_view *view);
+
+	/* What WWW-Authenticate says with 401, in the arena; NULL: the scheme alone. */
+	const char *(*challenge)(struct request *rq);
 };
 
 struct route {

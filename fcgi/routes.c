@@ -13,6 +13,16 @@ static const struct dialect openai = {.on = offsetof(struct config, openai_enabl
     .error_shape = "OpenAiError",
     .error_body = openai_error_body};
 
+static const struct dialect mcp = {.on = offsetof(struct config, mcp.enabled),
+    .mistakes = 400,
+    .late_thread = true,
+    .own_origins = true,
+    .error_shape = "McpError",
+    .error_body = mcp_error_body,
+    .challenge = mcp_challenge};
+
+static const struct dialect mcp_about = {.on = offsetof(struct config, mcp.enabled)};
+
 static const struct dialect evals = {.on = offsetof(struct config, evals_served)};
 
 /*
@@ -45,6 +55,10 @@ static const struct route rows[] = {
     {METHOD_GET, "/v1/models", "graph", "read", BODY_NONE, get_models, ROUTE_UNAUTHORIZED, &openai},
     {METHOD_GET, "/v1/models/{id}", "graph", "read", BODY_NONE, get_model,
         ROUTE_UNAUTHORIZED, &openai},
+
+    {METHOD_POST, "/v1/mcp", "graph", "invoke", BODY_REQUIRED, post_mcp, ROUTE_UNAUTHORIZED, &mcp},
+    {METHOD_GET, "/.well-known/oauth-protected-resource", NULL, NULL, BODY_NONE,
+        get_protected_resource, 0, &mcp_about},
 
     {METHOD_GET, "/v1/observability/{thread_id}", "graph", "read", BODY_NONE, get_observability,
         0, NULL},

@@ -38,6 +38,17 @@ static bool check_route(struct request *rq)
 	    error_set(&rq->call.error, ERR_METHOD_NOT_ALLOWED, NULL);
 }
 
+/* Pages may not reach what only programs speak, unless they are known: a name that somebody bends
+ * to this machine makes the page of anybody one that looks like our own. */
+static bool check_origin(struct request *rq)
+{
+	const struct dialect *dialect = rq->match.dialect;
+	if (!dialect || !dialect->own_origins || !*rq->head.origin ||
+	    hygiene_allows_origin(rq->server->hygiene, rq->head.origin))
+		return true;
+	return error_set(&rq->call.error, ERR_PERMISSION, "This origin is not allowed");
+}
+
 static bool find_route(struct request *rq)
 {
 	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
@@ -52,7 +63,7 @@ static bool find_route(struct request *rq)
 		return error_set(&rq->call.error, ERR_INVALID_HOST, NULL);
 	if (!valid)
 		return error_set(&rq->call.error, ERR_BAD_REQUEST, "Invalid path");
-	return check_route(rq);
+	return check_origin(rq) && check_route(rq);
 }
 
 /* A body that its handler reads has a limit of its own. */

@@ -47,7 +47,7 @@ const char *run_ticket_sign(
 	} else {
 		run_ticket_add_wait(claims, ticket);
 	}
-	return ticket_sign_claims(key, claims, a);
+	return ticket_sign_claims(key, claims, TICKET_SECONDS, a);
 }
 
 /* ---- checking ---- */

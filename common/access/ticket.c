@@ -127,14 +127,15 @@ void ticket_add_user(cJSON *claims, const cJSON *user)
 	free(text);
 }
 
-const char *ticket_sign_claims(const struct ticket_key *key, cJSON *claims, struct arena *a)
+const char *ticket_sign_claims(
+    const struct ticket_key *key, cJSON *claims, int64_t seconds, struct arena *a)
 {
 	jwt_t *jwt = NULL;
 	char *text = NULL;
 	int64_t now = clock_now() / 1000000;
 	json_add_str(claims, "iss", ISSUER);
 	json_add_int(claims, "iat", now);
-	json_add_int(claims, "exp", now + TICKET_SECONDS);
+	json_add_int(claims, "exp", now + seconds);
 	char *json = json_print(claims);
 	if (jwt_new(&jwt) == 0 && jwt_add_grants_json(jwt, json) == 0 &&
 	    jwt_set_alg(jwt, JWT_ALG_HS256, key->bytes, sizeof(key->bytes)) == 0)
@@ -163,7 +164,7 @@ const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticke
 		json_add_str(claims, "address", ticket->address);
 	json_add_int(claims, "credential_exp", ticket->credential_exp);
 	ticket_add_user(claims, ticket->user);
-	return ticket_sign_claims(key, claims, a);
+	return ticket_sign_claims(key, claims, TICKET_SECONDS, a);
 }
 
 /* ---- Checking */

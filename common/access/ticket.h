@@ -61,8 +61,9 @@ struct identity ticket_identity(const struct ticket *ticket, cJSON *user);
 
 /* ---- for tickets of other kinds ---- */
 
-/* Adds issuer and times to the claims, and signs them. */
-const char *ticket_sign_claims(const struct ticket_key *key, cJSON *claims, struct arena *a);
+/* Adds issuer and times to the claims, which are good for that long, and signs them. */
+const char *ticket_sign_claims(
+    const struct ticket_key *key, cJSON *claims, int64_t seconds, struct arena *a);
 
 /* The claims of a ticket whose signature, algorithm, issuer and time are good, in the arena; NULL
  * with err set. */

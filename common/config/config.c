@@ -131,6 +131,12 @@ struct config *config_load(const struct config_source *source, struct problems *
 	return NULL;
 }
 
+const char *config_agent_name(const struct config *config)
+{
+	const char *colon = strrchr(config->agent, ':');
+	return colon ? colon + 1 : config->agent;
+}
+
 void config_free(struct config *config)
 {
 	if (!config)

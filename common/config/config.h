@@ -141,6 +141,15 @@ struct environment {
 	struct snowflake snowflake;
 };
 
+/* The agent as a tool of MCP hosts. */
+struct mcp_config {
+	bool enabled;
+	char *tool_name;                          /* NULL: the attribute of agent */
+	char *tool_description;                   /* NULL: one is made */
+	cJSON *input_schema;                      /* of its arguments, an object; or NULL */
+	struct string_list authorization_servers; /* whose tokens are taken; none: not told */
+};
+
 struct config {
 	char
 	    *path; /* as given, for messages; NULL when no file exists and builtin:demo is served */
@@ -165,6 +174,7 @@ struct config {
 	bool ag_ui_enabled, ag_ui_allow_client_tools;
 	bool openai_enabled;
 	char *openai_model; /* openai.model; NULL: the attribute of agent */
+	struct mcp_config mcp;
 	struct observability_config observability;
 	double run_wait_timeout;                              /* seconds, runs.wait_timeout */
 	int64_t thread_max_bytes;                             /* threads.max_bytes; 0: no limit */
@@ -206,6 +216,9 @@ struct config_source {
 struct config *config_load(const struct config_source *source, struct problems *problems);
 
 void config_free(struct config *config);
+
+/* What stands behind the colon of agent: the name of the graph. */
+const char *config_agent_name(const struct config *config);
 
 /*
  * Splits an import path "module:attribute" (the last colon separates).  True when both parts are

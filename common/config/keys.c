@@ -17,6 +17,9 @@
 	.expected = "an integer from 0 to 36500, a number of days"
 #define MAX_WAIT 1e9 /* seconds: 31 years, and milliseconds still fit everywhere */
 
+/* An object whose members are the configuration's own, or of a struct in it. */
+#define OBJECT(name) .kind = &field_object, .rows = name##_rows
+
 static const struct choice auth_methods[] = {{"custom", AUTH_CUSTOM}, {NULL, 0}};
 
 static const struct field_row auth_rows[] = {
@@ -44,6 +47,22 @@ static const struct field_row ag_ui_rows[] = {
 static const struct field_row openai_rows[] = {
     FIELD_AT("enabled", config, openai_enabled, .kind = &field_bool),
     FIELD_AT("model", config, openai_model, .kind = &field_string),
+    FIELDS_END,
+};
+
+static const struct field_row mcp_tool_rows[] = {
+    FIELD_AT("name", mcp_config, tool_name, .kind = &field_string, .valid = word_tool,
+	.expected = "1 to 128 letters, digits, '_', '-' or '.'"),
+    FIELD_AT("description", mcp_config, tool_description, .kind = &field_string),
+    FIELD_AT("input_schema", mcp_config, input_schema, .kind = &field_copy, .types = TYPE_OBJECT),
+    FIELDS_END,
+};
+
+static const struct field_row mcp_rows[] = {
+    FIELD(mcp_config, enabled, .kind = &field_bool),
+    {.key = "tool", .offset = 0, OBJECT(mcp_tool)}, /* of the same struct */
+    FIELD(mcp_config, authorization_servers, .kind = &field_strings, .valid = url_valid,
+	.expected = "an http or https address with a host and without user and password"),
     FIELDS_END,
 };
 
@@ -105,8 +124,6 @@ static const struct field_row retention_rows[] = {
     FIELDS_END,
 };
 
-/* An object whose members are the configuration's own, or of a struct in it. */
-#define OBJECT(name) .kind = &field_object, .rows = name##_rows
 #define HERE(name)                                      \
 	{                                               \
 		.key = #name, .offset = 0, OBJECT(name) \
@@ -129,6 +146,7 @@ static const struct field_row top_rows[] = {
     FIELD(config, websocket, OBJECT(websocket)),
     HERE(ag_ui),
     HERE(openai),
+    FIELD(config, mcp, OBJECT(mcp)),
     BY_HAND(observability),
     HERE(graph),
     HERE(threads),
@@ -206,6 +224,16 @@ static void read_auth(const struct section *root, struct config *config)
 	}
 }
 
+/* A page of anybody's could ask the agent in the name of whoever looks at it. */
+static void mcp_warn_open(const struct section *root, const struct config *config)
+{
+	if (config->mcp.enabled && config->auth == AUTH_NONE &&
+	    string_list_has(&config->env.origins, "*"))
+		problems_warn(root->problems,
+		    "mcp is on while authentication is off and ORIGINS allows *: "
+		    "any page in a browser that reaches the service can call the agent");
+}
+
 /* Where the service may send what becomes of runs; whoever is there believes what it signs. */
 static void runs_prepare_webhooks(const struct section *root, struct config *config)
 {
@@ -239,6 +267,7 @@ void keys_read(const struct section *root, struct config *config)
 	observability_read(root, config);
 	embeddings_read(root, config);
 	runs_prepare_webhooks(root, config);
+	mcp_warn_open(root, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;
 	section_warn_unknown(root, top_rows);

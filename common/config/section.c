@@ -168,6 +168,21 @@ static void section_release_strings(void *slot)
 	string_list_release(slot);
 }
 
+static enum field_fault section_take_copy(
+    const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
+{
+	(void)reader, (void)f;
+	*(cJSON **)slot = cJSON_Duplicate(value, true);
+	return FIELD_FITS;
+}
+
+static void section_release_copy(void *slot)
+{
+	cJSON_Delete(*(cJSON **)slot);
+	*(cJSON **)slot = NULL;
+}
+
+const struct field_kind field_copy = {.take = section_take_copy, .release = section_release_copy};
 const struct field_kind field_url = {
     .types = TYPE_STRING, .take = section_take_url, .release = field_release_string};
 const struct field_kind field_import = {.types = TYPE_STRING,

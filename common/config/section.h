@@ -21,6 +21,7 @@ extern const struct field_kind field_url, /* char *; a string without the slashe
     field_import,                         /* char *; "module:attribute" */
     field_loose_bool,                     /* bool; words like "yes" are understood too */
     field_cap,                            /* int64_t, from 0 on; null means 0 */
+    field_copy,                           /* cJSON *, a tree of its own */
     field_strings; /* struct string_list; what the row says is said of an entry */
 
 /*

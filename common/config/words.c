@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define TOOL_NAME_MAX 128
+
 static const char digits[] = "0123456789";
 
 bool word_bool(const char *text, bool *value)
@@ -80,6 +82,15 @@ bool word_token(const char *text)
 	static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 				    "!#$%&'*+-.^_`|~";
 	return *text && !text[strspn(text, token)];
+}
+
+bool word_tool(const char *text)
+{
+	static const char allowed[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	    "_-.";
+	size_t len = strlen(text);
+	return len >= 1 && len <= TOOL_NAME_MAX && strspn(text, allowed) == len;
 }
 
 bool word_path(const char *text)

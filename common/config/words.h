@@ -23,6 +23,9 @@ void drop_slashes(char *text);
 /* An HTTP token (RFC 9110, 5.6.2). */
 bool word_token(const char *text);
 
+/* A name of a tool that models and hosts of MCP take: 1 to 128 letters, digits, '_', '-', '.'. */
+bool word_tool(const char *text);
+
 /* A path of a URL: a slash and characters that need no escaping there (RFC 3986, 3.3). */
 bool word_path(const char *text);
 

@@ -296,13 +296,12 @@ static enum verdict ended(
 bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err)
 {
 	const struct run_setup *s = &run->setup;
-	if (!s->lease) {
-		const struct waiter *waiter = s->ctx.waiter;
-		*order = waiter && waiter->gone(waiter->arg) ? ORDER_STOP : ORDER_NONE;
-		return true;
-	}
-	if (!s->storage->threads->lease_ordered(s->storage, &s->ctx, s->lease, order, err))
+	*order = ORDER_NONE;
+	if (s->lease &&
+	    !s->storage->threads->lease_ordered(s->storage, &s->ctx, s->lease, order, err))
 		return false;
+	if (*order == ORDER_NONE && s->client && s->client->gone(s->client->arg))
+		*order = ORDER_STOP;
 	if (s->background && *order < s->background->ordered)
 		*order = s->background->ordered;
 	return true;

@@ -103,9 +103,9 @@ struct run_background {
 struct run_setup {
 	const ag_graph *graph;
 	struct storage *storage;
-	/* For whom it is.  A run goes on without its client; one that nothing is kept of ends
-	 * before its next node where ctx.waiter has gone. */
 	struct storage_context ctx;
+	/* Whose leaving ends the run before its next node; NULL: it goes on without its client. */
+	const struct waiter *client;
 	struct files *files;    /* those that messages refer to; NULL: there are none */
 	struct run_store store; /* all-zero: there is none */
 	struct lease *lease;    /* NULL: the run has no thread, and nothing of it is kept */

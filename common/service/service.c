@@ -8,6 +8,7 @@
 #include "base/metrics.h"
 #include "graph/media_url.h"
 #include "service/evals/eval_reports.h"
+#include "service/mcp/mcp_offer.h"
 #include "service/memory/memories.h"
 #include "service/run/keeper.h"
 #include "service/run/webhook.h"
@@ -77,6 +78,8 @@ static struct service *service_begin(const struct config_source *source, struct 
 		service->telemetry = telemetry_new(service->config);
 		service->limiter = limiter_open(service->config, problems);
 		service->memories = memories_new(service->config, problems);
+		if (service->config->mcp.enabled)
+			service->mcp = mcp_offer_new(service->config, problems);
 	}
 	service->evals = eval_cache_new();
 	service->anonymous = cJSON_CreateObject();
@@ -133,6 +136,7 @@ void service_close(struct service *service)
 	limiter_close(service->limiter);
 	names_close(&service->names);
 	memories_free(service->memories);
+	mcp_offer_free(service->mcp);
 	if (service->shared)
 		metrics_attach(NULL);
 	service_close_storage(service);

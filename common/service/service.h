@@ -30,6 +30,7 @@
 struct eval_cache;
 struct chunk_keepers;
 struct memories;
+struct mcp_offer;
 
 struct service {
 	struct config *config;
@@ -45,6 +46,7 @@ struct service {
 	struct limiter *limiter;       /* and how often */
 	struct names names;            /* what new threads are called */
 	struct id_source ids;          /* thread, run and message ids */
+	struct mcp_offer *mcp;         /* the tool that the graph is; NULL: mcp is off */
 	struct eval_cache *evals;      /* what was read of eval reports */
 	cJSON *anonymous;              /* the user where authentication is off */
 };

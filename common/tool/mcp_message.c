@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "tool/mcp_version.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 
 #define MOST_TOOLS 1000
-#define METHOD_NOT_FOUND (-32601)
 
 /* ---- What is sent */
 
@@ -67,7 +67,7 @@ char *mcp_answer_text(const cJSON *request)
 		char *text = xasprintf("this client does not answer %.100s", method);
 		utf8_repair(text); /* it may be cut within a character */
 		cJSON *error = cJSON_AddObjectToObject(answer, "error");
-		json_add_int(error, "code", METHOD_NOT_FOUND);
+		json_add_int(error, "code", MCP_METHOD_NOT_FOUND);
 		json_add_str(error, "message", text);
 		free(text);
 	}
@@ -77,7 +77,7 @@ char *mcp_answer_text(const cJSON *request)
 cJSON *mcp_hello(void)
 {
 	cJSON *params = cJSON_CreateObject();
-	json_add_str(params, "protocolVersion", MCP_LATEST);
+	json_add_str(params, "protocolVersion", MCP_LATEST_SESSION);
 	cJSON_AddObjectToObject(params, "capabilities");
 	cJSON *info = cJSON_AddObjectToObject(params, "clientInfo");
 	json_add_str(info, "name", "agentgraph");
@@ -89,12 +89,8 @@ cJSON *mcp_hello(void)
 
 bool mcp_version_known(const char *version)
 {
-	static const char *const known[] = {MCP_LATEST, "2025-06-18", "2025-03-26", "2024-11-05"};
-	for (size_t i = 0; version && i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(known[i], version) == 0)
-			return true;
-	}
-	return false;
+	const struct mcp_version *known = mcp_version_find(version);
+	return known && !known->stateless;
 }
 
 enum mcp_kind mcp_kind_of(const cJSON *message)

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #define MCP_MESSAGE_MAX (8 << 20) /* bytes of one message */
-#define MCP_LATEST "2025-11-25"
 
 /* New texts, malloc'd; params and result are taken over, params may be NULL. */
 char *mcp_request_text(int64_t id, const char *method, cJSON *params);

@@ -13,7 +13,7 @@ AGENTGRAPH_RECORD=$WORK/kept
 export AGENTGRAPH_RECORD
 validate() { "$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json "$@"; }
 
-printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"openai":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
+printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"openai":{"enabled":true},"mcp":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" check >check.out 2>&1 || printf '{"agent":"builtin:demo","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" routes >routes || tap_bail 'the routes cannot be printed'
 mkdir eval_reports
@@ -78,6 +78,14 @@ done
 api POST /v1/chat/completions '{"model":"other","messages":[{"role":"user","content":"hi"}]}'
 api POST /v1/chat/completions '{"model":"demo"}'
 for path in /v1/models /v1/models/demo /v1/models/other; do api GET $path; done
+
+for method in initialize ping tools/list nothing; do api POST /v1/mcp "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$method\"}"; done
+api POST /v1/mcp '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+for meta in '' ',"_meta":{"progressToken":1}'; do
+	api POST /v1/mcp "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"demo\",\"arguments\":{\"message\":\"hi\"}$meta}}"
+done
+api POST /v1/mcp '{"jsonrpc":"2.0","id":1,"method":"ping"}' 'MCP-Protocol-Version: none'
+api GET /.well-known/oauth-protected-resource
 
 api GET '/v1/graph/runs?thread_id=t&status=completed&limit=1'
 run=$(json '.data.runs[0].run_id' "$BODY")

@@ -242,6 +242,19 @@ static void small_blocks(void)
 	CHECK_REFUSED(", \"openai\": {\"enabled\": 1}", "openai.enabled: expected true or false");
 	CHECK_REFUSED(", \"openai\": {\"model\": \"\"}", "openai.model");
 	CHECK_REFUSED(", \"openai\": true", "openai");
+	CHECK_ACCEPTED("", !c->mcp.enabled && !c->mcp.tool_name && !c->mcp.input_schema);
+	CHECK_ACCEPTED(
+	    ", \"mcp\": {\"enabled\": true, \"tool\": {\"name\": \"a.b-c_1\", \"description\": "
+	    "\"d\", \"input_schema\": {\"type\": \"object\"}}, \"authorization_servers\": "
+	    "[\"https://login.example\"]}",
+	    c->mcp.enabled && same(c->mcp.tool_name, "a.b-c_1") &&
+		same(c->mcp.tool_description, "d") && cJSON_IsObject(c->mcp.input_schema) &&
+		c->mcp.authorization_servers.count == 1);
+	CHECK_REFUSED(
+	    ", \"mcp\": {\"tool\": {\"name\": \"a b\"}}", "mcp.tool.name: expected 1 to 128");
+	CHECK_REFUSED(", \"mcp\": {\"tool\": {\"input_schema\": []}}", "mcp.tool.input_schema");
+	CHECK_REFUSED(
+	    ", \"mcp\": {\"authorization_servers\": [\"x\"]}", "mcp.authorization_servers[0]");
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 0.5}", c->run_wait_timeout == 0.5);
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 1e300}", c->run_wait_timeout == 1e9);
 	CHECK_ACCEPTED(", \"runs\": {\"message_resumes\": true}", c->message_resumes);
@@ -405,7 +418,7 @@ static const struct unit_test tests[] = {
     {"reports of evaluations may be off", evals_may_be_off},
     {"no message shows a URL", secrets_stay_hidden},
     {"the websocket block is checked", websocket_block},
-    {"the blocks ag_ui, openai and runs are checked", small_blocks},
+    {"the blocks ag_ui, openai, mcp and runs are checked", small_blocks},
     {"webhooks need addresses and a secret", webhooks_need_addresses_and_a_secret},
     {"the observability block is checked", observability_block},
     {"exporters take their tokens from the environment", exporters},

@@ -8,23 +8,12 @@
 #include "graph/message.h"
 #include "service/openai/openai.h"
 #include "service/openai/openai_input.h"
+#include "service/run/said.h"
 #include "storage/runs.h"
 
 #include <string.h>
 
-#define BETWEEN "\n\n" /* what stands between two messages that are one answer */
-
 /* ---- what came of it ---- */
-
-/* The first message that the run made, with next; NULL where there is none. */
-static const cJSON *openai_made(const struct turn *turn)
-{
-	const cJSON *messages = turn->run ? run_messages(turn->run) : NULL;
-	const cJSON *message = messages ? messages->child : NULL;
-	for (int i = 0; message && i < turn->brought; i++)
-		message = message->next;
-	return message;
-}
 
 /* The calls that wait at the client, an array of blocks in the arena, or NULL. */
 static const cJSON *openai_calls(const struct turn *turn)
@@ -39,54 +28,13 @@ static const cJSON *openai_calls(const struct turn *turn)
 	return json_get(waiting, "calls");
 }
 
-/* What a pause asks, in the arena; NULL where there is none. */
-static const char *openai_question(const struct turn *turn)
-{
-	struct arena *a = turn->call->arena;
-	const cJSON *interrupt =
-	    turn->action == TURN_NOTHING_NEW ? NULL : arena_json(a, turn_interrupt(turn));
-	const cJSON *data = json_get(interrupt, "data");
-	const char *question = json_str(data, "question");
-	if (!interrupt)
-		return NULL;
-	if (!question)
-		question = json_str(interrupt, "message");
-	if (question)
-		return question;
-	char *text = json_print(data);
-	arena_defer(a, cJSON_free, text);
-	return text;
-}
-
-/* Appends a text of the answer behind those that came before. */
-static void openai_say(struct buf *answer, const char *text)
-{
-	if (*text && answer->len)
-		buf_puts(answer, BETWEEN);
-	buf_puts(answer, text);
-}
-
-static void openai_text(const struct turn *turn, struct buf *answer)
-{
-	const char *question = openai_question(turn);
-	for (const cJSON *message = openai_made(turn); message; message = message->next) {
-		struct buf text = {0};
-		if (message_is(message, "assistant"))
-			message_text(message, &text);
-		openai_say(answer, buf_str(&text));
-		buf_release(&text);
-	}
-	if (question)
-		openai_say(answer, question);
-}
-
 /* What it cost, a new tree; null where somebody answered and did not say: zeroes would pass for a
  * price. */
 static cJSON *openai_usage(const struct turn *turn)
 {
 	struct run_usage sum = {0};
 	bool known = false, answered = false;
-	for (const cJSON *message = openai_made(turn); message; message = message->next) {
+	for (const cJSON *message = turn_made(turn); message; message = message->next) {
 		answered = message_is(message, "assistant") || answered;
 		known = message_usage(message, &sum) || known;
 	}
@@ -144,7 +92,7 @@ cJSON *openai_completion(const struct turn *turn)
 	json_add_int(choice, "index", 0);
 	message = json_add(choice, "message", cJSON_CreateObject());
 	json_add_str(message, "role", "assistant");
-	openai_text(turn, &text);
+	turn_answer(turn, &text);
 	json_add_str(message, "content", calls && !text.len ? NULL : buf_str(&text));
 	json_add(message, "refusal", cJSON_CreateNull());
 	if (calls) {
@@ -268,7 +216,7 @@ static void openai_write_piece(struct openai_writer *writer, const char *id, con
 		buf_reset(&writer->message);
 		buf_puts(&writer->message, id);
 		if (writer->said)
-			openai_write_text(writer, BETWEEN);
+			openai_write_text(writer, SAID_BETWEEN);
 	}
 	writer->said = true;
 	openai_write_text(writer, text);
@@ -402,7 +350,7 @@ static void openai_close_end(struct openai_writer *writer)
 void openai_writer_finish(struct openai_writer *writer)
 {
 	const cJSON *calls = openai_calls(writer->turn);
-	const char *question = openai_question(writer->turn);
+	const char *question = turn_question(writer->turn);
 	openai_open_end(writer);
 	if (question)
 		openai_write_piece(writer, "", question);

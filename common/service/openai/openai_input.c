@@ -65,8 +65,7 @@ static const struct field_row openai_function_rows[] = {
 
 const char *openai_model(const struct config *config)
 {
-	const char *colon = strrchr(config->agent, ':');
-	return config->openai_model ? config->openai_model : colon ? colon + 1 : config->agent;
+	return config->openai_model ? config->openai_model : config_agent_name(config);
 }
 
 /* Sets the code of the one mistake that was just found, unless it is not the first. */

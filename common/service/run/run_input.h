@@ -32,6 +32,7 @@ struct run_input {
 	bool only_new;
 	bool
 	    message_resumes; /* what a user says answers a pause, whatever the configuration says */
+	bool ends_with_client; /* a run whose client leaves ends before its next node */
 	struct client_tools client_tools;
 };
 

@@ -426,8 +426,8 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	    .traceparent = trace_parent(trace),
 	    .client_tools = turn->in.client_tools,
 	    .background = turn->background,
-	    .ctx = {.request_id = call->ctx.request_id,
-		.waiter = turn->apart ? call->ctx.waiter : NULL},
+	    .ctx = {.request_id = call->ctx.request_id},
+	    .client = turn->apart || turn->in.ends_with_client ? call->ctx.waiter : NULL,
 	};
 	turn->run = run_new(&setup);
 	if (!turn_goes_on(turn) &&

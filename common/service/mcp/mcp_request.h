@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A message of a host (doc/protocol-mcp.md#messages): what it is, in which version of the protocol,
+ * and what is wrong with it.
+ */
+#ifndef AGENTGRAPH_SERVICE_MCP_MCP_REQUEST_H
+#define AGENTGRAPH_SERVICE_MCP_MCP_REQUEST_H
+
+#include "service/mcp/mcp_service.h"
+#include "tool/mcp_version.h"
+
+struct mcp_request {
+	const cJSON *id; /* NULL: a notification */
+	const char *method;
+	const cJSON *params; /* an object, or NULL */
+	const cJSON *meta;   /* the same */
+	const struct mcp_version *version;
+};
+
+/* Reads it, with its headers; false with the fault in call->error. */
+bool mcp_request_read(struct call *call, const struct mcp_post *post, struct mcp_request *rq);
+
+/*
+ * Sets an error of the protocol; false.  Hosts of the versions with a handshake expect what is
+ * wrong with a method in an answer with status 200, those of the stateless one with a status of its
+ * own; until the version is known, rq->version is NULL and it is the latter.
+ */
+bool mcp_fault(struct call *call, const struct mcp_request *rq, enum mcp_code code, const char *fmt,
+    ...) __attribute__((format(printf, 4, 5)));
+
+/* {"jsonrpc", "id"}, in the arena; id may be NULL. */
+cJSON *mcp_message(struct arena *a, const cJSON *id);
+
+#endif
