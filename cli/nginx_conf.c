@@ -44,20 +44,26 @@ static bool can_quote(const char *text)
 	return true;
 }
 
+/* The text of out, which is released, in the arena. */
+static const char *settled(struct arena *a, struct buf *out)
+{
+	const char *text = arena_strdup(a, buf_str(out));
+
+	buf_release(out);
+	return text;
+}
+
 /* text as it stands between double quotes. */
-static char *quoted(struct arena *a, const char *text)
+static const char *quoted(struct arena *a, const char *text)
 {
 	struct buf out = {0};
-	char *copy;
 
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
 			buf_putc(&out, '\\');
 		buf_putc(&out, *text);
 	}
-	copy = arena_strdup(a, buf_str(&out));
-	buf_release(&out);
-	return copy;
+	return settled(a, &out);
 }
 
 static const char *quoted_path(
@@ -77,7 +83,6 @@ static const char *security_headers(
 {
 	struct answer_header headers[SECURITY_HEADERS];
 	struct buf out = {0}, hsts = {0};
-	const char *text;
 
 	answer_security_headers(env, headers);
 	for (size_t i = 0; i < SECURITY_HEADERS; i++) {
@@ -103,10 +108,8 @@ static const char *security_headers(
 		    "}\n"
 		    "add_header Strict-Transport-Security $agentgraph_hsts always;\n",
 		    buf_str(&hsts));
-	text = arena_strdup(a, buf_str(&out));
 	buf_release(&hsts);
-	buf_release(&out);
-	return text;
+	return settled(a, &out);
 }
 
 /* Variables for the headers of CORS, in the order of the list. */
@@ -124,7 +127,6 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 {
 	struct answer_header headers[CORS_HEADERS];
 	struct buf origins = {0}, out = {0};
-	const char *text;
 
 	answer_cors_headers(env, "$http_origin", headers);
 	/* a regular expression, unquoted, for the allowed origins and nothing else */
@@ -151,10 +153,8 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 		buf_puts(&out, "}\n");
 		add_cors_variables(&out, headers);
 	}
-	text = arena_strdup(a, buf_str(&out));
 	buf_release(&origins);
-	buf_release(&out);
-	return text;
+	return settled(a, &out);
 }
 
 /* nginx's variable for a header of the service's answer. */
@@ -172,7 +172,6 @@ static const char *passed_headers(struct arena *a, const struct environment *env
 {
 	struct answer_header headers[SECURITY_HEADERS + 1 + CORS_HEADERS];
 	struct buf out = {0};
-	const char *text;
 
 	answer_security_headers(env, headers);
 	headers[SECURITY_HEADERS] = (struct answer_header){"Strict-Transport-Security", NULL};
@@ -180,9 +179,7 @@ static const char *passed_headers(struct arena *a, const struct environment *env
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		buf_printf(
 		    &out, "add_header %s %s;\n", headers[i].name, upstream(a, headers[i].name));
-	text = arena_strdup(a, buf_str(&out));
-	buf_release(&out);
-	return text;
+	return settled(a, &out);
 }
 
 /* The same of CORS for an answer of the relay, which is an upstream, too: it comes after them. */
@@ -190,42 +187,34 @@ static const char *passed_cors(struct arena *a, const struct environment *env)
 {
 	struct answer_header headers[CORS_HEADERS];
 	struct buf out = {0};
-	const char *text;
 
 	answer_cors_headers(env, "", headers);
 	for (size_t i = 0; i < CORS_HEADERS; i++)
 		buf_printf(&out, "set $agentgraph_%s %s;\n", cors_variables[i],
 		    upstream(a, headers[i].name));
 	add_cors_variables(&out, headers);
-	text = arena_strdup(a, buf_str(&out));
-	buf_release(&out);
-	return text;
-}
-
-static void add_page(struct arena *a, struct buf *out, const char *prefix, const char *path,
-    struct problems *problems)
-{
-	const char *text = quoted_path(a, "pages", path, problems);
-
-	if (!*text)
-		return;
-	buf_printf(out, "location = \"%s%s\" { rewrite ^ %s/v1/ last; }\n", prefix, text, prefix);
-	buf_printf(out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, text, prefix);
+	return settled(a, &out);
 }
 
 /* Locations of the two pages and of what lies below them (doc/protocol.md#the-openapi-document). */
 static const char *nginx_conf_pages(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
+	const char *pages[] = {env->docs_path, env->redocs_path};
 	struct buf out = {0};
-	const char *text;
 
-	add_page(a, &out, prefix, env->docs_path, problems);
-	if (strcmp(env->redocs_path, env->docs_path) != 0)
-		add_page(a, &out, prefix, env->redocs_path, problems);
-	text = arena_strdup(a, buf_str(&out));
-	buf_release(&out);
-	return text;
+	for (size_t i = 0; i < 2; i++) {
+		if (i && strcmp(pages[0], pages[1]) == 0)
+			break;
+		const char *path = quoted_path(a, "pages", pages[i], problems);
+		if (!*path)
+			continue;
+		buf_printf(
+		    &out, "location = \"%s%s\" { rewrite ^ %s/v1/ last; }\n", prefix, path, prefix);
+		buf_printf(&out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, path,
+		    prefix);
+	}
+	return settled(a, &out);
 }
 
 /* As short as JSON numbers are; with_point: with at least one decimal, as messages have it. */
@@ -315,6 +304,18 @@ static const char *side_socket(struct arena *a, const struct config *config, con
 	return quoted_path(a, what, path, problems);
 }
 
+/* What every location that passes requests on says. */
+static const char *passing_lines(
+    struct arena *a, const char *socket, const struct nginx_prefix *prefix)
+{
+	const struct marker values[] = {
+	    {"SOCKET", socket}, {"URI", prefix->uri}, {"PREFIX", prefix->path}, {NULL, NULL}};
+	struct buf out = {0};
+
+	markers_fill(&out, text_fastcgi_conf_in, values);
+	return settled(a, &out);
+}
+
 static char *snippet_conf(struct arena *a, const struct config *config,
     const struct nginx_place *place, const struct nginx_prefix *prefix, const char *max_size,
     struct problems *problems)
@@ -324,9 +325,6 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	const char *socket = quoted_path(a, "FastCGI socket", path, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
 	double file_size = floor(env->media_max_size_mb * MEGABYTE);
-	const struct marker passing[] = {
-	    {"SOCKET", socket}, {"URI", prefix->uri}, {"PREFIX", prefix->path}, {NULL, NULL}};
-	struct buf fastcgi = {0};
 	/* into each location that takes bodies; nginx gives them no such thing from the location
 	 * around */
 	const char *large = arena_printf(a,
@@ -338,13 +336,12 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	char *memory = blobs_memory_path(config->state_dir);
 	struct buf out = {0};
 
-	markers_fill(&fastcgi, text_fastcgi_conf_in, passing);
 	const struct marker values[] = {
 	    {"SOCKET", socket},
 	    {"RELAY", side_socket(a, config, place->socket, "relay", "relay's socket", problems)},
 	    {"FOLLOW",
 		side_socket(a, config, place->socket, "follow", "socket for runs", problems)},
-	    {"FASTCGI", buf_str(&fastcgi)},
+	    {"FASTCGI", passing_lines(a, socket, prefix)},
 	    {"PREFIX", prefix->path},
 	    {"PREFIX_REGEX", prefix->regex},
 	    {"STRIP", prefix->strip},
@@ -375,7 +372,6 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	};
 
 	markers_fill(&out, text_snippet_conf_in, values);
-	buf_release(&fastcgi);
 	free(memory);
 	free(path);
 	return buf_detach(&out);

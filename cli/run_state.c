@@ -71,31 +71,26 @@ struct state_reader {
 	int late;       /* looks at a run that is over and has no terminator */
 };
 
-/* Hands whole lines on; what follows the last one stays. */
-static void state_print(struct buf *out, const struct run_follow *follow)
-{
-	char *line = out->data, *stop = out->data + out->len, *end;
-	while (line < stop && (end = memchr(line, '\n', (size_t)(stop - line)))) {
-		follow->chunk(follow->arg, line, (size_t)(end - line));
-		line = end + 1;
-	}
-	out->len = (size_t)(stop - line);
-	memmove(out->data, line, out->len);
-}
-
 /* What is there now, at most up to the end. */
 static bool state_read_on(
     struct call *call, struct state_reader *r, const struct run_follow *follow, bool *ends)
 {
-	bool more = true;
-	while (more && !*ends) {
+	while (!*ends) {
 		size_t held = r->out.len;
 		if (!replay_read(
 			call->service->storage, &r->replay, &r->place, &r->out, ends, &call->error))
 			return false;
-		more = r->out.len > held;
-		if (more)
-			state_print(&r->out, follow);
+		if (r->out.len == held)
+			break;
+		/* whole lines are handed on; what follows the last one stays */
+		struct buf *out = &r->out;
+		char *line = out->data, *stop = out->data + out->len, *end;
+		while (line < stop && (end = memchr(line, '\n', (size_t)(stop - line)))) {
+			follow->chunk(follow->arg, line, (size_t)(end - line));
+			line = end + 1;
+		}
+		out->len = (size_t)(stop - line);
+		memmove(out->data, line, out->len);
 	}
 	return true;
 }

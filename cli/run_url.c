@@ -114,28 +114,22 @@ static bool stream_on_head(int status, void *arg)
 	return true;
 }
 
-static void stream_take(struct url_stream *s)
-{
-	cJSON *chunk = json_parse(buf_str(&s->line), s->line.len, JSON_TRUSTED_DEPTH, NULL);
-	const char *status = json_str(json_opt(chunk, "data"), "status");
-	if (chunk) {
-		json_integer(json_get(json_opt(chunk, "metadata"), "seq"), &s->seq);
-		s->follow->chunk(s->follow->arg, buf_str(&s->line), s->line.len);
-		s->moved = true;
-		s->over = status && strcmp(status, "done") == 0;
-	}
-	cJSON_Delete(chunk);
-	buf_reset(&s->line);
-}
-
 static bool stream_on_data(const char *data, size_t len, void *arg)
 {
 	struct url_stream *s = arg;
 	const char *end;
 	while (s->status == 200 && (end = memchr(data, '\n', len))) {
 		buf_add(&s->line, data, (size_t)(end - data));
-		if (s->line.len)
-			stream_take(s);
+		cJSON *chunk = json_parse(buf_str(&s->line), s->line.len, JSON_TRUSTED_DEPTH, NULL);
+		const char *status = json_str(json_opt(chunk, "data"), "status");
+		if (chunk) {
+			json_integer(json_get(json_opt(chunk, "metadata"), "seq"), &s->seq);
+			s->follow->chunk(s->follow->arg, buf_str(&s->line), s->line.len);
+			s->moved = true;
+			s->over = status && strcmp(status, "done") == 0;
+		}
+		cJSON_Delete(chunk);
+		buf_reset(&s->line);
 		len -= (size_t)(end - data) + 1;
 		data = end + 1;
 	}

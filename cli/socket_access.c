@@ -10,41 +10,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool read_mode(struct socket_access *access, const char *text)
-{
-	char *end;
-	unsigned long mode = strtoul(text, &end, 8);
-
-	if (*text < '0' || *text > '7' || *end || mode > 0777 || (mode & 0600) != 0600) {
-		complain(EXIT_USAGE,
-		    "--socket-mode must be an octal mode that begins with 6 or 7, like 0660, not \"%s\"",
-		    text);
-		return false;
-	}
-	access->mode = (unsigned)mode;
-	access->has_mode = true;
-	return true;
-}
-
-static bool read_group(struct socket_access *access, const char *text)
-{
-	const struct group *group = getgrnam(text);
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-
-	if (group)
-		access->group = group->gr_gid;
-	else if (*text >= '0' && *text <= '9' && !*end && number < (gid_t)-1)
-		access->group = (gid_t)number;
-	else
-		complain(EXIT_USAGE, "--socket-group: there is no group \"%s\"", text);
-	return access->group != (gid_t)-1;
-}
-
 bool socket_access_read(struct socket_access *access, const char *mode, const char *group)
 {
 	*access = (struct socket_access){.group = (gid_t)-1};
-	return (!mode || read_mode(access, mode)) && (!group || read_group(access, group));
+	if (mode) {
+		char *end;
+		unsigned long bits = strtoul(mode, &end, 8);
+
+		if (*mode < '0' || *mode > '7' || *end || bits > 0777 || (bits & 0600) != 0600)
+			return complain(0,
+			    "--socket-mode must be an octal mode that begins with 6 or 7, like 0660, not \"%s\"",
+			    mode);
+		access->mode = (unsigned)bits;
+		access->has_mode = true;
+	}
+	if (!group)
+		return true;
+
+	const struct group *named = getgrnam(group);
+	char *end;
+	unsigned long number = strtoul(group, &end, 10);
+	if (named)
+		access->group = named->gr_gid;
+	else if (*group >= '0' && *group <= '9' && !*end && number < (gid_t)-1)
+		access->group = (gid_t)number;
+	else
+		complain(EXIT_USAGE, "--socket-group: there is no group \"%s\"", group);
+	return access->group != (gid_t)-1;
 }
 
 bool unix_give(const char *path, const struct socket_access *access)

@@ -270,22 +270,6 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 
 /* ---- whether anybody serves ---- */
 
-/* Each worker writes its process id once. */
-static void read_ready(struct supervisor *s)
-{
-	int32_t pid;
-
-	while (read(s->ready_in, &pid, sizeof(pid)) == (ssize_t)sizeof(pid)) {
-		struct child *child = children_find(&s->children, pid);
-
-		if (!child || child->role != ROLE_WORKER)
-			continue;
-		child->ready = true;
-		s->history.changed = true;
-		log_info("worker %ld serves", (long)pid);
-	}
-}
-
 /* Requests wait for a moment while no worker serves, but not for ever: from then on their
  * connections are closed, and the web server says that the service is unavailable. */
 static void note_service(struct supervisor *s, int64_t now)
@@ -329,6 +313,7 @@ static void supervisor_wait_for_something(struct supervisor *s)
 	struct pollfd fds[] = {{s->signals, POLLIN, 0}, {s->reload.fd, POLLIN, 0},
 	    {s->ready_in, POLLIN, 0}, {turns_away(s, now) ? s->fastcgi : -1, POLLIN, 0}};
 	struct signalfd_siginfo info;
+	int32_t ready;
 	int fd, status;
 	pid_t pid;
 
@@ -336,8 +321,17 @@ static void supervisor_wait_for_something(struct supervisor *s)
 		clock_sleep_ms(10);
 	if (fds[1].revents)
 		reload_read(&s->reload);
-	if (fds[2].revents)
-		read_ready(s);
+	/* each worker writes its process id once */
+	while (
+	    fds[2].revents && read(s->ready_in, &ready, sizeof(ready)) == (ssize_t)sizeof(ready)) {
+		struct child *child = children_find(&s->children, ready);
+
+		if (!child || child->role != ROLE_WORKER)
+			continue;
+		child->ready = true;
+		s->history.changed = true;
+		log_info("worker %ld serves", (long)ready);
+	}
 	if (fds[3].revents)
 		while ((fd = accept4(s->fastcgi, NULL, NULL, SOCK_CLOEXEC)) >= 0)
 			close(fd);

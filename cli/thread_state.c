@@ -82,35 +82,26 @@ static bool thread_state_take_out(
 	return !error_is_set(err);
 }
 
-/* Whom the first line names, malloc'd, or NULL. */
-static char *thread_state_owner(FILE *lines)
-{
-	char *text = NULL, *owner = NULL;
-	size_t size = 0;
-	ssize_t len = getline(&text, &size, lines);
-	cJSON *line = len < 0 ? NULL : json_parse(text, (size_t)len, JSON_TRUSTED_DEPTH, NULL);
-	const char *user_id = json_str(line, "user_id");
-	if (user_id)
-		owner = xstrdup(user_id);
-	cJSON_Delete(line);
-	free(text);
-	rewind(lines);
-	return owner;
-}
-
 static cJSON *thread_state_bring_in(
     struct thread_source *source, FILE *lines, const char *wanted, struct error *err)
 {
 	struct state_service *at = thread_state_of(source);
 	const char *asks = at->user_id;
-	char *owner = asks ? NULL : thread_state_owner(lines);
-	if (owner)
-		at->user_id = owner;
+	char *first = NULL;
+	size_t size = 0;
+	/* the first line names the owner, whose the thread is where nobody asks */
+	ssize_t len = asks ? -1 : getline(&first, &size, lines);
+	cJSON *head = len < 0 ? NULL : json_parse(first, (size_t)len, JSON_TRUSTED_DEPTH, NULL);
+	if (!asks)
+		rewind(lines);
+	if (json_str(head, "user_id"))
+		at->user_id = json_str(head, "user_id");
 	struct call *call = state_begin(at);
 	state_identify(at, NULL);
 	cJSON *data = state_end(at, history_import(call, lines, wanted, true), err);
 	at->user_id = asks;
-	free(owner);
+	cJSON_Delete(head);
+	free(first);
 	return data;
 }
 

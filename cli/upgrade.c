@@ -140,13 +140,15 @@ static cJSON *cli_upgrade_describe(struct supervisor *s)
 	return document;
 }
 
-/* The memory file with all of it, which outlives this program; -1 with errno. */
-static int write_handover(struct supervisor *s)
+void upgrade_execute(struct supervisor *s)
 {
+	char *argv[MAX_OPTIONS + 2] = {s->self};
 	cJSON *document = cli_upgrade_describe(s);
 	char *text = json_print(document);
 	size_t len = strlen(text);
-	int fd = memfd_create("agentgraph-handover", 0);
+	/* the memory file with all of it, which outlives this program */
+	int fd = memfd_create("agentgraph-handover", 0), code;
+	char number[16];
 
 	if (fd >= 0 && write(fd, text, len) != (ssize_t)len) {
 		close(fd);
@@ -154,15 +156,6 @@ static int write_handover(struct supervisor *s)
 	}
 	free(text);
 	cJSON_Delete(document);
-	return fd;
-}
-
-void upgrade_execute(struct supervisor *s)
-{
-	char *argv[MAX_OPTIONS + 2] = {s->self};
-	int fd = write_handover(s), code;
-	char number[16];
-
 	snprintf(number, sizeof(number), "%d", fd);
 	if (fd >= 0 && setenv(VARIABLE, number, 1) == 0) {
 		keep_descriptors(s, true);

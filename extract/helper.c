@@ -66,33 +66,27 @@ static long pages_in(const char *info)
 	return line ? strtol(line + strlen("\nPages:"), NULL, 10) : -1;
 }
 
-static const char *check_pages(void)
+const char *helper_pdf(void)
 {
-	static const char *const paths[] = {"/usr/bin/pdfinfo", "/usr/local/bin/pdfinfo", NULL};
-	static const char *const argv[] = {"pdfinfo", "-", NULL};
+	static const char *const paths[] = {"/usr/bin/pdftotext", "/usr/local/bin/pdftotext", NULL};
+	static const char *const argv[] = {
+	    "pdftotext", "-q", "-enc", "UTF-8", "-nopgbrk", "-", "-", NULL};
+	static const char *const info_paths[] = {
+	    "/usr/bin/pdfinfo", "/usr/local/bin/pdfinfo", NULL};
+	static const char *const info_argv[] = {"pdfinfo", "-", NULL};
 	static char info[INFO_SIZE];
-	const char *path = helper_find(paths);
+	const char *path = helper_find(paths), *info_path = helper_find(info_paths);
 	if (!path)
+		return "pdftotext is not installed";
+	if (!info_path)
 		return "pdfinfo is not installed";
-	int status = helper_output_of(path, argv, info, sizeof(info));
+	int status = helper_output_of(info_path, info_argv, info, sizeof(info));
 	if (status == NOT_BECOME)
 		return NO_CAGE;
 	if (status != 0)
 		return "it is no PDF, or a damaged, encrypted or too large one";
 	if (pages_in(info) < 0 || pages_in(info) >= HELPER_PAGES)
 		return "the PDF has 10000 pages or more";
-	return NULL;
-}
-
-const char *helper_pdf(void)
-{
-	static const char *const paths[] = {"/usr/bin/pdftotext", "/usr/local/bin/pdftotext", NULL};
-	static const char *const argv[] = {
-	    "pdftotext", "-q", "-enc", "UTF-8", "-nopgbrk", "-", "-", NULL};
-	const char *path = helper_find(paths),
-		   *why = path ? check_pages() : "pdftotext is not installed";
-	if (why)
-		return why;
 	become(path, argv);
 	return NO_CAGE;
 }

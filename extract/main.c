@@ -74,25 +74,24 @@ static int extract_main_fail(const char *why)
 
 /* ---- what comes in ---- */
 
-/* What cannot be mapped is copied to where it can. */
-static bool copy_input(void)
-{
-	static char piece[COPY_SIZE];
-	int copy = memfd_create("document", MFD_CLOEXEC);
-	size_t total = 0;
-	for (ssize_t n; (n = read(STDIN_FILENO, piece, sizeof(piece))) > 0; total += (size_t)n)
-		if (total > DOCUMENT_UNPACKED || write(copy, piece, (size_t)n) != n)
-			return false;
-	return copy >= 0 && dup2(copy, STDIN_FILENO) == STDIN_FILENO;
-}
-
 static const char *map_input(size_t *len)
 {
 	struct stat st;
 	if (fstat(STDIN_FILENO, &st) != 0)
 		return NULL;
-	if (!S_ISREG(st.st_mode) && (!copy_input() || fstat(STDIN_FILENO, &st) != 0))
-		return NULL;
+	if (!S_ISREG(st.st_mode)) {
+		/* what cannot be mapped is copied to where it can */
+		static char piece[COPY_SIZE];
+		int copy = memfd_create("document", MFD_CLOEXEC);
+		size_t total = 0;
+		for (ssize_t n; (n = read(STDIN_FILENO, piece, sizeof(piece))) > 0;
+		     total += (size_t)n)
+			if (total > DOCUMENT_UNPACKED || write(copy, piece, (size_t)n) != n)
+				return NULL;
+		if (copy < 0 || dup2(copy, STDIN_FILENO) != STDIN_FILENO ||
+		    fstat(STDIN_FILENO, &st) != 0)
+			return NULL;
+	}
 	*len = (size_t)st.st_size;
 	if (*len == 0)
 		return "";

@@ -49,22 +49,6 @@ static bool package_fits(struct reading *r, int64_t unpacked)
 
 /* ---- one part ---- */
 
-/* Feeds the part's bytes to the parser, until it has enough. */
-static void package_pump(struct reading *r, struct xml *xml)
-{
-	char chunk[CHUNK];
-	la_ssize_t n;
-	bool more = true;
-	while (more && (n = archive_read_data(r->archive, chunk, sizeof(chunk))) != 0) {
-		if (n < 0) {
-			package_refuse(r, "the archive is damaged or encrypted");
-			return;
-		}
-		r->unpacked += n;
-		more = package_fits(r, r->unpacked) && xml_feed(xml, chunk, (size_t)n);
-	}
-}
-
 static void package_read_part(struct reading *r, unsigned long order)
 {
 	void *state = xcalloc(1, r->package->state_size);
@@ -72,7 +56,18 @@ static void package_read_part(struct reading *r, unsigned long order)
 	r->pieces[r->count] = (struct piece){.order = order, .place = r->count};
 	struct part part = {&r->pieces[r->count++].out, NULL, state, r->package->shared};
 	part.xml = xml_new(r->package->events, &part, false);
-	package_pump(r, part.xml);
+	/* until the parser has enough */
+	char chunk[CHUNK];
+	la_ssize_t n;
+	for (bool more = true;
+	     more && (n = archive_read_data(r->archive, chunk, sizeof(chunk))) != 0;) {
+		if (n < 0) {
+			package_refuse(r, "the archive is damaged or encrypted");
+			break;
+		}
+		r->unpacked += n;
+		more = package_fits(r, r->unpacked) && xml_feed(part.xml, chunk, (size_t)n);
+	}
 	const char *why = xml_end(part.xml);
 	if (why)
 		package_refuse(r, why);

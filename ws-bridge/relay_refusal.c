@@ -10,25 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reason phrases; clients go by the number. */
-static const char *phrase(int status)
-{
-	switch (status) {
-	case 400:
-		return "Bad Request";
-	case 403:
-		return "Forbidden";
-	case 426:
-		return "Upgrade Required";
-	case 429:
-		return "Too Many Requests";
-	case 503:
-		return "Service Unavailable";
-	default:
-		return "Refused";
-	}
-}
-
 /* A header line, unless the value is absent or would end it. */
 static void put_header(struct buf *out, const char *name, const char *value)
 {
@@ -39,11 +20,19 @@ static void put_header(struct buf *out, const char *name, const char *value)
 /* The whole answer; its head repeats what the body says. */
 static void put_answer(struct buf *out, int status, const cJSON *body)
 {
+	static const struct {
+		int status;
+		const char *phrase; /* clients go by the number */
+	} phrases[] = {{400, "Bad Request"}, {403, "Forbidden"}, {426, "Upgrade Required"},
+	    {429, "Too Many Requests"}, {503, "Service Unavailable"}};
+	const char *phrase = "Refused";
+	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
+		if (phrases[i].status == status)
+			phrase = phrases[i].phrase;
 	const cJSON *metadata = json_get(body, "metadata");
 	int64_t close_code;
 	char *text = json_print(body);
-	buf_printf(
-	    out, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n", status, phrase(status));
+	buf_printf(out, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n", status, phrase);
 	buf_printf(out, "Content-Length: %zu\r\nCache-Control: no-store\r\n", strlen(text));
 	put_header(out, "X-Request-ID", json_str(metadata, "request_id"));
 	put_header(out, "X-Timestamp", json_str(metadata, "timestamp"));
