@@ -59,21 +59,6 @@ static cJSON *read_scopes(const struct section *s, const char *key, const cJSON 
 	return scopes && !wrong ? cJSON_Duplicate(scopes, true) : cJSON_CreateArray();
 }
 
-/* Role to array of scopes, under either of its two names. */
-static cJSON *read_roles(const struct section *rbac)
-{
-	cJSON *result = cJSON_CreateObject();
-	struct section roles;
-	const char *key = json_opt(rbac->object, "roles") ? "roles" : "role_scopes";
-	if (!section_open(&roles, rbac, key))
-		return result;
-	const cJSON *role;
-	cJSON_ArrayForEach(role, roles.object) {
-		json_set(result, role->string, read_scopes(&roles, role->string, role));
-	}
-	return result;
-}
-
 /* doc/protocol-access.md#who-reaches-what: every isolation but `none` is by owner. */
 static void read_rbac(const struct section *rbac, struct config *config)
 {
@@ -87,7 +72,14 @@ static void read_rbac(const struct section *rbac, struct config *config)
 		    rbac, "isolation", "neither \"owner\" nor \"none\"; \"owner\" is used");
 	config->authorization = AUTHZ_RBAC;
 	config->rbac = cJSON_CreateObject();
-	json_set(config->rbac, "roles", read_roles(rbac));
+	/* role to array of scopes, under either of its two names */
+	cJSON *granted = json_add(config->rbac, "roles", cJSON_CreateObject());
+	struct section roles;
+	const cJSON *role;
+	if (section_open(&roles, rbac, json_opt(rbac->object, "roles") ? "roles" : "role_scopes")) {
+		cJSON_ArrayForEach(role, roles.object)
+			json_set(granted, role->string, read_scopes(&roles, role->string, role));
+	}
 	json_set(config->rbac, "default_scopes", scopes);
 	json_add_str(config->rbac, "isolation", none ? "none" : "owner");
 }

@@ -111,20 +111,6 @@ static bool read_quoted(struct parser *p, struct buf *value)
 	return true;
 }
 
-static bool dotenv_read_value(struct parser *p, struct buf *value)
-{
-	const char *behind_equals = p->at;
-	dotenv_skip_blanks(p);
-	if (*p->at != '"' && *p->at != '\'') {
-		p->at = behind_equals; /* a blank before # matters */
-		read_plain(p, value);
-	} else if (!read_quoted(p, value)) {
-		return false;
-	}
-	const char *behind = p->at;
-	return finish_line(p) || dotenv_refuse(p, behind, "nothing behind the closing quote");
-}
-
 /* Reads one line, or one assignment over several, into variables. */
 static bool read_line(struct parser *p, cJSON *variables)
 {
@@ -135,7 +121,18 @@ static bool read_line(struct parser *p, cJSON *variables)
 	if (!name)
 		return dotenv_refuse(p, line, "KEY=VALUE");
 	struct buf value = {0};
-	bool ok = dotenv_read_value(p, &value);
+	const char *behind_equals = p->at;
+	bool ok = true;
+	dotenv_skip_blanks(p);
+	if (*p->at == '"' || *p->at == '\'') {
+		ok = read_quoted(p, &value);
+	} else {
+		p->at = behind_equals; /* a blank before # matters */
+		read_plain(p, &value);
+	}
+	const char *behind = p->at;
+	if (ok && !finish_line(p))
+		ok = dotenv_refuse(p, behind, "nothing behind the closing quote");
 	if (ok)
 		json_set(variables, name, cJSON_CreateString(buf_str(&value)));
 	buf_release(&value);

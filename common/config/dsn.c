@@ -11,16 +11,6 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define LONGEST 512
 
-/* Letters and digits up to the @, or up to a colon and a secret of the same kind. */
-static const char *skip_keys(const char *at, size_t *key_len)
-{
-	*key_len = strspn(at, LETTERS DIGITS);
-	at += *key_len;
-	if (*at == ':')
-		at += 1 + strspn(at + 1, LETTERS DIGITS);
-	return *key_len && *at == '@' ? at + 1 : NULL;
-}
-
 /* A name, an IPv4 address, or an IPv6 address in brackets; and a port, where there is one. */
 static const char *skip_host(const char *at)
 {
@@ -39,30 +29,28 @@ static const char *skip_host(const char *at)
 	return port >= 1 && port <= 65535 ? at + len : NULL;
 }
 
-/* Folders, and the project behind the last slash; NULL when there is none. */
-static const char *find_project(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	if (*path != '/' || strspn(path, LETTERS DIGITS "-._~/") != strlen(path))
-		return NULL;
-	return slash[1] && strspn(slash + 1, DIGITS) == strlen(slash + 1) ? slash + 1 : NULL;
-}
-
 bool dsn_parse(const char *text, struct dsn *dsn)
 {
-	size_t scheme = 0, key_len;
-	const char *host = NULL, *path = NULL, *project = NULL;
+	size_t scheme = 0;
 	if (strncmp(text, "http://", 7) == 0)
 		scheme = 7;
 	if (strncmp(text, "https://", 8) == 0)
 		scheme = 8;
-	if (scheme && strlen(text) <= LONGEST)
-		host = skip_keys(text + scheme, &key_len);
-	if (host)
-		path = skip_host(host);
-	if (path)
-		project = find_project(path);
-	if (!project)
+	if (!scheme || strlen(text) > LONGEST)
+		return false;
+	/* letters and digits up to the @, or up to a colon and a secret of the same kind */
+	size_t key_len = strspn(text + scheme, LETTERS DIGITS);
+	const char *at = text + scheme + key_len;
+	if (*at == ':')
+		at += 1 + strspn(at + 1, LETTERS DIGITS);
+	if (!key_len || *at != '@')
+		return false;
+	/* behind the host folders, and the project behind the last slash */
+	const char *host = at + 1, *path = skip_host(host);
+	if (!path || *path != '/' || path[strspn(path, LETTERS DIGITS "-._~/")])
+		return false;
+	const char *project = strrchr(path, '/') + 1;
+	if (!*project || project[strspn(project, DIGITS)])
 		return false;
 	dsn->key = xstrndup(text + scheme, key_len);
 	dsn->url = xasprintf(

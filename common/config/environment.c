@@ -352,23 +352,6 @@ const char *environment_name(size_t i)
 	return NULL;
 }
 
-/* True when the text went into slot; else reports why not.  Text of the free kinds, where secrets
- * are, is never shown. */
-static bool environment_read_text(const struct variable *v, void *slot, const char *name,
-    const char *text, struct problems *problems)
-{
-	char shown[FOUND_SIZE];
-	if (!utf8_valid(text, strlen(text))) {
-		problems_add(problems, "%s: expected UTF-8 text, found other bytes", name);
-		return false;
-	}
-	if (kinds[v->kind].parse(v, text, slot))
-		return true;
-	problems_add(problems, "%s: expected %s, found %s", name,
-	    v->expected ? v->expected : kinds[v->kind].expected, found_text(shown, text));
-	return false;
-}
-
 void environment_fill(struct environment *env, struct problems *problems)
 {
 	for (size_t i = 0; i < VARIABLES; i++) {
@@ -381,9 +364,17 @@ void environment_fill(struct environment *env, struct problems *problems)
 			name = v->alias;
 			text = environment_text(name);
 		}
-		if (text && environment_read_text(v, slot, name, text, problems))
-			continue;
-		if (v->preset)
+		/* text of the free kinds, where secrets are, is never shown */
+		char shown[FOUND_SIZE];
+		bool utf8 = text && utf8_valid(text, strlen(text));
+		bool taken = utf8 && kinds[v->kind].parse(v, text, slot);
+		if (text && !utf8)
+			problems_add(problems, "%s: expected UTF-8 text, found other bytes", name);
+		else if (text && !taken)
+			problems_add(problems, "%s: expected %s, found %s", name,
+			    v->expected ? v->expected : kinds[v->kind].expected,
+			    found_text(shown, text));
+		if (!taken && v->preset)
 			kinds[v->kind].parse(v, v->preset, slot);
 	}
 }

@@ -44,22 +44,6 @@ bool plugin_is_python(const char *path)
 	return found;
 }
 
-/* One that was built for a newer interface may call what is not there. */
-static bool abi_fits(void *library, const char *path, struct problems *problems)
-{
-	const unsigned *abi = dlsym(library, "ag_plugin_abi");
-	if (!abi) {
-		problems_add(problems,
-		    "%s: expected a plug-in that states its interface with AG_PLUGIN", path);
-		return false;
-	}
-	if (*abi != AG_ABI_VERSION)
-		problems_add(problems,
-		    "%s: built for plug-in interface %u, expected %u: build it again", path, *abi,
-		    (unsigned)AG_ABI_VERSION);
-	return *abi == AG_ABI_VERSION;
-}
-
 void *plugin_open(const char *path, struct problems *problems)
 {
 	if (plugin_is_python(path)) {
@@ -72,8 +56,17 @@ void *plugin_open(const char *path, struct problems *problems)
 		problems_add(problems, "%s: expected a loadable plug-in: %s", path, dlerror());
 		return NULL;
 	}
-	if (abi_fits(library, path, problems))
+	/* one that was built for a newer interface may call what is not there */
+	const unsigned *abi = dlsym(library, "ag_plugin_abi");
+	if (abi && *abi == AG_ABI_VERSION)
 		return library;
+	if (abi)
+		problems_add(problems,
+		    "%s: built for plug-in interface %u, expected %u: build it again", path, *abi,
+		    (unsigned)AG_ABI_VERSION);
+	else
+		problems_add(problems,
+		    "%s: expected a plug-in that states its interface with AG_PLUGIN", path);
 	plugin_close(library);
 	return NULL;
 }
