@@ -160,16 +160,6 @@ static void write_reasoning(struct agui_writer *writer, const char *delta)
 	send_content(writer, "REASONING_MESSAGE_CONTENT", delta);
 }
 
-static void on_piece(struct agui_writer *writer, const cJSON *message)
-{
-	const cJSON *block = json_get(message, "content")->child;
-	turn_to(writer, message_id(message));
-	if (block_is(block, "reasoning"))
-		write_reasoning(writer, json_str(block, "summary"));
-	else
-		agui_events_write_text(writer, json_str(block, "text"));
-}
-
 /* ---- tool calls ---- */
 
 /* Existing clients append what arrives under a known id, so a call is sent once
@@ -280,6 +270,7 @@ static void agui_events_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct agui_writer *writer = (struct agui_writer *)observer;
+	const cJSON *block;
 	agui_turn_to(writer, event->branch);
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
@@ -289,7 +280,12 @@ static void agui_events_on_event(
 		return;
 	case RUN_PIECE:
 		agui_events_cork(writer, true);
-		on_piece(writer, event->message);
+		block = json_get(event->message, "content")->child;
+		turn_to(writer, message_id(event->message));
+		if (block_is(block, "reasoning"))
+			write_reasoning(writer, json_str(block, "summary"));
+		else
+			agui_events_write_text(writer, json_str(block, "text"));
 		agui_events_cork(writer, false);
 		return;
 	case RUN_MESSAGE:

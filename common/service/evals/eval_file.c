@@ -31,15 +31,6 @@ static bool eval_file_is_word(const char *token, size_t len)
 	return false;
 }
 
-/* Whether a number is too large for a double. */
-static bool overflows(const char *token, size_t len)
-{
-	if (strspn(token, "+-.0123456789eE") != len)
-		return false;
-	bool suspect = len > HUGE_DIGITS || memchr(token, 'e', len) || memchr(token, 'E', len);
-	return suspect && isinf(strtod(token, NULL));
-}
-
 /* Returns where the token ends. */
 static char *mend_token(const char *text, char *p)
 {
@@ -48,7 +39,11 @@ static char *mend_token(const char *text, char *p)
 		end++;
 	size_t len = (size_t)(end - p);
 	bool starts = p == text || strchr(" \t\r\n,:[", p[-1]);
-	if (starts && ends_token(*end) && (eval_file_is_word(p, len) || overflows(p, len))) {
+	/* a number that may be too large for a double */
+	bool suspect = strspn(p, "+-.0123456789eE") == len &&
+	    (len > HUGE_DIGITS || memchr(p, 'e', len) || memchr(p, 'E', len));
+	if (starts && ends_token(*end) &&
+	    (eval_file_is_word(p, len) || (suspect && isinf(strtod(p, NULL))))) {
 		memset(p, ' ', len);
 		*p = '0';
 	}

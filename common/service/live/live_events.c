@@ -114,6 +114,14 @@ void live_finish_transcripts(struct live *live)
 static void live_events_take_transcript(struct live *live, int from, const struct live_event *event)
 {
 	struct buf *said = &live->said[from];
+	if (from == FROM_USER) {
+		/* without words it only says who ends what the user says */
+		live->user_ends |= event->flag;
+		if (event->text && *event->text && !live->answering && !live->asked)
+			live_ask(live);
+	} else if (event->text || said->len) {
+		begin_answer(live);
+	}
 	if (!event->flag && event->text && *event->text) {
 		buf_puts(said, event->text);
 		send_transcript(live, from, event->text, false);
@@ -220,15 +228,9 @@ static void live_events_take(struct live *live, const struct live_event *event)
 			live->setup.sink->audio(live->setup.sink, event->pcm, event->bytes);
 		break;
 	case LIVE_INPUT_TRANSCRIPT:
-		/* without words it only says who ends what the user says */
-		live->user_ends |= event->flag;
-		if (event->text && *event->text && !live->answering && !live->asked)
-			live_ask(live);
 		live_events_take_transcript(live, FROM_USER, event);
 		break;
 	case LIVE_OUTPUT_TRANSCRIPT:
-		if (event->text || live->said[FROM_MODEL].len)
-			begin_answer(live);
 		live_events_take_transcript(live, FROM_MODEL, event);
 		break;
 	case LIVE_TOOL_CALL:

@@ -8,17 +8,6 @@
 
 #include <string.h>
 
-static bool still_runs(struct call *call, const struct trace_view *view)
-{
-	struct storage *storage = call->service->storage;
-	bool running, stop;
-	return view->run_count &&
-	    strcmp(view->run_ids[view->run_count - 1], view->run.run_id) == 0 &&
-	    storage->threads->lease_running(
-		storage, &call->ctx, view->run.thread_id, &running, &stop, &call->error) &&
-	    running;
-}
-
 /*
  * A process that died says nothing of its runs.  A run says how it ended before it gives up its
  * thread; so one that goes on after its thread was seen free is dead.
@@ -26,11 +15,19 @@ static bool still_runs(struct call *call, const struct trace_view *view)
 static bool observe_read_view(
     struct call *call, const char *thread_id, const char *run_id, struct trace_view *view)
 {
+	struct storage *storage = call->service->storage;
 	struct traces *traces = call->service->traces;
 	struct trace_run *run = &view->run;
 	if (!traces_read(traces, &call->ctx, call->arena, thread_id, run_id, view, &call->error))
 		return false;
-	if (!view->found || run->status != TRACE_RUNNING || still_runs(call, view))
+	if (!view->found || run->status != TRACE_RUNNING)
+		return true;
+	bool last = view->run_count && strcmp(view->run_ids[view->run_count - 1], run->run_id) == 0;
+	bool running, stop;
+	if (last &&
+	    storage->threads->lease_running(
+		storage, &call->ctx, run->thread_id, &running, &stop, &call->error) &&
+	    running)
 		return true;
 	if (!traces_read(
 		traces, &call->ctx, call->arena, thread_id, run->run_id, view, &call->error))
