@@ -47,7 +47,8 @@ static bool trace_ring_add(struct trace_ring *ring, struct ring_entry *entry,
 	return true;
 }
 
-static struct ring_entry entry_of(const struct trace_run *run, const struct trace_piece *piece)
+bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct trace_piece *piece,
+    uint64_t *place)
 {
 	struct ring_entry entry = {
 	    .run = *run,
@@ -59,13 +60,6 @@ static struct ring_entry entry_of(const struct trace_run *run, const struct trac
 	entry.run.thread_id = entry.run.run_id = NULL;
 	size_t size = sizeof(entry) + entry.thread_len + entry.run_len + entry.records_len + 3;
 	entry.size = (uint32_t)((size + 7) & ~(size_t)7); /* the next one is aligned */
-	return entry;
-}
-
-bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct trace_piece *piece,
-    uint64_t *place)
-{
-	struct ring_entry entry = entry_of(run, piece);
 	shared_lock(&ring->head.mutex[0]);
 	uint64_t start = atomic_load(&ring->added);
 	bool added = trace_ring_add(ring, &entry, run, piece->len ? piece->records : "");
@@ -97,17 +91,6 @@ static void trace_ring_get(const struct trace_ring *ring, uint64_t at, void *dat
 	memcpy((char *)data + first, ring->bytes, len - first);
 }
 
-/* Returns the entry's size.  Others may supersede it meanwhile, so that word is read by itself. */
-static size_t copy_entry(struct trace_ring *ring, uint64_t at, struct ring_entry *entry)
-{
-	const size_t mark = offsetof(struct ring_entry, superseded);
-	const size_t behind = mark + sizeof(entry->superseded);
-	trace_ring_get(ring, at, entry, mark);
-	atomic_init(&entry->superseded, atomic_load(superseded_at(ring, at)));
-	trace_ring_get(ring, at + behind, (char *)entry + behind, entry->size - behind);
-	return entry->size;
-}
-
 char *ring_copy(struct trace_ring *ring, size_t *len)
 {
 	uint64_t taken = atomic_load(&ring->taken);
@@ -115,8 +98,17 @@ char *ring_copy(struct trace_ring *ring, size_t *len)
 	if (!*len)
 		return NULL;
 	char *copy = xmalloc(*len);
-	for (size_t at = 0; at < *len;)
-		at += copy_entry(ring, taken + at, (struct ring_entry *)(void *)(copy + at));
+	const size_t mark = offsetof(struct ring_entry, superseded);
+	for (size_t at = 0; at < *len;) {
+		struct ring_entry *entry = (struct ring_entry *)(void *)(copy + at);
+		const size_t behind = mark + sizeof(entry->superseded);
+		/* others may supersede it meanwhile, so that word is read by itself */
+		trace_ring_get(ring, taken + at, entry, mark);
+		atomic_init(&entry->superseded, atomic_load(superseded_at(ring, taken + at)));
+		trace_ring_get(
+		    ring, taken + at + behind, (char *)entry + behind, entry->size - behind);
+		at += entry->size;
+	}
 	return copy;
 }
 

@@ -96,22 +96,10 @@ static void mac(
 	assert(done);
 }
 
-static void derive(const struct sigv4_key *key, const char *date, unsigned char out[HASH])
-{
-	struct buf secret = {0};
-	buf_printf(&secret, "AWS4%s", key->secret);
-	mac(secret.data, secret.len, date, DAY, out);
-	mac(out, HASH, key->region, strlen(key->region), out);
-	mac(out, HASH, SERVICE, strlen(SERVICE), out);
-	mac(out, HASH, "aws4_request", strlen("aws4_request"), out);
-	OPENSSL_cleanse(secret.data, secret.len);
-	buf_release(&secret);
-}
-
 void sigv4_signature(
     const struct sigv4_key *key, const struct sigv4_request *request, char out[SIGV4_HASH_SIZE])
 {
-	struct buf text = {0}, canonical = {0};
+	struct buf text = {0}, canonical = {0}, secret = {0};
 	char hash[SIGV4_HASH_SIZE];
 	unsigned char derived[HASH], signature[HASH];
 	add_request(&canonical, request);
@@ -119,10 +107,16 @@ void sigv4_signature(
 	buf_printf(&text, ALGORITHM "\n%s\n", request->date);
 	add_scope(&text, key, request);
 	buf_printf(&text, "\n%s", hash);
-	derive(key, request->date, derived);
+	buf_printf(&secret, "AWS4%s", key->secret);
+	mac(secret.data, secret.len, request->date, DAY, derived);
+	mac(derived, HASH, key->region, strlen(key->region), derived);
+	mac(derived, HASH, SERVICE, strlen(SERVICE), derived);
+	mac(derived, HASH, "aws4_request", strlen("aws4_request"), derived);
 	mac(derived, HASH, text.data, text.len, signature);
 	sigv4_hex(signature, out);
+	OPENSSL_cleanse(secret.data, secret.len);
 	OPENSSL_cleanse(derived, sizeof(derived));
+	buf_release(&secret);
 	buf_release(&canonical);
 	buf_release(&text);
 }

@@ -90,18 +90,6 @@ static bool copy_end(struct copy *c, bool ok, struct error *err)
  * has none. */
 static const char *const beside[] = {"files.db", "store.db"};
 
-static bool copy_beside(const char *threads, const char *dir, const char *name, struct error *err)
-{
-	int state = (int)(strrchr(threads, '/') - threads);
-	char *from = xasprintf("%.*s/%s", state, threads, name);
-	struct copy c;
-	bool ok =
-	    access(from, F_OK) != 0 || copy_end(&c, copy_begin(&c, from, dir, name, err), err);
-
-	free(from);
-	return ok;
-}
-
 /*
  * threads.db is copied first, so that the files that its messages name have their records, and gets
  * its name last: a backup that has it is whole.
@@ -110,6 +98,7 @@ bool engine_backup(
     struct storage *st, const struct storage_context *ctx, const char *path, struct error *err)
 {
 	const char *from = engine_of(st)->source.path;
+	int state = (int)(strrchr(from, '/') - from); /* the length of the directory's name */
 	struct copy threads;
 	bool ok;
 
@@ -120,8 +109,14 @@ bool engine_backup(
 	if (!made && !backup_is_empty(path, err))
 		return false;
 	ok = copy_begin(&threads, from, path, "threads.db", err);
-	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++)
-		ok = copy_beside(from, path, beside[i], err);
+	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
+		char *other = xasprintf("%.*s/%s", state, from, beside[i]);
+		struct copy copy;
+
+		if (access(other, F_OK) == 0)
+			ok = copy_end(&copy, copy_begin(&copy, other, path, beside[i], err), err);
+		free(other);
+	}
 	ok = copy_end(&threads, ok, err);
 	/* only whole backups stay, and the next one can have the directory: nothing else was in it
 	 */

@@ -186,26 +186,24 @@ const float *vector_file_centre(const struct vector_file *f)
 	return centre_of(f);
 }
 
-static char *map_chunk(struct vector_file *f, size_t index)
-{
-	pthread_mutex_lock(&f->mapping);
-	char *base = atomic_load(&f->chunks[index]);
-	if (!base) {
-		off_t at = (off_t)(f->header_size + index * f->chunk_size);
-		base = mmap(NULL, f->chunk_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, at);
-		base = base == MAP_FAILED ? NULL : base;
-		atomic_store(&f->chunks[index], base);
-	}
-	pthread_mutex_unlock(&f->mapping);
-	return base;
-}
-
 bool vector_file_chunk(
     struct vector_file *f, size_t index, struct vector_chunk *c, struct error *err)
 {
 	assert(index < CHUNKS_MAX);
 	char *p = atomic_load_explicit(&f->chunks[index], memory_order_acquire);
-	if (!p && !(p = map_chunk(f, index)))
+	if (!p) {
+		pthread_mutex_lock(&f->mapping);
+		p = atomic_load(&f->chunks[index]);
+		if (!p) {
+			off_t at = (off_t)(f->header_size + index * f->chunk_size);
+			p = mmap(
+			    NULL, f->chunk_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, at);
+			p = p == MAP_FAILED ? NULL : p;
+			atomic_store(&f->chunks[index], p);
+		}
+		pthread_mutex_unlock(&f->mapping);
+	}
+	if (!p)
 		return vector_file_fail(err, "map them");
 	c->rows = (_Atomic int64_t *)p;
 	c->owners = (uint64_t *)(c->rows + CHUNK_SLOTS);

@@ -312,23 +312,6 @@ static void bounds_give(const struct estimate *e)
 	free(had);
 }
 
-/* What the query has in common with the centre is known without an estimate. */
-static void vector_search_prepare(struct scan *s, struct estimate *e)
-{
-	const float *centre = vector_file_centre(s->file);
-	float length = s->kernels->dot(centre, centre, s->padded);
-	float *rest = xmalloc(s->padded * sizeof(*rest));
-	e->product = s->kernels->dot(centre, s->query->vector, s->padded);
-	e->along = length > 0 ? e->product / length : 0;
-	for (size_t i = 0; i < s->padded; i++)
-		rest[i] = s->query->vector[i] - e->along * centre[i];
-	sketch_query_init(&e->query, rest, s->padded);
-	free(rest);
-	bounds_take(e, chunk_count(s) * CHUNK_SLOTS);
-	e->first.limit = s->best.limit * FIRST_EACH + FIRST_LEAST;
-	e->first.hits = xmalloc(e->first.limit * sizeof(*e->first.hits));
-}
-
 /* Sketches are made when they are first needed. */
 static bool look_by_sketches(struct scan *s, struct error *err)
 {
@@ -341,7 +324,19 @@ static bool look_by_sketches(struct scan *s, struct error *err)
 	}
 	if (!ok)
 		return false;
-	vector_search_prepare(s, &e);
+	/* what the query has in common with the centre is known without an estimate */
+	const float *centre = vector_file_centre(s->file);
+	float length = s->kernels->dot(centre, centre, s->padded);
+	float *rest = xmalloc(s->padded * sizeof(*rest));
+	e.product = s->kernels->dot(centre, s->query->vector, s->padded);
+	e.along = length > 0 ? e.product / length : 0;
+	for (size_t i = 0; i < s->padded; i++)
+		rest[i] = s->query->vector[i] - e.along * centre[i];
+	sketch_query_init(&e.query, rest, s->padded);
+	free(rest);
+	bounds_take(&e, chunk_count(s) * CHUNK_SLOTS);
+	e.first.limit = s->best.limit * FIRST_EACH + FIRST_LEAST;
+	e.first.hits = xmalloc(e.first.limit * sizeof(*e.first.hits));
 	ok = estimate_all(s, &e, err) && look_at_best(s, &e, err);
 	sketch_query_release(&e.query);
 	free(e.first.hits);

@@ -22,18 +22,13 @@ size_t sketch_signs(size_t padded)
 	return signs;
 }
 
-static uint64_t mixed(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
-}
-
 static void vector_sketch_flip(float *x, size_t n, size_t round)
 {
 	for (size_t i = 0; i < n; i += 64) {
-		uint64_t bits = mixed(round << 32 | i);
+		uint64_t bits = (round << 32 | i) + 0x9e3779b97f4a7c15u; /* splitmix64 */
+		bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+		bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+		bits ^= bits >> 31;
 		for (size_t k = 0; k < 64 && i + k < n; k++)
 			x[i + k] = bits >> k & 1 ? -x[i + k] : x[i + k];
 	}
