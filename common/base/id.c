@@ -108,27 +108,22 @@ char *uuid4(char out[UUID_SIZE])
 	return put_uuid(out, bytes, 4);
 }
 
-/* Milliseconds and, in the lowest 12 bits, the fraction of one (RFC 9562, 6.2, method 3); always
- * greater than before. */
-static uint64_t next_tick(void)
-{
-	static _Atomic uint64_t last;
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-	uint64_t tick = ms << 12 | ((uint64_t)now.tv_nsec % 1000000 << 12) / 1000000;
-	uint64_t previous = atomic_load_explicit(&last, memory_order_relaxed), next;
-	do
-		next = tick > previous ? tick : previous + 1;
-	while (!atomic_compare_exchange_weak(&last, &previous, next));
-	return next;
-}
-
 char *uuid7(char out[UUID_SIZE])
 {
+	static _Atomic uint64_t last;
 	unsigned char bytes[16];
+	struct timespec now;
 	random_bytes(bytes + 8, 8);
-	uint64_t tick = next_tick(), ms = tick >> 12;
+	clock_gettime(CLOCK_REALTIME, &now);
+	/* milliseconds and, in the lowest 12 bits, the fraction of one (RFC 9562, 6.2, method 3);
+	 * always greater than before */
+	uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	uint64_t wanted = ms << 12 | ((uint64_t)now.tv_nsec % 1000000 << 12) / 1000000;
+	uint64_t previous = atomic_load_explicit(&last, memory_order_relaxed), tick;
+	do
+		tick = wanted > previous ? wanted : previous + 1;
+	while (!atomic_compare_exchange_weak(&last, &previous, tick));
+	ms = tick >> 12;
 	for (int i = 0; i < 6; i++)
 		bytes[i] = (unsigned char)(ms >> (40 - 8 * i));
 	bytes[6] = (unsigned char)(tick >> 8);

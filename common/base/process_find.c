@@ -11,17 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool process_find_executable(const char *path)
-{
-	struct stat st;
-	if (stat(path, &st) != 0)
-		return false;
-	if (S_ISREG(st.st_mode) && access(path, X_OK) == 0)
-		return true;
-	errno = EACCES;
-	return false;
-}
-
 static char *process_find_joined(const char *dir, size_t dir_len, const char *name)
 {
 	struct buf path = {0};
@@ -33,9 +22,11 @@ static char *process_find_joined(const char *dir, size_t dir_len, const char *na
 
 static char *found(char *path)
 {
-	if (process_find_executable(path))
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+	int code = there ? EACCES : errno;
+	if (there && S_ISREG(st.st_mode) && access(path, X_OK) == 0)
 		return path;
-	int code = errno;
 	free(path);
 	errno = code;
 	return NULL;
