@@ -51,8 +51,8 @@ static void examine_servers(const ag_graph *graph, struct problems *problems)
 	const struct tool_server **waiting = NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct node *node = &graph->nodes[i];
+	for (size_t i = 0; i < graph->all_count; i++) {
+		const struct node *node = graph->all[i];
 
 		node_tools_wake(node);
 		waiting = xrealloc(waiting, (count + node->server_count + 1) * sizeof(*waiting));

@@ -153,6 +153,15 @@ void ag_graph_map(ag_graph *graph, const char *from, const char *field, const ch
     const char *join, unsigned limit);
 
 /*
+ * A node that is a graph, which build builds: it has state fields of its own, and its nodes are
+ * called "name/node".  options is NULL, or a JSON object as nodes of documents have them: "input",
+ * its fields from templates over the values here, "output", fields here from templates over its
+ * values at its end, and "messages": "shared", or "own", with which it begins with the last user
+ * text alone, and of what it says the last answer is kept.
+ */
+void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, const char *options);
+
+/*
  * What is done with a node that fails or takes its time, as a JSON object with the keys that nodes
  * of documents have; those that are not there stay as they were:
  *

@@ -15,7 +15,16 @@ ag_graph *graph_new(const char *name)
 {
 	ag_graph *graph = xcalloc(1, sizeof(*graph));
 	graph->name = xstrdup(name);
+	graph->prefix = xstrdup("");
 	return graph;
+}
+
+ag_graph *graph_new_inside(const ag_graph *graph, const char *node, const char *name)
+{
+	ag_graph *inner = graph_new(name);
+	free(inner->prefix);
+	inner->prefix = xasprintf("%s%s/", graph->prefix, node ? node : "");
+	return inner;
 }
 
 static void node_release(struct node *node)
@@ -32,6 +41,9 @@ static void node_release(struct node *node)
 	node_free_servers(node);
 	live_tags_free(node->approve);
 	live_agent_free(node->live);
+	if (node->sub)
+		graph_free(node->sub->graph);
+	free(node->sub);
 	free(node->policy.on_error);
 	free(node->name);
 }
@@ -63,6 +75,8 @@ void graph_free(ag_graph *graph)
 		cJSON_Delete(field->initial);
 	}
 	free(graph->nodes);
+	free(graph->all);
+	free(graph->prefix);
 	free(graph->edges);
 	free(graph->fields);
 	free(graph->hooks);
@@ -95,7 +109,8 @@ static struct node *node_add(ag_graph *graph, const char *name)
 	}
 	graph->nodes = xrealloc(graph->nodes, (graph->node_count + 1) * sizeof(*graph->nodes));
 	struct node *node = &graph->nodes[graph->node_count++];
-	*node = (struct node){.name = xstrdup(name), .on_error = GRAPH_UNSET};
+	*node =
+	    (struct node){.name = xasprintf("%s%s", graph->prefix, name), .on_error = GRAPH_UNSET};
 	return node;
 }
 
@@ -116,6 +131,18 @@ void ag_graph_tools(ag_graph *graph, const char *name)
 	struct node *node = node_add(graph, name);
 	if (node)
 		node->is_tools = true;
+}
+
+void graph_add_subgraph(ag_graph *graph, const char *name, const struct subgraph *sub)
+{
+	struct node *node = node_add(graph, name);
+	if (!node) {
+		graph_free(sub->graph);
+		return;
+	}
+	node->kind = "graph";
+	node->sub = xcalloc(1, sizeof(*sub));
+	*node->sub = *sub;
 }
 
 void ag_graph_live(ag_graph *graph, const char *name, const struct ag_live *live)

@@ -93,7 +93,7 @@ static void record_end(ag_run *run, const struct error *failure)
 	r->node = run->thread.node;
 	r->step = run->thread.step;
 	r->error_json = failure ? run_failure_json(run->setup.arena, failure) : NULL;
-	r->usage = (struct run_usage){0};
+	r->usage = run->usage;
 	cJSON_ArrayForEach(message, run->messages.array) {
 		if (i++ >= run->messages.brought)
 			message_usage(message, &r->usage);

@@ -99,12 +99,33 @@ static void compile_edge(ag_graph *graph, struct edge *edge)
 static void compile_policy(ag_graph *graph, struct node *node)
 {
 	const char *name = node->policy.on_error;
+	if (node->sub && (node->policy.attempts > 1 || node->policy.timeout > 0))
+		compile_problem(graph, "node", node->name,
+		    "a graph has on_error alone; expected retry and timeout at its nodes");
 	if (!name)
 		return;
 	node->on_error = graph_node_index(graph, name);
 	if (node->on_error == GRAPH_UNSET)
 		problems_add(&graph->problems, "%s: node '%s': on_error: there is no node '%s'",
 		    graph->name, node->name, name);
+}
+
+/* The nodes do not move any more: the ways into subgraphs, and the list of all. */
+static void compile_inside(ag_graph *graph)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct node *node = &graph->nodes[i];
+		struct subgraph *sub = node->sub;
+		size_t inner = sub ? sub->graph->all_count : 0;
+		graph->all =
+		    xrealloc(graph->all, (graph->all_count + inner + 1) * sizeof(*graph->all));
+		graph->all[graph->all_count++] = node;
+		for (size_t k = 0; k < inner; k++)
+			graph->all[graph->all_count++] = sub->graph->all[k];
+		if (sub)
+			sub->enter =
+			    (struct edge){.from = node->name, .joins = GRAPH_END, .into = node};
+	}
 }
 
 static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached);
@@ -191,6 +212,7 @@ bool graph_compile(ag_graph *graph)
 	live_compile(graph);
 	if (graph->problems.errors == 0)
 		graph_compile_regions(graph);
+	compile_inside(graph);
 	check_reach(graph);
 	if (graph->problems.errors == 0)
 		warn_without_end(graph);
@@ -203,22 +225,23 @@ bool graph_compile(ag_graph *graph)
 static void add_remote_tool(
     ag_graph *graph, const struct remote_tool *remote, const char *file, struct problems *problems)
 {
-	int i = graph_node_index(graph, remote->node);
-	if (i < 0 || !graph->nodes[i].is_tools) {
+	const struct node *node = graph_node_find(graph, remote->node);
+	if (!node || !node->is_tools) {
 		problems_add(problems,
 		    "%s: remote_tools: '%s': expected node to be a tools node of the graph, '%s' is not",
 		    file, remote->name, remote->node);
 		return;
 	}
-	for (size_t n = 0; n < graph->node_count; n++) {
-		if (!graph_tool_get(&graph->nodes[n], remote->name))
+	for (size_t n = 0; n < graph->all_count; n++) {
+		if (!graph_tool_get(graph->all[n], remote->name))
 			continue;
 		problems_add(problems,
 		    "%s: remote_tools: '%s': expected another name, a tool of the graph has this one",
 		    file, remote->name);
 		return;
 	}
-	struct tool *tool = graph_tool_add(&graph->nodes[i], remote->name, remote->description);
+	/* nothing else has begun to read the graph */
+	struct tool *tool = graph_tool_add((struct node *)node, remote->name, remote->description);
 	tool->source = TOOL_REMOTE;
 	tool->parameters = cJSON_Duplicate(remote->parameters, true);
 }

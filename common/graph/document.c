@@ -117,7 +117,7 @@ struct graph_object {
 	const cJSON *state, *nodes, *edges, *interrupt_before, *interrupt_after;
 };
 
-DOCUMENT_SHAPE(graph, FIELD_ONLY("description", .types = TYPE_STRING),
+DOCUMENT_SHAPE(whole, FIELD_ONLY("description", .types = TYPE_STRING),
     FIELD(graph_object, state, FIELD_OBJECT),
     FIELD(graph_object, nodes, FIELD_OBJECT, .required = true),
     FIELD(graph_object, edges, FIELD_ARRAY, .required = true),
@@ -130,7 +130,7 @@ static void read_graph(struct document *d, const struct place *at, const cJSON *
 	struct state_object state = {0};
 	const struct place *nodes = PLACE_KEY(at, "nodes"), *below = PLACE_KEY(at, "state");
 	const cJSON *node, *field;
-	if (!document_read(d, at, graph, &shape_graph, &given))
+	if (!document_read(d, at, graph, &shape_whole, &given))
 		return;
 	d->nodes = given.nodes;
 	if (given.state)
@@ -151,9 +151,9 @@ static void read_graph(struct document *d, const struct place *at, const cJSON *
 	    d, PLACE_KEY(at, "interrupt_after"), given.interrupt_after, ag_graph_interrupt_after);
 }
 
-const struct document_shape *const document_shapes[] = {&shape_graph, &shape_state, &shape_field,
-    &shape_edge, &shape_choice, &shape_rule, &shape_text_rule, &shape_reply, &shape_exec,
-    &shape_interrupt, &shape_tools, &shape_exec_tool, &shape_http_tool, &shape_http,
+const struct document_shape *const document_shapes[] = {&shape_whole, &shape_graph, &shape_state,
+    &shape_field, &shape_edge, &shape_choice, &shape_rule, &shape_text_rule, &shape_reply,
+    &shape_exec, &shape_interrupt, &shape_tools, &shape_exec_tool, &shape_http_tool, &shape_http,
     &shape_mcp_tools, &shape_mcp, &shape_live, &shape_model, &shape_context, &shape_prompt_file,
     &shape_recall, &shape_memory_tool, &shape_retry, NULL};
 
@@ -162,14 +162,19 @@ static void delete_root(void *root)
 	cJSON_Delete(root);
 }
 
-void graph_document(
-    ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
+static void document_open(ag_graph *graph, const char *path, const char *attribute,
+    struct problems *problems, const struct document *outer)
 {
 	cJSON *root = document_read_file(graph, path);
 	if (!root)
 		return;
 	ag_graph_on_free(graph, delete_root, root); /* nodes and edges point into it */
-	struct document d = {.graph = graph, .file = path, .dir = path_directory(path)};
+	struct document d = {.graph = graph,
+	    .file = path,
+	    .key = attribute,
+	    .outer = outer,
+	    .open = document_open,
+	    .dir = path_directory(path)};
 	const struct place at = {NULL, attribute, 0};
 	const cJSON *item = json_get(root, attribute);
 	if (item) {
@@ -186,4 +191,10 @@ void graph_document(
 		buf_release(&names);
 	}
 	free(d.dir);
+}
+
+void graph_document(
+    ag_graph *graph, const char *path, const char *attribute, struct problems *problems)
+{
+	document_open(graph, path, attribute, problems, NULL);
 }

@@ -22,8 +22,13 @@
  */
 struct document {
 	ag_graph *graph;
-	const char *file; /* as named in the configuration, for messages */
-	char *dir;        /* absolute; executables and folders are relative to it */
+	const char *file;             /* as named in the configuration, for messages */
+	const char *key;              /* of the graph in it */
+	const struct document *outer; /* where it is a node, or NULL */
+	/* Reads the graph called key in a file, a node of outer, or NULL (graph_document). */
+	void (*open)(ag_graph *graph, const char *file, const char *key, struct problems *problems,
+	    const struct document *outer);
+	char *dir; /* absolute; executables and folders are relative to it */
 	const cJSON *nodes;
 };
 
@@ -71,10 +76,11 @@ struct document_shape {
 	const struct document_shape shape_##name = { \
 	    #name, {(const struct field_row[]){DOCUMENT_KIND, __VA_ARGS__, FIELDS_END}, policy}}
 
-extern const struct document_shape shape_graph, shape_state, shape_field, shape_edge, shape_choice,
-    shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt, shape_tools,
-    shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp, shape_live,
-    shape_model, shape_context, shape_prompt_file, shape_recall, shape_memory_tool, shape_retry;
+extern const struct document_shape shape_whole, shape_graph, shape_state, shape_field, shape_edge,
+    shape_choice, shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt,
+    shape_tools, shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp,
+    shape_live, shape_model, shape_context, shape_prompt_file, shape_recall, shape_memory_tool,
+    shape_retry;
 
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];
@@ -171,10 +177,15 @@ void document_node(struct document *d, const struct place *at, const char *name,
 
 /* What is done with a node that fails (document_policy.c): rows for all kinds of node but live
  * agents, without timeout for those that have one already. */
-extern const struct field_row document_policy_rows[], document_retry_rows[];
+extern const struct field_row document_policy_rows[], document_retry_rows[],
+    document_on_error_rows[];
 
 /* Takes over those keys of the node called name, whose object was checked by its shape. */
 void document_policy(
+    struct document *d, const struct place *at, const char *name, const cJSON *item);
+
+/* Adds the node called name, a graph that is described elsewhere (document_graph.c). */
+void document_subgraph(
     struct document *d, const struct place *at, const char *name, const cJSON *item);
 
 /* A model node (document_model.c). */

@@ -19,10 +19,27 @@ int graph_node_index(const ag_graph *graph, const char *name)
 	if (strcmp(name, AG_END) == 0)
 		return GRAPH_END;
 	for (size_t i = 0; i < graph->node_count; i++) {
-		if (strcmp(graph->nodes[i].name, name) == 0)
+		const char *known = graph->nodes[i].name;
+		if (strcmp(known + strlen(graph->prefix), name) == 0 || strcmp(known, name) == 0)
 			return (int)i;
 	}
 	return GRAPH_UNSET;
+}
+
+const struct node *graph_node_find(const ag_graph *graph, const char *name)
+{
+	for (size_t i = 0; i < graph->all_count; i++) {
+		if (strcmp(graph->all[i]->name, name) == 0)
+			return graph->all[i];
+	}
+	return NULL;
+}
+
+const struct edge *graph_region_edge(const ag_graph *graph, int place)
+{
+	if (GRAPH_IS_FORK(place))
+		return GRAPH_FORK_EDGE(graph, place);
+	return place >= 0 && graph->nodes[place].sub ? &graph->nodes[place].sub->enter : NULL;
 }
 
 const char *graph_node_name(const ag_graph *graph, int index)

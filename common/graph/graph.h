@@ -42,18 +42,21 @@ struct tool {
 	char **tags; /* ends with NULL; NULL: none */
 };
 
+struct node;
+
 /* Where a node, or START, leads: to one target, to the one of several that fn names, or to all of
  * them side by side until they have entered join (region.h): each once, or, of a map, its one
  * target once for each element of an array. */
 struct edge {
 	char *from;
-	char *place;  /* in its document, for messages; NULL: it has none */
-	char *join;   /* of a fork, else NULL */
-	char *map;    /* of a map the field that has the array, else NULL */
-	int limit;    /* of a map: how many elements at once; 0: as many as may be */
-	int joins;    /* the same as node index or GRAPH_END, once compiled */
-	char **names; /* targets as declared */
-	int *targets; /* the same as node indexes or GRAPH_END, once compiled */
+	char *place;             /* in its document, for messages; NULL: it has none */
+	char *join;              /* of a fork, else NULL */
+	char *map;               /* of a map the field that has the array, else NULL */
+	int limit;               /* of a map: how many elements at once; 0: as many as may be */
+	const struct node *into; /* of the way into a subgraph its node, else NULL */
+	int joins;               /* the same as node index or GRAPH_END, once compiled */
+	char **names;            /* targets as declared */
+	int *targets;            /* the same as node indexes or GRAPH_END, once compiled */
 	size_t target_count;
 	ag_route_fn fn; /* NULL: fixed, one target */
 	void *data;
@@ -69,12 +72,22 @@ struct node_policy {
 	char *on_error;              /* the node where the run goes when it has failed, or NULL */
 };
 
+/* A graph inside of another one, with a state of its own. */
+struct subgraph {
+	ag_graph *graph;     /* whose nodes are named "node/inner" */
+	const cJSON *input;  /* its fields from values of the graph around it, or NULL */
+	const cJSON *output; /* fields of that from its values, or NULL; both live as long */
+	bool own;            /* it begins with the last user text, and its last answer is kept */
+	struct edge enter;   /* the way into it, once compiled */
+};
+
 struct node {
-	char *name;
+	char *name;       /* with those of the nodes around its graph: "node/inner" */
 	const char *kind; /* as its document says, or NULL */
-	ag_node_fn fn;    /* NULL for a tools node, and a live agent */
+	ag_node_fn fn;    /* NULL for a tools node, a live agent and a subgraph */
 	void *data;
 	struct live_agent *live; /* of a live agent (live.h), else NULL */
+	struct subgraph *sub;    /* of a subgraph, else NULL */
 	bool is_tools;
 	struct tool *tools;
 	size_t tool_count;
@@ -106,9 +119,12 @@ struct graph_free_hook {
 
 struct ag_graph {
 	char *name;       /* the import path, for messages */
+	char *prefix;     /* of its nodes' names: "node/" in a subgraph, else "" */
 	char *state_type; /* never NULL once compiled */
 	struct node *nodes;
 	size_t node_count;
+	const struct node **all; /* the nodes with those of subgraphs behind each, once compiled */
+	size_t all_count;
 	struct edge *edges; /* in the order of declaration */
 	size_t edge_count;
 	const struct edge *start; /* once compiled */
@@ -138,6 +154,12 @@ void graph_free(ag_graph *graph);
 /* An empty graph to build, and the check of what was built: false adds every mistake to
  * graph->problems. */
 ag_graph *graph_new(const char *name);
+
+/* The same for a graph inside of another one, as the node called node. */
+ag_graph *graph_new_inside(const ag_graph *graph, const char *node, const char *name);
+
+/* Adds that node; its graph is compiled, and taken over. */
+void graph_add_subgraph(ag_graph *graph, const char *name, const struct subgraph *sub);
 bool graph_compile(ag_graph *graph);
 
 /* Lets config->remote_tools join their nodes; mistakes go to problems. */
@@ -147,8 +169,15 @@ void graph_add_remote_tools(
 /* Whether nodes, tools, state fields and state types may have that name. */
 bool graph_name_valid(const char *name);
 
-/* Index of a node, GRAPH_END for "END", GRAPH_UNSET when there is none of that name. */
+/* Index of a node, GRAPH_END for "END", GRAPH_UNSET when there is none of that name; with the
+ * prefix of the graph or without it. */
 int graph_node_index(const ag_graph *graph, const char *name);
+
+/* The node of that whole name in the graph and those inside, or NULL. */
+const struct node *graph_node_find(const ag_graph *graph, const char *name);
+
+/* The way into the branches, or the graph, at a place; NULL: a node or the end is there. */
+const struct edge *graph_region_edge(const ag_graph *graph, int place);
 
 /* Name of a node index, "END" for GRAPH_END. */
 const char *graph_node_name(const ag_graph *graph, int index);

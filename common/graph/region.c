@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "graph/document.h"
 #include "graph/message.h"
 #include "graph/region_branch.h"
 #include "graph/state.h"
@@ -35,9 +36,17 @@ static void branch_on_event(
 	struct run_event told = *event;
 	told.branch = b->path;
 	told.traceparent = b->traceparent;
+	told.hidden = event->hidden ||
+	    (b->run.apart && (event->kind == RUN_PIECE || event->kind == RUN_MESSAGE));
 	pthread_mutex_lock(&side->lock);
 	side->root->setup.observer->event(side->root->setup.observer, run, &told);
 	pthread_mutex_unlock(&side->lock);
+}
+
+/* Whether it is a subgraph with messages of its own. */
+static bool branch_is_own(const struct branch *b)
+{
+	return b->region->edge->into && b->region->edge->into->sub->own;
 }
 
 static bool ids_have(const cJSON *ids, const char *id)
@@ -101,11 +110,58 @@ static cJSON *branch_of_others(const struct branch *b, const char *key, const cJ
 	return out;
 }
 
+/* The branch walks another graph, with fields of its own. */
+static bool branch_enter_graph(struct branch *b, const struct subgraph *sub)
+{
+	ag_run *parent = b->region->parent;
+	const struct values values = {parent, &parent->state, NULL};
+	const cJSON *kept = json_get(b->began, "input"), *item;
+	b->run.setup.graph = sub->graph;
+	b->run.outer = parent;
+	b->run.apart = parent->apart || sub->own;
+	b->run.fields = arena_json(b->arena, state_fields(sub->graph, "{}"));
+	b->input = kept  ? kept
+	    : sub->input ? arena_json(b->arena, values_json(sub->input, &values))
+			 : NULL;
+	cJSON_ArrayForEach(item, b->input) {
+		const struct field *field = graph_field_get(sub->graph, item->string);
+		if (!field || !graph_field_accepts(field, item))
+			return error_set(&b->error, ERR_GRAPH,
+			    "Graph execution failed: the input '%s' of node %s is not of its type",
+			    item->string, b->name);
+		json_set(
+		    b->run.fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
+	}
+	return true;
+}
+
+/* A subgraph with messages of its own begins with what the user said last; when it goes on, it has
+ * the results of its calls besides. */
+static void branch_take_last_text(struct branch *b)
+{
+	ag_run *run = &b->run, *parent = b->region->parent;
+	const cJSON *message;
+	char id[UUID_SIZE];
+	run->messages.array = arena_json(b->arena, cJSON_CreateArray());
+	if (!json_get(b->began, "said"))
+		run_append(run,
+		    message_new("user", id_make(run->setup.ids, id),
+			content_text(ag_user_text(&parent->state))));
+	branch_say_kept(b);
+	b->charged = run->entry == RUN_ON ? 0 : run->messages.count;
+	cJSON_ArrayForEach(message, parent->messages.array) {
+		if (run_answers_other(message, b->called))
+			run_append(run, cJSON_Duplicate(message, true));
+	}
+	run->messages.brought = 1;
+}
+
 /* What the branch begins with, or goes on with; only when its turn has come, since a map may have
  * thousands.  Of each branch the messages of its siblings are hidden, and the results of their
  * calls. */
-static void branch_begin(struct branch *b)
+static bool branch_begin(struct branch *b)
 {
+	const struct node *into = b->region->edge->into;
 	ag_run *parent = b->region->parent;
 	struct arena *a = b->arena;
 	b->observer =
@@ -119,6 +175,8 @@ static void branch_begin(struct branch *b)
 	    .spent = parent->spent,
 	    .rolled_back = parent->rolled_back,
 	    .side = parent->side,
+	    .outer = parent->outer,
+	    .apart = parent->apart,
 	    .error = parent->error};
 	b->run.setup.arena = a;
 	b->run.setup.observer = &b->observer;
@@ -140,9 +198,27 @@ static void branch_begin(struct branch *b)
 	}
 	b->run.hidden = arena_json(a, branch_of_others(b, "ids", parent->hidden));
 	b->run.not_its = arena_json(a, branch_of_others(b, "called", parent->not_its));
+	if (into && !branch_enter_graph(b, into->sub))
+		return false;
 	branch_restore(b);
-	branch_take_messages(b, parent);
-	branch_say_kept(b);
+	if (branch_is_own(b)) {
+		branch_take_last_text(b);
+	} else {
+		branch_take_messages(b, parent);
+		branch_say_kept(b);
+	}
+	return true;
+}
+
+/* A subgraph leaves what its output says, as long as its messages are there; and what nodes have
+ * read of the thread is not kept until all have arrived. */
+static void branch_end(struct branch *b)
+{
+	const struct node *into = b->region->edge->into;
+	const struct values values = {&b->run, &b->run.state, NULL};
+	if (into && into->sub->output)
+		b->output = arena_json(b->arena, values_json(into->sub->output, &values));
+	run_drop_context(&b->run);
 }
 
 /* Its branches, none of which has begun. */
@@ -157,16 +233,25 @@ static struct region *region_open(ag_run *run, const struct edge *fork, const cJ
 	region->parent = run;
 	region->edge = fork;
 	region->ids = log_ids();
-	region->count = array ? (size_t)cJSON_GetArraySize(array) : fork->target_count;
+	region->count = fork->into ? 1
+	    : array                ? (size_t)cJSON_GetArraySize(array)
+				   : fork->target_count;
 	region->items = arena_alloc(a, region->count * sizeof(*region->items));
 	for (size_t i = 0; i < region->count; i++) {
 		struct branch *b = &region->items[i];
-		const char *name = array ? fork->names[0] : fork->names[i];
 		b->region = region;
-		b->name = array ? arena_printf(a, "%s[%zu]", name, i) : name;
-		b->path = up ? arena_printf(a, "%s/%s", up, b->name) : b->name;
-		b->how = BRANCH_BEFORE;
-		b->at = fork->targets[array ? 0 : i];
+		if (fork->into) {
+			b->name = fork->from;
+			b->path = up;
+			b->how = BRANCH_START;
+			b->at = GRAPH_END;
+		} else {
+			const char *name = fork->names[array ? 0 : i];
+			b->name = array ? arena_printf(a, "%s[%zu]", name, i) : name;
+			b->path = up ? arena_printf(a, "%s/%s", up, b->name) : b->name;
+			b->how = BRANCH_BEFORE;
+			b->at = fork->targets[array ? 0 : i];
+		}
 		b->item = item;
 		b->began = began;
 		item = item ? item->next : NULL;
@@ -189,15 +274,14 @@ static void *region_work(void *arg)
 		b->arena = arena_new();
 		arena_defer(region->parent->setup.arena, branch_free_arena, b->arena);
 		pthread_mutex_unlock(&side->lock);
-		branch_begin(b);
-		b->verdict = branch_walk(b);
+		b->verdict = branch_begin(b) ? branch_walk(b) : FAILED;
 		if (b->verdict == AT_END)
-			run_drop_context(&b->run);
+			branch_end(b);
 		pthread_mutex_lock(&side->lock);
 		if (b->verdict == FAILED || b->verdict == WAS_STOPPED)
-			side->over = true;
+			region->over = true;
 		else if (b->verdict == AT_END)
-			branch_arrived(b);
+			branch_keep(b);
 	}
 	pthread_mutex_unlock(&side->lock);
 	return NULL;
@@ -289,9 +373,39 @@ static void region_take_failure(struct region *region, struct error *err)
 	}
 }
 
+/* Of a subgraph with messages of its own the last answer when it has ended, or what asks the client
+ * for calls; what the others have cost counts. */
+static void branch_hand_answer(struct branch *b, ag_run *run)
+{
+	bool hands = b->verdict == AT_END || b->verdict == WAITS_FOR_CLIENT;
+	const cJSON *answer = hands ? message_last(b->run.messages.array, "assistant") : NULL;
+	const cJSON *message;
+	size_t i = 0;
+	if (answer && ids_have(b->ids, message_id(answer)))
+		answer = NULL;
+	cJSON_ArrayForEach(message, b->run.messages.array) {
+		if (i++ >= b->charged && message != answer && b->verdict != GIVEN_BACK)
+			message_usage(message, &run->usage);
+	}
+	if (!answer)
+		return;
+	const struct run_event event = {.kind = RUN_MESSAGE,
+	    .node = b->run.frame.node->name,
+	    .step = b->run.step,
+	    .message = answer,
+	    .again = true};
+	cJSON_AddItemToArray(b->ids, cJSON_CreateString(message_id(answer)));
+	run_append(run, cJSON_Duplicate(answer, true));
+	run->setup.observer->event(run->setup.observer, run, &event);
+}
+
 /* Messages, in order of declaration; the branch keeps their ids. */
 static void branch_hand_messages(struct branch *b, ag_run *run)
 {
+	if (branch_is_own(b)) {
+		branch_hand_answer(b, run);
+		return;
+	}
 	cJSON *message = cJSON_GetArrayItem(b->run.messages.array, (int)b->own);
 	while (message) {
 		cJSON *next = message->next;
@@ -371,6 +485,12 @@ static void region_hand_rest(struct region *region)
 		const ag_run *b = &region->items[i].run;
 		if (b->spent > run->spent)
 			run->spent = b->spent;
+		run->usage.prompt += b->usage.prompt;
+		run->usage.completion += b->usage.completion;
+		run->usage.reasoning += b->usage.reasoning;
+		run->usage.total += b->usage.total;
+		if (branch_is_own(&region->items[i]))
+			continue;
 		if (run->error == error && b->error != error)
 			run_set_error(run, b->error);
 		if (run->leaves || !b->leaves || ids_have(region->items[i].ids, b->leaves))
@@ -390,13 +510,16 @@ static enum verdict region_close(struct region *region, struct error *err)
 	ag_run *run = region->parent;
 	enum verdict verdict = region_verdict(region);
 	bool over = verdict == GO_ON || verdict == FAILED || verdict == WAS_STOPPED;
+	const struct branch *inner = region->edge->into ? region->items : NULL;
 	struct error unfit = {0};
 	run->frame = (struct node_frame){.node = region->last ? region->last : run->frame.node};
 	region_take_failure(region, err);
 	for (size_t i = 0; i < region->count; i++)
 		branch_hand_messages(&region->items[i], run);
 	region_hand_rest(region);
-	if (over && !region_hand_updates(region, verdict, &unfit)) {
+	bool fits = inner ? !inner->output || step_update(run, inner->output, &unfit)
+			  : !over || region_hand_updates(region, verdict, &unfit);
+	if (!fits) {
 		error_move(err, &unfit);
 		verdict = FAILED;
 	}

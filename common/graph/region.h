@@ -14,6 +14,9 @@
  * What branches share (the observer, the writes of the run, what each has come to) is guarded by
  * one lock of the run, run_side.lock; all else of a branch belongs to the thread that runs it.
  *
+ * A subgraph is a region of one branch, whose run walks another graph with fields of its own: these
+ * begin with what its node's input says, and at its end the node's output is what it has set.
+ *
  * A region that is left before its join (a pause, tools at the client, a process that ends) is kept
  * as JSON beside the thread's pause: for each branch how far it is, its updates, and the ids of its
  * messages, which are stored with the thread then.  A background run keeps it whenever a branch
@@ -28,14 +31,20 @@
 #define REGION_THREADS 1024
 
 /*
- * Runs the branches of fork, new ones, or those that kept describes (region_kept).  On GO_ON the
- * run has what they said and set, and goes on at the join.  Otherwise it has what they said, and on
- * FAILED, with err set, and WAS_STOPPED what they set as well; on PAUSED, WAITS_FOR_CLIENT and
- * GIVEN_BACK run->region is what is to be kept.
+ * Runs the branches of fork, or the subgraph that it leads into, new ones, or those that kept
+ * describes (region_kept).  On GO_ON the run has what they said and set, and goes on at the join.
+ * Otherwise it has what they said, and on FAILED, with err set, and WAS_STOPPED what they set as
+ * well; on PAUSED, WAITS_FOR_CLIENT and GIVEN_BACK run->region is what is to be kept.
  */
 enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err);
 
-/* The fork of a region that was kept, as a place; GRAPH_UNSET with err set when the graph has it no
+/* Whether a subgraph that fails does not fail its run. */
+static inline bool region_passes_over(const struct edge *region)
+{
+	return region->into && region->into->on_error != GRAPH_UNSET;
+}
+
+/* The place of a region that was kept, GRAPH_UNSET with err set when the graph has it no
  * more. */
 int region_place(const ag_run *run, const cJSON *kept, struct error *err);
 

@@ -24,6 +24,14 @@ static enum verdict branch_pause(
 	return PAUSED;
 }
 
+/* Whether this region, or one around it, ends. */
+static bool branch_is_over(const struct branch *b)
+{
+	while (b && !b->region->over)
+		b = b->region->parent->branch;
+	return b;
+}
+
 /* Whether the node may run now. */
 static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 {
@@ -33,7 +41,7 @@ static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 	enum lease_order order;
 	if (!run_ordered(run, &order, &b->error))
 		return FAILED;
-	if (order || run->side->over)
+	if (order || branch_is_over(b))
 		return WAS_STOPPED;
 	if (background && *background->yields)
 		return GIVEN_BACK;
@@ -53,7 +61,7 @@ static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 /* Chunks show the state as the branch has it. */
 static void branch_print_fields(ag_run *run)
 {
-	if (!run->fields_changed || !run->setup.observer->live)
+	if (!run->fields_changed || !run->setup.observer->live || run->outer)
 		return;
 	char *text = json_print(run->fields);
 	arena_defer(run->setup.arena, cJSON_free, text);
@@ -74,6 +82,14 @@ static enum verdict branch_wait(struct branch *b, int node)
 		cJSON_AddItemToArray(b->called, cJSON_Duplicate(json_get(call, "id"), true));
 	branch_stand(b, BRANCH_AFTER, node);
 	return WAITS_FOR_CLIENT;
+}
+
+static enum verdict branch_pause_after(struct branch *b, int node)
+{
+	const char *name = graph_node_name(b->run.setup.graph, node);
+	return branch_pause(b, BRANCH_AFTER, node,
+	    arena_json(b->run.setup.arena, interrupt_new(name, "interrupt_after", NULL)),
+	    "interrupt_after");
 }
 
 /* Runs the node; on GO_ON *place is what follows. */
@@ -110,23 +126,40 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 	if (waits)
 		return branch_wait(b, node);
 	if (n->interrupt_after)
-		return branch_pause(b, BRANCH_AFTER, node,
-		    arena_json(run->setup.arena, interrupt_new(n->name, "interrupt_after", NULL)),
-		    "interrupt_after");
+		return branch_pause_after(b, node);
 	*place = run_choose(run, n->edge, &b->error);
 	return *place == GRAPH_UNSET ? FAILED : GO_ON;
 }
 
-/* A region in the branch, new or as it was kept; on GO_ON *place is its join. */
+/* A region in the branch, new or as it was kept; on GO_ON *place is what follows. */
 static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *place)
 {
 	const cJSON *within = b->within;
+	const struct node *into = fork->into;
+	ag_run *run = &b->run;
+	struct error failure = {0};
 	b->within = NULL;
-	enum verdict verdict = region_run(&b->run, fork, within, &b->error);
-	b->within = b->run.region;
-	b->run.region = NULL;
-	*place = fork->joins;
-	return verdict;
+	enum verdict verdict = region_run(run, fork, within, &b->error);
+	b->within = run->region;
+	run->region = NULL;
+	if (verdict == FAILED && region_passes_over(fork)) {
+		run->frame.node = into;
+		error_move(&failure, &b->error);
+		step_pass_over(run, &failure);
+		error_release(&failure);
+		*place = into->on_error;
+		return GO_ON;
+	}
+	if (verdict != GO_ON || !into) {
+		*place = fork->joins;
+		return verdict;
+	}
+	run->frame.node = into;
+	branch_print_fields(run);
+	if (into->interrupt_after)
+		return branch_pause_after(b, *place);
+	*place = run_choose(run, into->edge, &b->error);
+	return *place == GRAPH_UNSET ? FAILED : GO_ON;
 }
 
 /* Whether one of the calls that it waited for has no answer yet. */
@@ -174,8 +207,20 @@ static enum verdict branch_enter(struct branch *b, int *place)
 		return *place == GRAPH_UNSET ? FAILED : GO_ON;
 	case BRANCH_ARRIVED:
 		return AT_END;
+	case BRANCH_START:
+		*place = run_choose(&b->run, graph->start, &b->error);
+		return *place == GRAPH_UNSET ? FAILED : GO_ON;
 	}
 	return FAILED;
+}
+
+/* A subgraph in the background goes on behind the last of its nodes, like the run around it. */
+static void branch_keep_step(struct branch *b, int place)
+{
+	branch_stand(b, BRANCH_BEFORE, place);
+	pthread_mutex_lock(&b->run.side->lock);
+	branch_keep(b);
+	pthread_mutex_unlock(&b->run.side->lock);
 }
 
 enum verdict branch_walk(struct branch *b)
@@ -185,16 +230,20 @@ enum verdict branch_walk(struct branch *b)
 	enum verdict verdict = branch_enter(b, &place);
 	bool at_pause = b->how == BRANCH_AT || b->how == BRANCH_AGAIN;
 	while (verdict == GO_ON && place != join) {
-		if (GRAPH_IS_FORK(place)) {
-			branch_stand(b, BRANCH_IN, place);
-			verdict = branch_fork(b, GRAPH_FORK_EDGE(graph, place), &place);
-			continue;
+		const struct edge *region = graph_region_edge(graph, place);
+		if (place >= 0 && !b->within) {
+			branch_stand(b, at_pause ? b->how : BRANCH_BEFORE, place);
+			verdict = branch_may_run(b, place, at_pause);
+			at_pause = false;
 		}
-		branch_stand(b, at_pause ? b->how : BRANCH_BEFORE, place);
-		verdict = branch_may_run(b, place, at_pause);
-		at_pause = false;
-		if (verdict == GO_ON)
+		if (verdict == GO_ON && region) {
+			branch_stand(b, BRANCH_IN, place);
+			verdict = branch_fork(b, region, &place);
+		} else if (verdict == GO_ON) {
 			verdict = branch_step(b, place, &place);
+		}
+		if (verdict == GO_ON && b->region->edge->into && place >= 0)
+			branch_keep_step(b, place);
 	}
 	if (verdict == PAUSED || verdict == GIVEN_BACK)
 		b->run.asked = asking_open(&b->run);

@@ -19,6 +19,7 @@ enum branch_entry {
 	BRANCH_AFTER,   /* the node has ended */
 	BRANCH_IN,      /* in the region that follows the node */
 	BRANCH_ARRIVED, /* it is at the join */
+	BRANCH_START,   /* where the subgraph begins */
 };
 
 struct branch {
@@ -39,6 +40,9 @@ struct branch {
 	const cJSON *waiting;   /* calls at the client, or NULL */
 	const cJSON *within;    /* the region that it is in, as kept, or NULL */
 	cJSON *called;          /* ids of all calls that it asked the client for */
+	size_t charged;         /* of a subgraph's own messages: counted by an earlier run */
+	const cJSON *input;     /* fields that a subgraph began with, or NULL */
+	cJSON *output;          /* updates that it leaves, or NULL */
 	cJSON *ids;             /* of those of its messages that the run has */
 
 	enum verdict verdict; /* when it has ended */
@@ -57,6 +61,7 @@ struct region {
 	struct branch *items;
 	size_t count;
 	/* guarded by run_side.lock */
+	_Atomic bool over;       /* a branch failed or was stopped: others end after their steps */
 	size_t next;             /* the first that has not begun */
 	const struct node *last; /* that ended in it */
 };
@@ -64,9 +69,8 @@ struct region {
 /* What the branches of one run share. */
 struct run_side {
 	ag_run *root;
-	int parallel;      /* threads at once */
-	_Atomic int step;  /* of the latest step */
-	_Atomic bool over; /* a branch failed or was stopped: the others end after their steps */
+	int parallel;     /* threads at once */
+	_Atomic int step; /* of the latest step */
 	pthread_mutex_t lock;
 	/* guarded by it */
 	int threads; /* beside the run's own */
@@ -80,8 +84,9 @@ enum verdict branch_walk(struct branch *b);
 void branch_restore(struct branch *b);
 void branch_say_kept(struct branch *b);
 
-/* The branch is at its join: a background run keeps that.  The lock is held. */
-void branch_arrived(struct branch *b);
+/* The branch is where it stands, at its join, or behind a node of a subgraph: a background run
+ * keeps that.  The lock is held. */
+void branch_keep(struct branch *b);
 
 /* How it is kept, of a region that nobody runs any more: a new tree. */
 cJSON *region_json(const struct region *region);

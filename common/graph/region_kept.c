@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const entry_names[] = {"before", "at", "again", "after", "in", "arrived"};
+static const char *const entry_names[] = {
+    "before", "at", "again", "after", "in", "arrived", "start"};
 
 /* ---- written */
 
@@ -30,6 +31,8 @@ static cJSON *branch_json(const struct branch *b)
 	json_add_int(out, "spent", run->spent);
 	if (run->log->child)
 		cJSON_AddItemToObject(out, "updates", cJSON_Duplicate(run->log, true));
+	if (b->input)
+		cJSON_AddItemToObject(out, "input", cJSON_Duplicate(b->input, true));
 	cJSON_AddItemToObject(out, "ids", cJSON_Duplicate(b->ids, true));
 	cJSON *said = cJSON_AddArrayToObject(out, "said");
 	cJSON_ArrayForEach(message, run->messages.array) {
@@ -61,6 +64,8 @@ static cJSON *region_frame(const struct region *region, cJSON **branches)
 	json_add_str(out, "from", region->edge->from);
 	if (region->edge->map)
 		json_add_str(out, "map", region->edge->names[0]);
+	if (region->edge->into)
+		cJSON_AddTrueToObject(out, "graph");
 	*branches = cJSON_AddArrayToObject(out, "branches");
 	return out;
 }
@@ -101,7 +106,7 @@ static void branch_note(struct branch *b, const struct region *inner)
 }
 
 /* A write that fails fails again at the region's end, which says so. */
-void branch_arrived(struct branch *b)
+void branch_keep(struct branch *b)
 {
 	ag_run *root = b->run.side->root;
 	struct error err = {0};
@@ -151,11 +156,11 @@ void branch_restore(struct branch *b)
 	int64_t spent = 0;
 	if (!kept)
 		return;
-	b->how = entry_of(json_str(kept, "how"));
-	b->name_at = json_str(kept, "at");
-	b->at = b->how == BRANCH_BEFORE && !b->name_at
-	    ? b->at
-	    : graph_node_index(b->run.setup.graph, b->name_at ? b->name_at : "");
+	if (json_str(kept, "how")) { /* else it had not begun */
+		b->how = entry_of(json_str(kept, "how"));
+		b->name_at = json_str(kept, "at");
+		b->at = graph_node_index(b->run.setup.graph, b->name_at ? b->name_at : "");
+	}
 	b->interrupt = json_get(kept, "interrupt");
 	b->kind = json_str(kept, "kind");
 	b->waiting = json_get(kept, "waiting");
@@ -247,6 +252,8 @@ static bool region_fits(const struct edge *edge, const cJSON *kept)
 	const cJSON *branches = json_get(kept, "branches");
 	const cJSON *branch = branches ? branches->child : NULL;
 	const char *map = json_str(kept, "map");
+	if (json_get(kept, "graph"))
+		return false;
 	if (edge->map || map)
 		return edge->map && map && strcmp(map, edge->names[0]) == 0;
 	if (cJSON_GetArraySize(branches) != (int)edge->target_count)
@@ -282,6 +289,11 @@ int region_place(const ag_run *run, const cJSON *kept, struct error *err)
 		const struct edge *edge = &graph->edges[i];
 		if (edge->join && strcmp(edge->from, from) == 0 && region_fits(edge, kept))
 			return region_maps(run, edge, kept, err) ? GRAPH_FORK(i) : GRAPH_UNSET;
+	}
+	for (size_t i = 0; from && i < graph->node_count; i++) {
+		const struct node *node = &graph->nodes[i];
+		if (node->sub && json_get(kept, "graph") && strcmp(node->name, from) == 0)
+			return (int)i;
 	}
 	error_set(err, ERR_GRAPH,
 	    "Graph execution failed: the graph has no such branches from '%s' any more",

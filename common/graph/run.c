@@ -165,7 +165,7 @@ bool run_load_context(ag_run *run, struct error *err)
 	/* whether or not the run's first write is on disk yet */
 	if (own < m->count)
 		walk.first = m->stored[own].message_id;
-	if (run->thread.row &&
+	if (run->thread.row && !run->apart &&
 	    !storage->threads->context(
 		storage, &run->setup.ctx, run->thread.row, view, context_add, &walk, err))
 		return false;
@@ -519,11 +519,35 @@ static void region_waiting_store(ag_run *run)
 	cJSON_Delete(kept);
 }
 
-/* Runs the branches at the place *node, and stores what came of them; on GO_ON *node is the next
- * node, or place. */
-static enum verdict run_region(ag_run *run, int *node, struct error *err)
+/* What follows branches that have joined, or a subgraph. */
+static enum verdict run_leave(ag_run *run, const struct edge *region, int *node, struct error *err)
 {
-	const struct edge *fork = GRAPH_FORK_EDGE(run->setup.graph, *node);
+	if (!region->into) {
+		*node = region->joins;
+		return run_go_to(run, *node, err);
+	}
+	run->frame.node = region->into;
+	run->thread.node = region->into->name;
+	return after_node(run, node, err);
+}
+
+/* A subgraph failed whose on_error follows. */
+static enum verdict run_leave_failed(
+    ag_run *run, const struct edge *region, int *node, struct error *err)
+{
+	struct error failure = {0};
+	error_move(&failure, err);
+	run->frame.node = region->into;
+	step_pass_over(run, &failure);
+	error_release(&failure);
+	*node = region->into->on_error;
+	return run_go_to(run, *node, err);
+}
+
+/* Runs the branches, or the subgraph, at the place *node, and stores what came of them; on GO_ON
+ * *node is the next node, or place. */
+static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, struct error *err)
+{
 	const cJSON *kept = run->region;
 	run->region = NULL;
 	run->answers = NULL;
@@ -538,8 +562,9 @@ static enum verdict run_region(ag_run *run, int *node, struct error *err)
 	if (verdict != GIVEN_BACK)
 		run->thread.next = NULL;
 	if (verdict == GO_ON) {
-		*node = fork->joins;
-		verdict = run_go_to(run, *node, err);
+		verdict = run_leave(run, fork, node, err);
+	} else if (verdict == FAILED && region_passes_over(fork)) {
+		verdict = run_leave_failed(run, fork, node, err);
 	} else if (verdict == PAUSED) {
 		region_pause_store(run);
 	} else if (verdict == WAITS_FOR_CLIENT) {
@@ -601,7 +626,7 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 		*node = at_pause ? i : run_choose(run, graph->nodes[i].edge, err);
 	if (error_is_set(err))
 		return FAILED;
-	return run_may_run(run, *node, at_pause, err);
+	return run_may_run(run, *node, at_pause || run->region, err);
 }
 
 bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct error *err)
@@ -621,9 +646,10 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 		return false;
 	if (verdict == GO_ON && !checkpoint_begin(run, err))
 		return false;
-	while (verdict == GO_ON)
-		verdict =
-		    GRAPH_IS_FORK(node) ? run_region(run, &node, err) : run_step(run, &node, err);
+	while (verdict == GO_ON) {
+		const struct edge *region = graph_region_edge(run->setup.graph, node);
+		verdict = region ? run_region(run, region, &node, err) : run_step(run, &node, err);
+	}
 	run_drop_context(run); /* it is not kept for as long as a client takes for its answer */
 	return verdict != FAILED;
 }
@@ -672,6 +698,8 @@ bool run_remote_tool(const ag_run *run, const struct node *node, const char *nam
 
 const cJSON *run_fields(const ag_run *run)
 {
+	while (run->outer)
+		run = run->outer;
 	return run->fields;
 }
 
@@ -716,5 +744,7 @@ cJSON *run_state(const ag_run *run, bool in_node, cJSON *context)
 	const struct run_flags flags = {in_node, in_node && ag_stop_requested(run)};
 	if (in_node)
 		shown.next = run_node(run);
+	while (run->outer)
+		run = run->outer;
 	return state_json(run->setup.graph, &shown, &flags, context);
 }

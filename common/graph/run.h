@@ -38,6 +38,8 @@ struct run_event {
 	const char *reason; /* RUN_NODE_ENDS: why the run goes no further, or NULL */
 	const cJSON *data;  /* RUN_CUSTOM: {"name", "data"} */
 	const char *branch; /* "a", in a branch of that "a/b"; NULL: in none */
+	bool hidden;        /* RUN_PIECE, RUN_MESSAGE: for traces, not for clients */
+	bool again;         /* RUN_MESSAGE: that was hidden when it was made */
 	char
 	    *traceparent; /* where that of a node in a branch is kept (TRACEPARENT_SIZE), or NULL */
 	const struct error *failure; /* RUN_NODE_ENDS: of a node whose on_error follows; NULL: it
@@ -178,7 +180,7 @@ const struct client_tools *run_client_tools(const ag_run *run);
  * or the run offers it. */
 bool run_remote_tool(const ag_run *run, const struct node *node, const char *name);
 
-/* The graph's own state fields as they are now; the run owns them. */
+/* The graph's own state fields as they are now, those around a subgraph; the run owns them. */
 const cJSON *run_fields(const ag_run *run);
 
 /* Where things that live as long as the run are kept. */

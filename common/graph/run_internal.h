@@ -88,6 +88,9 @@ struct ag_run {
 	cJSON *log;             /* of a branch: its updates, each an object of one member */
 	const cJSON *hidden;    /* of a branch: ids of messages that others said, or NULL */
 	const cJSON *not_its;   /* and of calls that they asked the client for, or NULL */
+	const ag_run *outer;    /* of a subgraph: the run around it; else NULL */
+	bool apart;             /* of a subgraph with messages of its own: it sees those alone */
+	struct run_usage usage; /* of messages that subgraphs have not kept */
 	const cJSON *region;    /* the one that the run is in, as it is kept, or NULL */
 	char *region_text;      /* with what is kept beside it, as the latest write has it */
 	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */
@@ -126,6 +129,9 @@ enum verdict step_node(ag_run *run, const struct node *node, struct error *err);
 
 /* The node failed and has on_error: nothing of it is left but what failed. */
 void step_pass_over(ag_run *run, const struct error *failure);
+
+/* Applies updates ({field: value}, emptied) with the reducers, all of them or none. */
+bool step_update(ag_run *run, cJSON *updates, struct error *err);
 
 /* What nodes find in config from here on beside the rest; value is borrowed. */
 void run_set_config(ag_run *run, const char *name, const cJSON *value);

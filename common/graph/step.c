@@ -19,8 +19,7 @@
 static bool node_failed(ag_run *run, struct error *err)
 {
 	const char *why = run->frame.failure ? run->frame.failure : "the node failed";
-	char at[GRAPH_NAME_MAX + 8];
-	snprintf(at, sizeof(at), "node.%s", run->frame.node->name);
+	const char *at = arena_printf(run->setup.arena, "node.%s", run->frame.node->name);
 	error_set(err, ERR_NODE, GRAPH_FAILED "%s", why);
 	return error_field(err, ERR_NODE, at, "node_error", "%s", why);
 }
@@ -28,8 +27,7 @@ static bool node_failed(ag_run *run, struct error *err)
 static bool node_timed_out(ag_run *run, struct error *err)
 {
 	const char *name = run->frame.node->name;
-	char at[GRAPH_NAME_MAX + 8];
-	snprintf(at, sizeof(at), "node.%s", name);
+	const char *at = arena_printf(run->setup.arena, "node.%s", name);
 	error_set(err, ERR_NODE_TIMEOUT, GRAPH_FAILED "node %s timed out after %g s", name,
 	    run->frame.seconds);
 	return error_field(err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s",
@@ -50,9 +48,8 @@ static bool apply_update(ag_run *run, cJSON *fields, cJSON *item, struct error *
 	    name);
 }
 
-static bool apply_each_update(ag_run *run, cJSON *fields, struct error *err)
+static bool apply_each_update(ag_run *run, cJSON *fields, cJSON *updates, struct error *err)
 {
-	cJSON *updates = run->frame.updates;
 	while (updates->child) {
 		cJSON *item = cJSON_DetachItemViaPointer(updates, updates->child);
 		if (!apply_update(run, fields, item, err))
@@ -72,21 +69,21 @@ static void log_updates(ag_run *run, cJSON *updates)
 	}
 }
 
-/* All updates of the node, or none of them: they are tried with copies of what they change. */
-static bool apply_updates(ag_run *run, struct error *err)
+/* They are tried with copies of what they change. */
+bool step_update(ag_run *run, cJSON *updates, struct error *err)
 {
 	cJSON *fields, *log;
 	const cJSON *update;
-	if (!run->frame.updates->child)
+	if (!updates->child)
 		return true;
 	fields = cJSON_CreateObject();
-	cJSON_ArrayForEach(update, run->frame.updates) {
+	cJSON_ArrayForEach(update, updates) {
 		const cJSON *old = json_get(run->fields, update->string);
 		if (old && !json_get(fields, update->string))
 			cJSON_AddItemToObject(fields, update->string, cJSON_Duplicate(old, true));
 	}
-	log = run->log ? cJSON_Duplicate(run->frame.updates, true) : NULL;
-	bool ok = apply_each_update(run, fields, err);
+	log = run->log ? cJSON_Duplicate(updates, true) : NULL;
+	bool ok = apply_each_update(run, fields, updates, err);
 	if (ok)
 		log_updates(run, log);
 	while (ok && fields->child) {
@@ -117,7 +114,7 @@ static void apply_trim(ag_run *run)
 static bool apply_frame(ag_run *run, struct error *err)
 {
 	cJSON *messages = run->frame.messages;
-	if (!apply_updates(run, err))
+	if (!step_update(run, run->frame.updates, err))
 		return false;
 	apply_trim(run);
 	while (messages->child)

@@ -7,10 +7,12 @@
 #include "base/fields.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "graph/node_tools.h"
 #include "telemetry/telemetry.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- GET /v1/graph ---- */
@@ -47,15 +49,30 @@ static cJSON *nodes_json(const ag_graph *graph)
 {
 	cJSON *nodes = cJSON_CreateArray();
 	add_node(nodes, AG_START);
-	for (size_t i = 0; i < graph->node_count; i++)
-		add_policy(add_node(nodes, graph->nodes[i].name), &graph->nodes[i]);
+	for (size_t i = 0; i < graph->all_count; i++)
+		add_policy(add_node(nodes, graph->all[i]->name), graph->all[i]);
 	add_node(nodes, AG_END);
 	return nodes;
 }
 
-static cJSON *edges_json(const ag_graph *graph)
+/* START and END of a subgraph are its node. */
+static void add_end(
+    cJSON *edge, const char *key, const ag_graph *graph, const char *name, const char *sub)
 {
-	cJSON *edges = cJSON_CreateArray();
+	bool outside = strcmp(name, AG_START) == 0 || strcmp(name, AG_END) == 0;
+	if (outside && sub) {
+		cJSON_AddStringToObject(edge, key, sub);
+		return;
+	}
+	char *path = xasprintf("%s%s", outside ? "" : graph->prefix, name);
+	cJSON_AddStringToObject(edge, key, path);
+	free(path);
+}
+
+/* Adds those of the graph and, behind them, of its subgraphs; sub is the node that it is, or NULL.
+ */
+static void add_edges(cJSON *edges, const ag_graph *graph, const char *sub)
+{
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];
 		for (size_t t = 0; t < edge->target_count; t++) {
@@ -68,10 +85,10 @@ static cJSON *edges_json(const ag_graph *graph)
 			cJSON *item = cJSON_CreateObject();
 			snprintf(id, sizeof(id), "e%d", cJSON_GetArraySize(edges));
 			cJSON_AddStringToObject(item, "id", id);
-			cJSON_AddStringToObject(item, "source", edge->from);
-			cJSON_AddStringToObject(item, "target", edge->names[t]);
+			add_end(item, "source", graph, edge->from, sub);
+			add_end(item, "target", graph, edge->names[t], sub);
 			if (edge->join)
-				cJSON_AddStringToObject(item, "join", edge->join);
+				add_end(item, "join", graph, edge->join, sub);
 			if (edge->map)
 				cJSON_AddStringToObject(item, "map", edge->map);
 			if (edge->limit)
@@ -79,15 +96,19 @@ static cJSON *edges_json(const ag_graph *graph)
 			cJSON_AddItemToArray(edges, item);
 		}
 	}
-	return edges;
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct node *node = &graph->nodes[i];
+		if (node->sub)
+			add_edges(edges, node->sub->graph, node->name);
+	}
 }
 
 /* Names of the nodes with an interrupt, or null when the graph declares none. */
 static cJSON *interrupts_json(const ag_graph *graph, bool before)
 {
 	cJSON *names = cJSON_CreateArray();
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct node *node = &graph->nodes[i];
+	for (size_t i = 0; i < graph->all_count; i++) {
+		const struct node *node = graph->all[i];
 		if (before ? node->interrupt_before : node->interrupt_after)
 			cJSON_AddItemToArray(names, cJSON_CreateString(node->name));
 	}
@@ -128,7 +149,8 @@ cJSON *graph_info(struct call *call)
 {
 	const ag_graph *graph = call->service->graph;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON *nodes = nodes_json(graph), *edges = edges_json(graph);
+	cJSON *nodes = nodes_json(graph), *edges = cJSON_CreateArray();
+	add_edges(edges, graph, NULL);
 	cJSON_AddItemToObject(data, "info",
 	    info_json(call->service, cJSON_GetArraySize(nodes), cJSON_GetArraySize(edges)));
 	cJSON_AddItemToObject(data, "nodes", nodes);
@@ -187,11 +209,11 @@ cJSON *graph_tools(struct call *call)
 	cJSON *nodes = cJSON_CreateArray();
 	int64_t deadline = clock_monotonic_ms() + SERVERS_WAIT_MS;
 	size_t tools = 0;
-	for (size_t i = 0; i < graph->node_count; i++)
-		node_tools_wake(&graph->nodes[i]); /* they get ready side by side */
-	for (size_t i = 0; i < graph->node_count; i++) {
-		if (graph->nodes[i].is_tools)
-			tools += add_tools_node(nodes, &graph->nodes[i], deadline);
+	for (size_t i = 0; i < graph->all_count; i++)
+		node_tools_wake(graph->all[i]); /* they get ready side by side */
+	for (size_t i = 0; i < graph->all_count; i++) {
+		if (graph->all[i]->is_tools)
+			tools += add_tools_node(nodes, graph->all[i], deadline);
 	}
 	json_add_int(data, "node_count", cJSON_GetArraySize(nodes));
 	json_add_int(data, "tool_count", (int64_t)tools);
@@ -267,9 +289,8 @@ cJSON *graph_setup(struct call *call, const cJSON *body)
 	struct buf nodes = {0}, rest = {0}; /* those of the declared tools; names of the others */
 	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
 	for (const struct announced *tool = tools; tool->name; tool++) {
-		int n = graph_node_index(graph, tool->node);
-		const struct tool *found =
-		    n >= 0 ? graph_tool_get(&graph->nodes[n], tool->name) : NULL;
+		const struct node *node = graph_node_find(graph, tool->node);
+		const struct tool *found = node ? graph_tool_get(node, tool->name) : NULL;
 		if (found && found->source == TOOL_REMOTE) {
 			declared++;
 			list_once(&nodes, seen, tool->node);

@@ -92,9 +92,9 @@ static void mistakes_in_nodes_are_told_with_their_place(void)
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"x\", \"txet\": 1"),
 		"/g/nodes/n/txet: unknown key; expected one of kind, text, role, update"},
 	    {ONE_NODE("\"text\": \"x\""),
-		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools, live, model"},
+		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools, live, model, graph"},
 	    {ONE_NODE("\"kind\": \"robot\""),
-		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, live, model, "
+		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, live, model, graph, "
 		"found 'robot'"},
 	    {ONE_NODE("\"kind\": null"), "/g/nodes/n/kind: expected a string, found null"},
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"{{nmae}}\""),
@@ -246,6 +246,48 @@ static void mistakes_in_tools_are_told_with_their_place(void)
 		"/g/nodes/n/tools/0/description: unknown key"},
 	};
 	CHECK_MISTAKES(mistakes);
+}
+
+/* Graphs g and h, whose nodes are given. */
+#define TWO(node, h)                                                                            \
+	GRAPH("\"state\": {\"fields\": {\"count\": {\"type\": \"integer\"}}}, \"nodes\": "      \
+	      "{\"n\": {\"kind\": \"graph\", " node                                             \
+	      "}}, \"edges\": [{\"from\": \"START\", \"to\": \"n\"}, {\"from\": \"n\", "        \
+	      "\"to\": \"END\"}]}, \"h\": {\"state\": {\"fields\": {\"text\": {\"type\": "      \
+	      "\"string\"}}}, \"nodes\": {\"m\": " h                                            \
+	      "}, \"edges\": [{\"from\": \"START\", \"to\": \"m\"}, {\"from\": \"m\", \"to\": " \
+	      "\"END\"}]")
+#define SAYS "{\"kind\": \"reply\", \"text\": \"{{text}}\"}"
+
+static void mistakes_in_subgraphs_are_told_with_their_place(void)
+{
+	static const struct mistake mistakes[] = {
+	    {TWO("\"graph\": \"i\"", SAYS), "/g/nodes/n/graph: "},
+	    {TWO("\"graph\": \"h\"", "{\"kind\": \"graph\", \"graph\": \"g\"}"),
+		"/h/nodes/m/graph: expected a graph that does not contain itself: g -> h -> g"},
+	    {TWO("\"graph\": \"g\"", SAYS),
+		"/g/nodes/n/graph: expected a graph that does not contain itself: g -> g"},
+	    {TWO("\"graph\": \"h\"", "{\"kind\": \"reply\"}"),
+		"/h/nodes/m: expected the key 'text'"},
+	    {TWO("\"graph\": \"h\", \"input\": {\"count\": 1}", SAYS),
+		"/g/nodes/n/input/count: the graph inside has no state field of that name"},
+	    {TWO("\"graph\": \"h\", \"input\": {\"text\": \"{{text}}\"}", SAYS),
+		"/g/nodes/n/input/text: unknown name {{text}}"},
+	    {TWO("\"graph\": \"h\", \"output\": {\"text\": \"\"}", SAYS),
+		"/g/nodes/n/output/text: the graph around it has no state field of that name"},
+	    {TWO("\"graph\": \"h\", \"output\": {\"count\": \"{{count}}\"}", SAYS),
+		"/g/nodes/n/output/count: unknown name {{count}}"},
+	    {TWO("\"graph\": \"h\", \"output\": {\"count\": \"x\"}", SAYS),
+		"/g/nodes/n/output/count: expected a value of type integer, found string"},
+	    {TWO("\"graph\": \"h\", \"messages\": \"none\"", SAYS),
+		"/g/nodes/n/messages: expected one of shared, own, found 'none'"},
+	    {TWO("\"graph\": \"h\", \"timeout\": 1", SAYS), "/g/nodes/n/timeout: unknown key"},
+	};
+	CHECK_MISTAKES(mistakes);
+	CU_ASSERT_STRING_EQUAL(problems_of(TWO("\"graph\": \"h\", \"input\": {\"text\": \"x\"}, "
+					       "\"output\": {\"count\": \"{{text}}\"}",
+				   SAYS)),
+	    "");
 }
 
 static void mistakes_in_edges_are_told_with_their_place(void)
@@ -451,7 +493,7 @@ static void all_mistakes_are_told_at_once(void)
 	    "/g/nodes/a/text: expected a string, found number\n"
 	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update, retry, "
 	    "on_error, timeout\n"
-	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live, model");
+	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live, model, graph");
 }
 
 /* ---- The schema */
@@ -579,6 +621,8 @@ static const struct unit_test tests[] = {
 	mistakes_in_commands_are_told_with_their_place},
     {"mistakes in tools are told with their place", mistakes_in_tools_are_told_with_their_place},
     {"mistakes in edges are told with their place", mistakes_in_edges_are_told_with_their_place},
+    {"mistakes in subgraphs are told with their place",
+	mistakes_in_subgraphs_are_told_with_their_place},
     {"mistakes in branches are told with their place",
 	mistakes_in_branches_are_told_with_their_place},
     {"mistakes in rules are told with their place", mistakes_in_rules_are_told_with_their_place},

@@ -86,11 +86,11 @@ bool client_tools_read(
 	if (count == 0 || !allowed)
 		return true;
 	bool *taken = arena_alloc(call->arena, count * sizeof(*taken));
-	for (size_t n = 0; n < graph->node_count; n++) {
-		if (!graph->nodes[n].is_tools)
+	for (size_t n = 0; n < graph->all_count; n++) {
+		if (!graph->all[n]->is_tools)
 			continue;
 		waits = true;
-		find_taken(&graph->nodes[n], tools, taken);
+		find_taken(graph->all[n], tools, taken);
 	}
 	if (!waits)
 		return true; /* without a tools node nothing can wait for the results */

@@ -124,9 +124,12 @@ static void record_plain(
 
 static void trace_on_node_starts(struct trace *trace, const struct run_event *event, int64_t now)
 {
-	int i = graph_node_index(service_of(trace)->graph, event->node);
+	const ag_graph *graph = service_of(trace)->graph;
+	size_t i = 0;
+	while (i < graph->all_count && strcmp(graph->all[i]->name, event->node) != 0)
+		i++;
 	log_run(trace->run.run_id);
-	if (i >= 0 && !trace->visited[i]) {
+	if (i < graph->all_count && !trace->visited[i]) {
 		trace->visited[i] = true;
 		trace->run.totals.iterations++;
 	}
@@ -171,6 +174,8 @@ static void trace_on_event(
 		trace_on_node_starts(trace, event, now);
 		break;
 	case RUN_MESSAGE:
+		if (event->again)
+			break;
 		message_count_tokens(event->message);
 		trace_on_message(trace, event, now);
 		break;
@@ -193,7 +198,8 @@ static void trace_on_event(
 	}
 	if (now - trace->shown_at >= SHOW_US || trace->records.len >= PIECE_SIZE)
 		trace_hand_over(trace);
-	trace->inner->event(trace->inner, run, event);
+	if (!event->hidden)
+		trace->inner->event(trace->inner, run, event);
 }
 
 static void trace_on_settled(struct run_observer *observer, bool ok)
@@ -228,7 +234,7 @@ struct trace *trace_begin(struct turn *turn, struct run_observer *inner)
 	};
 	trace->run.last_at = trace->run.started_at;
 	trace->names.arena = a;
-	trace->visited = arena_alloc(a, service->graph->node_count + 1);
+	trace->visited = arena_alloc(a, service->graph->all_count + 1);
 	arena_defer(a, trace_release, trace);
 	join_trace(trace);
 	metrics_gauge(GAUGE_RUNS, 1);
