@@ -137,14 +137,15 @@ static bool follow_main_open(
 	if (!service->config)
 		return false;
 	follow_main_set_log(service->config);
-	if (ticket_key_load(key, service->config->state_dir, &err))
-		service->shared = shared_make(service->config->state_dir, &err);
+	service->shared = shared_make(service->config->state_dir, &err);
 	if (service->shared)
 		service->storage = storage_open(service->config, service->shared, &err);
-	if (!service->storage)
+	bool open = service->storage && service_join(service, &err) &&
+	    ticket_key_load(key, service->config->state_dir, &err);
+	if (!open)
 		follow_main_complain("cannot start", *err.cause ? err.cause : err.detail);
 	error_release(&err);
-	return service->storage;
+	return open;
 }
 
 static void follow_main_close(struct service *service)

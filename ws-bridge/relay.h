@@ -38,6 +38,10 @@ struct relay_settings {
 	/* At SIGHUP: takes over of a changed configuration what can change, for what comes. */
 	void (*reload)(struct relay_settings *settings);
 	const void *origin; /* reload's own */
+	/* Reads the key again: instances of one service share it, and the first worker of one that
+	 * is new gets it while the relay is there already (ticket_key_share). */
+	bool (*rekey)(struct relay_settings *settings);
+	const char *state_dir; /* rekey's own */
 };
 
 struct relay {

@@ -113,13 +113,24 @@ static void client_lost(struct connection *c)
 
 /* ---- The handshake */
 
+static bool relay_client_verify(struct connection *c, const struct handshake *handshake,
+    struct arena *a, struct ticket *ticket, struct error *err)
+{
+	struct relay_settings *settings = c->relay->settings;
+	if (ticket_verify(&settings->key, handshake->ticket, handshake->path, a, ticket, err))
+		return true;
+	if (!settings->rekey || !settings->rekey(settings))
+		return false;
+	error_release(err);
+	return ticket_verify(&settings->key, handshake->ticket, handshake->path, a, ticket, err);
+}
+
 static void relay_client_admit(struct connection *c, const struct handshake *handshake)
 {
 	struct arena *a = arena_new();
 	struct ticket ticket;
 	struct error err = {0};
-	if (!ticket_verify(
-		&c->relay->settings->key, handshake->ticket, handshake->path, a, &ticket, &err) ||
+	if (!relay_client_verify(c, handshake, a, &ticket, &err) ||
 	    !use_ticket(c->relay, &ticket, &err)) {
 		log_warning("a handshake on %s was refused: %s", handshake->path, err.cause);
 		relay_client_refuse(c, &err);

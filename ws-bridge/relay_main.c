@@ -151,6 +151,17 @@ static void reload(struct relay_settings *settings)
 	config_free(config);
 }
 
+static bool relay_main_rekey(struct relay_settings *settings)
+{
+	struct error ignored = {0};
+	struct ticket_key key;
+	bool read = ticket_key_load(&key, settings->state_dir, &ignored);
+	if (read)
+		settings->key = key;
+	error_release(&ignored);
+	return read;
+}
+
 static bool relay_main_prepare(struct relay_settings *settings, const struct relay_options *options,
     const struct config *config)
 {
@@ -158,6 +169,8 @@ static bool relay_main_prepare(struct relay_settings *settings, const struct rel
 	take_config(settings, config);
 	take_options(settings, options);
 	settings->reload = reload;
+	settings->rekey = relay_main_rekey;
+	settings->state_dir = xstrdup(config->state_dir);
 	settings->origin = options;
 	if (!find_websocketd(settings, options->websocketd))
 		return false;

@@ -72,21 +72,18 @@ bool ticket_place_check(const char *state_dir, struct error *err)
 }
 
 /*
- * Makes the file.  It appears under its name complete or not at all, and the first one wins: the
- * others who came at the same moment read that.
+ * Makes the file with those bytes.  It appears under its name complete or not at all, and the first
+ * one wins: the others who came at the same moment read that.  replaces: the last one does.
  */
-static bool make_key(const char *path, struct error *err)
+static bool make_key(const char *path, const unsigned char *bytes, bool replaces, struct error *err)
 {
-	struct ticket_key key;
+	const ssize_t size = sizeof(((struct ticket_key *)0)->bytes);
 	char *draft = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(draft, O_CLOEXEC); /* 0600 */
-	bool made = fd >= 0;
-	if (made) {
-		random_bytes(key.bytes, sizeof(key.bytes));
-		made = write(fd, key.bytes, sizeof(key.bytes)) == (ssize_t)sizeof(key.bytes) &&
-		    fsync(fd) == 0 && (link(draft, path) == 0 || errno == EEXIST);
-		explicit_bzero(&key, sizeof(key));
-	}
+	bool made = fd >= 0 && write(fd, bytes, (size_t)size) == size && fsync(fd) == 0;
+	if (made)
+		made =
+		    replaces ? rename(draft, path) == 0 : link(draft, path) == 0 || errno == EEXIST;
 	if (!made)
 		cannot(err, "make the key", path);
 	if (fd >= 0) {
@@ -105,8 +102,13 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 	char *path = xasprintf("%s/" KEY_NAME, state_dir);
 	bool loaded = false;
 	int fd = open(path, flags);
-	if (fd < 0 && errno == ENOENT && make_key(path, err))
-		fd = open(path, flags);
+	if (fd < 0 && errno == ENOENT) {
+		struct ticket_key made;
+		random_bytes(made.bytes, sizeof(made.bytes));
+		if (make_key(path, made.bytes, false, err))
+			fd = open(path, flags);
+		explicit_bzero(&made, sizeof(made));
+	}
 	if (fd >= 0) {
 		loaded = ticket_read_key(fd, key, path, err);
 		close(fd);
@@ -115,6 +117,21 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 	}
 	free(path);
 	return loaded;
+}
+
+bool ticket_key_share(const char *state_dir, const unsigned char *secret, struct error *err)
+{
+	struct ticket_key key;
+	if (!ticket_key_load(&key, state_dir, err))
+		return false;
+	bool same = memcmp(key.bytes, secret, sizeof(key.bytes)) == 0;
+	explicit_bzero(&key, sizeof(key));
+	if (same)
+		return true;
+	char *path = xasprintf("%s/" KEY_NAME, state_dir);
+	bool made = make_key(path, secret, true, err);
+	free(path);
+	return made;
 }
 
 /* ---- Signing */

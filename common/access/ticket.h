@@ -4,8 +4,8 @@
  * (doc/inside.md#a-frame), and agentgraph-follow whom to which run (run_ticket.h).
  *
  * A ticket is a JWT (HS256) signed with a key that only the service can read, <state>/ticket.key
- * (0600, 32 random bytes, made by whoever needs it first).  It is good for TICKET_SECONDS and for
- * one route.
+ * (0600, 32 random bytes, made by whoever needs it first, or shared by instances over one
+ * database).  It is good for TICKET_SECONDS and for one route.
  */
 #ifndef AGENTGRAPH_ACCESS_TICKET_H
 #define AGENTGRAPH_ACCESS_TICKET_H
@@ -44,6 +44,10 @@ bool ticket_place_check(const char *state_dir, struct error *err);
 
 /* Reads the key of such a directory, making it first where there is none; false with err set. */
 bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err);
+
+/* Makes the key of that directory one that other instances of the service have: secret is as long
+ * as a key. */
+bool ticket_key_share(const char *state_dir, const unsigned char *secret, struct error *err);
 
 /* The signed text, in the arena. */
 const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticket, struct arena *a);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAGIC "agshared"
-#define LAYOUT 11 /* goes up with every change of what the regions hold */
+#define LAYOUT 12 /* goes up with every change of what the regions hold */
 
 #define HEADER_SIZE 4096u
 
@@ -34,13 +34,14 @@ static const size_t region_size[SHARED_REGIONS] = {
     [SHARED_FILE_RECORDS] = SHARED_FILE_RECORDS_SIZE,
     [SHARED_PENDING] = SHARED_PENDING_SIZE,
     [SHARED_RUNS] = SHARED_RUNS_SIZE,
+    [SHARED_INSTANCE] = SHARED_INSTANCE_SIZE,
 };
 
 #define TOTAL_SIZE                                                                              \
 	(HEADER_SIZE + SHARED_FILE_RECORDS_SIZE + SHARED_IDS_SIZE + SHARED_WRITER_SIZE +        \
 	    SHARED_LEASES_SIZE + SHARED_OWNERS_SIZE + SHARED_LIMITS_SIZE + SHARED_TRACES_SIZE + \
 	    SHARED_METRICS_SIZE + SHARED_FILES_SIZE + SHARED_STORE_SIZE + SHARED_BALANCE_SIZE + \
-	    SHARED_PENDING_SIZE + SHARED_RUNS_SIZE)
+	    SHARED_PENDING_SIZE + SHARED_RUNS_SIZE + SHARED_INSTANCE_SIZE)
 
 /* What the file begins with.  identity is compared as bytes: two builds share the file only when
  * they agree on all of it. */

@@ -33,6 +33,7 @@ enum shared_region {
 	SHARED_FILE_RECORDS, /* the turnstile before files.db */
 	SHARED_PENDING,      /* bodies that are on their way, by address */
 	SHARED_RUNS,         /* what moved in the queue of runs and in kept chunks */
+	SHARED_INSTANCE,     /* which instance it is, of several over one database */
 	SHARED_REGIONS
 };
 
@@ -50,6 +51,7 @@ enum shared_region {
 #define SHARED_BALANCE_SIZE 8192
 #define SHARED_PENDING_SIZE (260u << 10)
 #define SHARED_RUNS_SIZE (20u << 10)
+#define SHARED_INSTANCE_SIZE 4096
 
 struct shared;
 

@@ -138,6 +138,7 @@ struct environment {
 	int64_t media_signed_url_ttl; /* seconds */
 	int64_t realtime_max_frame_bytes, realtime_input_queue, realtime_drain_timeout;
 	bool use_snowflake;
+	bool has_node; /* SNOWFLAKE_NODE_ID is given */
 	struct snowflake snowflake;
 };
 

@@ -191,6 +191,7 @@ static void check_snowflake(struct environment *env, struct problems *problems)
 	const struct snowflake *s = &env->snowflake;
 	int64_t age = clock_now() / 1000 - s->epoch_ms;
 	env->use_snowflake = is_any_set(names);
+	env->has_node = environment_text("SNOWFLAKE_NODE_ID");
 	if (!env->use_snowflake)
 		return;
 	if (snowflake_sequence_bits(s) < 1)

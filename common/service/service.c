@@ -2,6 +2,7 @@
 /* Opening and closing what a process serves. */
 #include "service/service.h"
 
+#include "access/ticket.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -31,13 +32,31 @@ static void service_close_storage(struct service *service)
 	service->shared = NULL;
 }
 
+bool service_join(struct service *service, struct error *err)
+{
+	const struct environment *env = &service->config->env;
+	const struct storage *storage = service->storage;
+	service->snowflake = env->snowflake;
+	if (!storage->engine->can.instances)
+		return true;
+	if (env->use_snowflake && !env->has_node) {
+		service->snowflake.node_id = storage->node;
+		if (storage->node >> env->snowflake.node_bits)
+			return error_set(err, ERR_STORAGE,
+			    "SNOWFLAKE_NODE_BITS: this instance is number %lld of those over the "
+			    "database, which has no room in %d bits",
+			    (long long)storage->node, env->snowflake.node_bits);
+	}
+	return ticket_key_share(service->config->state_dir, storage->secret, err);
+}
+
 bool service_open_storage(struct service *service, struct error *err)
 {
 	const struct config *config = service->config;
 	struct shared *shared = service->shared = shared_make(config->state_dir, err);
 	if (shared)
 		service->storage = storage_open(config, shared, err);
-	if (service->storage)
+	if (service->storage && service_join(service, err))
 		service->files = files_open(config, service->storage, shared, err);
 	if (!service->files) {
 		service_close_storage(service);
@@ -45,7 +64,7 @@ bool service_open_storage(struct service *service, struct error *err)
 	}
 	service->keepers = chunk_keepers_new(service->storage);
 	if (config->env.use_snowflake)
-		service->ids = (struct id_source){&config->env.snowflake, snowflake_word(shared)};
+		service->ids = (struct id_source){&service->snowflake, snowflake_word(shared)};
 	metrics_attach(shared);
 	service->storage->webhook_body = webhook_body;
 	service->storage->webhook_arg = service;

@@ -46,6 +46,7 @@ struct service {
 	struct limiter *limiter;       /* and how often */
 	struct names names;            /* what new threads are called */
 	struct id_source ids;          /* thread, run and message ids */
+	struct snowflake snowflake;    /* their layout */
 	struct mcp_offer *mcp;         /* the tool that the graph is; NULL: mcp is off */
 	struct eval_cache *evals;      /* what was read of eval reports */
 	cJSON *anonymous;              /* the user where authentication is off */
@@ -62,6 +63,10 @@ struct service *service_open(const struct config_source *source, struct problems
  */
 struct service *service_load(const struct config_source *source, struct problems *problems);
 bool service_open_storage(struct service *service, struct error *err);
+
+/* Part of that, for a process that opens its storage by itself: of instances over one database each
+ * gets their key, and a snowflake's node of its own. */
+bool service_join(struct service *service, struct error *err);
 
 void service_close(struct service *service);
 

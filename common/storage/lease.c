@@ -391,7 +391,7 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
 	}
 	size_t size = strlen(thread_id) + 1;
 	lease = xmalloc(sizeof(*lease) + size);
-	*lease = (struct lease){memcpy(lease + 1, thread_id, size), e->ticket, leases, e};
+	*lease = (struct lease){memcpy(lease + 1, thread_id, size), e->ticket, leases, e, NULL};
 	return lease;
 }
 

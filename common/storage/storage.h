@@ -40,6 +40,8 @@ struct storage_context {
 	const char *request_id; /* for the log, or NULL */
 };
 
+#define STORAGE_SECRET_SIZE 32
+
 struct storage_engine {
 	const char *name; /* "sqlite": info.checkpointer_type */
 
@@ -106,6 +108,11 @@ struct storage {
 	int64_t runs_keep;           /* records of a thread's latest runs; 0: of all */
 	int64_t history_keep;        /* a thread's latest checkpoints; 0: all */
 	int64_t chunks_keep; /* microseconds from the end of a run to that of its kept chunks */
+
+	/* Of an engine that can have instances: a number that no other one has now, from 0 on, and
+	 * what all of them derive keys from. */
+	int64_t node;
+	unsigned char secret[STORAGE_SECRET_SIZE];
 
 	/*
 	 * What a webhook is to say of a run that has ended, malloc'd, for the outbox; set by the

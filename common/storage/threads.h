@@ -160,11 +160,13 @@ struct lease {
 
 	struct leases *queue; /* the engine's own: lease.h */
 	void *place;
+	struct claim *claim; /* the engine's own; NULL: one instance has all leases */
 };
 
 /* What a caller does about a lease that another one holds. */
 enum lease_claim {
 	CLAIM_ENQUEUE,   /* waits, first come first served */
+	CLAIM_UNHEARD,   /* the same of a thread whose id was just made, so that nobody has it */
 	CLAIM_REJECT,    /* does not wait */
 	CLAIM_INTERRUPT, /* orders the holder to stop, and overtakes who waits */
 	CLAIM_ROLLBACK   /* the same, and the holder is to put the thread back */

@@ -32,10 +32,22 @@ SELECT greatest((SELECT coalesce(max(number), 0) FROM runs WHERE thread = :threa
 -- name: job_insert
 INSERT INTO jobs (row, thread, number, run_id, state, due_at, attempt, given_back, webhook, caller,
 	metadata)
-VALUES (greatest(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
-		(SELECT coalesce(max(row), 0) + 1 FROM webhooks)),
-	:thread, :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller, :metadata)
+VALUES (nextval('jobs_row'), :thread, :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller,
+	:metadata)
 RETURNING row;
+
+-- name: job_claimers
+-- The dead alone.
+SELECT DISTINCT claimer FROM jobs
+WHERE state BETWEEN 2 AND 3 AND claimer IS NOT NULL
+	AND NOT EXISTS (SELECT 1 FROM processes WHERE number = jobs.claimer);
+
+-- name: webhook_site
+-- One instance sends them, that with the lowest node.
+SELECT site FROM webhooks
+WHERE due_at IS NOT NULL AND site > :after
+	AND :instance = (SELECT number FROM instances WHERE NOT gone ORDER BY node LIMIT 1)
+ORDER BY site LIMIT 1;
 
 -- name: webhook_settle
 UPDATE webhooks

@@ -53,15 +53,27 @@ WHERE hashtextextended(key, 0) = hashtextextended(:key COLLATE "C", 0)
 LIMIT :limit;
 
 -- name: thread_insert
+-- Of several instances that make it one does.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
-	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain)
-VALUES (greatest(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
-		(SELECT coalesce(max(thread), 0) + 1 FROM removed)),
-	:thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
+	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, holder, fence)
+VALUES (nextval('threads_row'), :thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
 	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
-	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain)
+	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain,
+	:holder, 1)
+ON CONFLICT (thread_id) DO NOTHING
 RETURNING row;
+
+-- name: thread_update
+UPDATE threads
+SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
+	last_number = last_number + :numbers, run_id = :run_id, status = :status, stop = :stop,
+	node = :node, next = :next, step = :step, pause = :pause, waiting = :waiting,
+	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
+	state_bytes = :state_bytes, message_count = :message_count, checkpoint = :checkpoint,
+	checkpoints = :checkpoints, changed = :changed, context_after = :context_after,
+	tip = :tip, plain = :plain, holder = CASE WHEN :frees <> 0 THEN NULL ELSE holder END
+WHERE row = :row;
 
 -- name: message_list
 SELECT m.seq AS place, m.message_id, b.body

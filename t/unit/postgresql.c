@@ -348,42 +348,231 @@ static void a_schema_of_a_newer_version_is_refused(void)
 	error_release(&err);
 }
 
-static void another_instance_is_refused(void)
-{
-	struct opened o = must_open("one", "shared"), other;
+/* ---- instances ---- */
 
-	CU_ASSERT_FALSE(try_open("two", "shared", &other, &err));
-	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "another instance works on this schema"));
-	error_release(&err);
+static void an_instance_has_its_own_node_and_the_common_secret(void)
+{
+	struct opened o = must_open("one", "shared"), other = must_open("two", "shared");
+
+	CU_ASSERT_EQUAL(o.st->node, 0);
+	CU_ASSERT_EQUAL(other.st->node, 1);
+	CU_ASSERT_EQUAL(memcmp(o.st->secret, other.st->secret, sizeof(o.st->secret)), 0);
 	opened_close(&o);
-	/* its own processes come and go */
+	/* the next life over the same directory ends what the one before held, not its node */
 	o = must_open("one", "shared");
+	CU_ASSERT_EQUAL(o.st->node, 2);
+	CU_ASSERT_EQUAL(ask_number("shared", "SELECT count(*) FROM instances WHERE NOT gone"), 2);
 	opened_close(&o);
-	ask_number("shared", "UPDATE instance SET seen_at = seen_at - interval '1 hour'");
-	o = must_open("two", "shared");
-	opened_close(&o);
+	opened_close(&other);
 }
 
-static void an_instance_that_lost_the_schema_writes_nothing(void)
+static struct lease *take(struct opened *o, const char *thread_id, enum lease_claim claim, int ms)
 {
-	struct opened o = must_open("late", "late"), next;
-	struct thread t = thread_called("t");
+	struct error why = {0};
+	struct lease *lease =
+	    o->st->threads->lease_acquire(o->st, NULL, thread_id, claim, ms, &why);
 
-	CU_ASSERT_TRUE(append(o.st, &t, "m-1", &err));
-	ask_number("late", "UPDATE instance SET seen_at = seen_at - interval '1 hour'");
-	/* the one that was cut off may say at any time that it is there */
-	while (!try_open("next", "late", &next, &err)) {
-		error_release(&err);
-		ask_number("late", "UPDATE instance SET seen_at = seen_at - interval '1 hour'");
+	CU_ASSERT_FALSE(error_is_set(&why));
+	error_release(&why);
+	return lease;
+}
+
+static void give(struct opened *o, struct lease *lease)
+{
+	struct error why = {0};
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lease);
+	CU_ASSERT_TRUE(o->st->threads->lease_release(o->st, NULL, lease, &why));
+}
+
+/* With the thread at that status, as a run that begins writes it. */
+static bool write_status(
+    struct opened *o, struct lease *lease, struct thread *t, enum run_status status)
+{
+	struct thread_write w = {.thread = t};
+	struct error why = {0};
+	bool ok;
+
+	t->status = status;
+	t->run_id = "r1";
+	ok = thread_write(o->st, NULL, lease, &w, &why);
+	CU_ASSERT(ok || why.kind == ERR_THREAD_BUSY);
+	error_release(&why);
+	return ok;
+}
+
+static bool runs(struct opened *o, const char *thread_id)
+{
+	bool running, stop;
+
+	CU_ASSERT_TRUE(
+	    o->st->threads->lease_running(o->st, NULL, thread_id, &running, &stop, &err));
+	return running;
+}
+
+static struct opened one, two;
+
+static void open_two(const char *schema)
+{
+	one = must_open("one", schema);
+	two = must_open("two", schema);
+}
+
+static void close_two(void)
+{
+	opened_close(&one);
+	opened_close(&two);
+}
+
+static void a_thread_is_one_instances_at_a_time(void)
+{
+	struct thread t = thread_called("t");
+	struct lease *lease;
+
+	open_two("claims");
+	CU_ASSERT_TRUE(append(one.st, &t, "m-1", &err));
+	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_REJECT, 1000));
+	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_ENQUEUE, 100));
+	give(&one, lease);
+	give(&two, take(&two, "t", CLAIM_REJECT, 0));
+	close_two();
+}
+
+static void of_two_that_make_a_thread_one_does(void)
+{
+	struct thread t = thread_called("t"), same = thread_called("t");
+	struct lease *lease, *other;
+
+	open_two("claims_new");
+	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	other = take(&two, "t", CLAIM_ENQUEUE, 1000);
+	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
+	CU_ASSERT_FALSE(write_status(&two, other, &same, RUN_RUNNING));
+	CU_ASSERT_TRUE(runs(&two, "t"));
+	give(&two, other);
+	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_REJECT, 0));
+	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_COMPLETED));
+	give(&one, lease);
+	CU_ASSERT_FALSE(runs(&two, "t"));
+	close_two();
+}
+
+static _Atomic int turns_of_two;
+
+static void *take_turns(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 5; i++) {
+		give(&two, take(&two, "t", CLAIM_ENQUEUE, 20000));
+		atomic_fetch_add(&turns_of_two, 1);
 	}
-	CU_ASSERT_FALSE(append(o.st, &t, "m-2", &err));
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, "another instance has taken the schema over"));
-	error_release(&err);
-	CU_ASSERT_TRUE(append(next.st, &t, "m-3", &err));
-	CU_ASSERT_EQUAL(ask_number("late", "SELECT count(*) FROM messages"), 2);
-	opened_close(&next);
-	opened_close(&o);
+	return NULL;
+}
+
+static void *crowd(void *arg)
+{
+	while (!atomic_load((_Atomic bool *)arg)) {
+		struct lease *lease = take(&one, "t", CLAIM_ENQUEUE, 20000);
+
+		clock_sleep_ms(2);
+		give(&one, lease);
+	}
+	return NULL;
+}
+
+static void an_instance_that_waits_is_not_passed_over(void)
+{
+	struct thread t = thread_called("t");
+	_Atomic bool over = false;
+	pthread_t threads[4], other;
+
+	open_two("claims_fair");
+	CU_ASSERT_TRUE(append(one.st, &t, "m-1", &err));
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, crowd, &over);
+	pthread_create(&other, NULL, take_turns, NULL);
+	pthread_join(other, NULL);
+	atomic_store(&over, true);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CU_ASSERT_EQUAL(atomic_load(&turns_of_two), 5);
+	close_two();
+}
+
+/* As if nobody had seen it for a while, until another one has given it up. */
+static void cut_off(const char *schema, int64_t node)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql),
+	    "UPDATE instances SET seen_at = seen_at - interval '1 min' WHERE node = %d; "
+	    "SELECT count(*) FROM instances WHERE gone OR node <> %d",
+	    (int)node, (int)node);
+	while (ask_number(schema, sql) < 2)
+		clock_sleep_ms(20);
+}
+
+static void one_that_was_cut_off_writes_nothing(void)
+{
+	struct thread t = thread_called("t"), u;
+	struct lease *lease, *other;
+
+	open_two("claims_late");
+	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
+	u = t;
+	CU_ASSERT_TRUE(runs(&two, "t"));
+	cut_off("claims_late", one.st->node);
+	CU_ASSERT_FALSE(runs(&two, "t"));
+	CU_ASSERT_FALSE(write_status(&one, lease, &t, RUN_COMPLETED));
+	other = take(&two, "t", CLAIM_ENQUEUE, 20000);
+	CU_ASSERT_TRUE(write_status(&two, other, &u, RUN_RUNNING));
+	CU_ASSERT_FALSE(write_status(&one, lease, &t, RUN_COMPLETED));
+	give(&one, lease);
+	CU_ASSERT_TRUE(write_status(&two, other, &u, RUN_COMPLETED));
+	give(&two, other);
+	/* and then it is one as before */
+	while (!(lease = take(&one, "t", CLAIM_REJECT, 0)))
+		clock_sleep_ms(20);
+	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
+	give(&one, lease);
+	close_two();
+}
+
+static bool is_ordered(struct lease *lease, enum lease_order wanted)
+{
+	enum lease_order order = ORDER_NONE;
+
+	for (int i = 0; i < 500 && order != wanted; i++) {
+		CU_ASSERT_TRUE(one.st->threads->lease_ordered(one.st, NULL, lease, &order, &err));
+		clock_sleep_ms(10);
+	}
+	return order == wanted;
+}
+
+static void a_stop_reaches_another_instance(void)
+{
+	const struct lease_aim another = {.order = ORDER_STOP, .only = "r2"};
+	struct thread t = thread_called("t");
+	struct lease *lease;
+	bool running, stop;
+
+	open_two("claims_stop");
+	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	CU_ASSERT_TRUE(one.st->threads->lease_run(one.st, NULL, lease, "r1", &err));
+	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
+	CU_ASSERT_TRUE(two.st->threads->lease_stop(two.st, NULL, "t", &another, &running, &err));
+	CU_ASSERT_FALSE(running);
+	CU_ASSERT_TRUE(two.st->threads->lease_stop(two.st, NULL, "t", NULL, &running, &err));
+	CU_ASSERT_TRUE(running);
+	CU_ASSERT_TRUE(two.st->threads->lease_running(two.st, NULL, "t", &running, &stop, &err));
+	CU_ASSERT_TRUE(stop);
+	CU_ASSERT_TRUE(is_ordered(lease, ORDER_STOP));
+	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_ROLLBACK, 50));
+	CU_ASSERT_TRUE(is_ordered(lease, ORDER_ROLLBACK));
+	give(&one, lease);
+	close_two();
 }
 
 static void a_look_changes_nothing_and_tells_no_password(void)
@@ -437,9 +626,13 @@ static const struct unit_test tests[] = {
     {"processes that start together make one schema",
 	processes_that_start_together_make_one_schema},
     {"a schema of a newer version is refused", a_schema_of_a_newer_version_is_refused},
-    {"another instance is refused", another_instance_is_refused},
-    {"an instance that lost the schema writes nothing",
-	an_instance_that_lost_the_schema_writes_nothing},
+    {"an instance has its own node, and the common secret",
+	an_instance_has_its_own_node_and_the_common_secret},
+    {"a thread is one instance's at a time", a_thread_is_one_instances_at_a_time},
+    {"of two that make a thread one does", of_two_that_make_a_thread_one_does},
+    {"an instance that waits is not passed over", an_instance_that_waits_is_not_passed_over},
+    {"one that was cut off writes nothing", one_that_was_cut_off_writes_nothing},
+    {"a stop reaches another instance", a_stop_reaches_another_instance},
     {"a look changes nothing and tells no password", a_look_changes_nothing_and_tells_no_password},
     {"an address with nobody tells no password", an_address_with_nobody_tells_no_password},
 };

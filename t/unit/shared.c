@@ -101,7 +101,8 @@ static void regions_are_aligned_apart_and_zero(void)
 	    [SHARED_BALANCE] = SHARED_BALANCE_SIZE,
 	    [SHARED_FILE_RECORDS] = SHARED_FILE_RECORDS_SIZE,
 	    [SHARED_PENDING] = SHARED_PENDING_SIZE,
-	    [SHARED_RUNS] = SHARED_RUNS_SIZE};
+	    [SHARED_RUNS] = SHARED_RUNS_SIZE,
+	    [SHARED_INSTANCE] = SHARED_INSTANCE_SIZE};
 	struct shared *sh = open_in(fresh_state("regions"));
 	for (int r = 0; r < SHARED_REGIONS; r++) {
 		unsigned char *region = shared_region(sh, (enum shared_region)r);

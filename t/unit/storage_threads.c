@@ -759,7 +759,8 @@ static void a_deferred_failure_reaches_its_owner(void)
 	while (!thread_exists(st, "probe", NULL))
 		;
 	CU_ASSERT_FALSE(thread_write_after(st, NULL, lease, &pending, &after, &err));
-	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
+	/* with several instances it may be another one that has made it */
+	CU_ASSERT_EQUAL(err.kind, st->engine->can.instances ? ERR_THREAD_BUSY : ERR_STORAGE);
 	error_release(&err);
 	CU_ASSERT_EQUAL(t.row, 0);
 	CU_ASSERT_TRUE(thread_flush(st, NULL, &behind, &err));

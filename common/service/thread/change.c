@@ -105,7 +105,7 @@ bool thread_take_new(struct call *call, const char *wanted, enum lease_claim cla
 		return false;
 	if (!wanted && id_is_unheard(&call->service->ids)) {
 		const char *id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
-		*lease = lease_take(call, id, claim);
+		*lease = lease_take(call, id, CLAIM_UNHEARD);
 		thread_blank(thread, id, call->user_id);
 		return *lease;
 	}

@@ -3,57 +3,36 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "storage/postgresql/postgresql_db.h"
-#include "storage/postgresql/postgresql_instance.h"
 #include "storage/postgresql/postgresql_schema.h"
 #include "storage/sql/engine.h"
 
 #include <stdlib.h>
 
-struct postgresql_engine_state {
-	struct engine engine; /* first, so that one pointer is all */
-	struct postgresql_instance *instance;
-};
-
 static void postgresql_close_engine(struct storage *st)
 {
-	struct postgresql_engine_state *e = (struct postgresql_engine_state *)st;
-	struct postgresql_server *server = e->engine.source.server;
+	struct postgresql_server *server = engine_of(st)->source.server;
 
-	postgresql_instance_end(e->instance);
-	engine_release(&e->engine);
+	engine_release(engine_of(st));
 	postgresql_server_free(server);
-}
-
-static bool postgresql_engine_start(struct postgresql_engine_state *e, struct error *err)
-{
-	struct postgresql_server *server = e->engine.source.server;
-	int64_t number = postgresql_instance_number(e->engine.state_dir, err);
-
-	if (!number || !postgresql_migrate(server, err))
-		return false;
-	e->instance = postgresql_instance_begin(server, e->engine.state_dir, number, err);
-	if (!e->instance)
-		return false;
-	postgresql_server_belongs(server, number);
-	return engine_start(&e->engine, err);
 }
 
 static struct storage *postgresql_open_engine(
     const struct config *config, struct shared *shared, struct error *err)
 {
 	struct postgresql_server *server = postgresql_server_new(config->database, err);
-	struct postgresql_engine_state *e;
+	struct engine *e;
 
 	if (!server)
 		return NULL;
 	e = xcalloc(1, sizeof(*e));
-	e->engine.state_dir = xstrdup(config->state_dir);
-	e->engine.mode = DB_DURABLE;
-	e->engine.source = (struct db_source){.driver = &postgresql_driver, .server = server};
-	e->engine.shared = shared;
-	if (postgresql_engine_start(e, err))
-		return &e->engine.storage;
-	postgresql_close_engine(&e->engine.storage);
+	e->storage.engine = &postgresql_engine;
+	e->state_dir = xstrdup(config->state_dir);
+	e->mode = DB_DURABLE;
+	e->source = (struct db_source){.driver = &postgresql_driver, .server = server};
+	e->shared = shared;
+	if (postgresql_migrate(server, err) && engine_start(e, err))
+		return &e->storage;
+	postgresql_close_engine(&e->storage);
 	return NULL;
 }
 
@@ -68,6 +47,7 @@ static char *postgresql_examine(const struct config *config, struct error *err)
 
 const struct storage_engine postgresql_engine = {
     .name = "postgresql",
+    .can = {.instances = true},
     .backup_tools = "pg_dump and pg_restore",
     .open = postgresql_open_engine,
     .close = postgresql_close_engine,

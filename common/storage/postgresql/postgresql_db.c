@@ -121,19 +121,6 @@ static bool postgresql_script(struct db *base, const char *sql, struct error *er
 	return ok;
 }
 
-/* Cuts the number of the instance off behind the id; no other instance has taken over. */
-static bool db_is_ours(struct postgresql_db *db, struct error *err)
-{
-	char *instance = strchr(db->transaction, ' ');
-
-	if (instance && strtoll(instance, NULL, 10) == postgresql_server_instance(db->server)) {
-		*instance = '\0';
-		return true;
-	}
-	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-	return error_cause(err, "another instance has taken the schema over: end this one");
-}
-
 static void postgresql_rollback(struct db *base)
 {
 	struct postgresql_db *db = db_of(base);
@@ -160,9 +147,9 @@ static bool postgresql_begin(struct db *base, struct error *err)
 	failure = postgresql_execute(db->server, db->connection,
 	    "BEGIN;"
 	    "SELECT pg_advisory_xact_lock(hashtextextended('agentgraph ' || current_schema(), 0));"
-	    "SELECT pg_current_xact_id() || ' ' || (SELECT id FROM instance)",
+	    "SELECT pg_current_xact_id()",
 	    db->transaction, sizeof(db->transaction), err);
-	if (failure == POSTGRESQL_FINE && db_is_ours(db, err))
+	if (failure == POSTGRESQL_FINE)
 		return true;
 	db_note(db, failure);
 	postgresql_rollback(base);

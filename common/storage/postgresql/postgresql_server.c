@@ -31,7 +31,6 @@ struct postgresql_server {
 	const struct libpq *pq;
 	void *library;
 	char *url;
-	int64_t instance;
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t given;
@@ -116,16 +115,6 @@ struct postgresql_server *postgresql_server_new(const char *url, struct error *e
 		return s;
 	postgresql_server_free(s);
 	return NULL;
-}
-
-void postgresql_server_belongs(struct postgresql_server *s, int64_t instance)
-{
-	s->instance = instance;
-}
-
-int64_t postgresql_server_instance(const struct postgresql_server *s)
-{
-	return s->instance;
 }
 
 const struct libpq *postgresql_libpq(const struct postgresql_server *s)

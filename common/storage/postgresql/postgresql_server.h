@@ -51,11 +51,6 @@ void postgresql_server_free(struct postgresql_server *s);
 /* The directory that the module is looked for in first; for tests.  It must live on. */
 void postgresql_module_directory(const char *path);
 
-/* The number of the instance that this process belongs to (postgresql_instance.h), set before there
- * is any transaction; 0: none. */
-void postgresql_server_belongs(struct postgresql_server *s, int64_t instance);
-int64_t postgresql_server_instance(const struct postgresql_server *s);
-
 const struct libpq *postgresql_libpq(const struct postgresql_server *s);
 
 /*

@@ -7,6 +7,7 @@
 #include "storage/queue.h"
 #include "storage/runs.h"
 #include "storage/sql/checkpoints.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/run_write.h"
 #include "storage/sql/view.h"
 
@@ -23,6 +24,9 @@ struct change {
 	struct storage *st;
 	struct thread_change *change;
 	int count; /* of its writes */
+
+	int64_t holder; /* of a thread that is made; 0: there is one instance */
+	bool frees;     /* its run ends with it, and so has given the thread back */
 
 	int64_t row; /* the thread's */
 	struct run_written run;
@@ -113,8 +117,12 @@ static bool insert_thread(
 	query_int(&q, ":created_at", identity->created_at);
 	query_int(&q, ":plain", growth->numbers == growth->messages);
 	bind_columns(&q, c, growth);
+	if (c->holder && !c->frees)
+		query_int(&q, ":holder", c->holder);
 	if (!query_run(&q))
 		return false;
+	if (db_changes(db) == 0)
+		return thread_lost(identity->thread_id, err);
 	c->row = db_last_row(db);
 	return (strcmp(rest->metadata_json, "{}") == 0 ||
 		   engine_labels_write(db, c->row, rest->metadata_json, err)) &&
@@ -217,6 +225,8 @@ static bool update_thread(
 	    c->now.view.plain && growth->numbers == growth->messages &&
 		c->now.view.until == c->now.view.last);
 	query_int(&q, ":row", c->row);
+	if (c->change->lease->claim)
+		query_int(&q, ":frees", c->frees);
 	if (!query_run(&q) ||
 	    (before.labels_anew && !engine_labels_write(db, c->row, t->metadata_json, err)))
 		return false;
@@ -455,8 +465,8 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	bool ok;
 
 	c->run = (struct run_written){0};
-	if (!lease_holds(c->change->lease))
-		return thread_lost(writes[0]->thread->thread_id, err);
+	if (!claim_holds(db, c->change->lease, err))
+		return false;
 	ok = is_new ? insert_thread(db, c, &growth, err)
 		    : run_prepare(c->st, db, c->change, err) && update_thread(db, c, &growth, err);
 	struct run_place place = {c->row, is_new, c->now.view.last, 0};
@@ -473,8 +483,13 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 /* What the owner of a change that is on disk, and others, are to know of it. */
 static void change_tell(struct storage *st, const struct change *c)
 {
+	const struct lease *lease = c->change->lease;
 	bool ended = false;
 
+	if (!c->change->writes[0]->thread->row)
+		claim_made(lease, c->row, c->holder);
+	if (c->frees)
+		claim_freed(lease);
 	for (int i = 0; i < c->count; i++) {
 		struct thread_write *w = c->change->writes[i];
 
@@ -490,14 +505,24 @@ static void change_tell(struct storage *st, const struct change *c)
 	moves_tell(st, &c->run.moves);
 }
 
+/* Where chunks are kept the thread is given back with the last of them. */
+static bool change_frees(const struct thread_change *change)
+{
+	const struct run_record *r = change->writes[change->writes[1] ? 1 : 0]->run;
+
+	return change->lease->claim && r && r->status != RUN_RUNNING && !r->keeps && !r->job;
+}
+
 /* Before the writer's lock is taken, as a list may be long; the lease sees to it that it stays so.
  */
-static bool change_count_rewound(
-    struct storage *st, const struct storage_context *ctx, struct change *c)
+static bool change_prepare(struct storage *st, const struct storage_context *ctx, struct change *c)
 {
 	const struct thread_write *first = c->change->writes[0];
 	struct thread_view list;
 
+	c->frees = change_frees(c->change);
+	if (!first->thread->row && !claim_holder(st, c->change->lease, &c->holder, c->change->err))
+		return false;
 	if (!first->rewind)
 		return true;
 	list = first->rewind->thread.view;
@@ -521,7 +546,7 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 		    .st = st,
 		    .change = &changes[i],
 		    .count = changes[i].writes[1] ? 2 : 1};
-		all[i].ready = change_count_rewound(st, ctx, &all[i]);
+		all[i].ready = change_prepare(st, ctx, &all[i]);
 		if (all[i].ready)
 			writer_submit(writer, &all[i].unit);
 	}

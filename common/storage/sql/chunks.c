@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "storage/queue.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/line_pack.h"
 #include "storage/sql/records.h"
 #include "storage/sql/runs_engine.h"
@@ -35,7 +36,7 @@ static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *e
 		query_int(&q, ":seq", b->seq);
 		query_int(&q, ":count", b->count);
 		query_text_part(&q, ":lines", b->lines, b->len);
-		if (!query_run(&q))
+		if (!query_run(&q) || (b->lease && !claim_drop(db, b->lease, err)))
 			return false;
 	}
 	return true;
@@ -61,8 +62,10 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
 	bool ok = writer_run(engine_of(st)->writer, &a.unit, err);
 
 	for (size_t i = 0; ok && i < count; i++) {
-		if (batches[i].lease)
-			lease_release(batches[i].lease);
+		if (batches[i].lease) {
+			claim_freed(batches[i].lease);
+			claims_release(st, batches[i].lease, err);
+		}
 		chunks_moved(engine_of(st)->shared, batches[i].thread_row, batches[i].number);
 	}
 	buf_release(&lines);
@@ -281,7 +284,7 @@ static bool lost_unit(struct db *db, struct unit *unit, struct error *err)
 static bool expire_look(struct storage *st, const struct storage_context *ctx, struct expiry *e,
     bool *found, bool *lost, struct error *err)
 {
-	bool stop;
+	bool running, stop;
 	struct query q;
 
 	engine_query(st, ctx, &q, SQL_KEPT_UNENDED, err);
@@ -291,10 +294,11 @@ static bool expire_look(struct storage *st, const struct storage_context *ctx, s
 	if (*found) {
 		e->thread = query_column_int(&q, KEPT_UNENDED_THREAD);
 		e->number = query_column_int(&q, KEPT_UNENDED_NUMBER);
-		*lost = !lease_running(
-		    engine_of(st)->leases, query_column_text(&q, KEPT_UNENDED_THREAD_ID), &stop);
+		if (claims_running(st, ctx, query_column_text(&q, KEPT_UNENDED_THREAD_ID), &running,
+			&stop, err))
+			*lost = !running;
 	}
-	return pool_query_end(engine_of(st)->pool, &q);
+	return pool_query_end(engine_of(st)->pool, &q) && !error_is_set(err);
 }
 
 /* From the time on when somebody looks, which is not long after they died. */

@@ -45,8 +45,11 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
 	bool ok = true;
 
 	*next_due = INT64_MAX;
-	c.what.claimer = claimer_begin(e->claimer, err);
-	if (!c.what.claimer)
+	if (e->instances)
+		ok = instances_process(e->instances, &c.what.claimer, err);
+	else
+		c.what.claimer = claimer_begin(e->claimer, err);
+	if (!ok || !c.what.claimer)
 		return false;
 	if (!row && !e->queue_flows) {
 		engine_query(st, ctx, &q, SQL_JOB_NEXT, err);
@@ -105,7 +108,10 @@ static bool finish_unit(struct db *db, struct unit *unit, struct error *err)
 	c->moves = (struct moves){0};
 	if (!job_read(db, c->row, &c->job, err))
 		return false;
+	/* it may be another process's by now, which found that this one was lost */
 	return c->job.state == JOB_OVER ||
+	    (c->job.state == JOB_CLAIMED &&
+		c->job.claimer != claimer_number(engine_of(c->st)->claimer)) ||
 	    job_give_up(c->st, db, &c->job, c->status, c->error_json, &c->moves, err);
 }
 
@@ -207,11 +213,14 @@ bool engine_recover(struct storage *st, const struct storage_context *ctx, int64
 	bool ok;
 
 	*count = 0;
+	if (e->instances && !instances_bury(e->instances, err))
+		return false;
 	engine_query(st, ctx, &q, SQL_JOB_CLAIMERS, err);
 	while (query_row(&q)) {
 		int64_t claimer = query_column_int(&q, JOB_CLAIMERS_CLAIMER);
 
-		if (claimer_lives(e->claimer, claimer))
+		/* of several instances the buried are named alone */
+		if (!e->instances && claimer_lives(e->claimer, claimer))
 			continue;
 		dead = xrealloc(dead, (dead_count + 1) * sizeof(*dead));
 		dead[dead_count++] = claimer;

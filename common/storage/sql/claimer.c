@@ -76,18 +76,29 @@ static bool claimer_take(struct claimer *c)
 	return true;
 }
 
-int64_t claimer_begin(struct claimer *c, struct error *err)
+static int64_t claimer_get(struct claimer *c, bool another, struct error *err)
 {
 	int64_t number;
 
 	pthread_mutex_lock(&c->lock);
-	if (!c->number && !claimer_take(c)) {
+	if ((another || !c->number) && !claimer_take(c)) {
+		c->number = 0;
 		error_set(err, ERR_STORAGE, NULL);
 		error_cause(err, "%s cannot be locked: %s", c->path, strerror(errno));
 	}
 	number = c->number;
 	pthread_mutex_unlock(&c->lock);
 	return number;
+}
+
+int64_t claimer_begin(struct claimer *c, struct error *err)
+{
+	return claimer_get(c, false, err);
+}
+
+int64_t claimer_renew(struct claimer *c, struct error *err)
+{
+	return claimer_get(c, true, err);
 }
 
 int64_t claimer_number(struct claimer *c)

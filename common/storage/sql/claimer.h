@@ -22,6 +22,9 @@ void claimer_free(struct claimer *c); /* NULL is fine */
 /* Gives this process its number, where it has none yet; 0 with err set. */
 int64_t claimer_begin(struct claimer *c, struct error *err);
 
+/* Gives this process another number, which is 0 with err set; it lives under both. */
+int64_t claimer_renew(struct claimer *c, struct error *err);
+
 /* This process's number; 0 before claimer_begin. */
 int64_t claimer_number(struct claimer *c);
 

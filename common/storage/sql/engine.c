@@ -4,17 +4,18 @@
 #include "storage/sql/engine.h"
 
 #include "storage/queue.h"
+#include "storage/sql/claims.h"
 
 #include <stdlib.h>
 
-/* Leases: the queue in shared memory is all there is, so nothing but its room can fail, and the
- * ticket of who holds one is its generation. */
+/* Leases: with one instance the queue in shared memory is all there is, so nothing but its room can
+ * fail, and the ticket of who holds one is its generation. */
 
 static struct lease *engine_lease_acquire(struct storage *st, const struct storage_context *ctx,
     const char *thread_id, enum lease_claim claim, int64_t wait_ms, struct error *err)
 {
 	(void)ctx;
-	return lease_acquire(engine_of(st)->leases, thread_id, claim, wait_ms, err);
+	return claims_acquire(st, thread_id, claim, wait_ms, err);
 }
 
 static void engine_lease_room(struct storage *st, unsigned callers)
@@ -41,25 +42,8 @@ static bool engine_lease_ordered(struct storage *st, const struct storage_contex
 static bool engine_lease_release(
     struct storage *st, const struct storage_context *ctx, struct lease *lease, struct error *err)
 {
-	(void)st, (void)ctx, (void)err;
-	lease_release(lease);
-	return true;
-}
-
-static bool engine_lease_running(struct storage *st, const struct storage_context *ctx,
-    const char *thread_id, bool *running, bool *stop_requested, struct error *err)
-{
-	(void)ctx, (void)err;
-	*running = lease_running(engine_of(st)->leases, thread_id, stop_requested);
-	return true;
-}
-
-static bool engine_lease_stop(struct storage *st, const struct storage_context *ctx,
-    const char *thread_id, const struct lease_aim *aim, bool *running, struct error *err)
-{
-	(void)ctx, (void)err;
-	*running = lease_stop(engine_of(st)->leases, thread_id, aim);
-	return true;
+	(void)ctx;
+	return claims_release(st, lease, err);
 }
 
 const struct thread_ops sql_threads = {
@@ -83,8 +67,8 @@ const struct thread_ops sql_threads = {
     .lease_run = engine_lease_run,
     .lease_ordered = engine_lease_ordered,
     .lease_release = engine_lease_release,
-    .lease_running = engine_lease_running,
-    .lease_stop = engine_lease_stop,
+    .lease_running = claims_running,
+    .lease_stop = claims_stop,
 };
 
 /* What an earlier life of the instance has left in the queue; a database that cannot say it fails
@@ -123,6 +107,8 @@ bool engine_start(struct engine *e, struct error *err)
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(&e->source);
 	engine_count_queue(e);
+	if (e->storage.engine->can.instances && !(e->instances = instances_begin(e, err)))
+		return false;
 	if (!engine_start_keeper(e, t, err))
 		return false;
 	e->sweeper = sweeper_new(e->writer, e->pool, e->reserve, &e->storage.history_keep, err);
@@ -132,6 +118,7 @@ bool engine_start(struct engine *e, struct error *err)
 void engine_release(struct engine *e)
 {
 	sweeper_free(e->sweeper);
+	instances_end(e->instances);
 	if (e->keeper)
 		e->source.driver->keeper_free(e->keeper);
 	pool_free(e->pool);

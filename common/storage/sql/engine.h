@@ -8,6 +8,7 @@
 #include "base/shared.h"
 #include "storage/lease.h"
 #include "storage/sql/claimer.h"
+#include "storage/sql/instances.h"
 #include "storage/sql/pool.h"
 #include "storage/sql/sweep.h"
 #include "storage/sql/writer.h"
@@ -26,6 +27,7 @@ struct engine {
 	struct pool *pool;
 	struct leases *leases;
 	struct claimer *claimer;
+	struct instances *instances; /* NULL: the engine has one */
 	_Atomic bool queue_flows; /* the latest claim got a job, so there are others, most likely */
 };
 

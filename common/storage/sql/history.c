@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "storage/sql/checkpoints.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/parts.h"
 #include "storage/sql/view.h"
 
@@ -204,8 +205,8 @@ static bool copy_apply(struct db *db, struct unit *unit, struct error *err)
 	struct view v;
 	bool ok;
 
-	if (!lease_holds(c->lease))
-		return thread_lost(c->lease->thread_id, err);
+	if (!claim_holds(db, c->lease, err))
+		return false;
 	if (!view_read_in(&v, db, c->from->row, NULL, err))
 		return false;
 	now = v.shown;

@@ -4,6 +4,7 @@
 
 #include "storage/runs.h"
 #include "storage/sql/checkpoints.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/run_write.h"
 #include "storage/sql/view.h"
 
@@ -206,8 +207,8 @@ static bool parts_apply(struct db *db, struct unit *unit, struct error *err)
 	struct making *m = (struct making *)unit;
 	bool ok;
 
-	if (!lease_holds(m->lease))
-		return thread_lost(m->lease->thread_id, err);
+	if (!claim_holds(db, m->lease, err))
+		return false;
 	m->now = (struct standing){0};
 	m->moves = (struct moves){0};
 	m->list = (struct view){0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Rows in a database: jobs submitted, stopped before they begin, and counted. */
 #include "storage/queue.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/jobs.h"
 #include "storage/sql/runs_engine.h"
 
@@ -97,9 +98,8 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 	s->stopped = s->more = false;
 	s->moves = (struct moves){0};
 	if (is_new) {
-		if (!lease_holds(s->lease))
-			return thread_lost(s->thread->thread_id, err);
-		if (!engine_thread_insert(s->st, db, s->thread, &s->stored.thread_row, err))
+		if (!claim_holds(db, s->lease, err) ||
+		    !engine_thread_insert(s->st, db, s->thread, &s->stored.thread_row, err))
 			return false;
 	} else if (!submit_look(db, s, err)) {
 		return false;

@@ -3,6 +3,7 @@
 #include "storage/sql/engine.h"
 
 #include "storage/queue.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/moves.h"
 
 #include <stdlib.h>
@@ -172,8 +173,8 @@ static bool remove_thread(struct db *db, struct unit *unit, struct error *err)
 	struct query q;
 
 	r->moves = (struct moves){0};
-	if (!lease_holds(r->lease))
-		return thread_lost(r->lease->thread_id, err);
+	if (!claim_holds(db, r->lease, err))
+		return false;
 	query_start(&q, db, SQL_JOBS_COUNT_THREAD, err);
 	query_int(&q, ":row", r->row);
 	if (query_row(&q))

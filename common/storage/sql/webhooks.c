@@ -58,6 +58,8 @@ static const char *webhooks_site(struct outbox *o, const char *after, struct err
 
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOK_SITE, err);
 	query_text(&q, ":after", after);
+	if (engine_of(o->st)->instances)
+		query_int(&q, ":instance", instances_number(engine_of(o->st)->instances));
 	if (query_row(&q))
 		site = arena_strdup(o->arena, query_column_text(&q, WEBHOOK_SITE_SITE));
 	pool_query_end(engine_of(o->st)->pool, &q);

@@ -33,6 +33,7 @@ static struct storage *sqlite_open_engine(
 	if (!restore_check(config->state_dir, err))
 		return NULL;
 	struct engine *e = xcalloc(1, sizeof(*e));
+	e->storage.engine = &sqlite_engine;
 	e->state_dir = xstrdup(config->state_dir);
 	e->mode = engine_write_mode(config->env.synchronous_full);
 	e->source = sqlite_source(xasprintf("%s/threads.db", config->state_dir));

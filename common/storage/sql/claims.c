@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: ISC */
+/* Claims of threads, and what is asked or ordered of those that other instances have. */
+#include "storage/sql/claims.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "storage/sql/engine.h"
+
+#include <stdlib.h>
+
+/* A waiter looks again after so long, and then less and less often. */
+#define FIRST_LOOK_MS 2
+#define LAST_LOOK_MS 50
+
+struct claim {
+	int64_t holder; /* number of the process; 0: the thread was not there yet */
+	int64_t row, fence;
+	bool freed; /* given back, and nobody else has had it since */
+};
+
+/* ---- taken ---- */
+
+enum claim_result { CLAIM_FAILED, CLAIM_TAKEN, CLAIM_BUSY };
+
+/* A thread that is not there needs none: one alone can make it. */
+static enum claim_result claim_try(struct engine *e, const struct lease *lease, struct error *err)
+{
+	struct claim *c = lease->claim;
+	int64_t process, fence = 1;
+	struct query q;
+
+	if (!instances_process(e->instances, &process, err))
+		return CLAIM_FAILED;
+	pool_query(e->pool, &q, SQL_CLAIM_TAKE, err);
+	query_text(&q, ":thread_id", lease->thread_id);
+	query_int(&q, ":process", process);
+	query_int(&q, ":instance", instances_number(e->instances));
+	if (query_row(&q)) {
+		fence = query_column_int(&q, CLAIM_TAKE_FENCE);
+		if (fence)
+			*c = (struct claim){
+			    process, query_column_int(&q, CLAIM_TAKE_ROW), fence, false};
+	}
+	if (!pool_query_end(e->pool, &q))
+		return CLAIM_FAILED;
+	return fence ? CLAIM_TAKEN : CLAIM_BUSY;
+}
+
+/* So that it is this process's turn before that of others, as long as it says so. */
+static bool claim_want(struct engine *e, enum sql_id id, const char *thread_id, struct error *err)
+{
+	int64_t process;
+	struct query q;
+
+	if (!instances_process(e->instances, &process, err))
+		return false;
+	pool_query(e->pool, &q, id, err);
+	query_text(&q, ":thread_id", thread_id);
+	query_int(&q, ":process", process);
+	query_row(&q);
+	return pool_query_end(e->pool, &q);
+}
+
+static bool claim_order(struct engine *e, const struct storage_context *ctx, const char *thread_id,
+    const struct lease_aim *aim, bool running, bool *ordered, struct error *err)
+{
+	struct query q;
+
+	engine_query(&e->storage, ctx, &q, SQL_CLAIM_ORDER, err);
+	query_text(&q, ":thread_id", thread_id);
+	query_int(&q, ":instance", instances_number(e->instances));
+	query_int(&q, ":order", aim->order);
+	query_int(&q, ":running", running);
+	query_text(&q, ":only", aim->only);
+	query_text(&q, ":but", aim->but);
+	*ordered = query_row(&q);
+	return pool_query_end(e->pool, &q);
+}
+
+static bool claim_interrupt(
+    struct engine *e, const char *thread_id, enum lease_claim claim, struct error *err)
+{
+	const struct lease_aim aim = {
+	    .order = claim == CLAIM_ROLLBACK ? ORDER_ROLLBACK : ORDER_STOP};
+	bool ordered;
+
+	return (claim != CLAIM_INTERRUPT && claim != CLAIM_ROLLBACK) ||
+	    claim_order(e, NULL, thread_id, &aim, false, &ordered, err);
+}
+
+/* While another instance has the thread. */
+static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_claim claim,
+    int64_t until, struct error *err)
+{
+	enum claim_result result = CLAIM_BUSY;
+	int64_t left;
+
+	if (!claim_interrupt(e, lease->thread_id, claim, err))
+		return false;
+	for (int64_t look = FIRST_LOOK_MS; result == CLAIM_BUSY;
+	     look = look < LAST_LOOK_MS ? 2 * look : LAST_LOOK_MS) {
+		left = until - clock_monotonic_ms();
+		if (left <= 0)
+			break;
+		if (!claim_want(e, SQL_CLAIM_WANT, lease->thread_id, err))
+			return false;
+		clock_sleep_ms(look < left ? look : left);
+		result = claim_try(e, lease, err);
+	}
+	if (result == CLAIM_BUSY)
+		claim_want(e, SQL_CLAIM_WANT_NO_MORE, lease->thread_id, err);
+	return result == CLAIM_TAKEN;
+}
+
+static bool claim_take(struct engine *e, const struct lease *lease, enum lease_claim claim,
+    int64_t until, struct error *err)
+{
+	enum claim_result result = CLAIM_TAKEN;
+
+	if (claim != CLAIM_UNHEARD)
+		result = claim_try(e, lease, err);
+	if (result == CLAIM_BUSY && claim != CLAIM_REJECT)
+		return claim_wait(e, lease, claim, until, err);
+	return result == CLAIM_TAKEN;
+}
+
+struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lease_claim claim,
+    int64_t wait_ms, struct error *err)
+{
+	struct engine *e = engine_of(st);
+	int64_t until = clock_monotonic_ms() + wait_ms;
+	struct lease *lease = lease_acquire(e->leases, thread_id, claim, wait_ms, err);
+
+	if (!lease || !e->instances)
+		return lease;
+	lease->claim = xcalloc(1, sizeof(*lease->claim));
+	if (claim_take(e, lease, claim, until, err))
+		return lease;
+	free(lease->claim);
+	lease_release(lease);
+	return NULL;
+}
+
+/* ---- given back ---- */
+
+static bool claim_run_drop(struct query *q, const struct claim *c)
+{
+	query_int(q, ":row", c->row);
+	query_int(q, ":process", c->holder);
+	query_int(q, ":fence", c->fence);
+	query_row(q);
+	return !q->failed;
+}
+
+bool claim_drop(struct db *db, const struct lease *lease, struct error *err)
+{
+	const struct claim *c = lease->claim;
+	struct query q;
+
+	if (!c || !c->holder || c->freed)
+		return true;
+	query_start(&q, db, SQL_CLAIM_LEAVE, err);
+	claim_run_drop(&q, c);
+	return query_end(&q);
+}
+
+bool claims_release(struct storage *st, struct lease *lease, struct error *err)
+{
+	struct engine *e = engine_of(st);
+	struct claim *c = lease->claim;
+	bool ok = true;
+	struct query q;
+
+	if (c && c->holder && !c->freed) {
+		pool_query(e->pool, &q, SQL_CLAIM_DROP, err);
+		claim_run_drop(&q, c);
+		ok = pool_query_end(e->pool, &q);
+		if (!ok)
+			instances_release_later(e->instances, c->holder, c->row, c->fence);
+	}
+	free(c);
+	lease_release(lease);
+	return ok;
+}
+
+/* ---- writing ---- */
+
+bool claim_holds(struct db *db, const struct lease *lease, struct error *err)
+{
+	const struct claim *c = lease->claim;
+	struct query q;
+	bool holds;
+
+	if (!lease_holds(lease))
+		return thread_lost(lease->thread_id, err);
+	if (!c || !c->holder)
+		return true;
+	query_start(&q, db, SQL_CLAIM_HOLD, err);
+	query_int(&q, ":row", c->row);
+	query_int(&q, ":fence", c->fence);
+	query_int(&q, ":process", c->holder);
+	query_int(&q, ":freed", c->freed);
+	holds = query_row(&q);
+	return query_end(&q) && (holds || thread_lost(lease->thread_id, err));
+}
+
+bool claim_holder(struct storage *st, const struct lease *lease, int64_t *holder, struct error *err)
+{
+	*holder = 0;
+	return !lease->claim || instances_process(engine_of(st)->instances, holder, err);
+}
+
+void claim_made(const struct lease *lease, int64_t row, int64_t holder)
+{
+	if (lease->claim)
+		*lease->claim = (struct claim){holder, row, 1, false};
+}
+
+void claim_freed(const struct lease *lease)
+{
+	if (lease->claim)
+		lease->claim->freed = true;
+}
+
+/* ---- of others ---- */
+
+bool claims_running(struct storage *st, const struct storage_context *ctx, const char *thread_id,
+    bool *running, bool *stop_requested, struct error *err)
+{
+	struct engine *e = engine_of(st);
+	struct query q;
+
+	*running = lease_running(e->leases, thread_id, stop_requested);
+	if (*running || !e->instances)
+		return true;
+	engine_query(st, ctx, &q, SQL_CLAIM_RUNNING, err);
+	query_text(&q, ":thread_id", thread_id);
+	query_int(&q, ":instance", instances_number(e->instances));
+	*running = query_row(&q);
+	if (*running)
+		*stop_requested = query_column_int(&q, CLAIM_RUNNING_ORDERED) != 0;
+	return pool_query_end(e->pool, &q);
+}
+
+bool claims_stop(struct storage *st, const struct storage_context *ctx, const char *thread_id,
+    const struct lease_aim *aim, bool *running, struct error *err)
+{
+	static const struct lease_aim whichever = {.order = ORDER_STOP};
+	struct engine *e = engine_of(st);
+
+	*running = lease_stop(e->leases, thread_id, aim);
+	return *running || !e->instances ||
+	    claim_order(e, ctx, thread_id, aim ? aim : &whichever, true, running, err);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: ISC */
+/* Rows of instances and processes, and the thread that looks after them. */
+#include "storage/sql/instances.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "storage/background.h"
+#include "storage/queue.h"
+#include "storage/sql/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_MS 100   /* for what other instances order */
+#define IDLE_MS 1000  /* the same of those that are not in office */
+#define RENEW_MS 2000 /* a fifth of what makes an instance dead (sql/claims.sql) */
+#define LATE_MS 5000  /* when others than who is in office do that */
+
+/* The layout of the region SHARED_INSTANCE; its first mutex guards the beginning of a life. */
+struct instance_life {
+	struct shared_head head;
+	_Atomic int64_t number;
+	_Atomic uint32_t times;  /* others have given it up */
+	_Atomic int64_t renewed; /* by clock_monotonic_ms */
+};
+
+_Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
+
+/* A thread that could not be given back. */
+struct unreleased {
+	struct unreleased *next;
+	int64_t holder, row, fence;
+};
+
+struct instances {
+	struct background thread;
+	struct engine *engine;
+	struct instance_life *life;
+	int office;
+	bool told; /* that the database cannot be reached; its thread's own */
+
+	pthread_mutex_t lock;    /* guards what follows, but for reading what is atomic */
+	_Atomic int64_t process; /* 0: it has no row yet */
+	_Atomic uint32_t times;  /* of the instance's life, when it got its row */
+	struct unreleased *unreleased;
+};
+
+int64_t instances_number(const struct instances *i)
+{
+	return atomic_load(&i->life->number);
+}
+
+/* ---- one statement each ---- */
+
+static bool instances_run(
+    struct instances *i, enum sql_id id, const char *name, int64_t value, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, id, err);
+	query_int(&q, name, value);
+	query_row(&q);
+	return pool_query_end(i->engine->pool, &q);
+}
+
+/* ---- a life begins ---- */
+
+static bool instance_end(struct db *db, int64_t number, struct error *err)
+{
+	static const enum sql_id steps[] = {SQL_INSTANCE_END, SQL_INSTANCE_PROCESSES_END};
+	struct query q;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		query_start(&q, db, steps[i], err);
+		query_int(&q, ":number", number);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
+}
+
+static bool instance_read_secret(struct db *db, struct storage *st, struct error *err)
+{
+	unsigned char own[STORAGE_SECRET_SIZE];
+	const void *bytes = NULL;
+	size_t size = 0;
+	struct query q;
+
+	random_bytes(own, sizeof(own));
+	query_start(&q, db, SQL_SECRET_MAKE, err);
+	query_blob(&q, ":bytes", own, sizeof(own));
+	if (!query_run(&q))
+		return false;
+	query_start(&q, db, SQL_SECRET_READ, err);
+	if (query_row(&q))
+		bytes = query_column_blob(&q, SECRET_READ_BYTES, &size);
+	if (bytes && size == sizeof(st->secret))
+		memcpy(st->secret, bytes, size);
+	if (!query_end(&q) || (bytes && size == sizeof(st->secret)))
+		return !error_is_set(err);
+	return error_set(err, ERR_STORAGE, "the table secret has no %zu bytes", sizeof(st->secret));
+}
+
+static bool instance_write_row(struct db *db, struct storage *st, int64_t number, struct error *err)
+{
+	char host[65] = "";
+	struct query q;
+
+	gethostname(host, sizeof(host) - 1);
+	query_start(&q, db, SQL_INSTANCE_BEGIN, err);
+	query_int(&q, ":number", number);
+	query_text(&q, ":host", host);
+	query_text(&q, ":version", AGENTGRAPH_VERSION);
+	if (query_row(&q))
+		st->node = query_column_int(&q, INSTANCE_BEGIN_NODE);
+	return query_end(&q);
+}
+
+/* In one transaction, one instance at a time; previous: an earlier life over the same state
+ * directory, or 0. */
+static bool instance_register(struct engine *e, int64_t number, int64_t previous, struct error *err)
+{
+	struct db *db = db_open(&e->source, e->mode, err);
+	struct query q;
+	bool ok;
+
+	if (!db)
+		return false;
+	ok = db_begin(db, err);
+	if (ok) {
+		query_start(&q, db, SQL_INSTANCES_LOCK, err);
+		ok = query_run(&q);
+	}
+	if (ok) {
+		query_start(&q, db, SQL_INSTANCES_FORGET, err);
+		ok = query_run(&q);
+	}
+	ok = ok && (!previous || instance_end(db, previous, err)) &&
+	    instance_write_row(db, &e->storage, number, err) &&
+	    instance_read_secret(db, &e->storage, err) && db_commit(db, err);
+	if (!ok)
+		db_rollback(db);
+	db_close(db);
+	return ok;
+}
+
+/* The number of the life that was over this state directory last; 0: there was none. */
+static int64_t instance_previous(const char *path)
+{
+	char text[32] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return strtoll(text, NULL, 10);
+}
+
+/* What is not on disk, or half of it, only makes the next life wait for the end of this one. */
+static void instance_remember(const char *path, int64_t number)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "%" PRId64 "\n", number);
+	close(fd);
+}
+
+/* The first process of a life gives it its number. */
+static bool instance_begin(struct instances *i, struct error *err)
+{
+	struct engine *e = i->engine;
+	char *path = xasprintf("%s/instance", e->state_dir);
+	int64_t number, previous = 0;
+	uint64_t bits;
+	bool ok;
+
+	shared_lock(&i->life->head.mutex[0]);
+	number = atomic_load(&i->life->number);
+	if (!number) {
+		previous = instance_previous(path);
+		random_bytes(&bits, sizeof(bits));
+		number = (int64_t)(bits >> 2) + 1;
+		instance_remember(path, number);
+	}
+	ok = instance_register(e, number, previous, err);
+	if (ok)
+		atomic_store(&i->life->number, number);
+	shared_unlock(&i->life->head.mutex[0]);
+	free(path);
+	return ok;
+}
+
+/* ---- processes ---- */
+
+static bool process_begin(struct instances *i, int64_t process, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_PROCESS_BEGIN, err);
+	query_int(&q, ":process", process);
+	query_int(&q, ":instance", instances_number(i));
+	query_row(&q);
+	return pool_query_end(i->engine->pool, &q);
+}
+
+/* With the lock held. */
+static bool process_renew(struct instances *i, uint32_t times, struct error *err)
+{
+	struct claimer *claimer = i->engine->claimer;
+	int64_t number = i->process ? claimer_renew(claimer, err) : claimer_begin(claimer, err);
+
+	if (!number || !process_begin(i, number, err))
+		return false;
+	atomic_store(&i->process, number);
+	atomic_store(&i->times, times);
+	return true;
+}
+
+bool instances_process(struct instances *i, int64_t *process, struct error *err)
+{
+	uint32_t times = atomic_load(&i->life->times);
+	bool ok = true;
+
+	*process = atomic_load(&i->process);
+	if (*process && atomic_load(&i->times) == times)
+		return true;
+	pthread_mutex_lock(&i->lock);
+	if (!i->process || i->times != times)
+		ok = process_renew(i, times, err);
+	*process = i->process;
+	pthread_mutex_unlock(&i->lock);
+	return ok;
+}
+
+bool instances_bury(struct instances *i, struct error *err)
+{
+	int64_t *dead = NULL;
+	size_t count = 0;
+	struct query q;
+	bool ok;
+
+	pool_query(i->engine->pool, &q, SQL_PROCESSES_OF, err);
+	query_int(&q, ":instance", instances_number(i));
+	while (query_row(&q)) {
+		int64_t number = query_column_int(&q, PROCESSES_OF_NUMBER);
+
+		if (claimer_lives(i->engine->claimer, number))
+			continue;
+		dead = xrealloc(dead, (count + 1) * sizeof(*dead));
+		dead[count++] = number;
+	}
+	ok = pool_query_end(i->engine->pool, &q);
+	for (size_t n = 0; ok && n < count; n++)
+		ok = instances_run(i, SQL_PROCESS_END, ":process", dead[n], err);
+	free(dead);
+	return ok;
+}
+
+/* ---- what could not be given back ---- */
+
+void instances_release_later(struct instances *i, int64_t holder, int64_t row, int64_t fence)
+{
+	struct unreleased *u = xmalloc(sizeof(*u));
+
+	pthread_mutex_lock(&i->lock);
+	*u = (struct unreleased){i->unreleased, holder, row, fence};
+	i->unreleased = u;
+	pthread_mutex_unlock(&i->lock);
+}
+
+static bool instances_release_one(
+    struct instances *i, const struct unreleased *u, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_CLAIM_DROP, err);
+	query_int(&q, ":row", u->row);
+	query_int(&q, ":process", u->holder);
+	query_int(&q, ":fence", u->fence);
+	query_row(&q);
+	return pool_query_end(i->engine->pool, &q);
+}
+
+/* Only its thread takes them. */
+static bool instances_release(struct instances *i, struct error *err)
+{
+	struct unreleased *u;
+
+	for (;;) {
+		pthread_mutex_lock(&i->lock);
+		u = i->unreleased;
+		i->unreleased = u ? u->next : NULL;
+		pthread_mutex_unlock(&i->lock);
+		if (!u)
+			return true;
+		bool ok = instances_release_one(i, u, err);
+		if (!ok)
+			instances_release_later(i, u->holder, u->row, u->fence);
+		free(u);
+		if (!ok)
+			return false;
+	}
+}
+
+/* ---- its thread ---- */
+
+/* Others believed this instance to be dead: what it held is not its own any more. */
+static bool instance_come_back(struct instances *i, struct error *err)
+{
+	atomic_fetch_add(&i->life->times, 1);
+	if (!instance_register(i->engine, instances_number(i), 0, err))
+		return false;
+	log_warning("this instance was not seen for so long that others took its runs over");
+	chunks_moved_all(i->engine->shared);
+	return true;
+}
+
+static bool instance_renew(struct instances *i, struct error *err)
+{
+	struct query q;
+	bool there;
+
+	pool_query(i->engine->pool, &q, SQL_INSTANCE_SEEN, err);
+	query_int(&q, ":number", instances_number(i));
+	there = query_row(&q);
+	return pool_query_end(i->engine->pool, &q) && (there || instance_come_back(i, err));
+}
+
+static bool instances_give_up(struct instances *i, struct error *err)
+{
+	struct query q;
+	bool some = false;
+
+	pool_query(i->engine->pool, &q, SQL_INSTANCES_GIVE_UP, err);
+	while (query_row(&q)) {
+		log_warning("instance %" PRId64 " on %s has not been seen for long: what it ran is "
+			    "taken over",
+		    query_column_int(&q, INSTANCES_GIVE_UP_NUMBER),
+		    query_column_text(&q, INSTANCES_GIVE_UP_HOST));
+		some = true;
+	}
+	if (some)
+		chunks_moved_all(i->engine->shared);
+	return pool_query_end(i->engine->pool, &q);
+}
+
+/* For who waits for what others may have done. */
+static bool instances_take_orders(struct instances *i, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_ORDERS_TAKE, err);
+	query_int(&q, ":instance", instances_number(i));
+	while (query_row(&q)) {
+		const struct lease_aim aim = {
+		    .order = (enum lease_order)query_column_int(&q, ORDERS_TAKE_ORDERED),
+		    .only = query_column_text(&q, ORDERS_TAKE_RUN_ID)};
+
+		lease_stop(i->engine->leases, query_column_text(&q, ORDERS_TAKE_THREAD_ID), &aim);
+	}
+	return pool_query_end(i->engine->pool, &q);
+}
+
+static bool instances_look_after(struct instances *i, struct error *err)
+{
+	struct query q;
+
+	if (!instance_renew(i, err) || !instances_bury(i, err) || !instances_give_up(i, err))
+		return false;
+	pool_query(i->engine->pool, &q, SQL_ORDERS_FORGET, err);
+	query_row(&q);
+	if (!pool_query_end(i->engine->pool, &q))
+		return false;
+	queue_wake(i->engine->shared);
+	outbox_wake(i->engine->shared);
+	return true;
+}
+
+static void instances_tell(struct instances *i, struct error *err)
+{
+	bool failed = error_is_set(err);
+
+	if (failed && !i->told)
+		log_warning("the database cannot be reached: %s", err->cause);
+	else if (!failed && i->told)
+		log_info("the database can be reached again");
+	i->told = failed;
+	error_release(err);
+}
+
+/* Who is in office may have been stopped; so others do its work when it is late. */
+static bool instances_are_due(struct instances *i, bool in_office)
+{
+	int64_t now = clock_monotonic_ms(), renewed = atomic_load(&i->life->renewed);
+
+	return now - renewed >= (in_office ? RENEW_MS : LATE_MS) &&
+	    atomic_compare_exchange_strong(&i->life->renewed, &renewed, now);
+}
+
+static void *instances_work(void *arg)
+{
+	struct instances *i = arg;
+
+	pthread_mutex_lock(&i->thread.lock);
+	while (!i->thread.stopping) {
+		struct error err = {0};
+		bool in_office = background_in_office(i->office);
+
+		pthread_mutex_unlock(&i->thread.lock);
+		if (instances_release(i, &err) && instances_are_due(i, in_office))
+			instances_look_after(i, &err);
+		if (in_office && !error_is_set(&err))
+			instances_take_orders(i, &err);
+		instances_tell(i, &err);
+		pthread_mutex_lock(&i->thread.lock);
+		if (!i->thread.stopping)
+			background_sleep(
+			    &i->thread, clock_monotonic_ms() + (in_office ? LOOK_MS : IDLE_MS));
+	}
+	pthread_mutex_unlock(&i->thread.lock);
+	return NULL;
+}
+
+struct instances *instances_begin(struct engine *e, struct error *err)
+{
+	struct instances *i = xcalloc(1, sizeof(*i));
+
+	i->engine = e;
+	pthread_mutex_init(&i->lock, NULL);
+	i->life = shared_region(e->shared, SHARED_INSTANCE);
+	i->office = background_office(e->state_dir, "instance.lock", err);
+	if (i->office >= 0 && instance_begin(i, err) &&
+	    background_start(&i->thread, instances_work, i, err))
+		return i;
+	if (i->office >= 0)
+		close(i->office);
+	pthread_mutex_destroy(&i->lock);
+	free(i);
+	return NULL;
+}
+
+void instances_end(struct instances *i)
+{
+	struct error ignored = {0};
+	struct unreleased *next;
+
+	if (!i)
+		return;
+	background_stop(&i->thread);
+	if (i->process)
+		instances_run(i, SQL_PROCESS_END, ":process", i->process, &ignored);
+	error_release(&ignored);
+	for (struct unreleased *u = i->unreleased; u; u = next) {
+		next = u->next;
+		free(u);
+	}
+	close(i->office);
+	pthread_mutex_destroy(&i->lock);
+	free(i);
+}

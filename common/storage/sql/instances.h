@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The instances that share a database, and their processes (doc/postgresql.md).
+ *
+ * An instance is one life of a service over a state directory: it has a random number, which its
+ * processes find in shared memory, and a row that one of them renews every two seconds.  An
+ * instance that nobody has seen for ten seconds, by the database's clock, is given up by another
+ * one: it loses its processes, and with them all that these hold.
+ *
+ * A process that holds threads or jobs has a row under a number that its lock stands for
+ * (claimer.h).  It holds what it holds as long as the row is there.  One that finds that its
+ * instance was given up takes another number, so that it writes nothing any more for runs that it
+ * had.
+ */
+#ifndef AGENTGRAPH_STORAGE_SQL_INSTANCES_H
+#define AGENTGRAPH_STORAGE_SQL_INSTANCES_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct instances;
+
+/*
+ * Gives the instance of e's state directory its row, unless it has one, and begins a thread that
+ * renews it and looks after others.  The storage's node and secret are set.  NULL with err set.
+ */
+struct instances *instances_begin(struct engine *e, struct error *err);
+
+/* Ends it; this process holds nothing any more.  NULL is fine. */
+void instances_end(struct instances *i);
+
+/* The number of this instance. */
+int64_t instances_number(const struct instances *i);
+
+/* The number of this process, which has its row then; false with err set. */
+bool instances_process(struct instances *i, int64_t *process, struct error *err);
+
+/* Takes away the rows of processes of this instance that have died. */
+bool instances_bury(struct instances *i, struct error *err);
+
+/* Has a release that failed tried again, until it is done or the process ends. */
+void instances_release_later(struct instances *i, int64_t holder, int64_t row, int64_t fence);
+
+#endif

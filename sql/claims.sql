@@ -1,0 +1,122 @@
+-- SPDX-License-Identifier: ISC
+-- Statements of engines that several instances share, which SQLite is none of: instances, their processes,
+-- and who has a thread.
+
+-- name: instances_lock
+SELECT pg_advisory_xact_lock(hashtextextended('agentgraph instances ' || current_schema(), 0)) AS nothing;
+
+-- name: instances_forget
+-- With the numbers of their nodes.
+DELETE FROM instances WHERE gone AND seen_at < clock_timestamp() - interval '1 day';
+
+-- name: instance_end
+UPDATE instances SET gone = true WHERE number = :number;
+
+-- name: instance_processes_end
+DELETE FROM processes WHERE instance = :number;
+
+-- name: instance_begin
+INSERT INTO instances (number, node, host, version, started_at, seen_at)
+VALUES (:number, (SELECT min(n) FROM generate_series(0, (SELECT count(*) FROM instances)) AS n
+		WHERE n NOT IN (SELECT node FROM instances)),
+	:host, :version, clock_timestamp(), clock_timestamp())
+ON CONFLICT (number) DO UPDATE SET gone = false, seen_at = clock_timestamp(), version = excluded.version
+RETURNING node;
+
+-- name: instance_seen
+UPDATE instances SET seen_at = clock_timestamp() WHERE number = :number AND NOT gone RETURNING node;
+
+-- name: instances_give_up
+-- Those that nobody has seen for long, and all that they hold.
+WITH lost AS (
+	UPDATE instances SET gone = true
+	WHERE NOT gone AND seen_at < clock_timestamp() - interval '10 s'
+	RETURNING number, host
+), dead AS (
+	DELETE FROM processes WHERE instance IN (SELECT number FROM lost)
+)
+SELECT number, host FROM lost;
+
+-- name: secret_make
+INSERT INTO secret (one, bytes) VALUES (1, :bytes) ON CONFLICT (one) DO NOTHING;
+
+-- name: secret_read
+SELECT bytes FROM secret;
+
+-- name: process_begin
+INSERT INTO processes (number, instance) VALUES (:process, :instance) ON CONFLICT (number) DO NOTHING;
+
+-- name: processes_of
+SELECT number FROM processes WHERE instance = :instance;
+
+-- name: process_end
+DELETE FROM processes WHERE number = :process;
+
+-- name: claim_take
+-- Free is what nobody holds, or the dead, or another process of the same instance, where shared memory says
+-- whose it is.  Who wants it next comes before others.  A claim that a crash of the server takes was not
+-- used: what is written by it is on disk later.
+WITH claimed AS (
+	UPDATE threads
+	SET holder = :process, fence = fence + 1, wanted = NULL
+	WHERE thread_id = :thread_id
+		AND NOT EXISTS (SELECT 1 FROM processes
+			WHERE number = threads.holder AND instance <> :instance)
+		AND (wanted IS NULL OR wanted = :process OR wanted_at < clock_timestamp() - interval '1 s')
+		AND EXISTS (SELECT 1 FROM processes WHERE number = :process)
+	RETURNING row, fence
+)
+SELECT row, fence, set_config('synchronous_commit', 'off', true) AS mode FROM claimed
+UNION ALL
+SELECT row, 0, NULL FROM threads WHERE thread_id = :thread_id AND NOT EXISTS (SELECT 1 FROM claimed);
+
+-- name: claim_want
+UPDATE threads SET wanted = :process, wanted_at = clock_timestamp()
+WHERE thread_id = :thread_id
+	AND (wanted IS NULL OR wanted = :process OR wanted_at < clock_timestamp() - interval '1 s')
+RETURNING set_config('synchronous_commit', 'off', true) AS mode;
+
+-- name: claim_want_no_more
+UPDATE threads SET wanted = NULL WHERE thread_id = :thread_id AND wanted = :process;
+
+-- name: claim_hold
+-- Within a transaction that writes to the thread.
+SELECT row FROM threads
+WHERE row = :row AND fence = :fence AND coalesce(holder, :process) = :process
+	AND (holder IS NOT NULL OR :freed <> 0)
+	AND EXISTS (SELECT 1 FROM processes WHERE number = :process)
+FOR NO KEY UPDATE OF threads;
+
+-- name: claim_drop
+UPDATE threads SET holder = NULL
+WHERE row = :row AND holder = :process AND fence = :fence
+RETURNING set_config('synchronous_commit', 'off', true) AS mode;
+
+-- name: claim_leave
+-- The same within a transaction.
+UPDATE threads SET holder = NULL WHERE row = :row AND holder = :process AND fence = :fence;
+
+-- name: claim_running
+-- On another instance.
+SELECT EXISTS (SELECT 1 FROM orders AS o
+	WHERE o.holder = t.holder AND o.thread_id = t.thread_id AND coalesce(o.run_id, t.run_id) = t.run_id) AS ordered
+FROM threads AS t JOIN processes AS p ON p.number = t.holder
+WHERE t.thread_id = :thread_id AND t.status = 1 AND p.instance <> :instance;
+
+-- name: claim_order
+-- Of a run that nobody begun yet whichever it will be.
+INSERT INTO orders (holder, thread_id, run_id, ordered, given_at)
+SELECT t.holder, t.thread_id, CASE WHEN t.status = 1 THEN t.run_id END, :order, clock_timestamp()
+FROM threads AS t JOIN processes AS p ON p.number = t.holder
+WHERE t.thread_id = :thread_id AND p.instance <> :instance AND (t.status = 1 OR :running = 0)
+	AND (:only IS NULL OR t.run_id = :only) AND (:but IS NULL OR t.run_id <> :but)
+RETURNING ordered;
+
+-- name: orders_take
+UPDATE orders SET taken = true
+WHERE holder IN (SELECT number FROM processes WHERE instance = :instance) AND NOT taken
+RETURNING thread_id, run_id, ordered;
+
+-- name: orders_forget
+-- Of runs that are over, or whose holders are dead.
+DELETE FROM orders WHERE given_at < clock_timestamp() - interval '1 min';
