@@ -44,15 +44,6 @@ static bool can_quote(const char *text)
 	return true;
 }
 
-/* The text of out, which is released, in the arena. */
-static const char *settled(struct arena *a, struct buf *out)
-{
-	const char *text = arena_strdup(a, buf_str(out));
-
-	buf_release(out);
-	return text;
-}
-
 /* text as it stands between double quotes. */
 static const char *quoted(struct arena *a, const char *text)
 {
@@ -63,7 +54,7 @@ static const char *quoted(struct arena *a, const char *text)
 			buf_putc(&out, '\\');
 		buf_putc(&out, *text);
 	}
-	return settled(a, &out);
+	return arena_take(a, &out);
 }
 
 static const char *quoted_path(
@@ -109,7 +100,7 @@ static const char *security_headers(
 		    "add_header Strict-Transport-Security $agentgraph_hsts always;\n",
 		    buf_str(&hsts));
 	buf_release(&hsts);
-	return settled(a, &out);
+	return arena_take(a, &out);
 }
 
 /* Variables for the headers of CORS, in the order of the list. */
@@ -154,7 +145,7 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 		add_cors_variables(&out, headers);
 	}
 	buf_release(&origins);
-	return settled(a, &out);
+	return arena_take(a, &out);
 }
 
 /* nginx's variable for a header of the service's answer. */
@@ -179,7 +170,7 @@ static const char *passed_headers(struct arena *a, const struct environment *env
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		buf_printf(
 		    &out, "add_header %s %s;\n", headers[i].name, upstream(a, headers[i].name));
-	return settled(a, &out);
+	return arena_take(a, &out);
 }
 
 /* The same of CORS for an answer of the relay, which is an upstream, too: it comes after them. */
@@ -193,7 +184,7 @@ static const char *passed_cors(struct arena *a, const struct environment *env)
 		buf_printf(&out, "set $agentgraph_%s %s;\n", cors_variables[i],
 		    upstream(a, headers[i].name));
 	add_cors_variables(&out, headers);
-	return settled(a, &out);
+	return arena_take(a, &out);
 }
 
 /* Locations of the two pages and of what lies below them (doc/protocol.md#the-openapi-document). */
@@ -214,7 +205,7 @@ static const char *nginx_conf_pages(
 		buf_printf(&out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, path,
 		    prefix);
 	}
-	return settled(a, &out);
+	return arena_take(a, &out);
 }
 
 /* As short as JSON numbers are; with_point: with at least one decimal, as messages have it. */
@@ -313,7 +304,7 @@ static const char *passing_lines(
 	struct buf out = {0};
 
 	markers_fill(&out, text_fastcgi_conf_in, values);
-	return settled(a, &out);
+	return arena_take(a, &out);
 }
 
 static char *snippet_conf(struct arena *a, const struct config *config,

@@ -14,14 +14,6 @@
 
 #define LIKE "a path like /agent, of letters, digits, \"-\", \".\", \"_\" and \"~\""
 
-static const char *taken(struct arena *a, struct buf *text)
-{
-	const char *copy = arena_strdup(a, buf_str(text));
-
-	buf_release(text);
-	return copy;
-}
-
 static const char *escaped(struct arena *a, const char *path)
 {
 	struct buf out = {0};
@@ -31,7 +23,7 @@ static const char *escaped(struct arena *a, const char *path)
 			buf_putc(&out, '\\');
 		buf_putc(&out, *path);
 	}
-	return taken(a, &out);
+	return arena_take(a, &out);
 }
 
 /* "/a-b" becomes "_a_2db", and no two prefixes become the same. */
@@ -46,7 +38,7 @@ static const char *id_of(struct arena *a, const char *path)
 		else
 			buf_printf(&out, "_%02x", (unsigned char)*path);
 	}
-	return taken(a, &out);
+	return arena_take(a, &out);
 }
 
 /* Nothing, a slash, or a path whose segments are all there, and none of them moves about; a slash

@@ -2,6 +2,7 @@
 /* Blocks of memory that pieces are cut from, and the list of clean-up calls. */
 #include "base/arena.h"
 
+#include "base/buf.h"
 #include "base/memory.h"
 
 #include <stdalign.h>
@@ -111,6 +112,13 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 	char *copy = alloc_uncleared(a, len + 1);
 	memcpy(copy, s, len);
 	copy[len] = '\0';
+	return copy;
+}
+
+char *arena_take(struct arena *a, struct buf *text)
+{
+	char *copy = arena_strdup(a, buf_str(text));
+	buf_release(text);
 	return copy;
 }
 

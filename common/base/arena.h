@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct arena;
+struct buf;
 
 /* A new, empty arena. */
 struct arena *arena_new(void);
@@ -27,6 +28,9 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Copies that live in the arena.  NULL stays NULL. */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
+
+/* The text, which is copied and released. */
+char *arena_take(struct arena *a, struct buf *text);
 
 /* printf into the arena. */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/arena.h"
+#include "base/buf.h"
 #include "unit.h"
 
 #include <stdint.h>
@@ -58,6 +59,11 @@ static void strings_are_copied(void)
 	CU_ASSERT_STRING_EQUAL(arena_strndup(a, text, 100), "jello");
 	CU_ASSERT_STRING_EQUAL(arena_strndup(a, "", 0), "");
 	CU_ASSERT_PTR_NULL(arena_strdup(a, NULL));
+	struct buf written = {0};
+	CU_ASSERT_STRING_EQUAL(arena_take(a, &written), "");
+	buf_puts(&written, "written");
+	CU_ASSERT_STRING_EQUAL(arena_take(a, &written), "written");
+	CU_ASSERT_PTR_NULL(written.data);
 	CU_ASSERT_PTR_NULL(arena_strndup(a, NULL, 3));
 	arena_free(a);
 }

@@ -195,9 +195,7 @@ static const char *subtitle(const struct view *view, struct json_span root, cons
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (*parts[i])
 			buf_printf(&out, "%s%s", out.len ? DOT : "", parts[i]);
-	const char *text = arena_strdup(view->arena, buf_str(&out));
-	buf_release(&out);
-	return text;
+	return arena_take(view->arena, &out);
 }
 
 /* Reads one file; false when it has gone meanwhile. */

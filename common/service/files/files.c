@@ -78,9 +78,7 @@ const char *file_disposition(struct arena *arena, const struct file_record *reco
 		else
 			buf_printf(&text, "%%%02X", (unsigned char)*c);
 	}
-	const char *value = arena_strdup(arena, buf_str(&text));
-	buf_release(&text);
-	return value;
+	return arena_take(arena, &text);
 }
 
 /* A URL that goes to the store itself, until *expires; NULL where there is none. */

@@ -100,9 +100,7 @@ static const char *message_content(struct call *call, const cJSON *message)
 	if (!full)
 		return NULL;
 	message_text(full, &text);
-	const char *content = arena_strdup(call->arena, buf_str(&text));
-	buf_release(&text);
-	return content;
+	return arena_take(call->arena, &text);
 }
 
 static bool memory_request_read_content(struct call *call, const cJSON *body, const char **content)
