@@ -71,6 +71,12 @@ struct state_reader {
 	int late;       /* looks at a run that is over and has no terminator */
 };
 
+static void hand_line_on(void *arg, char *line, size_t len)
+{
+	const struct run_follow *follow = *(const struct run_follow **)arg;
+	follow->chunk(follow->arg, line, len);
+}
+
 /* What is there now, at most up to the end. */
 static bool state_read_on(
     struct call *call, struct state_reader *r, const struct run_follow *follow, bool *ends)
@@ -82,15 +88,8 @@ static bool state_read_on(
 			return false;
 		if (r->out.len == held)
 			break;
-		/* whole lines are handed on; what follows the last one stays */
-		struct buf *out = &r->out;
-		char *line = out->data, *stop = out->data + out->len, *end;
-		while (line < stop && (end = memchr(line, '\n', (size_t)(stop - line)))) {
-			follow->chunk(follow->arg, line, (size_t)(end - line));
-			line = end + 1;
-		}
-		out->len = (size_t)(stop - line);
-		memmove(out->data, line, out->len);
+		size_t scanned = 0;
+		buf_take_lines(&r->out, &scanned, hand_line_on, &follow);
 	}
 	return true;
 }

@@ -198,8 +198,8 @@ static void take_code(struct http_call *c, CURLcode code)
 	process_clean(c->response->reason);
 }
 
-/* True when libcurl has ended the transfer. */
-static bool is_over(struct http_call *c)
+/* True when libcurl has ended the transfer, as the call then says. */
+static bool take_end(struct http_call *c)
 {
 	int left;
 	for (CURLMsg *m; (m = c->curl->multi_info_read(c->handle->multi, &left));) {
@@ -229,7 +229,7 @@ static void drive(struct http_call *c)
 	while (c->end == HTTP_DONE) {
 		if (c->curl->multi_perform(c->handle->multi, &running) != CURLM_OK)
 			end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
-		if (is_over(c))
+		if (take_end(c))
 			return;
 		int64_t now = clock_monotonic_ms(), next = INT64_MAX;
 		/* a body that still goes out keeps the first byte of the answer waiting, and is no
