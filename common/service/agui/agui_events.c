@@ -162,9 +162,9 @@ static void write_reasoning(struct agui_writer *writer, const char *delta)
 
 /* ---- tool calls ---- */
 
-/* Existing clients append what arrives under a known id, so a call is sent once
- * (doc/protocol-ag-ui.md#events). */
-static bool is_new_call(struct agui_writer *writer, const char *call_id)
+/* Whether the call is new.  Existing clients append what arrives under a known id, so a call is
+ * sent once (doc/protocol-ag-ui.md#events). */
+static bool note_call(struct agui_writer *writer, const char *call_id)
 {
 	const cJSON *id;
 	cJSON_ArrayForEach(id, writer->calls) {
@@ -192,27 +192,13 @@ static void send_call(struct agui_writer *writer, const cJSON *call)
 	cJSON_free(arguments);
 }
 
-/* A call needs a message that it belongs to, an empty one where there is no text. */
-static void send_calls(struct agui_writer *writer, const cJSON *message)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (!block_is_call(block) || !is_new_call(writer, json_str(block, "id")))
-			continue;
-		if (!writer->lane->text) {
-			agui_events_write_text(writer, "");
-			close_open(writer);
-		}
-		send_call(writer, block);
-	}
-}
-
 /* ---- whole messages ---- */
 
 static void on_assistant(struct agui_writer *writer, const cJSON *message)
 {
 	struct buf text = {0};
 	const char *reasoning = json_str(message, "reasoning");
+	const cJSON *block;
 	turn_to(writer, message_id(message));
 	message_text(message, &text);
 	if (!writer->lane->text && !writer->lane->reasoning && reasoning && *reasoning)
@@ -220,8 +206,17 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 	if (!writer->lane->text && text.len)
 		agui_events_write_text(writer, buf_str(&text));
 	close_open(writer);
-	send_calls(writer, message);
 	buf_release(&text);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (!block_is_call(block) || !note_call(writer, json_str(block, "id")))
+			continue;
+		/* a call needs a message that it belongs to, an empty one where there is no text */
+		if (!writer->lane->text) {
+			agui_events_write_text(writer, "");
+			close_open(writer);
+		}
+		send_call(writer, block);
+	}
 }
 
 /* Each result is a message of its own in AG-UI. */

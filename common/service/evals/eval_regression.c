@@ -77,27 +77,6 @@ static cJSON *row_of(const struct eval_case *now, const struct eval_case *before
 	return row;
 }
 
-/* Counts what flipped on the way. */
-static cJSON *rows_of(const struct eval_run *current, const struct eval_run *previous,
-    size_t *failing, size_t *passing)
-{
-	cJSON *rows = cJSON_CreateArray();
-	struct index now = eval_regression_index_of(&current->cases),
-		     before = eval_regression_index_of(&previous->cases);
-	for (size_t i = 0; i < current->cases.count; i++) {
-		const struct eval_case *c = &current->cases.items[i];
-		const struct eval_case *old = eval_regression_find(&before, c->id);
-		if (!old || eval_regression_find(&now, c->id) != c)
-			continue;
-		cJSON_AddItemToArray(rows, row_of(c, old));
-		*failing += old->passed && !c->passed;
-		*passing += !old->passed && c->passed;
-	}
-	free(now.items);
-	free(before.items);
-	return rows;
-}
-
 /* ---- Note and summary ---- */
 
 static void eval_regression_add_run(cJSON *note, const char *key, const struct eval_run *run)
@@ -137,8 +116,21 @@ static cJSON *summary_of(
 
 cJSON *eval_regression(const struct eval_run *current, const struct eval_run *previous)
 {
+	struct index now = eval_regression_index_of(&current->cases),
+		     before = eval_regression_index_of(&previous->cases);
 	size_t failing = 0, passing = 0;
-	cJSON *rows = rows_of(current, previous, &failing, &passing);
+	cJSON *rows = cJSON_CreateArray();
+	for (size_t i = 0; i < current->cases.count; i++) {
+		const struct eval_case *c = &current->cases.items[i];
+		const struct eval_case *old = eval_regression_find(&before, c->id);
+		if (!old || eval_regression_find(&now, c->id) != c)
+			continue;
+		cJSON_AddItemToArray(rows, row_of(c, old));
+		failing += old->passed && !c->passed;
+		passing += !old->passed && c->passed;
+	}
+	free(now.items);
+	free(before.items);
 	cJSON *view = cJSON_CreateObject();
 	cJSON *note = cJSON_AddObjectToObject(view, "note");
 	eval_regression_add_run(note, "current", current);
