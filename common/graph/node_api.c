@@ -392,6 +392,7 @@ static cJSON *interrupt_data(const cJSON *value)
 
 cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value)
 {
+	const cJSON *schema = json_get(value, "response_schema");
 	char hex[HEX_ID_SIZE], id[HEX_ID_SIZE + 4];
 	snprintf(id, sizeof(id), "int_%s", hex_id(hex));
 	cJSON *object = cJSON_CreateObject();
@@ -404,7 +405,8 @@ cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value)
 	    object, "value", value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
 	cJSON_AddItemToObject(object, "data", interrupt_data(value));
 	cJSON_AddNullToObject(object, "tool_call_id");
-	cJSON_AddNullToObject(object, "response_schema");
+	json_add(object, "response_schema",
+	    cJSON_IsObject(schema) ? cJSON_Duplicate(schema, true) : cJSON_CreateNull());
 	return object;
 }
 

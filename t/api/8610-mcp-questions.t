@@ -68,6 +68,35 @@ is "$STATUS $(json '.result | "\(.resultType) \(.inputRequests | keys[0])"' "$BO
 replies "$(says late)"
 text_is 'answer: late' 'which is still open'
 
+# ---- a form of the agent's own
+
+cat >form.json <<'JSON'
+{"form": {"nodes": {"a": {"kind": "interrupt", "value": {"question": "Which?", "response_schema": {"type": "object",
+   "properties": {"n": {"type": "integer", "maximum": 9}, "w": {"type": "string"}}, "required": ["n"]}}, "reply": "got {{answer}}"}},
+  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]},
+ "deep": {"nodes": {"a": {"kind": "interrupt", "value": {"question": "Which?", "response_schema": {"type": "object",
+   "properties": {"n": {"type": "object"}}}}, "reply": "got {{answer}}"}},
+  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]}}
+JSON
+serve_stop
+printf '{"agent":"form.json:form","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
+asks go
+is "$(json '[.result.inputRequests[]][0].params | "\(.message) \(.requestedSchema.properties | keys | join(","))"' "$BODY")" 'Which? n,w' 'the form is the schema of the pause'
+for content in '{}' '{"n":"x"}' '{"n":10}' '{"w":"x"}'; do
+	replies "{\"$QUESTION\":{\"action\":\"accept\",\"content\":$content}}" "$STATE" go
+	is "$STATUS $(json .result.resultType "$BODY")" '200 input_required' "what does not fit it is asked again: $content"
+done
+replies "{\"$QUESTION\":{\"action\":\"accept\",\"content\":{\"n\":7}}}" "$STATE" go
+text_is 'got {"n":7}' 'what fits is the answer'
+serve_stop
+printf '{"agent":"form.json:deep","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
+asks go
+is "$(json '[.result.inputRequests[]][0].params.requestedSchema.properties | keys | join(",")' "$BODY")" answer 'a schema that no form can show is asked for as text'
+replies "$(says text)" "$STATE" go
+text_is 'got text' 'which is the answer'
+serve_stop
+mcp_configure
+
 # ---- what is missing, and what is declined
 
 asks '/ask May I?'
@@ -97,8 +126,8 @@ for wrong in x '' "${head%%.*}.$forged.$signature" "$head.$changed" "$head." "ey
 	replies "$(says x)" "$wrong"
 	fault 400 -32602 'requestState' "a state that is none is refused: $(printf %.12s "$wrong")"
 done
-modern tools/call "$(arguments x),\"inputResponses\":$(says x)" "$FORM"
-fault 400 -32602 requestState 'answers without a state'
+modern tools/call "$(arguments again),\"inputResponses\":$(says x)" "$FORM"
+text_is 'echo: again' 'answers without a state belong to nothing'
 modern tools/call "$(arguments x),\"inputResponses\":7,\"requestState\":\"$STATE\"" "$FORM"
 fault 400 -32602 inputResponses 'answers that are none'
 modern tools/call "$(arguments x),\"requestState\":7" "$FORM"

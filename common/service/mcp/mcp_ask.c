@@ -124,7 +124,7 @@ bool mcp_reply_read(struct call *call, const struct mcp_request *rq, struct mcp_
 	struct ticket_key key;
 	struct error refused = {0};
 	*reply = (struct mcp_reply){.responses = json_opt(rq->params, "inputResponses")};
-	if (!rq->version->stateless || (!state && !reply->responses))
+	if (!rq->version->stateless || !state) /* answers alone belong to nothing */
 		return true;
 	if (reply->responses && !cJSON_IsObject(reply->responses))
 		return mcp_fault(

