@@ -117,6 +117,12 @@ UPDATE orders SET taken = true
 WHERE holder IN (SELECT number FROM processes WHERE instance = :instance) AND NOT taken
 RETURNING thread_id, run_id, ordered;
 
+-- name: chunks_latest
+-- Runs that have got chunks lately: the rows of those that come to be at once have no order.
+SELECT thread, number, max(seq) AS seq FROM chunks
+WHERE row > (SELECT max(row) FROM chunks) - 1000
+GROUP BY thread, number;
+
 -- name: orders_forget
 -- Of runs that are over, or whose holders are dead.
 DELETE FROM orders WHERE given_at < clock_timestamp() - interval '1 min';

@@ -129,6 +129,11 @@ uint32_t chunks_word(struct shared *shared)
 	return atomic_load(&queue_region(shared)->chunks.word);
 }
 
+bool chunks_are_awaited(struct shared *shared)
+{
+	return atomic_load(&queue_region(shared)->chunks.sleepers) != 0;
+}
+
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
 {
 	bell_wait(&queue_region(shared)->chunks, seen, timeout_ms);

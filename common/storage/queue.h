@@ -42,6 +42,8 @@ void chunks_moved_all(struct shared *shared);
 uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number);
 /* One word for all runs, and waiting for it as above. */
 uint32_t chunks_word(struct shared *shared);
+/* Whether anybody waits for that. */
+bool chunks_are_awaited(struct shared *shared);
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
 
 #endif

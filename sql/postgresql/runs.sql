@@ -36,6 +36,14 @@ VALUES (nextval('jobs_row'), :thread, :number, :run_id, :state, :due_at, 0, 0, :
 	:metadata)
 RETURNING row;
 
+-- name: chunks_insert
+-- Nor of one that another instance has taken over.
+INSERT INTO chunks (thread, number, seq, count, lines)
+SELECT :thread, :number, :seq, :count, :lines
+FROM kept JOIN threads ON threads.row = kept.thread
+WHERE kept.thread = :thread AND kept.number = :number AND kept.until IS DISTINCT FROM 0
+	AND coalesce(threads.holder, :process) = :process;
+
 -- name: job_claimers
 -- The dead alone.
 SELECT DISTINCT claimer FROM jobs

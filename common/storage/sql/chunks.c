@@ -20,6 +20,7 @@ struct addition {
 	struct unit unit;
 	const struct chunk_batch *batches; /* whose lines are packed */
 	size_t count;
+	int64_t process; /* of several instances; else 0 */
 };
 
 static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *err)
@@ -36,6 +37,8 @@ static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *e
 		query_int(&q, ":seq", b->seq);
 		query_int(&q, ":count", b->count);
 		query_text_part(&q, ":lines", b->lines, b->len);
+		if (a->process)
+			query_int(&q, ":process", a->process);
 		if (!query_run(&q) || (b->lease && !claim_drop(db, b->lease, err)))
 			return false;
 	}
@@ -46,7 +49,8 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
     const struct chunk_batch *batches, size_t count, struct error *err)
 {
 	struct chunk_batch *packed = xcalloc(count, sizeof(*packed));
-	struct addition a = {{.run = chunks_append_unit}, packed, count};
+	struct addition a = {{.run = chunks_append_unit}, packed, count, 0};
+	struct instances *instances = engine_of(st)->instances;
 	struct buf lines = {0};
 
 	(void)ctx;
@@ -59,7 +63,8 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
 	for (size_t i = 0, at = 0; i < count; at += packed[i++].len)
 		packed[i].lines = buf_str(&lines) + at;
 
-	bool ok = writer_run(engine_of(st)->writer, &a.unit, err);
+	bool ok = (!instances || instances_process(instances, &a.process, err)) &&
+	    writer_run(engine_of(st)->writer, &a.unit, err);
 
 	for (size_t i = 0; ok && i < count; i++) {
 		if (batches[i].lease) {

@@ -9,6 +9,7 @@
 #include "storage/background.h"
 #include "storage/queue.h"
 #include "storage/sql/engine.h"
+#include "storage/sql/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FOLLOW_MS 15  /* between looks for chunks, while somebody waits for some */
 #define LOOK_MS 100   /* for what other instances order */
 #define IDLE_MS 1000  /* the same of those that are not in office */
 #define RENEW_MS 2000 /* a fifth of what makes an instance dead (sql/claims.sql) */
@@ -34,6 +36,12 @@ struct instance_life {
 
 _Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
 
+#define FOLLOWED 1024 /* runs whose latest chunk is remembered */
+
+struct followed {
+	int64_t thread, number, seq;
+};
+
 /* A thread that could not be given back. */
 struct unreleased {
 	struct unreleased *next;
@@ -45,7 +53,10 @@ struct instances {
 	struct engine *engine;
 	struct instance_life *life;
 	int office;
-	bool told; /* that the database cannot be reached; its thread's own */
+	/* its thread's own */
+	bool told;      /* that the database cannot be reached */
+	int64_t looked; /* for orders and jobs, by clock_monotonic_ms */
+	struct followed followed[FOLLOWED];
 
 	pthread_mutex_t lock;    /* guards what follows, but for reading what is atomic */
 	_Atomic int64_t process; /* 0: it has no row yet */
@@ -373,6 +384,61 @@ static bool instances_take_orders(struct instances *i, struct error *err)
 	return pool_query_end(i->engine->pool, &q);
 }
 
+/* What others put into the queue; who is told and is not free does nothing. */
+static bool instances_find_jobs(struct instances *i, struct error *err)
+{
+	int64_t row, due;
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_JOB_NEXT, err);
+	if (job_next_row(&q, clock_now(), &row, &due) && row)
+		queue_wake(i->engine->shared);
+	return pool_query_end(i->engine->pool, &q);
+}
+
+/* Tells who follows runs of others, which say it to those of their own instance alone. */
+static bool instances_find_chunks(struct instances *i, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_CHUNKS_LATEST, err);
+	while (query_row(&q)) {
+		const struct followed now = {query_column_int(&q, CHUNKS_LATEST_THREAD),
+		    query_column_int(&q, CHUNKS_LATEST_NUMBER),
+		    query_column_int(&q, CHUNKS_LATEST_SEQ)};
+		struct followed *known =
+		    &i->followed[(uint64_t)(now.thread * 31 + now.number) % FOLLOWED];
+
+		if (known->thread == now.thread && known->number == now.number &&
+		    known->seq == now.seq)
+			continue;
+		*known = now;
+		chunks_moved(i->engine->shared, now.thread, now.number);
+	}
+	return pool_query_end(i->engine->pool, &q);
+}
+
+/* Of the process in office. */
+static void instances_look(struct instances *i, struct error *err)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (chunks_are_awaited(i->engine->shared) && !instances_find_chunks(i, err))
+		return;
+	if (now - i->looked < LOOK_MS)
+		return;
+	i->looked = now;
+	if (instances_take_orders(i, err))
+		instances_find_jobs(i, err);
+}
+
+static int64_t instances_pause(const struct instances *i, bool in_office)
+{
+	if (!in_office)
+		return IDLE_MS;
+	return chunks_are_awaited(i->engine->shared) ? FOLLOW_MS : LOOK_MS;
+}
+
 static bool instances_look_after(struct instances *i, struct error *err)
 {
 	struct query q;
@@ -422,12 +488,12 @@ static void *instances_work(void *arg)
 		if (instances_release(i, &err) && instances_are_due(i, in_office))
 			instances_look_after(i, &err);
 		if (in_office && !error_is_set(&err))
-			instances_take_orders(i, &err);
+			instances_look(i, &err);
 		instances_tell(i, &err);
 		pthread_mutex_lock(&i->thread.lock);
 		if (!i->thread.stopping)
 			background_sleep(
-			    &i->thread, clock_monotonic_ms() + (in_office ? LOOK_MS : IDLE_MS));
+			    &i->thread, clock_monotonic_ms() + instances_pause(i, in_office));
 	}
 	pthread_mutex_unlock(&i->thread.lock);
 	return NULL;
