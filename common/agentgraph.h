@@ -171,7 +171,9 @@ void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, co
  * streamed no piece (ag_delta, ag_say); what else it said and set is not shown and not kept.
  * "timeout" gives it so many seconds at most; a function is not ended by that, but has failed.
  * "on_error" names the node, or END, where the run goes when it still fails: ag_config has "error"
- * there, a text.  Of any node but a live agent, which was added before.
+ * there, a text.  "cache", {"key": ["user_text", "city"], "ttl": 3600}, lets an execution with
+ * equal values of these names in the place of one; not of a tools node.  Of any node but a live
+ * agent, which was added before.
  */
 void ag_graph_policy(ag_graph *graph, const char *node, const char *policy);
 

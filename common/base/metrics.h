@@ -37,7 +37,10 @@ enum metric {
 	METRIC_WEBHOOKS_DELIVERED,
 	METRIC_WEBHOOKS_FAILED, /* attempts that were no delivery */
 	METRIC_WEBHOOKS_GIVEN_UP,
-	METRIC_ATTEMPTS, /* runs in the background that were begun, or taken up again */
+	METRIC_ATTEMPTS,        /* runs in the background that were begun, or taken up again */
+	METRIC_NODE_RETRIES,    /* attempts of nodes after one that failed */
+	METRIC_NODE_CACHE_HITS, /* nodes that did not run because their results were kept */
+	METRIC_NODE_CACHE_MISSES,
 	METRICS
 };
 

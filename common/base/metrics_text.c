@@ -175,6 +175,11 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 		"Attempts to deliver a webhook that failed."},
 	    {METRIC_ATTEMPTS, "background_attempts_total", "",
 		"Runs in the background that were begun or taken up again."},
+	    {METRIC_NODE_RETRIES, "node_retries_total", "",
+		"Attempts of nodes after one that failed."},
+	    {METRIC_NODE_CACHE_HITS, "node_cache_total", "{result=\"hit\"}",
+		"Executions of nodes with a cache, by whether a result was kept."},
+	    {METRIC_NODE_CACHE_MISSES, "node_cache_total", "{result=\"miss\"}", NULL},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].help)

@@ -45,6 +45,8 @@ static void node_release(struct node *node)
 		graph_free(node->sub->graph);
 	free(node->sub);
 	free(node->policy.on_error);
+	live_tags_free(node->policy.cache.names);
+	free(node->policy.cache.described);
 	free(node->name);
 }
 

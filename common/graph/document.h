@@ -80,7 +80,7 @@ extern const struct document_shape shape_whole, shape_graph, shape_state, shape_
     shape_choice, shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt,
     shape_tools, shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp,
     shape_live, shape_model, shape_context, shape_prompt_file, shape_recall, shape_memory_tool,
-    shape_retry;
+    shape_retry, shape_cache;
 
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];
@@ -122,6 +122,9 @@ struct template;
 /* Parses a template and checks its names; NULL when there was a mistake. */
 struct template *document_template(
     struct document *d, const struct place *at, const char *text, bool with_answer);
+
+/* The value of one name of values (struct values) now, a new item. */
+cJSON *values_of(const char *name, const void *values);
 
 /* The text of a template now, malloc'd. */
 char *values_text(const struct template *t, const struct values *values);

@@ -4,18 +4,22 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "graph/document.h"
+#include "graph/live.h"
+#include "graph/template.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct policy_object {
-	const cJSON *retry;
+	const cJSON *retry, *cache;
 	const char *on_error;
 	double timeout;
 };
 
 #define ON_ERROR_ROW FIELD(policy_object, on_error, .kind = &field_text)
-#define RETRY_ROWS FIELD(policy_object, retry, FIELD_OBJECT), ON_ERROR_ROW
+#define RETRY_ROWS                                                                            \
+	FIELD(policy_object, retry, FIELD_OBJECT), FIELD(policy_object, cache, FIELD_OBJECT), \
+	    ON_ERROR_ROW
 
 const struct field_row document_on_error_rows[] = {ON_ERROR_ROW, FIELDS_END};
 const struct field_row document_retry_rows[] = {RETRY_ROWS, FIELDS_END};
@@ -34,6 +38,32 @@ DOCUMENT_SHAPE(retry, FIELD(retry_object, attempts, .kind = &field_integer, .min
     FIELD(retry_object, factor, .kind = &field_number, .min = 1, .max = 100),
     FIELD(retry_object, max, .kind = &field_number, .max = 3600));
 
+struct cache_object {
+	const cJSON *key;
+	double ttl;
+};
+
+DOCUMENT_SHAPE(cache, FIELD(cache_object, key, FIELD_ARRAY, .required = true),
+    FIELD(
+	cache_object, ttl, .kind = &field_number, .required = true, .min = 0.001, .max = 31536000));
+
+static void cache_take(
+    struct document *d, const struct place *at, struct node_cache *cache, const cJSON *item)
+{
+	struct cache_object given = {0};
+	const struct place *place = PLACE_KEY(at, "key");
+	document_read(d, at, item, &shape_cache, &given);
+	char **names = document_names(d, place, given.key);
+	for (size_t i = 0; names && names[i]; i++) {
+		char *text = xasprintf("{{%s}}", names[i]);
+		template_free(document_template(d, PLACE_INDEX(place, i), text, false));
+		free(text);
+	}
+	live_tags_free(cache->names);
+	cache->names = names;
+	cache->ttl = given.ttl;
+}
+
 /* Nodes that are declared later may follow; graph_compile knows them all. */
 static void policy_take(struct document *d, const struct place *at, struct node_policy *policy,
     const struct policy_object *given)
@@ -46,6 +76,8 @@ static void policy_take(struct document *d, const struct place *at, struct node_
 		policy->factor = retry.factor;
 		policy->max = retry.max;
 	}
+	if (given->cache)
+		cache_take(d, PLACE_KEY(at, "cache"), &policy->cache, given->cache);
 	if (given->timeout > 0)
 		policy->timeout = given->timeout;
 	if (!given->on_error)
@@ -69,6 +101,8 @@ void document_policy(
 		return;
 	fields_read(&quiet, item, document_policy_rows, &given);
 	policy_take(d, at, &d->graph->nodes[i].policy, &given);
+	if (given.cache) /* a node that is changed has other results */
+		d->graph->nodes[i].policy.cache.described = json_print(item);
 }
 
 void ag_graph_policy(ag_graph *graph, const char *name, const char *policy)

@@ -98,7 +98,7 @@ const cJSON *document_field(const ag_state *state, const char *name)
 	return whole ? whole : template_member(ag_fields(state), name);
 }
 
-static cJSON *document_value_of(const char *name, const void *arg)
+cJSON *values_of(const char *name, const void *arg)
 {
 	const struct values *values = arg;
 	if (strcmp(name, "user_text") == 0)
@@ -124,7 +124,7 @@ static cJSON *document_value_of(const char *name, const void *arg)
 
 char *values_text(const struct template *t, const struct values *values)
 {
-	return template_text(t, document_value_of, values);
+	return template_text(t, values_of, values);
 }
 
 /* ---- JSON with templates */
@@ -155,5 +155,5 @@ bool json_has_names(const cJSON *json)
 
 cJSON *values_json(const cJSON *json, const struct values *values)
 {
-	return template_json(json, document_value_of, values);
+	return template_json(json, values_of, values);
 }

@@ -59,6 +59,8 @@ static void text_node(const struct node *node, int width, struct buf *out)
 		buf_printf(out, "; %d attempts", policy->attempts);
 	if (policy->timeout > 0)
 		buf_printf(out, "; %g s", policy->timeout);
+	if (policy->cache.names)
+		buf_printf(out, "; kept for %g s", policy->cache.ttl);
 	if (policy->on_error)
 		buf_printf(out, "; on error -> %s", policy->on_error);
 	if (node->interrupt_before)

@@ -62,6 +62,13 @@ struct edge {
 	void *data;
 };
 
+/* Under which values what a node says and sets is kept, and for how long (node_cache.h). */
+struct node_cache {
+	char **names;    /* as in templates; ends with NULL; NULL: nothing is kept */
+	double ttl;      /* seconds */
+	char *described; /* the node in its document, as text, or NULL */
+};
+
 /* What is done with a node that fails or takes its time (doc/agents.md#nodes-that-fail); all-zero:
  * nothing. */
 struct node_policy {
@@ -69,7 +76,8 @@ struct node_policy {
 	double initial, factor, max; /* seconds between attempts: of the first wait, how they grow,
 					the most */
 	double timeout;              /* seconds; 0: the run's */
-	char *on_error;              /* the node where the run goes when it has failed, or NULL */
+	struct node_cache cache;
+	char *on_error; /* the node where the run goes when it has failed, or NULL */
 };
 
 /* A graph inside of another one, with a state of its own. */

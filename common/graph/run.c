@@ -419,6 +419,7 @@ void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure
 	    .node = run->frame.node->name,
 	    .step = run->step,
 	    .failure = failure,
+	    .cached = run->frame.cached,
 	    .reason = verdict == WAITS_FOR_CLIENT ? "Remote tool call - graph interrupted" : NULL};
 	run->setup.observer->event(run->setup.observer, run, &event);
 }

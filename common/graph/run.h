@@ -42,6 +42,7 @@ struct run_event {
 	bool again;         /* RUN_MESSAGE: that was hidden when it was made */
 	char
 	    *traceparent; /* where that of a node in a branch is kept (TRACEPARENT_SIZE), or NULL */
+	bool cached;      /* RUN_NODE_ENDS: it did not run, its result was kept */
 	const struct error *failure; /* RUN_NODE_ENDS: of a node whose on_error follows; NULL: it
 					ended well */
 };
@@ -127,6 +128,7 @@ struct run_setup {
 	int64_t recursion_limit;
 	double node_timeout, tool_timeout; /* seconds */
 	int parallel;                      /* branches at once; 0: the usual number (region.h) */
+	const char *cache_dir;             /* where results of nodes are kept; NULL: nowhere */
 	const _Atomic bool *stop;          /* of a tool that is called alone; else NULL */
 	struct client_tools client_tools;
 	const char *traceparent;                 /* for calls out (run_traceparent), or NULL */

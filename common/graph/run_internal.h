@@ -47,6 +47,8 @@ struct node_frame {
 	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
 	struct piece *text, *reasoning; /* of the open message; NULL: none yet */
 	int answers_used;
+	const char *cache_key;  /* the values that its result is kept under, or NULL */
+	bool cached;            /* it did not run: what it leaves was kept */
 	bool completed;         /* it ended well */
 	const char *leaves;     /* ag_trim: id of the last message that leaves the context */
 	const char *summary;    /* what takes the place of what leaves; NULL: nothing new */

@@ -4,13 +4,16 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "graph/message.h"
+#include "graph/node_cache.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GRAPH_FAILED "Graph execution failed: "
@@ -151,8 +154,10 @@ void run_limit_node(ag_run *run, double seconds)
 static enum verdict node_call(ag_run *run, struct error *err)
 {
 	const struct node *node = run->frame.node;
-	ag_result result =
-	    node->is_tools ? tools_node_run(run) : node->fn(run, &run->state, node->data);
+	bool cached = node->policy.cache.names && node_cache_take(run);
+	ag_result result = cached ? AG_OK
+	    : node->is_tools      ? tools_node_run(run)
+				  : node->fn(run, &run->state, node->data);
 	if (clock_monotonic_ms() >= run->frame.deadline) {
 		node_timed_out(run, err);
 		return FAILED;
@@ -163,7 +168,12 @@ static enum verdict node_call(ag_run *run, struct error *err)
 		node_failed(run, err);
 		return FAILED;
 	}
-	return apply_frame(run, err) ? GO_ON : FAILED;
+	char *kept = cached ? NULL : node_cache_text(run);
+	bool applied = apply_frame(run, err);
+	if (kept && applied)
+		node_cache_put(run, kept);
+	free(kept);
+	return applied ? GO_ON : FAILED;
 }
 
 /* Half of the time that the policy says to all of it, so that those who failed together do not come
@@ -211,6 +221,7 @@ enum verdict step_node(ag_run *run, const struct node *node, struct error *err)
 		    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
 		    err->detail);
 		error_release(err);
+		metrics_count(METRIC_NODE_RETRIES, 1);
 		verdict = step_rest(run, ms, err);
 		if (verdict != GO_ON)
 			return verdict;

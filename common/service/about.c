@@ -39,6 +39,13 @@ static void add_policy(cJSON *out, const struct node *node)
 		json_add(retry, "factor", json_new_double(policy->factor));
 		json_add(retry, "max", json_new_double(policy->max));
 	}
+	if (policy->cache.names) {
+		cJSON *cache = cJSON_AddObjectToObject(out, "cache");
+		cJSON *key = cJSON_AddArrayToObject(cache, "key");
+		for (size_t i = 0; policy->cache.names[i]; i++)
+			cJSON_AddItemToArray(key, cJSON_CreateString(policy->cache.names[i]));
+		json_add(cache, "ttl", json_new_double(policy->cache.ttl));
+	}
 	if (policy->timeout > 0)
 		json_add(out, "timeout", json_new_double(policy->timeout));
 	if (policy->on_error)

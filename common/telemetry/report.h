@@ -21,6 +21,7 @@ struct span {
 	int64_t start, end;
 	const char *error; /* what went wrong, or NULL */
 	int step;          /* SPAN_NODE */
+	bool cached;       /* SPAN_NODE: it did not run, its result was kept */
 
 	int64_t input_tokens, output_tokens; /* SPAN_LLM */
 	const cJSON *message;                /* SPAN_LLM: the model's answer */

@@ -491,7 +491,7 @@ static void all_mistakes_are_told_at_once(void)
 	    "/g/state/fields/f/type: expected one of string, integer, number, boolean, array, "
 	    "object, any, found 'x'\n"
 	    "/g/nodes/a/text: expected a string, found number\n"
-	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update, retry, "
+	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update, retry, cache, "
 	    "on_error, timeout\n"
 	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live, model, graph");
 }

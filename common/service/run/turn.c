@@ -423,6 +423,7 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	    .parallel = (int)call->service->config->graph_parallel,
 	    .node_timeout = turn->in.node_timeout,
 	    .tool_timeout = turn->in.tool_timeout,
+	    .cache_dir = arena_printf(call->arena, "%s/nodes", call->service->config->state_dir),
 	    .traceparent = trace_parent(trace),
 	    .client_tools = turn->in.client_tools,
 	    .background = turn->background,

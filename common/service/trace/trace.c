@@ -192,6 +192,8 @@ static void trace_on_event(
 		 */
 		if (event->failure)
 			failure = arena_strdup(trace->turn->call->arena, event->failure->detail);
+		if (trace->wanted && trace->spans.lane->node)
+			trace->spans.lane->node->cached = event->cached;
 		if (trace->wanted)
 			spans_node_ends(&trace->spans, failure, now);
 		break;
