@@ -52,6 +52,7 @@ static const struct template templates[] = {
 	}},
     {"react", "a model that calls tools until it can answer", EXAMPLE(react_agent)},
     {"supervisor", "a model that hands requests over to two others", EXAMPLE(supervisor_agent)},
+    {"desks", "graphs within a graph, side by side; needs no model", EXAMPLE(desks_agent)},
     {"approval", "a model whose tool waits for a person's yes", EXAMPLE(approval_agent)},
     {"knowledge", "a model with files, notes and memories", EXAMPLE(knowledge_agent)},
 };

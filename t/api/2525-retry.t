@@ -301,7 +301,7 @@ facts <<'TABLE'
 unless it has spoken, and then on_error leads on :: said == ["pieces", "sorry: failure 4"]
 TABLE
 serve_stop
-for policy in '[]|expected the policy as a JSON object' '{\"retrie\": {}}|retrie: unknown key; expected one of retry, on_error, timeout' \
+for policy in '[]|expected the policy as a JSON object' '{\"retrie\": {}}|retrie: unknown key; expected one of retry, cache, on_error, timeout' \
 	'{\"retry\": {\"attempts\": 0}}|retry/attempts: expected an integer from 1 to 100' \
 	"{\\\"on_error\\\": \\\"no\\\"}|node 'fails': on_error: there is no node 'no'"; do
 	plug_in "${policy%%|*}"

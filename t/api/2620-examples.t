@@ -46,6 +46,45 @@ the tool as well :: .data.nodes[0].tools[0] | [.name, .source, .parameters.requi
 TABLE
 serve_stop
 
+# ---- branches, maps, subgraphs
+
+example research-agent
+invoke berlin
+facts <<'TABLE'
+searches side by side meet at the join :: said[1:] == ["People: Konrad Zuse, Berlin. Places: Technikmuseum, Berlin. Events: 1941: the Z3 is shown in Berlin."]
+TABLE
+invoke paris
+facts <<'TABLE'
+what is not found is told :: said[1:] == ["People: nothing. Places: nothing. Events: nothing."]
+TABLE
+serve_stop
+example documents-agent
+invoke go "$(thread d)"
+facts <<'TABLE'
+each document is read, in order :: said[1:] == ["20 words: [\"first.txt: 3\",\"second.txt: 12\",\"third.txt: 5\"]"]
+TABLE
+rm documents-agent/second.txt
+ln -s nowhere documents-agent/second.txt
+invoke go
+facts <<'TABLE'
+one that cannot be read is passed over :: said[1:] == ["I could not read second.txt.", "8 words: [\"first.txt: 3\",\"third.txt: 5\"]"]
+TABLE
+serve_stop
+example desks-agent
+invoke 'My lamp is broken'
+facts <<'TABLE'
+a request goes to the desk that it concerns :: said[1:] == ["Switch your device off and on again.", "This was said by: [\"technical\"]"]
+TABLE
+invoke 'My invoice is wrong and the lamp is broken' "$(thread t)"
+facts <<'TABLE'
+or to both, one of which asks :: [.data.meta.interrupt.node, .data.meta.interrupt.value.question, said[1:]] == ["billing too/number", "Which invoice?", ["Two desks look at this.", "Switch what you paid for off and on again."]]
+TABLE
+resume 17 t '"response_granularity":"full"'
+facts <<'TABLE'
+its answer goes on inside :: [said, .data.state.asked, .data.state.invoice] == [["Invoice 17 will be looked at.", "This was said by: [\"billing\",\"technical\"]"], ["billing", "technical"], 17]
+TABLE
+serve_stop
+
 # ---- shell
 
 example shell-agent

@@ -178,8 +178,8 @@ is "$(cat project/graph.json)" mine "not a byte"
 run init /dev/null/x
 is "$CODE" 1 "a directory that cannot be made is an error"
 run init --list
-is "$CODE $(printf '%s\n' "$OUT" | cut -d' ' -f1 | tr '\n' ' ')" '0 assistant react supervisor approval knowledge ' "templates are listed"
-for template in react supervisor approval knowledge; do
+is "$CODE $(printf '%s\n' "$OUT" | cut -d' ' -f1 | tr '\n' ' ')" '0 assistant react supervisor desks approval knowledge ' "templates are listed"
+for template in react supervisor desks approval knowledge; do
 	run init "$template-project" "$template"
 	is "$CODE" 0 "init makes the template $template"
 	(cd "$template-project" && OPENAI_BASE_URL=http://127.0.0.1:9/v1 "$AGENTGRAPH" check) 2>check.err
@@ -241,7 +241,7 @@ cd ..
 
 run init other nonsense
 is "$CODE" 2 "another one is a usage error"
-like "$ERR" 'one of assistant, react, supervisor, approval, knowledge' "which names them"
+like "$ERR" 'one of assistant, react, supervisor, desks, approval, knowledge' "which names them"
 rm -rf project
 run init project
 cd project && serve_run --listen 127.0.0.1:0

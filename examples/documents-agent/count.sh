@@ -1,0 +1,8 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# Counts the words of the document that the element of the map names.
+set -eu
+
+name=$(sed -n 's/.*"item":{"name":"\([^"]*\)".*/\1/p')
+words=$(wc -w <"$name")
+printf '{"update": {"words": %d, "report": ["%s: %d"]}}\n' "$words" "$name" "$words"
