@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "command.h"
 #include "config/config.h"
+#include "config/text_file.h"
 #include "examine.h"
 #include "fcgi_ask.h"
 
@@ -16,25 +17,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static cJSON *read_status(const char *run)
-{
-	char *path = xasprintf("%s/status.json", run);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct buf text = {0};
-	cJSON *status = NULL;
-	ssize_t len;
-
-	while (fd >= 0 && (len = read(fd, buf_reserve(&text, 4096), 4096)) > 0)
-		text.len += (size_t)len;
-	if (fd >= 0)
-		close(fd);
-	if (text.len)
-		status = json_parse(buf_str(&text), text.len, JSON_TRUSTED_DEPTH, NULL);
-	buf_release(&text);
-	free(path);
-	return status;
-}
 
 /* ---- what the workers say ---- */
 
@@ -161,7 +143,9 @@ static int show(const char *state_dir, bool as_json)
 
 	if (lock >= 0)
 		close(lock);
-	cJSON *status = up ? read_status(run) : NULL;
+	free(path);
+	path = xasprintf("%s/status.json", run);
+	cJSON *status = up ? text_file_json(path) : NULL;
 	free(path);
 	free(run);
 	if (!up)

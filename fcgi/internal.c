@@ -5,16 +5,15 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "config/text_file.h"
 #include "request.h"
 #include "server.h"
 #include "storage/queue.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #define TEXT_FORMAT                                                  \
 	"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n" \
@@ -43,18 +42,9 @@ static void internal_put_number(
 static void put_supervision(struct buf *out, const char *state_dir)
 {
 	char *path = xasprintf("%s/run/status.json", state_dir);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct buf text = {0};
+	cJSON *status = text_file_json(path);
 	const cJSON *item;
-	ssize_t len;
-	while (fd >= 0 && (len = read(fd, buf_reserve(&text, 4096), 4096)) > 0)
-		text.len += (size_t)len;
-	if (fd >= 0)
-		close(fd);
 	free(path);
-	cJSON *status =
-	    text.len ? json_parse(buf_str(&text), text.len, JSON_TRUSTED_DEPTH, NULL) : NULL;
-	buf_release(&text);
 	if (!status)
 		return;
 	buf_puts(out,

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/percent.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,28 +50,16 @@ static bool scan_word(struct json_scan *s, const char *word)
 
 /* ---- Strings ---- */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four digits after "\u"; a negative value when they are none. */
 static int scan_hex4(struct json_scan *s)
 {
-	int value = 0;
 	if (s->end - s->p < 4)
 		return -1;
-	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(s->p[i]);
-		if (digit < 0)
-			return -1;
-		value = value << 4 | digit;
-	}
+	int high = percent_byte(s->p), low = percent_byte(s->p + 2);
+	if (high < 0 || low < 0)
+		return -1;
 	s->p += 4;
-	return value;
+	return high << 8 | low;
 }
 
 static bool scan_unicode_escape(struct json_scan *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Percent-encoding (RFC 3986 2.1). */
+/* Bytes in hexadecimal, as percent-encoding (RFC 3986 2.1) has them. */
 #ifndef AGENTGRAPH_BASE_PERCENT_H
 #define AGENTGRAPH_BASE_PERCENT_H
 

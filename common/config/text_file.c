@@ -48,6 +48,16 @@ static bool text_file_slurp(const char *path, struct buf *text, size_t most)
 	return ok;
 }
 
+cJSON *text_file_json(const char *path)
+{
+	struct buf text = {0};
+	if (!text_file_slurp(path, &text, SIZE_MAX))
+		return NULL;
+	cJSON *tree = json_parse(buf_str(&text), text.len, JSON_TRUSTED_DEPTH, NULL);
+	buf_release(&text);
+	return tree;
+}
+
 static const char *text_file_given(const char *path)
 {
 	char *absolute = path_absolute(NULL, path);

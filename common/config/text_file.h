@@ -23,6 +23,10 @@ char *text_file_read(const char *path, size_t *len);
 /* Whether text_file_read finds something there, be it good or bad. */
 bool text_file_exists(const char *path);
 
+/* The JSON of a file that the service itself writes, of any size, which the caller deletes; NULL
+ * when there is none. */
+cJSON *text_file_json(const char *path);
+
 /* Adds the files that are read from now on to an object, absolute path and text, which is borrowed
  * until a call with NULL.  Not for threads. */
 void text_files_note(cJSON *files);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "graph/node_tools.h"
 
 #include <string.h>
@@ -30,10 +31,7 @@ static bool client_tools_check_one(struct call *call, const cJSON *tools, const 
 	if (other != tool)
 		return error_field(&call->error, ERR_VALIDATION, at, "value_error",
 		    "Duplicate client tool name '%s'", name);
-	size_t characters = 0;
-	for (const char *p = description ? description : ""; *p; p++)
-		characters += ((unsigned char)*p & 0xc0) != 0x80;
-	if (characters > DESCRIPTION_MAX)
+	if (description && utf8_characters(description) > DESCRIPTION_MAX)
 		return error_field(&call->error, ERR_VALIDATION, at, "value_error",
 		    "Client tool '%s': description exceeds %d characters", name, DESCRIPTION_MAX);
 	const cJSON *parameters = json_opt(tool, "parameters");
