@@ -28,6 +28,17 @@ WHERE thread = :thread AND number < :before
 ORDER BY number DESC
 LIMIT :limit;
 
+-- name: recent
+-- The checkpoints that lie in the thread's row.
+SELECT recent FROM threads WHERE row = :row;
+
+-- name: recent_held
+-- The same where they are to go from there.
+SELECT recent FROM threads WHERE row = :row;
+
+-- name: recent_clear
+UPDATE threads SET recent = NULL WHERE row = :row;
+
 -- name: checkpoint_known
 SELECT 1 AS known FROM checkpoints WHERE thread = :thread AND number = :number;
 
@@ -109,10 +120,14 @@ WHERE thread = :thread
 ORDER BY number DESC
 LIMIT 1 OFFSET :keep - 1;
 
+-- name: trim_plain
+-- Whether the thread shows whatever it has.
+SELECT plain FROM threads WHERE row = :row;
+
 -- name: trim_upto
--- The last one of those that go together.
-SELECT coalesce(max(number), 0) AS number, count(*) AS count
-FROM (SELECT number FROM checkpoints
+-- The last one of those that go together, and how many of them have rows of states.
+SELECT coalesce(max(number), 0) AS number, count(*) AS count, count(state) AS states
+FROM (SELECT number, state FROM checkpoints
 	WHERE thread = :thread AND number < :first
 	ORDER BY number
 	LIMIT :limit) AS oldest;

@@ -113,8 +113,9 @@ VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
 -- it changes, as it does for a trigger.
 SELECT waiting IS DISTINCT FROM :waiting AS waits_anew, metadata <> :metadata AS labels_anew, message_bytes, state_bytes,
 	context_after, coalesce(tip, last_number) AS until, last_number, plain, message_count, checkpoint,
-	checkpoints, changed,
-	(SELECT max(number) FROM checkpoints WHERE thread = row AND :keeps <> 0) AS newest
+	checkpoints, changed, recent,
+	(SELECT max(number) FROM checkpoints
+		WHERE thread = row AND recent IS NULL AND :keeps <> 0) AS newest
 FROM threads
 WHERE row = :row;
 
@@ -126,7 +127,7 @@ SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
 	state_bytes = :state_bytes, message_count = :message_count, checkpoint = :checkpoint,
 	checkpoints = :checkpoints, changed = :changed, context_after = :context_after,
-	tip = :tip, plain = :plain
+	tip = :tip, plain = :plain, recent = coalesce(coalesce(recent, '') || :recent, recent)
 WHERE row = :row;
 
 -- name: thread_waits_no_more

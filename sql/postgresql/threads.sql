@@ -72,7 +72,8 @@ SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
 	state_bytes = :state_bytes, message_count = :message_count, checkpoint = :checkpoint,
 	checkpoints = :checkpoints, changed = :changed, context_after = :context_after,
-	tip = :tip, plain = :plain, holder = CASE WHEN :frees <> 0 THEN NULL ELSE holder END
+	tip = :tip, plain = :plain, recent = coalesce(coalesce(recent, '') || :recent, recent),
+	holder = CASE WHEN :frees <> 0 THEN NULL ELSE holder END
 WHERE row = :row;
 
 -- name: message_list
@@ -133,3 +134,7 @@ SELECT number FROM checkpoints
 WHERE thread = :thread
 ORDER BY number DESC
 LIMIT 1 OFFSET greatest(:keep - 1, 0);
+
+-- name: recent_held
+-- Who keeps one more waits.
+SELECT recent FROM threads WHERE row = :row FOR UPDATE;

@@ -12,6 +12,8 @@ static struct arena *arena; /* of all tests */
 /* Messages are added, and what is there then is kept. */
 static void keep(struct thread *t, const char *messages, enum checkpoint_source source)
 {
+	if (source == CHECKPOINT_RUN && !t->run_id)
+		t->run_id = "some";
 	must_write(st, (struct thread_write){.thread = t, .checkpoint = source}, messages);
 }
 
@@ -25,6 +27,8 @@ static void rewind_to(struct thread *t, const struct checkpoint *to, const char 
     enum checkpoint_source source)
 {
 	*t = to->thread;
+	if (source == CHECKPOINT_RUN && !t->run_id)
+		t->run_id = "some";
 	must_write(
 	    st, (struct thread_write){.thread = t, .rewind = to, .checkpoint = source}, messages);
 }
@@ -192,6 +196,174 @@ static void two_writes_of_a_change_keep_one_each(void)
 	CU_ASSERT_EQUAL(at_end.message_count, 4);
 	SHOWS(&step, &at_end.thread.view, "m1 m2 m3 m4 | m2 m1 m3 m4");
 	SHOWS(&step, NULL, "m1 m2 m3 m4 | m2 m1 m3 m4");
+}
+
+/* What an end is told by; some are long, or have in them what others are parted by. */
+static void run_end(struct thread *t, size_t at)
+{
+	static char ids[64][16], fields[64][256];
+
+	snprintf(ids[at], sizeof(ids[at]), at % 7 == 5 ? "r\t%zu" : "r%zu", at / 2);
+	snprintf(fields[at], sizeof(fields[at]), "{\"n\":\"%0*zu\"}", at % 11 == 9 ? 200 : 2, at);
+	t->run_id = ids[at];
+	t->step = (int64_t)at;
+	t->next = at % 3 ? NULL : "after";
+	t->node = at % 5 ? "END" : "before";
+	t->fields_json = at % 4 ? fields[at] : "{}";
+}
+
+static void check_end(const struct checkpoint *c, size_t at, int64_t parent)
+{
+	struct thread t = {0};
+
+	run_end(&t, at);
+	CU_ASSERT_EQUAL(c->source, CHECKPOINT_RUN);
+	CU_ASSERT_EQUAL(c->parent, parent);
+	CU_ASSERT_EQUAL(c->message_count, (int64_t)at + 1);
+	CU_ASSERT_EQUAL(c->thread.view.until, (int64_t)at + 1);
+	CU_ASSERT_EQUAL(c->thread.step, t.step);
+	CU_ASSERT_EQUAL(c->thread.status, RUN_COMPLETED);
+	CU_ASSERT_STRING_EQUAL(c->thread.run_id, t.run_id);
+	CU_ASSERT_STRING_EQUAL(c->thread.node, t.node);
+	CU_ASSERT_STRING_EQUAL(c->thread.fields_json, t.fields_json);
+	CU_ASSERT((c->thread.next != NULL) == (t.next != NULL));
+}
+
+/* The latest ones lie elsewhere than those before them. */
+static void ends_of_runs_are_found_wherever_they_lie(void)
+{
+	struct thread t = sample_thread("ends");
+	int64_t numbers[40];
+	struct numbers n;
+
+	t.status = RUN_COMPLETED;
+	for (size_t at = 0; at < 40; at++) {
+		char id[16];
+
+		unit_row("run %zu", at);
+		snprintf(id, sizeof(id), "m%zu", at);
+		run_end(&t, at);
+		keep(&t, id, CHECKPOINT_RUN);
+		n = numbers_of(st, &t, NULL);
+		CU_ASSERT_EQUAL_FATAL(n.count, at + 1);
+		numbers[at] = n.at[0];
+		for (size_t i = 0; i <= at; i++)
+			CU_ASSERT_EQUAL(n.at[i], numbers[at - i]);
+		CU_ASSERT_EQUAL(thread_now(st, arena, "ends").view.until, (int64_t)at + 1);
+	}
+	for (size_t at = 0; at < 40; at++) {
+		struct checkpoint_filter before = {.before = numbers[at], .limit = 3};
+		struct checkpoint c = newest(&t, 39 - at);
+
+		unit_row("end %zu", at);
+		check_end(&c, at, at ? numbers[at - 1] : 0);
+		n = numbers_of(st, &t, &before);
+		CU_ASSERT_EQUAL(n.count, at < 3 ? at : 3);
+		CU_ASSERT(!n.count || n.at[0] == numbers[at - 1]);
+		n = numbers_of(
+		    st, &t, &(struct checkpoint_filter){.run_id = c.thread.run_id, .limit = 9});
+		CU_ASSERT(n.count >= 1 && n.count <= 2);
+		CU_ASSERT(n.at[0] == numbers[at] || n.at[n.count - 1] == numbers[at]);
+	}
+	unit_row("%s", "");
+}
+
+static void as_many_are_shown_as_are_kept_wherever_they_lie(void)
+{
+	struct thread t = sample_thread("shown ends");
+	struct checkpoint c;
+	struct numbers all, n;
+
+	t.status = RUN_COMPLETED;
+	for (size_t at = 0; at < 22; at++) {
+		run_end(&t, at);
+		keep(&t, NULL, CHECKPOINT_RUN);
+	}
+	all = numbers_of(st, &t, NULL);
+	CU_ASSERT_EQUAL_FATAL(all.count, 22);
+	for (int64_t most = 1; most <= 22; most++) {
+		unit_row("%lld", (long long)most);
+		st->history_keep = most;
+		n = numbers_of(st, &t, NULL);
+		CU_ASSERT_EQUAL(n.count, (size_t)most);
+		CU_ASSERT_EQUAL(n.at[most - 1], all.at[most - 1]);
+		CU_ASSERT_TRUE(st->history->get(st, NULL, arena, &t, all.at[most - 1], &c, &err));
+		CU_ASSERT(
+		    most == 22 || !st->history->get(st, NULL, arena, &t, all.at[most], &c, &err));
+	}
+	unit_row("%s", "");
+	st->history_keep = 0;
+}
+
+/* Changes, rewinds and steps come between ends of runs, which stay where they are. */
+static void all_kinds_of_checkpoints_stay_in_their_order(void)
+{
+	static const enum checkpoint_source sources[] = {CHECKPOINT_RUN, CHECKPOINT_RUN,
+	    CHECKPOINT_UPDATE, CHECKPOINT_RUN, CHECKPOINT_RUN, CHECKPOINT_RUN, CHECKPOINT_STEP,
+	    CHECKPOINT_RUN, CHECKPOINT_REWIND, CHECKPOINT_RUN};
+	struct thread t = sample_thread("kinds");
+	struct numbers n;
+	size_t count = 0;
+
+	for (size_t i = 0; i < 60; i++) {
+		enum checkpoint_source source = sources[i % 10];
+		char id[16];
+
+		unit_row("%zu", i);
+		snprintf(id, sizeof(id), "m%zu", i);
+		if (source == CHECKPOINT_REWIND) {
+			struct checkpoint to = newest(&t, i % 4);
+
+			rewind_alone(&t, &to);
+			CU_ASSERT_EQUAL(newest(&t, 0).parent, to.number);
+		} else {
+			keep(&t, id, source);
+		}
+		n = numbers_of(st, &t, NULL);
+		CU_ASSERT_EQUAL_FATAL(n.count, ++count);
+		CU_ASSERT(count == 1 || n.at[0] > n.at[1]);
+		CU_ASSERT_EQUAL(newest(&t, 0).source, source);
+		CU_ASSERT(
+		    source == CHECKPOINT_REWIND || count == 1 || newest(&t, 0).parent == n.at[1]);
+	}
+	unit_row("%s", "");
+}
+
+/* As those of a short run come to disk. */
+static void a_start_that_comes_with_its_end_is_no_checkpoint(void)
+{
+	struct thread start = sample_thread("short"), end = start;
+	struct written first, second;
+	struct thread_write w[2] = {
+	    {.thread = &start}, {.thread = &end, .checkpoint = CHECKPOINT_RUN}};
+	struct lease *lease = hold(st, "short");
+	struct thread_change change = {.lease = lease, .writes = {&w[0], &w[1]}, .err = &err};
+
+	start.run_id = end.run_id = "r";
+	start.status = RUN_RUNNING;
+	end.status = RUN_COMPLETED;
+	for (int64_t round = 1; round <= 20; round++) {
+		char texts[2][16];
+		struct checkpoint c;
+
+		unit_row("%lld", (long long)round);
+		snprintf(texts[0], sizeof(texts[0]), "a%lld", (long long)round);
+		snprintf(texts[1], sizeof(texts[1]), "b%lld ~a1", (long long)round);
+		written_read(&first, texts[0]);
+		written_read(&second, texts[1]);
+		w[0].messages = first.messages;
+		w[0].message_count = first.count;
+		w[1].messages = second.messages;
+		w[1].message_count = second.count;
+		CU_ASSERT_TRUE_FATAL(st->threads->write(st, NULL, &change, 1));
+		c = newest(&start, 0);
+		CU_ASSERT_EQUAL(numbers_of(st, &start, NULL).count, (size_t)round);
+		CU_ASSERT_EQUAL(c.message_count, 2 * round);
+		CU_ASSERT_EQUAL(c.thread.status, RUN_COMPLETED);
+		CU_ASSERT_EQUAL(c.thread.view.until, thread_now(st, arena, "short").view.until);
+	}
+	unit_row("%s", "");
+	let_go(st, lease);
 }
 
 static void what_fails_keeps_nothing(void)
@@ -953,8 +1125,10 @@ static void messages_that_nothing_shows_go(void)
 	side = newest(&t, 0);
 	rewind_to(&t, &start, "m3 ~m2", CHECKPOINT_RUN);
 	st->history_keep = 40;
+	t.summary = "with a state of their own";
 	for (int i = 0; i < 38; i++)
 		keep(&t, NULL, CHECKPOINT_UPDATE);
+	t.summary = NULL;
 	SHOWS(&t, &side.thread.view, "m1 m2 s3 | m2 s3 m1");
 	st->history_keep = 10;
 	for (int i = 0; i < 10; i++)
@@ -1152,6 +1326,29 @@ static bool comes_to(const char *sql, int64_t wanted)
 	return true;
 }
 
+static int64_t ends_left(void)
+{
+	return ask("SELECT checkpoints FROM threads WHERE thread_id = 'trimmed ends'");
+}
+
+/* Behind each, so many more than are kept are there for a moment. */
+static void ends_of_runs_are_trimmed(void)
+{
+	struct thread t = sample_thread("trimmed ends");
+
+	st->history_keep = 4;
+	for (size_t at = 0; at < 60; at++) {
+		run_end(&t, at % 40);
+		keep(&t, NULL, CHECKPOINT_RUN);
+		for (int i = 0; i < 5000 && ends_left() > 14; i++)
+			clock_sleep_ms(1);
+		CU_ASSERT(ends_left() <= 14);
+		CU_ASSERT_EQUAL(numbers_of(st, &t, NULL).count, at < 4 ? at + 1 : 4);
+	}
+	st->history_keep = 0;
+	CU_ASSERT_EQUAL((int64_t)numbers_of(st, &t, NULL).count, ends_left());
+}
+
 /* Behind all others: what their threads have is whole, and nothing else is there. */
 static void nothing_is_left_of_what_went(void)
 {
@@ -1173,7 +1370,8 @@ static void nothing_is_left_of_what_went(void)
 	    ask("SELECT count(*) FROM bodies WHERE row NOT IN (SELECT body FROM messages)"), 0);
 	CU_ASSERT_EQUAL(
 	    ask("SELECT count(*) FROM threads WHERE checkpoints <> (SELECT count(*) FROM "
-		"checkpoints WHERE thread = threads.row)"),
+		"checkpoints WHERE thread = threads.row) + length(coalesce(recent, '')) "
+		"- length(replace(coalesce(recent, ''), char(10), ''))"),
 	    0);
 	CU_ASSERT_EQUAL(
 	    ask("SELECT count(*) FROM threads WHERE message_bytes <> (SELECT "
@@ -1222,6 +1420,12 @@ static const struct unit_test of_any_engine[] = {
     {"writes keep nothing unless they say so", writes_keep_nothing_unless_they_say_so},
     {"numbers ascend from parent to child", numbers_ascend_from_parent_to_child},
     {"two writes of a change keep one each", two_writes_of_a_change_keep_one_each},
+    {"ends of runs are found wherever they lie", ends_of_runs_are_found_wherever_they_lie},
+    {"as many are shown as are kept, wherever they lie",
+	as_many_are_shown_as_are_kept_wherever_they_lie},
+    {"all kinds of checkpoints stay in their order", all_kinds_of_checkpoints_stay_in_their_order},
+    {"a start that comes with its end is no checkpoint",
+	a_start_that_comes_with_its_end_is_no_checkpoint},
     {"what fails keeps nothing", what_fails_keeps_nothing},
     {"a thread goes back and forth", a_thread_goes_back_and_forth},
     {"going back to where it is changes nothing", going_back_to_where_it_is_changes_nothing},
@@ -1257,6 +1461,7 @@ static const struct unit_test of_any_engine[] = {
 };
 
 static const struct unit_test of_sqlite[] = {
+    {"ends of runs are trimmed", ends_of_runs_are_trimmed},
     {"states are kept once", states_are_kept_once},
     {"nothing is left of what went", nothing_is_left_of_what_went},
     {"every statement was used", every_statement_was_used},

@@ -360,7 +360,8 @@ static void nothing_is_left_over(void)
 	    "SELECT count(*) FROM states WHERE row NOT IN (SELECT state FROM checkpoints WHERE "
 	    "state IS NOT NULL)",
 	    "SELECT count(*) FROM threads WHERE checkpoints <> (SELECT count(*) FROM checkpoints "
-	    "WHERE thread = threads.row)",
+	    "WHERE thread = threads.row) + length(coalesce(recent, '')) - "
+	    "length(replace(coalesce(recent, ''), char(10), ''))",
 	    "SELECT count(*) FROM threads WHERE plain AND EXISTS (SELECT 1 FROM branches WHERE "
 	    "thread = row)",
 	};

@@ -8,6 +8,7 @@
 #include "storage/runs.h"
 #include "storage/sql/checkpoints.h"
 #include "storage/sql/claims.h"
+#include "storage/sql/recent.h"
 #include "storage/sql/run_write.h"
 #include "storage/sql/view.h"
 
@@ -32,6 +33,7 @@ struct change {
 	struct run_written run;
 	struct standing now;
 	int64_t rewound; /* messages of the list that the first write goes back to */
+	bool in_row;     /* its checkpoint lies in the thread's row */
 	bool ready;      /* that is known */
 };
 
@@ -165,8 +167,11 @@ static bool read_before(
 	query_int(&q, ":row", c->row);
 	found = query_row(&q);
 	if (found) {
-		int64_t now = clock_now(), newest = query_column_int(&q, THREAD_BEFORE_NEWEST);
+		int64_t now = clock_now(), recent, newest;
 
+		recent_look(query_column_text(&q, THREAD_BEFORE_RECENT), &recent, &newest);
+		if (!recent)
+			newest = query_column_int(&q, THREAD_BEFORE_NEWEST);
 		*before = (struct before){query_column_int(&q, THREAD_BEFORE_WAITS_ANEW) != 0,
 		    query_column_int(&q, THREAD_BEFORE_LABELS_ANEW) != 0,
 		    query_column_int(&q, THREAD_BEFORE_CHANGED) != 0,
@@ -181,6 +186,7 @@ static bool read_before(
 		    .checkpoint = query_column_int(&q, THREAD_BEFORE_CHECKPOINT),
 		    .checkpoints = query_column_int(&q, THREAD_BEFORE_CHECKPOINTS),
 		    .next = newest < now ? now : newest + 1,
+		    .recent = recent,
 		};
 	}
 	if (!query_end(&q) || found)
@@ -197,6 +203,39 @@ static bool update_fits(
 	    (growth->bytes == 0 && state <= before->state_bytes);
 }
 
+/* Writes that do no more than add messages, of which the last one ends a run. */
+static bool change_only_adds(const struct change *c)
+{
+	for (int i = 0; i < c->count; i++) {
+		const struct thread_write *w = c->change->writes[i];
+		bool last = i + 1 == c->count;
+
+		if (w->rewind || w->back_to || w->clear_context || w->remove_count || w->leave ||
+		    w->checkpoint != (last ? CHECKPOINT_RUN : CHECKPOINT_NONE))
+			return false;
+	}
+	return true;
+}
+
+/* Prints the checkpoint of a run's end, where there is room for it in the thread's row: as the
+ * thread will stand when its messages have been written. */
+static bool change_keeps_in_row(
+    const struct change *c, const struct growth *growth, struct buf *recent)
+{
+	const struct thread_write *last = c->change->writes[c->count - 1];
+	struct standing then = c->now;
+
+	if (then.recent >= RECENT_MOST || !change_only_adds(c) || !recent_takes(last->thread))
+		return false;
+	then.messages += growth->messages;
+	then.view.last += growth->numbers;
+	if (growth->numbers)
+		then.view.until = then.view.last;
+	const struct checkpoint taken = checkpoint_take(last, &then);
+	recent_print(recent, &taken);
+	return true;
+}
+
 static bool update_thread(
     struct db *db, struct change *c, const struct growth *growth, struct error *err)
 {
@@ -204,6 +243,7 @@ static bool update_thread(
 	const struct thread_write *last = c->change->writes[c->count - 1];
 	const struct thread *t = last->thread;
 	int64_t max_bytes = c->st->thread_max_bytes;
+	struct buf recent = {0};
 	struct before before;
 	struct query q;
 
@@ -215,7 +255,10 @@ static bool update_thread(
 	if (first->rewind &&
 	    !checkpoint_rewind(db, c->row, first->rewind, before.changed, c->rewound, &c->now, err))
 		return false;
+	c->in_row = change_keeps_in_row(c, growth, &recent);
+
 	bool on_end = growth->numbers || c->now.view.until == c->now.view.last;
+
 	query_start(&q, db, SQL_THREAD_UPDATE, err);
 	bind_columns(&q, c, growth);
 	query_int(&q, ":context_after", c->now.view.after);
@@ -224,11 +267,15 @@ static bool update_thread(
 	query_int(&q, ":plain",
 	    c->now.view.plain && growth->numbers == growth->messages &&
 		c->now.view.until == c->now.view.last);
+	query_text(&q, ":recent", recent.data);
 	query_int(&q, ":row", c->row);
 	if (c->change->lease->claim)
 		query_int(&q, ":frees", c->frees);
-	if (!query_run(&q) ||
-	    (before.labels_anew && !engine_labels_write(db, c->row, t->metadata_json, err)))
+
+	bool ok = query_run(&q);
+
+	buf_release(&recent);
+	if (!ok || (before.labels_anew && !engine_labels_write(db, c->row, t->metadata_json, err)))
 		return false;
 	if (!before.waits_anew)
 		return true;
@@ -420,10 +467,9 @@ static bool change_go_back(
 	/* the places in between stay empty */
 	c->now.view = (struct thread_view){to->after,
 	    to->until == to->last ? c->now.view.last : to->until, c->now.view.last, to->plain};
-	if (!checkpoints_drop_later(db, c->row, to->last, w->run, &dropped, err) ||
+	if (!checkpoints_drop_later(db, c->row, to->last, w->run, &c->now, &dropped, err) ||
 	    !view_count(db, c->row, &c->now.view, &c->now.messages, err))
 		return false;
-	c->now.checkpoints -= dropped;
 	query_start(&q, db, SQL_THREAD_BACK, err);
 	query_int(&q, ":after", to->after);
 	if (to->until != to->last)
@@ -465,6 +511,7 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	bool ok;
 
 	c->run = (struct run_written){0};
+	c->in_row = false;
 	if (!claim_holds(db, c->change->lease, err))
 		return false;
 	ok = is_new ? insert_thread(db, c, &growth, err)
@@ -472,8 +519,10 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	struct run_place place = {c->row, is_new, c->now.view.last, 0};
 	for (int i = 0; ok && i < c->count; i++)
 		ok = apply_messages(db, c, writes[i], err) &&
-		    (!writes[i]->checkpoint ||
+		    (!writes[i]->checkpoint || c->in_row ||
 			checkpoint_keep(db, c->row, writes[i], &c->now, err));
+	if (c->in_row)
+		checkpoint_take(writes[c->count - 1], &c->now);
 	if (checkpoints_are_many(c->st, &c->now))
 		c->run.moves.trims = c->row;
 	place.until = c->now.view.last;

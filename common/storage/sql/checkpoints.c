@@ -3,11 +3,11 @@
 #include "storage/sql/checkpoints.h"
 
 #include "storage/runs.h"
+#include "storage/sql/checkpoint_row.h"
+#include "storage/sql/recent.h"
 #include "storage/sql/view.h"
 
 #include <string.h>
-
-#define SHORT_FIELDS 128 /* bytes */
 
 /* ---- states ---- */
 
@@ -17,13 +17,6 @@ static void state_bind(struct query *q, const struct thread *t)
 	query_text(q, ":waiting", t->waiting_json);
 	query_text(q, ":summary", t->summary);
 	query_text(q, ":fields", t->fields_json);
-}
-
-/* Whether it needs no row of its own, which would be another page for every new thread to write. */
-static bool state_is_short(const struct thread *t)
-{
-	return !t->pause_json && !t->waiting_json && !t->summary &&
-	    strlen(t->fields_json) <= SHORT_FIELDS;
 }
 
 /* *state is the row of what the checkpoint before has as well, or of a new one; 0: it is short. */
@@ -61,36 +54,38 @@ static void standing_kept(struct standing *now)
 	now->checkpoints++;
 }
 
+/* Those in the thread's row go into the table, before another one does. */
+static bool standing_spill(
+    struct db *db, int64_t thread_row, struct standing *now, struct error *err)
+{
+	if (now->recent && !recent_spill(db, thread_row, err))
+		return false;
+	now->recent = 0;
+	return true;
+}
+
+struct checkpoint checkpoint_take(const struct thread_write *w, struct standing *now)
+{
+	struct checkpoint taken = {.number = now->next,
+	    .parent = now->checkpoint,
+	    .source = w->checkpoint,
+	    .message_count = now->messages,
+	    .thread = *w->thread};
+
+	taken.thread.view = now->view;
+	standing_kept(now);
+	return taken;
+}
+
 bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_write *w,
     struct standing *now, struct error *err)
 {
-	const struct thread *t = w->thread;
+	struct checkpoint kept = checkpoint_take(w, now);
 	int64_t state;
-	struct query q;
 
-	if (!state_store(db, thread_row, now->checkpoint, t, &state, err))
-		return false;
-	query_start(&q, db, SQL_CHECKPOINT_INSERT, err);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":number", now->next);
-	if (now->checkpoint)
-		query_int(&q, ":parent", now->checkpoint);
-	query_int(&q, ":source", w->checkpoint);
-	query_int(&q, ":message_count", now->messages);
-	query_text(&q, ":run_id", t->run_id);
-	query_int(&q, ":status", t->status);
-	query_int(&q, ":stop", t->stop);
-	query_text(&q, ":node", t->node);
-	query_int(&q, ":step", t->step);
-	query_text(&q, ":next", t->next);
-	query_int(&q, ":context_after", now->view.after);
-	query_int(&q, ":until", now->view.until);
-	if (state)
-		query_int(&q, ":state", state);
-	else if (strcmp(t->fields_json, "{}") != 0)
-		query_text(&q, ":fields", t->fields_json);
-	standing_kept(now);
-	return query_run(&q);
+	return standing_spill(db, thread_row, now, err) &&
+	    state_store(db, thread_row, kept.parent, w->thread, &state, err) &&
+	    checkpoint_insert(db, thread_row, &kept, state, err);
 }
 
 /* What the thread's row says, before a rewind replaces it. */
@@ -121,6 +116,8 @@ bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoin
 	struct query q;
 	bool known;
 
+	if (!standing_spill(db, thread_row, now, err))
+		return false;
 	query_start(&q, db, SQL_CHECKPOINT_KNOWN, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":number", to->number);
@@ -148,11 +145,13 @@ static void checkpoints_bind_later(
 }
 
 bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
-    const struct run_record *run, int64_t *dropped, struct error *err)
+    const struct run_record *run, struct standing *now, int64_t *dropped, struct error *err)
 {
 	struct query q;
 
 	*dropped = 0;
+	if (!standing_spill(db, thread_row, now, err))
+		return false;
 	query_start(&q, db, SQL_LATER_STATES_DELETE, err);
 	checkpoints_bind_later(&q, thread_row, place, run);
 	if (!query_run(&q))
@@ -162,6 +161,7 @@ bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
 	if (!query_run(&q))
 		return false;
 	*dropped = db_changes(db);
+	now->checkpoints -= *dropped;
 	return true;
 }
 

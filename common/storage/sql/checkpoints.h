@@ -13,9 +13,13 @@ struct standing {
 	int64_t checkpoint;  /* the one that the thread comes from; 0: none */
 	int64_t checkpoints; /* how many there are */
 	int64_t next;        /* number for the next one */
+	int64_t recent;      /* how many of them lie in the thread's row (recent.h) */
 };
 
-/* Keeps what the thread is after a write; it comes from that one then. */
+/* What a write keeps where the thread stands so; it comes from that one then. */
+struct checkpoint checkpoint_take(const struct thread_write *w, struct standing *now);
+
+/* Keeps what the thread is after a write, in the table. */
 bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_write *w,
     struct standing *now, struct error *err);
 
@@ -28,7 +32,7 @@ bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoin
 /* Removes those that show places above that, and steps of the run whose record this is (NULL: of
  * none); *dropped says how many. */
 bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
-    const struct run_record *run, int64_t *dropped, struct error *err);
+    const struct run_record *run, struct standing *now, int64_t *dropped, struct error *err);
 
 /* Whether so many more than are kept are there that it is worth removing them. */
 bool checkpoints_are_many(const struct storage *st, const struct standing *now);

@@ -6,7 +6,10 @@
 #include "storage/sql/checkpoints.h"
 #include "storage/sql/claims.h"
 #include "storage/sql/parts.h"
+#include "storage/sql/recent.h"
 #include "storage/sql/view.h"
+
+#include <string.h>
 
 /* ---- read ---- */
 
@@ -35,8 +38,41 @@ static void checkpoint_read_row(
 	t->fields_json = "{}";
 }
 
-static bool history_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    const struct thread *thread, int64_t number, struct checkpoint *checkpoint, struct error *err)
+/* What history_get found, from the arena. */
+static void checkpoint_hold(struct arena *a, struct checkpoint *checkpoint)
+{
+	struct thread *t = &checkpoint->thread;
+
+	t->run_id = arena_strdup(a, t->run_id);
+	t->node = arena_strdup(a, t->node);
+	t->next = arena_strdup(a, t->next);
+	t->pause_json = arena_strdup(a, t->pause_json);
+	t->waiting_json = arena_strdup(a, t->waiting_json);
+	t->summary = arena_strdup(a, t->summary);
+	t->fields_json = arena_strdup(a, t->fields_json);
+}
+
+/* How many of the table are kept beside those in the thread's row; *some is false when none is. */
+static int64_t history_keeps(const struct storage *st, const struct recent *recent, bool *some)
+{
+	int64_t keep = st->history_keep;
+
+	*some = keep == 0 || keep > (int64_t)recent->count;
+	return keep && *some ? keep - (int64_t)recent->count : 0;
+}
+
+/* Those in the thread's row that are kept. */
+static size_t history_first(const struct storage *st, const struct recent *recent)
+{
+	bool some;
+
+	history_keeps(st, recent, &some);
+	return some ? 0 : recent->count - (size_t)st->history_keep;
+}
+
+static bool history_get_stored(struct storage *st, const struct storage_context *ctx,
+    struct arena *a, const struct thread *thread, int64_t number, int64_t keep,
+    struct checkpoint *checkpoint, struct error *err)
 {
 	struct thread *t = &checkpoint->thread;
 	struct query q;
@@ -45,26 +81,43 @@ static bool history_get(struct storage *st, const struct storage_context *ctx, s
 	engine_query(st, ctx, &q, SQL_CHECKPOINT_GET, err);
 	query_int(&q, ":thread", thread->row);
 	query_int(&q, ":number", number);
-	query_int(&q, ":keep", st->history_keep);
+	query_int(&q, ":keep", keep);
 	found = query_row(&q);
 	if (found) {
 		checkpoint_read_row(&q, thread, checkpoint);
-		t->run_id = arena_strdup(a, t->run_id);
-		t->node = arena_strdup(a, t->node);
-		t->next = arena_strdup(a, t->next);
-		t->pause_json = arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_PAUSE));
-		t->waiting_json = arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_WAITING));
-		t->summary = arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_SUMMARY));
+		t->pause_json = query_column_text(&q, CHECKPOINT_GET_PAUSE);
+		t->waiting_json = query_column_text(&q, CHECKPOINT_GET_WAITING);
+		t->summary = query_column_text(&q, CHECKPOINT_GET_SUMMARY);
 		if (query_column_text(&q, CHECKPOINT_GET_FIELDS))
-			t->fields_json =
-			    arena_strdup(a, query_column_text(&q, CHECKPOINT_GET_FIELDS));
+			t->fields_json = query_column_text(&q, CHECKPOINT_GET_FIELDS);
+		checkpoint_hold(a, checkpoint);
 	}
 	return pool_query_end(engine_of(st)->pool, &q) && found;
 }
 
-static bool history_list(struct storage *st, const struct storage_context *ctx,
-    const struct thread *thread, const struct checkpoint_filter *filter, checkpoint_fn fn,
-    void *arg, struct error *err)
+/* What lies in the thread's row is read first: whatever goes from there is in the table then. */
+static bool history_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    const struct thread *thread, int64_t number, struct checkpoint *checkpoint, struct error *err)
+{
+	struct recent recent;
+	bool ok = recent_read(&recent, st, ctx, thread, err), found = false, some;
+	int64_t keep = history_keeps(st, &recent, &some);
+
+	for (size_t i = history_first(st, &recent); i < recent.count && !found; i++) {
+		found = recent.at[i].number == number;
+		if (found) {
+			*checkpoint = recent.at[i];
+			checkpoint_hold(a, checkpoint);
+		}
+	}
+	recent_release(&recent);
+	return found ||
+	    (ok && some && history_get_stored(st, ctx, a, thread, number, keep, checkpoint, err));
+}
+
+static bool history_list_stored(struct storage *st, const struct storage_context *ctx,
+    const struct thread *thread, const struct checkpoint_filter *filter, int64_t keep,
+    checkpoint_fn fn, void *arg, struct error *err)
 {
 	struct checkpoint checkpoint;
 	struct query q;
@@ -74,13 +127,40 @@ static bool history_list(struct storage *st, const struct storage_context *ctx,
 	query_int(&q, ":thread", thread->row);
 	query_int(&q, ":before", filter->before ? filter->before : INT64_MAX);
 	query_text(&q, ":run_id", filter->run_id);
-	query_int(&q, ":keep", st->history_keep);
+	query_int(&q, ":keep", keep);
 	query_int(&q, ":limit", filter->limit);
 	while (more && query_row(&q)) {
 		checkpoint_read_row(&q, thread, &checkpoint);
 		more = fn(arg, &checkpoint);
 	}
 	return pool_query_end(engine_of(st)->pool, &q);
+}
+
+static bool history_list(struct storage *st, const struct storage_context *ctx,
+    const struct thread *thread, const struct checkpoint_filter *filter, checkpoint_fn fn,
+    void *arg, struct error *err)
+{
+	struct checkpoint_filter rest = *filter;
+	struct recent recent;
+	bool ok = recent_read(&recent, st, ctx, thread, err), more = ok, some;
+	int64_t keep = history_keeps(st, &recent, &some);
+	size_t first = history_first(st, &recent);
+
+	for (size_t i = recent.count; more && i > first; i--) {
+		struct checkpoint *c = &recent.at[i - 1];
+
+		if ((rest.before && c->number >= rest.before) ||
+		    (filter->run_id &&
+			strcmp(c->thread.run_id ? c->thread.run_id : "", filter->run_id) != 0))
+			continue;
+		rest.before = c->number;
+		c->thread.fields_json = "{}"; /* as the table's are listed */
+		more = rest.limit-- > 0 && fn(arg, c);
+	}
+	recent_release(&recent);
+	return ok &&
+	    (!more || !some || rest.limit <= 0 ||
+		history_list_stored(st, ctx, thread, &rest, keep, fn, arg, err));
 }
 
 /* ---- copied ---- */

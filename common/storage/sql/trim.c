@@ -3,6 +3,7 @@
 #include "storage/sql/trim.h"
 
 #include "base/memory.h"
+#include "storage/sql/recent.h"
 
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ static bool trim_run(struct db *db, enum sql_id id, int64_t thread_row, const ch
 static bool trim_before(struct db *db, int64_t thread_row, int64_t first, int64_t most,
     int64_t *count, struct error *err)
 {
-	int64_t upto = 0;
+	int64_t upto = 0, states = 0;
 	struct query q;
 
 	*count = 0;
@@ -32,10 +33,11 @@ static bool trim_before(struct db *db, int64_t thread_row, int64_t first, int64_
 	if (query_row(&q)) {
 		upto = query_column_int(&q, TRIM_UPTO_NUMBER);
 		*count = query_column_int(&q, TRIM_UPTO_COUNT);
+		states = query_column_int(&q, TRIM_UPTO_STATES);
 	}
 	if (!query_end(&q) || !*count)
 		return !error_is_set(err);
-	if (!trim_run(db, SQL_TRIM_STATES, thread_row, ":upto", upto, err) ||
+	if ((states && !trim_run(db, SQL_TRIM_STATES, thread_row, ":upto", upto, err)) ||
 	    !trim_run(db, SQL_TRIM_CHECKPOINTS, thread_row, ":upto", upto, err))
 		return false;
 	query_start(&q, db, SQL_TRIM_COUNT, err);
@@ -188,13 +190,25 @@ bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, s
 	return ok;
 }
 
+static bool trim_is_plain(struct db *db, int64_t thread_row, bool *plain, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_TRIM_PLAIN, err);
+	query_int(&q, ":row", thread_row);
+	*plain = query_row(&q) && query_column_int(&q, TRIM_PLAIN_PLAIN);
+	return query_end(&q);
+}
+
 bool trim_piece(
     struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err)
 {
 	int64_t count = 0;
-	bool ok = trim_oldest(db, thread_row, keep, most, &count, err) &&
-	    (count || trim_hidden(db, thread_row, most, &count, err));
+	bool plain = false;
+	bool ok = recent_spill(db, thread_row, err) && trim_is_plain(db, thread_row, &plain, err) &&
+	    trim_oldest(db, thread_row, keep, most, &count, err) &&
+	    (count || plain || trim_hidden(db, thread_row, most, &count, err));
 
-	*last = count == 0;
+	*last = plain ? count < most : count == 0;
 	return ok;
 }
