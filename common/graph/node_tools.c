@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "graph/elicit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,20 @@ static ag_result call_bound(ag_run *run, const cJSON *args, cJSON **output, void
 	    .stop = run_stop_requested,
 	    .arg = run,
 	};
-	if (mcp_server_call(bound->server, bound->tool->name, args, &wait, output, why))
+	struct elicit elicit = {
+	    .run = run, .server = mcp_server_name(bound->server), .tool = bound->name};
+	const struct mcp_call call = {.tool = bound->tool->name,
+	    .args = args,
+	    .wait = &wait,
+	    .ask = elicit_ask,
+	    .arg = &elicit};
+	if (mcp_server_call(bound->server, &call, output, why))
 		return AG_OK;
+	if (elicit.paused) {
+		cJSON_Delete(*output);
+		*output = NULL;
+		return AG_PAUSE;
+	}
 	return *output ? AG_ERROR : ag_fail(run, "%s", why);
 }
 

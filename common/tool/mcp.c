@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "tool/mcp_internal.h"
+#include "tool/mcp_version.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +18,10 @@
 #define LIST_MS 30000
 #define MOST_PAGES 100
 #define SHORTEST_SECRET 4
+#define FRESH_MS 5000 /* the shortest and longest that a list is taken for fresh */
+#define MOST_FRESH_MS 3600000
+#define MOST_ROUNDS 10   /* of questions in a call */
+#define LOAD_REST_MS 250 /* before a server that asks nothing is called again */
 
 struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
 {
@@ -38,28 +43,42 @@ const char *mcp_server_name(const struct mcp_server *server)
 
 /* ---- The tools */
 
+/* For how long a list is fresh: a server with a session says when it is not any more. */
+static int64_t list_ends(struct mcp_server *server, const cJSON *result)
+{
+	int64_t ms = 0;
+	if (!mcp_is_stateless(server))
+		return INT64_MAX;
+	json_integer(json_opt(result, "ttlMs"), &ms);
+	ms = ms < FRESH_MS ? FRESH_MS : ms > MOST_FRESH_MS ? MOST_FRESH_MS : ms;
+	return clock_monotonic_ms() + ms;
+}
+
 /* Some servers name a cursor on their only page, which leads to the same page again. */
-static struct mcp_tools *list_tools(
-    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_wait *wait,
+    int64_t *fresh_until, char why[MCP_WHY_SIZE])
 {
 	struct mcp_tools *tools = mcp_tools_new();
+	bool ok = true, in_headers = server->settings.url && mcp_is_stateless(server);
 	char *cursor = NULL;
-	bool ok = true, unsent;
 	for (int page = 0; ok && page < MOST_PAGES; page++) {
-		cJSON *params = cJSON_CreateObject();
+		struct mcp_asked asked = {
+		    .method = "tools/list", .params = cJSON_CreateObject(), .wait = wait};
 		if (cursor)
-			json_add_str(params, "cursor", cursor);
-		cJSON *reply = mcp_exchange(server, "tools/list", params, wait, why, &unsent);
+			json_add_str(asked.params, "cursor", cursor);
+		cJSON *reply = mcp_exchange(server, &asked, why);
 		const cJSON *result = json_get(reply, "result");
 		ok = result != NULL;
 		if (reply && !result)
 			mcp_error_text(json_get(reply, "error"), why);
 		const char *next = json_str(result, "nextCursor");
 		bool again = next && cursor && strcmp(next, cursor) == 0;
-		if (ok && !again && !mcp_tools_add(tools, result, server->settings.name))
+		if (ok && !again &&
+		    !mcp_tools_add(tools, result, server->settings.name, in_headers))
 			log_warning("mcp %s: offers too many tools", server->settings.name);
 		free(cursor);
 		cursor = again ? NULL : xstrdup(next);
+		*fresh_until = list_ends(server, result);
 		cJSON_Delete(reply);
 		if (!cursor)
 			break;
@@ -71,11 +90,12 @@ static struct mcp_tools *list_tools(
 	return NULL;
 }
 
-static void set_tools(struct mcp_server *server, struct mcp_tools *tools)
+static void set_tools(struct mcp_server *server, struct mcp_tools *tools, int64_t fresh_until)
 {
 	pthread_mutex_lock(&server->lock);
 	struct mcp_tools *old = server->tools;
 	server->tools = tools;
+	server->fresh_until = fresh_until;
 	pthread_cond_broadcast(&server->changed);
 	pthread_mutex_unlock(&server->lock);
 	mcp_tools_release(old);
@@ -97,6 +117,13 @@ static struct mcp_wait keeper_wait(struct mcp_server *server, int64_t ms)
 	return (struct mcp_wait){clock_monotonic_ms() + ms, keeper_stops, server};
 }
 
+static void set_version(struct mcp_server *server, const char *version)
+{
+	pthread_mutex_lock(&server->lock);
+	snprintf(server->version, sizeof(server->version), "%s", version);
+	pthread_mutex_unlock(&server->lock);
+}
+
 /* What initialize agreed on; false with why. */
 static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WHY_SIZE])
 {
@@ -112,28 +139,92 @@ static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WH
 		    version ? version : "(none)");
 		return false;
 	}
-	pthread_mutex_lock(&server->lock);
-	snprintf(server->version, sizeof(server->version), "%s", version);
-	pthread_mutex_unlock(&server->lock);
+	set_version(server, version);
 	return true;
+}
+
+static bool names_version(const cJSON *versions, const char *name)
+{
+	const cJSON *version;
+	cJSON_ArrayForEach(version, versions) {
+		if (cJSON_IsString(version) && strcmp(version->valuestring, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Asks without a session, and once more where the server refuses the version and says that it has
+ * it.  NULL where it does not speak so: *older, or it cannot be asked now. */
+static cJSON *mcp_discover(
+    struct mcp_server *server, const struct mcp_wait *wait, bool *older, char why[MCP_WHY_SIZE])
+{
+	const char *latest = mcp_versions[0].name;
+	cJSON *reply = NULL;
+	bool again = true, refused = false;
+	set_version(server, latest);
+	for (int i = 0; i < 2 && again; i++) {
+		struct mcp_asked asked = {
+		    .method = "server/discover", .params = cJSON_CreateObject(), .wait = wait};
+		cJSON_Delete(reply);
+		reply = mcp_exchange(server, &asked, why);
+		if (names_version(json_get(json_get(reply, "result"), "supportedVersions"), latest))
+			return reply;
+		const cJSON *error = json_get(reply, "error");
+		again = names_version(json_get(json_get(error, "data"), "supported"), latest);
+		refused = asked.status / 100 == 4 && asked.status != 401 && asked.status != 403;
+	}
+	*older = reply || refused;
+	cJSON_Delete(reply);
+	set_version(server, "");
+	return NULL;
+}
+
+static cJSON *mcp_initialize(
+    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	struct mcp_asked asked = {.method = "initialize", .params = mcp_hello(), .wait = wait};
+	cJSON *reply = mcp_exchange(server, &asked, why);
+	if (!reply)
+		return NULL;
+	if (agree(server, reply, why)) {
+		mcp_notify(server, "notifications/initialized", NULL);
+		return reply;
+	}
+	cJSON_Delete(reply);
+	return NULL;
+}
+
+/* Finds out how the server is spoken to; what it says of itself, or NULL with why. */
+static cJSON *mcp_meet(
+    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	bool older = false;
+	char ignored[MCP_WHY_SIZE];
+	if (!server->settings.url) {
+		cJSON *reply = mcp_initialize(server, wait, why);
+		return reply || mcp_stdio_is_over(server)
+		    ? reply
+		    : mcp_discover(server, wait, &older, ignored);
+	}
+	cJSON *reply = mcp_discover(server, wait, &older, why);
+	return reply || !older ? reply : mcp_initialize(server, wait, why);
 }
 
 static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 {
 	const struct mcp_wait wait = keeper_wait(server, START_MS);
 	struct mcp_tools *tools = NULL;
-	bool unsent;
-	cJSON *reply = mcp_exchange(server, "initialize", mcp_hello(), &wait, why, &unsent);
+	int64_t fresh_until = INT64_MAX;
+	cJSON *reply = mcp_meet(server, &wait, why);
 	const cJSON *capabilities = json_get(json_get(reply, "result"), "capabilities");
 	const cJSON *offer = json_opt(capabilities, "tools");
-	if (reply && agree(server, reply, why)) {
-		mcp_notify(server, "notifications/initialized", NULL);
-		if (offer && server->settings.url && cJSON_IsTrue(json_get(offer, "listChanged")))
-			mcp_http_listen(server);
-		tools = offer ? list_tools(server, &wait, why) : mcp_tools_new();
-	}
+	/* questions of calls come there too, from some */
+	if (reply && offer && server->settings.url && !mcp_is_stateless(server))
+		mcp_http_listen(server);
+	if (reply)
+		tools = offer ? list_tools(server, &wait, &fresh_until, why) : mcp_tools_new();
 	if (tools)
-		set_tools(server, tools);
+		set_tools(server, tools, fresh_until);
 	cJSON_Delete(reply);
 	return tools != NULL;
 }
@@ -212,9 +303,10 @@ static void list_again(struct mcp_server *server)
 {
 	char why[MCP_WHY_SIZE] = "";
 	const struct mcp_wait wait = keeper_wait(server, LIST_MS);
-	struct mcp_tools *tools = list_tools(server, &wait, why);
+	int64_t fresh_until;
+	struct mcp_tools *tools = list_tools(server, &wait, &fresh_until, why);
 	if (tools)
-		set_tools(server, tools);
+		set_tools(server, tools, fresh_until);
 	else
 		log_warning("mcp %s: its tools changed and cannot be listed: %s",
 		    server->settings.name, why);
@@ -247,8 +339,10 @@ static void *mcp_keep(void *arg)
 			pthread_cond_wait(&server->changed, &server->lock);
 			continue;
 		}
-		if (task == TASK_LIST)
+		if (task == TASK_LIST) {
 			server->stale = false;
+			server->fresh_until = clock_monotonic_ms() + FRESH_MS;
+		}
 		pthread_mutex_unlock(&server->lock);
 		if (task == TASK_BEGIN)
 			mcp_begin(server);
@@ -336,6 +430,10 @@ struct mcp_tools *mcp_server_tools(
 	if (await_session(server, wait, why)) {
 		tools = server->tools;
 		atomic_fetch_add(&tools->holders, 1);
+		if (clock_monotonic_ms() >= server->fresh_until && !server->stale) {
+			server->stale = true; /* these still count until others are there */
+			pthread_cond_broadcast(&server->changed);
+		}
 	}
 	pthread_mutex_unlock(&server->lock);
 	return tools;
@@ -350,39 +448,131 @@ bool mcp_server_is_down(struct mcp_server *server)
 }
 
 /* One try; NULL with why. */
-static cJSON *call_once(struct mcp_server *server, const char *tool, const cJSON *args,
-    const struct mcp_wait *wait, char why[MCP_WHY_SIZE], bool *unsent)
+static cJSON *call_once(struct mcp_server *server, const struct mcp_call *call, const cJSON *params,
+    char why[MCP_WHY_SIZE], bool *unsent)
 {
+	struct mcp_tools *tools = mcp_server_tools(server, call->wait, why);
 	*unsent = false;
-	pthread_mutex_lock(&server->lock);
-	bool ready = await_session(server, wait, why);
-	pthread_mutex_unlock(&server->lock);
-	if (!ready)
+	if (!tools)
 		return NULL;
-	cJSON *params = cJSON_CreateObject();
-	json_add_str(params, "name", tool);
-	cJSON_AddItemToObject(params, "arguments", cJSON_Duplicate(args, true));
-	return mcp_exchange(server, "tools/call", params, wait, why, unsent);
+	const struct mcp_tool *tool = mcp_tools_get(tools, call->tool);
+	struct mcp_asked asked = {.method = "tools/call",
+	    .params = cJSON_Duplicate(params, true),
+	    .wait = call->wait,
+	    .call = call,
+	    .parameters = tool ? tool->parameters : NULL};
+	cJSON *reply = mcp_exchange(server, &asked, why);
+	*unsent = asked.unsent;
+	mcp_tools_release(tools);
+	return reply;
 }
 
-bool mcp_server_call(struct mcp_server *server, const char *tool, const cJSON *args,
-    const struct mcp_wait *wait, cJSON **output, char why[MCP_WHY_SIZE])
+static cJSON *call_twice(struct mcp_server *server, const struct mcp_call *call,
+    const cJSON *params, char why[MCP_WHY_SIZE])
 {
-	struct mcp_wait own = *wait;
-	int64_t deadline = clock_monotonic_ms() + server->settings.timeout_ms;
-	bool unsent, is_error;
-	*output = NULL;
-	*why = '\0';
-	if (deadline < own.deadline_ms)
-		own.deadline_ms = deadline;
-	cJSON *reply = call_once(server, tool, args, &own, why, &unsent);
+	bool unsent;
+	cJSON *reply = call_once(server, call, params, why, &unsent);
 	if (!reply && unsent) /* a session that had ended unnoticed */
-		reply = call_once(server, tool, args, &own, why, &unsent);
+		reply = call_once(server, call, params, why, &unsent);
 	if (!reply)
-		return false;
+		return NULL;
 	pthread_mutex_lock(&server->lock);
 	server->failures = 0; /* it was good for something: the next failure is the first again */
 	pthread_mutex_unlock(&server->lock);
+	return reply;
+}
+
+/* The answer to one of the questions in a result, a new tree; NULL with why. */
+static cJSON *answer_input(
+    const struct mcp_call *call, const cJSON *question, char why[MCP_WHY_SIZE])
+{
+	const char *method = json_str(question, "method");
+	cJSON *answer = NULL;
+	if (method && strcmp(method, "elicitation/create") == 0 && call->ask) {
+		snprintf(why, MCP_WHY_SIZE, "nobody answered what the server asks");
+		return call->ask(json_get(question, "params"), &answer, call->arg) ? answer : NULL;
+	}
+	answer = method ? mcp_own_answer(method) : NULL;
+	if (!answer)
+		snprintf(why, MCP_WHY_SIZE, "the server asks for %.100s, which this client has not",
+		    method ? method : "nothing");
+	return answer;
+}
+
+/* Makes of the parameters those of the next try, with the answers to what the result asks; false
+ * with why. */
+static bool answer_inputs(
+    const struct mcp_call *call, const cJSON *result, cJSON *params, char why[MCP_WHY_SIZE])
+{
+	const cJSON *questions = json_opt(result, "inputRequests"), *question;
+	const cJSON *state = json_opt(result, "requestState");
+	cJSON *answers = cJSON_CreateObject(), *answer;
+	cJSON_DeleteItemFromObjectCaseSensitive(params, "inputResponses");
+	cJSON_DeleteItemFromObjectCaseSensitive(params, "requestState");
+	cJSON_ArrayForEach(question, questions) {
+		if (!question->string || !(answer = answer_input(call, question, why))) {
+			cJSON_Delete(answers);
+			return false;
+		}
+		cJSON_AddItemToObject(answers, question->string, answer);
+	}
+	if (answers->child)
+		cJSON_AddItemToObject(params, "inputResponses", answers);
+	else
+		cJSON_Delete(answers);
+	if (cJSON_IsString(state))
+		cJSON_AddStringToObject(params, "requestState", state->valuestring);
+	if (!questions)
+		clock_sleep_ms(LOAD_REST_MS);
+	return true;
+}
+
+/* Calls until the server has all that it asks for; its reply, or NULL with why. */
+static cJSON *call_through(
+    struct mcp_server *server, const struct mcp_call *call, char why[MCP_WHY_SIZE])
+{
+	cJSON *params = cJSON_CreateObject(), *reply;
+	json_add_str(params, "name", call->tool);
+	cJSON_AddItemToObject(params, "arguments", cJSON_Duplicate(call->args, true));
+	for (int round = 0;; round++) {
+		reply = call_twice(server, call, params, why);
+		const cJSON *result = json_get(reply, "result");
+		const char *type = json_str(result, "resultType");
+		if (!type || strcmp(type, "complete") == 0)
+			break;
+		bool asks = strcmp(type, "input_required") == 0;
+		if (!asks)
+			snprintf(
+			    why, MCP_WHY_SIZE, "the result is of an unknown type, %.60s", type);
+		else if (round == MOST_ROUNDS)
+			snprintf(why, MCP_WHY_SIZE, "the server asks again and again");
+		if (asks && round < MOST_ROUNDS && answer_inputs(call, result, params, why)) {
+			cJSON_Delete(reply);
+			continue;
+		}
+		cJSON_Delete(reply);
+		reply = NULL;
+		break;
+	}
+	cJSON_Delete(params);
+	return reply;
+}
+
+bool mcp_server_call(
+    struct mcp_server *server, const struct mcp_call *call, cJSON **output, char why[MCP_WHY_SIZE])
+{
+	struct mcp_wait wait = *call->wait;
+	struct mcp_call own = *call;
+	int64_t deadline = clock_monotonic_ms() + server->settings.timeout_ms;
+	bool is_error;
+	own.wait = &wait;
+	*output = NULL;
+	*why = '\0';
+	if (deadline < wait.deadline_ms)
+		wait.deadline_ms = deadline;
+	cJSON *reply = call_through(server, &own, why);
+	if (!reply)
+		return false;
 	const cJSON *result = json_get(reply, "result");
 	if (result)
 		*output = mcp_output(result, &is_error);

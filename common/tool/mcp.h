@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A client of MCP servers (Model Context Protocol; versions 2025-11-25, 2025-06-18, 2025-03-26 and
- * 2024-11-05): tools that another program offers, over its standard streams or over streamable
- * HTTP.
+ * A client of MCP servers (Model Context Protocol; versions 2026-07-28, 2025-11-25, 2025-06-18,
+ * 2025-03-26 and 2024-11-05): tools that another program offers, over its standard streams or over
+ * streamable HTTP.  A server over HTTP is first asked without a session (server/discover), and by a
+ * handshake when it does not understand; a program the other way round, because older ones end when
+ * they are asked anything before the handshake.
  *
  * A process has one session with each server, which all its threads share.  The session begins when
  * it is first needed.  When the server dies, calls that are in its hands fail; the session begins
  * anew at the next need, after a pause that doubles while it fails (0.5 to 30 seconds).  Servers
  * that are programs end with the process, whatever ends it; they are given little environment
  * (tool/command.h), and what they write to standard error, or to standard output without it being a
- * message, goes to the log.  Requests of servers: ping and roots/list (no roots) are answered,
- * others are refused.
+ * message, goes to the log.  Requests of servers: ping and roots/list (no roots) are answered, a
+ * question (elicitation/create) goes to the caller whose call it came with, others are refused.
  */
 #ifndef AGENTGRAPH_TOOL_MCP_H
 #define AGENTGRAPH_TOOL_MCP_H
@@ -80,11 +82,24 @@ bool mcp_server_is_down(struct mcp_server *server);
 /* The tool of that name, as the server gives it, or NULL; valid while tools is held. */
 const struct mcp_tool *mcp_tools_get(const struct mcp_tools *tools, const char *name);
 
+struct mcp_call {
+	const char *tool;
+	const cJSON *args;
+	const struct mcp_wait *wait;
+
+	/* A question of the server's, the parameters of elicitation/create: true with *answer, its
+	 * result, a new tree; false gives the call up.  On the thread that called.  NULL: questions
+	 * are cancelled. */
+	bool (*ask)(const cJSON *question, cJSON **answer, void *arg);
+	void *arg;
+};
+
 /*
  * Calls a tool.  True: *output is the result, a new tree.  False: the result of a failure in
- * *output, or NULL and why.  When the time is up, or stop says so, the server is told to give up.
+ * *output, or NULL and why.  When the time is up, or stop or ask says so, the server is told to
+ * give up.
  */
-bool mcp_server_call(struct mcp_server *server, const char *tool, const cJSON *args,
-    const struct mcp_wait *wait, cJSON **output, char why[MCP_WHY_SIZE]);
+bool mcp_server_call(
+    struct mcp_server *server, const struct mcp_call *call, cJSON **output, char why[MCP_WHY_SIZE]);
 
 #endif

@@ -24,6 +24,7 @@
 #define MOST_RETRY_MS 30000
 #define MOST_RESUMES 20 /* in a row without an event */
 #define GOODBYE_MS 2000
+#define LISTEN_MS 250 /* until the server has begun to speak, or refused to */
 
 /* One request, and the stream that answers it. */
 struct exchange {
@@ -54,8 +55,10 @@ static void header_add(struct header_list *list, const char *name, const char *v
 		list->items[list->count++] = (struct http_header){name, value};
 }
 
-static void headers_init(struct header_list *list, struct mcp_server *server)
+/* own, of one request, are strings in an object, or NULL. */
+static void headers_init(struct header_list *list, struct mcp_server *server, const cJSON *own)
 {
+	const cJSON *header;
 	*list = (struct header_list){0};
 	for (size_t i = 0; i < server->settings.header_count; i++)
 		header_add(
@@ -66,6 +69,8 @@ static void headers_init(struct header_list *list, struct mcp_server *server)
 	pthread_mutex_unlock(&server->lock);
 	header_add(list, "Mcp-Session-Id", list->session_id);
 	header_add(list, "MCP-Protocol-Version", list->version);
+	cJSON_ArrayForEach(header, own)
+		header_add(list, header->string, header->valuestring);
 }
 
 static void headers_release(struct header_list *list)
@@ -78,7 +83,7 @@ static void headers_release(struct header_list *list)
 
 static void mcp_http_take_text(struct exchange *x, const char *text, size_t len)
 {
-	if (len > 0 && !mcp_take(x->server, text, len))
+	if (len > 0 && !mcp_take(x->server, x->pending, text, len))
 		mcp_log(x->server, "sent something that is no JSON");
 }
 
@@ -97,6 +102,15 @@ static bool mcp_http_on_event(const struct sse_event *event, void *arg)
 	return true;
 }
 
+/* Whoever begins the session may go on. */
+static void mcp_http_heard(struct mcp_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	server->heard = true;
+	pthread_cond_broadcast(&server->changed);
+	pthread_mutex_unlock(&server->lock);
+}
+
 static bool mcp_http_on_head(int status, void *arg)
 {
 	struct exchange *x = arg;
@@ -104,8 +118,11 @@ static bool mcp_http_on_head(int status, void *arg)
 	char *id = status < 300 ? http_response_header(&x->response, "Mcp-Session-Id") : NULL;
 	x->is_stream = status == 200 && type && strncasecmp(type, "text/event-stream", 17) == 0;
 	free(type);
+	if (!x->wait)
+		mcp_http_heard(x->server);
 	pthread_mutex_lock(&x->server->lock);
-	if (id && !x->server->session_id && x->server->session == x->session) {
+	if (id && !x->server->session_id && x->server->session == x->session &&
+	    !mcp_is_stateless(x->server)) {
 		x->server->session_id = id;
 		id = NULL;
 	}
@@ -135,6 +152,8 @@ static bool mcp_http_on_stop(void *arg)
 	struct mcp_server *server = x->server;
 	if (x->pending)
 		mcp_http_send_answers(server);
+	if (x->pending && !mcp_answer_questions(server, x->pending))
+		return true;
 	pthread_mutex_lock(&server->lock);
 	bool settled = server->session != x->session;
 	if (!x->wait)
@@ -153,7 +172,7 @@ static bool mcp_http_on_stop(void *arg)
 static enum http_end perform(struct exchange *x, const char *text)
 {
 	struct header_list headers;
-	headers_init(&headers, x->server);
+	headers_init(&headers, x->server, x->pending ? x->pending->headers : NULL);
 	if (text) {
 		header_add(&headers, "Content-Type", "application/json");
 		header_add(&headers, "Accept", "application/json, text/event-stream");
@@ -205,6 +224,21 @@ static void exchange_release(struct exchange *x)
 	http_response_release(&x->response);
 	buf_release(&x->body);
 	free(x->last_id);
+}
+
+/* Whether a refusal is the reply, where the server has no session that it may have forgotten. */
+static bool mcp_http_is_refusal(struct exchange *x)
+{
+	if (!x->pending || x->response.status / 100 != 4)
+		return false;
+	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
+	bool ours = mcp_kind_of(json) == MCP_REPLY && mcp_reply_id(json) == x->pending->id;
+	cJSON_Delete(json);
+	pthread_mutex_lock(&x->server->lock);
+	x->pending->status = x->response.status;
+	ours = ours && !x->server->session_id;
+	pthread_mutex_unlock(&x->server->lock);
+	return ours;
 }
 
 static bool has_reply(struct exchange *x)
@@ -298,9 +332,10 @@ enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	enum mcp_sent sent = MCP_SENT;
 	exchange_init(&x, server, pending, wait);
 	enum http_end end = perform(&x, text);
-	if (end == HTTP_DONE && x.response.status == 200 && !x.is_stream)
+	if (end == HTTP_DONE && !x.is_stream &&
+	    (x.response.status == 200 || mcp_http_is_refusal(&x)))
 		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);
-	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait))
+	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait) && !pending->headers)
 		mcp_http_resume(&x);
 	if (!has_reply(&x))
 		sent = mcp_http_judge(&x, end, why);
@@ -337,6 +372,7 @@ static void *listen_on(void *arg)
 	exchange_init(&x, server, NULL, NULL);
 	do {
 		perform(&x, NULL);
+		mcp_http_heard(server);
 		bool heard = x.response.status == 200 && x.is_stream;
 		/* 405: it has nothing to say unasked */
 		if (!heard && !is_passing(&x))
@@ -349,9 +385,18 @@ static void *listen_on(void *arg)
 
 void mcp_http_listen(struct mcp_server *server)
 {
+	int64_t until = clock_monotonic_ms() + LISTEN_MS;
+	server->heard = false;
 	server->has_listener = mcp_thread(&server->listener, listen_on, server);
-	if (!server->has_listener)
+	if (!server->has_listener) {
 		log_warning("mcp %s: no thread to listen with", server->settings.name);
+		return;
+	}
+	/* what it says before is lost: the first call may be asked something */
+	pthread_mutex_lock(&server->lock);
+	while (!server->heard && !server->closing && clock_monotonic_ms() < until)
+		mcp_pause(server, until);
+	pthread_mutex_unlock(&server->lock);
 }
 
 void mcp_http_close(struct mcp_server *server)
@@ -361,7 +406,7 @@ void mcp_http_close(struct mcp_server *server)
 	if (server->has_listener)
 		pthread_join(server->listener, NULL);
 	server->has_listener = false;
-	headers_init(&headers, server);
+	headers_init(&headers, server, NULL);
 	struct http_request request = {.method = "DELETE",
 	    .url = server->settings.url,
 	    .headers = headers.items,

@@ -23,8 +23,15 @@ enum mcp_state {
 struct mcp_pending {
 	struct mcp_pending *next;
 	int64_t id;
-	cJSON *reply; /* once it came */
-	bool lost;    /* it will not come: the session is over */
+	cJSON *headers;              /* of HTTP that only this request has, strings; or NULL */
+	const struct mcp_call *call; /* whose it is, where it may be asked something; or NULL */
+
+	/* guarded by the server's lock */
+	cJSON *questions; /* of the server, requests that wait for their answers; or NULL */
+	cJSON *reply;     /* once it came */
+	bool lost;        /* it will not come: the session is over */
+	bool given_up;    /* nobody wants it any more */
+	int status;       /* HTTP's, of a refusal */
 	int64_t done_at;
 };
 
@@ -44,9 +51,11 @@ struct mcp_server {
 	unsigned failures; /* since a session was good for something */
 	unsigned silences; /* calls that timed out since the server was last heard */
 	bool wanted, closing, stale;
+	bool heard; /* whether it can be listened to is known */
 	int64_t next_id;
 	struct mcp_pending *pending;
 	struct mcp_tools *tools;
+	int64_t fresh_until; /* by then they are listed again */
 	struct buf *answers; /* to requests of the server that are still to be sent (HTTP) */
 	size_t answer_count;
 	char *session_id; /* HTTP, or NULL */
@@ -69,16 +78,34 @@ enum mcp_sent {
 	MCP_FAILED  /* why says what happened; it may have seen it */
 };
 
-/* Sends a request and waits for its reply (a tree to delete), or returns NULL with why.
- * *unsent: the server never saw it, and there is a new session to be had. */
-cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params,
-    const struct mcp_wait *wait, char why[MCP_WHY_SIZE], bool *unsent);
+/* A request, and what became of it. */
+struct mcp_asked {
+	const char *method;
+	cJSON *params; /* taken over */
+	const struct mcp_wait *wait;
+	const struct mcp_call *call; /* to be asked what the server asks; or NULL */
+	const cJSON *parameters; /* of the tool, whose marked arguments go into headers; or NULL */
+
+	bool unsent; /* the server never saw it, and there is a new session to be had */
+	int status;  /* HTTP's, where the server refused it */
+};
+
+/* Sends it and waits for its reply (a tree to delete), or returns NULL with why. */
+cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why[MCP_WHY_SIZE]);
+
+/* Hands the server's questions to who made the call, and sends the answers; without the lock.
+ * False when the call is given up. */
+bool mcp_answer_questions(struct mcp_server *server, struct mcp_pending *pending);
+
+/* Whether the server is spoken to without a session; with the lock held, or on the keeper. */
+bool mcp_is_stateless(const struct mcp_server *server);
 
 /* Sends a notification, whatever comes of it; params, or NULL, are taken over. */
 void mcp_notify(struct mcp_server *server, const char *method, cJSON *params);
 
-/* Takes a message of the server's: one, or an array of them.  False when text is no JSON. */
-bool mcp_take(struct mcp_server *server, const char *text, size_t len);
+/* Takes a message of the server's: one, or an array of them; pending, or NULL, is what it came
+ * with. False when text is no JSON. */
+bool mcp_take(struct mcp_server *server, struct mcp_pending *pending, const char *text, size_t len);
 
 /* The session is over, unless it is another one by now: nobody waits for it any more. */
 void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
@@ -122,7 +149,8 @@ enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 /* Sends the answers that wait. */
 void mcp_http_send_answers(struct mcp_server *server);
 
-/* Starts to listen for what the server says unasked, and ends that; with the session over. */
+/* Starts to listen for what the server says unasked, and waits a little until it does; and ends
+ * that, with the session over. */
 void mcp_http_listen(struct mcp_server *server);
 void mcp_http_close(struct mcp_server *server);
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "tool/mcp_headers.h"
 #include "tool/mcp_version.h"
 
 #include <stdatomic.h>
@@ -54,15 +55,32 @@ char *mcp_notification_text(const char *method, cJSON *params)
 	return mcp_message_text(message);
 }
 
-char *mcp_answer_text(const cJSON *request)
+cJSON *mcp_elicited(const char *action)
+{
+	cJSON *result = cJSON_CreateObject();
+	cJSON_AddStringToObject(result, "action", action);
+	return result;
+}
+
+cJSON *mcp_own_answer(const char *method)
+{
+	cJSON *result = NULL;
+	if (strcmp(method, "elicitation/create") == 0)
+		return mcp_elicited("cancel");
+	if (strcmp(method, "ping") == 0 || strcmp(method, "roots/list") == 0)
+		result = cJSON_CreateObject();
+	if (strcmp(method, "roots/list") == 0)
+		cJSON_AddArrayToObject(result, "roots");
+	return result;
+}
+
+char *mcp_answer_text(const cJSON *request, cJSON *result)
 {
 	const char *method = json_str(request, "method");
 	cJSON *answer = mcp_message_message_new();
 	cJSON_AddItemToObject(answer, "id", cJSON_Duplicate(json_get(request, "id"), true));
-	if (strcmp(method, "ping") == 0) {
-		cJSON_AddObjectToObject(answer, "result");
-	} else if (strcmp(method, "roots/list") == 0) {
-		cJSON_AddArrayToObject(cJSON_AddObjectToObject(answer, "result"), "roots");
+	if (result) {
+		cJSON_AddItemToObject(answer, "result", result);
 	} else {
 		char *text = xasprintf("this client does not answer %.100s", method);
 		utf8_repair(text); /* it may be cut within a character */
@@ -74,15 +92,34 @@ char *mcp_answer_text(const cJSON *request)
 	return mcp_message_text(answer);
 }
 
+static void add_capabilities(cJSON *to, const char *key)
+{
+	cJSON *capabilities = cJSON_AddObjectToObject(to, key);
+	cJSON_AddObjectToObject(cJSON_AddObjectToObject(capabilities, "elicitation"), "form");
+}
+
+static void add_client(cJSON *to, const char *key)
+{
+	cJSON *info = cJSON_AddObjectToObject(to, key);
+	json_add_str(info, "name", "agentgraph");
+	json_add_str(info, "version", AGENTGRAPH_VERSION);
+}
+
 cJSON *mcp_hello(void)
 {
 	cJSON *params = cJSON_CreateObject();
 	json_add_str(params, "protocolVersion", MCP_LATEST_SESSION);
-	cJSON_AddObjectToObject(params, "capabilities");
-	cJSON *info = cJSON_AddObjectToObject(params, "clientInfo");
-	json_add_str(info, "name", "agentgraph");
-	json_add_str(info, "version", AGENTGRAPH_VERSION);
+	add_capabilities(params, "capabilities");
+	add_client(params, "clientInfo");
 	return params;
+}
+
+void mcp_add_meta(cJSON *params, const char *version)
+{
+	cJSON *meta = cJSON_AddObjectToObject(params, "_meta");
+	cJSON_AddStringToObject(meta, MCP_META_VERSION, version);
+	add_capabilities(meta, MCP_META_CAPABILITIES);
+	add_client(meta, MCP_META "clientInfo");
 }
 
 /* ---- What comes */
@@ -91,6 +128,12 @@ bool mcp_version_known(const char *version)
 {
 	const struct mcp_version *known = mcp_version_find(version);
 	return known && !known->stateless;
+}
+
+bool mcp_version_is_stateless(const char *version)
+{
+	const struct mcp_version *known = mcp_version_find(version);
+	return known && known->stateless;
 }
 
 enum mcp_kind mcp_kind_of(const cJSON *message)
@@ -270,12 +313,21 @@ static void mcp_message_add_tool(struct mcp_tools *tools, const cJSON *item, con
 	free(where);
 }
 
-bool mcp_tools_add(struct mcp_tools *tools, const cJSON *result, const char *server)
+bool mcp_tools_add(
+    struct mcp_tools *tools, const cJSON *result, const char *server, bool in_headers)
 {
 	const cJSON *item;
 	cJSON_ArrayForEach(item, json_get(result, "tools")) {
+		const char *name = json_str(item, "name"), *fault = NULL;
 		if (tools->count == MOST_TOOLS)
 			return false;
+		if (in_headers)
+			fault = mcp_headers_fault(json_get(item, "inputSchema"));
+		if (fault) {
+			log_warning("mcp %s: the tool '%.80s' is left out: an x-mcp-header %s",
+			    server, name ? name : "", fault);
+			continue;
+		}
 		mcp_message_add_tool(tools, item, server);
 	}
 	return true;

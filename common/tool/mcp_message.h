@@ -16,14 +16,24 @@
 char *mcp_request_text(int64_t id, const char *method, cJSON *params);
 char *mcp_notification_text(const char *method, cJSON *params);
 
-/* The answer to a request of the server: its result, or a refusal. */
-char *mcp_answer_text(const cJSON *request);
+/* What this client answers to a request of a server by itself, a new tree; NULL: it refuses. */
+cJSON *mcp_own_answer(const char *method);
+
+/* The result of elicitation/create that says nothing but what was done with it: cancel, decline. */
+cJSON *mcp_elicited(const char *action);
+
+/* The answer to a request of the server: its result, taken over, or a refusal where it is NULL. */
+char *mcp_answer_text(const cJSON *request, cJSON *result);
 
 /* The parameters of initialize. */
 cJSON *mcp_hello(void);
 
-/* Whether this client speaks that version of the protocol. */
+/* Adds what each request without a session says of its version and its client. */
+void mcp_add_meta(cJSON *params, const char *version);
+
+/* Whether this client speaks that version of the protocol by a handshake, or without a session. */
 bool mcp_version_known(const char *version);
+bool mcp_version_is_stateless(const char *version);
 
 enum mcp_kind {
 	MCP_NO_MESSAGE, /* JSON, but no message of JSON-RPC */
@@ -48,8 +58,9 @@ cJSON *mcp_output(const cJSON *result, bool *is_error);
 /* A list to be filled, held once. */
 struct mcp_tools *mcp_tools_new(void);
 
-/* Adds the tools of one tools/list result; what is no tool is left out, with a line in the log.
- * False when there are too many. */
-bool mcp_tools_add(struct mcp_tools *tools, const cJSON *result, const char *server);
+/* Adds the tools of one tools/list result; what is no tool is left out, with a line in the log, and
+ * where arguments go into headers what marks them wrongly.  False when there are too many. */
+bool mcp_tools_add(
+    struct mcp_tools *tools, const cJSON *result, const char *server, bool in_headers);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "tool/mcp_headers.h"
 #include "tool/mcp_internal.h"
 
 #include <stdarg.h>
@@ -98,12 +99,10 @@ static void take_reply(struct mcp_server *server, cJSON *message)
 
 /* Over HTTP the answer is a request of its own, which this thread is in the midst of one to make.
  */
-static void mcp_session_answer(struct mcp_server *server, const cJSON *request)
+static void mcp_session_send_answer(struct mcp_server *server, const char *text)
 {
-	char *text = mcp_answer_text(request);
 	if (!server->settings.url) {
 		mcp_stdio_send(server, text);
-		free(text);
 		return;
 	}
 	pthread_mutex_lock(&server->lock);
@@ -115,7 +114,41 @@ static void mcp_session_answer(struct mcp_server *server, const cJSON *request)
 		pthread_cond_broadcast(&server->changed);
 	}
 	pthread_mutex_unlock(&server->lock);
-	free(text);
+}
+
+/* The call that a question came with.  Over standard streams it does not say so: then it is the
+ * only one that can be asked, as another one may be another user's. */
+static struct mcp_pending *mcp_session_asked(
+    const struct mcp_server *server, struct mcp_pending *pending)
+{
+	struct mcp_pending *only = NULL;
+	if (pending)
+		return pending->call && pending->call->ask ? pending : NULL;
+	for (struct mcp_pending *p = server->pending; p; p = p->next) {
+		if (only && p->call)
+			return NULL;
+		only = p->call ? p : only;
+	}
+	return only && only->call->ask ? only : NULL;
+}
+
+/* Keeps a question for who waits for the call; false when there is nobody to be asked. */
+static bool mcp_session_take_question(
+    struct mcp_server *server, struct mcp_pending *pending, cJSON *message)
+{
+	if (strcmp(json_str(message, "method"), "elicitation/create") != 0)
+		return false;
+	pthread_mutex_lock(&server->lock);
+	struct mcp_pending *asked = mcp_session_asked(server, pending);
+	if (asked && !asked->questions)
+		asked->questions = cJSON_CreateArray();
+	if (asked)
+		cJSON_AddItemToArray(asked->questions, message);
+	pthread_cond_broadcast(&server->changed);
+	pthread_mutex_unlock(&server->lock);
+	if (!asked)
+		mcp_log(server, "asks something, and nobody can be asked for the call: cancelled");
+	return asked != NULL;
 }
 
 static void take_notification(struct mcp_server *server, const cJSON *message)
@@ -134,14 +167,20 @@ static void take_notification(struct mcp_server *server, const cJSON *message)
 	}
 }
 
-static void mcp_session_take_message(struct mcp_server *server, cJSON *message)
+static void mcp_session_take_message(
+    struct mcp_server *server, struct mcp_pending *pending, cJSON *message)
 {
+	char *text;
 	switch (mcp_kind_of(message)) {
 	case MCP_REPLY:
 		take_reply(server, message);
 		return;
 	case MCP_REQUEST:
-		mcp_session_answer(server, message);
+		if (mcp_session_take_question(server, pending, message))
+			return;
+		text = mcp_answer_text(message, mcp_own_answer(json_str(message, "method")));
+		mcp_session_send_answer(server, text);
+		free(text);
 		break;
 	case MCP_NOTIFICATION:
 		take_notification(server, message);
@@ -153,7 +192,7 @@ static void mcp_session_take_message(struct mcp_server *server, cJSON *message)
 	cJSON_Delete(message);
 }
 
-bool mcp_take(struct mcp_server *server, const char *text, size_t len)
+bool mcp_take(struct mcp_server *server, struct mcp_pending *pending, const char *text, size_t len)
 {
 	cJSON *message = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
 	if (!message)
@@ -162,14 +201,38 @@ bool mcp_take(struct mcp_server *server, const char *text, size_t len)
 	server->silences = 0;
 	pthread_mutex_unlock(&server->lock);
 	if (!cJSON_IsArray(message)) {
-		mcp_session_take_message(server, message);
+		mcp_session_take_message(server, pending, message);
 		return true;
 	}
 	while (message->child)
 		mcp_session_take_message(
-		    server, cJSON_DetachItemViaPointer(message, message->child));
+		    server, pending, cJSON_DetachItemViaPointer(message, message->child));
 	cJSON_Delete(message);
 	return true;
+}
+
+bool mcp_answer_questions(struct mcp_server *server, struct mcp_pending *pending)
+{
+	for (;;) {
+		pthread_mutex_lock(&server->lock);
+		cJSON *first = pending->questions ? pending->questions->child : NULL;
+		cJSON *question =
+		    first ? cJSON_DetachItemViaPointer(pending->questions, first) : NULL;
+		pthread_mutex_unlock(&server->lock);
+		if (!question)
+			return !pending->given_up;
+		const struct mcp_call *call = pending->call;
+		cJSON *answer = NULL;
+		if (!pending->given_up)
+			pending->given_up =
+			    !call->ask(json_get(question, "params"), &answer, call->arg);
+		char *text = mcp_answer_text(question, answer ? answer : mcp_elicited("cancel"));
+		mcp_session_send_answer(server, text);
+		if (server->settings.url)
+			mcp_http_send_answers(server);
+		free(text);
+		cJSON_Delete(question);
+	}
 }
 
 void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
@@ -232,7 +295,7 @@ static enum mcp_sent send_stdio(struct mcp_server *server, const char *text,
 	while (!pending->reply && !pending->lost &&
 	    (sent == MCP_SENT || (server->state == MCP_READY && mcp_stdio_is_over(server)))) {
 		pthread_mutex_unlock(&server->lock);
-		bool over = mcp_is_over(wait);
+		bool over = !mcp_answer_questions(server, pending) || mcp_is_over(wait);
 		pthread_mutex_lock(&server->lock);
 		if (over)
 			break;
@@ -253,53 +316,76 @@ static void mcp_session_explain(struct mcp_server *server, const struct mcp_pend
 		pthread_mutex_unlock(&server->lock);
 	} else {
 		snprintf(why, MCP_WHY_SIZE,
-		    sent == MCP_UNSENT ? "the server has ended, or does not read"
+		    pending->given_up        ? "nobody answered what the server asks"
+			: sent == MCP_UNSENT ? "the server has ended, or does not read"
 			: clock_monotonic_ms() >= wait->deadline_ms ? "timed out"
 								    : "stopped");
 	}
 }
 
-cJSON *mcp_exchange(struct mcp_server *server, const char *method, cJSON *params,
-    const struct mcp_wait *wait, char why[MCP_WHY_SIZE], bool *unsent)
+bool mcp_is_stateless(const struct mcp_server *server)
 {
-	struct mcp_pending pending = {0};
+	return mcp_version_is_stateless(server->version);
+}
+
+static void mcp_session_forget(struct mcp_server *server, struct mcp_pending *pending)
+{
+	pthread_mutex_lock(&server->lock);
+	struct mcp_pending **link = &server->pending;
+	while (*link != pending)
+		link = &(*link)->next;
+	*link = pending->next;
+	pthread_mutex_unlock(&server->lock);
+	cJSON_Delete(pending->questions);
+	cJSON_Delete(pending->headers);
+}
+
+cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why[MCP_WHY_SIZE])
+{
+	struct mcp_pending pending = {.call = asked->call};
 	enum mcp_sent sent;
 	*why = '\0';
 	pthread_mutex_lock(&server->lock);
 	pending.id = ++server->next_id;
 	pending.next = server->pending;
 	server->pending = &pending;
+	bool stateless = mcp_is_stateless(server);
+	if (stateless)
+		mcp_add_meta(asked->params, server->version);
 	pthread_mutex_unlock(&server->lock);
-	char *text = mcp_request_text(pending.id, method, params);
+	if (stateless && server->settings.url)
+		pending.headers = mcp_headers_new(asked->method, asked->params, asked->parameters);
+	char *text = mcp_request_text(pending.id, asked->method, asked->params);
 	if (server->settings.url)
-		sent = mcp_http_send(server, text, &pending, wait, why);
+		sent = mcp_http_send(server, text, &pending, asked->wait, why);
 	else
-		sent = send_stdio(server, text, &pending, wait);
+		sent = send_stdio(server, text, &pending, asked->wait);
 	free(text);
-	pthread_mutex_lock(&server->lock);
-	struct mcp_pending **link = &server->pending;
-	while (*link != &pending)
-		link = &(*link)->next;
-	*link = pending.next;
-	pthread_mutex_unlock(&server->lock);
-	*unsent = sent == MCP_UNSENT && !pending.reply;
+	mcp_session_forget(server, &pending);
+	asked->unsent = sent == MCP_UNSENT && !pending.reply;
+	asked->status = pending.status;
 	if (pending.reply)
 		return pending.reply;
 	if (*why)
 		return NULL;
-	mcp_session_explain(server, &pending, wait, sent, why);
-	if (sent == MCP_SENT && !pending.lost && strcmp(method, "initialize") != 0)
-		cancel(server, &pending, wait, why);
+	mcp_session_explain(server, &pending, asked->wait, sent, why);
+	if (sent == MCP_SENT && !pending.lost && strcmp(asked->method, "initialize") != 0)
+		cancel(server, &pending, asked->wait, why);
 	return NULL;
 }
 
+/* Over HTTP without a session there are none: a request is cancelled by the end of its connection.
+ */
 void mcp_notify(struct mcp_server *server, const char *method, cJSON *params)
 {
 	char *text = mcp_notification_text(method, params), why[MCP_WHY_SIZE];
 	const struct mcp_wait wait = {.deadline_ms = clock_monotonic_ms() + NOTIFY_MS};
-	if (server->settings.url)
+	pthread_mutex_lock(&server->lock);
+	bool stateless = mcp_is_stateless(server);
+	pthread_mutex_unlock(&server->lock);
+	if (server->settings.url && !stateless)
 		mcp_http_send(server, text, NULL, &wait, why);
-	else
+	else if (!server->settings.url)
 		mcp_stdio_send(server, text);
 	free(text);
 }

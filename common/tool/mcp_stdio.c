@@ -51,7 +51,7 @@ static void mcp_stdio_take_line(void *arg, char *line, size_t len)
 	line[len] = '\0';
 	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == ' '))
 		len--;
-	if (len > 0 && !mcp_take(s->server, line, len))
+	if (len > 0 && !mcp_take(s->server, NULL, line, len))
 		mcp_log(s->server, line);
 }
 

@@ -54,7 +54,7 @@ out=$(run 60000 @list 'echo {"message":"hi"}' \
 like "$out" '^get-sum$' 'over HTTP: tools are listed'
 is "$(printf '%s\n' "$out" | grep -c '^ok ')" 9 'and called, several at once'
 ok 'wait_for 10 grep -q "session termination" http.log' 'the session is ended at the server'
-out=$(run 700 'trigger-long-running-operation {"duration":20,"steps":2}' "$url")
+out=$(run 5000 'trigger-long-running-operation {"duration":20,"steps":2}' "$url")
 is "$out" 'failed timed out' 'a call has its time'
 kill "$http"
 wait "$http" 2>/dev/null
@@ -67,6 +67,17 @@ for scenario in initialize tools_call sse-retry; do
 		--command "$client 20000 @all" --scenario $scenario >"conformance.$scenario" 2>&1)
 	ok $? "conformance: $scenario"
 	diag "$(grep -A1 'Test Results' "conformance.$scenario" | tail -n 1)"
+done
+
+# The suite for 2026-07-28: versions and what requests say of themselves, headers, schemas, questions.
+next=$peers/conformance-next/dist/index.js
+scenarios='tools_call request-metadata http-standard-headers http-custom-headers http-invalid-tool-headers
+	json-schema-ref-no-deref sep-2322-client-request-state elicitation-sep1034-client-defaults'
+for scenario in $([ ! -f "$next" ] || echo "$scenarios"); do
+	(cd "$WORK" && timeout 120 node "$next" client \
+		--command "$client 20000 @wanted" --scenario "$scenario" >"conformance.next.$scenario" 2>&1)
+	ok $? "conformance, 2026-07-28: $scenario"
+	diag "$(grep -A1 'Test Results' "conformance.next.$scenario" | tail -n 1)"
 done
 
 done_testing

@@ -53,6 +53,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif message["method"] == "tools/list":
             with lock:
                 self.answer(200, "application/json", self.reply(message["id"], {"tools": tools()}))
+        elif message["method"] != "tools/call":
+            self.answer(404)
         else:
             seen["slow"] = message["id"]
             self.answer(200, "text/event-stream", "id: 7\nretry: 10\ndata:\n\n")

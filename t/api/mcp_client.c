@@ -7,8 +7,9 @@
  *
  * Without a CALL it lists the tools, a name a line.  A CALL is "NAME" or "NAME JSON"; "@list"
  * lists,
- * "@sleep MS" waits, "@all" calls every tool without arguments it does not need, "@many N NAME
- * JSON" makes N calls at once.  Each result is one line: "ok JSON", "error JSON" or "failed WHY".
+ * "@sleep MS" waits, "@wanted" makes the calls of the conformance suite's context, or all, "@all"
+ * calls every tool without arguments it does not need, "@many N NAME JSON" makes N calls at once.
+ * Each result is one line: "ok JSON", "error JSON" or "failed WHY".
  */
 #include "base/clock.h"
 #include "base/json.h"
@@ -36,12 +37,35 @@ static void print_result(bool ok, cJSON *output, const char *why)
 	cJSON_Delete(output);
 }
 
+/* Accepts with the defaults, as nobody is there to be asked. */
+static bool answer_question(const cJSON *question, cJSON **answer, void *arg)
+{
+	const cJSON *property;
+	(void)arg;
+	*answer = cJSON_CreateObject();
+	json_add_str(*answer, "action", "accept");
+	cJSON *content = cJSON_AddObjectToObject(*answer, "content");
+	cJSON_ArrayForEach(
+	    property, json_get(json_get(question, "requestedSchema"), "properties")) {
+		const cJSON *value = json_opt(property, "default");
+		const char *type = json_str(property, "type");
+		bool boolean = type && strcmp(type, "boolean") == 0;
+		cJSON_AddItemToObject(content, property->string,
+		    value         ? cJSON_Duplicate(value, true)
+			: boolean ? cJSON_CreateTrue()
+				  : cJSON_CreateString("x"));
+	}
+	return true;
+}
+
 static void call(struct mcp_server *server, int64_t ms, const char *name, const char *json)
 {
 	const struct mcp_wait wait = wait_from_now(ms);
 	char why[MCP_WHY_SIZE];
 	cJSON *args = json_parse(json, strlen(json), JSON_REQUEST_DEPTH, NULL), *output;
-	bool ok = mcp_server_call(server, name, args, &wait, &output, why);
+	const struct mcp_call call = {
+	    .tool = name, .args = args, .wait = &wait, .ask = answer_question};
+	bool ok = mcp_server_call(server, &call, &output, why);
 	print_result(ok, output, why);
 	cJSON_Delete(args);
 }
@@ -121,6 +145,24 @@ static void call_many(struct mcp_server *server, int64_t ms, char *words)
 	free(all);
 }
 
+/* The calls that the conformance suite wants, or all. */
+static void call_wanted(struct mcp_server *server, int64_t ms)
+{
+	const char *text = getenv("MCP_CONFORMANCE_CONTEXT");
+	cJSON *context =
+	    json_parse(text ? text : "", text ? strlen(text) : 0, JSON_REQUEST_DEPTH, NULL);
+	const cJSON *wanted = json_get(context, "toolCalls"), *item;
+	mcp_tools_release(tools_of(server, ms));
+	if (!wanted)
+		call_all(server, ms);
+	cJSON_ArrayForEach(item, wanted) {
+		char *json = json_print(json_get(item, "arguments"));
+		call(server, ms, json_str(item, "name"), json);
+		free(json);
+	}
+	cJSON_Delete(context);
+}
+
 static void act(struct mcp_server *server, int64_t ms, char *words)
 {
 	const char *name = strsep(&words, " ");
@@ -130,6 +172,8 @@ static void act(struct mcp_server *server, int64_t ms, char *words)
 		clock_sleep_ms(strtol(words, NULL, 10));
 	else if (strcmp(name, "@all") == 0)
 		call_all(server, ms);
+	else if (strcmp(name, "@wanted") == 0)
+		call_wanted(server, ms);
 	else if (strcmp(name, "@many") == 0)
 		call_many(server, ms, words);
 	else

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "replay.h"
+#include "tool/mcp_headers.h"
 #include "tool/mcp_message.h"
 
 #include <stdlib.h>
@@ -36,8 +37,9 @@ static void check_tools(const cJSON *result)
 {
 	char why[SCHEMA_WHY_SIZE];
 	struct mcp_tools *tools = mcp_tools_new();
-	mcp_tools_add(tools, result, "fuzz");
-	mcp_tools_add(tools, result, "fuzz"); /* the same page again adds nothing */
+	mcp_tools_add(tools, result, "fuzz", true);
+	mcp_tools_add(
+	    tools, result, "fuzz", false); /* the same page again adds what was left out */
 	for (size_t i = 0; i < tools->count; i++) {
 		const struct mcp_tool *tool = &tools->items[i];
 		require(mcp_tools_get(tools, tool->name) == tool);
@@ -45,6 +47,19 @@ static void check_tools(const cJSON *result)
 			require(*why && utf8_valid(why, strlen(why)));
 	}
 	mcp_tools_release(tools);
+}
+
+/* Headers are bytes that no header can be ended by. */
+static void check_headers(const cJSON *message)
+{
+	const cJSON *params = json_get(message, "params"), *header;
+	if (mcp_headers_fault(json_get(params, "inputSchema")))
+		return;
+	cJSON *headers = mcp_headers_new("tools/call", params, json_get(params, "inputSchema"));
+	cJSON_ArrayForEach(header, headers)
+		require(
+		    !strpbrk(header->string, "\r\n: ") && !strpbrk(header->valuestring, "\r\n"));
+	cJSON_Delete(headers);
 }
 
 static void check_reply(const cJSON *message)
@@ -65,7 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cJSON *message = json_parse((const char *)data, size, JSON_REQUEST_DEPTH, NULL);
 	switch (mcp_kind_of(message)) {
 	case MCP_REQUEST:
-		check_text(mcp_answer_text(message));
+		check_headers(message);
+		check_text(mcp_answer_text(message, mcp_own_answer(json_str(message, "method"))));
 		break;
 	case MCP_REPLY:
 		check_reply(message);

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: ISC
+"""An MCP server over HTTP whose tools ask, for 2760-mcp-questions.t; it writes its port to the file "port".
+
+    mcp-asking-server.py new|old
+
+new speaks 2026-07-28 and has no session: a question is a result, and its state comes back with the answer.  old
+speaks 2025-11-25: a question is a request in the stream that answers the call.  Each request is a line in "seen".
+"""
+
+import http.server
+import json
+import os
+import queue
+import sys
+import threading
+
+NEW = sys.argv[1] == "new"
+META = "io.modelcontextprotocol/"
+lock = threading.Lock()
+answers = {}  # by the id of a question
+numbers = iter(range(1000, 10000))
+listed = []
+
+
+def schema(**properties):
+    return {"type": "object", "properties": properties}
+
+
+DAY = schema(day={"type": "string"})
+ORDER = schema(count={"type": "integer"}, gift={"type": "boolean"})
+
+
+def steps(name, args):
+    """Asks by yield, which gives the answer; returns the text."""
+    if name == "plain":
+        return "plain " + args.get("text", "")
+    if name == "book":
+        day = yield "When?", DAY
+        return f"booked {day['content']['day']}" if day["action"] == "accept" else f"not booked: {day['action']}"
+    if name == "order":
+        day = yield "When?", DAY
+        order = yield "How many?", ORDER
+        return json.dumps([day, order], sort_keys=True)
+    if name == "count":
+        number = yield "How many?", schema(n={"type": "integer"})
+        return json.dumps(number["content"])
+    raise KeyError(name)
+
+
+def tools():
+    named = [{"name": name, "inputSchema": schema(text={"type": "string", "x-mcp-header": "Text"})}
+             for name in ("plain", "book", "order", "count")]
+    bad = {"name": "bad", "inputSchema": schema(a={"type": "object", "x-mcp-header": "A"})}
+    later = [{"name": "later", "inputSchema": schema()}] if os.path.exists("changed") else []
+    return named + [bad] + later
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def answer(self, status, body="", kind="application/json"):
+        data = body.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Mcp-Session-Id", "s")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def result(self, result, status=200):
+        self.answer(status, json.dumps({"jsonrpc": "2.0", "id": self.id, "result": result}))
+
+    def error(self, status, code, message):
+        error = {"code": code, "message": message}
+        self.answer(status, json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}))
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.id, self.params = message.get("id"), message.get("params", {})
+        names = ("MCP-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Mcp-Param-Text")
+        with lock, open("seen", "a") as seen:
+            print(json.dumps({"message": message, "headers": {n: self.headers[n] for n in names}}), file=seen)
+        if "method" not in message:
+            answers.pop(message["id"]).put(message["result"])
+            return self.answer(202)
+        if self.id is None:
+            return self.answer(202)
+        (self.new if NEW else self.old)(message["method"])
+
+    def do_GET(self):
+        self.answer(405)
+
+    do_DELETE = do_GET
+
+    def new(self, method):
+        meta = self.params.get("_meta", {})
+        if method == "initialize" or self.headers["MCP-Protocol-Version"] != "2026-07-28":
+            return self.error(400, -32022, "no such version")
+        if meta.get(META + "protocolVersion") != "2026-07-28" or META + "clientCapabilities" not in meta:
+            return self.error(400, -32602, "no _meta")
+        if self.headers["Mcp-Method"] != method or (method == "tools/call" and self.headers["Mcp-Name"] != self.params["name"]):
+            return self.error(400, -32020, "a header disagrees")
+        if method == "server/discover":
+            return self.result({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+        if method == "tools/list":
+            return self.result({"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": tools()})
+        if method != "tools/call":
+            return self.error(404, -32601, "no such method")
+        given = json.loads(self.params.get("requestState", "[]"))
+        given += list(self.params.get("inputResponses", {}).values())
+        self.play(given)
+
+    def play(self, given):
+        """The call from its beginning, with the answers that there are."""
+        talk, answer = steps(self.params["name"], self.params.get("arguments", {})), None
+        try:
+            for answer in [None] + given:
+                message, asked = talk.send(answer)
+        except StopIteration as end:
+            return self.result({"resultType": "complete", "content": [{"type": "text", "text": end.value}]})
+        question = {"method": "elicitation/create",
+                    "params": {"mode": "form", "message": message, "requestedSchema": asked}}
+        self.result({"resultType": "input_required", "inputRequests": {"q": question}, "requestState": json.dumps(given)})
+
+    def old(self, method):
+        if method == "initialize":
+            listed.append(self.params["capabilities"])
+            return self.result({"protocolVersion": "2025-11-25", "serverInfo": {"name": "t", "version": "1"},
+                                "capabilities": {"tools": {}}})
+        if method == "tools/list":
+            return self.result({"tools": tools()})
+        if method != "tools/call":
+            return self.error(400, -32601, "no such method")
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        talk, answer = steps(self.params["name"], self.params.get("arguments", {})), None
+        try:
+            while True:
+                message, asked = talk.send(answer)
+                answer = self.ask(message, asked)
+        except StopIteration as end:
+            self.event({"id": self.id, "result": {"content": [{"type": "text", "text": end.value}]}})
+
+    def ask(self, message, asked):
+        number = next(numbers)
+        waiting = answers[number] = queue.Queue()
+        params = {"message": message, "requestedSchema": asked}
+        self.event({"id": number, "method": "elicitation/create", "params": params})
+        return waiting.get(timeout=60)
+
+    def event(self, message):
+        self.wfile.write(f"data: {json.dumps({'jsonrpc': '2.0', **message})}\n\n".encode())
+        self.wfile.flush()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *args):
+        pass
+
+
+server = Server(("127.0.0.1", 0), Handler)
+with open("port.new", "w") as f:
+    print(server.server_address[1], file=f)
+os.rename("port.new", "port")
+server.serve_forever()
