@@ -79,8 +79,8 @@ struct document_shape {
 extern const struct document_shape shape_whole, shape_graph, shape_state, shape_field, shape_edge,
     shape_choice, shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt,
     shape_tools, shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp,
-    shape_live, shape_model, shape_context, shape_prompt_file, shape_recall, shape_memory_tool,
-    shape_retry, shape_cache;
+    shape_oauth, shape_live, shape_model, shape_context, shape_prompt_file, shape_recall,
+    shape_memory_tool, shape_retry, shape_cache;
 
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];

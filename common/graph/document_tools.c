@@ -2,6 +2,8 @@
 /* The tools of documents: programs, requests over HTTP, and MCP servers. */
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/url.h"
+#include "config/environment.h"
 #include "config/expand.h"
 #include "graph/document.h"
 #include "graph/http_tool.h"
@@ -252,15 +254,48 @@ DOCUMENT_SHAPE(mcp_tools, FIELD_ONLY("kind", .types = TYPE_STRING),
 
 struct reach_object {
 	struct mcp_settings settings;
-	const cJSON *headers;
+	const cJSON *headers, *oauth;
 };
+
+struct oauth_object {
+	struct mcp_oauth_settings settings;
+	const char *secret_env;
+};
+
+DOCUMENT_SHAPE(oauth,
+    FIELD_AT(
+	"client_id", oauth_object, settings.client_id, .kind = &field_string, .required = true),
+    FIELD_AT("client_secret_env", oauth_object, secret_env, .kind = &field_text, .required = true,
+	.expected = "the name of an environment variable"),
+    FIELD_AT("scope", oauth_object, settings.scope, .kind = &field_string),
+    FIELD_AT("issuer", oauth_object, settings.issuer, .kind = &field_string, .valid = url_valid,
+	.expected = "an http or https URL"),
+    FIELD_AT("token_url", oauth_object, settings.token_url, .kind = &field_string,
+	.valid = url_valid, .expected = "an http or https URL"));
 
 DOCUMENT_SHAPE(mcp, FIELD_AT("command", reach_object, settings.command, .kind = &field_argv),
     FIELD_AT("cwd", reach_object, settings.command, .kind = &field_cwd),
     FIELD_AT("env", reach_object, settings.command, .kind = &field_env),
     FIELD_AT("url", reach_object, settings.url, .kind = &field_string,
 	.valid = document_tools_is_url, .expected = "an http or https URL with a host"),
-    FIELD(reach_object, headers, FIELD_OBJECT));
+    FIELD(reach_object, headers, FIELD_OBJECT), FIELD(reach_object, oauth, FIELD_OBJECT));
+
+static void read_oauth(
+    struct document *d, const struct place *at, const cJSON *object, struct mcp_settings *settings)
+{
+	struct oauth_object given = {0};
+	if (!object)
+		return;
+	document_read(d, at, object, &shape_oauth, &given);
+	const char *secret = given.secret_env ? environment_text(given.secret_env) : NULL;
+	if (given.secret_env && !secret)
+		document_problem(d, PLACE_KEY(at, "client_secret_env"),
+		    "expected the environment variable %s to be set", given.secret_env);
+	if (!settings->url)
+		document_problem(d, at, "expected the key 'url' beside it");
+	given.settings.client_secret = xstrdup(secret ? secret : "");
+	settings->oauth = given.settings;
+}
 
 static void server_free(void *server)
 {
@@ -292,6 +327,7 @@ static void read_mcp_tools(
 		document_problem(d, in, "expected either 'command' or 'url'");
 	settings->headers = document_tools_read_headers(
 	    d, PLACE_KEY(in, "headers"), reach.headers, &settings->header_count);
+	read_oauth(d, PLACE_KEY(in, "oauth"), reach.oauth, settings);
 	settings->timeout_ms = given.timeout_ms;
 	/* what the server is called in the log: what the document says or where it is, and a number
 	 * behind it from the second server of that name on */

@@ -28,6 +28,8 @@ struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
 	struct mcp_server *server = xcalloc(1, sizeof(*server));
 	pthread_condattr_t attr;
 	server->settings = *settings;
+	if (settings->oauth.client_secret)
+		server->oauth = mcp_oauth_new(&settings->oauth, settings->url);
 	pthread_mutex_init(&server->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -377,6 +379,7 @@ void mcp_server_free(struct mcp_server *server)
 		free((char *)server->settings.headers[i].value);
 	}
 	free(server->settings.headers);
+	mcp_oauth_free(server->oauth);
 	free(server->settings.url);
 	free(server->settings.name);
 	command_release(&server->settings.command);

@@ -29,6 +29,14 @@
 
 struct mcp_server;
 
+/* How tokens for a server are had (tool/mcp_oauth.h).  All texts are malloc'd. */
+struct mcp_oauth_settings {
+	char *client_id, *client_secret; /* NULL: no tokens */
+	char *scope;                     /* NULL: what the server asks for */
+	char *issuer;    /* the only one to be asked; NULL: any that the server names */
+	char *token_url; /* NULL: the server says */
+};
+
 /* How a server is reached.  All texts are malloc'd. */
 struct mcp_settings {
 	char *name;             /* for people */
@@ -36,6 +44,7 @@ struct mcp_settings {
 	char *url;
 	struct http_header *headers; /* sent with each request; not logged */
 	size_t header_count;
+	struct mcp_oauth_settings oauth;
 	int64_t timeout_ms; /* of one call */
 };
 

@@ -24,6 +24,7 @@
 #define MOST_RETRY_MS 30000
 #define MOST_RESUMES 20 /* in a row without an event */
 #define GOODBYE_MS 2000
+#define TOKEN_MS 30000
 #define LISTEN_MS 250 /* until the server has begun to speak, or refused to */
 
 /* One request, and the stream that answers it. */
@@ -39,6 +40,7 @@ struct exchange {
 	size_t events; /* with data, in the latest stream */
 	char *last_id; /* of an event, or NULL */
 	int64_t retry_ms;
+	char why[MCP_WHY_SIZE]; /* no token was to be had; or "" */
 };
 
 /* ---- Headers */
@@ -168,11 +170,12 @@ static bool mcp_http_on_stop(void *arg)
 
 /* ---- Requests */
 
-/* POSTs text, or GETs a stream where it is NULL. */
-static enum http_end perform(struct exchange *x, const char *text)
+/* POSTs text, or GETs a stream where it is NULL; authorization is NULL for none. */
+static enum http_end perform_as(struct exchange *x, const char *text, const char *authorization)
 {
 	struct header_list headers;
 	headers_init(&headers, x->server, x->pending ? x->pending->headers : NULL);
+	header_add(&headers, "Authorization", authorization);
 	if (text) {
 		header_add(&headers, "Content-Type", "application/json");
 		header_add(&headers, "Accept", "application/json, text/event-stream");
@@ -206,6 +209,39 @@ static enum http_end perform(struct exchange *x, const char *text)
 		x->retry_ms = x->sse.retry_ms;
 	sse_release(&x->sse);
 	headers_release(&headers);
+	return end;
+}
+
+/* Whether the server wants a token, or another one: for the scope it says too. */
+static bool mcp_http_wants_token(const struct exchange *x, const char *challenge)
+{
+	char *error = mcp_challenge_get(challenge, "error");
+	bool scope = x->response.status == 403 && error && strcmp(error, "insufficient_scope") == 0;
+	free(error);
+	return x->response.status == 401 || scope;
+}
+
+/* With a token, where the server is one that has them, and once more with another. */
+static enum http_end perform(struct exchange *x, const char *text)
+{
+	struct mcp_oauth *oauth = x->server->oauth;
+	const struct mcp_wait patient = {.deadline_ms = clock_monotonic_ms() + TOKEN_MS};
+	const struct mcp_wait *wait = x->wait ? x->wait : &patient;
+	char *header = oauth ? mcp_oauth_header(oauth, wait, x->why) : NULL;
+	enum http_end end = perform_as(x, text, header);
+	if (oauth && end == HTTP_DONE) {
+		char *challenge = http_response_header(&x->response, "WWW-Authenticate");
+		if (mcp_http_wants_token(x, challenge) &&
+		    mcp_oauth_refused(oauth, header, challenge, wait, x->why)) {
+			free(header);
+			header = mcp_oauth_header(oauth, wait, x->why);
+			end = perform_as(x, text, header);
+		}
+		free(challenge);
+	}
+	if (header)
+		explicit_bzero(header, strlen(header));
+	free(header);
 	return end;
 }
 
@@ -313,6 +349,8 @@ static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char 
 	}
 	if (end == HTTP_DONE && status >= 300) {
 		mcp_http_refused(x, why);
+		if (*x->why)
+			snprintf(why, MCP_WHY_SIZE, "%s", x->why);
 		return MCP_FAILED;
 	}
 	if (x->too_large || x->sse.too_large || end == HTTP_TOO_LARGE) {

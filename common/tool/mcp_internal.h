@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "tool/mcp.h"
 #include "tool/mcp_message.h"
+#include "tool/mcp_oauth.h"
 
 #include <pthread.h>
 
@@ -38,7 +39,8 @@ struct mcp_pending {
 struct mcp_stdio;
 
 struct mcp_server {
-	struct mcp_settings settings;
+	struct mcp_settings settings; /* but for oauth, whose that is */
+	struct mcp_oauth *oauth;      /* NULL: no tokens */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* anything below; by CLOCK_MONOTONIC */
 

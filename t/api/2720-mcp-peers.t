@@ -72,12 +72,12 @@ done
 # The suite for 2026-07-28: versions and what requests say of themselves, headers, schemas, questions.
 next=$peers/conformance-next/dist/index.js
 scenarios='tools_call request-metadata http-standard-headers http-custom-headers http-invalid-tool-headers
-	json-schema-ref-no-deref sep-2322-client-request-state elicitation-sep1034-client-defaults'
+	json-schema-ref-no-deref sep-2322-client-request-state elicitation-sep1034-client-defaults auth/client-credentials-basic'
 for scenario in $([ ! -f "$next" ] || echo "$scenarios"); do
 	(cd "$WORK" && timeout 120 node "$next" client \
-		--command "$client 20000 @wanted" --scenario "$scenario" >"conformance.next.$scenario" 2>&1)
+		--command "$client 20000 @wanted" --scenario "$scenario" >"conformance.next.$(basename "$scenario")" 2>&1)
 	ok $? "conformance, 2026-07-28: $scenario"
-	diag "$(grep -A1 'Test Results' "conformance.next.$scenario" | tail -n 1)"
+	diag "$(grep -A1 'Test Results' "conformance.next.$(basename "$scenario")" | tail -n 1)"
 done
 
 done_testing

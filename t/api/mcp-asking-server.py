@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: ISC
 """An MCP server over HTTP whose tools ask, for 2760-mcp-questions.t; it writes its port to the file "port".
 
-    mcp-asking-server.py new|old
+    mcp-asking-server.py new|old|locked
 
+locked is new for who has a token, which it gives itself to agent:s/cret, and which ends when there is a file "revoked".
 new speaks 2026-07-28 and has no session: a question is a result, and its state comes back with the answer.  old
 speaks 2025-11-25: a question is a request in the stream that answers the call.  Each request is a line in "seen".
 """
 
+import base64
 import http.server
 import json
 import os
 import queue
 import sys
 import threading
+import urllib.parse
 
-NEW = sys.argv[1] == "new"
+NEW = sys.argv[1] != "old"
+LOCKED = sys.argv[1] == "locked"
+BASIC = "Basic " + base64.b64encode(b"agent:s%2Fcret").decode()
 META = "io.modelcontextprotocol/"
 lock = threading.Lock()
 answers = {}  # by the id of a question
 numbers = iter(range(1000, 10000))
 listed = []
+tokens = []  # that were given
 
 
 def schema(**properties):
@@ -78,7 +84,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(status, json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}))
 
     def do_POST(self):
-        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if LOCKED and self.path == "/token":
+            return self.token(dict(urllib.parse.parse_qsl(body.decode())))
+        message = json.loads(body)
+        if LOCKED and not self.allowed():
+            return self.refuse()
         self.id, self.params = message.get("id"), message.get("params", {})
         names = ("MCP-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Mcp-Param-Text")
         with lock, open("seen", "a") as seen:
@@ -90,10 +101,38 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(202)
         (self.new if NEW else self.old)(message["method"])
 
+    def allowed(self):
+        if os.path.exists("revoked"):
+            os.remove("revoked")
+            tokens.append("-")
+        return bool(tokens) and self.headers["Authorization"] == "Bearer " + tokens[-1]
+
+    def refuse(self):
+        challenge = f'Bearer realm="a, \\"b\\"", resource_metadata="{SITE}/about", scope="tools.call"'
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", challenge)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def token(self, form):
+        if self.headers["Authorization"] != BASIC:
+            return self.answer(401, json.dumps({"error": "invalid_client"}))
+        with open("forms", "a") as forms:
+            print(json.dumps(form, sort_keys=True), file=forms)
+        tokens.append(f"t{len(tokens)}")
+        self.answer(200, json.dumps({"access_token": tokens[-1], "token_type": "Bearer", "expires_in": 3600}))
+
     def do_GET(self):
+        issuer = SITE + "/as"
+        about = {"resource": SITE + "/mcp", "authorization_servers": [issuer]}
+        found = {"/about": about, "/.well-known/oauth-authorization-server/as": {
+            "issuer": issuer, "token_endpoint": SITE + "/token"}}.get(self.path)
+        if LOCKED and found:
+            return self.answer(200, json.dumps(found))
         self.answer(405)
 
-    do_DELETE = do_GET
+    def do_DELETE(self):
+        self.answer(405)
 
     def new(self, method):
         meta = self.params.get("_meta", {})
@@ -167,6 +206,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 server = Server(("127.0.0.1", 0), Handler)
+SITE = f"http://127.0.0.1:{server.server_address[1]}"
 with open("port.new", "w") as f:
     print(server.server_address[1], file=f)
 os.rename("port.new", "port")

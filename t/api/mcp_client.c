@@ -192,6 +192,21 @@ static void set_command(struct command *command, char **argv)
 	command_pass_environment(command);
 }
 
+/* The client's secret, where the conformance suite gives one. */
+static void set_oauth(struct mcp_oauth_settings *oauth)
+{
+	const char *text = getenv("MCP_CONFORMANCE_CONTEXT");
+	cJSON *context =
+	    json_parse(text ? text : "", text ? strlen(text) : 0, JSON_REQUEST_DEPTH, NULL);
+	const char *secret = json_str(context, "client_secret");
+	if (secret)
+		*oauth = (struct mcp_oauth_settings){
+		    .client_id = xstrdup(json_str(context, "client_id")),
+		    .client_secret = xstrdup(secret),
+		    .issuer = xstrdup(json_str(context, "issuer"))};
+	cJSON_Delete(context);
+}
+
 int main(int argc, char **argv)
 {
 	struct mcp_settings settings = {.name = xstrdup("server")};
@@ -207,6 +222,8 @@ int main(int argc, char **argv)
 		set_command(&settings.command, &argv[last + 1]);
 	else
 		settings.url = xstrdup(argv[--last]);
+	if (settings.url)
+		set_oauth(&settings.oauth);
 	struct mcp_server *server = mcp_server_new(&settings);
 	if (first == last)
 		list(server, ms);

@@ -11,6 +11,7 @@
 #include "replay.h"
 #include "tool/mcp_headers.h"
 #include "tool/mcp_message.h"
+#include "tool/mcp_oauth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,24 @@ static void check_reply(const cJSON *message)
 	check_tools(result);
 }
 
+/* The bytes as a challenge of a server that wants a token. */
+static void check_challenge(const uint8_t *data, size_t size)
+{
+	static const char *const names[] = {"resource_metadata", "scope", "error"};
+	char *text = malloc(size + 1);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char *value = mcp_challenge_get(text, names[i]);
+		require(!value || strlen(value) < size);
+		free(value);
+	}
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	check_challenge(data, size);
 	log_init("fuzz", LOG_ERROR);
 	cJSON *message = json_parse((const char *)data, size, JSON_REQUEST_DEPTH, NULL);
 	switch (mcp_kind_of(message)) {

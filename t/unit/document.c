@@ -229,6 +229,12 @@ static void mistakes_in_tools_are_told_with_their_place(void)
 	    {REQUEST(AT_URL ", \"timeout\": 301"),
 		"/g/nodes/n/tools/0/http/timeout: expected a number from 0.001 to 300"},
 	    {SERVER(""), "/g/nodes/n/tools/0/mcp: expected either 'command' or 'url'"},
+	    {SERVER("\"url\": \"http://h/mcp\", \"oauth\": {\"client_id\": \"a\"}"),
+		"/g/nodes/n/tools/0/mcp/oauth: expected the key 'client_secret_env'"},
+	    {SERVER("\"url\": \"http://h/mcp\", \"oauth\": {\"client_id\": \"a\", "
+		    "\"client_secret_env\": \"NO_SUCH_SECRET\"}"),
+		"/g/nodes/n/tools/0/mcp/oauth/client_secret_env: expected the environment variable "
+		"NO_SUCH_SECRET to be set"},
 	    {SERVER(SH ", \"url\": \"http://h/\""),
 		"/g/nodes/n/tools/0/mcp: expected either 'command' or 'url'"},
 	    {SERVER("\"command\": \"./absent.sh\""),

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# An MCP server that wants tokens, which an authorization server gives for a client's secret.
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/mcp.sh"
+
+command -v python3 >/dev/null || tap_skip_all 'there is no python3'
+
+python3 "$TOP_SRCDIR/t/api/mcp-asking-server.py" locked &
+tap_pids="$! $tap_pids"
+wait_for 60 test -f port || tap_bail 'the server does not start'
+SITE=http://127.0.0.1:$(cat port)
+export SHOP_SECRET=s/cret WRONG_SECRET=wrong-one
+
+# with MEMBERS: serves the graph whose server has this oauth.
+with() {
+	tools_graph "{\"name\": \"shop\", \"mcp\": {\"url\": \"$SITE/mcp\", \"oauth\": {\"client_id\": \"agent\", $1}}}"
+	api_start --config agentgraph.json
+}
+
+with '"client_secret_env": "SHOP_SECRET"'
+is "$(told 'plain {"text":"a"}')" 'plain a' 'a server that asks for a token gets one'
+is "$(cat forms)" "{\"grant_type\": \"client_credentials\", \"resource\": \"$SITE/mcp\", \"scope\": \"tools.call\"}" \
+	'which is for it, and for what it asks'
+is "$(told 'plain {"text":"b"} && plain {"text":"c"}')" 'plain b | plain c' 'it serves call after call'
+is "$(wc -l <forms | tr -d ' ')" 1 'without being asked for again'
+: >revoked
+is "$(told 'plain {"text":"d"}')" 'plain d' 'a token that the server refuses is had anew'
+is "$(wc -l <forms | tr -d ' ')" 2 'once'
+invoke 'book {}' "$(thread a)"
+resume '"Monday"' a
+is "$(json '.data.messages[-1].content[0].text' "$BODY")" 'booked Monday' 'a question goes the same way'
+unlike "$(cat "$SERVE_ERR")" 's/cret|Bearer t' 'and the log has no secret'
+serve_stop
+
+with "\"client_secret_env\": \"SHOP_SECRET\", \"token_url\": \"$SITE/token\", \"scope\": \"mine\""
+is "$(told 'plain {"text":"e"}')" 'plain e' 'where tokens are given may be said'
+is "$(tail -n 1 forms | jq -r .scope)" mine 'and the scope'
+serve_stop
+
+with '"client_secret_env": "WRONG_SECRET"'
+told 'plain {}' >/dev/null
+wait_for 60 grep -q 'mcp shop: not available' "$SERVE_ERR"
+like "$(grep 'mcp shop: not available' "$SERVE_ERR")" 'a token cannot be had: .*/token answered 401: invalid_client' 'a secret that is refused is told'
+unlike "$(cat "$SERVE_ERR")" 'wrong-one' 'and not shown'
+serve_stop
+
+with '"client_secret_env": "SHOP_SECRET", "issuer": "https://other.example"'
+told 'plain {}' >/dev/null
+wait_for 60 grep -q 'mcp shop: not available' "$SERVE_ERR"
+like "$(grep 'mcp shop: not available' "$SERVE_ERR")" 'names no authorization server https://other.example' 'only the issuer that is named gets the secret'
+serve_stop
+
+done_testing
