@@ -58,6 +58,11 @@ const char *region_pause_kind(const cJSON *kept);
  * them: a new tree. */
 cJSON *region_waiting(const cJSON *kept);
 
+/* A new turn leaves a region whose calls wait at the client: what its branches have set is kept as
+ * when a region is stopped, but for the fields that the turn sets itself.  Subgraphs leave nothing.
+ */
+void region_abandon(ag_run *run, const cJSON *kept);
+
 /* Lets branches go on that wait for an answer: those whose interrupts' ids are the keys of answer,
  * else the first.  answer NULL: the first was to pause before or after a node. */
 void region_answer(cJSON *kept, const cJSON *answer);

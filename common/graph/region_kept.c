@@ -413,3 +413,41 @@ void region_answer(cJSON *kept, const cJSON *answer)
 	bool by_id = region_answers_by_id(kept, answer);
 	region_answer_each(kept, by_id ? answer : NULL, answer);
 }
+
+/* ---- left behind */
+
+/* Of a field that takes one value the first branch that has set it counts: writers has it by the
+ * field's name. */
+static bool abandon_may_set(cJSON *writers, const struct field *field, const cJSON *branch)
+{
+	const cJSON *writer = json_get(writers, field->name);
+	if (!writer)
+		cJSON_AddItemReferenceToObject(writers, field->name, (cJSON *)branch);
+	return field->reducer != AG_REPLACE || !writer || writer->child == branch->child;
+}
+
+static void abandon_updates(ag_run *run, const cJSON *kept, cJSON *writers)
+{
+	const cJSON *branch, *update;
+	if (json_get(kept, "graph"))
+		return;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		cJSON_ArrayForEach(update, json_get(branch, "updates")) {
+			const char *name = update->child->string;
+			const struct field *field = graph_field_get(run->setup.graph, name);
+			if (field && !json_opt(run->initial, name) &&
+			    abandon_may_set(writers, field, branch) &&
+			    state_reduce(run->fields, field, cJSON_Duplicate(update->child, true)))
+				run->fields_changed = true;
+		}
+		abandon_updates(run, json_get(branch, "region"), writers);
+	}
+}
+
+void region_abandon(ag_run *run, const cJSON *kept)
+{
+	cJSON *writers = cJSON_CreateObject();
+	if (kept && region_sound(kept))
+		abandon_updates(run, kept, writers);
+	cJSON_Delete(writers);
+}

@@ -36,6 +36,7 @@ ag_run *run_new(const struct run_setup *setup)
 bool run_initial_state(ag_run *run, const cJSON *initial, struct error *err)
 {
 	const cJSON *item;
+	run->initial = initial;
 	cJSON_ArrayForEach(item, initial) {
 		const struct field *field = graph_field_get(run->setup.graph, item->string);
 		if (!field || cJSON_IsNull(item))
@@ -587,6 +588,11 @@ static void run_recall(ag_run *run, enum run_entry entry)
 		return;
 	cJSON *kept = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
 	const char *error = json_str(kept, "error"), *asked = pause_asked(kept);
+	if (entry == RUN_FROM_START) {
+		region_abandon(run, json_get(kept, "region"));
+		cJSON_Delete(kept);
+		return;
+	}
 	if (error)
 		run_set_error(run, error);
 	if (entry != RUN_ON)
@@ -610,8 +616,7 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT || entry == RUN_ON;
 	const char *from = at_pause ? run->thread.next : run->thread.node;
 	int i = from ? graph_node_index(graph, from) : GRAPH_UNSET;
-	if (entry != RUN_FROM_START)
-		run_recall(run, entry);
+	run_recall(run, entry);
 	run->thread.next = NULL;
 	run->thread.pause_json = NULL;
 	run->thread.waiting_json = NULL;

@@ -68,7 +68,8 @@ struct ag_run {
 	struct ag_state state;
 	struct thread thread; /* as the next write will store it */
 	cJSON *fields;
-	bool fields_changed; /* since they were printed for a write */
+	const cJSON *initial; /* fields that the run was given (run_initial_state), or NULL */
+	bool fields_changed;  /* since they were printed for a write */
 	struct run_messages messages;
 	cJSON
 	    *context; /* the loaded context, the run's messages included; NULL while nobody asked */

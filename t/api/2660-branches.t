@@ -150,6 +150,25 @@ TABLE
 invoke x "$(thread stop)"
 is "$STATUS" 200 'the next turn is an ordinary one'
 
+# ---- a rollback
+
+rm -f ./*.n
+invoke x "$(thread back)"
+api GET /v1/threads/back/messages
+before=$(json '.data.messages | map(.message_id) | tojson' "$BODY")
+rm -f ./*.n
+in_background rolled invoke long "$(thread back)"
+wait_for 30 arrived
+invoke y "$(thread back),\"multitask_strategy\":\"rollback\""
+is "$STATUS" 200 'a run in a region can be rolled back'
+collect rolled
+api GET /v1/threads/back/state
+facts <<'TABLE'
+then nothing of its branches is there :: .data.state | [(.context | texts | map(select(. == "long")) | length), .sum, (.list | length)] == [0, 222, 6]
+TABLE
+api GET /v1/threads/back/messages
+is "$(json '.data.messages[:5] | map(.message_id) | tojson' "$BODY")" "$before" 'and what was before is'
+
 # ---- a process that dies
 
 rm -f ./*.n

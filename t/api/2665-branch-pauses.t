@@ -44,6 +44,20 @@ cat >graph.json <<'JSON'
     {"from": "START", "to": "a"}, {"from": "a", "to": ["b", "c"], "join": "d"},
     {"from": "b", "to": "d"}, {"from": "c", "to": "d"}, {"from": "d", "to": "END"}],
   "interrupt_before": ["b"], "interrupt_after": ["c"]},
+ "left": {
+  "state": {"fields": {"list": {"type": "array", "reducer": "append"}, "word": {"type": "string"}, "given": {"type": "string"}}},
+  "nodes": {
+    "start": {"kind": "reply", "text": "start"},
+    "set": {"kind": "reply", "text": "set", "update": {"list": "set", "word": "set", "given": "old"}},
+    "also": {"kind": "reply", "text": "also", "update": {"list": "also", "word": "also"}},
+    "a": {"kind": "exec", "command": ["./calls", "a", "remote"]}, "ta": {"kind": "tools", "tools": []},
+    "d": {"kind": "reply", "text": "d"}
+  },
+  "edges": [
+    {"from": "START", "if": [{"when": {"user_text": {"equals": "again"}}, "to": "d"}], "else": "start"},
+    {"from": "start", "to": ["set", "also"], "join": "d"},
+    {"from": "set", "to": "a"}, {"from": "a", "to": "ta"}, {"from": "ta", "to": "d"}, {"from": "also", "to": "d"},
+    {"from": "d", "to": "END"}]},
  "far": {
   "nodes": {
     "a": {"kind": "exec", "command": ["./calls", "a", "remote"]}, "ta": {"kind": "tools", "tools": []},
@@ -170,6 +184,23 @@ api POST /v1/graph/invoke "$(run_body "[$(answer call_a '"blue"')]" "$(thread t)
 is "$STATUS" 200 'with all of them the run goes on'
 facts <<'TABLE'
 each branch hears its own :: .data.messages | map(select(.role == "assistant") | text) == ["a heard output:blue", "c heard output:red", "d"]
+TABLE
+
+# ---- a new turn instead of the results
+
+serve_stop
+printf '{"agent":"graph.json:left","remote_tools":[{"node":"ta","name":"remote","description":"d"}]}\n' >agentgraph.json
+invoke hi "$(thread t),\"response_granularity\":\"full\""
+facts <<'TABLE'
+while calls wait what branches set is not there yet :: .data.state | [.list, .word] == [[], ""]
+TABLE
+invoke again "$(thread t '"x":1'),\"response_granularity\":\"full\",\"initial_state\":{\"given\":\"new\"}"
+facts <<'TABLE'
+a new turn keeps what they had set, and what it sets itself :: [.data.state.execution_meta.status, .data.state.given] == ["completed", "new"]
+TABLE
+api GET /v1/threads/t/state
+facts <<'TABLE'
+by their reducers, of one value the first :: .data.state | [.list, .word] == [["set", "also"], "set"]
 TABLE
 
 done_testing
