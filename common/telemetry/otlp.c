@@ -177,6 +177,8 @@ static void put_attributes(struct buf *out, const struct run_report *report,
 	case SPAN_NODE:
 		otlp_add_text(&list, "agentgraph.node", span->name);
 		add_int(&list, "agentgraph.step", span->step);
+		if (span->branch)
+			otlp_add_text(&list, "agentgraph.branch", span->branch);
 		if (span->cached)
 			add_int(&list, "agentgraph.cached", 1);
 		break;

@@ -19,9 +19,10 @@ struct span {
 	const struct span *parent; /* NULL for the run */
 	const char *name;          /* of the node, model or tool; NULL where it is not known */
 	int64_t start, end;
-	const char *error; /* what went wrong, or NULL */
-	int step;          /* SPAN_NODE */
-	bool cached;       /* SPAN_NODE: it did not run, its result was kept */
+	const char *error;  /* what went wrong, or NULL */
+	int step;           /* SPAN_NODE */
+	const char *branch; /* SPAN_NODE: "a/w[3]", or NULL */
+	bool cached;        /* SPAN_NODE: it did not run, its result was kept */
 
 	int64_t input_tokens, output_tokens; /* SPAN_LLM */
 	const cJSON *message;                /* SPAN_LLM: the model's answer */

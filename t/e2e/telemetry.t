@@ -290,6 +290,35 @@ wait_for 20 later
 echo 200 >mode
 arrives 'map(select(attr["gen_ai.conversation.id"] == "later")) | length == 1' 'what is put off comes later'
 
+# ---- branches ---------------------------------------------------------------------------------
+
+serve_stop
+STATE=
+mkdir branches
+cat >branches/graph.json <<'JSON'
+{"g": {"state": {"fields": {"items": {"type": "array"}}},
+  "nodes": {"a": {"kind": "reply", "text": "a"}, "b": {"kind": "graph", "graph": "inner", "messages": "own"},
+    "w": {"kind": "reply", "text": "{{item}}", "cache": {"key": ["item"], "ttl": 60}}},
+  "edges": [{"from": "START", "to": ["a", "b"], "join": "between"}, {"from": "a", "to": "between"}, {"from": "b", "to": "between"},
+    {"from": "between", "map": "items", "to": "w", "join": "END", "limit": 1}, {"from": "w", "to": "END"}]},
+ "inner": {"nodes": {"one": {"kind": "reply", "text": "one"}, "two": {"kind": "reply", "text": "two"}},
+  "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": "two"}, {"from": "two", "to": "END"}]}}
+JSON
+sed -i 's|"nodes": {"a"|"nodes": {"between": {"kind": "reply", "text": "between"}, "a"|' branches/graph.json
+sed 's|"builtin:demo"|"graph.json:g"|' told.json >branches/told.json
+serve_start --config branches/told.json || tap_bail 'the service did not start with branches'
+say 'side by side' "$(thread sides),\"initial_state\":{\"items\":[\"x\",\"y\",\"x\"]}"
+nodes='(map(select(.name == "invoke_agent graph.json:g"))[0].spanId) as $run | map(select(.parentSpanId == $run and attr["agentgraph.node"])) | unique_by(.spanId) | sort_by(.startTimeUnixNano)'
+arrives "$nodes"' | map(.name) | sort == ["node a", "node b/one", "node b/two", "node between", "node w", "node w", "node w"]' \
+	'nodes of branches, maps and subgraphs are below the run'
+holds "$nodes"' | map([.name, attr["agentgraph.branch"]]) | sort == [["node a", "a"], ["node b/one", "b"], ["node b/two", "b"],
+	["node between", null], ["node w", "w[0]"], ["node w", "w[1]"], ["node w", "w[2]"]]'
+ok $? 'and say which branch'
+holds "$nodes"' | map(select(attr["agentgraph.cached"]) | attr["agentgraph.branch"]) == ["w[2]"]'
+ok $? 'and whether a result was kept'
+holds "$nodes"' | map(select(.endTimeUnixNano < .startTimeUnixNano)) == []'
+ok $? 'each has ended'
+
 # ---- the end ----------------------------------------------------------------------------------
 
 serve_stop

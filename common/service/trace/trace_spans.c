@@ -57,8 +57,10 @@ void spans_node_starts(struct trace_spans *spans, const char *node, int step, in
 {
 	spans->lane->node = NULL;
 	spans->lane->node = trace_spans_add(spans, SPAN_NODE, node, now, now);
-	if (spans->lane->node)
+	if (spans->lane->node) {
 		spans->lane->node->step = step;
+		spans->lane->node->branch = spans->lane->branch;
+	}
 	spans->lane->latest = now;
 }
 
