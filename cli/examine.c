@@ -191,6 +191,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 		graph_free(graph);
 	json_add_str(report, "agent", config->agent);
 	json_add_str(report, "state_dir", config->state_dir);
+	json_add_str(report, "console", config->env.console_path);
 	json_add_str(report, "nginx", request->listen ? nginx : NULL);
 	json_add_int(report, "processes", config->env.processes);
 	json_add_int(report, "threads", config->env.threads);
@@ -266,6 +267,7 @@ void examine_result(const struct buf *written, int wait_status, struct examinati
 	result->file = xstrdup(json_str(report, "file"));
 	result->agent = xstrdup(json_str(report, "agent"));
 	result->state_dir = xstrdup(json_str(report, "state_dir"));
+	result->console = xstrdup(json_str(report, "console"));
 	result->nginx = xstrdup(json_str(report, "nginx"));
 	result->processes = (long)json_int(report, "processes", 0);
 	result->threads = (long)json_int(report, "threads", 0);
@@ -303,6 +305,7 @@ void examination_release(struct examination *result)
 	free(result->file);
 	free(result->agent);
 	free(result->state_dir);
+	free(result->console);
 	free(result->nginx);
 	free(result->files);
 	*result = (struct examination){0};

@@ -30,6 +30,7 @@ struct examination {
 	char *file;                     /* the configuration's name for messages */
 	char *agent;                    /* this and the rest only without errors, else NULL */
 	char *state_dir;                /* absolute */
+	char *console;                  /* its path; "" where there is none */
 	char *nginx;                    /* text of nginx.conf; NULL without a private nginx */
 	long processes, threads, drain; /* 0 processes: as many as there are processors */
 	long background;                /* runs in the background at a time */

@@ -158,6 +158,8 @@ static void probe_ended(struct supervisor *s, int status)
 	s->history.changed = true;
 	log_info("agentgraph %s serves %s with %ld workers", AGENTGRAPH_VERSION, s->current.agent,
 	    s->pool.processes);
+	if (own && s->current.console && *s->current.console)
+		log_info("the console is at http://%s%s", s->address, s->current.console);
 }
 
 /* A process that is kept died without being asked to. */

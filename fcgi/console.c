@@ -38,6 +38,7 @@ static const struct asset assets[] = {
     MODULE(plot),
     MODULE(run),
     MODULE(runs),
+    MODULE(service),
     MODULE(text),
     MODULE(thread),
     MODULE(threads),

@@ -10,6 +10,7 @@ struct error_view;
 struct request;
 
 void get_ping(struct request *rq);
+void get_service(struct request *rq);
 
 void post_invoke(struct request *rq);
 void post_stream(struct request *rq);

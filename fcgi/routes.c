@@ -130,6 +130,8 @@ static const struct route rows[] = {
     {METHOD_GET, "/v1/config/multimodal", "config", "read", BODY_NONE, get_multimodal,
         ROUTE_UNAUTHORIZED, NULL},
 
+    {METHOD_GET, "/v1/service", "config", "read", BODY_NONE, get_service, 0, NULL},
+
     {METHOD_GET, "/v1/evals/runs", NULL, NULL, BODY_NONE, get_eval_runs, 0, &evals},
     {METHOD_GET, "/v1/evals/runs/{run_id}", NULL, NULL, BODY_NONE, get_eval_run, 0, &evals},
 

@@ -31,6 +31,7 @@ extern const char text_console_message_js[];
 extern const char text_console_plot_js[];
 extern const char text_console_run_js[];
 extern const char text_console_runs_js[];
+extern const char text_console_service_js[];
 extern const char text_console_text_js[];
 extern const char text_console_thread_js[];
 extern const char text_console_threads_js[];

@@ -367,6 +367,7 @@ static void slow_over(void *arg, struct arrival *arrival, bool gone)
 	pthread_mutex_lock(&workers->lock);
 	if (gone) {
 		workers->slow--;
+		metrics_gauge(GAUGE_ARRIVING, -1);
 	} else {
 		*workers->arrived_end = slow;
 		workers->arrived_end = &slow->next;
@@ -389,6 +390,7 @@ static struct slow *slow_next(struct workers *workers)
 	eventfd_read(workers->ready, &one);
 	slow->next = NULL;
 	workers->slow--;
+	metrics_gauge(GAUGE_ARRIVING, -1);
 	pthread_cond_broadcast(&workers->changed);
 	return slow;
 }
@@ -426,6 +428,7 @@ static bool slow_wait(struct workers *workers, struct slow *slow)
 	pthread_mutex_lock(&workers->lock);
 	room = room && workers->slow < workers->room;
 	workers->slow += room;
+	metrics_gauge(GAUGE_ARRIVING, room);
 	pthread_mutex_unlock(&workers->lock);
 	if (room)
 		balance_count(&workers->balance, 1);

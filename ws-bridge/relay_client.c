@@ -81,8 +81,10 @@ static bool relay_client_take_slot(
 		return error_set(
 		    err, ERR_TOO_MANY_CONNECTIONS, "Too many connections for this user");
 	relay->taken++;
-	metrics_gauge(GAUGE_SOCKETS, 1);
 	c->has_slot = true;
+	c->live = strcmp(ticket->route, "/v1/graph/live") == 0;
+	metrics_gauge(GAUGE_SOCKETS, 1);
+	metrics_gauge(GAUGE_LIVE, c->live);
 	if (ticket->verified) {
 		c->user = xstrdup(ticket->user_id);
 		tally_add(&relay->users, c->user, 1);
@@ -96,6 +98,7 @@ void client_drop(struct connection *c)
 	if (c->has_slot) {
 		c->relay->taken--;
 		metrics_gauge(GAUGE_SOCKETS, -1);
+		metrics_gauge(GAUGE_LIVE, -c->live);
 	}
 	if (c->user)
 		tally_add(&c->relay->users, c->user, -1);

@@ -60,6 +60,7 @@ struct connection {
 	char helper_accept[HANDSHAKE_ACCEPT_SIZE]; /* expected from websocketd */
 	char *request_id, *user, *subprotocol;     /* of the ticket; user: counted for it */
 	bool has_slot;
+	bool live;      /* the slot is one of a live agent */
 	bool hold;      /* the helper wants nothing from the client for now */
 	int gone;       /* the client's code, to be told as soon as the helper can hear it */
 	int64_t pinged; /* when the last ping was sent */

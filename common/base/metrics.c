@@ -2,6 +2,7 @@
 /* Counting: the atomic additions, and the places of models and gauges in the table. */
 #include "base/metrics.h"
 
+#include "base/clock.h"
 #include "base/metrics_table.h"
 
 #include <string.h>
@@ -26,6 +27,9 @@ void metrics_attach(struct shared *shared)
 		atomic_store(&cell->slot, 0);
 	memory = shared;
 	table = shared ? shared_region(shared, SHARED_METRICS) : NULL;
+	int64_t never = 0;
+	if (table)
+		atomic_compare_exchange_strong(&table->started_at, &never, clock_now());
 }
 
 struct metrics_table *metrics_table(struct shared **shared)
@@ -54,6 +58,40 @@ static void observe(struct histogram *histogram, const int64_t *bounds, int64_t 
 	metrics_add(&histogram->sum_us, us > 0 ? (uint64_t)us : 0);
 }
 
+static unsigned metrics_step(int64_t us)
+{
+	unsigned doublings = METRIC_STEP_LEAST;
+	if (us < (int64_t)1 << METRIC_STEP_LEAST)
+		return 0;
+	while (us >> (doublings + 1))
+		doublings++;
+	unsigned part =
+	    (unsigned)(us >> (doublings - METRIC_STEP_BITS)) & ((1 << METRIC_STEP_BITS) - 1);
+	unsigned step = ((doublings - METRIC_STEP_LEAST) << METRIC_STEP_BITS) + part;
+	return step < METRIC_STEPS ? step : METRIC_STEPS - 1;
+}
+
+/* The number comes last: one who died on the way has begun nothing. */
+static void metrics_begin_spell(struct metric_spell *spell, uint32_t number)
+{
+	shared_lock(&table->head.mutex[0]);
+	if (atomic_load(&spell->number) != number) {
+		for (int i = 0; i < METRIC_STEPS; i++)
+			atomic_store_explicit(&spell->steps[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&spell->number, number, memory_order_release);
+	}
+	shared_unlock(&table->head.mutex[0]);
+}
+
+static void metrics_recent(int64_t us)
+{
+	uint32_t number = (uint32_t)(clock_uptime_us() / METRIC_SPELL_US);
+	struct metric_spell *spell = &table->spells[number % METRIC_SPELLS];
+	if (atomic_load_explicit(&spell->number, memory_order_acquire) != number)
+		metrics_begin_spell(spell, number);
+	atomic_fetch_add_explicit(&spell->steps[metrics_step(us)], 1, memory_order_relaxed);
+}
+
 void metrics_request(size_t row, int status, int64_t us)
 {
 	int class = status / 100 - 1;
@@ -63,6 +101,7 @@ void metrics_request(size_t row, int status, int64_t us)
 		row = METRIC_ROUTES - 1;
 	metrics_add(&table->requests[row][class], 1);
 	observe(&table->request_times[row], metric_request_bounds, us);
+	metrics_recent(us);
 }
 
 void metrics_run(unsigned end, int64_t us)

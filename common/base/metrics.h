@@ -48,7 +48,9 @@ enum metric {
 enum gauge {
 	GAUGE_THREADS,      /* that serve requests */
 	GAUGE_BUSY,         /* of those, the ones that do */
+	GAUGE_ARRIVING,     /* requests whose bodies are on their way, which keep no thread */
 	GAUGE_SOCKETS,      /* WebSockets that are open */
+	GAUGE_LIVE,         /* of those, the ones to live agents */
 	GAUGE_EXPORT_QUEUE, /* items that wait to be sent */
 	GAUGE_LEASE_QUEUE,  /* requests that wait for another run on their thread */
 	GAUGE_RUNS,         /* runs that are under way */
@@ -77,6 +79,18 @@ void metrics_run(unsigned end, int64_t us);
 
 /* What a model took and gave; model may be NULL. */
 void metrics_tokens(const char *model, int64_t in, int64_t out);
+
+/* All processes together, at this moment. */
+struct metrics_view {
+	int64_t started_at; /* microseconds since the epoch: when the first of them began */
+	int64_t processes;  /* that serve requests */
+	int64_t gauges[GAUGES];
+	uint64_t requests, errors; /* answers since then; those that were 5xx */
+	int64_t p50_us, p99_us; /* times of the answers of the last minute; -1: there were none */
+};
+
+/* All 0, and no times, while nothing is attached. */
+void metrics_look(struct metrics_view *view);
 
 /*
  * Appends everything in Prometheus's text format.  route_name gives method and path of a row of the

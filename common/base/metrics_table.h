@@ -30,13 +30,31 @@ struct metric_cell {
 	_Atomic int64_t gauges[GAUGES];
 };
 
+/*
+ * How long answers took lately.  A spell is some seconds: its number counts them since the machine
+ * was started, and whoever comes first in a new one clears the place of the oldest for it.  A step
+ * is an eighth of a doubling, so that a time is known to within 12 %.
+ */
+#define METRIC_SPELL_US 5000000
+#define METRIC_SPELLS 13 /* a minute and the one that goes on */
+#define METRIC_STEP_BITS 3
+#define METRIC_STEP_LEAST 6 /* below 2^6 us all is one step */
+#define METRIC_STEPS 192    /* up to 2^30 us */
+
+struct metric_spell {
+	_Atomic uint32_t number;
+	_Atomic uint32_t steps[METRIC_STEPS];
+};
+
 struct metrics_table {
-	struct shared_head head; /* its first mutex guards taking models and cells */
+	struct shared_head head; /* its first mutex guards taking models, cells and spells */
+	_Atomic int64_t started_at;
 	_Atomic uint64_t counters[METRICS];
 	_Atomic uint64_t requests[METRIC_ROUTES][METRIC_CLASSES];
 	struct histogram request_times[METRIC_ROUTES];
 	_Atomic uint64_t runs[METRIC_RUN_ENDS];
 	struct histogram run_times;
+	struct metric_spell spells[METRIC_SPELLS];
 	struct metric_model models[METRIC_MODELS];
 	struct metric_cell cells[METRIC_CELLS];
 };

@@ -194,14 +194,17 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 	buf_putc(out, '\n');
 }
 
-static void put_gauges(struct buf *out, struct metrics_table *table, struct shared *shared)
+static void put_gauges(struct buf *out)
 {
 	static const struct {
 		const char *name, *help;
 	} rows[GAUGES] = {
 	    [GAUGE_THREADS] = {"threads", "Threads that serve requests."},
 	    [GAUGE_BUSY] = {"threads_busy", "Threads that have a request in hand."},
+	    [GAUGE_ARRIVING] = {"requests_arriving",
+		"Requests whose bodies are on their way, and keep no thread."},
 	    [GAUGE_SOCKETS] = {"sockets_open", "WebSockets that are open."},
+	    [GAUGE_LIVE] = {"sockets_live", "WebSockets to live agents, of those that are open."},
 	    [GAUGE_EXPORT_QUEUE] = {"export_queue", "Runs and failures that wait to be sent."},
 	    [GAUGE_LEASE_QUEUE] = {"runs_waiting",
 		"Requests that wait for another run on their thread."},
@@ -210,16 +213,11 @@ static void put_gauges(struct buf *out, struct metrics_table *table, struct shar
 		"Runs in the background that are under way."},
 	    [GAUGE_WEBHOOKS] = {"webhooks_waiting", "Webhooks that are not delivered yet."},
 	};
+	struct metrics_view view;
+	metrics_look(&view);
 	for (int i = 0; i < GAUGES; i++) {
-		int64_t total = 0; /* of the processes that live */
-		for (int k = 0; k < METRIC_CELLS; k++) {
-			struct metric_cell *cell = &table->cells[k];
-			uint32_t slot = atomic_load(&cell->slot);
-			if (slot && shared_alive(shared, slot))
-				total += atomic_load(&cell->gauges[i]);
-		}
 		metrics_text_put_head(out, rows[i].name, "gauge", rows[i].help);
-		buf_printf(out, PREFIX "%s %" PRId64 "\n", rows[i].name, total);
+		buf_printf(out, PREFIX "%s %" PRId64 "\n", rows[i].name, view.gauges[i]);
 	}
 }
 
@@ -233,5 +231,5 @@ void metrics_write(struct buf *out, route_name_fn *route_name)
 	put_runs(out, table);
 	put_tokens(out, table);
 	put_counters(out, table);
-	put_gauges(out, table, shared);
+	put_gauges(out);
 }

@@ -37,7 +37,7 @@ resume '"an answer"' t '"response_granularity":"full"'
 api GET '/v1/observability/t'
 api GET '/v1/observability/nobody?run_id=x'
 for path in /v1/graph /v1/graph/tools /v1/graph:StateSchema '/v1/threads?limit=2&offset=0&search=t' /v1/threads/t \
-	/v1/threads/t/messages /v1/config/multimodal /v1/evals/runs /v1/evals/runs/support_20260902_103000 \
+	/v1/threads/t/messages /v1/config/multimodal /v1/service /v1/evals/runs /v1/evals/runs/support_20260902_103000 \
 	/v1/evals/runs/support_20260901_090000 /docs /redocs /docs/assets/docs.js /redocs/assets/redocs.js /console; do
 	api GET "$path"
 done

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: ISC
-// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN | live]: a person in front of the console; a line "ok NAME" or "failed NAME" for
+// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live]: a person in front of the console; a line "ok NAME" or "failed NAME" for
 // each fact.  Whatever the page complains of, asks of others or is refused fails.
 import { createRequire } from 'node:module';
 
-const [peers, executablePath, address, width, token] = process.argv.slice(2);
+const [peers, executablePath, address, width, token, views] = process.argv.slice(2);
 const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
 const timeout = 60000;
 
@@ -254,6 +254,21 @@ async function evaluations() {
 	await fits('Evaluations');
 }
 
+async function service() {
+	await named('link', 'Service').click();
+	const table = named('table', 'Service');
+	await comes('the service is shown', table.getByRole('row', { name: 'Storage sqlite' }));
+	await comes('with its version', table.getByRole('row', { name: /^Version agentgraph [0-9.]+$/ }));
+	await comes('its limits', table.getByRole('row', { name: /^Limit of a file [0-9.]+ MB$/ }));
+	await comes('its latency', table.getByRole('row', { name: /^Latency half within / }));
+	await comes('its instances', named('table', 'Instances').getByRole('row').nth(1));
+	await comes('and its load as a plot', named('img', 'Load'));
+	report('the address names the view', /#\/service$/.test(page.url()), page.url());
+	await page.waitForFunction(() => document.querySelector('[aria-label=Load]').querySelectorAll('rect').length > 2);
+	report('it goes on over time', true);
+	await fits('Service');
+}
+
 async function live() {
 	report('a live graph has no Chat', (await named('link', 'Chat').count()) === 0);
 	await press('Start');
@@ -286,10 +301,26 @@ async function connect() {
 	await comes('and given up', dialog);
 }
 
+// What a role has no use for is not there.
+async function rights() {
+	await page.getByLabel('Token').fill(token);
+	await press('Connect');
+	await page.locator('nav a[aria-current=page]').waitFor();
+	const there = (await page.locator('nav a').allInnerTexts()).join(' ');
+	report(`there are ${views}`, there === views, there);
+	const first = await page.locator('nav a').first().innerText();
+	report('the first of them is shown', await named('link', first).getAttribute('aria-current') === 'page');
+	await page.evaluate(() => { location.hash = '#/memory'; });
+	await page.waitForTimeout(200);
+	report('no other can be reached', await named('link', first).getAttribute('aria-current') === 'page');
+}
+
 try {
 	await page.goto(address);
 	if (token === 'live') {
 		await live();
+	} else if (views) {
+		await rights();
 	} else if (token) {
 		await connect();
 	} else {
@@ -301,6 +332,7 @@ try {
 		await memory();
 		await files();
 		await evaluations();
+		await service();
 	}
 } catch (error) {
 	report('everything can be clicked', false, String(error));

@@ -12,7 +12,7 @@ chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
 [ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 
-# look PAGE WIDTH [TOKEN]
+# look PAGE WIDTH [TOKEN [VIEWS]]
 look() {
 	HOME=$WORK TMPDIR=$WORK timeout 400 "$node" "$TOP_SRCDIR/t/e2e/console.mjs" "$peers" "$chromium" "$@" >seen 2>seen.err
 	is $? 0 "the page at $2 px was looked at" || diag "$(tail -n 20 seen.err)"
@@ -26,6 +26,7 @@ END
 mkdir eval_reports
 cp "$TOP_SRCDIR"/t/api/support_*.json eval_reports/
 serve_start --processes 1 || tap_bail 'the service does not start'
+ok 'wait_for 10 grep -q "the console is at $BASE/console$" "$SERVE_ERR"' 'who starts the service is told where the console is'
 http GET /console
 is "$STATUS $(header Content-Type)" '200 text/html; charset=utf-8' 'the console is served'
 like "$(header Permissions-Policy)" 'microphone=\(self\)' 'its page may ask for the microphone'
@@ -50,12 +51,21 @@ serve_stop
 
 configure '"auth":"jwt"'
 CONSOLE_PATH=/help/my-console serve_start --processes 1 || tap_bail 'no second start'
+ok 'wait_for 10 grep -q "the console is at $BASE/help/my-console$" "$SERVE_ERR"' 'also where the path is another'
 look "$BASE/help/my-console" 360 "$(token ann)"
+serve_stop
+
+configure '"auth":"jwt","store":"builtin:store","evaluation":{"serve":false},"authorization":{"backend":"rbac","roles":{
+	"reader":["config:read","graph:read","checkpointer:read","store:write"],"uploader":["config:read","files:read","files:upload"]}}'
+serve_start --processes 1 || tap_bail 'no start with roles'
+look "$BASE/console" 1280 "$(token ann ',"role":"reader"')" 'Graph Threads Runs Service'
+look "$BASE/console" 1280 "$(token ann ',"role":"uploader"')" 'Files Service'
 serve_stop
 
 MODE=production serve_start --processes 1 || tap_bail 'no third start'
 http GET /console
 is "$STATUS" 404 'in production it is not there'
+unlike "$(cat "$SERVE_ERR")" 'the console is at' 'and nobody is told of it'
 serve_stop
 
 done_testing

@@ -144,6 +144,78 @@ static void gauges_are_those_of_the_living(void)
 	close_all();
 }
 
+static void a_look_sums_up_all_processes(void)
+{
+	struct metrics_view view;
+	metrics_look(&view);
+	CU_ASSERT_TRUE(view.started_at == 0 && view.requests == 0 && view.p50_us == -1);
+	open_in("look");
+	metrics_look(&view);
+	CU_ASSERT_TRUE(view.started_at > 0 && view.processes == 0 && view.p99_us == -1);
+	int64_t started_at = view.started_at;
+	metrics_request(2, 404, 1);
+	int status;
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct error err = {0};
+		metrics_attach(NULL);
+		metrics_attach(shared_open(unit_path("look"), &err));
+		metrics_gauge(GAUGE_THREADS, 4);
+		metrics_request(1, 503, 1);
+		metrics_look(&view);
+		_exit(view.processes == 1 && view.gauges[GAUGE_THREADS] == 4 &&
+			    view.requests == 2 && view.started_at == started_at
+			? 0
+			: 1);
+	}
+	waitpid(pid, &status, 0);
+	CU_ASSERT_EQUAL(status, 0);
+	metrics_look(&view);
+	CU_ASSERT_EQUAL(view.processes, 0); /* it is dead */
+	metrics_gauge(GAUGE_THREADS, 4);
+	metrics_gauge(GAUGE_BUSY, 1);
+	metrics_look(&view);
+	CU_ASSERT_EQUAL(view.processes, 1);
+	CU_ASSERT_EQUAL(view.gauges[GAUGE_BUSY], 1);
+	CU_ASSERT_TRUE(view.requests == 2 && view.errors == 1);
+	close_all();
+}
+
+static bool within(int64_t us, int64_t found)
+{
+	if (found >= us && found <= us + us / 8)
+		return true;
+	printf("# %lld is shown as %lld\n", (long long)us, (long long)found);
+	return false;
+}
+
+static void times_of_late_are_known_to_an_eighth(void)
+{
+	static const int64_t times[] = {64, 100, 1000, 1023, 1024, 77777, 1000000, 900000000};
+	for (size_t i = 0; i < UNIT_COUNT(times); i++) {
+		char name[16];
+		struct metrics_view view;
+		snprintf(name, sizeof(name), "late-%zu", i);
+		open_in(name);
+		for (int k = 0; k < 98; k++)
+			metrics_request(3, 200, 10);
+		metrics_look(&view);
+		CU_ASSERT_TRUE(view.p50_us > 10 && view.p50_us < 72 && view.p99_us == view.p50_us);
+		metrics_request(3, 200, times[i]);
+		metrics_request(3, 200, times[i]);
+		metrics_look(&view);
+		CU_ASSERT_TRUE(view.p50_us < 72);
+		CU_ASSERT_TRUE(within(times[i], view.p99_us));
+		close_all();
+	}
+	open_in("late-ever");
+	metrics_request(3, 200, INT64_MAX);
+	struct metrics_view view;
+	metrics_look(&view);
+	CU_ASSERT_TRUE(view.p50_us >= 1 << 29);
+	close_all();
+}
+
 static void every_number_has_its_type(void)
 {
 	open_in("types");
@@ -171,6 +243,8 @@ static const struct unit_test tests[] = {
     {"runs and tokens are counted", runs_and_tokens_are_counted},
     {"models beyond a number are one", models_beyond_a_number_are_one},
     {"gauges are those of the living", gauges_are_those_of_the_living},
+    {"a look sums up all processes", a_look_sums_up_all_processes},
+    {"times of late are known to an eighth", times_of_late_are_known_to_an_eighth},
     {"every number has its type", every_number_has_its_type},
 };
 

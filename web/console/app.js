@@ -5,18 +5,23 @@ import * as api from './api.js';
 import { button, complain, input, make, say } from './dom.js';
 
 const page = document.body.dataset;
+const service = { graph: undefined, rights: null, signal: undefined };
+
+// Whether the caller has these scopes, as far as that is known.
+const may = (...scopes) => !service.rights || scopes.every((scope) => service.rights.includes(scope));
+
 const views = [
-	{ name: 'Chat', at: 'chat', load: () => import('./chat.js'), shown: ({ graph }) => !graph?.info.is_realtime },
+	{ name: 'Chat', at: 'chat', load: () => import('./chat.js'), shown: ({ graph }) => !graph?.info.is_realtime && may('graph:stream', 'checkpointer:read') },
 	{ name: 'Graph', at: 'graph', load: () => import('./graph.js'), shown: ({ graph }) => graph },
-	{ name: 'Threads', at: 'threads', load: () => import('./threads.js'), shown: () => true },
+	{ name: 'Threads', at: 'threads', load: () => import('./threads.js'), shown: () => may('checkpointer:read') },
 	{ name: 'Runs', at: 'runs', load: () => import('./runs.js'), shown: ({ graph }) => graph },
-	{ name: 'Memory', at: 'memory', load: () => import('./memory.js'), shown: ({ graph }) => graph?.info.store },
-	{ name: 'Files', at: 'files', load: () => import('./files.js'), shown: () => true },
+	{ name: 'Memory', at: 'memory', load: () => import('./memory.js'), shown: ({ graph }) => (!graph || graph.info.store) && may('store:read') },
+	{ name: 'Files', at: 'files', load: () => import('./files.js'), shown: () => may('files:read') },
 	{ name: 'Evaluations', at: 'evaluations', load: () => import('./evaluations.js'), shown: () => page.evaluations },
-	{ name: 'Live', at: 'live', load: () => import('./live.js'), shown: ({ graph }) => graph?.info.is_realtime },
+	{ name: 'Live', at: 'live', load: () => import('./live.js'), shown: ({ graph }) => graph?.info.is_realtime && may('graph:stream') },
+	{ name: 'Service', at: 'service', load: () => import('./service.js'), shown: () => service.rights !== undefined && may('config:read') },
 ];
 
-const service = { graph: undefined, signal: undefined };
 let leaving = new AbortController();
 
 function frame() {
@@ -39,9 +44,10 @@ async function route() {
 	service.signal = leaving.signal;
 	const [at, ...parts] = location.hash.slice(2).split('/').map(decodeURIComponent);
 	const possible = views.filter((view) => view.shown(service));
-	const view = possible.find((one) => one.at === at) || possible.find((one) => ['chat', 'live'].includes(one.at));
+	const view = possible.find((one) => one.at === at) || possible.find((one) => ['chat', 'live'].includes(one.at)) || possible[0];
 	const main = document.getElementById('main');
 	const { signal } = service;
+	if (!view) return main.replaceChildren(make('p.empty', 'This token may use none of the views.'));
 	document.title = `${view.name} – ${page.name}`;
 	showLinks(view);
 	document.getElementById('alerts').replaceChildren();
@@ -85,13 +91,35 @@ function connect(refusal) {
 	secret.focus();
 }
 
-// What is served; an error only where nobody was let in.  Who may not read the graph sees the views that do without.
+// The scopes that the token itself names, if it does.
+function claimedScopes() {
+	try {
+		return JSON.parse(atob(api.token.get().split('.')[1].replace(/-/g, '+').replace(/_/g, '/'))).scopes;
+	} catch {
+		return undefined;
+	}
+}
+
+// The answer, or undefined for who may not have it.
+async function permitted(where) {
+	try {
+		return await api.get(where);
+	} catch (error) {
+		if (error.code !== 'PERMISSION_ERROR') throw error;
+		return undefined;
+	}
+}
+
+// What the caller may do, and what is served; an error only where nobody was let in.  Who may not ask for their rights has
+// what the token says, or finds out.
 async function learn() {
 	try {
-		service.graph = await api.get('v1/graph');
+		const about = page.tokens ? await permitted('v1/service') : { rights: null };
+		const claimed = about ? undefined : claimedScopes();
+		service.rights = about ? about.rights : Array.isArray(claimed) ? claimed : undefined;
+		service.graph = may('graph:read') ? await permitted('v1/graph') : undefined;
 	} catch (error) {
-		service.graph = undefined;
-		if (error.code !== 'PERMISSION_ERROR') return error;
+		return error;
 	}
 	return undefined;
 }
