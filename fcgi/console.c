@@ -32,6 +32,7 @@ static const struct asset assets[] = {
     MODULE(files),
     MODULE(graph),
     MODULE(history),
+    MODULE(list),
     MODULE(live),
     MODULE(memory),
     MODULE(message),
@@ -73,38 +74,71 @@ const char *console_build(const char *dir, struct arena *arena)
 	return arena_printf(arena, "%016" PRIx64, hash);
 }
 
+/* What the view that is shown first is made of, so that none of it waits for another. */
+static const char *const chat_modules[] = {
+    "api", "dom", "chat", "branches", "drawing", "list", "message", "text", "turn", NULL};
+static const char *const live_modules[] = {"api", "dom", "live", NULL};
+
+static bool has_library(const struct request *rq, const char *name)
+{
+	size_t size;
+	int fd = pages_open(rq->server->pages, name, &size);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Markdown's library comes after the page's own modules: the first view needs none. */
+static void console_put_head(struct buf *html, const struct request *rq, const char *base)
+{
+	const char *const *module = rq->server->service->graph->live ? live_modules : chat_modules;
+	buf_printf(html, "<link rel=\"stylesheet\" href=\"%s/console.css\">\n", base);
+	for (; *module; module++)
+		buf_printf(html, "<link rel=\"modulepreload\" href=\"%s/%s.js\">\n", base, *module);
+	buf_printf(html, "<script type=\"module\" src=\"%s/app.js\"></script>\n", base);
+	if (has_library(rq, "marked.js"))
+		buf_printf(html, "<script defer src=\"%s/marked.js\"></script>\n", base);
+}
+
+/* What the page knows of the service without asking it. */
+static void console_put_facts(struct buf *html, const struct request *rq)
+{
+	const struct service *service = rq->server->service;
+	const struct config *config = service->config;
+	const struct {
+		const char *name;
+		bool yes;
+	} facts[] = {
+	    {"tokens", config->auth != AUTH_NONE},
+	    {"live", service->graph->live},
+	    {"store", service->memories},
+	    {"evaluations", config->evals_served},
+	    {"differences", has_library(rq, "diff.js")},
+	};
+	for (size_t i = 0; i < COUNT(facts); i++)
+		buf_printf(html, " data-%s=\"%s\"", facts[i].name, facts[i].yes ? "yes" : "");
+}
+
 /* Addresses are relative to the page's, so that they hold below any prefix. */
 void get_console(struct request *rq)
 {
 	const struct config *config = rq->server->service->config;
 	const char *path = config->env.console_path;
-	const char *base =
-	    arena_printf(rq->call.arena, "%s/%s", strrchr(path, '/') + 1, rq->server->console);
-	struct buf html = {0};
+	struct buf base = {0}, html = {0};
+	pages_put_text(&base, strrchr(path, '/') + 1);
+	buf_printf(&base, "/%s", rq->server->console);
 	pages_put_head(&html, config->env.app_name, ": console");
-	buf_puts(&html, "<link rel=\"stylesheet\" href=\"");
-	pages_put_text(&html, base);
-	buf_puts(&html, "/console.css\">\n");
-	for (size_t i = 0; i < COUNT(libraries); i++) {
-		size_t size;
-		int fd = pages_open(rq->server->pages, libraries[i].name, &size);
-		if (fd < 0)
-			continue;
-		close(fd);
-		buf_puts(&html, "<script defer src=\"");
-		pages_put_text(&html, base);
-		buf_printf(&html, "/%s\"></script>\n", libraries[i].name);
-	}
-	buf_puts(&html, "<script type=\"module\" src=\"");
-	pages_put_text(&html, base);
-	buf_puts(&html, "/app.js\"></script>\n<body data-root=\"./");
+	console_put_head(&html, rq, buf_str(&base));
+	buf_release(&base);
+	buf_puts(&html, "<body data-root=\"./");
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/'))
 		buf_puts(&html, "../");
 	buf_puts(&html, "\" data-name=\"");
 	pages_put_text(&html, config->env.app_name);
-	buf_printf(&html, "\" data-tokens=\"%s\" data-evaluations=\"%s\">\n",
-	    config->auth == AUTH_NONE ? "" : "yes", config->evals_served ? "yes" : "");
-	buf_puts(&html, "<noscript>The console needs JavaScript.</noscript>\n</body>\n</html>\n");
+	buf_puts(&html, "\"");
+	console_put_facts(&html, rq);
+	buf_puts(
+	    &html, ">\n<noscript>The console needs JavaScript.</noscript>\n</body>\n</html>\n");
 	rq->response->security = SECURITY_CONSOLE;
 	pages_reply_html(rq, &html);
 }

@@ -25,6 +25,7 @@ extern const char text_console_evaluations_js[];
 extern const char text_console_files_js[];
 extern const char text_console_graph_js[];
 extern const char text_console_history_js[];
+extern const char text_console_list_js[];
 extern const char text_console_live_js[];
 extern const char text_console_memory_js[];
 extern const char text_console_message_js[];

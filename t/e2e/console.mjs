@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: ISC
-// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live]: a person in front of the console; a line "ok NAME" or "failed NAME" for
-// each fact.  Whatever the page complains of, asks of others or is refused fails.
-import { createRequire } from 'node:module';
+// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live]: a person in front of the console.
+import { visit } from './console_page.mjs';
 
-const [peers, executablePath, address, width, token, views] = process.argv.slice(2);
-const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
-const timeout = 60000;
-
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
-	'--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required'] });
-const page = await browser.newPage({ viewport: { width: Number(width), height: 760 }, reducedMotion: 'reduce' });
-page.setDefaultTimeout(timeout);
-
-const complaints = [];
-await page.exposeFunction('tellBlocked', (what) => complaints.push(`blocked: ${what}`));
-await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => window.tellBlocked(`${e.violatedDirective} ${e.blockedURI}`)));
-page.on('console', (message) => complaints.push(`console: ${message.text()}`));
-page.on('pageerror', (error) => complaints.push(`error: ${error}`));
-page.on('response', (answer) => { if (answer.status() >= 400) complaints.push(`answer: ${answer.status()} ${answer.url()}`); });
-page.on('request', (request) => {
-	if (!request.url().startsWith(`${new URL(address).origin}/`) && !/^(blob|data):/.test(request.url())) complaints.push(`elsewhere: ${request.url()}`);
-});
-
-function report(name, good, found) {
-	console.log(`${good ? 'ok' : 'failed'} ${width} px: ${name}`);
-	if (!good) console.log(`# ${JSON.stringify(found)}`);
-}
-
-// Reports that it came to be, and goes on either way.
-async function comes(name, locator) {
-	try {
-		await locator.waitFor();
-		report(name, true);
-	} catch {
-		report(name, false, (await page.locator('body').innerText()).slice(-600));
-	}
-}
-
-async function fits(name) {
-	const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-	report(`${name} fits`, wide <= 0, wide);
-}
-
-const named = (role, name) => page.getByRole(role, { name, exact: true });
-const press = (name) => named('button', name).first().click();
-const log = named('log', 'Conversation');
-const said = (role, text) => log.getByRole('article', { name: role }).filter({ hasText: text });
-const settled = () => page.waitForFunction(() => document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false');
-
-async function ask(text) {
-	await page.getByLabel('Message', { exact: true }).fill(text);
-	await page.getByLabel('Message', { exact: true }).press('Enter');
-}
+const [peers, chromium, address, width, token, views] = process.argv.slice(2);
+const { page, forgive, report, comes, fits, named, log, ask, walk, press, said, settled } =
+	await visit(peers, chromium, { width: Number(width), prefix: `${width} px: ` });
 
 async function chat() {
 	await press('New conversation');
@@ -111,23 +64,6 @@ async function chat() {
 	report('and stopped', (await said('Agent', 'tick 99').count()) === 0);
 	await comes('what was said before is there', said('Agent', 'answer: red'));
 	await fits('Chat');
-}
-
-// What agents and users say is never script, style, or a request to others.
-async function attacks() {
-	await press('New conversation');
-	const list = ['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '[a](javascript:alert(1))', '![b](http://192.0.2.1/x.png)',
-		'<style>body{display:none}</style>', '<svg onload=alert(1)>', '<form action="http://192.0.2.1/"><input name=a></form>',
-		'<a href="data:text/html,<script>alert(1)</script>">c</a>', '<div style="background:url(http://192.0.2.1/y)">d</div>', '<iframe src="http://192.0.2.1/"></iframe>'];
-	for (const one of list) {
-		await ask(one);
-		await page.waitForFunction((count) => document.querySelectorAll('.message.assistant:not(.growing)').length === count
-			&& document.querySelector('[role=log]').getAttribute('aria-busy') === 'false', list.indexOf(one) + 1);
-	}
-	const odd = await log.evaluate((node) => [...node.querySelectorAll('img, script, style, svg, form, iframe, input, [style], [onerror], [onload]')]
-		.map((one) => one.outerHTML).concat([...node.querySelectorAll('a[href]')].map((one) => one.href).filter((href) => !/^(https?|mailto):/.test(href))));
-	report('what is said stays text', odd.length === 0, odd);
-	report('the page is still shown', await named('heading', 'MyApp').isVisible());
 }
 
 async function graph() {
@@ -288,8 +224,7 @@ async function connect() {
 	await dialog.getByLabel('Token').fill('nonsense');
 	await dialog.getByRole('button', { name: 'Connect' }).click();
 	await comes('a wrong one is refused in the words of the service', dialog.getByRole('alert').filter({ hasText: 'Invalid token' }));
-	const own = complaints.splice(0).filter((one) => !/^(answer: 403|console: .* 403 )/.test(one));
-	report('and nothing else is wrong', own.length === 0, own);
+	forgive(/^(answer: 403|console: .* 403 )/);
 	await dialog.getByLabel('Token').fill(token);
 	await dialog.getByRole('button', { name: 'Connect' }).click();
 	await ask('/whoami');
@@ -315,27 +250,7 @@ async function rights() {
 	report('no other can be reached', await named('link', first).getAttribute('aria-current') === 'page');
 }
 
-try {
-	await page.goto(address);
-	if (token === 'live') {
-		await live();
-	} else if (views) {
-		await rights();
-	} else if (token) {
-		await connect();
-	} else {
-		await chat();
-		await attacks();
-		await graph();
-		await threads();
-		await runs();
-		await memory();
-		await files();
-		await evaluations();
-		await service();
-	}
-} catch (error) {
-	report('everything can be clicked', false, String(error));
-}
-report('the page complains of nothing', complaints.length === 0, complaints);
-await browser.close();
+if (token === 'live') await walk(address, live);
+else if (views) await walk(address, rights);
+else if (token) await walk(address, connect);
+else await walk(address, chat, graph, threads, runs, memory, files, evaluations, service);

@@ -2,23 +2,23 @@
 // The frame of the console: who is connected, which view is shown.  A view is a module with show(main, parts, service),
 // where parts are what the address has behind the view's name; what it fetches ends with its signal.
 import * as api from './api.js';
-import { button, complain, input, make, say } from './dom.js';
+import { button, complain, input, make, say, set } from './dom.js';
 
 const page = document.body.dataset;
-const service = { graph: undefined, rights: null, signal: undefined };
+const service = { rights: null, signal: undefined };
 
-// Whether the caller has these scopes, as far as that is known.
+// Whether the caller has these scopes, as far as that is known; null are all.
 const may = (...scopes) => !service.rights || scopes.every((scope) => service.rights.includes(scope));
 
 const views = [
-	{ name: 'Chat', at: 'chat', load: () => import('./chat.js'), shown: ({ graph }) => !graph?.info.is_realtime && may('graph:stream', 'checkpointer:read') },
-	{ name: 'Graph', at: 'graph', load: () => import('./graph.js'), shown: ({ graph }) => graph },
+	{ name: 'Chat', at: 'chat', load: () => import('./chat.js'), shown: () => !page.live && may('graph:stream', 'checkpointer:read') },
+	{ name: 'Graph', at: 'graph', load: () => import('./graph.js'), shown: () => may('graph:read') },
 	{ name: 'Threads', at: 'threads', load: () => import('./threads.js'), shown: () => may('checkpointer:read') },
-	{ name: 'Runs', at: 'runs', load: () => import('./runs.js'), shown: ({ graph }) => graph },
-	{ name: 'Memory', at: 'memory', load: () => import('./memory.js'), shown: ({ graph }) => (!graph || graph.info.store) && may('store:read') },
+	{ name: 'Runs', at: 'runs', load: () => import('./runs.js'), shown: () => may('graph:read') },
+	{ name: 'Memory', at: 'memory', load: () => import('./memory.js'), shown: () => page.store && may('store:read') },
 	{ name: 'Files', at: 'files', load: () => import('./files.js'), shown: () => may('files:read') },
 	{ name: 'Evaluations', at: 'evaluations', load: () => import('./evaluations.js'), shown: () => page.evaluations },
-	{ name: 'Live', at: 'live', load: () => import('./live.js'), shown: ({ graph }) => graph?.info.is_realtime && may('graph:stream') },
+	{ name: 'Live', at: 'live', load: () => import('./live.js'), shown: () => page.live && may('graph:stream') },
 	{ name: 'Service', at: 'service', load: () => import('./service.js'), shown: () => service.rights !== undefined && may('config:read') },
 ];
 
@@ -33,30 +33,42 @@ function frame() {
 		make('div', { id: 'alerts' }), main, make('p', { id: 'said', role: 'status' }));
 }
 
-function showLinks(current) {
-	document.querySelector('nav').replaceChildren(...views.filter((view) => view.shown(service)).map((view) =>
-		make('a', { href: `#/${view.at}`, 'aria-current': view === current && 'page' }, view.name)));
+// A link that has the focus keeps it.
+function showLinks(possible, current) {
+	const nav = document.querySelector('nav');
+	if (nav.textContent !== possible.map(({ name }) => name).join(''))
+		nav.replaceChildren(...possible.map(({ at, name }) => make('a', { href: `#/${at}` }, name)));
+	[...nav.children].forEach((link, i) => set(link, { ariaCurrent: possible[i] === current ? 'page' : null }));
+}
+
+function decoded(part) {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		return part;
+	}
 }
 
 async function route() {
 	leaving.abort();
 	leaving = new AbortController();
 	service.signal = leaving.signal;
-	const [at, ...parts] = location.hash.slice(2).split('/').map(decodeURIComponent);
+	const [at, ...parts] = location.hash.slice(2).split('/').map(decoded);
 	const possible = views.filter((view) => view.shown(service));
 	const view = possible.find((one) => one.at === at) || possible.find((one) => ['chat', 'live'].includes(one.at)) || possible[0];
 	const main = document.getElementById('main');
 	const { signal } = service;
 	if (!view) return main.replaceChildren(make('p.empty', 'This token may use none of the views.'));
 	document.title = `${view.name} – ${page.name}`;
-	showLinks(view);
+	showLinks(possible, view);
 	document.getElementById('alerts').replaceChildren();
 	say('');
 	main.replaceChildren(make('p.empty', 'Loading …'));
 	main.className = view.at;
 	try {
 		const { show } = await view.load();
-		if (!signal.aborted) await show(main, view.at === at ? parts.filter(Boolean) : [], { ...service, signal });
+		if (!signal.aborted) await show(main, view.at === at ? parts.filter(Boolean) : [], { ...service, may, signal });
+		if (document.activeElement === document.body) main.focus();
 	} catch (error) {
 		if (signal.aborted) return;
 		main.replaceChildren(make('p.empty', 'This cannot be shown. ', button('Try again', route)));
@@ -100,26 +112,14 @@ function claimedScopes() {
 	}
 }
 
-// The answer, or undefined for who may not have it.
-async function permitted(where) {
-	try {
-		return await api.get(where);
-	} catch (error) {
-		if (error.code !== 'PERMISSION_ERROR') throw error;
-		return undefined;
-	}
-}
-
-// What the caller may do, and what is served; an error only where nobody was let in.  Who may not ask for their rights has
-// what the token says, or finds out.
+// What the caller may do; an error only where nobody was let in.  Who may not ask for it has what the token says, or finds out.
 async function learn() {
 	try {
-		const about = page.tokens ? await permitted('v1/service') : { rights: null };
-		const claimed = about ? undefined : claimedScopes();
-		service.rights = about ? about.rights : Array.isArray(claimed) ? claimed : undefined;
-		service.graph = may('graph:read') ? await permitted('v1/graph') : undefined;
+		({ rights: service.rights } = await api.get('v1/service'));
 	} catch (error) {
-		return error;
+		if (error.code !== 'PERMISSION_ERROR') return error;
+		const claimed = claimedScopes();
+		service.rights = Array.isArray(claimed) ? claimed : undefined;
 	}
 	return undefined;
 }
@@ -127,10 +127,9 @@ async function learn() {
 async function start() {
 	api.onRefused(() => {});
 	frame();
-	showLinks();
 	if (page.tokens && !api.token.get()) return connect();
-	const error = await learn();
-	if (error && page.tokens && error.status) return connect(error.message);
+	const error = page.tokens && await learn();
+	if (error && error.status) return connect(error.message);
 	if (error) {
 		document.getElementById('main').append(button('Try again', start));
 		return complain(error);

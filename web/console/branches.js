@@ -15,26 +15,27 @@ export function treeOf(history) {
 		if (parent) children.set(parent, [...(children.get(parent) || []), point]);
 	}
 	const head = real(history[0]);
-	const chain = [];
-	for (let point = head; point; point = parentOf(point)) chain.push(point);
-	return { head, chain, children: (point) => children.get(point) || [], parentOf };
+	const chain = new Set(), before = new Map(), latest = new Map();
+	for (let point = head, least = Infinity; point; point = parentOf(point)) {
+		chain.add(point);
+		if (point.message_count < least) before.set(point.message_count, point);
+		least = Math.min(least, point.message_count);
+	}
+	// children are later than their parents
+	for (const point of history)
+		latest.set(point, (children.get(point) || []).map((child) => latest.get(child)).reduce((best, one) => (one?.checkpoint_id > best.checkpoint_id ? one : best), point));
+	return { head, chain, before, latest, children: (point) => children.get(point) || [] };
 }
 
 // The checkpoint of the present way before the message at this place; none where no checkpoint is exactly there.
 export function before(tree, place) {
-	const point = tree.chain.find((one) => one.message_count <= place);
-	return point && point.message_count === place ? point : undefined;
-}
-
-// The latest that came of a checkpoint.
-function latest(tree, point) {
-	return tree.children(point).map((child) => latest(tree, child)).reduce((best, one) => (one.checkpoint_id > best.checkpoint_id ? one : best), point);
+	return tree.before.get(place);
 }
 
 // The ways that were gone from before the message at this place: where each of them ends, and which is the present one.
 export function waysFrom(tree, place) {
 	const point = before(tree, place);
 	if (!point) return { ends: [], present: -1 };
-	const kids = tree.children(point).filter((child) => latest(tree, child).message_count > place);
-	return { ends: kids.map((child) => latest(tree, child)), present: kids.findIndex((child) => tree.chain.includes(child)) };
+	const kids = tree.children(point).filter((child) => tree.latest.get(child).message_count > place);
+	return { ends: kids.map((child) => tree.latest.get(child)), present: kids.findIndex((child) => tree.chain.has(child)) };
 }

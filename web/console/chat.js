@@ -4,10 +4,12 @@ import { call, get, path, query, upload } from './api.js';
 import { before, treeOf, waysFrom } from './branches.js';
 import { ask, button, complain, guarded, link, make, more, newId, pretty, say } from './dom.js';
 import { draw } from './drawing.js';
+import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
+import { ready } from './text.js';
 import { follow, run } from './turn.js';
 
-const shownAtFirst = 100;
+const page = 200; // messages that are read at a time
 
 function kindOf(type) {
 	return /^(image|audio|video)\//.test(type) ? type.split('/')[0] : 'document';
@@ -16,15 +18,16 @@ function kindOf(type) {
 // Calls of tools that are to be run here, and have no result yet.
 function waitingCalls(messages) {
 	const done = new Set(messages.flatMap((message) => message.content).filter((block) => block.type === 'tool_result').map((block) => block.call_id));
-	const last = messages.findLastIndex((message) => message.role === 'user');
+	const last = messages.findLastIndex((message) => message?.role === 'user');
 	return messages.slice(last + 1).flatMap((message) => message.content).filter((block) => block.type === 'remote_tool_call' && !done.has(block.id));
 }
 
 class Conversation {
 	constructor(main, thread, service) {
-		Object.assign(this, { main, thread, service, messages: [], tree: treeOf([]), files: [], shown: new Map(), visible: shownAtFirst });
+		Object.assign(this, { main, thread, service, messages: [], tree: treeOf([]), files: [] });
 		this.name = make('h2');
-		this.log = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
+		this.list = new MessageList((message, place) => this.actsOf(message, place), (end) => this.readEarlier(end));
+		this.log = this.list.node;
 		this.asked = make('div.asked');
 		this.chips = make('ul.chips', { 'aria-label': 'Files' });
 		this.field = make('textarea', { rows: 2, 'aria-label': 'Message', placeholder: 'Message' });
@@ -41,8 +44,7 @@ class Conversation {
 			event.preventDefault();
 			this.send().catch(complain);
 		});
-		this.picture = service.graph && draw(service.graph);
-		const graph = this.picture && more('Graph', () => this.picture.node);
+		const graph = service.may('graph:read') && more('Graph', () => this.drawGraph());
 		main.replaceChildren(make('div.title', this.name, button('New conversation', () => { location.hash = '#/chat'; this.begin(); })),
 			graph || '', this.log, this.asked, this.form);
 		this.showRunning(false);
@@ -58,6 +60,22 @@ class Conversation {
 		return `v1/threads/${path(this.thread)}${rest}`;
 	}
 
+	drawGraph() {
+		const place = make('div');
+		get('v1/graph', this.service.signal).then((graph) => {
+			this.picture = draw(graph);
+			this.picture.light(this.at);
+			place.append(this.picture.node);
+		}).catch(complain);
+		return place;
+	}
+
+	// Where the run is, if one goes on.
+	light(node) {
+		this.at = node;
+		this.picture?.light(node);
+	}
+
 	async open() {
 		if (!this.thread) {
 			this.name.textContent = 'New conversation';
@@ -65,9 +83,9 @@ class Conversation {
 			this.field.focus();
 			return;
 		}
-		const { thread_data: record } = await get(this.where(), this.service.signal);
+		const [{ thread_data: record }, points] = await Promise.all([get(this.where(), this.service.signal), this.readHistory(), ready]);
 		this.showName(record);
-		await this.refresh(0);
+		await this.showWay(points);
 		if (record.status === 'running') await this.takeUp(record);
 	}
 
@@ -75,69 +93,67 @@ class Conversation {
 		this.name.replaceChildren(link(record.thread_name || record.thread_id, `#/threads/${path(record.thread_id)}`));
 	}
 
+	async readHistory() {
+		try {
+			return (await get(this.where('/history?limit=1000'), this.service.signal)).history;
+		} catch (error) {
+			if (error.code !== 'PERMISSION_ERROR') throw error;
+			return [];
+		}
+	}
+
+	// The messages from a place on, behind those that are there.
+	async readFrom(messages, from) {
+		for (let more = true; more;) {
+			const found = await get(this.where(`/messages${query({ limit: page, offset: from })}`), this.service.signal);
+			messages.length = from;
+			messages.push(...found.messages);
+			from += found.messages.length;
+			more = found.messages.length === page;
+		}
+		return messages;
+	}
+
+	async readEarlier(end) {
+		const { messages } = this, from = Math.max(0, end - page);
+		const found = await get(this.where(`/messages${query({ limit: end - from, offset: from })}`), this.service.signal);
+		found.messages.forEach((message, i) => { messages[from + i] = message; });
+	}
+
+	// The way that the thread goes by these checkpoints: the end of it, the rest when somebody comes near.
+	async showWay(points) {
+		const from = Math.max(0, (points[0]?.message_count || 0) - page / 2);
+		await this.showAll(await this.readFrom(new Array(from), from), points, 0);
+	}
+
 	// Reads what the thread has from this place on, and what can be gone back to.
 	async refresh(from) {
-		const { signal } = this.service;
-		const found = this.messages.slice(0, from);
-		for (let page = [undefined]; page.length;) {
-			({ messages: page } = await get(this.where(`/messages${query({ limit: 1000, offset: found.length })}`), signal));
-			found.push(...page);
-			if (page.length < 1000) break;
-		}
-		const { history } = await get(this.where('/history?limit=1000'), signal).catch((error) => {
-			if (error.code === 'PERMISSION_ERROR') return { history: [] };
-			throw error;
-		});
-		this.messages = found;
-		this.tree = treeOf(history);
-		this.render();
-		if (this.tree.head?.status === 'interrupted') {
-			const { state } = await get(this.where('/state'), signal);
-			this.showQuestion(state.execution_meta.interrupt);
-		} else {
-			this.showQuestion(undefined);
-		}
+		const [messages, points] = await Promise.all([this.readFrom(this.messages.slice(0, from), from), this.readHistory()]);
+		await this.showAll(messages, points, from);
+	}
+
+	async showAll(messages, points, from) {
+		this.messages = messages;
+		this.tree = treeOf(points);
+		this.list.show(messages, from);
+		if (this.tree.head?.status !== 'interrupted') return this.showQuestion(undefined);
+		const { state } = await get(this.where('/state'), this.service.signal);
+		return this.showQuestion(state.execution_meta.interrupt);
 	}
 
 	// ---- What was said
 
-	render() {
-		const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 120;
-		const first = Math.max(0, this.messages.length - this.visible);
-		const fresh = new Map();
-		const nodes = this.messages.slice(first).map((message, i) => {
-			const acts = this.actsOf(message, first + i);
-			const key = JSON.stringify([message.message_id, message.content, first + i, acts.key]);
-			const node = this.shown.get(key) || showMessage(message, acts);
-			fresh.set(key, node);
-			return node;
-		});
-		this.shown = fresh;
-		const earlier = first > 0 && button(`Earlier messages (${first})`, () => {
-			const height = this.log.scrollHeight;
-			this.visible += shownAtFirst;
-			this.render();
-			this.log.scrollTop += this.log.scrollHeight - height;
-		});
-		this.log.replaceChildren(...[earlier, ...nodes].filter(Boolean));
-		if (!this.messages.length) this.log.append(make('p.empty', 'This thread has no messages.'));
-		if (near) this.log.scrollTop = this.log.scrollHeight;
-	}
-
 	actsOf(message, place) {
-		const asked = message.role === 'user' ? place : this.messages.slice(0, place).findLastIndex((one) => one.role === 'user');
-		const point = before(this.tree, asked);
-		const possible = asked >= 0 && (point || asked === 0);
-		if (message.role === 'user')
-			return { edit: possible && ((node) => this.edit(node, place)), branches: this.branches(place), key: `${point?.checkpoint_id} ${this.waysKey(place)}` };
+		const asked = message.role === 'user' ? place : this.askedBefore(place);
+		const possible = asked >= 0 && (before(this.tree, asked) || asked === 0);
+		if (message.role === 'user') return { edit: possible && ((node) => this.edit(node, place)), branches: this.branches(place) };
 		const ends = !this.messages[place + 1] || this.messages[place + 1].role === 'user';
-		if (message.role === 'assistant') return { again: possible && ends && (() => this.askAgain(asked)), key: `${point?.checkpoint_id} ${ends}` };
-		return { key: '' };
+		return { again: message.role === 'assistant' && possible && ends && (() => this.askAgain(asked)) };
 	}
 
-	waysKey(place) {
-		const { ends, present } = waysFrom(this.tree, place);
-		return `${ends.map((end) => end.checkpoint_id)} ${present}`;
+	askedBefore(place) {
+		do place--; while (this.messages[place] && this.messages[place].role !== 'user');
+		return this.messages[place] ? place : -1;
 	}
 
 	branches(place) {
@@ -149,7 +165,7 @@ class Conversation {
 
 	async goTo(point) {
 		await call('POST', this.where('/rewind'), { checkpoint_id: point.checkpoint_id }, this.service.signal);
-		await this.refresh(0);
+		await this.showWay(await this.readHistory());
 		say('Another branch is shown');
 	}
 
@@ -226,10 +242,10 @@ class Conversation {
 		if (message) {
 			this.messages.push({ ...message, content: message.content.map((block) => (block.type === 'text' || block.media ? block : { ...block, media: block })),
 				timestamp: Date.now() / 1000 });
-			this.render();
+			this.list.show(this.messages, from);
 		}
 		this.showQuestion(undefined);
-		this.log.scrollTop = this.log.scrollHeight;
+		this.list.goToEnd();
 		await this.during((heard) => run(body, this.service.signal, heard), Math.max(0, from - (body.resume === undefined ? 0 : 1)));
 		if (this.unnamed) await this.nameIt();
 	}
@@ -259,37 +275,28 @@ class Conversation {
 		}
 		if (this.service.signal.aborted) return;
 		this.showRunning(false);
-		this.picture?.light();
+		this.light();
 		await this.refresh(Math.min(from, this.messages.length));
 	}
 
-	hear(chunk, said) {
-		const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 120;
-		const { event, message, data, metadata } = chunk;
-		if (metadata?.node) this.picture?.light(metadata.node);
-		if (event === 'message' && !this.messages.some((one) => one.message_id === message.message_id)) this.hearMessage(message, said);
+	hear({ event, message, data, metadata }, said) {
+		if (metadata?.node) this.light(metadata.node);
+		if (event === 'message' && (said.has(message.message_id) || !this.messages.some((one) => one.message_id === message.message_id)))
+			this.list.change(() => this.hearMessage(message, said));
 		if (event === 'updates' && data.status === 'invoking_node') say(`${data.node}, step ${data.step}`);
 		if (event === 'updates' && data.status === 'stopped') say('Stopped');
 		if (event === 'updates' && data.status === 'restarted') say(`Taken up again, attempt ${data.attempt}`);
 		if (event === 'error') complain(new Error(data.reason));
-		if (near) this.log.scrollTop = this.log.scrollHeight;
 	}
 
 	hearMessage(message, said) {
-		let place = said.get(message.message_id);
-		if (message.delta) {
-			if (!place) {
-				place = growing(message);
-				said.set(message.message_id, place);
-				this.log.append(place.node);
-			}
-			place.add(message);
-			return;
-		}
-		const node = showMessage(message);
-		if (place) place.node.replaceWith(node);
-		else this.log.append(node);
-		said.set(message.message_id, { node });
+		const place = said.get(message.message_id);
+		if (place && message.delta) return place.add(message);
+		if (place) place.node.remove();
+		const fresh = message.delta ? growing(message) : { node: showMessage(message), add() {} };
+		if (message.delta) fresh.add(message);
+		said.set(message.message_id, fresh);
+		return this.list.add(fresh.node);
 	}
 
 	async halt() {
@@ -320,19 +327,19 @@ class Conversation {
 		const answer = make('textarea', { rows: 2, 'aria-label': 'Answer' });
 		const give = (value) => this.turn({ resume: value, config: { thread_id: this.thread } });
 		const quick = reason === 'tool_approval' ? [button('Approve', () => give(true)), button('Decline', () => give(false))] : [];
-		const form = make('form.question', { role: 'group', 'aria-label': 'Question' }, make('p', words || `The agent waits (${reason}).`),
+		const form = make('form', make('p', words || `The agent waits (${reason}).`),
 			words && Object.keys(data).length <= 1 ? '' : make('pre', { tabIndex: 0 }, pretty(data)), schema ? more('What fits', () => make('pre', pretty(schema))) : '',
 			answer, make('div.actions', ...quick, make('button.primary', 'Answer')));
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
 			guarded(form, () => give(asksJson ? JSON.parse(answer.value) : answer.value));
 		});
-		return form;
+		return make('div.question', { role: 'group', 'aria-label': 'Question' }, form);
 	}
 
 	toolOf(one) {
 		const result = make('textarea', { rows: 2, 'aria-label': 'Result' });
-		const form = make('form.question', { role: 'group', 'aria-label': `Tool ${one.name}` }, make('p', `The agent calls ${one.name} and waits for its result.`),
+		const form = make('form', make('p', `The agent calls ${one.name} and waits for its result.`),
 			make('pre', { tabIndex: 0 }, pretty(one.args)), result, make('div.actions', make('button.primary', 'Return')));
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
@@ -343,7 +350,7 @@ class Conversation {
 				return this.turn({ messages: [message], config: { thread_id: this.thread } });
 			});
 		});
-		return form;
+		return make('div.question', { role: 'group', 'aria-label': `Tool ${one.name}` }, form);
 	}
 }
 

@@ -2,8 +2,20 @@
 // What changed between two texts, line by line; where the library for it is not there, both of them.
 import { make } from './dom.js';
 
-export function differences(before, after) {
+let library;
+
+// Fetched when it is first needed.
+function load() {
+	library ||= new Promise((resolve) => {
+		if (document.body.dataset.differences) document.head.append(make('script', { src: new URL('./diff.js', import.meta.url).href, onload: resolve, onerror: resolve }));
+		else resolve();
+	});
+	return library;
+}
+
+export async function differences(before, after) {
 	if (before === after) return make('p.empty', 'Nothing differs.');
+	await load();
 	if (!window.Diff) return make('div.columns', make('pre', { tabIndex: 0 }, before), make('pre', { tabIndex: 0 }, after));
 	const parts = window.Diff.diffLines(before, after).map((part) => {
 		const name = part.added ? 'ins' : part.removed ? 'del' : 'span';

@@ -68,10 +68,10 @@ export function more(summary, fill, open = false) {
 }
 
 export function table(name, heads, rows, empty) {
-	if (!rows.length) return make('div', make('table', { 'aria-label': name }), make('p.empty', empty));
 	return make('div.wide', { tabIndex: 0, role: 'region', 'aria-label': `${name}, scrolls` }, make('table', { 'aria-label': name },
 		make('thead', make('tr', heads.map((head) => make('th', { scope: 'col' }, head)))),
-		make('tbody', rows.map((cells) => make('tr', cells.map((cell) => make('td', cell)))))));
+		make('tbody', rows.length ? rows.map((cells) => make('tr', cells.map((cell) => make('td', cell))))
+			: make('tr', make('td.empty', { colSpan: heads.length }, empty)))));
 }
 
 // ---- What is told
@@ -106,16 +106,25 @@ export function confirm(question, verb) {
 	});
 }
 
+// Gives the focus back to what had it, or to what stands in its place by now.
+function giveBack(node) {
+	const same = (one) => one.textContent === node.textContent;
+	const heir = node.isConnected ? node : [...document.querySelectorAll('main button')].find(same) || document.getElementById('main');
+	heir.focus();
+}
+
 // Opens a text field in a place, which has the focus: the verb or Enter confirms, Escape leaves it.
 export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
 	const node = lines > 1 ? make('textarea', { rows: lines, value }) : make('input', { value, autocomplete: 'off' });
-	const form = make('form.ask', field(name, node), make('button', verb), make('button', { type: 'button', onclick: () => form.remove() }, 'Cancel'));
+	const before = document.activeElement;
+	const leave = () => { form.remove(); giveBack(before); };
+	const form = make('form.ask', field(name, node), make('button', verb), make('button', { type: 'button', onclick: leave }, 'Cancel'));
 	form.addEventListener('submit', (event) => {
 		event.preventDefault();
-		guarded(form, async () => { await act(node.value); form.remove(); });
+		guarded(form, async () => { await act(node.value); leave(); });
 	});
 	form.addEventListener('keydown', (event) => {
-		if (event.key === 'Escape') form.remove();
+		if (event.key === 'Escape') leave();
 		if (event.key === 'Enter' && lines > 1 && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
 	});
 	place.querySelector('form.ask')?.remove();

@@ -26,7 +26,7 @@ export async function show(main, parts, { signal }) {
 	}
 
 	function list() {
-		place.replaceChildren(table('Files', ['Name', 'Type', 'Bytes', ''], known().map((one) => [one.filename, one.mime_type, String(one.size_bytes),
+		place.replaceChildren(table('Files', ['Name', 'Type', 'Bytes', 'Look'], known().map((one) => [one.filename, one.mime_type, String(one.size_bytes),
 			button(`Open ${one.filename}`, () => open(one.file_id))]), 'Nothing was uploaded in this session.'));
 	}
 

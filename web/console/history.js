@@ -18,10 +18,10 @@ function depths(history) {
 	for (const point of [...history].reverse()) {
 		const parent = history.find((one) => one.checkpoint_id === point.parent_checkpoint_id);
 		const siblings = history.filter((one) => one.parent_checkpoint_id === point.parent_checkpoint_id);
-		const branched = parent && siblings.length > 1 && !tree.chain.includes(point);
+		const branched = parent && siblings.length > 1 && !tree.chain.has(point);
 		depth.set(point, (parent ? depth.get(parent) || 0 : 0) + (branched ? 1 : 0));
 	}
-	return { depth, chain: tree.chain };
+	return { depth, head: tree.head, chain: tree.chain };
 }
 
 const wordsOf = (message) => ({ id: message.message_id, role: message.role, content: message.content.map(({ annotations, ...block }) => block) });
@@ -33,7 +33,7 @@ export async function showHistory(place, thread, chosen, { signal }, changed) {
 		place.replaceChildren(make('p.empty', 'Nothing is kept yet. A checkpoint comes at the end of each run, unless history is off.'));
 		return;
 	}
-	const { depth, chain } = depths(history);
+	const { depth, head, chain } = depths(history);
 	const shown = make('section', { 'aria-label': 'Comparison', tabIndex: -1 });
 
 	async function textOf(id) {
@@ -47,9 +47,10 @@ export async function showHistory(place, thread, chosen, { signal }, changed) {
 	async function compare(from, to) {
 		const names = [['now', 'now'], ...history.map((point) => [point.checkpoint_id, `${new Date(point.created_at).toLocaleString()}: ${titleOf(point)}`])];
 		const [before, after] = await Promise.all([textOf(from), textOf(to)]);
+		const differ = await differences(before, after);
 		const [with_] = choice('Compare with', names, to, (other) => compare(from, other));
 		const point = history.find((one) => one.checkpoint_id === from);
-		shown.replaceChildren(make('h4', `What changed since ${titleOf(point)}`), with_, differences(before, after));
+		shown.replaceChildren(make('h4', `What changed since ${titleOf(point)}`), with_, differ);
 		window.history.replaceState(null, '', `#/threads/${path(thread, from)}`);
 		shown.focus();
 		shown.scrollIntoView({ block: 'nearest' });
@@ -64,8 +65,8 @@ export async function showHistory(place, thread, chosen, { signal }, changed) {
 		const { thread_data: made } = await call('POST', `${where}/copy`, { checkpoint_id: point.checkpoint_id }, signal);
 		location.hash = `#/threads/${path(made.thread_id)}`;
 	};
-	const itemOf = (point) => make('li', { className: `depth-${Math.min(depth.get(point), 6)}${chain.includes(point) ? ' present' : ''}`,
-		'aria-current': point === chain[0] && 'true' }, make('div', make('b', titleOf(point)), ' ', when(point.created_at),
+	const itemOf = (point) => make('li', { className: `depth-${Math.min(depth.get(point), 6)}${chain.has(point) ? ' present' : ''}`,
+		'aria-current': point === head && 'true' }, make('div', make('b', titleOf(point)), ' ', when(point.created_at),
 		make('small', ` ${point.node}${point.next ? `, then ${point.next}` : ''}${depth.get(point) ? `, branch ${depth.get(point)}` : ''}`)),
 	make('div.actions', button('Rewind', () => rewind(point)), button('Fork', () => fork(point)), button('Compare', () => compare(point.checkpoint_id, 'now'))));
 	place.replaceChildren(make('ol.history', { 'aria-label': 'History' }, history.map(itemOf)), shown);

@@ -27,7 +27,7 @@ export async function show(main, parts, { signal }) {
 		const mine = ++latest;
 		const data = asked.query ? await call('POST', 'v1/store/search', { ...asked, limit: 100 }, signal) : await call('POST', 'v1/store/memories/list', { limit: 200 }, signal);
 		if (mine !== latest) return;
-		place.replaceChildren(table('Memories', ['Content', 'Type', 'Category', 'Score', 'Stored', ''], (data.results || data.memories).map(rowOf),
+		place.replaceChildren(table('Memories', ['Content', 'Type', 'Category', 'Score', 'Stored', 'Actions'], (data.results || data.memories).map(rowOf),
 			asked.query ? 'Nothing fits.' : 'Nothing is remembered yet. Add something, or let an agent remember.'));
 	}
 

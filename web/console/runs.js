@@ -39,7 +39,7 @@ export async function show(main, parts, service) {
 			const over = [...runs].reverse().filter((run) => tookOf(run) !== undefined);
 			const points = (value) => over.map((run) => ({ label: `${run.run_id}, ${run.status}`, value: value(run), tone: run.status === 'error' ? 'bad' : '' }));
 			place.replaceChildren(...(over.length ? [make('div.columns', bars('Durations', points(tookOf), lasted), bars('Tokens', points((run) => run.usage.total_tokens), String))] : []),
-				table('Runs', ['Run', 'Thread', 'Status', 'Started', 'Took', 'Tokens', ''], runs.map(rowOf), asked.status ? 'No run has this status.' : 'There are no runs yet. A message in Chat makes one.'));
+				table('Runs', ['Run', 'Thread', 'Status', 'Started', 'Took', 'Tokens', 'Actions'], runs.map(rowOf), asked.status ? 'No run has this status.' : 'There are no runs yet. A message in Chat makes one.'));
 			shown = now;
 		}
 		if (!signal.aborted) timer = setTimeout(() => load().catch(complain), between);

@@ -18,10 +18,10 @@ function factsOf(seen, { graph, media, limit }) {
 		['Webhooks', `${webhooks.waiting} waiting`], ['Your rights', rights ? rights.join(', ') || 'none' : 'all']].filter(([, value]) => value);
 }
 
-export async function show(main, parts, { signal, graph }) {
+export async function show(main, parts, { signal, may }) {
 	const plots = make('div.columns'), tables = make('div');
 	const looks = [];
-	const about = { graph };
+	const about = {};
 	let timer;
 
 	function plot(name, valueOf, words) {
@@ -54,7 +54,8 @@ export async function show(main, parts, { signal, graph }) {
 	}
 
 	signal.addEventListener('abort', () => clearTimeout(timer));
-	about.media = await get('v1/config/multimodal', signal);
+	[about.media, about.graph] = await Promise.all([get('v1/config/multimodal', signal),
+		may('graph:read') && get('v1/graph', signal)]);
 	main.replaceChildren(make('h2', 'Service'), plots, tables);
 	return look();
 }

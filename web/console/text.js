@@ -46,7 +46,13 @@ function all(tokens) {
 	return tokens.map((token) => (elements[token.type] || (() => token.raw))(token));
 }
 
+// When the library is there, if it ever is: it comes after the page.
+export const ready = new Promise((resolve) => {
+	if (document.readyState === 'complete') resolve();
+	else window.addEventListener('load', resolve, { once: true });
+});
+
 export function markdown(text) {
 	if (!window.marked || text.length > longest) return make('div.plain', text);
-	return make('div.markdown', ...all(window.marked.lexer(text, { breaks: true })));
+	return make('div.markdown', ...all(window.marked.lexer(text, { gfm: true, breaks: true })));
 }

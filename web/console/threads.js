@@ -26,7 +26,7 @@ export async function show(main, parts, service) {
 		if (mine !== latest) return;
 		found = [...found.slice(0, from), ...threads];
 		const filtered = asked.search || asked.status || asked.key;
-		place.replaceChildren(table('Threads', ['Name', 'Status', 'Changed', ''], rowsOf(found),
+		place.replaceChildren(table('Threads', ['Name', 'Status', 'Changed', 'Talk'], rowsOf(found),
 			filtered ? 'No thread fits. Ask for less.' : 'There are no threads yet. A conversation in Chat makes one.'),
 		threads.length === size ? button('More', () => load(found.length)) : '');
 		say(`${found.length} threads`);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: ISC
+// What the tests of the console share: a browser in front of it, and a line "ok NAME" or "failed NAME" for each fact.
+// Whatever the page complains of, asks of others or is refused fails.
+import { createRequire } from 'node:module';
+
+const timeout = 60000;
+
+// What is needed of a person in front of the console; prefix stands before each fact.
+export async function visit(peers, executablePath, { width = 1280, prefix = '', ...given } = {}) {
+	const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
+	const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
+		'--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required'] });
+	const page = await browser.newPage({ viewport: { width, height: 760 }, reducedMotion: 'reduce', ...given });
+	page.setDefaultTimeout(timeout);
+
+	const complaints = [];
+	await page.exposeFunction('tellBlocked', (what) => complaints.push(`blocked: ${what}`));
+	await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => window.tellBlocked(`${e.violatedDirective} ${e.blockedURI}`)));
+	page.on('console', (message) => complaints.push(`console: ${message.text()}`));
+	page.on('pageerror', (error) => complaints.push(`error: ${error}`));
+	page.on('dialog', (dialog) => { complaints.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+	page.on('popup', (other) => complaints.push(`popup: ${other.url()}`));
+	page.on('response', (answer) => { if (answer.status() >= 400) complaints.push(`answer: ${answer.status()} ${answer.url()}`); });
+	page.on('request', (request) => {
+		if (!request.url().startsWith(`${new URL(page.address).origin}/`) && !/^(blob|data):/.test(request.url())) complaints.push(`elsewhere: ${request.url()}`);
+	});
+
+	function report(name, good, found) {
+		console.log(`${good ? 'ok' : 'failed'} ${prefix}${name}`);
+		if (!good) console.log(`# ${JSON.stringify(found)}`);
+	}
+
+	// Reports that it came to be, and goes on either way.
+	async function comes(name, locator) {
+		try {
+			await locator.waitFor();
+			report(name, true);
+		} catch {
+			report(name, false, (await page.locator('body').innerText()).slice(-600));
+		}
+	}
+
+	async function fits(name) {
+		const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+		report(`${name} fits`, wide <= 0, wide);
+	}
+
+	const named = (role, name) => page.getByRole(role, { name, exact: true });
+	const log = named('log', 'Conversation');
+
+	async function ask(text) {
+		await page.getByLabel('Message', { exact: true }).fill(text);
+		await page.getByLabel('Message', { exact: true }).press('Enter');
+	}
+
+	// Goes through the steps, and says in the end whether the page had anything to complain of.
+	async function walk(address, ...steps) {
+		page.address = address;
+		try {
+			await page.goto(address);
+			for (const step of steps) await step();
+		} catch (error) {
+			report('everything can be done', false, String(error));
+		}
+		report('the page complains of nothing', complaints.length === 0, complaints);
+		await browser.close();
+	}
+
+	// What the test itself asked for is no complaint.
+	const forgive = (pattern) => complaints.splice(0, complaints.length, ...complaints.filter((one) => !pattern.test(one)));
+
+	return { page, forgive, report, comes, fits, named, log, ask, walk,
+		press: (name) => named('button', name).first().click(),
+		said: (role, text) => log.getByRole('article', { name: role }).filter({ hasText: text }),
+		settled: () => page.waitForFunction(() => document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false') };
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: ISC */
+// The messages of a conversation, however many: those at the end are built, and earlier ones, a frame's worth at a time, as
+// somebody comes near them.
+import { button, complain, make } from './dom.js';
+import { show as showMessage } from './message.js';
+
+const budget = 8; // ms for which messages are built before the browser has its turn
+const close = 120; // pixels from the end that count as being there
+
+export class MessageList {
+	// acts(message, place): what can be done with it (message.js); load(end): reads messages before that place into the array.
+	constructor(acts, load) {
+		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [] });
+		this.node = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
+		this.earlier = button('Earlier messages', () => this.grow());
+		this.node.addEventListener('scroll', () => this.approach(), { passive: true });
+	}
+
+	isAtEnd() {
+		return this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < close;
+	}
+
+	goToEnd() {
+		this.node.scrollTop = this.node.scrollHeight;
+	}
+
+	// Changes what is in the list; who was at its end stays there.
+	change(act) {
+		const atEnd = this.isAtEnd();
+		act();
+		if (atEnd) this.goToEnd();
+	}
+
+	build(place) {
+		return showMessage(this.messages[place], this.acts(this.messages[place], place));
+	}
+
+	// Shows the messages, of which those before a place are as they were; what was being said is among them.
+	show(messages, from) {
+		this.change(() => {
+			const kept = Math.max(0, from - this.first);
+			for (const node of [...this.nodes.splice(kept), ...this.said.splice(0), ...this.node.querySelectorAll('.empty')]) node.remove();
+			this.messages = messages;
+			if (!this.nodes.length) this.first = messages.length;
+			for (let place = this.first + this.nodes.length; place < messages.length; place++) this.append(place);
+			if (!messages.length) this.node.append(make('p.empty', 'This thread has no messages.'));
+			this.showEarlier();
+		});
+		this.approach();
+	}
+
+	append(place) {
+		this.nodes.push(this.build(place));
+		this.node.append(this.nodes.at(-1));
+	}
+
+	// What is being said, until show has it as a message.
+	add(node) {
+		this.said.push(node);
+		this.node.append(node);
+	}
+
+	showEarlier() {
+		if (this.first === 0) return this.earlier.remove();
+		this.earlier.textContent = `Earlier messages (${this.first})`;
+		return this.earlier.isConnected || this.node.prepend(this.earlier);
+	}
+
+	async grow() {
+		const { messages } = this;
+		if (!messages[this.first - 1]) await this.load(this.first);
+		if (messages !== this.messages) return;
+		const fresh = [];
+		const end = performance.now() + budget;
+		while (this.first > 0 && messages[this.first - 1] && (!fresh.length || performance.now() < end)) fresh.unshift(this.build(--this.first));
+		// browsers keep what is seen in its place, but not at the very top
+		this.change(() => {
+			if (this.node.scrollTop === 0) this.node.scrollTop = 1;
+			this.node.prepend(this.earlier, ...fresh);
+			this.nodes.unshift(...fresh);
+			this.showEarlier();
+		});
+	}
+
+	// Builds more while less than two screens are above what is seen.
+	approach() {
+		if (this.growing || this.first === 0 || this.node.scrollTop > 2 * this.node.clientHeight) return;
+		this.growing = true;
+		requestAnimationFrame(() => this.grow().catch(complain).finally(() => { this.growing = false; if (this.node.isConnected) this.approach(); }));
+	}
+}
