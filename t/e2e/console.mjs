@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live]: a person in front of the console.
+// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live | questions]: a person in front of the console.
 import { visit } from './console_page.mjs';
 
 const [peers, chromium, address, width, token, views] = process.argv.slice(2);
@@ -79,7 +79,7 @@ async function graph() {
 	await ask('/slow 100 100');
 	await said('Agent', 'tick 1').first().waitFor();
 	await named('link', 'Graph').click();
-	await comes('the node that runs is lit', page.getByRole('group', { name: 'agent, runs' }));
+	await comes('the node that runs is lit', page.locator('svg.graph [aria-label=agent][aria-current=step]'));
 	await page.getByText('A run goes on in').getByRole('link').click();
 	await said('Agent', 'tick').first().waitFor();
 	await press('Stop');
@@ -150,6 +150,11 @@ async function runs() {
 	await named('link', 'Runs').click();
 	await named('table', 'Runs').getByRole('row').filter({ hasText: 'running' }).getByRole('link').first().click();
 	await comes('a run is followed', page.getByRole('list', { name: 'Chunks' }).getByText('tick 5').first());
+	await comes('with its waterfall', named('img', 'Waterfall'));
+	const widths = () => named('img', 'Waterfall').locator('desc').textContent();
+	const first = await widths();
+	await page.waitForFunction((before) => document.querySelector('[aria-label=Waterfall] desc').textContent !== before, first);
+	report('which grows', true);
 	await press('Stop');
 	await comes('and stopped', page.getByRole('definition').filter({ hasText: 'stopped' }));
 }
@@ -183,10 +188,12 @@ async function files() {
 async function evaluations() {
 	await named('link', 'Evaluations').click();
 	await comes('reports are plotted', named('img', 'Pass rate'));
+	await comes('so are scores', named('img', 'Score'));
 	await named('table', 'Runs').getByRole('link').first().click();
 	await comes('and compared with the run before', named('table', 'Against the run before'));
 	await page.getByText('Refund: 0.95').click();
 	await comes('case by case', page.getByText('How do I get a refund?'));
+	await comes('side by side', named('region', 'Before').getByText('pass, 0.9'));
 	await fits('Evaluations');
 }
 
@@ -203,6 +210,36 @@ async function service() {
 	await page.waitForFunction(() => document.querySelector('[aria-label=Load]').querySelectorAll('rect').length > 2);
 	report('it goes on over time', true);
 	await fits('Service');
+}
+
+// Branches that ask at the same time.
+async function questions() {
+	await press('New conversation');
+	await ask('hi');
+	const group = named('group', 'Question');
+	const of = (text) => group.filter({ hasText: text });
+	await comes('two branches ask', of('y?'));
+	report('each in a group', (await group.count()) === 2, await group.count());
+	await settled();
+	await of('x?').getByLabel('Answer', { exact: true }).fill('kept');
+	await of('y?').getByLabel('Answer', { exact: true }).fill('late');
+	await of('y?').getByRole('button', { name: 'Answer', exact: true }).click();
+	await comes('the second is answered first', said('Agent', 'y is late'));
+	await comes('the other one stays', of('x?'));
+	await settled();
+	report('with what was typed', (await of('x?').getByLabel('Answer', { exact: true }).inputValue()) === 'kept');
+	await of('x?').getByRole('button', { name: 'Answer', exact: true }).click();
+	await comes('and is answered then', said('Agent', 'both: kept late'));
+	await settled();
+	await ask('again');
+	await of('y?').waitFor();
+	await settled();
+	await of('x?').getByLabel('Answer', { exact: true }).fill('one');
+	await of('y?').getByLabel('Answer', { exact: true }).fill('two');
+	await press('Answer all');
+	await comes('all can be answered at once', said('Agent', 'both: one two'));
+	await settled();
+	report('and then none is left', (await group.count()) === 0);
 }
 
 async function live() {
@@ -251,6 +288,7 @@ async function rights() {
 }
 
 if (token === 'live') await walk(address, live);
+else if (token === 'questions') await walk(address, questions);
 else if (views) await walk(address, rights);
 else if (token) await walk(address, connect);
 else await walk(address, chat, graph, threads, runs, memory, files, evaluations, service);

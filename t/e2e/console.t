@@ -44,6 +44,21 @@ look "$BASE/console" 360
 look "$BASE/console" 1280
 serve_stop
 
+cat >graph.json <<'END'
+{"ask": {
+  "state": {"fields": {"x": {"type": "any"}, "y": {"type": "any"}}},
+  "nodes": {
+    "x": {"kind": "interrupt", "value": {"question": "x?"}, "field": "x", "reply": "x is {{answer}}"},
+    "y": {"kind": "interrupt", "value": {"question": "y?"}, "field": "y", "reply": "y is {{answer}}"},
+    "join": {"kind": "reply", "text": "both: {{x}} {{y}}"}},
+  "edges": [{"from": "START", "to": ["x", "y"], "join": "join"}, {"from": "x", "to": "join"}, {"from": "y", "to": "join"},
+    {"from": "join", "to": "END"}]}}
+END
+echo '{"agent": "graph.json:ask"}' >agentgraph.json
+serve_start --processes 1 || tap_bail 'no start with branches'
+look "$BASE/console" 360 questions
+serve_stop
+
 echo '{"agent": "builtin:live-demo"}' >agentgraph.json
 serve_start --processes 1 || tap_bail 'no live start'
 look "$BASE/console" 360 live

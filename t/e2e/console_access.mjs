@@ -60,7 +60,7 @@ async function chat() {
 
 async function graph() {
 	await named('link', 'Graph').click();
-	await page.getByRole('group', { name: 'agent, runs' }).waitFor();
+	await page.locator('svg.graph [aria-label=agent][aria-current=step]').waitFor();
 	for (const details of await page.locator('main > details').all()) await details.locator('summary').click();
 	await judge('the graph');
 	await page.goBack();

@@ -75,7 +75,11 @@ async function messages() {
 	await call('POST', 'v1/threads/evil/messages', { messages: list });
 	await page.goto(`${address}#/chat/evil`);
 	await log.getByRole('article').last().waitFor();
-	while (await page.getByRole('button', { name: /^Earlier messages/ }).count()) await page.getByRole('button', { name: /^Earlier messages/ }).click();
+	await page.waitForFunction(() => {
+		const earlier = [...document.querySelectorAll('.log > button')];
+		for (const one of earlier) one.click();
+		return earlier.length === 0;
+	});
 	report('all messages are shown', await log.getByRole('article').count() >= list.length, await log.getByRole('article').count());
 	await safe('messages');
 	await page.evaluate(() => { for (const node of document.querySelectorAll('.log details')) node.open = true; });

@@ -24,7 +24,7 @@ function waitingCalls(messages) {
 
 class Conversation {
 	constructor(main, thread, service) {
-		Object.assign(this, { main, thread, service, messages: [], tree: treeOf([]), files: [] });
+		Object.assign(this, { main, thread, service, messages: [], tree: treeOf([]), files: [], questions: [] });
 		this.name = make('h2');
 		this.list = new MessageList((message, place) => this.actsOf(message, place), (end) => this.readEarlier(end));
 		this.log = this.list.node;
@@ -136,9 +136,9 @@ class Conversation {
 		this.messages = messages;
 		this.tree = treeOf(points);
 		this.list.show(messages, from);
-		if (this.tree.head?.status !== 'interrupted') return this.showQuestion(undefined);
-		const { state } = await get(this.where('/state'), this.service.signal);
-		return this.showQuestion(state.execution_meta.interrupt);
+		if (this.tree.head?.status !== 'interrupted') return this.showAsked([]);
+		const { state: { execution_meta: meta } } = await get(this.where('/state'), this.service.signal);
+		return this.showAsked(meta.interrupts || (meta.interrupt ? [meta.interrupt] : []));
 	}
 
 	// ---- What was said
@@ -215,7 +215,7 @@ class Conversation {
 		const content = [...(text ? [{ type: 'text', text }] : []),
 			...this.files.map((stored) => ({ type: kindOf(stored.mime_type), file_id: stored.file_id, mime_type: stored.mime_type }))];
 		const message = { message_id: newId(), role: 'user', content };
-		if (this.question && !/^interrupt_(before|after)$/.test(this.question.reason))
+		if (this.questions.some(({ reason }) => !/^interrupt_(before|after)$/.test(reason)))
 			throw new Error('The agent waits for an answer to its question; give it first.');
 		if (!this.thread) await this.makeThread();
 		this.field.value = '';
@@ -244,7 +244,7 @@ class Conversation {
 				timestamp: Date.now() / 1000 });
 			this.list.show(this.messages, from);
 		}
-		this.showQuestion(undefined);
+		this.asked.replaceChildren();
 		this.list.goToEnd();
 		await this.during((heard) => run(body, this.service.signal, heard), Math.max(0, from - (body.resume === undefined ? 0 : 1)));
 		if (this.unnamed) await this.nameIt();
@@ -315,26 +315,35 @@ class Conversation {
 
 	// ---- What is asked for
 
-	showQuestion(interrupt) {
-		this.question = interrupt;
-		this.asked.replaceChildren(...(interrupt ? [this.questionOf(interrupt)] : []), ...(interrupt ? [] : waitingCalls(this.messages).map((one) => this.toolOf(one))));
+	// Questions that stay open keep what was typed.
+	showAsked(interrupts) {
+		this.questions = interrupts.map((one) => this.questions.find(({ id }) => id === one.id) || this.questionOf(one));
+		const several = this.questions.length > 1 && button('Answer all', () => this.answer(this.questions));
+		this.asked.replaceChildren(...this.questions.map(({ node }) => node), ...[several].filter(Boolean),
+			...(interrupts.length ? [] : waitingCalls(this.messages).map((one) => this.toolOf(one))));
 	}
 
-	questionOf(interrupt) {
-		const { data, message, reason, response_schema: schema } = interrupt;
+	// Of several questions an answer says which one it is for.
+	async answer(questions) {
+		const values = questions.map((question) => question.value());
+		const resume = this.questions.length > 1 ? Object.fromEntries(questions.map(({ id }, i) => [id, values[i]])) : values[0];
+		await this.turn({ resume, config: { thread_id: this.thread } });
+	}
+
+	questionOf({ id, data, message, reason, response_schema: schema }) {
 		const words = typeof data.question === 'string' ? data.question : message;
 		const asksJson = schema && schema.type !== 'string';
-		const answer = make('textarea', { rows: 2, 'aria-label': 'Answer' });
-		const give = (value) => this.turn({ resume: value, config: { thread_id: this.thread } });
-		const quick = reason === 'tool_approval' ? [button('Approve', () => give(true)), button('Decline', () => give(false))] : [];
+		const field = make('textarea', { rows: 2, 'aria-label': 'Answer' });
+		const question = { id, reason, value: () => (asksJson ? JSON.parse(field.value) : field.value) };
+		const quick = (name, value) => button(name, () => this.answer([{ id, value: () => value }]));
 		const form = make('form', make('p', words || `The agent waits (${reason}).`),
-			words && Object.keys(data).length <= 1 ? '' : make('pre', { tabIndex: 0 }, pretty(data)), schema ? more('What fits', () => make('pre', pretty(schema))) : '',
-			answer, make('div.actions', ...quick, make('button.primary', 'Answer')));
+			words && Object.keys(data).length <= 1 ? '' : make('pre', { tabIndex: 0 }, pretty(data)), schema ? more('What fits', () => make('pre', { tabIndex: 0 }, pretty(schema))) : '',
+			field, make('div.actions', ...(reason === 'tool_approval' ? [quick('Approve', true), quick('Decline', false)] : []), make('button.primary', 'Answer')));
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
-			guarded(form, () => give(asksJson ? JSON.parse(answer.value) : answer.value));
+			guarded(form, () => this.answer([question]));
 		});
-		return make('div.question', { role: 'group', 'aria-label': 'Question' }, form);
+		return { ...question, node: make('div.question', { role: 'group', 'aria-label': 'Question' }, form) };
 	}
 
 	toolOf(one) {

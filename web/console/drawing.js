@@ -129,7 +129,8 @@ export function draw({ nodes, edges }, tools = {}) {
 			for (const [id, group] of groups) {
 				const lit = id === name || String(name).startsWith(`${id}/`);
 				group.classList.toggle('lit', lit);
-				group.setAttribute('aria-label', lit ? `${id}, runs` : id);
+				if (lit) group.setAttribute('aria-current', 'step');
+				else group.removeAttribute('aria-current');
 			}
 		},
 	};

@@ -1,31 +1,50 @@
 /* SPDX-License-Identifier: ISC */
-// Reports of evaluations: how the pass rate went, and one run with its cases beside the run before.
+// Reports of evaluations: how pass rate and score went, and one run with its cases beside the run before.
 import { get, path } from './api.js';
 import { link, make, more, table } from './dom.js';
 import { bars } from './plot.js';
 
-const caseOf = (one) => more(`${one.status === 'pass' ? '✓' : '✗'} ${one.name}: ${one.score}`, () => [
-	make('dl', [['Asked', one.input], ['Expected', one.expected], ['Answered', one.actual], ['Took', one.lat], ['Cost', one.cost]]
-		.flatMap(([key, value]) => [make('dt', key), make('dd.plain', value)])),
-	...(one.rubric || []).map((row) => make('p', `${row.key}: ${row.value}`)),
-	...(one.conversation || []).map((line) => make('p', make('b', line.role), ` ${line.text}`))]);
+const mostScores = 20; // reports that are read for the plot of scores
+
+const factsOf = (pairs) => make('dl', pairs.flatMap(([key, value]) => [make('dt', key), make('dd.plain', value)]));
+
+function sideOf(name, one) {
+	if (!one) return make('section', { 'aria-label': name }, make('h4', name), make('p.empty', 'The case is not in it.'));
+	return make('section', { 'aria-label': name }, make('h4', `${name}: ${one.status}, ${one.score}`),
+		factsOf([['Asked', one.input], ['Expected', one.expected], ['Answered', one.actual], ['Took', one.lat], ['Cost', one.cost]]),
+		...(one.rubric || []).map((row) => make('p', `${row.key}: ${row.value}`)),
+		...(one.conversation || []).map((line) => make('p', make('b', line.role), ` ${line.text}`)));
+}
+
+// A case, and what it was in the run before, where there was one.
+function caseOf(one, before) {
+	const old = before?.cases.find(({ id }) => id === one.id);
+	return more(`${one.status === 'pass' ? '✓' : '✗'} ${one.name}: ${one.score}`,
+		() => (before ? make('div.columns', sideOf('Before', old), sideOf('Now', one)) : sideOf('Now', one)));
+}
 
 async function showOne(main, id, signal) {
-	const run = await get(`v1/evals/runs/${path(id)}`, signal);
+	const [run, { runs }] = await Promise.all([get(`v1/evals/runs/${path(id)}`, signal), get('v1/evals/runs', signal)]);
+	const here = runs.findIndex((one) => one.id === id);
+	const earlier = run.regression && runs.slice(here + 1).find((one) => one.name === runs[here].name);
+	const before = earlier && await get(`v1/evals/runs/${path(earlier.id)}`, signal);
 	const { regression } = run;
 	main.replaceChildren(make('p', link('All runs', '#/evaluations')), make('h2', run.title), make('p', run.sub),
-		make('dl', run.stats.flatMap(({ label, value }) => [make('dt', label), make('dd', value)])),
-		...(regression ? [make('h3', `${regression.note.prev} → ${regression.note.current}`),
-			make('dl', regression.summary.flatMap(({ label, value }) => [make('dt', label), make('dd', value)])),
+		factsOf(run.stats.map(({ label, value }) => [label, value])),
+		...(regression ? [make('h3', `${regression.note.prev} → ${regression.note.current}`), factsOf(regression.summary.map(({ label, value }) => [label, value])),
 			table('Against the run before', ['Case', 'Score', 'Outcome'], regression.rows.map((row) => [row.name, row.delta, row.flip]), 'No case is in both runs.')] : []),
-		make('h3', 'Cases'), ...run.cases.map(caseOf));
+		make('h3', 'Cases'), ...run.cases.map((one) => caseOf(one, before)));
 }
 
 export async function show(main, [id], { signal }) {
 	if (id) return showOne(main, id, signal);
 	const { runs } = await get('v1/evals/runs', signal);
-	const points = [...runs].reverse().map((run) => ({ label: `${run.name} ${run.run}`, value: run.rate, tone: run.status === 'pass' ? '' : 'bad' }));
-	main.replaceChildren(make('h2', 'Evaluations'), runs.length ? bars('Pass rate', points, (rate) => `${rate} %`, 100) : '',
+	const latest = await Promise.all(runs.slice(0, mostScores).map((run) => get(`v1/evals/runs/${path(run.id)}`, signal)));
+	const point = (run, value) => ({ label: `${run.name} ${run.run}`, value, tone: run.status === 'pass' ? '' : 'bad' });
+	const scoreOf = ({ stats }) => Number.parseFloat(stats.find(({ label }) => label === 'avg score')?.value) || 0;
+	main.replaceChildren(make('h2', 'Evaluations'),
+		runs.length ? make('div.columns', bars('Pass rate', runs.map((run) => point(run, run.rate)).reverse(), (rate) => `${rate} %`, 100),
+			bars('Score', latest.map((one, i) => point(runs[i], scoreOf(one))).reverse(), String, 1)) : '',
 		table('Runs', ['Set', 'Run', 'Pass rate', 'Cases', 'When'], runs.map((run) => [link(run.name || run.id, `#/evaluations/${path(run.id)}`), run.run, `${run.rate} %`, String(run.cases), run.ago]),
 			'There are no reports. Whoever evaluates puts them into the directory eval_reports of the service.'));
 	return undefined;

@@ -6,6 +6,8 @@ import { show as showMessage } from './message.js';
 
 const budget = 8; // ms for which messages are built before the browser has its turn
 const close = 120; // pixels from the end that count as being there
+const least = 200; // messages that are built anyway
+const part = 25; // messages that are laid out together: browsers look at each part whenever they scroll
 
 export class MessageList {
 	// acts(message, place): what can be done with it (message.js); load(end): reads messages before that place into the array.
@@ -40,6 +42,7 @@ export class MessageList {
 		this.change(() => {
 			const kept = Math.max(0, from - this.first);
 			for (const node of [...this.nodes.splice(kept), ...this.said.splice(0), ...this.node.querySelectorAll('.empty')]) node.remove();
+			for (const node of [...this.node.querySelectorAll('.part:empty')]) node.remove();
 			this.messages = messages;
 			if (!this.nodes.length) this.first = messages.length;
 			for (let place = this.first + this.nodes.length; place < messages.length; place++) this.append(place);
@@ -51,13 +54,20 @@ export class MessageList {
 
 	append(place) {
 		this.nodes.push(this.build(place));
-		this.node.append(this.nodes.at(-1));
+		this.put(this.nodes.at(-1));
 	}
 
 	// What is being said, until show has it as a message.
 	add(node) {
 		this.said.push(node);
-		this.node.append(node);
+		this.put(node);
+	}
+
+	// Behind all others.
+	put(node) {
+		const last = this.node.lastElementChild;
+		if (last?.className === 'part' && last.children.length < part) last.append(node);
+		else this.node.append(make('div.part', node));
 	}
 
 	showEarlier() {
@@ -72,19 +82,20 @@ export class MessageList {
 		if (messages !== this.messages) return;
 		const fresh = [];
 		const end = performance.now() + budget;
-		while (this.first > 0 && messages[this.first - 1] && (!fresh.length || performance.now() < end)) fresh.unshift(this.build(--this.first));
+		while (messages[this.first - 1] && fresh.length < part && (!fresh.length || performance.now() < end)) fresh.unshift(this.build(--this.first));
 		// browsers keep what is seen in its place, but not at the very top
 		this.change(() => {
 			if (this.node.scrollTop === 0) this.node.scrollTop = 1;
-			this.node.prepend(this.earlier, ...fresh);
+			this.earlier.after(make('div.part', fresh));
 			this.nodes.unshift(...fresh);
 			this.showEarlier();
 		});
 	}
 
-	// Builds more while less than two screens are above what is seen.
+	// Builds more while there are few, or less than two screens above what is seen.
 	approach() {
-		if (this.growing || this.first === 0 || this.node.scrollTop > 2 * this.node.clientHeight) return;
+		const enough = this.nodes.length >= least && this.node.scrollTop > 2 * this.node.clientHeight;
+		if (this.growing || this.first === 0 || enough) return;
 		this.growing = true;
 		requestAnimationFrame(() => this.grow().catch(complain).finally(() => { this.growing = false; if (this.node.isConnected) this.approach(); }));
 	}

@@ -54,7 +54,7 @@ export async function show(main, [thread, id], { signal }) {
 	await showSpans();
 	const live = !isOver(run);
 	if (live || isRecorded(run)) {
-		follow(run, signal, hear, (record) => { run = record; showRecord(); }).then(async () => {
+		follow(run, signal, hear, (record) => { run = record; showRecord(); showSpans().catch(complain); }).then(async () => {
 			if (!live || signal.aborted) return;
 			run = await get(where, signal);
 			showRecord();
