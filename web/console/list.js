@@ -76,10 +76,11 @@ export class MessageList {
 		return this.earlier.isConnected || this.node.prepend(this.earlier);
 	}
 
+	// Builds a slice of earlier messages.  It can be asked for while another one is being read.
 	async grow() {
 		const { messages } = this;
-		if (!messages[this.first - 1]) await this.load(this.first);
-		if (messages !== this.messages) return;
+		if (this.first > 0 && !messages[this.first - 1]) await this.load(this.first);
+		if (messages !== this.messages || !messages[this.first - 1]) return;
 		const fresh = [];
 		const end = performance.now() + budget;
 		while (messages[this.first - 1] && fresh.length < part && (!fresh.length || performance.now() < end)) fresh.unshift(this.build(--this.first));

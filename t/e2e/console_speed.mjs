@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: ISC
+// console_speed.mjs PEERS CHROMIUM PAGE long | stream: what the console costs the browser, in processor time, which does not depend on
+// what else the machine does.
+import { visit } from './console_page.mjs';
+
+const [peers, chromium, address, what] = process.argv.slice(2);
+const { page, report, ask, walk } = await visit(peers, chromium);
+const browser = page.context().browser();
+const api = new URL('../', `${address}/`);
+
+// Milliseconds that the page's process, its main thread, and the longest task of that took while act went on.
+async function spent(act) {
+	await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
+	const begin = performance.now();
+	await act();
+	const ms = performance.now() - begin;
+	const { traceEvents: events } = JSON.parse((await browser.stopTracing()).toString());
+	const threads = new Set(events.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain').map(({ pid, tid }) => `${pid} ${tid}`));
+	const pids = new Set([...threads].map((one) => Number(one.split(' ')[0])));
+	const tasks = events.filter(({ name, tdur, pid }) => /RunTask/.test(name) && tdur && pids.has(pid));
+	const own = tasks.filter(({ pid, tid }) => threads.has(`${pid} ${tid}`)).map(({ tdur }) => tdur / 1000);
+	const sum = (list) => list.reduce((a, b) => a + b, 0);
+	return { ms, all: sum(tasks.map(({ tdur }) => tdur / 1000)), main: sum(own), longest: Math.max(0, ...own) };
+}
+
+function within(name, found, most) {
+	report(`${name}: ${Math.round(found)}, at most ${most}`, found <= most, found);
+}
+
+async function first() {
+	let seen;
+	for (let i = 0; i < 3; i++) {
+		await page.goto('about:blank');
+		seen = await spent(async () => { await page.goto(address); await page.getByLabel('Message', { exact: true }).waitFor(); });
+	}
+	within('ms of the main thread for the first view', seen.main, 300);
+	within('ms of its longest task', seen.longest, 100);
+}
+
+async function long() {
+	const words = (i) => `message ${i}\n\nsome **words** and \`code\` ${'lorem ipsum dolor '.repeat(10 + i % 20)}\n\n- one\n- two\n`;
+	const message = (i) => ({ message_id: `m${i}`, role: i % 2 ? 'assistant' : 'user', content: [{ type: 'text', text: words(i) }] });
+	for (let k = 0; k < 10000; k += 500) {
+		const body = JSON.stringify({ messages: Array.from({ length: 500 }, (_, i) => message(k + i)) });
+		const answer = await fetch(new URL('v1/threads/long/messages', api), { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+		if (!answer.ok) throw new Error(await answer.text());
+	}
+	const open = await spent(async () => {
+		await page.goto(`${address}#/chat/long`);
+		await page.reload();
+		await page.getByText('message 9999').waitFor();
+	});
+	within('ms of the longest task while 10000 messages are opened', open.longest, 100);
+	let built;
+	const up = await spent(async () => {
+		built = await page.evaluate(async () => {
+			const log = document.querySelector('.log');
+			for (let i = 0; i < 20000 && (log.querySelector(':scope > button') || log.scrollTop > 0); i++) {
+				log.scrollTop -= 3000;
+				await new Promise(requestAnimationFrame);
+			}
+			return log.querySelectorAll('article').length;
+		});
+	});
+	report('all of them can be scrolled to', built === 10000, built);
+	within('ms of the longest task on the way', up.longest, 100);
+}
+
+async function stream() {
+	await ask('go');
+	await page.locator('.growing').waitFor();
+	const heard = () => page.evaluate(() => document.querySelector('.growing .content').textContent.split(' ').length);
+	const before = await heard();
+	let after;
+	const seen = await spent(async () => { await page.waitForTimeout(5000); after = await heard(); });
+	console.log(`# ${Math.round((after - before) / seen.ms * 1000)} pieces a second`);
+	report('pieces come', after > before, after);
+	within('percent of a core for 500 pieces a second', seen.all / seen.ms * 100, 50);
+}
+
+await (what === 'stream' ? walk(address, stream) : walk(address, first, long));
