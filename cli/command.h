@@ -35,6 +35,7 @@ int cmd_graph(int argc, char **argv);
 int cmd_routes(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
+int cmd_copy(int argc, char **argv);
 int cmd_embed(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);

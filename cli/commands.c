@@ -52,12 +52,15 @@ const struct command commands[] = {
     {"threads", THREADS_OPTIONS,
 	"list threads, show what they are and were, copy them, take them elsewhere", cmd_threads},
     {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
-    {"graph", "[--format text | dot | mermaid] [--config FILE] [--environment FILE]",
+    {"graph", "[--format HOW] [--config FILE] [--environment FILE]",
 	"print the graph, as text or for programs that draw it", cmd_graph},
     {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "DIR " SERVICE, "copy all databases, also while the service runs", cmd_backup},
     {"restore", "DIR [--files DIR] [--force] " SERVICE,
 	"put the databases of a backup back, while no service runs", cmd_restore},
+    {"copy", "--from PLACE --to PLACE",
+	"copy everything between a state directory and PostgreSQL, while no service runs",
+	cmd_copy},
     {"embed", SERVICE " [--show]", "make the vectors of memories anew, after a change of model",
 	cmd_embed},
     {"version", "", "print the version", cmd_version},
@@ -81,7 +84,8 @@ struct explained {
 	const char *words; /* a line or two of them */
 };
 
-/* An option means the same to every command that takes it, so each stands here once. */
+/* An option with such a value means the same to every command that takes it, so each stands here
+ * once. */
 static const struct explained options[] = {
     {"--config", "FILE", "the configuration; else $GRAPH_PATH, else ./agentgraph.json"},
     {"--state", "DIR",
@@ -109,6 +113,8 @@ static const struct explained options[] = {
     {"--web-user", "NAME", "user of the web server's workers, where that file does not say it"},
     {"--list", "", "print the templates"},
     {"--from", "FILE", "make the project of another service's configuration"},
+    {"--from", "PLACE", "sqlite:DIR, a state directory, or postgresql://..., a database"},
+    {"--to", "PLACE", "the other one, without a service's data yet"},
     {"--thread", "ID", "this conversation"},
     {"--url", "URL",
 	"a service, which is shown the token in $AGENTGRAPH_TOKEN; else\nthe storage of --state"},
@@ -135,10 +141,12 @@ static const struct explained options[] = {
     {"--show", "", "only print how many vectors are of which model"},
 };
 
-/* Whether synopsis has the option, and not one whose name only begins like it. */
-static bool has_option(const char *synopsis, const char *option)
+/* Whether synopsis has the option with that value, and not one whose name only begins like it. */
+static bool has_option(const char *synopsis, const struct explained *o)
 {
-	size_t len = strlen(option);
+	char option[64];
+	size_t len = (size_t)snprintf(
+	    option, sizeof(option), "%s%s%s", o->option, *o->value ? " " : "", o->value);
 
 	for (const char *at = strstr(synopsis, option); at; at = strstr(at + len, option))
 		if (!islower((unsigned char)at[len]) && at[len] != '-')
@@ -172,7 +180,7 @@ int cmd_help(int argc, char **argv)
 		const char *words = o->words;
 		int width = 22 - (int)strlen(o->option);
 
-		if (!has_option(c->arguments, o->option))
+		if (!has_option(c->arguments, o))
 			continue;
 		printf("  %s %-*s ", o->option, width, o->value);
 		for (size_t len; len = strcspn(words, "\n"), words[len]; words += len + 1)

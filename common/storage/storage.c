@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "storage/defer.h"
+#include "storage/sql/copy.h"
 
 #include <string.h>
 
@@ -32,18 +33,26 @@ struct storage *storage_open_engine(const struct storage_engine *engine,
 /* A new engine joins here; the scheme of its URLs is its name. */
 static const struct storage_engine *const engines[] = {&sqlite_engine, &postgresql_engine};
 
-const struct storage_engine *storage_engine_of(const struct config *config, struct error *err)
+static const struct storage_engine *engine_of_url(const char *url)
 {
-	const char *url = config->database;
-	size_t scheme = url ? strcspn(url, ":") : 0;
+	size_t scheme = strcspn(url, ":");
 
-	if (!url)
-		return &sqlite_engine;
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
 		if (strlen(engines[i]->name) == scheme &&
 		    strncmp(engines[i]->name, url, scheme) == 0 && url[scheme])
 			return engines[i];
 	}
+	return NULL;
+}
+
+const struct storage_engine *storage_engine_of(const struct config *config, struct error *err)
+{
+	const char *url = config->database;
+	const struct storage_engine *engine = url ? engine_of_url(url) : &sqlite_engine;
+
+	if (engine)
+		return engine;
+	size_t scheme = strcspn(url, ":");
 	error_set(err, ERR_STORAGE,
 	    "%s: expected a URL of a database that can be had here (sqlite: or postgresql:), found %s%.*s",
 	    config->env.database_url ? "DATABASE_URL" : "database", url[scheme] ? "" : "no URL",
@@ -67,6 +76,16 @@ bool storage_restore(
 		return error_set(err, ERR_STORAGE, "%s has its own tools for that: %s",
 		    engine->name, engine->backup_tools);
 	return engine && engine->restore(config->state_dir, backup, overwrite, err);
+}
+
+bool storage_copy(const char *from, const char *to, struct copy_report *report, struct error *err)
+{
+	const struct storage_engine *source = engine_of_url(from), *target = engine_of_url(to);
+
+	if (source && target && source->copy && target->copy && source != target)
+		return sql_copy(source->copy, from, target->copy, to, report, err);
+	return error_set(err, ERR_STORAGE,
+	    "expected sqlite:DIRECTORY and postgresql://..., one of them --from and the other one --to");
 }
 
 void storage_close(struct storage *st)

@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 struct config;
+struct copy_ops;
+struct copy_report;
 struct deferrals;
 struct shared;
 struct storage;
@@ -83,6 +85,8 @@ struct storage_engine {
 	bool (*restore)(
 	    const char *state_dir, const char *backup, bool overwrite, struct error *err);
 
+	const struct copy_ops *copy; /* of sql/copy.h; NULL in an engine that keeps no rows */
+
 	/* Gives up what room on the disk was kept for removing something; false when there is none
 	 * (any more), so that trying again is in vain. */
 	bool (*make_room)(struct storage *st);
@@ -142,5 +146,9 @@ void storage_close(struct storage *st); /* NULL is fine */
 /* A backup back into the state directory (restore above), by the engine that config chooses. */
 bool storage_restore(
     const struct config *config, const char *backup, bool overwrite, struct error *err);
+
+/* Copies everything from one place to another, sqlite:DIR or postgresql://... (sql/copy.h). */
+bool storage_copy(
+    const char *from, const char *to, struct copy_report *report, struct error *err);
 
 #endif

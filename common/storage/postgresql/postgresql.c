@@ -2,6 +2,7 @@
 /* The PostgreSQL engine: opening, closing, and the table of its operations. */
 #include "base/memory.h"
 #include "config/config.h"
+#include "storage/postgresql/postgresql_copy.h"
 #include "storage/postgresql/postgresql_db.h"
 #include "storage/postgresql/postgresql_schema.h"
 #include "storage/sql/engine.h"
@@ -52,6 +53,7 @@ const struct storage_engine postgresql_engine = {
     .open = postgresql_open_engine,
     .close = postgresql_close_engine,
     .examine = postgresql_examine,
+    .copy = &postgresql_copy,
     .threads = &sql_threads,
     .memories = &sql_memories,
     .file_records = &sql_file_records,

@@ -563,6 +563,27 @@ static bool value_is_null(struct query *q, int column)
 	return column >= pq->nfields(p->result) || pq->getisnull(p->result, p->row, column);
 }
 
+static enum db_kind take_kind(struct query *q, int column)
+{
+	const struct postgresql_query *p = q->stmt;
+
+	if (value_is_null(q, column))
+		return DB_NULL;
+	switch (pq_of(q->db)->ftype(p->result, column)) {
+	case TYPE_BOOL:
+	case TYPE_INT4:
+	case TYPE_INT8:
+	case TYPE_NUMERIC:
+		return DB_INT;
+	case TYPE_FLOAT8:
+		return DB_DOUBLE;
+	case TYPE_BYTEA:
+		return DB_BLOB;
+	default:
+		return DB_TEXT;
+	}
+}
+
 static const char *take_text(struct query *q, int column)
 {
 	const struct postgresql_query *p = q->stmt;
@@ -711,6 +732,7 @@ const struct db_driver postgresql_driver = {
     .blob = bind_blob,
     .watch = query_of_waiter,
     .row = postgresql_row,
+    .column_kind = take_kind,
     .column_text = take_text,
     .column_int = take_int,
     .column_double = take_double,

@@ -125,6 +125,11 @@ bool query_row(struct query *q)
 	return !q->failed && q->db->driver->row(q);
 }
 
+enum db_kind query_column_kind(struct query *q, int column)
+{
+	return q->db->driver->column_kind(q, column);
+}
+
 const char *query_column_text(struct query *q, int column)
 {
 	return q->db->driver->column_text(q, column);

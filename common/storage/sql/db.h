@@ -29,6 +29,8 @@ enum db_mode {
 	DB_DURABLE /* a commit waits for the disk */
 };
 
+enum db_kind { DB_NULL, DB_INT, DB_TEXT, DB_BLOB, DB_DOUBLE };
+
 struct db_driver;
 struct postgresql_server;
 struct shared;
@@ -87,6 +89,7 @@ struct db_driver {
 	void (*blob)(struct query *q, const char *name, const void *value, size_t size);
 	void (*watch)(struct query *q, const struct waiter *waiter);
 	bool (*row)(struct query *q);
+	enum db_kind (*column_kind)(struct query *q, int column);
 	const char *(*column_text)(struct query *q, int column);
 	int64_t (*column_int)(struct query *q, int column);
 	double (*column_double)(struct query *q, int column);
@@ -148,7 +151,8 @@ void query_watch(struct query *q, const struct waiter *waiter);
 bool query_row(struct query *q);
 
 /* Columns of the present row, by the enum that sql.h has for the statement.  Texts live until the
- * next row; NULL stays NULL. */
+ * next row; NULL stays NULL.  The kind is that of the value. */
+enum db_kind query_column_kind(struct query *q, int column);
 const char *query_column_text(struct query *q, int column);
 int64_t query_column_int(struct query *q, int column);
 double query_column_double(struct query *q, int column);

@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "storage/sql/reserve.h"
 #include "storage/sqlite/backup.h"
+#include "storage/sqlite/sqlite_copy.h"
 #include "storage/sqlite/sqlite_db.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ const struct storage_engine sqlite_engine = {
     .close = sqlite_close_engine,
     .backup = engine_backup,
     .restore = engine_restore,
+    .copy = &sqlite_copy,
     .make_room = sqlite_make_room,
     .threads = &sql_threads,
     .memories = &sql_memories,

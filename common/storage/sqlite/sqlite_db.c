@@ -278,6 +278,22 @@ static bool sqlite_row(struct query *q)
 	return rc == SQLITE_ROW;
 }
 
+static enum db_kind sqlite_kind(struct query *q, int column)
+{
+	switch (sqlite3_column_type(q->stmt, column)) {
+	case SQLITE_INTEGER:
+		return DB_INT;
+	case SQLITE_FLOAT:
+		return DB_DOUBLE;
+	case SQLITE_TEXT:
+		return DB_TEXT;
+	case SQLITE_BLOB:
+		return DB_BLOB;
+	default:
+		return DB_NULL;
+	}
+}
+
 static const char *sqlite_take_text(struct query *q, int column)
 {
 	return (const char *)sqlite3_column_text(q->stmt, column);
@@ -367,6 +383,7 @@ const struct db_driver sqlite_driver = {
     .blob = sqlite_blob,
     .watch = sqlite_watch,
     .row = sqlite_row,
+    .column_kind = sqlite_kind,
     .column_text = sqlite_take_text,
     .column_int = sqlite_take_int,
     .column_double = sqlite_take_double,

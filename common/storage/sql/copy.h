@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Copying all there is from one database to another (agentgraph copy), whatever engines they have:
+ * the tables and their columns are the same.  Left out is what lives no longer than a service, and
+ * what can be made of the rest.
+ *
+ * A place is where a service keeps what it stores: a directory, or a schema of a server.  Nobody
+ * may work on either.  The target is empty, and stays so until the copy is complete: after a
+ * failure, or the end of this process at any instant, it is tried again from the beginning.
+ */
+#ifndef AGENTGRAPH_STORAGE_SQL_COPY_H
+#define AGENTGRAPH_STORAGE_SQL_COPY_H
+
+#include "storage/sql/db.h"
+
+enum copy_database { COPY_THREADS, COPY_STORE, COPY_FILES, COPY_DATABASES };
+
+struct copy_place {
+	const struct copy_ops *ops;
+	struct db *dbs[COPY_DATABASES]; /* may be one for all; NULL: there is none of these */
+	struct db *lock;                /* its transaction keeps others out; or NULL */
+	char *path;                     /* the engine's */
+	struct postgresql_server *server;
+};
+
+/* What an engine does about a place (storage.h). */
+struct copy_ops {
+	/* Opens it, brought up to date.  A target has all databases, each in a transaction. */
+	bool (*open)(struct copy_place *place, const char *url, bool is_target, struct error *err);
+
+	/* Of a target, whose transactions are committed: puts it where a service finds it. */
+	bool (*publish)(struct copy_place *place, struct error *err);
+
+	void (*close)(struct copy_place *place);
+};
+
+struct copy_report {
+	/* From time to time: the table, and how many of all rows are copied. */
+	void (*tell)(const char *table, int64_t rows, int64_t all);
+	int64_t rows;
+	int64_t local_files; /* whose bytes lie in a directory, and stay there */
+};
+
+/* Begins a transaction that keeps all others out; false with err set, also while a service works on
+ * the database. */
+bool copy_begin(struct db *db, struct error *err);
+
+bool sql_copy(const struct copy_ops *from_ops, const char *from, const struct copy_ops *to_ops,
+    const char *to, struct copy_report *report, struct error *err);
+
+#endif

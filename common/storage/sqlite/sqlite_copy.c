@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+/* A state directory that is copied from or to.  What is written lies below it in a directory of its
+ * own until it is complete, and is then put into its place as a backup is. */
+#include "storage/sqlite/sqlite_copy.h"
+
+#include "base/directory.h"
+#include "base/memory.h"
+#include "storage/sqlite/backup.h"
+#include "storage/sqlite/sqlite_db.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const names[COPY_DATABASES] = {"threads", "store", "files"};
+
+/* Below a target. */
+static char *sqlite_scratch(const struct copy_place *place)
+{
+	return xasprintf("%s/copying", place->path);
+}
+
+static bool sqlite_is_free(const struct copy_place *place, struct error *err)
+{
+	bool is_free = restore_check(place->path, err);
+
+	for (int d = 0; is_free && d < COPY_DATABASES; d++) {
+		char *path = xasprintf("%s/%s.db", place->path, names[d]);
+
+		if (access(path, F_OK) == 0)
+			is_free = error_set(err, ERR_STORAGE,
+			    "%s exists: a copy needs a state directory without databases", path);
+		free(path);
+	}
+	return is_free;
+}
+
+static bool sqlite_open_one(
+    struct copy_place *place, const char *dir, int d, bool is_target, struct error *err)
+{
+	struct db_source source = sqlite_source(xasprintf("%s/%s.db", dir, names[d]));
+	bool wanted = is_target || database_is_there(&source);
+
+	if (is_target)
+		database_throw_away(&source); /* of a copy that was not completed */
+	if (wanted)
+		place->dbs[d] = database_open(&source, names[d], DB_DURABLE, NULL, err);
+	free(source.path);
+	return !wanted || (place->dbs[d] && (!is_target || copy_begin(place->dbs[d], err)));
+}
+
+static bool sqlite_copy_open(
+    struct copy_place *place, const char *url, bool is_target, struct error *err)
+{
+	char *dir;
+	bool ok = true;
+
+	place->path = xstrdup(strchr(url, ':') + 1);
+	dir = is_target ? sqlite_scratch(place) : xstrdup(place->path);
+	if (is_target)
+		ok = sqlite_is_free(place, err) &&
+		    (directory_make(dir) || errno == EEXIST ||
+			error_set(err, ERR_STORAGE, "%s: %s", dir, strerror(errno)));
+	else
+		ok = restore_check(dir, err);
+	for (int d = 0; ok && d < COPY_DATABASES; d++)
+		ok = sqlite_open_one(place, dir, d, is_target, err);
+	if (ok && !place->dbs[COPY_THREADS])
+		ok = error_set(
+		    err, ERR_STORAGE, "%s is no state directory: it has no threads.db", dir);
+	free(dir);
+	return ok;
+}
+
+static void sqlite_close_all(struct copy_place *place)
+{
+	for (int d = 0; d < COPY_DATABASES; d++) {
+		db_close(place->dbs[d]);
+		place->dbs[d] = NULL;
+	}
+}
+
+static bool sqlite_copy_publish(struct copy_place *place, struct error *err)
+{
+	char *dir = sqlite_scratch(place);
+	bool ok;
+
+	sqlite_close_all(place);
+	ok = engine_restore(place->path, dir, false, err);
+	for (int d = 0; d < COPY_DATABASES; d++) {
+		struct db_source source = sqlite_source(xasprintf("%s/%s.db", dir, names[d]));
+
+		database_throw_away(&source);
+		free(source.path);
+	}
+	rmdir(dir);
+	free(dir);
+	return ok;
+}
+
+static void sqlite_copy_close(struct copy_place *place)
+{
+	sqlite_close_all(place);
+	free(place->path);
+}
+
+const struct copy_ops sqlite_copy = {
+    .open = sqlite_copy_open,
+    .publish = sqlite_copy_publish,
+    .close = sqlite_copy_close,
+};
