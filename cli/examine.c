@@ -135,6 +135,22 @@ static void examine_access(const struct config *config, struct problems *problem
 	shared_close(shared);
 }
 
+/* What other machines over the same database would not have. */
+static void files_place_examine(const struct config *config, struct problems *problems)
+{
+	const char *type = config->env.media_storage_type;
+	struct error ignored = {0};
+	const struct storage_engine *engine = storage_engine_of(config, &ignored);
+
+	if (engine && engine->bytes &&
+	    (strcmp(type, BLOBS_LOCAL) == 0 || strcmp(type, BLOBS_MEMORY) == 0))
+		problems_warn(problems,
+		    "MEDIA_STORAGE_TYPE: files in a directory are on this machine alone; expected "
+		    "database or cloud where others share the database, found %s",
+		    type);
+	error_release(&ignored);
+}
+
 /* A place that was asked for must do; the usual one may be made later, or never be needed. */
 static void examine_files(const struct config *config, struct problems *problems)
 {
@@ -150,8 +166,11 @@ static void examine_files(const struct config *config, struct problems *problems
 			problems_add(problems, "%s", err.detail);
 		else
 			problems_warn(problems, "%s; no file can be uploaded", err.detail);
+	} else if (!files_type_check(config, &err)) {
+		problems_add(problems, "%s", err.detail);
 	}
 	error_release(&err);
+	files_place_examine(config, problems);
 }
 
 static void examine_all(const struct examine_request *request, const struct config *config,

@@ -235,6 +235,10 @@ SELECT 1 AS settled;
 -- name: copying_local
 SELECT count(*) AS count FROM files WHERE backend = 'local';
 
+-- name: copying_bytes
+-- Files whose bytes are in the database, for which SQLite has no place.
+SELECT count(*) AS count FROM files WHERE backend = 'database';
+
 -- name: copying_patience
 -- The transaction may take long.
 PRAGMA schema_version;

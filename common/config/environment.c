@@ -58,7 +58,8 @@ static const struct choice trace_levels[] = {
 
 static const struct choice log_formats[] = {{"plain", LOG_PLAIN}, {"json", LOG_JSON}, {NULL, 0}};
 
-static const struct choice storage_types[] = {{"memory", 0}, {"local", 0}, {"cloud", 0}, {NULL, 0}};
+static const struct choice storage_types[] = {
+    {"memory", 0}, {"local", 0}, {"cloud", 0}, {"database", 0}, {NULL, 0}};
 
 #define COUNT .expected = "an integer from 0 to 1000000000000"
 #define POSITIVE .min = 1, .expected = "an integer from 1 to 1000000000000"
@@ -138,7 +139,7 @@ static const struct variable variables[] = {
     ROW("MEDIA_MAX_SIZE_MB", VAR_NUMBER, media_max_size_mb, .preset = "25", .min = 1e-6, .max = 1e6,
 	.expected = "a number above 0 and up to 1000000"),
     ROW("MEDIA_STORAGE_TYPE", VAR_WORD, media_storage_type, .preset = "local",
-	.choices = storage_types, .expected = "memory, local or cloud"),
+	.choices = storage_types, .expected = "memory, local, cloud or database"),
     ROW("MEDIA_STORAGE_PATH", VAR_DIRECTORY, media_storage_path, .preset = "./uploads"),
     TEXT("DOCUMENT_HANDLING", document_handling, "extract_text"),
     ROW("MEDIA_ALLOWED_CONTENT_TYPES", VAR_LIST, media_allowed_types, .preset = NULL),

@@ -24,14 +24,15 @@ struct files_region {
 
 _Static_assert(sizeof(struct files_region) <= SHARED_FILES_SIZE, "SHARED_FILES is too small");
 
+enum store { STORE_MEMORY, STORE_LOCAL, STORE_CLOUD, STORE_DATABASE, STORES };
+
 struct files {
 	struct files_region *region;
 	struct file_records *records;
 	pthread_mutex_t lock; /* guards begun */
 	bool begun;           /* the records are prepared, and those of an earlier life gone */
-	struct blobs *memory, *local;
-	struct blobs *cloud;   /* NULL: none is configured */
-	struct blobs *current; /* one of them */
+	struct blobs *stores[STORES]; /* NULL: none of that kind is configured */
+	struct blobs *current;        /* one of them */
 };
 
 /* ---- opening ---- */
@@ -49,7 +50,7 @@ static bool files_begin(struct files *f, const struct storage_context *ctx, stru
 		shared_lock(&f->region->head.mutex[0]);
 		if (!f->region->begun) {
 			f->region->begun = ops->forget(f->records, ctx, BLOBS_MEMORY, err);
-			f->memory->ops->clear(f->memory);
+			f->stores[STORE_MEMORY]->ops->clear(f->stores[STORE_MEMORY]);
 		}
 		f->begun = f->region->begun;
 		shared_unlock(&f->region->head.mutex[0]);
@@ -70,24 +71,29 @@ static bool is_recorded(const char *file_id, void *arg)
 }
 
 /* The bucket of earlier days is read from as long as it is configured. */
-static bool make_stores(struct files *f, const struct config *config, struct error *err)
+static bool make_stores(
+    struct files *f, const struct config *config, struct storage *storage, struct error *err)
 {
 	const char *type = config->env.media_storage_type;
 	bool in_cloud = strcmp(type, BLOBS_CLOUD) == 0;
 	char *path = blobs_memory_path(config->state_dir);
 	struct error ignored = {0};
 
-	f->memory = blobs_memory(path, &f->region->memory_used, MEMORY_MAX);
-	f->local = blobs_local(config->env.media_storage_path);
+	f->stores[STORE_MEMORY] = blobs_memory(path, &f->region->memory_used, MEMORY_MAX);
+	f->stores[STORE_LOCAL] = blobs_local(config->env.media_storage_path);
 	free(path);
 	if ((in_cloud || config->env.media_cloud_bucket) &&
 	    s3_check(&config->env, in_cloud ? err : &ignored))
-		f->cloud = blobs_cloud(config);
+		f->stores[STORE_CLOUD] = blobs_cloud(config);
 	error_release(&ignored);
-	if (in_cloud)
-		f->current = f->cloud;
-	else
-		f->current = strcmp(type, BLOBS_MEMORY) == 0 ? f->memory : f->local;
+	if (storage->engine->bytes)
+		f->stores[STORE_DATABASE] =
+		    blobs_database(config->state_dir, storage->engine->bytes, storage);
+	for (enum store i = 0; i < STORES; i++)
+		if (f->stores[i] && strcmp(f->stores[i]->ops->name, type) == 0)
+			f->current = f->stores[i];
+	if (!f->current && !error_is_set(err))
+		files_type_check(config, err);
 	return f->current != NULL;
 }
 
@@ -99,7 +105,7 @@ struct files *files_open(
 	pthread_mutex_init(&f->lock, NULL);
 	f->region = shared_region(shared, SHARED_FILES);
 	f->records = storage->engine->file_records->open(storage);
-	if (!make_stores(f, config, err) ||
+	if (!make_stores(f, config, storage, err) ||
 	    (!files_begin(f, NULL, err) && err->kind != ERR_TRANSIENT_STORAGE)) {
 		files_close(f);
 		return NULL;
@@ -108,11 +114,21 @@ struct files *files_open(
 		log_warning(
 		    "%s; files wait until there is room", err->cause[0] ? err->cause : err->detail);
 	error_release(err);
-	f->memory->ops->sweep(f->memory, is_recorded, f);
-	f->local->ops->sweep(f->local, is_recorded, f);
-	if (f->cloud)
-		f->cloud->ops->sweep(f->cloud, is_recorded, f);
+	for (enum store i = 0; i < STORES; i++)
+		if (f->stores[i])
+			f->stores[i]->ops->sweep(f->stores[i], is_recorded, f);
 	return f;
+}
+
+bool files_type_check(const struct config *config, struct error *err)
+{
+	const struct storage_engine *engine = storage_engine_of(config, err);
+
+	if (!engine || engine->bytes || strcmp(config->env.media_storage_type, BLOBS_DATABASE) != 0)
+		return engine != NULL;
+	return error_set(err, ERR_STORAGE,
+	    "MEDIA_STORAGE_TYPE: database is for PostgreSQL (DATABASE_URL), and the database is %s",
+	    engine->name);
 }
 
 bool files_check(struct storage *storage, struct error *err)
@@ -129,10 +145,9 @@ void files_close(struct files *f)
 	if (!f)
 		return;
 	f->records->ops->close(f->records);
-	f->memory->ops->close(f->memory);
-	f->local->ops->close(f->local);
-	if (f->cloud)
-		f->cloud->ops->close(f->cloud);
+	for (enum store i = 0; i < STORES; i++)
+		if (f->stores[i])
+			f->stores[i]->ops->close(f->stores[i]);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -144,12 +159,9 @@ struct blobs *files_store(struct files *f)
 
 struct blobs *files_store_of(struct files *f, const struct file_record *record, struct error *err)
 {
-	if (strcmp(record->backend, BLOBS_MEMORY) == 0)
-		return f->memory;
-	if (strcmp(record->backend, BLOBS_LOCAL) == 0)
-		return f->local;
-	if (strcmp(record->backend, BLOBS_CLOUD) == 0 && f->cloud)
-		return f->cloud;
+	for (enum store i = 0; i < STORES; i++)
+		if (f->stores[i] && strcmp(record->backend, f->stores[i]->ops->name) == 0)
+			return f->stores[i];
 	error_set(err, ERR_STORAGE, NULL);
 	error_cause(err, "file %s is in the store %s, which is not configured", record->file_id,
 	    record->backend);

@@ -25,6 +25,10 @@ struct files;
 struct files *files_open(
     const struct config *config, struct storage *storage, struct shared *shared, struct error *err);
 
+/* Whether the database that is configured can keep bytes, where MEDIA_STORAGE_TYPE asks for that.
+ */
+bool files_type_check(const struct config *config, struct error *err);
+
 /* Whether files_open will be able to open (and migrate) the records; where there are none, none are
  * made. */
 bool files_check(struct storage *storage, struct error *err);

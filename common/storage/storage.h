@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct blob_bytes;
 struct config;
 struct copy_ops;
 struct copy_report;
@@ -95,6 +96,7 @@ struct storage_engine {
 	const struct run_ops *runs;
 	const struct history_ops *history;
 	const struct memory_ops *memories;
+	const struct blob_bytes *bytes; /* of files, at a struct storage; NULL: it keeps none */
 	const struct file_record_ops *file_records;
 	const struct trace_record_ops *trace_records;
 };
@@ -148,7 +150,6 @@ bool storage_restore(
     const struct config *config, const char *backup, bool overwrite, struct error *err);
 
 /* Copies everything from one place to another, sqlite:DIR or postgresql://... (sql/copy.h). */
-bool storage_copy(
-    const char *from, const char *to, struct copy_report *report, struct error *err);
+bool storage_copy(const char *from, const char *to, struct copy_report *report, struct error *err);
 
 #endif

@@ -308,6 +308,23 @@ CREATE TABLE files (
 CREATE INDEX files_text ON files (sha256, mime_type) WHERE text_state = 1;
 CREATE INDEX files_by_touch ON files (touched_at);
 
+-- Bytes of files, where MEDIA_STORAGE_TYPE says so, in pieces.  What is there before its record is written may stay without
+-- one when its machine vanishes.
+CREATE TABLE file_bytes (
+	key text COLLATE "C" PRIMARY KEY,
+	size bigint NOT NULL,
+	made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE TABLE file_pieces (
+	key text COLLATE "C" NOT NULL REFERENCES file_bytes ON DELETE CASCADE,
+	number bigint NOT NULL,
+	bytes bytea NOT NULL,
+	PRIMARY KEY (key, number)
+);
+
+ALTER TABLE file_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL; -- most are compressed already
+
 -- Traces; a crash of the server may take them.
 
 CREATE UNLOGGED TABLE trace_runs (

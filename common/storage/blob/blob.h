@@ -24,6 +24,7 @@
 #define BLOBS_MEMORY "memory"
 #define BLOBS_LOCAL "local"
 #define BLOBS_CLOUD "cloud"
+#define BLOBS_DATABASE "database"
 
 #define BLOB_KEY_SIZE 256
 #define BLOB_ID_DIGITS 32
@@ -124,5 +125,20 @@ bool blobs_local_check(const char *path, struct error *err);
  * object may be there without a record.
  */
 struct blobs *blobs_cloud(const struct config *config);
+
+/* Where whole bytes are kept under a key, by some other program; s3.h says what each does. */
+struct blob_bytes {
+	/* Takes size bytes from the file behind fd; whole, or an error. */
+	bool (*put)(void *place, const char *key, int fd, int64_t size, struct error *err);
+	int64_t (*size)(void *place, const char *key, struct error *err); /* -1 with err set */
+	bool (*get)(
+	    void *place, const char *key, int64_t offset, char *out, size_t len, struct error *err);
+	bool (*remove)(void *place, const char *key, struct error *err);
+	void (*tidy)(void *place);  /* takes away what has had no record for long; or NULL */
+	void (*close)(void *place); /* NULL: nothing to do */
+};
+
+/* Files in the database that keeps their records, where its engine keeps bytes, in the same way. */
+struct blobs *blobs_database(const char *state_dir, const struct blob_bytes *bytes, void *place);
 
 #endif

@@ -57,6 +57,7 @@ const struct storage_engine postgresql_engine = {
     .threads = &sql_threads,
     .memories = &sql_memories,
     .file_records = &sql_file_records,
+    .bytes = &sql_file_bytes,
     .trace_records = &sql_trace_records,
     .runs = &sql_runs,
     .history = &sql_history,

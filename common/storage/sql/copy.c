@@ -6,8 +6,8 @@
 
 #define TELL_MS 2000
 
-#define TABLE(id, name)                                  \
-	{                                                \
+#define TABLE(id, name)                                        \
+	{                                                      \
 		name, SQL_COPYING_##id, SQL_COPYING_##id##_PUT \
 	}
 
@@ -128,11 +128,20 @@ static bool copy_is_empty(struct copying *c)
 
 static bool copy_count(struct copying *c)
 {
+	int64_t bytes = 0;
+
 	for (int d = 0; d < COPY_DATABASES; d++)
 		if (c->from.dbs[d] && !copy_ask(c->from.dbs[d], counts[d], &c->all, c->err))
 			return false;
 	return !c->from.dbs[COPY_FILES] ||
-	    copy_ask(c->from.dbs[COPY_FILES], SQL_COPYING_LOCAL, &c->report->local_files, c->err);
+	    (copy_ask(
+		 c->from.dbs[COPY_FILES], SQL_COPYING_LOCAL, &c->report->local_files, c->err) &&
+		copy_ask(c->from.dbs[COPY_FILES], SQL_COPYING_BYTES, &bytes, c->err) &&
+		(!bytes ||
+		    error_set(c->err, ERR_STORAGE,
+			"%lld files have their bytes in the database (MEDIA_STORAGE_TYPE), and "
+			"SQLite has no place for them: delete them first",
+			(long long)bytes)));
 }
 
 static bool copy_execute(struct db *db, enum sql_id sql, struct error *err)

@@ -135,6 +135,7 @@ extern const struct run_ops sql_runs;
 extern const struct history_ops sql_history;
 extern const struct memory_ops sql_memories;
 extern const struct file_record_ops sql_file_records;
+extern const struct blob_bytes sql_file_bytes; /* not of SQLite, which has no tables for them */
 extern const struct trace_record_ops sql_trace_records;
 
 /* How databases are opened for writing: full, commits survive a power cut; else the last moments
