@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "command.h"
 #include "sockets.h"
-#include "storage/sql/copy.h"
 #include "storage/storage.h"
 
 #include <errno.h>

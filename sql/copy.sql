@@ -165,6 +165,7 @@ INSERT INTO webhooks (row, thread, id, site, url, body, due_at, attempts, last_s
 VALUES (:row, :thread, :id, :site, :url, :body, :due_at, :attempts, :last_status, :delivered_at);
 
 -- name: copying_store_rows
+-- columns: copying_threads_rows
 SELECT (SELECT count(*) FROM models)
 	+ (SELECT count(*) FROM memories)
 	+ (SELECT count(*) FROM relations)
@@ -215,6 +216,7 @@ INSERT INTO pending (memory)
 VALUES (:memory);
 
 -- name: copying_files_rows
+-- columns: copying_threads_rows
 SELECT (SELECT count(*) FROM files) AS count;
 
 -- name: copying_files
@@ -233,9 +235,11 @@ VALUES (:row, :file_id, :owner, :filename, :mime_type, :size, :sha256, :created_
 SELECT 1 AS settled;
 
 -- name: copying_local
+-- columns: copying_threads_rows
 SELECT count(*) AS count FROM files WHERE backend = 'local';
 
 -- name: copying_bytes
+-- columns: copying_threads_rows
 -- Files whose bytes are in the database, for which SQLite has no place.
 SELECT count(*) AS count FROM files WHERE backend = 'database';
 

@@ -23,7 +23,6 @@
 struct blob_bytes;
 struct config;
 struct copy_ops;
-struct copy_report;
 struct deferrals;
 struct shared;
 struct storage;
@@ -148,6 +147,13 @@ void storage_close(struct storage *st); /* NULL is fine */
 /* A backup back into the state directory (restore above), by the engine that config chooses. */
 bool storage_restore(
     const struct config *config, const char *backup, bool overwrite, struct error *err);
+
+struct copy_report {
+	/* From time to time: the table, and how many of all rows are copied. */
+	void (*tell)(const char *table, int64_t rows, int64_t all);
+	int64_t rows;
+	int64_t local_files; /* whose bytes lie in a directory, and stay there */
+};
 
 /* Copies everything from one place to another, sqlite:DIR or postgresql://... (sql/copy.h). */
 bool storage_copy(const char *from, const char *to, struct copy_report *report, struct error *err);

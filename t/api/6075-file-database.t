@@ -34,10 +34,6 @@ is "$STATUS $BODY" '200 a few bytes' 'and read'
 ok '[ ! -e uploads ]' 'no directory is made for files'
 is "$(find "$STATE/uploading" -type f | wc -l)" 0 'and nothing stays of their way'
 
-upload none.txt text/plain ''
-api GET "/v1/files/$FILE"
-is "$STATUS $BODY" '200 ' 'one without bytes, too'
-
 # Larger than a piece, and no multiple of it; the same byte is nowhere twice in a row.
 awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%06d\n", i }' >large
 part '; name="file"; filename="large.bin"' application/octet-stream <large | form >form
@@ -62,8 +58,7 @@ ask "DELETE FROM file_pieces WHERE number = 2 AND key LIKE '%$large'"
 fetch "$large" 'bytes=0-9'
 is "$(cat bytes)" "$(head -c 10 large)" 'where a piece is lost the others are read'
 fetch "$large" 'bytes=600000-600009'
-is "$(wc -c <bytes | tr -d ' ')$(grep -c . bytes)" "$(wc -c <bytes | tr -d ' ')$(grep -c . bytes)" 'what is lost is not made up'
-unlike "$(cat bytes)" '^0' 'in any form'
+ok '[ ! -s bytes ]' 'what is lost is not made up'
 
 # ---- what is left over, and other stores
 
@@ -77,8 +72,9 @@ is "$(ask "SELECT string_agg(key, ' ') FROM file_bytes WHERE key IN ('old', 'new
 api GET "/v1/files/$small"
 is "$STATUS $BODY" '200 a few bytes' 'a service that stores elsewhere now reads what is there'
 serve_stop
+ask "UPDATE instances SET seen_at = seen_at - interval '1 minute'"
 "$AGENTGRAPH" copy --from "$DATABASE_URL" --to "sqlite:$WORK/copy" >out 2>err
 is $? 1 'such files are not copied to SQLite'
-like "$(cat err)" 'files have their bytes in the database|works on the database' 'and it is said why'
+like "$(cat err)" '2 files have their bytes in the database' 'and it is said why'
 
 done_testing

@@ -110,7 +110,7 @@ static bool copy_ask(struct db *db, enum sql_id sql, int64_t *number, struct err
 
 	query_start(&q, db, sql, err);
 	if (query_row(&q))
-		*number += query_column_int(&q, 0);
+		*number += query_column_int(&q, COPYING_THREADS_ROWS_COUNT);
 	return query_end(&q);
 }
 

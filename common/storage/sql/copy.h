@@ -12,6 +12,7 @@
 #define AGENTGRAPH_STORAGE_SQL_COPY_H
 
 #include "storage/sql/db.h"
+#include "storage/storage.h"
 
 enum copy_database { COPY_THREADS, COPY_STORE, COPY_FILES, COPY_DATABASES };
 
@@ -32,13 +33,6 @@ struct copy_ops {
 	bool (*publish)(struct copy_place *place, struct error *err);
 
 	void (*close)(struct copy_place *place);
-};
-
-struct copy_report {
-	/* From time to time: the table, and how many of all rows are copied. */
-	void (*tell)(const char *table, int64_t rows, int64_t all);
-	int64_t rows;
-	int64_t local_files; /* whose bytes lie in a directory, and stay there */
 };
 
 /* Begins a transaction that keeps all others out; false with err set, also while a service works on
