@@ -53,7 +53,7 @@ static const struct row {
     {{"AGENTGRAPH_SYNCHRONOUS=off"}, "expected NORMAL or FULL, found \"off\"", ""},
     {{"LOG_LEVEL=loud"}, "LOG_LEVEL: expected DEBUG", ""},
     {{"OTEL_LEVEL=some"}, "spans, standard or full", ""},
-    {{"MEDIA_STORAGE_TYPE=tape"}, "memory, local or cloud, found \"tape\"", ""},
+    {{"MEDIA_STORAGE_TYPE=tape"}, "memory, local, cloud or database, found \"tape\"", ""},
     {{"MEDIA_STORAGE_TYPE=cloud"}, "MEDIA_CLOUD_BUCKET", ""},
     {{"APP_NAME=\xff"}, "APP_NAME: expected UTF-8", ""},
     {{"REFERRER_POLICY=a\r\nX-Evil: 1"}, "without control characters", ""},
