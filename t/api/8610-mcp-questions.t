@@ -33,7 +33,7 @@ is "$(json '.result | "\(.resultType) \(.structuredContent.status)"' "$BODY")" '
 asks() {
 	modern tools/call "$(arguments "$1")" "${2-$FORM}"
 	STATE=$(json .result.requestState "$BODY")
-	QUESTION=$(json '.result.inputRequests | keys | join(" ")' "$BODY")
+	QUESTION=$(json '.result.inputRequests | keys_unsorted | join(" ")' "$BODY")
 }
 
 # replies RESPONSES [STATE [TEXT]]: the same call with what a person said.
@@ -74,6 +74,9 @@ cat >form.json <<'JSON'
 {"form": {"nodes": {"a": {"kind": "interrupt", "value": {"question": "Which?", "response_schema": {"type": "object",
    "properties": {"n": {"type": "integer", "maximum": 9}, "w": {"type": "string"}}, "required": ["n"]}}, "reply": "got {{answer}}"}},
   "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]},
+ "two": {"nodes": {"a": {"kind": "interrupt", "value": {"question": "First?"}, "reply": "a: {{answer}}"},
+   "b": {"kind": "interrupt", "value": {"question": "Second?"}, "reply": "b: {{answer}}"}, "c": {"kind": "reply", "text": "both"}},
+  "edges": [{"from": "START", "to": ["a", "b"], "join": "c"}, {"from": "a", "to": "c"}, {"from": "b", "to": "c"}, {"from": "c", "to": "END"}]},
  "deep": {"nodes": {"a": {"kind": "interrupt", "value": {"question": "Which?", "response_schema": {"type": "object",
    "properties": {"n": {"type": "object"}}}}, "reply": "got {{answer}}"}},
   "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]}}
@@ -94,6 +97,16 @@ asks go
 is "$(json '[.result.inputRequests[]][0].params.requestedSchema.properties | keys | join(",")' "$BODY")" answer 'a schema that no form can show is asked for as text'
 replies "$(says text)" "$STATE" go
 text_is 'got text' 'which is the answer'
+serve_stop
+printf '{"agent":"form.json:two","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
+asks go
+is "$(json '[.result.inputRequests[].params.message] | join(" ")' "$BODY")" 'First? Second?' 'questions of branches are asked at once'
+first=${QUESTION%% *} second=${QUESTION##* }
+one="\"$first\":{\"action\":\"accept\",\"content\":{\"answer\":\"1\"}}" two="\"$second\":{\"action\":\"accept\",\"content\":{\"answer\":\"2\"}}"
+replies "{$one}" "$STATE" go
+is "$STATUS $(json '.result | "\(.resultType) \(.inputRequests | length)"' "$BODY")" '200 input_required 2' 'all of them are to be answered'
+replies "{$one,$two}" "$STATE" go
+is "$STATUS $(json '.result | "\(.resultType) \(.structuredContent.answer | split("\n\n") | sort | join(" "))"' "$BODY")" '200 complete a: 1 b: 2 both' 'and each answer comes to its branch'
 serve_stop
 mcp_configure
 

@@ -49,12 +49,22 @@ inspect() {
 	HOME=$WORK timeout 120 "$NODE" "$PEERS/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js" --cli \
 		"$BASE/v1/mcp" --transport http "$@" 2>inspect.err
 }
-inspect --method tools/list >list.json
+inspect --method tools/list --strict >list.json
 is "$? $(jq -c '[.tools[].name]' list.json)" '0 ["demo"]' 'the inspector lists the tool'
-[ ! -s inspect.err ] || diag "$(head -n 5 inspect.err)"
+is "$(cat inspect.err)" '' 'and finds its schemas portable'
 inspect --method tools/call --tool-name demo --tool-arg 'message=/add 2 3' >call.json
 is "$? $(jq -r '.content[0].text' call.json)" '0 sum: 5' 'and calls it'
 [ ! -s inspect.err ] || diag "$(head -n 5 inspect.err)"
+
+# ---- where tokens come from
+
+demo=$BASE
+BASE=$guarded
+http POST /v1/mcp '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+told=$(header WWW-Authenticate | sed -n 's/^Bearer resource_metadata="\(.*\)"$/\1/p')
+is "$STATUS $told" "401 $guarded/.well-known/oauth-protected-resource" 'who has no token is told where it is said'
+is "$(curl -s "$told" | jq -r .resource)" "$guarded/v1/mcp" 'and it is said there'
+BASE=$demo
 
 # ---- a tools node of ours
 

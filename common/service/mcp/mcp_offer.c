@@ -31,7 +31,8 @@ static const char mcp_output_schema[] =
     "\"thread_id\":{\"type\":\"string\"},\"run_id\":{\"type\":\"string\"},"
     "\"status\":{\"type\":\"string\",\"description\":\"completed, interrupted where the agent "
     "waits for an answer, stopped or error\"},"
-    "\"answer\":{\"type\":\"string\"},\"interrupt\":{\"type\":[\"object\",\"null\"]}},"
+    "\"answer\":{\"type\":\"string\"},\"interrupt\":"
+    "{\"anyOf\":[{\"type\":\"object\"},{\"type\":\"null\"}]}},"
     "\"required\":[\"thread_id\",\"run_id\",\"status\",\"answer\",\"interrupt\"]}";
 
 static cJSON *mcp_schema_of(const char *text)

@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,8 +142,8 @@ static bool mcp_header_is(const char *header, const char *value)
 	if (len < around || strncmp(header, open, strlen(open)) != 0 ||
 	    strcmp(header + len - strlen(close), close) != 0)
 		return strcmp(header, value) == 0;
-	char *inner = strndup(header + strlen(open), len - around);
-	char *decoded = inner ? base64_decode(inner, &size) : NULL;
+	char *inner = xstrndup(header + strlen(open), len - around);
+	char *decoded = base64_decode(inner, &size);
 	bool same = decoded && size == strlen(value) && memcmp(decoded, value, size) == 0;
 	free(decoded);
 	free(inner);
