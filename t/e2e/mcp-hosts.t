@@ -81,9 +81,11 @@ ask() {
 http GET /v1/graph/tools
 is "$(json '[.data.nodes[].tools[]?.name] | unique | join(" ")' "$BODY")" demo 'another graph has the agent as a tool'
 is "$(ask 'demo {\"message\":\"hello\"}' | jq -r '"\(.status) \(.answer)"')" 'completed echo: hello' 'and calls it'
-is "$(ask 'demo {\"message\":\"/ask May I?\",\"thread_id\":\"q\"}' | jq -r '"\(.status) \(.interrupt.data.question)"')" 'interrupted May I?' \
-	'its model is told what the agent asks'
-is "$(ask 'demo {\"message\":\"yes\",\"thread_id\":\"q\"}' | jq -r '.answer')" 'answer: yes' 'and can answer'
+http POST /v1/graph/invoke '{"messages":[{"role":"user","content":"demo {\"message\":\"/ask May I?\"}"}],"config":{"thread_id":"q"}}'
+is "$(json '.data.meta.interrupt | "\(.reason) \(.data.question) \(.response_schema.required)"' "$BODY")" 'elicitation May I? ["answer"]' \
+	'what the agent asks pauses the run there'
+http POST /v1/graph/invoke '{"resume":{"answer":"yes"},"config":{"thread_id":"q"}}'
+is "$(json '.data.messages[-1].content[0].text | fromjson | .answer' "$BODY")" 'answer: yes' 'and the answer goes all the way'
 like "$(ask 'demo {\"message\":\"/error it broke\"}')" '^! .*it broke' 'a failure is one of the tool'
 like "$(ask 'demo {}')" '^! ' 'and so are wrong arguments'
 
