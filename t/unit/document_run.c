@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* START → n → END, with a state of its own. */
@@ -362,6 +363,83 @@ static void a_region_that_was_kept_wrongly_fails_the_run(void)
 	}
 }
 
+/* ---- Graphs in C */
+
+static ag_result c_says(ag_run *run, const ag_state *state, void *data)
+{
+	char *item = cJSON_PrintUnformatted(cJSON_GetObjectItem(ag_config(run), "item"));
+	(void)state;
+	ag_say(run, "%s %s", (const char *)data, item ? item : "nothing");
+	free(item);
+	return AG_OK;
+}
+
+static ag_result c_sets(ag_run *run, const ag_state *state, void *data)
+{
+	(void)data;
+	ag_say(run, "set");
+	return ag_update(run, "out", cJSON_Duplicate(ag_field(state, "in"), true));
+}
+
+static int c_inner(ag_graph *graph)
+{
+	ag_graph_field(graph, "in", "string", AG_REPLACE, NULL, NULL);
+	ag_graph_field(graph, "out", "string", AG_REPLACE, NULL, NULL);
+	ag_graph_node(graph, "sets", c_sets, NULL);
+	ag_graph_edge(graph, AG_START, "sets");
+	ag_graph_edge(graph, "sets", AG_END);
+	return 0;
+}
+
+static void maps_and_subgraphs_may_be_built_in_c(void)
+{
+	struct talk talk;
+	ag_graph *graph = graph_new("c");
+	ag_graph_field(graph, "items", "array", AG_REPLACE, "[1, {\"b\": 2}]", NULL);
+	ag_graph_field(graph, "took", "string", AG_REPLACE, NULL, NULL);
+	ag_graph_node(graph, "each", c_says, "has");
+	ag_graph_subgraph(graph, "inner", c_inner,
+	    "{\"input\": {\"in\": \"{{user_text}}\"}, \"output\": {\"took\": \"{{out}}\"}}");
+	ag_graph_map(graph, AG_START, "items", "each", "inner", 1);
+	ag_graph_edge(graph, "each", "inner");
+	ag_graph_edge(graph, "inner", AG_END);
+	talk_begin(&talk, graph);
+	CU_ASSERT_STRING_EQUAL(
+	    talk_say(&talk, "tea"), "assistant: has 1|assistant: has {\"b\":2}|assistant: set|");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "took"), "\"tea\"");
+	CU_ASSERT_PTR_NOT_NULL(graph_node_find(talk.graph, "inner/sets"));
+	talk_close(&talk);
+}
+
+static int c_refuses(ag_graph *graph)
+{
+	(void)graph;
+	return 1;
+}
+
+static void mistakes_in_subgraphs_of_c_are_told(void)
+{
+	static const struct {
+		ag_graph_fn *build;
+		const char *options, *problem;
+	} rows[] = {
+	    {c_inner, "[]", "/n: expected the options as a JSON object"},
+	    {NULL, NULL, "/n: expected a function that builds the graph"},
+	    {c_refuses, NULL, "/n: its function refused to build the graph"},
+	    {c_inner, "{\"input\": {\"x\": 1}}",
+		"/n/input/x: the graph inside has no state field of that name"},
+	    {c_inner, "{\"own\": true}", "/n/own: unknown key"},
+	};
+	for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+		ag_graph *graph = graph_new("c");
+		ag_graph_subgraph(graph, "n", rows[i].build, rows[i].options);
+		unit_row(rows[i].problem);
+		CU_ASSERT_FATAL(graph->problems.count > 0);
+		CU_ASSERT_PTR_NOT_NULL(strstr(graph->problems.items[0].text, rows[i].problem));
+		graph_free(graph);
+	}
+}
+
 static const struct unit_test tests[] = {
     {"a reply is streamed word by word", a_reply_is_streamed_word_by_word},
     {"percent signs are text", percent_signs_are_text},
@@ -382,6 +460,8 @@ static const struct unit_test tests[] = {
     {"a tool that fails gives an error result", a_tool_that_fails_gives_an_error_result},
     {"branches ask one after the other", branches_ask_one_after_the_other},
     {"a region that was kept wrongly fails the run", a_region_that_was_kept_wrongly_fails_the_run},
+    {"maps and subgraphs may be built in C", maps_and_subgraphs_may_be_built_in_c},
+    {"mistakes in subgraphs of C are told", mistakes_in_subgraphs_of_c_are_told},
 };
 
 int main(void)

@@ -11,7 +11,8 @@ function about(graph, tools) {
 	return graph.nodes.map((node) => {
 		const { id, name, ...rest } = node;
 		const own = tools.nodes.find((one) => one.node_name === id)?.tools || [];
-		const ways = graph.edges.filter((edge) => edge.source === id).map((edge) => edge.target);
+		const ways = graph.edges.filter((edge) => edge.source === id)
+			.map((edge) => `${edge.target}${edge.map ? ` for each of ${edge.map}${edge.limit ? `, ${edge.limit} at once` : ''}` : ''}`);
 		return more(name, () => [make('p', ways.length ? `Leads to ${ways.join(', ')}.` : 'Leads nowhere.'),
 			Object.keys(rest).length ? make('pre', { tabIndex: 0 }, pretty(rest)) : '',
 			...own.map((tool) => more(`Tool ${tool.name}`, () => [make('p', tool.description), make('pre', { tabIndex: 0 }, pretty(tool.parameters))]))]);
