@@ -100,6 +100,7 @@ struct connection {
 	FCGX_Request *request;
 	struct slow *slow; /* NULL: it is read from the socket */
 	size_t written;    /* of the answer */
+	size_t room;       /* that the socket was said to have, and that was not used since */
 };
 
 /* A request that was not there whole when it was looked at. */
@@ -209,9 +210,13 @@ static void connection_write(struct client *client, const char *data, size_t len
 	size_t slice = len;
 	for (; len > 0; data += slice, len -= slice) {
 		if (connection->written + len > FREE_SIZE) {
-			slice = len < SLICE_SIZE ? len : SLICE_SIZE;
-			if (poll(&room, 1, PATIENCE_MS) == 0)
-				holdup_wait(connection->workers, request->ipcFd);
+			if (!connection->room) {
+				if (poll(&room, 1, PATIENCE_MS) == 0)
+					holdup_wait(connection->workers, request->ipcFd);
+				connection->room = SLICE_SIZE;
+			}
+			slice = len < connection->room ? len : connection->room;
+			connection->room -= slice;
 		}
 		FCGX_PutStr(data, (int)slice, request->out);
 		connection->written += slice;
