@@ -17,7 +17,6 @@
 #define START_MS 30000 /* for a session to begin */
 #define LIST_MS 30000
 #define MOST_PAGES 100
-#define SHORTEST_SECRET 4
 #define FRESH_MS 5000 /* the shortest and longest that a list is taken for fresh */
 #define MOST_FRESH_MS 3600000
 #define MOST_ROUNDS 10   /* of questions in a call */
@@ -239,22 +238,15 @@ static void close_transport(struct mcp_server *server)
 		mcp_stdio_close(server);
 }
 
-static void strike(char *text, const char *secret)
-{
-	size_t len = strlen(secret);
-	for (char *p = text; len >= SHORTEST_SECRET && (p = strstr(p, secret)); p += len)
-		memset(p, '*', len);
-}
-
 /* Who refuses a key may repeat it. */
 static void strike_headers(const struct mcp_server *server, char *text)
 {
 	for (size_t i = 0; i < server->settings.header_count; i++) {
 		const char *value = server->settings.headers[i].value;
 		const char *blank = strrchr(value, ' ');
-		strike(text, value);
+		mcp_strike(text, value);
 		if (blank) /* behind the name of a scheme */
-			strike(text, blank + 1);
+			mcp_strike(text, blank + 1);
 	}
 }
 
@@ -479,9 +471,14 @@ static cJSON *call_twice(struct mcp_server *server, const struct mcp_call *call,
 		reply = call_once(server, call, params, why, &unsent);
 	if (!reply)
 		return NULL;
+	int64_t code = 0;
+	json_integer(json_opt(json_get(reply, "error"), "code"), &code);
 	pthread_mutex_lock(&server->lock);
+	unsigned session = server->session;
 	server->failures = 0; /* it was good for something: the next failure is the first again */
 	pthread_mutex_unlock(&server->lock);
+	if (code == MCP_UNSUPPORTED_VERSION)
+		mcp_lose(server, session, "the server does not speak this version any more");
 	return reply;
 }
 

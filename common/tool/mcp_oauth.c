@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/url.h"
+#include "tool/mcp_message.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -102,9 +103,9 @@ char *mcp_challenge_get(const char *challenge, const char *name)
 
 /* ---- Requests */
 
-/* What a JSON object says at that address; NULL with why. */
-static cJSON *oauth_call(struct http_request *request, const struct mcp_wait *wait,
-    const char *what, char why[MCP_WHY_SIZE])
+/* A JSON object at that address; NULL with why, in which no secret is repeated. */
+static cJSON *oauth_call(const struct mcp_oauth *oauth, struct http_request *request,
+    const struct mcp_wait *wait, const char *what, char why[MCP_WHY_SIZE])
 {
 	struct http_response response = {0};
 	int64_t deadline = clock_monotonic_ms() + CALL_MS;
@@ -127,17 +128,18 @@ static cJSON *oauth_call(struct http_request *request, const struct mcp_wait *wa
 		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: %.150s answered %d%s%.200s", what,
 		    request->url, response.status, error ? ": " : "", error ? error : "");
 	process_clean(why);
+	mcp_strike(why, oauth->settings.client_secret);
 	cJSON_Delete(json);
 	http_response_release(&response);
 	return NULL;
 }
 
-static cJSON *oauth_get(
-    const char *url, const struct mcp_wait *wait, const char *what, char why[MCP_WHY_SIZE])
+static cJSON *oauth_get(const struct mcp_oauth *oauth, const char *url, const struct mcp_wait *wait,
+    const char *what, char why[MCP_WHY_SIZE])
 {
 	const struct http_header accept = {"Accept", "application/json"};
 	struct http_request request = {.url = url, .headers = &accept, .header_count = 1};
-	return oauth_call(&request, wait, what, why);
+	return oauth_call(oauth, &request, wait, what, why);
 }
 
 /* ---- Where tokens are given */
@@ -183,10 +185,10 @@ static cJSON *oauth_resource(struct mcp_oauth *oauth, const char *challenge,
 	char *named = mcp_challenge_get(challenge, "resource_metadata");
 	cJSON *found = NULL;
 	if (named)
-		found = oauth_get(named, wait, what, why);
+		found = oauth_get(oauth, named, wait, what, why);
 	for (int i = 0; !named && !found && i < 2; i++) {
 		char *url = oauth_well_known(oauth->url, "oauth-protected-resource", i == 0);
-		found = url ? oauth_get(url, wait, what, why) : NULL;
+		found = url ? oauth_get(oauth, url, wait, what, why) : NULL;
 		free(url);
 	}
 	free(named);
@@ -208,7 +210,8 @@ static bool oauth_same(const char *a, const char *b)
 }
 
 /* The metadata of an authorization server; one that names another issuer is none. */
-static cJSON *oauth_issuer(const char *issuer, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+static cJSON *oauth_issuer(const struct mcp_oauth *oauth, const char *issuer,
+    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
 	char *base = url_base(issuer);
 	char *urls[] = {oauth_well_known(issuer, "oauth-authorization-server", true),
@@ -217,7 +220,7 @@ static cJSON *oauth_issuer(const char *issuer, const struct mcp_wait *wait, char
 	cJSON *found = NULL;
 	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
 		if (!found && urls[i])
-			found = oauth_get(urls[i], wait, "the metadata of the issuer", why);
+			found = oauth_get(oauth, urls[i], wait, "the metadata of the issuer", why);
 		free(urls[i]);
 	}
 	free(base);
@@ -261,7 +264,7 @@ static bool oauth_discover(struct mcp_oauth *oauth, const char *challenge,
 {
 	cJSON *resource = oauth_resource(oauth, challenge, wait, why);
 	char *issuer = resource ? oauth_choose(oauth, resource, why) : NULL;
-	cJSON *metadata = issuer ? oauth_issuer(issuer, wait, why) : NULL;
+	cJSON *metadata = issuer ? oauth_issuer(oauth, issuer, wait, why) : NULL;
 	const char *url = json_str(metadata, "token_endpoint");
 	const cJSON *methods = json_opt(metadata, "token_endpoint_auth_methods_supported");
 	if (metadata && (!url || !url_valid(url)))
@@ -352,7 +355,7 @@ static bool oauth_fetch(
 	    .header_count = basic ? 3 : 2,
 	    .body = form.data,
 	    .body_len = form.len};
-	cJSON *answer = oauth_call(&request, wait, "a token", why);
+	cJSON *answer = oauth_call(oauth, &request, wait, "a token", why);
 	bool taken = answer && oauth_take(oauth, answer, why);
 	explicit_bzero(form.data, form.len);
 	buf_release(&form);

@@ -116,7 +116,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def token(self, form):
         if self.headers["Authorization"] != BASIC:
-            return self.answer(401, json.dumps({"error": "invalid_client"}))
+            return self.answer(401, json.dumps({"error_description": "invalid_client wrong-one"}))
         with open("forms", "a") as forms:
             print(json.dumps(form, sort_keys=True), file=forms)
         tokens.append(f"t{len(tokens)}")
