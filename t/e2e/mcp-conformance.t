@@ -100,9 +100,11 @@ passes 'headers agree with the body' "$NEW" --scenario http-header-validation --
 each tools-call-simple-text '2025-06-18 2025-11-25 2026-07-28'
 printf 'ORIGINS=%s\nALLOWED_HOST=127.0.0.1\n' "$BASE" >origins.env
 sed -i 's/^{/{"env":"origins.env",/' agentgraph.json
+old=$(sed -n 's/.* worker \([0-9]*\) serves$/\1/p' "$SERVE_ERR")
 kill -HUP "$SERVE_PID"
 refused() { [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Origin: http://evil.example' --json '{}' "$BASE/v1/mcp")" = 403 ]; }
 wait_for 60 refused
+wait_for 60 gone "$old" # which may answer until then
 each dns-rebinding-protection '2025-11-25 2026-07-28'
 serves fails test_error_handling
 each tools-call-error '2025-06-18 2025-11-25 2026-07-28'
