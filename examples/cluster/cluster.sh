@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# A service of several instances on one machine, to try what doc/scaling.md says: PostgreSQL, instances with a state
+# directory each, and nginx before them, all below one directory and with Debian's packages.
+#
+#	examples/cluster/cluster.sh [-n INSTANCES] [-d DIRECTORY] [PORT]
+#
+# Ctrl-C ends it all, and what was stored stays in the directory (./cluster).  AGENTGRAPH names the program.
+set -eu
+
+agentgraph=${AGENTGRAPH:-agentgraph}
+instances=3
+dir=./cluster
+while getopts n:d: option; do
+	case $option in
+	n) instances=$OPTARG ;;
+	d) dir=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+port=${1:-8080}
+
+bin=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1)
+[ -n "$bin" ] || { echo 'PostgreSQL is missing (Debian: apt-get install postgresql-15)' >&2; exit 1; }
+bin=${bin%/initdb}
+mkdir -p "$dir"
+dir=$(cd "$dir" && pwd)
+
+# A database server refuses to run as root.
+as=
+if [ "$(id -u)" = 0 ]; then
+	as='setpriv --reuid=postgres --regid=postgres --clear-groups --'
+	mkdir -p "$dir/database"
+	chown postgres "$dir/database"
+fi
+
+pids=
+finish()
+{
+	trap '' INT TERM EXIT
+	# shellcheck disable=SC2086 # lists of words
+	kill $pids 2>/dev/null || :
+	# shellcheck disable=SC2086
+	wait $pids 2>/dev/null || :
+	# shellcheck disable=SC2086
+	(cd / && $as "$bin/pg_ctl" -D "$dir/database/data" -m fast -s stop) || :
+	exit 0
+}
+trap finish INT TERM EXIT
+
+cd "$dir"
+mkdir -p database
+if [ ! -d database/data ]; then
+	# shellcheck disable=SC2086
+	(cd database && LC_ALL=C $as "$bin/initdb" -D "$dir/database/data" -A trust -U agent -E UTF8 --locale=C >/dev/null)
+fi
+# shellcheck disable=SC2086
+(cd database && $as "$bin/pg_ctl" -D "$dir/database/data" -l "$dir/database/log" -w -s \
+	-o "-k '$dir/database' -c listen_addresses= -c max_connections=300" start)
+DATABASE_URL="postgresql:///postgres?host=$dir/database&user=agent"
+MEDIA_STORAGE_TYPE=${MEDIA_STORAGE_TYPE:-database}
+export DATABASE_URL MEDIA_STORAGE_TYPE
+
+# Each instance says at its start where it listens.
+: >upstreams
+for i in $(seq "$instances"); do
+	"$agentgraph" serve --state "$dir/instance-$i" --listen 127.0.0.1:0 ${CONFIG:+--config "$CONFIG"} \
+		>"instance-$i.out" 2>"instance-$i.log" </dev/null &
+	pids="$pids $!"
+	until grep -q '^agentgraph: serving' "instance-$i.out"; do
+		kill -0 "$!" || { cat "instance-$i.log" >&2; exit 1; }
+		sleep 0.1
+	done
+	sed -n 's|^agentgraph: serving .* on http://\(.*\)$|server \1;|p' "instance-$i.out" >>upstreams
+done
+
+# The balancer: streams are not held back, WebSockets pass, and who asks is told to the instances.
+cat >nginx.conf <<NGINX
+daemon off;
+pid $dir/nginx.pid;
+error_log stderr;
+events { worker_connections 1024; }
+http {
+	access_log off;
+	client_body_temp_path $dir/body;
+	proxy_temp_path $dir/proxy;
+	fastcgi_temp_path $dir/fastcgi;
+	uwsgi_temp_path $dir/uwsgi;
+	scgi_temp_path $dir/scgi;
+	map \$http_upgrade \$connection_upgrade { default upgrade; '' ''; }
+	upstream instances {
+		include $dir/upstreams;
+		keepalive 32;
+	}
+	server {
+		listen 127.0.0.1:$port;
+		client_max_body_size 0;
+		location / {
+			proxy_pass http://instances;
+			proxy_http_version 1.1;
+			proxy_buffering off;
+			proxy_request_buffering off;
+			proxy_read_timeout 1d;
+			proxy_set_header Host \$http_host;
+			proxy_set_header Upgrade \$http_upgrade;
+			proxy_set_header Connection \$connection_upgrade;
+		}
+	}
+}
+NGINX
+nginx=$(command -v nginx || echo /usr/sbin/nginx)
+"$nginx" -p "$dir" -c "$dir/nginx.conf" -e stderr &
+pids="$pids $!"
+until [ -s nginx.pid ]; do
+	kill -0 "$!" || exit 1
+	sleep 0.1
+done
+echo "cluster: $instances instances on http://127.0.0.1:$port, with their logs in $dir"
+wait "$!"
