@@ -9,10 +9,10 @@ PRAGMA journal_size_limit = 4194304;
 
 -- name: trace_replace
 -- An earlier run of the same id.
-DELETE FROM runs WHERE thread_id = :thread_id AND run_id = :run_id AND number <> :number;
+DELETE FROM trace_runs WHERE thread_id = :thread_id AND run_id = :run_id AND number <> :number;
 
 -- name: trace_put
-INSERT INTO runs (number, thread_id, run_id, status, started_at, finished_at, last_at,
+INSERT INTO trace_runs (number, thread_id, run_id, status, started_at, finished_at, last_at,
 	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
 	llm_calls, tool_calls, iterations)
 VALUES (:number, :thread_id, :run_id, :status, :started_at, :finished_at, :last_at,
@@ -30,38 +30,39 @@ ON CONFLICT (number) DO UPDATE SET
 	iterations = excluded.iterations;
 
 -- name: trace_piece
-INSERT OR REPLACE INTO pieces (run, first, records) VALUES (:number, :first, :records);
+INSERT INTO trace_pieces (run, first, records) VALUES (:number, :first, :records)
+ON CONFLICT (run, first) DO UPDATE SET records = excluded.records;
 
 -- name: trace_forget_all
 -- Where the database is not made anew itself.
-DELETE FROM runs;
+DELETE FROM trace_runs;
 
 -- name: trace_forget
-DELETE FROM runs WHERE thread_id = :thread_id;
+DELETE FROM trace_runs WHERE thread_id = :thread_id;
 
 -- name: trace_trim_threads
 -- The thread whose latest run is the oldest goes first.
-DELETE FROM runs WHERE thread_id NOT IN (
-	SELECT thread_id FROM runs GROUP BY thread_id ORDER BY max(number) DESC LIMIT :threads);
+DELETE FROM trace_runs WHERE thread_id NOT IN (
+	SELECT thread_id FROM trace_runs GROUP BY thread_id ORDER BY max(number) DESC LIMIT :threads);
 
 -- name: trace_trim_runs
-DELETE FROM runs WHERE number IN (
+DELETE FROM trace_runs WHERE number IN (
 	SELECT number FROM (
 		SELECT number, row_number() OVER (PARTITION BY thread_id ORDER BY number DESC) AS age
-		FROM runs)
+		FROM trace_runs) AS aged
 	WHERE age > :runs);
 
 -- name: trace_ids
-SELECT run_id FROM runs WHERE thread_id = :thread_id ORDER BY number;
+SELECT run_id FROM trace_runs WHERE thread_id = :thread_id ORDER BY number;
 
 -- name: trace_get
 SELECT number, run_id, status, started_at, finished_at, last_at,
 	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
 	llm_calls, tool_calls, iterations
-FROM runs
+FROM trace_runs
 WHERE thread_id = :thread_id AND (:run_id IS NULL OR run_id = :run_id)
 ORDER BY number DESC
 LIMIT 1;
 
 -- name: trace_pieces
-SELECT records FROM pieces WHERE run = :number ORDER BY first;
+SELECT records FROM trace_pieces WHERE run = :number ORDER BY first;
