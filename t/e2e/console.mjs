@@ -35,6 +35,8 @@ async function chat() {
 	await ask('/ask Which colour?');
 	const question = named('group', 'Question');
 	await comes('a pause is a question', question.getByText('Which colour?'));
+	await page.waitForFunction(() => { const node = document.querySelector('.log'); return node.scrollHeight - node.scrollTop - node.clientHeight < 8; });
+	report('what was said last is in sight', true);
 	await question.getByLabel('Answer', { exact: true }).fill('red');
 	await question.getByRole('button', { name: 'Answer' }).click();
 	await comes('which is answered in its place', said('Agent', 'answer: red'));

@@ -12,10 +12,12 @@ const part = 25; // messages that are laid out together: browsers look at each p
 export class MessageList {
 	// acts(message, place): what can be done with it (message.js); load(end): reads messages before that place into the array.
 	constructor(acts, load) {
-		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [] });
+		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [], atEnd: true });
 		this.node = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
 		this.earlier = button('Earlier messages', () => this.grow());
-		this.node.addEventListener('scroll', () => this.approach(), { passive: true });
+		this.node.addEventListener('scroll', () => { this.atEnd = this.isAtEnd(); this.approach(); }, { passive: true });
+		// who was at the end stays there, too, when a question takes some of the room
+		new ResizeObserver(() => { if (this.atEnd) this.goToEnd(); }).observe(this.node);
 	}
 
 	isAtEnd() {
@@ -23,6 +25,7 @@ export class MessageList {
 	}
 
 	goToEnd() {
+		this.atEnd = true;
 		this.node.scrollTop = this.node.scrollHeight;
 	}
 
