@@ -41,7 +41,7 @@ struct relay_settings {
 	/* Reads the key again: instances of one service share it, and the first worker of one that
 	 * is new gets it while the relay is there already (ticket_key_share). */
 	bool (*rekey)(struct relay_settings *settings);
-	const char *state_dir; /* rekey's own */
+	char *state_dir; /* rekey's own, malloc'd */
 };
 
 struct relay {

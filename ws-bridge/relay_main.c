@@ -212,6 +212,7 @@ static int relay_main_serve(const struct relay_options *options, int signals, pi
 		else if (getppid() != parent && options->unlink)
 			bound_remove(bound, options->unlink);
 	}
+	free(settings.state_dir);
 	config_free(config);
 	return complete ? EXIT_SUCCESS : EXIT_FAILURE;
 }
