@@ -94,7 +94,7 @@ ORDER BY m.seq
 LIMIT :limit;
 
 -- name: body_insert
-INSERT INTO bodies (row, body) VALUES (nextval('bodies_row'), :body) RETURNING row;
+INSERT INTO bodies (row, body) VALUES (nextval('bodies_row'), :body);
 
 -- name: message_insert
 INSERT INTO messages (thread, seq, message_id, bytes, body, apart)

@@ -15,7 +15,7 @@ struct pg_conn;
 struct pg_result;
 struct pg_cancel;
 
-#define LIBPQ_VERSION 1
+#define LIBPQ_VERSION 2
 #define LIBPQ_TABLE "agentgraph_libpq"
 
 /* Values of libpq's enums that we look at; the module's compiler sees that they are right. */
@@ -24,6 +24,8 @@ enum {
 	LIBPQ_COMMAND_OK = 1,
 	LIBPQ_TUPLES_OK = 2,
 	LIBPQ_SINGLE_TUPLE = 9,
+	LIBPQ_PIPELINE_SYNC = 10,
+	LIBPQ_PIPELINE_ABORTED = 11,
 };
 #define LIBPQ_DIAG_SQLSTATE 'C'
 #define LIBPQ_DIAG_MESSAGE_PRIMARY 'M'
@@ -57,6 +59,12 @@ struct libpq {
 	    const unsigned *types);
 	int (*send_query_prepared)(struct pg_conn *conn, const char *name, int count,
 	    const char *const *values, const int *lengths, const int *formats, int result_format);
+	int (*send_query_params)(struct pg_conn *conn, const char *query, int count,
+	    const unsigned *types, const char *const *values, const int *lengths,
+	    const int *formats, int result_format);
+	int (*enter_pipeline_mode)(struct pg_conn *conn);
+	int (*exit_pipeline_mode)(struct pg_conn *conn);
+	int (*pipeline_sync)(struct pg_conn *conn);
 	int (*set_single_row_mode)(struct pg_conn *conn);
 	struct pg_result *(*get_result)(struct pg_conn *conn);
 

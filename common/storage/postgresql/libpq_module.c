@@ -9,6 +9,8 @@ _Static_assert((int)LIBPQ_CONNECTION_OK == (int)CONNECTION_OK &&
 	(int)LIBPQ_COMMAND_OK == (int)PGRES_COMMAND_OK &&
 	(int)LIBPQ_TUPLES_OK == (int)PGRES_TUPLES_OK &&
 	(int)LIBPQ_SINGLE_TUPLE == (int)PGRES_SINGLE_TUPLE &&
+	(int)LIBPQ_PIPELINE_SYNC == (int)PGRES_PIPELINE_SYNC &&
+	(int)LIBPQ_PIPELINE_ABORTED == (int)PGRES_PIPELINE_ABORTED &&
 	LIBPQ_DIAG_SQLSTATE == PG_DIAG_SQLSTATE &&
 	LIBPQ_DIAG_MESSAGE_PRIMARY == PG_DIAG_MESSAGE_PRIMARY,
     "libpq has other numbers");
@@ -55,6 +57,10 @@ __attribute__((visibility("default"))) const struct libpq agentgraph_libpq = {
     .send_query = PQsendQuery,
     .send_prepare = PQsendPrepare,
     .send_query_prepared = PQsendQueryPrepared,
+    .send_query_params = PQsendQueryParams,
+    .enter_pipeline_mode = PQenterPipelineMode,
+    .exit_pipeline_mode = PQexitPipelineMode,
+    .pipeline_sync = PQpipelineSync,
     .set_single_row_mode = PQsetSingleRowMode,
     .get_result = PQgetResult,
     .result_status = module_result_status,

@@ -26,6 +26,7 @@ enum {
 };
 
 #define DRAINED_ROWS 256  /* what comes of a query before it is cheaper to have it cancelled */
+#define PENDING_MOST 64   /* so that what the server answers fits into what lies between */
 #define CLEAR_UP_MS 30000 /* how long it is asked what became of a commit */
 
 struct postgresql_db {
@@ -35,6 +36,13 @@ struct postgresql_db {
 	bool again;           /* the transaction that failed would do when it is run again */
 	char transaction[64]; /* its id */
 	int64_t changes, last_row;
+
+	/* Statements of the transaction that were sent, and whose results nobody has looked at yet.
+	 */
+	bool pipelined;
+	int pending;
+	enum postgresql_failure failure; /* of one of them, which nobody was told; why says it */
+	struct error why;
 };
 
 struct postgresql_query {
@@ -103,6 +111,93 @@ static void db_note(struct postgresql_db *db, enum postgresql_failure failure)
 		db->again = true;
 }
 
+/* ---- statements on their way ---- */
+
+/* The result of the next one that was sent, and what ends it. */
+static enum postgresql_failure db_next(
+    struct postgresql_db *db, struct pg_result **result, struct error *err)
+{
+	struct error ignored = {0};
+	struct pg_result *end;
+	enum postgresql_failure failure =
+	    postgresql_next(db->server, db->connection, NULL, result, err);
+
+	if (failure == POSTGRESQL_LOST)
+		return failure;
+	if (*result)
+		db->changes = strtoll(pq_of(&db->db)->cmd_tuples(*result), NULL, 10);
+	if (postgresql_next(db->server, db->connection, NULL, &end, &ignored) == POSTGRESQL_LOST) {
+		pq_of(&db->db)->clear(*result);
+		*result = NULL;
+		failure = POSTGRESQL_LOST;
+		error_release(err);
+		error_move(err, &ignored);
+	}
+	error_release(&ignored);
+	return failure;
+}
+
+/* Waits for all; *last is the result of the last one, where last is not NULL. */
+static enum postgresql_failure db_collect(
+    struct postgresql_db *db, struct pg_result **last, struct error *err)
+{
+	const struct libpq *pq = pq_of(&db->db);
+	enum postgresql_failure failure = POSTGRESQL_FINE, next = POSTGRESQL_FINE;
+	struct pg_result *result = NULL;
+
+	if (!db->pipelined)
+		return POSTGRESQL_FINE;
+	if (!pq->pipeline_sync(db->connection->conn))
+		return postgresql_unsent(db->server, db->connection, err);
+	for (; db->pending > 0 && next != POSTGRESQL_LOST; db->pending--) {
+		struct error own = {0};
+
+		pq->clear(result);
+		next = db_next(db, &result, &own);
+		if (failure == POSTGRESQL_FINE || next == POSTGRESQL_LOST) {
+			failure = next;
+			error_release(err);
+			error_move(err, &own);
+		}
+		error_release(&own);
+	}
+	if (last && failure == POSTGRESQL_FINE)
+		*last = result;
+	else
+		pq->clear(result);
+	db->pending = 0;
+	db->pipelined = false;
+	if (failure == POSTGRESQL_LOST)
+		return failure;
+	next = postgresql_next(db->server, db->connection, NULL, &result, err);
+	pq->clear(result);
+	if (next == POSTGRESQL_FINE && !pq->exit_pipeline_mode(db->connection->conn))
+		next = postgresql_unsent(db->server, db->connection, err);
+	return failure == POSTGRESQL_FINE ? next : failure;
+}
+
+/* For who has nowhere to say that it failed; the next one says it. */
+static void db_settle(struct postgresql_db *db)
+{
+	if (db->connection && db->failure == POSTGRESQL_FINE)
+		db->failure = db_collect(db, NULL, &db->why);
+}
+
+/* Tells what nobody was told. */
+static enum postgresql_failure db_earlier(struct postgresql_db *db, struct error *err)
+{
+	if (db->failure != POSTGRESQL_FINE && !error_is_set(err) && error_is_set(&db->why))
+		error_move(err, &db->why);
+	return db->failure;
+}
+
+static void db_forget(struct postgresql_db *db)
+{
+	db->failure = POSTGRESQL_FINE;
+	error_release(&db->why);
+	db->why = (struct error){0};
+}
+
 static const char *postgresql_statement(enum sql_id id)
 {
 	return sql_statements[id].postgresql;
@@ -128,6 +223,9 @@ static void postgresql_rollback(struct db *base)
 
 	if (!db->connection)
 		return;
+	db_collect(db, NULL, &ignored);
+	error_release(&ignored);
+	db_forget(db);
 	if (pq_of(base)->status(db->connection->conn) == LIBPQ_CONNECTION_OK)
 		postgresql_execute(db->server, db->connection, "ROLLBACK", NULL, 0, &ignored);
 	error_release(&ignored);
@@ -199,19 +297,53 @@ static bool db_clear_up(struct postgresql_db *db, struct error *err)
 	return false;
 }
 
+/* Behind what is on its way; where one of that fails it is not executed. */
+static enum postgresql_failure db_send_commit(struct postgresql_db *db, struct error *err)
+{
+	struct postgresql_connection *c = db->connection;
+	const struct libpq *pq = pq_of(&db->db);
+	struct pg_result *committed = NULL;
+	enum postgresql_failure failure;
+
+	if (!db->pipelined)
+		return postgresql_execute(db->server, c, "COMMIT", NULL, 0, err);
+	if (!pq->send_query_params(c->conn, "COMMIT", 0, NULL, NULL, NULL, NULL, 1))
+		return postgresql_unsent(db->server, c, err);
+	db->pending++;
+	failure = db_collect(db, &committed, err);
+	if (!committed)
+		return failure;
+	/* whatever came behind it */
+	pq->clear(committed);
+	error_release(err);
+	return POSTGRESQL_FINE;
+}
+
+/* A failure that may be one of the connection, behind a commit or before it: which it was.  What
+ * has failed by itself is not run again. */
+static bool db_is_committed(struct postgresql_db *db, struct error *err)
+{
+	bool committed = db_clear_up(db, err);
+
+	db->again = false;
+	return committed;
+}
+
 static bool postgresql_commit(struct db *base, struct error *err)
 {
 	struct postgresql_db *db = db_of(base);
-	enum postgresql_failure failure =
-	    postgresql_execute(db->server, db->connection, "COMMIT", NULL, 0, err);
+	enum postgresql_failure failure = db_earlier(db, err);
 
-	db_let_go(db);
 	if (failure == POSTGRESQL_FINE)
-		return true;
-	if (failure == POSTGRESQL_LOST)
-		return db_clear_up(db, err);
-	db_note(db, failure);
-	return false;
+		failure = db_send_commit(db, err);
+	if (failure != POSTGRESQL_FINE && failure != POSTGRESQL_LOST) {
+		db_note(db, failure);
+		postgresql_rollback(base);
+		return failure == POSTGRESQL_PASSES && db_is_committed(db, err);
+	}
+	db_forget(db);
+	db_let_go(db);
+	return failure == POSTGRESQL_FINE || db_clear_up(db, err);
 }
 
 static bool postgresql_again(struct db *base)
@@ -224,6 +356,7 @@ static bool postgresql_again(struct db *base)
 
 static int64_t postgresql_changes(struct db *base)
 {
+	db_settle(db_of(base));
 	return db_of(base)->changes;
 }
 
@@ -348,8 +481,7 @@ static enum postgresql_failure query_prepare(struct query *q, const char *name)
 	return failure;
 }
 
-/* Rows that come one by one let a reader end early; within a transaction other statements come
- * between them, so that they come all at once. */
+/* Outside of transactions: rows that come one by one let a reader end early. */
 static enum postgresql_failure query_send(struct query *q)
 {
 	struct postgresql_query *p = q->stmt;
@@ -365,24 +497,8 @@ static enum postgresql_failure query_send(struct query *q)
 	if (!pq->send_query_prepared(
 		c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1))
 		return postgresql_unsent(db_of(q->db)->server, c, q->err);
-	if (p->connection)
-		pq->set_single_row_mode(c->conn);
+	pq->set_single_row_mode(c->conn);
 	return POSTGRESQL_FINE;
-}
-
-/* Within a transaction there is one result, and behind it the connection is free for the next
- * statement. */
-static enum postgresql_failure query_finish(struct query *q)
-{
-	struct postgresql_query *p = q->stmt;
-	struct pg_result *none;
-	enum postgresql_failure failure =
-	    postgresql_next(db_of(q->db)->server, query_connection(q), NULL, &none, q->err);
-
-	if (none)
-		pq_of(q->db)->clear(none);
-	p->over = true;
-	return failure;
 }
 
 /* The next result, which may be that there is none. */
@@ -407,7 +523,7 @@ static enum postgresql_failure query_next(struct query *q)
 		return POSTGRESQL_FINE;
 	p->rows = pq->ntuples(p->result);
 	db->changes = strtoll(pq->cmd_tuples(p->result), NULL, 10);
-	return p->connection ? POSTGRESQL_FINE : query_finish(q);
+	return POSTGRESQL_FINE;
 }
 
 /* What nobody reads any more. */
@@ -443,13 +559,58 @@ static bool query_may_repeat(const struct postgresql_query *p)
 	return strncmp(p->text->sql, "SELECT", 6) == 0 || strncmp(p->text->sql, "WITH", 4) == 0;
 }
 
+/* Of a transaction: behind what is on its way. */
+static enum postgresql_failure query_queue(struct query *q)
+{
+	const struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = db_of(q->db);
+	const struct libpq *pq = pq_of(q->db);
+	struct postgresql_connection *c = db->connection;
+	enum postgresql_failure failure;
+	char name[16];
+
+	if (!c->prepared[p->id] || db->pending == PENDING_MOST)
+		db_settle(db);
+	failure = db_earlier(db, q->err);
+	snprintf(name, sizeof(name), "s%d", (int)p->id);
+	if (failure == POSTGRESQL_FINE)
+		failure = query_prepare(q, name);
+	if (failure != POSTGRESQL_FINE)
+		return failure;
+	if ((!db->pipelined && !pq->enter_pipeline_mode(c->conn)) ||
+	    !pq->send_query_prepared(
+		c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1))
+		return postgresql_unsent(db->server, c, q->err);
+	db->pipelined = true;
+	db->pending++;
+	return POSTGRESQL_FINE;
+}
+
+/* The same, and waits for its rows, which come all at once. */
+static enum postgresql_failure query_execute_in(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	enum postgresql_failure failure = query_queue(q);
+
+	p->over = p->sent = true;
+	if (failure == POSTGRESQL_FINE)
+		failure = db_collect(db_of(q->db), &p->result, q->err);
+	if (failure == POSTGRESQL_FINE && p->result)
+		p->rows = pq_of(q->db)->ntuples(p->result);
+	return failure;
+}
+
 static bool query_execute_once(struct query *q, bool fresh, enum postgresql_failure *failure)
 {
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = db_of(q->db);
 
 	*failure = POSTGRESQL_REFUSED;
-	if (!db->connection && !(p->connection = postgresql_take(db->server, fresh, q->err)))
+	if (db->connection) {
+		*failure = query_execute_in(q);
+		return *failure == POSTGRESQL_FINE;
+	}
+	if (!(p->connection = postgresql_take(db->server, fresh, q->err)))
 		return false;
 	*failure = query_send(q);
 	if (*failure != POSTGRESQL_FINE)
@@ -685,8 +846,7 @@ static void postgresql_end(struct query *q)
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = db_of(q->db);
 
-	if (p->connection || db->connection)
-		query_drain(q);
+	query_drain(q);
 	if (p->connection)
 		postgresql_give_back(db->server, p->connection);
 	for (int i = 0; i < p->text->count; i++)
@@ -694,6 +854,23 @@ static void postgresql_end(struct query *q)
 	cJSON_Delete(p->filters);
 	free(p);
 	q->stmt = NULL;
+}
+
+/* What gives no rows is not waited for within a transaction. */
+static bool postgresql_run(struct query *q)
+{
+	const struct postgresql_query *p = q->stmt;
+	enum postgresql_failure failure;
+
+	if (!db_of(q->db)->connection || p->text->gives_rows) {
+		postgresql_row(q);
+	} else {
+		failure = query_queue(q);
+		if (failure != POSTGRESQL_FINE)
+			query_failed(q, failure);
+	}
+	postgresql_end(q);
+	return !q->failed;
 }
 
 /* ---- databases ---- */
@@ -732,6 +909,7 @@ const struct db_driver postgresql_driver = {
     .blob = bind_blob,
     .watch = query_of_waiter,
     .row = postgresql_row,
+    .run = postgresql_run,
     .column_kind = take_kind,
     .column_text = take_text,
     .column_int = take_int,

@@ -254,7 +254,10 @@ enum postgresql_failure postgresql_next(struct postgresql_server *s,
 		return pq->status(c->conn) == LIBPQ_CONNECTION_OK ? POSTGRESQL_FINE
 								  : connection_lost(s, c, err);
 	status = pq->result_status(*result);
-	if (status == LIBPQ_COMMAND_OK || status == LIBPQ_TUPLES_OK || status == LIBPQ_SINGLE_TUPLE)
+	/* what was left out behind a failure has none of its own */
+	if (status == LIBPQ_COMMAND_OK || status == LIBPQ_TUPLES_OK ||
+	    status == LIBPQ_SINGLE_TUPLE || status == LIBPQ_PIPELINE_SYNC ||
+	    status == LIBPQ_PIPELINE_ABORTED)
 		return POSTGRESQL_FINE;
 	struct pg_result *failed = *result;
 	*result = NULL;

@@ -58,6 +58,8 @@ static struct postgresql_text *text_make(const char *sql)
 		}
 	}
 	t->sql = xstrdup(buf_str(&out));
+	t->gives_rows = strncmp(t->sql, "SELECT", 6) == 0 || strncmp(t->sql, "WITH", 4) == 0 ||
+	    strstr(t->sql, "RETURNING");
 	buf_release(&out);
 	return t;
 }

@@ -5,12 +5,15 @@
 
 #include "sql.h"
 
+#include <stdbool.h>
+
 #define POSTGRESQL_PARAMETERS 48
 
 struct postgresql_text {
 	char *sql;                          /* ":thread" is "$1" in it, at each place */
 	char *names[POSTGRESQL_PARAMETERS]; /* ":thread" */
 	int count;
+	bool gives_rows; /* it is a SELECT, or has a RETURNING */
 };
 
 /* That of a statement, made when it is first asked for; it lives as long as the process. */

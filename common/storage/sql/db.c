@@ -159,6 +159,8 @@ bool query_end(struct query *q)
 
 bool query_run(struct query *q)
 {
+	if (!q->failed && q->db->driver->run)
+		return q->db->driver->run(q);
 	query_row(q);
 	return query_end(q);
 }

@@ -89,6 +89,7 @@ struct db_driver {
 	void (*blob)(struct query *q, const char *name, const void *value, size_t size);
 	void (*watch)(struct query *q, const struct waiter *waiter);
 	bool (*row)(struct query *q);
+	bool (*run)(struct query *q); /* instead of row and end; NULL: these */
 	enum db_kind (*column_kind)(struct query *q, int column);
 	const char *(*column_text)(struct query *q, int column);
 	int64_t (*column_int)(struct query *q, int column);
