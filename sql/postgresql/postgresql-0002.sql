@@ -47,8 +47,11 @@ ALTER TABLE threads
 	ADD COLUMN wanted bigint, -- by the process that is to have it next
 	ADD COLUMN wanted_at timestamptz;
 
--- Rows that nobody gives twice, also where several make some at once.
+-- Rows that nobody gives twice, also where several make some at once.  They begin behind those that were made
+-- from the time, and behind what a hand may have put in.
 CREATE SEQUENCE threads_row;
 CREATE SEQUENCE jobs_row;
-SELECT setval('threads_row', greatest((SELECT max(row) FROM threads), (SELECT max(thread) FROM removed), 1));
-SELECT setval('jobs_row', greatest((SELECT max(row) FROM jobs), (SELECT max(row) FROM webhooks), 1));
+SELECT setval('threads_row', greatest((SELECT max(row) FROM threads), (SELECT max(thread) FROM removed),
+	(extract(epoch FROM clock_timestamp()) * 1000000)::bigint));
+SELECT setval('jobs_row', greatest((SELECT max(row) FROM jobs), (SELECT max(row) FROM webhooks),
+	(extract(epoch FROM clock_timestamp()) * 1000000)::bigint));
