@@ -96,7 +96,7 @@ is "$(json '.error.details[0].msg == .detail' "$BODY")" true 'the text is that o
 change "INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number,
 		status, stop, node, step, fields)
 	WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
-	SELECT i, 'many-' || substr(CAST(10000 + i AS text), 2), 'anonymous', 1, 1, '', '{}', 0, 0, 0, 'START', 0, '{}' FROM n"
+	SELECT 1000000 + i, 'many-' || substr(CAST(10000 + i AS text), 2), 'anonymous', 1, 1, '', '{}', 0, 0, 0, 'START', 0, '{}' FROM n"
 is "$(listed '' | wc -w | tr -d ' ')" 100 'without a limit there are 100'
 is "$(listed '?limit=1000' | wc -w | tr -d ' ')" 1000 '1000 are served'
 is "$(listed '?limit=1001' | wc -w | tr -d ' ')" 1000 'and never more'
