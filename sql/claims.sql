@@ -37,6 +37,11 @@ WITH lost AS (
 )
 SELECT number, host FROM lost;
 
+-- name: instances_each
+SELECT number, version, (extract(epoch FROM started_at) * 1000000)::bigint AS started_at,
+	(extract(epoch FROM seen_at) * 1000000)::bigint AS seen_at
+FROM instances WHERE NOT gone AND seen_at > clock_timestamp() - interval '10 s' ORDER BY node;
+
 -- name: secret_make
 INSERT INTO secret (one, bytes) VALUES (1, :bytes) ON CONFLICT (one) DO NOTHING;
 

@@ -25,21 +25,35 @@ static void add_ms(cJSON *object, const char *key, int64_t us)
 	json_add(object, key, us < 0 ? cJSON_CreateNull() : json_new_double((double)us / 1e3));
 }
 
-/* An instance is what has run over one state directory without a break. */
-static cJSON *instance_json(const struct config *config, int64_t started_at)
+static void status_add_instance(void *instances, const struct storage_instance *instance)
 {
-	cJSON *instance = cJSON_CreateObject();
+	cJSON *item = json_append(instances, cJSON_CreateObject());
+	cJSON_AddStringToObject(item, "id", instance->id);
+	cJSON_AddStringToObject(item, "version", instance->version);
+	add_time(item, "started_at", instance->started_at);
+	add_time(item, "seen_at", instance->seen_at);
+}
+
+/* Where storage knows of no instances, one is what has run over the state directory without a
+ * break. */
+static bool status_add_instances(struct call *call, int64_t started_at, cJSON *instances)
+{
+	struct storage *storage = call->service->storage;
 	char host[256] = "", id[17], started[24];
+	if (storage->engine->instances)
+		return storage->engine->instances(
+		    storage, &call->ctx, status_add_instance, instances, &call->error);
 	gethostname(host, sizeof(host) - 1);
 	snprintf(started, sizeof(started), "%" PRId64, started_at);
-	uint64_t hash =
-	    hash_text(hash_text(hash_text(HASH_START, host), config->state_dir), started);
+	uint64_t hash = hash_text(
+	    hash_text(hash_text(HASH_START, host), call->service->config->state_dir), started);
 	snprintf(id, sizeof(id), "%016" PRIx64, hash);
-	cJSON_AddStringToObject(instance, "id", id);
-	cJSON_AddStringToObject(instance, "version", AGENTGRAPH_VERSION);
-	add_time(instance, "started_at", started_at);
-	add_time(instance, "seen_at", clock_now());
-	return instance;
+	const struct storage_instance self = {.id = id,
+	    .version = AGENTGRAPH_VERSION,
+	    .started_at = started_at,
+	    .seen_at = clock_now()};
+	status_add_instance(instances, &self);
+	return true;
 }
 
 cJSON *service_status(struct call *call, cJSON *rights)
@@ -76,9 +90,8 @@ cJSON *service_status(struct call *call, cJSON *rights)
 	    cJSON_AddObjectToObject(data, "webhooks"), "waiting", now.gauges[GAUGE_WEBHOOKS]);
 
 	cJSON *instances = cJSON_AddArrayToObject(data, "instances");
-	cJSON_AddItemToArray(instances, instance_json(config, now.started_at));
 	cJSON_AddItemToObject(data, "rights", rights);
-	return data;
+	return status_add_instances(call, now.started_at, instances) ? data : NULL;
 }
 
 cJSON *service_rights(struct call *call, const struct permission *permissions, size_t count)

@@ -44,6 +44,12 @@ struct storage_context {
 
 #define STORAGE_SECRET_SIZE 32
 
+/* An instance that serves what is stored. */
+struct storage_instance {
+	const char *id, *version;
+	int64_t started_at, seen_at; /* microseconds since 1970, by the database's clock */
+};
+
 struct storage_engine {
 	const char *name; /* "sqlite": info.checkpointer_type */
 
@@ -67,6 +73,11 @@ struct storage_engine {
 	 * where it could not.  NULL in an engine whose database is in the state directory.
 	 */
 	char *(*examine)(const struct config *config, struct error *err);
+
+	/* Tells each instance that was seen lately; NULL where there is no other than this one. */
+	bool (*instances)(struct storage *st, const struct storage_context *ctx,
+	    void (*tell)(void *arg, const struct storage_instance *instance), void *arg,
+	    struct error *err);
 
 	/*
 	 * An online, consistent copy of everything (agentgraph backup) into the directory path,

@@ -66,6 +66,9 @@ is "$STATUS" 200 'a run on one instance'
 is "$(on b texts t)" 'hello|echo: hello' 'is there at once on the other one'
 on b invoke again "$(thread t)"
 is "$(on a texts t)" 'hello|echo: hello|again|echo: again' 'and goes on there'
+on a api GET /v1/service
+is "$(json '.data.instances | [length, (map(.id) | unique | length)] | map(tostring) | join(" ")' "$BODY")" '2 2' \
+	'each tells of both'
 is "$(cksum <"$state_a/ticket.key")" "$(cksum <"$state_b/ticket.key")" 'tickets have one key'
 
 # ---- one run at a time

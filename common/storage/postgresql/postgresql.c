@@ -6,6 +6,7 @@
 #include "storage/postgresql/postgresql_db.h"
 #include "storage/postgresql/postgresql_schema.h"
 #include "storage/sql/engine.h"
+#include "storage/sql/instances.h"
 
 #include <stdlib.h>
 
@@ -53,6 +54,7 @@ const struct storage_engine postgresql_engine = {
     .open = postgresql_open_engine,
     .close = postgresql_close_engine,
     .examine = postgresql_examine,
+    .instances = instances_each,
     .copy = &postgresql_copy,
     .threads = &sql_threads,
     .memories = &sql_memories,

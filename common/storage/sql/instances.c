@@ -64,6 +64,26 @@ struct instances {
 	struct unreleased *unreleased;
 };
 
+bool instances_each(struct storage *st, const struct storage_context *ctx,
+    void (*tell)(void *arg, const struct storage_instance *instance), void *arg, struct error *err)
+{
+	struct query q;
+	char id[17];
+
+	engine_query(st, ctx, &q, SQL_INSTANCES_EACH, err);
+	while (query_row(&q)) {
+		const struct storage_instance instance = {.id = id,
+		    .version = query_column_text(&q, INSTANCES_EACH_VERSION),
+		    .started_at = query_column_int(&q, INSTANCES_EACH_STARTED_AT),
+		    .seen_at = query_column_int(&q, INSTANCES_EACH_SEEN_AT)};
+
+		snprintf(id, sizeof(id), "%016" PRIx64,
+		    (uint64_t)query_column_int(&q, INSTANCES_EACH_NUMBER));
+		tell(arg, &instance);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
 int64_t instances_number(const struct instances *i)
 {
 	return atomic_load(&i->life->number);

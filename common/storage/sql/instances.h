@@ -15,7 +15,7 @@
 #ifndef AGENTGRAPH_STORAGE_SQL_INSTANCES_H
 #define AGENTGRAPH_STORAGE_SQL_INSTANCES_H
 
-#include "base/error.h"
+#include "storage/storage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +31,10 @@ struct instances *instances_begin(struct engine *e, struct error *err);
 
 /* Ends it; this process holds nothing any more.  NULL is fine. */
 void instances_end(struct instances *i);
+
+/* The operation of storage.h: those that are there, the lowest node first. */
+bool instances_each(struct storage *st, const struct storage_context *ctx,
+    void (*tell)(void *arg, const struct storage_instance *instance), void *arg, struct error *err);
 
 /* The number of this instance. */
 int64_t instances_number(const struct instances *i);
