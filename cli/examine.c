@@ -135,42 +135,33 @@ static void examine_access(const struct config *config, struct problems *problem
 	shared_close(shared);
 }
 
-/* What other machines over the same database would not have. */
-static void files_place_examine(const struct config *config, struct problems *problems)
-{
-	const char *type = config->env.media_storage_type;
-	struct error ignored = {0};
-	const struct storage_engine *engine = storage_engine_of(config, &ignored);
-
-	if (engine && engine->bytes &&
-	    (strcmp(type, BLOBS_LOCAL) == 0 || strcmp(type, BLOBS_MEMORY) == 0))
-		problems_warn(problems,
-		    "MEDIA_STORAGE_TYPE: files in a directory are on this machine alone; expected "
-		    "database or cloud where others share the database, found %s",
-		    type);
-	error_release(&ignored);
-}
-
 /* A place that was asked for must do; the usual one may be made later, or never be needed. */
 static void examine_files(const struct config *config, struct problems *problems)
 {
-	const char *asked = getenv("MEDIA_STORAGE_PATH");
+	const char *asked = getenv("MEDIA_STORAGE_PATH"), *type = config->env.media_storage_type;
+	bool local = strcmp(type, BLOBS_LOCAL) == 0;
 	struct error err = {0};
+	const struct storage_engine *engine = storage_engine_of(config, &err);
 
-	if (strcmp(config->env.media_storage_type, BLOBS_CLOUD) == 0) {
+	error_release(&err); /* no engine is a mistake that is told already */
+	if (strcmp(type, BLOBS_CLOUD) == 0) {
 		if (!s3_check(&config->env, &err))
 			problems_add(problems, "%s", err.detail);
-	} else if (strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 &&
-	    !blobs_local_check(config->env.media_storage_path, &err)) {
+	} else if (local && !blobs_local_check(config->env.media_storage_path, &err)) {
 		if (asked && *asked)
 			problems_add(problems, "%s", err.detail);
 		else
 			problems_warn(problems, "%s; no file can be uploaded", err.detail);
-	} else if (!files_type_check(config, &err)) {
+	} else if (engine && !files_type_check(config, &err)) {
 		problems_add(problems, "%s", err.detail);
 	}
 	error_release(&err);
-	files_place_examine(config, problems);
+	/* what other machines over the same database would not have */
+	if (engine && engine->bytes && (local || strcmp(type, BLOBS_MEMORY) == 0))
+		problems_warn(problems,
+		    "MEDIA_STORAGE_TYPE: files in a directory are on this machine alone; expected "
+		    "database or cloud where others share the database, found %s",
+		    type);
 }
 
 static void examine_all(const struct examine_request *request, const struct config *config,
