@@ -68,6 +68,8 @@ static inline void engine_query(struct storage *st, const struct storage_context
 }
 
 /* threads.c */
+/* Has the texts of what a thread is, its last run and its state, live in the arena. */
+void engine_thread_hold(struct arena *a, struct thread *t);
 bool engine_thread_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
     const char *thread_id, struct thread *thread, struct error *err);
 bool engine_thread_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,

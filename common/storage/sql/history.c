@@ -38,20 +38,6 @@ static void checkpoint_read_row(
 	t->fields_json = "{}";
 }
 
-/* What history_get found, from the arena. */
-static void checkpoint_hold(struct arena *a, struct checkpoint *checkpoint)
-{
-	struct thread *t = &checkpoint->thread;
-
-	t->run_id = arena_strdup(a, t->run_id);
-	t->node = arena_strdup(a, t->node);
-	t->next = arena_strdup(a, t->next);
-	t->pause_json = arena_strdup(a, t->pause_json);
-	t->waiting_json = arena_strdup(a, t->waiting_json);
-	t->summary = arena_strdup(a, t->summary);
-	t->fields_json = arena_strdup(a, t->fields_json);
-}
-
 /* How many of the table are kept beside those in the thread's row; *some is false when none is. */
 static int64_t history_keeps(const struct storage *st, const struct recent *recent, bool *some)
 {
@@ -90,7 +76,7 @@ static bool history_get_stored(struct storage *st, const struct storage_context 
 		t->summary = query_column_text(&q, CHECKPOINT_GET_SUMMARY);
 		if (query_column_text(&q, CHECKPOINT_GET_FIELDS))
 			t->fields_json = query_column_text(&q, CHECKPOINT_GET_FIELDS);
-		checkpoint_hold(a, checkpoint);
+		engine_thread_hold(a, &checkpoint->thread);
 	}
 	return pool_query_end(engine_of(st)->pool, &q) && found;
 }
@@ -107,7 +93,7 @@ static bool history_get(struct storage *st, const struct storage_context *ctx, s
 		found = recent.at[i].number == number;
 		if (found) {
 			*checkpoint = recent.at[i];
-			checkpoint_hold(a, checkpoint);
+			engine_thread_hold(a, &checkpoint->thread);
 		}
 	}
 	recent_release(&recent);

@@ -28,6 +28,17 @@ static void read_record(struct query *q, struct thread *t)
 	};
 }
 
+void engine_thread_hold(struct arena *a, struct thread *t)
+{
+	t->run_id = arena_strdup(a, t->run_id);
+	t->node = arena_strdup(a, t->node);
+	t->next = arena_strdup(a, t->next);
+	t->pause_json = arena_strdup(a, t->pause_json);
+	t->waiting_json = arena_strdup(a, t->waiting_json);
+	t->summary = arena_strdup(a, t->summary);
+	t->fields_json = arena_strdup(a, t->fields_json);
+}
+
 /* All columns, copied into the arena. */
 static void copy_thread(struct query *q, struct arena *a, struct thread *t)
 {
@@ -36,13 +47,12 @@ static void copy_thread(struct query *q, struct arena *a, struct thread *t)
 	t->user_id = arena_strdup(a, t->user_id);
 	t->thread_name = arena_strdup(a, t->thread_name);
 	t->metadata_json = arena_strdup(a, t->metadata_json);
-	t->run_id = arena_strdup(a, t->run_id);
-	t->node = arena_strdup(a, t->node);
-	t->next = arena_strdup(a, query_column_text(q, THREAD_GET_NEXT));
-	t->pause_json = arena_strdup(a, query_column_text(q, THREAD_GET_PAUSE));
-	t->waiting_json = arena_strdup(a, query_column_text(q, THREAD_GET_WAITING));
-	t->summary = arena_strdup(a, query_column_text(q, THREAD_GET_SUMMARY));
-	t->fields_json = arena_strdup(a, query_column_text(q, THREAD_GET_FIELDS));
+	t->next = query_column_text(q, THREAD_GET_NEXT);
+	t->pause_json = query_column_text(q, THREAD_GET_PAUSE);
+	t->waiting_json = query_column_text(q, THREAD_GET_WAITING);
+	t->summary = query_column_text(q, THREAD_GET_SUMMARY);
+	t->fields_json = query_column_text(q, THREAD_GET_FIELDS);
+	engine_thread_hold(a, t);
 	t->message_bytes = query_column_int(q, THREAD_GET_MESSAGE_BYTES);
 	t->view = (struct thread_view){query_column_int(q, THREAD_GET_CONTEXT_AFTER),
 	    query_column_int(q, THREAD_GET_UNTIL), query_column_int(q, THREAD_GET_LAST_NUMBER),
