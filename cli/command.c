@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What every command does alike. */
-#include "command.h"
+#include "cli/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>

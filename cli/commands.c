@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The table of the commands, and agentgraph help, which says what they are and what each of their
  * options means. */
-#include "command.h"
+#include "cli/command.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The client's side of FastCGI, as far as one request needs it (its specification, 3.3, 5 and 8).
  */
-#include "fcgi_ask.h"
+#include "cli/fcgi_ask.h"
 
-#include "sockets.h"
+#include "cli/sockets.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph: the one command a person types. */
-#include "command.h"
+#include "cli/command.h"
 
 #include "base/memory.h"
 

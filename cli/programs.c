@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Finding the service's other programs, nginx and websocketd, or saying what to install. */
-#include "programs.h"
+#include "cli/programs.h"
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "command.h"
+#include "cli/command.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Mode and group of the FastCGI socket: their options, and giving them to the file. */
-#include "command.h"
-#include "sockets.h"
+#include "cli/command.h"
+#include "cli/sockets.h"
 
 #include <errno.h>
 #include <grp.h>

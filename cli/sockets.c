@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Listening at TCP and Unix addresses, connecting to them, and the lock of the run directory. */
-#include "sockets.h"
+#include "cli/sockets.h"
 
 #include "base/memory.h"
-#include "command.h"
+#include "cli/command.h"
 
 #include <assert.h>
 #include <errno.h>

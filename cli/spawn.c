@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* fork and exec as the supervisor needs them, and finding the children that it has. */
-#include "spawn.h"
+#include "cli/spawn.h"
 
 #include "base/memory.h"
-#include "command.h"
+#include "cli/command.h"
 
 #include <ctype.h>
 #include <dirent.h>

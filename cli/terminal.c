@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Text without what a terminal would obey. */
-#include "terminal.h"
+#include "cli/terminal.h"
 
 #include "base/json.h"
 #include "base/memory.h"

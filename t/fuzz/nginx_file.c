@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What nginx -T prints of somebody's configuration: whatever it is, what was read of it is whole.
  */
-#include "cli/nginx_file.h"
+#include "cli/nginx/nginx_file.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/children.h"
+#include "cli/serve/children.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/host.h"
-#include "cli/nginx_file.h"
-#include "cli/nginx_prefix.h"
+#include "cli/nginx/host.h"
+#include "cli/nginx/nginx_file.h"
+#include "cli/nginx/nginx_prefix.h"
 #include "unit.h"
 
 #include <stdio.h>

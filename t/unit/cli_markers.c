@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/markers.h"
+#include "cli/nginx/markers.h"
 
 #include "unit.h"
 

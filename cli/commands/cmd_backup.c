@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph backup: copies of all databases into a new directory. */
+#include "base/error.h"
+#include "base/shared.h"
+#include "cli/command.h"
+#include "cli/examine/examine.h"
+#include "storage/blob/blob.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int backup(const struct config *config, const char *path)
+{
+	const char *uploads = config->env.media_storage_path;
+	struct error err = {0};
+	struct shared *shared;
+	struct storage *storage;
+	bool done = false;
+
+	if (access(config->state_dir, F_OK) != 0)
+		return complain(
+		    1, "there is nothing to back up: %s: %s", config->state_dir, strerror(errno));
+	shared = shared_open(config->state_dir, &err);
+	storage = shared ? storage_open(config, shared, &err) : NULL;
+	if (storage && !storage->engine->can.backup)
+		error_set(&err, ERR_STORAGE, "%s has its own tools for that: %s",
+		    storage->engine->name, storage->engine->backup_tools);
+	else
+		done = storage && storage->engine->backup(storage, NULL, path, &err);
+	storage_close(storage);
+	shared_close(shared);
+	if (done)
+		printf(
+		    "agentgraph: the databases of %s are copied to %s\n", config->state_dir, path);
+	if (done && strcmp(config->env.media_storage_type, BLOBS_LOCAL) == 0 &&
+	    access(uploads, F_OK) == 0)
+		printf("agentgraph: copy the uploaded files now, too: %s\n", uploads);
+	if (!done)
+		complain(1, "backup of %s to %s failed: %s", config->state_dir, path,
+		    err.cause[0] ? err.cause : err.detail);
+	error_release(&err);
+	return done ? 0 : 1;
+}
+
+int cmd_backup(int argc, char **argv)
+{
+	/* cron has none of the service's secrets, and needs none of them */
+	struct config_source source = {.storage_only = true};
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
+	    OPTION_END,
+	};
+	struct config *config;
+	int status = 1;
+
+	if (!command_options(specs, argc, argv, 1))
+		return EXIT_USAGE;
+	config = command_config(&source);
+	if (config)
+		status = backup(config, argv[0]);
+	config_free(config);
+	return status;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph chat: a conversation on the terminal with any service that speaks this wire.  Each
+ * line is a turn on one thread; the answer is shown as it streams, and a run that pauses asks here.
+ */
+#include "base/clock.h"
+#include "base/http.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/url.h"
+#include "cli/command.h"
+#include "cli/source/ask_url.h"
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define CONNECT_MS 10000
+#define STOP_MS 10000 /* for the answer to a stop */
+#define MAX_LINE                                                                         \
+	(16u << 20) /* of a chunk; states are not asked for, so that only texts are long \
+		     */
+
+struct chat {
+	int interrupts;      /* at a terminal: readable when Ctrl-C was pressed; else -1 */
+	char *url;           /* without a slash at its end */
+	char *authorization; /* value of the header, or NULL */
+	char *thread;        /* NULL until the first run has said it */
+
+	struct buf line; /* of the stream, until it is whole; of a refusal all of it */
+	int status;      /* of the answer that arrives */
+	char *streamed;  /* id of the message whose pieces were shown, or NULL */
+	bool mid_line;   /* something was shown that ended no line */
+	bool failed;     /* the last turn did */
+	bool paused;     /* a run waits for an answer */
+	cJSON *calls;   /* remote calls that wait for their results, the first of them asked next */
+	cJSON *results; /* those that were given so far */
+};
+
+static void chat_show(struct chat *c, const char *text)
+{
+	terminal_put(text);
+	if (*text)
+		c->mid_line = text[strlen(text) - 1] != '\n';
+}
+
+static void chat_end_line(struct chat *c)
+{
+	if (c->mid_line)
+		putchar('\n');
+	c->mid_line = false;
+	fflush(stdout);
+}
+
+/* A line about what happens beside the answer: "[add {"a":2}]". */
+static void chat_note(struct chat *c, const char *what, const cJSON *value)
+{
+	char *json = value && !cJSON_IsString(value) ? json_print(value) : NULL;
+	const char *detail = json ? json : value ? value->valuestring : "";
+
+	chat_end_line(c);
+	chat_show(c, "[");
+	chat_show(c, what);
+	if (*detail)
+		chat_show(c, " ");
+	chat_show(c, detail);
+	chat_show(c, "]\n");
+	free(json);
+}
+
+static void chat_fail(struct chat *c, const char *why)
+{
+	chat_end_line(c);
+	complain(1, "%s", why);
+	c->failed = true;
+}
+
+static void chat_on_message(struct chat *c, const cJSON *message)
+{
+	const char *id = json_str(message, "message_id");
+	bool piece = cJSON_IsTrue(json_get(message, "delta"));
+	bool shown = !piece && id && c->streamed && strcmp(id, c->streamed) == 0;
+	const cJSON *block;
+
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *type = json_str(block, "type");
+
+		if (!type)
+			continue;
+		if (strcmp(type, "text") == 0 && !shown) {
+			const char *text = json_str(block, "text");
+			chat_show(c, text ? text : "");
+		} else if (strcmp(type, "tool_result") == 0) {
+			bool bad = cJSON_IsTrue(json_get(block, "is_error"));
+			chat_note(c, bad ? "failed:" : "result:", json_get(block, "output"));
+		} else if (strcmp(type, "tool_call") == 0 ||
+		    strcmp(type, "remote_tool_call") == 0) {
+			const char *name = json_str(block, "name");
+			chat_note(c, name ? name : "tool", json_get(block, "args"));
+			if (*type == 'r')
+				cJSON_AddItemToArray(c->calls, cJSON_Duplicate(block, true));
+		}
+	}
+	if (piece) {
+		if (id && !shown && (!c->streamed || strcmp(id, c->streamed) != 0)) {
+			free(c->streamed);
+			c->streamed = xstrdup(id);
+		}
+		fflush(stdout);
+	} else {
+		chat_end_line(c);
+	}
+}
+
+static void chat_on_chunk(struct chat *c, const char *text, size_t len)
+{
+	cJSON *chunk = json_parse(text, len, JSON_TRUSTED_DEPTH, NULL);
+	const cJSON *message = json_opt(chunk, "message"), *data = json_opt(chunk, "data");
+	const char *thread = json_str(chunk, "thread_id"), *status = json_str(data, "status");
+
+	if (thread && !c->thread)
+		c->thread = xstrdup(thread);
+	if (message)
+		chat_on_message(c, message);
+	if (status && strcmp(status, "error") == 0) {
+		const char *reason = json_str(data, "reason");
+		chat_fail(c, reason ? reason : "the run failed");
+	} else if (status && strcmp(status, "interrupted") == 0) {
+		const cJSON *interrupt = json_opt(data, "interrupt");
+		const cJSON *value = json_opt(interrupt, "value");
+		const cJSON *question = json_opt(value, "question");
+
+		c->paused = true;
+		chat_note(c, "asks:",
+		    question    ? question
+			: value ? value
+				: json_get(interrupt, "reason"));
+	}
+	cJSON_Delete(chunk);
+}
+
+static bool chat_on_head(int status, void *arg)
+{
+	((struct chat *)arg)->status = status;
+	return true;
+}
+
+static bool chat_on_data(const char *data, size_t len, void *arg)
+{
+	struct chat *c = arg;
+	const char *end;
+
+	while (c->status == 200 && (end = memchr(data, '\n', len))) {
+		buf_add(&c->line, data, (size_t)(end - data));
+		if (c->line.len)
+			chat_on_chunk(c, buf_str(&c->line), c->line.len);
+		buf_reset(&c->line);
+		len -= (size_t)(end - data) + 1;
+		data = end + 1;
+	}
+	buf_add(&c->line, data, len);
+	return c->line.len <= MAX_LINE;
+}
+
+/* Whether Ctrl-C was pressed since the last look.  The signal is blocked in all threads and read
+ * from a descriptor, so that no other thread takes it. */
+static bool chat_is_interrupted(void *arg)
+{
+	const struct chat *c = arg;
+	struct signalfd_siginfo info;
+
+	return read(c->interrupts, &info, sizeof(info)) == sizeof(info);
+}
+
+/* POSTs body, which it takes, to path; the answer goes through the functions above. */
+static enum http_end chat_post(
+    struct chat *c, const char *path, cJSON *body, struct http_response *response, int64_t limit_ms)
+{
+	char *text = json_print(body), *url = xasprintf("%s%s", c->url, path);
+	const struct http_header headers[] = {
+	    {"Content-Type", "application/json"}, {"Authorization", c->authorization}};
+	struct http_request request = {.url = url,
+	    .headers = headers,
+	    .header_count = c->authorization ? 2 : 1,
+	    .body = text,
+	    .body_len = strlen(text),
+	    .connect_ms = CONNECT_MS,
+	    .deadline_ms = limit_ms ? clock_monotonic_ms() + limit_ms : 0,
+	    .arg = c};
+
+	if (!limit_ms) {
+		request.on_head = chat_on_head;
+		request.on_data = chat_on_data;
+		request.stop = chat_is_interrupted;
+	}
+	enum http_end end = http_call(&request, response);
+	cJSON_Delete(body);
+	free(text);
+	free(url);
+	return end;
+}
+
+/* One run with body, a JSON object that gets the thread and is taken. */
+static void chat_run(struct chat *c, cJSON *body)
+{
+	struct http_response response = {0};
+	cJSON *config = cJSON_AddObjectToObject(body, "config");
+
+	if (c->thread)
+		json_add_str(config, "thread_id", c->thread);
+	json_add_str(body, "response_granularity", "low");
+	c->failed = c->paused = false;
+	c->status = 0;
+	buf_reset(&c->line);
+	enum http_end end = chat_post(c, "/v1/graph/stream", body, &response, 0);
+	if (end == HTTP_STOPPED && c->thread) {
+		/* a run goes on when its client leaves, so Ctrl-C tells the service */
+		struct http_response stopped = {0};
+		cJSON *order = cJSON_CreateObject();
+
+		json_add_str(order, "thread_id", c->thread);
+		chat_post(c, "/v1/graph/stop", order, &stopped, STOP_MS);
+		chat_note(c, stopped.status == 200 ? "stopped" : "could not be stopped", NULL);
+		http_response_release(&stopped);
+	} else if (end != HTTP_DONE) {
+		chat_fail(c, response.reason);
+	} else if (c->status != 200) {
+		cJSON *refusal =
+		    json_parse(buf_str(&c->line), c->line.len, JSON_TRUSTED_DEPTH, NULL);
+		const char *detail = json_str(refusal, "detail");
+		char *other = xasprintf("%s answered with status %d", c->url, c->status);
+
+		chat_fail(c, detail ? detail : other);
+		free(other);
+		cJSON_Delete(refusal);
+	}
+	chat_end_line(c);
+	http_response_release(&response);
+}
+
+/* What a person typed as an answer: JSON that is no number or string stands for itself. */
+static cJSON *chat_answer(const char *line)
+{
+	cJSON *value = json_parse(line, strlen(line), JSON_REQUEST_DEPTH, NULL);
+
+	if (value && !json_is_number(value) && !cJSON_IsString(value))
+		return value;
+	cJSON_Delete(value);
+	return cJSON_CreateString(line);
+}
+
+/* The line is a turn, the answer to a pause, or the result of the first remote call that waits. */
+static void chat_take(struct chat *c, const char *line)
+{
+	cJSON *body = cJSON_CreateObject();
+
+	if (c->paused) {
+		cJSON_AddItemToObject(body, "resume", chat_answer(line));
+	} else if (cJSON_GetArraySize(c->calls)) {
+		cJSON *call = cJSON_DetachItemFromArray(c->calls, 0);
+		cJSON *message = cJSON_CreateObject(), *result = cJSON_CreateObject();
+
+		json_add_str(result, "type", "tool_result");
+		json_add_str(result, "call_id", json_str(call, "id"));
+		cJSON_AddItemToObject(result, "output", chat_answer(line));
+		json_add_str(message, "role", "tool");
+		cJSON_AddItemToArray(cJSON_AddArrayToObject(message, "content"), result);
+		cJSON_AddItemToArray(c->results, message);
+		cJSON_Delete(call);
+		if (cJSON_GetArraySize(c->calls)) {
+			cJSON_Delete(body);
+			return;
+		}
+		cJSON_AddItemToObject(body, "messages", c->results);
+		c->results = cJSON_CreateArray();
+	} else {
+		cJSON *message = cJSON_CreateObject();
+
+		json_add_str(message, "role", "user");
+		json_add_str(message, "content", line);
+		cJSON_AddItemToArray(cJSON_AddArrayToObject(body, "messages"), message);
+	}
+	chat_run(c, body);
+}
+
+static void chat_prompt(struct chat *c)
+{
+	const char *name = json_str(cJSON_GetArrayItem(c->calls, 0), "name");
+
+	if (c->paused)
+		chat_show(c, "answer");
+	else if (name)
+		chat_show(c, name);
+	fputs("> ", stdout);
+	fflush(stdout);
+	c->mid_line = false;
+}
+
+static int chat(struct chat *c)
+{
+	bool terminal = c->interrupts >= 0, failed = false;
+	char *line = NULL;
+	size_t size = 0;
+
+	for (;;) {
+		if (terminal) {
+			struct pollfd wake[] = {
+			    {STDIN_FILENO, POLLIN, 0}, {c->interrupts, POLLIN, 0}};
+			chat_prompt(c);
+			while (poll(wake, 2, -1) < 0 && errno == EINTR)
+				;
+			if (wake[1].revents)
+				break;
+		}
+		ssize_t length = getline(&line, &size, stdin);
+		if (length < 0)
+			break;
+		line[strcspn(line, "\r\n")] = '\0';
+		if (!*line)
+			continue;
+		chat_take(c, line);
+		failed = failed || c->failed;
+	}
+	if (terminal)
+		printf("\n%s%s\n", c->thread ? "go on with: agentgraph chat --thread " : "",
+		    c->thread ? c->thread : "");
+	free(line);
+	return failed && !terminal ? 1 : 0;
+}
+
+int cmd_chat(int argc, char **argv)
+{
+	const char *thread = NULL, *token = getenv("AGENTGRAPH_TOKEN");
+	const struct option_spec specs[] = {{"--thread", OPTION_TEXT, &thread, 0, 0}, OPTION_END};
+	struct error err = {0};
+	int operands = options_parse(specs, argc, argv, &err);
+
+	if (operands > 1)
+		error_set(&err, ERR_INVALID_INPUT, "chat takes one URL, got %d", operands);
+	const char *url = operands == 1 ? argv[0] : "http://127.0.0.1:8080";
+	if (operands == 1)
+		url_service_check(url, &err);
+	if (err.detail[0])
+		return complain(EXIT_USAGE, "%s; see agentgraph help chat", err.detail);
+
+	struct chat c = {.url = url_base(url),
+	    .authorization = token && *token ? xasprintf("Bearer %s", token) : NULL,
+	    .thread = xstrdup(thread),
+	    .calls = cJSON_CreateArray(),
+	    .results = cJSON_CreateArray()};
+	c.interrupts = -1;
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+		sigset_t interrupt;
+		sigemptyset(&interrupt);
+		sigaddset(&interrupt, SIGINT);
+		pthread_sigmask(SIG_BLOCK, &interrupt, NULL);
+		c.interrupts = signalfd(-1, &interrupt, SFD_NONBLOCK | SFD_CLOEXEC);
+	}
+
+	int status = chat(&c);
+	if (c.interrupts >= 0)
+		close(c.interrupts);
+	free(c.url);
+	free(c.authorization);
+	free(c.thread);
+	free(c.streamed);
+	cJSON_Delete(c.calls);
+	cJSON_Delete(c.results);
+	buf_release(&c.line);
+	return status;
+}

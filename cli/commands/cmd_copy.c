@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph copy: everything between a state directory and PostgreSQL. */
+#include "base/directory.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/sockets.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DIRECTORY "sqlite:"
+
+static void copy_tell(const char *table, int64_t rows, int64_t all)
+{
+	printf("agentgraph: %d %%, %" PRId64 " of %" PRId64 " rows (%s)\n",
+	    (int)(all ? 100 * rows / all : 100), rows, all, table);
+	fflush(stdout);
+}
+
+/* Keeps every service out of a state directory until the lock is closed; -1 after a complaint, -2
+ * where the place is none. */
+static int copy_lock(const char *place, bool is_target)
+{
+	const char *state = place + strlen(DIRECTORY);
+	char *run, *path;
+	int lock;
+
+	if (strncmp(place, DIRECTORY, strlen(DIRECTORY)) != 0)
+		return -2;
+	if (is_target && !directory_make(state) && errno != EEXIST)
+		return complain(-1, "cannot make the directory %s: %s", state, strerror(errno));
+	if (access(state, F_OK) != 0)
+		return complain(-1, "%s: %s", state, strerror(errno));
+	run = xasprintf("%s/run", state);
+	path = xasprintf("%s/serve.lock", run);
+	directory_make(run);
+	lock = lock_take(path);
+	free(path);
+	free(run);
+	return lock;
+}
+
+static void copy_unlock(int lock)
+{
+	if (lock < 0)
+		return;
+	if (ftruncate(lock, 0) != 0)
+		complain(1, "cannot empty the lock file: %s", strerror(errno));
+	close(lock);
+}
+
+static int copy(const char *from, const char *to)
+{
+	struct copy_report report = {.tell = copy_tell};
+	struct error err = {0};
+
+	if (!storage_copy(from, to, &report, &err)) {
+		complain(1, "nothing is copied: %s", err.cause[0] ? err.cause : err.detail);
+		error_release(&err);
+		return 1;
+	}
+	printf("agentgraph: all is copied, %" PRId64 " rows\n", report.rows);
+	if (report.local_files)
+		printf("agentgraph: the bytes of %" PRId64
+		       " uploaded files stay where they are: the "
+		       "service needs the same MEDIA_STORAGE_PATH\n",
+		    report.local_files);
+	return 0;
+}
+
+int cmd_copy(int argc, char **argv)
+{
+	const char *from = NULL, *to = NULL;
+	const struct option_spec specs[] = {
+	    {"--from", OPTION_TEXT, &from, 0, 0},
+	    {"--to", OPTION_TEXT, &to, 0, 0},
+	    OPTION_END,
+	};
+	int source, target, status = 1;
+
+	if (!command_options(specs, argc, argv, 0))
+		return EXIT_USAGE;
+	if (!from || !to)
+		return complain(EXIT_USAGE, "copy needs --from and --to");
+	source = copy_lock(from, false);
+	target = source == -1 ? -1 : copy_lock(to, true);
+	if (source != -1 && target != -1)
+		status = copy(from, to);
+	copy_unlock(source);
+	copy_unlock(target);
+	return status;
+}

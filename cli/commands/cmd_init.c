@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph init: a project from a template, or from another service's configuration. */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/texts.h"
+#include "config/config.h"
+#include "config/text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct project_file {
+	const char *name; /* NULL: there are no more */
+	const char *text;
+	mode_t mode;
+};
+
+#define MOST_FILES 5
+
+struct template
+{
+	const char *name;
+	const char *about;
+	struct project_file files[MOST_FILES + 1];
+};
+
+#define EXAMPLE(directory)                                                     \
+	{                                                                      \
+		{"agentgraph.json", text_##directory##_agentgraph_json, 0666}, \
+		    {"graph.json", text_##directory##_graph_json, 0666},       \
+		    {"README.md", text_##directory##_README_md, 0666},         \
+		    {".gitignore", text_gitignore, 0666}, {NULL, NULL, 0},     \
+	}
+
+/* The first is made when none is named. */
+static const struct template templates[] = {
+    {"assistant", "tells the time, and repeats the rest; needs no model",
+	{
+	    {"agentgraph.json", text_agentgraph_json, 0666},
+	    {"graph.json", text_graph_json, 0666},
+	    {".env", text_dotenv, 0600},
+	    {".gitignore", text_gitignore, 0666},
+	    {"README.md", text_README_md, 0666},
+	}},
+    {"react", "a model that calls tools until it can answer", EXAMPLE(react_agent)},
+    {"supervisor", "a model that hands requests over to two others", EXAMPLE(supervisor_agent)},
+    {"desks", "graphs within a graph, side by side; needs no model", EXAMPLE(desks_agent)},
+    {"approval", "a model whose tool waits for a person's yes", EXAMPLE(approval_agent)},
+    {"knowledge", "a model with files, notes and memories", EXAMPLE(knowledge_agent)},
+};
+
+#define TEMPLATE_COUNT (sizeof(templates) / sizeof(templates[0]))
+
+/* NULL with the names in a complaint when there is none of that name. */
+static const struct template *template_find(const char *name)
+{
+	struct buf names = {0};
+	for (size_t i = 0; i < TEMPLATE_COUNT; i++) {
+		if (strcmp(templates[i].name, name) == 0) {
+			buf_release(&names);
+			return &templates[i];
+		}
+		buf_printf(&names, "%s%s", i ? ", " : "", templates[i].name);
+	}
+	complain(
+	    EXIT_USAGE, "there is no template \"%s\"; choose one of %s", name, buf_str(&names));
+	buf_release(&names);
+	return NULL;
+}
+
+/* Whether dir has none of the files yet. */
+static bool is_free(const char *dir, const struct project_file *files)
+{
+	bool free_of_all = true;
+
+	for (; files->name; files++) {
+		char *path = xasprintf("%s/%s", dir, files->name);
+
+		if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+			complain(
+			    1, "%s exists and is left as it is; choose another directory", path);
+			free_of_all = false;
+		}
+		free(path);
+	}
+	return free_of_all;
+}
+
+static bool write_new(const char *dir, const struct project_file *file)
+{
+	char *path = xasprintf("%s/%s", dir, file->name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file->mode);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	bool written = f && fputs(file->text, f) >= 0;
+
+	if (f && fclose(f) != 0)
+		written = false;
+	if (!written)
+		complain(1, "cannot write %s: %s", path, strerror(errno));
+	free(path);
+	return written;
+}
+
+static int make_project(const char *dir, const struct template *template)
+{
+	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+		return complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
+	if (!is_free(dir, template->files))
+		return 1;
+	for (const struct project_file *file = template->files; file->name; file++)
+		if (!write_new(dir, file))
+			return 1;
+	printf("A new agent lies in %s.  Next:\n\n"
+	       "    cd %s\n"
+	       "    agentgraph check\n"
+	       "    agentgraph serve\n\n"
+	       "README.md there goes on from here.\n",
+	    dir, dir);
+	return 0;
+}
+
+/* ---- from the configuration of another service ---- */
+
+#define FROM_AGENT "graph.json:assistant"
+
+/* What becomes of a key that cannot stay as it is. */
+static void cmd_init_tell(const char *key, const char *text)
+{
+	printf("  %s: %s\n", key, text);
+}
+
+/* An import path that leads to neither a plug-in nor a document nor what is built in. */
+static bool is_foreign(const cJSON *object, const char *key)
+{
+	static const char *const ours[] = {".so", ".json"};
+	const char *path = json_str(object, key);
+	char *module, *attribute;
+	bool foreign;
+
+	if (!path || !import_split(path, &module, &attribute))
+		return false;
+	foreign = strcmp(module, "builtin") != 0;
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		size_t len = strlen(module), end = strlen(ours[i]);
+
+		if (len > end && strcmp(module + len - end, ours[i]) == 0)
+			foreign = false;
+	}
+	free(module);
+	free(attribute);
+	return foreign;
+}
+
+static void replace_agent(cJSON *root)
+{
+	json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
+	cmd_init_tell("agent",
+	    "Python modules cannot be loaded: graph.json is a graph that works, to put yours into; its "
+	    "nodes and tools can be Python programs (kind exec)");
+	if (cJSON_GetArraySize(json_get(root, "remote_tools")) > 0) {
+		cJSON_DeleteItemFromObjectCaseSensitive(root, "remote_tools");
+		cmd_init_tell("remote_tools",
+		    "left out, because that graph has not their nodes; declare them again");
+	}
+}
+
+/* What lets people in is never left out: it stays, and the service does not start until it fits. */
+static void replace_imports(cJSON *root)
+{
+	static const struct {
+		const char *key, *ours, *told;
+	} keys[] = {
+	    {"store", "builtin:store", "the built-in store is in the place of a Python one"},
+	    {"thread_name_generator", "builtin:names",
+		"the built-in names are in the place of a Python generator"},
+	    {"injectq", NULL, "left out, because Python modules cannot be loaded"},
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!is_foreign(root, keys[i].key))
+			continue;
+		json_set(root, keys[i].key,
+		    keys[i].ours ? cJSON_CreateString(keys[i].ours) : cJSON_CreateNull());
+		cmd_init_tell(keys[i].key, keys[i].told);
+	}
+	if (is_foreign(json_get(root, "auth"), "path"))
+		cmd_init_tell("auth",
+		    "still names a Python module, which cannot be loaded: use \"jwt\" or a plug-in; until "
+		    "then the service does not start");
+	if (is_foreign(root, "authorization"))
+		cmd_init_tell("authorization",
+		    "still names a Python module, which cannot be loaded: use a name, an object of "
+		    "roles or a plug-in; until then the service does not start");
+}
+
+/* The dotenv file is found from the new place too, or was never there. */
+static void replace_env(cJSON *root, const char *file, const char *dir)
+{
+	const char *name = json_str(root, "env");
+	char *from = path_directory(file), *to, *path, *project = xasprintf("%s/", dir);
+
+	to = path_directory(project);
+	path = name ? path_absolute(from, name) : NULL;
+	if (path && access(path, F_OK) != 0) {
+		json_set(root, "env", cJSON_CreateNull());
+		cmd_init_tell("env", "left out, because the file that it names is not there");
+	} else if (path && strcmp(from, to) != 0) {
+		json_set(root, "env", cJSON_CreateString(path));
+	}
+	free(project);
+	free(from);
+	free(to);
+	free(path);
+}
+
+/* The object in file, which has the keys of ours; NULL after a complaint. */
+static cJSON *read_other(const char *file)
+{
+	size_t len = 0;
+	char *text = text_file_read(file, &len);
+	enum json_fault fault = JSON_INVALID;
+	cJSON *root = text ? json_parse(text, len, JSON_REQUEST_DEPTH, &fault) : NULL;
+	const char *wrong = NULL;
+
+	if (!text)
+		complain(1, "cannot read %s: %s", file, strerror(errno));
+	else if (!root)
+		complain(1, "%s: the file %s", file, json_fault_text(fault));
+	else if (!cJSON_IsObject(root) || !json_str(root, "agent"))
+		wrong = json_get(root, "graphs")
+		    ? "its graphs are programs in Python or JavaScript, which cannot be loaded: make a "
+		      "project with agentgraph init DIR, and put your agent's programs into it as nodes "
+		      "of kind exec"
+		    : "expected an object with the key agent, as agentflow.json and 10xgraph.json are";
+	if (wrong) {
+		complain(1, "%s: %s", file, wrong);
+		cJSON_Delete(root);
+		root = NULL;
+	}
+	free(text);
+	return root;
+}
+
+static int make_from(const char *file, const char *dir)
+{
+	struct project_file files[] = {
+	    {"agentgraph.json", NULL, 0666}, {NULL, NULL, 0}, {NULL, NULL, 0}};
+	cJSON *root = read_other(file);
+	char *text = NULL, *printed;
+	bool made;
+
+	if (!root)
+		return 1;
+	if (is_foreign(root, "agent"))
+		files[1] = (struct project_file){"graph.json", text_graph_json, 0666};
+	made = mkdir(dir, 0777) == 0 || errno == EEXIST;
+	if (!made)
+		complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
+	if (made && (made = is_free(dir, files))) {
+		printf("%s becomes %s/agentgraph.json, with its keys.\n", file, dir);
+		if (files[1].name)
+			replace_agent(root);
+		replace_imports(root);
+		replace_env(root, file, dir);
+		printed = cJSON_Print(root);
+		files[0].text = text = xasprintf("%s\n", printed);
+		cJSON_free(printed);
+	}
+	for (const struct project_file *f = files; made && f->name; f++)
+		made = write_new(dir, f);
+	if (made)
+		printf("\nNext:\n\n    cd %s\n    agentgraph check\n    agentgraph serve\n", dir);
+	cJSON_Delete(root);
+	free(text);
+	return made ? 0 : 1;
+}
+
+int cmd_init(int argc, char **argv)
+{
+	bool list = false;
+	const char *from = NULL, *name = argv[0];
+	const struct option_spec specs[] = {
+	    {"--list", OPTION_FLAG, &list, 0, 0}, {"--from", OPTION_TEXT, &from, 0, 0}, OPTION_END};
+	const struct template *template = &templates[0];
+	struct error err = {0};
+	int count = options_parse(specs, argc, argv, &err);
+
+	if (count < 0)
+		return complain(EXIT_USAGE, "%s; see agentgraph help %s", err.detail, name);
+	if (list && (count || from))
+		return complain(
+		    EXIT_USAGE, "init --list takes no argument; see agentgraph help init");
+	if (list) {
+		for (size_t i = 0; i < TEMPLATE_COUNT; i++)
+			printf("%-12s %s\n", templates[i].name, templates[i].about);
+		return 0;
+	}
+	if (from && count > 1)
+		return complain(EXIT_USAGE,
+		    "init --from takes one directory, got %d; see agentgraph help init", count);
+	if (from)
+		return make_from(from, count ? argv[0] : ".");
+	if (count == 2)
+		template = template_find(argv[1]);
+	else if (count != 1)
+		return complain(
+		    EXIT_USAGE, "init takes one argument, got %d; see agentgraph help init", count);
+	return template ? make_project(argv[0], template) : EXIT_USAGE;
+}

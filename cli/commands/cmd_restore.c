@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph restore: a backup back into the state directory. */
+#include "base/directory.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/examine/examine.h"
+#include "cli/sockets.h"
+#include "storage/blob/blob.h"
+#include "storage/storage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct restoring {
+	struct stat owner; /* of the state directory: root gives it what it makes */
+	long files, there; /* copied, and found in their place already */
+};
+
+static bool restore_failed(const char *what, const char *path)
+{
+	complain(1, "cannot %s %s: %s", what, path, strerror(errno));
+	return false;
+}
+
+static bool restore_give(const struct restoring *r, const char *path)
+{
+	return geteuid() != 0 || lchown(path, r->owner.st_uid, r->owner.st_gid) == 0 ||
+	    restore_failed("give away", path);
+}
+
+static bool restore_directory(const struct restoring *r, const char *path)
+{
+	if (directory_make(path))
+		return restore_give(r, path);
+	return errno == EEXIST || restore_failed("make the directory", path);
+}
+
+/* ---- uploaded files ---- */
+
+static bool copy_bytes(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1;
+	ssize_t n = 0;
+	bool ok = in >= 0 || restore_failed("read", from);
+
+	if (ok)
+		out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 30)) > 0)
+		;
+	if (ok && (out < 0 || n < 0 || fsync(out) != 0))
+		ok = restore_failed("write", to);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return ok;
+}
+
+/* A file gets its name when it is complete.  Files never change, so one that is there is right. */
+static bool restore_file(struct restoring *r, const char *from, const char *to)
+{
+	char *part;
+	bool ok;
+
+	if (access(to, F_OK) == 0) {
+		r->there++;
+		return true;
+	}
+	part = xasprintf("%s.part", to);
+	ok = copy_bytes(from, part) && restore_give(r, part) &&
+	    (rename(part, to) == 0 || restore_failed("write", to));
+	if (!ok)
+		unlink(part);
+	free(part);
+	r->files += ok;
+	return ok;
+}
+
+static bool restore_files(struct restoring *r, const char *from, const char *to)
+{
+	DIR *dir = opendir(from);
+	struct dirent *entry;
+	bool ok = dir ? restore_directory(r, to) : restore_failed("read", from);
+
+	while (ok && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		char *source = xasprintf("%s/%s", from, name);
+		char *target = xasprintf("%s/%s", to, name);
+		/* uploads that had not arrived yet are no files */
+		bool skipped = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    strcmp(name, "incoming") == 0;
+		struct stat st;
+
+		if (!skipped && lstat(source, &st) == 0) {
+			if (S_ISDIR(st.st_mode))
+				ok = restore_files(r, source, target);
+			else if (S_ISREG(st.st_mode))
+				ok = restore_file(r, source, target);
+		}
+		free(source);
+		free(target);
+	}
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
+/* ---- all of it ---- */
+
+/* Keeps every service out of the state directory until the lock is closed. */
+static int restore_lock(const struct restoring *r, const char *state_dir)
+{
+	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
+	int lock = restore_directory(r, run) ? lock_take(path) : -1;
+
+	if (lock >= 0 && !restore_give(r, path)) {
+		close(lock);
+		lock = -1;
+	}
+	free(path);
+	free(run);
+	return lock;
+}
+
+static int restore(
+    const struct config *config, const char *backup, const char *files, bool overwrite)
+{
+	const char *state = config->state_dir, *uploads = config->env.media_storage_path;
+	struct restoring r = {0};
+	struct error err = {0};
+	int lock;
+	bool ok;
+
+	if (files && strcmp(config->env.media_storage_type, BLOBS_LOCAL) != 0)
+		return complain(1, "--files is for local files, and MEDIA_STORAGE_TYPE is %s",
+		    config->env.media_storage_type);
+	if (!directory_make(state) && errno != EEXIST)
+		return complain(1, "cannot make the directory %s: %s", state, strerror(errno));
+	if (stat(state, &r.owner) != 0)
+		return complain(1, "cannot read %s: %s", state, strerror(errno));
+	lock = restore_lock(&r, state);
+	if (lock < 0)
+		return 1;
+	/* messages name files, so those are there first */
+	ok = !files || restore_files(&r, files, uploads);
+	if (ok && !storage_restore(config, backup, overwrite, &err)) {
+		complain(1, "restore of %s into %s failed: %s", backup, state,
+		    err.cause[0] ? err.cause : err.detail);
+		ok = false;
+	}
+	if (ok)
+		printf("agentgraph: the databases of %s are in %s\n", backup, state);
+	if (ok && files)
+		printf("agentgraph: %ld files were copied to %s, and %ld were there\n", r.files,
+		    uploads, r.there);
+	if (ftruncate(lock, 0) != 0)
+		complain(1, "cannot empty the lock file in %s/run: %s", state, strerror(errno));
+	close(lock);
+	error_release(&err);
+	return ok ? 0 : 1;
+}
+
+int cmd_restore(int argc, char **argv)
+{
+	struct config_source source = {.storage_only = true};
+	const char *files = NULL;
+	bool force = false;
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
+	    {"--files", OPTION_TEXT, &files, 0, 0},
+	    {"--force", OPTION_FLAG, &force, 0, 0},
+	    OPTION_END,
+	};
+	struct config *config;
+	int status = 1;
+
+	if (!command_options(specs, argc, argv, 1))
+		return EXIT_USAGE;
+	config = command_config(&source);
+	if (config)
+		status = restore(config, argv[0], files, force);
+	config_free(config);
+	return status;
+}

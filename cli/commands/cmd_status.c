@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph status: whether the service of a state directory is up, and how it goes. */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/examine/examine.h"
+#include "cli/fcgi_ask.h"
+#include "config/config.h"
+#include "config/text_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what the workers say ---- */
+
+static const struct {
+	const char *key, *metric, *words;
+} numbers[] = {
+    {"runs_in_flight", "agentgraph_runs_in_flight", "runs in flight"},
+    {"runs_waiting", "agentgraph_runs_waiting", "runs that wait for their thread"},
+    {"background_queued", "agentgraph_background_runs_queued", "runs in the queue"},
+    {"background_in_flight", "agentgraph_background_runs_in_flight",
+	"runs in the background in flight"},
+    {"sockets_open", "agentgraph_sockets_open", "WebSockets"},
+    {"threads_busy", "agentgraph_threads_busy", "threads busy"},
+    {"threads", "agentgraph_threads", "threads in all"},
+};
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static bool find_metric(const char *text, const char *name, long *value)
+{
+	size_t len = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, len) != 0 || line[len] != ' ')
+			continue;
+		*value = strtol(line + len, NULL, 10);
+		return true;
+	}
+	return false;
+}
+
+static void add_numbers(cJSON *status)
+{
+	struct buf answer = {0};
+	bool answers = fcgi_ask(json_str(status, "socket"), "/metrics", "metrics", &answer);
+	long value;
+
+	cJSON_AddBoolToObject(status, "answers", answers);
+	for (size_t i = 0; answers && i < NUMBERS; i++)
+		if (find_metric(buf_str(&answer), numbers[i].metric, &value))
+			json_add_int(status, numbers[i].key, value);
+	buf_release(&answer);
+}
+
+/* ---- sizes ---- */
+
+static const char *const databases[] = {"threads.db", "files.db", "store.db", "telemetry.db"};
+#define DATABASES (sizeof(databases) / sizeof(databases[0]))
+
+static void add_sizes(cJSON *status, const char *state_dir)
+{
+	cJSON *sizes = cJSON_AddObjectToObject(status, "bytes");
+
+	for (size_t i = 0; i < DATABASES; i++) {
+		char *path = xasprintf("%s/%s", state_dir, databases[i]);
+		char *log = xasprintf("%s-wal", path);
+		struct stat st;
+		int64_t bytes = stat(path, &st) == 0 ? st.st_size : -1;
+
+		if (bytes >= 0 && stat(log, &st) == 0)
+			bytes += st.st_size;
+		if (bytes >= 0)
+			json_add_int(sizes, databases[i], bytes);
+		free(path);
+		free(log);
+	}
+}
+
+/* ---- for people ---- */
+
+static const char *cmd_status_text_of(const cJSON *object, const char *key)
+{
+	const char *text = json_str(object, key);
+
+	return text ? text : "?";
+}
+
+static void print_time(const char *words, int64_t us)
+{
+	char text[ISO_TIME_SIZE];
+
+	printf("%s %s", words, us ? clock_iso(us, text) : "never");
+}
+
+static void print_status(const cJSON *status)
+{
+	const cJSON *reloads = json_get(status, "reloads"), *item;
+	const char *address = json_str(status, "address");
+
+	printf("agentgraph %s, process %lld, %s", cmd_status_text_of(status, "version"),
+	    (long long)json_int(status, "pid", 0), cmd_status_text_of(status, "phase"));
+	print_time(" since", json_int(status, "since", 0));
+	printf("\nserving %s on %s%s\n", cmd_status_text_of(status, "agent"),
+	    address ? "http://" : "unix:",
+	    address ? address : cmd_status_text_of(status, "socket"));
+	cJSON_ArrayForEach(item, json_get(status, "workers"))
+		printf("worker %lld since %s%s\n", (long long)json_int(item, "pid", 0),
+		    cmd_status_text_of(item, "since"),
+		    cJSON_IsTrue(json_get(item, "serves")) ? "" : ", not serving");
+	if (!cJSON_IsTrue(json_get(status, "answers")))
+		puts("no worker answers");
+	for (size_t i = 0; i < NUMBERS; i++)
+		if (json_get(status, numbers[i].key))
+			printf("%lld %s\n", (long long)json_int(status, numbers[i].key, 0),
+			    numbers[i].words);
+	print_time("last reload", json_int(reloads, "last", 0));
+	printf("%s; %lld done, %lld failed\n",
+	    cJSON_IsTrue(json_get(reloads, "last_failed")) ? ", which failed" : "",
+	    (long long)json_int(reloads, "done", 0), (long long)json_int(reloads, "failed", 0));
+	fputs("restarts:", stdout);
+	cJSON_ArrayForEach(item, json_get(status, "restarts"))
+		printf(" %s %.0f", item->string, item->valuedouble);
+	fputs("\n", stdout);
+	cJSON_ArrayForEach(item, json_get(status, "bytes"))
+		printf("%s %.1f MiB\n", item->string, item->valuedouble / 1048576);
+}
+
+static int show(const char *state_dir, bool as_json)
+{
+	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
+	/* the service holds the lock for as long as it lives, however it dies */
+	int lock = open(path, O_RDONLY | O_CLOEXEC);
+	bool up = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0, good = false;
+
+	if (lock >= 0)
+		close(lock);
+	free(path);
+	path = xasprintf("%s/status.json", run);
+	cJSON *status = up ? text_file_json(path) : NULL;
+	free(path);
+	free(run);
+	if (!up)
+		return complain(1, "no service runs on %s", state_dir);
+	if (!status)
+		return complain(
+		    1, "a service is on its way on %s, and has not told more", state_dir);
+	add_numbers(status);
+	add_sizes(status, state_dir);
+	good = cJSON_IsTrue(json_get(status, "answers")) &&
+	    strcmp(cmd_status_text_of(status, "phase"), "serving") == 0;
+	if (as_json) {
+		char *text = json_print(status);
+
+		puts(text);
+		free(text);
+	} else {
+		print_status(status);
+	}
+	cJSON_Delete(status);
+	return good ? 0 : 1;
+}
+
+int cmd_status(int argc, char **argv)
+{
+	/* whoever watches has none of the service's secrets, and needs none of them */
+	struct config_source source = {.storage_only = true};
+	bool as_json = false;
+	const struct option_spec specs[] = {
+	    {"--config", OPTION_TEXT, &source.file, 0, 0},
+	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    {"--json", OPTION_FLAG, &as_json, 0, 0},
+	    OPTION_END,
+	};
+	struct config *config;
+	int status = 1;
+
+	if (!command_options(specs, argc, argv, 0))
+		return EXIT_USAGE;
+	config = command_config(&source);
+	if (config)
+		status = show(config->state_dir, as_json);
+	config_free(config);
+	return status;
+}

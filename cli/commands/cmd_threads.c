@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: ISC */
+/* agentgraph threads: lists and shows threads and what they were, copies them, and takes them
+ * elsewhere. */
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/source/ask_url.h"
+#include "cli/source/thread_source.h"
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LIST_LIMIT 100
+#define LABELS_MAX 16 /* doc/protocol-threads.md#listing */
+
+/* What the command line says.  Options that a subcommand does not have keep their defaults. */
+struct threads_options {
+	const char *url; /* NULL: the state directory */
+	struct config_source where;
+	const char *user;
+	const char *search, *status, *metadata, *checkpoint, *before, *run, *to;
+	long limit;
+	bool json;
+};
+
+/* One of "list", "show" and so on, and what does it. */
+struct threads_verb {
+	const char *name;
+	const char *takes; /* the operand; NULL: it takes none */
+	int (*run)(
+	    struct thread_source *source, const struct threads_options *o, const char *thread_id);
+};
+
+/* A line "key value" for each member, but for those that need more than one. */
+static void threads_print_members(const cJSON *object)
+{
+	const cJSON *member;
+	cJSON_ArrayForEach(member, object) {
+		if (strcmp(member->string, "thread") == 0 || strcmp(member->string, "state") == 0 ||
+		    strcmp(member->string, "messages") == 0)
+			continue;
+		char *text = cJSON_IsString(member) ? NULL : json_print(member);
+		terminal_printf("%-20s %s\n", member->string, text ? text : member->valuestring);
+		free(text);
+	}
+}
+
+/* ---- list ---- */
+
+/* The members that listed threads have in their metadata; texts lie in *made, which the caller
+ * deletes.  False with err set. */
+static bool threads_labels(const char *metadata, cJSON **made, struct label labels[LABELS_MAX],
+    size_t *count, struct error *err)
+{
+	cJSON *object = json_parse(metadata, strlen(metadata), JSON_REQUEST_DEPTH, NULL);
+	const cJSON *member;
+	*made = cJSON_CreateArray();
+	*count = 0;
+	if (!cJSON_IsObject(object) || cJSON_GetArraySize(object) > LABELS_MAX) {
+		cJSON_Delete(object);
+		return error_set(err, ERR_INVALID_INPUT,
+		    "--metadata must be a JSON object of at most %d members", LABELS_MAX);
+	}
+	cJSON_ArrayForEach(member, object) {
+		char *text = cJSON_IsString(member) ? NULL : json_print(member);
+		cJSON *value = cJSON_CreateString(text ? text : member->valuestring);
+		cJSON_AddItemToObject(*made, member->string, value);
+		labels[(*count)++] = (struct label){value->string, value->valuestring};
+		free(text);
+	}
+	cJSON_Delete(object);
+	return true;
+}
+
+static int threads_list_all(
+    struct thread_source *source, const struct threads_options *o, const char *unused)
+{
+	(void)unused;
+	struct error err = {0};
+	struct label labels[LABELS_MAX];
+	char limit[24];
+	struct thread_query query = {
+	    .page = {.search = o->search, .limit = limit}, .status = o->status, .labels = labels};
+	cJSON *made = NULL, *data = NULL;
+	const cJSON *thread;
+	snprintf(limit, sizeof(limit), "%ld", o->limit);
+	if (!o->metadata || threads_labels(o->metadata, &made, labels, &query.label_count, &err))
+		data = source->list(source, &query, &err);
+	cJSON_Delete(made);
+	if (!data)
+		return complain_error(&err);
+	cJSON_ArrayForEach(thread, json_get(data, "threads")) {
+		if (o->json)
+			terminal_json(thread);
+		else
+			/* words for people and `read`: ids and names come last, because they may
+			 * have blanks */
+			terminal_printf("%-11s  %s  %s  %s\n", terminal_text(thread, "status"),
+			    terminal_text(thread, "updated_at"), terminal_text(thread, "thread_id"),
+			    terminal_text(thread, "thread_name"));
+	}
+	cJSON_Delete(data);
+	return 0;
+}
+
+/* ---- show, history ---- */
+
+static int threads_show(
+    struct thread_source *source, const struct threads_options *o, const char *thread_id)
+{
+	struct error err = {0};
+	cJSON *data = o->checkpoint ? source->checkpoint(source, thread_id, o->checkpoint, &err)
+				    : source->read(source, thread_id, &err);
+	if (!data)
+		return complain_error(&err);
+	const cJSON *shown = o->checkpoint ? data : json_get(data, "thread_data");
+	if (o->json)
+		terminal_json(o->checkpoint ? shown : json_get(shown, "thread"));
+	else
+		threads_print_members(shown);
+	cJSON_Delete(data);
+	return 0;
+}
+
+static int threads_history(
+    struct thread_source *source, const struct threads_options *o, const char *thread_id)
+{
+	struct error err = {0};
+	char limit[24];
+	const struct history_query query = {limit, o->before, o->run};
+	snprintf(limit, sizeof(limit), "%ld", o->limit);
+	cJSON *data = source->history(source, thread_id, &query, &err);
+	const cJSON *checkpoint;
+	int64_t count;
+	if (!data)
+		return complain_error(&err);
+	cJSON_ArrayForEach(checkpoint, json_get(data, "history")) {
+		if (o->json)
+			terminal_json(checkpoint);
+		else if (json_integer(json_get(checkpoint, "message_count"), &count))
+			terminal_printf("%s  %s  %-6s  %-11s  %6lld  %s  %s\n",
+			    terminal_text(checkpoint, "checkpoint_id"),
+			    terminal_text(checkpoint, "created_at"),
+			    terminal_text(checkpoint, "source"),
+			    terminal_text(checkpoint, "status"), (long long)count,
+			    terminal_text(checkpoint, "parent_checkpoint_id"),
+			    terminal_text(checkpoint, "node"));
+	}
+	cJSON_Delete(data);
+	return 0;
+}
+
+/* ---- copy, import ---- */
+
+/* A thread that was made; deletes data. */
+static int threads_tell_made(const struct threads_options *o, cJSON *data, struct error *err)
+{
+	if (!data)
+		return complain_error(err);
+	const cJSON *made = json_get(json_get(data, "thread_data"), "thread");
+	if (o->json)
+		terminal_json(made);
+	else
+		terminal_printf("%s\n", terminal_text(made, "thread_id"));
+	cJSON_Delete(data);
+	return 0;
+}
+
+static int threads_copy(
+    struct thread_source *source, const struct threads_options *o, const char *thread_id)
+{
+	struct error err = {0};
+	cJSON *body = cJSON_CreateObject();
+	if (o->checkpoint)
+		json_add_str(body, "checkpoint_id", o->checkpoint);
+	if (o->to)
+		json_add_str(body, "thread_id", o->to);
+	cJSON *data = source->copy(source, thread_id, body, &err);
+	cJSON_Delete(body);
+	return threads_tell_made(o, data, &err);
+}
+
+/* What is no file, and can be read only once, in one that is; NULL with errno set. */
+static FILE *threads_keep(FILE *in)
+{
+	struct stat st;
+	if (fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode))
+		return in;
+	FILE *kept = tmpfile();
+	char data[BUFSIZ];
+	size_t got;
+	while (kept && (got = fread(data, 1, sizeof(data), in)) > 0)
+		if (fwrite(data, 1, got, kept) != got)
+			break;
+	if (kept && !ferror(in) && fflush(kept) == 0) {
+		rewind(kept);
+		return kept;
+	}
+	if (kept)
+		fclose(kept);
+	return NULL;
+}
+
+static int threads_import(
+    struct thread_source *source, const struct threads_options *o, const char *path)
+{
+	struct error err = {0};
+	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	FILE *lines = in ? threads_keep(in) : NULL;
+	if (!lines)
+		error_set(&err, ERR_INVALID_INPUT, "%s: %s", path, strerror(errno));
+	cJSON *data = lines ? source->bring_in(source, lines, o->to, &err) : NULL;
+	if (lines && lines != in)
+		fclose(lines);
+	if (in && in != stdin)
+		fclose(in);
+	return threads_tell_made(o, data, &err);
+}
+
+static int threads_export(
+    struct thread_source *source, const struct threads_options *o, const char *thread_id)
+{
+	struct error err = {0};
+	(void)o;
+	return source->take_out(source, thread_id, stdout, &err) ? 0 : complain_error(&err);
+}
+
+/* ---- the command line ---- */
+
+static const struct threads_verb threads_verbs[] = {{"list", NULL, threads_list_all},
+    {"show", "a thread", threads_show}, {"history", "a thread", threads_history},
+    {"copy", "a thread", threads_copy}, {"export", "a thread", threads_export},
+    {"import", "a file, or -", threads_import}};
+
+int cmd_threads(int argc, char **argv)
+{
+	struct threads_options o = {.limit = LIST_LIMIT};
+	const struct option_spec specs[] = {
+	    {"--url", OPTION_TEXT, &o.url, 0, 0},
+	    {"--config", OPTION_TEXT, &o.where.file, 0, 0},
+	    {"--state", OPTION_TEXT, &o.where.state_dir, 0, 0},
+	    {"--environment", OPTION_TEXT, &o.where.environment, 0, 0},
+	    {"--user", OPTION_TEXT, &o.user, 0, 0},
+	    {"--search", OPTION_TEXT, &o.search, 0, 0},
+	    {"--status", OPTION_TEXT, &o.status, 0, 0},
+	    {"--metadata", OPTION_TEXT, &o.metadata, 0, 0},
+	    {"--limit", OPTION_NUMBER, &o.limit, 1, 1000},
+	    {"--checkpoint", OPTION_TEXT, &o.checkpoint, 0, 0},
+	    {"--before", OPTION_TEXT, &o.before, 0, 0},
+	    {"--run", OPTION_TEXT, &o.run, 0, 0},
+	    {"--to", OPTION_TEXT, &o.to, 0, 0},
+	    {"--json", OPTION_FLAG, &o.json, 0, 0},
+	    OPTION_END,
+	};
+	struct error err = {0};
+	const struct threads_verb *verb = NULL;
+	for (size_t i = 0; argc > 1 && i < sizeof(threads_verbs) / sizeof(threads_verbs[0]); i++)
+		if (strcmp(threads_verbs[i].name, argv[1]) == 0)
+			verb = &threads_verbs[i];
+	if (!verb)
+		return complain(EXIT_USAGE,
+		    "threads takes list, show, history, copy, export or import; see agentgraph help threads");
+	int operands = options_parse(specs, argc - 1, argv + 1, &err);
+	if (operands >= 0 && operands != (verb->takes != NULL))
+		error_set(&err, ERR_INVALID_INPUT, "threads %s takes %s, got %d", verb->name,
+		    verb->takes ? verb->takes : "no argument", operands);
+	if (operands >= 0 && o.url)
+		url_service_check(o.url, &err);
+	if (error_is_set(&err))
+		return complain(EXIT_USAGE, "%s; see agentgraph help threads", err.detail);
+
+	struct thread_source *source = o.url
+	    ? thread_source_of_url(o.url, getenv("AGENTGRAPH_TOKEN"))
+	    : thread_source_of_state(&o.where, o.user);
+	if (!source)
+		return 1;
+	int status = verb->run(source, &o, argv[1]);
+	source->close(source);
+	return status;
+}

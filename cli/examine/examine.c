@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+/* The examination in its child process, and the report that comes back through a pipe. */
+#include "cli/examine/examine.h"
+
+#include "access/access.h"
+#include "access/limit.h"
+#include "access/ticket.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/shared.h"
+#include "cli/command.h"
+#include "cli/nginx/nginx_conf.h"
+#include "cli/sockets.h"
+#include "cli/spawn.h"
+#include "config/text_file.h"
+#include "service/mcp/mcp_offer.h"
+#include "service/memory/memories.h"
+#include "service/thread/names.h"
+#include "storage/blob/s3.h"
+#include "storage/files.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void problems_print(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		complain(0, "%s: %s", problems->items[i].warning ? "warning" : "error",
+		    problems->items[i].text);
+}
+
+void problems_print_errors(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		if (!problems->items[i].warning)
+			complain(0, "error: %s", problems->items[i].text);
+}
+
+struct config *command_config(const struct config_source *source)
+{
+	struct problems problems = {0};
+	struct config *config = config_load(source, &problems);
+
+	problems_print_errors(&problems);
+	problems_release(&problems);
+	return config;
+}
+
+/* Opens the databases where there are some, and the memory beside them, which is NULL when they
+ * are; a check must not make any. */
+static struct storage *examine_storage(
+    const struct config *config, struct shared **shared, struct problems *problems)
+{
+	const struct storage_engine *engine;
+	struct error err = {0};
+	struct storage *storage;
+	struct stat st;
+
+	*shared = NULL;
+	engine = storage_engine_of(config, &err);
+	if (!engine) {
+		problems_add(problems, "%s", err.detail);
+		error_release(&err);
+		return NULL;
+	}
+	if (engine->examine) { /* a database of its own says where it is: opened it would be changed
+				*/
+		char *found = engine->examine(config, &err);
+
+		if (found)
+			complain(0, "database: %s", found);
+		else
+			problems_add(
+			    problems, "database: %s", err.cause[0] ? err.cause : err.detail);
+		error_release(&err);
+		free(found);
+		return NULL;
+	}
+	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {
+		char *copy = xstrdup(config->state_dir);
+		const char *parent = dirname(copy);
+
+		if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
+			problems_add(problems, "the state directory %s cannot be made: %s",
+			    config->state_dir, strerror(errno));
+		free(copy);
+		return NULL;
+	}
+	*shared = shared_open(config->state_dir, &err);
+	storage = *shared ? storage_open(config, *shared, &err) : NULL;
+	if (!storage) {
+		shared_close(*shared);
+		*shared = NULL;
+		problems_add(problems, "the databases in %s cannot be opened: %s",
+		    config->state_dir, err.cause[0] ? err.cause : err.detail);
+	}
+	error_release(&err);
+	return storage;
+}
+
+/* Databases, keys, memories, and the plug-ins and the cache that say who may do what. */
+static void examine_access(const struct config *config, struct problems *problems)
+{
+	struct error err = {0};
+	struct shared *shared;
+	struct storage *storage = examine_storage(config, &shared, problems);
+	struct access *who = access_open(config, storage, shared, problems);
+	char *path = xasprintf("%s/store.db", config->state_dir);
+
+	if (who)
+		access_probe(who, problems);
+	access_close(who);
+	struct memories *memories = memories_new(config, problems);
+	if (memories && storage && access(path, F_OK) == 0) { /* opened only where there is one */
+		memories_attach(memories, storage);
+		if (!memories_check(memories, problems, &err))
+			problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
+		error_release(&err);
+	}
+	memories_free(memories);
+	free(path);
+	if (storage && !files_check(storage, &err))
+		problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
+	error_release(&err);
+	storage_close(storage);
+	shared_close(shared);
+}
+
+/* A place that was asked for must do; the usual one may be made later, or never be needed. */
+static void examine_files(const struct config *config, struct problems *problems)
+{
+	const char *asked = getenv("MEDIA_STORAGE_PATH"), *type = config->env.media_storage_type;
+	bool local = strcmp(type, BLOBS_LOCAL) == 0;
+	struct error err = {0};
+	const struct storage_engine *engine = storage_engine_of(config, &err);
+
+	error_release(&err); /* no engine is a mistake that is told already */
+	if (strcmp(type, BLOBS_CLOUD) == 0) {
+		if (!s3_check(&config->env, &err))
+			problems_add(problems, "%s", err.detail);
+	} else if (local && !blobs_local_check(config->env.media_storage_path, &err)) {
+		if (asked && *asked)
+			problems_add(problems, "%s", err.detail);
+		else
+			problems_warn(problems, "%s; no file can be uploaded", err.detail);
+	} else if (engine && !files_type_check(config, &err)) {
+		problems_add(problems, "%s", err.detail);
+	}
+	error_release(&err);
+	/* what other machines over the same database would not have */
+	if (engine && engine->bytes && (local || strcmp(type, BLOBS_MEMORY) == 0))
+		problems_warn(problems,
+		    "MEDIA_STORAGE_TYPE: files in a directory are on this machine alone; expected "
+		    "database or cloud where others share the database, found %s",
+		    type);
+}
+
+static void examine_all(const struct examine_request *request, const struct config *config,
+    cJSON *report, struct problems *problems)
+{
+	ag_graph *graph = graph_load(config, problems);
+	const struct nginx_place place = {request->socket, request->listen, NULL,
+	    request->drain >= 0 ? request->drain : (long)config->env.drain};
+	char *nginx = nginx_conf(config, &place, problems);
+	struct limiter *limiter;
+	struct names names;
+	struct error err = {0};
+
+	if (!ticket_place_check(config->state_dir, &err))
+		problems_add(problems, "%s", err.detail);
+	error_release(&err);
+	examine_access(config, problems);
+	limiter = limiter_open(config, problems);
+	if (limiter)
+		limiter_probe(limiter, problems);
+	limiter_close(limiter);
+	if (names_open(&names, config, problems))
+		names_close(&names);
+	if (config->mcp.enabled)
+		mcp_offer_free(mcp_offer_new(config, problems));
+	examine_files(config, problems);
+	pages_examine(&request->source, config, problems);
+	if (request->place) {
+		variables_examine(problems);
+		scopes_examine(&request->source, config, problems);
+		host_examine(config, problems);
+		web_examine(request->place, config, problems);
+		services_examine(config, graph, problems);
+	}
+	json_add_int(report, "background", graph && !graph->live ? config->runs_background : 0);
+	if (graph)
+		graph_free(graph);
+	json_add_str(report, "agent", config->agent);
+	json_add_str(report, "state_dir", config->state_dir);
+	json_add_str(report, "console", config->env.console_path);
+	json_add_str(report, "nginx", request->listen ? nginx : NULL);
+	json_add_int(report, "processes", config->env.processes);
+	json_add_int(report, "threads", config->env.threads);
+	json_add_int(report, "drain", config->env.drain);
+	free(nginx);
+}
+
+/* The child's whole life. */
+static void examine_here(const struct examine_request *request, int fd)
+{
+	struct problems problems = {0};
+	cJSON *report = cJSON_CreateObject();
+	const char *variable = getenv("GRAPH_PATH");
+	const char *file = request->source.file;
+	struct config *config;
+	char *text;
+
+	text_files_note(cJSON_AddObjectToObject(report, "files"));
+	config = config_load(&request->source, &problems);
+	if (config)
+		examine_all(request, config, report, &problems);
+	text_files_note(NULL);
+	problems_print(&problems);
+	if (!file)
+		file = variable && *variable ? variable : "agentgraph.json";
+	if (config)
+		file = config->path ? config->path : config->agent;
+	json_add_str(report, "file", file);
+	json_add_int(report, "errors", (int64_t)problems.errors);
+	text = json_print(report);
+	dprintf(fd, "%s", text);
+	free(text);
+	cJSON_Delete(report);
+	problems_release(&problems);
+	config_free(config);
+}
+
+pid_t examine_start(const struct examine_request *request, int *fd)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	pid = spawn_fork();
+	if (pid == 0) {
+		close(ends[0]);
+		examine_here(request, ends[1]);
+		exit(0);
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	*fd = ends[0];
+	return pid;
+}
+
+void examine_result(const struct buf *written, int wait_status, struct examination *result)
+{
+	cJSON *report = json_parse(buf_str(written), written->len, JSON_TRUSTED_DEPTH, NULL);
+	int64_t errors = 1;
+
+	*result = (struct examination){.errors = 1};
+	if (WIFSIGNALED(wait_status))
+		complain(1, "error: the graph or a plug-in crashed while it was loaded (%s)",
+		    strsignal(WTERMSIG(wait_status)));
+	else if (!report)
+		complain(1, "error: the graph or a plug-in ended the process while it was loaded");
+	else if (json_integer(json_get(report, "errors"), &errors))
+		result->errors = errors;
+	result->file = xstrdup(json_str(report, "file"));
+	result->agent = xstrdup(json_str(report, "agent"));
+	result->state_dir = xstrdup(json_str(report, "state_dir"));
+	result->console = xstrdup(json_str(report, "console"));
+	result->nginx = xstrdup(json_str(report, "nginx"));
+	result->processes = (long)json_int(report, "processes", 0);
+	result->threads = (long)json_int(report, "threads", 0);
+	result->drain = (long)json_int(report, "drain", 0);
+	result->background = (long)json_int(report, "background", 0);
+	result->files = report ? json_print(json_get(report, "files")) : NULL;
+	cJSON_Delete(report);
+}
+
+bool examine(const struct examine_request *request, struct examination *result)
+{
+	struct buf written = {0};
+	int fd, status = 0;
+	ssize_t len;
+	pid_t pid = examine_start(request, &fd);
+
+	*result = (struct examination){.errors = 1};
+	if (pid < 0) {
+		complain(1, "cannot start a process: %s", strerror(errno));
+		return false;
+	}
+	while (
+	    (len = read(fd, buf_reserve(&written, 4096), 4096)) > 0 || (len < 0 && errno == EINTR))
+		written.len += len > 0 ? (size_t)len : 0;
+	close(fd);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	examine_result(&written, status, result);
+	buf_release(&written);
+	return result->errors == 0;
+}
+
+void examination_release(struct examination *result)
+{
+	free(result->file);
+	free(result->agent);
+	free(result->state_dir);
+	free(result->console);
+	free(result->nginx);
+	free(result->files);
+	*result = (struct examination){0};
+}

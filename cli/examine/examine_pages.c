@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+/* Whether the pages' paths hide other routes: a worker is asked, which has the table of them. */
+#include "base/clock.h"
+#include "cli/examine/examine.h"
+#include "cli/programs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKER "agentgraph-fcgi"
+#define PATIENCE_MS 60000
+#define MOST_OUTPUT 65536
+
+/* Whether other routes lie there; doc/protocol.md#the-openapi-document leaves the paths of the
+ * pages to the administrator. */
+static bool is_among_routes(const char *path)
+{
+	static const char root[] = "/v1/";
+	return strncmp(path, root, strlen(root)) == 0;
+}
+
+static bool ignore_line(const char *line, size_t len, void *arg)
+{
+	(void)line;
+	(void)len;
+	(void)arg;
+	return true;
+}
+
+bool routes_read(const struct config_source *source,
+    bool (*on_line)(const char *line, size_t len, void *arg), void *arg,
+    struct process_result *result)
+{
+	char *worker = program_own(WORKER);
+	char *argv[] = {
+	    worker, "--routes", source->file ? "--config" : NULL, (char *)source->file, NULL};
+	const struct process process = {.path = worker,
+	    .argv = argv,
+	    .deadline_ms = clock_monotonic_ms() + PATIENCE_MS,
+	    .max_line = MOST_OUTPUT,
+	    .max_output = MOST_OUTPUT,
+	    .on_line = on_line,
+	    .arg = arg};
+
+	if (!worker)
+		return false;
+	process_run(&process, result);
+	free(worker);
+	return true;
+}
+
+void pages_examine(
+    const struct config_source *source, const struct config *config, struct problems *problems)
+{
+	static const char name[] = WORKER ": ";
+	struct process_result result = {0};
+	char *text = result.tail;
+
+	if (!is_among_routes(config->env.docs_path) && !is_among_routes(config->env.redocs_path))
+		return;
+	if (!routes_read(source, ignore_line, NULL, &result) ||
+	    (result.end == PROCESS_EXITED && result.code == 0))
+		return;
+	/* what the worker wrote, without its name */
+	for (char *line; (line = strsep(&text, "\n")) != NULL;)
+		if (*line)
+			problems_add(problems, "%s",
+			    strncmp(line, name, strlen(name)) == 0 ? line + strlen(name) : line);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: ISC */
+/* The machine: state directory, ticket key, disk, clock, open files, and websocketd. */
+#include "cli/nginx/host.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "cli/programs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define MEBIBYTE (1024 * 1024)
+#define LOW_DISK (256ULL * MEBIBYTE)
+#define LOW_FILES 1000
+#define FILES_PER_SOCKET 4 /* of websocketd: the connection, and three pipes to its helper */
+#define FILES_BESIDE 64
+#define CLOCK_SLACK 300 /* seconds */
+#define KEY_SLACK 10    /* from a worker's start until it has read the key */
+#define WEBSOCKETD_MS 10000
+
+/* ---- the ticket's key ---- */
+
+/* When the process started, by the wall clock; 0 when it is gone. */
+static time_t started_at(long pid)
+{
+	char *path = xasprintf("/proc/%ld/stat", pid), text[1024] = "", *p;
+	FILE *f = fopen(path, "re");
+	unsigned long long ticks = 0;
+
+	free(path);
+	if (!f)
+		return 0;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = '\0';
+	fclose(f);
+	p = strrchr(text, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (!p || sscanf(p, "%llu", &ticks) != 1)
+		return 0;
+	return (time_t)(clock_now() / 1000000 - clock_uptime_us() / 1000000) +
+	    (time_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
+}
+
+static bool is_worker(long pid)
+{
+	char *path = xasprintf("/proc/%ld/comm", pid), name[32] = "";
+	FILE *f = fopen(path, "re");
+
+	free(path);
+	if (f && fgets(name, sizeof(name), f))
+		name[strcspn(name, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	return strcmp(name, "agentgraph-fcgi") == 0;
+}
+
+/* The process that serves from the state directory, by its lock; 0 for none. */
+static long server_of(const char *dir)
+{
+	char *path = xasprintf("%s/run/serve.lock", dir);
+	FILE *f = fopen(path, "re");
+	long pid = 0;
+
+	free(path);
+	if (f && fscanf(f, "%ld", &pid) != 1)
+		pid = 0;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+/* When the first of the workers that run there was started; 0 when none runs. */
+static time_t oldest_worker(const char *dir)
+{
+	long server = server_of(dir), pid;
+	char *path = xasprintf("/proc/%ld/task/%ld/children", server, server);
+	FILE *f = server > 0 ? fopen(path, "re") : NULL;
+	time_t oldest = 0;
+
+	while (f && fscanf(f, "%ld", &pid) == 1) {
+		time_t start = is_worker(pid) ? started_at(pid) : 0;
+
+		if (start && (!oldest || start < oldest))
+			oldest = start;
+	}
+	if (f)
+		fclose(f);
+	free(path);
+	return oldest;
+}
+
+/* Workers keep the key that they began with; what checks a ticket reads the file. */
+static void examine_key(const char *dir, struct problems *problems)
+{
+	char *path = xasprintf("%s/ticket.key", dir);
+	time_t oldest = oldest_worker(dir);
+	struct stat st;
+
+	if (stat(path, &st) == 0 && (st.st_mode & 077))
+		problems_add(problems,
+		    "others may read %s (mode %03o), with which anybody opens WebSockets as anybody: "
+		    "remove it and restart the service, which makes a new one",
+		    path, st.st_mode & 0777);
+	else if (stat(path, &st) == 0 && oldest && st.st_mtime > oldest + KEY_SLACK)
+		problems_add(problems,
+		    "%s is newer than the workers, whose tickets for WebSockets nobody takes any "
+		    "more: reload the service (kill -HUP %ld)",
+		    path, server_of(dir));
+	free(path);
+}
+
+/* ---- the disk ---- */
+
+void host_judge_disk(
+    const char *path, uint64_t free_bytes, uint64_t free_files, struct problems *problems)
+{
+	if (free_bytes < LOW_DISK)
+		problems_warn(problems,
+		    "only %llu MiB are free on the disk of %s: make room; once it is full, what writes "
+		    "is answered with 503",
+		    (unsigned long long)(free_bytes / MEBIBYTE), path);
+	else if (free_files < LOW_FILES)
+		problems_warn(problems,
+		    "only %llu more files fit on the disk of %s: make room, or make a file system "
+		    "with more inodes",
+		    (unsigned long long)free_files, path);
+}
+
+/* Of the directory, or the nearest one above it that is there. */
+static void examine_disk(const char *path, struct problems *problems)
+{
+	char *copy = xstrdup(path), *slash;
+	struct statvfs disk;
+	int failed;
+
+	while ((failed = statvfs(copy, &disk)) != 0 && (slash = strrchr(copy + 1, '/')))
+		*slash = '\0';
+	free(copy);
+	if (!failed)
+		host_judge_disk(path, (uint64_t)disk.f_bavail * disk.f_frsize,
+		    disk.f_files ? disk.f_favail : UINT64_MAX, problems);
+}
+
+/* ---- the clock ---- */
+
+void host_judge_clock(time_t now, time_t newest, const char *file, struct problems *problems)
+{
+	char says[ISO_TIME_SIZE], written[ISO_TIME_SIZE];
+
+	if (now + CLOCK_SLACK < newest)
+		problems_warn(problems,
+		    "the clock says %.19sZ, but %s was written at %.19sZ: set the clock; until then tokens "
+		    "count as not yet valid or never end",
+		    clock_iso((int64_t)now * 1000000, says), file,
+		    clock_iso((int64_t)newest * 1000000, written));
+}
+
+static void examine_clock(const char *dir, struct problems *problems)
+{
+	char *database = xasprintf("%s/threads.db", dir);
+	const char *const files[] = {"/proc/self/exe", database};
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (stat(files[i], &st) == 0)
+			host_judge_clock(clock_now() / 1000000, st.st_mtime,
+			    i ? database : "this program", problems);
+	free(database);
+}
+
+/* ---- limits and programs ---- */
+
+void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems)
+{
+	int64_t most = (limit - FILES_BESIDE) / FILES_PER_SOCKET;
+
+	if (sockets > most)
+		problems_warn(problems,
+		    "%lld files may be open, which is enough for %lld WebSockets, and "
+		    "websocket.max_connections is %lld: raise the limit to %lld (ulimit -n, "
+		    "LimitNOFILE= of the unit), or lower the setting",
+		    (long long)limit, (long long)(most > 0 ? most : 0), (long long)sockets,
+		    (long long)(sockets * FILES_PER_SOCKET + FILES_BESIDE));
+}
+
+/* Whether its help names the options that the service uses. */
+static bool note_options(const char *line, size_t len, void *arg)
+{
+	unsigned *found = arg;
+
+	(void)len;
+	*found |= (strstr(line, "--passenv") != NULL) | (strstr(line, "--closems") != NULL) << 1;
+	return true;
+}
+
+static void examine_websocketd(struct problems *problems)
+{
+	struct error err = {0};
+	char *path = program_websocketd(&err);
+	unsigned found = 0;
+	char *argv[] = {"sh", "-c", "exec \"$0\" --help 2>&1", path, NULL};
+	const struct process help = {.path = "/bin/sh",
+	    .argv = argv,
+	    .deadline_ms = clock_monotonic_ms() + WEBSOCKETD_MS,
+	    .max_line = 65536,
+	    .max_output = MEBIBYTE,
+	    .on_line = note_options,
+	    .arg = &found};
+	struct process_result result;
+
+	if (path)
+		process_run(&help, &result);
+	else
+		problems_add(problems, "%s", err.detail);
+	if (path && found != 3)
+		problems_add(problems,
+		    "%s knows no --passenv or no --closems: it is too old, or no websocketd; version "
+		    "0.4 or later is needed",
+		    path);
+	error_release(&err);
+	free(path);
+}
+
+void host_examine(const struct config *config, struct problems *problems)
+{
+	static const char *const names[] = {"threads.db", "store.db", "files.db"};
+	const char *dir = config->state_dir;
+	struct rlimit files;
+	struct stat st;
+
+	if (stat(dir, &st) == 0) {
+		/* that others may write there is no matter of warning: ticket_place_check */
+		if ((st.st_mode & 077) && !(st.st_mode & 022))
+			problems_warn(problems,
+			    "others may look into the state directory %s (mode %03o): chmod 700 %s",
+			    dir, st.st_mode & 0777, dir);
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			char *path = xasprintf("%s/%s", dir, names[i]);
+
+			if (access(path, R_OK | W_OK) != 0 && errno != ENOENT)
+				problems_add(problems,
+				    "%s cannot be written (%s): give it to the user who runs the service",
+				    path, strerror(errno));
+			free(path);
+		}
+		examine_key(dir, problems);
+	}
+	examine_disk(dir, problems);
+	examine_clock(dir, problems);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < INT64_MAX)
+		host_judge_files(
+		    (int64_t)files.rlim_max, config->websocket.max_connections, problems);
+	examine_websocketd(problems);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What `agentgraph check` looks at beside the configuration: whether the machine and the web server
+ * let the service do its work.  Each finding says what to do.
+ */
+#ifndef AGENTGRAPH_CLI_NGINX_HOST_H
+#define AGENTGRAPH_CLI_NGINX_HOST_H
+
+#include "base/problems.h"
+#include "config/config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/* What was told of the web server; NULL members are not known and not looked at. */
+struct web_place {
+	const char *socket;     /* as given to --socket */
+	const char *prefix;     /* of nginx-conf; NULL: ROOT_PATH */
+	const char *snippet;    /* a file that nginx-conf has made */
+	const char *nginx_conf; /* the main file of a running nginx */
+	const char *nginx_text; /* or what nginx -T printed about it */
+	const char *user;       /* whom its workers run as; NULL: the one in nginx_conf */
+};
+
+/* host.c: the state directory, the ticket's key, the disk, the clock, open files, websocketd. */
+void host_examine(const struct config *config, struct problems *problems);
+
+/* What is wrong with so much space on the disk of path; nothing when there is enough. */
+void host_judge_disk(
+    const char *path, uint64_t free_bytes, uint64_t free_files, struct problems *problems);
+
+/* What is wrong with the time now when a file of the past was written at newest. */
+void host_judge_clock(time_t now, time_t newest, const char *file, struct problems *problems);
+
+/* What is wrong with a limit of open files when that many sockets may be open; -1: any number. */
+void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems);
+
+/* web_server.c: the snippet, its include, and the way to the socket. */
+void web_examine(
+    const struct web_place *place, const struct config *config, struct problems *problems);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: ISC */
+/* What stands in the places of the templates' markers, quoted as nginx wants it. */
+#include "cli/nginx/nginx_conf.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "cli/nginx/markers.h"
+#include "cli/nginx/nginx_prefix.h"
+#include "cli/sockets.h"
+#include "cli/texts.h"
+#include "config/answer_headers.h"
+#include "config/environment.h"
+#include "config/string_list.h"
+#include "config/text_file.h"
+#include "storage/blob/blob.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <math.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DEFAULT_READ_TIMEOUT 3600
+#define DEFAULT_SEND_TIMEOUT 60
+#define MAX_TIMEOUT (365L * 24 * 3600)
+#define CONNECTIONS 8192
+#define DESCRIPTORS 20000 /* two for each connection, and some */
+#define MEGABYTE 1048576.0
+/* What an upload's body may have beside the file (doc/protocol-files.md#upload). */
+#define MULTIPART_ROOM 65536
+
+/* nginx takes everything between quotes but variables and control characters. */
+static bool can_quote(const char *text)
+{
+	for (; *text; text++)
+		if (*text == '$' || (unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
+/* text as it stands between double quotes. */
+static const char *quoted(struct arena *a, const char *text)
+{
+	struct buf out = {0};
+
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buf_putc(&out, '\\');
+		buf_putc(&out, *text);
+	}
+	return arena_take(a, &out);
+}
+
+static const char *quoted_path(
+    struct arena *a, const char *what, const char *path, struct problems *problems)
+{
+	if (!can_quote(path))
+		problems_add(problems,
+		    "the path of the %s, \"%s\", holds a $ or a control character, which nginx "
+		    "cannot be told",
+		    what, path);
+	return quoted(a, path);
+}
+
+/* Those of doc/protocol.md#headers. */
+static const char *security_headers(
+    struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
+{
+	struct answer_header headers[SECURITY_HEADERS];
+	struct buf out = {0}, hsts = {0};
+
+	answer_security_headers(env, headers);
+	for (size_t i = 0; i < SECURITY_HEADERS; i++) {
+		const char *name = headers[i].name, *value = headers[i].value;
+
+		if (!value || !*value)
+			continue;
+		if (can_quote(value))
+			buf_printf(&out, "add_header %s \"%s\" always;\n", name, quoted(a, value));
+		else
+			problems_warn(problems,
+			    "%s: nginx cannot be told a value with a $ or a control character, so answers "
+			    "that nginx gives by itself lack the header",
+			    name);
+	}
+	environment_hsts(env, *prefix, &hsts);
+	if (hsts.len)
+		buf_printf(&out,
+		    "set $agentgraph_secure $scheme/$http_x_forwarded_proto;\n"
+		    "set $agentgraph_hsts \"\";\n"
+		    "if ($agentgraph_secure ~* \"^https/|/https$\") {\n"
+		    "    set $agentgraph_hsts \"%s\";\n"
+		    "}\n"
+		    "add_header Strict-Transport-Security $agentgraph_hsts always;\n",
+		    buf_str(&hsts));
+	buf_release(&hsts);
+	return arena_take(a, &out);
+}
+
+/* Variables for the headers of CORS, in the order of the list. */
+static const char *const cors_variables[CORS_HEADERS] = {"origin", "vary", "credentials", "expose"};
+
+static void add_cors_variables(struct buf *out, const struct answer_header *headers)
+{
+	for (size_t i = 0; i < CORS_HEADERS; i++)
+		buf_printf(out, "add_header %s $agentgraph_%s always;\n", headers[i].name,
+		    cors_variables[i]);
+}
+
+/* doc/protocol.md#cors: browsers show an error only to pages that may see it. */
+static const char *cors_headers(struct arena *a, const struct environment *env)
+{
+	struct answer_header headers[CORS_HEADERS];
+	struct buf origins = {0}, out = {0};
+
+	answer_cors_headers(env, "$http_origin", headers);
+	/* a regular expression, unquoted, for the allowed origins and nothing else */
+	bool any = string_list_has(&env->origins, "*");
+	if (any)
+		buf_puts(&origins, ".");
+	for (size_t i = 0; !any && i < env->origins.count; i++) {
+		buf_puts(&origins, i ? "|^" : "^");
+		for (const char *c = env->origins.items[i]; *c; c++) {
+			if (strchr("\\^$.|?*+()[]{}\"", *c))
+				buf_putc(&origins, '\\');
+			buf_putc(&origins, *c);
+		}
+		buf_puts(&origins, "$");
+	}
+	if (origins.len) {
+		for (size_t i = 0; i < CORS_HEADERS; i++)
+			buf_printf(&out, "set $agentgraph_%s \"\";\n", cors_variables[i]);
+		buf_printf(&out, "if ($http_origin ~ \"%s\") {\n", quoted(a, buf_str(&origins)));
+		for (size_t i = 0; i < CORS_HEADERS; i++)
+			if (headers[i].value)
+				buf_printf(&out, "    set $agentgraph_%s \"%s\";\n",
+				    cors_variables[i], headers[i].value);
+		buf_puts(&out, "}\n");
+		add_cors_variables(&out, headers);
+	}
+	buf_release(&origins);
+	return arena_take(a, &out);
+}
+
+/* nginx's variable for a header of the service's answer. */
+static const char *upstream(struct arena *a, const char *name)
+{
+	char *variable = arena_printf(a, "$upstream_http_%s", name);
+
+	for (char *c = variable; *c; c++)
+		*c = *c == '-' ? '_' : (char)tolower((unsigned char)*c);
+	return variable;
+}
+
+/* For a file, which nginx sends after the service has answered: that answer's headers. */
+static const char *passed_headers(struct arena *a, const struct environment *env)
+{
+	struct answer_header headers[SECURITY_HEADERS + 1 + CORS_HEADERS];
+	struct buf out = {0};
+
+	answer_security_headers(env, headers);
+	headers[SECURITY_HEADERS] = (struct answer_header){"Strict-Transport-Security", NULL};
+	answer_cors_headers(env, "", headers + SECURITY_HEADERS + 1);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		buf_printf(
+		    &out, "add_header %s %s;\n", headers[i].name, upstream(a, headers[i].name));
+	return arena_take(a, &out);
+}
+
+/* The same of CORS for an answer of the relay, which is an upstream, too: it comes after them. */
+static const char *passed_cors(struct arena *a, const struct environment *env)
+{
+	struct answer_header headers[CORS_HEADERS];
+	struct buf out = {0};
+
+	answer_cors_headers(env, "", headers);
+	for (size_t i = 0; i < CORS_HEADERS; i++)
+		buf_printf(&out, "set $agentgraph_%s %s;\n", cors_variables[i],
+		    upstream(a, headers[i].name));
+	add_cors_variables(&out, headers);
+	return arena_take(a, &out);
+}
+
+/* Locations of the two pages and of what lies below them (doc/protocol.md#the-openapi-document). */
+static const char *nginx_conf_pages(
+    struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
+{
+	const char *pages[] = {env->docs_path, env->redocs_path};
+	struct buf out = {0};
+
+	for (size_t i = 0; i < 2; i++) {
+		if (i && strcmp(pages[0], pages[1]) == 0)
+			break;
+		const char *path = quoted_path(a, "pages", pages[i], problems);
+		if (!*path)
+			continue;
+		buf_printf(
+		    &out, "location = \"%s%s\" { rewrite ^ %s/v1/ last; }\n", prefix, path, prefix);
+		buf_printf(&out, "location ^~ \"%s%s/\" { rewrite ^ %s/v1/ last; }\n", prefix, path,
+		    prefix);
+	}
+	return arena_take(a, &out);
+}
+
+/* As short as JSON numbers are; with_point: with at least one decimal, as messages have it. */
+static const char *nginx_conf_number(struct arena *a, double value, bool with_point)
+{
+	cJSON *item = arena_json(a, json_new_double(value));
+	char *text = json_print(item);
+	const char *copy =
+	    arena_printf(a, "%s%s", text, with_point && !strpbrk(text, ".eE") ? ".0" : "");
+
+	free(text);
+	return copy;
+}
+
+/* The seconds of an environment variable. */
+static const char *timeout(
+    struct arena *a, const char *name, long seconds, struct problems *problems)
+{
+	const char *text = getenv(name);
+	char *end;
+
+	if (text && *text) {
+		errno = 0;
+		seconds = strtol(text, &end, 10);
+		if (errno || *end || seconds < 1 || seconds > MAX_TIMEOUT)
+			problems_add(problems,
+			    "%s: expected a whole number of seconds from 1 to %ld, found \"%s\"",
+			    name, MAX_TIMEOUT, text);
+	}
+	return arena_printf(a, "%ld", seconds);
+}
+
+static const char *access_log(
+    struct arena *a, const struct environment *env, struct problems *problems)
+{
+	if (!env->access_log)
+		return "off";
+	char *path = path_absolute(NULL, env->access_log);
+	arena_defer(a, free, path);
+	return arena_printf(a, "\"%s\" %s", quoted_path(a, "access log", path, problems),
+	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
+}
+
+/* Everything around the snippet. */
+static char *full_conf(struct arena *a, const struct config *config,
+    const struct nginx_place *place, const char *snippet, const char *max_size,
+    struct problems *problems)
+{
+	const char *run = arena_printf(a, "%s/run", config->state_dir);
+	struct rlimit limit;
+	bool few = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max <= DESCRIPTORS;
+	long files = few ? (long)limit.rlim_max : DESCRIPTORS;
+	/* nginx as root would give its workers another user, who may not open the socket */
+	const struct passwd *user = geteuid() == 0 ? getpwuid(0) : NULL;
+	const struct group *group = user ? getgrgid(getegid()) : NULL;
+	struct buf out = {0};
+	const struct marker values[] = {
+	    {"USER",
+		group ? arena_printf(a, "user \"%s\" \"%s\";", user->pw_name, group->gr_name) : ""},
+	    {"RUN", quoted_path(a, "state directory", run, problems)},
+	    {"LISTEN", place->listen},
+	    {"DRAIN", arena_printf(a, "%ld", place->drain)},
+	    {"NOFILE", arena_printf(a, "%ld", files)},
+	    {"CONNECTIONS",
+		arena_printf(a, "%ld", files / 2 < CONNECTIONS ? files / 2 : CONNECTIONS)},
+	    {"MAX_REQUEST_SIZE", max_size},
+	    {"SNIPPET", snippet},
+	    {"ACCESS_LOG", access_log(a, &config->env, problems)},
+	    {NULL, NULL},
+	};
+
+	markers_fill(&out, text_nginx_conf_in, values);
+	return buf_detach(&out);
+}
+
+/* The path of a socket beside the FastCGI socket; in a URL, nginx takes it to end at a colon. */
+static const char *side_socket(struct arena *a, const struct config *config, const char *chosen,
+    const char *name, const char *what, struct problems *problems)
+{
+	char *path = side_socket_path(config->state_dir, chosen, name);
+
+	arena_defer(a, free, path);
+	if (strchr(path, ':'))
+		problems_add(problems,
+		    "the path of the socket \"%s\" holds a colon, which nginx cannot be told",
+		    path);
+	return quoted_path(a, what, path, problems);
+}
+
+/* What every location that passes requests on says. */
+static const char *passing_lines(
+    struct arena *a, const char *socket, const struct nginx_prefix *prefix)
+{
+	const struct marker values[] = {
+	    {"SOCKET", socket}, {"URI", prefix->uri}, {"PREFIX", prefix->path}, {NULL, NULL}};
+	struct buf out = {0};
+
+	markers_fill(&out, text_fastcgi_conf_in, values);
+	return arena_take(a, &out);
+}
+
+static char *snippet_conf(struct arena *a, const struct config *config,
+    const struct nginx_place *place, const struct nginx_prefix *prefix, const char *max_size,
+    struct problems *problems)
+{
+	const struct environment *env = &config->env;
+	char *path = fastcgi_socket_path(config->state_dir, place->socket);
+	const char *socket = quoted_path(a, "FastCGI socket", path, problems);
+	double mb = (double)env->max_request_size / MEGABYTE;
+	double file_size = floor(env->media_max_size_mb * MEGABYTE);
+	/* into each location that takes bodies; nginx gives them no such thing from the location
+	 * around */
+	const char *large = arena_printf(a,
+	    "set $agentgraph_body \"$server_protocol $http_transfer_encoding:$http_content_length\";\n"
+	    "if ($agentgraph_body !~ \"^HTTP/1\\.[01] :$|^\\S+ :[0-9]{1,4}$\") {\n"
+	    "    rewrite ^ %s/v1/_large last;\n"
+	    "}",
+	    prefix->path);
+	char *memory = blobs_memory_path(config->state_dir);
+	struct buf out = {0};
+
+	const struct marker values[] = {
+	    {"SOCKET", socket},
+	    {"RELAY", side_socket(a, config, place->socket, "relay", "relay's socket", problems)},
+	    {"FOLLOW",
+		side_socket(a, config, place->socket, "follow", "socket for runs", problems)},
+	    {"FASTCGI", passing_lines(a, socket, prefix)},
+	    {"PREFIX", prefix->path},
+	    {"PREFIX_REGEX", prefix->regex},
+	    {"STRIP", prefix->strip},
+	    {"URI", prefix->uri},
+	    {"ID", prefix->id},
+	    {"WHOLE", prefix->whole},
+	    {"PAGES", nginx_conf_pages(a, env, prefix->path, problems)},
+	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
+	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
+	    {"READ_TIMEOUT", timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
+	    {"SEND_TIMEOUT", timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
+	    {"LARGE", large},
+	    {"MAX_REQUEST_SIZE", max_size},
+	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb, false)},
+	    {"REQUEST_TOO_LARGE",
+		arena_printf(a, "Request body too large. Maximum size is %.1fMB", mb)},
+	    {"MAX_UPLOAD_SIZE", arena_printf(a, "%.0f", file_size + MULTIPART_ROOM)},
+	    {"MAX_FILE_SIZE", arena_printf(a, "%.0f", file_size)},
+	    {"MAX_FILE_MB", nginx_conf_number(a, env->media_max_size_mb, false)},
+	    {"FILE_TOO_LARGE",
+		arena_printf(a, "File exceeds maximum %sMB",
+		    nginx_conf_number(a, env->media_max_size_mb, true))},
+	    {"SECURITY_HEADERS", security_headers(a, env, prefix->path, problems)},
+	    {"CORS_HEADERS", cors_headers(a, env)},
+	    {"PASSED_HEADERS", passed_headers(a, env)},
+	    {"PASSED_CORS", passed_cors(a, env)},
+	    {NULL, NULL},
+	};
+
+	markers_fill(&out, text_snippet_conf_in, values);
+	free(memory);
+	free(path);
+	return buf_detach(&out);
+}
+
+char *nginx_conf(
+    const struct config *config, const struct nginx_place *place, struct problems *problems)
+{
+	struct arena *a = arena_new();
+	size_t errors = problems->errors;
+	const char *max_size = arena_printf(a, "%lld", (long long)config->env.max_request_size);
+	struct nginx_prefix prefix;
+	char *text = NULL;
+
+	if (nginx_prefix_read(&prefix, a, place->prefix ? place->prefix : "", problems))
+		text = snippet_conf(a, config, place, &prefix, max_size, problems);
+	if (text && place->listen) {
+		char *full = full_conf(a, config, place, text, max_size, problems);
+
+		free(text);
+		text = full;
+	}
+	arena_free(a);
+	if (problems->errors == errors)
+		return text;
+	free(text);
+	return NULL;
+}

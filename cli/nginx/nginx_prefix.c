@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: ISC */
+/* Checking a prefix, and the names and the regular expression that nginx gets for it. */
+#include "cli/nginx/nginx_prefix.h"
+
+#include "base/buf.h"
+#include "cli/command.h"
+
+#include <string.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* Characters that mean themselves to nginx, in a URL and in a file of settings. */
+#define PLAIN LETTERS "-._~/"
+
+#define LIKE "a path like /agent, of letters, digits, \"-\", \".\", \"_\" and \"~\""
+
+static const char *escaped(struct arena *a, const char *path)
+{
+	struct buf out = {0};
+
+	for (; *path; path++) {
+		if (*path == '.')
+			buf_putc(&out, '\\');
+		buf_putc(&out, *path);
+	}
+	return arena_take(a, &out);
+}
+
+/* "/a-b" becomes "_a_2db", and no two prefixes become the same. */
+static const char *id_of(struct arena *a, const char *path)
+{
+	struct buf out = {0};
+
+	buf_putc(&out, '_');
+	for (path++; *path; path++) {
+		if (strchr(LETTERS, *path))
+			buf_putc(&out, *path);
+		else
+			buf_printf(&out, "_%02x", (unsigned char)*path);
+	}
+	return arena_take(a, &out);
+}
+
+/* Nothing, a slash, or a path whose segments are all there, and none of them moves about; a slash
+ * may end it. */
+static bool is_prefix(const char *path)
+{
+	if (!*path || strcmp(path, "/") == 0)
+		return true;
+	if (*path != '/' || strspn(path, PLAIN) != strlen(path))
+		return false;
+	while (*path) {
+		size_t len = strcspn(++path, "/");
+
+		if (len == 0 || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
+			return false;
+		path += len;
+		path += strcmp(path, "/") == 0;
+	}
+	return true;
+}
+
+bool nginx_prefix_option(const char *path)
+{
+	if (is_prefix(path))
+		return true;
+	complain(EXIT_USAGE, "--prefix must be " LIKE ", not \"%s\"", path);
+	return false;
+}
+
+bool nginx_prefix_read(
+    struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
+{
+	size_t len = strlen(path);
+
+	*prefix = (struct nginx_prefix){"", "", "$request_uri", "", "", ""};
+	if (!is_prefix(path)) {
+		problems_add(problems, "prefix: expected " LIKE ", found \"%s\"", path);
+		return false;
+	}
+	len -= len && path[len - 1] == '/';
+	if (!len)
+		return true;
+	prefix->path = arena_strndup(a, path, len);
+	prefix->regex = escaped(a, prefix->path);
+	prefix->id = id_of(a, prefix->path);
+	prefix->uri = arena_printf(a, "$agentgraph_uri%s", prefix->id);
+	/* The URI as the client sent it has what the service must see, encoded bytes among it, so
+	 * this is where the prefix is cut off; what has it only after decoding is left as it is,
+	 * and refused.  nginx would encode $1 once more, a variable of its own it takes as it is.
+	 */
+	prefix->strip = arena_printf(a,
+	    "# The service knows nothing of the prefix.\n"
+	    "set %s $request_uri;\n"
+	    "if ($request_uri ~ \"^%s(?<agentgraph_rest>/.*)$\") { set %s $agentgraph_rest; }\n"
+	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n",
+	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path);
+	prefix->whole = "# ";
+	return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+/* What is served, as an examination has found it: how large the pool is by it, and the files of the
+ * run directory that tell other processes. */
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/serve/supervisor.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool served_file(const char *path, const char *text, bool quiet)
+{
+	char *temporary = xasprintf("%s.new", path);
+	FILE *f = fopen(temporary, "we");
+	bool written = f && fchmod(fileno(f), 0600) == 0 && fputs(text, f) >= 0;
+
+	if (f && fclose(f) != 0)
+		written = false;
+	if (!written || rename(temporary, path) != 0) {
+		if (!quiet)
+			complain(1, "cannot write %s: %s", path, strerror(errno));
+		written = false;
+	}
+	free(temporary);
+	return written;
+}
+
+bool served_accepted(const struct supervisor *s, const char *files)
+{
+	return served_file(s->accepted, files, false);
+}
+
+bool served_nginx_conf(const struct supervisor *s, const char *text)
+{
+	char *path;
+	bool written;
+
+	if (s->current.nginx && text != s->current.nginx && strcmp(text, s->current.nginx) == 0)
+		return false;
+	path = xasprintf("%s/nginx.conf", s->run);
+	written = served_file(path, text, false);
+	free(path);
+	return written;
+}
+
+void served_pool(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+	long processes = o->processes >= 0 ? o->processes : s->current.processes;
+	cpu_set_t cores;
+
+	if (o->processes < 0 && !processes) { /* one for each core that this one may use */
+		if (sched_getaffinity(0, sizeof(cores), &cores) == 0)
+			processes = CPU_COUNT(&cores);
+		processes = processes < 2 ? 2 : processes; /* so that one can crash */
+	}
+	s->pool.processes = processes;
+	s->pool.threads = o->threads >= 0 ? o->threads : s->current.threads;
+	s->pool.drain = o->drain >= 0 ? o->drain : s->current.drain;
+}

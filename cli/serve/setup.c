@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: ISC */
+/* What the supervisor needs before its first child: directories, files and sockets. */
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/directory.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/programs.h"
+#include "cli/serve/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool find_programs(struct supervisor *s)
+{
+	struct error err = {0};
+
+	s->worker = program_own("agentgraph-fcgi");
+	if (s->worker)
+		s->follower = program_own("agentgraph-follow");
+	if (s->follower && !s->options->no_nginx)
+		s->nginx = program_nginx();
+	s->runner = program_own("agentgraph-runner");
+	if (!s->follower || !s->runner || (!s->nginx && !s->options->no_nginx))
+		return false;
+	/* what WebSockets need */
+	s->relay = program_own("agentgraph-relay");
+	if (s->relay)
+		s->helper = program_own("agentgraph-ws");
+	if (s->helper)
+		s->websocketd = program_websocketd(&err);
+	if (error_is_set(&err))
+		complain_error(&err);
+	return s->websocketd;
+}
+
+static char *accepted_path(const struct supervisor *s)
+{
+	return xasprintf("%s/accepted.json", s->run);
+}
+
+/* Opens what workers say by that they serve; false after a complaint. */
+static bool setup_ready(struct supervisor *s)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+		return complain(0, "cannot make a pipe: %s", strerror(errno));
+	s->ready_in = ends[0];
+	s->ready_out = ends[1];
+	return true;
+}
+
+static void name_sockets(struct supervisor *s)
+{
+	const char *state_dir = s->current.state_dir, *chosen = s->options->socket;
+
+	s->socket_path = fastcgi_socket_path(state_dir, chosen);
+	s->relay_path = side_socket_path(state_dir, chosen, "relay");
+	s->follow_path = side_socket_path(state_dir, chosen, "follow");
+}
+
+/* One of the sockets that nginx connects to; false after a complaint. */
+static bool open_socket(const struct supervisor *s, const char *path, int *fd)
+{
+	*fd = unix_listen(path, s->options->socket ? 0660 : 0600);
+	return *fd >= 0 && unix_give(path, &s->options->access);
+}
+
+static bool watch_signals(struct supervisor *s)
+{
+	static const int others[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
+	    SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG};
+	sigset_t set;
+
+	/* All that can be: none is to end the service without a word. */
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		sigdelset(&set, others[i]);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
+		s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		complain(1, "cannot watch signals: %s", strerror(errno));
+	return s->signals >= 0;
+}
+
+/*
+ * This program has taken the place of an older one, whose sockets and processes it has: they serve,
+ * whatever is found now.
+ */
+static bool setup_resume(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+	struct examination next;
+
+	s->run = xasprintf("%s/run", s->current.state_dir);
+	s->accepted = accepted_path(s);
+	name_sockets(s);
+	if (s->follow_socket < 0 && !open_socket(s, s->follow_path, &s->follow_socket))
+		return false; /* an older program had none */
+	s->request = (struct examine_request){
+	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
+	served_pool(s);
+	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
+		return false;
+	repair_remember(s);
+	if (examine(&s->request, &next)) {
+		log_info("this is agentgraph " AGENTGRAPH_VERSION " now");
+		reload_apply(s, &next, clock_monotonic_ms());
+		return true;
+	}
+	log_error("the configuration has errors; the service goes on with what it has");
+	status_reloaded(s, true);
+	examination_release(&next);
+	return true;
+}
+
+/* Nothing serves yet: the configuration is looked at, and all is made that children need. */
+static bool setup_anew(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+	struct stat st;
+	bool open;
+	char *path;
+
+	if (!o->no_nginx && (s->tcp = tcp_listen(o->listen, s->address)) < 0)
+		return false;
+	s->request = (struct examine_request){
+	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
+	if (!examine(&s->request, &s->current))
+		return complain(0, "configuration %s: %lld error%s, not started",
+		    s->current.file ? s->current.file : "?", s->current.errors,
+		    s->current.errors == 1 ? "" : "s");
+	served_pool(s);
+	if (!watch_signals(s))
+		return false;
+
+	/* the directory for sockets and nginx, locked against a second service */
+	s->run = xasprintf("%s/run", s->current.state_dir);
+	if (!directory_make(s->run) &&
+	    (errno != EEXIST || stat(s->run, &st) != 0 || !S_ISDIR(st.st_mode)))
+		return complain(0, "cannot make the directory %s: %s", s->run, strerror(errno));
+	path = xasprintf("%s/serve.lock", s->run);
+	s->lock = lock_take(path);
+	free(path);
+	s->accepted = accepted_path(s);
+	if (s->lock < 0 || !served_accepted(s, s->current.files))
+		return false;
+
+	name_sockets(s);
+	open = open_socket(s, s->socket_path, &s->fastcgi) &&
+	    open_socket(s, s->relay_path, &s->relay_socket) &&
+	    open_socket(s, s->follow_path, &s->follow_socket);
+	repair_remember(s);
+	if (!open || !setup_ready(s))
+		return false;
+
+	/* what websocketd and its children are to find */
+	s->port_holder = tcp_reserve(&s->port);
+	s->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (s->port_holder < 0)
+		return false;
+	if (s->log < 0)
+		return complain(0, "standard error is closed");
+	return o->no_nginx || served_nginx_conf(s, s->current.nginx);
+}
+
+bool setup(struct supervisor *s)
+{
+	s->tcp = s->fastcgi = s->lock = s->signals = s->reload.fd = -1;
+	s->relay_socket = s->follow_socket = s->port_holder = s->log = -1;
+	s->ready_in = s->ready_out = -1;
+	s->self = upgrade_self();
+	if (!find_programs(s))
+		return false;
+	s->history = (struct history){.since = clock_now(), .changed = true};
+	return upgrade_take(s) ? setup_resume(s) : setup_anew(s);
+}
+
+void teardown(struct supervisor *s)
+{
+	if (s->fastcgi >= 0)
+		unlink(s->socket_path);
+	if (s->relay_socket >= 0)
+		unlink(s->relay_path);
+	if (s->follow_socket >= 0)
+		unlink(s->follow_path);
+	if (s->lock >= 0) {
+		unlink(s->accepted);
+		status_remove(s);
+	}
+	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
+		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
+	descriptor_close(&s->tcp);
+	descriptor_close(&s->fastcgi);
+	descriptor_close(&s->relay_socket);
+	descriptor_close(&s->follow_socket);
+	descriptor_close(&s->port_holder);
+	descriptor_close(&s->log);
+	descriptor_close(&s->ready_in);
+	descriptor_close(&s->ready_out);
+	descriptor_close(&s->signals);
+	descriptor_close(&s->lock);
+	reload_release(&s->reload);
+	children_release(&s->children);
+	examination_release(&s->current);
+	free(s->self);
+	free(s->nginx);
+	free(s->worker);
+	free(s->websocketd);
+	free(s->relay);
+	free(s->runner);
+	free(s->follower);
+	free(s->helper);
+	free(s->run);
+	free(s->socket_path);
+	free(s->relay_path);
+	free(s->follow_path);
+	free(s->accepted);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The supervisor behind `agentgraph serve`: one thread that starts the workers and nginx, replaces
+ * what dies, reloads, and takes everything down again.  It serves no request and loads no
+ * configuration itself (see examine.h), so there is little that could make it fail.
+ */
+#ifndef AGENTGRAPH_CLI_SERVE_SUPERVISOR_H
+#define AGENTGRAPH_CLI_SERVE_SUPERVISOR_H
+
+#include "base/bound.h"
+#include "cli/examine/examine.h"
+#include "cli/serve/children.h"
+#include "cli/sockets.h"
+#include <sys/types.h>
+
+#include <cjson/cJSON.h>
+
+struct serve_options {
+	struct config_source source;
+	const char *listen; /* HOST:PORT */
+	const char *socket; /* NULL: in the state directory */
+	struct socket_access access;
+	long processes, threads, drain; /* -1: not given */
+	bool no_nginx;
+	char *const *argv; /* all of it as it was given, "serve" first */
+};
+
+#define KILL_AFTER_MS 2000 /* how much longer than its drain a process may take to go */
+/* The same of the runner, which gives back what it has in hand: a run that it is killed with has
+ * lost an attempt. */
+#define RUNNER_KILL_AFTER_MS 10000
+
+enum phase { PHASE_STARTING, PHASE_SERVING, PHASE_STOPPING };
+
+/* A reload on its way: the examiner's report and how it ended. */
+struct reload {
+	bool wanted;        /* another SIGHUP came */
+	int fd;             /* -1 when there is nothing more to read */
+	struct buf written; /* what was read so far */
+	bool ended;         /* the examiner is gone */
+	int wait_status;
+	int64_t retire_at; /* when the old generation may go; 0: there is none */
+	bool nginx_changed;
+	bool upgrade; /* the examiner is a new version of this program */
+	bool quiet;   /* the new generation has the old configuration */
+};
+
+/* What holds of the options, else of the configuration. */
+struct pool_size {
+	long processes, threads, drain; /* the last in seconds */
+};
+
+#define HISTORY_ROLES ROLE_PROBE /* those before it are kept alive */
+
+/* What `agentgraph status` tells of the past; times in microseconds since the epoch, 0: never. */
+struct history {
+	int64_t since, last_reload;
+	int64_t restarts[HISTORY_ROLES], reloads, failed_reloads;
+	bool last_failed;
+	bool changed; /* since it was written down */
+};
+
+struct supervisor {
+	const struct serve_options *options;
+	struct examine_request request;
+	struct examination current; /* what is served */
+	struct pool_size pool;
+	char address[TCP_ADDRESS_SIZE]; /* of tcp */
+	char *self;                     /* programs */
+	char *nginx, *worker;
+	char *websocketd, *relay, *helper, *follower, *runner;
+	char *run; /* directory for sockets and nginx's files */
+	char *socket_path, *relay_path, *follow_path;
+	char *accepted; /* the file for processes that start later (config_source) */
+	int tcp, fastcgi, lock, signals; /* -1: not open */
+	int ready_in, ready_out;         /* by which workers say that they serve */
+	int relay_socket;                /* the relay's listener */
+	int follow_socket;               /* and that of agentgraph-follow */
+	int port_holder;                 /* reserves port, which is websocketd's */
+	unsigned port;
+	int log; /* standard error, for the helpers that websocketd starts */
+	enum phase phase;
+	struct children children;
+	unsigned generation;
+	int64_t unserved; /* since when no worker serves; 0: one does */
+	struct bound socket_bound, relay_bound, follow_bound;
+	int64_t look_at; /* when to see whether the sockets are still there */
+	struct history history;
+	size_t early_deaths; /* workers that died before the service had answered */
+	struct reload reload;
+	int64_t stop_at; /* when open requests have had their time */
+	bool hurried;
+	int status; /* exit status */
+};
+
+/* Runs the service until a signal ends it; returns the exit status. */
+int supervise(const struct serve_options *options);
+
+/* setup.c: everything up to the first process: sockets, examination, directories, lock.  False
+ * after a complaint. */
+bool setup(struct supervisor *s);
+
+/* Gives back what setup took, sockets and their files included. */
+void teardown(struct supervisor *s);
+
+/* served.c: sets s->pool by what is served. */
+void served_pool(struct supervisor *s);
+
+/* Writes down the files that an examination has read; false after a complaint. */
+bool served_accepted(const struct supervisor *s, const char *files);
+
+/* Writes nginx.conf when it is not what the file says; true when it was written. */
+bool served_nginx_conf(const struct supervisor *s, const char *text);
+
+/* Writes a file for the owner alone, as a whole or not at all; false after a complaint, or quietly.
+ */
+bool served_file(const char *path, const char *text, bool quiet);
+
+/* repair.c: sees now and then whether the sockets are still at their paths, and binds again what is
+ * not, with new workers, and a new process behind each. */
+void repair_step(struct supervisor *s, int64_t now);
+
+/* Remembers what lies at the paths of the sockets. */
+void repair_remember(struct supervisor *s);
+
+/* status.c: keeps run/status.json, which is written when something has changed. */
+void status_step(struct supervisor *s);
+void status_reloaded(struct supervisor *s, bool failed);
+void status_remove(const struct supervisor *s);
+
+/* What a successor of this program goes on counting from. */
+void status_add_counts(const struct supervisor *s, cJSON *document);
+void status_take_counts(struct supervisor *s, const cJSON *document);
+
+/* start.c: starts the program of a row; when that fails the row waits for the next try. */
+void start_child(struct supervisor *s, struct child *child, int64_t now);
+
+/* reload.c: SIGHUP. */
+void reload_request(struct supervisor *s);
+
+/* Takes over what an examination without errors has found: starts a new generation.  next is
+ * moved. */
+void reload_apply(struct supervisor *s, struct examination *next, int64_t now);
+
+/* Starts workers, a runner, and of those that last longer the roles that are asked for (a bit for
+ * each), beside those that serve, which leave when the new ones do. */
+void reload_generation(struct supervisor *s, unsigned roles, int64_t now);
+
+/* Does what is due of a reload. */
+void reload_step(struct supervisor *s, int64_t now);
+
+/* Reads from the examiner. */
+void reload_read(struct reload *reload);
+
+/* Forgets a reload in progress. */
+void reload_release(struct reload *reload);
+
+/* upgrade.c: the path of this program, malloc'd; NULL when the system does not tell. */
+char *upgrade_self(void);
+
+/* Whether another program lies at this program's path than the one that runs; or than pid runs. */
+bool upgrade_waits(const struct supervisor *s);
+bool upgrade_replaces(pid_t pid, const char *path);
+
+/* Lets the new program say whether it takes the configuration; its exit status is the answer. */
+pid_t upgrade_check_start(const struct supervisor *s);
+
+/* Executes the new program in the place of this one.  Returns only when that fails, with all as it
+ * was. */
+void upgrade_execute(struct supervisor *s);
+
+/* In the new program: takes sockets, children, address and what is served from its predecessor.
+ * False when there is none. */
+bool upgrade_take(struct supervisor *s);
+
+/* probe.c: asking the service for /ping until it answers. */
+struct probe {
+	int tcp; /* nginx's listening socket; -1: asks straight at the FastCGI socket */
+	const char *socket_path;
+	int websocketd; /* its reserved port */
+};
+
+/*
+ * Starts a child that asks several times a second.  It ends with 0 at the first answer with status
+ * 200, if websocketd listens by then; with 1 when there was none for a minute.  -1 with errno when
+ * there can be no child.
+ */
+pid_t probe_start(const struct probe *probe);
+
+#endif

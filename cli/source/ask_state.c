@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+/* Calls of the service by a command, in its own process. */
+#include "cli/source/ask_state.h"
+
+#include "base/json.h"
+#include "cli/examine/examine.h"
+#include "service/thread/feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool state_service_open(
+    struct state_service *at, const struct config_source *where, const char *user_id)
+{
+	struct problems problems = {0};
+	at->service = service_open(where, &problems);
+	at->user_id = user_id;
+	problems_print_errors(&problems);
+	problems_release(&problems);
+	return at->service != NULL;
+}
+
+void state_service_close(struct state_service *at)
+{
+	service_close(at->service);
+}
+
+struct call *state_begin(struct state_service *at)
+{
+	call_init(&at->call, at->service, NULL);
+	return &at->call;
+}
+
+/* Who may write the storage is whoever they say that they are. */
+bool state_identify(struct state_service *at, const char *thread_id)
+{
+	struct call *call = &at->call;
+	struct storage *storage = at->service->storage;
+	const char *user_id = at->user_id;
+	if (!user_id && thread_id &&
+	    !storage->threads->owner(
+		storage, &call->ctx, call->arena, thread_id, &user_id, &call->error))
+		return !error_is_set(&call->error);
+	if (user_id && *user_id) {
+		const struct identity identity = {
+		    .user = arena_json(call->arena, cJSON_CreateObject()), .user_id = user_id};
+		json_add_str(identity.user, "user_id", user_id);
+		call_identify(call, &identity);
+	}
+	return true;
+}
+
+/* Takes what is read of stored messages to the rest (service/thread/feed.h). */
+static bool state_collect(void *arg, struct buf *part)
+{
+	buf_add(arg, part->data, part->len);
+	return true;
+}
+
+cJSON *state_end(struct state_service *at, const cJSON *data, struct error *err)
+{
+	struct buf all = {0}, part = {0};
+	char *text = data ? json_print(data) : NULL;
+	cJSON *read = NULL;
+	if (text && feed_put(&at->call, text, &part, state_collect, &all)) {
+		buf_add(&all, part.data, part.len);
+		read = json_parse(buf_str(&all), all.len, JSON_TRUSTED_DEPTH, NULL);
+	}
+	if (!read)
+		error_move(err, &at->call.error);
+	call_release(&at->call);
+	buf_release(&all);
+	buf_release(&part);
+	free(text);
+	return read;
+}

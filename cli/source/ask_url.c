@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+/* Requests to a service, and what its answers say. */
+#include "cli/source/ask_url.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/url.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECT_MS 10000
+#define ANSWER_MS 60000
+#define SEND_MS 600000 /* what is sent may be much, and takes its time */
+#define REFUSAL_MOST (1 << 20)
+
+bool url_service_check(const char *url, struct error *err)
+{
+	if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
+		return true;
+	return error_set(
+	    err, ERR_INVALID_INPUT, "the URL must begin with http:// or https://, not \"%s\"", url);
+}
+
+void url_service_open(struct url_service *at, const char *url, const char *token)
+{
+	at->url = url_base(url);
+	at->authorization = token && *token ? xasprintf("Bearer %s", token) : NULL;
+}
+
+void url_service_close(struct url_service *at)
+{
+	free(at->url);
+	free(at->authorization);
+}
+
+void url_add(struct buf *out, const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+		if ((*p | 32) >= 'a' && (*p | 32) <= 'z')
+			buf_putc(out, (char)*p);
+		else if ((*p >= '0' && *p <= '9') || strchr("-._~", *p))
+			buf_putc(out, (char)*p);
+		else
+			buf_printf(out, "%%%02X", *p);
+}
+
+struct http_request url_request(
+    const struct url_service *at, const char *url, const char *body, struct http_header headers[2])
+{
+	size_t count = 0;
+	if (at->authorization)
+		headers[count++] = (struct http_header){"Authorization", at->authorization};
+	if (body)
+		headers[count++] = (struct http_header){"Content-Type", "application/json"};
+	return (struct http_request){.url = url,
+	    .headers = headers,
+	    .header_count = count,
+	    .body = body,
+	    .body_len = body ? strlen(body) : 0,
+	    .connect_ms = CONNECT_MS};
+}
+
+bool url_refused(const struct url_service *at, const struct http_response *response,
+    const cJSON *answer, struct error *err)
+{
+	const char *detail = json_str(answer, "detail");
+	if (response->end != HTTP_DONE)
+		return error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", at->url, response->reason);
+	if (detail)
+		return error_set(err, error_kind_of(json_str(answer, "error_code")), "%s", detail);
+	return error_set(
+	    err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", at->url, response->status);
+}
+
+/* Makes the request, as url_ask. */
+static cJSON *url_call(
+    struct url_service *at, const struct http_request *request, int *status, struct error *err)
+{
+	struct http_response response = {0};
+	http_call(request, &response);
+	cJSON *answer =
+	    json_parse(buf_str(&response.body), response.body.len, JSON_TRUSTED_DEPTH, NULL);
+	cJSON *data = NULL;
+	*status = response.status;
+	if (response.end == HTTP_DONE && response.status >= 200 && response.status < 300)
+		data = cJSON_DetachItemFromObjectCaseSensitive(answer, "data");
+	if (!data)
+		url_refused(at, &response, answer, err);
+	cJSON_Delete(answer);
+	http_response_release(&response);
+	return data;
+}
+
+cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_t wait, int *status,
+    struct error *err)
+{
+	struct http_header headers[2];
+	struct http_request request = url_request(at, url, body, headers);
+	request.deadline_ms = clock_monotonic_ms() + ANSWER_MS + wait * 1000;
+	return url_call(at, &request, status, err);
+}
+
+cJSON *url_send(struct url_service *at, const char *url, const char *type, const struct buf *body,
+    struct error *err)
+{
+	int status;
+	struct http_header headers[2];
+	struct http_request request = url_request(at, url, buf_str(body), headers);
+	headers[request.header_count - 1].value = type;
+	request.body_len = body->len;
+	request.first_byte_ms = SEND_MS;
+	return url_call(at, &request, &status, err);
+}
+
+/* An answer on its way into a file; of one that is no answer the text. */
+struct url_saving {
+	FILE *out;
+	int status;
+	bool failed; /* to write */
+	struct buf refusal;
+};
+
+static bool url_save_head(int status, void *arg)
+{
+	((struct url_saving *)arg)->status = status;
+	return true;
+}
+
+static bool url_save_data(const char *data, size_t len, void *arg)
+{
+	struct url_saving *saving = arg;
+	if (saving->status == 200)
+		saving->failed = fwrite(data, 1, len, saving->out) != len;
+	else
+		buf_add(&saving->refusal, data, len);
+	return !saving->failed && saving->refusal.len <= REFUSAL_MOST;
+}
+
+bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err)
+{
+	struct url_saving saving = {.out = out};
+	struct http_header headers[2];
+	struct http_response response = {0};
+	struct http_request request = url_request(at, url, NULL, headers);
+	request.first_byte_ms = request.idle_ms = ANSWER_MS;
+	request.on_head = url_save_head;
+	request.on_data = url_save_data;
+	request.arg = &saving;
+	bool done = http_call(&request, &response) == HTTP_DONE && saving.status == 200;
+	if (done && fflush(out) != 0)
+		saving.failed = true;
+	if (saving.failed) {
+		error_set(err, ERR_INTERNAL, "cannot write: %s", strerror(errno));
+	} else if (!done) {
+		cJSON *answer = json_parse(
+		    buf_str(&saving.refusal), saving.refusal.len, JSON_TRUSTED_DEPTH, NULL);
+		url_refused(at, &response, answer, err);
+		cJSON_Delete(answer);
+	}
+	buf_release(&saving.refusal);
+	http_response_release(&response);
+	return done && !saving.failed;
+}
+
+void url_add_query(struct buf *out, const char *name, const char *value, char *between)
+{
+	if (!value)
+		return;
+	buf_printf(out, "%c%s=", *between, name);
+	url_add(out, value);
+	*between = '&';
+}

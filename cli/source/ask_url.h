@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/* A service that commands ask over HTTP. */
+#ifndef AGENTGRAPH_CLI_SOURCE_ASK_URL_H
+#define AGENTGRAPH_CLI_SOURCE_ASK_URL_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/http.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct url_service {
+	char *url;           /* without a slash at its end */
+	char *authorization; /* value of the header, or NULL */
+};
+
+/* Whether it is the address of a service; false with err set. */
+bool url_service_check(const char *url, struct error *err);
+
+/* token may be NULL. */
+void url_service_open(struct url_service *at, const char *url, const char *token);
+void url_service_close(struct url_service *at);
+
+/* Appends text as a part of a path or query. */
+void url_add(struct buf *out, const char *text);
+
+/* Appends a field of a query, unless value is NULL; *between is '?' before the first one. */
+void url_add_query(struct buf *out, const char *name, const char *value, char *between);
+
+/* What every request has; body may be NULL. */
+struct http_request url_request(
+    const struct url_service *at, const char *url, const char *body, struct http_header headers[2]);
+
+/* Sets the error that an answer tells, or that there was none.  Returns false. */
+bool url_refused(const struct url_service *at, const struct http_response *response,
+    const cJSON *answer, struct error *err);
+
+/* The data of a route, a new tree, or NULL with err set; *status is that of the answer.  wait:
+ * seconds that it may take longer. */
+cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_t wait, int *status,
+    struct error *err);
+
+/* The same of a body of that media type. */
+cJSON *url_send(struct url_service *at, const char *url, const char *type, const struct buf *body,
+    struct error *err);
+
+/* Writes an answer to out as it comes; false with err set, some of it may be written then. */
+bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err);
+
+#endif

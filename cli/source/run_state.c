@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+/* Runs in the storage of a state directory, by the use cases that the routes have. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "cli/source/ask_state.h"
+#include "cli/source/run_source.h"
+#include "service/run/background.h"
+#include "service/run/replay.h"
+#include "storage/queue.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_MS 1000 /* who died has told nobody that a run is over */
+#define LATE_LOOKS 10
+
+struct run_state {
+	struct run_source source;
+	struct state_service service;
+};
+
+static struct state_service *state_of(struct run_source *source)
+{
+	return &((struct run_state *)source)->service;
+}
+
+static cJSON *state_list(
+    struct run_source *source, const struct record_query *query, struct error *err)
+{
+	struct call *call = state_begin(state_of(source));
+	return state_end(state_of(source), records_list(call, query), err);
+}
+
+static cJSON *state_read(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	struct call *call = state_begin(state_of(source));
+	return state_end(state_of(source), record_read(call, run->thread, run->id), err);
+}
+
+static cJSON *state_stop(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	struct call *call = state_begin(state_of(source));
+	return state_end(state_of(source), record_stop(call, run->thread, run->id, NULL), err);
+}
+
+static cJSON *state_result(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	struct shared *shared = state_of(source)->service->shared;
+	for (;;) {
+		uint32_t seen = chunks_word(shared);
+		struct call *call = state_begin(state_of(source));
+		bool active;
+		cJSON *data = state_end(state_of(source),
+		    record_result(call, run->thread, run->id, NULL, &active), err);
+		if (!data || !active)
+			return data;
+		cJSON_Delete(data);
+		chunks_wait(shared, seen, LOOK_MS);
+	}
+}
+
+/* ---- following ---- */
+
+struct state_reader {
+	struct replay replay;
+	struct replay_place place;
+	struct buf out; /* a line, until it is whole */
+	int late;       /* looks at a run that is over and has no terminator */
+};
+
+static void hand_line_on(void *arg, char *line, size_t len)
+{
+	const struct run_follow *follow = *(const struct run_follow **)arg;
+	follow->chunk(follow->arg, line, len);
+}
+
+/* What is there now, at most up to the end. */
+static bool state_read_on(
+    struct call *call, struct state_reader *r, const struct run_follow *follow, bool *ends)
+{
+	while (!*ends) {
+		size_t held = r->out.len;
+		if (!replay_read(
+			call->service->storage, &r->replay, &r->place, &r->out, ends, &call->error))
+			return false;
+		if (r->out.len == held)
+			break;
+		size_t scanned = 0;
+		buf_take_lines(&r->out, &scanned, hand_line_on, &follow);
+	}
+	return true;
+}
+
+/*
+ * One look at a run that goes on, or at what is left of one that is over.  *ends: the terminator
+ * was there.  That follows the record's end at once, unless the process died in between; then it
+ * is made when it does not come for a while.  A run that never began has nobody who would write it.
+ */
+static bool state_look(struct call *call, const struct run_name *run,
+    const struct run_follow *follow, struct state_reader *r, bool *ends)
+{
+	struct storage *storage = call->service->storage;
+	struct shared *shared = call->service->shared;
+	struct thread thread;
+	struct run_record record;
+	uint32_t seen = chunks_word(shared);
+	bool known = storage->threads->get(
+	    storage, &call->ctx, call->arena, run->thread, &thread, &call->error);
+	if (!known && !error_is_set(&call->error))
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
+	if (error_is_set(&call->error) ||
+	    !storage->runs->get(
+		storage, &call->ctx, call->arena, run->thread, run->id, &record, &call->error))
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Run not found");
+	if (record.kept_until == RUN_NOT_KEPT)
+		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+		    "The chunks of run %s were not kept", run->id);
+	r->replay.thread_row = record.thread_row;
+	r->replay.number = record.number;
+	if (!state_read_on(call, r, follow, ends))
+		return false;
+	bool over = record.status != RUN_RUNNING && record.status != RUN_QUEUED;
+	if (*ends || (over && (!record.started_at || r->late++ >= LATE_LOOKS)))
+		return *ends || replay_end(call, &record, &thread);
+	chunks_wait(shared, seen, LOOK_MS);
+	return true;
+}
+
+static bool state_follow(struct run_source *source, const struct run_name *run,
+    const struct run_follow *follow, struct error *err)
+{
+	struct state_reader reader = {.place.after = follow->after};
+	bool ends = false, ok = true;
+	while (ok && !ends) {
+		struct call *call = state_begin(state_of(source));
+		ok = granularity_read(
+			 call, "granularity", follow->granularity, &reader.replay.granularity) &&
+		    state_look(call, run, follow, &reader, &ends);
+		state_end(state_of(source), NULL, err);
+	}
+	buf_release(&reader.out);
+	return ends;
+}
+
+/* ---- submitting ---- */
+
+static cJSON *state_submit(struct run_source *source, const cJSON *body, struct error *err)
+{
+	struct call *call = state_begin(state_of(source));
+	const char *thread_id = json_str(json_opt(body, "config"), "thread_id");
+	bool known = state_identify(state_of(source), thread_id);
+	return state_end(state_of(source), known ? background_submit(call, body) : NULL, err);
+}
+
+/* ---- opening ---- */
+
+static void state_close(struct run_source *source)
+{
+	state_service_close(state_of(source));
+	free(source);
+}
+
+struct run_source *run_source_of_state(const struct config_source *where, const char *user_id)
+{
+	struct run_state *at = xcalloc(1, sizeof(*at));
+	at->source = (struct run_source){state_list, state_read, state_stop, state_submit,
+	    state_result, state_follow, state_close};
+	if (state_service_open(&at->service, where, user_id))
+		return &at->source;
+	free(at);
+	return NULL;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: ISC */
+/* Runs of a service that is asked over HTTP. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "cli/source/ask_url.h"
+#include "cli/source/run_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAIT_S 300           /* the longest that a result can be waited for at once */
+#define AGAIN_MS 1000        /* between two tries of the same */
+#define TRIES 60             /* without a chunk between them */
+#define MAX_LINE (64u << 20) /* of a chunk, which has the whole state of its thread */
+
+struct run_url {
+	struct run_source source;
+	struct url_service service;
+};
+
+static void url_begin(const struct run_url *at, struct buf *out, const struct run_name *run)
+{
+	buf_printf(out, "%s/v1/threads/", at->service.url);
+	url_add(out, run->thread);
+	buf_puts(out, "/runs/");
+	url_add(out, run->id);
+}
+
+static cJSON *url_list(
+    struct run_source *source, const struct record_query *query, struct error *err)
+{
+	struct run_url *at = (struct run_url *)source;
+	struct buf url = {0};
+	char between = '?';
+	int status;
+	buf_printf(&url, "%s/v1/graph/runs", at->service.url);
+	url_add_query(&url, "thread_id", query->thread_id, &between);
+	url_add_query(&url, "status", query->status, &between);
+	url_add_query(&url, "limit", query->limit, &between);
+	cJSON *data = url_ask(&at->service, buf_str(&url), NULL, 0, &status, err);
+	buf_release(&url);
+	return data;
+}
+
+/* The route behind the run's own path. */
+static cJSON *url_of_run(struct run_source *source, const struct run_name *run, const char *behind,
+    const char *body, int64_t wait, int *status, struct error *err)
+{
+	struct run_url *at = (struct run_url *)source;
+	struct buf url = {0};
+	url_begin(at, &url, run);
+	buf_puts(&url, behind);
+	cJSON *data = url_ask(&at->service, buf_str(&url), body, wait, status, err);
+	buf_release(&url);
+	return data;
+}
+
+static cJSON *url_read(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	int status;
+	return url_of_run(source, run, "", NULL, 0, &status, err);
+}
+
+static cJSON *url_stop(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	int status;
+	return url_of_run(source, run, "/stop", "{}", 0, &status, err);
+}
+
+static cJSON *url_submit(struct run_source *source, const cJSON *body, struct error *err)
+{
+	struct run_url *at = (struct run_url *)source;
+	char *text = json_print(body), *url = xasprintf("%s/v1/graph/runs", at->service.url);
+	int status;
+	cJSON *data = url_ask(&at->service, url, text, 0, &status, err);
+	free(text);
+	free(url);
+	return data;
+}
+
+static cJSON *url_result(struct run_source *source, const struct run_name *run, struct error *err)
+{
+	char *behind = xasprintf("/result?wait=%d", WAIT_S);
+	int status = 202;
+	cJSON *data = NULL;
+	for (int64_t last = 0; status == 202;) {
+		int64_t early = last + AGAIN_MS - clock_monotonic_ms();
+		if (early > 0)
+			clock_sleep_ms(early);
+		last = clock_monotonic_ms();
+		cJSON_Delete(data);
+		data = url_of_run(source, run, behind, NULL, WAIT_S, &status, err);
+	}
+	free(behind);
+	return data;
+}
+
+/* ---- following ---- */
+
+struct url_stream {
+	const struct run_follow *follow;
+	struct buf line; /* until it is whole; of a refusal all of it */
+	int status;
+	int64_t seq; /* of the latest chunk */
+	bool moved;  /* there was one */
+	bool over;   /* it was the terminator */
+};
+
+static bool stream_on_head(int status, void *arg)
+{
+	((struct url_stream *)arg)->status = status;
+	return true;
+}
+
+static bool stream_on_data(const char *data, size_t len, void *arg)
+{
+	struct url_stream *s = arg;
+	const char *end;
+	while (s->status == 200 && (end = memchr(data, '\n', len))) {
+		buf_add(&s->line, data, (size_t)(end - data));
+		cJSON *chunk = json_parse(buf_str(&s->line), s->line.len, JSON_TRUSTED_DEPTH, NULL);
+		const char *status = json_str(json_opt(chunk, "data"), "status");
+		if (chunk) {
+			json_integer(json_get(json_opt(chunk, "metadata"), "seq"), &s->seq);
+			s->follow->chunk(s->follow->arg, buf_str(&s->line), s->line.len);
+			s->moved = true;
+			s->over = status && strcmp(status, "done") == 0;
+		}
+		cJSON_Delete(chunk);
+		buf_reset(&s->line);
+		len -= (size_t)(end - data) + 1;
+		data = end + 1;
+	}
+	buf_add(&s->line, data, len);
+	return s->line.len <= MAX_LINE;
+}
+
+/* One request, from behind the latest chunk on; false with err set: the service does not want it.
+ */
+static bool stream_take_up(
+    struct run_url *at, const struct run_name *run, struct url_stream *s, struct error *err)
+{
+	struct http_header headers[2];
+	struct http_response response = {0};
+	struct buf url = {0};
+	url_begin(at, &url, run);
+	buf_printf(
+	    &url, "/stream?response_granularity=%s&after=%" PRId64, s->follow->granularity, s->seq);
+	struct http_request request = url_request(&at->service, buf_str(&url), NULL, headers);
+	request.on_head = stream_on_head;
+	request.on_data = stream_on_data;
+	request.arg = s;
+	s->status = 0;
+	s->moved = false;
+	buf_reset(&s->line);
+	enum http_end end = http_call(&request, &response);
+	bool comes_back = end == HTTP_DONE ? s->status == 200 || s->status >= 502
+					   : end == HTTP_CLOSED || end == HTTP_NO_CONNECT;
+	if (!comes_back) {
+		cJSON *answer =
+		    json_parse(buf_str(&s->line), s->line.len, JSON_TRUSTED_DEPTH, NULL);
+		url_refused(&at->service, &response, answer, err);
+		cJSON_Delete(answer);
+	}
+	buf_release(&url);
+	http_response_release(&response);
+	return comes_back;
+}
+
+/* A service that is restarted meanwhile is waited for. */
+static bool url_follow(struct run_source *source, const struct run_name *run,
+    const struct run_follow *follow, struct error *err)
+{
+	struct run_url *at = (struct run_url *)source;
+	struct url_stream s = {.follow = follow, .seq = follow->after};
+	int tries = 0;
+	while (!s.over && stream_take_up(at, run, &s, err) && !s.over) {
+		tries = s.moved ? 0 : tries + 1;
+		if (tries == TRIES) {
+			error_set(
+			    err, ERR_SERVICE_UNAVAILABLE, "%s does not go on", at->service.url);
+			break;
+		}
+		clock_sleep_ms(AGAIN_MS);
+	}
+	buf_release(&s.line);
+	return s.over;
+}
+
+static void url_close(struct run_source *source)
+{
+	struct run_url *at = (struct run_url *)source;
+	url_service_close(&at->service);
+	free(at);
+}
+
+struct run_source *run_source_of_url(const char *url, const char *token)
+{
+	struct run_url *at = xcalloc(1, sizeof(*at));
+	at->source = (struct run_source){
+	    url_list, url_read, url_stop, url_submit, url_result, url_follow, url_close};
+	url_service_open(&at->service, url, token);
+	return &at->source;
+}
