@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /* Streams that are taken up again, waits, and the tickets for both. */
-#include "follow.h"
+#include "fcgi/follow.h"
 
 #include "access/run_ticket.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "credential.h"
-#include "handlers.h"
-#include "query.h"
-#include "request.h"
-#include "server.h"
+#include "fcgi/handlers/handlers.h"
+#include "fcgi/request/credential.h"
+#include "fcgi/request/query.h"
+#include "fcgi/request/request.h"
+#include "fcgi/server.h"
 #include "service/run/follow.h"
 #include "service/run/records.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* The metrics, which have no row in the table of routes. */
-#include "internal.h"
+#include "fcgi/internal.h"
 
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "config/text_file.h"
-#include "request.h"
-#include "server.h"
+#include "fcgi/request/request.h"
+#include "fcgi/server.h"
 #include "storage/queue.h"
 
 #include <inttypes.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /* The order of the checks, the questions a web server asks ahead, and the access log. */
-#include "server.h"
+#include "fcgi/server.h"
 
-#include "admit.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "caller.h"
-#include "follow.h"
-#include "internal.h"
-#include "limit.h"
-#include "mount.h"
-#include "request.h"
+#include "fcgi/admission/admit.h"
+#include "fcgi/admission/caller.h"
+#include "fcgi/admission/limit.h"
+#include "fcgi/admission/upgrade.h"
+#include "fcgi/follow.h"
+#include "fcgi/internal.h"
+#include "fcgi/request/request.h"
+#include "fcgi/route/mount.h"
 #include "service/files/files.h"
-#include "upgrade.h"
 
 #include <malloc.h>
 #include <string.h>

@@ -6,10 +6,10 @@
 
 #include "access/limit.h"
 #include "access/ticket.h"
-#include "client.h"
-#include "hygiene.h"
-#include "response.h"
-#include "route.h"
+#include "fcgi/request/client.h"
+#include "fcgi/request/hygiene.h"
+#include "fcgi/request/response.h"
+#include "fcgi/route/route.h"
 #include "service/service.h"
 
 /* What all threads share; immutable while requests are served. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Authorization headers: what is taken from one is part of it, with neither blanks around nor
  * control characters in it. */
-#include "fcgi/credential.h"
+#include "fcgi/request/credential.h"
 #include "replay.h"
 
 #include <stdlib.h>

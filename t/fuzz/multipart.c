@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* multipart/form-data: whatever the bytes, and however they are cut, the same parts come out. */
-#include "fcgi/multipart.h"
+#include "fcgi/request/multipart.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Paths of requests: whatever the bytes, a path is refused or made of text, and matching it is
  * safe. */
-#include "fcgi/path.h"
+#include "fcgi/request/path.h"
 #include "base/json.h"
-#include "fcgi/route.h"
+#include "fcgi/route/route.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Query strings: whatever the bytes, each value is text, absent, or a mistake that is named. */
-#include "fcgi/query.h"
+#include "fcgi/request/query.h"
 #include "base/json.h"
 #include "replay.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Headers about parts and versions of files: the input is a line each of Range, If-None-Match and
  * If-Modified-Since.  A part lies inside the file, and a date prints as it was read. */
-#include "fcgi/range.h"
+#include "fcgi/request/range.h"
 #include "replay.h"
 
 #include <stdlib.h>

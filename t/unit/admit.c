@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Credentials of HTTP requests, and what a refusal looks like. */
-#include "fcgi/admit.h"
+#include "fcgi/admission/admit.h"
 
 #include "base/memory.h"
 #include "client_fixture.h"
-#include "fcgi/credential.h"
-#include "fcgi/request.h"
+#include "fcgi/request/credential.h"
+#include "fcgi/request/request.h"
 #include "mint_fixture.h"
 #include "unit.h"
 

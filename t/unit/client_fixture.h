@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "config/config.h"
-#include "fcgi/client.h"
-#include "fcgi/route.h"
+#include "fcgi/request/client.h"
+#include "fcgi/route/route.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Requests whose bodies come slowly: where their records end, and what is counted of them. */
-#include "fcgi/intake.h"
+#include "fcgi/pool/intake.h"
 
-#include "fcgi/pending.h"
+#include "fcgi/pool/pending.h"
 #include "unit.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* multipart/form-data, fed in every way that bytes can be cut. */
-#include "fcgi/multipart.h"
-#include "fcgi/multipart_head.h"
+#include "fcgi/request/multipart.h"
+#include "fcgi/request/multipart_head.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The OpenAPI document against the route table, and where pages are put. */
-#include "fcgi/openapi.h"
+#include "fcgi/route/openapi.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "fcgi/mount.h"
+#include "fcgi/route/mount.h"
 #include "fcgi/texts.h"
 #include "unit.h"
 

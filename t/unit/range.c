@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Ranges, entity tags and dates of HTTP. */
-#include "fcgi/range.h"
+#include "fcgi/request/range.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "client_fixture.h"
-#include "fcgi/body.h"
-#include "fcgi/head.h"
-#include "fcgi/query.h"
+#include "fcgi/request/body.h"
+#include "fcgi/request/head.h"
+#include "fcgi/request/query.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Answers, through the whole server: order of the checks, envelopes, headers, CORS, streams. */
-#include "fcgi/response.h"
+#include "fcgi/request/response.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "client_fixture.h"
-#include "fcgi/request.h"
+#include "fcgi/request/request.h"
 #include "fcgi/server.h"
 #include "unit.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Paths, methods, the route table and its guard. */
-#include "fcgi/route.h"
+#include "fcgi/route/route.h"
 #include "base/problems.h"
 #include "config/config.h"
-#include "fcgi/guard.h"
+#include "fcgi/route/guard.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Who is let in to a WebSocket: the handshake's headers and its credential. */
-#include "fcgi/upgrade.h"
+#include "fcgi/admission/upgrade.h"
 #include "access/ticket.h"
 #include "client_fixture.h"
-#include "fcgi/handlers.h"
-#include "fcgi/request.h"
+#include "fcgi/handlers/handlers.h"
+#include "fcgi/request/request.h"
 #include "unit.h"
 
 #include <stdlib.h>

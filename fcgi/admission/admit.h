@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+/* Who asks, and whether they may: steps 6 and 7 of doc/protocol.md#order-of-the-checks. */
+#ifndef AGENTGRAPH_FCGI_ADMISSION_ADMIT_H
+#define AGENTGRAPH_FCGI_ADMISSION_ADMIT_H
+
+#include <stdbool.h>
+
+struct request;
+
+/* Checks the credential, of a public route none; false with the call's error set. */
+bool admit_user(struct request *rq);
+
+/* Whose credential it is, whatever the route; NULL when there is none or it is no good.  What is
+ * wrong with it is told by admit_user, which does not check it again. */
+const char *admit_verified_user(struct request *rq);
+
+/*
+ * Whether the user may do what the route's row takes, to the thread, memory or file that the path
+ * or the body (NULL when there is none, or it does not parse) names.  False with the call's error
+ * set.
+ */
+bool admit_action(struct request *rq);
+
+/* Step 8: whether what the route needs is configured; false with the call's error set. */
+bool admit_feature(struct request *rq);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: ISC */
+/* /v1/files: what is stored, and its bytes (doc/protocol-files.md). */
+#include "service/files/files.h"
+
+#include "base/memory.h"
+#include "fcgi/handlers/handlers.h"
+#include "fcgi/request/credential.h"
+#include "fcgi/request/range.h"
+#include "fcgi/request/request.h"
+#include "fcgi/server.h"
+#include "service/files/media_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEND_SIZE 65536
+
+void get_file_info(struct request *rq)
+{
+	reply_data(rq, file_info(&rq->call, rq->match.ids[0]));
+}
+
+void get_file_url(struct request *rq)
+{
+	reply_data(rq, file_url(&rq->call, rq->match.ids[0]));
+}
+
+void get_multimodal(struct request *rq)
+{
+	reply_data(rq, multimodal_info(&rq->call));
+}
+
+/* ---- the bytes ---- */
+
+struct download {
+	struct request *rq;
+	struct file_record record;
+	bool shown; /* where it is, in a browser */
+	char etag[80];
+	char modified[HTTP_DATE_SIZE];
+	int64_t modified_at; /* Unix seconds */
+	struct range range;
+};
+
+static const char *asked(const struct download *d, const char *name)
+{
+	return param_find(d->rq->client->params, name);
+}
+
+/* What every answer about the bytes has, 304 included. */
+static void add_validators(struct download *d)
+{
+	response_header(d->rq, "ETag", d->etag);
+	response_header(d->rq, "Last-Modified", d->modified);
+	response_header(d->rq, "Cache-Control", "private, no-cache");
+}
+
+static void add_description(struct download *d)
+{
+	response_header(d->rq, "Content-Type", d->record.mime_type);
+	response_header(
+	    d->rq, "Content-Disposition", file_disposition(d->rq->call.arena, &d->record));
+}
+
+/* ---- by this process ---- */
+
+/* What cannot be read any more cuts the answer short, which its length tells the client. */
+static void send_bytes(struct download *d, struct blob *blob)
+{
+	struct request *rq = d->rq;
+	int64_t at = d->range.first, left = d->range.last - d->range.first + 1;
+	char *buffer = xmalloc(SEND_SIZE);
+	while (left > 0) {
+		size_t want = left < SEND_SIZE ? (size_t)left : SEND_SIZE;
+		ssize_t n = blob->blobs->ops->read(blob, buffer, want, at, &rq->call.error);
+		if (n <= 0)
+			break;
+		rq->client->write(rq->client, buffer, (size_t)n);
+		at += n;
+		left -= n;
+	}
+	if (left > 0)
+		log_error("file %s broke off %" PRId64 " bytes before its end: %s",
+		    d->record.file_id, left, rq->call.error.cause);
+	free(buffer);
+}
+
+static void send_here(struct download *d, enum range_kind kind)
+{
+	struct request *rq = d->rq;
+	const struct range *r = &d->range;
+	struct arena *a = rq->call.arena;
+	struct blob *blob = file_open(&rq->call, &d->record);
+	if (!blob) {
+		reply_error(rq);
+		return;
+	}
+	add_description(d);
+	add_validators(d);
+	response_header(rq, "Accept-Ranges", "bytes");
+	response_header(rq, "Content-Length", arena_printf(a, "%" PRId64, r->last - r->first + 1));
+	if (kind == RANGE_PART)
+		response_header(rq, "Content-Range",
+		    arena_printf(a, "bytes %" PRId64 "-%" PRId64 "/%" PRId64, r->first, r->last,
+			d->record.size));
+	reply_empty(rq, kind == RANGE_PART ? 206 : 200);
+	if (rq->method != METHOD_HEAD)
+		send_bytes(d, blob);
+	blob->blobs->ops->shut(blob);
+}
+
+/* ---- by the web server ---- */
+
+/*
+ * Whether the web server is to send the bytes: it says where it finds them (fastcgi_param
+ * AGENTGRAPH_FILES, which no client can set).  It looks at ranges by itself, and sees the tag
+ * only after it has looked at other conditions; those are answered here.
+ */
+static const char *redirect_of(const struct download *d)
+{
+	const char *prefix = asked(d, "AGENTGRAPH_FILES");
+	const char *if_range = asked(d, "HTTP_IF_RANGE");
+	struct error ignored = {0};
+	const struct blobs *blobs =
+	    files_store_of(d->rq->server->service->files, &d->record, &ignored);
+	error_release(&ignored);
+	if (!*prefix || !blobs || !blobs->ops->has_paths || (*if_range && *if_range != '"') ||
+	    *asked(d, "HTTP_IF_NONE_MATCH") || *asked(d, "HTTP_IF_MODIFIED_SINCE") ||
+	    *asked(d, "HTTP_IF_MATCH") || *asked(d, "HTTP_IF_UNMODIFIED_SINCE"))
+		return NULL;
+	return arena_printf(d->rq->call.arena, "%s%s/%s", prefix, d->record.backend, d->record.key);
+}
+
+/* A header that asks for one part in a way that all readers of it understand alike, or for none.  A
+ * number of 19 digits may be more than one of them holds. */
+static bool is_plain_range(const struct download *d, enum range_kind kind)
+{
+	const char *header = asked(d, "HTTP_RANGE");
+	return !*header ||
+	    (kind == RANGE_PART && strncmp(header, "bytes=", 6) == 0 && strlen(header + 6) < 20 &&
+		strspn(header + 6, "0123456789-") == strlen(header + 6));
+}
+
+static void fcgi_files_send_file(struct download *d)
+{
+	struct request *rq = d->rq;
+	/* If-Range: a part is wanted only of exactly these bytes */
+	const char *wanted = asked(d, "HTTP_IF_RANGE");
+	bool applies = !*wanted || strcmp(wanted, d->etag) == 0 || strcmp(wanted, d->modified) == 0;
+	enum range_kind kind =
+	    range_parse(applies ? asked(d, "HTTP_RANGE") : "", d->record.size, &d->range);
+	const char *redirect = is_plain_range(d, kind) ? redirect_of(d) : NULL;
+	if (kind == RANGE_OUTSIDE) {
+		response_header(rq, "Content-Range",
+		    arena_printf(rq->call.arena, "bytes */%" PRId64, d->record.size));
+		error_set(&rq->call.error, ERR_RANGE_NOT_SATISFIABLE, NULL);
+		reply_error(rq);
+	} else if (redirect) {
+		add_description(d);
+		add_validators(d);
+		if (kind == RANGE_PART) /* nginx says so by itself, but not of a part */
+			response_header(rq, "Accept-Ranges", "bytes");
+		response_header(rq, "X-Accel-Redirect", redirect);
+		reply_empty(rq, 200);
+	} else {
+		send_here(d, kind);
+	}
+}
+
+void get_file(struct request *rq)
+{
+	struct download d = {.rq = rq};
+	if (!file_find(&rq->call, rq->match.ids[0], &d.record)) {
+		reply_error(rq);
+		return;
+	}
+	const char *essence = media_type_essence(rq->call.arena, d.record.mime_type);
+	d.shown = media_type_is_shown(essence);
+	d.modified_at = d.record.created_at / 1000000;
+	http_date(d.modified_at, d.modified);
+	snprintf(d.etag, sizeof(d.etag), "\"%s\"", d.record.sha256);
+	rq->response->security = d.shown ? SECURITY_FILE : SECURITY_SANDBOX;
+	/* If-None-Match, and where that is not there If-Modified-Since */
+	const char *tags = asked(&d, "HTTP_IF_NONE_MATCH");
+	const char *since = asked(&d, "HTTP_IF_MODIFIED_SINCE");
+	if (*tags ? etag_listed(tags, d.etag) : *since && http_date_parse(since) >= d.modified_at) {
+		add_validators(&d);
+		reply_empty(rq, 304);
+	} else {
+		fcgi_files_send_file(&d);
+	}
+}

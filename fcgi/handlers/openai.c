@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/* /v1/chat/completions and /v1/models: OpenAI's protocol (doc/protocol-openai.md). */
+#include "service/openai/openai.h"
+
+#include "fcgi/handlers/handlers.h"
+#include "fcgi/request/credential.h"
+#include "fcgi/request/request.h"
+
+void post_chat_completions(struct request *rq)
+{
+	struct reply_stream stream;
+	reply_events_init(&stream, rq);
+	struct openai_chat chat = {.body = rq->body,
+	    .thread_id = param_find(rq->client->params, "HTTP_X_THREAD_ID"),
+	    .sink = &stream.sink};
+	bool ok = openai_chat(&rq->call, &chat);
+	if (ok && chat.answer)
+		reply_bare(rq, chat.answer);
+	if (ok)
+		return;
+	/* its client would run the turn again, three times in all, also one in a page */
+	if (chat.ran) {
+		response_header(rq, "x-should-retry", "false");
+		response_header(rq, "Access-Control-Expose-Headers", "x-should-retry");
+	}
+	reply_error(rq);
+}
+
+void get_models(struct request *rq)
+{
+	reply_bare(rq, openai_models(&rq->call));
+}
+
+void get_model(struct request *rq)
+{
+	reply_bare(rq, openai_model_view(&rq->call, rq->match.ids[0]));
+}
+
+cJSON *openai_error_body(struct request *rq, const struct error_view *view)
+{
+	return openai_error(&rq->call, view);
+}

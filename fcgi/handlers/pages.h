@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The files that the interactive pages are made of.
+ *
+ * What the program has inside is enough for a page of our own.  The two well-known ones, which npm
+ * delivered, lie in a directory `web`: beside the program in a build directory, in share/agentgraph
+ * when it is installed.  Where they are, they are shown instead.
+ */
+#ifndef AGENTGRAPH_FCGI_HANDLERS_PAGES_H
+#define AGENTGRAPH_FCGI_HANDLERS_PAGES_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
+
+struct asset {
+	const char *name;
+	const char *type; /* PAGES_SCRIPT or PAGES_STYLE */
+	const char *text; /* NULL: a file of the directory */
+};
+
+#define PAGES_SCRIPT "text/javascript; charset=utf-8"
+#define PAGES_STYLE "text/css; charset=utf-8"
+
+/* Where the directory is, malloc'd; NULL when there is none. */
+char *pages_directory(void);
+
+/* Opens a file of dir, which may be NULL, and tells its size; -1 when it is not there or is empty.
+ * The caller closes it. */
+int pages_open(const char *dir, const char *name, size_t *size);
+
+/* What a page begins with, up to its title, which is app_name followed by title. */
+void pages_put_head(struct buf *out, const char *app_name, const char *title);
+
+/* Text as it may stand in an element or between double quotes. */
+void pages_put_text(struct buf *out, const char *text);
+
+/* Sends the page, and releases html. */
+void pages_reply_html(struct request *rq, struct buf *html);
+
+/* Sends the asset, which browsers then keep for good; 404 when it is NULL or its file is not
+ * there. */
+void pages_reply_asset(struct request *rq, const struct asset *asset);
+
+/* A word that is another one whenever a file of the console is: a part of their addresses, because
+ * modules name each other without it.  Lives in the arena. */
+const char *console_build(const char *dir, struct arena *arena);
+
+#endif

@@ -1,0 +1,737 @@
+/* SPDX-License-Identifier: ISC */
+/* Accepting connections in turn, reading one request from each, and closing it with care. */
+#include "fcgi/pool/workers.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "fcgi/pool/balance.h"
+#include "fcgi/pool/intake.h"
+
+#include <errno.h>
+#include <fcgiapp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* Room for SQLite, for recursion through JSON_TRUSTED_DEPTH levels and for what a plug-in's node
+ * keeps on its stack; pages that are never touched cost nothing. */
+#define STACK_SIZE (1 << 20)
+
+#define SILENCE_SECONDS 90 /* a web server that sends nothing for so long is gone */
+
+/* A process that dies or is stopped between the kernel's word of a connection and taking it leaves
+ * it to whoever looks next: so often somebody does. */
+#define LOOK_MS 1000
+
+/* How long a process that is ahead of the others leaves connections to them: at first, and when
+ * that goes on. */
+#define STAND_BACK_MS 1
+#define STAND_BACK_MOST_MS 8
+
+/* How much of a request is looked at before it is read: one that is there whole, as most are, is
+ * read where it is. */
+#define LOOK_SIZE (64 << 10)
+
+#define MOST_SLOW 4096 /* requests of one process that wait for their bodies */
+
+/* So much of an answer fits into the socket's buffer, and so much more whenever that is said to
+ * have room; a reader who has made none for so long holds up its thread. */
+#define FREE_SIZE (64 << 10)
+#define SLICE_SIZE (16 << 10)
+#define PATIENCE_MS 500
+
+/* A thread that waits for its turn at the listening socket. */
+struct acceptor {
+	sem_t turn;
+	struct acceptor *next;
+};
+
+/* A thread that waits for its reader. */
+struct holdup {
+	int socket;
+	bool ended; /* it is in the list no more */
+	struct holdup *previous, *next;
+};
+
+struct workers {
+	const struct server *server;
+	int listener;
+	int epoll;
+	int wake; /* eventfd in epoll: readable from workers_stop on */
+	int done; /* eventfd: readable when running is 0 */
+	atomic_bool stopping;
+	atomic_uint running;
+	unsigned threads;
+	pthread_t *ids;
+	struct balance balance;
+	struct intake *intake;
+	unsigned room;        /* for requests that wait for their bodies */
+	int ready;            /* eventfd in epoll: counts arrived */
+	bool queued;          /* for the listening socket; the turn's */
+	pthread_mutex_t lock; /* guards the rest */
+	struct slow *arrived; /* requests whose bodies are there, the next first */
+	struct slow **arrived_end;
+	unsigned slow;                   /* requests that wait for their bodies, or have arrived */
+	unsigned staying;                /* threads that stay for them, when the others end */
+	pthread_cond_t changed;          /* arrived or slow, once the workers have been stopped */
+	struct holdup *held, *held_last; /* by their readers, the longest first */
+	unsigned held_count, held_most;
+	bool accepting;           /* a thread is at the listening socket */
+	struct acceptor *waiting; /* for its turn there; the last to come is the first to go */
+};
+
+/* A struct client over libfcgi. */
+struct connection {
+	struct client client;
+	struct workers *workers;
+	FCGX_Request *request;
+	struct slow *slow; /* NULL: it is read from the socket */
+	size_t written;    /* of the answer */
+	size_t room;       /* that the socket was said to have, and that was not used since */
+};
+
+/* A request that was not there whole when it was looked at. */
+struct slow {
+	struct arrival arrival; /* first */
+	struct slow *next;      /* that has arrived */
+	FCGX_Request request;
+	struct admission admission;
+};
+
+static FCGX_Request *request_of(struct client *client)
+{
+	return ((struct connection *)client)->request;
+}
+
+/*
+ * A process that was stopped and goes on, by a debugger or a suspended machine, finds its read of a
+ * socket with a time-out interrupted, which libfcgi takes for the end.  Nothing of the stream is
+ * lost then.
+ */
+static bool workers_go_on(FCGX_Stream *in)
+{
+	if (FCGX_GetError(in) != EINTR)
+		return false;
+	FCGX_ClearError(in);
+	in->isClosed = 0;
+	return true;
+}
+
+/* Its file goes, and is counted no more. */
+static void slow_forget(struct slow *slow)
+{
+	if (slow->arrival.file >= 0)
+		close(slow->arrival.file);
+	slow->arrival.file = -1;
+	pending_drop(&slow->arrival.pending);
+}
+
+static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
+{
+	int got;
+	do
+		got = FCGX_GetStr(out, (int)size, request->in);
+	while (got == 0 && workers_go_on(request->in));
+	return got == 0 && FCGX_GetError(request->in) ? -1 : got;
+}
+
+/* What came slowly is read from its file; when it has been, the file is needed no more. */
+static ssize_t connection_read(struct client *client, char *out, size_t size)
+{
+	FCGX_Request *request = request_of(client);
+	struct slow *slow = ((struct connection *)client)->slow;
+	if (!slow)
+		return request_read(request, out, size);
+	if (client->lacking || slow->arrival.file < 0)
+		return client->lacking ? -1 : 0;
+	request->ipcFd = slow->arrival.file;
+	ssize_t got = request_read(request, out, size);
+	request->ipcFd = slow->arrival.socket;
+	if (got == 0)
+		slow_forget(slow);
+	return got;
+}
+
+/* ---- readers who hold up a thread ---- */
+
+/* The lock is held. */
+static void holdup_end(struct workers *workers, struct holdup *holdup)
+{
+	if (holdup->ended)
+		return;
+	*(holdup->previous ? &holdup->previous->next : &workers->held) = holdup->next;
+	*(holdup->next ? &holdup->next->previous : &workers->held_last) = holdup->previous;
+	workers->held_count--;
+	holdup->ended = true;
+}
+
+/* Waits until the reader goes on or is gone.  Where as many threads wait as may, the one who has
+ * kept his for the longest is let go. */
+static void holdup_wait(struct workers *workers, int socket)
+{
+	struct holdup self = {.socket = socket};
+	struct pollfd room = {.fd = socket, .events = POLLOUT};
+	pthread_mutex_lock(&workers->lock);
+	if (workers->held_count == workers->held_most) {
+		log_warning("an answer was broken off: too many clients do not read theirs");
+		shutdown(workers->held->socket, SHUT_RDWR);
+		holdup_end(workers, workers->held);
+	}
+	self.previous = workers->held_last;
+	*(self.previous ? &self.previous->next : &workers->held) = &self;
+	workers->held_last = &self;
+	workers->held_count++;
+	pthread_mutex_unlock(&workers->lock);
+	while (poll(&room, 1, -1) < 0)
+		; /* interrupted by a debugger */
+	pthread_mutex_lock(&workers->lock);
+	holdup_end(workers, &self);
+	pthread_mutex_unlock(&workers->lock);
+}
+
+static void connection_write(struct client *client, const char *data, size_t len)
+{
+	struct connection *connection = (struct connection *)client;
+	FCGX_Request *request = connection->request;
+	struct pollfd room = {.fd = request->ipcFd, .events = POLLOUT};
+	size_t slice = len;
+	for (; len > 0; data += slice, len -= slice) {
+		if (connection->written + len > FREE_SIZE) {
+			if (!connection->room) {
+				if (poll(&room, 1, PATIENCE_MS) == 0)
+					holdup_wait(connection->workers, request->ipcFd);
+				connection->room = SLICE_SIZE;
+			}
+			slice = len < connection->room ? len : connection->room;
+			connection->room -= slice;
+		}
+		FCGX_PutStr(data, (int)slice, request->out);
+		connection->written += slice;
+	}
+}
+
+static void connection_flush(struct client *client)
+{
+	FCGX_FFlush(request_of(client)->out);
+}
+
+/* The web server closes the connection when its own client leaves; one that has merely sent all it
+ * had to say hangs up only one of the two directions. */
+static bool connection_gone(struct client *client)
+{
+	struct pollfd fd = {.fd = request_of(client)->ipcFd};
+	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
+}
+
+static void connection_abort(struct client *client)
+{
+	shutdown(request_of(client)->ipcFd, SHUT_RDWR);
+}
+
+static struct connection connection_of(
+    struct workers *workers, FCGX_Request *request, struct slow *slow)
+{
+	return (struct connection){
+	    .client = {.params = request->envp,
+		.read = connection_read,
+		.lacking = slow ? slow->arrival.lacking : ERR_NONE,
+		.write = connection_write,
+		.flush = connection_flush,
+		.gone = connection_gone,
+		.abort = connection_abort},
+	    .workers = workers,
+	    .request = request,
+	    .slow = slow,
+	};
+}
+
+/* Web servers send a head at once, so that what waits for it, and may be interrupted, is this. */
+static bool await_head(int fd)
+{
+	struct pollfd waiting = {fd, POLLIN, 0};
+	int64_t end = clock_monotonic_ms() + SILENCE_SECONDS * 1000;
+	int64_t left, ready = -1;
+	while (ready < 0 && (left = end - clock_monotonic_ms()) > 0)
+		ready = poll(&waiting, 1, (int)left);
+	return ready > 0;
+}
+
+/*
+ * libfcgi's one call to accept a connection and read the head of a request would let a connection
+ * that sends nothing hold up the thread between the two, and its way to end one waits until the web
+ * server has closed first.  So connections are accepted and, where that is safe, closed here, and
+ * FCGX_Request's ipcFd and keepConnection say so: to libfcgi each is one that it keeps.  None is
+ * kept in fact, whatever the web server wishes: a thread that waits for the next request on one
+ * connection serves no other.
+ */
+static bool workers_begin(FCGX_Request *request, int fd)
+{
+	request->ipcFd = fd;
+	request->keepConnection = 1;
+	return FCGX_Accept_r(request) >= 0;
+}
+
+/* Whether the web server has nothing left to send, which closing at once would turn into an error
+ * there.  Where no body was announced, the end of the body has mostly arrived with the head. */
+static bool all_read(const FCGX_Request *request)
+{
+	const char *length = FCGX_GetParam("CONTENT_LENGTH", request->envp);
+	if (FCGX_HasSeenEOF(request->in))
+		return true;
+	return (!length || !*length || !strcmp(length, "0")) && FCGX_GetChar(request->in) == EOF;
+}
+
+static void workers_end(FCGX_Request *request, bool read)
+{
+	request->keepConnection = read;
+	FCGX_Finish_r(request);
+	if (request->ipcFd >= 0)
+		close(request->ipcFd);
+	request->ipcFd = -1;
+}
+
+/* ---- requests whose bodies are slow ---- */
+
+enum look { LOOK_NOTHING, LOOK_WHOLE, LOOK_PART, LOOK_STRANGE };
+
+/* How much of the request is there.  What is none is libfcgi's to refuse. */
+static enum look workers_look(int fd)
+{
+	char data[LOOK_SIZE];
+	struct records records = {0};
+	ssize_t got = recv(fd, data, sizeof(data), MSG_PEEK | MSG_DONTWAIT);
+	if (got < 0 && errno == EAGAIN)
+		return LOOK_NOTHING;
+	if (got > 0)
+		records_scan(&records, data, (size_t)got);
+	if (got <= 0 || records.bad)
+		return LOOK_STRANGE;
+	return records.end ? LOOK_WHOLE : LOOK_PART;
+}
+
+static void slow_end(struct slow *slow, bool gone)
+{
+	slow_forget(slow);
+	if (slow->request.in)
+		workers_end(&slow->request, gone || slow->arrival.records.end);
+	else
+		close(slow->arrival.socket);
+	free(slow);
+}
+
+/* Takes what is there of a request, at least its head; NULL after closing the connection. */
+static struct slow *slow_begin(const struct environment *env, const char *directory, int fd)
+{
+	struct slow *slow = xcalloc(1, sizeof(*slow));
+	struct arrival *arrival = &slow->arrival;
+	enum arrival_state state = ARRIVAL_MORE;
+	*arrival = (struct arrival){.socket = fd,
+	    .file = arrival_file(),
+	    .directory = directory,
+	    .most = -1,
+	    .most_files = env->max_body_files,
+	    .deadline = clock_monotonic_ms() + env->max_body_seconds * 1000};
+	if (arrival->file < 0)
+		log_error("cannot make a file in memory: %s", strerror(errno));
+	while (arrival->file >= 0 && state == ARRIVAL_MORE && !arrival->records.head)
+		state = await_head(fd) ? arrival_take(arrival) : ARRIVAL_GONE;
+	FCGX_InitRequest(&slow->request, -1, 0);
+	if (arrival->records.head && state != ARRIVAL_GONE) {
+		if (workers_begin(&slow->request, arrival->file)) {
+			slow->request.ipcFd = fd;
+			return slow;
+		}
+		arrival->file = slow->request.ipcFd; /* libfcgi may have closed it */
+		slow->request.in = NULL;
+	}
+	slow_end(slow, false);
+	return NULL;
+}
+
+static void slow_over(void *arg, struct arrival *arrival, bool gone)
+{
+	struct workers *workers = arg;
+	struct slow *slow = (struct slow *)arrival;
+	if (gone) {
+		slow_end(slow, true);
+		balance_count(&workers->balance, -1);
+	}
+	pthread_mutex_lock(&workers->lock);
+	if (gone) {
+		workers->slow--;
+		metrics_gauge(GAUGE_ARRIVING, -1);
+	} else {
+		*workers->arrived_end = slow;
+		workers->arrived_end = &slow->next;
+		eventfd_write(workers->ready, 1); /* counts what is there: under the lock */
+	}
+	pthread_cond_broadcast(&workers->changed);
+	pthread_mutex_unlock(&workers->lock);
+}
+
+/* The next one that has arrived, or NULL.  The lock is held. */
+static struct slow *slow_next(struct workers *workers)
+{
+	eventfd_t one;
+	struct slow *slow = workers->arrived;
+	if (!slow)
+		return NULL;
+	workers->arrived = slow->next;
+	if (!slow->next)
+		workers->arrived_end = &workers->arrived;
+	eventfd_read(workers->ready, &one);
+	slow->next = NULL;
+	workers->slow--;
+	metrics_gauge(GAUGE_ARRIVING, -1);
+	pthread_cond_broadcast(&workers->changed);
+	return slow;
+}
+
+/* When the workers have been stopped: one that still arrives, or NULL for a thread that is not
+ * needed for any. */
+static struct slow *slow_last(struct workers *workers)
+{
+	struct slow *slow;
+	pthread_mutex_lock(&workers->lock);
+	workers->staying++;
+	while (!(slow = slow_next(workers)) && workers->slow >= workers->staying)
+		pthread_cond_wait(&workers->changed, &workers->lock);
+	workers->staying--;
+	pthread_mutex_unlock(&workers->lock);
+	return slow;
+}
+
+static void slow_answer(struct workers *workers, struct slow *slow, struct response *buffers)
+{
+	struct connection connection = connection_of(workers, &slow->request, slow);
+	server_answer(workers->server, &connection.client, buffers, &slow->admission);
+	slow_end(slow, false);
+}
+
+/* A place among those that wait; false, and why, where there is none. */
+static bool slow_wait(struct workers *workers, struct slow *slow)
+{
+	const struct environment *env = &workers->server->service->config->env;
+	struct arrival *arrival = &slow->arrival;
+	enum pending_answer answer = pending_take(&arrival->pending,
+	    workers->server->service->shared, slow->admission.address, env->max_pending);
+	bool room = answer == PENDING_TAKEN &&
+	    pending_grow(&arrival->pending, arrival->size, arrival->most_files);
+	pthread_mutex_lock(&workers->lock);
+	room = room && workers->slow < workers->room;
+	workers->slow += room;
+	metrics_gauge(GAUGE_ARRIVING, room);
+	pthread_mutex_unlock(&workers->lock);
+	if (room)
+		balance_count(&workers->balance, 1);
+	else
+		arrival->lacking =
+		    answer == PENDING_ADDRESS_FULL ? ERR_RATE_LIMIT : ERR_TRANSIENT_STORAGE;
+	return room;
+}
+
+/* The guards first: who may not send a body is told so before it is taken. */
+static void slow_serve(struct workers *workers, int fd, struct response *buffers)
+{
+	const struct config *config = workers->server->service->config;
+	const char *directory = config->env.body_path ? config->env.body_path : config->state_dir;
+	struct slow *slow = slow_begin(&config->env, directory, fd);
+	if (!slow)
+		return;
+	struct connection connection = connection_of(workers, &slow->request, slow);
+	struct arrival *arrival = &slow->arrival;
+	if (!server_admit(workers->server, &connection.client, buffers, &slow->admission)) {
+		slow_end(slow, false);
+		return;
+	}
+	arrival->most = slow->admission.most;
+	enum arrival_state state =
+	    arrival->records.end || arrival->most < 0 ? ARRIVAL_OVER : arrival_take(arrival);
+	if (state == ARRIVAL_GONE)
+		slow_end(slow, true);
+	else if (state == ARRIVAL_MORE && slow_wait(workers, slow))
+		intake_add(workers->intake, arrival);
+	else
+		slow_answer(workers, slow, buffers);
+}
+
+/* Out of descriptors or memory the listening socket stays readable: do not spin on it. */
+static void workers_accept_failed(int error)
+{
+	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
+		return;
+	log_error("cannot accept a connection: %s", strerror(error));
+	clock_sleep_ms(100);
+}
+
+static bool workers_watch(struct workers *workers, int fd, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.fd = fd};
+	return epoll_ctl(workers->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/*
+ * One thread of the process is at the listening socket, the others wait here for its place.  Of
+ * several threads there, the kernel would wake one after the other for as long as the first is not
+ * done accepting, and one process would take a whole burst.  Who comes last goes first: its stack
+ * and buffers are still in the caches, and threads that are not needed never take any memory.
+ */
+static void workers_take_turn(struct workers *workers, struct acceptor *self)
+{
+	pthread_mutex_lock(&workers->lock);
+	bool wait = workers->accepting;
+	if (wait) {
+		self->next = workers->waiting;
+		workers->waiting = self;
+	}
+	workers->accepting = true;
+	pthread_mutex_unlock(&workers->lock);
+	while (wait && sem_wait(&self->turn) != 0)
+		; /* interrupted by a debugger */
+}
+
+static void workers_pass_turn(struct workers *workers)
+{
+	pthread_mutex_lock(&workers->lock);
+	struct acceptor *next = workers->waiting;
+	if (next)
+		workers->waiting = next->next;
+	else {
+		workers->accepting = false;
+		balance_waits(&workers->balance, 0);
+	}
+	pthread_mutex_unlock(&workers->lock);
+	if (next)
+		sem_post(&next->turn);
+}
+
+/*
+ * Of the processes that wait for the listening socket the kernel wakes the one that was added
+ * first, again and again: who has taken a connection goes to the end of the queue.  So they take
+ * turns, and one that is stopped, or whose threads are all busy, is passed over.
+ */
+static void leave_queue(struct workers *workers)
+{
+	if (workers->queued)
+		epoll_ctl(workers->epoll, EPOLL_CTL_DEL, workers->listener, NULL);
+	workers->queued = false;
+}
+
+static void queue_again(struct workers *workers)
+{
+	leave_queue(workers);
+	workers->queued = workers_watch(workers, workers->listener, EPOLLIN | EPOLLEXCLUSIVE);
+}
+
+/*
+ * The next connection, or -1 when the workers stop, or for a request whose body has arrived
+ * (*slow).  A thread accepts once more after they have been stopped (*last): the kernel may have
+ * told it alone of a connection that waits.  When this process is ahead of others, they get some
+ * time for what comes; then it looks all the same, for they may be slow.
+ */
+static int next_connection(
+    struct workers *workers, struct acceptor *self, bool *last, struct slow **slow)
+{
+	struct epoll_event event;
+	int back = STAND_BACK_MS;
+	bool waited = false;
+	int fd;
+	workers_take_turn(workers, self);
+	for (;;) {
+		int64_t now = clock_monotonic_ms();
+		*last = atomic_load(&workers->stopping);
+		balance_waits(&workers->balance, *last ? 0 : now);
+		bool ahead = !*last && balance_ahead(&workers->balance, now);
+		if (ahead) {
+			leave_queue(workers);
+			epoll_wait(workers->epoll, &event, 1, back);
+			back = back < STAND_BACK_MOST_MS ? back * 2 : back;
+		} else if (!workers->queued && !*last)
+			queue_again(workers);
+		pthread_mutex_lock(&workers->lock);
+		*slow = slow_next(workers);
+		pthread_mutex_unlock(&workers->lock);
+		if (*slow) { /* whoever took it comes here once more */
+			*last = false;
+			fd = -1;
+			break;
+		}
+		fd = accept4(workers->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0 || *last)
+			break;
+		if (errno != EAGAIN)
+			workers_accept_failed(errno);
+		else if (!ahead)
+			waited = epoll_wait(workers->epoll, &event, 1, LOOK_MS) > 0;
+	}
+	if (fd >= 0) /* a request whose body was waited for is counted since then */
+		balance_count(&workers->balance, 1);
+	if (*last)
+		leave_queue(workers);
+	else if (waited)
+		queue_again(workers);
+	workers_pass_turn(workers);
+	return fd;
+}
+
+static void workers_serve(
+    struct workers *workers, int fd, FCGX_Request *request, struct response *buffers)
+{
+	const struct timeval silence = {.tv_sec = SILENCE_SECONDS};
+	enum look look = workers_look(fd);
+	if (look == LOOK_NOTHING && await_head(fd))
+		look = workers_look(fd);
+	if (look != LOOK_WHOLE) /* of which nothing is waited for */
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
+	if (look == LOOK_NOTHING) {
+		close(fd);
+	} else if (look == LOOK_PART) {
+		slow_serve(workers, fd, buffers);
+	} else if (workers_begin(request, fd)) {
+		struct connection connection = connection_of(workers, request, NULL);
+		server_answer(workers->server, &connection.client, buffers, NULL);
+		workers_end(request, all_read(request));
+	}
+}
+
+static void *workers_work(void *arg)
+{
+	struct workers *workers = arg;
+	metrics_gauge(GAUGE_THREADS, 1);
+	struct response buffers = {0};
+	struct acceptor self = {0};
+	FCGX_Request request;
+	struct slow *slow;
+	bool last = false;
+	sem_init(&self.turn, 0, 0);
+	FCGX_InitRequest(&request, -1, 0);
+	while (!last) {
+		int fd = next_connection(workers, &self, &last, &slow);
+		if (fd < 0 && !slow)
+			continue;
+		if (slow)
+			slow_answer(workers, slow, &buffers);
+		else
+			workers_serve(workers, fd, &request, &buffers);
+		balance_count(&workers->balance, -1);
+	}
+	while ((slow = slow_last(workers)))
+		slow_answer(workers, slow, &buffers);
+	response_release(&buffers);
+	sem_destroy(&self.turn);
+	metrics_gauge(GAUGE_THREADS, -1);
+	if (atomic_fetch_sub(&workers->running, 1) == 1)
+		eventfd_write(workers->done, 1);
+	return NULL;
+}
+
+static bool open_descriptors(struct workers *workers, struct error *err)
+{
+	workers->epoll = epoll_create1(EPOLL_CLOEXEC);
+	workers->wake = eventfd(0, EFD_CLOEXEC);
+	workers->done = eventfd(0, EFD_CLOEXEC);
+	workers->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	if (workers->epoll >= 0 && workers->wake >= 0 && workers->done >= 0 &&
+	    workers->ready >= 0 && workers_watch(workers, workers->wake, EPOLLIN) &&
+	    workers_watch(workers, workers->ready, EPOLLIN)) {
+		queue_again(workers);
+		if (workers->queued)
+			return true;
+	}
+	return error_set(err, ERR_INTERNAL, "cannot wait for connections: %s", strerror(errno));
+}
+
+static bool start_threads(struct workers *workers, struct error *err)
+{
+	pthread_attr_t attr;
+	int failure = 0;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	for (unsigned i = 0; i < workers->threads && !failure; i++) {
+		atomic_fetch_add(&workers->running, 1);
+		failure = pthread_create(&workers->ids[i], &attr, workers_work, workers);
+	}
+	pthread_attr_destroy(&attr);
+	return !failure ||
+	    error_set(err, ERR_INTERNAL, "cannot start %u threads: %s", workers->threads,
+		strerror(failure));
+}
+
+unsigned workers_part(unsigned threads)
+{
+	unsigned most = threads / 2, quarter = threads / 4;
+	return quarter >= 4 ? quarter : most < 4 ? most : 4;
+}
+
+struct workers *workers_start(
+    const struct server *server, int listener, unsigned threads, struct error *err)
+{
+	struct workers *workers = xcalloc(1, sizeof(*workers));
+	workers->server = server;
+	workers->listener = listener;
+	workers->threads = threads;
+	workers->ids = xcalloc(threads, sizeof(*workers->ids));
+	workers->arrived_end = &workers->arrived;
+	/* A slow request takes two descriptors; half of them all are left to everything else. */
+	struct rlimit files;
+	bool known = getrlimit(RLIMIT_NOFILE, &files) == 0;
+	workers->room =
+	    known && files.rlim_cur <= MOST_SLOW * 4 ? (unsigned)(files.rlim_cur / 4) : MOST_SLOW;
+	workers->held_most = threads > 1 ? workers_part(threads) : 1;
+	pthread_mutex_init(&workers->lock, NULL);
+	pthread_cond_init(&workers->changed, NULL);
+	balance_join(&workers->balance, server->service->shared);
+	if (FCGX_Init() != 0)
+		error_set(err, ERR_INTERNAL, "cannot initialise libfcgi");
+	/* Workers that did not all start are never freed: some may run.  The process
+	 * ends. */
+	if (error_is_set(err) || !open_descriptors(workers, err) ||
+	    !(workers->intake = intake_start(slow_over, workers, err)) ||
+	    !start_threads(workers, err))
+		return NULL;
+	return workers;
+}
+
+void workers_stop(struct workers *workers)
+{
+	atomic_store(&workers->stopping, true);
+	eventfd_write(workers->wake, 1);
+}
+
+int workers_done(const struct workers *workers)
+{
+	return workers->done;
+}
+
+unsigned workers_running(const struct workers *workers)
+{
+	return atomic_load(&workers->running);
+}
+
+void workers_free(struct workers *workers)
+{
+	for (unsigned i = 0; i < workers->threads; i++)
+		pthread_join(workers->ids[i], NULL);
+	intake_free(workers->intake);
+	close(workers->epoll);
+	close(workers->wake);
+	close(workers->ready);
+	close(workers->done);
+	pthread_cond_destroy(&workers->changed);
+	pthread_mutex_destroy(&workers->lock);
+	free(workers->ids);
+	free(workers);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+/* Finding a CGI variable, and the token behind Bearer. */
+#include "fcgi/request/credential.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#define BLANKS " \t"
+
+/* Blanks are none here; other control characters are in no token. */
+static bool has_control(const char *value)
+{
+	for (const char *c = value; *c; c++)
+		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
+			return true;
+	return false;
+}
+
+const char *credential_bearer(const char *authorization, struct arena *arena)
+{
+	static const char scheme[] = "Bearer";
+	const char *value = authorization + strspn(authorization, BLANKS);
+	if (strncasecmp(value, scheme, strlen(scheme)) != 0 || has_control(value))
+		return NULL;
+	value += strlen(scheme);
+	if (!*value || !strchr(BLANKS, *value))
+		return NULL;
+	value += strspn(value, BLANKS);
+	size_t len = strlen(value);
+	while (len && strchr(BLANKS, value[len - 1]))
+		len--;
+	return len ? arena_strndup(arena, value, len) : NULL;
+}
+
+const char *param_find(char *const *params, const char *name)
+{
+	size_t len = strlen(name);
+	for (; *params; params++)
+		if (!strncmp(*params, name, len) && (*params)[len] == '=')
+			return *params + len + 1;
+	return "";
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: ISC */
+/* The credential of an HTTP request: what its Authorization header holds
+ * (doc/protocol-access.md#tokens). */
+#ifndef AGENTGRAPH_FCGI_REQUEST_CREDENTIAL_H
+#define AGENTGRAPH_FCGI_REQUEST_CREDENTIAL_H
+
+#include "base/arena.h"
+
+/*
+ * The token of "Bearer <token>", in the arena.  The scheme's case does not matter.  NULL for
+ * another scheme, for nothing behind it, and for a value with control characters.
+ */
+const char *credential_bearer(const char *authorization, struct arena *arena);
+
+/* The value of a CGI variable; "" where there is none. */
+const char *param_find(char *const *params, const char *name);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * multipart/form-data (RFC 7578) while it arrives.
+ *
+ * Bytes are fed in pieces of any size and come out again, part by part; what is kept is one part's
+ * header lines and as much of a delimiter as has been seen.
+ */
+#ifndef AGENTGRAPH_FCGI_REQUEST_MULTIPART_H
+#define AGENTGRAPH_FCGI_REQUEST_MULTIPART_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MULTIPART_BOUNDARY_MAX 70 /* characters, RFC 2046 5.1.1 */
+#define MULTIPART_HEAD_MAX 16384  /* bytes of a part's header lines */
+
+/* A part's header lines, as text without control characters but the tab; valid only during the
+ * call.  NULL: not there. */
+struct multipart_part {
+	const char *name;
+	const char *filename; /* unquoted; no part of it may be trusted */
+	const char *content_type;
+};
+
+/* What is told.  false ends the parsing. */
+struct multipart_sink {
+	bool (*part)(struct multipart_sink *sink, const struct multipart_part *part);
+	bool (*data)(struct multipart_sink *sink, const char *data, size_t len);
+};
+
+enum multipart_state {
+	MULTIPART_DATA,      /* bytes of a part, or of the preamble */
+	MULTIPART_DELIMITER, /* what follows a boundary */
+	MULTIPART_LINE_END,  /* the newline of a delimiter line */
+	MULTIPART_CLOSE,     /* the second dash of the last delimiter */
+	MULTIPART_HEAD,      /* header lines */
+	MULTIPART_END,       /* after the last delimiter: whatever comes is ignored */
+	MULTIPART_MALFORMED, /* it will never be a body of this kind */
+	MULTIPART_STOPPED    /* the sink said so */
+};
+
+struct multipart {
+	struct multipart_sink *sink;
+	enum multipart_state state;
+	char delimiter[MULTIPART_BOUNDARY_MAX + 5]; /* with the newline and dashes before it */
+	size_t length;                              /* of the delimiter */
+	size_t matched;                             /* bytes of it that were the latest */
+	size_t before;                              /* so many of these are no bytes of the body */
+	bool in_part;                               /* not in the preamble */
+	struct buf head;
+	const char *fault; /* MULTIPART_MALFORMED: what is wrong, a sentence */
+};
+
+/* Begins with the boundary that a Content-Type names; false when that is no multipart/form-data,
+ * or its boundary is none.  There is nothing to release then. */
+bool multipart_init(struct multipart *mp, const char *content_type, struct multipart_sink *sink);
+void multipart_release(struct multipart *mp);
+
+/* Takes the next bytes; false when nothing more is of use: MULTIPART_MALFORMED or
+ * MULTIPART_STOPPED. */
+bool multipart_feed(struct multipart *mp, const char *data, size_t len);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: ISC */
+/* Splitting, decoding and resolving of segments. */
+#include "fcgi/request/path.h"
+
+#include "base/json.h"
+#include "base/percent.h"
+
+#include <string.h>
+
+/* Decodes in place; false when the result is no text. */
+static bool path_decode(char *segment)
+{
+	char *out = segment;
+	for (const char *in = segment; *in; in++) {
+		int c = (unsigned char)*in;
+		if (c == '%') {
+			c = percent_byte(in + 1);
+			if (c <= 0)
+				return false;
+			in += 2;
+		}
+		*out++ = (char)c;
+	}
+	*out = '\0';
+	return utf8_valid(segment, (size_t)(out - segment));
+}
+
+static void push(struct path *path, const char *segment)
+{
+	if (path->count < PATH_SEGMENTS)
+		path->segments[path->count] = segment;
+	path->count++;
+}
+
+/* The last segment leaves an empty one behind when it is a dot segment: "/a/.." is "/". */
+static bool path_add(struct path *path, const char *segment, bool last)
+{
+	if (!strcmp(segment, "..")) {
+		if (path->count == 0)
+			return false;
+		path->count--;
+	} else if (strcmp(segment, ".") != 0) {
+		push(path, segment);
+		return true;
+	}
+	if (last)
+		push(path, "");
+	return true;
+}
+
+/* Cuts "http://host" off; NULL when what is left is no path. */
+static char *skip_authority(char *uri)
+{
+	if (*uri == '/')
+		return uri;
+	char *scheme_end = strstr(uri, "://");
+	if (!scheme_end || strcspn(uri, "/?") < (size_t)(scheme_end - uri))
+		return NULL;
+	char *host = scheme_end + 3;
+	return host + strcspn(host, "/?");
+}
+
+bool path_parse(struct path *path, char *uri)
+{
+	path->count = 0;
+	path->query = "";
+	char *rest = skip_authority(uri);
+	if (!rest)
+		return false;
+	char *query = strchr(rest, '?');
+	if (query) {
+		*query = '\0';
+		path->query = query + 1;
+	}
+	if (*rest == '/')
+		rest++;
+	while (rest) {
+		char *segment = strsep(&rest, "/");
+		if (!path_decode(segment) || !path_add(path, segment, !rest))
+			return false;
+	}
+	return true;
+}

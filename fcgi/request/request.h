@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+/* One request while it is served, by one thread. */
+#ifndef AGENTGRAPH_FCGI_REQUEST_REQUEST_H
+#define AGENTGRAPH_FCGI_REQUEST_REQUEST_H
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/waiter.h"
+#include "fcgi/request/client.h"
+#include "fcgi/request/head.h"
+#include "fcgi/request/path.h"
+#include "fcgi/request/response.h"
+#include "fcgi/route/route.h"
+#include "service/service.h"
+
+struct run_ticket;
+struct server;
+
+struct request {
+	const struct server *server;
+	struct client *client;
+	struct response *response; /* this thread's, reused from request to request */
+	struct head head;
+	enum method method;
+	struct path path;
+	struct route_match match;
+	bool handshake;          /* of a WebSocket, whatever else may be wrong with it */
+	const cJSON *body;       /* NULL when the route takes none, or none came */
+	const struct buf *lines; /* the body, of BODY_LINES */
+	bool large;              /* the body was */
+	const struct limit_verdict
+	    *counted;   /* by the rate limit, when its head came; NULL: not yet */
+	int64_t length; /* of the body as announced; -1: it was not */
+	bool waited;    /* the client comes back from a wait, and is not to wait again */
+	const struct run_ticket *vouched; /* who it was, and what the rate limit said; or NULL */
+	bool asked;                       /* the credential was looked at, with this result: */
+	struct identity identity;
+	struct error refusal;       /* set when nobody is known by the credential */
+	char address[ADDRESS_SIZE]; /* the client's, or "" before it was asked for */
+	char id[UUID_SIZE];
+	char time[ISO_TIME_SIZE];
+	struct waiter waiter; /* the client, as the call knows it */
+	struct call call;
+};
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: ISC */
+/* Building the head, and writing documents, errors, bytes and streams. */
+#include "fcgi/request/response.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "fcgi/request/hygiene.h"
+#include "fcgi/request/request.h"
+#include "fcgi/server.h"
+#include "service/files/files.h"
+#include "telemetry/telemetry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGE "OK" /* of an answer that says nothing else */
+#define JSON_TYPE "Content-Type: application/json\r\nCache-Control: no-store\r\n"
+#define LINES_TYPE "Content-Type: " BODY_LINES_TYPE "\r\nCache-Control: no-store\r\n"
+#define STREAM_TYPE                                          \
+	"Content-Type: text/event-stream; charset=utf-8\r\n" \
+	"Cache-Control: no-cache, no-transform\r\n"          \
+	"X-Accel-Buffering: no\r\n"                          \
+	"Content-Encoding: identity\r\n"
+#define KEEP_SIZE 65536 /* a buffer that grew over this is not kept for the next request */
+
+/* How long a client may take for an answer that is read while it is sent: a thread of the pool
+ * waits with it, once what the web server keeps for it is full. */
+#define SEND_MS 300000
+
+static void reset(struct buf *b)
+{
+	if (b->size > KEEP_SIZE)
+		buf_release(b);
+	else
+		buf_reset(b);
+}
+
+void response_reset(struct response *response)
+{
+	reset(&response->head);
+	reset(&response->extra);
+	reset(&response->body);
+	response->status = 0;
+	response->security = SECURITY_PLAIN;
+}
+
+void response_release(struct response *response)
+{
+	buf_release(&response->head);
+	buf_release(&response->extra);
+	buf_release(&response->body);
+}
+
+void response_header(struct request *rq, const char *name, const char *value)
+{
+	buf_printf(&rq->response->extra, "%s: %s\r\n", name, value);
+}
+
+static const char *reason(int status)
+{
+	static const struct {
+		int status;
+		const char *reason;
+	} reasons[] = {{200, "OK"}, {202, "Accepted"}, {204, "No Content"},
+	    {206, "Partial Content"}, {304, "Not Modified"}, {400, "Bad Request"},
+	    {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+	    {405, "Method Not Allowed"}, {409, "Conflict"}, {413, "Content Too Large"},
+	    {415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
+	    {422, "Unprocessable Content"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
+	    {500, "Internal Server Error"}, {503, "Service Unavailable"}};
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].status == status)
+			return reasons[i].reason;
+	return "Status";
+}
+
+static void response_put(struct buf *out, const char *name, const char *value)
+{
+	buf_puts(out, name);
+	buf_puts(out, value);
+	buf_puts(out, "\r\n");
+}
+
+static void response_put_length(struct buf *out, size_t length)
+{
+	buf_puts(out, "Content-Length: ");
+	buf_int(out, (int64_t)length);
+	buf_puts(out, "\r\n");
+}
+
+/* Everything of the head but the blank line; type is the lines that the kind of body brings. */
+static void build_head(struct request *rq, int status, const char *type)
+{
+	const struct hygiene *hygiene = rq->server->hygiene;
+	struct buf *head = &rq->response->head;
+	enum hygiene_place place = !head_is_https(&rq->head) ? HYGIENE_PLAIN
+	    : *rq->head.prefix                               ? HYGIENE_HTTPS_BELOW
+							     : HYGIENE_HTTPS;
+	const struct buf *fixed = hygiene_headers(hygiene, rq->response->security, place);
+	rq->response->status = status;
+	if (status == 200)
+		buf_puts(head, "Status: 200 OK\r\n");
+	else
+		buf_printf(head, "Status: %d %s\r\n", status, reason(status));
+	buf_puts(head, type);
+	response_put(head, "X-Request-ID: ", rq->id);
+	response_put(head, "X-Timestamp: ", rq->time);
+	if (fixed->len)
+		buf_add(head, fixed->data, fixed->len);
+	if (hygiene_allows_origin(hygiene, rq->head.origin))
+		hygiene_add_cors(hygiene, rq->head.origin, head);
+	if (rq->response->extra.len)
+		buf_add(head, rq->response->extra.data, rq->response->extra.len);
+}
+
+static void response_send_head(struct request *rq)
+{
+	buf_puts(&rq->response->head, "\r\n");
+	rq->client->write(rq->client, rq->response->head.data, rq->response->head.len);
+}
+
+/* Head and body in one write: the connection's buffer mostly holds both. */
+static void send_all(struct request *rq, int status, const char *type)
+{
+	struct response *response = rq->response;
+	build_head(rq, status, type);
+	response_put_length(&response->head, response->body.len);
+	response_send_head(rq);
+	if (rq->method != METHOD_HEAD)
+		rq->client->write(rq->client, buf_str(&response->body), response->body.len);
+}
+
+static void send_json(struct request *rq, int status)
+{
+	rq->response->security = SECURITY_PLAIN;
+	send_all(rq, status, JSON_TYPE);
+}
+
+void reply_empty(struct request *rq, int status)
+{
+	build_head(rq, status, "");
+	response_send_head(rq);
+}
+
+void reply_text(struct request *rq, int status, const char *text)
+{
+	buf_puts(&rq->response->body, text);
+	send_all(rq, status, "Content-Type: text/plain; charset=utf-8\r\n");
+}
+
+void reply_bytes(struct request *rq, const char *type, const char *data, size_t len)
+{
+	build_head(rq, 200, type);
+	response_put_length(&rq->response->head, len);
+	response_send_head(rq);
+	if (rq->method != METHOD_HEAD)
+		rq->client->write(rq->client, data, len);
+}
+
+static void envelope_open(struct request *rq)
+{
+	buf_puts(&rq->response->body, "{\"success\":true,\"data\":");
+}
+
+/* message has nothing that JSON escapes; extra: further members of metadata, as JSON text with a
+ * leading comma, or "". */
+static void envelope_close(struct request *rq, const char *message, const char *extra)
+{
+	struct buf *body = &rq->response->body;
+	buf_puts(body, ",\"message\":\"");
+	buf_puts(body, message);
+	buf_puts(body, "\",\"timestamp\":\"");
+	buf_puts(body, rq->time);
+	buf_puts(body, "\",\"metadata\":{\"request_id\":\"");
+	buf_puts(body, rq->id);
+	buf_puts(body, "\",\"timestamp\":\"");
+	buf_puts(body, rq->time);
+	buf_puts(body, "\",\"message\":\"");
+	buf_puts(body, message);
+	buf_puts(body, "\"");
+	buf_puts(body, extra);
+	buf_puts(body, "}}");
+}
+
+void reply_json(struct request *rq, const char *data)
+{
+	envelope_open(rq);
+	buf_puts(&rq->response->body, data);
+	envelope_close(rq, MESSAGE, "");
+	send_json(rq, 200);
+}
+
+void reply_accepted(struct request *rq, const cJSON *data)
+{
+	envelope_open(rq);
+	json_write(&rq->response->body, data);
+	envelope_close(rq, MESSAGE, "");
+	send_json(rq, 202);
+}
+
+/* An answer that has begun cannot become an error any more. */
+static void break_off(struct request *rq, const char *why)
+{
+	log_warning("an answer was broken off: %s", why);
+	if (rq->client->abort)
+		rq->client->abort(rq->client);
+}
+
+/* An answer whose length is not known when it begins. */
+struct response_feed {
+	struct request *rq;
+	const char *type;
+	int64_t deadline;
+};
+
+/* Sends a part of it; the last one too. */
+static bool response_send_part(void *arg, struct buf *part)
+{
+	const struct response_feed *feed = arg;
+	struct request *rq = feed->rq;
+	if (!rq->response->status) {
+		rq->response->security = SECURITY_PLAIN;
+		build_head(rq, 200, feed->type);
+		response_send_head(rq);
+	}
+	if (rq->method == METHOD_HEAD)
+		return false;
+	rq->client->write(rq->client, part->data, part->len);
+	if (rq->client->gone && rq->client->gone(rq->client))
+		return false;
+	if (clock_monotonic_ms() <= feed->deadline)
+		return true;
+	break_off(rq, "the client reads too slowly");
+	return false;
+}
+
+/* The last part is in the body, or there is an error, or nobody reads any more. */
+static void response_end_feed(struct response_feed *feed, bool whole)
+{
+	struct request *rq = feed->rq;
+	if (whole && rq->response->status) {
+		response_send_part(feed, &rq->response->body);
+	} else if (whole) {
+		rq->response->security = SECURITY_PLAIN;
+		send_all(rq, 200, feed->type);
+	} else if (error_is_set(&rq->call.error)) {
+		if (rq->response->status)
+			break_off(rq, rq->call.error.cause);
+		else
+			reply_error(rq);
+	}
+}
+
+void reply_lines(struct request *rq, lines_fn put, const char *id)
+{
+	struct response_feed feed = {rq, LINES_TYPE, clock_monotonic_ms() + SEND_MS};
+	response_end_feed(
+	    &feed, put(&rq->call, id, &rq->response->body, response_send_part, &feed));
+}
+
+static void reply_tree(
+    struct request *rq, const cJSON *data, const char *message, const char *extra)
+{
+	if (rq->call.feed.kind == FEED_NONE) {
+		envelope_open(rq);
+		json_write(&rq->response->body, data);
+		envelope_close(rq, message, extra);
+		send_json(rq, 200);
+		return;
+	}
+	/* The messages of the call's feed stand where data has its marks.  What is small is sent as
+	 * a whole; of what is not, no more is in memory than a part. */
+	char *text = json_print(data);
+	struct response_feed feed = {rq, JSON_TYPE, clock_monotonic_ms() + SEND_MS};
+	envelope_open(rq);
+	bool whole = feed_put(&rq->call, text, &rq->response->body, response_send_part, &feed);
+	if (whole)
+		envelope_close(rq, message, extra);
+	response_end_feed(&feed, whole);
+	free(text);
+}
+
+void reply_data(struct request *rq, const cJSON *data)
+{
+	if (data)
+		reply_tree(rq, data, MESSAGE, "");
+	else
+		reply_error(rq);
+}
+
+void reply_done(struct request *rq, const cJSON *data, const char *message)
+{
+	if (data)
+		reply_tree(rq, data, message, "");
+	else
+		reply_error(rq);
+}
+
+void reply_run(struct request *rq, const cJSON *data)
+{
+	if (!data) {
+		reply_error(rq);
+		return;
+	}
+	const cJSON *meta = json_get(data, "meta");
+	struct buf extra = {0};
+	buf_puts(&extra, ",\"thread_id\":");
+	json_write(&extra, json_get(meta, "thread_id"));
+	buf_puts(&extra, ",\"is_new_thread\":");
+	json_write(&extra, json_get(meta, "is_new_thread"));
+	reply_tree(rq, data, MESSAGE, buf_str(&extra));
+	buf_release(&extra);
+}
+
+void reply_bare(struct request *rq, const cJSON *body)
+{
+	if (!body) {
+		reply_error(rq);
+		return;
+	}
+	json_write(&rq->response->body, body);
+	send_json(rq, 200);
+}
+
+/* What errors of some kinds say besides. */
+static void add_bounds(struct request *rq, cJSON *error)
+{
+	const struct config *config = rq->server->service->config;
+	enum error_kind kind = rq->call.error.kind;
+	if (kind == ERR_REQUEST_TOO_LARGE || kind == ERR_THREAD_TOO_LARGE) {
+		int64_t max = kind == ERR_THREAD_TOO_LARGE ? config->thread_max_bytes
+							   : config->env.max_request_size;
+		json_add_int(error, "max_size_bytes", max);
+		json_add_raw(error, "max_size_mb",
+		    arena_printf(rq->call.arena, "%.1f", (double)max / (1 << 20)));
+	} else if (kind == ERR_FILE_TOO_LARGE) {
+		json_add_int(error, "max_size_bytes", upload_max_file(config));
+		cJSON_AddItemToObject(
+		    error, "max_size_mb", json_new_double(config->env.media_max_size_mb));
+	} else if (kind == ERR_RATE_LIMIT) {
+		limit_describe(&rq->call.limit, error);
+	}
+}
+
+/* What is our fault; a run's own failures are reported where it ended. */
+static void response_report_failure(struct request *rq, int status)
+{
+	struct call *call = &rq->call;
+	const struct failure_report report = {
+	    .code = error_code_of(&call->error),
+	    .message = call->error.detail,
+	    .cause = call->error.cause,
+	    .route = rq->match.route ? rq->match.route->path : NULL,
+	    .request_id = rq->id,
+	};
+	if (status != 500 || call->reported || !call->service->telemetry)
+		return;
+	call->reported = true;
+	telemetry_failure(call->service->telemetry, &report);
+}
+
+void reply_error(struct request *rq)
+{
+	struct error_view view;
+	if (!error_is_set(&rq->call.error)) {
+		error_set(&rq->call.error, ERR_INTERNAL, NULL);
+		error_cause(&rq->call.error, "the handler failed without saying why");
+	}
+	const struct dialect *dialect = rq->match.dialect;
+	call_error_view(&rq->call, &view);
+	if (dialect && dialect->mistakes && view.status == 422)
+		view.status = dialect->mistakes;
+	/* the one place where a failed request is logged; why one was refused, with IS_DEBUG */
+	const struct error *err = &rq->call.error;
+	enum log_level refused = rq->server->service->config->env.is_debug ? LOG_INFO : LOG_DEBUG;
+	log_at(view.status >= 500 ? LOG_ERROR : refused, "%d %s: %s%s%s", view.status,
+	    error_code_of(err), err->detail, *err->cause ? ": " : "", err->cause);
+	response_report_failure(rq, view.status);
+	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE || rq->call.error.kind == ERR_QUEUE_FULL)
+		response_header(rq, "Retry-After", "1");
+	if (view.status == 401)
+		response_header(rq, "WWW-Authenticate",
+		    dialect && dialect->challenge ? dialect->challenge(rq) : "Bearer");
+	cJSON *body;
+	if (dialect && dialect->error_body) {
+		body = dialect->error_body(rq, &view);
+	} else {
+		body = arena_json(rq->call.arena, error_body(&view, rq->id, rq->time));
+		add_bounds(rq, json_get(body, "error"));
+		/* what a WebSocket would have been closed with
+		 * (doc/protocol-sockets.md#the-handshake) */
+		int code = rq->handshake ? error_close_code(err->kind) : 0;
+		if (code) {
+			json_add_int(body, "close_code", code);
+			response_header(
+			    rq, "X-WebSocket-Close-Code", arena_printf(rq->call.arena, "%d", code));
+		}
+	}
+	buf_reset(&rq->response->body);
+	json_write(&rq->response->body, body);
+	send_json(rq, view.status);
+}
+
+void reply_stream_head(struct request *rq)
+{
+	build_head(rq, 200, STREAM_TYPE);
+	response_send_head(rq);
+}
+
+/* The head before the first chunk, and what stands before each. */
+static void response_open_chunk(struct reply_stream *stream)
+{
+	struct request *rq = stream->rq;
+	if (!rq->response->status)
+		reply_stream_head(rq);
+	if (!stream->begun)
+		rq->client->write(rq->client, stream->before, strlen(stream->before));
+	stream->begun = true;
+}
+
+static void response_send_chunk(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct reply_stream *stream = (struct reply_stream *)sink;
+	struct request *rq = stream->rq;
+	response_open_chunk(stream);
+	rq->client->write(rq->client, json, len);
+	rq->client->write(rq->client, stream->after, strlen(stream->after));
+	stream->begun = false;
+	if (!stream->corked)
+		rq->client->flush(rq->client);
+}
+
+static bool response_begin_chunk(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct reply_stream *stream = (struct reply_stream *)sink;
+	struct client *client = stream->rq->client;
+	response_open_chunk(stream);
+	client->write(client, json, len);
+	return !(client->gone && client->gone(client));
+}
+
+static void response_cut_chunk(struct chunk_sink *sink, const char *why)
+{
+	break_off(((struct reply_stream *)sink)->rq, why);
+}
+
+static void cork_stream(struct chunk_sink *sink, bool on)
+{
+	struct reply_stream *stream = (struct reply_stream *)sink;
+	if (stream->corked && !on)
+		stream->rq->client->flush(stream->rq->client);
+	stream->corked = on;
+}
+
+void reply_stream_init(struct reply_stream *stream, struct request *rq)
+{
+	*stream = (struct reply_stream){.sink = {.chunk = response_send_chunk,
+					    .cork = cork_stream,
+					    .part = response_begin_chunk,
+					    .cut = response_cut_chunk},
+	    .rq = rq,
+	    .before = "",
+	    .after = "\n"};
+}
+
+void reply_events_init(struct reply_stream *stream, struct request *rq)
+{
+	reply_stream_init(stream, rq);
+	stream->before = "data: ";
+	stream->after = "\n\n";
+}

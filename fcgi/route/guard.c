@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/* The routes that may stand without a permission, and the complaint about others. */
+#include "fcgi/route/guard.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+static bool on_allowlist(const char *path)
+{
+	static const char *const public_paths[] = {"/ping", "/.well-known/oauth-protected-resource",
+	    "/v1/evals/runs", "/v1/evals/runs/{run_id}"};
+	for (size_t i = 0; i < sizeof(public_paths) / sizeof(public_paths[0]); i++)
+		if (!strcmp(public_paths[i], path))
+			return true;
+	return false;
+}
+
+bool guard_check(const struct route_table *table, struct problems *problems)
+{
+	struct buf open = {0};
+	for (size_t i = 0; i < table->count; i++) {
+		const struct route *row = &table->rows[i];
+		if ((row->resource && row->action) || on_allowlist(row->path) ||
+		    (row->flags & ROUTE_INFRASTRUCTURE))
+			continue;
+		buf_printf(
+		    &open, "%s%s %s", open.len ? ", " : "", method_name(row->method), row->path);
+	}
+	bool closed = open.len == 0;
+	if (!closed)
+		problems_add(problems,
+		    "Refusing to start: the following routes are not protected by a permission "
+		    "guard: %s",
+		    open.data);
+	buf_release(&open);
+	return closed;
+}

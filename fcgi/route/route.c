@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/* Matching a path against patterns, and the methods that it allows. */
+#include "fcgi/route/route.h"
+
+#include "config/config.h"
+
+#include <string.h>
+
+static bool matches(const struct route *route, const struct path *path, const char *ids[ROUTE_IDS])
+{
+	size_t id = 0, i = 0;
+	const char *part = route->path;
+	while (*part == '/' && i < path->count) {
+		part++;
+		size_t len = strcspn(part, "/");
+		const char *segment = path->segments[i];
+		if (*part != '{' && (strncmp(part, segment, len) != 0 || segment[len]))
+			return false;
+		if (*part == '{')
+			ids[id++] = path->segments[i];
+		part += len;
+		i++;
+	}
+	/* an empty segment at the end is a trailing slash */
+	return !*part && i == path->count &&
+	    (*path->segments[path->count - 1] || (route->flags & ROUTE_EMPTY_ID));
+}
+
+bool route_enabled(const struct route *row, const struct config *config)
+{
+	size_t on = row->dialect ? row->dialect->on : 0;
+	return on == 0 || *(const bool *)((const char *)config + on);
+}
+
+void route_find(const struct route_table *table, const struct path *path, enum method method,
+    struct route_match *match)
+{
+	memset(match, 0, sizeof(*match));
+	if (path->count > PATH_SEGMENTS)
+		return;
+	enum method wanted = method == METHOD_HEAD ? METHOD_GET : method;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct route *row = &table->rows[i];
+		const char *ids[ROUTE_IDS] = {NULL};
+		if (!matches(row, path, ids))
+			continue;
+		match->allowed |= row->method | METHOD_OPTIONS;
+		if (row->method == METHOD_GET)
+			match->allowed |= METHOD_HEAD;
+		match->flags |= row->flags;
+		if (row->dialect)
+			match->dialect = row->dialect;
+		if (row->method != wanted)
+			continue;
+		match->route = row;
+		memcpy(match->ids, ids, sizeof(ids));
+		return;
+	}
+}
