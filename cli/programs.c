@@ -3,7 +3,7 @@
 #include "cli/programs.h"
 
 #include "base/memory.h"
-#include "base/process.h"
+#include "base/os/process.h"
 #include "cli/command.h"
 
 #include <limits.h>

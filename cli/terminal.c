@@ -2,7 +2,7 @@
 /* Text without what a terminal would obey. */
 #include "cli/terminal.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdarg.h>

@@ -2,9 +2,9 @@
 /* Streams that are taken up again, waits, and the tickets for both. */
 #include "fcgi/follow.h"
 
-#include "access/run_ticket.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "access/ticket/run_ticket.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/credential.h"
 #include "fcgi/request/query.h"

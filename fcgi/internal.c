@@ -2,9 +2,9 @@
 /* The metrics, which have no row in the table of routes. */
 #include "fcgi/internal.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "config/text_file.h"
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"

@@ -2,8 +2,8 @@
 /* The order of the checks, the questions a web server asks ahead, and the access log. */
 #include "fcgi/server.h"
 
-#include "base/log.h"
-#include "base/metrics.h"
+#include "base/log/log.h"
+#include "base/metrics/metrics.h"
 #include "fcgi/admission/admit.h"
 #include "fcgi/admission/caller.h"
 #include "fcgi/admission/limit.h"

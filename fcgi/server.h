@@ -5,7 +5,7 @@
 #define AGENTGRAPH_FCGI_SERVER_H
 
 #include "access/limit.h"
-#include "access/ticket.h"
+#include "access/ticket/ticket.h"
 #include "fcgi/request/client.h"
 #include "fcgi/request/hygiene.h"
 #include "fcgi/request/response.h"

@@ -2,8 +2,8 @@
 /* The loop: accepting, waking who follows a run that has moved, ticks, signals and the end. */
 #include "follow.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 #include "storage/queue.h"
 

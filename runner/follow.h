@@ -11,7 +11,7 @@
 #ifndef AGENTGRAPH_RUNNER_FOLLOW_H
 #define AGENTGRAPH_RUNNER_FOLLOW_H
 
-#include "access/run_ticket.h"
+#include "access/ticket/run_ticket.h"
 #include "follow_mend.h"
 #include "follow_runs.h"
 #include "service/service.h"

@@ -2,9 +2,9 @@
 /* One connection from the web server: its request, the stream or the wait, and its end. */
 #include "follow.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "follow_head.h"
 
 #include <errno.h>

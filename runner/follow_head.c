@@ -2,10 +2,10 @@
 /* HTTP as far as the web server needs it. */
 #include "follow_head.h"
 
-#include "access/ticket.h"
-#include "base/clock.h"
+#include "access/ticket/ticket.h"
 #include "base/id.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

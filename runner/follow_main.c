@@ -7,11 +7,11 @@
  * graph, and it never outlives the process that started it.
  */
 #include "base/bound.h"
-#include "base/descriptor.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/process.h"
+#include "base/os/descriptor.h"
+#include "base/os/process.h"
 #include "follow.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* A list of runs and the thread that ends them. */
 #include "follow_mend.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "service/run/records.h"
 #include "service/run/replay.h"

@@ -2,9 +2,9 @@
 /* A table of runs, the blocks that their readers share, and looks at their records. */
 #include "follow_runs.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/run/records.h"
 #include "storage/queue.h"
 

@@ -2,7 +2,7 @@
 /* Finding lost runs, and the processes that have them now. */
 #include "retries.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "storage/runs.h"
 

@@ -3,9 +3,9 @@
 #include "runner.h"
 
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/run/background.h"
 #include "storage/queue.h"
 #include "storage/runs.h"

@@ -6,11 +6,11 @@
  * nothing more, and what it has in hand gets some seconds to end; what is not over by then goes
  * back into the queue.  It never outlives the process that started it.
  */
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/process.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
 #include "retries.h"
 #include "runner.h"
 #include "service/run/webhook_sender.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Writing records of each kind, and parsing lines with one or several of them. */
-#include "record.h"
+#include "ws-bridge/record.h"
 
 #include "base/utf8.h"
 

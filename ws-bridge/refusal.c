@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The error object with its metadata, printed. */
-#include "refusal.h"
+#include "ws-bridge/refusal.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 
 char *refusal_json(const struct error *err, const char *request_id)
 {

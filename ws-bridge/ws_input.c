@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reading into one buffer, giving lines out of it, and skipping those too long. */
-#include "ws_input.h"
+#include "ws-bridge/ws_input.h"
 
 #include <errno.h>
 #include <string.h>

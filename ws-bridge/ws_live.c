@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /* The loop of a live socket: records to the session, its events to records. */
-#include "ws_session.h"
+#include "ws-bridge/ws_session.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "record.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 #include "service/live/live.h"
-#include "ws_input.h"
-#include "ws_output.h"
+#include "ws-bridge/record.h"
+#include "ws-bridge/ws_input.h"
+#include "ws-bridge/ws_output.h"
 
 #include <malloc.h>
 #include <poll.h>

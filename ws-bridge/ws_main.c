@@ -6,16 +6,16 @@
  * and ends before it has looked at anything else: anybody on this machine can connect to
  * websocketd.
  */
-#include "access/ticket.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "access/ticket/ticket.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/process.h"
-#include "record.h"
-#include "refusal.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
 #include "service/service.h"
-#include "ws_session.h"
+#include "ws-bridge/record.h"
+#include "ws-bridge/refusal.h"
+#include "ws-bridge/ws_session.h"
 
 #include <malloc.h>
 #include <openssl/crypto.h>
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	mallopt(M_TRIM_THRESHOLD, 128 << 10);
 	mallopt(M_TOP_PAD, 16 << 10);
-	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); /* model/realtime_socket.h */
+	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); /* model/realtime/realtime_socket.h */
 	memory_init();
 	ws_main_parse_options(&options, argc, argv);
 	/* websocketd would stop reading a long line of standard error, and then block this process

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The buffer of what waits, joining lines in it, and flushing by the clock. */
-#include "ws_output.h"
+#include "ws-bridge/ws_output.h"
 
-#include "base/clock.h"
-#include "record.h"
+#include "base/os/clock.h"
+#include "ws-bridge/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

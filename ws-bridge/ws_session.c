@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /* The loop of a turn socket: records, frames held back, signals, and BYE. */
-#include "ws_session.h"
+#include "ws-bridge/ws_session.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "record.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 #include "service/run/socket.h"
-#include "ws_input.h"
-#include "ws_output.h"
-#include "ws_turns.h"
+#include "ws-bridge/record.h"
+#include "ws-bridge/ws_input.h"
+#include "ws-bridge/ws_output.h"
+#include "ws-bridge/ws_turns.h"
 
 #include <malloc.h>
 #include <poll.h>

@@ -9,7 +9,7 @@
 #ifndef AGENTGRAPH_WS_BRIDGE_WS_SESSION_H
 #define AGENTGRAPH_WS_BRIDGE_WS_SESSION_H
 
-#include "access/ticket.h"
+#include "access/ticket/ticket.h"
 #include "service/service.h"
 
 #include <stdbool.h>

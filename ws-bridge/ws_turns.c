@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* The thread of the turns, the queue before it, and storage opened with the first. */
-#include "ws_turns.h"
+#include "ws-bridge/ws_turns.h"
 
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "record.h"
 #include "service/run/socket.h"
+#include "ws-bridge/record.h"
 
 #include <pthread.h>
 #include <stdint.h>

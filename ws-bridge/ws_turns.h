@@ -7,9 +7,9 @@
 #ifndef AGENTGRAPH_WS_BRIDGE_WS_TURNS_H
 #define AGENTGRAPH_WS_BRIDGE_WS_TURNS_H
 
-#include "access/ticket.h"
+#include "access/ticket/ticket.h"
 #include "service/service.h"
-#include "ws_output.h"
+#include "ws-bridge/ws_output.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph backup: copies of all databases into a new directory. */
 #include "base/error.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "storage/blob/blob.h"

@@ -2,11 +2,11 @@
 /* agentgraph chat: a conversation on the terminal with any service that speaks this wire.  Each
  * line is a turn on one thread; the answer is shown as it streams, and a run that pauses asks here.
  */
-#include "base/clock.h"
-#include "base/http.h"
-#include "base/json.h"
+#include "base/http/http.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "base/url.h"
+#include "base/os/clock.h"
 #include "cli/command.h"
 #include "cli/source/ask_url.h"
 #include "cli/terminal.h"

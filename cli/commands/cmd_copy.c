@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph copy: everything between a state directory and PostgreSQL. */
-#include "base/directory.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/os/directory.h"
 #include "cli/command.h"
 #include "cli/sockets.h"
 #include "storage/storage.h"

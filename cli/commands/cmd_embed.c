@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph embed: makes the vectors of all memories anew, or only counts them. */
 #include "base/error.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "service/memory/memories.h"

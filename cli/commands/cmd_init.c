@@ -2,7 +2,7 @@
 /* agentgraph init: a project from a template, or from another service's configuration. */
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/texts.h"

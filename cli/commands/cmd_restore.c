@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph restore: a backup back into the state directory. */
-#include "base/directory.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/os/directory.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "cli/sockets.h"

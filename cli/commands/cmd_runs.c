@@ -2,7 +2,7 @@
 /* agentgraph runs: lists, shows, follows, stops and submits runs in the background, so that a line
  * of a crontab is a schedule. */
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/source/ask_url.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph status: whether the service of a state directory is up, and how it goes. */
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "cli/fcgi_ask.h"

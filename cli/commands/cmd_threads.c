@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph threads: lists and shows threads and what they were, copies them, and takes them
  * elsewhere. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/command.h"
 #include "cli/source/ask_url.h"
 #include "cli/source/thread_source.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Whether the pages' paths hide other routes: a worker is asked, which has the table of them. */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "cli/examine/examine.h"
 #include "cli/programs.h"
 

@@ -2,13 +2,13 @@
 /* What the agent needs beside the service itself, and whether it answers: a warning for each that
  * does not, since the service starts and works without. */
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/log/redact.h"
 #include "base/memory.h"
-#include "base/redact.h"
+#include "base/os/clock.h"
 #include "cli/examine/examine.h"
-#include "graph/node_tools.h"
+#include "graph/nodes/node_tools.h"
 #include "service/memory/memory_embed.h"
 
 #include <stdlib.h>

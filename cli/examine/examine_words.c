@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Words that mean nothing to the service, and look like others that do: variables and scopes. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "cli/examine/examine.h"
-#include "config/environment.h"
+#include "config/environment/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* The machine: state directory, ticket key, disk, clock, open files, and websocketd. */
 #include "cli/nginx/host.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/process.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
 #include "cli/programs.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "cli/serve/supervisor.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "cli/fcgi_ask.h"
 #include "cli/sockets.h"
 #include "cli/spawn.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A reload: the check in a child, then a new generation beside the old one, which then goes. */
-#include "base/log.h"
+#include "base/log/log.h"
 #include "cli/serve/supervisor.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The sockets of the running service, removed by somebody: bound again. */
-#include "base/log.h"
+#include "base/log/log.h"
 #include "cli/serve/supervisor.h"
 
 #include <unistd.h>

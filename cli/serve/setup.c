@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* What the supervisor needs before its first child: directories, files and sockets. */
-#include "base/clock.h"
-#include "base/descriptor.h"
-#include "base/directory.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
+#include "base/os/descriptor.h"
+#include "base/os/directory.h"
 #include "cli/command.h"
 #include "cli/programs.h"
 #include "cli/serve/supervisor.h"

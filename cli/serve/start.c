@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Starting one child of each role: its command line, its environment and its descriptors. */
 #include "base/buf.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "cli/serve/supervisor.h"
 #include "cli/spawn.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What the supervisor says of itself in run/status.json, for `agentgraph status` and the metrics.
  */
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "cli/serve/supervisor.h"
 
 #include <stdio.h>

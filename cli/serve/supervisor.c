@@ -2,8 +2,8 @@
 /* The supervisor's loop: signals, deaths, what is due, and the order in which all of it stops. */
 #include "cli/serve/supervisor.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 #include "cli/command.h"
 #include "cli/spawn.h"
 

@@ -6,8 +6,8 @@
  * knows as a JSON document in a memory file.  Whatever is to be known about the running service at
  * any time is in that document, by name, so that versions may differ in it.
  */
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/serve/supervisor.h"

@@ -2,7 +2,7 @@
 /* Calls of the service by a command, in its own process. */
 #include "cli/source/ask_state.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/examine/examine.h"
 #include "service/thread/feed.h"
 

@@ -2,10 +2,10 @@
 /* Requests to a service, and what its answers say. */
 #include "cli/source/ask_url.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "base/url.h"
+#include "base/os/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>

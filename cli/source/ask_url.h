@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/http.h"
+#include "base/http/http.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

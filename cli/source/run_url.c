@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs of a service that is asked over HTTP. */
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "cli/source/ask_url.h"
 #include "cli/source/run_source.h"
 

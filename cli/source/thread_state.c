@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Threads in the storage of a state directory, by the use cases that the routes have. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "cli/source/ask_state.h"
 #include "cli/source/thread_source.h"

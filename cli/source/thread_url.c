@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Threads of a service that is asked over HTTP. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "cli/source/ask_url.h"
 #include "cli/source/thread_source.h"

@@ -7,10 +7,10 @@
 #include "access/custom_auth.h"
 #include "access/jwt_auth.h"
 #include "access/owner_cache.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/threads.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "access/authorization.h"
 
 #include "agentgraph.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

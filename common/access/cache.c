@@ -3,9 +3,9 @@
 #include "access/cache.h"
 
 #include "access/resolve.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 
 #include <hiredis.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /* Parsing URLs of Redis servers: user, password, host, port and database. */
 #include "access/cache.h"
 
+#include "base/http/percent.h"
 #include "base/memory.h"
-#include "base/percent.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "agentgraph.h"
 #include "base/id.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdarg.h>

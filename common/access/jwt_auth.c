@@ -2,9 +2,9 @@
 /* Taking a token apart, and checking its header, signature, times and claims in that order. */
 #include "access/jwt_auth.h"
 
-#include "access/signature.h"
+#include "access/ticket/signature.h"
 #include "base/id.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

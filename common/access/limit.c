@@ -6,11 +6,11 @@
 #include "access/cache.h"
 #include "access/limit_table.h"
 #include "agentgraph.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "config/plugin.h"
 
 #include <stdatomic.h>

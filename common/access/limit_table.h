@@ -14,7 +14,7 @@
 #define AGENTGRAPH_ACCESS_LIMIT_TABLE_H
 
 #include "access/limit.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/metrics.h"
-#include "base/shared.h"
+#include "base/metrics/metrics.h"
+#include "base/os/shared.h"
 #include "storage/threads.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* The table of kinds with their status and code, and filling in a struct error. */
 #include "base/error.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 

@@ -2,7 +2,7 @@
 /* Reading one object by its table, and the kinds of values that several rooms have. */
 #include "base/fields.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <math.h>

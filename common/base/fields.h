@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/json_type.h"
+#include "base/json/json_type.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 /* Random bytes from a pool for each thread; UUIDs, snowflakes, and which ids are valid. */
 #include "base/id.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define AGENTGRAPH_BASE_ID_H
 
 #include "base/arena.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* The key `authorization`: the backend by name or import path, roles, scopes and isolation. */
 #include "config/keys.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

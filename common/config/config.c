@@ -2,12 +2,12 @@
 /* Finding the file, reading it, its dotenv file first, and what stands where there is none. */
 #include "config/config.h"
 
-#include "base/json.h"
-#include "base/json_scan.h"
+#include "base/json/json.h"
+#include "base/json/json_scan.h"
 #include "base/memory.h"
-#include "config/dotenv.h"
-#include "config/env_file.h"
-#include "config/environment.h"
+#include "config/environment/dotenv.h"
+#include "config/environment/env_file.h"
+#include "config/environment/environment.h"
 #include "config/keys.h"
 #include "config/text_file.h"
 

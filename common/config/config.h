@@ -8,7 +8,7 @@
 #define AGENTGRAPH_CONFIG_CONFIG_H
 
 #include "base/id.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/problems.h"
 
 #include <cjson/cJSON.h>

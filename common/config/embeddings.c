@@ -2,7 +2,7 @@
 /* The key `embeddings`: provider, model, dimensions and where its key is found. */
 #include "config/keys.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define DIMENSIONS_DEFAULT 1536
 

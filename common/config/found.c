@@ -2,7 +2,7 @@
 /* Naming a value by its kind, or by as much of its text as a message can show. */
 #include "config/found.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /* The tables of the smaller keys, and the order in which all keys are read. */
 #include "config/keys.h"
 
-#include "base/json.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "base/url.h"
-#include "config/environment.h"
+#include "config/environment/environment.h"
 #include "config/string_list.h"
 #include "config/words.h"
 

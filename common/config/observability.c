@@ -2,7 +2,7 @@
 /* The key `observability`: Logfire and LangSmith, and the variables with their tokens. */
 #include "config/keys.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

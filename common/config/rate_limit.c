@@ -2,7 +2,7 @@
 /* The key `rate_limit`: how many requests, counted where and by what. */
 #include "config/keys.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "config/string_list.h"
 #include "config/words.h"

@@ -3,7 +3,7 @@
 #include "config/keys.h"
 
 #include "base/id.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /* Reading one object of the file, its kinds of values, and its messages. */
 #include "config/section.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "config/expand.h"
+#include "config/environment/expand.h"
 #include "config/found.h"
 #include "config/string_list.h"
 #include "config/words.h"

@@ -3,7 +3,7 @@
 #include "config/text_file.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <errno.h>

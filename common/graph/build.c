@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* The building calls of agentgraph.h.  They collect; graph_compile (compile.c) judges the whole. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "config/plugin.h"
 #include "graph/graph.h"
-#include "graph/live.h"
-#include "graph/node_tools.h"
+#include "graph/live/live.h"
+#include "graph/nodes/node_tools.h"
 #include "tool/schema.h"
 
 #include <stdlib.h>

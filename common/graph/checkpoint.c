@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What a run writes, and when. */
-#include "base/clock.h"
-#include "base/json.h"
-#include "graph/asking.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
+#include "graph/nodes/asking.h"
 #include "graph/run_internal.h"
 #include "storage/defer.h"
 #include "storage/history.h"

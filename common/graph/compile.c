@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* The check of a graph that was built, and what follows from it: edges by index, defaults filled
  * in. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "graph/graph.h"
-#include "graph/live.h"
+#include "graph/live/live.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What a background run entered the graph with, as JSON beside its first write, and back. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "graph/run_internal.h"
 
 #include <string.h>

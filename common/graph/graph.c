@@ -2,7 +2,7 @@
 /* Looking things up in a graph: names, nodes, fields, tools. */
 #include "graph/graph.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Chat models for plug-ins: what agentgraph.h offers of them. */
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "graph/ask.h"
-#include "graph/document.h"
-#include "graph/message.h"
+#include "graph/document/document.h"
+#include "graph/message/message.h"
+#include "graph/nodes/ask.h"
 #include "graph/run_internal.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /* What agentgraph.h offers to a node while it runs, and to routes and tools. */
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "graph/message.h"
-#include "graph/piece.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
+#include "graph/message/piece.h"
+#include "graph/nodes/tool_calls.h"
 #include "graph/run_internal.h"
-#include "graph/tool_calls.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What agentgraph.h offers to a node of the memory store. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "graph/run_internal.h"
 
 static ag_result node_store_ask(

@@ -3,11 +3,11 @@
 #include "graph/region.h"
 
 #include "base/arena.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "graph/document.h"
-#include "graph/message.h"
+#include "graph/document/document.h"
+#include "graph/message/message.h"
 #include "graph/region_branch.h"
 #include "graph/state.h"
 

@@ -2,8 +2,8 @@
 /* The walk of one branch: node by node like a run, but for its writes. */
 #include "graph/region_branch.h"
 
-#include "base/json.h"
-#include "graph/asking.h"
+#include "base/json/json.h"
+#include "graph/nodes/asking.h"
 #include "graph/region.h"
 
 #include <inttypes.h>

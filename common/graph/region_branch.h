@@ -3,8 +3,8 @@
 #ifndef AGENTGRAPH_GRAPH_REGION_BRANCH_H
 #define AGENTGRAPH_GRAPH_REGION_BRANCH_H
 
-#include "base/log.h"
-#include "base/traceparent.h"
+#include "base/http/traceparent.h"
+#include "base/log/log.h"
 #include "graph/run_internal.h"
 
 #include <pthread.h>

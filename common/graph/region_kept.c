@@ -2,9 +2,9 @@
 /* Regions as JSON beside a thread's pause: written, read, and answered. */
 #include "graph/region.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "graph/region_branch.h"
 #include "graph/state.h"
 

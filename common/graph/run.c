@@ -2,10 +2,10 @@
 /* The walk from node to node: calls, updates, pauses, limits, and what is told of them. */
 #include "graph/run.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "graph/asking.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
+#include "graph/nodes/asking.h"
 #include "graph/region.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"

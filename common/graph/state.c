@@ -2,7 +2,7 @@
 /* A stored thread as state, a pause as an interrupt, and the reducers of fields. */
 #include "graph/state.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* One step: the node's attempts, and what the last of them leaves to the run. */
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/metrics.h"
-#include "graph/message.h"
-#include "graph/node_cache.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
+#include "graph/nodes/node_cache.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
 

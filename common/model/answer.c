@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Putting an answer together, piece by piece or at once. */
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "model/provider.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Anthropic's messages. */
-#include "base/json.h"
-#include "base/json_members.h"
+#include "base/json/json.h"
+#include "base/json/json_members.h"
 #include "base/memory.h"
 #include "model/provider.h"
 

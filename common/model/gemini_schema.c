@@ -4,7 +4,7 @@
  * key.
  */
 #include "model/gemini_schema.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Chat completions, as OpenAI documents them and most other services and servers speak them. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "model/openai_parts.h"
 #include "model/openai_returns.h"

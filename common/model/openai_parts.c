@@ -2,7 +2,7 @@
 /* Parts of requests that OpenAI's two interfaces have in common. */
 #include "model/openai_parts.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * OpenAI's responses.  The conversation is sent whole and nothing is stored there; what a model has
  * thought goes back to it, sealed, with the calls it led to, as long as these are being worked on.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "model/openai_parts.h"
 #include "model/provider.h"

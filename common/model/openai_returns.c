@@ -2,7 +2,7 @@
 /* Keeping what such a service gave, and putting it back into the next request. */
 #include "model/openai_returns.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

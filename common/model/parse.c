@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* JSON as providers write it. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "model/provider.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define AGENTGRAPH_MODEL_PROVIDER_H
 
 #include "base/buf.h"
-#include "base/http.h"
+#include "base/http/http.h"
 #include "model/chat.h"
 
 struct chat_answer;

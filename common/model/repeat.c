@@ -2,7 +2,7 @@
 /* Learning the bytes around a text, and taking the text from events that have the same. */
 #include "model/repeat.h"
 
-#include "base/json_skim.h"
+#include "base/json/json_skim.h"
 #include "base/utf8.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #define AGENTGRAPH_MODEL_REPEAT_H
 
 #include "base/buf.h"
-#include "base/sse.h"
+#include "base/http/sse.h"
 #include "model/provider.h"
 
 #include <stdbool.h>

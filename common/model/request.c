@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the requests to all providers have in common. */
 #include "base/base64.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "model/provider.h"
 

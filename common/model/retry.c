@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Failures worth another try, how long to wait first, and texts without keys. */
 #include "model/retry.h"
-#include "base/clock.h"
 #include "base/id.h"
+#include "base/log/redact.h"
 #include "base/memory.h"
-#include "base/process.h"
-#include "base/redact.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define AGENTGRAPH_MODEL_RETRY_H
 
 #include "base/buf.h"
-#include "base/http.h"
+#include "base/http/http.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* The settings of chat models: checked once, so that calls need not look again. */
 #include "base/fields.h"
-#include "base/json.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "base/url.h"
-#include "config/environment.h"
-#include "config/expand.h"
+#include "config/environment/environment.h"
+#include "config/environment/expand.h"
 #include "model/provider.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Messages in an order that every provider takes. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "model/provider.h"
 

@@ -3,12 +3,12 @@
 #include "service/about.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/fields.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "graph/node_tools.h"
+#include "base/os/clock.h"
+#include "graph/nodes/node_tools.h"
 #include "telemetry/telemetry.h"
 
 #include <stdio.h>

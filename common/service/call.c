@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The context of one call: who makes it, and what its client is told of an error. */
-#include "base/log.h"
+#include "base/log/log.h"
 #include "service/service.h"
 
 void call_init(struct call *call, struct service *service, const char *request_id)

@@ -2,10 +2,10 @@
 /* Retention: a thread that takes away what nobody has touched for days. */
 #include "service/retention.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "service/thread/threads.h"
 #include "storage/background.h"
 #include "storage/files.h"

@@ -3,7 +3,7 @@
 #include "service/about.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <ctype.h>
 #include <string.h>

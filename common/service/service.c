@@ -2,19 +2,19 @@
 /* Opening and closing what a process serves. */
 #include "service/service.h"
 
-#include "access/ticket.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "access/ticket/ticket.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/metrics.h"
-#include "graph/media_url.h"
+#include "base/metrics/metrics.h"
+#include "graph/message/media_url.h"
 #include "service/evals/eval_reports.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/memory/memories.h"
 #include "service/run/keeper.h"
 #include "service/run/webhook.h"
 #include "storage/files.h"
-#include "storage/traces.h"
+#include "storage/trace/traces.h"
 #include "telemetry/telemetry.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /* GET /v1/service: numbers of all processes, the instances there are, and the caller's rights. */
 #include "service/status.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/metrics.h"
+#include "base/json/json.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "storage/queue.h"
 
 #include <inttypes.h>

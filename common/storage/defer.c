@@ -3,8 +3,8 @@
  * carried along. */
 #include "storage/defer.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 #include "storage/runs.h"
 

@@ -2,9 +2,9 @@
 /* Opening the stores of bytes, and adding, finding, reading and sweeping records. */
 #include "storage/files.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/blob/blob.h"
 #include "storage/blob/s3.h"
 

@@ -10,7 +10,7 @@
 #ifndef AGENTGRAPH_STORAGE_FILES_H
 #define AGENTGRAPH_STORAGE_FILES_H
 
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "config/config.h"
 #include "storage/blob/blob.h"
 #include "storage/file_records.h"

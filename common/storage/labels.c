@@ -2,7 +2,7 @@
 /* Labels out of metadata. */
 #include "storage/labels.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

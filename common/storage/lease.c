@@ -10,10 +10,10 @@
  */
 #include "storage/lease.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "storage/futex.h"
 
 #include <assert.h>

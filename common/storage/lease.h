@@ -10,7 +10,7 @@
 #define AGENTGRAPH_STORAGE_LEASE_H
 
 #include "base/error.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "storage/threads.h"
 
 #include <stdbool.h>

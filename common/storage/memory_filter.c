@@ -2,8 +2,8 @@
 /* Checking conditions, and holding them against metadata. */
 #include "storage/memory_filter.h"
 
-#include "base/json.h"
-#include "base/json_members.h"
+#include "base/json/json.h"
+#include "base/json/json_members.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef AGENTGRAPH_STORAGE_QUEUE_H
 #define AGENTGRAPH_STORAGE_QUEUE_H
 
-#include "base/shared.h"
+#include "base/os/shared.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
 #define AGENTGRAPH_STORAGE_STORAGE_H
 
 #include "base/error.h"
-#include "base/waiter.h"
+#include "base/os/waiter.h"
 
 #include <stdbool.h>
 #include <stdint.h>

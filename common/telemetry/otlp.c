@@ -2,8 +2,8 @@
 /* Spans printed as JSON: names, attributes, messages, status. */
 #include "telemetry/otlp.h"
 
-#include "base/json.h"
-#include "base/json_quote.h"
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 

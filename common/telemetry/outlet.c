@@ -2,9 +2,9 @@
 /* The queue and its batches, the sending thread, and pauses after failures. */
 #include "telemetry/outlet.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 
 #include <inttypes.h>

@@ -9,8 +9,8 @@
 #ifndef AGENTGRAPH_TELEMETRY_OUTLET_H
 #define AGENTGRAPH_TELEMETRY_OUTLET_H
 
-#include "base/http.h"
-#include "base/metrics.h"
+#include "base/http/http.h"
+#include "base/metrics/metrics.h"
 
 #include <stdbool.h>
 #include <stddef.h>

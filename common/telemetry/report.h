@@ -3,7 +3,7 @@
 #ifndef AGENTGRAPH_TELEMETRY_REPORT_H
 #define AGENTGRAPH_TELEMETRY_REPORT_H
 
-#include "base/traceparent.h"
+#include "base/http/traceparent.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /* Finding mail addresses, IP addresses and long numbers in running text. */
 #include "telemetry/tracker.h"
 
-#include "base/redact.h"
+#include "base/log/redact.h"
 
 #include <ctype.h>
 #include <stdbool.h>

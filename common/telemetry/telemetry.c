@@ -2,10 +2,10 @@
 /* Opening the configured targets, and handing each run and failure to them. */
 #include "telemetry/telemetry.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/http/percent.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/percent.h"
+#include "base/os/clock.h"
 #include "telemetry/otlp.h"
 #include "telemetry/outlet.h"
 #include "telemetry/tracker.h"

@@ -2,11 +2,11 @@
 /* Events and transactions as envelopes, and the limits that the tracker sets. */
 #include "telemetry/tracker.h"
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "config/dsn.h"
+#include "base/os/clock.h"
+#include "config/environment/dsn.h"
 #include "telemetry/otlp.h"
 #include "telemetry/outlet.h"
 

@@ -24,8 +24,8 @@ void tracker_failure(struct tracker *tracker, const struct failure_report *repor
 /* Milliseconds that the header X-Sentry-Rate-Limits asks for, by kind: 0 errors, 1 transactions. */
 void tracker_limits(const char *header, int64_t pause_ms[2]);
 
-/* Appends text without personal data: secrets (base/redact.h), addresses of mail and of machines,
- * and numbers of nine digits and more, which are telephones, cards and accounts. */
+/* Appends text without personal data: secrets (base/log/redact.h), addresses of mail and of
+ * machines, and numbers of nine digits and more, which are telephones, cards and accounts. */
 void scrub(struct buf *out, const char *text);
 
 #endif

@@ -2,8 +2,8 @@
 /* The environment of such a child, and running it in a run's remaining time. */
 #include "tool/command.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

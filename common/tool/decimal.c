@@ -2,7 +2,7 @@
 /* Digits and an exponent read from text, compared, and divided with remainder. */
 #include "tool/decimal.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <ctype.h>

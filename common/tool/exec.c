@@ -3,7 +3,7 @@
 #include "tool/exec.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tool/command.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "tool/schema.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "tool/decimal.h"
 #include "tool/pattern.h"

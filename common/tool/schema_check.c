@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Checking a value against a compiled schema: the walk, and the keywords for single values. */
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "tool/decimal.h"
 #include "tool/pattern.h"

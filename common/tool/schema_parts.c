@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Checking the elements of arrays and the members of objects. */
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/json_members.h"
+#include "base/json/json.h"
+#include "base/json/json_members.h"
 #include "base/memory.h"
 #include "tool/pattern.h"
 #include "tool/schema_internal.h"

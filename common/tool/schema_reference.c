@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Where a "$ref" leads. */
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/percent.h"
+#include "base/http/percent.h"
+#include "base/json/json.h"
 #include "tool/schema_internal.h"
 
 #include <stdint.h>

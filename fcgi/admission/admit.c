@@ -2,7 +2,7 @@
 /* Authentication once a request, and permission for an action or a feature. */
 #include "fcgi/admission/admit.h"
 
-#include "access/run_ticket.h"
+#include "access/ticket/run_ticket.h"
 #include "fcgi/admission/caller.h"
 #include "fcgi/admission/upgrade.h"
 #include "fcgi/request/credential.h"

@@ -3,7 +3,7 @@
 #include "fcgi/admission/limit.h"
 
 #include "access/limit.h"
-#include "access/run_ticket.h"
+#include "access/ticket/run_ticket.h"
 #include "fcgi/admission/admit.h"
 #include "fcgi/admission/caller.h"
 #include "fcgi/request/request.h"

@@ -2,8 +2,8 @@
 /* What a handshake offers, the checks on it, and the ticket that it is given. */
 #include "fcgi/admission/upgrade.h"
 
-#include "access/ticket.h"
-#include "base/header_list.h"
+#include "access/ticket/ticket.h"
+#include "base/http/header_list.h"
 #include "config/string_list.h"
 #include "config/words.h"
 #include "fcgi/admission/caller.h"

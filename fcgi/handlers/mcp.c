@@ -3,7 +3,7 @@
  * (RFC 9728). */
 #include "service/mcp/mcp_service.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "config/config.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/credential.h"

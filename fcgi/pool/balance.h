@@ -10,7 +10,7 @@
 #ifndef AGENTGRAPH_FCGI_POOL_BALANCE_H
 #define AGENTGRAPH_FCGI_POOL_BALANCE_H
 
-#include "base/shared.h"
+#include "base/os/shared.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,9 +3,9 @@
  * so under the lock, so that it is not taken away, and closed, half added. */
 #include "fcgi/pool/intake.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #ifndef AGENTGRAPH_FCGI_POOL_PENDING_H
 #define AGENTGRAPH_FCGI_POOL_PENDING_H
 
-#include "base/shared.h"
+#include "base/os/shared.h"
 
 #include <stdbool.h>
 #include <stdint.h>

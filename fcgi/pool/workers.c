@@ -2,10 +2,10 @@
 /* Accepting connections in turn, reading one request from each, and closing it with care. */
 #include "fcgi/pool/workers.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "fcgi/pool/balance.h"
 #include "fcgi/pool/intake.h"
 

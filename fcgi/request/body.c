@@ -2,7 +2,7 @@
 /* Reading a body of announced or unknown length, and parsing it as a JSON object. */
 #include "fcgi/request/body.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 #include <strings.h>

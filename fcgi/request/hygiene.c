@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "config/answer_headers.h"
-#include "config/environment.h"
+#include "config/environment/environment.h"
 #include "config/string_list.h"
 
 #include <stdlib.h>

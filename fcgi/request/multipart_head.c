@@ -2,7 +2,7 @@
 /* Parameters of header fields: quoted, extended, plain. */
 #include "fcgi/request/multipart_head.h"
 
-#include "base/percent.h"
+#include "base/http/percent.h"
 
 #include <ctype.h>
 #include <string.h>

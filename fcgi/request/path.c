@@ -2,8 +2,8 @@
 /* Splitting, decoding and resolving of segments. */
 #include "fcgi/request/path.h"
 
-#include "base/json.h"
-#include "base/percent.h"
+#include "base/http/percent.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

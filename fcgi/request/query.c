@@ -2,8 +2,8 @@
 /* Decoding name=value pairs into the fields that a route declares. */
 #include "fcgi/request/query.h"
 
-#include "base/json.h"
-#include "base/percent.h"
+#include "base/http/percent.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #ifndef AGENTGRAPH_FCGI_REQUEST_REQUEST_H
 #define AGENTGRAPH_FCGI_REQUEST_REQUEST_H
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/waiter.h"
+#include "base/os/clock.h"
+#include "base/os/waiter.h"
 #include "fcgi/request/client.h"
 #include "fcgi/request/head.h"
 #include "fcgi/request/path.h"

@@ -2,9 +2,9 @@
 /* Building the head, and writing documents, errors, bytes and streams. */
 #include "fcgi/request/response.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 #include "fcgi/request/hygiene.h"
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"

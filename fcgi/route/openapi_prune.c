@@ -2,7 +2,7 @@
 /* Following references from the operations, and deleting what none of them reaches. */
 #include "fcgi/route/openapi.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <string.h>

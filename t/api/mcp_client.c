@@ -11,12 +11,12 @@
  * calls every tool without arguments it does not need, "@many N NAME JSON" makes N calls at once.
  * Each result is one line: "ok JSON", "error JSON" or "failed WHY".
  */
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/process.h"
-#include "tool/mcp.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
+#include "tool/mcp/mcp.h"
 
 #include <pthread.h>
 #include <stdio.h>

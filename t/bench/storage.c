@@ -10,8 +10,8 @@
  * lease: acquire and release, without contention.  Each is measured with one worker first, and the
  * ratio is that of the many to the one.
  */
-#include "base/clock.h"
 #include "base/id.h"
+#include "base/os/clock.h"
 #include "config/config.h"
 #include "storage/defer.h"
 

@@ -9,9 +9,9 @@
  * open
  */
 #include "base/memory.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "config/config.h"
-#include "model/local_embed.h"
+#include "model/embed/local_embed.h"
 #include "storage/memories.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage/vector/vector_search.h"

@@ -9,7 +9,7 @@
  *
  * Each handshake has a ticket signed with the key in STATE.
  */
-#include "access/ticket.h"
+#include "access/ticket/ticket.h"
 #include "base/id.h"
 #include "base/memory.h"
 

@@ -28,7 +28,7 @@ violations()
 		place["curl/curl.h"] = place["hiredis.h"] = place["hiredis/hiredis.h"] = "once"
 		place["magic.h"] = "common/service/files/media_magic.c"
 		place["speex/speex_resampler.h"] = "common/model/"
-		place["libwebsockets.h"] = "common/model/realtime_lws.h"
+		place["libwebsockets.h"] = "common/model/realtime/realtime_lws.h"
 		place["archive.h"] = place["archive_entry.h"] = "extract/package.c"
 		place["libxml/parser.h"] = place["libxml/HTMLparser.h"] = "extract/"
 		place["seccomp.h"] = place["linux/landlock.h"] = "extract/cage.c"

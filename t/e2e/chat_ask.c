@@ -8,11 +8,11 @@
  * asks again, and prints the result of the last call: "done", "failed", "timed out" or "stopped",
  * the tries, and the message or the error.
  */
-#include "base/http.h"
-#include "base/json.h"
+#include "base/http/http.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "model/chat.h"
-#include "model/embed.h"
+#include "model/embed/embed.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  *
  * With a USER the credential counts as verified.
  */
-#include "access/ticket.h"
+#include "access/ticket/ticket.h"
 #include "base/id.h"
 #include "base/memory.h"
 

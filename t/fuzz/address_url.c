@@ -2,7 +2,7 @@
 /* Addresses of other services, as the environment gives them: of a cache, and of an error tracker.
  * What is accepted is complete, and what was expected is said otherwise. */
 #include "access/cache.h"
-#include "config/dsn.h"
+#include "config/environment/dsn.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Bodies of POST /v1/ag-ui: whatever the JSON, there is a mistake with a text, or a run that can be
  * made. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "replay.h"
 #include "service/agui/agui_input.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Heads of HTTP answers: what a header's value is has no line end in it, and a wish to wait is a
  * time that can be waited for. */
-#include "base/http.h"
+#include "base/http/http.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Answers of chat providers, streamed and whole: the message has its form, whatever they say.  The
  * first byte chooses the provider. */
-#include "base/json.h"
-#include "base/sse.h"
+#include "base/http/sse.h"
+#include "base/json/json.h"
 #include "model/provider.h"
 #include "replay.h"
 

@@ -4,10 +4,10 @@
  * in a thread.  Whatever they are, each provider gets a JSON object, or there is a sentence why
  * not.
  */
-#include "base/json.h"
-#include "base/json_scan.h"
+#include "base/json/json.h"
+#include "base/json/json_scan.h"
 #include "base/utf8.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "model/provider.h"
 #include "replay.h"
 

@@ -3,8 +3,8 @@
  * The keys of agentgraph.json: whatever the object, there are problems with a text or a complete
  * configuration.  The file itself and `env`, which reads others, stay out of it.
  */
-#include "base/json.h"
-#include "config/environment.h"
+#include "base/json/json.h"
+#include "config/environment/environment.h"
 #include "config/keys.h"
 #include "replay.h"
 

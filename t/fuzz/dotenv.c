@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Dotenv files: whatever the bytes, the answer is a line with a mistake or usable variables. */
-#include "config/dotenv.h"
-#include "base/json.h"
-#include "config/expand.h"
+#include "config/environment/dotenv.h"
+#include "base/json/json.h"
+#include "config/environment/expand.h"
 #include "replay.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * The environment: the input is lines NAME=value.  Whatever they are, there are problems with a
  * text, and every setting has a value that can be worked with.
  */
-#include "config/environment.h"
+#include "config/environment/environment.h"
 #include "base/utf8.h"
 #include "replay.h"
 #include "storage/blob/s3.h"

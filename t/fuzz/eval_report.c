@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Reports of evaluations: what is mended is no longer than before, and what is found by walking
  * over the text is what a tree of it has. */
-#include "base/json_scan.h"
-#include "base/json_skim.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_skim.h"
 #include "base/memory.h"
 #include "replay.h"
 #include "service/evals/eval_file.h"

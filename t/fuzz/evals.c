@@ -4,8 +4,8 @@
  * Whatever they are, the list and each run in it can be shown, and are text.
  */
 #include "service/evals/evals.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/utf8.h"
 #include "replay.h"
 #include "scratch.h"

@@ -3,13 +3,13 @@
  * What executables write, as nodes and as tools of a graph: the input is their standard output.
  * Whatever it is, the run ends, well, with a pause or with a sentence; and so does the tool.
  */
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "config/config.h"
-#include "graph/exec_node.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
+#include "graph/nodes/exec_node.h"
 #include "graph/run.h"
 #include "replay.h"
 #include "scratch.h"

@@ -4,7 +4,7 @@
  * are cut, the same messages come out, none is over the limit, and what is held is given back.
  */
 #include "replay.h"
-#include "ws-bridge/relay_frames.h"
+#include "ws-bridge/relay/relay_frames.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Heads of HTTP: whatever the bytes, they are refused, or what is taken from them is text without
  * line ends. */
 #include "replay.h"
-#include "ws-bridge/relay_handshake.h"
+#include "ws-bridge/relay/relay_handshake.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* JSON texts: what is accepted prints as JSON that means the same and prints the same again. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * token, which never verifies, and as the claims of one that does.
  */
 #include "access/jwt_auth.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "replay.h"
 #include "t/unit/mint_fixture.h"

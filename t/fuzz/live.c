@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* What a client sends on a live socket: the input is lines, the first one the init frame, each
  * other one a text frame, or audio when it begins with an asterisk. */
-#include "graph/live.h"
-#include "base/clock.h"
+#include "graph/live/live.h"
+#include "base/os/clock.h"
 #include "replay.h"
 #include "service/live/live_config.h"
 #include "service/live/live_internal.h"

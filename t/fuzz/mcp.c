@@ -4,14 +4,14 @@
  * answered with JSON, a result becomes an output that can be printed, and a list is made of tools
  * with names of their own.
  */
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "replay.h"
-#include "tool/mcp_headers.h"
-#include "tool/mcp_message.h"
-#include "tool/mcp_oauth.h"
+#include "tool/mcp/mcp_headers.h"
+#include "tool/mcp/mcp_message.h"
+#include "tool/mcp/mcp_oauth.h"
 
 #include <stdlib.h>
 #include <string.h>

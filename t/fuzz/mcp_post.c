@@ -2,10 +2,10 @@
 /* Messages of MCP hosts, each behind a line for its three headers: whatever the bytes, there is a
  * fault with a code and the id that came, or a request of a version that is served, and its
  * arguments fit a run or are told what does not. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "replay.h"
 #include "service/mcp/mcp_ask.h"
 #include "service/mcp/mcp_offer.h"

@@ -5,7 +5,7 @@
  * object fulfils the condition that it is like itself.
  */
 #include "storage/memory_filter.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
 #include "replay.h"
 

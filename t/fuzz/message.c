@@ -3,10 +3,10 @@
  * Messages: the input is a JSON array of them.  Whatever each is, from a client and from a node,
  * there is a mistake with a text, or its output form, which is its own output form.
  */
-#include "graph/message.h"
-#include "base/json.h"
+#include "graph/message/message.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
-#include "graph/window.h"
+#include "graph/nodes/window.h"
 #include "replay.h"
 
 #include <stdlib.h>

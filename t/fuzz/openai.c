@@ -2,9 +2,9 @@
 /* Bodies of POST /v1/chat/completions: whatever the JSON, there is a mistake with a text, or a run
  * that can be made, of no thread and of one. */
 #include "service/openai/openai.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "replay.h"
 #include "service/openai/openai_input.h"
 

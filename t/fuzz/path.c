@@ -2,7 +2,7 @@
 /* Paths of requests: whatever the bytes, a path is refused or made of text, and matching it is
  * safe. */
 #include "fcgi/request/path.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "fcgi/route/route.h"
 #include "replay.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Query strings: whatever the bytes, each value is text, absent, or a mistake that is named. */
 #include "fcgi/request/query.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "replay.h"
 
 #include <stdlib.h>

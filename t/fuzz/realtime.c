@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What a realtime provider sends: the first line names it and may ask for text or manual activity;
  * of the others each is a message, or input when it begins with *, > or <. */
-#include "base/json.h"
-#include "graph/live.h"
-#include "model/realtime_dialect.h"
+#include "base/json/json.h"
+#include "graph/live/live.h"
+#include "model/realtime/realtime_dialect.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * it, the third behind: whatever they are, UTF-8 stays UTF-8, no line grows without bound, and a
  * secret that is said to be one is gone.
  */
-#include "base/redact.h"
+#include "base/log/redact.h"
 #include "base/utf8.h"
 #include "replay.h"
 

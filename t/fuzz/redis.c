@@ -5,7 +5,7 @@
  */
 #include "access/cache.h"
 #include "base/buf.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "replay.h"
 
 #include <pthread.h>

@@ -9,8 +9,8 @@
  * on the turn socket instead.
  */
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/route/mount.h"

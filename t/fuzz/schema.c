@@ -5,7 +5,7 @@
  * fit.
  */
 #include "tool/schema.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
 #include "replay.h"
 

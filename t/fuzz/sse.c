@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Server-sent events: the same events come out wherever the bytes are cut. */
-#include "base/sse.h"
+#include "base/http/sse.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  * is there, "content" and "metadata", and "filters" that were checked.  Whatever they are, SQL and
  * FTS5 understand what is made of them, and a memory is found by its own text.
  */
-#include "base/json.h"
-#include "base/log.h"
-#include "base/shared.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/os/shared.h"
 #include "config/config.h"
-#include "model/local_embed.h"
+#include "model/embed/local_embed.h"
 #include "replay.h"
 #include "scratch.h"
 #include "storage/memories.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What comes from outside about traces and failures: the header traceparent, the address of an
  * error tracker and its answers, and texts that are scrubbed.  Each reads the same input. */
-#include "base/traceparent.h"
+#include "base/http/traceparent.h"
 #include "base/utf8.h"
-#include "config/dsn.h"
+#include "config/environment/dsn.h"
 #include "replay.h"
 #include "telemetry/tracker.h"
 

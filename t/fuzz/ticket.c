@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Tickets: whatever the bytes, nobody gets in with another key, and what a good signature stands
  * over is complete or refused.  An input is taken twice: as a ticket, and as the claims of one. */
-#include "access/run_ticket.h"
+#include "access/ticket/run_ticket.h"
 #include "base/memory.h"
 #include "replay.h"
 #include "t/unit/mint_fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Addresses of webhooks: one that is taken has nothing in it that readers of addresses take in
  * different ways, and is normal already when it was normalised. */
-#include "base/url.h"
+#include "base/http/url.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "access/custom_auth.h"
 #include "agentgraph.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "storage_fixture.h"
 

@@ -2,8 +2,8 @@
 /* The shared cache: where it is, what it keeps, and what it costs when it is not there. */
 #include "access/cache.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "redis_fixture.h"
 #include "unit.h"
 

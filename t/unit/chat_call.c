@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Calls to providers that answer, and to those that have a bad day. */
-#include "base/clock.h"
-#include "base/http.h"
-#include "base/json.h"
+#include "base/http/http.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "chat_fixture.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "chat_fixture.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "http_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* OpenAI's responses: what is asked, and what is made of what comes. */
-#include "base/http.h"
-#include "base/json.h"
+#include "base/http/http.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "chat_fixture.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <signal.h>

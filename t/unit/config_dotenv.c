@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/json.h"
-#include "config/dotenv.h"
-#include "config/env_file.h"
+#include "base/json/json.h"
+#include "config/environment/dotenv.h"
+#include "config/environment/env_file.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "config_fixture.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

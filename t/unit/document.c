@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-#include "graph/document.h"
+#include "graph/document/document.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "document_fixture.h"
 #include "unit.h"
@@ -511,7 +511,8 @@ static void read_schema(void)
 	const char *top = getenv("top_srcdir");
 	struct buf text = {0};
 	char path[4096];
-	snprintf(path, sizeof(path), "%s/common/graph/document.schema.json", top ? top : ".");
+	snprintf(
+	    path, sizeof(path), "%s/common/graph/document/document.schema.json", top ? top : ".");
 	FILE *file = fopen(path, "re");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	for (int c; (c = getc(file)) != EOF;)

@@ -2,10 +2,10 @@
 #include "document_fixture.h"
 
 #include "base/id.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "graph/run.h"
 #include "unit.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-#include "model/embed.h"
+#include "model/embed/embed.h"
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/http.h"
-#include "base/json.h"
+#include "base/http/http.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "chat_fixture.h"
 #include "http_fixture.h"
-#include "model/embed_scan.h"
+#include "model/embed/embed_scan.h"
 #include "unit.h"
 
 #include <stdio.h>

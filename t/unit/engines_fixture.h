@@ -4,7 +4,7 @@
 #ifndef AGENTGRAPH_UNIT_ENGINES_FIXTURE_H
 #define AGENTGRAPH_UNIT_ENGINES_FIXTURE_H
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "memory_engine_fixture.h"
 #include "postgresql_fixture.h"
 #include "storage/sql/db.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs in the background that go on in another process, from the node at which theirs died. */
 #include "base/id.h"
-#include "base/json.h"
-#include "base/shared.h"
+#include "base/json/json.h"
+#include "base/os/shared.h"
 #include "config/config.h"
 #include "graph/graph.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "graph/run.h"
 #include "storage/runs.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Eval reports: their texts, what is mended in them, and walking over large ones. */
-#include "base/json_scan.h"
-#include "base/json_skim.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_skim.h"
 #include "base/memory.h"
 #include "service/evals/eval_file.h"
 #include "service/evals/eval_values.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Nodes that are executables. */
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "document_fixture.h"
 #include "unit.h"
 

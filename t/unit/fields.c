@@ -3,7 +3,7 @@
  */
 #include "base/fields.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "unit.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/http.h"
-#include "base/clock.h"
+#include "base/http/http.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "http_fixture.h"
 #include "unit.h"
 

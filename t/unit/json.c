@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/json_quote.h"
+#include "base/json/json_quote.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <math.h>

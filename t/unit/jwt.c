@@ -2,8 +2,8 @@
 /* Bearer tokens: which are let in, and what is said of the others. */
 #include "access/jwt_auth.h"
 
-#include "access/signature.h"
-#include "base/json.h"
+#include "access/ticket/signature.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "mint_fixture.h"
 #include "unit.h"

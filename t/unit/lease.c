@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "storage/lease.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "access/limit_table.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <limits.h>

@@ -2,8 +2,8 @@
 /* The live session, with a provider that does what it is told. */
 #include "service/live/live.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "graph/state.h"
 #include "live_fixture.h"
 #include "unit.h"

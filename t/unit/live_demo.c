@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* The provider that needs no model (graph/live_demo.c): exactly what it answers to what. */
+/* The provider that needs no model (graph/demo/live_demo.c): exactly what it answers to what. */
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "graph/live.h"
+#include "graph/live/live.h"
 #include "unit.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 #include "live_fixture.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/live/live_internal.h"
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 #define AGENTGRAPH_UNIT_LIVE_FIXTURE_H
 
 #include "base/buf.h"
-#include "graph/live.h"
+#include "graph/live/live.h"
 #include "service/live/live.h"
 
 #include <stdbool.h>

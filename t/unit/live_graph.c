@@ -2,7 +2,7 @@
 /* Live agents in graphs: what is refused at start-up, in C and in documents. */
 #include "base/memory.h"
 #include "document_fixture.h"
-#include "graph/live.h"
+#include "graph/live/live.h"
 #include "unit.h"
 
 #include <stdio.h>

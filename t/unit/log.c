@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/buf.h"
-#include "base/redact.h"
+#include "base/log/redact.h"
 #include "base/utf8.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 /* The bytes that a message carries itself (agentgraph.h); those of files are t/api/6050-media.t's.
  */
 #include "agentgraph.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 #include "memory_engine_fixture.h"
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "memory_history_fixture.h"

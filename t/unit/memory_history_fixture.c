@@ -2,8 +2,8 @@
 /* Checkpoints of the engine in memory. */
 #include "memory_history_fixture.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/runs.h"
 
 #include <stdlib.h>

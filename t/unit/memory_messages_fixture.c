@@ -2,7 +2,7 @@
 /* Messages of the engine in memory, read and written. */
 #include "memory_history_fixture.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

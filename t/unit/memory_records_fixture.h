@@ -10,7 +10,7 @@
 
 #include "storage/file_records.h"
 #include "storage/memories.h"
-#include "storage/trace_records.h"
+#include "storage/trace/trace_records.h"
 
 /* What a storage with these subjects begins with. */
 struct records_storage {

@@ -3,10 +3,10 @@
 #include "memory_runs_fixture.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/http/url.h"
 #include "base/id.h"
 #include "base/memory.h"
-#include "base/url.h"
+#include "base/os/clock.h"
 #include "storage/queue.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Model nodes of documents: what may be said of them, and their work with a provider that answers
  * by a script. */
-#include "base/http.h"
-#include "base/json.h"
+#include "base/http/http.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "chat_fixture.h"
 #include "document_fixture.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The OpenAPI document against the route table, and where pages are put. */
 #include "fcgi/route/openapi.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "fcgi/route/mount.h"
 #include "fcgi/texts.h"

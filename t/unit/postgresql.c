@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The engine over PostgreSQL, where it is not as the others are: connections, crashes of the
  * server, its schema and whose it is.  All else is in storage_*.c, with ENGINE=postgresql. */
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/shared.h"
+#include "base/os/clock.h"
+#include "base/os/shared.h"
 #include "postgresql_fixture.h"
 #include "storage/postgresql/postgresql_schema.h"
 #include "storage/postgresql/postgresql_server.h"

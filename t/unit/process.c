@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/process.h"
+#include "base/os/process.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <dirent.h>

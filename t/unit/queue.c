@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "storage/queue.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <sys/wait.h>

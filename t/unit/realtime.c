@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What the dialects of realtime providers make of events, in the form that the providers' public
  * documentation shows. */
-#include "base/json.h"
-#include "graph/live.h"
-#include "model/realtime_dialect.h"
+#include "base/json/json.h"
+#include "graph/live/live.h"
+#include "model/realtime/realtime_dialect.h"
 #include "unit.h"
 
 #include <stdlib.h>

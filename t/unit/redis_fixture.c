@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "redis_fixture.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What messages that arrive in parts may hold together; the frames themselves are t/e2e/relay.t's.
  */
-#include "ws-bridge/relay_frames.h"
+#include "ws-bridge/relay/relay_frames.h"
 
 #include "base/memory.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "ws-bridge/relay_handshake.h"
+#include "ws-bridge/relay/relay_handshake.h"
 #include "unit.h"
 
 #include <stdlib.h>

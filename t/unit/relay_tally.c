@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "ws-bridge/relay_tally.h"
+#include "ws-bridge/relay/relay_tally.h"
 #include "unit.h"
 
 #include <stdio.h>

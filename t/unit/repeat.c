@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Events that repeat one that was read: what is taken for a repetition, and what must not be. */
 #include "model/repeat.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "unit.h"
 

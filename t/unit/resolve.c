@@ -3,8 +3,8 @@
  */
 #include "access/resolve.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Answers, through the whole server: order of the checks, envelopes, headers, CORS, streams. */
 #include "fcgi/request/response.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "client_fixture.h"
 #include "fcgi/request/request.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "tool/schema.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "base/hash.h"
 #include "base/id.h"
 #include "unit.h"

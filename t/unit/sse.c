@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/sse.h"
+#include "base/http/sse.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reading a state while runs begin and end: the database and the leases are looked at in turn. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "graph/graph.h"
 #include "service/thread/threads.h"
 #include "unit.h"

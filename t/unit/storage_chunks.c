@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Chunks of runs that are kept. */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 

@@ -3,7 +3,7 @@
 #ifndef AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
 #define AGENTGRAPH_UNIT_STORAGE_FIXTURE_H
 
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "config/config.h"
 #include "engines_fixture.h"
 #include "storage/defer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "history_fixture.h"
 #include "storage/runs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs in the background as the storage keeps them: the queue, its claims, and the outbox. */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 

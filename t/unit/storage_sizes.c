@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Large messages, long threads, what becomes of them, and databases of the first schema. */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"
 

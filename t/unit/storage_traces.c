@@ -3,7 +3,7 @@
 #include "config/config.h"
 #include "engines_fixture.h"
 #include "storage/sql/db.h"
-#include "storage/trace_ring.h"
+#include "storage/trace/trace_ring.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"
 

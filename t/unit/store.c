@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The memory store's engine, the conditions on metadata, and the embedder that is built in. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "config/config.h"
 #include "engines_fixture.h"
-#include "model/local_embed.h"
+#include "model/embed/local_embed.h"
 #include "storage/memories.h"
 #include "storage/memory_filter.h"
 #include "storage/sqlite/sqlite_db.h"

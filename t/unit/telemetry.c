@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* What leaves the service: spans, failures, and what is kept out of them. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "config/dsn.h"
+#include "config/environment/dsn.h"
 #include "telemetry/otlp.h"
 #include "telemetry/tracker.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "graph/template.h"
+#include "graph/message/template.h"
 
 #include "base/memory.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-#include "access/run_ticket.h"
-#include "base/json.h"
+#include "access/ticket/run_ticket.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "unit.h"
 

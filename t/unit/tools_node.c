@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Tools nodes: which calls are made, how many at once, and what becomes of what they say. */
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "document_fixture.h"
 #include "unit.h"
 

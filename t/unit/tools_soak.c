@@ -3,7 +3,7 @@
  * Many runs with tools of all kinds leave nothing behind: no descriptor, no process, no memory.
  * SOAK_RUNS says how many; few by default.
  */
-#include "base/http.h"
+#include "base/http/http.h"
 #include "base/memory.h"
 #include "document_fixture.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/traceparent.h"
+#include "base/http/traceparent.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Who is let in to a WebSocket: the handshake's headers and its credential. */
 #include "fcgi/admission/upgrade.h"
-#include "access/ticket.h"
+#include "access/ticket/ticket.h"
 #include "client_fixture.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/request.h"

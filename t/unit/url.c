@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/url.h"
+#include "base/http/url.h"
 #include "unit.h"
 
 #include <stdlib.h>

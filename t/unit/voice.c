@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Where utterances start and end. */
-#include "graph/voice.h"
+#include "graph/live/voice.h"
 
 #include "unit.h"
 

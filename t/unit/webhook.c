@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Which addresses a request may name, and the signature of what they are sent. */
 #include "service/run/webhook.h"
-#include "base/json.h"
-#include "base/url.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
 #include "config/string_list.h"
 #include "unit.h"
 

@@ -2,10 +2,10 @@
 /* The sender, against receivers of every kind and an outbox of the test's own. */
 #include "service/run/webhook_sender.h"
 
-#include "base/clock.h"
+#include "base/http/url.h"
 #include "base/memory.h"
-#include "base/shared.h"
-#include "base/url.h"
+#include "base/os/clock.h"
+#include "base/os/shared.h"
 #include "config/string_list.h"
 #include "http_fixture.h"
 #include "service/run/webhook.h"

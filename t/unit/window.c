@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Where a context is cut. */
-#include "graph/window.h"
+#include "graph/nodes/window.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "unit.h"
 

@@ -2,9 +2,9 @@
 /* One run for a browser: what it answers, what is new, and the events around it. */
 #include "service/agui/agui.h"
 
-#include "base/json.h"
-#include "base/json_members.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/json/json_members.h"
+#include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/agui/agui_events.h"
 #include "service/agui/agui_input.h"

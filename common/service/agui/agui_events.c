@@ -2,9 +2,9 @@
 /* The writer of events: what is open, and what each step of a run makes of it. */
 #include "service/agui/agui_events.h"
 
-#include "base/json.h"
-#include "base/json_quote.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
+#include "graph/message/message.h"
 #include "service/thread/feed.h"
 
 #include <string.h>

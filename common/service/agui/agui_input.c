@@ -3,8 +3,8 @@
 #include "service/agui/agui_input.h"
 
 #include "base/fields.h"
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "graph/message/message.h"
 #include "service/run/client_tools.h"
 #include "service/thread/ident.h"
 

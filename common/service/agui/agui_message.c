@@ -2,8 +2,8 @@
 /* Roles and parts of such messages, turned into the service's messages and blocks. */
 #include "service/agui/agui_input.h"
 
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "graph/message/message.h"
 #include "service/files/media_type.h"
 
 #include <string.h>

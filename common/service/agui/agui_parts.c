@@ -2,10 +2,10 @@
 /* Messages, results and outcomes written out in the shapes that browsers know. */
 #include "service/agui/agui_events.h"
 
-#include "base/json.h"
-#include "base/json_quote.h"
-#include "base/log.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
+#include "base/log/log.h"
+#include "graph/message/message.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "service/evals/eval_regression.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "service/evals/eval_values.h"
 

@@ -3,7 +3,7 @@
 #include "service/evals/eval_file.h"
 
 #include "base/buf.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/utf8.h"
 
 #include <errno.h>

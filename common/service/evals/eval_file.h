@@ -8,7 +8,7 @@
 #ifndef AGENTGRAPH_SERVICE_EVALS_EVAL_FILE_H
 #define AGENTGRAPH_SERVICE_EVALS_EVAL_FILE_H
 
-#include "base/json_skim.h"
+#include "base/json/json_skim.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* Pairing the cases of two runs, and what became better or worse. */
 #include "service/evals/eval_regression.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <math.h>

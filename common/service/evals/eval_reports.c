@@ -2,10 +2,10 @@
 /* Listing the directory, reading what has changed, and numbering the runs of a set. */
 #include "service/evals/eval_reports.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/evals/eval_file.h"
 #include "service/evals/eval_values.h"
 

@@ -3,7 +3,7 @@
  * moments as short texts. */
 #include "service/evals/eval_values.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -3,9 +3,9 @@
 #include "service/evals/evals.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/evals/eval_file.h"
 #include "service/evals/eval_regression.h"
 #include "service/evals/eval_values.h"

@@ -3,10 +3,10 @@
 #include "service/files/extract.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/process.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
 #include "base/utf8.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "service/files/files.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
 #include "service/files/media_type.h"
 

@@ -2,7 +2,7 @@
 /* Filling in type, size, digest and name of the files that blocks name. */
 #include "service/files/media.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "service/files/files.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  * libmagic, which is loaded when the first file needs it: it has a database of some megabytes,
  * which processes that never look at a file do not pay for.
  */
-#include "base/library.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/os/library.h"
 #include "service/files/media_type.h"
 
 #include <dlfcn.h>

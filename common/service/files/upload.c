@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* An upload on its way to the store: name, type, size, digest, and its text. */
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
 #include "service/files/extract.h"
 #include "service/files/files.h"

@@ -2,8 +2,8 @@
 /* Ids and records of checkpoints, finding one, and making it a thread that goes on. */
 #include "service/history/earlier.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "graph/state.h"
 #include "service/thread/change.h"
 

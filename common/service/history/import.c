@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* A thread made of lines, with all its history: read once for mistakes, and once more within the
  * one transaction that writes it. */
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "service/history/history.h"
 #include "service/history/lines.h"
 #include "service/thread/change.h"

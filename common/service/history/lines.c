@@ -2,7 +2,7 @@
 /* Lines of a thread's history, printed. */
 #include "service/history/lines.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/history/line_rows.h"

@@ -2,9 +2,9 @@
 /* Lines of a thread's history, read and checked. */
 #include "service/history/lines.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "service/files/media.h"
 #include "service/history/earlier.h"
 #include "service/history/line_rows.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Going back to a checkpoint, in the thread itself and in a new one. */
-#include "base/clock.h"
 #include "base/fields.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/history/history.h"

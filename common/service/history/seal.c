@@ -2,7 +2,7 @@
 /* Digest and HMAC of lines. */
 #include "service/history/seal.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -10,7 +10,7 @@
 #ifndef AGENTGRAPH_SERVICE_HISTORY_SEAL_H
 #define AGENTGRAPH_SERVICE_HISTORY_SEAL_H
 
-#include "access/ticket.h"
+#include "access/ticket/ticket.h"
 #include "base/error.h"
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 /* The session: its beginning, the client's frames, and its end. */
 #include "service/live/live.h"
 
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "service/live/live_internal.h"
 

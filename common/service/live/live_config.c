@@ -3,8 +3,8 @@
 #include "service/live/live_config.h"
 
 #include "base/fields.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "service/thread/ident.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 #ifndef AGENTGRAPH_SERVICE_LIVE_LIVE_CONFIG_H
 #define AGENTGRAPH_SERVICE_LIVE_LIVE_CONFIG_H
 
-#include "graph/live.h"
+#include "graph/live/live.h"
 #include "service/service.h"
 
 struct live_config {

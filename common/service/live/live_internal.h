@@ -4,7 +4,7 @@
 #define AGENTGRAPH_SERVICE_LIVE_LIVE_INTERNAL_H
 
 #include "base/buf.h"
-#include "graph/live.h"
+#include "graph/live/live.h"
 #include "service/live/live.h"
 #include "service/live/live_config.h"
 #include "service/live/live_parts.h"

@@ -2,10 +2,10 @@
 /* The keeper's thread and its jobs: opening a thread, adding messages, letting go. */
 #include "service/live/live_parts.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "graph/state.h"
 #include "service/thread/change.h"
 #include "service/thread/names.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The connection to the model: made, lost, made again; and what goes over it. */
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "service/live/live_internal.h"
 

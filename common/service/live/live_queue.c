@@ -2,7 +2,7 @@
 /* A list of frames, bounded in number and in bytes. */
 #include "service/live/live_parts.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /* Starting calls, counting their places, and collecting what they returned. */
 #include "service/live/live_parts.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "graph/run.h"
 
 #include <pthread.h>

@@ -2,8 +2,8 @@
 /* Results with text and structure, and a notification for each node. */
 #include "service/mcp/mcp_answer.h"
 
-#include "base/json.h"
-#include "base/json_quote.h"
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
 #include "graph/state.h"
 #include "service/run/said.h"
 

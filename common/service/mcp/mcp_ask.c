@@ -2,8 +2,8 @@
 /* Forms of pauses, the state that comes back, and the answers in it. */
 #include "service/mcp/mcp_ask.h"
 
-#include "access/ticket.h"
-#include "base/json.h"
+#include "access/ticket/ticket.h"
+#include "base/json/json.h"
 #include "service/mcp/mcp_answer.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/run/said.h"

@@ -2,9 +2,9 @@
 /* Name, description and schemas of the tool, and its arguments as a message. */
 #include "service/mcp/mcp_offer.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "service/thread/ident.h"
 #include "tool/schema.h"
 

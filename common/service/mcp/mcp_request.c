@@ -3,7 +3,7 @@
 #include "service/mcp/mcp_request.h"
 
 #include "base/base64.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #define AGENTGRAPH_SERVICE_MCP_MCP_REQUEST_H
 
 #include "service/mcp/mcp_service.h"
-#include "tool/mcp_version.h"
+#include "tool/mcp/mcp_version.h"
 
 struct mcp_request {
 	const cJSON *id; /* NULL: a notification */

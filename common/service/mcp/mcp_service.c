@@ -2,7 +2,7 @@
 /* The methods, and a call of the tool from its arguments to its result. */
 #include "service/mcp/mcp_service.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "service/mcp/mcp_answer.h"
 #include "service/mcp/mcp_ask.h"
 #include "service/mcp/mcp_offer.h"

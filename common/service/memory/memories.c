@@ -2,7 +2,7 @@
 /* Opening store, embedder or plug-in, and checks and reports over all memories. */
 #include "service/memory/memories.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "service/memory/memory_late.h"
 

@@ -2,9 +2,9 @@
 /* Storing, reading, changing, listing, searching and forgetting memories. */
 #include "service/memory/memory_calls.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/memory/memories.h"
 #include "service/memory/memory_plugin.h"
 #include "service/memory/memory_search.h"

@@ -2,13 +2,13 @@
 /* Asking for vectors after looking for known ones, and the pause after a failure. */
 #include "service/memory/memory_embed.h"
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
-#include "model/embed.h"
-#include "model/local_embed.h"
+#include "model/embed/embed.h"
+#include "model/embed/local_embed.h"
 
 #include <openssl/evp.h>
 #include <pthread.h>

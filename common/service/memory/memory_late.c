@@ -2,9 +2,9 @@
 /* The thread that embeds what is left, batch by batch, and the lock of its office. */
 #include "service/memory/memory_late.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 
 #include <stdlib.h>

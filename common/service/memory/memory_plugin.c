@@ -3,8 +3,8 @@
 #include "service/memory/memory_plugin.h"
 
 #include "agentgraph.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

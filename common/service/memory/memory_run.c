@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Handing a node's call to the function of the route, narrowed to the run's own user. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "service/memory/memory_calls.h"
 
 #include <string.h>

@@ -2,9 +2,9 @@
 /* Lists by likeness, by words, by time and by links, and fusing two of them. */
 #include "service/memory/memory_search.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

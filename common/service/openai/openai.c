@@ -2,7 +2,7 @@
 /* One chat completion: whose thread, the turn, and how its end is told; and the models. */
 #include "service/openai/openai.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "service/openai/openai_answer.h"
 #include "service/openai/openai_input.h"
 #include "service/run/answers.h"

@@ -2,10 +2,10 @@
 /* What a turn said, asked and cost, written whole and in chunks. */
 #include "service/openai/openai_answer.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/json_quote.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "service/openai/openai.h"
 #include "service/openai/openai_input.h"
 #include "service/run/said.h"

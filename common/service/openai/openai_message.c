@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Roles, parts and tool calls of such messages, turned into the service's messages and blocks. */
 #include "base/fields.h"
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "graph/message/message.h"
 #include "service/files/media_type.h"
 #include "service/openai/openai_input.h"
 

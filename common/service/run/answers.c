@@ -3,9 +3,9 @@
 #include "service/run/answers.h"
 
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/json_members.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/json/json_members.h"
+#include "graph/message/message.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /* Executing what was queued: from the claim to the end of the run, or back into the queue. */
 #include "service/run/background.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/metrics.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "service/run/chunk.h"
 #include "service/run/keeper.h"
 #include "service/run/turn.h"

@@ -2,8 +2,8 @@
 /* A writer of chunks: events of a run in, lines out, and the line that ends it. */
 #include "service/run/chunk.h"
 
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "service/run/keeper.h"
 
 #include <string.h>

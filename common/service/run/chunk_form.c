@@ -2,9 +2,9 @@
 /* Printing chunks. */
 #include "service/run/chunk_form.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/json_quote.h"
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
+#include "base/os/clock.h"
 #include "graph/state.h"
 #include "service/run/kept_line.h"
 

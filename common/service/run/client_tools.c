@@ -2,11 +2,11 @@
 /* Checking the tools offered, and adding those whose names the graph leaves free. */
 #include "service/run/client_tools.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
-#include "graph/node_tools.h"
+#include "graph/nodes/node_tools.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Reading what is asked of a stream that was kept, and of a wait. */
 #include "service/run/follow.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "service/run/records.h"
 #include "service/run/replay.h"
 

@@ -2,9 +2,9 @@
 /* Gathering chunks, the thread that commits them, and the thread that hands them on. */
 #include "service/run/keeper.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/run/kept_line.h"
 #include "service/thread/change.h"
 #include "storage/background.h"

@@ -2,10 +2,10 @@
 /* What records say to clients, and runs that do not go on although their records say so. */
 #include "service/run/records.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/run/halt.h"

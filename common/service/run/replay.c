@@ -2,7 +2,7 @@
 /* Reading batches, printing their lines, and ends that are made from records. */
 #include "service/run/replay.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "graph/state.h"
 #include "service/run/chunk_form.h"
 #include "service/run/records.h"

@@ -2,9 +2,9 @@
 /* Runs that answer with one document, runs that stream, and stopping either. */
 #include "service/run/runs.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "service/run/chunk.h"
 #include "service/run/halt.h"
 #include "service/run/keeper.h"

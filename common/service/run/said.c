@@ -2,8 +2,8 @@
 /* Joining the texts of a turn. */
 #include "service/run/said.h"
 
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "graph/message/message.h"
 
 const cJSON *turn_made(const struct turn *turn)
 {

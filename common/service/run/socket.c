@@ -2,9 +2,9 @@
 /* A frame checked, turned into a body and run, or refused with one chunk. */
 #include "service/run/socket.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "service/run/chunk.h"
 #include "service/run/turn.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Queueing a run: the body checked, the thread made where there is none, and the job. */
-#include "base/clock.h"
 #include "base/fields.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/run/background.h"

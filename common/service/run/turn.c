@@ -2,10 +2,10 @@
 /* Opening the thread, deciding what the input means, and running the graph. */
 #include "service/run/turn.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/files/media.h"
 #include "service/history/earlier.h"

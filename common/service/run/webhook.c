@@ -3,12 +3,12 @@
 #include "service/run/webhook.h"
 
 #include "base/base64.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/http/percent.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/percent.h"
-#include "base/url.h"
+#include "base/os/clock.h"
 #include "graph/state.h"
 #include "service/run/records.h"
 

@@ -2,12 +2,12 @@
 /* Looking what is due, the requests under way, and what becomes of each. */
 #include "service/run/webhook_sender.h"
 
-#include "base/clock.h"
-#include "base/http.h"
-#include "base/log.h"
+#include "base/http/http.h"
+#include "base/http/url.h"
+#include "base/log/log.h"
 #include "base/memory.h"
-#include "base/metrics.h"
-#include "base/url.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "service/run/webhook.h"
 #include "storage/background.h"
 #include "storage/queue.h"

@@ -2,10 +2,10 @@
 /* Lease, lookup and write of one change; what a removed message takes along. */
 #include "service/thread/change.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/thread/feed.h"
 #include "service/thread/forget.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Threads made and described from outside: POST and PATCH (doc/protocol-threads.md#making). */
 #include "base/fields.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "service/thread/change.h"
 #include "service/thread/ident.h"
 #include "service/thread/threads.h"

@@ -2,7 +2,7 @@
 /* Which kept lines go: those that hold a message of some ids, or a state. */
 #include "service/thread/forget.h"
 
-#include "base/json_quote.h"
+#include "base/json/json_quote.h"
 #include "service/run/kept_line.h"
 #include "storage/runs.h"
 

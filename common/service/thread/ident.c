@@ -2,7 +2,7 @@
 /* Checking ids of threads and messages, and reading those that are numbers. */
 #include "service/thread/ident.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "service/thread/messages.h"
 
 #include "base/fields.h"
-#include "base/json.h"
-#include "base/json_members.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/json/json_members.h"
+#include "graph/message/message.h"
 #include "service/files/media.h"
 #include "service/thread/feed.h"
 #include "service/thread/ident.h"

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "graph/message.h"
+#include "graph/message/message.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Pairing calls with results by id, and taking out what is left without a partner. */
 #include "service/thread/threads.h"
 
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "graph/message/message.h"
 
 #include <stdlib.h>
 #include <string.h>

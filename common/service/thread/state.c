@@ -2,8 +2,8 @@
 /* The state of a thread: read, update, clear (doc/protocol-threads.md#state). */
 #include "graph/state.h"
 
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "graph/message/message.h"
 #include "service/files/media.h"
 #include "service/history/earlier.h"
 #include "service/thread/change.h"

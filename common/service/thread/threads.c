@@ -2,9 +2,9 @@
 /* Threads: list, read, remove, repair. */
 #include "service/thread/threads.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/thread/change.h"
 #include "service/thread/ident.h"

@@ -2,7 +2,7 @@
 /* Who may see a trace, the view of it, and runs whose process has died. */
 #include "service/trace/observe.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "service/thread/ident.h"
 #include "service/trace/trace_view.h"
 

@@ -2,11 +2,11 @@
 /* The observer in the middle: it passes events on, and records, counts and reports. */
 #include "service/trace/trace.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/metrics.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/trace/trace_record.h"
 #include "telemetry/telemetry.h"

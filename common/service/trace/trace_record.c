@@ -2,9 +2,9 @@
 /* Writing one record as JSON: a message's type, words, calls and tokens. */
 #include "service/trace/trace_record.h"
 
-#include "base/json.h"
-#include "base/json_quote.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
+#include "graph/message/message.h"
 #include "storage/runs.h"
 
 #include <string.h>

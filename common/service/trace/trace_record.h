@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "storage/traces.h"
+#include "storage/trace/traces.h"
 #include "telemetry/report.h"
 
 #include <cjson/cJSON.h>

@@ -2,8 +2,8 @@
 /* Opening and closing the spans of nodes, models and tools. */
 #include "service/trace/trace_record.h"
 
-#include "base/json.h"
-#include "graph/message.h"
+#include "base/json/json.h"
+#include "graph/message/message.h"
 
 #include <string.h>
 

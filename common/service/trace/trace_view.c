@@ -3,7 +3,7 @@
 #include "service/trace/trace_view.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

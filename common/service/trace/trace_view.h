@@ -4,7 +4,7 @@
 #ifndef AGENTGRAPH_SERVICE_TRACE_TRACE_VIEW_H
 #define AGENTGRAPH_SERVICE_TRACE_TRACE_VIEW_H
 
-#include "storage/traces.h"
+#include "storage/trace/traces.h"
 
 #include <cjson/cJSON.h>
 

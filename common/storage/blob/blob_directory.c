@@ -8,8 +8,8 @@
  * whether the second name is to go too: when there is no record.  Every name is made here, of an id
  * that the service has made.
  */
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/blob/blob.h"
 #include "storage/blob/blob_file.h"
 

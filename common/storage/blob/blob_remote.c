@@ -3,9 +3,9 @@
  * the dead left. */
 #include "storage/blob/blob.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/blob/blob_file.h"
 #include "storage/blob/s3.h"
 

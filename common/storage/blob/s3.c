@@ -2,8 +2,8 @@
 /* Checking the settings, URLs of objects, and putting, reading, removing and signing them. */
 #include "storage/blob/s3.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/blob/s3_call.h"
 
 #include <inttypes.h>

@@ -2,10 +2,10 @@
 /* One request to S3: signed, sent, and sent again where that helps. */
 #include "storage/blob/s3_call.h"
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>

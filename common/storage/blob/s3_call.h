@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/http.h"
+#include "base/http/http.h"
 #include "storage/blob/sigv4.h"
 
 struct s3 {

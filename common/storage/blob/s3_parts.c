@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Objects in parts, which appear as a whole or not at all. */
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/blob/s3_call.h"
 
 #include <stdlib.h>

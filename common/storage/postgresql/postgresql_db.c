@@ -2,9 +2,9 @@
 /* Transactions and queries on PostgreSQL. */
 #include "storage/postgresql/postgresql_db.h"
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/memory_filter.h"
 #include "storage/postgresql/postgresql_text.h"
 

@@ -2,10 +2,10 @@
 /* Loading libpq's module, connecting, sharing connections, and what the server's failures mean. */
 #include "storage/postgresql/postgresql_server.h"
 
-#include "base/clock.h"
-#include "base/library.h"
 #include "base/memory.h"
-#include "base/waiter.h"
+#include "base/os/clock.h"
+#include "base/os/library.h"
+#include "base/os/waiter.h"
 
 #include <dlfcn.h>
 #include <limits.h>

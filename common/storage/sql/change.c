@@ -2,8 +2,8 @@
 /* Rows of the thread, its messages and its context written, and the size that limits them. */
 #include "storage/sql/engine.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 #include "storage/sql/checkpoints.h"

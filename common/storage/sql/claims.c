@@ -2,8 +2,8 @@
 /* Claims of threads, and what is asked or ordered of those that other instances have. */
 #include "storage/sql/claims.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/sql/engine.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The tables, in an order in which what is referred to comes first, and their rows one by one. */
 #include "storage/sql/copy.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 
 #define TELL_MS 2000
 

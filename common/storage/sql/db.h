@@ -17,7 +17,7 @@
 #define AGENTGRAPH_STORAGE_SQL_DB_H
 
 #include "base/error.h"
-#include "base/waiter.h"
+#include "base/os/waiter.h"
 #include "sql.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #define AGENTGRAPH_STORAGE_SQL_ENGINE_H
 
 #include "base/memory.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "storage/lease.h"
 #include "storage/sql/claimer.h"
 #include "storage/sql/instances.h"

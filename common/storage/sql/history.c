@@ -2,7 +2,7 @@
 /* Rows in a database: checkpoints read and listed, and threads copied. */
 #include "storage/history.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "storage/sql/checkpoints.h"
 #include "storage/sql/claims.h"
 #include "storage/sql/parts.h"

@@ -2,10 +2,10 @@
 /* Rows of instances and processes, and the thread that looks after them. */
 #include "storage/sql/instances.h"
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 #include "storage/queue.h"
 #include "storage/sql/engine.h"

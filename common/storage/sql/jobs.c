@@ -2,10 +2,10 @@
 /* Rows in a database: jobs put into the queue of their thread, and ended. */
 #include "storage/sql/jobs.h"
 
-#include "base/clock.h"
+#include "base/http/url.h"
 #include "base/id.h"
 #include "base/memory.h"
-#include "base/url.h"
+#include "base/os/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

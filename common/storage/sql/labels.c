@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Rows in a database: labels of threads, and threads narrowed down by them and by their status. */
-#include "base/json_quote.h"
+#include "base/json/json_quote.h"
 #include "storage/sql/engine.h"
 
 #include <inttypes.h>

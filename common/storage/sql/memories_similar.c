@@ -8,7 +8,7 @@
  */
 #include "storage/sql/memories_similar.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "storage/sql/memories_read.h"
 #include "storage/vector/vector_search.h"

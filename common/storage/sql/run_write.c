@@ -2,7 +2,7 @@
 /* Rows in a database: records of runs, written with their threads. */
 #include "storage/sql/run_write.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "storage/sql/jobs.h"
 
 #include <stdatomic.h>

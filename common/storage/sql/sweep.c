@@ -3,9 +3,9 @@
  * gone, and checkpoints that are too old, piece by piece. */
 #include "storage/sql/sweep.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 #include "storage/sql/reserve.h"
 #include "storage/sql/trim.h"

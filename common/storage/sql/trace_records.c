@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs and their records: a database that is made anew in each life of the instance. */
-#include "storage/trace_records.h"
+#include "storage/trace/trace_records.h"
 
 #include "base/buf.h"
 #include "base/memory.h"

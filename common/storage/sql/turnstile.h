@@ -12,7 +12,7 @@
 #ifndef AGENTGRAPH_STORAGE_SQL_TURNSTILE_H
 #define AGENTGRAPH_STORAGE_SQL_TURNSTILE_H
 
-#include "base/shared.h"
+#include "base/os/shared.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

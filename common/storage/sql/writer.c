@@ -2,9 +2,9 @@
 /* The queue of units, the leader that commits them, and a failed group taken one by one. */
 #include "storage/sql/writer.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "storage/futex.h"
 
 #include <assert.h>

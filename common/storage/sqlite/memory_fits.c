@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* memory_fits(metadata, filters), on JSON texts: conditions on memories in SQL. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "storage/memory_filter.h"
 #include "storage/sqlite/sqlite_db.h"
 

@@ -8,8 +8,8 @@
  */
 #include "storage/sqlite/migrate.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/os/clock.h"
 
 #include <inttypes.h>
 #include <string.h>

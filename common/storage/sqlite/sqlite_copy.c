@@ -3,8 +3,8 @@
  * own until it is complete, and is then put into its place as a backup is. */
 #include "storage/sqlite/sqlite_copy.h"
 
-#include "base/directory.h"
 #include "base/memory.h"
+#include "base/os/directory.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/sqlite_db.h"
 

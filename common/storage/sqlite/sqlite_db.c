@@ -2,8 +2,8 @@
 /* Connections to SQLite: opening, transactions, queries, and what its failures mean. */
 #include "storage/sqlite/sqlite_db.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/sqlite/migrate.h"
 #include "storage/sqlite/wal.h"
 

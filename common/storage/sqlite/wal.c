@@ -2,8 +2,8 @@
 /* The checkpointer's thread: its election, its rounds, and a log begun anew. */
 #include "storage/sqlite/wal.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 
 #include <stdlib.h>

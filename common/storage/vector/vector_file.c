@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/shared.h"
+#include "base/os/shared.h"
 #include "storage/vector/vector_sketch.h"
 #include "storage/vector/vectors.h"
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+/* The claims of tickets of runs. */
+#include "access/ticket/run_ticket.h"
+
+#include "base/json/json.h"
+#include "base/os/clock.h"
+
+#include <string.h>
+
+static const char *const routes[] = {[RUN_TICKET_STREAM] = "run/stream",
+    [RUN_TICKET_WAIT] = "run/wait",
+    [RUN_TICKET_WAITED] = "run/waited"};
+
+/* ---- signing ---- */
+
+static void run_ticket_add_wait(cJSON *claims, const struct run_ticket *ticket)
+{
+	const struct identity *who = &ticket->identity;
+	const struct limit_verdict *limit = ticket->limit;
+	json_add_int(claims, "until", ticket->until);
+	ticket_add_user(claims, who->user);
+	if (who->user_id)
+		json_add_str(claims, "user_id", who->user_id);
+	cJSON_AddBoolToObject(claims, "verified", who->verified);
+	if (!limit)
+		return;
+	json_add_int(claims, "limit", limit->limit);
+	json_add_int(claims, "remaining", limit->remaining);
+	json_add_int(claims, "window", limit->window);
+	json_add_int(claims, "reset", clock_now() / 1000000 + limit->reset_after);
+}
+
+const char *run_ticket_sign(
+    const struct ticket_key *key, const struct run_ticket *ticket, struct arena *a)
+{
+	cJSON *claims = arena_json(a, cJSON_CreateObject());
+	json_add_str(claims, "route", routes[ticket->kind]);
+	json_add_str(claims, "request_id", ticket->request_id);
+	json_add_str(claims, "thread_id", ticket->thread_id);
+	json_add_str(claims, "run_id", ticket->run_id);
+	json_add_int(claims, "thread", ticket->thread_row);
+	json_add_int(claims, "number", ticket->number);
+	if (ticket->kind == RUN_TICKET_STREAM) {
+		json_add_int(claims, "after", ticket->after);
+		json_add_int(claims, "granularity", ticket->granularity);
+		cJSON_AddBoolToObject(claims, "events", ticket->events);
+	} else {
+		run_ticket_add_wait(claims, ticket);
+	}
+	return ticket_sign_claims(key, claims, TICKET_SECONDS, a);
+}
+
+/* ---- checking ---- */
+
+static bool run_ticket_take_int(const cJSON *claims, const char *name, int64_t *value)
+{
+	return json_integer(json_get(claims, name), value);
+}
+
+static bool run_ticket_take_stream(const cJSON *claims, struct run_ticket *ticket)
+{
+	const cJSON *events = json_get(claims, "events");
+	int64_t granularity;
+	ticket->events = cJSON_IsTrue(events);
+	if (!cJSON_IsBool(events) || !run_ticket_take_int(claims, "after", &ticket->after) ||
+	    !run_ticket_take_int(claims, "granularity", &granularity))
+		return false;
+	ticket->granularity = (int)granularity;
+	return true;
+}
+
+static bool run_ticket_take_wait(const cJSON *claims, struct arena *a, struct run_ticket *ticket)
+{
+	const cJSON *verified = json_get(claims, "verified");
+	ticket->identity = (struct identity){.user = ticket_user(claims, a),
+	    .user_id = json_str(claims, "user_id"),
+	    .verified = cJSON_IsTrue(verified)};
+	if (!cJSON_IsObject(ticket->identity.user) || !cJSON_IsBool(verified) ||
+	    !run_ticket_take_int(claims, "until", &ticket->until))
+		return false;
+
+	/* without a limit there is none to take; half of one is no ticket */
+	struct limit_verdict *limit = arena_alloc(a, sizeof(*limit));
+	int64_t reset;
+	if (!json_get(claims, "limit"))
+		return true;
+	if (!run_ticket_take_int(claims, "limit", &limit->limit) ||
+	    !run_ticket_take_int(claims, "remaining", &limit->remaining) ||
+	    !run_ticket_take_int(claims, "window", &limit->window) ||
+	    !run_ticket_take_int(claims, "reset", &reset))
+		return false;
+	int64_t left = reset - clock_now() / 1000000;
+	limit->reset_after = left > 0 ? left : 0;
+	limit->allowed = limit->counted = true;
+	ticket->limit = limit;
+	return true;
+}
+
+static bool run_ticket_take(const cJSON *claims, struct arena *a, struct run_ticket *ticket)
+{
+	const char *route = json_str(claims, "route");
+	int kind = RUN_TICKET_STREAM;
+	while (route && kind <= RUN_TICKET_WAITED && strcmp(route, routes[kind]) != 0)
+		kind++;
+	if (!route || kind > RUN_TICKET_WAITED)
+		return false;
+	ticket->kind = (enum run_ticket_kind)kind;
+	ticket->request_id = json_str(claims, "request_id");
+	ticket->thread_id = json_str(claims, "thread_id");
+	ticket->run_id = json_str(claims, "run_id");
+	return ticket->request_id && ticket->thread_id && ticket->run_id &&
+	    run_ticket_take_int(claims, "thread", &ticket->thread_row) &&
+	    run_ticket_take_int(claims, "number", &ticket->number) &&
+	    (ticket->kind == RUN_TICKET_STREAM ? run_ticket_take_stream(claims, ticket)
+					       : run_ticket_take_wait(claims, a, ticket));
+}
+
+bool run_ticket_verify(const struct ticket_key *key, const char *text, struct arena *a,
+    struct run_ticket *ticket, struct error *err)
+{
+	*ticket = (struct run_ticket){0};
+	const cJSON *claims = ticket_claims(key, text, a, err);
+	if (!claims)
+		return false;
+	return run_ticket_take(claims, a, ticket) ||
+	    ticket_refuse(err, "a claim is missing or of a wrong type");
+}

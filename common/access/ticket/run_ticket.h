@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tickets of runs that are followed: what agentgraph-follow shows to somebody whom agentgraph-fcgi
+ * let in, and, when a result was waited for, what a worker need not ask again
+ * (doc/inside.md#kept-chunks).
+ */
+#ifndef AGENTGRAPH_ACCESS_TICKET_RUN_TICKET_H
+#define AGENTGRAPH_ACCESS_TICKET_RUN_TICKET_H
+
+#include "access/access.h"
+#include "access/limit.h"
+#include "access/ticket/ticket.h"
+
+enum run_ticket_kind {
+	RUN_TICKET_STREAM, /* its chunks */
+	RUN_TICKET_WAIT,   /* the moment when it is over, or until is */
+	RUN_TICKET_WAITED  /* what was waited for: the result, from a worker */
+};
+
+struct run_ticket {
+	enum run_ticket_kind kind;
+	const char *request_id;
+	const char *thread_id, *run_id;
+	int64_t thread_row, number; /* the engine's keys of the record */
+
+	/* Of a stream: */
+	int64_t after;
+	int granularity;
+	bool events; /* server-sent ones, else lines */
+
+	/* Of a wait: */
+	int64_t until;            /* microseconds since 1970 */
+	struct identity identity; /* who asked */
+	const struct limit_verdict
+	    *limit; /* what the rate limit said of that; NULL: it counts nothing */
+};
+
+/* The signed text, in the arena. */
+const char *run_ticket_sign(
+    const struct ticket_key *key, const struct run_ticket *ticket, struct arena *a);
+
+/* Checks signature, algorithm and time, and fills ticket from the arena.  False with
+ * ERR_INVALID_TOKEN set and the cause for the log. */
+bool run_ticket_verify(const struct ticket_key *key, const char *text, struct arena *a,
+    struct run_ticket *ticket, struct error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tickets: how agentgraph-fcgi tells the relay and agentgraph-ws whom it let in to a WebSocket
+ * (doc/inside.md#a-frame), and agentgraph-follow whom to which run (run_ticket.h).
+ *
+ * A ticket is a JWT (HS256) signed with a key that only the service can read, <state>/ticket.key
+ * (0600, 32 random bytes, made by whoever needs it first, or shared by instances over one
+ * database).  It is good for TICKET_SECONDS and for one route.
+ */
+#ifndef AGENTGRAPH_ACCESS_TICKET_TICKET_H
+#define AGENTGRAPH_ACCESS_TICKET_TICKET_H
+
+#include "access/access.h"
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TICKET_SECONDS 30
+/* The header that carries a ticket between nginx and the others; clients cannot set it. */
+#define TICKET_HEADER "X-Agentgraph-Ticket"
+
+struct ticket {
+	const char *route;       /* "/v1/graph/ws" or "/v1/graph/live" */
+	const char *request_id;  /* of the handshake */
+	const char *user_id;     /* of user */
+	bool verified;           /* a credential was checked: counts for max_connections_per_user */
+	const char *owner;       /* what the user's listings reach; NULL: everything */
+	const char *subprotocol; /* to echo, or NULL */
+	const char *address;     /* the client's, for limits */
+	int64_t credential_exp;  /* Unix seconds when the credential ends, 0: never */
+	const cJSON *user;       /* the whole user context */
+};
+
+struct ticket_key {
+	unsigned char bytes[32];
+};
+
+/* Whether nobody but the service's user, and root, can change the state directory or has the key
+ * that is there.  What is not there is no problem. */
+bool ticket_place_check(const char *state_dir, struct error *err);
+
+/* Reads the key of such a directory, making it first where there is none; false with err set. */
+bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err);
+
+/* Makes the key of that directory one that other instances of the service have: secret is as long
+ * as a key. */
+bool ticket_key_share(const char *state_dir, const unsigned char *secret, struct error *err);
+
+/* The signed text, in the arena. */
+const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticket, struct arena *a);
+
+/*
+ * Checks signature, algorithm, time and route (NULL: any of the two), and fills ticket from the
+ * arena.  False with ERR_INVALID_TOKEN set and the cause for the log.
+ */
+bool ticket_verify(const struct ticket_key *key, const char *text, const char *route,
+    struct arena *a, struct ticket *ticket, struct error *err);
+
+/* Whom the ticket let in, with user, a copy of its context that permissions may leave a stamp on.
+ * A user without an id is nobody, whatever name threads get. */
+struct identity ticket_identity(const struct ticket *ticket, cJSON *user);
+
+/* ---- for tickets of other kinds ---- */
+
+/* Adds issuer and times to the claims, which are good for that long, and signs them. */
+const char *ticket_sign_claims(
+    const struct ticket_key *key, cJSON *claims, int64_t seconds, struct arena *a);
+
+/* The claims of a ticket whose signature, algorithm, issuer and time are good, in the arena; NULL
+ * with err set. */
+const cJSON *ticket_claims(
+    const struct ticket_key *key, const char *text, struct arena *a, struct error *err);
+
+/* The user context among the claims; of one that was never added, NULL. */
+void ticket_add_user(cJSON *claims, const cJSON *user);
+cJSON *ticket_user(const cJSON *claims, struct arena *a);
+
+/* Sets ERR_INVALID_TOKEN with that cause; false. */
+bool ticket_refuse(struct error *err, const char *why);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+/* The settings of a call. */
+#include "base/http/http_curl.h"
+#include "base/memory.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	(void)arg, (void)purpose;
+	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static void set_long(struct http_call *c, CURLoption option, long value)
+{
+	c->curl->easy_setopt(c->handle->easy, option, value);
+}
+
+static bool set_pointer(struct http_call *c, CURLoption option, const void *value)
+{
+	return c->curl->easy_setopt(c->handle->easy, option, value) == CURLE_OK;
+}
+
+static bool http_setup_is_token(const char *s)
+{
+	return *s &&
+	    s[strspn(s,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+		"!#$%&'*+-.^_`|~")] == '\0';
+}
+
+/* Printable, and so no way to add a header or a request. */
+static bool is_line(const char *s)
+{
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
+			return false;
+	return true;
+}
+
+static bool http_setup_add_line(struct http_call *c, const char *line)
+{
+	struct curl_slist *longer = c->curl->slist_append(c->headers, line);
+	if (longer)
+		c->headers = longer;
+	return longer != NULL;
+}
+
+/* libcurl takes "Name:" as the wish to send no such header, and "Name;" for an empty value. */
+static bool http_setup_add_header(struct http_call *c, const struct http_header *h)
+{
+	if (!http_setup_is_token(h->name) || !is_line(h->value))
+		return false;
+	bool blank = h->value[strspn(h->value, " \t")] == '\0';
+	char *line = blank ? xasprintf("%s;", h->name) : xasprintf("%s: %s", h->name, h->value);
+	bool added = http_setup_add_line(c, line);
+	explicit_bzero(line, strlen(line)); /* it may hold a key */
+	free(line);
+	return added;
+}
+
+/* Without what libcurl would add by itself. */
+static bool set_headers(struct http_call *c)
+{
+	const struct http_request *request = c->request;
+	bool added = http_setup_add_line(c, "Expect:"), has_type = false;
+	for (size_t i = 0; added && i < request->header_count; i++) {
+		added = http_setup_add_header(c, &request->headers[i]);
+		has_type = has_type || strcasecmp(request->headers[i].name, "Content-Type") == 0;
+	}
+	if (added && !has_type)
+		added = http_setup_add_line(c, "Content-Type:");
+	return added && set_pointer(c, CURLOPT_HTTPHEADER, c->headers);
+}
+
+static bool set_method(struct http_call *c)
+{
+	const struct http_request *request = c->request;
+	CURL *easy = c->handle->easy;
+	curl_off_t len = (curl_off_t)request->body_len;
+	bool body = request->body || request->read;
+	const char *method = request->method ? request->method : body ? "POST" : "GET";
+	if (strcmp(method, "HEAD") == 0) {
+		set_long(c, CURLOPT_NOBODY, 1);
+	} else if (!request->body && request->read) {
+		set_long(c, CURLOPT_UPLOAD, 1);
+		c->curl->easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, len);
+	} else if (body || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0) {
+		c->curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, body ? len : 0);
+		set_pointer(c, CURLOPT_POSTFIELDS, body ? request->body : "");
+	}
+	return http_setup_is_token(method) && set_pointer(c, CURLOPT_CUSTOMREQUEST, method);
+}
+
+/* What holds for every call.  QUICK_EXIT: a call that ends does not wait for a resolver that is
+ * still at work; that thread ends by itself. */
+static bool set_manners(struct http_call *c)
+{
+	set_long(c, CURLOPT_NOSIGNAL, 1);
+	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	set_long(c, CURLOPT_QUICK_EXIT, 1);
+	set_long(c, CURLOPT_TCP_KEEPALIVE, 1);
+	set_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+	set_long(c, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+	int64_t connect_ms = c->request->connect_ms;
+	set_long(c, CURLOPT_CONNECTTIMEOUT_MS,
+	    connect_ms > 0 && connect_ms < INT_MAX ? (long)connect_ms : INT_MAX);
+	return set_pointer(c, CURLOPT_PROTOCOLS_STR, "http,https") &&
+	    set_pointer(c, CURLOPT_CAINFO, c->curl->ca_file) &&
+	    set_pointer(c, CURLOPT_CAPATH, c->curl->ca_directory) &&
+	    set_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION);
+}
+
+enum http_end http_call_set_up(struct http_call *c, const char **why)
+{
+	if (!is_line(c->request->url) || !set_pointer(c, CURLOPT_URL, c->request->url)) {
+		*why = "the URL is not valid";
+		return HTTP_BAD_REQUEST;
+	}
+	if (!set_headers(c) || !set_method(c)) {
+		*why = "the method or a header is not valid";
+		return HTTP_BAD_REQUEST;
+	}
+	if (!set_manners(c)) {
+		*why = "libcurl lacks a setting";
+		return HTTP_UNAVAILABLE;
+	}
+	return HTTP_DONE;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+/* The byte that an escape stands for. */
+#include "base/http/percent.h"
+
+static int percent_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+int percent_byte(const char *s)
+{
+	int high = percent_digit(s[0]);
+	if (high < 0)
+		return -1;
+	int low = percent_digit(s[1]);
+	return low < 0 ? -1 : high << 4 | low;
+}

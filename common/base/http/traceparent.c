@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading and writing the header, and new ids for traces and spans. */
+#include "base/http/traceparent.h"
+
+#include "base/id.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS "0123456789abcdef"
+
+/* Exactly n digits, then a dash or, at the end, what the caller looks at. */
+static bool is_hex(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!text[i] || !strchr(DIGITS, text[i]))
+			return false;
+	return true;
+}
+
+static bool is_zero(const char *text, size_t n)
+{
+	return strspn(text, "0") >= n;
+}
+
+bool traceparent_parse(const char *text, struct trace_context *context)
+{
+	*context = (struct trace_context){0};
+	/* where the parts begin: version, trace id, span id, flags */
+	if (!text || !is_hex(text, 2) || text[2] != '-' || !is_hex(text + 3, 32) ||
+	    text[35] != '-' || !is_hex(text + 36, 16) || text[52] != '-' || !is_hex(text + 53, 2) ||
+	    strncmp(text, "ff", 2) == 0)
+		return false;
+	bool known = strncmp(text, "00", 2) == 0;
+	if (text[55] && (known || text[55] != '-'))
+		return false;
+	if (is_zero(text + 3, 32) || is_zero(text + 36, 16))
+		return false;
+	memcpy(context->trace_id, text + 3, TRACE_ID_SIZE - 1);
+	memcpy(context->span_id, text + 36, SPAN_ID_SIZE - 1);
+	context->sampled = (strchr(DIGITS, text[54]) - DIGITS) & 1;
+	return true;
+}
+
+char *traceparent_format(const struct trace_context *context, char out[TRACEPARENT_SIZE])
+{
+	snprintf(out, TRACEPARENT_SIZE, "00-%s-%s-0%d", context->trace_id, context->span_id,
+	    context->sampled);
+	return out;
+}
+
+/* Ids of zeroes only are none, and as rare as they are random. */
+static void new_id(char *out, size_t bytes)
+{
+	unsigned char random[16];
+	do {
+		random_bytes(random, bytes);
+		for (size_t i = 0; i < bytes; i++) {
+			out[2 * i] = DIGITS[random[i] >> 4];
+			out[2 * i + 1] = DIGITS[random[i] & 15];
+		}
+		out[2 * bytes] = '\0';
+	} while (is_zero(out, 2 * bytes));
+}
+
+void trace_id_new(char out[TRACE_ID_SIZE])
+{
+	new_id(out, 16);
+}
+
+void span_id_new(char out[SPAN_ID_SIZE])
+{
+	new_id(out, 8);
+}

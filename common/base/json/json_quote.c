@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/* Writing strings as JSON. */
+#include "base/json/json_quote.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+static void json_quote_put_escaped(struct buf *out, unsigned char c)
+{
+	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	static const char digits[] = "0123456789abcdef";
+	const char *form = strchr(short_forms, c);
+	if (form && (form - short_forms) % 2 == 0)
+		buf_add(out, (const char[]){'\\', form[1]}, 2);
+	else
+		buf_add(
+		    out, (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
+}
+
+void json_quote(struct buf *out, const char *text)
+{
+	if (!text) {
+		buf_puts(out, "null");
+		return;
+	}
+	const char *end = text + strlen(text);
+	buf_reserve(out, (size_t)(end - text) + 2);
+	buf_putc(out, '"');
+	for (;;) {
+		size_t len = utf8_plain(text, (size_t)(end - text));
+		while ((unsigned char)text[len] >= ' ' && text[len] != '"' && text[len] != '\\')
+			len++; /* other scripts are not escaped */
+		buf_add(out, text, len);
+		text += len;
+		if (text == end)
+			break;
+		json_quote_put_escaped(out, (unsigned char)*text++);
+	}
+	buf_putc(out, '"');
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: ISC */
+/* Keys that a text has twice in one object: cJSON's own tree still has both. */
+#include "base/buf.h"
+#include "base/json/json.h"
+#include "base/json/json_members.h"
+
+struct search {
+	struct buf path;
+	char separator;
+};
+
+static bool find_repeated(struct search *s, const cJSON *item);
+
+static bool find_below(struct search *s, const cJSON *child, size_t index)
+{
+	size_t len = s->path.len;
+	if (len)
+		buf_putc(&s->path, s->separator);
+	if (child->string)
+		buf_puts(&s->path, child->string);
+	else
+		buf_printf(&s->path, "%zu", index);
+	if (find_repeated(s, child))
+		return true;
+	s->path.len = len;
+	return false;
+}
+
+static const cJSON *repeated_member(const cJSON *object)
+{
+	struct json_members members;
+	const cJSON *item = object->child;
+	json_members_init(&members, object);
+	while (item && json_members_get(&members, item->string) == item)
+		item = item->next;
+	json_members_release(&members);
+	return item;
+}
+
+/* Leaves the path at the first one that is found.  As deep as the parser allows. */
+static bool find_repeated(struct search *s, const cJSON *item)
+{
+	const cJSON *repeated = cJSON_IsObject(item) ? repeated_member(item) : NULL;
+	size_t index = 0;
+	if (repeated) {
+		if (s->path.len)
+			buf_putc(&s->path, s->separator);
+		buf_puts(&s->path, repeated->string);
+		return true;
+	}
+	for (const cJSON *child = item->child; child; child = child->next)
+		if (find_below(s, child, index++))
+			return true;
+	return false;
+}
+
+char *json_repeated_key(const char *text, size_t len, char separator)
+{
+	struct search search = {.separator = separator};
+	cJSON *root = cJSON_ParseWithLengthOpts(text, len, NULL, false);
+	bool found = root && find_repeated(&search, root);
+	cJSON_Delete(root);
+	if (found)
+		return buf_detach(&search.path);
+	buf_release(&search.path);
+	return NULL;
+}

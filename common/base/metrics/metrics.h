@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Numbers about the service for whoever watches it: counters, histograms and gauges of all
+ * processes together.
+ *
+ * They live in shared memory, so one look sees the whole pool, and a process that dies takes only
+ * its gauges along.  Counting is an atomic addition; before metrics_attach it does nothing.  Labels
+ * are routes, states and models, never ids or anything of a user's.
+ */
+#ifndef AGENTGRAPH_BASE_METRICS_METRICS_H
+#define AGENTGRAPH_BASE_METRICS_METRICS_H
+
+#include "base/buf.h"
+#include "base/os/shared.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum metric {
+	METRIC_RATE_LIMITED,      /* requests and frames that the rate limit refused */
+	METRIC_OWNER_HITS,        /* owners found in this process's cache */
+	METRIC_OWNER_SHARED_HITS, /* in the shared cache */
+	METRIC_OWNER_MISSES,      /* in neither */
+	METRIC_WRITES,            /* database writes */
+	METRIC_WRITE_WAITS,       /* those that waited for others */
+	METRIC_WRITE_WAIT_US,     /* and for how long */
+	METRIC_SPANS_SENT,        /* runs that an export of traces delivered */
+	METRIC_SPANS_DROPPED,     /* and those it had to drop */
+	METRIC_FAILURES_SENT,     /* the same for the error tracker */
+	METRIC_FAILURES_DROPPED,
+	METRIC_TRACES_DROPPED, /* pieces of traces for /v1/observability */
+	METRIC_FAILED_OPENAI,  /* calls to models of that provider that failed, each try of them */
+	METRIC_FAILED_ANTHROPIC,
+	METRIC_FAILED_GEMINI,
+	METRIC_THREADS_RETIRED, /* threads and files that retention took away */
+	METRIC_FILES_RETIRED,
+	METRIC_WEBHOOKS_DELIVERED,
+	METRIC_WEBHOOKS_FAILED, /* attempts that were no delivery */
+	METRIC_WEBHOOKS_GIVEN_UP,
+	METRIC_ATTEMPTS,        /* runs in the background that were begun, or taken up again */
+	METRIC_NODE_RETRIES,    /* attempts of nodes after one that failed */
+	METRIC_NODE_CACHE_HITS, /* nodes that did not run because their results were kept */
+	METRIC_NODE_CACHE_MISSES,
+	METRICS
+};
+
+/* What a process has now. */
+enum gauge {
+	GAUGE_THREADS,      /* that serve requests */
+	GAUGE_BUSY,         /* of those, the ones that do */
+	GAUGE_ARRIVING,     /* requests whose bodies are on their way, which keep no thread */
+	GAUGE_SOCKETS,      /* WebSockets that are open */
+	GAUGE_LIVE,         /* of those, the ones to live agents */
+	GAUGE_EXPORT_QUEUE, /* items that wait to be sent */
+	GAUGE_LEASE_QUEUE,  /* requests that wait for another run on their thread */
+	GAUGE_RUNS,         /* runs that are under way */
+	GAUGE_BACKGROUND,   /* those in the background */
+	GAUGE_WEBHOOKS, /* webhooks that are not delivered yet, of the process that sends them */
+	GAUGES
+};
+
+#define METRIC_ROUTES 128 /* rows of the route table that are told apart */
+#define METRIC_MODELS 32  /* models that are; further ones count as "other" */
+
+/* From here on numbers go to the memory that shared holds; NULL ends that. */
+void metrics_attach(struct shared *shared);
+
+/* Adds to a counter, moves a gauge; from any thread, and without effect while nothing is attached.
+ */
+void metrics_count(enum metric metric, uint64_t n);
+void metrics_gauge(enum gauge gauge, int64_t change);
+
+/* An answer to a request; row is that of the route table, METRIC_ROUTES - 1 for all that have none.
+ */
+void metrics_request(size_t row, int status, int64_t us);
+
+/* A run that is over: 0 done, 1 error, 2 stopped. */
+void metrics_run(unsigned end, int64_t us);
+
+/* What a model took and gave; model may be NULL. */
+void metrics_tokens(const char *model, int64_t in, int64_t out);
+
+/* All processes together, at this moment. */
+struct metrics_view {
+	int64_t started_at; /* microseconds since the epoch: when the first of them began */
+	int64_t processes;  /* that serve requests */
+	int64_t gauges[GAUGES];
+	uint64_t requests, errors; /* answers since then; those that were 5xx */
+	int64_t p50_us, p99_us; /* times of the answers of the last minute; -1: there were none */
+};
+
+/* All 0, and no times, while nothing is attached. */
+void metrics_look(struct metrics_view *view);
+
+/*
+ * Appends everything in Prometheus's text format.  route_name gives method and path of a row of the
+ * route table; false: there is no such row.
+ */
+struct metric_route {
+	const char *method, *path;
+};
+void metrics_write(struct buf *out, bool (*route_name)(size_t row, struct metric_route *route));
+
+#endif

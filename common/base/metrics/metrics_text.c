@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: ISC */
+/* The text format of Prometheus, version 0.0.4. */
+#include "base/metrics/metrics_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PREFIX "agentgraph_"
+
+static uint64_t value(_Atomic uint64_t *number)
+{
+	return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+static void metrics_text_put_head(
+    struct buf *out, const char *name, const char *type, const char *help)
+{
+	buf_printf(out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
+}
+
+static void put_label(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buf_putc(out, '\\');
+		if (*text == '\n')
+			buf_puts(out, "\\n");
+		else
+			buf_putc(out, *text);
+	}
+}
+
+static void put_seconds(struct buf *out, uint64_t us)
+{
+	buf_printf(out, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+}
+
+/* labels: without braces, "" or ended by a comma. */
+static void put_histogram(struct buf *out, const char *name, const char *labels,
+    struct histogram *histogram, const int64_t *bounds)
+{
+	uint64_t count = 0;
+	int plain = (int)(*labels ? strlen(labels) - 1 : 0);
+	for (int i = 0; i < METRIC_BUCKETS; i++) {
+		count += value(&histogram->buckets[i]);
+		buf_printf(out, PREFIX "%s_bucket{%sle=\"%g\"} %" PRIu64 "\n", name, labels,
+		    (double)bounds[i] / 1e6, count);
+	}
+	count += value(&histogram->buckets[METRIC_BUCKETS]);
+	buf_printf(out, PREFIX "%s_bucket{%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, count);
+	buf_printf(out, PREFIX "%s_sum{%.*s} ", name, plain, labels);
+	put_seconds(out, value(&histogram->sum_us));
+	buf_printf(out, "\n" PREFIX "%s_count{%.*s} %" PRIu64 "\n", name, plain, labels, count);
+}
+
+/* ---- requests ---- */
+
+typedef bool route_name_fn(size_t row, struct metric_route *route);
+
+static bool was_asked(struct metrics_table *table, size_t row)
+{
+	for (int class = 0; class < METRIC_CLASSES; class ++)
+		if (value(&table->requests[row][class]))
+			return true;
+	return false;
+}
+
+/* The labels of a row that was asked for; false for others. */
+static bool row_labels(
+    struct metrics_table *table, size_t row, route_name_fn *route_name, char *out, size_t size)
+{
+	struct metric_route route = {"", "other"};
+	if (!was_asked(table, row))
+		return false;
+	if (row < METRIC_ROUTES - 1 && !route_name(row, &route))
+		return false;
+	snprintf(out, size, "method=\"%s\",route=\"%s\",", route.method, route.path);
+	return true;
+}
+
+static void put_requests(struct buf *out, struct metrics_table *table, route_name_fn *route_name)
+{
+	char labels[256];
+	metrics_text_put_head(
+	    out, "requests_total", "counter", "Answers by route and class of status.");
+	for (size_t row = 0; row < METRIC_ROUTES; row++) {
+		if (!row_labels(table, row, route_name, labels, sizeof(labels)))
+			continue;
+		for (int class = 0; class < METRIC_CLASSES; class ++) {
+			uint64_t n = value(&table->requests[row][class]);
+			if (n)
+				buf_printf(out,
+				    PREFIX "requests_total{%sstatus=\"%dxx\"} %" PRIu64 "\n",
+				    labels, class + 1, n);
+		}
+	}
+	metrics_text_put_head(
+	    out, "request_seconds", "histogram", "Time from a request's head to its end.");
+	for (size_t row = 0; row < METRIC_ROUTES; row++)
+		if (row_labels(table, row, route_name, labels, sizeof(labels)))
+			put_histogram(out, "request_seconds", labels, &table->request_times[row],
+			    metric_request_bounds);
+}
+
+/* ---- runs ---- */
+
+static void put_runs(struct buf *out, struct metrics_table *table)
+{
+	static const char *const ends[METRIC_RUN_ENDS] = {"done", "error", "stopped"};
+	metrics_text_put_head(
+	    out, "runs_total", "counter", "Runs that are over, by how they ended.");
+	for (int end = 0; end < METRIC_RUN_ENDS; end++)
+		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", ends[end],
+		    value(&table->runs[end]));
+	metrics_text_put_head(out, "run_seconds", "histogram", "How long runs took.");
+	put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);
+}
+
+static void put_model(struct buf *out, struct metric_model *model, const char *kind, uint64_t n)
+{
+	buf_puts(out, PREFIX "tokens_total{model=\"");
+	put_label(out, model->name);
+	buf_printf(out, "\",kind=\"%s\"} %" PRIu64 "\n", kind, n);
+}
+
+static void put_tokens(struct buf *out, struct metrics_table *table)
+{
+	metrics_text_put_head(
+	    out, "tokens_total", "counter", "Tokens that models took (input) and gave (output).");
+	for (int i = 0; i < METRIC_MODELS; i++) {
+		struct metric_model *model = &table->models[i];
+		if (!atomic_load_explicit(&model->ready, memory_order_acquire))
+			break;
+		put_model(out, model, "input", value(&model->in));
+		put_model(out, model, "output", value(&model->out));
+	}
+}
+
+/* ---- plain numbers ---- */
+
+static void put_counters(struct buf *out, struct metrics_table *table)
+{
+	static const struct {
+		enum metric metric;
+		const char *name, *labels, *help; /* help: at the first of a name */
+	} rows[] = {
+	    {METRIC_RATE_LIMITED, "rate_limited_total", "",
+		"Requests that the rate limit refused."},
+	    {METRIC_OWNER_HITS, "owner_lookups_total", "{found=\"process\"}",
+		"Lookups of a thread's owner, by where it was found."},
+	    {METRIC_OWNER_SHARED_HITS, "owner_lookups_total", "{found=\"shared\"}", NULL},
+	    {METRIC_OWNER_MISSES, "owner_lookups_total", "{found=\"database\"}", NULL},
+	    {METRIC_WRITES, "database_writes_total", "", "Writes to the database of threads."},
+	    {METRIC_WRITE_WAITS, "database_waits_total", "", "Writes that waited for others."},
+	    {METRIC_SPANS_SENT, "exports_total", "{target=\"traces\",result=\"sent\"}",
+		"Runs and failures handed to those outside, by what became of them."},
+	    {METRIC_SPANS_DROPPED, "exports_total", "{target=\"traces\",result=\"dropped\"}", NULL},
+	    {METRIC_FAILURES_SENT, "exports_total", "{target=\"errors\",result=\"sent\"}", NULL},
+	    {METRIC_FAILURES_DROPPED, "exports_total", "{target=\"errors\",result=\"dropped\"}",
+		NULL},
+	    {METRIC_FAILED_OPENAI, "model_failures_total", "{provider=\"openai\"}",
+		"Calls to chat models that failed, each try of them."},
+	    {METRIC_FAILED_ANTHROPIC, "model_failures_total", "{provider=\"anthropic\"}", NULL},
+	    {METRIC_FAILED_GEMINI, "model_failures_total", "{provider=\"gemini\"}", NULL},
+	    {METRIC_TRACES_DROPPED, "traces_dropped_total", "",
+		"Pieces of runs that /v1/observability lacks."},
+	    {METRIC_THREADS_RETIRED, "retired_total", "{kind=\"threads\"}",
+		"What retention took away because nobody had touched it."},
+	    {METRIC_FILES_RETIRED, "retired_total", "{kind=\"files\"}", NULL},
+	    {METRIC_WEBHOOKS_DELIVERED, "webhooks_total", "{result=\"delivered\"}",
+		"Webhooks that were delivered or given up."},
+	    {METRIC_WEBHOOKS_GIVEN_UP, "webhooks_total", "{result=\"given_up\"}", NULL},
+	    {METRIC_WEBHOOKS_FAILED, "webhook_failures_total", "",
+		"Attempts to deliver a webhook that failed."},
+	    {METRIC_ATTEMPTS, "background_attempts_total", "",
+		"Runs in the background that were begun or taken up again."},
+	    {METRIC_NODE_RETRIES, "node_retries_total", "",
+		"Attempts of nodes after one that failed."},
+	    {METRIC_NODE_CACHE_HITS, "node_cache_total", "{result=\"hit\"}",
+		"Executions of nodes with a cache, by whether a result was kept."},
+	    {METRIC_NODE_CACHE_MISSES, "node_cache_total", "{result=\"miss\"}", NULL},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].help)
+			metrics_text_put_head(out, rows[i].name, "counter", rows[i].help);
+		buf_printf(out, PREFIX "%s%s %" PRIu64 "\n", rows[i].name, rows[i].labels,
+		    value(&table->counters[rows[i].metric]));
+	}
+	metrics_text_put_head(
+	    out, "database_wait_seconds_total", "counter", "How long writes waited for others.");
+	buf_puts(out, PREFIX "database_wait_seconds_total ");
+	put_seconds(out, value(&table->counters[METRIC_WRITE_WAIT_US]));
+	buf_putc(out, '\n');
+}
+
+static void put_gauges(struct buf *out)
+{
+	static const struct {
+		const char *name, *help;
+	} rows[GAUGES] = {
+	    [GAUGE_THREADS] = {"threads", "Threads that serve requests."},
+	    [GAUGE_BUSY] = {"threads_busy", "Threads that have a request in hand."},
+	    [GAUGE_ARRIVING] = {"requests_arriving",
+		"Requests whose bodies are on their way, and keep no thread."},
+	    [GAUGE_SOCKETS] = {"sockets_open", "WebSockets that are open."},
+	    [GAUGE_LIVE] = {"sockets_live", "WebSockets to live agents, of those that are open."},
+	    [GAUGE_EXPORT_QUEUE] = {"export_queue", "Runs and failures that wait to be sent."},
+	    [GAUGE_LEASE_QUEUE] = {"runs_waiting",
+		"Requests that wait for another run on their thread."},
+	    [GAUGE_RUNS] = {"runs_in_flight", "Runs that are under way."},
+	    [GAUGE_BACKGROUND] = {"background_runs_in_flight",
+		"Runs in the background that are under way."},
+	    [GAUGE_WEBHOOKS] = {"webhooks_waiting", "Webhooks that are not delivered yet."},
+	};
+	struct metrics_view view;
+	metrics_look(&view);
+	for (int i = 0; i < GAUGES; i++) {
+		metrics_text_put_head(out, rows[i].name, "gauge", rows[i].help);
+		buf_printf(out, PREFIX "%s %" PRId64 "\n", rows[i].name, view.gauges[i]);
+	}
+}
+
+void metrics_write(struct buf *out, route_name_fn *route_name)
+{
+	struct shared *shared;
+	struct metrics_table *table = metrics_table(&shared);
+	if (!table)
+		return;
+	put_requests(out, table, route_name);
+	put_runs(out, table);
+	put_tokens(out, table);
+	put_counters(out, table);
+	put_gauges(out);
+}

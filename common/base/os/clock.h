@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+/* Time: wall clock in microseconds since the Unix epoch, a monotonic clock, and their texts. */
+#ifndef AGENTGRAPH_BASE_OS_CLOCK_H
+#define AGENTGRAPH_BASE_OS_CLOCK_H
+
+#include <stdint.h>
+
+#define ISO_TIME_SIZE 28 /* "2026-09-02T10:30:00.123456Z" and its NUL */
+
+/* Microseconds since the epoch. */
+int64_t clock_now(void);
+
+/* Milliseconds of a clock that never steps back. */
+int64_t clock_monotonic_ms(void);
+
+/* Microseconds since the machine was started, sleep included; the same in all processes. */
+int64_t clock_uptime_us(void);
+
+/* ISO 8601 in UTC with six decimals and Z (doc/protocol.md#times); returns out. */
+char *clock_iso(int64_t us, char out[ISO_TIME_SIZE]);
+
+/* Unix seconds with six decimals, of a time since the epoch; returns where it begins in out.  There
+ * is one in each piece of a stream, where printf would be most of what that costs. */
+#define DECIMAL_TIME_SIZE 24
+char *clock_decimal(int64_t us, char out[DECIMAL_TIME_SIZE]);
+
+/* Unix seconds with a fraction. */
+static inline double clock_seconds(int64_t us)
+{
+	return (double)us / 1e6;
+}
+
+/* Sleeps, resuming after signals. */
+void clock_sleep_ms(int64_t ms);
+
+#endif

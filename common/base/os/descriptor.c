@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: ISC */
+/* What a descriptor is, and how it behaves. */
+#include "base/os/descriptor.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+bool descriptor_listens(int fd)
+{
+	int listening = 0, flags = fcntl(fd, F_GETFL);
+	socklen_t size = sizeof(listening);
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening &&
+	    flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: ISC */
+/* Descriptors whose owner knows by -1 that they are closed, and those that a program is started
+ * with. */
+#ifndef AGENTGRAPH_BASE_OS_DESCRIPTOR_H
+#define AGENTGRAPH_BASE_OS_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <unistd.h>
+
+/* Closes what is open, and notes that. */
+static inline void descriptor_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Whether it is a listening socket, which blocks nobody from here on: processes that share it share
+ * that, too. */
+bool descriptor_listens(int fd);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: ISC */
+/* Finding an executable by name, in PATH or from a directory. */
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/os/process.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *process_find_joined(const char *dir, size_t dir_len, const char *name)
+{
+	struct buf path = {0};
+	buf_add(&path, dir, dir_len);
+	buf_putc(&path, '/');
+	buf_puts(&path, name);
+	return buf_detach(&path);
+}
+
+static char *found(char *path)
+{
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+	int code = there ? EACCES : errno;
+	if (there && S_ISREG(st.st_mode) && access(path, X_OK) == 0)
+		return path;
+	free(path);
+	errno = code;
+	return NULL;
+}
+
+static char *find_in_path(const char *name)
+{
+	const char *dirs = getenv("PATH");
+	if (!dirs)
+		dirs = "/usr/local/bin:/usr/bin:/bin";
+	int code = ENOENT;
+	for (;; dirs++) {
+		size_t len = strcspn(dirs, ":");
+		char *path = len ? found(process_find_joined(dirs, len, name)) : NULL;
+		if (path)
+			return path;
+		if (len && errno == EACCES)
+			code = EACCES;
+		dirs += len;
+		if (!*dirs)
+			break;
+	}
+	errno = code;
+	return NULL;
+}
+
+char *process_find(const char *name, const char *dir)
+{
+	if (!strchr(name, '/'))
+		return find_in_path(name);
+	return found(*name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: ISC */
-/* Bytes in hexadecimal, as percent-encoding (RFC 3986 2.1) has them. */
-#ifndef AGENTGRAPH_BASE_PERCENT_H
-#define AGENTGRAPH_BASE_PERCENT_H
-
-/* The byte of the two hexadecimal digits at s, or -1. */
-int percent_byte(const char *s);
-
-#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Dotenv files: one KEY=VALUE a line, UTF-8.
+ *
+ *     # a comment
+ *     export NAME=plain text   # blanks around it and this comment are dropped
+ *     SINGLE='as it $stands \n'
+ *     DOUBLE="with \n \t \" \\"
+ *
+ * Quoted values may span lines.  Of a name given twice the later value counts.
+ */
+#ifndef AGENTGRAPH_CONFIG_ENVIRONMENT_DOTENV_H
+#define AGENTGRAPH_CONFIG_ENVIRONMENT_DOTENV_H
+
+#include "base/problems.h"
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+struct dotenv_fault {
+	size_t line;          /* from 1 */
+	const char *expected; /* ends the sentence "expected …" */
+};
+
+/* An object of strings that the caller deletes; NULL with *fault set when the text has a mistake.
+ */
+cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault);
+
+/*
+ * Puts the variables of the file path into the environment, except those that exist there.  source
+ * is the key that named the file, for messages ("agentgraph.json: env").  To be called before there
+ * are threads.
+ */
+void dotenv_load(const char *path, const char *source, struct problems *problems);
+
+#endif

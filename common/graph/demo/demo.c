@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: ISC */
+/* The nodes, route and tools of the built-in demo. */
+#include "graph/demo/demo.h"
+
+#include "base/json/json.h"
+#include "base/memory.h"
+#include "graph/message/message.h"
+#include "graph/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- after a tool message ---- */
+
+/* The latest message of an array that asks for tools, or NULL. */
+static const cJSON *asking_message(const cJSON *messages)
+{
+	const cJSON *message, *found = NULL;
+	cJSON_ArrayForEach(message, messages) {
+		if (message_has_calls(message))
+			found = message;
+	}
+	return found;
+}
+
+static void add_output(struct buf *out, const cJSON *output)
+{
+	if (cJSON_IsString(output)) {
+		buf_puts(out, output->valuestring);
+		return;
+	}
+	char *text = json_print(output);
+	buf_puts(out, text);
+	cJSON_free(text);
+}
+
+/* The result of a call among the messages after the one that asked; NULL when there is none. */
+static const cJSON *demo_find_result(const cJSON *asking, const char *call_id)
+{
+	const cJSON *block;
+	for (const cJSON *message = asking->next; message; message = message->next) {
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
+			const char *id = json_str(block, "call_id");
+			if (block_is(block, "tool_result") && id && strcmp(id, call_id) == 0)
+				return block;
+		}
+	}
+	return NULL;
+}
+
+/* The results in the order of the calls.  The history is read only when an earlier run asked. */
+static ag_result answer_results(struct demo *d)
+{
+	const cJSON *asking = asking_message(run_messages(d->run)), *call;
+	const char *prefix = NULL;
+	struct buf outputs = {0};
+	if (!asking)
+		asking = asking_message(ag_context(d->state));
+	cJSON_ArrayForEach(call, json_get(asking, "content")) {
+		const cJSON *result =
+		    block_is_call(call) ? demo_find_result(asking, json_str(call, "id")) : NULL;
+		if (!result)
+			continue;
+		buf_puts(&outputs, prefix ? ", " : "");
+		if (!prefix)
+			prefix = block_is(call, "remote_tool_call")      ? "remote: "
+			    : cJSON_IsTrue(json_get(result, "is_error")) ? "tool failed: "
+									 : "sum: ";
+		add_output(&outputs, json_get(result, "output"));
+	}
+	ag_result result = demo_say(d, prefix ? prefix : "", buf_str(&outputs));
+	buf_release(&outputs);
+	return result;
+}
+
+/*
+ * Whether a tool message came after the last assistant message of this run: then its result is what
+ * to act on, whatever user message came with it.  In a new turn, tool messages before the user's
+ * only close calls that were never answered.
+ */
+static bool has_results(ag_run *run)
+{
+	const cJSON *message;
+	bool found = false, new_turn = run_is_new_turn(run);
+	cJSON_ArrayForEach(message, run_messages(run)) {
+		bool ends = new_turn || message_is(message, "assistant");
+		found = message_is(message, "tool") || (found && !ends);
+	}
+	return found;
+}
+
+/* A node that runs again after a pause acts on the command that paused it, whatever was said
+ * meanwhile or came with the answer.  Only this one pauses; its answer needs no question. */
+#define PAUSING_COMMAND "/ask"
+
+static ag_result agent_node(ag_run *run, const ag_state *state, void *data)
+{
+	bool again = ag_answers(run) != NULL;
+	struct demo d = {run, state, again ? PAUSING_COMMAND : ag_user_text(state), ""};
+	(void)data;
+	if (!again && has_results(run))
+		return answer_results(&d);
+	return demo_answer(&d);
+}
+
+/* To the tools after a call, back to the agent while a slow or endless command goes on, else to the
+ * end. */
+static const char *agent_route(const ag_state *state, void *data)
+{
+	const cJSON *last = ag_last_message(state);
+	(void)data;
+	if (message_has_calls(last))
+		return "tools";
+	char *said = ag_message_text(last);
+	const char *asked = ag_user_text(state);
+	bool again = (demo_is_command(asked, "/slow") && strncmp(said, "tick ", 5) == 0) ||
+	    (demo_is_command(asked, "/loop") && strcmp(said, "again") == 0);
+	free(said);
+	return again ? "agent" : AG_END;
+}
+
+static ag_result tool_add(ag_run *run, const cJSON *args, cJSON **output, void *data)
+{
+	const cJSON *a = json_get(args, "a"), *b = json_get(args, "b");
+	int64_t x, y, sum;
+	double u, v;
+	(void)data;
+	if (json_integer(a, &x) && json_integer(b, &y) && !__builtin_add_overflow(x, y, &sum)) {
+		*output = json_new_int(sum);
+		return AG_OK;
+	}
+	if (!json_number(a, &u) || !json_number(b, &v))
+		return ag_fail(run, "a and b must be numbers");
+	*output = json_new_double(u + v);
+	return AG_OK;
+}
+
+static ag_result tool_fail(ag_run *run, const cJSON *args, cJSON **output, void *data)
+{
+	(void)args, (void)output, (void)data;
+	return ag_fail(run, "demo failure");
+}
+
+void graph_demo_add(ag_graph *graph, const char *node)
+{
+	ag_graph_tool(graph, node, "add", "Adds two numbers",
+	    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},\"b\":{\"type\":"
+	    "\"number\"}},\"required\":[\"a\",\"b\"]}",
+	    tool_add, NULL);
+}
+
+int graph_demo(ag_graph *graph)
+{
+	static const char *const targets[] = {"tools", "agent", AG_END, NULL};
+	ag_graph_state_type(graph, "DemoState");
+	ag_graph_field(graph, "notes", "array", AG_APPEND, NULL, "What /note was told");
+	ag_graph_node(graph, "agent", agent_node, NULL);
+	ag_graph_tools(graph, "tools");
+	graph_demo_add(graph, "tools");
+	ag_graph_tool(graph, "tools", "fail", "Always fails", NULL, tool_fail, NULL);
+	ag_graph_edge(graph, AG_START, "agent");
+	ag_graph_branch(graph, "agent", agent_route, NULL, targets);
+	ag_graph_edge(graph, "tools", "agent");
+	return 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: ISC */
+/* Nodes that are graphs themselves: where these are described, and what they are given and give. */
+#include "base/json/json.h"
+#include "base/memory.h"
+#include "graph/document/document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct subgraph_object {
+	const char *graph;
+	enum { MESSAGES_SHARED, MESSAGES_OWN } messages;
+	const cJSON *input, *output;
+};
+
+static const struct choice subgraph_messages[] = {
+    {"shared", MESSAGES_SHARED}, {"own", MESSAGES_OWN}, {NULL, 0}};
+
+#define SUBGRAPH_ROWS                                                                              \
+	FIELD(subgraph_object, input, FIELD_OBJECT), FIELD(subgraph_object, output, FIELD_OBJECT), \
+	    FIELD(subgraph_object, messages, .kind = &field_choice, .choices = subgraph_messages)
+
+DOCUMENT_NODE_SHAPE(graph, document_on_error_rows,
+    FIELD(subgraph_object, graph, .kind = &field_text, .required = true), SUBGRAPH_ROWS);
+
+/* What ag_graph_subgraph says of one. */
+static const struct document_shape shape_options = {
+    "subgraph", {(const struct field_row[]){SUBGRAPH_ROWS, FIELDS_END}}};
+
+/* The fields of into that object sets, from values that are seen in d. */
+static void subgraph_check(struct document *d, const struct place *at, const cJSON *object,
+    const ag_graph *into, const char *whose)
+{
+	const cJSON *value;
+	cJSON_ArrayForEach(value, object) {
+		const struct place *place = PLACE_KEY(at, value->string);
+		const struct field *field = graph_field_get(into, value->string);
+		document_check_json(d, place, value);
+		if (!field)
+			document_problem(d, place, "%s has no state field of that name", whose);
+		else if (field->reducer != AG_APPEND && !json_has_names(value) &&
+		    !graph_field_accepts(field, value))
+			document_problem(d, place, "expected a value of type %s, found %s",
+			    field->type, json_type_name(value));
+	}
+}
+
+/* Takes the mistakes of the graph inside, each once: it may be that of several nodes. */
+static void subgraph_take_problems(ag_graph *graph, const ag_graph *inner)
+{
+	for (size_t i = 0; i < inner->problems.count; i++) {
+		const struct problem *p = &inner->problems.items[i];
+		bool known = false;
+		for (size_t k = 0; k < graph->problems.count && !known; k++)
+			known = strcmp(graph->problems.items[k].text, p->text) == 0;
+		if (!known)
+			(p->warning ? problems_warn : problems_add)(
+			    &graph->problems, "%s", p->text);
+	}
+}
+
+/* Adds the node, unless there were mistakes; inner is taken over. */
+static void subgraph_add(struct document *d, const struct place *at, const char *name,
+    ag_graph *inner, const struct subgraph_object *given)
+{
+	size_t errors = d->graph->problems.errors;
+	struct document inside = *d; /* sees the state of inner, and is told of where d is */
+	inside.graph = inner;
+	if (inner->problems.errors == 0 && graph_compile(inner)) {
+		if (inner->live)
+			document_problem(d, at, "a live graph cannot be a node");
+		subgraph_check(d, PLACE_KEY(at, "input"), given->input, inner, "the graph inside");
+		subgraph_check(&inside, PLACE_KEY(at, "output"), given->output, d->graph,
+		    "the graph around it");
+	}
+	if (inner->store_user && !d->graph->store_user)
+		d->graph->store_user = xstrdup(inner->store_user);
+	subgraph_take_problems(d->graph, inner);
+	if (d->graph->problems.errors != errors)
+		graph_free(inner);
+	else
+		graph_add_subgraph(d->graph, name,
+		    &(const struct subgraph){.graph = inner,
+			.input = given->input,
+			.output = given->output,
+			.own = given->messages == MESSAGES_OWN});
+}
+
+/* "a -> b -> a" where the graph called key in file is one of those around the node, or NULL;
+ * malloc'd. */
+static char *subgraph_circle(const struct document *d, const char *file, const char *key)
+{
+	char *way = xstrdup(key);
+	for (; d; d = d->outer) {
+		char *longer = xasprintf("%s -> %s", d->key, way);
+		free(way);
+		way = longer;
+		if (strcmp(d->key, key) == 0 && strcmp(d->file, file) == 0)
+			return way;
+	}
+	free(way);
+	return NULL;
+}
+
+/* Other documents are named from where this one is. */
+static char *subgraph_file(const struct document *d, const char *file, size_t len)
+{
+	const char *slash = *file == '/' ? NULL : strrchr(d->file, '/');
+	int dir = slash ? (int)(slash - d->file) + 1 : 0;
+	return xasprintf("%.*s%.*s", dir, d->file, (int)len, file);
+}
+
+void document_subgraph(
+    struct document *d, const struct place *at, const char *name, const cJSON *item)
+{
+	struct subgraph_object given = {.messages = MESSAGES_SHARED};
+	const struct place *place = PLACE_KEY(at, "graph");
+	document_read(d, at, item, &shape_graph, &given);
+	if (!given.graph)
+		return;
+	const char *colon = strrchr(given.graph, ':'), *key = colon ? colon + 1 : given.graph;
+	char *file =
+	    colon ? subgraph_file(d, given.graph, (size_t)(colon - given.graph)) : xstrdup(d->file);
+	char *circle = subgraph_circle(d, file, key);
+	if (circle) {
+		document_problem(
+		    d, place, "expected a graph that does not contain itself: %s", circle);
+	} else {
+		struct problems missing = {0};
+		ag_graph *inner = graph_new_inside(d->graph, name, given.graph);
+		d->open(inner, file, key, &missing, d);
+		for (size_t i = 0; i < missing.count; i++)
+			document_problem(d, place, "%s", missing.items[i].text);
+		if (missing.count)
+			graph_free(inner);
+		else
+			subgraph_add(d, at, name, inner, &given);
+		problems_release(&missing);
+	}
+	free(circle);
+	free(file);
+}
+
+static void subgraph_delete(void *options)
+{
+	cJSON_Delete(options);
+}
+
+void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, const char *options)
+{
+	struct document d = {.graph = graph, .file = graph->name, .key = "", .dir = "."};
+	const struct place whole = {NULL, name ? name : "", 0};
+	struct subgraph_object given = {.messages = MESSAGES_SHARED};
+	cJSON *tree =
+	    options ? json_parse(options, strlen(options), JSON_REQUEST_DEPTH, NULL) : NULL;
+	if (tree)
+		ag_graph_on_free(graph, subgraph_delete, tree);
+	if (options && !cJSON_IsObject(tree))
+		document_problem(&d, &whole, "expected the options as a JSON object");
+	else if (!build)
+		document_problem(&d, &whole, "expected a function that builds the graph");
+	if (!build || (options && !cJSON_IsObject(tree)))
+		return;
+	if (tree)
+		document_read(&d, &whole, tree, &shape_options, &given);
+	ag_graph *inner = graph_new_inside(graph, name, graph->name);
+	if (build(inner) != 0)
+		document_problem(&d, &whole, "its function refused to build the graph");
+	subgraph_add(&d, &whole, name, inner, &given);
+}

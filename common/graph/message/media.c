@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+/* What agentgraph.h offers of the files that messages carry. */
+#include "base/base64.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "graph/run_internal.h"
+#include "storage/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The media object of a block, or the object itself where it is one. */
+static const cJSON *media_of(const cJSON *item)
+{
+	const cJSON *media = json_opt(item, "media");
+	return media ? media : item;
+}
+
+static void graph_media_log_failure(const char *file_id, struct error *err)
+{
+	if (error_is_set(err))
+		log_error(
+		    "file %s cannot be read: %s", file_id, *err->cause ? err->cause : err->detail);
+	error_release(err);
+}
+
+char *ag_media_text(ag_run *run, const cJSON *media)
+{
+	const char *file_id = json_str(media_of(media), "file_id");
+	struct error err = {0};
+	if (!file_id || !run->setup.files)
+		return NULL;
+	char *text = files_text(run->setup.files, &run->setup.ctx, file_id, &err);
+	graph_media_log_failure(file_id, &err);
+	return text;
+}
+
+static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *len)
+{
+	struct files *files = run->setup.files;
+	struct arena *arena = arena_new();
+	struct file_record record;
+	struct error err = {0};
+	char *data = NULL;
+	if (files && files_get(files, &run->setup.ctx, arena, file_id, &record, &err)) {
+		files_touch(files, &run->setup.ctx, &record);
+		data = files_read(files, &record, (int64_t)max, &err);
+	}
+	if (data)
+		*len = (size_t)record.size;
+	graph_media_log_failure(file_id, &err);
+	arena_free(arena);
+	return data;
+}
+
+static void *inline_bytes(const char *base64, size_t max, size_t *len)
+{
+	if (strlen(base64) / 4 * 3 > max + 2)
+		return NULL;
+	char *data = base64_decode(base64, len);
+	if (!data || *len <= max)
+		return data;
+	free(data);
+	*len = 0;
+	return NULL;
+}
+
+void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)
+{
+	const cJSON *object = media_of(media);
+	const char *file_id = json_str(object, "file_id");
+	const char *base64 = json_str(object, "data_base64");
+	*len = 0;
+	if (file_id)
+		return stored_bytes(run, file_id, max, len);
+	return base64 ? inline_bytes(base64, max, len) : NULL;
+}

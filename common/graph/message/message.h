@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Messages and content blocks (doc/protocol-messages.md#messages): checking and normalising what
+ * comes in, making what goes out.
+ *
+ * A message in its output form is a cJSON object with the eleven members of
+ * doc/protocol-messages.md#messages; only that form is stored and shown to nodes.
+ */
+#ifndef AGENTGRAPH_GRAPH_MESSAGE_MESSAGE_H
+#define AGENTGRAPH_GRAPH_MESSAGE_MESSAGE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/id.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run_usage; /* storage/runs.h */
+
+/* Who wrote a message: usage numbers and parsed content count only when a node did. */
+enum message_origin { MESSAGE_FROM_CLIENT, MESSAGE_FROM_NODE };
+
+/*
+ * The output form of input (borrowed), a new tree, or NULL with every mistake in err.  path is
+ * where it stands, for errors: "body.messages[0]".  A missing id is made from ids.
+ */
+cJSON *message_normalise(const cJSON *input, const char *path, enum message_origin origin,
+    const struct id_source *ids, struct error *err);
+
+/* A new message in output form; content (an array of blocks) is taken over. */
+cJSON *message_new(const char *role, const char *id, cJSON *content);
+
+/* A text block, and an array that holds just one. */
+cJSON *block_text(const char *text);
+cJSON *content_text(const char *text);
+
+/* A streamed piece of message id. */
+cJSON *message_delta(const char *id, const char *text);
+cJSON *message_reasoning_delta(const char *id, const char *text);
+
+/* A tool message with one result; output is taken over. */
+cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error);
+
+/* Borrowed: NULL without an id, "" without a role. */
+const char *message_id(const cJSON *message);
+const char *message_role(const cJSON *message);
+/* Whether it has that role. */
+bool message_is(const cJSON *message, const char *role);
+
+/* The last of an array, which may be NULL, that has that role, any role when it is NULL. */
+const cJSON *message_last(const cJSON *messages, const char *role);
+
+/* Appends the texts of all text blocks. */
+void message_text(const cJSON *message, struct buf *out);
+
+/* The type of a block. */
+bool block_is(const cJSON *block, const char *type);
+
+/* Whether block is a tool_call or remote_tool_call, and whether message asks for a tool anywhere.
+ */
+bool block_is_call(const cJSON *block);
+bool message_has_calls(const cJSON *message);
+
+/* Adds what a model says that the message cost to sum; false, with nothing added, when it says
+ * nothing. */
+bool message_usage(const cJSON *message, struct run_usage *sum);
+
+/* What a model says that the message cost, zeroes where it does not say; false: it says nothing. */
+bool message_tokens(const cJSON *message, int64_t *in, int64_t *out);
+
+/* Counts in the metrics what a model says that the message cost; nothing for one of no model. */
+void message_count_tokens(const cJSON *message);
+
+/* Rewrites tools_calls from the call blocks of the content; null when there are none. */
+void message_fill_calls(cJSON *message);
+
+#endif

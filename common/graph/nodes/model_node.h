@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The model node: asks a chat model with the conversation, streams what it says, and adds its
+ * answer, which may ask for tools.
+ *
+ * What the model is shown is the system prompt, behind it what is remembered and what was said
+ * before, and the context as far as it is within the node's window.  A context that has grown past
+ * it is cut for good: what leaves is summed up by the model itself, into the state's
+ * context_summary, which every later prompt carries.  It stays in the thread's list of messages.
+ */
+#ifndef AGENTGRAPH_GRAPH_NODES_MODEL_NODE_H
+#define AGENTGRAPH_GRAPH_NODES_MODEL_NODE_H
+
+#include "agentgraph.h"
+#include "graph/message/template.h"
+#include "graph/nodes/window.h"
+#include "model/chat.h"
+
+#include <stdbool.h>
+
+struct shortening {
+	struct window window;
+	bool summary; /* whether what leaves is summed up */
+	char *prompt; /* what the model is told to do with it, instead of the built-in one; or NULL
+		       */
+};
+
+struct model_node {
+	struct chat_model *chat;
+	struct template *system; /* the system prompt; NULL: none */
+	char *tools;             /* name of the tools node whose tools are offered, or NULL */
+	enum chat_choice choice; /* until a tool has answered: to force it again would not end */
+	char *tool_name;         /* CHAT_TOOLS_NAMED */
+	struct shortening shortening;
+	cJSON *recall; /* what is searched for (recall.h), or NULL */
+	char *output;  /* state field that gets the answer, or NULL */
+	bool silent;   /* the answer goes to that field only */
+};
+
+/* What a node is made of is taken over; freed with model_node_free. */
+void model_node_free(void *data);
+
+/* The function of such a node (ag_node_fn); data is its struct model_node. */
+ag_result model_node_run(ag_run *run, const ag_state *state, void *data);
+
+/* ---- shorten.c */
+
+/*
+ * Cuts the context where it is past the window: *first is the first message that is to be shown,
+ * *notes what stands for those that left, malloc'd or NULL.  What could not be summed up is not
+ * shown this time, and stays in the context.
+ */
+void shorten(const struct shortening *how, const struct chat_model *chat, ag_run *run,
+    const ag_state *state, const cJSON *context, const cJSON **first, char **notes);
+
+#endif

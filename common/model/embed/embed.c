@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+/* The settings of an embedder, its requests in batches, and reading the answers. */
+#include "model/embed/embed.h"
+#include "base/http/http.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
+#include "base/memory.h"
+#include "base/os/clock.h"
+#include "config/environment/environment.h"
+#include "model/embed/embed_scan.h"
+#include "model/provider.h"
+#include "model/retry.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define HOME "https://api.openai.com/v1"
+#define DEFAULT_RETRIES 2
+#define DEFAULT_TOTAL_MS 60000
+#define CONNECT_MS 10000
+#define BATCH_TEXTS 128
+#define BATCH_BYTES ((size_t)250000)
+#define MAX_ANSWER ((size_t)256 << 20)
+#define MAX_SAID 500
+
+struct embedder {
+	char *url, *model;
+	char *bearer; /* "Bearer …", or NULL */
+	char *key;    /* the same without the word, or NULL */
+	size_t dimensions;
+	bool ask_dimensions;
+	int retries;
+};
+
+/* ---- At start-up */
+
+static const char *base_url(const struct embed_target *target)
+{
+	const char *variable = environment_text("OPENAI_BASE_URL");
+	return target->base_url ? target->base_url : variable ? variable : HOME;
+}
+
+static const char *key_variable(const struct embed_target *target)
+{
+	return target->api_key_env ? target->api_key_env : "OPENAI_API_KEY";
+}
+
+/* A sentence part, malloc'd, or NULL. */
+static char *find_problem(const struct embed_target *target)
+{
+	bool needs_key = target->api_key_env || strcmp(base_url(target), HOME) == 0;
+	if (!target->model || !*target->model)
+		return xstrdup("model must be the name of a model");
+	const char *base = base_url(target);
+	if (strncasecmp(base, "http://", 7) != 0 && strncasecmp(base, "https://", 8) != 0)
+		return xstrdup("base_url must be an http or https URL");
+	if (target->dimensions < 1 || target->dimensions > EMBED_MAX_DIMENSIONS)
+		return xasprintf("dimensions must be a number from 1 to %d", EMBED_MAX_DIMENSIONS);
+	if (needs_key && !environment_text(key_variable(target)))
+		return xasprintf(
+		    "the environment variable %s, for the key, must be set", key_variable(target));
+	return NULL;
+}
+
+struct embedder *embedder_new(const struct embed_target *target, char **problem)
+{
+	*problem = find_problem(target);
+	if (*problem)
+		return NULL;
+	const char *key = environment_text(key_variable(target));
+	char *base = url_base(base_url(target));
+	struct embedder *e = xcalloc(1, sizeof(*e));
+	e->url = xasprintf("%s/embeddings", base);
+	free(base);
+	e->model = xstrdup(target->model);
+	e->key = xstrdup(key);
+	e->bearer = key ? xasprintf("Bearer %s", key) : NULL;
+	e->dimensions = target->dimensions;
+	e->ask_dimensions = target->ask_dimensions;
+	e->retries = target->retries < 0 ? DEFAULT_RETRIES : target->retries;
+	return e;
+}
+
+static void free_secret(char *secret)
+{
+	if (secret)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+}
+
+void embedder_free(struct embedder *e)
+{
+	if (!e)
+		return;
+	free_secret(e->bearer);
+	free_secret(e->key);
+	free(e->url);
+	free(e->model);
+	free(e);
+}
+
+size_t embedder_dimensions(const struct embedder *e)
+{
+	return e->dimensions;
+}
+
+/* ---- Asking */
+
+static char *embed_make_body(const struct embedder *e, const char *const *texts, size_t count)
+{
+	cJSON *body = cJSON_CreateObject();
+	json_add_str(body, "model", e->model);
+	cJSON *input = cJSON_AddArrayToObject(body, "input");
+	for (size_t i = 0; i < count; i++)
+		cJSON_AddItemToArray(input, cJSON_CreateString(texts[i]));
+	json_add_str(body, "encoding_format", "float");
+	if (e->ask_dimensions)
+		json_add_int(body, "dimensions", (int64_t)e->dimensions);
+	char *text = json_print(body);
+	cJSON_Delete(body);
+	return text;
+}
+
+static void embed_post(
+    const struct embedder *e, const char *body, int64_t deadline_ms, struct http_response *response)
+{
+	struct http_header headers[] = {{"Content-Type", "application/json"},
+	    {"Accept", "application/json"}, {"Authorization", e->bearer}};
+	struct http_request request = {.url = e->url,
+	    .headers = headers,
+	    .header_count = e->bearer ? 3 : 2,
+	    .body = body,
+	    .body_len = strlen(body),
+	    .connect_ms = CONNECT_MS,
+	    .deadline_ms = deadline_ms,
+	    .max_body = MAX_ANSWER};
+	http_call(&request, response);
+}
+
+static bool embed_fail(struct error *err, const struct embedder *e, const char *why)
+{
+	error_set(err, ERR_STORE_UNAVAILABLE, "Store is unavailable");
+	return error_cause(err, "embedding model %s: %s", e->model, why);
+}
+
+static bool take_answer(const struct embedder *e, struct http_response *response, size_t count,
+    float *vectors, struct error *err)
+{
+	struct buf why = {0};
+	if (response->end == HTTP_DONE && response->status / 100 == 2) {
+		const char *wrong = embed_scan(
+		    buf_str(&response->body), response->body.len, count, e->dimensions, vectors);
+		return !wrong || embed_fail(err, e, wrong);
+	}
+	if (response->end != HTTP_DONE) {
+		clean_text(&why, response->reason, e->key, MAX_SAID);
+	} else {
+		cJSON *body = chat_parse(response->body.data, response->body.len);
+		char *message = chat_error_message(body);
+		buf_printf(&why, "it answered %d%s", response->status, message ? ": " : "");
+		if (message)
+			clean_text(&why, message, e->key, MAX_SAID);
+		free(message);
+		cJSON_Delete(body);
+	}
+	embed_fail(err, e, buf_str(&why));
+	buf_release(&why);
+	return false;
+}
+
+/* One batch, with its tries. */
+static bool embed_batch(const struct embedder *e, const char *const *texts, size_t count,
+    float *vectors, int64_t deadline_ms, struct error *err)
+{
+	char *body = embed_make_body(e, texts, count);
+	bool done = false;
+	for (unsigned tries = 1, again = 1; again; tries++) {
+		struct http_response response = {0};
+		embed_post(e, body, deadline_ms, &response);
+		int64_t wait = retry_helps(&response) && tries <= (unsigned)e->retries
+		    ? retry_wait_ms(&response, tries, deadline_ms)
+		    : -1;
+		again = wait >= 0;
+		if (again)
+			retry_sleep(wait, NULL, NULL);
+		else
+			done = take_answer(e, &response, count, vectors, err);
+		http_response_release(&response);
+	}
+	free(body);
+	return done;
+}
+
+bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
+    int64_t deadline_ms, struct error *err)
+{
+	if (deadline_ms <= 0)
+		deadline_ms = clock_monotonic_ms() + DEFAULT_TOTAL_MS;
+	while (count > 0) {
+		size_t n = 1, bytes = strlen(texts[0]); /* of one request */
+		while (n < count && n < BATCH_TEXTS && (bytes += strlen(texts[n])) <= BATCH_BYTES)
+			n++;
+		if (!embed_batch(e, texts, n, vectors, deadline_ms, err))
+			return false;
+		texts += n;
+		count -= n;
+		vectors += n * e->dimensions;
+	}
+	return true;
+}

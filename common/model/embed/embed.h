@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Embeddings: vectors for texts, from any service that speaks OpenAI's /embeddings.
+ *
+ * An embedder is made at start-up, is immutable, and serves any number of threads.  The key comes
+ * from the environment only and stands in no error and no log line.
+ */
+#ifndef AGENTGRAPH_MODEL_EMBED_EMBED_H
+#define AGENTGRAPH_MODEL_EMBED_EMBED_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EMBED_MAX_DIMENSIONS 65536
+
+/* Where vectors come from.  Borrowed by embedder_new, which copies what it needs. */
+struct embed_target {
+	const char *base_url;    /* "/embeddings" is added; NULL: OPENAI_BASE_URL, else OpenAI's */
+	const char *model;       /* never NULL */
+	size_t dimensions;       /* numbers a vector has; 1 to EMBED_MAX_DIMENSIONS */
+	bool ask_dimensions;     /* send `dimensions` too, for models that can shorten */
+	const char *api_key_env; /* variable that holds the key; NULL: OPENAI_API_KEY */
+	int retries;             /* after the first try; below 0: 2 */
+};
+
+struct embedder;
+
+/*
+ * NULL with *problem set to a malloc'd sentence part ("base_url must be an http or https URL") when
+ * the target is no good: a bad value, or no key for OpenAI's own service.  Another service without
+ * a key is asked without one.
+ */
+struct embedder *embedder_new(const struct embed_target *target, char **problem);
+void embedder_free(struct embedder *e);
+
+/* Numbers a vector has. */
+size_t embedder_dimensions(const struct embedder *e);
+
+/*
+ * Embeds count texts, which are UTF-8 and not empty, in as many requests as it takes.  vectors has
+ * room for count × dimensions floats, row after row in the order of the texts; they are finite, and
+ * as the service gave them (not normalised by us).  A time-out, 429, 5xx or lost connection is
+ * tried again while deadline_ms (by clock_monotonic_ms; 0: 60 seconds from now) allows.
+ *
+ * False with err set: ERR_STORE_UNAVAILABLE, its detail fit for clients, its cause for the log.
+ */
+bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
+    int64_t deadline_ms, struct error *err);
+
+#endif

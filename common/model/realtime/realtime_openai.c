@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * OpenAI Realtime.  The events are those of the general availability; what the beta called
+ * otherwise is understood too.
+ *
+ * One response goes on at a time.  While one does, or a tool call has no result yet, another one
+ * waits.  The provider begins some of its own accord, when speech ends, maybe while one that was
+ * asked for is on its way; so those that are asked for have a mark, which comes back with them.
+ *
+ * What was heard is written down beside the responses, and told whenever that is done.
+ */
+#include "base/base64.h"
+#include "base/json/json.h"
+#include "base/memory.h"
+#include "model/provider.h"
+#include "model/realtime/realtime_dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TRANSCRIBER "gpt-4o-mini-transcribe"
+#define SILENCE_SPARE_MS 500
+#define SILENCE_MOST_MS 5000
+#define REST_MS 1500   /* for what may still be heard in the audio */
+#define ANSWER_MS 5000 /* for the answer to what was heard */
+
+#define MARK "agentgraph"  /* in the metadata of responses: what asked for them */
+#define REQUEST "respond-" /* the ids of that, before a number */
+#define AGAIN_MS 500       /* to ask again, when nothing is seen of what was in the way */
+
+/* ---- The session */
+
+static char *openai_live_url(const struct realtime *r, const char *model)
+{
+	struct buf out = {0};
+	buf_printf(&out, "%s/realtime", r->settings->base_url);
+	realtime_put_query(&out, "?model=", model ? model : "");
+	return buf_detach(&out);
+}
+
+static void copy(cJSON *to, const char *name, const cJSON *from, const char *key)
+{
+	const cJSON *value = json_opt(from, key);
+	if (value)
+		cJSON_AddItemToObject(to, name, cJSON_Duplicate(value, true));
+}
+
+/* A high sensitivity is a low threshold; of the end there is none. */
+static void add_turn_detection(cJSON *input, const cJSON *vad)
+{
+	double sensitivity = realtime_sensitivity(vad, "start_sensitivity");
+	if (cJSON_IsFalse(json_opt(vad, "enabled"))) {
+		cJSON_AddNullToObject(input, "turn_detection");
+		return;
+	}
+	cJSON *detection = cJSON_AddObjectToObject(input, "turn_detection");
+	json_add_str(detection, "type", "server_vad");
+	if (sensitivity >= 0)
+		cJSON_AddItemToObject(detection, "threshold", json_new_double(1 - sensitivity));
+	copy(detection, "prefix_padding_ms", vad, "prefix_padding_ms");
+	copy(detection, "silence_duration_ms", vad, "silence_duration_ms");
+}
+
+static void openai_live_add_format(cJSON *direction)
+{
+	cJSON *format = cJSON_AddObjectToObject(direction, "format");
+	json_add_str(format, "type", "audio/pcm");
+	json_add_int(format, "rate", REALTIME_OUT_HZ);
+}
+
+static void openai_live_add_tools(cJSON *session, const cJSON *tools)
+{
+	const cJSON *tool;
+	if (cJSON_GetArraySize(tools) == 0)
+		return;
+	cJSON *list = cJSON_AddArrayToObject(session, "tools");
+	cJSON_ArrayForEach(tool, tools) {
+		cJSON *function = cJSON_CreateObject();
+		json_add_str(function, "type", "function");
+		copy(function, "name", tool, "name");
+		copy(function, "description", tool, "description");
+		copy(function, "parameters", tool, "parameters");
+		cJSON_AddItemToArray(list, function);
+	}
+	json_add_str(session, "tool_choice", "auto");
+}
+
+static cJSON *new_event(const char *type)
+{
+	cJSON *event = cJSON_CreateObject();
+	json_add_str(event, "type", type);
+	return event;
+}
+
+static cJSON *openai_live_opening(const struct ag_live_setup *setup)
+{
+	cJSON *event = new_event("session.update");
+	cJSON *session = cJSON_AddObjectToObject(event, "session");
+	json_add_str(session, "type", "realtime");
+	if (setup->system_prompt)
+		json_add_str(session, "instructions", setup->system_prompt);
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(session, "output_modalities"),
+	    cJSON_CreateString(setup->text ? "text" : "audio"));
+	cJSON *audio = cJSON_AddObjectToObject(session, "audio");
+	cJSON *input = cJSON_AddObjectToObject(audio, "input");
+	openai_live_add_format(input);
+	json_add_str(cJSON_AddObjectToObject(input, "transcription"), "model", TRANSCRIBER);
+	add_turn_detection(input, setup->vad);
+	cJSON *output = cJSON_AddObjectToObject(audio, "output");
+	openai_live_add_format(output);
+	if (setup->voice)
+		json_add_str(output, "voice", setup->voice);
+	openai_live_add_tools(session, setup->tools);
+	return event;
+}
+
+/* ---- Responses */
+
+/* The number in the id of a request; 0: it is none. */
+static unsigned request_number(const char *id)
+{
+	size_t len = strlen(REQUEST);
+	return id && strncmp(id, REQUEST, len) == 0 ? (unsigned)strtoul(id + len, NULL, 10) : 0;
+}
+
+/* Asks for the response that is wanted, once nothing is in its way. */
+static void respond(struct realtime *r)
+{
+	if (!r->wanted || r->responding || r->requested || r->calls || r->over)
+		return;
+	r->wanted = false;
+	r->again = 0;
+	r->requested = ++r->requests;
+	cJSON *event = new_event("response.create");
+	char *id = xasprintf(REQUEST "%u", r->requested);
+	json_add_str(event, "event_id", id);
+	cJSON *response = cJSON_AddObjectToObject(event, "response");
+	json_add_str(cJSON_AddObjectToObject(response, "metadata"), MARK, id);
+	free(id);
+	realtime_send(r, event);
+}
+
+/* The user speaks: what is being said stops. */
+static void interrupt(struct realtime *r)
+{
+	bool audible = r->responding || r->ahead > r->now;
+	int64_t heard = r->item_ms - (r->ahead - r->now);
+	if (!audible || r->keeps_talking || r->cut)
+		return;
+	if (r->manual && r->responding)
+		realtime_send(r, new_event("response.cancel"));
+	if (r->item && r->ahead > r->now) { /* the model should know how much was heard */
+		cJSON *event = new_event("conversation.item.truncate");
+		json_add_str(event, "item_id", r->item);
+		json_add_int(event, "content_index", 0);
+		json_add_int(event, "audio_end_ms", heard > 0 ? heard : 0);
+		realtime_send(r, event);
+	}
+	r->cut = r->responding;
+	r->ahead = 0;
+	free(r->item);
+	r->item = NULL;
+	ag_live_interrupted(r->session);
+}
+
+static void take_created(struct realtime *r, const cJSON *event)
+{
+	const cJSON *metadata = json_opt(json_opt(event, "response"), "metadata");
+	unsigned request = request_number(json_str(metadata, MARK));
+	r->marks |= request > 0;
+	/* where no mark ever comes back it answers what there is reason to await */
+	if (!r->marks && !r->expected)
+		request = r->requested;
+	r->responding = true;
+	r->called = r->cut = r->unsure = false;
+	if (request == r->requested)
+		r->requested = 0;
+	if (request)
+		return;
+	r->expected = false;
+	if (!r->manual)
+		r->fed = false;
+}
+
+static void tell_failure(struct realtime *r, const cJSON *error, const char *otherwise)
+{
+	const char *message = json_str(error, "message");
+	realtime_error(r, json_str(error, "code"), false, message ? message : otherwise);
+}
+
+static void take_done(struct realtime *r, const cJSON *event)
+{
+	const cJSON *response = json_opt(event, "response");
+	const char *status = json_str(response, "status");
+	bool cut = r->cut;
+	r->responding = r->cut = false;
+	if (status && strcmp(status, "failed") == 0)
+		tell_failure(r, json_opt(json_opt(response, "status_details"), "error"),
+		    "the response failed");
+	if (status && strcmp(status, "cancelled") == 0 && !cut) {
+		r->ahead = 0;
+		ag_live_interrupted(r->session);
+	} else if (!cut && !r->called) {
+		ag_live_turn_complete(r->session);
+	}
+	respond(r);
+}
+
+/* ---- What is said */
+
+static void openai_live_take_audio(struct realtime *r, const cJSON *event)
+{
+	const char *delta = json_str(event, "delta"), *item = json_str(event, "item_id");
+	if (r->cut || !delta || r->text_only)
+		return;
+	if (item && (!r->item || strcmp(r->item, item) != 0)) {
+		free(r->item);
+		r->item = xstrdup(item);
+		r->item_ms = 0;
+	}
+	r->item_ms += realtime_play(r, delta, REALTIME_OUT_HZ);
+}
+
+static void take_words(struct realtime *r, const cJSON *event)
+{
+	const char *delta = json_str(event, "delta");
+	if (!r->cut && delta)
+		ag_live_output_transcript(r->session, delta, false);
+}
+
+static void take_all_words(struct realtime *r, const cJSON *event)
+{
+	const char *text = json_str(event, "transcript");
+	if (!r->cut)
+		ag_live_output_transcript(r->session, text ? text : json_str(event, "text"), true);
+}
+
+static void openai_live_take_heard(struct realtime *r, const cJSON *event)
+{
+	const char *delta = json_str(event, "delta");
+	if (delta)
+		ag_live_input_transcript(r->session, delta, false);
+}
+
+static void take_committed(struct realtime *r, const cJSON *event)
+{
+	(void)event;
+	r->unwritten += r->writes;
+}
+
+static void take_written(struct realtime *r)
+{
+	if (r->unwritten)
+		r->unwritten--;
+}
+
+static void take_all_heard(struct realtime *r, const cJSON *event)
+{
+	take_written(r);
+	ag_live_input_transcript(r->session, json_str(event, "transcript"), true);
+}
+
+static void take_unheard(struct realtime *r, const cJSON *event)
+{
+	take_written(r);
+	ag_live_input_transcript(r->session, NULL, true);
+	tell_failure(r, json_opt(event, "error"), "the speech is not transcribed");
+}
+
+static void take_speech(struct realtime *r, const cJSON *event)
+{
+	(void)event;
+	if (r->manual)
+		return;
+	r->speaking = true;
+	interrupt(r);
+}
+
+static void take_silence(struct realtime *r, const cJSON *event)
+{
+	(void)event;
+	if (r->manual)
+		return;
+	r->speaking = false;
+	r->expected = true;
+}
+
+/* ---- Tools */
+
+static void take_item(struct realtime *r, const cJSON *event)
+{
+	const cJSON *item = json_opt(event, "item");
+	const char *type = json_str(item, "type"), *status = json_str(item, "status");
+	const char *id = json_str(item, "call_id"), *arguments = json_str(item, "arguments");
+	if (!type || strcmp(type, "function_call") != 0 || !id || r->cut)
+		return;
+	if (status && strcmp(status, "completed") != 0)
+		return;
+	r->called = true;
+	char *text = xstrdup(arguments ? arguments : "");
+	cJSON *args = chat_parse(text, strlen(text));
+	free(text);
+	realtime_call_add(r, id, json_str(item, "name"), args);
+}
+
+static void openai_live_tool_result(
+    struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
+{
+	cJSON *event = new_event("conversation.item.create");
+	cJSON *item = cJSON_AddObjectToObject(event, "item");
+	char *text = cJSON_IsString(result) ? xstrdup(result->valuestring) : json_print(result);
+	char *output = xasprintf("%s%s", is_error ? "Error: " : "", text);
+	(void)name;
+	free(text);
+	json_add_str(item, "type", "function_call_output");
+	json_add_str(item, "call_id", id);
+	json_add_str(item, "output", output);
+	free(output);
+	realtime_send(r, event);
+	r->wanted = true;
+	respond(r);
+}
+
+/* ---- Errors */
+
+static bool openai_live_is_one_of(const char *word, const char *const *words)
+{
+	while (word && *words && strcmp(*words, word) != 0)
+		words++;
+	return word && *words;
+}
+
+/* The id of the event that was wrong is not always told: then the request may go on all the same,
+ * and its response is known by its number. */
+static void fail_request(struct realtime *r, const cJSON *error, bool busy)
+{
+	const char *id = json_str(error, "event_id");
+	if (!r->requested || (id && request_number(id) != r->requested))
+		return;
+	r->requested = 0;
+	if (busy) {
+		r->wanted = true;
+		r->again = r->now + AGAIN_MS;
+	} else {
+		r->unsure = !id;
+		respond(r);
+	}
+}
+
+static void openai_live_take_error(struct realtime *r, const cJSON *event)
+{
+	/* two of them are the harmless end of a race: the response ended, or began, meanwhile */
+	static const char *const races[] = {
+	    "response_cancel_not_active", "conversation_already_has_active_response", NULL};
+	static const char *const final[] = {"invalid_api_key", "authentication_error",
+	    "insufficient_quota", "billing_hard_limit_reached", "account_deactivated",
+	    "model_not_found", "beta_api_shape_disabled", NULL};
+	const cJSON *error = json_opt(event, "error");
+	const char *code = json_str(error, "code"), *type = json_str(error, "type");
+	code = code ? code : type;
+	fail_request(r, error, code && strcmp(code, races[1]) == 0);
+	if (openai_live_is_one_of(code, races))
+		return;
+	realtime_error(r, code,
+	    openai_live_is_one_of(code, final) || openai_live_is_one_of(type, final),
+	    json_str(error, "message"));
+}
+
+/* ---- Events */
+
+static void take_session(struct realtime *r, const cJSON *event)
+{
+	const cJSON *session = json_opt(event, "session");
+	const cJSON *input = json_opt(json_opt(session, "audio"), "input");
+	const cJSON *detection = json_opt(input ? input : session, "turn_detection");
+	r->keeps_talking = cJSON_IsFalse(json_opt(detection, "interrupt_response"));
+	r->writes = cJSON_IsObject(json_opt(input, "transcription"));
+	realtime_ready(r);
+	ag_live_input_transcript(r->session, NULL, true); /* this provider ends them */
+}
+
+static const struct {
+	const char *type;
+	void (*take)(struct realtime *r, const cJSON *event);
+} events[] = {
+    {"session.updated", take_session},
+    {"response.created", take_created},
+    {"response.done", take_done},
+    {"response.output_audio.delta", openai_live_take_audio},
+    {"response.audio.delta", openai_live_take_audio},
+    {"response.output_audio_transcript.delta", take_words},
+    {"response.audio_transcript.delta", take_words},
+    {"response.output_audio_transcript.done", take_all_words},
+    {"response.audio_transcript.done", take_all_words},
+    {"response.output_text.delta", take_words},
+    {"response.text.delta", take_words},
+    {"response.output_text.done", take_all_words},
+    {"response.text.done", take_all_words},
+    {"response.output_item.done", take_item},
+    {"conversation.item.input_audio_transcription.delta", openai_live_take_heard},
+    {"conversation.item.input_audio_transcription.completed", take_all_heard},
+    {"conversation.item.input_audio_transcription.failed", take_unheard},
+    {"input_audio_buffer.committed", take_committed},
+    {"input_audio_buffer.speech_started", take_speech},
+    {"input_audio_buffer.speech_stopped", take_silence},
+    {"error", openai_live_take_error},
+};
+
+static void openai_live_take(struct realtime *r, const cJSON *event)
+{
+	const char *type = json_str(event, "type");
+	for (size_t i = 0; type && i < sizeof(events) / sizeof(*events); i++) {
+		if (strcmp(events[i].type, type) == 0)
+			events[i].take(r, event);
+	}
+}
+
+/* ---- Input */
+
+static void openai_live_audio(struct realtime *r, const void *pcm, size_t bytes)
+{
+	cJSON *event = new_event("input_audio_buffer.append");
+	char *text = base64_encode(pcm, bytes);
+	json_add_str(event, "audio", text);
+	free(text);
+	realtime_send(r, event);
+}
+
+static void openai_live_text(struct realtime *r, const char *said)
+{
+	cJSON *event = new_event("conversation.item.create");
+	cJSON *item = cJSON_AddObjectToObject(event, "item");
+	json_add_str(item, "type", "message");
+	json_add_str(item, "role", "user");
+	cJSON *part = json_append(cJSON_AddArrayToObject(item, "content"), cJSON_CreateObject());
+	json_add_str(part, "type", "input_text");
+	json_add_str(part, "text", said);
+	realtime_send(r, event);
+	r->wanted = true;
+	respond(r);
+}
+
+static void openai_live_activity(struct realtime *r, bool starts)
+{
+	if (starts) {
+		interrupt(r);
+	} else if (r->fed) {
+		realtime_send(r, new_event("input_audio_buffer.commit"));
+		r->fed = false;
+		r->wanted = true;
+		respond(r);
+	}
+}
+
+/* An utterance ends with silence, of which there will be none any more. */
+static void openai_live_finish(struct realtime *r)
+{
+	int ms = r->silence_ms + SILENCE_SPARE_MS;
+	if (r->manual || !r->fed)
+		return;
+	ms = ms < SILENCE_MOST_MS ? ms : SILENCE_MOST_MS;
+	size_t bytes = (size_t)ms * REALTIME_OUT_HZ / 1000 * sizeof(int16_t);
+	char *silence = xcalloc(bytes, 1);
+	openai_live_audio(r, silence, bytes);
+	free(silence);
+}
+
+static int64_t openai_live_rest(const struct realtime *r)
+{
+	if (r->responding || r->requested || r->wanted || r->calls || (r->speaking && !r->manual))
+		return -1;
+	return r->expected || r->unsure || r->unwritten ? ANSWER_MS : r->fed ? REST_MS : 0;
+}
+
+const struct realtime_dialect realtime_openai = {
+    .name = "openai",
+    .home = "https://api.openai.com/v1",
+    .url_env = "OPENAI_BASE_URL",
+    .key_envs = {"OPENAI_API_KEY"},
+    .in_hz = REALTIME_OUT_HZ,
+    .url = openai_live_url,
+    .header = "authorization:",
+    .prefix = "Bearer ",
+    .opening = openai_live_opening,
+    .session = "session",
+    .take = openai_live_take,
+    .audio = openai_live_audio,
+    .text = openai_live_text,
+    .activity = openai_live_activity,
+    .tool_result = openai_live_tool_result,
+    .finish = openai_live_finish,
+    .again = respond,
+    .rest = openai_live_rest,
+};

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: ISC */
+/* Draining the ring into the storage, and reading a thread's runs. */
+#include "storage/trace/traces.h"
+
+#include "base/log/log.h"
+#include "base/memory.h"
+#include "base/metrics/metrics.h"
+#include "storage/background.h"
+#include "storage/trace/trace_ring.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILL_BOUND (RING_SIZE / 2) /* then a thread empties the ring */
+
+struct traces {
+	struct trace_ring *ring;
+
+	pthread_mutex_t lock; /* guards what follows */
+	struct trace_records *records;
+	bool begun; /* they are */
+
+	pthread_mutex_t start; /* guards the start of the thread */
+	_Atomic bool started, awake;
+	struct background thread;
+	uint64_t told; /* drops that the log knows of; the thread's own */
+};
+
+struct traces *traces_new(struct storage *storage, struct shared *shared)
+{
+	struct traces *traces = xcalloc(1, sizeof(*traces));
+	traces->ring = shared_region(shared, SHARED_TRACES);
+	traces->records = storage->engine->trace_records->open(storage);
+	pthread_mutex_init(&traces->lock, NULL);
+	pthread_mutex_init(&traces->start, NULL);
+	return traces;
+}
+
+void traces_free(struct traces *traces)
+{
+	if (!traces)
+		return;
+	if (traces->started)
+		background_stop(&traces->thread);
+	traces->records->ops->close(traces->records);
+	pthread_mutex_destroy(&traces->lock);
+	pthread_mutex_destroy(&traces->start);
+	free(traces);
+}
+
+uint64_t traces_number(struct traces *traces)
+{
+	return atomic_fetch_add(&traces->ring->numbers, 1) + 1;
+}
+
+/* ---- the records ---- */
+
+/* What an earlier instance left is of no use to this one.  With both locks held. */
+static bool traces_begin(
+    struct traces *traces, const struct storage_context *ctx, struct error *err)
+{
+	bool anew = !atomic_load(&traces->ring->made);
+	if (traces->begun)
+		return true;
+	if (!traces->records->ops->begin(traces->records, ctx, anew, err))
+		return false;
+	traces->begun = true;
+	atomic_store(&traces->ring->made, 1);
+	return true;
+}
+
+/* What of a batch is worth writing. */
+struct selection {
+	struct ring_entry **entries; /* in order */
+	size_t count;
+	const char *threads[TRACES_THREADS]; /* those of the latest runs */
+	size_t thread_count;
+};
+
+static int traces_by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int latest_first(const void *a, const void *b)
+{
+	const struct ring_entry *x = *(struct ring_entry *const *)a;
+	const struct ring_entry *y = *(struct ring_entry *const *)b;
+	return (x->run.number < y->run.number) - (x->run.number > y->run.number);
+}
+
+static void select_threads(struct selection *selection)
+{
+	size_t size = selection->count * sizeof(void *);
+	struct ring_entry **latest = xmalloc(size + 1);
+	memcpy(latest, selection->entries, size);
+	qsort(latest, selection->count, sizeof(*latest), latest_first);
+	for (size_t i = 0; i < selection->count && selection->thread_count < TRACES_THREADS; i++) {
+		const char *thread = ring_thread(latest[i]);
+		bool known = !latest[i]->run.number;
+		for (size_t k = 0; !known && k < selection->thread_count; k++)
+			known = strcmp(selection->threads[k], thread) == 0;
+		if (!known)
+			selection->threads[selection->thread_count++] = thread;
+	}
+	free(latest);
+	qsort(selection->threads, selection->thread_count, sizeof(*selection->threads),
+	    traces_by_name);
+}
+
+/* Of a batch with more threads than are kept, those that would have to go at once are not even
+ * written. */
+static bool traces_write(struct traces *traces, const struct storage_context *ctx, char *entries,
+    size_t len, struct error *err)
+{
+	struct selection selection = {
+	    .entries = xcalloc(len / sizeof(struct ring_entry) + 1, sizeof(void *))};
+	size_t count = 0;
+	for (size_t at = 0; at < len;) {
+		struct ring_entry *entry = (struct ring_entry *)(void *)(entries + at);
+		if (!atomic_load(&entry->superseded))
+			selection.entries[selection.count++] = entry;
+		at += entry->size;
+	}
+	select_threads(&selection);
+	struct trace_record *list = xcalloc(selection.count + 1, sizeof(*list));
+	bool all = selection.thread_count < TRACES_THREADS;
+	for (size_t i = 0; i < selection.count; i++) {
+		struct ring_entry *entry = selection.entries[i];
+		const char *thread = ring_thread(entry);
+		if (all || !entry->run.number ||
+		    bsearch(&thread, selection.threads, selection.thread_count, sizeof(thread),
+			traces_by_name)) {
+			ring_unpack(entry, &list[count].run, &list[count].piece);
+			count++;
+		}
+	}
+	bool ok = traces->records->ops->write(traces->records, ctx, list, count, err);
+	free(list);
+	free(selection.entries);
+	return ok;
+}
+
+/*
+ * Empties the ring into the storage.  Entries leave the ring after it, so a process that dies here
+ * loses nothing: they are written again, which changes nothing.  With both locks held.
+ */
+static bool traces_drain(
+    struct traces *traces, const struct storage_context *ctx, struct error *err)
+{
+	size_t len;
+	char *entries = ring_copy(traces->ring, &len);
+	if (!entries)
+		return true;
+	bool ok = traces_begin(traces, ctx, err) && traces_write(traces, ctx, entries, len, err);
+	free(entries);
+	ring_remove(traces->ring, len);
+	if (ok)
+		return true;
+	log_warning("traces are lost: %s", *err->cause ? err->cause : err->detail);
+	/* what is broken is made anew; what is locked, or has no room, may recover */
+	if (err->kind != ERR_TRANSIENT_STORAGE) {
+		traces->begun = false;
+		atomic_store(&traces->ring->made, 0);
+	}
+	return false;
+}
+
+static void traces_lock(struct traces *traces)
+{
+	pthread_mutex_lock(&traces->lock);
+	shared_lock(&traces->ring->head.mutex[1]);
+}
+
+static void traces_unlock(struct traces *traces)
+{
+	shared_unlock(&traces->ring->head.mutex[1]);
+	pthread_mutex_unlock(&traces->lock);
+}
+
+/* ---- handing over ---- */
+
+static void drain_if_filled(struct traces *traces)
+{
+	struct error err = {0};
+	traces_lock(traces);
+	if (ring_fill(traces->ring) >= FILL_BOUND)
+		traces_drain(traces, NULL, &err);
+	traces_unlock(traces);
+	error_release(&err);
+	uint64_t dropped = atomic_load(&traces->ring->dropped);
+	if (dropped == traces->told)
+		return;
+	log_warning("%" PRIu64
+		    " pieces of traces were lost, because runs were faster than the disk",
+	    dropped - traces->told);
+	traces->told = dropped;
+}
+
+static void *traces_work(void *arg)
+{
+	struct traces *traces = arg;
+	struct background *thread = &traces->thread;
+	pthread_mutex_lock(&thread->lock);
+	while (!thread->stopping) {
+		if (!atomic_load(&traces->awake))
+			background_sleep(thread, -1);
+		pthread_mutex_unlock(&thread->lock);
+		drain_if_filled(traces);
+		atomic_store(&traces->awake, false);
+		pthread_mutex_lock(&thread->lock);
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return NULL;
+}
+
+/* Most processes never fill the ring, and never have the thread. */
+static void traces_wake(struct traces *traces)
+{
+	if (atomic_exchange(&traces->awake, true))
+		return;
+	struct error err = {0};
+	pthread_mutex_lock(&traces->start);
+	if (!traces->started)
+		traces->started = background_start(&traces->thread, traces_work, traces, &err);
+	pthread_mutex_unlock(&traces->start);
+	error_release(&err); /* tried again with the next run */
+	if (!traces->started) {
+		atomic_store(&traces->awake, false);
+		return;
+	}
+	pthread_mutex_lock(&traces->thread.lock);
+	pthread_cond_signal(&traces->thread.wake);
+	pthread_mutex_unlock(&traces->thread.lock);
+}
+
+bool traces_put(struct traces *traces, const struct trace_run *run, const struct trace_piece *piece,
+    uint64_t *place)
+{
+	bool put = ring_add(traces->ring, run, piece, place);
+	metrics_count(METRIC_TRACES_DROPPED, !put);
+	if (ring_fill(traces->ring) >= FILL_BOUND)
+		traces_wake(traces);
+	return put;
+}
+
+bool traces_forget(struct traces *traces, const struct storage_context *ctx, const char *thread_id,
+    struct error *err)
+{
+	const struct trace_record forget = {.run = {.thread_id = thread_id, .run_id = ""}};
+	uint64_t place = 0;
+	if (ring_add(traces->ring, &forget.run, &forget.piece, &place))
+		return true;
+	traces_lock(traces);
+	bool ok = traces_drain(traces, ctx, err) && traces_begin(traces, ctx, err) &&
+	    traces->records->ops->write(traces->records, ctx, &forget, 1, err);
+	traces_unlock(traces);
+	return ok;
+}
+
+bool traces_read(struct traces *traces, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char *run_id, struct trace_view *view, struct error *err)
+{
+	traces_lock(traces);
+	bool ok = traces_drain(traces, ctx, err) && traces_begin(traces, ctx, err) &&
+	    traces->records->ops->read(traces->records, ctx, a, thread_id, run_id, view, err);
+	traces_unlock(traces);
+	return ok;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What runs did (doc/protocol-traces.md#what-is-recorded): kept while the service is up, seen by
+ * all of its processes.
+ *
+ * A process hands over runs, as a whole or piece by piece, by copying them into a ring in shared
+ * memory.  From there they go into the storage (trace_records.h), many in one transaction: when the
+ * ring is half full, by a thread of the process that noticed, and whenever somebody reads.  So
+ * handing over costs microseconds and touches no file, and who reads finds everything that was
+ * handed over before.  A ring that is full takes nothing more, and what is lost is counted.
+ *
+ * What is there is thrown away when the first process of an instance needs it.
+ */
+#ifndef AGENTGRAPH_STORAGE_TRACE_TRACES_H
+#define AGENTGRAPH_STORAGE_TRACE_TRACES_H
+
+#include "base/os/shared.h"
+#include "storage/trace/trace_records.h"
+
+/* Records of a run that are kept. */
+#define TRACES_RECORDS 2000
+
+/* Bytes of records that one call of traces_put takes at most. */
+#define TRACES_PIECE_MAX (256u << 10)
+
+struct traces;
+
+/* Opens nothing yet.  The storage outlives it. */
+struct traces *traces_new(struct storage *storage, struct shared *shared);
+
+/* Ends the thread, where there is one.  NULL is fine. */
+void traces_free(struct traces *traces);
+
+/* A number for a run that begins. */
+uint64_t traces_number(struct traces *traces);
+
+/*
+ * Hands over a run as it is now.  *place says where it lies then.  Given to the next call, that
+ * takes the place of this one, so it must hold all that this one did: a piece that has the same
+ * first record, and more.  For another piece *place is 0.  False when there is no room.
+ */
+bool traces_put(struct traces *traces, const struct trace_run *run, const struct trace_piece *piece,
+    uint64_t *place);
+
+/* Forgets a thread's runs; false with err set when the database cannot be written. */
+bool traces_forget(struct traces *traces, const struct storage_context *ctx, const char *thread_id,
+    struct error *err);
+
+/* Reads the run run_id of a thread, or its latest when that is NULL.  False with err set. */
+bool traces_read(struct traces *traces, const struct storage_context *ctx, struct arena *a,
+    const char *thread_id, const char *run_id, struct trace_view *view, struct error *err);
+
+#endif

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: ISC */
+/* A server's session: the thread that keeps it, its list of tools, and the calls on it. */
+#include "tool/mcp/mcp.h"
+
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/memory.h"
+#include "base/os/clock.h"
+#include "tool/mcp/mcp_internal.h"
+#include "tool/mcp/mcp_version.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START_MS 30000 /* for a session to begin */
+#define LIST_MS 30000
+#define MOST_PAGES 100
+#define FRESH_MS 5000 /* the shortest and longest that a list is taken for fresh */
+#define MOST_FRESH_MS 3600000
+#define MOST_ROUNDS 10   /* of questions in a call */
+#define LOAD_REST_MS 250 /* before a server that asks nothing is called again */
+
+struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
+{
+	struct mcp_server *server = xcalloc(1, sizeof(*server));
+	pthread_condattr_t attr;
+	server->settings = *settings;
+	if (settings->oauth.client_secret)
+		server->oauth = mcp_oauth_new(&settings->oauth, settings->url);
+	pthread_mutex_init(&server->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&server->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	return server;
+}
+
+const char *mcp_server_name(const struct mcp_server *server)
+{
+	return server->settings.name;
+}
+
+/* ---- The tools */
+
+/* For how long a list is fresh: a server with a session says when it is not any more. */
+static int64_t list_ends(struct mcp_server *server, const cJSON *result)
+{
+	int64_t ms = 0;
+	if (!mcp_is_stateless(server))
+		return INT64_MAX;
+	json_integer(json_opt(result, "ttlMs"), &ms);
+	ms = ms < FRESH_MS ? FRESH_MS : ms > MOST_FRESH_MS ? MOST_FRESH_MS : ms;
+	return clock_monotonic_ms() + ms;
+}
+
+/* Some servers name a cursor on their only page, which leads to the same page again. */
+static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_wait *wait,
+    int64_t *fresh_until, char why[MCP_WHY_SIZE])
+{
+	struct mcp_tools *tools = mcp_tools_new();
+	bool ok = true, in_headers = server->settings.url && mcp_is_stateless(server);
+	char *cursor = NULL;
+	for (int page = 0; ok && page < MOST_PAGES; page++) {
+		struct mcp_asked asked = {
+		    .method = "tools/list", .params = cJSON_CreateObject(), .wait = wait};
+		if (cursor)
+			json_add_str(asked.params, "cursor", cursor);
+		cJSON *reply = mcp_exchange(server, &asked, why);
+		const cJSON *result = json_get(reply, "result");
+		ok = result != NULL;
+		if (reply && !result)
+			mcp_error_text(json_get(reply, "error"), why);
+		const char *next = json_str(result, "nextCursor");
+		bool again = next && cursor && strcmp(next, cursor) == 0;
+		if (ok && !again &&
+		    !mcp_tools_add(tools, result, server->settings.name, in_headers))
+			log_warning("mcp %s: offers too many tools", server->settings.name);
+		free(cursor);
+		cursor = again ? NULL : xstrdup(next);
+		*fresh_until = list_ends(server, result);
+		cJSON_Delete(reply);
+		if (!cursor)
+			break;
+	}
+	free(cursor);
+	if (ok)
+		return tools;
+	mcp_tools_release(tools);
+	return NULL;
+}
+
+static void set_tools(struct mcp_server *server, struct mcp_tools *tools, int64_t fresh_until)
+{
+	pthread_mutex_lock(&server->lock);
+	struct mcp_tools *old = server->tools;
+	server->tools = tools;
+	server->fresh_until = fresh_until;
+	pthread_cond_broadcast(&server->changed);
+	pthread_mutex_unlock(&server->lock);
+	mcp_tools_release(old);
+}
+
+/* ---- A session */
+
+static bool keeper_stops(void *arg)
+{
+	struct mcp_server *server = arg;
+	pthread_mutex_lock(&server->lock);
+	bool closing = server->closing;
+	pthread_mutex_unlock(&server->lock);
+	return closing;
+}
+
+static struct mcp_wait keeper_wait(struct mcp_server *server, int64_t ms)
+{
+	return (struct mcp_wait){clock_monotonic_ms() + ms, keeper_stops, server};
+}
+
+static void set_version(struct mcp_server *server, const char *version)
+{
+	pthread_mutex_lock(&server->lock);
+	snprintf(server->version, sizeof(server->version), "%s", version);
+	pthread_mutex_unlock(&server->lock);
+}
+
+/* What initialize agreed on; false with why. */
+static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WHY_SIZE])
+{
+	const cJSON *result = json_get(reply, "result");
+	const char *version = json_str(result, "protocolVersion");
+	if (!result) {
+		mcp_error_text(json_get(reply, "error"), why);
+		return false;
+	}
+	if (!mcp_version_known(version)) {
+		snprintf(why, MCP_WHY_SIZE,
+		    "speaks version %.40s of the protocol, which is unknown",
+		    version ? version : "(none)");
+		return false;
+	}
+	set_version(server, version);
+	return true;
+}
+
+static bool names_version(const cJSON *versions, const char *name)
+{
+	const cJSON *version;
+	cJSON_ArrayForEach(version, versions) {
+		if (cJSON_IsString(version) && strcmp(version->valuestring, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Asks without a session, and once more where the server refuses the version and says that it has
+ * it.  NULL where it does not speak so: *older, or it cannot be asked now. */
+static cJSON *mcp_discover(
+    struct mcp_server *server, const struct mcp_wait *wait, bool *older, char why[MCP_WHY_SIZE])
+{
+	const char *latest = mcp_versions[0].name;
+	cJSON *reply = NULL;
+	bool again = true, refused = false;
+	set_version(server, latest);
+	for (int i = 0; i < 2 && again; i++) {
+		struct mcp_asked asked = {
+		    .method = "server/discover", .params = cJSON_CreateObject(), .wait = wait};
+		cJSON_Delete(reply);
+		reply = mcp_exchange(server, &asked, why);
+		if (names_version(json_get(json_get(reply, "result"), "supportedVersions"), latest))
+			return reply;
+		const cJSON *error = json_get(reply, "error");
+		again = names_version(json_get(json_get(error, "data"), "supported"), latest);
+		refused = asked.status / 100 == 4 && asked.status != 401 && asked.status != 403;
+	}
+	*older = reply || refused;
+	cJSON_Delete(reply);
+	set_version(server, "");
+	return NULL;
+}
+
+static cJSON *mcp_initialize(
+    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	struct mcp_asked asked = {.method = "initialize", .params = mcp_hello(), .wait = wait};
+	cJSON *reply = mcp_exchange(server, &asked, why);
+	if (!reply)
+		return NULL;
+	if (agree(server, reply, why)) {
+		mcp_notify(server, "notifications/initialized", NULL);
+		return reply;
+	}
+	cJSON_Delete(reply);
+	return NULL;
+}
+
+/* Finds out how the server is spoken to; what it says of itself, or NULL with why. */
+static cJSON *mcp_meet(
+    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	bool older = false;
+	char ignored[MCP_WHY_SIZE];
+	if (!server->settings.url) {
+		cJSON *reply = mcp_initialize(server, wait, why);
+		return reply || mcp_stdio_is_over(server)
+		    ? reply
+		    : mcp_discover(server, wait, &older, ignored);
+	}
+	cJSON *reply = mcp_discover(server, wait, &older, why);
+	return reply || !older ? reply : mcp_initialize(server, wait, why);
+}
+
+static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
+{
+	const struct mcp_wait wait = keeper_wait(server, START_MS);
+	struct mcp_tools *tools = NULL;
+	int64_t fresh_until = INT64_MAX;
+	cJSON *reply = mcp_meet(server, &wait, why);
+	const cJSON *capabilities = json_get(json_get(reply, "result"), "capabilities");
+	const cJSON *offer = json_opt(capabilities, "tools");
+	/* questions of calls come there too, from some */
+	if (reply && offer && server->settings.url && !mcp_is_stateless(server))
+		mcp_http_listen(server);
+	if (reply)
+		tools = offer ? list_tools(server, &wait, &fresh_until, why) : mcp_tools_new();
+	if (tools)
+		set_tools(server, tools, fresh_until);
+	cJSON_Delete(reply);
+	return tools != NULL;
+}
+
+static void close_transport(struct mcp_server *server)
+{
+	if (server->settings.url)
+		mcp_http_close(server);
+	else
+		mcp_stdio_close(server);
+}
+
+/* Who refuses a key may repeat it. */
+static void strike_headers(const struct mcp_server *server, char *text)
+{
+	for (size_t i = 0; i < server->settings.header_count; i++) {
+		const char *value = server->settings.headers[i].value;
+		const char *blank = strrchr(value, ' ');
+		mcp_strike(text, value);
+		if (blank) /* behind the name of a scheme */
+			mcp_strike(text, blank + 1);
+	}
+}
+
+/* Tells how the attempt ended. */
+static void mcp_settle(struct mcp_server *server, bool ok, const char *why)
+{
+	pthread_mutex_lock(&server->lock);
+	server->attempts++;
+	server->wanted = false;
+	if (ok) {
+		server->state = MCP_READY;
+	} else {
+		server->state = MCP_DOWN;
+		server->failures++;
+		server->retry_at = clock_monotonic_ms() + mcp_retry_ms(server->failures);
+		snprintf(server->why, sizeof(server->why), "%s", why);
+	}
+	size_t count = ok ? server->tools->count : 0;
+	pthread_cond_broadcast(&server->changed);
+	pthread_mutex_unlock(&server->lock);
+	if (ok)
+		log_info("mcp %s: ready, tools: %zu", server->settings.name, count);
+	else
+		log_warning("mcp %s: not available: %s", server->settings.name, why);
+}
+
+static void mcp_begin(struct mcp_server *server)
+{
+	char why[MCP_WHY_SIZE] = "";
+	close_transport(server); /* what is left of the one before */
+	pthread_mutex_lock(&server->lock);
+	unsigned session = ++server->session;
+	server->state = MCP_STARTING;
+	server->stale = false;
+	server->silences = 0;
+	server->version[0] = '\0';
+	pthread_mutex_unlock(&server->lock);
+	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
+	ok = ok && greet(server, why);
+	if (!ok) {
+		close_transport(server);
+		strike_headers(server, why);
+	}
+	mcp_settle(server, ok, why);
+}
+
+static void list_again(struct mcp_server *server)
+{
+	char why[MCP_WHY_SIZE] = "";
+	const struct mcp_wait wait = keeper_wait(server, LIST_MS);
+	int64_t fresh_until;
+	struct mcp_tools *tools = list_tools(server, &wait, &fresh_until, why);
+	if (tools)
+		set_tools(server, tools, fresh_until);
+	else
+		log_warning("mcp %s: its tools changed and cannot be listed: %s",
+		    server->settings.name, why);
+}
+
+/* ---- The keeper: begins sessions and follows changes */
+
+enum task { TASK_NONE, TASK_BEGIN, TASK_LIST, TASK_ANSWER };
+
+static enum task next_task(struct mcp_server *server)
+{
+	bool may = server->state == MCP_IDLE ||
+	    (server->state == MCP_DOWN && clock_monotonic_ms() >= server->retry_at);
+	if (server->wanted && may)
+		return TASK_BEGIN;
+	if (server->state != MCP_READY)
+		return TASK_NONE;
+	if (server->answer_count)
+		return TASK_ANSWER;
+	return server->stale ? TASK_LIST : TASK_NONE;
+}
+
+static void *mcp_keep(void *arg)
+{
+	struct mcp_server *server = arg;
+	pthread_mutex_lock(&server->lock);
+	while (!server->closing) {
+		enum task task = next_task(server);
+		if (task == TASK_NONE) {
+			pthread_cond_wait(&server->changed, &server->lock);
+			continue;
+		}
+		if (task == TASK_LIST) {
+			server->stale = false;
+			server->fresh_until = clock_monotonic_ms() + FRESH_MS;
+		}
+		pthread_mutex_unlock(&server->lock);
+		if (task == TASK_BEGIN)
+			mcp_begin(server);
+		else if (task == TASK_LIST)
+			list_again(server);
+		else
+			mcp_http_send_answers(server);
+		pthread_mutex_lock(&server->lock);
+	}
+	pthread_mutex_unlock(&server->lock);
+	close_transport(server);
+	return NULL;
+}
+
+void mcp_server_free(struct mcp_server *server)
+{
+	if (!server)
+		return;
+	pthread_mutex_lock(&server->lock);
+	server->closing = true;
+	pthread_cond_broadcast(&server->changed);
+	pthread_mutex_unlock(&server->lock);
+	if (server->has_keeper)
+		pthread_join(server->keeper, NULL);
+	mcp_tools_release(server->tools);
+	for (size_t i = 0; i < server->answer_count; i++)
+		buf_release(&server->answers[i]);
+	free(server->answers);
+	free(server->session_id);
+	for (size_t i = 0; i < server->settings.header_count; i++) {
+		free((char *)server->settings.headers[i].name);
+		free((char *)server->settings.headers[i].value);
+	}
+	free(server->settings.headers);
+	mcp_oauth_free(server->oauth);
+	free(server->settings.url);
+	free(server->settings.name);
+	command_release(&server->settings.command);
+	pthread_mutex_destroy(&server->lock);
+	pthread_cond_destroy(&server->changed);
+	free(server);
+}
+
+/* ---- What callers need */
+
+/* Waits for a session, with the lock held; false with why. */
+static bool await_session(
+    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	unsigned attempts = server->attempts;
+	const char *name = server->settings.name;
+	if (!server->has_keeper)
+		server->has_keeper = mcp_thread(&server->keeper, mcp_keep, server);
+	if (!server->has_keeper) {
+		snprintf(why, MCP_WHY_SIZE, "no thread could be started");
+		return false;
+	}
+	while (server->state != MCP_READY) {
+		bool down = server->state == MCP_DOWN;
+		if (down &&
+		    (server->attempts != attempts || clock_monotonic_ms() < server->retry_at)) {
+			snprintf(why, MCP_WHY_SIZE, "mcp %.60s is not available: %.400s", name,
+			    server->why);
+			return false;
+		}
+		server->wanted = true;
+		pthread_cond_broadcast(&server->changed);
+		pthread_mutex_unlock(&server->lock);
+		bool over = mcp_is_over(wait);
+		pthread_mutex_lock(&server->lock);
+		if (over) {
+			snprintf(why, MCP_WHY_SIZE, "mcp %.60s did not get ready in time", name);
+			return false;
+		}
+		if (server->state != MCP_READY)
+			mcp_pause(server, wait->deadline_ms);
+	}
+	return true;
+}
+
+struct mcp_tools *mcp_server_tools(
+    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	struct mcp_tools *tools = NULL;
+	pthread_mutex_lock(&server->lock);
+	if (await_session(server, wait, why)) {
+		tools = server->tools;
+		atomic_fetch_add(&tools->holders, 1);
+		if (clock_monotonic_ms() >= server->fresh_until && !server->stale) {
+			server->stale = true; /* these still count until others are there */
+			pthread_cond_broadcast(&server->changed);
+		}
+	}
+	pthread_mutex_unlock(&server->lock);
+	return tools;
+}
+
+bool mcp_server_is_down(struct mcp_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	bool down = server->state == MCP_DOWN && clock_monotonic_ms() < server->retry_at;
+	pthread_mutex_unlock(&server->lock);
+	return down;
+}
+
+/* One try; NULL with why. */
+static cJSON *call_once(struct mcp_server *server, const struct mcp_call *call, const cJSON *params,
+    char why[MCP_WHY_SIZE], bool *unsent)
+{
+	struct mcp_tools *tools = mcp_server_tools(server, call->wait, why);
+	*unsent = false;
+	if (!tools)
+		return NULL;
+	const struct mcp_tool *tool = mcp_tools_get(tools, call->tool);
+	struct mcp_asked asked = {.method = "tools/call",
+	    .params = cJSON_Duplicate(params, true),
+	    .wait = call->wait,
+	    .call = call,
+	    .parameters = tool ? tool->parameters : NULL};
+	cJSON *reply = mcp_exchange(server, &asked, why);
+	*unsent = asked.unsent;
+	mcp_tools_release(tools);
+	return reply;
+}
+
+static cJSON *call_twice(struct mcp_server *server, const struct mcp_call *call,
+    const cJSON *params, char why[MCP_WHY_SIZE])
+{
+	bool unsent;
+	cJSON *reply = call_once(server, call, params, why, &unsent);
+	if (!reply && unsent) /* a session that had ended unnoticed */
+		reply = call_once(server, call, params, why, &unsent);
+	if (!reply)
+		return NULL;
+	int64_t code = 0;
+	json_integer(json_opt(json_get(reply, "error"), "code"), &code);
+	pthread_mutex_lock(&server->lock);
+	unsigned session = server->session;
+	server->failures = 0; /* it was good for something: the next failure is the first again */
+	pthread_mutex_unlock(&server->lock);
+	if (code == MCP_UNSUPPORTED_VERSION)
+		mcp_lose(server, session, "the server does not speak this version any more");
+	return reply;
+}
+
+/* The answer to one of the questions in a result, a new tree; NULL with why. */
+static cJSON *answer_input(
+    const struct mcp_call *call, const cJSON *question, char why[MCP_WHY_SIZE])
+{
+	const char *method = json_str(question, "method");
+	cJSON *answer = NULL;
+	if (method && strcmp(method, "elicitation/create") == 0 && call->ask) {
+		snprintf(why, MCP_WHY_SIZE, "nobody answered what the server asks");
+		return call->ask(json_get(question, "params"), &answer, call->arg) ? answer : NULL;
+	}
+	answer = method ? mcp_own_answer(method) : NULL;
+	if (!answer)
+		snprintf(why, MCP_WHY_SIZE, "the server asks for %.100s, which this client has not",
+		    method ? method : "nothing");
+	return answer;
+}
+
+/* Makes of the parameters those of the next try, with the answers to what the result asks; false
+ * with why. */
+static bool answer_inputs(
+    const struct mcp_call *call, const cJSON *result, cJSON *params, char why[MCP_WHY_SIZE])
+{
+	const cJSON *questions = json_opt(result, "inputRequests"), *question;
+	const cJSON *state = json_opt(result, "requestState");
+	cJSON *answers = cJSON_CreateObject(), *answer;
+	cJSON_DeleteItemFromObjectCaseSensitive(params, "inputResponses");
+	cJSON_DeleteItemFromObjectCaseSensitive(params, "requestState");
+	cJSON_ArrayForEach(question, questions) {
+		if (!question->string || !(answer = answer_input(call, question, why))) {
+			cJSON_Delete(answers);
+			return false;
+		}
+		cJSON_AddItemToObject(answers, question->string, answer);
+	}
+	if (answers->child)
+		cJSON_AddItemToObject(params, "inputResponses", answers);
+	else
+		cJSON_Delete(answers);
+	if (cJSON_IsString(state))
+		cJSON_AddStringToObject(params, "requestState", state->valuestring);
+	if (!questions)
+		clock_sleep_ms(LOAD_REST_MS);
+	return true;
+}
+
+/* Calls until the server has all that it asks for; its reply, or NULL with why. */
+static cJSON *call_through(
+    struct mcp_server *server, const struct mcp_call *call, char why[MCP_WHY_SIZE])
+{
+	cJSON *params = cJSON_CreateObject(), *reply;
+	json_add_str(params, "name", call->tool);
+	cJSON_AddItemToObject(params, "arguments", cJSON_Duplicate(call->args, true));
+	for (int round = 0;; round++) {
+		reply = call_twice(server, call, params, why);
+		const cJSON *result = json_get(reply, "result");
+		const char *type = json_str(result, "resultType");
+		if (!type || strcmp(type, "complete") == 0)
+			break;
+		bool asks = strcmp(type, "input_required") == 0;
+		if (!asks)
+			snprintf(
+			    why, MCP_WHY_SIZE, "the result is of an unknown type, %.60s", type);
+		else if (round == MOST_ROUNDS)
+			snprintf(why, MCP_WHY_SIZE, "the server asks again and again");
+		if (asks && round < MOST_ROUNDS && answer_inputs(call, result, params, why)) {
+			cJSON_Delete(reply);
+			continue;
+		}
+		cJSON_Delete(reply);
+		reply = NULL;
+		break;
+	}
+	cJSON_Delete(params);
+	return reply;
+}
+
+bool mcp_server_call(
+    struct mcp_server *server, const struct mcp_call *call, cJSON **output, char why[MCP_WHY_SIZE])
+{
+	struct mcp_wait wait = *call->wait;
+	struct mcp_call own = *call;
+	int64_t deadline = clock_monotonic_ms() + server->settings.timeout_ms;
+	bool is_error;
+	own.wait = &wait;
+	*output = NULL;
+	*why = '\0';
+	if (deadline < wait.deadline_ms)
+		wait.deadline_ms = deadline;
+	cJSON *reply = call_through(server, &own, why);
+	if (!reply)
+		return false;
+	const cJSON *result = json_get(reply, "result");
+	if (result)
+		*output = mcp_output(result, &is_error);
+	else
+		mcp_error_text(json_get(reply, "error"), why);
+	cJSON_Delete(reply);
+	return result && !is_error;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/* Marks in schemas, and values as headers have them. */
+#include "tool/mcp/mcp_headers.h"
+
+#include "base/base64.h"
+#include "base/json/json.h"
+#include "base/memory.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK "x-mcp-header"
+#define PREFIX "Mcp-Param-"
+
+/* ---- Marks */
+
+static bool headers_is_token(const char *text)
+{
+	size_t len = strspn(text,
+	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return len > 0 && text[len] == '\0';
+}
+
+static const char *headers_mark_fault(const cJSON *schema, const cJSON *mark, bool is_property)
+{
+	const char *type = json_str(schema, "type");
+	if (!is_property)
+		return "stands where no property is";
+	if (!cJSON_IsString(mark) || !headers_is_token(mark->valuestring))
+		return "is no name of a header";
+	if (!type ||
+	    (strcmp(type, "string") != 0 && strcmp(type, "integer") != 0 &&
+		strcmp(type, "boolean") != 0))
+		return "is of a property that is no string, integer or boolean";
+	return NULL;
+}
+
+/* Looks at a part of a schema.  Names that were seen are members of seen, in small letters. */
+static const char *headers_look(const cJSON *schema, bool chained, bool is_property, cJSON *seen)
+{
+	const cJSON *mark = json_get(schema, MARK), *member, *property;
+	const char *fault = mark ? headers_mark_fault(schema, mark, is_property) : NULL;
+	if (fault)
+		return fault;
+	if (mark) {
+		char *name = xstrdup(mark->valuestring);
+		for (char *p = name; *p; p++)
+			*p = (char)tolower((unsigned char)*p);
+		fault = json_get(seen, name) ? "has the name of another" : NULL;
+		cJSON_AddTrueToObject(seen, name);
+		free(name);
+	}
+	cJSON_ArrayForEach(member, schema) {
+		bool properties = member->string && strcmp(member->string, "properties") == 0;
+		if (fault)
+			break;
+		if (!properties)
+			fault = headers_look(member, false, false, seen);
+		for (property = properties ? member->child : NULL; property && !fault;
+		     property = property->next)
+			fault = headers_look(property, chained, chained, seen);
+	}
+	return fault;
+}
+
+const char *mcp_headers_fault(const cJSON *parameters)
+{
+	cJSON *seen = cJSON_CreateObject();
+	const char *fault = headers_look(parameters, true, false, seen);
+	cJSON_Delete(seen);
+	return fault;
+}
+
+/* ---- Values */
+
+/* What a header cannot have as it is stands there in base64. */
+static void headers_add(cJSON *headers, const char *name, const char *value)
+{
+	size_t len = strlen(value);
+	bool plain = len > 0 && !isspace((unsigned char)value[0]) &&
+	    !isspace((unsigned char)value[len - 1]) && strncmp(value, "=?base64?", 9) != 0;
+	for (const char *p = value; *p; p++)
+		plain = plain && (*p == '\t' || (*p >= ' ' && *p <= '~'));
+	if (plain) {
+		cJSON_AddStringToObject(headers, name, value);
+		return;
+	}
+	char *coded = base64_encode(value, len), *text = xasprintf("=?base64?%s?=", coded);
+	cJSON_AddStringToObject(headers, name, text);
+	free(text);
+	free(coded);
+}
+
+static void headers_add_marked(cJSON *headers, const cJSON *schema, const cJSON *args)
+{
+	const cJSON *property;
+	cJSON_ArrayForEach(property, json_get(schema, "properties")) {
+		const char *mark = json_str(property, MARK);
+		const cJSON *value = json_opt(args, property->string);
+		headers_add_marked(headers, property, value);
+		if (!mark || !value || cJSON_IsObject(value) || cJSON_IsArray(value))
+			continue;
+		char *name = xasprintf(PREFIX "%s", mark);
+		char *text =
+		    cJSON_IsString(value) ? xstrdup(value->valuestring) : json_print(value);
+		headers_add(headers, name, text);
+		free(text);
+		free(name);
+	}
+}
+
+cJSON *mcp_headers_new(const char *method, const cJSON *params, const cJSON *parameters)
+{
+	cJSON *headers = cJSON_CreateObject();
+	const char *name = json_str(params, "name");
+	cJSON_AddStringToObject(headers, "Mcp-Method", method);
+	if (name)
+		headers_add(headers, "Mcp-Name", name);
+	if (parameters)
+		headers_add_marked(headers, parameters, json_get(params, "arguments"));
+	return headers;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * MCP over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events; one
+ * that breaks off is taken up again where it ended, when the server named its events.  A GET
+ * listens for what the server says unasked.
+ */
+#include "base/http/sse.h"
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/memory.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
+#include "tool/mcp/mcp_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CONNECT_MS 10000
+#define MOST_HEADERS 32
+#define LINGER_MS 200 /* a stream may end by itself once the reply has come */
+#define RETRY_MS 1000 /* where the server does not say; and the most that it may ask for */
+#define MOST_RETRY_MS 30000
+#define MOST_RESUMES 20 /* in a row without an event */
+#define GOODBYE_MS 2000
+#define TOKEN_MS 30000
+#define LISTEN_MS 250 /* until the server has begun to speak, or refused to */
+
+/* One request, and the stream that answers it. */
+struct exchange {
+	struct mcp_server *server;
+	struct mcp_pending *pending; /* or NULL */
+	const struct mcp_wait *wait; /* or NULL: the listener's */
+	unsigned session;
+	struct http_response response;
+	struct buf body;
+	struct sse sse;
+	bool is_stream, too_large;
+	size_t events; /* with data, in the latest stream */
+	char *last_id; /* of an event, or NULL */
+	int64_t retry_ms;
+	char why[MCP_WHY_SIZE]; /* no token was to be had; or "" */
+};
+
+/* ---- Headers */
+
+struct header_list {
+	struct http_header items[MOST_HEADERS];
+	size_t count;
+	char *session_id, *version;
+};
+
+static void header_add(struct header_list *list, const char *name, const char *value)
+{
+	if (value && *value && list->count < MOST_HEADERS)
+		list->items[list->count++] = (struct http_header){name, value};
+}
+
+/* own, of one request, are strings in an object, or NULL. */
+static void headers_init(struct header_list *list, struct mcp_server *server, const cJSON *own)
+{
+	const cJSON *header;
+	*list = (struct header_list){0};
+	for (size_t i = 0; i < server->settings.header_count; i++)
+		header_add(
+		    list, server->settings.headers[i].name, server->settings.headers[i].value);
+	pthread_mutex_lock(&server->lock);
+	list->session_id = xstrdup(server->session_id);
+	list->version = xstrdup(server->version);
+	pthread_mutex_unlock(&server->lock);
+	header_add(list, "Mcp-Session-Id", list->session_id);
+	header_add(list, "MCP-Protocol-Version", list->version);
+	cJSON_ArrayForEach(header, own)
+		header_add(list, header->string, header->valuestring);
+}
+
+static void headers_release(struct header_list *list)
+{
+	free(list->session_id);
+	free(list->version);
+}
+
+/* ---- The answer */
+
+static void mcp_http_take_text(struct exchange *x, const char *text, size_t len)
+{
+	if (len > 0 && !mcp_take(x->server, x->pending, text, len))
+		mcp_log(x->server, "sent something that is no JSON");
+}
+
+static bool mcp_http_on_event(const struct sse_event *event, void *arg)
+{
+	struct exchange *x = arg;
+	if (*event->id) {
+		free(x->last_id);
+		x->last_id = xstrdup(event->id);
+	}
+	if (event->len == 0)
+		return true;
+	x->events++;
+	if (strcmp(event->name, "message") == 0)
+		mcp_http_take_text(x, event->data, event->len);
+	return true;
+}
+
+/* Whoever begins the session may go on. */
+static void mcp_http_heard(struct mcp_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	server->heard = true;
+	pthread_cond_broadcast(&server->changed);
+	pthread_mutex_unlock(&server->lock);
+}
+
+static bool mcp_http_on_head(int status, void *arg)
+{
+	struct exchange *x = arg;
+	char *type = http_response_header(&x->response, "Content-Type");
+	char *id = status < 300 ? http_response_header(&x->response, "Mcp-Session-Id") : NULL;
+	x->is_stream = status == 200 && type && strncasecmp(type, "text/event-stream", 17) == 0;
+	free(type);
+	if (!x->wait)
+		mcp_http_heard(x->server);
+	pthread_mutex_lock(&x->server->lock);
+	if (id && !x->server->session_id && x->server->session == x->session &&
+	    !mcp_is_stateless(x->server)) {
+		x->server->session_id = id;
+		id = NULL;
+	}
+	pthread_mutex_unlock(&x->server->lock);
+	free(id);
+	return true;
+}
+
+static bool mcp_http_on_data(const char *data, size_t len, void *arg)
+{
+	struct exchange *x = arg;
+	if (x->is_stream)
+		return sse_feed(&x->sse, data, len);
+	if (x->body.len + len > MCP_MESSAGE_MAX) {
+		x->too_large = true;
+		return false;
+	}
+	buf_add(&x->body, data, len);
+	return true;
+}
+
+/* Whether there is nothing more to wait for.  Runs outside of libcurl, so it may make the requests
+ * that answer those of the server. */
+static bool mcp_http_on_stop(void *arg)
+{
+	struct exchange *x = arg;
+	struct mcp_server *server = x->server;
+	if (x->pending)
+		mcp_http_send_answers(server);
+	if (x->pending && !mcp_answer_questions(server, x->pending))
+		return true;
+	pthread_mutex_lock(&server->lock);
+	bool settled = server->session != x->session;
+	if (!x->wait)
+		settled = settled || server->closing || server->state == MCP_IDLE ||
+		    server->state == MCP_DOWN;
+	if (x->pending)
+		settled = settled || x->pending->lost ||
+		    (x->pending->reply && clock_monotonic_ms() - x->pending->done_at >= LINGER_MS);
+	pthread_mutex_unlock(&server->lock);
+	return settled || (x->wait && mcp_is_over(x->wait));
+}
+
+/* ---- Requests */
+
+/* POSTs text, or GETs a stream where it is NULL; authorization is NULL for none. */
+static enum http_end perform_as(struct exchange *x, const char *text, const char *authorization)
+{
+	struct header_list headers;
+	headers_init(&headers, x->server, x->pending ? x->pending->headers : NULL);
+	header_add(&headers, "Authorization", authorization);
+	if (text) {
+		header_add(&headers, "Content-Type", "application/json");
+		header_add(&headers, "Accept", "application/json, text/event-stream");
+	} else {
+		header_add(&headers, "Accept", "text/event-stream");
+		header_add(&headers, "Last-Event-ID", x->last_id);
+	}
+	struct http_request request = {.method = text ? "POST" : "GET",
+	    .url = x->server->settings.url,
+	    .headers = headers.items,
+	    .header_count = headers.count,
+	    .body = text,
+	    .body_len = text ? strlen(text) : 0,
+	    .connect_ms = CONNECT_MS,
+	    .deadline_ms = x->wait ? x->wait->deadline_ms : 0,
+	    .on_head = mcp_http_on_head,
+	    .on_data = mcp_http_on_data,
+	    .stop = mcp_http_on_stop,
+	    .arg = x};
+	http_response_release(&x->response);
+	x->response = (struct http_response){0};
+	buf_reset(&x->body);
+	x->is_stream = false;
+	x->events = 0;
+	x->sse = (struct sse){
+	    .max = MCP_MESSAGE_MAX, .on_event = mcp_http_on_event, .arg = x, .retry_ms = -1};
+	enum http_end end = http_call(&request, &x->response);
+	if (x->is_stream && end == HTTP_DONE)
+		sse_finish(&x->sse);
+	if (x->sse.retry_ms >= 0)
+		x->retry_ms = x->sse.retry_ms;
+	sse_release(&x->sse);
+	headers_release(&headers);
+	return end;
+}
+
+/* Whether the server wants a token, or another one: for the scope it says too. */
+static bool mcp_http_wants_token(const struct exchange *x, const char *challenge)
+{
+	char *error = mcp_challenge_get(challenge, "error");
+	bool scope = x->response.status == 403 && error && strcmp(error, "insufficient_scope") == 0;
+	free(error);
+	return x->response.status == 401 || scope;
+}
+
+/* With a token, where the server is one that has them, and once more with another. */
+static enum http_end perform(struct exchange *x, const char *text)
+{
+	struct mcp_oauth *oauth = x->server->oauth;
+	const struct mcp_wait patient = {.deadline_ms = clock_monotonic_ms() + TOKEN_MS};
+	const struct mcp_wait *wait = x->wait ? x->wait : &patient;
+	char *header = oauth ? mcp_oauth_header(oauth, wait, x->why) : NULL;
+	enum http_end end = perform_as(x, text, header);
+	if (oauth && end == HTTP_DONE) {
+		char *challenge = http_response_header(&x->response, "WWW-Authenticate");
+		if (mcp_http_wants_token(x, challenge) &&
+		    mcp_oauth_refused(oauth, header, challenge, wait, x->why)) {
+			free(header);
+			header = mcp_oauth_header(oauth, wait, x->why);
+			end = perform_as(x, text, header);
+		}
+		free(challenge);
+	}
+	if (header)
+		explicit_bzero(header, strlen(header));
+	free(header);
+	return end;
+}
+
+static void exchange_init(struct exchange *x, struct mcp_server *server,
+    struct mcp_pending *pending, const struct mcp_wait *wait)
+{
+	*x = (struct exchange){
+	    .server = server, .pending = pending, .wait = wait, .retry_ms = RETRY_MS};
+	pthread_mutex_lock(&server->lock);
+	x->session = server->session;
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void exchange_release(struct exchange *x)
+{
+	http_response_release(&x->response);
+	buf_release(&x->body);
+	free(x->last_id);
+}
+
+/* Whether a refusal is the reply, where the server has no session that it may have forgotten. */
+static bool mcp_http_is_refusal(struct exchange *x)
+{
+	if (!x->pending || x->response.status / 100 != 4)
+		return false;
+	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
+	bool ours = mcp_kind_of(json) == MCP_REPLY && mcp_reply_id(json) == x->pending->id;
+	cJSON_Delete(json);
+	pthread_mutex_lock(&x->server->lock);
+	x->pending->status = x->response.status;
+	ours = ours && !x->server->session_id;
+	pthread_mutex_unlock(&x->server->lock);
+	return ours;
+}
+
+static bool has_reply(struct exchange *x)
+{
+	pthread_mutex_lock(&x->server->lock);
+	bool reply = x->pending && x->pending->reply;
+	pthread_mutex_unlock(&x->server->lock);
+	return reply;
+}
+
+/* Sleeps before a stream is taken up again; false when there is nothing more to wait for. */
+static bool mcp_http_rest(struct exchange *x, int64_t ms)
+{
+	int64_t until = clock_monotonic_ms() + (ms < MOST_RETRY_MS ? ms : MOST_RETRY_MS);
+	while (clock_monotonic_ms() < until) {
+		if (mcp_http_on_stop(x))
+			return false;
+		pthread_mutex_lock(&x->server->lock);
+		mcp_pause(x->server, until);
+		pthread_mutex_unlock(&x->server->lock);
+	}
+	return !mcp_http_on_stop(x);
+}
+
+/* Whether the server failed for a while, or what stands between. */
+static bool is_passing(const struct exchange *x)
+{
+	int status = x->response.status;
+	return status == 0 || (status >= 500 && status != 501);
+}
+
+/* Takes up a stream that ended before the reply came; last_id says where. */
+static void mcp_http_resume(struct exchange *x)
+{
+	int fruitless = 0;
+	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES &&
+	    mcp_http_rest(x, x->retry_ms)) {
+		perform(x, NULL);
+		if (x->response.status >= 400 && !is_passing(x))
+			return;
+		fruitless = x->events ? 0 : fruitless + 1;
+	}
+}
+
+/* What a refusal says beside its status: the message of a JSON-RPC error. */
+static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
+{
+	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
+	const char *message = json_str(json_get(json, "error"), "message");
+	snprintf(why, MCP_WHY_SIZE, "the server answered %d%s%.300s", x->response.status,
+	    message ? ": " : "", message ? message : "");
+	process_clean(why);
+	cJSON_Delete(json);
+}
+
+/* What became of a message that has no reply. */
+static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
+{
+	int status = x->response.status;
+	pthread_mutex_lock(&x->server->lock);
+	bool has_session = x->server->session_id != NULL;
+	pthread_mutex_unlock(&x->server->lock);
+	if (end == HTTP_NO_CONNECT || end == HTTP_UNAVAILABLE || end == HTTP_BAD_REQUEST) {
+		snprintf(why, MCP_WHY_SIZE, "%s", x->response.reason);
+		mcp_lose(x->server, x->session, "cannot be reached: %s", why);
+		return end == HTTP_NO_CONNECT ? MCP_UNSENT : MCP_FAILED;
+	}
+	if (end == HTTP_DONE && (status == 404 || status == 400) && has_session) {
+		mcp_http_refused(x, why);
+		mcp_lose(x->server, x->session, "the server has ended the session");
+		return MCP_UNSENT;
+	}
+	if (end == HTTP_DONE && status >= 300) {
+		mcp_http_refused(x, why);
+		if (*x->why)
+			snprintf(why, MCP_WHY_SIZE, "%s", x->why);
+		return MCP_FAILED;
+	}
+	if (x->too_large || x->sse.too_large || end == HTTP_TOO_LARGE) {
+		snprintf(why, MCP_WHY_SIZE, "the answer is too large");
+		return MCP_SENT;
+	}
+	if (x->pending && end != HTTP_STOPPED && end != HTTP_TIMED_OUT)
+		snprintf(why, MCP_WHY_SIZE, "the server gave no answer%s%.200s",
+		    *x->response.reason ? ": " : "", x->response.reason);
+	return MCP_SENT;
+}
+
+enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
+    struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	struct exchange x;
+	enum mcp_sent sent = MCP_SENT;
+	exchange_init(&x, server, pending, wait);
+	enum http_end end = perform(&x, text);
+	if (end == HTTP_DONE && !x.is_stream &&
+	    (x.response.status == 200 || mcp_http_is_refusal(&x)))
+		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);
+	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait) && !pending->headers)
+		mcp_http_resume(&x);
+	if (!has_reply(&x))
+		sent = mcp_http_judge(&x, end, why);
+	exchange_release(&x);
+	return sent;
+}
+
+void mcp_http_send_answers(struct mcp_server *server)
+{
+	for (;;) {
+		pthread_mutex_lock(&server->lock);
+		size_t count = server->answer_count;
+		struct buf text = count ? server->answers[0] : (struct buf){0};
+		if (count)
+			memmove(server->answers, server->answers + 1, (count - 1) * sizeof(text));
+		server->answer_count -= count > 0;
+		pthread_mutex_unlock(&server->lock);
+		if (!count)
+			return;
+		char why[MCP_WHY_SIZE];
+		const struct mcp_wait wait = {.deadline_ms = clock_monotonic_ms() + CONNECT_MS};
+		mcp_http_send(server, buf_str(&text), NULL, &wait, why);
+		buf_release(&text);
+	}
+}
+
+/* ---- Listening */
+
+static void *listen_on(void *arg)
+{
+	struct mcp_server *server = arg;
+	struct exchange x;
+	unsigned failures = 0;
+	exchange_init(&x, server, NULL, NULL);
+	do {
+		perform(&x, NULL);
+		mcp_http_heard(server);
+		bool heard = x.response.status == 200 && x.is_stream;
+		/* 405: it has nothing to say unasked */
+		if (!heard && !is_passing(&x))
+			break;
+		failures = heard ? 0 : failures + 1;
+	} while (mcp_http_rest(&x, failures ? mcp_retry_ms(failures) : x.retry_ms));
+	exchange_release(&x);
+	return NULL;
+}
+
+void mcp_http_listen(struct mcp_server *server)
+{
+	int64_t until = clock_monotonic_ms() + LISTEN_MS;
+	server->heard = false;
+	server->has_listener = mcp_thread(&server->listener, listen_on, server);
+	if (!server->has_listener) {
+		log_warning("mcp %s: no thread to listen with", server->settings.name);
+		return;
+	}
+	/* what it says before is lost: the first call may be asked something */
+	pthread_mutex_lock(&server->lock);
+	while (!server->heard && !server->closing && clock_monotonic_ms() < until)
+		mcp_pause(server, until);
+	pthread_mutex_unlock(&server->lock);
+}
+
+void mcp_http_close(struct mcp_server *server)
+{
+	struct header_list headers;
+	struct http_response response = {0};
+	if (server->has_listener)
+		pthread_join(server->listener, NULL);
+	server->has_listener = false;
+	headers_init(&headers, server, NULL);
+	struct http_request request = {.method = "DELETE",
+	    .url = server->settings.url,
+	    .headers = headers.items,
+	    .header_count = headers.count,
+	    .deadline_ms = clock_monotonic_ms() + GOODBYE_MS};
+	if (headers.session_id) /* else it is over at the server's as well */
+		http_call(&request, &response);
+	http_response_release(&response);
+	headers_release(&headers);
+	pthread_mutex_lock(&server->lock);
+	free(server->session_id);
+	server->session_id = NULL;
+	pthread_mutex_unlock(&server->lock);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of the MCP client share: mcp.c begins and ends sessions, mcp_session.c pairs
+ * requests and replies, mcp_stdio.c and mcp_http.c carry messages.
+ */
+#ifndef AGENTGRAPH_TOOL_MCP_MCP_INTERNAL_H
+#define AGENTGRAPH_TOOL_MCP_MCP_INTERNAL_H
+
+#include "base/buf.h"
+#include "tool/mcp/mcp.h"
+#include "tool/mcp/mcp_message.h"
+#include "tool/mcp/mcp_oauth.h"
+
+#include <pthread.h>
+
+enum mcp_state {
+	MCP_IDLE, /* no session; one may begin at once */
+	MCP_STARTING,
+	MCP_READY,
+	MCP_DOWN /* it could not begin: not again before retry_at */
+};
+
+/* A request that waits for its reply; on the stack of who waits. */
+struct mcp_pending {
+	struct mcp_pending *next;
+	int64_t id;
+	cJSON *headers;              /* of HTTP that only this request has, strings; or NULL */
+	const struct mcp_call *call; /* whose it is, where it may be asked something; or NULL */
+
+	/* guarded by the server's lock */
+	cJSON *questions; /* of the server, requests that wait for their answers; or NULL */
+	cJSON *reply;     /* once it came */
+	bool lost;        /* it will not come: the session is over */
+	bool given_up;    /* nobody wants it any more */
+	int status;       /* HTTP's, of a refusal */
+	int64_t done_at;
+};
+
+struct mcp_stdio;
+
+struct mcp_server {
+	struct mcp_settings settings; /* but for oauth, whose that is */
+	struct mcp_oauth *oauth;      /* NULL: no tokens */
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* anything below; by CLOCK_MONOTONIC */
+
+	/* guarded by lock */
+	enum mcp_state state;
+	unsigned session;       /* counts sessions, so that news of an old one are known as such */
+	unsigned attempts;      /* sessions that were tried and are ready, or failed */
+	char why[MCP_WHY_SIZE]; /* the latest failure */
+	int64_t retry_at;
+	unsigned failures; /* since a session was good for something */
+	unsigned silences; /* calls that timed out since the server was last heard */
+	bool wanted, closing, stale;
+	bool heard; /* whether it can be listened to is known */
+	int64_t next_id;
+	struct mcp_pending *pending;
+	struct mcp_tools *tools;
+	int64_t fresh_until; /* by then they are listed again */
+	struct buf *answers; /* to requests of the server that are still to be sent (HTTP) */
+	size_t answer_count;
+	char *session_id; /* HTTP, or NULL */
+	char version[16]; /* of the protocol, "" before it is known */
+	int64_t log_from; /* lines of the server in the log since then */
+	unsigned log_lines;
+
+	/* the keeper's */
+	pthread_t keeper;
+	bool has_keeper; /* guarded by lock */
+	struct mcp_stdio *stdio;
+	pthread_t listener;
+	bool has_listener;
+};
+
+/* How a message was handed over. */
+enum mcp_sent {
+	MCP_SENT,
+	MCP_UNSENT, /* the session is over, and the server has not seen the message */
+	MCP_FAILED  /* why says what happened; it may have seen it */
+};
+
+/* A request, and what became of it. */
+struct mcp_asked {
+	const char *method;
+	cJSON *params; /* taken over */
+	const struct mcp_wait *wait;
+	const struct mcp_call *call; /* to be asked what the server asks; or NULL */
+	const cJSON *parameters; /* of the tool, whose marked arguments go into headers; or NULL */
+
+	bool unsent; /* the server never saw it, and there is a new session to be had */
+	int status;  /* HTTP's, where the server refused it */
+};
+
+/* Sends it and waits for its reply (a tree to delete), or returns NULL with why. */
+cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why[MCP_WHY_SIZE]);
+
+/* Hands the server's questions to who made the call, and sends the answers; without the lock.
+ * False when the call is given up. */
+bool mcp_answer_questions(struct mcp_server *server, struct mcp_pending *pending);
+
+/* Whether the server is spoken to without a session; with the lock held, or on the keeper. */
+bool mcp_is_stateless(const struct mcp_server *server);
+
+/* Sends a notification, whatever comes of it; params, or NULL, are taken over. */
+void mcp_notify(struct mcp_server *server, const char *method, cJSON *params);
+
+/* Takes a message of the server's: one, or an array of them; pending, or NULL, is what it came
+ * with. False when text is no JSON. */
+bool mcp_take(struct mcp_server *server, struct mcp_pending *pending, const char *text, size_t len);
+
+/* The session is over, unless it is another one by now: nobody waits for it any more. */
+void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* How long to wait after that many failures in a row. */
+int64_t mcp_retry_ms(unsigned failures);
+
+/* Starts a thread with a stack that is enough for a session. */
+bool mcp_thread(pthread_t *thread, void *(*run)(void *), void *arg);
+
+/* Waits on changed until the earliest of the times, some hundred ms at most; with the lock held. */
+void mcp_pause(struct mcp_server *server, int64_t until_ms);
+
+/* Whether the time is up or stop says so; without the lock. */
+bool mcp_is_over(const struct mcp_wait *wait);
+
+/* A line that the server wrote for people; a flood of them is cut. */
+void mcp_log(struct mcp_server *server, const char *line);
+
+/* ---- Standard streams */
+
+/* Starts the server's program; false with why. */
+bool mcp_stdio_open(struct mcp_server *server, unsigned session, char why[MCP_WHY_SIZE]);
+
+/* Ends it and frees what belongs to it. */
+void mcp_stdio_close(struct mcp_server *server);
+
+/* Hands over one message; false when the session is over or the server does not read. */
+bool mcp_stdio_send(struct mcp_server *server, const char *text);
+
+/* Whether the program says nothing more, or is gone; with the lock held. */
+bool mcp_stdio_is_over(const struct mcp_server *server);
+
+/* ---- HTTP */
+
+/* Sends one message and waits until pending has its reply, where it is not NULL. */
+enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
+    struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE]);
+
+/* Sends the answers that wait. */
+void mcp_http_send_answers(struct mcp_server *server);
+
+/* Starts to listen for what the server says unasked, and waits a little until it does; and ends
+ * that, with the session over. */
+void mcp_http_listen(struct mcp_server *server);
+void mcp_http_close(struct mcp_server *server);
+
+#endif

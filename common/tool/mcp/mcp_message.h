@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+/* The messages of MCP: JSON-RPC 2.0 as text and as trees, without any state. */
+#ifndef AGENTGRAPH_TOOL_MCP_MCP_MESSAGE_H
+#define AGENTGRAPH_TOOL_MCP_MCP_MESSAGE_H
+
+#include "tool/mcp/mcp.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MCP_MESSAGE_MAX (8 << 20) /* bytes of one message */
+
+/* New texts, malloc'd; params and result are taken over, params may be NULL. */
+char *mcp_request_text(int64_t id, const char *method, cJSON *params);
+char *mcp_notification_text(const char *method, cJSON *params);
+
+/* What this client answers to a request of a server by itself, a new tree; NULL: it refuses. */
+cJSON *mcp_own_answer(const char *method);
+
+/* The result of elicitation/create that says nothing but what was done with it: cancel, decline. */
+cJSON *mcp_elicited(const char *action);
+
+/* The answer to a request of the server: its result, taken over, or a refusal where it is NULL. */
+char *mcp_answer_text(const cJSON *request, cJSON *result);
+
+/* The parameters of initialize. */
+cJSON *mcp_hello(void);
+
+/* Adds what each request without a session says of its version and its client. */
+void mcp_add_meta(cJSON *params, const char *version);
+
+/* Whether this client speaks that version of the protocol by a handshake, or without a session. */
+bool mcp_version_known(const char *version);
+bool mcp_version_is_stateless(const char *version);
+
+enum mcp_kind {
+	MCP_NO_MESSAGE, /* JSON, but no message of JSON-RPC */
+	MCP_REQUEST,
+	MCP_NOTIFICATION,
+	MCP_REPLY
+};
+enum mcp_kind mcp_kind_of(const cJSON *message);
+
+/* The id of a reply to one of our requests; -1 when it is none. */
+int64_t mcp_reply_id(const cJSON *reply);
+
+/* Puts stars for a secret in a text; for one that is too short to be told from a word, nothing. */
+void mcp_strike(char *text, const char *secret);
+
+/* What a failed reply says, for people: "tool x is unknown (-32602)". */
+void mcp_error_text(const cJSON *error, char out[MCP_WHY_SIZE]);
+
+/*
+ * The output of a tools/call result, a new tree: structuredContent where there is one, the text
+ * where there is nothing else, otherwise an array of {type, …}.
+ */
+cJSON *mcp_output(const cJSON *result, bool *is_error);
+
+/* A list to be filled, held once. */
+struct mcp_tools *mcp_tools_new(void);
+
+/* Adds the tools of one tools/list result; what is no tool is left out, with a line in the log, and
+ * where arguments go into headers what marks them wrongly.  False when there are too many. */
+bool mcp_tools_add(
+    struct mcp_tools *tools, const cJSON *result, const char *server, bool in_headers);
+
+#endif

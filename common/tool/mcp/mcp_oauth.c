@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: ISC */
+/* Finding out where tokens are given, asking for one, and keeping it. */
+#include "tool/mcp/mcp_oauth.h"
+
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/http/url.h"
+#include "base/json/json.h"
+#include "base/memory.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
+#include "tool/mcp/mcp_message.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CALL_MS 15000
+#define MOST_BODY ((size_t)1 << 20)
+#define EARLY_MS 30000  /* before a token ends another one is had */
+#define LIFE_MS 3600000 /* of a token that does not say */
+
+struct mcp_oauth {
+	struct mcp_oauth_settings settings;
+	char *url; /* of the MCP server */
+
+	pthread_mutex_t lock; /* of all below; held while a token is had, so that one is */
+	char *token_url;      /* NULL: not known yet */
+	char *scope;          /* that the server asks for, or NULL */
+	bool post;            /* the secret goes into the body */
+	char *header;         /* NULL: there is no token */
+	int64_t ends;
+};
+
+struct mcp_oauth *mcp_oauth_new(const struct mcp_oauth_settings *settings, const char *url)
+{
+	struct mcp_oauth *oauth = xcalloc(1, sizeof(*oauth));
+	oauth->settings = *settings;
+	oauth->url = xstrdup(url);
+	oauth->token_url = xstrdup(settings->token_url);
+	pthread_mutex_init(&oauth->lock, NULL);
+	return oauth;
+}
+
+static void oauth_forget_token(struct mcp_oauth *oauth)
+{
+	if (oauth->header)
+		explicit_bzero(oauth->header, strlen(oauth->header));
+	free(oauth->header);
+	oauth->header = NULL;
+}
+
+void mcp_oauth_free(struct mcp_oauth *oauth)
+{
+	if (!oauth)
+		return;
+	struct mcp_oauth_settings *s = &oauth->settings;
+	oauth_forget_token(oauth);
+	if (s->client_secret)
+		explicit_bzero(s->client_secret, strlen(s->client_secret));
+	free(s->client_id);
+	free(s->client_secret);
+	free(s->scope);
+	free(s->issuer);
+	free(s->token_url);
+	free(oauth->url);
+	free(oauth->token_url);
+	free(oauth->scope);
+	pthread_mutex_destroy(&oauth->lock);
+	free(oauth);
+}
+
+/* ---- Challenges (RFC 9110, 11.6.1) */
+
+char *mcp_challenge_get(const char *challenge, const char *name)
+{
+	const char *p = challenge ? challenge : "";
+	size_t len = strlen(name);
+	while (*p) {
+		bool here = strncasecmp(p, name, len) == 0 && p[len] == '=';
+		while (*p && *p != '=' && *p != ' ' && *p != ',')
+			p++;
+		if (*p != '=') {
+			p += *p != '\0';
+			continue;
+		}
+		struct buf value = {0};
+		bool quoted = *++p == '"';
+		for (p += quoted; *p && (quoted ? *p != '"' : *p != ',' && *p != ' '); p++) {
+			p += quoted && *p == '\\' && p[1];
+			buf_putc(&value, *p);
+		}
+		p += quoted && *p;
+		if (here)
+			return buf_detach(&value);
+		buf_release(&value);
+	}
+	return NULL;
+}
+
+/* ---- Requests */
+
+/* A JSON object at that address; NULL with why, in which no secret is repeated. */
+static cJSON *oauth_call(const struct mcp_oauth *oauth, struct http_request *request,
+    const struct mcp_wait *wait, const char *what, char why[MCP_WHY_SIZE])
+{
+	struct http_response response = {0};
+	int64_t deadline = clock_monotonic_ms() + CALL_MS;
+	request->deadline_ms = wait->deadline_ms < deadline ? wait->deadline_ms : deadline;
+	request->max_body = MOST_BODY;
+	request->stop = wait->stop;
+	request->arg = wait->arg;
+	enum http_end end = http_call(request, &response);
+	cJSON *json =
+	    json_parse(buf_str(&response.body), response.body.len, JSON_REQUEST_DEPTH, NULL);
+	if (end == HTTP_DONE && response.status == 200 && cJSON_IsObject(json)) {
+		http_response_release(&response);
+		return json;
+	}
+	const char *error = json_str(json, "error_description");
+	error = error ? error : json_str(json, "error");
+	if (end != HTTP_DONE)
+		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: %.200s", what, response.reason);
+	else
+		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: %.150s answered %d%s%.200s", what,
+		    request->url, response.status, error ? ": " : "", error ? error : "");
+	process_clean(why);
+	mcp_strike(why, oauth->settings.client_secret);
+	cJSON_Delete(json);
+	http_response_release(&response);
+	return NULL;
+}
+
+static cJSON *oauth_get(const struct mcp_oauth *oauth, const char *url, const struct mcp_wait *wait,
+    const char *what, char why[MCP_WHY_SIZE])
+{
+	const struct http_header accept = {"Accept", "application/json"};
+	struct http_request request = {.url = url, .headers = &accept, .header_count = 1};
+	return oauth_call(oauth, &request, wait, what, why);
+}
+
+/* ---- Where tokens are given */
+
+/* The path of an address that url_site can read, "" for none. */
+static const char *oauth_path(const char *url)
+{
+	const char *host = strstr(url, "://"), *path = host ? strchr(host + 3, '/') : NULL;
+	return path && path[1] ? path : "";
+}
+
+/* https://host/.well-known/NAME/path; malloc'd, NULL for no address. */
+static char *oauth_well_known(const char *url, const char *name, bool with_path)
+{
+	char *site = url_site(url), *base = url_base(url);
+	char *out = !site
+	    ? NULL
+	    : xasprintf("%s/.well-known/%s%s", site, name, with_path ? oauth_path(base) : "");
+	free(base);
+	free(site);
+	return out;
+}
+
+/* Whether what the metadata is about is the server, or has it below its path. */
+static bool oauth_is_about(const char *resource, const char *url)
+{
+	char *about = resource ? url_normal(resource) : NULL, *own = url_normal(url);
+	char *base = about ? url_base(about) : NULL;
+	size_t len = base ? strlen(base) : 0;
+	bool is = base && own && strncmp(base, own, len) == 0 &&
+	    (own[len] == '\0' || own[len] == '/' || own[len] == '?');
+	free(base);
+	free(own);
+	free(about);
+	return is;
+}
+
+/* What the server says of itself: at the address that it named, or where such things are. */
+static cJSON *oauth_resource(struct mcp_oauth *oauth, const char *challenge,
+    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	static const char what[] = "the metadata of the server";
+	char *named = mcp_challenge_get(challenge, "resource_metadata");
+	cJSON *found = NULL;
+	if (named)
+		found = oauth_get(oauth, named, wait, what, why);
+	for (int i = 0; !named && !found && i < 2; i++) {
+		char *url = oauth_well_known(oauth->url, "oauth-protected-resource", i == 0);
+		found = url ? oauth_get(oauth, url, wait, what, why) : NULL;
+		free(url);
+	}
+	free(named);
+	if (found && !oauth_is_about(json_str(found, "resource"), oauth->url)) {
+		snprintf(why, MCP_WHY_SIZE, "the metadata of the server is about another one");
+		cJSON_Delete(found);
+		return NULL;
+	}
+	return found;
+}
+
+static bool oauth_same(const char *a, const char *b)
+{
+	char *x = url_base(a), *y = url_base(b);
+	bool same = strcmp(x, y) == 0;
+	free(x);
+	free(y);
+	return same;
+}
+
+/* The metadata of an authorization server; one that names another issuer is none. */
+static cJSON *oauth_issuer(const struct mcp_oauth *oauth, const char *issuer,
+    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	char *base = url_base(issuer);
+	char *urls[] = {oauth_well_known(issuer, "oauth-authorization-server", true),
+	    oauth_well_known(issuer, "openid-configuration", true),
+	    xasprintf("%s/.well-known/openid-configuration", base)};
+	cJSON *found = NULL;
+	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
+		if (!found && urls[i])
+			found = oauth_get(oauth, urls[i], wait, "the metadata of the issuer", why);
+		free(urls[i]);
+	}
+	free(base);
+	const char *own = json_str(found, "issuer");
+	if (found && (!own || !oauth_same(own, issuer))) {
+		snprintf(why, MCP_WHY_SIZE, "the metadata of the issuer names another one");
+		cJSON_Delete(found);
+		return NULL;
+	}
+	return found;
+}
+
+/* Whether a list has the word, or is not there and the word is what that means. */
+static bool oauth_lists(const cJSON *list, const char *word, bool absent)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list) {
+		if (cJSON_IsString(item) && strcmp(item->valuestring, word) == 0)
+			return true;
+	}
+	return !list && absent;
+}
+
+/* The issuer: that of the settings, or the first that the server names, malloc'd. */
+static char *oauth_choose(struct mcp_oauth *oauth, const cJSON *resource, char why[MCP_WHY_SIZE])
+{
+	const cJSON *servers = json_opt(resource, "authorization_servers"), *item;
+	const char *wanted = oauth->settings.issuer;
+	cJSON_ArrayForEach(item, servers) {
+		if (cJSON_IsString(item) && (!wanted || oauth_same(wanted, item->valuestring)))
+			return xstrdup(item->valuestring);
+	}
+	snprintf(why, MCP_WHY_SIZE, "the server names no authorization server%s%.200s",
+	    wanted ? " " : "", wanted ? wanted : "");
+	return NULL;
+}
+
+/* Fills in where tokens are given and how; with the lock held. */
+static bool oauth_discover(struct mcp_oauth *oauth, const char *challenge,
+    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	cJSON *resource = oauth_resource(oauth, challenge, wait, why);
+	char *issuer = resource ? oauth_choose(oauth, resource, why) : NULL;
+	cJSON *metadata = issuer ? oauth_issuer(oauth, issuer, wait, why) : NULL;
+	const char *url = json_str(metadata, "token_endpoint");
+	const cJSON *methods = json_opt(metadata, "token_endpoint_auth_methods_supported");
+	if (metadata && (!url || !url_valid(url)))
+		snprintf(why, MCP_WHY_SIZE, "the issuer names no token_endpoint");
+	else if (metadata)
+		oauth->token_url = xstrdup(url);
+	oauth->post = !oauth_lists(methods, "client_secret_basic", true) &&
+	    oauth_lists(methods, "client_secret_post", false);
+	cJSON_Delete(metadata);
+	free(issuer);
+	cJSON_Delete(resource);
+	return oauth->token_url != NULL;
+}
+
+/* ---- A token */
+
+static void oauth_encode(struct buf *out, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		if (isalnum((unsigned char)*p) || strchr("-._~", *p))
+			buf_putc(out, *p);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*p);
+	}
+}
+
+static void oauth_add(struct buf *form, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(form, "%s%s=", form->len ? "&" : "", name);
+	oauth_encode(form, value);
+}
+
+/* RFC 6749, 2.3.1: both parts are encoded before they are joined. */
+static char *oauth_basic(const struct mcp_oauth_settings *s)
+{
+	struct buf pair = {0};
+	oauth_encode(&pair, s->client_id);
+	buf_putc(&pair, ':');
+	oauth_encode(&pair, s->client_secret);
+	char *coded = base64_encode(pair.data, pair.len), *value = xasprintf("Basic %s", coded);
+	explicit_bzero(pair.data, pair.len);
+	buf_release(&pair);
+	free(coded);
+	return value;
+}
+
+/* Takes a token from the answer; false with why. */
+static bool oauth_take(struct mcp_oauth *oauth, const cJSON *answer, char why[MCP_WHY_SIZE])
+{
+	const char *token = json_str(answer, "access_token"),
+		   *type = json_str(answer, "token_type");
+	int64_t seconds = 0;
+	bool usable = token && *token && (!type || strcasecmp(type, "bearer") == 0);
+	for (const char *p = token; usable && *p; p++)
+		usable = *p > ' ' && *p <= '~';
+	if (!usable) {
+		snprintf(why, MCP_WHY_SIZE, "the answer for a token has none that can be used");
+		return false;
+	}
+	json_integer(json_opt(answer, "expires_in"), &seconds);
+	int64_t life = seconds > 0 && seconds < LIFE_MS ? seconds * 1000 : LIFE_MS;
+	oauth->header = xasprintf("Bearer %s", token);
+	oauth->ends = clock_monotonic_ms() + (life > 2 * EARLY_MS ? life - EARLY_MS : life / 2);
+	return true;
+}
+
+/* Asks for a token; with the lock held. */
+static bool oauth_fetch(
+    struct mcp_oauth *oauth, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	const struct mcp_oauth_settings *s = &oauth->settings;
+	struct buf form = {0};
+	char *basic = oauth->post ? NULL : oauth_basic(s);
+	const struct http_header headers[] = {{"Accept", "application/json"},
+	    {"Content-Type", "application/x-www-form-urlencoded"}, {"Authorization", basic}};
+	oauth_forget_token(oauth);
+	oauth_add(&form, "grant_type", "client_credentials");
+	oauth_add(&form, "scope", s->scope ? s->scope : oauth->scope);
+	oauth_add(&form, "resource", oauth->url);
+	if (oauth->post) {
+		oauth_add(&form, "client_id", s->client_id);
+		oauth_add(&form, "client_secret", s->client_secret);
+	}
+	struct http_request request = {.url = oauth->token_url,
+	    .headers = headers,
+	    .header_count = basic ? 3 : 2,
+	    .body = form.data,
+	    .body_len = form.len};
+	cJSON *answer = oauth_call(oauth, &request, wait, "a token", why);
+	bool taken = answer && oauth_take(oauth, answer, why);
+	explicit_bzero(form.data, form.len);
+	buf_release(&form);
+	if (basic)
+		explicit_bzero(basic, strlen(basic));
+	free(basic);
+	cJSON_Delete(answer);
+	return taken;
+}
+
+char *mcp_oauth_header(struct mcp_oauth *oauth, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	*why = '\0';
+	pthread_mutex_lock(&oauth->lock);
+	if (oauth->token_url && (!oauth->header || clock_monotonic_ms() >= oauth->ends))
+		oauth_fetch(oauth, wait, why);
+	char *header = xstrdup(oauth->header);
+	pthread_mutex_unlock(&oauth->lock);
+	return header;
+}
+
+bool mcp_oauth_refused(struct mcp_oauth *oauth, const char *header, const char *challenge,
+    const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	*why = '\0';
+	pthread_mutex_lock(&oauth->lock);
+	/* somebody else may have had another one meanwhile */
+	bool had = oauth->header && (!header || strcmp(oauth->header, header) != 0);
+	if (!had) {
+		char *scope = mcp_challenge_get(challenge, "scope");
+		if (scope) {
+			free(oauth->scope);
+			oauth->scope = scope;
+		}
+		oauth_forget_token(oauth);
+		had = (oauth->token_url || oauth_discover(oauth, challenge, wait, why)) &&
+		    oauth_fetch(oauth, wait, why);
+	}
+	pthread_mutex_unlock(&oauth->lock);
+	return had;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: ISC */
+/* wslay's callbacks and the checks it lacks, and queueing messages and close frames. */
+#include "ws-bridge/relay/relay_frames.h"
+
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wslay/wslay.h>
+
+#define CODE_TRY_AGAIN_LATER 1013 /* wslay has no name for it */
+
+struct frames {
+	wslay_event_context_ptr wslay;
+	struct frames_setup setup;
+	struct buf message; /* the fragments so far; empty between messages */
+	const char *in;     /* what wslay has not asked for yet */
+	size_t in_len;
+	uint64_t payload; /* bytes of the frame under way that it has not asked for yet */
+	struct buf rest;  /* the beginning of a frame that wslay is not to see yet */
+	bool data_frame;  /* the frame that arrives belongs to a message, and is no control frame */
+	bool binary;      /* the message does */
+	bool stopped;
+	bool begun; /* of a message to send: fragments were, its end was not */
+	int code;   /* see frames_code */
+	int answer; /* of the close frame to send at the end of a feed; 0: none */
+};
+
+/* ---- What wslay calls */
+
+/*
+ * What can be given of a frame that begins here: its head, and a control frame whole; 0 when that
+ * has not arrived.  Of a close frame in pieces wslay would check two bytes less in each of them,
+ * and take its reason for what is no UTF-8.
+ */
+static size_t relay_frames_begin(struct frames *frames)
+{
+	const unsigned char *in = (const unsigned char *)frames->in;
+	if (frames->in_len < 2)
+		return 0;
+	size_t len = in[1] & 127;
+	size_t more = len == 126 ? 2 : len == 127 ? 8 : 0;
+	size_t head = 2 + more + (in[1] & 128 ? 4 : 0);
+	uint8_t opcode = in[0] & 15;
+	bool whole = wslay_is_ctrl_frame(opcode) && !more; /* longer ones are refused */
+	size_t part = whole ? head + len : head;
+	if (frames->in_len < part)
+		return 0;
+	uint64_t payload = more ? 0 : len;
+	for (size_t i = 0; i < more; i++)
+		payload = payload << 8 | in[2 + i];
+	frames->payload = whole ? 0 : payload;
+	return part;
+}
+
+static ssize_t relay_frames_give(
+    wslay_event_context_ptr wslay, uint8_t *to, size_t size, int flags, void *user_data)
+{
+	struct frames *frames = user_data;
+	size_t len = frames->in_len < size ? frames->in_len : size;
+	(void)flags;
+	if (!frames->payload) {
+		len = relay_frames_begin(frames);
+	} else {
+		if (len > frames->payload)
+			len = (size_t)frames->payload;
+		frames->payload -= len;
+	}
+	if (len == 0 || len > size) {
+		wslay_event_set_error(wslay, WSLAY_ERR_WOULDBLOCK);
+		return -1;
+	}
+	memcpy(to, frames->in, len);
+	frames->in += len;
+	frames->in_len -= len;
+	return (ssize_t)len;
+}
+
+static ssize_t relay_frames_take(
+    wslay_event_context_ptr wslay, const uint8_t *data, size_t len, int flags, void *user_data)
+{
+	struct frames *frames = user_data;
+	(void)wslay;
+	(void)flags;
+	buf_add(frames->setup.out, data, len);
+	return (ssize_t)len;
+}
+
+/* Between two programs of this service a mask protects nobody; zeroes are allowed, and free. */
+static int mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, void *user_data)
+{
+	(void)wslay;
+	(void)user_data;
+	memset(to, 0, len);
+	return 0;
+}
+
+static struct buf detach(struct frames *frames)
+{
+	struct buf message = frames->message;
+	if (frames->setup.room)
+		frames->setup.room->used -= message.len;
+	frames->message = (struct buf){0};
+	return message;
+}
+
+static void relay_frames_forget(struct frames *frames)
+{
+	struct buf message = detach(frames);
+	buf_release(&message);
+}
+
+/* Reads no further.  wslay itself goes on until its callback returns. */
+static void relay_frames_stop(struct frames *frames)
+{
+	frames->stopped = true;
+	frames->in_len = 0;
+	wslay_event_shutdown_read(frames->wslay);
+	relay_frames_forget(frames);
+}
+
+/* Callbacks cannot answer: frames_feed does. */
+static void relay_frames_fail(struct frames *frames, int code)
+{
+	relay_frames_stop(frames);
+	frames->code = frames->answer = code;
+}
+
+/* wslay takes a close frame of one byte for one without a code (RFC 6455, 5.5.1: 0, or 2 and more).
+ */
+static void begin_frame(wslay_event_context_ptr wslay,
+    const struct wslay_event_on_frame_recv_start_arg *frame, void *user_data)
+{
+	struct frames *frames = user_data;
+	(void)wslay;
+	frames->data_frame = !wslay_is_ctrl_frame(frame->opcode);
+	if (frame->opcode == WSLAY_CONNECTION_CLOSE && frame->payload_length == 1)
+		relay_frames_fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
+	if (!frames->data_frame)
+		return;
+	if (frame->opcode != WSLAY_CONTINUATION_FRAME)
+		frames->binary = frame->opcode == WSLAY_BINARY_FRAME;
+	if (frame->payload_length > frames->setup.limit - frames->message.len)
+		relay_frames_fail(frames, WSLAY_CODE_MESSAGE_TOO_BIG);
+}
+
+static void add_chunk(wslay_event_context_ptr wslay,
+    const struct wslay_event_on_frame_recv_chunk_arg *chunk, void *user_data)
+{
+	struct frames *frames = user_data;
+	struct frames_room *room = frames->setup.room;
+	size_t len = chunk->data_length;
+	(void)wslay;
+	if (!frames->data_frame || frames->stopped)
+		return;
+	if (room && frames->message.len + len > FRAMES_SMALL && room->used + len > room->max) {
+		relay_frames_fail(frames, CODE_TRY_AGAIN_LATER);
+		return;
+	}
+	buf_add(&frames->message, chunk->data, len);
+	if (room)
+		room->used += len;
+}
+
+/* In wslay's mode without buffers this has control frames whole, and messages without content. */
+static void end_message(wslay_event_context_ptr wslay,
+    const struct wslay_event_on_msg_recv_arg *message, void *user_data)
+{
+	struct frames *frames = user_data;
+	const struct frames_setup *setup = &frames->setup;
+	int code = message->status_code;
+	(void)wslay;
+	if (frames->stopped)
+		return;
+	if (message->opcode == WSLAY_CONNECTION_CLOSE) {
+		relay_frames_fail(frames, code ? code : WSLAY_CODE_NORMAL_CLOSURE);
+		if (!code)
+			frames->code = WSLAY_CODE_NO_STATUS_RCVD;
+	} else if (!wslay_is_ctrl_frame(message->opcode)) {
+		struct buf whole = detach(frames);
+		char nothing[] = "";
+		if (!setup->on_message(
+			setup->arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
+			relay_frames_stop(frames);
+		buf_release(&whole);
+	}
+}
+
+/* ---- Life */
+
+static void open_wslay(struct frames *frames)
+{
+	static const struct wslay_event_callbacks callbacks = {
+	    .recv_callback = relay_frames_give,
+	    .send_callback = relay_frames_take,
+	    .genmask_callback = mask,
+	    .on_frame_recv_start_callback = begin_frame,
+	    .on_frame_recv_chunk_callback = add_chunk,
+	    .on_msg_recv_callback = end_message,
+	};
+	int failed = frames->setup.role == FRAMES_OF_CLIENT
+	    ? wslay_event_context_server_init(&frames->wslay, &callbacks, frames)
+	    : wslay_event_context_client_init(&frames->wslay, &callbacks, frames);
+	if (failed)
+		abort(); /* only for want of memory */
+	wslay_event_config_set_no_buffering(frames->wslay, 1);
+}
+
+struct frames *frames_new(const struct frames_setup *setup)
+{
+	struct frames *frames = xcalloc(1, sizeof(*frames));
+	frames->setup = *setup;
+	open_wslay(frames);
+	return frames;
+}
+
+void frames_free(struct frames *frames)
+{
+	if (!frames)
+		return;
+	wslay_event_context_free(frames->wslay);
+	relay_frames_forget(frames);
+	buf_release(&frames->rest);
+	free(frames);
+}
+
+/* ---- Use */
+
+static void relay_frames_send_close(struct frames *frames, int code, const char *reason, size_t len)
+{
+	wslay_event_queue_close(frames->wslay, (uint16_t)code, (const uint8_t *)reason, len);
+	wslay_event_send(frames->wslay);
+}
+
+bool frames_feed(struct frames *frames, const char *data, size_t len)
+{
+	struct buf rest = frames->rest;
+	if (frames->stopped)
+		return false;
+	frames->rest = (struct buf){0};
+	if (rest.len > 0)
+		buf_add(&rest, data, len);
+	frames->in = rest.len > 0 ? rest.data : data;
+	frames->in_len = rest.len > 0 ? rest.len : len;
+	if (wslay_event_recv(frames->wslay) != 0 && !frames->stopped)
+		relay_frames_fail(frames, WSLAY_CODE_PROTOCOL_ERROR);
+	if (!frames->stopped && !wslay_event_get_read_enabled(frames->wslay))
+		relay_frames_stop(frames); /* wslay has refused what came */
+	if (frames->in_len > 0)
+		buf_add(&frames->rest, frames->in, frames->in_len);
+	buf_release(&rest);
+	frames->in = NULL;
+	frames->in_len = 0;
+	if (frames->answer) {
+		/*
+		 * wslay has queued an answer of its own, and takes no other: to a frame that is
+		 * none, without a code; to a close frame, with its reason, and without a code where
+		 * it has none.  Pongs that are dropped with it are no longer due.
+		 */
+		wslay_event_context_free(frames->wslay);
+		open_wslay(frames);
+		relay_frames_send_close(frames, frames->answer, NULL, 0);
+		frames->answer = 0;
+	} else {
+		wslay_event_send(frames->wslay);
+	}
+	return !frames->stopped;
+}
+
+int frames_code(const struct frames *frames)
+{
+	if (!frames->code && wslay_event_get_close_sent(frames->wslay))
+		return wslay_event_get_status_code_sent(frames->wslay);
+	return frames->code;
+}
+
+static void queue(struct frames *frames, uint8_t opcode, const char *data, size_t len)
+{
+	const struct wslay_event_msg message = {opcode, (const uint8_t *)data, len};
+	wslay_event_queue_msg(frames->wslay, &message); /* fails after a close frame only */
+	wslay_event_send(frames->wslay);
+}
+
+/* wslay makes fragments of its own size only; between two frames everything may be put in. */
+static void relay_frames_put_fragment(
+    struct frames *frames, bool last, const char *data, size_t len)
+{
+	uint8_t head[10] = {frames->begun ? WSLAY_CONTINUATION_FRAME : WSLAY_TEXT_FRAME};
+	size_t more = len < 126 ? 0 : len <= UINT16_MAX ? 2 : 8;
+	if (wslay_event_get_close_sent(frames->wslay))
+		return;
+	head[0] |= last ? 0x80 : 0;
+	head[1] = (uint8_t)(more == 0 ? len : more == 2 ? 126 : 127);
+	for (size_t i = 0; i < more; i++)
+		head[2 + i] = (uint8_t)((uint64_t)len >> 8 * (more - 1 - i));
+	buf_add(frames->setup.out, head, 2 + more);
+	buf_add(frames->setup.out, data, len);
+	frames->begun = !last;
+}
+
+void frames_begin(struct frames *frames, const char *data, size_t len)
+{
+	relay_frames_put_fragment(frames, false, data, len);
+}
+
+bool frames_begun(const struct frames *frames)
+{
+	return frames->begun;
+}
+
+void frames_send(struct frames *frames, bool binary, const char *data, size_t len)
+{
+	if (frames->begun) {
+		relay_frames_put_fragment(frames, true, data, len);
+		return;
+	}
+	queue(frames, binary ? WSLAY_BINARY_FRAME : WSLAY_TEXT_FRAME, data, len);
+}
+
+void frames_ping(struct frames *frames)
+{
+	queue(frames, WSLAY_PING, NULL, 0);
+}
+
+void frames_close(struct frames *frames, int code, const char *reason, size_t len)
+{
+	relay_frames_stop(frames);
+	if (!frames->code)
+		frames->code = code;
+	relay_frames_send_close(frames, code, reason, len);
+}

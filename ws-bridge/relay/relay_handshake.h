@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The two heads of HTTP/1.1 that a WebSocket begins with (RFC 6455, 4), as the relay meets them:
+ * the client's request, which the web server in front has normalised, and websocketd's answer.
+ * Strict: what a normalised head cannot have is refused.
+ */
+#ifndef AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_HANDSHAKE_H
+#define AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_HANDSHAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define HANDSHAKE_LONGEST 16384 /* bytes of a head */
+#define HANDSHAKE_KEY_SIZE 25   /* texts with NUL */
+#define HANDSHAKE_ACCEPT_SIZE 29
+
+enum handshake_fault {
+	HANDSHAKE_OK,
+	HANDSHAKE_MALFORMED,
+	HANDSHAKE_NO_UPGRADE, /* HTTP, but no opening of a WebSocket */
+	HANDSHAKE_VERSION     /* not version 13 */
+};
+
+struct handshake {
+	const char *path; /* without the query */
+	const char *key;
+	const char *ticket; /* NULL when there is none */
+};
+
+/* Length of the head that data begins with, its blank line included; 0 while that is missing. */
+size_t handshake_length(const char *data, size_t len);
+
+/* Takes a whole head apart in place; what handshake has then points into it. */
+enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *handshake);
+
+/* The answer's status, or 0 when it is no answer of HTTP; with 101, false in *good unless it is
+ * the right one for accept. */
+int handshake_answer(char *head, size_t len, const char *accept, bool *good);
+
+/* A random Sec-WebSocket-Key, and the Sec-WebSocket-Accept that belongs to one. */
+void handshake_key(char key[HANDSHAKE_KEY_SIZE]);
+void handshake_accept(const char *key, char accept[HANDSHAKE_ACCEPT_SIZE]);
+
+#endif
