@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The limits, the list of system calls, and the files that programs may still load. */
-#include "cage.h"
+#include "extract/cage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Guessing the encoding from the first bytes, and converting with replacements. */
-#include "charset.h"
+#include "extract/charset.h"
 
 #include "base/utf8.h"
 

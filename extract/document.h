@@ -9,7 +9,7 @@
 #ifndef AGENTGRAPH_EXTRACT_DOCUMENT_H
 #define AGENTGRAPH_EXTRACT_DOCUMENT_H
 
-#include "prose.h"
+#include "extract/prose.h"
 
 #define DOCUMENT_UNPACKED (50 << 20) /* bytes that may come out of an archive, or be parsed */
 #define DOCUMENT_RATIO 100

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Running pdftotext, pdfinfo and catdoc in the cage, in this process's place or beside it. */
-#include "cage.h"
-#include "document.h"
+#include "extract/cage.h"
+#include "extract/document.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Pages: what a reader of the page would see of its text. */
-#include "document.h"
+#include "extract/document.h"
 
 #include <libxml/HTMLparser.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/utf8.h"
-#include "cage.h"
-#include "charset.h"
-#include "document.h"
+#include "extract/cage.h"
+#include "extract/charset.h"
+#include "extract/document.h"
 
 #include <libxml/parser.h>
 #include <stdio.h>

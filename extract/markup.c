@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* XML of any kind: the text between the tags. */
-#include "document.h"
-#include "xml.h"
+#include "extract/document.h"
+#include "extract/xml.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Texts and slides: DOCX, PPTX, ODT. */
-#include "document.h"
-#include "package.h"
+#include "extract/document.h"
+#include "extract/package.h"
 
 #include <stdlib.h>
 #include <string.h>

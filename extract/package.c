@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Walking through an archive, and feeding its parts to parsers within the limits. */
-#include "package.h"
+#include "extract/package.h"
 
 #include "base/memory.h"
-#include "document.h"
+#include "extract/document.h"
 
 #include <archive.h>
 #include <archive_entry.h>

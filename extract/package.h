@@ -8,8 +8,8 @@
 #ifndef AGENTGRAPH_EXTRACT_PACKAGE_H
 #define AGENTGRAPH_EXTRACT_PACKAGE_H
 
-#include "prose.h"
-#include "xml.h"
+#include "extract/prose.h"
+#include "extract/xml.h"
 
 /* What the events of one part get as their argument. */
 struct part {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Appending words, tabs and breaks, with runs of blanks made one. */
-#include "prose.h"
+#include "extract/prose.h"
 
 #include "base/utf8.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Spreadsheets: XLSX.  A row is a line, its cells lie between tabs, each in its column. */
 #include "base/memory.h"
-#include "document.h"
-#include "package.h"
+#include "extract/document.h"
+#include "extract/package.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* libxml2's push parser, with all that could reach outside turned off. */
-#include "xml.h"
+#include "extract/xml.h"
 
 #include "base/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The loop: accepting, waking who follows a run that has moved, ticks, signals and the end. */
-#include "follow.h"
+#include "runner/follow.h"
 
 #include "base/log/log.h"
 #include "base/os/clock.h"

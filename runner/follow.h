@@ -12,8 +12,8 @@
 #define AGENTGRAPH_RUNNER_FOLLOW_H
 
 #include "access/ticket/run_ticket.h"
-#include "follow_mend.h"
-#include "follow_runs.h"
+#include "runner/follow_mend.h"
+#include "runner/follow_runs.h"
 #include "service/service.h"
 
 #include <stdbool.h>

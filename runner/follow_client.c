@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* One connection from the web server: its request, the stream or the wait, and its end. */
-#include "follow.h"
+#include "runner/follow.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "follow_head.h"
+#include "runner/follow_head.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* HTTP as far as the web server needs it. */
-#include "follow_head.h"
+#include "runner/follow_head.h"
 
 #include "access/ticket/ticket.h"
 #include "base/id.h"

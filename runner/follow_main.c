@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "base/os/descriptor.h"
 #include "base/os/process.h"
-#include "follow.h"
+#include "runner/follow.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A table of runs, the blocks that their readers share, and looks at their records. */
-#include "follow_runs.h"
+#include "runner/follow_runs.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

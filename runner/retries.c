@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finding lost runs, and the processes that have them now. */
-#include "retries.h"
+#include "runner/retries.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

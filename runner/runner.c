@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Slots, the threads that run in them, and the one that claims. */
-#include "runner.h"
+#include "runner/runner.h"
 
 #include "base/arena.h"
 #include "base/log/log.h"

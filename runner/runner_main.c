@@ -11,8 +11,8 @@
 #include "base/options.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
-#include "retries.h"
-#include "runner.h"
+#include "runner/retries.h"
+#include "runner/runner.h"
 #include "service/run/webhook_sender.h"
 #include "service/service.h"
 
