@@ -10,7 +10,8 @@ for tool in debootstrap dpkg-deb lintian systemd-analyze sqlite3 curl jq; do
 	command -v "$tool" >/dev/null || tap_skip_all "no $tool here"
 done
 mirror=${AGENTGRAPH_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed 1q)} # the machine's own
-deb=$(ls "$AGENTGRAPH_DEBS"/agentgraph_*.deb) || tap_bail "no package in $AGENTGRAPH_DEBS"
+deb=$(ls "$AGENTGRAPH_DEBS"/agentgraph_*.deb) && module=$(ls "$AGENTGRAPH_DEBS"/agentgraph-postgresql_*.deb) ||
+	tap_bail "no package in $AGENTGRAPH_DEBS"
 
 # ---- the package itself ----
 
@@ -135,11 +136,54 @@ http GET "/agent/v1/files/$id"
 is "$STATUS $BODY" "200 text of a file" "and keeps files"
 http GET /agent/docs
 is "$STATUS" 200 "and shows its pages"
-
-# ---- upgraded ----
+http GET /agent/console
+page=$BODY
+scripts=$(printf '%s' "$page" | sed -n 's/.*src="\([^"]*\)".*/\1/p')
+is "$(printf '%s\n' "$scripts" | sed 's|.*/||' | paste -sd' ')" "app.js marked.js" "the console loads what shows Markdown"
+like "$page" 'data-differences="yes"' "and has what shows differences"
+base=$(printf '%s\n' "$scripts" | sed -n 's|/app.js$||p')
+for asset in app.js console.css marked.js diff.js; do
+	http GET "/agent/$base/$asset"
+	ok '[ "$STATUS" = 200 ] && [ -n "$BODY" ]' "$asset is there"
+done
 
 serve_stop
 is $? 0 "it stops"
+
+# ---- over PostgreSQL, with the package for it ----
+
+as_postgres() { chroot --userspec=postgres:postgres "$root" env -i -C / PATH=/usr/sbin:/usr/bin:/bin LC_ALL=C "$@"; }
+agentgraph_rows() { as_postgres psql -Atc "SELECT count(*) FROM agentgraph.messages" agents; }
+stop_postgres() { as_postgres pg_ctlcluster 15 main stop -m immediate 2>/dev/null; }
+trap 'stop_postgres; leave' EXIT
+inside apt-get install -y --no-install-recommends postgresql-15 >apt.log 2>&1 || tap_bail "no PostgreSQL: $(tail -n 1 apt.log)"
+echo "listen_addresses = ''" >"$root/etc/postgresql/15/main/conf.d/socket.conf"
+as_postgres pg_ctlcluster 15 main start >postgres.log 2>&1 || tap_bail "PostgreSQL does not start: $(cat postgres.log)"
+as_postgres createuser agentgraph
+as_postgres createdb --owner agentgraph --encoding UTF8 --template template0 agents
+echo 'DATABASE_URL=postgresql:///agents?host=/var/run/postgresql' >>"$root/etc/agentgraph/environment"
+as_service $(unit_line ExecStartPre) 2>check.err
+is $? 1 "without the module the check before the start fails"
+like "$(cat check.err)" 'agentgraph-postgresql' "and names it"
+install_deb "$module"
+is $? 0 "its package installs beside the other" || diag "$(tail -n 15 apt.log)"
+is "$(inside dpkg --verify agentgraph-postgresql)" "" "all its files are as packed"
+ok '! inside ldd /usr/libexec/agentgraph/agentgraph-postgresql.so | grep "not found"' "with the libraries of it"
+serve
+ok $? "the service starts" || diag "$(cat check.err serve.err)"
+http POST /agent/v1/graph/invoke '{"messages": [{"role": "user", "content": "kept there"}], "config": {"thread_id": "p1"}}'
+is "$(json '.data.messages[-1].content[0].text' "$BODY")" "echo: kept there" "runs the graph"
+is "$(agentgraph_rows)" 2 "and keeps what was said in the database"
+serve_stop
+is $? 0 "it stops"
+sed -i '/^DATABASE_URL=/d' "$root/etc/agentgraph/environment"
+stop_postgres
+inside apt-get purge -y agentgraph-postgresql >apt.log 2>&1
+is $? 0 "the package can be purged, and the other stays" || diag "$(tail -n 15 apt.log)"
+ok '[ ! -e "$root/usr/libexec/agentgraph/agentgraph-postgresql.so" ] && [ -x "$root/usr/bin/agentgraph" ]' "without the module"
+
+# ---- upgraded ----
+
 dpkg-deb -R "$deb" new && sed -i 's/^Version: .*/&+1/' new/DEBIAN/control && dpkg-deb -b new new.deb >/dev/null
 # A database of the first schema; its files are gone, which nobody asks for any more.
 old=$root/var/lib/agentgraph/files.db
