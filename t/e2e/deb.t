@@ -28,6 +28,7 @@ unlike "$(cat contents)" '/(home|root|tmp|work|usr/local)/' "and nothing where p
 root=$WORK/root
 leave() {
 	local status=$?
+	stop_postgres >/dev/null 2>&1
 	umount "$root/proc" 2>/dev/null
 	(exit "$status")
 	tap_end
@@ -41,6 +42,8 @@ printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/
 inside() {
 	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"
 }
+as_postgres() { chroot --userspec=postgres:postgres "$root" env -i -C / PATH=/usr/sbin:/usr/bin:/bin LC_ALL=C "$@"; }
+stop_postgres() { as_postgres pg_ctlcluster 15 main stop -m immediate; }
 # as_service COMMAND...: as the unit would run it; in place of this shell when run is exec.
 run=
 as_service() {
@@ -152,10 +155,6 @@ is $? 0 "it stops"
 
 # ---- over PostgreSQL, with the package for it ----
 
-as_postgres() { chroot --userspec=postgres:postgres "$root" env -i -C / PATH=/usr/sbin:/usr/bin:/bin LC_ALL=C "$@"; }
-agentgraph_rows() { as_postgres psql -Atc "SELECT count(*) FROM agentgraph.messages" agents; }
-stop_postgres() { as_postgres pg_ctlcluster 15 main stop -m immediate 2>/dev/null; }
-trap 'stop_postgres; leave' EXIT
 inside apt-get install -y --no-install-recommends postgresql-15 >apt.log 2>&1 || tap_bail "no PostgreSQL: $(tail -n 1 apt.log)"
 echo "listen_addresses = ''" >"$root/etc/postgresql/15/main/conf.d/socket.conf"
 as_postgres pg_ctlcluster 15 main start >postgres.log 2>&1 || tap_bail "PostgreSQL does not start: $(cat postgres.log)"
@@ -173,7 +172,7 @@ serve
 ok $? "the service starts" || diag "$(cat check.err serve.err)"
 http POST /agent/v1/graph/invoke '{"messages": [{"role": "user", "content": "kept there"}], "config": {"thread_id": "p1"}}'
 is "$(json '.data.messages[-1].content[0].text' "$BODY")" "echo: kept there" "runs the graph"
-is "$(agentgraph_rows)" 2 "and keeps what was said in the database"
+is "$(as_postgres psql -Atc 'SELECT count(*) FROM agentgraph.messages' agents)" 2 "and keeps what was said in the database"
 serve_stop
 is $? 0 "it stops"
 sed -i '/^DATABASE_URL=/d' "$root/etc/agentgraph/environment"
