@@ -85,3 +85,10 @@ void string_replace(char **slot, const char *text)
 	free(*slot);
 	*slot = xstrdup(text);
 }
+
+void secret_free(char *secret)
+{
+	if (secret)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+}

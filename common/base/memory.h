@@ -28,6 +28,10 @@ char *xstrndup(const char *s, size_t n);
 /* Replaces a malloc'd string by a copy of text. */
 void string_replace(char **slot, const char *text);
 
+/* Frees a malloc'd text after nothing of it is left in memory: a key, or what holds one.  NULL is
+ * fine. */
+void secret_free(char *secret);
+
 /* printf into fresh memory. */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *xvasprintf(const char *fmt, va_list args)

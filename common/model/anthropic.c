@@ -34,8 +34,7 @@ static cJSON *add_typed(cJSON *array, const char *type)
 static cJSON *content_for(cJSON *messages, const char *role)
 {
 	cJSON *last = json_last(messages);
-	const char *own = json_str(last, "role");
-	if (own && strcmp(own, role) == 0)
+	if (json_str_is(last, "role", role))
 		return json_get(last, "content");
 	cJSON *message = json_append(messages, cJSON_CreateObject());
 	json_add_str(message, "role", role);
@@ -170,8 +169,7 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 		if (!content->child)
 			cJSON_Delete(cJSON_DetachItemViaPointer(messages, json_last(messages)));
 	}
-	const char *last = json_str(json_last(messages), "role");
-	if (!last || strcmp(last, "assistant") == 0)
+	if (!messages->child || json_str_is(json_last(messages), "role", "assistant"))
 		anthropic_add_text(content_for(messages, "user"), "(Continue.)");
 }
 
@@ -271,7 +269,7 @@ static void anthropic_add_reasoning(const struct chat_build *b, cJSON *body)
 {
 	const cJSON *settings = b->target->settings;
 	const char *effort = json_str(settings, "reasoning_effort");
-	bool none = effort && strcmp(effort, "none") == 0;
+	bool none = json_str_is(settings, "reasoning_effort", "none");
 	bool budget = json_opt(settings, "reasoning_tokens") != NULL;
 	if (effort && !none)
 		json_add_str(
@@ -427,6 +425,7 @@ const struct chat_provider chat_anthropic = {.name = "anthropic",
     .key_envs = {"ANTHROPIC_API_KEY"},
     .key_header = "x-api-key",
     .key_prefix = "",
+    .failures = METRIC_FAILED_ANTHROPIC,
     .header = {"anthropic-version", "2023-06-01"},
     .url = anthropic_url,
     .build = anthropic_build,

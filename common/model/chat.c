@@ -21,9 +21,8 @@
 #define LINGER_MS 2000 /* how long a stream may stay open after the event that ends it */
 #define MAX_HEADERS 64
 
-/* A try at one model. */
-struct
-try {
+/* One request to a model, and what has come of it. */
+struct attempt {
 	const struct chat_target *target;
 	const struct chat_request *request;
 	struct chat_answer answer;
@@ -40,27 +39,27 @@ try {
 
 /* ---- The answer arrives */
 
-static bool wants_more(struct try *t)
+static bool attempt_wants_more(struct attempt *t)
 {
 	if (t->answer.ended)
 		t->ended_at = clock_monotonic_ms();
 	return !t->answer.fault && !t->answer.unwanted;
 }
 
-static bool chat_on_event(const struct sse_event *event, void *arg)
+static bool attempt_on_event(const struct sse_event *event, void *arg)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	size_t bytes = t->answer.bytes;
 	if (t->done)
 		return true;
 	if (strcmp(event->data, "[DONE]") == 0) {
 		t->done = t->answer.ended = true;
-		return wants_more(t);
+		return attempt_wants_more(t);
 	}
 	if (event->data[strspn(event->data, " \n")] == '\0')
 		return true; /* only there to keep the connection */
 	if (chat_repeat_take(&t->repeat, &t->answer, event))
-		return wants_more(t);
+		return attempt_wants_more(t);
 	char *text = xstrndup(event->data, event->len);
 	const struct sse_event mended = {.name = event->name, .data = text, .len = event->len};
 	cJSON *data = chat_parse(text, event->len);
@@ -72,13 +71,13 @@ static bool chat_on_event(const struct sse_event *event, void *arg)
 	}
 	cJSON_Delete(data);
 	free(text);
-	return wants_more(t);
+	return attempt_wants_more(t);
 }
 
 /* A stream is what does not say that it is something else. */
-static bool model_chat_on_head(int status, void *arg)
+static bool attempt_on_head(int status, void *arg)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	char *type = http_response_header(&t->response, "Content-Type");
 	bool other = type && (strcasestr(type, "json") || strcasestr(type, "html"));
 	t->is_stream = status / 100 == 2 && t->target->stream && !other;
@@ -86,15 +85,15 @@ static bool model_chat_on_head(int status, void *arg)
 	return true;
 }
 
-static void on_idle(void *arg)
+static void attempt_on_idle(void *arg)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	chat_answer_hand_on(&t->answer);
 }
 
-static bool model_chat_on_data(const char *data, size_t len, void *arg)
+static bool attempt_on_data(const char *data, size_t len, void *arg)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	if (!t->is_stream) {
 		bool fits = len <= MAX_WHOLE - t->whole.len;
 		if (fits)
@@ -108,13 +107,13 @@ static bool model_chat_on_data(const char *data, size_t len, void *arg)
 		chat_answer_fault(&t->answer, false, "sent too long an answer");
 	if (!t->answer.fault && !sse_feed(&t->sse, data, len) && t->sse.too_large)
 		chat_answer_fault(&t->answer, false, "sent too large an event");
-	return wants_more(t);
+	return attempt_wants_more(t);
 }
 
 /* A server need not close its stream. */
-static bool chat_on_stop(void *arg)
+static bool attempt_on_stop(void *arg)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	if (t->request->stop && t->request->stop(t->request->arg))
 		t->stopped = true;
 	bool lingers = t->ended_at && clock_monotonic_ms() - t->ended_at > LINGER_MS;
@@ -123,7 +122,7 @@ static bool chat_on_stop(void *arg)
 
 /* ---- The request goes out */
 
-static void model_chat_post(struct try *t, const char *body, int64_t deadline_ms)
+static void attempt_post(struct attempt *t, const char *body, int64_t deadline_ms)
 {
 	const struct chat_target *target = t->target;
 	const struct chat_provider *provider = target->provider;
@@ -150,19 +149,17 @@ static void model_chat_post(struct try *t, const char *body, int64_t deadline_ms
 	    .first_byte_ms = target->times.first_byte,
 	    .idle_ms = target->times.idle,
 	    .deadline_ms = deadline_ms,
-	    .on_head = model_chat_on_head,
-	    .on_data = model_chat_on_data,
-	    .on_idle = on_idle,
-	    .stop = chat_on_stop,
+	    .on_head = attempt_on_head,
+	    .on_data = attempt_on_data,
+	    .on_idle = attempt_on_idle,
+	    .stop = attempt_on_stop,
 	    .arg = t};
 	http_call(&request, &t->response);
-	if (key)
-		explicit_bzero(key, strlen(key));
-	free(key);
+	secret_free(key);
 	free(url);
 }
 
-static void try_release(struct try *t)
+static void attempt_release(struct attempt *t)
 {
 	chat_answer_release(&t->answer);
 	http_response_release(&t->response);
@@ -173,19 +170,19 @@ static void try_release(struct try *t)
 
 /* ---- What came of it */
 
-static bool chat_is_good(const struct try *t)
+static bool attempt_is_good(const struct attempt *t)
 {
 	return !t->answer.fault && !t->answer.unwanted && !t->stopped;
 }
 
 /* Looks at what has come.  False when it is no answer; then the fault says why, except where the
  * HTTP call failed, or has another status. */
-static bool complete(struct try *t)
+static bool attempt_complete(struct attempt *t)
 {
 	struct chat_answer *answer = &t->answer;
 	if (t->response.status / 100 != 2)
 		return false;
-	if (t->response.end == HTTP_DONE && chat_is_good(t)) { /* nothing more comes */
+	if (t->response.end == HTTP_DONE && attempt_is_good(t)) { /* nothing more comes */
 		if (!t->is_stream) {
 			cJSON *body = chat_parse(t->whole.data, t->whole.len);
 			if (body)
@@ -200,11 +197,11 @@ static bool complete(struct try *t)
 			chat_answer_fault(answer, true, "broke off its answer");
 	}
 	chat_answer_hand_on(answer);
-	return answer->ended && chat_is_good(t);
+	return answer->ended && attempt_is_good(t);
 }
 
 /* What an error answer says for itself. */
-static void describe_status(struct try *t, struct buf *out)
+static void attempt_describe_status(struct attempt *t, struct buf *out)
 {
 	cJSON *body = chat_parse(t->whole.data, t->whole.len);
 	char *message = chat_error_message(body);
@@ -222,7 +219,7 @@ static void describe_status(struct try *t, struct buf *out)
 	cJSON_Delete(body);
 }
 
-static const char *end_text(const struct try *t)
+static const char *attempt_end_text(const struct attempt *t)
 {
 	switch (t->response.end) {
 	case HTTP_NO_CONNECT:
@@ -244,7 +241,7 @@ static const char *end_text(const struct try *t)
 }
 
 /* "openai model gpt-x: answered 429: …" */
-static void chat_describe(struct try *t, struct buf *out)
+static void attempt_describe(struct attempt *t, struct buf *out)
 {
 	buf_puts(out, out->len ? "; " : "");
 	buf_printf(out, "%s model ", t->target->provider->name);
@@ -253,15 +250,15 @@ static void chat_describe(struct try *t, struct buf *out)
 	if (t->answer.fault) {
 		clean_text(out, t->answer.fault, t->target->key, MAX_SAID);
 	} else if (t->response.status && t->response.status / 100 != 2) {
-		describe_status(t, out);
+		attempt_describe_status(t, out);
 	} else {
-		buf_printf(out, "%s: ", end_text(t));
+		buf_printf(out, "%s: ", attempt_end_text(t));
 		clean_text(out, t->response.reason, t->target->key, MAX_SAID);
 	}
 }
 
 /* Nothing is asked twice of which the caller has seen a part. */
-static bool may_try_again(const struct try *t)
+static bool attempt_may_repeat(const struct attempt *t)
 {
 	if (t->answer.handed_on || t->answer.unwanted || t->stopped)
 		return false;
@@ -270,7 +267,7 @@ static bool may_try_again(const struct try *t)
 
 /* ---- Tries, models */
 
-static void keep_partial(struct try *t, struct chat_result *result)
+static void attempt_keep_partial(struct attempt *t, struct chat_result *result)
 {
 	t->answer.ended = false; /* no calls */
 	for (size_t i = 0; i < t->answer.count && t->answer.handed_on && !result->message; i++)
@@ -289,27 +286,16 @@ struct calling {
 	bool timed_out; /* the latest failure was one of time */
 };
 
-static void chat_count_failure(const struct chat_provider *provider)
-{
-	static const struct {
-		const char *name;
-		enum metric metric;
-	} rows[] = {{"openai", METRIC_FAILED_OPENAI}, {"anthropic", METRIC_FAILED_ANTHROPIC},
-	    {"gemini", METRIC_FAILED_GEMINI}};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].name, provider->name) == 0)
-			metrics_count(rows[i].metric, 1);
-}
-
 /* Makes one try and takes from it what the result needs. */
-static enum after attempt(struct calling *c, struct try *t, const char *body, int64_t deadline_ms)
+static enum after attempt_make(
+    struct calling *c, struct attempt *t, const char *body, int64_t deadline_ms)
 {
 	struct chat_result *result = c->result;
 	t->answer.started = c->started;
-	model_chat_post(t, body, deadline_ms);
+	attempt_post(t, body, deadline_ms);
 	result->tries++;
 	result->status = t->response.status ? t->response.status : result->status;
-	bool done = complete(t);
+	bool done = attempt_complete(t);
 	if (t->answer.first_piece_ms >= 0 && result->first_piece_ms < 0)
 		result->first_piece_ms = t->answer.first_piece_ms;
 	if (done) {
@@ -319,18 +305,18 @@ static enum after attempt(struct calling *c, struct try *t, const char *body, in
 		return AFTER_DONE;
 	}
 	if (t->stopped || t->answer.unwanted) {
-		keep_partial(t, result);
+		attempt_keep_partial(t, result);
 		return AFTER_STOP;
 	}
-	chat_count_failure(t->target->provider);
-	if (may_try_again(t))
+	metrics_count(t->target->provider->failures, 1);
+	if (attempt_may_repeat(t))
 		return AFTER_NEXT_TRY;
 	return t->answer.handed_on ? AFTER_FAILURE : AFTER_NEXT_MODEL;
 }
 
 /* Waits before the next try, where there is to be one. */
-static enum after pause_before(
-    struct calling *c, const struct try *t, unsigned tries, int64_t deadline_ms)
+static enum after chat_pause(
+    struct calling *c, const struct attempt *t, unsigned tries, int64_t deadline_ms)
 {
 	if (tries > t->target->retries)
 		return AFTER_NEXT_MODEL;
@@ -343,38 +329,31 @@ static enum after pause_before(
 }
 
 /* All tries at one model. */
-static enum after ask_model(struct calling *c, const struct chat_target *target, const char *body)
+static enum after chat_ask(struct calling *c, const struct chat_target *target)
 {
-	int64_t deadline_ms = clock_monotonic_ms() + target->times.total;
-	if (c->request->deadline_ms > 0 && c->request->deadline_ms < deadline_ms)
-		deadline_ms = c->request->deadline_ms;
-	for (unsigned tries = 1;; tries++) {
-		struct try t = {.target = target, .request = c->request};
-		chat_answer_init(&t.answer, target, c->request);
-		t.sse = (struct sse){.max = MAX_WHOLE, .on_event = chat_on_event, .arg = &t};
-		enum after after = attempt(c, &t, body, deadline_ms);
-		if (after == AFTER_NEXT_TRY)
-			after = pause_before(c, &t, tries, deadline_ms);
-		if (after == AFTER_NEXT_MODEL || after == AFTER_FAILURE) {
-			c->timed_out = t.response.end == HTTP_TIMED_OUT && !t.answer.fault;
-			chat_describe(&t, &c->errors);
-		}
-		try_release(&t);
-		if (after != AFTER_NEXT_TRY)
-			return after;
-	}
-}
-
-static enum after ask_target(struct calling *c, const struct chat_target *target)
-{
-	char *problem = NULL;
-	char *body = chat_request_body(target, c->request, &problem);
+	char *problem = NULL, *body = chat_request_body(target, c->request, &problem);
+	enum after after = AFTER_NEXT_TRY;
 	if (!body) {
 		buf_printf(&c->errors, "%s%s", c->errors.len ? "; " : "", problem);
 		free(problem);
 		return AFTER_FAILURE;
 	}
-	enum after after = ask_model(c, target, body);
+	int64_t deadline_ms = clock_monotonic_ms() + target->times.total;
+	if (c->request->deadline_ms > 0 && c->request->deadline_ms < deadline_ms)
+		deadline_ms = c->request->deadline_ms;
+	for (unsigned tries = 1; after == AFTER_NEXT_TRY; tries++) {
+		struct attempt t = {.target = target, .request = c->request};
+		chat_answer_init(&t.answer, target, c->request);
+		t.sse = (struct sse){.max = MAX_WHOLE, .on_event = attempt_on_event, .arg = &t};
+		after = attempt_make(c, &t, body, deadline_ms);
+		if (after == AFTER_NEXT_TRY)
+			after = chat_pause(c, &t, tries, deadline_ms);
+		if (after == AFTER_NEXT_MODEL || after == AFTER_FAILURE) {
+			c->timed_out = t.response.end == HTTP_TIMED_OUT && !t.answer.fault;
+			attempt_describe(&t, &c->errors);
+		}
+		attempt_release(&t);
+	}
 	free(body);
 	return after;
 }
@@ -391,7 +370,7 @@ enum chat_end chat_call(
 			break;
 		if (i > 0)
 			log_warning("%s; the next model is asked", buf_str(&c.errors));
-		after = ask_target(&c, &m->targets[i]);
+		after = chat_ask(&c, &m->targets[i]);
 	}
 	result->end = after == AFTER_DONE ? CHAT_DONE
 	    : after == AFTER_STOP         ? CHAT_STOPPED

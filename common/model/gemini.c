@@ -33,8 +33,7 @@ static char *gemini_url(const char *base_url, const char *model, bool stream)
 static cJSON *parts_for(cJSON *contents, const char *role)
 {
 	cJSON *last = json_last(contents);
-	const char *own = json_str(last, "role");
-	if (own && strcmp(own, role) == 0)
+	if (json_str_is(last, "role", role))
 		return json_get(last, "parts");
 	cJSON *content = json_append(contents, cJSON_CreateObject());
 	json_add_str(content, "role", role);
@@ -170,8 +169,7 @@ static const char *gemini_name_of(const struct chat_turn *calls, const char *cal
 {
 	while (call_id && *next < calls->count) {
 		const cJSON *call = calls->blocks[(*next)++];
-		const char *id = json_str(call, "id");
-		if (chat_block_is_call(call) && id && strcmp(id, call_id) == 0)
+		if (chat_block_is_call(call) && json_str_is(call, "id", call_id))
 			return json_str(call, "name");
 	}
 	return "";
@@ -260,11 +258,12 @@ static void gemini_add_tools(const struct chat_build *b, cJSON *body)
 
 static void gemini_add_thinking(const struct chat_build *b, cJSON *config)
 {
-	const char *effort = json_str(b->target->settings, "reasoning_effort");
-	bool none = effort && strcmp(effort, "none") == 0;
-	bool high = effort && strcmp(effort, "high") == 0;
-	bool medium = effort && strcmp(effort, "medium") == 0;
-	bool budget = json_opt(b->target->settings, "reasoning_tokens") != NULL;
+	const cJSON *settings = b->target->settings;
+	const char *effort = json_str(settings, "reasoning_effort");
+	bool none = json_str_is(settings, "reasoning_effort", "none");
+	bool high = json_str_is(settings, "reasoning_effort", "high");
+	bool medium = json_str_is(settings, "reasoning_effort", "medium");
+	bool budget = json_opt(settings, "reasoning_tokens") != NULL;
 	if (!effort && !budget)
 		return;
 	cJSON *thinking = cJSON_AddObjectToObject(config, "thinkingConfig");
@@ -317,8 +316,7 @@ static void gemini_build(const struct chat_build *b, cJSON *body)
 		    b->system);
 	for (size_t i = 0; i < b->turns->count; i++)
 		gemini_add_turn(b, contents, i);
-	const char *last = json_str(json_last(contents), "role");
-	if (!last || strcmp(last, "model") == 0)
+	if (!contents->child || json_str_is(json_last(contents), "role", "model"))
 		gemini_add_text(parts_for(contents, "user"), "(Continue.)");
 	gemini_add_tools(b, body);
 	gemini_add_config(b, body);
@@ -342,10 +340,9 @@ static void gemini_take_usage(struct chat_answer *a, const cJSON *usage)
 	chat_usage_take(&u->cache_read, usage, "cachedContentTokenCount");
 	chat_usage_take(&u->total, usage, "totalTokenCount");
 	cJSON_ArrayForEach(detail, json_opt(usage, "promptTokensDetails")) {
-		const char *modality = json_str(detail, "modality");
-		if (modality && strcmp(modality, "IMAGE") == 0)
+		if (json_str_is(detail, "modality", "IMAGE"))
 			chat_usage_take(&u->image, detail, "tokenCount");
-		else if (modality && strcmp(modality, "AUDIO") == 0)
+		else if (json_str_is(detail, "modality", "AUDIO"))
 			chat_usage_take(&u->audio, detail, "tokenCount");
 	}
 	u->completion = answer + u->reasoning;
@@ -408,7 +405,7 @@ static void gemini_take_event(struct chat_answer *a, const char *name, const cJS
 	gemini_take_usage(a, json_opt(data, "usageMetadata"));
 	cJSON_ArrayForEach(part, json_opt(json_opt(candidate, "content"), "parts"))
 		gemini_take_part(a, part);
-	if (finish && strcmp(finish, "MALFORMED_FUNCTION_CALL") == 0)
+	if (json_str_is(candidate, "finishReason", "MALFORMED_FUNCTION_CALL"))
 		chat_answer_fault(a, true, "wrote a tool call that is malformed");
 	chat_answer_finish(a, finish, reasons);
 	a->ended = a->ended || finish;
@@ -432,6 +429,7 @@ const struct chat_provider chat_gemini = {.name = "gemini",
     .key_envs = {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
     .key_header = "x-goog-api-key",
     .key_prefix = "",
+    .failures = METRIC_FAILED_GEMINI,
     .url = gemini_url,
     .build = gemini_build,
     .take_event = gemini_take_event,

@@ -24,13 +24,6 @@ static const char *const plain[] = {"title", "description", "minItems", "maxItem
     "maxProperties", "minLength", "maxLength", "pattern", "minimum", "maximum", "default",
     "required", "nullable", NULL};
 
-static bool gemini_schema_is_one_of(const char *const *words, const char *word)
-{
-	while (*words && strcmp(*words, word) != 0)
-		words++;
-	return *words != NULL;
-}
-
 static cJSON *gemini_schema_clean(const cJSON *schema, struct walk *w, int depth);
 
 /* Counts what is copied; once something was too much, nothing is. */
@@ -146,8 +139,7 @@ static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int de
 		return;
 	cJSON *any = cJSON_CreateArray();
 	cJSON_ArrayForEach(choice, choices) {
-		const char *type = json_str(choice, "type");
-		if (type && strcmp(type, "null") == 0)
+		if (json_str_is(choice, "type", "null"))
 			json_set(out, "nullable", cJSON_CreateTrue());
 		else
 			cJSON_AddItemToArray(any, gemini_schema_clean(choice, w, depth));
@@ -161,7 +153,7 @@ static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int de
 static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 {
 	static const char *const formats[] = {
-	    "enum", "date-time", "int32", "int64", "float", "double", NULL};
+	    "enum", "date-time", "int32", "int64", "float", "double"};
 	const cJSON *part, *items = json_opt(schema, "items");
 	const char *ref = json_str(schema, "$ref"), *format = json_str(schema, "format");
 	const cJSON *target = ref ? gemini_schema_resolve(w->root, ref) : NULL;
@@ -179,8 +171,9 @@ static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 	}
 	add_type(out, schema, w);
 	add_enum(out, schema, w);
-	if (format && gemini_schema_is_one_of(formats, format))
-		json_set(out, "format", cJSON_CreateString(format));
+	for (size_t i = 0; format && i < sizeof(formats) / sizeof(*formats); i++)
+		if (strcmp(formats[i], format) == 0)
+			json_set(out, "format", cJSON_CreateString(format));
 	add_properties(out, schema, w, depth - 1);
 	if (cJSON_IsObject(items))
 		json_set(out, "items", gemini_schema_clean(items, w, depth - 1));

@@ -18,11 +18,16 @@ static char *openai_url(const char *base_url, const char *model, bool stream)
 	return openai_address(base_url, "chat/completions");
 }
 
-static void openai_add_text_part(cJSON *parts, const char *text)
+static cJSON *openai_add_part(cJSON *parts, const char *type)
 {
 	cJSON *part = json_append(parts, cJSON_CreateObject());
-	json_add_str(part, "type", "text");
-	json_add_str(part, "text", text);
+	json_add_str(part, "type", type);
+	return part;
+}
+
+static void openai_add_text_part(cJSON *parts, const char *text)
+{
+	json_add_str(openai_add_part(parts, "text"), "text", text);
 }
 
 /* The two formats that there are; NULL for another. */
@@ -40,34 +45,32 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 		return;
 	bool bytes = media.kind == MEDIA_BYTES;
 	const char *format = bytes ? audio_format(media.mime_type) : NULL;
-	cJSON *part = cJSON_CreateObject();
 	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
 		char *url = openai_data_url(&media, "image/png");
-		json_add_str(part, "type", "image_url");
+		cJSON *part = openai_add_part(parts, "image_url");
 		json_add_str(cJSON_AddObjectToObject(part, "image_url"), "url", url);
 		free(url);
 	} else if (chat_block_is(block, "audio") && format) {
-		json_add_str(part, "type", "input_audio");
+		cJSON *part = openai_add_part(parts, "input_audio");
 		cJSON *audio = cJSON_AddObjectToObject(part, "input_audio");
 		json_add_str(audio, "data", media.text);
 		json_add_str(audio, "format", format);
 	} else if (bytes && strcasecmp(media.mime_type, "application/pdf") == 0) {
 		char *data = openai_data_url(&media, "application/pdf");
-		json_add_str(part, "type", "file");
+		cJSON *part = openai_add_part(parts, "file");
 		cJSON *file = cJSON_AddObjectToObject(part, "file");
 		json_add_str(file, "filename", media.filename);
 		json_add_str(file, "file_data", data);
 		free(data);
 	} else {
 		char *note = chat_media_note(block, &media);
-		json_add_str(part, "type", "text");
-		json_add_str(part, "text", note);
+		openai_add_text_part(parts, note);
 		free(note);
 	}
-	json_append(parts, part);
 	chat_media_free(&media);
 }
 
+/* The texts of the turn as one. */
 static void add_joined(cJSON *message, const struct chat_turn *turn)
 {
 	char *text = openai_turn_text(turn);
@@ -203,21 +206,11 @@ static void openai_add_tools(const struct chat_build *b, cJSON *body)
 	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
 }
 
-static void openai_add_format(const struct chat_build *b, cJSON *body)
-{
-	const cJSON *format = json_opt(b->target->settings, "response_format");
-	if (!format)
-		return;
-	cJSON *out = cJSON_AddObjectToObject(body, "response_format");
-	json_add_str(out, "type", json_str(format, "type"));
-	if (b->target->format == CHAT_FORMAT_SCHEMA)
-		openai_add_schema(b, cJSON_AddObjectToObject(out, "json_schema"));
-}
-
 static void openai_build(const struct chat_build *b, cJSON *body)
 {
 	static const char *const same[] = {"temperature", "top_p", "top_k", "presence_penalty",
 	    "frequency_penalty", "seed", "stop", "reasoning_effort"};
+	const cJSON *format = json_opt(b->target->settings, "response_format");
 	json_add_str(body, "model", b->target->model);
 	openai_add_messages(b, body);
 	openai_add_tools(b, body);
@@ -226,16 +219,20 @@ static void openai_build(const struct chat_build *b, cJSON *body)
 	/* OpenAI's reasoning models know only the new name, other servers only the old one. */
 	chat_copy_setting(
 	    b, "max_tokens", body, b->target->at_home ? "max_completion_tokens" : "max_tokens");
-	openai_add_format(b, body);
-	if (!b->target->stream)
-		return;
-	cJSON_AddTrueToObject(body, "stream");
-	cJSON_AddTrueToObject(cJSON_AddObjectToObject(body, "stream_options"), "include_usage");
+	if (format) {
+		cJSON *out = cJSON_AddObjectToObject(body, "response_format");
+		json_add_str(out, "type", json_str(format, "type"));
+		if (b->target->format == CHAT_FORMAT_SCHEMA)
+			openai_add_schema(b, cJSON_AddObjectToObject(out, "json_schema"));
+	}
+	if (b->target->stream) {
+		cJSON_AddTrueToObject(body, "stream");
+		cJSON *options = cJSON_AddObjectToObject(body, "stream_options");
+		cJSON_AddTrueToObject(options, "include_usage");
+	}
 }
 
 /* ---- The answer */
-
-static const char *const reasons[][2] = {{"function_call", "tool_calls"}, {NULL, NULL}};
 
 static void openai_take_usage(struct chat_answer *a, const cJSON *usage)
 {
@@ -356,6 +353,7 @@ static void openai_take_message(struct chat_answer *a, const cJSON *message)
 
 static void openai_take_rest(struct chat_answer *a, const cJSON *data, const cJSON *choice)
 {
+	static const char *const reasons[][2] = {{"function_call", "tool_calls"}, {NULL, NULL}};
 	const char *finish = json_str(choice, "finish_reason");
 	chat_answer_model(a, json_str(data, "model"));
 	openai_take_usage(a, json_opt(data, "usage"));
@@ -400,6 +398,7 @@ const struct chat_provider chat_openai = {.name = "openai",
     .key_envs = {"OPENAI_API_KEY"},
     .key_header = "Authorization",
     .key_prefix = "Bearer ",
+    .failures = METRIC_FAILED_OPENAI,
     .url = openai_url,
     .build = openai_build,
     .take_event = openai_take_event,

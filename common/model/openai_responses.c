@@ -13,11 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-static bool responses_is(const char *a, const char *b)
-{
-	return a && strcmp(a, b) == 0;
-}
-
 /* ---- The request */
 
 static char *responses_url(const char *base_url, const char *model, bool stream)
@@ -118,8 +113,8 @@ static void responses_kept(
 	int at = 0;
 	for (cJSON *detail; (detail = chat_details_next(block, "openai", &at));) {
 		cJSON *value = json_get(detail, "value");
-		if (cJSON_IsObject(value) && responses_is(json_str(detail, "model"), t->model) &&
-		    responses_is(json_str(detail, "returns"), name))
+		if (cJSON_IsObject(value) && json_str_is(detail, "model", t->model) &&
+		    json_str_is(detail, "returns", name))
 			json_append(out, cJSON_DetachItemViaPointer(detail, value));
 		cJSON_Delete(detail);
 	}
@@ -224,17 +219,6 @@ static void responses_add_tools(const struct chat_build *b, cJSON *body)
 	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
 }
 
-static void responses_add_format(const struct chat_build *b, cJSON *body)
-{
-	const cJSON *format = json_opt(b->target->settings, "response_format");
-	if (!format)
-		return;
-	cJSON *out = cJSON_AddObjectToObject(cJSON_AddObjectToObject(body, "text"), "format");
-	json_add_str(out, "type", json_str(format, "type"));
-	if (b->target->format == CHAT_FORMAT_SCHEMA)
-		openai_add_schema(b, out);
-}
-
 /* Whether it is known as a model that reasons; others refuse to be asked for what they thought. */
 static bool responses_reasons(const char *model)
 {
@@ -261,6 +245,7 @@ static void responses_add_reasoning(const struct chat_build *b, cJSON *body)
 
 static void responses_build(const struct chat_build *b, cJSON *body)
 {
+	const cJSON *format = json_opt(b->target->settings, "response_format");
 	json_add_str(body, "model", b->target->model);
 	responses_add_input(b, body);
 	responses_add_tools(b, body);
@@ -268,7 +253,13 @@ static void responses_build(const struct chat_build *b, cJSON *body)
 	chat_copy_setting(b, "top_p", body, "top_p");
 	chat_copy_setting(b, "max_tokens", body, "max_output_tokens");
 	responses_add_reasoning(b, body);
-	responses_add_format(b, body);
+	if (format) {
+		cJSON *out =
+		    cJSON_AddObjectToObject(cJSON_AddObjectToObject(body, "text"), "format");
+		json_add_str(out, "type", json_str(format, "type"));
+		if (b->target->format == CHAT_FORMAT_SCHEMA)
+			openai_add_schema(b, out);
+	}
 	cJSON_AddFalseToObject(body, "store");
 	if (b->target->stream)
 		cJSON_AddTrueToObject(body, "stream");
@@ -390,7 +381,7 @@ static void responses_take_rest(struct chat_answer *a, const cJSON *response)
 	for (size_t i = 0; i < a->count; i++)
 		if (a->parts[i].kind == PART_CALL)
 			end = "tool_calls";
-	if (responses_is(json_str(response, "status"), "incomplete"))
+	if (json_str_is(response, "status", "incomplete"))
 		end = why ? why : "incomplete";
 	chat_answer_model(a, json_str(response, "model"));
 	responses_take_usage(a, json_opt(response, "usage"));
@@ -503,7 +494,7 @@ static void responses_take_event(struct chat_answer *a, const char *name, const 
 
 static void responses_take_whole(struct chat_answer *a, const cJSON *body)
 {
-	if (json_opt(body, "error") || responses_is(json_str(body, "status"), "failed")) {
+	if (json_opt(body, "error") || json_str_is(body, "status", "failed")) {
 		responses_take_error(a, body);
 	} else if (!cJSON_IsArray(json_opt(body, "output"))) {
 		chat_answer_fault(a, true, "gave an answer without output");
@@ -519,6 +510,7 @@ const struct chat_provider chat_openai_responses = {.name = "openai",
     .key_envs = {"OPENAI_API_KEY"},
     .key_header = "Authorization",
     .key_prefix = "Bearer ",
+    .failures = METRIC_FAILED_OPENAI,
     .url = responses_url,
     .build = responses_build,
     .take_event = responses_take_event,

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static bool is_same(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
-}
-
 /* ---- Keeping; value is taken over */
 
 static void openai_returns_keep(
@@ -44,13 +39,12 @@ void openai_keep_details(struct chat_answer *a, const cJSON *details)
 /* Whether the piece goes on with the text of the one before. */
 static bool openai_returns_continues(const cJSON *last, const cJSON *piece)
 {
-	static const char *const texts[] = {"reasoning.text", "reasoning.summary"};
-	const char *type = json_str(piece, "type");
+	const char *type =
+	    chat_block_is(last, "reasoning.text") ? "reasoning.text" : "reasoning.summary";
 	int64_t index = -1, own = -1;
 	json_integer(json_opt(last, "index"), &index);
 	json_integer(json_opt(piece, "index"), &own);
-	return is_same(type, json_str(last, "type")) && index == own &&
-	    (is_same(type, texts[0]) || is_same(type, texts[1]));
+	return chat_block_is(last, type) && chat_block_is(piece, type) && index == own;
 }
 
 /* Adds the text of pieces, first and those that continue it, under their name for it. */
@@ -117,8 +111,8 @@ static cJSON *walk_next(struct walk *w)
 		if (!chat_block_is(block, "reasoning"))
 			continue;
 		while ((detail = chat_details_next(block, "openai", &w->at))) {
-			if (is_same(json_str(detail, "model"), w->target->model) &&
-			    is_same(json_str(detail, "returns"), w->field))
+			if (json_str_is(detail, "model", w->target->model) &&
+			    json_str_is(detail, "returns", w->field))
 				return detail;
 			cJSON_Delete(detail);
 		}
@@ -144,7 +138,8 @@ void openai_return(const struct chat_target *t, const struct chat_turn *turn, cJ
 	w = (struct walk){.target = t, .turn = turn, .field = "extra_content"};
 	detail = walk_next(&w);
 	cJSON_ArrayForEach(call, json_get(message, "tool_calls")) {
-		if (!detail || !is_same(json_str(detail, "call"), json_str(call, "id")))
+		const char *id = json_str(call, "id");
+		if (!id || !json_str_is(detail, "call", id))
 			continue;
 		move_value(detail, call, w.field);
 		cJSON_Delete(detail);

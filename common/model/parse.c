@@ -28,9 +28,13 @@ static size_t good_escape(const char *p, const char *end)
 	return second >= 0xDC00 && second <= 0xDFFF ? 12 : 0;
 }
 
-/* Puts U+FFFD for U+0000 and for surrogates that stand alone; these escapes are as long. */
-static void mend_escapes(char *text, size_t len)
+cJSON *chat_parse(char *text, size_t len)
 {
+	cJSON *json = len ? json_parse(text, len, JSON_TRUSTED_DEPTH, NULL) : NULL;
+	if (json || len == 0)
+		return json;
+	utf8_repair(text);
+	/* U+FFFD for U+0000 and for surrogates that stand alone; these escapes are as long */
 	char *end = text + len;
 	for (char *p = text; (p = memchr(p, '\\', (size_t)(end - p)));) {
 		size_t good = good_escape(p, end);
@@ -39,14 +43,5 @@ static void mend_escapes(char *text, size_t len)
 		good = good ? good : 6;
 		p = (size_t)(end - p) > good ? p + good : end;
 	}
-}
-
-cJSON *chat_parse(char *text, size_t len)
-{
-	cJSON *json = len ? json_parse(text, len, JSON_TRUSTED_DEPTH, NULL) : NULL;
-	if (json || len == 0)
-		return json;
-	utf8_repair(text);
-	mend_escapes(text, len);
 	return json_parse(text, len, JSON_TRUSTED_DEPTH, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/http/http.h"
+#include "base/metrics/metrics.h"
 #include "model/chat.h"
 
 struct chat_answer;
@@ -21,6 +22,7 @@ struct chat_provider {
 	const char *key_header;
 	const char *key_prefix;    /* before the key in that header */
 	struct http_header header; /* one more, or NULLs */
+	enum metric failures;      /* counts attempts that failed */
 
 	/* The URL to post to, malloc'd. */
 	char *(*url)(const char *base_url, const char *model, bool stream);

@@ -34,8 +34,7 @@ cJSON *chat_details_next(const cJSON *block, const char *provider, int *at)
 			continue;
 		cJSON *detail = json_parse(
 		    item->valuestring, strlen(item->valuestring), JSON_REQUEST_DEPTH, NULL);
-		const char *own = json_str(detail, "provider");
-		if (own && strcmp(own, provider) == 0)
+		if (json_str_is(detail, "provider", provider))
 			return detail;
 		cJSON_Delete(detail);
 	}
@@ -53,11 +52,6 @@ static const char *media_name(const cJSON *media)
 		if (names[i] && *names[i])
 			return names[i];
 	return "unnamed";
-}
-
-static char *text_or_empty(const char *text)
-{
-	return xstrdup(text ? text : "");
 }
 
 /* Asks the caller for a stored file; one that cannot be had is named to the model. */
@@ -97,7 +91,8 @@ bool chat_media_get(const struct chat_build *b, const cJSON *block, struct chat_
 {
 	const cJSON *media = json_opt(block, "media");
 	const char *data = json_str(media, "data_base64"), *url = json_str(media, "url");
-	*out = (struct chat_part_media){.mime_type = text_or_empty(json_str(media, "mime_type")),
+	const char *mime_type = json_str(media, "mime_type");
+	*out = (struct chat_part_media){.mime_type = xstrdup(mime_type ? mime_type : ""),
 	    .filename = xstrdup(media_name(media))};
 	if (json_str(media, "file_id")) {
 		if (ask_file(b, media, out))
@@ -106,7 +101,7 @@ bool chat_media_get(const struct chat_build *b, const cJSON *block, struct chat_
 		return false;
 	}
 	out->kind = data ? MEDIA_BYTES : MEDIA_URL;
-	out->text = text_or_empty(data ? data : url);
+	out->text = xstrdup(data ? data : url ? url : "");
 	return true;
 }
 

@@ -290,18 +290,6 @@ static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 	find_key(s, t);
 }
 
-static void target_release(struct chat_target *t)
-{
-	for (size_t i = 0; i < t->header_count; i++)
-		free((char *)t->headers[i].value);
-	free(t->headers);
-	free(t->base_url);
-	if (t->key)
-		explicit_bzero(t->key, strlen(t->key));
-	free(t->key);
-	cJSON_Delete(t->settings);
-}
-
 /* ---- Fallbacks */
 
 /* The members of own that a model has; of above those that own lacks and may have. */
@@ -384,8 +372,14 @@ void chat_model_free(struct chat_model *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->count; i++)
-		target_release(&m->targets[i]);
+	for (struct chat_target *t = m->targets; t < m->targets + m->count; t++) {
+		for (size_t i = 0; i < t->header_count; i++)
+			free((char *)t->headers[i].value);
+		free(t->headers);
+		free(t->base_url);
+		secret_free(t->key);
+		cJSON_Delete(t->settings);
+	}
 	free(m->targets);
 	free(m);
 }

@@ -9,8 +9,7 @@
 
 bool chat_block_is(const cJSON *block, const char *type)
 {
-	const char *own = json_str(block, "type");
-	return own && strcmp(own, type) == 0;
+	return json_str_is(block, "type", type);
 }
 
 bool chat_block_is_call(const cJSON *block)
@@ -23,16 +22,6 @@ bool chat_block_is_media(const cJSON *block)
 	return chat_block_is(block, "image") || chat_block_is(block, "audio") ||
 	    chat_block_is(block, "video") || chat_block_is(block, "document") ||
 	    chat_block_is(block, "data");
-}
-
-static enum chat_role role_of(const cJSON *message)
-{
-	const char *role = json_str(message, "role");
-	if (role && strcmp(role, "assistant") == 0)
-		return ROLE_ASSISTANT;
-	if (role && strcmp(role, "system") == 0)
-		return ROLE_SYSTEM;
-	return role && strcmp(role, "tool") == 0 ? ROLE_TOOL : ROLE_USER;
 }
 
 static struct chat_turn *turns_add_turn(struct chat_turns *turns, enum chat_role role)
@@ -236,7 +225,10 @@ static bool has_place(enum chat_role role, const cJSON *block)
 static void turns_add_message(
     struct chat_turns *turns, const cJSON *message, const struct results *results, size_t at)
 {
-	enum chat_role role = role_of(message);
+	enum chat_role role = json_str_is(message, "role", "assistant") ? ROLE_ASSISTANT
+	    : json_str_is(message, "role", "system")                    ? ROLE_SYSTEM
+	    : json_str_is(message, "role", "tool")                      ? ROLE_TOOL
+									: ROLE_USER;
 	struct chat_turn *turn = NULL;
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {

@@ -303,6 +303,10 @@ static void keys_are_exact(void)
 	cJSON *root = parse("{\"Name\":\"x\",\"none\":null,\"n\":1}");
 	CU_ASSERT_PTR_NULL(json_get(root, "name"));
 	CU_ASSERT_STRING_EQUAL(json_str(root, "Name"), "x");
+	CU_ASSERT_TRUE(json_str_is(root, "Name", "x"));
+	CU_ASSERT_FALSE(json_str_is(root, "Name", "xy"));
+	CU_ASSERT_FALSE(json_str_is(root, "n", "1"));
+	CU_ASSERT_FALSE(json_str_is(root, "absent", ""));
 	CU_ASSERT_PTR_NOT_NULL(json_get(root, "none"));
 	CU_ASSERT_PTR_NULL(json_opt(root, "none"));
 	CU_ASSERT_PTR_NOT_NULL(json_opt(root, "n"));

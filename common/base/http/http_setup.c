@@ -58,8 +58,7 @@ static bool http_setup_add_header(struct http_call *c, const struct http_header 
 	bool blank = h->value[strspn(h->value, " \t")] == '\0';
 	char *line = blank ? xasprintf("%s;", h->name) : xasprintf("%s: %s", h->name, h->value);
 	bool added = http_setup_add_line(c, line);
-	explicit_bzero(line, strlen(line)); /* it may hold a key */
-	free(line);
+	secret_free(line); /* it may hold a key */
 	return added;
 }
 

@@ -31,6 +31,12 @@ const char *json_str(const cJSON *object, const char *key)
 	return cJSON_GetStringValue(json_get(object, key));
 }
 
+bool json_str_is(const cJSON *object, const char *key, const char *text)
+{
+	const char *own = json_str(object, key);
+	return own && strcmp(own, text) == 0;
+}
+
 /* What a value kept as text begins with; NUL for all others. */
 static char raw_start(const cJSON *item)
 {

@@ -68,6 +68,9 @@ cJSON *json_opt(const cJSON *object, const char *key);
 /* String member's value, or NULL when absent or of another type. */
 const char *json_str(const cJSON *object, const char *key);
 
+/* Whether the member is that text. */
+bool json_str_is(const cJSON *object, const char *key, const char *text);
+
 /* True for numbers, also those kept as text. */
 bool json_is_number(const cJSON *item);
 

@@ -82,19 +82,12 @@ struct embedder *embedder_new(const struct embed_target *target, char **problem)
 	return e;
 }
 
-static void free_secret(char *secret)
-{
-	if (secret)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
-
 void embedder_free(struct embedder *e)
 {
 	if (!e)
 		return;
-	free_secret(e->bearer);
-	free_secret(e->key);
+	secret_free(e->bearer);
+	secret_free(e->key);
 	free(e->url);
 	free(e->model);
 	free(e);
@@ -120,22 +113,6 @@ static char *embed_make_body(const struct embedder *e, const char *const *texts,
 	char *text = json_print(body);
 	cJSON_Delete(body);
 	return text;
-}
-
-static void embed_post(
-    const struct embedder *e, const char *body, int64_t deadline_ms, struct http_response *response)
-{
-	struct http_header headers[] = {{"Content-Type", "application/json"},
-	    {"Accept", "application/json"}, {"Authorization", e->bearer}};
-	struct http_request request = {.url = e->url,
-	    .headers = headers,
-	    .header_count = e->bearer ? 3 : 2,
-	    .body = body,
-	    .body_len = strlen(body),
-	    .connect_ms = CONNECT_MS,
-	    .deadline_ms = deadline_ms,
-	    .max_body = MAX_ANSWER};
-	http_call(&request, response);
 }
 
 static bool embed_fail(struct error *err, const struct embedder *e, const char *why)
@@ -174,10 +151,20 @@ static bool embed_batch(const struct embedder *e, const char *const *texts, size
     float *vectors, int64_t deadline_ms, struct error *err)
 {
 	char *body = embed_make_body(e, texts, count);
+	const struct http_header headers[] = {{"Content-Type", "application/json"},
+	    {"Accept", "application/json"}, {"Authorization", e->bearer}};
+	const struct http_request request = {.url = e->url,
+	    .headers = headers,
+	    .header_count = e->bearer ? 3 : 2,
+	    .body = body,
+	    .body_len = strlen(body),
+	    .connect_ms = CONNECT_MS,
+	    .deadline_ms = deadline_ms,
+	    .max_body = MAX_ANSWER};
 	bool done = false;
 	for (unsigned tries = 1, again = 1; again; tries++) {
 		struct http_response response = {0};
-		embed_post(e, body, deadline_ms, &response);
+		http_call(&request, &response);
 		int64_t wait = retry_helps(&response) && tries <= (unsigned)e->retries
 		    ? retry_wait_ms(&response, tries, deadline_ms)
 		    : -1;

@@ -46,12 +46,6 @@ static bool is_letter(uint32_t c)
 	    c != 0x3002;
 }
 
-/* Scripts that are written without blanks between words. */
-static bool is_unspaced(uint32_t c)
-{
-	return c >= 0x2e80 && c < 0xac00;
-}
-
 /* ---- features ---- */
 
 static uint64_t local_embed_hash_of(const uint32_t *chars, size_t count, uint64_t seed)
@@ -125,7 +119,8 @@ static void add_words(float *vector, const char *text)
 		}
 		if (is_letter(c)) {
 			w.chars[w.count++] = fold(c);
-			w.unspaced = w.unspaced || is_unspaced(c);
+			/* scripts that have no blanks between words */
+			w.unspaced = w.unspaced || (c >= 0x2e80 && c < 0xac00);
 		}
 	}
 	add_word(vector, &w);

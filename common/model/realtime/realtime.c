@@ -179,8 +179,9 @@ static bool take_news(struct realtime *r)
 	return news != REALTIME_NOTHING;
 }
 
-/* Milliseconds until the conversation is over, -1 when that depends on what comes. */
-static int64_t look_for_end(struct realtime *r)
+/* Ends a conversation that is over.  Milliseconds until it is, -1 when that depends on what comes.
+ */
+static int64_t realtime_end_when_over(struct realtime *r)
 {
 	int64_t rest = r->finishing && r->ready ? r->dialect->rest(r) : -1;
 	if (rest < 0)
@@ -194,7 +195,7 @@ static int64_t look_for_end(struct realtime *r)
 }
 
 /* Milliseconds until what could not be done is tried again, -1 when there is nothing. */
-static int64_t try_again(struct realtime *r)
+static int64_t realtime_try_again(struct realtime *r)
 {
 	if (r->again && r->now >= r->again) {
 		r->again = 0;
@@ -221,7 +222,7 @@ static int64_t realtime_step(void *connection, int64_t now)
 		more = take_news(r);
 	if (r->over || more)
 		return r->over ? -1 : 0;
-	int64_t again = try_again(r), end = look_for_end(r);
+	int64_t again = realtime_try_again(r), end = realtime_end_when_over(r);
 	return again < 0 || (end >= 0 && end < again) ? end : again;
 }
 
@@ -234,7 +235,7 @@ static int realtime_descriptor(void *connection, short *events)
 
 /* ---- What goes */
 
-static bool takes(void *connection)
+static bool realtime_takes(void *connection)
 {
 	const struct realtime *r = connection;
 	return !r->socket || realtime_socket_waiting(r->socket) < WAITING_MOST;
@@ -360,7 +361,7 @@ void realtime_free(struct realtime *r)
 	free(r);
 }
 
-static void realtime_connect_it(struct realtime *r, const char *model)
+static void realtime_connect(struct realtime *r, const char *model)
 {
 	const struct realtime_settings *settings = r->settings;
 	struct realtime_address address;
@@ -378,13 +379,10 @@ static void realtime_connect_it(struct realtime *r, const char *model)
 		realtime_address_release(&address);
 	}
 	free(url);
-	if (value)
-		explicit_bzero(value, strlen(value));
-	free(value);
+	secret_free(value);
 }
 
-static void *realtime_open_it(
-    ag_live_session *session, const struct ag_live_setup *setup, void *data)
+static void *realtime_open(ag_live_session *session, const struct ag_live_setup *setup, void *data)
 {
 	if (!data)
 		return NULL;
@@ -397,20 +395,20 @@ static void *realtime_open_it(
 		r->fatal = true;
 	}
 	if (!r->problem)
-		realtime_connect_it(r, setup->model);
+		realtime_connect(r, setup->model);
 	return r;
 }
 
-static void close_it(void *connection)
+static void realtime_close(void *connection)
 {
 	realtime_free(connection);
 }
 
 const struct ag_live_provider realtime_provider = {
     .kind = AG_LIVE_PROVIDER,
-    .open = realtime_open_it,
-    .close = close_it,
-    .takes = takes,
+    .open = realtime_open,
+    .close = realtime_close,
+    .takes = realtime_takes,
     .audio = realtime_audio,
     .text = realtime_text,
     .activity = realtime_activity,

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct {
-	const char *text;
-	bool tls;
-} schemes[] = {{"wss://", true}, {"https://", true}, {"ws://", false}, {"http://", false}};
-
+/* What follows the scheme, or NULL. */
 static const char *read_scheme(const char *url, bool *tls)
 {
+	static const struct {
+		const char *text;
+		bool tls;
+	} schemes[] = {{"wss://", true}, {"https://", true}, {"ws://", false}, {"http://", false}};
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
 		size_t len = strlen(schemes[i].text);
 		*tls = schemes[i].tls;
@@ -65,8 +65,6 @@ bool realtime_address_read(struct realtime_address *address, const char *url)
 void realtime_address_release(struct realtime_address *address)
 {
 	free(address->host);
-	if (address->path)
-		explicit_bzero(address->path, strlen(address->path)); /* keys stand in queries */
-	free(address->path);
+	secret_free(address->path); /* keys stand in queries */
 	*address = (struct realtime_address){0};
 }

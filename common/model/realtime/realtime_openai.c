@@ -191,13 +191,12 @@ static void tell_failure(struct realtime *r, const cJSON *error, const char *oth
 static void take_done(struct realtime *r, const cJSON *event)
 {
 	const cJSON *response = json_opt(event, "response");
-	const char *status = json_str(response, "status");
 	bool cut = r->cut;
 	r->responding = r->cut = false;
-	if (status && strcmp(status, "failed") == 0)
+	if (json_str_is(response, "status", "failed"))
 		tell_failure(r, json_opt(json_opt(response, "status_details"), "error"),
 		    "the response failed");
-	if (status && strcmp(status, "cancelled") == 0 && !cut) {
+	if (json_str_is(response, "status", "cancelled") && !cut) {
 		r->ahead = 0;
 		ag_live_interrupted(r->session);
 	} else if (!cut && !r->called) {
@@ -290,11 +289,10 @@ static void take_silence(struct realtime *r, const cJSON *event)
 static void take_item(struct realtime *r, const cJSON *event)
 {
 	const cJSON *item = json_opt(event, "item");
-	const char *type = json_str(item, "type"), *status = json_str(item, "status");
 	const char *id = json_str(item, "call_id"), *arguments = json_str(item, "arguments");
-	if (!type || strcmp(type, "function_call") != 0 || !id || r->cut)
+	if (!json_str_is(item, "type", "function_call") || !id || r->cut)
 		return;
-	if (status && strcmp(status, "completed") != 0)
+	if (json_str(item, "status") && !json_str_is(item, "status", "completed"))
 		return;
 	r->called = true;
 	char *text = xstrdup(arguments ? arguments : "");

@@ -84,9 +84,7 @@ void realtime_settings_free(void *settings)
 	if (!s)
 		return;
 	free(s->base_url);
-	if (s->key)
-		explicit_bzero(s->key, strlen(s->key));
-	free(s->key);
+	secret_free(s->key);
 	free(s->lack);
 	cJSON_Delete(s->extra);
 	free(s);

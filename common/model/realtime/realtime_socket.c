@@ -106,9 +106,7 @@ static void realtime_socket_release(struct realtime_socket *s)
 	while ((m = messages_take(&s->out)))
 		free(m);
 	realtime_address_release(&s->address);
-	if (s->value)
-		explicit_bzero(s->value, strlen(s->value));
-	free(s->value);
+	secret_free(s->value);
 	free(s->header);
 	free(s->why);
 	buf_release(&s->partial);
@@ -322,6 +320,7 @@ static void wait_at_exit(void)
 	atexit(wait_for_threads);
 }
 
+/* Whether the connection may go on. */
 static bool set_context(struct realtime_socket *s, struct lws_context *context)
 {
 	pthread_mutex_lock(&s->lock);
@@ -364,6 +363,7 @@ static void *realtime_socket_serve(void *arg)
 
 /* ---- The owner's side */
 
+/* From here on the thread is an owner, too. */
 static bool realtime_socket_start(struct realtime_socket *s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -440,8 +440,8 @@ size_t realtime_socket_waiting(struct realtime_socket *s)
 	return bytes;
 }
 
-static enum realtime_news model_realtime_socket_take(
-    struct realtime_socket *s, char **text, size_t *len)
+/* With the lock held. */
+static enum realtime_news realtime_socket_news(struct realtime_socket *s, char **text, size_t *len)
 {
 	struct message *m;
 	if (s->opened) {
@@ -472,7 +472,7 @@ enum realtime_news realtime_socket_take(struct realtime_socket *s, char **text, 
 		count = 0; /* nothing new, but something may be left */
 	pthread_mutex_lock(&s->lock);
 	bool was_full = s->in.bytes > QUEUED_MOST / 2;
-	enum realtime_news news = model_realtime_socket_take(s, text, len);
+	enum realtime_news news = realtime_socket_news(s, text, len);
 	if (was_full && s->in.bytes <= QUEUED_MOST / 2)
 		wake_thread(s);
 	pthread_mutex_unlock(&s->lock);

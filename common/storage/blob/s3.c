@@ -161,12 +161,11 @@ void s3_free(struct s3 *s3)
 {
 	if (!s3)
 		return;
-	explicit_bzero(s3->secret, strlen(s3->secret));
+	secret_free(s3->secret);
 	free(s3->scheme);
 	free(s3->authority);
 	free(s3->base);
 	free(s3->id);
-	free(s3->secret);
 	free(s3->token);
 	free(s3->region);
 	free(s3);

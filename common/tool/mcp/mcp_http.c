@@ -239,9 +239,7 @@ static enum http_end perform(struct exchange *x, const char *text)
 		}
 		free(challenge);
 	}
-	if (header)
-		explicit_bzero(header, strlen(header));
-	free(header);
+	secret_free(header);
 	return end;
 }
 

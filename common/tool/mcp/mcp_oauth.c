@@ -47,9 +47,7 @@ struct mcp_oauth *mcp_oauth_new(const struct mcp_oauth_settings *settings, const
 
 static void oauth_forget_token(struct mcp_oauth *oauth)
 {
-	if (oauth->header)
-		explicit_bzero(oauth->header, strlen(oauth->header));
-	free(oauth->header);
+	secret_free(oauth->header);
 	oauth->header = NULL;
 }
 
@@ -59,10 +57,8 @@ void mcp_oauth_free(struct mcp_oauth *oauth)
 		return;
 	struct mcp_oauth_settings *s = &oauth->settings;
 	oauth_forget_token(oauth);
-	if (s->client_secret)
-		explicit_bzero(s->client_secret, strlen(s->client_secret));
+	secret_free(s->client_secret);
 	free(s->client_id);
-	free(s->client_secret);
 	free(s->scope);
 	free(s->issuer);
 	free(s->token_url);
@@ -307,9 +303,8 @@ static char *oauth_basic(const struct mcp_oauth_settings *s)
 	buf_putc(&pair, ':');
 	oauth_encode(&pair, s->client_secret);
 	char *coded = base64_encode(pair.data, pair.len), *value = xasprintf("Basic %s", coded);
-	explicit_bzero(pair.data, pair.len);
-	buf_release(&pair);
-	free(coded);
+	secret_free(buf_detach(&pair));
+	secret_free(coded);
 	return value;
 }
 
@@ -357,11 +352,8 @@ static bool oauth_fetch(
 	    .body_len = form.len};
 	cJSON *answer = oauth_call(oauth, &request, wait, "a token", why);
 	bool taken = answer && oauth_take(oauth, answer, why);
-	explicit_bzero(form.data, form.len);
-	buf_release(&form);
-	if (basic)
-		explicit_bzero(basic, strlen(basic));
-	free(basic);
+	secret_free(buf_detach(&form));
+	secret_free(basic);
 	cJSON_Delete(answer);
 	return taken;
 }
