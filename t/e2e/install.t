@@ -20,7 +20,7 @@ is $? 0 "it installs below any prefix and DESTDIR" || tap_bail "the rest needs t
 place=$stage/opt/ag-1.0+b=c
 for file in bin/agentgraph libexec/agentgraph/agentgraph-fcgi libexec/agentgraph/agentgraph-relay \
 	libexec/agentgraph/agentgraph-follow libexec/agentgraph/agentgraph-runner libexec/agentgraph/agentgraph-ws \
-	include/agentgraph.h share/man/man1/agentgraph.1 \
+	include/agentgraph.h share/man/man1/agentgraph.1 share/bash-completion/completions/agentgraph \
 	share/man/man5/agentgraph.json.5 share/doc/agentgraph/README share/doc/agentgraph/doc/README.md share/agentgraph/nginx-conf/agentgraph.conf; do
 	ok "[ -s '$place/$file' ]" "$file is there"
 done
