@@ -12,7 +12,8 @@
 # those of the build directory.  A test runs in an empty directory of its own, WORK, with a clean
 # environment: no configuration file or setting of the person who runs it is seen.  At the end all
 # services that were started are stopped and WORK is removed.  With AGENTGRAPH_ENGINE=postgresql
-# there is a server of PostgreSQL for them, and a schema for each state directory.
+# there is a server of PostgreSQL for them, and a schema for each state directory; with
+# AGENTGRAPH_POOLER=pgbouncer besides they reach it through that.
 
 # ---- where things are -------------------------------------------------------------------------
 
@@ -35,8 +36,16 @@ PG_DIR=
 # database_of STATE: has the service over that state directory, and commands about it, use a schema of its own.
 database_of() {
 	[ -n "$PG_DIR" ] || return 0
-	DATABASE_URL="postgresql:///postgres?host=$PG_DIR&user=agent&options=-csearch_path%3Dt$(printf '%s' "$1" | cksum | cut -d ' ' -f 1)"
+	pg_schema=t$(printf '%s' "$1" | cksum | cut -d ' ' -f 1)
+	DATABASE_URL="postgresql:///postgres?host=$PG_DIR&user=agent&options=-csearch_path%3D$pg_schema"
+	[ -z "${AGENTGRAPH_POOLER-}" ] || pooled_database "$pg_schema"
 	export DATABASE_URL
+}
+
+# pooled_database NAME: behind a pooler the role says which schema is its own.
+pooled_database() {
+	psql "$DATABASE_URL" -X -q -c "CREATE ROLE $1 LOGIN SUPERUSER" -c "ALTER ROLE $1 SET search_path = $1" 2>/dev/null
+	DATABASE_URL="postgresql:///postgres?host=$PG_DIR/pooler&user=$1"
 }
 
 # ---- TAP --------------------------------------------------------------------------------------
@@ -167,6 +176,7 @@ if [ "${AGENTGRAPH_ENGINE-}" = postgresql ]; then
 	why=$("$TOP_SRCDIR/t/postgresql-server" there) || tap_skip_all "$why"
 	[ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ] || tap_skip_all 'the module for PostgreSQL was not built'
 	PG_DIR=$("$TOP_SRCDIR/t/postgresql-server" start $$) || tap_bail "PostgreSQL does not start"
+	[ -z "${AGENTGRAPH_POOLER-}" ] || "$TOP_SRCDIR/t/postgresql-server" pooler "$PG_DIR" || tap_bail "PgBouncer does not start"
 fi
 
 # ---- processes --------------------------------------------------------------------------------

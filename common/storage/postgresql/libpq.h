@@ -15,7 +15,7 @@ struct pg_conn;
 struct pg_result;
 struct pg_cancel;
 
-#define LIBPQ_VERSION 2
+#define LIBPQ_VERSION 3
 #define LIBPQ_TABLE "agentgraph_libpq"
 
 /* Values of libpq's enums that we look at; the module's compiler sees that they are right. */
@@ -48,6 +48,7 @@ struct libpq {
 	char *(*port)(const struct pg_conn *conn);
 	char *(*db)(const struct pg_conn *conn);
 	char *(*user)(const struct pg_conn *conn);
+	int (*backend_pid)(const struct pg_conn *conn);
 	int (*socket)(const struct pg_conn *conn);
 	int (*consume_input)(struct pg_conn *conn);
 	int (*is_busy)(struct pg_conn *conn);

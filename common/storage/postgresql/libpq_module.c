@@ -24,6 +24,22 @@ static int module_conninfo_is_valid(const char *conninfo)
 	return valid;
 }
 
+static void module_ignore(void *arg, const char *notice)
+{
+	(void)arg, (void)notice;
+}
+
+/* What is no failure would go to standard error. */
+static PGconn *module_connect_params(
+    const char *const *keywords, const char *const *values, int expand_dbname)
+{
+	PGconn *conn = PQconnectdbParams(keywords, values, expand_dbname);
+
+	if (conn)
+		PQsetNoticeProcessor(conn, module_ignore, NULL);
+	return conn;
+}
+
 static int module_status(const PGconn *conn)
 {
 	return (int)PQstatus(conn);
@@ -39,7 +55,7 @@ extern const struct libpq agentgraph_libpq;
 __attribute__((visibility("default"))) const struct libpq agentgraph_libpq = {
     .version = LIBPQ_VERSION,
     .conninfo_is_valid = module_conninfo_is_valid,
-    .connect_params = PQconnectdbParams,
+    .connect_params = module_connect_params,
     .finish = PQfinish,
     .status = module_status,
     .error_message = PQerrorMessage,
@@ -49,6 +65,7 @@ __attribute__((visibility("default"))) const struct libpq agentgraph_libpq = {
     .port = PQport,
     .db = PQdb,
     .user = PQuser,
+    .backend_pid = PQbackendPID,
     .socket = PQsocket,
     .consume_input = PQconsumeInput,
     .is_busy = PQisBusy,

@@ -457,16 +457,18 @@ static struct postgresql_connection *query_connection(struct query *q)
 	return p->connection ? p->connection : db_of(q->db)->connection;
 }
 
-static enum postgresql_failure query_prepare(struct query *q, const char *name)
+static enum postgresql_failure query_prepare(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;
 	struct postgresql_server *s = db_of(q->db)->server;
 	struct postgresql_connection *c = query_connection(q);
 	enum postgresql_failure failure = POSTGRESQL_FINE, next;
 	struct pg_result *result;
+	char name[16];
 
-	if (c->prepared[p->id])
+	if (c->prepared[p->id] || c->pooled)
 		return POSTGRESQL_FINE;
+	snprintf(name, sizeof(name), "s%d", (int)p->id);
 	if (!pq_of(q->db)->send_prepare(c->conn, name, p->text->sql, p->text->count, p->types))
 		return postgresql_unsent(s, c, q->err);
 	do {
@@ -481,23 +483,33 @@ static enum postgresql_failure query_prepare(struct query *q, const char *name)
 	return failure;
 }
 
+/* Sends it: by its name, or behind a pooler, whose sessions do not know it, as a text. */
+static int query_post(struct query *q, struct postgresql_connection *c)
+{
+	const struct postgresql_query *p = q->stmt;
+	const struct libpq *pq = pq_of(q->db);
+	char name[16];
+
+	if (c->pooled)
+		return pq->send_query_params(c->conn, p->text->sql, p->text->count, p->types,
+		    p->values, p->lengths, p->formats, 1);
+	snprintf(name, sizeof(name), "s%d", (int)p->id);
+	return pq->send_query_prepared(
+	    c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1);
+}
+
 /* Outside of transactions: rows that come one by one let a reader end early. */
 static enum postgresql_failure query_send(struct query *q)
 {
-	struct postgresql_query *p = q->stmt;
-	const struct libpq *pq = pq_of(q->db);
 	struct postgresql_connection *c = query_connection(q);
 	enum postgresql_failure failure;
-	char name[16];
 
-	snprintf(name, sizeof(name), "s%d", (int)p->id);
-	failure = query_prepare(q, name);
+	failure = query_prepare(q);
 	if (failure != POSTGRESQL_FINE)
 		return failure;
-	if (!pq->send_query_prepared(
-		c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1))
+	if (!query_post(q, c))
 		return postgresql_unsent(db_of(q->db)->server, c, q->err);
-	pq->set_single_row_mode(c->conn);
+	pq_of(q->db)->set_single_row_mode(c->conn);
 	return POSTGRESQL_FINE;
 }
 
@@ -567,19 +579,15 @@ static enum postgresql_failure query_queue(struct query *q)
 	const struct libpq *pq = pq_of(q->db);
 	struct postgresql_connection *c = db->connection;
 	enum postgresql_failure failure;
-	char name[16];
 
-	if (!c->prepared[p->id] || db->pending == PENDING_MOST)
+	if ((!c->prepared[p->id] && !c->pooled) || db->pending == PENDING_MOST)
 		db_settle(db);
 	failure = db_earlier(db, q->err);
-	snprintf(name, sizeof(name), "s%d", (int)p->id);
 	if (failure == POSTGRESQL_FINE)
-		failure = query_prepare(q, name);
+		failure = query_prepare(q);
 	if (failure != POSTGRESQL_FINE)
 		return failure;
-	if ((!db->pipelined && !pq->enter_pipeline_mode(c->conn)) ||
-	    !pq->send_query_prepared(
-		c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1))
+	if ((!db->pipelined && !pq->enter_pipeline_mode(c->conn)) || !query_post(q, c))
 		return postgresql_unsent(db->server, c, q->err);
 	db->pipelined = true;
 	db->pending++;

@@ -321,19 +321,46 @@ static bool connection_suits(
 	return true;
 }
 
-/* One schema for a service: that which the URL's options, the role or the database name, as the
- * first of their search_path. */
+/* A session that somebody else has set up has its search_path from 'session', or from nowhere. */
+static bool connection_suits_pooled(
+    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+{
+	char answer[8];
+
+	if (postgresql_execute(s, c,
+		"SELECT 'fine' FROM pg_settings WHERE name = 'search_path' AND "
+		"source IN ('user', 'database', 'database user') AND setting NOT LIKE '%,%'",
+		answer, sizeof(answer), err) != POSTGRESQL_FINE)
+		return false;
+	return *answer ||
+	    error_set(err, ERR_STORAGE,
+		"behind a pooler the role must name the one schema of the service: ALTER ROLE %s "
+		"SET search_path = " SCHEMA ", then RECONNECT in the pooler's console",
+		s->pq->user(c->conn));
+}
+
+/*
+ * One schema for a service: that which the URL's options, the role or the database name, as the
+ * first of their search_path.  A pooler shows in that it gives out process numbers of its own.  It
+ * may have the next transaction done in a session of somebody else, so that nothing is set there.
+ */
 static bool connection_set_up(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
-	return postgresql_execute(s, c,
-		   "SET client_min_messages = warning; SET lock_timeout = '20s';"
-		   "SET idle_in_transaction_session_timeout = '30s';"
-		   "SELECT set_config('search_path', CASE WHEN source IN ('client', 'user', "
-		   "'database', 'database user') THEN split_part(setting, ',', 1) "
-		   "ELSE '" SCHEMA "' END, false) "
-		   "FROM pg_settings WHERE name = 'search_path'",
-		   NULL, 0, err) == POSTGRESQL_FINE;
+	char sql[512], set[16];
+
+	snprintf(sql, sizeof(sql),
+	    "SELECT set_config('lock_timeout', '20s', false),"
+	    "set_config('idle_in_transaction_session_timeout', '30s', false),"
+	    "set_config('search_path', CASE WHEN source IN ('client', 'user', "
+	    "'database', 'database user') THEN split_part(setting, ',', 1) "
+	    "ELSE '" SCHEMA "' END, false) "
+	    "FROM pg_settings WHERE name = 'search_path' AND pg_backend_pid() = %d",
+	    s->pq->backend_pid(c->conn));
+	if (postgresql_execute(s, c, sql, set, sizeof(set), err) != POSTGRESQL_FINE)
+		return false;
+	c->pooled = *set == '\0';
+	return !c->pooled || connection_suits_pooled(s, c, err);
 }
 
 /* It may pass, whatever it is: a role can be made while the service waits. */

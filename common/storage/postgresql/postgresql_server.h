@@ -23,6 +23,7 @@ struct waiter;
 
 struct postgresql_connection {
 	struct pg_conn *conn;
+	bool pooled; /* each transaction may be in another session: it keeps nothing for the next */
 	bool prepared[SQL_COUNT];
 	bool reused; /* it may have gone while it lay idle */
 	uint64_t era;
@@ -55,8 +56,9 @@ const struct libpq *postgresql_libpq(const struct postgresql_server *s);
 
 /*
  * A connection for the calling thread: an idle one, a new one, or after a wait for one.  It has the
- * service's schema as its search_path.  NULL with ERR_TRANSIENT_STORAGE.  fresh: not one that
- * may have died while it lay idle.
+ * service's schema as its search_path; behind a pooler (doc/postgresql.md#behind-pgbouncer) the
+ * role must see to that.  NULL with ERR_TRANSIENT_STORAGE, or ERR_STORAGE where waiting does not
+ * help.  fresh: not one that may have died while it lay idle.
  */
 struct postgresql_connection *postgresql_take(
     struct postgresql_server *s, bool fresh, struct error *err);
