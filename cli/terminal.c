@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void terminal_put(const char *text)
@@ -45,6 +46,22 @@ void terminal_json(const cJSON *item)
 	char *text = json_print(item);
 	puts(text);
 	free(text);
+}
+
+void terminal_members(const cJSON *object, int width, const char *const *without)
+{
+	const cJSON *member;
+	cJSON_ArrayForEach(member, object) {
+		const char *const *name = without;
+		while (*name && strcmp(*name, member->string) != 0)
+			name++;
+		if (*name)
+			continue;
+		char *text = cJSON_IsString(member) ? NULL : json_print(member);
+		terminal_printf(
+		    "%-*s %s\n", width, member->string, text ? text : member->valuestring);
+		free(text);
+	}
 }
 
 const char *terminal_text(const cJSON *object, const char *key)

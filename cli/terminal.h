@@ -15,6 +15,10 @@ void terminal_printf(const char *format, ...) __attribute__((format(printf, 1, 2
 /* A line of JSON. */
 void terminal_json(const cJSON *item);
 
+/* A line "key value" for each member, but those whose names are in without, up to a NULL; keys have
+ * that width. */
+void terminal_members(const cJSON *object, int width, const char *const *without);
+
 /* The member's text, or "-" where it has none. */
 const char *terminal_text(const cJSON *object, const char *key);
 

@@ -3,7 +3,6 @@
  * line is a turn on one thread; the answer is shown as it streams, and a run that pauses asks here.
  */
 #include "base/http/http.h"
-#include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -20,24 +19,21 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define CONNECT_MS 10000
 #define STOP_MS 10000 /* for the answer to a stop */
-#define MAX_LINE                                                                         \
-	(16u << 20) /* of a chunk; states are not asked for, so that only texts are long \
-		     */
+#define REFUSAL_MOST (1 << 20)
 
 struct chat {
-	int interrupts;      /* at a terminal: readable when Ctrl-C was pressed; else -1 */
-	char *url;           /* without a slash at its end */
-	char *authorization; /* value of the header, or NULL */
-	char *thread;        /* NULL until the first run has said it */
+	int interrupts; /* at a terminal: readable when Ctrl-C was pressed; else -1 */
+	struct url_service service;
+	char *thread; /* NULL until the first run has said it */
 
-	struct buf line; /* of the stream, until it is whole; of a refusal all of it */
-	int status;      /* of the answer that arrives */
-	char *streamed;  /* id of the message whose pieces were shown, or NULL */
-	bool mid_line;   /* something was shown that ended no line */
-	bool failed;     /* the last turn did */
-	bool paused;     /* a run waits for an answer */
+	struct url_lines lines; /* of the stream */
+	struct buf refusal;
+	int status;     /* of the answer that arrives */
+	char *streamed; /* id of the message whose pieces were shown, or NULL */
+	bool mid_line;  /* something was shown that ended no line */
+	bool failed;    /* the last turn did */
+	bool paused;    /* a run waits for an answer */
 	cJSON *calls;   /* remote calls that wait for their results, the first of them asked next */
 	cJSON *results; /* those that were given so far */
 };
@@ -88,21 +84,18 @@ static void chat_on_message(struct chat *c, const cJSON *message)
 	const cJSON *block;
 
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *type = json_str(block, "type");
+		bool remote = json_str_is(block, "type", "remote_tool_call");
 
-		if (!type)
-			continue;
-		if (strcmp(type, "text") == 0 && !shown) {
+		if (json_str_is(block, "type", "text") && !shown) {
 			const char *text = json_str(block, "text");
 			chat_show(c, text ? text : "");
-		} else if (strcmp(type, "tool_result") == 0) {
+		} else if (json_str_is(block, "type", "tool_result")) {
 			bool bad = cJSON_IsTrue(json_get(block, "is_error"));
 			chat_note(c, bad ? "failed:" : "result:", json_get(block, "output"));
-		} else if (strcmp(type, "tool_call") == 0 ||
-		    strcmp(type, "remote_tool_call") == 0) {
+		} else if (remote || json_str_is(block, "type", "tool_call")) {
 			const char *name = json_str(block, "name");
 			chat_note(c, name ? name : "tool", json_get(block, "args"));
-			if (*type == 'r')
+			if (remote)
 				cJSON_AddItemToArray(c->calls, cJSON_Duplicate(block, true));
 		}
 	}
@@ -117,20 +110,21 @@ static void chat_on_message(struct chat *c, const cJSON *message)
 	}
 }
 
-static void chat_on_chunk(struct chat *c, const char *text, size_t len)
+static void chat_on_chunk(void *arg, const char *text, size_t len)
 {
-	cJSON *chunk = json_parse(text, len, JSON_TRUSTED_DEPTH, NULL);
+	struct chat *c = arg;
+	cJSON *chunk = len ? json_parse(text, len, JSON_TRUSTED_DEPTH, NULL) : NULL;
 	const cJSON *message = json_opt(chunk, "message"), *data = json_opt(chunk, "data");
-	const char *thread = json_str(chunk, "thread_id"), *status = json_str(data, "status");
+	const char *thread = json_str(chunk, "thread_id");
 
 	if (thread && !c->thread)
 		c->thread = xstrdup(thread);
 	if (message)
 		chat_on_message(c, message);
-	if (status && strcmp(status, "error") == 0) {
+	if (json_str_is(data, "status", "error")) {
 		const char *reason = json_str(data, "reason");
 		chat_fail(c, reason ? reason : "the run failed");
-	} else if (status && strcmp(status, "interrupted") == 0) {
+	} else if (json_str_is(data, "status", "interrupted")) {
 		const cJSON *interrupt = json_opt(data, "interrupt");
 		const cJSON *value = json_opt(interrupt, "value");
 		const cJSON *question = json_opt(value, "question");
@@ -153,18 +147,11 @@ static bool chat_on_head(int status, void *arg)
 static bool chat_on_data(const char *data, size_t len, void *arg)
 {
 	struct chat *c = arg;
-	const char *end;
 
-	while (c->status == 200 && (end = memchr(data, '\n', len))) {
-		buf_add(&c->line, data, (size_t)(end - data));
-		if (c->line.len)
-			chat_on_chunk(c, buf_str(&c->line), c->line.len);
-		buf_reset(&c->line);
-		len -= (size_t)(end - data) + 1;
-		data = end + 1;
-	}
-	buf_add(&c->line, data, len);
-	return c->line.len <= MAX_LINE;
+	if (c->status == 200)
+		return url_lines(&c->lines, data, len);
+	buf_add(&c->refusal, data, len);
+	return c->refusal.len <= REFUSAL_MOST;
 }
 
 /* Whether Ctrl-C was pressed since the last look.  The signal is blocked in all threads and read
@@ -181,22 +168,17 @@ static bool chat_is_interrupted(void *arg)
 static enum http_end chat_post(
     struct chat *c, const char *path, cJSON *body, struct http_response *response, int64_t limit_ms)
 {
-	char *text = json_print(body), *url = xasprintf("%s%s", c->url, path);
-	const struct http_header headers[] = {
-	    {"Content-Type", "application/json"}, {"Authorization", c->authorization}};
-	struct http_request request = {.url = url,
-	    .headers = headers,
-	    .header_count = c->authorization ? 2 : 1,
-	    .body = text,
-	    .body_len = strlen(text),
-	    .connect_ms = CONNECT_MS,
-	    .deadline_ms = limit_ms ? clock_monotonic_ms() + limit_ms : 0,
-	    .arg = c};
+	char *text = json_print(body), *url = xasprintf("%s%s", c->service.url, path);
+	struct http_header headers[2];
+	struct http_request request = url_request(&c->service, url, text, headers);
 
-	if (!limit_ms) {
+	if (limit_ms) {
+		request.deadline_ms = clock_monotonic_ms() + limit_ms;
+	} else {
 		request.on_head = chat_on_head;
 		request.on_data = chat_on_data;
 		request.stop = chat_is_interrupted;
+		request.arg = c;
 	}
 	enum http_end end = http_call(&request, response);
 	cJSON_Delete(body);
@@ -216,7 +198,8 @@ static void chat_run(struct chat *c, cJSON *body)
 	json_add_str(body, "response_granularity", "low");
 	c->failed = c->paused = false;
 	c->status = 0;
-	buf_reset(&c->line);
+	buf_reset(&c->lines.rest);
+	buf_reset(&c->refusal);
 	enum http_end end = chat_post(c, "/v1/graph/stream", body, &response, 0);
 	if (end == HTTP_STOPPED && c->thread) {
 		/* a run goes on when its client leaves, so Ctrl-C tells the service */
@@ -227,17 +210,15 @@ static void chat_run(struct chat *c, cJSON *body)
 		chat_post(c, "/v1/graph/stop", order, &stopped, STOP_MS);
 		chat_note(c, stopped.status == 200 ? "stopped" : "could not be stopped", NULL);
 		http_response_release(&stopped);
-	} else if (end != HTTP_DONE) {
-		chat_fail(c, response.reason);
-	} else if (c->status != 200) {
-		cJSON *refusal =
-		    json_parse(buf_str(&c->line), c->line.len, JSON_TRUSTED_DEPTH, NULL);
-		const char *detail = json_str(refusal, "detail");
-		char *other = xasprintf("%s answered with status %d", c->url, c->status);
+	} else if (end != HTTP_DONE || c->status != 200) {
+		cJSON *answer =
+		    json_parse(buf_str(&c->refusal), c->refusal.len, JSON_TRUSTED_DEPTH, NULL);
+		struct error err = {0};
 
-		chat_fail(c, detail ? detail : other);
-		free(other);
-		cJSON_Delete(refusal);
+		url_refused(&c->service, &response, answer, &err);
+		chat_fail(c, err.detail);
+		error_release(&err);
+		cJSON_Delete(answer);
 	}
 	chat_end_line(c);
 	http_response_release(&response);
@@ -348,12 +329,12 @@ int cmd_chat(int argc, char **argv)
 	if (err.detail[0])
 		return complain(EXIT_USAGE, "%s; see agentgraph help chat", err.detail);
 
-	struct chat c = {.url = url_base(url),
-	    .authorization = token && *token ? xasprintf("Bearer %s", token) : NULL,
+	struct chat c = {.interrupts = -1,
 	    .thread = xstrdup(thread),
 	    .calls = cJSON_CreateArray(),
 	    .results = cJSON_CreateArray()};
-	c.interrupts = -1;
+	c.lines = (struct url_lines){.take = chat_on_chunk, .arg = &c};
+	url_service_open(&c.service, url, token);
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
 		sigset_t interrupt;
 		sigemptyset(&interrupt);
@@ -365,12 +346,12 @@ int cmd_chat(int argc, char **argv)
 	int status = chat(&c);
 	if (c.interrupts >= 0)
 		close(c.interrupts);
-	free(c.url);
-	free(c.authorization);
+	url_service_close(&c.service);
 	free(c.thread);
 	free(c.streamed);
 	cJSON_Delete(c.calls);
 	cJSON_Delete(c.results);
-	buf_release(&c.line);
+	buf_release(&c.lines.rest);
+	buf_release(&c.refusal);
 	return status;
 }

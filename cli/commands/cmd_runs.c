@@ -84,18 +84,12 @@ static int runs_list(
 /* Takes the record: a line of JSON, or a line "key value" for each of its members. */
 static int runs_show_record(cJSON *record, const struct runs_options *o)
 {
+	static const char *const all[] = {NULL};
 	int status = runs_exit_status(record);
-	const cJSON *member;
-	if (o->json) {
+	if (o->json)
 		terminal_json(record);
-		cJSON_Delete(record);
-		return status;
-	}
-	cJSON_ArrayForEach(member, record) {
-		char *text = cJSON_IsString(member) ? NULL : json_print(member);
-		terminal_printf("%-12s %s\n", member->string, text ? text : member->valuestring);
-		free(text);
-	}
+	else
+		terminal_members(record, 12, all);
 	cJSON_Delete(record);
 	return status;
 }

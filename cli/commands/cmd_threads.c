@@ -34,20 +34,6 @@ struct threads_verb {
 	    struct thread_source *source, const struct threads_options *o, const char *thread_id);
 };
 
-/* A line "key value" for each member, but for those that need more than one. */
-static void threads_print_members(const cJSON *object)
-{
-	const cJSON *member;
-	cJSON_ArrayForEach(member, object) {
-		if (strcmp(member->string, "thread") == 0 || strcmp(member->string, "state") == 0 ||
-		    strcmp(member->string, "messages") == 0)
-			continue;
-		char *text = cJSON_IsString(member) ? NULL : json_print(member);
-		terminal_printf("%-20s %s\n", member->string, text ? text : member->valuestring);
-		free(text);
-	}
-}
-
 /* ---- list ---- */
 
 /* The members that listed threads have in their metadata; texts lie in *made, which the caller
@@ -111,6 +97,8 @@ static int threads_list_all(
 static int threads_show(
     struct thread_source *source, const struct threads_options *o, const char *thread_id)
 {
+	/* what needs more than one line */
+	static const char *const without[] = {"thread", "state", "messages", NULL};
 	struct error err = {0};
 	cJSON *data = o->checkpoint ? source->checkpoint(source, thread_id, o->checkpoint, &err)
 				    : source->read(source, thread_id, &err);
@@ -120,7 +108,7 @@ static int threads_show(
 	if (o->json)
 		terminal_json(o->checkpoint ? shown : json_get(shown, "thread"));
 	else
-		threads_print_members(shown);
+		terminal_members(shown, 20, without);
 	cJSON_Delete(data);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* Requests to a service, and what its answers say. */
 #include "cli/source/ask_url.h"
 
+#include "base/http/percent.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/memory.h"
@@ -15,6 +16,7 @@
 #define ANSWER_MS 60000
 #define SEND_MS 600000 /* what is sent may be much, and takes its time */
 #define REFUSAL_MOST (1 << 20)
+#define MAX_LINE ((size_t)64 << 20) /* a chunk may have the whole state of its thread */
 
 bool url_service_check(const char *url, struct error *err)
 {
@@ -34,17 +36,6 @@ void url_service_close(struct url_service *at)
 {
 	free(at->url);
 	free(at->authorization);
-}
-
-void url_add(struct buf *out, const char *text)
-{
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		if ((*p | 32) >= 'a' && (*p | 32) <= 'z')
-			buf_putc(out, (char)*p);
-		else if ((*p >= '0' && *p <= '9') || strchr("-._~", *p))
-			buf_putc(out, (char)*p);
-		else
-			buf_printf(out, "%%%02X", *p);
 }
 
 struct http_request url_request(
@@ -115,6 +106,20 @@ cJSON *url_send(struct url_service *at, const char *url, const char *type, const
 	return url_call(at, &request, &status, err);
 }
 
+bool url_lines(struct url_lines *lines, const char *data, size_t len)
+{
+	const char *end;
+	while ((end = memchr(data, '\n', len))) {
+		buf_add(&lines->rest, data, (size_t)(end - data));
+		lines->take(lines->arg, buf_str(&lines->rest), lines->rest.len);
+		buf_reset(&lines->rest);
+		len -= (size_t)(end - data) + 1;
+		data = end + 1;
+	}
+	buf_add(&lines->rest, data, len);
+	return lines->rest.len <= MAX_LINE;
+}
+
 /* An answer on its way into a file; of one that is no answer the text. */
 struct url_saving {
 	FILE *out;
@@ -170,6 +175,6 @@ void url_add_query(struct buf *out, const char *name, const char *value, char *b
 	if (!value)
 		return;
 	buf_printf(out, "%c%s=", *between, name);
-	url_add(out, value);
+	percent_add(out, value, "");
 	*between = '&';
 }

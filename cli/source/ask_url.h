@@ -24,9 +24,6 @@ bool url_service_check(const char *url, struct error *err);
 void url_service_open(struct url_service *at, const char *url, const char *token);
 void url_service_close(struct url_service *at);
 
-/* Appends text as a part of a path or query. */
-void url_add(struct buf *out, const char *text);
-
 /* Appends a field of a query, unless value is NULL; *between is '?' before the first one. */
 void url_add_query(struct buf *out, const char *name, const char *value, char *between);
 
@@ -46,6 +43,16 @@ cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_
 /* The same of a body of that media type. */
 cJSON *url_send(struct url_service *at, const char *url, const char *type, const struct buf *body,
     struct error *err);
+
+/* The lines of a stream, each without its newline. */
+struct url_lines {
+	void (*take)(void *arg, const char *line, size_t len);
+	void *arg;
+	struct buf rest; /* of the line that is not whole yet */
+};
+
+/* Takes what has come; false when a line is too long for any service. */
+bool url_lines(struct url_lines *lines, const char *data, size_t len);
 
 /* Writes an answer to out as it comes; false with err set, some of it may be written then. */
 bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs of a service that is asked over HTTP. */
+#include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_S 300           /* the longest that a result can be waited for at once */
-#define AGAIN_MS 1000        /* between two tries of the same */
-#define TRIES 60             /* without a chunk between them */
-#define MAX_LINE (64u << 20) /* of a chunk, which has the whole state of its thread */
+#define WAIT_S 300    /* the longest that a result can be waited for at once */
+#define AGAIN_MS 1000 /* between two tries of the same */
+#define TRIES 60      /* without a chunk between them */
+#define REFUSAL_MOST (1 << 20)
 
 struct run_url {
 	struct run_source source;
@@ -23,9 +24,9 @@ struct run_url {
 static void url_begin(const struct run_url *at, struct buf *out, const struct run_name *run)
 {
 	buf_printf(out, "%s/v1/threads/", at->service.url);
-	url_add(out, run->thread);
+	percent_add(out, run->thread, "");
 	buf_puts(out, "/runs/");
-	url_add(out, run->id);
+	percent_add(out, run->id, "");
 }
 
 static cJSON *url_list(
@@ -101,7 +102,8 @@ static cJSON *url_result(struct run_source *source, const struct run_name *run, 
 
 struct url_stream {
 	const struct run_follow *follow;
-	struct buf line; /* until it is whole; of a refusal all of it */
+	struct url_lines lines;
+	struct buf refusal;
 	int status;
 	int64_t seq; /* of the latest chunk */
 	bool moved;  /* there was one */
@@ -114,27 +116,26 @@ static bool stream_on_head(int status, void *arg)
 	return true;
 }
 
+static void stream_on_line(void *arg, const char *line, size_t len)
+{
+	struct url_stream *s = arg;
+	cJSON *chunk = json_parse(line, len, JSON_TRUSTED_DEPTH, NULL);
+	if (chunk) {
+		json_integer(json_get(json_opt(chunk, "metadata"), "seq"), &s->seq);
+		s->follow->chunk(s->follow->arg, line, len);
+		s->moved = true;
+		s->over = json_str_is(json_opt(chunk, "data"), "status", "done");
+	}
+	cJSON_Delete(chunk);
+}
+
 static bool stream_on_data(const char *data, size_t len, void *arg)
 {
 	struct url_stream *s = arg;
-	const char *end;
-	while (s->status == 200 && (end = memchr(data, '\n', len))) {
-		buf_add(&s->line, data, (size_t)(end - data));
-		cJSON *chunk = json_parse(buf_str(&s->line), s->line.len, JSON_TRUSTED_DEPTH, NULL);
-		const char *status = json_str(json_opt(chunk, "data"), "status");
-		if (chunk) {
-			json_integer(json_get(json_opt(chunk, "metadata"), "seq"), &s->seq);
-			s->follow->chunk(s->follow->arg, buf_str(&s->line), s->line.len);
-			s->moved = true;
-			s->over = status && strcmp(status, "done") == 0;
-		}
-		cJSON_Delete(chunk);
-		buf_reset(&s->line);
-		len -= (size_t)(end - data) + 1;
-		data = end + 1;
-	}
-	buf_add(&s->line, data, len);
-	return s->line.len <= MAX_LINE;
+	if (s->status == 200)
+		return url_lines(&s->lines, data, len);
+	buf_add(&s->refusal, data, len);
+	return s->refusal.len <= REFUSAL_MOST;
 }
 
 /* One request, from behind the latest chunk on; false with err set: the service does not want it.
@@ -154,13 +155,14 @@ static bool stream_take_up(
 	request.arg = s;
 	s->status = 0;
 	s->moved = false;
-	buf_reset(&s->line);
+	buf_reset(&s->lines.rest);
+	buf_reset(&s->refusal);
 	enum http_end end = http_call(&request, &response);
 	bool comes_back = end == HTTP_DONE ? s->status == 200 || s->status >= 502
 					   : end == HTTP_CLOSED || end == HTTP_NO_CONNECT;
 	if (!comes_back) {
 		cJSON *answer =
-		    json_parse(buf_str(&s->line), s->line.len, JSON_TRUSTED_DEPTH, NULL);
+		    json_parse(buf_str(&s->refusal), s->refusal.len, JSON_TRUSTED_DEPTH, NULL);
 		url_refused(&at->service, &response, answer, err);
 		cJSON_Delete(answer);
 	}
@@ -175,6 +177,7 @@ static bool url_follow(struct run_source *source, const struct run_name *run,
 {
 	struct run_url *at = (struct run_url *)source;
 	struct url_stream s = {.follow = follow, .seq = follow->after};
+	s.lines = (struct url_lines){.take = stream_on_line, .arg = &s};
 	int tries = 0;
 	while (!s.over && stream_take_up(at, run, &s, err) && !s.over) {
 		tries = s.moved ? 0 : tries + 1;
@@ -185,7 +188,8 @@ static bool url_follow(struct run_source *source, const struct run_name *run,
 		}
 		clock_sleep_ms(AGAIN_MS);
 	}
-	buf_release(&s.line);
+	buf_release(&s.lines.rest);
+	buf_release(&s.refusal);
 	return s.over;
 }
 

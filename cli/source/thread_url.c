@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Threads of a service that is asked over HTTP. */
+#include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "cli/source/ask_url.h"
@@ -19,7 +20,7 @@ static struct buf thread_url_begin(struct thread_source *source, const char *thr
 {
 	struct buf url = {0};
 	buf_printf(&url, "%s/v1/threads/", ((struct thread_url *)source)->service.url);
-	url_add(&url, thread_id);
+	percent_add(&url, thread_id, "");
 	return url;
 }
 
@@ -46,7 +47,7 @@ static cJSON *thread_url_list(
 	for (size_t i = 0; i < query->label_count; i++) {
 		struct buf name = {0};
 		buf_puts(&name, "metadata.");
-		url_add(&name, query->labels[i].key);
+		percent_add(&name, query->labels[i].key, "");
 		url_add_query(&url, buf_str(&name), query->labels[i].value, &between);
 		buf_release(&name);
 	}
@@ -77,7 +78,7 @@ static cJSON *thread_url_checkpoint(struct thread_source *source, const char *th
 {
 	struct buf url = thread_url_begin(source, thread_id);
 	buf_puts(&url, "/history/");
-	url_add(&url, checkpoint_id);
+	percent_add(&url, checkpoint_id, "");
 	return thread_url_ask(source, &url, NULL, err);
 }
 

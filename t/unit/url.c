@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/http/url.h"
+#include "base/http/percent.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -101,10 +102,22 @@ static void the_site_is_what_stands_before_the_path(void)
 	}
 }
 
+static void what_is_not_plain_is_escaped(void)
+{
+	struct buf out = {0};
+	percent_add(&out, "aZ09-._~ %/\xc3\xa9", "");
+	CU_ASSERT_STRING_EQUAL(buf_str(&out), "aZ09-._~%20%25%2F%C3%A9");
+	buf_reset(&out);
+	percent_add(&out, "a/b c", "/");
+	CU_ASSERT_STRING_EQUAL(buf_str(&out), "a/b%20c");
+	buf_release(&out);
+}
+
 static const struct unit_test tests[] = {
     {"one way to write each", one_way_to_write_each},
     {"what is normal stays", what_is_normal_stays},
     {"the site is what stands before the path", the_site_is_what_stands_before_the_path},
+    {"what is not plain is escaped", what_is_not_plain_is_escaped},
 };
 
 int main(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* The byte that an escape stands for. */
+/* The byte that an escape stands for, and texts with escapes. */
 #include "base/http/percent.h"
+
+#include <string.h>
 
 static int percent_digit(char c)
 {
@@ -20,4 +22,16 @@ int percent_byte(const char *s)
 		return -1;
 	int low = percent_digit(s[1]);
 	return low < 0 ? -1 : high << 4 | low;
+}
+
+void percent_add(struct buf *out, const char *text, const char *also)
+{
+	for (; *text; text++) {
+		char c = *text;
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		    strchr("-._~", c) || strchr(also, c))
+			buf_putc(out, c);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)c);
+	}
 }

@@ -83,6 +83,13 @@ void sigpipe_restore(const sigset_t *before);
 char *process_find(const char *name, const char *dir);
 
 /*
+ * Finds a program of this package: beside the one that runs, so that a build directory works
+ * uninstalled, else in the libexec directory of where it is installed, else in that of this build.
+ * The malloc'd path, or NULL.
+ */
+char *process_own(const char *name);
+
+/*
  * Says in one sentence part, as UTF-8 without control characters, how a child failed: "exited with
  * status 3", "timed out", …  The second one is for clients: it prefers the last line that an exited
  * child wrote to standard error, and names no path of a child that could not be started.  Returns

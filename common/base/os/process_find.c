@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding an executable by name, in PATH or from a directory. */
+/* Finding an executable by name: in PATH, from a directory, or one of this package. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/os/process.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,4 +59,23 @@ char *process_find(const char *name, const char *dir)
 	if (!strchr(name, '/'))
 		return find_in_path(name);
 	return found(*name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
+}
+
+char *process_own(const char *name)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *path = NULL;
+	if (len > 0) {
+		self[len] = '\0';
+		*strrchr(self, '/') = '\0';
+		char *installed = xasprintf("%s/../libexec/agentgraph", self);
+		path = found(process_find_joined(self, strlen(self), name));
+		if (!path)
+			path = found(process_find_joined(installed, strlen(installed), name));
+		free(installed);
+	}
+	return path ? path
+		    : found(process_find_joined(
+			  AGENTGRAPH_LIBEXECDIR, strlen(AGENTGRAPH_LIBEXECDIR), name));
 }

@@ -3,6 +3,7 @@
 #include "graph/nodes/http_tool.h"
 
 #include "base/buf.h"
+#include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -35,18 +36,6 @@ static const cJSON *http_tool_member(const cJSON *args, const char *path)
 	return whole ? whole : template_member(args, path);
 }
 
-static void add_encoded(struct buf *out, const char *text)
-{
-	static const char plain[] =
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-	for (; *text; text++) {
-		if (strchr(plain, *text))
-			buf_putc(out, *text);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*text);
-	}
-}
-
 struct url_values {
 	const cJSON *args;
 	bool climbs; /* a value is a path that leads upwards */
@@ -59,7 +48,7 @@ static void add_url_value(const char *name, struct buf *out, void *arg)
 	template_add_value(&text, http_tool_member(values->args, name));
 	if (strcmp(buf_str(&text), ".") == 0 || strcmp(buf_str(&text), "..") == 0)
 		values->climbs = true;
-	add_encoded(out, buf_str(&text));
+	percent_add(out, buf_str(&text), "");
 	buf_release(&text);
 }
 
@@ -78,9 +67,9 @@ static void http_tool_add_query(struct buf *url, const cJSON *query, const cJSON
 		if (value) {
 			template_add_value(&text, value);
 			buf_putc(url, mark);
-			add_encoded(url, item->string);
+			percent_add(url, item->string, "");
 			buf_putc(url, '=');
-			add_encoded(url, buf_str(&text));
+			percent_add(url, buf_str(&text), "");
 			mark = '&';
 		}
 		buf_release(&text);

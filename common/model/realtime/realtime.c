@@ -20,18 +20,6 @@
 
 /* ---- For the dialects */
 
-void realtime_put_query(struct buf *out, const char *name, const char *value)
-{
-	buf_puts(out, name);
-	for (; *value; value++) {
-		if (strchr("-._~", *value) || (*value >= '0' && *value <= '9') ||
-		    (*value >= 'A' && *value <= 'Z') || (*value >= 'a' && *value <= 'z'))
-			buf_putc(out, *value);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*value);
-	}
-}
-
 double realtime_sensitivity(const cJSON *vad, const char *name)
 {
 	double value;

@@ -138,9 +138,6 @@ void realtime_call_add(struct realtime *r, const char *id, const char *name, cJS
 /* Whether a call of that id had no result yet; now it has. */
 bool realtime_call_end(struct realtime *r, const char *id);
 
-/* Appends name, "?key=", and the value as queries have it. */
-void realtime_put_query(struct buf *out, const char *name, const char *value);
-
 /* A sensitivity of the settings of voice activity from 0 to 1; below 0: not given, or no
  * sensitivity. */
 double realtime_sensitivity(const cJSON *vad, const char *name);

@@ -5,6 +5,7 @@
  * its own end, is still to come.
  */
 #include "base/base64.h"
+#include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "model/gemini_schema.h"
@@ -27,8 +28,10 @@ static char *gemini_live_url(const struct realtime *r, const char *model)
 	struct buf out = {0};
 	(void)model;
 	buf_printf(&out, "%s" PATH, r->settings->base_url);
-	if (r->settings->key)
-		realtime_put_query(&out, "?key=", r->settings->key);
+	if (r->settings->key) {
+		buf_puts(&out, "?key=");
+		percent_add(&out, r->settings->key, "");
+	}
 	return buf_detach(&out);
 }
 

@@ -10,6 +10,7 @@
  * What was heard is written down beside the responses, and told whenever that is done.
  */
 #include "base/base64.h"
+#include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "model/provider.h"
@@ -33,8 +34,8 @@
 static char *openai_live_url(const struct realtime *r, const char *model)
 {
 	struct buf out = {0};
-	buf_printf(&out, "%s/realtime", r->settings->base_url);
-	realtime_put_query(&out, "?model=", model ? model : "");
+	buf_printf(&out, "%s/realtime?model=", r->settings->base_url);
+	percent_add(&out, model ? model : "", "");
 	return buf_detach(&out);
 }
 

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,29 +66,6 @@ static void place_leave(void)
 }
 
 /* ---- the program ---- */
-
-static char *extract_executable(const char *dir)
-{
-	char *path = xasprintf("%s/" PROGRAM, dir);
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	return NULL;
-}
-
-/* Beside this program where that is not installed, else in the libexec directory. */
-static char *find_program(void)
-{
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *path = NULL;
-	if (len > 0) {
-		self[len] = '\0';
-		*strrchr(self, '/') = '\0';
-		path = extract_executable(self);
-	}
-	return path ? path : extract_executable(AGENTGRAPH_LIBEXECDIR);
-}
 
 /* Once there is enough, the rest is not waited for. */
 static bool extract_keep(const char *piece, size_t len, void *arg)
@@ -149,7 +125,7 @@ static char *extract_run(const char *path, int fd, const char *essence)
 
 char *extract_text(int fd, const char *essence)
 {
-	char *path = find_program(), *text = NULL;
+	char *path = process_own(PROGRAM), *text = NULL;
 	/* the same file opened once more, at its start and for reading alone */
 	char *self = xasprintf("/proc/self/fd/%d", fd);
 	int again = path ? open(self, O_RDONLY | O_CLOEXEC) : -1;

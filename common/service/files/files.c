@@ -3,12 +3,12 @@
 #include "service/files/files.h"
 
 #include "base/buf.h"
+#include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
 #include "base/utf8.h"
 #include "service/files/media_type.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,12 +72,7 @@ const char *file_disposition(struct arena *arena, const struct file_record *reco
 		buf_putc(&text, plain ? *c : '_');
 	}
 	buf_puts(&text, "\"; filename*=UTF-8''");
-	for (const char *c = record->filename; *c; c++) {
-		if (isalnum((unsigned char)*c) || strchr("!#$&+-.^_`|~", *c))
-			buf_putc(&text, *c);
-		else
-			buf_printf(&text, "%%%02X", (unsigned char)*c);
-	}
+	percent_add(&text, record->filename, "!#$&+^`|");
 	return arena_take(arena, &text);
 }
 

@@ -2,6 +2,8 @@
 /* The canonical request, the derived key, and the signature in its two forms. */
 #include "storage/blob/sigv4.h"
 
+#include "base/http/percent.h"
+
 #include <assert.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -41,14 +43,7 @@ void sigv4_hash(const void *data, size_t len, char out[SIGV4_HASH_SIZE])
 
 void sigv4_encode(struct buf *out, const char *text, bool keep_slash)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-		    strchr("-._~", c) || (keep_slash && c == '/'))
-			buf_putc(out, (char)c);
-		else
-			buf_printf(out, "%%%02X", c);
-	}
+	percent_add(out, text, keep_slash ? "/" : "");
 }
 
 /* ---- what is signed ---- */

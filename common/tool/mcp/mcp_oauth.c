@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
+#include "base/http/percent.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/memory.h"
@@ -11,7 +12,6 @@
 #include "base/os/process.h"
 #include "tool/mcp/mcp_message.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,31 +277,21 @@ static bool oauth_discover(struct mcp_oauth *oauth, const char *challenge,
 
 /* ---- A token */
 
-static void oauth_encode(struct buf *out, const char *text)
-{
-	for (const char *p = text; *p; p++) {
-		if (isalnum((unsigned char)*p) || strchr("-._~", *p))
-			buf_putc(out, *p);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*p);
-	}
-}
-
 static void oauth_add(struct buf *form, const char *name, const char *value)
 {
 	if (!value)
 		return;
 	buf_printf(form, "%s%s=", form->len ? "&" : "", name);
-	oauth_encode(form, value);
+	percent_add(form, value, "");
 }
 
 /* RFC 6749, 2.3.1: both parts are encoded before they are joined. */
 static char *oauth_basic(const struct mcp_oauth_settings *s)
 {
 	struct buf pair = {0};
-	oauth_encode(&pair, s->client_id);
+	percent_add(&pair, s->client_id, "");
 	buf_putc(&pair, ':');
-	oauth_encode(&pair, s->client_secret);
+	percent_add(&pair, s->client_secret, "");
 	char *coded = base64_encode(pair.data, pair.len), *value = xasprintf("Basic %s", coded);
 	secret_free(buf_detach(&pair));
 	secret_free(coded);
