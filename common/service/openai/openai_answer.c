@@ -142,9 +142,7 @@ static const char *openai_param(struct call *call, const cJSON *details)
 		else
 			buf_printf(&path, "%s%s", path.len ? "." : "", part->valuestring);
 	}
-	const char *param = path.len ? arena_strdup(call->arena, path.data) : NULL;
-	buf_release(&path);
-	return param;
+	return path.len ? arena_take(call->arena, &path) : NULL;
 }
 
 cJSON *openai_error(struct call *call, const struct error_view *view)

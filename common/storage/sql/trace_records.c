@@ -207,8 +207,7 @@ static bool trace_read_records(
 	if (records.len > 1)
 		records.len--;
 	buf_putc(&records, ']');
-	view->records = arena_strdup(a, buf_str(&records));
-	buf_release(&records);
+	view->records = arena_take(a, &records);
 	return ok;
 }
 
