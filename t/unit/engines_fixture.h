@@ -49,9 +49,15 @@ static inline void check_statements(const char *file)
 	}
 }
 
+static inline void choose_memory(void)
+{
+	chosen_engine = &memory_engine;
+}
+
 /*
  * Runs a program's tests: those of any engine and those of SQLite's own, then change_over, which
- * opens what follows with the engine in memory, and those of any engine again.
+ * opens what follows with the engine in memory, and those of any engine again.  Tests that open
+ * what they need themselves have choose_memory for that.
  */
 static inline int storage_main(const char *name, const struct unit_test *any, size_t any_count,
     const struct unit_test *own, size_t own_count, void (*change_over)(void))

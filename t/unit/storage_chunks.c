@@ -389,14 +389,6 @@ static void every_statement_was_used(void)
 	check_statements("chunks");
 }
 
-/* Everything that follows is for the engine in memory. */
-static void in_memory(void)
-{
-	close_storage(st);
-	chosen_engine = &memory_engine;
-	st = open_storage("in-memory");
-}
-
 static const struct unit_test of_any_engine[] = {
     {"chunks come back in order", chunks_come_back_in_order},
     {"lines may have marks", lines_may_have_marks},
@@ -420,15 +412,6 @@ static const struct unit_test of_sqlite[] = {
 
 int main(void)
 {
-	int rc;
-
-	st = try_open("state", &err);
-	if (!st) {
-		printf("Bail out! %s\n", err.detail);
-		return 1;
-	}
-	rc = storage_main("storage_chunks", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
-	close_storage(st);
-	return rc;
+	return storage_main_on(&st, "storage_chunks", of_any_engine, UNIT_COUNT(of_any_engine),
+	    of_sqlite, UNIT_COUNT(of_sqlite));
 }

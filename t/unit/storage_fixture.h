@@ -72,6 +72,52 @@ static inline struct storage *open_storage(const char *name)
 	return st;
 }
 
+/* The storage of all tests of a program, for storage_main_on. */
+static struct storage **tested;
+
+static inline void tested_in_memory(void)
+{
+	close_storage(*tested);
+	choose_memory();
+	*tested = open_storage("in-memory");
+}
+
+/* storage_main with *st open: on "state" first, then on the engine in memory. */
+static inline int storage_main_on(struct storage **st, const char *name,
+    const struct unit_test *any, size_t any_count, const struct unit_test *own, size_t own_count)
+{
+	struct error err = {0};
+	int rc;
+
+	*st = try_open("state", &err);
+	if (!*st) {
+		printf("Bail out! %s\n", err.detail);
+		return 1;
+	}
+	tested = st;
+	rc = storage_main(name, any, any_count, own, own_count, tested_in_memory);
+	close_storage(*st);
+	return rc;
+}
+
+/* The first column of the first row that a query of an SQLite file gives, -1 for no row. */
+static inline int64_t sqlite_ask(const char *name, const char *sql)
+{
+	struct error err = {0};
+	struct db *db = sqlite_open(unit_path(name), DB_READ, &err);
+	sqlite3_stmt *stmt = NULL;
+	int64_t value = -1;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	CU_ASSERT_EQUAL_FATAL(
+	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		value = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	db_close(db);
+	return value;
+}
+
 static inline struct thread sample_thread(const char *thread_id)
 {
 	return (struct thread){

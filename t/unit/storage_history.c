@@ -1300,18 +1300,7 @@ static void a_copy_waits_for_the_calls_of_its_state(void)
 
 static int64_t ask(const char *sql)
 {
-	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_READ, &err);
-	sqlite3_stmt *stmt = NULL;
-	int64_t value = -1;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(
-	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
-	if (sqlite3_step(stmt) == SQLITE_ROW)
-		value = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	db_close(db);
-	return value;
+	return sqlite_ask("state/threads.db", sql);
 }
 
 static bool comes_to(const char *sql, int64_t wanted)
@@ -1405,14 +1394,6 @@ static void every_statement_was_used(void)
 	check_statements("history");
 }
 
-/* Everything that follows is for the engine in memory. */
-static void in_memory(void)
-{
-	close_storage(st);
-	chosen_engine = &memory_engine;
-	st = open_storage("in-memory");
-}
-
 static const struct unit_test of_any_engine[] = {
     {"a checkpoint has the state of then", a_checkpoint_has_the_state_of_then},
     {"an empty state comes back empty", an_empty_state_comes_back_empty},
@@ -1472,14 +1453,8 @@ int main(void)
 	int rc;
 
 	arena = arena_new();
-	st = try_open("state", &err);
-	if (!st) {
-		printf("Bail out! %s\n", err.detail);
-		return 1;
-	}
-	rc = storage_main("storage_history", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
-	close_storage(st);
+	rc = storage_main_on(&st, "storage_history", of_any_engine, UNIT_COUNT(of_any_engine),
+	    of_sqlite, UNIT_COUNT(of_sqlite));
 	arena_free(arena);
 	return rc;
 }

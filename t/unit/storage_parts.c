@@ -365,37 +365,16 @@ static void nothing_is_left_over(void)
 	    "SELECT count(*) FROM threads WHERE plain AND EXISTS (SELECT 1 FROM branches WHERE "
 	    "thread = row)",
 	};
-	char path[256];
-	struct db *db;
 
-	snprintf(path, sizeof(path), "%s/threads.db", unit_path("state"));
-	db = sqlite_open(path, DB_READ, &err);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-		sqlite3_stmt *stmt = NULL;
-
 		unit_row("%zu", i);
-		CU_ASSERT_EQUAL_FATAL(
-		    sqlite3_prepare_v2(sqlite_db_of(db)->handle, none[i], -1, &stmt, NULL),
-		    SQLITE_OK);
-		CU_ASSERT_EQUAL(sqlite3_step(stmt), SQLITE_ROW);
-		CU_ASSERT_EQUAL(sqlite3_column_int64(stmt, 0), 0);
-		sqlite3_finalize(stmt);
+		CU_ASSERT_EQUAL(sqlite_ask("state/threads.db", none[i]), 0);
 	}
-	db_close(db);
 }
 
 static void every_statement_was_used(void)
 {
 	check_statements("parts");
-}
-
-/* Everything that follows is for the engine in memory. */
-static void in_memory(void)
-{
-	close_storage(st);
-	chosen_engine = &memory_engine;
-	st = open_storage("in-memory");
 }
 
 static const struct unit_test of_any_engine[] = {
@@ -418,14 +397,8 @@ int main(void)
 	int rc;
 
 	arena = arena_new();
-	st = try_open("state", &err);
-	if (!st) {
-		printf("Bail out! %s\n", err.detail);
-		return 1;
-	}
-	rc = storage_main("storage_parts", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
-	close_storage(st);
+	rc = storage_main_on(&st, "storage_parts", of_any_engine, UNIT_COUNT(of_any_engine),
+	    of_sqlite, UNIT_COUNT(of_sqlite));
 	arena_free(arena);
 	return rc;
 }

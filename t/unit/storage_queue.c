@@ -1294,22 +1294,6 @@ static void model_stop(struct model *m)
 	stop_all(m->threads[j->thread].thread_id, whole ? NULL : j->job.run_id);
 }
 
-static int64_t ask(const char *name, const char *sql)
-{
-	struct db *db = sqlite_open(unit_path(name), DB_READ, &err);
-	sqlite3_stmt *stmt = NULL;
-	int64_t value = -1;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(
-	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
-	if (sqlite3_step(stmt) == SQLITE_ROW)
-		value = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	db_close(db);
-	return value;
-}
-
 /* What each transaction keeps, of SQLite's tables. */
 static void check_sound(const char *name)
 {
@@ -1338,7 +1322,7 @@ static void check_sound(const char *name)
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]) && !chosen_engine; i++) {
 		unit_row("%s", none[i]);
-		CU_ASSERT_EQUAL(ask(name, none[i]), 0);
+		CU_ASSERT_EQUAL(sqlite_ask(name, none[i]), 0);
 	}
 }
 
@@ -1741,14 +1725,6 @@ static void every_statement_was_used(void)
 	check_statements("jobs");
 }
 
-/* Everything that follows is for the engine in memory. */
-static void in_memory(void)
-{
-	close_storage(st);
-	chosen_engine = &memory_engine;
-	st = open_storage("in-memory");
-}
-
 static const struct unit_test of_any_engine[] = {
     {"a job comes back as it was submitted", a_job_comes_back_as_it_was_submitted},
     {"a run begins and ends with its job", a_run_begins_and_ends_with_its_job},
@@ -1813,14 +1789,8 @@ int main(void)
 	counts = shared_memory(CROWD * sizeof(*counts));
 	unit_fork_early();
 	texts = arena_new();
-	st = try_open("state", &err);
-	if (!st) {
-		printf("Bail out! %s\n", err.detail);
-		return 1;
-	}
-	rc = storage_main("storage_queue", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
-	close_storage(st);
+	rc = storage_main_on(&st, "storage_queue", of_any_engine, UNIT_COUNT(of_any_engine),
+	    of_sqlite, UNIT_COUNT(of_sqlite));
 	arena_free(texts);
 	return rc;
 }

@@ -529,14 +529,6 @@ static void every_statement_was_used(void)
 	check_statements("runs");
 }
 
-/* Everything that follows is for the engine in memory. */
-static void in_memory(void)
-{
-	close_storage(st);
-	chosen_engine = &memory_engine;
-	st = open_storage("in-memory");
-}
-
 static const struct unit_test of_any_engine[] = {
     {"a record comes back as it was written", a_record_comes_back_as_it_was_written},
     {"begin and end go in one write", begin_and_end_go_in_one_write},
@@ -562,15 +554,6 @@ static const struct unit_test of_sqlite[] = {
 
 int main(void)
 {
-	int rc;
-
-	st = try_open("state", &err);
-	if (!st) {
-		printf("Bail out! %s\n", err.detail);
-		return 1;
-	}
-	rc = storage_main("storage_runs", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
-	close_storage(st);
-	return rc;
+	return storage_main_on(&st, "storage_runs", of_any_engine, UNIT_COUNT(of_any_engine),
+	    of_sqlite, UNIT_COUNT(of_sqlite));
 }

@@ -11,29 +11,12 @@
 
 static struct error err;
 
-/* The first column of the first row. */
-static int64_t ask(const char *name, const char *sql)
-{
-	struct db *db = sqlite_open(unit_path(name), DB_READ, &err);
-	sqlite3_stmt *stmt = NULL;
-	int64_t value = -1;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(
-	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
-	if (sqlite3_step(stmt) == SQLITE_ROW)
-		value = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	db_close(db);
-	return value;
-}
-
 /* Of SQLite's files; another engine has none to ask. */
 static bool comes_to(const char *name, const char *sql, int64_t wanted)
 {
 	int64_t deadline = clock_monotonic_ms() + 20000;
 
-	while (!chosen_engine && ask(name, sql) != wanted) {
+	while (!chosen_engine && sqlite_ask(name, sql) != wanted) {
 		if (clock_monotonic_ms() > deadline)
 			return false;
 		clock_sleep_ms(5);
@@ -45,18 +28,20 @@ static void check_sound(const char *name)
 {
 	if (chosen_engine)
 		return;
-	CU_ASSERT_EQUAL(ask(name,
+	CU_ASSERT_EQUAL(sqlite_ask(name,
 			    "SELECT count(*) FROM pragma_integrity_check() WHERE "
 			    "integrity_check = 'ok'"),
 	    1);
 	CU_ASSERT_EQUAL(
-	    ask(name, "SELECT count(*) FROM messages WHERE body NOT IN (SELECT row FROM bodies)"),
+	    sqlite_ask(
+		name, "SELECT count(*) FROM messages WHERE body NOT IN (SELECT row FROM bodies)"),
 	    0);
 	CU_ASSERT_EQUAL(
-	    ask(name, "SELECT count(*) FROM bodies WHERE row NOT IN (SELECT body FROM messages)"),
+	    sqlite_ask(
+		name, "SELECT count(*) FROM bodies WHERE row NOT IN (SELECT body FROM messages)"),
 	    0);
 	CU_ASSERT_EQUAL(
-	    ask(name,
+	    sqlite_ask(name,
 		"SELECT count(*) FROM threads WHERE message_bytes <> (SELECT "
 		"coalesce(sum(length(CAST(b.body AS BLOB))), 0) FROM messages AS m JOIN "
 		"bodies AS b ON b.row = m.body WHERE m.thread = threads.row)"),
@@ -133,7 +118,8 @@ static void a_long_thread_goes_at_once_and_its_messages_by_and_by(void)
 	must_put(st, &again, "new");
 	CU_ASSERT(again.row > t.row);
 	/* the test itself must not come too late */
-	CU_ASSERT(chosen_engine || ask("long/threads.db", "SELECT count(*) FROM messages") > 1);
+	CU_ASSERT(
+	    chosen_engine || sqlite_ask("long/threads.db", "SELECT count(*) FROM messages") > 1);
 	CU_ASSERT_TRUE(comes_to("long/threads.db", "SELECT count(*) FROM messages", 1));
 	CU_ASSERT_TRUE(comes_to("long/threads.db", "SELECT count(*) FROM removed", 0));
 	CU_ASSERT_STRING_EQUAL(listed(st, again.row, NULL), "new ");
@@ -161,8 +147,8 @@ static void what_a_killed_process_left_goes_with_the_next(void)
 	}
 	waitpid(child, &status, 0);
 	CU_ASSERT(WIFSIGNALED(status));
-	CU_ASSERT_EQUAL(ask("killed/threads.db", "SELECT count(*) FROM removed"), 1);
-	CU_ASSERT(ask("killed/threads.db", "SELECT count(*) FROM messages") > 0);
+	CU_ASSERT_EQUAL(sqlite_ask("killed/threads.db", "SELECT count(*) FROM removed"), 1);
+	CU_ASSERT(sqlite_ask("killed/threads.db", "SELECT count(*) FROM messages") > 0);
 	st = open_storage("killed");
 	CU_ASSERT_FALSE(thread_exists(st, "t", NULL));
 	CU_ASSERT_TRUE(comes_to("killed/threads.db", "SELECT count(*) FROM messages", 0));
@@ -213,9 +199,9 @@ static void a_database_of_the_first_schema_is_taken_over(void)
 
 	make_old("old", old_messages);
 	st = open_storage("old");
-	CU_ASSERT_EQUAL(ask("old/threads.db", "PRAGMA user_version"), 12);
-	CU_ASSERT_EQUAL(
-	    ask("old/threads.db", "SELECT count(*) FROM sqlite_schema WHERE name = 'messages_1'"),
+	CU_ASSERT_EQUAL(sqlite_ask("old/threads.db", "PRAGMA user_version"), 12);
+	CU_ASSERT_EQUAL(sqlite_ask("old/threads.db",
+			    "SELECT count(*) FROM sqlite_schema WHERE name = 'messages_1'"),
 	    0);
 	CU_ASSERT_STRING_EQUAL(listed(st, 1, NULL), "m1 m2 ");
 	CU_ASSERT_STRING_EQUAL(context_of(st, 1), "m1 m2 ");
@@ -248,8 +234,8 @@ static void a_move_that_is_killed_goes_on_where_it_was(void)
 	}
 	CU_ASSERT(kills > 1);
 	st = open_storage("moving");
-	CU_ASSERT_EQUAL(ask("moving/threads.db", "SELECT count(*) FROM messages"), 60000);
-	CU_ASSERT_EQUAL(ask("moving/threads.db",
+	CU_ASSERT_EQUAL(sqlite_ask("moving/threads.db", "SELECT count(*) FROM messages"), 60000);
+	CU_ASSERT_EQUAL(sqlite_ask("moving/threads.db",
 			    "SELECT count(*) FROM messages AS m JOIN bodies AS b ON b.row = m.body "
 			    "WHERE b.body = '\"' || m.seq || '\"' AND m.message_id = 'm' || m.seq"),
 	    60000);
@@ -267,10 +253,10 @@ static void a_move_needs_little_room(void)
 	int64_t before;
 
 	make_old("room", long_messages);
-	before = ask("room/threads.db", "PRAGMA page_count");
+	before = sqlite_ask("room/threads.db", "PRAGMA page_count");
 	st = open_storage("room");
-	CU_ASSERT_EQUAL(ask("room/threads.db", "SELECT count(*) FROM messages"), 30000);
-	CU_ASSERT(ask("room/threads.db", "PRAGMA page_count") < before * 3 / 2);
+	CU_ASSERT_EQUAL(sqlite_ask("room/threads.db", "SELECT count(*) FROM messages"), 30000);
+	CU_ASSERT(sqlite_ask("room/threads.db", "PRAGMA page_count") < before * 3 / 2);
 	close_storage(st);
 }
 
@@ -340,12 +326,13 @@ static void a_database_without_branches_is_taken_over(void)
 	count = 0;
 	CU_ASSERT_TRUE(st->threads->context(st, NULL, 2, NULL, count_message, &count, &err));
 	CU_ASSERT_EQUAL(count, 1000);
-	CU_ASSERT_EQUAL(
-	    ask("before/threads.db", "SELECT count(*) FROM threads WHERE message_count = 20000"),
+	CU_ASSERT_EQUAL(sqlite_ask("before/threads.db",
+			    "SELECT count(*) FROM threads WHERE message_count = 20000"),
 	    3);
 	must_put(st, &t, "new");
 	CU_ASSERT_EQUAL(
-	    ask("before/threads.db", "SELECT message_count FROM threads WHERE row = 3"), 20001);
+	    sqlite_ask("before/threads.db", "SELECT message_count FROM threads WHERE row = 3"),
+	    20001);
 	check_sound("before/threads.db");
 	close_storage(st);
 	arena_free(a);
@@ -380,13 +367,8 @@ static const struct unit_test of_sqlite[] = {
     {"every statement of the move was used", every_statement_of_the_move_was_used},
 };
 
-static void in_memory(void)
-{
-	chosen_engine = &memory_engine;
-}
-
 int main(void)
 {
 	return storage_main("storage_sizes", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
+	    UNIT_COUNT(of_sqlite), choose_memory);
 }

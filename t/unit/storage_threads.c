@@ -995,25 +995,8 @@ static const struct unit_test of_sqlite[] = {
     {"every statement was used", every_statement_was_used},
 };
 
-static void in_memory(void)
-{
-	close_storage(st);
-	chosen_engine = &memory_engine;
-	st = open_storage("memory");
-}
-
 int main(void)
 {
-	struct config config = {.state_dir = (char *)unit_path("state")};
-	int rc;
-
-	st = try_open_with(&config, &err);
-	if (!st) {
-		printf("Bail out! %s\n", err.detail);
-		return 1;
-	}
-	rc = storage_main("storage_threads", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
-	close_storage(st);
-	return rc;
+	return storage_main_on(&st, "storage_threads", of_any_engine, UNIT_COUNT(of_any_engine),
+	    of_sqlite, UNIT_COUNT(of_sqlite));
 }

@@ -347,15 +347,10 @@ static const struct unit_test of_sqlite[] = {
     {"every statement was used", every_statement_was_used},
 };
 
-static void in_memory(void)
-{
-	chosen_engine = &memory_engine;
-}
-
 int main(void)
 {
 	memory_init();
 	unit_fork_early();
 	return storage_main("storage_traces", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
+	    UNIT_COUNT(of_sqlite), choose_memory);
 }

@@ -45,23 +45,6 @@ static void change_by_chance(struct thread *t, size_t at)
 	must_write(st, w, what);
 }
 
-static int64_t ask_sqlite(const char *sql)
-{
-	struct error err = {0};
-	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_READ, &err);
-	sqlite3_stmt *stmt = NULL;
-	int64_t value = -1;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_EQUAL_FATAL(
-	    sqlite3_prepare_v2(sqlite_db_of(db)->handle, sql, -1, &stmt, NULL), SQLITE_OK);
-	if (sqlite3_step(stmt) == SQLITE_ROW)
-		value = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	db_close(db);
-	return value;
-}
-
 /* The number that a query gives, in which ? stands for row. */
 static int64_t ask(const char *sql, int64_t row)
 {
@@ -73,8 +56,8 @@ static int64_t ask(const char *sql, int64_t row)
 			buf_printf(&text, "%lld", (long long)row);
 		else
 			buf_putc(&text, *sql);
-	value =
-	    postgresql_wanted() ? postgresql_ask(st, buf_str(&text)) : ask_sqlite(buf_str(&text));
+	value = postgresql_wanted() ? postgresql_ask(st, buf_str(&text))
+				    : sqlite_ask("state/threads.db", buf_str(&text));
 	buf_release(&text);
 	return value;
 }

@@ -573,13 +573,8 @@ static const struct unit_test of_sqlite[] = {
     {"a large log gives its space back", a_large_log_gives_its_space_back},
 };
 
-static void in_memory(void)
-{
-	chosen_engine = &memory_engine;
-}
-
 int main(void)
 {
 	return storage_main("storage_writer", of_any_engine, UNIT_COUNT(of_any_engine), of_sqlite,
-	    UNIT_COUNT(of_sqlite), in_memory);
+	    UNIT_COUNT(of_sqlite), choose_memory);
 }

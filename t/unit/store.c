@@ -528,11 +528,6 @@ static const struct unit_test of_no_other[] = {
     {"every text that is not blank has a vector", every_text_that_is_not_blank_has_a_vector},
 };
 
-static void in_memory(void)
-{
-	chosen_engine = &memory_engine;
-}
-
 int main(void)
 {
 
@@ -544,7 +539,7 @@ int main(void)
 		return 1;
 	}
 	rc = storage_main("store", of_any_engine, UNIT_COUNT(of_any_engine), of_no_other,
-	    UNIT_COUNT(of_no_other), in_memory);
+	    UNIT_COUNT(of_no_other), choose_memory);
 	shared_close(shared);
 	return rc;
 }
