@@ -172,8 +172,9 @@ void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, co
  * "timeout" gives it so many seconds at most; a function is not ended by that, but has failed.
  * "on_error" names the node, or END, where the run goes when it still fails: ag_config has "error"
  * there, a text.  "cache", {"key": ["user_text", "city"], "ttl": 3600}, lets an execution with
- * equal values of these names in the place of one; not of a tools node.  Of any node but a live
- * agent, which was added before.
+ * equal values of these names in the place of one; of a tools node a call of the same tool with
+ * equal arguments in the place of one that did nothing but answer.  Of any node but a live agent,
+ * which was added before; of a subgraph all of it holds for the graph as a whole.
  */
 void ag_graph_policy(ag_graph *graph, const char *node, const char *policy);
 

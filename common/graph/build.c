@@ -145,6 +145,7 @@ void graph_add_subgraph(ag_graph *graph, const char *name, const struct subgraph
 	node->kind = "graph";
 	node->sub = xcalloc(1, sizeof(*sub));
 	*node->sub = *sub;
+	graph->described = 31 * graph->described + sub->graph->described;
 }
 
 void ag_graph_live(ag_graph *graph, const char *name, const struct ag_live *live)

@@ -99,12 +99,6 @@ static void compile_edge(ag_graph *graph, struct edge *edge)
 static void compile_policy(ag_graph *graph, struct node *node)
 {
 	const char *name = node->policy.on_error;
-	if (node->sub && (node->policy.attempts > 1 || node->policy.timeout > 0))
-		compile_problem(graph, "node", node->name,
-		    "a graph has on_error alone; expected retry and timeout at its nodes");
-	if (node->is_tools && node->policy.cache.names)
-		compile_problem(graph, "node", node->name,
-		    "a tools node has no cache: its results belong to the calls of one message");
 	if (!name)
 		return;
 	node->on_error = graph_node_index(graph, name);

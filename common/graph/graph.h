@@ -15,6 +15,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct config;
 
@@ -142,8 +143,9 @@ struct ag_graph {
 	size_t field_count;
 	struct graph_free_hook *hooks;
 	size_t hook_count;
-	char *store_user; /* a node that needs the memory store, or NULL */
-	void *library;    /* dlopen handle of a plug-in, or NULL */
+	uint64_t described; /* a hash of its document, with those of subgraphs; 0: it has none */
+	char *store_user;   /* a node that needs the memory store, or NULL */
+	void *library;      /* dlopen handle of a plug-in, or NULL */
 	struct problems problems;
 };
 

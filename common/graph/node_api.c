@@ -213,6 +213,7 @@ bool ag_remote_tool(const ag_run *run, const char *name)
 ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 {
 	cJSON *adopted = value ? json_adopt(value) : cJSON_CreateNull();
+	run->frame.acts = true;
 	if (run->call)
 		tool_call_update(run->call, field, adopted);
 	else
@@ -227,6 +228,7 @@ ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 /* A node that said a piece does not run again, in a stream and without one. */
 static void run_note_piece(ag_run *run)
 {
+	run->frame.acts = true;
 	if (run->call)
 		tool_call_streams(run->call);
 	else
@@ -279,6 +281,7 @@ ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
 		    run, "expected an event of at most %d levels of nesting", EVENT_DEPTH);
 	}
 	cJSON *event = cJSON_CreateObject();
+	run->frame.acts = true;
 	json_add_str(event, "name", run_text(run, name ? name : ""));
 	cJSON_AddItemToObject(event, "data", data ? json_adopt(data) : cJSON_CreateNull());
 	if (run->call)
@@ -335,6 +338,7 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		json_set(block, "tool_type", cJSON_CreateString("remote"));
 	}
 	message_fill_calls(made);
+	run->frame.acts = true;
 	message_add(run, made);
 	return AG_OK;
 }
@@ -417,6 +421,7 @@ const cJSON *ag_answers(const ag_run *run)
 
 ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSON **answer)
 {
+	run->frame.acts = true;
 	run = run->call ? tool_call_turn(run->call) : run;
 	if (!run) { /* a call before this one paused the run */
 		cJSON_Delete(value);

@@ -6,8 +6,10 @@
 #include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "graph/document/document.h"
 #include "graph/message/message.h"
+#include "graph/nodes/node_cache.h"
 #include "graph/region_branch.h"
 #include "graph/state.h"
 
@@ -36,9 +38,13 @@ static void branch_on_event(
 	struct run_event told = *event;
 	told.branch = b->path;
 	told.traceparent = b->traceparent;
+	if (event->kind == RUN_PIECE)
+		held_show_all(b);
 	told.hidden = event->hidden ||
 	    (b->run.apart && (event->kind == RUN_PIECE || event->kind == RUN_MESSAGE));
 	pthread_mutex_lock(&side->lock);
+	if (event->kind == RUN_MESSAGE && !told.hidden)
+		told.hidden = held_keep(b->holder, run, &told);
 	side->root->setup.observer->event(side->root->setup.observer, run, &told);
 	pthread_mutex_unlock(&side->lock);
 }
@@ -176,6 +182,7 @@ static bool branch_begin(struct branch *b)
 	    .rolled_back = parent->rolled_back,
 	    .side = parent->side,
 	    .outer = parent->outer,
+	    .limit = b->region->limit.node ? &b->region->limit : parent->limit,
 	    .apart = parent->apart,
 	    .error = parent->error};
 	b->run.setup.arena = a;
@@ -198,6 +205,9 @@ static bool branch_begin(struct branch *b)
 	}
 	b->run.hidden = arena_json(a, branch_of_others(b, "ids", parent->hidden));
 	b->run.not_its = arena_json(a, branch_of_others(b, "called", parent->not_its));
+	b->outer_holder = parent->branch ? parent->branch->holder : NULL;
+	b->holder = into && into->policy.attempts > 1 ? b : b->outer_holder;
+	b->held_end = &b->held;
 	if (into && !branch_enter_graph(b, into->sub))
 		return false;
 	branch_restore(b);
@@ -233,6 +243,12 @@ static struct region *region_open(ag_run *run, const struct edge *fork, const cJ
 	region->parent = run;
 	region->edge = fork;
 	region->ids = log_ids();
+	if (fork->into && fork->into->policy.timeout > 0) {
+		double seconds = fork->into->policy.timeout;
+		int64_t end = clock_monotonic_ms() + (int64_t)(seconds * 1000);
+		if (!run->limit || end < run->limit->end)
+			region->limit = (struct time_limit){end, seconds, fork->into};
+	}
 	region->count = fork->into ? 1
 	    : array                ? (size_t)cJSON_GetArraySize(array)
 				   : fork->target_count;
@@ -476,6 +492,14 @@ static bool region_hand_updates(struct region *region, enum verdict verdict, str
 	return keeps;
 }
 
+static void run_add_usage(ag_run *run, const struct run_usage *usage)
+{
+	run->usage.prompt += usage->prompt;
+	run->usage.completion += usage->completion;
+	run->usage.reasoning += usage->reasoning;
+	run->usage.total += usage->total;
+}
+
 /* What is one of a run and not of a branch: the first that has something new gives it. */
 static void region_hand_rest(struct region *region)
 {
@@ -485,10 +509,7 @@ static void region_hand_rest(struct region *region)
 		const ag_run *b = &region->items[i].run;
 		if (b->spent > run->spent)
 			run->spent = b->spent;
-		run->usage.prompt += b->usage.prompt;
-		run->usage.completion += b->usage.completion;
-		run->usage.reasoning += b->usage.reasoning;
-		run->usage.total += b->usage.total;
+		run_add_usage(run, &b->usage);
 		if (branch_is_own(&region->items[i]))
 			continue;
 		if (run->error == error && b->error != error)
@@ -531,7 +552,19 @@ static enum verdict region_close(struct region *region, struct error *err)
 	return verdict;
 }
 
-enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err)
+static void region_set_inner(ag_run *run, struct region *region)
+{
+	struct run_side *side = run->side;
+	pthread_mutex_lock(&side->lock);
+	if (!run->branch)
+		side->region = region;
+	else
+		run->branch->inner = region;
+	pthread_mutex_unlock(&side->lock);
+}
+
+/* Runs its branches to their ends; they are the caller's to close. */
+static struct region *region_walk(ag_run *run, const struct edge *fork, const cJSON *kept)
 {
 	struct run_side *side = run->side;
 	if (!side) {
@@ -543,18 +576,86 @@ enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept,
 	if (!run->branch)
 		atomic_store(&side->step, run->step);
 	struct region *region = region_open(run, fork, kept);
-	pthread_mutex_lock(&side->lock);
-	if (!run->branch)
-		side->region = region;
-	else
-		run->branch->inner = region;
-	pthread_mutex_unlock(&side->lock);
+	region_set_inner(run, region);
 	region_work_together(region);
-	pthread_mutex_lock(&side->lock);
-	if (!run->branch)
-		side->region = NULL;
-	else
-		run->branch->inner = NULL;
-	pthread_mutex_unlock(&side->lock);
-	return region_close(region, err);
+	region_set_inner(run, NULL);
+	return region;
+}
+
+enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err)
+{
+	return region_close(region_walk(run, fork, kept), err);
+}
+
+/* ---- Subgraphs */
+
+/* Whether an attempt that failed may be followed by another one: nothing of it was shown, no person
+ * has answered it, and the recursion limit and the time of those around it are not what it failed
+ * of. */
+static bool subgraph_may_again(const struct region *region, const cJSON *kept)
+{
+	const ag_run *run = region->parent;
+	const struct branch *b = region->items;
+	bool whole = !kept || run->entry == RUN_FROM_START;
+	return b->verdict == FAILED && !b->said && whole && b->error.kind != ERR_RECURSION_LIMIT &&
+	    !(run->limit && clock_monotonic_ms() >= run->limit->end);
+}
+
+/* Leaves nothing of an attempt but what it has cost and why it failed. */
+static void subgraph_drop(struct region *region, struct error *err)
+{
+	ag_run *run = region->parent;
+	struct branch *b = region->items;
+	const cJSON *message;
+	size_t i = 0, before = branch_is_own(b) ? b->charged : b->own;
+	cJSON_ArrayForEach(message, b->run.messages.array) {
+		if (i++ >= before)
+			message_usage(message, &run->usage);
+	}
+	run_add_usage(run, &b->run.usage);
+	run->step = atomic_load(&run->side->step);
+	run->thread.step = run->step;
+	run->frame = (struct node_frame){.node = region->edge->into};
+	error_move(err, &b->error);
+	free(b->stable);
+}
+
+/* Closes the last attempt, and keeps what it has left under the key, unless that is NULL. */
+static enum verdict subgraph_close(struct region *region, const char *key, struct error *err)
+{
+	ag_run *run = region->parent;
+	cJSON *output = cJSON_Duplicate(region->items->output, true);
+	cJSON *result = NULL;
+	size_t first = run->messages.count;
+	bool trims =
+	    region->items->run.leaves || region->items->run.thread.summary != run->thread.summary;
+	held_hand(region->items);
+	enum verdict verdict = region_close(region, err);
+	if (verdict == GO_ON && key && !trims)
+		result =
+		    node_cache_result(cJSON_GetArrayItem(run->messages.array, (int)first), output);
+	if (result)
+		node_cache_put(run, region->edge->into, key, result);
+	cJSON_Delete(output);
+	return verdict;
+}
+
+enum verdict subgraph_run(
+    ag_run *run, const struct edge *enter, const cJSON *kept, struct error *err)
+{
+	const struct node *node = enter->into;
+	const char *key = kept ? NULL : node_cache_key(run, node, NULL, NULL);
+	cJSON *found = node_cache_find(run, key);
+	if (found)
+		return step_say_kept(run, node, found, err) ? GO_ON : FAILED;
+	for (int attempt = 1;; attempt++) {
+		struct region *region = region_walk(run, enter, kept);
+		if (attempt >= node->policy.attempts || !subgraph_may_again(region, kept))
+			return subgraph_close(region, key, err);
+		subgraph_drop(region, err);
+		kept = NULL;
+		enum verdict verdict = step_again(run, node, attempt, err);
+		if (verdict != GO_ON)
+			return verdict;
+	}
 }

@@ -31,12 +31,17 @@
 #define REGION_THREADS 1024
 
 /*
- * Runs the branches of fork, or the subgraph that it leads into, new ones, or those that kept
+ * Runs the branches of fork, new ones, or those that kept
  * describes (region_kept).  On GO_ON the run has what they said and set, and goes on at the join.
  * Otherwise it has what they said, and on FAILED, with err set, and WAS_STOPPED what they set as
  * well; on PAUSED, WAITS_FOR_CLIENT and GIVEN_BACK run->region is what is to be kept.
  */
 enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err);
+
+/* The same for the way into a subgraph, with its retries, its time and its cache.  After an order
+ * between two attempts (WAS_STOPPED, GIVEN_BACK) nothing of it is left. */
+enum verdict subgraph_run(
+    ag_run *run, const struct edge *enter, const cJSON *kept, struct error *err);
 
 /* Whether a subgraph that fails does not fail its run. */
 static inline bool region_passes_over(const struct edge *region)

@@ -45,6 +45,8 @@ static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 		return WAS_STOPPED;
 	if (background && *background->yields)
 		return GIVEN_BACK;
+	if (!step_in_time(run, &b->error))
+		return FAILED;
 	if (run->spent >= run->setup.recursion_limit) {
 		error_set(&b->error, ERR_RECURSION_LIMIT,
 		    "Graph execution exceeded recursion limit: %" PRId64,
@@ -104,6 +106,8 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 	run->spent++;
 	run_tell_start(run);
 	enum verdict verdict = step_node(run, n, &b->error);
+	if (run->frame.streamed)
+		held_show_all(b);
 	bool passed_over = verdict == FAILED && n->on_error != GRAPH_UNSET;
 	run->thread.node = n->name;
 	if (verdict == PAUSED)
@@ -139,7 +143,10 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 	ag_run *run = &b->run;
 	struct error failure = {0};
 	b->within = NULL;
-	enum verdict verdict = region_run(run, fork, within, &b->error);
+	enum verdict verdict = into ? subgraph_run(run, fork, within, &b->error)
+				    : region_run(run, fork, within, &b->error);
+	if (verdict == GIVEN_BACK && !run->region)
+		branch_stand(b, BRANCH_BEFORE, *place);
 	b->within = run->region;
 	run->region = NULL;
 	if (verdict == FAILED && region_passes_over(fork)) {

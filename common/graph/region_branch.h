@@ -22,6 +22,13 @@ enum branch_entry {
 	BRANCH_START,   /* where the subgraph begins */
 };
 
+/* A message that is shown when a subgraph that may run again has ended. */
+struct held_message {
+	struct held_message *next;
+	ag_run *run;
+	struct run_event event;
+};
+
 struct branch {
 	struct run_observer observer; /* first: what the branch's run tells */
 	struct region *region;
@@ -48,7 +55,11 @@ struct branch {
 	enum verdict verdict; /* when it has ended */
 	struct error error;
 
+	struct branch *holder, *outer_holder; /* the subgraphs around its nodes that may run again,
+						 the inner ones first; or NULL */
 	/* guarded by run_side.lock */
+	struct held_message *held, **held_end; /* of a holder */
+	bool said;                             /* of a holder: somebody was shown what it said */
 	char *stable;         /* how it is kept while others run, JSON, or NULL: as it began */
 	struct region *inner; /* that it is in now */
 	const cJSON *began;   /* how it was kept when the region was left, or NULL */
@@ -58,6 +69,7 @@ struct region {
 	ag_run *parent;
 	const struct edge *edge;
 	struct log_ids ids;
+	struct time_limit limit; /* of a subgraph with a timeout; node NULL: none */
 	struct branch *items;
 	size_t count;
 	/* guarded by run_side.lock */
@@ -87,6 +99,16 @@ void branch_say_kept(struct branch *b);
 /* The branch is where it stands, at its join, or behind a node of a subgraph: a background run
  * keeps that.  The lock is held. */
 void branch_keep(struct branch *b);
+
+/* Holds a message of the run back, if its holder (or NULL) still does; the lock is held. */
+bool held_keep(struct branch *holder, ag_run *run, const struct run_event *event);
+
+/* A node of the branch has said a piece, whether anybody watches or not: unless that is hidden, no
+ * subgraph around it runs again, and what they hold is shown. */
+void held_show_all(struct branch *b);
+
+/* The subgraph does not run again: what it holds is for the next one around it, or shown. */
+void held_hand(struct branch *b);
 
 /* How it is kept, of a region that nobody runs any more: a new tree. */
 cJSON *region_json(const struct region *region);

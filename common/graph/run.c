@@ -556,7 +556,8 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 	/* who is shown the state of a branch is shown a thread that is there */
 	if (run->setup.observer->live && !checkpoint_settle(run, err))
 		return FAILED;
-	enum verdict verdict = region_run(run, fork, kept, err);
+	enum verdict verdict =
+	    fork->into ? subgraph_run(run, fork, kept, err) : region_run(run, fork, kept, err);
 	run->thread.pause_json = NULL;
 	if (run->frame.node)
 		run->thread.node = run->frame.node->name;

@@ -47,8 +47,8 @@ struct node_frame {
 	char open_id[UUID_SIZE]; /* the message that deltas are building; "" when none */
 	struct piece *text, *reasoning; /* of the open message; NULL: none yet */
 	int answers_used;
-	const char *cache_key;  /* the values that its result is kept under, or NULL */
 	bool cached;            /* it did not run: what it leaves was kept */
+	bool acts;              /* a tool did more than answer */
 	bool completed;         /* it ended well */
 	const char *leaves;     /* ag_trim: id of the last message that leaves the context */
 	const char *summary;    /* what takes the place of what leaves; NULL: nothing new */
@@ -58,6 +58,13 @@ struct node_frame {
 	cJSON *declined;        /* calls that a person refused, their ids as members; or NULL */
 	cJSON *changed;         /* arguments that a person changed, by the ids of calls; or NULL */
 	cJSON *waiting;         /* those calls, an array of blocks; NULL when there are none */
+};
+
+/* The time that subgraphs have, of those around a node the first that ends. */
+struct time_limit {
+	int64_t end; /* monotonic ms */
+	double seconds;
+	const struct node *node;
 };
 
 struct run_side;
@@ -86,12 +93,13 @@ struct ag_run {
 	int64_t spent;    /* of the recursion limit: a region counts as its longest branch */
 	bool rolled_back; /* the thread is as it was; none of the run's messages are stored */
 	struct node_frame frame;
-	struct run_side *side;  /* what its branches share (region.h); NULL: it had none */
-	struct branch *branch;  /* whose run it is, or NULL */
-	cJSON *log;             /* of a branch: its updates, each an object of one member */
-	const cJSON *hidden;    /* of a branch: ids of messages that others said, or NULL */
-	const cJSON *not_its;   /* and of calls that they asked the client for, or NULL */
-	const ag_run *outer;    /* of a subgraph: the run around it; else NULL */
+	struct run_side *side;          /* what its branches share (region.h); NULL: it had none */
+	struct branch *branch;          /* whose run it is, or NULL */
+	cJSON *log;                     /* of a branch: its updates, each an object of one member */
+	const cJSON *hidden;            /* of a branch: ids of messages that others said, or NULL */
+	const cJSON *not_its;           /* and of calls that they asked the client for, or NULL */
+	const ag_run *outer;            /* of a subgraph: the run around it; else NULL */
+	const struct time_limit *limit; /* of the subgraphs around it, or NULL */
 	bool apart;             /* of a subgraph with messages of its own: it sees those alone */
 	struct run_usage usage; /* of messages that subgraphs have not kept */
 	const cJSON *region;    /* the one that the run is in, as it is kept, or NULL */
@@ -129,6 +137,16 @@ void run_append(ag_run *run, cJSON *message);
 /* Runs one node, with all its attempts (step.c).  FAILED with err set; on WAS_STOPPED and
  * GIVEN_BACK the order came between two attempts, and nothing of the node is left. */
 enum verdict step_node(ag_run *run, const struct node *node, struct error *err);
+
+/* After an attempt of a node that failed of err: waits for the next one.  GO_ON, or what step_node
+ * says of an order that came meanwhile. */
+enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err);
+
+/* Whether the subgraphs around the node have time left; false with err set. */
+bool step_in_time(ag_run *run, struct error *err);
+
+/* A step of a subgraph that did not run, since what it leaves was kept (taken over). */
+bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct error *err);
 
 /* The node failed and has on_error: nothing of it is left but what failed. */
 void step_pass_over(ag_run *run, const struct error *failure);

@@ -7,6 +7,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/nodes/node_cache.h"
+#include "graph/region_branch.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
 
@@ -27,14 +28,24 @@ static bool node_failed(ag_run *run, struct error *err)
 	return error_field(err, ERR_NODE, at, "node_error", "%s", why);
 }
 
-static bool node_timed_out(ag_run *run, struct error *err)
+static bool node_timed_out(ag_run *run, const char *name, double seconds, struct error *err)
 {
-	const char *name = run->frame.node->name;
 	const char *at = arena_printf(run->setup.arena, "node.%s", name);
-	error_set(err, ERR_NODE_TIMEOUT, GRAPH_FAILED "node %s timed out after %g s", name,
-	    run->frame.seconds);
-	return error_field(err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s",
-	    name, run->frame.seconds);
+	error_set(
+	    err, ERR_NODE_TIMEOUT, GRAPH_FAILED "node %s timed out after %g s", name, seconds);
+	return error_field(
+	    err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s", name, seconds);
+}
+
+static bool run_is_late(const ag_run *run)
+{
+	return run->limit && clock_monotonic_ms() >= run->limit->end;
+}
+
+bool step_in_time(ag_run *run, struct error *err)
+{
+	return !run_is_late(run) ||
+	    node_timed_out(run, run->limit->node->name, run->limit->seconds, err);
 }
 
 static bool apply_update(ag_run *run, cJSON *fields, cJSON *item, struct error *err)
@@ -138,6 +149,8 @@ static void frame_open(ag_run *run, const struct node *node)
 	run_limit_node(run, run->setup.node_timeout);
 	if (node->policy.timeout > 0)
 		run_limit_node(run, node->policy.timeout);
+	if (run->limit && run->limit->end < run->frame.deadline)
+		run->frame.deadline = run->limit->end;
 }
 
 void run_limit_node(ag_run *run, double seconds)
@@ -149,17 +162,34 @@ void run_limit_node(ag_run *run, double seconds)
 	run->frame.seconds = seconds;
 }
 
+/* What the node of the frame leaves for its cache; NULL: a person answered it, the client is to, or
+ * it left messages out of the context. */
+static cJSON *node_result(const ag_run *run)
+{
+	const struct node_frame *frame = &run->frame;
+	bool answered = run->answers && run->answers->child;
+	if (answered || frame->waiting || frame->leaves || frame->summary)
+		return NULL;
+	return node_cache_result(frame->messages->child, frame->updates);
+}
+
 /* The node's function, and what its return means.  A node that overran its time has failed,
  * whatever it says. */
 static enum verdict node_call(ag_run *run, struct error *err)
 {
 	const struct node *node = run->frame.node;
-	bool cached = node->policy.cache.names && node_cache_take(run);
-	ag_result result = cached ? AG_OK
-	    : node->is_tools      ? tools_node_run(run)
-				  : node->fn(run, &run->state, node->data);
+	/* a tools node keeps the results of its calls */
+	const char *key = node->is_tools ? NULL : node_cache_key(run, node, NULL, NULL);
+	cJSON *kept = node_cache_find(run, key);
+	if (kept)
+		node_cache_say(run, kept);
+	ag_result result = kept ? AG_OK
+	    : node->is_tools    ? tools_node_run(run)
+				: node->fn(run, &run->state, node->data);
+	if (!step_in_time(run, err))
+		return FAILED;
 	if (clock_monotonic_ms() >= run->frame.deadline) {
-		node_timed_out(run, err);
+		node_timed_out(run, node->name, run->frame.seconds, err);
 		return FAILED;
 	}
 	if (result == AG_PAUSE && run->frame.pause)
@@ -168,11 +198,12 @@ static enum verdict node_call(ag_run *run, struct error *err)
 		node_failed(run, err);
 		return FAILED;
 	}
-	char *kept = cached ? NULL : node_cache_text(run);
+	cJSON *left = key && !kept ? node_result(run) : NULL;
 	bool applied = apply_frame(run, err);
-	if (kept && applied)
-		node_cache_put(run, kept);
-	free(kept);
+	if (left && applied)
+		node_cache_put(run, node, key, left);
+	else
+		cJSON_Delete(left);
 	return applied ? GO_ON : FAILED;
 }
 
@@ -207,25 +238,44 @@ static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
 	}
 }
 
-enum verdict step_node(ag_run *run, const struct node *node, struct error *err)
+enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err)
 {
 	const struct node_policy *policy = &node->policy;
+	int64_t ms = rest_ms(policy, attempt);
+	log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f s: %s",
+	    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
+	    err->detail);
+	error_release(err);
+	metrics_count(METRIC_NODE_RETRIES, 1);
+	return step_rest(run, ms, err);
+}
+
+enum verdict step_node(ag_run *run, const struct node *node, struct error *err)
+{
 	for (int attempt = 1;; attempt++) {
 		frame_open(run, node);
 		enum verdict verdict = node_call(run, err);
-		if (verdict != FAILED || attempt >= policy->attempts || run->frame.streamed)
+		if (verdict != FAILED || attempt >= node->policy.attempts || run->frame.streamed ||
+		    run_is_late(run))
 			return verdict;
-		int64_t ms = rest_ms(policy, attempt);
-		log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f "
-			    "s: %s",
-		    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
-		    err->detail);
-		error_release(err);
-		metrics_count(METRIC_NODE_RETRIES, 1);
-		verdict = step_rest(run, ms, err);
+		verdict = step_again(run, node, attempt, err);
 		if (verdict != GO_ON)
 			return verdict;
 	}
+}
+
+bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct error *err)
+{
+	run->step = run->branch ? ++run->side->step : run->step + 1;
+	run->thread.step = run->step;
+	run->spent++;
+	frame_open(run, node);
+	run_tell_start(run);
+	node_cache_say(run, kept);
+	if (!apply_frame(run, err))
+		return false;
+	run_tell_end(run, GO_ON, NULL);
+	return true;
 }
 
 void run_set_config(ag_run *run, const char *name, const cJSON *value)

@@ -36,9 +36,6 @@ cat >graph.json <<'JSON'
   "state": {"fields": {"items": {"type": "array"}}},
   "nodes": {"says": {"kind": "reply", "text": "{{item}} of {{index}}", "cache": {"key": ["item"], "ttl": 60}}},
   "edges": [{"from": "START", "map": "items", "to": "says", "join": "END", "limit": 1}, {"from": "says", "to": "END"}]},
- "tools": {
-  "nodes": {"tools": {"kind": "tools", "tools": [], "cache": {"key": [], "ttl": 60}}},
-  "edges": [{"from": "START", "to": "tools"}, {"from": "tools", "to": "END"}]},
  "names": {
   "nodes": {"a": {"kind": "reply", "text": "", "cache": {"key": ["town"], "ttl": 0}}},
   "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]}}
@@ -148,8 +145,6 @@ elements of a map share results :: said == ["x", "a of 0", "b of 1", "a of 0"]
 TABLE
 serve_stop
 
-printf '{"agent":"graph.json:tools"}\n' >agentgraph.json
-like "$("$AGENTGRAPH" check 2>&1)" "node 'tools': a tools node has no cache" 'a tools node has none'
 printf '{"agent":"graph.json:names"}\n' >agentgraph.json
 out=$("$AGENTGRAPH" check 2>&1)
 like "$out" '/names/nodes/a/cache/key/0: unknown name' 'names of the key are checked'

@@ -287,7 +287,8 @@ static void mistakes_in_subgraphs_are_told_with_their_place(void)
 		"/g/nodes/n/output/count: expected a value of type integer, found string"},
 	    {TWO("\"graph\": \"h\", \"messages\": \"none\"", SAYS),
 		"/g/nodes/n/messages: expected one of shared, own, found 'none'"},
-	    {TWO("\"graph\": \"h\", \"timeout\": 1", SAYS), "/g/nodes/n/timeout: unknown key"},
+	    {TWO("\"graph\": \"h\", \"timeout\": 0", SAYS),
+		"/g/nodes/n/timeout: expected a number from 0.001 to 900"},
 	};
 	CHECK_MISTAKES(mistakes);
 	CU_ASSERT_STRING_EQUAL(problems_of(TWO("\"graph\": \"h\", \"input\": {\"text\": \"x\"}, "

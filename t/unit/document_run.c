@@ -411,6 +411,40 @@ static void maps_and_subgraphs_may_be_built_in_c(void)
 	talk_close(&talk);
 }
 
+static ag_result c_works_the_third_time(ag_run *run, const ag_state *state, void *data)
+{
+	static int calls;
+	(void)state, (void)data;
+	return ++calls % 3 ? ag_fail(run, "call %d", calls)
+			   : ag_update(run, "out", cJSON_CreateString("set"));
+}
+
+static int c_inner_that_fails(ag_graph *graph)
+{
+	ag_graph_field(graph, "out", "string", AG_REPLACE, NULL, NULL);
+	ag_graph_node(graph, "works", c_works_the_third_time, NULL);
+	ag_graph_edge(graph, AG_START, "works");
+	ag_graph_edge(graph, "works", AG_END);
+	return 0;
+}
+
+static void a_subgraph_in_c_has_a_policy(void)
+{
+	struct talk talk;
+	ag_graph *graph = graph_new("c");
+	ag_graph_field(graph, "took", "string", AG_REPLACE, NULL, NULL);
+	ag_graph_subgraph(
+	    graph, "inner", c_inner_that_fails, "{\"output\": {\"took\": \"{{out}}\"}}");
+	ag_graph_policy(
+	    graph, "inner", "{\"retry\": {\"attempts\": 3, \"initial\": 0}, \"timeout\": 60}");
+	ag_graph_edge(graph, AG_START, "inner");
+	ag_graph_edge(graph, "inner", AG_END);
+	talk_begin(&talk, graph);
+	talk_say(&talk, "tea");
+	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "took"), "\"set\"");
+	talk_close(&talk);
+}
+
 static int c_refuses(ag_graph *graph)
 {
 	(void)graph;
@@ -461,6 +495,7 @@ static const struct unit_test tests[] = {
     {"branches ask one after the other", branches_ask_one_after_the_other},
     {"a region that was kept wrongly fails the run", a_region_that_was_kept_wrongly_fails_the_run},
     {"maps and subgraphs may be built in C", maps_and_subgraphs_may_be_built_in_c},
+    {"a subgraph in C has a policy", a_subgraph_in_c_has_a_policy},
     {"mistakes in subgraphs of C are told", mistakes_in_subgraphs_of_c_are_told},
 };
 

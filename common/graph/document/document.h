@@ -180,8 +180,7 @@ void document_node(struct document *d, const struct place *at, const char *name,
 
 /* What is done with a node that fails (document_policy.c): rows for all kinds of node but live
  * agents, without timeout for those that have one already. */
-extern const struct field_row document_policy_rows[], document_retry_rows[],
-    document_on_error_rows[];
+extern const struct field_row document_policy_rows[], document_retry_rows[];
 
 /* Takes over those keys of the node called name, whose object was checked by its shape. */
 void document_policy(

@@ -20,7 +20,7 @@ static const struct choice subgraph_messages[] = {
 	FIELD(subgraph_object, input, FIELD_OBJECT), FIELD(subgraph_object, output, FIELD_OBJECT), \
 	    FIELD(subgraph_object, messages, .kind = &field_choice, .choices = subgraph_messages)
 
-DOCUMENT_NODE_SHAPE(graph, document_on_error_rows,
+DOCUMENT_NODE_SHAPE(graph, document_policy_rows,
     FIELD(subgraph_object, graph, .kind = &field_text, .required = true), SUBGRAPH_ROWS);
 
 /* What ag_graph_subgraph says of one. */

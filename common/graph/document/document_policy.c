@@ -16,12 +16,10 @@ struct policy_object {
 	double timeout;
 };
 
-#define ON_ERROR_ROW FIELD(policy_object, on_error, .kind = &field_text)
 #define RETRY_ROWS                                                                            \
 	FIELD(policy_object, retry, FIELD_OBJECT), FIELD(policy_object, cache, FIELD_OBJECT), \
-	    ON_ERROR_ROW
+	    FIELD(policy_object, on_error, .kind = &field_text)
 
-const struct field_row document_on_error_rows[] = {ON_ERROR_ROW, FIELDS_END};
 const struct field_row document_retry_rows[] = {RETRY_ROWS, FIELDS_END};
 const struct field_row document_policy_rows[] = {RETRY_ROWS,
     FIELD(policy_object, timeout, .kind = &field_number, .min = 0.001, .max = 900), FIELDS_END};

@@ -23,26 +23,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The node, as it is described, and the values of its key now; the frame's, made once. */
-static const char *node_cache_key(ag_run *run)
+const char *node_cache_key(
+    ag_run *run, const struct node *node, const char *tool, const cJSON *args)
 {
-	const struct node *node = run->frame.node;
 	const struct node_cache *cache = &node->policy.cache;
 	const struct values values = {run, &run->state, NULL};
-	if (run->frame.cache_key)
-		return run->frame.cache_key;
+	if (!cache->names || !run->setup.cache_dir)
+		return NULL;
 	cJSON *key = cJSON_CreateObject();
 	json_add_str(key, "node", node->name);
 	json_add_str(key, "graph", run->setup.graph->name);
 	if (cache->described)
 		json_add_str(key, "described", cache->described);
+	if (node->sub)
+		json_add_int(key, "inside", (int64_t)node->sub->graph->described);
+	if (tool) {
+		json_add_str(key, "tool", tool);
+		cJSON_AddItemReferenceToObject(key, "args", (cJSON *)args);
+	}
 	cJSON *list = cJSON_AddArrayToObject(key, "values");
 	for (size_t i = 0; cache->names[i]; i++)
 		cJSON_AddItemToArray(list, values_of(cache->names[i], &values));
 	char *text = json_print(key);
 	cJSON_Delete(key);
 	arena_defer(run->setup.arena, cJSON_free, text);
-	return run->frame.cache_key = text;
+	return text;
 }
 
 /* The file of the key's slot, in the arena. */
@@ -70,11 +75,9 @@ static char *node_cache_read(const char *path)
 	return text;
 }
 
-/* What was kept under the key, as long as its time lasts: a new tree, or NULL. */
-static cJSON *node_cache_find(ag_run *run)
+/* The same as long as its time lasts, and where it is this key's. */
+static cJSON *node_cache_parse(char *text, const char *key)
 {
-	const char *key = node_cache_key(run);
-	char *text = node_cache_read(node_cache_path(run, key));
 	cJSON *kept = text ? json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL) : NULL;
 	const char *of = json_str(kept, "key");
 	int64_t until;
@@ -86,12 +89,17 @@ static cJSON *node_cache_find(ag_run *run)
 	return NULL;
 }
 
-bool node_cache_take(ag_run *run)
+cJSON *node_cache_find(const ag_run *run, const char *key)
 {
-	cJSON *kept = run->setup.cache_dir ? node_cache_find(run) : NULL;
+	if (!key)
+		return NULL;
+	cJSON *kept = node_cache_parse(node_cache_read(node_cache_path(run, key)), key);
 	metrics_count(kept ? METRIC_NODE_CACHE_HITS : METRIC_NODE_CACHE_MISSES, 1);
-	if (!kept)
-		return false;
+	return kept;
+}
+
+void node_cache_say(ag_run *run, cJSON *kept)
+{
 	cJSON *messages = json_get(kept, "messages");
 	const cJSON *updates = json_get(kept, "updates"), *update;
 	while (messages && messages->child) { /* each is a new one, for which nothing was spent */
@@ -105,59 +113,60 @@ bool node_cache_take(ag_run *run)
 		ag_update(run, update->child->string, cJSON_Duplicate(update->child, true));
 	cJSON_Delete(kept);
 	run->frame.cached = true;
-	return true;
 }
 
-char *node_cache_text(const ag_run *run)
+cJSON *node_cache_result(const cJSON *first, const cJSON *updates)
 {
-	const struct node_frame *frame = &run->frame;
 	const cJSON *message, *update;
-	bool answered = run->answers && run->answers->child;
-	if (!run->setup.cache_dir || !frame->cache_key || answered || frame->waiting ||
-	    frame->leaves || frame->summary)
-		return NULL;
-	cJSON_ArrayForEach(message, frame->messages) {
+	for (message = first; message; message = message->next) {
 		if (message_has_calls(message))
 			return NULL;
 	}
-	cJSON *kept = cJSON_CreateObject();
-	json_add_str(kept, "key", frame->cache_key);
-	json_add_int(
-	    kept, "until", clock_now() + (int64_t)(frame->node->policy.cache.ttl * 1000000));
-	cJSON_AddItemToObject(kept, "messages", cJSON_Duplicate(frame->messages, true));
-	cJSON *updates = cJSON_AddArrayToObject(kept, "updates"); /* a field may be set twice */
-	cJSON_ArrayForEach(update, frame->updates) {
-		cJSON *one = json_append(updates, cJSON_CreateObject());
+	cJSON *result = cJSON_CreateObject();
+	cJSON *messages = cJSON_AddArrayToObject(result, "messages");
+	for (message = first; message; message = message->next)
+		cJSON_AddItemToArray(messages, cJSON_Duplicate(message, true));
+	cJSON *list = cJSON_AddArrayToObject(result, "updates"); /* a field may be set twice */
+	cJSON_ArrayForEach(update, updates) {
+		cJSON *one = json_append(list, cJSON_CreateObject());
 		cJSON_AddItemToObject(one, update->string, cJSON_Duplicate(update, true));
 	}
-	char *text = json_print(kept);
-	cJSON_Delete(kept);
-	if (strlen(text) <= NODE_CACHE_MAX)
-		return text;
-	free(text);
-	return NULL;
+	return result;
 }
 
-void node_cache_put(const ag_run *run, const char *text)
+/* Another one that writes there is as good. */
+static bool node_cache_write(int fd, const char *text)
 {
-	const char *path = node_cache_path(run, run->frame.cache_key);
-	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
 	size_t len = strlen(text);
-	int fd = open(path, flags, 0600);
-	if (fd < 0 && errno == ENOENT) {
-		directory_make(run->setup.cache_dir);
-		fd = open(path, flags, 0600);
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return true;
+	if (ftruncate(fd, 0) == 0 && write(fd, text, len) == (ssize_t)len)
+		return true;
+	int why = errno;
+	if (ftruncate(fd, 0) != 0)
+		log_warning("a node's result is half written: %s", strerror(errno));
+	errno = why;
+	return false;
+}
+
+void node_cache_put(const ag_run *run, const struct node *node, const char *key, cJSON *result)
+{
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+	const char *path = node_cache_path(run, key);
+	json_add_str(result, "key", key);
+	json_add_int(result, "until", clock_now() + (int64_t)(node->policy.cache.ttl * 1000000));
+	char *text = json_print(result);
+	cJSON_Delete(result);
+	if (strlen(text) <= NODE_CACHE_MAX) {
+		int fd = open(path, flags, 0600);
+		if (fd < 0 && errno == ENOENT) {
+			directory_make(run->setup.cache_dir);
+			fd = open(path, flags, 0600);
+		}
+		if (fd < 0 || !node_cache_write(fd, text))
+			log_warning("%s: a node's result is not kept: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
 	}
-	if (fd < 0) {
-		log_warning("%s: a node's result is not kept: %s", path, strerror(errno));
-		return;
-	}
-	/* another one that writes there is as good */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-	    (ftruncate(fd, 0) != 0 || write(fd, text, len) != (ssize_t)len)) {
-		log_warning("%s: a node's result is not kept: %s", path, strerror(errno));
-		if (ftruncate(fd, 0) != 0)
-			log_warning("%s: %s", path, strerror(errno));
-	}
-	close(fd);
+	free(text);
 }

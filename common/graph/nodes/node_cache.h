@@ -17,15 +17,23 @@
 #define NODE_CACHE_SLOTS 4096
 #define NODE_CACHE_MAX (1 << 20) /* bytes of a result; a longer one is not kept */
 
-/* Lets the node of the frame say and set what is kept for the values of its key; false: nothing
- * is. */
-bool node_cache_take(ag_run *run);
+/* What a result of the node is kept under: how it is described, and the values of its key now; of a
+ * call of a tools node its tool and arguments as well (else NULL).  The arena's; NULL: nothing is
+ * kept of it. */
+const char *node_cache_key(
+    ag_run *run, const struct node *node, const char *tool, const cJSON *args);
 
-/* What is to be kept of the node of the frame, which has ended well, malloc'd; NULL: nothing, as of
- * one that was answered by a person, asks for tools, or left messages out of the context. */
-char *node_cache_text(const ag_run *run);
+/* What is kept under the key, whose hit or miss is counted: a new tree, or NULL, as for no key. */
+cJSON *node_cache_find(const ag_run *run, const char *key);
 
-/* Keeps it, in the place of what is in its slot. */
-void node_cache_put(const ag_run *run, const char *text);
+/* Lets the node of the frame say and set what was found (taken over). */
+void node_cache_say(ag_run *run, cJSON *kept);
+
+/* What a node leaves, its messages from first on (or NULL) and updates ({field: value}, or NULL): a
+ * new tree; NULL: it asks for tools, and is not kept. */
+cJSON *node_cache_result(const cJSON *first, const cJSON *updates);
+
+/* Keeps the result (an object, taken over), in the place of what is in its slot. */
+void node_cache_put(const ag_run *run, const struct node *node, const char *key, cJSON *result);
 
 #endif

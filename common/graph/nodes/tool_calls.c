@@ -226,7 +226,9 @@ ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *b
 		call->view.frame.updates = call->view.frame.messages = call->view.frame.held = NULL;
 	}
 	work_together(&calls);
+	run->frame.cached = true;
 	for (size_t i = 0; i < count; i++) {
+		run->frame.cached = run->frame.cached && calls.items[i].view.frame.cached;
 		cJSON_Delete(calls.items[i].kept);
 		cJSON_Delete(calls.items[i].output);
 	}

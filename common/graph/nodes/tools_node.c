@@ -5,6 +5,7 @@
 #include "graph/message/message.h"
 #include "graph/nodes/approval.h"
 #include "graph/nodes/asking.h"
+#include "graph/nodes/node_cache.h"
 #include "graph/nodes/node_tools.h"
 #include "graph/nodes/tool_calls.h"
 #include "graph/run_internal.h"
@@ -78,11 +79,28 @@ static ag_result call_of_server(ag_run *run, const char *name, const cJSON *args
 	return result;
 }
 
+static cJSON *call_result(const cJSON *output)
+{
+	cJSON *result = cJSON_CreateObject();
+	cJSON *copy = output ? cJSON_Duplicate(output, true) : cJSON_CreateNull();
+	cJSON_AddItemToObject(result, "output", copy);
+	return result;
+}
+
 ag_result tools_node_call(ag_run *run, const char *name, const cJSON *args, cJSON **output)
 {
 	const struct node *node = run->frame.node;
 	const struct tool *tool = graph_tool_get(node, name);
+	const char *key = node_cache_key(run, node, name, args);
+	cJSON *kept = node_cache_find(run, key);
 	ag_result result;
+	run->frame.cached = kept;
+	run->frame.acts = false;
+	if (kept) {
+		*output = cJSON_DetachItemFromObjectCaseSensitive(kept, "output");
+		cJSON_Delete(kept);
+		return AG_OK;
+	}
 	if (tool && tool->fn)
 		result = check_and_call(run, tool, args, output);
 	else if (!tool && node->server_count)
@@ -96,6 +114,8 @@ ag_result tools_node_call(ag_run *run, const char *name, const cJSON *args, cJSO
 		*output = NULL;
 	} else if (result != AG_OK && !*output) {
 		*output = cJSON_CreateString(why ? why : "the tool failed");
+	} else if (result == AG_OK && key && !run->frame.acts) {
+		node_cache_put(run, node, key, call_result(*output));
 	}
 	return result;
 }
