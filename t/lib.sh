@@ -253,6 +253,13 @@ lock_threads() {
 	wait_for 5 test -s "$WORK/locked"
 }
 
+# nginx_paths: directives for an nginx that a test starts, which else writes where it was installed.
+nginx_paths() {
+	for nginx_path in client_body fastcgi proxy scgi uwsgi; do
+		echo "${nginx_path}_temp_path $WORK/$nginx_path;"
+	done
+}
+
 # need_websockets: sets python to one that has the client library; without it, websocketd or nginx the script is skipped.
 need_websockets() {
 	for python in python3 /usr/bin/python3; do

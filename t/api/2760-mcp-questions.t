@@ -16,7 +16,7 @@ seen() { jq -rs "$1" seen; }
 
 for kind in new old; do
 	rm -f port seen
-	python3 "$TOP_SRCDIR/t/api/mcp-asking-server.py" $kind &
+	python3 -B "$TOP_SRCDIR/t/api/mcp-asking-server.py" $kind &
 	tap_pids="$! $tap_pids"
 	wait_for 60 test -f port || tap_bail 'the server does not start'
 	tools_graph "{\"name\": \"shop\", \"mcp\": {\"url\": \"http://127.0.0.1:$(cat port)/mcp\"}}"

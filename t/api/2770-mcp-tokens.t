@@ -7,7 +7,7 @@
 
 command -v python3 >/dev/null || tap_skip_all 'there is no python3'
 
-python3 "$TOP_SRCDIR/t/api/mcp-asking-server.py" locked &
+python3 -B "$TOP_SRCDIR/t/api/mcp-asking-server.py" locked &
 tap_pids="$! $tap_pids"
 wait_for 60 test -f port || tap_bail 'the server does not start'
 SITE=http://127.0.0.1:$(cat port)

@@ -93,43 +93,16 @@ is "$STATUS $(json .error.message "$BODY")" '400 File not found: none' 'one that
 
 # ---- a client that leaves
 
-marks=$WORK/marks
-cat >step.sh <<SH
-#!/bin/sh
-cat >/dev/null
-echo mark >>"$marks"
-i=0
-until [ -e "$WORK/go" ] || [ \$i = 300 ]; do
-	sleep 0.1
-	i=\$((i + 1))
-done
-SH
-chmod +x step.sh
-cat >graph.json <<'JSON'
-{"steps": {
-  "nodes": {"a": {"kind": "exec", "command": "./step.sh"}, "b": {"kind": "exec", "command": "./step.sh"}},
-  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "END"}]}}
-JSON
+waiting_steps
 serve_stop
 printf '{"agent":"graph.json:steps","openai":{"enabled":true,"model":"demo"}}\n' >agentgraph.json
-
-# leaves COMMAND...: a request whose client leaves while the first node runs, which then ends.
-leaves() {
-	rm -f "$marks" go
-	in_background client "$@"
-	wait_for 30 test -s "$marks"
-	# shellcheck disable=SC2154 # in_background sets it
-	for process in $(children "$background_client"); do kill "$process"; done
-	collect client 2>/dev/null
-	touch go
-}
 ended() { [ "$(number "runs_total{status=\"$1\"}")" = 1 ]; }
 leaves complete "$(user hi)"
 wait_for 30 ended stopped
-is "$(wc -l <"$marks")" 1 'a run without a thread ends before its next node when its client leaves'
+is "$(wc -l <marks)" 1 'a run without a thread ends before its next node when its client leaves'
 leaves on left "$(user hi)"
 wait_for 30 ended done
-is "$(wc -l <"$marks")" 2 'on a thread it goes on'
+is "$(wc -l <marks)" 2 'on a thread it goes on'
 serve_stop
 
 # ---- production

@@ -5,15 +5,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/openai.sh"
 
-# each speaks half of its answer, waits until the other has, and then the rest
-cat >speak <<'SH'
-#!/bin/sh
-echo "{\"delta\": \"$1 \"}"
-: >"$1.here"
-until [ -e "$2.here" ]; do sleep 0.02; done
-echo '{"delta": "says"}'
-SH
-chmod +x speak
+make_speaker speak
 cat >graph.json <<'JSON'
 {"g": {
   "nodes": {

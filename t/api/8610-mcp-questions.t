@@ -178,34 +178,8 @@ serve_stop
 
 # ---- a host that leaves
 
-cat >step.sh <<SH
-#!/bin/sh
-cat >/dev/null
-echo mark >>"$WORK/marks"
-i=0
-until [ -e "$WORK/go" ] || [ \$i = 300 ]; do
-	sleep 0.1
-	i=\$((i + 1))
-done
-SH
-chmod +x step.sh
-cat >graph.json <<'JSON'
-{"steps": {
-  "nodes": {"a": {"kind": "exec", "command": "./step.sh"}, "b": {"kind": "exec", "command": "./step.sh"}},
-  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "END"}]}}
-JSON
+waiting_steps
 printf '{"agent":"graph.json:steps","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
-
-# leaves COMMAND...: a call whose host leaves while the first node runs, which then ends.
-leaves() {
-	rm -f marks go
-	in_background client "$@"
-	wait_for 30 test -s "$WORK/marks"
-	# shellcheck disable=SC2154 # in_background sets it
-	for process in $(children "$background_client"); do kill "$process"; done
-	collect client 2>/dev/null
-	touch go
-}
 run_is() {
 	api GET "/v1/threads/$1/runs"
 	[ "$(json '.data.runs[0].status' "$BODY")" = "$2" ]

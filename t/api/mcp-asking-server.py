@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""An MCP server over HTTP whose tools ask, for 2760-mcp-questions.t; it writes its port to the file "port".
+"""An MCP server over HTTP whose tools ask, for 2760-mcp-questions.t.
 
     mcp-asking-server.py new|old|locked
 
@@ -9,13 +9,14 @@ speaks 2025-11-25: a question is a request in the stream that answers the call. 
 """
 
 import base64
-import http.server
 import json
 import os
 import queue
 import sys
 import threading
 import urllib.parse
+
+import mcp_peer
 
 NEW = sys.argv[1] != "old"
 LOCKED = sys.argv[1] == "locked"
@@ -61,21 +62,7 @@ def tools():
     return named + [bad] + later
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
-    def answer(self, status, body="", kind="application/json"):
-        data = body.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("Mcp-Session-Id", "s")
-        self.end_headers()
-        self.wfile.write(data)
-
+class Handler(mcp_peer.Handler):
     def result(self, result, status=200):
         self.answer(status, json.dumps({"jsonrpc": "2.0", "id": self.id, "result": result}))
 
@@ -198,16 +185,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *args):
-        pass
-
-
-server = Server(("127.0.0.1", 0), Handler)
-SITE = f"http://127.0.0.1:{server.server_address[1]}"
-with open("port.new", "w") as f:
-    print(server.server_address[1], file=f)
-os.rename("port.new", "port")
-server.serve_forever()
+server = mcp_peer.Server(Handler)
+SITE = f"http://127.0.0.1:{server.port}"
+server.serve()

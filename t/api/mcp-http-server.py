@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: ISC
-"""An MCP server over HTTP with bad moments, for 2750-mcp-http.t; it writes its port to the file "port".
+"""An MCP server over HTTP with bad moments, for 2750-mcp-http.t.
 
 It listens to GET with a stream that ends, then with a connection that ends, then with 503, and then
 says that its tools have changed.  The tool slow breaks its stream off; who asks for the rest gets 503
 first.
 """
 
-import http.server
 import json
-import os
 import threading
 import time
+
+import mcp_peer
 
 lock = threading.Lock()
 seen = {"listen": 0, "resume": 0, "slow": None}
@@ -24,40 +24,29 @@ def tools():
     return [tool("slow")] + ([tool("later")] if seen["listen"] > 3 else [])
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
-    def answer(self, status, kind="text/plain", body=""):
-        data = body.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("Mcp-Session-Id", "s")
-        self.end_headers()
-        self.wfile.write(data)
-
+class Handler(mcp_peer.Handler):
     def reply(self, number, result):
         return json.dumps({"jsonrpc": "2.0", "id": number, "result": result})
+
+    def stream(self, events):
+        self.answer(200, events, "text/event-stream")
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if "id" not in message:
             self.answer(202)
         elif message["method"] == "initialize":
-            self.answer(200, "application/json", self.reply(message["id"], {
+            self.answer(200, self.reply(message["id"], {
                 "protocolVersion": "2025-06-18", "serverInfo": {"name": "t", "version": "1"},
                 "capabilities": {"tools": {"listChanged": True}}}))
         elif message["method"] == "tools/list":
             with lock:
-                self.answer(200, "application/json", self.reply(message["id"], {"tools": tools()}))
+                self.answer(200, self.reply(message["id"], {"tools": tools()}))
         elif message["method"] != "tools/call":
             self.answer(404)
         else:
             seen["slow"] = message["id"]
-            self.answer(200, "text/event-stream", "id: 7\nretry: 10\ndata:\n\n")
+            self.stream("id: 7\nretry: 10\ndata:\n\n")
 
     def do_DELETE(self):
         self.answer(200)
@@ -69,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             seen["listen"] += 1
             times = seen["listen"]
         if times == 1:
-            self.answer(200, "text/event-stream", "retry: 10\n: nothing yet\n\n")
+            self.stream("retry: 10\n: nothing yet\n\n")
         elif times == 2:
             self.close_connection = True
         elif times == 3:
@@ -89,12 +78,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(503)
         else:
             result = {"content": [{"type": "text", "text": "at last"}]}
-            self.answer(200, "text/event-stream", f"id: 8\ndata: {self.reply(seen['slow'], result)}\n\n")
+            self.stream(f"id: 8\ndata: {self.reply(seen['slow'], result)}\n\n")
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-server.daemon_threads = True
-with open("port.new", "w") as f:
-    print(server.server_address[1], file=f)
-os.rename("port.new", "port")
-server.serve_forever()
+mcp_peer.Server(Handler).serve()

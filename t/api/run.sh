@@ -112,3 +112,48 @@ facts_explain() {
 	diag "left side: $(printf '%s' "$BODY" | jq -c "$facts_words $1 | (${2% == *})" 2>&1)"
 	diag "status $STATUS, answer: $(printf '%.3000s' "$BODY")"
 }
+
+# make_speaker FILE: a node that is called with two names; it says half of its answer, waits until the other one has, and then
+# the rest.
+make_speaker() {
+	cat >"$1" <<-'SH'
+		#!/bin/sh
+		echo "{\"delta\": \"$1 \"}"
+		: >"$1.here"
+		until [ -e "$2.here" ]; do sleep 0.02; done
+		echo '{"delta": "says"}'
+	SH
+	chmod +x "$1"
+}
+
+# waiting_steps: the document graph.json with a graph "steps" of two nodes, a and b, which write a line to marks and end when
+# there is a file "go".
+waiting_steps() {
+	cat >step.sh <<-SH
+		#!/bin/sh
+		cat >/dev/null
+		echo mark >>"$WORK/marks"
+		i=0
+		until [ -e "$WORK/go" ] || [ \$i = 300 ]; do
+			sleep 0.1
+			i=\$((i + 1))
+		done
+	SH
+	chmod +x step.sh
+	cat >graph.json <<-'JSON'
+		{"steps": {
+		  "nodes": {"a": {"kind": "exec", "command": "./step.sh"}, "b": {"kind": "exec", "command": "./step.sh"}},
+		  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "END"}]}}
+	JSON
+}
+
+# leaves COMMAND...: a request whose client leaves while the first of these nodes runs, which then ends.
+leaves() {
+	rm -f marks go
+	in_background client "$@"
+	wait_for 30 test -s marks
+	# shellcheck disable=SC2154 # in_background sets it
+	for process in $(children "$background_client"); do kill "$process"; done
+	collect client 2>/dev/null
+	touch go
+}

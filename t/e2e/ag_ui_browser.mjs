@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: ISC
 // ag_ui_browser.mjs PEERS URL WORK CHROMIUM EXAMPLE: the conversations, and the example's chat, in a Chromium page of another
-// origin than the service; a line "ok NAME" or "no NAME" each.
+// origin than the service; a line "ok NAME" or "failed NAME" each.
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { report } from './report.mjs';
 
 const [peers, url, work, executablePath, example] = process.argv.slice(2);
 const require = createRequire(`${peers}/package.json`);
@@ -14,12 +15,9 @@ const { chromium } = require('playwright-core');
 const here = dirname(fileURLToPath(import.meta.url));
 
 let failed = 0;
-function report(name, good, found) {
-	console.log(`${good ? 'ok' : 'no'} ${name.replaceAll('\n', ' ')}`);
-	if (!good) {
-		failed++;
-		console.log(`# ${String(found).replaceAll('\n', '\n# ')}`);
-	}
+function tell(name, good, found) {
+	failed += !good;
+	report(name, good, found);
 }
 
 const bundle = (entry, out) => build({
@@ -55,13 +53,13 @@ const browser = await chromium.launchPersistentContext(profile, {
 try {
 	const page = await browser.newPage();
 	await page.goto(`${origin}/`);
-	report('the page is of another origin', new URL(url).origin !== origin, origin);
+	tell('the page is of another origin', new URL(url).origin !== origin, origin);
 	for (const { name, good, found } of await page.evaluate((options) => globalThis.talk(options), { url }))
-		report(`in the browser: ${name}`, good, found);
+		tell(`in the browser: ${name}`, good, found);
 	await page.close();
 	await chat();
 } catch (error) {
-	report('the browser test comes to its end', false, error.stack);
+	tell('the browser test comes to its end', false, error.stack);
 } finally {
 	await browser.close();
 	server.close();
@@ -84,7 +82,7 @@ async function chat() {
 	};
 	const shows = async (text, name) => {
 		const found = await page.locator('.assistant', { hasText: text }).last().waitFor().then(() => '', String);
-		report(`in the chat: ${name}`, !found, `${found}\n${await page.locator('body').innerText()}\n${complaints.join('\n')}`);
+		tell(`in the chat: ${name}`, !found, `${found}\n${await page.locator('body').innerText()}\n${complaints.join('\n')}`);
 	};
 
 	await say('hello there');
@@ -93,12 +91,12 @@ async function chat() {
 	// The second tick is a second away when the first is there.
 	await say('/slow 3 700');
 	await shows('tick 1', 'an answer is streamed');
-	report('in the chat: while it goes on', !(await page.locator('body').innerText()).includes('done'), 'it was over');
+	tell('in the chat: while it goes on', !(await page.locator('body').innerText()).includes('done'), 'it was over');
 	await shows('done', 'to its end');
 
 	await say('/add 2 3');
 	await shows('sum: 5', 'a tool of the server runs');
-	report('in the chat: its call is shown', await page.locator('.tool', { hasText: 'add(' }).count() === 1,
+	tell('in the chat: its call is shown', await page.locator('.tool', { hasText: 'add(' }).count() === 1,
 		await page.locator('body').innerText());
 	await say('/think about it');
 	await shows('thought: about it', 'reasoning is shown');
@@ -110,16 +108,16 @@ async function chat() {
 	await say('/ask Again?');
 	await page.getByRole('button', { name: 'Cancel' }).click();
 	await shows('cancelled', 'or cancelled');
-	report('in the chat: the question is gone', await page.locator('.interrupt').count() === 0, 'it is still there');
+	tell('in the chat: the question is gone', await page.locator('.interrupt').count() === 0, 'it is still there');
 
 	await say('/remote page_title {"title":"Set by the agent"}');
 	await shows('remote: ', 'a tool of the page runs');
-	report('in the chat: in the page itself', await page.title() === 'Set by the agent', await page.title());
+	tell('in the chat: in the page itself', await page.title() === 'Set by the agent', await page.title());
 	await say('and on');
 	await shows('echo: and on', 'and the conversation goes on');
 
 	await say('/error it broke');
 	await page.locator('.failure', { hasText: 'it broke' }).waitFor();
-	report('in the chat: an error is told', true);
+	tell('in the chat: an error is told', true);
 	await page.close();
 }

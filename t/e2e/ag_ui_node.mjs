@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: ISC
-// ag_ui_node.mjs PEERS URL: the conversations with the official client in Node; a line "ok NAME" or "no NAME" each.
+// ag_ui_node.mjs PEERS URL: the conversations with the official client in Node; a line "ok NAME" or "failed NAME" each.
 import { createRequire } from 'node:module';
 import { converse } from './ag_ui_talk.mjs';
+import { report } from './report.mjs';
 
 const [peers, url] = process.argv.slice(2);
 const { HttpAgent } = createRequire(`${peers}/package.json`)('@ag-ui/client');
 
-await converse(HttpAgent, { url }, (name, good, found) => {
-	console.log(`${good ? 'ok' : 'no'} ${name.replaceAll('\n', ' ')}`);
-	if (!good)
-		console.log(`# ${found}`);
-});
+await converse(HttpAgent, { url }, report);

@@ -24,17 +24,11 @@ serve_start || tap_bail 'the service does not start'
 # ---- the SDK, both of its lines
 
 ln -s "$PEERS/node_modules" node_modules
-cp "$TOP_SRCDIR/t/e2e/mcp_hosts.mjs" .
+cp "$TOP_SRCDIR/t/e2e/mcp_hosts.mjs" "$TOP_SRCDIR/t/e2e/report.mjs" .
 timeout 300 "$NODE" mcp_hosts.mjs "$BASE" "$guarded" "$(token alice ',"scopes":["graph:invoke"]')" >hosts.out 2>hosts.err
 ok $? 'the hosts come to the end of their conversations'
 [ ! -s hosts.err ] || diag "$(head -n 40 hosts.err)"
-while IFS= read -r line; do
-	case $line in
-	'ok '*) tap_result 0 "${line#ok }" ;;
-	'no '*) tap_result 1 "${line#no }" ;;
-	*) echo "$line" ;;
-	esac
-done <hosts.out
+tap_report <hosts.out
 ok "[ $(grep -c '^ok' hosts.out) -gt 25 ]" 'which were many'
 run_is() {
 	http GET "/v1/threads/$1/runs"

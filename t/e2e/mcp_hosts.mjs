@@ -4,28 +4,14 @@
 //	node mcp_hosts.mjs BASE GUARDED TOKEN
 //
 // BASE is a service of builtin:demo without authentication, GUARDED one with, where TOKEN may call.  Prints "ok NAME" or
-// "no NAME" for each fact.  Lies beside a node_modules with the SDKs.
+// "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the SDKs.
 import { Client as Latest, StreamableHTTPClientTransport as LatestTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { failure, is, report } from './report.mjs';
 
 const [base, guarded, token] = process.argv.slice(2);
 const info = { name: 'tests', version: '1' };
-
-function report(name, good, found) {
-	console.log(`${good ? 'ok' : 'no'} ${name}`);
-	if (!good) console.log(`# ${name}: ${JSON.stringify(found)?.slice(0, 2000) ?? found}`);
-}
-const is = (name, found, expected) => report(name, JSON.stringify(found) === JSON.stringify(expected), found);
-
-async function failure(run) {
-	try {
-		await run();
-	} catch (error) {
-		return error;
-	}
-	return null;
-}
 
 const text = (result) => result.content[0].text;
 const call = (message, more) => ({ name: 'demo', arguments: { message, ...more } });

@@ -23,17 +23,11 @@ serve_start || tap_bail 'the service does not start'
 # ---- the clients, who look for what they import beside them
 
 ln -s "$PEERS/node_modules" node_modules
-cp "$TOP_SRCDIR/t/e2e/openai_clients.mjs" .
+cp "$TOP_SRCDIR/t/e2e/openai_clients.mjs" "$TOP_SRCDIR/t/e2e/report.mjs" .
 timeout 300 "$NODE" openai_clients.mjs "$BASE" "$guarded" "$(token alice ',"scopes":["graph:invoke"]')" >talk 2>talk.err
 ok $? 'the clients come to the end of their conversations'
 [ ! -s talk.err ] || diag "$(head -n 40 talk.err)"
-while IFS= read -r line; do
-	case $line in
-	'ok '*) tap_result 0 "${line#ok }" ;;
-	'no '*) tap_result 1 "${line#no }" ;;
-	*) echo "$line" ;;
-	esac
-done <talk
+tap_report <talk
 ok "[ $(grep -c '^ok' talk) -gt 35 ]" 'which were many'
 
 # ---- the wire

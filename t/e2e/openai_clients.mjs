@@ -5,30 +5,16 @@
 //	node openai_clients.mjs BASE GUARDED TOKEN
 //
 // BASE is a service without authentication, GUARDED one with, whose rate limit is low, and TOKEN may do nothing there but
-// ask.  Prints "ok NAME" or "no NAME" for each fact.  Lies beside a node_modules with the clients.
+// ask.  Prints "ok NAME" or "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the clients.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from 'ai';
 import OpenAI from 'openai';
+import { failure, is, report } from './report.mjs';
 
 const [base, guarded, token] = process.argv.slice(2);
 const baseURL = `${base}/v1`;
-
-function report(name, good, found) {
-	console.log(`${good ? 'ok' : 'no'} ${name}`);
-	if (!good) console.log(`# ${name}: ${JSON.stringify(found)?.slice(0, 2000) ?? found}`);
-}
-const is = (name, found, expected) => report(name, JSON.stringify(found) === JSON.stringify(expected), found);
-
-async function failure(run) {
-	try {
-		await run();
-	} catch (error) {
-		return error;
-	}
-	return null;
-}
 
 const user = (content) => ({ role: 'user', content });
 const parameters = { type: 'object', properties: { n: { type: 'number' } } };

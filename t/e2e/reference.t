@@ -32,11 +32,7 @@ pid $WORK/nginx.pid;
 error_log stderr;
 events { }
 http {
-    client_body_temp_path $WORK/body;
-    fastcgi_temp_path $WORK/fastcgi;
-    proxy_temp_path $WORK/proxy;
-    scgi_temp_path $WORK/scgi;
-    uwsgi_temp_path $WORK/uwsgi;
+    $(nginx_paths)
     access_log off;
     server {
         listen 127.0.0.1:PORT;

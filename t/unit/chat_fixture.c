@@ -3,6 +3,7 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "http_fixture.h"
+#include "unit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -279,4 +280,22 @@ const char *at(const cJSON *json, const char *path)
 	    : cJSON_IsString(json) ? xstrdup(json->valuestring)
 				   : json_print(json);
 	return *text;
+}
+
+static void note_problem(const char *path, const char *text, void *arg)
+{
+	buf_printf(arg, "%s: %s\n", path, text);
+}
+
+void settings_are_refused(const char *settings, const char *problems)
+{
+	struct buf noted = {0};
+	cJSON *json = json_from(settings);
+	const struct chat_reporter reporter = {note_problem, &noted};
+	struct chat_model *m = chat_model_new(json, &reporter);
+	CU_ASSERT_PTR_NULL(m);
+	CU_ASSERT_STRING_EQUAL(buf_str(&noted), problems);
+	chat_model_free(m);
+	buf_release(&noted);
+	cJSON_Delete(json);
 }

@@ -72,6 +72,9 @@ enum chat_end ask(const char *settings, struct heard *heard, struct chat_result 
 enum chat_end ask_with(const char *settings, struct chat_request *request, struct heard *heard,
     struct chat_result *result);
 
+/* That settings in that notation are refused with these problems, a line "PATH: TEXT" each. */
+void settings_are_refused(const char *settings, const char *problems);
+
 /* The text of JSON at a path like "content/0/text"; "(none)" when there is none.  Static. */
 const char *at(const cJSON *json, const char *path);
 

@@ -562,29 +562,11 @@ static void a_local_server_needs_no_key(void)
 
 /* ---- Settings that are wrong */
 
-static void note_problem(const char *path, const char *text, void *arg)
-{
-	buf_printf(arg, "%s: %s\n", path, text);
-}
-
-static void check_wrong(const char *settings, const char *expected)
-{
-	struct buf problems = {0};
-	cJSON *json = json_from(settings);
-	struct chat_reporter reporter = {note_problem, &problems};
-	struct chat_model *m = chat_model_new(json, &reporter);
-	CU_ASSERT_PTR_NULL(m);
-	CU_ASSERT_STRING_EQUAL(buf_str(&problems), expected);
-	chat_model_free(m);
-	buf_release(&problems);
-	cJSON_Delete(json);
-}
-
 static void every_mistake_is_reported_with_its_path(void)
 {
-	check_wrong("[]", ": expected an object\n");
-	check_wrong("{}", "model: expected the name of a model\n");
-	check_wrong(
+	settings_are_refused("[]", ": expected an object\n");
+	settings_are_refused("{}", "model: expected the name of a model\n");
+	settings_are_refused(
 	    "{'model':'m','temperature':'hot','top_p':2,'max_tokens':1.5,'stop':[1],'colour':1,"
 	    "'base_url':'ftp://x','timeouts':{'idle':0,'never':1},'headers':{'a':1,'b':'$NO_SUCH_X'},"
 	    "'response_format':{'type':'json_schema'},'reasoning_effort':'some','retries':11}",
@@ -605,7 +587,7 @@ static void every_mistake_is_reported_with_its_path(void)
 
 static void fallbacks_are_checked_too(void)
 {
-	check_wrong("{'model':'m','fallbacks':[1,{'top_p':2},{'fallbacks':[]}]}",
+	settings_are_refused("{'model':'m','fallbacks':[1,{'top_p':2},{'fallbacks':[]}]}",
 	    "fallbacks/0: expected an object\n"
 	    "fallbacks/1/top_p: expected a number from 0 to 1\n"
 	    "fallbacks/2/fallbacks: a fallback has no fallbacks\n");
@@ -614,10 +596,10 @@ static void fallbacks_are_checked_too(void)
 static void a_missing_key_is_a_mistake(void)
 {
 	unsetenv("ANTHROPIC_API_KEY");
-	check_wrong("{'model':'m','provider':'anthropic'}",
+	settings_are_refused("{'model':'m','provider':'anthropic'}",
 	    "api_key_env: expected the environment variable ANTHROPIC_API_KEY, for the key, to be "
 	    "set\n");
-	check_wrong("{'model':'m','base_url':'http://x','api_key_env':'NO_SUCH_X'}",
+	settings_are_refused("{'model':'m','base_url':'http://x','api_key_env':'NO_SUCH_X'}",
 	    "api_key_env: expected the environment variable NO_SUCH_X, for the key, to be set\n");
 	setenv("ANTHROPIC_API_KEY", "sk-anthropic-secret", 1);
 }

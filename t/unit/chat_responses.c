@@ -463,35 +463,18 @@ static void models_that_reason_are_known_by_name(void)
 
 /* ---- Settings */
 
-static void note_problem(const char *path, const char *text, void *arg)
-{
-	buf_printf(arg, "%s: %s\n", path, text);
-}
-
-static void check_wrong(const char *settings, const char *expected)
-{
-	struct buf problems = {0};
-	cJSON *json = json_from(settings);
-	struct chat_reporter reporter = {note_problem, &problems};
-	struct chat_model *m = chat_model_new(json, &reporter);
-	CU_ASSERT_PTR_NULL(m);
-	CU_ASSERT_STRING_EQUAL(buf_str(&problems), expected);
-	chat_model_free(m);
-	buf_release(&problems);
-	cJSON_Delete(json);
-}
-
 #define NO_SUCH                                                                                          \
 	": expected no such key beside \"api\": \"responses\", which has none; what another server has " \
 	"goes into extra\n"
 
 static void settings_that_do_not_fit_are_reported(void)
 {
-	check_wrong("{'model':'m','api':'completions'}",
+	settings_are_refused("{'model':'m','api':'completions'}",
 	    "api: expected \"chat_completions\" or \"responses\"\n");
-	check_wrong("{'model':'m','api':'responses','provider':'gemini'}",
+	settings_are_refused("{'model':'m','api':'responses','provider':'gemini'}",
 	    "api: expected no such key for provider gemini\n");
-	check_wrong("{'model':'m','api':'responses','stop':'x','seed':1,'fallbacks':[{'top_k':3}]}",
+	settings_are_refused(
+	    "{'model':'m','api':'responses','stop':'x','seed':1,'fallbacks':[{'top_k':3}]}",
 	    "seed" NO_SUCH "stop" NO_SUCH "fallbacks/0/top_k" NO_SUCH);
 }
 

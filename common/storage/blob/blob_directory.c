@@ -362,36 +362,15 @@ static void directory_close(struct blobs *blobs)
 	free(d);
 }
 
-static const struct blob_ops local_ops = {
-    .name = BLOBS_LOCAL,
-    .close = directory_close,
-    .begin = directory_begin,
-    .write = directory_write,
-    .publish = directory_publish,
-    .end = directory_end,
-    .open = directory_open,
-    .read = directory_read,
-    .shut = directory_shut,
-    .remove = directory_remove,
-    .has_paths = true,
-    .sweep = directory_sweep,
-};
+#define DIRECTORY_OPS                                                                 \
+	.close = directory_close, .begin = directory_begin, .write = directory_write, \
+	.publish = directory_publish, .end = directory_end, .open = directory_open,   \
+	.read = directory_read, .shut = directory_shut, .remove = directory_remove,   \
+	.has_paths = true, .sweep = directory_sweep
 
+static const struct blob_ops local_ops = {.name = BLOBS_LOCAL, DIRECTORY_OPS};
 static const struct blob_ops memory_ops = {
-    .name = BLOBS_MEMORY,
-    .close = directory_close,
-    .begin = directory_begin,
-    .write = directory_write,
-    .publish = directory_publish,
-    .end = directory_end,
-    .open = directory_open,
-    .read = directory_read,
-    .shut = directory_shut,
-    .remove = directory_remove,
-    .has_paths = true,
-    .sweep = directory_sweep,
-    .clear = directory_clear,
-};
+    .name = BLOBS_MEMORY, DIRECTORY_OPS, .clear = directory_clear};
 
 static struct directory *directory_new(const struct blob_ops *ops, const char *path)
 {
