@@ -425,6 +425,18 @@ void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
+void run_tell_attempt(
+    ag_run *run, const struct node *node, int attempt, const struct error *failure)
+{
+	const struct run_event event = {.kind = RUN_ATTEMPT_FAILS,
+	    .node = node->name,
+	    .step = run->step,
+	    .attempt = attempt,
+	    .failure = failure,
+	    .hidden = true};
+	run->setup.observer->event(run->setup.observer, run, &event);
+}
+
 /* Whoever ordered something of the run by now means it, not the one that goes on elsewhere. */
 static enum verdict run_give_back(ag_run *run, struct error *err)
 {

@@ -21,11 +21,12 @@
 #include <stdbool.h>
 
 enum run_event_kind {
-	RUN_NODE_STARTS, /* a node is about to run */
-	RUN_PIECE,       /* a streamed piece of a message (delta true) */
-	RUN_MESSAGE,     /* a message that joined the conversation */
-	RUN_CUSTOM,      /* what a node tells of its own (ag_emit) */
-	RUN_NODE_ENDS    /* a node ended, the run goes on, and its checkpoint is on disk */
+	RUN_NODE_STARTS,   /* a node is about to run */
+	RUN_PIECE,         /* a streamed piece of a message (delta true) */
+	RUN_MESSAGE,       /* a message that joined the conversation */
+	RUN_CUSTOM,        /* what a node tells of its own (ag_emit) */
+	RUN_ATTEMPT_FAILS, /* an attempt of a node failed, and another one may follow */
+	RUN_NODE_ENDS      /* a node ended, the run goes on, and its checkpoint is on disk */
 };
 
 struct run_event {
@@ -43,8 +44,9 @@ struct run_event {
 	char
 	    *traceparent; /* where that of a node in a branch is kept (TRACEPARENT_SIZE), or NULL */
 	bool cached;      /* RUN_NODE_ENDS: it did not run, its result was kept */
-	const struct error *failure; /* RUN_NODE_ENDS: of a node whose on_error follows; NULL: it
-					ended well */
+	const struct error *failure; /* RUN_ATTEMPT_FAILS; RUN_NODE_ENDS: of a node whose on_error
+					follows; NULL: it ended well */
+	int attempt;                 /* RUN_ATTEMPT_FAILS: its number, from 1 */
 };
 
 /*

@@ -125,6 +125,10 @@ void run_show_piece(ag_run *run, const cJSON *piece, const char *json);
 void run_tell_start(ag_run *run);
 void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure);
 
+/* Tells traces that an attempt of the node, or of the graph that it is, failed of err. */
+void run_tell_attempt(
+    ag_run *run, const struct node *node, int attempt, const struct error *failure);
+
 /* The place that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
 int run_choose(ag_run *run, const struct edge *edge, struct error *err);
 

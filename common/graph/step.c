@@ -242,6 +242,7 @@ enum verdict step_again(ag_run *run, const struct node *node, int attempt, struc
 {
 	const struct node_policy *policy = &node->policy;
 	int64_t ms = rest_ms(policy, attempt);
+	run_tell_attempt(run, node, attempt, err);
 	log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f s: %s",
 	    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
 	    err->detail);

@@ -12,6 +12,16 @@
 
 enum span_kind { SPAN_RUN, SPAN_NODE, SPAN_LLM, SPAN_TOOL };
 
+/* An attempt of a node that failed, and was followed by another one. */
+struct span_attempt {
+	struct span_attempt *next;
+	int64_t at;
+	int number;        /* from 1 */
+	const char *node;  /* its name, or that of the graph */
+	const char *code;  /* of the error */
+	const char *error; /* and its text */
+};
+
 /* Times are microseconds since 1970.  Everything that is pointed to is borrowed. */
 struct span {
 	enum span_kind kind;
@@ -19,10 +29,11 @@ struct span {
 	const struct span *parent; /* NULL for the run */
 	const char *name;          /* of the node, model or tool; NULL where it is not known */
 	int64_t start, end;
-	const char *error;  /* what went wrong, or NULL */
-	int step;           /* SPAN_NODE */
-	const char *branch; /* SPAN_NODE: "a/w[3]", or NULL */
-	bool cached;        /* SPAN_NODE: it did not run, its result was kept */
+	const char *error;             /* what went wrong, or NULL */
+	struct span_attempt *attempts; /* SPAN_NODE, SPAN_RUN: in their order, or NULL */
+	int step;                      /* SPAN_NODE */
+	const char *branch;            /* SPAN_NODE: "a/w[3]", or NULL */
+	bool cached;                   /* SPAN_NODE: it did not run, its result was kept */
 
 	int64_t input_tokens, output_tokens; /* SPAN_LLM */
 	const cJSON *message;                /* SPAN_LLM: the model's answer */
@@ -40,6 +51,7 @@ struct run_report {
 	const char *agent, *thread_id, *run_id;
 	const struct span *const *spans; /* the run's first, parents before children */
 	size_t span_count;
+	size_t spans_left_out; /* beyond these */
 	enum run_end end;
 	const char *error_code, *error; /* RUN_END_ERROR */
 	int64_t input_tokens, output_tokens;

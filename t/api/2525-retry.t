@@ -115,6 +115,10 @@ it was one step :: .data.state.execution_meta | [.step, .current_node] == [2, "E
 TABLE
 is "$(ran flaky)" 3 'it ran three times'
 like "$(grep -F 'attempt 1 of 3 failed' "$SERVE_ERR")" 'node flaky.*broken 1' 'the log has each failure'
+api GET /v1/observability/f
+facts <<'TABLE'
+so has the trace, with its number and code :: [.data.run.events[] | select(.type == "error") | [.node, .summary]] == [["flaky", "attempt 2 failed: NODE_ERROR"], ["flaky", "attempt 1 failed: NODE_ERROR"]]
+TABLE
 rm flaky.n
 stream flaky '"response_granularity":"full"'
 chunks <<'TABLE'

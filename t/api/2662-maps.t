@@ -133,6 +133,10 @@ is "$STATUS" 200 'a map may have a thousand elements'
 facts <<'TABLE'
 all in order :: [(said | length), said[1000], .data.state.sum, .data.state.list[500]] == [1002, "999 n999", 1000, "n500"]
 TABLE
+api GET /v1/observability/many
+facts <<'TABLE'
+its trace says how much of it is left out :: [.data.run.events | length, .[0].summary] == [2000, "2006 more left out"]
+TABLE
 serve_stop
 
 serve_graph clash

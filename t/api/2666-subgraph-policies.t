@@ -116,6 +116,10 @@ api GET /v1/threads/a/messages
 facts <<'TABLE'
 nor is it in the thread :: .data.messages | texts == ["hello", "try 3", "done [3]"]
 TABLE
+api GET /v1/observability/a
+facts <<'TABLE'
+the trace has its attempts :: [.data.run.events[] | select(.type == "error") | [.node, .summary]] == [["sub", "attempt 2 failed: NODE_ERROR"], ["sub", "attempt 1 failed: NODE_ERROR"]]
+TABLE
 like "$(grep -F 'node sub: attempt 1 of 3 failed' "$SERVE_ERR")" 'broken 1' 'the log has each attempt'
 fresh
 stream hello "$full"

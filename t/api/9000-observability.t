@@ -144,6 +144,7 @@ stream "$words" "$(thread long)"
 observe long
 facts <<'FACTS'
 two thousand records stay :: (events | length) == 2000
+the last of them says how many there were besides :: events[0].summary | test("^[0-9]+ more left out$")
 what came after them still counts :: run.llm_calls == 1 and run.usage.prompt_tokens >= 2100
 and the run is as long as it was :: run.duration_ms >= events[0].offset_ms
 FACTS

@@ -266,6 +266,45 @@ static void a_failure_is_a_code_below_full(void)
 	report.error_code = report.error = root.error = NULL;
 }
 
+static char *events_of_node(enum trace_level level)
+{
+	cJSON *array = written(level);
+	char *text = json_print(json_get(cJSON_GetArrayItem(array, 1), "events"));
+	cJSON_Delete(array);
+	return text;
+}
+
+static void attempts_that_failed_are_events(void)
+{
+	struct span_attempt second = {
+	    .at = 5, .number = 2, .node = "agent", .code = "NODE_TIMEOUT", .error = "late"};
+	struct span_attempt first = {
+	    .next = &second, .at = 4, .number = 1, .node = "agent", .code = "X", .error = "jane"};
+	static const char *const shown[] = {
+	    "[{\"timeUnixNano\":\"4000\",\"name\":\"exception\",\"attributes\":[]},"
+	    "{\"timeUnixNano\":\"5000\",\"name\":\"exception\",\"attributes\":[]}]",
+	    "\"agentgraph.attempt\",\"value\":{\"intValue\":\"2\"}},{\"key\":\"exception.type\","
+	    "\"value\":{\"stringValue\":\"NODE_TIMEOUT\"}}]}]",
+	    "{\"key\":\"exception.message\",\"value\":{\"stringValue\":\"late\"}}]}]"};
+	node.attempts = &first;
+	for (int level = TRACE_SPANS; level <= TRACE_FULL; level++) {
+		char *text = events_of_node((enum trace_level)level);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, shown[level]));
+		CU_ASSERT_EQUAL(strstr(text, "jane") != NULL, level == TRACE_FULL);
+		free(text);
+	}
+	node.attempts = NULL;
+}
+
+static void spans_beyond_the_most_are_counted(void)
+{
+	report.spans_left_out = 17;
+	cJSON *array = written(TRACE_STANDARD);
+	CU_ASSERT_STRING_EQUAL(attribute(array, 0, "agentgraph.spans.left_out"), "17");
+	cJSON_Delete(array);
+	report.spans_left_out = 0;
+}
+
 static void a_request_is_whole(void)
 {
 	struct environment env = {.app_version = "1.0", .mode = "staging"};
@@ -293,6 +332,8 @@ static const struct unit_test tests[] = {
     {"standard adds models, tokens and tools", standard_adds_models_tokens_and_tools},
     {"full adds texts and arguments", full_adds_texts_and_arguments},
     {"a failure is a code below full", a_failure_is_a_code_below_full},
+    {"attempts that failed are events", attempts_that_failed_are_events},
+    {"spans beyond the most are counted", spans_beyond_the_most_are_counted},
     {"a request is whole", a_request_is_whole},
 };
 

@@ -291,6 +291,8 @@ static void agui_events_on_event(
 			on_tool(writer, event->message);
 		agui_events_cork(writer, event->json != NULL);
 		return;
+	case RUN_ATTEMPT_FAILS:
+		return;
 	case RUN_CUSTOM:
 		agui_events_cork(writer, true);
 		event_begin(writer, "CUSTOM");

@@ -294,6 +294,7 @@ static void openai_on_event(
 		openai_cork(writer, event->json != NULL);
 		return;
 	case RUN_CUSTOM: /* chats have no place for it */
+	case RUN_ATTEMPT_FAILS:
 		return;
 	case RUN_NODE_ENDS:
 		openai_cork(writer, true);

@@ -175,6 +175,8 @@ static void chunk_on_event(
 		chunk_cork(writer, event->json != NULL);
 		chunk_on_message(writer, event);
 		return;
+	case RUN_ATTEMPT_FAILS:
+		return;
 	case RUN_CUSTOM:
 		chunk_cork(writer, false);
 		chunk_on_custom(writer, event);

@@ -11,6 +11,7 @@
 #include "service/trace/trace_record.h"
 #include "telemetry/telemetry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SHOW_US 250000   /* how often a run that goes on says what it did */
@@ -25,6 +26,7 @@ struct trace {
 	struct trace_run run;
 	struct buf records; /* of the present piece */
 	int first, count;   /* number of its first record, and of the next one */
+	int left_out;       /* records beyond those that are kept */
 	uint64_t place;     /* where it was handed over */
 	int64_t shown_at;
 	struct call_names names;
@@ -105,10 +107,11 @@ static void trace_put_record(struct trace *trace, int64_t now, struct trace_even
 	struct buf ignored = {0};
 	if (!trace->traces && event->piece)
 		return; /* of which nothing is counted */
-	bool kept = trace->traces && trace->count < TRACES_RECORDS;
+	bool kept = trace->traces && trace->count < TRACES_RECORDS - 1;
 	event->offset = now - trace->run.started_at;
 	trace_record(kept ? &trace->records : &ignored, event, &trace->names, &trace->run.totals);
 	trace->count += kept;
+	trace->left_out += trace->traces && !kept;
 	trace->run.last_at = now;
 	buf_release(&ignored);
 }
@@ -161,6 +164,21 @@ static void trace_on_message(struct trace *trace, const struct run_event *event,
 		spans_message(&trace->spans, event->message, &trace->names, now);
 }
 
+static void trace_on_attempt(struct trace *trace, const struct run_event *event, int64_t now)
+{
+	struct arena *a = trace->turn->call->arena;
+	const char *code = error_code_of(event->failure);
+	record_plain(trace, now, "error", event->node,
+	    arena_printf(a, "attempt %d failed: %s", event->attempt, code));
+	if (trace->wanted)
+		spans_attempt(&trace->spans,
+		    &(const struct span_attempt){.at = now,
+			.number = event->attempt,
+			.node = event->node,
+			.code = code,
+			.error = arena_strdup(a, event->failure->detail)});
+}
+
 static void trace_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
@@ -183,6 +201,9 @@ static void trace_on_event(
 		trace_on_message(trace, event, now);
 		break;
 	case RUN_CUSTOM:
+		break;
+	case RUN_ATTEMPT_FAILS:
+		trace_on_attempt(trace, event, now);
 		break;
 	case RUN_NODE_ENDS:
 		record_plain(trace, now, "state", event->node, NULL);
@@ -268,6 +289,19 @@ static void record_outcome(struct trace *trace, bool ok, int64_t now)
 		record_plain(trace, now, "result", NULL, NULL);
 }
 
+/* The last of the records that are kept. */
+static void record_left_out(struct trace *trace, int64_t now)
+{
+	char status[48];
+	struct trace_event event = {
+	    .type = "updates", .offset = now - trace->run.started_at, .status = status};
+	if (!trace->left_out)
+		return;
+	snprintf(status, sizeof(status), "%d more left out", trace->left_out);
+	trace_record(&trace->records, &event, &trace->names, &trace->run.totals);
+	trace->count++;
+}
+
 static void report_run(struct trace *trace)
 {
 	const struct error *err = &trace->turn->call->error;
@@ -278,6 +312,7 @@ static void report_run(struct trace *trace)
 	    .run_id = trace->run.run_id,
 	    .spans = (const struct span *const *)trace->spans.items,
 	    .span_count = trace->spans.count,
+	    .spans_left_out = trace->spans.left_out,
 	    .end = (enum run_end)(trace->run.status - TRACE_DONE),
 	    .input_tokens = trace->spans.input_tokens,
 	    .output_tokens = trace->spans.output_tokens,
@@ -319,6 +354,7 @@ void trace_end(struct trace *trace, bool ok)
 	int64_t now = clock_now();
 	bool stopped = run_thread(trace->turn->run)->status == RUN_STOPPED;
 	record_outcome(trace, ok, now);
+	record_left_out(trace, now);
 	trace->run.status = !ok ? TRACE_ERROR : stopped ? TRACE_STOPPED : TRACE_DONE;
 	trace->run.finished_at = now;
 	trace_hand_over(trace);

@@ -55,6 +55,7 @@ struct trace_spans {
 	struct arena *arena;
 	struct span **items;
 	size_t count, size;
+	size_t left_out;                 /* beyond those that a run may have */
 	struct trace_lane *lanes, *lane; /* of the run and its branches; that of the event */
 	int64_t input_tokens, output_tokens;
 };
@@ -69,6 +70,10 @@ void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now);
 void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now);
 void spans_message(
     struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now);
+/* An attempt of a node failed; it is copied, and belongs to the open node, or to the run where that
+ * is a graph. */
+void spans_attempt(struct trace_spans *spans, const struct span_attempt *attempt);
+
 /* error is what made it fail, or NULL. */
 void spans_node_ends(struct trace_spans *spans, const char *error, int64_t now);
 

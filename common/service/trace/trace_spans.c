@@ -7,14 +7,16 @@
 
 #include <string.h>
 
-#define SPANS_MAX 1000 /* of one run */
+#define SPANS_MAX 5000 /* of one run: a map over a thousand elements has several of each */
 
 /* A new span below the open node, or below the run; NULL when there are too many. */
 static struct span *trace_spans_add(
     struct trace_spans *spans, enum span_kind kind, const char *name, int64_t start, int64_t end)
 {
-	if (spans->count == SPANS_MAX)
+	if (spans->count == SPANS_MAX) {
+		spans->left_out++;
 		return NULL;
+	}
 	if (spans->count == spans->size) {
 		struct span **old = spans->items;
 		spans->size = spans->size ? 2 * spans->size : 16;
@@ -33,17 +35,20 @@ static struct span *trace_spans_add(
 
 void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now)
 {
-	struct trace_lane *lane = spans->lanes;
-	while (lane &&
+	struct trace_lane **place = &spans->lanes, *lane;
+	while ((lane = *place) &&
 	    (!lane->branch || !branch ? lane->branch != branch : strcmp(lane->branch, branch) != 0))
-		lane = lane->next;
-	if (!lane) {
+		place = &lane->next;
+	if (lane) {
+		*place = lane->next;
+	} else {
 		lane = arena_alloc(spans->arena, sizeof(*lane));
 		*lane = (struct trace_lane){
-		    spans->lanes, branch ? arena_strdup(spans->arena, branch) : NULL, NULL, now};
-		spans->lanes = lane;
+		    NULL, branch ? arena_strdup(spans->arena, branch) : NULL, NULL, now};
 	}
-	spans->lane = lane;
+	/* those at work are in front, before hundreds that have ended */
+	lane->next = spans->lanes;
+	spans->lanes = spans->lane = lane;
 }
 
 void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now)
@@ -105,6 +110,16 @@ void spans_message(
 			trace_spans_add_tool(spans, block, names, now);
 	}
 	spans->lane->latest = now;
+}
+
+void spans_attempt(struct trace_spans *spans, const struct span_attempt *attempt)
+{
+	struct span *span = spans->lane->node ? spans->lane->node : spans->items[0];
+	struct span_attempt **end = &span->attempts;
+	while (*end)
+		end = &(*end)->next;
+	*end = arena_alloc(spans->arena, sizeof(**end));
+	**end = *attempt;
 }
 
 void spans_node_ends(struct trace_spans *spans, const char *error, int64_t now)
