@@ -143,9 +143,8 @@ static int print_routes(const struct options *options)
 static bool open_server(struct server *server, const struct options *options, struct arena *arena)
 {
 	struct problems problems = {0};
-	struct error err = {0};
 	if (guard_check(&routes, &problems))
-		server->service = service_open(&options->source, &problems);
+		server->service = service_open_early(&options->source, &problems);
 	const struct config *config = server->service ? server->service->config : NULL;
 	if (config) {
 		server->routes = routes_mount(&routes, config, arena, &problems);
@@ -161,11 +160,6 @@ static bool open_server(struct server *server, const struct options *options, st
 	bool mounted = config && !problems.errors;
 	fcgi_main_report(&problems, options->quiet);
 	problems_release(&problems);
-	if (config && !ticket_key_load(&server->ticket_key, config->state_dir, &err)) {
-		fcgi_main_fail(EXIT_FAILURE, err.detail);
-		error_release(&err);
-		mounted = false;
-	}
 	if (!mounted) {
 		service_close(server->service);
 		return false;
@@ -185,15 +179,51 @@ static bool fcgi_main_readable(int fd, int64_t timeout_ms)
 	return ready > 0;
 }
 
+/* What a process does beside requests, once its database is there. */
+struct chores {
+	struct retention *retention;
+	struct webhook_sender *sender;
+};
+
+static void chores_begin(struct chores *chores, struct service *service)
+{
+	struct error err = {0};
+	chores->retention = retention_new(service, &err);
+	if (error_is_set(&err))
+		log_warning("nothing is taken away that is old: %s", err.detail);
+	error_release(&err);
+	if (!service->config->runs_background) /* there is no runner */
+		chores->sender = webhook_sender_start(service, WEBHOOK_ANSWER_MS, &err);
+	if (error_is_set(&err))
+		log_warning("webhooks are not sent: %s", err.detail);
+	error_release(&err);
+}
+
+/* Lets requests to what is stored, and begins the chores; false with err set while that must wait.
+ */
+static bool fcgi_main_let_in(
+    struct server *server, const struct options *options, struct chores *chores, struct error *err)
+{
+	struct service *service = server->service;
+	if (!service_open_late(service) ||
+	    !ticket_key_load(&server->ticket_key, service->config->state_dir, err))
+		return false;
+	service->storage->threads->lease_room(
+	    service->storage, workers_part((unsigned)options->threads));
+	atomic_store(&server->open, true);
+	chores_begin(chores, service);
+	return true;
+}
+
 #define REST_MS 5000 /* how often to look whether a busy spell is over */
 #define BUSY_MS 50   /* processor time that makes a spell busy */
+#define LATE_MS 500  /* how often to look for a database that is not there yet */
 
-/* Waits for SIGTERM.  When it is the parent's death, nobody else removes the socket.  What the
- * threads freed lies scattered over the heap; after a busy spell it goes back to the system. */
-static void wait_for_end(int signals, const struct options *options, pid_t parent)
+/* Waits for SIGTERM.  What the threads freed lies scattered over the heap; after a busy spell it
+ * goes back to the system. */
+static void fcgi_main_rest(int signals, pid_t parent)
 {
 	struct signalfd_siginfo info;
-	struct bound bound = options->unlink ? bound_at(options->unlink) : (struct bound){0};
 	int64_t used_ms = 0;
 	bool busy = false;
 	while (getppid() == parent) {
@@ -209,6 +239,21 @@ static void wait_for_end(int signals, const struct options *options, pid_t paren
 		} else if (read(signals, &info, sizeof(info)) == sizeof(info))
 			break;
 	}
+}
+
+/* Waits for the database, and for the end.  When that is the parent's death, nobody else removes
+ * the socket. */
+static void wait_for_end(struct server *server, const struct options *options,
+    struct chores *chores, int signals, pid_t parent)
+{
+	struct bound bound = options->unlink ? bound_at(options->unlink) : (struct bound){0};
+	struct error err = {0};
+	while (!server->open && getppid() == parent && !fcgi_main_readable(signals, LATE_MS)) {
+		if (!fcgi_main_let_in(server, options, chores, &err) && error_is_set(&err))
+			log_error("%s", err.detail);
+		error_release(&err);
+	}
+	fcgi_main_rest(signals, parent);
 	if (getppid() != parent && options->unlink)
 		bound_remove(bound, options->unlink);
 }
@@ -242,33 +287,24 @@ static int fcgi_main_serve(
     struct server *server, const struct options *options, int signals, pid_t parent)
 {
 	struct error err = {0};
-	struct storage *storage = server->service->storage;
+	struct chores chores = {0};
 	unsigned threads = (unsigned)options->threads;
 	extract_places(threads > 1 ? threads / 2 : 1);
-	storage->threads->lease_room(storage, workers_part(threads));
+	if (!server->service->lacking && !fcgi_main_let_in(server, options, &chores, &err))
+		return fcgi_main_fail(EXIT_FAILURE, err.detail);
 	struct workers *workers = workers_start(server, LISTENER, threads, &err);
 	if (!workers)
 		return fcgi_main_fail(EXIT_FAILURE, err.detail);
-	struct retention *retention = retention_new(server->service, &err);
-	if (error_is_set(&err))
-		log_warning("nothing is taken away that is old: %s", err.detail);
-	error_release(&err);
-	struct webhook_sender *sender = NULL;
-	if (!server->service->config->runs_background) /* there is no runner */
-		sender = webhook_sender_start(server->service, WEBHOOK_ANSWER_MS, &err);
-	if (error_is_set(&err))
-		log_warning("webhooks are not sent: %s", err.detail);
-	error_release(&err);
 	if (options->ready) {
 		int32_t pid = getpid();
 		if (write((int)options->ready, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
 			log_error("cannot tell that this process serves: %s", strerror(errno));
 		close((int)options->ready);
 	}
-	wait_for_end(signals, options, parent);
+	wait_for_end(server, options, &chores, signals, parent);
 	workers_stop(workers);
-	retention_free(retention);
-	webhook_sender_stop(sender, clock_monotonic_ms() + DELIVERY_MS);
+	retention_free(chores.retention);
+	webhook_sender_stop(chores.sender, clock_monotonic_ms() + DELIVERY_MS);
 	if (!fcgi_main_drain(workers, signals, options->drain * 1000)) {
 		log_warning("ended with requests in hand: %u", workers_running(workers));
 		process_end_all();

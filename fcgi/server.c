@@ -54,7 +54,9 @@ static bool find_route(struct request *rq)
 	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
 	if (valid)
 		route_find(rq->server->routes, &rq->path, rq->method, &rq->match);
-	follow_read_ticket(rq);
+	bool open = atomic_load(&rq->server->open);
+	if (open)
+		follow_read_ticket(rq);
 	rq->handshake = upgrade_is_asked(rq);
 	if (!limit_admit(rq))
 		return false;
@@ -63,6 +65,9 @@ static bool find_route(struct request *rq)
 		return error_set(&rq->call.error, ERR_INVALID_HOST, NULL);
 	if (!valid)
 		return error_set(&rq->call.error, ERR_BAD_REQUEST, "Invalid path");
+	/* who may do what is read there as well, so all that asks for a right waits */
+	if (!open && rq->match.route && rq->match.route->resource)
+		return error_set(&rq->call.error, ERR_TRANSIENT_STORAGE, NULL);
 	return check_origin(rq) && check_route(rq);
 }
 

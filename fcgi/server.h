@@ -12,9 +12,13 @@
 #include "fcgi/route/route.h"
 #include "service/service.h"
 
-/* What all threads share; immutable while requests are served. */
+#include <stdatomic.h>
+
+/* What all threads share; immutable while requests are served, but for open, before which nobody
+ * looks at the key and what the service stores. */
 struct server {
 	struct service *service;
+	_Atomic bool open; /* the database is there, and so is the key */
 	struct hygiene *hygiene;
 	const struct route_table *routes;
 	struct ticket_key ticket_key; /* signs for the WebSockets that are let in */

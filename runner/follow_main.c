@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 
 #define LISTENER 0
 #define LONGEST 86400 /* seconds */
+#define LATE_MS 500   /* how often to look for a database that is not there yet */
 
 struct follow_options {
 	struct config_source source;
@@ -128,9 +130,29 @@ static void follow_main_reload(struct follow_settings *settings)
 	config_free(config);
 }
 
+/* Until the database is there; whoever follows a run waits as well.  False with err not set when a
+ * signal, or the parent's end, comes before that. */
+static bool follow_main_open_storage(
+    struct service *service, int signals, pid_t parent, struct error *err)
+{
+	struct pollfd end = {.fd = signals, .events = POLLIN};
+	bool told = false;
+	while (!(service->storage = storage_open(service->config, service->shared, err))) {
+		if (err->kind != ERR_TRANSIENT_STORAGE)
+			return false;
+		if (!told)
+			log_warning("waits for its database: %s", err->cause);
+		told = true;
+		error_release(err);
+		if (poll(&end, 1, LATE_MS) != 0 || getppid() != parent)
+			return false;
+	}
+	return true;
+}
+
 /* What a reader needs of a service. */
-static bool follow_main_open(
-    struct service *service, const struct config_source *source, struct ticket_key *key)
+static bool follow_main_open(struct service *service, const struct config_source *source,
+    int signals, pid_t parent, struct ticket_key *key)
 {
 	struct error err = {0};
 	service->config = follow_main_load(source);
@@ -138,11 +160,9 @@ static bool follow_main_open(
 		return false;
 	follow_main_set_log(service->config);
 	service->shared = shared_make(service->config->state_dir, &err);
-	if (service->shared)
-		service->storage = storage_open(service->config, service->shared, &err);
-	bool open = service->storage && service_join(service, &err) &&
-	    ticket_key_load(key, service->config->state_dir, &err);
-	if (!open)
+	bool open = service->shared && follow_main_open_storage(service, signals, parent, &err) &&
+	    service_join(service, &err) && ticket_key_load(key, service->config->state_dir, &err);
+	if (error_is_set(&err))
 		follow_main_complain("cannot start", *err.cause ? err.cause : err.detail);
 	error_release(&err);
 	return open;
@@ -171,7 +191,7 @@ int main(int argc, char **argv)
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
 	follow_main_tune();
-	if (follow_main_open(&service, &options.source, &settings.key) &&
+	if (follow_main_open(&service, &options.source, signals, parent, &settings.key) &&
 	    follow_main_take_listener()) {
 		struct bound bound = options.unlink ? bound_at(options.unlink) : (struct bound){0};
 		settings.stall_ms = options.stall * 1000;

@@ -30,6 +30,7 @@
 #define PROGRAM "agentgraph-runner"
 #define MAX_DRAIN 86400
 #define LOOK_MS 2000       /* how often to look for runs whose process has died */
+#define LATE_MS 500        /* how often to look for a database that is not there yet */
 #define NODE_MS 500        /* for a node to end, once time is up */
 #define DELIVERY_MS 1000   /* for webhooks under way, at the end; a slow receiver gets them again */
 #define SAME_SIGNAL_MS 200 /* two SIGTERMs within so little time are one */
@@ -79,7 +80,7 @@ static int runner_main_fail(const char *what)
 static struct service *runner_main_open(const struct config_source *source)
 {
 	struct problems problems = {0};
-	struct service *service = service_open(source, &problems);
+	struct service *service = service_open_early(source, &problems);
 
 	for (size_t i = 0; i < problems.count; i++)
 		if (!problems.items[i].warning)
@@ -207,6 +208,17 @@ static int runner_main_serve(
 	return EXIT_SUCCESS;
 }
 
+/* Whether the database is there before a signal comes, or the parent ends. */
+static bool runner_main_wait(struct service *service, const struct watch *watch)
+{
+	struct pollfd signals = {.fd = watch->signals, .events = POLLIN};
+
+	while (!service_open_late(service))
+		if (poll(&signals, 1, LATE_MS) != 0 || getppid() != watch->parent)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {.drain = 30};
@@ -222,5 +234,10 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	runner_main_tune_malloc();
 	struct service *service = runner_main_open(&options.source);
-	return service ? runner_main_serve(service, &options, &watch, argv) : EXIT_FAILURE;
+	if (!service)
+		return EXIT_FAILURE;
+	if (runner_main_wait(service, &watch))
+		return runner_main_serve(service, &options, &watch, argv);
+	service_close(service);
+	return EXIT_SUCCESS;
 }

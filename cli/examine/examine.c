@@ -56,9 +56,9 @@ struct config *command_config(const struct config_source *source)
 }
 
 /* Opens the databases where there are some, and the memory beside them, which is NULL when they
- * are; a check must not make any. */
+ * are; a check must not make any.  One elsewhere may be away for now where it serves. */
 static struct storage *examine_storage(
-    const struct config *config, struct shared **shared, struct problems *problems)
+    const struct config *config, bool serves, struct shared **shared, struct problems *problems)
 {
 	const struct storage_engine *engine;
 	struct error err = {0};
@@ -78,6 +78,10 @@ static struct storage *examine_storage(
 
 		if (found)
 			complain(0, "database: %s", found);
+		else if (serves && err.kind == ERR_TRANSIENT_STORAGE)
+			problems_warn(problems,
+			    "database: %s; requests are answered with 503 until it can be reached",
+			    err.cause);
 		else
 			problems_add(
 			    problems, "database: %s", err.cause[0] ? err.cause : err.detail);
@@ -108,11 +112,11 @@ static struct storage *examine_storage(
 }
 
 /* Databases, keys, memories, and the plug-ins and the cache that say who may do what. */
-static void examine_access(const struct config *config, struct problems *problems)
+static void examine_access(const struct config *config, bool serves, struct problems *problems)
 {
 	struct error err = {0};
 	struct shared *shared;
-	struct storage *storage = examine_storage(config, &shared, problems);
+	struct storage *storage = examine_storage(config, serves, &shared, problems);
 	struct access *who = access_open(config, storage, shared, problems);
 	char *path = xasprintf("%s/store.db", config->state_dir);
 
@@ -178,7 +182,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 	if (!ticket_place_check(config->state_dir, &err))
 		problems_add(problems, "%s", err.detail);
 	error_release(&err);
-	examine_access(config, problems);
+	examine_access(config, !request->place, problems);
 	limiter = limiter_open(config, problems);
 	if (limiter)
 		limiter_probe(limiter, problems);

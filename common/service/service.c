@@ -25,11 +25,22 @@ static void service_close_storage(struct service *service)
 	chunk_keepers_free(service->keepers);
 	files_close(service->files);
 	storage_close(service->storage);
-	shared_close(service->shared);
 	service->keepers = NULL;
 	service->files = NULL;
 	service->storage = NULL;
-	service->shared = NULL;
+}
+
+static bool service_open_shared(struct service *service, struct error *err)
+{
+	if (service->shared)
+		return true;
+	service->shared = shared_make(service->config->state_dir, err);
+	if (!service->shared)
+		return false;
+	metrics_attach(service->shared);
+	if (service->limiter)
+		limiter_share(service->limiter, service->shared);
+	return true;
 }
 
 bool service_join(struct service *service, struct error *err)
@@ -53,29 +64,40 @@ bool service_join(struct service *service, struct error *err)
 bool service_open_storage(struct service *service, struct error *err)
 {
 	const struct config *config = service->config;
-	struct shared *shared = service->shared = shared_make(config->state_dir, err);
-	if (shared)
-		service->storage = storage_open(config, shared, err);
+	if (service_open_shared(service, err))
+		service->storage = storage_open(config, service->shared, err);
 	if (service->storage && service_join(service, err))
-		service->files = files_open(config, service->storage, shared, err);
+		service->files = files_open(config, service->storage, service->shared, err);
 	if (!service->files) {
 		service_close_storage(service);
 		return false;
 	}
 	service->keepers = chunk_keepers_new(service->storage);
 	if (config->env.use_snowflake)
-		service->ids = (struct id_source){&service->snowflake, snowflake_word(shared)};
-	metrics_attach(shared);
+		service->ids =
+		    (struct id_source){&service->snowflake, snowflake_word(service->shared)};
 	service->storage->webhook_body = webhook_body;
 	service->storage->webhook_arg = service;
 	memories_attach(service->memories, service->storage);
 	if (!config->env.production)
-		service->traces = traces_new(service->storage, shared);
+		service->traces = traces_new(service->storage, service->shared);
 	if (service->access)
-		access_attach(service->access, service->storage, shared);
-	if (service->limiter)
-		limiter_share(service->limiter, shared);
+		access_attach(service->access, service->storage, service->shared);
 	return true;
+}
+
+/* The storage, and the memories in it. */
+static bool service_open_stored(struct service *service, struct error *err)
+{
+	if (!service_open_storage(service, err))
+		return false;
+	if (!memories_open(service->memories, err) && err->kind == ERR_TRANSIENT_STORAGE) {
+		/* a full disk: the store is opened when it is asked for, the rest is served */
+		log_warning("%s; memories wait until there is room",
+		    *err->cause ? err->cause : err->detail);
+		error_release(err);
+	}
+	return !error_is_set(err);
 }
 
 /* Before anything starts a thread, which may log. */
@@ -123,26 +145,65 @@ struct service *service_load(const struct config_source *source, struct problems
 	return sound(service, problems);
 }
 
-struct service *service_open(const struct config_source *source, struct problems *problems)
+/* Whether it can be served without what could not be opened: a database that may come. */
+static bool service_may_wait(const struct service *service, const struct error *err)
+{
+	struct error ignored = {0};
+	const struct storage_engine *engine = storage_engine_of(service->config, &ignored);
+	error_release(&ignored);
+	return err->kind == ERR_TRANSIENT_STORAGE && engine && engine->can.instances;
+}
+
+static struct service *service_open_all(
+    const struct config_source *source, bool early, struct problems *problems)
 {
 	struct service *service = service_begin(source, problems);
 	struct error err = {0};
 	/* tried whatever else is wrong, so that all mistakes are told at once */
-	bool stored = service->config && service_open_storage(service, &err);
-	if (stored && !memories_open(service->memories, &err) &&
-	    err.kind == ERR_TRANSIENT_STORAGE) {
-		/* a full disk: the store is opened when it is asked for, the rest is served */
-		log_warning(
-		    "%s; memories wait until there is room", *err.cause ? err.cause : err.detail);
-		error_release(&err);
+	if (service->config && !service_open_stored(service, &err)) {
+		const char *why = *err.cause ? err.cause : err.detail;
+		if (early && service_may_wait(service, &err)) {
+			service->lacking = xstrdup(why);
+			log_warning("waits for its database: %s", why);
+		} else {
+			problems_add(problems, "%s", why);
+		}
 	}
-	if (error_is_set(&err))
-		problems_add(problems, "%s", *err.cause ? err.cause : err.detail);
 	error_release(&err);
 	if (service->config)
-		service->access =
-		    access_open(service->config, service->storage, service->shared, problems);
+		service->access = access_open(service->config, service->storage,
+		    service->storage ? service->shared : NULL, problems);
 	return sound(service, problems);
+}
+
+struct service *service_open(const struct config_source *source, struct problems *problems)
+{
+	return service_open_all(source, false, problems);
+}
+
+struct service *service_open_early(const struct config_source *source, struct problems *problems)
+{
+	return service_open_all(source, true, problems);
+}
+
+bool service_open_late(struct service *service)
+{
+	struct error err = {0};
+	if (!service->lacking)
+		return true;
+	if (service_open_stored(service, &err)) {
+		log_info("has its database");
+		free(service->lacking);
+		service->lacking = NULL;
+		return true;
+	}
+	const char *why = *err.cause ? err.cause : err.detail;
+	if (strcmp(why, service->lacking) != 0)
+		log_warning("waits for its database: %s", why);
+	free(service->lacking);
+	service->lacking = xstrdup(why);
+	error_release(&err);
+	return false;
 }
 
 void service_close(struct service *service)
@@ -159,6 +220,8 @@ void service_close(struct service *service)
 	if (service->shared)
 		metrics_attach(NULL);
 	service_close_storage(service);
+	shared_close(service->shared);
+	free(service->lacking);
 	graph_free(service->graph);
 	config_free(service->config);
 	eval_cache_free(service->evals);

@@ -37,6 +37,7 @@ struct service {
 	ag_graph *graph;
 	struct shared *shared; /* the memory of the instance */
 	struct storage *storage;
+	char *lacking;                 /* why there is no storage yet (service_open_early) */
 	struct files *files;           /* uploaded ones */
 	struct chunk_keepers *keepers; /* of chunks */
 	struct memories *memories;     /* NULL: no store is configured */
@@ -57,9 +58,17 @@ struct service {
 struct service *service_open(const struct config_source *source, struct problems *problems);
 
 /*
+ * The same for a process that serves without its database: where that is elsewhere and cannot be
+ * reached now, the service is opened without its storage, there are no calls to make, and lacking
+ * says why.  service_open_late tries again what is left then; true when it is done.
+ */
+struct service *service_open_early(const struct config_source *source, struct problems *problems);
+bool service_open_late(struct service *service);
+
+/*
  * The same in two steps, for a process that may never need the storage: until service_open_storage
- * has succeeded, shared and storage are NULL and there are no calls to make.  That returns false
- * with err set, and can be tried again.
+ * has succeeded, storage is NULL and there are no calls to make.  That returns false with err set,
+ * and can be tried again.
  */
 struct service *service_load(const struct config_source *source, struct problems *problems);
 bool service_open_storage(struct service *service, struct error *err);

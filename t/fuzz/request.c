@@ -66,6 +66,7 @@ static void open_world(void)
 	world.arena = arena_new();
 	server->hygiene = hygiene_new(&server->service->config->env);
 	server->routes = routes_mount(&routes, server->service->config, world.arena, &problems);
+	atomic_store(&server->open, true);
 	server->document = "{}";
 	log_init("fuzz", LOG_ERROR);
 	problems_release(&problems);

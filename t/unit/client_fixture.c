@@ -71,7 +71,12 @@ struct answer fixture_answer(
 	    .access = access_open(&config, NULL, NULL, &problems),
 	    .limiter = limiter_open(&config, &problems),
 	};
-	struct server server = {&service, hygiene_new(&config.env), table, {{0}}, "{}", NULL, ""};
+	struct server server = {.service = &service,
+	    .open = true,
+	    .hygiene = hygiene_new(&config.env),
+	    .routes = table,
+	    .document = "{}",
+	    .console = ""};
 	struct response buffers = {0};
 	struct fake_client fake;
 	struct answer answer = {0};

@@ -15,7 +15,7 @@ struct pg_conn;
 struct pg_result;
 struct pg_cancel;
 
-#define LIBPQ_VERSION 3
+#define LIBPQ_VERSION 4
 #define LIBPQ_TABLE "agentgraph_libpq"
 
 /* Values of libpq's enums that we look at; the module's compiler sees that they are right. */
@@ -39,6 +39,10 @@ struct libpq {
 
 	struct pg_conn *(*connect_params)(
 	    const char *const *keywords, const char *const *values, int expand_dbname);
+	/* Asks once more, and writes the SQLSTATE of the server's refusal; "" where there is none.
+	 */
+	void (*refusal)(const char *const *keywords, const char *const *values, int expand_dbname,
+	    char state[6]);
 	void (*finish)(struct pg_conn *conn);
 	int (*status)(const struct pg_conn *conn);
 	char *(*error_message)(const struct pg_conn *conn);

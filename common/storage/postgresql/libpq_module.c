@@ -4,6 +4,8 @@
 #include "storage/postgresql/libpq.h"
 
 #include <libpq-fe.h>
+#include <poll.h>
+#include <string.h>
 
 _Static_assert((int)LIBPQ_CONNECTION_OK == (int)CONNECTION_OK &&
 	(int)LIBPQ_COMMAND_OK == (int)PGRES_COMMAND_OK &&
@@ -40,6 +42,40 @@ static PGconn *module_connect_params(
 	return conn;
 }
 
+#define REFUSAL_MS 5000
+
+/* False when the server says nothing for too long. */
+static int module_wait(PGconn *conn, PostgresPollingStatusType wants)
+{
+	struct pollfd pfd = {
+	    .fd = PQsocket(conn), .events = wants == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+
+	return poll(&pfd, 1, REFUSAL_MS) > 0;
+}
+
+/* A failed connection has no field for it.  But its message is "…:  STATE", where so little is
+ * asked for. */
+static void module_refusal(
+    const char *const *keywords, const char *const *values, int expand_dbname, char state[6])
+{
+	PGconn *conn = PQconnectStartParams(keywords, values, expand_dbname);
+	PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
+	const char *at = NULL;
+
+	*state = '\0';
+	PQsetErrorVerbosity(conn, PQERRORS_SQLSTATE);
+	while (conn && (wants == PGRES_POLLING_READING || wants == PGRES_POLLING_WRITING) &&
+	    module_wait(conn, wants))
+		wants = PQconnectPoll(conn);
+	if (PQconnectionNeedsPassword(conn))
+		strcpy(state, "28P01");
+	for (const char *next = PQerrorMessage(conn); (next = strstr(next, ":  ")); next += 3)
+		at = next;
+	if (at && strspn(at + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5)
+		memcpy(state, at + 3, 5), state[5] = '\0';
+	PQfinish(conn);
+}
+
 static int module_status(const PGconn *conn)
 {
 	return (int)PQstatus(conn);
@@ -56,6 +92,7 @@ __attribute__((visibility("default"))) const struct libpq agentgraph_libpq = {
     .version = LIBPQ_VERSION,
     .conninfo_is_valid = module_conninfo_is_valid,
     .connect_params = module_connect_params,
+    .refusal = module_refusal,
     .finish = PQfinish,
     .status = module_status,
     .error_message = PQerrorMessage,

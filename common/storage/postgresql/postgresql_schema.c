@@ -95,8 +95,10 @@ bool postgresql_migrate(struct postgresql_server *s, struct error *err)
 	struct error ignored = {0};
 	bool ok;
 
-	if (!c)
+	if (!c) {
+		schema_name_failure(err);
 		return false;
+	}
 	ok = schema_run(s, c, "BEGIN", err) && schema_migrate(s, c, err) &&
 	    schema_run(s, c, "COMMIT", err);
 	if (!ok)

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct postgresql_server {
 	const struct libpq *pq;
 	void *library;
 	char *url;
+	_Atomic bool reached; /* it has taken a connection */
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t given;
@@ -363,14 +365,27 @@ static bool connection_set_up(
 	return !c->pooled || connection_suits_pooled(s, c, err);
 }
 
-/* It may pass, whatever it is: a role can be made while the service waits. */
-static bool connection_refused(
-    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+/* Waiting is in vain where the server refuses the role or knows no such database.  One that was
+ * there before may be set up anew, so that anything of it passes. */
+static bool connection_is_mistaken(
+    struct postgresql_server *s, const char *const *keys, const char *const *values)
 {
-	const char *why = s->pq->error_message(c->conn);
+	char state[6];
 
-	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-	return server_cause(err, why);
+	if (atomic_load(&s->reached))
+		return false;
+	s->pq->refusal(keys, values, 1, state);
+	return strncmp(state, "28", 2) == 0 || strncmp(state, "3D", 2) == 0 ||
+	    strcmp(state, "42501") == 0;
+}
+
+static bool connection_refused(struct postgresql_server *s, struct postgresql_connection *c,
+    const char *const *keys, const char *const *values, struct error *err)
+{
+	bool mistaken = connection_is_mistaken(s, keys, values);
+
+	error_set(err, mistaken ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
+	return server_cause(err, s->pq->error_message(c->conn));
 }
 
 static struct postgresql_connection *connection_open(struct postgresql_server *s, struct error *err)
@@ -384,10 +399,11 @@ static struct postgresql_connection *connection_open(struct postgresql_server *s
 
 	c->conn = s->pq->connect_params(keys, values, 1);
 	if (c->conn && s->pq->status(c->conn) == LIBPQ_CONNECTION_OK) {
+		atomic_store(&s->reached, true);
 		if (connection_suits(s, c, err) && connection_set_up(s, c, err))
 			return c;
 	} else {
-		connection_refused(s, c, err);
+		connection_refused(s, c, keys, values, err);
 	}
 	connection_close(s, c);
 	return NULL;
