@@ -27,6 +27,7 @@ struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
 	struct mcp_server *server = xcalloc(1, sizeof(*server));
 	pthread_condattr_t attr;
 	server->settings = *settings;
+	server->transport = settings->url ? &mcp_over_http : &mcp_over_stdio;
 	if (settings->oauth.client_secret)
 		server->oauth = mcp_oauth_new(&settings->oauth, settings->url);
 	pthread_mutex_init(&server->lock, NULL);
@@ -230,14 +231,6 @@ static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 	return tools != NULL;
 }
 
-static void close_transport(struct mcp_server *server)
-{
-	if (server->settings.url)
-		mcp_http_close(server);
-	else
-		mcp_stdio_close(server);
-}
-
 /* Who refuses a key may repeat it. */
 static void strike_headers(const struct mcp_server *server, char *text)
 {
@@ -276,7 +269,7 @@ static void mcp_settle(struct mcp_server *server, bool ok, const char *why)
 static void mcp_begin(struct mcp_server *server)
 {
 	char why[MCP_WHY_SIZE] = "";
-	close_transport(server); /* what is left of the one before */
+	server->transport->close(server); /* what is left of the one before */
 	pthread_mutex_lock(&server->lock);
 	unsigned session = ++server->session;
 	server->state = MCP_STARTING;
@@ -287,7 +280,7 @@ static void mcp_begin(struct mcp_server *server)
 	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
 	ok = ok && greet(server, why);
 	if (!ok) {
-		close_transport(server);
+		server->transport->close(server);
 		strike_headers(server, why);
 	}
 	mcp_settle(server, ok, why);
@@ -343,11 +336,11 @@ static void *mcp_keep(void *arg)
 		else if (task == TASK_LIST)
 			list_again(server);
 		else
-			mcp_http_send_answers(server);
+			server->transport->send_answers(server);
 		pthread_mutex_lock(&server->lock);
 	}
 	pthread_mutex_unlock(&server->lock);
-	close_transport(server);
+	server->transport->close(server);
 	return NULL;
 }
 

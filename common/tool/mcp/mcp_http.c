@@ -17,6 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define MOST_ANSWERS 100 /* that wait to be sent */
 #define CONNECT_MS 10000
 #define MOST_HEADERS 32
 #define LINGER_MS 200 /* a stream may end by itself once the reply has come */
@@ -145,6 +146,8 @@ static bool mcp_http_on_data(const char *data, size_t len, void *arg)
 	buf_add(&x->body, data, len);
 	return true;
 }
+
+static void mcp_http_send_answers(struct mcp_server *server);
 
 /* Whether there is nothing more to wait for.  Runs outside of libcurl, so it may make the requests
  * that answer those of the server. */
@@ -361,7 +364,7 @@ static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char 
 	return MCP_SENT;
 }
 
-enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
+static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
     struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
 	struct exchange x;
@@ -379,7 +382,21 @@ enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	return sent;
 }
 
-void mcp_http_send_answers(struct mcp_server *server)
+/* An answer is a request of its own, which this thread is in the midst of one to make. */
+static void mcp_http_answer(struct mcp_server *server, const char *text)
+{
+	pthread_mutex_lock(&server->lock);
+	if (server->answer_count < MOST_ANSWERS) {
+		server->answers = xrealloc(
+		    server->answers, (server->answer_count + 1) * sizeof(*server->answers));
+		server->answers[server->answer_count] = (struct buf){0};
+		buf_puts(&server->answers[server->answer_count++], text);
+		pthread_cond_broadcast(&server->changed);
+	}
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void mcp_http_send_answers(struct mcp_server *server)
 {
 	for (;;) {
 		pthread_mutex_lock(&server->lock);
@@ -435,7 +452,7 @@ void mcp_http_listen(struct mcp_server *server)
 	pthread_mutex_unlock(&server->lock);
 }
 
-void mcp_http_close(struct mcp_server *server)
+static void mcp_http_close(struct mcp_server *server)
 {
 	struct header_list headers;
 	struct http_response response = {0};
@@ -457,3 +474,8 @@ void mcp_http_close(struct mcp_server *server)
 	server->session_id = NULL;
 	pthread_mutex_unlock(&server->lock);
 }
+
+const struct mcp_transport mcp_over_http = {.send = mcp_http_send,
+    .answer = mcp_http_answer,
+    .send_answers = mcp_http_send_answers,
+    .close = mcp_http_close};

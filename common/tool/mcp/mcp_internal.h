@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the files of the MCP client share: mcp.c begins and ends sessions, mcp_session.c pairs
- * requests and replies, mcp_stdio.c and mcp_http.c carry messages.
+ * requests and replies, mcp_stdio.c and mcp_http.c carry messages, each as a transport.
  */
 #ifndef AGENTGRAPH_TOOL_MCP_MCP_INTERNAL_H
 #define AGENTGRAPH_TOOL_MCP_MCP_INTERNAL_H
@@ -36,11 +36,37 @@ struct mcp_pending {
 	int64_t done_at;
 };
 
+/* How a message was handed over. */
+enum mcp_sent {
+	MCP_SENT,
+	MCP_UNSENT, /* the session is over, and the server has not seen the message */
+	MCP_FAILED  /* why says what happened; it may have seen it */
+};
+
+/* What carries messages: what sessions ask of it, and who begins and ends them. */
+struct mcp_transport {
+	/* Sends one message and waits until pending has its reply, or is lost, or the time is up;
+	 * what has no reply has no pending. */
+	enum mcp_sent (*send)(struct mcp_server *server, const char *text,
+	    struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE]);
+
+	/* Takes an answer to a request of the server's, from within what came of it: one that
+	 * cannot go at once waits for send_answers. */
+	void (*answer)(struct mcp_server *server, const char *text);
+	void (*send_answers)(struct mcp_server *server);
+
+	/* Ends what there is of a session; it may be none. */
+	void (*close)(struct mcp_server *server);
+};
+
+extern const struct mcp_transport mcp_over_stdio, mcp_over_http;
+
 struct mcp_stdio;
 
 struct mcp_server {
 	struct mcp_settings settings; /* but for oauth, whose that is */
-	struct mcp_oauth *oauth;      /* NULL: no tokens */
+	const struct mcp_transport *transport;
+	struct mcp_oauth *oauth; /* NULL: no tokens */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* anything below; by CLOCK_MONOTONIC */
 
@@ -71,13 +97,6 @@ struct mcp_server {
 	struct mcp_stdio *stdio;
 	pthread_t listener;
 	bool has_listener;
-};
-
-/* How a message was handed over. */
-enum mcp_sent {
-	MCP_SENT,
-	MCP_UNSENT, /* the session is over, and the server has not seen the message */
-	MCP_FAILED  /* why says what happened; it may have seen it */
 };
 
 /* A request, and what became of it. */
@@ -133,27 +152,12 @@ void mcp_log(struct mcp_server *server, const char *line);
 /* Starts the server's program; false with why. */
 bool mcp_stdio_open(struct mcp_server *server, unsigned session, char why[MCP_WHY_SIZE]);
 
-/* Ends it and frees what belongs to it. */
-void mcp_stdio_close(struct mcp_server *server);
-
-/* Hands over one message; false when the session is over or the server does not read. */
-bool mcp_stdio_send(struct mcp_server *server, const char *text);
-
 /* Whether the program says nothing more, or is gone; with the lock held. */
 bool mcp_stdio_is_over(const struct mcp_server *server);
 
 /* ---- HTTP */
 
-/* Sends one message and waits until pending has its reply, where it is not NULL. */
-enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
-    struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE]);
-
-/* Sends the answers that wait. */
-void mcp_http_send_answers(struct mcp_server *server);
-
-/* Starts to listen for what the server says unasked, and waits a little until it does; and ends
- * that, with the session over. */
+/* Starts to listen for what the server says unasked, and waits a little until it does. */
 void mcp_http_listen(struct mcp_server *server);
-void mcp_http_close(struct mcp_server *server);
 
 #endif

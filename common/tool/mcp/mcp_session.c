@@ -18,7 +18,6 @@
 #define FIRST_RETRY_MS 500
 #define LAST_RETRY_MS 30000
 #define STOP_POLL_MS 100
-#define MOST_ANSWERS 100    /* that wait to be sent */
 #define LOG_WINDOW_MS 10000 /* lines of a server in the log, per window */
 #define LOG_LINES 50
 #define NOTIFY_MS 2000
@@ -97,25 +96,6 @@ static void take_reply(struct mcp_server *server, cJSON *message)
 	cJSON_Delete(message); /* an answer that nobody waits for any more */
 }
 
-/* Over HTTP the answer is a request of its own, which this thread is in the midst of one to make.
- */
-static void mcp_session_send_answer(struct mcp_server *server, const char *text)
-{
-	if (!server->settings.url) {
-		mcp_stdio_send(server, text);
-		return;
-	}
-	pthread_mutex_lock(&server->lock);
-	if (server->answer_count < MOST_ANSWERS) {
-		server->answers = xrealloc(
-		    server->answers, (server->answer_count + 1) * sizeof(*server->answers));
-		server->answers[server->answer_count] = (struct buf){0};
-		buf_puts(&server->answers[server->answer_count++], text);
-		pthread_cond_broadcast(&server->changed);
-	}
-	pthread_mutex_unlock(&server->lock);
-}
-
 /* The call that a question came with.  Over standard streams it does not say so: then it is the
  * only one that can be asked, as another one may be another user's. */
 static struct mcp_pending *mcp_session_asked(
@@ -179,7 +159,7 @@ static void mcp_session_take_message(
 		if (mcp_session_take_question(server, pending, message))
 			return;
 		text = mcp_answer_text(message, mcp_own_answer(json_str(message, "method")));
-		mcp_session_send_answer(server, text);
+		server->transport->answer(server, text);
 		free(text);
 		break;
 	case MCP_NOTIFICATION:
@@ -227,9 +207,8 @@ bool mcp_answer_questions(struct mcp_server *server, struct mcp_pending *pending
 			pending->given_up =
 			    !call->ask(json_get(question, "params"), &answer, call->arg);
 		char *text = mcp_answer_text(question, answer ? answer : mcp_elicited("cancel"));
-		mcp_session_send_answer(server, text);
-		if (server->settings.url)
-			mcp_http_send_answers(server);
+		server->transport->answer(server, text);
+		server->transport->send_answers(server);
 		free(text);
 		cJSON_Delete(question);
 	}
@@ -285,27 +264,6 @@ static void cancel(struct mcp_server *server, const struct mcp_pending *pending,
 		mcp_lose(server, session, "does not answer any more");
 }
 
-/* A program that ends is lost once it is gone, perhaps seconds later: until then there is no other
- * session to be had, and none of its requests can be sent. */
-static enum mcp_sent send_stdio(struct mcp_server *server, const char *text,
-    struct mcp_pending *pending, const struct mcp_wait *wait)
-{
-	enum mcp_sent sent = mcp_stdio_send(server, text) ? MCP_SENT : MCP_UNSENT;
-	pthread_mutex_lock(&server->lock);
-	while (!pending->reply && !pending->lost &&
-	    (sent == MCP_SENT || (server->state == MCP_READY && mcp_stdio_is_over(server)))) {
-		pthread_mutex_unlock(&server->lock);
-		bool over = !mcp_answer_questions(server, pending) || mcp_is_over(wait);
-		pthread_mutex_lock(&server->lock);
-		if (over)
-			break;
-		if (!pending->reply && !pending->lost)
-			mcp_pause(server, wait->deadline_ms);
-	}
-	pthread_mutex_unlock(&server->lock);
-	return sent;
-}
-
 static void mcp_session_explain(struct mcp_server *server, const struct mcp_pending *pending,
     const struct mcp_wait *wait, enum mcp_sent sent, char why[MCP_WHY_SIZE])
 {
@@ -343,7 +301,6 @@ static void mcp_session_forget(struct mcp_server *server, struct mcp_pending *pe
 cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why[MCP_WHY_SIZE])
 {
 	struct mcp_pending pending = {.call = asked->call};
-	enum mcp_sent sent;
 	*why = '\0';
 	pthread_mutex_lock(&server->lock);
 	pending.id = ++server->next_id;
@@ -356,10 +313,7 @@ cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why
 	if (stateless && server->settings.url)
 		pending.headers = mcp_headers_new(asked->method, asked->params, asked->parameters);
 	char *text = mcp_request_text(pending.id, asked->method, asked->params);
-	if (server->settings.url)
-		sent = mcp_http_send(server, text, &pending, asked->wait, why);
-	else
-		sent = send_stdio(server, text, &pending, asked->wait);
+	enum mcp_sent sent = server->transport->send(server, text, &pending, asked->wait, why);
 	free(text);
 	mcp_session_forget(server, &pending);
 	asked->unsent = sent == MCP_UNSENT && !pending.reply;
@@ -383,9 +337,7 @@ void mcp_notify(struct mcp_server *server, const char *method, cJSON *params)
 	pthread_mutex_lock(&server->lock);
 	bool stateless = mcp_is_stateless(server);
 	pthread_mutex_unlock(&server->lock);
-	if (server->settings.url && !stateless)
-		mcp_http_send(server, text, NULL, &wait, why);
-	else if (!server->settings.url)
-		mcp_stdio_send(server, text);
+	if (!server->settings.url || !stateless)
+		server->transport->send(server, text, NULL, &wait, why);
 	free(text);
 }

@@ -105,7 +105,8 @@ static void write_some(struct mcp_stdio *s)
 		descriptor_close(&s->io.in);
 }
 
-bool mcp_stdio_send(struct mcp_server *server, const char *text)
+/* False when the session is over or the server does not read. */
+static bool mcp_stdio_hand_over(struct mcp_server *server, const char *text)
 {
 	pthread_mutex_lock(&server->lock);
 	struct mcp_stdio *s = server->stdio;
@@ -281,7 +282,7 @@ bool mcp_stdio_open(struct mcp_server *server, unsigned session, char why[MCP_WH
 	return ok;
 }
 
-void mcp_stdio_close(struct mcp_server *server)
+static void mcp_stdio_close(struct mcp_server *server)
 {
 	pthread_mutex_lock(&server->lock);
 	struct mcp_stdio *s = server->stdio;
@@ -298,3 +299,44 @@ void mcp_stdio_close(struct mcp_server *server)
 	pthread_mutex_unlock(&server->lock);
 	stdio_free(s);
 }
+
+/* ---- What sessions ask */
+
+/* A program that ends is lost once it is gone, perhaps seconds later: until then there is no other
+ * session to be had, and none of its requests can be sent. */
+static enum mcp_sent mcp_stdio_send(struct mcp_server *server, const char *text,
+    struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	enum mcp_sent sent = mcp_stdio_hand_over(server, text) ? MCP_SENT : MCP_UNSENT;
+	(void)why;
+	if (!pending)
+		return sent;
+	pthread_mutex_lock(&server->lock);
+	while (!pending->reply && !pending->lost &&
+	    (sent == MCP_SENT || (server->state == MCP_READY && mcp_stdio_is_over(server)))) {
+		pthread_mutex_unlock(&server->lock);
+		bool over = !mcp_answer_questions(server, pending) || mcp_is_over(wait);
+		pthread_mutex_lock(&server->lock);
+		if (over)
+			break;
+		if (!pending->reply && !pending->lost)
+			mcp_pause(server, wait->deadline_ms);
+	}
+	pthread_mutex_unlock(&server->lock);
+	return sent;
+}
+
+static void mcp_stdio_answer(struct mcp_server *server, const char *text)
+{
+	mcp_stdio_hand_over(server, text);
+}
+
+static void mcp_stdio_send_answers(struct mcp_server *server)
+{
+	(void)server; /* they have gone at once */
+}
+
+const struct mcp_transport mcp_over_stdio = {.send = mcp_stdio_send,
+    .answer = mcp_stdio_answer,
+    .send_answers = mcp_stdio_send_answers,
+    .close = mcp_stdio_close};
