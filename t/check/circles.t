@@ -15,8 +15,6 @@ common/graph/region_kept	engine		# a branch that arrives is written with its run
 common/graph/node_api	engine
 common/graph/nodes/tool_calls	engine		# a call's result is a node's, and may be a tools node's own
 common/graph/nodes/tools_node	engine
-ws-bridge/relay/relay_client	relay		# the two sides of a connection
-ws-bridge/relay/relay_helper	relay
 END
 
 # loops: reads pairs "FILE USED", prints each circle of them; false when there is one.

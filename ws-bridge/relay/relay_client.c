@@ -145,7 +145,8 @@ static void relay_client_admit(struct connection *c, const struct handshake *han
 			handshake_accept(handshake->key, c->accept);
 			c->client_stage = CLIENT_HELD;
 			c->client.deadline = 0;
-			helper_start(c, ticket.route, handshake->ticket);
+			if (!helper_start(c, ticket.route, handshake->ticket))
+				client_unavailable(c);
 		} else {
 			relay_client_refuse(c, &err);
 		}

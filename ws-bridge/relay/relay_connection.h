@@ -101,15 +101,13 @@ void client_flushed(struct connection *c);
 /* Closes its socket and gives its slot back. */
 void client_drop(struct connection *c);
 
-/* ---- The helper's side */
+/* ---- What goes to the helper */
 
-/* Connects to websocketd for the ticket's route. */
-void helper_start(struct connection *c, const char *route, const char *ticket);
+/* Connects to websocketd for the ticket's route; false when that is out of reach. */
+bool helper_start(struct connection *c, const char *route, const char *ticket);
 
-/* The same. */
-void helper_event(struct connection *c);
-void helper_tick(struct connection *c);
-bool helper_reading(const struct connection *c);
+/* Begins a stage, which may take that long; 0: without end. */
+void helper_enter(struct connection *c, enum helper_stage stage, int64_t wait_ms);
 
 /* Passes a client's message on. */
 void helper_message(struct connection *c, bool binary, const char *data, size_t len);
@@ -119,5 +117,11 @@ void helper_leave(struct connection *c, int code);
 
 /* Closes the connection to websocketd. */
 void helper_drop(struct connection *c);
+
+/* ---- What comes from the helper, and the time */
+
+void helper_event(struct connection *c);
+void helper_tick(struct connection *c);
+bool helper_reading(const struct connection *c);
 
 #endif

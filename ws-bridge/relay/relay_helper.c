@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* The helper's side of a connection: websocketd's handshake, records both ways, the end. */
+/* What comes from the helper: websocketd's answer, records, the end. */
 #include "ws-bridge/relay/relay_connection.h"
 
 #include "base/log/log.h"
-#include "ws-bridge/relay/relay_refusal.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* What a helper may send as one record, as a multiple of the limit for clients. */
 #define RECORD_FACTOR 4
-
-static void set_stage(struct connection *c, enum helper_stage stage, int64_t wait_ms)
-{
-	c->helper_stage = stage;
-	c->helper.deadline = wait_ms ? c->relay->now + wait_ms : 0;
-}
-
-void helper_drop(struct connection *c)
-{
-	link_close(&c->helper.link);
-	set_stage(c, HELPER_GONE, 0);
-}
 
 /* It failed; the client must know, unless it is the one that leaves. */
 static void relay_helper_fail(struct connection *c, const char *why)
@@ -43,92 +27,7 @@ static void lost(struct connection *c, const char *why)
 	helper_drop(c);
 }
 
-/* ---- Connecting */
-
-static int connect_to(const struct relay_settings *settings)
-{
-	const struct sockaddr *address = (const struct sockaddr *)&settings->websocketd;
-	int on = 1;
-	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (connect(fd, address, settings->websocketd_size) == 0 || errno == EINPROGRESS)
-		return fd;
-	int error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
-void helper_start(struct connection *c, const char *route, const char *ticket)
-{
-	const struct relay_settings *settings = c->relay->settings;
-	char key[HANDSHAKE_KEY_SIZE];
-	int fd = connect_to(settings);
-	if (fd < 0) {
-		log_error("cannot connect to websocketd: %s", strerror(errno));
-		client_unavailable(c);
-		return;
-	}
-	link_open(&c->helper.link, c->relay->epoll, fd, c->relay->now);
-	set_stage(c, HELPER_CONNECTING, HANDSHAKE_MS);
-	handshake_key(key);
-	handshake_accept(key, c->helper_accept);
-	buf_printf(&c->helper.link.out,
-	    "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-	    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n" TICKET_HEADER
-	    ": %s\r\n" RECORD_VERSION_HEADER ": %d\r\n\r\n",
-	    route, settings->host, key, ticket, RECORD_VERSION);
-}
-
 /* ---- Records */
-
-static void relay_helper_send_record(struct connection *c, struct buf *record)
-{
-	frames_send(c->helper.frames, false, record->data, record->len);
-	buf_release(record);
-}
-
-void helper_message(struct connection *c, bool binary, const char *data, size_t len)
-{
-	struct buf record = {0};
-	if (c->helper_stage != HELPER_OPEN)
-		return;
-	if (binary)
-		record_binary(&record, data, len);
-	else
-		record_text(&record, data, len);
-	relay_helper_send_record(c, &record);
-}
-
-static void say_gone(struct connection *c, int code)
-{
-	struct buf record = {0};
-	record_gone(&record, code);
-	relay_helper_send_record(c, &record);
-	set_stage(c, HELPER_LEAVING, c->relay->settings->bye_ms);
-}
-
-void helper_leave(struct connection *c, int code)
-{
-	switch (c->helper_stage) {
-	case HELPER_CONNECTING:
-		helper_drop(c);
-		break;
-	case HELPER_ANSWERING:
-		c->gone = code;
-		break;
-	case HELPER_CHECKING:
-	case HELPER_OPEN:
-		say_gone(c, code);
-		break;
-	case HELPER_NONE:
-	case HELPER_LEAVING:
-	case HELPER_GONE:
-		break;
-	}
-}
 
 /* A record that must not come now, or is none.  The helper is told to go. */
 static void confused(struct connection *c, char kind)
@@ -189,7 +88,7 @@ static void relay_helper_take_record(struct connection *c, char *data, size_t le
 		client_refuse_given(c, &record);
 		helper_drop(c); /* it only waits for the end of its input now */
 	} else if (record.kind == RECORD_READY && record.code == RECORD_VERSION) {
-		set_stage(c, HELPER_OPEN, 0);
+		helper_enter(c, HELPER_OPEN, 0);
 		client_accept(c);
 	} else {
 		confused(c, (char)record.kind);
@@ -237,7 +136,7 @@ static void relay_helper_answered(struct connection *c, size_t len)
 	c->helper.frames = frames_new(&setup);
 	c->helper_stage = HELPER_CHECKING;
 	if (c->gone)
-		say_gone(c, c->gone);
+		helper_leave(c, c->gone);
 	rest = *head;
 	*head = (struct buf){0};
 	relay_helper_feed(c, rest.data + len, rest.len - len);

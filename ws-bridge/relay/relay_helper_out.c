@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: ISC */
+/* What goes to the helper: a connection to websocketd, records, the word that its client is gone.
+ */
+#include "ws-bridge/relay/relay_connection.h"
+
+#include "base/log/log.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void helper_enter(struct connection *c, enum helper_stage stage, int64_t wait_ms)
+{
+	c->helper_stage = stage;
+	c->helper.deadline = wait_ms ? c->relay->now + wait_ms : 0;
+}
+
+void helper_drop(struct connection *c)
+{
+	link_close(&c->helper.link);
+	helper_enter(c, HELPER_GONE, 0);
+}
+
+static int connect_to(const struct relay_settings *settings)
+{
+	const struct sockaddr *address = (const struct sockaddr *)&settings->websocketd;
+	int on = 1;
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect(fd, address, settings->websocketd_size) == 0 || errno == EINPROGRESS)
+		return fd;
+	int error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+bool helper_start(struct connection *c, const char *route, const char *ticket)
+{
+	const struct relay_settings *settings = c->relay->settings;
+	char key[HANDSHAKE_KEY_SIZE];
+	int fd = connect_to(settings);
+	if (fd < 0) {
+		log_error("cannot connect to websocketd: %s", strerror(errno));
+		return false;
+	}
+	link_open(&c->helper.link, c->relay->epoll, fd, c->relay->now);
+	helper_enter(c, HELPER_CONNECTING, HANDSHAKE_MS);
+	handshake_key(key);
+	handshake_accept(key, c->helper_accept);
+	buf_printf(&c->helper.link.out,
+	    "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+	    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n" TICKET_HEADER
+	    ": %s\r\n" RECORD_VERSION_HEADER ": %d\r\n\r\n",
+	    route, settings->host, key, ticket, RECORD_VERSION);
+	return true;
+}
+
+static void relay_helper_send_record(struct connection *c, struct buf *record)
+{
+	frames_send(c->helper.frames, false, record->data, record->len);
+	buf_release(record);
+}
+
+void helper_message(struct connection *c, bool binary, const char *data, size_t len)
+{
+	struct buf record = {0};
+	if (c->helper_stage != HELPER_OPEN)
+		return;
+	if (binary)
+		record_binary(&record, data, len);
+	else
+		record_text(&record, data, len);
+	relay_helper_send_record(c, &record);
+}
+
+static void say_gone(struct connection *c, int code)
+{
+	struct buf record = {0};
+	record_gone(&record, code);
+	relay_helper_send_record(c, &record);
+	helper_enter(c, HELPER_LEAVING, c->relay->settings->bye_ms);
+}
+
+void helper_leave(struct connection *c, int code)
+{
+	switch (c->helper_stage) {
+	case HELPER_CONNECTING:
+		helper_drop(c);
+		break;
+	case HELPER_ANSWERING:
+		c->gone = code;
+		break;
+	case HELPER_CHECKING:
+	case HELPER_OPEN:
+		say_gone(c, code);
+		break;
+	case HELPER_NONE:
+	case HELPER_LEAVING:
+	case HELPER_GONE:
+		break;
+	}
+}
