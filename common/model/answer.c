@@ -131,7 +131,7 @@ void chat_answer_keep(struct chat_answer *a, const cJSON *piece)
 	cJSON_AddItemToArray(a->kept, cJSON_Duplicate(piece, true));
 }
 
-static void replace(char **text, const char *with)
+static void answer_replace(char **text, const char *with)
 {
 	if (!with || !*with)
 		return;
@@ -141,8 +141,8 @@ static void replace(char **text, const char *with)
 
 void chat_part_name(struct chat_part *part, const char *id, const char *name)
 {
-	replace(&part->id, id);
-	replace(&part->name, name);
+	answer_replace(&part->id, id);
+	answer_replace(&part->name, name);
 }
 
 void chat_answer_detail(struct chat_answer *a, int64_t index, cJSON *detail)
@@ -167,7 +167,7 @@ void chat_answer_finish(struct chat_answer *a, const char *word, const char *con
 		return;
 	while ((*known)[0] && strcmp((*known)[0], word) != 0)
 		known++;
-	replace(&a->finish, (*known)[0] ? (*known)[1] : word);
+	answer_replace(&a->finish, (*known)[0] ? (*known)[1] : word);
 }
 
 char *chat_error_message(const cJSON *body)
@@ -210,7 +210,7 @@ void chat_usage_take(int64_t *number, const cJSON *object, const char *key)
 
 /* ---- The message */
 
-static void add_text_block(cJSON *content, const char *text)
+static void answer_add_text(cJSON *content, const char *text)
 {
 	cJSON *block = json_append(content, cJSON_CreateObject());
 	json_add_str(block, "type", "text");
@@ -220,7 +220,7 @@ static void add_text_block(cJSON *content, const char *text)
 
 /* The arguments; NULL when they are no JSON object.  Nothing at all means none, unless they may
  * have been to come: where the answer was cut off, and the part is the last that it came to. */
-static cJSON *arguments(const struct chat_answer *a, const struct chat_part *part)
+static cJSON *answer_arguments(const struct chat_answer *a, const struct chat_part *part)
 {
 	const char *text = buf_str(&part->text);
 	bool cut = a->finish &&
@@ -234,10 +234,11 @@ static cJSON *arguments(const struct chat_answer *a, const struct chat_part *par
 	return NULL;
 }
 
-static void add_call_block(
+static void answer_add_call(
     const struct chat_answer *a, cJSON *content, const struct chat_part *part, cJSON *metadata)
 {
-	cJSON *args = arguments(a, part), *block = json_append(content, cJSON_CreateObject());
+	cJSON *args = answer_arguments(a, part),
+	      *block = json_append(content, cJSON_CreateObject());
 	json_add_str(block, "type", "tool_call");
 	json_add_str(block, "id", part->id);
 	json_add_str(block, "name", part->name ? part->name : "");
@@ -262,7 +263,7 @@ char *chat_call_id(char out[CHAT_CALL_ID])
 }
 
 /* A call needs an id of its own, which not every server gives. */
-static void fill_ids(const struct chat_answer *a)
+static void answer_fill_ids(const struct chat_answer *a)
 {
 	char id[CHAT_CALL_ID];
 	for (size_t i = 0; i < a->count; i++) {
@@ -283,12 +284,12 @@ static void fill_ids(const struct chat_answer *a)
 static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 {
 	cJSON *content = cJSON_CreateArray(), *block;
-	fill_ids(a);
+	answer_fill_ids(a);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct chat_part *part = &a->parts[i];
 		switch (part->kind) {
 		case PART_TEXT:
-			add_text_block(content, buf_str(&part->text));
+			answer_add_text(content, buf_str(&part->text));
 			break;
 		case PART_REASONING:
 			block = json_append(content, cJSON_CreateObject());
@@ -300,17 +301,17 @@ static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 			break;
 		case PART_CALL:
 			if (a->ended)
-				add_call_block(a, content, part, metadata);
+				answer_add_call(a, content, part, metadata);
 			break;
 		}
 	}
 	if (!content->child)
-		add_text_block(content, "");
+		answer_add_text(content, "");
 	return content;
 }
 
 /* The JSON that was asked for; models like to put it into a fence. */
-static cJSON *parsed_content(const struct chat_answer *a)
+static cJSON *answer_parsed(const struct chat_answer *a)
 {
 	struct buf text = {0};
 	if (a->target->format == CHAT_FORMAT_TEXT)
@@ -350,6 +351,6 @@ cJSON *chat_answer_message(const struct chat_answer *a)
 	json_add_int(usages, "image_tokens", u->image);
 	json_add_int(usages, "audio_tokens", u->audio);
 	json_add(message, "metadata", metadata);
-	json_add(message, "parsed_content", parsed_content(a));
+	json_add(message, "parsed_content", answer_parsed(a));
 	return message;
 }

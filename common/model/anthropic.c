@@ -23,7 +23,7 @@ static char *anthropic_url(const char *base_url, const char *model, bool stream)
 	return xasprintf("%s%s/messages", base_url, versioned ? "" : "/v1");
 }
 
-static cJSON *add_typed(cJSON *array, const char *type)
+static cJSON *anthropic_add_typed(cJSON *array, const char *type)
 {
 	cJSON *object = json_append(array, cJSON_CreateObject());
 	json_add_str(object, "type", type);
@@ -31,7 +31,7 @@ static cJSON *add_typed(cJSON *array, const char *type)
 }
 
 /* The content of a message of that role at the end: turns of one role are one message. */
-static cJSON *content_for(cJSON *messages, const char *role)
+static cJSON *anthropic_content_for(cJSON *messages, const char *role)
 {
 	cJSON *last = json_last(messages);
 	if (json_str_is(last, "role", role))
@@ -51,7 +51,7 @@ static void anthropic_add_text(cJSON *content, const char *text)
 {
 	if (anthropic_is_blank(text))
 		return;
-	json_add_str(add_typed(content, "text"), "text", text);
+	json_add_str(anthropic_add_typed(content, "text"), "text", text);
 }
 
 /* What the provider reads of such a medium: image, document, or NULL. */
@@ -72,7 +72,8 @@ static void anthropic_add_media(const struct chat_build *b, cJSON *content, cons
 	if (!chat_media_get(b, block, &media))
 		return;
 	const char *type = anthropic_readable(block, &media);
-	cJSON *source = type ? cJSON_AddObjectToObject(add_typed(content, type), "source") : NULL;
+	cJSON *source =
+	    type ? cJSON_AddObjectToObject(anthropic_add_typed(content, type), "source") : NULL;
 	if (!type) {
 		char *note = chat_media_note(block, &media);
 		anthropic_add_text(content, note);
@@ -97,9 +98,10 @@ static void anthropic_add_thinking(cJSON *content, const cJSON *block)
 		const char *signature = json_str(detail, "signature");
 		const char *redacted = json_str(detail, "redacted");
 		if (redacted) {
-			json_add_str(add_typed(content, "redacted_thinking"), "data", redacted);
+			json_add_str(
+			    anthropic_add_typed(content, "redacted_thinking"), "data", redacted);
 		} else if (signature) {
-			cJSON *part = add_typed(content, "thinking");
+			cJSON *part = anthropic_add_typed(content, "thinking");
 			json_add_str(part, "thinking", json_str(block, "summary"));
 			json_add_str(part, "signature", signature);
 		}
@@ -108,7 +110,7 @@ static void anthropic_add_thinking(cJSON *content, const cJSON *block)
 }
 
 /* Adds the id of a call.  It may be another provider's, and other characters are refused. */
-static void add_id(cJSON *part, const char *name, const char *id)
+static void anthropic_add_id(cJSON *part, const char *name, const char *id)
 {
 	char *mended = xstrdup(id ? id : "");
 	for (char *p = mended; *p; p++)
@@ -118,11 +120,11 @@ static void add_id(cJSON *part, const char *name, const char *id)
 	free(mended);
 }
 
-static void add_result(cJSON *content, const cJSON *block)
+static void anthropic_add_result(cJSON *content, const cJSON *block)
 {
-	cJSON *part = add_typed(content, "tool_result");
+	cJSON *part = anthropic_add_typed(content, "tool_result");
 	char *text = chat_output_text(block);
-	add_id(part, "tool_use_id", json_str(block, "call_id"));
+	anthropic_add_id(part, "tool_use_id", json_str(block, "call_id"));
 	bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
 	if (!anthropic_is_blank(text))
 		json_add_str(part, "content", text);
@@ -140,12 +142,12 @@ static void anthropic_add_block(const struct chat_build *b, cJSON *content, cons
 	} else if (chat_block_is(block, "reasoning")) {
 		anthropic_add_thinking(content, block);
 	} else if (chat_block_is_call(block)) {
-		cJSON *part = add_typed(content, "tool_use");
-		add_id(part, "id", json_str(block, "id"));
+		cJSON *part = anthropic_add_typed(content, "tool_use");
+		anthropic_add_id(part, "id", json_str(block, "id"));
 		json_add_str(part, "name", json_str(block, "name"));
 		json_add(part, "input", cJSON_Duplicate(json_get(block, "args"), true));
 	} else if (chat_block_is(block, "tool_result")) {
-		add_result(content, block);
+		anthropic_add_result(content, block);
 	} else {
 		anthropic_add_media(b, content, block);
 	}
@@ -161,8 +163,8 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 		bool assistant = turn->role == ROLE_ASSISTANT;
 		if (assistant && !messages->child)
 			anthropic_add_text(
-			    content_for(messages, "user"), "(The conversation begins.)");
-		cJSON *content = content_for(messages, assistant ? "assistant" : "user");
+			    anthropic_content_for(messages, "user"), "(The conversation begins.)");
+		cJSON *content = anthropic_content_for(messages, assistant ? "assistant" : "user");
 		for (size_t j = 0; j < turn->count; j++)
 			anthropic_add_block(b, content, turn->blocks[j]);
 		/* blocks may all fall away (somebody else's reasoning) */
@@ -170,7 +172,7 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 			cJSON_Delete(cJSON_DetachItemViaPointer(messages, json_last(messages)));
 	}
 	if (!messages->child || json_str_is(json_last(messages), "role", "assistant"))
-		anthropic_add_text(content_for(messages, "user"), "(Continue.)");
+		anthropic_add_text(anthropic_content_for(messages, "user"), "(Continue.)");
 }
 
 static void anthropic_add_choice(const struct chat_build *b, cJSON *body)
@@ -193,7 +195,7 @@ static void anthropic_add_choice(const struct chat_build *b, cJSON *body)
 
 /* A conversation with calls in it is refused where there are no tools; so a model that has none is
  * told which there were, and that it has them not. */
-static void add_past_tools(const struct chat_build *b, cJSON *body)
+static void anthropic_add_past_tools(const struct chat_build *b, cJSON *body)
 {
 	/* each once, that of the first call last: a client may have told of many */
 	cJSON *names = cJSON_CreateObject();
@@ -224,7 +226,7 @@ static void anthropic_add_tools(const struct chat_build *b, cJSON *body)
 {
 	const struct chat_request *request = b->request;
 	if (request->tool_count == 0) {
-		add_past_tools(b, body);
+		anthropic_add_past_tools(b, body);
 		return;
 	}
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
@@ -245,7 +247,7 @@ static void anthropic_add_tools(const struct chat_build *b, cJSON *body)
 
 /* Thinking goes with a free choice of tools only.  And it cannot begin in the middle of a turn: the
  * calls whose results are sent now must have come with thinking of this provider. */
-static bool may_think(const struct chat_request *request, const cJSON *body)
+static bool anthropic_may_think(const struct chat_request *request, const cJSON *body)
 {
 	bool free_choice = request->choice == CHAT_TOOLS_AUTO || request->choice == CHAT_TOOLS_NONE;
 	if (request->tool_count > 0 && !free_choice)
@@ -258,7 +260,7 @@ static bool may_think(const struct chat_request *request, const cJSON *body)
 	return chat_block_is(first, "thinking") || chat_block_is(first, "redacted_thinking");
 }
 
-static cJSON *output_config(cJSON *body)
+static cJSON *anthropic_output_config(cJSON *body)
 {
 	cJSON *config = json_get(body, "output_config");
 	return config ? config : cJSON_AddObjectToObject(body, "output_config");
@@ -272,9 +274,9 @@ static void anthropic_add_reasoning(const struct chat_build *b, cJSON *body)
 	bool none = json_str_is(settings, "reasoning_effort", "none");
 	bool budget = json_opt(settings, "reasoning_tokens") != NULL;
 	if (effort && !none)
-		json_add_str(
-		    output_config(body), "effort", strcmp(effort, "minimal") == 0 ? "low" : effort);
-	if (none || (!budget && !effort) || !may_think(b->request, body))
+		json_add_str(anthropic_output_config(body), "effort",
+		    strcmp(effort, "minimal") == 0 ? "low" : effort);
+	if (none || (!budget && !effort) || !anthropic_may_think(b->request, body))
 		return;
 	cJSON *thinking = cJSON_AddObjectToObject(body, "thinking");
 	json_add_str(thinking, "type", budget ? "enabled" : "adaptive");
@@ -315,7 +317,7 @@ static void anthropic_build(const struct chat_build *b, cJSON *body)
 	anthropic_add_reasoning(b, body);
 	if (t->format == CHAT_FORMAT_SCHEMA) {
 		const cJSON *format = json_get(t->settings, "response_format");
-		cJSON *out = cJSON_AddObjectToObject(output_config(body), "format");
+		cJSON *out = cJSON_AddObjectToObject(anthropic_output_config(body), "format");
 		json_add_str(out, "type", "json_schema");
 		json_add(out, "schema", cJSON_Duplicate(json_get(format, "schema"), true));
 	}

@@ -15,7 +15,7 @@
 
 /* ---- The request */
 
-static bool ends_in(const char *text, const char *end)
+static bool gemini_ends_in(const char *text, const char *end)
 {
 	size_t len = strlen(text), n = strlen(end);
 	return len >= n && strcmp(text + len - n, end) == 0;
@@ -23,14 +23,14 @@ static bool ends_in(const char *text, const char *end)
 
 static char *gemini_url(const char *base_url, const char *model, bool stream)
 {
-	bool versioned = ends_in(base_url, "/v1beta") || ends_in(base_url, "/v1");
+	bool versioned = gemini_ends_in(base_url, "/v1beta") || gemini_ends_in(base_url, "/v1");
 	const char *path = strchr(model, '/') ? "" : "models/";
 	return xasprintf("%s%s/%s%s:%s", base_url, versioned ? "" : "/v1beta", path, model,
 	    stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
 /* The parts of a content of that role at the end: turns of one role are one content. */
-static cJSON *parts_for(cJSON *contents, const char *role)
+static cJSON *gemini_parts_for(cJSON *contents, const char *role)
 {
 	cJSON *last = json_last(contents);
 	if (json_str_is(last, "role", role))
@@ -99,14 +99,14 @@ static void signatures_release(struct signatures *s)
 	free(s->text);
 }
 
-static void add_signature(cJSON *part, const char *signature)
+static void gemini_add_signature(cJSON *part, const char *signature)
 {
 	if (signature)
 		json_add_str(part, "thoughtSignature", signature);
 }
 
 /* Whether the model is of that generation; it may be named with its place, "models/…". */
-static bool is_of(const struct chat_target *target, const char *generation)
+static bool gemini_is_of(const struct chat_target *target, const char *generation)
 {
 	const char *slash = strrchr(target->model, '/');
 	const char *name = slash ? slash + 1 : target->model;
@@ -120,18 +120,18 @@ static void gemini_add_call(
 	const char *id = json_str(block, "id");
 	const cJSON *own = id ? json_members_get(&s->by_call, id) : NULL;
 	bool first = !json_get(json_last(parts), "functionCall");
-	bool strict = is_of(b->target, "gemini-3");
+	bool strict = gemini_is_of(b->target, "gemini-3");
 	cJSON *part = json_append(parts, cJSON_CreateObject());
 	cJSON *call = cJSON_AddObjectToObject(part, "functionCall");
 	json_add_str(call, "name", json_str(block, "name"));
 	cJSON_AddItemToObject(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
-	add_signature(part, own ? own->valuestring : first && strict ? NO_SIGNATURE : NULL);
+	gemini_add_signature(part, own ? own->valuestring : first && strict ? NO_SIGNATURE : NULL);
 }
 
 static void gemini_add_assistant(
     const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
-	cJSON *parts = parts_for(contents, "model");
+	cJSON *parts = gemini_parts_for(contents, "model");
 	bool signed_text = false;
 	struct signatures s;
 	signatures_init(&s, turn);
@@ -140,7 +140,7 @@ static void gemini_add_assistant(
 		if (chat_block_is(block, "text")) {
 			gemini_add_text(parts, json_str(block, "text"));
 			if (!signed_text)
-				add_signature(json_last(parts), s.text);
+				gemini_add_signature(json_last(parts), s.text);
 			signed_text = true;
 		} else if (chat_block_is_call(block)) {
 			gemini_add_call(b, parts, &s, block);
@@ -154,7 +154,7 @@ static void gemini_add_assistant(
 static void gemini_add_user(
     const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
-	cJSON *parts = parts_for(contents, "user");
+	cJSON *parts = gemini_parts_for(contents, "user");
 	for (size_t i = 0; i < turn->count; i++) {
 		if (chat_block_is(turn->blocks[i], "text"))
 			gemini_add_text(parts, json_str(turn->blocks[i], "text"));
@@ -178,7 +178,7 @@ static const char *gemini_name_of(const struct chat_turn *calls, const char *cal
 static void gemini_add_results(
     cJSON *contents, const struct chat_turn *calls, const struct chat_turn *turn)
 {
-	cJSON *parts = parts_for(contents, "user");
+	cJSON *parts = gemini_parts_for(contents, "user");
 	size_t next = 0;
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i], *output = json_get(block, "output");
@@ -208,7 +208,8 @@ static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t 
 		break;
 	case ROLE_ASSISTANT:
 		if (!contents->child)
-			gemini_add_text(parts_for(contents, "user"), "(The conversation begins.)");
+			gemini_add_text(
+			    gemini_parts_for(contents, "user"), "(The conversation begins.)");
 		gemini_add_assistant(b, contents, turn);
 		break;
 	case ROLE_TOOL:
@@ -271,7 +272,7 @@ static void gemini_add_thinking(const struct chat_build *b, cJSON *config)
 		chat_copy_setting(b, "reasoning_tokens", thinking, "thinkingBudget");
 	else if (none)
 		json_add_int(thinking, "thinkingBudget", 0);
-	else if (is_of(b->target, "gemini-2"))
+	else if (gemini_is_of(b->target, "gemini-2"))
 		/* Levels came with Gemini 3, models before it refuse them; these are the numbers
 		 * that Google names for them. */
 		json_add_int(thinking, "thinkingBudget", high ? 24576 : medium ? 8192 : 1024);
@@ -317,7 +318,7 @@ static void gemini_build(const struct chat_build *b, cJSON *body)
 	for (size_t i = 0; i < b->turns->count; i++)
 		gemini_add_turn(b, contents, i);
 	if (!contents->child || json_str_is(json_last(contents), "role", "model"))
-		gemini_add_text(parts_for(contents, "user"), "(Continue.)");
+		gemini_add_text(gemini_parts_for(contents, "user"), "(Continue.)");
 	gemini_add_tools(b, body);
 	gemini_add_config(b, body);
 }
@@ -348,7 +349,7 @@ static void gemini_take_usage(struct chat_answer *a, const cJSON *usage)
 	u->completion = answer + u->reasoning;
 }
 
-static void keep_signature(struct chat_answer *a, const char *signature, const char *call_id)
+static void gemini_keep_signature(struct chat_answer *a, const char *signature, const char *call_id)
 {
 	if (!signature || !*signature)
 		return;
@@ -372,7 +373,7 @@ static void gemini_take_call(struct chat_answer *a, const cJSON *call, const cha
 	chat_answer_add(a, PART_CALL, index, text);
 	free(text);
 	char *kept = xstrdup(part->id);
-	keep_signature(a, signature, kept);
+	gemini_keep_signature(a, signature, kept);
 	free(kept);
 }
 
@@ -385,7 +386,7 @@ static void gemini_take_part(struct chat_answer *a, const cJSON *part)
 		return;
 	}
 	chat_answer_add(a, thought ? PART_REASONING : PART_TEXT, 0, text);
-	keep_signature(a, signature, NULL);
+	gemini_keep_signature(a, signature, NULL);
 }
 
 /* Only the first candidate is looked at: no more than one is asked for. */

@@ -27,19 +27,19 @@ static const char *const plain[] = {"title", "description", "minItems", "maxItem
 static cJSON *gemini_schema_clean(const cJSON *schema, struct walk *w, int depth);
 
 /* Counts what is copied; once something was too much, nothing is. */
-static bool afford(struct walk *w, size_t bytes)
+static bool gemini_schema_affords(struct walk *w, size_t bytes)
 {
 	bool affords = bytes <= w->bytes;
 	w->bytes = affords ? w->bytes - bytes : 0;
 	return affords;
 }
 
-static bool afford_value(struct walk *w, const cJSON *value)
+static bool gemini_schema_affords_value(struct walk *w, const cJSON *value)
 {
 	if (!value || w->bytes == 0)
 		return false;
 	char *text = json_print(value);
-	bool affords = afford(w, strlen(text));
+	bool affords = gemini_schema_affords(w, strlen(text));
 	cJSON_free(text);
 	return affords;
 }
@@ -58,7 +58,7 @@ static const cJSON *gemini_schema_resolve(const cJSON *root, const char *ref)
 }
 
 /* One type; null beside it makes it nullable, and of several others anyOf is made. */
-static void add_types(cJSON *out, const cJSON *types)
+static void gemini_schema_add_types(cJSON *out, const cJSON *types)
 {
 	const cJSON *type;
 	int others = 0;
@@ -82,32 +82,32 @@ static void add_types(cJSON *out, const cJSON *types)
 	}
 }
 
-static void add_type(cJSON *out, const cJSON *schema, struct walk *w)
+static void gemini_schema_add_type(cJSON *out, const cJSON *schema, struct walk *w)
 {
 	const cJSON *type = json_opt(schema, "type");
 	const char *name = json_str(schema, "type");
-	if (type && !afford_value(w, type))
+	if (type && !gemini_schema_affords_value(w, type))
 		return;
 	if (name)
 		json_set(out, "type", cJSON_CreateString(name));
 	else if (cJSON_IsArray(type))
-		add_types(out, type);
+		gemini_schema_add_types(out, type);
 	else if (!json_get(out, "type") && json_opt(schema, "properties"))
 		json_set(out, "type", cJSON_CreateString("object"));
 }
 
 /* Only strings may be enumerated. */
-static void add_enum(cJSON *out, const cJSON *schema, struct walk *w)
+static void gemini_schema_add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 {
 	const cJSON *values = json_opt(schema, "enum"), *only = json_opt(schema, "const"), *value;
 	cJSON *kept = cJSON_CreateArray();
-	if (!afford_value(w, values))
+	if (!gemini_schema_affords_value(w, values))
 		values = NULL;
 	cJSON_ArrayForEach(value, values) {
 		if (cJSON_IsString(value) && *value->valuestring)
 			cJSON_AddItemToArray(kept, cJSON_CreateString(value->valuestring));
 	}
-	if (cJSON_IsString(only) && afford_value(w, only))
+	if (cJSON_IsString(only) && gemini_schema_affords_value(w, only))
 		cJSON_AddItemToArray(kept, cJSON_CreateString(only->valuestring));
 	if (!kept->child) {
 		cJSON_Delete(kept);
@@ -117,7 +117,7 @@ static void add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 	json_set(out, "type", cJSON_CreateString("string"));
 }
 
-static void add_properties(cJSON *out, const cJSON *schema, struct walk *w, int depth)
+static void gemini_schema_add_properties(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 {
 	const cJSON *properties = json_opt(schema, "properties"), *property;
 	if (!cJSON_IsObject(properties) || !properties->child)
@@ -126,13 +126,13 @@ static void add_properties(cJSON *out, const cJSON *schema, struct walk *w, int 
 	if (!own)
 		own = cJSON_AddObjectToObject(out, "properties");
 	cJSON_ArrayForEach(property, properties) {
-		if (!afford(w, strlen(property->string) + 1))
+		if (!gemini_schema_affords(w, strlen(property->string) + 1))
 			break;
 		json_set(own, property->string, gemini_schema_clean(property, w, depth));
 	}
 }
 
-static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int depth)
+static void gemini_schema_add_choices(cJSON *out, const cJSON *choices, struct walk *w, int depth)
 {
 	const cJSON *choice;
 	if (!cJSON_IsArray(choices) || !choices->child)
@@ -150,7 +150,7 @@ static void add_choices(cJSON *out, const cJSON *choices, struct walk *w, int de
 		cJSON_Delete(any);
 }
 
-static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
+static void gemini_schema_add(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 {
 	static const char *const formats[] = {
 	    "enum", "date-time", "int32", "int64", "float", "double"};
@@ -161,30 +161,30 @@ static void add_all(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 		return;
 	w->left--;
 	if (target)
-		add_all(out, target, w, depth - 1);
+		gemini_schema_add(out, target, w, depth - 1);
 	cJSON_ArrayForEach(part, json_opt(schema, "allOf"))
-		add_all(out, part, w, depth - 1);
+		gemini_schema_add(out, part, w, depth - 1);
 	for (size_t i = 0; plain[i]; i++) {
 		const cJSON *value = json_opt(schema, plain[i]);
-		if (afford_value(w, value))
+		if (gemini_schema_affords_value(w, value))
 			json_set(out, plain[i], cJSON_Duplicate(value, true));
 	}
-	add_type(out, schema, w);
-	add_enum(out, schema, w);
+	gemini_schema_add_type(out, schema, w);
+	gemini_schema_add_enum(out, schema, w);
 	for (size_t i = 0; format && i < sizeof(formats) / sizeof(*formats); i++)
 		if (strcmp(formats[i], format) == 0)
 			json_set(out, "format", cJSON_CreateString(format));
-	add_properties(out, schema, w, depth - 1);
+	gemini_schema_add_properties(out, schema, w, depth - 1);
 	if (cJSON_IsObject(items))
 		json_set(out, "items", gemini_schema_clean(items, w, depth - 1));
-	add_choices(out, json_opt(schema, "anyOf"), w, depth - 1);
-	add_choices(out, json_opt(schema, "oneOf"), w, depth - 1);
+	gemini_schema_add_choices(out, json_opt(schema, "anyOf"), w, depth - 1);
+	gemini_schema_add_choices(out, json_opt(schema, "oneOf"), w, depth - 1);
 }
 
 static cJSON *gemini_schema_clean(const cJSON *schema, struct walk *w, int depth)
 {
 	cJSON *out = cJSON_CreateObject();
-	add_all(out, schema, w, depth);
+	gemini_schema_add(out, schema, w, depth);
 	/* a required property that is not there is an error too */
 	cJSON *required = json_get(out, "required"), *next;
 	for (cJSON *name = required ? required->child : NULL; name; name = next) {

@@ -31,7 +31,7 @@ static void openai_add_text_part(cJSON *parts, const char *text)
 }
 
 /* The two formats that there are; NULL for another. */
-static const char *audio_format(const char *mime_type)
+static const char *openai_audio_format(const char *mime_type)
 {
 	if (strcasestr(mime_type, "wav"))
 		return "wav";
@@ -44,7 +44,7 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 	if (!chat_media_get(b, block, &media))
 		return;
 	bool bytes = media.kind == MEDIA_BYTES;
-	const char *format = bytes ? audio_format(media.mime_type) : NULL;
+	const char *format = bytes ? openai_audio_format(media.mime_type) : NULL;
 	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
 		char *url = openai_data_url(&media, "image/png");
 		cJSON *part = openai_add_part(parts, "image_url");
@@ -71,7 +71,7 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 }
 
 /* The texts of the turn as one. */
-static void add_joined(cJSON *message, const struct chat_turn *turn)
+static void openai_add_joined(cJSON *message, const struct chat_turn *turn)
 {
 	char *text = openai_turn_text(turn);
 	json_add_str(message, "content", text);
@@ -90,7 +90,7 @@ static void openai_add_user(
 {
 	cJSON *message = openai_add_message(messages, "user");
 	if (openai_turn_is_plain(turn)) {
-		add_joined(message, turn);
+		openai_add_joined(message, turn);
 		return;
 	}
 	cJSON *parts = cJSON_AddArrayToObject(message, "content");
@@ -140,7 +140,7 @@ static void openai_add_assistant(
 			continue;
 		if (!message) {
 			message = openai_add_message(messages, "assistant");
-			add_joined(message, turn);
+			openai_add_joined(message, turn);
 		}
 		if (chat_block_is_call(block))
 			openai_add_call(message, block);
@@ -173,7 +173,7 @@ static void openai_add_messages(const struct chat_build *b, cJSON *body)
 		const struct chat_turn *turn = &b->turns->items[i];
 		switch (turn->role) {
 		case ROLE_SYSTEM:
-			add_joined(openai_add_message(messages, "system"), turn);
+			openai_add_joined(openai_add_message(messages, "system"), turn);
 			break;
 		case ROLE_USER:
 			openai_add_user(b, messages, turn);
@@ -275,7 +275,7 @@ static int64_t openai_index_of(const struct chat_answer *a, const cJSON *call)
 /* Whether a piece that goes to the part is the first one of another call all the same: some servers
  * number all calls 0, and some give no ids.  Others have a new id in every piece of a call, but its
  * name in the first one only. */
-static bool begins_another(const struct chat_part *part, const cJSON *call, bool beside)
+static bool openai_begins_another(const struct chat_part *part, const cJSON *call, bool beside)
 {
 	const char *id = json_str(call, "id"), *name = json_str(json_opt(call, "function"), "name");
 	if (!name || !*name || !part->name)
@@ -295,7 +295,7 @@ static void openai_take_call(struct chat_answer *a, const cJSON *call, bool besi
 	const cJSON *function = json_opt(call, "function"), *args = json_opt(function, "arguments");
 	int64_t index = openai_index_of(a, call);
 	struct chat_part *part = chat_answer_part(a, PART_CALL, index);
-	if (begins_another(part, call, beside))
+	if (openai_begins_another(part, call, beside))
 		part = chat_answer_part_new(a, PART_CALL, index);
 	chat_part_name(part, json_str(call, "id"), json_str(function, "name"));
 	if (cJSON_IsString(args)) {

@@ -103,7 +103,7 @@ struct walk {
 };
 
 /* The next, a tree; NULL behind the last. */
-static cJSON *walk_next(struct walk *w)
+static cJSON *openai_returns_next(struct walk *w)
 {
 	for (; w->block < w->turn->count; w->block++, w->at = 0) {
 		const cJSON *block = w->turn->blocks[w->block];
@@ -120,7 +120,7 @@ static cJSON *walk_next(struct walk *w)
 	return NULL;
 }
 
-static void move_value(cJSON *detail, cJSON *to, const char *name)
+static void openai_returns_move(cJSON *detail, cJSON *to, const char *name)
 {
 	cJSON *value = cJSON_DetachItemFromObjectCaseSensitive(detail, "value");
 	if (value)
@@ -130,20 +130,20 @@ static void move_value(cJSON *detail, cJSON *to, const char *name)
 void openai_return(const struct chat_target *t, const struct chat_turn *turn, cJSON *message)
 {
 	struct walk w = {.target = t, .turn = turn, .field = "reasoning_details"};
-	cJSON *call, *detail = walk_next(&w);
+	cJSON *call, *detail = openai_returns_next(&w);
 	if (detail)
-		move_value(detail, message, w.field);
+		openai_returns_move(detail, message, w.field);
 	cJSON_Delete(detail);
 	/* kept in the order of the calls, so one look at each is enough */
 	w = (struct walk){.target = t, .turn = turn, .field = "extra_content"};
-	detail = walk_next(&w);
+	detail = openai_returns_next(&w);
 	cJSON_ArrayForEach(call, json_get(message, "tool_calls")) {
 		const char *id = json_str(call, "id");
 		if (!id || !json_str_is(detail, "call", id))
 			continue;
-		move_value(detail, call, w.field);
+		openai_returns_move(detail, call, w.field);
 		cJSON_Delete(detail);
-		detail = walk_next(&w);
+		detail = openai_returns_next(&w);
 	}
 	cJSON_Delete(detail);
 }

@@ -44,7 +44,7 @@ cJSON *chat_details_next(const cJSON *block, const char *provider, int *at)
 /* ---- Media */
 
 /* The name that a media object or block goes by in texts; never NULL. */
-static const char *media_name(const cJSON *media)
+static const char *request_media_name(const cJSON *media)
 {
 	const char *names[] = {
 	    json_str(media, "filename"), json_str(media, "url"), json_str(media, "file_id")};
@@ -55,7 +55,8 @@ static const char *media_name(const cJSON *media)
 }
 
 /* Asks the caller for a stored file; one that cannot be had is named to the model. */
-static bool ask_file(const struct chat_build *b, const cJSON *media, struct chat_part_media *out)
+static bool request_file(
+    const struct chat_build *b, const cJSON *media, struct chat_part_media *out)
 {
 	struct chat_media file = {0};
 	if (!b->request->media) {
@@ -69,8 +70,8 @@ static bool ask_file(const struct chat_build *b, const cJSON *media, struct chat
 		out->kind = file.text ? MEDIA_TEXT : MEDIA_BYTES;
 		out->text = file.text ? xstrdup(file.text) : base64_encode(file.data, file.len);
 	} else if (!*b->problem) {
-		*b->problem = xasprintf(
-		    "the file %s cannot be %s", media_name(media), found ? "sent" : "found");
+		*b->problem = xasprintf("the file %s cannot be %s", request_media_name(media),
+		    found ? "sent" : "found");
 	}
 	if (usable && file.mime_type) {
 		free(out->mime_type);
@@ -93,9 +94,9 @@ bool chat_media_get(const struct chat_build *b, const cJSON *block, struct chat_
 	const char *data = json_str(media, "data_base64"), *url = json_str(media, "url");
 	const char *mime_type = json_str(media, "mime_type");
 	*out = (struct chat_part_media){.mime_type = xstrdup(mime_type ? mime_type : ""),
-	    .filename = xstrdup(media_name(media))};
+	    .filename = xstrdup(request_media_name(media))};
 	if (json_str(media, "file_id")) {
-		if (ask_file(b, media, out))
+		if (request_file(b, media, out))
 			return true;
 		chat_media_free(out);
 		return false;
@@ -124,7 +125,7 @@ char *chat_media_note(const cJSON *block, const struct chat_part_media *media)
 /* ---- The body */
 
 /* Where the provider takes system messages only before all others, they are joined there. */
-static char *system_text(
+static char *request_system_text(
     const struct chat_target *t, const struct chat_request *request, const struct chat_turns *turns)
 {
 	struct buf text = {0};
@@ -139,7 +140,7 @@ static char *system_text(
 	return buf_detach(&text);
 }
 
-static void apply_extra(cJSON *body, const cJSON *extra)
+static void request_apply_extra(cJSON *body, const cJSON *extra)
 {
 	const cJSON *member;
 	cJSON_ArrayForEach(member, extra) {
@@ -147,7 +148,7 @@ static void apply_extra(cJSON *body, const cJSON *extra)
 		if (cJSON_IsNull(member))
 			cJSON_DeleteItemFromObjectCaseSensitive(body, member->string);
 		else if (cJSON_IsObject(own) && cJSON_IsObject(member))
-			apply_extra(own, member);
+			request_apply_extra(own, member);
 		else
 			json_set(body, member->string, cJSON_Duplicate(member, true));
 	}
@@ -159,13 +160,13 @@ char *chat_request_body(
 	struct chat_turns turns;
 	chat_turns_init(
 	    &turns, request->messages, !cJSON_IsFalse(json_opt(t->settings, "tool_images")));
-	char *system = system_text(t, request, &turns), *text = NULL;
+	char *system = request_system_text(t, request, &turns), *text = NULL;
 	struct chat_build b = {t, request, &turns, system, problem};
 	cJSON *body = cJSON_CreateObject();
 	*problem = NULL;
 	t->provider->build(&b, body);
 	if (!*problem) {
-		apply_extra(body, json_opt(t->settings, "extra"));
+		request_apply_extra(body, json_opt(t->settings, "extra"));
 		text = json_print(body);
 	}
 	cJSON_Delete(body);

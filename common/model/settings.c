@@ -249,7 +249,7 @@ const char *provider_key(const char *named, const char *const *names)
 	return value;
 }
 
-static void find_url(struct spot *s, struct chat_target *t)
+static void settings_find_url(struct spot *s, struct chat_target *t)
 {
 	const char *own = json_str(t->settings, "base_url");
 	const char *variable = own ? NULL : environment_text(t->provider->url_env);
@@ -263,7 +263,7 @@ static void find_url(struct spot *s, struct chat_target *t)
 	t->at_home = strcmp(t->base_url, t->provider->home) == 0;
 }
 
-static void find_key(struct spot *s, struct chat_target *t)
+static void settings_find_key(struct spot *s, struct chat_target *t)
 {
 	const char *named = json_str(t->settings, "api_key_env");
 	const char *value = provider_key(named, t->provider->key_envs);
@@ -286,14 +286,14 @@ static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 	fields_read(&quiet, settings, chat_model_rows, t);
 	if (t->api == CHAT_API_RESPONSES && t->provider == &chat_openai)
 		t->provider = &chat_openai_responses;
-	find_url(s, t);
-	find_key(s, t);
+	settings_find_url(s, t);
+	settings_find_key(s, t);
 }
 
 /* ---- Fallbacks */
 
 /* The members of own that a model has; of above those that own lacks and may have. */
-static cJSON *merged(const cJSON *own, const cJSON *above)
+static cJSON *settings_merged(const cJSON *own, const cJSON *above)
 {
 	/* what belongs to one service and must not be sent to another */
 	static const struct field_row services_own[] = {FIELD_KNOWN("base_url"), FIELD_KNOWN("api"),
@@ -312,7 +312,7 @@ static cJSON *merged(const cJSON *own, const cJSON *above)
 
 /* own is what stands in the settings themselves: what a fallback has from above, and what its
  * interface has no place for, is left out without a word. */
-static void check_api(struct spot *s, const struct chat_target *t, const cJSON *own)
+static void settings_check_api(struct spot *s, const struct chat_target *t, const cJSON *own)
 {
 	static const char *const without[] = {
 	    "top_k", "presence_penalty", "frequency_penalty", "seed", "stop"};
@@ -336,8 +336,8 @@ static void settings_read(
 	if (above && json_get(settings, "fallbacks"))
 		settings_problem(s, "fallbacks", "a fallback has no fallbacks");
 	fields_read(&reader, settings, chat_model_rows, NULL);
-	target_init(s, t, merged(settings, above));
-	check_api(s, t, settings);
+	target_init(s, t, settings_merged(settings, above));
+	settings_check_api(s, t, settings);
 }
 
 struct chat_model *chat_model_new(const cJSON *settings, const struct chat_reporter *reporter)

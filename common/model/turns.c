@@ -55,7 +55,7 @@ struct results {
 	size_t count;
 };
 
-static int by_call_and_place(const void *a, const void *b)
+static int turns_by_call_and_place(const void *a, const void *b)
 {
 	const struct result *x = a, *y = b;
 	int order = strcmp(x->call_id, y->call_id);
@@ -83,7 +83,8 @@ static void results_init(struct results *results, const cJSON *messages)
 		at++;
 	}
 	if (results->count)
-		qsort(results->items, results->count, sizeof(*results->items), by_call_and_place);
+		qsort(results->items, results->count, sizeof(*results->items),
+		    turns_by_call_and_place);
 }
 
 /* The first result for a call in the messages after that one, or NULL. */
@@ -94,7 +95,7 @@ static const cJSON *turns_find_result(
 	size_t low = 0, high = results->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (by_call_and_place(&results->items[middle], &wanted) < 0)
+		if (turns_by_call_and_place(&results->items[middle], &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -104,7 +105,7 @@ static const cJSON *turns_find_result(
 }
 
 /* What a model is told of a call whose run was stopped, or that nobody has answered. */
-static const cJSON *make_result(struct chat_turns *turns, const char *call_id)
+static const cJSON *turns_make_result(struct chat_turns *turns, const char *call_id)
 {
 	cJSON *block = json_append(turns->made_up, cJSON_CreateObject());
 	json_add_str(block, "type", "tool_result");
@@ -120,7 +121,7 @@ static const cJSON *make_result(struct chat_turns *turns, const char *call_id)
 #define IMAGE_MOST ((size_t)5 << 20)
 
 /* An image as tools of MCP servers have it, of a type that all providers take. */
-static bool is_image(const cJSON *item)
+static bool turns_is_image(const cJSON *item)
 {
 	static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
 	const char *data = json_str(item, "data_base64"), *type = json_str(item, "mime_type");
@@ -134,7 +135,7 @@ static bool is_image(const cJSON *item)
 
 /* The result without the data of its images, which are added to images; the result itself when it
  * has none. */
-static const cJSON *take_images(struct chat_turns *turns, const cJSON *result, cJSON *images)
+static const cJSON *turns_take_images(struct chat_turns *turns, const cJSON *result, cJSON *images)
 {
 	const cJSON *output = json_get(result, "output"), *item;
 	int before = cJSON_GetArraySize(images);
@@ -142,7 +143,7 @@ static const cJSON *take_images(struct chat_turns *turns, const cJSON *result, c
 		return result;
 	cJSON *rest = cJSON_CreateArray();
 	cJSON_ArrayForEach(item, output) {
-		if (!is_image(item)) {
+		if (!turns_is_image(item)) {
 			cJSON_AddItemReferenceToArray(rest, (cJSON *)item);
 			continue;
 		}
@@ -171,7 +172,7 @@ static const cJSON *take_images(struct chat_turns *turns, const cJSON *result, c
 }
 
 /* Behind the results, as what a user shows, which is a place that every provider has for images. */
-static void add_images(struct chat_turns *turns, cJSON *images)
+static void turns_add_images(struct chat_turns *turns, cJSON *images)
 {
 	if (!images->child)
 		return;
@@ -201,17 +202,18 @@ static void turns_add_results(struct chat_turns *turns, const struct chat_turn *
 		if (!turn)
 			turn = turns_add_turn(turns, ROLE_TOOL);
 		const cJSON *result = turns_find_result(results, at, id);
-		turns_add_block(
-		    turn, result ? take_images(turns, result, images) : make_result(turns, id));
+		turns_add_block(turn,
+		    result ? turns_take_images(turns, result, images)
+			   : turns_make_result(turns, id));
 	}
-	add_images(turns, images);
+	turns_add_images(turns, images);
 	cJSON_Delete(images);
 }
 
 /* ---- Turns */
 
 /* What is worth sending: results have a turn of their own. */
-static bool has_place(enum chat_role role, const cJSON *block)
+static bool turns_has_place(enum chat_role role, const cJSON *block)
 {
 	const char *text = json_str(block, "text");
 	if (chat_block_is(block, "text"))
@@ -232,7 +234,7 @@ static void turns_add_message(
 	struct chat_turn *turn = NULL;
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (role == ROLE_TOOL || !has_place(role, block))
+		if (role == ROLE_TOOL || !turns_has_place(role, block))
 			continue;
 		if (!turn)
 			turn = turns_add_turn(turns, role);

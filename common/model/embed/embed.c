@@ -35,41 +35,41 @@ struct embedder {
 
 /* ---- At start-up */
 
-static const char *base_url(const struct embed_target *target)
+static const char *embed_base_url(const struct embed_target *target)
 {
 	const char *variable = environment_text("OPENAI_BASE_URL");
 	return target->base_url ? target->base_url : variable ? variable : HOME;
 }
 
-static const char *key_variable(const struct embed_target *target)
+static const char *embed_key_variable(const struct embed_target *target)
 {
 	return target->api_key_env ? target->api_key_env : "OPENAI_API_KEY";
 }
 
 /* A sentence part, malloc'd, or NULL. */
-static char *find_problem(const struct embed_target *target)
+static char *embed_problem(const struct embed_target *target)
 {
-	bool needs_key = target->api_key_env || strcmp(base_url(target), HOME) == 0;
+	bool needs_key = target->api_key_env || strcmp(embed_base_url(target), HOME) == 0;
 	if (!target->model || !*target->model)
 		return xstrdup("model must be the name of a model");
-	const char *base = base_url(target);
+	const char *base = embed_base_url(target);
 	if (strncasecmp(base, "http://", 7) != 0 && strncasecmp(base, "https://", 8) != 0)
 		return xstrdup("base_url must be an http or https URL");
 	if (target->dimensions < 1 || target->dimensions > EMBED_MAX_DIMENSIONS)
 		return xasprintf("dimensions must be a number from 1 to %d", EMBED_MAX_DIMENSIONS);
-	if (needs_key && !environment_text(key_variable(target)))
-		return xasprintf(
-		    "the environment variable %s, for the key, must be set", key_variable(target));
+	if (needs_key && !environment_text(embed_key_variable(target)))
+		return xasprintf("the environment variable %s, for the key, must be set",
+		    embed_key_variable(target));
 	return NULL;
 }
 
 struct embedder *embedder_new(const struct embed_target *target, char **problem)
 {
-	*problem = find_problem(target);
+	*problem = embed_problem(target);
 	if (*problem)
 		return NULL;
-	const char *key = environment_text(key_variable(target));
-	char *base = url_base(base_url(target));
+	const char *key = environment_text(embed_key_variable(target));
+	char *base = url_base(embed_base_url(target));
 	struct embedder *e = xcalloc(1, sizeof(*e));
 	e->url = xasprintf("%s/embeddings", base);
 	free(base);
@@ -121,8 +121,8 @@ static bool embed_fail(struct error *err, const struct embedder *e, const char *
 	return error_cause(err, "embedding model %s: %s", e->model, why);
 }
 
-static bool take_answer(const struct embedder *e, struct http_response *response, size_t count,
-    float *vectors, struct error *err)
+static bool embed_take_answer(const struct embedder *e, struct http_response *response,
+    size_t count, float *vectors, struct error *err)
 {
 	struct buf why = {0};
 	if (response->end == HTTP_DONE && response->status / 100 == 2) {
@@ -172,7 +172,7 @@ static bool embed_batch(const struct embedder *e, const char *const *texts, size
 		if (again)
 			retry_sleep(wait, NULL, NULL);
 		else
-			done = take_answer(e, &response, count, vectors, err);
+			done = embed_take_answer(e, &response, count, vectors, err);
 		http_response_release(&response);
 	}
 	free(body);

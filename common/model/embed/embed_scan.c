@@ -45,7 +45,7 @@ static bool embed_scan_read_number(struct scan *s, float *value)
 }
 
 /* "1, 2, 3]" into a row. */
-static const char *read_row(struct scan *s, float *row)
+static const char *embed_scan_read_row(struct scan *s, float *row)
 {
 	static const char few[] = "a vector has too few numbers";
 	for (size_t i = 0; i < s->dimensions; i++) {
@@ -64,7 +64,7 @@ static const char *read_row(struct scan *s, float *row)
 }
 
 /* p is behind the key: the array that follows, if one does. */
-static void take_array(struct scan *s)
+static void embed_scan_take_array(struct scan *s)
 {
 	const char *colon = s->p + strspn(s->p, " \t\r\n");
 	if (*colon != ':')
@@ -79,7 +79,7 @@ static void take_array(struct scan *s)
 		return;
 	}
 	s->p++;
-	s->wrong = read_row(s, s->rows + s->found * s->dimensions);
+	s->wrong = embed_scan_read_row(s, s->rows + s->found * s->dimensions);
 	buf_printf(&s->rest, "%zu", s->found++);
 }
 
@@ -94,7 +94,7 @@ static void embed_scan_take_string(struct scan *s)
 	buf_add(&s->rest, from, (size_t)(s->p - from));
 	size_t len = (size_t)(s->p - from);
 	if (len == strlen(KEY) && memcmp(from, KEY, len) == 0)
-		take_array(s);
+		embed_scan_take_array(s);
 }
 
 /* Puts the rows where their indices say. */

@@ -27,7 +27,7 @@ static const char plain_latin[] =
     "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii..jjkk.lllllll" /* to U+013F */
     "lllnnnnnnnnnoooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 
-static uint32_t fold(uint32_t c)
+static uint32_t local_embed_fold(uint32_t c)
 {
 	if (c < 0x80)
 		return (uint32_t)tolower((int)c);
@@ -118,7 +118,7 @@ static void add_words(float *vector, const char *text)
 			begin_word(&w);
 		}
 		if (is_letter(c)) {
-			w.chars[w.count++] = fold(c);
+			w.chars[w.count++] = local_embed_fold(c);
 			/* scripts that have no blanks between words */
 			w.unspaced = w.unspaced || (c >= 0x2e80 && c < 0xac00);
 		}

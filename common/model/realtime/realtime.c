@@ -50,7 +50,7 @@ void realtime_ready(struct realtime *r)
 }
 
 /* What a provider says may repeat the key; malloc'd. */
-static char *without_key(const struct realtime *r, const char *text)
+static char *realtime_without_key(const struct realtime *r, const char *text)
 {
 	struct buf out = {0};
 	const char *key = r->settings->key, *found;
@@ -64,8 +64,8 @@ static char *without_key(const struct realtime *r, const char *text)
 
 void realtime_error(struct realtime *r, const char *code, bool fatal, const char *message)
 {
-	char *text =
-	    without_key(r, message && *message ? message : "the provider reports an error");
+	char *text = realtime_without_key(
+	    r, message && *message ? message : "the provider reports an error");
 	bool ends = fatal || !r->ready;
 	r->over |= ends;
 	ag_live_error(r->session, code && *code ? code : "provider_error", ends, "%s", text);
@@ -73,9 +73,9 @@ void realtime_error(struct realtime *r, const char *code, bool fatal, const char
 }
 
 /* Ends the connection; the service may make another. */
-static void lose(struct realtime *r, const char *why)
+static void realtime_lose(struct realtime *r, const char *why)
 {
-	char *text = without_key(r, why);
+	char *text = realtime_without_key(r, why);
 	r->over = true;
 	ag_live_lost(r->session, "%s: %s", r->dialect->name, text);
 	free(text);
@@ -87,7 +87,7 @@ int64_t realtime_play(struct realtime *r, const char *base64, unsigned hz)
 	size_t bytes;
 	char *pcm = base64_decode(base64, &bytes);
 	if (!pcm) {
-		lose(r, "it sent audio that is no base64");
+		realtime_lose(r, "it sent audio that is no base64");
 		return 0;
 	}
 	int64_t ms = (int64_t)(bytes / 2 * 1000 / hz);
@@ -141,11 +141,11 @@ void realtime_take(struct realtime *r, char *text, size_t len)
 	if (cJSON_IsObject(event))
 		r->dialect->take(r, event);
 	else
-		lose(r, "it sent what is no JSON object");
+		realtime_lose(r, "it sent what is no JSON object");
 	cJSON_Delete(event);
 }
 
-static bool take_news(struct realtime *r)
+static bool realtime_take_news(struct realtime *r)
 {
 	char *text;
 	size_t len;
@@ -160,7 +160,7 @@ static bool take_news(struct realtime *r)
 		realtime_take(r, text, len);
 		break;
 	case REALTIME_CLOSED:
-		lose(r, text);
+		realtime_lose(r, text);
 		break;
 	}
 	free(text);
@@ -203,11 +203,11 @@ static int64_t realtime_step(void *connection, int64_t now)
 		if (r->fatal)
 			realtime_error(r, "provider_error", true, r->problem);
 		else
-			lose(r, r->problem);
+			realtime_lose(r, r->problem);
 		return -1;
 	}
 	for (int i = 0; i < MESSAGES_A_STEP && more && !r->over; i++)
-		more = take_news(r);
+		more = realtime_take_news(r);
 	if (r->over || more)
 		return r->over ? -1 : 0;
 	int64_t again = realtime_try_again(r), end = realtime_end_when_over(r);
@@ -289,20 +289,20 @@ static void realtime_finish(void *connection)
 
 /* ---- Its life */
 
-static void send_by_socket(struct realtime *r, const char *message)
+static void realtime_send_by_socket(struct realtime *r, const char *message)
 {
 	if (r->socket)
 		realtime_socket_send(r->socket, message);
 }
 
 /* null is a value: it turns off what the provider has on. */
-static void merge(cJSON *into, const cJSON *extra)
+static void realtime_merge(cJSON *into, const cJSON *extra)
 {
 	const cJSON *member;
 	cJSON_ArrayForEach(member, extra) {
 		cJSON *own = json_get(into, member->string);
 		if (cJSON_IsObject(own) && cJSON_IsObject(member))
-			merge(own, member);
+			realtime_merge(own, member);
 		else
 			json_set(into, member->string, cJSON_Duplicate(member, true));
 	}
@@ -316,7 +316,7 @@ struct realtime *realtime_new(ag_live_session *session, const struct ag_live_set
 	r->session = session;
 	r->settings = settings;
 	r->dialect = settings->dialect;
-	r->send = send_by_socket;
+	r->send = realtime_send_by_socket;
 	r->model = xstrdup(setup->model);
 	r->text_only = setup->text;
 	r->manual = cJSON_IsFalse(json_opt(setup->vad, "enabled"));
@@ -324,7 +324,7 @@ struct realtime *realtime_new(ag_live_session *session, const struct ag_live_set
 	    json_integer(json_opt(setup->vad, "silence_duration_ms"), &ms) ? (int)ms : SILENCE_MS;
 	r->now = r->last = clock_monotonic_ms();
 	cJSON *event = r->dialect->opening(setup);
-	merge(json_get(event, r->dialect->session), settings->extra);
+	realtime_merge(json_get(event, r->dialect->session), settings->extra);
 	r->opening = json_print(event);
 	cJSON_Delete(event);
 	if (r->dialect->in_hz == REALTIME_IN_HZ)

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 /* What follows the scheme, or NULL. */
-static const char *read_scheme(const char *url, bool *tls)
+static const char *realtime_address_scheme(const char *url, bool *tls)
 {
 	static const struct {
 		const char *text;
@@ -24,7 +24,7 @@ static const char *read_scheme(const char *url, bool *tls)
 }
 
 /* Digits up to end; 0 when it is no port. */
-static int read_port(const char *text, const char *end)
+static int realtime_address_port(const char *text, const char *end)
 {
 	long port = 0;
 	for (; text < end && *text >= '0' && *text <= '9' && port <= 65535; text++)
@@ -35,7 +35,7 @@ static int read_port(const char *text, const char *end)
 bool realtime_address_read(struct realtime_address *address, const char *url)
 {
 	bool tls;
-	const char *host = read_scheme(url, &tls);
+	const char *host = realtime_address_scheme(url, &tls);
 	if (!host)
 		return false;
 	for (const char *p = url; *p; p++)
@@ -47,7 +47,7 @@ bool realtime_address_read(struct realtime_address *address, const char *url)
 	if (memchr(host, '@', (size_t)(end - host)) || (*host == '[') != (bracket != NULL))
 		return false;
 	const char *stop = colon ? colon : end;
-	int port = colon && colon < end ? *colon == ':' ? read_port(colon + 1, end) : 0
+	int port = colon && colon < end ? *colon == ':' ? realtime_address_port(colon + 1, end) : 0
 	    : tls                       ? 443
 					: 80;
 	if (bracket)

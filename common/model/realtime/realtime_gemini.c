@@ -35,7 +35,7 @@ static char *gemini_live_url(const struct realtime *r, const char *model)
 	return buf_detach(&out);
 }
 
-static void add_generation(cJSON *setup_event, const struct ag_live_setup *setup)
+static void gemini_live_add_generation(cJSON *setup_event, const struct ag_live_setup *setup)
 {
 	cJSON *config = cJSON_AddObjectToObject(setup_event, "generationConfig");
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "responseModalities"),
@@ -48,7 +48,8 @@ static void add_generation(cJSON *setup_event, const struct ag_live_setup *setup
 	    cJSON_AddObjectToObject(voice, "prebuiltVoiceConfig"), "voiceName", setup->voice);
 }
 
-static void add_sensitivity(cJSON *detection, const char *name, const cJSON *vad, const char *key)
+static void gemini_live_add_sensitivity(
+    cJSON *detection, const char *name, const cJSON *vad, const char *key)
 {
 	double value = realtime_sensitivity(vad, key);
 	const char *prefix = *key == 's' ? "START" : "END";
@@ -59,22 +60,24 @@ static void add_sensitivity(cJSON *detection, const char *name, const cJSON *vad
 	json_add_str(detection, name, word);
 }
 
-static void add_ms(cJSON *detection, const char *name, const cJSON *vad, const char *key)
+static void gemini_live_add_ms(
+    cJSON *detection, const char *name, const cJSON *vad, const char *key)
 {
 	int64_t ms;
 	if (json_integer(json_opt(vad, key), &ms))
 		json_add_int(detection, name, ms);
 }
 
-static void add_detection(cJSON *setup_event, const cJSON *vad)
+static void gemini_live_add_detection(cJSON *setup_event, const cJSON *vad)
 {
 	cJSON *input = cJSON_AddObjectToObject(setup_event, "realtimeInputConfig");
 	cJSON *detection = cJSON_AddObjectToObject(input, "automaticActivityDetection");
 	cJSON_AddBoolToObject(detection, "disabled", cJSON_IsFalse(json_opt(vad, "enabled")));
-	add_sensitivity(detection, "startOfSpeechSensitivity", vad, "start_sensitivity");
-	add_sensitivity(detection, "endOfSpeechSensitivity", vad, "end_sensitivity");
-	add_ms(detection, "prefixPaddingMs", vad, "prefix_padding_ms");
-	add_ms(detection, "silenceDurationMs", vad, "silence_duration_ms");
+	gemini_live_add_sensitivity(
+	    detection, "startOfSpeechSensitivity", vad, "start_sensitivity");
+	gemini_live_add_sensitivity(detection, "endOfSpeechSensitivity", vad, "end_sensitivity");
+	gemini_live_add_ms(detection, "prefixPaddingMs", vad, "prefix_padding_ms");
+	gemini_live_add_ms(detection, "silenceDurationMs", vad, "silence_duration_ms");
 }
 
 static void gemini_live_add_tools(cJSON *setup_event, const cJSON *tools)
@@ -108,12 +111,12 @@ static cJSON *gemini_live_opening(const struct ag_live_setup *setup)
 	char *name = xasprintf("%s%s", strchr(model, '/') ? "" : "models/", model);
 	json_add_str(inner, "model", name);
 	free(name);
-	add_generation(inner, setup);
+	gemini_live_add_generation(inner, setup);
 	if (setup->system_prompt)
 		gemini_live_add_text_part(
 		    cJSON_AddObjectToObject(inner, "systemInstruction"), setup->system_prompt);
 	gemini_live_add_tools(inner, setup->tools);
-	add_detection(inner, setup->vad);
+	gemini_live_add_detection(inner, setup->vad);
 	cJSON *resumption = cJSON_AddObjectToObject(inner, "sessionResumption");
 	if (setup->resumption_handle)
 		json_add_str(resumption, "handle", setup->resumption_handle);
@@ -126,7 +129,7 @@ static cJSON *gemini_live_opening(const struct ag_live_setup *setup)
 /* ---- What is said */
 
 /* Hertz of "audio/pcm;rate=24000"; 0 when it is no such audio. */
-static unsigned rate_of(const char *type)
+static unsigned gemini_live_rate_of(const char *type)
 {
 	const char *rate = type ? strstr(type, "rate=") : NULL;
 	if (!type || strncmp(type, "audio/pcm", 9) != 0)
@@ -145,7 +148,7 @@ static void gemini_live_take_turn(struct realtime *r, const cJSON *turn)
 	cJSON_ArrayForEach(part, json_opt(turn, "parts")) {
 		const cJSON *blob = json_opt(part, "inlineData");
 		const char *words = json_str(part, "text"), *data = json_str(blob, "data");
-		unsigned hz = rate_of(json_str(blob, "mimeType"));
+		unsigned hz = gemini_live_rate_of(json_str(blob, "mimeType"));
 		if (r->over)
 			return;
 		if (words && r->text_only && !cJSON_IsTrue(json_opt(part, "thought")))
@@ -168,7 +171,7 @@ static void gemini_live_take_transcript(
 }
 
 /* The end of what was heard is not always told. */
-static void end_heard(struct realtime *r)
+static void gemini_live_end_heard(struct realtime *r)
 {
 	ag_live_input_transcript(r->session, NULL, true);
 }
@@ -189,7 +192,7 @@ static void gemini_live_take_end(struct realtime *r)
 	if (!in_calls) {
 		r->expected = r->owed > 1;
 		r->owed = 0;
-		end_heard(r);
+		gemini_live_end_heard(r);
 		ag_live_turn_complete(r->session);
 	}
 }
@@ -209,7 +212,7 @@ static void gemini_live_take_content(struct realtime *r, const cJSON *content)
 		r->cut = true;
 		r->responding = r->called = false;
 		r->ahead = 0;
-		end_heard(r);
+		gemini_live_end_heard(r);
 		ag_live_interrupted(r->session);
 	}
 	if (cJSON_IsTrue(json_opt(content, "turnComplete")))
@@ -253,7 +256,7 @@ static void gemini_live_tool_result(
 /* ---- The connection */
 
 /* Seconds of "9.5s"; -1 when it says nothing. */
-static double seconds_of(const cJSON *duration)
+static double gemini_live_seconds_of(const cJSON *duration)
 {
 	const char *text = cJSON_GetStringValue(duration);
 	char *end = NULL;
@@ -295,12 +298,12 @@ static void gemini_live_take(struct realtime *r, const cJSON *event)
 			realtime_call_end(r, id->valuestring);
 	}
 	if (go_away)
-		ag_live_go_away(r->session, seconds_of(json_opt(go_away, "timeLeft")));
+		ag_live_go_away(r->session, gemini_live_seconds_of(json_opt(go_away, "timeLeft")));
 }
 
 /* ---- Input */
 
-static cJSON *realtime_input(cJSON **event)
+static cJSON *gemini_live_input(cJSON **event)
 {
 	*event = cJSON_CreateObject();
 	return cJSON_AddObjectToObject(*event, "realtimeInput");
@@ -308,7 +311,7 @@ static cJSON *realtime_input(cJSON **event)
 
 static void gemini_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 {
-	cJSON *event, *input = realtime_input(&event);
+	cJSON *event, *input = gemini_live_input(&event);
 	cJSON *blob = cJSON_AddObjectToObject(input, "audio");
 	char *data = base64_encode(pcm, bytes);
 	json_add_str(blob, "data", data);
@@ -317,24 +320,24 @@ static void gemini_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 	realtime_send(r, event);
 }
 
-static void send_activity(struct realtime *r, bool starts)
+static void gemini_live_send_activity(struct realtime *r, bool starts)
 {
-	cJSON *event, *input = realtime_input(&event);
+	cJSON *event, *input = gemini_live_input(&event);
 	cJSON_AddObjectToObject(input, starts ? "activityStart" : "activityEnd");
 	realtime_send(r, event);
 }
 
 /* As if it were spoken: where the bounds of speech are told, it needs some. */
-static void send_words(struct realtime *r, const char *said)
+static void gemini_live_send_words(struct realtime *r, const char *said)
 {
 	bool bounds = r->manual && !r->speaking;
 	if (bounds)
-		send_activity(r, true);
-	cJSON *event, *input = realtime_input(&event);
+		gemini_live_send_activity(r, true);
+	cJSON *event, *input = gemini_live_input(&event);
 	json_add_str(input, "text", said);
 	realtime_send(r, event);
 	if (bounds)
-		send_activity(r, false);
+		gemini_live_send_activity(r, false);
 }
 
 static void gemini_live_text(struct realtime *r, const char *said)
@@ -342,7 +345,7 @@ static void gemini_live_text(struct realtime *r, const char *said)
 	r->owed++;
 	/* these end a session into which a turn comes (1007) */
 	if (r->model && strstr(r->model, "gemini-3.1")) {
-		send_words(r, said);
+		gemini_live_send_words(r, said);
 		return;
 	}
 	cJSON *event = cJSON_CreateObject();
@@ -356,7 +359,7 @@ static void gemini_live_text(struct realtime *r, const char *said)
 
 static void gemini_live_activity(struct realtime *r, bool starts)
 {
-	send_activity(r, starts);
+	gemini_live_send_activity(r, starts);
 	if (!starts && r->fed)
 		r->owed++;
 }
@@ -365,7 +368,7 @@ static void gemini_live_finish(struct realtime *r)
 {
 	if (r->manual || !r->fed)
 		return;
-	cJSON *event, *input = realtime_input(&event);
+	cJSON *event, *input = gemini_live_input(&event);
 	cJSON_AddBoolToObject(input, "audioStreamEnd", true);
 	realtime_send(r, event);
 }

@@ -39,7 +39,7 @@ static char *openai_live_url(const struct realtime *r, const char *model)
 	return buf_detach(&out);
 }
 
-static void copy(cJSON *to, const char *name, const cJSON *from, const char *key)
+static void openai_live_copy(cJSON *to, const char *name, const cJSON *from, const char *key)
 {
 	const cJSON *value = json_opt(from, key);
 	if (value)
@@ -47,7 +47,7 @@ static void copy(cJSON *to, const char *name, const cJSON *from, const char *key
 }
 
 /* A high sensitivity is a low threshold; of the end there is none. */
-static void add_turn_detection(cJSON *input, const cJSON *vad)
+static void openai_live_add_turn_detection(cJSON *input, const cJSON *vad)
 {
 	double sensitivity = realtime_sensitivity(vad, "start_sensitivity");
 	if (cJSON_IsFalse(json_opt(vad, "enabled"))) {
@@ -58,8 +58,8 @@ static void add_turn_detection(cJSON *input, const cJSON *vad)
 	json_add_str(detection, "type", "server_vad");
 	if (sensitivity >= 0)
 		cJSON_AddItemToObject(detection, "threshold", json_new_double(1 - sensitivity));
-	copy(detection, "prefix_padding_ms", vad, "prefix_padding_ms");
-	copy(detection, "silence_duration_ms", vad, "silence_duration_ms");
+	openai_live_copy(detection, "prefix_padding_ms", vad, "prefix_padding_ms");
+	openai_live_copy(detection, "silence_duration_ms", vad, "silence_duration_ms");
 }
 
 static void openai_live_add_format(cJSON *direction)
@@ -78,15 +78,15 @@ static void openai_live_add_tools(cJSON *session, const cJSON *tools)
 	cJSON_ArrayForEach(tool, tools) {
 		cJSON *function = cJSON_CreateObject();
 		json_add_str(function, "type", "function");
-		copy(function, "name", tool, "name");
-		copy(function, "description", tool, "description");
-		copy(function, "parameters", tool, "parameters");
+		openai_live_copy(function, "name", tool, "name");
+		openai_live_copy(function, "description", tool, "description");
+		openai_live_copy(function, "parameters", tool, "parameters");
 		cJSON_AddItemToArray(list, function);
 	}
 	json_add_str(session, "tool_choice", "auto");
 }
 
-static cJSON *new_event(const char *type)
+static cJSON *openai_live_event(const char *type)
 {
 	cJSON *event = cJSON_CreateObject();
 	json_add_str(event, "type", type);
@@ -95,7 +95,7 @@ static cJSON *new_event(const char *type)
 
 static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 {
-	cJSON *event = new_event("session.update");
+	cJSON *event = openai_live_event("session.update");
 	cJSON *session = cJSON_AddObjectToObject(event, "session");
 	json_add_str(session, "type", "realtime");
 	if (setup->system_prompt)
@@ -106,7 +106,7 @@ static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 	cJSON *input = cJSON_AddObjectToObject(audio, "input");
 	openai_live_add_format(input);
 	json_add_str(cJSON_AddObjectToObject(input, "transcription"), "model", TRANSCRIBER);
-	add_turn_detection(input, setup->vad);
+	openai_live_add_turn_detection(input, setup->vad);
 	cJSON *output = cJSON_AddObjectToObject(audio, "output");
 	openai_live_add_format(output);
 	if (setup->voice)
@@ -118,21 +118,21 @@ static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 /* ---- Responses */
 
 /* The number in the id of a request; 0: it is none. */
-static unsigned request_number(const char *id)
+static unsigned openai_live_request_number(const char *id)
 {
 	size_t len = strlen(REQUEST);
 	return id && strncmp(id, REQUEST, len) == 0 ? (unsigned)strtoul(id + len, NULL, 10) : 0;
 }
 
 /* Asks for the response that is wanted, once nothing is in its way. */
-static void respond(struct realtime *r)
+static void openai_live_respond(struct realtime *r)
 {
 	if (!r->wanted || r->responding || r->requested || r->calls || r->over)
 		return;
 	r->wanted = false;
 	r->again = 0;
 	r->requested = ++r->requests;
-	cJSON *event = new_event("response.create");
+	cJSON *event = openai_live_event("response.create");
 	char *id = xasprintf(REQUEST "%u", r->requested);
 	json_add_str(event, "event_id", id);
 	cJSON *response = cJSON_AddObjectToObject(event, "response");
@@ -142,16 +142,16 @@ static void respond(struct realtime *r)
 }
 
 /* The user speaks: what is being said stops. */
-static void interrupt(struct realtime *r)
+static void openai_live_interrupt(struct realtime *r)
 {
 	bool audible = r->responding || r->ahead > r->now;
 	int64_t heard = r->item_ms - (r->ahead - r->now);
 	if (!audible || r->keeps_talking || r->cut)
 		return;
 	if (r->manual && r->responding)
-		realtime_send(r, new_event("response.cancel"));
+		realtime_send(r, openai_live_event("response.cancel"));
 	if (r->item && r->ahead > r->now) { /* the model should know how much was heard */
-		cJSON *event = new_event("conversation.item.truncate");
+		cJSON *event = openai_live_event("conversation.item.truncate");
 		json_add_str(event, "item_id", r->item);
 		json_add_int(event, "content_index", 0);
 		json_add_int(event, "audio_end_ms", heard > 0 ? heard : 0);
@@ -164,10 +164,10 @@ static void interrupt(struct realtime *r)
 	ag_live_interrupted(r->session);
 }
 
-static void take_created(struct realtime *r, const cJSON *event)
+static void openai_live_take_created(struct realtime *r, const cJSON *event)
 {
 	const cJSON *metadata = json_opt(json_opt(event, "response"), "metadata");
-	unsigned request = request_number(json_str(metadata, MARK));
+	unsigned request = openai_live_request_number(json_str(metadata, MARK));
 	r->marks |= request > 0;
 	/* where no mark ever comes back it answers what there is reason to await */
 	if (!r->marks && !r->expected)
@@ -183,19 +183,19 @@ static void take_created(struct realtime *r, const cJSON *event)
 		r->fed = false;
 }
 
-static void tell_failure(struct realtime *r, const cJSON *error, const char *otherwise)
+static void openai_live_tell_failure(struct realtime *r, const cJSON *error, const char *otherwise)
 {
 	const char *message = json_str(error, "message");
 	realtime_error(r, json_str(error, "code"), false, message ? message : otherwise);
 }
 
-static void take_done(struct realtime *r, const cJSON *event)
+static void openai_live_take_done(struct realtime *r, const cJSON *event)
 {
 	const cJSON *response = json_opt(event, "response");
 	bool cut = r->cut;
 	r->responding = r->cut = false;
 	if (json_str_is(response, "status", "failed"))
-		tell_failure(r, json_opt(json_opt(response, "status_details"), "error"),
+		openai_live_tell_failure(r, json_opt(json_opt(response, "status_details"), "error"),
 		    "the response failed");
 	if (json_str_is(response, "status", "cancelled") && !cut) {
 		r->ahead = 0;
@@ -203,7 +203,7 @@ static void take_done(struct realtime *r, const cJSON *event)
 	} else if (!cut && !r->called) {
 		ag_live_turn_complete(r->session);
 	}
-	respond(r);
+	openai_live_respond(r);
 }
 
 /* ---- What is said */
@@ -221,14 +221,14 @@ static void openai_live_take_audio(struct realtime *r, const cJSON *event)
 	r->item_ms += realtime_play(r, delta, REALTIME_OUT_HZ);
 }
 
-static void take_words(struct realtime *r, const cJSON *event)
+static void openai_live_take_words(struct realtime *r, const cJSON *event)
 {
 	const char *delta = json_str(event, "delta");
 	if (!r->cut && delta)
 		ag_live_output_transcript(r->session, delta, false);
 }
 
-static void take_all_words(struct realtime *r, const cJSON *event)
+static void openai_live_take_all_words(struct realtime *r, const cJSON *event)
 {
 	const char *text = json_str(event, "transcript");
 	if (!r->cut)
@@ -242,41 +242,41 @@ static void openai_live_take_heard(struct realtime *r, const cJSON *event)
 		ag_live_input_transcript(r->session, delta, false);
 }
 
-static void take_committed(struct realtime *r, const cJSON *event)
+static void openai_live_take_committed(struct realtime *r, const cJSON *event)
 {
 	(void)event;
 	r->unwritten += r->writes;
 }
 
-static void take_written(struct realtime *r)
+static void openai_live_take_written(struct realtime *r)
 {
 	if (r->unwritten)
 		r->unwritten--;
 }
 
-static void take_all_heard(struct realtime *r, const cJSON *event)
+static void openai_live_take_all_heard(struct realtime *r, const cJSON *event)
 {
-	take_written(r);
+	openai_live_take_written(r);
 	ag_live_input_transcript(r->session, json_str(event, "transcript"), true);
 }
 
-static void take_unheard(struct realtime *r, const cJSON *event)
+static void openai_live_take_unheard(struct realtime *r, const cJSON *event)
 {
-	take_written(r);
+	openai_live_take_written(r);
 	ag_live_input_transcript(r->session, NULL, true);
-	tell_failure(r, json_opt(event, "error"), "the speech is not transcribed");
+	openai_live_tell_failure(r, json_opt(event, "error"), "the speech is not transcribed");
 }
 
-static void take_speech(struct realtime *r, const cJSON *event)
+static void openai_live_take_speech(struct realtime *r, const cJSON *event)
 {
 	(void)event;
 	if (r->manual)
 		return;
 	r->speaking = true;
-	interrupt(r);
+	openai_live_interrupt(r);
 }
 
-static void take_silence(struct realtime *r, const cJSON *event)
+static void openai_live_take_silence(struct realtime *r, const cJSON *event)
 {
 	(void)event;
 	if (r->manual)
@@ -287,7 +287,7 @@ static void take_silence(struct realtime *r, const cJSON *event)
 
 /* ---- Tools */
 
-static void take_item(struct realtime *r, const cJSON *event)
+static void openai_live_take_item(struct realtime *r, const cJSON *event)
 {
 	const cJSON *item = json_opt(event, "item");
 	const char *id = json_str(item, "call_id"), *arguments = json_str(item, "arguments");
@@ -305,7 +305,7 @@ static void take_item(struct realtime *r, const cJSON *event)
 static void openai_live_tool_result(
     struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
 {
-	cJSON *event = new_event("conversation.item.create");
+	cJSON *event = openai_live_event("conversation.item.create");
 	cJSON *item = cJSON_AddObjectToObject(event, "item");
 	char *text = cJSON_IsString(result) ? xstrdup(result->valuestring) : json_print(result);
 	char *output = xasprintf("%s%s", is_error ? "Error: " : "", text);
@@ -317,7 +317,7 @@ static void openai_live_tool_result(
 	free(output);
 	realtime_send(r, event);
 	r->wanted = true;
-	respond(r);
+	openai_live_respond(r);
 }
 
 /* ---- Errors */
@@ -331,10 +331,10 @@ static bool openai_live_is_one_of(const char *word, const char *const *words)
 
 /* The id of the event that was wrong is not always told: then the request may go on all the same,
  * and its response is known by its number. */
-static void fail_request(struct realtime *r, const cJSON *error, bool busy)
+static void openai_live_fail_request(struct realtime *r, const cJSON *error, bool busy)
 {
 	const char *id = json_str(error, "event_id");
-	if (!r->requested || (id && request_number(id) != r->requested))
+	if (!r->requested || (id && openai_live_request_number(id) != r->requested))
 		return;
 	r->requested = 0;
 	if (busy) {
@@ -342,7 +342,7 @@ static void fail_request(struct realtime *r, const cJSON *error, bool busy)
 		r->again = r->now + AGAIN_MS;
 	} else {
 		r->unsure = !id;
-		respond(r);
+		openai_live_respond(r);
 	}
 }
 
@@ -357,7 +357,7 @@ static void openai_live_take_error(struct realtime *r, const cJSON *event)
 	const cJSON *error = json_opt(event, "error");
 	const char *code = json_str(error, "code"), *type = json_str(error, "type");
 	code = code ? code : type;
-	fail_request(r, error, code && strcmp(code, races[1]) == 0);
+	openai_live_fail_request(r, error, code && strcmp(code, races[1]) == 0);
 	if (openai_live_is_one_of(code, races))
 		return;
 	realtime_error(r, code,
@@ -367,7 +367,7 @@ static void openai_live_take_error(struct realtime *r, const cJSON *event)
 
 /* ---- Events */
 
-static void take_session(struct realtime *r, const cJSON *event)
+static void openai_live_take_session(struct realtime *r, const cJSON *event)
 {
 	const cJSON *session = json_opt(event, "session");
 	const cJSON *input = json_opt(json_opt(session, "audio"), "input");
@@ -382,26 +382,26 @@ static const struct {
 	const char *type;
 	void (*take)(struct realtime *r, const cJSON *event);
 } events[] = {
-    {"session.updated", take_session},
-    {"response.created", take_created},
-    {"response.done", take_done},
+    {"session.updated", openai_live_take_session},
+    {"response.created", openai_live_take_created},
+    {"response.done", openai_live_take_done},
     {"response.output_audio.delta", openai_live_take_audio},
     {"response.audio.delta", openai_live_take_audio},
-    {"response.output_audio_transcript.delta", take_words},
-    {"response.audio_transcript.delta", take_words},
-    {"response.output_audio_transcript.done", take_all_words},
-    {"response.audio_transcript.done", take_all_words},
-    {"response.output_text.delta", take_words},
-    {"response.text.delta", take_words},
-    {"response.output_text.done", take_all_words},
-    {"response.text.done", take_all_words},
-    {"response.output_item.done", take_item},
+    {"response.output_audio_transcript.delta", openai_live_take_words},
+    {"response.audio_transcript.delta", openai_live_take_words},
+    {"response.output_audio_transcript.done", openai_live_take_all_words},
+    {"response.audio_transcript.done", openai_live_take_all_words},
+    {"response.output_text.delta", openai_live_take_words},
+    {"response.text.delta", openai_live_take_words},
+    {"response.output_text.done", openai_live_take_all_words},
+    {"response.text.done", openai_live_take_all_words},
+    {"response.output_item.done", openai_live_take_item},
     {"conversation.item.input_audio_transcription.delta", openai_live_take_heard},
-    {"conversation.item.input_audio_transcription.completed", take_all_heard},
-    {"conversation.item.input_audio_transcription.failed", take_unheard},
-    {"input_audio_buffer.committed", take_committed},
-    {"input_audio_buffer.speech_started", take_speech},
-    {"input_audio_buffer.speech_stopped", take_silence},
+    {"conversation.item.input_audio_transcription.completed", openai_live_take_all_heard},
+    {"conversation.item.input_audio_transcription.failed", openai_live_take_unheard},
+    {"input_audio_buffer.committed", openai_live_take_committed},
+    {"input_audio_buffer.speech_started", openai_live_take_speech},
+    {"input_audio_buffer.speech_stopped", openai_live_take_silence},
     {"error", openai_live_take_error},
 };
 
@@ -418,7 +418,7 @@ static void openai_live_take(struct realtime *r, const cJSON *event)
 
 static void openai_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 {
-	cJSON *event = new_event("input_audio_buffer.append");
+	cJSON *event = openai_live_event("input_audio_buffer.append");
 	char *text = base64_encode(pcm, bytes);
 	json_add_str(event, "audio", text);
 	free(text);
@@ -427,7 +427,7 @@ static void openai_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 
 static void openai_live_text(struct realtime *r, const char *said)
 {
-	cJSON *event = new_event("conversation.item.create");
+	cJSON *event = openai_live_event("conversation.item.create");
 	cJSON *item = cJSON_AddObjectToObject(event, "item");
 	json_add_str(item, "type", "message");
 	json_add_str(item, "role", "user");
@@ -436,18 +436,18 @@ static void openai_live_text(struct realtime *r, const char *said)
 	json_add_str(part, "text", said);
 	realtime_send(r, event);
 	r->wanted = true;
-	respond(r);
+	openai_live_respond(r);
 }
 
 static void openai_live_activity(struct realtime *r, bool starts)
 {
 	if (starts) {
-		interrupt(r);
+		openai_live_interrupt(r);
 	} else if (r->fed) {
-		realtime_send(r, new_event("input_audio_buffer.commit"));
+		realtime_send(r, openai_live_event("input_audio_buffer.commit"));
 		r->fed = false;
 		r->wanted = true;
-		respond(r);
+		openai_live_respond(r);
 	}
 }
 
@@ -488,6 +488,6 @@ const struct realtime_dialect realtime_openai = {
     .activity = openai_live_activity,
     .tool_result = openai_live_tool_result,
     .finish = openai_live_finish,
-    .again = respond,
+    .again = openai_live_respond,
     .rest = openai_live_rest,
 };

@@ -63,7 +63,7 @@ static void realtime_socket_messages_add(struct messages *q, struct message *m)
 	q->bytes += m->len;
 }
 
-static struct message *messages_take(struct messages *q)
+static struct message *realtime_socket_messages_take(struct messages *q)
 {
 	struct message *m = q->first;
 	if (!m)
@@ -86,7 +86,7 @@ static struct message *realtime_socket_message_new(const char *text, size_t len,
 
 /* ---- Both sides */
 
-static void wake_owner(struct realtime_socket *s)
+static void realtime_socket_wake_owner(struct realtime_socket *s)
 {
 	uint64_t one = 1;
 	if (write(s->wake, &one, sizeof(one)) < 0)
@@ -101,9 +101,9 @@ static void realtime_socket_release(struct realtime_socket *s)
 	pthread_mutex_unlock(&s->lock);
 	if (!last)
 		return;
-	while ((m = messages_take(&s->in)))
+	while ((m = realtime_socket_messages_take(&s->in)))
 		free(m);
-	while ((m = messages_take(&s->out)))
+	while ((m = realtime_socket_messages_take(&s->out)))
 		free(m);
 	realtime_address_release(&s->address);
 	secret_free(s->value);
@@ -127,11 +127,12 @@ static void realtime_socket_end(struct realtime_socket *s, char *why)
 		s->why = why;
 	pthread_mutex_unlock(&s->lock);
 	s->over = true;
-	wake_owner(s);
+	realtime_socket_wake_owner(s);
 }
 
 /* The status and the reason of a close frame. */
-static void note_close(struct realtime_socket *s, const unsigned char *data, size_t len)
+static void realtime_socket_note_close(
+    struct realtime_socket *s, const unsigned char *data, size_t len)
 {
 	pthread_mutex_lock(&s->lock);
 	if (!s->why && len >= 2)
@@ -157,11 +158,11 @@ static int realtime_socket_receive(struct realtime_socket *s, const char *data, 
 	pthread_mutex_unlock(&s->lock);
 	if (s->paused)
 		s->lws->rx_flow_control(s->wsi, 0);
-	wake_owner(s);
+	realtime_socket_wake_owner(s);
 	return 0;
 }
 
-static bool is_closing(struct realtime_socket *s)
+static bool realtime_socket_is_closing(struct realtime_socket *s)
 {
 	pthread_mutex_lock(&s->lock);
 	bool closing = s->closing;
@@ -169,10 +170,10 @@ static bool is_closing(struct realtime_socket *s)
 	return closing;
 }
 
-static int send_next(struct realtime_socket *s)
+static int realtime_socket_send_next(struct realtime_socket *s)
 {
 	pthread_mutex_lock(&s->lock);
-	struct message *m = messages_take(&s->out);
+	struct message *m = realtime_socket_messages_take(&s->out);
 	bool more = s->out.first;
 	pthread_mutex_unlock(&s->lock);
 	if (!m)
@@ -185,12 +186,12 @@ static int send_next(struct realtime_socket *s)
 	if (more)
 		s->lws->callback_on_writable(s->wsi);
 	else
-		wake_owner(s);
+		realtime_socket_wake_owner(s);
 	return 0;
 }
 
 /* The owner did something. */
-static void look_at_queues(struct realtime_socket *s)
+static void realtime_socket_look(struct realtime_socket *s)
 {
 	if (!s->open)
 		return;
@@ -206,7 +207,7 @@ static void look_at_queues(struct realtime_socket *s)
 	}
 }
 
-static int callback(
+static int realtime_socket_callback(
     struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t len)
 {
 	const char *unused;
@@ -232,21 +233,21 @@ static int callback(
 		pthread_mutex_lock(&s->lock);
 		s->opened = true;
 		pthread_mutex_unlock(&s->lock);
-		wake_owner(s);
-		look_at_queues(s);
+		realtime_socket_wake_owner(s);
+		realtime_socket_look(s);
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE:
 		return realtime_socket_receive(s, in, len);
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
-		if (!is_closing(s))
-			return send_next(s);
+		if (!realtime_socket_is_closing(s))
+			return realtime_socket_send_next(s);
 		lws->close_reason(wsi, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
 		return -1;
 	case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-		look_at_queues(s);
+		realtime_socket_look(s);
 		return 0;
 	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-		note_close(s, in, len);
+		realtime_socket_note_close(s, in, len);
 		return 0;
 	case LWS_CALLBACK_CLIENT_CLOSED:
 		s->open = false;
@@ -257,12 +258,13 @@ static int callback(
 }
 
 static const struct lws_protocols protocols[] = {
-    {.name = "realtime", .callback = callback, .rx_buffer_size = RX_BUFFER}, {.name = NULL}};
+    {.name = "realtime", .callback = realtime_socket_callback, .rx_buffer_size = RX_BUFFER},
+    {.name = NULL}};
 
 /* Gemini has been seen to take half a minute for a pong while nobody speaks. */
 static const lws_retry_bo_t patience = {.secs_since_valid_ping = 20, .secs_since_valid_hangup = 65};
 
-static void realtime_socket_connect_it(struct realtime_socket *s)
+static void realtime_socket_connect(struct realtime_socket *s)
 {
 	const struct realtime_address *a = &s->address;
 	const char *open = strchr(a->host, ':') ? "[" : "", *shut = *open ? "]" : "";
@@ -321,7 +323,7 @@ static void wait_at_exit(void)
 }
 
 /* Whether the connection may go on. */
-static bool set_context(struct realtime_socket *s, struct lws_context *context)
+static bool realtime_socket_set_context(struct realtime_socket *s, struct lws_context *context)
 {
 	pthread_mutex_lock(&s->lock);
 	s->context = context;
@@ -347,13 +349,13 @@ static void *realtime_socket_serve(void *arg)
 	struct lws_context *context = s->lws->create_context(&info);
 	if (!context) {
 		realtime_socket_end(s, xstrdup("libwebsockets cannot be used"));
-	} else if (set_context(s, context)) {
-		realtime_socket_connect_it(s);
-		while (
-		    !s->over && (s->open || !is_closing(s)) && s->lws->service(context, 0) >= 0) {
+	} else if (realtime_socket_set_context(s, context)) {
+		realtime_socket_connect(s);
+		while (!s->over && (s->open || !realtime_socket_is_closing(s)) &&
+		    s->lws->service(context, 0) >= 0) {
 		}
 	}
-	set_context(s, NULL);
+	realtime_socket_set_context(s, NULL);
 	if (context)
 		s->lws->context_destroy(context);
 	realtime_socket_release(s);
@@ -401,7 +403,7 @@ struct realtime_socket *realtime_socket_open(
 	return NULL;
 }
 
-static void wake_thread(struct realtime_socket *s)
+static void realtime_socket_wake_thread(struct realtime_socket *s)
 {
 	if (s->context)
 		s->lws->cancel_service(s->context);
@@ -413,7 +415,7 @@ void realtime_socket_close(struct realtime_socket *s)
 		return;
 	pthread_mutex_lock(&s->lock);
 	s->closing = true;
-	wake_thread(s);
+	realtime_socket_wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
 	realtime_socket_release(s);
 }
@@ -428,7 +430,7 @@ void realtime_socket_send(struct realtime_socket *s, const char *text)
 	struct message *m = realtime_socket_message_new(text, strlen(text), LWS_PRE);
 	pthread_mutex_lock(&s->lock);
 	realtime_socket_messages_add(&s->out, m);
-	wake_thread(s);
+	realtime_socket_wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -448,7 +450,7 @@ static enum realtime_news realtime_socket_news(struct realtime_socket *s, char *
 		s->opened = false;
 		return REALTIME_OPENED;
 	}
-	if ((m = messages_take(&s->in))) {
+	if ((m = realtime_socket_messages_take(&s->in))) {
 		*len = m->len;
 		*text = xmalloc(m->len + 1);
 		memcpy(*text, m->data, m->len + 1);
@@ -474,7 +476,7 @@ enum realtime_news realtime_socket_take(struct realtime_socket *s, char **text, 
 	bool was_full = s->in.bytes > QUEUED_MOST / 2;
 	enum realtime_news news = realtime_socket_news(s, text, len);
 	if (was_full && s->in.bytes <= QUEUED_MOST / 2)
-		wake_thread(s);
+		realtime_socket_wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
 	return news;
 }
