@@ -40,7 +40,7 @@ static void add_param(struct buf *out, const char *name, const char *value)
 	buf_puts(out, value);
 }
 
-static void question(struct buf *out, const char *path, const char *internal)
+static void fcgi_ask_question(struct buf *out, const char *path, const char *internal)
 {
 	static const char begin[8] = {0, FCGI_RESPONDER};
 	struct buf params = {0};
@@ -60,7 +60,7 @@ static void question(struct buf *out, const char *path, const char *internal)
 }
 
 /* What the records of standard output hold; whether the last record is there. */
-static bool unpack(const struct buf *records, struct buf *answer)
+static bool fcgi_ask_unpack(const struct buf *records, struct buf *answer)
 {
 	const unsigned char *at = (const unsigned char *)records->data;
 	size_t left = records->len;
@@ -92,12 +92,12 @@ bool fcgi_ask(const char *socket_path, const char *path, const char *internal, s
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	question(&asked, path, internal);
+	fcgi_ask_question(&asked, path, internal);
 	if (send(fd, asked.data, asked.len, MSG_NOSIGNAL) == (ssize_t)asked.len)
 		while ((n = recv(fd, buf_reserve(&records, 4096), 4096, 0)) > 0)
 			records.len += (size_t)n;
 	close(fd);
-	whole = unpack(&records, answer);
+	whole = fcgi_ask_unpack(&records, answer);
 	buf_release(&asked);
 	buf_release(&records);
 

@@ -27,7 +27,7 @@
 #define HOST_SIZE 256
 
 /* Splits text into host and port; false when it has no such form. */
-static bool split(const char *text, char *host, size_t size, const char **port)
+static bool sockets_split(const char *text, char *host, size_t size, const char **port)
 {
 	const char *colon = strrchr(text, ':');
 	size_t len = colon ? (size_t)(colon - text) : 0;
@@ -75,7 +75,7 @@ bool tcp_address(const char *text)
 	const char *port;
 	char host[HOST_SIZE];
 
-	if (split(text, host, sizeof(host), &port))
+	if (sockets_split(text, host, sizeof(host), &port))
 		return true;
 	complain(EXIT_USAGE,
 	    "--listen must be HOST:PORT, [IPV6]:PORT or PORT with a port up to 65535, not \"%s\"",
@@ -92,7 +92,7 @@ int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE])
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
 	char name[INET6_ADDRSTRLEN] = "?", number[8] = "?"; /* of what it is bound to */
-	bool is_address = split(text, host, sizeof(host), &port);
+	bool is_address = sockets_split(text, host, sizeof(host), &port);
 	int fd, failure;
 
 	assert(is_address);

@@ -74,7 +74,7 @@ static const int program_calls[] = {SCMP_SYS(access), SCMP_SYS(arch_prctl), SCMP
     SCMP_SYS(readlinkat), SCMP_SYS(rseq), SCMP_SYS(sched_getaffinity), SCMP_SYS(set_robust_list),
     SCMP_SYS(set_tid_address), SCMP_SYS(stat), SCMP_SYS(statx), SCMP_SYS(sysinfo), SCMP_SYS(uname)};
 
-static bool allow(scmp_filter_ctx filter, const int *calls, size_t count)
+static bool cage_allow(scmp_filter_ctx filter, const int *calls, size_t count)
 {
 	int code = 0;
 	for (size_t i = 0; code == 0 && i < count; i++)
@@ -96,7 +96,7 @@ static bool allow_program(scmp_filter_ctx filter)
 		code = seccomp_rule_add(
 		    filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0));
 	errno = -code;
-	return code == 0 && allow(filter, program_calls, COUNT(program_calls));
+	return code == 0 && cage_allow(filter, program_calls, COUNT(program_calls));
 }
 
 /* Everything else fails as if it were forbidden, which libraries take better than their end. */
@@ -107,7 +107,7 @@ static bool filter_calls(bool program)
 		errno = ENOMEM;
 		return false;
 	}
-	bool ok = allow(filter, plain_calls, COUNT(plain_calls));
+	bool ok = cage_allow(filter, plain_calls, COUNT(plain_calls));
 	if (ok) { /* signals to itself, by which abort ends a process */
 		int code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 		    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
@@ -132,7 +132,7 @@ static bool filter_calls(bool program)
 #define ALL_RIGHTS ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1) /* of the first version */
 
 /* What is not there needs no permission. */
-static bool permit(int rules, const char *path, uint64_t rights)
+static bool cage_permit(int rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr rule = {.allowed_access = rights};
 	rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
@@ -153,7 +153,7 @@ static bool permit_loader(int rules)
 		if (glob(patterns[p], 0, NULL, &found) != 0)
 			continue;
 		for (size_t i = 0; ok && i < found.gl_pathc; i++)
-			ok = permit(rules, found.gl_pathv[i], EXECUTE_RIGHTS);
+			ok = cage_permit(rules, found.gl_pathv[i], EXECUTE_RIGHTS);
 		globfree(&found);
 	}
 	return ok;
@@ -168,11 +168,11 @@ static bool hide_files(const char *program)
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
 	if (rules < 0)
 		return false;
-	bool ok = permit(rules, program, EXECUTE_RIGHTS) && permit_loader(rules);
+	bool ok = cage_permit(rules, program, EXECUTE_RIGHTS) && permit_loader(rules);
 	for (size_t i = 0; ok && i < COUNT(directories); i++)
-		ok = permit(rules, directories[i], READ_RIGHTS);
+		ok = cage_permit(rules, directories[i], READ_RIGHTS);
 	for (size_t i = 0; ok && i < COUNT(files); i++)
-		ok = permit(rules, files[i], LANDLOCK_ACCESS_FS_READ_FILE);
+		ok = cage_permit(rules, files[i], LANDLOCK_ACCESS_FS_READ_FILE);
 	ok = ok && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
 	close(rules);
 	return ok;

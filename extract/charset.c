@@ -55,7 +55,7 @@ static const struct {
     {"big5", "BIG5-HKSCS"},
 };
 
-static bool begins(const char *data, size_t len, const char *with)
+static bool charset_begins(const char *data, size_t len, const char *with)
 {
 	return len >= strlen(with) && memcmp(data, with, strlen(with)) == 0;
 }
@@ -79,7 +79,7 @@ static bool name_behind(const char *data, size_t len, const char *word, char nam
 static const char *charset_by_name(const char *data, size_t len)
 {
 	char name[NAME_SIZE];
-	bool xml = begins(data, len, "<?xml");
+	bool xml = charset_begins(data, len, "<?xml");
 	const char *xml_end = xml ? memchr(data, '>', len) : NULL;
 	size_t head = xml_end ? (size_t)(xml_end - data) : len;
 	if (!(xml && name_behind(data, head, "encoding", name)) &&
@@ -179,7 +179,7 @@ void charset_convert(iconv_t converter, const char *data, size_t len, struct buf
 		buf_add(out, data, len);
 	else
 		from_windows(data, len, out);
-	if (begins(buf_str(out) + before, out->len - before, "\xef\xbb\xbf")) {
+	if (charset_begins(buf_str(out) + before, out->len - before, "\xef\xbb\xbf")) {
 		out->len -= 3;
 		memmove(out->data + before, out->data + before + 3, out->len - before + 1);
 	}

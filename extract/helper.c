@@ -24,7 +24,7 @@ static const char *helper_find(const char *const paths[])
 }
 
 /* Becomes the program; returns only when it cannot. */
-static void become(const char *path, const char *const argv[])
+static void helper_become(const char *path, const char *const argv[])
 {
 	char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
 	if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0 && cage_close_for(path))
@@ -43,7 +43,7 @@ static int helper_output_of(const char *path, const char *const argv[], char *ou
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
-		become(path, argv);
+		helper_become(path, argv);
 		_exit(NOT_BECOME);
 	}
 	if (child < 0)
@@ -87,7 +87,7 @@ const char *helper_pdf(void)
 		return "it is no PDF, or a damaged, encrypted or too large one";
 	if (pages_in(info) < 0 || pages_in(info) >= HELPER_PAGES)
 		return "the PDF has 10000 pages or more";
-	become(path, argv);
+	helper_become(path, argv);
 	return NO_CAGE;
 }
 
@@ -105,6 +105,6 @@ const char *helper_word(const char *data, size_t len)
 		return "it is neither RTF nor a Word document";
 	if (!path)
 		return "catdoc is not installed";
-	become(path, argv);
+	helper_become(path, argv);
 	return NO_CAGE;
 }

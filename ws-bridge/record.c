@@ -155,7 +155,7 @@ static bool can_be_sent(int code)
 	    (code >= 3000 && code <= 4999);
 }
 
-static bool unstuff(char *text, struct record *record)
+static bool record_unstuff(char *text, struct record *record)
 {
 	char *end = text + record->len;
 	char *from = memchr(text, ESCAPE, record->len);
@@ -176,7 +176,7 @@ static bool unstuff(char *text, struct record *record)
 }
 
 /* The value of a digit; 64 for what is none. */
-static uint32_t value64(char digit)
+static uint32_t record_value64(char digit)
 {
 	if (digit >= 'A' && digit <= 'Z')
 		return (uint32_t)(digit - 'A');
@@ -187,7 +187,7 @@ static uint32_t value64(char digit)
 	return digit == '+' ? 62 : digit == '/' ? 63 : 64;
 }
 
-static bool decode64(char *text, struct record *record)
+static bool record_decode64(char *text, struct record *record)
 {
 	size_t len = record->len, bytes = 0;
 	if (len % 4)
@@ -199,7 +199,7 @@ static bool decode64(char *text, struct record *record)
 		size_t count = len - i < 4 ? len - i : 4;
 		uint32_t bits = 0;
 		for (size_t k = 0; k < 4; k++) {
-			uint32_t value = k < count ? value64(text[i + k]) : 0;
+			uint32_t value = k < count ? record_value64(text[i + k]) : 0;
 			if (value > 63)
 				return false;
 			bits = bits << 6 | value;
@@ -227,9 +227,9 @@ bool record_parse(char *line, size_t len, struct record *record)
 		    record_take_rest(record) && record->len > 0;
 	case RECORD_TEXT:
 	case RECORD_MORE:
-		return unstuff(line + 1, record);
+		return record_unstuff(line + 1, record);
 	case RECORD_BINARY:
-		return decode64(line + 1, record);
+		return record_decode64(line + 1, record);
 	case RECORD_CLOSE:
 		return record_take_number(record) && can_be_sent(record->code) &&
 		    record_take_rest(record) && record->len <= LONGEST_REASON;

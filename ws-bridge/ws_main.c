@@ -88,7 +88,7 @@ struct visitor {
 };
 
 /* A ticket for the anonymous user, whoever may read the key. */
-static const char *sign(struct visitor *visitor, const char *route)
+static const char *ws_sign(struct visitor *visitor, const char *route)
 {
 	cJSON *user = arena_json(visitor->arena, cJSON_CreateObject());
 	char *id = arena_alloc(visitor->arena, UUID_SIZE);
@@ -112,7 +112,7 @@ static bool ws_main_let_in(struct visitor *visitor, const struct options *option
 	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
 		return false;
 	if (options->by_hand) {
-		text = sign(visitor, options->route);
+		text = ws_sign(visitor, options->route);
 		route = options->route;
 	}
 	if (!ticket_verify(
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 	if (!options.ticket) {
 		status = ws_main_serve(&visitor, &options);
 	} else if (ticket_key_load(&visitor.key, options.source.state_dir, &visitor.err)) {
-		puts(sign(&visitor, options.route));
+		puts(ws_sign(&visitor, options.route));
 		status = exit_status(EXIT_SUCCESS);
 	} else {
 		fprintf(stderr, PROGRAM ": %s\n", visitor.err.detail);

@@ -38,12 +38,12 @@ void output_release(struct output *out)
 	close(out->timer);
 }
 
-static size_t left(const struct output *out)
+static size_t ws_output_left(const struct output *out)
 {
 	return out->waiting.len - out->sent;
 }
 
-static void empty(struct output *out)
+static void ws_output_empty(struct output *out)
 {
 	if (out->waiting.size > KEEP_SIZE)
 		buf_release(&out->waiting);
@@ -55,8 +55,8 @@ static void empty(struct output *out)
 /* Forgets what was sent, but for the beginning of the line that is under way. */
 static void ws_output_compact(struct output *out)
 {
-	if (!left(out)) {
-		empty(out);
+	if (!ws_output_left(out)) {
+		ws_output_empty(out);
 		return;
 	}
 	if (out->sent < KEEP_SIZE)
@@ -78,22 +78,22 @@ void output_wake(struct output *out)
 static void ws_output_flush(struct output *out)
 {
 	ssize_t n;
-	if (!left(out))
+	if (!ws_output_left(out))
 		return;
 	do
-		n = write(out->fd, out->waiting.data + out->sent, left(out));
+		n = write(out->fd, out->waiting.data + out->sent, ws_output_left(out));
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno != EAGAIN) {
 		out->broken = true;
-		empty(out);
+		ws_output_empty(out);
 	}
 	if (n > 0)
 		out->sent += (size_t)n;
 	ws_output_compact(out);
 	out->flushed = clock_monotonic_ms();
-	if (left(out) || out->broken)
+	if (ws_output_left(out) || out->broken)
 		output_wake(out);
-	if (left(out) <= OUTPUT_AHEAD)
+	if (ws_output_left(out) <= OUTPUT_AHEAD)
 		pthread_cond_broadcast(&out->room);
 }
 
@@ -118,7 +118,7 @@ void output_woken(struct output *out)
 /* As a line of its own, or joined to the last one, whose end was not sent yet. */
 static void ws_output_add_line(struct output *out, struct buf *record)
 {
-	bool joined = out->joins && left(out) && out->line < OUTPUT_LINE;
+	bool joined = out->joins && ws_output_left(out) && out->line < OUTPUT_LINE;
 	buf_putc(record, '\n');
 	if (out->broken)
 		return;
@@ -140,7 +140,7 @@ void output_chunk(struct output *out, struct buf *record)
 {
 	const struct itimerspec soon = {.it_value.tv_nsec = TOGETHER_MS * 1000000};
 	pthread_mutex_lock(&out->lock);
-	while (left(out) > OUTPUT_AHEAD && !out->muted && !out->broken)
+	while (ws_output_left(out) > OUTPUT_AHEAD && !out->muted && !out->broken)
 		pthread_cond_wait(&out->room, &out->lock);
 	if (!out->muted) {
 		ws_output_add_line(out, record);
@@ -158,12 +158,13 @@ void output_mute(struct output *out)
 	pthread_mutex_lock(&out->lock);
 	out->muted = true;
 	/* the line that was begun ends: one that is cut would make nonsense of the next one */
-	const char *from = left(out) ? out->waiting.data + out->sent : NULL;
+	const char *from = ws_output_left(out) ? out->waiting.data + out->sent : NULL;
 	if (from && (out->sent == 0 || from[-1] == '\n'))
 		out->waiting.len = out->sent;
 	else if (from)
-		out->waiting.len =
-		    (size_t)((const char *)memchr(from, '\n', left(out)) - out->waiting.data) + 1;
+		out->waiting.len = (size_t)((const char *)memchr(from, '\n', ws_output_left(out)) -
+				       out->waiting.data) +
+		    1;
 	pthread_cond_broadcast(&out->room);
 	pthread_mutex_unlock(&out->lock);
 }
@@ -171,7 +172,7 @@ void output_mute(struct output *out)
 size_t output_waiting(struct output *out)
 {
 	pthread_mutex_lock(&out->lock);
-	size_t waiting = left(out);
+	size_t waiting = ws_output_left(out);
 	pthread_mutex_unlock(&out->lock);
 	return waiting;
 }

@@ -84,7 +84,7 @@ static void ws_turns_cut_chunk(struct chunk_sink *sink, const char *why)
 	turns->cut = true;
 }
 
-static enum turns_end handle(struct turns *turns, const struct frame *frame)
+static enum turns_end ws_turns_handle(struct turns *turns, const struct frame *frame)
 {
 	const struct ticket *ticket = turns->ticket;
 	const struct socket_session session = {
@@ -160,7 +160,7 @@ static void *ws_turns_work(void *arg)
 		if (!frame)
 			break;
 		pthread_mutex_unlock(&turns->lock);
-		enum turns_end end = handle(turns, frame);
+		enum turns_end end = ws_turns_handle(turns, frame);
 		output_flush(turns->out);
 		pthread_mutex_lock(&turns->lock);
 		ws_turns_finish(turns, end);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int backup(const struct config *config, const char *path)
+static int backup_to(const struct config *config, const char *path)
 {
 	const char *uploads = config->env.media_storage_path;
 	struct error err = {0};
@@ -62,7 +62,7 @@ int cmd_backup(int argc, char **argv)
 		return EXIT_USAGE;
 	config = command_config(&source);
 	if (config)
-		status = backup(config, argv[0]);
+		status = backup_to(config, argv[0]);
 	config_free(config);
 	return status;
 }

@@ -282,7 +282,7 @@ static void chat_prompt(struct chat *c)
 	c->mid_line = false;
 }
 
-static int chat(struct chat *c)
+static int chat_talk(struct chat *c)
 {
 	bool terminal = c->interrupts >= 0, failed = false;
 	char *line = NULL;
@@ -343,7 +343,7 @@ int cmd_chat(int argc, char **argv)
 		c.interrupts = signalfd(-1, &interrupt, SFD_NONBLOCK | SFD_CLOEXEC);
 	}
 
-	int status = chat(&c);
+	int status = chat_talk(&c);
 	if (c.interrupts >= 0)
 		close(c.interrupts);
 	url_service_close(&c.service);

@@ -22,7 +22,7 @@ static void show_progress(int64_t done)
 	}
 }
 
-static int embed(struct memories *memories, bool all)
+static int embed_all(struct memories *memories, bool all)
 {
 	struct arena *a = arena_new();
 	struct embed_report report;
@@ -74,7 +74,7 @@ static int embed_with(const struct config *config, bool all, struct problems *pr
 	storage = shared ? storage_open(config, shared, &err) : NULL;
 	if (storage) {
 		memories_attach(memories, storage);
-		status = embed(memories, all);
+		status = embed_all(memories, all);
 	} else {
 		complain_error(&err);
 	}

@@ -130,7 +130,7 @@ static int restore_lock(const struct restoring *r, const char *state_dir)
 	return lock;
 }
 
-static int restore(
+static int restore_from(
     const struct config *config, const char *backup, const char *files, bool overwrite)
 {
 	const char *state = config->state_dir, *uploads = config->env.media_storage_path;
@@ -188,7 +188,7 @@ int cmd_restore(int argc, char **argv)
 		return EXIT_USAGE;
 	config = command_config(&source);
 	if (config)
-		status = restore(config, argv[0], files, force);
+		status = restore_from(config, argv[0], files, force);
 	config_free(config);
 	return status;
 }

@@ -134,7 +134,7 @@ static void print_status(const cJSON *status)
 		printf("%s %.1f MiB\n", item->string, item->valuedouble / 1048576);
 }
 
-static int show(const char *state_dir, bool as_json)
+static int status_show(const char *state_dir, bool as_json)
 {
 	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
 	/* the service holds the lock for as long as it lives, however it dies */
@@ -187,7 +187,7 @@ int cmd_status(int argc, char **argv)
 		return EXIT_USAGE;
 	config = command_config(&source);
 	if (config)
-		status = show(config->state_dir, as_json);
+		status = status_show(config->state_dir, as_json);
 	config_free(config);
 	return status;
 }

@@ -15,13 +15,13 @@ extern char **environ;
 
 /* ---- variables ---- */
 
-static size_t least(size_t a, size_t b)
+static size_t examine_words_least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* How many letters have to be changed, added or left out to make the one name of the other. */
-static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+static size_t examine_words_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t row[LONGEST_NAME + 1];
 
@@ -37,7 +37,8 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 			size_t above = row[j];
 			size_t kept = diagonal + (a[i - 1] != b[j - 1]);
 
-			row[j] = least(kept, least(above, row[j - 1]) + 1);
+			row[j] =
+			    examine_words_least(kept, examine_words_least(above, row[j - 1]) + 1);
 			diagonal = above;
 		}
 	}
@@ -54,7 +55,7 @@ static void judge_variable(const char *name, size_t len, struct problems *proble
 		/* known names end in one more word: JWT_SECRET for JWT_SECRET_KEY */
 		bool lacks_word = memchr(name, '_', len) && strncmp(known, name, len) == 0 &&
 		    known[len] == '_' && !strchr(known + len + 1, '_');
-		size_t apart = lacks_word ? 1 : distance(name, len, known, known_len);
+		size_t apart = lacks_word ? 1 : examine_words_distance(name, len, known, known_len);
 
 		if (apart == 0)
 			return;

@@ -16,7 +16,7 @@ static size_t marker_length(const char *p)
 	return len && p[len + 1] == '@' ? len + 2 : 0;
 }
 
-static const char *lookup(const struct marker *values, const char *marker, size_t len)
+static const char *markers_lookup(const struct marker *values, const char *marker, size_t len)
 {
 	while (values->name &&
 	    (strlen(values->name) != len - 2 || memcmp(values->name, marker + 1, len - 2) != 0))
@@ -50,7 +50,7 @@ static void markers_add_line(
 			buf_putc(out, *line);
 			continue;
 		}
-		buf_puts(out, lookup(values, line, marker));
+		buf_puts(out, markers_lookup(values, line, marker));
 		line += marker - 1;
 	}
 	buf_putc(out, '\n');
@@ -64,7 +64,8 @@ void markers_fill(struct buf *out, const char *text, const struct marker *values
 		size_t marker = marker_length(text + indent);
 
 		if (marker && indent + marker == len)
-			markers_add_block(out, text, indent, lookup(values, text + indent, marker));
+			markers_add_block(
+			    out, text, indent, markers_lookup(values, text + indent, marker));
 		else
 			markers_add_line(out, text, len, values);
 		text += len + (text[len] == '\n');

@@ -45,7 +45,7 @@ static bool can_quote(const char *text)
 }
 
 /* text as it stands between double quotes. */
-static const char *quoted(struct arena *a, const char *text)
+static const char *nginx_conf_quoted(struct arena *a, const char *text)
 {
 	struct buf out = {0};
 
@@ -65,7 +65,7 @@ static const char *quoted_path(
 		    "the path of the %s, \"%s\", holds a $ or a control character, which nginx "
 		    "cannot be told",
 		    what, path);
-	return quoted(a, path);
+	return nginx_conf_quoted(a, path);
 }
 
 /* Those of doc/protocol.md#headers. */
@@ -82,7 +82,8 @@ static const char *security_headers(
 		if (!value || !*value)
 			continue;
 		if (can_quote(value))
-			buf_printf(&out, "add_header %s \"%s\" always;\n", name, quoted(a, value));
+			buf_printf(&out, "add_header %s \"%s\" always;\n", name,
+			    nginx_conf_quoted(a, value));
 		else
 			problems_warn(problems,
 			    "%s: nginx cannot be told a value with a $ or a control character, so answers "
@@ -136,7 +137,8 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 	if (origins.len) {
 		for (size_t i = 0; i < CORS_HEADERS; i++)
 			buf_printf(&out, "set $agentgraph_%s \"\";\n", cors_variables[i]);
-		buf_printf(&out, "if ($http_origin ~ \"%s\") {\n", quoted(a, buf_str(&origins)));
+		buf_printf(&out, "if ($http_origin ~ \"%s\") {\n",
+		    nginx_conf_quoted(a, buf_str(&origins)));
 		for (size_t i = 0; i < CORS_HEADERS; i++)
 			if (headers[i].value)
 				buf_printf(&out, "    set $agentgraph_%s \"%s\";\n",
@@ -149,7 +151,7 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 }
 
 /* nginx's variable for a header of the service's answer. */
-static const char *upstream(struct arena *a, const char *name)
+static const char *nginx_conf_upstream(struct arena *a, const char *name)
 {
 	char *variable = arena_printf(a, "$upstream_http_%s", name);
 
@@ -168,8 +170,8 @@ static const char *passed_headers(struct arena *a, const struct environment *env
 	headers[SECURITY_HEADERS] = (struct answer_header){"Strict-Transport-Security", NULL};
 	answer_cors_headers(env, "", headers + SECURITY_HEADERS + 1);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		buf_printf(
-		    &out, "add_header %s %s;\n", headers[i].name, upstream(a, headers[i].name));
+		buf_printf(&out, "add_header %s %s;\n", headers[i].name,
+		    nginx_conf_upstream(a, headers[i].name));
 	return arena_take(a, &out);
 }
 
@@ -182,7 +184,7 @@ static const char *passed_cors(struct arena *a, const struct environment *env)
 	answer_cors_headers(env, "", headers);
 	for (size_t i = 0; i < CORS_HEADERS; i++)
 		buf_printf(&out, "set $agentgraph_%s %s;\n", cors_variables[i],
-		    upstream(a, headers[i].name));
+		    nginx_conf_upstream(a, headers[i].name));
 	add_cors_variables(&out, headers);
 	return arena_take(a, &out);
 }
@@ -221,7 +223,7 @@ static const char *nginx_conf_number(struct arena *a, double value, bool with_po
 }
 
 /* The seconds of an environment variable. */
-static const char *timeout(
+static const char *nginx_conf_timeout(
     struct arena *a, const char *name, long seconds, struct problems *problems)
 {
 	const char *text = getenv(name);
@@ -342,8 +344,10 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"PAGES", nginx_conf_pages(a, env, prefix->path, problems)},
 	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
-	    {"READ_TIMEOUT", timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
-	    {"SEND_TIMEOUT", timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
+	    {"READ_TIMEOUT",
+		nginx_conf_timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
+	    {"SEND_TIMEOUT",
+		nginx_conf_timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
 	    {"LARGE", large},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb, false)},

@@ -109,7 +109,7 @@ static void set_text(char **member, const char *text)
 }
 
 /* In nginx, a pattern that matches nothing is no mistake. */
-static void include(struct reader *r, const char *pattern, int depth)
+static void nginx_file_include(struct reader *r, const char *pattern, int depth)
 {
 	char *path = *pattern == '/' ? xstrdup(pattern) : xasprintf("%s/%s", r->dir, pattern);
 	glob_t found;
@@ -128,7 +128,7 @@ static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int
 		return;
 	if (strcmp(words[0], "include") == 0) {
 		if (r->dir)
-			include(r, words[1], depth);
+			nginx_file_include(r, words[1], depth);
 	} else if (strcmp(words[0], "user") == 0) {
 		set_text(&r->file->user, words[1]);
 		set_text(&r->file->group, words[2]);

@@ -14,7 +14,7 @@
 
 #define LIKE "a path like /agent, of letters, digits, \"-\", \".\", \"_\" and \"~\""
 
-static const char *escaped(struct arena *a, const char *path)
+static const char *nginx_prefix_escaped(struct arena *a, const char *path)
 {
 	struct buf out = {0};
 
@@ -82,7 +82,7 @@ bool nginx_prefix_read(
 	if (!len)
 		return true;
 	prefix->path = arena_strndup(a, path, len);
-	prefix->regex = escaped(a, prefix->path);
+	prefix->regex = nginx_prefix_escaped(a, prefix->path);
 	prefix->id = id_of(a, prefix->path);
 	prefix->uri = arena_printf(a, "$agentgraph_uri%s", prefix->id);
 	/* The URI as the client sent it has what the service must see, encoded bytes among it, so

@@ -92,7 +92,8 @@ struct identity {
 
 /* Whether the owner's, the group's or the others' bits give all that bits (of 7) says.  Lists of
  * access may give more. */
-static bool may(const struct identity *who, const char *path, const struct stat *st, unsigned bits)
+static bool web_server_may(
+    const struct identity *who, const char *path, const struct stat *st, unsigned bits)
 {
 	unsigned shift = who->uid == st->st_uid ? 6 : 0;
 
@@ -132,7 +133,7 @@ static char *closed_directory(const struct identity *who, const char *path)
 
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (stat(copy, &st) == 0 && !may(who, copy, &st, 1))
+		if (stat(copy, &st) == 0 && !web_server_may(who, copy, &st, 1))
 			return copy;
 		*slash = '/';
 	}
@@ -168,7 +169,7 @@ static void examine_way(const struct identity *who, const char *socket, struct p
 		advise_group(who,
 		    arena_printf(a, "pass the directory %s (mode %03o)", closed, st.st_mode & 0777),
 		    st.st_mode & 010 ? st.st_gid : 0, problems);
-	else if (stat(socket, &st) == 0 && !may(who, socket, &st, 6))
+	else if (stat(socket, &st) == 0 && !web_server_may(who, socket, &st, 6))
 		advise_group(who,
 		    arena_printf(a, "connect to %s (mode %03o)", socket, st.st_mode & 0777),
 		    (st.st_mode & 060) == 060 ? st.st_gid : 0, problems);

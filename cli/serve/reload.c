@@ -157,7 +157,7 @@ static bool new_generation_serves(const struct supervisor *s, int64_t now)
 }
 
 /* The old ones finish what they have; those that wait to be started again never are. */
-static void retire(struct supervisor *s, int64_t now)
+static void reload_retire(struct supervisor *s, int64_t now)
 {
 	for (size_t i = s->children.count; i-- > 0;) {
 		struct child *child = &s->children.items[i];
@@ -199,7 +199,7 @@ void reload_step(struct supervisor *s, int64_t now)
 		finish_examination(s, now);
 	if (reload->retire_at && now >= reload->retire_at) {
 		if (new_generation_serves(s, now))
-			retire(s, now);
+			reload_retire(s, now);
 		else
 			reload->retire_at = now + SETTLED_MS / 10;
 	}

@@ -163,7 +163,7 @@ static void probe_ended(struct supervisor *s, int status)
 }
 
 /* A process that is kept died without being asked to. */
-static void died(struct supervisor *s, struct child *child, int status)
+static void supervisor_died(struct supervisor *s, struct child *child, int status)
 {
 	enum role role = child->role;
 	long pid = child->pid;
@@ -200,7 +200,7 @@ static void died(struct supervisor *s, struct child *child, int status)
 		supervisor_fail_start(s, "the workers could not start; their messages are above");
 }
 
-static void reaped(struct supervisor *s, pid_t pid, int status)
+static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
 {
 	struct child *child = children_find(&s->children, pid);
 	enum role role;
@@ -214,7 +214,7 @@ static void reaped(struct supervisor *s, pid_t pid, int status)
 	kept = role < ROLE_PROBE;
 	s->history.changed = true;
 	if (kept && !child->kill_at && s->phase != PHASE_STOPPING) {
-		died(s, child, status);
+		supervisor_died(s, child, status);
 		return;
 	}
 	children_remove(&s->children, child);
@@ -340,7 +340,7 @@ static void supervisor_wait_for_something(struct supervisor *s)
 	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		on_signal(s, &info);
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		reaped(s, pid, status);
+		supervisor_reaped(s, pid, status);
 }
 
 /* Whether the last process is gone, those that nobody knows included. */

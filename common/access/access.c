@@ -79,7 +79,7 @@ bool access_authenticate(struct access *access, const struct presented *presente
 
 /* ---- what ---- */
 
-static bool deny(const struct permission *permission, struct error *err)
+static bool access_deny(const struct permission *permission, struct error *err)
 {
 	return error_set(err, ERR_PERMISSION, "Not authorized to %s %s", permission->action,
 	    permission->resource);
@@ -107,7 +107,7 @@ static bool check_owner(struct access *access, const struct identity *identity,
 	if (!is_guarded(access, permission))
 		return true;
 	if (!identity->user_id)
-		return deny(permission, err);
+		return access_deny(permission, err);
 	if (!permission->resource_id || !access->owners)
 		return true;
 	if (owner_cache_get(access->owners, permission->resource_id, a, &owner, &failure))
@@ -116,7 +116,7 @@ static bool check_owner(struct access *access, const struct identity *identity,
 	log_error("the owner of a thread cannot be looked up: %s",
 	    *failure.cause ? failure.cause : failure.detail);
 	error_release(&failure);
-	return deny(permission, err);
+	return access_deny(permission, err);
 }
 
 bool access_owns(const struct access *access, const struct identity *identity,
@@ -125,7 +125,7 @@ bool access_owns(const struct access *access, const struct identity *identity,
 	if (!is_guarded(access, permission) ||
 	    (identity->user_id && strcmp(identity->user_id, owner) == 0))
 		return true;
-	return deny(permission, err);
+	return access_deny(permission, err);
 }
 
 static bool access_check(struct access *access, struct identity *identity,
@@ -139,7 +139,7 @@ static bool access_check(struct access *access, struct identity *identity,
 	if (!check_owner(access, identity, permission, a, err))
 		return false;
 	if (!authorization_allows(z, identity->user, permission))
-		return deny(permission, err);
+		return access_deny(permission, err);
 	cJSON *authz = cJSON_CreateObject();
 	json_add_str(authz, "user_id", identity->user_id);
 	json_add_str(authz, "scope", authorization_isolation(z));

@@ -166,7 +166,7 @@ static bool is_trusted(const struct address_trust *trust, const struct ip *peer)
 /* ---- the header ---- */
 
 /* The entry that is `hops` from the right, all lines taken as one.  Empty ones are none. */
-static bool forwarded(int64_t hops, const char *const *lines, size_t count, struct ip *ip)
+static bool address_forwarded(int64_t hops, const char *const *lines, size_t count, struct ip *ip)
 {
 	while (count--) {
 		const char *line = lines[count];
@@ -188,7 +188,7 @@ void address_client(const struct address_trust *trust, const char *peer, const c
 	struct ip ip, client;
 	bool known = parse_entry((struct span){peer, strlen(peer)}, &ip);
 	if (trust->headers && is_trusted(trust, known ? &ip : NULL) &&
-	    forwarded(trust->hops, lines, count, &client))
+	    address_forwarded(trust->hops, lines, count, &client))
 		print_ip(&client, out);
 	else if (known)
 		print_ip(&ip, out);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ag_authorization *custom(const struct authorization *z)
+static const struct ag_authorization *authorization_custom(const struct authorization *z)
 {
 	return z->kind == AUTHZ_CUSTOM ? z->plugin.table : NULL;
 }
@@ -76,7 +76,7 @@ static cJSON *own_scopes(const cJSON *user, struct arena *a)
 
 static cJSON *plugin_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
 {
-	const struct ag_authorization *table = custom(z);
+	const struct ag_authorization *table = authorization_custom(z);
 	cJSON *given = table->scopes_for ? table->scopes_for(user, z->data) : NULL;
 	if (!given)
 		return own_scopes(user, a);
@@ -110,7 +110,7 @@ bool scopes_hold(const cJSON *scopes, const struct permission *permission, struc
 
 const char *authorization_isolation(const struct authorization *z)
 {
-	const struct ag_authorization *table = custom(z);
+	const struct ag_authorization *table = authorization_custom(z);
 	const char *scope = "owner";
 	if (z->kind == AUTHZ_ALLOW_ALL)
 		scope = "none";
@@ -132,7 +132,7 @@ bool authorization_guards_threads(const struct authorization *z)
 bool authorization_allows(
     const struct authorization *z, const cJSON *user, const struct permission *permission)
 {
-	const struct ag_authorization *table = custom(z);
+	const struct ag_authorization *table = authorization_custom(z);
 	return !table ||
 	    table->authorize(user, permission->resource, permission->action,
 		permission->resource_id, z->data) == AG_ALLOW;
@@ -140,7 +140,7 @@ bool authorization_allows(
 
 void authorization_evict(const struct authorization *z, const char *thread_id)
 {
-	const struct ag_authorization *table = custom(z);
+	const struct ag_authorization *table = authorization_custom(z);
 	if (table && table->evict)
 		table->evict(thread_id, z->data);
 }
@@ -168,7 +168,7 @@ bool authorization_open(
 
 void authorization_close(struct authorization *z)
 {
-	const struct ag_authorization *table = custom(z);
+	const struct ag_authorization *table = authorization_custom(z);
 	if (table && table->close)
 		table->close(z->data);
 	plugin_close(z->plugin.library);

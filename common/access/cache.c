@@ -241,7 +241,7 @@ static redisReply *cache_exchange(struct attempt *at, const char *const command[
 
 /* Whatever the server replies to a command, within so many milliseconds; NULL when it does not.
  * After a failure one thread tries again for all of them. */
-static redisReply *try(struct cache *cache, const char *const command[], int64_t patience_ms)
+static redisReply *cache_try(struct cache *cache, const char *const command[], int64_t patience_ms)
 {
 	int64_t now = clock_monotonic_ms(), retry_at = atomic_load(&cache->retry_at);
 	struct attempt at = {.cache = cache, .end = now + patience_ms};
@@ -270,15 +270,15 @@ static redisReply *cache_settle(struct cache *cache, redisReply *reply)
 	return NULL;
 }
 
-static redisReply *call(struct cache *cache, const char *const command[])
+static redisReply *cache_call(struct cache *cache, const char *const command[])
 {
-	return cache_settle(cache, try(cache, command, CACHE_PATIENCE_MS));
+	return cache_settle(cache, cache_try(cache, command, CACHE_PATIENCE_MS));
 }
 
 /* Runs a command whose reply says nothing. */
 static bool cache_done(struct cache *cache, const char *const command[])
 {
-	redisReply *reply = call(cache, command);
+	redisReply *reply = cache_call(cache, command);
 	freeReplyObject(reply);
 	return reply != NULL;
 }
@@ -288,7 +288,7 @@ static bool cache_done(struct cache *cache, const char *const command[])
 bool cache_get(struct cache *cache, const char *key, char **value)
 {
 	*value = NULL;
-	redisReply *reply = call(cache, (const char *const[]){"GET", key, NULL});
+	redisReply *reply = cache_call(cache, (const char *const[]){"GET", key, NULL});
 	bool known = reply && (reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_NIL);
 	if (known && reply->type == REDIS_REPLY_STRING)
 		*value = xstrndup(reply->str, reply->len);
@@ -322,19 +322,20 @@ const char *cache_name(const struct cache *cache)
 /* ---- scripts ---- */
 
 /* A server that was started since has forgotten the script; it learns it from the text. */
-static redisReply *eval(struct cache *cache, const struct cache_script *script,
+static redisReply *cache_eval(struct cache *cache, const struct cache_script *script,
     const char *const command[], int64_t patience_ms)
 {
 	const char *whole[ARGS_MAX];
 	int64_t start = clock_monotonic_ms();
-	redisReply *reply = try(cache, command, patience_ms);
+	redisReply *reply = cache_try(cache, command, patience_ms);
 	if (!reply || reply->type != REDIS_REPLY_ERROR || strncmp(reply->str, "NOSCRIPT", 8) != 0)
 		return cache_settle(cache, reply);
 	freeReplyObject(reply);
 	memcpy(whole, command, sizeof(whole));
 	whole[0] = "EVAL";
 	whole[1] = script->text;
-	return cache_settle(cache, try(cache, whole, patience_ms - (clock_monotonic_ms() - start)));
+	return cache_settle(
+	    cache, cache_try(cache, whole, patience_ms - (clock_monotonic_ms() - start)));
 }
 
 void cache_script_init(struct cache_script *script, const char *text)
@@ -356,7 +357,7 @@ bool cache_run(struct cache *cache, const struct cache_script *script, const cha
 		snprintf(numbers[i], sizeof(numbers[i]), "%" PRId64, args[i]);
 	const char *const command[ARGS_MAX] = {
 	    "EVALSHA", script->name, "1", key, numbers[0], numbers[1], NULL};
-	redisReply *reply = eval(cache, script, command, patience_ms);
+	redisReply *reply = cache_eval(cache, script, command, patience_ms);
 	bool answered =
 	    reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == SCRIPT_ANSWERS;
 	for (size_t i = 0; answered && i < SCRIPT_ANSWERS; i++) {

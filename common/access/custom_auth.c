@@ -66,7 +66,7 @@ ag_result ag_let_in(ag_request *request, cJSON *user)
 	return AG_OK;
 }
 
-static const char *format(struct arena *a, const char *fmt, va_list args)
+static const char *custom_auth_format(struct arena *a, const char *fmt, va_list args)
 {
 	char *text = xvasprintf(fmt, args);
 	utf8_repair(text);
@@ -81,7 +81,7 @@ ag_result ag_refuse_account(ag_request *request, const char *code, const char *f
 	va_start(args, fmt);
 	request->outcome = OUTCOME_ACCOUNT;
 	request->code = arena_strdup(request->arena, code);
-	request->text = format(request->arena, fmt, args);
+	request->text = custom_auth_format(request->arena, fmt, args);
 	va_end(args);
 	return AG_ERROR;
 }
@@ -92,7 +92,7 @@ ag_result ag_refuse(ag_request *request, int status, const char *fmt, ...)
 	va_start(args, fmt);
 	request->outcome = OUTCOME_REFUSED;
 	request->status = status;
-	request->text = format(request->arena, fmt, args);
+	request->text = custom_auth_format(request->arena, fmt, args);
 	va_end(args);
 	return AG_ERROR;
 }

@@ -339,7 +339,7 @@ static int by_seen(const void *left, const void *right)
 	return (a->seen > b->seen) - (a->seen < b->seen);
 }
 
-static void mend(struct shard *s, uint64_t seed)
+static void limit_table_mend(struct shard *s, uint64_t seed)
 {
 	unsigned char *claimed = xcalloc(BLOCKS, 1);
 	struct entry **live = xcalloc(ENTRIES, sizeof(struct entry *));
@@ -373,7 +373,7 @@ static void mend(struct shard *s, uint64_t seed)
 static void limit_table_lock(struct shard *s, uint64_t seed)
 {
 	if (shared_lock(&s->lock))
-		mend(s, seed);
+		limit_table_mend(s, seed);
 }
 
 /* ---- the table ---- */

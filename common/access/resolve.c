@@ -96,7 +96,7 @@ static bool resolve_start(struct lookup *l)
 	return code == 0;
 }
 
-static const char *await(struct lookup *l, int64_t deadline_ms, char address[RESOLVE_SIZE])
+static const char *resolve_await(struct lookup *l, int64_t deadline_ms, char address[RESOLVE_SIZE])
 {
 	const struct timespec end = {
 	    .tv_sec = deadline_ms / 1000, .tv_nsec = deadline_ms % 1000 * 1000000};
@@ -126,7 +126,7 @@ const char *resolve(const char *host, int64_t deadline_ms, char address[RESOLVE_
 	}
 	struct lookup *l = lookup_new(host);
 	if (resolve_start(l))
-		return await(l, deadline_ms, address);
+		return resolve_await(l, deadline_ms, address);
 	atomic_fetch_sub(&lookups, 1);
 	l->holders = 1;
 	pthread_mutex_lock(&l->lock);

@@ -44,14 +44,14 @@ static void id_fetch(void *out, size_t len)
 	}
 }
 
-static void forked(void)
+static void id_forked(void)
 {
 	atomic_fetch_add(&generation, 1);
 }
 
 static void id_watch_forks(void)
 {
-	pthread_atfork(NULL, NULL, forked);
+	pthread_atfork(NULL, NULL, id_forked);
 }
 
 void random_bytes(void *out, size_t len)
@@ -146,7 +146,7 @@ int snowflake_sequence_bits(const struct snowflake *s)
 	return s->total_bits - 1 - s->time_bits - s->node_bits - s->worker_bits;
 }
 
-static int64_t assemble(const struct snowflake *s, uint64_t ms, uint64_t sequence)
+static int64_t id_assemble(const struct snowflake *s, uint64_t ms, uint64_t sequence)
 {
 	int sequence_bits = snowflake_sequence_bits(s);
 	uint64_t id = ms & ((UINT64_C(1) << s->time_bits) - 1);
@@ -175,7 +175,7 @@ int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last)
 			clock_sleep_ms(1);
 			previous = atomic_load(last);
 		} else if (atomic_compare_exchange_weak(last, &previous, next)) {
-			return assemble(s, next >> bits, next & ((UINT64_C(1) << bits) - 1));
+			return id_assemble(s, next >> bits, next & ((UINT64_C(1) << bits) - 1));
 		}
 	}
 }

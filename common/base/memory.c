@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Writes without allocating: stdio might need memory of its own. */
-static _Noreturn void exhausted(void)
+static _Noreturn void memory_exhausted(void)
 {
 	static const char message[] = "out of memory\n";
 	ssize_t ignored = write(STDERR_FILENO, message, sizeof(message) - 1);
@@ -27,7 +27,7 @@ void *xmalloc(size_t size)
 {
 	void *p = malloc(size ? size : 1);
 	if (!p)
-		exhausted();
+		memory_exhausted();
 	return p;
 }
 
@@ -35,7 +35,7 @@ void *xcalloc(size_t count, size_t size)
 {
 	void *p = calloc(count ? count : 1, size ? size : 1);
 	if (!p)
-		exhausted();
+		memory_exhausted();
 	return p;
 }
 
@@ -43,7 +43,7 @@ void *xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size ? size : 1);
 	if (!p)
-		exhausted();
+		memory_exhausted();
 	return p;
 }
 
@@ -67,7 +67,7 @@ char *xvasprintf(const char *fmt, va_list args)
 {
 	char *text = NULL;
 	if (vasprintf(&text, fmt, args) < 0)
-		exhausted();
+		memory_exhausted();
 	return text;
 }
 

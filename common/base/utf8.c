@@ -62,7 +62,7 @@ static inline bool second_fits(unsigned char lead, unsigned char second)
 }
 
 /* What the first byte promises; 0 for one that begins no character. */
-static inline size_t promised(unsigned char lead)
+static inline size_t utf8_promised(unsigned char lead)
 {
 	if (lead < 0x80)
 		return 1;
@@ -78,7 +78,7 @@ static inline size_t promised(unsigned char lead)
 size_t utf8_sequence(const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)s;
-	size_t n = promised(p[0]);
+	size_t n = utf8_promised(p[0]);
 	if (n < 2)
 		return n;
 	if (n > len || !second_fits(p[0], p[1]))
@@ -109,7 +109,7 @@ size_t utf8_cut(const char *s, size_t n)
 	for (int back = 0; lead > 0 && back < 4; back++) {
 		lead--;
 		if (!utf8_continues((unsigned char)s[lead]))
-			return promised((unsigned char)s[lead]) > n - lead ? lead : n;
+			return utf8_promised((unsigned char)s[lead]) > n - lead ? lead : n;
 	}
 	return n; /* no UTF-8: any place is as good */
 }
@@ -117,7 +117,7 @@ size_t utf8_cut(const char *s, size_t n)
 uint32_t utf8_decode(const char *s, size_t *len)
 {
 	const unsigned char *p = (const unsigned char *)s;
-	size_t n = promised(p[0]);
+	size_t n = utf8_promised(p[0]);
 	*len = n ? n : 1;
 	if (n < 2)
 		return p[0];

@@ -100,19 +100,14 @@ static bool service_open_stored(struct service *service, struct error *err)
 	return !error_is_set(err);
 }
 
-/* Before anything starts a thread, which may log. */
-static void open_log(const struct environment *env)
-{
-	log_init(env->logger_name, env->log_level);
-	log_set_format(env->log_format);
-}
-
 static struct service *service_begin(const struct config_source *source, struct problems *problems)
 {
 	struct service *service = xcalloc(1, sizeof(*service));
 	service->config = config_load(source, problems);
 	if (service->config) {
-		open_log(&service->config->env);
+		/* before anything starts a thread, which may log */
+		log_init(service->config->env.logger_name, service->config->env.log_level);
+		log_set_format(service->config->env.log_format);
 		media_url_below(service->config->env.root_path);
 		names_open(&service->names, service->config, problems);
 		service->graph = graph_load(service->config, problems);
@@ -129,7 +124,7 @@ static struct service *service_begin(const struct config_source *source, struct 
 }
 
 /* The service, unless something was wrong with it. */
-static struct service *sound(struct service *service, const struct problems *problems)
+static struct service *service_sound(struct service *service, const struct problems *problems)
 {
 	if (!problems->errors)
 		return service;
@@ -142,7 +137,7 @@ struct service *service_load(const struct config_source *source, struct problems
 	struct service *service = service_begin(source, problems);
 	if (service->config)
 		service->access = access_open(service->config, NULL, NULL, problems);
-	return sound(service, problems);
+	return service_sound(service, problems);
 }
 
 /* Whether it can be served without what could not be opened: a database that may come. */
@@ -173,7 +168,7 @@ static struct service *service_open_all(
 	if (service->config)
 		service->access = access_open(service->config, service->storage,
 		    service->storage ? service->shared : NULL, problems);
-	return sound(service, problems);
+	return service_sound(service, problems);
 }
 
 struct service *service_open(const struct config_source *source, struct problems *problems)

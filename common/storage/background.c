@@ -14,7 +14,7 @@
 
 #define STACK_SIZE (256u << 10)
 
-static void destroy(struct background *b)
+static void background_destroy(struct background *b)
 {
 	pthread_cond_destroy(&b->wake);
 	pthread_mutex_destroy(&b->lock);
@@ -42,7 +42,7 @@ bool background_start(struct background *b, void *(*fn)(void *arg), void *arg, s
 	pthread_attr_destroy(&attr);
 	if (rc == 0)
 		return true;
-	destroy(b);
+	background_destroy(b);
 	return error_set(err, ERR_STORAGE, "cannot start a thread: %s", strerror(rc));
 }
 
@@ -53,7 +53,7 @@ void background_stop(struct background *b)
 	pthread_cond_signal(&b->wake);
 	pthread_mutex_unlock(&b->lock);
 	pthread_join(b->thread, NULL);
-	destroy(b);
+	background_destroy(b);
 }
 
 void background_sleep(struct background *b, int64_t due)

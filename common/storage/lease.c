@@ -65,7 +65,7 @@ struct leases {
 	atomic_uint waiting;
 };
 
-static enum entry_state state_of(const struct entry *e)
+static enum entry_state lease_state_of(const struct entry *e)
 {
 	return atomic_load_explicit(&e->state, memory_order_acquire);
 }
@@ -80,7 +80,7 @@ static struct entry *lease_at(struct table *t, uint32_t link)
 	return link ? &t->entries[link - 1] : NULL;
 }
 
-static uint32_t link_to(const struct table *t, const struct entry *e)
+static uint32_t lease_link_to(const struct table *t, const struct entry *e)
 {
 	return (uint32_t)(e - t->entries) + 1;
 }
@@ -91,23 +91,23 @@ static uint32_t *lease_bucket_of(struct table *t, uint32_t hash)
 }
 
 /* To the end of the chain that goes on at link. */
-static void link_last(struct table *t, uint32_t *link, struct entry *e)
+static void lease_link_last(struct table *t, uint32_t *link, struct entry *e)
 {
 	while (*link)
 		link = &lease_at(t, *link)->next;
 	e->next = 0;
-	*link = link_to(t, e);
+	*link = lease_link_to(t, e);
 }
 
 static void lease_give_back(struct table *t, struct entry *e)
 {
 	e->next = t->free;
-	t->free = link_to(t, e);
+	t->free = lease_link_to(t, e);
 }
 
-static void remove_entry(struct table *t, struct entry *e)
+static void lease_remove_entry(struct table *t, struct entry *e)
 {
-	uint32_t *link = lease_bucket_of(t, e->hash), self = link_to(t, e);
+	uint32_t *link = lease_bucket_of(t, e->hash), self = lease_link_to(t, e);
 
 	lease_set_state(e, ENTRY_FREE);
 	while (*link != self)
@@ -117,10 +117,10 @@ static void remove_entry(struct table *t, struct entry *e)
 }
 
 /* Holders, then those that overtake, the latest first, then the others. */
-static int by_place(const void *a, const void *b)
+static int lease_by_place(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
-	int order = (state_of(y) == ENTRY_HELD) - (state_of(x) == ENTRY_HELD);
+	int order = (lease_state_of(y) == ENTRY_HELD) - (lease_state_of(x) == ENTRY_HELD);
 
 	if (order == 0)
 		order = y->overtakes - x->overtakes;
@@ -131,7 +131,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Makes chains, free list and counter anew from the entries. */
-static void rebuild(struct table *t)
+static void lease_rebuild(struct table *t)
 {
 	struct entry **live = xcalloc((size_t)t->used + 1, sizeof(struct entry *));
 	size_t count = 0;
@@ -139,14 +139,14 @@ static void rebuild(struct table *t)
 	memset(t->buckets, 0, sizeof(t->buckets));
 	t->free = 0;
 	for (uint32_t i = 0; i < t->used; i++) {
-		if (state_of(&t->entries[i]) == ENTRY_FREE)
+		if (lease_state_of(&t->entries[i]) == ENTRY_FREE)
 			lease_give_back(t, &t->entries[i]);
 		else
 			live[count++] = &t->entries[i];
 	}
-	qsort(live, count, sizeof(*live), by_place);
+	qsort(live, count, sizeof(*live), lease_by_place);
 	for (size_t i = 0; i < count; i++) {
-		link_last(t, lease_bucket_of(t, live[i]->hash), live[i]);
+		lease_link_last(t, lease_bucket_of(t, live[i]->hash), live[i]);
 		if (t->tickets < live[i]->ticket)
 			t->tickets = live[i]->ticket;
 	}
@@ -158,7 +158,7 @@ static struct table *lease_lock(struct leases *leases)
 	struct table *t = leases->table;
 
 	if (shared_lock(&t->head.mutex[0]))
-		rebuild(t);
+		lease_rebuild(t);
 	return t;
 }
 
@@ -167,7 +167,7 @@ static void lease_unlock(struct table *t)
 	shared_unlock(&t->head.mutex[0]);
 }
 
-static bool lives(const struct leases *leases, const struct entry *e)
+static bool lease_lives(const struct leases *leases, const struct entry *e)
 {
 	return e->process == leases->self || shared_alive(leases->shared, e->process);
 }
@@ -192,9 +192,10 @@ static struct entry *lease_settle(struct leases *leases, uint32_t hash, const ch
 	struct table *t = leases->table;
 	struct entry *e;
 
-	while ((e = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id)) && !lives(leases, e))
-		remove_entry(t, e);
-	if (e && state_of(e) == ENTRY_WAITS) {
+	while ((e = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id)) &&
+	    !lease_lives(leases, e))
+		lease_remove_entry(t, e);
+	if (e && lease_state_of(e) == ENTRY_WAITS) {
 		e->ticket = ++t->tickets;
 		lease_set_state(e, ENTRY_HELD);
 		futex_wake(&e->state, FUTEX_OF_ALL);
@@ -203,7 +204,7 @@ static struct entry *lease_settle(struct leases *leases, uint32_t hash, const ch
 }
 
 /* Removes an entry and lets the next in line have the lease. */
-static void leave_line(struct leases *leases, struct entry *e)
+static void lease_leave_line(struct leases *leases, struct entry *e)
 {
 	char thread_id[ID_SIZE];
 	uint32_t hash = e->hash;
@@ -211,29 +212,29 @@ static void leave_line(struct leases *leases, struct entry *e)
 
 	if (followed)
 		strcpy(thread_id, e->thread_id);
-	remove_entry(leases->table, e);
+	lease_remove_entry(leases->table, e);
 	if (followed)
 		lease_settle(leases, hash, thread_id);
 }
 
 /* Removes every entry of the process in this slot; of 0, which is none, those of the dead that
  * nobody asked for since. */
-static void forget(struct leases *leases, uint32_t process)
+static void lease_forget(struct leases *leases, uint32_t process)
 {
 	struct table *t = leases->table;
 
 	for (uint32_t i = 0; i < t->used; i++) {
 		struct entry *e = &t->entries[i];
 
-		if (state_of(e) != ENTRY_FREE &&
-		    (process ? e->process == process : !lives(leases, e)))
-			leave_line(leases, e);
+		if (lease_state_of(e) != ENTRY_FREE &&
+		    (process ? e->process == process : !lease_lives(leases, e)))
+			lease_leave_line(leases, e);
 	}
 }
 
 /* The entry is complete before its state says so.  One that overtakes comes right behind the first
  * of its thread. */
-static struct entry *join_line(
+static struct entry *lease_join_line(
     struct leases *leases, uint32_t hash, const char *thread_id, bool overtakes)
 {
 	struct table *t = leases->table;
@@ -256,9 +257,9 @@ static struct entry *join_line(
 	lease_set_state(e, first ? ENTRY_WAITS : ENTRY_HELD);
 	if (first && overtakes) {
 		e->next = first->next;
-		first->next = link_to(t, e);
+		first->next = lease_link_to(t, e);
 	} else {
-		link_last(t, lease_bucket_of(t, hash), e);
+		lease_link_last(t, lease_bucket_of(t, hash), e);
 	}
 	return e;
 }
@@ -272,7 +273,7 @@ struct leases *leases_new(struct shared *sh)
 	leases->self = shared_self(sh);
 	leases->room = UINT_MAX;
 	lease_lock(leases);
-	forget(leases, leases->self);
+	lease_forget(leases, leases->self);
 	lease_unlock(leases->table);
 	return leases;
 }
@@ -301,12 +302,12 @@ static struct entry *lease_enter(
 	struct entry *e, *holder;
 
 	lease_lock(leases);
-	e = join_line(leases, hash, thread_id, order != ORDER_NONE);
+	e = lease_join_line(leases, hash, thread_id, order != ORDER_NONE);
 	if (!e) {
-		forget(leases, 0);
-		e = join_line(leases, hash, thread_id, order != ORDER_NONE);
+		lease_forget(leases, 0);
+		e = lease_join_line(leases, hash, thread_id, order != ORDER_NONE);
 	}
-	if (e && state_of(e) == ENTRY_WAITS) {
+	if (e && lease_state_of(e) == ENTRY_WAITS) {
 		holder = lease_settle(leases, hash, thread_id);
 		if (holder != e)
 			lease_tell(holder, order);
@@ -319,7 +320,7 @@ static struct entry *lease_enter(
  * Whether there is room for e to wait, which is then taken.  Only those before it in the line of
  * its thread count, so that of several who come at once as many stay as there is room for.
  */
-static bool take_room(struct leases *leases, const struct entry *e)
+static bool lease_take_room(struct leases *leases, const struct entry *e)
 {
 	struct table *t = lease_lock(leases);
 	const struct entry *other =
@@ -328,8 +329,8 @@ static bool take_room(struct leases *leases, const struct entry *e)
 	bool room;
 
 	for (; other != e; other = lease_find(t, other->next, e->hash, e->thread_id)) {
-		before += lives(leases, other);
-		own += other->process == leases->self && state_of(other) == ENTRY_WAITS;
+		before += lease_lives(leases, other);
+		own += other->process == leases->self && lease_state_of(other) == ENTRY_WAITS;
 	}
 	room = before <= LINE_MOST && own < leases->room - leases->room / 4 &&
 	    leases->waiting < leases->room;
@@ -340,23 +341,23 @@ static bool take_room(struct leases *leases, const struct entry *e)
 }
 
 /* False when the time is up and the caller has left the line. */
-static bool wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms)
+static bool lease_wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms)
 {
 	int64_t deadline = clock_monotonic_ms() + wait_ms, left = wait_ms;
 
-	while (state_of(e) == ENTRY_WAITS) {
+	while (lease_state_of(e) == ENTRY_WAITS) {
 		if (left > 0)
 			futex_wait(
 			    &e->state, ENTRY_WAITS, left < LOOK_MS ? left : LOOK_MS, FUTEX_OF_ALL);
 		left = deadline - clock_monotonic_ms();
-		if (state_of(e) != ENTRY_WAITS)
+		if (lease_state_of(e) != ENTRY_WAITS)
 			break;
 		/* one more look at those before */
 		lease_lock(leases);
 		lease_settle(leases, e->hash, e->thread_id);
-		bool held = state_of(e) == ENTRY_HELD;
+		bool held = lease_state_of(e) == ENTRY_HELD;
 		if (!held && left <= 0)
-			leave_line(leases, e);
+			lease_leave_line(leases, e);
 		lease_unlock(leases->table);
 		if (!held && left <= 0)
 			return false;
@@ -379,10 +380,11 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
 		error_cause(err, "more than %u leases and waiters", ENTRIES);
 		return NULL;
 	}
-	if (state_of(e) == ENTRY_WAITS) {
-		bool room = take_room(leases, e);
+	if (lease_state_of(e) == ENTRY_WAITS) {
+		bool room = lease_take_room(leases, e);
 		metrics_gauge(GAUGE_LEASE_QUEUE, 1);
-		bool held = wait_in_line(leases, e, room && claim != CLAIM_REJECT ? wait_ms : 0);
+		bool held =
+		    lease_wait_in_line(leases, e, room && claim != CLAIM_REJECT ? wait_ms : 0);
 		metrics_gauge(GAUGE_LEASE_QUEUE, -1);
 		if (room)
 			leases->waiting--;
@@ -399,7 +401,7 @@ bool lease_holds(const struct lease *lease)
 {
 	const struct entry *e = lease->place;
 
-	return state_of(e) == ENTRY_HELD &&
+	return lease_state_of(e) == ENTRY_HELD &&
 	    atomic_load_explicit(&e->ticket, memory_order_relaxed) == lease->generation;
 }
 
@@ -427,7 +429,7 @@ enum lease_order lease_ordered(const struct lease *lease)
 void lease_release(struct lease *lease)
 {
 	lease_lock(lease->queue);
-	leave_line(lease->queue, lease->place);
+	lease_leave_line(lease->queue, lease->place);
 	lease_unlock(lease->queue->table);
 	free(lease);
 }

@@ -251,7 +251,7 @@ static void send_batch(struct outlet *outlet)
 }
 
 /* When the head of the queue is due; INT64_MAX when there is none. */
-static int64_t due(const struct outlet *outlet)
+static int64_t outlet_due(const struct outlet *outlet)
 {
 	const struct batch *first = TAILQ_FIRST(&outlet->queue);
 	if (!first)
@@ -268,8 +268,8 @@ static void *outlet_work(void *arg)
 	pthread_mutex_lock(&outlet->thread.lock);
 	/* until it is asked to end; then until the queue is empty or the time is up */
 	while (!outlet->thread.stopping ||
-	    (outlet->count && due(outlet) < outlet->deadline && !time_is_up(outlet))) {
-		int64_t when = due(outlet);
+	    (outlet->count && outlet_due(outlet) < outlet->deadline && !time_is_up(outlet))) {
+		int64_t when = outlet_due(outlet);
 		if (when <= clock_monotonic_ms())
 			send_batch(outlet);
 		else

@@ -26,7 +26,7 @@ struct tracker {
 
 /* ---- what the other side does not want ---- */
 
-static size_t part(const char **list, char end, const char **start)
+static size_t tracker_part(const char **list, char end, const char **start)
 {
 	const char ends[] = {end, ',', '\0'};
 	*start = *list;
@@ -54,10 +54,10 @@ void tracker_limits(const char *header, int64_t pause_ms[2])
 		char *end;
 		double seconds = strtod(header, &end);
 		bool given = end > header && seconds >= 0 && seconds <= 1e6;
-		part(&header, ':', &start);
+		tracker_part(&header, ':', &start);
 		if (*header == ':')
 			header++;
-		size_t len = part(&header, ':', &start);
+		size_t len = tracker_part(&header, ':', &start);
 		for (const char *kind = start; given;) {
 			size_t name = strcspn(kind, ";:,");
 			limit_kind(kind, name, (int64_t)(seconds * 1000), pause_ms);

@@ -44,7 +44,7 @@ struct download {
 	struct range range;
 };
 
-static const char *asked(const struct download *d, const char *name)
+static const char *files_asked(const struct download *d, const char *name)
 {
 	return param_find(d->rq->client->params, name);
 }
@@ -120,15 +120,15 @@ static void send_here(struct download *d, enum range_kind kind)
  */
 static const char *redirect_of(const struct download *d)
 {
-	const char *prefix = asked(d, "AGENTGRAPH_FILES");
-	const char *if_range = asked(d, "HTTP_IF_RANGE");
+	const char *prefix = files_asked(d, "AGENTGRAPH_FILES");
+	const char *if_range = files_asked(d, "HTTP_IF_RANGE");
 	struct error ignored = {0};
 	const struct blobs *blobs =
 	    files_store_of(d->rq->server->service->files, &d->record, &ignored);
 	error_release(&ignored);
 	if (!*prefix || !blobs || !blobs->ops->has_paths || (*if_range && *if_range != '"') ||
-	    *asked(d, "HTTP_IF_NONE_MATCH") || *asked(d, "HTTP_IF_MODIFIED_SINCE") ||
-	    *asked(d, "HTTP_IF_MATCH") || *asked(d, "HTTP_IF_UNMODIFIED_SINCE"))
+	    *files_asked(d, "HTTP_IF_NONE_MATCH") || *files_asked(d, "HTTP_IF_MODIFIED_SINCE") ||
+	    *files_asked(d, "HTTP_IF_MATCH") || *files_asked(d, "HTTP_IF_UNMODIFIED_SINCE"))
 		return NULL;
 	return arena_printf(d->rq->call.arena, "%s%s/%s", prefix, d->record.backend, d->record.key);
 }
@@ -137,7 +137,7 @@ static const char *redirect_of(const struct download *d)
  * number of 19 digits may be more than one of them holds. */
 static bool is_plain_range(const struct download *d, enum range_kind kind)
 {
-	const char *header = asked(d, "HTTP_RANGE");
+	const char *header = files_asked(d, "HTTP_RANGE");
 	return !*header ||
 	    (kind == RANGE_PART && strncmp(header, "bytes=", 6) == 0 && strlen(header + 6) < 20 &&
 		strspn(header + 6, "0123456789-") == strlen(header + 6));
@@ -147,10 +147,10 @@ static void fcgi_files_send_file(struct download *d)
 {
 	struct request *rq = d->rq;
 	/* If-Range: a part is wanted only of exactly these bytes */
-	const char *wanted = asked(d, "HTTP_IF_RANGE");
+	const char *wanted = files_asked(d, "HTTP_IF_RANGE");
 	bool applies = !*wanted || strcmp(wanted, d->etag) == 0 || strcmp(wanted, d->modified) == 0;
 	enum range_kind kind =
-	    range_parse(applies ? asked(d, "HTTP_RANGE") : "", d->record.size, &d->range);
+	    range_parse(applies ? files_asked(d, "HTTP_RANGE") : "", d->record.size, &d->range);
 	const char *redirect = is_plain_range(d, kind) ? redirect_of(d) : NULL;
 	if (kind == RANGE_OUTSIDE) {
 		response_header(rq, "Content-Range",
@@ -183,8 +183,8 @@ void get_file(struct request *rq)
 	snprintf(d.etag, sizeof(d.etag), "\"%s\"", d.record.sha256);
 	rq->response->security = d.shown ? SECURITY_FILE : SECURITY_SANDBOX;
 	/* If-None-Match, and where that is not there If-Modified-Since */
-	const char *tags = asked(&d, "HTTP_IF_NONE_MATCH");
-	const char *since = asked(&d, "HTTP_IF_MODIFIED_SINCE");
+	const char *tags = files_asked(&d, "HTTP_IF_NONE_MATCH");
+	const char *since = files_asked(&d, "HTTP_IF_MODIFIED_SINCE");
 	if (*tags ? etag_listed(tags, d.etag) : *since && http_date_parse(since) >= d.modified_at) {
 		add_validators(&d);
 		reply_empty(rq, 304);

@@ -38,7 +38,7 @@ static const struct reference own = {
 
 /* ---- The directory ---- */
 
-static char *directory(const char *parent, const char *name)
+static char *pages_joined(const char *parent, const char *name)
 {
 	char *path = xasprintf("%s%s", parent, name);
 	struct stat st;
@@ -56,11 +56,11 @@ char *pages_directory(void)
 	if (len > 0) {
 		self[len] = '\0';
 		*strrchr(self, '/') = '\0';
-		path = directory(self, "/web");
+		path = pages_joined(self, "/web");
 		if (!path)
-			path = directory(self, "/../../share/agentgraph/web");
+			path = pages_joined(self, "/../../share/agentgraph/web");
 	}
-	return path ? path : directory(AGENTGRAPH_DATADIR, "/web");
+	return path ? path : pages_joined(AGENTGRAPH_DATADIR, "/web");
 }
 
 int pages_open(const char *dir, const char *name, size_t *size)

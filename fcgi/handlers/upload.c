@@ -37,7 +37,7 @@ static bool take_bytes(struct multipart_sink *sink, const char *data, size_t len
 	return !r->in_file || upload_write(r->upload, data, len);
 }
 
-static bool bad(struct call *call, const char *text)
+static bool upload_bad(struct call *call, const char *text)
 {
 	return error_set(&call->error, ERR_BAD_REQUEST, "%s", text);
 }
@@ -55,7 +55,7 @@ static bool fcgi_upload_receive(struct request *rq, struct multipart *mp, char *
 			return true;
 	}
 	if (got < 0 || (rq->length >= 0 && have != rq->length))
-		return bad(&rq->call, "Request body is incomplete");
+		return upload_bad(&rq->call, "Request body is incomplete");
 	return true;
 }
 
@@ -65,10 +65,10 @@ static bool fcgi_upload_check(const struct multipart *mp, struct reception *r)
 	if (error_is_set(&r->call->error))
 		return false;
 	if (mp->state == MULTIPART_MALFORMED)
-		return bad(r->call, mp->fault);
+		return upload_bad(r->call, mp->fault);
 	if (mp->state != MULTIPART_END && (r->upload || mp->in_part))
-		return bad(r->call, "Request body is incomplete");
-	return r->upload || bad(r->call, "file is required");
+		return upload_bad(r->call, "Request body is incomplete");
+	return r->upload || upload_bad(r->call, "file is required");
 }
 
 void post_upload(struct request *rq)
@@ -76,7 +76,7 @@ void post_upload(struct request *rq)
 	struct reception r = {{fcgi_upload_take_part, take_bytes}, &rq->call, NULL, false};
 	struct multipart mp;
 	if (!multipart_init(&mp, rq->head.content_type, &r.sink)) {
-		bad(&rq->call, "file is required");
+		upload_bad(&rq->call, "file is required");
 		reply_error(rq);
 		return;
 	}

@@ -9,14 +9,14 @@
 
 #define BAD_LINE "a boundary must be followed by the end of its line"
 
-static bool malformed(struct multipart *mp, const char *fault)
+static bool multipart_malformed(struct multipart *mp, const char *fault)
 {
 	mp->state = MULTIPART_MALFORMED;
 	mp->fault = fault;
 	return false;
 }
 
-static bool stopped(struct multipart *mp)
+static bool multipart_stopped(struct multipart *mp)
 {
 	mp->state = MULTIPART_STOPPED;
 	return false;
@@ -50,7 +50,7 @@ static bool tell_data(struct multipart *mp, const char *data, size_t len)
 {
 	if (len == 0 || !mp->in_part || mp->sink->data(mp->sink, data, len))
 		return true;
-	return stopped(mp);
+	return multipart_stopped(mp);
 }
 
 /* Where the delimiter begins, or as much of it as is there; else the end. */
@@ -97,13 +97,14 @@ static bool multipart_take_head(struct multipart *mp, char c)
 	bool none = head->len == 2 && memcmp(head->data, "\r\n", 2) == 0;
 	if (!none && (head->len < 4 || memcmp(head->data + head->len - 4, "\r\n\r\n", 4) != 0))
 		return head->len < MULTIPART_HEAD_MAX ||
-		    malformed(mp, "a part's header lines must not have more than 16384 bytes");
+		    multipart_malformed(
+			mp, "a part's header lines must not have more than 16384 bytes");
 	if (!multipart_head(head, &part))
-		return malformed(mp, "a part's header lines must be \"Name: value\"");
+		return multipart_malformed(mp, "a part's header lines must be \"Name: value\"");
 	mp->state = MULTIPART_DATA;
 	mp->in_part = true;
 	begin_line(mp);
-	return mp->sink->part(mp->sink, &part) || stopped(mp);
+	return mp->sink->part(mp->sink, &part) || multipart_stopped(mp);
 }
 
 bool multipart_feed(struct multipart *mp, const char *data, size_t len)
@@ -121,18 +122,18 @@ bool multipart_feed(struct multipart *mp, const char *data, size_t len)
 			else if (*data == '-')
 				mp->state = MULTIPART_CLOSE;
 			else if (*data != ' ' && *data != '\t')
-				return malformed(mp, BAD_LINE);
+				return multipart_malformed(mp, BAD_LINE);
 			data++;
 			break;
 		case MULTIPART_LINE_END:
 			if (*data++ != '\n')
-				return malformed(mp, BAD_LINE);
+				return multipart_malformed(mp, BAD_LINE);
 			buf_reset(&mp->head);
 			mp->state = MULTIPART_HEAD;
 			break;
 		case MULTIPART_CLOSE:
 			if (*data++ != '-')
-				return malformed(mp, BAD_LINE);
+				return multipart_malformed(mp, BAD_LINE);
 			mp->state = MULTIPART_END;
 			break;
 		case MULTIPART_HEAD:

@@ -25,7 +25,7 @@ static bool path_decode(char *segment)
 	return utf8_valid(segment, (size_t)(out - segment));
 }
 
-static void push(struct path *path, const char *segment)
+static void path_push(struct path *path, const char *segment)
 {
 	if (path->count < PATH_SEGMENTS)
 		path->segments[path->count] = segment;
@@ -40,11 +40,11 @@ static bool path_add(struct path *path, const char *segment, bool last)
 			return false;
 		path->count--;
 	} else if (strcmp(segment, ".") != 0) {
-		push(path, segment);
+		path_push(path, segment);
 		return true;
 	}
 	if (last)
-		push(path, "");
+		path_push(path, "");
 	return true;
 }
 

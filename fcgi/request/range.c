@@ -36,7 +36,7 @@ static bool take_range(const char **text, int64_t *first, int64_t *last)
 	return *first >= 0 ? *last < 0 || *last >= *first : *last >= 0;
 }
 
-static enum range_kind fit(int64_t first, int64_t last, int64_t size, struct range *range)
+static enum range_kind range_fit(int64_t first, int64_t last, int64_t size, struct range *range)
 {
 	if (first < 0) { /* the last bytes */
 		if (last == 0)
@@ -68,7 +68,7 @@ enum range_kind range_parse(const char *header, int64_t size, struct range *rang
 			return RANGE_WHOLE;
 		header += strspn(header, BLANKS ",");
 	}
-	return count == 1 ? fit(first, last, size, range) : RANGE_WHOLE;
+	return count == 1 ? range_fit(first, last, size, range) : RANGE_WHOLE;
 }
 
 bool etag_listed(const char *header, const char *etag)

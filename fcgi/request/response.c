@@ -28,7 +28,7 @@
  * waits with it, once what the web server keeps for it is full. */
 #define SEND_MS 300000
 
-static void reset(struct buf *b)
+static void response_buf_reset(struct buf *b)
 {
 	if (b->size > KEEP_SIZE)
 		buf_release(b);
@@ -38,9 +38,9 @@ static void reset(struct buf *b)
 
 void response_reset(struct response *response)
 {
-	reset(&response->head);
-	reset(&response->extra);
-	reset(&response->body);
+	response_buf_reset(&response->head);
+	response_buf_reset(&response->extra);
+	response_buf_reset(&response->body);
 	response->status = 0;
 	response->security = SECURITY_PLAIN;
 }
@@ -57,7 +57,7 @@ void response_header(struct request *rq, const char *name, const char *value)
 	buf_printf(&rq->response->extra, "%s: %s\r\n", name, value);
 }
 
-static const char *reason(int status)
+static const char *response_reason(int status)
 {
 	static const struct {
 		int status;
@@ -102,7 +102,7 @@ static void build_head(struct request *rq, int status, const char *type)
 	if (status == 200)
 		buf_puts(head, "Status: 200 OK\r\n");
 	else
-		buf_printf(head, "Status: %d %s\r\n", status, reason(status));
+		buf_printf(head, "Status: %d %s\r\n", status, response_reason(status));
 	buf_puts(head, type);
 	response_put(head, "X-Request-ID: ", rq->id);
 	response_put(head, "X-Timestamp: ", rq->time);

@@ -22,7 +22,7 @@ static const cJSON *openapi_prune_find(const cJSON *components, const char *targ
 }
 
 /* Adds to used what is referred to anywhere below node, however deep components refer on. */
-static void mark(cJSON *used, const cJSON *components, const cJSON *node)
+static void openapi_prune_mark(cJSON *used, const cJSON *components, const cJSON *node)
 {
 	const char *ref = json_str(node, "$ref");
 	const cJSON *child;
@@ -31,13 +31,13 @@ static void mark(cJSON *used, const cJSON *components, const cJSON *node)
 		if (json_get(used, target))
 			return;
 		cJSON_AddTrueToObject(used, target);
-		mark(used, components, openapi_prune_find(components, target));
+		openapi_prune_mark(used, components, openapi_prune_find(components, target));
 	}
 	cJSON_ArrayForEach(child, node)
-		mark(used, components, child);
+		openapi_prune_mark(used, components, child);
 }
 
-static void prune(cJSON *kind, const cJSON *used)
+static void openapi_prune_unmarked(cJSON *kind, const cJSON *used)
 {
 	for (cJSON *item = kind->child, *next; item; item = next) {
 		char target[128];
@@ -52,10 +52,10 @@ void openapi_prune(cJSON *document)
 {
 	cJSON *components = json_get(document, "components"), *kind;
 	cJSON *used = cJSON_CreateObject();
-	mark(used, components, json_get(document, "paths"));
+	openapi_prune_mark(used, components, json_get(document, "paths"));
 	cJSON_ArrayForEach(kind, components) {
 		if (strcmp(kind->string, "securitySchemes") != 0)
-			prune(kind, used);
+			openapi_prune_unmarked(kind, used);
 	}
 	cJSON_Delete(used);
 }

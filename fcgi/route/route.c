@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-static bool matches(const struct route *route, const struct path *path, const char *ids[ROUTE_IDS])
+static bool route_matches(
+    const struct route *route, const struct path *path, const char *ids[ROUTE_IDS])
 {
 	size_t id = 0, i = 0;
 	const char *part = route->path;
@@ -42,7 +43,7 @@ void route_find(const struct route_table *table, const struct path *path, enum m
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
 		const char *ids[ROUTE_IDS] = {NULL};
-		if (!matches(row, path, ids))
+		if (!route_matches(row, path, ids))
 			continue;
 		match->allowed |= row->method | METHOD_OPTIONS;
 		if (row->method == METHOD_GET)

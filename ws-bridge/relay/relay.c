@@ -31,7 +31,7 @@ static bool relay_watch(const struct relay *relay, int fd, void *mark)
 	return false;
 }
 
-static void accept_some(struct relay *relay)
+static void relay_accept(struct relay *relay)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(relay->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -50,7 +50,7 @@ static void accept_some(struct relay *relay)
 	}
 }
 
-static void tick(struct relay *relay)
+static void relay_tick(struct relay *relay)
 {
 	struct connection *next;
 	for (struct connection *c = relay->connections; c; c = next) {
@@ -84,7 +84,7 @@ static bool relay_take_signals(struct relay *relay)
 
 /* One turn of the loop, with a tick every TICK_MS; the dead are freed when no event can be for them
  * any more.  False when there was a signal to end. */
-static bool turn(struct relay *relay, int64_t *next_tick)
+static bool relay_turn(struct relay *relay, int64_t *next_tick)
 {
 	struct epoll_event events[EVENTS];
 	bool signalled = false;
@@ -96,12 +96,12 @@ static bool turn(struct relay *relay, int64_t *next_tick)
 		if (events[i].data.ptr == &signal_mark)
 			signalled = relay_take_signals(relay);
 		else if (events[i].data.ptr == &listener_mark)
-			accept_some(relay);
+			relay_accept(relay);
 		else
 			connection_event(events[i].data.ptr, events[i].events);
 	}
 	if (relay->now >= *next_tick) {
-		tick(relay);
+		relay_tick(relay);
 		*next_tick = relay->now + TICK_MS;
 	}
 	connection_sweep(relay);
@@ -134,7 +134,7 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	if (relay.epoll < 0 || !relay_watch(&relay, listener, &listener_mark) ||
 	    !relay_watch(&relay, signals, &signal_mark))
 		return false;
-	while (turn(&relay, &next_tick))
+	while (relay_turn(&relay, &next_tick))
 		continue;
 	relay.stopping = true;
 	close(relay.listener);
@@ -148,7 +148,7 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	bool quiet = true; /* false when a second signal comes */
 	next_tick = 0;
 	while (quiet && relay.connections && relay.now < end)
-		quiet = turn(&relay, &next_tick);
+		quiet = relay_turn(&relay, &next_tick);
 	relay_release(&relay);
 	return quiet;
 }

@@ -16,7 +16,7 @@
 
 /* ---- Refusing */
 
-static void begin_closing(struct connection *c)
+static void relay_client_begin_closing(struct connection *c)
 {
 	c->client_stage = CLIENT_CLOSING;
 	c->client.deadline = c->relay->now + LAST_WORDS_MS;
@@ -27,10 +27,10 @@ static void relay_client_refuse(struct connection *c, const struct error *err)
 	if (c->client_stage != CLIENT_HEAD && c->client_stage != CLIENT_HELD)
 		return;
 	refusal_error(&c->client.link.out, err, c->request_id);
-	begin_closing(c);
+	relay_client_begin_closing(c);
 }
 
-static void refuse_with(struct connection *c, enum error_kind kind, const char *text)
+static void relay_client_refuse_with(struct connection *c, enum error_kind kind, const char *text)
 {
 	struct error err = {0};
 	error_set(&err, kind, text ? "%s" : NULL, text);
@@ -40,7 +40,7 @@ static void refuse_with(struct connection *c, enum error_kind kind, const char *
 
 void client_unavailable(struct connection *c)
 {
-	refuse_with(c, ERR_SERVICE_UNAVAILABLE, NULL);
+	relay_client_refuse_with(c, ERR_SERVICE_UNAVAILABLE, NULL);
 }
 
 void client_refuse_given(struct connection *c, const struct record *record)
@@ -48,7 +48,7 @@ void client_refuse_given(struct connection *c, const struct record *record)
 	if (c->client_stage != CLIENT_HELD)
 		return;
 	if (refusal_given(&c->client.link.out, record->code, record->data, record->len)) {
-		begin_closing(c);
+		relay_client_begin_closing(c);
 	} else {
 		log_error("the helper refused with a body that is no JSON object");
 		client_unavailable(c);
@@ -58,7 +58,8 @@ void client_refuse_given(struct connection *c, const struct record *record)
 /* ---- Counting */
 
 /* A ticket opens one connection: whoever could read one has nothing from it. */
-static bool use_ticket(struct relay *relay, const struct ticket *ticket, struct error *err)
+static bool relay_client_use_ticket(
+    struct relay *relay, const struct ticket *ticket, struct error *err)
 {
 	if (tally_count(&relay->used, ticket->request_id) > 0 ||
 	    tally_count(&relay->used_before, ticket->request_id) > 0) {
@@ -108,7 +109,7 @@ void client_drop(struct connection *c)
 	c->client_stage = CLIENT_GONE;
 }
 
-static void client_lost(struct connection *c)
+static void relay_client_lost(struct connection *c)
 {
 	client_drop(c);
 	helper_leave(c, 1006);
@@ -134,7 +135,7 @@ static void relay_client_admit(struct connection *c, const struct handshake *han
 	struct ticket ticket;
 	struct error err = {0};
 	if (!relay_client_verify(c, handshake, a, &ticket, &err) ||
-	    !use_ticket(c->relay, &ticket, &err)) {
+	    !relay_client_use_ticket(c->relay, &ticket, &err)) {
 		log_warning("a handshake on %s was refused: %s", handshake->path, err.cause);
 		relay_client_refuse(c, &err);
 	} else {
@@ -164,18 +165,19 @@ static void relay_client_take_head(struct connection *c, size_t len)
 		relay_client_admit(c, &handshake);
 		break;
 	case HANDSHAKE_MALFORMED:
-		refuse_with(c, ERR_BAD_REQUEST, "The WebSocket handshake is malformed");
+		relay_client_refuse_with(
+		    c, ERR_BAD_REQUEST, "The WebSocket handshake is malformed");
 		break;
 	case HANDSHAKE_NO_UPGRADE:
 	case HANDSHAKE_VERSION:
-		refuse_with(c, ERR_UPGRADE_REQUIRED, NULL);
+		relay_client_refuse_with(c, ERR_UPGRADE_REQUIRED, NULL);
 		break;
 	}
 	memmove(head->data, head->data + len, head->len - len + 1);
 	head->len -= len;
 }
 
-static void read_head(struct connection *c)
+static void relay_client_read_head(struct connection *c)
 {
 	struct buf *head = &c->client.head;
 	char *to = buf_reserve(head, HANDSHAKE_LONGEST - head->len);
@@ -192,7 +194,7 @@ static void read_head(struct connection *c)
 	if (len > 0)
 		relay_client_take_head(c, len);
 	else if (head->len == HANDSHAKE_LONGEST)
-		refuse_with(c, ERR_BAD_REQUEST, "The WebSocket handshake is too long");
+		relay_client_refuse_with(c, ERR_BAD_REQUEST, "The WebSocket handshake is too long");
 	if (c->client_stage != CLIENT_HEAD && head->len == 0)
 		buf_release(head);
 }
@@ -210,7 +212,7 @@ static void relay_client_feed(struct connection *c, const char *data, size_t len
 	if (frames_feed(c->client.frames, data, len))
 		return;
 	helper_leave(c, frames_code(c->client.frames));
-	begin_closing(c);
+	relay_client_begin_closing(c);
 }
 
 void client_accept(struct connection *c)
@@ -241,7 +243,7 @@ void client_event(struct connection *c)
 {
 	static char chunk[RELAY_CHUNK]; /* the loop has one thread */
 	if (c->client_stage == CLIENT_HEAD) {
-		read_head(c);
+		relay_client_read_head(c);
 		return;
 	}
 	if (!c->client.link.ending && !client_reading(c))
@@ -251,7 +253,7 @@ void client_event(struct connection *c)
 	if (got < 0 && errno == EAGAIN)
 		return;
 	if (got <= 0)
-		client_lost(c);
+		relay_client_lost(c);
 	else if (c->client_stage == CLIENT_OPEN)
 		relay_client_feed(c, chunk, (size_t)got);
 }
@@ -268,7 +270,7 @@ void client_close(struct connection *c, int code, const char *reason, size_t len
 	if (c->client_stage != CLIENT_OPEN)
 		return;
 	frames_close(c->client.frames, code, reason, len);
-	begin_closing(c);
+	relay_client_begin_closing(c);
 }
 
 /* An immediate close could turn into a reset, and the close frame would be lost. */
@@ -283,12 +285,12 @@ void client_flushed(struct connection *c)
 
 /* ---- Time */
 
-static int64_t later(int64_t a, int64_t b)
+static int64_t relay_client_later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
-static void watch_open(struct connection *c)
+static void relay_client_watch(struct connection *c)
 {
 	const struct relay_settings *settings = c->relay->settings;
 	struct link *link = &c->client.link;
@@ -297,15 +299,16 @@ static void watch_open(struct connection *c)
 		c->clear = now;
 	if (!client_reading(c))
 		link->received = now; /* who is not read cannot be silent */
-	if (now - later(c->clear, link->moved) >= settings->stall_ms) {
+	if (now - relay_client_later(c->clear, link->moved) >= settings->stall_ms) {
 		log_warning("a client took nothing for %lld s: closed",
 		    (long long)(settings->stall_ms / 1000));
 		client_close(c, 1008, NULL, 0);
 		helper_leave(c, 1008);
 	} else if (now - link->received >= settings->ping_ms * SILENT_PINGS) {
 		log_info("a client does not answer pings: closed");
-		client_lost(c);
-	} else if (later(now - link->received, now - link->moved) >= settings->ping_ms &&
+		relay_client_lost(c);
+	} else if (relay_client_later(now - link->received, now - link->moved) >=
+		settings->ping_ms &&
 	    now - c->pinged >= settings->ping_ms) {
 		frames_ping(c->client.frames);
 		c->pinged = now;
@@ -315,7 +318,7 @@ static void watch_open(struct connection *c)
 void client_tick(struct connection *c)
 {
 	if (c->client_stage == CLIENT_OPEN)
-		watch_open(c);
+		relay_client_watch(c);
 	else if (c->client_stage != CLIENT_GONE && c->client.deadline &&
 	    c->relay->now >= c->client.deadline)
 		client_drop(c);

@@ -88,7 +88,7 @@ static ssize_t relay_frames_take(
 }
 
 /* Between two programs of this service a mask protects nobody; zeroes are allowed, and free. */
-static int mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, void *user_data)
+static int frames_mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, void *user_data)
 {
 	(void)wslay;
 	(void)user_data;
@@ -96,7 +96,7 @@ static int mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, void *us
 	return 0;
 }
 
-static struct buf detach(struct frames *frames)
+static struct buf frames_detach(struct frames *frames)
 {
 	struct buf message = frames->message;
 	if (frames->setup.room)
@@ -107,7 +107,7 @@ static struct buf detach(struct frames *frames)
 
 static void relay_frames_forget(struct frames *frames)
 {
-	struct buf message = detach(frames);
+	struct buf message = frames_detach(frames);
 	buf_release(&message);
 }
 
@@ -178,7 +178,7 @@ static void end_message(wslay_event_context_ptr wslay,
 		if (!code)
 			frames->code = WSLAY_CODE_NO_STATUS_RCVD;
 	} else if (!wslay_is_ctrl_frame(message->opcode)) {
-		struct buf whole = detach(frames);
+		struct buf whole = frames_detach(frames);
 		char nothing[] = "";
 		if (!setup->on_message(
 			setup->arg, frames->binary, whole.data ? whole.data : nothing, whole.len))
@@ -194,7 +194,7 @@ static void open_wslay(struct frames *frames)
 	static const struct wslay_event_callbacks callbacks = {
 	    .recv_callback = relay_frames_give,
 	    .send_callback = relay_frames_take,
-	    .genmask_callback = mask,
+	    .genmask_callback = frames_mask,
 	    .on_frame_recv_start_callback = begin_frame,
 	    .on_frame_recv_chunk_callback = add_chunk,
 	    .on_msg_recv_callback = end_message,
@@ -275,7 +275,7 @@ int frames_code(const struct frames *frames)
 	return frames->code;
 }
 
-static void queue(struct frames *frames, uint8_t opcode, const char *data, size_t len)
+static void frames_queue(struct frames *frames, uint8_t opcode, const char *data, size_t len)
 {
 	const struct wslay_event_msg message = {opcode, (const uint8_t *)data, len};
 	wslay_event_queue_msg(frames->wslay, &message); /* fails after a close frame only */
@@ -315,12 +315,12 @@ void frames_send(struct frames *frames, bool binary, const char *data, size_t le
 		relay_frames_put_fragment(frames, true, data, len);
 		return;
 	}
-	queue(frames, binary ? WSLAY_BINARY_FRAME : WSLAY_TEXT_FRAME, data, len);
+	frames_queue(frames, binary ? WSLAY_BINARY_FRAME : WSLAY_TEXT_FRAME, data, len);
 }
 
 void frames_ping(struct frames *frames)
 {
-	queue(frames, WSLAY_PING, NULL, 0);
+	frames_queue(frames, WSLAY_PING, NULL, 0);
 }
 
 void frames_close(struct frames *frames, int code, const char *reason, size_t len)

@@ -21,7 +21,7 @@ static void relay_helper_fail(struct connection *c, const char *why)
 	client_close(c, 1011, "Internal error", strlen("Internal error"));
 }
 
-static void lost(struct connection *c, const char *why)
+static void relay_helper_lost(struct connection *c, const char *why)
 {
 	relay_helper_fail(c, why);
 	helper_drop(c);
@@ -30,7 +30,7 @@ static void lost(struct connection *c, const char *why)
 /* ---- Records */
 
 /* A record that must not come now, or is none.  The helper is told to go. */
-static void confused(struct connection *c, char kind)
+static void relay_helper_confused(struct connection *c, char kind)
 {
 	char why[80];
 	snprintf(why, sizeof(why), "the helper sent a record that must not come here (%d)", kind);
@@ -38,10 +38,10 @@ static void confused(struct connection *c, char kind)
 	helper_leave(c, 1011);
 }
 
-static void take_open(struct connection *c, const struct record *record)
+static void relay_helper_take_open(struct connection *c, const struct record *record)
 {
 	if (record->kind == RECORD_BINARY && frames_begun(c->client.frames)) {
-		confused(c, RECORD_BINARY);
+		relay_helper_confused(c, RECORD_BINARY);
 		return;
 	}
 	switch (record->kind) {
@@ -62,12 +62,12 @@ static void take_open(struct connection *c, const struct record *record)
 		helper_leave(c, record->code);
 		break;
 	case RECORD_BYE:
-		lost(c, "the helper left without closing its client");
+		relay_helper_lost(c, "the helper left without closing its client");
 		break;
 	case RECORD_READY:
 	case RECORD_REFUSE:
 	case RECORD_GONE:
-		confused(c, (char)record->kind);
+		relay_helper_confused(c, (char)record->kind);
 		break;
 	}
 }
@@ -76,14 +76,14 @@ static void relay_helper_take_record(struct connection *c, char *data, size_t le
 {
 	struct record record;
 	if (!record_parse(data, len, &record)) {
-		confused(c, len ? data[0] : '\0');
+		relay_helper_confused(c, len ? data[0] : '\0');
 	} else if (c->helper_stage == HELPER_LEAVING) {
 		/* only a last word counts; it may have written much before it read that it is to go
 		 */
 		if (record.kind == RECORD_BYE || record.kind == RECORD_REFUSE)
 			helper_drop(c);
 	} else if (c->helper_stage == HELPER_OPEN) {
-		take_open(c, &record);
+		relay_helper_take_open(c, &record);
 	} else if (record.kind == RECORD_REFUSE) {
 		client_refuse_given(c, &record);
 		helper_drop(c); /* it only waits for the end of its input now */
@@ -91,7 +91,7 @@ static void relay_helper_take_record(struct connection *c, char *data, size_t le
 		helper_enter(c, HELPER_OPEN, 0);
 		client_accept(c);
 	} else {
-		confused(c, (char)record.kind);
+		relay_helper_confused(c, (char)record.kind);
 	}
 }
 
@@ -102,7 +102,7 @@ static bool relay_helper_on_message(void *arg, bool binary, char *data, size_t l
 	char *record;
 	size_t size;
 	if (binary)
-		confused(c, '\0');
+		relay_helper_confused(c, '\0');
 	while (
 	    !binary && c->helper_stage != HELPER_GONE && (record = record_next(&data, &len, &size)))
 		relay_helper_take_record(c, record, size);
@@ -114,7 +114,8 @@ static bool relay_helper_on_message(void *arg, bool binary, char *data, size_t l
 static void relay_helper_feed(struct connection *c, const char *data, size_t len)
 {
 	if (!frames_feed(c->helper.frames, data, len) && c->helper_stage != HELPER_GONE)
-		lost(c, "websocketd closed a connection, or sent what is no WebSocket");
+		relay_helper_lost(
+		    c, "websocketd closed a connection, or sent what is no WebSocket");
 }
 
 static void relay_helper_answered(struct connection *c, size_t len)
@@ -125,7 +126,7 @@ static void relay_helper_answered(struct connection *c, size_t len)
 	int status = handshake_answer(head->data, len, c->helper_accept, &good);
 	if (!good) {
 		log_error("websocketd answered a handshake with status %d", status);
-		lost(c, "no helper");
+		relay_helper_lost(c, "no helper");
 		return;
 	}
 	const struct frames_setup setup = {.role = FRAMES_OF_SERVER,
@@ -151,7 +152,7 @@ static void relay_helper_read_more(struct connection *c)
 	if (got < 0 && errno == EAGAIN)
 		return;
 	if (got <= 0) {
-		lost(c, "the helper, or websocketd, is gone");
+		relay_helper_lost(c, "the helper, or websocketd, is gone");
 	} else if (c->helper_stage != HELPER_ANSWERING) {
 		relay_helper_feed(c, chunk, (size_t)got);
 	} else {
@@ -160,7 +161,7 @@ static void relay_helper_read_more(struct connection *c)
 		if (len > 0)
 			relay_helper_answered(c, len);
 		else if (head->len > HANDSHAKE_LONGEST)
-			lost(c, "websocketd's answer has no end");
+			relay_helper_lost(c, "websocketd's answer has no end");
 	}
 }
 
@@ -183,7 +184,7 @@ void helper_event(struct connection *c)
 	getsockopt(c->helper.link.fd, SOL_SOCKET, SO_ERROR, &error, &size);
 	if (error) {
 		log_error("cannot connect to websocketd: %s", strerror(error));
-		lost(c, "no helper");
+		relay_helper_lost(c, "no helper");
 	} else {
 		c->helper_stage = HELPER_ANSWERING;
 	}
@@ -198,7 +199,7 @@ void helper_tick(struct connection *c)
 	switch (c->helper_stage) {
 	case HELPER_CONNECTING:
 	case HELPER_ANSWERING:
-		lost(c, "websocketd does not answer");
+		relay_helper_lost(c, "websocketd does not answer");
 		break;
 	case HELPER_CHECKING:
 		relay_helper_fail(c, "the helper is not ready in time");

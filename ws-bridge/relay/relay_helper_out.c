@@ -23,7 +23,7 @@ void helper_drop(struct connection *c)
 	helper_enter(c, HELPER_GONE, 0);
 }
 
-static int connect_to(const struct relay_settings *settings)
+static int relay_helper_connect(const struct relay_settings *settings)
 {
 	const struct sockaddr *address = (const struct sockaddr *)&settings->websocketd;
 	int on = 1;
@@ -43,7 +43,7 @@ bool helper_start(struct connection *c, const char *route, const char *ticket)
 {
 	const struct relay_settings *settings = c->relay->settings;
 	char key[HANDSHAKE_KEY_SIZE];
-	int fd = connect_to(settings);
+	int fd = relay_helper_connect(settings);
 	if (fd < 0) {
 		log_error("cannot connect to websocketd: %s", strerror(errno));
 		return false;
@@ -78,7 +78,7 @@ void helper_message(struct connection *c, bool binary, const char *data, size_t 
 	relay_helper_send_record(c, &record);
 }
 
-static void say_gone(struct connection *c, int code)
+static void relay_helper_say_gone(struct connection *c, int code)
 {
 	struct buf record = {0};
 	record_gone(&record, code);
@@ -97,7 +97,7 @@ void helper_leave(struct connection *c, int code)
 		break;
 	case HELPER_CHECKING:
 	case HELPER_OPEN:
-		say_gone(c, code);
+		relay_helper_say_gone(c, code);
 		break;
 	case HELPER_NONE:
 	case HELPER_LEAVING:

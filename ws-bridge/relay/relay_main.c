@@ -134,7 +134,7 @@ static struct config *relay_main_load(const struct config_source *source)
 }
 
 /* The old settings stay when the new configuration has a mistake. */
-static void reload(struct relay_settings *settings)
+static void relay_reload(struct relay_settings *settings)
 {
 	const struct relay_options *options = settings->origin;
 	struct config *config = relay_main_load(&options->source);
@@ -168,7 +168,7 @@ static bool relay_main_prepare(struct relay_settings *settings, const struct rel
 	struct error err = {0};
 	take_config(settings, config);
 	take_options(settings, options);
-	settings->reload = reload;
+	settings->reload = relay_reload;
 	settings->rekey = relay_main_rekey;
 	settings->state_dir = xstrdup(config->state_dir);
 	settings->origin = options;

@@ -34,7 +34,7 @@ int signature_curve(const char *algorithm)
 }
 
 /* The number at the end of the name. */
-static const EVP_MD *digest(const char *algorithm)
+static const EVP_MD *signature_digest(const char *algorithm)
 {
 	const char *bits = algorithm + strlen("HS");
 	if (strcmp(bits, "256") == 0)
@@ -88,7 +88,7 @@ static bool verify_public(const struct signature_key *key, const char *text, siz
 	EVP_PKEY *pkey = public_key(key);
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	bool good = pkey && md && (!bits || (der && der_len > 0)) &&
-	    EVP_DigestVerifyInit(md, NULL, digest(key->algorithm), NULL, pkey) == 1 &&
+	    EVP_DigestVerifyInit(md, NULL, signature_digest(key->algorithm), NULL, pkey) == 1 &&
 	    EVP_DigestVerify(md, bits ? der : signature, bits ? (size_t)der_len : size,
 		(const unsigned char *)text, len) == 1;
 	EVP_MD_CTX_free(md);
@@ -105,7 +105,7 @@ bool signature_verify(const struct signature_key *key, const char *text, size_t 
 	unsigned written = 0;
 	if (!signature_is_hmac(key->algorithm))
 		return verify_public(key, text, len, signature, size);
-	return HMAC(digest(key->algorithm), key->secret, (int)strlen(key->secret),
+	return HMAC(signature_digest(key->algorithm), key->secret, (int)strlen(key->secret),
 		   (const unsigned char *)text, len, mac, &written) &&
 	    written == size && CRYPTO_memcmp(mac, signature, size) == 0;
 }

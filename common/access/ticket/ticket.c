@@ -22,7 +22,7 @@
 
 /* ---- The key */
 
-static bool cannot(struct error *err, const char *what, const char *path)
+static bool ticket_cannot(struct error *err, const char *what, const char *path)
 {
 	return error_set(err, ERR_INTERNAL, "%s: cannot %s: %s", path, what, strerror(errno));
 }
@@ -32,7 +32,7 @@ static bool ticket_read_key(int fd, struct ticket_key *key, const char *path, st
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
-		return cannot(err, "read the key", path);
+		return ticket_cannot(err, "read the key", path);
 	if (!S_ISREG(st.st_mode) || (size_t)st.st_size != sizeof(key->bytes))
 		return error_set(err, ERR_INTERNAL,
 		    "%s: expected a file of %zu random bytes; remove it, and a new one is made",
@@ -41,7 +41,7 @@ static bool ticket_read_key(int fd, struct ticket_key *key, const char *path, st
 		return error_set(
 		    err, ERR_INTERNAL, "%s: the key must be its owner's alone (mode 600)", path);
 	if (read(fd, key->bytes, sizeof(key->bytes)) != (ssize_t)sizeof(key->bytes))
-		return cannot(err, "read the key", path);
+		return ticket_cannot(err, "read the key", path);
 	return true;
 }
 
@@ -85,7 +85,7 @@ static bool make_key(const char *path, const unsigned char *bytes, bool replaces
 		made =
 		    replaces ? rename(draft, path) == 0 : link(draft, path) == 0 || errno == EEXIST;
 	if (!made)
-		cannot(err, "make the key", path);
+		ticket_cannot(err, "make the key", path);
 	if (fd >= 0) {
 		unlink(draft);
 		close(fd);
@@ -113,7 +113,7 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 		loaded = ticket_read_key(fd, key, path, err);
 		close(fd);
 	} else {
-		cannot(err, "read the key", path); /* unless make_key has said why */
+		ticket_cannot(err, "read the key", path); /* unless make_key has said why */
 	}
 	free(path);
 	return loaded;

@@ -117,7 +117,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 /* ---- clocks ---- */
 
 /* Keeps the earlier of two times; true when it has passed. */
-static bool passed(int64_t from, int64_t span, int64_t now, int64_t *next)
+static bool http_passed(int64_t from, int64_t span, int64_t now, int64_t *next)
 {
 	if (span <= 0 || from == 0)
 		return false;
@@ -132,11 +132,11 @@ static void check_clocks(struct http_call *c, int64_t now, int64_t *next)
 {
 	const struct http_request *r = c->request;
 	const char *late = NULL;
-	if (!c->connected && passed(c->started, r->connect_ms, now, next))
+	if (!c->connected && http_passed(c->started, r->connect_ms, now, next))
 		late = "no connection in time";
-	if (c->connected && !c->heard_at && passed(c->sent_at, r->first_byte_ms, now, next))
+	if (c->connected && !c->heard_at && http_passed(c->sent_at, r->first_byte_ms, now, next))
 		late = "no answer in time";
-	if (passed(c->heard_at, r->idle_ms, now, next))
+	if (http_passed(c->heard_at, r->idle_ms, now, next))
 		late = "the answer stopped half-way";
 	if (r->deadline_ms > 0 && r->deadline_ms < *next)
 		*next = r->deadline_ms;
@@ -223,7 +223,7 @@ static bool would_wait(struct http_call *c)
 	return ready == 0;
 }
 
-static void drive(struct http_call *c)
+static void http_drive(struct http_call *c)
 {
 	int running;
 	while (c->end == HTTP_DONE) {
@@ -248,7 +248,7 @@ static void drive(struct http_call *c)
 	}
 }
 
-static void transfer(struct http_call *c)
+static void http_transfer(struct http_call *c)
 {
 	const char *why;
 	enum http_end end = http_call_set_up(c, &why);
@@ -271,7 +271,7 @@ static void transfer(struct http_call *c)
 		end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
 		return;
 	}
-	drive(c);
+	http_drive(c);
 	c->curl->multi_remove_handle(c->handle->multi, easy);
 }
 
@@ -288,7 +288,7 @@ enum http_end http_call(const struct http_request *request, struct http_response
 	}
 	/* OpenSSL writes to sockets whose other end may be closed */
 	sigpipe_block(&before);
-	transfer(&c);
+	http_transfer(&c);
 	http_handle_give(c.curl, c.handle);
 	sigpipe_restore(&before);
 	c.curl->slist_free_all(c.headers);

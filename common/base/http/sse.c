@@ -10,7 +10,7 @@
 
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-static size_t most(const struct sse *s)
+static size_t sse_most(const struct sse *s)
 {
 	return s->max ? s->max : DEFAULT_MAX;
 }
@@ -21,7 +21,7 @@ static bool sse_too_large(struct sse *s)
 	return false;
 }
 
-static bool dispatch(struct sse *s)
+static bool sse_dispatch(struct sse *s)
 {
 	bool more = true;
 	if (s->has_data) {
@@ -39,7 +39,7 @@ static bool dispatch(struct sse *s)
 
 static bool sse_add_data(struct sse *s, const char *value, size_t len)
 {
-	if (len + 1 > most(s) || s->data.len > most(s) - len - 1)
+	if (len + 1 > sse_most(s) || s->data.len > sse_most(s) - len - 1)
 		return sse_too_large(s);
 	if (s->has_data)
 		buf_putc(&s->data, '\n');
@@ -80,14 +80,14 @@ static bool sse_take_line(struct sse *s)
 		len -= 3;
 	}
 	s->started = true;
-	bool more = len == 0 ? dispatch(s) : sse_take_field(s, line, len);
+	bool more = len == 0 ? sse_dispatch(s) : sse_take_field(s, line, len);
 	buf_reset(&s->line);
 	return more;
 }
 
 static bool add_to_line(struct sse *s, const char *bytes, size_t len)
 {
-	if (len > most(s) || s->line.len > most(s) - len)
+	if (len > sse_most(s) || s->line.len > sse_most(s) - len)
 		return sse_too_large(s);
 	size_t from = s->line.len;
 	buf_add(&s->line, bytes, len);
@@ -128,7 +128,7 @@ bool sse_feed(struct sse *s, const char *bytes, size_t len)
 
 bool sse_finish(struct sse *s)
 {
-	return (s->line.len == 0 || sse_take_line(s)) && dispatch(s);
+	return (s->line.len == 0 || sse_take_line(s)) && sse_dispatch(s);
 }
 
 void sse_release(struct sse *s)

@@ -69,7 +69,7 @@ bool json_equal(const cJSON *a, const cJSON *b)
 
 /* ---- Merging ---- */
 
-static void merge(cJSON *target, const cJSON *patch, bool takes_null)
+static void json_merge_into(cJSON *target, const cJSON *patch, bool takes_null)
 {
 	if (!cJSON_IsObject(target) || !cJSON_IsObject(patch))
 		return;
@@ -80,7 +80,7 @@ static void merge(cJSON *target, const cJSON *patch, bool takes_null)
 		if (cJSON_IsNull(item) && !takes_null)
 			continue;
 		if (cJSON_IsObject(item) && cJSON_IsObject(member))
-			merge(member, item, takes_null);
+			json_merge_into(member, item, takes_null);
 		else if (member)
 			json_assign(member, cJSON_Duplicate(item, true));
 		else
@@ -91,7 +91,7 @@ static void merge(cJSON *target, const cJSON *patch, bool takes_null)
 
 void json_merge(cJSON *target, const cJSON *patch)
 {
-	merge(target, patch, false);
+	json_merge_into(target, patch, false);
 }
 
 /* Arrays are values of their own. */
@@ -109,7 +109,7 @@ static void merge_drop_nulls(cJSON *object)
 
 void json_merge_patch(cJSON *target, const cJSON *patch)
 {
-	merge(target, patch, true);
+	json_merge_into(target, patch, true);
 	if (cJSON_IsObject(target))
 		merge_drop_nulls(target);
 }

@@ -20,7 +20,7 @@ static bool json_scan_fail(struct json_scan *s, enum json_fault fault)
 }
 
 /* The next byte, NUL at the end: no rule accepts a NUL, so the end needs no check of its own. */
-static inline char peek(const struct json_scan *s)
+static inline char json_scan_peek(const struct json_scan *s)
 {
 	return s->p < s->end ? *s->p : '\0';
 }
@@ -31,9 +31,9 @@ static inline void json_scan_skip_space(struct json_scan *s)
 		s->p++;
 }
 
-static bool expect(struct json_scan *s, char c)
+static bool json_scan_expect(struct json_scan *s, char c)
 {
-	if (peek(s) != c)
+	if (json_scan_peek(s) != c)
 		return json_scan_fail(s, JSON_INVALID);
 	s->p++;
 	return true;
@@ -82,7 +82,7 @@ static bool scan_unicode_escape(struct json_scan *s)
 static bool scan_escape(struct json_scan *s)
 {
 	s->p++;
-	char c = peek(s);
+	char c = json_scan_peek(s);
 	if (c == '\0' || !strchr("\"\\/bfnrtu", c))
 		return json_scan_fail(s, JSON_INVALID);
 	s->p++;
@@ -92,11 +92,11 @@ static bool scan_escape(struct json_scan *s)
 /* From the opening quote to behind the closing one. */
 static bool scan_string(struct json_scan *s)
 {
-	if (!expect(s, '"'))
+	if (!json_scan_expect(s, '"'))
 		return false;
 	for (;;) {
 		s->p += utf8_plain(s->p, (size_t)(s->end - s->p));
-		unsigned char c = (unsigned char)peek(s);
+		unsigned char c = (unsigned char)json_scan_peek(s);
 		if (c == '"')
 			break;
 		if (c < 0x20) /* a control character, or the end */
@@ -156,7 +156,7 @@ static bool fraction_survives(const char *number, const char *point, const char 
 static bool scan_number(struct json_scan *s)
 {
 	const char *from = s->p;
-	if (peek(s) == '-')
+	if (json_scan_peek(s) == '-')
 		s->p++;
 	const char *digits = s->p;
 	size_t count = scan_digits(s);
@@ -164,15 +164,15 @@ static bool scan_number(struct json_scan *s)
 		return json_scan_fail(s, JSON_INVALID);
 	bool minus_zero = digits > from && *digits == '0'; /* newer cJSON drops the sign */
 	bool exact = count <= EXACT_DIGITS && !minus_zero;
-	if (peek(s) == '.') {
+	if (json_scan_peek(s) == '.') {
 		const char *point = s->p++;
 		if (!scan_digits(s))
 			return json_scan_fail(s, JSON_INVALID);
 		exact = fraction_survives(digits, point, s->p);
 	}
-	if (peek(s) == 'e' || peek(s) == 'E') {
+	if (json_scan_peek(s) == 'e' || json_scan_peek(s) == 'E') {
 		s->p++;
-		if (peek(s) == '+' || peek(s) == '-')
+		if (json_scan_peek(s) == '+' || json_scan_peek(s) == '-')
 			s->p++;
 		if (!scan_digits(s))
 			return json_scan_fail(s, JSON_INVALID);
@@ -191,7 +191,7 @@ static bool scan_key(struct json_scan *s)
 	if (!scan_string(s))
 		return false;
 	json_scan_skip_space(s);
-	return expect(s, ':');
+	return json_scan_expect(s, ':');
 }
 
 /* Steps into an array or object.  *closed is set when it is empty, and then already left. */
@@ -202,7 +202,7 @@ static bool scan_open(struct json_scan *s, bool *closed)
 	char end = *s->p == '{' ? '}' : ']';
 	s->p++;
 	json_scan_skip_space(s);
-	*closed = peek(s) == end;
+	*closed = json_scan_peek(s) == end;
 	if (*closed) {
 		s->p++;
 		return true;
@@ -217,7 +217,7 @@ static bool scan_value(struct json_scan *s, bool *complete)
 {
 	*complete = true;
 	json_scan_skip_space(s);
-	switch (peek(s)) {
+	switch (json_scan_peek(s)) {
 	case '{':
 	case '[':
 		return scan_open(s, complete);
@@ -240,7 +240,7 @@ static bool scan_next(struct json_scan *s)
 {
 	while (s->depth) {
 		json_scan_skip_space(s);
-		char c = peek(s), end = s->open[s->depth - 1];
+		char c = json_scan_peek(s), end = s->open[s->depth - 1];
 		if (c != ',' && c != end)
 			return json_scan_fail(s, JSON_INVALID);
 		s->p++;

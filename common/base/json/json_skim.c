@@ -73,7 +73,7 @@ bool json_skim_is_array(struct json_span value)
 }
 
 /* Whether a key, with its quotes, is name; one with an escape is worth a parser. */
-static bool names(struct json_span key, const char *name)
+static bool json_skim_names(struct json_span key, const char *name)
 {
 	size_t len = strlen(name);
 	if (!memchr(key.start, '\\', key.len))
@@ -95,7 +95,7 @@ struct json_span json_skim_member(struct json_span value, const char *key)
 		struct json_span name = value_at(p, end);
 		p = json_skim_skip_space(name.start + name.len, end);
 		struct json_span member = value_at(p + 1, end); /* behind the colon */
-		if (names(name, key))
+		if (json_skim_names(name, key))
 			found = member;
 		p = json_skim_skip_space(member.start + member.len, end);
 		if (p < end)

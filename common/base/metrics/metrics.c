@@ -49,7 +49,7 @@ void metrics_count(enum metric metric, uint64_t n)
 		metrics_add(&table->counters[metric], n);
 }
 
-static void observe(struct histogram *histogram, const int64_t *bounds, int64_t us)
+static void metrics_observe(struct histogram *histogram, const int64_t *bounds, int64_t us)
 {
 	int i = 0;
 	while (i < METRIC_BUCKETS && us > bounds[i])
@@ -100,7 +100,7 @@ void metrics_request(size_t row, int status, int64_t us)
 	if (row >= METRIC_ROUTES)
 		row = METRIC_ROUTES - 1;
 	metrics_add(&table->requests[row][class], 1);
-	observe(&table->request_times[row], metric_request_bounds, us);
+	metrics_observe(&table->request_times[row], metric_request_bounds, us);
 	metrics_recent(us);
 }
 
@@ -109,7 +109,7 @@ void metrics_run(unsigned end, int64_t us)
 	if (!table || end >= METRIC_RUN_ENDS)
 		return;
 	metrics_add(&table->runs[end], 1);
-	observe(&table->run_times, metric_run_bounds, us);
+	metrics_observe(&table->run_times, metric_run_bounds, us);
 }
 
 /* ---- models ---- */

@@ -8,7 +8,7 @@
 
 #define PREFIX "agentgraph_"
 
-static uint64_t value(_Atomic uint64_t *number)
+static uint64_t metrics_text_value(_Atomic uint64_t *number)
 {
 	return atomic_load_explicit(number, memory_order_relaxed);
 }
@@ -43,14 +43,14 @@ static void put_histogram(struct buf *out, const char *name, const char *labels,
 	uint64_t count = 0;
 	int plain = (int)(*labels ? strlen(labels) - 1 : 0);
 	for (int i = 0; i < METRIC_BUCKETS; i++) {
-		count += value(&histogram->buckets[i]);
+		count += metrics_text_value(&histogram->buckets[i]);
 		buf_printf(out, PREFIX "%s_bucket{%sle=\"%g\"} %" PRIu64 "\n", name, labels,
 		    (double)bounds[i] / 1e6, count);
 	}
-	count += value(&histogram->buckets[METRIC_BUCKETS]);
+	count += metrics_text_value(&histogram->buckets[METRIC_BUCKETS]);
 	buf_printf(out, PREFIX "%s_bucket{%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, count);
 	buf_printf(out, PREFIX "%s_sum{%.*s} ", name, plain, labels);
-	put_seconds(out, value(&histogram->sum_us));
+	put_seconds(out, metrics_text_value(&histogram->sum_us));
 	buf_printf(out, "\n" PREFIX "%s_count{%.*s} %" PRIu64 "\n", name, plain, labels, count);
 }
 
@@ -61,7 +61,7 @@ typedef bool route_name_fn(size_t row, struct metric_route *route);
 static bool was_asked(struct metrics_table *table, size_t row)
 {
 	for (int class = 0; class < METRIC_CLASSES; class ++)
-		if (value(&table->requests[row][class]))
+		if (metrics_text_value(&table->requests[row][class]))
 			return true;
 	return false;
 }
@@ -88,7 +88,7 @@ static void put_requests(struct buf *out, struct metrics_table *table, route_nam
 		if (!row_labels(table, row, route_name, labels, sizeof(labels)))
 			continue;
 		for (int class = 0; class < METRIC_CLASSES; class ++) {
-			uint64_t n = value(&table->requests[row][class]);
+			uint64_t n = metrics_text_value(&table->requests[row][class]);
 			if (n)
 				buf_printf(out,
 				    PREFIX "requests_total{%sstatus=\"%dxx\"} %" PRIu64 "\n",
@@ -112,7 +112,7 @@ static void put_runs(struct buf *out, struct metrics_table *table)
 	    out, "runs_total", "counter", "Runs that are over, by how they ended.");
 	for (int end = 0; end < METRIC_RUN_ENDS; end++)
 		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", ends[end],
-		    value(&table->runs[end]));
+		    metrics_text_value(&table->runs[end]));
 	metrics_text_put_head(out, "run_seconds", "histogram", "How long runs took.");
 	put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);
 }
@@ -132,8 +132,8 @@ static void put_tokens(struct buf *out, struct metrics_table *table)
 		struct metric_model *model = &table->models[i];
 		if (!atomic_load_explicit(&model->ready, memory_order_acquire))
 			break;
-		put_model(out, model, "input", value(&model->in));
-		put_model(out, model, "output", value(&model->out));
+		put_model(out, model, "input", metrics_text_value(&model->in));
+		put_model(out, model, "output", metrics_text_value(&model->out));
 	}
 }
 
@@ -185,12 +185,12 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 		if (rows[i].help)
 			metrics_text_put_head(out, rows[i].name, "counter", rows[i].help);
 		buf_printf(out, PREFIX "%s%s %" PRIu64 "\n", rows[i].name, rows[i].labels,
-		    value(&table->counters[rows[i].metric]));
+		    metrics_text_value(&table->counters[rows[i].metric]));
 	}
 	metrics_text_put_head(
 	    out, "database_wait_seconds_total", "counter", "How long writes waited for others.");
 	buf_puts(out, PREFIX "database_wait_seconds_total ");
-	put_seconds(out, value(&table->counters[METRIC_WRITE_WAIT_US]));
+	put_seconds(out, metrics_text_value(&table->counters[METRIC_WRITE_WAIT_US]));
 	buf_putc(out, '\n');
 }
 

@@ -60,7 +60,7 @@ static void write_input(struct child *c)
 		descriptor_close(&c->io.in);
 }
 
-static void deliver(void *arg, char *line, size_t len)
+static void process_deliver(void *arg, char *line, size_t len)
 {
 	struct child *c = arg;
 	if (c->ending)
@@ -100,7 +100,7 @@ static bool process_read_output(struct child *c)
 		buf_reset(&c->pending);
 		return true;
 	}
-	buf_take_lines(&c->pending, &c->scanned, deliver, c);
+	buf_take_lines(&c->pending, &c->scanned, process_deliver, c);
 	if (c->pending.len > c->p->max_line)
 		end_child(c, PROCESS_LINE_TOO_LONG);
 	return true;
@@ -180,7 +180,7 @@ static void process_finish(struct child *c)
 	for (int i = 0; i < ERROR_READS && c->io.err >= 0 && process_read_errors(c); i++)
 		continue;
 	if (c->pending.len > 0)
-		deliver(c, c->pending.data, c->pending.len);
+		process_deliver(c, c->pending.data, c->pending.len);
 	int status = process_reap(c->io.pid);
 	if (c->ending)
 		return;

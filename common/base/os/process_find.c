@@ -21,7 +21,7 @@ static char *process_find_joined(const char *dir, size_t dir_len, const char *na
 	return buf_detach(&path);
 }
 
-static char *found(char *path)
+static char *process_find_executable(char *path)
 {
 	struct stat st;
 	bool there = stat(path, &st) == 0;
@@ -41,7 +41,8 @@ static char *find_in_path(const char *name)
 	int code = ENOENT;
 	for (;; dirs++) {
 		size_t len = strcspn(dirs, ":");
-		char *path = len ? found(process_find_joined(dirs, len, name)) : NULL;
+		char *path =
+		    len ? process_find_executable(process_find_joined(dirs, len, name)) : NULL;
 		if (path)
 			return path;
 		if (len && errno == EACCES)
@@ -58,7 +59,8 @@ char *process_find(const char *name, const char *dir)
 {
 	if (!strchr(name, '/'))
 		return find_in_path(name);
-	return found(*name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
+	return process_find_executable(
+	    *name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
 }
 
 char *process_own(const char *name)
@@ -70,12 +72,13 @@ char *process_own(const char *name)
 		self[len] = '\0';
 		*strrchr(self, '/') = '\0';
 		char *installed = xasprintf("%s/../libexec/agentgraph", self);
-		path = found(process_find_joined(self, strlen(self), name));
+		path = process_find_executable(process_find_joined(self, strlen(self), name));
 		if (!path)
-			path = found(process_find_joined(installed, strlen(installed), name));
+			path = process_find_executable(
+			    process_find_joined(installed, strlen(installed), name));
 		free(installed);
 	}
 	return path ? path
-		    : found(process_find_joined(
+		    : process_find_executable(process_find_joined(
 			  AGENTGRAPH_LIBEXECDIR, strlen(AGENTGRAPH_LIBEXECDIR), name));
 }

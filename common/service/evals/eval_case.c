@@ -125,7 +125,7 @@ static char *eval_case_trim(char *text)
 }
 
 /* The lines of a simulated conversation, null when it has none. */
-static cJSON *conversation(const char *response)
+static cJSON *eval_case_conversation(const char *response)
 {
 	static const char user[] = "USER:", agent[] = "AGENT:";
 	cJSON *lines = cJSON_CreateArray();
@@ -171,7 +171,7 @@ cJSON *eval_case_view(const struct eval_case *c, const cJSON *result)
 	json_add_str(view, "expected", EVAL_NOTHING);
 	json_add_str(view, "actual", *response ? response : EVAL_NOTHING);
 	add_rubric(view, c, result);
-	cJSON_AddItemToObject(
-	    view, "conversation", simulated ? conversation(response) : cJSON_CreateNull());
+	cJSON_AddItemToObject(view, "conversation",
+	    simulated ? eval_case_conversation(response) : cJSON_CreateNull());
 	return view;
 }

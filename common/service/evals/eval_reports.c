@@ -162,7 +162,7 @@ static bool eval_reports_recall(struct entry *entry, struct entries *known, size
 
 /* Leaves in the cache what may be used again: little text, of files that had settled when they were
  * read. */
-static void remember(struct eval_cache *cache, struct entries *found, int64_t read_us)
+static void eval_reports_remember(struct eval_cache *cache, struct entries *found, int64_t read_us)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < found->count; i++) {
@@ -251,7 +251,7 @@ void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, s
 		if (!eval_reports_recall(&found.items[i], &cache->entries, &at))
 			read_entry(&found.items[i], dirfd(dir));
 	copy_reports(reports, &found, arena);
-	remember(cache, &found, read_us);
+	eval_reports_remember(cache, &found, read_us);
 	pthread_mutex_unlock(&cache->lock);
 	closedir(dir);
 	qsort(reports->items, reports->count, sizeof(*reports->items), compare_times);

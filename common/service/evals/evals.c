@@ -182,7 +182,8 @@ static cJSON *stats_of(const struct view *view, const cJSON *summary)
 }
 
 /* Parts that are empty are left out. */
-static const char *subtitle(const struct view *view, struct json_span root, const cJSON *summary)
+static const char *evals_subtitle(
+    const struct view *view, struct json_span root, const cJSON *summary)
 {
 	char moment[EVAL_TEXT_SIZE], duration[EVAL_TEXT_SIZE];
 	const struct eval_report *report = view->run.report;
@@ -224,7 +225,7 @@ static cJSON *evals_compare(const struct view *view)
 	return regression;
 }
 
-static cJSON *detail(struct view *view, struct json_span root)
+static cJSON *evals_detail(struct view *view, struct json_span root)
 {
 	const struct eval_report *report = view->run.report;
 	cJSON *data = arena_json(view->arena, cJSON_CreateObject());
@@ -234,7 +235,7 @@ static cJSON *detail(struct view *view, struct json_span root)
 	evals_take_file(view, root, summary);
 	json_add_str(data, "title",
 	    arena_printf(view->arena, "%s" DOT "run #%zu", label_of(report), report->run));
-	json_add_str(data, "sub", subtitle(view, root, summary));
+	json_add_str(data, "sub", evals_subtitle(view, root, summary));
 	add_rate(data, view->run.pass_rate);
 	json_add_int(data, "threshold", (int64_t)mean_threshold(&view->thresholds));
 	cJSON_AddItemToObject(data, "stats", stats_of(view, summary));
@@ -258,7 +259,7 @@ cJSON *evals_read(struct call *call, const char *run_id)
 		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Eval run '%s' not found", run_id);
 		return NULL;
 	}
-	cJSON *data = detail(&view, file.root);
+	cJSON *data = evals_detail(&view, file.root);
 	eval_cases_release(&view.run.cases);
 	free(view.thresholds.items);
 	eval_file_release(&file);

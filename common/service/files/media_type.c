@@ -174,7 +174,7 @@ const char *media_type_of_name(const char *filename)
 	return NULL;
 }
 
-static bool listed(const char *essence, const char *const *list, size_t count)
+static bool media_type_listed(const char *essence, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(essence, list[i]) == 0)
@@ -185,12 +185,12 @@ static bool listed(const char *essence, const char *const *list, size_t count)
 bool media_type_is_shown(const char *essence)
 {
 	return strncmp(essence, "audio/", 6) == 0 || strncmp(essence, "video/", 6) == 0 ||
-	    listed(essence, shown, COUNT(shown));
+	    media_type_listed(essence, shown, COUNT(shown));
 }
 
 bool media_type_has_text(const char *essence)
 {
-	return listed(essence, with_text, COUNT(with_text));
+	return media_type_listed(essence, with_text, COUNT(with_text));
 }
 
 const char *media_type_block(const char *mime_type)

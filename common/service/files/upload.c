@@ -52,7 +52,7 @@ bool upload_too_large(struct call *call)
 /* ---- the name ---- */
 
 /* The name alone, as text of a bounded length; NULL when nothing is left. */
-static const char *clean_name(struct arena *arena, const char *filename)
+static const char *upload_clean_name(struct arena *arena, const char *filename)
 {
 	char *name = arena_strdup(arena, filename ? filename : "");
 	utf8_repair(name);
@@ -76,7 +76,7 @@ static const char *clean_name(struct arena *arena, const char *filename)
 
 /* ---- the type ---- */
 
-static bool type_allowed(struct upload *u)
+static bool upload_type_allowed(struct upload *u)
 {
 	struct call *call = u->call;
 	const struct string_list *allowed = &call->service->config->env.media_allowed_types;
@@ -88,7 +88,7 @@ static bool type_allowed(struct upload *u)
 }
 
 /* By the bytes that came so far, where nothing else tells it. */
-static bool tell_type(struct upload *u)
+static bool upload_tell_type(struct upload *u)
 {
 	if (u->record.mime_type)
 		return true;
@@ -96,12 +96,12 @@ static bool tell_type(struct upload *u)
 	ssize_t len = pread(u->blob->fd, prefix, MEDIA_TYPE_PREFIX, 0);
 	u->record.mime_type =
 	    media_type_of_bytes(u->call->arena, prefix, len > 0 ? (size_t)len : 0);
-	return type_allowed(u);
+	return upload_type_allowed(u);
 }
 
 /* ---- the life of an upload ---- */
 
-static void end_blob(struct upload *u, bool keep)
+static void upload_end_blob(struct upload *u, bool keep)
 {
 	if (u->blob)
 		u->blobs->ops->end(u->blob, keep);
@@ -112,7 +112,7 @@ static void end_blob(struct upload *u, bool keep)
 static void upload_release(void *arg)
 {
 	struct upload *u = arg;
-	end_blob(u, false);
+	upload_end_blob(u, false);
 	EVP_MD_CTX_free(u->hash);
 }
 
@@ -121,7 +121,7 @@ struct upload *upload_begin(struct call *call, const char *filename, const char 
 	struct upload *u = arena_alloc(call->arena, sizeof(*u));
 	u->call = call;
 	u->max = upload_max_file(call->service->config);
-	u->record.filename = clean_name(call->arena, filename);
+	u->record.filename = upload_clean_name(call->arena, filename);
 	if (!u->record.filename) {
 		error_set(&call->error, ERR_BAD_REQUEST, "filename is required");
 		return NULL;
@@ -130,7 +130,7 @@ struct upload *upload_begin(struct call *call, const char *filename, const char 
 		u->record.mime_type = arena_strdup(call->arena, content_type);
 	else
 		u->record.mime_type = media_type_of_name(u->record.filename);
-	if (u->record.mime_type && !type_allowed(u))
+	if (u->record.mime_type && !upload_type_allowed(u))
 		return NULL;
 	u->blobs = files_store(call->service->files);
 	u->blob = u->blobs->ops->begin(u->blobs, hex_id(u->file_id), &call->error);
@@ -152,17 +152,17 @@ bool upload_write(struct upload *u, const void *data, size_t len)
 	if ((int64_t)len > room)
 		return (u->record.mime_type ||
 			   u->blobs->ops->write(u->blob, data, (size_t)room, err)) &&
-		    tell_type(u) && upload_too_large(u->call);
+		    upload_tell_type(u) && upload_too_large(u->call);
 	if (!u->blobs->ops->write(u->blob, data, len, err))
 		return false;
 	EVP_DigestUpdate(u->hash, data, len);
 	u->record.size += (int64_t)len;
-	return u->record.size < MEDIA_TYPE_PREFIX || tell_type(u);
+	return u->record.size < MEDIA_TYPE_PREFIX || upload_tell_type(u);
 }
 
 /* DOCUMENT_HANDLING: whatever goes wrong, the file is stored without its text.  The same bytes are
  * read once. */
-static void extract(struct upload *u)
+static void upload_extract(struct upload *u)
 {
 	struct arena *arena = u->call->arena;
 	const char *essence = media_type_essence(arena, u->record.mime_type);
@@ -184,7 +184,7 @@ const cJSON *upload_finish(struct upload *u)
 	struct call *call = u->call;
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
-	if (!tell_type(u))
+	if (!upload_tell_type(u))
 		return NULL;
 	if (u->record.size == 0) {
 		error_set(&call->error, ERR_BAD_REQUEST, "Empty file");
@@ -197,7 +197,7 @@ const cJSON *upload_finish(struct upload *u)
 		text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
 	}
 	u->record.sha256 = text;
-	extract(u);
+	upload_extract(u);
 
 	struct file_record *r = &u->record;
 	r->file_id = u->file_id;
@@ -208,6 +208,6 @@ const cJSON *upload_finish(struct upload *u)
 	if (!u->blobs->ops->publish(u->blob, r->created_at, u->key, &call->error))
 		return NULL;
 	bool added = files_add(call->service->files, &call->ctx, r, &call->error);
-	end_blob(u, added);
+	upload_end_blob(u, added);
 	return added ? file_upload_data(call, r) : NULL;
 }

@@ -130,7 +130,7 @@ static void end_input(struct live *live)
 }
 
 /* Who sends nonsense all the time does not fill the log with it. */
-static void ignore(struct live *live, const char *why)
+static void live_ignore(struct live *live, const char *why)
 {
 	if (live->ignored++ < IGNORED_LOGGED)
 		log_info("a frame of the live socket is ignored: %s", why);
@@ -140,11 +140,11 @@ static void take_type(struct live *live, const cJSON *frame)
 {
 	const char *type = json_str(frame, "type"), *text = json_str(frame, "text");
 	if (!type)
-		ignore(live, "it has no type");
+		live_ignore(live, "it has no type");
 	else if (strcmp(type, "text") == 0 && text)
 		live_queue_push(&live->queue, LIVE_INPUT_TEXT, text, strlen(text));
 	else if (strcmp(type, "text") == 0)
-		ignore(live, "its text is no string");
+		live_ignore(live, "its text is no string");
 	else if (strcmp(type, "activity_start") == 0)
 		live_queue_push(&live->queue, LIVE_INPUT_START, NULL, 0);
 	else if (strcmp(type, "activity_end") == 0)
@@ -152,7 +152,7 @@ static void take_type(struct live *live, const cJSON *frame)
 	else if (strcmp(type, "close") == 0)
 		end_input(live);
 	else
-		ignore(live, "its type is unknown");
+		live_ignore(live, "its type is unknown");
 }
 
 void live_text(struct live *live, const char *text, size_t len)
@@ -167,7 +167,7 @@ void live_text(struct live *live, const char *text, size_t len)
 	if (cJSON_IsObject(frame))
 		take_type(live, frame);
 	else
-		ignore(live, "it is no JSON object");
+		live_ignore(live, "it is no JSON object");
 	cJSON_Delete(frame);
 }
 

@@ -60,7 +60,7 @@ static const struct thread_ops *live_keeper_ops_of(const struct keeper *k)
 	return k->service->storage->threads;
 }
 
-static bool take_lease(struct keeper *k, struct call *call, const char *thread_id)
+static bool live_keeper_take_lease(struct keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
 	k->lease = live_keeper_ops_of(k)->lease_acquire(
@@ -70,7 +70,7 @@ static bool take_lease(struct keeper *k, struct call *call, const char *thread_i
 		&call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
 }
 
-static void release_lease(struct keeper *k)
+static void live_keeper_release_lease(struct keeper *k)
 {
 	if (k->lease)
 		lease_drop(k->service->storage, NULL, k->lease);
@@ -78,7 +78,7 @@ static void release_lease(struct keeper *k)
 }
 
 /* Reads the thread; what does not exist becomes a blank one.  False with the error set. */
-static bool read_thread(struct keeper *k, struct call *call, const char *thread_id)
+static bool live_keeper_read(struct keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
 	if (live_keeper_ops_of(k)->get(
@@ -89,7 +89,7 @@ static bool read_thread(struct keeper *k, struct call *call, const char *thread_
 	return !error_is_set(&call->error);
 }
 
-static bool may_have(struct keeper *k, struct call *call)
+static bool live_keeper_may_have(struct keeper *k, struct call *call)
 {
 	const struct permission permission = {"graph", "stream", k->thread.thread_id};
 	if (call_permit(call, &permission) && (!k->thread.row || call_owns(call, &k->thread)))
@@ -105,17 +105,18 @@ static bool may_have(struct keeper *k, struct call *call)
 static bool live_keeper_open_named(struct keeper *k, struct call *call, const char *thread_id)
 {
 	/* whose it is comes first: a stranger must not learn that it is busy */
-	if (!read_thread(k, call, thread_id) || !may_have(k, call) ||
-	    !take_lease(k, call, thread_id))
+	if (!live_keeper_read(k, call, thread_id) || !live_keeper_may_have(k, call) ||
+	    !live_keeper_take_lease(k, call, thread_id))
 		return false;
-	return read_thread(k, call, thread_id) && (!k->thread.row || call_owns(call, &k->thread));
+	return live_keeper_read(k, call, thread_id) &&
+	    (!k->thread.row || call_owns(call, &k->thread));
 }
 
-static bool open_new(struct keeper *k, struct call *call)
+static bool live_keeper_open_new(struct keeper *k, struct call *call)
 {
 	struct thread blank; /* the call's, which ends before the session */
 	return thread_take_new(call, NULL, CLAIM_ENQUEUE, &k->lease, &blank) &&
-	    read_thread(k, call, blank.thread_id) && may_have(k, call);
+	    live_keeper_read(k, call, blank.thread_id) && live_keeper_may_have(k, call);
 }
 
 /* Stores the thread with what came; a lock that somebody holds too long is waited for. */
@@ -135,19 +136,20 @@ static bool live_keeper_store(struct keeper *k, struct call *call, const cJSON *
 	}
 }
 
-static enum keeper_state live_keeper_open_it(
+static enum keeper_state live_keeper_open(
     struct keeper *k, struct call *call, const char *thread_id)
 {
 	bool ready = k->service->storage || service_open_storage(k->service, &call->error);
-	bool opened =
-	    ready && (thread_id ? live_keeper_open_named(k, call, thread_id) : open_new(k, call));
+	bool opened = ready &&
+	    (thread_id ? live_keeper_open_named(k, call, thread_id)
+		       : live_keeper_open_new(k, call));
 	if (opened && !k->thread.row) {
 		k->thread.thread_name = names_make(&call->service->names, NULL, k->arena);
 		opened = live_keeper_store(k, call, NULL);
 	}
 	if (!opened) {
 		if (k->service->storage)
-			release_lease(k);
+			live_keeper_release_lease(k);
 		error_move(&k->error, &call->error);
 		return KEEPER_REFUSED;
 	}
@@ -161,11 +163,11 @@ static enum keeper_state live_keeper_open_it(
 
 /* The lease again, for one write; others may have changed or deleted the thread, and a new one with
  * its id can be somebody else's. */
-static bool borrow(struct keeper *k, struct call *call)
+static bool live_keeper_borrow(struct keeper *k, struct call *call)
 {
 	struct storage *storage = k->service->storage;
 	const char *id = k->found.thread_id;
-	if (!take_lease(k, call, id))
+	if (!live_keeper_take_lease(k, call, id))
 		return false;
 	bool found =
 	    live_keeper_ops_of(k)->get(storage, &call->ctx, k->arena, id, &k->thread, &call->error);
@@ -173,7 +175,7 @@ static bool borrow(struct keeper *k, struct call *call)
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
 }
 
-static bool change(struct keeper *k, struct call *call, struct job *job)
+static bool live_keeper_change(struct keeper *k, struct call *call, struct job *job)
 {
 	cJSON *messages = NULL;
 	if (job->kind == JOB_HANDLE) {
@@ -199,7 +201,7 @@ static bool change(struct keeper *k, struct call *call, struct job *job)
 
 /* ---- the thread that does it ---- */
 
-static enum keeper_state do_job(struct keeper *k, struct job *job, enum keeper_state state)
+static enum keeper_state live_keeper_do(struct keeper *k, struct job *job, enum keeper_state state)
 {
 	struct call call;
 	bool borrowed;
@@ -207,36 +209,37 @@ static enum keeper_state do_job(struct keeper *k, struct job *job, enum keeper_s
 	call_identify(&call, k->identity);
 	switch (job->kind) {
 	case JOB_OPEN:
-		state = live_keeper_open_it(k, &call, job->text);
+		state = live_keeper_open(k, &call, job->text);
 		break;
 	case JOB_ADD:
 	case JOB_HANDLE:
 		if (state != KEEPER_OPEN)
 			break;
 		borrowed = !k->lease;
-		if ((borrowed && !borrow(k, &call)) || !change(k, &call, job))
+		if ((borrowed && !live_keeper_borrow(k, &call)) ||
+		    !live_keeper_change(k, &call, job))
 			log_error("what was said on thread %s is not stored: %s",
 			    k->found.thread_id,
 			    *call.error.cause ? call.error.cause : call.error.detail);
 		if (borrowed)
-			release_lease(k);
+			live_keeper_release_lease(k);
 		break;
 	case JOB_LET_GO:
-		release_lease(k);
+		live_keeper_release_lease(k);
 		break;
 	}
 	call_release(&call);
 	return state;
 }
 
-static void job_free(struct job *job)
+static void live_keeper_job_free(struct job *job)
 {
 	cJSON_Delete(job->message);
 	free(job->text);
 	free(job);
 }
 
-static struct job *take_job(struct keeper *k)
+static struct job *live_keeper_take_job(struct keeper *k)
 {
 	struct job *job = k->first;
 	if (!job)
@@ -261,15 +264,15 @@ static void *live_keeper_work(void *arg)
 	pthread_mutex_lock(&k->lock);
 	for (;;) {
 		struct job *job;
-		while (!(job = take_job(k)) && !k->stopping)
+		while (!(job = live_keeper_take_job(k)) && !k->stopping)
 			pthread_cond_wait(&k->work, &k->lock);
 		if (!job)
 			break;
 		enum keeper_state state = k->state;
 		k->busy = true;
 		pthread_mutex_unlock(&k->lock);
-		state = do_job(k, job, state);
-		job_free(job);
+		state = live_keeper_do(k, job, state);
+		live_keeper_job_free(job);
 		pthread_mutex_lock(&k->lock);
 		k->state = state;
 		k->busy = false;
@@ -306,10 +309,10 @@ void keeper_free(struct keeper *k)
 	pthread_mutex_unlock(&k->lock);
 	if (k->started)
 		pthread_join(k->thread_handle, NULL);
-	while ((job = take_job(k)))
-		job_free(job);
+	while ((job = live_keeper_take_job(k)))
+		live_keeper_job_free(job);
 	if (k->service->storage)
-		release_lease(k);
+		live_keeper_release_lease(k);
 	error_release(&k->error);
 	cJSON_free(k->metadata);
 	arena_free(k->arena);
@@ -318,7 +321,8 @@ void keeper_free(struct keeper *k)
 	free(k);
 }
 
-static void add_job(struct keeper *k, enum job_kind kind, cJSON *message, const char *text)
+static void live_keeper_add_job(
+    struct keeper *k, enum job_kind kind, cJSON *message, const char *text)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 	*job = (struct job){.kind = kind, .message = message, .text = xstrdup(text)};
@@ -341,23 +345,23 @@ static void add_job(struct keeper *k, enum job_kind kind, cJSON *message, const 
 
 void keeper_open(struct keeper *k, const char *thread_id)
 {
-	add_job(k, JOB_OPEN, NULL, thread_id);
+	live_keeper_add_job(k, JOB_OPEN, NULL, thread_id);
 }
 
 void keeper_add(struct keeper *k, cJSON *message)
 {
-	add_job(k, JOB_ADD, message, NULL);
+	live_keeper_add_job(k, JOB_ADD, message, NULL);
 }
 
 void keeper_set_handle(struct keeper *k, const char *handle)
 {
-	add_job(k, JOB_HANDLE, NULL, handle);
+	live_keeper_add_job(k, JOB_HANDLE, NULL, handle);
 }
 
 void keeper_let_go(struct keeper *k)
 {
 	if (k->started)
-		add_job(k, JOB_LET_GO, NULL, NULL);
+		live_keeper_add_job(k, JOB_LET_GO, NULL, NULL);
 }
 
 enum keeper_state keeper_state(struct keeper *k)

@@ -136,7 +136,7 @@ static bool is_engaged(const struct live *live)
 }
 
 /* Between two turns where that can be waited for. */
-static void rotate(struct live *live)
+static void live_link_rotate(struct live *live)
 {
 	bool busy = is_engaged(live) || live_now(live) < live->settles;
 	if (!live->rotate || live->ending || (busy && live_now(live) < live->rotate))
@@ -244,7 +244,7 @@ void live_work(struct live *live)
 		else if (live->lost)
 			handle_loss(live);
 		else if (live->state == LIVE_TALKS || live->state == LIVE_CONNECTS)
-			rotate(live);
+			live_link_rotate(live);
 	} while (live->epoch != epoch ||
 	    (is_talking(live) && live->queue.first && !live->rotate && may_speak(live) &&
 		live->agent->provider->takes(live->connection)));

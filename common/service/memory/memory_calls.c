@@ -19,7 +19,7 @@ bool memory_configured(struct call *call)
 }
 
 /* Whatever is wrong with the database, clients are told that the store is not available. */
-static bool unavailable(struct call *call)
+static bool memory_calls_unavailable(struct call *call)
 {
 	struct error *err = &call->error, new = {0};
 	if (err->kind != ERR_STORAGE && err->kind != ERR_TRANSIENT_STORAGE &&
@@ -58,11 +58,11 @@ static bool memory_calls_begin(struct work *w, struct call *call, const cJSON *b
 		return true;
 	w->embedding = memories_embedding(memories);
 	w->store = memories_store(memories, &call->error);
-	return w->store != NULL || unavailable(call);
+	return w->store != NULL || memory_calls_unavailable(call);
 }
 
 /* The same for a memory that is named, wherever it was learnt unless the route is narrowed. */
-static bool begin_one(
+static bool memory_calls_begin_one(
     struct work *w, struct call *call, const char *memory_id, const cJSON *body, unsigned parts)
 {
 	if (!memory_configured(call))
@@ -96,7 +96,7 @@ static cJSON *memory_json(const struct memory *m, double score)
 	return out;
 }
 
-static cJSON *data_with(struct call *call, const char *key, cJSON *value)
+static cJSON *memory_calls_data(struct call *call, const char *key, cJSON *value)
 {
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddItemToObject(data, key, value);
@@ -104,7 +104,7 @@ static cJSON *data_with(struct call *call, const char *key, cJSON *value)
 }
 
 /* {"success": true, "data": {key: value}} */
-static cJSON *done_with(struct call *call, const char *key, cJSON *value)
+static cJSON *memory_calls_done(struct call *call, const char *key, cJSON *value)
 {
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddTrueToObject(data, "success");
@@ -114,7 +114,8 @@ static cJSON *done_with(struct call *call, const char *key, cJSON *value)
 }
 
 /* Loads hits in their order into an array, as far as limit, threshold and max_tokens let them. */
-static cJSON *load_hits(struct work *w, const struct memory_hit *hits, size_t count, bool scored)
+static cJSON *memory_calls_load(
+    struct work *w, const struct memory_hit *hits, size_t count, bool scored)
 {
 	struct call *call = w->call;
 	const struct memory_request *rq = &w->rq;
@@ -141,7 +142,7 @@ static cJSON *load_hits(struct work *w, const struct memory_hit *hits, size_t co
 
 /* ---- storing ---- */
 
-static struct memory_links links_of(struct call *call, const cJSON *metadata)
+static struct memory_links memory_calls_links(struct call *call, const cJSON *metadata)
 {
 	const cJSON *relations = json_get(metadata, "relations"), *item;
 	size_t most = cJSON_IsArray(relations) ? (size_t)cJSON_GetArraySize(relations) : 0;
@@ -154,7 +155,7 @@ static struct memory_links links_of(struct call *call, const cJSON *metadata)
 	return links;
 }
 
-static const char *printed(struct call *call, cJSON *tree)
+static const char *memory_calls_printed(struct call *call, cJSON *tree)
 {
 	char *text = json_print(tree);
 	arena_defer(call->arena, cJSON_free, text);
@@ -173,16 +174,17 @@ static bool memory_calls_put(struct work *w)
 	    .thread_id = rq->filter.thread_id,
 	    .memory_type = rq->memory_type,
 	    .category = rq->category,
-	    .metadata_json = printed(call, memory_metadata(rq->metadata, rq->category)),
+	    .metadata_json =
+		memory_calls_printed(call, memory_metadata(rq->metadata, rq->category)),
 	    .content = rq->content,
 	    .created_at = clock_now(),
 	};
-	const struct memory_links links = links_of(call, rq->metadata);
+	const struct memory_links links = memory_calls_links(call, rq->metadata);
 	embed_content(w->embedding, w->store, rq->content, &embedded);
 	const struct memory_vector vector = {embedded.numbers, embedded.hash};
 	bool ok = w->store->ops->put(w->store, &call->ctx, &m, &links, &vector, &call->error);
 	embedded_release(&embedded);
-	return ok || unavailable(call);
+	return ok || memory_calls_unavailable(call);
 }
 
 cJSON *memory_store(struct call *call, const cJSON *body)
@@ -194,35 +196,35 @@ cJSON *memory_store(struct call *call, const cJSON *body)
 	w.rq.memory_id = arena_strdup(call->arena, hex_id(id));
 	if (w.store ? !memory_calls_put(&w) : !memory_plugin_put(w.plugin, call, &w.rq))
 		return NULL;
-	return data_with(call, "memory_id", cJSON_CreateString(w.rq.memory_id));
+	return memory_calls_data(call, "memory_id", cJSON_CreateString(w.rq.memory_id));
 }
 
-static bool rewrite(struct work *w)
+static bool memory_calls_rewrite(struct work *w)
 {
 	struct call *call = w->call;
 	const struct memory_request *rq = &w->rq;
 	struct embedded embedded;
 	bool found = false;
-	const struct memory_links links = links_of(call, rq->metadata);
+	const struct memory_links links = memory_calls_links(call, rq->metadata);
 	const char *metadata =
-	    rq->metadata ? printed(call, memory_metadata(rq->metadata, NULL)) : NULL;
+	    rq->metadata ? memory_calls_printed(call, memory_metadata(rq->metadata, NULL)) : NULL;
 	embed_content(w->embedding, w->store, rq->content, &embedded);
 	const struct memory_vector vector = {embedded.numbers, embedded.hash};
 	const struct memory_update update = {rq->content, &vector, metadata, &links};
 	bool ok = w->store->ops->update(
 	    w->store, &call->ctx, &rq->filter, rq->memory_id, &update, &found, &call->error);
 	embedded_release(&embedded);
-	return ok ? found || memory_calls_not_found(call) : unavailable(call);
+	return ok ? found || memory_calls_not_found(call) : memory_calls_unavailable(call);
 }
 
 cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body)
 {
 	struct work w;
-	if (!begin_one(&w, call, memory_id, body, MEMORY_CONTENT))
+	if (!memory_calls_begin_one(&w, call, memory_id, body, MEMORY_CONTENT))
 		return NULL;
-	if (w.store ? !rewrite(&w) : !memory_plugin_update(w.plugin, call, &w.rq))
+	if (w.store ? !memory_calls_rewrite(&w) : !memory_plugin_update(w.plugin, call, &w.rq))
 		return NULL;
-	return done_with(call, "memory_id", cJSON_CreateString(memory_id));
+	return memory_calls_done(call, "memory_id", cJSON_CreateString(memory_id));
 }
 
 static bool memory_calls_take_out(struct work *w)
@@ -231,18 +233,18 @@ static bool memory_calls_take_out(struct work *w)
 	bool found = false;
 	if (!w->store->ops->remove(
 		w->store, &call->ctx, &w->rq.filter, w->rq.memory_id, &found, &call->error))
-		return unavailable(call);
+		return memory_calls_unavailable(call);
 	return found || memory_calls_not_found(call);
 }
 
 cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body)
 {
 	struct work w;
-	if (!begin_one(&w, call, memory_id, body, 0))
+	if (!memory_calls_begin_one(&w, call, memory_id, body, 0))
 		return NULL;
 	if (w.store ? !memory_calls_take_out(&w) : !memory_plugin_remove(w.plugin, call, &w.rq))
 		return NULL;
-	return done_with(call, "memory_id", cJSON_CreateString(memory_id));
+	return memory_calls_done(call, "memory_id", cJSON_CreateString(memory_id));
 }
 
 cJSON *memory_forget(struct call *call, const cJSON *body)
@@ -253,9 +255,9 @@ cJSON *memory_forget(struct call *call, const cJSON *body)
 		return NULL;
 	bool ok = w.store
 	    ? w.store->ops->forget(w.store, &call->ctx, &w.rq.filter, &count, &call->error) ||
-		unavailable(call)
+		memory_calls_unavailable(call)
 	    : memory_plugin_forget(w.plugin, call, &w.rq, &count);
-	return ok ? done_with(call, "deleted_count", json_new_int(count)) : NULL;
+	return ok ? memory_calls_done(call, "deleted_count", json_new_int(count)) : NULL;
 }
 
 /* ---- reading ---- */
@@ -268,7 +270,7 @@ static cJSON *memory_calls_get(struct work *w)
 		&m, &call->error))
 		return memory_json(&m, 0);
 	if (error_is_set(&call->error))
-		unavailable(call);
+		memory_calls_unavailable(call);
 	else
 		memory_calls_not_found(call);
 	return NULL;
@@ -284,11 +286,11 @@ static cJSON *memory_calls_reference(const cJSON *tree)
 cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body)
 {
 	struct work w;
-	if (!begin_one(&w, call, memory_id, body, MEMORY_NARROWED))
+	if (!memory_calls_begin_one(&w, call, memory_id, body, MEMORY_NARROWED))
 		return NULL;
 	cJSON *memory = w.store ? arena_json(call->arena, memory_calls_get(&w))
 				: memory_plugin_get(w.plugin, call, &w.rq);
-	return memory ? data_with(call, "memory", memory_calls_reference(memory)) : NULL;
+	return memory ? memory_calls_data(call, "memory", memory_calls_reference(memory)) : NULL;
 }
 
 static cJSON *memory_calls_list(struct work *w)
@@ -298,7 +300,7 @@ static cJSON *memory_calls_list(struct work *w)
 	struct memory_hit *hits = arena_alloc(call->arena, limit * sizeof(*hits));
 	if (w->store->ops->recent(
 		w->store, &call->ctx, &w->rq.filter, limit, hits, &count, &call->error))
-		return load_hits(w, hits, count, false);
+		return memory_calls_load(w, hits, count, false);
 	return NULL;
 }
 
@@ -310,18 +312,18 @@ cJSON *memory_list(struct call *call, const cJSON *body)
 	cJSON *memories =
 	    w.store ? memory_calls_list(&w) : memory_plugin_list(w.plugin, call, &w.rq);
 	if (memories)
-		return data_with(call, "memories", memory_calls_reference(memories));
-	unavailable(call);
+		return memory_calls_data(call, "memories", memory_calls_reference(memories));
+	memory_calls_unavailable(call);
 	return NULL;
 }
 
-static cJSON *search(struct work *w)
+static cJSON *memory_calls_search(struct work *w)
 {
 	struct call *call = w->call;
 	struct memory_hits *hits = xmalloc(sizeof(*hits));
 	cJSON *results = NULL;
 	if (memory_find(w->store, &call->ctx, w->embedding, &w->rq, hits, &call->error))
-		results = load_hits(w, hits->items, hits->count, true);
+		results = memory_calls_load(w, hits->items, hits->count, true);
 	free(hits);
 	return results;
 }
@@ -332,9 +334,10 @@ cJSON *memory_search(struct call *call, const cJSON *body)
 	struct work w;
 	if (!memory_calls_begin(&w, call, body, parts))
 		return NULL;
-	cJSON *results = w.store ? search(&w) : memory_plugin_search(w.plugin, call, &w.rq);
+	cJSON *results =
+	    w.store ? memory_calls_search(&w) : memory_plugin_search(w.plugin, call, &w.rq);
 	if (results)
-		return data_with(call, "results", memory_calls_reference(results));
-	unavailable(call);
+		return memory_calls_data(call, "results", memory_calls_reference(results));
+	memory_calls_unavailable(call);
 	return NULL;
 }

@@ -31,7 +31,8 @@ static cJSON *memory_run_do(
 
 /* Where everybody is anonymous, the run's client says whose memories they are, as it would say to
  * the routes. */
-static const cJSON *scoped(struct run_memories *m, struct arena *arena, const cJSON *body)
+static const cJSON *memory_run_scoped(
+    struct run_memories *m, struct arena *arena, const cJSON *body)
 {
 	cJSON *out = body ? cJSON_Duplicate(body, true) : cJSON_CreateObject();
 	const cJSON *user_id = json_opt(m->config, "user_id");
@@ -61,7 +62,7 @@ static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
 		call.owner = call.user_id;
 	cJSON *data = NULL;
 	if (memory_configured(&call))
-		data = memory_run_do(&call, action, memory_id, scoped(m, arena, body));
+		data = memory_run_do(&call, action, memory_id, memory_run_scoped(m, arena, body));
 	if (!data)
 		error_move(err, &call.error);
 	return data;

@@ -32,13 +32,13 @@ static int memory_search_best_first(const void *a, const void *b)
 	return (x->row < y->row) - (x->row > y->row);
 }
 
-static void sort(struct memory_hits *hits)
+static void memory_search_sort(struct memory_hits *hits)
 {
 	qsort(hits->items, hits->count, sizeof(*hits->items), memory_search_best_first);
 }
 
 /* The best has 1 then. */
-static void scale(struct memory_hits *hits)
+static void memory_search_scale(struct memory_hits *hits)
 {
 	double best = hits->count ? hits->items[0].score : 0;
 	for (size_t i = 0; i < hits->count; i++)
@@ -47,7 +47,7 @@ static void scale(struct memory_hits *hits)
 
 /* ---- the lists ---- */
 
-static bool by_similarity(struct finding *f, size_t limit, struct memory_hits *hits)
+static bool memory_search_by_similarity(struct finding *f, size_t limit, struct memory_hits *hits)
 {
 	const struct memory_request *rq = f->rq;
 	float *vector = embed_query(f->embedding, rq->query, f->err);
@@ -58,17 +58,17 @@ static bool by_similarity(struct finding *f, size_t limit, struct memory_hits *h
 	return ok;
 }
 
-static bool by_relevance(struct finding *f, size_t limit, struct memory_hits *hits)
+static bool memory_search_by_relevance(struct finding *f, size_t limit, struct memory_hits *hits)
 {
 	const struct memory_request *rq = f->rq;
 	if (!f->store->ops->matching(
 		f->store, f->ctx, &rq->filter, rq->query, limit, hits->items, &hits->count, f->err))
 		return false;
-	scale(hits);
+	memory_search_scale(hits);
 	return true;
 }
 
-static bool by_time(struct finding *f, size_t limit, struct memory_hits *hits)
+static bool memory_search_by_time(struct finding *f, size_t limit, struct memory_hits *hits)
 {
 	int64_t now = clock_now();
 	if (!f->store->ops->recent(
@@ -78,13 +78,14 @@ static bool by_time(struct finding *f, size_t limit, struct memory_hits *hits)
 		double age = (double)(now - hits->items[i].created_at);
 		hits->items[i].score = exp2(-(age > 0 ? age : 0) / HALF_LIFE_US);
 	}
-	sort(hits); /* of those written at the same moment the rows may be in another order */
+	memory_search_sort(
+	    hits); /* of those written at the same moment the rows may be in another order */
 	return true;
 }
 
 /* ---- both at once ---- */
 
-static struct memory_hit *find_row(struct memory_hits *hits, int64_t row)
+static struct memory_hit *memory_search_find(struct memory_hits *hits, int64_t row)
 {
 	for (size_t i = 0; i < hits->count; i++)
 		if (hits->items[i].row == row)
@@ -92,11 +93,11 @@ static struct memory_hit *find_row(struct memory_hits *hits, int64_t row)
 	return NULL;
 }
 
-static void fuse(struct memory_hits *into, const struct memory_hits *list)
+static void memory_search_fuse(struct memory_hits *into, const struct memory_hits *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		double share = 1 / (FUSION_K + (double)(i + 1));
-		struct memory_hit *hit = find_row(into, list->items[i].row);
+		struct memory_hit *hit = memory_search_find(into, list->items[i].row);
 		if (hit)
 			hit->score += share;
 		else
@@ -107,9 +108,9 @@ static void fuse(struct memory_hits *into, const struct memory_hits *list)
 
 /* Without a vector of the query the words have to do: that is better than no answer, and the log
  * tells. */
-static bool nearest_or_none(struct finding *f, struct memory_hits *hits)
+static bool memory_search_nearest(struct finding *f, struct memory_hits *hits)
 {
-	if (by_similarity(f, FUSION_DEPTH, hits))
+	if (memory_search_by_similarity(f, FUSION_DEPTH, hits))
 		return true;
 	if (f->err->kind != ERR_STORE_UNAVAILABLE)
 		return false;
@@ -120,20 +121,20 @@ static bool nearest_or_none(struct finding *f, struct memory_hits *hits)
 	return true;
 }
 
-static bool by_both(struct finding *f, struct memory_hits *hits)
+static bool memory_search_by_both(struct finding *f, struct memory_hits *hits)
 {
 	struct memory_hits *list = xcalloc(1, sizeof(*list));
 	hits->count = 0;
-	bool ok = nearest_or_none(f, list);
+	bool ok = memory_search_nearest(f, list);
 	if (ok) {
-		fuse(hits, list);
+		memory_search_fuse(hits, list);
 		list->count = 0;
-		ok = by_relevance(f, FUSION_DEPTH, list);
+		ok = memory_search_by_relevance(f, FUSION_DEPTH, list);
 	}
 	if (ok) {
-		fuse(hits, list);
-		sort(hits);
-		scale(hits);
+		memory_search_fuse(hits, list);
+		memory_search_sort(hits);
+		memory_search_scale(hits);
 	}
 	free(list);
 	return ok;
@@ -142,7 +143,8 @@ static bool by_both(struct finding *f, struct memory_hits *hits)
 /* ---- along links ---- */
 
 /* Adds what one memory is linked with, or raises its score. */
-static bool follow(struct finding *f, struct memory_hit from, struct memory_hits *hits)
+static bool memory_search_follow(
+    struct finding *f, struct memory_hit from, struct memory_hits *hits)
 {
 	struct memory_hit linked[LINKS_EACH];
 	size_t count;
@@ -151,7 +153,7 @@ static bool follow(struct finding *f, struct memory_hit from, struct memory_hits
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		double score = from.score * LINK_FACTOR;
-		struct memory_hit *hit = find_row(hits, linked[i].row);
+		struct memory_hit *hit = memory_search_find(hits, linked[i].row);
 		if (hit && hit->score < score)
 			hit->score = score;
 		else if (!hit && hits->count < MEMORY_FOUND_MOST)
@@ -161,9 +163,9 @@ static bool follow(struct finding *f, struct memory_hit from, struct memory_hits
 }
 
 /* A step goes from what was there before it, with the scores of then. */
-static bool by_links(struct finding *f, struct memory_hits *hits)
+static bool memory_search_by_links(struct finding *f, struct memory_hits *hits)
 {
-	if (!by_both(f, hits))
+	if (!memory_search_by_both(f, hits))
 		return false;
 	if (hits->count > (size_t)f->rq->limit)
 		hits->count = (size_t)f->rq->limit;
@@ -172,10 +174,10 @@ static bool by_links(struct finding *f, struct memory_hits *hits)
 	for (int step = 0; ok && step < LINK_STEPS; step++) {
 		*before = *hits;
 		for (size_t i = 0; ok && i < before->count; i++)
-			ok = follow(f, before->items[i], hits);
+			ok = memory_search_follow(f, before->items[i], hits);
 	}
 	free(before);
-	sort(hits);
+	memory_search_sort(hits);
 	return ok;
 }
 
@@ -187,15 +189,15 @@ bool memory_find(struct memory_set *st, const struct storage_context *ctx, struc
 	hits->count = 0;
 	switch (rq->strategy) {
 	case STRATEGY_SIMILARITY:
-		return by_similarity(&f, limit, hits);
+		return memory_search_by_similarity(&f, limit, hits);
 	case STRATEGY_TEMPORAL:
-		return by_time(&f, limit, hits);
+		return memory_search_by_time(&f, limit, hits);
 	case STRATEGY_RELEVANCE:
-		return by_relevance(&f, limit, hits);
+		return memory_search_by_relevance(&f, limit, hits);
 	case STRATEGY_HYBRID:
-		return by_both(&f, hits);
+		return memory_search_by_both(&f, hits);
 	case STRATEGY_GRAPH:
-		return by_links(&f, hits);
+		return memory_search_by_links(&f, hits);
 	}
 	return false;
 }

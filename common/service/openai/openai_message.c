@@ -16,7 +16,7 @@ static bool openai_wrong(struct call *call, const char *at, const char *type, co
 	    &call->error, ERR_VALIDATION, at, type, "%s must be %s", strchr(at, '.') + 1, must);
 }
 
-static const char *below(struct call *call, const char *at, const char *name)
+static const char *openai_message_below(struct call *call, const char *at, const char *name)
 {
 	return arena_printf(call->arena, "%s.%s", at, name);
 }
@@ -80,7 +80,8 @@ static cJSON *audio_part(struct call *call, const struct openai_part *part, cons
 {
 	bool mp3 = strcmp(part->format, "mp3") == 0;
 	if (!mp3 && strcmp(part->format, "wav") != 0) {
-		openai_wrong(call, below(call, at, "format"), "value_error", "one of wav, mp3");
+		openai_wrong(call, openai_message_below(call, at, "format"), "value_error",
+		    "one of wav, mp3");
 		return NULL;
 	}
 	cJSON *block = openai_block("audio");
@@ -150,12 +151,12 @@ static cJSON *openai_read_part(struct call *call, const cJSON *item, const char 
 		return NULL;
 	const struct part_kind *kind = part_kind_of(part.type, user);
 	if (!kind) {
-		openai_wrong(call, below(call, at, "type"), "value_error",
+		openai_wrong(call, openai_message_below(call, at, "type"), "value_error",
 		    user ? "one of text, image_url, input_audio, file" : "text");
 		return NULL;
 	}
 	if (kind->nested) {
-		at = below(call, at, kind->type);
+		at = openai_message_below(call, at, kind->type);
 		item = json_opt(item, kind->type);
 		if (!cJSON_IsObject(item)) {
 			openai_wrong(call, at, item ? "type_error" : "missing", "an object");
@@ -179,8 +180,8 @@ static void openai_read_content(
 		cJSON *block = json_append(blocks, openai_block("text"));
 		openai_refer(block, "text", content);
 	} else if (!cJSON_IsArray(content) && (content || !may_be_absent)) {
-		openai_wrong(call, below(call, at, "content"), content ? "type_error" : "missing",
-		    "a string or an array of parts");
+		openai_wrong(call, openai_message_below(call, at, "content"),
+		    content ? "type_error" : "missing", "a string or an array of parts");
 	}
 	const cJSON *parts = cJSON_IsArray(content) ? content : NULL;
 	cJSON_ArrayForEach(part, parts) {
@@ -215,7 +216,7 @@ static cJSON *openai_read_call(struct call *call, const cJSON *item, const char 
 		openai_wrong(call, at, "type_error", "an object");
 		return NULL;
 	}
-	const char *function = below(call, at, "function");
+	const char *function = openai_message_below(call, at, "function");
 	if (!fields_read_body(&call->error, at, item, call_rows, &asked) ||
 	    !fields_read_body(&call->error, function, asked.function, call_function_rows, &asked))
 		return NULL;
@@ -223,7 +224,7 @@ static cJSON *openai_read_call(struct call *call, const cJSON *item, const char 
 	cJSON *args = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
 	if (!cJSON_IsObject(args)) {
 		cJSON_Delete(args);
-		openai_wrong(call, below(call, function, "arguments"), "value_error",
+		openai_wrong(call, openai_message_below(call, function, "arguments"), "value_error",
 		    "a JSON object as text");
 		return NULL;
 	}
@@ -239,7 +240,8 @@ static void openai_read_calls(struct call *call, const cJSON *item, const char *
 	const cJSON *calls = json_opt(item, "tool_calls"), *one;
 	int i = 0;
 	if (calls && !cJSON_IsArray(calls)) {
-		openai_wrong(call, below(call, at, "tool_calls"), "type_error", "an array");
+		openai_wrong(
+		    call, openai_message_below(call, at, "tool_calls"), "type_error", "an array");
 		return;
 	}
 	cJSON_ArrayForEach(one, calls) {
@@ -260,8 +262,8 @@ static void openai_read_result(struct call *call, const cJSON *item, const char 
 	cJSON *said = cJSON_CreateObject();
 	cJSON *parts = cJSON_AddArrayToObject(said, "content");
 	if (!cJSON_IsString(id) || !*id->valuestring)
-		openai_wrong(call, below(call, at, "tool_call_id"), id ? "type_error" : "missing",
-		    "a string that is not empty");
+		openai_wrong(call, openai_message_below(call, at, "tool_call_id"),
+		    id ? "type_error" : "missing", "a string that is not empty");
 	openai_read_content(call, item, at, false, parts);
 	message_text(said, &text);
 	cJSON *block = json_append(blocks, openai_block("tool_result"));
@@ -287,7 +289,7 @@ static const char *openai_role(struct call *call, const cJSON *item, const char 
 		if (cJSON_IsString(role) && strcmp(role->valuestring, openai_roles[i][0]) == 0)
 			return openai_roles[i][1];
 	}
-	openai_wrong(call, below(call, at, "role"),
+	openai_wrong(call, openai_message_below(call, at, "role"),
 	    !role                      ? "missing"
 		: cJSON_IsString(role) ? "value_error"
 				       : "type_error",

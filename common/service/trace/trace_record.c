@@ -66,7 +66,7 @@ static const char *trace_record_type_of(const struct call_names *names, const cJ
 	return json_str(block, "type");
 }
 
-static const char *called(const struct call_names *names, const cJSON *block)
+static const char *trace_record_called(const struct call_names *names, const cJSON *block)
 {
 	(void)names;
 	return block_is_call(block) ? json_str(block, "name") : NULL;
@@ -141,7 +141,7 @@ void trace_record(struct buf *out, const struct trace_event *event, struct call_
 		trace_record_put_member(out, "role", message_role(event->message));
 		trace_record_note_calls(blocks, names, totals);
 		trace_record_put_words(out, "blocks", blocks, trace_record_type_of, names);
-		trace_record_put_words(out, "calls", blocks, called, names);
+		trace_record_put_words(out, "calls", blocks, trace_record_called, names);
 		trace_record_put_words(out, "results", blocks, trace_record_answered, names);
 		put_usage(out, event->message, totals);
 	}

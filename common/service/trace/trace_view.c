@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static double ms(int64_t us)
+static double trace_view_ms(int64_t us)
 {
 	return us > 0 ? (double)us / 1000.0 : 0.0;
 }
@@ -21,7 +21,7 @@ static int64_t trace_view_at(const cJSON *record)
 	return us;
 }
 
-static int64_t nth(const cJSON *array, int i)
+static int64_t trace_view_nth(const cJSON *array, int i)
 {
 	int64_t value = 0;
 	json_integer(cJSON_GetArrayItem(array, i), &value);
@@ -56,7 +56,7 @@ static cJSON *add_span(
 	cJSON_AddStringToObject(span, "name", name);
 	cJSON_AddStringToObject(span, "kind", kind);
 	json_add_str(span, "parent", parent);
-	cJSON_AddItemToObject(span, "start_ms", json_new_double(ms(start)));
+	cJSON_AddItemToObject(span, "start_ms", json_new_double(trace_view_ms(start)));
 	cJSON_AddItemToObject(span, "duration_ms", json_new_double(0));
 	cJSON_AddNullToObject(span, "model");
 	cJSON_AddNullToObject(span, "input_tokens");
@@ -67,7 +67,7 @@ static cJSON *add_span(
 
 static void set_duration(cJSON *span, int64_t us)
 {
-	json_set(span, "duration_ms", json_new_double(ms(us)));
+	json_set(span, "duration_ms", json_new_double(trace_view_ms(us)));
 }
 
 /* The id of the span that a record hangs off, which it opens or extends. */
@@ -101,8 +101,8 @@ static void trace_view_add_record(struct span_list *list, const cJSON *record)
 		const char *model = json_str(record, "model");
 		if (model)
 			json_set(span, "model", cJSON_CreateString(model));
-		json_set(span, "input_tokens", json_new_int(nth(usage, 0)));
-		json_set(span, "output_tokens", json_new_int(nth(usage, 1)));
+		json_set(span, "input_tokens", json_new_int(trace_view_nth(usage, 0)));
+		json_set(span, "output_tokens", json_new_int(trace_view_nth(usage, 1)));
 	}
 	cJSON_ArrayForEach(call, json_get(record, "calls")) {
 		char title[256];
@@ -145,7 +145,7 @@ static void put_summary(struct buf *out, const cJSON *record)
 		buf_puts(out, calls ? "tool_call" : "tool_result");
 		trace_view_put_words(out, calls ? calls : results);
 	} else if (usage) {
-		buf_printf(out, "llm.generate · %" PRId64 " tokens", nth(usage, 2));
+		buf_printf(out, "llm.generate · %" PRId64 " tokens", trace_view_nth(usage, 2));
 	} else if (cJSON_IsTrue(json_get(record, "delta"))) {
 		buf_puts(out, "delta");
 	} else if (role && blocks) {
@@ -167,7 +167,8 @@ static cJSON *event_of(const cJSON *record, int number)
 	cJSON_AddStringToObject(event, "id", id);
 	cJSON_AddStringToObject(event, "type", json_str(record, "type"));
 	cJSON_AddStringToObject(event, "node", node ? node : "");
-	cJSON_AddItemToObject(event, "offset_ms", json_new_double(ms(trace_view_at(record))));
+	cJSON_AddItemToObject(
+	    event, "offset_ms", json_new_double(trace_view_ms(trace_view_at(record))));
 	cJSON_AddStringToObject(event, "summary", buf_str(&summary));
 	buf_release(&summary);
 	return event;
@@ -199,7 +200,7 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 	trace_view_add_time(view, "started_at", run->started_at);
 	trace_view_add_time(
 	    view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
-	cJSON_AddItemToObject(view, "duration_ms", json_new_double(ms(total)));
+	cJSON_AddItemToObject(view, "duration_ms", json_new_double(trace_view_ms(total)));
 	cJSON_AddItemToObject(view, "spans", spans_of(records, total));
 	cJSON *events = cJSON_AddArrayToObject(view, "events");
 	cJSON_ArrayForEach(record, records) /* newest first */

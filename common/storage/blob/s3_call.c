@@ -174,7 +174,7 @@ static void send_once(struct s3 *s3, const struct s3_call *call, struct head *h,
 
 /* ---- until it is answered ---- */
 
-static bool helps(const struct s3_call *call, const struct http_response *response)
+static bool s3_call_helps(const struct s3_call *call, const struct http_response *response)
 {
 	if (response->end == HTTP_NO_CONNECT)
 		return true;
@@ -251,7 +251,7 @@ bool s3_run(
 		send_once(s3, call, &h, &a, response);
 		bool good = response->end == HTTP_DONE && s3_call_is_good(response->status);
 		int64_t pause = pause_ms(response, number);
-		over = good || !helps(call, response) || number + 1 >= call->attempts ||
+		over = good || !s3_call_helps(call, response) || number + 1 >= call->attempts ||
 		    clock_monotonic_ms() + pause >= call->deadline_ms;
 		if (over && !good)
 			s3_call_explain(call, &a, response, err);

@@ -22,13 +22,13 @@ struct parts {
 	struct buf list; /* what the last request says of the parts */
 };
 
-static bool unexpected(const char *what, struct error *err)
+static bool s3_parts_unexpected(const char *what, struct error *err)
 {
 	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 	return error_cause(err, "the bucket's server answered %s with something else", what);
 }
 
-static char *encoded(const char *text)
+static char *s3_parts_encoded(const char *text)
 {
 	struct buf out = {0};
 	sigv4_encode(&out, text, false);
@@ -50,10 +50,10 @@ static bool s3_parts_begin(struct parts *p, struct error *err)
 	bool ok = s3_run(p->s3, &call, &response, err);
 	char *id = ok ? s3_element(buf_str(&response.body), "UploadId") : NULL;
 	if (id)
-		p->id = encoded(id);
+		p->id = s3_parts_encoded(id);
 	free(id);
 	http_response_release(&response);
-	return p->id || (ok && unexpected("the beginning of an upload", err));
+	return p->id || (ok && s3_parts_unexpected("the beginning of an upload", err));
 }
 
 /* The tag is what the server says of the part, and is said back to it. */
@@ -78,7 +78,7 @@ static bool s3_parts_send_part(struct parts *p, int number, int64_t offset, stru
 		buf_printf(&p->list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>",
 		    number, tag);
 	else if (ok)
-		ok = unexpected("a part", err);
+		ok = s3_parts_unexpected("a part", err);
 	free(tag);
 	http_response_release(&response);
 	free(query);
@@ -103,7 +103,7 @@ static bool s3_parts_finish(struct parts *p, struct error *err)
 	};
 	bool ok = s3_run(p->s3, &call, &response, err);
 	if (ok && !strstr(buf_str(&response.body), "CompleteMultipartUploadResult"))
-		ok = unexpected("the end of an upload", err);
+		ok = s3_parts_unexpected("the end of an upload", err);
 	http_response_release(&response);
 	buf_release(&body);
 	free(query);
@@ -130,7 +130,7 @@ bool s3_put_parts(
 
 static bool abort_one(struct s3 *s3, const char *key, const char *id, struct error *err)
 {
-	char *upload = encoded(id), *query = xasprintf("uploadId=%s", upload);
+	char *upload = s3_parts_encoded(id), *query = xasprintf("uploadId=%s", upload);
 	struct http_response response = {0};
 	struct error failure = {0};
 	const struct s3_call call = {
@@ -153,7 +153,7 @@ static bool abort_one(struct s3 *s3, const char *key, const char *id, struct err
 /* The keys in the list all begin with this one, which nothing else does. */
 bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err)
 {
-	char *prefix = encoded(key);
+	char *prefix = s3_parts_encoded(key);
 	char *query = xasprintf("max-uploads=%d&prefix=%s&uploads=", ABORTS, prefix);
 	struct http_response response = {0};
 	const struct s3_call call = {

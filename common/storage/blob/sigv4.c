@@ -83,7 +83,7 @@ static void add_scope(
 
 /* ---- the signature ---- */
 
-static void mac(
+static void sigv4_mac(
     const void *key, size_t key_len, const char *text, size_t len, unsigned char out[HASH])
 {
 	const void *done =
@@ -103,11 +103,11 @@ void sigv4_signature(
 	add_scope(&text, key, request);
 	buf_printf(&text, "\n%s", hash);
 	buf_printf(&secret, "AWS4%s", key->secret);
-	mac(secret.data, secret.len, request->date, DAY, derived);
-	mac(derived, HASH, key->region, strlen(key->region), derived);
-	mac(derived, HASH, SERVICE, strlen(SERVICE), derived);
-	mac(derived, HASH, "aws4_request", strlen("aws4_request"), derived);
-	mac(derived, HASH, text.data, text.len, signature);
+	sigv4_mac(secret.data, secret.len, request->date, DAY, derived);
+	sigv4_mac(derived, HASH, key->region, strlen(key->region), derived);
+	sigv4_mac(derived, HASH, SERVICE, strlen(SERVICE), derived);
+	sigv4_mac(derived, HASH, "aws4_request", strlen("aws4_request"), derived);
+	sigv4_mac(derived, HASH, text.data, text.len, signature);
 	sigv4_hex(signature, out);
 	OPENSSL_cleanse(secret.data, secret.len);
 	OPENSSL_cleanse(derived, sizeof(derived));

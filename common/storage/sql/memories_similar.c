@@ -22,7 +22,7 @@
 
 /* ---- the file ---- */
 
-static struct vector_file *vectors_of(struct memories_engine *e, struct error *err)
+static struct vector_file *memories_vectors(struct memories_engine *e, struct error *err)
 {
 	struct vector_file *f = atomic_load(&e->vectors);
 
@@ -44,7 +44,7 @@ struct changes {
 	char *vectors; /* copies */
 };
 
-static void take_change(struct memories_engine *e, struct query *q, struct changes *c)
+static void memories_take_change(struct memories_engine *e, struct query *q, struct changes *c)
 {
 	const char *user = query_column_text(q, VECTOR_CHANGES_USER_ID),
 		   *thread = query_column_text(q, VECTOR_CHANGES_THREAD_ID);
@@ -61,7 +61,7 @@ static void take_change(struct memories_engine *e, struct query *q, struct chang
 }
 
 /* Up to limit changes after the number last; *more says whether there were any. */
-static bool read_changes(
+static bool memories_read_changes(
     struct memories_engine *e, struct changes *c, size_t limit, bool *more, struct error *err)
 {
 	struct query q;
@@ -73,21 +73,21 @@ static bool read_changes(
 	query_int(&q, ":after", c->last);
 	query_int(&q, ":limit", (int64_t)limit);
 	while (query_row(&q)) {
-		take_change(e, &q, c);
+		memories_take_change(e, &q, c);
 		*more = true;
 	}
 	return pool_query_end(e->pool, &q);
 }
 
 /* With the file's lock. */
-static bool apply_changes(
+static bool memories_apply_changes(
     struct memories_engine *e, struct vector_file *f, struct changes *c, struct error *err)
 {
 	bool more = true;
 
 	c->last = vector_file_applied(f);
 	while (more) {
-		if (!read_changes(e, c, CHANGES_AT_ONCE, &more, err))
+		if (!memories_read_changes(e, c, CHANGES_AT_ONCE, &more, err))
 			return false;
 		if (more && !vector_file_add(f, c->entries, c->count, c->last, err))
 			return false;
@@ -103,10 +103,10 @@ static bool memories_bring_up_to_date(
 
 	c->vectors = xmalloc(CHANGES_AT_ONCE * e->dimension * sizeof(float));
 	c->last = vector_file_applied(f);
-	ok = read_changes(e, c, 1, &more, err);
+	ok = memories_read_changes(e, c, 1, &more, err);
 	if (ok && more) {
 		vector_file_lock(f);
-		ok = apply_changes(e, f, c, err);
+		ok = memories_apply_changes(e, f, c, err);
 		vector_file_unlock(f);
 	}
 	free(c->vectors);
@@ -117,7 +117,7 @@ static bool memories_bring_up_to_date(
 void memories_drop_vectors(struct memories_engine *e, int64_t *rows, size_t count)
 {
 	struct error err = {0};
-	struct vector_file *f = vectors_of(e, &err);
+	struct vector_file *f = memories_vectors(e, &err);
 
 	if (f) {
 		vector_file_lock(f);
@@ -131,7 +131,7 @@ void memories_drop_vectors(struct memories_engine *e, int64_t *rows, size_t coun
 
 /* ---- searching ---- */
 
-static bool has_conditions(const struct memory_filter *filter)
+static bool memories_has_conditions(const struct memory_filter *filter)
 {
 	return filter->memory_type || filter->category || filter->filters_json;
 }
@@ -153,7 +153,8 @@ static bool memories_look(struct nearness *n, size_t limit, struct error *err)
 	return vector_search(n->file, &n->query, n->found, &n->found_count, err);
 }
 
-static bool exists(struct nearness *n, struct arena *a, int64_t row, bool *yes, struct error *err)
+static bool memories_exist(
+    struct nearness *n, struct arena *a, int64_t row, bool *yes, struct error *err)
 {
 	struct memory m;
 
@@ -162,7 +163,7 @@ static bool exists(struct nearness *n, struct arena *a, int64_t row, bool *yes, 
 }
 
 /* Keeps of what was found what the database confirms. */
-static bool confirm(
+static bool memories_confirm(
     struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
 	struct arena *a = arena_new();
@@ -170,7 +171,7 @@ static bool confirm(
 
 	*count = 0;
 	for (size_t i = 0; ok && i < n->found_count && *count < limit; i++) {
-		ok = exists(n, a, n->found[i].row, &yes, err);
+		ok = memories_exist(n, a, n->found[i].row, &yes, err);
 		if (ok && yes)
 			hits[(*count)++] = (struct memory_hit){n->found[i].row, 0,
 			    vector_similarity(n->query.metric, n->found[i].rank)};
@@ -180,7 +181,7 @@ static bool confirm(
 }
 
 /* The rows that the filter holds. */
-static bool list_rows(struct nearness *n, struct row_set *set, struct error *err)
+static bool memories_list_rows(struct nearness *n, struct row_set *set, struct error *err)
 {
 	size_t count = 0, size = 1024;
 	int64_t *rows = xmalloc(size * sizeof(*rows));
@@ -201,30 +202,31 @@ static bool list_rows(struct nearness *n, struct row_set *set, struct error *err
 	return ok;
 }
 
-static bool look_among_listed(
+static bool memories_look_among_listed(
     struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
 	struct row_set set;
-	bool ok = list_rows(n, &set, err);
+	bool ok = memories_list_rows(n, &set, err);
 
 	n->query.only = &set;
-	ok = ok && memories_look(n, limit, err) && confirm(n, limit, hits, count, err);
+	ok = ok && memories_look(n, limit, err) && memories_confirm(n, limit, hits, count, err);
 	n->query.only = NULL;
 	row_set_release(&set);
 	return ok;
 }
 
-static bool find_near(
+static bool memories_find_near(
     struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
-	size_t proposed = has_conditions(n->filter) ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
+	size_t proposed =
+	    memories_has_conditions(n->filter) ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
 
-	if (!memories_look(n, proposed, err) || !confirm(n, limit, hits, count, err))
+	if (!memories_look(n, proposed, err) || !memories_confirm(n, limit, hits, count, err))
 		return false;
 	/* all that there is was proposed, or enough of it confirmed */
 	if (*count == limit || n->found_count < proposed)
 		return true;
-	return look_among_listed(n, limit, hits, count, err);
+	return memories_look_among_listed(n, limit, hits, count, err);
 }
 
 bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
@@ -232,7 +234,8 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
     size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct nearness n = {.e = e, .ctx = ctx, .file = vectors_of(e, err), .filter = filter};
+	struct nearness n = {
+	    .e = e, .ctx = ctx, .file = memories_vectors(e, err), .filter = filter};
 	float *padded;
 	bool ok;
 
@@ -247,7 +250,8 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
 	    .owner = filter->user_id ? vector_word(filter->user_id) : 0,
 	    .thread = filter->thread_id ? vector_word(filter->thread_id) : 0,
 	};
-	ok = memories_bring_up_to_date(e, n.file, err) && find_near(&n, limit, hits, count, err);
+	ok = memories_bring_up_to_date(e, n.file, err) &&
+	    memories_find_near(&n, limit, hits, count, err);
 	free(n.found);
 	free(padded);
 	return ok;

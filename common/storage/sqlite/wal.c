@@ -28,7 +28,7 @@ struct wal_keeper {
 };
 
 /* A process that got the slot of a dead wal_keeper takes the office over with it. */
-static bool elected(struct wal_keeper *c)
+static bool wal_elected(struct wal_keeper *c)
 {
 	uint32_t self = shared_self(c->shared);
 	uint32_t now = atomic_load(&c->turnstile->wal_keeper);
@@ -40,19 +40,19 @@ static bool elected(struct wal_keeper *c)
 	return atomic_compare_exchange_strong(&c->turnstile->wal_keeper, &now, self);
 }
 
-static bool checkpoint(struct db *db, int mode)
+static bool wal_checkpoint(struct db *db, int mode)
 {
 	return sqlite3_wal_checkpoint_v2(sqlite_db_of(db)->handle, "main", mode, NULL, NULL) ==
 	    SQLITE_OK;
 }
 
 /* With the turn, so that our own writers queue instead of racing. */
-static bool restart_log(struct wal_keeper *c, int mode)
+static bool wal_restart(struct wal_keeper *c, int mode)
 {
 	bool done;
 
 	turnstile_enter(c->turnstile);
-	done = checkpoint(c->db, mode);
+	done = wal_checkpoint(c->db, mode);
 	if (done)
 		atomic_store(&c->turnstile->log_frames, 0);
 	turnstile_leave(c->turnstile);
@@ -66,18 +66,18 @@ static void wal_look(struct wal_keeper *c)
 	if (frames == c->seen) {
 		/* a log that once was large gives its space back when nobody writes */
 		if (c->pause_ms >= LONGEST_PAUSE_MS && c->oversized)
-			c->oversized = !restart_log(c, SQLITE_CHECKPOINT_TRUNCATE);
+			c->oversized = !wal_restart(c, SQLITE_CHECKPOINT_TRUNCATE);
 		if (c->pause_ms < LONGEST_PAUSE_MS)
 			c->pause_ms *= 2;
 		return;
 	}
 	c->pause_ms = SHORTEST_PAUSE_MS;
-	if (checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE))
+	if (wal_checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE))
 		c->seen = frames;
 	if (frames < LOG_BOUND)
 		return;
 	c->oversized = true;
-	if (!restart_log(c, SQLITE_CHECKPOINT_RESTART))
+	if (!wal_restart(c, SQLITE_CHECKPOINT_RESTART))
 		c->pause_ms = LONGEST_PAUSE_MS; /* a long reader: do not make writers wait often */
 }
 
@@ -88,7 +88,7 @@ static void *wal_run(void *arg)
 	pthread_mutex_lock(&c->thread.lock);
 	while (!c->thread.stopping) {
 		pthread_mutex_unlock(&c->thread.lock);
-		if (elected(c))
+		if (wal_elected(c))
 			wal_look(c);
 		else
 			c->pause_ms = ELECTION_MS;
@@ -149,5 +149,5 @@ void wal_write_back(struct db *db, struct turnstile *t)
 	uint32_t frames = atomic_load_explicit(&t->log_frames, memory_order_relaxed);
 
 	if (frames > LOG_LIMIT)
-		checkpoint(db, SQLITE_CHECKPOINT_PASSIVE);
+		wal_checkpoint(db, SQLITE_CHECKPOINT_PASSIVE);
 }

@@ -56,28 +56,28 @@ struct best {
 	size_t count, limit;
 };
 
-static bool worse(const struct vector_hit *a, const struct vector_hit *b)
+static bool vector_hit_worse(const struct vector_hit *a, const struct vector_hit *b)
 {
 	return a->rank < b->rank || (a->rank == b->rank && a->row < b->row);
 }
 
-static void swap(struct vector_hit *a, struct vector_hit *b)
+static void vector_hit_swap(struct vector_hit *a, struct vector_hit *b)
 {
 	struct vector_hit t = *a;
 	*a = *b;
 	*b = t;
 }
 
-static void sink(struct best *b, size_t i)
+static void vector_search_sink(struct best *b, size_t i)
 {
 	for (;;) {
 		size_t least = i;
 		for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
-			if (child < b->count && worse(&b->hits[child], &b->hits[least]))
+			if (child < b->count && vector_hit_worse(&b->hits[child], &b->hits[least]))
 				least = child;
 		if (least == i)
 			return;
-		swap(&b->hits[i], &b->hits[least]);
+		vector_hit_swap(&b->hits[i], &b->hits[least]);
 		i = least;
 	}
 }
@@ -87,21 +87,22 @@ static void vector_search_offer(struct best *b, const struct vector_hit *hit)
 	if (b->count < b->limit) {
 		size_t i = b->count++;
 		b->hits[i] = *hit;
-		for (; i > 0 && worse(&b->hits[i], &b->hits[(i - 1) / 2]); i = (i - 1) / 2)
-			swap(&b->hits[i], &b->hits[(i - 1) / 2]);
-	} else if (worse(&b->hits[0], hit)) {
+		for (; i > 0 && vector_hit_worse(&b->hits[i], &b->hits[(i - 1) / 2]);
+		     i = (i - 1) / 2)
+			vector_hit_swap(&b->hits[i], &b->hits[(i - 1) / 2]);
+	} else if (vector_hit_worse(&b->hits[0], hit)) {
 		b->hits[0] = *hit;
-		sink(b, 0);
+		vector_search_sink(b, 0);
 	}
 }
 
 static int vector_search_best_first(const void *a, const void *b)
 {
-	return worse(b, a) ? -1 : worse(a, b);
+	return vector_hit_worse(b, a) ? -1 : vector_hit_worse(a, b);
 }
 
 /* The rank that a hit must have to be among the best. */
-static float bar_of(const struct best *b)
+static float vector_search_bar(const struct best *b)
 {
 	return b->count < b->limit ? -INFINITY : b->hits[0].rank;
 }
@@ -118,7 +119,8 @@ struct scan {
 	struct best best;
 };
 
-static bool wanted(const struct scan *s, const struct vector_chunk *c, size_t at, int64_t row)
+static bool vector_search_wants(
+    const struct scan *s, const struct vector_chunk *c, size_t at, int64_t row)
 {
 	const struct vector_query *q = s->query;
 	return row && (!q->owner || c->owners[at] == q->owner) &&
@@ -127,7 +129,7 @@ static bool wanted(const struct scan *s, const struct vector_chunk *c, size_t at
 }
 
 /* From a product, or an estimate of it. */
-static float rank_of_product(const struct scan *s, float product, float norm)
+static float vector_search_rank_of(const struct scan *s, float product, float norm)
 {
 	switch (s->query->metric) {
 	case METRIC_COSINE:
@@ -141,7 +143,7 @@ static float rank_of_product(const struct scan *s, float product, float norm)
 	return product;
 }
 
-static float rank_at(const struct scan *s, const struct vector_chunk *c, size_t at)
+static float vector_search_rank_at(const struct scan *s, const struct vector_chunk *c, size_t at)
 {
 	const float *vector = c->vectors + at * s->padded, *query = s->query->vector;
 	switch (s->query->metric) {
@@ -153,42 +155,42 @@ static float rank_at(const struct scan *s, const struct vector_chunk *c, size_t 
 	case METRIC_DOT_PRODUCT:
 		break;
 	}
-	return rank_of_product(s, s->kernels->dot(vector, query, s->padded), c->norms[at]);
+	return vector_search_rank_of(s, s->kernels->dot(vector, query, s->padded), c->norms[at]);
 }
 
 /* The slot may be emptied, and filled with another row, meanwhile. */
 static void vector_search_look(struct scan *s, const struct vector_chunk *c, size_t at, int64_t row)
 {
-	struct vector_hit hit = {row, rank_at(s, c, at)};
+	struct vector_hit hit = {row, vector_search_rank_at(s, c, at)};
 	if (atomic_load_explicit(&c->rows[at], memory_order_acquire) == row)
 		vector_search_offer(&s->best, &hit);
 }
 
-static size_t slots_in(const struct scan *s, size_t chunk)
+static size_t vector_search_slots(const struct scan *s, size_t chunk)
 {
 	uint64_t left = s->count - (uint64_t)chunk * CHUNK_SLOTS;
 	return left < CHUNK_SLOTS ? (size_t)left : CHUNK_SLOTS;
 }
 
-static size_t chunk_count(const struct scan *s)
+static size_t vector_search_chunks(const struct scan *s)
 {
 	return (size_t)((s->count + CHUNK_SLOTS - 1) / CHUNK_SLOTS);
 }
 
-static int64_t row_at(const struct vector_chunk *c, size_t at)
+static int64_t vector_search_row_at(const struct vector_chunk *c, size_t at)
 {
 	return atomic_load_explicit(&c->rows[at], memory_order_acquire);
 }
 
-static bool look_at_all(struct scan *s, struct error *err)
+static bool vector_search_all(struct scan *s, struct error *err)
 {
 	struct vector_chunk c;
-	for (size_t i = 0; i < chunk_count(s); i++) {
+	for (size_t i = 0; i < vector_search_chunks(s); i++) {
 		if (!vector_file_chunk(s->file, i, &c, err))
 			return false;
-		for (size_t at = 0; at < slots_in(s, i); at++) {
-			int64_t row = row_at(&c, at);
-			if (wanted(s, &c, at, row))
+		for (size_t at = 0; at < vector_search_slots(s, i); at++) {
+			int64_t row = vector_search_row_at(&c, at);
+			if (vector_search_wants(s, &c, at, row))
 				vector_search_look(s, &c, at, row);
 		}
 	}
@@ -207,8 +209,8 @@ struct estimate {
 };
 
 /* The loops are plain and of fixed length: compilers make vectors of them. */
-static void products_at_most(const struct estimate *e, const struct vector_chunk *c, size_t start,
-    const uint16_t sums[BLOCK_SLOTS], float out[BLOCK_SLOTS])
+static void vector_search_products(const struct estimate *e, const struct vector_chunk *c,
+    size_t start, const uint16_t sums[BLOCK_SLOTS], float out[BLOCK_SLOTS])
 {
 	const float *restrict bases = c->bases + start, *restrict scales = c->scales + start;
 	const float unit = e->query.unit, product = e->product, along = e->along,
@@ -217,64 +219,67 @@ static void products_at_most(const struct estimate *e, const struct vector_chunk
 		out[i] = product + along * bases[i] + scales[i] * (unit * (float)sums[i] + base);
 }
 
-static void estimate_block(
+static void vector_search_estimate_block(
     struct scan *s, struct estimate *e, const struct vector_chunk *c, size_t chunk, size_t block)
 {
 	size_t groups = sketch_groups(s->padded), start = block * BLOCK_SLOTS;
 	float *bounds = e->bounds + chunk * CHUNK_SLOTS + start, products[BLOCK_SLOTS];
 	uint16_t sums[BLOCK_SLOTS];
 	uint32_t set = 0; /* a bit for each that is wanted */
-	size_t left = slots_in(s, chunk) - start;
+	size_t left = vector_search_slots(s, chunk) - start;
 	for (size_t i = 0; i < BLOCK_SLOTS && i < left; i++)
-		set |= (uint32_t)wanted(s, c, start + i, row_at(c, start + i)) << i;
+		set |= (uint32_t)vector_search_wants(
+			   s, c, start + i, vector_search_row_at(c, start + i))
+		    << i;
 	if (set) {
 		s->kernels->sum32(c->sketches + block * groups * 16, e->query.tables, groups, sums);
-		products_at_most(e, c, start, sums, products);
+		vector_search_products(e, c, start, sums, products);
 	}
 	for (size_t i = 0; i < BLOCK_SLOTS; i++, set >>= 1) {
-		bounds[i] =
-		    set & 1 ? rank_of_product(s, products[i], c->norms[start + i]) : -INFINITY;
-		if (bounds[i] > bar_of(&e->first))
+		bounds[i] = set & 1 ? vector_search_rank_of(s, products[i], c->norms[start + i])
+				    : -INFINITY;
+		if (bounds[i] > vector_search_bar(&e->first))
 			vector_search_offer(&e->first,
 			    &(struct vector_hit){
 				(int64_t)(chunk * CHUNK_SLOTS + start + i), bounds[i]});
 	}
 }
 
-static bool estimate_all(struct scan *s, struct estimate *e, struct error *err)
+static bool vector_search_estimate(struct scan *s, struct estimate *e, struct error *err)
 {
 	struct vector_chunk c;
-	for (size_t i = 0; i < chunk_count(s); i++) {
+	for (size_t i = 0; i < vector_search_chunks(s); i++) {
 		if (!vector_file_chunk(s->file, i, &c, err))
 			return false;
-		for (size_t block = 0; block * BLOCK_SLOTS < slots_in(s, i); block++)
-			estimate_block(s, e, &c, i, block);
+		for (size_t block = 0; block * BLOCK_SLOTS < vector_search_slots(s, i); block++)
+			vector_search_estimate_block(s, e, &c, i, block);
 	}
 	return true;
 }
 
 /* Looks at one slot and does not do so again. */
-static bool look_once(struct scan *s, struct estimate *e, uint64_t slot, struct error *err)
+static bool vector_search_once(struct scan *s, struct estimate *e, uint64_t slot, struct error *err)
 {
 	struct vector_chunk c;
 	size_t at = slot % CHUNK_SLOTS;
 	if (!vector_file_chunk(s->file, slot / CHUNK_SLOTS, &c, err))
 		return false;
-	int64_t row = row_at(&c, at);
+	int64_t row = vector_search_row_at(&c, at);
 	e->bounds[slot] = -INFINITY;
-	if (wanted(s, &c, at, row))
+	if (vector_search_wants(s, &c, at, row))
 		vector_search_look(s, &c, at, row);
 	return true;
 }
 
 /* The best estimates set the bar; then comes whatever may be above it. */
-static bool look_at_best(struct scan *s, struct estimate *e, struct error *err)
+static bool vector_search_best(struct scan *s, struct estimate *e, struct error *err)
 {
 	for (size_t i = 0; i < e->first.count; i++)
-		if (!look_once(s, e, (uint64_t)e->first.hits[i].row, err))
+		if (!vector_search_once(s, e, (uint64_t)e->first.hits[i].row, err))
 			return false;
 	for (uint64_t slot = 0; slot < s->count; slot++)
-		if (e->bounds[slot] > bar_of(&s->best) && !look_once(s, e, slot, err))
+		if (e->bounds[slot] > vector_search_bar(&s->best) &&
+		    !vector_search_once(s, e, slot, err))
 			return false;
 	return true;
 }
@@ -313,7 +318,7 @@ static void bounds_give(const struct estimate *e)
 }
 
 /* Sketches are made when they are first needed. */
-static bool look_by_sketches(struct scan *s, struct error *err)
+static bool vector_search_by_sketches(struct scan *s, struct error *err)
 {
 	struct estimate e = {0};
 	bool ok = true;
@@ -334,10 +339,10 @@ static bool look_by_sketches(struct scan *s, struct error *err)
 		rest[i] = s->query->vector[i] - e.along * centre[i];
 	sketch_query_init(&e.query, rest, s->padded);
 	free(rest);
-	bounds_take(&e, chunk_count(s) * CHUNK_SLOTS);
+	bounds_take(&e, vector_search_chunks(s) * CHUNK_SLOTS);
 	e.first.limit = s->best.limit * FIRST_EACH + FIRST_LEAST;
 	e.first.hits = xmalloc(e.first.limit * sizeof(*e.first.hits));
-	ok = estimate_all(s, &e, err) && look_at_best(s, &e, err);
+	ok = vector_search_estimate(s, &e, err) && vector_search_best(s, &e, err);
 	sketch_query_release(&e.query);
 	free(e.first.hits);
 	bounds_give(&e);
@@ -347,18 +352,18 @@ static bool look_by_sketches(struct scan *s, struct error *err)
 /* ---- which of both ---- */
 
 /* Whether more are wanted than can be looked at in full. */
-static bool needs_sketches(struct scan *s, bool *needed, struct error *err)
+static bool vector_search_needs_sketches(struct scan *s, bool *needed, struct error *err)
 {
 	uint64_t most = EXACT_BYTES / (s->padded * sizeof(float)), found = 0;
 	struct vector_chunk c;
 	*needed = false;
 	if (s->query->exact || s->query->metric == METRIC_MANHATTAN || s->count <= most)
 		return true;
-	for (size_t i = 0; i < chunk_count(s) && found <= most; i++) {
+	for (size_t i = 0; i < vector_search_chunks(s) && found <= most; i++) {
 		if (!vector_file_chunk(s->file, i, &c, err))
 			return false;
-		for (size_t at = 0; at < slots_in(s, i); at++)
-			found += wanted(s, &c, at, row_at(&c, at));
+		for (size_t at = 0; at < vector_search_slots(s, i); at++)
+			found += vector_search_wants(s, &c, at, vector_search_row_at(&c, at));
 	}
 	*needed = found > most;
 	return true;
@@ -380,9 +385,9 @@ bool vector_search(struct vector_file *f, const struct vector_query *query, stru
 	*count = 0;
 	if (query->limit == 0)
 		return true;
-	if (!needs_sketches(&s, &sketched, err))
+	if (!vector_search_needs_sketches(&s, &sketched, err))
 		return false;
-	if (!(sketched ? look_by_sketches(&s, err) : look_at_all(&s, err)))
+	if (!(sketched ? vector_search_by_sketches(&s, err) : vector_search_all(&s, err)))
 		return false;
 	*count = s.best.count;
 	qsort(hits, s.best.count, sizeof(*hits), vector_search_best_first);

@@ -35,7 +35,7 @@ static void vector_sketch_flip(float *x, size_t n, size_t round)
 }
 
 /* The Walsh-Hadamard transform. */
-static void transform(float *x, size_t n)
+static void vector_sketch_transform(float *x, size_t n)
 {
 	for (size_t half = 1; half < n; half *= 2)
 		for (size_t i = 0; i < n; i += 2 * half)
@@ -54,7 +54,7 @@ void sketch_rotate(const float *vector, size_t padded, float *out)
 	memset(out + padded, 0, (n - padded) * sizeof(*out));
 	for (size_t round = 1; round <= ROUNDS; round++) {
 		vector_sketch_flip(out, n, round);
-		transform(out, n);
+		vector_sketch_transform(out, n);
 		unit /= sqrtf((float)n);
 	}
 	for (size_t i = 0; i < n; i++)
