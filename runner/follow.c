@@ -149,15 +149,6 @@ static void follow_stop(struct follow *follow)
 	}
 }
 
-/* With nobody there is nothing to time. */
-static int follow_patience(const struct follow *follow)
-{
-	int64_t left = follow->runs.look_at - clock_monotonic_ms();
-	if (!follow->clients && !follow->deaf)
-		return -1;
-	return left < 0 ? 0 : left < TICK_MS ? (int)left : TICK_MS;
-}
-
 /* True when one of the signals means the end. */
 static bool follow_take_signals(struct follow *follow)
 {
@@ -177,7 +168,11 @@ static bool follow_turn(struct follow *follow, struct follow_ringer *ringer, int
 {
 	struct epoll_event events[EVENTS];
 	bool signalled = false;
-	int count = epoll_wait(follow->epoll, events, EVENTS, follow_patience(follow));
+	int64_t left = follow->runs.look_at - clock_monotonic_ms();
+	left = left < 0 ? 0 : left < TICK_MS ? left : TICK_MS;
+	/* with nobody there is nothing to time */
+	int patience = follow->clients || follow->deaf ? (int)left : -1;
+	int count = epoll_wait(follow->epoll, events, EVENTS, patience);
 	follow->now = clock_monotonic_ms();
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &signal_mark)

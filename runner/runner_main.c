@@ -89,14 +89,6 @@ static struct service *runner_main_open(const struct config_source *source)
 	return service;
 }
 
-/* Few threads at a time, most of whose memory is that of models' answers. */
-static void runner_main_tune_malloc(void)
-{
-	mallopt(M_ARENA_MAX, 4);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
-}
-
 /* What one process waits for: signals, its last run, and the processes that it has started. */
 struct watch {
 	int signals;
@@ -232,7 +224,10 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (watch.signals < 0 || getppid() != watch.parent)
 		return EXIT_FAILURE;
-	runner_main_tune_malloc();
+	/* few threads at a time, most of whose memory is that of models' answers */
+	mallopt(M_ARENA_MAX, 4);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 	struct service *service = runner_main_open(&options.source);
 	if (!service)
 		return EXIT_FAILURE;

@@ -65,19 +65,15 @@ static cJSON *title_of(const char *name)
 	return text;
 }
 
-static cJSON *types_json(const char *type)
-{
-	static const char *const all[] = {"string", "number", "boolean", "array", "object", "null"};
-	if (strcmp(type, "any") == 0)
-		return cJSON_CreateStringArray(all, sizeof(all) / sizeof(all[0]));
-	return cJSON_CreateString(type);
-}
-
 static void service_schema_add_field(cJSON *properties, const struct field *field)
 {
+	static const char *const all[] = {"string", "number", "boolean", "array", "object", "null"};
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddItemToObject(out, "title", title_of(field->name));
-	cJSON_AddItemToObject(out, "type", types_json(field->type));
+	cJSON_AddItemToObject(out, "type",
+	    strcmp(field->type, "any") == 0
+		? cJSON_CreateStringArray(all, sizeof(all) / sizeof(all[0]))
+		: cJSON_CreateString(field->type));
 	if (field->description)
 		cJSON_AddStringToObject(out, "description", field->description);
 	cJSON_AddItemToObject(out, "default", cJSON_Duplicate(field->initial, true));

@@ -118,14 +118,6 @@ static bool lines_check_view(const struct lines *l, const struct line *line, str
 	    lines_wrong(l, "until", "must not be above the thread's last place", err);
 }
 
-/* Nothing waits, and nothing is next. */
-static void lines_close(struct thread *t)
-{
-	t->pause_json = t->waiting_json = t->next = NULL;
-	if (t->status == RUN_INTERRUPTED)
-		t->status = RUN_COMPLETED;
-}
-
 /* Whether the graph can work with the fields. */
 static bool lines_check_fields(const struct lines *l, const cJSON *fields, struct error *err)
 {
@@ -142,11 +134,13 @@ static bool lines_check_fields(const struct lines *l, const cJSON *fields, struc
 	return true;
 }
 
-/* What comes from nobody that is trusted. */
+/* Of what comes from nobody that is trusted nothing waits, and nothing is next. */
 static bool lines_distrust(
     const struct lines *l, const cJSON *fields, struct thread *t, struct error *err)
 {
-	lines_close(t);
+	t->pause_json = t->waiting_json = t->next = NULL;
+	if (t->status == RUN_INTERRUPTED)
+		t->status = RUN_COMPLETED;
 	return lines_check_fields(l, fields, err);
 }
 

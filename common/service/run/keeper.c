@@ -93,13 +93,6 @@ static struct batch *batches_take(struct batches *batches)
 	return batch;
 }
 
-static void batches_clear(struct batches *batches)
-{
-	struct batch *batch;
-	while ((batch = batches_take(batches)))
-		batch_free(batch);
-}
-
 /* ---- to the disk ---- */
 
 static void keeper_drop(struct chunk_keeper *keeper, struct lease **lease)
@@ -176,8 +169,10 @@ static bool keeper_is_left(const struct chunk_keeper *keeper)
 
 static void keeper_free(struct chunk_keeper *keeper)
 {
+	struct batch *batch;
 	keeper_drop(keeper, &keeper->lease);
-	batches_clear(&keeper->fresh);
+	while ((batch = batches_take(&keeper->fresh)))
+		batch_free(batch);
 	pthread_cond_destroy(&keeper->moved);
 	free(keeper->run_id);
 	free(keeper);

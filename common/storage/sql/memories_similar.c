@@ -131,11 +131,6 @@ void memories_drop_vectors(struct memories_engine *e, int64_t *rows, size_t coun
 
 /* ---- searching ---- */
 
-static bool memories_has_conditions(const struct memory_filter *filter)
-{
-	return filter->memory_type || filter->category || filter->filters_json;
-}
-
 struct nearness {
 	struct memories_engine *e;
 	const struct storage_context *ctx;
@@ -153,31 +148,20 @@ static bool memories_look(struct nearness *n, size_t limit, struct error *err)
 	return vector_search(n->file, &n->query, n->found, &n->found_count, err);
 }
 
-static bool memories_exist(
-    struct nearness *n, struct arena *a, int64_t row, bool *yes, struct error *err)
-{
-	struct memory m;
-
-	*yes = memories_load(&n->e->set, n->ctx, a, n->filter, row, &m, err);
-	return !error_is_set(err);
-}
-
 /* Keeps of what was found what the database confirms. */
 static bool memories_confirm(
     struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
 	struct arena *a = arena_new();
-	bool yes, ok = true;
+	struct memory m;
 
 	*count = 0;
-	for (size_t i = 0; ok && i < n->found_count && *count < limit; i++) {
-		ok = memories_exist(n, a, n->found[i].row, &yes, err);
-		if (ok && yes)
+	for (size_t i = 0; !error_is_set(err) && i < n->found_count && *count < limit; i++)
+		if (memories_load(&n->e->set, n->ctx, a, n->filter, n->found[i].row, &m, err))
 			hits[(*count)++] = (struct memory_hit){n->found[i].row, 0,
 			    vector_similarity(n->query.metric, n->found[i].rank)};
-	}
 	arena_free(a);
-	return ok;
+	return !error_is_set(err);
 }
 
 /* The rows that the filter holds. */
@@ -218,8 +202,9 @@ static bool memories_look_among_listed(
 static bool memories_find_near(
     struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
-	size_t proposed =
-	    memories_has_conditions(n->filter) ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
+	const struct memory_filter *filter = n->filter;
+	bool conditions = filter->memory_type || filter->category || filter->filters_json;
+	size_t proposed = conditions ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
 
 	if (!memories_look(n, proposed, err) || !memories_confirm(n, limit, hits, count, err))
 		return false;

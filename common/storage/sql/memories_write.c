@@ -164,24 +164,23 @@ static bool rewrite_content(struct db *db, struct change_of_memory *c, struct er
 	return query_run(&q) && run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err);
 }
 
-static bool rewrite_relations(struct db *db, struct change_of_memory *c, struct error *err)
-{
-	return !c->update->metadata_json ||
-	    (run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
-		write_relations(db, c->row, c->update->links, err));
-}
-
 static bool run_update(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
 
 	if (!find_memory(db, c, err))
 		return false;
-	return !c->row ||
-	    (rewrite_content(db, c, err) && rewrite_relations(db, c, err) &&
-		run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
-		run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
-		write_vector(db, &c->about, c->row, c->update->vector, err));
+	if (!c->row)
+		return true;
+	if (!rewrite_content(db, c, err))
+		return false;
+	if (c->update->metadata_json && /* which names the relations */
+	    !(run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
+		write_relations(db, c->row, c->update->links, err)))
+		return false;
+	return run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
+	    run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
+	    write_vector(db, &c->about, c->row, c->update->vector, err);
 }
 
 static bool run_change(struct memories_engine *e, struct change_of_memory *c, bool gone,
@@ -318,6 +317,7 @@ struct adoption {
 	const unsigned char *hashes;
 };
 
+/* The vector, and that none is missing any more: neither where the text has changed since. */
 static bool adopt_one(struct db *db, const struct adoption *a, size_t i, struct error *err)
 {
 	const struct memory_text *text = &a->texts[i];
@@ -327,14 +327,8 @@ static bool adopt_one(struct db *db, const struct adoption *a, size_t i, struct 
 	bind_vector(&q, &a->about, text->row, a->vectors + i * a->about.dimension,
 	    a->hashes ? a->hashes + i * HASH_SIZE : NULL);
 	query_text(&q, ":content", text->content);
-	return query_run(&q);
-}
-
-/* What the vector of a text that has changed since does not settle. */
-static bool settle_pending(struct db *db, const struct memory_text *text, struct error *err)
-{
-	struct query q;
-
+	if (!query_run(&q))
+		return false;
 	query_start(&q, db, SQL_PENDING_SETTLE, err);
 	query_int(&q, ":memory", text->row);
 	query_text(&q, ":content", text->content);
@@ -346,7 +340,7 @@ static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 	struct adoption *a = (struct adoption *)unit;
 
 	for (size_t i = 0; i < a->count; i++)
-		if (!adopt_one(db, a, i, err) || !settle_pending(db, &a->texts[i], err))
+		if (!adopt_one(db, a, i, err))
 			return false;
 	return true;
 }

@@ -102,19 +102,15 @@ static bool trace_put_piece(
 	return query_run(&q);
 }
 
-static bool trace_forget(struct db *db, const char *thread_id, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, SQL_TRACE_FORGET, err);
-	query_text(&q, ":thread_id", thread_id);
-	return query_run(&q);
-}
-
 static bool trace_put(struct db *db, const struct trace_record *record, struct error *err)
 {
 	const struct trace_run *run = &record->run;
-	if (!run->number)
-		return trace_forget(db, run->thread_id, err);
+	struct query q;
+	if (!run->number) { /* all of its thread are to be forgotten */
+		query_start(&q, db, SQL_TRACE_FORGET, err);
+		query_text(&q, ":thread_id", run->thread_id);
+		return query_run(&q);
+	}
 	return trace_put_run(db, run, record->piece.first == 0, err) &&
 	    trace_put_piece(db, run->number, &record->piece, err);
 }
