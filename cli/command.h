@@ -46,6 +46,14 @@ int cmd_help(int argc, char **argv);
  */
 bool command_options(const struct option_spec *specs, int argc, char **argv, int operands);
 
+/* Where a command reads its configuration from: rows of its options, for a struct config_source. */
+#define COMMAND_SOURCE(source)                                            \
+	{"--config", OPTION_TEXT, &(source).file, 0, 0},                  \
+	    {"--state", OPTION_TEXT, &(source).state_dir, 0, 0},          \
+	{                                                                 \
+		"--environment", OPTION_TEXT, &(source).environment, 0, 0 \
+	}
+
 /* "agentgraph: <sentence>" on standard error.  Returns status, for `return complain(1, …)`. */
 int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -50,9 +50,7 @@ int cmd_backup(int argc, char **argv)
 	/* cron has none of the service's secrets, and needs none of them */
 	struct config_source source = {.storage_only = true};
 	const struct option_spec specs[] = {
-	    {"--config", OPTION_TEXT, &source.file, 0, 0},
-	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
-	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
+	    COMMAND_SOURCE(source),
 	    OPTION_END,
 	};
 	struct config *config;

@@ -15,9 +15,7 @@ int cmd_check(int argc, char **argv)
 	struct web_place place = {0};
 	struct examine_request request = {.listen = ANY_ADDRESS, .drain = -1, .place = &place};
 	const struct option_spec specs[] = {
-	    {"--config", OPTION_TEXT, &request.source.file, 0, 0},
-	    {"--state", OPTION_TEXT, &request.source.state_dir, 0, 0},
-	    {"--environment", OPTION_TEXT, &request.source.environment, 0, 0},
+	    COMMAND_SOURCE(request.source),
 	    {"--socket", OPTION_TEXT, &place.socket, 0, 0},
 	    {"--prefix", OPTION_TEXT, &place.prefix, 0, 0},
 	    {"--snippet", OPTION_TEXT, &place.snippet, 0, 0},

@@ -90,9 +90,7 @@ int cmd_embed(int argc, char **argv)
 	struct config_source source = {0};
 	bool dry = false;
 	const struct option_spec specs[] = {
-	    {"--config", OPTION_TEXT, &source.file, 0, 0},
-	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
-	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
+	    COMMAND_SOURCE(source),
 	    {"--show", OPTION_FLAG, &dry, 0, 0},
 	    OPTION_END,
 	};

@@ -41,9 +41,7 @@ int cmd_nginx_conf(int argc, char **argv)
 	struct config_source source = {0};
 	struct wish wish = {0};
 	const struct option_spec specs[] = {
-	    {"--config", OPTION_TEXT, &source.file, 0, 0},
-	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
-	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
+	    COMMAND_SOURCE(source),
 	    {"--socket", OPTION_TEXT, &wish.socket, 0, 0},
 	    {"--prefix", OPTION_TEXT, &wish.prefix, 0, 0},
 	    {"--full", OPTION_FLAG, &wish.full, 0, 0},

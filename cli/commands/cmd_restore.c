@@ -174,9 +174,7 @@ int cmd_restore(int argc, char **argv)
 	const char *files = NULL;
 	bool force = false;
 	const struct option_spec specs[] = {
-	    {"--config", OPTION_TEXT, &source.file, 0, 0},
-	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
-	    {"--environment", OPTION_TEXT, &source.environment, 0, 0},
+	    COMMAND_SOURCE(source),
 	    {"--files", OPTION_TEXT, &files, 0, 0},
 	    {"--force", OPTION_FLAG, &force, 0, 0},
 	    OPTION_END,

@@ -264,9 +264,7 @@ int cmd_runs(int argc, char **argv)
 	struct runs_options o = {.limit = LIST_LIMIT, .granularity = "low"};
 	const struct option_spec specs[] = {
 	    {"--url", OPTION_TEXT, &o.url, 0, 0},
-	    {"--config", OPTION_TEXT, &o.where.file, 0, 0},
-	    {"--state", OPTION_TEXT, &o.where.state_dir, 0, 0},
-	    {"--environment", OPTION_TEXT, &o.where.environment, 0, 0},
+	    COMMAND_SOURCE(o.where),
 	    {"--user", OPTION_TEXT, &o.user, 0, 0},
 	    {"--thread", OPTION_TEXT, &o.thread, 0, 0},
 	    {"--status", OPTION_TEXT, &o.status, 0, 0},

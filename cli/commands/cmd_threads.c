@@ -228,9 +228,7 @@ int cmd_threads(int argc, char **argv)
 	struct threads_options o = {.limit = LIST_LIMIT};
 	const struct option_spec specs[] = {
 	    {"--url", OPTION_TEXT, &o.url, 0, 0},
-	    {"--config", OPTION_TEXT, &o.where.file, 0, 0},
-	    {"--state", OPTION_TEXT, &o.where.state_dir, 0, 0},
-	    {"--environment", OPTION_TEXT, &o.where.environment, 0, 0},
+	    COMMAND_SOURCE(o.where),
 	    {"--user", OPTION_TEXT, &o.user, 0, 0},
 	    {"--search", OPTION_TEXT, &o.search, 0, 0},
 	    {"--status", OPTION_TEXT, &o.status, 0, 0},

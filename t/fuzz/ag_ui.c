@@ -3,25 +3,14 @@
  * made. */
 #include "base/json/json.h"
 #include "base/utf8.h"
+#include "demo_service.h"
 #include "graph/message/message.h"
-#include "replay.h"
 #include "service/agui/agui_input.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-static struct service *demo_service(void)
-{
-	static struct config config = {.ag_ui_enabled = true, .ag_ui_allow_client_tools = true};
-	static struct service service = {.config = &config};
-	if (service.graph)
-		return &service;
-	service.graph = graph_new("builtin:demo");
-	graph_demo(service.graph);
-	require(graph_compile(service.graph));
-	service.anonymous = cJSON_CreateObject();
-	return &service;
-}
+static struct config config = {.ag_ui_enabled = true, .ag_ui_allow_client_tools = true};
 
 static void check_run(const struct agui_input *in)
 {
@@ -42,7 +31,7 @@ static void read_body(const cJSON *body)
 {
 	struct agui_input in;
 	struct call call;
-	call_init(&call, demo_service(), "fuzz");
+	call_init(&call, demo_service(&config), "fuzz");
 	bool ok = agui_input_read(&call, body, &in);
 	require(ok != error_is_set(&call.error));
 	if (ok)

@@ -5,8 +5,8 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "demo_service.h"
 #include "graph/message/message.h"
-#include "replay.h"
 #include "service/mcp/mcp_ask.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/mcp/mcp_request.h"
@@ -14,23 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct service *demo_service(void)
+static struct service *mcp_service(void)
 {
 	static char agent[] = "builtin:demo", empty[] = "", name[] = "MyApp";
 	static struct config config = {.agent = agent, .mcp.enabled = true};
-	static struct service service = {.config = &config};
+	struct service *service = demo_service(&config);
 	struct problems problems = {0};
-	if (service.graph)
-		return &service;
+	if (service->mcp)
+		return service;
 	config.env.app_name = name;
 	config.env.app_version = empty;
-	service.graph = graph_new("builtin:demo");
-	graph_demo(service.graph);
-	require(graph_compile(service.graph));
-	service.anonymous = cJSON_CreateObject();
-	service.mcp = mcp_offer_new(&config, &problems);
-	require(service.mcp && problems.count == 0);
-	return &service;
+	service->mcp = mcp_offer_new(&config, &problems);
+	require(service->mcp && problems.count == 0);
+	return service;
 }
 
 static void check_error(struct call *call, const struct mcp_post *post)
@@ -66,7 +62,7 @@ static void read_post(struct mcp_post *post)
 {
 	struct mcp_request rq;
 	struct call call;
-	call_init(&call, demo_service(), "fuzz");
+	call_init(&call, mcp_service(), "fuzz");
 	if (!mcp_request_read(&call, post, &rq)) {
 		check_error(&call, post);
 	} else {

@@ -4,26 +4,15 @@
 #include "service/openai/openai.h"
 #include "base/json/json.h"
 #include "base/utf8.h"
+#include "demo_service.h"
 #include "graph/message/message.h"
-#include "replay.h"
 #include "service/openai/openai_input.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-static struct service *demo_service(void)
-{
-	static char agent[] = "builtin:demo";
-	static struct config config = {.agent = agent, .openai_enabled = true};
-	static struct service service = {.config = &config};
-	if (service.graph)
-		return &service;
-	service.graph = graph_new("builtin:demo");
-	graph_demo(service.graph);
-	require(graph_compile(service.graph));
-	service.anonymous = cJSON_CreateObject();
-	return &service;
-}
+static char agent[] = "builtin:demo";
+static struct config config = {.agent = agent, .openai_enabled = true};
 
 static void check_run(const struct openai_input *in)
 {
@@ -57,7 +46,7 @@ static void read_body(const cJSON *body, const char *thread_id)
 {
 	struct openai_input in;
 	struct call call;
-	call_init(&call, demo_service(), "fuzz");
+	call_init(&call, demo_service(&config), "fuzz");
 	bool ok = openai_input_read(&call, body, thread_id, &in);
 	require(ok != error_is_set(&call.error));
 	if (ok)
