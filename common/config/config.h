@@ -175,6 +175,7 @@ struct config {
 	bool ag_ui_enabled, ag_ui_allow_client_tools;
 	bool openai_enabled;
 	char *openai_model; /* openai.model; NULL: the attribute of agent */
+	bool langgraph_enabled;
 	struct mcp_config mcp;
 	struct observability_config observability;
 	double run_wait_timeout;                              /* seconds, runs.wait_timeout */

@@ -50,6 +50,11 @@ static const struct field_row openai_rows[] = {
     FIELDS_END,
 };
 
+static const struct field_row langgraph_rows[] = {
+    FIELD_AT("enabled", config, langgraph_enabled, .kind = &field_bool),
+    FIELDS_END,
+};
+
 static const struct field_row mcp_tool_rows[] = {
     FIELD_AT("name", mcp_config, tool_name, .kind = &field_string, .valid = word_tool,
 	.expected = "1 to 128 letters, digits, '_', '-' or '.'"),
@@ -146,6 +151,7 @@ static const struct field_row top_rows[] = {
     FIELD(config, websocket, OBJECT(websocket)),
     HERE(ag_ui),
     HERE(openai),
+    HERE(langgraph),
     FIELD(config, mcp, OBJECT(mcp)),
     BY_HAND(observability),
     HERE(graph),

@@ -52,6 +52,8 @@ static bool admit_authenticate(struct request *rq)
 	presented.credential = presented.websocket
 	    ? upgrade_credential(rq)
 	    : credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), a);
+	if (!presented.credential && rq->match.dialect && rq->match.dialect->api_key)
+		presented.credential = credential_key(param_find(params, "HTTP_X_API_KEY"), a);
 	access_authenticate(
 	    rq->server->service->access, &presented, a, &rq->identity, &rq->refusal);
 	return !error_is_set(&rq->refusal);
@@ -91,11 +93,14 @@ static bool admit_is(const char *a, const char *b)
 static const char *resource_id(struct request *rq)
 {
 	const struct route *route = rq->match.route;
-	if (rq->match.ids[0])
+	bool of_thread =
+	    admit_is(route->resource, "graph") || admit_is(route->resource, "checkpointer");
+	/* a model's, or an assistant's, is no thread's id */
+	if (rq->match.ids[0] && (!of_thread || strstr(route->path, "{thread_id}")))
 		return *rq->match.ids[0] ? rq->match.ids[0] : NULL;
 	if (route->dialect && route->dialect->late_thread)
 		return NULL; /* doc/protocol-access.md#scopes */
-	if (!admit_is(route->resource, "graph") && !admit_is(route->resource, "checkpointer"))
+	if (!of_thread)
 		return NULL;
 	return thread_id_of(&rq->call, rq->body,
 	    admit_is(route->action, "invoke") || admit_is(route->action, "stream") ||

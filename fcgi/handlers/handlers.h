@@ -37,6 +37,29 @@ void get_protected_resource(struct request *rq);
 cJSON *mcp_error_body(struct request *rq, const struct error_view *view);
 const char *mcp_challenge(struct request *rq);
 
+void get_lg_ok(struct request *rq);
+void get_lg_info(struct request *rq);
+void post_lg_assistants(struct request *rq);
+void get_lg_assistant(struct request *rq);
+void get_lg_assistant_graph(struct request *rq);
+void get_lg_assistant_schemas(struct request *rq);
+void post_lg_threads(struct request *rq);
+void get_lg_thread(struct request *rq);
+void patch_lg_thread(struct request *rq);
+void delete_lg_thread(struct request *rq);
+void post_lg_copy(struct request *rq);
+void post_lg_threads_search(struct request *rq);
+void post_lg_threads_count(struct request *rq);
+void get_lg_state(struct request *rq);
+void get_lg_state_at(struct request *rq);
+void post_lg_state_at(struct request *rq);
+void post_lg_state(struct request *rq);
+void post_lg_history(struct request *rq);
+void get_lg_history(struct request *rq);
+
+/* The same of /lg. */
+cJSON *lg_error_body(struct request *rq, const struct error_view *view);
+
 void get_observability(struct request *rq);
 
 void get_history(struct request *rq);

@@ -17,6 +17,16 @@ static bool has_control(const char *value)
 	return false;
 }
 
+/* Without the blanks around it; NULL where nothing is left. */
+static const char *credential_trimmed(const char *value, struct arena *arena)
+{
+	value += strspn(value, BLANKS);
+	size_t len = strlen(value);
+	while (len && strchr(BLANKS, value[len - 1]))
+		len--;
+	return len ? arena_strndup(arena, value, len) : NULL;
+}
+
 const char *credential_bearer(const char *authorization, struct arena *arena)
 {
 	static const char scheme[] = "Bearer";
@@ -26,11 +36,12 @@ const char *credential_bearer(const char *authorization, struct arena *arena)
 	value += strlen(scheme);
 	if (!*value || !strchr(BLANKS, *value))
 		return NULL;
-	value += strspn(value, BLANKS);
-	size_t len = strlen(value);
-	while (len && strchr(BLANKS, value[len - 1]))
-		len--;
-	return len ? arena_strndup(arena, value, len) : NULL;
+	return credential_trimmed(value, arena);
+}
+
+const char *credential_key(const char *value, struct arena *arena)
+{
+	return has_control(value) ? NULL : credential_trimmed(value, arena);
 }
 
 const char *param_find(char *const *params, const char *name)

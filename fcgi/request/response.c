@@ -259,6 +259,13 @@ void reply_lines(struct request *rq, lines_fn put, const char *id)
 	    &feed, put(&rq->call, id, &rq->response->body, response_send_part, &feed));
 }
 
+void reply_parts(struct request *rq, parts_fn put, const void *of)
+{
+	struct response_feed feed = {rq, JSON_TYPE, clock_monotonic_ms() + SEND_MS};
+	response_end_feed(
+	    &feed, put(&rq->call, of, &rq->response->body, response_send_part, &feed));
+}
+
 static void reply_tree(
     struct request *rq, const cJSON *data, const char *message, const char *extra)
 {

@@ -59,6 +59,11 @@ typedef bool (*lines_fn)(
     struct call *call, const char *id, struct buf *part, feed_fn send, void *arg);
 void reply_lines(struct request *rq, lines_fn put, const char *id);
 
+/* The same with one JSON value, which has no envelope. */
+typedef bool (*parts_fn)(
+    struct call *call, const void *of, struct buf *part, feed_fn send, void *arg);
+void reply_parts(struct request *rq, parts_fn put, const void *of);
+
 /* The error in the request's call, which must be set. */
 void reply_error(struct request *rq);
 

@@ -62,6 +62,7 @@ struct dialect {
 	int mistakes;         /* status of what has 422 elsewhere; 0: the same */
 	bool late_thread; /* which thread a body is about is known to the run, which asks for it */
 
+	bool api_key;     /* the header X-Api-Key stands for a bearer token where there is none */
 	bool own_origins; /* a page of an origin that is not in ORIGINS is refused (403) */
 
 	const char *error_shape; /* what the OpenAPI document calls the body of an error; or NULL */

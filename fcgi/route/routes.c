@@ -23,6 +23,11 @@ static const struct dialect mcp = {.on = offsetof(struct config, mcp.enabled),
 
 static const struct dialect mcp_about = {.on = offsetof(struct config, mcp.enabled)};
 
+static const struct dialect langgraph = {.on = offsetof(struct config, langgraph_enabled),
+    .api_key = true,
+    .error_shape = "LangGraphError",
+    .error_body = lg_error_body};
+
 static const struct dialect evals = {.on = offsetof(struct config, evals_served)};
 
 /*
@@ -59,6 +64,43 @@ static const struct route rows[] = {
     {METHOD_POST, "/v1/mcp", "graph", "invoke", BODY_REQUIRED, post_mcp, ROUTE_UNAUTHORIZED, &mcp},
     {METHOD_GET, "/.well-known/oauth-protected-resource", NULL, NULL, BODY_NONE,
         get_protected_resource, 0, &mcp_about},
+
+    {METHOD_GET, "/lg/ok", NULL, NULL, BODY_NONE, get_lg_ok, 0, &langgraph},
+    {METHOD_GET, "/lg/info", NULL, NULL, BODY_NONE, get_lg_info, 0, &langgraph},
+    {METHOD_POST, "/lg/assistants/search", "graph", "read", BODY_OPTIONAL, post_lg_assistants,
+        ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/assistants/{assistant_id}", "graph", "read", BODY_NONE, get_lg_assistant,
+        ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/assistants/{assistant_id}/graph", "graph", "read", BODY_NONE,
+        get_lg_assistant_graph, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/assistants/{assistant_id}/schemas", "graph", "read", BODY_NONE,
+        get_lg_assistant_schemas, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_POST, "/lg/threads", "checkpointer", "write", BODY_OPTIONAL, post_lg_threads,
+        ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_POST, "/lg/threads/search", "checkpointer", "read", BODY_OPTIONAL,
+        post_lg_threads_search, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_POST, "/lg/threads/count", "checkpointer", "read", BODY_OPTIONAL,
+        post_lg_threads_count, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/threads/{thread_id}", "checkpointer", "read", BODY_NONE, get_lg_thread,
+        ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_PATCH, "/lg/threads/{thread_id}", "checkpointer", "write", BODY_REQUIRED,
+        patch_lg_thread, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_DELETE, "/lg/threads/{thread_id}", "checkpointer", "delete", BODY_NONE,
+        delete_lg_thread, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_POST, "/lg/threads/{thread_id}/copy", "checkpointer", "write", BODY_NONE,
+        post_lg_copy, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/threads/{thread_id}/state", "checkpointer", "read", BODY_NONE,
+        get_lg_state, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_POST, "/lg/threads/{thread_id}/state", "checkpointer", "write", BODY_REQUIRED,
+        post_lg_state, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_POST, "/lg/threads/{thread_id}/state/checkpoint", "checkpointer", "read",
+        BODY_REQUIRED, post_lg_state_at, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/threads/{thread_id}/state/{checkpoint_id}", "checkpointer", "read",
+        BODY_NONE, get_lg_state_at, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_POST, "/lg/threads/{thread_id}/history", "checkpointer", "read", BODY_OPTIONAL,
+        post_lg_history, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/threads/{thread_id}/history", "checkpointer", "read", BODY_NONE,
+        get_lg_history, ROUTE_UNAUTHORIZED, &langgraph},
 
     {METHOD_GET, "/v1/observability/{thread_id}", "graph", "read", BODY_NONE, get_observability,
         0, NULL},

@@ -6,7 +6,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
 
-configure '"auth":"jwt","authorization":"ownership","ag_ui":{"enabled":true},"openai":{"enabled":true},"mcp":{"enabled":true},"store":"builtin:store"'
+configure '"auth":"jwt","authorization":"ownership","ag_ui":{"enabled":true},"openai":{"enabled":true},"langgraph":{"enabled":true},"mcp":{"enabled":true},"store":"builtin:store"'
 "$AGENTGRAPH_FCGI" --routes >routes || tap_bail 'the routes cannot be printed'
 # What this version cannot serve is not configured.
 "$AGENTGRAPH" check >check.out 2>&1 || configure '"auth":"jwt","authorization":"ownership"'
@@ -24,7 +24,7 @@ foreign=$(token bob)
 again='Invalid token, please login again'
 body='{"thread_id":"hers","threadId":"hers","runId":"r1","state":{},"tools":[],"context":[],"forwardedProps":{},
 	"config":{"thread_id":"hers"},"model":"demo","metadata":{"thread_id":"hers"},"messages":[{"id":"m1","role":"user","content":"hi"}],"query":"x","content":"x",
-	"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo","arguments":{"message":"hi","thread_id":"hers"}}}'
+	"if_exists":"do_nothing","jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo","arguments":{"message":"hi","thread_id":"hers"}}}'
 
 # ask TOKEN: the route that is tested, with that token; "" is none.
 ask() {
@@ -52,7 +52,8 @@ refused() {
 names_thread() {
 	case "$resource $path" in
 	*'{thread_id}'*) return 0 ;;
-	'checkpointer /v1/threads') [ "$method" = POST ] ;;
+	'checkpointer /v1/threads' | 'checkpointer /lg/threads') [ "$method" = POST ] ;;
+	'graph /lg/assistants'*) return 1 ;;
 	'graph /v1/graph/ws' | 'graph /v1/graph/live') return 1 ;;
 	graph\ *) [ "$method" = POST ] ;;
 	*) return 1 ;;
@@ -75,7 +76,7 @@ while read -r method path permission; do
 		continue
 	fi
 	status=403
-	case $path in /v1/ag-ui | /v1/chat/completions | /v1/models* | /v1/mcp | /v1/config/multimodal) status=401 ;; esac
+	case $path in /v1/ag-ui | /v1/chat/completions | /v1/models* | /v1/mcp | /v1/config/multimodal | /lg/*) status=401 ;; esac
 	refused '' "$status REVOKED_TOKEN $again" 'no token'
 	[ $status = 403 ] || is "$(header WWW-Authenticate | sed 's/ .*//')" Bearer "$method $path: which scheme is wanted"
 	refused "$expired" "$status EXPIRED_TOKEN Token has expired, please login again" 'an expired token'

@@ -13,7 +13,7 @@ AGENTGRAPH_RECORD=$WORK/kept
 export AGENTGRAPH_RECORD
 validate() { "$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json "$@"; }
 
-printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"openai":{"enabled":true},"mcp":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
+printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"openai":{"enabled":true},"langgraph":{"enabled":true},"mcp":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" check >check.out 2>&1 || printf '{"agent":"builtin:demo","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" routes >routes || tap_bail 'the routes cannot be printed'
 mkdir eval_reports
@@ -86,6 +86,25 @@ for meta in '' ',"_meta":{"progressToken":1}'; do
 done
 api POST /v1/mcp '{"jsonrpc":"2.0","id":1,"method":"ping"}' 'MCP-Protocol-Version: none'
 api GET /.well-known/oauth-protected-resource
+
+for path in ok info assistants/demo assistants/none assistants/demo/graph assistants/demo/schemas; do api GET "/lg/$path"; done
+api POST /lg/assistants/search '{"graph_id":"demo"}'
+api POST /lg/threads '{"thread_id":"lg","metadata":{"a":1}}'
+api POST /lg/threads '{"thread_id":"lg","if_exists":"no"}'
+for text in hello '/add 2 3' '/ask what'; do invoke "$text" "$(thread lg)"; done
+api GET /lg/threads/lg
+api PATCH /lg/threads/lg '{"metadata":{"b":2}}'
+api POST /lg/threads/search '{"metadata":{"a":1}}'
+api POST /lg/threads/count
+api GET /lg/threads/lg/state
+checkpoint=$(json .checkpoint.checkpoint_id "$BODY")
+api GET "/lg/threads/lg/state/$checkpoint"
+api POST /lg/threads/lg/state/checkpoint "{\"checkpoint\":{\"checkpoint_id\":\"$checkpoint\"}}"
+api POST /lg/threads/lg/state '{"values":{"messages":[{"type":"human","content":"hi"}]}}'
+api POST /lg/threads/lg/history '{"limit":5}'
+api GET '/lg/threads/lg/history?limit=2'
+api POST /lg/threads/lg/copy
+api DELETE /lg/threads/lg
 
 api GET '/v1/graph/runs?thread_id=t&status=completed&limit=1'
 run=$(json '.data.runs[0].run_id' "$BODY")

@@ -37,7 +37,7 @@ as() {
 said() {
 	case $STATUS in
 	2*) echo "$STATUS" ;;
-	*) json '"'"$STATUS"' \(.error_code // .error.data.code // .error.code) \(.detail // .error.message)"' "$BODY" ;;
+	*) json '"'"$STATUS"' \(.error_code // .code // .error.data.code // .error.code) \(.detail // .error.message)"' "$BODY" ;;
 	esac
 }
 

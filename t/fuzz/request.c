@@ -31,6 +31,7 @@
 static const char configuration[] = "{\"agent\": \"builtin:demo\", \"store\": \"builtin:store\", "
 				    "\"ag_ui\": {\"enabled\": true}, "
 				    "\"openai\": {\"enabled\": true}, "
+				    "\"langgraph\": {\"enabled\": true}, "
 				    "\"history\": {\"trust_imports\": true}}";
 
 static struct {

@@ -242,6 +242,9 @@ static void small_blocks(void)
 	CHECK_REFUSED(", \"openai\": {\"enabled\": 1}", "openai.enabled: expected true or false");
 	CHECK_REFUSED(", \"openai\": {\"model\": \"\"}", "openai.model");
 	CHECK_REFUSED(", \"openai\": true", "openai");
+	CHECK_ACCEPTED(", \"langgraph\": {\"enabled\": true}", c->langgraph_enabled);
+	CHECK_REFUSED(
+	    ", \"langgraph\": {\"enabled\": 1}", "langgraph.enabled: expected true or false");
 	CHECK_ACCEPTED("", !c->mcp.enabled && !c->mcp.tool_name && !c->mcp.input_schema);
 	CHECK_ACCEPTED(
 	    ", \"mcp\": {\"enabled\": true, \"tool\": {\"name\": \"a.b-c_1\", \"description\": "

@@ -83,6 +83,7 @@ static void references_lead_somewhere(void)
 	configure("/docs", "/redocs", false);
 	config.ag_ui_enabled = true;
 	config.openai_enabled = true;
+	config.langgraph_enabled = true;
 	config.mcp.enabled = true;
 	config.evals_served = true;
 	cJSON *document =

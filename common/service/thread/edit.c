@@ -2,6 +2,7 @@
 /* Threads made and described from outside: POST and PATCH (doc/protocol-threads.md#making). */
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "service/history/earlier.h"
 #include "service/thread/change.h"
 #include "service/thread/ident.h"
 #include "service/thread/threads.h"
@@ -64,7 +65,7 @@ static bool edit_apply(struct call *call, const struct edit *edit, struct thread
 		"metadata must be " EXPECTED_METADATA);
 }
 
-cJSON *thread_create(struct call *call, const cJSON *body)
+static cJSON *edit_create(struct call *call, const cJSON *body, enum checkpoint_source checkpoint)
 {
 	const char *wanted;
 	struct edit edit;
@@ -73,9 +74,20 @@ cJSON *thread_create(struct call *call, const cJSON *body)
 	if (!edit_read(call, body, &edit) ||
 	    !thread_take_new(call, wanted, CLAIM_ENQUEUE, &change.lease, &change.thread))
 		return NULL;
+	change.checkpoint = checkpoint;
 	bool made = edit_apply(call, &edit, &change.thread) && change_append(&change, NULL);
 	change_end(&change);
 	return made ? thread_read(call, change.thread.thread_id) : NULL;
+}
+
+cJSON *thread_create(struct call *call, const cJSON *body)
+{
+	return edit_create(call, body, CHECKPOINT_NONE);
+}
+
+cJSON *thread_create_kept(struct call *call, const cJSON *body)
+{
+	return edit_create(call, body, earlier_of_update(call));
 }
 
 cJSON *thread_update(struct call *call, const char *thread_id, const cJSON *body)

@@ -36,9 +36,9 @@ static cJSON *threads_record(const struct thread *thread, enum run_status status
 
 struct thread_list {
 	struct call *call;
-	cJSON *threads;
-	unsigned status; /* a bit that is asked for; 0: any */
-	int64_t skip, left;
+	cJSON *threads;    /* NULL: they are only counted */
+	unsigned statuses; /* bits that are asked for; 0: any */
+	int64_t skip, left, count;
 };
 
 /* How the thread is now; false when it is gone, or with the error set. */
@@ -64,9 +64,11 @@ static bool threads_add_record(void *arg, const struct thread *thread)
 	if (!threads_now(list->call, &now, &flags))
 		return !error_is_set(&list->call->error);
 	enum run_status status = thread_status(&now, &flags);
-	if ((list->status && !(list->status >> status & 1)) || list->skip-- > 0)
+	if ((list->statuses && !(list->statuses >> status & 1)) || list->skip-- > 0)
 		return true;
-	cJSON_AddItemToArray(list->threads, threads_record(&now, status));
+	list->count++;
+	if (list->threads)
+		cJSON_AddItemToArray(list->threads, threads_record(&now, status));
 	return --list->left > 0;
 }
 
@@ -81,30 +83,48 @@ static bool threads_read_status(struct call *call, const char *name, unsigned *s
 		"status must be one of idle, running, interrupted, completed, error, stopped");
 }
 
-cJSON *threads_list(struct call *call, const struct thread_query *query)
+/* Walks those that are asked for. */
+static bool threads_walk(struct call *call, const struct thread_query *query, struct page *page,
+    struct thread_list *list)
 {
 	struct storage *storage = call->service->storage;
+	unsigned stored = list->statuses;
+	if (stored >> RUN_ERROR & 1)
+		stored |= STORED_AS_FAILED;
+	const struct thread_filter filter = {
+	    .statuses = stored, .labels = query->labels, .count = query->label_count};
+	/* what is stored says no more than which threads may have the status */
+	if (list->statuses) {
+		list->skip = page->offset;
+		page->offset = 0;
+		page->limit = INT64_MAX;
+	}
+	return storage->threads->list(storage, &call->ctx, call->owner, page, &filter,
+		   threads_add_record, list, &call->error) &&
+	    !error_is_set(&call->error);
+}
+
+cJSON *threads_list(struct call *call, const struct thread_query *query)
+{
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	struct thread_list list = {
 	    .call = call, .threads = cJSON_AddArrayToObject(data, "threads")};
 	struct page page;
-	bool ok = threads_read_status(call, query->status, &list.status);
+	bool ok = threads_read_status(call, query->status, &list.statuses);
 	if (!page_read(call, &query->page, &page) || !ok)
 		return NULL;
+	list.statuses |= query->statuses;
 	list.left = page.limit;
-	const struct thread_filter filter = {
-	    .statuses = list.status >> RUN_ERROR & 1 ? STORED_AS_FAILED : list.status,
-	    .labels = query->labels,
-	    .count = query->label_count};
-	/* what is stored says no more than which threads may have the status */
-	if (list.status) {
-		list.skip = page.offset;
-		page.offset = 0;
-		page.limit = INT64_MAX;
-	}
-	bool done = storage->threads->list(storage, &call->ctx, call->owner, &page, &filter,
-	    threads_add_record, &list, &call->error);
-	return done && !error_is_set(&call->error) ? data : NULL;
+	return threads_walk(call, query, &page, &list) ? data : NULL;
+}
+
+bool threads_count(struct call *call, const struct thread_query *query, int64_t *count)
+{
+	struct thread_list list = {.call = call, .statuses = query->statuses, .left = INT64_MAX};
+	struct page all = {.limit = INT64_MAX};
+	bool ok = threads_walk(call, query, &all, &list);
+	*count = list.count;
+	return ok;
 }
 
 cJSON *thread_read(struct call *call, const char *thread_id)

@@ -21,6 +21,7 @@ struct list_query {
 struct thread_query {
 	struct list_query page;
 	const char *status;
+	unsigned statuses;          /* the same as bits, 1 << enum run_status, beside it; 0: any */
 	const struct label *labels; /* members of the metadata */
 	size_t label_count;
 };
@@ -28,8 +29,12 @@ struct thread_query {
 /* Each returns the data of its route.  What is wrong with the query's form may be in call->error
  * already; the lists add what is wrong with its values. */
 cJSON *threads_list(struct call *call, const struct thread_query *query);
+/* How many there are, whatever page is asked for. */
+bool threads_count(struct call *call, const struct thread_query *query, int64_t *count);
 cJSON *thread_read(struct call *call, const char *thread_id);
 cJSON *thread_create(struct call *call, const cJSON *body);
+/* The same with a checkpoint of the thread as it begins, where history is on. */
+cJSON *thread_create_kept(struct call *call, const cJSON *body);
 cJSON *thread_update(struct call *call, const char *thread_id, const cJSON *body);
 cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body);
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+/* Messages as LangGraph's clients write and read them (doc/protocol-langgraph.md#messages). */
+#ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_MESSAGE_H
+#define AGENTGRAPH_SERVICE_LANGGRAPH_LG_MESSAGE_H
+
+#include "service/service.h"
+
+/* A message in output form, or a piece of one, as such a client reads it, a new tree. */
+cJSON *lg_message_view(const cJSON *message);
+
+/* Appends the same of a stored message, of which json is the text. */
+void lg_message_put(struct buf *out, const char *json);
+
+/*
+ * What one message, or an array of them, stands for as input of a run or of a state: an array of
+ * messages that run_input_read takes, in the arena.  at is where they stand: "body.input.messages".
+ * NULL with every mistake in call->error.
+ */
+cJSON *lg_messages_read(struct call *call, const cJSON *messages, const char *at);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading messages of such clients: plain objects, what LangChain's classes print, pairs of a role
+ * and a text, and a text alone. */
+#include "base/fields.h"
+#include "base/json/json.h"
+#include "service/files/media_type.h"
+#include "service/langgraph/lg_message.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define TYPES "human, ai, system, tool"
+
+static bool lg_message_wrong(struct call *call, const char *at, const char *type, const char *must)
+{
+	return error_field(
+	    &call->error, ERR_VALIDATION, at, type, "%s must be %s", strchr(at, '.') + 1, must);
+}
+
+static const char *lg_below(struct call *call, const char *at, const char *name)
+{
+	return arena_printf(call->arena, "%s.%s", at, name);
+}
+
+/* Values can be large; what they are put into is read while the body is there. */
+static void lg_refer(cJSON *object, const char *name, const cJSON *value)
+{
+	if (value)
+		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
+}
+
+/* ---- parts ---- */
+
+static cJSON *lg_block(const char *type)
+{
+	cJSON *block = cJSON_CreateObject();
+	json_add_str(block, "type", type);
+	return block;
+}
+
+/* An address, which may be a data URL, of a part that says so in LangChain's way or OpenAI's. */
+static cJSON *lg_url_block(const char *type, const cJSON *url)
+{
+	const cJSON *inner = cJSON_IsObject(url) ? json_get(url, "url") : url;
+	cJSON *block = lg_block(type);
+	lg_refer(block, "url", inner);
+	return block;
+}
+
+/* Of bytes that the part has, of a file that was uploaded here, or of an address. */
+static cJSON *lg_data_block(const cJSON *part, const char *type)
+{
+	const cJSON *mime_type = json_opt(part, "mime_type"), *data = json_opt(part, "data");
+	const cJSON *id = json_opt(part, "id"), *url = json_opt(part, "url");
+	const char *name = json_str(json_opt(part, "metadata"), "name");
+	if (!mime_type)
+		mime_type = json_opt(part, "mimeType");
+	if (!name)
+		name = json_str(json_opt(part, "metadata"), "filename");
+	if (!id)
+		id = json_opt(part, "file_id");
+	bool is_file = strcmp(type, "file") == 0;
+	const char *kind = is_file && cJSON_IsString(mime_type)
+	    ? media_type_block(mime_type->valuestring)
+	    : is_file ? "document"
+		      : type;
+	cJSON *block = lg_block(kind);
+	lg_refer(block,
+	    data      ? "data_base64"
+		: url ? "url"
+		      : "file_id",
+	    data      ? data
+		: url ? url
+		      : id);
+	lg_refer(block, "mime_type", mime_type);
+	if (name)
+		json_add_str(json_add(block, "media", cJSON_CreateObject()), "filename", name);
+	return block;
+}
+
+/* A part as a block, a new tree; NULL with the mistake set, or of one that says nothing here. */
+static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
+{
+	const char *type = json_str(part, "type");
+	if (cJSON_IsString(part)) {
+		cJSON *block = lg_block("text");
+		lg_refer(block, "text", part);
+		return block;
+	}
+	if (!cJSON_IsObject(part) || !type) {
+		lg_message_wrong(call, at, "type_error", "an object with a type");
+	} else if (strcmp(type, "text") == 0) {
+		cJSON *block = lg_block("text");
+		lg_refer(block, "text", json_get(part, "text"));
+		return block;
+	} else if (strcmp(type, "image_url") == 0) {
+		return lg_url_block("image", json_get(part, "image_url"));
+	} else if (strcmp(type, "image") == 0 || strcmp(type, "audio") == 0 ||
+	    strcmp(type, "video") == 0 || strcmp(type, "file") == 0) {
+		return lg_data_block(part, type);
+	} else if (strcmp(type, "tool_use") != 0 && strcmp(type, "tool_call") != 0 &&
+	    strcmp(type, "reasoning") != 0) {
+		lg_message_wrong(call, lg_below(call, at, "type"), "value_error",
+		    "one of text, image_url, image, audio, video, file");
+	}
+	return NULL;
+}
+
+static void lg_read_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+{
+	const cJSON *content = json_opt(item, "content"), *part;
+	int i = 0;
+	if (cJSON_IsString(content)) {
+		cJSON *block = json_append(blocks, lg_block("text"));
+		lg_refer(block, "text", content);
+		return;
+	}
+	if (!cJSON_IsArray(content)) {
+		lg_message_wrong(call, lg_below(call, at, "content"),
+		    content ? "type_error" : "missing", "a string or an array of parts");
+		return;
+	}
+	cJSON_ArrayForEach(part, content) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			return; /* nobody would be told of more */
+		cJSON *block =
+		    lg_read_part(call, part, arena_printf(call->arena, "%s.content[%d]", at, i++));
+		if (block)
+			cJSON_AddItemToArray(blocks, block);
+	}
+}
+
+/* ---- calls and results ---- */
+
+struct lg_call {
+	const char *id, *name;
+	const cJSON *args;
+};
+
+static const struct field_row lg_call_rows[] = {
+    FIELD(lg_call, id, .kind = &field_text, .required = true),
+    FIELD(lg_call, name, .kind = &field_text, .required = true),
+    FIELD(lg_call, args, FIELD_OBJECT, .required = true),
+    FIELDS_END,
+};
+
+static void lg_read_calls(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+{
+	const cJSON *calls = json_opt(item, "tool_calls"), *one;
+	int i = 0;
+	if (calls && !cJSON_IsArray(calls)) {
+		lg_message_wrong(call, lg_below(call, at, "tool_calls"), "type_error", "an array");
+		return;
+	}
+	cJSON_ArrayForEach(one, calls) {
+		struct lg_call asked = {0};
+		const char *where = arena_printf(call->arena, "%s.tool_calls[%d]", at, i++);
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			return;
+		if (!cJSON_IsObject(one)) {
+			lg_message_wrong(call, where, "type_error", "an object");
+		} else if (fields_read_body(&call->error, where, one, lg_call_rows, &asked)) {
+			cJSON *block = json_append(blocks, lg_block("tool_call"));
+			json_add_str(block, "id", asked.id);
+			json_add_str(block, "name", asked.name);
+			lg_refer(block, "args", asked.args);
+		}
+	}
+}
+
+/* What a tool said is the output of the call that it names: a text, or the parts as they are. */
+static void lg_read_result(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+{
+	const cJSON *id = json_opt(item, "tool_call_id"), *content = json_opt(item, "content");
+	const char *status = json_str(item, "status");
+	if (!cJSON_IsString(id) || !*id->valuestring)
+		lg_message_wrong(call, lg_below(call, at, "tool_call_id"),
+		    id ? "type_error" : "missing", "a string that is not empty");
+	if (!cJSON_IsString(content) && !cJSON_IsArray(content))
+		lg_message_wrong(call, lg_below(call, at, "content"),
+		    content ? "type_error" : "missing", "a string or an array of parts");
+	cJSON *block = json_append(blocks, lg_block("tool_result"));
+	lg_refer(block, "call_id", id);
+	lg_refer(block, "output", content);
+	if (status && strcmp(status, "error") == 0)
+		cJSON_AddTrueToObject(block, "is_error");
+}
+
+/* ---- messages ---- */
+
+/* The words for each role: of plain objects, and the ends of LangChain's classes' names. */
+static const struct {
+	const char *name, *role;
+} lg_roles[] = {{"human", "user"}, {"user", "user"}, {"HumanMessage", "user"},
+    {"HumanMessageChunk", "user"}, {"ai", "assistant"}, {"assistant", "assistant"},
+    {"AIMessage", "assistant"}, {"AIMessageChunk", "assistant"}, {"system", "system"},
+    {"developer", "system"}, {"SystemMessage", "system"}, {"tool", "tool"},
+    {"ToolMessage", "tool"}};
+
+static const char *lg_role_of(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(lg_roles) / sizeof(lg_roles[0]); i++) {
+		if (strcmp(name, lg_roles[i].name) == 0)
+			return lg_roles[i].role;
+	}
+	return NULL;
+}
+
+/* What a class of LangChain prints has the message inside: {"lc", "type", "id", "kwargs"}. */
+static const cJSON *lg_unwrap(const cJSON *item, const char **name)
+{
+	const cJSON *inner = json_opt(item, "kwargs");
+	const char *type = json_str(item, "type");
+	*name = type ? type : json_str(item, "role");
+	if (!json_opt(item, "lc") || !cJSON_IsObject(inner))
+		return item;
+	*name = cJSON_GetStringValue(json_last(json_opt(item, "id")));
+	return inner;
+}
+
+/* A pair of a role and a text, or a text of the user. */
+static cJSON *lg_read_short(const cJSON *item)
+{
+	const cJSON *text = cJSON_IsArray(item) ? cJSON_GetArrayItem(item, 1) : item;
+	const char *role =
+	    cJSON_IsArray(item) ? lg_role_of(cJSON_GetStringValue(item->child)) : "user";
+	if (!role || !cJSON_IsString(text))
+		return NULL;
+	cJSON *message = cJSON_CreateObject();
+	json_add_str(message, "role", role);
+	lg_refer(message, "content", text);
+	return message;
+}
+
+/* Appends what an item stands for; with the mistakes set nothing that is of use. */
+static void lg_read_message(struct call *call, const cJSON *item, const char *at, cJSON *out)
+{
+	const char *name;
+	if (!cJSON_IsObject(item)) {
+		cJSON *message = lg_read_short(item);
+		if (message)
+			cJSON_AddItemToArray(out, message);
+		else
+			lg_message_wrong(call, at, "type_error", "an object");
+		return;
+	}
+	const cJSON *inner = lg_unwrap(item, &name);
+	const char *role = lg_role_of(name);
+	if (!role) {
+		lg_message_wrong(call, lg_below(call, at, "type"), name ? "value_error" : "missing",
+		    "one of " TYPES);
+		return;
+	}
+	cJSON *message = json_append(out, cJSON_CreateObject());
+	json_add_str(message, "role", role);
+	lg_refer(message, "message_id", json_opt(inner, "id"));
+	cJSON *blocks = json_add(message, "content", cJSON_CreateArray());
+	if (strcmp(role, "tool") == 0) {
+		lg_read_result(call, inner, at, blocks);
+		return;
+	}
+	lg_read_content(call, inner, at, blocks);
+	if (strcmp(role, "assistant") == 0)
+		lg_read_calls(call, inner, at, blocks);
+}
+
+cJSON *lg_messages_read(struct call *call, const cJSON *messages, const char *at)
+{
+	size_t mistakes = call->error.mistakes;
+	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
+	const cJSON *item;
+	int i = 0;
+	/* a pair of texts might be two messages, as it is where messages are expected */
+	if (messages && !cJSON_IsArray(messages)) {
+		lg_read_message(call, messages, at, out);
+		return call->error.mistakes == mistakes ? out : NULL;
+	}
+	cJSON_ArrayForEach(item, messages) {
+		if (call->error.mistakes >= ERROR_DETAILS_MAX)
+			break; /* nobody would be told of more */
+		lg_read_message(call, item, arena_printf(call->arena, "%s[%d]", at, i++), out);
+	}
+	return call->error.mistakes == mistakes ? out : NULL;
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: ISC */
+/* States: of now, of a checkpoint, and the list of all. */
+#include "service/langgraph/lg_state.h"
+
+#include "base/fields.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/state.h"
+#include "service/history/earlier.h"
+#include "service/langgraph/langgraph.h"
+#include "service/langgraph/lg_assistant.h"
+#include "service/thread/change.h"
+#include "service/thread/page.h"
+#include "service/thread/threads.h"
+#include "storage/runs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define DEFAULT_LIMIT 10
+#define MOST 1000
+#define ID_DIGITS 16
+
+/* ---- ids ---- */
+
+static const char *lg_id(struct call *call, int64_t number)
+{
+	return arena_printf(call->arena, "%0*" PRIx64, ID_DIGITS, (uint64_t)number);
+}
+
+static const char *lg_input_id(struct call *call, const struct lg_place *place)
+{
+	return arena_printf(call->arena, "%s-%s", lg_id(call, place->parent),
+	    lg_id(call, place->checkpoint.number));
+}
+
+cJSON *lg_checkpoint_view(const char *thread_id, const char *id)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddStringToObject(out, "thread_id", thread_id);
+	json_add_str(out, "checkpoint_ns", "");
+	json_add_str(out, "checkpoint_id", id);
+	json_add_str(out, "checkpoint_map", NULL);
+	return out;
+}
+
+struct lg_named {
+	const char *checkpoint_id;
+	const cJSON *checkpoint;
+};
+
+static const struct field_row lg_named_rows[] = {
+    FIELD(lg_named, checkpoint_id, .kind = &field_filled),
+    FIELD(lg_named, checkpoint, FIELD_OBJECT),
+    FIELDS_END,
+};
+
+static const struct field_row lg_inner_rows[] = {
+    FIELD(lg_named, checkpoint_id, .kind = &field_filled),
+    FIELDS_END,
+};
+
+const char *lg_checkpoint_id(struct call *call, const cJSON *body)
+{
+	struct lg_named named = {0};
+	fields_read_body(&call->error, "body", body, lg_named_rows, &named);
+	if (!named.checkpoint_id)
+		fields_read_body(
+		    &call->error, "body.checkpoint", named.checkpoint, lg_inner_rows, &named);
+	return error_is_set(&call->error) ? NULL : named.checkpoint_id;
+}
+
+/* ---- what a run was given ---- */
+
+struct lg_noting {
+	struct arena *arena;
+	const char *last;
+};
+
+static bool lg_keep_last(void *arg, const char *id, const char *body_json)
+{
+	struct lg_noting *noting = arg;
+	(void)body_json;
+	noting->last = arena_strdup(noting->arena, id);
+	return true;
+}
+
+/* Whether the checkpoint is the first of its run, and what that run was given is known. */
+static bool lg_has_input(struct call *call, const struct thread *thread,
+    const struct checkpoint *checkpoint, struct lg_place *place)
+{
+	struct storage *storage = call->service->storage;
+	const char *run_id = checkpoint->thread.run_id;
+	struct lg_noting noting = {.arena = call->arena};
+	struct checkpoint before = {0};
+	*place = (struct lg_place){
+	    .checkpoint = *checkpoint, .is_input = true, .parent = checkpoint->parent};
+	if (!run_id ||
+	    (checkpoint->source != CHECKPOINT_RUN && checkpoint->source != CHECKPOINT_STEP))
+		return false;
+	if (checkpoint->parent &&
+	    storage->history->get(storage, &call->ctx, call->arena, thread, checkpoint->parent,
+		&before, &call->error) &&
+	    before.source != CHECKPOINT_REWIND && before.thread.run_id &&
+	    strcmp(before.thread.run_id, run_id) == 0)
+		return false;
+	if (error_is_set(&call->error) ||
+	    !storage->runs->get(storage, &call->ctx, call->arena, thread->thread_id, run_id,
+		&place->run, &call->error) ||
+	    !storage->runs->messages(
+		storage, &call->ctx, &place->run, false, lg_keep_last, &noting, &call->error))
+		return false;
+	place->last = noting.last;
+	/* the graph has set nothing yet, nor is anything asked */
+	place->checkpoint.thread.fields_json =
+	    before.thread.fields_json ? before.thread.fields_json : "{}";
+	return noting.last;
+}
+
+bool lg_place_find(struct call *call, const struct thread *thread, const char *checkpoint_id,
+    struct lg_place *place)
+{
+	const char *dash = strchr(checkpoint_id, '-');
+	struct checkpoint checkpoint;
+	*place = (struct lg_place){0};
+	if (!dash)
+		return earlier_find(call, thread, checkpoint_id, &place->checkpoint);
+	return earlier_find(call, thread, dash + 1, &checkpoint) &&
+	    ((lg_has_input(call, thread, &checkpoint, place) &&
+		 strcmp(lg_input_id(call, place), checkpoint_id) == 0) ||
+		error_is_set(&call->error) || earlier_not_found(call)) &&
+	    !error_is_set(&call->error);
+}
+
+const char *lg_latest_id(struct call *call, const struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	struct history_origin origin = {0};
+	storage->history->origin(storage, &call->ctx, thread->row, &origin, &call->error);
+	return origin.number ? lg_id(call, origin.number) : NULL;
+}
+
+/* ---- a state ---- */
+
+static cJSON *lg_task(const char *id, const char *name, cJSON *interrupts)
+{
+	cJSON *task = cJSON_CreateObject();
+	cJSON_AddStringToObject(task, "id", id);
+	cJSON_AddStringToObject(task, "name", name);
+	json_add_str(task, "error", NULL);
+	json_add(task, "interrupts", interrupts);
+	json_add_str(task, "checkpoint", NULL);
+	json_add_str(task, "state", NULL);
+	json_add_str(task, "result", NULL);
+	return task;
+}
+
+/* What comes next, and what it asks. */
+static void lg_add_tasks(cJSON *head, const char *next, cJSON *interrupts, const char *id)
+{
+	cJSON *names = json_add(head, "next", cJSON_CreateArray());
+	cJSON *tasks = json_add(head, "tasks", cJSON_CreateArray()), *one;
+	cJSON_AddItemToObject(head, "interrupts", cJSON_Duplicate(interrupts, true));
+	if (!interrupts->child && next)
+		json_append(tasks, lg_task(id ? id : next, next, cJSON_CreateArray()));
+	while ((one = interrupts->child)) {
+		cJSON_DetachItemViaPointer(interrupts, one);
+		cJSON *alone = cJSON_CreateArray();
+		const char *node = cJSON_GetStringValue(json_get(one, "ns")->child);
+		json_append(tasks, lg_task(json_str(one, "id"), node ? node : "", alone));
+		json_append(alone, one);
+	}
+	const cJSON *task;
+	cJSON_ArrayForEach(task, tasks)
+		json_append(names, cJSON_CreateString(json_str(task, "name")));
+	cJSON_Delete(interrupts);
+}
+
+/* Where a paused thread goes on: the node itself, or what stands behind it. */
+static const char *lg_next(struct call *call, const struct thread *thread)
+{
+	cJSON *interrupt = arena_json(call->arena, thread_interrupt(thread));
+	if (thread->next)
+		return thread->next;
+	return interrupt ? json_str(interrupt, "node") : NULL;
+}
+
+static void lg_add_metadata(
+    struct call *call, cJSON *head, const struct thread *thread, const char *source)
+{
+	cJSON *metadata = json_add(head, "metadata", cJSON_CreateObject());
+	json_add_str(metadata, "source", source);
+	json_add_int(metadata, "step", thread->step);
+	json_add_str(metadata, "writes", NULL);
+	json_add(metadata, "parents", cJSON_CreateObject());
+	cJSON_AddStringToObject(metadata, "thread_id", thread->thread_id);
+	cJSON_AddStringToObject(metadata, "graph_id", lg_graph_id(call));
+	cJSON_AddStringToObject(metadata, "assistant_id", lg_assistant_id(call));
+	if (thread->run_id)
+		cJSON_AddStringToObject(metadata, "run_id", thread->run_id);
+}
+
+static const char *lg_source(enum checkpoint_source source)
+{
+	switch (source) {
+	case CHECKPOINT_UPDATE:
+		return "update";
+	case CHECKPOINT_REWIND:
+	case CHECKPOINT_COPY:
+		return "fork";
+	case CHECKPOINT_NONE:
+	case CHECKPOINT_RUN:
+	case CHECKPOINT_STEP:
+		break;
+	}
+	return "loop";
+}
+
+/* The ids of a state and of the one before it; either may be NULL. */
+struct lg_ids {
+	const char *id, *parent;
+};
+
+static void lg_state_item(struct call *call, const struct thread *thread, const char *next,
+    const struct lg_ids *ids, const char *source, int64_t time, struct lg_item *item)
+{
+	char text[ISO_TIME_SIZE];
+	cJSON *head = arena_json(call->arena, cJSON_CreateObject());
+	*item = (struct lg_item){.head = head, .thread = *thread, .whole = true};
+	json_add(head, "checkpoint", lg_checkpoint_view(thread->thread_id, ids->id));
+	if (ids->parent)
+		json_add(
+		    head, "parent_checkpoint", lg_checkpoint_view(thread->thread_id, ids->parent));
+	else
+		json_add_str(head, "parent_checkpoint", NULL);
+	lg_add_metadata(call, head, thread, source);
+	json_add_str(head, "created_at", clock_iso(time, text));
+	lg_add_tasks(head, next, lg_interrupts(thread), ids->id);
+}
+
+/* What the graph begins with, where that is always the same. */
+static const char *lg_first_node(const ag_graph *graph)
+{
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		if (strcmp(graph->edges[i].from, AG_START) == 0 && graph->edges[i].target_count)
+			return graph->edges[i].names[0];
+	}
+	return NULL;
+}
+
+static void lg_input_item(struct call *call, const struct lg_place *place, struct lg_item *item)
+{
+	struct thread thread = place->checkpoint.thread;
+	const struct lg_ids ids = {
+	    lg_input_id(call, place), place->parent ? lg_id(call, place->parent) : NULL};
+	thread.status = RUN_IDLE;
+	thread.step = 0;
+	thread.pause_json = NULL;
+	lg_state_item(call, &thread, lg_first_node(call->service->graph), &ids, "input",
+	    place->run.created_at, item);
+	item->last = place->last;
+}
+
+/* The checkpoint itself; *input is what stands before it, where before says that it does. */
+static bool lg_checkpoint_item(struct call *call, const struct thread *thread,
+    const struct checkpoint *checkpoint, struct lg_item *item, struct lg_place *input, bool *before)
+{
+	*before = lg_has_input(call, thread, checkpoint, input);
+	if (error_is_set(&call->error))
+		return false;
+	const struct lg_ids ids = {lg_id(call, checkpoint->number),
+	    *before                  ? lg_input_id(call, input)
+		: checkpoint->parent ? lg_id(call, checkpoint->parent)
+				     : NULL};
+	lg_state_item(call, &checkpoint->thread, lg_next(call, &checkpoint->thread), &ids,
+	    lg_source(checkpoint->source), checkpoint->number, item);
+	return true;
+}
+
+/* ---- the state of now, or of a checkpoint ---- */
+
+static struct lg_item *lg_reply_one(struct call *call, struct lg_reply *reply)
+{
+	*reply =
+	    (struct lg_reply){.count = 1, .items = arena_alloc(call->arena, sizeof(*reply->items))};
+	return reply->items;
+}
+
+static bool lg_state_now(struct call *call, const struct thread *thread, struct lg_item *item)
+{
+	struct storage *storage = call->service->storage;
+	struct checkpoint latest;
+	struct lg_place input;
+	bool before;
+	const char *id = lg_latest_id(call, thread);
+	if (error_is_set(&call->error))
+		return false;
+	if (id &&
+	    storage->history->get(storage, &call->ctx, call->arena, thread, earlier_number(id),
+		&latest, &call->error)) {
+		/* what has changed since is shown as well */
+		latest.thread = *thread;
+		return lg_checkpoint_item(call, thread, &latest, item, &input, &before);
+	}
+	const struct lg_ids none = {0};
+	lg_state_item(call, thread, lg_next(call, thread), &none, "loop", thread->updated_at, item);
+	return !error_is_set(&call->error);
+}
+
+bool lg_state_read(
+    struct call *call, const char *thread_id, const char *checkpoint_id, struct lg_reply *reply)
+{
+	struct lg_item *item = lg_reply_one(call, reply);
+	struct thread thread;
+	struct run_flags flags;
+	struct lg_place place, input;
+	bool before;
+	if (!thread_look(call, thread_id, &thread, &flags))
+		return false;
+	if (!checkpoint_id)
+		return lg_state_now(call, &thread, item);
+	if (!lg_place_find(call, &thread, checkpoint_id, &place))
+		return false;
+	if (place.is_input) {
+		lg_input_item(call, &place, item);
+		return true;
+	}
+	return lg_checkpoint_item(call, &thread, &place.checkpoint, item, &input, &before);
+}
+
+bool lg_state_named(
+    struct call *call, const char *thread_id, const cJSON *body, struct lg_reply *reply)
+{
+	const char *id = lg_checkpoint_id(call, body);
+	return !error_is_set(&call->error) && lg_state_read(call, thread_id, id, reply);
+}
+
+/* ---- the list ---- */
+
+struct lg_history_body {
+	int64_t limit;
+	const cJSON *before, *metadata;
+};
+
+static const struct field_row lg_history_rows[] = {
+    FIELD(lg_history_body, limit, .kind = &field_integer, .min = 1, .max = FIELD_INTEGER_MAX,
+	.expected = "an integer above 0"),
+    FIELD(lg_history_body, before, .kind = &field_json, .types = TYPE_STRING | TYPE_OBJECT,
+	.expected = "the id of a checkpoint, or an object that names it"),
+    FIELD(lg_history_body, metadata, FIELD_OBJECT),
+    FIELDS_END,
+};
+
+/* before: a text, a checkpoint, or a configuration that has one. */
+static const char *lg_before(const cJSON *before)
+{
+	const cJSON *inner = json_opt(before, "configurable");
+	const char *id = json_str(inner ? inner : before, "checkpoint_id");
+	return cJSON_IsString(before) ? before->valuestring : id;
+}
+
+struct lg_listing {
+	struct call *call;
+	const struct thread *thread;
+	struct lg_reply *reply;
+	size_t most;
+	int64_t *numbers; /* of the checkpoints that are to be shown */
+	size_t count;
+};
+
+static bool lg_note_checkpoint(void *arg, const struct checkpoint *checkpoint)
+{
+	struct lg_listing *list = arg;
+	list->numbers[list->count++] = checkpoint->number;
+	return list->count < list->most;
+}
+
+static void lg_list_input(struct lg_listing *list, const struct lg_place *input)
+{
+	if (list->reply->count < list->most)
+		lg_input_item(list->call, input, &list->reply->items[list->reply->count++]);
+}
+
+/* One of them, whole, and the state before it. */
+static bool lg_list_checkpoint(struct lg_listing *list, int64_t number)
+{
+	struct call *call = list->call;
+	struct storage *storage = call->service->storage;
+	struct lg_reply *reply = list->reply;
+	struct checkpoint checkpoint;
+	struct lg_place input;
+	bool before;
+	if (!storage->history->get(
+		storage, &call->ctx, call->arena, list->thread, number, &checkpoint, &call->error))
+		return !error_is_set(&call->error); /* it has just gone */
+	if (!lg_checkpoint_item(
+		call, list->thread, &checkpoint, &reply->items[reply->count], &input, &before))
+		return false;
+	reply->count++;
+	if (before)
+		lg_list_input(list, &input);
+	return true;
+}
+
+/* The list begins behind before, which may be a checkpoint, whose input comes then, or an input. */
+static bool lg_list_from(struct lg_listing *list, const char *before, int64_t *number)
+{
+	struct call *call = list->call;
+	struct lg_place place, input;
+	*number = 0;
+	if (!before)
+		return true;
+	if (!lg_place_find(call, list->thread, before, &place))
+		return false;
+	*number = place.checkpoint.number;
+	if (!place.is_input && lg_has_input(call, list->thread, &place.checkpoint, &input))
+		lg_list_input(list, &input);
+	return !error_is_set(&call->error);
+}
+
+static bool lg_list_history(struct call *call, const char *thread_id, int64_t limit,
+    const char *before, struct lg_reply *reply)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread;
+	struct run_flags flags;
+	if (!thread_look(call, thread_id, &thread, &flags))
+		return false;
+	size_t most = limit < MOST ? (size_t)limit : MOST;
+	struct lg_listing list = {.call = call,
+	    .thread = &thread,
+	    .reply = reply,
+	    .most = most,
+	    .numbers = arena_alloc(call->arena, most * sizeof(*list.numbers))};
+	struct checkpoint_filter filter = {.limit = (int64_t)most};
+	*reply = (struct lg_reply){
+	    .list = true, .items = arena_alloc(call->arena, most * sizeof(*reply->items))};
+	if (!lg_list_from(&list, before, &filter.before) ||
+	    !storage->history->list(
+		storage, &call->ctx, &thread, &filter, lg_note_checkpoint, &list, &call->error))
+		return false;
+	for (size_t i = 0; i < list.count && reply->count < most; i++) {
+		if (!lg_list_checkpoint(&list, list.numbers[i]))
+			return false;
+	}
+	return true;
+}
+
+bool lg_history(struct call *call, const char *thread_id, const cJSON *body, struct lg_reply *reply)
+{
+	struct lg_history_body b = {.limit = DEFAULT_LIMIT};
+	return fields_read_body(&call->error, "body", body, lg_history_rows, &b) &&
+	    lg_list_history(call, thread_id, b.limit, lg_before(b.before), reply);
+}
+
+bool lg_history_by_query(struct call *call, const char *thread_id,
+    const struct lg_history_query *query, struct lg_reply *reply)
+{
+	const struct list_query numbers = {.limit = query->limit};
+	struct page page;
+	return page_read(call, &numbers, &page) &&
+	    lg_list_history(
+		call, thread_id, query->limit ? page.limit : DEFAULT_LIMIT, query->before, reply);
+}

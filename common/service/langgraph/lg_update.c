@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: ISC */
+/* A state written from outside, at what the thread is or at a checkpoint. */
+#include "base/json/json.h"
+#include "service/history/history.h"
+#include "service/langgraph/langgraph.h"
+#include "service/langgraph/lg_message.h"
+#include "service/langgraph/lg_state.h"
+#include "service/thread/change.h"
+#include "service/thread/threads.h"
+
+#include <string.h>
+
+/* The body of PUT state: messages are added, fields set; null values change nothing. */
+static cJSON *lg_update_body(struct call *call, const cJSON *values)
+{
+	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *state = json_add(body, "state", cJSON_CreateObject());
+	const cJSON *item;
+	if (values && !cJSON_IsObject(values) && !cJSON_IsNull(values)) {
+		error_field(&call->error, ERR_VALIDATION, "body.values", "type_error",
+		    "values must be an object");
+		return NULL;
+	}
+	cJSON_ArrayForEach(item, values) {
+		if (strcmp(item->string, "messages") != 0)
+			cJSON_AddItemReferenceToObject(state, item->string, (cJSON *)item);
+	}
+	cJSON *messages =
+	    lg_messages_read(call, json_opt(values, "messages"), "body.values.messages");
+	if (messages)
+		cJSON_AddItemReferenceToObject(state, "context", messages);
+	return messages ? body : NULL;
+}
+
+/* Where the body names a checkpoint, the thread goes on from there. */
+static bool lg_update_place(struct call *call, const char *thread_id, const struct thread *thread,
+    const char *checkpoint_id)
+{
+	struct lg_place place;
+	if (!checkpoint_id)
+		return true;
+	const char *latest = lg_latest_id(call, thread);
+	if (error_is_set(&call->error) || (latest && strcmp(latest, checkpoint_id) == 0))
+		return !error_is_set(&call->error);
+	if (!lg_place_find(call, thread, checkpoint_id, &place))
+		return false;
+	if (place.is_input)
+		return error_field(&call->error, ERR_VALIDATION, "body.checkpoint_id",
+		    "value_error", "checkpoint_id must be one that stands behind a node");
+	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddStringToObject(body, "checkpoint_id", checkpoint_id);
+	return history_rewind(call, thread_id, body);
+}
+
+cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *body)
+{
+	const char *checkpoint_id = lg_checkpoint_id(call, body);
+	const cJSON *update = lg_update_body(call, json_opt(body, "values"));
+	struct thread thread;
+	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread) ||
+	    !lg_update_place(call, thread_id, &thread, checkpoint_id) ||
+	    !state_update(call, thread_id, update) || !thread_find(call, thread_id, &thread))
+		return NULL;
+	const char *id = lg_latest_id(call, &thread);
+	if (error_is_set(&call->error))
+		return NULL;
+	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
+	json_add(out, "checkpoint", lg_checkpoint_view(thread_id, id));
+	json_add(out, "configurable", lg_checkpoint_view(thread_id, id));
+	json_add_str(out, "checkpoint_id", id);
+	return out;
+}

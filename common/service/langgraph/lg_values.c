@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: ISC */
+/* Printing values: messages in parts, then the fields, then what is asked. */
+#include "service/langgraph/lg_values.h"
+
+#include "base/json/json.h"
+#include "base/json/json_quote.h"
+#include "graph/state.h"
+#include "service/langgraph/lg_message.h"
+
+#include <string.h>
+
+#define PART_SIZE (256 << 10)
+
+/* ---- messages ---- */
+
+struct lg_feeding {
+	struct buf *part;
+	const char *last;
+	bool begun; /* there were messages */
+	bool ended; /* the last was among them */
+	bool full;
+};
+
+static bool lg_feed_message(void *arg, const char *id, const char *body_json)
+{
+	struct lg_feeding *f = arg;
+	if (f->begun)
+		buf_putc(f->part, ',');
+	lg_message_put(f->part, body_json);
+	f->begun = true;
+	f->ended = f->last && strcmp(id, f->last) == 0;
+	f->full = f->part->len >= PART_SIZE;
+	return !f->full && !f->ended;
+}
+
+bool lg_messages_put(
+    struct lg_out *out, int64_t thread_row, const struct thread_view *view, const char *last)
+{
+	struct call *call = out->call;
+	struct storage *storage = call->service->storage;
+	struct page page = {.limit = INT64_MAX};
+	struct lg_feeding f = {.part = out->part, .last = last};
+	do {
+		f.full = false;
+		if (!storage->threads->message_part(storage, &call->ctx, thread_row, view, &page,
+			lg_feed_message, &f, &call->error))
+			return false;
+		if (f.full) {
+			if (!out->send(out->arg, out->part))
+				return false;
+			buf_release(out->part);
+		}
+	} while (f.full && !f.ended);
+	return true;
+}
+
+/* ---- fields and interrupts ---- */
+
+const char *lg_fields(struct call *call, const char *fields_json)
+{
+	struct buf text = {0};
+	cJSON *fields = state_fields(call->service->graph, fields_json);
+	const cJSON *field;
+	cJSON_ArrayForEach(field, fields) {
+		buf_putc(&text, ',');
+		json_quote(&text, field->string);
+		buf_putc(&text, ':');
+		json_write(&text, field);
+	}
+	cJSON_Delete(fields);
+	return text.len ? arena_take(call->arena, &text) : "";
+}
+
+static cJSON *lg_interrupt(const cJSON *interrupt)
+{
+	const cJSON *schema = json_opt(interrupt, "response_schema");
+	cJSON *out = cJSON_CreateObject();
+	json_add_str(out, "id", json_str(interrupt, "id"));
+	cJSON *value = cJSON_Duplicate(json_get(interrupt, "value"), true);
+	json_add(out, "value", value ? value : cJSON_CreateNull());
+	json_add_str(out, "when", "during");
+	cJSON_AddTrueToObject(out, "resumable");
+	cJSON *ns = json_add(out, "ns", cJSON_CreateArray());
+	json_append(ns, cJSON_CreateString(json_str(interrupt, "node")));
+	if (schema)
+		json_add(out, "response_schema", cJSON_Duplicate(schema, true));
+	return out;
+}
+
+cJSON *lg_interrupts_of(const cJSON *holder)
+{
+	cJSON *out = cJSON_CreateArray();
+	const cJSON *all = json_get(holder, "interrupts"), *item;
+	const cJSON *single = json_opt(holder, "interrupt");
+	cJSON_ArrayForEach(item, all)
+		cJSON_AddItemToArray(out, lg_interrupt(item));
+	if (!all && single)
+		cJSON_AddItemToArray(out, lg_interrupt(single));
+	return out;
+}
+
+cJSON *lg_interrupts(const struct thread *thread)
+{
+	cJSON *holder = cJSON_CreateObject();
+	cJSON *single = thread_interrupt(thread);
+	if (single && thread_pause_kind(thread) == PAUSE_BY_NODE) {
+		json_add(holder, "interrupt", single);
+		thread_add_interrupts(thread, holder);
+	} else {
+		cJSON_Delete(single);
+	}
+	cJSON *out = lg_interrupts_of(holder);
+	cJSON_Delete(holder);
+	return out;
+}
+
+/* ---- replies ---- */
+
+static void lg_put_members(struct buf *out, const cJSON *object)
+{
+	const cJSON *member;
+	cJSON_ArrayForEach(member, object) {
+		buf_putc(out, ',');
+		json_quote(out, member->string);
+		buf_putc(out, ':');
+		json_write(out, member);
+	}
+}
+
+static bool lg_put_values(struct lg_out *out, const struct lg_item *item)
+{
+	const struct thread *thread = &item->thread;
+	buf_puts(out->part, "{\"messages\":[");
+	if (thread->row && !lg_messages_put(out, thread->row, &thread->view, item->last))
+		return false;
+	buf_putc(out->part, ']');
+	buf_puts(out->part, lg_fields(out->call, thread->fields_json ? thread->fields_json : "{}"));
+	lg_put_members(out->part, item->more);
+	buf_putc(out->part, '}');
+	return true;
+}
+
+static bool lg_put_item(struct lg_out *out, const struct lg_item *item)
+{
+	if (!item->head)
+		return lg_put_values(out, item);
+	json_write(out->part, item->head);
+	if (!item->whole)
+		return true;
+	out->part->data[--out->part->len] = '\0'; /* the brace that ends it */
+	buf_puts(out->part, item->head->child ? ",\"values\":" : "\"values\":");
+	if (!lg_put_values(out, item))
+		return false;
+	buf_putc(out->part, '}');
+	return true;
+}
+
+bool lg_reply_put(struct call *call, const void *reply, struct buf *part, feed_fn send, void *arg)
+{
+	const struct lg_reply *r = reply;
+	struct lg_out out = {call, part, send, arg};
+	if (!r->list)
+		return lg_put_item(&out, r->items);
+	buf_putc(part, '[');
+	for (size_t i = 0; i < r->count; i++) {
+		if (i)
+			buf_putc(part, ',');
+		if (!lg_put_item(&out, &r->items[i]))
+			return false;
+		if (part->len >= PART_SIZE) {
+			if (!send(arg, part))
+				return false;
+			buf_release(part);
+		}
+	}
+	buf_putc(part, ']');
+	return true;
+}

@@ -1,0 +1,33 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: ISC
+# What the tests of LangGraph's protocol share.  Sourced after lib.sh; needs jq.
+#
+# TEXT and MEMBERS are written as they stand in JSON, as in run.sh.
+
+. "$TOP_SRCDIR/t/api/run.sh"
+
+# lg_configure [MEMBERS]: a configuration with /lg.
+lg_configure() {
+	printf '{"agent":"builtin:demo","langgraph":{"enabled":true}%s}\n' "${1:+,$1}" >agentgraph.json
+}
+
+# human TEXT [MEMBERS]: what a user says, as such a client writes it.
+human() { printf '{"type":"human","content":"%s"%s}' "$1" "${2:+,$2}"; }
+
+# refused STATUS CODE DETAIL SENTENCE: the last answer is an error in the form of this protocol.
+lg_refused() { is "$STATUS $(json '"\(.code) \(.detail)"' "$BODY")" "$1 $2 $3" "$4"; }
+
+# events: of a stream BODY becomes an array of {id, event, data}.
+events() {
+	BODY=$(printf '%s\n' "$BODY" | jq -Rcn '[inputs] | reduce .[] as $l ({all: [], one: {}};
+		if $l == "" then (if .one == {} then . else {all: (.all + [.one]), one: {}} end)
+		elif ($l | startswith("id: ")) then .one.id = $l[4:]
+		elif ($l | startswith("event: ")) then .one.event = $l[7:]
+		elif ($l | startswith("data: ")) then .one.data = ($l[6:] | fromjson)
+		else . end) | .all')
+}
+
+facts_words="$facts_words"'
+def names: map(.event);
+def of($event): map(select(.event == $event).data);
+'
