@@ -24,19 +24,10 @@ import sqlite3
 import sys
 import time
 
+from facts import children, fact, same, tell
+
 HOST, PORT = sys.argv[1].split("//")[1].split(":")
 SERVE, STATE, CROWD = int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-FACTS = []
-
-
-def fact(f):
-    FACTS.append(f)
-    return f
-
-
-def same(got, expected):
-    assert got == expected, f"got {str(got)[:300]}, expected {str(expected)[:300]}"
-
 
 # ---- requests
 
@@ -120,17 +111,6 @@ def result(thread, run, wait):
 
 
 # ---- the service
-
-def children(pid):
-    found = []
-    for path in glob.glob(f"/proc/{pid}/task/*/children"):
-        try:
-            with open(path) as f:
-                found += [int(p) for p in f.read().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            pass
-    return found
-
 
 def member(program):
     for pid in children(SERVE):
@@ -496,23 +476,9 @@ def old():
     until(gone)
 
 
-def main():
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    wanted = sys.argv[5:]
-    for f in FACTS:
-        if wanted and f.__name__ not in wanted:
-            continue
-        try:
-            f()
-            print("ok", f.__doc__)
-        except Exception as e:
-            print("failed", f.__doc__)
-            print("why", f"{type(e).__name__}: {e}".replace("\n", " ")[:500])
-        sys.stdout.flush()
-
-
-main()
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+tell()
 PYTHON
 
 printf '{"agent": "builtin:demo", "rate_limit": {"requests": 1000000, "window": 86400}}\n' >agentgraph.json
@@ -523,7 +489,7 @@ like "$(stat -c '%a %F' "$STATE/run/follow.sock")" '^600 socket' "the follower's
 crowd=1000
 case ${CFLAGS-} in *-fsanitize*) crowd=100 ;; esac
 # shellcheck disable=SC2086 # a list of words
-python3 follow.py "$BASE" "$SERVE_PID" "$STATE" $crowd ${FACTS-} >facts 2>trouble || {
+PYTHONPATH=$TOP_SRCDIR/t/e2e python3 -B follow.py "$BASE" "$SERVE_PID" "$STATE" $crowd >facts 2>trouble || {
 	ok 1 'the client came to its end'
 	diag "$(cat trouble)"
 }

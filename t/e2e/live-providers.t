@@ -24,7 +24,7 @@ talk() {
 	printf '{"agent": "agents.json:%s", "websocket": {"realtime_models":
 		["closes", "garbage", "binary", "mute", "refuses", "late", "gemini-3.1-flash-live"]}}' "$1" >"$1.json"
 	serve_start --config "$1.json" || tap_bail 'the rest needs a service'
-	env -u http_proxy "$python" "$here/live_talk.py" "$BASE" log "$1" >facts 2>trouble || {
+	env -u http_proxy "$python" -B "$here/live_talk.py" "$BASE" log "$1" >facts 2>trouble || {
 		tap_result 1 'the client came to its end'
 		diag "$(cat trouble)"
 	}

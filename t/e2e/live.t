@@ -9,7 +9,6 @@ cat >client.py <<'PYTHON'
 """Facts about live sockets: one a function, named by its first line."""
 import array
 import asyncio
-import glob
 import http.client
 import json
 import math
@@ -20,22 +19,13 @@ import time
 import uuid
 
 import websockets
+from facts import children, fact, same, tell
 
 BASE, SERVE, DRAIN = sys.argv[1].split("//")[1], int(sys.argv[2]), float(sys.argv[3])
-FACTS = []
-
-
-def fact(f):
-    FACTS.append(f)
-    return f
 
 
 def connect(path="/v1/graph/live", **more):
     return websockets.connect(f"ws://{BASE}{path}", max_size=None, **more)
-
-
-def same(got, expected):
-    assert got == expected, f"got {got!r}, expected {expected!r}"
 
 
 # ---- audio
@@ -126,12 +116,7 @@ def helpers():
     """Processes of live sockets, whoever their parent is by now."""
     found, below = [], [SERVE]
     while below:
-        for path in glob.glob(f"/proc/{below.pop()}/task/*/children"):
-            try:
-                with open(path) as f:
-                    below += [int(p) for p in f.read().split()]
-            except (FileNotFoundError, ProcessLookupError):
-                pass
+        below += children(below.pop())
         for pid in below:
             try:
                 with open(f"/proc/{pid}/cmdline") as f:
@@ -454,20 +439,7 @@ async def stopping():
     same(await closed(ws), (1001, "Shutting down"))
 
 
-async def main():
-    for f in FACTS:
-        why = ""
-        try:
-            await asyncio.wait_for(f(), 240)
-        except Exception as e:
-            why = f"{type(e).__name__}: {e}"
-        print("ok" if not why else "failed", f.__doc__.splitlines()[0])
-        if why:
-            print("why", why.replace("\n", " ")[:500])
-        sys.stdout.flush()
-
-
-asyncio.run(main())
+tell()
 PYTHON
 
 # ---- the client of examples/
@@ -506,7 +478,7 @@ printf 'RIFFnonsense' >bad.wav
 ./live-client "$host" bad.wav out.wav 2>err
 is "$? $(cat err)" '1 live-client: bad.wav: it is no WAV file' 'a file that is none is refused'
 
-"$python" client.py "$BASE" "$SERVE_PID" 4 >facts 2>trouble || {
+PYTHONPATH=$TOP_SRCDIR/t/e2e "$python" -B client.py "$BASE" "$SERVE_PID" 4 >facts 2>trouble || {
 	ok 1 'the client came to its end'
 	diag "$(cat trouble)"
 	kill "$SERVE_PID"

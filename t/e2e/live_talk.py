@@ -6,22 +6,15 @@ import json
 import sys
 import time
 
+import facts
 import websockets
+from facts import same
 
 BASE, LOG, SET = sys.argv[1].split("//")[1], sys.argv[2], sys.argv[3]
-FACTS = []
 
 
 def fact(*sets):
-    def add(f):
-        if SET in sets:
-            FACTS.append(f)
-        return f
-    return add
-
-
-def same(got, expected):
-    assert got == expected, f"got {got!r}, expected {expected!r}"
+    return lambda f: facts.fact(f) if SET in sets else f
 
 
 def loud(ms):
@@ -381,14 +374,4 @@ async def rotation():
     await ws.close()
 
 
-async def main():
-    for f in FACTS:
-        try:
-            await asyncio.wait_for(f(), 240)
-            print("ok", f.__doc__, flush=True)
-        except Exception as trouble:  # whatever it is, the other facts want to be known too
-            print("failed", f.__doc__, flush=True)
-            print("note", type(trouble).__name__, str(trouble).replace("\n", " "), flush=True)
-
-
-asyncio.run(main())
+facts.tell()

@@ -8,7 +8,6 @@ need_websockets
 cat >client.py <<'PYTHON'
 """Facts about WebSockets: one a function, named by its first line."""
 import asyncio
-import glob
 import http.client
 import json
 import os
@@ -17,22 +16,13 @@ import sys
 import time
 
 import websockets
+from facts import children, fact, same, tell
 
 BASE, SERVE, STATE, CROWD = sys.argv[1].split("//")[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-FACTS = []
-
-
-def fact(f):
-    FACTS.append(f)
-    return f
 
 
 def connect(path="/v1/graph/ws", **more):
     return websockets.connect(f"ws://{BASE}{path}", max_size=None, **more)
-
-
-def same(got, expected):
-    assert got == expected, f"got {got!r}, expected {expected!r}"
 
 
 # ---- frames
@@ -97,18 +87,6 @@ def stored(thread):
 
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
-
-
-def children(pid):
-    """Of all its threads: websocketd starts helpers from any of them."""
-    found = []
-    for path in glob.glob(f"/proc/{pid}/task/*/children"):
-        try:
-            with open(path) as f:
-                found += [int(p) for p in f.read().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            pass
-    return found
 
 
 def name(pid):
@@ -533,20 +511,7 @@ async def stopping():
         same((ws.close_code, ws.close_reason), (1001, "Shutting down"))
 
 
-async def main():
-    for f in FACTS:
-        why = ""
-        try:
-            await asyncio.wait_for(f(), 240)
-        except Exception as e:
-            why = f"{type(e).__name__}: {e}"
-        print("ok" if not why else "failed", f.__doc__.splitlines()[0])
-        if why:
-            print("why", why.replace("\n", " ")[:500])
-        sys.stdout.flush()
-
-
-asyncio.run(main())
+tell()
 PYTHON
 
 printf 'MAX_REQUEST_SIZE=50000\n' >settings
@@ -561,7 +526,7 @@ state=$STATE
 like "$(stat -c '%a %F' "$STATE/run/relay.sock")" '^600 socket' "the relay's socket is for its owner alone"
 crowd=50 # four times; sanitizers make processes slow to start
 case ${CFLAGS-} in *-fsanitize*) crowd=5 ;; esac
-"$python" client.py "$BASE" "$SERVE_PID" "$STATE" $crowd >facts 2>trouble || {
+PYTHONPATH=$TOP_SRCDIR/t/e2e "$python" -B client.py "$BASE" "$SERVE_PID" "$STATE" $crowd >facts 2>trouble || {
 	ok 1 'the client came to its end'
 	diag "$(cat trouble)"
 	kill "$SERVE_PID"
