@@ -290,12 +290,6 @@ static void follow_client_send_on(struct follow_client *client)
 
 /* ---- the request ---- */
 
-static void follow_client_refuse(struct follow_client *client, const struct error *err)
-{
-	follow_head_error(&client->out, err, client->ticket.request_id);
-	client->stage = CLIENT_LAST;
-}
-
 static bool follow_client_read_ticket(struct follow_client *client, size_t len, struct error *err)
 {
 	struct run_ticket *ticket = &client->ticket;
@@ -340,7 +334,8 @@ static void follow_client_take_head(struct follow_client *client, size_t len)
 		follow_client_admit(client);
 	} else {
 		log_warning("a request was refused: %s", *err.cause ? err.cause : err.detail);
-		follow_client_refuse(client, &err);
+		follow_head_error(&client->out, &err, client->ticket.request_id);
+		client->stage = CLIENT_LAST;
 		follow_client_push(client);
 	}
 	error_release(&err);

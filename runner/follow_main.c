@@ -77,12 +77,6 @@ static void follow_main_parse(struct follow_options *options, int argc, char **a
 	options_take(FOLLOW_PROGRAM, specs, argc, argv);
 }
 
-static bool follow_main_take_listener(void)
-{
-	return descriptor_listens(LISTENER) ||
-	    follow_main_complain("descriptor 0", "not a listening socket");
-}
-
 /* A descriptor a client, and what was large goes back to the system when it is freed. */
 static void follow_main_tune(void)
 {
@@ -168,13 +162,6 @@ static bool follow_main_open(struct service *service, const struct config_source
 	return open;
 }
 
-static void follow_main_close(struct service *service)
-{
-	storage_close(service->storage);
-	shared_close(service->shared);
-	config_free(service->config);
-}
-
 int main(int argc, char **argv)
 {
 	struct follow_options options;
@@ -192,7 +179,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	follow_main_tune();
 	if (follow_main_open(&service, &options.source, signals, parent, &settings.key) &&
-	    follow_main_take_listener()) {
+	    (descriptor_listens(LISTENER) ||
+		follow_main_complain("descriptor 0", "not a listening socket"))) {
 		struct bound bound = options.unlink ? bound_at(options.unlink) : (struct bound){0};
 		settings.stall_ms = options.stall * 1000;
 		settings.silence_ms = options.silence * 1000;
@@ -200,6 +188,8 @@ int main(int argc, char **argv)
 		if (getppid() != parent && options.unlink)
 			bound_remove(bound, options.unlink);
 	}
-	follow_main_close(&service);
+	storage_close(service.storage);
+	shared_close(service.shared);
+	config_free(service.config);
 	return complete ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -78,16 +78,9 @@ void helper_message(struct connection *c, bool binary, const char *data, size_t 
 	relay_helper_send_record(c, &record);
 }
 
-static void relay_helper_say_gone(struct connection *c, int code)
-{
-	struct buf record = {0};
-	record_gone(&record, code);
-	relay_helper_send_record(c, &record);
-	helper_enter(c, HELPER_LEAVING, c->relay->settings->bye_ms);
-}
-
 void helper_leave(struct connection *c, int code)
 {
+	struct buf record = {0};
 	switch (c->helper_stage) {
 	case HELPER_CONNECTING:
 		helper_drop(c);
@@ -97,7 +90,9 @@ void helper_leave(struct connection *c, int code)
 		break;
 	case HELPER_CHECKING:
 	case HELPER_OPEN:
-		relay_helper_say_gone(c, code);
+		record_gone(&record, code);
+		relay_helper_send_record(c, &record);
+		helper_enter(c, HELPER_LEAVING, c->relay->settings->bye_ms);
 		break;
 	case HELPER_NONE:
 	case HELPER_LEAVING:

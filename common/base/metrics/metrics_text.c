@@ -60,8 +60,8 @@ typedef bool route_name_fn(size_t row, struct metric_route *route);
 
 static bool was_asked(struct metrics_table *table, size_t row)
 {
-	for (int class = 0; class < METRIC_CLASSES; class ++)
-		if (metrics_text_value(&table->requests[row][class]))
+	for (int k = 0; k < METRIC_CLASSES; k++)
+		if (metrics_text_value(&table->requests[row][k]))
 			return true;
 	return false;
 }
@@ -87,12 +87,12 @@ static void put_requests(struct buf *out, struct metrics_table *table, route_nam
 	for (size_t row = 0; row < METRIC_ROUTES; row++) {
 		if (!row_labels(table, row, route_name, labels, sizeof(labels)))
 			continue;
-		for (int class = 0; class < METRIC_CLASSES; class ++) {
-			uint64_t n = metrics_text_value(&table->requests[row][class]);
+		for (int k = 0; k < METRIC_CLASSES; k++) {
+			uint64_t n = metrics_text_value(&table->requests[row][k]);
 			if (n)
 				buf_printf(out,
 				    PREFIX "requests_total{%sstatus=\"%dxx\"} %" PRIu64 "\n",
-				    labels, class + 1, n);
+				    labels, k + 1, n);
 		}
 	}
 	metrics_text_put_head(

@@ -60,8 +60,8 @@ void metrics_look(struct metrics_view *view)
 			view->gauges[g] += atomic_load(&cell->gauges[g]);
 	}
 	for (int row = 0; row < METRIC_ROUTES; row++) {
-		for (int class = 0; class < METRIC_CLASSES; class ++)
-			view->requests += atomic_load(&table->requests[row][class]);
+		for (int k = 0; k < METRIC_CLASSES; k++)
+			view->requests += atomic_load(&table->requests[row][k]);
 		view->errors += atomic_load(&table->requests[row][METRIC_CLASSES - 1]);
 	}
 	metrics_view_times(view, table);
