@@ -244,7 +244,7 @@ static bool update_thread(
 	const struct thread *t = last->thread;
 	int64_t max_bytes = c->st->thread_max_bytes;
 	struct buf recent = {0};
-	struct before before;
+	struct before before = {0}; /* for compilers that do not see that it is always read */
 	struct query q;
 
 	c->row = first->thread->row;

@@ -311,7 +311,7 @@ static bool expire_what_is_lost(
     struct storage *st, const struct storage_context *ctx, int64_t now, struct error *err)
 {
 	struct expiry e = {.unit = {.run = lost_unit}, .kept_until = now + st->chunks_keep};
-	bool found = true, lost;
+	bool found = true, lost = false;
 
 	while (found) {
 		if (!expire_look(st, ctx, &e, &found, &lost, err))
