@@ -56,6 +56,15 @@ void post_lg_state_at(struct request *rq);
 void post_lg_state(struct request *rq);
 void post_lg_history(struct request *rq);
 void get_lg_history(struct request *rq);
+void post_lg_run_wait(struct request *rq);
+void post_lg_run_stream(struct request *rq);
+void post_lg_wait(struct request *rq);
+void post_lg_stream(struct request *rq);
+void post_lg_runs(struct request *rq);
+void get_lg_runs(struct request *rq);
+void get_lg_run(struct request *rq);
+void delete_lg_run(struct request *rq);
+void post_lg_run_cancel(struct request *rq);
 
 /* The same of /lg. */
 cJSON *lg_error_body(struct request *rq, const struct error_view *view);

@@ -24,7 +24,7 @@ foreign=$(token bob)
 again='Invalid token, please login again'
 body='{"thread_id":"hers","threadId":"hers","runId":"r1","state":{},"tools":[],"context":[],"forwardedProps":{},
 	"config":{"thread_id":"hers"},"model":"demo","metadata":{"thread_id":"hers"},"messages":[{"id":"m1","role":"user","content":"hi"}],"query":"x","content":"x",
-	"if_exists":"do_nothing","jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo","arguments":{"message":"hi","thread_id":"hers"}}}'
+	"if_exists":"do_nothing","assistant_id":"demo","if_not_exists":"create","input":{"messages":[{"type":"human","content":"hi"}]},"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo","arguments":{"message":"hi","thread_id":"hers"}}}'
 
 # ask TOKEN: the route that is tested, with that token; "" is none.
 ask() {
@@ -53,7 +53,7 @@ names_thread() {
 	case "$resource $path" in
 	*'{thread_id}'*) return 0 ;;
 	'checkpointer /v1/threads' | 'checkpointer /lg/threads') [ "$method" = POST ] ;;
-	'graph /lg/assistants'*) return 1 ;;
+	'graph /lg/assistants'* | 'graph /lg/runs/'*) return 1 ;;
 	'graph /v1/graph/ws' | 'graph /v1/graph/live') return 1 ;;
 	graph\ *) [ "$method" = POST ] ;;
 	*) return 1 ;;

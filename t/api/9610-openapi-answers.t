@@ -104,6 +104,17 @@ api POST /lg/threads/lg/state '{"values":{"messages":[{"type":"human","content":
 api POST /lg/threads/lg/history '{"limit":5}'
 api GET '/lg/threads/lg/history?limit=2'
 api POST /lg/threads/lg/copy
+run='"assistant_id":"demo","input":{"messages":[{"type":"human","content":"hi"}]}'
+for path in runs threads/lg/runs; do
+	api POST "/lg/$path/wait" "{$run}"
+	api POST "/lg/$path/stream" "{$run,\"stream_mode\":[\"values\",\"messages\"]}"
+done
+api POST /lg/threads/lg/runs "{$run,\"after_seconds\":60}"
+run=$(json .run_id "$BODY")
+api GET "/lg/threads/lg/runs/$run"
+api GET '/lg/threads/lg/runs?status=pending&limit=2'
+api POST "/lg/threads/lg/runs/$run/cancel?action=interrupt"
+api DELETE "/lg/threads/lg/runs/$run"
 api DELETE /lg/threads/lg
 
 api GET '/v1/graph/runs?thread_id=t&status=completed&limit=1'

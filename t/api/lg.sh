@@ -24,7 +24,7 @@ events() {
 		elif ($l | startswith("id: ")) then .one.id = $l[4:]
 		elif ($l | startswith("event: ")) then .one.event = $l[7:]
 		elif ($l | startswith("data: ")) then .one.data = ($l[6:] | fromjson)
-		else . end) | .all')
+		else . end) | .all + (if .one == {} then [] else [.one] end)')
 }
 
 facts_words="$facts_words"'

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading input, command, configuration and stream modes of such a run. */
+#include "service/langgraph/lg_input.h"
+
+#include "base/fields.h"
+#include "base/json/json.h"
+#include "service/langgraph/lg_assistant.h"
+#include "service/langgraph/lg_message.h"
+#include "service/langgraph/lg_state.h"
+#include "service/thread/change.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define RECURSION_MAX 100 /* doc/protocol-runs.md#invoke */
+
+struct lg_body {
+	const char *assistant_id, *multitask_strategy, *if_not_exists, *on_disconnect;
+	const cJSON *input, *command, *config, *context, *metadata, *stream_mode, *webhook;
+	const cJSON *interrupt_before, *interrupt_after;
+	double after_seconds;
+	/* of config and of command */
+	int64_t recursion_limit;
+	const cJSON *configurable, *update, *go_to;
+};
+
+static const struct field_row lg_body_rows[] = {
+    FIELD(lg_body, assistant_id, .kind = &field_text, .required = true),
+    FIELD(
+	lg_body, input, .kind = &field_json, .types = TYPE_OBJECT, .expected = "an object or null"),
+    FIELD(lg_body, command, FIELD_OBJECT),
+    FIELD(lg_body, config, FIELD_OBJECT),
+    FIELD(lg_body, context, .kind = &field_json, .types = TYPE_OBJECT),
+    FIELD(lg_body, metadata, FIELD_OBJECT),
+    FIELD(lg_body, stream_mode, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY,
+	.expected = "a mode or an array of modes"),
+    FIELD(lg_body, webhook, .kind = &field_json, .types = TYPE_STRING),
+    FIELD(lg_body, multitask_strategy, .kind = &field_text),
+    FIELD(lg_body, if_not_exists, .kind = &field_text),
+    FIELD(lg_body, on_disconnect, .kind = &field_text),
+    FIELD(lg_body, after_seconds, .kind = &field_number),
+    FIELD(lg_body, interrupt_before, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY,
+	.expected = "a string or an array"),
+    FIELD(lg_body, interrupt_after, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY,
+	.expected = "a string or an array"),
+    FIELDS_END,
+};
+
+static const struct field_row lg_config_rows[] = {
+    FIELD(lg_body, configurable, FIELD_OBJECT),
+    FIELD(lg_body, recursion_limit, .kind = &field_integer, .min = 1, .max = FIELD_INTEGER_MAX,
+	.expected = "an integer above 0"),
+    FIELDS_END,
+};
+
+static const struct field_row lg_command_rows[] = {
+    FIELD(lg_body, update, .kind = &field_json, .types = TYPE_OBJECT | TYPE_ARRAY),
+    FIELD_AT("goto", lg_body, go_to, .kind = &field_json,
+	.types = TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT),
+    FIELDS_END,
+};
+
+static bool lg_input_wrong(struct call *call, const char *member, const char *must)
+{
+	return error_field(&call->error, ERR_VALIDATION,
+	    arena_printf(call->arena, "body.%s", member), "value_error", "%s %s", member, must);
+}
+
+/* ---- modes ---- */
+
+/* Those that nothing here has, debug and its like, are accepted and tell nothing. */
+static const struct choice lg_modes[] = {{"values", LG_VALUES}, {"updates", LG_UPDATES},
+    {"messages", LG_MESSAGES}, {"messages-tuple", LG_TUPLES}, {"custom", LG_CUSTOM},
+    {"events", LG_EVENTS}, {"debug", 0}, {"tasks", 0}, {"checkpoints", 0}, {NULL, 0}};
+
+static bool lg_read_mode(struct call *call, const cJSON *item, unsigned *modes)
+{
+	int mode = 0;
+	if (!cJSON_IsString(item) || !choice_find(lg_modes, item->valuestring, &mode))
+		return lg_input_wrong(call, "stream_mode",
+		    "must be of values, updates, messages, messages-tuple, custom, events, debug, "
+		    "tasks, checkpoints");
+	*modes |= (unsigned)mode;
+	return true;
+}
+
+static void lg_read_modes(struct call *call, const cJSON *given, unsigned *modes)
+{
+	const cJSON *item;
+	*modes = given ? 0 : LG_VALUES;
+	if (cJSON_IsString(given))
+		lg_read_mode(call, given, modes);
+	else
+		cJSON_ArrayForEach(item, given)
+			if (!lg_read_mode(call, item, modes))
+				return;
+}
+
+/* ---- what nobody can do ---- */
+
+static void lg_input_check(struct call *call, const struct lg_body *b, bool background)
+{
+	const char *strategy = b->if_not_exists, *gone = b->on_disconnect;
+	bool names = (b->interrupt_before &&
+	    (b->interrupt_before->child || cJSON_IsString(b->interrupt_before)));
+	if (names)
+		lg_input_wrong(call, "interrupt_before", "is not supported: the graph declares it");
+	if (b->interrupt_after && (b->interrupt_after->child || cJSON_IsString(b->interrupt_after)))
+		lg_input_wrong(call, "interrupt_after", "is not supported: the graph declares it");
+	if (b->update)
+		lg_input_wrong(call, "command.update", "is not supported");
+	if (b->go_to)
+		lg_input_wrong(call, "command.goto", "is not supported");
+	if (strategy && strcmp(strategy, "create") != 0 && strcmp(strategy, "reject") != 0)
+		lg_input_wrong(call, "if_not_exists", "must be one of create, reject");
+	if (gone && strcmp(gone, "cancel") != 0 && strcmp(gone, "continue") != 0)
+		lg_input_wrong(call, "on_disconnect", "must be one of cancel, continue");
+	if (!background && b->webhook)
+		lg_input_wrong(call, "webhook", "is for runs in the background");
+	if (!background && b->after_seconds > 0)
+		lg_input_wrong(call, "after_seconds", "is for runs in the background");
+}
+
+/* ---- the body ---- */
+
+static bool lg_add_given(void *arg, const char *id, const char *body_json)
+{
+	(void)id;
+	cJSON_AddItemToArray(
+	    arg, json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL));
+	return true;
+}
+
+/* The checkpoint that the run begins at, and what a run was given there, which comes again. */
+static bool lg_input_place(struct call *call, const struct thread *thread, const cJSON *body,
+    const struct lg_input *in, cJSON *messages, cJSON *config)
+{
+	struct storage *storage = call->service->storage;
+	const char *id = lg_checkpoint_id(call, body);
+	struct lg_place place;
+	if (!id)
+		return !error_is_set(&call->error);
+	const char *latest = lg_latest_id(call, thread);
+	if (error_is_set(&call->error))
+		return false;
+	/* what has come since the latest one stays, as pages name it whenever they say something */
+	if (!in->goes_on && latest && strcmp(latest, id) == 0)
+		return true;
+	if (!lg_place_find(call, thread, id, &place))
+		return false;
+	if (!place.is_input) {
+		json_add_str(config, "checkpoint_id", id);
+		return true;
+	}
+	if (!place.parent)
+		return lg_input_wrong(
+		    call, "checkpoint", "must be one that has a checkpoint before it");
+	json_add_str(config, "checkpoint_id",
+	    arena_printf(call->arena, "%016" PRIx64, (uint64_t)place.parent));
+	cJSON *given = arena_json(call->arena, cJSON_CreateArray()), *one;
+	if (!storage->runs->messages(
+		storage, &call->ctx, &place.run, false, lg_add_given, given, &call->error))
+		return false;
+	for (int i = cJSON_GetArraySize(given) - 1; i >= 0; i--) {
+		one = cJSON_DetachItemFromArray(given, i);
+		cJSON_InsertItemInArray(messages, 0, one);
+	}
+	return true;
+}
+
+/* Everything of input but the messages is state. */
+static void lg_input_state(cJSON *out, const cJSON *input)
+{
+	cJSON *state = cJSON_CreateObject();
+	const cJSON *item;
+	cJSON_ArrayForEach(item, input) {
+		if (strcmp(item->string, "messages") != 0)
+			cJSON_AddItemReferenceToObject(state, item->string, (cJSON *)item);
+	}
+	if (state->child)
+		json_add(out, "initial_state", state);
+	else
+		cJSON_Delete(state);
+}
+
+static cJSON *lg_input_config(const struct lg_body *b, const char *thread_id)
+{
+	cJSON *config = cJSON_CreateObject();
+	const cJSON *item;
+	cJSON_ArrayForEach(item, b->configurable) {
+		if (strcmp(item->string, "thread_id") != 0 &&
+		    strcmp(item->string, "checkpoint_id") != 0 &&
+		    strcmp(item->string, "run_id") != 0)
+			cJSON_AddItemReferenceToObject(config, item->string, (cJSON *)item);
+	}
+	if (b->context)
+		cJSON_AddItemReferenceToObject(config, "context", (cJSON *)b->context);
+	if (thread_id)
+		json_add_str(config, "thread_id", thread_id);
+	return config;
+}
+
+/* What only runs in the background have, in their words. */
+static void lg_input_background(cJSON *out, const struct lg_body *b)
+{
+	if (b->webhook)
+		cJSON_AddItemReferenceToObject(out, "webhook", (cJSON *)b->webhook);
+	if (b->after_seconds > 0)
+		json_add(out, "delay", json_new_double(b->after_seconds));
+	if (b->metadata)
+		cJSON_AddItemReferenceToObject(out, "metadata", (cJSON *)b->metadata);
+}
+
+static bool lg_input_thread(
+    struct call *call, const char *thread_id, const struct lg_body *b, struct thread *thread)
+{
+	*thread = (struct thread){0};
+	if (!thread_id || thread_find(call, thread_id, thread))
+		return true;
+	if (call->error.kind != ERR_RESOURCE_NOT_FOUND || !b->if_not_exists ||
+	    strcmp(b->if_not_exists, "create") != 0)
+		return false;
+	error_release(&call->error);
+	return true;
+}
+
+bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, bool background,
+    struct lg_input *in)
+{
+	struct lg_body b = {0};
+	struct thread thread;
+	*in = (struct lg_input){0};
+	fields_read_body(&call->error, "body", body, lg_body_rows, &b);
+	fields_read_body(&call->error, "body.config", b.config, lg_config_rows, &b);
+	fields_read_body(&call->error, "body.command", b.command, lg_command_rows, &b);
+	lg_read_modes(call, b.stream_mode, &in->modes);
+	lg_input_check(call, &b, background);
+	cJSON *messages =
+	    lg_messages_read(call, json_opt(b.input, "messages"), "body." LG_MESSAGES_KEY);
+	if (error_is_set(&call->error) || !lg_assistant_check(call, b.assistant_id) ||
+	    !lg_input_thread(call, thread_id, &b, &thread))
+		return false;
+	const cJSON *resume = json_get(b.command, "resume");
+	in->goes_on = !b.input && !resume;
+	in->ends_with_client = b.on_disconnect && strcmp(b.on_disconnect, "cancel") == 0;
+	in->body = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *config = lg_input_config(&b, thread_id);
+	json_add(in->body, "config", config);
+	if (thread.row && !lg_input_place(call, &thread, body, in, messages, config))
+		return false;
+	cJSON_AddItemReferenceToObject(
+	    in->body, background ? "messages" : LG_MESSAGES_KEY, messages);
+	lg_input_state(in->body, b.input);
+	if (resume)
+		cJSON_AddItemReferenceToObject(in->body, "resume", (cJSON *)resume);
+	else if (in->goes_on && !json_str(config, "checkpoint_id"))
+		cJSON_AddNullToObject(in->body, "resume");
+	if (b.recursion_limit)
+		json_add_int(in->body, "recursion_limit",
+		    b.recursion_limit < RECURSION_MAX ? b.recursion_limit : RECURSION_MAX);
+	if (b.multitask_strategy)
+		json_add_str(in->body, "multitask_strategy", b.multitask_strategy);
+	if (background)
+		lg_input_background(in->body, &b);
+	return true;
+}

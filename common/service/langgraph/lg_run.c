@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: ISC */
+/* Running the graph for such a client, and the records of its runs. */
+#include "service/langgraph/lg_run.h"
+
+#include "base/json/json.h"
+#include "graph/message/message.h"
+#include "graph/state.h"
+#include "service/langgraph/lg_assistant.h"
+#include "service/langgraph/lg_message.h"
+#include "service/langgraph/lg_writer.h"
+#include "service/run/answers.h"
+#include "service/run/background.h"
+#include "service/run/halt.h"
+#include "service/run/records.h"
+
+#include <string.h>
+
+/* ---- a run that is waited for ---- */
+
+/* As encodeURIComponent writes it. */
+static void lg_put_segment(struct buf *out, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if (strchr(
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()",
+			*c))
+			buf_putc(out, *c);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*c);
+	}
+}
+
+const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id)
+{
+	struct buf out = {0};
+	if (thread_id) {
+		buf_puts(&out, "/threads/");
+		lg_put_segment(&out, thread_id);
+	}
+	buf_puts(&out, "/runs/");
+	lg_put_segment(&out, run_id);
+	return arena_take(call->arena, &out);
+}
+
+/* Neither input nor an answer: a pause before or behind a node is over, one that asks is told
+ * again. */
+static void lg_go_on(struct turn *turn)
+{
+	const struct thread *thread = &turn->thread;
+	if (thread->status == RUN_INTERRUPTED && thread->pause_json &&
+	    thread_pause_kind(thread) == PAUSE_BY_NODE)
+		turn->in.has_resume = false;
+}
+
+bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run)
+{
+	struct turn *turn = &run->turn;
+	*run = (struct lg_run){0};
+	if (!lg_input_read(call, thread_id, body, false, &run->in) ||
+	    !turn_read(turn, call, run->in.body, LG_MESSAGES_KEY))
+		return false;
+	turn->in.ends_with_client = run->in.ends_with_client;
+	if (!thread_id)
+		turn_open_apart(turn);
+	else if (!turn_open(turn) || !answers_drop_known(call, &turn->thread, &turn->in)) {
+		turn_end(turn);
+		return false;
+	}
+	if (run->in.goes_on)
+		lg_go_on(turn);
+	run->location = lg_run_location(call, thread_id, turn->run_id);
+	return true;
+}
+
+void lg_run_close(struct lg_run *run)
+{
+	turn_end(&run->turn);
+}
+
+static void lg_ignore_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	(void)observer, (void)run, (void)event;
+}
+
+/* Whether nodes have run, or might have: then the failure is the run's, and no mistake of its body.
+ */
+static bool lg_has_failed(const struct turn *turn)
+{
+	return turn->run && run_steps(turn->run) > 0;
+}
+
+/* The messages of a run without a thread are nowhere but in it. */
+static cJSON *lg_values_apart(struct turn *turn)
+{
+	cJSON *values = arena_json(turn->call->arena, cJSON_CreateObject());
+	cJSON *messages = json_add(values, "messages", cJSON_CreateArray());
+	const cJSON *message, *field;
+	cJSON_ArrayForEach(message, run_messages(turn->run))
+		json_append(messages, lg_message_view(message));
+	cJSON_ArrayForEach(field, run_fields(turn->run))
+		cJSON_AddItemToObject(values, field->string, cJSON_Duplicate(field, true));
+	return values;
+}
+
+bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
+{
+	struct run_observer observer = {.event = lg_ignore_event};
+	struct turn *turn = &run->turn;
+	struct call *call = turn->call;
+	if (!turn_run(turn, &observer)) {
+		struct error_view view;
+		if (!lg_has_failed(turn))
+			return false;
+		call_error_view(call, &view);
+		turn_log_failure(turn);
+		run->failure = arena_json(call->arena, cJSON_CreateObject());
+		cJSON *error = cJSON_AddObjectToObject(run->failure, "__error__");
+		json_add_str(error, "error", view.code);
+		json_add_str(error, "message", view.detail);
+		return true;
+	}
+	*reply =
+	    (struct lg_reply){.count = 1, .items = arena_alloc(call->arena, sizeof(*reply->items))};
+	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
+	cJSON *asked = arena_json(call->arena, lg_interrupts(thread));
+	if (turn->apart) {
+		run->failure = NULL;
+		reply->items->head = lg_values_apart(turn);
+		return true;
+	}
+	reply->items->thread = *thread;
+	if (turn->run) {
+		char *fields = json_print(run_fields(turn->run));
+		arena_defer(call->arena, cJSON_free, fields);
+		reply->items->thread.fields_json = fields;
+	}
+	if (asked->child) {
+		reply->items->more = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddItemReferenceToObject(reply->items->more, "__interrupt__", asked);
+	}
+	return call->service->storage->threads->view(call->service->storage, &call->ctx,
+	    thread->row, &reply->items->thread.view, &call->error);
+}
+
+bool lg_run_stream(struct lg_run *run, struct chunk_sink *sink)
+{
+	struct turn *turn = &run->turn;
+	struct lg_writer writer;
+	lg_writer_init(&writer, turn, run->in.modes, sink);
+	bool ok = turn_run(turn, &writer.observer);
+	bool told = ok || writer.begun;
+	turn_end(turn); /* the last events go out when the thread is free again */
+	if (ok) {
+		lg_writer_finish(&writer);
+	} else if (told) {
+		turn_log_failure(turn);
+		lg_writer_fail(&writer);
+	}
+	lg_writer_release(&writer);
+	return told;
+}
+
+/* ---- records ---- */
+
+static const char *lg_status(const char *status)
+{
+	static const char *const names[][2] = {{"queued", "pending"}, {"running", "running"},
+	    {"completed", "success"}, {"interrupted", "interrupted"}, {"stopped", "interrupted"},
+	    {"error", "error"}};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(status, names[i][0]) == 0)
+			return names[i][1];
+	}
+	return "error";
+}
+
+/* A run of such a client, of the service's record. */
+static cJSON *lg_run_view(struct call *call, const cJSON *record)
+{
+	const char *finished = json_str(record, "finished_at");
+	const char *started = json_str(record, "started_at");
+	const char *created = json_str(record, "created_at");
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddStringToObject(out, "run_id", json_str(record, "run_id"));
+	cJSON_AddStringToObject(out, "thread_id", json_str(record, "thread_id"));
+	cJSON_AddStringToObject(out, "assistant_id", lg_assistant_id(call));
+	cJSON_AddStringToObject(out, "created_at", created);
+	cJSON_AddStringToObject(out, "updated_at",
+	    finished      ? finished
+		: started ? started
+			  : created);
+	cJSON_AddStringToObject(out, "status", lg_status(json_str(record, "status")));
+	cJSON_AddItemToObject(out, "metadata", cJSON_Duplicate(json_get(record, "metadata"), true));
+	cJSON_AddNullToObject(out, "multitask_strategy");
+	return out;
+}
+
+static cJSON *lg_run_answer(struct call *call, const cJSON *record)
+{
+	return record ? arena_json(call->arena, lg_run_view(call, record)) : NULL;
+}
+
+cJSON *lg_run_create(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct lg_input in;
+	if (!lg_input_read(call, thread_id, body, true, &in))
+		return NULL;
+	return lg_run_answer(call, background_submit(call, in.body));
+}
+
+cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_query *query)
+{
+	static const char *const asked[][2] = {{"pending", "queued"}, {"running", "running"},
+	    {"success", "completed"}, {"interrupted", "interrupted"}, {"error", "error"}};
+	const char *status = query->status;
+	const cJSON *record;
+	query->status = NULL;
+	for (size_t i = 0; status && i < sizeof(asked) / sizeof(asked[0]); i++) {
+		if (strcmp(status, asked[i][0]) == 0)
+			query->status = asked[i][1];
+	}
+	if (status && !query->status)
+		error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
+		    "status must be one of pending, running, success, interrupted, error");
+	const cJSON *data = records_of_thread(call, thread_id, query);
+	if (!data)
+		return NULL;
+	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(record, json_get(data, "runs"))
+		json_append(out, lg_run_view(call, record));
+	return out;
+}
+
+cJSON *lg_run_read(struct call *call, const char *thread_id, const char *run_id)
+{
+	return lg_run_answer(call, record_read(call, thread_id, run_id));
+}
+
+bool lg_run_remove(struct call *call, const char *thread_id, const char *run_id)
+{
+	return record_remove(call, thread_id, run_id, NULL);
+}
+
+bool lg_run_cancel(struct call *call, const char *thread_id, const char *run_id, const char *action)
+{
+	struct storage *storage = call->service->storage;
+	const struct lease_aim aim = {.order = ORDER_ROLLBACK, .only = run_id};
+	struct thread thread;
+	struct run_record record;
+	int64_t count;
+	bool running;
+	if (!action || strcmp(action, "interrupt") == 0)
+		return record_stop(call, thread_id, run_id, NULL);
+	if (strcmp(action, "rollback") != 0)
+		return error_field(&call->error, ERR_VALIDATION, "query.action", "value_error",
+		    "action must be one of interrupt, rollback");
+	if (!record_find(call, thread_id, run_id, &thread, &record))
+		return false;
+	if (record_is_active(&record) &&
+	    !storage->runs->stop_queued(
+		storage, &call->ctx, thread_id, run_id, ORDER_ROLLBACK, &count, &call->error))
+		return false;
+	return halt_run(call, thread_id, &aim, &running);
+}

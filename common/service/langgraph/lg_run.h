@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: ISC */
+/* Runs by LangGraph's protocol (doc/protocol-langgraph.md#runs). */
+#ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_RUN_H
+#define AGENTGRAPH_SERVICE_LANGGRAPH_LG_RUN_H
+
+#include "service/langgraph/lg_input.h"
+#include "service/langgraph/lg_values.h"
+#include "service/run/runs.h"
+#include "service/run/turn.h"
+
+/* A run that somebody waits for, from its body to its end. */
+struct lg_run {
+	struct turn turn;
+	struct lg_input in;
+	const char *location; /* of the run, below /lg */
+	cJSON *failure;       /* set by lg_run_wait: the whole answer, where the run failed */
+};
+
+/* Reads the body and takes the thread; NULL: the run is about no thread, and leaves nothing behind.
+ * False with call->error set, and nothing to be closed. */
+bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run);
+void lg_run_close(struct lg_run *run);
+
+/* Runs it; the reply is the values of its end, unless run->failure is set.  False with call->error
+ * set when it was refused. */
+bool lg_run_wait(struct lg_run *run, struct lg_reply *reply);
+
+/* Runs it with its events to sink; false with call->error set, and nothing sent, when it was
+ * refused. */
+bool lg_run_stream(struct lg_run *run, struct chunk_sink *sink);
+
+/* Routes about runs of a thread, as in langgraph.h; lists take what records_of_thread takes. */
+struct record_query;
+cJSON *lg_run_create(struct call *call, const char *thread_id, const cJSON *body);
+cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_query *query);
+cJSON *lg_run_read(struct call *call, const char *thread_id, const char *run_id);
+bool lg_run_remove(struct call *call, const char *thread_id, const char *run_id);
+/* action: NULL, "interrupt" or "rollback". */
+bool lg_run_cancel(
+    struct call *call, const char *thread_id, const char *run_id, const char *action);
+
+/* Where a run is, below /lg; in the arena. */
+const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id);
+
+#endif

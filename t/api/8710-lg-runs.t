@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# LangGraph's protocol on builtin:demo: runs that are waited for, streamed in each mode, or sent to the background, pauses
+# and their answers, other answers to what was said, and what is refused.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/lg.sh"
+
+lg_configure
+
+# run_of TEXT [MEMBERS]: a body.
+run_of() { printf '{"assistant_id":"demo","input":{"messages":[%s]}%s}' "$(human "$1")" "${2:+,$2}"; }
+# lg_wait THREAD BODY, lg_stream THREAD BODY: a run there.
+lg_wait() { api POST "/lg/threads/$1/runs/wait" "$2"; }
+lg_stream() {
+	api POST "/lg/threads/$1/runs/stream" "$2"
+	STREAMED=$BODY
+	events
+}
+
+# ---- waited for
+
+lg_wait t1 "$(run_of hello)"
+lg_refused 404 RESOURCE_NOT_FOUND 'Thread not found' 'a thread must be there'
+lg_wait t1 "$(run_of hello '"if_not_exists":"create"')"
+facts <<'TABLE'
+or is made :: .messages | map([.type, .content]) == [["human", "hello"], ["ai", "echo: hello"]]
+with the fields of the graph :: .notes == []
+nothing is asked :: has("__interrupt__") | not
+TABLE
+like "$(header Content-Location)" '^/threads/t1/runs/[0-9a-f-]{36}$' 'the run is named'
+is "$(header Access-Control-Expose-Headers)" Content-Location 'to pages of other origins, too'
+run=$(header Content-Location | sed 's/.*\///')
+api GET "/lg/threads/t1/runs/$run"
+facts <<'TABLE'
+it has a record :: [.status, .thread_id, .assistant_id] == ["success", "t1", "fcb1d0d2-a4d7-5bb4-b10a-57c00fdcb684"]
+TABLE
+lg_wait t1 "$(run_of '/note one')"
+is "$(json '"\(.messages | length) \(.notes | tojson)"' "$BODY")" '4 ["one"]' 'the next one adds to the thread'
+lg_wait t1 "$(run_of '/error x')"
+is "$STATUS $(json '.__error__ | keys | join(" ")' "$BODY")" '200 error message' 'a run that fails says so in its answer'
+api GET '/lg/threads/t1/runs?status=error'
+is "$(json 'map(.status) | join(" ")' "$BODY")" error 'runs are listed by their status'
+api GET '/lg/threads/t1/runs?status=odd'
+lg_refused 422 VALIDATION_ERROR 'status must be one of pending, running, success, interrupted, error' 'of which there are some'
+api DELETE "/lg/threads/t1/runs/$run"
+is "$STATUS/$BODY" 204/ 'a record is deleted'
+api GET "/lg/threads/t1/runs/$run"
+is "$STATUS" 404 'and gone'
+
+# ---- streamed
+
+api POST /lg/threads '{"thread_id":"s"}'
+lg_stream s "$(run_of 'one two' '"stream_mode":["values","updates","messages-tuple","events"]')"
+is "$STATUS $(header Content-Type)" '200 text/event-stream; charset=utf-8' 'a stream is server-sent events'
+facts <<'TABLE'
+it says which run it is :: .[0] | [.event, (.data.run_id | length), .data.thread_id] == ["metadata", 36, "s"]
+every event has an id :: map(.id | tonumber) == [range(1; length + 1)]
+values begin with what was said :: of("values")[0].messages | map(.content) == ["one two"]
+and end with the answer :: of("values")[-1].messages | map(.content) == ["one two", "echo: one two"]
+pieces come with their node :: of("messages") | map([.[0].type, .[0].content, .[1].langgraph_node]) == [["AIMessageChunk", "echo:", "agent"], ["AIMessageChunk", " one", "agent"], ["AIMessageChunk", " two", "agent"]]
+and are not told again :: of("messages") | length == 3
+a node's update has its messages :: of("updates") | map(.agent.messages | map(.content)) == [["echo: one two"]]
+events name what happens :: of("events") | map(.event) | unique == ["on_chain_end", "on_chain_start", "on_chat_model_stream"]
+the last one is the end :: .[-1] | [.event, .data] == ["end", null]
+TABLE
+lg_stream s "$(run_of '/add 2 3' '"stream_mode":"updates"')"
+facts <<'TABLE'
+each node has an update :: of("updates") | map(keys[0]) == ["agent", "tools", "agent"]
+with its tool messages :: of("updates")[1].tools.messages | map([.type, .content]) == [["tool", "5"]]
+and nothing else is told :: names | unique == ["end", "metadata", "updates"]
+TABLE
+lg_stream s "$(run_of '/note x' '"stream_mode":"updates"')"
+is "$(json 'of("updates")[0].agent.notes | tojson' "$BODY" 2>/dev/null || printf '%s' "$BODY" | jq -c 'map(select(.event == "updates"))[0].data.agent.notes')" '["x"]' 'a field that was set is in the update'
+lg_stream s "$(run_of 'a b' '"stream_mode":"messages"')"
+facts <<'TABLE'
+messages have a name for each of their events :: names == ["metadata", "messages/metadata", "messages/partial", "messages/partial", "messages/partial", "end"]
+TABLE
+lg_stream s "$(run_of '/error x')"
+is "$(printf '%s' "$BODY" | jq -r '.[-1] | "\(.event) \(.data | keys | join(" "))"')" 'error error message' 'a run that fails ends with an error'
+
+# ---- without a thread
+
+api POST /lg/runs/wait "$(run_of hello)"
+is "$STATUS $(json '.messages | map(.content) | join(" | ")' "$BODY")" '200 hello | echo: hello' 'a run needs no thread'
+like "$(header Content-Location)" '^/runs/' 'nor has its name one'
+api POST /lg/runs/stream "$(run_of hello)"
+events
+facts <<'TABLE'
+its stream has the values :: of("values")[-1].messages | map(.content) == ["hello", "echo: hello"]
+TABLE
+api POST /lg/threads/count '{}'
+is "$BODY" 2 'and nothing is left of it'
+
+# ---- pauses
+
+lg_stream s "$(run_of '/ask May I?' '"stream_mode":["values","updates"]')"
+facts <<'TABLE'
+a question is an update :: of("updates")[-1].__interrupt__ | map(.value) == [{"question": "May I?"}]
+and with the values :: of("values")[-1] | [.__interrupt__[0].value.question, (.messages | length > 1)] == ["May I?", true]
+TABLE
+lg_wait s '{"assistant_id":"demo","input":null}'
+is "$(json '.__interrupt__[0].value.question' "$BODY")" 'May I?' 'it is told again to who says nothing'
+lg_wait s '{"assistant_id":"demo","command":{"resume":"yes"}}'
+is "$STATUS $(json '.messages[-1].content' "$BODY")" '200 answer: yes' 'the answer goes on'
+lg_wait s '{"assistant_id":"demo","command":{"resume":"yes"}}'
+is "$STATUS $(json .code "$BODY")" '422 INVALID_INPUT' 'where nothing is asked it is refused'
+
+# ---- another answer
+
+api POST /lg/threads '{"thread_id":"b"}'
+lg_wait b "$(run_of first)"
+lg_wait b "$(run_of second)"
+api POST /lg/threads/b/history '{}'
+input=$(json '.[1].checkpoint.checkpoint_id' "$BODY") before=$(json '.[2].checkpoint.checkpoint_id' "$BODY")
+root=$(json '.[-1].checkpoint.checkpoint_id' "$BODY")
+old=$(json '.[0].values.messages[-1].id' "$BODY")
+lg_wait b "{\"assistant_id\":\"demo\",\"input\":null,\"checkpoint\":{\"checkpoint_id\":\"$input\"}}"
+is "$STATUS $(json '.messages | map(.content) | join(" | ")' "$BODY")" '200 first | echo: first | second | echo: second' 'what was said is answered anew'
+ok "[ '$(json '.messages[-1].id' "$BODY")' != '$old' ]" 'by another message'
+lg_wait b "$(run_of other "\"checkpoint_id\":\"$before\"")"
+is "$(json '.messages | map(.content) | join(" | ")' "$BODY")" 'first | echo: first | other | echo: other' 'something else is said there'
+lg_wait b "$(run_of new "\"checkpoint\":{\"checkpoint_id\":\"$root\"}")"
+is "$(json '.messages | map(.content) | join(" | ")' "$BODY")" 'new | echo: new' 'or at the beginning'
+
+# ---- in the background, and cancelled
+
+api POST /lg/threads/b/runs "$(run_of later '"after_seconds":600,"metadata":{"a":1}')"
+is "$STATUS $(json '"\(.status) \(.metadata.a)"' "$BODY")" '200 pending 1' 'a run waits in the queue'
+run=$(json .run_id "$BODY")
+is "$(header Content-Location)" "/threads/b/runs/$run" 'and is named'
+api POST "/lg/threads/b/runs/$run/cancel?wait=0&action=odd"
+lg_refused 422 VALIDATION_ERROR 'action must be one of interrupt, rollback' 'a word for the cancel is checked'
+api POST "/lg/threads/b/runs/$run/cancel?wait=0&action=interrupt"
+is "$STATUS/$BODY" 204/ 'it is cancelled'
+api GET "/lg/threads/b/runs/$run"
+is "$(json .status "$BODY")" interrupted 'and over'
+in_background slow lg_wait b "$(run_of '/slow 50 200')"
+wait_for 30 is_running b
+api GET '/lg/threads/b/runs?status=running&limit=1'
+run=$(json '.[0].run_id' "$BODY")
+api GET /lg/threads/b
+is "$(json .status "$BODY")" busy 'a thread with a run is busy'
+lg_wait b "$(run_of now '"multitask_strategy":"reject"')"
+is "$STATUS $(json .code "$BODY")" '409 THREAD_BUSY' 'which another one may not want'
+api POST "/lg/threads/b/runs/$run/cancel?wait=0&action=rollback"
+is "$STATUS" 204 'it is rolled back'
+collect slow
+api GET /lg/threads/b/state
+is "$(json '.values.messages | map(.content) | join(" | ")' "$BODY")" 'new | echo: new' 'and the thread is as before'
+
+# ---- refused
+
+# refused_run BODY TEXT
+refused_run() {
+	lg_wait s "$1"
+	is "$STATUS $(json .detail "$BODY")" "422 $2" "$2"
+}
+refused_run '{"input":{}}' 'assistant_id must be a string'
+refused_run "$(run_of x '"stream_mode":"odd"')" \
+	'stream_mode must be of values, updates, messages, messages-tuple, custom, events, debug, tasks, checkpoints'
+refused_run "$(run_of x '"interrupt_before":["agent"]')" 'interrupt_before is not supported: the graph declares it'
+refused_run '{"assistant_id":"demo","command":{"goto":"x"}}' 'command.goto is not supported'
+refused_run "$(run_of x '"webhook":"http://x"')" 'webhook is for runs in the background'
+refused_run "$(run_of x '"if_not_exists":"x"')" 'if_not_exists must be one of create, reject'
+refused_run '{"assistant_id":"demo","input":{"messages":[{"type":"odd","content":"x"}]}}' 'input.messages[0].type must be one of human, ai, system, tool'
+lg_wait s '{"assistant_id":"other","input":{}}'
+lg_refused 404 RESOURCE_NOT_FOUND 'Assistant not found' 'there is no other assistant'
+lg_wait s "$(run_of x '"checkpoint_id":"none"')"
+lg_refused 404 RESOURCE_NOT_FOUND 'Checkpoint not found' 'nor a checkpoint of that id'
+
+done_testing
