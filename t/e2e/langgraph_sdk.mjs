@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: ISC
+// Conversations of LangGraph's own client with builtin:demo.
+//
+//	node langgraph_sdk.mjs BASE GUARDED TOKEN FOREIGN
+//
+// BASE is a service without authentication, GUARDED one where TOKEN and FOREIGN are those of two users.  Prints "ok NAME" or
+// "no NAME" for each fact.  Lies beside a node_modules with the client.
+import { HumanMessage } from '@langchain/core/messages';
+import { Client } from '@langchain/langgraph-sdk';
+
+const [base, guarded, token, foreign] = process.argv.slice(2);
+const clientOf = (url, apiKey) => new Client({ apiUrl: `${url}/lg`, apiKey, callerOptions: { maxRetries: 0 } });
+const client = clientOf(base, 'any');
+
+function report(name, good, found) {
+	console.log(`${good ? 'ok' : 'no'} ${name}`);
+	if (!good) console.log(`# ${name}: ${JSON.stringify(found)?.slice(0, 2000) ?? found}`);
+}
+const is = (name, found, expected) => report(name, JSON.stringify(found) === JSON.stringify(expected), found);
+
+async function failure(run) {
+	try {
+		await run();
+	} catch (error) {
+		return error;
+	}
+	return null;
+}
+
+const say = (content, more) => ({ input: { messages: [{ role: 'user', content }] }, ...more });
+const texts = (values) => values.messages.map((message) => message.content);
+
+async function collect(stream) {
+	const parts = [];
+	for await (const part of stream) parts.push(part);
+	return parts;
+}
+
+async function assistants() {
+	const [one] = await client.assistants.search();
+	is('the graph is an assistant', one.graph_id, 'demo');
+	is('which is had by its id', (await client.assistants.get(one.assistant_id)).name, 'demo');
+	is('has nodes', (await client.assistants.getGraph('demo')).nodes.length, 4);
+	is('and schemas', Object.keys((await client.assistants.getSchemas('demo')).state_schema.properties), ['messages', 'notes']);
+}
+
+async function threads() {
+	const thread = await client.threads.create({ threadId: 'one', graphId: 'demo', metadata: { a: 1 } });
+	is('a thread is made', [thread.thread_id, thread.status], ['one', 'idle']);
+	is('once', (await failure(() => client.threads.create({ threadId: 'one' }))).status, 409);
+	is('or found', (await client.threads.create({ threadId: 'one', ifExists: 'do_nothing' })).metadata.a, 1);
+	is('it is described', (await client.threads.update('one', { metadata: { b: 2 } })).metadata.b, 2);
+	is('it is looked for', (await client.threads.search({ metadata: { graph_id: 'demo', a: 1 } })).map((t) => t.thread_id), ['one']);
+	is('and counted', await client.threads.count({ status: 'idle' }), 1);
+	const written = await client.threads.updateState('one', { values: { messages: [new HumanMessage('hi')], notes: ['n'] } });
+	const state = await client.threads.getState('one');
+	is('its state is written', [texts(state.values), state.values.notes], [['hi'], ['n']]);
+	is('at a checkpoint', state.checkpoint.checkpoint_id, written.checkpoint.checkpoint_id);
+	is('which is had by its id', texts((await client.threads.getState('one', state.checkpoint)).values), ['hi']);
+	is('and in the history', (await client.threads.getHistory('one')).length, 2);
+	const copy = await client.threads.copy('one');
+	is('a copy has the same', texts(copy.values), ['hi']);
+	await client.threads.delete(copy.thread_id);
+	const gone = await failure(() => client.threads.get(copy.thread_id));
+	is('what is deleted is gone', gone.status, 404);
+	report('as the error says', gone.message.includes('Thread not found'), gone.message);
+}
+
+async function runs() {
+	const { thread_id: id } = await client.threads.create();
+	let created;
+	const parts = await collect(client.runs.stream(id, 'demo', { input: { messages: [new HumanMessage('one two')] },
+		streamMode: ['values', 'updates', 'messages-tuple'], onRunCreated: (run) => (created = run) }));
+	is('a stream is told', parts.map((part) => part.event),
+		['metadata', 'values', 'messages', 'messages', 'messages', 'updates', 'values', 'end']);
+	is('its pieces are the answer', parts.filter((p) => p.event === 'messages').map((p) => p.data[0].content).join(''), 'echo: one two');
+	is('the run is known by its id', created, { run_id: parts[0].data.run_id, thread_id: id });
+	is('it has a record', (await client.runs.get(id, created.run_id)).status, 'success');
+	const asked = await client.runs.wait(id, 'demo', say('/ask May I?'));
+	is('a pause is told', asked.__interrupt__[0].value, { question: 'May I?' });
+	is('and is the next task', (await client.threads.getState(id)).tasks[0].interrupts[0].value, { question: 'May I?' });
+	is('an answer goes on', texts(await client.runs.wait(id, 'demo', { command: { resume: 'yes' } })).at(-1), 'answer: yes');
+	const [, input, before] = await client.threads.getHistory(id);
+	is('before it was given nothing, so its parent is the pause', [input.metadata.source, before.metadata.source], ['loop', 'input']);
+	const raised = await failure(() => client.runs.wait(id, 'demo', say('/error x')));
+	report('a run that fails raises its error', /^\w+: .*x/.test(raised.message), raised.message);
+	is('or has it as a value', Object.keys(await client.runs.wait(id, 'demo', say('/error x', { raiseError: false }))), ['__error__']);
+	const last = (await collect(client.runs.stream(id, 'demo', say('/error x')))).at(-1);
+	is('a stream ends with it', last.event, 'error');
+	const later = await client.runs.create(id, 'demo', say('later', { afterSeconds: 600, metadata: { a: 1 } }));
+	is('a run waits in the queue', later.status, 'pending');
+	await client.runs.cancel(id, later.run_id);
+	is('until it is cancelled', (await client.runs.get(id, later.run_id)).status, 'interrupted');
+	is('runs are listed', (await client.runs.list(id, { status: 'error' })).length, 3);
+	await client.runs.delete(id, later.run_id);
+	is('and deleted', (await failure(() => client.runs.get(id, later.run_id))).status, 404);
+	is('a run needs no thread', texts(await client.runs.wait(null, 'demo', say('hi'))), ['hi', 'echo: hi']);
+	is('nor does its stream', (await collect(client.runs.stream(null, 'demo', say('hi')))).at(-1).event, 'end');
+}
+
+async function branches() {
+	const { thread_id: id } = await client.threads.create();
+	await client.runs.wait(id, 'demo', say('first'));
+	await client.runs.wait(id, 'demo', say('second'));
+	const [end, input] = await client.threads.getHistory(id);
+	const again = await client.runs.wait(id, 'demo', { input: null, checkpoint: input.checkpoint });
+	is('another answer to what was said', texts(again), texts(end.values));
+	report('is another message', again.messages.at(-1).id !== end.values.messages.at(-1).id, again);
+	const other = await client.runs.wait(id, 'demo', say('other', { checkpoint: input.parent_checkpoint }));
+	is('and something else is said there', texts(other), ['first', 'echo: first', 'other', 'echo: other']);
+}
+
+async function access() {
+	const mine = clientOf(guarded, token), theirs = clientOf(guarded, foreign);
+	const { thread_id: id } = await mine.threads.create();
+	is('a key is a token', texts(await mine.runs.wait(id, 'demo', say('hi'))).at(-1), 'echo: hi');
+	is('a foreign thread is forbidden', (await failure(() => theirs.threads.get(id))).status, 403);
+	is('so is a run there', (await failure(() => theirs.runs.wait(id, 'demo', say('hi')))).status, 403);
+	is('and none without a key', (await failure(() => clientOf(guarded, null).threads.search())).status, 401);
+}
+
+await assistants();
+await threads();
+await runs();
+await branches();
+await access();
