@@ -34,7 +34,7 @@ leave() {
 	tap_end
 }
 trap leave EXIT
-debootstrap --variant=minbase bookworm "$root" "$mirror" >debootstrap.log 2>&1 ||
+debootstrap --variant=minbase "${AGENTGRAPH_RELEASE:-bookworm}" "$root" "$mirror" >debootstrap.log 2>&1 ||
 	tap_skip_all "debootstrap failed; is $mirror reachable? $(tail -n 1 debootstrap.log)"
 mount -t proc proc "$root/proc" || tap_skip_all "nothing can be mounted here"
 printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/usr/sbin/policy-rc.d"
@@ -43,7 +43,9 @@ inside() {
 	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"
 }
 as_postgres() { chroot --userspec=postgres:postgres "$root" env -i -C / PATH=/usr/sbin:/usr/bin:/bin LC_ALL=C "$@"; }
-stop_postgres() { as_postgres pg_ctlcluster 15 main stop -m immediate; }
+postgres_version() { ls "$root/etc/postgresql"; }
+on_cluster() { as_postgres pg_ctlcluster "$(postgres_version)" main "$@"; }
+stop_postgres() { on_cluster stop -m immediate; }
 # as_service COMMAND...: as the unit would run it; in place of this shell when run is exec.
 run=
 as_service() {
@@ -155,9 +157,9 @@ is $? 0 "it stops"
 
 # ---- over PostgreSQL, with the package for it ----
 
-inside apt-get install -y --no-install-recommends postgresql-15 >apt.log 2>&1 || tap_bail "no PostgreSQL: $(tail -n 1 apt.log)"
-echo "listen_addresses = ''" >"$root/etc/postgresql/15/main/conf.d/socket.conf"
-as_postgres pg_ctlcluster 15 main start >postgres.log 2>&1 || tap_bail "PostgreSQL does not start: $(cat postgres.log)"
+inside apt-get install -y --no-install-recommends postgresql >apt.log 2>&1 || tap_bail "no PostgreSQL: $(tail -n 1 apt.log)"
+echo "listen_addresses = ''" >"$root/etc/postgresql/$(postgres_version)/main/conf.d/socket.conf"
+on_cluster start >postgres.log 2>&1 || tap_bail "PostgreSQL does not start: $(cat postgres.log)"
 as_postgres createuser agentgraph
 as_postgres createdb --owner agentgraph --encoding UTF8 --template template0 agents
 echo 'DATABASE_URL=postgresql:///agents?host=/var/run/postgresql' >>"$root/etc/agentgraph/environment"

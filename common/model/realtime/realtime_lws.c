@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIBRARY "libwebsockets.so.17"
-
 static struct realtime_lws functions;
 static const char *trouble; /* NULL: libwebsockets can be used */
 
@@ -30,17 +28,17 @@ static bool realtime_lws_find_all(void *library)
 
 static void realtime_lws_load(void)
 {
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen(LWS_SONAME, RTLD_NOW | RTLD_LOCAL);
 	char version[32];
 	/* the structures that it is called with are those of its headers, to the minor version */
 	snprintf(version, sizeof(version), "%d.%d.", LWS_LIBRARY_VERSION_MAJOR,
 	    LWS_LIBRARY_VERSION_MINOR);
 	if (!library)
-		trouble = LIBRARY " cannot be loaded";
+		trouble = LWS_SONAME " cannot be loaded";
 	else if (!realtime_lws_find_all(library))
-		trouble = LIBRARY " cannot be used";
+		trouble = LWS_SONAME " cannot be used";
 	else if (strncmp(functions.get_library_version(), version, strlen(version)) != 0)
-		trouble = LIBRARY " is of another version than this program was built for";
+		trouble = LWS_SONAME " is of another version than this program was built for";
 	else
 		functions.set_log_level(0, NULL); /* what it logs may hold keys */
 }
