@@ -86,10 +86,10 @@ bool service_open_storage(struct service *service, struct error *err)
 	return true;
 }
 
-/* The storage, and the memories in it. */
+/* The storage, and the memories in it, without which an open storage waits for the next attempt. */
 static bool service_open_stored(struct service *service, struct error *err)
 {
-	if (!service_open_storage(service, err))
+	if (!service->storage && !service_open_storage(service, err))
 		return false;
 	if (!memories_open(service->memories, err) && err->kind == ERR_TRANSIENT_STORAGE) {
 		/* a full disk: the store is opened when it is asked for, the rest is served */
