@@ -2,6 +2,7 @@
 /* Running the graph for such a client, and the records of its runs. */
 #include "service/langgraph/lg_run.h"
 
+#include "base/http/percent.h"
 #include "base/json/json.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
@@ -17,28 +18,17 @@
 
 /* ---- a run that is waited for ---- */
 
-/* As encodeURIComponent writes it. */
-static void lg_put_segment(struct buf *out, const char *text)
-{
-	for (const char *c = text; *c; c++) {
-		if (strchr(
-			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()",
-			*c))
-			buf_putc(out, *c);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*c);
-	}
-}
+#define LG_KEPT "!*'()" /* by encodeURIComponent, with which clients put ids into paths */
 
 const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id)
 {
 	struct buf out = {0};
 	if (thread_id) {
 		buf_puts(&out, "/threads/");
-		lg_put_segment(&out, thread_id);
+		percent_add(&out, thread_id, LG_KEPT);
 	}
 	buf_puts(&out, "/runs/");
-	lg_put_segment(&out, run_id);
+	percent_add(&out, run_id, LG_KEPT);
 	return arena_take(call->arena, &out);
 }
 
@@ -125,7 +115,6 @@ bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
 	cJSON *asked = arena_json(call->arena, lg_interrupts(thread));
 	if (turn->apart) {
-		run->failure = NULL;
 		reply->items->head = lg_values_apart(turn);
 		return true;
 	}
