@@ -274,9 +274,12 @@ class Conversation {
 			complain(error);
 		}
 		if (this.service.signal.aborted) return;
-		this.showRunning(false);
 		this.light();
-		await this.refresh(Math.min(from, this.messages.length));
+		try {
+			await this.refresh(Math.min(from, this.messages.length));
+		} finally {
+			this.showRunning(false); // not before: what is sent meanwhile would meet the questions of the turn before
+		}
 	}
 
 	hear({ event, message, data, metadata }, said) {
