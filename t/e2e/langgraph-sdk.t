@@ -23,17 +23,11 @@ serve_start || tap_bail 'the service does not start'
 # ---- the client, which looks for what it imports beside it
 
 ln -s "$PEERS/node_modules" node_modules
-cp "$TOP_SRCDIR/t/e2e/langgraph_sdk.mjs" .
+cp "$TOP_SRCDIR/t/e2e/langgraph_sdk.mjs" "$TOP_SRCDIR/t/e2e/report.mjs" .
 timeout 300 "$NODE" langgraph_sdk.mjs "$BASE" "$guarded" "$(token alice)" "$(token bob)" >talk 2>talk.err
 ok $? 'the client comes to the end of its conversations'
 [ ! -s talk.err ] || diag "$(head -n 40 talk.err)"
-while IFS= read -r line; do
-	case $line in
-	'ok '*) tap_result 0 "${line#ok }" ;;
-	'no '*) tap_result 1 "${line#no }" ;;
-	*) echo "$line" ;;
-	esac
-done <talk
+tap_report <talk
 ok "[ $(grep -c '^ok' talk) -gt 30 ]" 'which were many'
 
 # ---- the wire

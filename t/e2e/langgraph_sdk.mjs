@@ -4,28 +4,14 @@
 //	node langgraph_sdk.mjs BASE GUARDED TOKEN FOREIGN
 //
 // BASE is a service without authentication, GUARDED one where TOKEN and FOREIGN are those of two users.  Prints "ok NAME" or
-// "no NAME" for each fact.  Lies beside a node_modules with the client.
+// "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the client.
 import { HumanMessage } from '@langchain/core/messages';
 import { Client } from '@langchain/langgraph-sdk';
+import { failure, is, report } from './report.mjs';
 
 const [base, guarded, token, foreign] = process.argv.slice(2);
 const clientOf = (url, apiKey) => new Client({ apiUrl: `${url}/lg`, apiKey, callerOptions: { maxRetries: 0 } });
 const client = clientOf(base, 'any');
-
-function report(name, good, found) {
-	console.log(`${good ? 'ok' : 'no'} ${name}`);
-	if (!good) console.log(`# ${name}: ${JSON.stringify(found)?.slice(0, 2000) ?? found}`);
-}
-const is = (name, found, expected) => report(name, JSON.stringify(found) === JSON.stringify(expected), found);
-
-async function failure(run) {
-	try {
-		await run();
-	} catch (error) {
-		return error;
-	}
-	return null;
-}
 
 const say = (content, more) => ({ input: { messages: [{ role: 'user', content }] }, ...more });
 const texts = (values) => values.messages.map((message) => message.content);
