@@ -131,7 +131,8 @@ static void checkpoint_free_region(void *run)
 static void note_open(ag_run *run, bool steps)
 {
 	const char *asked = steps ? asking_open(run) : NULL;
-	if (!asked && !run->error && !run->region && run->spent == run->step)
+	bool counts = run->spent != run->step || run->usage.total;
+	if (!asked && !run->error && !run->region && !counts)
 		return;
 	cJSON *kept = cJSON_CreateObject();
 	if (asked)
@@ -142,6 +143,7 @@ static void note_open(ag_run *run, bool steps)
 		cJSON_AddItemReferenceToObject(kept, "region", (cJSON *)run->region);
 	if (run->spent != run->step)
 		json_add_int(kept, "spent", run->spent);
+	message_keep_usage(kept, &run->usage);
 	char *text = json_print(kept);
 	cJSON_Delete(kept);
 	if (!run->region) {

@@ -154,7 +154,6 @@ static void branch_take_last_text(struct branch *b)
 		    message_new("user", id_make(run->setup.ids, id),
 			content_text(ag_user_text(&parent->state))));
 	branch_say_kept(b);
-	b->charged = run->entry == RUN_ON ? 0 : run->messages.count;
 	cJSON_ArrayForEach(message, parent->messages.array) {
 		if (run_answers_other(message, b->called))
 			run_append(run, cJSON_Duplicate(message, true));
@@ -501,15 +500,16 @@ static void run_add_usage(ag_run *run, const struct run_usage *usage)
 }
 
 /* What is one of a run and not of a branch: the first that has something new gives it. */
-static void region_hand_rest(struct region *region)
+static void region_hand_rest(struct region *region, enum verdict verdict)
 {
 	ag_run *run = region->parent;
 	const char *error = run->error, *summary = run->thread.summary;
 	for (size_t i = 0; i < region->count; i++) {
 		const ag_run *b = &region->items[i].run;
-		if (b->spent > run->spent)
-			run->spent = b->spent;
-		run_add_usage(run, &b->usage);
+		if (verdict != GIVEN_BACK) { /* else each of them goes on with its own */
+			run->spent = b->spent > run->spent ? b->spent : run->spent;
+			run_add_usage(run, &b->usage);
+		}
 		if (branch_is_own(&region->items[i]))
 			continue;
 		if (run->error == error && b->error != error)
@@ -537,7 +537,7 @@ static enum verdict region_close(struct region *region, struct error *err)
 	region_take_failure(region, err);
 	for (size_t i = 0; i < region->count; i++)
 		branch_hand_messages(&region->items[i], run);
-	region_hand_rest(region);
+	region_hand_rest(region, verdict);
 	bool fits = inner ? !inner->output || step_update(run, inner->output, &unfit)
 			  : !over || region_hand_updates(region, verdict, &unfit);
 	if (!fits) {
@@ -592,11 +592,11 @@ enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept,
 /* Whether an attempt that failed may be followed by another one: nothing of it was shown, no person
  * has answered it, and the recursion limit and the time of those around it are not what it failed
  * of. */
-static bool subgraph_may_again(const struct region *region, const cJSON *kept)
+static bool subgraph_may_again(const struct region *region)
 {
 	const ag_run *run = region->parent;
 	const struct branch *b = region->items;
-	bool whole = !kept || run->entry == RUN_FROM_START;
+	bool whole = !json_get(b->began, "charged");
 	return b->verdict == FAILED && !b->said && whole && b->error.kind != ERR_RECURSION_LIMIT &&
 	    !(run->limit && clock_monotonic_ms() >= run->limit->end);
 }
@@ -650,7 +650,7 @@ enum verdict subgraph_run(
 		return step_say_kept(run, node, found, err) ? GO_ON : FAILED;
 	for (int attempt = 1;; attempt++) {
 		struct region *region = region_walk(run, enter, kept);
-		if (attempt >= node->policy.attempts || !subgraph_may_again(region, kept))
+		if (attempt >= node->policy.attempts || !subgraph_may_again(region))
 			return subgraph_close(region, key, err);
 		subgraph_drop(region, err);
 		kept = NULL;

@@ -49,6 +49,10 @@ static inline bool region_passes_over(const struct edge *region)
 	return region->into && region->into->on_error != GRAPH_UNSET;
 }
 
+/* Another run goes on with what was kept: its limit and what it costs begin anew, and what was said
+ * so far (charged) is not counted again. */
+void region_renew(cJSON *kept);
+
 /* The place of a region that was kept, GRAPH_UNSET with err set when the graph has it no
  * more. */
 int region_place(const ag_run *run, const cJSON *kept, struct error *err);

@@ -29,6 +29,9 @@ static cJSON *branch_json(const struct branch *b)
 	json_add_str(out, "how", entry_names[b->how]);
 	json_add_str(out, "at", at);
 	json_add_int(out, "spent", run->spent);
+	message_keep_usage(out, &run->usage);
+	if (json_get(b->began, "charged"))
+		json_add_int(out, "charged", (int64_t)b->charged);
 	if (run->log->child)
 		cJSON_AddItemToObject(out, "updates", cJSON_Duplicate(run->log, true));
 	if (b->input)
@@ -153,7 +156,7 @@ void branch_restore(struct branch *b)
 	struct arena *a = b->run.setup.arena;
 	const cJSON *update, *id;
 	const char *error = json_str(kept, "error"), *asked = json_str(kept, "asked");
-	int64_t spent = 0;
+	int64_t number = 0;
 	if (!kept)
 		return;
 	if (json_str(kept, "how")) { /* else it had not begun */
@@ -169,9 +172,11 @@ void branch_restore(struct branch *b)
 	b->run.asked = asked ? arena_strdup(a, asked) : NULL;
 	if (error)
 		run_set_error(&b->run, error);
-	/* of the present run; what came before a pause was another one */
-	if (b->run.entry == RUN_ON && json_integer(json_get(kept, "spent"), &spent))
-		b->run.spent = spent;
+	if (json_integer(json_get(kept, "spent"), &number))
+		b->run.spent = number;
+	message_usage(kept, &b->run.usage);
+	if (json_integer(json_get(kept, "charged"), &number))
+		b->charged = (size_t)number;
 	cJSON_ArrayForEach(id, json_get(kept, "ids"))
 		cJSON_AddItemToArray(b->ids, cJSON_Duplicate(id, true));
 	cJSON_ArrayForEach(id, json_get(kept, "called"))
@@ -193,6 +198,18 @@ void branch_say_kept(struct branch *b)
 	const cJSON *message;
 	cJSON_ArrayForEach(message, json_get(b->began, "said"))
 		run_append(&b->run, cJSON_Duplicate(message, true));
+}
+
+void region_renew(cJSON *kept)
+{
+	cJSON *branch;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		cJSON_DeleteItemFromObjectCaseSensitive(branch, "spent");
+		cJSON_DeleteItemFromObjectCaseSensitive(branch, "usages");
+		json_set(
+		    branch, "charged", json_new_int(cJSON_GetArraySize(json_get(branch, "said"))));
+		region_renew(json_get(branch, "region"));
+	}
 }
 
 static bool texts_sound(const cJSON *array)

@@ -613,11 +613,15 @@ static void run_recall(ag_run *run, enum run_entry entry)
 	int64_t spent;
 	if (entry == RUN_ON && json_integer(json_get(kept, "spent"), &spent))
 		run->spent = spent;
+	if (entry == RUN_ON)
+		message_usage(kept, &run->usage);
 	cJSON *region = cJSON_DetachItemFromObjectCaseSensitive(kept, "region");
 	if (region && entry != RUN_ON && entry != RUN_AFTER_NODE)
 		region_answer(region, cJSON_GetArrayItem(run->answers, 0));
 	else if (region && entry == RUN_AFTER_NODE && !run->thread.waiting_json)
 		region_answer(region, NULL);
+	if (entry != RUN_ON)
+		region_renew(region);
 	run->region = arena_json(run->setup.arena, region);
 	cJSON_Delete(kept);
 }

@@ -88,6 +88,17 @@ bool message_usage(const cJSON *message, struct run_usage *sum)
 	return true;
 }
 
+void message_keep_usage(cJSON *kept, const struct run_usage *sum)
+{
+	if (!sum->total)
+		return;
+	cJSON *usages = cJSON_AddObjectToObject(kept, "usages");
+	json_add_int(usages, "prompt_tokens", sum->prompt);
+	json_add_int(usages, "completion_tokens", sum->completion);
+	json_add_int(usages, "reasoning_tokens", sum->reasoning);
+	json_add_int(usages, "total_tokens", sum->total);
+}
+
 bool message_tokens(const cJSON *message, int64_t *in, int64_t *out)
 {
 	const cJSON *usages = json_opt(message, "usages");

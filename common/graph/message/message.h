@@ -67,6 +67,9 @@ bool message_has_calls(const cJSON *message);
  * nothing. */
 bool message_usage(const cJSON *message, struct run_usage *sum);
 
+/* Keeps a sum, unless that is nothing, where message_usage finds it again. */
+void message_keep_usage(cJSON *kept, const struct run_usage *sum);
+
 /* What a model says that the message cost, zeroes where it does not say; false: it says nothing. */
 bool message_tokens(const cJSON *message, int64_t *in, int64_t *out);
 

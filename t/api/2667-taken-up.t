@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# Regions of background runs whose process dies: what had ended counts, once.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+
+# Says something that costs 3 tokens; called with "dies" it waits in its first attempt for the end of its process.
+cat >says <<'SH'
+#!/bin/sh
+read -r state
+echo "$1" >>ran
+case $2:$state in
+dies:*'"attempt":1'*) : >here; exec sleep 60 ;;
+esac
+echo "{\"message\": {\"role\": \"assistant\", \"content\": \"$1\", \"usages\": {\"prompt_tokens\": 1, \"completion_tokens\": 2, \"total_tokens\": 3}}}"
+SH
+chmod +x says
+says() { printf '"%s": {"kind": "exec", "command": ["./says", "%s", "%s"]}' "$1" "$1" "${2-}"; }
+cat >graph.json <<JSON
+{"inner": {
+  "nodes": {$(says one), $(says two dies), $(says three)},
+  "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": "two"}, {"from": "two", "to": "three"}, {"from": "three", "to": "END"}]},
+ "short": {
+  "nodes": {$(says one), $(says two)},
+  "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": "two"}, {"from": "two", "to": "END"}]},
+ "asking": {
+  "nodes": {$(says one), "ask": {"kind": "interrupt", "value": {"question": "why?"}}, $(says two dies)},
+  "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": "ask"}, {"from": "ask", "to": "two"}, {"from": "two", "to": "END"}]},
+ "shared": {
+  "nodes": {"sub": {"kind": "graph", "graph": "inner"}, $(says done)},
+  "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "done"}, {"from": "done", "to": "END"}]},
+ "own": {
+  "nodes": {"sub": {"kind": "graph", "graph": "inner", "messages": "own"}, $(says done)},
+  "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "done"}, {"from": "done", "to": "END"}]},
+ "behind": {
+  "nodes": {"sub": {"kind": "graph", "graph": "short", "messages": "own"}, $(says after dies)},
+  "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "after"}, {"from": "after", "to": "END"}]},
+ "asked": {
+  "nodes": {"sub": {"kind": "graph", "graph": "asking", "messages": "own"}},
+  "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "END"}]},
+ "branches": {
+  "nodes": {$(says a), $(says a2), $(says a3), $(says b dies), $(says done)},
+  "edges": [{"from": "START", "to": ["a", "b"], "join": "done"}, {"from": "a", "to": "a2"}, {"from": "a2", "to": "a3"},
+    {"from": "a3", "to": "done"}, {"from": "b", "to": "done"}, {"from": "done", "to": "END"}]}}
+JSON
+
+over() {
+	api GET "/v1/threads/$1/runs/$2"
+	case $(json .data.status "$BODY") in completed | error | interrupted) ;; *) return 1 ;; esac
+}
+here() { test -e here; }
+# What stands at this run's state; of branches, that one has arrived.
+kept() {
+	api GET "/v1/threads/$1/runs/$2"
+	[ "$(json .data.step "$BODY")" -ge "$3" ]
+}
+kill_runner() {
+	for pid in $(children "$SERVE_PID"); do
+		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
+	done
+}
+# dies GRAPH STEPS [MEMBERS]: a run of that graph whose process dies when a node says so, and so many steps are stored.
+dies() {
+	rm -f ran here
+	printf '{"agent":"graph.json:%s","runs":{"background":1}}\n' "$1" >agentgraph.json
+	api_start || tap_bail "the service does not start with $1"
+	api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')${3:+,$3}")"
+	ok 'wait_for 60 here && wait_for 60 kept t r1 '"$2" "$1: a node runs when its process dies"
+	kill_runner
+	ok 'wait_for 90 over t r1' "$1: the run is taken up again"
+}
+
+# ---- the recursion limit
+
+dies shared 1 '"recursion_limit":4'
+is "$(tr '\n' ' ' <ran)" 'one two two three done ' 'no node of a subgraph that had ended runs again'
+facts <<'TABLE'
+the limit is that of the whole run :: [.data.status, .data.usage.total_tokens] == ["completed", 12]
+TABLE
+serve_stop
+dies shared 1 '"recursion_limit":3'
+facts <<'TABLE'
+nodes of a subgraph from before count for it :: .data.error.message == "Graph execution exceeded recursion limit: 3"
+TABLE
+serve_stop
+dies branches 3 '"recursion_limit":4'
+is "$(sort ran | tr '\n' ' ')" 'a a2 a3 b b done ' 'no branch that had arrived runs again'
+facts <<'TABLE'
+the longest branch counts :: [.data.status, .data.usage.total_tokens] == ["completed", 15]
+TABLE
+serve_stop
+dies branches 3 '"recursion_limit":3'
+facts <<'TABLE'
+one that had arrived before counts as well :: .data.error.message == "Graph execution exceeded recursion limit: 3"
+TABLE
+serve_stop
+
+# ---- what it has cost
+
+dies own 1
+facts <<'TABLE'
+what a subgraph with messages of its own has used before counts :: .data.usage == {"prompt_tokens": 4, "completion_tokens": 8, "reasoning_tokens": 0, "total_tokens": 12}
+TABLE
+serve_stop
+dies behind 2
+facts <<'TABLE'
+so does what one that had ended has used :: .data.usage.total_tokens == 9
+TABLE
+serve_stop
+
+rm -f ran here
+printf '{"agent":"graph.json:asked","runs":{"background":1}}\n' >agentgraph.json
+api_start
+api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')")"
+wait_for 60 over t r1
+facts <<'TABLE'
+a subgraph that asks :: [.data.status, .data.usage.total_tokens] == ["interrupted", 3]
+TABLE
+api POST /v1/graph/runs "{\"resume\":\"so\",$(thread t '"run_id":"r2"')}"
+wait_for 60 here && wait_for 60 kept t r2 1
+kill_runner
+wait_for 90 over t r2
+facts <<'TABLE'
+is a run of its own when it goes on, and pays for that alone :: [.data.status, .data.usage.total_tokens] == ["completed", 3]
+TABLE
+is "$(tr '\n' ' ' <ran)" 'one two two ' 'with each node that had ended once'
+serve_stop
+
+done_testing
