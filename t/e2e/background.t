@@ -48,7 +48,8 @@ cat >graph.json <<JSON
    {"from": "ask", "to": "last"}, {"from": "call", "to": "tools"}, {"from": "tools", "to": "last"},
    {"from": "last", "to": "END"}]}}
 JSON
-printf '{"agent":"graph.json:g","runs":{"background":3}}\n' >agentgraph.json
+configure() { printf '{"agent":"graph.json:g","langgraph":{"enabled":true},"runs":{"background":%s}}\n' "$1" >agentgraph.json; }
+configure 4
 
 # queue THREAD RUN TEXT [MEMBERS]
 queue() { api POST /v1/graph/runs "$(run_body "[$(user "$3")]" "$(thread "$1" "\"run_id\":\"$2\"")${4:+,$4}")"; }
@@ -395,6 +396,45 @@ rm hold-b
 ends t16 killed
 is "$RECORD" 'completed 2 3' 'a service that was killed takes up what it had'
 is "$(texts t16)" 'hello|a after 1|b after 2|c after 3' 'at the node that it had reached'
+
+# ---- left where nothing runs in the background any more
+
+queue t22 whole hello
+ends t22 whole
+before=$(texts t22)
+touch hold-b
+for left in t22 t23 t24 t25; do
+	queue "$left" "left-$left" again
+	wait_for 20 reaches "left-$left" b1
+done
+state=$STATE
+kill -STOP "$SERVE_PID"
+kill_runners
+kill -9 "$SERVE_PID"
+wait "$SERVE_PID" 2>/dev/null
+STATE=$state
+configure 0
+api_start
+rm hold-b
+invoke 'say it' "$(thread t22),\"multitask_strategy\":\"rollback\""
+is "$STATUS $(texts t22)" "200 $before|say it|a after 5|b after 6|c after 7" \
+	'where nothing runs in the background any more, a rollback puts the thread back as well'
+api GET /v1/threads/t22/state
+is "$(json '.data.state.marks | join(" ")' "$BODY")" 'a b c a b c' 'with its state'
+record t22 left-t22
+is "$(json .data.status "$BODY")" stopped 'the run that had been left is stopped'
+invoke new "$(thread t23),\"multitask_strategy\":\"interrupt\""
+record t23 left-t23
+is "$(json '.data | "\(.status) \(.step)"' "$BODY") $(texts t23)" 'stopped 1 again|a after 1|new|a after 3|b after 4|c after 5' \
+	'an interrupt stops it, and it stays as far as it came'
+invoke new "$(thread t24)"
+record t24 left-t24
+is "$(json '.data | "\(.status) \(.error.code)"' "$BODY") $(texts t24)" 'error RUN_LOST again|a after 1|new|a after 3|b after 4|c after 5' \
+	'without either it was lost'
+api POST '/lg/threads/t25/runs/left-t25/cancel?wait=0&action=rollback'
+record t25 left-t25
+is "$(json .data.status "$BODY") $(texts t25)" 'stopped ' 'a cancel that rolls back does the same'
+configure 4
 
 serve_stop
 is $? 0 'nothing is left'

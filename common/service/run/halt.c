@@ -17,6 +17,7 @@ static bool halt_is_meant(const struct lease_aim *aim, const char *run_id)
 bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *aim, bool *running)
 {
 	struct storage *storage = call->service->storage;
+	struct lease *lease;
 	struct thread thread;
 	int64_t count, rows[1];
 	size_t room = 0;
@@ -31,8 +32,16 @@ bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *
 		return !error_is_set(&call->error);
 	*running = true;
 	/* a process that takes it up in this moment looks what was ordered when it has the lease */
-	return storage->runs->recover(storage, &call->ctx, call->service->config->runs_max_attempts,
-		   rows, &room, &call->error) &&
-	    storage->runs->stop_queued(storage, &call->ctx, thread_id, thread.run_id,
-		aim ? aim->order : ORDER_STOP, &count, &call->error);
+	if (!storage->runs->recover(storage, &call->ctx, call->service->config->runs_max_attempts,
+		rows, &room, &call->error) ||
+	    !storage->runs->stop_queued(storage, &call->ctx, thread_id, thread.run_id,
+		aim ? aim->order : ORDER_STOP, &count, &call->error))
+		return false;
+	if (!aim || aim->order != ORDER_ROLLBACK || call->service->config->runs_background)
+		return true;
+	/* nobody takes it up: with the thread comes what was ordered */
+	if (!thread_take(call, thread_id, CLAIM_ENQUEUE, &lease, &thread))
+		return false;
+	lease_drop(storage, &call->ctx, lease);
+	return true;
 }

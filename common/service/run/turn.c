@@ -97,13 +97,9 @@ static bool turn_stop_queued(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct storage *storage = call->service->storage;
-	enum lease_order order = turn_orders(turn);
 	int64_t count;
-	/* nobody would put a thread back whose run nobody has */
-	if (order == ORDER_ROLLBACK && !call->service->config->runs_background)
-		order = ORDER_STOP;
 	return storage->runs->stop_queued(
-	    storage, &call->ctx, turn->in.thread_id, NULL, order, &count, &call->error);
+	    storage, &call->ctx, turn->in.thread_id, NULL, turn_orders(turn), &count, &call->error);
 }
 
 static bool turn_is_first(struct turn *turn)

@@ -7,6 +7,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
+#include "service/run/left.h"
 #include "service/thread/feed.h"
 #include "service/thread/forget.h"
 #include "service/thread/ident.h"
@@ -77,9 +78,9 @@ bool thread_take(struct call *call, const char *thread_id, enum lease_claim clai
 		if (!storage->threads->get(
 			storage, &call->ctx, call->arena, thread_id, thread, &call->error))
 			thread_blank(thread, thread_id, call->user_id);
-		/* where nothing runs in the background, nobody would take it up */
-		bool left = !error_is_set(&call->error) && call->service->config->runs_background &&
-		    thread_is_left(call, thread);
+		bool left = !error_is_set(&call->error) && thread_is_left(call, thread);
+		if (left && !call->service->config->runs_background)
+			left = left_end(call, *lease, thread) && thread_is_left(call, thread);
 		if (!left && !error_is_set(&call->error))
 			return true;
 		lease_drop(storage, &call->ctx, *lease);

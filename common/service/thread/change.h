@@ -19,7 +19,7 @@ bool thread_is_left(struct call *call, const struct thread *thread);
 /*
  * Takes the lease and reads the thread, which is blank where it is not stored.  A background run
  * that its process has left has the thread until it is taken up again, which is waited for in the
- * same time.
+ * same time; where nothing runs in the background it is ended.
  */
 bool thread_take(struct call *call, const char *thread_id, enum lease_claim claim,
     struct lease **lease, struct thread *thread);

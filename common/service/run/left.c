@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+/* The end of a run that its process has left, in place of the one that would take it up. */
+#include "service/run/left.h"
+
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "graph/run.h"
+#include "storage/runs.h"
+
+static void left_ignore_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	(void)observer, (void)run, (void)event;
+}
+
+/* As a later attempt would begin, which heeds the order before any node. */
+static void left_put_back(struct call *call, struct lease *lease, const struct thread *thread,
+    const struct run_record *record, const struct run_job *job)
+{
+	static const _Atomic bool never;
+	struct run_observer observer = {.event = left_ignore_event};
+	struct error err = {0};
+	const struct run_background background = {.record = record,
+	    .attempt = job->attempt,
+	    .entered = job->answers_json,
+	    .ordered = ORDER_ROLLBACK,
+	    .yields = &never};
+	const struct run_setup setup = {.graph = call->service->graph,
+	    .storage = call->service->storage,
+	    .ctx = call->ctx,
+	    .files = call->service->files,
+	    .lease = lease,
+	    .arena = call->arena,
+	    .ids = &call->service->ids,
+	    .config = arena_json(call->arena, cJSON_CreateObject()),
+	    .run_id = record->run_id,
+	    .thread = thread,
+	    .observer = &observer,
+	    .background = &background};
+	if (!run_execute(run_new(&setup), RUN_ON, NULL, &err))
+		log_error("run %s of thread %s failed while it was put back: %s", record->run_id,
+		    thread->thread_id, *err.cause ? err.cause : err.detail);
+	error_release(&err);
+}
+
+bool left_end(struct call *call, struct lease *lease, struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	enum lease_order order;
+	struct run_record record;
+	struct run_job job;
+	int64_t rows[1], ignored;
+	size_t room = 0;
+	bool ok = storage->runs->get(storage, &call->ctx, call->arena, thread->thread_id,
+		      thread->run_id, &record, &call->error) &&
+	    storage->runs->recover(storage, &call->ctx, call->service->config->runs_max_attempts,
+		rows, &room, &call->error) &&
+	    storage->runs->ordered(storage, &call->ctx, record.job, &order, &call->error);
+	if (!ok)
+		return !error_is_set(&call->error);
+	if (order != ORDER_ROLLBACK)
+		storage->runs->finish(storage, &call->ctx, record.job,
+		    order ? RUN_STOPPED : RUN_ERROR, NULL, &call->error);
+	else if (storage->runs->claim(
+		     storage, &call->ctx, call->arena, record.job, 0, &job, &ignored, &call->error))
+		left_put_back(call, lease, thread, &record, &job);
+	return !error_is_set(&call->error) &&
+	    storage->threads->get(
+		storage, &call->ctx, call->arena, thread->thread_id, thread, &call->error);
+}
