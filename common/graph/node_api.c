@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/message/piece.h"
-#include "graph/nodes/tool_calls.h"
+#include "graph/nodes/tool_turn.h"
 #include "graph/run_internal.h"
 
 #include <math.h>
@@ -292,22 +292,6 @@ ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
 	return AG_OK;
 }
 
-static void message_add(ag_run *run, cJSON *message)
-{
-	if (*run->frame.open_id)
-		json_set(message, "message_id", cJSON_CreateString(run->frame.open_id));
-	run->frame.open_id[0] = '\0';
-	if (run->call) {
-		tool_call_message(run->call, message);
-		return;
-	}
-	if (!run->frame.holds || run->frame.streamed)
-		run_show_held(run);
-	cJSON_AddItemToArray(run->frame.messages, message);
-	if (!run->frame.held)
-		run->frame.held = message;
-}
-
 /* What is deeper could not be read from the storage again, where it lies in other levels. */
 #define MESSAGE_DEPTH (JSON_TRUSTED_DEPTH - 100)
 
@@ -338,14 +322,14 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		json_set(block, "tool_type", cJSON_CreateString("remote"));
 	}
 	message_fill_calls(made);
+	if (*run->frame.open_id)
+		json_set(made, "message_id", cJSON_CreateString(run->frame.open_id));
+	run->frame.open_id[0] = '\0';
 	run->frame.acts = true;
-	message_add(run, made);
-	return AG_OK;
-}
-
-ag_result node_add_message(ag_run *run, cJSON *message)
-{
-	message_add(run, message);
+	if (run->call)
+		tool_call_message(run->call, made);
+	else
+		run_add_message(run, made);
 	return AG_OK;
 }
 

@@ -1,182 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* The walk from node to node: calls, updates, pauses, limits, and what is told of them. */
+/* The walk from node to node: where it enters, what it stores between them, and how it ends. */
 #include "graph/run.h"
 
 #include "base/json/json.h"
-#include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/nodes/asking.h"
 #include "graph/region.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
-#include "storage/history.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-ag_run *run_new(const struct run_setup *setup)
-{
-	ag_run *run = arena_alloc(setup->arena, sizeof(*run));
-	run->setup = *setup;
-	run->state.run = run;
-	run->thread = *setup->thread;
-	run->thread.run_id = setup->run_id;
-	run->thread.status = RUN_RUNNING;
-	run->thread.stop = STOP_NONE;
-	run->thread.step = 0;
-	run->before = setup->rewind ? setup->stored : setup->thread;
-	run->rewind = setup->rewind;
-	run->fields = arena_json(setup->arena, state_fields(setup->graph, run->thread.fields_json));
-	run->fields_changed = setup->graph->field_count > 0;
-	run->messages.array = arena_json(setup->arena, cJSON_CreateArray());
-	return run;
-}
-
-bool run_initial_state(ag_run *run, const cJSON *initial, struct error *err)
-{
-	const cJSON *item;
-	run->initial = initial;
-	cJSON_ArrayForEach(item, initial) {
-		const struct field *field = graph_field_get(run->setup.graph, item->string);
-		if (!field || cJSON_IsNull(item))
-			continue;
-		if (!graph_field_accepts(field, item)) {
-			char at[160];
-			snprintf(at, sizeof(at), "body.initial_state.%s", field->name);
-			return error_field(err, ERR_VALIDATION, at, "type_error",
-			    "initial_state.%s must be of type %s", field->name, field->type);
-		}
-		json_set(run->fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
-	}
-	return true;
-}
-
-void run_append(ag_run *run, cJSON *message)
-{
-	struct run_messages *m = &run->messages;
-	if (m->count == m->size) {
-		struct new_message *old = m->stored;
-		m->size = m->size ? 2 * m->size : 8;
-		m->stored = arena_alloc(run->setup.arena, m->size * sizeof(*m->stored));
-		if (old)
-			memcpy(m->stored, old, m->count * sizeof(*old));
-	}
-	char *json = run->setup.lease ? json_print(message) : NULL;
-	if (json)
-		arena_defer(run->setup.arena, cJSON_free, json);
-	m->stored[m->count++] = (struct new_message){message_id(message), json};
-	cJSON_AddItemToArray(m->array, message);
-	if (run->context)
-		cJSON_AddItemReferenceToArray(run->context, message);
-}
-
-void run_bring(ag_run *run, cJSON *message)
-{
-	run_append(run, message);
-	run->messages.brought = run->messages.count;
-}
-
-static void run_tell(ag_run *run, enum run_event_kind kind, const cJSON *message, const char *json)
-{
-	const struct run_event event = {.kind = kind,
-	    .node = run->frame.node->name,
-	    .step = run->step,
-	    .message = message,
-	    .json = json};
-	run->setup.observer->event(run->setup.observer, run, &event);
-}
-
-void run_show_held(ag_run *run)
-{
-	const cJSON *held = run->frame.held;
-	run->frame.held = NULL;
-	for (; held; held = held->next)
-		run_tell(run, RUN_MESSAGE, held, NULL);
-}
-
-void run_show_piece(ag_run *run, const cJSON *piece, const char *json)
-{
-	run_show_held(run);
-	run_tell(run, RUN_PIECE, piece, json);
-}
-
-bool run_answers_other(const cJSON *message, const cJSON *calls)
-{
-	const cJSON *block, *call;
-	if (!calls || !calls->child || !message_is(message, "tool"))
-		return false;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *id = json_str(block, "call_id");
-		cJSON_ArrayForEach(call, calls) {
-			if (id && strcmp(call->valuestring, id) == 0)
-				return true;
-		}
-	}
-	return false;
-}
-
-void run_show_custom(ag_run *run, const cJSON *data)
-{
-	if (!run->frame.holds)
-		run_show_held(run);
-	const struct run_event event = {
-	    .kind = RUN_CUSTOM, .node = run->frame.node->name, .step = run->step, .data = data};
-	run->setup.observer->event(run->setup.observer, run, &event);
-}
-
-/* The context before this run is what lies before its first message. */
-struct context_walk {
-	cJSON *context;
-	const char *first;
-	const ag_run *run;
-};
-
-static bool context_add(void *arg, const char *id, const char *body_json)
-{
-	struct context_walk *walk = arg;
-	const cJSON *hidden;
-	if (walk->first && strcmp(walk->first, id) == 0)
-		return false;
-	cJSON_ArrayForEach(hidden, walk->run->hidden) {
-		if (strcmp(hidden->valuestring, id) == 0)
-			return true;
-	}
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	if (message && run_answers_other(message, walk->run->not_its))
-		cJSON_Delete(message);
-	else if (message)
-		cJSON_AddItemToArray(walk->context, message);
-	return true;
-}
-
-bool run_load_context(ag_run *run, struct error *err)
-{
-	struct storage *storage = run->setup.storage;
-	struct context_walk walk = {
-	    .context = arena_json(run->setup.arena, cJSON_CreateArray()), .run = run};
-	const struct run_messages *m = &run->messages;
-	/* and so is it at a checkpoint, whether or not the thread is there yet */
-	const struct thread_view *view =
-	    run->setup.rewind && !run->rolled_back ? &run->setup.rewind->thread.view : NULL;
-	size_t i = 0, own = run->rolled_back ? m->count : m->restored;
-	const cJSON *message;
-	if (run->context)
-		return true;
-	/* whether or not the run's first write is on disk yet */
-	if (own < m->count)
-		walk.first = m->stored[own].message_id;
-	if (run->thread.row && !run->apart &&
-	    !storage->threads->context(
-		storage, &run->setup.ctx, run->thread.row, view, context_add, &walk, err))
-		return false;
-	cJSON_ArrayForEach(message, m->array) {
-		if (i++ >= own)
-			cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
-	}
-	run->context = walk.context;
-	return true;
-}
 
 static bool run_restore_message(void *arg, const char *id, const char *body_json)
 {
@@ -207,38 +41,9 @@ static bool run_restore(ag_run *run, struct error *err)
 	return true;
 }
 
-void run_drop_context(ag_run *run)
-{
-	if (!run->context)
-		return;
-	cJSON_Delete(run->context->child);
-	run->context->child = NULL;
-	run->context = NULL;
-}
-
-int run_choose(ag_run *run, const struct edge *edge, struct error *err)
-{
-	if (edge->map && !cJSON_GetArraySize(json_get(run->fields, edge->map)))
-		return edge->joins;
-	if (edge->join)
-		return GRAPH_FORK(edge - run->setup.graph->edges);
-	if (!edge->fn)
-		return edge->targets[0];
-	const char *name = edge->fn(&run->state, edge->data);
-	for (size_t i = 0; name && i < edge->target_count; i++) {
-		if (strcmp(edge->names[i], name) == 0)
-			return edge->targets[i];
-	}
-	error_set(err, ERR_GRAPH,
-	    "Graph execution failed: the edge from '%s' chose %s%s%s, none of "
-	    "its targets",
-	    edge->from, name ? "'" : "", name ? name : "nothing", name ? "'" : "");
-	return GRAPH_UNSET;
-}
-
 /* ---- between nodes ---- */
 
-static const char *kept_text(ag_run *run, const cJSON *tree)
+static const char *run_kept_text(ag_run *run, const cJSON *tree)
 {
 	char *text = json_print(tree);
 	arena_defer(run->setup.arena, cJSON_free, text);
@@ -247,7 +52,7 @@ static const char *kept_text(ag_run *run, const cJSON *tree)
 
 /* The pause as it is stored: the interrupt that is shown, its kind, the answers the node had so
  * far, and the message whose tool calls it holds up. */
-static void pause_store(ag_run *run, const cJSON *interrupt, const char *kind)
+static void run_pause(ag_run *run, const cJSON *interrupt, const char *kind)
 {
 	const cJSON *answers = run->answers;
 	const char *asked = asking_open(run);
@@ -260,52 +65,38 @@ static void pause_store(ag_run *run, const cJSON *interrupt, const char *kind)
 		cJSON_AddStringToObject(pause, "error", run->error);
 	if (asked)
 		cJSON_AddStringToObject(pause, "asked", asked);
-	run->thread.pause_json = kept_text(run, pause);
+	run->thread.pause_json = run_kept_text(run, pause);
 	run->thread.status = RUN_INTERRUPTED;
 	cJSON_Delete(pause);
 }
 
 /* interrupt_before and interrupt_after (doc/protocol-runs.md#pauses): reason and kind are one word,
  * and there is no value. */
-static enum verdict pause_around(ag_run *run, const struct node *node, const char *kind)
+static enum verdict run_pause_around(ag_run *run, const struct node *node, const char *kind)
 {
 	cJSON *interrupt = interrupt_new(node->name, kind, NULL);
 	run->answers = NULL;
-	pause_store(run, interrupt, kind);
+	run_pause(run, interrupt, kind);
 	cJSON_Delete(interrupt);
 	return PAUSED;
 }
 
-static void waiting_store(ag_run *run)
+static void run_wait(ag_run *run)
 {
 	cJSON *waiting = cJSON_CreateObject();
 	cJSON_AddStringToObject(waiting, "message_id", run->frame.waiting_id);
 	cJSON_AddItemReferenceToObject(waiting, "calls", run->frame.waiting);
-	run->thread.waiting_json = kept_text(run, waiting);
+	run->thread.waiting_json = run_kept_text(run, waiting);
 	run->thread.status = RUN_COMPLETED;
 	cJSON_Delete(waiting);
 }
 
-static enum verdict ended(
+static enum verdict run_ended(
     ag_run *run, enum verdict verdict, enum run_status status, enum stop_state stop)
 {
 	run->thread.status = status;
 	run->thread.stop = stop;
 	return verdict;
-}
-
-bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err)
-{
-	const struct run_setup *s = &run->setup;
-	*order = ORDER_NONE;
-	if (s->lease &&
-	    !s->storage->threads->lease_ordered(s->storage, &s->ctx, s->lease, order, err))
-		return false;
-	if (*order == ORDER_NONE && s->client && s->client->gone(s->client->arg))
-		*order = ORDER_STOP;
-	if (s->background && *order < s->background->ordered)
-		*order = s->background->ordered;
-	return true;
 }
 
 /* Whether node may run now.  at_pause: the run was paused just before it and goes on. */
@@ -316,10 +107,10 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 		return FAILED;
 	if (node == GRAPH_END) {
 		run->thread.node = AG_END;
-		return ended(run, AT_END, RUN_COMPLETED, order ? STOP_REQUESTED : STOP_NONE);
+		return run_ended(run, AT_END, RUN_COMPLETED, order ? STOP_REQUESTED : STOP_NONE);
 	}
 	if (order)
-		return ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
+		return run_ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
 	if (GRAPH_IS_FORK(node)) { /* which looks at each of its nodes */
 		run->thread.next = GRAPH_FORK_EDGE(run->setup.graph, node)->names[0];
 		return GO_ON;
@@ -332,7 +123,7 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 	}
 	run->thread.next = graph_node_name(run->setup.graph, node);
 	if (run->setup.graph->nodes[node].interrupt_before && !at_pause)
-		return pause_around(run, &run->setup.graph->nodes[node], "interrupt_before");
+		return run_pause_around(run, &run->setup.graph->nodes[node], "interrupt_before");
 	return GO_ON;
 }
 
@@ -345,22 +136,22 @@ static enum verdict run_go_to(ag_run *run, int next, struct error *err)
 }
 
 /* What comes after a node that ended well; *next is the node to run on GO_ON. */
-static enum verdict after_node(ag_run *run, int *next, struct error *err)
+static enum verdict run_after_node(ag_run *run, int *next, struct error *err)
 {
 	const struct node *node = run->frame.node;
 	if (run->frame.waiting) {
-		waiting_store(run);
+		run_wait(run);
 		return WAITS_FOR_CLIENT;
 	}
 	if (node->interrupt_after)
-		return pause_around(run, node, "interrupt_after");
+		return run_pause_around(run, node, "interrupt_after");
 	*next = run_choose(run, node->edge, err);
 	return *next == GRAPH_UNSET ? FAILED : run_go_to(run, *next, err);
 }
 
 /* A stop that comes during the last node of a run changes nothing but stop_current_execution
  * (doc/protocol-runs.md#stop); a rollback still does.  Whether that is asked for. */
-static bool note_late_order(ag_run *run, enum verdict verdict)
+static bool run_note_late_order(ag_run *run, enum verdict verdict)
 {
 	bool is_last = verdict == PAUSED || verdict == WAITS_FOR_CLIENT || verdict == FAILED;
 	struct error err = {0};
@@ -373,7 +164,7 @@ static bool note_late_order(ag_run *run, enum verdict verdict)
 	return ordered && order == ORDER_ROLLBACK;
 }
 
-static void fail_thread(struct thread *t)
+static void run_fail_thread(struct thread *t)
 {
 	t->status = RUN_ERROR;
 	t->next = NULL;
@@ -382,12 +173,12 @@ static void fail_thread(struct thread *t)
 
 /* A failed run keeps the state up to its last completed node, and the next one is a new turn.  One
  * that is to be rolled back keeps nothing, however it ended. */
-static bool save(ag_run *run, enum verdict verdict, struct error *err)
+static bool run_save(ag_run *run, enum verdict verdict, struct error *err)
 {
 	struct error storage = {0};
-	bool back = note_late_order(run, verdict);
+	bool back = run_note_late_order(run, verdict);
 	if (verdict == FAILED)
-		fail_thread(&run->thread);
+		run_fail_thread(&run->thread);
 	const struct error *failure = verdict == FAILED ? err : NULL;
 	if (back ? checkpoint_roll_back(run, failure, &storage)
 		 : checkpoint_save(run, failure, &storage))
@@ -395,46 +186,11 @@ static bool save(ag_run *run, enum verdict verdict, struct error *err)
 	error_release(err);
 	error_move(err, &storage);
 	if (err->kind == ERR_THREAD_TOO_LARGE) {
-		fail_thread(&run->thread);
+		run_fail_thread(&run->thread);
 		checkpoint_end(run, err, &storage);
 		error_release(&storage);
 	}
 	return false;
-}
-
-void run_tell_start(ag_run *run)
-{
-	run_tell(run, RUN_NODE_STARTS, NULL, NULL);
-}
-
-void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure)
-{
-	const cJSON *held = run->frame.held, *message;
-	size_t i = run->messages.count;
-	run->frame.held = NULL;
-	for (message = held; message; message = message->next)
-		i--;
-	for (message = held; message; message = message->next)
-		run_tell(run, RUN_MESSAGE, message, run->messages.stored[i++].body_json);
-	const struct run_event event = {.kind = RUN_NODE_ENDS,
-	    .node = run->frame.node->name,
-	    .step = run->step,
-	    .failure = failure,
-	    .cached = run->frame.cached,
-	    .reason = verdict == WAITS_FOR_CLIENT ? "Remote tool call - graph interrupted" : NULL};
-	run->setup.observer->event(run->setup.observer, run, &event);
-}
-
-void run_tell_attempt(
-    ag_run *run, const struct node *node, int attempt, const struct error *failure)
-{
-	const struct run_event event = {.kind = RUN_ATTEMPT_FAILS,
-	    .node = node->name,
-	    .step = run->step,
-	    .attempt = attempt,
-	    .failure = failure,
-	    .hidden = true};
-	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
 /* Whoever ordered something of the run by now means it, not the one that goes on elsewhere. */
@@ -446,8 +202,8 @@ static enum verdict run_give_back(ag_run *run, struct error *err)
 	if (!order)
 		return GIVEN_BACK;
 	run->frame.completed = false; /* which has its checkpoint */
-	enum verdict verdict = ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
-	return save(run, verdict, err) ? verdict : FAILED;
+	enum verdict verdict = run_ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
+	return run_save(run, verdict, err) ? verdict : FAILED;
 }
 
 /* Where a run is that ends, or pauses, in its node; one that was given back is before it again. */
@@ -460,14 +216,14 @@ static void run_note_step(ag_run *run, enum verdict verdict)
 	}
 	run->thread.node = run->frame.node->name;
 	if (verdict == PAUSED) {
-		pause_store(run, run->frame.pause, "interrupt");
+		run_pause(run, run->frame.pause, "interrupt");
 		return;
 	}
 	run->thread.pause_json = NULL;
 	run->thread.next = NULL;
 	run->answers = NULL;
 	if (verdict == WAS_STOPPED)
-		ended(run, verdict, RUN_STOPPED, STOP_DONE);
+		run_ended(run, verdict, RUN_STOPPED, STOP_DONE);
 }
 
 /* Runs one node and stores what came of it; on GO_ON *node is the next one. */
@@ -490,9 +246,9 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 		*node = now->on_error;
 		verdict = run_go_to(run, *node, err);
 	} else if (completed) {
-		verdict = after_node(run, node, err);
+		verdict = run_after_node(run, node, err);
 	}
-	if (!save(run, verdict, err))
+	if (!run_save(run, verdict, err))
 		verdict = FAILED;
 	else if (completed)
 		run_tell_end(run, verdict, passed_over ? &failure : NULL);
@@ -502,7 +258,7 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 
 /* The pause of a region: its first interrupt as that of a node, and all of them where there are
  * several.  It is asked for answers in its branches. */
-static void region_pause_store(ag_run *run)
+static void run_pause_region(ag_run *run)
 {
 	cJSON *open = region_interrupts(run->region), *pause = cJSON_CreateObject();
 	cJSON_AddItemToObject(pause, "interrupt", cJSON_Duplicate(open->child, true));
@@ -513,7 +269,7 @@ static void region_pause_store(ag_run *run)
 	cJSON_AddItemReferenceToObject(pause, "region", (cJSON *)run->region);
 	if (run->error)
 		cJSON_AddStringToObject(pause, "error", run->error);
-	run->thread.pause_json = kept_text(run, pause);
+	run->thread.pause_json = run_kept_text(run, pause);
 	run->thread.node = json_str(open->child, "node");
 	run->thread.node = arena_strdup(run->setup.arena, run->thread.node);
 	run->thread.next = run->thread.node;
@@ -522,12 +278,12 @@ static void region_pause_store(ag_run *run)
 	cJSON_Delete(open);
 }
 
-static void region_waiting_store(ag_run *run)
+static void run_wait_region(ag_run *run)
 {
 	cJSON *waiting = region_waiting(run->region), *kept = cJSON_CreateObject();
 	cJSON_AddItemReferenceToObject(kept, "region", (cJSON *)run->region);
-	run->thread.waiting_json = kept_text(run, waiting);
-	run->thread.pause_json = kept_text(run, kept);
+	run->thread.waiting_json = run_kept_text(run, waiting);
+	run->thread.pause_json = run_kept_text(run, kept);
 	run->thread.status = RUN_COMPLETED;
 	cJSON_Delete(waiting);
 	cJSON_Delete(kept);
@@ -542,7 +298,7 @@ static enum verdict run_leave(ag_run *run, const struct edge *region, int *node,
 	}
 	run->frame.node = region->into;
 	run->thread.node = region->into->name;
-	return after_node(run, node, err);
+	return run_after_node(run, node, err);
 }
 
 /* A subgraph failed whose on_error follows. */
@@ -581,13 +337,13 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 	} else if (verdict == FAILED && region_passes_over(fork)) {
 		verdict = run_leave_failed(run, fork, node, err);
 	} else if (verdict == PAUSED) {
-		region_pause_store(run);
+		run_pause_region(run);
 	} else if (verdict == WAITS_FOR_CLIENT) {
-		region_waiting_store(run);
+		run_wait_region(run);
 	} else if (verdict == WAS_STOPPED) {
-		ended(run, verdict, RUN_STOPPED, STOP_DONE);
+		run_ended(run, verdict, RUN_STOPPED, STOP_DONE);
 	}
-	if (!save(run, verdict, err))
+	if (!run_save(run, verdict, err))
 		return FAILED;
 	run->region = NULL;
 	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
@@ -665,7 +421,7 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	if (entry == RUN_ON && !run_restore(run, err))
 		return false;
 	enum verdict verdict = run_enter(run, entry, &node, err);
-	if (verdict != GO_ON && !save(run, verdict, err))
+	if (verdict != GO_ON && !run_save(run, verdict, err))
 		return false;
 	if (verdict == GO_ON && !checkpoint_begin(run, err))
 		return false;
@@ -675,99 +431,4 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 	}
 	run_drop_context(run); /* it is not kept for as long as a client takes for its answer */
 	return verdict != FAILED;
-}
-
-const struct thread *run_thread(const ag_run *run)
-{
-	return &run->thread;
-}
-
-int run_steps(const ag_run *run)
-{
-	return run->step;
-}
-
-const ag_graph *run_graph(const ag_run *run)
-{
-	return run->setup.graph;
-}
-
-const struct client_tools *run_client_tools(const ag_run *run)
-{
-	return &run->setup.client_tools;
-}
-
-static const struct tool *declared_tool(
-    const ag_graph *graph, const struct node *node, const char *name)
-{
-	const struct tool *tool = node ? graph_tool_get(node, name) : NULL;
-	for (size_t i = 0; !node && !tool && i < graph->node_count; i++)
-		tool = graph_tool_get(&graph->nodes[i], name);
-	return tool;
-}
-
-bool run_remote_tool(const ag_run *run, const struct node *node, const char *name)
-{
-	const struct client_tools *offered = run_client_tools(run);
-	const struct tool *tool = declared_tool(run->setup.graph, node, name);
-	if (tool)
-		return tool->source == TOOL_REMOTE;
-	for (size_t i = 0; i < offered->count; i++) {
-		if (strcmp(offered->items[i].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-const cJSON *run_fields(const ag_run *run)
-{
-	while (run->outer)
-		run = run->outer;
-	return run->fields;
-}
-
-struct arena *run_arena(const ag_run *run)
-{
-	return run->setup.arena;
-}
-
-bool run_is_new_turn(const ag_run *run)
-{
-	return run->entry == RUN_FROM_START;
-}
-
-const char *run_traceparent(const ag_run *run)
-{
-	return run->setup.traceparent;
-}
-
-const char *run_node(const ag_run *run)
-{
-	return run->frame.node ? run->frame.node->name : run->thread.node;
-}
-
-const cJSON *run_messages(const ag_run *run)
-{
-	return run->messages.array;
-}
-
-const char *run_message_json(const ag_run *run, size_t place)
-{
-	return run->messages.stored[place].body_json;
-}
-
-const cJSON *run_context(ag_run *run, struct error *err)
-{
-	return run_load_context(run, err) ? run->context : NULL;
-}
-
-cJSON *run_state(const ag_run *run, bool in_node, cJSON *context)
-{
-	struct thread shown = run->thread;
-	const struct run_flags flags = {in_node, in_node && ag_stop_requested(run)};
-	if (in_node)
-		shown.next = run_node(run);
-	while (run->outer)
-		run = run->outer;
-	return state_json(run->setup.graph, &shown, &flags, context);
 }

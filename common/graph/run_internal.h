@@ -104,7 +104,7 @@ struct ag_run {
 	struct run_usage usage; /* of messages that subgraphs have not kept */
 	const cJSON *region;    /* the one that the run is in, as it is kept, or NULL */
 	char *region_text;      /* with what is kept beside it, as the latest write has it */
-	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */
+	struct tool_call *call; /* of the run that one of several calls is given (tool_turn.h) */
 
 	struct run_record record; /* the latest that a write was handed */
 
@@ -207,22 +207,12 @@ bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error
  * fields it had and without new messages.  A thread that is not stored stays so. */
 bool checkpoint_end(ag_run *run, const struct error *failure, struct error *err);
 
-/* Adds a message that is in output form already (taken over) to what the node makes; AG_OK. */
-ag_result node_add_message(ag_run *run, cJSON *message);
+/* Adds a message that is in output form already (taken over) to what the node makes. */
+void run_add_message(ag_run *run, cJSON *message);
 
 /* An interrupt object (doc/protocol-messages.md#interrupts) with a new id, a new tree; value is
  * borrowed. */
 cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value);
-
-/* Calls the tool of that name of the run's node.  *output, which is NULL before, is then its
- * result, or what the model sees of its failure; NULL on AG_PAUSE. */
-ag_result tools_node_call(ag_run *run, const char *name, const cJSON *args, cJSON **output);
-
-/* The same for a tool_call block of the message asking. */
-ag_result tools_node_answer(ag_run *run, const cJSON *asking, const cJSON *block, cJSON **output);
-
-/* Adds the tool message with a call's output (taken over). */
-void node_add_result(ag_run *run, const cJSON *block, cJSON *output, ag_result result);
 
 /* Runs the calls that wait for a tools node (asking.h, ag_graph_tools). */
 ag_result tools_node_run(ag_run *run);

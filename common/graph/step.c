@@ -279,25 +279,6 @@ bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct err
 	return true;
 }
 
-void run_set_config(ag_run *run, const char *name, const cJSON *value)
-{
-	cJSON *config = arena_json(run->setup.arena, cJSON_CreateObject());
-	const cJSON *item;
-	cJSON_ArrayForEach(item, run->setup.config) {
-		if (strcmp(item->string, name) != 0)
-			cJSON_AddItemReferenceToObject(config, item->string, (cJSON *)item);
-	}
-	cJSON_AddItemReferenceToObject(config, name, (cJSON *)value);
-	run->setup.config = config;
-}
-
-void run_set_error(ag_run *run, const char *text)
-{
-	cJSON *item = arena_json(run->setup.arena, cJSON_CreateString(text));
-	run->error = item->valuestring;
-	run_set_config(run, "error", item);
-}
-
 void step_pass_over(ag_run *run, const struct error *failure)
 {
 	struct arena *a = run->setup.arena;

@@ -7,14 +7,8 @@ set -u
 
 # Pairs that serve each other by their nature, each as one name for the loop: they are read together.
 cat >"$scratch/knots" <<'END'
-common/graph/run	engine		# runs nodes, and nodes ask of the run
-common/graph/step	engine		# one step, with what it leaves to the run
-common/graph/region	engine		# a branch is a run of its own, and may fork again
-common/graph/region_branch	engine
-common/graph/region_kept	engine		# a branch that arrives is written with its run
-common/graph/node_api	engine
-common/graph/nodes/tool_calls	engine		# a call's result is a node's, and may be a tools node's own
-common/graph/nodes/tools_node	engine
+common/graph/region	branches	# a branch is a run of its own, and may fork again
+common/graph/region_branch	branches
 END
 
 # loops: reads pairs "FILE USED", prints each circle of them; false when there is one.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* One call of a tool by itself: a run that has a node, but no graph to walk. */
 #include "base/os/clock.h"
-#include "graph/run_internal.h"
+#include "graph/nodes/tool_answer.h"
 
 /* Who speaks while a tool is called alone is heard by nobody. */
 static void run_tool_ignore_event(
@@ -26,7 +26,7 @@ bool run_tool(const struct run_setup *setup, const struct node *node, const char
 	    .messages = arena_json(setup->arena, cJSON_CreateArray()),
 	};
 	*output = NULL;
-	ag_result result = tools_node_call(run, name, args, output);
+	ag_result result = tool_answer(run, name, args, output);
 	if (result == AG_PAUSE)
 		*output = cJSON_CreateString("a live conversation cannot pause for an answer");
 	return result == AG_OK;

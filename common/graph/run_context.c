@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+/* The messages of a run, and what its nodes read of the thread: the context. */
+#include "base/json/json.h"
+#include "graph/message/message.h"
+#include "graph/run_internal.h"
+#include "storage/history.h"
+
+#include <string.h>
+
+void run_append(ag_run *run, cJSON *message)
+{
+	struct run_messages *m = &run->messages;
+	if (m->count == m->size) {
+		struct new_message *old = m->stored;
+		m->size = m->size ? 2 * m->size : 8;
+		m->stored = arena_alloc(run->setup.arena, m->size * sizeof(*m->stored));
+		if (old)
+			memcpy(m->stored, old, m->count * sizeof(*old));
+	}
+	char *json = run->setup.lease ? json_print(message) : NULL;
+	if (json)
+		arena_defer(run->setup.arena, cJSON_free, json);
+	m->stored[m->count++] = (struct new_message){message_id(message), json};
+	cJSON_AddItemToArray(m->array, message);
+	if (run->context)
+		cJSON_AddItemReferenceToArray(run->context, message);
+}
+
+void run_bring(ag_run *run, cJSON *message)
+{
+	run_append(run, message);
+	run->messages.brought = run->messages.count;
+}
+
+bool run_answers_other(const cJSON *message, const cJSON *calls)
+{
+	const cJSON *block, *call;
+	if (!calls || !calls->child || !message_is(message, "tool"))
+		return false;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = json_str(block, "call_id");
+		cJSON_ArrayForEach(call, calls) {
+			if (id && strcmp(call->valuestring, id) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The context before this run is what lies before its first message. */
+struct context_walk {
+	cJSON *context;
+	const char *first;
+	const ag_run *run;
+};
+
+static bool context_add(void *arg, const char *id, const char *body_json)
+{
+	struct context_walk *walk = arg;
+	const cJSON *hidden;
+	if (walk->first && strcmp(walk->first, id) == 0)
+		return false;
+	cJSON_ArrayForEach(hidden, walk->run->hidden) {
+		if (strcmp(hidden->valuestring, id) == 0)
+			return true;
+	}
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	if (message && run_answers_other(message, walk->run->not_its))
+		cJSON_Delete(message);
+	else if (message)
+		cJSON_AddItemToArray(walk->context, message);
+	return true;
+}
+
+bool run_load_context(ag_run *run, struct error *err)
+{
+	struct storage *storage = run->setup.storage;
+	struct context_walk walk = {
+	    .context = arena_json(run->setup.arena, cJSON_CreateArray()), .run = run};
+	const struct run_messages *m = &run->messages;
+	/* and so is it at a checkpoint, whether or not the thread is there yet */
+	const struct thread_view *view =
+	    run->setup.rewind && !run->rolled_back ? &run->setup.rewind->thread.view : NULL;
+	size_t i = 0, own = run->rolled_back ? m->count : m->restored;
+	const cJSON *message;
+	if (run->context)
+		return true;
+	/* whether or not the run's first write is on disk yet */
+	if (own < m->count)
+		walk.first = m->stored[own].message_id;
+	if (run->thread.row && !run->apart &&
+	    !storage->threads->context(
+		storage, &run->setup.ctx, run->thread.row, view, context_add, &walk, err))
+		return false;
+	cJSON_ArrayForEach(message, m->array) {
+		if (i++ >= own)
+			cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
+	}
+	run->context = walk.context;
+	return true;
+}
+
+void run_drop_context(ag_run *run)
+{
+	if (!run->context)
+		return;
+	cJSON_Delete(run->context->child);
+	run->context->child = NULL;
+	run->context = NULL;
+}
+
+const cJSON *run_context(ag_run *run, struct error *err)
+{
+	return run_load_context(run, err) ? run->context : NULL;
+}
+
+const cJSON *run_messages(const ag_run *run)
+{
+	return run->messages.array;
+}
+
+const char *run_message_json(const ag_run *run, size_t place)
+{
+	return run->messages.stored[place].body_json;
+}
