@@ -25,6 +25,8 @@ char *program_nginx(void)
 	const char *name = getenv("AGENTGRAPH_NGINX");
 	char *path = process_find(name && *name ? name : "nginx", ".");
 
+	if (!path && !(name && *name))
+		path = process_own("nginx");
 	for (size_t i = 0; !path && !(name && *name) && i < sizeof(usual) / sizeof(usual[0]); i++)
 		path = process_find(usual[i], ".");
 	if (!path)
@@ -41,6 +43,8 @@ char *program_websocketd(struct error *err)
 	bool named = name && *name;
 	char *path = process_find(named ? name : "websocketd", ".");
 
+	if (!path && !named)
+		path = process_own("websocketd");
 	if (!path)
 		error_set(err, ERR_INTERNAL,
 		    "websocketd was not found (%s), and WebSockets need it: install it (Debian: "

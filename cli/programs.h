@@ -9,11 +9,13 @@
  * the package's libexec directory.  The malloc'd path, or NULL after a complaint. */
 char *program_own(const char *name);
 
-/* nginx: $AGENTGRAPH_NGINX, else from PATH, else from the sbin directories, which are not in
- * everybody's PATH.  The malloc'd path, or NULL after a complaint. */
+/* nginx: $AGENTGRAPH_NGINX, else from PATH, else the one that came along with these programs, else
+ * from the sbin directories, which are not in everybody's PATH.  The malloc'd path, or NULL after a
+ * complaint. */
 char *program_nginx(void);
 
-/* websocketd: $AGENTGRAPH_WEBSOCKETD, else from PATH.  The malloc'd path, or NULL with err set. */
+/* websocketd: $AGENTGRAPH_WEBSOCKETD, else from PATH, else the one that came along.  The malloc'd
+ * path, or NULL with err set. */
 char *program_websocketd(struct error *err);
 
 #endif

@@ -149,7 +149,7 @@ static bool open_server(struct server *server, const struct options *options, st
 	if (config) {
 		server->routes = routes_mount(&routes, config, arena, &problems);
 		cJSON *document = openapi_document(server->routes, config);
-		char *text = json_print(document), *pages = pages_directory();
+		char *text = json_print(document), *pages = process_data("web");
 		server->document = arena_strdup(arena, text);
 		server->pages = arena_strdup(arena, pages);
 		server->console = console_build(server->pages, arena);

@@ -11,7 +11,6 @@
 #include "fcgi/texts.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,31 +36,6 @@ static const struct reference own = {
     {{"reference.css", STYLE, text_reference_css}, {"reference.js", SCRIPT, text_reference_js}}};
 
 /* ---- The directory ---- */
-
-static char *pages_joined(const char *parent, const char *name)
-{
-	char *path = xasprintf("%s%s", parent, name);
-	struct stat st;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return path;
-	free(path);
-	return NULL;
-}
-
-char *pages_directory(void)
-{
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *path = NULL;
-	if (len > 0) {
-		self[len] = '\0';
-		*strrchr(self, '/') = '\0';
-		path = pages_joined(self, "/web");
-		if (!path)
-			path = pages_joined(self, "/../../share/agentgraph/web");
-	}
-	return path ? path : pages_joined(AGENTGRAPH_DATADIR, "/web");
-}
 
 int pages_open(const char *dir, const char *name, size_t *size)
 {

@@ -26,9 +26,6 @@ struct asset {
 #define PAGES_SCRIPT "text/javascript; charset=utf-8"
 #define PAGES_STYLE "text/css; charset=utf-8"
 
-/* Where the directory is, malloc'd; NULL when there is none. */
-char *pages_directory(void);
-
 /* Opens a file of dir, which may be NULL, and tells its size; -1 when it is not there or is empty.
  * The caller closes it. */
 int pages_open(const char *dir, const char *name, size_t *size);

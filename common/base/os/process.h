@@ -90,6 +90,13 @@ char *process_find(const char *name, const char *dir);
 char *process_own(const char *name);
 
 /*
+ * Finds a file or directory of this package's data, for a program that is in the libexec directory:
+ * likewise beside it, else in the data directory of where it is installed, else in that of this
+ * build. The malloc'd path, or NULL.
+ */
+char *process_data(const char *name);
+
+/*
  * Says in one sentence part, as UTF-8 without control characters, how a child failed: "exited with
  * status 3", "timed out", …  The second one is for clients: it prefers the last line that an exited
  * child wrote to standard error, and names no path of a child that could not be started.  Returns

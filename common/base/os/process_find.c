@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding an executable by name: in PATH, from a directory, or one of this package. */
+/* Finding an executable by name: in PATH, from a directory, or one of this package; and this
+ * package's data. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/os/process.h"
@@ -63,7 +64,9 @@ char *process_find(const char *name, const char *dir)
 	    *name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
 }
 
-char *process_own(const char *name)
+/* process_find_part tries each place with check, which gives the path back or frees it. */
+static char *process_find_part(
+    const char *name, const char *installed, const char *built, char *(*check)(char *path))
 {
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -71,14 +74,29 @@ char *process_own(const char *name)
 	if (len > 0) {
 		self[len] = '\0';
 		*strrchr(self, '/') = '\0';
-		char *installed = xasprintf("%s/../libexec/agentgraph", self);
-		path = process_find_executable(process_find_joined(self, strlen(self), name));
+		path = check(xasprintf("%s/%s", self, name));
 		if (!path)
-			path = process_find_executable(
-			    process_find_joined(installed, strlen(installed), name));
-		free(installed);
+			path = check(xasprintf("%s/%s/%s", self, installed, name));
 	}
-	return path ? path
-		    : process_find_executable(process_find_joined(
-			  AGENTGRAPH_LIBEXECDIR, strlen(AGENTGRAPH_LIBEXECDIR), name));
+	return path ? path : check(xasprintf("%s/%s", built, name));
+}
+
+static char *process_find_readable(char *path)
+{
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *process_own(const char *name)
+{
+	return process_find_part(
+	    name, "../libexec/agentgraph", AGENTGRAPH_LIBEXECDIR, process_find_executable);
+}
+
+char *process_data(const char *name)
+{
+	return process_find_part(
+	    name, "../../share/agentgraph", AGENTGRAPH_DATADIR, process_find_readable);
 }

@@ -5,11 +5,13 @@
  */
 #include "base/log/log.h"
 #include "base/os/library.h"
+#include "base/os/process.h"
 #include "service/files/media_type.h"
 
 #include <dlfcn.h>
 #include <magic.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -29,7 +31,10 @@ static magic_t media_magic_load(void)
 	    !library_find(handle, "magic_buffer", &library.buffer))
 		return NULL;
 	magic_t cookie = open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS);
-	return cookie && load_database(cookie, NULL) == 0 ? cookie : NULL;
+	char *own = process_data("magic.mgc"); /* in archives that bring the library along */
+	bool loaded = cookie && load_database(cookie, own) == 0;
+	free(own);
+	return loaded ? cookie : NULL;
 }
 
 const char *media_type_of_bytes(struct arena *arena, const void *data, size_t len)
