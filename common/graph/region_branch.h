@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* One branch: its walk to the join (region_branch.c), and how it is kept (region_kept.c). */
+/* A branch: what it begins with (region_begin.c), what it leaves (region_end.c), and how it is kept
+ * (region_kept.c). */
 #ifndef AGENTGRAPH_GRAPH_REGION_BRANCH_H
 #define AGENTGRAPH_GRAPH_REGION_BRANCH_H
 
@@ -68,6 +69,7 @@ struct branch {
 struct region {
 	ag_run *parent;
 	const struct edge *edge;
+	enum verdict (*walk)(struct branch *b);
 	struct log_ids ids;
 	struct time_limit limit; /* of a subgraph with a timeout; node NULL: none */
 	struct branch *items;
@@ -89,8 +91,31 @@ struct run_side {
 	struct region *region;
 };
 
-/* Walks to the join: AT_END, or what keeps it from there; FAILED with b->error set. */
-enum verdict branch_walk(struct branch *b);
+/* Whether it is a subgraph with messages of its own. */
+static inline bool branch_is_own(const struct branch *b)
+{
+	return b->region->edge->into && b->region->edge->into->sub->own;
+}
+
+/* The branches of fork, or those that kept describes; none has begun. */
+struct region *region_open(ag_run *run, const struct edge *fork, const cJSON *kept);
+
+/* Lets threads walk each branch, the calling one as well, so that branches run even where no other
+ * can be had. */
+void region_work_together(struct region *region, enum verdict (*walk)(struct branch *b));
+
+/* What the branch begins with, or goes on with; false with b->error set. */
+bool branch_begin(struct branch *b);
+
+/* It has arrived: a subgraph leaves what its output says, as long as its messages are there; and
+ * what nodes have read of the thread is not kept until all have arrived. */
+void branch_end(struct branch *b);
+
+/* Hands what the branches have said and set to the run that forked; how the region ended. */
+enum verdict region_close(struct region *region, struct error *err);
+
+/* Leaves nothing of an attempt of a subgraph but what it has cost and why it failed. */
+void subgraph_drop(struct region *region, struct error *err);
 
 /* Takes over how it was kept (began): before, and once it has its run's messages. */
 void branch_restore(struct branch *b);

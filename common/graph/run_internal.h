@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* What the files of the engine (run.c, checkpoint.c, node_api.c, tools_node.c) share. */
+/*
+ * What the files of the engine share, which use each other one way: run.c walks and forks
+ * (region.h), a step runs a node (step.c), a node asks and speaks (node_api.c, nodes/), and below
+ * them are what a run has, what is told of it and what is stored.
+ */
 #ifndef AGENTGRAPH_GRAPH_RUN_INTERNAL_H
 #define AGENTGRAPH_GRAPH_RUN_INTERNAL_H
 
@@ -115,10 +119,44 @@ struct ag_run {
 	struct deferred *pending;
 };
 
+/* ---- What it has: run_context.c and run_state.c */
+
+/* Adds to the run's messages (taken over) and to a loaded context. */
+void run_append(ag_run *run, cJSON *message);
+
+/* Loads the context into run->context. */
+bool run_load_context(ag_run *run, struct error *err);
+
+/* Frees what nodes have read of the thread; it is read anew when it is asked for. */
+void run_drop_context(ag_run *run);
+
+/* Whether it is a tool's result for one of those calls (ids; NULL: none). */
+bool run_answers_other(const cJSON *message, const cJSON *calls);
+
+/* What nodes find in config from here on beside the rest; value is borrowed. */
+void run_set_config(ag_run *run, const char *name, const cJSON *value);
+
+/* The same of config.error; text is copied. */
+void run_set_error(ag_run *run, const char *text);
+
+/* What somebody else wants of the run. */
+bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err);
+
+/* The place that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
+int run_choose(ag_run *run, const struct edge *edge, struct error *err);
+
+/* ---- What is told of it: run_tell.c */
+
+/* Adds a message that is in output form already (taken over) to what the node makes. */
+void run_add_message(ag_run *run, cJSON *message);
+
 /* Shows the message that was held back, if there is one, or that and a piece of the next (json: the
  * same as text, or NULL). */
 void run_show_held(ag_run *run);
 void run_show_piece(ag_run *run, const cJSON *piece, const char *json);
+
+/* Shows the event {"name", "data"} (borrowed) behind what was said before. */
+void run_show_custom(ag_run *run, const cJSON *data);
 
 /* Tells that the node of the frame begins, and that it has ended, after its messages; failure is of
  * a node that on_error follows, else NULL. */
@@ -129,16 +167,49 @@ void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure
 void run_tell_attempt(
     ag_run *run, const struct node *node, int attempt, const struct error *failure);
 
-/* The place that an edge chooses; GRAPH_UNSET with err set when it names none of its targets. */
-int run_choose(ag_run *run, const struct edge *edge, struct error *err);
+/* ---- What is stored of it: checkpoint.c and entered.c */
 
-/* Shows the event {"name", "data"} (borrowed) behind what was said before. */
-void run_show_custom(ag_run *run, const cJSON *data);
+/* The first write of a run: thread, its new messages, status running.  It is on disk when the
+ * observer is told, at the latest with the first checkpoint.  False, and nothing is written, where
+ * the thread has no room for the messages.  A run without lease writes nothing, here and below, and
+ * its observer is told at once. */
+bool checkpoint_begin(ag_run *run, struct error *err);
 
-/* Adds to the run's messages (taken over) and to a loaded context. */
-void run_append(ag_run *run, cJSON *message);
+/* Makes the first write durable. */
+bool checkpoint_settle(ag_run *run, struct error *err);
 
-/* Runs one node, with all its attempts (step.c).  FAILED with err set; on WAS_STOPPED and
+/* Stores thread, fields and new messages in one transaction, and the end of the run with the
+ * record, when the thread says that it is over; failure is then why, or NULL. */
+bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err);
+
+/*
+ * Puts the stored thread back to where it was before the run, without the messages that the run
+ * stored, and ends the record; failure is why the run failed, or NULL.  run->thread is that thread
+ * then, but that it has the status of this run: stopped, or error.
+ */
+bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error *err);
+
+/* Stores thread and record alone, after a checkpoint_save that the thread has no room for: with the
+ * fields it had and without new messages.  A thread that is not stored stays so. */
+bool checkpoint_end(ag_run *run, const struct error *failure, struct error *err);
+
+/* What a run in the background entered with, for its first write; the run's. */
+const char *entered_text(ag_run *run);
+
+/* Makes a run that has done nothing yet the one that its earlier attempts left, but for its
+ * messages. */
+void entered_restore(ag_run *run);
+
+/* ---- A step of it: node_api.c, tools_node.c and step.c */
+
+/* An interrupt object (doc/protocol-messages.md#interrupts) with a new id, a new tree; value is
+ * borrowed. */
+cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value);
+
+/* Runs the calls that wait for a tools node (asking.h, ag_graph_tools). */
+ag_result tools_node_run(ag_run *run);
+
+/* Runs one node, with all its attempts.  FAILED with err set; on WAS_STOPPED and
  * GIVEN_BACK the order came between two attempts, and nothing of the node is left. */
 enum verdict step_node(ag_run *run, const struct node *node, struct error *err);
 
@@ -157,64 +228,5 @@ void step_pass_over(ag_run *run, const struct error *failure);
 
 /* Applies updates ({field: value}, emptied) with the reducers, all of them or none. */
 bool step_update(ag_run *run, cJSON *updates, struct error *err);
-
-/* What nodes find in config from here on beside the rest; value is borrowed. */
-void run_set_config(ag_run *run, const char *name, const cJSON *value);
-
-/* The same of config.error; text is copied. */
-void run_set_error(ag_run *run, const char *text);
-
-/* Frees what nodes have read of the thread; it is read anew when it is asked for. */
-void run_drop_context(ag_run *run);
-
-/* Whether it is a tool's result for one of those calls (ids; NULL: none). */
-bool run_answers_other(const cJSON *message, const cJSON *calls);
-
-/* Loads the context into run->context. */
-bool run_load_context(ag_run *run, struct error *err);
-
-/* The first write of a run: thread, its new messages, status running.  It is on disk when the
- * observer is told, at the latest with the first checkpoint.  False, and nothing is written, where
- * the thread has no room for the messages.  A run without lease writes nothing, here and below, and
- * its observer is told at once. */
-bool checkpoint_begin(ag_run *run, struct error *err);
-
-/* Makes the first write durable. */
-bool checkpoint_settle(ag_run *run, struct error *err);
-
-/* Stores thread, fields and new messages in one transaction, and the end of the run with the
- * record, when the thread says that it is over; failure is then why, or NULL. */
-bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err);
-
-/* What a run in the background entered with, for its first write; the run's. */
-const char *entered_text(ag_run *run);
-
-/* Makes a run that has done nothing yet the one that its earlier attempts left, but for its
- * messages. */
-void entered_restore(ag_run *run);
-
-/* What somebody else wants of the run. */
-bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err);
-
-/*
- * Puts the stored thread back to where it was before the run, without the messages that the run
- * stored, and ends the record; failure is why the run failed, or NULL.  run->thread is that thread
- * then, but that it has the status of this run: stopped, or error.
- */
-bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error *err);
-
-/* Stores thread and record alone, after a checkpoint_save that the thread has no room for: with the
- * fields it had and without new messages.  A thread that is not stored stays so. */
-bool checkpoint_end(ag_run *run, const struct error *failure, struct error *err);
-
-/* Adds a message that is in output form already (taken over) to what the node makes. */
-void run_add_message(ag_run *run, cJSON *message);
-
-/* An interrupt object (doc/protocol-messages.md#interrupts) with a new id, a new tree; value is
- * borrowed. */
-cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value);
-
-/* Runs the calls that wait for a tools node (asking.h, ag_graph_tools). */
-ag_result tools_node_run(ag_run *run);
 
 #endif

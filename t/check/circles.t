@@ -5,12 +5,6 @@
 set -u
 . "$(dirname "$0")/check.sh"
 
-# Pairs that serve each other by their nature, each as one name for the loop: they are read together.
-cat >"$scratch/knots" <<'END'
-common/graph/region	branches	# a branch is a run of its own, and may fork again
-common/graph/region_branch	branches
-END
-
 # loops: reads pairs "FILE USED", prints each circle of them; false when there is one.
 loops()
 {
@@ -52,10 +46,6 @@ symbols()
 calls()
 {
 	awk '
-	NR == FNR {
-		knot[$1] = $2
-		next
-	}
 	$2 == "U" && $3 !~ /^ag_/ { lacks[$1 " " $3] }
 	$2 ~ /^[TDRB]$/ { where[$3] = where[$3] " " $1 }
 	END {
@@ -65,11 +55,10 @@ calls()
 			for (i = 1; i <= n; i++)
 				# programs may have a function of one name each; theirs is in their own room
 				if (file[i] ~ /^common\// || room(file[i]) == room(use[1]))
-					print name(use[1]), name(file[i])
+					print use[1], file[i]
 		}
 	}
-	function room(path) { sub(/\/.*/, "", path); return path }
-	function name(path) { return path in knot ? knot[path] : path }' "$scratch/knots" -
+	function room(path) { sub(/\/.*/, "", path); return path }'
 }
 
 headers_go_one_way() { (cd "$top_srcdir" && includes | loops); }
@@ -82,23 +71,8 @@ calls_go_one_way()
 	[ "$(wc -l <"$scratch/calls")" -gt 1000 ] && loops <"$scratch/calls"
 }
 
-# Each is in a circle when it is taken off the list.
-every_knot_is_needed()
-{
-	mv "$scratch/knots" "$scratch/all"
-	while read -r file knot _; do
-		grep -v "^${file}[[:space:]]" "$scratch/all" >"$scratch/knots"
-		if calls <"$scratch/symbols" | loops >/dev/null; then
-			echo "$file is in no circle: take it from $knot"
-			return 1
-		fi
-	done <"$scratch/all"
-	mv "$scratch/all" "$scratch/knots"
-}
-
 test_that 'no header includes itself' headers_go_one_way
 test_that 'no two files call each other' calls_go_one_way
-test_that 'every exception is one' every_knot_is_needed
 
 # A tree with three files, each of which calls the next, and the last nobody, or the first.
 planted()

@@ -37,6 +37,18 @@ bool json_str_is(const cJSON *object, const char *key, const char *text)
 	return own && strcmp(own, text) == 0;
 }
 
+bool json_has_str(const cJSON *array, const char *text)
+{
+	const cJSON *item;
+	if (!cJSON_IsArray(array))
+		return false;
+	cJSON_ArrayForEach(item, array) {
+		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* What a value kept as text begins with; NUL for all others. */
 static char raw_start(const cJSON *item)
 {

@@ -71,6 +71,9 @@ const char *json_str(const cJSON *object, const char *key);
 /* Whether the member is that text. */
 bool json_str_is(const cJSON *object, const char *key, const char *text);
 
+/* Whether an array has that text among its strings; false where it is none. */
+bool json_has_str(const cJSON *array, const char *text);
+
 /* True for numbers, also those kept as text. */
 bool json_is_number(const cJSON *item);
 
