@@ -225,7 +225,7 @@ static bool follow_client_at_end(struct follow_client *client)
 		buf_puts(&client->out, LAST_CHUNK);
 		client->stage = CLIENT_LAST;
 		return false;
-	} else if (followed_run_lacks_end(run) && follow->now >= run->mend_at) {
+	} else if (followed_run_lacks_end(run, follow->now) && follow->now >= run->mend_at) {
 		if (run->mends++ == MENDS) {
 			log_warning(
 			    "streams of run %s have no end, and are broken off", run->run_id);

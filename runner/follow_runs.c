@@ -4,7 +4,6 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
-#include "base/os/clock.h"
 #include "service/run/records.h"
 #include "storage/queue.h"
 
@@ -13,11 +12,11 @@
 
 #define KEPT_BYTES (1 << 20) /* of blocks that nobody may be at any more, for each run */
 #define KEPT_BLOCKS 64
-#define LOOK_MS 1000     /* after which a run may have died unnoticed */
-#define QUEUED_MS 5000   /* the same of one that nobody runs yet */
-#define TRUST_MS 15000   /* so long it is believed that who has the thread is that run */
-#define DOUBT_MS 50      /* between two looks */
-#define GRACE_US 5000000 /* from the end of a run to its last chunk */
+#define LOOK_MS 1000   /* after which a run may have died unnoticed */
+#define QUEUED_MS 5000 /* the same of one that nobody runs yet */
+#define TRUST_MS 15000 /* so long it is believed that who has the thread is that run */
+#define DOUBT_MS 50    /* between two looks */
+#define GRACE_MS 5000  /* from the end of a run to its last chunk */
 
 /* ---- the table ---- */
 
@@ -200,8 +199,8 @@ static bool followed_run_lives(struct followed_runs *runs, const struct followed
 {
 	struct storage *storage = runs->service->storage;
 	struct error err = {0};
-	bool held = false, stop;
-	storage->threads->lease_running(storage, NULL, run->thread_id, &held, &stop, &err);
+	bool held = false;
+	storage->threads->lease_held(storage, NULL, run->thread_id, &held, &err);
 	error_release(&err);
 	return held;
 }
@@ -231,8 +230,11 @@ static void followed_run_over(
 	bool lives = held && !run->tail.done && !followed_run_has_successor(call, record);
 	if (error_is_set(&call->error))
 		return;
+	if (!lives)
+		run->ended_at = 0;
+	else if (run->state != FOLLOWED_OVER)
+		run->ended_at = run->looked_at;
 	run->state = FOLLOWED_OVER;
-	run->ended_at = lives ? record->finished_at : 0;
 }
 
 static void followed_run_look(struct followed_runs *runs, struct followed_run *run, int64_t now)
@@ -250,8 +252,9 @@ static void followed_run_look(struct followed_runs *runs, struct followed_run *r
 		run->state = FOLLOWED_GONE;
 	} else {
 		run->queued = record.status == RUN_QUEUED;
-		run->state = FOLLOWED_ACTIVE;
-		if (record.status != RUN_QUEUED && record.status != RUN_RUNNING)
+		if (run->queued || record.status == RUN_RUNNING)
+			run->state = FOLLOWED_ACTIVE;
+		else
 			followed_run_over(&call, run, &record, held);
 	}
 	call_release(&call);
@@ -283,8 +286,8 @@ void followed_runs_look(
 	}
 }
 
-bool followed_run_lacks_end(const struct followed_run *run)
+bool followed_run_lacks_end(const struct followed_run *run, int64_t now)
 {
 	return run->state == FOLLOWED_OVER && !run->tail.done &&
-	    clock_now() - run->ended_at > GRACE_US;
+	    (!run->ended_at || now - run->ended_at > GRACE_MS);
 }

@@ -47,12 +47,13 @@ struct followed_run {
 	uint32_t seen; /* of chunks_count, when its clients were woken last */
 	enum followed_state state;
 	bool queued;
-	int64_t ended_at;        /* microseconds since 1970; 0: nobody is about to write its end */
 	struct replay_tail tail; /* of one that is over */
-	int64_t looked_at;       /* by the clock of the loop, as is what follows; 0: never */
-	int64_t look_at;         /* when to look again; INT64_MAX: not before something happens */
-	int64_t mend_at;         /* not before that is its end asked for again */
-	int mends;               /* how often it was */
+	int64_t ended_at;  /* when that was seen, by the clock of the loop, as is what follows;
+			    * 0: nobody is about to write its end */
+	int64_t looked_at; /* 0: never */
+	int64_t look_at;   /* when to look again; INT64_MAX: not before something happens */
+	int64_t mend_at;   /* not before that is its end asked for again */
+	int mends;         /* how often it was */
 
 	/* The latest blocks, the newest first. */
 	struct follow_block *blocks;
@@ -93,6 +94,6 @@ void followed_runs_look(
     struct followed_runs *runs, int64_t now, void (*fn)(struct followed_run *run));
 
 /* Whether its end has been missing for so long that nobody is about to write it. */
-bool followed_run_lacks_end(const struct followed_run *run);
+bool followed_run_lacks_end(const struct followed_run *run, int64_t now);
 
 #endif

@@ -24,6 +24,14 @@ SELECT :thread, :number, :seq, :count, :lines
 FROM kept
 WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0;
 
+-- name: chunks_mend
+-- The end of one whose process does not write it any more; its thread may be somebody else's by now.
+INSERT INTO chunks (thread, number, seq, count, lines)
+SELECT :thread, :number, :seq, :count, :lines
+FROM kept
+WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0
+ON CONFLICT (thread, number, seq) DO NOTHING;
+
 -- name: chunks_read
 -- From the batch on that the first one is in.
 SELECT seq, count, lines

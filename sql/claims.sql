@@ -108,6 +108,12 @@ SELECT EXISTS (SELECT 1 FROM orders AS o
 FROM threads AS t JOIN processes AS p ON p.number = t.holder
 WHERE t.thread_id = :thread_id AND t.status = 1 AND p.instance <> :instance;
 
+-- name: claim_held
+-- On another instance, also behind the end of the run.
+SELECT 1 AS held
+FROM threads AS t JOIN processes AS p ON p.number = t.holder
+WHERE t.thread_id = :thread_id AND p.instance <> :instance;
+
 -- name: claim_order
 -- Of a run that nobody begun yet whichever it will be.
 INSERT INTO orders (holder, thread_id, run_id, ordered, given_at)

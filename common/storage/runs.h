@@ -124,6 +124,8 @@ struct chunk_batch {
 	size_t len;
 	struct lease *lease; /* of append, or NULL: dropped when it is on disk, before that is told
 			      */
+	bool mends; /* of append: an end that the run's own process does not write any more; where
+		     * there is one after all nothing is added */
 };
 
 /* false ends the walk; the lines are valid only during the call. */

@@ -292,6 +292,10 @@ struct thread_ops {
 	/* Whether a run holds thread_id's lease now, and whether a stop was requested for it. */
 	bool (*lease_running)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, bool *running, bool *stop_requested, struct error *err);
+	/* Whether somebody has it, for a run that is in flight or whose last chunk is still to be
+	 * stored. */
+	bool (*lease_held)(struct storage *st, const struct storage_context *ctx,
+	    const char *thread_id, bool *held, struct error *err);
 	/* Requests a stop of the run in flight, where it is the one that is meant (aim NULL:
 	 * whichever it is); *running says whether there is one. */
 	bool (*lease_stop)(struct storage *st, const struct storage_context *ctx,

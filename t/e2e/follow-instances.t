@@ -37,26 +37,85 @@ def say(fact, name):
     print("ok" if fact else "failed", name)
 
 
-text, config = "/slow 40 50", {"thread_id": "t", "run_id": "r1"}
-own, other = {}, {}
-body = {"messages": [{"role": "user", "content": text}], "config": config, "recursion_limit": 90, "resumable": True,
-        "response_granularity": "full"}
-reader = threading.Thread(target=chunks, args=(RUNS, "POST", "/v1/graph/stream", body, own))
-reader.start()
-while len(own) < 3:
-    time.sleep(0.01)
-chunks(FOLLOWS, "GET", "/v1/threads/t/runs/r1/stream?response_granularity=full", None, other)
-reader.join()
-say(sorted(own) == sorted(other), "a stream is followed on another instance to its end")
-late = sorted(other[seq] - own[seq] for seq in own if seq in other and seq > 8) or [99]
-print("#", f"later by {statistics.median(late) * 1000:.0f} ms in the middle, {late[-1] * 1000:.0f} ms at most")
-say(statistics.median(late) < 0.5, "without waiting for more than it has to")
+def facts():
+    text, config = "/slow 40 50", {"thread_id": "t", "run_id": "r1"}
+    own, other = {}, {}
+    body = {"messages": [{"role": "user", "content": text}], "config": config, "recursion_limit": 90, "resumable": True,
+            "response_granularity": "full"}
+    reader = threading.Thread(target=chunks, args=(RUNS, "POST", "/v1/graph/stream", body, own))
+    reader.start()
+    while len(own) < 3:
+        time.sleep(0.01)
+    chunks(FOLLOWS, "GET", "/v1/threads/t/runs/r1/stream?response_granularity=full", None, other)
+    reader.join()
+    say(sorted(own) == sorted(other), "a stream is followed on another instance to its end")
+    late = sorted(other[seq] - own[seq] for seq in own if seq in other and seq > 8) or [99]
+    print("#", f"later by {statistics.median(late) * 1000:.0f} ms in the middle, {late[-1] * 1000:.0f} ms at most")
+    say(statistics.median(late) < 0.5, "without waiting for more than it has to")
 
-queued = {"messages": [{"role": "user", "content": "/slow 10 100"}], "config": {"thread_id": "q", "run_id": "r1"}}
-say(answer(RUNS, "POST", "/v1/graph/runs", queued).status == 202, "a run is queued")
-result = answer(FOLLOWS, "GET", "/v1/threads/q/runs/r1/result?wait=30")
-say(result.status == 200, "its result is waited for on whichever instance")
-say("/slow 10 100" in result.read().decode(), "and is there")
+    wrong = []
+    for i in range(30):
+        run, own, other = f"short-{i}", {}, {}
+        short = dict(body, messages=[{"role": "user", "content": "/slow 2 5"}], config={"thread_id": "s", "run_id": run})
+        reader = threading.Thread(target=chunks, args=(RUNS, "POST", "/v1/graph/stream", short, own))
+        reader.start()
+        while not own:
+            time.sleep(0.002)
+        chunks(FOLLOWS, "GET", f"/v1/threads/s/runs/{run}/stream?response_granularity=full", None, other)
+        reader.join()
+        if sorted(own) != sorted(other):
+            wrong.append((run, sorted(own), sorted(other)))
+    say(not wrong, "short ones, too")
+    print("#", wrong)
+
+    queued = {"messages": [{"role": "user", "content": "/slow 10 100"}], "config": {"thread_id": "q", "run_id": "r1"}}
+    say(answer(RUNS, "POST", "/v1/graph/runs", queued).status == 202, "a run is queued")
+    result = answer(FOLLOWS, "GET", "/v1/threads/q/runs/r1/result?wait=30")
+    say(result.status == 200, "its result is waited for on whichever instance")
+    say("/slow 10 100" in result.read().decode(), "and is there")
+
+
+if __name__ == "__main__":
+    facts()
+PYTHON
+
+cat >lost.py <<'PYTHON'
+"""An instance is killed, and the other one runs on the thread: who follows what was lost is told of its end meanwhile."""
+import os
+import signal
+import sys
+import threading
+import time
+
+from follow import FOLLOWS, RUNS, answer, chunks, say
+
+body = {"messages": [{"role": "user", "content": "/slow 90 300"}], "config": {"thread_id": "d", "run_id": "lost"},
+        "recursion_limit": 100, "resumable": True}
+
+
+def read():
+    try:
+        chunks(RUNS, "POST", "/v1/graph/stream", body, {})
+    except OSError:
+        pass
+
+
+threading.Thread(target=read, daemon=True).start()
+while "running" not in answer(FOLLOWS, "GET", "/v1/threads/d/runs/lost").read().decode():
+    time.sleep(0.05)
+for pid in sys.argv[3:]:
+    try:
+        os.kill(int(pid), signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+next_run = dict(body, messages=[{"role": "user", "content": "/slow 90 300"}], config={"thread_id": "d", "run_id": "next"})
+threading.Thread(target=lambda: answer(FOLLOWS, "POST", "/v1/graph/invoke", next_run), daemon=True).start()
+while "running" not in answer(FOLLOWS, "GET", "/v1/threads/d/runs/next").read().decode():
+    time.sleep(0.1)
+seen = {}
+chunks(FOLLOWS, "GET", "/v1/threads/d/runs/lost/stream", None, seen)
+say(seen and sorted(seen) == list(range(1, len(seen) + 1)), "the stream of an instance that was killed has an end")
+say("running" in answer(FOLLOWS, "GET", "/v1/threads/d/runs/next").read().decode(), "while another run has the thread")
 PYTHON
 
 STATE=$WORK/state
@@ -68,12 +127,22 @@ printf '{"agent":"builtin:demo","runs":{"background":2}}\n' >agentgraph.json
 STATE=$WORK/a
 mkdir -m 700 "$STATE"
 serve_start || tap_bail 'the first instance does not start'
-first=$BASE
+first=$BASE first_pid=$SERVE_PID
 STATE=$WORK/b
 mkdir -m 700 "$STATE"
 serve_start || tap_bail 'the second instance does not start'
-python3 follow.py "$first" "$BASE" >facts 2>errors
+python3 -B follow.py "$first" "$BASE" >facts 2>errors
 is $? 0 'the facts were looked at'
+diag "$(cat errors)"
+tap_report <facts
+unlike "$(grep 'has no end' "$WORK"/err.*)" . 'nobody else ends what is about to end'
+family() {
+	echo "$1"
+	for child in $(children "$1"); do family "$child"; done
+}
+# shellcheck disable=SC2046 # words
+python3 -B lost.py "$first" "$BASE" $(family "$first_pid") >facts 2>errors
+is $? 0 'so were those of one that is killed'
 diag "$(cat errors)"
 tap_report <facts
 done_testing

@@ -27,6 +27,7 @@ static struct {
 	int64_t last;    /* seq that is on it, of run 1 */
 	int64_t dropped; /* that seq, when the lease was dropped; -1: not yet */
 	int reads;
+	size_t late; /* rows that came behind the question for the last */
 } disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 
 static bool disk_append(struct storage *st, const struct storage_context *ctx,
@@ -76,7 +77,7 @@ static bool disk_last(struct storage *st, const struct storage_context *ctx, int
 {
 	(void)st, (void)ctx, (void)thread_row, (void)err;
 	*seq = 0;
-	for (size_t i = 0; i < disk.count; i++)
+	for (size_t i = 0; i + disk.late < disk.count; i++)
 		if (disk.rows[i].number == number)
 			*seq = disk.rows[i].seq + disk.rows[i].count - 1;
 	return true;
@@ -672,6 +673,32 @@ static void a_chunk_that_goes_while_it_is_sent_is_not_taken_for_whole(void)
 	buf_release(&out);
 }
 
+static void an_end_that_comes_meanwhile_is_the_last(void)
+{
+	static const char text[] =
+	    "{\"event\":\"updates\",\"message\":null,\"state\":null,\"data\":{\"status\":\"done\"},"
+	    "\"metadata\":{\x02"
+	    "0\"thread_id\":\"t\"}}";
+	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
+	struct chunk_sink *sink = chunk_keeper_sink(keeper);
+	struct service service = {.storage = &storage};
+	const struct run_record record = {.number = 1, .thread_row = 7};
+	struct replay_tail tail;
+	struct call call;
+
+	say(keeper);
+	chunk_keeper_flush(keeper);
+	sink->chunk(sink, text, strlen(text));
+	end(keeper);
+	call_init(&call, &service, NULL);
+	disk.late = 1;
+	CU_ASSERT_TRUE(replay_find_tail(&call, &record, &tail));
+	disk.late = 0;
+	call_release(&call);
+	CU_ASSERT_TRUE(tail.done);
+	CU_ASSERT_EQUAL(tail.seq, 2);
+}
+
 /* ---- ends that are made ---- */
 
 /* Ends run 1 by a record with that status; what its readers see then. */
@@ -809,6 +836,7 @@ static const struct unit_test tests[] = {
     {"what was deleted is left out", what_was_deleted_is_left_out},
     {"a chunk that goes while it is sent is not taken for whole",
 	a_chunk_that_goes_while_it_is_sent_is_not_taken_for_whole},
+    {"an end that comes meanwhile is the last", an_end_that_comes_meanwhile_is_the_last},
     {"a run that died gets its end from its record", a_run_that_died_gets_its_end_from_its_record},
     {"every status has its end", every_status_has_its_end},
     {"an outcome that is there is not told twice", an_outcome_that_is_there_is_not_told_twice},

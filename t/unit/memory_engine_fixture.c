@@ -524,6 +524,14 @@ static bool memory_lease_running(struct storage *st, const struct storage_contex
 	return memory_unlock(m, true);
 }
 
+static bool memory_lease_held(struct storage *st, const struct storage_context *ctx,
+    const char *thread_id, bool *held, struct error *err)
+{
+	bool stop_requested;
+
+	return memory_lease_running(st, ctx, thread_id, held, &stop_requested, err);
+}
+
 static bool memory_lease_stop(struct storage *st, const struct storage_context *ctx,
     const char *thread_id, const struct lease_aim *aim, bool *running, struct error *err)
 {
@@ -599,6 +607,7 @@ static const struct thread_ops memory_threads = {
     .lease_ordered = memory_lease_ordered,
     .lease_release = memory_lease_release,
     .lease_running = memory_lease_running,
+    .lease_held = memory_lease_held,
     .lease_stop = memory_lease_stop,
 };
 

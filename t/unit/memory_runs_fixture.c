@@ -750,32 +750,6 @@ bool memory_run_waits(struct storage *st, int64_t thread_row)
 
 /* ---- chunks ---- */
 
-static bool memory_chunks_append(struct storage *st, const struct storage_context *ctx,
-    const struct chunk_batch *batches, size_t count, struct error *err)
-{
-	struct memory_storage *m = memory_lock(st);
-
-	(void)ctx, (void)err;
-	for (size_t i = 0; i < count; i++) {
-		const struct memory_run *run =
-		    run_numbered(m, batches[i].thread_row, batches[i].number);
-		struct memory_chunks *c;
-
-		if (!run || run->record.kept_until == RUN_NOT_KEPT)
-			continue;
-		c = arena_alloc(m->arena, sizeof(*c));
-		*c = (struct memory_chunks){m->chunks, batches[i]};
-		c->batch.lines = arena_strndup(m->arena, batches[i].lines, batches[i].len);
-		m->chunks = c;
-		chunks_moved(m->shared, batches[i].thread_row, batches[i].number);
-	}
-	memory_unlock(m, true);
-	for (size_t i = 0; i < count; i++)
-		if (batches[i].lease)
-			st->threads->lease_release(st, NULL, batches[i].lease, err);
-	return true;
-}
-
 /* The first batch of a run with chunks behind that one, or NULL. */
 static const struct memory_chunks *chunks_behind(
     struct memory_storage *m, int64_t thread, int64_t number, int64_t after)
@@ -790,6 +764,35 @@ static const struct memory_chunks *chunks_behind(
 			first = c;
 	}
 	return first;
+}
+
+static bool memory_chunks_append(struct storage *st, const struct storage_context *ctx,
+    const struct chunk_batch *batches, size_t count, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+
+	(void)ctx, (void)err;
+	for (size_t i = 0; i < count; i++) {
+		const struct memory_run *run =
+		    run_numbered(m, batches[i].thread_row, batches[i].number);
+		struct memory_chunks *c;
+
+		if (!run || run->record.kept_until == RUN_NOT_KEPT ||
+		    (batches[i].mends &&
+			chunks_behind(
+			    m, batches[i].thread_row, batches[i].number, batches[i].seq - 1)))
+			continue;
+		c = arena_alloc(m->arena, sizeof(*c));
+		*c = (struct memory_chunks){m->chunks, batches[i]};
+		c->batch.lines = arena_strndup(m->arena, batches[i].lines, batches[i].len);
+		m->chunks = c;
+		chunks_moved(m->shared, batches[i].thread_row, batches[i].number);
+	}
+	memory_unlock(m, true);
+	for (size_t i = 0; i < count; i++)
+		if (batches[i].lease)
+			st->threads->lease_release(st, NULL, batches[i].lease, err);
+	return true;
 }
 
 static bool memory_chunks_read(struct storage *st, const struct storage_context *ctx,

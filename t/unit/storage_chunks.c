@@ -48,7 +48,7 @@ static void end(struct thread *t, struct run_record *r, int64_t at)
 static void append(const struct thread *t, int64_t number, int64_t seq, int64_t count)
 {
 	char lines[1024] = "";
-	struct chunk_batch batch = {t->row, number, seq, count, lines, 0, NULL};
+	struct chunk_batch batch = {t->row, number, seq, count, lines, 0, NULL, false};
 
 	for (int64_t i = 0; i < count; i++)
 		snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines), "%s-%lld\n",
@@ -153,7 +153,7 @@ static void lines_may_have_marks(void)
 	static const char text[] = "{\"a\":\"[\x01\x02\xc3\xa4]\"}\n";
 	struct thread t = sample_thread("bytes");
 	struct run_record r = begin(&t, "r");
-	struct chunk_batch b = {t.row, r.number, 1, 1, text, sizeof(text) - 1, NULL};
+	struct chunk_batch b = {t.row, r.number, 1, 1, text, sizeof(text) - 1, NULL, false};
 
 	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9) + 4, text);
@@ -163,9 +163,10 @@ static void several_runs_are_appended_to_at_once(void)
 {
 	struct thread t = sample_thread("several"), u = sample_thread("others");
 	struct run_record r = begin(&t, "r"), s = begin(&u, "s");
-	const struct chunk_batch batches[] = {{t.row, r.number, 1, 1, "a\n", 2, NULL},
-	    {u.row, s.number, 1, 1, "b\n", 2, NULL}, {t.row, r.number + 1, 1, 1, "x\n", 2, NULL},
-	    {t.row, r.number, 2, 1, "c\n", 2, NULL}};
+	const struct chunk_batch batches[] = {{t.row, r.number, 1, 1, "a\n", 2, NULL, false},
+	    {u.row, s.number, 1, 1, "b\n", 2, NULL, false},
+	    {t.row, r.number + 1, 1, 1, "x\n", 2, NULL, false},
+	    {t.row, r.number, 2, 1, "c\n", 2, NULL, false}};
 
 	check_ok(st->runs->chunks_append(st, NULL, batches, 4, &err));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9), "1+1:a\n2+1:c\n");
@@ -177,11 +178,24 @@ static void a_lease_goes_with_the_last_of_them(void)
 {
 	struct thread t = sample_thread("leased");
 	struct run_record r = begin(&t, "r");
-	struct chunk_batch b = {t.row, r.number, 1, 1, "a\n", 2, hold(st, "leased")};
+	struct chunk_batch b = {t.row, r.number, 1, 1, "a\n", 2, hold(st, "leased"), false};
 
 	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
 	let_go(st, hold(st, "leased"));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9), "1+1:a\n");
+}
+
+static void an_end_that_is_missing_is_added_once(void)
+{
+	struct thread t = sample_thread("mended");
+	struct run_record r = begin(&t, "r");
+	struct chunk_batch b = {t.row, r.number, 2, 1, "end\n", 4, NULL, true};
+
+	append(&t, r.number, 1, 1);
+	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
+	b.lines = "too late\n", b.len = 9;
+	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
+	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9), "1+1:r-1\n2+1:end\n");
 }
 
 static void a_run_that_keeps_none_gets_none(void)
@@ -234,7 +248,7 @@ static void like_lines_are_whole_also_when_one_is_forgotten(void)
 	    "{\"text\":\"drei\",\"timestamp\":1763928000.250003,\"seq\":3}\n";
 	struct thread t = sample_thread("like");
 	struct run_record r = begin(&t, "r");
-	struct chunk_batch b = {t.row, r.number, 1, 3, like, sizeof(like) - 1, NULL};
+	struct chunk_batch b = {t.row, r.number, 1, 3, like, sizeof(like) - 1, NULL, false};
 
 	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9) + strlen("1+3:"), like);
@@ -394,6 +408,7 @@ static const struct unit_test of_any_engine[] = {
     {"lines may have marks", lines_may_have_marks},
     {"several runs are appended to at once", several_runs_are_appended_to_at_once},
     {"a lease goes with the last of them", a_lease_goes_with_the_last_of_them},
+    {"an end that is missing is added once", an_end_that_is_missing_is_added_once},
     {"a run that keeps none gets none", a_run_that_keeps_none_gets_none},
     {"chosen lines are forgotten", chosen_lines_are_forgotten},
     {"like lines are whole, also when one is forgotten",

@@ -147,7 +147,7 @@ static bool keepers_write(
 	for (size_t i = 0; i < count; i++) {
 		for (const struct batch *b = keepers[i]->writing.first; b; b = b->next)
 			rows[n++] = (struct chunk_batch){keepers[i]->thread_row, keepers[i]->number,
-			    b->seq, b->count, b->lines.data, b->lines.len, NULL};
+			    b->seq, b->count, b->lines.data, b->lines.len, NULL, false};
 		rows[n - 1].lease = keepers[i]->releasing;
 	}
 	bool ok = storage->runs->chunks_append(storage, NULL, rows, n, err);

@@ -105,6 +105,8 @@ bool replay_find_tail(struct call *call, const struct run_record *record, struct
 		storage->runs->chunks_read(storage, &call->ctx, record->thread_row, record->number,
 		    tail->seq - 1, replay_take, &rows, &call->error));
 	const char *text = buf_str(&rows.lines), *behind = text + rows.lines.len;
+	if (rows.until) /* more may have come since it was asked for the last */
+		tail->seq = rows.until;
 	for (; text < behind; text += line.len + 1) {
 		if (!kept_line_read(&line, text, (size_t)(behind - text)))
 			continue;
@@ -182,8 +184,10 @@ bool replay_end(struct call *call, const struct run_record *record, const struct
 	struct buf lines = {0};
 	if (!replay_find_tail(call, record, &tail) || tail.done)
 		return !error_is_set(&call->error);
-	struct chunk_batch batch = {
-	    .thread_row = record->thread_row, .number = record->number, .seq = tail.seq + 1};
+	struct chunk_batch batch = {.thread_row = record->thread_row,
+	    .number = record->number,
+	    .seq = tail.seq + 1,
+	    .mends = true};
 	chunk_form_init(&form, record->thread_id, record->run_id, record->new_thread, true);
 	cJSON *data = tail.outcome ? NULL : replay_outcome(call, record, thread, &outcome);
 	if (data) {

@@ -31,13 +31,13 @@ static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *e
 	for (size_t i = 0; i < a->count; i++) {
 		const struct chunk_batch *b = &a->batches[i];
 
-		query_start(&q, db, SQL_CHUNKS_INSERT, err);
+		query_start(&q, db, b->mends ? SQL_CHUNKS_MEND : SQL_CHUNKS_INSERT, err);
 		query_int(&q, ":thread", b->thread_row);
 		query_int(&q, ":number", b->number);
 		query_int(&q, ":seq", b->seq);
 		query_int(&q, ":count", b->count);
 		query_text_part(&q, ":lines", b->lines, b->len);
-		if (a->process)
+		if (a->process && !b->mends)
 			query_int(&q, ":process", a->process);
 		if (!query_run(&q) || (b->lease && !claim_drop(db, b->lease, err)))
 			return false;

@@ -242,6 +242,23 @@ bool claims_running(struct storage *st, const struct storage_context *ctx, const
 	return pool_query_end(e->pool, &q);
 }
 
+bool claims_held(struct storage *st, const struct storage_context *ctx, const char *thread_id,
+    bool *held, struct error *err)
+{
+	struct engine *e = engine_of(st);
+	bool stop_requested;
+	struct query q;
+
+	*held = lease_running(e->leases, thread_id, &stop_requested);
+	if (*held || !e->instances)
+		return true;
+	engine_query(st, ctx, &q, SQL_CLAIM_HELD, err);
+	query_text(&q, ":thread_id", thread_id);
+	query_int(&q, ":instance", instances_number(e->instances));
+	*held = query_row(&q);
+	return pool_query_end(e->pool, &q);
+}
+
 bool claims_stop(struct storage *st, const struct storage_context *ctx, const char *thread_id,
     const struct lease_aim *aim, bool *running, struct error *err)
 {

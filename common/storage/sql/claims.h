@@ -21,6 +21,8 @@ struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lea
 bool claims_release(struct storage *st, struct lease *lease, struct error *err);
 bool claims_running(struct storage *st, const struct storage_context *ctx, const char *thread_id,
     bool *running, bool *stop_requested, struct error *err);
+bool claims_held(struct storage *st, const struct storage_context *ctx, const char *thread_id,
+    bool *held, struct error *err);
 bool claims_stop(struct storage *st, const struct storage_context *ctx, const char *thread_id,
     const struct lease_aim *aim, bool *running, struct error *err);
 

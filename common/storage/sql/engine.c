@@ -68,6 +68,7 @@ const struct thread_ops sql_threads = {
     .lease_ordered = engine_lease_ordered,
     .lease_release = engine_lease_release,
     .lease_running = claims_running,
+    .lease_held = claims_held,
     .lease_stop = claims_stop,
 };
 
