@@ -13,7 +13,8 @@
 # environment: no configuration file or setting of the person who runs it is seen.  At the end all
 # services that were started are stopped and WORK is removed.  With AGENTGRAPH_ENGINE=postgresql
 # there is a server of PostgreSQL for them, and a schema for each state directory; with
-# AGENTGRAPH_POOLER=pgbouncer besides they reach it through that.
+# AGENTGRAPH_POOLER=pgbouncer besides they reach it through that.  With AGENTGRAPH_ENGINE=pair each service is two
+# instances over a PostgreSQL and a Redis, which are asked in turn.
 
 # ---- where things are -------------------------------------------------------------------------
 
@@ -31,6 +32,8 @@ export TSAN_OPTIONS="${TSAN_OPTIONS-report_thread_leaks=0 atexit_sleep_ms=0}"
 unset GRAPH_PATH AGENTGRAPH_STATE_DIR MODE ORIGINS ALLOWED_HOST JWT_SECRET_KEY MAX_REQUEST_SIZE
 
 PG_DIR=
+PAIR=
+[ "${AGENTGRAPH_ENGINE-}" != pair ] || PAIR=yes AGENTGRAPH_ENGINE=postgresql
 [ "${AGENTGRAPH_ENGINE-}" = postgresql ] || unset DATABASE_URL
 
 # database_of STATE: has the service over that state directory, and commands about it, use a schema of its own.
@@ -179,6 +182,18 @@ if [ "${AGENTGRAPH_ENGINE-}" = postgresql ]; then
 	[ -z "${AGENTGRAPH_POOLER-}" ] || "$TOP_SRCDIR/t/postgresql-server" pooler "$PG_DIR" || tap_bail "PgBouncer does not start"
 fi
 
+# What no pair can do, by what it is about, stands with the reason in a table.
+if [ -n "$PAIR" ]; then
+	why=$(sed -n "s/^$(basename "$0")	//p" "$TOP_SRCDIR/t/api/pair.tsv")
+	[ -z "$why" ] || tap_skip_all "$why"
+	command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
+	command -v redis-server >/dev/null || tap_skip_all 'redis-server is not installed'
+	redis-server --port 0 --unixsocket "$WORK/pair.redis" --save '' --appendonly no >"$WORK/pair.out" 2>&1 &
+	tap_pids=$!
+	CACHE_URL=unix://$WORK/pair.redis
+	export CACHE_URL
+fi
+
 # ---- processes --------------------------------------------------------------------------------
 
 # wait_for SECONDS COMMAND…: repeats the command until it succeeds, at first at once and then every 50 ms.  A machine that
@@ -275,14 +290,49 @@ need_websockets() {
 # and SERVE_ERR.  Fails when the service does not start; its messages are then shown.
 serve_start() {
 	serve_run --listen 127.0.0.1:0 "$@" || return 1
-	BASE=$(sed -n 's/^agentgraph: serving .* on \(http:.*\)$/\1/p' "$SERVE_OUT")
+	BASE=$(serve_base "$SERVE_OUT")
+	if [ -n "$PAIR" ]; then
+		pair_begin 127.0.0.1:0 "${BASE#http://}" "$(serve_base "$SERVE_OUT.2" | sed 's|^http://||')" || return 1
+		BASE=http://$(cat "$WORK/pair.at")
+	fi
 	[ -n "$BASE" ]
 }
+
+serve_base() { sed -n 's/^agentgraph: serving .* on \(http:.*\)$/\1/p' "$1"; }
 
 # api_start [ARGUMENT…]: one worker process without nginx, reached by `api`.  Sets SOCKET as well.
 api_start() {
 	SOCKET=$(mktemp -u "$WORK/fcgi.XXXXXX")
-	serve_run --no-nginx --processes 1 --threads 8 --socket "$SOCKET" "$@"
+	[ -z "$PAIR" ] || pair_begin "$SOCKET" "$SOCKET.1" "$SOCKET.2"
+	serve_run --no-nginx --processes 1 --threads 8 --socket "$SOCKET${PAIR:+.1}" "$@"
+}
+
+# pair_begin LISTEN TARGET TARGET: what asks two instances in turn; the file pair.at says where it listens.
+pair_begin() {
+	rm -f "$WORK/pair.at"
+	"$TOP_SRCDIR/t/api/pair.py" "$@" >"$WORK/pair.at" &
+	tap_pids="$tap_pids $!"
+	wait_for 30 test -s "$WORK/pair.at"
+}
+
+# pair_second ARGUMENT...: as serve_launch, the second instance, over a state directory of its own.
+pair_second() {
+	[ ! -s "$STATE.2.pid" ] || tap_stop "$(cat "$STATE.2.pid")" 120
+	for pair_argument in "$@"; do
+		shift
+		[ "$pair_argument" != "$SOCKET.1" ] || pair_argument=$SOCKET.2
+		set -- "$@" "$pair_argument"
+	done
+	serve_launch "$STATE.2" "$SERVE_OUT.2" "$@"
+	echo "$!" >"$STATE.2.pid"
+}
+
+# serve_launch STATE OUT ARGUMENT...: an instance; its process is $!.
+serve_launch() {
+	launch_state=$1 launch_out=$2
+	shift 2
+	"$AGENTGRAPH" serve --state "$launch_state" --processes 2 --drain 5 "$@" >"$launch_out" 2>>"$SERVE_ERR" </dev/null &
+	tap_pids="$! $tap_pids"
 }
 
 serve_run() {
@@ -290,10 +340,9 @@ serve_run() {
 	database_of "$STATE"
 	SERVE_OUT=$(mktemp "$WORK/out.XXXXXX")
 	SERVE_ERR=$(mktemp "$WORK/err.XXXXXX")
-	"$AGENTGRAPH" serve --state "$STATE" --processes 2 --drain 5 "$@" \
-		>"$SERVE_OUT" 2>"$SERVE_ERR" </dev/null &
+	[ -z "$PAIR" ] || pair_second "$@"
+	serve_launch "$STATE" "$SERVE_OUT" "$@"
 	SERVE_PID=$!
-	tap_pids="$SERVE_PID $tap_pids"
 	wait_for 60 serve_settled
 	grep -q '^agentgraph: serving' "$SERVE_OUT" && return 0
 	diag "the service did not start:"
@@ -302,11 +351,13 @@ serve_run() {
 }
 
 serve_settled() {
-	grep -q '^agentgraph: serving' "$SERVE_OUT" || gone "$SERVE_PID"
+	grep -q '^agentgraph: serving' "$SERVE_OUT" && { [ -z "$PAIR" ] || grep -q '^agentgraph: serving' "$SERVE_OUT.2"; } ||
+		gone "$SERVE_PID"
 }
 
 # serve_stop: stops the service that was started last, within two minutes; its exit status is serve_stop's.
 serve_stop() {
+	[ -z "$PAIR" ] || tap_stop "$(cat "$STATE.2.pid")" 120
 	tap_stop "$SERVE_PID" 120
 	set -- $?
 	tap_pids=$(printf '%s\n' $tap_pids | grep -vx "$SERVE_PID")
