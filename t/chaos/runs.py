@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: ISC
+"""Users of what outlives its request: runs in the background with their webhooks, and streams that are taken up again."""
+import base64
+import hashlib
+import hmac
+import http.client
+import http.server
+import json
+import threading
+import time
+
+from load import Talker, User, is_answer
+from client import run_body
+
+SECRET = "whsec_" + base64.b64encode(b"chaos's own, and nobody else's.").decode()
+OVER = ("completed", "interrupted", "stopped", "error")
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    """Of webhooks; heard has for each run the ids that came with a good signature."""
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self):
+        self.heard, self.bad, self.lock = {}, [], threading.Lock()
+        super().__init__(("127.0.0.1", 0), Hook)
+        self.url = "http://127.0.0.1:%d/" % self.server_port
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        signed = b".".join([self.headers["webhook-id"].encode(), self.headers["webhook-timestamp"].encode(), body])
+        right = hmac.new(base64.b64decode(SECRET[6:]), signed, hashlib.sha256).digest()
+        run = json.loads(body)["data"]
+        with self.server.lock:
+            if self.headers["webhook-signature"] != "v1," + base64.b64encode(right).decode():
+                self.server.bad.append(run["run_id"])
+            self.server.heard.setdefault((run["thread_id"], run["run_id"]), []).append(
+                (self.headers["webhook-id"], run["status"]))
+        self.send_response(200)
+        self.end_headers()
+
+
+class Submitter(Talker):
+    """Queues runs, and says so again until it is told that it has been heard."""
+    hook = None
+
+    def act(self):
+        message, turn = self.new_turn()
+        turn[0] = "b%d-%d" % (self.number, self.random.randrange(6))
+        body = run_body(turn[0], message, turn[1])
+        body["config"]["run_id"], body["webhook"] = "r-" + message, self.hook + message
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            ok, _ = self.write("POST", "/v1/graph/runs", body, "submit", ("QUEUE_FULL",))
+            if ok:
+                self.ledger.queued[turn[0], "r-" + message] = turn
+                return
+            time.sleep(0.3)
+
+    def judge(self, what, status, answer, more=()):
+        if status == 202:
+            self.ledger.count(status)
+            return True
+        return super().judge(what, status, answer, more)
+
+
+class Follower(User):
+    """Reads streams that are kept, is cut off in the middle, and goes on elsewhere."""
+
+    def act(self):
+        message = self.next_id()
+        thread, run, text = "f%d" % self.number, "r-" + message, "/slow text " + message
+        body = run_body(thread, message, text)
+        body["config"]["run_id"], body["resumable"], body["response_granularity"] = run, True, "full"
+        self.ledger.turns[message] = turn = [thread, text, "ran: " + text, False]
+        chunks, path = [], "/v1/threads/%s/runs/%s/stream" % (thread, run)
+        leave = self.random.choice([0, 1, 2, 3, 1000])
+        status = self.read("POST", "/v1/graph/stream", body, chunks, leave)
+        self.ledger.count(status)
+        end = time.monotonic() + 90
+        while not is_over(chunks) and time.monotonic() < end and (chunks or status == 200):
+            while chunks and "seq" not in chunks[-1]["metadata"]:
+                chunks.pop()
+            after = len(chunks)
+            status = self.read("GET", path + "?after=%d" % after, None, chunks, self.random.choice([1, 3, 1000]))
+            if status == 404 and not chunks:
+                break
+            if len(chunks) == after:
+                time.sleep(0.3)
+            status = 200
+        turn[3] = ended_well(chunks)
+        # What could not be stored is told without numbers, and not kept.
+        kept = [c for c in chunks if "seq" in c["metadata"]]
+        if kept:
+            self.ledger.streams[thread, run] = kept, is_over(chunks)
+
+    def read(self, method, path, body, chunks, leave):
+        """The status; at most leave chunks are read."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
+        try:
+            connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"} if body else {})
+            answer = connection.getresponse()
+            if answer.status != 200:
+                return answer.status
+            for line in answer:
+                if leave <= 0 or not line.endswith(b"\n"):
+                    break
+                if line.strip():
+                    chunks.append(json.loads(line))
+                    leave -= 1
+            return 200
+        except (OSError, http.client.HTTPException, ValueError):
+            return 0
+        finally:
+            connection.close()
+
+
+def is_over(chunks):
+    return bool(chunks) and chunks[-1].get("event") == "updates" and (chunks[-1].get("data") or {}).get("status") == "done"
+
+
+def ended_well(chunks):
+    return is_over(chunks) and not any(c.get("event") == "error" for c in chunks)
+
+
+# ---- what is there afterwards ----
+
+def check_streams(client, ledger):
+    """Each as its reader saw it: numbered without a gap, and the same when it is read once more."""
+    wrong = []
+    for (thread, run), (chunks, over) in ledger.streams.items():
+        numbers = [c["metadata"]["seq"] for c in chunks]
+        if numbers != list(range(1, len(chunks) + 1)):
+            wrong.append("%s %s has the numbers %s" % (thread, run, numbers))
+        if not over:
+            wrong.append("%s %s has no end: %s" % (thread, run, json.dumps(chunks[-1])[:200]))
+        status, text = client.request("GET", "/v1/threads/%s/runs/%s/stream" % (thread, run))
+        again = [json.loads(line) for line in text.splitlines() if line.strip()] if status == 200 else []
+        if again[:len(chunks)] != chunks:
+            differ = next((i for i, c in enumerate(chunks) if i >= len(again) or again[i] != c), None)
+            wrong.append("%s %s is read otherwise, status %d: chunk %d was %s" % (
+                thread, run, status, differ + 1, json.dumps(chunks[differ])[:200]))
+    return wrong
+
+
+class Ends:
+    """Of the runs that were queued."""
+
+    def __init__(self, client, ledger, receiver):
+        self.client, self.ledger, self.receiver = client, ledger, receiver
+        self.status, self.reason = {}, {}
+
+    def left(self):
+        """Those that are not over."""
+        for (thread, run) in self.ledger.queued:
+            if self.status.get((thread, run)) not in OVER:
+                code, answer = self.client.json("GET", "/v1/threads/%s/runs/%s" % (thread, run))
+                record = answer["data"] if code == 200 else {"status": "%d" % code}
+                self.status[thread, run] = record["status"]
+                self.reason[thread, run] = record["error"]["code"] if record.get("error") else record["status"]
+        return ["%s %s: %s" % (*key, status) for key, status in self.status.items() if status not in OVER]
+
+    def acknowledge(self):
+        """From now on the ledger says of each whether its answer must be there."""
+        for key, turn in self.ledger.queued.items():
+            turn[3] = self.status.get(key) == "completed"
+
+    def untold(self):
+        with self.receiver.lock:
+            return ["%s %s" % key for key in self.ledger.queued if key not in self.receiver.heard]
+
+    def check(self):
+        wrong = ["the signature of %s is wrong" % run for run in self.receiver.bad]
+        for key, told in self.receiver.heard.items():
+            if len({hook for hook, _ in told}) != 1:
+                wrong.append("%s %s is told under the ids %s" % (*key, told))
+            if key in self.status and {status for _, status in told} != {self.status[key]}:
+                wrong.append("%s %s is %s, and told as %s" % (*key, self.status[key], told))
+        return wrong
