@@ -59,21 +59,53 @@ DELETE FROM processes WHERE number = :process;
 
 -- name: claim_take
 -- Free is what nobody holds, or the dead, or another process of the same instance, where shared memory says
--- whose it is.  Who wants it next comes before others.  A claim that a crash of the server takes was not
--- used: what is written by it is on disk later.
-WITH claimed AS (
+-- whose it is.  Where another claim came first, and this one has waited for it, the row has another holder than
+-- it was seen to have: whether that one is alive cannot be told by what was seen.  Who wants it next comes before
+-- others.  A claim that a crash of the server takes was not used: what is written by it is on disk later.
+WITH seen AS MATERIALIZED (
+	SELECT t.row, t.holder, p.number IS NOT NULL AS held
+	FROM threads AS t LEFT JOIN processes AS p ON p.number = t.holder AND p.instance <> :instance
+	WHERE t.thread_id = :thread_id
+), claimed AS (
 	UPDATE threads
-	SET holder = :process, fence = fence + 1, wanted = NULL
-	WHERE thread_id = :thread_id
-		AND NOT EXISTS (SELECT 1 FROM processes
-			WHERE number = threads.holder AND instance <> :instance)
-		AND (wanted IS NULL OR wanted = :process OR wanted_at < clock_timestamp() - interval '1 s')
+	SET holder = :process, fence = threads.fence + 1, wanted = NULL
+	FROM seen
+	WHERE threads.row = seen.row AND NOT seen.held AND threads.holder IS NOT DISTINCT FROM seen.holder
+		AND (threads.wanted IS NULL OR threads.wanted = :process
+			OR threads.wanted_at < clock_timestamp() - interval '1 s')
 		AND EXISTS (SELECT 1 FROM processes WHERE number = :process)
-	RETURNING row, fence
+	RETURNING threads.row, threads.fence
 )
 SELECT row, fence, set_config('synchronous_commit', 'off', true) AS mode FROM claimed
 UNION ALL
-SELECT row, 0, NULL FROM threads WHERE thread_id = :thread_id AND NOT EXISTS (SELECT 1 FROM claimed);
+SELECT row, 0, NULL FROM seen WHERE NOT EXISTS (SELECT 1 FROM claimed);
+
+-- name: claim_name
+-- Of a thread that is not there yet, as claim_take.
+INSERT INTO unborn (thread_id, holder)
+SELECT :thread_id, number FROM processes WHERE number = :process
+ON CONFLICT (thread_id) DO UPDATE SET holder = :process
+WHERE unborn.holder = (SELECT u.holder FROM unborn AS u WHERE u.thread_id = :thread_id)
+	AND NOT EXISTS (SELECT 1 FROM processes WHERE number = unborn.holder AND instance <> :instance)
+RETURNING holder, set_config('synchronous_commit', 'off', true) AS mode;
+
+-- name: claim_unname
+DELETE FROM unborn WHERE thread_id = :thread_id AND holder = :process;
+
+-- name: claim_make
+-- Within the transaction that makes the thread.
+DELETE FROM unborn
+WHERE thread_id = :thread_id AND holder = :process AND EXISTS (SELECT 1 FROM processes WHERE number = :process)
+RETURNING holder;
+
+-- name: thread_lock
+SELECT row FROM threads WHERE row = :row FOR NO KEY UPDATE;
+
+-- name: job_lock
+SELECT row FROM threads WHERE row = (SELECT thread FROM jobs WHERE row = :row) FOR NO KEY UPDATE;
+
+-- name: turn_take
+SELECT pg_advisory_xact_lock(hashtextextended('agentgraph ' || :of || ' ' || current_schema(), 0)) AS nothing;
 
 -- name: claim_want
 UPDATE threads SET wanted = :process, wanted_at = clock_timestamp()

@@ -35,6 +35,11 @@ WHERE state = 0
 -- name: job_next
 SELECT row, due_at FROM jobs WHERE state = 1 ORDER BY due_at, row LIMIT 1;
 
+-- name: job_next_free
+-- columns: job_next
+-- The same for who takes it then.
+SELECT row, due_at FROM jobs WHERE state = 1 ORDER BY due_at, row LIMIT 1;
+
 -- name: job_claim
 UPDATE jobs SET state = 3, attempt = attempt + 1, claimer = :claimer WHERE row = :row;
 

@@ -36,13 +36,41 @@ VALUES (nextval('jobs_row'), :thread, :number, :run_id, :state, :due_at, 0, 0, :
 	:metadata)
 RETURNING row;
 
+-- name: job_next_free
+-- What others take at the same time is not waited for.
+SELECT row, due_at FROM jobs WHERE state = 1 ORDER BY due_at, row LIMIT 1 FOR UPDATE SKIP LOCKED;
+
+-- name: job_first
+SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3 FOR UPDATE;
+
+-- name: job_claimed
+SELECT claimer FROM jobs WHERE row = :row AND state = 3 FOR UPDATE;
+
+-- name: job_thread
+SELECT row FROM threads WHERE row = :row FOR NO KEY UPDATE;
+
+-- name: job_thread_named
+SELECT row FROM threads WHERE thread_id = :thread_id FOR NO KEY UPDATE;
+
+-- name: job_read
+SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer, r.status,
+	r.created_at
+FROM jobs AS j JOIN threads AS t ON t.row = j.thread
+	JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
+WHERE j.row = :row
+FOR UPDATE OF j;
+
 -- name: chunks_insert
--- Nor of one that another instance has taken over.
+-- Nor of one that another instance has taken over.  Who ends it waits until these are there.
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 FROM kept JOIN threads ON threads.row = kept.thread
 WHERE kept.thread = :thread AND kept.number = :number AND kept.until IS DISTINCT FROM 0
-	AND coalesce(threads.holder, :process) = :process;
+	AND coalesce(threads.holder, :process) = :process
+FOR NO KEY UPDATE OF kept;
+
+-- name: chunks_batch
+SELECT lines FROM chunks WHERE row = :row FOR UPDATE;
 
 -- name: job_claimers
 -- The dead alone.

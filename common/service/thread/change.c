@@ -42,7 +42,7 @@ struct lease *lease_take(struct call *call, const char *thread_id, enum lease_cl
 	struct storage *storage = call->service->storage;
 	struct lease *lease = storage->threads->lease_acquire(
 	    storage, &call->ctx, thread_id, claim, thread_wait_ms(call), &call->error);
-	if (!lease)
+	if (!lease && !error_is_set(&call->error))
 		thread_refuse_busy(call, thread_id);
 	return lease;
 }

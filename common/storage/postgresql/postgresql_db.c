@@ -26,7 +26,7 @@ enum {
 };
 
 #define DRAINED_ROWS 256  /* what comes of a query before it is cheaper to have it cancelled */
-#define PENDING_MOST 64   /* so that what the server answers fits into what lies between */
+#define PENDING_MOST 1024 /* statements on their way */
 #define CLEAR_UP_MS 30000 /* how long it is asked what became of a commit */
 
 struct postgresql_db {
@@ -34,13 +34,16 @@ struct postgresql_db {
 	struct postgresql_server *server;
 	struct postgresql_connection *connection; /* of the transaction; NULL outside */
 	bool again;           /* the transaction that failed would do when it is run again */
-	char transaction[64]; /* its id */
+	char transaction[64]; /* its id; "" until the server has told it */
 	int64_t changes, last_row;
 
-	/* Statements of the transaction that were sent, and whose results nobody has looked at yet.
-	 */
+	/* Statements of the transaction that were sent, and whose results nobody has looked at yet;
+	 * who asked for that of each, if anybody. */
 	bool pipelined;
 	int pending;
+	struct postgresql_query *askers[PENDING_MOST];
+	bool tells;                      /* the one behind BEGIN is on its way, which has the id */
+	struct postgresql_query *asked;  /* queries that were sent ahead and have not ended */
 	enum postgresql_failure failure; /* of one of them, which nobody was told; why says it */
 	struct error why;
 };
@@ -61,6 +64,10 @@ struct postgresql_query {
 	struct pg_result *result; /* rows of it */
 	int row, rows;            /* the present one, counted from 0; -1 before the first */
 	const struct waiter *waiter;
+
+	bool ahead;      /* it was sent ahead of others, and its result comes with theirs */
+	struct query *q; /* its own, where that is so */
+	struct postgresql_query *next_asked;
 
 	int fits;       /* column that filters are held against; -1: none */
 	cJSON *filters; /* parsed once */
@@ -102,6 +109,8 @@ static void db_let_go(struct postgresql_db *db)
 	if (db->connection)
 		postgresql_give_back(db->server, db->connection);
 	db->connection = NULL;
+	db->pipelined = db->tells = false;
+	db->pending = 0;
 }
 
 /* Notes what a failure means for the transaction that it ends. */
@@ -137,6 +146,23 @@ static enum postgresql_failure db_next(
 	return failure;
 }
 
+/* The result of that one goes to who has asked for it; what nobody has asked for comes back. */
+static struct pg_result *db_hand_over(struct postgresql_db *db, int at, struct pg_result *result)
+{
+	const struct libpq *pq = pq_of(&db->db);
+	struct postgresql_query *p = db->askers[at];
+
+	if (db->tells && at == 1 && result && pq->ntuples(result) == 1)
+		snprintf(
+		    db->transaction, sizeof(db->transaction), "%s", pq->getvalue(result, 0, 0));
+	if (!p)
+		return result;
+	p->result = result;
+	p->rows = result ? pq->ntuples(result) : 0;
+	p->over = true;
+	return NULL;
+}
+
 /* Waits for all; *last is the result of the last one, where last is not NULL. */
 static enum postgresql_failure db_collect(
     struct postgresql_db *db, struct pg_result **last, struct error *err)
@@ -149,7 +175,7 @@ static enum postgresql_failure db_collect(
 		return POSTGRESQL_FINE;
 	if (!pq->pipeline_sync(db->connection->conn))
 		return postgresql_unsent(db->server, db->connection, err);
-	for (; db->pending > 0 && next != POSTGRESQL_LOST; db->pending--) {
+	for (int at = 0; at < db->pending && next != POSTGRESQL_LOST; at++) {
 		struct error own = {0};
 
 		pq->clear(result);
@@ -160,7 +186,9 @@ static enum postgresql_failure db_collect(
 			error_move(err, &own);
 		}
 		error_release(&own);
+		result = db_hand_over(db, at, result);
 	}
+	db->tells = false;
 	if (last && failure == POSTGRESQL_FINE)
 		*last = result;
 	else
@@ -198,6 +226,27 @@ static void db_forget(struct postgresql_db *db)
 	db->why = (struct error){0};
 }
 
+/* One that is behind what was sent so far. */
+static bool db_send(struct postgresql_db *db, const char *sql)
+{
+	if (!pq_of(&db->db)->send_query_params(
+		db->connection->conn, sql, 0, NULL, NULL, NULL, NULL, 0))
+		return false;
+	db->askers[db->pending++] = NULL;
+	return true;
+}
+
+/* What units have asked for and not looked at, as the transaction is over. */
+static void db_forget_asked(struct postgresql_db *db)
+{
+	while (db->asked) {
+		struct query *q = db->asked->q;
+
+		q->failed = true;
+		db->db.driver->end(q);
+	}
+}
+
 static const char *postgresql_statement(enum sql_id id)
 {
 	return sql_statements[id].postgresql;
@@ -225,6 +274,7 @@ static void postgresql_rollback(struct db *base)
 		return;
 	db_collect(db, NULL, &ignored);
 	error_release(&ignored);
+	db_forget_asked(db);
 	db_forget(db);
 	if (pq_of(base)->status(db->connection->conn) == LIBPQ_CONNECTION_OK)
 		postgresql_execute(db->server, db->connection, "ROLLBACK", NULL, 0, &ignored);
@@ -232,24 +282,22 @@ static void postgresql_rollback(struct db *base)
 	db_let_go(db);
 }
 
-/* One transaction of the service at a time: what it has read stays true until its commit. */
+/* Goes with the first statements: what comes of it is seen with theirs. */
 static bool postgresql_begin(struct db *base, struct error *err)
 {
 	struct postgresql_db *db = db_of(base);
-	enum postgresql_failure failure;
 
 	db->again = false;
+	*db->transaction = '\0';
 	db->connection = postgresql_take(db->server, false, err);
 	if (!db->connection)
 		return false;
-	failure = postgresql_execute(db->server, db->connection,
-	    "BEGIN;"
-	    "SELECT pg_advisory_xact_lock(hashtextextended('agentgraph ' || current_schema(), 0));"
-	    "SELECT pg_current_xact_id()",
-	    db->transaction, sizeof(db->transaction), err);
-	if (failure == POSTGRESQL_FINE)
+	db->pipelined = pq_of(base)->enter_pipeline_mode(db->connection->conn) != 0;
+	db->tells = db->pipelined && db_send(db, "BEGIN") &&
+	    db_send(db, "SELECT pg_current_xact_id()::text");
+	if (db->tells)
 		return true;
-	db_note(db, failure);
+	db_note(db, postgresql_unsent(db->server, db->connection, err));
 	postgresql_rollback(base);
 	return false;
 }
@@ -261,15 +309,17 @@ static void db_ask(struct postgresql_db *db, char status[32])
 	struct postgresql_connection *c = postgresql_take(db->server, true, &ignored);
 	char sql[96];
 
-	*status = '\0';
-	if (c) {
+	/* nobody commits what has no id */
+	snprintf(status, 32, "%s", *db->transaction ? "" : "aborted");
+	if (c && !*status) {
 		snprintf(sql, sizeof(sql), "SELECT pg_xact_status('%s'::xid8)", db->transaction);
 		/* an id that is yet to come is one that a standby never heard of */
 		if (postgresql_execute(db->server, c, sql, status, 32, &ignored) ==
 		    POSTGRESQL_REFUSED)
 			snprintf(status, 32, "aborted");
-		postgresql_give_back(db->server, c);
 	}
+	if (c)
+		postgresql_give_back(db->server, c);
 	error_release(&ignored);
 }
 
@@ -297,24 +347,29 @@ static bool db_clear_up(struct postgresql_db *db, struct error *err)
 	return false;
 }
 
-/* Behind what is on its way; where one of that fails it is not executed. */
+/*
+ * Behind what is on its way; where one of that fails it is not executed.  Nobody could ask what
+ * became of it without the transaction's id, so that is known before.
+ */
 static enum postgresql_failure db_send_commit(struct postgresql_db *db, struct error *err)
 {
 	struct postgresql_connection *c = db->connection;
-	const struct libpq *pq = pq_of(&db->db);
 	struct pg_result *committed = NULL;
-	enum postgresql_failure failure;
+	enum postgresql_failure failure = POSTGRESQL_FINE;
 
+	if (!*db->transaction)
+		failure = db_collect(db, NULL, err);
+	if (failure != POSTGRESQL_FINE)
+		return failure;
 	if (!db->pipelined)
 		return postgresql_execute(db->server, c, "COMMIT", NULL, 0, err);
-	if (!pq->send_query_params(c->conn, "COMMIT", 0, NULL, NULL, NULL, NULL, 1))
+	if (!db_send(db, "COMMIT"))
 		return postgresql_unsent(db->server, c, err);
-	db->pending++;
 	failure = db_collect(db, &committed, err);
 	if (!committed)
 		return failure;
 	/* whatever came behind it */
-	pq->clear(committed);
+	pq_of(&db->db)->clear(committed);
 	error_release(err);
 	return POSTGRESQL_FINE;
 }
@@ -336,6 +391,7 @@ static bool postgresql_commit(struct db *base, struct error *err)
 
 	if (failure == POSTGRESQL_FINE)
 		failure = db_send_commit(db, err);
+	db_forget_asked(db);
 	if (failure != POSTGRESQL_FINE && failure != POSTGRESQL_LOST) {
 		db_note(db, failure);
 		postgresql_rollback(base);
@@ -499,7 +555,7 @@ static int query_post(struct query *q, struct postgresql_connection *c)
 }
 
 /* Outside of transactions: rows that come one by one let a reader end early. */
-static enum postgresql_failure query_send(struct query *q)
+static enum postgresql_failure query_send_alone(struct query *q)
 {
 	struct postgresql_connection *c = query_connection(q);
 	enum postgresql_failure failure;
@@ -580,7 +636,7 @@ static enum postgresql_failure query_queue(struct query *q)
 	struct postgresql_connection *c = db->connection;
 	enum postgresql_failure failure;
 
-	if ((!c->prepared[p->id] && !c->pooled) || db->pending == PENDING_MOST)
+	if ((!c->prepared[p->id] && !c->pooled) || db->pending + 1 == PENDING_MOST)
 		db_settle(db);
 	failure = db_earlier(db, q->err);
 	if (failure == POSTGRESQL_FINE)
@@ -590,8 +646,25 @@ static enum postgresql_failure query_queue(struct query *q)
 	if ((!db->pipelined && !pq->enter_pipeline_mode(c->conn)) || !query_post(q, c))
 		return postgresql_unsent(db->server, c, q->err);
 	db->pipelined = true;
-	db->pending++;
+	db->askers[db->pending++] = p->ahead ? q->stmt : NULL;
 	return POSTGRESQL_FINE;
+}
+
+static void postgresql_send(struct query *q)
+{
+	struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = db_of(q->db);
+	enum postgresql_failure failure;
+
+	if (!db->connection)
+		return;
+	p->ahead = p->sent = true;
+	p->q = q;
+	p->next_asked = db->asked;
+	db->asked = p;
+	failure = query_queue(q);
+	if (failure != POSTGRESQL_FINE)
+		query_failed(q, failure);
 }
 
 /* The same, and waits for its rows, which come all at once. */
@@ -620,7 +693,7 @@ static bool query_execute_once(struct query *q, bool fresh, enum postgresql_fail
 	}
 	if (!(p->connection = postgresql_take(db->server, fresh, q->err)))
 		return false;
-	*failure = query_send(q);
+	*failure = query_send_alone(q);
 	if (*failure != POSTGRESQL_FINE)
 		return false;
 	p->sent = true;
@@ -686,6 +759,13 @@ static bool query_step(struct query *q)
 	struct postgresql_query *p = q->stmt;
 	enum postgresql_failure failure;
 
+	if (p->ahead) {
+		db_settle(db_of(q->db));
+		failure = db_earlier(db_of(q->db), q->err);
+		if (failure != POSTGRESQL_FINE)
+			return query_failed(q, failure);
+		db_of(q->db)->changes = strtoll(pq_of(q->db)->cmd_tuples(p->result), NULL, 10);
+	}
 	for (;;) {
 		if (!p->sent && !query_execute(q))
 			return false;
@@ -854,6 +934,15 @@ static void postgresql_end(struct query *q)
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = db_of(q->db);
 
+	for (struct postgresql_query **at = &db->asked; p->ahead && *at; at = &(*at)->next_asked)
+		if (*at == p) {
+			*at = p->next_asked;
+			break;
+		}
+	for (int i = 0; p->ahead && i < db->pending; i++)
+		if (db->askers[i] == p)
+			db->askers[i] = NULL;
+	p->over |= p->ahead; /* what comes is nobody's */
 	query_drain(q);
 	if (p->connection)
 		postgresql_give_back(db->server, p->connection);
@@ -864,13 +953,13 @@ static void postgresql_end(struct query *q)
 	q->stmt = NULL;
 }
 
-/* What gives no rows is not waited for within a transaction. */
+/* What gives no number of a row is not waited for within a transaction. */
 static bool postgresql_run(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;
 	enum postgresql_failure failure;
 
-	if (!db_of(q->db)->connection || p->text->gives_rows) {
+	if (!db_of(q->db)->connection || p->text->gives_number) {
 		postgresql_row(q);
 	} else {
 		failure = query_queue(q);
@@ -909,6 +998,7 @@ const struct db_driver postgresql_driver = {
     .changes = postgresql_changes,
     .last_row = postgresql_last_row,
     .again = postgresql_again,
+    .side_by_side = true,
     .is_there = postgresql_is_there,
     .open_current = postgresql_open_current,
     .start = postgresql_start,
@@ -916,6 +1006,7 @@ const struct db_driver postgresql_driver = {
     .integer = bind_integer,
     .blob = bind_blob,
     .watch = query_of_waiter,
+    .send = postgresql_send,
     .row = postgresql_row,
     .run = postgresql_run,
     .column_kind = take_kind,

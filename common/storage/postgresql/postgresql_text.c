@@ -58,8 +58,7 @@ static struct postgresql_text *text_make(const char *sql)
 		}
 	}
 	t->sql = xstrdup(buf_str(&out));
-	t->gives_rows = strncmp(t->sql, "SELECT", 6) == 0 || strncmp(t->sql, "WITH", 4) == 0 ||
-	    strstr(t->sql, "RETURNING");
+	t->gives_number = strncmp(t->sql, "INSERT", 6) == 0 && strstr(t->sql, "RETURNING");
 	buf_release(&out);
 	return t;
 }

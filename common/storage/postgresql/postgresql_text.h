@@ -13,7 +13,7 @@ struct postgresql_text {
 	char *sql;                          /* ":thread" is "$1" in it, at each place */
 	char *names[POSTGRESQL_PARAMETERS]; /* ":thread" */
 	int count;
-	bool gives_rows; /* it is a SELECT, or has a RETURNING */
+	bool gives_number; /* it makes a row, and returns its number */
 };
 
 /* That of a statement, made when it is first asked for; it lives as long as the process. */

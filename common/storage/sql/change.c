@@ -29,6 +29,9 @@ struct change {
 	int64_t holder; /* of a thread that is made; 0: there is one instance */
 	bool frees;     /* its run ends with it, and so has given the thread back */
 
+	struct query hold;   /* whether its claim holds */
+	struct query thread; /* that makes it, or reads what it is before */
+
 	int64_t row; /* the thread's */
 	struct run_written run;
 	struct standing now;
@@ -100,31 +103,40 @@ static bool change_run_on(struct db *db, enum sql_id id, int64_t row, struct err
 	return query_run(&q);
 }
 
-/* The first write says whose it is, and when it was made; its row becomes c->row. */
-static bool insert_thread(
+/* The first write says whose it is, and when it was made. */
+static bool insert_thread_ask(
     struct db *db, struct change *c, const struct growth *growth, struct error *err)
 {
 	const struct thread *identity = c->change->writes[0]->thread;
 	const struct thread *rest = c->change->writes[c->count - 1]->thread;
-	struct query q;
+	struct query *q = &c->thread;
 
 	c->now = (struct standing){.view.plain = true, .next = clock_now()};
 	if (c->st->thread_max_bytes &&
 	    growth->bytes + thread_state_size(rest) > c->st->thread_max_bytes)
 		return thread_too_large(identity, c->st->thread_max_bytes, err);
-	query_start(&q, db, SQL_THREAD_INSERT, err);
-	query_int(&q, ":now", clock_now());
-	query_text(&q, ":thread_id", identity->thread_id);
-	query_text(&q, ":user_id", identity->user_id);
-	query_int(&q, ":created_at", identity->created_at);
-	query_int(&q, ":plain", growth->numbers == growth->messages);
-	bind_columns(&q, c, growth);
+	query_start(q, db, SQL_THREAD_INSERT, err);
+	query_int(q, ":now", clock_now());
+	query_text(q, ":thread_id", identity->thread_id);
+	query_text(q, ":user_id", identity->user_id);
+	query_int(q, ":created_at", identity->created_at);
+	query_int(q, ":plain", growth->numbers == growth->messages);
+	bind_columns(q, c, growth);
 	if (c->holder && !c->frees)
-		query_int(&q, ":holder", c->holder);
-	if (!query_run(&q))
+		query_int(q, ":holder", c->holder);
+	query_send(q);
+	return !q->failed;
+}
+
+/* Its row becomes c->row. */
+static bool insert_thread(struct db *db, struct change *c, struct error *err)
+{
+	const struct thread *rest = c->change->writes[c->count - 1]->thread;
+
+	if (!query_run(&c->thread))
 		return false;
 	if (db_changes(db) == 0)
-		return thread_lost(identity->thread_id, err);
+		return thread_lost(rest->thread_id, err);
 	c->row = db_last_row(db);
 	return (strcmp(rest->metadata_json, "{}") == 0 ||
 		   engine_labels_write(db, c->row, rest->metadata_json, err)) &&
@@ -139,7 +151,7 @@ bool engine_thread_insert(
 	struct thread_change change = {.writes = {&w}};
 	struct change c = {.st = st, .change = &change, .count = 1};
 	const struct growth none = {0};
-	bool ok = insert_thread(db, &c, &none, err);
+	bool ok = insert_thread_ask(db, &c, &none, err) && insert_thread(db, &c, err);
 
 	*row = c.row;
 	return ok;
@@ -153,43 +165,52 @@ struct before {
 	int64_t message_bytes, state_bytes;
 };
 
-static bool read_before(
-    struct db *db, struct change *c, bool keeps, struct before *before, struct error *err)
+static bool read_before_ask(
+    struct db *db, struct change *c, const struct growth *growth, struct error *err)
 {
+	const struct thread_write *first = c->change->writes[0];
 	const struct thread *t = c->change->writes[c->count - 1]->thread;
-	struct query q;
-	bool found;
+	struct query *q = &c->thread;
 
-	query_start(&q, db, SQL_THREAD_BEFORE, err);
-	query_text(&q, ":waiting", t->waiting_json);
-	query_text(&q, ":metadata", t->metadata_json);
-	query_int(&q, ":keeps", keeps);
-	query_int(&q, ":row", c->row);
-	found = query_row(&q);
+	c->row = first->thread->row;
+	query_start(q, db, SQL_THREAD_BEFORE, err);
+	query_text(q, ":waiting", t->waiting_json);
+	query_text(q, ":metadata", t->metadata_json);
+	query_int(q, ":keeps", growth->kept || first->rewind);
+	query_int(q, ":row", c->row);
+	query_send(q);
+	return !q->failed;
+}
+
+static bool read_before(struct change *c, struct before *before, struct error *err)
+{
+	struct query *q = &c->thread;
+	bool found = query_row(q);
+
 	if (found) {
 		int64_t now = clock_now(), recent, newest;
 
-		recent_look(query_column_text(&q, THREAD_BEFORE_RECENT), &recent, &newest);
+		recent_look(query_column_text(q, THREAD_BEFORE_RECENT), &recent, &newest);
 		if (!recent)
-			newest = query_column_int(&q, THREAD_BEFORE_NEWEST);
-		*before = (struct before){query_column_int(&q, THREAD_BEFORE_WAITS_ANEW) != 0,
-		    query_column_int(&q, THREAD_BEFORE_LABELS_ANEW) != 0,
-		    query_column_int(&q, THREAD_BEFORE_CHANGED) != 0,
-		    query_column_int(&q, THREAD_BEFORE_MESSAGE_BYTES),
-		    query_column_int(&q, THREAD_BEFORE_STATE_BYTES)};
+			newest = query_column_int(q, THREAD_BEFORE_NEWEST);
+		*before = (struct before){query_column_int(q, THREAD_BEFORE_WAITS_ANEW) != 0,
+		    query_column_int(q, THREAD_BEFORE_LABELS_ANEW) != 0,
+		    query_column_int(q, THREAD_BEFORE_CHANGED) != 0,
+		    query_column_int(q, THREAD_BEFORE_MESSAGE_BYTES),
+		    query_column_int(q, THREAD_BEFORE_STATE_BYTES)};
 		c->now = (struct standing){
-		    .view = {query_column_int(&q, THREAD_BEFORE_CONTEXT_AFTER),
-			query_column_int(&q, THREAD_BEFORE_UNTIL),
-			query_column_int(&q, THREAD_BEFORE_LAST_NUMBER),
-			query_column_int(&q, THREAD_BEFORE_PLAIN) != 0},
-		    .messages = query_column_int(&q, THREAD_BEFORE_MESSAGE_COUNT),
-		    .checkpoint = query_column_int(&q, THREAD_BEFORE_CHECKPOINT),
-		    .checkpoints = query_column_int(&q, THREAD_BEFORE_CHECKPOINTS),
+		    .view = {query_column_int(q, THREAD_BEFORE_CONTEXT_AFTER),
+			query_column_int(q, THREAD_BEFORE_UNTIL),
+			query_column_int(q, THREAD_BEFORE_LAST_NUMBER),
+			query_column_int(q, THREAD_BEFORE_PLAIN) != 0},
+		    .messages = query_column_int(q, THREAD_BEFORE_MESSAGE_COUNT),
+		    .checkpoint = query_column_int(q, THREAD_BEFORE_CHECKPOINT),
+		    .checkpoints = query_column_int(q, THREAD_BEFORE_CHECKPOINTS),
 		    .next = newest < now ? now : newest + 1,
 		    .recent = recent,
 		};
 	}
-	if (!query_end(&q) || found)
+	if (!query_end(q) || found)
 		return found;
 	error_set(err, ERR_STORAGE, NULL);
 	return error_cause(err, "thread row %lld is gone", (long long)c->row);
@@ -247,8 +268,7 @@ static bool update_thread(
 	struct before before = {0}; /* for compilers that do not see that it is always read */
 	struct query q;
 
-	c->row = first->thread->row;
-	if (!read_before(db, c, growth->kept || first->rewind, &before, err))
+	if (!read_before(c, &before, err))
 		return false;
 	if (!last->back_to && !update_fits(max_bytes, &before, growth, thread_state_size(t)))
 		return thread_too_large(t, max_bytes, err);
@@ -502,6 +522,17 @@ static bool apply_messages(
 	return !w->leave || leave_context(db, c, w->leave, err);
 }
 
+/* Whether the claim holds, and what the thread is; one that is not there is made. */
+static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
+{
+	struct change *c = (struct change *)unit;
+	struct growth growth = growth_of(c);
+
+	return claim_ask(db, c->change->lease, &c->hold, err) &&
+	    (c->change->writes[0]->thread->row == 0 ? insert_thread_ask : read_before_ask)(
+		db, c, &growth, err);
+}
+
 static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change *c = (struct change *)unit;
@@ -512,9 +543,11 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 
 	c->run = (struct run_written){0};
 	c->in_row = false;
-	if (!claim_holds(db, c->change->lease, err))
+	if (!db->driver->send && !sql_change_ask(db, unit, err))
 		return false;
-	ok = is_new ? insert_thread(db, c, &growth, err)
+	if (!claim_answer(c->change->lease, &c->hold, err))
+		return false;
+	ok = is_new ? insert_thread(db, c, err)
 		    : run_prepare(c->st, db, c->change, err) && update_thread(db, c, &growth, err);
 	struct run_place place = {c->row, is_new, c->now.view.last, 0};
 	for (int i = 0; ok && i < c->count; i++)
@@ -591,7 +624,7 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 	for (size_t i = 0; i < count; i++) {
 		assert(strcmp(changes[i].lease->thread_id,
 			   changes[i].writes[0]->thread->thread_id) == 0);
-		all[i] = (struct change){.unit = {.run = sql_change_apply},
+		all[i] = (struct change){.unit = {.run = sql_change_apply, .ask = sql_change_ask},
 		    .st = st,
 		    .change = &changes[i],
 		    .count = changes[i].writes[1] ? 2 : 1};

@@ -3,6 +3,7 @@
  */
 #include "base/memory.h"
 #include "storage/queue.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/jobs.h"
 #include "storage/sql/runs_engine.h"
 
@@ -106,7 +107,7 @@ static bool finish_unit(struct db *db, struct unit *unit, struct error *err)
 	struct job_change *c = (struct job_change *)unit;
 
 	c->moves = (struct moves){0};
-	if (!job_read(db, c->row, &c->job, err))
+	if (!claim_lock(db, SQL_JOB_LOCK, c->row, err) || !job_read(db, c->row, &c->job, err))
 		return false;
 	/* it may be another process's by now, which found that this one was lost */
 	return c->job.state == JOB_OVER ||
@@ -149,18 +150,22 @@ struct lost_job {
 	bool ordered;
 };
 
+/* Unless another instance has seen to it meanwhile. */
 static bool loss_take(struct db *db, struct loss *l, const struct lost_job *lost, struct error *err)
 {
 	struct job_row job;
 
+	if (!claim_lock(db, SQL_JOB_LOCK, lost->row, err) || !job_read(db, lost->row, &job, err))
+		return false;
+	if (job.claimer != l->claimer)
+		return true;
 	if (lost->ordered || lost->attempt < l->max_attempts) {
 		l->moves.waiting++;
 		l->moves.queue = true;
 		return job_run(db, SQL_JOB_LOSE, lost->row, err);
 	}
 	l->given_up = true;
-	return job_read(db, lost->row, &job, err) &&
-	    job_give_up(l->st, db, &job, RUN_ERROR, NULL, &l->moves, err);
+	return job_give_up(l->st, db, &job, RUN_ERROR, NULL, &l->moves, err);
 }
 
 static bool loss_unit(struct db *db, struct unit *unit, struct error *err)

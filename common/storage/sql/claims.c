@@ -10,40 +10,100 @@
 
 /* A waiter looks again after so long, and then less and less often. */
 #define FIRST_LOOK_MS 2
-#define LAST_LOOK_MS 50
+#define LAST_LOOK_MS 20
+#define WANT_MS 300 /* how often it says that it waits, which holds for a second */
 
 struct claim {
-	int64_t holder; /* number of the process; 0: the thread was not there yet */
-	int64_t row, fence;
-	bool freed; /* given back, and nobody else has had it since */
+	int64_t holder;     /* number of the process; 0: nobody else knows of the thread */
+	int64_t row, fence; /* row 0: the thread was not there yet, and its name is claimed */
+	bool freed;         /* given back, and nobody else has had it since */
 };
 
 /* ---- taken ---- */
 
 enum claim_result { CLAIM_FAILED, CLAIM_TAKEN, CLAIM_BUSY };
 
-/* A thread that is not there needs none: one alone can make it. */
-static enum claim_result claim_try(struct engine *e, const struct lease *lease, struct error *err)
+static void claim_query(struct engine *e, struct query *q, enum sql_id id, const char *thread_id,
+    int64_t process, struct error *err)
 {
-	struct claim *c = lease->claim;
-	int64_t process, fence = 1;
+	pool_query(e->pool, q, id, err);
+	query_text(q, ":thread_id", thread_id);
+	query_int(q, ":process", process);
+	query_int(q, ":instance", instances_number(e->instances));
+}
+
+/* Of the thread that is there, as *there says. */
+static enum claim_result claim_try_thread(
+    struct engine *e, const struct lease *lease, int64_t process, bool *there, struct error *err)
+{
+	int64_t fence = 0;
 	struct query q;
 
-	if (!instances_process(e->instances, &process, err))
-		return CLAIM_FAILED;
-	pool_query(e->pool, &q, SQL_CLAIM_TAKE, err);
-	query_text(&q, ":thread_id", lease->thread_id);
-	query_int(&q, ":process", process);
-	query_int(&q, ":instance", instances_number(e->instances));
-	if (query_row(&q)) {
+	claim_query(e, &q, SQL_CLAIM_TAKE, lease->thread_id, process, err);
+	*there = query_row(&q);
+	if (*there) {
 		fence = query_column_int(&q, CLAIM_TAKE_FENCE);
 		if (fence)
-			*c = (struct claim){
+			*lease->claim = (struct claim){
 			    process, query_column_int(&q, CLAIM_TAKE_ROW), fence, false};
 	}
 	if (!pool_query_end(e->pool, &q))
 		return CLAIM_FAILED;
 	return fence ? CLAIM_TAKEN : CLAIM_BUSY;
+}
+
+static bool claim_forget_name(
+    struct engine *e, const char *thread_id, int64_t process, struct error *err)
+{
+	struct query q;
+
+	pool_query(e->pool, &q, SQL_CLAIM_UNNAME, err);
+	query_text(&q, ":thread_id", thread_id);
+	query_int(&q, ":process", process);
+	query_row(&q);
+	return pool_query_end(e->pool, &q);
+}
+
+/* Of one that is to be made: its name.  *made says that another one has made it meanwhile. */
+static enum claim_result claim_try_name(
+    struct engine *e, const struct lease *lease, int64_t process, bool *made, struct error *err)
+{
+	struct query q;
+	bool taken;
+
+	claim_query(e, &q, SQL_CLAIM_NAME, lease->thread_id, process, err);
+	taken = query_row(&q);
+	if (!pool_query_end(e->pool, &q))
+		return CLAIM_FAILED;
+	if (!taken)
+		return CLAIM_BUSY;
+	*lease->claim = (struct claim){process, 0, 0, false};
+	pool_query(e->pool, &q, SQL_THREAD_OWNER, err);
+	query_text(&q, ":thread_id", lease->thread_id);
+	*made = query_row(&q);
+	if (!pool_query_end(e->pool, &q))
+		return CLAIM_FAILED;
+	if (*made && !claim_forget_name(e, lease->thread_id, process, err))
+		return CLAIM_FAILED;
+	return CLAIM_TAKEN;
+}
+
+static enum claim_result claim_try(struct engine *e, const struct lease *lease, struct error *err)
+{
+	enum claim_result result;
+	bool there, made = false;
+	int64_t process;
+
+	if (!instances_process(e->instances, &process, err))
+		return CLAIM_FAILED;
+	do {
+		result = claim_try_thread(e, lease, process, &there, err);
+		if (result == CLAIM_BUSY && !there)
+			result = claim_try_name(e, lease, process, &made, err);
+		else
+			made = false;
+	} while (result == CLAIM_TAKEN && made);
+	return result;
 }
 
 /* So that it is this process's turn before that of others, as long as it says so. */
@@ -93,7 +153,7 @@ static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_c
     int64_t until, struct error *err)
 {
 	enum claim_result result = CLAIM_BUSY;
-	int64_t left;
+	int64_t left, wanted = 0;
 
 	if (!claim_interrupt(e, lease->thread_id, claim, err))
 		return false;
@@ -102,8 +162,11 @@ static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_c
 		left = until - clock_monotonic_ms();
 		if (left <= 0)
 			break;
-		if (!claim_want(e, SQL_CLAIM_WANT, lease->thread_id, err))
-			return false;
+		if (clock_monotonic_ms() - wanted >= WANT_MS) {
+			if (!claim_want(e, SQL_CLAIM_WANT, lease->thread_id, err))
+				return false;
+			wanted = clock_monotonic_ms();
+		}
 		clock_sleep_ms(look < left ? look : left);
 		result = claim_try(e, lease, err);
 	}
@@ -157,7 +220,7 @@ bool claim_drop(struct db *db, const struct lease *lease, struct error *err)
 	const struct claim *c = lease->claim;
 	struct query q;
 
-	if (!c || !c->holder || c->freed)
+	if (!c || !c->row || c->freed)
 		return true;
 	query_start(&q, db, SQL_CLAIM_LEAVE, err);
 	claim_run_drop(&q, c);
@@ -171,13 +234,16 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 	bool ok = true;
 	struct query q;
 
-	if (c && c->holder && !c->freed) {
+	if (c && c->holder && !c->row) {
+		ok = claim_forget_name(e, lease->thread_id, c->holder, err);
+	} else if (c && c->holder && !c->freed) {
 		pool_query(e->pool, &q, SQL_CLAIM_DROP, err);
 		claim_run_drop(&q, c);
 		ok = pool_query_end(e->pool, &q);
-		if (!ok)
-			instances_release_later(e->instances, c->holder, c->row, c->fence);
 	}
+	if (!ok)
+		instances_release_later(
+		    e->instances, c->holder, c->row, c->fence, lease->thread_id);
 	free(c);
 	lease_release(lease);
 	return ok;
@@ -185,23 +251,54 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 
 /* ---- writing ---- */
 
-bool claim_holds(struct db *db, const struct lease *lease, struct error *err)
+bool claim_ask(struct db *db, const struct lease *lease, struct query *q, struct error *err)
 {
 	const struct claim *c = lease->claim;
-	struct query q;
-	bool holds;
 
+	*q = (struct query){0};
 	if (!lease_holds(lease))
 		return thread_lost(lease->thread_id, err);
 	if (!c || !c->holder)
 		return true;
-	query_start(&q, db, SQL_CLAIM_HOLD, err);
-	query_int(&q, ":row", c->row);
-	query_int(&q, ":fence", c->fence);
-	query_int(&q, ":process", c->holder);
-	query_int(&q, ":freed", c->freed);
-	holds = query_row(&q);
-	return query_end(&q) && (holds || thread_lost(lease->thread_id, err));
+	query_start(q, db, c->row ? SQL_CLAIM_HOLD : SQL_CLAIM_MAKE, err);
+	query_int(q, ":process", c->holder);
+	if (c->row) {
+		query_int(q, ":row", c->row);
+		query_int(q, ":fence", c->fence);
+		query_int(q, ":freed", c->freed);
+	} else {
+		query_text(q, ":thread_id", lease->thread_id);
+	}
+	query_send(q);
+	return !q->failed;
+}
+
+bool claim_answer(const struct lease *lease, struct query *q, struct error *err)
+{
+	bool holds;
+
+	if (!q->db)
+		return true;
+	holds = query_row(q);
+	return query_end(q) && (holds || thread_lost(lease->thread_id, err));
+}
+
+bool claim_holds(struct db *db, const struct lease *lease, struct error *err)
+{
+	struct query q;
+
+	return claim_ask(db, lease, &q, err) && claim_answer(lease, &q, err);
+}
+
+bool claim_lock(struct db *db, enum sql_id id, int64_t row, struct error *err)
+{
+	struct query q;
+
+	if (!db->driver->side_by_side)
+		return true;
+	query_start(&q, db, id, err);
+	query_int(&q, ":row", row);
+	return query_run(&q);
 }
 
 bool claim_holder(struct storage *st, const struct lease *lease, int64_t *holder, struct error *err)

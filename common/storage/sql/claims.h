@@ -30,6 +30,19 @@ bool claims_stop(struct storage *st, const struct storage_context *ctx, const ch
  * where there is one: false with ERR_THREAD_BUSY when somebody else has the thread by now. */
 bool claim_holds(struct db *db, const struct lease *lease, struct error *err);
 
+/* The same in two steps, so that others may ask meanwhile (query_send).  Where the first one has
+ * failed there is no second. */
+bool claim_ask(struct db *db, const struct lease *lease, struct query *q, struct error *err);
+bool claim_answer(const struct lease *lease, struct query *q, struct error *err);
+
+/*
+ * Where transactions run side by side, has others that lock the same thread's row wait until this
+ * one ends, also those of its holder: SQL_THREAD_LOCK with its row, SQL_JOB_LOCK with that of a job
+ * of it.  What goes by a thread's queue, records or checkpoints and has no claim begins with that,
+ * and reads behind it.
+ */
+bool claim_lock(struct db *db, enum sql_id id, int64_t row, struct error *err);
+
 /* The holder that a thread is to have that is made under the lease and not given back with that;
  * 0: none is needed. */
 bool claim_holder(

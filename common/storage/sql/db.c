@@ -64,6 +64,17 @@ bool db_again(struct db *db)
 	return db->driver->again && db->driver->again(db);
 }
 
+bool db_take_turn(struct db *db, const char *of, struct error *err)
+{
+	struct query q;
+
+	if (!db->driver->side_by_side)
+		return true;
+	query_start(&q, db, SQL_TURN_TAKE, err);
+	query_text(&q, ":of", of);
+	return query_run(&q);
+}
+
 bool database_is_there(const struct db_source *source)
 {
 	return source->driver->is_there(source);
@@ -118,6 +129,12 @@ void query_watch(struct query *q, const struct waiter *waiter)
 {
 	if (waiter && !q->failed)
 		q->db->driver->watch(q, waiter);
+}
+
+void query_send(struct query *q)
+{
+	if (!q->failed && q->db->driver->send)
+		q->db->driver->send(q);
 }
 
 bool query_row(struct query *q)

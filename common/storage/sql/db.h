@@ -67,6 +67,7 @@ struct db_driver {
 	int64_t (*changes)(struct db *db);
 	int64_t (*last_row)(struct db *db);
 	bool (*again)(struct db *db); /* NULL: never */
+	bool side_by_side; /* others write meanwhile: what must not change is locked, row by row */
 
 	/* Of a whole database: see the functions of the same names. */
 	bool (*is_there)(const struct db_source *source);
@@ -88,6 +89,7 @@ struct db_driver {
 	void (*integer)(struct query *q, const char *name, int64_t value);
 	void (*blob)(struct query *q, const char *name, const void *value, size_t size);
 	void (*watch)(struct query *q, const struct waiter *waiter);
+	void (*send)(struct query *q); /* NULL: nothing */
 	bool (*row)(struct query *q);
 	bool (*run)(struct query *q); /* instead of row and end; NULL: these */
 	enum db_kind (*column_kind)(struct query *q, int column);
@@ -106,11 +108,16 @@ void db_close(struct db *db); /* NULL is fine */
 bool db_exec(struct db *db, enum sql_id id, struct error *err);
 bool db_script(struct db *db, const char *sql, struct error *err);
 
-/* A write transaction: nobody else writes to the database until it ends.  A rollback is fine also
- * where the database has rolled back by itself. */
+/* A write transaction: nobody else writes to the database until it ends, unless its driver is one
+ * where they run side by side.  A rollback is fine also where the database has rolled back by
+ * itself. */
 bool db_begin(struct db *db, struct error *err);
 bool db_commit(struct db *db, struct error *err);
 void db_rollback(struct db *db);
+
+/* Of transactions that run side by side, has those that take the same turn wait for each other: of
+ * what numbers its rows in the order of its commits.  Elsewhere nothing. */
+bool db_take_turn(struct db *db, const char *of, struct error *err);
 
 /* Of the latest statement that wrote: how many rows it changed; of the latest one that made a row
  * with a number of the database's: that number. */
@@ -147,6 +154,13 @@ void query_blob(struct query *q, const char *name, const void *value, size_t siz
 /* From now on rows are looked for only while somebody waits; a query that ends without them fails
  * with status 499.  NULL: however long it takes. */
 void query_watch(struct query *q, const struct waiter *waiter);
+
+/*
+ * Within a transaction: sends it to the server, where there is one, so that what others ask goes
+ * with it; its rows are looked at later.  A query that nobody has ended when the transaction is
+ * over is ended then.
+ */
+void query_send(struct query *q);
 
 /* The next row; false at the end and after a failure. */
 bool query_row(struct query *q);

@@ -271,7 +271,7 @@ static bool copy_apply(struct db *db, struct unit *unit, struct error *err)
 	struct view v;
 	bool ok;
 
-	if (!claim_holds(db, c->lease, err))
+	if (!claim_holds(db, c->lease, err) || !claim_lock(db, SQL_THREAD_LOCK, c->from->row, err))
 		return false;
 	if (!view_read_in(&v, db, c->from->row, NULL, err))
 		return false;

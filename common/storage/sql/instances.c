@@ -46,6 +46,7 @@ struct followed {
 struct unreleased {
 	struct unreleased *next;
 	int64_t holder, row, fence;
+	char thread_id[]; /* of one that was not made, where row is 0 */
 };
 
 struct instances {
@@ -301,12 +302,18 @@ bool instances_bury(struct instances *i, struct error *err)
 
 /* ---- what could not be given back ---- */
 
-void instances_release_later(struct instances *i, int64_t holder, int64_t row, int64_t fence)
+void instances_release_later(
+    struct instances *i, int64_t holder, int64_t row, int64_t fence, const char *thread_id)
 {
-	struct unreleased *u = xmalloc(sizeof(*u));
+	size_t size = strlen(thread_id) + 1;
+	struct unreleased *u = xmalloc(sizeof(*u) + size);
 
+	u->holder = holder;
+	u->row = row;
+	u->fence = fence;
+	memcpy(u->thread_id, thread_id, size);
 	pthread_mutex_lock(&i->lock);
-	*u = (struct unreleased){i->unreleased, holder, row, fence};
+	u->next = i->unreleased;
 	i->unreleased = u;
 	pthread_mutex_unlock(&i->lock);
 }
@@ -316,10 +323,14 @@ static bool instances_release_one(
 {
 	struct query q;
 
-	pool_query(i->engine->pool, &q, SQL_CLAIM_DROP, err);
-	query_int(&q, ":row", u->row);
+	pool_query(i->engine->pool, &q, u->row ? SQL_CLAIM_DROP : SQL_CLAIM_UNNAME, err);
 	query_int(&q, ":process", u->holder);
-	query_int(&q, ":fence", u->fence);
+	if (u->row) {
+		query_int(&q, ":row", u->row);
+		query_int(&q, ":fence", u->fence);
+	} else {
+		query_text(&q, ":thread_id", u->thread_id);
+	}
 	query_row(&q);
 	return pool_query_end(i->engine->pool, &q);
 }
@@ -338,7 +349,7 @@ static bool instances_release(struct instances *i, struct error *err)
 			return true;
 		bool ok = instances_release_one(i, u, err);
 		if (!ok)
-			instances_release_later(i, u->holder, u->row, u->fence);
+			instances_release_later(i, u->holder, u->row, u->fence, u->thread_id);
 		free(u);
 		if (!ok)
 			return false;

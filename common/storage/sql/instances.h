@@ -45,7 +45,9 @@ bool instances_process(struct instances *i, int64_t *process, struct error *err)
 /* Takes away the rows of processes of this instance that have died. */
 bool instances_bury(struct instances *i, struct error *err);
 
-/* Has a release that failed tried again, until it is done or the process ends. */
-void instances_release_later(struct instances *i, int64_t holder, int64_t row, int64_t fence);
+/* Has a release that failed tried again, until it is done or the process ends.  row 0: of the name
+ * of a thread that was not made. */
+void instances_release_later(
+    struct instances *i, int64_t holder, int64_t row, int64_t fence, const char *thread_id);
 
 #endif

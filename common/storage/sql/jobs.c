@@ -100,7 +100,7 @@ bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, stru
 	int64_t row;
 	bool ok;
 
-	query_start(&q, db, SQL_JOB_NEXT, err);
+	query_start(&q, db, SQL_JOB_NEXT_FREE, err);
 	ok = job_next_row(&q, c->now, &row, &c->next_due);
 	return query_end(&q) && ok && (!row || job_take(db, c, row, moves, err));
 }

@@ -23,6 +23,13 @@ static struct about about_of(const struct memories_engine *e)
 	return (struct about){e->model, e->dimension};
 }
 
+/* Rows and changes of vectors are numbered, and whoever follows them goes by the highest number: so
+ * they are to be seen in the order of their numbers. */
+static bool memories_turn(struct db *db, struct error *err)
+{
+	return db_take_turn(db, "memories", err);
+}
+
 static bool run_on_row(
     struct db *db, enum sql_id id, const char *name, int64_t row, struct error *err)
 {
@@ -108,7 +115,7 @@ static bool run_put(struct db *db, struct unit *unit, struct error *err)
 	struct putting *p = (struct putting *)unit;
 	int64_t row = 0;
 
-	return insert_memory(db, p, &row, err) &&
+	return memories_turn(db, err) && insert_memory(db, p, &row, err) &&
 	    run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
 	    write_relations(db, row, p->links, err) &&
 	    write_vector(db, &p->about, row, p->vector, err);
@@ -168,7 +175,7 @@ static bool run_update(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
 
-	if (!find_memory(db, c, err))
+	if (!memories_turn(db, err) || !find_memory(db, c, err))
 		return false;
 	if (!c->row)
 		return true;
@@ -221,7 +228,7 @@ static bool run_remove(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
 
-	if (!find_memory(db, c, err))
+	if (!memories_turn(db, err) || !find_memory(db, c, err))
 		return false;
 	return !c->row || memories_delete(db, c->row, err);
 }
@@ -255,6 +262,8 @@ static bool run_forget(struct db *db, struct unit *unit, struct error *err)
 	struct forgetting *f = (struct forgetting *)unit;
 
 	f->gone_count = 0;
+	if (!memories_turn(db, err))
+		return false;
 	for (size_t i = 0; i < f->count; i++) {
 		struct query q;
 		bool held;
@@ -339,6 +348,8 @@ static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 {
 	struct adoption *a = (struct adoption *)unit;
 
+	if (!memories_turn(db, err))
+		return false;
 	for (size_t i = 0; i < a->count; i++)
 		if (!adopt_one(db, a, i, err))
 			return false;

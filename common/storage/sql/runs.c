@@ -4,6 +4,7 @@
 #include "storage/runs.h"
 
 #include "base/memory.h"
+#include "storage/sql/claims.h"
 #include "storage/sql/records.h"
 #include "storage/sql/runs_engine.h"
 
@@ -66,7 +67,8 @@ static bool runs_remove_row(struct db *db, struct unit *unit, struct error *err)
 	struct record_removal *r = (struct record_removal *)unit;
 
 	r->moves = (struct moves){0};
-	return record_drop(db, r->record->thread_row, r->record->number, &r->moves, err);
+	return claim_lock(db, SQL_THREAD_LOCK, r->record->thread_row, err) &&
+	    record_drop(db, r->record->thread_row, r->record->number, &r->moves, err);
 }
 
 static bool runs_remove(struct storage *st, const struct storage_context *ctx,

@@ -134,7 +134,7 @@ static bool traced_write(struct trace_records *records, const struct storage_con
 	(void)ctx;
 	if (!db_begin(db, err))
 		return false;
-	bool ok = true;
+	bool ok = db_take_turn(db, "traces", err);
 	for (size_t i = 0; ok && i < count; i++)
 		ok = trace_put(db, &list[i], err);
 	ok = ok && trace_trim(db, err) && db_commit(db, err);

@@ -105,17 +105,34 @@ static void pass_lead(struct writer *w)
 
 enum outcome { COMMITTED, NOT_BEGUN, ROLLED_BACK };
 
+static bool units_ask(struct db *db, struct unit *first, const struct unit *end, struct error *err)
+{
+	bool ok = true;
+
+	for (struct unit *u = first; ok && db->driver->send && u != end; u = u->next)
+		ok = !u->ask || u->ask(db, u, err);
+	return ok;
+}
+
+/* Of those that ask, or of the others. */
+static bool units_run(
+    struct db *db, struct unit *first, const struct unit *end, bool asking, struct error *err)
+{
+	bool ok = true;
+
+	for (struct unit *u = first; ok && u != end; u = u->next)
+		ok = (u->ask != NULL) != asking || u->run(db, u, err);
+	return ok;
+}
+
 /* The units from first up to, not including, end in one transaction. */
 static enum outcome transaction_try(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
-	bool ok = true;
-
 	if (!db_begin(db, err))
 		return NOT_BEGUN;
-	for (struct unit *u = first; ok && u != end; u = u->next)
-		ok = u->run(db, u, err);
-	if (ok && db_commit(db, err))
+	if (units_ask(db, first, end, err) && units_run(db, first, end, true, err) &&
+	    units_run(db, first, end, false, err) && db_commit(db, err))
 		return COMMITTED;
 	assert(error_is_set(err));
 	db_rollback(db);

@@ -27,6 +27,11 @@ struct unit {
 	 * database and its own results. */
 	bool (*run)(struct db *db, struct unit *unit, struct error *err);
 
+	/* NULL, or sends what run needs to know (query_send), so that one trip to the server is
+	 * enough for all units of a group; where there is no server it is not called.  Units that
+	 * have it run before the others. */
+	bool (*ask)(struct db *db, struct unit *unit, struct error *err);
+
 	/* the writer's own */
 	struct error err;
 	_Atomic uint32_t state;

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# Two instances over one PostgreSQL, and one thread that sixteen clients write to: each turn that was acknowledged is there
+# once, none is refused.
+set -u
+AGENTGRAPH_ENGINE=postgresql
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+
+[ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ] || tap_skip_all 'the module for PostgreSQL was not built'
+
+CLIENTS=8 TURNS=8 # of each instance; of each client
+
+STATE=$WORK/state
+database_of "$STATE"
+PG=$PG_DIR
+PG_DIR= # both have the address that is set now
+trap '"$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
+
+# begin NAME: starts the instance of that name.
+begin() {
+	STATE=$WORK/$1 SOCKET=
+	mkdir -p -m 700 "$STATE"
+	api_start --threads 64 || tap_bail "instance $1 does not start"
+	eval "socket_$1=\$SOCKET"
+}
+
+# client NAME: says its turns one after the other, and notes what it was told of each.
+client() {
+	WORK=$WORK/$1
+	mkdir "$WORK"
+	for turn in $(seq "$TURNS"); do
+		invoke "$1-$turn" "$(thread t)"
+		echo "$1-$turn $STATUS $(json '"\(.error_code // "fine") \(.detail // "")"' "$BODY")"
+	done >"$WORK/told"
+}
+
+printf '{"agent":"builtin:demo","runs":{"wait_timeout":120}}\n' >agentgraph.json
+begin a
+begin b
+
+clients=
+for i in $(seq "$CLIENTS"); do
+	for instance in a b; do
+		eval "SOCKET=\$socket_$instance"
+		client "$instance$i" &
+		clients="$clients $!"
+	done
+done
+# shellcheck disable=SC2086 # words
+wait $clients
+cat "$WORK"/[ab]*/told >told
+
+all=$((2 * CLIENTS * TURNS))
+is "$(grep -c ' 200 fine' told)" "$all" "all $all turns are answered" || diag "$(grep -v ' 200 fine' told)"
+sed -n 's/ 200 fine.*//p' told | sort >acknowledged
+
+api GET "/v1/threads/t/messages?limit=1000"
+said='.data.messages[] | select(.role == "user") | .content[0].text'
+json "$said" "$BODY" | sort >stored
+is "$(diff acknowledged stored)" '' 'and each is there once'
+is "$(json '[.data.messages[].content[0].text] | [range(0; length; 2) as $i | .[$i + 1] == "echo: " + .[$i]] | all' "$BODY")" \
+	true 'with its answer behind it'
+
+refused=0
+for i in $(seq 10); do
+	for instance in a b; do
+		eval "SOCKET=\$socket_$instance"
+		in_background "new_$instance" invoke "of $instance" "$(thread "new-$i")"
+	done
+	for instance in a b; do
+		collect "new_$instance"
+		[ "$STATUS" = 200 ] || refused=$((refused + 1))
+	done
+done
+is "$refused" 0 'nor is one refused where both make the thread'
+
+done_testing
