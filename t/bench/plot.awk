@@ -113,15 +113,16 @@ function legend(   s, at, y) {
 	}
 }
 
-# The same in all plots; in the middle between black and white, so that it is seen on both.
-function colour(name) {
+# The same in all plots, and else one after the other; in the middle between black and white, so that it is seen on both.
+function colour(name, s,   others) {
 	if (name ~ /^agentgraph/)
 		return "#e8590c"
 	if (name ~ /^nginx/)
 		return name == "nginx alone" ? "#7d8590" : "#b08800"
 	if (name ~ /^LangGraph/)
 		return name ~ /server/ ? "#1c7ed6" : "#2f9e44"
-	return "#ae3ec9"
+	split("#ae3ec9 #e8590c #1c7ed6 #2f9e44 #b08800 #7d8590", others, " ")
+	return others[name ~ /^Mastra/ ? 1 : s % 6 + 1]
 }
 
 function style(   s) {
@@ -132,8 +133,8 @@ function style(   s) {
 	print ".page { fill: #ffffff; } .grid { stroke: #c4cbd3; } .fine { stroke: #eaeef2; } .frame { fill: none; stroke: #8c959f; }"
 	print "polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; }"
 	for (s = 1; s <= count; s++)
-		printf ".s%d { stroke: %s;%s } .d%d { fill: %s; }\n", s, colour(series[s]),
-			(s == 1 ? " stroke-width: 3;" : series[s] ~ /^nginx|,.*all$/ ? " stroke-dasharray: 6 4;" : ""), s, colour(series[s])
+		printf ".s%d { stroke: %s;%s } .d%d { fill: %s; }\n", s, colour(series[s], s),
+			(s == 1 ? " stroke-width: 3;" : series[s] ~ /^nginx|,.*all$/ ? " stroke-dasharray: 6 4;" : ""), s, colour(series[s], s)
 	print "@media (prefers-color-scheme: dark) {"
 	print "text { fill: #e6edf3; } .tick { fill: #9198a1; } .page { fill: #0d1117; }"
 	print ".grid { stroke: #3d444d; } .fine { stroke: #1f252d; } .frame { stroke: #656c76; }"
