@@ -155,6 +155,22 @@ def compare_codes(rows, document):
             differ(f"code {code} with {status} is in {'the pages' if (code, status) in said else 'the document'} only")
 
 
+def compare_changes(rows, described):
+    """What the versions have added, less what they took away, is what the pages describe."""
+    there = {kind: set() for kind in described}
+    for version, change, kind, names in rows:
+        for name, _ in WORD.findall(names):
+            if change == "added" and name not in there[kind]:
+                there[kind].add(name)
+            elif change == "removed" and name in there[kind]:
+                there[kind].remove(name)
+            elif "." not in name or name.split(".")[0] not in there[kind]:
+                differ(f"protocol-changes.md: {version} cannot have {change} {name}")
+    for kind, names in described.items():
+        for name in sorted(names ^ there[kind]):
+            differ(f"protocol-changes.md: {name} is {'in no version' if name in names else 'described nowhere'}")
+
+
 def main():
     directory, openapi = sys.argv[1:]
     document = json.load(open(openapi, encoding="utf-8"))
@@ -164,8 +180,9 @@ def main():
     everything = [(head, rows) for page in pages for head, rows in tables(page)]
     routes = [rows for head, rows in everything if head[0] == "method"]
     codes = [rows for head, rows in everything if head == ["code", "status", "text, or when"]]
-    if len(routes) != 1 or len(codes) != 1:
-        sys.exit("one table of routes and one of codes are expected")
+    changes = [rows for head, rows in everything if head == ["version", "change", "kind", "names"]]
+    if not len(routes) == len(codes) == len(changes) == 1:
+        sys.exit("one table of routes, one of codes and one of changes are expected")
     compare_routes(routes[0], document)
     compare_codes(codes[0], document)
     for name in sorted(schemas.keys() - shapes.keys() - NO_FIELDS):
@@ -177,6 +194,11 @@ def main():
             compare_events(pages, schemas[name])
         else:
             compare_shape(name, schemas[name], shapes[name])
+    compare_changes(changes[0], {
+        "routes": {f"{WORD.match(row[0])[1]} {WORD.match(row[1])[1]}" for row in routes[0]},
+        "shapes": set(shapes),
+        "codes": {WORD.match(row[0])[1] for row in codes[0]},
+    })
     print("\n".join(differences))
     sys.exit(1 if differences else 0)
 
