@@ -6,6 +6,7 @@
 #include "base/os/clock.h"
 #include "storage/sqlite/migrate.h"
 #include "storage/sqlite/wal.h"
+#include "storage/sqlite/wal_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -21,11 +22,14 @@
 #define WATCHED_STEPS 50 /* of SQLite's machine: a few rows */
 #define NOBODY_WAITS 499 /* as web servers log it */
 
+static const char *sqlite_vfs; /* what files are opened with */
+
 /* The statistics of memory use cost a global mutex at every allocation. */
 static void configure_library(void)
 {
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite3_initialize();
+	sqlite_vfs = wal_file_register();
 }
 
 /*
@@ -110,7 +114,8 @@ struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err)
 	pthread_once(&once, configure_library);
 	db->db.driver = &sqlite_driver;
 	db->patience_ms = PATIENCE_MS;
-	rc = sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	rc = sqlite3_open_v2(
+	    path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, sqlite_vfs);
 	if (rc == SQLITE_OK ? sqlite_set_up(db, mode, err) : fail_with(db, rc, err))
 		return &db->db;
 	db_close(&db->db);

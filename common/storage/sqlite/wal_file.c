@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: ISC */
+/* A VFS above SQLite's own: what it holds back of a log, and when that goes to the file. */
+#include "storage/sqlite/wal_file.h"
+
+#include <assert.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* https://www.sqlite.org/fileformat2.html#the_write_ahead_log: a frame is this and a page; bytes 4
+ * to 7 are not 0 in the one that commits. */
+#define FRAME_HEADER 24
+#define FRAME_COMMITS 4
+#define FRAME_COMMITS_BYTES 4
+
+/* SQLite's own access writes less than 128 KiB at once. */
+#define HELD_MOST (31 * (FRAME_HEADER + 4096))
+
+/* Of those of the log's index: https://www.sqlite.org/walformat.html */
+#define WRITE_LOCK 0
+
+enum expected { A_HEADER, A_PAGE, THE_LAST_PAGE };
+
+/* A database, or its log. */
+struct wal_file {
+	sqlite3_file file;      /* first, so that one pointer is both */
+	struct wal_file *other; /* a database's log, or a log's database, while that is open */
+
+	/* of a log */
+	unsigned char *held; /* HELD_MOST bytes of room */
+	int length;          /* of what is held */
+	sqlite3_int64 at;    /* where it belongs */
+	sqlite3_int64 end;   /* of all that was written under the present write lock */
+	enum expected next;  /* write, behind what is held */
+
+	sqlite3_int64 own[]; /* SQLite's own file */
+};
+
+static struct wal_file *wal_file_of(sqlite3_file *file)
+{
+	return (struct wal_file *)file;
+}
+
+static sqlite3_file *own_of(sqlite3_file *file)
+{
+	return (sqlite3_file *)wal_file_of(file)->own;
+}
+
+/* ---- what is held ---- */
+
+static bool held_has_room(struct wal_file *log, int count)
+{
+	if (!log->held)
+		log->held = sqlite3_malloc(HELD_MOST);
+	return log->held && count <= HELD_MOST - log->length;
+}
+
+static void held_add(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
+{
+	if (!log->length)
+		log->at = at;
+	memcpy(log->held + log->length, bytes, (size_t)count);
+	log->length += count;
+}
+
+static void held_drop(struct wal_file *log)
+{
+	log->length = 0;
+	log->next = A_HEADER;
+}
+
+/* What cannot be written stays, to be tried again: SQLite may roll a statement back, and go on with
+ * the transaction that it belongs to. */
+static int held_write(struct wal_file *log)
+{
+	sqlite3_file *own = own_of(&log->file);
+	int rc = SQLITE_OK;
+
+	if (log->length)
+		rc = own->pMethods->xWrite(own, log->held, log->length, log->at);
+	if (rc == SQLITE_OK)
+		held_drop(log);
+	return rc;
+}
+
+/* ---- the log ---- */
+
+static bool header_commits(const unsigned char *header)
+{
+	static const unsigned char nothing[FRAME_COMMITS_BYTES];
+
+	return memcmp(header + FRAME_COMMITS, nothing, sizeof(nothing)) != 0;
+}
+
+/* A commit that failed must not get into the file later, when there is room again. */
+static int held_commit(struct wal_file *log, int page_size)
+{
+	int rc = held_write(log);
+
+	if (rc != SQLITE_OK) {
+		log->length -= FRAME_HEADER + page_size;
+		log->next = A_HEADER;
+	}
+	return rc;
+}
+
+/*
+ * A header or a page is held where it is the next of its kind.  Anything else is written at once:
+ * the header of the log, and what is written anew under the same lock, which may be a header
+ * without a page, as when checksums change behind a page that was replaced.
+ */
+static int log_write_next(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
+{
+	sqlite3_file *own = own_of(&log->file);
+	bool follows = log->length && at == log->at + log->length;
+	int rc = SQLITE_OK;
+
+	if (!follows || !held_has_room(log, count))
+		rc = held_write(log);
+	if (rc != SQLITE_OK)
+		return rc;
+	if (log->next == A_HEADER) {
+		if (count != FRAME_HEADER || at < log->end || !held_has_room(log, count)) {
+			rc = held_write(log);
+			return rc == SQLITE_OK ? own->pMethods->xWrite(own, bytes, count, at) : rc;
+		}
+		held_add(log, bytes, count, at);
+		log->next = header_commits(bytes) ? THE_LAST_PAGE : A_PAGE;
+		return SQLITE_OK;
+	}
+	held_add(log, bytes, count, at);
+	if (log->next == THE_LAST_PAGE)
+		return held_commit(log, count);
+	log->next = A_HEADER;
+	return SQLITE_OK;
+}
+
+static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+{
+	struct wal_file *log = wal_file_of(file);
+	int rc = log_write_next(log, bytes, count, at);
+
+	if (rc == SQLITE_OK && at + count > log->end)
+		log->end = at + count;
+	return rc;
+}
+
+static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
+{
+	sqlite3_file *own = own_of(file);
+	struct wal_file *log = wal_file_of(file);
+	int rc = SQLITE_OK;
+
+	if (at < log->at + log->length && at + count > log->at)
+		rc = held_write(log);
+
+	return rc == SQLITE_OK ? own->pMethods->xRead(own, bytes, count, at) : rc;
+}
+
+static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	sqlite3_file *own = own_of(file);
+	int rc = held_write(wal_file_of(file));
+
+	return rc == SQLITE_OK ? own->pMethods->xTruncate(own, size) : rc;
+}
+
+static int log_sync(sqlite3_file *file, int flags)
+{
+	sqlite3_file *own = own_of(file);
+	int rc = held_write(wal_file_of(file));
+
+	return rc == SQLITE_OK ? own->pMethods->xSync(own, flags) : rc;
+}
+
+static int log_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+	sqlite3_file *own = own_of(file);
+	int rc = held_write(wal_file_of(file));
+
+	return rc == SQLITE_OK ? own->pMethods->xFileSize(own, size) : rc;
+}
+
+/* ---- the index of the log, which belongs to the database ---- */
+
+static int index_lock(sqlite3_file *file, int first, int count, int flags)
+{
+	sqlite3_file *own = own_of(file);
+	struct wal_file *log = wal_file_of(file)->other;
+	bool writes = first == WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE);
+
+	if (log && writes && (flags & SQLITE_SHM_UNLOCK))
+		held_drop(log); /* it was rolled back */
+	int rc = own->pMethods->xShmLock(own, first, count, flags);
+	if (log && writes && (flags & SQLITE_SHM_LOCK) && rc == SQLITE_OK)
+		log->end = 0;
+	return rc;
+}
+
+/* SQLite calls this between two halves of what it says to others.  A commit is in the file by then;
+ * if it were not, it had better not be said. */
+static void index_barrier(sqlite3_file *file)
+{
+	sqlite3_file *own = own_of(file);
+	struct wal_file *log = wal_file_of(file)->other;
+
+	assert(!log || log->next != THE_LAST_PAGE);
+	own->pMethods->xShmBarrier(own);
+}
+
+static int index_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory)
+{
+	return own_of(file)->pMethods->xShmMap(own_of(file), region, size, extend, memory);
+}
+
+static int index_unmap(sqlite3_file *file, int and_delete)
+{
+	return own_of(file)->pMethods->xShmUnmap(own_of(file), and_delete);
+}
+
+/* ---- what is as SQLite has it ---- */
+
+static int own_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
+{
+	return own_of(file)->pMethods->xRead(own_of(file), bytes, count, at);
+}
+
+static int own_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+{
+	return own_of(file)->pMethods->xWrite(own_of(file), bytes, count, at);
+}
+
+static int own_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	return own_of(file)->pMethods->xTruncate(own_of(file), size);
+}
+
+static int own_sync(sqlite3_file *file, int flags)
+{
+	return own_of(file)->pMethods->xSync(own_of(file), flags);
+}
+
+static int own_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+	return own_of(file)->pMethods->xFileSize(own_of(file), size);
+}
+
+static int own_lock(sqlite3_file *file, int level)
+{
+	return own_of(file)->pMethods->xLock(own_of(file), level);
+}
+
+static int own_unlock(sqlite3_file *file, int level)
+{
+	return own_of(file)->pMethods->xUnlock(own_of(file), level);
+}
+
+static int own_is_reserved(sqlite3_file *file, int *result)
+{
+	return own_of(file)->pMethods->xCheckReservedLock(own_of(file), result);
+}
+
+static int own_control(sqlite3_file *file, int operation, void *arg)
+{
+	return own_of(file)->pMethods->xFileControl(own_of(file), operation, arg);
+}
+
+static int own_sector_size(sqlite3_file *file)
+{
+	return own_of(file)->pMethods->xSectorSize(own_of(file));
+}
+
+static int own_characteristics(sqlite3_file *file)
+{
+	return own_of(file)->pMethods->xDeviceCharacteristics(own_of(file));
+}
+
+static int own_fetch(sqlite3_file *file, sqlite3_int64 at, int count, void **page)
+{
+	return own_of(file)->pMethods->xFetch(own_of(file), at, count, page);
+}
+
+static int own_unfetch(sqlite3_file *file, sqlite3_int64 at, void *page)
+{
+	return own_of(file)->pMethods->xUnfetch(own_of(file), at, page);
+}
+
+/* ---- opened and closed ---- */
+
+static int wal_file_close(sqlite3_file *file)
+{
+	struct wal_file *f = wal_file_of(file);
+
+	if (f->other)
+		f->other->other = NULL;
+	sqlite3_free(f->held);
+	return own_of(file)->pMethods->xClose(own_of(file));
+}
+
+static const sqlite3_io_methods database_methods = {
+    .iVersion = 3,
+    .xClose = wal_file_close,
+    .xRead = own_read,
+    .xWrite = own_write,
+    .xTruncate = own_truncate,
+    .xSync = own_sync,
+    .xFileSize = own_size,
+    .xLock = own_lock,
+    .xUnlock = own_unlock,
+    .xCheckReservedLock = own_is_reserved,
+    .xFileControl = own_control,
+    .xSectorSize = own_sector_size,
+    .xDeviceCharacteristics = own_characteristics,
+    .xShmMap = index_map,
+    .xShmLock = index_lock,
+    .xShmBarrier = index_barrier,
+    .xShmUnmap = index_unmap,
+    .xFetch = own_fetch,
+    .xUnfetch = own_unfetch,
+};
+
+static const sqlite3_io_methods log_methods = {
+    .iVersion = 1,
+    .xClose = wal_file_close,
+    .xRead = log_read,
+    .xWrite = log_write,
+    .xTruncate = log_truncate,
+    .xSync = log_sync,
+    .xFileSize = log_size,
+    .xLock = own_lock,
+    .xUnlock = own_unlock,
+    .xCheckReservedLock = own_is_reserved,
+    .xFileControl = own_control,
+    .xSectorSize = own_sector_size,
+    .xDeviceCharacteristics = own_characteristics,
+};
+
+static int wal_file_open(
+    sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out)
+{
+	sqlite3_vfs *own = vfs->pAppData;
+	struct wal_file *f = wal_file_of(file);
+	bool is_log = flags & SQLITE_OPEN_WAL;
+
+	if (!is_log && !(flags & SQLITE_OPEN_MAIN_DB))
+		return own->xOpen(own, name, file, flags, flags_out);
+	*f = (struct wal_file){0};
+	int rc = own->xOpen(own, name, own_of(file), flags, flags_out);
+	if (rc != SQLITE_OK)
+		return rc;
+	file->pMethods = is_log ? &log_methods : &database_methods;
+	if (is_log) {
+		f->other = wal_file_of(sqlite3_database_file_object(name));
+		f->other->other = f;
+	}
+	return SQLITE_OK;
+}
+
+const char *wal_file_register(void)
+{
+	static sqlite3_vfs vfs;
+	sqlite3_vfs *own = sqlite3_vfs_find("unix");
+
+	if (!own)
+		return NULL;
+	vfs = *own;
+	vfs.pNext = NULL;
+	vfs.zName = "agentgraph";
+	vfs.szOsFile = (int)sizeof(struct wal_file) + own->szOsFile;
+	vfs.pAppData = own;
+	vfs.xOpen = wal_file_open;
+	return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? vfs.zName : NULL;
+}
