@@ -24,7 +24,9 @@ ON CONFLICT (number) DO UPDATE SET gone = false, seen_at = clock_timestamp(), ve
 RETURNING node;
 
 -- name: instance_seen
-UPDATE instances SET seen_at = clock_timestamp() WHERE number = :number AND NOT gone RETURNING node;
+UPDATE instances SET seen_at = clock_timestamp()
+WHERE number = :number AND NOT gone
+RETURNING node, set_config('synchronous_commit', 'off', true) AS mode;
 
 -- name: instances_give_up
 -- Those that nobody has seen for long, and all that they hold.

@@ -19,6 +19,7 @@ struct bell {
 struct queue_region {
 	struct shared_head head;
 	struct bell queue, outbox, chunks;
+	struct bell listeners; /* that wait for chunks */
 	_Atomic int64_t waiting;
 	atomic_flag known;      /* waiting has what was there at the start */
 	_Atomic uint32_t moved; /* counts for every run */
@@ -136,5 +137,20 @@ bool chunks_are_awaited(struct shared *shared)
 
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
 {
-	bell_wait(&queue_region(shared)->chunks, seen, timeout_ms);
+	struct queue_region *region = queue_region(shared);
+
+	/* most come again at once: whoever looks for them counts on that */
+	if (atomic_load(&region->listeners.sleepers))
+		bell_ring(&region->listeners);
+	bell_wait(&region->chunks, seen, timeout_ms);
+}
+
+uint32_t chunks_listeners(struct shared *shared)
+{
+	return atomic_load(&queue_region(shared)->listeners.word);
+}
+
+void chunks_listeners_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
+{
+	bell_wait(&queue_region(shared)->listeners, seen, timeout_ms);
 }

@@ -46,4 +46,9 @@ uint32_t chunks_word(struct shared *shared);
 bool chunks_are_awaited(struct shared *shared);
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
 
+/* For who looks for chunks of other instances only while somebody waits: sleeps until somebody does
+ * who did not when the word was seen. */
+uint32_t chunks_listeners(struct shared *shared);
+void chunks_listeners_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
+
 #endif

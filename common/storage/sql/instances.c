@@ -20,11 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FOLLOW_MS 15  /* between looks for chunks, while somebody waits for some */
-#define LOOK_MS 100   /* for what other instances order */
-#define IDLE_MS 1000  /* the same of those that are not in office */
-#define RENEW_MS 2000 /* a fifth of what makes an instance dead (sql/claims.sql) */
-#define LATE_MS 5000  /* when others than who is in office do that */
+#define FOLLOW_MS 8     /* between looks for chunks, while somebody waits for some */
+#define FOLLOWS_MS 1000 /* who has waited waits again, when it has read what there was */
+#define LOOK_MS 100     /* for what other instances order */
+#define IDLE_MS 1000    /* the same of those that are not in office */
+#define RENEW_MS 2000   /* a fifth of what makes an instance dead (sql/claims.sql) */
+#define LATE_MS 5000    /* when others than who is in office do that */
 
 /* The layout of the region SHARED_INSTANCE; its first mutex guards the beginning of a life. */
 struct instance_life {
@@ -55,8 +56,9 @@ struct instances {
 	struct instance_life *life;
 	int office;
 	/* its thread's own */
-	bool told;      /* that the database cannot be reached */
-	int64_t looked; /* for orders and jobs, by clock_monotonic_ms */
+	bool told;             /* that the database cannot be reached */
+	int64_t looked;        /* for orders and jobs, by clock_monotonic_ms */
+	int64_t follows_until; /* somebody waits for chunks, or is about to */
 	struct followed followed[FOLLOWED];
 
 	pthread_mutex_t lock;    /* guards what follows, but for reading what is atomic */
@@ -454,7 +456,9 @@ static void instances_look(struct instances *i, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
 
-	if (chunks_are_awaited(i->engine->shared) && !instances_find_chunks(i, err))
+	if (chunks_are_awaited(i->engine->shared))
+		i->follows_until = now + FOLLOWS_MS;
+	if (now < i->follows_until && !instances_find_chunks(i, err))
 		return;
 	if (now - i->looked < LOOK_MS)
 		return;
@@ -463,11 +467,21 @@ static void instances_look(struct instances *i, struct error *err)
 		instances_find_jobs(i, err);
 }
 
-static int64_t instances_pause(const struct instances *i, bool in_office)
+/* With the lock of its thread.  Who is in office wakes as soon as somebody begins to follow. */
+static void instances_sleep(struct instances *i, bool in_office)
 {
-	if (!in_office)
-		return IDLE_MS;
-	return chunks_are_awaited(i->engine->shared) ? FOLLOW_MS : LOOK_MS;
+	int64_t now = clock_monotonic_ms();
+	uint32_t seen;
+
+	if (!in_office || now < i->follows_until) {
+		background_sleep(&i->thread, now + (in_office ? FOLLOW_MS : IDLE_MS));
+		return;
+	}
+	pthread_mutex_unlock(&i->thread.lock);
+	seen = chunks_listeners(i->engine->shared);
+	if (!chunks_are_awaited(i->engine->shared))
+		chunks_listeners_wait(i->engine->shared, seen, LOOK_MS);
+	pthread_mutex_lock(&i->thread.lock);
 }
 
 static bool instances_look_after(struct instances *i, struct error *err)
@@ -523,8 +537,7 @@ static void *instances_work(void *arg)
 		instances_tell(i, &err);
 		pthread_mutex_lock(&i->thread.lock);
 		if (!i->thread.stopping)
-			background_sleep(
-			    &i->thread, clock_monotonic_ms() + instances_pause(i, in_office));
+			instances_sleep(i, in_office);
 	}
 	pthread_mutex_unlock(&i->thread.lock);
 	return NULL;
