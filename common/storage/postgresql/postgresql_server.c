@@ -180,8 +180,10 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 	error_set(err, failure == POSTGRESQL_REFUSED ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
 	snprintf(cause, sizeof(cause), "%s (%s)", text ? text : "", state);
 	server_cause(err, cause);
-	/* a server that became a standby stays one: whoever asks next is to find the new one */
-	if (strcmp(state, "25006") == 0)
+	/* A server that became a standby stays one: whoever asks next is to find the new one.  The
+	 * others are the last words of a session that somebody ends. */
+	if (strcmp(state, "25006") == 0 || strncmp(state, "57P", 3) == 0 ||
+	    strcmp(state, "25P03") == 0)
 		failure = connection_lost(s, c, err);
 	s->pq->clear(result);
 	return failure;
