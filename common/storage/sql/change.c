@@ -31,6 +31,7 @@ struct change {
 
 	struct query hold;   /* whether its claim holds */
 	struct query thread; /* that makes it, or reads what it is before */
+	struct query number; /* of the record of its run */
 
 	int64_t row; /* the thread's */
 	struct run_written run;
@@ -522,15 +523,33 @@ static bool apply_messages(
 	return !w->leave || leave_context(db, c, w->leave, err);
 }
 
-/* Whether the claim holds, and what the thread is; one that is not there is made. */
+/* Whether the claim holds, what the thread is, and which number its run gets; one that is not there
+ * is made. */
 static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change *c = (struct change *)unit;
 	struct growth growth = growth_of(c);
 
-	return claim_ask(db, c->change->lease, &c->hold, err) &&
-	    (c->change->writes[0]->thread->row == 0 ? insert_thread_ask : read_before_ask)(
-		db, c, &growth, err);
+	c->number = (struct query){0};
+	if (!claim_ask(db, c->change->lease, &c->hold, err))
+		return false;
+	if (c->change->writes[0]->thread->row == 0)
+		return insert_thread_ask(db, c, &growth, err);
+	if (!read_before_ask(db, c, &growth, err))
+		return false;
+	run_number_ask(db, c->change, &c->number, err);
+	return !c->number.failed;
+}
+
+/* What of it is looked at first; *number is that of its run, where it makes one. */
+static bool change_answers(struct change *c, int64_t *number, struct error *err)
+{
+	*number = 1;
+	if (claim_answer(c->change->lease, &c->hold, err) &&
+	    (!c->number.db || record_number_answer(&c->number, number)))
+		return true;
+	query_end(&c->thread);
+	return false;
 }
 
 static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err)
@@ -539,17 +558,18 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	struct thread_write **writes = c->change->writes;
 	struct growth growth = growth_of(c);
 	bool is_new = writes[0]->thread->row == 0;
+	int64_t number;
 	bool ok;
 
 	c->run = (struct run_written){0};
 	c->in_row = false;
 	if (!db->driver->send && !sql_change_ask(db, unit, err))
 		return false;
-	if (!claim_answer(c->change->lease, &c->hold, err))
+	if (!change_answers(c, &number, err))
 		return false;
 	ok = is_new ? insert_thread(db, c, err)
 		    : run_prepare(c->st, db, c->change, err) && update_thread(db, c, &growth, err);
-	struct run_place place = {c->row, is_new, c->now.view.last, 0};
+	struct run_place place = {c->row, c->now.view.last, 0, number};
 	for (int i = 0; ok && i < c->count; i++)
 		ok = apply_messages(db, c, writes[i], err) &&
 		    (!writes[i]->checkpoint || c->in_row ||

@@ -38,16 +38,28 @@ void record_read_row(struct query *q, struct run_record *r)
 	};
 }
 
+void record_number_ask(
+    struct db *db, int64_t thread, bool keeps, struct query *q, struct error *err)
+{
+	query_start(q, db, keeps ? SQL_RUN_LAST_KEPT : SQL_RUN_LAST, err);
+	query_int(q, ":thread", thread);
+	query_send(q);
+}
+
+bool record_number_answer(struct query *q, int64_t *number)
+{
+	if (query_row(q))
+		*number = query_column_int(q, RUN_LAST_NUMBER) + 1;
+	return query_end(q);
+}
+
 bool record_next_number(
     struct db *db, int64_t thread, bool keeps, int64_t *number, struct error *err)
 {
 	struct query q;
 
-	query_start(&q, db, keeps ? SQL_RUN_LAST_KEPT : SQL_RUN_LAST, err);
-	query_int(&q, ":thread", thread);
-	if (query_row(&q))
-		*number = query_column_int(&q, RUN_LAST_NUMBER) + 1;
-	return query_end(&q);
+	record_number_ask(db, thread, keeps, &q, err);
+	return record_number_answer(&q, number);
 }
 
 /* Executes a statement on a record. */

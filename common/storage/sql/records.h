@@ -10,9 +10,13 @@
 /* The row of a query that has the columns of run_get.  The texts live as long as the row. */
 void record_read_row(struct query *q, struct run_record *r);
 
-/* The number that the thread's next run gets; keeps: its chunks are kept. */
+/* The number that the thread's next run gets; keeps: its chunks are kept.  Also in two steps, so
+ * that others may ask meanwhile (query_send). */
 bool record_next_number(
     struct db *db, int64_t thread, bool keeps, int64_t *number, struct error *err);
+void record_number_ask(
+    struct db *db, int64_t thread, bool keeps, struct query *q, struct error *err);
+bool record_number_answer(struct query *q, int64_t *number);
 
 /* Of a run whose chunks are kept: from its begin on, or from its submission; and for how long when
  * it has ended (0: it goes on). */

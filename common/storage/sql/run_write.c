@@ -52,6 +52,16 @@ static bool run_has_job(
 	return query_end(&q) && (own || thread_lost(change->lease->thread_id, err));
 }
 
+void run_number_ask(
+    struct db *db, const struct thread_change *change, struct query *q, struct error *err)
+{
+	const struct run_record *begun = record_first(change);
+
+	*q = (struct query){0};
+	if (begun && !begun->number)
+		record_number_ask(db, change->writes[0]->thread->row, begun->keeps, q, err);
+}
+
 bool run_prepare(
     struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
 {
@@ -105,11 +115,9 @@ static bool record_insert(struct storage *st, struct db *db, const struct thread
     const struct run_place *place, struct run_written *written, struct error *err)
 {
 	const struct run_record *begun = record_first(change), *latest = record_last(change);
-	int64_t thread = place->thread_row, number = 1;
+	int64_t thread = place->thread_row, number = place->number;
 	struct query q;
 
-	if (!place->is_new && !record_next_number(db, thread, begun->keeps, &number, err))
-		return false;
 	written->number = number;
 	query_start(&q, db, SQL_RUN_INSERT, err);
 	query_int(&q, ":thread", thread);

@@ -9,8 +9,8 @@
 /* Where the change finds it. */
 struct run_place {
 	int64_t thread_row;
-	bool is_new;          /* the change has made the thread */
 	int64_t after, until; /* numbers that its messages have got, the first excluded */
+	int64_t number;       /* of a record that it makes; 0: it makes none */
 };
 
 /* What became of it. */
@@ -19,6 +19,11 @@ struct run_written {
 	struct run_job claimed; /* along with its end; row 0: nothing */
 	struct moves moves;
 };
+
+/* Asks for the number of the record that the change makes in a thread that there is, if it makes
+ * one; else q asks nothing. */
+void run_number_ask(
+    struct db *db, const struct thread_change *change, struct query *q, struct error *err);
 
 /* Before the row of a thread that there is is written: a run in the background may write only while
  * it has its job, another one buries what the dead have left; so does going back to a checkpoint,
