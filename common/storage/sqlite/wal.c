@@ -12,8 +12,9 @@
 #define LOG_BOUND (64u << 20 >> 12)
 #define LOG_LIMIT (512u << 20 >> 12)
 
-#define SHORTEST_PAUSE_MS 100
-#define LONGEST_PAUSE_MS 400
+/* Each round waits for the disk twice, and writes a page once however often it is in the log. */
+#define SHORTEST_PAUSE_MS 400
+#define LONGEST_PAUSE_MS 800
 #define ELECTION_MS 1000
 #define READER_PATIENCE_MS 20
 
