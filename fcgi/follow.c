@@ -26,7 +26,7 @@ static void follow_redirect(struct request *rq, const char *to, const struct run
 	reply_empty(rq, 200);
 }
 
-static struct run_ticket follow_ticket(
+struct run_ticket follow_ticket(
     const struct request *rq, enum run_ticket_kind kind, const struct run_record *record)
 {
 	return (struct run_ticket){.kind = kind,
@@ -88,12 +88,17 @@ void get_run_stream(struct request *rq)
 	else if (ticket.events && place.at_end)
 		reply_empty(rq, 204); /* by which an EventSource knows that there is nothing more */
 	else
-		follow_redirect(rq, "stream", &ticket);
+		follow_stream(rq, &ticket);
+}
+
+void follow_stream(struct request *rq, const struct run_ticket *ticket)
+{
+	follow_redirect(rq, "stream", ticket);
 }
 
 /* ---- waits ---- */
 
-void follow_wait(struct request *rq, double seconds)
+void follow_wait(struct request *rq, const struct follow_wish *wish)
 {
 	struct call *call = &rq->call;
 	struct thread thread;
@@ -103,7 +108,9 @@ void follow_wait(struct request *rq, double seconds)
 		return;
 	}
 	struct run_ticket ticket = follow_ticket(rq, RUN_TICKET_WAIT, &record);
-	ticket.until = clock_now() + (int64_t)(seconds * 1000000);
+	ticket.until = clock_now() + (int64_t)(wish->seconds * 1000000);
+	ticket.cancels = wish->cancels;
+	ticket.silent = wish->silent;
 	ticket.identity = call->identity;
 	ticket.identity.user = (cJSON *)call->user;
 	ticket.limit = call->limit.counted ? &call->limit : NULL;

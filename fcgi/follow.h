@@ -9,9 +9,13 @@
 #ifndef AGENTGRAPH_FCGI_FOLLOW_H
 #define AGENTGRAPH_FCGI_FOLLOW_H
 
+#include "access/ticket/run_ticket.h"
+
 #include <stdbool.h>
 
 struct request;
+struct run_record;
+struct run_ticket;
 
 /* Where the web server goes; the parameter, which no client can set, names another place. */
 #define FOLLOW_REDIRECT "/_agentgraph/follow"
@@ -24,7 +28,19 @@ struct request;
  * rq->vouched. */
 void follow_read_ticket(struct request *rq);
 
-/* Answers by a redirect to a wait of at most so many seconds for the end of a run. */
-void follow_wait(struct request *rq, double seconds);
+/* A ticket for the run of the path, without what is its kind's. */
+struct run_ticket follow_ticket(
+    const struct request *rq, enum run_ticket_kind kind, const struct run_record *record);
+
+/* Answers by a redirect to the stream of a run. */
+void follow_stream(struct request *rq, const struct run_ticket *ticket);
+
+/* Answers by a redirect to a wait of at most so many seconds for the end of the run of the path;
+ * cancels and silent are those of the ticket. */
+struct follow_wish {
+	double seconds;
+	bool cancels, silent;
+};
+void follow_wait(struct request *rq, const struct follow_wish *wish);
 
 #endif

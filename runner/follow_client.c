@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "runner/follow_head.h"
+#include "service/langgraph/lg_words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -200,9 +201,13 @@ static void follow_client_end_block(struct follow_client *client)
 static bool follow_client_take_block(struct follow_client *client)
 {
 	struct follow *follow = client->follow;
+	const struct run_ticket *ticket = &client->ticket;
+	const struct follow_form form = {.events = ticket->events,
+	    .granularity = (enum granularity)ticket->granularity,
+	    .words = ticket->langgraph ? &lg_words : NULL,
+	    .modes = (unsigned)ticket->modes};
 	struct error err = {0};
-	client->block = followed_run_next(&follow->runs, client->run, client->ticket.events,
-	    (enum granularity)client->ticket.granularity, &client->place, &err);
+	client->block = followed_run_next(&follow->runs, client->run, &form, &client->place, &err);
 	if (error_is_set(&err)) {
 		log_warning("a stream was broken off: %s", *err.cause ? err.cause : err.detail);
 		follow_client_drop(client);
@@ -281,8 +286,11 @@ static void follow_client_send_on(struct follow_client *client)
 		limit.reset_after = limit.reset_after > waited ? limit.reset_after - waited : 0;
 		ticket.limit = &limit;
 	}
-	follow_head_waited(&client->out, client->where,
-	    run_ticket_sign(&client->follow->settings->key, &ticket, client->arena));
+	if (ticket.silent)
+		follow_head_silent(&client->out);
+	else
+		follow_head_waited(&client->out, client->where,
+		    run_ticket_sign(&client->follow->settings->key, &ticket, client->arena));
 	client->stage = CLIENT_LAST;
 	client->moved = client->follow->now;
 	follow_client_push(client);
@@ -316,6 +324,7 @@ static void follow_client_admit(struct follow_client *client)
 		ticket->run_id));
 	client->began = follow->now;
 	client->place.after = ticket->after;
+	client->place.in.skip = ticket->skip;
 	if (ticket->kind == RUN_TICKET_WAIT) {
 		client->stage = CLIENT_WAIT;
 		followed_run_doubt(&follow->runs, client->run, follow->now);
@@ -364,12 +373,21 @@ static void follow_client_read_head(struct follow_client *client)
 
 /* ---- what happens to it ---- */
 
+/* It went away by itself; a run that is not to outlive it ends. */
+static void follow_client_lose(struct follow_client *client)
+{
+	bool follows = client->stage == CLIENT_STREAM || client->stage == CLIENT_WAIT;
+	if (follows && client->ticket.cancels && client->run->state == FOLLOWED_ACTIVE)
+		follow_cancel(client->follow->mender, client->run->thread_id, client->run->run_id);
+	follow_client_drop(client);
+}
+
 void follow_client_event(struct follow_client *client, uint32_t events)
 {
 	if (client->stage == CLIENT_GONE)
 		return; /* dropped earlier in this turn */
 	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		follow_client_drop(client);
+		follow_client_lose(client);
 	else if (client->stage == CLIENT_HEAD)
 		follow_client_read_head(client);
 	else
@@ -416,7 +434,7 @@ void follow_client_tick(struct follow_client *client)
 	} else if (follow->now - client->moved >= follow->settings->stall_ms) {
 		log_info("a client took nothing for %lld s: closed",
 		    (long long)(follow->settings->stall_ms / 1000));
-		follow_client_drop(client);
+		follow_client_lose(client);
 	}
 }
 

@@ -88,6 +88,11 @@ void follow_head_waited(struct buf *out, const char *where, const char *ticket)
 	    where, ticket);
 }
 
+void follow_head_silent(struct buf *out)
+{
+	buf_puts(out, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+}
+
 void follow_head_error(struct buf *out, const struct error *err, const char *request_id)
 {
 	char id[UUID_SIZE], now[ISO_TIME_SIZE];

@@ -29,6 +29,9 @@ void follow_head_stream(struct buf *out);
 /* Appends a whole answer: the web server is to ask a worker, who gets the ticket. */
 void follow_head_waited(struct buf *out, const char *where, const char *ticket);
 
+/* Appends a whole answer that has no body: it is over. */
+void follow_head_silent(struct buf *out);
+
 /* Appends a whole answer that says what went wrong. */
 void follow_head_error(struct buf *out, const struct error *err, const char *request_id);
 

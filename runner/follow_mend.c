@@ -4,6 +4,7 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "service/run/halt.h"
 #include "service/run/records.h"
 #include "service/run/replay.h"
 #include "storage/background.h"
@@ -14,6 +15,7 @@
 struct mend {
 	struct mend *next;
 	char *thread_id, *run_id;
+	bool cancels;
 };
 
 struct follow_mender {
@@ -34,12 +36,25 @@ static bool mend_run(struct call *call, const struct mend *mend)
 	    replay_end(call, &record, &thread);
 }
 
+static bool mend_cancel(struct call *call, const struct mend *mend)
+{
+	struct storage *storage = call->service->storage;
+	const struct lease_aim aim = {.order = ORDER_STOP, .only = mend->run_id};
+	int64_t count;
+	bool running;
+	return storage->runs->stop_queued(storage, &call->ctx, mend->thread_id, mend->run_id,
+		   ORDER_STOP, &count, &call->error) &&
+	    halt_run(call, mend->thread_id, &aim, &running);
+}
+
 static void mend_one(struct follow_mender *mender, struct mend *mend)
 {
 	struct call call;
 	call_init(&call, mender->service, NULL);
-	if (!mend_run(&call, mend) && error_is_set(&call.error))
-		log_warning("run %s has no end, and gets none: %s", mend->run_id,
+	bool ok = mend->cancels ? mend_cancel(&call, mend) : mend_run(&call, mend);
+	if (!ok && error_is_set(&call.error))
+		log_warning("run %s %s: %s", mend->run_id,
+		    mend->cancels ? "cannot be stopped" : "has no end, and gets none",
 		    *call.error.cause ? call.error.cause : call.error.detail);
 	call_release(&call);
 	free(mend->thread_id);
@@ -94,9 +109,11 @@ void follow_mender_free(struct follow_mender *mender)
 	free(mender);
 }
 
-void follow_mend(struct follow_mender *mender, const char *thread_id, const char *run_id)
+static void mender_add(
+    struct follow_mender *mender, const char *thread_id, const char *run_id, bool cancels)
 {
 	struct mend *mend = xcalloc(1, sizeof(*mend));
+	mend->cancels = cancels;
 	mend->thread_id = xstrdup(thread_id);
 	mend->run_id = xstrdup(run_id);
 	pthread_mutex_lock(&mender->thread.lock);
@@ -104,4 +121,14 @@ void follow_mend(struct follow_mender *mender, const char *thread_id, const char
 	mender->end = &mend->next;
 	pthread_cond_signal(&mender->thread.wake);
 	pthread_mutex_unlock(&mender->thread.lock);
+}
+
+void follow_mend(struct follow_mender *mender, const char *thread_id, const char *run_id)
+{
+	mender_add(mender, thread_id, run_id, false);
+}
+
+void follow_cancel(struct follow_mender *mender, const char *thread_id, const char *run_id)
+{
+	mender_add(mender, thread_id, run_id, true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A thread that gives runs the ends which their processes did not live to write; the loop itself
- * writes nothing. */
+/* A thread that gives runs the ends which their processes did not live to write, and ends those
+ * whose followers have left; the loop itself writes nothing. */
 #ifndef AGENTGRAPH_RUNNER_FOLLOW_MEND_H
 #define AGENTGRAPH_RUNNER_FOLLOW_MEND_H
 
@@ -14,5 +14,8 @@ void follow_mender_free(struct follow_mender *mender);
 
 /* Asks for the end of a run; who follows it is woken when it is there. */
 void follow_mend(struct follow_mender *mender, const char *thread_id, const char *run_id);
+
+/* Asks for a run to be stopped. */
+void follow_cancel(struct follow_mender *mender, const char *thread_id, const char *run_id);
 
 #endif

@@ -101,12 +101,25 @@ void follow_block_leave(struct follow_block *block)
 	free(block);
 }
 
+static bool follow_form_same(const struct follow_form *a, const struct follow_form *b)
+{
+	return a->events == b->events && a->granularity == b->granularity && a->words == b->words &&
+	    a->modes == b->modes;
+}
+
+/* Those in other words, of which there are many forms, share the last place. */
+static struct followed_dry *followed_dry_of(
+    struct followed_run *run, const struct follow_form *form)
+{
+	return &run->dry[form->words ? FOLLOWED_DRY - 1 : form->granularity * 2 + form->events];
+}
+
 /* What is there already, and was read since something changed last. */
 static struct follow_block *followed_find(const struct followed_run *run, uint32_t count,
-    bool events, enum granularity granularity, const struct replay_place *place)
+    const struct follow_form *form, const struct replay_place *place)
 {
 	for (struct follow_block *b = run->blocks; b; b = b->next)
-		if (b->count == count && b->events == events && b->granularity == granularity &&
+		if (b->count == count && follow_form_same(&b->form, form) &&
 		    replay_same(&b->from, place))
 			return b;
 	return NULL;
@@ -145,12 +158,20 @@ static void follow_block_frame(struct follow_block *block, const struct buf *tex
 }
 
 struct follow_block *followed_run_next(struct followed_runs *runs, struct followed_run *run,
-    bool events, enum granularity granularity, const struct replay_place *place, struct error *err)
+    const struct follow_form *form, const struct replay_place *place, struct error *err)
 {
-	const struct replay replay = {run->thread_row, run->number, granularity, events};
+	const struct replay replay = {.reader = {.storage = runs->service->storage,
+					  .thread_row = run->thread_row,
+					  .number = run->number,
+					  .granularity = form->granularity,
+					  .words = form->words,
+					  .modes = form->modes,
+					  .thread_id = run->thread_id,
+					  .run_id = run->run_id},
+	    .events = form->events};
 	uint32_t count = followed_run_count(runs, run);
-	struct follow_block *block = followed_find(run, count, events, granularity, place);
-	struct followed_dry *dry = &run->dry[events][granularity];
+	struct follow_block *block = followed_find(run, count, form, place);
+	struct followed_dry *dry = followed_dry_of(run, form);
 	struct replay_place to = *place;
 	struct buf text = {0};
 	bool ends;
@@ -158,24 +179,20 @@ struct follow_block *followed_run_next(struct followed_runs *runs, struct follow
 		block->users++;
 		return block;
 	}
-	if (dry->known && dry->count == count && replay_same(&dry->place, place))
+	if (dry->known && dry->count == count && follow_form_same(&dry->form, form) &&
+	    replay_same(&dry->place, place))
 		return NULL;
-	if (!replay_read(runs->service->storage, &replay, &to, &text, &ends, err)) {
+	if (!replay_read(&replay, &to, &text, &ends, err)) {
 		buf_release(&text);
 		return NULL;
 	}
 	if (replay_same(&to, place)) {
-		*dry = (struct followed_dry){true, count, *place};
+		*dry = (struct followed_dry){true, *form, count, *place};
 		return NULL;
 	}
 	block = xcalloc(1, sizeof(*block));
-	*block = (struct follow_block){.users = 2,
-	    .count = count,
-	    .events = events,
-	    .granularity = granularity,
-	    .from = *place,
-	    .to = to,
-	    .ends = ends};
+	*block = (struct follow_block){
+	    .users = 2, .count = count, .form = *form, .from = *place, .to = to, .ends = ends};
 	follow_block_frame(block, &text);
 	buf_release(&text);
 	followed_keep(run, block);

@@ -10,13 +10,20 @@
 
 struct follow_client;
 
+/* How a reader is told of a run. */
+struct follow_form {
+	bool events; /* server-sent ones, else lines */
+	enum granularity granularity;
+	const struct kept_words *words; /* and not by chunks, or NULL */
+	unsigned modes;                 /* of those */
+};
+
 /* Some of a stream as it is sent, in a chunk of HTTP, the same for all who stand at its beginning.
  */
 struct follow_block {
 	unsigned users; /* clients that are at it, and the run's list */
 	uint32_t count; /* of chunks_count, before it was read: later it may be another one */
-	bool events;
-	enum granularity granularity;
+	struct follow_form form;
 	struct replay_place from, to;
 	bool ends; /* the terminator is in it, and the end of the body */
 	char *data;
@@ -27,6 +34,7 @@ struct follow_block {
 /* Where there was nothing to read. */
 struct followed_dry {
 	bool known;
+	struct follow_form form;
 	uint32_t count; /* of chunks_count, before it was tried */
 	struct replay_place place;
 };
@@ -37,6 +45,8 @@ enum followed_state {
 	FOLLOWED_OVER,
 	FOLLOWED_GONE /* there is no such record any more */
 };
+
+#define FOLLOWED_DRY 7
 
 struct followed_run {
 	struct followed_run *next; /* in its slot of the table */
@@ -57,7 +67,7 @@ struct followed_run {
 
 	/* The latest blocks, the newest first. */
 	struct follow_block *blocks;
-	struct followed_dry dry[2][3]; /* by form and granularity */
+	struct followed_dry dry[FOLLOWED_DRY]; /* by form, of some the latest */
 };
 
 #define FOLLOWED_SLOTS 4096
@@ -82,7 +92,7 @@ bool followed_run_moved(struct followed_runs *runs, struct followed_run *run);
  * set, where it cannot be read.
  */
 struct follow_block *followed_run_next(struct followed_runs *runs, struct followed_run *run,
-    bool events, enum granularity granularity, const struct replay_place *place, struct error *err);
+    const struct follow_form *form, const struct replay_place *place, struct error *err);
 void follow_block_leave(struct follow_block *block); /* NULL is fine */
 
 /* Something may have happened to it: it is to be looked at soon. */

@@ -83,8 +83,7 @@ static bool state_read_on(
 {
 	while (!*ends) {
 		size_t held = r->out.len;
-		if (!replay_read(
-			call->service->storage, &r->replay, &r->place, &r->out, ends, &call->error))
+		if (!replay_read(&r->replay, &r->place, &r->out, ends, &call->error))
 			return false;
 		if (r->out.len == held)
 			break;
@@ -118,8 +117,9 @@ static bool state_look(struct call *call, const struct run_name *run,
 	if (record.kept_until == RUN_NOT_KEPT)
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
 		    "The chunks of run %s were not kept", run->id);
-	r->replay.thread_row = record.thread_row;
-	r->replay.number = record.number;
+	r->replay.reader.storage = storage;
+	r->replay.reader.thread_row = record.thread_row;
+	r->replay.reader.number = record.number;
 	if (!state_read_on(call, r, follow, ends))
 		return false;
 	bool over = record.status != RUN_RUNNING && record.status != RUN_QUEUED;
@@ -136,8 +136,8 @@ static bool state_follow(struct run_source *source, const struct run_name *run,
 	bool ends = false, ok = true;
 	while (ok && !ends) {
 		struct call *call = state_begin(state_of(source));
-		ok = granularity_read(
-			 call, "granularity", follow->granularity, &reader.replay.granularity) &&
+		ok = granularity_read(call, "granularity", follow->granularity,
+			 &reader.replay.reader.granularity) &&
 		    state_look(call, run, follow, &reader, &ends);
 		state_end(state_of(source), NULL, err);
 	}

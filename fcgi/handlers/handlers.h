@@ -65,6 +65,8 @@ void get_lg_runs(struct request *rq);
 void get_lg_run(struct request *rq);
 void delete_lg_run(struct request *rq);
 void post_lg_run_cancel(struct request *rq);
+void get_lg_run_stream(struct request *rq);
+void get_lg_run_join(struct request *rq);
 
 /* The same of /lg. */
 cJSON *lg_error_body(struct request *rq, const struct error_view *view);

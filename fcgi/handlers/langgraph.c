@@ -3,11 +3,19 @@
 #include "service/langgraph/langgraph.h"
 
 #include "base/json/json.h"
+#include "fcgi/follow.h"
 #include "fcgi/handlers/handlers.h"
+#include "fcgi/request/credential.h"
 #include "fcgi/request/query.h"
 #include "fcgi/request/request.h"
+#include "service/langgraph/lg_follow.h"
 #include "service/langgraph/lg_run.h"
 #include "service/run/records.h"
+
+#include <string.h>
+
+#define LG_WAIT 1800 /* seconds; the web server waits no longer than an hour */
+#define LG_MODES_MOST 16
 
 /* ---- the server and its assistant ---- */
 
@@ -143,11 +151,14 @@ void get_lg_history(struct request *rq)
 
 /* ---- runs ---- */
 
-/* Pages of other origins look there for the run's id. */
-static void lg_say_location(struct request *rq, const char *location)
+/* Pages of other origins look there for the run's id, and for its stream, which may be NULL. */
+static void lg_say_location(struct request *rq, const char *location, const char *stream)
 {
-	response_header(rq, "Content-Location", location);
-	response_header(rq, "Access-Control-Expose-Headers", "Content-Location");
+	if (location)
+		response_header(rq, "Content-Location", location);
+	if (stream)
+		response_header(rq, "Location", stream);
+	response_header(rq, "Access-Control-Expose-Headers", "Content-Location, Location");
 }
 
 static void lg_wait(struct request *rq, const char *thread_id)
@@ -158,7 +169,7 @@ static void lg_wait(struct request *rq, const char *thread_id)
 		reply_error(rq);
 		return;
 	}
-	lg_say_location(rq, run.location);
+	lg_say_location(rq, run.location, NULL);
 	bool ok = lg_run_wait(&run, &reply);
 	lg_run_close(&run);
 	if (ok && run.failure)
@@ -176,7 +187,7 @@ static void lg_stream(struct request *rq, const char *thread_id)
 		reply_error(rq);
 		return;
 	}
-	lg_say_location(rq, run.location);
+	lg_say_location(rq, run.location, run.stream);
 	if (!lg_run_stream(&run, &stream.sink))
 		reply_error(rq);
 	lg_run_close(&run);
@@ -207,7 +218,7 @@ void post_lg_runs(struct request *rq)
 	cJSON *run = lg_run_create(&rq->call, rq->match.ids[0], rq->body);
 	const char *id = run ? json_str(run, "run_id") : NULL;
 	if (id)
-		lg_say_location(rq, lg_run_location(&rq->call, rq->match.ids[0], id));
+		lg_say_location(rq, lg_run_location(&rq->call, rq->match.ids[0], id), NULL);
 	reply_bare(rq, run);
 }
 
@@ -235,12 +246,75 @@ void delete_lg_run(struct request *rq)
 		reply_error(rq);
 }
 
+static bool lg_is_yes(const char *value)
+{
+	return value && (strcmp(value, "1") == 0 || strcmp(value, "true") == 0);
+}
+
 void post_lg_run_cancel(struct request *rq)
 {
-	struct query_field action = {"action", false, NULL};
-	if (query_read(rq->call.arena, rq->path.query, &action, 1, &rq->call.error) &&
-	    lg_run_cancel(&rq->call, rq->match.ids[0], rq->match.ids[1], action.value))
-		reply_empty(rq, 204);
+	struct query_field fields[] = {{"action", false, NULL}, {"wait", false, NULL}};
+	if (!query_read(rq->call.arena, rq->path.query, fields, 2, &rq->call.error) ||
+	    !lg_run_cancel(&rq->call, rq->match.ids[0], rq->match.ids[1], fields[0].value))
+		reply_error(rq);
+	else if (lg_is_yes(fields[1].value))
+		follow_wait(rq, &(struct follow_wish){.seconds = LG_WAIT, .silent = true});
 	else
+		reply_empty(rq, 204);
+}
+
+/* ---- runs that are followed ---- */
+
+void get_lg_run_stream(struct request *rq)
+{
+	struct call *call = &rq->call;
+	const char *thread_id = rq->match.ids[0], *run_id = rq->match.ids[1];
+	const char *last = param_find(rq->client->params, "HTTP_LAST_EVENT_ID");
+	const char *modes[LG_MODES_MOST];
+	struct lg_follow_query query = {
+	    .last_event_id = *last ? last : NULL, .modes = modes, .mode_count = LG_MODES_MOST};
+	struct query_field cancel = {"cancel_on_disconnect", false, NULL};
+	struct lg_follow follow;
+	if (!query_read(call->arena, rq->path.query, &cancel, 1, &call->error) ||
+	    !query_values(call->arena, rq->path.query, "stream_mode", modes, &query.mode_count,
+		&call->error) ||
+	    !lg_run_follow(call, thread_id, run_id, &query, &follow)) {
+		reply_error(rq);
+		return;
+	}
+	if (rq->method == METHOD_HEAD) {
+		reply_stream_head(rq);
+		return;
+	}
+	struct run_ticket ticket = follow_ticket(rq, RUN_TICKET_STREAM, &follow.record);
+	ticket.after = follow.after;
+	ticket.skip = follow.skip;
+	ticket.modes = follow.modes;
+	ticket.langgraph = ticket.events = true;
+	ticket.granularity = GRANULARITY_FULL;
+	ticket.cancels = lg_is_yes(cancel.value);
+	const char *location = lg_run_location(call, thread_id, run_id);
+	lg_say_location(rq, location, arena_printf(call->arena, "%s/stream", location));
+	follow_stream(rq, &ticket);
+}
+
+void get_lg_run_join(struct request *rq)
+{
+	struct query_field cancel = {"cancel_on_disconnect", false, NULL};
+	struct lg_reply reply;
+	cJSON *failure = NULL;
+	bool active = false;
+	bool ok = query_read(rq->call.arena, rq->path.query, &cancel, 1, &rq->call.error) &&
+	    lg_run_join(&rq->call, rq->match.ids[0], rq->match.ids[1], &active, &failure, &reply);
+	if (ok && active && !rq->waited && rq->method == METHOD_GET)
+		follow_wait(rq,
+		    &(struct follow_wish){.seconds = LG_WAIT, .cancels = lg_is_yes(cancel.value)});
+	else if (ok && active) /* by which such a client asks again */
+		ok = error_set(&rq->call.error, ERR_SERVICE_UNAVAILABLE, "The run goes on");
+	else if (failure)
+		reply_bare(rq, failure);
+	else
+		lg_reply(rq, ok, &reply);
+	if (active && !ok)
 		reply_error(rq);
 }

@@ -63,7 +63,7 @@ void get_run_result(struct request *rq)
 		    &rq->call, rq->match.ids[0], rq->match.ids[1], fields[0].value, &active);
 	waits = seconds > 0 && !rq->waited && rq->method == METHOD_GET;
 	if (active && waits)
-		follow_wait(rq, seconds);
+		follow_wait(rq, &(struct follow_wish){.seconds = seconds});
 	else if (active)
 		reply_accepted(rq, data);
 	else

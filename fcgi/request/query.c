@@ -94,6 +94,24 @@ bool query_read(struct arena *arena, const char *query, struct query_field *fiel
 	return ok;
 }
 
+bool query_values(struct arena *arena, const char *query, const char *name, const char **values,
+    size_t *count, struct error *err)
+{
+	size_t room = *count;
+	struct query_pair pair;
+	*count = 0;
+	while (query_next(arena, &query, &pair)) {
+		if (strlen(name) != pair.name_len || memcmp(name, pair.name, pair.name_len) != 0)
+			continue;
+		if (*count == room)
+			return query_refuse(err, name, name, "is there too often");
+		if (!query_check(name, name, pair.value, false, err))
+			return false;
+		values[(*count)++] = pair.value;
+	}
+	return true;
+}
+
 bool query_members(struct arena *arena, const char *query, const char *object,
     struct query_member *members, size_t *count, struct error *err)
 {

@@ -22,6 +22,11 @@ struct query_field {
 bool query_read(struct arena *arena, const char *query, struct query_field *fields, size_t count,
     struct error *err);
 
+/* Every value of a parameter that may be repeated, in order.  *count is the room in values, then
+ * how many there are.  False with err set for more than that, and for what is empty or no text. */
+bool query_values(struct arena *arena, const char *query, const char *name, const char **values,
+    size_t *count, struct error *err);
+
 /* object.name=value: its name, decoded, valid UTF-8, and what is asked of it. */
 struct query_member {
 	const char *name, *value;

@@ -119,6 +119,10 @@ static const struct route rows[] = {
         delete_lg_run, ROUTE_UNAUTHORIZED, &langgraph},
     {METHOD_POST, "/lg/threads/{thread_id}/runs/{run_id}/cancel", "graph", "stop", BODY_NONE,
         post_lg_run_cancel, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/threads/{thread_id}/runs/{run_id}/join", "graph", "read", BODY_NONE,
+        get_lg_run_join, ROUTE_UNAUTHORIZED, &langgraph},
+    {METHOD_GET, "/lg/threads/{thread_id}/runs/{run_id}/stream", "graph", "stream", BODY_NONE,
+        get_lg_run_stream, ROUTE_UNAUTHORIZED, &langgraph},
 
     {METHOD_GET, "/v1/observability/{thread_id}", "graph", "read", BODY_NONE, get_observability,
         0, NULL},

@@ -114,6 +114,7 @@ run=$(json .run_id "$BODY")
 api GET "/lg/threads/lg/runs/$run"
 api GET '/lg/threads/lg/runs?status=pending&limit=2'
 api POST "/lg/threads/lg/runs/$run/cancel?action=interrupt"
+api GET "/lg/threads/lg/runs/$run/join"
 api DELETE "/lg/threads/lg/runs/$run"
 api DELETE /lg/threads/lg
 
@@ -186,7 +187,7 @@ missing=$(jq -r '.paths[][].operationId' openapi.json | sort >all
 	jq -r . openapi.json >/dev/null
 	"$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json --seen kept/*.jsonl | sort -u >tried
 	comm -23 all tried | tr '\n' ' ')
-is "$missing" 'followRun graphSocket liveSocket ' \
+is "$missing" 'followLgRun followRun graphSocket liveSocket ' \
 	'every operation gave its good answer, but those for which the web server is sent elsewhere'
 
 # ---- the validation itself

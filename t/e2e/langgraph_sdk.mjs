@@ -96,6 +96,72 @@ async function branches() {
 	is('and something else is said there', texts(other), ['first', 'echo: first', 'other', 'echo: other']);
 }
 
+const told = (parts) => parts.map((part) => [part.id, part.event, part.data]);
+
+async function resumption() {
+	const { thread_id: id } = await client.threads.create();
+	const everything = ['values', 'updates', 'messages', 'messages-tuple', 'custom', 'events'];
+	let created;
+	const kept = (text, more) => client.runs.stream(id, 'demo', say(text, { streamMode: everything, streamResumable: true,
+		onRunCreated: (run) => (created = run), ...more }));
+	const first = await collect(kept('/note one'));
+	const { run_id: run } = created;
+	const again = (more) => collect(client.runs.joinStream(id, run, { lastEventId: '-1', ...more }));
+	is('a kept stream is told again as it was', told(await again()), told(first));
+	is('with what the graph began with', texts(first.find((part) => part.event === 'values').data), ['/note one']);
+	is('and what its nodes set', first.find((part) => part.event === 'updates').data.agent.notes, ['one']);
+	is('and said', first.find((part) => part.event === 'updates').data.agent.messages.length, 1);
+	for (const at of [0, 3, first.length - 2])
+		is(`from event ${at} on`, told(await again({ lastEventId: first[at].id })), told(first.slice(at + 1)));
+	is('behind the end there is nothing', await again({ lastEventId: first.at(-1).id }), []);
+	is('nor in the future', await again({ lastEventId: '99999999999999999999' }), []);
+	const values = await again({ streamMode: 'values' });
+	is('in other modes ids are the same', told(values), told(first.filter((part) => ['metadata', 'values', 'end'].includes(part.event))));
+	is('an id that is none is refused', (await failure(() => again({ lastEventId: 'x' }))).status, 422);
+	is('and a mode', (await failure(() => again({ streamMode: ['odd'] }))).status, 422);
+	is('and a run that is not there', (await failure(() => collect(client.runs.joinStream(id, 'none')))).status, 404);
+	is('the end of a run that is over is its values', texts(await client.runs.join(id, run)).at(-1), texts(values.at(-2).data).at(-1));
+
+	is('a pause is told again', told(await collect(kept('/ask May I?'))).at(-2)[2].__interrupt__[0].value, { question: 'May I?' });
+	is('as it was', (await collect(client.runs.joinStream(id, created.run_id))).at(-2).data.__interrupt__[0].value, { question: 'May I?' });
+	is('and its values', (await client.runs.join(id, created.run_id)).__interrupt__.length, 1);
+	await collect(kept(null, { input: undefined, command: { resume: 'yes' } }));
+	const failed = await collect(kept('/error x'));
+	is('an error is the last', [failed.at(-1).event, Object.keys(failed.at(-1).data)], ['error', ['error', 'message']]);
+	is('and told again', told(await collect(client.runs.joinStream(id, created.run_id))), told(failed));
+	is('and what its run has led to', Object.keys(await client.runs.join(id, created.run_id)), ['__error__']);
+	await collect(client.runs.stream(id, 'demo', say('x', { onRunCreated: (one) => (created = one) })));
+	is('what was not kept cannot be told', (await failure(() => collect(client.runs.joinStream(id, created.run_id)))).status, 409);
+
+	const behind = await client.runs.create(id, 'demo', say('/slow 25 100', { streamMode: ['values', 'messages-tuple'] }));
+	const joined = collect(client.runs.joinStream(id, behind.run_id));
+	const waited = client.runs.join(id, behind.run_id);
+	is('a run in the background is joined', (await joined).map((part) => part.event).filter((name, i, all) => all.indexOf(name) === i),
+		['metadata', 'values', 'messages', 'end']);
+	is('and waited for', texts(await waited).at(-1), texts((await joined).at(-2).data).at(-1));
+	is('and over then', (await client.runs.get(id, behind.run_id)).status, 'success');
+
+	const slow = async (leave) => {
+		const { run_id: one } = await client.runs.create(id, 'demo', say('/slow 24 500'));
+		const controller = new AbortController();
+		await leave(one, controller);
+		for (let i = 0; i < 100 && (await client.runs.get(id, one)).status === 'running'; i++)
+			await new Promise((resolve) => setTimeout(resolve, 100));
+		return (await client.runs.get(id, one)).status;
+	};
+	is('a run ends with the last who follows it, if wished', await slow(async (one, controller) => {
+		for await (const part of client.runs.joinStream(id, one, { cancelOnDisconnect: true, signal: controller.signal }))
+			if (part.event === 'messages' || part.event === 'values') break;
+		controller.abort();
+	}), 'interrupted');
+	is('or waits for it', await slow(async (one, controller) => {
+		const joining = client.runs.join(id, one, { cancelOnDisconnect: true, signal: controller.signal });
+		setTimeout(() => controller.abort(), 1000);
+		await failure(() => joining);
+	}), 'interrupted');
+	is('a cancel waits', await slow((one) => client.runs.cancel(id, one, true)), 'interrupted');
+}
+
 async function access() {
 	const mine = clientOf(guarded, token), theirs = clientOf(guarded, foreign);
 	const { thread_id: id } = await mine.threads.create();
@@ -109,4 +175,5 @@ await assistants();
 await threads();
 await runs();
 await branches();
+await resumption();
 await access();

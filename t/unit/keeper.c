@@ -591,14 +591,18 @@ static void a_run_without_a_record_keeps_nothing(void)
 static const char *replayed(enum granularity granularity, bool events, int64_t after, int *pieces)
 {
 	static struct buf out;
-	const struct replay replay = {7, 1, granularity, events};
+	const struct replay replay = {.reader = {.storage = &storage,
+					  .thread_row = 7,
+					  .number = 1,
+					  .granularity = granularity},
+	    .events = events};
 	struct replay_place place = {.after = after};
 	struct error err = {0};
 	bool ends;
 	buf_reset(&out);
 	for (*pieces = 0;; ++*pieces) {
 		struct replay_place before = place;
-		CU_ASSERT_TRUE(replay_read(&storage, &replay, &place, &out, &ends, &err));
+		CU_ASSERT_TRUE(replay_read(&replay, &place, &out, &ends, &err));
 		if (replay_same(&before, &place))
 			return buf_str(&out);
 	}
@@ -654,7 +658,10 @@ static void what_was_deleted_is_left_out(void)
 static void a_chunk_that_goes_while_it_is_sent_is_not_taken_for_whole(void)
 {
 	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
-	const struct replay replay = {7, 1, GRANULARITY_FULL, false};
+	const struct replay replay = {.reader = {.storage = &storage,
+					  .thread_row = 7,
+					  .number = 1,
+					  .granularity = GRANULARITY_FULL}};
 	struct replay_place place = {0};
 	struct buf out = {0};
 	struct error err = {0};
@@ -662,13 +669,13 @@ static void a_chunk_that_goes_while_it_is_sent_is_not_taken_for_whole(void)
 	bool ends;
 	say_as(keeper, GRANULARITY_FULL, state_with(60000, state, sizeof(state)));
 	end(keeper);
-	CU_ASSERT_TRUE(replay_read(&storage, &replay, &place, &out, &ends, &err));
+	CU_ASSERT_TRUE(replay_read(&replay, &place, &out, &ends, &err));
 	CU_ASSERT_NOT_EQUAL(place.len, 0);
 	((char *)disk.rows[0].lines)[disk.rows[0].len - 2] = '\n'; /* shorter by one */
-	CU_ASSERT_FALSE(replay_read(&storage, &replay, &place, &out, &ends, &err));
+	CU_ASSERT_FALSE(replay_read(&replay, &place, &out, &ends, &err));
 	error_release(&err);
 	disk_empty();
-	CU_ASSERT_FALSE(replay_read(&storage, &replay, &place, &out, &ends, &err));
+	CU_ASSERT_FALSE(replay_read(&replay, &place, &out, &ends, &err));
 	error_release(&err);
 	buf_release(&out);
 }

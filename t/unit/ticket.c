@@ -289,8 +289,14 @@ static void a_stream_s_ticket_comes_back(void)
 	    .number = 8,
 	    .after = 9,
 	    .granularity = 2,
-	    .events = true};
+	    .events = true,
+	    .cancels = true,
+	    .langgraph = true,
+	    .modes = 5,
+	    .skip = 81};
 	CU_ASSERT_TRUE_FATAL(run_pass(&ticket));
+	CU_ASSERT(run_got.cancels && run_got.langgraph);
+	CU_ASSERT(run_got.modes == 5 && run_got.skip == 81);
 	CU_ASSERT_EQUAL(run_got.kind, RUN_TICKET_STREAM);
 	CU_ASSERT_STRING_EQUAL(run_got.request_id, "r-1");
 	CU_ASSERT_STRING_EQUAL(run_got.thread_id, "t \"1\"");

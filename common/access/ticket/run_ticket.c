@@ -18,6 +18,8 @@ static void run_ticket_add_wait(cJSON *claims, const struct run_ticket *ticket)
 	const struct identity *who = &ticket->identity;
 	const struct limit_verdict *limit = ticket->limit;
 	json_add_int(claims, "until", ticket->until);
+	if (ticket->silent)
+		cJSON_AddTrueToObject(claims, "silent");
 	ticket_add_user(claims, who->user);
 	if (who->user_id)
 		json_add_str(claims, "user_id", who->user_id);
@@ -40,10 +42,16 @@ const char *run_ticket_sign(
 	json_add_str(claims, "run_id", ticket->run_id);
 	json_add_int(claims, "thread", ticket->thread_row);
 	json_add_int(claims, "number", ticket->number);
+	if (ticket->cancels)
+		cJSON_AddTrueToObject(claims, "cancels");
 	if (ticket->kind == RUN_TICKET_STREAM) {
 		json_add_int(claims, "after", ticket->after);
 		json_add_int(claims, "granularity", ticket->granularity);
 		cJSON_AddBoolToObject(claims, "events", ticket->events);
+		if (ticket->langgraph) {
+			json_add_int(claims, "modes", ticket->modes);
+			json_add_int(claims, "skip", ticket->skip);
+		}
 	} else {
 		run_ticket_add_wait(claims, ticket);
 	}
@@ -66,7 +74,10 @@ static bool run_ticket_take_stream(const cJSON *claims, struct run_ticket *ticke
 	    !run_ticket_take_int(claims, "granularity", &granularity))
 		return false;
 	ticket->granularity = (int)granularity;
-	return true;
+	ticket->langgraph = json_get(claims, "modes");
+	return !ticket->langgraph ||
+	    (run_ticket_take_int(claims, "modes", &ticket->modes) &&
+		run_ticket_take_int(claims, "skip", &ticket->skip));
 }
 
 static bool run_ticket_take_wait(const cJSON *claims, struct arena *a, struct run_ticket *ticket)
@@ -75,6 +86,7 @@ static bool run_ticket_take_wait(const cJSON *claims, struct arena *a, struct ru
 	ticket->identity = (struct identity){.user = ticket_user(claims, a),
 	    .user_id = json_str(claims, "user_id"),
 	    .verified = cJSON_IsTrue(verified)};
+	ticket->silent = cJSON_IsTrue(json_get(claims, "silent"));
 	if (!cJSON_IsObject(ticket->identity.user) || !cJSON_IsBool(verified) ||
 	    !run_ticket_take_int(claims, "until", &ticket->until))
 		return false;
@@ -108,6 +120,7 @@ static bool run_ticket_take(const cJSON *claims, struct arena *a, struct run_tic
 	ticket->request_id = json_str(claims, "request_id");
 	ticket->thread_id = json_str(claims, "thread_id");
 	ticket->run_id = json_str(claims, "run_id");
+	ticket->cancels = cJSON_IsTrue(json_get(claims, "cancels"));
 	return ticket->request_id && ticket->thread_id && ticket->run_id &&
 	    run_ticket_take_int(claims, "thread", &ticket->thread_row) &&
 	    run_ticket_take_int(claims, "number", &ticket->number) &&

@@ -22,14 +22,18 @@ struct run_ticket {
 	const char *request_id;
 	const char *thread_id, *run_id;
 	int64_t thread_row, number; /* the engine's keys of the record */
+	bool cancels;               /* who leaves before the end of the run ends it */
 
 	/* Of a stream: */
 	int64_t after;
 	int granularity;
-	bool events; /* server-sent ones, else lines */
+	bool events;         /* server-sent ones, else lines */
+	bool langgraph;      /* they are those of LangGraph's protocol */
+	int64_t modes, skip; /* then: what they tell, and those of the next chunk that are known */
 
 	/* Of a wait: */
 	int64_t until;            /* microseconds since 1970 */
+	bool silent;              /* what follows is no result, but 204 */
 	struct identity identity; /* who asked */
 	const struct limit_verdict
 	    *limit; /* what the rate limit said of that; NULL: it counts nothing */

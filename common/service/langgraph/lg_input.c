@@ -19,6 +19,7 @@ struct lg_body {
 	const cJSON *input, *command, *config, *context, *metadata, *stream_mode, *webhook;
 	const cJSON *interrupt_before, *interrupt_after;
 	double after_seconds;
+	bool stream_resumable;
 	/* of config and of command */
 	int64_t recursion_limit;
 	const cJSON *configurable, *update, *go_to;
@@ -39,6 +40,7 @@ static const struct field_row lg_body_rows[] = {
     FIELD(lg_body, if_not_exists, .kind = &field_text),
     FIELD(lg_body, on_disconnect, .kind = &field_text),
     FIELD(lg_body, after_seconds, .kind = &field_number),
+    FIELD(lg_body, stream_resumable, .kind = &field_bool),
     FIELD(lg_body, interrupt_before, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY,
 	.expected = "a string or an array"),
     FIELD(lg_body, interrupt_after, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY,
@@ -73,10 +75,10 @@ static const struct choice lg_modes[] = {{"values", LG_VALUES}, {"updates", LG_U
     {"messages", LG_MESSAGES}, {"messages-tuple", LG_TUPLES}, {"custom", LG_CUSTOM},
     {"events", LG_EVENTS}, {"debug", 0}, {"tasks", 0}, {"checkpoints", 0}, {NULL, 0}};
 
-static bool lg_read_mode(struct call *call, const cJSON *item, unsigned *modes)
+bool lg_mode_read(struct call *call, const char *name, unsigned *modes)
 {
 	int mode = 0;
-	if (!cJSON_IsString(item) || !choice_find(lg_modes, item->valuestring, &mode))
+	if (!name || !choice_find(lg_modes, name, &mode))
 		return lg_input_wrong(call, "stream_mode",
 		    "must be of values, updates, messages, messages-tuple, custom, events, debug, "
 		    "tasks, checkpoints");
@@ -89,10 +91,10 @@ static void lg_read_modes(struct call *call, const cJSON *given, unsigned *modes
 	const cJSON *item;
 	*modes = given ? 0 : LG_VALUES;
 	if (cJSON_IsString(given))
-		lg_read_mode(call, given, modes);
+		lg_mode_read(call, given->valuestring, modes);
 	else
 		cJSON_ArrayForEach(item, given)
-			if (!lg_read_mode(call, item, modes))
+			if (!lg_mode_read(call, cJSON_GetStringValue(item), modes))
 				return;
 }
 
@@ -242,6 +244,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 		return false;
 	const cJSON *resume = json_get(b.command, "resume");
 	in->goes_on = !b.input && !resume;
+	in->resumable = b.stream_resumable;
 	in->ends_with_client = b.on_disconnect && strcmp(b.on_disconnect, "cancel") == 0;
 	in->body = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *config = lg_input_config(&b, thread_id);
@@ -260,6 +263,8 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 		    b.recursion_limit < RECURSION_MAX ? b.recursion_limit : RECURSION_MAX);
 	if (b.multitask_strategy)
 		json_add_str(in->body, "multitask_strategy", b.multitask_strategy);
+	if (background || in->resumable)
+		json_add_int(in->body, "lg_modes", in->modes);
 	if (background)
 		lg_input_background(in->body, &b);
 	return true;

@@ -16,6 +16,9 @@ enum lg_mode {
 	LG_EVENTS = 32
 };
 
+/* Adds the bits of a mode of that name; false with the error set. */
+bool lg_mode_read(struct call *call, const char *name, unsigned *modes);
+
 /* What messages are called in that body, so that mistakes in them are told by their place. */
 #define LG_MESSAGES_KEY "input.messages"
 
@@ -24,6 +27,7 @@ struct lg_input {
 	unsigned modes; /* enum lg_mode */
 	bool goes_on;   /* neither input nor an answer: the thread goes on where it is */
 	bool ends_with_client;
+	bool resumable; /* its stream is kept */
 };
 
 /*

@@ -8,9 +8,11 @@
 #include "graph/state.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_message.h"
+#include "service/langgraph/lg_words.h"
 #include "service/langgraph/lg_writer.h"
 #include "service/run/answers.h"
 #include "service/run/background.h"
+#include "service/run/chunk.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
 
@@ -59,12 +61,23 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	if (run->in.goes_on)
 		lg_go_on(turn);
 	run->location = lg_run_location(call, thread_id, turn->run_id);
+	if (thread_id)
+		run->stream = arena_printf(call->arena, "%s/stream", run->location);
 	return true;
 }
 
 void lg_run_close(struct lg_run *run)
 {
 	turn_end(&run->turn);
+}
+
+cJSON *lg_failure(struct call *call, const struct error_view *view)
+{
+	cJSON *failure = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *error = cJSON_AddObjectToObject(failure, "__error__");
+	json_add_str(error, "error", view->code);
+	json_add_str(error, "message", view->detail);
+	return failure;
 }
 
 static void lg_ignore_event(
@@ -104,10 +117,7 @@ bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 			return false;
 		call_error_view(call, &view);
 		turn_log_failure(turn);
-		run->failure = arena_json(call->arena, cJSON_CreateObject());
-		cJSON *error = cJSON_AddObjectToObject(run->failure, "__error__");
-		json_add_str(error, "error", view.code);
-		json_add_str(error, "message", view.detail);
+		run->failure = lg_failure(call, &view);
 		return true;
 	}
 	*reply =
@@ -136,9 +146,11 @@ bool lg_run_stream(struct lg_run *run, struct chunk_sink *sink)
 {
 	struct turn *turn = &run->turn;
 	struct lg_writer writer;
+	if (run->in.resumable && !turn->apart)
+		return stream_turn_kept(turn, &lg_words, sink);
 	lg_writer_init(&writer, turn, run->in.modes, sink);
 	bool ok = turn_run(turn, &writer.observer);
-	bool told = ok || writer.begun;
+	bool told = ok || writer.steps;
 	turn_end(turn); /* the last events go out when the thread is free again */
 	if (ok) {
 		lg_writer_finish(&writer);

@@ -13,6 +13,7 @@ struct lg_run {
 	struct turn turn;
 	struct lg_input in;
 	const char *location; /* of the run, below /lg */
+	const char *stream;   /* and of its stream; NULL: it is about no thread */
 	cJSON *failure;       /* set by lg_run_wait: the whole answer, where the run failed */
 };
 
@@ -38,6 +39,9 @@ bool lg_run_remove(struct call *call, const char *thread_id, const char *run_id)
 /* action: NULL, "interrupt" or "rollback". */
 bool lg_run_cancel(
     struct call *call, const char *thread_id, const char *run_id, const char *action);
+
+/* What stands for the values of a run that failed; in the arena. */
+cJSON *lg_failure(struct call *call, const struct error_view *view);
 
 /* Where a run is, below /lg; in the arena. */
 const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id);

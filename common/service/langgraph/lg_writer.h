@@ -12,13 +12,13 @@ struct lg_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
 	struct gate gate;
-	unsigned modes;   /* enum lg_mode */
-	int64_t id;       /* of the latest event */
-	bool begun;       /* the first event was written */
-	struct buf event; /* the one at hand */
-	cJSON *streamed;  /* ids of messages that were told in pieces */
-	cJSON *said;      /* of open nodes, by branch: what they said */
-	cJSON *fields;    /* of the graph, as they were told last; NULL: not yet */
+	unsigned modes;  /* enum lg_mode */
+	int64_t steps;   /* that were told */
+	struct buf text; /* of the one at hand */
+	cJSON *streamed; /* ids of messages that were told in pieces and are not yet whole */
+	cJSON *said;     /* of open nodes, by branch: what they said */
+	cJSON *fields;   /* of the graph, as they were told last; NULL: not yet */
+	bool in_branch;  /* the latest node was in one, and nothing has told the whole since */
 };
 
 /* lg_writer_release gives its memory back. */

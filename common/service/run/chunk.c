@@ -12,6 +12,7 @@ void chunk_writer_release(struct chunk_writer *writer)
 {
 	gate_release(&writer->gate);
 	chunk_form_release(&writer->form);
+	chunk_asides_release(&writer->asides);
 }
 
 /* Sending a state reads from the storage.  That may fail, which is no mistake of the run; and the
@@ -38,6 +39,7 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 	struct chunk stateless = *chunk;
 	struct error of_run = {0};
 	bool begun;
+	writer->asides.count++;
 	chunk_form_print(&writer->form, chunk, &writer->turn->call->feed.view);
 	if (chunk->state && !writer->form.kept) {
 		chunk_begin_state(writer, &of_run);
@@ -85,16 +87,20 @@ static int64_t chunk_max_steps(const struct chunk_writer *writer)
 
 static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_event *event)
 {
+	char *aside =
+	    writer->form.kept ? chunk_aside_start(&writer->asides, writer->turn, event) : NULL;
 	struct chunk chunk = {.event = "updates",
 	    .least = GRANULARITY_PARTIAL,
 	    .node = event->node,
 	    .step = event->step,
-	    .branch = event->branch};
+	    .branch = event->branch,
+	    .aside = aside};
 	if (writer->granularity != GRANULARITY_LOW)
 		send_update(writer, &chunk,
 		    chunk_node_data(
 			"invoking_node", event->node, event->step, chunk_max_steps(writer)),
 		    NULL);
+	cJSON_free(aside);
 }
 
 static void chunk_on_message(struct chunk_writer *writer, const struct run_event *event)
@@ -104,7 +110,8 @@ static void chunk_on_message(struct chunk_writer *writer, const struct run_event
 	    .message = event->json ? event->json : text,
 	    .node = event->node,
 	    .step = event->step,
-	    .branch = event->branch};
+	    .branch = event->branch,
+	    .told = writer->form.kept && chunk_asides_told(&writer->asides, event)};
 	write_chunk(writer, &chunk);
 	cJSON_free(text);
 }
@@ -124,6 +131,8 @@ static void chunk_on_node_ends(
 		send_update(writer, &chunk, NULL, state);
 	chunk.event = "updates";
 	chunk.least = GRANULARITY_PARTIAL;
+	char *aside = writer->form.kept ? chunk_aside_end(&writer->asides, run, event) : NULL;
+	chunk.aside = aside;
 	cJSON *data =
 	    chunk_node_data("node_invoked", event->node, event->step, chunk_max_steps(writer));
 	if (event->failure) {
@@ -135,6 +144,7 @@ static void chunk_on_node_ends(
 		cJSON_AddStringToObject(data, "reason", event->reason);
 	}
 	send_update(writer, &chunk, data, state);
+	cJSON_free(aside);
 	cJSON_free(state);
 }
 
@@ -269,6 +279,7 @@ static void end_failed(struct chunk_writer *writer)
 	struct chunk chunk = {.event = "error",
 	    .node = in_run ? run_node(turn->run) : NULL,
 	    .step = in_run ? run_steps(turn->run) : 0};
+	writer->asides.failed = true;
 	call_error_view(turn->call, &view);
 	turn_log_failure(turn);
 	cJSON *data = chunk_node_data("error", chunk.node, chunk.step, chunk_max_steps(writer));
@@ -283,6 +294,8 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
 	gate_open(&writer->gate);
 	chunk_cork(writer, true);
+	if (ok && !interrupt && writer->form.kept)
+		writer->asides.done = chunk_aside_done(&writer->asides, turn);
 	if (!ok)
 		end_failed(writer);
 	else if (interrupt)
@@ -293,8 +306,11 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 
 void chunk_done(struct chunk_writer *writer)
 {
-	const struct chunk done = {
-	    .event = "updates", .data = CHUNK_DONE, .thread_name = turn_thread_name(writer->turn)};
+	const struct chunk done = {.event = "updates",
+	    .data = CHUNK_DONE,
+	    .thread_name = turn_thread_name(writer->turn),
+	    .told = writer->asides.failed,
+	    .aside = writer->asides.done};
 	write_chunk(writer, &done);
 	chunk_cork(writer, false);
 }

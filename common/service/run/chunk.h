@@ -5,6 +5,7 @@
 #define AGENTGRAPH_SERVICE_RUN_CHUNK_H
 
 #include "graph/run.h"
+#include "service/run/chunk_aside.h"
 #include "service/run/chunk_form.h"
 #include "service/run/gate.h"
 #include "service/run/runs.h"
@@ -17,6 +18,7 @@ struct chunk_writer {
 	bool corked;
 	enum granularity granularity; /* full where the chunks are kept */
 	struct chunk_form form;
+	struct chunk_asides asides; /* where they are kept */
 };
 
 /* A writer for one turn, and for its keeper where it has one, else for sink.  chunk_writer_release
@@ -39,8 +41,10 @@ void chunk_done(struct chunk_writer *writer);
 /* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
 void stream_turn(struct turn *turn, struct chunk_sink *sink);
 
-/* The same with chunks that are kept; sink may be NULL.  False with call->error set, and the turn
- * still open, when it cannot begin. */
-bool stream_turn_kept(struct turn *turn, struct chunk_sink *sink);
+struct kept_words;
+
+/* The same with chunks that are kept, told in those words, or NULL.  False with call->error set,
+ * and the turn still open, when it cannot begin. */
+bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct chunk_sink *sink);
 
 #endif

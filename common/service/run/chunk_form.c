@@ -50,7 +50,7 @@ void chunk_form_print(
 	buf_add(line, tail->data, form->metadata);
 	if (form->kept) {
 		buf_putc(line, KEPT_NUMBER);
-		buf_int(line, chunk->least);
+		buf_int(line, chunk->least | (chunk->told ? KEPT_TOLD : 0));
 	}
 	buf_add(line, tail->data + form->metadata, tail->len - form->metadata);
 	if (chunk->node) {
@@ -70,6 +70,10 @@ void chunk_form_print(
 	buf_puts(line, "},\"timestamp\":");
 	buf_puts(line, clock_decimal(clock_now(), now));
 	buf_putc(line, '}');
+	if (form->kept && chunk->aside) {
+		buf_putc(line, KEPT_ASIDE);
+		buf_puts(line, chunk->aside);
+	}
 }
 
 cJSON *chunk_node_data(const char *status, const char *node, int step, int64_t max_steps)
@@ -95,5 +99,5 @@ const char *chunk_pause_reason(const struct thread *thread)
 	case PAUSE_BY_NODE:
 		break;
 	}
-	return "Graph execution paused by interrupt()";
+	return CHUNK_ASKED_REASON;
 }

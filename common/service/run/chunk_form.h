@@ -32,6 +32,10 @@ struct chunk {
 	int step;
 	const char *branch; /* NULL: in none */
 	const char *thread_name;
+	/* An earlier one told of the same: a piece of the message, its pieces, or, of the
+	 * terminator, that the run failed.  Only those that are kept say so. */
+	bool told;
+	const char *aside; /* kept with it, for readers who are told it in other words; or NULL */
 };
 
 /* Prints a chunk, of now, into form->line; span is that of its state's context, where it has one
@@ -45,6 +49,7 @@ cJSON *chunk_node_data(const char *status, const char *node, int step, int64_t m
 
 /* What is said of a thread that is paused, and of a run that was stopped. */
 const char *chunk_pause_reason(const struct thread *thread);
+#define CHUNK_ASKED_REASON "Graph execution paused by interrupt()"
 #define CHUNK_STOPPED_REASON "Graph execution stopped by request"
 
 /* The data of the terminator. */

@@ -300,19 +300,27 @@ static void keeper_wait(struct chunk_keeper *keeper)
 static bool keeper_send_line(struct chunk_keeper *keeper, const struct kept_line *line,
     enum granularity granularity, struct buf *part, struct error *err)
 {
-	struct chunk_sink *live = keeper->setup.live;
+	const struct chunk_keeper_setup *setup = &keeper->setup;
+	const struct kept_reader reader = {.storage = keeper->all->storage,
+	    .thread_row = keeper->thread_row,
+	    .number = line->seq ? keeper->number : 0,
+	    .granularity = granularity,
+	    .words = setup->words,
+	    .modes = setup->modes,
+	    .thread_id = setup->thread_id,
+	    .run_id = keeper->run_id};
+	struct chunk_sink *live = setup->live;
 	struct kept_place place = {0};
 	bool more = true, begun = false, ok = true;
 	while (ok && more) {
 		buf_reset(part);
-		ok = kept_line_print(line, granularity, keeper->all->storage, keeper->thread_row,
-		    &place, part, &more, err);
+		ok = kept_line_print(line, &reader, &place, part, &more, err);
 		if (ok && more) {
 			begun = true;
 			ok = live->part(live, part->data, part->len);
 		}
 	}
-	if (ok)
+	if (ok && (begun || part->len))
 		live->chunk(live, part->data, part->len);
 	else if (begun && error_is_set(err))
 		live->cut(live, err->cause);

@@ -15,6 +15,7 @@
 #ifndef AGENTGRAPH_SERVICE_RUN_KEEPER_H
 #define AGENTGRAPH_SERVICE_RUN_KEEPER_H
 
+#include "service/run/kept_line.h"
 #include "service/run/run_input.h"
 #include "service/run/runs.h"
 
@@ -28,9 +29,12 @@ void chunk_keepers_free(struct chunk_keepers *all);
 
 /* What is different from run to run; but for run_id all of it outlives the keeper. */
 struct chunk_keeper_setup {
-	struct chunk_sink *live;         /* who waits for the run, or NULL */
-	enum granularity granularity;    /* theirs */
-	const char *run_id, *request_id; /* for the log */
+	struct chunk_sink *live;        /* who waits for the run, or NULL */
+	enum granularity granularity;   /* theirs */
+	const struct kept_words *words; /* and, where they do not see chunks, its words */
+	unsigned modes;                 /* of those */
+	const char *thread_id, *run_id; /* for them, and for the log */
+	const char *request_id;         /* for the log */
 };
 
 /* NULL with err set when there can be no thread. */

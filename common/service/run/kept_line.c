@@ -57,11 +57,14 @@ bool kept_line_read(struct kept_line *line, const char *text, size_t len)
 		return false;
 	const char *number = mark + 2;
 	size_t left = line->len - (size_t)(number - text);
-	line->least = (enum granularity)(mark[1] - '0');
+	line->least = (enum granularity)((mark[1] - '0') & ~KEPT_TOLD);
+	line->told = (mark[1] - '0') & KEPT_TOLD;
 	line->event = text + strlen(EVENT);
 	line->event_len =
 	    (size_t)((const char *)memchr(line->event, '"', line->len - strlen(EVENT)) -
 		line->event);
+	const char *aside = memchr(number, KEPT_ASIDE, left);
+	line->shown = aside ? (size_t)(aside - text) : line->len;
 	if (kept_line_starts(number, left, SEQ))
 		line->seq = strtoll(number + strlen(SEQ), NULL, 10);
 	line->ends = kept_line_has_status(line, "done");
@@ -94,6 +97,7 @@ bool kept_line_has_status(const struct kept_line *line, const char *status)
 /* A part of a context on its way out. */
 struct kept_filling {
 	struct buf *out;
+	void (*put)(struct buf *out, const char *body_json);
 	size_t most;
 	bool behind;
 	bool full;
@@ -105,30 +109,48 @@ static bool kept_line_fill(void *arg, const char *id, const char *body_json)
 	(void)id;
 	if (f->behind)
 		buf_putc(f->out, ',');
-	buf_puts(f->out, body_json);
+	f->put(f->out, body_json);
 	f->behind = true;
 	f->full = f->out->len >= f->most;
 	return !f->full;
 }
 
-/* The messages of the span at *at, as many as belong into this part. */
-static bool kept_line_print_span(struct storage *storage, int64_t thread_row, const char *text,
+/* What of a span is still to come: of the thread's list in other words, else of the context. */
+static bool kept_line_read_span(const struct kept_reader *reader, struct thread_view *view,
+    struct kept_filling *filling, struct error *err)
+{
+	const struct thread_ops *threads = reader->storage->threads;
+	struct page page = {.limit = INT64_MAX, .after = view->after};
+	if (!reader->words)
+		return threads->context_part(
+		    reader->storage, NULL, reader->thread_row, view, kept_line_fill, filling, err);
+	bool ok = threads->message_part(
+	    reader->storage, NULL, reader->thread_row, view, &page, kept_line_fill, filling, err);
+	view->after = page.after;
+	return ok;
+}
+
+/* The messages of the span at *at, as many as belong into this part.  Where there are none, neither
+ * is the comma behind them. */
+static bool kept_line_print_span(const struct kept_reader *reader, const char *text,
     struct kept_place *place, size_t most, struct buf *out, struct error *err)
 {
 	char *rest;
-	struct kept_filling filling = {out, most, place->behind, false};
+	struct kept_filling filling = {.out = out,
+	    .put = reader->words ? reader->words->put : buf_puts,
+	    .most = most,
+	    .behind = place->behind};
 	struct thread_view view = {.after = strtoll(text + place->at + 1, &rest, 10)};
 	view.until = view.last = strtoll(rest + 1, &rest, 10);
 	if (place->in_span)
 		view.after = place->after;
-	if (!storage->threads->context_part(
-		storage, NULL, thread_row, &view, kept_line_fill, &filling, err))
+	if (!kept_line_read_span(reader, &view, &filling, err))
 		return false;
 	place->in_span = filling.full;
 	place->behind = filling.full;
 	place->after = view.after;
 	if (!filling.full)
-		place->at = (size_t)(rest + 1 - text);
+		place->at = (size_t)(rest + 1 - text) + (!filling.behind && rest[1] == ',');
 	return true;
 }
 
@@ -147,30 +169,28 @@ static size_t kept_line_plain(const struct kept_line *line, size_t from)
 {
 	static const char marks[] = {KEPT_NUMBER, KEPT_STATE, KEPT_SPAN};
 	const char *text = line->text + from, *mark;
-	size_t plain = line->len - from;
+	size_t plain = line->shown - from;
 	for (size_t i = 0; i < sizeof(marks); i++)
 		if ((mark = memchr(text, marks[i], plain)))
 			plain = (size_t)(mark - text);
 	return plain;
 }
 
-bool kept_line_print(const struct kept_line *line, enum granularity granularity,
-    struct storage *storage, int64_t thread_row, struct kept_place *place, struct buf *out,
-    bool *more, struct error *err)
+static bool kept_line_print_text(const struct kept_line *line, const struct kept_reader *reader,
+    struct kept_place *place, struct buf *out, bool *more, struct error *err)
 {
 	size_t most = out->len + KEPT_PART;
-	while (place->at < line->len && out->len < most) {
+	while (place->at < line->shown && out->len < most) {
 		size_t plain = kept_line_plain(line, place->at);
 		buf_add(out, line->text + place->at, plain);
 		place->at += plain;
-		if (place->at == line->len)
+		if (place->at == line->shown)
 			break;
 		char mark = line->text[place->at];
 		if (mark == KEPT_SPAN) {
-			if (!kept_line_print_span(
-				storage, thread_row, line->text, place, most, out, err))
+			if (!kept_line_print_span(reader, line->text, place, most, out, err))
 				return false;
-		} else if (mark == KEPT_STATE && granularity == GRANULARITY_LOW) {
+		} else if (mark == KEPT_STATE && reader->granularity == GRANULARITY_LOW) {
 			buf_puts(out, "null");
 			place->at = kept_line_state_end(line, place->at + 1) + 1;
 		} else {
@@ -178,6 +198,19 @@ bool kept_line_print(const struct kept_line *line, enum granularity granularity,
 							: place->at + 1;
 		}
 	}
-	*more = place->at < line->len;
+	*more = place->at < line->shown;
 	return true;
+}
+
+bool kept_line_print(const struct kept_line *line, const struct kept_reader *reader,
+    struct kept_place *place, struct buf *out, bool *more, struct error *err)
+{
+	struct buf told = {0};
+	if (!reader->words)
+		return kept_line_print_text(line, reader, place, out, more, err);
+	reader->words->tell(reader, line, place->skip, &told);
+	const struct kept_line other = {.text = buf_str(&told), .shown = told.len};
+	bool ok = kept_line_print_text(&other, reader, place, out, more, err);
+	buf_release(&told);
+	return ok;
 }

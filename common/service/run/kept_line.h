@@ -16,11 +16,14 @@
 
 /* Around the span in the place of a context's messages: "[\x01" after "," until "\x01]". */
 #define KEPT_SPAN FEED_MARK
-/* At the beginning of metadata: a digit follows, the least granularity that shows the chunk, and
- * the number, where it has one. */
+/* At the beginning of metadata: a digit follows, the least granularity that shows the chunk, plus
+ * KEPT_TOLD where an earlier one told of the same, and the number, where it has one. */
 #define KEPT_NUMBER '\x02'
+#define KEPT_TOLD 4
 /* Before and behind a state. */
 #define KEPT_STATE '\x03'
+/* Behind the chunk: what follows is for readers who are told it in other words. */
+#define KEPT_ASIDE '\x05'
 
 /* Bytes of a part: so much, or a message that is larger, is printed at once. */
 #define KEPT_PART (64 << 10)
@@ -28,10 +31,12 @@
 struct kept_line {
 	const char *text; /* without the newline; not ended by NUL */
 	size_t len;
-	int64_t seq; /* 0: it has no number; also where its reader is not to see it */
+	size_t shown; /* of that, what is not aside */
+	int64_t seq;  /* 0: it has no number; also where its reader is not to see it */
 	enum granularity least;
 	const char *event; /* in text */
 	size_t event_len;
+	bool told;
 	bool ends; /* it is the terminator */
 };
 
@@ -41,6 +46,31 @@ struct kept_place {
 	bool in_span;  /* between two messages of the span at at */
 	bool behind;   /* the first of them */
 	int64_t after; /* the latest of them */
+	int64_t skip;  /* of a line in other words: the reader has what is numbered up to this */
+};
+
+struct kept_reader;
+
+/* Other words for chunks: those of another protocol. */
+struct kept_words {
+	/*
+	 * Appends what a reader is told of a line, nothing where that is nothing, with a KEPT_SPAN
+	 * where messages of the thread's list belong, and without the last newline; each time the
+	 * same.
+	 */
+	void (*tell)(const struct kept_reader *reader, const struct kept_line *line, int64_t skip,
+	    struct buf *out);
+	void (*put)(struct buf *out, const char *body_json); /* one of those messages */
+};
+
+/* Who is told of a run, and how. */
+struct kept_reader {
+	struct storage *storage;
+	int64_t thread_row, number; /* of the run; number 0: nothing of it is kept */
+	enum granularity granularity;
+	const struct kept_words *words; /* NULL: it sees the chunks */
+	unsigned modes;                 /* of those words */
+	const char *thread_id, *run_id; /* for them */
 };
 
 /* Appends a state whose context is a feed (feed.h), with that span for the feed's marks. */
@@ -56,12 +86,11 @@ bool kept_line_read(struct kept_line *line, const char *text, size_t len);
 bool kept_line_has_status(const struct kept_line *line, const char *status);
 
 /*
- * Appends the line, or its next part, as a reader of that granularity sees it, without a newline;
- * *place moves on, and *more says whether something is left.  False with err set: a context cannot
- * be read.
+ * Appends the line, or its next part, as the reader sees it, without a newline; *place moves on,
+ * and *more says whether something is left.  Nothing at all is appended of a line that other words
+ * have nothing for.  False with err set: messages cannot be read.
  */
-bool kept_line_print(const struct kept_line *line, enum granularity granularity,
-    struct storage *storage, int64_t thread_row, struct kept_place *place, struct buf *out,
-    bool *more, struct error *err);
+bool kept_line_print(const struct kept_line *line, const struct kept_reader *reader,
+    struct kept_place *place, struct buf *out, bool *more, struct error *err);
 
 #endif

@@ -13,7 +13,8 @@
 
 bool replay_same(const struct replay_place *a, const struct replay_place *b)
 {
-	return a->after == b->after && a->in.at == b->in.at && a->in.after == b->in.after;
+	return a->after == b->after && a->in.at == b->in.at && a->in.after == b->in.after &&
+	    a->in.skip == b->in.skip;
 }
 
 /* ---- reading ---- */
@@ -33,27 +34,27 @@ static bool replay_take(void *arg, const struct chunk_batch *batch)
 }
 
 /* The line, or its next part; place stays before it until it was shown whole. */
-static bool replay_print(struct storage *storage, const struct replay *replay,
-    const struct kept_line *line, struct replay_place *place, struct buf *out, struct error *err)
+static bool replay_print(const struct replay *replay, const struct kept_line *line,
+    struct replay_place *place, struct buf *out, struct error *err)
 {
-	bool more;
-	if (place->len == 0 && replay->events)
+	bool more, events = replay->events && !replay->reader.words;
+	if (place->len == 0 && events)
 		buf_printf(out, "id: %" PRId64 "\nevent: %.*s\ndata: ", line->seq,
 		    (int)line->event_len, line->event);
-	if (!kept_line_print(line, replay->granularity, storage, replay->thread_row, &place->in,
-		out, &more, err))
+	size_t before = place->len ? 0 : out->len;
+	if (!kept_line_print(line, &replay->reader, &place->in, out, &more, err))
 		return false;
 	place->len = more ? line->len : 0;
 	if (more)
 		return true;
 	*place = (struct replay_place){.after = line->seq};
-	buf_puts(out, replay->events ? "\n\n" : "\n");
+	if (out->len > before)
+		buf_puts(out, events ? "\n\n" : "\n");
 	return true;
 }
 
-static bool replay_print_rows(struct storage *storage, const struct replay *replay,
-    const struct replay_rows *rows, struct replay_place *place, struct buf *out, bool *ends,
-    struct error *err)
+static bool replay_print_rows(const struct replay *replay, const struct replay_rows *rows,
+    struct replay_place *place, struct buf *out, bool *ends, struct error *err)
 {
 	const char *text = rows->lines.data, *end = text + rows->lines.len;
 	size_t most = out->len + KEPT_PART;
@@ -63,9 +64,9 @@ static bool replay_print_rows(struct storage *storage, const struct replay *repl
 			continue;
 		if (place->len && (line.seq != place->after + 1 || line.len != place->len))
 			return error_set(err, ERR_STORAGE, "a chunk changed while it was sent");
-		if (line.least > replay->granularity)
+		if (line.least > replay->reader.granularity)
 			*place = (struct replay_place){.after = line.seq};
-		else if (!replay_print(storage, replay, &line, place, out, err))
+		else if (!replay_print(replay, &line, place, out, err))
 			return false;
 		*ends = line.ends;
 		if (place->len)
@@ -76,15 +77,16 @@ static bool replay_print_rows(struct storage *storage, const struct replay *repl
 	return true;
 }
 
-bool replay_read(struct storage *storage, const struct replay *replay, struct replay_place *place,
-    struct buf *out, bool *ends, struct error *err)
+bool replay_read(const struct replay *replay, struct replay_place *place, struct buf *out,
+    bool *ends, struct error *err)
 {
+	const struct kept_reader *reader = &replay->reader;
 	struct replay_rows rows = {0};
 	*ends = false;
-	bool ok = storage->runs->chunks_read(storage, NULL, replay->thread_row, replay->number,
-	    place->after, replay_take, &rows, err);
+	bool ok = reader->storage->runs->chunks_read(reader->storage, NULL, reader->thread_row,
+	    reader->number, place->after, replay_take, &rows, err);
 	if (ok && rows.until)
-		ok = replay_print_rows(storage, replay, &rows, place, out, ends, err);
+		ok = replay_print_rows(replay, &rows, place, out, ends, err);
 	if (ok && !rows.until && place->len)
 		ok = error_set(err, ERR_STORAGE, "a chunk went while it was sent");
 	buf_release(&rows.lines);
@@ -178,7 +180,8 @@ bool replay_end(struct call *call, const struct run_record *record, const struct
 	struct chunk outcome = {0};
 	const struct chunk done = {.event = "updates",
 	    .data = CHUNK_DONE,
-	    .thread_name = named ? thread->thread_name : NULL};
+	    .thread_name = named ? thread->thread_name : NULL,
+	    .told = record->status == RUN_ERROR};
 	struct replay_tail tail;
 	struct chunk_form form;
 	struct buf lines = {0};

@@ -11,9 +11,8 @@
 
 /* What a reader sees. */
 struct replay {
-	int64_t thread_row, number; /* of the run */
-	enum granularity granularity;
-	bool events; /* server-sent ones; else lines */
+	struct kept_reader reader;
+	bool events; /* chunks as server-sent events; else lines */
 };
 
 /* How far a reader has read; its after alone is the place behind that chunk. */
@@ -30,8 +29,8 @@ bool replay_same(const struct replay_place *a, const struct replay_place *b);
  * is nothing yet; *place moves on.  *ends says that the terminator was the last.  False with err
  * set: storage, or the rest of a chunk that was begun is not there any more.
  */
-bool replay_read(struct storage *storage, const struct replay *replay, struct replay_place *place,
-    struct buf *out, bool *ends, struct error *err);
+bool replay_read(const struct replay *replay, struct replay_place *place, struct buf *out,
+    bool *ends, struct error *err);
 
 /* What is kept of a run's end. */
 struct replay_tail {

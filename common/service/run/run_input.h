@@ -25,7 +25,8 @@ struct run_input {
 	const cJSON *initial_state;
 	int64_t recursion_limit;
 	enum granularity granularity;
-	bool resumable;                    /* a stream's chunks are kept */
+	bool resumable; /* a stream's chunks are kept */
+	int64_t modes;  /* of other words for them (kept_line.h), which are kept beside them */
 	double node_timeout, tool_timeout; /* seconds */
 	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
 	 * message is said again (doc/protocol-messages.md#messages). */

@@ -116,11 +116,14 @@ void stream_turn(struct turn *turn, struct chunk_sink *sink)
 	chunk_writer_release(&writer);
 }
 
-bool stream_turn_kept(struct turn *turn, struct chunk_sink *sink)
+bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct chunk_sink *sink)
 {
 	struct call *call = turn->call;
 	const struct chunk_keeper_setup setup = {.live = sink,
-	    .granularity = turn->in.granularity,
+	    .granularity = words ? GRANULARITY_FULL : turn->in.granularity,
+	    .words = words,
+	    .modes = (unsigned)turn->in.modes,
+	    .thread_id = turn->thread.thread_id,
 	    .run_id = turn->run_id,
 	    .request_id = call->ctx.request_id};
 	turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
@@ -139,7 +142,7 @@ bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
 		return false;
 	bool open = turn_open(&turn);
 	if (open && turn.in.resumable)
-		open = stream_turn_kept(&turn, sink);
+		open = stream_turn_kept(&turn, NULL, sink);
 	else if (open)
 		stream_turn(&turn, sink);
 	turn_end(&turn);
