@@ -20,6 +20,7 @@
 #define DEFAULT_LIMIT 10
 #define MOST 1000
 #define ID_DIGITS 16
+#define SIBLINGS_MOST 64 /* runs from one checkpoint of which it is asked what they were given */
 
 /* ---- ids ---- */
 
@@ -30,8 +31,8 @@ static const char *lg_id(struct call *call, int64_t number)
 
 static const char *lg_input_id(struct call *call, const struct lg_place *place)
 {
-	return arena_printf(call->arena, "%s-%s", lg_id(call, place->parent),
-	    lg_id(call, place->checkpoint.number));
+	return arena_printf(
+	    call->arena, "%s-%s", lg_id(call, place->parent), lg_id(call, place->number));
 }
 
 cJSON *lg_checkpoint_view(const char *thread_id, const char *id)
@@ -86,15 +87,17 @@ static bool lg_keep_last(void *arg, const char *id, const char *body_json)
 }
 
 /* Whether the checkpoint is the first of its run, and what that run was given is known. */
-static bool lg_has_input(struct call *call, const struct thread *thread,
+static bool lg_find_input(struct call *call, const struct thread *thread,
     const struct checkpoint *checkpoint, struct lg_place *place)
 {
 	struct storage *storage = call->service->storage;
 	const char *run_id = checkpoint->thread.run_id;
 	struct lg_noting noting = {.arena = call->arena};
 	struct checkpoint before = {0};
-	*place = (struct lg_place){
-	    .checkpoint = *checkpoint, .is_input = true, .parent = checkpoint->parent};
+	*place = (struct lg_place){.checkpoint = *checkpoint,
+	    .is_input = true,
+	    .parent = checkpoint->parent,
+	    .number = checkpoint->number};
 	if (!run_id ||
 	    (checkpoint->source != CHECKPOINT_RUN && checkpoint->source != CHECKPOINT_STEP))
 		return false;
@@ -117,6 +120,48 @@ static bool lg_has_input(struct call *call, const struct thread *thread,
 	return noting.last;
 }
 
+struct lg_siblings {
+	int64_t parent;
+	int64_t numbers[SIBLINGS_MOST];
+	size_t count;
+};
+
+static bool lg_note_sibling(void *arg, const struct checkpoint *checkpoint)
+{
+	struct lg_siblings *siblings = arg;
+	if (checkpoint->number <= siblings->parent)
+		return false;
+	if (checkpoint->parent == siblings->parent)
+		siblings->numbers[siblings->count++] = checkpoint->number;
+	return siblings->count < SIBLINGS_MOST;
+}
+
+/* The same; where an earlier run from the same checkpoint was given the same message, so that this
+ * one is another answer to it, the input is that one's. */
+static bool lg_has_input(struct call *call, const struct thread *thread,
+    const struct checkpoint *checkpoint, struct lg_place *place)
+{
+	struct storage *storage = call->service->storage;
+	struct checkpoint_filter filter = {.before = checkpoint->number, .limit = INT64_MAX};
+	struct lg_siblings siblings = {.parent = checkpoint->parent};
+	struct checkpoint sibling;
+	struct lg_place other;
+	if (!lg_find_input(call, thread, checkpoint, place) ||
+	    !storage->history->list(
+		storage, &call->ctx, thread, &filter, lg_note_sibling, &siblings, &call->error))
+		return false;
+	while (siblings.count && !place->shared) { /* the oldest first */
+		if (!storage->history->get(storage, &call->ctx, call->arena, thread,
+			siblings.numbers[--siblings.count], &sibling, &call->error) ||
+		    !lg_find_input(call, thread, &sibling, &other) ||
+		    strcmp(other.last, place->last) != 0)
+			continue;
+		place->number = other.number;
+		place->shared = true;
+	}
+	return !error_is_set(&call->error);
+}
+
 bool lg_place_find(struct call *call, const struct thread *thread, const char *checkpoint_id,
     struct lg_place *place)
 {
@@ -126,7 +171,7 @@ bool lg_place_find(struct call *call, const struct thread *thread, const char *c
 	if (!dash)
 		return earlier_find(call, thread, checkpoint_id, &place->checkpoint);
 	return earlier_find(call, thread, dash + 1, &checkpoint) &&
-	    ((lg_has_input(call, thread, &checkpoint, place) &&
+	    ((lg_find_input(call, thread, &checkpoint, place) &&
 		 strcmp(lg_input_id(call, place), checkpoint_id) == 0) ||
 		error_is_set(&call->error) || earlier_not_found(call)) &&
 	    !error_is_set(&call->error);
@@ -397,7 +442,7 @@ static bool lg_list_checkpoint(struct lg_listing *list, int64_t number)
 		call, list->thread, &checkpoint, &reply->items[reply->count], &input, &before))
 		return false;
 	reply->count++;
-	if (before)
+	if (before && !input.shared)
 		lg_list_input(list, &input);
 	return true;
 }
@@ -413,7 +458,8 @@ static bool lg_list_from(struct lg_listing *list, const char *before, int64_t *n
 	if (!lg_place_find(call, list->thread, before, &place))
 		return false;
 	*number = place.checkpoint.number;
-	if (!place.is_input && lg_has_input(call, list->thread, &place.checkpoint, &input))
+	if (!place.is_input && lg_has_input(call, list->thread, &place.checkpoint, &input) &&
+	    !input.shared)
 		lg_list_input(list, &input);
 	return !error_is_set(&call->error);
 }

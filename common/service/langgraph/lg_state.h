@@ -20,6 +20,8 @@ struct lg_place {
 	const char *last;             /* then: id of the message that it ends with */
 	int64_t parent;               /* then: the checkpoint before; 0: there is none */
 	struct run_record run;        /* then: whose input it is */
+	int64_t number;               /* then: of the checkpoint that its id ends with */
+	bool shared; /* it is that of an earlier run, which was given the same there */
 };
 
 /* Finds the one of that id in a thread that was read before; false with "Checkpoint not found", or
