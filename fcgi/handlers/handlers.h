@@ -65,6 +65,14 @@ void get_lg_runs(struct request *rq);
 void get_lg_run(struct request *rq);
 void delete_lg_run(struct request *rq);
 void post_lg_run_cancel(struct request *rq);
+void post_lg_cancel(struct request *rq);
+void post_lg_prune(struct request *rq);
+void post_lg_assistants_count(struct request *rq);
+void put_lg_item(struct request *rq);
+void get_lg_item(struct request *rq);
+void delete_lg_item(struct request *rq);
+void post_lg_items(struct request *rq);
+void post_lg_namespaces(struct request *rq);
 void get_lg_run_stream(struct request *rq);
 void get_lg_run_join(struct request *rq);
 

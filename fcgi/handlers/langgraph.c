@@ -10,6 +10,7 @@
 #include "fcgi/request/request.h"
 #include "service/langgraph/lg_follow.h"
 #include "service/langgraph/lg_run.h"
+#include "service/langgraph/lg_store.h"
 #include "service/run/records.h"
 
 #include <string.h>
@@ -34,6 +35,11 @@ void post_lg_assistants(struct request *rq)
 	reply_bare(rq, lg_assistants(&rq->call, rq->body));
 }
 
+void post_lg_assistants_count(struct request *rq)
+{
+	reply_bare(rq, lg_assistants_count(&rq->call, rq->body));
+}
+
 void get_lg_assistant(struct request *rq)
 {
 	reply_bare(rq, lg_assistant(&rq->call, rq->match.ids[0]));
@@ -55,6 +61,14 @@ cJSON *lg_error_body(struct request *rq, const struct error_view *view)
 }
 
 /* ---- threads ---- */
+
+static void lg_reply_gone(struct request *rq, bool ok)
+{
+	if (ok)
+		reply_empty(rq, 204);
+	else
+		reply_error(rq);
+}
 
 static void lg_reply(struct request *rq, bool ok, const struct lg_reply *reply)
 {
@@ -84,10 +98,12 @@ void patch_lg_thread(struct request *rq)
 
 void delete_lg_thread(struct request *rq)
 {
-	if (lg_thread_remove(&rq->call, rq->match.ids[0]))
-		reply_empty(rq, 204);
-	else
-		reply_error(rq);
+	lg_reply_gone(rq, lg_thread_remove(&rq->call, rq->match.ids[0]));
+}
+
+void post_lg_prune(struct request *rq)
+{
+	reply_bare(rq, lg_threads_prune(&rq->call, rq->body));
 }
 
 void post_lg_copy(struct request *rq)
@@ -240,10 +256,15 @@ void get_lg_run(struct request *rq)
 
 void delete_lg_run(struct request *rq)
 {
-	if (lg_run_remove(&rq->call, rq->match.ids[0], rq->match.ids[1]))
-		reply_empty(rq, 204);
-	else
-		reply_error(rq);
+	lg_reply_gone(rq, lg_run_remove(&rq->call, rq->match.ids[0], rq->match.ids[1]));
+}
+
+void post_lg_cancel(struct request *rq)
+{
+	struct query_field action = {"action", false, NULL};
+	lg_reply_gone(rq,
+	    query_read(rq->call.arena, rq->path.query, &action, 1, &rq->call.error) &&
+		lg_runs_cancel(&rq->call, rq->body, action.value));
 }
 
 static bool lg_is_yes(const char *value)
@@ -317,4 +338,33 @@ void get_lg_run_join(struct request *rq)
 		lg_reply(rq, ok, &reply);
 	if (active && !ok)
 		reply_error(rq);
+}
+
+/* ---- the store ---- */
+
+void put_lg_item(struct request *rq)
+{
+	lg_reply_gone(rq, lg_item_put(&rq->call, rq->body));
+}
+
+void delete_lg_item(struct request *rq)
+{
+	lg_reply_gone(rq, lg_item_remove(&rq->call, rq->body));
+}
+
+void get_lg_item(struct request *rq)
+{
+	struct query_field fields[] = {{"namespace", false, NULL}, {"key", false, NULL}};
+	query_read(rq->call.arena, rq->path.query, fields, 2, &rq->call.error);
+	reply_bare(rq, lg_item_read(&rq->call, fields[0].value, fields[1].value));
+}
+
+void post_lg_items(struct request *rq)
+{
+	reply_bare(rq, lg_items_search(&rq->call, rq->body));
+}
+
+void post_lg_namespaces(struct request *rq)
+{
+	reply_bare(rq, lg_namespaces(&rq->call, rq->body));
 }

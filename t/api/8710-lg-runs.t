@@ -160,7 +160,10 @@ refused_run '{"input":{}}' 'assistant_id must be a string'
 refused_run "$(run_of x '"stream_mode":"odd"')" \
 	'stream_mode must be of values, updates, messages, messages-tuple, custom, events, debug, tasks, checkpoints'
 refused_run "$(run_of x '"interrupt_before":["agent"]')" 'interrupt_before is not supported: the graph declares it'
-refused_run '{"assistant_id":"demo","command":{"goto":"x"}}' 'command.goto is not supported'
+refused_run '{"assistant_id":"demo","command":{"goto":"x"}}' 'command.goto is not supported: edges of the graph say where it goes on'
+refused_run '{"assistant_id":"demo","input":{},"command":{"update":{"notes":[]}}}' 'command.update must not stand beside an input'
+refused_run "{\"assistant_id\":\"demo\",\"command\":{\"resume\":1,\"update\":{\"messages\":[$(human x)]}}}" \
+	'command.update must have no messages beside an answer, which is one'
 refused_run "$(run_of x '"webhook":"http://x"')" 'webhook is for runs in the background'
 refused_run "$(run_of x '"if_not_exists":"x"')" 'if_not_exists must be one of create, reject'
 refused_run '{"assistant_id":"demo","input":{"messages":[{"type":"odd","content":"x"}]}}' 'input.messages[0].type must be one of human, ai, system, tool'

@@ -116,7 +116,18 @@ api GET '/lg/threads/lg/runs?status=pending&limit=2'
 api POST "/lg/threads/lg/runs/$run/cancel?action=interrupt"
 api GET "/lg/threads/lg/runs/$run/join"
 api DELETE "/lg/threads/lg/runs/$run"
+api POST /lg/runs/cancel "{\"thread_id\":\"lg\",\"run_ids\":[\"$run\"]}"
 api DELETE /lg/threads/lg
+api POST /lg/assistants/count
+api POST /lg/threads/prune '{"thread_ids":["none"]}'
+item='"namespace":["a"],"key":"k"'
+api PUT /lg/store/items "{$item,\"value\":{\"v\":1}}"
+api GET '/lg/store/items?namespace=a&key=k'
+api GET '/lg/store/items?namespace=a&key=none'
+api POST /lg/store/items/search '{"namespace_prefix":["a"]}'
+api POST /lg/store/items/search '{"query":"k"}'
+api POST /lg/store/namespaces
+api DELETE /lg/store/items "{$item}"
 
 api GET '/v1/graph/runs?thread_id=t&status=completed&limit=1'
 run=$(json '.data.runs[0].run_id' "$BODY")

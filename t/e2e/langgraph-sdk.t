@@ -12,7 +12,7 @@ for peer in @langchain/langgraph-sdk @langchain/core; do
 done
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 
-langgraph='"langgraph":{"enabled":true}'
+langgraph='"langgraph":{"enabled":true},"store":"builtin:store"'
 configure "$langgraph,\"auth\":\"jwt\",\"authorization\":\"ownership\""
 serve_start || tap_bail 'the guarded service does not start'
 guarded=$BASE

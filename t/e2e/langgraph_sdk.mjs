@@ -27,6 +27,8 @@ async function assistants() {
 	is('the graph is an assistant', one.graph_id, 'demo');
 	is('which is had by its id', (await client.assistants.get(one.assistant_id)).name, 'demo');
 	is('has nodes', (await client.assistants.getGraph('demo')).nodes.length, 4);
+	is('they are counted', await client.assistants.count(), 1);
+	is('none can be made', (await failure(() => client.assistants.create({ graphId: 'demo' }))).status, 404);
 	is('and schemas', Object.keys((await client.assistants.getSchemas('demo')).state_schema.properties), ['messages', 'notes']);
 }
 
@@ -47,6 +49,8 @@ async function threads() {
 	const copy = await client.threads.copy('one');
 	is('a copy has the same', texts(copy.values), ['hi']);
 	await client.threads.delete(copy.thread_id);
+	await client.threads.create({ threadId: 'two' });
+	is('several are deleted', await client.threads.prune(['two', 'none']), { pruned_count: 1 });
 	const gone = await failure(() => client.threads.get(copy.thread_id));
 	is('what is deleted is gone', gone.status, 404);
 	report('as the error says', gone.message.includes('Thread not found'), gone.message);
@@ -159,7 +163,21 @@ async function resumption() {
 		setTimeout(() => controller.abort(), 1000);
 		await failure(() => joining);
 	}), 'interrupted');
+	is('several are cancelled', await slow((one) => client.runs.cancelMany({ threadId: id, runIds: [one, 'none'] })), 'interrupted');
 	is('a cancel waits', await slow((one) => client.runs.cancel(id, one, true)), 'interrupted');
+}
+
+async function store() {
+	const name = ['users', 'ann'];
+	await client.store.putItem(name, 'likes', { what: 'green tea', cups: 3 });
+	await client.store.putItem(['users', 'bob'], 'likes', { what: 'coffee' });
+	const item = await client.store.getItem(name, 'likes');
+	is('an item is stored', [item.value, item.namespace, typeof item.createdAt], [{ what: 'green tea', cups: 3 }, name, 'string']);
+	is('and found', (await client.store.searchItems(['users'], { query: 'tea' })).items[0].key, 'likes');
+	is('by its value', (await client.store.searchItems(['users'], { filter: { cups: { $gte: 3 } } })).items.length, 1);
+	is('namespaces are listed', (await client.store.listNamespaces({ prefix: ['users'] })).namespaces.length, 2);
+	await client.store.deleteItem(name, 'likes');
+	is('it is deleted', await client.store.getItem(name, 'likes'), null);
 }
 
 async function access() {
@@ -176,4 +194,5 @@ await threads();
 await runs();
 await branches();
 await resumption();
+await store();
 await access();

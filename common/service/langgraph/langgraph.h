@@ -18,6 +18,7 @@ cJSON *lg_error(struct call *call, const struct error_view *view);
 /* ---- the one assistant, which is the graph ---- */
 
 cJSON *lg_assistants(struct call *call, const cJSON *body);
+cJSON *lg_assistants_count(struct call *call, const cJSON *body);
 cJSON *lg_assistant(struct call *call, const char *assistant_id);
 cJSON *lg_assistant_graph(struct call *call, const char *assistant_id);
 cJSON *lg_assistant_schemas(struct call *call, const char *assistant_id);
@@ -29,6 +30,8 @@ bool lg_thread_read(struct call *call, const char *thread_id, struct lg_reply *r
 bool lg_thread_update(
     struct call *call, const char *thread_id, const cJSON *body, struct lg_reply *reply);
 bool lg_thread_remove(struct call *call, const char *thread_id);
+/* Deletes several, those that there are; {"pruned_count"}. */
+cJSON *lg_threads_prune(struct call *call, const cJSON *body);
 bool lg_thread_copy(struct call *call, const char *thread_id, struct lg_reply *reply);
 bool lg_threads_search(struct call *call, const cJSON *body, struct lg_reply *reply);
 cJSON *lg_threads_count(struct call *call, const cJSON *body);

@@ -130,6 +130,12 @@ cJSON *lg_assistants(struct call *call, const cJSON *body)
 	return list;
 }
 
+cJSON *lg_assistants_count(struct call *call, const cJSON *body)
+{
+	const cJSON *list = lg_assistants(call, body);
+	return list ? arena_json(call->arena, json_new_int(cJSON_GetArraySize(list))) : NULL;
+}
+
 cJSON *lg_assistant(struct call *call, const char *assistant_id)
 {
 	return lg_assistant_check(call, assistant_id) ? lg_assistant_view(call) : NULL;

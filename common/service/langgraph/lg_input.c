@@ -56,7 +56,7 @@ static const struct field_row lg_config_rows[] = {
 };
 
 static const struct field_row lg_command_rows[] = {
-    FIELD(lg_body, update, .kind = &field_json, .types = TYPE_OBJECT | TYPE_ARRAY),
+    FIELD(lg_body, update, FIELD_OBJECT),
     FIELD_AT("goto", lg_body, go_to, .kind = &field_json,
 	.types = TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT),
     FIELDS_END,
@@ -109,10 +109,14 @@ static void lg_input_check(struct call *call, const struct lg_body *b, bool back
 		lg_input_wrong(call, "interrupt_before", "is not supported: the graph declares it");
 	if (b->interrupt_after && (b->interrupt_after->child || cJSON_IsString(b->interrupt_after)))
 		lg_input_wrong(call, "interrupt_after", "is not supported: the graph declares it");
-	if (b->update)
-		lg_input_wrong(call, "command.update", "is not supported");
+	if (b->update && b->input)
+		lg_input_wrong(call, "command.update", "must not stand beside an input");
+	if (b->update && json_get(b->command, "resume") && json_opt(b->update, "messages"))
+		lg_input_wrong(
+		    call, "command.update", "must have no messages beside an answer, which is one");
 	if (b->go_to)
-		lg_input_wrong(call, "command.goto", "is not supported");
+		lg_input_wrong(call, "command.goto",
+		    "is not supported: edges of the graph say where it goes on");
 	if (strategy && strcmp(strategy, "create") != 0 && strcmp(strategy, "reject") != 0)
 		lg_input_wrong(call, "if_not_exists", "must be one of create, reject");
 	if (gone && strcmp(gone, "cancel") != 0 && strcmp(gone, "continue") != 0)
@@ -237,6 +241,8 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	fields_read_body(&call->error, "body.command", b.command, lg_command_rows, &b);
 	lg_read_modes(call, b.stream_mode, &in->modes);
 	lg_input_check(call, &b, background);
+	if (!b.input)
+		b.input = b.update; /* what a node would have set is what the run is given */
 	cJSON *messages =
 	    lg_messages_read(call, json_opt(b.input, "messages"), "body." LG_MESSAGES_KEY);
 	if (error_is_set(&call->error) || !lg_assistant_check(call, b.assistant_id) ||

@@ -2,6 +2,7 @@
 /* Running the graph for such a client, and the records of its runs. */
 #include "service/langgraph/lg_run.h"
 
+#include "base/fields.h"
 #include "base/http/percent.h"
 #include "base/json/json.h"
 #include "graph/message/message.h"
@@ -263,4 +264,35 @@ bool lg_run_cancel(struct call *call, const char *thread_id, const char *run_id,
 		storage, &call->ctx, thread_id, run_id, ORDER_ROLLBACK, &count, &call->error))
 		return false;
 	return halt_run(call, thread_id, &aim, &running);
+}
+
+struct lg_cancel {
+	const char *thread_id, *status;
+	const cJSON *run_ids;
+};
+
+static const struct field_row lg_cancel_rows[] = {
+    FIELD(lg_cancel, thread_id, .kind = &field_filled, .required = true),
+    FIELD(lg_cancel, run_ids, .kind = &field_json, .types = TYPE_ARRAY, .required = true,
+	.expected = "an array of ids"),
+    FIELD(lg_cancel, status, .kind = &field_text),
+    FIELDS_END,
+};
+
+bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action)
+{
+	struct lg_cancel cancel = {0};
+	const cJSON *id;
+	if (fields_read_body(&call->error, "body", body, lg_cancel_rows, &cancel) && cancel.status)
+		error_field(&call->error, ERR_VALIDATION, "body.status", "value_error",
+		    "status is not supported: run_ids names the runs");
+	cJSON_ArrayForEach(id, cancel.run_ids) {
+		if (error_is_set(&call->error))
+			return false;
+		if (cJSON_IsString(id) &&
+		    !lg_run_cancel(call, cancel.thread_id, id->valuestring, action) &&
+		    call->error.kind == ERR_RESOURCE_NOT_FOUND)
+			error_release(&call->error);
+	}
+	return !error_is_set(&call->error);
 }

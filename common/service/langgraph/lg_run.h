@@ -40,6 +40,9 @@ bool lg_run_remove(struct call *call, const char *thread_id, const char *run_id)
 bool lg_run_cancel(
     struct call *call, const char *thread_id, const char *run_id, const char *action);
 
+/* The same of several runs of a thread, those that there are. */
+bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action);
+
 /* What stands for the values of a run that failed; in the arena. */
 cJSON *lg_failure(struct call *call, const struct error_view *view);
 

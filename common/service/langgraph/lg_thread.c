@@ -164,6 +164,45 @@ bool lg_thread_remove(struct call *call, const char *thread_id)
 	return thread_remove(call, thread_id, NULL);
 }
 
+struct lg_prune {
+	const cJSON *thread_ids;
+	const char *strategy;
+};
+
+static const struct field_row lg_prune_rows[] = {
+    FIELD(lg_prune, thread_ids, .kind = &field_json, .types = TYPE_ARRAY, .required = true,
+	.expected = "an array of ids"),
+    FIELD(lg_prune, strategy, .kind = &field_text),
+    FIELDS_END,
+};
+
+/* Somebody else's is refused, and those before it are gone then. */
+cJSON *lg_threads_prune(struct call *call, const cJSON *body)
+{
+	struct lg_prune prune = {0};
+	const cJSON *id;
+	int64_t count = 0;
+	if (fields_read_body(&call->error, "body", body, lg_prune_rows, &prune) && prune.strategy &&
+	    strcmp(prune.strategy, "delete") != 0)
+		error_field(&call->error, ERR_VALIDATION, "body.strategy", "value_error",
+		    "strategy must be delete");
+	cJSON_ArrayForEach(id, prune.thread_ids) {
+		if (error_is_set(&call->error))
+			return NULL;
+		if (!cJSON_IsString(id))
+			continue;
+		if (thread_remove(call, id->valuestring, NULL))
+			count++;
+		else if (call->error.kind == ERR_RESOURCE_NOT_FOUND)
+			error_release(&call->error);
+	}
+	if (error_is_set(&call->error))
+		return NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	json_add_int(data, "pruned_count", count);
+	return data;
+}
+
 bool lg_thread_copy(struct call *call, const char *thread_id, struct lg_reply *reply)
 {
 	const cJSON *made = history_copy(call, thread_id, NULL);

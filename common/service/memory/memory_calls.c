@@ -227,6 +227,31 @@ cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body
 	return memory_calls_done(call, "memory_id", cJSON_CreateString(memory_id));
 }
 
+/* Whether it is there already is seen by changing it; somebody else may store it in between. */
+bool memory_set_one(struct call *call, const char *memory_id, const cJSON *body)
+{
+	struct work w;
+	if (memory_update(call, memory_id, body))
+		return true;
+	if (call->error.kind != ERR_RESOURCE_NOT_FOUND)
+		return false;
+	error_release(&call->error);
+	if (!memory_calls_begin(&w, call, body, MEMORY_CONTENT | MEMORY_KIND))
+		return false;
+	w.rq.memory_id = memory_id;
+	if (w.store ? memory_calls_put(&w) : memory_plugin_put(w.plugin, call, &w.rq))
+		return true;
+	struct error why = {0};
+	error_move(&why, &call->error);
+	bool ok = memory_update(call, memory_id, body) != NULL;
+	if (!ok) {
+		error_release(&call->error);
+		error_move(&call->error, &why);
+	}
+	error_release(&why);
+	return ok;
+}
+
 static bool memory_calls_take_out(struct work *w)
 {
 	struct call *call = w->call;
@@ -304,10 +329,10 @@ static cJSON *memory_calls_list(struct work *w)
 	return NULL;
 }
 
-cJSON *memory_list(struct call *call, const cJSON *body)
+static cJSON *memory_calls_list_of(struct call *call, const cJSON *body, unsigned parts)
 {
 	struct work w;
-	if (!memory_calls_begin(&w, call, body, MEMORY_LIMIT | MEMORY_NARROWED))
+	if (!memory_calls_begin(&w, call, body, parts | MEMORY_LIMIT | MEMORY_NARROWED))
 		return NULL;
 	cJSON *memories =
 	    w.store ? memory_calls_list(&w) : memory_plugin_list(w.plugin, call, &w.rq);
@@ -315,6 +340,16 @@ cJSON *memory_list(struct call *call, const cJSON *body)
 		return memory_calls_data(call, "memories", memory_calls_reference(memories));
 	memory_calls_unavailable(call);
 	return NULL;
+}
+
+cJSON *memory_list(struct call *call, const cJSON *body)
+{
+	return memory_calls_list_of(call, body, 0);
+}
+
+cJSON *memory_list_of(struct call *call, const cJSON *body)
+{
+	return memory_calls_list_of(call, body, MEMORY_FILTER);
 }
 
 static cJSON *memory_calls_search(struct work *w)

@@ -22,6 +22,13 @@ cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body
 cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body);
 cJSON *memory_forget(struct call *call, const cJSON *body);
 
+/* Stores one under an id that its owner chose, or what is there by that id anew.  False with the
+ * error set. */
+bool memory_set_one(struct call *call, const char *memory_id, const cJSON *body);
+
+/* The list with category, memory_type and filters of a search beside it. */
+cJSON *memory_list_of(struct call *call, const cJSON *body);
+
 /* Memories for the nodes of a run, as its user: the functions above, without a client.  For
  * run_setup; config is that of the run, which with the call outlives it. */
 struct run_store memories_of_run(struct call *call, const cJSON *config);

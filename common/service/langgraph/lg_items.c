@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: ISC */
+/* Searching items, and the namespaces that there are. */
+#include "base/fields.h"
+#include "base/json/json.h"
+#include "service/langgraph/lg_item.h"
+#include "service/langgraph/lg_store.h"
+#include "service/memory/memory_calls.h"
+
+#include <string.h>
+
+#define FOUND_MOST 100   /* memories that one search finds, and */
+#define LISTED_MOST 1000 /* that one list has: doc/protocol-store.md#calls */
+#define SEARCH_TOKENS 16000
+
+struct lg_items_body {
+	const cJSON *prefix, *suffix, *filter;
+	const char *query;
+	int64_t limit, offset, max_depth;
+};
+
+static const struct field_row lg_page_rows[] = {
+    FIELD(lg_items_body, limit, .kind = &field_integer, .min = 1, .max = LISTED_MOST,
+	.expected = "between 1 and 1000"),
+    FIELD(lg_items_body, offset, .kind = &field_integer, .max = LISTED_MOST,
+	.expected = "between 0 and 1000"),
+    FIELDS_END,
+};
+
+static const struct field_row lg_search_rows[] = {
+    FIELD_AT("namespace_prefix", lg_items_body, prefix, .kind = &field_json, .types = TYPE_ARRAY,
+	.expected = "an array of texts"),
+    FIELD(lg_items_body, filter, FIELD_OBJECT),
+    FIELD(lg_items_body, query, .kind = &field_text),
+    FIELDS_END,
+};
+
+static const struct field_row lg_namespace_rows[] = {
+    FIELD(lg_items_body, prefix, .kind = &field_json, .types = TYPE_ARRAY,
+	.expected = "an array of texts"),
+    FIELD(lg_items_body, suffix, .kind = &field_json, .types = TYPE_ARRAY,
+	.expected = "an array of texts"),
+    FIELD(lg_items_body, max_depth, .kind = &field_integer, .min = 1, .max = LG_LABELS_MOST,
+	.expected = "between 1 and 16"),
+    FIELDS_END,
+};
+
+/* ---- conditions ---- */
+
+/* {"$gt": 1} is what a memory's condition calls {"gt": 1}; {"$eq": x} is x. */
+static cJSON *lg_filter_condition(struct call *call, const cJSON *value)
+{
+	static const char *const names[] = {"ne", "gt", "gte", "lt", "lte"};
+	const cJSON *item;
+	if (!cJSON_IsObject(value))
+		return cJSON_Duplicate(value, true);
+	if (value->child && !value->child->next && strcmp(value->child->string, "$eq") == 0)
+		return cJSON_Duplicate(value->child, true);
+	cJSON *out = cJSON_CreateObject();
+	cJSON_ArrayForEach(item, value) {
+		size_t known = 0;
+		for (size_t i = 0; *item->string == '$' && i < sizeof(names) / sizeof(*names); i++)
+			if (strcmp(item->string + 1, names[i]) == 0)
+				known = i + 1;
+		if (known)
+			cJSON_AddItemToObject(out, names[known - 1], cJSON_Duplicate(item, true));
+		else
+			lg_item_wrong(call, "filter",
+			    "must have values, or objects of $eq, $ne, $gt, $gte, $lt, $lte");
+	}
+	return out;
+}
+
+static cJSON *lg_items_filters(struct call *call, const struct lg_items_body *b)
+{
+	cJSON *filters = cJSON_CreateObject();
+	int depth = cJSON_GetArraySize(b->prefix);
+	const cJSON *item;
+	if (depth)
+		json_add_str(filters, arena_printf(call->arena, LG_DEPTH_KEY, depth),
+		    lg_labels_text(call, b->prefix, depth));
+	cJSON_ArrayForEach(item, b->filter)
+		cJSON_AddItemToObject(filters,
+		    arena_printf(call->arena, LG_VALUE_KEY, item->string),
+		    lg_filter_condition(call, item));
+	return filters;
+}
+
+/* ---- calls ---- */
+
+static bool lg_items_read(struct call *call, const cJSON *body, const struct field_row *rows,
+    int64_t limit, struct lg_items_body *b)
+{
+	*b = (struct lg_items_body){.limit = limit};
+	if (!memory_configured(call))
+		return false;
+	fields_read_body(&call->error, "body", body, lg_page_rows, b);
+	fields_read_body(&call->error, "body", body, rows, b);
+	return true;
+}
+
+/* Best first where words are asked for, else the newest first. */
+static const cJSON *lg_items_find(
+    struct call *call, const struct lg_items_body *b, cJSON *filters, bool scored, int64_t count)
+{
+	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
+	json_add_str(body, "category", LG_CATEGORY);
+	cJSON_AddItemToObject(body, "filters", filters);
+	json_add_int(body, "limit", count);
+	if (!scored)
+		return json_get(memory_list_of(call, body), "memories");
+	json_add_str(body, "query", b->query);
+	json_add_str(body, "retrieval_strategy", "hybrid");
+	json_add_int(body, "max_tokens", SEARCH_TOKENS);
+	return json_get(memory_search(call, body), "results");
+}
+
+cJSON *lg_items_search(struct call *call, const cJSON *body)
+{
+	struct lg_items_body b;
+	const cJSON *memory;
+	if (!lg_items_read(call, body, lg_search_rows, 10, &b))
+		return NULL;
+	bool scored = b.query && *b.query;
+	int64_t most = scored ? FOUND_MOST : LISTED_MOST, place = 0;
+	if (b.prefix)
+		lg_labels_check(call, "namespace_prefix", b.prefix, true);
+	if (b.limit + b.offset > most)
+		lg_item_wrong(call, "offset",
+		    scored ? "and limit must be at most 100 together where words are searched for"
+			   : "and limit must be at most 1000 together");
+	cJSON *filters = lg_items_filters(call, &b);
+	if (error_is_set(&call->error)) {
+		cJSON_Delete(filters);
+		return NULL;
+	}
+	const cJSON *found = lg_items_find(call, &b, filters, scored, b.limit + b.offset);
+	if (!found)
+		return NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *items = cJSON_AddArrayToObject(data, "items");
+	cJSON_ArrayForEach(memory, found) {
+		const cJSON *item = lg_item_of(call, memory);
+		if (item && place++ >= b.offset)
+			cJSON_AddItemToArray(items, lg_item_view(memory, item, scored));
+	}
+	return data;
+}
+
+/* ---- namespaces ---- */
+
+/* Whether labels has part at its end; NULL is at every end. */
+static bool lg_labels_end(const cJSON *labels, const cJSON *part)
+{
+	int most = cJSON_GetArraySize(labels), size = cJSON_GetArraySize(part);
+	for (int i = 0; i < size; i++) {
+		const cJSON *label = cJSON_GetArrayItem(labels, most - size + i);
+		const cJSON *wanted = cJSON_GetArrayItem(part, i);
+		if (size > most || strcmp(label->valuestring, wanted->valuestring) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void lg_namespace_add(
+    struct call *call, cJSON *seen, const struct lg_items_body *b, const cJSON *memory)
+{
+	const cJSON *labels = json_get(lg_item_of(call, memory), "namespace");
+	int depth = b->max_depth ? (int)b->max_depth : LG_LABELS_MOST;
+	const char *text = lg_labels_text(call, labels, depth);
+	if (!labels || !lg_labels_end(labels, b->suffix) || json_get(seen, text))
+		return;
+	cJSON *cut = cJSON_Duplicate(labels, true);
+	while (cJSON_GetArraySize(cut) > depth)
+		cJSON_DeleteItemFromArray(cut, depth);
+	cJSON_AddItemToObject(seen, text, cut);
+}
+
+cJSON *lg_namespaces(struct call *call, const cJSON *body)
+{
+	struct lg_items_body b;
+	const cJSON *memory;
+	int64_t place = 0;
+	if (!lg_items_read(call, body, lg_namespace_rows, 100, &b))
+		return NULL;
+	if (b.prefix)
+		lg_labels_check(call, "prefix", b.prefix, true);
+	if (b.suffix)
+		lg_labels_check(call, "suffix", b.suffix, true);
+	if (error_is_set(&call->error))
+		return NULL;
+	const cJSON *found =
+	    lg_items_find(call, &b, lg_items_filters(call, &b), false, LISTED_MOST);
+	if (!found)
+		return NULL;
+	cJSON *seen = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_ArrayForEach(memory, found)
+		lg_namespace_add(call, seen, &b, memory);
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *out = cJSON_AddArrayToObject(data, "namespaces");
+	cJSON *labels;
+	while ((labels = seen->child)) {
+		cJSON_DetachItemViaPointer(seen, labels);
+		if (place++ >= b.offset && place <= b.offset + b.limit)
+			json_append(out, labels);
+		else
+			cJSON_Delete(labels);
+	}
+	return data;
+}
