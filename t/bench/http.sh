@@ -48,6 +48,7 @@ http {
 		}
 		location / { fastcgi_pass unix:$SOCKET; }
 		location /v1/graph/stream { fastcgi_pass unix:$SOCKET; fastcgi_buffering off; }
+		location ~ ^/lg/.*/stream\$ { fastcgi_pass unix:$SOCKET; fastcgi_buffering off; }
 		location /floor { fastcgi_pass unix:$WORK/floor; }
 	}
 }

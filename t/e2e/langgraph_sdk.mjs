@@ -145,14 +145,24 @@ async function resumption() {
 	is('and waited for', texts(await waited).at(-1), texts((await joined).at(-2).data).at(-1));
 	is('and over then', (await client.runs.get(id, behind.run_id)).status, 'success');
 
-	const slow = async (leave) => {
-		const { run_id: one } = await client.runs.create(id, 'demo', say('/slow 24 500'));
-		const controller = new AbortController();
-		await leave(one, controller);
+	const ended = async (one) => {
 		for (let i = 0; i < 100 && (await client.runs.get(id, one)).status === 'running'; i++)
 			await new Promise((resolve) => setTimeout(resolve, 100));
 		return (await client.runs.get(id, one)).status;
 	};
+	const slow = async (leave) => {
+		const { run_id: one } = await client.runs.create(id, 'demo', say('/slow 24 500'));
+		await leave(one, new AbortController());
+		return ended(one);
+	};
+	for (const streamResumable of [false, true]) {
+		const controller = new AbortController();
+		for await (const part of client.runs.stream(id, 'demo', say('/slow 24 500', { onDisconnect: 'cancel', streamResumable,
+			signal: controller.signal, onRunCreated: (one) => (created = one) })))
+			if (part.event === 'values' && texts(part.data).at(-1) === 'tick 1') break;
+		controller.abort();
+		is(`a stream whose client leaves ends, if wished (${streamResumable})`, await ended(created.run_id), 'interrupted');
+	}
 	is('a run ends with the last who follows it, if wished', await slow(async (one, controller) => {
 		for await (const part of client.runs.joinStream(id, one, { cancelOnDisconnect: true, signal: controller.signal }))
 			if (part.event === 'messages' || part.event === 'values') break;

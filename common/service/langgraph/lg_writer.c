@@ -10,9 +10,8 @@
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_tell.h"
 #include "service/langgraph/lg_values.h"
+#include "service/run/chunk_aside.h"
 #include "service/thread/feed.h"
-
-#define BEGINNING_MAX (128 << 10) /* bytes of a thread that is told whole before it is run */
 
 static const char lg_mark[] = {FEED_MARK, '\0'};
 

@@ -57,10 +57,12 @@ char *chunk_aside_start(
 	if (asides->fields)
 		return NULL;
 	asides->fields = cJSON_Duplicate(run_fields(turn->run), true);
-	cJSON *aside = chunk_aside_whole(turn->thread.view.until, asides->fields);
-	cJSON *brought = json_add(aside, "brought", cJSON_CreateArray());
+	bool tells = turn->thread.message_bytes <= BEGINNING_MAX;
+	cJSON *aside = tells ? chunk_aside_whole(turn->thread.view.until, asides->fields)
+			     : cJSON_CreateObject();
+	cJSON *brought = tells ? json_add(aside, "brought", cJSON_CreateArray()) : NULL;
 	cJSON_ArrayForEach(message, run_messages(turn->run)) {
-		if (left-- > 0)
+		if (brought && left-- > 0)
 			json_append(brought, cJSON_CreateString(message_id(message)));
 	}
 	json_add_int(aside, "modes", turn->in.modes);

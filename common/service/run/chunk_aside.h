@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* Bytes of a thread that is told whole before it is run. */
+#define BEGINNING_MAX (128 << 10)
+
 /* What is to be known of the chunks so far; all-zero at first. */
 struct chunk_asides {
 	int64_t count;  /* of them */
@@ -30,7 +33,8 @@ bool chunk_asides_told(struct chunk_asides *asides, const struct run_event *even
  * A node starts, or ends, before its chunk is counted; malloc'd text, an object of JSON, or NULL:
  *
  * at the first one {"modes", "until", "brought", "fields"}: what the request wants to be told
- * (run_input.modes), where the list of the thread ended, the ids that were added, all fields;
+ * (run_input.modes), and of a thread that is told then where its list ended, the ids that were
+ * added, all fields;
  * at each end {"back", "set"}: how many chunks before this one the node began, and which fields are
  * not as they were told last.
  */

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# LangGraph's protocol on bad days: what is somebody else's, ids that are none, bodies that are too much, and a map over many
+# elements on a thread that is long.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/lg.sh"
+. "$TOP_SRCDIR/t/api/auth.sh"
+
+# run_of TEXT [MEMBERS]: a body.
+run_of() { printf '{"assistant_id":"demo","input":{"messages":[%s]}%s}' "$(human "$1")" "${2:+,$2}"; }
+
+# ---- somebody else's
+
+lg_configure '"auth":"jwt","authorization":"ownership"'
+alice=$(token alice) bob=$(token bob)
+with "$alice" POST /lg/threads '{"thread_id":"hers"}'
+with "$bob" POST /lg/threads '{"thread_id":"his"}'
+with "$alice" POST /lg/threads/hers/runs "$(run_of hi '"after_seconds":600')"
+run=$(json .run_id "$BODY")
+for path in join stream; do
+	with "$bob" GET "/lg/threads/hers/runs/$run/$path"
+	is "$STATUS" 403 "$path of a foreign run is forbidden"
+	with "$bob" GET "/lg/threads/his/runs/$run/$path"
+	lg_refused 404 RESOURCE_NOT_FOUND 'Run not found' 'it is no run of another thread'
+	with "$alice" GET "/lg/threads/hers/runs/none/$path"
+	lg_refused 404 RESOURCE_NOT_FOUND 'Run not found' 'nor is one of no name'
+done
+with "$bob" POST /lg/threads/prune '{"thread_ids":["none","hers"]}'
+is "$STATUS" 403 'a foreign thread is not deleted among several'
+with "$bob" POST /lg/runs/cancel "{\"thread_id\":\"hers\",\"run_ids\":[\"$run\"]}"
+is "$STATUS" 403 'nor is a run cancelled'
+with "$bob" POST /lg/runs/cancel "{\"thread_id\":\"his\",\"run_ids\":[\"$run\"]}"
+is "$STATUS" 204 'as one of another thread it is passed over'
+with "$alice" GET "/lg/threads/hers/runs/$run"
+is "$(json .status "$BODY")" pending 'and waits as before'
+with "$bob" POST /lg/threads/search '{"ids":["hers"]}'
+is "$BODY" '[]' 'nor is her thread found by its id'
+
+# ---- ids that are none
+
+for id in x 1.5 -2 '1 2' 0x10 ''; do
+	with "$alice" GET "/lg/threads/hers/runs/$run/stream" '' "Last-Event-ID: $id"
+	[ -n "$id" ] || continue
+	lg_refused 422 VALIDATION_ERROR 'Last-Event-ID must be the id of an event, or -1' "an event has no id like $id"
+done
+with "$alice" GET "/lg/threads/hers/runs/$run/stream?stream_mode=values&stream_mode=odd"
+is "$STATUS" 422 'one mode of several is checked'
+modes=$(printf '&stream_mode=values%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17)
+with "$alice" GET "/lg/threads/hers/runs/$run/stream?$modes"
+is "$STATUS" 422 'and so is how many there are'
+for id in -1 0 8 99999999999999999999999999; do
+	with "$alice" GET "/lg/threads/hers/runs/$run/stream" '' "Last-Event-ID: $id"
+	is "$STATUS $(header X-Accel-Redirect | sed 's/.*\///')" '200 stream' "the id $id may be one"
+done
+
+# ---- bodies
+
+deep=$(printf '[%.0s' $(seq 600))
+with "$alice" POST /lg/threads/hers/runs/wait "{\"assistant_id\":\"demo\",\"input\":{\"messages\":$deep"
+is "$STATUS" 422 'JSON that is too deep is none'
+{
+	printf '{"assistant_id":"demo","input":{"messages":['
+	for i in $(seq 3000); do printf '{"type":"odd"},'; done
+	printf '"x"]}}'
+} >many
+with "$alice" POST /lg/threads/hers/runs/wait "$(cat many)"
+is "$STATUS" 422 'of many mistakes'
+ok "[ ${#BODY} -lt 20000 ]" 'some are told'
+with "$alice" PUT /lg/threads/hers/state '{}'
+is "$STATUS" 405 'a method that a path has not is refused'
+serve_stop
+
+# ---- a map over many elements, on a thread that is long
+
+STATE=
+cat >graph.json <<'JSON'
+{"each": {"state": {"fields": {"items": {"type": "array"}, "sum": {"type": "integer", "reducer": "add"}}},
+  "nodes": {"w": {"kind": "reply", "text": "did {{index}}", "update": {"sum": 1}}},
+  "edges": [{"from": "START", "map": "items", "to": "w", "join": "END"}, {"from": "w", "to": "END"}]}}
+JSON
+lg_configure
+printf '{"agent":"graph.json:each","langgraph":{"enabled":true},"runs":{"background":1}}\n' >agentgraph.json
+long=$(printf 'a long text %.0s' $(seq 40))
+{
+	printf '{"values":{"messages":['
+	for i in $(seq 2000); do printf '{"type":"human","content":"%s %s"},' "$i" "$long"; done
+	printf '{"type":"ai","content":"the last"}]}}'
+} >past
+api POST /lg/threads '{"thread_id":"long"}'
+api POST /lg/threads/long/state "$(cat past)"
+is "$STATUS" 200 'a thread is long'
+given() { printf '{"assistant_id":"each","input":{"messages":[%s],"items":[%s]},"stream_mode":["values","updates"]%s}' "$(human go)" "$1" "$2"; }
+elements=$(seq -s , 100)
+for members in '' ',"stream_resumable":true'; do
+	api POST /lg/threads/long/runs/stream "$(given "$elements" "$members")"
+	printf '%s\n' "$BODY" >streamed
+	is "$(grep -c '^event: updates' streamed) $(grep -c '^event: values' streamed)" '100 1' \
+		"a map of 100 tells 100 updates, and the whole once, at its end ($members)"
+	is "$(tail -n 6 streamed | grep -c '^event: end')" 1 'which is the last but one'
+done
+is "$(grep '^event: values' -A1 streamed | tail -n 1 | cut -c7- | jq '.sum, (.messages | length > 2000)' | tr '\n' ' ')" '200 true ' 'with all that the branches have set and said'
+api POST /lg/threads '{"thread_id":"short"}'
+api POST /lg/threads/short/runs/stream "$(given '1,2' '')"
+events
+facts <<'TABLE'
+a short one is told at the beginning, too :: of("values") | map(.messages | map(.content)) == [["go"], ["go", "did 0", "did 1"]]
+and what each branch has said :: of("updates") | map(.w.messages | map(.content)[]) | sort == ["did 0", "did 1"]
+TABLE
+
+done_testing
