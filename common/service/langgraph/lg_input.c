@@ -217,14 +217,16 @@ static void lg_input_background(cJSON *out, const struct lg_body *b)
 		cJSON_AddItemReferenceToObject(out, "metadata", (cJSON *)b->metadata);
 }
 
-static bool lg_input_thread(
-    struct call *call, const char *thread_id, const struct lg_body *b, struct thread *thread)
+/* Who may make the thread, and names no place in it, need not ask for it twice. */
+static bool lg_input_thread(struct call *call, const char *thread_id, const cJSON *body,
+    const struct lg_body *b, struct thread *thread)
 {
+	bool makes = b->if_not_exists && strcmp(b->if_not_exists, "create") == 0;
+	bool placed = json_opt(body, "checkpoint") || json_opt(body, "checkpoint_id");
 	*thread = (struct thread){0};
-	if (!thread_id || thread_find(call, thread_id, thread))
+	if (!thread_id || (makes && !placed) || thread_find(call, thread_id, thread))
 		return true;
-	if (call->error.kind != ERR_RESOURCE_NOT_FOUND || !b->if_not_exists ||
-	    strcmp(b->if_not_exists, "create") != 0)
+	if (call->error.kind != ERR_RESOURCE_NOT_FOUND || !makes)
 		return false;
 	error_release(&call->error);
 	return true;
@@ -246,7 +248,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	cJSON *messages =
 	    lg_messages_read(call, json_opt(b.input, "messages"), "body." LG_MESSAGES_KEY);
 	if (error_is_set(&call->error) || !lg_assistant_check(call, b.assistant_id) ||
-	    !lg_input_thread(call, thread_id, &b, &thread))
+	    !lg_input_thread(call, thread_id, body, &b, &thread))
 		return false;
 	const cJSON *resume = json_get(b.command, "resume");
 	in->goes_on = !b.input && !resume;

@@ -94,8 +94,8 @@ static bool lg_has_failed(const struct turn *turn)
 	return turn->run && run_steps(turn->run) > 0;
 }
 
-/* The messages of a run without a thread are nowhere but in it. */
-static cJSON *lg_values_apart(struct turn *turn)
+/* All messages of a run without a thread, or of the first one on a thread, are in it. */
+static cJSON *lg_values_own(struct turn *turn)
 {
 	cJSON *values = arena_json(turn->call->arena, cJSON_CreateObject());
 	cJSON *messages = json_add(values, "messages", cJSON_CreateArray());
@@ -125,8 +125,10 @@ bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 	    (struct lg_reply){.count = 1, .items = arena_alloc(call->arena, sizeof(*reply->items))};
 	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
 	cJSON *asked = arena_json(call->arena, lg_interrupts(thread));
-	if (turn->apart) {
-		reply->items->head = lg_values_apart(turn);
+	if (turn->apart || (turn->is_new && turn->run)) {
+		reply->items->head = lg_values_own(turn);
+		if (asked->child)
+			cJSON_AddItemReferenceToObject(reply->items->head, "__interrupt__", asked);
 		return true;
 	}
 	reply->items->thread = *thread;
