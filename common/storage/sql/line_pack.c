@@ -63,32 +63,40 @@ static bool line_has_digit(struct line line)
  * quote, which is the end of a string or the key of the next member. */
 static size_t line_value_end(struct line line, bool number)
 {
-	struct line rest = line;
+	const char *text = line.text;
+	size_t at = 0;
 
-	while (number && line_has_digit(rest))
-		line_skip(&rest, 1);
-	while (!number && rest.len && *rest.text != '"')
-		line_skip(&rest, *rest.text == '\\' && rest.len > 1 ? 2 : 1);
-	return line.len - rest.len;
+	while (number && at < line.len && text[at] >= '0' && text[at] <= '9')
+		at++;
+	while (!number && at < line.len && text[at] != '"')
+		at += text[at] == '\\' ? 2 : 1;
+	return at < line.len ? at : line.len;
 }
 
-static void line_put_number(struct buf *out, size_t n)
+static char *line_put_number(char *to, size_t n)
 {
 	for (; n >> 5; n >>= 5)
-		buf_putc(out, (char)(MORE | (n & 31)));
-	buf_putc(out, (char)(LAST | n));
+		*to++ = (char)(MORE | (n & 31));
+	*to++ = (char)(LAST | n);
+	return to;
 }
+
+#define EDIT_MOST 32 /* bytes of an edit, without what it puts in */
 
 /* What line has that old has not; false when that takes more room than the line, or is nothing. */
 static bool line_pack(struct buf *out, struct line old, struct line line)
 {
-	size_t begun = out->len, most = begun + line.len;
+	char *begun = buf_reserve(out, 2 * line.len + EDIT_MOST), *to = begun;
+	const char *most = begun + line.len;
 
-	while (out->len < most) {
+	while (to < most) {
 		size_t same = line_common(old, line);
 
-		if (same == old.len && same == line.len)
-			return out->len > begun;
+		if (same == old.len && same == line.len) {
+			out->len += (size_t)(to - begun);
+			*to = '\0';
+			return to > begun;
+		}
 		same = line_back_up(line, same);
 		line_skip(&old, same);
 		line_skip(&line, same);
@@ -97,10 +105,11 @@ static bool line_pack(struct buf *out, struct line old, struct line line)
 		size_t left_out = line_value_end(old, number);
 		size_t put_in = line_value_end(line, number);
 
-		buf_putc(out, EDIT);
-		line_put_number(out, same);
-		line_put_number(out, left_out);
-		buf_add(out, line.text, put_in);
+		*to++ = EDIT;
+		to = line_put_number(to, same);
+		to = line_put_number(to, left_out);
+		memcpy(to, line.text, put_in);
+		to += put_in;
 		line_skip(&old, left_out);
 		line_skip(&line, put_in);
 	}
@@ -114,12 +123,9 @@ void lines_pack(struct buf *out, const char *lines, size_t len)
 
 	while (lines < end) {
 		struct line line = line_at(lines, end);
-		size_t begun = out->len;
 
-		if (!line_pack(out, old, line)) {
-			out->len = begun;
+		if (!line_pack(out, old, line))
 			buf_add(out, line.text, line.len);
-		}
 		lines += line.len;
 		if (lines < end)
 			buf_putc(out, *lines++);
