@@ -72,7 +72,8 @@ bool service_open_storage(struct service *service, struct error *err)
 		service_close_storage(service);
 		return false;
 	}
-	service->keepers = chunk_keepers_new(service->storage);
+	service->keepers = chunk_keepers_new(
+	    service->storage, service->storage->engine->can.instances ? NULL : service->shared);
 	if (config->env.use_snowflake)
 		service->ids =
 		    (struct id_source){&service->snowflake, snowflake_word(service->shared)};

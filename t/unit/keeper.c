@@ -4,6 +4,7 @@
 #include "service/run/keeper.h"
 
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "service/run/kept_line.h"
 #include "service/run/replay.h"
 #include "storage/runs.h"
@@ -265,7 +266,7 @@ static struct chunk_keeper *begin(enum granularity granularity, int64_t number)
 	client = (struct client){.sink = {client_hear, client_cork, client_hear_part, client_cut},
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .moved = PTHREAD_COND_INITIALIZER};
-	all = chunk_keepers_new(&storage);
+	all = chunk_keepers_new(&storage, NULL);
 	return begin_for(&client.sink, granularity, number);
 }
 
@@ -343,6 +344,26 @@ static void nobody_has_to_watch(void)
 	chunk_keeper_end(alone);
 	end(keeper);
 	CU_ASSERT_STRING_EQUAL(numbers(disk_text(2)), "1,2,");
+}
+
+/* A transaction makes a row here. */
+static void what_nobody_follows_is_committed_seldom(void)
+{
+	struct error err = {0};
+	struct shared *shared = shared_open(unit_dir(), &err);
+	int64_t begun = clock_monotonic_ms(), taken;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(shared);
+	disk_empty();
+	all = chunk_keepers_new(&storage, shared);
+	struct chunk_keeper *keeper = begin_for(NULL, GRANULARITY_FULL, 1);
+	while ((taken = clock_monotonic_ms() - begun) < 80) {
+		say(keeper);
+		clock_sleep_ms(1);
+	}
+	chunk_keeper_end(keeper);
+	chunk_keepers_free(all);
+	shared_close(shared);
+	CU_ASSERT(disk.count <= (size_t)taken / 10 + 3);
 }
 
 static void a_client_of_less_is_left_out_of_what_it_did_not_ask_for(void)
@@ -812,6 +833,7 @@ static const struct unit_test tests[] = {
     {"a chunk is the one that was said, with a number",
 	a_chunk_is_the_one_that_was_said_with_a_number},
     {"nobody has to watch", nobody_has_to_watch},
+    {"what nobody follows is committed seldom", what_nobody_follows_is_committed_seldom},
     {"a client of less is left out of what it did not ask for",
 	a_client_of_less_is_left_out_of_what_it_did_not_ask_for},
     {"a run that goes on counts on", a_run_that_goes_on_counts_on},

@@ -65,6 +65,7 @@ static struct lease *background_lease(struct background *b)
 		return lease;
 	b->waited = true;
 	b->host->waits(b->host->arg, true);
+	chunk_keepers_hurry(b->call.service->keepers);
 	while (!(lease = background_acquire(b, FOREVER_MS)))
 		clock_sleep_ms(NO_ROOM_MS);
 	b->host->waits(b->host->arg, false);

@@ -8,6 +8,7 @@
 #include "service/run/kept_line.h"
 #include "service/thread/change.h"
 #include "storage/background.h"
+#include "storage/queue.h"
 #include "storage/runs.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #define MOST (256 << 10)      /* bytes that wait for the disk, and as many for the client */
 #define TOGETHER 64           /* runs in one transaction */
 #define PAUSE_MS 2            /* from one transaction to the next, while nobody is held up */
+#define UNSEEN_MS 10          /* the same while nobody follows a run */
 
 /* Chunks that follow each other. */
 struct batch {
@@ -57,12 +59,14 @@ struct chunk_keeper {
 
 struct chunk_keepers {
 	struct storage *storage;
+	struct shared *shared; /* or NULL */
 	struct background thread;
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t wake;
 	struct chunk_keeper *first, **end; /* that wait for the disk, the longest first */
 	int64_t next_at; /* when the next transaction may begin, by clock_monotonic_ms */
 	bool held_up;    /* somebody, so it is to begin at once */
+	unsigned live;   /* keepers with a client and a record */
 	bool idle;       /* the thread sleeps until something waits */
 	bool started, stopping;
 };
@@ -242,6 +246,12 @@ static void keepers_sleep(struct chunk_keepers *all)
 	all->idle = false;
 }
 
+/* Nobody sees what is late. */
+static bool keepers_are_unseen(const struct chunk_keepers *all)
+{
+	return !all->live && all->shared && !chunks_are_awaited(all->shared);
+}
+
 /* Who comes after a pause is written at once; of those who come quickly one after the other many
  * share a transaction, which costs them a moment and everybody much less. */
 static void *keepers_run(void *arg)
@@ -258,7 +268,7 @@ static void *keepers_run(void *arg)
 		}
 		size_t count = keepers_take(all, keepers);
 		all->held_up = false;
-		all->next_at = now + PAUSE_MS;
+		all->next_at = now + (keepers_are_unseen(all) ? UNSEEN_MS : PAUSE_MS);
 		pthread_mutex_unlock(&all->lock);
 		keepers_commit(all, keepers, count);
 		pthread_mutex_lock(&all->lock);
@@ -504,17 +514,19 @@ void chunk_keeper_begin(
 		keeper->thread_row = thread_row;
 		keeper->number = number;
 		keeper->seq = keeper->stored = seq;
+		keeper->all->live += keeper->setup.live != NULL;
 	}
 	pthread_mutex_unlock(&keeper->all->lock);
 }
 
 /* ---- one run, and all ---- */
 
-struct chunk_keepers *chunk_keepers_new(struct storage *storage)
+struct chunk_keepers *chunk_keepers_new(struct storage *storage, struct shared *shared)
 {
 	struct chunk_keepers *all = xcalloc(1, sizeof(*all));
 	pthread_condattr_t attr;
 	all->storage = storage;
+	all->shared = shared;
 	all->end = &all->first;
 	pthread_mutex_init(&all->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -537,6 +549,14 @@ void chunk_keepers_free(struct chunk_keepers *all)
 	pthread_cond_destroy(&all->wake);
 	pthread_mutex_destroy(&all->lock);
 	free(all);
+}
+
+void chunk_keepers_hurry(struct chunk_keepers *all)
+{
+	pthread_mutex_lock(&all->lock);
+	all->held_up = true;
+	pthread_cond_signal(&all->wake);
+	pthread_mutex_unlock(&all->lock);
 }
 
 static bool keepers_start(struct chunk_keepers *all, struct error *err)
@@ -597,6 +617,7 @@ void chunk_keeper_end(struct chunk_keeper *keeper)
 		while (!keeper_is_settled(keeper))
 			pthread_cond_wait(&keeper->moved, &all->lock);
 	bool settled = keeper_is_settled(keeper);
+	all->live -= keeper->setup.live && keeper->number;
 	pthread_mutex_unlock(&all->lock);
 	if (!settled)
 		return; /* the thread that commits frees it */

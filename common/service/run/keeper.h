@@ -5,9 +5,9 @@
  * A keeper is the sink of one run, behind its gate: it numbers the chunks (metadata.seq) and
  * collects them.  One thread of the process puts on disk what all keepers have gathered, in one
  * transaction, and tells who follows the runs; while chunks come quickly, every few milliseconds,
- * and at once where a run is held up.  Only then is a chunk handed on to the client that
- * waits for the run, by a thread of the keeper's own: a client that is slow holds up nobody and
- * reads from the disk what it has missed.
+ * some more where nobody follows, and at once where a run is held up.  Only then is a chunk handed
+ * on to the client that waits for the run, by a thread of the keeper's own: a client that is slow
+ * holds up nobody and reads from the disk what it has missed.
  *
  * A run without a record keeps nothing, and neither does one whose chunks cannot be stored, from
  * there on: its client is told the rest without numbers.
@@ -22,8 +22,11 @@
 struct chunk_keeper;
 struct chunk_keepers;
 
-/* Those of a process; the thread begins with the first keeper. */
-struct chunk_keepers *chunk_keepers_new(struct storage *storage);
+/* Those of a process; the thread begins with the first keeper.  Whether anybody follows a run is
+ * seen in shared (storage/queue.h); NULL: somebody may elsewhere. */
+struct chunk_keepers *chunk_keepers_new(struct storage *storage, struct shared *shared);
+/* What has gathered goes to the disk at once: somebody wants a thread whose lease goes with it. */
+void chunk_keepers_hurry(struct chunk_keepers *all);
 /* Waits until what has ended is on disk; no other is left.  NULL is fine. */
 void chunk_keepers_free(struct chunk_keepers *all);
 
