@@ -64,6 +64,12 @@ UPDATE jobs
 SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, claimer = NULL, given_back = 1
 WHERE row = :row;
 
+-- name: job_unclaim
+-- The same of one that was not begun: as if it had not been claimed.
+UPDATE jobs
+SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, claimer = NULL
+WHERE row = :row;
+
 -- name: job_claimed
 SELECT claimer FROM jobs WHERE row = :row AND state = 3;
 

@@ -7,12 +7,18 @@
 #include <stdatomic.h>
 
 #define COUNTERS 4096
+#define UNBEGUN 128
 
 /* A futex that costs no system call while nobody sleeps on it. */
 struct bell {
 	_Atomic uint32_t word;
 	_Atomic uint32_t
 	    sleepers; /* one that died asleep is counted for good, which does no harm */
+};
+
+struct unbegun {
+	_Atomic int64_t row; /* of a job; 0: there is none, -1: there will be */
+	_Atomic int64_t claimer;
 };
 
 /* The layout of the region SHARED_RUNS. */
@@ -24,6 +30,7 @@ struct queue_region {
 	atomic_flag known;      /* waiting has what was there at the start */
 	_Atomic uint32_t moved; /* counts for every run */
 	_Atomic uint32_t counters[COUNTERS];
+	struct unbegun unbegun[UNBEGUN];
 };
 
 _Static_assert(sizeof(struct queue_region) <= SHARED_RUNS_SIZE, "SHARED_RUNS is too small");
@@ -91,6 +98,50 @@ void queue_waiting_add(struct shared *shared, int64_t jobs)
 bool queue_waiting_unknown(struct shared *shared)
 {
 	return !atomic_flag_test_and_set(&queue_region(shared)->known);
+}
+
+static struct unbegun *queue_find_unbegun(struct queue_region *region, int64_t row)
+{
+	for (size_t i = 0; i < UNBEGUN; i++)
+		if (atomic_load(&region->unbegun[i].row) == row)
+			return &region->unbegun[i];
+	return NULL;
+}
+
+/* One that was left behind is taken over: a job is claimed by one process at a time. */
+void queue_claimed(struct shared *shared, int64_t row, int64_t claimer)
+{
+	struct queue_region *region = queue_region(shared);
+	struct unbegun *place;
+	int64_t was;
+
+	do {
+		was = row;
+		place = queue_find_unbegun(region, row);
+		if (!place) {
+			was = 0;
+			place = queue_find_unbegun(region, 0);
+		}
+	} while (place && !atomic_compare_exchange_strong(&place->row, &was, -1));
+	if (!place)
+		return;
+	atomic_store(&place->claimer, claimer);
+	atomic_store(&place->row, row);
+}
+
+void queue_begun(struct shared *shared, int64_t row)
+{
+	struct unbegun *place = queue_find_unbegun(queue_region(shared), row);
+
+	if (place)
+		atomic_store(&place->row, 0);
+}
+
+bool queue_is_unbegun(struct shared *shared, int64_t row, int64_t claimer)
+{
+	const struct unbegun *place = queue_find_unbegun(queue_region(shared), row);
+
+	return place && atomic_load(&place->claimer) == claimer;
 }
 
 static _Atomic uint32_t *chunks_counter(

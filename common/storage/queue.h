@@ -34,6 +34,12 @@ void queue_waiting_add(struct shared *shared, int64_t jobs);
 /* True once in the life of the instance: the caller is to add what an earlier one has left. */
 bool queue_waiting_unknown(struct shared *shared);
 
+/* Jobs that the process of that number has claimed and not begun: what it leaves of them when it
+ * dies was no attempt.  There is room for some hundred; others count as begun. */
+void queue_claimed(struct shared *shared, int64_t row, int64_t claimer);
+void queue_begun(struct shared *shared, int64_t row);
+bool queue_is_unbegun(struct shared *shared, int64_t row, int64_t claimer);
+
 /* A run's chunks: there are more of them, or it has ended.  Runs share counters, so one that moved
  * says no more than that it is worth a look. */
 void chunks_moved(struct shared *shared, int64_t thread_row, int64_t number);

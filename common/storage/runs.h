@@ -192,6 +192,9 @@ struct run_ops {
 	 */
 	bool (*claim)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err);
+	/* A job that was claimed is executed from now on.  When its process dies before that, there
+	 * was no attempt. */
+	void (*begins)(struct storage *st, const struct run_job *job);
 	/* Undoes the claim, as if the attempt had not been; it is ready again, or if there was
 	 * another attempt before, as recover left it.  One that is over stays so. */
 	bool (*give_back)(struct storage *st, const struct storage_context *ctx,

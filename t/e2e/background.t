@@ -197,6 +197,31 @@ kill -9 "$stopped"
 ends t6 early
 is "$RECORD" 'completed 1 3' 'a run that was queued meanwhile is executed'
 
+# ---- claimed, but not begun
+
+if command -v sqlite3 >/dev/null; then
+	touch hold-a
+	in_background front invoke hello "$(thread t26 '"run_id":"front"')"
+	wait_for 20 reaches front a1
+	queue t26 behind hello
+	claimer= was=
+	claimed_anew() {
+		claimer=$(outside "$STATE/threads.db" "SELECT claimer FROM jobs WHERE run_id = 'behind' AND state = 3")
+		[ -n "$claimer" ] && [ "$claimer" != "$was" ]
+	}
+	for _ in 1 2 3; do
+		wait_for 20 claimed_anew || break
+		was=$claimer
+		kill_runners
+	done
+	wait_for 20 claimed_anew
+	ok $? 'a run that waits for its thread is claimed again, however often that process is killed'
+	rm hold-a
+	collect front
+	ends t26 behind
+	is "$RECORD $(executed behind)" 'completed 1 3 a1 b1 c1' 'none of which was an attempt'
+fi
+
 # ---- between a node and what it leaves
 
 if command -v sqlite3 >/dev/null; then

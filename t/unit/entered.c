@@ -155,6 +155,7 @@ static struct run_job claim(int64_t lost_row)
 	struct run_job job;
 	int64_t next;
 	check_ok(st->runs->claim(st, NULL, arena, lost_row, 1000, &job, &next, &err));
+	st->runs->begins(st, &job);
 	return job;
 }
 

@@ -664,6 +664,11 @@ static bool memory_claim(struct storage *st, const struct storage_context *ctx, 
 	return memory_unlock(m, !row && job_hand_out(m, a, now, job, next_due));
 }
 
+static void memory_begins(struct storage *st, const struct run_job *job)
+{
+	(void)st, (void)job;
+}
+
 static bool memory_give_back(struct storage *st, const struct storage_context *ctx,
     const struct run_job *job, struct error *err)
 {
@@ -992,6 +997,7 @@ const struct run_ops memory_runs = {
     .remove = memory_run_remove,
     .submit = memory_submit,
     .claim = memory_claim,
+    .begins = memory_begins,
     .give_back = memory_give_back,
     .finish = memory_finish,
     .recover = memory_recover,

@@ -192,6 +192,7 @@ static void must_begin(const struct run_job *job)
 {
 	struct run_record r = begun(job);
 
+	st->runs->begins(st, job);
 	r.brought = 1;
 	check_ok(write_run(job->thread_id, &r, 1));
 }
@@ -1435,10 +1436,10 @@ static void processes_that_claim_at_once_get_each_job_once(void)
 
 struct claim_order {
 	int64_t row;
-	bool begins;
+	enum { TAKEN, EXECUTED, BEGUN } until;
 };
 
-/* Claims one, begins it if asked, and stops. */
+/* Claims one, begins to execute it or also writes that, if asked, and stops. */
 static int claim_and_stop(const void *arg)
 {
 	const struct claim_order *order = arg;
@@ -1448,16 +1449,18 @@ static int claim_and_stop(const void *arg)
 	texts = arena_new();
 	if (!st || !claim_row(order->row, NOW, &job, &(int64_t){0}))
 		return 1;
-	if (order->begins)
+	if (order->until != TAKEN)
+		st->runs->begins(st, &job);
+	if (order->until == BEGUN)
 		must_begin(&job);
 	raise(SIGSTOP);
 	return 2;
 }
 
 /* A process that claims a job and is killed. */
-static void lose(int64_t row, bool begins)
+static void lose(int64_t row, int until)
 {
-	const struct claim_order order = {row, begins};
+	const struct claim_order order = {row, until};
 	pid_t child = unit_fork_stopped(claim_and_stop, &order, sizeof(order));
 
 	CU_ASSERT_FATAL(child > 0);
@@ -1484,7 +1487,7 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	st = open_storage("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
 	must_submit(&t, "r2", 101, 0);
-	lose(0, true);
+	lose(0, BEGUN);
 	must_submit(&other, "u1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &mine), "u1");
 	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
@@ -1496,7 +1499,7 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "none");
 	CU_ASSERT_FALSE(claim_row(mine.row, NOW, &job, &next));
 
-	lose(row, false);
+	lose(row, EXECUTED);
 	CU_ASSERT_EQUAL_FATAL(recovered(3, rows), 1);
 	CU_ASSERT_TRUE_FATAL(claim_row(row, NOW, &job, &next));
 	CU_ASSERT(job.attempt == 3 && !job.given_back);
@@ -1509,7 +1512,7 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "none"); /* but for a process of its own */
 	CU_ASSERT_EQUAL(recovered(3, rows), 1);
 
-	lose(row, false);
+	lose(row, EXECUTED);
 	CU_ASSERT_EQUAL(recovered(3, rows), 0);
 	CU_ASSERT_TRUE_FATAL(read_record("t", "r1", &r));
 	CU_ASSERT_EQUAL(r.status, RUN_ERROR);
@@ -1526,6 +1529,33 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	st = before;
 }
 
+static void what_was_claimed_alone_was_no_attempt(void)
+{
+	struct storage *before = st;
+	struct thread t = sample_thread("untouched");
+	struct run_job job;
+	int64_t rows[8], row, next;
+
+	st = open_storage("lost");
+	row = must_submit(&t, "r1", 100, 0).row;
+	lose(0, TAKEN);
+	CU_ASSERT_EQUAL(recovered(1, rows), 0);
+	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_EQUAL(status_of("untouched", "r1"), RUN_QUEUED);
+	lose(0, BEGUN); /* as whatever is ready is claimed */
+	CU_ASSERT_EQUAL_FATAL(recovered(2, rows), 1);
+	lose(row, TAKEN);
+	CU_ASSERT_EQUAL_FATAL(recovered(2, rows), 1);
+	CU_ASSERT_TRUE_FATAL(claim_row(row, NOW, &job, &next));
+	CU_ASSERT(job.attempt == 2 && !job.given_back);
+	check_ok(st->runs->give_back(st, NULL, &job, &err));
+	CU_ASSERT_TRUE_FATAL(claim_row(row, NOW, &job, &next));
+	CU_ASSERT(job.attempt == 2 && !job.given_back);
+	must_end(&job, RUN_COMPLETED);
+	close_storage(st);
+	st = before;
+}
+
 /* However often its process dies of it: no node is executed. */
 static void one_with_an_order_is_taken_up_until_it_is_heeded(void)
 {
@@ -1536,11 +1566,11 @@ static void one_with_an_order_is_taken_up_until_it_is_heeded(void)
 
 	st = open_storage("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
-	lose(0, true);
+	lose(0, BEGUN);
 	CU_ASSERT_EQUAL(stop_all("ordered", NULL), 0);
 	for (int i = 0; i < 3; i++) {
 		CU_ASSERT_EQUAL_FATAL(recovered(1, rows), 1);
-		lose(row, false);
+		lose(row, EXECUTED);
 	}
 	CU_ASSERT_EQUAL_FATAL(recovered(1, rows), 1);
 	CU_ASSERT_TRUE_FATAL(claim_row(row, NOW, &job, &next));
@@ -1567,7 +1597,7 @@ static void a_run_that_a_request_waits_for_buries_no_job(void)
 
 	st = open_storage("lost");
 	must_submit(&t, "r1", 100, 0);
-	lose(0, true);
+	lose(0, BEGUN);
 	CU_ASSERT_EQUAL_FATAL(recovered(3, rows), 1);
 	CU_ASSERT_TRUE(st->threads->get(st, NULL, texts, "buried", &t, &err));
 	check_ok(write_one(st, &w, &err));
@@ -1773,6 +1803,7 @@ static const struct unit_test of_sqlite[] = {
     {"processes that claim at once get each job once",
 	processes_that_claim_at_once_get_each_job_once},
     {"what a dead process had is taken up again", what_a_dead_process_had_is_taken_up_again},
+    {"what was claimed alone was no attempt", what_was_claimed_alone_was_no_attempt},
     {"one with an order is taken up until it is heeded",
 	one_with_an_order_is_taken_up_until_it_is_heeded},
     {"a run that a request waits for buries no job", a_run_that_a_request_waits_for_buries_no_job},

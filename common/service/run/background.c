@@ -236,8 +236,9 @@ void background_execute(
 {
 	struct background b = {.host = host, .job = job};
 	call_init(&b.call, service, NULL);
-	background_identify(&b);
 	struct lease *lease = background_lease(&b);
+	service->storage->runs->begins(service->storage, job);
+	background_identify(&b);
 	if (background_is_wanted(&b))
 		background_run(&b, lease);
 	else

@@ -37,6 +37,7 @@ static void left_put_back(struct call *call, struct lease *lease, const struct t
 	    .thread = thread,
 	    .observer = &observer,
 	    .background = &background};
+	call->service->storage->runs->begins(call->service->storage, job);
 	if (!run_execute(run_new(&setup), RUN_ON, NULL, &err))
 		log_error("run %s of thread %s failed while it was put back: %s", record->run_id,
 		    thread->thread_id, *err.cause ? err.cause : err.detail);

@@ -40,8 +40,9 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
 	struct engine *e = engine_of(st);
-	struct claim c = {
-	    .unit = {.run = claim_unit}, .row = row, .what = {.arena = a, .now = now}};
+	struct claim c = {.unit = {.run = claim_unit},
+	    .row = row,
+	    .what = {.shared = e->shared, .arena = a, .now = now}};
 	struct query q;
 	bool ok = true;
 
@@ -90,7 +91,15 @@ static bool give_back_unit(struct db *db, struct unit *unit, struct error *err)
 	    c->job.claimer != claimer_number(engine_of(c->st)->claimer))
 		return true;
 	c->moves = (struct moves){.waiting = 1, .queue = true};
-	return job_run(db, SQL_JOB_GIVE_BACK, c->row, err);
+	return job_run(db,
+	    queue_is_unbegun(engine_of(c->st)->shared, c->row, c->job.claimer) ? SQL_JOB_UNCLAIM
+									       : SQL_JOB_GIVE_BACK,
+	    c->row, err);
+}
+
+void engine_begins(struct storage *st, const struct run_job *job)
+{
+	queue_begun(engine_of(st)->shared, job->row);
 }
 
 bool engine_give_back(struct storage *st, const struct storage_context *ctx,
@@ -99,7 +108,10 @@ bool engine_give_back(struct storage *st, const struct storage_context *ctx,
 	struct job_change c = {.unit = {.run = give_back_unit}, .st = st, .row = job->row};
 
 	(void)ctx;
-	return writer_run(engine_of(st)->writer, &c.unit, err) && moves_tell(st, &c.moves);
+	if (!writer_run(engine_of(st)->writer, &c.unit, err))
+		return false;
+	queue_begun(engine_of(st)->shared, job->row);
+	return moves_tell(st, &c.moves);
 }
 
 static bool finish_unit(struct db *db, struct unit *unit, struct error *err)
@@ -153,16 +165,17 @@ struct lost_job {
 /* Unless another instance has seen to it meanwhile. */
 static bool loss_take(struct db *db, struct loss *l, const struct lost_job *lost, struct error *err)
 {
+	bool unbegun = queue_is_unbegun(engine_of(l->st)->shared, lost->row, l->claimer);
 	struct job_row job;
 
 	if (!claim_lock(db, SQL_JOB_LOCK, lost->row, err) || !job_read(db, lost->row, &job, err))
 		return false;
 	if (job.claimer != l->claimer)
 		return true;
-	if (lost->ordered || lost->attempt < l->max_attempts) {
+	if (unbegun || lost->ordered || lost->attempt < l->max_attempts) {
 		l->moves.waiting++;
 		l->moves.queue = true;
-		return job_run(db, SQL_JOB_LOSE, lost->row, err);
+		return job_run(db, unbegun ? SQL_JOB_UNCLAIM : SQL_JOB_LOSE, lost->row, err);
 	}
 	l->given_up = true;
 	return job_give_up(l->st, db, &job, RUN_ERROR, NULL, &l->moves, err);

@@ -6,6 +6,7 @@
 #include "base/id.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "storage/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,7 @@ bool job_take(
 	if (!query_run(&q))
 		return false;
 	moves->waiting--;
+	queue_claimed(c->shared, row, c->claimer);
 	return job_read_whole(db, c->arena, row, &c->job, err);
 }
 

@@ -32,6 +32,7 @@ bool job_read_whole(
 
 /* A claim as part of a transaction. */
 struct job_claim {
+	struct shared *shared;
 	struct arena *arena;
 	int64_t claimer, now;
 
@@ -43,7 +44,7 @@ struct job_claim {
  * none at that time, and *next_due when the next one will be due. */
 bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due);
 
-/* Takes the job of that row. */
+/* Takes the job of that row, which begins later (queue.h). */
 bool job_take(
     struct db *db, struct job_claim *c, int64_t row, struct moves *moves, struct error *err);
 

@@ -172,7 +172,8 @@ static bool job_begin(struct db *db, const struct run_record *begun, struct erro
 static bool job_take_along(struct storage *st, struct db *db, const struct run_claim *claim,
     struct run_written *written, struct error *err)
 {
-	struct job_claim c = {.arena = claim->arena,
+	struct job_claim c = {.shared = engine_of(st)->shared,
+	    .arena = claim->arena,
 	    .claimer = claimer_number(engine_of(st)->claimer),
 	    .now = clock_now()};
 	bool ok = job_take_next(db, &c, &written->moves, err);

@@ -265,6 +265,7 @@ const struct run_ops sql_runs = {
     .remove = runs_remove,
     .submit = engine_submit,
     .claim = engine_claim,
+    .begins = engine_begins,
     .give_back = engine_give_back,
     .finish = engine_finish,
     .recover = engine_recover,

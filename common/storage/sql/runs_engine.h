@@ -20,6 +20,7 @@ bool engine_queued_due(struct storage *st, const struct storage_context *ctx, co
 /* claim.c */
 bool engine_claim(struct storage *st, const struct storage_context *ctx, struct arena *a,
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err);
+void engine_begins(struct storage *st, const struct run_job *job);
 bool engine_give_back(struct storage *st, const struct storage_context *ctx,
     const struct run_job *job, struct error *err);
 bool engine_finish(struct storage *st, const struct storage_context *ctx, int64_t job_row,
