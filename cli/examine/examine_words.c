@@ -91,24 +91,14 @@ static bool take_scope(const char *line, size_t len, void *arg)
 	return true;
 }
 
-static bool is_scope(const cJSON *scopes, const char *text)
-{
-	const cJSON *scope;
-
-	cJSON_ArrayForEach(scope, scopes) {
-		if (strcmp(scope->valuestring, text) == 0)
-			return true;
-	}
-	return strcmp(text, "*") == 0;
-}
-
 static void judge_scopes(const cJSON *scopes, const cJSON *granted, const char *where,
     const char *file, struct problems *problems)
 {
 	const cJSON *scope;
 
 	cJSON_ArrayForEach(scope, granted) {
-		if (!is_scope(scopes, scope->valuestring))
+		if (strcmp(scope->valuestring, "*") != 0 &&
+		    !json_has_str(scopes, scope->valuestring))
 			problems_warn(problems,
 			    "%s: authorization.%s: no route takes the scope \"%.80s\"; agentgraph "
 			    "routes shows those that there are",

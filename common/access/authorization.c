@@ -26,22 +26,12 @@ static void add_strings(cJSON *scopes, const cJSON *array)
 	}
 }
 
-static bool has_string(const cJSON *array, const char *text)
-{
-	const cJSON *item;
-	cJSON_ArrayForEach(item, array) {
-		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Adds what one role grants; true when that is everything. */
 static bool add_role(cJSON *scopes, const cJSON *roles, const cJSON *role)
 {
 	const cJSON *granted = cJSON_IsString(role) ? json_get(roles, role->valuestring) : NULL;
 	add_strings(scopes, granted);
-	return has_string(granted, "*");
+	return json_has_str(granted, "*");
 }
 
 /* The user's roles are "roles", an array or a string, else "role". */
@@ -103,7 +93,8 @@ cJSON *authorization_scopes(const struct authorization *z, const cJSON *user, st
 bool scopes_hold(const cJSON *scopes, const struct permission *permission, struct arena *a)
 {
 	return !scopes ||
-	    has_string(scopes, arena_printf(a, "%s:%s", permission->resource, permission->action));
+	    json_has_str(
+		scopes, arena_printf(a, "%s:%s", permission->resource, permission->action));
 }
 
 /* ---- whose data ---- */

@@ -34,15 +34,13 @@ void run_bring(ag_run *run, cJSON *message)
 
 bool run_answers_other(const cJSON *message, const cJSON *calls)
 {
-	const cJSON *block, *call;
+	const cJSON *block;
 	if (!calls || !calls->child || !message_is(message, "tool"))
 		return false;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		const char *id = json_str(block, "call_id");
-		cJSON_ArrayForEach(call, calls) {
-			if (id && strcmp(call->valuestring, id) == 0)
-				return true;
-		}
+		if (id && json_has_str(calls, id))
+			return true;
 	}
 	return false;
 }
@@ -57,13 +55,10 @@ struct context_walk {
 static bool context_add(void *arg, const char *id, const char *body_json)
 {
 	struct context_walk *walk = arg;
-	const cJSON *hidden;
 	if (walk->first && strcmp(walk->first, id) == 0)
 		return false;
-	cJSON_ArrayForEach(hidden, walk->run->hidden) {
-		if (strcmp(hidden->valuestring, id) == 0)
-			return true;
-	}
+	if (json_has_str(walk->run->hidden, id))
+		return true;
 	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
 	if (message && run_answers_other(message, walk->run->not_its))
 		cJSON_Delete(message);

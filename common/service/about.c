@@ -277,11 +277,8 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 /* Appends ", name" unless the array seen has it already. */
 static void list_once(struct buf *list, cJSON *seen, const char *name)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, seen) {
-		if (strcmp(item->valuestring, name) == 0)
-			return;
-	}
+	if (json_has_str(seen, name))
+		return;
 	cJSON_AddItemToArray(seen, cJSON_CreateString(name));
 	buf_printf(list, "%s%s", list->len ? ", " : "", name);
 }

@@ -166,11 +166,8 @@ static void write_reasoning(struct agui_writer *writer, const char *delta)
  * sent once (doc/protocol-ag-ui.md#events). */
 static bool note_call(struct agui_writer *writer, const char *call_id)
 {
-	const cJSON *id;
-	cJSON_ArrayForEach(id, writer->calls) {
-		if (strcmp(id->valuestring, call_id) == 0)
-			return false;
-	}
+	if (json_has_str(writer->calls, call_id))
+		return false;
 	cJSON_AddItemToArray(writer->calls, cJSON_CreateString(call_id));
 	return !agui_call_is_known(writer->turn, buf_str(&writer->lane->message), call_id);
 }

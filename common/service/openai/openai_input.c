@@ -92,16 +92,6 @@ static bool openai_unsupported(struct call *call, const char *param, const char 
 	return openai_code(call, "unsupported_parameter");
 }
 
-static bool wants_audio(const struct openai_body *b)
-{
-	const cJSON *item;
-	cJSON_ArrayForEach(item, b->modalities) {
-		if (cJSON_IsString(item) && strcmp(item->valuestring, "audio") == 0)
-			return true;
-	}
-	return false;
-}
-
 static bool openai_supported(struct call *call, const struct openai_body *b)
 {
 	if (b->n > 1)
@@ -112,7 +102,7 @@ static bool openai_supported(struct call *call, const struct openai_body *b)
 		return openai_unsupported(call, "top_logprobs", "top_logprobs is not supported");
 	if (b->audio)
 		return openai_unsupported(call, "audio", "audio output is not supported");
-	if (wants_audio(b))
+	if (json_has_str(b->modalities, "audio"))
 		return openai_unsupported(call, "modalities", "audio output is not supported");
 	if (b->functions && b->functions->child)
 		return openai_unsupported(

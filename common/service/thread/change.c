@@ -265,12 +265,7 @@ bool change_append(struct change *change, const cJSON *messages)
 
 static bool change_removes(void *arg, const char *message_id)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, (const cJSON *)arg) {
-		if (strcmp(item->valuestring, message_id) == 0)
-			return true;
-	}
-	return false;
+	return json_has_str(arg, message_id);
 }
 
 /* Whether what is stored of a pause or of waiting calls names a message that is gone. */

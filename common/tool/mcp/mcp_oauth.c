@@ -232,12 +232,7 @@ static cJSON *oauth_issuer(const struct mcp_oauth *oauth, const char *issuer,
 /* Whether a list has the word, or is not there and the word is what that means. */
 static bool oauth_lists(const cJSON *list, const char *word, bool absent)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, list) {
-		if (cJSON_IsString(item) && strcmp(item->valuestring, word) == 0)
-			return true;
-	}
-	return !list && absent;
+	return list ? json_has_str(list, word) : absent;
 }
 
 /* The issuer: that of the settings, or the first that the server names, malloc'd. */
