@@ -63,6 +63,9 @@ struct run_observer {
 	void (*settled)(struct run_observer *observer, bool ok);
 };
 
+/* The event of an observer whose run nobody watches. */
+void run_ignore_event(struct run_observer *observer, ag_run *run, const struct run_event *event);
+
 /*
  * Tools that the client offers for one run and runs itself (doc/protocol-ag-ui.md#the-request),
  * beside the remote ones that tools nodes declare.  None has the name of a tool of the graph.

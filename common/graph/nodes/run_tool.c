@@ -3,17 +3,11 @@
 #include "base/os/clock.h"
 #include "graph/nodes/tool_answer.h"
 
-/* Who speaks while a tool is called alone is heard by nobody. */
-static void run_tool_ignore_event(
-    struct run_observer *observer, ag_run *run, const struct run_event *event)
-{
-	(void)observer, (void)run, (void)event;
-}
-
 bool run_tool(const struct run_setup *setup, const struct node *node, const char *name,
     const cJSON *args, cJSON **output)
 {
-	struct run_observer observer = {.event = run_tool_ignore_event};
+	/* who speaks while a tool is called alone is heard by nobody */
+	struct run_observer observer = {.event = run_ignore_event};
 	struct run_setup alone = *setup;
 	alone.run_id = "";
 	alone.observer = &observer;

@@ -10,13 +10,6 @@
 
 #include <string.h>
 
-/* Nobody watches a run that is answered whole. */
-static void openai_ignore_event(
-    struct run_observer *observer, ag_run *run, const struct run_event *event)
-{
-	(void)observer, (void)run, (void)event;
-}
-
 /* The route's own permission knew neither the thread nor that a stream is wanted. */
 static bool openai_permit(struct call *call, const struct openai_input *in)
 {
@@ -35,7 +28,7 @@ static bool openai_open(struct turn *turn)
 
 static bool openai_whole(struct turn *turn, struct openai_chat *chat)
 {
-	struct run_observer observer = {.event = openai_ignore_event};
+	struct run_observer observer = {.event = run_ignore_event};
 	bool ok = turn_run(turn, &observer);
 	chat->ran = turn->run && run_steps(turn->run) > 0;
 	if (ok)

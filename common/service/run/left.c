@@ -7,18 +7,12 @@
 #include "graph/run.h"
 #include "storage/runs.h"
 
-static void left_ignore_event(
-    struct run_observer *observer, ag_run *run, const struct run_event *event)
-{
-	(void)observer, (void)run, (void)event;
-}
-
 /* As a later attempt would begin, which heeds the order before any node. */
 static void left_put_back(struct call *call, struct lease *lease, const struct thread *thread,
     const struct run_record *record, const struct run_job *job)
 {
 	static const _Atomic bool never;
-	struct run_observer observer = {.event = left_ignore_event};
+	struct run_observer observer = {.event = run_ignore_event};
 	struct error err = {0};
 	const struct run_background background = {.record = record,
 	    .attempt = job->attempt,

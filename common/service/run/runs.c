@@ -17,13 +17,6 @@
 
 /* ---- invoke ---- */
 
-/* Nobody watches an invoke run; its messages are read when it is over. */
-static void runs_ignore_event(
-    struct run_observer *observer, ag_run *run, const struct run_event *event)
-{
-	(void)observer, (void)run, (void)event;
-}
-
 /* The latest user message of the request, then what the run made (doc/protocol-runs.md#invoke).
  * What the run has stored is shown as it was printed for that. */
 static cJSON *runs_made(const struct turn *turn)
@@ -83,7 +76,7 @@ static bool runs_add_state(cJSON *data, struct turn *turn)
 
 cJSON *run_invoke(struct call *call, const cJSON *body)
 {
-	struct run_observer observer = {.event = runs_ignore_event};
+	struct run_observer observer = {.event = run_ignore_event};
 	struct turn turn;
 	cJSON *data = NULL;
 	if (turn_read(&turn, call, body, "messages") && turn_open(&turn) &&
