@@ -25,26 +25,18 @@ static cJSON *openai_add_part(cJSON *parts, const char *type)
 	return part;
 }
 
-static void openai_add_text_part(cJSON *parts, const char *text)
-{
-	json_add_str(openai_add_part(parts, "text"), "text", text);
-}
-
-/* The two formats that there are; NULL for another. */
-static const char *openai_audio_format(const char *mime_type)
-{
-	if (strcasestr(mime_type, "wav"))
-		return "wav";
-	return strcasestr(mime_type, "mp3") || strcasestr(mime_type, "mpeg") ? "mp3" : NULL;
-}
-
 static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
 {
 	struct chat_part_media media;
 	if (!chat_media_get(b, block, &media))
 		return;
 	bool bytes = media.kind == MEDIA_BYTES;
-	const char *format = bytes ? openai_audio_format(media.mime_type) : NULL;
+	const char *format = NULL; /* one of the two that there are */
+	if (bytes && strcasestr(media.mime_type, "wav"))
+		format = "wav";
+	else if (bytes &&
+	    (strcasestr(media.mime_type, "mp3") || strcasestr(media.mime_type, "mpeg")))
+		format = "mp3";
 	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
 		char *url = openai_data_url(&media, "image/png");
 		cJSON *part = openai_add_part(parts, "image_url");
@@ -64,18 +56,10 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 		free(data);
 	} else {
 		char *note = chat_media_note(block, &media);
-		openai_add_text_part(parts, note);
+		json_add_str(openai_add_part(parts, "text"), "text", note);
 		free(note);
 	}
 	chat_media_free(&media);
-}
-
-/* The texts of the turn as one. */
-static void openai_add_joined(cJSON *message, const struct chat_turn *turn)
-{
-	char *text = openai_turn_text(turn);
-	json_add_str(message, "content", text);
-	free(text);
 }
 
 static cJSON *openai_add_message(cJSON *messages, const char *role)
@@ -83,24 +67,6 @@ static cJSON *openai_add_message(cJSON *messages, const char *role)
 	cJSON *message = json_append(messages, cJSON_CreateObject());
 	json_add_str(message, "role", role);
 	return message;
-}
-
-static void openai_add_user(
-    const struct chat_build *b, cJSON *messages, const struct chat_turn *turn)
-{
-	cJSON *message = openai_add_message(messages, "user");
-	if (openai_turn_is_plain(turn)) {
-		openai_add_joined(message, turn);
-		return;
-	}
-	cJSON *parts = cJSON_AddArrayToObject(message, "content");
-	for (size_t i = 0; i < turn->count; i++) {
-		const cJSON *block = turn->blocks[i];
-		if (chat_block_is(block, "text"))
-			openai_add_text_part(parts, json_str(block, "text"));
-		else
-			openai_add_media(b, parts, block);
-	}
 }
 
 static void openai_add_call(cJSON *message, const cJSON *block)
@@ -140,7 +106,7 @@ static void openai_add_assistant(
 			continue;
 		if (!message) {
 			message = openai_add_message(messages, "assistant");
-			openai_add_joined(message, turn);
+			openai_add_text(message, turn);
 		}
 		if (chat_block_is_call(block))
 			openai_add_call(message, block);
@@ -152,68 +118,30 @@ static void openai_add_assistant(
 			openai_add_reasoning(message, turn->blocks[i]);
 }
 
-static void openai_add_results(cJSON *messages, const struct chat_turn *turn)
+static void openai_add_result(cJSON *messages, const char *call_id, const char *text)
 {
-	for (size_t i = 0; i < turn->count; i++) {
-		cJSON *message = openai_add_message(messages, "tool");
-		char *text = chat_output_text(turn->blocks[i]);
-		json_add_str(message, "tool_call_id", json_str(turn->blocks[i], "call_id"));
-		json_add_str(message, "content", text);
-		free(text);
-	}
-}
-
-static void openai_add_messages(const struct chat_build *b, cJSON *body)
-{
-	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
-	size_t at_work = openai_at_work(b->turns);
-	if (*b->system)
-		json_add_str(openai_add_message(messages, "system"), "content", b->system);
-	for (size_t i = 0; i < b->turns->count; i++) {
-		const struct chat_turn *turn = &b->turns->items[i];
-		switch (turn->role) {
-		case ROLE_SYSTEM:
-			openai_add_joined(openai_add_message(messages, "system"), turn);
-			break;
-		case ROLE_USER:
-			openai_add_user(b, messages, turn);
-			break;
-		case ROLE_ASSISTANT:
-			openai_add_assistant(b->target, messages, turn, i >= at_work);
-			break;
-		case ROLE_TOOL:
-			openai_add_results(messages, turn);
-			break;
-		}
-	}
-}
-
-static void openai_add_tools(const struct chat_build *b, cJSON *body)
-{
-	const struct chat_request *request = b->request;
-	if (request->tool_count == 0)
-		return;
-	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
-	for (size_t i = 0; i < request->tool_count; i++) {
-		cJSON *item = json_append(tools, cJSON_CreateObject());
-		json_add_str(item, "type", "function");
-		openai_add_function(cJSON_AddObjectToObject(item, "function"), &request->tools[i]);
-	}
-	cJSON *choice = openai_add_choice(request, body);
-	if (choice)
-		json_add_str(
-		    cJSON_AddObjectToObject(choice, "function"), "name", request->tool_name);
-	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
+	cJSON *message = openai_add_message(messages, "tool");
+	json_add_str(message, "tool_call_id", call_id);
+	json_add_str(message, "content", text);
 }
 
 static void openai_build(const struct chat_build *b, cJSON *body)
 {
 	static const char *const same[] = {"temperature", "top_p", "top_k", "presence_penalty",
 	    "frequency_penalty", "seed", "stop", "reasoning_effort"};
+	static const struct openai_form form = {.message = openai_add_message,
+	    .text_part = "text",
+	    .media = openai_add_media,
+	    .assistant = openai_add_assistant,
+	    .result = openai_add_result,
+	    .apart = true};
 	const cJSON *format = json_opt(b->target->settings, "response_format");
 	json_add_str(body, "model", b->target->model);
-	openai_add_messages(b, body);
-	openai_add_tools(b, body);
+	cJSON *messages = cJSON_AddArrayToObject(body, "messages");
+	if (*b->system)
+		json_add_str(openai_add_message(messages, "system"), "content", b->system);
+	openai_add_turns(b, messages, &form);
+	openai_add_tools(b, body, &form);
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
 		chat_copy_setting(b, same[i], body, same[i]);
 	/* OpenAI's reasoning models know only the new name, other servers only the old one. */

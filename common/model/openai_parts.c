@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 char *openai_address(const char *base_url, const char *path)
@@ -21,7 +22,7 @@ char *openai_data_url(const struct chat_part_media *media, const char *fallback)
 	    "data:%s;base64,%s", *media->mime_type ? media->mime_type : fallback, media->text);
 }
 
-char *openai_turn_text(const struct chat_turn *turn)
+void openai_add_text(cJSON *message, const struct chat_turn *turn)
 {
 	struct buf text = {0};
 	for (size_t i = 0; i < turn->count; i++) {
@@ -30,26 +31,65 @@ char *openai_turn_text(const struct chat_turn *turn)
 		buf_puts(&text, text.len ? "\n" : "");
 		buf_puts(&text, json_str(turn->blocks[i], "text"));
 	}
-	return text.len ? buf_detach(&text) : NULL;
+	json_add_str(message, "content", text.len ? buf_str(&text) : NULL);
+	buf_release(&text);
 }
 
-bool openai_turn_is_plain(const struct chat_turn *turn)
+/* Texts alone are one string, which every server takes. */
+static void openai_add_user(const struct chat_build *b, cJSON *message,
+    const struct chat_turn *turn, const struct openai_form *form)
 {
-	for (size_t i = 0; i < turn->count; i++)
-		if (!chat_block_is(turn->blocks[i], "text"))
-			return false;
-	return true;
+	size_t texts = 0;
+	while (texts < turn->count && chat_block_is(turn->blocks[texts], "text"))
+		texts++;
+	if (texts == turn->count) {
+		openai_add_text(message, turn);
+		return;
+	}
+	cJSON *parts = cJSON_AddArrayToObject(message, "content");
+	for (size_t i = 0; i < turn->count; i++) {
+		const cJSON *block = turn->blocks[i];
+		if (!chat_block_is(block, "text")) {
+			form->media(b, parts, block);
+			continue;
+		}
+		cJSON *part = json_append(parts, cJSON_CreateObject());
+		json_add_str(part, "type", form->text_part);
+		json_add_str(part, "text", json_str(block, "text"));
+	}
 }
 
-size_t openai_at_work(const struct chat_turns *turns)
+void openai_add_turns(const struct chat_build *b, cJSON *list, const struct openai_form *form)
 {
-	size_t i = turns->count;
-	while (i > 0 && (turns->items[i - 1].role != ROLE_USER || turns->items[i - 1].of_results))
-		i--;
-	return i;
+	const struct chat_turns *turns = b->turns;
+	size_t at_work = turns->count;
+	while (at_work > 0 &&
+	    (turns->items[at_work - 1].role != ROLE_USER || turns->items[at_work - 1].of_results))
+		at_work--;
+	for (size_t i = 0; i < turns->count; i++) {
+		const struct chat_turn *turn = &turns->items[i];
+		switch (turn->role) {
+		case ROLE_SYSTEM:
+			openai_add_text(form->message(list, "system"), turn);
+			break;
+		case ROLE_USER:
+			openai_add_user(b, form->message(list, "user"), turn, form);
+			break;
+		case ROLE_ASSISTANT:
+			form->assistant(b->target, list, turn, i >= at_work);
+			break;
+		case ROLE_TOOL:
+			for (size_t k = 0; k < turn->count; k++) {
+				char *text = chat_output_text(turn->blocks[k]);
+				form->result(list, json_str(turn->blocks[k], "call_id"), text);
+				free(text);
+			}
+			break;
+		}
+	}
 }
 
-void openai_add_function(cJSON *to, const struct chat_tool *tool)
+static void openai_add_function(cJSON *to, const struct chat_tool *tool)
 {
 	json_add_str(to, "name", tool->name);
 	if (tool->description)
@@ -63,19 +103,38 @@ void openai_add_function(cJSON *to, const struct chat_tool *tool)
 	}
 }
 
-cJSON *openai_add_choice(const struct chat_request *request, cJSON *body)
+/* Functions beside which nothing is said of it are strict, and then a schema with an optional
+ * member is refused. */
+void openai_add_tools(const struct chat_build *b, cJSON *body, const struct openai_form *form)
 {
 	static const char *const words[] = {[CHAT_TOOLS_AUTO] = NULL,
 	    [CHAT_TOOLS_NONE] = "none",
 	    [CHAT_TOOLS_REQUIRED] = "required",
 	    [CHAT_TOOLS_NAMED] = NULL};
+	const struct chat_request *request = b->request;
+	if (request->tool_count == 0)
+		return;
+	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
+	for (size_t i = 0; i < request->tool_count; i++) {
+		cJSON *tool = json_append(tools, cJSON_CreateObject());
+		json_add_str(tool, "type", "function");
+		if (form->apart) {
+			openai_add_function(
+			    cJSON_AddObjectToObject(tool, "function"), &request->tools[i]);
+		} else {
+			openai_add_function(tool, &request->tools[i]);
+			cJSON_AddFalseToObject(tool, "strict");
+		}
+	}
 	if (words[request->choice])
 		json_add_str(body, "tool_choice", words[request->choice]);
-	if (request->choice != CHAT_TOOLS_NAMED)
-		return NULL;
-	cJSON *choice = cJSON_AddObjectToObject(body, "tool_choice");
-	json_add_str(choice, "type", "function");
-	return choice;
+	if (request->choice == CHAT_TOOLS_NAMED) {
+		cJSON *choice = cJSON_AddObjectToObject(body, "tool_choice");
+		json_add_str(choice, "type", "function");
+		json_add_str(form->apart ? cJSON_AddObjectToObject(choice, "function") : choice,
+		    "name", request->tool_name);
+	}
+	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
 }
 
 void openai_add_schema(const struct chat_build *b, cJSON *to)

@@ -11,21 +11,35 @@ char *openai_address(const char *base_url, const char *path);
 /* The URL of a medium, or a data: URL of its bytes, of that type where it has none; malloc'd. */
 char *openai_data_url(const struct chat_part_media *media, const char *fallback);
 
-/* All texts of a turn, a newline between blocks, malloc'd; NULL when there is none. */
-char *openai_turn_text(const struct chat_turn *turn);
+/* How one of the two writes a conversation. */
+struct openai_form {
+	/* Appends a message without content. */
+	cJSON *(*message)(cJSON *list, const char *role);
 
-/* Whether the turn has nothing but texts. */
-bool openai_turn_is_plain(const struct chat_turn *turn);
+	/* The type of a part of a user's message that is text, and a part for a medium. */
+	const char *text_part;
+	void (*media)(const struct chat_build *b, cJSON *parts, const cJSON *block);
 
-/* The place of the first turn that is being worked on: behind the last one that a user took. */
-size_t openai_at_work(const struct chat_turns *turns);
+	/* Appends what a model said and called; at_work: this is being worked on, since the last
+	 * turn of a user's. */
+	void (*assistant)(
+	    const struct chat_target *t, cJSON *list, const struct chat_turn *turn, bool at_work);
 
-/* Adds name, description and parameters of a tool. */
-void openai_add_function(cJSON *to, const struct chat_tool *tool);
+	/* Appends the result of a call. */
+	void (*result)(cJSON *list, const char *call_id, const char *text);
 
-/* Adds tool_choice, where it is not auto.  Returns the object that is to have the name of the tool,
- * where one is named; else NULL. */
-cJSON *openai_add_choice(const struct chat_request *request, cJSON *body);
+	bool apart; /* what describes a function is an object in that of the tool */
+};
+
+/* Appends the turns to list. */
+void openai_add_turns(const struct chat_build *b, cJSON *list, const struct openai_form *form);
+
+/* The content of a message: all texts of the turn, a newline between blocks; null when there is
+ * none. */
+void openai_add_text(cJSON *message, const struct chat_turn *turn);
+
+/* Adds tools, tool_choice where it is not auto, and parallel_tool_calls. */
+void openai_add_tools(const struct chat_build *b, cJSON *body, const struct openai_form *form);
 
 /* Adds name, schema and strict of the format that the answer is to have, which is a schema. */
 void openai_add_schema(const struct chat_build *b, cJSON *to);

@@ -72,40 +72,6 @@ static void responses_add_media(const struct chat_build *b, cJSON *parts, const 
 	chat_media_free(&media);
 }
 
-static void responses_add_text(cJSON *input, const char *role, const struct chat_turn *turn)
-{
-	char *text = openai_turn_text(turn);
-	json_add_str(responses_add_message(input, role), "content", text);
-	free(text);
-}
-
-static void responses_add_user(
-    const struct chat_build *b, cJSON *input, const struct chat_turn *turn)
-{
-	if (openai_turn_is_plain(turn)) {
-		responses_add_text(input, "user", turn);
-		return;
-	}
-	cJSON *parts = cJSON_AddArrayToObject(responses_add_message(input, "user"), "content");
-	for (size_t i = 0; i < turn->count; i++) {
-		const cJSON *block = turn->blocks[i];
-		if (chat_block_is(block, "text"))
-			responses_add_part(parts, "input_text", "text", json_str(block, "text"));
-		else
-			responses_add_media(b, parts, block);
-	}
-}
-
-static void responses_add_call(cJSON *input, const cJSON *block)
-{
-	cJSON *call = responses_add(input, "function_call");
-	char *args = json_print(json_get(block, "args"));
-	json_add_str(call, "call_id", json_str(block, "id"));
-	json_add_str(call, "name", json_str(block, "name"));
-	json_add_str(call, "arguments", args);
-	free(args);
-}
-
 /* Moves the values that a block of reasoning keeps for this model under that name to out. */
 static void responses_kept(
     const struct chat_target *t, const cJSON *block, const char *name, cJSON *out)
@@ -151,7 +117,12 @@ static void responses_add_assistant(
 		while (waiting->child)
 			json_append(input, cJSON_DetachItemViaPointer(waiting, waiting->child));
 		if (!is_text) {
-			responses_add_call(input, block);
+			cJSON *call = responses_add(input, "function_call");
+			char *args = json_print(json_get(block, "args"));
+			json_add_str(call, "call_id", json_str(block, "id"));
+			json_add_str(call, "name", json_str(block, "name"));
+			json_add_str(call, "arguments", args);
+			free(args);
 			continue;
 		}
 		cJSON *message = responses_add_message(input, "assistant");
@@ -164,59 +135,11 @@ static void responses_add_assistant(
 	cJSON_Delete(phases);
 }
 
-static void responses_add_results(cJSON *input, const struct chat_turn *turn)
+static void responses_add_result(cJSON *input, const char *call_id, const char *text)
 {
-	for (size_t i = 0; i < turn->count; i++) {
-		cJSON *result = responses_add(input, "function_call_output");
-		char *text = chat_output_text(turn->blocks[i]);
-		json_add_str(result, "call_id", json_str(turn->blocks[i], "call_id"));
-		json_add_str(result, "output", text);
-		free(text);
-	}
-}
-
-static void responses_add_input(const struct chat_build *b, cJSON *body)
-{
-	cJSON *input = cJSON_AddArrayToObject(body, "input");
-	size_t at_work = openai_at_work(b->turns);
-	if (*b->system)
-		json_add_str(body, "instructions", b->system);
-	for (size_t i = 0; i < b->turns->count; i++) {
-		const struct chat_turn *turn = &b->turns->items[i];
-		switch (turn->role) {
-		case ROLE_SYSTEM:
-			responses_add_text(input, "system", turn);
-			break;
-		case ROLE_USER:
-			responses_add_user(b, input, turn);
-			break;
-		case ROLE_ASSISTANT:
-			responses_add_assistant(b->target, input, turn, i >= at_work);
-			break;
-		case ROLE_TOOL:
-			responses_add_results(input, turn);
-			break;
-		}
-	}
-}
-
-/* Functions are strict where nothing is said, and then a schema with an optional member is refused.
- */
-static void responses_add_tools(const struct chat_build *b, cJSON *body)
-{
-	const struct chat_request *request = b->request;
-	if (request->tool_count == 0)
-		return;
-	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
-	for (size_t i = 0; i < request->tool_count; i++) {
-		cJSON *tool = responses_add(tools, "function");
-		openai_add_function(tool, &request->tools[i]);
-		cJSON_AddFalseToObject(tool, "strict");
-	}
-	cJSON *choice = openai_add_choice(request, body);
-	if (choice)
-		json_add_str(choice, "name", request->tool_name);
-	chat_copy_setting(b, "parallel_tool_calls", body, "parallel_tool_calls");
+	cJSON *result = responses_add(input, "function_call_output");
+	json_add_str(result, "call_id", call_id);
+	json_add_str(result, "output", text);
 }
 
 /* Whether it is known as a model that reasons; others refuse to be asked for what they thought. */
@@ -245,10 +168,18 @@ static void responses_add_reasoning(const struct chat_build *b, cJSON *body)
 
 static void responses_build(const struct chat_build *b, cJSON *body)
 {
+	static const struct openai_form form = {.message = responses_add_message,
+	    .text_part = "input_text",
+	    .media = responses_add_media,
+	    .assistant = responses_add_assistant,
+	    .result = responses_add_result};
 	const cJSON *format = json_opt(b->target->settings, "response_format");
 	json_add_str(body, "model", b->target->model);
-	responses_add_input(b, body);
-	responses_add_tools(b, body);
+	cJSON *input = cJSON_AddArrayToObject(body, "input");
+	if (*b->system)
+		json_add_str(body, "instructions", b->system);
+	openai_add_turns(b, input, &form);
+	openai_add_tools(b, body, &form);
 	chat_copy_setting(b, "temperature", body, "temperature");
 	chat_copy_setting(b, "top_p", body, "top_p");
 	chat_copy_setting(b, "max_tokens", body, "max_output_tokens");

@@ -36,7 +36,7 @@ bool retry_helps(const struct http_response *response)
 	return false;
 }
 
-static int64_t back_off(unsigned tries)
+static int64_t retry_back_off(unsigned tries)
 {
 	int64_t ms = FIRST_WAIT_MS << (tries > 6 ? 6 : tries ? tries - 1 : 0);
 	uint32_t chance;
@@ -46,7 +46,7 @@ static int64_t back_off(unsigned tries)
 }
 
 /* OpenAI and Azure say it in milliseconds, too. */
-static int64_t asked_for(const struct http_response *response)
+static int64_t retry_asked_for(const struct http_response *response)
 {
 	char *text = http_response_header(response, "retry-after-ms");
 	bool digits = text && *text && text[strspn(text, "0123456789")] == '\0';
@@ -58,8 +58,8 @@ static int64_t asked_for(const struct http_response *response)
 
 int64_t retry_wait_ms(const struct http_response *response, unsigned tries, int64_t deadline_ms)
 {
-	int64_t asked = response->end == HTTP_DONE ? asked_for(response) : -1;
-	int64_t wait = asked >= 0 ? asked : back_off(tries);
+	int64_t asked = response->end == HTTP_DONE ? retry_asked_for(response) : -1;
+	int64_t wait = asked >= 0 ? asked : retry_back_off(tries);
 	if (wait > MAX_ASKED_MS)
 		return -1;
 	return deadline_ms > 0 && clock_monotonic_ms() + wait >= deadline_ms ? -1 : wait;
