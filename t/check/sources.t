@@ -21,6 +21,13 @@ nothing_forgotten() { forgotten "$1" | not grep .; }
 
 licence_is_named() { "$top_srcdir/build-aux/spdx" --check "$1"; }
 
+# Below the licence every .c file begins with what it is.
+heads_are_there()
+{
+	# shellcheck disable=SC2046 # no path has a space
+	(cd "$1" && awk 'FNR == 2 && !/^\/\*/ { print FILENAME }' $(tree_files -name '*.c') /dev/null) | not grep .
+}
+
 scripts_are_executable() { cd "$top_srcdir" && tree_files -name '*.t' ! -perm -u+x | not grep .; }
 
 # Every parser's fuzz target has inputs to begin with, words, and its place in the table of doc/testing.md.
@@ -38,6 +45,7 @@ targets_are_complete()
 test_that 'the lists name what is in the folders (else: make sources)' lists_are_up_to_date "$top_srcdir"
 test_that 'every source, statement and test is in a list' nothing_forgotten "$top_srcdir"
 test_that 'every source names the licence (else: build-aux/spdx)' licence_is_named "$top_srcdir"
+test_that 'every C file begins with what it is' heads_are_there "$top_srcdir"
 test_that 'every test script can be executed' scripts_are_executable
 test_that 'every fuzz target has a corpus, a dictionary and a row in doc/testing.md' targets_are_complete "$top_srcdir"
 
@@ -63,6 +71,9 @@ test_that 'a source that does not name the licence is noticed' not licence_is_na
 printf '#!/bin/sh\n# SPDX-License-Identifier: ISC\n# A test.\n' >"$scratch/expected"
 test_that 'it is made to, below the line that says what runs it' cmp "$scratch/expected" "$small/room/a.t"
 test_that 'and then is content' licence_is_named "$small"
+test_that 'a C file that does not say what it is is noticed' not heads_are_there "$small"
+printf '/* SPDX-License-Identifier: ISC */\n/* A source. */\n#include "b.h"\n' >"$small/room/a.c"
+test_that 'one that does is fine' heads_are_there "$small"
 
 mkdir -p "$small/t/fuzz/corpus/json" "$small/doc"
 touch "$small/t/fuzz/json.c"

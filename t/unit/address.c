@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Addresses: their forms, their networks, and whose is the client's. */
 #include "access/address.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Arenas: what is allocated in one, and what ends with it. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Growing buffers. */
 #include "base/buf.h"
 #include "unit.h"
 

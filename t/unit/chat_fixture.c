@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Messages and answers of chat models, and a provider that gives them. */
 #include "chat_fixture.h"
 #include "base/json/json.h"
 #include "base/memory.h"

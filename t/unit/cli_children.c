@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The supervisor's children: when one is due again. */
 #include "cli/serve/children.h"
 
 #include "unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* What is looked at on the host: disk, clock, open files, nginx's own files. */
 #include "cli/nginx/host.h"
 #include "cli/nginx/nginx_file.h"
 #include "cli/nginx/nginx_prefix.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Markers in templates, and what takes their place. */
 #include "cli/nginx/markers.h"
 
 #include "unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A client of the worker: requests as FastCGI brings them. */
 #include "client_fixture.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Clocks, and times as text. */
 #include "base/os/clock.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Blocks of the configuration: rate limits, authentication, security. */
 #include "config_fixture.h"
 
 #include "base/json/json.h"

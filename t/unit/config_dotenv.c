@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Files of variables: what a line says. */
 #include "base/json/json.h"
 #include "config/environment/dotenv.h"
 #include "config/environment/env_file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Variables of the environment: defaults, and what is refused. */
 #include "config_fixture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A configuration from text, and what was said of it. */
 #include "config_fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Keys of agentgraph.json, one by one. */
 #include "config_fixture.h"
 
 #include "base/json/json.h"

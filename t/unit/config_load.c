@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Where the configuration comes from, and what wins. */
 #include "config_fixture.h"
 
 #include "base/json/json.h"

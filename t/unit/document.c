@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Graphs from documents: what is read, and where mistakes are told. */
 #include "graph/document/document.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Graphs from documents, and runs of them without a service. */
 #include "document_fixture.h"
 
 #include "base/id.h"

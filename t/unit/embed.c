@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Vectors of texts, asked of a service. */
 #include "model/embed/embed.h"
 #include "base/buf.h"
 #include "base/http/http.h"

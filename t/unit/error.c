@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Errors: their kinds, and which of two stays. */
 #include "base/error.h"
 #include "base/json/json.h"
 #include "unit.h"

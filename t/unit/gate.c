@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The gate before what a run shows: closed until its start is on disk. */
 #include "service/run/gate.h"
 
 #include "base/memory.h"

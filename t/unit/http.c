@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The HTTP client, against a server of its own. */
 #include "base/http/http.h"
 #include "base/memory.h"
 #include "base/os/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A server of HTTP that says what a test tells it. */
 #include "http_fixture.h"
 #include "base/buf.h"
 #include "base/memory.h"

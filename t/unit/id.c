@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Ids and chance. */
 #include "base/id.h"
 #include "base/os/clock.h"
 #include "unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* JSON: what is accepted, and how it is written. */
 #include "base/json/json.h"
 #include "base/buf.h"
 #include "base/json/json_quote.h"

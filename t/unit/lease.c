@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Leases in shared memory, among threads and processes. */
 #include "storage/lease.h"
 #include "base/os/clock.h"
 #include "unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Rate limits: the window, and who shares it. */
 #include "access/limit_table.h"
 #include "base/os/clock.h"
 #include "unit.h"

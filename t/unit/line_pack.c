@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Lines of kept chunks, packed as what differs. */
 #include "storage/sql/line_pack.h"
 
 #include "base/memory.h"

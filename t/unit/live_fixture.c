@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A live session with a provider and a client that the test plays. */
 #include "live_fixture.h"
 
 #include "base/json/json.h"

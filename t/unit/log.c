@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Lines of the log: their form, and what is left out. */
 #include "base/log/log.h"
 #include "base/buf.h"
 #include "base/log/redact.h"

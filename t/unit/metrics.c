@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Counters in shared memory, and how they are told. */
 #include "base/metrics/metrics.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Tokens, signed for a test. */
 #include "mint_fixture.h"
 
 #include "base/buf.h"

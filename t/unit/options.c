@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Options of the command line. */
 #include "base/options.h"
 
 #include "unit.h"

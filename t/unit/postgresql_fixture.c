@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
+/* A database of PostgreSQL for one test program. */
 #include "postgresql_fixture.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "storage/postgresql/postgresql_server.h"
 #include "storage/sql/engine.h"
@@ -83,16 +85,6 @@ char *postgresql_url(const char *schema)
 	    directory, schema);
 }
 
-/* A name for what a path is. */
-static uint64_t path_number(const char *path)
-{
-	uint64_t number = 14695981039346656037u;
-
-	for (; *path; path++)
-		number = (number ^ (unsigned char)*path) * 1099511628211u;
-	return number;
-}
-
 struct storage *postgresql_open_for(
     const struct config *config, struct shared *shared, struct error *err)
 {
@@ -100,8 +92,8 @@ struct storage *postgresql_open_for(
 	struct storage *st;
 	char schema[24];
 
-	snprintf(
-	    schema, sizeof(schema), "t%016llx", (unsigned long long)path_number(config->state_dir));
+	snprintf(schema, sizeof(schema), "t%016llx",
+	    (unsigned long long)hash_text(HASH_START, config->state_dir));
 	own.database = postgresql_url(schema);
 	st = storage_open_engine(&postgresql_engine, &own, shared, err);
 	free(own.database);

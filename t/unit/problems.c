@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Lists of mistakes and warnings. */
 #include "base/problems.h"
 #include "unit.h"
 

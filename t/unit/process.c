@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Child processes: their lines, their input, their end. */
 #include "base/os/process.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The words in shared memory by which queues wake who waits. */
 #include "storage/queue.h"
 #include "base/os/clock.h"
 #include "unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Records between relay and helper: written, and read again. */
 #include "ws-bridge/record.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* A Redis of a test's own. */
 #include "redis_fixture.h"
 
 #include "base/os/clock.h"

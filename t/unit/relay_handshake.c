@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The relay's handshake: which requests are good. */
 #include "ws-bridge/relay/relay_handshake.h"
 #include "unit.h"
 

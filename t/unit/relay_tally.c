@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* How many connections each address and user has. */
 #include "ws-bridge/relay/relay_tally.h"
 #include "unit.h"
 

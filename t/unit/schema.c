@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* JSON Schema: what fits, and what is said of what does not. */
 #include "tool/schema.h"
 
 #include "base/json/json.h"

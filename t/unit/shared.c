@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The file of shared memory: its regions, and who may open it. */
 #include "base/os/shared.h"
 #include "base/hash.h"
 #include "base/id.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Server-sent events out of bytes. */
 #include "base/http/sse.h"
 #include "unit.h"
 

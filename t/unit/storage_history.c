@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Checkpoints: what they keep, on each engine. */
 #include "base/os/clock.h"
 #include "history_fixture.h"
 #include "storage/runs.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Opening a storage: new, damaged, of another version. */
 #include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Threads taken out and made again, on each engine. */
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "history_fixture.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Records of runs, on each engine. */
 #include "base/os/clock.h"
 #include "storage/runs.h"
 

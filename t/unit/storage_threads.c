@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Threads and their messages, on each engine. */
 #include "storage/sql/db.h"
 #include "storage_fixture.h"
 

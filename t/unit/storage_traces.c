@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Traces, on each engine. */
 #include "base/memory.h"
 #include "config/config.h"
 #include "engines_fixture.h"

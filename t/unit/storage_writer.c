@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The writer of a database: groups, deferred writes, leases. */
 #include "base/os/clock.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Templates: names in braces. */
 #include "graph/message/template.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* Tickets from a worker to the relay: what they carry, and which pass. */
 #include "access/ticket/run_ticket.h"
 #include "base/json/json.h"
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The header traceparent. */
 #include "base/http/traceparent.h"
 #include "unit.h"
 

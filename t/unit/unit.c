@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* The runner of the tests of a unit program: TAP, one line each. */
 #include "unit.h"
 
 #include <assert.h>

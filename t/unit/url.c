@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+/* URLs, in the one form that is compared. */
 #include "base/http/url.h"
 #include "base/http/percent.h"
 #include "unit.h"
